@@ -63,6 +63,23 @@
  *   no other way to cut pools that share no CPU serves more; the answer does not depend on
  *   plan->want, so processes that see the same host agree.
  *
+ * ALLOWED CPUS OF EACH DEVICE (devices->allowed)
+ *   Devices that may have a CPU in common, directly or through others, are a set: no CPU is
+ *   allowed to devices of two sets, and each set has a plan of its own.
+ *   L1  A set whose lists are all equal has the plan of these CPUs and devices alone. Slots and
+ *       their total count where the set is all devices; other sets cut slices by index.
+ *   L2  In any other set a home is the part of the affinity in the list of the device, and a
+ *       device may be given the CPUs of its list that are: global_slice: any. topo_affinity: in
+ *       its home, or on its next node and in nobody's home. CLUSTER: on the node of its home;
+ *       it keeps the first ones. NEAR: as N2 and N3 say. A core whose CPUs are in different
+ *       lists counts as several.
+ *   L3  These CPUs are shared so that no CPU is given twice, and the smallest pool is as large
+ *       as it can be (S5), whatever policy->overlap is.
+ *   L4  NEAR, in place of N5 to N8: a device below the minimum may also be given CPUs of its
+ *       list in nobody's home; if it still is below, all of its list; then all devices of the
+ *       set may be given all of their lists; then cores are split. Each time the set is shared
+ *       anew.
+ *
  * PROMISES (each one has a test in tests/core/ or tests/packaging/)
  *   determinism   equal arguments give equal results, on every compiler and machine
  *   purity        no globals, no locale, no errno, no clock, no environment
@@ -262,6 +279,9 @@ typedef struct cpubind_devices {
     const int32_t *node;    /* NEAR: id of the node of device i, or -1: not known. Read for
                                devices without a home; an id that is not in host.node_id counts
                                as -1. NULL: none is known */
+    cpubind_lists allowed;  /* list i: the CPUs that device i may have; ids that are not in
+                               host.cpu do not count. n 0: every device may have all of
+                               host.cpu; else n is affinity.n. See ALLOWED CPUS */
 } cpubind_devices;
 
 typedef enum cpubind_strategy {
@@ -434,7 +454,13 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
      10 * (n_cpu) + 3 * (n_node) + (n_node) * (n_node) + 4 * (n_device) + 2 * (n_affinity) +   \
      4)
 
-/* int32_t elements of trace->row and trace->device that are enough for every plan. */
+/* The same with devices->allowed; n_allowed is allowed.row[n_device], and `work` is one of the
+ * two above, with n_affinity + n_allowed in place of n_affinity. */
+#define CPUBIND_PLAN_WORK_ALLOWED(work, n_cpu, n_device, n_affinity, n_allowed)                \
+    ((work) + 10 * (n_cpu) + 14 * (n_device) + (n_affinity) + 3 * (n_allowed) + 9)
+
+/* int32_t elements of trace->row and trace->device that are enough for every plan; with
+ * devices->allowed, n_affinity + n_allowed in place of n_affinity. */
 #define CPUBIND_TRACE_ROWS(n_cpu, n_node, n_device) ((n_cpu) + (n_node) + (n_device) + 3)
 #define CPUBIND_TRACE_DEVICES(n_node, n_device, n_affinity)                                    \
     ((n_affinity) + (n_device) + (n_node) * (n_device))
@@ -931,6 +957,13 @@ CPUBIND_PRIV int32_t cpubind_priv_affinity_count(const cpubind_devices *devices)
     return devices->affinity.row == NULL ? 0 : devices->affinity.row[devices->affinity.n];
 }
 
+CPUBIND_PRIV int32_t cpubind_priv_allowed_count(const cpubind_devices *devices)
+{
+    return devices->allowed.n == 0 || devices->allowed.row == NULL
+               ? 0
+               : devices->allowed.row[devices->allowed.n];
+}
+
 /* Whether the policy cuts slices: asked for, or because no affinity is known at all. */
 CPUBIND_PRIV int32_t cpubind_priv_is_slice(const cpubind_devices *devices,
                                            const cpubind_policy *policy)
@@ -957,26 +990,26 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_policy(const cpubind_policy *poli
     return cpubind_priv_sum_roles(&policy->roles, "policy.roles.count", fault, out_need);
 }
 
-CPUBIND_PRIV cpubind_status cpubind_priv_check_affinity(const cpubind_lists *affinity,
-                                                        cpubind_fault *fault)
+/* Checks lists of devices; name_row and name_cpu are those of the arguments. */
+CPUBIND_PRIV cpubind_status cpubind_priv_check_lists(const cpubind_lists *lists,
+                                                     const char *name_row, const char *name_cpu,
+                                                     cpubind_fault *fault)
 {
-    const int32_t *row = affinity->row;
-    if (affinity->n < 1 || affinity->n > CPUBIND_MAX_DEVICES)
-        return cpubind_priv_bad_argument(fault, "devices.affinity.n");
+    const int32_t *row = lists->row;
     if (row == NULL)
         return CPUBIND_OK;
     if (row[0] != 0)
-        return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "devices.affinity.row", 0);
-    for (int32_t d = 0; d < affinity->n; d++) {
+        return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, name_row, 0);
+    for (int32_t d = 0; d < lists->n; d++) {
         cpubind_status status;
         if (row[d + 1] < row[d])
-            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "devices.affinity.row", d + 1);
+            return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, name_row, d + 1);
         if (row[d + 1] == row[d])
             continue;
-        if (affinity->cpu == NULL)
-            return cpubind_priv_bad_argument(fault, "devices.affinity.cpu");
-        status = cpubind_priv_check_list(affinity->cpu + row[d], row[d + 1] - row[d],
-                                         "devices.affinity.cpu", fault);
+        if (lists->cpu == NULL)
+            return cpubind_priv_bad_argument(fault, name_cpu);
+        status =
+            cpubind_priv_check_list(lists->cpu + row[d], row[d + 1] - row[d], name_cpu, fault);
         if (status != CPUBIND_OK) {
             if (fault != NULL && fault->index != CPUBIND_PRIV_NONE)
                 fault->index += row[d];
@@ -986,6 +1019,15 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_affinity(const cpubind_lists *aff
         }
     }
     return CPUBIND_OK;
+}
+
+CPUBIND_PRIV cpubind_status cpubind_priv_check_affinity(const cpubind_lists *affinity,
+                                                        cpubind_fault *fault)
+{
+    if (affinity->n < 1 || affinity->n > CPUBIND_MAX_DEVICES)
+        return cpubind_priv_bad_argument(fault, "devices.affinity.n");
+    return cpubind_priv_check_lists(affinity, "devices.affinity.row", "devices.affinity.cpu",
+                                    fault);
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_check_devices(const cpubind_devices *devices,
@@ -998,6 +1040,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_devices(const cpubind_devices *de
     if (devices->total < 0 || devices->total > CPUBIND_MAX_DEVICES)
         return cpubind_priv_bad_argument(fault, "devices.total");
     status = cpubind_priv_check_affinity(&devices->affinity, fault);
+    if (status != CPUBIND_OK)
+        return status;
+    if (devices->allowed.n != 0 && devices->allowed.n != devices->affinity.n)
+        return cpubind_priv_bad_argument(fault, "devices.allowed.n");
+    status = cpubind_priv_check_lists(&devices->allowed, "devices.allowed.row",
+                                      "devices.allowed.cpu", fault);
     if (status != CPUBIND_OK)
         return status;
     if (plan->want == NULL && plan->n_want == 0)
@@ -1123,6 +1171,17 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(give_slot, n_device)   /* the slot from which the device can pass CPUs on ... */         \
     X(take_device, n_device) /* ... to this device, which claims the group of the slot */
 
+/* The devices of a set whose lists of allowed CPUs differ (L2). A unit is a CPU or, for NEAR, a
+ * core of CPUs that the same devices may have. */
+typedef struct cpubind_priv_listed {
+    const int32_t *row, *at;            /* the lists of the devices, as positions */
+    const int32_t *holder_row, *holder; /* by position: the devices that may have the CPU */
+    const int32_t *unit_of, *unit_row, *unit_at; /* units of positions, positions of units */
+    int32_t *claim_row, *claim;                  /* segments that the devices may be given */
+    int32_t *reach;     /* by device: how far from home it may be given CPUs */
+    int32_t must_split; /* NEAR: cores must be split */
+} cpubind_priv_listed;
+
 /* One plan in the making. */
 typedef struct cpubind_priv_planner {
     const cpubind_host *host;
@@ -1131,11 +1190,12 @@ typedef struct cpubind_priv_planner {
     cpubind_plan *plan;
     cpubind_fault *fault;
     int32_t is_slice;
-    int32_t need;             /* CPUs, by the roles */
-    int32_t n_row;            /* rows of the plan: n_want, or all devices */
-    int32_t *owner;           /* the device that a position is handed out to; NULL: not noted */
-    cpubind_host cores;       /* NEAR: the cores as a host ... */
-    cpubind_devices on_cores; /* ... and the devices, with affinity lists of cores */
+    int32_t need;   /* CPUs, by the roles */
+    int32_t n_row;  /* rows of the plan: n_want, or all devices */
+    int32_t *owner; /* the device that a position is handed out to; NULL: not noted */
+    cpubind_priv_listed *listed; /* NULL: the lists of all devices are equal */
+    cpubind_host cores;          /* NEAR: the cores as a host ... */
+    cpubind_devices on_cores;    /* ... and the devices, with affinity lists of cores */
     int32_t n_device, n_home, n_segment, n_group;
     int32_t *group_order; /* RESOLVE: the groups in the order in which they are split */
     int32_t unused;       /* first of the list of groups without segments, or NONE */
@@ -1199,7 +1259,8 @@ CPUBIND_PRIV int32_t *cpubind_priv_carve(cpubind_priv_planner *p, int32_t n_clai
     const int32_t n_cpu = p->host->n_cpu;
     const int32_t n_node = p->host->n_node;
     const int32_t n_device = p->n_device;
-    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices) + n_claim;
+    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices) + n_claim +
+                               (p->listed == NULL ? 0 : p->listed->row[n_device]);
     const int32_t n_group = cpubind_priv_max_groups(n_cpu, n_node, n_device);
     int32_t *next = p->plan->work;
 #define CPUBIND_X(name, count) p->name = cpubind_priv_take(&next, count);
@@ -1223,7 +1284,7 @@ typedef struct cpubind_priv_range {
     const char *buffer; /* NULL: the array is read only */
 } cpubind_priv_range;
 
-#define CPUBIND_PRIV_MAX_RANGES 19
+#define CPUBIND_PRIV_MAX_RANGES 21
 
 CPUBIND_PRIV void cpubind_priv_add_range(cpubind_priv_range *list, int32_t *n_list,
                                          const int32_t *first, int32_t n, const char *buffer)
@@ -1248,6 +1309,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
                            NULL);
     cpubind_priv_add_range(list, &n, affinity->row, affinity->n + 1, NULL);
     cpubind_priv_add_range(list, &n, p->devices->slot, affinity->n, NULL);
+    if (p->devices->allowed.n > 0) {
+        cpubind_priv_add_range(list, &n, p->devices->allowed.cpu,
+                               cpubind_priv_allowed_count(p->devices), NULL);
+        cpubind_priv_add_range(list, &n, p->devices->allowed.row, affinity->n + 1, NULL);
+    }
     cpubind_priv_add_range(list, &n, p->plan->want, p->plan->n_want, NULL);
     if (!p->is_slice) {
         cpubind_priv_add_range(list, &n, host->node, host->n_cpu, NULL);
@@ -1300,7 +1366,23 @@ CPUBIND_PRIV void cpubind_priv_sort_by_key(const int32_t *key, int32_t n, int32_
         sorted[--row[key[i]]] = i;
 }
 
-/* Marks where the node changes, and where a home starts or ends; lists the homes as runs. */
+/* Whether the same devices may have the CPUs at two positions. */
+CPUBIND_PRIV int32_t cpubind_priv_same_holders(const cpubind_priv_listed *listed, int32_t a,
+                                               int32_t b)
+{
+    const int32_t *holder_a = listed->holder + listed->holder_row[a];
+    const int32_t *holder_b = listed->holder + listed->holder_row[b];
+    const int32_t n = listed->holder_row[a + 1] - listed->holder_row[a];
+    if (n != listed->holder_row[b + 1] - listed->holder_row[b])
+        return 0;
+    for (int32_t i = 0; i < n; i++)
+        if (holder_a[i] != holder_b[i])
+            return 0;
+    return 1;
+}
+
+/* Marks where the node changes, and where a home starts or ends; lists the homes as runs. Where
+ * lists differ, also where the devices change that may have a CPU. */
 CPUBIND_PRIV void cpubind_priv_find_starts(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
@@ -1324,6 +1406,11 @@ CPUBIND_PRIV void cpubind_priv_find_starts(cpubind_priv_planner *p)
         }
         p->run_row[d + 1] = n;
     }
+    for (int32_t i = 1; p->listed != NULL && i < host->n_cpu; i++)
+        if (p->is_start[i] || !cpubind_priv_same_holders(
+                                  p->listed, p->listed->unit_at[p->listed->unit_row[i - 1]],
+                                  p->listed->unit_at[p->listed->unit_row[i]]))
+            p->is_start[i] = 2;
 }
 
 CPUBIND_PRIV int32_t cpubind_priv_width(const cpubind_priv_planner *p, int32_t segment)
@@ -1785,9 +1872,9 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(const cpubind_priv_planner 
         cpubind_priv_fill(trace->group + p->segment_first[s], cpubind_priv_width(p, s),
                           cpubind_priv_claimed_group(p, s));
     cpubind_priv_note_steps(p, trace->owner, other, trace->step);
-    for (int32_t i = 0; other == CPUBIND_STEP_CLUSTER && i < p->host->n_cpu; i++)
+    for (int32_t i = 0; other != CPUBIND_STEP_NEXT && i < p->host->n_cpu; i++)
         if (trace->step[i] == CPUBIND_STEP_HOME)
-            trace->step[i] = CPUBIND_STEP_CLUSTER;
+            trace->step[i] = (int32_t)other;
     return cpubind_priv_copy_groups(p);
 }
 
@@ -2474,6 +2561,14 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
     }
 }
 
+/* Shares every group among the devices that claim it. */
+CPUBIND_PRIV void cpubind_priv_share_groups(cpubind_priv_planner *p)
+{
+    cpubind_priv_make_shares(p);
+    cpubind_priv_split_evenly(p);
+    cpubind_priv_balance(p);
+}
+
 /* == The plan: strategies =================================================== */
 
 CPUBIND_PRIV int32_t cpubind_priv_slot(const cpubind_priv_planner *p, int32_t row)
@@ -2552,7 +2647,9 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
     cpubind_plan *plan = p->plan;
     int32_t total = p->devices->total ? p->devices->total : p->n_device;
     cpubind_status status =
-        cpubind_priv_check_size(p, cpubind_priv_wanted(p, 0), host->n_cpu / total);
+        p->n_row == 0
+            ? CPUBIND_OK
+            : cpubind_priv_check_size(p, cpubind_priv_wanted(p, 0), host->n_cpu / total);
     if (status == CPUBIND_OK && p->devices->slot != NULL)
         status = cpubind_priv_check_slots(p);
     if (status != CPUBIND_OK)
@@ -2601,9 +2698,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_planner *p)
         found = CPUBIND_FOUND_RESOLVED;
         cpubind_priv_group_homes(p);
         cpubind_priv_make_claims(p, cpubind_priv_number_groups(p));
-        cpubind_priv_make_shares(p);
-        cpubind_priv_split_evenly(p);
-        cpubind_priv_balance(p);
+        cpubind_priv_share_groups(p);
         status = cpubind_priv_write_groups(p);
     }
     if (status == CPUBIND_OK)
@@ -2960,8 +3055,14 @@ CPUBIND_PRIV void cpubind_priv_own_cpus(cpubind_priv_near *near)
 CPUBIND_PRIV void cpubind_priv_step_cpus(cpubind_priv_near *near)
 {
     cpubind_priv_note_steps(near->p, near->core_owner, CPUBIND_STEP_NEAREST, near->core_step);
-    for (int32_t i = 0; i < near->host->n_cpu; i++)
+    for (int32_t i = 0; i < near->host->n_cpu; i++) {
+        const int32_t owner = near->core_owner[near->core_of[i]];
         near->cpu_step[i] = near->core_step[near->core_of[i]];
+        if (near->p->listed != NULL && near->cpu_step[i] == CPUBIND_STEP_NEAREST &&
+            near->p->listed->reach[owner] > 0)
+            near->cpu_step[i] =
+                near->p->listed->reach[owner] == 1 ? CPUBIND_STEP_MINIMUM : CPUBIND_STEP_LENT;
+    }
 }
 
 /* The stages of service: what a pool below the minimum may take. */
@@ -3194,22 +3295,135 @@ CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
     return CPUBIND_OK;
 }
 
+/* == Allowed CPUs that differ =============================================== */
+
+/* How far from home a device may be given CPUs of its list (L2, L4). */
+#define CPUBIND_PRIV_REACH_NEAR 0 /* as the strategy says */
+#define CPUBIND_PRIV_REACH_REST 1 /* also CPUs in nobody's home */
+#define CPUBIND_PRIV_REACH_ALL  2
+
+/* Whether the strategy gives a device CPUs of a node that are in nobody's home. */
+CPUBIND_PRIV int32_t cpubind_priv_reaches_node(const cpubind_priv_planner *p,
+                                               const cpubind_priv_near *near, int32_t device,
+                                               int32_t node)
+{
+    if (p->listed->reach[device] != CPUBIND_PRIV_REACH_NEAR)
+        return 1;
+    return near != NULL ? cpubind_priv_claims_node(near, device, node)
+                        : node == p->next_node[device];
+}
+
+/* Lists the segments that each device may be given. `near` is NULL but for NEAR. */
+CPUBIND_PRIV void cpubind_priv_claim_listed(cpubind_priv_planner *p, cpubind_priv_near *near)
+{
+    const cpubind_priv_listed *l = p->listed;
+    int32_t *is_home = p->group_first; /* arrays by group that are not in use yet */
+    int32_t *of_home = p->group_cut;
+    int32_t *seen = p->group_twin;
+    int32_t n = 0;
+    cpubind_priv_fill(is_home, p->n_segment, 0);
+    cpubind_priv_fill(of_home, p->n_segment, CPUBIND_PRIV_NONE);
+    cpubind_priv_fill(seen, p->n_segment, CPUBIND_PRIV_NONE);
+    for (int32_t i = 0; i < p->home_row[p->n_device]; i++)
+        is_home[p->home[i]] = 1;
+    if (near != NULL)
+        cpubind_priv_fill(near->node_mark, near->host->n_node, CPUBIND_PRIV_NONE);
+    l->claim_row[0] = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++)
+            of_home[p->home[i]] = d;
+        for (int32_t i = near == NULL ? 0 : near->place_row[d];
+             near != NULL && i < near->place_row[d + 1]; i++)
+            near->node_mark[near->place[i]] = d;
+        for (int32_t i = l->row[d]; i < l->row[d + 1]; i++) {
+            const int32_t s = p->segment_of[l->unit_of[l->at[i]]];
+            if (seen[s] == d)
+                continue;
+            seen[s] = d;
+            if (p->policy->strategy == CPUBIND_CLUSTER && !p->is_slice
+                    ? p->next_node[d] != CPUBIND_PRIV_NONE &&
+                          p->segment_node[s] == cpubind_priv_home_node(p, d)
+                    : of_home[s] == d || l->reach[d] == CPUBIND_PRIV_REACH_ALL ||
+                          (!is_home[s] &&
+                           cpubind_priv_reaches_node(p, near, d, p->segment_node[s])))
+                l->claim[n++] = s;
+        }
+        l->claim_row[d + 1] = n;
+    }
+}
+
+/* Shares what each device may be given: these segments are its home from here on. */
+CPUBIND_PRIV void cpubind_priv_share_listed(cpubind_priv_planner *p, cpubind_priv_near *near)
+{
+    cpubind_priv_claim_listed(p, near);
+    p->home_row = p->listed->claim_row;
+    p->home = p->listed->claim;
+    cpubind_priv_fill(p->next_node, p->n_device, CPUBIND_PRIV_NONE);
+    cpubind_priv_group_homes(p);
+    cpubind_priv_make_claims(p, cpubind_priv_number_groups(p));
+    cpubind_priv_share_groups(p);
+}
+
+/* Lets each device below the minimum reach further; where none can, all devices. Returns
+ * whether any does. */
+CPUBIND_PRIV int32_t cpubind_priv_reach_further(const cpubind_priv_planner *p)
+{
+    int32_t *reach = p->listed->reach;
+    int32_t is_further = 0;
+    int32_t is_lacking = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        const int32_t lacks = p->load[d] < p->need;
+        is_lacking |= lacks;
+        if (lacks && reach[d] < CPUBIND_PRIV_REACH_ALL) {
+            reach[d]++;
+            is_further = 1;
+        }
+    }
+    for (int32_t d = 0; is_lacking && !is_further && d < p->n_device; d++)
+        if (reach[d] < CPUBIND_PRIV_REACH_ALL) {
+            for (d = 0; d < p->n_device; d++)
+                reach[d] = CPUBIND_PRIV_REACH_ALL;
+            is_further = 1;
+        }
+    return is_further;
+}
+
 /* N2 to N4: the cores go to the devices. */
 CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
     cpubind_priv_find_nearest(near);
-    cpubind_priv_group_homes(p);
-    cpubind_priv_claim_near(near, cpubind_priv_number_groups(p));
-    cpubind_priv_make_shares(p);
-    cpubind_priv_split_evenly(p);
-    cpubind_priv_balance(p);
+    if (p->listed != NULL) {
+        cpubind_priv_share_listed(p, near);
+    } else {
+        cpubind_priv_group_homes(p);
+        cpubind_priv_claim_near(near, cpubind_priv_number_groups(p));
+        cpubind_priv_share_groups(p);
+    }
     cpubind_priv_fill(p->row_of, p->n_device, CPUBIND_PRIV_NONE);
     cpubind_priv_fill(near->core_owner, near->n_core, CPUBIND_PRIV_NONE);
     p->owner = near->core_owner;
     cpubind_priv_start_groups(p);
     for (int32_t s = 0; s < p->n_segment; s++)
         cpubind_priv_hand_out(p, p->segment_group[s], s);
+}
+
+/* The segments, homes and places of the host of cores. */
+CPUBIND_PRIV cpubind_status cpubind_priv_read_cores(cpubind_priv_near *near)
+{
+    cpubind_priv_planner *p = near->p;
+    cpubind_status status;
+    cpubind_priv_find_starts(p);
+    status = cpubind_priv_make_segments(p);
+    if (status != CPUBIND_OK) {
+        if (p->fault != NULL)
+            p->fault->index =
+                cpubind_priv_find(near->host->cpu, near->host->n_cpu, p->fault->cpu);
+        return status;
+    }
+    cpubind_priv_make_homes(p);
+    cpubind_priv_make_places(near);
+    return CPUBIND_OK;
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
@@ -3219,6 +3433,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
     const int32_t n_device = p->n_device;
     const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
     int32_t *next = cpubind_priv_carve(p, n_node * n_device);
+    int32_t *home_row, *home;
     cpubind_priv_near near;
     cpubind_status status;
 #define CPUBIND_X(name, count) near.name = cpubind_priv_take(&next, count);
@@ -3226,6 +3441,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
 #undef CPUBIND_X
     near.p = p;
     near.host = p->host;
+    home_row = p->home_row;
+    home = p->home;
     status = cpubind_priv_make_cores(&near);
     if (status != CPUBIND_OK)
         return status;
@@ -3233,22 +3450,29 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
         cpubind_priv_make_core_lists(&near);
     p->host = &p->cores;
     p->devices = &p->on_cores;
-    cpubind_priv_find_starts(p);
-    status = cpubind_priv_make_segments(p);
-    if (status != CPUBIND_OK) {
-        if (p->fault != NULL)
-            p->fault->index = cpubind_priv_find(near.host->cpu, n_cpu, p->fault->cpu);
-        return status;
+    if (p->listed != NULL) {
+        p->listed->unit_of = near.core_of;
+        p->listed->unit_row = near.core_row;
+        p->listed->unit_at = near.core_cpu;
     }
-    cpubind_priv_make_homes(p);
-    cpubind_priv_make_places(&near);
-    if (near.n_placed == 0)
-        return cpubind_priv_slice_cores(&near);
-    cpubind_priv_share_cores(&near);
-    cpubind_priv_own_cpus(&near);
+    do {
+        p->home_row = home_row;
+        p->home = home;
+        status = cpubind_priv_read_cores(&near);
+        if (status != CPUBIND_OK)
+            return status;
+        if (near.n_placed == 0 && p->listed == NULL)
+            return cpubind_priv_slice_cores(&near);
+        cpubind_priv_share_cores(&near);
+        cpubind_priv_own_cpus(&near);
+    } while (p->listed != NULL && cpubind_priv_reach_further(p));
+    if (p->listed != NULL && near.host->core != NULL && cpubind_priv_is_lacking(p)) {
+        p->listed->must_split = 1;
+        return CPUBIND_OK;
+    }
     if (p->plan->trace != NULL || cpubind_priv_is_lacking(p))
         cpubind_priv_step_cpus(&near);
-    if (cpubind_priv_is_lacking(p))
+    if (cpubind_priv_is_lacking(p) && p->listed == NULL)
         cpubind_priv_serve_all(&near);
     status = cpubind_priv_write_owned(&near);
     if (status == CPUBIND_OK)
@@ -3277,7 +3501,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_read_host(cpubind_priv_planner *p)
     for (int32_t row = 0; row < p->n_row; row++) {
         int32_t device = cpubind_priv_wanted(p, row);
         p->row_of[device] = row;
-        if (!cpubind_priv_has_home(p, device)) {
+        if (!p->is_slice && !cpubind_priv_has_home(p, device)) {
             cpubind_priv_set_fault(p->fault, device, p->need, 0);
             return CPUBIND_ERR_EMPTY;
         }
@@ -3285,38 +3509,586 @@ CPUBIND_PRIV cpubind_status cpubind_priv_read_host(cpubind_priv_planner *p)
     return CPUBIND_OK;
 }
 
+/* Keeps the first CPUs of each pool, as many as a cluster has. Every device with a claim must
+ * have so many. */
+CPUBIND_PRIV cpubind_status cpubind_priv_trim_clusters(cpubind_priv_planner *p)
+{
+    for (int32_t d = 0; d < p->n_device; d++) {
+        int32_t left = p->policy->cluster;
+        if (!cpubind_priv_has_claim(p, d)) {
+            if (p->row_of[d] == CPUBIND_PRIV_NONE)
+                continue;
+            cpubind_priv_set_fault(p->fault, d, 0, 0);
+            return CPUBIND_ERR_SPREAD;
+        }
+        if (p->load[d] < left) {
+            cpubind_priv_set_fault(p->fault, d, left, p->load[d]);
+            return CPUBIND_ERR_CLUSTERS;
+        }
+        p->load[d] = left;
+        for (int32_t c = p->claim_row[d]; c < p->claim_row[d + 1]; c++) {
+            const int32_t share = cpubind_priv_share_of(p, p->claim_group[c], d);
+            p->share_count[share] = cpubind_priv_min(p->share_count[share], left);
+            left -= p->share_count[share];
+        }
+    }
+    return CPUBIND_OK;
+}
+
+/* The plan of a set whose lists differ; not for NEAR. */
+CPUBIND_PRIV cpubind_status cpubind_priv_plan_listed(cpubind_priv_planner *p)
+{
+    const int32_t is_cluster = !p->is_slice && p->policy->strategy == CPUBIND_CLUSTER;
+    const cpubind_step step = p->is_slice  ? CPUBIND_STEP_SLICE
+                              : is_cluster ? CPUBIND_STEP_CLUSTER
+                                           : CPUBIND_STEP_NEXT;
+    cpubind_status status = cpubind_priv_read_host(p);
+    if (status != CPUBIND_OK)
+        return status;
+    for (int32_t d = 0; p->is_slice && d < p->n_device; d++)
+        p->listed->reach[d] = CPUBIND_PRIV_REACH_ALL;
+    for (int32_t d = 0; is_cluster && p->policy->has_spare_node && d < p->n_device; d++)
+        if (p->next_node[d] != CPUBIND_PRIV_NONE &&
+            p->host->node_id[cpubind_priv_home_node(p, d)] == p->policy->spare_node)
+            p->plan->spare_taken += p->policy->cluster;
+    cpubind_priv_share_listed(p, NULL);
+    status = is_cluster ? cpubind_priv_trim_clusters(p) : CPUBIND_OK;
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_write_groups(p);
+    if (status == CPUBIND_OK && p->plan->trace != NULL)
+        status = cpubind_priv_write_trace(p, step);
+    if (status != CPUBIND_OK)
+        return status;
+    p->plan->strategy = p->is_slice ? CPUBIND_GLOBAL_SLICE : p->policy->strategy;
+    p->plan->overlap = CPUBIND_FOUND_NONE;
+    p->plan->n_checked = p->is_slice ? p->n_device : p->n_home;
+    return CPUBIND_OK;
+}
+
+/* The plan of the devices that p names, in work space that is large enough. */
+CPUBIND_PRIV cpubind_status cpubind_priv_plan_set(cpubind_priv_planner *p)
+{
+    cpubind_status status;
+    p->owner = NULL;
+    if (p->is_slice && p->listed == NULL)
+        return cpubind_priv_plan_slice(p);
+    if (!p->is_slice && p->policy->strategy == CPUBIND_NEAR)
+        return cpubind_priv_plan_near(p);
+    if (p->plan->trace != NULL) {
+        p->owner = p->plan->trace->owner;
+        cpubind_priv_fill(p->owner, p->host->n_cpu, CPUBIND_PRIV_NONE);
+    }
+    if (p->listed != NULL)
+        return cpubind_priv_plan_listed(p);
+    status = cpubind_priv_read_host(p);
+    if (status != CPUBIND_OK)
+        return status;
+    return p->policy->strategy == CPUBIND_CLUSTER ? cpubind_priv_plan_cluster(p)
+                                                  : cpubind_priv_plan_affinity(p);
+}
+
+/* == Sets of devices ========================================================
+ *
+ * Each set is planned as a host of its own. Its rows are written one after another, and put
+ * into the order of the plan at the end. */
+
+/* The arrays before those of the plan of a set. The sum of all is CPUBIND_PLAN_WORK_ALLOWED. */
+#define CPUBIND_PRIV_SET_ARRAYS(X)                                                             \
+    /* by position of the caller's host */                                                     \
+    X(set_of_cpu, n_cpu) /* the first device of its set, or n_device */                        \
+    X(set_cpu, n_cpu)    /* positions, set by set */                                           \
+    /* by position of the host of one set */                                                   \
+    X(cpu, n_cpu)                                                                              \
+    X(node, n_cpu)                                                                             \
+    X(core, n_cpu)                                                                             \
+    X(identity, n_cpu + 1)                                                                     \
+    X(holder_row, n_cpu + 1) /* offsets into holder */                                         \
+    X(owner, n_cpu)                                                                            \
+    X(step, n_cpu)                                                                             \
+    X(group, n_cpu)                                                                            \
+    /* by device of the caller */                                                              \
+    X(set_of, n_device)      /* the first device of its set */                                 \
+    X(set_row, n_device + 1) /* offsets into set_device */                                     \
+    X(set_device, n_device)  /* set by set, ascending */                                       \
+    X(set_cpu_row, n_device + 2)                                                               \
+    X(want_row, n_device) /* its row in the plan, or NONE */                                   \
+    X(row_at, n_device)   /* by row: where it was written */                                   \
+    X(row_size, n_device)                                                                      \
+    /* by device of one set */                                                                 \
+    X(near_row, n_device + 1)                                                                  \
+    X(place, n_device)                                                                         \
+    X(list_row, n_device + 1)                                                                  \
+    X(claim_row, n_device + 1)                                                                 \
+    X(reach, n_device)                                                                         \
+    X(want, n_device)                                                                          \
+    X(row, n_device + 1)                                                                       \
+    X(near_cpu, n_affinity)                                                                    \
+    X(list_at, n_allowed)                                                                      \
+    X(holder, n_allowed)                                                                       \
+    X(claim, n_allowed)
+
+typedef struct cpubind_priv_sets {
+    cpubind_priv_planner *p;
+    const cpubind_host *all_host; /* the caller's */
+    const cpubind_devices *all_devices;
+    cpubind_plan *all_plan;
+    int32_t n_all;     /* devices */
+    cpubind_host host; /* of one set */
+    cpubind_devices devices;
+    cpubind_plan plan;
+    cpubind_trace trace;
+    cpubind_priv_listed listed;
+    int32_t n_trace_device; /* elements of the caller's trace->device in use */
+    int32_t *rest;          /* work space for the plan of a set */
+#define CPUBIND_X(name, count) int32_t *name;
+    CPUBIND_PRIV_SET_ARRAYS(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_priv_sets;
+
+CPUBIND_PRIV int32_t cpubind_priv_find_set(int32_t *set_of, int32_t device)
+{
+    while (set_of[device] != device) {
+        set_of[device] = set_of[set_of[device]];
+        device = set_of[device];
+    }
+    return device;
+}
+
+CPUBIND_PRIV void cpubind_priv_join(int32_t *set_of, int32_t a, int32_t b)
+{
+    a = cpubind_priv_find_set(set_of, a);
+    b = cpubind_priv_find_set(set_of, b);
+    set_of[a < b ? b : a] = cpubind_priv_min(a, b);
+}
+
+/* Finds the sets: devices that may have a CPU in common are joined, under the first. */
+CPUBIND_PRIV void cpubind_priv_join_sets(cpubind_priv_sets *s)
+{
+    const cpubind_host *host = s->all_host;
+    const cpubind_lists *lists = &s->all_devices->allowed;
+    for (int32_t d = 0; d < s->n_all; d++)
+        s->set_of[d] = d;
+    cpubind_priv_fill(s->set_of_cpu, host->n_cpu, s->n_all);
+    for (int32_t d = 0; lists->row != NULL && d < s->n_all; d++) {
+        int32_t ia = lists->row[d];
+        int32_t ib = 0;
+        int32_t joined = d; /* the device that was joined last */
+        int32_t count;
+        while ((count = cpubind_priv_common_run(lists->cpu, lists->row[d + 1], &ia, host->cpu,
+                                                host->n_cpu, &ib)) > 0)
+            for (int32_t i = ib - count; i < ib; i++) {
+                const int32_t other = s->set_of_cpu[i];
+                if (other == s->n_all)
+                    s->set_of_cpu[i] = d;
+                if (other == s->n_all || other == joined)
+                    continue;
+                joined = other;
+                cpubind_priv_join(s->set_of, d, other);
+            }
+    }
+    for (int32_t d = 0; d < s->n_all; d++)
+        s->set_of[d] = cpubind_priv_find_set(s->set_of, d);
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        if (s->set_of_cpu[i] != s->n_all)
+            s->set_of_cpu[i] = s->set_of[s->set_of_cpu[i]];
+    cpubind_priv_sort_by_key(s->set_of, s->n_all, s->n_all, s->set_row, s->set_device);
+    cpubind_priv_sort_by_key(s->set_of_cpu, host->n_cpu, s->n_all + 1, s->set_cpu_row,
+                             s->set_cpu);
+}
+
+/* Makes the host of a set, and the lists of its devices as positions of it. Returns whether
+ * these are all equal. */
+CPUBIND_PRIV int32_t cpubind_priv_open_set(cpubind_priv_sets *s, int32_t set)
+{
+    const cpubind_host *all = s->all_host;
+    const cpubind_lists *lists = &s->all_devices->allowed;
+    const int32_t n_device = s->set_row[set + 1] - s->set_row[set];
+    const int32_t n_cpu = s->set_cpu_row[set + 1] - s->set_cpu_row[set];
+    int32_t n = 0;
+    for (int32_t i = 0; i < n_cpu; i++) {
+        const int32_t at = s->set_cpu[s->set_cpu_row[set] + i];
+        s->cpu[i] = all->cpu[at];
+        s->node[i] = all->node == NULL ? 0 : all->node[at];
+        s->core[i] = all->core == NULL ? 0 : all->core[at];
+    }
+    s->host.cpu = s->cpu;
+    s->host.node = s->node;
+    s->host.core = all->core == NULL ? NULL : s->core;
+    s->host.n_cpu = n_cpu;
+    s->host.node_id = all->node_id;
+    s->host.n_node = all->n_node;
+    s->host.distance = all->distance;
+    s->host.socket = all->socket;
+    s->list_row[0] = 0;
+    for (int32_t k = 0; k < n_device; k++) {
+        const int32_t d = s->set_device[s->set_row[set] + k];
+        int32_t ia = lists->row == NULL ? 0 : lists->row[d];
+        int32_t ib = 0;
+        int32_t count;
+        while (n_cpu > 0 && (count = cpubind_priv_common_run(lists->cpu, lists->row[d + 1], &ia,
+                                                             s->cpu, n_cpu, &ib)) > 0)
+            for (int32_t i = ib - count; i < ib; i++)
+                s->list_at[n++] = i;
+        s->list_row[k + 1] = n;
+    }
+    return n == n_device * n_cpu;
+}
+
+/* Makes the devices of a set. Where lists differ, each affinity is cut to its list. */
+CPUBIND_PRIV void cpubind_priv_open_devices(cpubind_priv_sets *s, int32_t set, int32_t is_equal)
+{
+    const cpubind_lists *affinity = &s->all_devices->affinity;
+    const cpubind_lists *lists = &s->all_devices->allowed;
+    const int32_t n_device = s->set_row[set + 1] - s->set_row[set];
+    int32_t n_raw = 0;
+    int32_t n = 0;
+    s->near_row[0] = 0;
+    for (int32_t k = 0; k < n_device; k++) {
+        const int32_t d = s->set_device[s->set_row[set] + k];
+        const int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
+        int32_t ia = affinity->row == NULL ? 0 : affinity->row[d];
+        int32_t ib = lists->row == NULL ? 0 : lists->row[d];
+        int32_t count;
+        n_raw += end - ia;
+        for (; is_equal && ia < end; ia++)
+            s->near_cpu[n++] = affinity->cpu[ia];
+        while (ia < end && (count = cpubind_priv_common_run(affinity->cpu, end, &ia, lists->cpu,
+                                                            lists->row[d + 1], &ib)) > 0)
+            for (int32_t i = ia - count; i < ia; i++)
+                s->near_cpu[n++] = affinity->cpu[i];
+        s->near_row[k + 1] = n;
+        s->place[k] =
+            s->all_devices->node == NULL ? CPUBIND_PRIV_NONE : s->all_devices->node[d];
+    }
+    s->devices.affinity.cpu = s->near_cpu;
+    s->devices.affinity.row = s->near_row;
+    s->devices.affinity.n = n_device;
+    s->devices.slot = n_device == s->n_all ? s->all_devices->slot : NULL;
+    s->devices.total = n_device == s->n_all ? s->all_devices->total : 0;
+    s->devices.node = s->all_devices->node == NULL ? NULL : s->place;
+    s->devices.allowed.n = 0;
+    s->p->is_slice = s->p->policy->strategy == CPUBIND_GLOBAL_SLICE ||
+                     (s->p->policy->strategy == CPUBIND_TOPO_AFFINITY && n_raw == 0);
+}
+
+/* Gives CPUs of a core that different devices may have the numbers of different cores. */
+CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_sets *s)
+{
+    const int32_t n = s->host.n_cpu;
+    int32_t *core_of = s->rest;
+    int32_t *core_row = core_of + n;
+    int32_t *core_cpu = core_row + n + 1;
+    const int32_t n_core = cpubind_priv_number_cores(s->core, NULL, n, core_cpu + n, core_of);
+    cpubind_priv_sort_by_key(core_of, n, n_core, core_row, core_cpu);
+    for (int32_t c = 0; c < n_core; c++)
+        for (int32_t i = core_row[c]; i < core_row[c + 1]; i++) {
+            int32_t first = core_row[c];
+            while (first < i &&
+                   !cpubind_priv_same_holders(&s->listed, core_cpu[first], core_cpu[i]))
+                first++;
+            s->core[core_cpu[i]] = core_cpu[first];
+        }
+}
+
+/* Makes what a plan of differing lists needs. */
+CPUBIND_PRIV void cpubind_priv_open_lists(cpubind_priv_sets *s)
+{
+    const int32_t n_device = s->devices.affinity.n;
+    const int32_t n_cpu = s->host.n_cpu;
+    cpubind_priv_count_rows(s->list_at, s->list_row[n_device], n_cpu, s->holder_row);
+    for (int32_t k = n_device - 1; k >= 0; k--)
+        for (int32_t i = s->list_row[k + 1] - 1; i >= s->list_row[k]; i--)
+            s->holder[--s->holder_row[s->list_at[i]]] = k;
+    for (int32_t i = 0; i <= n_cpu; i++)
+        s->identity[i] = i;
+    cpubind_priv_fill(s->reach, n_device, CPUBIND_PRIV_REACH_NEAR);
+    s->listed.row = s->list_row;
+    s->listed.at = s->list_at;
+    s->listed.holder_row = s->holder_row;
+    s->listed.holder = s->holder;
+    s->listed.unit_of = s->identity;
+    s->listed.unit_row = s->identity;
+    s->listed.unit_at = s->identity;
+    s->listed.claim_row = s->claim_row;
+    s->listed.claim = s->claim;
+    s->listed.reach = s->reach;
+    s->listed.must_split = 0;
+    s->p->listed = &s->listed;
+    if (s->p->is_slice) { /* slices read no nodes */
+        cpubind_priv_fill(s->node, n_cpu, 0);
+        s->host.node_id = s->node;
+        s->host.n_node = 1;
+    } else if (s->host.core != NULL && s->p->policy->strategy == CPUBIND_NEAR) {
+        cpubind_priv_part_cores(s);
+    }
+}
+
+/* Sets up the plan of a set: its wanted devices, and buffers. n: elements of the caller's
+ * plan->cpu in use. */
+CPUBIND_PRIV void cpubind_priv_open_plan(cpubind_priv_sets *s, int32_t set, int32_t n)
+{
+    cpubind_plan *all = s->all_plan;
+    s->plan.n_want = 0;
+    for (int32_t k = 0; k < s->devices.affinity.n; k++)
+        if (s->want_row[s->set_device[s->set_row[set] + k]] != CPUBIND_PRIV_NONE)
+            s->want[s->plan.n_want++] = k;
+    s->plan.want = s->want;
+    s->plan.cpu = all->cpu == NULL ? NULL : all->cpu + n;
+    s->plan.row = s->row;
+    s->plan.work = s->rest;
+    s->plan.cap_cpu = all->cap_cpu - n;
+    s->plan.spare_taken = 0;
+    s->plan.trace = NULL;
+    cpubind_priv_set_fault(&s->plan.shared, CPUBIND_PRIV_NONE, 0, 0);
+    if (all->trace != NULL) {
+        s->trace.owner = s->owner;
+        s->trace.step = s->step;
+        s->trace.group = s->group;
+        s->trace.row = all->trace->row + all->trace->n_group;
+        s->trace.device = all->trace->device + s->n_trace_device;
+        s->trace.cap_row = all->trace->cap_row - all->trace->n_group;
+        s->trace.cap_device = all->trace->cap_device - s->n_trace_device;
+        s->plan.trace = &s->trace;
+    }
+    s->p->host = &s->host;
+    s->p->devices = &s->devices;
+    s->p->plan = &s->plan;
+    s->p->n_device = s->devices.affinity.n;
+    s->p->n_row = s->plan.n_want;
+}
+
+/* The device of the caller that a device of a set is, or NONE. */
+CPUBIND_PRIV int32_t cpubind_priv_set_member(const cpubind_priv_sets *s, int32_t set,
+                                             int32_t device)
+{
+    return device == CPUBIND_PRIV_NONE ? device : s->set_device[s->set_row[set] + device];
+}
+
+/* Adds the trace of a set to the caller's. Groups without CPUs are left out, unless the set is
+ * all devices. */
+CPUBIND_PRIV void cpubind_priv_add_trace(cpubind_priv_sets *s, int32_t set)
+{
+    cpubind_trace *all = s->all_plan->trace;
+    const int32_t base = s->n_trace_device;
+    const int32_t first = all->n_group;
+    const int32_t n_group = s->trace.n_group;
+    int32_t *number = s->rest; /* by group: its number in the caller's trace */
+    int32_t *row = s->trace.row;
+    int32_t *device = s->trace.device;
+    int32_t n = 0;
+    int32_t n_claim = 0;
+    cpubind_priv_fill(number, n_group,
+                      s->devices.affinity.n == s->n_all ? 0 : CPUBIND_PRIV_NONE);
+    for (int32_t i = 0; i < s->host.n_cpu; i++)
+        if (s->group[i] != CPUBIND_PRIV_NONE)
+            number[s->group[i]] = 0;
+    for (int32_t g = 0; g < n_group; g++) {
+        const int32_t claim = row[g];
+        const int32_t end = row[g + 1];
+        if (number[g] == CPUBIND_PRIV_NONE)
+            continue;
+        number[g] = first + n;
+        row[n++] = base + n_claim;
+        for (int32_t i = claim; i < end; i++)
+            device[n_claim++] = cpubind_priv_set_member(s, set, device[i]);
+    }
+    row[n] = base + n_claim;
+    for (int32_t i = 0; i < s->host.n_cpu; i++) {
+        const int32_t at = s->set_cpu[s->set_cpu_row[set] + i];
+        all->owner[at] = cpubind_priv_set_member(s, set, s->owner[i]);
+        all->step[at] = s->step[i];
+        all->group[at] =
+            s->group[i] == CPUBIND_PRIV_NONE ? CPUBIND_PRIV_NONE : number[s->group[i]];
+    }
+    all->n_group += n;
+    s->n_trace_device += n_claim;
+}
+
+/* Plans one set. A plan of NEAR that must split cores is made again, with CPUs for cores. */
+CPUBIND_PRIV cpubind_status cpubind_priv_run_set(cpubind_priv_sets *s, int32_t set, int32_t n)
+{
+    const int32_t is_equal = cpubind_priv_open_set(s, set);
+    cpubind_status status;
+    s->p->listed = NULL;
+    cpubind_priv_open_devices(s, set, is_equal);
+    if (!is_equal)
+        cpubind_priv_open_lists(s);
+    cpubind_priv_open_plan(s, set, n);
+    while ((status = cpubind_priv_plan_set(s->p)) == CPUBIND_OK && !is_equal &&
+           s->listed.must_split) {
+        s->listed.must_split = 0;
+        s->host.core = NULL;
+        cpubind_priv_fill(s->reach, s->devices.affinity.n, CPUBIND_PRIV_REACH_NEAR);
+        cpubind_priv_open_plan(s, set, n);
+    }
+    if (status != CPUBIND_OK && s->p->fault != NULL) {
+        cpubind_fault *fault = s->p->fault;
+        fault->device = cpubind_priv_set_member(s, set, fault->device);
+        fault->other = cpubind_priv_set_member(s, set, fault->other);
+        if (fault->index != CPUBIND_PRIV_NONE)
+            fault->index = s->set_cpu[s->set_cpu_row[set] + fault->index];
+    }
+    return status;
+}
+
+/* The out fields before any set is planned. */
+CPUBIND_PRIV void cpubind_priv_clear_found(cpubind_plan *sum)
+{
+    sum->strategy = CPUBIND_GLOBAL_SLICE;
+    sum->overlap = CPUBIND_FOUND_NONE;
+    sum->n_checked = CPUBIND_PRIV_NONE;
+    sum->spare_taken = 0;
+    cpubind_priv_set_fault(&sum->shared, CPUBIND_PRIV_NONE, 0, 0);
+}
+
+CPUBIND_PRIV void cpubind_priv_copy_found(const cpubind_plan *sum, cpubind_plan *out)
+{
+    out->strategy = sum->strategy;
+    out->overlap = sum->overlap;
+    out->n_checked = sum->n_checked;
+    out->spare_taken = sum->spare_taken;
+    cpubind_priv_set_shared(&out->shared, sum->shared.device, sum->shared.other,
+                            sum->shared.cpu);
+}
+
+/* Adds what was found out about the plan of a set to the out fields in *sum. */
+CPUBIND_PRIV void cpubind_priv_add_found(cpubind_priv_sets *s, int32_t set, cpubind_plan *sum)
+{
+    const int32_t is_first = sum->n_checked == CPUBIND_PRIV_NONE;
+    sum->n_checked = s->plan.n_checked + (is_first ? 0 : sum->n_checked);
+    if (is_first || s->plan.strategy != CPUBIND_GLOBAL_SLICE)
+        sum->strategy = s->plan.strategy;
+    sum->spare_taken += s->plan.spare_taken;
+    if (sum->overlap == CPUBIND_FOUND_NONE && s->plan.overlap != CPUBIND_FOUND_NONE)
+        cpubind_priv_set_shared(
+            &sum->shared, cpubind_priv_set_member(s, set, s->plan.shared.device),
+            cpubind_priv_set_member(s, set, s->plan.shared.other), s->plan.shared.cpu);
+    if (s->plan.overlap > sum->overlap)
+        sum->overlap = s->plan.overlap;
+}
+
+/* Adds the plan of a set, whose CPUs start at plan->cpu[first], to that of the caller. Returns
+ * how many CPUs these are. */
+CPUBIND_PRIV int32_t cpubind_priv_close_set(cpubind_priv_sets *s, int32_t set, int32_t first,
+                                            cpubind_plan *sum)
+{
+    for (int32_t i = 0; i < s->plan.n_want; i++) {
+        const int32_t row = s->want_row[cpubind_priv_set_member(s, set, s->want[i])];
+        s->row_at[row] = first + s->row[i];
+        s->row_size[row] = s->row[i + 1] - s->row[i];
+    }
+    if (s->all_plan->trace != NULL)
+        cpubind_priv_add_trace(s, set);
+    cpubind_priv_add_found(s, set, sum);
+    return s->plan.n_want > 0 ? s->row[s->plan.n_want] : 0;
+}
+
+CPUBIND_PRIV void cpubind_priv_reverse(int32_t *list, int32_t first, int32_t end)
+{
+    while (first < --end) {
+        const int32_t moved = list[first];
+        list[first++] = list[end];
+        list[end] = moved;
+    }
+}
+
+/* Puts the rows into the order of the plan, in place. */
+CPUBIND_PRIV void cpubind_priv_order_rows(cpubind_priv_sets *s, int32_t n_row)
+{
+    int32_t *cpu = s->all_plan->cpu;
+    int32_t at = 0;
+    for (int32_t row = 0; row < n_row; row++) {
+        const int32_t from = s->row_at[row];
+        const int32_t n = s->row_size[row];
+        if (from != at && n > 0) {
+            cpubind_priv_reverse(cpu, at, from);
+            cpubind_priv_reverse(cpu, from, from + n);
+            cpubind_priv_reverse(cpu, at, from + n);
+            for (int32_t i = row + 1; i < n_row; i++)
+                if (s->row_at[i] < from)
+                    s->row_at[i] += n;
+        }
+        s->all_plan->row[row] = at;
+        at += n;
+    }
+    s->all_plan->row[n_row] = at;
+}
+
+/* Plans every set. */
+CPUBIND_PRIV cpubind_status cpubind_priv_plan_sets(cpubind_priv_planner *p)
+{
+    const int32_t n_cpu = p->host->n_cpu;
+    const int32_t n_device = p->n_device;
+    const int32_t n_row = p->n_row;
+    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
+    const int32_t n_allowed = cpubind_priv_allowed_count(p->devices);
+    int32_t *next = p->plan->work;
+    cpubind_plan sum;
+    cpubind_priv_sets s;
+    int32_t n = 0;
+#define CPUBIND_X(name, count) s.name = cpubind_priv_take(&next, count);
+    CPUBIND_PRIV_SET_ARRAYS(CPUBIND_X)
+#undef CPUBIND_X
+    s.rest = next;
+    s.p = p;
+    s.all_host = p->host;
+    s.all_devices = p->devices;
+    s.all_plan = p->plan;
+    s.n_all = n_device;
+    s.n_trace_device = 0;
+    cpubind_priv_fill(s.want_row, n_device, CPUBIND_PRIV_NONE);
+    for (int32_t row = 0; row < n_row; row++)
+        s.want_row[cpubind_priv_wanted(p, row)] = row;
+    cpubind_priv_join_sets(&s);
+    if (p->plan->trace != NULL) {
+        cpubind_priv_fill(p->plan->trace->owner, n_cpu, CPUBIND_PRIV_NONE);
+        cpubind_priv_fill(p->plan->trace->step, n_cpu, CPUBIND_STEP_IDLE);
+        cpubind_priv_fill(p->plan->trace->group, n_cpu, CPUBIND_PRIV_NONE);
+        p->plan->trace->n_group = 0;
+    }
+    cpubind_priv_clear_found(&sum);
+    for (int32_t set = 0; set < n_device; set++) {
+        cpubind_status status;
+        if (s.set_row[set] == s.set_row[set + 1])
+            continue;
+        status = cpubind_priv_run_set(&s, set, n);
+        if (status != CPUBIND_OK)
+            return status;
+        n += cpubind_priv_close_set(&s, set, n, &sum);
+    }
+    cpubind_priv_order_rows(&s, n_row);
+    s.all_plan->n_cpu = n;
+    cpubind_priv_copy_found(&sum, s.all_plan);
+    return CPUBIND_OK;
+}
+
 CPUBIND_PRIV cpubind_status cpubind_priv_run(cpubind_priv_planner *p)
 {
     cpubind_plan *plan = p->plan;
     const int32_t n_cpu = p->host->n_cpu;
-    const int32_t n_node = p->host->n_node;
     const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
+    const int32_t n_allowed = cpubind_priv_allowed_count(p->devices);
+    const int32_t n_entry = n_affinity + n_allowed;
     const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
-    cpubind_status status;
+    const int32_t is_listed = p->devices->allowed.n > 0 && n_cpu > 0;
+    const int32_t n_node = p->is_slice ? 1 : p->host->n_node;
     plan->n_cpu = 0;
     plan->n_work = 0;
-    p->owner = NULL;
-    if (p->is_slice)
-        return cpubind_priv_plan_slice(p);
-    plan->n_work = is_near ? CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, p->n_device, n_affinity)
-                           : CPUBIND_PLAN_WORK(n_cpu, n_node, p->n_device, n_affinity);
+    p->listed = NULL;
+    if (p->is_slice && !is_listed)
+        return cpubind_priv_plan_set(p);
+    plan->n_work = is_near ? CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, p->n_device, n_entry)
+                           : CPUBIND_PLAN_WORK(n_cpu, n_node, p->n_device, n_entry);
+    if (is_listed)
+        plan->n_work =
+            CPUBIND_PLAN_WORK_ALLOWED(plan->n_work, n_cpu, p->n_device, n_affinity, n_allowed);
     if (plan->n_work > plan->cap_work) {
         plan->n_cpu = p->policy->overlap == CPUBIND_OVERLAP_KEEP
                           ? CPUBIND_PLAN_CPUS_KEEP(n_cpu, p->n_row)
                           : CPUBIND_PLAN_CPUS(n_cpu);
         return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.work", CPUBIND_PRIV_NONE);
     }
-    if (is_near)
-        return cpubind_priv_plan_near(p);
-    if (plan->trace != NULL) {
-        p->owner = plan->trace->owner;
-        cpubind_priv_fill(p->owner, n_cpu, CPUBIND_PRIV_NONE);
-    }
-    status = cpubind_priv_read_host(p);
-    if (status != CPUBIND_OK)
-        return status;
-    return p->policy->strategy == CPUBIND_CLUSTER ? cpubind_priv_plan_cluster(p)
-                                                  : cpubind_priv_plan_affinity(p);
+    return is_listed ? cpubind_priv_plan_sets(p) : cpubind_priv_plan_set(p);
 }
 
 CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,

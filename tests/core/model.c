@@ -139,11 +139,10 @@ cpubind_host model_core_host(const model_host *h)
 cpubind_devices model_core_devices(const model_host *h)
 {
     cpubind_devices devices;
+    memset(&devices, 0, sizeof devices);
     devices.affinity.cpu = h->affinity;
     devices.affinity.row = h->row;
     devices.affinity.n = h->n_device;
-    devices.slot = NULL;
-    devices.total = 0;
     return devices;
 }
 
