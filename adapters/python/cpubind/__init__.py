@@ -38,15 +38,22 @@ class _Handle:
     _free = ""
 
     def __init__(self, handle: int) -> None:
-        self._as_parameter_ = handle
+        self._handle: Optional[int] = handle
+
+    @property
+    def _open(self) -> int:
+        if not self._handle:
+            raise ValueError("this %s is closed" % type(self).__name__)
+        return self._handle
 
     def close(self) -> None:
         """Frees the object; a second time: nothing."""
-        handle, self._as_parameter_ = self._as_parameter_, None
+        handle, self._handle = self._handle, None
         if handle:
             getattr(_library.load(), self._free)(handle)
 
     def __enter__(self) -> Any:
+        self._open  # raises when it is closed
         return self
 
     def __exit__(self, *raised: Any) -> None:
@@ -106,16 +113,16 @@ class Host(_Handle):
         """Adds an input to an empty host: a file by its path without the first slash, such as
         "proc/self/status", or the output of a command, such as "cmd/npu-smi-info-m.txt"."""
         data = data.encode() if isinstance(data, str) else bytes(data)
-        _library.call("cpb_host_put", self, name.encode(), data, len(data), exit_code)
+        _library.call("cpb_host_put", self._open, name.encode(), data, len(data), exit_code)
 
     def plan(self, **options: Any) -> Plan:
         """The plan of this host; options: those of `cpubind plan`."""
-        return Plan(_library.call("cpb_plan_make", self, _library.options_of(options)))
+        return Plan(_library.call("cpb_plan_make", self._open, _library.options_of(options)))
 
     def bind(self, pid: int = 0, **options: Any) -> Binding:
         """Binds a process of this machine by the facts of this host; options: those of `cpubind
         apply`, with npu= or rank=. pid 0: this process."""
-        return Binding(_library.call("cpb_bind", self, pid, _library.options_of(options)))
+        return Binding(_library.call("cpb_bind", self._open, pid, _library.options_of(options)))
 
 
 class Plan(_Handle):
@@ -126,17 +133,17 @@ class Plan(_Handle):
     @property
     def devices(self) -> Tuple[int, ...]:
         """The logic ids of the NPUs that have a pool, ascending."""
-        return tuple(_library.ints(_library.load().cpb_plan_devices, self))
+        return tuple(_library.ints(_library.load().cpb_plan_devices, self._open))
 
     @property
     def rank_device(self) -> Optional[int]:
         """The NPU that the rank of the options drives; None without a rank."""
-        device = _library.load().cpb_plan_rank_device(self)
+        device = _library.load().cpb_plan_rank_device(self._open)
         return None if device < 0 else device
 
     def cpus(self, device: int, role: str = "pool") -> array:
         """The CPUs of an NPU, ascending; role: "pool", "irq", "main", "acl" or "release"."""
-        found = _library.ints(_library.load().cpb_plan_cpus, self, device, role.encode())
+        found = _library.ints(_library.load().cpb_plan_cpus, self._open, device, role.encode())
         if found is None:
             raise KeyError("the plan has no %s of NPU %d" % (role, device))
         return found
@@ -145,7 +152,7 @@ class Plan(_Handle):
         """The CPUs of a role of all NPUs at once, as (row, cpus): those of devices[i] are
         cpus[row[i]:row[i + 1]]."""
         row, cpus = _library._INTS(), _library._INTS()
-        n = _library.load().cpb_plan_table(self, role.encode(), ctypes.byref(row),
+        n = _library.load().cpb_plan_table(self._open, role.encode(), ctypes.byref(row),
                                            ctypes.byref(cpus))
         if n < 0:
             raise KeyError("there is no role %s" % role)
@@ -158,30 +165,30 @@ class Plan(_Handle):
     def mask(self, device: int, role: str = "pool") -> bytes:
         """The CPUs as sched_setaffinity(2) takes them."""
         get = _library.load().cpb_plan_mask
-        size = get(self, device, role.encode(), None, 0)
+        size = get(self._open, device, role.encode(), None, 0)
         if size < 0:
             raise KeyError("the plan has no %s of NPU %d" % (role, device))
         bits = ctypes.create_string_buffer(size)
-        get(self, device, role.encode(), bits, size)
+        get(self._open, device, role.encode(), bits, size)
         return bits.raw
 
     def memory_node(self, device: int) -> Optional[int]:
         """The node for the memory of an NPU; None: there is none."""
-        node = _library.load().cpb_plan_memory_node(self, device)
+        node = _library.load().cpb_plan_memory_node(self._open, device)
         return None if node < 0 else node
 
     def quality(self, figure: str, device: int = -1) -> Optional[int]:
         """A figure of an NPU, or of the whole plan, such as "near_percent"; None: not known."""
-        value = _library.load().cpb_plan_quality(self, device, figure.encode())
+        value = _library.load().cpb_plan_quality(self._open, device, figure.encode())
         return None if value < 0 else value
 
     def json(self) -> str:
         """The JSON of `cpubind plan --json`."""
-        return _library.load().cpb_plan_json(self).decode()
+        return _library.load().cpb_plan_json(self._open).decode()
 
     def dict(self) -> Dict[str, Any]:
         """That JSON as a dict."""
-        return _library.parse(_library.load().cpb_plan_json(self))
+        return _library.parse(_library.load().cpb_plan_json(self._open))
 
     @property
     def warnings(self) -> List[Dict[str, str]]:
@@ -190,11 +197,11 @@ class Plan(_Handle):
 
     def format(self, name: str = "text") -> str:
         """The plan in a format of `cpubind plan --format`, such as "map" or "log"."""
-        return _library.text_of(_library.call("cpb_plan_format", self, name.encode()))
+        return _library.text_of(_library.call("cpb_plan_format", self._open, name.encode()))
 
     def explain(self, target: str) -> str:
         """Why an NPU or a CPU has what it has: `cpubind plan --explain`, such as "cpu5"."""
-        return _library.text_of(_library.call("cpb_plan_explain", self, target.encode()))
+        return _library.text_of(_library.call("cpb_plan_explain", self._open, target.encode()))
 
     def __str__(self) -> str:
         return self.format("text")
@@ -207,19 +214,19 @@ class Binding(_Handle):
 
     def verify(self) -> int:
         """How many threads and interrupts are not where they belong."""
-        return _library.call("cpb_binding_verify", self)
+        return _library.call("cpb_binding_verify", self._open)
 
     def again(self) -> int:
         """Moves back what is not where it belongs, and binds new threads; how many."""
-        return _library.call("cpb_binding_again", self)
+        return _library.call("cpb_binding_again", self._open)
 
     def restore(self) -> int:
         """Puts all back as it was before; how many threads and interrupts were moved."""
-        return _library.call("cpb_binding_restore", self)
+        return _library.call("cpb_binding_restore", self._open)
 
     def report(self) -> Dict[str, Any]:
         """What the last call did: the JSON of the command, as a dict."""
-        return _library.parse(_library.load().cpb_binding_json(self))
+        return _library.parse(_library.load().cpb_binding_json(self._open))
 
     def __exit__(self, *raised: Any) -> None:
         try:
@@ -248,7 +255,7 @@ def open_binding(pid: int, **options: Any) -> Binding:
 
 def bind_thread(plan: Plan, device: int, role: str = "main") -> None:
     """Binds the calling thread alone to the CPUs of a role; there is no record."""
-    _library.call("cpb_bind_thread", plan, device, role.encode())
+    _library.call("cpb_bind_thread", plan._open, device, role.encode())
 
 
 def cpu_budget(device_load: int, n_device: int, n_cpu_worker: int, ratio: int = 0) -> int:
