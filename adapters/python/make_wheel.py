@@ -31,6 +31,9 @@ Description-Content-Type: text/markdown
 
 ENTRY_POINTS = """[vllm.general_plugins]
 cpubind = cpubind.vllm_ascend:register
+
+[sglang.srt.plugins]
+cpubind = cpubind.sglang:register
 """
 
 

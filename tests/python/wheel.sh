@@ -33,13 +33,14 @@ found = {os.path.relpath(os.path.join(folder, file), top)
 assert found == {row[0] for row in rows}, found ^ {row[0] for row in rows}
 EOP
 }
-switches_on_in_vllm() {
-    grep -qx 'cpubind = cpubind.vllm_ascend:register' "$out"/site/*.dist-info/entry_points.txt
+is_plugin() {
+    grep -qx 'cpubind = cpubind.vllm_ascend:register' "$out"/site/*.dist-info/entry_points.txt &&
+        grep -qx 'cpubind = cpubind.sglang:register' "$out"/site/*.dist-info/entry_points.txt
 }
 check "the wheel is the same twice" wheel_is_the_same_twice
 check "the wheel alone plans as the command does" wheel_is_whole
 check "its RECORD lists every file" record_is_right
-check "it has the entry point of vLLM's plugins" switches_on_in_vllm
+check "it has the entry points of the plugins of vLLM and SGLang" is_plugin
 if python3 -c 'import venv, ensurepip' 2>/dev/null; then
     installs() {
         python3 -m venv "$out/venv" && unset PYTHONWARNINGS && "$out/venv/bin/pip" install -q --no-index \
