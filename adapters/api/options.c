@@ -557,6 +557,33 @@ static int read_env(const reading *r, const char *text)
     return 1;
 }
 
+static int read_workers(const reading *r, const char *text)
+{
+    api_options *o = r->options;
+    o->has_workers = 1;
+    o->cpu_workers = 0;
+    if (strcmp(text, "node") != 0 && (!read_number(text, &o->cpu_workers) ||
+                                      o->cpu_workers < 1 || o->cpu_workers > CPUBIND_MAX_CPUS))
+        return wrong(r, "--cpu-workers is neither a number of workers nor the word node", text);
+    return 1;
+}
+
+static int read_cpu_nodes(const reading *r, const char *text)
+{
+    return read_list(r, "cpu-nodes", "node", text, &r->options->cpu_nodes);
+}
+
+/* Reads "2", CPUs of each worker, or "host:2", CPUs of the host. */
+static int read_reserve(const reading *r, const char *text)
+{
+    const int is_host = strncmp(text, "host:", 5) == 0;
+    int32_t *n = is_host ? &r->options->reserve_host : &r->options->reserve;
+    if (!read_number(text + (is_host ? 5 : 0), n) || *n > CPUBIND_MAX_CPUS)
+        return wrong(r, "--reserve is neither a number of CPUs of each worker nor host:N",
+                     text);
+    return 1;
+}
+
 /* Whether a word after a list belongs to the list: before "--" every word that is no option,
  * else what starts with a digit. */
 static int is_more(const reading *r)
@@ -744,6 +771,9 @@ const api_option api_option_rows[] = {
     {"--watch", 0, API_APPLY | API_STATUS, read_watch, 0, 0},
     READ("env", API_RUN, read_env),
     TEXT("state", LIVE | API_RESTORE | API_BIND_CALL, state),
+    READ("cpu-workers", API_PLAN, read_workers),
+    READ("cpu-nodes", API_PLAN, read_cpu_nodes),
+    READ("reserve", API_PLAN, read_reserve),
     FLAG("nics", API_TOPO, topo.wants_nics),
     FLAG("slurm", API_TOPO, is_slurm),
     READ("pci", API_TOPO | API_PLAN | API_RUN, read_pci),
@@ -854,6 +884,7 @@ void api_free_options(api_options *options)
     free(options->allowed.item);
     free(options->exclude.item);
     free(options->keep.item);
+    free(options->cpu_nodes.item);
     for (int32_t i = 0; i < options->n_wish; i++)
         if (options->wish[i].kind == CPUBIND_WISH_LIST)
             free((void *)options->wish[i].cpus.cpu);

@@ -9,6 +9,7 @@
 
 #include "../linux/source/file_writer.h"
 #include "device_plan.h"
+#include "worker_plan.h"
 
 enum { MAX_FORMATS = 32 };
 
@@ -165,8 +166,9 @@ int cli_plan(int argc, char **argv)
     if (status != API_DONE)
         return cli_fail(&options, status, why.text);
     is_live = !options.root && !options.fixture;
-    if (cli_asks_for_devices(&options)) {
-        status = cli_plan_devices(&host.source, &options);
+    if (options.has_workers || cli_asks_for_devices(&options)) {
+        status = options.has_workers ? cli_plan_workers(&host.source, &options)
+                                     : cli_plan_devices(&host.source, &options);
         api_close_host(&host);
         return status;
     }

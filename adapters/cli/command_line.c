@@ -335,6 +335,11 @@ static const char *conflict(const api_options *o, enum api_command command)
     const char *text;
     if (o->is_check && o->config && o->n_word > 0)
         return "--config and --check each name a file; give one";
+    if (!o->has_workers && (o->cpu_nodes.n > 0 || o->reserve > 0 || o->reserve_host > 0))
+        return "--cpu-nodes and --reserve are about CPU workers: give --cpu-workers N, too";
+    if (o->has_workers && (o->compare || o->svg || o->explain || o->distances))
+        return "--cpu-workers prints the workers alone: leave out --compare, --svg, --explain "
+               "and --distances";
     if (command == API_PLAN && cli_asks_for_devices(o) && cli_npu_option(o))
         return "--pci and --class are about devices of any vendor: leave out the options that "
                "are about NPUs";

@@ -385,6 +385,11 @@ static const struct {
      "prints them; --pci ADDRESS (several) or --class CLASS plans these functions on\n"
      "any host, --roles IRQ,MAIN,ACL,RELEASE with other roles than 0,1,0,0.\n"
      "\n"
+     "--cpu-workers N, or node: CPUs for N workers that drive no device, or one for\n"
+     "each node, by whole cores: what the plan of the accelerators leaves, or those of\n"
+     "--cpu-nodes LIST. --reserve N leaves the last N CPUs of each worker free,\n"
+     "--reserve host:N those of the host.\n"
+     "\n"
      "Formats for launchers have all ranks, in the order of the visible devices, or\n"
      "with --rank that one: taskset $(cpubind plan --rank 0 --format taskset) COMMAND.\n"
      "Those of OpenMP have the main CPUs, the others the whole pool. All formats:\n\f"},

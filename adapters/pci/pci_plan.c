@@ -137,6 +137,8 @@ static cpubind_status cut(planner *p, cpubind_fault *fault)
         p->fault[fault->device] = *fault;
     } while (1);
     p->out->overlap = p->core.overlap;
+    p->out->pooled = p->core.cpu;
+    p->out->n_pooled = status == CPUBIND_OK ? p->core.row[p->core.n_want] : 0;
     p->out->strategy = p->core.strategy;
     return status;
 }

@@ -51,6 +51,8 @@ typedef struct cpubind_pci_pool {
 typedef struct cpubind_pci_plan {
     cpubind_pci_pool *pool; /* by rank; a rank of a tile has the pool of its device */
     int32_t n_pool;
+    const int32_t *pooled; /* the CPUs of the pools of all devices, hidden ones too */
+    int32_t n_pooled;
     int32_t n_hidden; /* devices that this process does not see; their CPUs are not given to
                          others */
     cpubind_finding overlap;

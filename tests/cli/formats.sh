@@ -281,4 +281,35 @@ npu_files() {
         grep -c '^Name=gpu Type=a2 File=/dev/davinci[0-7] Cores=[0-9]*-[0-9]*$' | grep -qx 8
 }
 check "of NPUs, too" npu_files
+
+# -- CPU workers -----------------------------------------------------------------
+
+# Expects the output of a plan of CPU workers of a fixture host.
+workers_are() { # host, text, argument ...
+    fixture=$1
+    wanted=$2
+    shift 2
+    "$CPUBIND" plan --root "fixtures/hosts/$fixture" --quiet "$@" >"$out/workers" 2>&1
+    cat "$out/workers"
+    [ "$(cat "$out/workers")" = "$wanted" ]
+}
+
+check "four workers have the even and the odd CPUs of each half" workers_are gpu-interleaved-4h20 \
+    "$(seq -s, 0 2 46)|$(seq -s, 1 2 47)|$(seq -s, 48 2 94)|$(seq -s, 49 2 95)" \
+    --cpu-workers 4 --cpu-nodes 0-3 --format sglang-omp
+check "one worker a node is the same" workers_are gpu-interleaved-4h20 \
+    "$(seq -s, 0 2 46)|$(seq -s, 1 2 47)|$(seq -s, 48 2 94)|$(seq -s, 49 2 95)" \
+    --cpu-workers node --cpu-nodes 0-3 --format vllm-omp
+check "two workers have two nodes each, less what the host keeps" workers_are \
+    gpu-interleaved-4h20 "0-47|48-92,94" --cpu-workers 2 --cpu-nodes 0-3 --reserve host:2 \
+    --format vllm-omp
+check "CPUs that no accelerator has go to the workers" workers_are gpu-none "-c 0-15" \
+    --cpu-workers node --format taskset
+check "of a plan that leaves none the options are named" workers_are gpu-2socket-8h100 \
+    "cpubind: the plan of the accelerators leaves no whole core: name the nodes of the CPU \
+workers with --cpu-nodes LIST, and give the accelerators' workers --exclude with their CPUs" \
+    --cpu-workers 2
+check "--reserve is of CPU workers alone" refuses plan --reserve 2
+check_with numactl "libnuma takes a worker of this host" mask_is "$a" numactl --physcpubind \
+    "$(plan --cpu-workers 2 --cpu-nodes 0 --rank 0 --format sglang-omp)"
 finish

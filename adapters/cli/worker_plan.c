@@ -1,0 +1,250 @@
+/* worker_plan.c - plan --cpu-workers: CPUs for workers that drive no device
+ * SPDX-License-Identifier: MIT
+ *
+ * Changes nothing. Decides nothing about CPUs: ../pci/cpu_workers.h shares them.
+ */
+#include "worker_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pci/cpu_workers.h"
+#include "output.h"
+
+typedef struct worker_plan {
+    cli_device_plan devices; /* the facts; where there are accelerators also their plan */
+    uint8_t *is_free;        /* by the CPUs of the facts */
+    cpubind_arena arena;
+    cpubind_workers workers;
+} worker_plan;
+
+/* == Which CPUs are free ==================================================== */
+
+static int is_in(const int32_t *list, int32_t n, int32_t value)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (list[i] == value)
+            return 1;
+    return 0;
+}
+
+static void take(worker_plan *w, const int32_t *cpu, int32_t n)
+{
+    const cpubind_host *host = &w->devices.topo.facts.host;
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        if (is_in(cpu, n, host->cpu[i]))
+            w->is_free[i] = 0;
+}
+
+/* Takes the CPUs of the pools of all NPUs, those that are kept and those for UVB threads. Sets
+ * *has_npus to 0 where the host has no npu-smi. */
+static int take_npus(const cpubind_source *source, const api_options *options, worker_plan *w,
+                     int *has_npus)
+{
+    api_planned planned = {0};
+    int status = API_DONE;
+    api_make(source, &options->request, &planned);
+    *has_npus = planned.code != CPUBIND_PROBLEM_NO_NPU_SMI;
+    if (*has_npus && planned.code != CPUBIND_PROBLEM_NONE)
+        status = cli_refuse(options, &planned);
+    for (int32_t i = 0; planned.code == CPUBIND_PROBLEM_NONE && i < planned.plan.host.n_cpu;
+         i++)
+        if (planned.plan.trace.owner[i] >= 0)
+            take(w, &planned.plan.host.cpu[i], 1);
+    if (planned.code == CPUBIND_PROBLEM_NONE) {
+        take(w, planned.plan.kept, planned.plan.n_kept);
+        take(w, planned.plan.spare, planned.plan.n_spare);
+    }
+    api_free_planned(&planned);
+    return status;
+}
+
+/* Takes what accelerators have, unless the nodes of the workers are named. */
+static int take_accelerators(const cpubind_source *source, api_options *options, worker_plan *w)
+{
+    api_text why = {"", 0};
+    int has_npus = 0, status = API_DONE;
+    if (!cli_asks_for_devices(options))
+        status = take_npus(source, options, w, &has_npus);
+    if (status != API_DONE || has_npus || w->devices.topo.facts.n_device == 0)
+        return status;
+    cli_free_devices(&w->devices);
+    status = cli_make_devices(source, options, &w->devices, &why);
+    if (status != API_DONE)
+        return cli_fail(options, status, why.text);
+    take(w, w->devices.plan.pooled, w->devices.plan.n_pooled);
+    return API_DONE;
+}
+
+static int find_free(const cpubind_source *source, api_options *options, worker_plan *w)
+{
+    const cpubind_request *q = &options->request;
+    const cpubind_pci_facts *f = &w->devices.topo.facts;
+    api_text why = {"", 0};
+    options->topo.wants_cores = 1;
+    cli_topo_read(source, options, &w->devices.topo);
+    if (w->devices.topo.status != CPUBIND_PCI_OK) {
+        const int status = cli_topo_judge(&w->devices.topo, options, &why);
+        return cli_fail(options, status, why.text);
+    }
+    w->is_free = (uint8_t *)malloc((size_t)f->host.n_cpu + 1);
+    if (!w->is_free)
+        return cli_no_memory();
+    memset(w->is_free, 1, (size_t)f->host.n_cpu + 1);
+    if (options->cpu_nodes.n == 0) {
+        const int status = take_accelerators(source, options, w);
+        if (status != API_DONE)
+            return status;
+    }
+    take(w, q->exclude, q->n_exclude);
+    for (int32_t i = 0; q->allowed && i < f->host.n_cpu; i++)
+        w->is_free[i] =
+            (uint8_t)(w->is_free[i] && is_in(q->allowed, q->n_allowed, f->host.cpu[i]));
+    return API_DONE;
+}
+
+/* == Sharing ================================================================ */
+
+static int refuse(const api_options *o, const worker_plan *w, cpubind_workers_status status)
+{
+    api_text why = {"", 0};
+    switch (status) {
+    case CPUBIND_WORKERS_NO_NODE:
+        api_add(&why, "--cpu-nodes names node %d, which has no CPU that is free and allowed",
+                (int)w->workers.n_worker);
+        break;
+    case CPUBIND_WORKERS_NO_CPUS:
+        api_add(&why,
+                "the plan of the accelerators leaves no whole core: name the nodes of the "
+                "CPU workers with --cpu-nodes LIST, and give the accelerators' workers "
+                "--exclude with their CPUs");
+        break;
+    case CPUBIND_WORKERS_TOO_MANY:
+        api_add(&why, "--cpu-workers %d: only %d cores are free, and no core has two workers",
+                (int)o->cpu_workers, (int)w->workers.n_core);
+        break;
+    case CPUBIND_WORKERS_RESERVED:
+        api_add(&why, "--reserve leaves a worker no CPU: reserve fewer, or have fewer workers");
+        break;
+    default:
+        return cli_no_memory();
+    }
+    return cli_fail(o, API_REFUSED, why.text);
+}
+
+static int share(const api_options *o, worker_plan *w)
+{
+    const cpubind_workers_asked asked = {.n_worker = o->cpu_workers,
+                                         .node = o->cpu_nodes.n > 0 ? o->cpu_nodes.item : NULL,
+                                         .n_node = o->cpu_nodes.n,
+                                         .reserve = o->reserve,
+                                         .reserve_host = o->reserve_host};
+    cpubind_workers_status status = CPUBIND_WORKERS_NO_MEMORY;
+    for (size_t size = (size_t)1 << 20;
+         status == CPUBIND_WORKERS_NO_MEMORY && size <= (size_t)1 << 28; size *= 4) {
+        free(w->arena.base);
+        w->arena = (cpubind_arena){(char *)malloc(size), size, 0};
+        if (!w->arena.base)
+            break;
+        status = cpubind_cpu_workers(&w->devices.topo.facts.host, w->is_free, &asked, &w->arena,
+                                     &w->workers);
+    }
+    return status == CPUBIND_WORKERS_OK ? API_DONE : refuse(o, w, status);
+}
+
+/* == Printing =============================================================== */
+
+static int print_table(const worker_plan *w)
+{
+    api_table table = {.n_column = 4};
+    api_cell(&table, "worker");
+    api_cell(&table, "CPUs");
+    api_cell(&table, "list");
+    api_cell(&table, "nodes");
+    for (int32_t i = 0; i < w->workers.n_worker; i++) {
+        const cpubind_worker *worker = &w->workers.worker[i];
+        api_cell_number(&table, i);
+        api_cell_number(&table, worker->n_cpu);
+        api_cell_list(&table, worker->cpu, worker->n_cpu);
+        api_cell_list(&table, worker->node, worker->n_node);
+    }
+    return cli_print_table(stdout, &table);
+}
+
+static json_t *workers_json(const worker_plan *w)
+{
+    json_t *array = json_array();
+    for (int32_t i = 0; array && i < w->workers.n_worker; i++) {
+        const cpubind_worker *worker = &w->workers.worker[i];
+        array =
+            cli_json_append(array, json_pack("{s:i, s:o, s:o}", "worker", (int)i, "cpus",
+                                             cli_list_json(worker->cpu, worker->n_cpu), "nodes",
+                                             cli_list_json(worker->node, worker->n_node)));
+    }
+    return json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "workers", array);
+}
+
+/* A worker of several nodes takes memory from any: a launcher has one node for each rank. */
+static int print_launch(const api_options *o, cpubind_launch_format format,
+                        const worker_plan *w)
+{
+    const int32_t n = w->workers.n_worker;
+    cpubind_launch_rank *rank = (cpubind_launch_rank *)calloc((size_t)n + 1, sizeof *rank);
+    cpubind_launch launch = {rank, n};
+    api_out text = {0};
+    int is_placed = 1;
+    if (!rank)
+        return cli_no_memory();
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_worker *worker = &w->workers.worker[i];
+        rank[i] = (cpubind_launch_rank){
+            worker->cpu, worker->n_cpu, worker->cpu, worker->n_cpu,
+            worker->n_node == 1 && w->devices.topo.facts.has_nodes ? worker->node[0] : -1};
+        is_placed &= rank[i].node >= 0;
+    }
+    if (format == CPUBIND_LAUNCH_SLURM_LDOM && !is_placed) {
+        free(rank);
+        return cli_fail(o, API_REFUSED,
+                        "--format slurm-ldom names one node for each worker, and one has "
+                        "several or none; use --format slurm");
+    }
+    if (o->request.has_rank) {
+        launch.rank = &rank[o->request.rank < n ? o->request.rank : 0];
+        launch.n_rank = 1;
+    }
+    api_put_ranks(&text, format, &launch);
+    free(rank);
+    return cli_print_out(stdout, &text) ? API_DONE : cli_no_memory();
+}
+
+static int print(const api_options *o, const worker_plan *w)
+{
+    if (o->request.has_rank && o->request.rank >= w->workers.n_worker) {
+        api_text why = {"", 0};
+        api_add(&why, "--rank %d is none of the %d workers", (int)o->request.rank,
+                (int)w->workers.n_worker);
+        return cli_fail(o, API_REFUSED, why.text);
+    }
+    for (int i = 0; i < CPUBIND_LAUNCH_COUNT; i++)
+        if (strcmp(o->format->word, cpubind_launch_word((cpubind_launch_format)i)) == 0)
+            return print_launch(o, (cpubind_launch_format)i, w);
+    if (o->json)
+        return cli_print_json(stdout, workers_json(w)) ? API_DONE : cli_no_memory();
+    if (strcmp(o->format->word, "text") != 0)
+        return cli_fail(o, API_USAGE, "--format map is for NPUs; leave it out");
+    return print_table(w) ? API_DONE : cli_no_memory();
+}
+
+int cli_plan_workers(const cpubind_source *source, api_options *options)
+{
+    worker_plan w = {.is_free = NULL};
+    int status = find_free(source, options, &w);
+    if (status == API_DONE)
+        status = share(options, &w);
+    if (status == API_DONE)
+        status = print(options, &w);
+    cli_free_devices(&w.devices);
+    free(w.is_free);
+    free(w.arena.base);
+    return status;
+}
