@@ -297,6 +297,10 @@ workers_are() { # host, text, argument ...
 check "four workers have the even and the odd CPUs of each half" workers_are gpu-interleaved-4h20 \
     "$(seq -s, 0 2 46)|$(seq -s, 1 2 47)|$(seq -s, 48 2 94)|$(seq -s, 49 2 95)" \
     --cpu-workers 4 --cpu-nodes 0-3 --format sglang-omp
+check "with threads 96 apart, those of 192 CPUs have both threads of each core" workers_are \
+    gpu-encoder-192cpu-2h20 "$(seq -s, 0 2 46),$(seq -s, 96 2 142)|\
+$(seq -s, 1 2 47),$(seq -s, 97 2 143)|$(seq -s, 48 2 94),$(seq -s, 144 2 190)|\
+$(seq -s, 49 2 95),$(seq -s, 145 2 191)" --cpu-workers 4 --cpu-nodes 0-3 --format sglang-omp
 check "one worker a node is the same" workers_are gpu-interleaved-4h20 \
     "$(seq -s, 0 2 46)|$(seq -s, 1 2 47)|$(seq -s, 48 2 94)|$(seq -s, 49 2 95)" \
     --cpu-workers node --cpu-nodes 0-3 --format vllm-omp
