@@ -124,7 +124,7 @@ static int32_t distill_environ(char *text, int32_t len)
     return kept < len ? kept : len;
 }
 
-/* What stays of a word of a command line: a part of it. */
+/* Narrows a word of a command line to the part that stays. */
 static void keep_word(const char *text, int32_t *at, int32_t *n)
 {
     static const char *const whole[] = {"--numa-bind", "--no-numa-bind", "serve", "-m",  "-i",

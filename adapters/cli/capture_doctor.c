@@ -13,7 +13,7 @@
 #include "../ascend/doctor_inputs.h"
 #include "../doctor/doctor.h"
 
-/* What an examination has read. */
+/* The names that an examination has read. */
 typedef struct notes {
     const cpubind_source *source;
     char **name;

@@ -10,7 +10,7 @@
 #include "../linux/bind/mend.h"
 #include "cli.h"
 
-/* What became of the safe changes of a report. All zero: --fix was not given. */
+/* The safe changes of a report, and their results. All zero: --fix was not given. */
 typedef struct cli_fixed {
     int is_asked, is_dry;
     cpubind_change *change; /* of all findings, in their order */

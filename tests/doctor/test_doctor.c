@@ -548,7 +548,7 @@ static void expect_in_capture(const made_host *h)
     json_decref(report);
 }
 
-/* What --fix would change mends as well, and is of these checks alone. */
+/* The changes that --fix lists mend as well, and are of these checks alone. */
 static void expect_fixed(const made_host *h)
 {
     static const char *const safe[] = {"one_cpu", "irqbalance", "nic_interrupts", "autonuma",
