@@ -69,7 +69,7 @@ VM_ROOT    = $(VM)/apt/root/usr
 
 .PHONY: all help run check analyze check-foreign check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
-.PHONY: wheel static deb rpm dist packages check-packages
+.PHONY: built wheel static deb rpm dist packages check-packages
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
@@ -151,7 +151,8 @@ fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 # shared library are beside cpubind.h.
 INSTALLED = $(BUILD)/cpubind $(NATIVE)/fixtures.db $(NATIVE)/doc/made $(BUILD)/libcpubind.so.1 \
             $(BUILD)/libcpubind.a $(LIBRARIES)
-install: $(INSTALLED) ## command, libraries, headers, pages, completion, fixtures, unit of systemd
+built: $(INSTALLED)
+install: built ## command, libraries, headers, pages, completion, fixtures, unit of systemd
 	@BUILD=$(BUILD) NATIVE=$(NATIVE) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) VERSION=$(VERSION) \
 	    adapters/packaging/install.sh "$(DESTDIR)" $(PUBLIC)
 
@@ -169,9 +170,10 @@ release_aarch64 = CC=aarch64-linux-gnu-gcc LDFLAGS=-L$(ARM64)/lib/aarch64-linux-
           CFLAGS="-O2 -ffile-prefix-map=$(CURDIR)=. -idirafter $(ARM64)/include"
 
 static: deps-static ## BUILD/static/cpubind-x86_64 and -aarch64: the command without libraries, and its fixtures
-	@adapters/packaging/arm64_libraries.sh $(STATIC)/apt >$(STATIC).log 2>&1 || { cat $(STATIC).log; exit 1; }
-	@$(call release,x86_64) all
-	@$(call release,aarch64) $(STATIC)/aarch64/cpubind
+	@mkdir -p $(STATIC)/apt
+	@adapters/packaging/arm64_libraries.sh $(STATIC)/apt >$(STATIC)/log 2>&1 || { cat $(STATIC)/log; exit 1; }
+	@$(call release,x86_64) all built
+	@$(call release,aarch64) built
 	@strip -o $(STATIC)/cpubind-x86_64 $(STATIC)/x86_64/cpubind
 	@aarch64-linux-gnu-strip -o $(STATIC)/cpubind-aarch64 $(STATIC)/aarch64/cpubind
 	@cp $(STATIC)/x86_64/fixtures.db $(STATIC)/fixtures.db
@@ -179,19 +181,20 @@ static: deps-static ## BUILD/static/cpubind-x86_64 and -aarch64: the command wit
 deb rpm: static deps-packages ## packages for amd64 and arm64 in BUILD/packages
 	@$(foreach arch,$(ARCHES),$(call release,$(arch)) PREFIX=/usr \
 	    LIBDIR=/usr/lib$(if $(filter deb,$@),/$(arch)-linux-gnu,64) \
-	    DESTDIR=$(BUILD)/packages/$@-$(arch) install &&) true
+	    DESTDIR=$(BUILD)/staged/$@-$(arch) install &&) true
 	@$(foreach arch,$(ARCHES),VERSION=$(VERSION) adapters/packaging/$@.sh \
-	    $(BUILD)/packages/$@-$(arch) $(arch) $(BUILD)/packages &&) true
+	    $(BUILD)/staged/$@-$(arch) $(arch) $(BUILD)/packages &&) true
 
 dist: ## the sources of the last commit: BUILD/packages/cpubind-VERSION.tar.gz
 	@mkdir -p $(BUILD)/packages
 	@git archive --format=tar --prefix=cpubind-$(VERSION)/ HEAD | gzip -9n \
 	    >$(BUILD)/packages/cpubind-$(VERSION).tar.gz
 
-packages: deb rpm dist ## static, deb, rpm, dist, and BUILD/packages/SHA256SUMS
+packages: deb rpm wheel dist ## static, deb, rpm, wheel, dist, and BUILD/packages/SHA256SUMS
 	@cp -p $(ARCHES:%=$(STATIC)/cpubind-%) $(STATIC)/fixtures.db $(BUILD)/packages
 	@cd $(BUILD)/packages && LC_ALL=C && export LC_ALL && \
-	    sha256sum *.deb *.rpm *.tar.gz cpubind-x86_64 cpubind-aarch64 fixtures.db >SHA256SUMS
+	    sha256sum *_$(VERSION)-*.deb *-$(VERSION)-*.rpm *-$(VERSION)-*.whl *-$(VERSION).tar.gz cpubind-x86_64 \
+	    cpubind-aarch64 fixtures.db >SHA256SUMS
 
 check-packages: deps-packages ## make packages twice, install, run and remove them in a new Debian
 	@$(MAKE) --no-print-directory -s -j$(JOBS) packages

@@ -7,9 +7,11 @@
 #include "terminal.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -175,9 +177,14 @@ cpubind_linux_fault cpubind_linux_find_corpus(char *out, size_t size)
     static const char *const places[] = {"fixtures.db", "../share/cpubind/fixtures.db"};
     static const char what[] = "corpus";
     char folder[MAX_PATH], path[MAX_PATH + 64];
-    const ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (len < 0)
-        return cpubind_fault_errno(what);
+    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (len < 0) { /* without /proc: the path with which the kernel started this program */
+        const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+        if (!started || strlen(started) >= sizeof folder)
+            return cpubind_fault_errno(what);
+        len = (ssize_t)strlen(started);
+        memcpy(folder, started, (size_t)len);
+    }
     folder[len] = '\0';
     char *slash = strrchr(folder, '/');
     if (!slash || len == (ssize_t)sizeof folder - 1) /* no path, or a part of one */

@@ -8,6 +8,7 @@
 # PREFIX, LIBDIR and VERSION are those of the Makefile. HEADERs are below adapters/. Starts no
 # program that was built: it may be one of another machine.
 set -eu
+umask 022
 root=$1$PREFIX
 lib=$1$LIBDIR
 shift

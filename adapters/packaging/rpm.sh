@@ -7,6 +7,7 @@
 # As deb.sh: cpubind and cpubind-devel. VERSION and SOURCE_DATE_EPOCH come from the Makefile; the
 # same tree gives the same bytes.
 set -eu
+umask 022
 export LC_ALL=C
 . adapters/packaging/split.sh
 
@@ -38,7 +39,7 @@ printf '%%dir %s\n' /usr/include/cpubind /usr/lib64/cmake/cpubind >>"$tree.devel
     sed 's|^|%dir /usr/include/|') >>"$tree.devel"
 
 rpmbuild --quiet -bb --target "$machine-linux" --define "_topdir $work/top" \
-    --define "_rpmdir $work/out" --define "_rpmfilename %{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm" \
+    --define "_rpmdir $work/out" --define "_rpmfilename %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm" \
     --define "tree $tree" --define "version_of_cpubind $VERSION" \
     --define "_buildhost localhost" --define "use_source_date_epoch_as_buildtime 1" \
     --define "clamp_mtime_to_source_date_epoch 1" --buildroot "$work/root" \

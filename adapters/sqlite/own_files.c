@@ -151,8 +151,13 @@ static int own_full_name(sqlite3_vfs *vfs, const char *name, int n, char *out)
     char *folder =
         sqlite3_mprintf("%.*s", slash ? (int)(slash - name) + 1 : 1, slash ? name : ".");
     char *path = NULL;
-    int result =
-        folder ? files->real->xFullPathname(files->real, folder, n, out) : SQLITE_NOMEM;
+    int result = SQLITE_OK;
+    if (!folder)
+        result = SQLITE_NOMEM;
+    else if (folder[strspn(folder, "/")] == '\0') /* SQLite refuses "/" as a path */
+        *out = '\0';
+    else
+        result = files->real->xFullPathname(files->real, folder, n, out);
     if (result == SQLITE_OK || result == SQLITE_OK_SYMLINK) {
         path = sqlite3_mprintf("%s/%s", out, slash ? slash + 1 : name);
         result = path ? files->real->xFullPathname(files->real, path, n, out) : SQLITE_NOMEM;

@@ -561,6 +561,9 @@ TEST(a_missing_file_is_reported)
     assert_int_equal(f.fault.error, ENOENT);
     assert_int_equal(f.fault.result & 0xff, SQLITE_CANTOPEN);
     assert_int_equal(access(temp.path, F_OK), -1);
+    (void)snprintf(temp.path, sizeof temp.path, "/no-such-corpus.db"); /* in the top folder */
+    opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
+    assert_int_equal(f.fault.error, ENOENT);
     temp.path[0] = '\0';
     opening_is(CPUBIND_CORPUS_ERR_OPEN, "open");
     assert_int_equal(f.fault.error, ENOENT);
