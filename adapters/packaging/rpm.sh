@@ -27,14 +27,16 @@ $strip "$tree/usr/bin/cpubind"
 $strip --strip-unneeded "$tree/usr/lib64/libcpubind.so.1"
 prepare "$tree"
 
-# A folder belongs to a package only where no other package has it.
+# A folder that may be there without other packages belongs to these as well.
 development_files "$tree" | sed 's|^|/|' >"$tree.devel"
 {
     (cd "$tree" && find . \( -type f -o -type l \) | sed 's|^\.||' | sort) |
         grep -vxFf "$tree.devel"
-    printf '%%dir %s\n' /usr/share/cpubind /usr/share/doc/cpubind
+    printf '%%dir %s\n' /usr/share/cpubind /usr/share/doc/cpubind /usr/share/zsh \
+        /usr/share/zsh/site-functions /usr/share/bash-completion /usr/share/bash-completion/completions
 } >"$tree.files"
-printf '%%dir %s\n' /usr/include/cpubind /usr/lib64/cmake/cpubind >>"$tree.devel"
+printf '%%dir %s\n' /usr/include/cpubind /usr/lib64/cmake /usr/lib64/cmake/cpubind \
+    /usr/lib64/pkgconfig >>"$tree.devel"
 (cd "$tree/usr/include" && find cpubind -mindepth 1 -type d | sort |
     sed 's|^|%dir /usr/include/|') >>"$tree.devel"
 

@@ -218,10 +218,10 @@ rpm_needs_glibc_alone() {
         grep -vE '^(rpmlib\(|/bin/sh$|glibc >= 2\.28$)'
 }
 rpm_libraries_work() {
-    export PKG_CONFIG_PATH=/usr/lib64/pkgconfig CMAKE_PREFIX_PATH=/usr
+    export PKG_CONFIG_PATH=/usr/lib64/pkgconfig cpubind_DIR=/usr/lib64/cmake/cpubind
     libraries_work
     status=$?
-    unset PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+    unset PKG_CONFIG_PATH cpubind_DIR
     return $status
 }
 rpm_leaves_nothing() {
