@@ -53,11 +53,19 @@ typedef struct call_source {
     char *name; /* the folder, for messages; NULL: a live host */
 } call_source;
 
+/* A file in the archive of a host of cpb_host_empty. */
+typedef struct call_file {
+    struct call_file *next;
+    size_t at, len; /* with its header and its padding */
+    char name[];    /* ended by NUL */
+} call_file;
+
 struct cpb_host {
-    cpubind_mutex *mutex; /* of `source` and `tar` */
+    cpubind_mutex *mutex; /* of all below */
     call_source *source;  /* NULL: made from `tar` at the next plan */
     char *tar;            /* of cpb_host_empty: the files that were put, as an archive */
     size_t len, size;
+    call_file *file; /* each of them, no two with one name */
     int is_of_bytes;
 };
 

@@ -145,24 +145,55 @@ cpb_host *cpb_host_empty(cpb_error **error)
     return host;
 }
 
-/* Appends a file to the archive. Returns 0 without memory. */
+/* Takes the file of this name out of the archive, if there is one. */
+static void take_out(cpb_host *host, const char *name)
+{
+    call_file **link = &host->file, *old;
+    while (*link && strcmp((*link)->name, name) != 0)
+        link = &(*link)->next;
+    old = *link;
+    if (!old)
+        return;
+    *link = old->next;
+    host->len -= old->len;
+    memmove(host->tar + old->at, host->tar + old->at + old->len, host->len - old->at);
+    for (call_file *file = host->file; file; file = file->next)
+        if (file->at > old->at)
+            file->at -= old->len;
+    free(old);
+}
+
+/* Adds a file to the archive, or replaces it. Returns 0 without memory: then the archive is as
+ * it was. */
 static int put_file(cpb_host *host, const char *name, const void *bytes, size_t len)
 {
     const size_t padded = (len + CPUBIND_TAR_BLOCK - 1) / CPUBIND_TAR_BLOCK * CPUBIND_TAR_BLOCK;
     const size_t need = host->len + CPUBIND_TAR_HEADER_MAX + padded;
-    if (need > host->size) {
+    const size_t name_size = strlen(name) + 1;
+    call_file *file = (call_file *)malloc(sizeof *file + name_size);
+    if (file && need > host->size) {
         const size_t size = need > host->size * 2 ? need : host->size * 2;
         char *tar = (char *)realloc(host->tar, size);
-        if (!tar)
-            return 0;
-        host->tar = tar;
-        host->size = size;
+        if (tar) {
+            host->tar = tar;
+            host->size = size;
+        }
     }
+    if (!file || need > host->size) {
+        free(file);
+        return 0;
+    }
+    take_out(host, name);
+    memcpy(file->name, name, name_size);
+    file->at = host->len;
     host->len += (size_t)cpubind_tar_header(name, (int32_t)len, 0, host->tar + host->len);
     if (len > 0)
         memcpy(host->tar + host->len, bytes, len);
     memset(host->tar + host->len + len, 0, padded - len);
     host->len += padded;
+    file->len = host->len - file->at;
+    file->next = host->file;
+    host->file = file;
     return 1;
 }
 
@@ -241,6 +272,11 @@ void cpb_host_close(cpb_host *host)
         return;
     call_drop_source(host->source);
     cpubind_mutex_free(host->mutex);
+    while (host->file) {
+        call_file *next = host->file->next;
+        free(host->file);
+        host->file = next;
+    }
     free(host->tar);
     free(host);
 }

@@ -209,6 +209,17 @@ class TestObjects(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "closed"), host:
             pass
 
+    def test_an_input_that_is_put_twice_is_the_last_one(self):
+        with small_host() as host:
+            before = host.plan(**plan_options()).json()
+            host.put("proc/self/status", b"Cpus_allowed_list:\tx\n")
+            options = plan_options(allowed=None)
+            with self.assertRaises(cpubind.Error) as caught:
+                host.plan(**options)
+            self.assertIn("Cpus_allowed_list", caught.exception.text)
+            host.put("proc/self/status", "Cpus_allowed_list:\t%s\n" % BOTH)
+            self.assertEqual(host.plan(**plan_options()).json(), before)
+
     def test_a_host_that_is_not_there_is_an_error(self):
         with self.assertRaises(cpubind.Error) as caught:
             cpubind.Host.folder("/no-such-folder")
