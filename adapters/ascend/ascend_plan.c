@@ -42,7 +42,8 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
                                       const cpubind_fault *fault)
 {
     int32_t is_cluster = p->policy.strategy == CPUBIND_CLUSTER;
-    int32_t is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE;
+    int32_t is_slice =
+        p->facts->strategy == CPUBIND_GLOBAL_SLICE && p->scope != CPUBIND_SCOPE_PER_NPU;
     p->problem->npu = logic_of(p, fault->device);
     p->problem->other = logic_of(p, fault->other);
     p->problem->cpu = fault->cpu;
@@ -87,13 +88,18 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
 static cpubind_problem_code find_spare(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int32_t skip = p->out->core.spare_taken, at = 0;
+    const cpubind_host *host = &p->out->host;
+    const int is_per_npu = p->scope == CPUBIND_SCOPE_PER_NPU;
+    int32_t skip = is_per_npu ? 0 : p->out->core.spare_taken;
+    int32_t at = 0, i_host = 0;
     p->out->spare = cpubind_arena_ints(p->arena, f->n_cpu);
     if (!p->out->spare)
         return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         if (f->node[i] != p->policy.spare_node ||
-            facts_is_in_list(p->out->kept, p->out->n_kept, f->cpu[i], &at) || skip-- > 0)
+            facts_is_in_list(p->out->kept, p->out->n_kept, f->cpu[i], &at) || skip-- > 0 ||
+            (is_per_npu && facts_is_in_list(host->cpu, host->n_cpu, f->cpu[i], &i_host) &&
+             p->out->trace.owner[i_host] >= 0))
             continue;
         if (f->cpu[i] != p->product->cluster.kept_cpu)
             p->out->spare[p->out->n_spare++] = f->cpu[i];
@@ -118,16 +124,18 @@ static int is_about_one(const planner *p, cpubind_problem_code code)
 {
     if (code == CPUBIND_PROBLEM_OVERLAP)
         return p->problem->cpu < 0;
-    return p->facts->strategy != CPUBIND_GLOBAL_SLICE &&
+    return (p->facts->strategy != CPUBIND_GLOBAL_SLICE || p->scope == CPUBIND_SCOPE_PER_NPU) &&
            (code == CPUBIND_PROBLEM_TOO_FEW_CPUS || code == CPUBIND_PROBLEM_NO_LOCAL_CPUS ||
             code == CPUBIND_PROBLEM_SKIPPED);
 }
 
 /* Whether an NPU without a pool makes the whole plan a refusal: it runs, the request names it,
- * or this process drives it. */
+ * or this process drives it. With allowed CPUs of each NPU one does not need another. */
 static int is_needed(const planner *p, int32_t npu)
 {
     const cpubind_npu *n = &p->facts->npu[npu];
+    if (p->scope == CPUBIND_SCOPE_PER_NPU)
+        return 0;
     return n->is_running || (p->request->npu && n->is_named) ||
            (p->request->has_rank && npu == p->rank_npu);
 }
@@ -172,8 +180,8 @@ static cpubind_problem_code take_trace(planner *p)
     const cpubind_lists *affinity = &p->out->devices.affinity;
     cpubind_trace *trace = &p->out->trace;
     trace->cap_row = CPUBIND_TRACE_ROWS(host->n_cpu, host->n_node, affinity->n);
-    trace->cap_device =
-        CPUBIND_TRACE_DEVICES(host->n_node, affinity->n, affinity->row[affinity->n]);
+    trace->cap_device = CPUBIND_TRACE_DEVICES(
+        host->n_node, affinity->n, affinity->row[affinity->n] + plan_count_allowed(p));
     trace->owner = cpubind_arena_ints(p->arena, host->n_cpu);
     trace->step = cpubind_arena_ints(p->arena, host->n_cpu);
     trace->group = cpubind_arena_ints(p->arena, host->n_cpu);
@@ -314,7 +322,8 @@ static cpubind_problem_code check_order(planner *p)
     cpubind_problem_code code;
     int is_other = 0;
     if (f->strategy == CPUBIND_GLOBAL_SLICE || p->out->n_hidden > 0 || f->n_census == 0 ||
-        p->scope == CPUBIND_SCOPE_OWN || (p->is_ordered && is_in_logic_order(p)))
+        p->scope == CPUBIND_SCOPE_OWN || p->scope == CPUBIND_SCOPE_PER_NPU ||
+        (p->is_ordered && is_in_logic_order(p)))
         return CPUBIND_PROBLEM_NONE;
     code = compare_order(p, p->is_ordered ? ORDER_LOGIC : ORDER_REVERSED, &is_other);
     /* The middle one of a group keeps its place in the reversed order. */
@@ -461,6 +470,8 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
         code = cpubind_priv_choose_candidates(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_copy_affinity(p);
+    if (code == CPUBIND_PROBLEM_NONE && scope == CPUBIND_SCOPE_PER_NPU)
+        code = cpubind_priv_copy_npu_allowed(p);
     if (code == CPUBIND_PROBLEM_NONE && f->strategy == CPUBIND_GLOBAL_SLICE)
         code = cpubind_priv_choose_slots(p);
     if (code == CPUBIND_PROBLEM_NONE)
@@ -520,5 +531,7 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
     p.out = out;
     p.problem = problem;
     code = plan_with(&p, facts->scope);
-    return is_want_of_cpus(code) && problem->uncut == 0 ? find_scope(&p, facts->scope) : code;
+    return is_want_of_cpus(code) && problem->uncut == 0 && facts->scope != CPUBIND_SCOPE_PER_NPU
+               ? find_scope(&p, facts->scope)
+               : code;
 }

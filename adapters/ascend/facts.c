@@ -48,9 +48,9 @@ const char *cpubind_warning_word(cpubind_warning warning)
 const char *cpubind_scope_word(cpubind_scope scope)
 {
 #define CPUBIND_X(name, word) word,
-    static const char *const words[] = {CPUBIND_SCOPE_LIST(CPUBIND_X)};
+    static const char *const words[] = {CPUBIND_SCOPE_LIST(CPUBIND_X) "per_npu"};
 #undef CPUBIND_X
-    return (size_t)scope < CPUBIND_SCOPE_COUNT ? words[scope] : "?";
+    return (size_t)scope < sizeof words / sizeof words[0] ? words[scope] : "?";
 }
 
 const char *cpubind_origin_word(cpubind_origin origin)

@@ -36,7 +36,9 @@ typedef enum cpubind_scope {
 #define CPUBIND_X(name, word) CPUBIND_SCOPE_##name,
     CPUBIND_SCOPE_LIST(CPUBIND_X)
 #undef CPUBIND_X
-        CPUBIND_SCOPE_COUNT
+        CPUBIND_SCOPE_COUNT,                    /* of those that a request may have */
+    CPUBIND_SCOPE_PER_NPU = CPUBIND_SCOPE_COUNT /* of facts alone, "per_npu": the request has
+                                                   npu_allowed */
 } cpubind_scope;
 
 /* (name, word): which inputs name the NPUs. */
@@ -142,6 +144,13 @@ typedef enum cpubind_warning {
 
 /* == What is asked ========================================================== */
 
+/* The CPUs that the processes of an NPU may have. */
+typedef struct cpubind_npu_allowed {
+    int32_t logic;      /* of the NPU */
+    const int32_t *cpu; /* strictly ascending */
+    int32_t n;          /* 0: none, so that the NPU has no pool */
+} cpubind_npu_allowed;
+
 /* The request: the options of the caller, and facts that it knows already. Arrays are
  * borrowed. */
 typedef struct cpubind_request {
@@ -164,6 +173,12 @@ typedef struct cpubind_request {
     int32_t rank;           /* >= 0; its NPU is rank-th of the visible ones */
     const int32_t *allowed; /* CPUs, strictly ascending, instead of proc/self/status; or NULL */
     int32_t n_allowed;
+    /* By logic id, strictly ascending, instead of `allowed` and `scope`; or NULL. An NPU
+     * without a row may have the CPUs of all rows. Slices are cut among the NPUs that share
+     * CPUs, hidden NPUs do not count, and an NPU that cannot have a pool is left out of the
+     * plan, also where it runs. */
+    const cpubind_npu_allowed *npu_allowed;
+    int32_t n_npu_allowed;  /* at least 1 */
     const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
     int32_t n_exclude;
     int32_t keep_each;   /* at least so many online CPUs of each node are kept for the host, in
@@ -249,7 +264,7 @@ typedef struct cpubind_facts {
     /* Why a plan that needs cores, distances or sockets must fail: the first input of them that
      * is there and cannot be read; what it would tell is NULL. No code: there is none. */
     cpubind_problem topology;
-    cpubind_scope scope;    /* CPUSET, HOST or OWN */
+    cpubind_scope scope;    /* CPUSET, HOST, OWN or PER_NPU */
     int32_t is_scope_given; /* by the request or the environment */
     uint32_t warnings;      /* bits 1 << cpubind_warning */
 

@@ -41,7 +41,7 @@ cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
     cpubind_facts *f = r->facts;
     cpubind_input env;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    f->scope = r->request->scope;
+    f->scope = r->request->npu_allowed ? CPUBIND_SCOPE_PER_NPU : r->request->scope;
     f->is_scope_given = f->scope != CPUBIND_SCOPE_AUTO;
     if (f->is_scope_given)
         return code;
@@ -176,6 +176,31 @@ static cpubind_problem_code copy_allowed(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Joins the allowed CPUs of all NPUs. */
+static cpubind_problem_code join_allowed(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_request *q = r->request;
+    uint8_t *is_allowed = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    if (!is_allowed)
+        return facts_fail_memory(r);
+    memset(is_allowed, 0, CPUBIND_MAX_CPUS);
+    f->n_cpu = 0;
+    for (int32_t i = 0; i < q->n_npu_allowed; i++)
+        for (int32_t k = 0; k < q->npu_allowed[i].n; k++) {
+            f->n_cpu += !is_allowed[q->npu_allowed[i].cpu[k]];
+            is_allowed[q->npu_allowed[i].cpu[k]] = 1;
+        }
+    f->cpu = cpubind_arena_ints(r->arena, f->n_cpu);
+    if (!f->cpu)
+        return facts_fail_memory(r);
+    f->n_cpu = 0;
+    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++)
+        if (is_allowed[cpu])
+            f->cpu[f->n_cpu++] = cpu;
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* Reads the allowed CPUs of the process; with scope own those of its cgroup. Without
  * proc/self/status n_cpu is -1 until the online CPUs are known. */
 static cpubind_problem_code read_allowed(facts_reader *r)
@@ -183,6 +208,8 @@ static cpubind_problem_code read_allowed(facts_reader *r)
     cpubind_input status;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     int is_found = 0;
+    if (r->request->npu_allowed)
+        return join_allowed(r);
     if (r->request->allowed)
         return copy_allowed(r);
     if (r->facts->scope == CPUBIND_SCOPE_OWN)
@@ -472,7 +499,7 @@ static cpubind_problem_code fail_without_cpus(facts_reader *r, int32_t n_exclude
     if (n_excluded > 0)
         return facts_fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS,
                           "every allowed CPU that is online is excluded");
-    if (!r->request->allowed)
+    if (!r->request->allowed && !r->request->npu_allowed)
         r->problem->input = INPUT_STATUS;
     if (!r->online && r->facts->n_cpu_id == 0)
         return facts_fail_input(

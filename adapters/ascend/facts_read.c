@@ -438,6 +438,19 @@ static int is_among(int32_t value, int32_t n)
     return value >= 0 && value < n;
 }
 
+static int are_npu_lists(const cpubind_request *q)
+{
+    int32_t last = -1;
+    for (int32_t i = 0; i < q->n_npu_allowed; i++) {
+        const cpubind_npu_allowed *row = &q->npu_allowed[i];
+        if (row->logic <= last || row->logic >= CPUBIND_MAX_DEVICES ||
+            (row->n > 0 && !row->cpu) || !is_list(row->cpu, row->n, CPUBIND_MAX_CPUS))
+            return 0;
+        last = row->logic;
+    }
+    return q->n_npu_allowed > 0;
+}
+
 /* What is wrong with a request, or NULL. */
 static const char *find_fault(const cpubind_request *q)
 {
@@ -461,6 +474,9 @@ static const char *find_fault(const cpubind_request *q)
         return "the NPUs of the request do not ascend from 0 on, or there are none";
     if (q->allowed && !is_list(q->allowed, q->n_allowed, CPUBIND_MAX_CPUS))
         return "the allowed CPUs of the request do not ascend from 0 on";
+    if (q->npu_allowed && !are_npu_lists(q))
+        return "the NPUs with allowed CPUs of the request, or these CPUs, do not ascend from 0 "
+               "on";
     if (q->exclude && !is_list(q->exclude, q->n_exclude, CPUBIND_MAX_CPUS))
         return "the excluded CPUs of the request do not ascend from 0 on";
     if (q->has_rules && !is_among((int32_t)q->rules, CPUBIND_RULES_COUNT))

@@ -116,6 +116,10 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
     int is_lost;
     if (!slot)
         return plan_fail_memory(p);
+    if (p->scope == CPUBIND_SCOPE_PER_NPU) { /* the core cuts slices among those that share */
+        p->out->total = p->out->n_candidate;
+        return CPUBIND_PROBLEM_NONE;
+    }
     by_phy = by_phy && is_below(p, total, &high, &is_lost);
     if (high >= 0 && is_lost) {
         p->problem->npu = f->npu[high].logic;
@@ -203,13 +207,15 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
 }
 
 /* The devices of the core: the NPUs in view, and the hidden ones of the PCI bus, which the
- * rules for near CPUs keep CPUs for. With scope own only those of this process. They are
+ * rules for near CPUs keep CPUs for. With scope own only those of this process, with CPUs of
+ * each NPU only those in view. They are
  * ordered by PCI address, which is the same in every process, when all addresses are known;
  * else by logic id. */
 cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int is_ordered = p->scope != CPUBIND_SCOPE_OWN && f->strategy != CPUBIND_GLOBAL_SLICE;
+    int is_ordered = p->scope != CPUBIND_SCOPE_OWN && p->scope != CPUBIND_SCOPE_PER_NPU &&
+                     f->strategy != CPUBIND_GLOBAL_SLICE;
     cpubind_candidate *list = (cpubind_candidate *)cpubind_arena_take(
         p->arena, f->n_npu + facts_count_on_bus(f), sizeof *list);
     if (!list)
@@ -300,5 +306,43 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
     p->out->devices.affinity.row = row;
     p->out->devices.affinity.n = n_candidate;
     p->out->devices.node = is_blind(p) ? NULL : node;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* The row of an NPU in the request, or NULL. */
+static const cpubind_npu_allowed *allowed_of(const planner *p,
+                                             const cpubind_candidate *candidate)
+{
+    const cpubind_npu *npu = plan_npu_of(p, candidate);
+    for (int32_t i = 0; npu && i < p->request->n_npu_allowed; i++)
+        if (p->request->npu_allowed[i].logic == npu->logic)
+            return &p->request->npu_allowed[i];
+    return NULL;
+}
+
+/* Copies the lists of allowed CPUs, in the order of the candidates. */
+cpubind_problem_code cpubind_priv_copy_npu_allowed(planner *p)
+{
+    const cpubind_host *host = &p->out->host;
+    const int32_t n_candidate = p->out->n_candidate;
+    int32_t total = 0;
+    int32_t *row, *cpu;
+    for (int32_t i = 0; i < n_candidate; i++) {
+        const cpubind_npu_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
+        total += allowed ? allowed->n : host->n_cpu;
+    }
+    row = cpubind_arena_ints(p->arena, n_candidate + 1);
+    cpu = cpubind_arena_ints(p->arena, total);
+    if (!row || !cpu)
+        return plan_fail_memory(p);
+    row[0] = 0;
+    for (int32_t i = 0; i < n_candidate; i++) {
+        const cpubind_npu_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
+        const int32_t n = allowed ? allowed->n : host->n_cpu;
+        if (n > 0)
+            memcpy(cpu + row[i], allowed ? allowed->cpu : host->cpu, (size_t)n * sizeof *cpu);
+        row[i + 1] = row[i] + n;
+    }
+    p->out->devices.allowed = (cpubind_lists){cpu, row, n_candidate};
     return CPUBIND_PROBLEM_NONE;
 }

@@ -30,11 +30,13 @@ typedef struct planner {
 cpubind_problem_code cpubind_priv_choose_host(planner *p);
 
 /* plan_candidates.c: the NPUs that the plan is for; the NPU of the rank; the devices of the
- * core; the lists of CPUs near them; the slot of each, for slices. */
+ * core; the lists of CPUs near them, and of those that each may have; the slot of each, for
+ * slices. */
 cpubind_problem_code cpubind_priv_choose_ours(planner *p);
 cpubind_problem_code cpubind_priv_choose_rank(planner *p);
 cpubind_problem_code cpubind_priv_choose_candidates(planner *p);
 cpubind_problem_code cpubind_priv_copy_affinity(planner *p);
+cpubind_problem_code cpubind_priv_copy_npu_allowed(planner *p);
 cpubind_problem_code cpubind_priv_choose_slots(planner *p);
 
 /* plan_roles.c: the roles and the memory node of each row; the quality of the pools; the
@@ -72,15 +74,27 @@ static inline int32_t plan_count_roles(const cpubind_role_spec *roles)
     return n;
 }
 
+/* The CPUs in the lists of allowed CPUs of the devices. */
+static inline int32_t plan_count_allowed(const planner *p)
+{
+    const cpubind_lists *allowed = &p->out->devices.allowed;
+    return allowed->n > 0 ? allowed->row[allowed->n] : 0;
+}
+
 /* The scratch that the core needs, in elements. It refuses NEAR for more nodes. */
 static inline int32_t plan_count_work(const planner *p, cpubind_strategy strategy)
 {
     const cpubind_host *host = &p->out->host;
     const cpubind_lists *affinity = &p->out->devices.affinity;
-    const int32_t n = affinity->row[affinity->n];
-    return strategy == CPUBIND_NEAR && host->n_node <= CPUBIND_MAX_NODES
-               ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, affinity->n, n)
-               : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, affinity->n, n);
+    const int32_t n_allowed = plan_count_allowed(p);
+    const int32_t n = affinity->row[affinity->n] + n_allowed;
+    const int32_t work = strategy == CPUBIND_NEAR && host->n_node <= CPUBIND_MAX_NODES
+                             ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, affinity->n, n)
+                             : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, affinity->n, n);
+    return p->out->devices.allowed.n == 0
+               ? work
+               : CPUBIND_PLAN_WORK_ALLOWED(work, host->n_cpu, affinity->n,
+                                           affinity->row[affinity->n], n_allowed);
 }
 
 /* Copies the CPUs of a pool that this process may use; returns their number. With scope host

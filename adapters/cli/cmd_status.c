@@ -20,26 +20,10 @@ typedef struct look {
     api_host host;
     cli_status s;
     cpubind_arena list_arena, arena;
-    cpubind_status_plan *plan; /* those of the parts that have one */
-    int32_t n_plan;
+    cpubind_status_plan plan;     /* s.made */
+    cpubind_host_allowed allowed; /* which the plan borrows from, ... */
+    int32_t *online;              /* ... and from these CPUs */
 } look;
-
-/* Writes the CPUs that any worker of an NPU may have to `cpu`, ascending, as apply --all joins
- * them. Returns their number. */
-static int32_t list_allowed(const cli_status *s, int32_t npu, int32_t *cpu)
-{
-    int32_t n = 0;
-    memset(cpu, 0, CPUBIND_MAX_CPUS * sizeof *cpu);
-    for (int32_t i = 0; i < s->workers.n; i++) {
-        const cpubind_cpus allowed = s->workers.row[i].allowed;
-        for (int32_t k = 0; s->workers.row[i].npu == npu && k < allowed.n; k++)
-            cpu[allowed.cpu[k]] = 1;
-    }
-    for (int32_t id = 0; id < CPUBIND_MAX_CPUS; id++)
-        if (cpu[id])
-            cpu[n++] = id;
-    return n;
-}
 
 /* Writes all online CPUs to `cpu`. Returns their number; 0: not known. */
 static int32_t list_online(const look *l, int32_t *cpu)
@@ -54,107 +38,36 @@ static int32_t list_online(const look *l, int32_t *cpu)
                : 0;
 }
 
-/* NPUs whose workers may have the same CPUs. */
-typedef struct part {
-    int32_t *cpu;
-    int32_t n;
-} part;
-
-/* The part of these CPUs, which is added if there is none: its index, or -1 without memory. */
-static int32_t take_part(part *parts, int32_t *n_part, const int32_t *cpu, int32_t n)
+/* Makes the plan, by the rule of apply --all. Where nothing runs, it is of all online CPUs.
+ * Returns 0 without memory. */
+static int make_plan(look *l)
 {
-    const size_t size = (size_t)n * sizeof *cpu;
-    for (int32_t i = 0; i < *n_part; i++)
-        if (parts[i].n == n && memcmp(parts[i].cpu, cpu, size) == 0)
-            return i;
-    parts[*n_part] = (part){(int32_t *)malloc(size + 1), n};
-    if (!parts[*n_part].cpu)
-        return -1;
-    memcpy(parts[*n_part].cpu, cpu, size);
-    return (*n_part)++;
-}
-
-/* Whether two parts have a CPU in common. */
-static int do_overlap(const part *parts, int32_t n_part, int32_t *seen)
-{
-    memset(seen, 0, CPUBIND_MAX_CPUS * sizeof *seen);
-    for (int32_t i = 0; i < n_part; i++)
-        for (int32_t k = 0; k < parts[i].n; k++)
-            if (seen[parts[i].cpu[k]]++)
-                return 1;
-    return 0;
-}
-
-/* Plans for the NPUs of a part. A lone part has the idle NPUs too. */
-static void plan_part(look *l, const part *p, const int32_t *part_of, int32_t place,
-                      cpubind_scope scope)
-{
-    cpubind_request request = l->options->request;
     const cpubind_facts *facts = &l->s.planned.facts;
-    int32_t *npu = (int32_t *)malloc((size_t)(facts->n_npu + 1) * sizeof *npu);
-    api_text visible = {"", 0};
-    int32_t n = 0;
-    for (int32_t i = 0; npu && i < facts->n_npu; i++) {
-        if (part_of[i] != place && (part_of[i] >= 0 || scope != CPUBIND_SCOPE_CPUSET))
-            continue;
-        npu[n++] = facts->npu[i].logic;
-        api_add(&visible, "%s%d", n > 1 ? "," : "", (int)facts->npu[i].logic);
+    const cpubind_workers *workers = &l->s.workers;
+    cpubind_request request = l->options->request;
+    cpubind_host_user *user =
+        (cpubind_host_user *)malloc(((size_t)workers->n + 1) * sizeof *user);
+    int32_t n = 0, n_online = 0;
+    int is_made;
+    l->online = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *l->online);
+    for (int32_t i = 0; user && i < workers->n; i++)
+        if (workers->row[i].allowed.n > 0)
+            user[n++] = (cpubind_host_user){workers->row[i].npu, workers->row[i].allowed};
+    if (l->online && n == 0 && !request.allowed)
+        n_online = list_online(l, l->online);
+    if (n_online > 0) {
+        request.allowed = l->online;
+        request.n_allowed = n_online;
     }
     request.wants_pci = 1;
-    request.npu = npu;
-    request.n_npu = n;
-    request.visible = visible.text;
-    request.visible_len = (int32_t)visible.len;
-    request.allowed = p->n > 0 ? p->cpu : NULL;
-    request.n_allowed = p->n;
-    request.scope = scope;
-    if (n > 0)
-        api_make(&l->host.source, &request, &l->s.part[place]);
-    free(npu);
-}
-
-/* Shares the NPUs out to parts. Without workers there is one part, of all online CPUs. Returns
- * the number of parts; -1 without memory. */
-static int32_t make_parts(look *l, part *parts, int32_t *part_of, int32_t *cpu)
-{
-    const cpubind_request *q = &l->options->request;
-    int32_t n_part = 0;
-    for (int32_t i = 0; i < l->s.planned.facts.n_npu; i++) {
-        const int32_t n = list_allowed(&l->s, i, cpu);
-        part_of[i] = n == 0 || q->allowed ? -1 : take_part(parts, &n_part, cpu, n);
-        if (n > 0 && !q->allowed && part_of[i] < 0)
-            return -1;
-    }
-    if (n_part > 0)
-        return n_part;
-    if (take_part(parts, &n_part, q->allowed ? q->allowed : cpu,
-                  q->allowed ? q->n_allowed : list_online(l, cpu)) < 0)
-        return -1;
-    return n_part;
-}
-
-/* Makes a plan for each part: as it is alone where no part has CPUs of another one, else that
- * of the host, cut to its CPUs. Returns 0 without memory. */
-static int make_plans(look *l)
-{
-    const size_t n_npu = (size_t)l->s.planned.facts.n_npu + 1;
-    int32_t *cpu = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *cpu);
-    int32_t *part_of = (int32_t *)malloc(n_npu * sizeof *part_of);
-    part *parts = (part *)calloc(n_npu, sizeof *parts);
-    const int32_t n = cpu && part_of && parts ? make_parts(l, parts, part_of, cpu) : -1;
-    cpubind_scope scope = CPUBIND_SCOPE_CPUSET;
-    l->s.part = n > 0 ? (api_planned *)calloc((size_t)n, sizeof *l->s.part) : NULL;
-    l->s.n_part = l->s.part ? n : 0;
-    if (n > 1)
-        scope = do_overlap(parts, n, cpu) ? CPUBIND_SCOPE_HOST : CPUBIND_SCOPE_OWN;
-    for (int32_t i = 0; i < l->s.n_part; i++)
-        plan_part(l, &parts[i], part_of, i, scope);
-    for (size_t i = 0; parts && i < n_npu; i++)
-        free(parts[i].cpu);
-    free(parts);
-    free(part_of);
-    free(cpu);
-    return l->s.n_part > 0;
+    request.scope = CPUBIND_SCOPE_CPUSET;
+    is_made = user && l->online &&
+              cpubind_host_allow(&cpubind_sys_real, facts, user, n, 1, &l->allowed, &request);
+    free(user);
+    if (is_made)
+        api_make(&l->host.source, &request, &l->s.made);
+    l->plan = (cpubind_status_plan){&l->s.made.facts, &l->s.made.plan};
+    return is_made;
 }
 
 /* Reads the facts, which name the NPUs; the plan that comes with them is not used. */
@@ -172,25 +85,14 @@ static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
                                       &l->s.list_problem);
 }
 
-/* Lists the plans that there are. Returns 0 without memory. */
-static int list_plans(look *l)
-{
-    l->plan = (cpubind_status_plan *)malloc((size_t)l->s.n_part * sizeof *l->plan);
-    for (int32_t i = 0; l->plan && i < l->s.n_part; i++)
-        if (l->s.part[i].code == CPUBIND_PROBLEM_NONE && l->s.part[i].has_facts)
-            l->plan[l->n_plan++] =
-                (cpubind_status_plan){&l->s.part[i].facts, &l->s.part[i].plan};
-    return l->plan != NULL;
-}
-
 static cpubind_problem_code read_status(void *ctx, cpubind_arena *arena)
 {
     look *l = (look *)ctx;
     const cpubind_status_request request = {
         .source = &l->host.source,
         .facts = &l->s.planned.facts,
-        .plan = l->plan,
-        .n_plan = l->n_plan,
+        .plan = &l->plan,
+        .n_plan = l->s.made.code == CPUBIND_PROBLEM_NONE && l->s.made.has_facts,
         .workers = &l->s.workers,
         .wish = l->options->wish,
         .n_wish = l->options->n_wish,
@@ -206,10 +108,9 @@ static void end_look(look *l)
     api_close_host(&l->host);
     free(l->list_arena.base);
     free(l->arena.base);
-    for (int32_t i = 0; i < l->s.n_part; i++)
-        api_free_planned(&l->s.part[i]);
-    free(l->s.part);
-    free(l->plan);
+    api_free_planned(&l->s.made);
+    cpubind_host_free_allowed(&l->allowed);
+    free(l->online);
 }
 
 /* Looks once. Returns the exit status of a failure, which has been printed, else API_DONE. */
@@ -235,7 +136,7 @@ static int begin_look(api_options *options, look *l)
         api_add(&why, "%s: %s", fault.what, strerror(fault.error));
         return cli_fail(options, API_UNREADABLE, why.text);
     }
-    if (!make_plans(l) || !list_plans(l))
+    if (!make_plan(l))
         return cli_no_memory();
     if (api_with_arena(&l->arena, read_status, l) != CPUBIND_PROBLEM_NONE)
         return cli_no_memory();

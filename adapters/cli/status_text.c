@@ -394,10 +394,7 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
 
 const api_planned *cli_status_refusal(const cli_status *s)
 {
-    for (int32_t i = 0; i < s->n_part; i++)
-        if (s->part[i].code != CPUBIND_PROBLEM_NONE)
-            return &s->part[i];
-    return NULL;
+    return s->made.code == CPUBIND_PROBLEM_NONE ? NULL : &s->made;
 }
 
 json_t *cli_status_json(const cli_status *s)

@@ -6,6 +6,7 @@
 #ifndef CPUBIND_CLI_STATUS_TEXT_H
 #define CPUBIND_CLI_STATUS_TEXT_H
 
+#include "../host/host_allowed.h"
 #include "../host/host_status.h"
 #include "bind_common.h"
 #include "output.h"
@@ -14,8 +15,7 @@
 typedef struct cli_status {
     const api_options *options;
     api_planned planned; /* the facts, which name the NPUs; its plan is not used */
-    api_planned *part;   /* the plans: NPUs whose workers may have the same CPUs are one part */
-    int32_t n_part;
+    api_planned made;    /* the plan for the workers */
     cpubind_npu_processes list;
     cpubind_problem list_problem; /* code: why it is not known who runs */
     cpubind_workers workers;
@@ -26,7 +26,7 @@ typedef struct cli_status {
  * not right; and a summary. */
 void cli_print_status(FILE *out, const cli_status *s);
 
-/* A part without a plan, and why; NULL: every part has one. */
+/* Why there is no plan; NULL: there is one. */
 const api_planned *cli_status_refusal(const cli_status *s);
 
 /* The whole as one object; NULL without memory. */

@@ -50,9 +50,7 @@ cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
         return cpubind_linux_fail(status, ENOMEM, "memory", fault);
     *h = (cpubind_host_bind){
         .sys = sys, .options = *options, .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
-    h->cpus = (int32_t *)sys->malloc(CPUBIND_MAX_CPUS * sizeof *h->cpus);
-    if (h->cpus)
-        status = cpubind_group_open(sys, &h->group, &why);
+    status = cpubind_group_open(sys, &h->group, &why);
     if (status == CPUBIND_LINUX_OK)
         status = cpubind_linux_open_live(&live, &h->facts_host, &why);
     if (status == CPUBIND_LINUX_OK) {
@@ -78,7 +76,6 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
 {
     if (!h)
         return;
-    cpubind_host_free_parts(h);
     for (int32_t i = 0; i < h->n; i++)
         free_entry(h->entry[i]);
     free(h->entry);
@@ -86,9 +83,10 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     cpubind_linux_close(h->facts_host);
     cpubind_linux_close(h->live);
     cpubind_host_free_plan(&h->facts);
+    cpubind_host_free_plan(&h->plan);
+    cpubind_host_free_allowed(&h->allowed);
     free(h->goal_arena.base);
     free(h->list_arena.base);
-    free(h->cpus);
     if (h->root.fd >= 0)
         h->sys->close(h->root.fd);
     free(h);

@@ -17,8 +17,7 @@
  *
  * PLAN  One for the whole host: each NPU has the allowed CPUs of its own workers, and several
  *     workers of an NPU have parts of its pool. NPUs whose workers may have the same CPUs share
- *     them. Where other workers may have others of the CPUs, pools are those of the host, cut
- *     to the CPUs of each; where they may have none of them, each group is planned alone. What
+ *     them, and no CPU is in two pools. See host_allowed.h for the NPUs without workers. What
  *     npu-smi says is read once; which processes drive NPUs is read again in a watch: after
  *     events, and at the end of each period.
  * ROWS  A failure of one row stops no other. A process whose record another cpubind holds is

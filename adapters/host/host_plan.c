@@ -3,7 +3,6 @@
  *
  * Each NPU has the allowed CPUs of its own workers, so that no scope is asked. Moves nothing.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,21 +37,6 @@ void cpubind_host_free_plan(cpubind_host_plan *plan)
     memset(plan, 0, sizeof *plan);
 }
 
-void cpubind_host_free_parts(cpubind_host_bind *h)
-{
-    for (int32_t i = 0; i < h->n; i++)
-        h->entry[i]->part = -1;
-    for (int32_t i = 0; i < h->n_part; i++) {
-        free(h->part[i].cpu);
-        free(h->part[i].npu_id);
-        free(h->part[i].visible);
-        cpubind_host_free_plan(&h->part[i].plan);
-    }
-    free(h->part);
-    h->part = NULL;
-    h->n_part = h->cap_part = 0;
-}
-
 /* == Facts and plan ========================================================= */
 
 /* The arguments of make_plan. */
@@ -70,6 +54,7 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
     cpubind_problem_code code =
         cpubind_facts_read(&m->source, m->request, arena, &p->facts, &p->problem);
     p->has_facts = code == CPUBIND_PROBLEM_NONE;
+    memset(&p->plan, 0, sizeof p->plan);
     if (p->has_facts && m->is_plan)
         code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
     return code;
@@ -92,146 +77,27 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
     return make(h, &request, 0, &h->facts);
 }
 
-/* == The NPUs with workers ================================================== */
-
-static int32_t logic_of(const cpubind_host_bind *h, const host_entry *e)
-{
-    return h->facts.facts.npu[e->npu].logic;
-}
-
-/* Lists the NPUs of a part, ascending, as numbers and as the text of the visible devices, which
- * does not leave any of them out. */
-static int list_npus(cpubind_host_bind *h, int32_t place)
-{
-    host_part *part = &h->part[place];
-    const size_t n = (size_t)h->n + 1;
-    size_t len = 0;
-    part->npu_id = (int32_t *)h->sys->malloc(n * sizeof *part->npu_id);
-    part->visible = (char *)h->sys->malloc(n * 12);
-    if (!part->npu_id || !part->visible)
-        return 0;
-    for (int32_t i = 0; i < h->n; i++)
-        if (h->entry[i]->npu >= 0 && h->entry[i]->part == place)
-            part->npu_id[part->n_npu++] = logic_of(h, h->entry[i]);
-    if (part->n_npu > 0 && cpubind_sort_unique(part->npu_id, &part->n_npu, NULL) != CPUBIND_OK)
-        return 0;
-    *part->visible = '\0';
-    for (int32_t i = 0; i < part->n_npu; i++)
-        len += (size_t)snprintf(part->visible + len, 12, "%s%d", i ? "," : "",
-                                (int)part->npu_id[i]);
-    return 1;
-}
-
-/* == Allowed CPUs =========================================================== */
-
-/* Writes the CPUs that any worker of an NPU may have to h->cpus, ascending.
- *   returns their number; 0: those of no worker are known */
-static int32_t join_allowed(cpubind_host_bind *h, int32_t npu)
-{
-    int32_t n = 0;
-    memset(h->cpus, 0, CPUBIND_MAX_CPUS * sizeof *h->cpus);
-    for (int32_t i = 0; i < h->n; i++)
-        for (int32_t k = 0; h->entry[i]->npu == npu && k < h->entry[i]->n_allowed; k++)
-            h->cpus[h->entry[i]->allowed[k]] = 1;
-    for (int32_t id = 0; id < CPUBIND_MAX_CPUS; id++)
-        if (h->cpus[id])
-            h->cpus[n++] = id;
-    return n;
-}
-
-/* The part of these CPUs, which is added if there is none: its index, or -1 without memory. */
-static int32_t take_part(cpubind_host_bind *h, const int32_t *cpu, int32_t n)
-{
-    const size_t size = (size_t)n * sizeof *cpu;
-    host_part *part;
-    for (int32_t i = 0; i < h->n_part; i++)
-        if (h->part[i].n_cpu == n && (n == 0 || memcmp(h->part[i].cpu, cpu, size) == 0))
-            return i;
-    part = (host_part *)cpubind_grow(h->sys, h->part, h->n_part, &h->cap_part, sizeof *part);
-    if (!part)
-        return -1;
-    h->part = part;
-    part += h->n_part;
-    *part = (host_part){.cpu = (int32_t *)h->sys->malloc(size + 1), .n_cpu = n};
-    if (!part->cpu)
-        return -1;
-    if (n > 0)
-        memcpy(part->cpu, cpu, size);
-    return h->n_part++;
-}
-
-/* Shares the workers out to parts; a part without workers if there is none. */
-static int make_parts(cpubind_host_bind *h)
-{
-    const cpubind_request *q = &h->options.request;
-    cpubind_host_free_parts(h);
-    for (int32_t i = 0; i < h->n; i++) {
-        const int32_t npu = h->entry[i]->npu;
-        int32_t part;
-        if (npu < 0 || h->entry[i]->part >= 0)
-            continue;
-        part = q->allowed ? take_part(h, q->allowed, q->n_allowed)
-                          : take_part(h, h->cpus, join_allowed(h, npu));
-        if (part < 0)
-            return 0;
-        for (int32_t k = i; k < h->n; k++)
-            if (h->entry[k]->npu == npu)
-                h->entry[k]->part = part;
-    }
-    return h->n_part > 0 || take_part(h, q->allowed, q->allowed ? q->n_allowed : 0) >= 0;
-}
-
-/* Whether two parts have a CPU in common, or the CPUs of one are not known. */
-static int do_parts_overlap(cpubind_host_bind *h)
-{
-    memset(h->cpus, 0, CPUBIND_MAX_CPUS * sizeof *h->cpus);
-    for (int32_t i = 0; i < h->n_part; i++) {
-        if (h->part[i].n_cpu == 0)
-            return 1;
-        for (int32_t k = 0; k < h->part[i].n_cpu; k++)
-            if (h->cpus[h->part[i].cpu[k]]++)
-                return 1;
-    }
-    return 0;
-}
-
-static cpubind_problem_code plan_part(cpubind_host_bind *h, int32_t place, cpubind_scope scope)
-{
-    host_part *part = &h->part[place];
-    cpubind_request request = h->options.request;
-    if (!list_npus(h, place)) {
-        cpubind_problem_clear(&part->plan.problem);
-        part->plan.problem.code = part->plan.code = CPUBIND_PROBLEM_NO_MEMORY;
-        return part->plan.code;
-    }
-    request.npu = part->npu_id;
-    request.n_npu = part->n_npu;
-    request.visible = part->visible;
-    request.visible_len = (int32_t)strlen(part->visible);
-    request.wants_pci = 1;
-    request.allowed = part->n_cpu > 0 ? part->cpu : NULL;
-    request.n_allowed = part->n_cpu;
-    request.scope = scope;
-    return make(h, &request, 1, &part->plan);
-}
-
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
 {
-    cpubind_scope scope = h->options.request.scope;
-    memset(&h->plan, 0, sizeof h->plan);
-    if (!make_parts(h)) {
-        cpubind_host_free_parts(h);
-        cpubind_problem_clear(&h->plan.problem);
-        h->plan.problem.code = h->plan.code = CPUBIND_PROBLEM_NO_MEMORY;
-        return h->plan.code;
-    }
-    if (h->n_part > 1 && scope != CPUBIND_SCOPE_HOST)
-        scope = do_parts_overlap(h) ? CPUBIND_SCOPE_HOST : CPUBIND_SCOPE_OWN;
-    for (int32_t i = 0; i < h->n_part; i++) {
-        const cpubind_problem_code code = plan_part(h, i, scope);
-        if (i == 0 || (code == CPUBIND_PROBLEM_NONE && h->plan.code != CPUBIND_PROBLEM_NONE))
-            h->plan = h->part[i].plan;
-    }
+    cpubind_request request = h->options.request;
+    cpubind_host_user *user =
+        (cpubind_host_user *)h->sys->malloc(((size_t)h->n + 1) * sizeof *user);
+    int32_t n = 0;
+    int is_made;
+    for (int32_t i = 0; user && i < h->n; i++)
+        if (h->entry[i]->npu >= 0)
+            user[n++] = (cpubind_host_user){h->entry[i]->npu,
+                                            {h->entry[i]->allowed, h->entry[i]->n_allowed}};
+    cpubind_host_free_allowed(&h->allowed);
+    request.wants_pci = 1;
+    is_made =
+        user && cpubind_host_allow(h->sys, &h->facts.facts, user, n, 0, &h->allowed, &request);
+    free(user);
+    if (is_made)
+        return make(h, &request, 1, &h->plan);
+    cpubind_problem_clear(&h->plan.problem);
+    h->plan.problem.code = h->plan.code = CPUBIND_PROBLEM_NO_MEMORY;
+    h->plan.has_facts = 0;
     return h->plan.code;
 }
 
@@ -299,7 +165,7 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, const host_ent
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem)
 {
-    const cpubind_host_plan *p = e->part < 0 ? &h->plan : &h->part[e->part].plan;
+    const cpubind_host_plan *p = &h->plan;
     goal_making m = {.source = cpubind_linux_source(h->live), .out = goal, .problem = problem};
     cpubind_problem_code code = p->code;
     cpubind_problem_clear(problem);
@@ -312,17 +178,17 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, const host_ent
                                        .threads = h->options.threads,
                                        .n_process = e->row.n_process,
                                        .process = e->row.process};
+    for (int32_t i = 0; p->has_facts && e->npu >= 0 && i < p->plan.n_poolless; i++)
+        if (p->facts.npu[p->plan.poolless[i].npu].logic == e->row.npu) {
+            *problem = p->plan.poolless[i].problem;
+            return problem->code;
+        }
     if (code == CPUBIND_PROBLEM_NONE && e->npu < 0) {
         code = make_other_goal(p, goal);
     } else if (code == CPUBIND_PROBLEM_NONE) {
         for (int32_t i = 0; i < p->plan.n_want; i++)
             if (p->facts.npu[p->plan.want[i]].logic == e->row.npu)
                 m.request.row = i;
-        for (int32_t i = 0; i < p->plan.n_poolless; i++)
-            if (p->facts.npu[p->plan.poolless[i].npu].logic == e->row.npu) {
-                *problem = p->plan.poolless[i].problem;
-                return problem->code;
-            }
         code = cpubind_host_with_arena(h->sys, &h->goal_arena, make_goal, &m);
     }
     if (code == CPUBIND_PROBLEM_NONE)

@@ -9,6 +9,7 @@
 #include "../linux/bind/group.h"
 #include "../linux/kernel/files.h"
 #include "../linux/source/host_source.h"
+#include "host_allowed.h"
 #include "host_bind.h"
 #include "host_workers.h"
 
@@ -17,7 +18,6 @@ typedef struct host_entry {
     cpubind_host_row row;
     uint64_t start;              /* of the process */
     int32_t npu;                 /* index into the facts; -1: an other */
-    int32_t part;                /* of the plan: index into the parts; -1: none */
     int is_listed;               /* by the last listing */
     cpubind_binding *binding;    /* NULL: not open */
     int32_t *allowed, n_allowed; /* CPUs, ascending: those before it was bound first; n 0: not
@@ -31,14 +31,6 @@ typedef struct host_entry {
     char other_path[CPUBIND_PLACE_SIZE];
 } host_entry;
 
-/* The NPUs whose workers may have the same CPUs, and their plan. */
-typedef struct host_part {
-    int32_t *cpu, n_cpu;    /* these CPUs, ascending; n 0: not known */
-    int32_t *npu_id, n_npu; /* logic ids, ascending */
-    char *visible;          /* the same, as the text of ASCEND_RT_VISIBLE_DEVICES */
-    cpubind_host_plan plan;
-} host_part;
-
 struct cpubind_host_bind {
     const cpubind_sys *sys;
     cpubind_host_options options;
@@ -47,14 +39,11 @@ struct cpubind_host_bind {
     cpubind_linux_host *facts_host; /* this host; its answers are kept for the plan */
     cpubind_linux_host *live;       /* this host as it is now: opened again for each listing */
     cpubind_host_plan facts;        /* of the first call, which the listing is read by */
-    host_part *part;                /* the plans for the workers of now */
-    int32_t n_part, cap_part;
-    cpubind_host_plan plan; /* that of the first part that has one, else of the first part, or
-                               why there is none; borrowed from the part */
+    cpubind_host_plan plan;         /* for the workers of now, or why there is none */
+    cpubind_host_allowed allowed;   /* which the plan borrows from */
     cpubind_arena goal_arena, list_arena;
     host_entry **entry; /* in the order of the rows */
     int32_t n, cap;
-    int32_t *cpus;                /* CPUBIND_MAX_CPUS elements */
     int is_old;                   /* the plan: the workers have changed since */
     cpubind_problem list_problem; /* of the last listing; code NONE: there was none */
     int64_t next_list_ms; /* events ask for a listing: not before this time; 0: none asked */
@@ -75,11 +64,8 @@ cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_are
 cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h);
 
 /* Plans for the workers that are entries now.
- *   returns NONE when any part has a plan, else the code of the first part; also in h->plan */
+ *   returns its code, also in h->plan */
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h);
-
-/* Frees all parts. */
-void cpubind_host_free_parts(cpubind_host_bind *h);
 
 /* Makes the goal of an entry by the plan, in memory that the next call uses again.
  *   out     *sum: equal for equal goals, never 0 */

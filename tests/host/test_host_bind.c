@@ -327,22 +327,23 @@ static void apply_by_records(int i, uint64_t cpus)
 }
 
 /* Two containers, one of which may have all CPUs: no CPU is given twice, and each pool lies in
- * the CPUs of its worker. */
-TEST(workers_that_may_have_different_cpus_have_the_pools_of_the_host)
+ * the CPUs of its worker. NPUs without workers may have all CPUs, and keep their share. */
+TEST(workers_that_may_have_different_cpus_have_pools_in_them)
 {
     start(0, 0);
     start(1, 3);
     apply_by_records(1, CPUS(0, 20));
     assert_true(is_at(0, ON_NPU_0));
-    assert_true(is_at(1, CPUS(14, 18), CPUS(19, 19)));
+    assert_true(is_at(1, CPUS(11, 18), CPUS(19, 19)));
 }
 
-TEST(a_worker_whose_cpus_lack_its_pool_is_said_and_the_others_bound)
+/* NPU 0 has the CPUs near both, since NPU 1 may have none of them. */
+TEST(a_worker_without_near_cpus_is_said_and_the_others_bound)
 {
     start(0, 0);
     start(1, 1);
     apply_by_records(1, CPUS(0, 23));
-    assert_true(is_at(0, ON_NPU_0));
+    assert_true(is_at(0, CPUS(26, 45), CPUS(46, 46)));
     assert_string_equal(state_of(1), "failed");
     assert_int_equal(row_of(1)->problem.npu, 1);
 }
@@ -669,8 +670,8 @@ int main(void)
         EACH(a_process_that_another_cpubind_holds_is_said_and_left),
         EACH(a_process_of_several_npus_is_said_and_left),
         EACH(too_many_workers_of_one_npu_are_refused_and_the_others_bound),
-        EACH(workers_that_may_have_different_cpus_have_the_pools_of_the_host),
-        EACH(a_worker_whose_cpus_lack_its_pool_is_said_and_the_others_bound),
+        EACH(workers_that_may_have_different_cpus_have_pools_in_them),
+        EACH(a_worker_without_near_cpus_is_said_and_the_others_bound),
         EACH(a_list_that_cannot_be_read_is_a_problem_and_no_empty_list),
         EACH(verify_says_which_worker_is_right_drifted_or_unbound),
         EACH(verify_has_processes_on_record_that_are_no_workers_now),
