@@ -31,7 +31,7 @@ everything_is_there() {
 }
 
 no_mark_is_left() {
-    ! grep -rnE '@[A-Z]+@' "$stage/lib" "$stage/share/man" --include='*.pc' --include='*.cmake' \
+    ! grep -rnIE '@[A-Z]+@' "$stage/lib" "$stage/share/man" --include='*.pc' --include='*.cmake' \
         --include='*.service' --include='*.[135]' && ! grep -rlF "$stage" "$stage"
 }
 
