@@ -156,7 +156,8 @@ typedef struct api_options {
     cpubind_pci_address pci[API_MAX_PCI]; /* --pci; topo.n_named of them */
     cpubind_role_spec roles;              /* --roles */
     int has_roles;
-    /* plan: workers that drive no device, on these nodes; what is left free of each, and once */
+    /* plan: workers that drive no device, on these nodes; what is left free of each, and
+     * once */
     int has_workers;
     int32_t cpu_workers; /* 0: one for each node */
     api_numbers cpu_nodes;

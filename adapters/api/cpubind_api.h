@@ -103,7 +103,8 @@ CPB_API void cpb_host_close(cpb_host *host);
 
 /* == Plans ================================================================== */
 
-/* The plan of the NPUs of a host. The plan keeps nothing of the host, which may be closed before it.
+/* The plan of the NPUs of a host. The plan keeps nothing of the host, which may be closed
+ * before it.
  *   options  those of `cpubind plan` that say what is planned
  *   errors   "usage", "no_memory", and the problems of a plan
  *   cost     a live host is read once, and again after it was opened again */

@@ -118,9 +118,9 @@ static int find_places(api_view *v)
         const cpubind_npu *npu = c->npu < 0 ? NULL : &facts->npu[c->npu];
         const cpubind_function *f = c->function < 0 ? NULL : &facts->function[c->function];
         const int32_t n_cpu = npu ? npu->affinity_count : f ? f->n_cpu : 0;
-        const int32_t *cpu = n_cpu == 0 ? NULL
-                             : npu      ? facts->affinity + npu->affinity_first
-                                        : f->cpu;
+        const int32_t *cpu = npu && n_cpu > 0 ? facts->affinity + npu->affinity_first
+                             : !npu && f      ? f->cpu
+                                              : NULL;
         uint8_t *place = v->place + (size_t)i * (size_t)facts->n_node;
         for (int32_t k = 0; k < n_cpu; k++) {
             const int32_t node = cpu[k] < facts->n_cpu_id

@@ -1,7 +1,8 @@
 /* cmd_doctor.c - cpubind doctor: examine a host, print what is to be mended
  * SPDX-License-Identifier: MIT
  *
- * Changes nothing itself: --fix and --restore are those of doctor_fix.c. The checks and their sentences are those of adapters/doctor.
+ * Changes nothing itself: --fix and --restore are those of doctor_fix.c. The checks and their
+ * sentences are those of adapters/doctor.
  */
 #include <stdlib.h>
 #include <string.h>

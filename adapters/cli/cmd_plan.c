@@ -16,7 +16,7 @@ enum { MAX_FORMATS = 32 };
 /* Fills the formats of --format: those of adapters/api, with what --compare prints in them. */
 static void list_formats(cli_format *out)
 {
-    for (int i = 0; api_formats[i].word && i < MAX_FORMATS - 1; i++) {
+    for (int i = 0; i < MAX_FORMATS - 1 && api_formats[i].word; i++) {
         const api_format *f = &api_formats[i];
         out[i] = (cli_format){f->word, f->what, f->is_json, NULL,
                               i == 0       ? cli_compare_text

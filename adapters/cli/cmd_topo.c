@@ -281,8 +281,8 @@ static int find_file(const cpubind_source *source, const cli_topo *topo,
     return 0;
 }
 
-/* Prints a line of gres.conf for each device; those without a device file on stderr. The name is
- * gpu for all: --gpu-bind=closest knows no other. */
+/* Prints a line of gres.conf for each device; those without a device file on stderr. The name
+ * is gpu for all: --gpu-bind=closest knows no other. */
 static int print_slurm(const cpubind_source *source, const cli_topo *topo)
 {
     const cpubind_pci_facts *f = &topo->facts;

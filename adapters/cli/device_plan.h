@@ -1,7 +1,8 @@
 /* device_plan.h - plan on a host without Ascend NPUs: the accelerators of any vendor
  * SPDX-License-Identifier: MIT
  *
- * The plan is that of ../pci/pci_plan.h. README.md documents the table and the keys of the JSON.
+ * The plan is that of ../pci/pci_plan.h. README.md documents the table and the keys of the
+ * JSON.
  */
 #ifndef CPUBIND_CLI_DEVICE_PLAN_H
 #define CPUBIND_CLI_DEVICE_PLAN_H

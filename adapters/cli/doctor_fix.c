@@ -1,8 +1,8 @@
 /* doctor_fix.c - cpubind doctor --fix and --restore: make the safe changes, put them back
  * SPDX-License-Identifier: MIT
  *
- * Decides nothing: adapters/doctor says which changes are safe, adapters/linux/bind/mend.h makes
- * them on record. Prints what became of each.
+ * Decides nothing: adapters/doctor says which changes are safe, adapters/linux/bind/mend.h
+ * makes them on record. Prints what became of each.
  */
 #include "doctor_fix.h"
 

@@ -33,6 +33,14 @@ static int has_lists(const api_options *o)
 
 /* == Options ================================================================ */
 
+/* The number of at most six digits that a text begins with. */
+static int32_t number_at(const char *text)
+{
+    int32_t value = 0;
+    (void)cpubind_number_parse(text, (int32_t)strspn(text, "0123456789"), &value, NULL);
+    return value;
+}
+
 /* Why a text is no list of CPUs as numactl takes it, or NULL. */
 static const char *cpus_fault(const char *text)
 {
@@ -52,7 +60,7 @@ static const char *cpus_fault(const char *text)
             n = strspn(++at, "0123456789");
             if (n == 0 || n > 6)
                 return syntax;
-            if (atoi(at) < atoi(first)) {
+            if (number_at(at) < number_at(first)) {
                 static char descending[160];
                 (void)snprintf(descending, sizeof descending,
                                "numa_bind_cpus ranges must be ascending, but got '%.80s'",
@@ -107,7 +115,7 @@ int cli_choose_run_rank(api_options *o)
         if (!text || !*text)
             continue;
         if (strlen(text) <= 6 && text[strspn(text, "0123456789")] == '\0') {
-            o->request.rank = atoi(text);
+            o->request.rank = number_at(text);
             o->request.has_rank = 1;
             return API_DONE;
         }
@@ -205,7 +213,7 @@ static int read_lists(const api_options *o, bind_lists *out)
 {
     api_text why = {"", 0};
     for (int32_t i = 0; i < o->n_numa_node; i++)
-        out->node[i] = atoi(o->numa_node[i]);
+        out->node[i] = number_at(o->numa_node[i]);
     for (int32_t i = 0; i < o->n_numa_cpus; i++) {
         api_numbers list = {NULL, 0};
         int32_t at = 0;
@@ -244,8 +252,8 @@ static cpubind_numa_bind_status find(const cpubind_numa_asked *asked, cli_run_pl
     return status;
 }
 
-/* Appends why a rank is not bound. Returns whether that is only a warning: nothing that the user
- * has named is wrong, and the other ranks are bound. */
+/* Appends why a rank is not bound. Returns whether that is only a warning: nothing that the
+ * user has named is wrong, and the other ranks are bound. */
 static int explain(const api_options *o, const cli_run_place *place,
                    cpubind_numa_bind_status status, const cpubind_numa_bound *bound,
                    api_text *why)
@@ -287,7 +295,7 @@ static int explain(const api_options *o, const cli_run_place *place,
             api_add(why, "numa_bind_cpus entry %d", (int)index);
         else
             api_add(why, "NUMA node %d",
-                    (int)(bound->device < 0 ? atoi(o->numa_node[index])
+                    (int)(bound->device < 0 ? number_at(o->numa_node[index])
                                             : f->device[bound->device].node));
         api_add(why, " has no CPU cores allowed by the current affinity [");
         api_add_list(why, f->host.cpu, f->host.n_cpu);

@@ -39,8 +39,8 @@ int cli_find_run_kind(api_options *options, int *is_on_device);
 int cli_find_run_place(api_options *options, api_bound *bound, cli_run_place *out);
 void cli_free_run_place(cli_run_place *place);
 
-/* Sets the memory policy of this process: bind, then prefer, then none, each fallback said; with
- * --strict the first refusal fails. Returns the exit status. */
+/* Sets the memory policy of this process: bind, then prefer, then none, each fallback said;
+ * with --strict the first refusal fails. Returns the exit status. */
 int cli_set_run_policy(const api_options *options, const cli_run_place *place);
 
 #endif /* CPUBIND_CLI_RUN_DEVICE_H */

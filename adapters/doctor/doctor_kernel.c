@@ -173,7 +173,7 @@ static void add_remove_parameter(doctor *d, const char *parameter, doctor_text *
     if (!is_known)
         doctor_add(to, "; else ");
     if (is_debian || !is_known)
-        doctor_add(to, "sed -i 's/ *%s=[^ \"]*//g' /etc/default/grub && update-grub",
+        doctor_add(to, "sed -i 's| *%s=[^ \"]*||g' /etc/default/grub && update-grub",
                    parameter);
     if (!is_known)
         doctor_add(to, "; fi");

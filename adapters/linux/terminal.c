@@ -179,6 +179,7 @@ cpubind_linux_fault cpubind_linux_find_corpus(char *out, size_t size)
     char folder[MAX_PATH], path[MAX_PATH + 64];
     ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (len < 0) { /* without /proc: the path with which the kernel started this program */
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives a pointer as a number */
         const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
         if (!started || strlen(started) >= sizeof folder)
             return cpubind_fault_errno(what);

@@ -126,7 +126,8 @@ static int32_t width(const sharer *s, int32_t core)
     return n;
 }
 
-/* Leaves `n` CPUs of a worker free, its last cores. Returns how many CPUs are still to be left. */
+/* Leaves `n` CPUs of a worker free, its last cores. Returns how many CPUs are still to be
+ * left. */
 static int32_t leave(sharer *s, int32_t worker, int32_t n)
 {
     while (n > 0 && s->count[worker] > 0)

@@ -55,8 +55,8 @@ typedef enum cpubind_workers_status {
  *           core with a CPU that is not free is not taken
  *   out     *out, in the arena. As many workers as nodes or more: each is on one node, and the
  *           workers of a node share its cores evenly, the first ones more. Fewer: runs of
- *           nodes, by id. What is left free are the last cores of each worker, then, once, those
- *           of the last worker and the ones before it, in whole cores
+ *           nodes, by id. What is left free are the last cores of each worker, then, once,
+ *           those of the last worker and the ones before it, in whole cores
  *   errors  the statuses above; NO_NODE: out->n_worker is that node
  *   cost    O(CPUs * CPUs of a core + workers * nodes) */
 cpubind_workers_status cpubind_cpu_workers(const cpubind_host *host, const uint8_t *is_free,

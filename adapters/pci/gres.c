@@ -1,4 +1,4 @@
-/* gres.c - what gres.conf of Slurm says of an accelerator: its device file and the cores near it
+/* gres.c - gres.conf of Slurm: the device file of an accelerator, and the cores near it
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc.

@@ -1,9 +1,9 @@
-/* gres.h - what gres.conf of Slurm says of an accelerator: its device file and the cores near it
+/* gres.h - gres.conf of Slurm: the device file of an accelerator, and the cores near it
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. Rules: gres.conf(5); the device files of
- * the drivers: "Device Minor" of /proc/driver/nvidia/gpus/ADDRESS/information, the folders drm and
- * accel of a PCI function.
+ * Pure but for the source: no I/O of its own, no malloc. Rules: gres.conf(5); the device files
+ * of the drivers: "Device Minor" of /proc/driver/nvidia/gpus/ADDRESS/information, the folders
+ * drm and accel of a PCI function.
  */
 #ifndef CPUBIND_PCI_GRES_H
 #define CPUBIND_PCI_GRES_H
@@ -22,8 +22,8 @@ extern "C" {
 int cpubind_device_file(const cpubind_source *source, const cpubind_pci_function *function,
                         char out[CPUBIND_DEVICE_FILE_SIZE]);
 
-/* Lists the cores near a device by the numbers of Slurm, which counts the cores of the host from
- * 0: node after node by the lowest CPU of each, in a node by the lowest CPU of the core.
+/* Lists the cores near a device by the numbers of Slurm, which counts the cores of the host
+ * from 0: node after node by the lowest CPU of each, in a node by the lowest CPU of the core.
  *   in      facts with wants_cores, of a process that may use every online CPU; room for
  *           facts->host.n_cpu
  *   out     ascending

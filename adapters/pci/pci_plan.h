@@ -1,4 +1,4 @@
-/* pci_plan.h - the CPUs of each accelerator of any vendor, and of each rank that is bound to a node
+/* pci_plan.h - the CPUs of accelerators of any vendor, and of ranks that are bound to a node
  * SPDX-License-Identifier: MIT
  *
  * Pure: no I/O, no malloc; memory comes from the caller's arena. The core (cpubind.h) cuts the

@@ -4,8 +4,8 @@
  *
  * The right host is the fixture a2-driver-smi-host with each NPU on a node of its own, and all
  * files that the checks read. Each made host is an overlay over it: one row of a table. The
- * command that doctor prints is carried out on the folder (carry_out.h), and doctor finds nothing
- * then.
+ * command that doctor prints is carried out on the folder (carry_out.h), and doctor finds
+ * nothing then.
  */
 #include "carry_out.h"
 
@@ -420,7 +420,7 @@ static const made_host hosts[] = {
      "CPUs 2-5 are in isolcpus=",
      "2-5,10-11",
      "if command -v grubby >/dev/null; then grubby --update-kernel=ALL "
-     "--remove-args=isolcpus; else sed -i 's/ *isolcpus=[^ \"]*//g' /etc/default/grub && "
+     "--remove-args=isolcpus; else sed -i 's| *isolcpus=[^ \"]*||g' /etc/default/grub && "
      "update-grub; fi",
      {0},
      NULL},
@@ -430,7 +430,7 @@ static const made_host hosts[] = {
       {"etc/default/grub", "GRUB_CMDLINE_LINUX=\"quiet isolcpus=2-5 rhgb\"\n"}},
      "CPUs 2-5 are in isolcpus=",
      "2-5",
-     "sed -i 's/ *isolcpus=[^ \"]*//g' /etc/default/grub && update-grub",
+     "sed -i 's| *isolcpus=[^ \"]*||g' /etc/default/grub && update-grub",
      {0},
      NULL},
     {"nohz_full",

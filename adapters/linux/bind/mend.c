@@ -442,7 +442,8 @@ static void undo_group(cpubind_mend *m, int32_t end)
     }
 }
 
-/* Whether a change that failed may be in effect all the same, as a ban whose answer was lost. */
+/* Whether a change that failed may be in effect all the same, as a ban whose answer was
+ * lost. */
 static int may_be_made(cpubind_mend *m, int32_t i, const cpubind_mend_entry *e)
 {
     char *now = NULL;

@@ -35,7 +35,8 @@ int cpubind_mend_is_file(const char *name);
 /* Whether a value can be on record: 1 to 65,535 bytes, '!' to '~'. */
 int cpubind_mend_is_value(const char *value);
 
-/* Writes the text of the entries that are kept. Reading it gives an equal record, and no other text does.
+/* Writes the text of the entries that are kept. Reading it gives an equal record, and no other
+ * text does.
  *   errors  ENOMEM, "memory"; EINVAL, "argument"; EFBIG, "write" */
 cpubind_linux_fault cpubind_mend_format(const cpubind_mend_record *record,
                                         const cpubind_sys *sys, cpubind_bytes *out);

@@ -11,8 +11,8 @@
  *     ban PID START IRQ                         irqbalance leaves this interrupt alone
  *     sum HEX                                   CRC-32 (IEEE 802.3) of all lines above
  *
- * boot is there at most once; file, thread and ban come in the order of the changes. A file that
- * no change may name is refused.
+ * boot is there at most once; file, thread and ban come in the order of the changes. A file
+ * that no change may name is refused.
  */
 #include "mend_record.h"
 #include "record_words.h"

@@ -1,4 +1,4 @@
-/* numa_policy.c - from which nodes this process takes new memory, for a command that it executes
+/* numa_policy.c - from which nodes a command that is executed takes its memory
  * SPDX-License-Identifier: MIT
  *
  * Sets one policy, and falls back to no other: the caller does, and says so.
@@ -9,7 +9,8 @@
 
 #include "../kernel/files.h"
 
-/* Modes of set_mempolicy(2), with the numbers of the kernel; PREFERRED_MANY since Linux 5.15. */
+/* Modes of set_mempolicy(2), with the numbers of the kernel; PREFERRED_MANY since Linux
+ * 5.15. */
 enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1, MODE_BIND = 2, MODE_PREFERRED_MANY = 5 };
 
 enum { MAX_NODES = 1024, MASK_BITS = 8 * (int)sizeof(unsigned long) };
