@@ -451,6 +451,23 @@ static int are_npu_lists(const cpubind_request *q)
     return q->n_npu_allowed > 0;
 }
 
+/* What is wrong with the lists of a request, or NULL. */
+static const char *find_list_fault(const cpubind_request *q)
+{
+    if (q->npu && (q->n_npu == 0 || !is_list(q->npu, q->n_npu, CPUBIND_MAX_DEVICES)))
+        return "the NPUs of the request do not ascend from 0 on, or there are none";
+    if (q->allowed && !is_list(q->allowed, q->n_allowed, CPUBIND_MAX_CPUS))
+        return "the allowed CPUs of the request do not ascend from 0 on";
+    if (q->npu_allowed && !are_npu_lists(q))
+        return "the NPUs with allowed CPUs of the request, or these CPUs, do not ascend from 0 "
+               "on";
+    if (q->exclude && !is_list(q->exclude, q->n_exclude, CPUBIND_MAX_CPUS))
+        return "the excluded CPUs of the request do not ascend from 0 on";
+    if (q->keep && !is_list(q->keep, q->n_keep, CPUBIND_MAX_CPUS))
+        return "the kept CPUs of the request do not ascend from 0 on";
+    return NULL;
+}
+
 /* What is wrong with a request, or NULL. */
 static const char *find_fault(const cpubind_request *q)
 {
@@ -470,21 +487,12 @@ static const char *find_fault(const cpubind_request *q)
         return "the number of NPUs of the request is out of range";
     if (q->visible && !is_among(q->visible_len, CPUBIND_TEXT_MAX))
         return "the length of the visible devices is out of range";
-    if (q->npu && (q->n_npu == 0 || !is_list(q->npu, q->n_npu, CPUBIND_MAX_DEVICES)))
-        return "the NPUs of the request do not ascend from 0 on, or there are none";
-    if (q->allowed && !is_list(q->allowed, q->n_allowed, CPUBIND_MAX_CPUS))
-        return "the allowed CPUs of the request do not ascend from 0 on";
-    if (q->npu_allowed && !are_npu_lists(q))
-        return "the NPUs with allowed CPUs of the request, or these CPUs, do not ascend from 0 "
-               "on";
-    if (q->exclude && !is_list(q->exclude, q->n_exclude, CPUBIND_MAX_CPUS))
-        return "the excluded CPUs of the request do not ascend from 0 on";
+    if (find_list_fault(q))
+        return find_list_fault(q);
     if (q->has_rules && !is_among((int32_t)q->rules, CPUBIND_RULES_COUNT))
         return "the rules of the request are no rules";
     if (!is_among(q->keep_each, CPUBIND_MAX_CPUS + 1))
         return "the number of CPUs that are kept of each node is out of range";
-    if (q->keep && !is_list(q->keep, q->n_keep, CPUBIND_MAX_CPUS))
-        return "the kept CPUs of the request do not ascend from 0 on";
     if (!is_among(q->n_process, CPUBIND_MAX_DEVICES + 1))
         return "the number of processes of an NPU is out of range";
     if (!is_among(q->process, q->n_process > 1 ? q->n_process : 1))

@@ -85,7 +85,8 @@ static int do_differ(const joining *j, const cpubind_npu_allowed **first)
         if (!*first)
             *first = row;
         if (row->n != (*first)->n ||
-            (row->n > 0 && memcmp(row->cpu, (*first)->cpu, (size_t)row->n * sizeof(int32_t))))
+            (row->n > 0 &&
+             memcmp(row->cpu, (*first)->cpu, (size_t)row->n * sizeof(int32_t)) != 0))
             return 1;
     }
     return 0;
