@@ -39,7 +39,7 @@ static const row rows[] = {
       "the other thread of the core runs work of others, which takes its units and its cache",
       APPLY_AGAIN}, doctor_check_cpuset_split},
     {{"cpuset_mems", CPUBIND_SEVERITY_MODERATE,
-      "no page of the worker can be on the node of its NPU: each access crosses to another node",
+      "no page of the worker can be on the node of its NPU: each access crosses nodes",
       APPLY_AGAIN}, doctor_check_cpuset_mems},
     {{"engine_binds", CPUBIND_SEVERITY_MODERATE,
       "the engine binds the worker after its warm-up, by its own rules, over what cpubind has "
@@ -49,7 +49,7 @@ static const row rows[] = {
       "the one thread that launches or frees for this NPU waits while the other process runs",
       NULL}, doctor_check_role_taken},
     {{"far_memory", CPUBIND_SEVERITY_MODERATE,
-      "each access crosses to another node, with its latency and its bandwidth", NULL},
+      "each access crosses nodes, with its latency and its bandwidth", NULL},
      doctor_check_far_memory},
     {{"shared_memory", CPUBIND_SEVERITY_MODERATE,
       "all workers that share these pages load one node, and cpubind apply leaves them where "

@@ -85,7 +85,8 @@ static void check_plan(const cpb_plan *plan)
 {
     const int32_t *device;
     const int32_t n = cpb_plan_devices(plan, &device);
-    cpb_error *error = NULL;
+    cpb_error *error;
+    char *text;
     check_json(cpb_plan_json(plan));
     for (int32_t i = 0; i < n; i++) {
         CHECK(i == 0 || device[i] > device[i - 1]);
@@ -93,10 +94,12 @@ static void check_plan(const cpb_plan *plan)
     }
     for (const api_format *f = api_formats; f->word; f++) {
         error = NULL;
-        check_text(cpb_plan_format(plan, f->word, &error), error);
+        text = cpb_plan_format(plan, f->word, &error);
+        check_text(text, error);
     }
     error = NULL;
-    check_text(cpb_plan_explain(plan, "all", &error), error);
+    text = cpb_plan_explain(plan, "all", &error);
+    check_text(text, error);
 }
 
 /* Puts the entries; a host takes all that fuzz_host.h takes. */

@@ -15,7 +15,7 @@ readers() {
     cat $(sed -n 's|^#include "\(.*\)"$|adapters/ascend/\1|p' adapters/ascend/cpubind_ascend.h) \
         adapters/text/input_name.h adapters/ascend/input_list.h adapters/pci/*.h |
         tr '\n' ' ' | grep -oE 'cpubind_[a-z_]+\(const char \*(text|comm|name)\b' |
-        sed 's/(.*//' | grep -v -e '^cpubind_text_place$' -e '^cpubind_visible_rule$' | sort -u
+        sed 's/(.*//' | grep -v -e '^cpubind_text_place$' -e '^cpubind_visible_rule$' -e '^cpubind_gres_write$' | sort -u
 }
 
 every_reader_is_fuzzed() {

@@ -245,15 +245,11 @@ replays_in_every_format() {
 }
 
 # The words of --format, as --help prints them: in the rows of a table, or in one line.
-formats_of() { # words of the command
+formats_of() { # words of the command: the first words of the list that --help-all has
     # Words are split on purpose.
     # shellcheck disable=SC2086
-    "$CPUBIND" $1 --help | awk '/^  --format FORMAT / {
-            line = $0; sub(/^  --format FORMAT */, "", line); sub(/ \(.*/, "", line)
-            if (line != "how to print:") { n = split(line, word, /, | or /)
-                for (i = 1; i <= n; i++) print word[i]; exit }
-            on = 1; next }
-        on && /^                          [a-z]/ { print $1; next } { on = 0 }'
+    "$CPUBIND" $1 --help-all | awk '/All formats:$|^  --format FORMAT +how to print:$/ { on = 1; next }
+        on && /^                        [a-z]/ { print $1; next } { on = 0 }'
 }
 
 # Every row of one command: the error names it, and it prints the fixture host.
@@ -623,7 +619,7 @@ an_interrupted_write_is_rolled_back() {
 a_mistyped_word_has_a_hint() {
     says 2 'did you mean "plan"?' "$CPUBIND" pln &&
         says 2 'did you mean "export"?' fixture exprot &&
-        says 2 'did you mean "--rules"?' "$CPUBIND" plan --rulse near &&
+        says 2 'did you mean "--rules" or "--roles"?' "$CPUBIND" plan --rulse near &&
         says 3 'did you mean "a2-192cpu-8npu"?' "$CPUBIND" plan --fixture A2-192CPU-8NPU \
             --db "$db" &&
         says 3 'did you mean "a2-192cpu-8npu"?' fixture show a2-192cpu-8pnu --db "$db" &&
@@ -888,7 +884,7 @@ check "list is JSON" list_is_json
 check "show prints a host, its inputs and its expectations" show_tells_all
 check "replay finds that every expectation holds" replays_all
 check "replay prints TAP, JUnit and JSON" replays_in_every_format
-check "plan prints every format" prints_every_format plan "plan --fixture a2-192cpu-8npu" 3
+check "plan prints every format" prints_every_format plan "plan --fixture a2-192cpu-8npu" 17
 check "replay prints every format" prints_every_format "fixture replay" "fixture replay" 4
 check "--json is a format" json_is_a_format
 check "the map is the end of the text" map_is_the_end_of_the_text

@@ -1,4 +1,4 @@
-/* test_mend.c - changes of cpubind doctor --fix: made on record, undone, put back, at every fault
+/* test_mend.c - doctor --fix: changes made on record, undone, put back, at every fault
  * SPDX-License-Identifier: MIT
  *
  * Settings of the kernel, governors, masks of threads, an interrupt and an irqbalance of a fake

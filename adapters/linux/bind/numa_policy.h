@@ -1,4 +1,4 @@
-/* numa_policy.h - from which nodes this process takes new memory, for a command that it executes
+/* numa_policy.h - the nodes of new memory of a command that this process executes
  * SPDX-License-Identifier: MIT
  *
  * Changes the calling process alone; a command that it executes inherits the policy. Rules:
