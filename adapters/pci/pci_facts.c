@@ -353,6 +353,7 @@ cpubind_pci_status cpubind_pci_read(const cpubind_source *source,
     cpubind_pci_status status;
     r.fault = fault;
     memset(out, 0, sizeof *out);
+    out->is_part = request->n_named > 0 || request->class_digits > 0;
     memset(fault, 0, sizeof *fault);
     fault->offset = -1;
     fault->pci.domain = -1;

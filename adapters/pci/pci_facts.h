@@ -153,6 +153,7 @@ typedef struct cpubind_pci_facts {
     int32_t *node_of;      /* by CPU id, CPUBIND_MAX_CPUS long; -1: offline or not there */
     int32_t n_cpu_id;      /* one past the highest online CPU */
     int32_t has_nodes;     /* 0: the kernel shows no nodes */
+    int32_t is_part;       /* 1: the devices that the request names, or those of its class */
 
     /* The same for cpubind_make_plan: the allowed online CPUs and the nodes with CPUs; list i
      * and node i are those of device i. */

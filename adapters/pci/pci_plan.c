@@ -26,21 +26,36 @@ static int has_numbers(const cpubind_pci_facts *f)
     return family != CPUBIND_FAMILY_OTHER;
 }
 
+/* The device with the smallest number from `least` on, which becomes *number; -1: none. */
+static int32_t next_by_number(const cpubind_pci_facts *f, int32_t least, int32_t *number)
+{
+    int32_t best = -1;
+    for (int32_t i = 0; i < f->n_device; i++)
+        for (int32_t k = 0; k < f->device[i].n_number; k++)
+            if (f->device[i].number[k] >= least &&
+                (best < 0 || f->device[i].number[k] < *number)) {
+                best = i;
+                *number = f->device[i].number[k];
+            }
+    return best;
+}
+
 int32_t cpubind_pci_ranks(const cpubind_pci_facts *f, int32_t *out)
 {
-    const int is_numbered = has_numbers(f);
-    int32_t n = 0, n_found = -1;
-    for (int32_t i = 0; !is_numbered && i < f->n_device; i++)
-        if (f->device[i].sight != CPUBIND_SIGHT_HIDDEN)
-            out[n++] = i;
-    while (is_numbered && n > n_found) { /* finds the device with the number n */
-        n_found = n;
-        for (int32_t i = 0; i < f->n_device && n == n_found; i++)
-            for (int32_t k = 0; k < f->device[i].n_number && n == n_found; k++)
-                if (f->device[i].number[k] == n)
-                    out[n++] = i;
+    int32_t n = 0, device = 0, number = -1;
+    if (!has_numbers(f)) {
+        for (int32_t i = 0; i < f->n_device; i++)
+            if (f->device[i].sight != CPUBIND_SIGHT_HIDDEN)
+                out[n++] = i;
+        return n;
     }
-    return n;
+    for (;;) {
+        const int32_t least = number + 1;
+        device = next_by_number(f, least, &number);
+        if (device < 0 || (number > least && !f->is_part))
+            return n;
+        out[n++] = device;
+    }
 }
 
 /* == Cutting the pools ====================================================== */

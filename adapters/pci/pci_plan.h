@@ -125,8 +125,9 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
 /* == Ranks ================================================================== */
 
 /* Lists the devices that this process sees, by rank: in the order in which the runtime numbers
- * them (a device of several tiles may be there several times); by address where no runtime
- * does, or where the devices are of several runtimes.
+ * them (a device of several tiles may be there several times), up to the first number that no
+ * device has, or, where the facts are of a part of the devices, over such numbers; by address
+ * where no runtime numbers them, or where the devices are of several runtimes.
  *   out     indices in facts->device
  *   in      room for facts->n_device * CPUBIND_PCI_NUMBERS
  *   returns their number */

@@ -397,6 +397,26 @@ TEST(ranks_are_in_the_order_of_the_runtime)
     drop(h);
 }
 
+/* Devices 3 and 1 of the runtime, without devices 0 and 2. */
+TEST(ranks_of_named_devices_need_no_number_zero)
+{
+    made_host *h = make(16, 2, 0, 1);
+    int32_t rank[MAX_DEVICES * CPUBIND_PCI_NUMBERS];
+    for (int i = 0; i < 2; i++) {
+        add(h, i, -1);
+        h->device[i].accelerator.family = CPUBIND_FAMILY_ASCEND;
+        h->device[i].sight = CPUBIND_SIGHT_VISIBLE;
+        h->device[i].number[0] = 3 - 2 * i;
+        h->device[i].n_number = 1;
+    }
+    assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 0);
+    h->facts.is_part = 1;
+    assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 2);
+    assert_int_equal(rank[0], 1);
+    assert_int_equal(rank[1], 0);
+    drop(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_device_without_near_cpus_has_no_pool_and_the_others_have),
         cmocka_unit_test(excluded_and_forbidden_cpus_are_in_no_pool),
         cmocka_unit_test(ranks_are_in_the_order_of_the_runtime),
+        cmocka_unit_test(ranks_of_named_devices_need_no_number_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
