@@ -57,7 +57,7 @@ FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts random_host)
 QUALITY   := $(addprefix tests/quality/,layouts rules)
-SCRIPTS    = tests/packaging/packaging.sh tests/packaging/abi.sh tests/cli/corpus.sh tests/cli/bind.sh tests/cli/bind_all.sh tests/cli/status.sh tests/cli/topo.sh tests/cli/formats.sh tests/cli/numa_bind.sh \
+SCRIPTS    = tests/packaging/packaging.sh tests/packaging/abi.sh tests/cli/corpus.sh tests/cli/bind.sh tests/cli/bind_all.sh tests/cli/status.sh tests/cli/topo.sh tests/cli/formats.sh tests/cli/numa_bind.sh tests/cli/numa_statements.sh \
              tests/service/deploy.sh tests/service/service.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/install.sh \
              tests/packaging/installed.sh tests/languages/languages.sh tests/python/python.sh tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
@@ -102,6 +102,7 @@ check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS=
 	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(VM)/arm64/cpubind
 	@for name in worker disturb memory; do aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s \
 	    tests/vm/vm_$$name.c -o $(VM)/bin/$$name || exit; done
+	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/cli/deny.c -o $(VM)/bin/deny
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
 

@@ -4,103 +4,24 @@
 #
 #   tests/cli/numa_bind.sh       from the top folder; BUILD is where the command and outputs are
 #
-# The host is a snapshot with two CPUs of this machine, each on a node of its own, and two GPUs.
-# Masks and memory policies are read back from /proc. As root the script runs with a /run of its
-# own and does not touch the records of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-if [ -z "$BIND_MOUNTS" ]; then
-    BIND_MOUNTS=shared
-    export BIND_MOUNTS
-    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        BIND_MOUNTS=own exec unshare -m "$0" "$@"
-    fi
-fi
-[ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/numa_bind
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
-unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
-    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID
-
-cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/deny.c -o "$out/deny" || exit 1
-
-# The CPUs of this process, one a line.
-own_cpus() {
-    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
-        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
-}
-
-a=$(own_cpus | sed -n 1p)
-b=$(own_cpus | sed -n 2p)
-if [ -z "$b" ]; then
-    skip "run --numa-bind" "this machine has one CPU"
-    finish
-    exit
-fi
-
-put() { # file, text
-    mkdir -p "$host/$(dirname "$1")"
-    printf '%s\n' "$2" >"$host/$1"
-}
-
-put_gpu() { # address, node
-    put "sys/bus/pci/devices/$1/vendor" 0x10de
-    put "sys/bus/pci/devices/$1/device" 0x2330
-    put "sys/bus/pci/devices/$1/class" 0x030200
-    put "sys/bus/pci/devices/$1/numa_node" "$2"
-}
-
-host=$out/host
-put proc/self/status "Cpus_allowed_list:	$a,$b"
-put sys/devices/system/cpu/online "$a,$b"
-put sys/devices/system/node/node0/cpulist "$a"
-put sys/devices/system/node/node1/cpulist "$b"
-put sys/devices/system/node/node0/distance "10 20"
-put sys/devices/system/node/node1/distance "20 10"
-put uname x86_64
-put env ""
-put_gpu 0000:01:00.0 0
-put_gpu 0000:02:00.0 1
-cp -r "$host" "$out/placeless"
-echo -1 >"$out/placeless/sys/bus/pci/devices/0000:02:00.0/numa_node"
-
-# Exits with a status, and says these words.
-says() { # status, words, command ...
-    want=$1
-    words=$2
-    shift 2
-    "$@" >"$out/said" 2>&1
-    got=$?
-    cat "$out/said"
-    echo "exit status $got"
-    [ "$got" -eq "$want" ] && grep -qF -e "$words" "$out/said"
-}
-
-run() { # argument ...
-    "$CPUBIND" run --root "$host" "$@"
-}
+# The host is the snapshot of numa_host.sh. Masks and memory policies are read back from /proc.
+# The statements of vLLM's and SGLang's own tests are in numa_statements.sh.
+. tests/cli/numa_host.sh
 
 # The command line of a worker that prints its CPUs and its memory policy.
 worker='sed -n "s/^Cpus_allowed_list:[^0-9]*/cpus /p" /proc/self/status
     if [ -r /proc/self/numa_maps ]; then sed -n "1s/^[^ ]* \([^ ]*\).*/policy \1/p" /proc/self/numa_maps; fi'
 
-# -- vLLM's statements ---------------------------------------------------------
+# -- Lists and messages --------------------------------------------------------
 #
-# Each row: what vLLM's unit tests state | the exit status here | the words | the arguments. A
-# verdict of "same" keeps vLLM's words; "better" says why it differs.
+# Each row: the statement | "same" as in vLLM, or "better" and why it differs | the exit status |
+# the words | the arguments.
 
 while IFS='|' read -r statement verdict status words arguments; do
     [ -n "$statement" ] || continue
     # The arguments are split on purpose.
     # shellcheck disable=SC2086,SC2046
-    check "vLLM: $statement ($verdict)" says "$status" "$(echo $words | sed "s/@a/$a/;s/@b/$b/")" \
+    check "$statement ($verdict)" says "$status" "$(echo $words | sed "s/@a/$a/;s/@b/$b/")" \
         run $(echo "$arguments" | sed "s/@a/$a/g;s/@b/$b/g") -- sh -c "$worker"
 done <<'ROWS'
 a list of nodes binds the CPUs of the node|same|0|cpus @a|--numa-bind --numa-bind-nodes 0 1 --index 0
@@ -153,7 +74,7 @@ check "--env has the CPUs of the device" says 0 "$b/$b/1/1/1" run --rank 1 --rul
 
 # -- One device without a node ---------------------------------------------------
 
-placeless() { "$CPUBIND" run --root "$out/placeless" "$@"; }
+placeless() { "$CPUBIND" run --root "$placeless" "$@"; }
 check "a device without a node starts unbound" says 0 "Could not detect NUMA node for GPU 1" \
     placeless --numa-bind --index 1 -- sh -c "$worker"
 check "with --strict it does not start" says 125 "Could not detect NUMA node for GPU 1" \
