@@ -45,12 +45,25 @@ void call_free_options(call_options *options);
 
 /* == Hosts ================================================================== */
 
+/* The facts of a host for a request. They do not change once they are read, so that threads
+ * plan from them at the same time. */
+typedef struct call_facts {
+    call_options options; /* whose request they were read for, and which they quote */
+    cpubind_arena arena;
+    cpubind_facts facts;
+    int32_t n_user; /* plans, and the source while it keeps them */
+} call_facts;
+
+enum { CALL_N_FACTS = 16 }; /* facts that a source keeps: for so many different requests */
+
 /* A host that is open. A plan quotes its inputs, and keeps it open. */
 typedef struct call_source {
-    cpubind_mutex *mutex; /* of `n_user`, and of all reading */
+    cpubind_mutex *mutex; /* of all below, and of all reading */
     api_host host;
     int32_t n_user;
-    char *name; /* the folder, for messages; NULL: a live host */
+    call_facts *facts[CALL_N_FACTS]; /* NULL: none yet */
+    int32_t next;                    /* the place of the facts that are read next */
+    char *name;                      /* the folder, for messages; NULL: a live host */
 } call_source;
 
 /* A file in the archive of a host of cpb_host_empty. */

@@ -31,6 +31,16 @@ static call_source *new_source(const api_host *host, const char *name, cpb_error
     return source;
 }
 
+/* The caller holds the mutex of the source, or is its last user. */
+static void drop_facts(call_facts *facts)
+{
+    if (!facts || --facts->n_user > 0)
+        return;
+    free(facts->arena.base);
+    call_free_options(&facts->options);
+    free(facts);
+}
+
 void call_drop_source(call_source *source)
 {
     int32_t n;
@@ -41,6 +51,8 @@ void call_drop_source(call_source *source)
     cpubind_mutex_unlock(source->mutex);
     if (n > 0)
         return;
+    for (int32_t i = 0; i < CALL_N_FACTS; i++)
+        drop_facts(source->facts[i]);
     api_close_host(&source->host);
     cpubind_mutex_free(source->mutex);
     free(source->name);
@@ -287,6 +299,7 @@ enum { POOL = CPUBIND_ROLE_COUNT, N_TABLE }; /* the tables of the roles, then th
 
 struct cpb_plan {
     call_source *source; /* whose inputs the facts quote */
+    call_facts *facts;   /* of the source, whose arrays `planned` borrows; NULL: its own */
     call_options options;
     api_planned planned;
     api_out json;
@@ -346,13 +359,63 @@ static int fill_tables(cpb_plan *plan)
     return 1;
 }
 
-/* Reads the host and plans; appends the JSON. Returns 0, with *error, when there is no plan. */
-static int make(cpb_plan *plan, cpb_error **error)
+/* The arguments of read_facts. */
+typedef struct reading {
+    const cpubind_source *source;
+    call_facts *to;
+} reading;
+
+static cpubind_problem_code read_facts(void *ctx, cpubind_arena *arena)
+{
+    const reading *r = (const reading *)ctx;
+    cpubind_problem problem;
+    return cpubind_facts_read(r->source, &r->to->options.options.request, arena, &r->to->facts,
+                              &problem);
+}
+
+/* The facts for a request, kept or read now; NULL: they cannot be read, and the plan of the
+ * request says why. The caller holds the mutex of the source, and drops them. `texts` are those
+ * of the request. */
+static call_facts *take_facts(call_source *source, const cpubind_request *request,
+                              const char *const *texts)
+{
+    call_facts *facts;
+    reading r = {&source->host.source, NULL};
+    for (int32_t i = 0; i < CALL_N_FACTS && source->facts[i]; i++) {
+        facts = source->facts[i];
+        if (!cpubind_facts_serve(&facts->options.options.request, request))
+            continue;
+        facts->n_user++;
+        return facts;
+    }
+    r.to = facts = (call_facts *)calloc(1, sizeof *facts);
+    if (!facts)
+        return NULL;
+    facts->n_user = 1;
+    if (!call_read_options(texts, API_PLAN, API_CASE, &facts->options, NULL) ||
+        api_with_arena(&facts->arena, read_facts, &r) != CPUBIND_PROBLEM_NONE) {
+        drop_facts(facts);
+        return NULL;
+    }
+    drop_facts(source->facts[source->next]);
+    source->facts[source->next] = facts;
+    source->next = (source->next + 1) % CALL_N_FACTS;
+    facts->n_user++;
+    return facts;
+}
+
+/* Reads the host, if need be, and plans; appends the JSON. Returns 0, with *error, when there
+ * is no plan. */
+static int make(cpb_plan *plan, const char *const *texts, cpb_error **error)
 {
     const api_options *options = &plan->options.options;
     cpubind_mutex_lock(plan->source->mutex);
-    api_make(&plan->source->host.source, &options->request, &plan->planned);
+    plan->facts = take_facts(plan->source, &options->request, texts);
+    if (!plan->facts)
+        api_make(&plan->source->host.source, &options->request, &plan->planned);
     cpubind_mutex_unlock(plan->source->mutex);
+    if (plan->facts)
+        api_make_from(&plan->facts->facts, &options->request, &plan->planned);
     if (plan->planned.code != CPUBIND_PROBLEM_NONE) {
         (void)call_refuse(error, &plan->planned, options);
         return 0;
@@ -376,7 +439,7 @@ cpb_plan *cpb_plan_make(cpb_host *host, const char *const *options, cpb_error **
         plan->source = call_take_source(host, error);
         if (plan->source)
             plan->options.options.root = plan->source->name;
-        if (plan->source && make(plan, error))
+        if (plan->source && make(plan, options, error))
             return plan;
     }
     cpb_plan_free(plan);
@@ -395,6 +458,11 @@ void cpb_plan_free(cpb_plan *plan)
     free(plan->json.text);
     api_free_planned(&plan->planned);
     call_free_options(&plan->options);
+    if (plan->facts) {
+        cpubind_mutex_lock(plan->source->mutex);
+        drop_facts(plan->facts);
+        cpubind_mutex_unlock(plan->source->mutex);
+    }
     call_drop_source(plan->source);
     free(plan);
 }

@@ -107,7 +107,10 @@ CPB_API void cpb_host_close(cpb_host *host);
  * before it.
  *   options  those of `cpubind plan` that say what is planned
  *   errors   "usage", "no_memory", and the problems of a plan
- *   cost     a live host is read once, and again after it was opened again */
+ *   cost     the inputs of a host, live ones too, are read and parsed once, by its first plan,
+ *            and once more where other options need other facts; cpb_host_put forgets them.
+ *            To see what has changed on a live host, open it again. Rank, overlap, kept CPUs
+ *            and processes need no other facts: plans that differ in these alone are quick */
 CPB_API cpb_plan *cpb_plan_make(cpb_host *host, const char *const *options, cpb_error **error);
 
 CPB_API void cpb_plan_free(cpb_plan *plan);

@@ -10,7 +10,9 @@
 #include "api.h"
 
 #define FIRST_ARENA ((size_t)4 << 20)
-#define LAST_ARENA  ((size_t)1 << 30)
+/* Without the facts; malloc takes it from its heap, not from the kernel. */
+#define FIRST_ARENA_OF_PLAN ((size_t)96 << 10)
+#define LAST_ARENA          ((size_t)1 << 30)
 
 int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why)
 {
@@ -73,6 +75,24 @@ void api_make(const cpubind_source *source, const cpubind_request *request, api_
 {
     making m = {source, request, out};
     out->code = api_with_arena(&out->arena, make_plan, &m);
+}
+
+static cpubind_problem_code make_from_facts(void *ctx, cpubind_arena *arena)
+{
+    const making *m = (const making *)ctx;
+    cpubind_problem_clear(&m->planned->problem);
+    return cpubind_ascend_make_plan(&m->planned->facts, m->request, arena, &m->planned->plan,
+                                    &m->planned->problem);
+}
+
+void api_make_from(const cpubind_facts *facts, const cpubind_request *request, api_planned *out)
+{
+    making m = {NULL, request, out};
+    out->facts = *facts;
+    out->has_facts = 1;
+    if (!out->arena.size)
+        out->arena.size = FIRST_ARENA_OF_PLAN;
+    out->code = api_with_arena(&out->arena, make_from_facts, &m);
 }
 
 void api_free_planned(api_planned *planned)

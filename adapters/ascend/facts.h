@@ -318,6 +318,11 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem);
 
+/* Whether the facts that were read for the request `read` are also those of `request`: all that
+ * facts depend on is the same in both. 0 for a request that cpubind_facts_read refuses as a bad
+ * request, so that it is refused each time. The facts quote the visible devices of `read`. */
+int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *request);
+
 /* Counts; -1: not known, for its inputs are absent or damaged. */
 typedef struct cpubind_host_counts {
     int32_t cpus;  /* online CPUs, allowed or not: of cpu/online, else on nodes */

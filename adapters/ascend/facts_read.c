@@ -500,6 +500,48 @@ static const char *find_fault(const cpubind_request *q)
     return NULL;
 }
 
+static int is_same_list(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b)
+{
+    if (!a || !b)
+        return !a && !b;
+    return n_a == n_b && (n_a == 0 || memcmp(a, b, (size_t)n_a * sizeof *a) == 0);
+}
+
+static int has_same_npu_lists(const cpubind_request *a, const cpubind_request *b)
+{
+    const int32_t n = a->npu_allowed ? a->n_npu_allowed : 0;
+    if (!a->npu_allowed != !b->npu_allowed || (n > 0 && n != b->n_npu_allowed))
+        return 0;
+    for (int32_t i = 0; i < n; i++)
+        if (a->npu_allowed[i].logic != b->npu_allowed[i].logic ||
+            !is_same_list(a->npu_allowed[i].cpu, a->npu_allowed[i].n, b->npu_allowed[i].cpu,
+                          b->npu_allowed[i].n))
+            return 0;
+    return 1;
+}
+
+static int has_same_visible(const cpubind_request *a, const cpubind_request *b)
+{
+    if (!a->visible || !b->visible)
+        return !a->visible && !b->visible;
+    return a->visible_len == b->visible_len &&
+           memcmp(a->visible, b->visible, (size_t)a->visible_len) == 0;
+}
+
+/* The overlap, the rank, the kept CPUs and the processes of an NPU are of the plan alone. */
+int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *request)
+{
+    const cpubind_request *a = read, *b = request;
+    return a->type == b->type && a->is_auto_strategy == b->is_auto_strategy &&
+           a->strategy == b->strategy && a->only_running == b->only_running &&
+           a->total == b->total && a->scope == b->scope && a->origin == b->origin &&
+           a->rules == b->rules && a->has_rules == b->has_rules &&
+           a->wants_pci == b->wants_pci && is_same_list(a->npu, a->n_npu, b->npu, b->n_npu) &&
+           is_same_list(a->allowed, a->n_allowed, b->allowed, b->n_allowed) &&
+           is_same_list(a->exclude, a->n_exclude, b->exclude, b->n_exclude) &&
+           has_same_npu_lists(a, b) && has_same_visible(a, b) && !find_fault(b);
+}
+
 /* Finds the rules: those of the request, else those of the environment. */
 static cpubind_problem_code read_rules(facts_reader *r)
 {

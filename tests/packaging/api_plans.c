@@ -20,7 +20,13 @@ static const char *const row_reference[] = {"rank=0", NULL};
 static const char *const row_near[] = {"rules=near", NULL};
 static const char *const row_few[] = {"allowed=0-3", "scope=own", NULL};
 static const char *const row_bad[] = {"rules=far", NULL};
-static const char *const *const rows[] = {NULL, row_reference, row_near, row_few, row_bad};
+static const char *const row_last[] = {"rank=3", NULL};
+static const char *const row_kept[] = {"rules=near", "keep=2", NULL};
+static const char *const row_visible[] = {"visible=0,1", NULL};
+static const char *const row_without[] = {"exclude=8-11", NULL};
+static const char *const *const rows[] = {NULL,        row_reference, row_near, row_few,
+                                          row_bad,     row_last,      row_kept, NULL,
+                                          row_visible, row_without};
 static const char *const roles[] = {"pool", "irq", "main", "acl", "release"};
 static const char *const figures[] = {"near_percent", "far",      "irq_off_node", "split_cores",
                                       "idle",         "smallest", "largest"};

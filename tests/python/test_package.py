@@ -24,12 +24,17 @@ def ask_command(folder, *words):
     return done.returncode, done.stdout.decode().rstrip("\n")
 
 
-def ask_package(folder, **options):
+def ask_host(host, **options):
     try:
-        with cpubind.Host.folder(folder) as host, host.plan(**options) as plan:
+        with host.plan(**options) as plan:
             return 0, plan.json()
     except cpubind.Error as error:
         return error.numbers["exit"], error.json
+
+
+def ask_package(folder, **options):
+    with cpubind.Host.folder(folder) as host:
+        return ask_host(host, **options)
 
 
 class TestPlans(unittest.TestCase):
@@ -41,6 +46,33 @@ class TestPlans(unittest.TestCase):
                 with self.subTest(os.path.basename(folder), options=options):
                     self.assertEqual(ask_package(folder, **options),
                                      ask_command(folder, *words))
+
+    def test_a_host_that_has_planned_plans_as_a_new_one(self):
+        # More rows than the facts that a host keeps; each of them twice, in both orders.
+        rows = [{}, {"rules": "near"}, {"rank": 1}, {"rules": "near", "keep": "2"},
+                {"overlap": "keep"}, {"overlap": "refuse"}, {"processes": 2, "index": 1},
+                {"visible": "0,1"}, {"visible": "1,0"}, {"visible": "x"}, {"npus": [0]},
+                {"npus": [0, 1]}, {"npus": [99]}, {"running": True}, {"allowed": range(40)},
+                {"allowed": range(2, 42)}, {"allowed": [0]}, {"exclude": [0]}, {"exclude": [1]},
+                {"scope": "own"}, {"scope": "host"}, {"facts": "driver"}, {"total": 16},
+                {"facts": "npu-smi"}, {"device_type": "a3"}, {"strategy": "global_slice"},
+                {"keep": "0-3"}, {"scope": "cpuset", "rank": 0}, {"type": "a2"},
+                {"rank": 900}]
+        for folder in HOSTS:
+            with cpubind.Host.folder(folder) as host:
+                for options in rows + rows[::-1]:
+                    with self.subTest(os.path.basename(folder), options=options):
+                        self.assertEqual(ask_host(host, **options),
+                                         ask_package(folder, **options))
+
+    def test_a_plan_outlives_its_host_and_the_facts_of_the_host(self):
+        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")) as host:
+            plan = host.plan(visible="0,1")
+            text = plan.json(), plan.format(), plan.explain("all")
+            for cpu in range(40):
+                host.plan(exclude=[cpu]).close()
+            self.assertEqual((plan.json(), plan.format(), plan.explain("all")), text)
+        self.assertEqual((plan.json(), plan.format(), plan.explain("all")), text)
 
     def test_getters_agree_with_the_json(self):
         with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")) as host:
