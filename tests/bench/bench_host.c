@@ -46,7 +46,6 @@ static int get_mask(pid_t tid, size_t size, unsigned long *out)
 {
     if (cpubind_sys_real.getaffinity(tid, size, out) < 0)
         return -1;
-    memset(out, 0, size);
     memcpy(out, mask_of((int32_t)tid)->word, sizeof masks->word);
     return (int)sizeof masks->word;
 }

@@ -149,7 +149,7 @@ static inline void stage_kernel_thread(pid_t pid, const char *name, int has_chil
     static const char rest[] = "S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0\n";
     char path[64], text[160];
     on_stage.kernel = pid;
-    scratch_file(&on_stage.s, "proc/2/stat",
+    scratch_file(&on_stage.s, "proc/2/task/2/stat",
                  "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n");
     snprintf(text, sizeof text, "%d %d ", (int)getpid(), (int)pid);
     if (has_children)

@@ -99,7 +99,7 @@ static void lay_process(int pid, const char *name, char letter)
     snprintf(path, sizeof path, "proc/%d/comm", pid);
     snprintf(text, sizeof text, "%s\n", name);
     scratch_file(&f.s, path, text);
-    snprintf(path, sizeof path, "proc/%d/stat", pid);
+    snprintf(path, sizeof path, "proc/%d/task/%d/stat", pid, pid);
     snprintf(text, sizeof text, "%d (%s) %c 1" REST "%d\n", pid, name, letter, 1000 + pid);
     scratch_file(&f.s, path, text);
 }

@@ -21,10 +21,10 @@ SETUP(set_up)
     f.sys = cpubind_sys_real;
     f.descriptors = open_descriptors();
     f.root = scratch_tree(&f.sys, f.s.dir);
-    scratch_file(&f.s, "proc/7/stat", "7 (a b) T 1" REST "3 0 321 0\n");
+    scratch_file(&f.s, "proc/7/task/7/stat", "7 (a b) T 1" REST "3 0 321 0\n");
     scratch_file(&f.s, "proc/7/task/8/stat",
                  "8 (a thread with a long name) S 1" REST "3 0 18446744073709551615\n");
-    scratch_file(&f.s, "proc/9/stat", "9 (a b) T 1" REST "3 0 321 0");
+    scratch_file(&f.s, "proc/9/task/9/stat", "9 (a b) T 1" REST "3 0 321 0");
     return 0;
 }
 
@@ -61,7 +61,7 @@ TEST(a_missing_process_or_a_malformed_line_is_an_error)
     assert_int_equal(cpubind_proc_stat_read(&f.root, 9, 0, &out).error, EILSEQ);
     char big[8192];
     memset(big, '1', sizeof big);
-    scratch_bytes(&f.s, "proc/9/stat", big, sizeof big);
+    scratch_bytes(&f.s, "proc/9/task/9/stat", big, sizeof big);
     assert_int_equal(cpubind_proc_stat_read(&f.root, 9, 0, &out).error, EILSEQ);
     assert_memory_equal(&out, &before, sizeof out);
 }

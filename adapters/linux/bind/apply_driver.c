@@ -7,92 +7,10 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../kernel/process.h"
 #include "../kernel/workqueue.h"
 #include "binding.h"
-
-/* kthreadd, the parent of all kernel threads. */
-#define KTHREADD 2
-
-/* == Which kernel thread ==================================================== */
-
-/* The processes that may be kernel threads: the children of kthreadd; where the kernel does not
- * list children, all processes. None when kthreadd is not visible. */
-static cpubind_linux_fault list_kernel_threads(cpubind_binding *b, cpubind_ids *out)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    cpubind_bytes bytes = {0};
-    cpubind_linux_fault why = cpubind_proc_stat_read(&b->root, KTHREADD, 0, &stat);
-    int folder;
-    if (cpubind_is_unseen(why.error) || (!why.error && !stat.is_kernel))
-        return cpubind_no_fault;
-    if (!why.error)
-        why =
-            cpubind_input_fault(cpubind_root_read(&b->root, "proc/2/task/2/children", &bytes));
-    for (int32_t at = 0; !why.error && at < bytes.len;) {
-        char *end; /* a blank follows each number */
-        why = cpubind_ids_add(out, b->sys, (int32_t)strtol(bytes.data + at, &end, 10));
-        at = (int32_t)(end - bytes.data) + 1;
-    }
-    cpubind_bytes_free(&bytes);
-    if (!cpubind_is_unseen(why.error))
-        return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "list children");
-    why = cpubind_root_open(&b->root, "proc", O_DIRECTORY, &folder);
-    if (why.error)
-        return cpubind_fault_of(why.error, "open /proc");
-    why = cpubind_tasks_list(b->sys, folder, out);
-    b->sys->close(folder);
-    return cpubind_fault_of(why.error, "list /proc");
-}
-
-/* Fills *out if a process is the kernel thread of this name. The name alone costs a third of
- * the time of the whole stat. */
-static cpubind_linux_fault try_kernel_thread(cpubind_binding *b, int32_t pid, const char *name,
-                                             cpubind_shared_entry *out)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    char path[32], comm[80];
-    int32_t len;
-    cpubind_linux_fault why;
-    (void)snprintf(path, sizeof path, "proc/%d/comm", (int)pid);
-    why = cpubind_read_text(b->sys, b->root.fd, path, comm, sizeof comm, &len);
-    if (!why.error && !cpubind_comm_is(comm, len, name))
-        return cpubind_no_fault;
-    if (!why.error)
-        why = cpubind_proc_stat_read(&b->root, pid, 0, &stat);
-    if (why.error)
-        return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
-    if (stat.is_kernel) {
-        out->pid = out->number = pid;
-        out->start = stat.start;
-    }
-    return cpubind_no_fault;
-}
-
-/* Finds the kernel thread of a name: the one on record, else one that is visible.
- *   out     out->pid 0: there is none */
-static cpubind_linux_fault find_kernel_thread(cpubind_binding *b, const char *name,
-                                              cpubind_shared_entry *out)
-{
-    const cpubind_shared_record *host = &b->shared.record;
-    cpubind_ids ids = {0};
-    cpubind_linux_fault why = cpubind_no_fault;
-    for (int32_t i = 0; !why.error && i < host->n_entry && out->pid == 0; i++)
-        if (host->entry[i].kind == CPUBIND_ITEM_KERNEL &&
-            strcmp(host->entry[i].id.name, name) == 0)
-            why = try_kernel_thread(b, host->entry[i].number, name, out);
-    if (!why.error && out->pid == 0)
-        why = list_kernel_threads(b, &ids);
-    for (int32_t i = ids.n; !why.error && out->pid == 0 && i-- > 0;)
-        why = try_kernel_thread(b, ids.id[i], name, out);
-    free(ids.id);
-    return why;
-}
 
 /* == apply ================================================================== */
 
@@ -108,7 +26,7 @@ static cpubind_linux_fault find(cpubind_binding *b, const cpubind_driver_goal *g
                                .before = CPUBIND_CPUSET_NONE};
     (void)snprintf(out->id.name, sizeof out->id.name, "%s", goal->name);
     if (is_thread) {
-        why = find_kernel_thread(b, goal->name, out);
+        why = cpubind_find_kernel_thread(b, goal->name, out);
         if (!why.error && out->pid == 0)
             return cpubind_fault_of(ENOENT, "find a kernel thread");
     }

@@ -441,19 +441,34 @@ static cpubind_linux_fault check_any_is_placed(cpubind_report *r)
     return cpubind_fault_of(refused->error, refused->what);
 }
 
+static int are_all_known(const cpubind_binding *b)
+{
+    for (int32_t i = 0; i < b->tids.n; i++)
+        if (!is_known(b, b->tids.id[i]))
+            return 0;
+    return 1;
+}
+
+/* A listing may miss a thread next to one that ends, so two listings in a row must find none
+ * that is new. One is enough when it has as many threads as the kernel counted before it, all
+ * of them known: no other thread was there then, and later ones are born where these are. */
 cpubind_linux_fault cpubind_place_threads(cpubind_binding *b)
 {
     int n_quiet = 0;
     b->n_misplaced = 0;
     for (int i = 0; i < MAX_LISTINGS && n_quiet < 2; i++) {
         int32_t n_new = 0;
+        const int64_t n_counted = cpubind_count_threads(b);
         cpubind_linux_fault why = cpubind_list_threads(b);
         put_back_strangers(b);
         if (!why.error)
             why = place_listed(b, &n_new);
         if (why.error)
             return why;
-        n_quiet = n_new == 0 ? n_quiet + 1 : 0;
+        if (n_new > 0)
+            n_quiet = 0;
+        else
+            n_quiet += n_counted == b->tids.n && are_all_known(b) ? 2 : 1;
     }
     return check_any_is_placed(&b->report);
 }

@@ -203,6 +203,7 @@ cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
     b->online = CPUBIND_CPUSET_NONE;
     b->first_failure = cpubind_no_fault;
     b->listed.name[0] = '\0';
+    b->kernel.end_ms = 0;
     cpubind_report_begin(b);
     return why;
 }
@@ -412,6 +413,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->misplaced);
     free(binding->known);
     free(binding->trouble);
+    cpubind_kernel_list_free(&binding->kernel);
     cpubind_watched_free(binding);
     cpubind_stop_events(binding);
     free(binding->report.item);

@@ -86,6 +86,19 @@ typedef struct cpubind_shared {
     int is_dirty;
 } cpubind_shared;
 
+/* A process that may be a kernel thread, and the bytes of its file comm. */
+typedef struct cpubind_kernel_name {
+    int32_t pid, len;
+    char comm[80];
+} cpubind_kernel_name;
+
+/* The kernel threads as they were listed last. */
+typedef struct cpubind_kernel_list {
+    cpubind_kernel_name *row;
+    int32_t n, cap;
+    int64_t end_ms; /* the list holds until then */
+} cpubind_kernel_list;
+
 /* A thread that a watch has looked at. */
 typedef struct cpubind_watched {
     int32_t tid, should; /* NONE: it is left where it is */
@@ -131,6 +144,7 @@ struct cpubind_binding {
     int can_count;                     /* /proc counts the threads of the process */
     int has_ended_name;                /* the thread of an open name has ended */
     cpubind_group *group;              /* or NULL */
+    cpubind_kernel_list kernel;        /* of this call, without a group */
     int events_fd;                     /* of cpubind_proc_events_open; -1: none */
     cpubind_proc_news news;            /* that no call of cpubind_bind_again has handled */
     int is_early;                      /* events ended the last wait before its time was over */
@@ -159,6 +173,7 @@ struct cpubind_group {
     int32_t cap_wait;
     cpubind_irqbalance daemon; /* of the last search; pid 0: none was found */
     int64_t next_search_ms;    /* when to search again if none was found */
+    cpubind_kernel_list kernel;
 };
 
 /* == The group of a binding (group.c) ======================================= */
@@ -309,8 +324,8 @@ int cpubind_lacks_offline_alone(cpubind_binding *b, int32_t is, int32_t should);
  * are online. */
 cpubind_linux_fault cpubind_read_before(cpubind_binding *b);
 
-/* For apply: lists the threads until two listings in a row have none that is new; records,
- * moves and reports each.
+/* For apply: lists the threads until two listings in a row have none that is new, or one has
+ * as many as the kernel counts; records, moves and reports each.
  *   errors  ESRCH: the process has ended; why no thread could be moved, with is_strict why one
  *           could not; a transient error */
 cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
@@ -337,6 +352,10 @@ cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
 
 /* Notes that a thread was looked at, and the set it belongs on. */
 void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should);
+
+/* The threads of the process as the kernel counts them in the links of its task folder, which
+ * has two of its own; -1: not known. */
+int64_t cpubind_count_threads(const cpubind_binding *b);
 
 /* Drops the threads that are not in the listing of all threads. */
 void cpubind_watched_note_listing(cpubind_binding *b);
@@ -537,6 +556,14 @@ void cpubind_undo_irqbalance(cpubind_attempt *a);
 /* Kernel threads and work queues of the driver (apply_driver.c). */
 cpubind_linux_fault cpubind_prepare_driver(cpubind_attempt *a, const cpubind_goal *goal);
 cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move);
+
+/* Finds the kernel thread of a name: the one on record, else one that is visible
+ * (kernel_threads.c). The bindings of a group read the names once a second.
+ *   out     out->pid 0: there is none; else out->number, out->start too */
+cpubind_linux_fault cpubind_find_kernel_thread(cpubind_binding *b, const char *name,
+                                               cpubind_shared_entry *out);
+
+void cpubind_kernel_list_free(cpubind_kernel_list *list);
 
 /* For verify: those that a goal names. */
 cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goal *goal);

@@ -1,4 +1,4 @@
-/* group.c - several bindings of one caller: one stream of events, one search for irqbalance
+/* group.c - several bindings of one caller: one stream of events, one search for each fact
  * SPDX-License-Identifier: MIT
  *
  * Gives each event to the binding that it is about, and moves nothing. Events may be lost, and
@@ -78,6 +78,7 @@ void cpubind_group_close(cpubind_group *group)
         cpubind_group_leave(group->member[0].binding);
     if (group->events_fd >= 0)
         cpubind_proc_events_close(group->sys, group->events_fd);
+    cpubind_kernel_list_free(&group->kernel);
     free(group->member);
     free(group->wait);
     free(group);

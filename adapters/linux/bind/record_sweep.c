@@ -18,10 +18,10 @@
 static int has_ended(cpubind_root *root, int32_t pid, uint64_t start)
 {
     cpubind_proc_stat stat = {.start = 0};
-    const int error = cpubind_proc_stat_read(root, pid, 0, &stat).error;
-    if (error)
-        return error == ESRCH && root->sys->kill((pid_t)pid, 0) < 0 && errno == ESRCH;
-    return start != 0 && stat.start != start;
+    if (root->sys->kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+        return cpubind_proc_stat_read(root, pid, 0, &stat).error == ESRCH;
+    return start != 0 && !cpubind_proc_stat_read(root, pid, 0, &stat).error &&
+           stat.start != start;
 }
 
 /* Whether <pid>.path leads to no record of the process that has the number now, or had it. */

@@ -93,9 +93,7 @@ void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should)
     all[at].should = should;
 }
 
-/* The threads of the process as the kernel counts them in the links of its task folder, which
- * has two of its own; -1: not known. */
-static int64_t count_threads(const cpubind_binding *b)
+int64_t cpubind_count_threads(const cpubind_binding *b)
 {
     struct stat st;
     return b->sys->fstat(b->task_dir_fd, &st) == 0 ? (int64_t)st.st_nlink - 2 : -1;
@@ -113,14 +111,14 @@ void cpubind_watched_note_listing(cpubind_binding *b)
     b->n_watched = n;
     b->n_listed = b->tids.n;
     b->has_ended_name = 0;
-    b->can_count = count_threads(b) == b->tids.n;
+    b->can_count = cpubind_count_threads(b) == b->tids.n;
 }
 
 int cpubind_watched_are_all(cpubind_binding *b)
 {
     b->has_ended_name = 0;
     return b->can_count && b->n_watched > 0 && b->n_name_fd == b->n_watched &&
-           count_threads(b) == b->n_watched;
+           cpubind_count_threads(b) == b->n_watched;
 }
 
 cpubind_linux_fault cpubind_watched_list(const cpubind_binding *b, cpubind_ids *tids)

@@ -31,10 +31,7 @@ cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int3
     cpubind_stat stat;
     if (pid <= 0 || tid < 0)
         return cpubind_fault_of(ESRCH, what);
-    if (tid)
-        snprintf(name, sizeof name, "proc/%d/task/%d/stat", (int)pid, (int)tid);
-    else
-        snprintf(name, sizeof name, "proc/%d/stat", (int)pid);
+    snprintf(name, sizeof name, "proc/%d/task/%d/stat", (int)pid, (int)(tid ? tid : pid));
     int error = cpubind_read_text(root->sys, root->fd, name, text, sizeof text, &len).error;
     if (error)
         return cpubind_fault_of(error == ENOENT ? ESRCH : error, what);
@@ -137,14 +134,13 @@ static void keep_name(char *text, int32_t n, char name[CPUBIND_COMM_SIZE])
 cpubind_linux_fault cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,
                                       char name[CPUBIND_COMM_SIZE])
 {
-    char path[32], text[COMM_MAX];
-    int32_t n;
-    snprintf(path, sizeof path, "%d/comm", (int)tid);
-    cpubind_linux_fault fault = cpubind_read_text(sys, folder, path, text, sizeof text, &n);
+    int fd;
+    cpubind_linux_fault fault = cpubind_task_name_open(sys, folder, tid, &fd);
     if (fault.error)
-        return fault_of(fault.error, read_the_name);
-    keep_name(text, n, name);
-    return cpubind_no_fault;
+        return fault;
+    fault = cpubind_task_name_at(sys, fd, name);
+    sys->close(fd);
+    return fault;
 }
 
 cpubind_linux_fault cpubind_task_name_open(const cpubind_sys *sys, int folder, int32_t tid,

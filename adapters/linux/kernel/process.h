@@ -22,7 +22,8 @@ typedef struct cpubind_proc_stat {
     uint64_t start;    /* field 22: clock ticks from the start of the host */
 } cpubind_proc_stat;
 
-/* Reads /proc/<pid>/stat, or with a tid other than 0 /proc/<pid>/task/<tid>/stat.
+/* Reads /proc/<pid>/task/<tid>/stat; tid 0: of the main thread, whose numbers are those of the
+ * process. (/proc/<pid>/stat adds up the times of all threads, which takes much longer.)
  *   in      root: "/"
  *   out     *out, on success only
  *   errors  ESRCH: no such process or thread, or hidden from this user (the file is ENOENT);
