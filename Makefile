@@ -51,7 +51,7 @@ PUBLIC    := source.h \
 CORE      := $(BUILD)/obj/cpubind.o
 LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
-               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/sqlite/test_*.c tests/api/test_*.c tests/cli/test_*.c))
+               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/service/test_*.c tests/sqlite/test_*.c tests/api/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))

@@ -77,12 +77,13 @@ typedef struct tree_process {
 
 static inline void tree_stat(const tree_process *p)
 {
-    char text[256];
+    char text[256], leaf[32];
     const int n = snprintf(
         text, sizeof text,
         "%d (%s) %c 1 %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0 0\n", (int)p->pid,
         p->name, p->state ? p->state : 'S', (int)p->pid, (int)p->pid, (int)p->start);
-    tree_file(p->pid, "stat", text, (size_t)n);
+    snprintf(leaf, sizeof leaf, "task/%d/stat", (int)p->pid);
+    tree_file(p->pid, leaf, text, (size_t)n);
 }
 
 static inline void tree_add(const tree_process *p)

@@ -496,8 +496,12 @@ TEST(each_call_may_fail)
         for (int nth = 1; nth <= 3; nth++) {
             const call which = calls[i];
             int status;
+            sigset_t term; /* a slow child must not be killed before it reads its signals */
+            sigemptyset(&term);
+            sigaddset(&term, SIGTERM);
             const pid_t pid = fork();
             if (pid == 0) {
+                (void)sigprocmask(SIG_BLOCK, &term, NULL);
                 const int before = open_descriptors();
                 fault_set(which, nth, EIO);
                 fault.forever = which == CALL_sendmsg || which == CALL_timer_set;
