@@ -516,6 +516,8 @@ typedef struct api_bound {
     int is_watching;                   /* apply --watch, after the first time */
     char other_path[CPUBIND_PLACE_SIZE]; /* the record that is in the way; or "" */
     int is_stopped;                      /* apply: a signal has ended the move of memory */
+    int is_on_device;                    /* planned by adapters/pci, not as an NPU */
+    const char *product;                 /* of that device, static; NULL: not known */
     cpubind_binding *binding;
     api_host live; /* this host, as the process sees it */
     api_host host; /* the host of --root or --fixture, which the facts quote */
@@ -533,7 +535,8 @@ cpubind_linux_status api_open_bound(const cpubind_bind_options *how, api_bound *
                                     cpubind_linux_fault *fault);
 
 /* Opens this host as the process sees it, and chooses the CPUs and the NPU that the plan is
- * for. Refuses a machine that is not ARM, unless --any-arch is given or nothing is changed.
+ * for. Refuses a machine that is not ARM, unless --any-arch is given, nothing is changed, or
+ * bound->is_on_device is set.
  *   in       is_other_host: the facts will be those of another host
  *   returns  the status; the reason is bound->planned.problem, if it has a code, else *why */
 int api_prepare_bound(api_options *options, api_bound *bound, int is_other_host, api_text *why);

@@ -161,11 +161,11 @@ int api_prepare_bound(api_options *options, api_bound *bound, int is_other_host,
 {
     const int32_t self = (int32_t)getpid();
     int status = api_open_live(bound->pid == self ? 0 : bound->pid, 0, &bound->live, why);
-    if (status == API_DONE && !bound->is_reading)
+    if (status == API_DONE && !bound->is_reading && !bound->is_on_device)
         status = api_check_arch(options, bound);
     if (status == API_DONE)
         status = choose_allowed(options, bound, is_other_host, why);
-    if (status == API_DONE)
+    if (status == API_DONE && !bound->is_on_device)
         choose_npu(options);
     return status;
 }

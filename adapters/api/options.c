@@ -776,9 +776,9 @@ const api_option api_option_rows[] = {
     READ("reserve", API_PLAN, read_reserve),
     FLAG("nics", API_TOPO, topo.wants_nics),
     FLAG("slurm", API_TOPO, is_slurm),
-    READ("pci", API_TOPO | API_PLAN | API_RUN, read_pci),
-    READ("class", API_TOPO | API_PLAN | API_RUN, read_class),
-    READ("roles", API_PLAN | API_RUN, read_roles),
+    READ("pci", API_TOPO | API_PLAN | LIVE, read_pci),
+    READ("class", API_TOPO | API_PLAN | LIVE, read_class),
+    READ("roles", API_PLAN | LIVE, read_roles),
     FLAG("all", API_APPLY | API_VERIFY | API_RESTORE, all),
     FLAG("respect-masks", API_APPLY, respects_masks),
     READ("others", API_APPLY, choose_others),
@@ -854,7 +854,8 @@ int api_check_index(const api_options *options, const char *words, api_text *why
     const cpubind_request *q = &options->request;
     if (!options->has_index || q->process < q->n_process)
         return 1;
-    if (q->n_process == 0 && (options->numa_bind || options->is_auto))
+    if (q->n_process == 0 && (options->numa_bind || options->is_auto ||
+                              options->topo.n_named > 0 || options->topo.class_digits > 0))
         return 1; /* it is the rank */
     if (q->n_process == 0)
         api_add(why,

@@ -6,22 +6,33 @@
  */
 #include "../linux/terminal.h"
 #include "bind_common.h"
+#include "device_bind.h"
 
-static int print_outcome(const api_options *options, const api_bound *bound)
+/* Prints the plan: the pool of the device, or that of the NPU. Returns 0 without memory. */
+static int print_plan(const api_options *options, const api_bound *bound,
+                      const cli_run_place *place)
+{
+    api_out text = cli_out_for(stdout);
+    if (bound->is_on_device)
+        return options->quiet || cli_print_device_table(stdout, &place->devices, place->rank);
+    api_put_plan(&text, &bound->planned, options);
+    return cli_print_out(stdout, &text);
+}
+
+static int print_outcome(const api_options *options, const api_bound *bound,
+                         const cli_run_place *place)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
-    api_text done = {"", 0};
-    api_add(&done, "process %d is bound to the CPUs of NPU %d", (int)bound->pid,
-            (int)report->npu);
+    api_text done = {"", 0}, device = {"", 0};
+    cli_add_bound(&device, bound);
+    api_add(&done, "process %d is bound to the CPUs of %s", (int)bound->pid, device.text);
     cli_note_done(&done);
     if (options->json) {
         api_out json = {0};
         api_json_report(&json, NULL, bound, report);
         return cli_print_line(stdout, &json) ? API_DONE : cli_no_memory();
     }
-    api_out text = cli_out_for(stdout);
-    api_put_plan(&text, &bound->planned, options);
-    if (!cli_print_out(stdout, &text))
+    if (!print_plan(options, bound, place))
         return cli_no_memory();
     if (options->quiet) { /* an outcome that was not asked for is printed all the same */
         api_warn_rest(report, cli_hear_warning, NULL);
@@ -30,7 +41,7 @@ static int print_outcome(const api_options *options, const api_bound *bound)
     printf("\nprocess %d", (int)bound->pid);
     if (*bound->parent)
         printf(" (%s, the parent of this command)", bound->parent);
-    printf(", NPU %d\n", (int)report->npu);
+    printf(", %s\n", device.text);
     if (!cli_print_items(report, 0))
         return cli_no_memory();
     cli_warn_outcome(bound, report);
@@ -85,25 +96,36 @@ static int watch(const api_options *options, api_bound *bound)
     return API_DONE;
 }
 
-static int apply(api_options *options, api_bound *bound)
+/* Plans for the NPU of the process. */
+static int plan_npu(api_options *options, api_bound *bound)
 {
     api_text why = {"", 0};
-    int status = cli_open_bound(options, 0, bound);
-    if (status == API_DONE && options->one_npu < 0 && !options->request.has_rank) {
+    if (options->one_npu < 0 && !options->request.has_rank) {
+        int status;
         api_add(&why, "process %d: ", (int)bound->pid);
         status = cli_find_npu(options, bound, &why);
         api_add(&why, "; name the NPU with --npu N");
         if (status != API_DONE)
             return cli_fail(options, status, why.text);
     }
+    return cli_plan_bound(options, bound);
+}
+
+static int apply(api_options *options, api_bound *bound, cli_run_place *place)
+{
+    int is_on_device = 0;
+    int status = cli_open_bound(options, 0, bound);
     if (status == API_DONE)
-        status = cli_plan_bound(options, bound);
+        status = cli_find_device_kind(options, &is_on_device);
+    if (status == API_DONE)
+        status = is_on_device ? cli_place_on_device(options, bound, place)
+                              : plan_npu(options, bound);
     if (status == API_DONE)
         status = cli_apply_bound(options, bound);
     if (status == API_DONE && options->watch_ms > 0)
         (void)cpubind_bind_watch(bound->binding, NULL); /* a failure is in the report */
     if (status == API_DONE)
-        status = print_outcome(options, bound);
+        status = print_outcome(options, bound, place);
     if (status != API_DONE || options->watch_ms == 0 || bound->is_stopped)
         return status;
     return watch(options, bound);
@@ -113,12 +135,14 @@ int cli_apply(int argc, char **argv)
 {
     static api_options options;
     api_bound bound = {0};
+    cli_run_place place = {0};
     int status = cli_start(argc, argv, API_APPLY, NULL, &options);
     if (status >= 0)
         return status;
     if (options.all)
         return cli_call_all(&options);
-    status = apply(&options, &bound);
+    status = apply(&options, &bound, &place);
+    cli_free_run_place(&place);
     api_close_bound(&bound);
     return status;
 }

@@ -247,7 +247,7 @@ static int run(api_options *options, api_bound *bound)
     if (status == API_DONE)
         status = cli_open_bound(options, 0, bound);
     if (status == API_DONE)
-        status = cli_find_run_kind(options, &is_on_device);
+        status = cli_find_device_kind(options, &is_on_device);
     if (status == API_DONE)
         status = is_on_device ? bind_to_device(options, bound, &is_placeless)
                               : bind_to_npu(options, bound);

@@ -4,6 +4,7 @@
  * Changes nothing.
  */
 #include "bind_common.h"
+#include "device_bind.h"
 #include "output.h"
 
 static int is_drifted(const cpubind_report *report)
@@ -14,56 +15,68 @@ static int is_drifted(const cpubind_report *report)
     return api_memory_is_wrong(report);
 }
 
-static int print_outcome(const api_options *options, const api_bound *bound)
+static int print_outcome(const api_options *options, api_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
     const int status = is_drifted(report) ? API_REFUSED : API_DONE;
+    api_text device = {"", 0};
+    cli_name_device(options, bound);
+    cli_add_bound(&device, bound);
     if (options->json)
         return cli_print_json(stdout, cli_outcome_json(bound, report)) ? status
                                                                        : cli_no_memory();
     if (options->quiet)
         return status;
-    printf("process %d, NPU %d: %s\n", (int)bound->pid, (int)report->npu,
+    printf("process %d, %s: %s\n", (int)bound->pid, device.text,
            status == API_DONE ? "as it should be" : "it has drifted");
     (void)cli_print_items(report, 1);
     cli_warn_outcome(bound, report);
     return status;
 }
 
-/* Compares with the plan of the NPU that was found. */
-static int verify_found(api_options *options, api_bound *bound)
+/* Compares with the plan of the device, or of the NPU that is named or was found. */
+static int verify_plan(api_options *options, api_bound *bound, int is_on_device)
 {
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
-    const int status = cli_plan_bound(options, bound);
-    if (status != API_DONE)
-        return status;
-    result = cpubind_bind_verify(bound->binding, &bound->goal, &fault);
-    if (result != CPUBIND_LINUX_OK)
-        return cli_fail_bind(options, bound, result, &fault);
-    return print_outcome(options, bound);
+    cli_run_place place = {0};
+    int status = is_on_device ? cli_place_on_device(options, bound, &place)
+                              : cli_plan_bound(options, bound);
+    if (status == API_DONE) {
+        result = cpubind_bind_verify(bound->binding, &bound->goal, &fault);
+        status = result == CPUBIND_LINUX_OK ? print_outcome(options, bound)
+                                            : cli_fail_bind(options, bound, result, &fault);
+    }
+    cli_free_run_place(&place);
+    return status;
 }
 
-/* Compares with the plan when an NPU is named, else with the record. */
+/* Compares with the plan when an NPU or a device is named, else with the record. */
 static int verify(api_options *options, api_bound *bound)
 {
-    const int is_npu_named = options->one_npu >= 0 || options->request.has_rank;
+    const int is_named =
+        options->one_npu >= 0 || options->request.has_rank || cli_asks_for_devices(options);
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
     api_text why = {"", 0}, found = {"", 0};
+    int is_on_device = 0;
     int status = cli_open_bound(options, 1, bound);
-    if (status == API_DONE && is_npu_named)
-        status = cli_plan_bound(options, bound);
+    if (status == API_DONE && is_named)
+        status = cli_find_device_kind(options, &is_on_device);
     if (status != API_DONE)
         return status;
-    result = cpubind_bind_verify(bound->binding, is_npu_named ? &bound->goal : NULL, &fault);
+    if (is_named)
+        return verify_plan(options, bound, is_on_device);
+    result = cpubind_bind_verify(bound->binding, NULL, &fault);
     if (result != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, bound, result, &fault);
     if (cpubind_bind_report(bound->binding)->has_goal)
         return print_outcome(options, bound);
-    status = cli_find_npu(options, bound, &found);
+    status = cli_find_device_kind(options, &is_on_device);
+    if (status == API_DONE && !is_on_device)
+        status = cli_find_npu(options, bound, &found);
     if (status == API_DONE)
-        return verify_found(options, bound);
+        return verify_plan(options, bound, is_on_device);
     api_add(&why, "nothing is on record of process %d; name the NPU that it drives: --npu N",
             (int)bound->pid);
     if (status == API_REFUSED)

@@ -271,13 +271,17 @@ static const char *binding_conflict(const api_options *o, enum api_command comma
 {
     if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
         return "--npu names the NPU; --rank and --visible find it: give one";
-    if (o->one_npu < 0 && !o->request.has_rank && command == API_APPLY && !o->pid)
+    if (cli_asks_for_devices(o) && cli_npu_option(o))
+        return "--pci and --class are about devices of any vendor: leave out the options that "
+               "are about NPUs";
+    if (o->one_npu < 0 && !o->request.has_rank && command == API_APPLY && !o->pid &&
+        !cli_asks_for_devices(o))
         return "say which NPU: --npu N, or --rank N among the visible ones; or with --pid N "
                "which process, and the NPU that it uses is found";
     if (cli_numa_conflict(o))
         return cli_numa_conflict(o);
     if (o->one_npu < 0 && !o->request.has_rank && command == API_RUN && !o->numa_bind &&
-        !o->is_auto)
+        !o->is_auto && o->topo.n_named != 1)
         return "say which NPU: --npu N, or --rank N among the visible ones";
     if (o->request.n_process > 1 && !o->has_index)
         return "say which of the --processes this one is: --index I, from 0 on";

@@ -87,8 +87,45 @@ static int make_plan(const cpubind_pci_asked *asked, cli_device_plan *out, api_t
     return API_REFUSED;
 }
 
-int cli_make_devices(const cpubind_source *source, api_options *options, cli_device_plan *out,
-                     api_text *why)
+/* Makes one device the only one that the process sees. Returns whether the host has it among
+ * the devices that were read. */
+static int see_only(cpubind_pci_facts *f, const cpubind_pci_address *only)
+{
+    int has = 0;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const int is_it = cpubind_pci_compare(&f->device[i].pci, only) == 0;
+        f->device[i].sight = is_it ? CPUBIND_SIGHT_VISIBLE : CPUBIND_SIGHT_HIDDEN;
+        f->device[i].n_number = 0;
+        has |= is_it;
+    }
+    return has;
+}
+
+/* Reads the devices: with `only` all accelerators of the host, or that function where it is no
+ * accelerator that cpubind knows. */
+static void read_devices(const cpubind_source *source, const api_options *options,
+                         const cpubind_pci_address *only, cli_topo *out)
+{
+    cpubind_pci_request asked = options->topo;
+    asked.wants_cores = 1;
+    asked.named = asked.n_named > 0 ? options->pci : NULL;
+    if (only) {
+        asked.n_named = 0;
+        asked.named = NULL;
+    }
+    cli_topo_ask(source, &asked, out);
+    if (!only || out->status != CPUBIND_PCI_OK || see_only(&out->facts, only))
+        return;
+    asked.named = only;
+    asked.n_named = 1;
+    cli_topo_free(out);
+    cli_topo_ask(source, &asked, out);
+    if (out->status == CPUBIND_PCI_OK)
+        (void)see_only(&out->facts, only);
+}
+
+int cli_make_devices(const cpubind_source *source, const api_options *options,
+                     const cpubind_pci_address *only, cli_device_plan *out, api_text *why)
 {
     const cpubind_request *q = &options->request;
     cpubind_pci_asked asked = {.overlap = q->overlap,
@@ -97,8 +134,7 @@ int cli_make_devices(const cpubind_source *source, api_options *options, cli_dev
     int status;
     if (options->has_roles)
         asked.roles = options->roles;
-    options->topo.wants_cores = 1;
-    cli_topo_read(source, options, &out->topo);
+    read_devices(source, options, only, &out->topo);
     status = cli_topo_judge(&out->topo, options, why);
     if (status != API_DONE)
         return status;
@@ -162,7 +198,7 @@ static void add_row(api_table *table, const cli_device_plan *d, int32_t rank)
     api_cell_number(table, pool->memory_node);
 }
 
-static int print_table(FILE *out, const cli_device_plan *d, const api_options *options)
+int cli_print_device_table(FILE *out, const cli_device_plan *d, int32_t rank)
 {
 #define CPUBIND_X(name, word, letter) word,
     static const char *const heads[] = {
@@ -172,8 +208,14 @@ static int print_table(FILE *out, const cli_device_plan *d, const api_options *o
     for (int32_t i = 0; i < table.n_column; i++)
         api_cell(&table, "%s", heads[i]);
     for (int32_t i = 0; i < d->plan.n_pool; i++)
-        add_row(&table, d, i);
-    if (!cli_print_table(out, &table))
+        if (rank < 0 || i == rank)
+            add_row(&table, d, i);
+    return cli_print_table(out, &table);
+}
+
+static int print_text(FILE *out, const cli_device_plan *d, const api_options *options)
+{
+    if (!cli_print_device_table(out, d, -1))
         return 0;
     for (int32_t i = 0; i < d->plan.n_pool; i++) {
         api_text text = {"", 0};
@@ -296,14 +338,14 @@ int cli_print_devices(FILE *out, const cli_device_plan *d, const api_options *op
         return cli_print_json(out, plan_json(d)) ? API_DONE : cli_no_memory();
     if (strcmp(options->format->word, "text") != 0)
         return cli_fail(options, API_USAGE, "--format map is for NPUs; leave it out");
-    return print_table(out, d, options) ? API_DONE : cli_no_memory();
+    return print_text(out, d, options) ? API_DONE : cli_no_memory();
 }
 
 int cli_plan_devices(const cpubind_source *source, api_options *options)
 {
     cli_device_plan devices = {0};
     api_text why = {"", 0};
-    int status = cli_make_devices(source, options, &devices, &why);
+    int status = cli_make_devices(source, options, NULL, &devices, &why);
     if (status == API_DONE)
         status = cli_print_devices(stdout, &devices, options);
     else

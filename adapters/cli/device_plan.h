@@ -24,9 +24,11 @@ int cli_asks_for_devices(const api_options *options);
 const char *cli_npu_option(const api_options *options);
 
 /* Reads and plans the devices that the options ask for. Returns the exit status, with the
- * reason in *why. cli_free_devices may be called in every case. */
-int cli_make_devices(const cpubind_source *source, api_options *options, cli_device_plan *out,
-                     api_text *why);
+ * reason in *why. cli_free_devices may be called in every case.
+ *   in      only: plans this device alone, as rank 0, whether or not the process sees it; all
+ *           other accelerators of the host keep their CPUs. NULL: those of the options */
+int cli_make_devices(const cpubind_source *source, const api_options *options,
+                     const cpubind_pci_address *only, cli_device_plan *out, api_text *why);
 void cli_free_devices(cli_device_plan *devices);
 
 /* The pool of the rank that the options name, or -1: it has none. A single device is driven by
@@ -36,6 +38,10 @@ int32_t cli_rank_of_devices(const cli_device_plan *devices, const api_options *o
 /* Appends why a device has no pool. */
 void cli_explain_device(const cli_device_plan *devices, const cpubind_pci_pool *pool,
                         api_text *to);
+
+/* Prints the table of the plan: all ranks, or with a rank at or above 0 that one. Returns 0
+ * without memory. */
+int cli_print_device_table(FILE *out, const cli_device_plan *devices, int32_t rank);
 
 /* Prints the plan in the format of the options. Returns the exit status; errors are printed. */
 int cli_print_devices(FILE *out, const cli_device_plan *devices, const api_options *options);

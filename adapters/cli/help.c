@@ -108,7 +108,7 @@ void cli_print_fixture_help(FILE *out)
 #define LIVE_PLAN                                                                              \
     "  --rules, --keep, --processes, --index, --device-type, --visible, --running,\n"          \
     "  --total, --facts, --allowed, --exclude, --scope, --strategy, --overlap,\n"              \
-    "  --root, --fixture, --db: as for plan\n"
+    "  --pci, --class, --roles, --root, --fixture, --db: as for plan\n"
 
 #define ANY_ARCH "  --any-arch            bind also on a machine that is not ARM\n"
 
@@ -148,7 +148,7 @@ static const cli_help helps[] = {
      "  --explain WHAT        why: npu3 (or 3), cpu17, acl, npu3.acl, threads or all\n"
      "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
     {API_APPLY, "apply",
-     "Usage: cpubind apply --pid N | --npu N | --rank N | --all [OPTION...]\n"
+     "Usage: cpubind apply --pid N | --npu N | --rank N | --pci ADDRESS | --all ...\n"
      "Moves the threads of a process, the interrupts of its NPU and its memory to\n"
      "where the plan puts them, or undoes all. restore undoes all but memory.\n"
      "\n"

@@ -1,4 +1,4 @@
-/* run_device.c - where run binds a command to: the node of a device, or lists, and no NPU
+/* run_device.c - the place of a process on a host without NPUs: a device, its node, or lists
  * SPDX-License-Identifier: MIT
  *
  * Changes nothing but the memory policy of this process. The rules of --numa-bind and the words
@@ -14,17 +14,15 @@
 #include "../linux/bind/numa_policy.h"
 #include "../text/procfs.h"
 
-/* The variables of launchers with the rank of a process on its host. */
-static const char *const rank_variables[] = {
-    "LOCAL_RANK",                 /* torchrun */
-    "SLURM_LOCALID",              /* srun */
-    "OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
-    "MPI_LOCALRANKID",            /* MPICH, Intel MPI */
-    "PMI_LOCAL_RANK",             /* Cray, PMI */
-    "PALS_LOCAL_RANKID",          /* PALS */
-    "MV2_COMM_WORLD_LOCAL_RANK",  /* MVAPICH */
-    "FLUX_TASK_LOCAL_ID"          /* Flux */
-};
+const char *const cli_rank_variables[] = {"LOCAL_RANK",                 /* torchrun */
+                                          "SLURM_LOCALID",              /* srun */
+                                          "OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
+                                          "MPI_LOCALRANKID",            /* MPICH, Intel MPI */
+                                          "PMI_LOCAL_RANK",             /* Cray, PMI */
+                                          "PALS_LOCAL_RANKID",          /* PALS */
+                                          "MV2_COMM_WORLD_LOCAL_RANK",  /* MVAPICH */
+                                          "FLUX_TASK_LOCAL_ID",         /* Flux */
+                                          NULL};
 
 static int has_lists(const api_options *o)
 {
@@ -110,8 +108,8 @@ int cli_choose_run_rank(api_options *o)
         o->has_index = 0;
         return API_DONE;
     }
-    for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
-        const char *text = getenv(rank_variables[i]);
+    for (int i = 0; cli_rank_variables[i]; i++) {
+        const char *text = getenv(cli_rank_variables[i]);
         if (!text || !*text)
             continue;
         if (strlen(text) <= 6 && text[strspn(text, "0123456789")] == '\0') {
@@ -119,12 +117,12 @@ int cli_choose_run_rank(api_options *o)
             o->request.has_rank = 1;
             return API_DONE;
         }
-        api_add(&why, "%s=%.40s is not the number of a rank", rank_variables[i], text);
+        api_add(&why, "%s=%.40s is not the number of a rank", cli_rank_variables[i], text);
         return cli_fail(o, API_USAGE, why.text);
     }
     api_add(&why, "which rank this is is not known: give --index I, or one of");
-    for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++)
-        api_add(&why, "%s %s", i ? "," : "", rank_variables[i]);
+    for (int i = 0; cli_rank_variables[i]; i++)
+        api_add(&why, "%s %s", i ? "," : "", cli_rank_variables[i]);
     return cli_fail(o, API_USAGE, why.text);
 }
 
@@ -157,7 +155,7 @@ static int has_npus(const cpubind_source *source, api_options *options, int32_t 
     return has;
 }
 
-int cli_find_run_kind(api_options *options, int *is_on_device)
+int cli_find_device_kind(api_options *options, int *is_on_device)
 {
     api_host host = {0};
     int32_t n_device = 0;
@@ -176,13 +174,13 @@ int cli_find_run_kind(api_options *options, int *is_on_device)
 
 /* == The place by a plan ==================================================== */
 
-static int take_pool(const api_options *o, cli_run_place *out)
+int cli_take_device_pool(const api_options *o, cli_run_place *out)
 {
     const int32_t rank = cli_rank_of_devices(&out->devices, o);
     const cpubind_pci_pool *pool = rank < 0 ? NULL : &out->devices.plan.pool[rank];
     api_text why = {"", 0};
     if (!pool) {
-        api_add(&why, "rank %d is none of the %d devices that this process sees",
+        api_add(&why, "rank %d is none of the %d devices that the process sees",
                 (int)o->request.rank, (int)out->devices.plan.n_pool);
         return cli_fail(o, API_REFUSED, why.text);
     }
@@ -190,6 +188,8 @@ static int take_pool(const api_options *o, cli_run_place *out)
         cli_explain_device(&out->devices, pool, &why);
         return cli_fail(o, API_REFUSED, why.text);
     }
+    out->rank = rank;
+    out->device = pool->device;
     out->cpu = pool->cpu;
     out->n_cpu = pool->n_cpu;
     out->role_cpu = pool->role_cpu;
@@ -316,6 +316,7 @@ static int take_bound(const api_options *o, const cpubind_numa_bound *bound, cli
         memcpy(node, bound->node, (size_t)bound->n_node * sizeof *node);
     out->node = node;
     out->n_node = bound->n_node;
+    out->device = bound->device;
     out->cpu = out->role_cpu = bound->cpu;
     out->n_cpu = bound->n_cpu;
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
@@ -357,6 +358,54 @@ static int numa_bind(const api_options *o, cli_run_place *out)
 
 /* == The goal =============================================================== */
 
+/* The CPUs of a role; those of main where the device has none for it. */
+static cpubind_cpus cpus_of_role(const cli_run_place *place, cpubind_role role)
+{
+    const cpubind_span *span = place->roles.span;
+    if (span[role].count == 0)
+        role = CPUBIND_ROLE_MAIN;
+    return (cpubind_cpus){place->role_cpu + span[role].first, span[role].count};
+}
+
+/* The CPUs of --thread; nothing is kept for the host, so that `keep` is main. */
+static cpubind_cpus cpus_of_wish(const cli_run_place *place, const cpubind_thread_wish *wish)
+{
+    switch (wish->kind) {
+    case CPUBIND_WISH_POOL:
+        return (cpubind_cpus){place->cpu, place->n_cpu};
+    case CPUBIND_WISH_LIST:
+        return wish->cpus;
+    case CPUBIND_WISH_LEAVE:
+        return (cpubind_cpus){NULL, 0};
+    default:
+        return cpus_of_role(place,
+                            wish->kind == CPUBIND_WISH_ROLE ? wish->role : CPUBIND_ROLE_MAIN);
+    }
+}
+
+int cli_make_place_goal(const api_options *o, cli_run_place *place, api_bound *bound)
+{
+    cpubind_goal *goal = &bound->goal;
+    free(place->rule);
+    place->rule = (cpubind_thread_rule *)calloc((size_t)o->n_wish + 1, sizeof *place->rule);
+    if (!place->rule)
+        return cli_no_memory();
+    *goal = (cpubind_goal){.npu = -1, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
+    goal->main = cpus_of_role(place, CPUBIND_ROLE_MAIN);
+    goal->rule = place->rule;
+    goal->n_rule = o->n_wish;
+    for (int32_t i = 0; i < o->n_wish; i++)
+        place->rule[i] =
+            (cpubind_thread_rule){o->wish[i].name, cpus_of_wish(place, &o->wish[i]),
+                                  o->wish[i].kind == CPUBIND_WISH_LEAVE};
+    if (place->device >= 0) {
+        const cpubind_pci_function *device = &place->devices.topo.facts.device[place->device];
+        (void)cpubind_pci_format(goal->pci, &device->pci);
+        bound->product = device->accelerator.product;
+    }
+    return API_DONE;
+}
+
 /* A host of --root has other allowed CPUs than this process: those of this process count. */
 static int limit_to_own(api_options *o, const api_bound *bound)
 {
@@ -390,8 +439,10 @@ static int find_place(api_options *o, cli_run_place *out)
                      ? numa_bind(o, out)
                      : cli_fail(o, cli_topo_judge(&out->devices.topo, o, &why), why.text);
     } else {
-        status = cli_make_devices(&host.source, o, &out->devices, &why);
-        status = status == API_DONE ? take_pool(o, out) : cli_fail(o, status, why.text);
+        status = cli_make_devices(&host.source, o, o->request.has_rank ? NULL : o->pci,
+                                  &out->devices, &why);
+        status =
+            status == API_DONE ? cli_take_device_pool(o, out) : cli_fail(o, status, why.text);
     }
     api_close_host(&host);
     return status;
@@ -404,24 +455,20 @@ int cli_find_run_place(api_options *options, api_bound *bound, cli_run_place *ou
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
     out->rank = options->request.rank;
+    out->device = -1;
     status = limit_to_own(options, bound);
     if (status == API_DONE)
         status = find_place(options, out);
     if (status != API_DONE)
         return status;
-    memset(&bound->goal, 0, sizeof bound->goal);
-    bound->goal.npu = -1;
-    bound->goal.memory_node = -1;
-    bound->goal.no_irq = CPUBIND_IRQ_NO_ROLE;
-    bound->goal.main.cpu = out->role_cpu + out->roles.span[CPUBIND_ROLE_MAIN].first;
-    bound->goal.main.n = out->roles.span[CPUBIND_ROLE_MAIN].count;
-    return API_DONE;
+    return cli_make_place_goal(options, out, bound);
 }
 
 void cli_free_run_place(cli_run_place *place)
 {
     cli_free_devices(&place->devices);
     free(place->arena.base);
+    free(place->rule);
     memset(place, 0, sizeof *place);
 }
 

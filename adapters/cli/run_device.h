@@ -1,7 +1,8 @@
-/* run_device.h - where run binds a command to: the node of a device, or lists, and no NPU
+/* run_device.h - the place of a process on a host without NPUs: a device, its node, or lists
  * SPDX-License-Identifier: MIT
  *
- * run --numa-bind, --auto and --pci. The CPUs are found by ../pci/pci_plan.h.
+ * run --numa-bind, --auto and --pci; device_bind.h has apply and verify. The CPUs are found by
+ * ../pci/pci_plan.h.
  */
 #ifndef CPUBIND_CLI_RUN_DEVICE_H
 #define CPUBIND_CLI_RUN_DEVICE_H
@@ -9,7 +10,7 @@
 #include "bind_common.h"
 #include "device_plan.h"
 
-/* Where a command runs. All zero before cli_find_run_place. */
+/* Where a process runs. All zero before cli_find_run_place or cli_place_on_device. */
 typedef struct cli_run_place {
     cli_device_plan devices; /* the facts; with a plan also that */
     cpubind_arena arena;     /* of numa-bind */
@@ -21,18 +22,30 @@ typedef struct cli_run_place {
     int32_t n_node;
     int32_t one_node; /* `node` of a plan */
     int32_t rank;
+    int32_t device;            /* index in devices.topo.facts.device; -1: lists alone */
+    cpubind_thread_rule *rule; /* of --thread */
 } cli_run_place;
 
 /* Why the options of numa-bind are wrong; NULL: they are not. Static storage. */
 const char *cli_numa_conflict(const api_options *options);
 
+/* The variables of launchers with the rank of a process on its host; NULL ends the list. */
+extern const char *const cli_rank_variables[];
+
 /* Finds the rank: --rank, --index, else with --auto or --numa-bind the first variable of a
  * launcher that is set. Returns the exit status; errors are printed. */
 int cli_choose_run_rank(api_options *options);
 
-/* Finds whether the command is bound without an NPU. An NPU of the host counts first, unless
+/* Finds whether the process is bound without an NPU. An NPU of the host counts first, unless
  * --pci, --class or --force-lists is given. Returns the exit status; errors are printed. */
-int cli_find_run_kind(api_options *options, int *is_on_device);
+int cli_find_device_kind(api_options *options, int *is_on_device);
+
+/* Takes the pool of the rank. Returns the exit status; errors are printed. */
+int cli_take_device_pool(const api_options *options, cli_run_place *place);
+
+/* Makes bound->goal of the place, which the goal borrows from; without a node for memory.
+ * Returns the exit status. */
+int cli_make_place_goal(const api_options *options, cli_run_place *place, api_bound *bound);
 
 /* Finds the place and makes the goal of bound->goal. Returns the exit status; errors and
  * warnings are printed. cli_free_run_place may be called in every case. */

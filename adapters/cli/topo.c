@@ -81,8 +81,14 @@ static void see_ascend(const cpubind_source *source, cli_topo *topo)
 void cli_topo_read(const cpubind_source *source, const api_options *options, cli_topo *out)
 {
     cpubind_pci_request request = options->topo;
-    request.ascend = ascend_product;
     request.named = request.n_named > 0 ? options->pci : NULL;
+    cli_topo_ask(source, &request, out);
+}
+
+void cli_topo_ask(const cpubind_source *source, const cpubind_pci_request *asked, cli_topo *out)
+{
+    cpubind_pci_request request = *asked;
+    request.ascend = ascend_product;
     for (size_t size = FIRST_ARENA; size <= LAST_ARENA; size *= 4) {
         free(out->arena.base);
         out->arena = (cpubind_arena){(char *)malloc(size), size, 0};

@@ -24,6 +24,10 @@ typedef struct cli_topo {
 /* Reads the devices that the options ask for. npu-smi runs only on a host with an Ascend NPU
  * that the driver's files do not describe. */
 void cli_topo_read(const cpubind_source *source, const api_options *options, cli_topo *out);
+
+/* The same for a request; the names of Ascend's products are added to it. */
+void cli_topo_ask(const cpubind_source *source, const cpubind_pci_request *asked,
+                  cli_topo *out);
 void cli_topo_free(cli_topo *topo);
 
 /* The exit status: of a host with a device API_DONE; else the reason is appended to *why. */

@@ -69,7 +69,7 @@ static int take_accelerators(const cpubind_source *source, api_options *options,
     if (status != API_DONE || has_npus || w->devices.topo.facts.n_device == 0)
         return status;
     cli_free_devices(&w->devices);
-    status = cli_make_devices(source, options, &w->devices, &why);
+    status = cli_make_devices(source, options, NULL, &w->devices, &why);
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
     take(w, w->devices.plan.pooled, w->devices.plan.n_pooled);

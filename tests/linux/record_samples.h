@@ -106,8 +106,8 @@ static inline int sample_same_arrays(const cpubind_record *a, const cpubind_reco
 static inline int sample_same(const cpubind_record *a, const cpubind_record *b)
 {
     return a->pid == b->pid && a->start == b->start && strcmp(a->boot, b->boot) == 0 &&
-           a->npu == b->npu && a->memory_node == b->memory_node &&
-           sample_same_set(a, a->before, b, b->before) &&
+           a->npu == b->npu && strcmp(a->pci, b->pci) == 0 &&
+           a->memory_node == b->memory_node && sample_same_set(a, a->before, b, b->before) &&
            sample_same_set(a, a->widest, b, b->widest) &&
            sample_same_set(a, a->main, b, b->main) && sample_same_set(a, a->uvb, b, b->uvb) &&
            sample_same_arrays(a, b);

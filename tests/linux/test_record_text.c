@@ -150,6 +150,11 @@ static void random_state(cpubind_record *s)
     s->pid = 1 + (int32_t)random_below(4194304);
     s->start = random_start();
     s->npu = (int32_t)random_below(17) - 1;
+    if (random_below(2))
+        (void)cpubind_pci_format(s->pci, &(cpubind_pci_address){(int32_t)random_below(70000),
+                                                                (int32_t)random_below(256),
+                                                                (int32_t)random_below(32),
+                                                                (int32_t)random_below(8)});
     s->memory_node = (int32_t)random_below(9) - 1;
     s->before = random_set(s);
     s->main = random_set(s);
@@ -480,12 +485,14 @@ TEST(an_impossible_line_is_damage)
         {"process 4711 12345\n", "process 4711 12345\nprocess 4711 12345\n", "process", 3},
         {"boot b\n", "boot b\nboot b\n", "boot", 4},
         {"npu 3\n", "npu 3\nnpu 3\n", "npu", 7},
+        {"npu 3\n", "pci 0000:c1:00.0\npci 0000:c1:00.0\n", "pci", 7},
         {"placed 94\n", "placed 94\nplaced 74-93\n", "placed", 13},
         {"thread 4712", "thread 4711", "thread", 14},
         {"a 4", "a 3", "irq", 16},
         /* out of order */
         {"boot b\nbefore 0-191\n", "before 0-191\nboot b\n", "boot", 4},
         {"npu 3\nmemory 2\n", "memory 2\nnpu 3\n", "npu", 7},
+        {"npu 3\n", "pci 0000:c1:00.0\nnpu 3\n", "npu", 7},
         {"thread 4711 0-7\n", "irq 5 sq 1 0:1 a 0\nthread 4711 0-7\n", "thread", 14},
         {"thread 4712", "thread 4710", "thread", 14},
         {"a 4", "a 2", "irq", 16},
@@ -502,6 +509,14 @@ TEST(an_impossible_line_is_damage)
         {"npu 3", "npu  3", "npu", 6},
         {"npu 3", "# npu 3", "line", 6},
         {"memory 2", "memory 2 3", "memory", 7},
+        /* no address as the kernel writes it */
+        {"npu 3", "pci 3", "pci", 6},
+        {"npu 3", "pci c1:00.0", "pci", 6},
+        {"npu 3", "pci 0000:C1:00.0", "pci", 6},
+        {"npu 3", "pci 0000:c1:0.0", "pci", 6},
+        {"npu 3", "pci 0000:c1:00.8", "pci", 6},
+        {"npu 3", "pci 0000:c1:00.0 x", "pci", 6},
+        {"npu 3", "pci 100000000:c1:00.0", "pci", 6},
         /* no list */
         {"before 0-191", "before 191-0", "before", 4},
         {"before 0-191", "before -", "before", 4},

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../kernel/memory.h"
@@ -290,5 +291,6 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
     if (why.error)
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     binding->report.npu = goal->npu;
+    memcpy(binding->report.pci, goal->pci, sizeof goal->pci);
     return apply(binding, goal, fault);
 }

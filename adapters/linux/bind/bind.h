@@ -221,11 +221,12 @@ typedef struct cpubind_item {
 typedef struct cpubind_report {
     cpubind_item *item; /* in the order of the steps */
     int32_t n, cap;
-    int32_t npu;                /* of the goal, or -1 */
-    int32_t has_goal;           /* verify: a goal was given, or is in the record */
-    cpubind_no_irq no_irq;      /* why the call looked at no interrupt */
-    int32_t memory_node;        /* the node that memory belongs on; -1: none */
-    int32_t has_memory;         /* `memory` is filled */
+    int32_t npu;                       /* of the goal, or -1 */
+    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of the goal; "": an NPU, or not known */
+    int32_t has_goal;                  /* verify: a goal was given, or is in the record */
+    cpubind_no_irq no_irq;             /* why the call looked at no interrupt */
+    int32_t memory_node;               /* the node that memory belongs on; -1: none */
+    int32_t has_memory;                /* `memory` is filled */
     cpubind_memory_move memory; /* apply: the move; verify: before == after: where memory is */
     int32_t place_error;        /* errno: the usual folder cannot name the record of
                                    options.record_path; 0: it does */
@@ -288,6 +289,10 @@ cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding);
 
 /* The NPU that the process is bound for, by the record; -1: none, or not known. */
 int32_t cpubind_bind_npu(const cpubind_binding *binding);
+
+/* The PCI address of the device that is no NPU, by the record; "": none. Valid until the next
+ * call. */
+const char *cpubind_bind_pci(const cpubind_binding *binding);
 
 /* "/run/cpubind/4711.record", or that of an ordinary user: the record of a process when no path
  * is named; with pid 0 the record of the host, host.record. With is_older that of cpubind

@@ -48,6 +48,7 @@ void cpubind_report_begin(cpubind_binding *b)
                           .npu = b->record.npu,
                           .memory_node = -1,
                           .is_alive = cpubind_process_is_alive(b)};
+    memcpy(r->pci, b->record.pci, sizeof r->pci);
 }
 
 cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
@@ -445,6 +446,11 @@ cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 int32_t cpubind_bind_npu(const cpubind_binding *binding)
 {
     return cpubind_is_recorded(binding) ? binding->record.npu : -1;
+}
+
+const char *cpubind_bind_pci(const cpubind_binding *binding)
+{
+    return cpubind_is_recorded(binding) ? binding->record.pci : "";
 }
 
 const char *cpubind_bind_record_path(const cpubind_binding *binding)

@@ -29,6 +29,7 @@ cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goa
     cpubind_linux_fault why;
     cpubind_look_at_all(b); /* a watch has noted where threads belonged before */
     r->npu = goal->npu;
+    memcpy(r->pci, goal->pci, sizeof r->pci);
     r->memory_node = goal->memory_node;
     r->n_rule = 0;
     r->uvb = CPUBIND_CPUSET_NONE;

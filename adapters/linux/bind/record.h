@@ -63,6 +63,8 @@ typedef struct cpubind_record {
     uint64_t start; /* field 22 of /proc/<pid>/stat */
     char boot[64];  /* /proc/sys/kernel/random/boot_id, NUL-terminated; "" where not known */
     int32_t npu;    /* -1: not known */
+    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of a device that is no NPU, as cpubind_pci_format
+                                          writes it; else "" */
     cpubind_cpu_sets sets;
     int32_t before; /* of the process; threads that are created later belong there, too */
     int32_t widest; /* all CPUs that its cpuset gave then; NONE: not known */

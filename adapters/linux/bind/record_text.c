@@ -11,7 +11,8 @@
  *     widest LIST                            all that its cpuset gave then: a thread that had
  *                                            them gets the widest mask back
  *     main LIST                              the goal: threads that no rule names
- *     npu N                                  its device
+ *     npu N                                  its NPU
+ *     pci ADDRESS                            its device that is no NPU, as /sys names it
  *     memory N                               its memory node
  *     uvb LIST                               its CPUs for UVB polling threads
  *     rule LIST|- PATTERN                    its threads of some names; the first rule that
@@ -23,13 +24,14 @@
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * process, before, main and sum are there once; boot, widest, npu, memory and uvb at most once;
- * the others any number of times. Numbers are decimal without leading zeros, a LIST is as
+ * process, before, main and sum are there once; boot, widest, npu, pci, memory and uvb at most
+ * once; the others any number of times. Numbers are decimal without leading zeros, a LIST is as
  * the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or PATTERN each byte
  * that is not '!' to '~', and each '%', is %xx with two lower-case digits. So there is one text
  * for a record, and each other text is refused: cut, reordered, doubled or edited ones too. A
  * "{" begins the records of cpubind 0.1, which were JSON; they are refused as "older".
  */
+#include "../../text/pci_address.h"
 #include "../kernel/irq.h"
 #include "record_words.h"
 
@@ -38,11 +40,26 @@
 
 /* == Writing ================================================================ */
 
+/* Whether a text is an address as cpubind_pci_format writes it. */
+static int is_address(const char *text)
+{
+    char plain[CPUBIND_PCI_ADDRESS_MAX];
+    cpubind_pci_address pci;
+    if (cpubind_pci_parse(text, (int32_t)strlen(text), &pci, NULL) != CPUBIND_TEXT_OK)
+        return 0;
+    (void)cpubind_pci_format(plain, &pci);
+    return strcmp(plain, text) == 0;
+}
+
 static void put_goal(writer *w, const cpubind_record *s)
 {
     put(w, "main %s\n", list_of(w, s->main));
     if (s->npu >= 0)
         put(w, "npu %d\n", (int)s->npu);
+    if (*s->pci) {
+        require(w, is_address(s->pci));
+        put_name(w, "pci", s->pci);
+    }
     if (s->memory_node >= 0)
         put(w, "memory %d\n", (int)s->memory_node);
     if (s->uvb != CPUBIND_CPUSET_NONE)
@@ -124,6 +141,12 @@ static int read_npu(reader *r)
     return read_id(r, 0, INT32_MAX, &r->record->npu);
 }
 
+static int read_pci(reader *r)
+{
+    return read_name(r, r->record->pci, (int32_t)sizeof r->record->pci) &&
+           is_address(r->record->pci);
+}
+
 static int read_memory(reader *r)
 {
     return read_id(r, 0, INT32_MAX, &r->record->memory_node);
@@ -185,12 +208,19 @@ static const struct line_kind {
     int flags;
     int (*read)(reader *r);
 } kinds[] = {
-    {"process", NEEDED, read_process}, {"boot", 0, read_boot},
-    {"before", NEEDED, read_before},   {"widest", 0, read_widest},
-    {"main", NEEDED, read_main},       {"npu", 0, read_npu},
-    {"memory", 0, read_memory},        {"uvb", 0, read_uvb},
-    {"rule", REPEATED, read_rule},     {"placed", REPEATED, read_placed},
-    {"thread", REPEATED, read_thread}, {"irq", REPEATED, read_irq},
+    {"process", NEEDED, read_process},
+    {"boot", 0, read_boot},
+    {"before", NEEDED, read_before},
+    {"widest", 0, read_widest},
+    {"main", NEEDED, read_main},
+    {"npu", 0, read_npu},
+    {"pci", 0, read_pci},
+    {"memory", 0, read_memory},
+    {"uvb", 0, read_uvb},
+    {"rule", REPEATED, read_rule},
+    {"placed", REPEATED, read_placed},
+    {"thread", REPEATED, read_thread},
+    {"irq", REPEATED, read_irq},
     {"sum", NEEDED, read_sum},
 };
 

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <string.h>
 
 #include "../kernel/memory.h"
 #include "binding.h"
@@ -144,6 +145,7 @@ static cpubind_linux_fault begin_goal(cpubind_binding *b, const cpubind_goal *go
         why = cpubind_set_goal(b, goal);
     b->report.has_goal = 1;
     b->report.npu = r->npu;
+    memcpy(b->report.pci, r->pci, sizeof r->pci);
     if (goal)
         b->report.no_irq = goal->no_irq;
     else

@@ -1,0 +1,226 @@
+/* device_bind.c - apply and verify for the accelerators of any vendor
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads the host and the environment of the process; changes nothing.
+ */
+#include "device_bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../linux/source/tar_folder.h"
+#include "../text/cpulist.h"
+#include "../text/procfs.h"
+
+/* == The host as the process sees it ======================================== */
+
+#define INPUT_STATUS "proc/self/status"
+
+/* The files of a host, but the environment and the allowed CPUs of the live process: those that
+ * it had before it was bound. */
+typedef struct mixed_host {
+    const cpubind_source *host, *process;
+    char *status; /* in place of INPUT_STATUS; NULL: that of the process */
+    int32_t status_len;
+} mixed_host;
+
+static cpubind_input read_mixed(void *ctx, const char *name)
+{
+    const mixed_host *m = (const mixed_host *)ctx;
+    const int is_status = strcmp(name, INPUT_STATUS) == 0;
+    const cpubind_source *source = is_status || strcmp(name, "env") == 0 ? m->process : m->host;
+    if (is_status && m->status)
+        return (cpubind_input){
+            .state = CPUBIND_INPUT_PRESENT, .data = m->status, .len = m->status_len};
+    return source->read(source->ctx, name);
+}
+
+static cpubind_input list_mixed(void *ctx, const char *name)
+{
+    const mixed_host *m = (const mixed_host *)ctx;
+    return m->host->list(m->host->ctx, name);
+}
+
+/* Writes the allowed CPUs as the kernel does. Returns 0 without memory. */
+static int write_status(mixed_host *m, const cpubind_request *q)
+{
+    static const char key[] = "Cpus_allowed_list:\t";
+    const int32_t room = q->n_allowed * 6 + 1; /* "65535," at most */
+    int32_t len = 0;
+    if (!q->allowed)
+        return 1;
+    m->status = (char *)malloc(sizeof key + (size_t)room);
+    if (!m->status)
+        return 0;
+    memcpy(m->status, key, sizeof key - 1);
+    (void)cpubind_cpulist_format(q->allowed, q->n_allowed, m->status + sizeof key - 1, room,
+                                 &len);
+    m->status_len = (int32_t)sizeof key - 1 + len;
+    m->status[m->status_len++] = '\n';
+    return 1;
+}
+
+/* == Which device =========================================================== */
+
+/* The value of a variable in an environment whose strings end in NUL, or NULL. */
+static const char *find_variable(const cpubind_bytes *environment, const char *name)
+{
+    const size_t n = strlen(name);
+    for (int32_t at = 0; at < environment->len;) {
+        const char *text = environment->data + at;
+        const size_t len = strnlen(text, (size_t)(environment->len - at));
+        if (at + (int32_t)len == environment->len)
+            return NULL; /* the last string is cut */
+        if (len > n && memcmp(text, name, n) == 0 && text[n] == '=')
+            return text + n + 1;
+        at += (int32_t)len + 1;
+    }
+    return NULL;
+}
+
+/* Takes the rank of the first variable of a launcher that is set. Returns the exit status; DONE
+ * without a rank where none is set. */
+static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environment)
+{
+    api_text why = {"", 0};
+    for (int i = 0; cli_rank_variables[i]; i++) {
+        const char *text = find_variable(environment, cli_rank_variables[i]);
+        if (!text || !*text)
+            continue;
+        if (strlen(text) <= 6 &&
+            cpubind_number_parse(text, (int32_t)strlen(text), &o->request.rank, NULL) ==
+                CPUBIND_TEXT_OK) {
+            o->request.has_rank = 1;
+            return API_DONE;
+        }
+        api_add(&why,
+                "process %d has %s=%.40s, which is not the number of a rank; name the "
+                "device with --pci ADDRESS or --rank N",
+                (int)pid, cli_rank_variables[i], text);
+        return cli_fail(o, API_REFUSED, why.text);
+    }
+    return API_DONE;
+}
+
+/* Finds the rank by the environment of the process. Returns the exit status. */
+static int find_rank(api_options *o, const api_bound *bound, const cli_device_plan *devices)
+{
+    cpubind_bytes environment = {0};
+    cpubind_linux_fault fault;
+    api_text why = {"", 0};
+    char path[40];
+    int status;
+    if (devices->plan.n_pool == 1)
+        return API_DONE;
+    (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)bound->pid);
+    fault = cpubind_linux_read_file(path, NULL, &environment);
+    status = fault.error ? API_DONE : take_rank(o, bound->pid, &environment);
+    free(environment.data);
+    if (status != API_DONE || o->request.has_rank)
+        return status;
+    api_add(&why,
+            "which of the %d devices process %d uses is not known: ", (int)devices->plan.n_pool,
+            (int)bound->pid);
+    if (fault.error)
+        api_add(&why, "its environment cannot be read (%s)", strerror(fault.error));
+    else
+        api_add(&why, "its environment has no rank, and the variables of its runtime name no "
+                      "single device");
+    api_add(&why, "; name the device with --pci ADDRESS or --rank N");
+    return cli_fail(o, API_REFUSED, why.text);
+}
+
+/* The device that is named: by a single --pci, else by the record. NULL: none is. */
+static const cpubind_pci_address *named_device(const api_options *o, const api_bound *bound,
+                                               cpubind_pci_address *recorded)
+{
+    const char *pci = cpubind_bind_pci(bound->binding);
+    if (o->request.has_rank || o->topo.class_digits > 0 || o->topo.n_named > 1)
+        return NULL;
+    if (o->topo.n_named == 1)
+        return &o->pci[0];
+    return cpubind_pci_parse(pci, (int32_t)strlen(pci), recorded, NULL) == CPUBIND_TEXT_OK
+               ? recorded
+               : NULL;
+}
+
+/* == The place ============================================================== */
+
+static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
+                cli_run_place *out)
+{
+    cpubind_pci_address recorded;
+    const cpubind_pci_address *only = named_device(o, bound, &recorded);
+    api_text why = {"", 0};
+    int status = cli_make_devices(source, o, only, &out->devices, &why);
+    if (status != API_DONE)
+        return cli_fail(o, status, why.text);
+    if (!o->request.has_rank)
+        status = find_rank(o, bound, &out->devices);
+    if (status == API_DONE)
+        status = cli_take_device_pool(o, out);
+    if (status == API_DONE)
+        status = cli_make_place_goal(o, out, bound);
+    if (status == API_DONE && out->n_node > 0)
+        bound->goal.memory_node = out->node[0];
+    return status;
+}
+
+int cli_place_on_device(api_options *o, api_bound *bound, cli_run_place *out)
+{
+    const int is_live = !o->root && !o->fixture;
+    mixed_host mixed = {.host = is_live ? &bound->live.source : &bound->host.source,
+                        .process = &bound->live.source};
+    const cpubind_source source = {&mixed, read_mixed, list_mixed};
+    api_text why = {"", 0};
+    int status;
+    bound->is_on_device = 1;
+    if (o->has_index && !o->request.has_rank) {
+        o->request.rank = o->request.process;
+        o->request.has_rank = 1;
+    }
+    status = api_prepare_bound(o, bound, !is_live, &why);
+    if (status == API_DONE && !is_live)
+        status = cli_open_host(o, &bound->host, &why);
+    if (status != API_DONE)
+        return cli_fail(o, status, why.text);
+    if (!write_status(&mixed, &o->request))
+        return cli_no_memory();
+    status = plan(o, bound, &source, out);
+    free(mixed.status);
+    return status;
+}
+
+/* == Words ================================================================== */
+
+void cli_name_device(const api_options *options, api_bound *bound)
+{
+    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    cpubind_pci_request asked = {.n_named = 1};
+    cpubind_pci_address pci;
+    api_text why = {"", 0};
+    api_host host = {0};
+    cli_topo topo = {0};
+    if (bound->product || !*report->pci ||
+        cpubind_pci_parse(report->pci, (int32_t)strlen(report->pci), &pci, NULL) !=
+            CPUBIND_TEXT_OK ||
+        cli_open_host(options, &host, &why) != API_DONE)
+        return;
+    asked.named = &pci;
+    cli_topo_ask(&host.source, &asked, &topo);
+    if (topo.status == CPUBIND_PCI_OK && topo.facts.n_device == 1)
+        bound->product = topo.facts.device[0].accelerator.product;
+    cli_topo_free(&topo);
+    api_close_host(&host);
+}
+
+void cli_add_bound(api_text *to, const api_bound *bound)
+{
+    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    if (!*report->pci)
+        api_add(to, "NPU %d", (int)report->npu);
+    else if (bound->product)
+        api_add(to, "%s (%s)", report->pci, bound->product);
+    else
+        api_add(to, "%s", report->pci);
+}

@@ -1,0 +1,30 @@
+/* device_bind.h - apply and verify for the accelerators of any vendor
+ * SPDX-License-Identifier: MIT
+ *
+ * Finds which accelerator a live process uses, and makes the goal of the process from the plan
+ * of ../pci/pci_plan.h. Changes nothing; adapters/linux/bind binds. README.md documents the
+ * options.
+ */
+#ifndef CPUBIND_CLI_DEVICE_BIND_H
+#define CPUBIND_CLI_DEVICE_BIND_H
+
+#include "run_device.h"
+
+/* Finds the pool of the process and makes bound->goal, which borrows from *out. The device is
+ *   1  that of --rank or --index; of a single --pci
+ *   2  that of the record
+ *   3  the only one that the process sees, by the variables of its runtime
+ *   4  that of the first variable of a launcher in its environment
+ *   in       bound is open
+ *   out      *out, all zero before; to be freed with cli_free_run_place in every case
+ *   returns  the exit status; errors are printed */
+int cli_place_on_device(api_options *options, api_bound *bound, cli_run_place *out);
+
+/* Sets bound->product to that of the device in the report of bound->binding. Where the host
+ * cannot be read the product is not known. */
+void cli_name_device(const api_options *options, api_bound *bound);
+
+/* Appends what a report is about: "NPU 3", or "0000:c1:00.0 (H100 SXM5)". */
+void cli_add_bound(api_text *to, const api_bound *bound);
+
+#endif /* CPUBIND_CLI_DEVICE_BIND_H */

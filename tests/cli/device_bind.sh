@@ -1,0 +1,293 @@
+#!/bin/sh
+# device_bind.sh - test apply, verify, restore and status on accelerators that are no NPUs
+# SPDX-License-Identifier: MIT
+#
+#   tests/cli/device_bind.sh     from the top folder; BUILD is where the command and outputs are
+#
+# The host is a snapshot with two CPUs of this machine, each on a node of its own, and two GPUs
+# near each; the processes are real, and the script starts them. As root the script runs with a
+# /run of its own and does not touch the records of this machine.
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+if [ -z "$BIND_MOUNTS" ]; then
+    BIND_MOUNTS=shared
+    export BIND_MOUNTS
+    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+        BIND_MOUNTS=own exec unshare -m "$0" "$@"
+    fi
+fi
+[ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+
+out=$BUILD/device_bind
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+. tests/support/tap.sh
+unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
+    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
+    CUDA_DEVICE_ORDER
+
+cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/deny.c -o "$out/deny" || exit 1
+
+# The CPUs of this process, one a line.
+own_cpus() {
+    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
+        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
+}
+
+a=$(own_cpus | sed -n 1p)
+b=$(own_cpus | sed -n 2p)
+if [ -z "$b" ]; then
+    skip "apply on an accelerator" "this machine has one CPU"
+    finish
+    exit
+fi
+
+put() { # file, text
+    mkdir -p "$host/$(dirname "$1")"
+    printf '%s\n' "$2" >"$host/$1"
+}
+
+put_gpu() { # address, node
+    put "sys/bus/pci/devices/$1/vendor" 0x10de
+    put "sys/bus/pci/devices/$1/device" 0x2330
+    put "sys/bus/pci/devices/$1/class" 0x030200
+    put "sys/bus/pci/devices/$1/numa_node" "$2"
+}
+
+host=$out/host
+put proc/self/status "Cpus_allowed_list:	0-511"
+put sys/devices/system/cpu/online "$a,$b"
+put sys/devices/system/node/node0/cpulist "$a"
+put sys/devices/system/node/node1/cpulist "$b"
+put sys/devices/system/node/node0/distance "10 20"
+put sys/devices/system/node/node1/distance "20 10"
+put uname x86_64
+put env "CUDA_VISIBLE_DEVICES=7"
+put_gpu 0000:01:00.0 0
+put_gpu 0000:02:00.0 1
+
+# -- Processes -----------------------------------------------------------------
+
+worker=
+
+start() { # VARIABLE=VALUE ...
+    env "$@" sleep 600 &
+    worker=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ "$(cat "/proc/$worker/comm")" = sleep ] && return
+        sleep 0.05
+    done
+}
+
+end() {
+    kill "$worker" 2>/dev/null
+    wait "$worker" 2>/dev/null
+    worker=
+}
+
+cpus_of() { # pid
+    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' "/proc/$1/status"
+}
+
+before=$(cpus_of self)
+
+is_on() { # CPUs
+    [ "$(cpus_of "$worker")" = "$1" ] || {
+        echo "process $worker is on $(cpus_of "$worker"), not on $1"
+        return 1
+    }
+}
+
+# Exits with a status, and says these words.
+says() { # status, words, command ...
+    want=$1
+    words=$2
+    shift 2
+    "$@" >"$out/said" 2>"$out/err"
+    got=$?
+    cat "$out/said" "$out/err"
+    echo "exit status $got"
+    [ "$got" -eq "$want" ] && cat "$out/said" "$out/err" | grep -qF -e "$words"
+}
+
+json() { # path
+    sqlite3 :memory: "SELECT readfile('$out/said') ->> '$1'"
+}
+
+has() { # path, value
+    [ "$(json "$1")" = "$2" ] || {
+        echo "$1 is $(json "$1"), not $2"
+        return 1
+    }
+}
+
+on_host() { # command, argument ...
+    command=$1
+    shift
+    "$CPUBIND" "$command" --root "$host" --pid "$worker" "$@"
+}
+
+restores() {
+    says 0 "put back" "$CPUBIND" restore --pid "$worker" && is_on "$before"
+}
+
+# -- Which device ----------------------------------------------------------------
+
+binds() { # CPUs, address, argument ...
+    cpus=$1
+    address=$2
+    shift 2
+    says 0 "process $worker, $address (H100" on_host apply "$@" && is_on "$cpus" && restores
+}
+
+start
+check "--pci names the device" binds "$b" 0000:02:00.0 --pci 0000:02:00.0
+check "--pci names the other device" binds "$a" 0000:01:00.0 --pci 0000:01:00.0
+check "--rank counts the devices" binds "$b" 0000:02:00.0 --rank 1
+check "--class and --index name the device" binds "$b" 0000:02:00.0 --class 0x0302 --index 1
+check "several --pci and --rank name the device" binds "$b" 0000:02:00.0 \
+    --pci 0000:01:00.0 --pci 0000:02:00.0 --rank 1
+check "--rules near gives the same device" binds "$b" 0000:02:00.0 --rank 1 --rules near
+check "without a rank all ways to name it are named" says 1 \
+    "name the device with --pci ADDRESS or --rank N" on_host apply
+check "nothing is changed then" is_on "$before"
+check "a rank past the devices is refused" says 1 \
+    "rank 2 is none of the 2 devices that the process sees" on_host apply --rank 2
+check "a function that is not there is refused" says 1 \
+    "there is no PCI function 0000:09:00.0" on_host apply --pci 0000:09:00.0
+check "a device without allowed CPUs is refused" says 1 "0000:02:00.0 has no pool" \
+    on_host apply --pci 0000:02:00.0 --allowed "$a"
+check "an option of NPUs is refused beside --pci" says 2 "leave out the options" \
+    on_host apply --pci 0000:02:00.0 --npu 1
+check "--index without --pci is about --processes" says 2 "--processes" on_host apply --index 1
+check "an address that is none is refused" says 2 "--pci" on_host apply --pci 0000:02
+check "nothing is changed by refusals" is_on "$before"
+end
+
+# The pool of one device leaves the pool of another one on the same node alone.
+shares_a_node() {
+    cp -r "$host" "$out/shared"
+    echo 0 >"$out/shared/sys/bus/pci/devices/0000:02:00.0/numa_node"
+    echo "$a,$b" >"$out/shared/sys/devices/system/node/node0/cpulist"
+    echo "" >"$out/shared/sys/devices/system/node/node1/cpulist"
+    start
+    "$CPUBIND" apply --root "$out/shared" --pid "$worker" --pci 0000:02:00.0 && is_on "$b" &&
+        "$CPUBIND" restore --pid "$worker" &&
+        "$CPUBIND" apply --root "$out/shared" --pid "$worker" --pci 0000:01:00.0 && is_on "$a"
+    result=$?
+    end
+    return "$result"
+}
+check "two devices of one node get different CPUs" shares_a_node
+
+start CUDA_VISIBLE_DEVICES=1
+check "the only visible device of the process is found" binds "$b" 0000:02:00.0
+check "rank 0 is the visible device" binds "$b" 0000:02:00.0 --rank 0
+check "--pci names a device that the process does not see" binds "$a" 0000:01:00.0 \
+    --pci 0000:01:00.0
+end
+start CUDA_VISIBLE_DEVICES=1,0
+check "ranks are in the order of the variable" binds "$b" 0000:02:00.0 --rank 0
+end
+for name in LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK; do
+    start "$name=1"
+    check "the rank of $name is found" binds "$b" 0000:02:00.0
+    end
+done
+start LOCAL_RANK=x
+check "a variable that is no rank is refused" says 1 "LOCAL_RANK=x" on_host apply
+end
+start LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=1,0
+check "the rank counts visible devices" binds "$a" 0000:01:00.0
+end
+
+# -- The report and the record -----------------------------------------------------
+
+reports() {
+    says 0 "" on_host apply --pci 0000:02:00.0 --json && has '$.pid' "$worker" && has '$.npu' '' &&
+        has '$.pci' 0000:02:00.0 && json '$.product' | grep -q H100 &&
+        has '$.items[0].kind' thread && has '$.items[0].result' moved &&
+        has '$.items[0].should' "$b" && record=$(json '$.state')
+}
+
+start
+check "--json has the device in place of the NPU" reports
+check "the record names the device" grep -q '^pci 0000:02:00.0$' "$record"
+check "apply again finds the device by the record" says 0 "process $worker, 0000:02:00.0" \
+    on_host apply
+check "verify compares with the record" says 0 "0000:02:00.0 (H100" on_host verify
+check "verify works without the snapshot" says 0 "process $worker, 0000:02:00.0" \
+    "$CPUBIND" verify --pid "$worker"
+check "verify compares with the plan of a named device" says 1 \
+    "process $worker, 0000:01:00.0" on_host verify --pci 0000:01:00.0
+check "verify --json has the device" says 0 '"pci": "0000:02:00.0"' on_host verify --json --rank 1
+taskset -pc "$a" "$worker" >"$out/taskset"
+check "verify finds a drift" says 1 "it has drifted" on_host verify
+check "another device takes over" says 0 "process $worker, 0000:01:00.0" \
+    on_host apply --pci 0000:01:00.0
+check "restore goes back to the first CPUs" restores
+check "without a record verify wants a device" says 1 "name the device with --pci" on_host verify
+check "a role list cuts the pool" says 1 "its roles need 2 CPUs" on_host apply --rank 1 \
+    --roles 1,1,0,0
+check "--thread has a place of its own" says 0 "$a" on_host apply --rank 1 --thread "sl*=$a"
+check "the thread is there" is_on "$a"
+check "restore puts the thread back" restores
+check "--state names the record" says 0 "" on_host apply --rank 1 --state "$out/own.record"
+check "the record is there" grep -q '^pci 0000:02:00.0$' "$out/own.record"
+check "restore finds it" restores
+check "--strict binds when nothing is skipped" says 0 "" on_host apply --rank 1 --strict \
+    --memory none
+check "restore after --strict" restores
+end
+
+start
+check "apply with a process that has ended is refused" says 1 "there is no process" \
+    "$CPUBIND" apply --root "$host" --pid 4194303 --rank 0
+check "a thread that refuses is undone" says 4 "" "$out/deny" sched_setaffinity "$CPUBIND" apply \
+    --root "$host" --pid "$worker" --rank 0
+check "it is as before" is_on "$before"
+check "there is no record" says 0 "nothing to put back" "$CPUBIND" restore --pid "$worker"
+end
+
+# -- Watching --------------------------------------------------------------------
+
+watches() {
+    start CUDA_VISIBLE_DEVICES=1
+    "$CPUBIND" apply --root "$host" --pid "$worker" --watch 1 >"$out/watch" 2>&1 &
+    watcher=$!
+    for _ in $(seq 50); do
+        is_on "$b" >"$out/on" && break
+        sleep 0.1
+    done
+    taskset -pc "$a" "$worker" >"$out/taskset"
+    for _ in $(seq 50); do
+        is_on "$b" >"$out/on" && break
+        sleep 0.1
+    done
+    cat "$out/on" "$out/watch"
+    is_on "$b"
+    result=$?
+    end
+    wait "$watcher" && return "$result"
+}
+check "--watch moves threads back, and ends with the process" watches
+
+# shellcheck disable=SC2016
+check "apply --pci binds the parent" says 0 "0000:02:00.0" \
+    sh -c '"$0" apply --root "$1" --force --pci 0000:02:00.0; :' "$CPUBIND" "$host"
+check "run --pci names the device" says 0 "$b" "$CPUBIND" run --root "$host" \
+    --pci 0000:02:00.0 -- sed -n 's/^Cpus_allowed_list://p' /proc/self/status
+
+# -- NPUs ----------------------------------------------------------------------
+
+start
+check "a host with NPUs is planned as before" says 1 "not an ARM machine" "$CPUBIND" apply --pid "$worker" \
+    --fixture a2-192cpu-8npu --npu 0
+check "--pci on a host with NPUs is about any device" says 1 "there is no PCI function" \
+    "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu --pci ffff:01:00.0
+end
+finish
