@@ -4239,7 +4239,9 @@ CPUBIND_PRIV cpubind_span cpubind_priv_cut_part(const cpubind_priv_placer *r, in
     int32_t n = 0;
     int32_t unit = 0;
     cut.first = first;
-    cut.count = 0;
+    cut.count = r->n_part == 1 ? end - first : 0;
+    if (r->n_part == 1)
+        return cut;
     span.first = 0;
     span.count = 0;
     for (int32_t i = first; i < end; i++)

@@ -352,8 +352,8 @@ void api_make_from(const cpubind_facts *facts, const cpubind_request *request,
 void api_free_planned(api_planned *planned);
 
 /* Calls `make` with an arena that is four times as large each time, until it returns anything
- * but NO_MEMORY. The arena is all zero before the first call, but for the size that it is to have
- * first; the caller frees its base. */
+ * but NO_MEMORY. The arena is all zero before the first call, but for its first size, if that
+ * matters; the caller frees its base. */
 typedef cpubind_problem_code api_maker(void *ctx, cpubind_arena *arena);
 cpubind_problem_code api_with_arena(cpubind_arena *arena, api_maker *make, void *ctx);
 

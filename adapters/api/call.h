@@ -26,8 +26,9 @@ void *call_fail(cpb_error **error, const char *code, int status, int32_t number,
 /* The same for a problem of a plan. */
 void *call_refuse(cpb_error **error, const api_planned *planned, const api_options *options);
 
-/* The same for want of memory. */
+/* The same for want of memory; and the JSON of that error. */
 void *call_no_memory(cpb_error **error);
+extern char call_no_memory_json[];
 
 /* == Options ================================================================ */
 

@@ -9,11 +9,11 @@
 #include "call.h"
 
 static char no_memory_text[] = "there is no memory left";
-static char no_memory_json[] = "{\"cpubind\": \"" CPUBIND_VERSION "\", \"error\": {\"code\": "
-                               "\"no_memory\", \"text\": \"there is no memory left\"}}";
+char call_no_memory_json[] = "{\"cpubind\": \"" CPUBIND_VERSION "\", \"error\": {\"code\": "
+                             "\"no_memory\", \"text\": \"there is no memory left\"}}";
 static cpb_error no_memory = {
     .text = no_memory_text,
-    .json = no_memory_json,
+    .json = call_no_memory_json,
     .code = "no_memory",
     .problem = {.npu = -1, .other = -1, .cpu = -1},
     .status = API_UNREADABLE,

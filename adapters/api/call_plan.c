@@ -302,7 +302,7 @@ struct cpb_plan {
     call_facts *facts;   /* of the source, whose arrays `planned` borrows; NULL: its own */
     call_options options;
     api_planned planned;
-    api_out json;
+    api_out *json;   /* made at the first call of cpb_plan_json, under the mutex of `source` */
     int32_t *device; /* by row */
     int32_t *row[N_TABLE], *cpu[N_TABLE];
 };
@@ -404,8 +404,7 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
     return facts;
 }
 
-/* Reads the host, if need be, and plans; appends the JSON. Returns 0, with *error, when there
- * is no plan. */
+/* Reads the host, if need be, and plans. Returns 0, with *error, when there is no plan. */
 static int make(cpb_plan *plan, const char *const *texts, cpb_error **error)
 {
     const api_options *options = &plan->options.options;
@@ -420,8 +419,7 @@ static int make(cpb_plan *plan, const char *const *texts, cpb_error **error)
         (void)call_refuse(error, &plan->planned, options);
         return 0;
     }
-    api_json_plan(&plan->json, NULL, &plan->planned, options);
-    if (!plan->json.is_short && fill_tables(plan))
+    if (fill_tables(plan))
         return 1;
     (void)call_no_memory(error);
     return 0;
@@ -433,8 +431,12 @@ cpb_plan *cpb_plan_make(cpb_host *host, const char *const *options, cpb_error **
     if (!host)
         return (cpb_plan *)call_fail(error, "usage", API_USAGE, 0, "name a host");
     plan = (cpb_plan *)calloc(1, sizeof *plan);
-    if (!plan)
+    if (plan)
+        plan->json = (api_out *)calloc(1, sizeof *plan->json);
+    if (!plan || !plan->json) {
+        free(plan);
         return (cpb_plan *)call_no_memory(error);
+    }
     if (call_read_options(options, API_PLAN, API_CASE, &plan->options, error)) {
         plan->source = call_take_source(host, error);
         if (plan->source)
@@ -455,7 +457,8 @@ void cpb_plan_free(cpb_plan *plan)
         free(plan->cpu[t]);
     }
     free(plan->device);
-    free(plan->json.text);
+    free(plan->json ? plan->json->text : NULL);
+    free(plan->json);
     api_free_planned(&plan->planned);
     call_free_options(&plan->options);
     if (plan->facts) {
@@ -551,7 +554,15 @@ int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figur
 
 const char *cpb_plan_json(const cpb_plan *plan)
 {
-    return plan->json.text;
+    api_out *json = plan->json;
+    cpubind_mutex_lock(plan->source->mutex);
+    if (!json->text || json->is_short) {
+        json->len = 0;
+        json->is_short = 0;
+        api_json_plan(json, NULL, &plan->planned, &plan->options.options);
+    }
+    cpubind_mutex_unlock(plan->source->mutex);
+    return json->is_short ? call_no_memory_json : json->text;
 }
 
 /* The text, or NULL with *error; frees it then. */

@@ -147,7 +147,8 @@ CPB_API int32_t cpb_plan_memory_node(const cpb_plan *plan, int32_t device);
  * word. */
 CPB_API int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figure);
 
-/* The JSON of `cpubind plan --json`, without a line feed at its end; made with the plan. */
+/* The JSON of `cpubind plan --json`, without a line feed at its end; made at the first call.
+ * Without memory for it: the JSON of the error "no_memory". */
 CPB_API const char *cpb_plan_json(const cpb_plan *plan);
 
 /* The plan in a format of `cpubind plan --format`, such as "map", or "log": the lines that
