@@ -17,6 +17,7 @@
 #include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
+#include "process_env.h"
 
 /* The link /proc/self/ns/pid of the first pid namespace of a host (PROC_PID_INIT_INO). */
 #define FIRST_NAMESPACE "pid:[4026531836]"
@@ -37,6 +38,7 @@ typedef struct reading {
     memory *memory;
     cpubind_bytes bytes;
     int32_t *list; /* CPUBIND_MAX_CPUS elements, for the list that is being read */
+    int is_local;  /* the list of processes was read from this /proc */
 } reading;
 
 static cpubind_linux_fault no_memory(void)
@@ -202,18 +204,6 @@ static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
 
 /* == Words ================================================================== */
 
-/* The value of a variable of an environment whose strings end in NUL; len -1: not set. */
-static cpubind_slice find_variable(const cpubind_bytes *b, const char *name)
-{
-    const int32_t n = (int32_t)strlen(name);
-    for (int32_t at = 0, len; at < b->len; at += len + 1) {
-        len = (int32_t)strnlen(b->data + at, (size_t)(b->len - at));
-        if (len > n && memcmp(b->data + at, name, (size_t)n) == 0 && b->data[at + n] == '=')
-            return (cpubind_slice){at + n + 1, len - n - 1};
-    }
-    return (cpubind_slice){0, -1};
-}
-
 /* Copies bytes that can be printed, the others as "?", and a NUL after them. */
 static void copy_text(char *out, size_t size, const char *bytes, size_t n)
 {
@@ -229,28 +219,23 @@ static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
     static const char *const ranks[] = {
         "RANK",          "RANK_ID",    "OMPI_COMM_WORLD_RANK",       "PMI_RANK",
         "SLURM_PROCID",  "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-        "SLURM_LOCALID",
-    };
+        "SLURM_LOCALID", NULL};
+    static const char *const visible[] = {"ASCEND_RT_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
+                                          "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                          "ZE_AFFINITY_MASK"};
+    const size_t n_visible = r->is_local ? sizeof visible / sizeof *visible : 1;
     const cpubind_linux_fault fault = read_file(r, w->pid, "environ");
-    cpubind_slice value;
     if (fault.error) {
         w->environ_error = fault.error;
         return is_memory(fault) ? fault : cpubind_no_fault;
     }
-    value = find_variable(&r->bytes, "ASCEND_RT_VISIBLE_DEVICES");
-    if (value.len > 0)
-        copy_text(w->visible, sizeof w->visible, r->bytes.data + value.at, (size_t)value.len);
-    for (size_t i = 0; i < sizeof ranks / sizeof *ranks && !w->rank_variable; i++) {
-        int32_t rank;
-        value = find_variable(&r->bytes, ranks[i]);
-        if (value.len > 0 &&
-            cpubind_number_parse(r->bytes.data + value.at, value.len, &rank, NULL) ==
-                CPUBIND_TEXT_OK &&
-            rank >= 0) {
-            w->rank = rank;
-            w->rank_variable = ranks[i];
-        }
+    for (size_t i = 0; i < n_visible && !w->visible[0]; i++) {
+        const cpubind_slice value = cpubind_env_value(&r->bytes, visible[i]);
+        if (value.len > 0)
+            copy_text(w->visible, sizeof w->visible, r->bytes.data + value.at,
+                      (size_t)value.len);
     }
+    w->rank = cpubind_env_rank(&r->bytes, ranks, &w->rank_variable);
     return cpubind_no_fault;
 }
 
@@ -344,7 +329,7 @@ static cpubind_linux_fault read_all(reading *r, const cpubind_npu_processes *lis
     char link[64] = "";
     const ssize_t n =
         r->root.sys->readlinkat(r->root.fd, "proc/self/ns/pid", link, sizeof link - 1);
-    out->is_other_namespace = n > 0 && strcmp(link, FIRST_NAMESPACE) != 0;
+    out->is_other_namespace = !r->is_local && n > 0 && strcmp(link, FIRST_NAMESPACE) != 0;
     for (int32_t i = 0; i < list->n; i++) {
         cpubind_worker *w = &out->row[out->n];
         const cpubind_worker *same = NULL;
@@ -369,12 +354,13 @@ static cpubind_linux_fault read_all(reading *r, const cpubind_npu_processes *lis
     return cpubind_no_fault;
 }
 
-cpubind_linux_status cpubind_workers_read(const cpubind_npu_processes *list,
-                                          const cpubind_sys *sys, cpubind_workers *out,
-                                          cpubind_linux_fault *fault)
+static cpubind_linux_status read_list(const cpubind_npu_processes *list, int is_local,
+                                      const cpubind_sys *sys, cpubind_workers *out,
+                                      cpubind_linux_fault *fault)
 {
     reading r = {.root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE},
-                 .out = out};
+                 .out = out,
+                 .is_local = is_local};
     const size_t n = (size_t)list->n + 1;
     cpubind_linux_fault why = cpubind_no_fault;
     sys = r.root.sys;
@@ -401,6 +387,20 @@ cpubind_linux_status cpubind_workers_read(const cpubind_npu_processes *list,
                              : is_memory(why) ? CPUBIND_LINUX_ERR_MEMORY
                                               : CPUBIND_LINUX_ERR_OPEN,
                              why, fault);
+}
+
+cpubind_linux_status cpubind_workers_read(const cpubind_npu_processes *list,
+                                          const cpubind_sys *sys, cpubind_workers *out,
+                                          cpubind_linux_fault *fault)
+{
+    return read_list(list, 0, sys, out, fault);
+}
+
+cpubind_linux_status cpubind_workers_read_local(const cpubind_npu_processes *list,
+                                                const cpubind_sys *sys, cpubind_workers *out,
+                                                cpubind_linux_fault *fault)
+{
+    return read_list(list, 1, sys, out, fault);
 }
 
 void cpubind_workers_free(cpubind_workers *workers)

@@ -72,6 +72,13 @@ cpubind_linux_status cpubind_workers_read(const cpubind_npu_processes *list,
                                           const cpubind_sys *sys, cpubind_workers *out,
                                           cpubind_linux_fault *fault);
 
+/* The same for a list that was read from this /proc, of the users of any device: its numbers
+ * are of this pid namespace, `npu` is what the list has, and `visible` is the first variable of
+ * a runtime that is set. */
+cpubind_linux_status cpubind_workers_read_local(const cpubind_npu_processes *list,
+                                                const cpubind_sys *sys, cpubind_workers *out,
+                                                cpubind_linux_fault *fault);
+
 /* Frees what a call has read. */
 void cpubind_workers_free(cpubind_workers *workers);
 

@@ -1,0 +1,51 @@
+/* device_workers.h - the processes that use the accelerators of this host, whatever the vendor
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads /proc; changes nothing. Which files belong to which device is in
+ * ../pci/device_users.h. Ascend NPUs have the list of their driver instead: host_workers.h.
+ *
+ * THE DEVICE OF A PROCESS, by the first of these that tells one
+ *   files        it has files of one device open
+ *   environment  its own variables show it one device, or the local rank of its launcher is
+ *                the number of one that they show
+ *   most files   it has files of several devices open, and of one of them at least twice as
+ *                many as of any other: a runtime looks at every device, and keeps files of the
+ *                one that it computes on
+ * A process with files of several devices that none of these tells apart is a user of each of
+ * them. One without files of a device is a user only if `by_environment` is set, and only if
+ * a variable of its runtime or a local rank is set.
+ */
+#ifndef CPUBIND_HOST_DEVICE_WORKERS_H
+#define CPUBIND_HOST_DEVICE_WORKERS_H
+
+#include "../pci/device_users.h"
+#include "host_workers.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cpubind_device_question {
+    const cpubind_pci_facts *facts;
+    const cpubind_pci_request *request; /* that the facts were read with */
+    const cpubind_device_nodes *nodes;
+    const int32_t *pid; /* these processes alone; NULL: all */
+    int32_t n_pid;
+    int by_environment;
+} cpubind_device_question;
+
+/* Reads the processes that use devices. Those whose files this user may not read are left out.
+ *   in      sys: the system calls; NULL for the real ones
+ *   out     *out, to be freed with cpubind_workers_free; the member `npu` of a row is the
+ *           index of the device in facts->device. Empty on failure
+ *   errors  ERR_MEMORY; ERR_OPEN: "/" or /proc cannot be opened or listed
+ *   cost    a system call for each open file of each process, and some ten files of each user */
+cpubind_linux_status cpubind_device_workers_read(const cpubind_device_question *question,
+                                                 const cpubind_sys *sys, cpubind_workers *out,
+                                                 cpubind_linux_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_HOST_DEVICE_WORKERS_H */

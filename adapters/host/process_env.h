@@ -1,0 +1,22 @@
+/* process_env.h - the variables of a process that say which rank it is
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to this folder. Works on the content of /proc/PID/environ, and reads nothing.
+ */
+#ifndef CPUBIND_HOST_PROCESS_ENV_H
+#define CPUBIND_HOST_PROCESS_ENV_H
+
+#include "../linux/kernel/bytes.h"
+#include "../text/text.h"
+
+/* The value of a variable of an environment whose strings end in NUL; len -1: not set. */
+cpubind_slice cpubind_env_value(const cpubind_bytes *environment, const char *name);
+
+/* The rank by the first of these variables that is a number.
+ *   in      names: ended by NULL
+ *   out     *variable: which one, of `names`; NULL with -1. It may be NULL
+ *   returns the rank; -1: no variable has one */
+int32_t cpubind_env_rank(const cpubind_bytes *environment, const char *const *names,
+                         const char **variable);
+
+#endif /* CPUBIND_HOST_PROCESS_ENV_H */

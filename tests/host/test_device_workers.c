@@ -1,0 +1,270 @@
+/* test_device_workers.c - who uses which accelerator, on a host of files
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include "../../adapters/host/device_workers.h"
+#include "../linux/fault_table.h"
+#include "../support/cmocka_test.h"
+#include "host_tree.h"
+
+static cpubind_sys sys;
+static cpubind_linux_host *host;
+static char memory[1 << 20];
+static cpubind_pci_facts facts;
+static cpubind_device_nodes nodes;
+static const cpubind_pci_request request = {.wants_cores = 1};
+
+static void put_gpu(int bus, int minor)
+{
+    static const struct {
+        const char *leaf, *text;
+    } leaves[] = {{"class", "0x030200\n"},
+                  {"vendor", "0x10de\n"},
+                  {"device", "0x2330\n"},
+                  {"numa_node", "0\n"},
+                  {"local_cpulist", "0-7\n"}};
+    char name[128], text[64];
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        snprintf(name, sizeof name, "sys/bus/pci/devices/0000:%02x:00.0/%s", (unsigned)bus,
+                 leaves[i].leaf);
+        scratch_file(&tree.s, name, leaves[i].text);
+    }
+    snprintf(name, sizeof name, "sys/bus/pci/devices/0000:%02x:00.0/drm/renderD%d",
+             (unsigned)bus, 128 + minor);
+    scratch_file(&tree.s, name, "");
+    snprintf(name, sizeof name, "proc/driver/nvidia/gpus/0000:%02x:00.0/information",
+             (unsigned)bus);
+    snprintf(text, sizeof text, "Model: \t H100\nDevice Minor: \t %d\n", minor);
+    scratch_file(&tree.s, name, text);
+}
+
+/* Two GPUs, device 0 and 1 by address, whose minor numbers are 1 and 0. */
+static int set_up(void **state)
+{
+    cpubind_arena arena = {memory, sizeof memory, 0};
+    cpubind_pci_fault pci_fault;
+    cpubind_source source;
+    (void)state;
+    tree_make();
+    sys = tree_table();
+    scratch_file(&tree.s, "sys/devices/system/cpu/online", "0-7\n");
+    scratch_file(&tree.s, "sys/devices/system/node/node0/cpulist", "0-7\n");
+    put_gpu(0x0a, 1);
+    put_gpu(0x0b, 0);
+    const cpubind_linux_live live = {
+        .limit_ms = CPUBIND_LIVE_LIMIT_MS, .is_alone = 1, .sys = &sys};
+    scratch_file(&tree.s, "proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-7\n");
+    assert_int_equal(cpubind_linux_open_live(&live, &host, NULL), CPUBIND_LINUX_OK);
+    source = cpubind_linux_source(host);
+    assert_int_equal(cpubind_pci_read(&source, &request, &arena, &facts, &pci_fault),
+                     CPUBIND_PCI_OK);
+    assert_int_equal(facts.n_device, 2);
+    assert_int_equal(cpubind_device_nodes_read(&source, &facts, &arena, &nodes), 1);
+    assert_int_equal(nodes.n, 4);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cpubind_linux_close(host);
+    tree_remove();
+    return 0;
+}
+
+static void add(int32_t pid, const char *environment)
+{
+    const tree_process p = {pid, pid, "python3", "0-7", "0::/\n", environment, 0};
+    tree_add(&p);
+}
+
+static void open_file(int32_t pid, int fd, const char *path)
+{
+    char name[64];
+    snprintf(name, sizeof name, "proc/%d/fd/%d", (int)pid, fd);
+    scratch_link(&tree.s, name, path);
+}
+
+static cpubind_workers ask(const cpubind_device_question *question)
+{
+    const int before = open_descriptors();
+    cpubind_workers w;
+    assert_int_equal(cpubind_device_workers_read(question, &sys, &w, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(open_descriptors(), before);
+    return w;
+}
+
+static void assert_row(const cpubind_workers *w, int32_t i, int32_t pid, int32_t device)
+{
+    assert_true(i < w->n);
+    assert_int_equal(w->row[i].pid, pid);
+    assert_int_equal(w->row[i].npu, device);
+    assert_int_equal(w->row[i].fault.error, 0);
+}
+
+TEST(a_process_with_files_of_one_device_open_uses_it)
+{
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    add(100, "LOCAL_RANK=1 RANK=5 CUDA_VISIBLE_DEVICES=0,1");
+    open_file(100, 0, "/dev/null");
+    open_file(100, 3, "/dev/nvidiactl");
+    open_file(100, 4, "/dev/nvidia1");
+    open_file(100, 5, "/dev/nvidia1");
+    add(200, "");
+    open_file(200, 3, "/dev/dri/renderD128");
+    add(300, "LOCAL_RANK=0");
+    open_file(300, 3, "/dev/nvidia-uvm");
+    open_file(300, 4, "socket:[123]");
+    open_file(300, 5, "/home/dev/nvidia0");
+    cpubind_workers w = ask(&question);
+    assert_int_equal(w.n, 2);
+    assert_row(&w, 0, 100, 0);
+    assert_row(&w, 1, 200, 1);
+    assert_int_equal(w.row[0].rank, 5);
+    assert_string_equal(w.row[0].visible, "0,1");
+    assert_string_equal(w.row[0].name, "python3");
+    assert_int_equal(w.row[0].allowed.n, 8);
+    cpubind_workers_free(&w);
+}
+
+/* The environment counts before the number of open files; where neither tells, all count. */
+TEST(a_process_with_files_of_several_devices_uses_that_of_its_rank)
+{
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    static const struct {
+        const char *environment;
+        int n[2];       /* files of /dev/nvidia1 and of /dev/nvidia0 */
+        int32_t device; /* -1: both */
+    } cases[] = {
+        {"LOCAL_RANK=1", {1, 1}, 1},
+        {"LOCAL_RANK=0", {1, 4}, 0},
+        {"CUDA_VISIBLE_DEVICES=1", {1, 1}, 1},
+        {"LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=1,0", {1, 1}, 1},
+        {"LOCAL_RANK=2", {4, 2}, 0},
+        {"LOCAL_RANK=x", {1, 3}, 1},
+        {"", {3, 2}, -1},
+        {"CUDA_VISIBLE_DEVICES=0,1", {1, 1}, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int32_t pid = 100 + (int32_t)i;
+        const cpubind_device_question one = {
+            .facts = &facts, .request = &request, .nodes = &nodes, .pid = &pid, .n_pid = 1};
+        add(pid, cases[i].environment);
+        for (int k = 0; k < cases[i].n[0]; k++)
+            open_file(pid, 10 + k, "/dev/nvidia1");
+        for (int k = 0; k < cases[i].n[1]; k++)
+            open_file(pid, 30 + k, "/dev/nvidia0");
+        cpubind_workers w = ask(&one);
+        assert_int_equal(w.n, cases[i].device < 0 ? 2 : 1);
+        assert_row(&w, 0, pid, cases[i].device < 0 ? 0 : cases[i].device);
+        if (cases[i].device < 0)
+            assert_row(&w, 1, pid, 1);
+        cpubind_workers_free(&w);
+    }
+    cpubind_workers w = ask(&question);
+    assert_int_equal(w.n, 10);
+    cpubind_workers_free(&w);
+}
+
+TEST(a_process_without_open_files_uses_the_device_that_its_environment_names)
+{
+    static const struct {
+        const char *environment;
+        int32_t device; /* -1: none */
+    } cases[] = {
+        {"", -1},
+        {"LOCAL_RANK=1", 1},
+        {"SLURM_LOCALID=0", 0},
+        {"LOCAL_RANK=2", -1},
+        {"CUDA_VISIBLE_DEVICES=1", 1},
+        {"CUDA_VISIBLE_DEVICES=0,1", -1},
+        {"CUDA_VISIBLE_DEVICES=", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int32_t pid = 100 + (int32_t)i;
+        cpubind_device_question question = {.facts = &facts,
+                                            .request = &request,
+                                            .nodes = &nodes,
+                                            .pid = &pid,
+                                            .n_pid = 1,
+                                            .by_environment = 1};
+        add(pid, cases[i].environment);
+        cpubind_workers w = ask(&question);
+        assert_int_equal(w.n, cases[i].device >= 0);
+        if (w.n)
+            assert_row(&w, 0, pid, cases[i].device);
+        cpubind_workers_free(&w);
+        question.by_environment = 0;
+        w = ask(&question);
+        assert_int_equal(w.n, 0);
+        cpubind_workers_free(&w);
+    }
+}
+
+/* The numbers of /proc are those of this pid namespace, whichever it is. */
+TEST(another_pid_namespace_hides_no_process)
+{
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    scratch_need(unlinkat(tree.dir, "proc/self/ns/pid", 0) == 0, "unlink");
+    scratch_link(&tree.s, "proc/self/ns/pid", "pid:[4026532836]");
+    add(100, "");
+    open_file(100, 3, "/dev/nvidia0");
+    cpubind_workers w = ask(&question);
+    assert_int_equal(w.n, 1);
+    assert_row(&w, 0, 100, 1);
+    assert_false(w.is_other_namespace);
+    cpubind_workers_free(&w);
+}
+
+/* Each use of each call fails once: the reading ends with a status, or with fewer rows. */
+TEST(every_call_that_fails_leaves_no_descriptor_open)
+{
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes, .by_environment = 1};
+    const int before = open_descriptors();
+    add(100, "LOCAL_RANK=1");
+    open_file(100, 3, "/dev/nvidia0");
+    open_file(100, 4, "/dev/nvidia1");
+    fault_next = &sys;
+    for (int which = 1; which < N_CALLS; which++) {
+        for (int nth = 1;; nth++) {
+            cpubind_workers w;
+            cpubind_linux_fault why = {0};
+            const int error = which == CALL_malloc || which == CALL_realloc ? ENOMEM : EIO;
+            fault_set((call)which, nth, error);
+            const cpubind_linux_status status =
+                cpubind_device_workers_read(&question, &fault_table, &w, &why);
+            assert_int_equal(open_descriptors(), before);
+            if (status != CPUBIND_LINUX_OK)
+                assert_int_equal(why.error, error);
+            if (status == CPUBIND_LINUX_OK && !fault.n_met) {
+                assert_int_equal(w.n, 1);
+                assert_row(&w, 0, 100, 1);
+            }
+            cpubind_workers_free(&w);
+            if (!fault.n_met)
+                break;
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_process_with_files_of_one_device_open_uses_it, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_process_with_files_of_several_devices_uses_that_of_its_rank, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_process_without_open_files_uses_the_device_that_its_environment_names, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(another_pid_namespace_hides_no_process, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(every_call_that_fails_leaves_no_descriptor_open, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests_name("device_workers", tests, NULL, NULL);
+}
