@@ -40,14 +40,13 @@ CPUBIND_PAIRS=${CPUBIND_PAIRS:-2000}
 run="qemu-aarch64-static -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=$lib"
 export CPUBIND_TEST_HOSTS CPUBIND_TEST_NEAR_HOSTS CPUBIND_PAIRS run out
 
-# The fixture hosts: a native test program runs the emulated command. It takes the longest, so
-# it starts first.
-printf '#!/bin/sh\nexec %s %s "$@"\n' "$run" "$out/cpubind" >"$out/emulated"
-chmod +x "$out/emulated"
-hosts=$BUILD/san/tests/cli/test_hosts
+# The fixture hosts are replayed by the emulated command. Three tests try a change at each byte
+# of a text: minutes of emulation that say no more about the machine than the other tests.
+native_only="test_redact test_damaged test_mutations"
 
 tests=
 for test in "$out"/tests/core/test_* "$out"/tests/text/test_* "$out"/tests/ascend/test_*; do
+    case " $native_only " in *" $(basename "$test") "*) continue ;; esac
     [ -x "$test" ] && tests="$tests $test"
 done
 
@@ -55,12 +54,12 @@ done
 rm -rf "$out/taps"
 mkdir "$out/taps"
 # shellcheck disable=SC2016,SC2086
-printf '%s\n' "$hosts" $tests | xargs -P "$(nproc)" -I{} sh -c '
+printf '%s\n' $tests | xargs -P "$(nproc)" -I{} sh -c '
     tap=$out/taps/$(basename "$1")
-    case $1 in
-    "$out"/*) $run "$1" ;;
-    *) CPUBIND=$out/emulated "$1" ;;
-    esac >"$tap.tap" 2>&1 || : >"$tap.failed"' sh {}
+    $run "$1" >"$tap.tap" 2>&1 || : >"$tap.failed"' sh {}
+# shellcheck disable=SC2086
+$run "$out/cpubind" fixture replay --db "$BUILD/fixtures.db" --format tap \
+    >"$out/taps/replay.tap" 2>&1 || : >"$out/taps/replay.failed"
 cat "$out"/taps/*.tap
 for failed in "$out"/taps/*.failed; do
     [ ! -e "$failed" ] || {

@@ -204,7 +204,9 @@ unreadable_is_not_idle() {
 # Into a pipe: a line for each NPU and worker, then a line for each change.
 writes_changes() {
     : >"$out/changes"
-    status --memory none --watch 1 >"$out/changes" 2>&1 9>&- &
+    # Not by a function: the signal would end its shell, and the command would stay.
+    env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" status --root "$host" \
+        --allowed 0-319 --memory none --watch 1 >"$out/changes" 2>&1 9>&- &
     watcher=$!
     for _ in $(seq 100); do
         [ "$(wc -l <"$out/changes")" -lt 32 ] || break
