@@ -67,7 +67,7 @@ VM_HOSTS  ?= a2 a3 300i 950 a2x2 a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
-.PHONY: all help run check analyze check-foreign check-vm laws bench quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+.PHONY: all help run check analyze check-foreign check-vm laws bench bench-host quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
 .PHONY: built wheel static deb rpm dist packages check-packages
 
@@ -125,6 +125,10 @@ bench: deps-bench ## time the core, the readers, the command and binding, as rat
 	@$(BUILD)/bench_watch
 	@$(BUILD)/bench_host
 	@$(BUILD)/bench_command $(BUILD)/cpubind
+
+bench-host: deps-bench ## measure a watch beside 100,000 threads, for two minutes; needs root
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/bench_host
+	@BUILD=$(BUILD) tests/bench/host_cost.sh
 
 quality: deps-bench ## compare the rules of a plan and hwloc-distrib, over layouts and fixture hosts
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/quality

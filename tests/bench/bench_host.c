@@ -3,7 +3,8 @@
  *
  * The processes, their threads and the calls are real, on a fake host of 640 CPUs: each mask is
  * set to a CPU of this machine, and kept in memory as it was asked for. What npu-smi says is a
- * fixture host's. CPUBIND_BENCH_PROCESSES=4000 makes as many idle processes of 25 threads.
+ * fixture host's. CPUBIND_BENCH_PROCESSES=4000 makes as many idle processes of 25 threads
+ * (host_cost.sh), CPUBIND_BENCH_SECONDS=60 watches for as long instead, with events and without.
  */
 #define _GNU_SOURCE
 #include <sys/resource.h>
@@ -13,12 +14,14 @@
 #include "../linux/fake_host.h"
 #include "measure.h"
 
-#define N_WORKER 16
-#define N_THREAD 258
-#define N_CPU    640
-#define N_IDLE   25 /* threads of an idle process */
-#define TURNS    12
-#define TICKS    20
+#define N_WORKER  16
+#define N_THREAD  258
+#define N_CPU     640
+#define N_IDLE    25 /* threads of an idle process */
+#define TURNS     12
+#define TICKS     20
+#define PERIOD_MS 5000
+#define STACK     ((size_t)16 << 10) /* of an idle thread */
 
 /* == CPUs in memory ========================================================= */
 
@@ -119,25 +122,48 @@ static void *idle(void *ctx)
     return ctx;
 }
 
-/* Starts processes of 25 threads that do nothing, and die with this one. */
-static void start_idle(int n)
+/* Runs a process of 25 threads that do nothing, which dies with the one that started it. Writes
+ * the number of its threads to `ready`. */
+static void run_idle(int ready)
 {
+    pthread_attr_t small;
+    unsigned char n = 1;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK);
+    for (pthread_t thread; n < N_IDLE && !pthread_create(&thread, &small, idle, NULL);)
+        n++;
+    (void)!write(ready, &n, 1);
+    (void)idle(NULL);
+}
+
+static pid_t idle_pid[8192];
+
+/* Starts idle processes.
+ *   returns the number of their threads */
+static int start_idle(int n)
+{
+    int ready[2], n_thread = 0;
+    must(n <= (int)(sizeof idle_pid / sizeof *idle_pid) && pipe(ready) == 0, "idle processes");
     for (int i = 0; i < n; i++) {
-        const pid_t pid = fork();
-        pthread_attr_t small;
-        must(pid >= 0, "fork");
-        if (pid > 0)
-            continue;
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        pthread_attr_init(&small);
-        pthread_attr_setstacksize(&small, (size_t)64 << 10);
-        for (int k = 1; k < N_IDLE; k++) {
-            pthread_t thread;
-            if (pthread_create(&thread, &small, idle, NULL) != 0)
-                break;
-        }
-        (void)idle(NULL);
+        unsigned char own = 0;
+        idle_pid[i] = fork();
+        if (idle_pid[i] == 0)
+            run_idle(ready[1]);
+        must(idle_pid[i] > 0 && read(ready[0], &own, 1) == 1, "fork");
+        n_thread += own;
     }
+    close(ready[0]);
+    close(ready[1]);
+    return n_thread;
+}
+
+static void end_idle(int n)
+{
+    for (int i = 0; i < n; i++)
+        kill(idle_pid[i], SIGKILL);
+    for (int i = 0; i < n; i++)
+        (void)waitpid(idle_pid[i], NULL, 0);
 }
 
 /* == Times ================================================================== */
@@ -222,14 +248,73 @@ static double time_ticks(int *with_events)
     return start;
 }
 
+static int no_socket(int domain, int type, int protocol)
+{
+    (void)domain;
+    (void)type;
+    (void)protocol;
+    errno = EPROTONOSUPPORT; /* as in a network namespace of its own */
+    return -1;
+}
+
+/* Watches all workers for some time, as apply --all --watch and the service do. */
+static void watch(const char *name, int seconds, int has_events, int keeps_others)
+{
+    const int64_t end_ms = cpubind_now_ms() + (int64_t)seconds * 1000;
+    cpubind_host_bind *h;
+    double took;
+    int is_told, n = 0;
+    for (int i = 0; i < N_WORKER; i++)
+        list_worker(i, 1);
+    f.sys.socket = has_events ? cpubind_sys_real.socket : no_socket;
+    f.options.bind.is_watching = 1;
+    f.options.keeps_others = keeps_others;
+    must(cpubind_host_bind_open(&f.options, &h, NULL) == CPUBIND_LINUX_OK, "open");
+    must(cpubind_host_bind_apply(h) == CPUBIND_PROBLEM_NONE, "apply");
+    is_told = !cpubind_host_bind_no_events(h).error;
+    took = cpu_ns();
+    for (; cpubind_now_ms() < end_ms; n++)
+        cpubind_host_bind_again(h, PERIOD_MS);
+    took = (cpu_ns() - took) / 1e9;
+    printf("  %-24s %s events, %d s, %d looks: %.3f s of CPU, %.1f s an hour, %.3f %% of one "
+           "CPU\n",
+           name, is_told ? "with" : "without", seconds, n, took, took / seconds * 3600,
+           took / seconds * 100);
+    cpubind_host_bind_close(h);
+    restore_all();
+}
+
+static int number_of(const char *name, int usual)
+{
+    const char *text = getenv(name);
+    return text ? (int)strtol(text, NULL, 10) : usual;
+}
+
+static void end_all(int n_idle)
+{
+    for (int i = 0; i < N_WORKER; i++)
+        worker_end(&f.w[i]);
+    end_idle(n_idle);
+    cpubind_linux_close(f.fixture);
+    stage_remove();
+}
+
 int main(void)
 {
-    const char *text = getenv("CPUBIND_BENCH_PROCESSES");
-    const int n_idle = text ? (int)strtol(text, NULL, 10) : 100;
+    const int n_idle = number_of("CPUBIND_BENCH_PROCESSES", 100);
+    const int seconds = number_of("CPUBIND_BENCH_SECONDS", 0);
+    const int n_thread = start_idle(n_idle);
     double all = 0, singles = 0, tick;
     int with_events;
-    start_idle(n_idle);
     start_all();
+    if (seconds > 0) {
+        printf("16 workers of 258 threads, beside %d processes of %d threads\n", n_idle,
+               n_thread);
+        watch("watch", seconds, 1, 0);
+        watch("watch", seconds, 0, 0);
+        end_all(n_idle);
+        return 0;
+    }
     for (int i = 0; i < TURNS; i++) {
         const double a = time_all(), s = time_singles();
         all = all <= 0 || a < all ? a : all;
@@ -241,12 +326,9 @@ int main(void)
     row("apply --all", all, 40e6, &one_by_one, 1);
     row("one by one", singles, 0, NULL, 0);
     row("a period of a watch", tick, 50e6, NULL, 0);
-    printf("  a period of 5 s: %.2f %% of a CPU, with %d idle processes of %d threads beside, "
-           "%s events\n",
-           tick / 5e9 * 100, n_idle, N_IDLE, with_events ? "with" : "without");
-    for (int i = 0; i < N_WORKER; i++)
-        worker_end(&f.w[i]);
-    cpubind_linux_close(f.fixture);
-    stage_remove();
+    printf("  a period of 5 s: %.2f %% of a CPU, with %d idle processes of %d threads in all "
+           "beside, %s events\n",
+           tick / 5e9 * 100, n_idle, n_thread, with_events ? "with" : "without");
+    end_all(n_idle);
     return 0;
 }

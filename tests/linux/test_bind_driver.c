@@ -310,6 +310,52 @@ TEST(a_watch_moves_the_driver_again)
     expect_as_before();
 }
 
+/* The driver was loaded again: its kernel thread has another number, and all CPUs. */
+TEST(a_watch_finds_a_kernel_thread_that_was_started_again)
+{
+    worker next; /* a child that starts later would keep the locks */
+    worker_start(&next, THREAD);
+    put_on_both((int32_t)next.pid);
+    apply(f.w.pid, &f.goal);
+    worker_end(&f.kernel);
+    f.kernel = next;
+    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    stage_kernel_thread(f.kernel.pid, THREAD, 1);
+    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
+    expect_item(CPUBIND_ITEM_KERNEL, CPUBIND_ITEM_MOVED);
+    expect_on(OTHER_CPU);
+    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    close_binding();
+    restore(f.w.pid);
+    expect_as_before();
+}
+
+/* A goal of the same NPU without the driver, as of --threads reference. */
+TEST(the_driver_goes_back_when_a_goal_names_it_no_more)
+{
+    char text[64], list[80];
+    snprintf(list, sizeof list, "%s\n", on_stage.before);
+    stage_irq(IRQ, list);
+    goal_add_irq(&f.goal, IRQ, CPUBIND_IRQ_MAILBOX, OTHER_CPU);
+    apply(f.w.pid, &f.goal);
+    expect_on(OTHER_CPU);
+    f.goal.goal.n_driver = 0;
+    assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_OK);
+    assert_string_equal(mask_text((int32_t)f.kernel.pid, (char[64]){0}, 64), f.both);
+    assert_string_equal(stage_workqueue_text(QUEUE, (char[64]){0}, 64), f.mask);
+    snprintf(list, sizeof list, "%d", (int)OTHER_CPU);
+    assert_string_equal(stage_irq_text(IRQ, text, sizeof text), list);
+    f.goal.goal.n_irq = 0;
+    f.goal.goal.no_irq = CPUBIND_IRQ_FOUND;
+    assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_OK);
+    assert_string_equal(stage_irq_text(IRQ, text, sizeof text), on_stage.before);
+    close_binding();
+    restore(f.w.pid);
+    expect_as_before();
+}
+
 TEST(somebody_else_may_have_moved_them_since)
 {
     char text[64], mask[32];
@@ -376,6 +422,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_driver_of_another_npu_is_given_back, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_watch_moves_the_driver_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_watch_finds_a_kernel_thread_that_was_started_again,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_driver_goes_back_when_a_goal_names_it_no_more,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(somebody_else_may_have_moved_them_since, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_mask_that_makes_no_sense_fails_the_call, set_up,

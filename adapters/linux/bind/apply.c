@@ -86,14 +86,15 @@ static void give_up(cpubind_attempt *a, cpubind_record *previous, cpubind_linux_
     cpubind_shared_close(b);
 }
 
-/* Opens the record of the host if the goal, or that before it, is about what it has. Where
+/* Opens the record of the host if the goal is about what it has, or one before may be. Where
  * the record of the process is elsewhere, since there is no right to the usual folder, what
  * needs it is left out: the report names the interrupts. */
 static cpubind_linux_fault open_host(cpubind_binding *b, const cpubind_goal *goal)
 {
     cpubind_linux_fault why;
     b->shared_fault = cpubind_no_fault;
-    if (goal->n_irq == 0 && goal->n_driver == 0 && goal->uvb.n == 0 && b->record.n_irq == 0)
+    if (goal->n_irq == 0 && goal->n_driver == 0 && goal->uvb.n == 0 && b->record.n_irq == 0 &&
+        !cpubind_is_recorded(b))
         return cpubind_no_fault;
     why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
     if (!b->options.record_path || !cpubind_is_missing(why.error))
@@ -176,7 +177,7 @@ static cpubind_linux_fault put_into_effect(cpubind_attempt *a, const cpubind_goa
     if (why.error)
         return why;
     if (!b->options.is_strict) { /* nothing can fail any more: do not keep others waiting */
-        cpubind_leave_other_npu(a, goal);
+        cpubind_leave_old_goal(a, goal);
         cpubind_shared_close(b);
     }
     move_memory(b);
@@ -185,7 +186,7 @@ static cpubind_linux_fault put_into_effect(cpubind_attempt *a, const cpubind_goa
     if (b->options.is_strict && b->report.has_memory && b->report.memory.error)
         why = cpubind_fault_of(b->report.memory.error, b->report.memory.what);
     if (!why.error && b->options.is_strict) {
-        cpubind_leave_other_npu(a, goal);
+        cpubind_leave_old_goal(a, goal);
         cpubind_shared_close(b);
     }
     return why;

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "../kernel/workqueue.h"
 #include "binding.h"
@@ -122,9 +123,61 @@ cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goa
     return why;
 }
 
+/* Makes this process a user of a kernel thread that has come in the place of one, and no more of
+ * the one that has ended. */
+static cpubind_linux_fault use_next(cpubind_binding *b, const cpubind_shared_entry *ended,
+                                    const cpubind_shared_entry *next, int32_t should)
+{
+    cpubind_shared_record *host = &b->shared.record;
+    cpubind_linux_fault why;
+    int32_t place;
+    cpubind_shared_close(b); /* it was open for reading alone */
+    why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
+    if (!why.error)
+        why = cpubind_shared_use(b, next, should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    place = why.error ? -1 : cpubind_shared_find(host, ended);
+    if (place >= 0) {
+        cpubind_shared_entry *entry = &host->entry[place];
+        const cpubind_shared_user *own = cpubind_shared_own_user(b, entry);
+        if (own)
+            cpubind_shared_drop_user(entry, (int32_t)(own - entry->user));
+        if (entry->n_user == 0)
+            cpubind_shared_drop(host, place);
+    }
+    return why.error ? why : cpubind_shared_write(b);
+}
+
+/* Looks for the kernel thread that has come in the place of one that has ended, and moves it.
+ *   out     *is_found: the entries of the record of the host have changed
+ *   errors  ESRCH: there is none yet */
+static cpubind_linux_fault find_next(cpubind_binding *b, const cpubind_shared_entry *ended,
+                                     int32_t should, int *is_found)
+{
+    cpubind_shared_entry next = {.kind = CPUBIND_ITEM_KERNEL, .before = CPUBIND_CPUSET_NONE};
+    cpubind_linux_fault why = cpubind_find_kernel_thread(b, ended->id.name, &next);
+    memcpy(next.id.name, ended->id.name, sizeof next.id.name);
+    if (!why.error && next.pid == 0)
+        why = cpubind_fault_of(ESRCH, "find a kernel thread");
+    if (!why.error)
+        why = cpubind_read_entry(b, &next, &next.number, &next.before);
+    if (why.error)
+        return why;
+    *is_found = 1;
+    why = use_next(b, ended, &next, should);
+    const cpubind_subject subject = subject_of(b, &next, should);
+    const int is_right = next.before == should;
+    if (!why.error && !is_right)
+        why = cpubind_write_entry(b, &next, should);
+    return cpubind_report_why(b, &subject,
+                              why.error  ? CPUBIND_ITEM_SKIPPED
+                              : is_right ? CPUBIND_ITEM_RIGHT
+                                         : CPUBIND_ITEM_MOVED,
+                              why);
+}
+
 /* Moves an entry that is elsewhere, unless another process has come since and wants it
  * there. */
-static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place)
+static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place, int *is_found)
 {
     cpubind_shared_entry entry = b->shared.record.entry[place];
     const cpubind_shared_user *own = cpubind_shared_own_user(b, &entry);
@@ -134,6 +187,12 @@ static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place)
     cpubind_item_result result = CPUBIND_ITEM_RIGHT;
     int32_t now = CPUBIND_CPUSET_NONE;
     cpubind_linux_fault why = cpubind_read_entry(b, &entry, &entry.number, &now);
+    if (why.error == ESRCH && entry.kind == CPUBIND_ITEM_KERNEL) {
+        entry.id = b->shared.record.entry[place].id;
+        why = find_next(b, &entry, should, is_found);
+        (void)cpubind_note_outcome(b, entry.kind, b->options.pid, place, why);
+        return why.error == ENOMEM ? why : cpubind_no_fault;
+    }
     if (why.error == ESRCH || why.error == ENOENT)
         return cpubind_no_fault;
     if (!why.error && now != should && !(other > own && other->set == now)) {
@@ -152,16 +211,17 @@ static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place)
 
 cpubind_linux_fault cpubind_watch_driver(cpubind_binding *b)
 {
+    int is_found = 0; /* the other entries have to wait for the next call */
     cpubind_linux_fault why = cpubind_no_fault;
     if (!b->has_driver)
         return why;
     why = cpubind_shared_open(b, CPUBIND_RECORD_READ);
-    for (int32_t i = 0; !why.error && i < b->shared.record.n_entry; i++) {
+    for (int32_t i = 0; !why.error && !is_found && i < b->shared.record.n_entry; i++) {
         const cpubind_shared_entry *entry = &b->shared.record.entry[i];
         if ((entry->kind == CPUBIND_ITEM_KERNEL || entry->kind == CPUBIND_ITEM_WORKQUEUE) &&
             cpubind_shared_own_user(b, entry) &&
             cpubind_is_due(b, entry->kind, b->options.pid, i))
-            why = watch_entry(b, i);
+            why = watch_entry(b, i, &is_found);
     }
     cpubind_shared_close(b);
     return why;

@@ -123,12 +123,13 @@ static int is_in_goal(const cpubind_goal *goal, const cpubind_record_irq *irq)
     return 0;
 }
 
-void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
+void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
     cpubind_record *r = &b->record;
+    const int is_other_npu = a->npu_before != goal->npu;
     int32_t n = 0;
-    if (!cpubind_is_recorded(b) || a->npu_before == goal->npu)
+    if (!cpubind_is_recorded(b))
         return;
     if (b->shared.file)
         cpubind_give_back_driver(b, goal);
@@ -136,7 +137,9 @@ void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal)
         const cpubind_record_irq irq = r->irq[i];
         const cpubind_subject subject =
             subject_of(b, irq.irq, irq.kind, CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE);
-        const int is_left = !is_in_goal(goal, &irq);
+        const int may_leave = is_other_npu || (irq.kind == CPUBIND_IRQ_MAILBOX &&
+                                               goal->no_irq == CPUBIND_IRQ_FOUND);
+        const int is_left = may_leave && !is_in_goal(goal, &irq);
         if (is_left && b->shared_fault.error)
             (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, b->shared_fault);
         if (!is_left || b->shared_fault.error || !cpubind_give_back_irq(b, &irq.id, &b->daemon))

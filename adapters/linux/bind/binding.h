@@ -497,8 +497,7 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
 /* Gives back all entries that a process uses; with pid 0 those that ended processes use. */
 void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start);
 
-/* Gives back what this process uses of the driver and a goal does not name: that of another
- * NPU, which the process drove before. */
+/* Gives back what this process uses of the driver and a goal does not name. */
 void cpubind_give_back_driver(cpubind_binding *b, const cpubind_goal *goal);
 
 /* Gives back one interrupt of this process.
@@ -534,9 +533,10 @@ cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *mov
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal);
 cpubind_linux_fault cpubind_move_irq(cpubind_attempt *a, const cpubind_move *move);
 
-/* Puts back the interrupts of another NPU, which the process drove before: at the end, when
- * nothing can fail any more. An interrupt that cannot be put back stays in the record. */
-void cpubind_leave_other_npu(cpubind_attempt *a, const cpubind_goal *goal);
+/* Puts back what the goal before named of the driver and this one does not: kernel threads, work
+ * queues and the mailbox, and of another NPU all interrupts. At the end, when nothing can fail
+ * any more. An interrupt that cannot be put back stays in the record. */
+void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal);
 
 /* Moves the interrupts that were moved elsewhere since apply, and tells an irqbalance that has
  * started since what apply has told the one before. */
@@ -568,7 +568,8 @@ void cpubind_kernel_list_free(cpubind_kernel_list *list);
 /* For verify: those that a goal names. */
 cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goal *goal);
 
-/* Moves those that were moved elsewhere since apply. */
+/* Moves those that were moved elsewhere since apply, and a kernel thread that has come in the
+ * place of one that has ended: the driver was loaded again. */
 cpubind_linux_fault cpubind_watch_driver(cpubind_binding *b);
 
 /* UVB threads (apply_uvb.c). */
