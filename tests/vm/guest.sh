@@ -1,8 +1,8 @@
 #!/bin/sh
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
-# /host/sections names the sections that run: binding, and views, rules, binder, service and
-# doctor, which are in files of these names.
+# /host/sections names the sections that run: binding, and views, rules, binder, service, doctor,
+# numa, driver and newcomer, which are in files of these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -283,6 +283,15 @@ worker_is_ready() { # logic id
     echo "NPU $1: the worker is not ready"
     cat "/run/ready.$1"
     return 1
+}
+
+end_workers() {
+    for at in /run/npus/*; do
+        read -r pid <"$at"
+        kill "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+        rm "$at"
+    done
 }
 
 apply() { # logic id, more options
@@ -601,6 +610,12 @@ accidents() {
 . /service.sh
 # shellcheck source=tests/vm/doctor.sh
 . /doctor.sh
+# shellcheck source=tests/vm/numa.sh
+. /numa.sh
+# shellcheck source=tests/vm/driver.sh
+. /driver.sh
+# shellcheck source=tests/vm/newcomer.sh
+. /newcomer.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

@@ -15,6 +15,8 @@
  *                         davinci_manager
  *   /proc/trs_core/proc   <pid>-<task>-dev-<phy>/summary, of each process that drives an NPU
  *   /proc/uda             namespace_node: the logic ids of each mount namespace
+ *   kernel threads        dev<phy>_sq_task, which sleep; work queues dev<phy>_sq_send_wq and
+ *                         dev<phy>_sq_fair_wq, whose CPUs are in /sys/devices/virtual/workqueue
  * and one for the tests alone:
  *   /proc/npu_writes      "address vector writes": how often the CPUs of a vector were written
  *
@@ -27,6 +29,7 @@
 #include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/interrupt.h>
+#include <linux/kthread.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>
@@ -36,6 +39,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 
 #define VENDOR        0x19e5
 #define CLASS_NPU     0x120000
@@ -447,6 +451,30 @@ static int make_functions(void)
     return pci_register_driver(&npu_driver);
 }
 
+/* Sleeps as the driver's thread does between interrupts, which never come here. */
+static int send_tasks(void *data)
+{
+    while (!kthread_should_stop()) {
+        set_current_state(TASK_INTERRUPTIBLE);
+        if (!kthread_should_stop())
+            schedule();
+    }
+    __set_current_state(TASK_RUNNING);
+    return 0;
+}
+
+static int make_kernel_threads(int id)
+{
+    struct task_struct *thread = kthread_run(send_tasks, NULL, "dev%d_sq_task", id);
+
+    if (IS_ERR(thread))
+        return PTR_ERR(thread);
+    if (!alloc_workqueue("dev%d_sq_send_wq", WQ_UNBOUND | WQ_SYSFS, 0, id) ||
+        !alloc_workqueue("dev%d_sq_fair_wq", WQ_UNBOUND | WQ_SYSFS, 0, id))
+        return -ENOMEM;
+    return 0;
+}
+
 static int make_devices(void)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
@@ -468,6 +496,12 @@ static int make_devices(void)
         if (IS_ERR(made))
             return PTR_ERR(made);
         views[0].npus |= BIT(id);
+        if (mailbox) {
+            int error = make_kernel_threads(id);
+
+            if (error)
+                return error;
+        }
     }
     views[0].ns = current->nsproxy->mnt_ns;
     views[0].root = 1;

@@ -10,9 +10,9 @@
 # HOST is a2, a3, 300i, 950, or one of two hosts with sections of their own: a2x2, an A2 with two
 # nodes (rules, memory_moves), and a2x4, an A2 with four nodes and four NPUs (binder). Its kernel
 # is 6.1, that of HOST@6.12 is 6.12. VM_SECTIONS="views rules binding" chooses the sections of
-# guest.sh, VM_SECTIONS=service the one of 16 workers, VM_SECTIONS=doctor the one of
-# faults, both for a2 alone, VM_SECTIONS="binder_start
-# troubles" parts of the section binder.
+# guest.sh; for a2 alone there are service (16 workers), doctor (faults), numa (run --numa-bind),
+# driver (kernel threads and work queues) and newcomer (the first ten minutes);
+# VM_SECTIONS="binder_start troubles" are parts of the section binder.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
 set -u
@@ -28,14 +28,16 @@ make_disk() { # host, script
     rm -rf "$root"
     for folder in bin proc sys dev run host tmp; do mkdir -p "$root/$folder"; done
     cp "$vm/apt/root/bin/busybox" "$root/bin/busybox"
-    cp "$vm/bin/cpubind" "$vm/bin/worker" "$vm/bin/disturb" "$vm/bin/memory" "$root/bin/"
+    cp "$vm/bin/cpubind" "$vm/bin/worker" "$vm/bin/disturb" "$vm/bin/memory" \
+        "$vm/bin/deny" "$root/bin/"
     cp "$(kernel_of "$1")/npu.ko" "$root/npu.ko"
     cp "$here/npu-smi.sh" "$root/bin/npu-smi"
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
     cp "$here/views.sh" "$here/rules.sh" "$here/binder.sh" "$here/memory.sh" \
-        "$here/service.sh" "$here/doctor.sh" "$root/"
+        "$here/service.sh" "$here/doctor.sh" "$here/numa.sh" "$here/driver.sh" \
+        "$here/newcomer.sh" "$root/"
     ln -s busybox "$root/bin/sh"
     chmod +x "$root/bin/npu-smi" "$root/bin/bundle.sh" "$root/init"
     add_crun
@@ -45,6 +47,7 @@ make_disk() { # host, script
     "$here/host.sh" "$host" "$root/views/own" 4 5
     "$here/host.sh" "$host" "$root/views/part" 2 3 4 5 6 7
     cp -r "$root/views/two" "$root/views/masked"
+    cp README.md "$root/host/README.md"
     sections=${VM_SECTIONS:-views rules binding}
     [ "$host" = a2x2 ] && sections="rules memory_moves"
     [ "$host" = a2x4 ] && case $sections in binder_start*) ;; *) sections=binder ;; esac
