@@ -17,8 +17,14 @@ typedef struct list_reading {
     const char *text;
     int32_t at;
     int32_t limit;
-    char *is_in; /* by number, `limit` of them */
+    int32_t end;   /* one past the largest number */
+    uint8_t *bits; /* by number */
 } list_reading;
+
+static int is_in(const list_reading *r, int32_t number)
+{
+    return r->bits[number / 8] >> number % 8 & 1;
+}
 
 /* Reads a number up to `most`. Returns why there is none; NULL when there is one. */
 static const char *read_one(list_reading *r, int32_t most, int32_t *out)
@@ -63,8 +69,10 @@ static const char *read_item(list_reading *r)
             }
         }
     }
-    for (int32_t i = first; !fault && i <= last; i += stride)
-        r->is_in[i] = 1;
+    for (int32_t i = first; !fault && i <= last; i += stride) {
+        r->bits[i / 8] |= (uint8_t)(1 << i % 8);
+        r->end = i >= r->end ? i + 1 : r->end;
+    }
     return fault;
 }
 
@@ -89,25 +97,25 @@ static const char *read_items(list_reading *r)
 
 const char *api_read_numbers(const char *text, int32_t limit, api_numbers *out, int32_t *at)
 {
-    list_reading r = {text, 0, limit, (char *)calloc((size_t)limit, 1)};
+    list_reading r = {text, 0, limit, 0, (uint8_t *)calloc((size_t)limit / 8 + 1, 1)};
     const char *fault;
     int32_t n = 0;
     free(out->item);
     *out = (api_numbers){NULL, 0};
     *at = 0;
-    if (!r.is_in)
+    if (!r.bits)
         return "there is no memory left";
     fault = read_items(&r);
     *at = r.at;
-    for (int32_t i = 0; !fault && i < limit; i++)
-        n += r.is_in[i];
+    for (int32_t i = 0; !fault && i < r.end; i++)
+        n += is_in(&r, i);
     if (n > 0)
         out->item = (int32_t *)malloc((size_t)n * sizeof *out->item);
     if (n > 0 && !out->item)
         fault = "there is no memory left";
-    for (int32_t i = 0; out->item && i < limit; i++)
-        if (r.is_in[i])
+    for (int32_t i = 0; out->item && i < r.end; i++)
+        if (is_in(&r, i))
             out->item[out->n++] = i;
-    free(r.is_in);
+    free(r.bits);
     return fault;
 }

@@ -155,6 +155,16 @@ static int has_npus(const cpubind_source *source, api_options *options, int32_t 
     return has;
 }
 
+/* Whether this host may have NPUs: the class of their driver, which containers see, too, or a
+ * node of /dev is there. Reads two listings in place of the whole bus. */
+static int may_have_npus(const cpubind_source *source, const api_options *options)
+{
+    const cpubind_input class_folder = source->list(source->ctx, "sys/class/devdrv-class");
+    const cpubind_input devices = source->list(source->ctx, "dev");
+    return options->root || options->fixture || class_folder.state != CPUBIND_INPUT_ABSENT ||
+           devices.state != CPUBIND_INPUT_ABSENT;
+}
+
 int cli_find_device_kind(api_options *options, int *is_on_device)
 {
     api_host host = {0};
@@ -166,8 +176,9 @@ int cli_find_device_kind(api_options *options, int *is_on_device)
         return API_DONE;
     status = open_host(options, &host);
     if (status == API_DONE)
-        *is_on_device =
-            !has_npus(&host.source, options, &n_device) && (n_device > 0 || options->numa_bind);
+        *is_on_device = (options->numa_bind && !may_have_npus(&host.source, options)) ||
+                        (!has_npus(&host.source, options, &n_device) &&
+                         (n_device > 0 || options->numa_bind));
     api_close_host(&host);
     return status;
 }
@@ -328,7 +339,19 @@ static int take_bound(const api_options *o, const cpubind_numa_bound *bound, cli
     return API_DONE;
 }
 
-static int numa_bind(const api_options *o, cli_run_place *out)
+static int read_topo(const cpubind_source *source, const api_options *o, cli_run_place *out)
+{
+    api_text why = {"", 0};
+    cli_topo_free(&out->devices.topo);
+    cli_topo_read(source, o, &out->devices.topo);
+    return out->devices.topo.status == CPUBIND_PCI_OK
+               ? API_DONE
+               : cli_fail(o, cli_topo_judge(&out->devices.topo, o, &why), why.text);
+}
+
+/* Lists need no device, and the cores only where ranks share a node: a command starts at once
+ * on a host with many. */
+static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place *out)
 {
     bind_lists lists = {.cpu = NULL};
     cpubind_lists cpus = {NULL, lists.row, o->n_numa_cpus};
@@ -337,17 +360,28 @@ static int numa_bind(const api_options *o, cli_run_place *out)
                                 .n_node = o->n_numa_node,
                                 .limits = {o->request.allowed, o->request.n_allowed,
                                            o->request.exclude, o->request.n_exclude}};
-    cpubind_numa_bound bound;
-    cpubind_numa_bind_status found;
+    cpubind_numa_bound bound = {.has_rivals = 0};
+    cpubind_numa_bind_status found = CPUBIND_NUMA_BIND_NO_MEMORY;
     api_text why = {"", 0};
     int status = read_lists(o, &lists);
     cpus.cpu = lists.cpu;
     asked.cpus = o->n_numa_cpus ? &cpus : NULL;
-    if (status == API_DONE) {
+    o->topo.no_bus = has_lists(o) && !cli_asks_for_devices(o);
+    o->topo.wants_cores = !has_lists(o);
+    if (status == API_DONE)
+        status = read_topo(source, o, out);
+    if (status == API_DONE)
         found = find(&asked, out, &bound);
-        if (found == CPUBIND_NUMA_BIND_OK)
-            status = take_bound(o, &bound, out);
-        else if (explain(o, out, found, &bound, &why) && !o->is_strict)
+    if (status == API_DONE && bound.has_rivals && !o->topo.wants_cores) {
+        o->topo.wants_cores = 1;
+        status = read_topo(source, o, out);
+        if (status == API_DONE)
+            found = find(&asked, out, &bound);
+    }
+    if (status == API_DONE && found == CPUBIND_NUMA_BIND_OK)
+        status = take_bound(o, &bound, out);
+    else if (status == API_DONE) {
+        if (explain(o, out, found, &bound, &why) && !o->is_strict)
             fprintf(stderr, "cpubind: warning: %s\n", why.text);
         else
             status = cli_fail(o, API_REFUSED, why.text);
@@ -411,10 +445,11 @@ static int limit_to_own(api_options *o, const api_bound *bound)
 {
     static int32_t cpus[CPUBIND_MAX_CPUS];
     const cpubind_source *source = &bound->live.source;
-    const cpubind_input status = source->read(source->ctx, "proc/self/status");
     cpubind_int_list list = {cpus, CPUBIND_MAX_CPUS, 0};
+    cpubind_input status;
     if ((!o->root && !o->fixture) || o->request.allowed)
         return API_DONE;
+    status = source->read(source->ctx, "proc/self/status");
     if (status.state != CPUBIND_INPUT_PRESENT ||
         cpubind_status_parse(status.data, status.len, &list, NULL) != CPUBIND_TEXT_OK)
         return cli_fail(o, API_UNREADABLE,
@@ -433,11 +468,7 @@ static int find_place(api_options *o, cli_run_place *out)
     if (status != API_DONE)
         return status;
     if (o->numa_bind) {
-        o->topo.wants_cores = 1;
-        cli_topo_read(&host.source, o, &out->devices.topo);
-        status = out->devices.topo.status == CPUBIND_PCI_OK
-                     ? numa_bind(o, out)
-                     : cli_fail(o, cli_topo_judge(&out->devices.topo, o, &why), why.text);
+        status = numa_bind(&host.source, o, out);
     } else {
         status = cli_make_devices(&host.source, o, o->request.has_rank ? NULL : o->pci,
                                   &out->devices, &why);

@@ -261,7 +261,8 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
     status = list_homes(&s);
     if (status == CPUBIND_NUMA_BIND_OK)
         status = take_allowed(&s, s.home + s.row[s.me], s.row[s.me + 1] - s.row[s.me]);
-    if (status == CPUBIND_NUMA_BIND_OK && has_rival(&s))
+    out->has_rivals = status == CPUBIND_NUMA_BIND_OK && has_rival(&s);
+    if (out->has_rivals)
         status = take_share(&s);
     if (status != CPUBIND_NUMA_BIND_OK)
         return status;

@@ -357,12 +357,13 @@ cpubind_pci_status cpubind_pci_read(const cpubind_source *source,
     memset(fault, 0, sizeof *fault);
     fault->offset = -1;
     fault->pci.domain = -1;
-    r.driven = source->list(source->ctx, INPUT_NVIDIA);
-    status = pci_judge(&r, INPUT_NVIDIA, r.driven);
-    if (status == CPUBIND_PCI_OK)
-        status = cpubind_priv_pci_read_nodes(&r);
+    status = cpubind_priv_pci_read_nodes(&r);
     if (status == CPUBIND_PCI_OK)
         status = cpubind_priv_pci_read_allowed(&r);
+    if (status != CPUBIND_PCI_OK || request->no_bus)
+        return status;
+    r.driven = source->list(source->ctx, INPUT_NVIDIA);
+    status = pci_judge(&r, INPUT_NVIDIA, r.driven);
     if (status == CPUBIND_PCI_OK)
         status = read_bus(&r);
     if (status == CPUBIND_PCI_OK)

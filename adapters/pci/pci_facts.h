@@ -44,6 +44,7 @@ typedef struct cpubind_pci_request {
     int32_t class_digits; /* 2, 4 or 6; 0: not asked for */
     int32_t wants_nics;   /* 1: network cards, too */
     int32_t wants_cores;  /* 1: which CPUs share a core, for a plan */
+    int32_t no_bus;       /* 1: nodes and CPUs alone, and no device */
 } cpubind_pci_request;
 
 /* == What is known ========================================================== */
@@ -150,7 +151,7 @@ typedef struct cpubind_pci_facts {
     int32_t *all_node;
     int32_t n_all_node;
     int32_t *all_distance; /* n_all_node rows of n_all_node; NULL: not known */
-    int32_t *node_of;      /* by CPU id, CPUBIND_MAX_CPUS long; -1: offline or not there */
+    int32_t *node_of;      /* by CPU id, n_cpu_id long; -1: offline or not there */
     int32_t n_cpu_id;      /* one past the highest online CPU */
     int32_t has_nodes;     /* 0: the kernel shows no nodes */
     int32_t is_part;       /* 1: the devices that the request names, or those of its class */

@@ -70,7 +70,7 @@ static cpubind_pci_status read_locality(pci_reader *r, const cpubind_pci_address
     if (status != CPUBIND_PCI_OK)
         return status;
     for (int32_t i = 0; i < n; i++)
-        if (f->node_of[cpu[i]] >= 0)
+        if (pci_is_online(f, cpu[i]))
             cpu[n_online++] = cpu[i];
     out->cpu = cpu;
     out->n = n_online == count_online(f) && f->host.n_node > 1 ? 0 : n_online;

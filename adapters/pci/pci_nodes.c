@@ -64,13 +64,19 @@ static const char *node_path(pci_reader *r, int32_t node, const char *leaf)
     return pci_path(r, INPUT_NODE_FOLDER, name, leaf);
 }
 
+/* The CPUs that are online, by CPU id. */
+typedef struct online_cpus {
+    uint8_t *is_online; /* n_id of them; NULL: the kernel does not say, and all ids count */
+    int32_t n_id;
+} online_cpus;
+
 /* Puts the CPUs of a list on a node, those that are online. */
 static void put_on_node(pci_reader *r, const int32_t *cpu, int32_t n, int32_t node,
-                        const uint8_t *online)
+                        const online_cpus *online)
 {
     cpubind_pci_facts *f = r->facts;
     for (int32_t i = 0; i < n; i++) {
-        if (online && !online[cpu[i]])
+        if (cpu[i] >= online->n_id || (online->is_online && !online->is_online[cpu[i]]))
             continue;
         f->node_of[cpu[i]] = node;
         if (cpu[i] >= f->n_cpu_id)
@@ -78,7 +84,7 @@ static void put_on_node(pci_reader *r, const int32_t *cpu, int32_t n, int32_t no
     }
 }
 
-static cpubind_pci_status read_node_cpus(pci_reader *r, int32_t node, const uint8_t *online)
+static cpubind_pci_status read_node_cpus(pci_reader *r, int32_t node, const online_cpus *online)
 {
     int32_t *cpu, n;
     cpubind_pci_status status =
@@ -144,33 +150,35 @@ static cpubind_pci_status read_all_distances(pci_reader *r)
     return CPUBIND_PCI_OK;
 }
 
-/* Reads which CPUs are online, by CPU id; *out is NULL when the kernel does not say. */
-static cpubind_pci_status read_online(pci_reader *r, uint8_t **out, int32_t **cpu, int32_t *n)
+/* Reads which CPUs are online; *n is -1 when the kernel does not say. */
+static cpubind_pci_status read_online(pci_reader *r, online_cpus *out, int32_t **cpu,
+                                      int32_t *n)
 {
     const cpubind_pci_status status =
         pci_read_cpus(r, INPUT_CPU_ONLINE, cpubind_cpulist_parse, cpu, n);
-    *out = NULL;
+    *out = (online_cpus){NULL, CPUBIND_MAX_CPUS};
     if (status != CPUBIND_PCI_OK || *n < 0)
         return status;
-    *out = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
-    if (!*out)
+    out->n_id = *n > 0 ? (*cpu)[*n - 1] + 1 : 0;
+    out->is_online = (uint8_t *)cpubind_arena_take(r->arena, out->n_id, 1);
+    if (!out->is_online)
         return CPUBIND_PCI_NO_MEMORY;
-    memset(*out, 0, CPUBIND_MAX_CPUS);
+    memset(out->is_online, 0, (size_t)out->n_id);
     for (int32_t i = 0; i < *n; i++)
-        (*out)[(*cpu)[i]] = 1;
+        out->is_online[(*cpu)[i]] = 1;
     return CPUBIND_PCI_OK;
 }
 
 cpubind_pci_status cpubind_priv_pci_read_nodes(pci_reader *r)
 {
     cpubind_pci_facts *f = r->facts;
-    uint8_t *online;
+    online_cpus online;
     int32_t *cpu, n;
     cpubind_pci_status status = read_online(r, &online, &cpu, &n);
-    f->node_of = cpubind_arena_ints(r->arena, CPUBIND_MAX_CPUS);
+    f->node_of = cpubind_arena_ints(r->arena, online.n_id);
     if (!f->node_of)
         return CPUBIND_PCI_NO_MEMORY;
-    for (int32_t i = 0; i < CPUBIND_MAX_CPUS; i++)
+    for (int32_t i = 0; i < online.n_id; i++)
         f->node_of[i] = -1;
     if (status == CPUBIND_PCI_OK)
         status = list_nodes(r);
@@ -179,11 +187,11 @@ cpubind_pci_status cpubind_priv_pci_read_nodes(pci_reader *r)
     f->has_nodes = f->n_all_node > 0;
     if (!f->has_nodes) {
         f->all_node[f->n_all_node++] = 0;
-        put_on_node(r, cpu, n, 0, NULL);
+        put_on_node(r, cpu, n, 0, &online);
         return CPUBIND_PCI_OK;
     }
     for (int32_t i = 0; status == CPUBIND_PCI_OK && i < f->n_all_node; i++)
-        status = read_node_cpus(r, f->all_node[i], online);
+        status = read_node_cpus(r, f->all_node[i], &online);
     return status == CPUBIND_PCI_OK ? read_all_distances(r) : status;
 }
 
@@ -281,7 +289,7 @@ cpubind_pci_status cpubind_priv_pci_read_allowed(pci_reader *r)
             cpu[n] = n;
     }
     for (int32_t i = 0; i < n; i++)
-        if (f->node_of[cpu[i]] >= 0)
+        if (pci_is_online(f, cpu[i]))
             cpu[n_kept++] = cpu[i];
     status = make_host(r, cpu, n_kept);
     if (status == CPUBIND_PCI_OK && r->request->wants_cores)

@@ -86,6 +86,12 @@ static inline const char *pci_path(pci_reader *r, const char *folder, const char
     return out;
 }
 
+/* Whether a CPU is online. */
+static inline int pci_is_online(const cpubind_pci_facts *f, int32_t cpu)
+{
+    return cpu < f->n_cpu_id && f->node_of[cpu] >= 0;
+}
+
 /* The name of the input `leaf` of a function; NULL when the arena is full. */
 static inline const char *pci_function_path(pci_reader *r, const cpubind_pci_address *pci,
                                             const char *leaf)

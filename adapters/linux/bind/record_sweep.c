@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "binding.h"
 
@@ -50,8 +51,8 @@ static cpubind_linux_fault add_pid(void *ctx, const char *name)
     for (size_t i = 0; i < n && i < 10; i++)
         pid = pid * 10 + (at[i] - '0');
     end = at + n;
-    if (n == 0 || n > 10 || pid < 1 || pid > INT32_MAX)
-        return cpubind_no_fault;
+    if (n == 0 || n > 10 || pid < 1 || pid > INT32_MAX || pid == (int64_t)getpid())
+        return cpubind_no_fault; /* this process works with its own files */
     if (strcmp(end, CPUBIND_RECORD_SUFFIX ".lock") == 0 ||
         (is_temp && strncmp(end, CPUBIND_RECORD_SUFFIX ".", 8) == 0) ||
         (strcmp(end, CPUBIND_RECORD_SUFFIX) == 0 && has_ended(s->root, (int32_t)pid, 0)))
