@@ -118,13 +118,15 @@ laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hos
 
 bench: deps-bench ## time the core, the readers, the command and binding, as ratios in one run
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
-	    $(BUILD)/bench_command $(BUILD)/bench_bind $(BUILD)/bench_watch $(BUILD)/bench_host
+	    $(BUILD)/bench_command $(BUILD)/bench_bind $(BUILD)/bench_watch $(BUILD)/bench_host \
+	    $(BUILD)/bench_run $(BUILD)/bench_cpubind
 	@$(BUILD)/bench
 	@$(BUILD)/bench_text
 	@$(BUILD)/bench_bind
 	@$(BUILD)/bench_watch
 	@$(BUILD)/bench_host
 	@$(BUILD)/bench_command $(BUILD)/cpubind
+	@$(BUILD)/bench_run $(BUILD)/cpubind $(BUILD)/bench_cpubind
 
 bench-host: deps-bench ## measure a watch beside 100,000 threads, for two minutes; needs root
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/bench_host
@@ -361,6 +363,9 @@ $(call link, bench_bind, tests/bench/bench_bind, $(LINUX) $(TEXT) $(CORE), -ljan
 $(call link, bench_watch, tests/bench/bench_watch, $(LINUX) $(TEXT) $(CORE))
 $(call link, bench_host, tests/bench/bench_host, $(WORKERS) $(LINUX) $(TEXT) $(CORE))
 $(call link, bench_command, tests/bench/bench_command)
+$(call link, bench_run, tests/bench/bench_run)
+# As packages have it: without libraries.
+$(call link, bench_cpubind, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -static -Xlinker --no-warnings -ljansson -lsqlite3 -lmd -lz -lm)
 
 .PRECIOUS: $(BUILD)/obj/%.o
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

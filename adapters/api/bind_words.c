@@ -297,10 +297,8 @@ static void warn_doubts(const listener *to, const cpubind_memory_move *memory)
         warn(to, "pagemap", &pagemap);
     }
     if (memory->is_balancing) {
-        api_add(&balancing,
-                "automatic NUMA balancing is on and may move pages away from node %d again: "
-                "sysctl kernel.numa_balancing=0 ends that",
-                (int)memory->node);
+        api_add(&balancing, "automatic NUMA balancing is on and may move pages of all "
+                            "processes away again: sysctl kernel.numa_balancing=0 ends that");
         warn(to, "numa_balancing", &balancing);
     }
 }

@@ -139,6 +139,10 @@ static void print_text(const cpubind_doctor_report *report, const cli_fixed *fix
     printf("%d checks: %d right, %d not known; %d to mend\n", (int)report->n_check,
            count_right(report, NULL), (int)report->n_unknown,
            (int)(report->n_finding + report->n_more) - n_fixed);
+    if (report->n_worker > 0 && !options->root && !options->fixture)
+        printf("%d workers: cpubind status shows which are bound, cpubind apply --all binds "
+               "them\n",
+               (int)report->n_worker);
 }
 
 /* == JSON =================================================================== */

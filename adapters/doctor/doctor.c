@@ -199,6 +199,7 @@ cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *reques
     if (!out->finding || !out->unknown || !d.cpu)
         return CPUBIND_PROBLEM_NO_MEMORY;
     doctor_read_workers(&d);
+    out->n_worker = d.is_workers_known ? d.n_worker : -1;
     doctor_read_pids(&d);
     for (int32_t i = 0; i < N_CHECKS && !d.is_short; i++) {
         d.check = &rows[i].check;

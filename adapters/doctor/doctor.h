@@ -84,8 +84,9 @@ typedef struct cpubind_doctor_report {
     int32_t n_more; /* findings that were not kept */
     cpubind_doctor_unknown *unknown;
     int32_t n_unknown;
-    int32_t n_check; /* checks of the table; those without a finding that are not unknown are
+    int32_t n_check;  /* checks of the table; those without a finding that are not unknown are
                         right */
+    int32_t n_worker; /* processes that drive an NPU; -1: not known */
 } cpubind_doctor_report;
 
 /* What is examined. Borrowed. */
