@@ -92,16 +92,23 @@ int main(int argc, char **argv)
         {"numactl --physcpubind --membind",
          {"numactl", "--physcpubind", cpu, "--membind", "0"},
          {0}},
+        /* As the launchers of vLLM and SGLang use it. */
+        {"numactl tried, then by a script",
+         {"sh", "-c",
+          "numactl --physcpubind $0 --membind 0 true &&"
+          " exec numactl --physcpubind $0 --membind 0 \"$@\"",
+          cpu},
+         {0}},
         {"cpubind run, CPUs and node given", {NULL}, {0}},
         {"the same without libraries", {NULL}, {0}},
     };
     const char *const options[] = {
         "run", "--numa-bind", "--numa-bind-nodes", "0", "--numa-bind-cpus", cpu, "--index",
         "0",   "--"};
-    const int n_row = without ? 4 : 3;
+    const int n_row = without ? 5 : 4;
     first_cpu(cpu, sizeof cpu);
-    for (int i = 2; i < n_row; i++) {
-        rows[i].words[0] = i == 2 ? cpubind : without;
+    for (int i = 3; i < n_row; i++) {
+        rows[i].words[0] = i == 3 ? cpubind : without;
         memcpy(rows[i].words + 1, options, sizeof options);
     }
     own_run();
