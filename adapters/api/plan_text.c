@@ -103,13 +103,26 @@ static void put_role(api_out *to, const api_row *row, cpubind_role role)
         api_put(to, "%s%d", i ? " " : "", (int)cpu[i]);
 }
 
+/* The mode as vllm-ascend logs it: that of the product, also where the plan is of clusters, or
+ * of slices because no affinity is known. */
+static const char *logged_mode(const cpubind_facts *facts, const api_options *options,
+                               const cpubind_ascend_plan *plan)
+{
+    const int is_instead = plan->core.strategy == CPUBIND_GLOBAL_SLICE &&
+                           options->request.is_auto_strategy &&
+                           cpubind_product_of(facts->type)->strategy == CPUBIND_TOPO_AFFINITY;
+    return api_strategy_word(is_instead || plan->core.strategy == CPUBIND_CLUSTER
+                                 ? CPUBIND_TOPO_AFFINITY
+                                 : plan->core.strategy);
+}
+
 /* Prints the lines that operators search their logs for; with --no-lists the first alone. */
 static void put_log_lines(api_out *to, const cpubind_facts *facts, const api_options *options,
                           const cpubind_ascend_plan *plan)
 {
     const cpubind_product *product = cpubind_product_of(facts->type);
     api_put(to, "[cpu_bind_mode] mode=%s rank=%d visible_npus=[",
-            api_strategy_word(plan->core.strategy), (int)options->request.rank);
+            logged_mode(facts, options, plan), (int)options->request.rank);
     for (int32_t i = 0; i < api_n_shown(plan); i++)
         api_put(to, "%s%d", i ? ", " : "", (int)api_shown(facts, plan, i).npu->logic);
     api_put_text(to, "]\n");

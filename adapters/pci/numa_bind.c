@@ -80,9 +80,10 @@ static void add_node(finder *s, int32_t rank, int32_t node)
 static void add_device(finder *s, int32_t rank, int32_t index)
 {
     const cpubind_pci_function *device = &s->facts->device[index];
-    if (device->n_cpu > 0)
-        memcpy(s->home + s->row[rank], device->cpu, (size_t)device->n_cpu * sizeof *s->home);
-    s->row[rank + 1] += device->n_cpu;
+    const int32_t n = cpubind_pci_has_share(s->facts, index) ? device->n_cpu : 0;
+    if (n > 0)
+        memcpy(s->home + s->row[rank], device->cpu, (size_t)n * sizeof *s->home);
+    s->row[rank + 1] += n;
     s->place[rank] = device->node;
     s->device[rank] = index;
 }

@@ -66,9 +66,11 @@ typedef struct planner {
     cpubind_arena *arena;
     cpubind_pci_plan *out;
     cpubind_plan core;
-    int32_t *want;        /* devices that get a row, ascending */
-    cpubind_status *why;  /* by device: why it has no row */
-    cpubind_fault *fault; /* of `why` */
+    cpubind_devices devices; /* those of the facts that have a share */
+    int32_t *index;          /* of each of them in facts->device */
+    int32_t *want;           /* those of them that get a row, ascending */
+    cpubind_status *why;     /* of each of them: why it has no row */
+    cpubind_fault *fault;    /* of `why` */
 } planner;
 
 static int is_in(const int32_t *list, int32_t n, int32_t value, int32_t *at)
@@ -105,10 +107,51 @@ int cpubind_pci_limit(const cpubind_pci_facts *facts, const cpubind_pci_limits *
     return 1;
 }
 
+int cpubind_pci_has_share(const cpubind_pci_facts *f, int32_t device)
+{
+    const cpubind_pci_function *function = &f->device[device];
+    for (int32_t k = 0; k < f->n_device; k++)
+        if (function->is_virtual && function->sight == CPUBIND_SIGHT_HIDDEN &&
+            !f->device[k].is_virtual &&
+            f->device[k].accelerator.family == function->accelerator.family)
+            return 0;
+    return 1;
+}
+
+static cpubind_status choose_devices(planner *p)
+{
+    const cpubind_devices *all = &p->facts->devices;
+    const cpubind_lists *near = &all->affinity;
+    int32_t *cpu = cpubind_arena_ints(p->arena, near->row[near->n]);
+    int32_t *row = cpubind_arena_ints(p->arena, near->n + 1);
+    int32_t *node = cpubind_arena_ints(p->arena, near->n);
+    int32_t n = 0;
+    p->index = cpubind_arena_ints(p->arena, near->n);
+    if (!cpu || !row || !node || !p->index)
+        return CPUBIND_ERR_SPACE;
+    row[0] = 0;
+    for (int32_t i = 0; i < near->n; i++) {
+        const int32_t n_near = near->row[i + 1] - near->row[i];
+        if (!cpubind_pci_has_share(p->facts, i))
+            continue;
+        if (n_near > 0)
+            memcpy(cpu + row[n], near->cpu + near->row[i], (size_t)n_near * sizeof *cpu);
+        node[n] = all->node ? all->node[i] : -1;
+        p->index[n] = i;
+        row[n + 1] = row[n] + n_near;
+        n++;
+        p->out->n_hidden += p->facts->device[i].sight == CPUBIND_SIGHT_HIDDEN;
+    }
+    p->devices = *all;
+    p->devices.affinity = (cpubind_lists){cpu, row, n};
+    p->devices.node = node;
+    return CPUBIND_OK;
+}
+
 static cpubind_status take_buffers(planner *p)
 {
     const cpubind_host *host = &p->out->host;
-    const cpubind_lists *near = &p->facts->devices.affinity;
+    const cpubind_lists *near = &p->devices.affinity;
     cpubind_plan *core = &p->core;
     const int32_t n_affinity = near->row[near->n];
     const int32_t times = p->asked->overlap == CPUBIND_OVERLAP_KEEP ? near->n : 1;
@@ -139,13 +182,13 @@ static cpubind_status cut(planner *p, cpubind_fault *fault)
     policy.roles = p->asked->roles;
     do {
         p->core.n_want = 0;
-        for (int32_t i = 0; i < p->facts->n_device; i++)
+        for (int32_t i = 0; i < p->devices.affinity.n; i++)
             if (p->why[i] == CPUBIND_OK)
                 p->want[p->core.n_want++] = i;
         if (p->core.n_want == 0)
             return CPUBIND_OK;
         p->core.want = p->want;
-        status = cpubind_make_plan(&p->out->host, &p->facts->devices, &policy, &p->core, fault);
+        status = cpubind_make_plan(&p->out->host, &p->devices, &policy, &p->core, fault);
         if ((status != CPUBIND_ERR_EMPTY && status != CPUBIND_ERR_TOO_FEW) || fault->device < 0)
             break;
         p->why[fault->device] = status;
@@ -180,9 +223,10 @@ static int32_t memory_node_of(const planner *p, const cpubind_pci_pool *pool)
     return p->facts->has_nodes ? best : -1;
 }
 
-static cpubind_status place(planner *p, cpubind_pci_pool *pool, cpubind_fault *fault)
+static cpubind_status place(planner *p, int32_t device, cpubind_pci_pool *pool,
+                            cpubind_fault *fault)
 {
-    cpubind_placing placing = {.cpu = pool->cpu, .n_cpu = pool->n_cpu, .device = pool->device};
+    cpubind_placing placing = {.cpu = pool->cpu, .n_cpu = pool->n_cpu, .device = device};
     cpubind_status status;
     placing.is_near = p->asked->strategy == CPUBIND_NEAR;
     placing.roles = p->asked->roles;
@@ -191,7 +235,7 @@ static cpubind_status place(planner *p, cpubind_pci_pool *pool, cpubind_fault *f
     placing.out_cpu = cpubind_arena_ints(p->arena, pool->n_cpu);
     if (!placing.work || !placing.out_cpu)
         return CPUBIND_ERR_SPACE;
-    status = cpubind_place_roles(&p->out->host, &p->facts->devices, &placing, fault);
+    status = cpubind_place_roles(&p->out->host, &p->devices, &placing, fault);
     pool->role_cpu = placing.out_cpu;
     pool->roles = placing.out_roles;
     pool->memory_node = memory_node_of(p, pool);
@@ -202,25 +246,29 @@ static cpubind_status place(planner *p, cpubind_pci_pool *pool, cpubind_fault *f
 static cpubind_status take_pool(planner *p, int32_t device, cpubind_pci_pool *pool,
                                 cpubind_fault *fault)
 {
+    int32_t k = 0;
+    while (k < p->devices.affinity.n && p->index[k] != device)
+        k++;
     memset(pool, 0, sizeof *pool);
     pool->device = device;
     pool->memory_node = -1;
-    pool->why = p->why[device];
+    pool->why = k < p->devices.affinity.n ? p->why[k] : CPUBIND_ERR_EMPTY;
     if (pool->why != CPUBIND_OK) {
-        pool->fault = p->fault[device];
+        if (k < p->devices.affinity.n)
+            pool->fault = p->fault[k];
         return CPUBIND_OK;
     }
     for (int32_t i = 0; i < p->core.n_want; i++)
-        if (p->want[i] == device) {
+        if (p->want[i] == k) {
             pool->cpu = p->core.cpu + p->core.row[i];
             pool->n_cpu = p->core.row[i + 1] - p->core.row[i];
         }
-    return place(p, pool, fault);
+    return place(p, k, pool, fault);
 }
 
 static cpubind_status measure(planner *p, cpubind_fault *fault)
 {
-    const int32_t n = p->facts->n_device;
+    const int32_t n = p->devices.affinity.n;
     const cpubind_host *host = &p->out->host;
     int32_t *row = cpubind_arena_ints(p->arena, n + 1);
     int32_t *work =
@@ -233,7 +281,7 @@ static cpubind_status measure(planner *p, cpubind_fault *fault)
         k += k < p->core.n_want && p->want[k] == i;
     }
     row[n] = p->core.row[k];
-    return cpubind_measure(host, &p->facts->devices, (cpubind_lists){p->core.cpu, row, n},
+    return cpubind_measure(host, &p->devices, (cpubind_lists){p->core.cpu, row, n},
                            p->asked->roles.count[CPUBIND_ROLE_IRQ], work, &p->out->quality,
                            NULL, fault);
 }
@@ -254,11 +302,11 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
     out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);
     if (!out->pool)
         return CPUBIND_ERR_SPACE;
-    for (int32_t i = 0; i < facts->n_device; i++)
-        out->n_hidden += facts->device[i].sight == CPUBIND_SIGHT_HIDDEN;
     if (!cpubind_pci_limit(facts, &asked->limits, arena, &out->host))
         return CPUBIND_ERR_SPACE;
-    status = take_buffers(&p);
+    status = choose_devices(&p);
+    if (status == CPUBIND_OK)
+        status = take_buffers(&p);
     if (status == CPUBIND_OK)
         p.core.row[0] = 0;
     if (status == CPUBIND_OK)

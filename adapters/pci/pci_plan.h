@@ -61,8 +61,13 @@ typedef struct cpubind_pci_plan {
     cpubind_host host;       /* what the pools were cut from */
 } cpubind_pci_plan;
 
-/* Plans the devices of a host. A device whose near CPUs are not known, or are not allowed, or
- * are too few, has no pool, and the others have theirs.
+/* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
+ * one of its family has none unless this process sees it: the physical one stands for the card,
+ * and a virtual machine with the other has the CPUs of its cpuset. */
+int cpubind_pci_has_share(const cpubind_pci_facts *facts, int32_t device);
+
+/* Plans the devices of a host that have a share. A device whose near CPUs are not known, or are
+ * not allowed, or are too few, has no pool, and the others have theirs.
  *   in      facts of cpubind_pci_read, with wants_cores
  *   out     *out, in the arena
  *   errors  a status of the core with *fault; ERR_SPACE: try a larger arena */

@@ -564,6 +564,8 @@ TEST(quotes_hold_no_control_characters)
 TEST(a_fixture_is_found_in_the_installed_corpus)
 {
     expect_output(RUN("plan", "--fixture", "a3-640cpu-16npu"), "mode=global_slice");
+    /* The word of vllm-ascend for a 950, whose pools are clusters. */
+    expect_output(RUN("plan", "--fixture", "950-smt1-256cpu"), "mode=topo_affinity");
 }
 
 TEST(a_plan_names_the_npus_that_were_checked_for_overlap)

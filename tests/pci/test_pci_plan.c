@@ -123,6 +123,8 @@ static void expect_status(made_host *h, const cpubind_numa_asked *asked,
     assert_int_equal(bound.n_rank, n_rank);
 }
 
+static const cpubind_pci_asked near_rules = {.strategy = CPUBIND_NEAR, .roles = {{0, 1, 0, 0}}};
+
 /* == numa-bind ============================================================== */
 
 TEST(a_device_alone_on_its_node_gets_the_node)
@@ -192,6 +194,34 @@ TEST(a_hidden_device_keeps_its_share)
     add(h, 0, -1);
     h->device[0].sight = CPUBIND_SIGHT_HIDDEN;
     expect_bound(h, &(cpubind_numa_asked){.index = 0}, "4-7", "0");
+    drop(h);
+}
+
+TEST(a_virtual_function_beside_its_physical_one_has_no_share)
+{
+    made_host *h = make(16, 2, 0, 1);
+    cpubind_pci_plan plan;
+    cpubind_fault fault;
+    add(h, 0, -1);
+    add(h, 0, -1);
+    h->device[1].is_virtual = 1;
+    h->device[1].sight = CPUBIND_SIGHT_HIDDEN;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
+            CPUBIND_OK);
+        assert_int_equal(plan.n_pool, 1);
+        assert_int_equal(plan.n_hidden, i);
+        /* In a virtual machine, which has no physical function, it keeps its share. */
+        expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, i ? "0-3,8-11" : "0-15");
+        expect_bound(h, &(cpubind_numa_asked){.index = 0}, i ? "0-3" : "0-7", "0");
+        h->device[0].is_virtual = 1;
+    }
+    h->device[1].sight = CPUBIND_SIGHT_VISIBLE;
+    h->device[0].is_virtual = 0;
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
+                     CPUBIND_OK);
+    assert_int_equal(plan.n_pool, 2);
     drop(h);
 }
 
@@ -294,8 +324,6 @@ TEST(a_full_arena_is_said)
 }
 
 /* == Plans ================================================================== */
-
-static const cpubind_pci_asked near_rules = {.strategy = CPUBIND_NEAR, .roles = {{0, 1, 0, 0}}};
 
 TEST(a_plan_by_near_gives_each_device_its_share)
 {
@@ -426,6 +454,7 @@ int main(void)
         cmocka_unit_test(a_narrow_cpuset_is_intersected),
         cmocka_unit_test(a_device_that_is_not_found_does_not_turn_off_the_others),
         cmocka_unit_test(a_hidden_device_keeps_its_share),
+        cmocka_unit_test(a_virtual_function_beside_its_physical_one_has_no_share),
         cmocka_unit_test(several_nodes_of_a_device_are_spread_over_the_devices),
         cmocka_unit_test(more_ranks_than_cpus_share_the_node),
         cmocka_unit_test(a_list_of_nodes_needs_no_device),
