@@ -5,6 +5,9 @@
  * binding is undone.
  */
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,11 +263,24 @@ static int run(api_options *options, api_bound *bound)
     return become(options, bound, 1);
 }
 
+/* Takes memory from the kernel at once and keeps it: the command that is executed soon gives all
+ * of it back. */
+static void take_memory(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_TOP_PAD, 4 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    (void)mallopt(M_MMAP_THRESHOLD, 8 << 20);
+#endif
+}
+
 int cli_run(int argc, char **argv)
 {
     static api_options options;
     api_bound bound = {.pid = (int32_t)getpid()};
-    int status = cli_start(argc, argv, API_RUN, NULL, &options);
+    int status;
+    take_memory();
+    status = cli_start(argc, argv, API_RUN, NULL, &options);
     if (status >= 0)
         return status == API_DONE ? API_DONE : CLI_RUN_FAILED;
     for (int32_t i = 0; i < options.n_env; i++)

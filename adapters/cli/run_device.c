@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../linux/bind/numa_policy.h"
 #include "../text/procfs.h"
@@ -155,14 +156,15 @@ static int has_npus(const cpubind_source *source, api_options *options, int32_t 
     return has;
 }
 
-/* Whether this host may have NPUs: the class of their driver, which containers see, too, or a
- * node of /dev is there. Reads two listings in place of the whole bus. */
-static int may_have_npus(const cpubind_source *source, const api_options *options)
+/* Whether this host may have NPUs: the class of their driver, which containers see, too, or the
+ * node of its manager is there. Two names in place of the whole bus. */
+static int may_have_npus(const api_options *options)
 {
-    const cpubind_input class_folder = source->list(source->ctx, "sys/class/devdrv-class");
-    const cpubind_input devices = source->list(source->ctx, "dev");
-    return options->root || options->fixture || class_folder.state != CPUBIND_INPUT_ABSENT ||
-           devices.state != CPUBIND_INPUT_ABSENT;
+    static const char *const names[] = {"/sys/class/devdrv-class", "/dev/davinci_manager"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (access(names[i], F_OK) == 0 || errno != ENOENT)
+            return 1;
+    return options->root || options->fixture;
 }
 
 int cli_find_device_kind(api_options *options, int *is_on_device)
@@ -174,11 +176,13 @@ int cli_find_device_kind(api_options *options, int *is_on_device)
         cli_asks_for_devices(options) || (options->forces_lists && has_lists(options));
     if (*is_on_device || options->one_npu >= 0 || cli_npu_option(options))
         return API_DONE;
+    *is_on_device = options->numa_bind && !may_have_npus(options);
+    if (*is_on_device)
+        return API_DONE;
     status = open_host(options, &host);
     if (status == API_DONE)
-        *is_on_device = (options->numa_bind && !may_have_npus(&host.source, options)) ||
-                        (!has_npus(&host.source, options, &n_device) &&
-                         (n_device > 0 || options->numa_bind));
+        *is_on_device =
+            !has_npus(&host.source, options, &n_device) && (n_device > 0 || options->numa_bind);
     api_close_host(&host);
     return status;
 }
