@@ -524,6 +524,8 @@ typedef struct api_bound {
     api_planned planned;
     cpubind_arena arena; /* of the goal */
     cpubind_goal goal;
+    const cpubind_thread_wish *wish; /* of the goal; borrowed from the options */
+    int32_t n_wish;
 } api_bound;
 
 /* How the options say that a process is bound. */

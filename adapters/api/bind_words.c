@@ -363,10 +363,54 @@ static void warn_all(const listener *to, const cpubind_report *report)
     warn_memory(to, report);
 }
 
+/* Whether a pattern may be for a kernel thread, a work queue or an interrupt of the driver: not
+ * every host has them. */
+static int may_be_of_driver(const char *pattern)
+{
+    const cpubind_thread_role *row;
+    for (int32_t i = 0; (row = cpubind_thread_role_at(i)) != NULL; i++)
+        if (row->named != CPUBIND_NAMED_THREAD &&
+            strncmp(pattern, row->pattern, strcspn(row->pattern, "<*")) == 0)
+            return 1;
+    return 0;
+}
+
+/* Whether an item of a report has a name that a pattern fits. */
+static int is_any_named(const cpubind_report *report, const char *text)
+{
+    char pattern[CPUBIND_PATTERN_SIZE];
+    if (!cpubind_pattern_make(text, pattern))
+        return 1;
+    for (int32_t i = 0; i < report->n; i++)
+        if (cpubind_pattern_matches(pattern, report->item[i].name))
+            return 1;
+    return 0;
+}
+
+/* A name of --thread that no thread has: a mistake in writing, or the thread comes later. */
+static void warn_wishes(const listener *to, const api_bound *bound,
+                        const cpubind_report *report)
+{
+    for (int32_t i = 0; i < bound->n_wish && !to->is_watching; i++) {
+        const char *name = bound->wish[i].name;
+        api_text text = {"", 0};
+        if (is_any_named(report, name) || may_be_of_driver(name))
+            continue;
+        api_add(
+            &text,
+            "no thread of process %d has the name \"%s\" of --thread now: ps -L -o comm= -p "
+            "%d prints the names",
+            (int)bound->pid, name, (int)bound->pid);
+        warn(to, "thread", &text);
+    }
+}
+
 void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_hear *hear,
                       void *ctx)
 {
-    warn_all(&(listener){hear, ctx, bound->is_reading, bound->is_watching}, report);
+    const listener to = {hear, ctx, bound->is_reading, bound->is_watching};
+    warn_all(&to, report);
+    warn_wishes(&to, bound, report);
 }
 
 void api_warn_news(const cpubind_report *report, api_hear *hear, void *ctx)

@@ -176,6 +176,8 @@ int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_s
     api_make(source ? source : &bound->live.source, &options->request, planned);
     if (planned->code == CPUBIND_PROBLEM_NONE)
         planned->code = api_with_arena(&bound->arena, make_goal, &(making){options, bound});
+    bound->wish = options->wish;
+    bound->n_wish = planned->code == CPUBIND_PROBLEM_NONE ? options->n_wish : 0;
     return (int)cpubind_problem_exit(planned->code);
 }
 

@@ -14,6 +14,9 @@
 #include "output.h"
 #include "service_ask.h"
 
+/* Items of a report, at most, that tell which CPUs most threads belong on. */
+#define MAIN_ITEMS 64
+
 /* A row as the functions of bind_common.h take it. Its binding is that of the host. */
 static api_bound bound_of(const host_call *c, const cpubind_host_row *row)
 {
@@ -83,16 +86,34 @@ int32_t cli_count_not(const cpubind_report *report)
            cli_count_threads(report, CPUBIND_ITEM_FAILED);
 }
 
-/* The CPUs that most threads belong on; a long list is cut. */
-static void add_main(api_table *table, const cpubind_report *report)
+/* Adds a cell for a list of CPUs; a long one is cut. */
+static void add_list(api_table *table, const char *list)
 {
     enum { WIDTH = 18 };
-    const char *main = "-";
+    if (strlen(list) > WIDTH)
+        api_cell(table, "%.*s...", WIDTH - 3, list);
+    else
+        api_cell(table, "%s", *list ? list : "-");
+}
+
+static void add_heads(api_table *table)
+{
+    static const char *const heads[] = {"NPU",   "process", "name",  "container", "main CPUs",
+                                        "right", "moved",   "wrong", "state"};
+    table->n_column = (int32_t)(sizeof heads / sizeof *heads);
+    for (int32_t i = 0; i < table->n_column; i++)
+        api_cell(table, "%s", heads[i]);
+}
+
+/* Adds the CPUs that most of the first threads belong on. */
+static void add_main(api_table *table, const cpubind_report *report)
+{
+    const char *main = "";
     int32_t best = 0;
-    for (int32_t i = 0; report && i < report->n && i < 64; i++) {
+    for (int32_t i = 0; report && i < report->n && i < MAIN_ITEMS; i++) {
         const cpubind_item *item = &report->item[i];
         int32_t n = 0;
-        for (int32_t k = 0; item->should && k < report->n && k < 64; k++)
+        for (int32_t k = 0; item->should && k < report->n && k < MAIN_ITEMS; k++)
             n += report->item[k].kind == CPUBIND_ITEM_THREAD && report->item[k].should &&
                  strcmp(report->item[k].should, item->should) == 0;
         if (item->kind == CPUBIND_ITEM_THREAD && n > best) {
@@ -100,19 +121,13 @@ static void add_main(api_table *table, const cpubind_report *report)
             main = item->should;
         }
     }
-    if (strlen(main) > WIDTH)
-        api_cell(table, "%.*s...", WIDTH - 3, main);
-    else
-        api_cell(table, "%s", main);
+    add_list(table, main);
 }
 
 static void print_table(const host_call *c)
 {
-    static const char *const heads[] = {"NPU",   "process", "name",  "container", "main CPUs",
-                                        "right", "moved",   "wrong", "state"};
-    api_table table = {.n_column = (int32_t)(sizeof heads / sizeof *heads)};
-    for (int32_t i = 0; i < table.n_column; i++)
-        api_cell(&table, "%s", heads[i]);
+    api_table table = {.n_column = 0};
+    add_heads(&table);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
         api_cell_number(&table, row->npu);
@@ -335,6 +350,8 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     how->n_wish = o->n_wish;
     how->threads = o->threads;
     how->bind = cli_bind_options(o, 0, 0);
+    if (c->stop)
+        how->bind.stop = c->stop;
     how->root = o->root;
     how->respects_masks = o->respects_masks;
     how->keeps_others = o->keeps_others;
@@ -380,6 +397,115 @@ static int verify_all(host_call *c)
     return print_all(c);
 }
 
+/* == What the service says ================================================== */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static json_t *items_of(const json_t *row)
+{
+    return json_object_get(json_object_get(row, "outcome"), "items");
+}
+
+/* Threads of a row of an answer that ended in one of the ways; -1: it was not looked at. */
+static int32_t count_said(const json_t *row, const char *const *results)
+{
+    const json_t *items = items_of(row);
+    json_t *item;
+    int32_t n = json_is_array(items) ? 0 : -1;
+    size_t i;
+    json_array_foreach(items, i, item) for (const char *const *r = results; *r; r++) n +=
+        strcmp(text_of(item, "kind"), "thread") == 0 &&
+        strcmp(text_of(item, "result"), *r) == 0;
+    return n;
+}
+
+/* The CPUs that most of the first threads of a row of an answer belong on; "" without one. */
+static const char *main_said(const json_t *row)
+{
+    json_t *items = items_of(row), *one, *other;
+    const char *main = "";
+    int best = 0;
+    size_t i, k;
+    json_array_foreach(items, i, one)
+    {
+        const char *should = text_of(one, "should");
+        int n = 0;
+        if (i >= MAIN_ITEMS || strcmp(text_of(one, "kind"), "thread") != 0)
+            continue;
+        json_array_foreach(items, k, other) n +=
+            k < MAIN_ITEMS && strcmp(text_of(other, "kind"), "thread") == 0 &&
+            strcmp(text_of(other, "should"), should) == 0;
+        if (n > best && *should) {
+            best = n;
+            main = should;
+        }
+    }
+    return main;
+}
+
+/* What is wrong with a row of an answer, and each warning that no row before it had. */
+static void print_said_wrong(host_call *c, const json_t *row)
+{
+    const json_t *npu = json_object_get(row, "npu");
+    const char *error = text_of(json_object_get(row, "error"), "text");
+    const int pid = (int)json_integer_value(json_object_get(row, "pid"));
+    json_t *warning;
+    size_t i;
+    if (*error && json_is_integer(npu))
+        fprintf(stderr, "cpubind: process %d, NPU %d: %s\n", pid, (int)json_integer_value(npu),
+                error);
+    else if (*error)
+        fprintf(stderr, "cpubind: process %d: %s\n", pid, error);
+    json_array_foreach(json_object_get(json_object_get(row, "outcome"), "warnings"), i, warning)
+    {
+        const char *text = text_of(warning, "text");
+        if (*text && is_new(c, text))
+            fprintf(stderr, "cpubind: warning: process %d: %s\n", pid, text);
+    }
+}
+
+/* The object of verify --all as text: the table, and what is wrong below it. */
+static int print_said(host_call *c, const json_t *answer)
+{
+    static const char *const keys[] = {"workers", "others"};
+    static const char *const wrong[] = {"wrong", "part", "skipped", "failed", NULL};
+    static const char *const right[] = {"right", NULL}, *const moved[] = {"moved", NULL};
+    api_table table = {.n_column = 0};
+    json_t *row;
+    size_t i;
+    int n = 0;
+    add_heads(&table);
+    for (int k = 0; k < 2; k++)
+        json_array_foreach(json_object_get(answer, keys[k]), i, row)
+        {
+            const json_t *npu = json_object_get(row, "npu");
+            n++;
+            api_cell_number(&table,
+                            json_is_integer(npu) ? (int32_t)json_integer_value(npu) : -1);
+            api_cell_number(&table, (int32_t)json_integer_value(json_object_get(row, "pid")));
+            api_cell(&table, "%.12s", text_of(row, "name"));
+            api_cell(&table, "%s",
+                     *text_of(row, "container") ? text_of(row, "container") : "-");
+            add_list(&table, main_said(row));
+            api_cell_number(&table, count_said(row, right));
+            api_cell_number(&table, count_said(row, moved));
+            api_cell_number(&table, count_said(row, wrong));
+            api_cell(&table, "%s", text_of(row, "state"));
+        }
+    if (n == 0 && !c->options->quiet)
+        puts("no process drives an NPU");
+    else if (!c->options->quiet)
+        cli_print_table(stdout, &table);
+    (void)fflush(stdout);
+    for (int k = 0; k < 2; k++)
+        json_array_foreach(json_object_get(answer, keys[k]), i, row) print_said_wrong(c, row);
+    return !ferror(stdout);
+}
+
 /* The worst status among the rows of an answer. */
 static int worst_of(const json_t *rows)
 {
@@ -397,14 +523,14 @@ static int worst_of(const json_t *rows)
 
 /* Prints what the service says in place of the work. Returns the exit status; -1: no
  * service. */
-static int ask_service(const api_options *options)
+static int ask_service(host_call *c)
 {
-    json_t *answer = options->command == API_VERIFY && options->json
-                         ? cli_ask_service(options, CPUBIND_ASK_VERIFY)
-                         : NULL;
+    const api_options *options = c->options;
+    json_t *answer =
+        options->command == API_VERIFY ? cli_ask_service(options, CPUBIND_ASK_VERIFY) : NULL;
     const json_t *workers = json_object_get(answer, "workers");
     const json_t *others = json_object_get(answer, "others");
-    int status;
+    int status, is_printed;
     if (!json_is_array(workers) || !json_is_array(others)) {
         json_decref(answer);
         return -1;
@@ -412,7 +538,11 @@ static int ask_service(const api_options *options)
     status = worst_of(workers);
     if (worst_of(others) > status)
         status = worst_of(others);
-    return cli_print_json(stdout, answer) ? status : cli_no_memory();
+    if (options->json)
+        return cli_print_json(stdout, answer) ? status : cli_no_memory();
+    is_printed = print_said(c, answer);
+    json_decref(answer);
+    return is_printed ? status : API_UNWRITTEN;
 }
 
 int cli_call_all(const api_options *options)
@@ -420,7 +550,7 @@ int cli_call_all(const api_options *options)
     host_call c = {.options = options, .said = json_array()};
     cpubind_host_options how = {.root = NULL};
     api_text why = {"", 0};
-    int status = ask_service(options);
+    int status = ask_service(&c);
     if (status >= 0) {
         json_decref(c.said);
         return status;

@@ -16,6 +16,7 @@ typedef struct host_call {
     api_planned planned; /* borrowed from the host, but for the code */
     json_t *said;        /* texts of warnings: each is printed once */
     int is_watching, status;
+    int (*stop)(void *ctx); /* ends a call early; NULL: the signals of a command do */
 } host_call;
 
 /* Takes over the plan of the host, as the functions of the command have it. */

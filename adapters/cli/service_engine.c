@@ -7,6 +7,7 @@
 #include "service_engine.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -142,6 +143,15 @@ static int wants(void *ctx, const char *program, const char *name)
     return cli_settings_wants(&((const engine *)ctx)->settings.options, program, name);
 }
 
+/* Whether the service is to end: its signals are blocked, and read from a descriptor. */
+static int is_ending(void *ctx)
+{
+    sigset_t pending;
+    (void)ctx;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
+}
+
 static void close_host(engine *e)
 {
     cpubind_host_bind_close(e->call.host);
@@ -173,6 +183,7 @@ static void start(void *ctx)
     cpubind_linux_fault no_events;
     e->call.options = &e->settings.options;
     e->call.is_watching = 0;
+    e->call.stop = is_ending;
     if (cli_open_all(&e->call, &how, &why) != API_DONE) {
         put_off(e, &why);
         return;

@@ -4,7 +4,7 @@
  * The processes, their threads and the calls are real, on a fake host of 640 CPUs: each mask is
  * set to a CPU of this machine, and kept in memory as it was asked for. What npu-smi says is a
  * fixture host's. CPUBIND_BENCH_PROCESSES=4000 makes as many idle processes of 25 threads
- * (host_cost.sh), CPUBIND_BENCH_SECONDS=60 watches for as long instead, with events and without.
+ * (host_cost.sh), CPUBIND_BENCH_SECONDS=60 watches for as long instead, with and without events.
  */
 #define _GNU_SOURCE
 #include <sys/resource.h>

@@ -240,8 +240,10 @@ applies_quietly() {
 }
 
 threads_go_where_asked() {
-    says 0 "" apply --npu 0 --thread hccl_watchdog_thread=release --thread other=150-151,160 \
+    says 0 'has the name "nobody" of --thread now: ps -L -o comm= -p ' \
+        apply --npu 0 --thread hccl_watchdog_thread=release --thread other=150-151,160 \
         --thread acl_thread=pool --thread a=b=irq --thread nobody=acl &&
+        [ "$(grep -c 'of --thread now' "$out/err")" = 1 ] &&
         is_on hccl_watchdog_t 167 && is_on other 150-151,160 && is_on acl_thread 144-167 &&
         is_on a=b 144-145 && is_on worker 146-165 &&
         says 0 "as it should be" verify && restore

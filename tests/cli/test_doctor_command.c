@@ -47,6 +47,29 @@ static void prints_evidence_cost_and_command(void **state)
     command_free(&r);
 }
 
+/* No command mends a driver that does not answer: the command shows more, and says so. */
+static void names_a_command_that_only_shows_more(void **state)
+{
+    command_result r = RUN("doctor", "--root", HOSTS "a2-info-hangs");
+    json_t *report = json_of(RUN("doctor", "--root", HOSTS "a2-info-hangs", "--json"));
+    const json_t *findings = json_object_get(report, "findings");
+    int n = 0;
+    (void)state;
+    assert_non_null(strstr(r.out, "npu_smi_slow: minor\n"));
+    assert_non_null(strstr(r.out, "\n  look    npu-smi info -l; dmesg | grep -i -e devdrv"));
+    assert_null(strstr(r.out, "\n  mend    npu-smi"));
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *one = json_array_get(findings, i);
+        if (strcmp(text_at(one, "check"), "npu_smi_slow") != 0)
+            continue;
+        assert_true(json_is_false(json_object_get(one, "mends")));
+        n++;
+    }
+    assert_int_equal(n, 1);
+    json_decref(report);
+    command_free(&r);
+}
+
 /* The advice followed: with the rules near nothing is left. */
 static void judges_the_plan_of_its_options(void **state)
 {
@@ -128,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_80_columns),
+        cmocka_unit_test(names_a_command_that_only_shows_more),
         cmocka_unit_test(prints_evidence_cost_and_command),
         cmocka_unit_test(judges_the_plan_of_its_options),
         cmocka_unit_test(never_takes_unknown_for_right),

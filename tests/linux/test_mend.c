@@ -239,6 +239,28 @@ static void leaves_what_somebody_has_changed_since(void **state)
     expect_as(f.before);
 }
 
+/* A thread that was given more CPUs, and whose process was bound to a part of them then. */
+static void leaves_the_threads_of_a_bound_process(void **state)
+{
+    char name[32], record[STAGE_PATH];
+    FILE *file;
+    (void)state;
+    snprintf(name, sizeof name, "/%d.record", (int)f.w.pid);
+    stage_record_path(name, record);
+    for (int is_bound = 0; is_bound < 2; is_bound++) {
+        apply_all();
+        put_on(f.tid[0], on_stage.cpu[1]);
+        file = is_bound ? fopen(record, "we") : NULL;
+        scratch_need(!is_bound || (file && fclose(file) == 0), record);
+        assert_int_equal(restore(&f.calls, NULL), CPUBIND_LINUX_OK);
+        assert_true(is_on(f.tid[0], on_stage.cpu[is_bound]));
+        assert_true(is_on(f.tid[1], on_stage.cpu[0]));
+        put_on(f.tid[0], on_stage.cpu[0]);
+        scratch_need(!is_bound || unlink(record) == 0, record);
+        expect_as(f.before);
+    }
+}
+
 static void forgets_a_thread_that_has_ended(void **state)
 {
     char before[STAGE_TEXT];
@@ -501,6 +523,7 @@ int main(void)
         CASE(makes_changes_on_record_and_puts_them_back),
         CASE(keeps_the_first_value),
         CASE(leaves_what_somebody_has_changed_since),
+        CASE(leaves_the_threads_of_a_bound_process),
         CASE(forgets_a_thread_that_has_ended),
         CASE(undoes_or_names_what_a_fault_leaves),
         CASE(puts_the_rest_back_after_a_fault_of_restore),

@@ -175,6 +175,32 @@ TEST(what_killed_processes_leave_is_swept)
     f.descriptors = open_descriptors();
 }
 
+/* A volume that a host and a container share: the container sees none of the processes. */
+static ssize_t other_namespace(int dir, const char *path, char *out, size_t size)
+{
+    static const char link[] = "pid:[4026532999]";
+    if (strcmp(path, "proc/self/ns/pid") != 0)
+        return fault_table.readlinkat(dir, path, out, size);
+    memcpy(out, link, sizeof link - 1);
+    return (ssize_t)sizeof link - 1;
+}
+
+TEST(a_record_of_another_pid_namespace_is_not_swept)
+{
+    cpubind_sys other = fault_table;
+    char record[STAGE_PATH];
+    other.readlinkat = other_namespace;
+    assert_int_equal(apply_at(NULL), CPUBIND_LINUX_OK);
+    snprintf(record, sizeof record, "%s", in_folder(".record"));
+    worker_end(&f.w);
+    cpubind_bind_sweep(&other);
+    assert_true(is_there(record));
+    cpubind_bind_sweep(&fault_table);
+    assert_false(is_there(record));
+    worker_start(&f.w, "worker");
+    f.descriptors = open_descriptors();
+}
+
 TEST(what_somebody_works_with_is_not_swept)
 {
     cpubind_binding *b;
@@ -275,6 +301,7 @@ int main(void)
         EACH(a_second_record_is_refused),
         EACH(a_file_of_another_kind_names_no_record),
         EACH(what_killed_processes_leave_is_swept),
+        EACH(a_record_of_another_pid_namespace_is_not_swept),
         EACH(what_somebody_works_with_is_not_swept),
         EACH(a_fault_makes_no_second_record),
         EACH(a_fault_finds_the_record_or_fails),

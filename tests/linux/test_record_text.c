@@ -565,6 +565,32 @@ TEST(an_impossible_line_is_damage)
     }
 }
 
+TEST(a_pid_namespace_is_read_back)
+{
+    static const struct {
+        const char *line, *what;
+    } bad[] = {{"namespace 0\n", "namespace"},
+               {"namespace 04026532001\n", "namespace"},
+               {"namespace 18446744073709551616\n", "namespace"},
+               {"namespace\n", "line"},
+               {"namespace 4026532001 1\n", "namespace"}};
+    char text[2048], with[64];
+    cpubind_record s;
+    cpubind_bytes bytes = {0};
+    size_t len = edit(text, sizeof text, "boot b\n", "boot b\nnamespace 4026532001\n");
+    assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
+    assert_true(s.pid_namespace == 4026532001u);
+    assert_int_equal(cpubind_record_format(&s, sys, &bytes).error, 0);
+    assert_non_null(strstr(bytes.data, "\nboot b\nnamespace 4026532001\nbefore "));
+    cpubind_bytes_free(&bytes);
+    cpubind_record_free(&s);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(with, sizeof with, "boot b\n%s", bad[i].line);
+        len = edit(text, sizeof text, "boot b\n", with);
+        check_damaged(text, len, bad[i].what, 4);
+    }
+}
+
 TEST(a_text_that_does_not_match_its_sum_is_damage)
 {
     static const char *const sums[] = {
@@ -703,6 +729,7 @@ int main(void)
         cmocka_unit_test(the_shortest_text_has_four_lines_after_the_first),
         cmocka_unit_test(a_number_outside_its_range_is_damage),
         cmocka_unit_test(an_impossible_line_is_damage),
+        cmocka_unit_test(a_pid_namespace_is_read_back),
         cmocka_unit_test(a_text_that_does_not_match_its_sum_is_damage),
         cmocka_unit_test(every_cut_text_is_damage),
         cmocka_unit_test(without_memory_no_text_is_read_half),

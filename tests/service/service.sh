@@ -164,6 +164,13 @@ commands_ask_it() {
         [ "$(json "$out/verify" '$.service.pid')" = "$service" ] &&
         [ "$(json "$out/verify" '$.workers[0].pid')" = "$first" ] &&
         [ "$(json "$out/verify" '$.workers[1].state')" = right ] || return 1
+    shim "$CPUBIND" verify --all >"$out/verify" 2>"$out/verify.err" || return 1
+    grep -q "process $first: no interrupt is bound" "$out/verify.err" || return 1
+    [ "$(awk -v p="$first" '$2 == p { print $1, $3, $6, $7, $8, $9 }' "$out/verify")" = \
+        "0 worker 2 0 0 right" ] && [ "$(wc -l <"$out/verify")" = 3 ] || {
+        cat "$out/verify"
+        return 1
+    }
     show_status --json
     [ "$(json "$out/status" '$.service.pid')" = "$service" ] &&
         [ "$(json "$out/status" '$.service.workers')" = 2 ] || return 1

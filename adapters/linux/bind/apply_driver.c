@@ -123,8 +123,8 @@ cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goa
     return why;
 }
 
-/* Makes this process a user of a kernel thread that has come in the place of one, and no more of
- * the one that has ended. */
+/* Makes this process a user of a kernel thread that has come in the place of one that has
+ * ended, of which the process is a user no more. */
 static cpubind_linux_fault use_next(cpubind_binding *b, const cpubind_shared_entry *ended,
                                     const cpubind_shared_entry *next, int32_t should)
 {

@@ -126,6 +126,7 @@ void cpubind_begin_record(cpubind_binding *b)
     cpubind_record_free(&b->record);
     b->record = (cpubind_record){.pid = b->options.pid,
                                  .start = b->start,
+                                 .pid_namespace = b->pid_namespace,
                                  .npu = -1,
                                  .memory_node = -1,
                                  .before = CPUBIND_CPUSET_NONE,
@@ -268,6 +269,7 @@ static cpubind_linux_fault read_boot(cpubind_binding *b)
     if (input.state == CPUBIND_INPUT_PRESENT && n > 0)
         memcpy(b->boot, bytes.data, n);
     b->boot[strcspn(b->boot, "\n")] = '\0';
+    b->pid_namespace = cpubind_pid_namespace(&b->root);
     cpubind_bytes_free(&bytes);
     if (input.state != CPUBIND_INPUT_FAILED)
         return cpubind_no_fault;

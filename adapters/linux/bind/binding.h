@@ -113,6 +113,7 @@ struct cpubind_binding {
     int process_lock_fd; /* -1: not held */
     uint64_t start;      /* of the process */
     char boot[64];       /* which boot of the kernel this is; "" where it does not say */
+    uint64_t pid_namespace;
     cpubind_phase phase;
     int is_dirty;          /* the record has facts that the file does not have yet */
     int is_save_failed;    /* the last try to write the file failed */
@@ -533,9 +534,9 @@ cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *mov
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal);
 cpubind_linux_fault cpubind_move_irq(cpubind_attempt *a, const cpubind_move *move);
 
-/* Puts back what the goal before named of the driver and this one does not: kernel threads, work
- * queues and the mailbox, and of another NPU all interrupts. At the end, when nothing can fail
- * any more. An interrupt that cannot be put back stays in the record. */
+/* Puts back what the goal before named of the driver and this one does not: kernel threads,
+ * work queues and the mailbox, and of another NPU all interrupts. At the end, when nothing can
+ * fail any more. An interrupt that cannot be put back stays in the record. */
 void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal);
 
 /* Moves the interrupts that were moved elsewhere since apply, and tells an irqbalance that has

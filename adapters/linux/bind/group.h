@@ -34,8 +34,9 @@ typedef struct cpubind_group_news {
 cpubind_linux_status cpubind_group_open(const cpubind_sys *sys, cpubind_group **out,
                                         cpubind_linux_fault *fault);
 
-/* Adds a binding. From then on its calls find irqbalance and kernel threads as the others of the
- * group do, and it is told of events through the group. Without memory the binding stays alone. */
+/* Adds a binding. From then on its calls find irqbalance and kernel threads as the others of
+ * the group do, and it is told of events through the group. Without memory the binding stays
+ * alone. */
 void cpubind_group_join(cpubind_group *group, cpubind_binding *binding);
 
 /* Asks the kernel for the events of all processes.

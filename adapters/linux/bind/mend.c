@@ -14,8 +14,8 @@
 
 #include "../kernel/irqbalance.h"
 #include "../kernel/process.h"
+#include "binding.h"
 #include "mend_record.h"
-#include "record.h"
 
 struct cpubind_mend {
     const cpubind_sys *sys;
@@ -181,11 +181,12 @@ static int is_same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Whether a thread has no CPU but those of a value: the kernel keeps those of its cpuset. */
+/* Whether a thread has no CPU but those of a value: the kernel keeps those of its cpuset. A
+ * thread of a process that was bound since is where the binding has put it. */
 static int is_within(cpubind_mend *m, const cpubind_mend_entry *e, const char *now)
 {
     int32_t part, whole;
-    return e->kind == CPUBIND_CHANGE_THREAD &&
+    return e->kind == CPUBIND_CHANGE_THREAD && !cpubind_place_has_record(&m->root, e->pid) &&
            !cpubind_cpu_sets_of_text(&m->sets, m->sys, now, (int32_t)strlen(now), &part)
                 .error &&
            !cpubind_cpu_sets_of_text(&m->sets, m->sys, e->after, (int32_t)strlen(e->after),

@@ -7,8 +7,8 @@
  * RECORD  doctor.record in the folder of records, text (mend_text.c has the grammar); the rules
  *         of record.h hold for it, with the lock doctor.record.lock. Gone when nothing is left.
  * FIRST   A value that is on record already keeps its first "before".
- * OTHERS  Restore leaves alone what somebody else has changed since, and says so; it is off
- *         record then. A thread or an irqbalance that has ended needs nothing.
+ * OTHERS  Restore leaves alone what somebody else has changed since, or a binding, and says so;
+ *         it is off record then. A thread or an irqbalance that has ended needs nothing.
  */
 #ifndef CPUBIND_LINUX_MEND_H
 #define CPUBIND_LINUX_MEND_H

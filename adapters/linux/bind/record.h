@@ -62,7 +62,8 @@ typedef struct cpubind_record {
     int32_t pid;
     uint64_t start; /* field 22 of /proc/<pid>/stat */
     char boot[64];  /* /proc/sys/kernel/random/boot_id, NUL-terminated; "" where not known */
-    int32_t npu;    /* -1: not known */
+    uint64_t pid_namespace;            /* cpubind_pid_namespace, where the pid was taken */
+    int32_t npu;                       /* -1: not known */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of a device that is no NPU, as cpubind_pci_format
                                           writes it; else "" */
     cpubind_cpu_sets sets;

@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: MIT
  *
  * Only in the usual folder of this user, and each under the lock of its record: a file that
- * another cpubind works with stays. What an ended process has changed on the host is in the
- * record of the host (host_record.h), which stays. Whatever fails is left for the next time.
+ * another cpubind works with stays, and so does a record of another pid namespace, which may
+ * share the folder: its process is not visible here. What an ended process has changed on the
+ * host is in the record of the host (host_record.h), which stays. Whatever fails is left for
+ * the next time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../kernel/process.h"
 #include "binding.h"
 
 /* Whether a process has ended. One that /proc hides has not. */
@@ -68,7 +71,9 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
     cpubind_record record;
     if (cpubind_record_open(root, NULL, pid, CPUBIND_RECORD_WRITE, &file).error)
         return; /* another cpubind works with it */
-    if (!cpubind_record_load(file, &record).error && has_ended(root, pid, record.start))
+    if (!cpubind_record_load(file, &record).error &&
+        record.pid_namespace == cpubind_pid_namespace(root) &&
+        has_ended(root, pid, record.start))
         (void)cpubind_record_remove(file);
     else
         cpubind_record_remove_temps(file);

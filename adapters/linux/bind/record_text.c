@@ -7,6 +7,8 @@
  *     cpubind-record 3 VERSION               the format's number; the cpubind that wrote it
  *     process PID START                      START: field 22 of /proc/PID/stat
  *     boot NAME                              /proc/sys/kernel/random/boot_id
+ *     namespace N                            inode of its pid namespace; absent: the first of
+ *                                            the host, or not known
  *     before LIST                            CPUs of the process before it was bound first
  *     widest LIST                            all that its cpuset gave then: a thread that had
  *                                            them gets the widest mask back
@@ -24,12 +26,13 @@
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * process, before, main and sum are there once; boot, widest, npu, pci, memory and uvb at most
- * once; the others any number of times. Numbers are decimal without leading zeros, a LIST is as
- * the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or PATTERN each byte
- * that is not '!' to '~', and each '%', is %xx with two lower-case digits. So there is one text
- * for a record, and each other text is refused: cut, reordered, doubled or edited ones too. A
- * "{" begins the records of cpubind 0.1, which were JSON; they are refused as "older".
+ * process, before, main and sum are there once; boot, namespace, widest, npu, pci, memory and
+ * uvb at most once; the others any number of times. Numbers are decimal without leading zeros,
+ * a LIST is as the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or
+ * PATTERN each byte that is not '!' to '~', and each '%', is %xx with two lower-case digits. So
+ * there is one text for a record, and each other text is refused: cut, reordered, doubled or
+ * edited ones too. A "{" begins the records of cpubind 0.1, which were JSON; they are refused
+ * as "older".
  */
 #include "../../text/pci_address.h"
 #include "../kernel/irq.h"
@@ -99,6 +102,8 @@ cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cp
     put(&w, "process %d %llu\n", (int)record->pid, (unsigned long long)record->start);
     if (*record->boot)
         put_name(&w, "boot", record->boot);
+    if (record->pid_namespace)
+        put(&w, "namespace %llu\n", (unsigned long long)record->pid_namespace);
     put(&w, "before %s\n", list_of(&w, record->before));
     if (record->widest != CPUBIND_CPUSET_NONE)
         put(&w, "widest %s\n", list_of(&w, record->widest));
@@ -119,6 +124,12 @@ static int read_process(reader *r)
 static int read_boot(reader *r)
 {
     return read_name(r, r->record->boot, (int32_t)sizeof r->record->boot);
+}
+
+static int read_namespace(reader *r)
+{
+    return read_number(r, UINT64_MAX, &r->record->pid_namespace) &&
+           r->record->pid_namespace != 0;
 }
 
 static int read_before(reader *r)
@@ -210,6 +221,7 @@ static const struct line_kind {
 } kinds[] = {
     {"process", NEEDED, read_process},
     {"boot", 0, read_boot},
+    {"namespace", 0, read_namespace},
     {"before", NEEDED, read_before},
     {"widest", 0, read_widest},
     {"main", NEEDED, read_main},

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,23 @@
 
 /* Words of the widest mask: 65,536 CPUs. */
 #define MASK_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
+
+/* The inode of the first pid namespace of each host (PROC_PID_INIT_INO). */
+#define FIRST_NAMESPACE 4026531836u
+
+uint64_t cpubind_pid_namespace(cpubind_root *root)
+{
+    static const char head[] = "pid:[";
+    char link[64];
+    const ssize_t n =
+        root->sys->readlinkat(root->fd, "proc/self/ns/pid", link, sizeof link - 1);
+    uint64_t inode;
+    link[n > 0 ? n : 0] = '\0';
+    if (strncmp(link, head, sizeof head - 1) != 0)
+        return 0;
+    inode = strtoull(link + sizeof head - 1, NULL, 10);
+    return inode == FIRST_NAMESPACE ? 0 : inode;
+}
 
 /* == One process or thread ================================================== */
 

@@ -22,6 +22,11 @@ typedef struct cpubind_proc_stat {
     uint64_t start;    /* field 22: clock ticks from the start of the host */
 } cpubind_proc_stat;
 
+/* The inode of the pid namespace of this process; 0: the first one of the host, or not known.
+ * Rules: pid_namespaces(7).
+ *   in      root: "/" */
+uint64_t cpubind_pid_namespace(cpubind_root *root);
+
 /* Reads /proc/<pid>/task/<tid>/stat; tid 0: of the main thread, whose numbers are those of the
  * process. (/proc/<pid>/stat adds up the times of all threads, which takes much longer.)
  *   in      root: "/"
