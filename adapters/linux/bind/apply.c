@@ -119,6 +119,7 @@ static cpubind_linux_fault move_all(cpubind_attempt *a)
 static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
+    const int is_first = goal->n_driver > 0 && !cpubind_is_recorded(b);
     cpubind_linux_fault why = cpubind_no_fault;
     if (b->record.before < 0)
         why = cpubind_read_before(b);
@@ -129,7 +130,12 @@ static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
     if (b->options.memory == CPUBIND_MEMORY_NONE)
         b->record.memory_node = -1;
     b->is_dirty = 1;
-    why = open_host(b, goal);
+    if (is_first)
+        why = cpubind_read_kernel_names(b);
+    if (!why.error)
+        why = open_host(b, goal);
+    if (is_first && !why.error)
+        cpubind_keep_kernel_names(b);
     if (!why.error)
         why = cpubind_prepare_irqs(a, goal);
     if (!why.error)

@@ -558,6 +558,12 @@ void cpubind_undo_irqbalance(cpubind_attempt *a);
 cpubind_linux_fault cpubind_prepare_driver(cpubind_attempt *a, const cpubind_goal *goal);
 cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move);
 
+/* Reads the names of all kernel threads, if a second has passed since; holds them for another
+ * second. A first apply reads them before it locks the record of the host, which may take as
+ * long as the rest of the call, and holds them when it has the lock. */
+cpubind_linux_fault cpubind_read_kernel_names(cpubind_binding *b);
+void cpubind_keep_kernel_names(cpubind_binding *b);
+
 /* Finds the kernel thread of a name: the one on record, else one that is visible
  * (kernel_threads.c). The bindings of a group read the names once a second.
  *   out     out->pid 0: there is none; else out->number, out->start too */

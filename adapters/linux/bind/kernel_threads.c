@@ -107,18 +107,34 @@ static cpubind_linux_fault try_kernel_thread(cpubind_binding *b, int32_t pid, co
     return cpubind_no_fault;
 }
 
+static cpubind_kernel_list *list_of(cpubind_binding *b)
+{
+    return b->group ? &b->group->kernel : &b->kernel;
+}
+
+cpubind_linux_fault cpubind_read_kernel_names(cpubind_binding *b)
+{
+    return list_of(b)->end_ms <= cpubind_now_ms() ? read_names(b, list_of(b))
+                                                  : cpubind_no_fault;
+}
+
+void cpubind_keep_kernel_names(cpubind_binding *b)
+{
+    list_of(b)->end_ms = cpubind_now_ms() + LIST_MS;
+}
+
 cpubind_linux_fault cpubind_find_kernel_thread(cpubind_binding *b, const char *name,
                                                cpubind_shared_entry *out)
 {
     const cpubind_shared_record *host = &b->shared.record;
-    cpubind_kernel_list *list = b->group ? &b->group->kernel : &b->kernel;
+    cpubind_kernel_list *list = list_of(b);
     cpubind_linux_fault why = cpubind_no_fault;
     for (int32_t i = 0; !why.error && i < host->n_entry && out->pid == 0; i++)
         if (host->entry[i].kind == CPUBIND_ITEM_KERNEL &&
             strcmp(host->entry[i].id.name, name) == 0)
             why = try_kernel_thread(b, host->entry[i].number, name, out);
-    if (!why.error && out->pid == 0 && list->end_ms <= cpubind_now_ms())
-        why = read_names(b, list);
+    if (!why.error && out->pid == 0)
+        why = cpubind_read_kernel_names(b);
     for (int32_t i = list->n; !why.error && out->pid == 0 && i-- > 0;)
         if (cpubind_comm_is(list->row[i].comm, list->row[i].len, name))
             why = try_kernel_thread(b, list->row[i].pid, name, out);
