@@ -152,6 +152,7 @@ typedef struct api_options {
     const char *state;
     int respects_masks;       /* --all: leave processes alone that bind themselves */
     int keeps_others;         /* --others keep */
+    int tree;                 /* --tree: a process and all below it */
     cpubind_pci_request topo; /* of topo, without its functions */
     cpubind_pci_address pci[API_MAX_PCI]; /* --pci; topo.n_named of them */
     cpubind_role_spec roles;              /* --roles */

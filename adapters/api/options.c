@@ -780,6 +780,7 @@ const api_option api_option_rows[] = {
     READ("class", API_TOPO | API_PLAN | LIVE, read_class),
     READ("roles", API_PLAN | LIVE, read_roles),
     FLAG("all", API_APPLY | API_VERIFY | API_RESTORE, all),
+    FLAG("tree", API_APPLY | API_RUN, tree),
     FLAG("respect-masks", API_APPLY, respects_masks),
     READ("others", API_APPLY, choose_others),
     FLAG("ended", API_RESTORE, is_ended),

@@ -139,7 +139,7 @@ int cli_apply(int argc, char **argv)
     int status = cli_start(argc, argv, API_APPLY, NULL, &options);
     if (status >= 0)
         return status;
-    if (options.all)
+    if (options.all || options.tree)
         return cli_call_all(&options);
     status = apply(&options, &bound, &place);
     cli_free_run_place(&place);

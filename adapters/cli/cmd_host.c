@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../host/host_bind.h"
 #include "../linux/terminal.h"
@@ -321,7 +322,7 @@ static void print_news(host_call *c)
     clearerr(stdout);
 }
 
-/* Binds again and again until a signal ends this process. */
+/* Binds again and again until a signal ends this process; a tree until it has ended. */
 static int watch(host_call *c)
 {
     if (fflush(stdout) != 0)
@@ -331,10 +332,17 @@ static int watch(host_call *c)
     if (!c->options->quiet && !c->options->json)
         cpubind_linux_say_at_signal(fileno(stderr),
                                     "cpubind: the watch has ended; all processes stay bound\n");
-    for (;;) {
+    do {
         cpubind_host_bind_again(c->host, c->options->watch_ms);
         print_news(c);
-    }
+    } while (!c->options->tree || !cpubind_host_bind_is_over(c->host));
+    return API_DONE;
+}
+
+/* Whether the plan keeps CPUs for the host. */
+static int is_keeping(const api_options *o)
+{
+    return o->request.keep_each > 0 || o->request.keep;
 }
 
 int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
@@ -354,7 +362,9 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
         how->bind.stop = c->stop;
     how->root = o->root;
     how->respects_masks = o->respects_masks;
-    how->keeps_others = o->keeps_others;
+    how->keeps_others = o->keeps_others || (o->tree && is_keeping(o));
+    how->tree = !o->tree ? 0 : o->command == API_RUN ? (int32_t)getpid() : o->pid;
+    how->bind.is_watching |= o->tree && o->command == API_RUN;
     how->source = is_live ? NULL : &c->source.source;
     if (cpubind_host_bind_open(how, &c->host, &fault) == CPUBIND_LINUX_OK)
         return API_DONE;

@@ -15,6 +15,7 @@
 
 #include "bind_common.h"
 #include "run_device.h"
+#include "run_tree.h"
 
 #define MAX_VALUE 8192
 
@@ -274,6 +275,17 @@ static void take_memory(void)
 #endif
 }
 
+static int run_tree(const api_options *options, api_bound *bound)
+{
+    int has_started = 0;
+    int status = set_environment(options, NULL);
+    if (status == API_DONE)
+        status = cli_run_tree(options, child_signal, &has_started);
+    if (has_started)
+        return status;
+    return options->or_unbound ? start_unbound(options, bound) : CLI_RUN_FAILED;
+}
+
 int cli_run(int argc, char **argv)
 {
     static api_options options;
@@ -287,8 +299,8 @@ int cli_run(int argc, char **argv)
         if (check_words(&options, options.env[i]) != API_DONE)
             return CLI_RUN_FAILED;
     if (!options.has_memory)
-        options.memory = CPUBIND_MEMORY_PREFER;
-    status = run(&options, &bound);
+        options.memory = options.tree ? CPUBIND_MEMORY_MIGRATE : CPUBIND_MEMORY_PREFER;
+    status = options.tree ? run_tree(&options, &bound) : run(&options, &bound);
     api_close_bound(&bound);
     return status;
 }

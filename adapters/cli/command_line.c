@@ -296,6 +296,26 @@ static const char *binding_conflict(const api_options *o, enum api_command comma
     return NULL;
 }
 
+/* The same for apply --tree and run --tree. */
+static const char *tree_conflict(const api_options *o, enum api_command command)
+{
+    const cpubind_request *q = &o->request;
+    if (command == API_APPLY && !o->pid)
+        return "--tree is a process and all below it: name it with --pid N";
+    if (o->all || o->state || o->one_npu >= 0 || q->has_rank || q->visible || o->is_auto)
+        return "--tree finds the device of each process: leave out --all, --npu, --rank, "
+               "--auto, --visible and --state";
+    if (o->numa_bind || o->n_numa_node > 0 || o->n_numa_cpus > 0 || o->forces_lists)
+        return "--tree binds by the plan: leave out --numa-bind and its lists";
+    if (q->n_process > 0 || o->has_index)
+        return "--tree counts the processes of each device itself: leave out --processes and "
+               "--index";
+    return o->memory == CPUBIND_MEMORY_PREFER && (o->has_memory || command == API_APPLY)
+               ? "--memory prefer is for a command that runs in place of cpubind: --tree moves "
+                 "memory, with --memory migrate or all"
+               : NULL;
+}
+
 /* The same for apply --all and verify --all. */
 static const char *all_conflict(const api_options *o, enum api_command command)
 {
@@ -358,8 +378,8 @@ static const char *conflict(const api_options *o, enum api_command command)
         return "name the target: either -o DIR, or --db FILE --name NAME";
     if (command == API_CAPTURE && o->db && !o->name)
         return "--db needs a name for the host, --name NAME";
-    if (o->all && (command & (API_APPLY | API_VERIFY)))
-        return all_conflict(o, command);
+    if (o->tree || (o->all && (command & (API_APPLY | API_VERIFY))))
+        return o->tree ? tree_conflict(o, command) : all_conflict(o, command);
     if (o->respects_masks || o->keeps_others)
         return "--respect-masks and --others are about all workers: give --all, too";
     if ((command & API_BINDING) && !(command & API_RESTORE))

@@ -157,7 +157,7 @@ static const cli_help helps[] = {
      "  --memory WAY          migrate (default: own pages), all (lone worker), none\n"
      "  --memory-limit BYTES, --memory-time SECONDS   such as 200G; 5 by default\n" IRQBALANCE
      "  --watch [SECONDS]     bind again every SECONDS (default 1), to its end\n"
-     "  --all                 all processes that drive an NPU; --watch finds new ones\n"
+     "  --all, --tree         all processes that drive an NPU; those below --pid N\n"
      "  --respect-masks       --all: leave processes that bind themselves alone\n"
      "  --others WAY          --all: the engine's other processes: leave, or keep\n"
      "\n"
@@ -179,7 +179,7 @@ static const cli_help helps[] = {
                  "                        {npu}, {node}; such as OMP_NUM_THREADS={threads}\n"
                  "\n"
                  "The plan:\n" LIVE_PLAN STATE ANY_ARCH STRICT
-                 "  --or-unbound          start the command after any refusal, too\n"
+                 "  --or-unbound, --tree  start it after any refusal; bind all below it\n"
                  "  --json (errors alone), --quiet, --help, --version\n"},
     {API_VERIFY, "verify",
      "Usage: cpubind verify [--pid N | --all] [--npu N | --rank N] [OPTION...]\n"

@@ -57,6 +57,10 @@ cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
         why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &h->root.fd);
         status = why.error ? CPUBIND_LINUX_ERR_OPEN : CPUBIND_LINUX_OK;
     }
+    if (status == CPUBIND_LINUX_OK && options->tree) {
+        why = cpubind_host_read_tree(h);
+        status = why.error ? CPUBIND_LINUX_ERR_OPEN : CPUBIND_LINUX_OK;
+    }
     if (status != CPUBIND_LINUX_OK) {
         cpubind_host_bind_close(h);
         return cpubind_linux_end(status, why, fault);
@@ -87,6 +91,8 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     cpubind_host_free_allowed(&h->allowed);
     free(h->goal_arena.base);
     free(h->list_arena.base);
+    free(h->tree_cpu);
+    free(h->in_tree.id);
     if (h->root.fd >= 0)
         h->sys->close(h->root.fd);
     free(h);
@@ -246,8 +252,12 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
     how.other_path = e->other_path;
     if (e->npu < 0)
         how.memory = CPUBIND_MEMORY_NONE;
-    if (!e->binding)
+    if (e->was_other && e->npu >= 0)
+        close_binding(e);
+    if (!e->binding) {
+        e->was_other = e->npu < 0;
         status = cpubind_bind_open(&how, h->sys, &e->binding, &fault);
+    }
     if (status != CPUBIND_LINUX_OK) {
         if (status == CPUBIND_LINUX_ERR_BUSY)
             e->row.holder = cpubind_bind_holder(&how, h->sys);
@@ -402,6 +412,16 @@ static cpubind_problem_code find_all(cpubind_host_bind *h)
     return h->list_problem.code;
 }
 
+cpubind_problem_code cpubind_host_bind_prepare(cpubind_host_bind *h)
+{
+    if (!h->facts.has_facts && cpubind_host_read_facts(h) != CPUBIND_PROBLEM_NONE) {
+        h->plan.code = h->facts.code;
+        h->plan.problem = h->facts.problem;
+        return h->plan.code;
+    }
+    return cpubind_host_make_plan(h);
+}
+
 cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h)
 {
     const cpubind_problem_code code = find_all(h);
@@ -510,6 +530,25 @@ void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms)
         (void)list_all(h);
     if (h->is_old || news.is_period || h->next_list_ms != 0)
         bind_all(h);
+}
+
+int cpubind_host_bind_is_over(cpubind_host_bind *h)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    const int error = cpubind_proc_stat_read(&h->root, h->options.tree, 0, &stat).error;
+    for (int32_t i = 0; i < h->n; i++)
+        if (h->entry[i]->row.state != CPUBIND_HOST_ENDED)
+            return 0;
+    return error == ESRCH ||
+           (!error && (stat.start != h->tree_start || stat.state == 'Z' || stat.state == 'X'));
+}
+
+void cpubind_host_bind_end(cpubind_host_bind *h)
+{
+    begin_call(h);
+    for (int32_t i = 0; i < h->n; i++)
+        if (has_ended(h, h->entry[i]))
+            end_entry(h, h->entry[i]);
 }
 
 void cpubind_host_bind_wake_at(cpubind_host_bind *h, int fd)

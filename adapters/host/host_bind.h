@@ -13,6 +13,9 @@
  * TERMS
  *   worker  a process that drives an NPU, by the driver's list, else by the table of npu-smi
  *   other   a process of a worker's process group or container that drives no NPU
+ *   tree    a process and those below it: with options->tree, workers and others are of the
+ *           tree alone, and every process of it that drives no NPU is an other. A process that
+ *           was found in the tree once stays in it, whoever its parent becomes
  *   row     one worker or other, and the result of the last call for it
  *
  * PLAN  One for the whole host: each NPU has the allowed CPUs of its own workers, and several
@@ -101,6 +104,10 @@ typedef struct cpubind_host_options {
                                      each listing; NULL: `source` has it, else this host */
     int respects_masks;           /* 1: leave processes alone that have masks of their own */
     int keeps_others;             /* 1: put the others on the CPUs that the plan keeps */
+    int32_t tree;                 /* the process whose tree alone is bound; 0: the whole host.
+                                     It may have the CPUs that this process had before it was
+                                     bound, unless the request names them. This process itself,
+                                     and those above it, are never bound */
     /* Whether a process is to be bound, by its program and the name of its main thread, which
      * may change until it is bound. NULL: every one. */
     int (*wants)(void *ctx, const char *program, const char *name);
@@ -120,6 +127,16 @@ cpubind_linux_status cpubind_host_bind_open(const cpubind_host_options *options,
  * kernel for events, too.
  *   returns the code of the plan: NONE, also when rows have failed */
 cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h);
+
+/* Plans as for a call, and changes nothing: the plan says which CPUs it keeps.
+ *   returns as apply */
+cpubind_problem_code cpubind_host_bind_prepare(cpubind_host_bind *h);
+
+/* Whether the tree has ended: its first process, and every process that is bound. */
+int cpubind_host_bind_is_over(cpubind_host_bind *h);
+
+/* Puts back what processes that have ended used on the host; those that live stay bound. */
+void cpubind_host_bind_end(cpubind_host_bind *h);
 
 /* Waits for events or the end of the period, and puts right what is not: threads that were born
  * or moved, workers that were started, other programs, workers that have ended.

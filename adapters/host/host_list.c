@@ -108,6 +108,56 @@ static void add_worker(cpubind_host_bind *h, const cpubind_worker *w,
         refuse(e, (cpubind_linux_fault){.error = EINVAL, .what = "several NPUs"});
 }
 
+cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h)
+{
+    cpubind_npu_process row = {h->options.tree, 0};
+    const cpubind_npu_processes list = {.row = &row, .n = 1};
+    cpubind_workers workers;
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (cpubind_workers_read_local(&list, h->sys, &workers, &why) != CPUBIND_LINUX_OK)
+        return why;
+    if (workers.n == 0) {
+        why = cpubind_fault_of(ESRCH, "process");
+    } else {
+        const cpubind_worker *w = &workers.row[0];
+        const cpubind_cpus cpus = w->is_bound ? w->allowed : w->mask;
+        h->tree_start = w->start;
+        if (cpus.n > 0 && !h->options.request.allowed)
+            h->tree_cpu = (int32_t *)h->sys->malloc((size_t)cpus.n * sizeof *h->tree_cpu);
+        if (h->tree_cpu) {
+            memcpy(h->tree_cpu, cpus.cpu, (size_t)cpus.n * sizeof *h->tree_cpu);
+            h->options.request.allowed = h->tree_cpu;
+            h->options.request.n_allowed = cpus.n;
+        }
+        why = w->fault;
+    }
+    cpubind_workers_free(&workers);
+    return why;
+}
+
+/* Lists the processes of the tree, and keeps those of the list that are in it. */
+static cpubind_linux_fault choose_in_tree(cpubind_host_bind *h, cpubind_npu_processes *found)
+{
+    int32_t *seed = (int32_t *)h->sys->malloc(((size_t)h->n + 1) * sizeof *seed);
+    int32_t n_seed = 0, n = 0;
+    cpubind_linux_fault why = cpubind_fault_of(seed ? 0 : ENOMEM, "memory");
+    if (seed)
+        seed[n_seed++] = h->options.tree;
+    for (int32_t i = 0; i < h->n && seed; i++)
+        if (h->entry[i]->row.state != CPUBIND_HOST_ENDED)
+            seed[n_seed++] = h->entry[i]->row.pid;
+    if (!why.error)
+        why = cpubind_descendants(&h->root, seed, n_seed, &h->in_tree);
+    free(seed);
+    if (why.error)
+        h->in_tree.n = 0;
+    for (int32_t i = 0; i < found->n; i++)
+        if (cpubind_ids_have(&h->in_tree, found->row[i].pid))
+            found->row[n++] = found->row[i];
+    found->n = n;
+    return why;
+}
+
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
 {
     listing l = {.facts = &h->facts.facts};
@@ -115,6 +165,9 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
     cpubind_workers workers = {.n = 0};
     cpubind_problem_clear(&l.problem);
     l.problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_list, &l);
+    if (l.problem.code == CPUBIND_PROBLEM_NONE && h->options.tree &&
+        choose_in_tree(h, &l.found).error)
+        l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
     if (l.problem.code == CPUBIND_PROBLEM_NONE && mark_listed(h, &l.found) &&
         cpubind_workers_read(&l.found, h->sys, &workers, NULL) == CPUBIND_LINUX_OK)
         for (int32_t i = 0; i < workers.n; i++)

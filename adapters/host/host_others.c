@@ -99,12 +99,34 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
     return cpubind_no_fault;
 }
 
+/* Adds every process of the tree that drives no NPU. */
+static cpubind_linux_fault list_tree(cpubind_host_bind *h)
+{
+    for (int32_t i = 0; i < h->in_tree.n; i++) {
+        const int32_t pid = h->in_tree.id[i];
+        host_entry *e = cpubind_host_find(h, pid);
+        cpubind_proc_stat stat;
+        if (!e && (is_above_self(h, pid) ||
+                   cpubind_proc_stat_read(&h->root, pid, 0, &stat).error || stat.state == 'Z'))
+            continue;
+        if (!e)
+            e = cpubind_host_add(h, pid, -1);
+        if (!e)
+            return cpubind_fault_of(ENOMEM, "memory");
+        e->is_listed = 1;
+    }
+    return cpubind_no_fault;
+}
+
 cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h)
 {
     workers all = {NULL, 0, 0, 0};
     cpubind_ids pids = {NULL, 0, 0};
     int folder = -1;
-    cpubind_linux_fault why = read_workers(h, &all);
+    cpubind_linux_fault why;
+    if (h->options.tree)
+        return list_tree(h);
+    why = read_workers(h, &all);
     if (!why.error)
         why = cpubind_open(h->sys, h->root.fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
                            &folder);

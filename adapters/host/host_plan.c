@@ -90,8 +90,8 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
                                             {h->entry[i]->allowed, h->entry[i]->n_allowed}};
     cpubind_host_free_allowed(&h->allowed);
     request.wants_pci = 1;
-    is_made =
-        user && cpubind_host_allow(h->sys, &h->facts.facts, user, n, 0, &h->allowed, &request);
+    is_made = user && cpubind_host_allow(h->sys, &h->facts.facts, user, n,
+                                         h->options.tree && n == 0, &h->allowed, &request);
     free(user);
     if (is_made)
         return make(h, &request, 1, &h->plan);

@@ -9,6 +9,7 @@
 #include "../linux/bind/group.h"
 #include "../linux/kernel/files.h"
 #include "../linux/source/host_source.h"
+#include "descendants.h"
 #include "host_allowed.h"
 #include "host_bind.h"
 #include "host_workers.h"
@@ -20,6 +21,7 @@ typedef struct host_entry {
     int32_t npu;                 /* index into the facts; -1: an other */
     int is_listed;               /* by the last listing */
     cpubind_binding *binding;    /* NULL: not open */
+    int was_other;               /* when the binding was opened: its memory is not moved */
     int32_t *allowed, n_allowed; /* CPUs, ascending: those before it was bound first; n 0: not
                                     known */
     int has_own_mask;            /* when it was found: a mask narrower than its cpuset */
@@ -42,7 +44,10 @@ struct cpubind_host_bind {
     cpubind_host_plan plan;         /* for the workers of now, or why there is none */
     cpubind_host_allowed allowed;   /* which the plan borrows from */
     cpubind_arena goal_arena, list_arena;
-    host_entry **entry; /* in the order of the rows */
+    int32_t *tree_cpu; /* that the tree may have; NULL: not read, or named */
+    uint64_t tree_start;
+    cpubind_ids in_tree; /* by the last listing */
+    host_entry **entry;  /* in the order of the rows */
     int32_t n, cap;
     int is_old;                   /* the plan: the workers have changed since */
     cpubind_problem list_problem; /* of the last listing; code NONE: there was none */
@@ -85,6 +90,10 @@ uint64_t cpubind_host_add_sum(uint64_t sum, const void *data, size_t len);
  * that it had before it was bound first, and marks all as listed.
  *   returns why that is not known; code NONE: it is */
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
+
+/* Reads the CPUs that the tree may have into the request.
+ *   errors  ESRCH: its first process has ended */
+cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h);
 
 /* == Others (host_others.c) ================================================= */
 

@@ -1,0 +1,90 @@
+/* descendants.c - the processes below another one
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include "descendants.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The index of a number in a sorted list, or -1. */
+static int32_t index_of(const cpubind_ids *ids, int32_t id)
+{
+    int32_t first = 0, end = ids->n;
+    while (first < end) {
+        const int32_t middle = first + (end - first) / 2;
+        if (ids->id[middle] < id)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < ids->n && ids->id[first] == id ? first : -1;
+}
+
+int cpubind_ids_have(const cpubind_ids *ids, int32_t id)
+{
+    return index_of(ids, id) >= 0;
+}
+
+/* Marks each process whose parent is marked, until no pass marks one more. parent[i] is 0 where
+ * process i has ended. */
+static void mark_children(const cpubind_ids *all, const int32_t *parent, uint8_t *mark)
+{
+    int is_more = 1;
+    while (is_more) {
+        is_more = 0;
+        for (int32_t i = 0; i < all->n; i++) {
+            const int32_t k = mark[i] ? -1 : index_of(all, parent[i]);
+            if (k < 0 || !mark[k])
+                continue;
+            mark[i] = 1;
+            is_more = 1;
+        }
+    }
+}
+
+/* Keeps the marked ones. */
+static void keep_marked(cpubind_ids *all, const uint8_t *mark)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < all->n; i++)
+        if (mark[i])
+            all->id[n++] = all->id[i];
+    all->n = n;
+}
+
+cpubind_linux_fault cpubind_descendants(cpubind_root *root, const int32_t *seed, int32_t n_seed,
+                                        cpubind_ids *out)
+{
+    const cpubind_sys *sys = root->sys;
+    int32_t *parent = NULL;
+    uint8_t *mark = NULL;
+    int folder = -1;
+    cpubind_linux_fault why =
+        cpubind_root_open(root, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, &folder);
+    if (!why.error)
+        why = cpubind_tasks_list(sys, folder, out);
+    if (folder >= 0)
+        sys->close(folder);
+    if (!why.error) {
+        parent = (int32_t *)sys->malloc(((size_t)out->n + 1) * sizeof *parent);
+        mark = (uint8_t *)sys->malloc((size_t)out->n + 1);
+        why = parent && mark ? cpubind_no_fault : cpubind_fault_of(ENOMEM, "memory");
+    }
+    for (int32_t i = 0; i < out->n && !why.error; i++) {
+        cpubind_proc_stat stat;
+        const int is_read = !cpubind_proc_stat_read(root, out->id[i], 0, &stat).error;
+        parent[i] = is_read ? stat.ppid : 0;
+        mark[i] = 0;
+        for (int32_t k = 0; k < n_seed; k++)
+            mark[i] |= is_read && out->id[i] == seed[k];
+    }
+    if (!why.error) {
+        mark_children(out, parent, mark);
+        keep_marked(out, mark);
+    }
+    free(parent);
+    free(mark);
+    return why;
+}
