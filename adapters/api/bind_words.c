@@ -387,11 +387,13 @@ static int is_any_named(const cpubind_report *report, const char *text)
     return 0;
 }
 
-/* A name of --thread that no thread has: a mistake in writing, or the thread comes later. */
+/* A name of --thread that no thread has: a mistake in writing, or the thread comes later. Those
+ * of this process come when it runs its program. */
 static void warn_wishes(const listener *to, const api_bound *bound,
                         const cpubind_report *report)
 {
-    for (int32_t i = 0; i < bound->n_wish && !to->is_watching; i++) {
+    const int is_early = to->is_watching || bound->pid == (int32_t)getpid();
+    for (int32_t i = 0; i < bound->n_wish && !is_early; i++) {
         const char *name = bound->wish[i].name;
         api_text text = {"", 0};
         if (is_any_named(report, name) || may_be_of_driver(name))

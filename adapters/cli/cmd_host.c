@@ -420,35 +420,37 @@ static json_t *items_of(const json_t *row)
     return json_object_get(json_object_get(row, "outcome"), "items");
 }
 
+static int is_thread(const json_t *item)
+{
+    return strcmp(text_of(item, "kind"), "thread") == 0;
+}
+
 /* Threads of a row of an answer that ended in one of the ways; -1: it was not looked at. */
 static int32_t count_said(const json_t *row, const char *const *results)
 {
     const json_t *items = items_of(row);
-    json_t *item;
     int32_t n = json_is_array(items) ? 0 : -1;
-    size_t i;
-    json_array_foreach(items, i, item) for (const char *const *r = results; *r; r++) n +=
-        strcmp(text_of(item, "kind"), "thread") == 0 &&
-        strcmp(text_of(item, "result"), *r) == 0;
+    for (size_t i = 0; i < json_array_size(items); i++)
+        for (const char *const *r = results; *r; r++)
+            n += is_thread(json_array_get(items, i)) &&
+                 strcmp(text_of(json_array_get(items, i), "result"), *r) == 0;
     return n;
 }
 
 /* The CPUs that most of the first threads of a row of an answer belong on; "" without one. */
 static const char *main_said(const json_t *row)
 {
-    json_t *items = items_of(row), *one, *other;
+    const json_t *items = items_of(row);
+    const size_t n_item =
+        json_array_size(items) < MAIN_ITEMS ? json_array_size(items) : MAIN_ITEMS;
     const char *main = "";
     int best = 0;
-    size_t i, k;
-    json_array_foreach(items, i, one)
-    {
-        const char *should = text_of(one, "should");
+    for (size_t i = 0; i < n_item; i++) {
+        const char *should = text_of(json_array_get(items, i), "should");
         int n = 0;
-        if (i >= MAIN_ITEMS || strcmp(text_of(one, "kind"), "thread") != 0)
-            continue;
-        json_array_foreach(items, k, other) n +=
-            k < MAIN_ITEMS && strcmp(text_of(other, "kind"), "thread") == 0 &&
-            strcmp(text_of(other, "should"), should) == 0;
+        for (size_t k = 0; k < n_item && is_thread(json_array_get(items, i)); k++)
+            n += is_thread(json_array_get(items, k)) &&
+                 strcmp(text_of(json_array_get(items, k), "should"), should) == 0;
         if (n > best && *should) {
             best = n;
             main = should;
@@ -478,41 +480,40 @@ static void print_said_wrong(host_call *c, const json_t *row)
     }
 }
 
+static void add_said(api_table *table, const json_t *row)
+{
+    static const char *const wrong[] = {"wrong", "part", "skipped", "failed", NULL};
+    static const char *const right[] = {"right", NULL}, *const moved[] = {"moved", NULL};
+    const json_t *npu = json_object_get(row, "npu");
+    api_cell_number(table, json_is_integer(npu) ? (int32_t)json_integer_value(npu) : -1);
+    api_cell_number(table, (int32_t)json_integer_value(json_object_get(row, "pid")));
+    api_cell(table, "%.12s", text_of(row, "name"));
+    api_cell(table, "%s", *text_of(row, "container") ? text_of(row, "container") : "-");
+    add_list(table, main_said(row));
+    api_cell_number(table, count_said(row, right));
+    api_cell_number(table, count_said(row, moved));
+    api_cell_number(table, count_said(row, wrong));
+    api_cell(table, "%s", text_of(row, "state"));
+}
+
 /* The object of verify --all as text: the table, and what is wrong below it. */
 static int print_said(host_call *c, const json_t *answer)
 {
-    static const char *const keys[] = {"workers", "others"};
-    static const char *const wrong[] = {"wrong", "part", "skipped", "failed", NULL};
-    static const char *const right[] = {"right", NULL}, *const moved[] = {"moved", NULL};
+    const json_t *rows[] = {json_object_get(answer, "workers"),
+                            json_object_get(answer, "others")};
     api_table table = {.n_column = 0};
-    json_t *row;
-    size_t i;
-    int n = 0;
     add_heads(&table);
-    for (int k = 0; k < 2; k++)
-        json_array_foreach(json_object_get(answer, keys[k]), i, row)
-        {
-            const json_t *npu = json_object_get(row, "npu");
-            n++;
-            api_cell_number(&table,
-                            json_is_integer(npu) ? (int32_t)json_integer_value(npu) : -1);
-            api_cell_number(&table, (int32_t)json_integer_value(json_object_get(row, "pid")));
-            api_cell(&table, "%.12s", text_of(row, "name"));
-            api_cell(&table, "%s",
-                     *text_of(row, "container") ? text_of(row, "container") : "-");
-            add_list(&table, main_said(row));
-            api_cell_number(&table, count_said(row, right));
-            api_cell_number(&table, count_said(row, moved));
-            api_cell_number(&table, count_said(row, wrong));
-            api_cell(&table, "%s", text_of(row, "state"));
-        }
-    if (n == 0 && !c->options->quiet)
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < json_array_size(rows[k]); i++)
+            add_said(&table, json_array_get(rows[k], i));
+    if (json_array_size(rows[0]) + json_array_size(rows[1]) == 0 && !c->options->quiet)
         puts("no process drives an NPU");
     else if (!c->options->quiet)
         cli_print_table(stdout, &table);
     (void)fflush(stdout);
-    for (int k = 0; k < 2; k++)
-        json_array_foreach(json_object_get(answer, keys[k]), i, row) print_said_wrong(c, row);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < json_array_size(rows[k]); i++)
+            print_said_wrong(c, json_array_get(rows[k], i));
     return !ferror(stdout);
 }
 

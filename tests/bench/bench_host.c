@@ -3,8 +3,9 @@
  *
  * The processes, their threads and the calls are real, on a fake host of 640 CPUs: each mask is
  * set to a CPU of this machine, and kept in memory as it was asked for. What npu-smi says is a
- * fixture host's. CPUBIND_BENCH_PROCESSES=4000 makes as many idle processes of 25 threads
- * (host_cost.sh), CPUBIND_BENCH_SECONDS=60 watches for as long instead, with and without events.
+ * fixture host's. Records are in memory, as in /run of a host. CPUBIND_BENCH_PROCESSES=4000
+ * makes as many idle processes of 25 threads (host_cost.sh), CPUBIND_BENCH_SECONDS=60 watches
+ * for as long, with and without events.
  */
 #define _GNU_SOURCE
 #include <sys/resource.h>
@@ -88,6 +89,7 @@ static void list_worker(int i, int is_listed)
 
 static void start_all(void)
 {
+    setenv("TMPDIR", "/dev/shm", 0);
     must(stage_make(), "two CPUs");
     for (int i = 0; i < N_WORKER; i++) {
         worker_start(&f.w[i], "worker");
