@@ -264,8 +264,8 @@ static int run(api_options *options, api_bound *bound)
     return become(options, bound, 1);
 }
 
-/* Takes memory from the kernel at once and keeps it: the command that is executed soon gives all
- * of it back. */
+/* Takes memory from the kernel at once and keeps it: the command that is executed soon gives
+ * all of it back. */
 static void take_memory(void)
 {
 #ifdef __GLIBC__

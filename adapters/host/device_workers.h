@@ -39,7 +39,7 @@ typedef struct cpubind_device_question {
  *   out     *out, to be freed with cpubind_workers_free; the member `npu` of a row is the
  *           index of the device in facts->device. Empty on failure
  *   errors  ERR_MEMORY; ERR_OPEN: "/" or /proc cannot be opened or listed
- *   cost    a system call for each open file of each process, and some ten files of each user */
+ *   cost    a system call an open file of each process, and some ten files of each user */
 cpubind_linux_status cpubind_device_workers_read(const cpubind_device_question *question,
                                                  const cpubind_sys *sys, cpubind_workers *out,
                                                  cpubind_linux_fault *fault);

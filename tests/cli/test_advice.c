@@ -348,6 +348,7 @@ static const char *const live[][3] = {
     {"bind it with --force", BIND, "--force"},
     {"leave out --state,", BIND, "--state \"$state.other\""},
     {"found with --state alone", BIND, "--state \"$state\""},
+    {"ps -L -o comm= -p", BIND, "ps -L -o comm= -p"},
 };
 
 /* Texts that name an option and advise nothing. */
