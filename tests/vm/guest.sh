@@ -103,7 +103,7 @@ is_planned() { # logic id; the plan is in /run/plan
         roles="\"main\": \"$main\", \"acl\": null, \"release\": null"
     fi
     for words in "\"npu\": $1, " "\"pool\": \"$pool\", \"irq\": $irq, $roles" \
-        "\"memory_node\": $memory}"; do
+        "\"memory_node\": $memory, "; do
         if ! tr '{' '\n' </run/plan | grep "^\"npu\": $1, " | grep -qF "$words"; then
             echo "NPU $1: the plan does not say $words"
             cat /run/plan
