@@ -10,6 +10,7 @@
 #include "../linux/source/host_source.h"
 #include "../linux/source/tar_folder.h"
 #include "call.h"
+#include "device_plan.h"
 
 /* == Hosts ================================================================== */
 
@@ -302,6 +303,8 @@ struct cpb_plan {
     call_facts *facts;   /* of the source, whose arrays `planned` borrows; NULL: its own */
     call_options options;
     api_planned planned;
+    api_device_plan *others; /* accelerators of any vendor; NULL: `planned` is the plan */
+    int32_t n;               /* devices with a pool */
     api_out *json;   /* made at the first call of cpb_plan_json, under the mutex of `source` */
     int32_t *device; /* by row */
     int32_t *row[N_TABLE], *cpu[N_TABLE];
@@ -320,41 +323,59 @@ static int32_t table_of(const char *word)
 /* The CPUs of row `i` in a table. */
 static const int32_t *list_of(const cpb_plan *plan, int32_t table, int32_t i, int32_t *n)
 {
-    const api_row row = api_row_of(&plan->planned.facts, &plan->planned.plan, i);
+    api_row row;
+    if (plan->others) {
+        const cpubind_pci_pool *pool = &plan->others->plan.pool[plan->device[i]];
+        if (table != POOL)
+            return api_device_role(pool, (cpubind_role)table, n);
+        *n = pool->n_cpu;
+        return pool->cpu;
+    }
+    row = api_row_of(&plan->planned.facts, &plan->planned.plan, i);
     if (table != POOL)
         return api_role_of(&row, (cpubind_role)table, n);
     *n = row.n;
     return row.cpu;
 }
 
+/* Lists the devices with a pool: NPUs by logic id, others by rank. Returns 0 without memory. */
+static int list_devices(cpb_plan *plan)
+{
+    const cpubind_ascend_plan *p = &plan->planned.plan;
+    const int32_t n_all = plan->others ? plan->others->plan.n_pool : p->n_want;
+    plan->device = (int32_t *)malloc(((size_t)n_all + 1) * sizeof *plan->device);
+    for (int32_t i = 0; plan->device && i < n_all; i++)
+        if (!plan->others)
+            plan->device[plan->n++] = plan->planned.facts.npu[p->want[i]].logic;
+        else if (plan->others->plan.pool[i].n_cpu > 0)
+            plan->device[plan->n++] = i;
+    return plan->device != NULL;
+}
+
 /* Fills the tables: for each, one array of offsets and one of CPUs. Returns 0 without
  * memory. */
 static int fill_tables(cpb_plan *plan)
 {
-    const cpubind_ascend_plan *p = &plan->planned.plan;
-    const size_t n_row = (size_t)p->n_want + 1;
-    plan->device = (int32_t *)malloc(n_row * sizeof *plan->device);
-    for (int32_t i = 0; plan->device && i < p->n_want; i++)
-        plan->device[i] = plan->planned.facts.npu[p->want[i]].logic;
+    const size_t n_row = (size_t)plan->n + 1;
     for (int32_t t = 0; t < N_TABLE; t++) {
         int32_t n, n_all = 0;
-        for (int32_t i = 0; i < p->n_want; i++) {
+        for (int32_t i = 0; i < plan->n; i++) {
             (void)list_of(plan, t, i, &n);
             n_all += n;
         }
         plan->row[t] = (int32_t *)malloc(n_row * sizeof **plan->row);
         plan->cpu[t] = (int32_t *)malloc((size_t)n_all * sizeof **plan->cpu + 1);
-        if (!plan->device || !plan->row[t] || !plan->cpu[t])
+        if (!plan->row[t] || !plan->cpu[t])
             return 0;
         n_all = 0;
-        for (int32_t i = 0; i < p->n_want; i++) {
+        for (int32_t i = 0; i < plan->n; i++) {
             const int32_t *list = list_of(plan, t, i, &n);
             plan->row[t][i] = n_all;
             if (n > 0)
                 memcpy(plan->cpu[t] + n_all, list, (size_t)n * sizeof *list);
             n_all += n;
         }
-        plan->row[t][p->n_want] = n_all;
+        plan->row[t][plan->n] = n_all;
     }
     return 1;
 }
@@ -392,7 +413,7 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
     if (!facts)
         return NULL;
     facts->n_user = 1;
-    if (!call_read_options(texts, API_PLAN, API_CASE, &facts->options, NULL) ||
+    if (!call_read_options(texts, API_PLAN, API_CASE | API_PLAN_CALL, &facts->options, NULL) ||
         api_with_arena(&facts->arena, read_facts, &r) != CPUBIND_PROBLEM_NONE) {
         drop_facts(facts);
         return NULL;
@@ -404,22 +425,69 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
     return facts;
 }
 
-/* Reads the host, if need be, and plans. Returns 0, with *error, when there is no plan. */
+/* Plans the accelerators of any vendor. Returns the status, with the reason in *why. */
+static int make_others(cpb_plan *plan, api_text *why)
+{
+    const api_options *options = &plan->options.options;
+    int status;
+    plan->others = (api_device_plan *)calloc(1, sizeof *plan->others);
+    if (!plan->others)
+        return api_no_room(why);
+    cpubind_mutex_lock(plan->source->mutex);
+    status = api_make_devices(&plan->source->host.source, options, NULL, plan->others, why);
+    cpubind_mutex_unlock(plan->source->mutex);
+    return status == API_DONE ? api_check_device_rank(plan->others, options, why) : status;
+}
+
+/* Whether the plan is one of accelerators of any vendor. */
+static int is_of_others(cpb_plan *plan)
+{
+    const api_options *options = &plan->options.options;
+    int is_one = api_asks_for_devices(options);
+    if (is_one || plan->planned.code == CPUBIND_PROBLEM_NONE)
+        return is_one;
+    cpubind_mutex_lock(plan->source->mutex);
+    is_one = api_has_devices_alone(&plan->source->host.source, options, &plan->planned);
+    cpubind_mutex_unlock(plan->source->mutex);
+    return is_one;
+}
+
+/* Plans the NPUs. The facts are read if need be. */
+static void make_npus(cpb_plan *plan, const char *const *texts)
+{
+    const cpubind_request *request = &plan->options.options.request;
+    cpubind_mutex_lock(plan->source->mutex);
+    plan->facts = take_facts(plan->source, request, texts);
+    if (!plan->facts)
+        api_make(&plan->source->host.source, request, &plan->planned);
+    cpubind_mutex_unlock(plan->source->mutex);
+    if (plan->facts)
+        api_make_from(&plan->facts->facts, request, &plan->planned);
+}
+
+/* Returns 0, with *error, when there is no plan. */
 static int make(cpb_plan *plan, const char *const *texts, cpb_error **error)
 {
     const api_options *options = &plan->options.options;
-    cpubind_mutex_lock(plan->source->mutex);
-    plan->facts = take_facts(plan->source, &options->request, texts);
-    if (!plan->facts)
-        api_make(&plan->source->host.source, &options->request, &plan->planned);
-    cpubind_mutex_unlock(plan->source->mutex);
-    if (plan->facts)
-        api_make_from(&plan->facts->facts, &options->request, &plan->planned);
-    if (plan->planned.code != CPUBIND_PROBLEM_NONE) {
+    api_text why = {"", 0};
+    int status = API_DONE;
+    if (api_device_conflict(options)) {
+        (void)call_fail(error, "usage", API_USAGE, 0, api_device_conflict(options));
+        return 0;
+    }
+    if (!api_asks_for_devices(options))
+        make_npus(plan, texts);
+    if (is_of_others(plan)) {
+        status = make_others(plan, &why);
+    } else if (plan->planned.code != CPUBIND_PROBLEM_NONE) {
         (void)call_refuse(error, &plan->planned, options);
         return 0;
     }
-    if (fill_tables(plan))
+    if (status != API_DONE) {
+        (void)call_fail(error, api_status_word(status), status, 0, why.text);
+        return 0;
+    }
+    if (list_devices(plan) && fill_tables(plan))
         return 1;
     (void)call_no_memory(error);
     return 0;
@@ -437,7 +505,7 @@ cpb_plan *cpb_plan_make(cpb_host *host, const char *const *options, cpb_error **
         free(plan);
         return (cpb_plan *)call_no_memory(error);
     }
-    if (call_read_options(options, API_PLAN, API_CASE, &plan->options, error)) {
+    if (call_read_options(options, API_PLAN, API_CASE | API_PLAN_CALL, &plan->options, error)) {
         plan->source = call_take_source(host, error);
         if (plan->source)
             plan->options.options.root = plan->source->name;
@@ -460,6 +528,9 @@ void cpb_plan_free(cpb_plan *plan)
     free(plan->json ? plan->json->text : NULL);
     free(plan->json);
     api_free_planned(&plan->planned);
+    if (plan->others)
+        api_free_devices(plan->others);
+    free(plan->others);
     call_free_options(&plan->options);
     if (plan->facts) {
         cpubind_mutex_lock(plan->source->mutex);
@@ -472,7 +543,7 @@ void cpb_plan_free(cpb_plan *plan)
 
 static int32_t row_of(const cpb_plan *plan, int32_t device)
 {
-    for (int32_t i = 0; i < plan->planned.plan.n_want; i++)
+    for (int32_t i = 0; i < plan->n; i++)
         if (plan->device[i] == device)
             return i;
     return -1;
@@ -481,12 +552,14 @@ static int32_t row_of(const cpb_plan *plan, int32_t device)
 int32_t cpb_plan_devices(const cpb_plan *plan, const int32_t **devices)
 {
     *devices = plan->device;
-    return plan->planned.plan.n_want;
+    return plan->n;
 }
 
 int32_t cpb_plan_rank_device(const cpb_plan *plan)
 {
-    return api_rank_npu(&plan->planned, &plan->options.options);
+    const api_options *options = &plan->options.options;
+    return plan->others ? api_rank_of_devices(plan->others, options)
+                        : api_rank_npu(&plan->planned, options);
 }
 
 int32_t cpb_plan_cpus(const cpb_plan *plan, int32_t device, const char *role,
@@ -509,7 +582,7 @@ int32_t cpb_plan_table(const cpb_plan *plan, const char *role, const int32_t **r
         return -1;
     *row = plan->row[table];
     *cpus = plan->cpu[table];
-    return plan->planned.plan.n_want;
+    return plan->n;
 }
 
 int32_t cpb_plan_mask(const cpb_plan *plan, int32_t device, const char *role, void *bits,
@@ -539,14 +612,19 @@ int32_t cpb_plan_mask(const cpb_plan *plan, int32_t device, const char *role, vo
 int32_t cpb_plan_memory_node(const cpb_plan *plan, int32_t device)
 {
     const int32_t row = row_of(plan, device);
-    return row < 0 ? -1 : plan->planned.plan.memory_node[row];
+    if (row < 0)
+        return -1;
+    return plan->others ? plan->others->plan.pool[device].memory_node
+                        : plan->planned.plan.memory_node[row];
 }
 
 int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figure)
 {
     const int32_t row = device < 0 ? -1 : row_of(plan, device);
-    if (!figure || (device >= 0 && row < 0))
+    if (!figure || (device >= 0 && (row < 0 || plan->others)))
         return -1;
+    if (plan->others)
+        return api_figure((api_figures){&plan->others->plan.quality, 0}, figure);
     return api_figure(device < 0 ? api_figures_of(&plan->planned.plan)
                                  : api_figures_of_row(&plan->planned.plan, row),
                       figure);
@@ -559,7 +637,10 @@ const char *cpb_plan_json(const cpb_plan *plan)
     if (!json->text || json->is_short) {
         json->len = 0;
         json->is_short = 0;
-        api_json_plan(json, NULL, &plan->planned, &plan->options.options);
+        if (plan->others)
+            api_json_devices(json, NULL, plan->others);
+        else
+            api_json_plan(json, NULL, &plan->planned, &plan->options.options);
     }
     cpubind_mutex_unlock(plan->source->mutex);
     return json->is_short ? call_no_memory_json : json->text;
@@ -583,6 +664,13 @@ char *cpb_plan_format(const cpb_plan *plan, const char *format, cpb_error **erro
     while (format && row->word && strcmp(row->word, format) != 0)
         row++;
     options.format_word = format;
+    if (plan->others && format && row->word) {
+        const int status = api_put_devices(&text, format, plan->others, &options, &why);
+        if (status == API_DONE)
+            return text_of(&text, error);
+        free(text.text);
+        return (char *)call_fail(error, api_status_word(status), status, 0, why.text);
+    }
     if (format && row->word && row->check && !row->check(&plan->planned, &options, &why))
         return (char *)call_fail(error, "refused", API_REFUSED, 0, why.text);
     if (format && row->word) {
@@ -604,6 +692,10 @@ char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **err
     if (fault || strcmp(target, "threads") == 0)
         return (char *)call_fail(error, "usage", API_USAGE, 0,
                                  fault ? fault : "threads are of a binding, not of a plan");
+    if (plan->others)
+        return (char *)call_fail(error, "usage", API_USAGE, 0,
+                                 "--explain is for NPUs; the JSON of the plan has the node of "
+                                 "each device");
     options.explain = target;
     if (api_put_why(&text, &plan->planned, &options, &why) || text.is_short)
         return text_of(&text, error);

@@ -103,7 +103,9 @@ CPB_API void cpb_host_close(cpb_host *host);
 
 /* == Plans ================================================================== */
 
-/* The plan of the NPUs of a host. The plan keeps nothing of the host, which may be closed
+/* The plan of the NPUs of a host; with "pci=" or "class=", and on a host that has other
+ * accelerators and no npu-smi, that of the accelerators, where a device is a rank: its number
+ * among those that the process sees. The plan keeps nothing of the host, which may be closed
  * before it.
  *   options  those of `cpubind plan` that say what is planned
  *   errors   "usage", "no_memory", and the problems of a plan

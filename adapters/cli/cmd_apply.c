@@ -13,9 +13,10 @@ static int print_plan(const api_options *options, const api_bound *bound,
                       const cli_run_place *place)
 {
     api_out text = cli_out_for(stdout);
-    if (bound->is_on_device)
-        return options->quiet || cli_print_device_table(stdout, &place->devices, place->rank);
-    api_put_plan(&text, &bound->planned, options);
+    if (!bound->is_on_device)
+        api_put_plan(&text, &bound->planned, options);
+    else if (!options->quiet)
+        api_put_device_table(&text, &place->devices, place->rank);
     return cli_print_out(stdout, &text);
 }
 

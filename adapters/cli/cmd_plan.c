@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../api/device_plan.h"
 #include "../linux/source/file_writer.h"
-#include "device_plan.h"
+#include "cli.h"
 #include "worker_plan.h"
 
 enum { MAX_FORMATS = 32 };
@@ -131,21 +132,22 @@ static void make(const cpubind_source *source, api_options *options, api_planned
     api_make(source, &options->request, &out[1]);
 }
 
-/* Whether this is a host of other accelerators than NPUs: it has no npu-smi, no option is about
- * NPUs, and the PCI bus has devices that cpubind knows. */
-static int has_other_devices(const cpubind_source *source, api_options *options,
-                             const api_planned *planned)
+/* Plans the accelerators of any vendor, and prints their plan. */
+static int plan_devices(const cpubind_source *source, const api_options *options)
 {
-    cli_topo topo = {0};
-    int is_other;
-    if (planned->code != CPUBIND_PROBLEM_NO_NPU_SMI || cli_npu_option(options))
-        return 0;
-    cli_topo_read(source, options, &topo);
-    is_other = topo.status == CPUBIND_PCI_OK && topo.facts.n_device > 0;
-    for (int32_t i = 0; is_other && i < topo.facts.n_device; i++)
-        is_other = topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND;
-    cli_topo_free(&topo);
-    return is_other;
+    api_device_plan devices = {0};
+    api_out text = {0};
+    api_text why = {"", 0};
+    int status = api_make_devices(source, options, NULL, &devices, &why);
+    if (status == API_DONE)
+        status = api_put_devices(&text, options->format->word, &devices, options, &why);
+    api_free_devices(&devices);
+    if (status == API_DONE)
+        return (options->json ? cli_print_line : cli_print_out)(stdout, &text)
+                   ? API_DONE
+                   : cli_no_memory();
+    free(text.text);
+    return cli_fail(options, status, why.text);
 }
 
 int cli_plan(int argc, char **argv)
@@ -166,9 +168,9 @@ int cli_plan(int argc, char **argv)
     if (status != API_DONE)
         return cli_fail(&options, status, why.text);
     is_live = !options.root && !options.fixture;
-    if (options.has_workers || cli_asks_for_devices(&options)) {
+    if (options.has_workers || api_asks_for_devices(&options)) {
         status = options.has_workers ? cli_plan_workers(&host.source, &options)
-                                     : cli_plan_devices(&host.source, &options);
+                                     : plan_devices(&host.source, &options);
         api_close_host(&host);
         return status;
     }
@@ -177,8 +179,8 @@ int cli_plan(int argc, char **argv)
     make(&host.source, &options, planned);
     if (is_live)
         cli_progress(&options, NULL);
-    if (has_other_devices(&host.source, &options, &planned[0]))
-        status = cli_plan_devices(&host.source, &options);
+    if (api_has_devices_alone(&host.source, &options, &planned[0]))
+        status = plan_devices(&host.source, &options);
     else
         status = options.compare ? print_both(&planned[0], &planned[1], &options)
                                  : print_plan(&planned[0], &options);

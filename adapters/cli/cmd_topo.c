@@ -225,7 +225,7 @@ static void print_notes(const cpubind_pci_facts *f)
             note_runtime(&n, &f->runtime[i]);
 }
 
-static int print_text(const cli_topo *topo, const api_options *options)
+static int print_text(const api_topo *topo, const api_options *options)
 {
     const cpubind_pci_facts *f = &topo->facts;
     if (!print_functions(f->device, f->n_device, 0))
@@ -264,7 +264,7 @@ static int32_t make_type(const cpubind_pci_function *device, char *out, int32_t 
 }
 
 /* The file of an NPU has the number that the host uses for it. */
-static int find_file(const cpubind_source *source, const cli_topo *topo,
+static int find_file(const cpubind_source *source, const api_topo *topo,
                      const cpubind_pci_function *device, char out[CPUBIND_DEVICE_FILE_SIZE])
 {
     const cpubind_facts *npus = &topo->npus.facts;
@@ -283,7 +283,7 @@ static int find_file(const cpubind_source *source, const cli_topo *topo,
 
 /* Prints a line of gres.conf for each device; those without a device file on stderr. The name
  * is gpu for all: --gpu-bind=closest knows no other. */
-static int print_slurm(const cpubind_source *source, const cli_topo *topo)
+static int print_slurm(const cpubind_source *source, const api_topo *topo)
 {
     const cpubind_pci_facts *f = &topo->facts;
     int32_t *core = (int32_t *)malloc(((size_t)f->host.n_cpu + 1) * sizeof *core);
@@ -320,7 +320,7 @@ static int print_slurm(const cpubind_source *source, const cli_topo *topo)
 int cli_topology(int argc, char **argv)
 {
     static api_options options;
-    cli_topo topo = {0};
+    api_topo topo = {0};
     api_text why = {"", 0};
     api_host host;
     int status = cli_start(argc, argv, API_TOPO, NULL, &options);
@@ -330,8 +330,8 @@ int cli_topology(int argc, char **argv)
     if (status != API_DONE)
         return cli_fail(&options, status, why.text);
     options.topo.wants_cores = options.is_slurm;
-    cli_topo_read(&host.source, &options, &topo);
-    status = cli_topo_judge(&topo, &options, &why);
+    api_topo_read(&host.source, &options, &topo);
+    status = api_topo_judge(&topo, &options, &why);
     if (status != API_DONE)
         status = cli_fail(&options, status, why.text);
     else if (options.is_slurm)
@@ -339,7 +339,7 @@ int cli_topology(int argc, char **argv)
     else if (!(options.json ? cli_print_json(stdout, cli_topo_json(&topo, &options))
                             : print_text(&topo, &options)))
         status = cli_no_memory();
-    cli_topo_free(&topo);
+    api_topo_free(&topo);
     api_close_host(&host);
     return status;
 }

@@ -55,7 +55,7 @@ static int verify_plan(api_options *options, api_bound *bound, int is_on_device)
 static int verify(api_options *options, api_bound *bound)
 {
     const int is_named =
-        options->one_npu >= 0 || options->request.has_rank || cli_asks_for_devices(options);
+        options->one_npu >= 0 || options->request.has_rank || api_asks_for_devices(options);
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
     api_text why = {"", 0}, found = {"", 0};

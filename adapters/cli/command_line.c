@@ -271,11 +271,10 @@ static const char *binding_conflict(const api_options *o, enum api_command comma
 {
     if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
         return "--npu names the NPU; --rank and --visible find it: give one";
-    if (cli_asks_for_devices(o) && cli_npu_option(o))
-        return "--pci and --class are about devices of any vendor: leave out the options that "
-               "are about NPUs";
+    if (api_device_conflict(o))
+        return api_device_conflict(o);
     if (o->one_npu < 0 && !o->request.has_rank && command == API_APPLY && !o->pid &&
-        !cli_asks_for_devices(o))
+        !api_asks_for_devices(o))
         return "say which NPU: --npu N, or --rank N among the visible ones; or with --pid N "
                "which process, and the NPU that it uses is found";
     if (cli_numa_conflict(o))
@@ -364,9 +363,8 @@ static const char *conflict(const api_options *o, enum api_command command)
     if (o->has_workers && (o->compare || o->svg || o->explain || o->distances))
         return "--cpu-workers prints the workers alone: leave out --compare, --svg, --explain "
                "and --distances";
-    if (command == API_PLAN && cli_asks_for_devices(o) && cli_npu_option(o))
-        return "--pci and --class are about devices of any vendor: leave out the options that "
-               "are about NPUs";
+    if (command == API_PLAN && api_device_conflict(o))
+        return api_device_conflict(o);
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
     if ((command & (API_PLAN | API_DOCTOR | API_TOPO | LIVE)) && o->db && !o->fixture)

@@ -103,7 +103,7 @@ static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environme
 }
 
 /* Finds the rank by the environment of the process. Returns the exit status. */
-static int find_rank(api_options *o, const api_bound *bound, const cli_device_plan *devices)
+static int find_rank(api_options *o, const api_bound *bound, const api_device_plan *devices)
 {
     cpubind_bytes environment = {0};
     cpubind_linux_fault fault;
@@ -152,7 +152,7 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
     cpubind_pci_address recorded;
     const cpubind_pci_address *only = named_device(o, bound, &recorded);
     api_text why = {"", 0};
-    int status = cli_make_devices(source, o, only, &out->devices, &why);
+    int status = api_make_devices(source, o, only, &out->devices, &why);
     if (status != API_DONE)
         return cli_fail(o, status, why.text);
     if (!o->request.has_rank)
@@ -200,17 +200,17 @@ void cli_name_device(const api_options *options, api_bound *bound)
     cpubind_pci_address pci;
     api_text why = {"", 0};
     api_host host = {0};
-    cli_topo topo = {0};
+    api_topo topo = {0};
     if (bound->product || !*report->pci ||
         cpubind_pci_parse(report->pci, (int32_t)strlen(report->pci), &pci, NULL) !=
             CPUBIND_TEXT_OK ||
         cli_open_host(options, &host, &why) != API_DONE)
         return;
     asked.named = &pci;
-    cli_topo_ask(&host.source, &asked, &topo);
+    api_topo_ask(&host.source, &asked, &topo);
     if (topo.status == CPUBIND_PCI_OK && topo.facts.n_device == 1)
         bound->product = topo.facts.device[0].accelerator.product;
-    cli_topo_free(&topo);
+    api_topo_free(&topo);
     api_close_host(&host);
 }
 

@@ -126,12 +126,12 @@ json_t *cli_make_expectation(const json_t *args, const api_planned *planned,
 static json_t *topo_expectation(const json_t *args, const cpubind_source *source,
                                 const api_options *options)
 {
-    cli_topo topo = {0};
+    api_topo topo = {0};
     api_text why = {"", 0};
     json_t *made = NULL, *devices;
     int status;
-    cli_topo_read(source, options, &topo);
-    status = cli_topo_judge(&topo, options, &why);
+    api_topo_read(source, options, &topo);
+    status = api_topo_judge(&topo, options, &why);
     if (status != API_DONE) {
         made =
             json_pack("{s:O, s:i, s:{s:s, s:s}}", "args", args, "exit", status, "error", "code",
@@ -141,7 +141,7 @@ static json_t *topo_expectation(const json_t *args, const cpubind_source *source
         (void)json_object_del(devices, "cpubind");
         made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan", devices);
     }
-    cli_topo_free(&topo);
+    api_topo_free(&topo);
     return made;
 }
 

@@ -140,14 +140,14 @@ static int open_host(const api_options *options, api_host *host)
 /* Whether the host has NPUs: on the PCI bus, or npu-smi knows some. */
 static int has_npus(const cpubind_source *source, api_options *options, int32_t *n_device)
 {
-    cli_topo topo = {0};
+    api_topo topo = {0};
     api_planned planned = {0};
     int has = 0;
-    cli_topo_read(source, options, &topo);
+    api_topo_read(source, options, &topo);
     *n_device = topo.status == CPUBIND_PCI_OK ? topo.facts.n_device : 0;
     for (int32_t i = 0; i < *n_device && !has; i++)
         has = topo.facts.device[i].accelerator.family == CPUBIND_FAMILY_ASCEND;
-    cli_topo_free(&topo);
+    api_topo_free(&topo);
     if (has)
         return 1;
     api_make(source, &options->request, &planned);
@@ -173,8 +173,8 @@ int cli_find_device_kind(api_options *options, int *is_on_device)
     int32_t n_device = 0;
     int status;
     *is_on_device =
-        cli_asks_for_devices(options) || (options->forces_lists && has_lists(options));
-    if (*is_on_device || options->one_npu >= 0 || cli_npu_option(options))
+        api_asks_for_devices(options) || (options->forces_lists && has_lists(options));
+    if (*is_on_device || options->one_npu >= 0 || api_npu_option(options))
         return API_DONE;
     *is_on_device = options->numa_bind && !may_have_npus(options);
     if (*is_on_device)
@@ -191,7 +191,7 @@ int cli_find_device_kind(api_options *options, int *is_on_device)
 
 int cli_take_device_pool(const api_options *o, cli_run_place *out)
 {
-    const int32_t rank = cli_rank_of_devices(&out->devices, o);
+    const int32_t rank = api_rank_of_devices(&out->devices, o);
     const cpubind_pci_pool *pool = rank < 0 ? NULL : &out->devices.plan.pool[rank];
     api_text why = {"", 0};
     if (!pool) {
@@ -200,7 +200,7 @@ int cli_take_device_pool(const api_options *o, cli_run_place *out)
         return cli_fail(o, API_REFUSED, why.text);
     }
     if (pool->n_cpu == 0) {
-        cli_explain_device(&out->devices, pool, &why);
+        api_explain_device(&out->devices, pool, &why);
         return cli_fail(o, API_REFUSED, why.text);
     }
     out->rank = rank;
@@ -346,11 +346,11 @@ static int take_bound(const api_options *o, const cpubind_numa_bound *bound, cli
 static int read_topo(const cpubind_source *source, const api_options *o, cli_run_place *out)
 {
     api_text why = {"", 0};
-    cli_topo_free(&out->devices.topo);
-    cli_topo_read(source, o, &out->devices.topo);
+    api_topo_free(&out->devices.topo);
+    api_topo_read(source, o, &out->devices.topo);
     return out->devices.topo.status == CPUBIND_PCI_OK
                ? API_DONE
-               : cli_fail(o, cli_topo_judge(&out->devices.topo, o, &why), why.text);
+               : cli_fail(o, api_topo_judge(&out->devices.topo, o, &why), why.text);
 }
 
 /* Lists need no device, and the cores only where ranks share a node: a command starts at once
@@ -370,7 +370,7 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
     int status = read_lists(o, &lists);
     cpus.cpu = lists.cpu;
     asked.cpus = o->n_numa_cpus ? &cpus : NULL;
-    o->topo.no_bus = has_lists(o) && !cli_asks_for_devices(o);
+    o->topo.no_bus = has_lists(o) && !api_asks_for_devices(o);
     o->topo.wants_cores = !has_lists(o);
     if (status == API_DONE)
         status = read_topo(source, o, out);
@@ -474,7 +474,7 @@ static int find_place(api_options *o, cli_run_place *out)
     if (o->numa_bind) {
         status = numa_bind(&host.source, o, out);
     } else {
-        status = cli_make_devices(&host.source, o, o->request.has_rank ? NULL : o->pci,
+        status = api_make_devices(&host.source, o, o->request.has_rank ? NULL : o->pci,
                                   &out->devices, &why);
         status =
             status == API_DONE ? cli_take_device_pool(o, out) : cli_fail(o, status, why.text);
@@ -501,7 +501,7 @@ int cli_find_run_place(api_options *options, api_bound *bound, cli_run_place *ou
 
 void cli_free_run_place(cli_run_place *place)
 {
-    cli_free_devices(&place->devices);
+    api_free_devices(&place->devices);
     free(place->arena.base);
     free(place->rule);
     memset(place, 0, sizeof *place);

@@ -7,12 +7,12 @@
 #ifndef CPUBIND_CLI_RUN_DEVICE_H
 #define CPUBIND_CLI_RUN_DEVICE_H
 
+#include "../api/device_plan.h"
 #include "bind_common.h"
-#include "device_plan.h"
 
 /* Where a process runs. All zero before cli_find_run_place or cli_place_on_device. */
 typedef struct cli_run_place {
-    cli_device_plan devices; /* the facts; with a plan also that */
+    api_device_plan devices; /* the facts; with a plan also that */
     cpubind_arena arena;     /* of numa-bind */
     const int32_t *cpu;      /* ascending */
     int32_t n_cpu;           /* 0: the rank has no place, and the command starts unbound */

@@ -12,7 +12,7 @@
 #include "output.h"
 
 typedef struct worker_plan {
-    cli_device_plan devices; /* the facts; where there are accelerators also their plan */
+    api_device_plan devices; /* the facts; where there are accelerators also their plan */
     uint8_t *is_free;        /* by the CPUs of the facts */
     cpubind_arena arena;
     cpubind_workers workers;
@@ -64,12 +64,12 @@ static int take_accelerators(const cpubind_source *source, api_options *options,
 {
     api_text why = {"", 0};
     int has_npus = 0, status = API_DONE;
-    if (!cli_asks_for_devices(options))
+    if (!api_asks_for_devices(options))
         status = take_npus(source, options, w, &has_npus);
     if (status != API_DONE || has_npus || w->devices.topo.facts.n_device == 0)
         return status;
-    cli_free_devices(&w->devices);
-    status = cli_make_devices(source, options, NULL, &w->devices, &why);
+    api_free_devices(&w->devices);
+    status = api_make_devices(source, options, NULL, &w->devices, &why);
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
     take(w, w->devices.plan.pooled, w->devices.plan.n_pooled);
@@ -82,9 +82,9 @@ static int find_free(const cpubind_source *source, api_options *options, worker_
     const cpubind_pci_facts *f = &w->devices.topo.facts;
     api_text why = {"", 0};
     options->topo.wants_cores = 1;
-    cli_topo_read(source, options, &w->devices.topo);
+    api_topo_read(source, options, &w->devices.topo);
     if (w->devices.topo.status != CPUBIND_PCI_OK) {
-        const int status = cli_topo_judge(&w->devices.topo, options, &why);
+        const int status = api_topo_judge(&w->devices.topo, options, &why);
         return cli_fail(options, status, why.text);
     }
     w->is_free = (uint8_t *)malloc((size_t)f->host.n_cpu + 1);
@@ -243,7 +243,7 @@ int cli_plan_workers(const cpubind_source *source, api_options *options)
         status = share(options, &w);
     if (status == API_DONE)
         status = print(options, &w);
-    cli_free_devices(&w.devices);
+    api_free_devices(&w.devices);
     free(w.is_free);
     free(w.arena.base);
     return status;

@@ -6,7 +6,7 @@
 #ifndef CPUBIND_CLI_WORKER_PLAN_H
 #define CPUBIND_CLI_WORKER_PLAN_H
 
-#include "device_plan.h"
+#include "../api/device_plan.h"
 
 /* Shares the CPUs that the plan of the accelerators leaves, or those of --cpu-nodes, and prints
  * the workers. Returns the exit status; errors are printed. */

@@ -12,9 +12,7 @@ import unittest
 import cpubind
 
 TOP = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-# Hosts without an NPU: the command alone plans the accelerators of other vendors.
-HOSTS = [folder for folder in sorted(glob.glob(os.path.join(TOP, "fixtures", "hosts", "*")))
-         if not os.path.basename(folder).startswith("gpu-")]
+HOSTS = sorted(glob.glob(os.path.join(TOP, "fixtures", "hosts", "*")))
 COMMAND = os.environ.get("CPUBIND", os.path.join(TOP, "build", "cpubind"))
 
 
@@ -42,7 +40,9 @@ class TestPlans(unittest.TestCase):
         self.assertGreater(len(HOSTS), 100)
         for folder in HOSTS:
             for words, options in (([], {}), (["--rules", "near"], {"rules": "near"}),
-                                   (["--rank", "1"], {"rank": 1})):
+                                   (["--rank", "1"], {"rank": 1}),
+                                   (["--class", "0302", "--roles", "1,1,0,0"],
+                                    {"class": "0302", "roles": "1,1,0,0"})):
                 with self.subTest(os.path.basename(folder), options=options):
                     self.assertEqual(ask_package(folder, **options),
                                      ask_command(folder, *words))

@@ -1,4 +1,4 @@
-/* device_plan.c - plan on a host without Ascend NPUs: the accelerators of any vendor
+/* device_plan.c - the plan of the accelerators of a host, of any vendor: made, and as text
  * SPDX-License-Identifier: MIT
  *
  * Changes nothing. Decides nothing about CPUs: ../pci/pci_plan.h does.
@@ -9,14 +9,13 @@
 #include <string.h>
 
 #include "../text/procfs.h"
-#include "output.h"
 
-int cli_asks_for_devices(const api_options *options)
+int api_asks_for_devices(const api_options *options)
 {
     return options->topo.n_named > 0 || options->topo.class_digits > 0;
 }
 
-const char *cli_npu_option(const api_options *options)
+const char *api_npu_option(const api_options *options)
 {
     const cpubind_request *q = &options->request;
     const struct {
@@ -43,6 +42,29 @@ const char *cli_npu_option(const api_options *options)
     return NULL;
 }
 
+const char *api_device_conflict(const api_options *options)
+{
+    if (!api_asks_for_devices(options) || !api_npu_option(options))
+        return NULL;
+    return "--pci and --class are about devices of any vendor: leave out the options that are "
+           "about NPUs";
+}
+
+int api_has_devices_alone(const cpubind_source *source, const api_options *options,
+                          const api_planned *planned)
+{
+    api_topo topo = {0};
+    int is_other;
+    if (planned->code != CPUBIND_PROBLEM_NO_NPU_SMI || api_npu_option(options))
+        return 0;
+    api_topo_read(source, options, &topo);
+    is_other = topo.status == CPUBIND_PCI_OK && topo.facts.n_device > 0;
+    for (int32_t i = 0; is_other && i < topo.facts.n_device; i++)
+        is_other = topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND;
+    api_topo_free(&topo);
+    return is_other;
+}
+
 /* == Making ================================================================= */
 
 /* Whether the environment of the host has CPUBIND_RULES=near. */
@@ -65,7 +87,7 @@ static const char *status_text(cpubind_status status)
                                        : cpubind_status_text(status);
 }
 
-static int make_plan(const cpubind_pci_asked *asked, cli_device_plan *out, api_text *why)
+static int make_plan(const cpubind_pci_asked *asked, api_device_plan *out, api_text *why)
 {
     cpubind_status status = CPUBIND_ERR_SPACE;
     cpubind_fault fault;
@@ -104,7 +126,7 @@ static int see_only(cpubind_pci_facts *f, const cpubind_pci_address *only)
 /* Reads the devices: with `only` all accelerators of the host, or that function where it is no
  * accelerator that cpubind knows. */
 static void read_devices(const cpubind_source *source, const api_options *options,
-                         const cpubind_pci_address *only, cli_topo *out)
+                         const cpubind_pci_address *only, api_topo *out)
 {
     cpubind_pci_request asked = options->topo;
     asked.wants_cores = 1;
@@ -113,19 +135,19 @@ static void read_devices(const cpubind_source *source, const api_options *option
         asked.n_named = 0;
         asked.named = NULL;
     }
-    cli_topo_ask(source, &asked, out);
+    api_topo_ask(source, &asked, out);
     if (!only || out->status != CPUBIND_PCI_OK || see_only(&out->facts, only))
         return;
     asked.named = only;
     asked.n_named = 1;
-    cli_topo_free(out);
-    cli_topo_ask(source, &asked, out);
+    api_topo_free(out);
+    api_topo_ask(source, &asked, out);
     if (out->status == CPUBIND_PCI_OK)
         (void)see_only(&out->facts, only);
 }
 
-int cli_make_devices(const cpubind_source *source, const api_options *options,
-                     const cpubind_pci_address *only, cli_device_plan *out, api_text *why)
+int api_make_devices(const cpubind_source *source, const api_options *options,
+                     const cpubind_pci_address *only, api_device_plan *out, api_text *why)
 {
     const cpubind_request *q = &options->request;
     cpubind_pci_asked asked = {.overlap = q->overlap,
@@ -135,21 +157,21 @@ int cli_make_devices(const cpubind_source *source, const api_options *options,
     if (options->has_roles)
         asked.roles = options->roles;
     read_devices(source, options, only, &out->topo);
-    status = cli_topo_judge(&out->topo, options, why);
+    status = api_topo_judge(&out->topo, options, why);
     if (status != API_DONE)
         return status;
     asked.strategy = wants_near(source, options) ? CPUBIND_NEAR : CPUBIND_TOPO_AFFINITY;
     return make_plan(&asked, out, why);
 }
 
-void cli_free_devices(cli_device_plan *devices)
+void api_free_devices(api_device_plan *devices)
 {
-    cli_topo_free(&devices->topo);
+    api_topo_free(&devices->topo);
     free(devices->arena.base);
     memset(devices, 0, sizeof *devices);
 }
 
-int32_t cli_rank_of_devices(const cli_device_plan *d, const api_options *options)
+int32_t api_rank_of_devices(const api_device_plan *d, const api_options *options)
 {
     const int32_t rank = options->request.rank;
     if (d->plan.n_pool == 1)
@@ -157,7 +179,16 @@ int32_t cli_rank_of_devices(const cli_device_plan *d, const api_options *options
     return rank < d->plan.n_pool ? rank : -1;
 }
 
-void cli_explain_device(const cli_device_plan *d, const cpubind_pci_pool *pool, api_text *to)
+int api_check_device_rank(const api_device_plan *d, const api_options *options, api_text *why)
+{
+    if (!options->request.has_rank || api_rank_of_devices(d, options) >= 0)
+        return API_DONE;
+    api_add(why, "--rank %d is none of the %d devices that this process sees",
+            (int)options->request.rank, (int)d->plan.n_pool);
+    return API_REFUSED;
+}
+
+void api_explain_device(const api_device_plan *d, const cpubind_pci_pool *pool, api_text *to)
 {
     api_add_pci(to, &d->topo.facts.device[pool->device].pci);
     api_add(to, " has no pool: %s", status_text(pool->why));
@@ -168,15 +199,15 @@ void cli_explain_device(const cli_device_plan *d, const cpubind_pci_pool *pool, 
         api_add(to, "; no file of the kernel tells its node");
 }
 
-/* == Printing =============================================================== */
+/* == Text =================================================================== */
 
-static const int32_t *role_of(const cpubind_pci_pool *pool, int role, int32_t *n)
+const int32_t *api_device_role(const cpubind_pci_pool *pool, cpubind_role role, int32_t *n)
 {
     *n = pool->n_cpu > 0 ? pool->roles.span[role].count : 0;
     return *n > 0 ? pool->role_cpu + pool->roles.span[role].first : NULL;
 }
 
-static void add_row(api_table *table, const cli_device_plan *d, int32_t rank)
+static void add_row(api_table *table, const api_device_plan *d, int32_t rank)
 {
     const cpubind_pci_pool *pool = &d->plan.pool[rank];
     const cpubind_pci_function *device = &d->topo.facts.device[pool->device];
@@ -192,13 +223,13 @@ static void add_row(api_table *table, const cli_device_plan *d, int32_t rank)
     api_cell_number(table, pool->n_cpu);
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t n;
-        const int32_t *cpu = role_of(pool, role, &n);
+        const int32_t *cpu = api_device_role(pool, (cpubind_role)role, &n);
         api_cell_list(table, cpu, n);
     }
     api_cell_number(table, pool->memory_node);
 }
 
-int cli_print_device_table(FILE *out, const cli_device_plan *d, int32_t rank)
+void api_put_device_table(api_out *to, const api_device_plan *d, int32_t rank)
 {
 #define CPUBIND_X(name, word, letter) word,
     static const char *const heads[] = {
@@ -210,146 +241,133 @@ int cli_print_device_table(FILE *out, const cli_device_plan *d, int32_t rank)
     for (int32_t i = 0; i < d->plan.n_pool; i++)
         if (rank < 0 || i == rank)
             add_row(&table, d, i);
-    return cli_print_table(out, &table);
+    api_put_table(to, &table);
 }
 
-static int print_text(FILE *out, const cli_device_plan *d, const api_options *options)
+static const char *strategy_word(const api_device_plan *d)
 {
-    if (!cli_print_device_table(out, d, -1))
-        return 0;
+    return d->plan.strategy == CPUBIND_NEAR ? "near" : api_strategy_word(d->plan.strategy);
+}
+
+static void put_text(api_out *to, const api_device_plan *d, const api_options *options)
+{
+    api_put_device_table(to, d, -1);
     for (int32_t i = 0; i < d->plan.n_pool; i++) {
         api_text text = {"", 0};
         if (d->plan.pool[i].n_cpu > 0)
             continue;
-        cli_explain_device(d, &d->plan.pool[i], &text);
-        fprintf(out, "%s\n", text.text);
+        api_explain_device(d, &d->plan.pool[i], &text);
+        api_put(to, "%s\n", text.text);
     }
     if (options->quiet)
-        return 1;
-    fprintf(out, "\nstrategy %s, overlap: %s, CPUs in no pool: %d",
-            d->plan.strategy == CPUBIND_NEAR ? "near" : api_strategy_word(d->plan.strategy),
+        return;
+    api_put(to, "\nstrategy %s, overlap: %s, CPUs in no pool: %d", strategy_word(d),
             api_finding_word(d->plan.overlap), (int)d->plan.quality.idle);
     if (d->plan.n_hidden > 0)
-        fprintf(out, ", devices that this process does not see: %d", (int)d->plan.n_hidden);
-    fputs("\n", out);
-    return 1;
+        api_put(to, ", devices that this process does not see: %d", (int)d->plan.n_hidden);
+    api_put_text(to, "\n");
 }
 
-static json_t *roles_json(const cpubind_pci_pool *pool)
-{
-    json_t *json = json_object();
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
-        int32_t n;
-        const int32_t *cpu = role_of(pool, role, &n);
-        (void)json_object_set_new(json, cpubind_role_word((cpubind_role)role),
-                                  cli_list_json(cpu, n));
-    }
-    return json;
-}
+/* == JSON =================================================================== */
 
-static json_t *pool_json(const cli_device_plan *d, int32_t rank)
+static void json_pool(api_out *to, const api_device_plan *d, int32_t rank)
 {
     const cpubind_pci_pool *pool = &d->plan.pool[rank];
     const cpubind_pci_function *device = &d->topo.facts.device[pool->device];
     api_text pci = {"", 0}, why = {"", 0};
     api_add_pci(&pci, &device->pci);
     if (pool->n_cpu == 0)
-        cli_explain_device(d, pool, &why);
-    return json_pack("{s:i, s:s, s:s, s:s?, s:o, s:o, s:o, s:o, s:s?}", "rank", (int)rank,
-                     "pci", pci.text, "family", cpubind_family_word(device->accelerator.family),
-                     "product", device->accelerator.product, "node",
-                     device->node < 0 ? json_null() : json_integer(device->node), "cpus",
-                     cli_list_json(pool->cpu, pool->n_cpu), "roles", roles_json(pool),
-                     "memory_node",
-                     pool->memory_node < 0 ? json_null() : json_integer(pool->memory_node),
-                     "error", pool->n_cpu == 0 ? why.text : NULL);
+        api_explain_device(d, pool, &why);
+    api_json_open(to, NULL, '{');
+    api_json_number(to, "rank", rank);
+    api_json_text(to, "pci", pci.text);
+    api_json_text(to, "family", cpubind_family_word(device->accelerator.family));
+    api_json_text(to, "product", device->accelerator.product);
+    api_json_id(to, "node", device->node);
+    api_json_list(to, "cpus", pool->cpu, pool->n_cpu);
+    api_json_open(to, "roles", '{');
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        int32_t n;
+        const int32_t *cpu = api_device_role(pool, (cpubind_role)role, &n);
+        api_json_list(to, cpubind_role_word((cpubind_role)role), cpu, n);
+    }
+    api_json_close(to, '}');
+    api_json_id(to, "memory_node", pool->memory_node);
+    api_json_text(to, "error", pool->n_cpu == 0 ? why.text : NULL);
+    api_json_close(to, '}');
 }
 
-static json_t *plan_json(const cli_device_plan *d)
+void api_json_devices(api_out *to, const char *key, const api_device_plan *d)
 {
     const cpubind_quality *q = &d->plan.quality;
-    json_t *devices = json_array();
-    for (int32_t i = 0; devices && i < d->plan.n_pool; i++)
-        devices = cli_json_append(devices, pool_json(d, i));
-    return json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:{s:i, s:i, s:i, s:i, s:i}}", "cpubind",
-                     CPUBIND_VERSION, "strategy",
-                     d->plan.strategy == CPUBIND_NEAR ? "near"
-                                                      : api_strategy_word(d->plan.strategy),
-                     "overlap", api_finding_word(d->plan.overlap), "allowed",
-                     cli_list_json(d->plan.host.cpu, d->plan.host.n_cpu), "hidden",
-                     (int)d->plan.n_hidden, "devices", devices, "quality", "near_cpus",
-                     (int)q->near_cpu, "split_cores", (int)q->split_cores, "idle", (int)q->idle,
-                     "smallest", (int)q->smallest, "largest", (int)q->largest);
+    api_json_open(to, key, '{');
+    api_json_text(to, "cpubind", CPUBIND_VERSION);
+    api_json_text(to, "strategy", strategy_word(d));
+    api_json_text(to, "overlap", api_finding_word(d->plan.overlap));
+    api_json_list(to, "allowed", d->plan.host.cpu, d->plan.host.n_cpu);
+    api_json_number(to, "hidden", d->plan.n_hidden);
+    api_json_open(to, "devices", '[');
+    for (int32_t i = 0; i < d->plan.n_pool; i++)
+        json_pool(to, d, i);
+    api_json_close(to, ']');
+    api_json_open(to, "quality", '{');
+    api_json_number(to, "near_cpus", q->near_cpu);
+    api_json_number(to, "split_cores", q->split_cores);
+    api_json_number(to, "idle", q->idle);
+    api_json_number(to, "smallest", q->smallest);
+    api_json_number(to, "largest", q->largest);
+    api_json_close(to, '}');
+    api_json_close(to, '}');
 }
 
-/* Prints the ranks for a launcher. */
-static int print_launch(FILE *out, cpubind_launch_format format, const cli_device_plan *d,
-                        const api_options *options)
+/* == Formats ================================================================ */
+
+/* Appends the ranks for a launcher. */
+static int put_launch(api_out *to, cpubind_launch_format format, const api_device_plan *d,
+                      const api_options *options, api_text *why)
 {
     const int is_one = options->request.has_rank;
-    const int32_t first = is_one ? cli_rank_of_devices(d, options) : 0;
+    const int32_t first = is_one ? api_rank_of_devices(d, options) : 0;
     cpubind_launch launch = {NULL, is_one ? 1 : d->plan.n_pool};
     cpubind_launch_rank *rank =
         (cpubind_launch_rank *)calloc((size_t)launch.n_rank + 1, sizeof *rank);
-    api_text why = {"", 0};
-    int status = API_DONE;
     if (!rank)
-        return cli_no_memory();
+        return api_no_room(why);
     launch.rank = rank;
-    for (int32_t i = 0; i < launch.n_rank && status == API_DONE; i++) {
+    for (int32_t i = 0; i < launch.n_rank && why->len == 0; i++) {
         const cpubind_pci_pool *pool = &d->plan.pool[first + i];
         rank[i] = (cpubind_launch_rank){pool->cpu, pool->n_cpu, NULL, 0, pool->memory_node};
-        rank[i].thread = role_of(pool, CPUBIND_ROLE_MAIN, &rank[i].n_thread);
-        if (pool->n_cpu > 0)
-            continue;
-        api_add(&why, "--format %s has a place for each rank, and one rank has no pool: ",
-                options->format->word);
-        cli_explain_device(d, pool, &why);
-        status = cli_fail(options, API_REFUSED, why.text);
+        rank[i].thread = api_device_role(pool, CPUBIND_ROLE_MAIN, &rank[i].n_thread);
+        if (pool->n_cpu == 0) {
+            api_add(why, "--format %s has a place for each rank, and one rank has no pool: ",
+                    cpubind_launch_word(format));
+            api_explain_device(d, pool, why);
+        } else if (format == CPUBIND_LAUNCH_SLURM_LDOM && pool->memory_node < 0) {
+            api_add(why, "--format slurm-ldom names a NUMA node for each rank, and this host "
+                         "shows none; use --format slurm");
+        }
     }
-    if (status == API_DONE && format == CPUBIND_LAUNCH_SLURM_LDOM)
-        for (int32_t i = 0; i < launch.n_rank && status == API_DONE; i++)
-            if (rank[i].node < 0)
-                status = cli_fail(options, API_REFUSED,
-                                  "--format slurm-ldom names a NUMA node for each rank, and "
-                                  "this host shows none; use --format slurm");
-    if (status == API_DONE) {
-        api_out text = {0};
-        api_put_ranks(&text, format, &launch);
-        if (!cli_print_out(out, &text))
-            status = cli_no_memory();
-    }
+    if (why->len == 0)
+        api_put_ranks(to, format, &launch);
     free(rank);
-    return status;
+    return why->len == 0 ? API_DONE : API_REFUSED;
 }
 
-int cli_print_devices(FILE *out, const cli_device_plan *d, const api_options *options)
+int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
+                    const api_options *options, api_text *why)
 {
-    api_text why = {"", 0};
-    if (options->request.has_rank && cli_rank_of_devices(d, options) < 0) {
-        api_add(&why, "--rank %d is none of the %d devices that this process sees",
-                (int)options->request.rank, (int)d->plan.n_pool);
-        return cli_fail(options, API_REFUSED, why.text);
-    }
+    if (api_check_device_rank(d, options, why) != API_DONE)
+        return API_REFUSED;
     for (int i = 0; i < CPUBIND_LAUNCH_COUNT; i++)
-        if (strcmp(options->format->word, cpubind_launch_word((cpubind_launch_format)i)) == 0)
-            return print_launch(out, (cpubind_launch_format)i, d, options);
-    if (options->json)
-        return cli_print_json(out, plan_json(d)) ? API_DONE : cli_no_memory();
-    if (strcmp(options->format->word, "text") != 0)
-        return cli_fail(options, API_USAGE, "--format map is for NPUs; leave it out");
-    return print_text(out, d, options) ? API_DONE : cli_no_memory();
-}
-
-int cli_plan_devices(const cpubind_source *source, api_options *options)
-{
-    cli_device_plan devices = {0};
-    api_text why = {"", 0};
-    int status = cli_make_devices(source, options, NULL, &devices, &why);
-    if (status == API_DONE)
-        status = cli_print_devices(stdout, &devices, options);
-    else
-        status = cli_fail(options, status, why.text);
-    cli_free_devices(&devices);
-    return status;
+        if (strcmp(format, cpubind_launch_word((cpubind_launch_format)i)) == 0)
+            return put_launch(to, (cpubind_launch_format)i, d, options, why);
+    if (strcmp(format, "json") == 0) {
+        api_json_devices(to, NULL, d);
+    } else if (strcmp(format, "text") == 0) {
+        put_text(to, d, options);
+    } else {
+        api_add(why, "--format %s is for NPUs; leave it out", format);
+        return API_USAGE;
+    }
+    return API_DONE;
 }

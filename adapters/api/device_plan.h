@@ -1,0 +1,96 @@
+/* device_plan.h - plan on a host without Ascend NPUs: the accelerators of any vendor
+ * SPDX-License-Identifier: MIT
+ *
+ * The plan is that of ../pci/pci_plan.h. README.md documents the table and the keys of the
+ * JSON.
+ */
+#ifndef CPUBIND_API_DEVICE_PLAN_H
+#define CPUBIND_API_DEVICE_PLAN_H
+
+#include "../pci/pci_plan.h"
+#include "api.h"
+
+/* == Reading ================================================================ */
+
+/* The accelerators of a host, or why they are not known. All zero before the first
+ * api_topo_read. */
+typedef struct api_topo {
+    cpubind_pci_status status;
+    cpubind_pci_facts facts;
+    cpubind_pci_fault fault;
+    cpubind_arena arena;
+    api_planned npus; /* the facts of the Ascend NPUs, where the host has some */
+} api_topo;
+
+/* Reads the devices that the options ask for. npu-smi runs only on a host with an Ascend NPU
+ * that the driver's files do not describe. */
+void api_topo_read(const cpubind_source *source, const api_options *options, api_topo *out);
+
+/* The same for a request; the names of Ascend's products are added to it. */
+void api_topo_ask(const cpubind_source *source, const cpubind_pci_request *asked,
+                  api_topo *out);
+void api_topo_free(api_topo *topo);
+
+/* The exit status: of a host with a device API_DONE; else the reason is appended to *why. */
+int api_topo_judge(const api_topo *topo, const api_options *options, api_text *why);
+
+/* == Planning =============================================================== */
+
+/* The accelerators of a host and their pools. All zero before api_make_devices. */
+typedef struct api_device_plan {
+    api_topo topo;
+    cpubind_pci_plan plan;
+    cpubind_arena arena; /* of the plan */
+} api_device_plan;
+
+/* Whether --pci or --class asks for devices of any vendor. */
+int api_asks_for_devices(const api_options *options);
+
+/* An option that is given and is about NPUs alone; NULL: none is. */
+const char *api_npu_option(const api_options *options);
+
+/* Why --pci or --class cannot be given with the other options; NULL: nothing is wrong. */
+const char *api_device_conflict(const api_options *options);
+
+/* Whether the host of a plan that was refused is one of other accelerators than NPUs: it has no
+ * npu-smi, no option is about NPUs, and the PCI bus has devices that cpubind knows. */
+int api_has_devices_alone(const cpubind_source *source, const api_options *options,
+                          const api_planned *planned);
+
+/* Reads and plans the devices that the options ask for. Returns the exit status, with the
+ * reason in *why. api_free_devices may be called in every case.
+ *   in      only: plans this device alone, as rank 0, whether or not the process sees it; all
+ *           other accelerators of the host keep their CPUs. NULL: those of the options */
+int api_make_devices(const cpubind_source *source, const api_options *options,
+                     const cpubind_pci_address *only, api_device_plan *out, api_text *why);
+void api_free_devices(api_device_plan *devices);
+
+/* The pool of the rank that the options name, or -1: it has none. A single device is driven by
+ * every rank. */
+int32_t api_rank_of_devices(const api_device_plan *devices, const api_options *options);
+
+/* API_DONE, or API_REFUSED with the reason in *why: the options name a rank without device. */
+int api_check_device_rank(const api_device_plan *devices, const api_options *options,
+                          api_text *why);
+
+/* Appends why a device has no pool. */
+void api_explain_device(const api_device_plan *devices, const cpubind_pci_pool *pool,
+                        api_text *to);
+
+/* The CPUs of a role; NULL with *n of 0 when it has none. */
+const int32_t *api_device_role(const cpubind_pci_pool *pool, cpubind_role role, int32_t *n);
+
+/* == Text and JSON ========================================================== */
+
+/* Appends the table of the plan: all ranks, or with a rank at or above 0 that one. */
+void api_put_device_table(api_out *to, const api_device_plan *devices, int32_t rank);
+
+/* Appends the object that plan --json prints. */
+void api_json_devices(api_out *to, const char *key, const api_device_plan *devices);
+
+/* Appends the plan in a format: text, json, or a launcher's. Returns the status, with the
+ * reason in *why. */
+int api_put_devices(api_out *to, const char *format, const api_device_plan *devices,
+                    const api_options *options, api_text *why);
+
+#endif /* CPUBIND_API_DEVICE_PLAN_H */
