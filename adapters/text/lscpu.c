@@ -11,6 +11,12 @@
 /* The columns that are read; CPU is the first one of a table. */
 typedef enum column { NODE, CORE, SOCKET, N_COLUMN } column;
 
+/* Where the cells of a row are: 0 is that of CPU. */
+typedef struct table_header {
+    int32_t n_cell;
+    int32_t cell[N_COLUMN]; /* the number of the cell of a column; -1: no such column */
+} table_header;
+
 /* The column of a word of the header; N_COLUMN for a column that is passed over. */
 static column column_of(const scan_text *in, scan_run word)
 {
@@ -22,41 +28,42 @@ static column column_of(const scan_text *in, scan_run word)
 }
 
 /*   header = "CPU" *( blanks name ) LF       one name is NODE */
-static int is_header(const scan_text *in, scan_run header)
+static int read_header(const scan_text *in, scan_run line, table_header *out)
 {
-    scan_run word = scan_word(in, header.at, header.end);
-    int has_node = 0;
+    scan_run word = scan_word(in, line.at, line.end);
 
+    *out = (table_header){1, {-1, -1, -1}};
     if (!SCAN_IS(in, word, "CPU"))
         return 0;
-    while (word.end != header.end) {
-        word = scan_word(in, word.end, header.end);
-        has_node |= column_of(in, word) == NODE;
+    for (; word.end != line.end; out->n_cell++) {
+        column c;
+        word = scan_word(in, word.end, line.end);
+        c = column_of(in, word);
+        if (c != N_COLUMN)
+            out->cell[c] = out->n_cell;
     }
-    return has_node;
+    return out->cell[NODE] >= 0;
 }
 
 /*   row    = number *( blanks cell ) LF      a cell for each word of the header
  *   cell   = number / "-" */
-static cpubind_text_status read_row(const scan_text *in, scan_run header, const scan_line *line,
-                                    int32_t *cpu, int32_t cells[N_COLUMN])
+static cpubind_text_status read_row(const scan_text *in, const table_header *header,
+                                    const scan_line *line, int32_t *cpu,
+                                    int32_t cells[N_COLUMN])
 {
-    scan_run name = scan_word(in, header.at, header.end);
     scan_run cell = scan_word(in, line->run.at, line->run.end);
     cpubind_text_status status = scan_whole_number(in, cell, CPUBIND_MAX_CPUS - 1, cpu);
 
     for (int i = 0; i < N_COLUMN; i++)
         cells[i] = -1;
-    while (status == CPUBIND_TEXT_OK && name.end != header.end) {
-        column c;
-        name = scan_word(in, name.end, header.end);
+    for (int32_t k = 1; status == CPUBIND_TEXT_OK && k < header->n_cell; k++) {
         cell = scan_word(in, cell.end, line->run.end);
-        c = column_of(in, name);
         if (scan_is_empty(cell))
             return scan_fail(in, line->ended ? CPUBIND_TEXT_ERR_SYNTAX : CPUBIND_TEXT_ERR_CUT,
                              line->run.end, "the row has fewer cells than the header");
-        if (c != N_COLUMN && !SCAN_IS(in, cell, "-"))
-            status = scan_whole_number(in, cell, CPUBIND_MAX_CPUS - 1, &cells[c]);
+        for (int c = 0; c < N_COLUMN && status == CPUBIND_TEXT_OK; c++)
+            if (k == header->cell[c] && !SCAN_IS(in, cell, "-"))
+                status = scan_whole_number(in, cell, CPUBIND_MAX_CPUS - 1, &cells[c]);
     }
     if (status == CPUBIND_TEXT_OK && cell.end != line->run.end)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, scan_word(in, cell.end, line->run.end).at,
@@ -69,15 +76,14 @@ static cpubind_text_status read_table(const scan_text *in, const cpubind_lscpu_n
                                       int32_t *out_n)
 {
     scan_line line = {{0, 0}, 0, 0};
-    scan_run header;
+    table_header header;
     int32_t n = 0, last = -1, cpu = 0, cells[N_COLUMN];
 
-    if (!scan_next_line(in, &line) || !is_header(in, line.run))
+    if (!scan_next_line(in, &line) || !read_header(in, line.run, &header))
         return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, 0,
                          "there is no header with the columns CPU and NODE");
-    header = line.run;
     while (scan_next_line(in, &line)) {
-        const cpubind_text_status status = read_row(in, header, &line, &cpu, cells);
+        const cpubind_text_status status = read_row(in, &header, &line, &cpu, cells);
 
         if (status != CPUBIND_TEXT_OK)
             return status;
