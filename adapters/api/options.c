@@ -791,10 +791,7 @@ const api_option api_option_rows[] = {
     READ("except", 0, read_except),
     READ("textfile", 0, read_textfile),
     READ("socket", 0, read_socket),
-    FLAG("json",
-         API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | API_LIST | API_SHOW |
-             API_REPLAY,
-         json),
+    FLAG("json", API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | STORE, json),
     FLAG("quiet",
          API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | API_EXPORT |
              API_REPLAY | CHANGING,

@@ -96,6 +96,14 @@ void cli_try(const cpubind_source *source, const char *body, size_t len, api_pla
              cli_trial *out);
 void cli_free_trial(cli_trial *trial);
 
+/* == Changes (fixture_change.c) ============================================= */
+
+/* Prints what a command did: a line, which --quiet leaves out, or with --json an object. The
+ * pairs of `more`, which is freed, are added to the object; `more` may be NULL. */
+__attribute__((format(printf, 4, 5))) int cli_say_change(const api_options *options,
+                                                         const char *path, json_t *more,
+                                                         const char *format, ...);
+
 /* == A folder or a corpus to write to (sink.c) ============================== */
 
 /* A folder, a corpus or an archive. Nothing that was written is visible to others before

@@ -19,6 +19,7 @@ typedef struct acceptance {
     cli_sink sink;
     api_text why;
     int n_changed;
+    json_t *differences; /* of --json */
 } acceptance;
 
 /* The words after NAME are cases up to the first word with a dash, or the word topo after a
@@ -65,9 +66,15 @@ static int store(acceptance *a, const char *name, const json_t *expectation)
     return status;
 }
 
-static void show_difference(const acceptance *a, const char *name, const char *lines)
+static void show_difference(acceptance *a, const char *name, const char *lines)
 {
     api_text text = {"", 0};
+    if (a->options->json) {
+        a->differences =
+            cli_json_append(a->differences, json_pack("{s:o, s:o}", "case", cli_json_text(name),
+                                                      "text", cli_json_text(lines)));
+        return;
+    }
     if (a->options->quiet)
         return;
     api_add(&text, "%s %s:", a->options->word[0], name);
@@ -131,7 +138,7 @@ static json_t *ask_with(char **word, int n)
 }
 
 /* Prints how an answer differs from the stored expectation, all keys included. */
-static void show_change(const acceptance *a, const char *name, const json_t *answer)
+static void show_change(acceptance *a, const char *name, const json_t *answer)
 {
     cpubind_corpus_expectation old = find_case(a, name);
     api_text why = {"", 0};
@@ -184,20 +191,17 @@ static int accept_all(acceptance *a)
 static int check_words(const api_options *options)
 {
     const int n = n_cases(options);
-    if (options->n_word > n + 1 && n != 1) {
-        fputs("cpubind: arguments can be given for one case only: cpubind fixture accept NAME "
-              "CASE -- ARGUMENT...\n",
-              stderr);
-        return API_USAGE;
-    }
-    for (int i = 1; i <= n; i++)
-        if (!cpubind_host_txt_is_name(options->word[i])) {
-            fputs("cpubind: the name of a case consists of letters, digits, \".\", \"_\" and "
-                  "\"-\"\n",
-                  stderr);
-            return API_USAGE;
-        }
-    return API_DONE;
+    api_text why = {"", 0};
+    if (options->n_word > n + 1 && n != 1)
+        api_add(&why, "arguments can be given for one case only: cpubind fixture accept NAME "
+                      "CASE -- ARGUMENT...");
+    for (int i = 1; i <= n && why.len == 0; i++)
+        if (!cpubind_host_txt_is_name(options->word[i]))
+            api_add(&why,
+                    "the name of a case consists of letters, digits, \".\", \"_\" and "
+                    "\"-\": \"%s\"",
+                    options->word[i]);
+    return why.len > 0 ? cli_fail(options, API_USAGE, why.text) : API_DONE;
 }
 
 int cli_accept(int argc, char **argv)
@@ -211,6 +215,7 @@ int cli_accept(int argc, char **argv)
     if (check_words(&options) != API_DONE)
         return API_USAGE;
     a.options = &options;
+    a.differences = json_array();
     status = cli_take_fixture(&options, options.word[0], &corpus, &a.host, &a.why);
     if (status == API_DONE) {
         a.source = cpubind_corpus_source(a.host);
@@ -218,11 +223,12 @@ int cli_accept(int argc, char **argv)
     }
     cpubind_corpus_close_host(a.host);
     api_free_planned(&a.planned);
-    if (status != API_DONE)
+    if (status != API_DONE) {
+        json_decref(a.differences);
         return cli_fail(&options, status, a.why.text);
-    if (!options.quiet)
-        printf("%s: %d %s %s\n", corpus.path, a.n_changed,
-               a.n_changed == 1 ? "expectation" : "expectations",
-               options.is_dry ? "would be accepted" : "accepted");
-    return API_DONE;
+    }
+    return cli_say_change(&options, corpus.path,
+                          json_pack("{s:o}", "differences", a.differences), "%d %s %s",
+                          a.n_changed, a.n_changed == 1 ? "expectation" : "expectations",
+                          options.is_dry ? "would be accepted" : "accepted");
 }

@@ -3,8 +3,37 @@
  *
  * Each command is one change of the corpus: all of it, or nothing. Plans nothing.
  */
+#include <stdarg.h>
+
 #include "../text/host_txt.h"
 #include "fixture.h"
+#include "output.h"
+
+int cli_say_change(const api_options *options, const char *path, json_t *more,
+                   const char *format, ...)
+{
+    char text[1024];
+    json_t *said;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args); /* NOLINT: va_start is above */
+    va_end(args);
+    if (!options->json) {
+        json_decref(more);
+        if (!options->quiet)
+            printf("%s: %s\n", path, text);
+        return API_DONE;
+    }
+    said =
+        json_pack("{s:s, s:o, s:o, s:b}", "cpubind", CPUBIND_VERSION, "path",
+                  cli_json_text(path), "text", cli_json_text(text), "is_dry", options->is_dry);
+    if (more && json_object_update(said, more) != 0) {
+        json_decref(said);
+        said = NULL;
+    }
+    json_decref(more);
+    return cli_print_json(stdout, said) ? API_DONE : cli_no_memory();
+}
 
 typedef struct change {
     const api_options *options;
@@ -77,20 +106,19 @@ static int make_change(const api_options *options, int (*make)(const change *c, 
 int cli_remove(int argc, char **argv)
 {
     static api_options options;
+    const char *const done = "removed", *const tried = "would be removed";
     int status = cli_start(argc, argv, API_REMOVE, NULL, &options);
     if (status >= 0)
         return status;
     status = make_change(&options, remove_named);
-    if (status != API_DONE || options.quiet)
+    if (status != API_DONE)
         return status;
-    printf("%s: ", options.db);
     if (options.n_word == 1)
-        printf("the host %s", options.word[0]);
-    else
-        printf("%d %s of %s", options.n_word - 1,
-               options.n_word == 2 ? "expectation" : "expectations", options.word[0]);
-    puts(options.is_dry ? " would be removed" : " removed");
-    return API_DONE;
+        return cli_say_change(&options, options.db, NULL, "the host %s %s", options.word[0],
+                              options.is_dry ? tried : done);
+    return cli_say_change(&options, options.db, NULL, "%d %s of %s %s", options.n_word - 1,
+                          options.n_word == 2 ? "expectation" : "expectations", options.word[0],
+                          options.is_dry ? tried : done);
 }
 
 int cli_rename(int argc, char **argv)
@@ -100,7 +128,8 @@ int cli_rename(int argc, char **argv)
     if (status >= 0)
         return status;
     status = make_change(&options, rename_host);
-    if (status == API_DONE && !options.quiet)
-        printf("%s: the host %s is %s now\n", options.db, options.word[0], options.word[1]);
-    return status;
+    return status == API_DONE
+               ? cli_say_change(&options, options.db, NULL, "the host %s is %s now",
+                                options.word[0], options.word[1])
+               : status;
 }

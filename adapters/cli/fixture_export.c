@@ -67,9 +67,10 @@ int cli_export(int argc, char **argv)
         status = export_host(&options, host, &why);
     if (status != API_DONE)
         status = cli_fail(&options, status, why.text);
-    else if (!options.quiet)
-        printf("%s: %d inputs, %d expectations\n", options.word[1],
-               (int)cpubind_corpus_n_input(host), (int)cpubind_corpus_n_expectation(host));
+    else
+        status = cli_say_change(&options, options.word[1], NULL, "%d inputs, %d expectations",
+                                (int)cpubind_corpus_n_input(host),
+                                (int)cpubind_corpus_n_expectation(host));
     cpubind_corpus_close_host(host);
     return status;
 }

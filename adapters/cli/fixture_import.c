@@ -251,8 +251,6 @@ int cli_import(int argc, char **argv)
     cli_close_sink(&sink);
     if (status != API_DONE)
         return cli_fail(&options, status, why.text);
-    if (!options.quiet)
-        printf("%s: %d %s added\n", sink.path, options.n_word,
-               options.n_word == 1 ? "host" : "hosts");
-    return API_DONE;
+    return cli_say_change(&options, sink.path, NULL, "%d %s added", options.n_word,
+                          options.n_word == 1 ? "host" : "hosts");
 }

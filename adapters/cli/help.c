@@ -316,13 +316,13 @@ static const cli_help helps[] = {
      "\n"
      "  --db FILE             the corpus, which is created if it is missing\n"
      "  --replace             replace hosts of the same names\n"
-     "  --quiet               nothing but errors\n"},
+     "  --json, --quiet       one JSON object; nothing but errors\n"},
     {API_EXPORT, "fixture export",
      "Usage: cpubind fixture export NAME DIR [--db FILE] [--replace]\n"
      "\n"
      "Writes a host as a folder, whole or not at all.\n"
      "\n" DB "  --replace             replace a host folder that exists\n"
-     "  --quiet               nothing but errors\n"},
+     "  --json, --quiet       one JSON object; nothing but errors\n"},
     {API_REPLAY, "fixture replay",
      "Usage: cpubind fixture replay [NAME...] [--db FILE] [--jobs N] [--format FORMAT]\n"
      "\n"
@@ -340,7 +340,7 @@ static const cli_help helps[] = {
      "arguments of plan after --, such as --rank 1, it stores a new case or replaces\n"
      "the old one, with all keys. Read the differences first: --dry-run.\n"
      "\n" DB "  --dry-run             show the differences, and store nothing\n"
-     "  --quiet               nothing but errors\n"},
+     "  --json, --quiet       one JSON object; nothing but errors\n"},
     {API_REMOVE, "fixture remove",
      "Usage: cpubind fixture remove NAME [CASE...] --db FILE [--dry-run]\n"
      "\n"
@@ -350,14 +350,14 @@ static const cli_help helps[] = {
      "\n"
      "  --db FILE             the corpus\n"
      "  --dry-run             check that it is there, and remove nothing\n"
-     "  --quiet               nothing but errors\n"},
+     "  --json, --quiet       one JSON object; nothing but errors\n"},
     {API_RENAME, "fixture rename",
      "Usage: cpubind fixture rename NAME NEW --db FILE\n"
      "\n"
      "Gives a host another name; its inputs and expectations stay.\n"
      "\n"
      "  --db FILE             the corpus\n"
-     "  --quiet               nothing but errors\n"},
+     "  --json, --quiet       one JSON object; nothing but errors\n"},
 };
 
 /* What --help-all adds to the help of a command. */

@@ -652,6 +652,44 @@ hosts_are_removed_and_renamed() {
         is_clean "$out/change.db"
 }
 
+# A case with arguments of its own, tried: the difference is shown, and the file stays.
+a_dry_accept_stores_nothing() {
+    cp "$db" "$out/change.db" && before=$(sum_of "$out/change.db") || return 1
+    says 0 "1 expectation would be accepted" fixture accept no-npu tried --db "$out/change.db" \
+        --dry-run -- --npus 0 --device-type a2 --total 8 && grep -q 'no-npu tried:' "$out/said" &&
+        fixture accept no-npu tried --db "$out/change.db" --dry-run --json \
+            -- --npus 0 --device-type a2 --total 8 >"$out/dry.json" &&
+        [ "$(json "$out/dry.json" '$.is_dry')" = 1 ] &&
+        [ "$(json "$out/dry.json" '$.differences[0].case')" = tried ] &&
+        says 2 "--rank" fixture accept no-npu tried --db "$out/change.db" --dry-run -- --rank x &&
+        says 2 "one case only" fixture accept no-npu a b --db "$out/change.db" --dry-run \
+            -- --rank 0 &&
+        says 3 "no expectation" fixture accept no-npu tried --db "$out/change.db" --dry-run &&
+        [ "$(sum_of "$out/change.db")" = "$before" ]
+}
+
+# Appends --json to a change, and finds its sentence in the object.
+says_in_json() { # words, path, arguments of cpubind fixture
+    words=$1 path=$2
+    shift 2
+    fixture "$@" --json >"$out/done.json" 2>&1
+    status=$?
+    cat "$out/done.json"
+    [ $status -eq 0 ] && [ "$(json "$out/done.json" '$.text')" = "$words" ] &&
+        [ "$(json "$out/done.json" '$.path')" = "$path" ]
+}
+
+changes_are_objects() {
+    new=$out/new.db
+    says_in_json "1 host added" "$new" import fixtures/hosts/no-npu --db "$new" &&
+        says_in_json "0 expectations accepted" "$new" accept no-npu --db "$new" &&
+        says_in_json "the host no-npu is other now" "$new" rename no-npu other --db "$new" &&
+        says_in_json "the host other would be removed" "$new" remove other --dry-run --db "$new" &&
+        fixture export other "$out/object" --db "$new" --json >"$out/done.json" &&
+        is_json "$out/done.json" && [ -e "$out/object/host.txt" ] &&
+        says_in_json "the host other removed" "$new" remove other --db "$new"
+}
+
 as_nobody() { # command ...
     setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
@@ -909,6 +947,8 @@ check "a journal that is a link, a FIFO or a folder is refused" an_odd_journal_i
 check "a mistyped word has a hint" a_mistyped_word_has_a_hint
 check "the installed corpus is not written to unasked" the_installed_corpus_is_not_written_to
 check "hosts are removed and renamed, or nothing is" hosts_are_removed_and_renamed
+check "accept --dry-run stores nothing" a_dry_accept_stores_nothing
+check "a change of a corpus is a JSON object" changes_are_objects
 check "an interrupted write is rolled back by the next import" an_interrupted_write_is_rolled_back
 check "a corpus in WAL mode and a symbolic link are refused" wal_and_links_are_refused
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
