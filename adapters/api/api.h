@@ -479,6 +479,9 @@ void api_put_svg(api_out *to, const api_planned *planned, const api_options *opt
 
 /* == JSON of a plan ========================================================= */
 
+/* The key "format" of a plan, which grows if a key is ever removed or changes what it means. */
+#define API_JSON_FORMAT 1
+
 /* The object that plan --json prints. */
 void api_json_plan(api_out *to, const char *key, const api_planned *planned,
                    const api_options *options);

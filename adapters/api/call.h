@@ -71,6 +71,7 @@ typedef struct call_source {
 typedef struct call_file {
     struct call_file *next;
     size_t at, len; /* with its header and its padding */
+    int is_made;    /* cmd/NAME.exit, made from an exit code */
     char name[];    /* ended by NUL */
 } call_file;
 

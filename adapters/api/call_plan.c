@@ -198,6 +198,7 @@ static int put_file(cpb_host *host, const char *name, const void *bytes, size_t 
     }
     take_out(host, name);
     memcpy(file->name, name, name_size);
+    file->is_made = 0;
     file->at = host->len;
     host->len += (size_t)cpubind_tar_header(name, (int32_t)len, 0, host->tar + host->len);
     if (len > 0)
@@ -218,10 +219,29 @@ static void add_exit_name(const char *name, api_text *to)
     api_add(to, "%.*s.exit", (int)(is_text ? n - 4 : n), name);
 }
 
+/* Puts cmd/NAME.exit for an exit code that is not 0; else takes out one that was made so. */
+static int put_exit(cpb_host *host, const char *name, int32_t exit_code)
+{
+    api_text number = {"", 0};
+    const call_file *file = host->file;
+    if (exit_code != 0) {
+        api_add(&number, "%d\n", (int)exit_code);
+        if (!put_file(host, name, number.text, number.len))
+            return 0;
+        host->file->is_made = 1;
+        return 1;
+    }
+    while (file && strcmp(file->name, name) != 0)
+        file = file->next;
+    if (file && file->is_made)
+        take_out(host, name);
+    return 1;
+}
+
 int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
                      int32_t exit_code, cpb_error **error)
 {
-    api_text exit_name = {"", 0}, number = {"", 0};
+    api_text exit_name = {"", 0};
     int is_put;
     if (!host || !host->is_of_bytes || !cpubind_input_is_name(name) || (!bytes && len > 0) ||
         len > CPUBIND_TEXT_MAX || exit_code < 0 || exit_code > 255) {
@@ -231,10 +251,8 @@ int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t
         return -1;
     }
     add_exit_name(name, &exit_name);
-    api_add(&number, "%d\n", (int)exit_code);
     cpubind_mutex_lock(host->mutex);
-    is_put = put_file(host, name, bytes, len) &&
-             (exit_code == 0 || put_file(host, exit_name.text, number.text, number.len));
+    is_put = put_file(host, name, bytes, len) && put_exit(host, exit_name.text, exit_code);
     call_drop_source(host->source);
     host->source = NULL;
     cpubind_mutex_unlock(host->mutex);

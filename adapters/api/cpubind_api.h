@@ -92,8 +92,8 @@ CPB_API cpb_host *cpb_host_empty(cpb_error **error);
 
 /* Adds an input: a file by its path without the leading slash, such as "proc/self/status"; the
  * output of a command as cmd/NAME.txt, such as "cmd/npu-smi-info-m.txt". Names and contents are
- * those of the files of a capture, cmd/NAME.exit and cmd/NAME.txt.err too. Plans that are made
- * later have it.
+ * those of the files of a capture, cmd/NAME.exit and cmd/NAME.txt.err too. A name that was put
+ * before is replaced, with the exit code of that call. Plans that are made later have it.
  *   in      host: of cpb_host_empty; the bytes are copied; exit_code: of a command, else 0
  *   returns 0, or -1 */
 CPB_API int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,

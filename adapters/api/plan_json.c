@@ -100,6 +100,7 @@ void api_json_plan(api_out *to, const char *key, const api_planned *p,
     const cpubind_ascend_plan *plan = &p->plan;
     api_json_open(to, key, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);
+    api_json_number(to, "format", API_JSON_FORMAT);
     api_json_text(to, "device_type", cpubind_type_word(facts->type));
     api_json_text(to, "strategy", api_strategy_word(plan->core.strategy));
     api_json_text(to, "rules", cpubind_rules_word(plan->rules));
@@ -123,6 +124,8 @@ void api_json_plan(api_out *to, const char *key, const api_planned *p,
     api_json_quality(to, "quality", api_figures_of(plan), 0);
     api_json_warnings(to, "warnings", p);
     api_json_close(to, ']');
+    if (plan->core.strategy == CPUBIND_CLUSTER)
+        api_json_list(to, "uvb", plan->spare, plan->n_spare);
     put_asked(to, &options->request, plan);
     api_json_close(to, '}');
 }

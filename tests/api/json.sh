@@ -29,7 +29,7 @@ collect() { # form, arguments ...
     shift
     "$BUILD/cpubind" "$@" --json >"$out/one" 2>"$out/err"
     case $(sed 's/^{"cpubind": "[^"]*", "\([a-z_]*\)": .*/\1/' "$out/one") in
-    error) form=error ;;
+    error) grep -q '}, "explain": ' "$out/one" || form=error ;;
     strategy) form=device_plan ;;
     esac
     cat "$out/one" >>"$out/$form.all"
@@ -47,6 +47,8 @@ collect_host() { # folder
     collect doctor doctor --root "$1"
     collect doctor doctor --root "$1" --fix --dry-run
     collect status status --root "$1" --memory none
+    collect cpu_workers plan --root "$1" --cpu-workers 2 --cpu-nodes 0 --reserve 1
+    collect_explanations "$1"
 }
 
 keeps_to() { # form, number of objects at least
@@ -79,11 +81,33 @@ collect_binding() {
     [ "$(wc -l <"$out/report.all")" -eq 4 ]
 }
 
-# An explanation is long; its sentences are tests of their own.
+# Explanations are long; their sentences are tests of their own.
 collect_explanations() {
-    for target in npu0 cpu5 all acl npu0.main; do
-        collect explain plan --root fixtures/hosts/a2-192cpu-8npu --explain $target
+    for target in npu0 cpu5 acl npu0.main; do
+        collect explain plan --root "$1" --explain $target
+        collect explain plan --root "$1" --rules near --explain $target
     done
+}
+
+# doctor --fix and --restore, with a /run and a switch of numa_balancing of their own. Prints
+# nothing where --fix would change anything else.
+fix_and_restore() { # the switch
+    # shellcheck disable=SC2016
+    unshare -m sh -c '
+        mount -t tmpfs -o mode=755 tmpfs /run &&
+            mount --bind "$1" /proc/sys/kernel/numa_balancing || exit
+        "$2" doctor --fix --dry-run --json >"$1.dry"
+        [ "$(grep -o "\"kind\": " "$1.dry" | wc -l)" -eq 1 ] &&
+            grep -q "\"file\": \"/proc/sys/kernel/numa_balancing\"" "$1.dry" || exit
+        "$2" doctor --fix --json
+        "$2" doctor --restore --json' sh "$1" "$BUILD/cpubind"
+}
+
+collect_fix() {
+    cat "$out/fixed"
+    head -n 1 "$out/fixed" >>"$out/doctor.all"
+    tail -n 1 "$out/fixed" >>"$out/doctor_restore.all"
+    grep -q '"result": "made"' "$out/fixed" && [ "$(cat "$out/switch")" = 1 ]
 }
 
 for host in fixtures/hosts/*; do
@@ -94,12 +118,25 @@ check "plans keep to the schema" keeps_to plan 250
 check "plans of other accelerators keep to the schema" keeps_to device_plan 20
 check "plans of both rules keep to the schema" keeps_to compare 50
 check "topo keeps to the schema" keeps_to topo 100
+echo 1 >"$out/switch"
+fix_and_restore "$out/switch" >"$out/fixed" 2>"$out/err"
+if [ -s "$out/fixed" ]; then
+    check "doctor --fix changes the switch, and --restore puts it back" collect_fix
+    check "doctor --restore keeps to the schema" keeps_to doctor_restore 1
+else
+    skip "doctor --fix and --restore keep to the schema" "no mounts, or more than a switch to change"
+fi
 check "doctor keeps to the schema" keeps_to doctor 100
 check "status keeps to the schema" keeps_to status 50
 check "a process is bound, verified and restored" collect_binding
 check "reports of a binding keep to the schema" keeps_to report 4
-collect_explanations
-check "explanations keep to the schema" keeps_to explain 5
+for host in a2-192cpu-8npu 950-smt2-640cpu too-few; do
+    collect explain plan --root fixtures/hosts/$host --explain all
+done
+collect explain plan --explain threads
+collect explain plan --explain threads --threads reference
+check "explanations keep to the schema" keeps_to explain 700
+check "plans of CPU workers keep to the schema" keeps_to cpu_workers 100
 check "errors keep to the schema" keeps_to error 200
 python3 $here/json_schema.py page >"$out/JSON.md"
 check "adapters/api/JSON.md is the page of the schema" diff adapters/api/JSON.md "$out/JSON.md"

@@ -136,6 +136,15 @@ all="--all --root $out/host --allowed 0-47"
             [ "$(json '$.others')" = "[]" ]
     }
 
+    keeps_to_its_schema() {
+        for word in apply verify restore apply; do
+            # shellcheck disable=SC2046
+            says 0 '' cpubind $word $([ $word = restore ] && echo --all || echo "$all") --json &&
+                python3 tests/api/json_schema.py check \
+                    "$([ $word = restore ] || echo host_)report" "$out/said" || return 1
+        done
+    }
+
     restores() {
         says 0 "put back" cpubind restore --all && is_on "$a" 0-47 && is_on "$b" 0-47 &&
             says 1 unbound cpubind verify $all &&
@@ -208,6 +217,7 @@ check "without workers nothing is bound" no_worker
 check "apply --all binds each worker to the pool of its NPU, or to its part" applies
 check "verify --all finds the process that has drifted" verifies
 check "apply --all --json has a row for each process" prints_json
+check "the JSON of apply, verify and restore with --all keeps to its schema" keeps_to_its_schema
 check "restore --all puts all back" restores
 check "a watch finds new workers, and a signal ends it" watches
 check "restore --all ends a watch of all workers" ends_watch_by_restore

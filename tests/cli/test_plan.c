@@ -341,9 +341,9 @@ TEST(equal_hosts_give_equal_bytes)
 TEST(json_has_the_keys_in_their_order)
 {
     static const char *const keys[] = {
-        "cpubind", "device_type",  "strategy", "rules",   "scope",      "facts",
-        "overlap", "rank",         "rank_npu", "allowed", "total_npus", "hidden",
-        "idle",    "visible_npus", "npus",     "quality", "warnings"};
+        "cpubind", "format",  "device_type",  "strategy", "rules",   "scope",
+        "facts",   "overlap", "rank",         "rank_npu", "allowed", "total_npus",
+        "hidden",  "idle",    "visible_npus", "npus",     "quality", "warnings"};
     static const char *const npu_keys[] = {"npu",     "card",  "chip",        "phy",    "pci",
                                            "running", "pool",  "irq",         "main",   "acl",
                                            "release", "nodes", "memory_node", "quality"};

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import cpubind
 
@@ -142,6 +143,43 @@ class TestPlans(unittest.TestCase):
                     self.assertEqual(answer, ask_package(folder))
             with self.assertRaises(KeyError):
                 cpubind.Host.corpus("no-such-host", db)
+
+    def test_the_corpus_is_found_in_the_prefix_of_the_library(self):
+        with tempfile.TemporaryDirectory() as place:
+            library = os.path.join(place, "usr", "lib", "x86_64-linux-gnu", "libcpubind.so.1")
+            db = os.path.join(place, "usr", "share", "cpubind", "fixtures.db")
+            for file in (library, db):
+                os.makedirs(os.path.dirname(file))
+                open(file, "w").close()
+            with unittest.mock.patch.dict(os.environ, {"CPUBIND_LIBRARY": library}):
+                self.assertEqual(cpubind._library.find_corpus(), os.path.realpath(db))
+            with unittest.mock.patch.dict(os.environ, {"CPUBIND_LIBRARY": "libcpubind.so.1"}), \
+                    unittest.mock.patch("os.path.isfile", lambda path: path[:6] == "/usr/s"):
+                self.assertEqual(cpubind._library.find_corpus(),
+                                 "/usr/share/cpubind/fixtures.db")
+            with unittest.mock.patch("os.path.isfile", lambda path: False):
+                with self.assertRaises(FileNotFoundError):
+                    cpubind.Host.corpus("a2-192cpu-8npu")
+
+    def test_an_input_that_is_put_again_loses_its_exit_code(self):
+        folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")
+        name = "cmd/npu-smi-info.txt"
+        with cpubind.Host.empty() as host:
+            for place, _, names in os.walk(folder):
+                for file in names:
+                    path = os.path.join(place, file)
+                    with open(path, "rb") as bytes_of:
+                        host.put(os.path.relpath(path, folder), bytes_of.read())
+            plan = host.plan().json()
+            with open(os.path.join(folder, name), "rb") as file:
+                data = file.read()
+            host.put(name, data, 3)
+            self.assertIn("exit_code", host.plan().json())
+            host.put(name, data)
+            self.assertEqual(host.plan().json(), plan)
+            host.put(name[:-len("txt")] + "exit", b"3\n")  # a file of a capture stays
+            host.put(name, data)
+            self.assertIn("exit_code", host.plan().json())
 
     def test_the_module_is_a_command(self):
         folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")

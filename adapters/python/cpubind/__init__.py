@@ -89,8 +89,8 @@ class Host(_Handle):
     @classmethod
     def corpus(cls, name: str, db: Optional[str] = None) -> Host:
         """A host of a corpus; db: a database that `cpubind fixture` writes, else that of
-        CPUBIND_DB or the one that is installed with the command."""
-        path = db or os.environ.get("CPUBIND_DB") or "/usr/local/share/cpubind/fixtures.db"
+        CPUBIND_DB, or the one that is installed with the library or the command."""
+        path = db or os.environ.get("CPUBIND_DB") or _library.find_corpus()
         host = cls.empty()
         # as_uri() of pathlib quotes what a URI may not hold
         from pathlib import Path
@@ -104,14 +104,15 @@ class Host(_Handle):
         if not rows:
             raise KeyError("%s has no host %s" % (path, name))
         for input_name, data, exit_code in rows:
+            host.put(input_name, data, exit_code or 0)
             if exit_code is None:  # the command did not end in time
                 host.put(input_name[:-len(".txt")] + ".exit", b"timeout\n")
-            host.put(input_name, data, exit_code or 0)
         return host
 
     def put(self, name: str, data: Any, exit_code: int = 0) -> None:
         """Adds an input to an empty host: a file by its path without the first slash, such as
-        "proc/self/status", or the output of a command, such as "cmd/npu-smi-info-m.txt"."""
+        "proc/self/status", or the output of a command, such as "cmd/npu-smi-info-m.txt", with
+        its exit code. An input of the same name is replaced."""
         data = data.encode() if isinstance(data, str) else bytes(data)
         _library.call("cpb_host_put", self._open, name.encode(), data, len(data), exit_code)
 

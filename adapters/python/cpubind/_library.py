@@ -89,6 +89,22 @@ def _paths() -> Any:
     return ([beside] if os.path.exists(beside) else []) + [NAME]
 
 
+def find_corpus() -> str:
+    """The corpus of hosts that is installed: beside the library, as in a build folder; in the
+    share/cpubind of its prefix, or of /usr/local and /usr. FileNotFoundError: there is none."""
+    folder = os.path.dirname(os.path.realpath(_paths()[0]))
+    prefixes, places = ["/usr/local", "/usr"], []
+    if os.sep in _paths()[0]:
+        prefixes = [os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))] + prefixes
+        places = [os.path.join(folder, "fixtures.db")]
+    places += [os.path.join(prefix, "share/cpubind/fixtures.db") for prefix in prefixes]
+    for place in places:
+        if os.path.isfile(place):
+            return place
+    raise FileNotFoundError("no corpus of hosts is in %s; name one with db= or CPUBIND_DB"
+                            % ", ".join(places))
+
+
 _library: Optional[ctypes.CDLL] = None
 
 
