@@ -116,8 +116,8 @@ laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hos
 	@CPUBIND_TEST_NEAR_HOSTS=$(or $(HOSTS),1000000) CPUBIND_SEED=$(or $(SEED),1) \
 	    $(BUILD)/tests/core/test_near_laws
 
-bench: deps-bench ## time the core, the readers, the command and binding, as ratios in one run
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench $(BUILD)/bench_text \
+bench: deps-bench ## time the core, the readers, the command, binding, Python, as ratios
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all lib $(BUILD)/bench $(BUILD)/bench_text \
 	    $(BUILD)/bench_command $(BUILD)/bench_bind $(BUILD)/bench_watch $(BUILD)/bench_host \
 	    $(BUILD)/bench_run $(BUILD)/bench_cpubind
 	@$(BUILD)/bench
@@ -126,6 +126,7 @@ bench: deps-bench ## time the core, the readers, the command and binding, as rat
 	@$(BUILD)/bench_watch
 	@$(BUILD)/bench_host
 	@$(BUILD)/bench_command $(BUILD)/cpubind
+	@BUILD=$(BUILD) python3 tests/bench/bench_python.py
 	@$(BUILD)/bench_run $(BUILD)/cpubind $(BUILD)/bench_cpubind
 
 bench-host: deps-bench ## measure a watch beside 100,000 threads, for two minutes; needs root

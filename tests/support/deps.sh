@@ -56,7 +56,8 @@ hwloc-distrib:hwloc-nox
 ps:procps
 taskset:util-linux
 lscpu:util-linux
-migratepages:numactl"
+migratepages:numactl
+python3:python3"
 
 fuzz='cc:gcc
 /usr/include/stdio.h:libc6-dev

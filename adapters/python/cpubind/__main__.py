@@ -4,15 +4,17 @@
 Prints the plan of this host, or of a captured one, as `cpubind plan` does.
 """
 import sys
+from typing import Any, Dict, Sequence
 
 from . import Error, Host
 
 
-def main(words):
+def main(words: Sequence[str]) -> int:
+    """Prints the plan that the words ask for; returns the exit status of the command."""
     if "--help" in words or "-h" in words:
         print(__doc__.strip())
         return 0
-    options = {}
+    options: Dict[str, Any] = {}
     words = list(words)
     while words:
         key, is_pair, value = words.pop(0).partition("=")

@@ -187,4 +187,5 @@ def ints(function: Callable[..., int], *words: Any) -> Any:
 
 
 def parse(text: bytes) -> Dict[str, Any]:
+    """The object of a JSON text."""
     return json.loads(text)
