@@ -56,6 +56,6 @@ done
 put 644 "$NATIVE/doc/bash" "$root/share/bash-completion/completions/cpubind"
 put 644 "$NATIVE/doc/zsh" "$root/share/zsh/site-functions/_cpubind"
 put 644 adapters/api/cpubind.schema.json "$root/share/cpubind/cpubind.schema.json"
-for page in README.md CHANGELOG.md LICENSE adapters/api/JSON.md; do
+for page in README.md CHANGELOG.md LICENSE adapters/api/JSON.md adapters/api/WITH.md; do
     put 644 "$page" "$root/share/doc/cpubind/${page##*/}"
 done

@@ -1,55 +1,236 @@
 #!/bin/sh
-# readme.sh - the claims of the README are true; prints TAP
+# readme.sh - the claims of README.md and the examples of all pages are true; prints TAP
 #
-#   tests/checks/readme.sh       from the top folder, after `make`; BUILD as there
+#   tests/checks/readme.sh       from the top folder, after `make all lib`; BUILD as there
+#
+# Every fenced block of a page is an example. The language of the fence says how it is tested:
+#   console   "$ COMMAND" and its stdout; one shell runs all commands of the block
+#   c, python a program; the text block after it is its output. Its first line may name a file
+#             ("# worker.py"), which later console blocks of the page use
+#   conf      settings of the service, which `cpubind service --check` accepts
+#   sh        commands that end well; their output is not compared
+# A comment before a fence changes that:
+#   <!-- not run: REASON -->   the block cannot run here; its commands have only options that
+#                              the help names. The blocks and reasons are listed
+#   <!-- host: NAME -->        the fixture host that the block runs on
+# The commands run in a folder of their own, as if this machine were a host of 192 CPUs:
+# affinity_shim.c replaces the calls that set CPUs. A block that names process 4711 runs beside a
+# worker with this number. That needs root, which has a /run and process numbers of its own.
+LC_ALL=C
+export LC_ALL
+
+if [ -z "$README_NAMESPACES" ]; then
+    README_NAMESPACES=shared
+    export README_NAMESPACES
+    if [ "$(id -u)" -eq 0 ] && unshare -m -p -f --mount-proc sh -c \
+        'mount -t tmpfs tmpfs /run && echo 4710 >/proc/sys/kernel/ns_last_pid' 2>/dev/null; then
+        README_NAMESPACES=own exec unshare -m -p -f --mount-proc "$0" "$@"
+    fi
+fi
+[ "$README_NAMESPACES" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
 
 BUILD=${BUILD:-build}
-out=$BUILD/readme
-mkdir -p "$out"
+mkdir -p "$BUILD/readme"
+top=$(pwd)
+build=$(cd "$BUILD" && pwd)
+out=$build/readme
+rm -rf "$out"
+mkdir -p "$out/bin" "$out/shim"
 . tests/support/tap.sh
 
-# Writes the first block of README.md with the fence $1 to $2.
-block() {
-    awk -v fence='^```'"$1"'$' '$0 ~ fence && !done { on = 1; next }
-        /^```$/ && on { on = 0; done = 1 } on' README.md >"$2"
-    [ -s "$2" ]
+pages="README.md adapters/api/WITH.md adapters/api/JSON.md adapters/python/README.md
+    adapters/cpp/README.md adapters/rust/README.md adapters/go/README.md fixtures/README.md
+    fuzz/README.md"
+
+# -- The examples ------------------------------------------------------------
+
+# Writes the blocks of a page to $work/block.N, and a line for each to $work/list: number,
+# language, place, what the comment before it says.
+split_page() { # page
+    awk -v work="$work" '
+        on && /^```$/ { on = 0; close(file); remark = ""; next }
+        on { print >file; next }
+        /^```/ {
+            on = 1; n++
+            file = work "/block." n
+            printf "" >file
+            printf "%d|%s|%s:%d|%s\n", n, substr($0, 4), FILENAME, FNR, remark
+            next
+        }
+        /^<!-- (not run|host): .* -->$/ { remark = substr($0, 6, length($0) - 9); next }
+        NF { remark = "" }
+        END { exit on }' "$1" >"$work/list"
 }
 
-program_runs() {
-    block c "$out/program.c" && block text "$out/expected" || return 1
-    for std in c99 c17; do
-        cc -std=$std -Wall -Wextra -Werror -fsanitize=address,undefined -I . "$out/program.c" \
-            -o "$out/program" || return 1
-        "$out/program" | diff "$out/expected" - || return 1
-    done
-    c++ -std=c++20 -Wall -Wpedantic -Werror -I . -x c++ "$out/program.c" \
-        -o "$out/program" && "$out/program" | diff "$out/expected" -
+make_tools() {
+    flags='-std=c11 -D_DEFAULT_SOURCE -O1'
+    # shellcheck disable=SC2086
+    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
+        cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread || return 1
+    # Commands use the fixture host as this machine, unless an option names a host.
+    cat >"$out/bin/cpubind" <<EOF
+#!/bin/sh
+command=\$1
+case "\$command \$* " in
+*' --fixture '* | *' --root '* | fixture\ *) exec "$build/cpubind" "\$@" ;;
+run\ * | apply\ *) shift; set -- "\$command" --fixture "\$EXAMPLE_HOST" --allowed 0-191 "\$@" ;;
+plan\ * | topo\ * | doctor\ *) shift; set -- "\$command" --fixture "\$EXAMPLE_HOST" "\$@" ;;
+esac
+export LD_PRELOAD="$out/shim.so" CPUBIND_SHIM="$out/shim" CPUBIND_SHIM_MACHINE=aarch64
+exec "$build/cpubind" "\$@"
+EOF
+    chmod +x "$out/bin/cpubind"
 }
 
-# The Python program, and the text block after it.
-python_runs() {
-    block python "$out/program.py" || return 1
-    awk '/^```python$/ { seen = 1 } /^```$/ && on { exit } on { print }
-        /^```text$/ && seen { on = 1 }' README.md >"$out/expected"
-    [ -s "$out/expected" ] && CPUBIND_LIBRARY="$(cd "$BUILD" && pwd)/libcpubind.so.1" \
-        PYTHONPATH=adapters/python PYTHONDONTWRITEBYTECODE=1 python3 "$out/program.py" |
-        diff "$out/expected" -
+# Runs a command as the examples run.
+example() { # command ...
+    (cd "$work" && PATH=$out/bin:$PATH PYTHONPATH=$top/adapters/python \
+        PYTHONDONTWRITEBYTECODE=1 CPUBIND_LIBRARY=$build/libcpubind.so.1 "$@")
 }
 
-# Each console block: "$ cpubind ..." and its output on a pipe.
-consoles_are_true() {
-    rm -f "$out"/console.*
-    awk -v out="$out/console." '/^```console$/ { on = 1; n++; next } /^```$/ { on = 0 }
-        on { print >(out n) }' README.md
-    [ "$(find "$out" -name 'console.*' | wc -l)" -ge 4 ] || return 1
-    for console in "$out"/console.*; do
-        command=$(sed -n '1s/^\$ cpubind //p' "$console")
-        [ -n "$command" ] || return 1
-        sed 1d "$console" >"$out/expected"
+start_4711() {
+    rm -f "$out"/shim/* "$out/in" "$out/ready"
+    mkfifo "$out/in" "$out/ready"
+    echo 4710 >/proc/sys/kernel/ns_last_pid
+    "$out/worker" acl_thread release_thread hccl_watchdog_t <>"$out/in" >"$out/ready" &
+    worker=$!
+    read -r ready <"$out/ready" && [ "$ready" = ready ] && [ "$worker" -eq 4711 ]
+}
+
+run_console() { # block
+    awk '/^\$ / {
+        line = $0
+        gsub(/\047/, "\047\\\047\047", line)
+        print "printf \"%s\\n\" \047" line "\047"
+        print substr($0, 3)
+    }' "$1" >"$work/script"
+    [ -s "$work/script" ] || return 1
+    worker=
+    ! grep -q 4711 "$1" || start_4711 || return 1
+    example sh ./script 2>"$work/err" >"$work/got"
+    [ -z "$worker" ] || { kill "$worker" && wait "$worker"; } 2>/dev/null
+    diff "$1" "$work/got" || {
+        cat "$work/err"
+        return 1
+    }
+}
+
+# The program prints the text block after it.
+run_program() { # block, language, block of its output
+    case $2 in
+    python) example python3 "$1" | diff "$3" - ;;
+    c)
+        cp "$1" "$work/program.c"
+        for std in c99 c17; do
+            cc -std=$std -Wall -Wextra -Werror -fsanitize=address,undefined -I . \
+                "$work/program.c" -o "$work/program" || return 1
+            "$work/program" | diff "$3" - || return 1
+        done
+        c++ -std=c++20 -Wall -Wpedantic -Werror -I . -x c++ "$work/program.c" \
+            -o "$work/program" && "$work/program" | diff "$3" -
+        ;;
+    esac
+}
+
+# Each option of a command of cpubind is one that the help names.
+options_are_known() { # block
+    sed -e ':join' -e '/\\$/ { N; s/\\\n//; b join' -e '}' "$1" | grep -oE 'cpubind [a-z].*' |
+        sed -e 's/ -- .*//' -e 's/[#|)].*//' >"$work/commands"
+    while read -r _ command rest; do
+        [ "$command" != fixture ] || command="fixture ${rest%% *}"
+        # Words are split on purpose.
         # shellcheck disable=SC2086
-        "$BUILD/cpubind" $command 2>/dev/null | diff "$out/expected" - || return 1
-    done
+        "$BUILD/cpubind" $command --help-all >"$work/help" 2>&1 || {
+            echo "there is no command $command"
+            return 1
+        }
+        for option in $(echo "$rest" | grep -oE -e '(^| )--[a-z][a-z-]*'); do
+            grep -q -e "$option" "$work/help" || {
+                echo "cpubind $command has no option $option"
+                return 1
+            }
+        done
+    done <"$work/commands"
 }
+
+run_block() { # number, language, remark
+    block=$work/block.$1
+    name=$(sed -n '1s/^\(# \|\/\* \)\([a-z_]*\.[a-z]*\).*/\2/p' "$block")
+    EXAMPLE_HOST=a2-192cpu-8npu
+    export EXAMPLE_HOST
+    case $3 in host:*) EXAMPLE_HOST=${3#host: } ;; esac
+    case $2 in
+    console) run_console "$block" ;;
+    python | c)
+        if [ -n "$name" ]; then
+            cp "$block" "$work/$name"
+        else
+            output=$(grep "^$(($1 + 1))|text|" "$work/list" | cut -d '|' -f 1)
+            [ -n "$output" ] || {
+                echo "no text block with the output of the program"
+                return 1
+            }
+            run_program "$block" "$2" "$work/block.$output"
+        fi
+        ;;
+    text) grep -qE "^$(($1 - 1))\|(python|c)\|" "$work/list" ;;
+    conf) example cpubind service --check "$block" >"$work/got" ;;
+    sh) example sh -eu "$block" >"$work/got" ;;
+    *)
+        echo "no rule for a block of the language \"$2\""
+        return 1
+        ;;
+    esac
+}
+
+# Whether a block needs something that this machine lacks.
+lacks() { # number, language
+    case $2 in
+    python) ! command -v python3 >/dev/null 2>&1 ;;
+    *)
+        [ "$README_NAMESPACES" = shared ] && grep -qE '4711|cpubind (run|apply) ' "$work/block.$1"
+        ;;
+    esac
+}
+
+examples_are_true() { # page
+    split_page "$1" || return 1
+    while IFS='|' read -r number language place remark; do
+        case $remark in
+        'not run: '?*)
+            echo "$place: $remark" >>"$out/not_run"
+            options_are_known "$work/block.$number" && continue
+            ;;
+        *)
+            if lacks "$number" "$language"; then
+                echo "$place: not run: needs root that may mount, or python3" >>"$out/not_run"
+                continue
+            fi
+            run_block "$number" "$language" "$remark" </dev/null && echo "$place" >>"$out/ran" &&
+                continue
+            ;;
+        esac
+        echo "$place: the example is not true"
+        return 1
+    done <"$work/list"
+}
+
+check_examples() {
+    : >"$out/not_run"
+    : >"$out/ran"
+    work=$out/work
+    for page in $pages; do
+        rm -rf "$work"
+        mkdir "$work"
+        ln -s "$top/fixtures" "$top/tests" "$top/adapters" "$work"
+        ln -s "$top" "$work/cpubind"
+        check "the examples of $page run and print the outputs in it" examples_are_true "$page"
+    done
+    sed 's/^/# /' "$out/not_run"
+    echo "# $(grep -c . "$out/ran") examples run, $(grep -c . "$out/not_run") do not"
+}
+
+# -- README.md ---------------------------------------------------------------
 
 # Compares the table of status codes with the X-macro.
 codes_are_those_of_the_header() {
@@ -169,13 +350,8 @@ has_no_foreign_path() {
         README.md CHANGELOG.md .ci | grep -v 'tests/checks/readme.sh'
 }
 
-check "the program of README.md compiles, runs, and prints the output in README.md" program_runs
-if command -v python3 >/dev/null 2>&1; then
-    check "the Python program of README.md prints the output in README.md" python_runs
-else
-    skip "the Python program of README.md prints the output in README.md" "no python3"
-fi
-check "the commands of README.md print the outputs in README.md" consoles_are_true
+check "the tools of the examples compile" make_tools
+check_examples
 check "the status codes of README.md are those of the header" codes_are_those_of_the_header
 check "README.md names every error and warning code" words_are_in_readme
 check "README.md names every option" options_are_in_readme

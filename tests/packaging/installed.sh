@@ -23,7 +23,8 @@ everything_is_there() {
         include/cpubind.hpp include/cpubind/cpubind_ascend.h share/cpubind/fixtures.db \
         share/man/man1/cpubind.1 share/man/man3/cpubind.3 share/man/man5/cpubind.conf.5 \
         share/bash-completion/completions/cpubind share/zsh/site-functions/_cpubind \
-        share/doc/cpubind/README.md share/doc/cpubind/CHANGELOG.md share/doc/cpubind/LICENSE; do
+        share/doc/cpubind/README.md share/doc/cpubind/CHANGELOG.md share/doc/cpubind/LICENSE \
+        share/doc/cpubind/JSON.md share/doc/cpubind/WITH.md; do
         [ -f "$stage/$file" ] || [ -f "$stage/$(echo "$file" | sed 's|cpubind/cpubind_asc|cpubind/ascend/cpubind_asc|')" ] ||
             { echo "missing: $file" && return 1; }
     done
