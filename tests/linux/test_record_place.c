@@ -201,6 +201,33 @@ TEST(a_record_of_another_pid_namespace_is_not_swept)
     f.descriptors = open_descriptors();
 }
 
+/* The same number, start and boot: the record is not that of a process of this namespace. */
+TEST(a_record_of_another_pid_namespace_is_of_no_process_here)
+{
+    const cpubind_bind_options how = {.pid = (int32_t)f.w.pid, .is_reading = 1};
+    cpubind_sys other = fault_table;
+    char bound[512], now[512];
+    other.readlinkat = other_namespace;
+    assert_int_equal(apply_at(NULL), CPUBIND_LINUX_OK);
+    (void)mask_text((int32_t)f.w.pid, bound, sizeof bound);
+    for (int is_other = 0; is_other < 2; is_other++) {
+        cpubind_binding *b;
+        assert_int_equal(cpubind_bind_open(&how, is_other ? &other : &fault_table, &b, NULL),
+                         CPUBIND_LINUX_OK);
+        assert_int_equal(cpubind_bind_is_alive(b), !is_other);
+        assert_int_equal(cpubind_bind_verify(b, NULL, NULL), CPUBIND_LINUX_OK);
+        assert_int_equal(cpubind_bind_report(b)->has_goal, !is_other);
+        assert_int_equal(cpubind_bind_allowed(b).n > 0, !is_other);
+        cpubind_bind_close(b);
+    }
+    const cpubind_bind_options write = {.pid = (int32_t)f.w.pid};
+    cpubind_binding *b;
+    assert_int_equal(cpubind_bind_open(&write, &other, &b, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_bind_restore(b, NULL), CPUBIND_LINUX_OK);
+    cpubind_bind_close(b);
+    assert_string_equal(mask_text((int32_t)f.w.pid, now, sizeof now), bound);
+}
+
 TEST(what_somebody_works_with_is_not_swept)
 {
     cpubind_binding *b;
@@ -302,6 +329,7 @@ int main(void)
         EACH(a_file_of_another_kind_names_no_record),
         EACH(what_killed_processes_leave_is_swept),
         EACH(a_record_of_another_pid_namespace_is_not_swept),
+        EACH(a_record_of_another_pid_namespace_is_of_no_process_here),
         EACH(what_somebody_works_with_is_not_swept),
         EACH(a_fault_makes_no_second_record),
         EACH(a_fault_finds_the_record_or_fails),

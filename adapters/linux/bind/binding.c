@@ -118,7 +118,7 @@ int cpubind_process_is_alive(const cpubind_binding *b)
 {
     const cpubind_record *r = &b->record;
     return b->task_dir_fd >= 0 && r->pid == b->options.pid && r->start == b->start &&
-           cpubind_is_same_boot(r->boot, b->boot);
+           r->pid_namespace == b->pid_namespace && cpubind_is_same_boot(r->boot, b->boot);
 }
 
 void cpubind_begin_record(cpubind_binding *b)

@@ -234,7 +234,7 @@ static int is_of_another_process(cpubind_binding *b)
     const cpubind_record *r = &b->record;
     cpubind_proc_stat stat;
     return b->phase == CPUBIND_PHASE_BOUND && r->pid != b->options.pid &&
-           cpubind_is_same_boot(r->boot, b->boot) &&
+           r->pid_namespace == b->pid_namespace && cpubind_is_same_boot(r->boot, b->boot) &&
            !cpubind_proc_stat_read(&b->root, r->pid, 0, &stat).error && stat.start == r->start;
 }
 
