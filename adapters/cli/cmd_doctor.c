@@ -68,7 +68,7 @@ static void print_finding(const cpubind_doctor_finding *f, const cli_fixed *fixe
     print_line("costs", f->check->cost, 0);
     cli_print_fixed(fixed, place);
     if (!cli_is_fixed(fixed, place))
-        print_line(f->is_look ? "look" : "mend", f->command, 1);
+        print_line(f->is_look ? "inspect" : "mend", f->command, 1);
     if (f->check->then && !cli_is_fixed(fixed, place))
         print_line("then", f->check->then, 0);
     putchar('\n');

@@ -56,7 +56,7 @@ static void names_a_command_that_only_shows_more(void **state)
     int n = 0;
     (void)state;
     assert_non_null(strstr(r.out, "npu_smi_slow: minor\n"));
-    assert_non_null(strstr(r.out, "\n  look    npu-smi info -l; dmesg | grep -i -e devdrv"));
+    assert_non_null(strstr(r.out, "\n  inspect npu-smi info -l; dmesg | grep -i -e devdrv"));
     assert_null(strstr(r.out, "\n  mend    npu-smi"));
     for (size_t i = 0; i < json_array_size(findings); i++) {
         const json_t *one = json_array_get(findings, i);
