@@ -66,6 +66,10 @@ static void add_result(api_text *to, const cpubind_mend_item *item)
     case CPUBIND_MEND_OTHER:
         api_add(to, " was left: it has changed since, to %s", item->now ? item->now : "?");
         break;
+    case CPUBIND_MEND_BOUND:
+        api_add(to, " was left, and is on record: a process is bound that uses it, and is to "
+                    "be restored first");
+        break;
     case CPUBIND_MEND_GONE:
         api_add(to, " is gone");
         break;
@@ -234,8 +238,9 @@ static int print_restored(const cpubind_mend *mend, const api_options *options)
     const cpubind_mend_item *item = cpubind_mend_items(mend, &n);
     json_t *all = options->json ? json_array() : NULL;
     for (int32_t i = n - 1; i >= 0; i--) {
-        const int is_warning =
-            item[i].result == CPUBIND_MEND_STUCK || item[i].result == CPUBIND_MEND_OTHER;
+        const int is_warning = item[i].result == CPUBIND_MEND_STUCK ||
+                               item[i].result == CPUBIND_MEND_OTHER ||
+                               item[i].result == CPUBIND_MEND_BOUND;
         api_text line = {"", 0};
         if (options->json) {
             all = all ? cli_json_append(all, item_json(&item[i].change, &item[i])) : NULL;

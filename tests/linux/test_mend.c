@@ -44,6 +44,14 @@ static int mend_openat(int dir, const char *path, int flags)
     return fd;
 }
 
+static void add_bans(char text[STAGE_TEXT])
+{
+    for (int i = 0; i < f.daemon.shared->n; i++) {
+        const size_t at = strlen(text);
+        snprintf(text + at, STAGE_TEXT - at, "banned %d\n", f.daemon.shared->irq[i]);
+    }
+}
+
 static void add_file(char *text, size_t size, const char *name)
 {
     const size_t at = strlen(text);
@@ -62,10 +70,7 @@ static void snapshot(char text[STAGE_TEXT])
     add_file(text, STAGE_TEXT, GOV(0));
     add_file(text, STAGE_TEXT, GOV(1));
     add_file(text, STAGE_TEXT, IRQ_CPU);
-    for (int i = 0; i < f.daemon.shared->n; i++) {
-        const size_t at = strlen(text);
-        snprintf(text + at, STAGE_TEXT - at, "banned %d\n", f.daemon.shared->irq[i]);
-    }
+    add_bans(text);
     stage_records(text, STAGE_TEXT);
 }
 
@@ -257,7 +262,50 @@ static void leaves_the_threads_of_a_bound_process(void **state)
         assert_true(is_on(f.tid[1], on_stage.cpu[0]));
         put_on(f.tid[0], on_stage.cpu[0]);
         scratch_need(!is_bound || unlink(record) == 0, record);
+        assert_int_equal(restore(&f.calls, NULL), CPUBIND_LINUX_OK);
         expect_as(f.before);
+    }
+}
+
+static void bind_worker(int is_bound, const cpubind_goal *goal)
+{
+    const cpubind_bind_options how = {.pid = (int32_t)f.w.pid, .memory = CPUBIND_MEMORY_NONE};
+    cpubind_binding *b;
+    assert_int_equal(cpubind_bind_open(&how, &f.calls, &b, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(is_bound ? cpubind_bind_apply(b, goal, NULL)
+                              : cpubind_bind_restore(b, NULL),
+                     CPUBIND_LINUX_OK);
+    cpubind_bind_close(b);
+}
+
+/* The masks and the interrupt of the worker, and what irqbalance leaves alone. */
+static void bound_part(char text[STAGE_TEXT])
+{
+    (void)masks_of(f.w.pid, text, STAGE_TEXT);
+    add_file(text, STAGE_TEXT, IRQ_CPU);
+    add_bans(text);
+}
+
+/* doctor --fix, apply, doctor --restore, restore, doctor --restore; and in the other order. The
+ * binding keeps its threads and its interrupt until it is restored. */
+static void leaves_the_host_as_before_a_binding_too(void **state)
+{
+    stage_goal goal;
+    char bound[STAGE_TEXT], now[STAGE_TEXT];
+    (void)state;
+    for (int is_early = 0; is_early < 2; is_early++) {
+        goal_make(&goal, on_stage.cpu[0], on_stage.cpu[1]);
+        goal_add_irq(&goal, IRQ, CPUBIND_IRQ_SQ, on_stage.cpu[0]);
+        apply_all();
+        bind_worker(1, &goal.goal);
+        if (is_early) {
+            bound_part(bound);
+            assert_int_equal(restore(&f.calls, NULL), CPUBIND_LINUX_OK);
+            bound_part(now);
+            assert_string_equal(now, bound);
+        }
+        bind_worker(0, NULL);
+        restore_all();
     }
 }
 
@@ -524,6 +572,7 @@ int main(void)
         CASE(keeps_the_first_value),
         CASE(leaves_what_somebody_has_changed_since),
         CASE(leaves_the_threads_of_a_bound_process),
+        CASE(leaves_the_host_as_before_a_binding_too),
         CASE(forgets_a_thread_that_has_ended),
         CASE(undoes_or_names_what_a_fault_leaves),
         CASE(puts_the_rest_back_after_a_fault_of_restore),

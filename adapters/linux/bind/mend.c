@@ -15,6 +15,7 @@
 #include "../kernel/irqbalance.h"
 #include "../kernel/process.h"
 #include "binding.h"
+#include "host_record.h"
 #include "mend_record.h"
 
 struct cpubind_mend {
@@ -181,12 +182,48 @@ static int is_same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Whether a thread has no CPU but those of a value: the kernel keeps those of its cpuset. A
- * thread of a process that was bound since is where the binding has put it. */
+/* Whether the record of the host has an interrupt: a bound process uses it. */
+static int is_irq_bound(cpubind_mend *m, int32_t irq)
+{
+    cpubind_shared_record host = {.n_entry = 0};
+    cpubind_bytes bytes = {0};
+    cpubind_record_file *file;
+    int is_found = 0;
+    if (cpubind_record_open(&m->root, NULL, CPUBIND_RECORD_HOST, CPUBIND_RECORD_READ, &file)
+            .error)
+        return 0;
+    if (!cpubind_record_read(file, &bytes).error &&
+        !cpubind_shared_parse(bytes.data, bytes.len, m->sys, &m->sets, &host).error &&
+        cpubind_is_same_boot(host.boot, m->boot))
+        for (int32_t i = 0; i < host.n_entry; i++)
+            is_found |= host.entry[i].kind == CPUBIND_ITEM_IRQ && host.entry[i].number == irq;
+    cpubind_shared_free(&host);
+    cpubind_bytes_free(&bytes);
+    cpubind_record_close(file);
+    return is_found;
+}
+
+/* Whether a binding has what an entry is about, so that its value is not to be put back now. */
+static int is_bound(cpubind_mend *m, const cpubind_mend_entry *e, const char *now)
+{
+    static const char irq[] = "proc/irq/";
+    switch (e->kind) {
+    case CPUBIND_CHANGE_FILE:
+        return strncmp(e->file, irq, sizeof irq - 1) == 0 &&
+               is_irq_bound(m, (int32_t)strtol(e->file + sizeof irq - 1, NULL, 10));
+    case CPUBIND_CHANGE_THREAD:
+        return !is_same(now, e->after) && cpubind_place_has_record(&m->root, e->pid);
+    case CPUBIND_CHANGE_BAN:
+        return is_irq_bound(m, e->irq);
+    }
+    return 0;
+}
+
+/* Whether a thread has no CPU but those of a value: the kernel keeps those of its cpuset. */
 static int is_within(cpubind_mend *m, const cpubind_mend_entry *e, const char *now)
 {
     int32_t part, whole;
-    return e->kind == CPUBIND_CHANGE_THREAD && !cpubind_place_has_record(&m->root, e->pid) &&
+    return e->kind == CPUBIND_CHANGE_THREAD &&
            !cpubind_cpu_sets_of_text(&m->sets, m->sys, now, (int32_t)strlen(now), &part)
                 .error &&
            !cpubind_cpu_sets_of_text(&m->sets, m->sys, e->after, (int32_t)strlen(e->after),
@@ -543,6 +580,9 @@ static void put_back(cpubind_mend *m, int32_t i)
         why = read_value(m, e, &m->now[i]);
     if (why.error) {
         refuse(item, CPUBIND_MEND_STUCK, why);
+    } else if (is_bound(m, e, m->now[i])) {
+        item->result = CPUBIND_MEND_BOUND;
+        item->now = m->now[i];
     } else if (is_same(m->now[i], e->before)) {
         item->result = CPUBIND_MEND_RIGHT;
     } else if (!is_same(m->now[i], after) && !is_within(m, e, m->now[i])) {
@@ -554,7 +594,7 @@ static void put_back(cpubind_mend *m, int32_t i)
         if (why.error)
             refuse(item, CPUBIND_MEND_STUCK, why);
     }
-    e->is_kept = item->result == CPUBIND_MEND_STUCK;
+    e->is_kept = item->result == CPUBIND_MEND_STUCK || item->result == CPUBIND_MEND_BOUND;
 }
 
 cpubind_linux_status cpubind_mend_restore(cpubind_mend *m, cpubind_linux_fault *fault)

@@ -7,8 +7,10 @@
  * RECORD  doctor.record in the folder of records, text (mend_text.c has the grammar); the rules
  *         of record.h hold for it, with the lock doctor.record.lock. Gone when nothing is left.
  * FIRST   A value that is on record already keeps its first "before".
- * OTHERS  Restore leaves alone what somebody else has changed since, or a binding, and says so;
- *         it is off record then. A thread or an irqbalance that has ended needs nothing.
+ * OTHERS  Restore leaves alone what somebody else has changed since, and says so; it is off
+ *         record then. A thread that a binding has moved since, and an interrupt that a bound
+ *         process uses, stay on record: after the binding, which puts back what it found, a
+ *         second restore finds them. A thread or an irqbalance that has ended needs nothing.
  */
 #ifndef CPUBIND_LINUX_MEND_H
 #define CPUBIND_LINUX_MEND_H
@@ -31,6 +33,7 @@ extern "C" {
     X(LEFT, "left")       /* not tried, since another one of its group failed */               \
     X(BACK, "back")       /* put back by restore */                                            \
     X(OTHER, "other")     /* somebody has changed it since: restore leaves it; see `now` */    \
+    X(BOUND, "bound")     /* a binding has it: restore leaves it, and on record; see `now` */  \
     X(GONE, "gone")       /* the thread, the interrupt or irqbalance has ended */
 
 typedef enum cpubind_mend_result {
