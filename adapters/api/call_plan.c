@@ -341,7 +341,7 @@ static int32_t table_of(const char *word)
 /* The CPUs of row `i` in a table. */
 static const int32_t *list_of(const cpb_plan *plan, int32_t table, int32_t i, int32_t *n)
 {
-    api_row row;
+    const cpubind_ascend_plan *p = &plan->planned.plan;
     if (plan->others) {
         const cpubind_pci_pool *pool = &plan->others->plan.pool[plan->device[i]];
         if (table != POOL)
@@ -349,11 +349,12 @@ static const int32_t *list_of(const cpb_plan *plan, int32_t table, int32_t i, in
         *n = pool->n_cpu;
         return pool->cpu;
     }
-    row = api_row_of(&plan->planned.facts, &plan->planned.plan, i);
-    if (table != POOL)
-        return api_role_of(&row, (cpubind_role)table, n);
-    *n = row.n;
-    return row.cpu;
+    if (table == POOL) {
+        *n = p->core.row[i + 1] - p->core.row[i];
+        return p->core.cpu + p->core.row[i];
+    }
+    *n = p->role_span[i].span[table].count;
+    return p->role_cpu + p->role_row[i] + p->role_span[i].span[table].first;
 }
 
 /* Lists the devices with a pool: NPUs by logic id, others by rank. Returns 0 without memory. */

@@ -10,8 +10,8 @@
 #include "api.h"
 
 #define FIRST_ARENA ((size_t)4 << 20)
-/* Without the facts; malloc takes it from its heap, not from the kernel. */
-#define FIRST_ARENA_OF_PLAN ((size_t)96 << 10)
+/* Without the facts: enough for 640 CPUs and 16 NPUs, whose plan is made once then. */
+#define FIRST_ARENA_OF_PLAN ((size_t)256 << 10)
 #define LAST_ARENA          ((size_t)1 << 30)
 
 int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why)

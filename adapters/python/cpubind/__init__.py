@@ -157,11 +157,8 @@ class Plan(_Handle):
                                            ctypes.byref(cpus))
         if n < 0:
             raise KeyError("there is no role %s" % role)
-        rows, all_cpus = array("i"), array("i")
-        rows.frombytes(ctypes.string_at(row, (n + 1) * rows.itemsize))
-        if rows[n]:
-            all_cpus.frombytes(ctypes.string_at(cpus, rows[n] * rows.itemsize))
-        return rows, all_cpus
+        rows = _library.copy(row, n + 1)
+        return rows, _library.copy(cpus, rows[n])
 
     def mask(self, device: int, role: str = "pool") -> bytes:
         """The CPUs as sched_setaffinity(2) takes them."""

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import platform
+from array import array
 from ctypes import POINTER, byref, c_char_p, c_int32, c_size_t, c_void_p
 from typing import Any, Callable, Dict, Optional
 
@@ -173,17 +174,16 @@ def options_of(options: Dict[str, Any]) -> Any:
     return (c_char_p * (len(words) + 1))(*[os.fsencode(word) for word in words], None)
 
 
-def ints(function: Callable[..., int], *words: Any) -> Any:
-    """The array that a getter hands out, as array("i"): one copy of all its bytes; None: -1."""
-    from array import array
+def copy(pointer: Any, n: int) -> array:
+    """The n numbers at a pointer, as array("i"): one copy of all their bytes."""
+    return array("i", ctypes.string_at(pointer, 4 * n) if n > 0 else b"")
+
+
+def ints(function: Callable[..., int], *words: Any) -> Optional[array]:
+    """The array that a getter hands out; None: -1."""
     pointer = _INTS()
     n = function(*words, byref(pointer))
-    if n < 0:
-        return None
-    found = array("i")
-    if n > 0:
-        found.frombytes(ctypes.string_at(pointer, n * found.itemsize))
-    return found
+    return None if n < 0 else copy(pointer, n)
 
 
 def parse(text: bytes) -> Dict[str, Any]:
