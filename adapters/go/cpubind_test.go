@@ -230,10 +230,21 @@ func TestPools(t *testing.T) {
 	if cpubind.ABI() < 1 || cpubind.Version() == "" {
 		t.Error(cpubind.ABI(), cpubind.Version())
 	}
-	if who := cpubind.NextPool(0, 0, 1, 1, 0); who != "device" {
-		t.Error(who)
+	for _, pool := range []struct {
+		deviceLoad, cpuLoad, devices, cpuWorkers, ratio int32
+		who                                             string
+	}{
+		{0, 0, 1, 1, 0, "device"}, {0, 0, 0, 0, 0, "nobody"}, {64, 3, 8, 4, 8, "cpu"},
+	} {
+		who := cpubind.NextPool(pool.deviceLoad, pool.cpuLoad, pool.devices, pool.cpuWorkers,
+			pool.ratio)
+		if who != pool.who {
+			t.Error(pool, who)
+		}
 	}
-	if who := cpubind.NextPool(0, 0, 0, 0, 0); who != "nobody" {
-		t.Error(who)
+	for _, pool := range [][4]int32{{4, 8, 4, 8}, {4, 8, 4, 0}, {0, 8, 0, 8}} {
+		if n := cpubind.CPUBudget(64, pool[1], pool[2], pool[3]); n != pool[0] {
+			t.Error(pool, n)
+		}
 	}
 }

@@ -42,7 +42,9 @@ fill() { # template, target
 }
 pc_libdir=$(echo "$LIBDIR" | sed "s|^$PREFIX/|\${prefix}/|")
 install -d "$lib/pkgconfig" "$lib/cmake/cpubind" "$root/lib/systemd/system"
-fill adapters/packaging/cpubind.pc.in "$lib/pkgconfig/cpubind.pc"
+for name in cpubind cpubind-corpus; do
+    fill adapters/packaging/$name.pc.in "$lib/pkgconfig/$name.pc"
+done
 for name in cpubind-config cpubind-config-version; do
     fill adapters/packaging/$name.cmake.in "$lib/cmake/cpubind/$name.cmake"
 done

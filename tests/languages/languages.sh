@@ -83,8 +83,8 @@ run_example() { # language, host: prints what it printed, and its exit status
     status=$?
 }
 
-# The lines about the plan that the example has to print, from the command. The library plans
-# NPUs alone: of other accelerators the command has a plan of another form.
+# The lines about the plan that the example has to print, from the command. Maps are of NPUs
+# alone: with other accelerators the example prints its devices, and ends.
 expect_lines() { # host
     cpubind="$build/cpubind plan --root fixtures/hosts/$1"
     $cpubind --rules near --json >"$out/plan.json" 2>"$out/warnings"
@@ -107,6 +107,7 @@ agrees_on_every_host() { # language
         if [ ! -e "$out/lines-$name" ]; then
             expect_lines "$name" >"$out/expected"
             if [ -n "$(json "$out/plan.json" '$.devices')" ]; then
+                grep -q '^device 0: ' "$out/said" || return 1
                 cat "$out/said" "$out/err" >"$out/lines-$name"
                 continue
             fi

@@ -145,5 +145,9 @@ int main(int argc, char **argv)
     threads(host, host.plan({"rules=near"}));
     CHECK(cpubind::next_pool(0, 0, 1, 1) == std::string("device"));
     CHECK(cpubind::next_pool(0, 0, 0, 0) == std::string("nobody"));
+    CHECK(cpubind::next_pool(64, 3, 8, 4, 8) == std::string("cpu"));
+    CHECK(cpubind::cpu_budget(64, 8, 4, 8) == 4);
+    CHECK(cpubind::cpu_budget(64, 8, 4) == 4);
+    CHECK(cpubind::cpu_budget(64, 8, 0) == 0);
     return failures ? 1 : 0;
 }

@@ -18,6 +18,7 @@ options=$BUILD/doc/options
 everything_is_there() {
     for file in bin/cpubind lib/libcpubind.so.1 lib/libcpubind.a lib/libcpubind_ascend.a \
         lib/libcpubind_linux.a lib/libcpubind_corpus.a lib/pkgconfig/cpubind.pc \
+        lib/pkgconfig/cpubind-corpus.pc \
         lib/cmake/cpubind/cpubind-config.cmake lib/cmake/cpubind/cpubind-config-version.cmake \
         lib/systemd/system/cpubind.service include/cpubind.h include/cpubind_api.h \
         include/cpubind.hpp include/cpubind/cpubind_ascend.h share/cpubind/fixtures.db \
@@ -83,7 +84,14 @@ pkg_config_builds() { # compiler, language, options of pkg-config
         LD_LIBRARY_PATH=$stage/lib "$out/user" $host
 }
 pkg_config_knows_the_version() {
-    [ "cpubind $(pkg --modversion cpubind)" = "$("$command" --version)" ]
+    [ "cpubind $(pkg --modversion cpubind)" = "$("$command" --version)" ] &&
+        [ "$(pkg --modversion cpubind)" = "$(pkg --modversion cpubind-corpus)" ]
+}
+pkg_config_builds_with_the_corpus() {
+    # shellcheck disable=SC2046
+    cc -Wall -Wextra -Werror tests/consumers/consumer_corpus.c \
+        $(pkg --cflags --libs cpubind-corpus) -o "$out/corpus" &&
+        "$out/corpus" "$(pkg --variable=fixtures cpubind-corpus)" a3-640cpu-16npu
 }
 the_archive_builds() {
     cc -I "$stage/include" "$out/user.c" "$stage/lib/libcpubind.a" -pthread -o "$out/user_a" &&
@@ -103,6 +111,9 @@ find_package_builds() {
 cmake_minimum_required(VERSION 3.13)
 project(user C)
 find_package(cpubind 0.1 REQUIRED CONFIG)
+if(NOT EXISTS "${cpubind_FIXTURES}")
+  message(FATAL_ERROR "no corpus: ${cpubind_FIXTURES}")
+endif()
 foreach(pair header:header user:cpubind archive:static corpus:corpus bind:linux readers:ascend)
   string(REPLACE ":" ";" pair ${pair})
   list(GET pair 0 program)
@@ -252,6 +263,8 @@ check "libcpubind.so.1 and libcpubind.a export the names of cpubind_api.map" exp
 check_with pkg-config "pkg-config builds a C program" pkg_config_builds cc c cpubind
 check_with pkg-config "pkg-config builds a C++ program" pkg_config_builds c++ c++ cpubind
 check_with pkg-config "pkg-config has the version of the command" pkg_config_knows_the_version
+check_with pkg-config "pkg-config builds a program that reads the installed corpus" \
+    pkg_config_builds_with_the_corpus
 check "libcpubind.a builds a program that needs no libcpubind.so.1" the_archive_builds
 check_with cmake "find_package(cpubind) builds a program of each target" find_package_builds
 check_with cmake "find_package refuses another version" find_package_refuses_another_version

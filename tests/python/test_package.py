@@ -195,7 +195,9 @@ class TestPlans(unittest.TestCase):
 
     def test_work_is_shared_out(self):
         self.assertEqual(cpubind.next_pool(0, 0, 1, 0), "device")
-        self.assertGreaterEqual(cpubind.cpu_budget(64, 1, 2), 0)
+        self.assertEqual(cpubind.next_pool(64, 3, 8, 4, 8), "cpu")
+        self.assertEqual(cpubind.cpu_budget(64, 8, 4), 4)
+        self.assertEqual(cpubind.cpu_budget(64, 8, 0), 0)
 
 
 def host_plan_without_rank():

@@ -144,4 +144,8 @@ fn an_idle_pool_takes_the_next_request() {
     assert!(!cpubind::version().is_empty());
     assert_eq!(cpubind::next_pool(0, 0, 1, 1, 0), "device");
     assert_eq!(cpubind::next_pool(0, 0, 0, 0, 0), "nobody");
+    assert_eq!(cpubind::next_pool(64, 3, 8, 4, 8), "cpu");
+    assert_eq!(cpubind::cpu_budget(64, 8, 4, 8), 4);
+    assert_eq!(cpubind::cpu_budget(64, 8, 4, 0), 4);
+    assert_eq!(cpubind::cpu_budget(64, 8, 0, 8), 0);
 }
