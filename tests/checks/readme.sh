@@ -74,6 +74,7 @@ command=\$1
 case "\$command \$* " in
 *' --fixture '* | *' --root '* | fixture\ *) exec "$build/cpubind" "\$@" ;;
 run\ * | apply\ *) shift; set -- "\$command" --fixture "\$EXAMPLE_HOST" --allowed 0-191 "\$@" ;;
+capture\ *) shift; set -- "\$command" --root "fixtures/hosts/\$EXAMPLE_HOST" "\$@" ;;
 plan\ * | topo\ * | doctor\ *) shift; set -- "\$command" --fixture "\$EXAMPLE_HOST" "\$@" ;;
 esac
 export LD_PRELOAD="$out/shim.so" CPUBIND_SHIM="$out/shim" CPUBIND_SHIM_MACHINE=aarch64
