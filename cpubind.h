@@ -446,7 +446,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* int32_t elements of plan->work that are enough for every plan of these sizes. n_affinity is
  * row[n_device], or 0. */
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
-    (18 * (n_cpu) + 14 * (n_node) + 32 * (n_device) + 7 * (n_affinity) + 29)
+    (18 * (n_cpu) + 14 * (n_node) + 30 * (n_device) + 4 * (n_affinity) + 28)
 
 /* The same for NEAR, with at most CPUBIND_MAX_NODES nodes. */
 #define CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, n_affinity)                            \
@@ -494,9 +494,8 @@ CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row);
  *   failed  the buffers' content is unspecified; out fields but n_cpu, n_work are untouched
  *   cost    linear in CPUs + nodes + devices + affinity entries; NEAR adds nodes * (nodes +
  *           devices), and for pools below the minimum the CPUs of a node for each core that
- *           they take; RESOLVE adds the searches
- *           for paths where pools overlap unevenly, each linear in the same at most; where
- *           searches are long, one reading of all claims serves several of them
+ *           they take; RESOLVE adds the searches for paths where pools overlap unevenly, each
+ *           linear in the same at most. At the limits about 10 ns an affinity entry
  *   laws    RESOLVE: no two pools share a CPU, over all devices with a home, and the answer
  *           does not depend on plan->want; so processes that see the same host agree
  *   source  S1 .. S5 */
@@ -781,13 +780,17 @@ CPUBIND_PRIV int32_t cpubind_priv_common_run(const int32_t *a, int32_t na, int32
     int32_t j = *ib;
     int32_t start;
     while (i < na && j < nb && a[i] != b[j]) {
-        if (a[i] < b[j])
+        const int32_t ahead = a[i] - b[j]; /* as many places, where no id is missing */
+        if (ahead > 0 && ahead < nb - j && b[j + ahead] == a[i])
+            j += ahead;
+        else if (ahead < 0)
             i = cpubind_priv_seek(a, i, na, b[j]);
         else
             j = cpubind_priv_seek(b, j, nb, a[i]);
     }
     start = i;
-    while (na - i >= CPUBIND_PRIV_BLOCK && nb - j >= CPUBIND_PRIV_BLOCK) {
+    while (na - i >= CPUBIND_PRIV_BLOCK && nb - j >= CPUBIND_PRIV_BLOCK &&
+           a[i + CPUBIND_PRIV_BLOCK - 1] == b[j + CPUBIND_PRIV_BLOCK - 1]) {
         int32_t differ = 0;
         for (int32_t k = 0; k < CPUBIND_PRIV_BLOCK; k++)
             differ |= a[i + k] ^ b[j + k];
@@ -1121,12 +1124,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
  * is the largest number of groups that there can be. The sum is CPUBIND_PLAN_WORK. */
 #define CPUBIND_PRIV_ARRAYS(X)                                                                 \
     /* by position */                                                                          \
-    X(is_start, n_cpu + 1) /* a segment starts here: 1, or 2 where a home starts or ends */    \
+    X(is_start, n_cpu + 1) /* a segment starts here */                                         \
     X(segment_of, n_cpu)                                                                       \
     /* by segment */                                                                           \
     X(segment_first, n_cpu + 1) /* first position; the next segment's ends it */               \
     X(segment_node, n_cpu)      /* its node, an index into host->node_id */                    \
-    X(block_end, n_cpu)         /* RESOLVE: the first one of the next block */                 \
+    X(slot_after, n_cpu)        /* RESOLVE: see below */                                       \
     X(segment_group, n_cpu)     /* the group that it is in, or NONE */                         \
     /* by node */                                                                              \
     X(node_row, n_node + 1) /* offsets into node_segment */                                    \
@@ -1134,9 +1137,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(node_size, n_node)    /* allowed CPUs */                                                 \
     X(node_hash, n_node)    /* sum of the hashes of its segments */                            \
     /* by device */                                                                            \
-    X(run_row, n_device + 1) /* offsets into run_first and run_end */                          \
-    X(run_first, n_affinity) /* runs of positions that make up the home */                     \
-    X(run_end, n_affinity)                                                                     \
     X(home_row, n_device + 1)   /* offsets into home */                                        \
     X(home, n_affinity)         /* segments, ascending */                                      \
     X(next_node, n_device)      /* extends the home; NONE: home on several nodes, or none */   \
@@ -1149,13 +1149,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     /* by claim, device by device */                                                           \
     X(claim_row, n_device + 1) /* offsets into claim_group */                                  \
     X(claim_group, n_affinity + n_device)                                                      \
-    X(claimed_bits, n_affinity + n_device) /* RESOLVE: the sets of groups of devices */        \
     /* by group */                                                                             \
-    X(group_first, n_group)    /* first device with this extended pool */                      \
-    X(group_segments, n_group) /* number of blocks, while groups are split */                  \
-    X(group_cut, n_group)      /* device whose home cut the group last */                      \
-    X(group_twin, n_group)     /* group that gets the part inside that home */                 \
-    X(group_unused, n_group)   /* list of groups without segments: the next one, or NONE */    \
+    X(group_first, n_group)    /* first device with this extended pool; RESOLVE: a table */    \
+    X(group_segments, n_group) /* number of segments */                                        \
+    X(group_sum, n_group)      /* sum of the hashes of the homes that the blocks are in ... */ \
+    X(group_other, n_group)    /* ... and of another hash */                                   \
+    X(group_next, n_group)     /* the next group of a list, or NONE */                         \
     X(group_size, n_group)     /* CPUs */                                                      \
     X(group_taken, n_group)    /* CPUs in clusters (CLUSTER) */                                \
     X(group_claimed, n_group)  /* device that claimed the group last */                        \
@@ -1197,15 +1196,13 @@ typedef struct cpubind_priv_planner {
     cpubind_host cores;          /* NEAR: the cores as a host ... */
     cpubind_devices on_cores;    /* ... and the devices, with affinity lists of cores */
     int32_t n_device, n_home, n_segment, n_group;
-    int32_t *group_order; /* RESOLVE: the groups in the order in which they are split */
-    int32_t unused;       /* first of the list of groups without segments, or NONE */
-    int32_t n_tier;       /* RESOLVE: tiers that have levels; 0: there are no levels */
-    int32_t work;         /* RESOLVE: claims and slots read since levels were made */
+    int32_t n_tier; /* RESOLVE: tiers that have levels; 0: there are no levels */
+    int32_t work;   /* RESOLVE: claims and slots read since levels were made */
     /* of the search for CPUs to move, in arrays that are not needed any more. A share that has
      * CPUs of a group which several devices claim has a slot. By slot: */
     int32_t *slot_device, *slot_group;
-    int32_t *slot_next;                /* the next slot of the group, by device, or NONE */
-    int32_t *slot_after, *slot_before; /* the neighbours in the list of the device, or NONE */
+    int32_t *slot_next;   /* the next slot of the group, by device, or NONE */
+    int32_t *slot_before; /* as slot_after, the neighbours in the list of the device, or NONE */
     /* by device: */
     int32_t *device_slot;      /* the first slot of the device, or NONE */
     int32_t *level, *claim_at; /* claims before claim_at do not lead to the next level */
@@ -1214,13 +1211,7 @@ typedef struct cpubind_priv_planner {
     /* by group: */
     int32_t *group_slot, *group_free; /* the first slot, and the first one without CPUs */
     int32_t *group_level, *group_at;  /* slots before group_at do not have the group's level */
-    /* sets, 31 elements of a set to an int32_t: */
-    int32_t *claim_bits;        /* the devices that claim a group, by share */
-    int32_t *far_bits;          /* the devices that the next level may lower */
-    int32_t *level_bits;        /* the groups of a level, by distance from the rich devices */
-    int32_t n_level;            /* distances that have a set in level_bits */
-    int32_t first_far, end_far; /* elements of far_bits outside of these are 0 */
-    int32_t n_queue;            /* elements of queue */
+    int32_t n_queue;                  /* elements of queue */
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
@@ -1381,36 +1372,59 @@ CPUBIND_PRIV int32_t cpubind_priv_same_holders(const cpubind_priv_listed *listed
     return 1;
 }
 
-/* Marks where the node changes, and where a home starts or ends; lists the homes as runs. Where
- * lists differ, also where the devices change that may have a CPU. */
+/* Finds the next run of CPUs from cpu[*at] on that the host has, and moves *at past it. Returns
+ * its length, 0 at the end; *past is the position after it. Where no id of the host is missing,
+ * a position is the distance from the first id, and ids k places and k apart are of a run. */
+CPUBIND_PRIV int32_t cpubind_priv_next_run(const cpubind_host *host, const int32_t *cpu,
+                                           int32_t end, int32_t *at, int32_t *past)
+{
+    const int32_t n = host->n_cpu;
+    const int32_t first = n > 0 ? host->cpu[0] : 0;
+    int32_t i = *at;
+    int32_t start;
+    if (n == 0 || host->cpu[n - 1] - first != n - 1)
+        return cpubind_priv_common_run(cpu, end, at, host->cpu, n, past);
+    while (i < end && cpu[i] < first)
+        i++;
+    start = i;
+    while (end - i > CPUBIND_PRIV_BLOCK && cpu[i + CPUBIND_PRIV_BLOCK] - first < n &&
+           cpu[i + CPUBIND_PRIV_BLOCK] == cpu[i] + CPUBIND_PRIV_BLOCK)
+        i += CPUBIND_PRIV_BLOCK;
+    while (i < end && cpu[i] - first < n && cpu[i] - cpu[start] == i - start)
+        i++;
+    *at = i;
+    *past = i > start ? cpu[i - 1] - first + 1 : n;
+    return i - start;
+}
+
+/* Marks where the node changes, and where a home starts or ends. Where lists differ, also where
+ * the devices change that may have a CPU. */
 CPUBIND_PRIV void cpubind_priv_find_starts(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
     const cpubind_lists *affinity = &p->devices->affinity;
-    int32_t n = 0;
-    p->is_start[0] = 2;
+    int32_t *is_start = p->is_start;
+    int32_t n = 1;
+    is_start[0] = 1;
+    is_start[host->n_cpu] = 1;
     for (int32_t i = 1; i < host->n_cpu; i++)
-        p->is_start[i] = host->node[i] != host->node[i - 1];
-    p->run_row[0] = 0;
-    for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t ia = affinity->row == NULL ? 0 : affinity->row[d];
+        n += is_start[i] = host->node[i] != host->node[i - 1];
+    for (int32_t d = 0; d < p->n_device && n < host->n_cpu; d++) {
+        int32_t at = affinity->row == NULL ? 0 : affinity->row[d];
         int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
-        int32_t ib = 0;
+        int32_t past = 0;
         int32_t count;
-        while ((count = cpubind_priv_common_run(affinity->cpu, end, &ia, host->cpu, host->n_cpu,
-                                                &ib)) > 0) {
-            p->run_first[n] = ib - count;
-            p->run_end[n++] = ib;
-            p->is_start[ib - count] = 2;
-            p->is_start[ib] = 2;
+        while ((count = cpubind_priv_next_run(host, affinity->cpu, end, &at, &past)) > 0) {
+            n += !is_start[past - count] + !is_start[past];
+            is_start[past - count] = 1;
+            is_start[past] = 1;
         }
-        p->run_row[d + 1] = n;
     }
     for (int32_t i = 1; p->listed != NULL && i < host->n_cpu; i++)
         if (p->is_start[i] || !cpubind_priv_same_holders(
                                   p->listed, p->listed->unit_at[p->listed->unit_row[i - 1]],
                                   p->listed->unit_at[p->listed->unit_row[i]]))
-            p->is_start[i] = 2;
+            p->is_start[i] = 1;
 }
 
 CPUBIND_PRIV int32_t cpubind_priv_width(const cpubind_priv_planner *p, int32_t segment)
@@ -1484,6 +1498,7 @@ CPUBIND_PRIV int32_t cpubind_priv_home_node(const cpubind_priv_planner *p, int32
 /* The homes as segments, and what their extended pools are. */
 CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
 {
+    const cpubind_lists *affinity = &p->devices->affinity;
     int32_t *hash_to = p->segment_group; /* sum of the hashes up to a segment */
     int32_t sum = 0;
     int32_t n = 0;
@@ -1496,10 +1511,14 @@ CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
         int32_t is_single = 1;
         int32_t size = 0;
         int32_t hash = 0;
-        for (int32_t r = p->run_row[d]; r < p->run_row[d + 1]; r++) {
-            int32_t from = p->segment_of[p->run_first[r]];
-            int32_t to = p->segment_of[p->run_end[r] - 1];
-            size += p->run_end[r] - p->run_first[r];
+        int32_t at = affinity->row == NULL ? 0 : affinity->row[d];
+        int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
+        int32_t past = 0;
+        int32_t count;
+        while ((count = cpubind_priv_next_run(p->host, affinity->cpu, end, &at, &past)) > 0) {
+            int32_t from = p->segment_of[past - count];
+            int32_t to = p->segment_of[past - 1];
+            size += count;
             hash = cpubind_priv_add_hash(hash, hash_to[to]);
             if (from > 0)
                 hash = cpubind_priv_add_hash(hash, -hash_to[from - 1]);
@@ -1531,16 +1550,27 @@ CPUBIND_PRIV int32_t cpubind_priv_has_claim(const cpubind_priv_planner *p, int32
     return p->claim_row[device] < p->claim_row[device + 1];
 }
 
-/* Makes a share of each claim, group by group, and sets the loads to 0. */
+#define CPUBIND_PRIV_ROWS 256 /* groups whose shares are written at a time */
+
+/* Makes a share of each claim, group by group, and sets the loads to 0. The shares of a few
+ * groups at a time are written, so that the ends of their rows stay in the caches. */
 CPUBIND_PRIV void cpubind_priv_make_shares(cpubind_priv_planner *p)
 {
+    int32_t *end = p->load; /* by device: its claims before this one are of groups below g */
     cpubind_priv_count_rows(p->claim_group, p->claim_row[p->n_device], p->n_group,
                             p->share_row);
-    for (int32_t d = p->n_device - 1; d >= 0; d--) {
-        p->load[d] = 0;
-        for (int32_t c = p->claim_row[d + 1] - 1; c >= p->claim_row[d]; c--)
-            p->share_device[--p->share_row[p->claim_group[c]]] = d;
+    for (int32_t d = 0; d < p->n_device; d++)
+        end[d] = p->claim_row[d + 1];
+    for (int32_t g = p->n_group; g > 0;) {
+        g = g > CPUBIND_PRIV_ROWS ? g - CPUBIND_PRIV_ROWS : 0;
+        for (int32_t d = p->n_device - 1; d >= 0; d--) {
+            int32_t c = end[d];
+            for (; c > p->claim_row[d] && p->claim_group[c - 1] >= g; c--)
+                p->share_device[--p->share_row[p->claim_group[c - 1]]] = d;
+            end[d] = c;
+        }
     }
+    cpubind_priv_fill(p->load, p->n_device, 0);
 }
 
 CPUBIND_PRIV void cpubind_priv_set_share(cpubind_priv_planner *p, int32_t share, int32_t count)
@@ -1883,104 +1913,118 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(const cpubind_priv_planner 
  * A CPU in a home may be given to the devices whose home it is in; any other CPU to the devices
  * that are extended onto its node. The CPUs that the same devices may be given are a group.
  * Each group is split evenly at first; then CPUs move from devices with more CPUs to devices
- * with fewer, along paths device -> group -> device -> ..., until no path helps (S5). */
+ * with fewer, along paths device -> group -> device -> ..., until no path helps (S5). Where
+ * there are so many claims that long paths would take seconds, each CPU goes to the device with
+ * the smallest load at first: then few CPUs have to move. */
 
-#define CPUBIND_PRIV_PATIENCE 4096 /* claims and slots that are always worth a search */
-#define CPUBIND_PRIV_LEVELS   64   /* the most distances that have a set of groups */
+#define CPUBIND_PRIV_MANY     65536 /* with more claims, groups are filled by load */
+#define CPUBIND_PRIV_PATIENCE 4096  /* claims and slots that are always worth a search */
 
-CPUBIND_PRIV int32_t cpubind_priv_new_group(cpubind_priv_planner *p)
+/* Adds up two hashes of the homes that each segment is in; group_segments says whether it is in
+ * any. */
+CPUBIND_PRIV void cpubind_priv_sum_homes(cpubind_priv_planner *p)
 {
-    int32_t group = p->unused;
-    if (group != CPUBIND_PRIV_NONE)
-        p->unused = p->group_unused[group];
-    else
-        group = p->n_group++;
-    p->group_segments[group] = 0;
-    p->group_cut[group] = CPUBIND_PRIV_NONE;
-    return group;
-}
-
-/* Partition refinement: every home cuts each group that it meets in two. Group 0 holds the
- * segments that are in no home. A group that loses its last segment is used again, so that
- * there are never more groups than segments and 2. Segments between which no home starts or
- * ends are a block; the first one stands for all. */
-CPUBIND_PRIV void cpubind_priv_group_homes(cpubind_priv_planner *p)
-{
-    int32_t end = p->n_segment;
-    p->n_group = 0;
-    p->unused = CPUBIND_PRIV_NONE;
-    p->group_order = p->group_unused;
-    (void)cpubind_priv_new_group(p);
-    cpubind_priv_fill(p->segment_group, p->n_segment, 0);
-    for (int32_t s = p->n_segment - 1; s >= 0; s--) {
-        p->block_end[s] = end;
-        if (p->is_start[p->segment_first[s]] == 2)
-            end = s;
-    }
+    cpubind_priv_fill(p->group_sum, p->n_segment, 0);
+    cpubind_priv_fill(p->group_other, p->n_segment, 0);
+    cpubind_priv_fill(p->group_segments, p->n_segment, 0);
     for (int32_t d = 0; d < p->n_device; d++) {
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1];) {
-            int32_t s = p->home[i];
-            int32_t old = p->segment_group[s];
-            if (p->group_cut[old] != d) {
-                p->group_twin[old] = cpubind_priv_new_group(p);
-                p->group_cut[old] = d;
-            }
-            p->segment_group[s] = p->group_twin[old];
-            p->group_segments[p->group_twin[old]]++;
-            if (old != 0 && --p->group_segments[old] == 0) {
-                p->group_unused[old] = p->unused;
-                p->unused = old;
-            }
-            i += p->block_end[s] - s;
+        const int32_t hash = cpubind_priv_hash(d);
+        const int32_t other = cpubind_priv_hash(d + CPUBIND_MAX_DEVICES);
+        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
+            const int32_t s = p->home[i];
+            p->group_sum[s] = cpubind_priv_add_hash(p->group_sum[s], hash);
+            p->group_other[s] = cpubind_priv_add_hash(p->group_other[s], other);
+            p->group_segments[s] = 1;
         }
     }
-    for (int32_t s = 1; s < p->n_segment; s++)
-        if (p->is_start[p->segment_first[s]] != 2)
-            p->segment_group[s] = p->segment_group[s - 1];
 }
 
-/* Moves the segments of group 0 into groups of their own, one for each node, and numbers all
- * groups again: by their first segment, then those of the nodes, in the order of the nodes. So
- * the claims of each device are ascending. group_order lists the new numbers in the order of
- * the old ones. Returns the first group of the nodes. */
-CPUBIND_PRIV int32_t cpubind_priv_number_groups(cpubind_priv_planner *p)
+/* Puts segments with equal sums into one group or, without is_joined, each segment into a group
+ * of its own; what is in no home into a group for each node. Groups are numbered by their first
+ * segments, then those of the nodes, in the order of the nodes: the claims of each device are
+ * ascending. Returns the first group of the nodes. */
+CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p, int32_t is_joined)
 {
-    const int32_t n_old = p->n_group;
-    int32_t *number = p->group_twin;
-    int32_t first = 0;
+    int32_t *latest =
+        p->group_first; /* by sum: the latest group, each with the one before it */
     int32_t n = 0;
-    cpubind_priv_fill(number, n_old, CPUBIND_PRIV_NONE);
-    for (int32_t s = 0; s < p->n_segment; s++)
-        if (p->segment_group[s] != 0 && number[p->segment_group[s]] == CPUBIND_PRIV_NONE)
-            number[p->segment_group[s]] = first++;
-    for (int32_t g = 1; g < n_old; g++)
-        if (number[g] != CPUBIND_PRIV_NONE)
-            p->group_order[n++] = number[g];
-    while (n < first + p->host->n_node) {
-        p->group_order[n] = n;
-        n++;
+    cpubind_priv_sum_homes(p);
+    cpubind_priv_fill(latest, p->n_segment, CPUBIND_PRIV_NONE);
+    for (int32_t s = 0; s < p->n_segment; s++) { /* a group's number is not above s */
+        const int32_t sum = p->group_sum[s];
+        const int32_t other = p->group_other[s];
+        const int32_t at = sum % p->n_segment;
+        int32_t g = is_joined ? latest[at] : CPUBIND_PRIV_NONE;
+        p->segment_group[s] = CPUBIND_PRIV_NONE;
+        if (p->group_segments[s] == 0)
+            continue;
+        while (g != CPUBIND_PRIV_NONE && (p->group_sum[g] != sum || p->group_other[g] != other))
+            g = p->group_next[g];
+        if (g == CPUBIND_PRIV_NONE) {
+            g = n++;
+            p->group_sum[g] = sum;
+            p->group_other[g] = other;
+            p->group_segments[g] = 0;
+            p->group_next[g] = latest[at];
+            latest[at] = g;
+        }
+        p->segment_group[s] = g;
+        p->group_segments[g]++;
     }
-    p->n_group = n;
-    cpubind_priv_fill(p->group_size, n, 0);
+    p->n_group = n + p->host->n_node;
+    cpubind_priv_fill(p->group_segments + n, p->host->n_node, 0);
+    cpubind_priv_fill(p->group_size, p->n_group, 0);
     for (int32_t s = 0; s < p->n_segment; s++) {
-        int32_t old = p->segment_group[s];
-        p->segment_group[s] = old == 0 ? first + p->segment_node[s] : number[old];
+        if (p->segment_group[s] == CPUBIND_PRIV_NONE)
+            p->segment_group[s] = n + p->segment_node[s];
         p->group_size[p->segment_group[s]] += cpubind_priv_width(p, s);
     }
-    return first;
+    return n;
+}
+
+/* Whether each home has all segments of a group or none, as it does unless sums were equal by
+ * chance. first_rest is the first group of the nodes. */
+CPUBIND_PRIV int32_t cpubind_priv_are_groups_whole(cpubind_priv_planner *p, int32_t first_rest)
+{
+    int32_t n_joined = 0;
+    for (int32_t g = 0; g < first_rest; g++)
+        n_joined += p->group_segments[g] > 1;
+    if (n_joined == 0)
+        return 1;
+    cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
+    for (int32_t d = 0; d < p->n_device; d++) {
+        int32_t n_missing = 0;
+        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
+            const int32_t group = p->segment_group[p->home[i]];
+            if (p->group_claimed[group] != d)
+                n_missing += p->group_segments[group];
+            p->group_claimed[group] = d;
+            n_missing--;
+        }
+        if (n_missing != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* Groups the segments by the homes that they are in: sums of hashes find the groups, which are
+ * checked. Returns the first group of the nodes. */
+CPUBIND_PRIV int32_t cpubind_priv_group_homes(cpubind_priv_planner *p)
+{
+    const int32_t first_rest = cpubind_priv_join_segments(p, 1);
+    return cpubind_priv_are_groups_whole(p, first_rest) ? first_rest
+                                                        : cpubind_priv_join_segments(p, 0);
 }
 
 /* Adds the groups of a device's home to the n claims so far. Returns how many claims there are
  * then. */
 CPUBIND_PRIV int32_t cpubind_priv_claim_home(cpubind_priv_planner *p, int32_t device, int32_t n)
 {
-    for (int32_t i = p->home_row[device]; i < p->home_row[device + 1];) {
-        const int32_t s = p->home[i];
-        const int32_t group = p->segment_group[s];
+    for (int32_t i = p->home_row[device]; i < p->home_row[device + 1]; i++) {
+        const int32_t group = p->segment_group[p->home[i]];
         if (p->group_claimed[group] != device)
             p->claim_group[n++] = group;
         p->group_claimed[group] = device;
-        i += p->block_end[s] - s;
     }
     return n;
 }
@@ -2006,8 +2050,7 @@ CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, int32_t firs
 CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
 {
     int32_t extras = 0; /* CPUs so far that did not divide evenly */
-    for (int32_t i_group = 0; i_group < p->n_group; i_group++) {
-        int32_t g = p->group_order[i_group];
+    for (int32_t g = 0; g < p->n_group; g++) {
         int32_t first = p->share_row[g];
         int32_t n = p->share_row[g + 1] - first;
         int32_t extra = n > 0 ? p->group_size[g] % n : 0;
@@ -2019,6 +2062,58 @@ CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
         }
         extras += extra;
     }
+}
+
+/* Gives the CPUs of a group to the devices with the smallest loads of those that claim it. */
+CPUBIND_PRIV void cpubind_priv_fill_group(cpubind_priv_planner *p, int32_t group)
+{
+    const int32_t first = p->share_row[group];
+    const int32_t end = p->share_row[group + 1];
+    int32_t left = end > first ? p->group_size[group] : 0;
+    cpubind_priv_fill(p->share_count + first, end - first, 0);
+    while (left > 0) {
+        int32_t least = CPUBIND_PRIV_MAX; /* the smallest load, ... */
+        int32_t next = CPUBIND_PRIV_MAX;  /* ... the one above it, ... */
+        int32_t n = 1;                    /* ... and the devices with the smallest */
+        int32_t count;
+        for (int32_t s = first; s < end; s++) {
+            const int32_t load = p->load[p->share_device[s]];
+            if (load < least) {
+                next = least;
+                least = load;
+                n = 1;
+            } else if (load == least) {
+                n++;
+            } else if (load < next) {
+                next = load;
+            }
+        }
+        count = cpubind_priv_min(next - least, left / n);
+        if (count == 0) {
+            count = 1;
+            n = left;
+        }
+        left -= count * n;
+        for (int32_t s = first; n > 0; s++) {
+            if (p->load[p->share_device[s]] != least)
+                continue;
+            p->share_count[s] += count;
+            p->load[p->share_device[s]] += count;
+            n--;
+        }
+    }
+}
+
+/* Gives out the groups, those with the fewest claims first. */
+CPUBIND_PRIV void cpubind_priv_fill_groups(cpubind_priv_planner *p)
+{
+    int32_t *n_claim = p->group_sum;
+    int32_t *order = p->group_next;
+    for (int32_t g = 0; g < p->n_group; g++)
+        n_claim[g] = p->share_row[g + 1] - p->share_row[g];
+    cpubind_priv_sort_by_key(n_claim, p->n_group, p->n_device + 1, p->pool_table, order);
+    for (int32_t i = 0; i < p->n_group; i++)
+        cpubind_priv_fill_group(p, order[i]);
 }
 
 /* The share of the device in a group that the device claims. */
@@ -2096,24 +2191,6 @@ CPUBIND_PRIV void cpubind_priv_make_slots(cpubind_priv_planner *p)
     }
 }
 
-/* Whether a device has a set of the groups that it claims: it claims many. */
-CPUBIND_PRIV int32_t cpubind_priv_has_bits(const cpubind_priv_planner *p, int32_t device)
-{
-    return p->claim_row[device + 1] - p->claim_row[device] > p->n_group / 31 + 32;
-}
-
-CPUBIND_PRIV void cpubind_priv_make_group_bits(cpubind_priv_planner *p)
-{
-    for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t *bits = p->claimed_bits + p->claim_row[d];
-        if (!cpubind_priv_has_bits(p, d))
-            continue;
-        cpubind_priv_fill(bits, p->n_group / 31 + 1, 0);
-        for (int32_t c = p->claim_row[d]; c < p->claim_row[d + 1]; c++)
-            bits[p->claim_group[c] / 31] |= 1 << p->claim_group[c] % 31;
-    }
-}
-
 /* == The plan: levels =======================================================
  *
  * A CPU moves along the path that a search breadth first from the poorest device finds: the
@@ -2139,97 +2216,25 @@ CPUBIND_PRIV int32_t cpubind_priv_tier(const cpubind_priv_planner *p, int32_t de
     return p->level[device] / (p->n_device + 2);
 }
 
-/* Sets a bit for each device that claims a group, for groups with so many claims that the bits
- * fit into as many elements. */
-CPUBIND_PRIV void cpubind_priv_make_bits(cpubind_priv_planner *p)
-{
-    const int32_t n_word = (p->n_device + 30) / 31;
-    for (int32_t g = 0; g < p->n_group; g++) {
-        int32_t first = p->share_row[g];
-        if (p->share_row[g + 1] - first < n_word)
-            continue;
-        cpubind_priv_fill(p->claim_bits + first, n_word, 0);
-        for (int32_t s = first; s < p->share_row[g + 1]; s++)
-            p->claim_bits[first + p->share_device[s] / 31] |= 1 << p->share_device[s] % 31;
-    }
-}
-
-/* Sets the level of a group, and moves the group to the set of that level. */
-CPUBIND_PRIV void cpubind_priv_level_group(cpubind_priv_planner *p, int32_t group,
-                                           int32_t level)
-{
-    const int32_t n_word = p->n_group / 31 + 1;
-    const int32_t distance = level % (p->n_device + 2);
-    const int32_t old = p->group_level[group] % (p->n_device + 2);
-    if (old < p->n_level)
-        p->level_bits[old * n_word + group / 31] &= ~(1 << group % 31);
-    if (distance < p->n_level)
-        p->level_bits[distance * n_word + group / 31] |= 1 << group % 31;
-    p->group_level[group] = level;
-}
-
-/* Puts the device into the queue, with a level. */
-CPUBIND_PRIV void cpubind_priv_add_level(cpubind_priv_planner *p, int32_t device, int32_t level)
-{
-    p->level[device] = level;
-    p->far_bits[device / 31] &= ~(1 << device % 31);
-    p->queue[p->n_queue++] = device;
-}
-
-/* Gives `level` to the devices that claim a group and have no level. */
-CPUBIND_PRIV void cpubind_priv_level_claims(cpubind_priv_planner *p, int32_t group,
-                                            int32_t level)
-{
-    const int32_t n_word = (p->n_device + 30) / 31;
-    const int32_t *bits = p->claim_bits + p->share_row[group];
-    if (p->share_row[group + 1] - p->share_row[group] < n_word) {
-        for (int32_t s = p->share_row[group]; s < p->share_row[group + 1]; s++) {
-            int32_t to = p->share_device[s];
-            if (p->far_bits[to / 31] >> to % 31 & 1)
-                cpubind_priv_add_level(p, to, level);
-        }
-        return;
-    }
-    while (p->first_far < p->end_far && p->far_bits[p->first_far] == 0)
-        p->first_far++;
-    while (p->first_far < p->end_far && p->far_bits[p->end_far - 1] == 0)
-        p->end_far--;
-    for (int32_t w = p->first_far; w < p->end_far; w++) {
-        int32_t both = bits[w] & p->far_bits[w];
-        for (int32_t to = 31 * w; both != 0; to++, both >>= 1)
-            if (both & 1)
-                cpubind_priv_add_level(p, to, level);
-    }
-}
-
-/* Lists the devices whose levels are above `level`. */
-CPUBIND_PRIV void cpubind_priv_list_far(cpubind_priv_planner *p, int32_t level)
-{
-    p->first_far = 0;
-    p->end_far = (p->n_device + 30) / 31;
-    cpubind_priv_fill(p->far_bits, p->end_far, 0);
-    for (int32_t d = 0; d < p->n_device; d++)
-        if (p->level[d] > level && !p->is_done[d])
-            p->far_bits[d / 31] |= 1 << d % 31;
-}
-
 /* Lowers levels, from those of the devices in the queue on. */
 CPUBIND_PRIV void cpubind_priv_lower_levels(cpubind_priv_planner *p)
 {
-    int32_t level = CPUBIND_PRIV_NONE;
     for (int32_t i = 0; i < p->n_queue; i++) {
         const int32_t from = p->queue[i];
-        if (p->level[from] != level) {
-            level = p->level[from];
-            cpubind_priv_list_far(p, level + 1);
-        }
+        const int32_t level = p->level[from];
         for (int32_t slot = p->device_slot[from]; slot != CPUBIND_PRIV_NONE;
              slot = p->slot_after[slot]) {
-            int32_t group = p->slot_group[slot];
+            const int32_t group = p->slot_group[slot];
             if (p->group_level[group] <= level)
                 continue;
-            cpubind_priv_level_group(p, group, level);
-            cpubind_priv_level_claims(p, group, level + 1);
+            p->group_level[group] = level;
+            for (int32_t s = p->share_row[group]; s < p->share_row[group + 1]; s++) {
+                const int32_t to = p->share_device[s];
+                if (p->level[to] <= level + 1 || p->is_done[to])
+                    continue;
+                p->level[to] = level + 1;
+                p->queue[p->n_queue++] = to;
+            }
         }
     }
 }
@@ -2240,7 +2245,6 @@ CPUBIND_PRIV void cpubind_priv_clear_levels(cpubind_priv_planner *p)
     p->n_tier = 0;
     cpubind_priv_fill(p->level, p->n_device, CPUBIND_PRIV_FAR);
     cpubind_priv_fill(p->group_level, p->n_group, CPUBIND_PRIV_FAR);
-    cpubind_priv_fill(p->level_bits, p->n_level * (p->n_group / 31 + 1), 0);
 }
 
 /* Makes a tier of the devices with the largest load of those whose levels are not below the
@@ -2336,45 +2340,18 @@ CPUBIND_PRIV int32_t cpubind_priv_climb_group(cpubind_priv_planner *p, int32_t g
         least = other;
         p->group_at[group] = slot;
     }
-    cpubind_priv_level_group(p, group, least);
+    p->group_level[group] = least;
     return CPUBIND_PRIV_NONE;
 }
 
-/* The first place from `at` on in the claims of a device whose group has the level, or NONE. */
+/* The first claim from `at` on of a device whose group has the level, or NONE. */
 CPUBIND_PRIV int32_t cpubind_priv_next_claim(cpubind_priv_planner *p, int32_t device,
                                              int32_t at, int32_t level)
 {
-    const int32_t end = p->claim_row[device + 1];
-    const int32_t distance = level % (p->n_device + 2);
-    const int32_t *claimed = p->claimed_bits + p->claim_row[device];
-    const int32_t *bits = claimed; /* without a set for the level, all claims are read */
-    int32_t passed = (1 << at % 31) - 1;
-    if (level < 0)
-        return CPUBIND_PRIV_NONE;
-    if (!cpubind_priv_has_bits(p, device)) {
-        for (; at < end; at++, p->work++)
-            if (p->group_level[p->claim_group[at]] == level)
-                return at;
-        return CPUBIND_PRIV_NONE;
-    }
-    if (distance < p->n_level)
-        bits = p->level_bits + distance * (p->n_group / 31 + 1);
-    for (int32_t w = at / 31; w <= p->claim_group[end - 1] / 31; w++, p->work++) {
-        int32_t both = claimed[w] & bits[w] & ~passed;
-        passed = 0;
-        for (int32_t group = 31 * w; both != 0; group++, both >>= 1)
-            if ((both & 1) && p->group_level[group] == level)
-                return group;
-    }
+    for (; at < p->claim_row[device + 1]; at++, p->work++)
+        if (p->group_level[p->claim_group[at]] == level)
+            return at;
     return CPUBIND_PRIV_NONE;
-}
-
-/* The first place in the claims of a device: a group where the device has a set of groups, a
- * claim where it has none. */
-CPUBIND_PRIV int32_t cpubind_priv_first_claim(const cpubind_priv_planner *p, int32_t device)
-{
-    const int32_t first = p->claim_row[device];
-    return cpubind_priv_has_bits(p, device) ? p->claim_group[first] : first;
 }
 
 /* The first slot, of the claims of `to` in their order, whose device is lower than `to` by 1,
@@ -2382,19 +2359,18 @@ CPUBIND_PRIV int32_t cpubind_priv_first_claim(const cpubind_priv_planner *p, int
  * belongs to devices without a path: work becomes so large that all levels are made again. */
 CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t to)
 {
-    const int32_t has_bits = cpubind_priv_has_bits(p, to);
     const int32_t level = p->level[to];
     int32_t least = level;
     int32_t at = p->claim_at[to];
     if (at == CPUBIND_PRIV_NONE)
-        at = cpubind_priv_first_claim(p, to);
+        at = p->claim_row[to];
     while ((at = cpubind_priv_next_claim(p, to, at, level - 1)) != CPUBIND_PRIV_NONE) {
-        int32_t slot = cpubind_priv_climb_group(p, has_bits ? at : p->claim_group[at]);
+        int32_t slot = cpubind_priv_climb_group(p, p->claim_group[at]);
         p->claim_at[to] = at;
         if (slot != CPUBIND_PRIV_NONE)
             return slot;
     }
-    p->claim_at[to] = cpubind_priv_first_claim(p, to);
+    p->claim_at[to] = p->claim_row[to];
     if (cpubind_priv_next_claim(p, to, p->claim_at[to], level) == CPUBIND_PRIV_NONE) {
         least = CPUBIND_PRIV_FAR;
         for (int32_t c = p->claim_row[to]; c < p->claim_row[to + 1]; c++, p->work++)
@@ -2505,23 +2481,15 @@ CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
     p->device_slot = p->pool_table;
     p->tier_load = p->pool_table + p->n_device;
     p->tier_rich = p->pool_table + 2 * p->n_device;
-    p->far_bits = p->pool_table + 3 * p->n_device;
     p->group_level = p->group_segments;
-    p->group_at = p->group_cut;
-    p->group_slot = p->group_twin;
+    p->group_at = p->group_sum;
+    p->group_slot = p->group_other;
     p->group_free = p->group_claimed;
     p->slot_device = p->is_start;
     p->slot_group = p->segment_of;
     p->slot_next = p->segment_node;
-    p->slot_after = p->block_end;
     p->slot_before = p->node_segment;
-    p->claim_bits = p->run_first; /* and on into run_end */
-    p->level_bits = p->home;
-    p->n_level =
-        cpubind_priv_min(CPUBIND_PRIV_LEVELS, p->home_row[p->n_device] / (p->n_group / 31 + 1));
     cpubind_priv_make_slots(p);
-    cpubind_priv_make_group_bits(p);
-    cpubind_priv_make_bits(p);
     for (int32_t d = 0; d < p->n_device; d++)
         p->is_done[d] = !cpubind_priv_has_claim(p, d);
 }
@@ -2565,7 +2533,10 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 CPUBIND_PRIV void cpubind_priv_share_groups(cpubind_priv_planner *p)
 {
     cpubind_priv_make_shares(p);
-    cpubind_priv_split_evenly(p);
+    if (p->claim_row[p->n_device] > CPUBIND_PRIV_MANY)
+        cpubind_priv_fill_groups(p);
+    else
+        cpubind_priv_split_evenly(p);
     cpubind_priv_balance(p);
 }
 
@@ -2696,8 +2667,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_planner *p)
         return CPUBIND_ERR_OVERLAP;
     } else {
         found = CPUBIND_FOUND_RESOLVED;
-        cpubind_priv_group_homes(p);
-        cpubind_priv_make_claims(p, cpubind_priv_number_groups(p));
+        cpubind_priv_make_claims(p, cpubind_priv_group_homes(p));
         cpubind_priv_share_groups(p);
         status = cpubind_priv_write_groups(p);
     }
@@ -3318,8 +3288,8 @@ CPUBIND_PRIV void cpubind_priv_claim_listed(cpubind_priv_planner *p, cpubind_pri
 {
     const cpubind_priv_listed *l = p->listed;
     int32_t *is_home = p->group_first; /* arrays by group that are not in use yet */
-    int32_t *of_home = p->group_cut;
-    int32_t *seen = p->group_twin;
+    int32_t *of_home = p->group_sum;
+    int32_t *seen = p->group_other;
     int32_t n = 0;
     cpubind_priv_fill(is_home, p->n_segment, 0);
     cpubind_priv_fill(of_home, p->n_segment, CPUBIND_PRIV_NONE);
@@ -3359,8 +3329,7 @@ CPUBIND_PRIV void cpubind_priv_share_listed(cpubind_priv_planner *p, cpubind_pri
     p->home_row = p->listed->claim_row;
     p->home = p->listed->claim;
     cpubind_priv_fill(p->next_node, p->n_device, CPUBIND_PRIV_NONE);
-    cpubind_priv_group_homes(p);
-    cpubind_priv_make_claims(p, cpubind_priv_number_groups(p));
+    cpubind_priv_make_claims(p, cpubind_priv_group_homes(p));
     cpubind_priv_share_groups(p);
 }
 
@@ -3396,8 +3365,7 @@ CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_near *near)
     if (p->listed != NULL) {
         cpubind_priv_share_listed(p, near);
     } else {
-        cpubind_priv_group_homes(p);
-        cpubind_priv_claim_near(near, cpubind_priv_number_groups(p));
+        cpubind_priv_claim_near(near, cpubind_priv_group_homes(p));
         cpubind_priv_share_groups(p);
     }
     cpubind_priv_fill(p->row_of, p->n_device, CPUBIND_PRIV_NONE);
@@ -4718,8 +4686,9 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_version(void)
 #undef CPUBIND_PRIV_MAX
 #undef CPUBIND_PRIV_FAR
 #undef CPUBIND_PRIV_PATIENCE
-#undef CPUBIND_PRIV_LEVELS
 #undef CPUBIND_PRIV_BLOCK
+#undef CPUBIND_PRIV_ROWS
+#undef CPUBIND_PRIV_MANY
 
 #ifdef __cplusplus
 }

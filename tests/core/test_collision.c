@@ -3,7 +3,8 @@
  *
  * Extended pools are looked up by a hash, the sum of the hashes of their segments. Two
  * different pools with one hash are so rare that no random host has them: the test searches for
- * such a pair, with the hash function of the header.
+ * such a pair, with the hash function of the header. Segments are grouped by two sums of hashes
+ * of 31 bits: what is done where both are equal by chance is called alone.
  */
 #define CPUBIND_STATIC
 #include "../../cpubind.h"
@@ -154,11 +155,61 @@ TEST(homes_of_different_length_with_one_hash_are_told_apart)
     }
 }
 
+/* Two segments of 4 and 2 CPUs in one group by chance; the homes of two devices in segments. */
+TEST(segments_of_different_homes_in_one_group_are_told_apart)
+{
+    enum { GROUPS = 3, ARRAYS = 7 };
+    static const struct {
+        int32_t home[4], row[3], is_whole;
+    } rows[] = {
+        {{0, 1, 0, 0}, {0, 1, 2}, 0},
+        {{0, 0, 1, 0}, {0, 1, 3}, 0},
+        {{0, 1, 0, 0}, {0, 2, 2}, 1},
+        {{0, 1, 0, 1}, {0, 2, 4}, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int32_t home[4], row[3], first[] = {0, 4, 6}, node[] = {0, 0}, group[] = {0, 0};
+        int32_t by_group[ARRAYS][GROUPS] = {{2, 0, 0}};
+        cpubind_host host;
+        cpubind_priv_planner p;
+        memcpy(home, rows[i].home, sizeof home);
+        memcpy(row, rows[i].row, sizeof row);
+        memset(&host, 0, sizeof host);
+        host.n_node = 1;
+        memset(&p, 0, sizeof p);
+        p.host = &host;
+        p.n_device = 2;
+        p.n_segment = 2;
+        p.n_group = 2;
+        p.home = home;
+        p.home_row = row;
+        p.segment_first = first;
+        p.segment_node = node;
+        p.segment_group = group;
+        p.group_segments = by_group[0];
+        p.group_claimed = by_group[1];
+        p.group_sum = by_group[2];
+        p.group_other = by_group[3];
+        p.group_next = by_group[4];
+        p.group_size = by_group[5];
+        p.group_first = by_group[6];
+        assert_int_equal(cpubind_priv_are_groups_whole(&p, 1), rows[i].is_whole);
+        assert_int_equal(cpubind_priv_join_segments(&p, 1), rows[i].is_whole ? 1 : 2);
+        assert_int_equal(cpubind_priv_join_segments(&p, 0), 2);
+        assert_int_equal(group[0], 0);
+        assert_int_equal(group[1], 1);
+        assert_int_equal(p.group_size[0], 4);
+        assert_int_equal(p.group_size[1], 2);
+        assert_int_equal(p.group_size[2], 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(homes_of_different_length_with_one_hash_are_told_apart),
         cmocka_unit_test(pools_with_one_hash_are_told_apart),
+        cmocka_unit_test(segments_of_different_homes_in_one_group_are_told_apart),
     };
     return cmocka_run_group_tests_name("collision", tests, NULL, NULL);
 }
