@@ -8,11 +8,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "../api/device_plan.h"
 #include "../doctor/doctor.h"
 #include "doctor_fix.h"
 #include "output.h"
 
 enum { WIDTH = 80, INDENT = 10 };
+
+/* The accelerators of a host without NPUs; n is 0 on every other host. */
+typedef struct other_devices {
+    int32_t n, n_poolless; /* all, and those that no allowed CPU is near */
+} other_devices;
 
 /* == Texts ================================================================== */
 
@@ -74,13 +80,23 @@ static void print_finding(const cpubind_doctor_finding *f, const cli_fixed *fixe
     putchar('\n');
 }
 
+/* Whether a check could not be made since the host has no NPU. */
+static int lacks_npus(const cpubind_doctor_unknown *u, const other_devices *others)
+{
+    return others->n > 0 && (!u->input || strncmp(u->input, "cmd/npu-smi", 11) == 0);
+}
+
 /* Appends why a check could not be made. */
-static void add_why(const cpubind_doctor_unknown *u, api_text *to)
+static void add_why(const cpubind_doctor_unknown *u, const other_devices *others, api_text *to)
 {
     static const char *const why[] = {[CPUBIND_INPUT_ABSENT] = "is not there",
                                       [CPUBIND_INPUT_PRESENT] = "is damaged",
                                       [CPUBIND_INPUT_TIMEOUT] = "did not end in time",
                                       [CPUBIND_INPUT_TOO_LONG] = "is too long"};
+    if (lacks_npus(u, others)) {
+        api_add(to, "this host has no NPU");
+        return;
+    }
     if (!u->input) {
         api_add(to, "there is no plan");
         return;
@@ -117,8 +133,43 @@ static int count_fixed(const cpubind_doctor_report *report, const cli_fixed *fix
     return n;
 }
 
+/* Appends what doctor does not judge on a host without NPUs, and the commands that do. */
+static void add_others(const other_devices *others, api_text *to)
+{
+    api_add(to,
+            "this host has no NPU, and %d %s of other vendors: doctor does not judge the "
+            "processes that use them",
+            (int)others->n, others->n == 1 ? "accelerator" : "accelerators");
+    if (others->n_poolless > 0)
+        api_add(to, "; near %d of them this process may use no CPU", (int)others->n_poolless);
+    api_add(to, "; cpubind plan prints their CPUs, cpubind verify --pid N judges a process");
+}
+
+/* Prints the checks that could not be made: those that need an NPU are one line where the host
+ * has none. */
+static void print_unknown(const cpubind_doctor_report *report, const other_devices *others)
+{
+    int n_line = 0, n_lacking = 0;
+    for (int32_t i = 0; i < report->n_unknown; i++) {
+        api_text why = {"", 0};
+        if (lacks_npus(&report->unknown[i], others)) {
+            n_lacking++;
+            continue;
+        }
+        api_add(&why, "%s: ", report->unknown[i].check->word);
+        add_why(&report->unknown[i], others, &why);
+        print_line(n_line++ ? "" : "unknown", why.text, 0);
+    }
+    if (n_lacking > 0) {
+        api_text why = {"", 0};
+        api_add(&why, "%d checks of NPUs and of their workers: this host has no NPU",
+                n_lacking);
+        print_line(n_line ? "" : "unknown", why.text, 0);
+    }
+}
+
 static void print_text(const cpubind_doctor_report *report, const cli_fixed *fixed,
-                       const api_options *options)
+                       const other_devices *others, const api_options *options)
 {
     const int n_fixed = count_fixed(report, fixed);
     for (int32_t i = 0; i < report->n_finding; i++)
@@ -127,12 +178,7 @@ static void print_text(const cpubind_doctor_report *report, const cli_fixed *fix
         printf("and %d more findings of these checks\n", (int)report->n_more);
     if (options->quiet)
         return;
-    for (int32_t i = 0; i < report->n_unknown; i++) {
-        api_text why = {"", 0};
-        api_add(&why, "%s: ", report->unknown[i].check->word);
-        add_why(&report->unknown[i], &why);
-        print_line(i ? "" : "unknown", why.text, 0);
-    }
+    print_unknown(report, others);
     if (n_fixed > 0)
         printf("%d fixed, on record in %s; put back with: cpubind doctor --restore\n", n_fixed,
                cpubind_mend_path(fixed->mend));
@@ -174,18 +220,23 @@ static json_t *finding_json(const cpubind_doctor_finding *f)
 }
 
 /* {"code", "text"} of the reason why there is no plan; null when there is one. */
-static json_t *no_plan_json(const api_planned *planned, const api_options *options)
+static json_t *no_plan_json(const api_planned *planned, const other_devices *others,
+                            const api_options *options)
 {
     api_text text = {"", 0};
     if (planned->code == CPUBIND_PROBLEM_NONE)
         return json_null();
-    api_explain(planned, options, &text);
+    if (others->n > 0)
+        add_others(others, &text);
+    else
+        api_explain(planned, options, &text);
     return json_pack("{s:s, s:s}", "code", cpubind_problem_word(planned->code), "text",
                      text.text);
 }
 
 static int print_json(const cpubind_doctor_report *report, const api_planned *planned,
-                      const cli_fixed *fixed, const api_options *options)
+                      const cli_fixed *fixed, const other_devices *others,
+                      const api_options *options)
 {
     json_t *findings = json_array(), *unknown = json_array(), *right = json_array();
     for (int32_t i = 0; findings && i < report->n_finding; i++)
@@ -193,17 +244,18 @@ static int print_json(const cpubind_doctor_report *report, const api_planned *pl
     for (int32_t i = 0; unknown && i < report->n_unknown; i++) {
         const cpubind_doctor_unknown *u = &report->unknown[i];
         api_text why = {"", 0};
-        add_why(u, &why);
+        add_why(u, others, &why);
         unknown = cli_json_append(unknown,
                                   json_pack("{s:s, s:o, s:s}", "check", u->check->word, "input",
                                             text_or_null(u->input), "why", why.text));
     }
     (void)count_right(report, right);
     return cli_print_json(
-        stdout, json_pack("{s:s, s:o, s:i, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
-                          "findings", findings, "more", (int)report->n_more, "unknown", unknown,
-                          "right", right, "no_plan", no_plan_json(planned, options), "fix",
-                          fixed->is_asked ? cli_fixed_json(fixed, report) : json_null()));
+        stdout,
+        json_pack("{s:s, s:o, s:i, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "findings",
+                  findings, "more", (int)report->n_more, "unknown", unknown, "right", right,
+                  "no_plan", no_plan_json(planned, others, options), "fix",
+                  fixed->is_asked ? cli_fixed_json(fixed, report) : json_null()));
 }
 
 /* == The command ============================================================ */
@@ -233,24 +285,48 @@ static cpubind_problem_code examine(void *ctx, cpubind_arena *arena)
 /* Prints the report. Returns the exit status: that of a host without a plan, unless there is
  * something to mend. */
 static int print_report(const cpubind_doctor_report *report, const api_planned *planned,
-                        const cli_fixed *fixed, const api_options *options)
+                        const cli_fixed *fixed, const other_devices *others,
+                        const api_options *options)
 {
     if (options->json) {
-        if (!print_json(report, planned, fixed, options))
+        if (!print_json(report, planned, fixed, others, options))
             return cli_no_memory();
     } else {
-        print_text(report, fixed, options);
+        api_text why = {"", 0};
+        print_text(report, fixed, others, options);
         cli_warn_fixed(fixed);
-        if (planned->code != CPUBIND_PROBLEM_NONE) {
-            api_text why = {"", 0};
+        if (others->n > 0) {
+            add_others(others, &why);
+            fprintf(stderr, "cpubind: %s\n", why.text);
+        } else if (planned->code != CPUBIND_PROBLEM_NONE) {
             api_explain(planned, options, &why);
             fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
         }
     }
     if (report->n_finding > count_fixed(report, fixed) || report->n_more > 0)
         return API_REFUSED;
-    return planned->code == CPUBIND_PROBLEM_NONE ? API_DONE
-                                                 : (int)cpubind_problem_exit(planned->code);
+    return planned->code == CPUBIND_PROBLEM_NONE || others->n > 0
+               ? API_DONE
+               : (int)cpubind_problem_exit(planned->code);
+}
+
+/* Counts the accelerators of a host without NPUs, and those that no allowed CPU is near. */
+static other_devices count_others(const cpubind_source *source, const api_options *options,
+                                  const api_planned *planned)
+{
+    api_device_plan devices = {0};
+    other_devices others = {0, 0};
+    api_text why = {"", 0};
+    if (!api_has_devices_alone(source, options, planned))
+        return others;
+    (void)api_make_devices(source, options, NULL, &devices, &why);
+    others.n = devices.topo.facts.n_device;
+    for (int32_t i = 0; i < devices.plan.n_pool; i++)
+        others.n_poolless +=
+            devices.plan.pool[i].n_cpu == 0 &&
+            (i == 0 || devices.plan.pool[i].device != devices.plan.pool[i - 1].device);
+    api_free_devices(&devices);
+    return others;
 }
 
 /* Examines the host, makes the safe changes if that is asked for, and prints. */
@@ -264,12 +340,14 @@ static int examine_host(api_host *host, api_options *options, int is_live)
                                  .request = &options->request,
                                  .is_live = is_live,
                                  .npu_smi_ms = -1}};
+    other_devices others;
     int status;
     options->request.wants_pci = 1;
     if (is_live &&
         cpubind_origin_asked(&host->source, &options->request) != CPUBIND_ORIGIN_DRIVER)
         e.request.npu_smi_ms = time_npu_smi(&host->source);
     api_make(&host->source, &options->request, &planned);
+    others = count_others(&host->source, options, &planned);
     if (planned.has_facts)
         e.request.facts = &planned.facts;
     if (planned.code == CPUBIND_PROBLEM_NONE)
@@ -277,7 +355,7 @@ static int examine_host(api_host *host, api_options *options, int is_live)
     if (api_with_arena(&arena, examine, &e) == CPUBIND_PROBLEM_NONE) {
         if (options->is_fix)
             fix_status = cli_fix(&e.report, options->is_dry, &fixed);
-        status = print_report(&e.report, &planned, &fixed, options);
+        status = print_report(&e.report, &planned, &fixed, &others, options);
         status = fix_status ? fix_status : status;
     } else {
         status = cli_no_memory();
