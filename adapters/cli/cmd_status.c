@@ -1,4 +1,4 @@
-/* cmd_status.c - cpubind status: every NPU of the host, who runs on it, and what is right
+/* cmd_status.c - cpubind status: every device of the host, who runs on it, and what is right
  * SPDX-License-Identifier: MIT
  *
  * Changes nothing. With --watch it draws a terminal again and again, or writes a line for each
@@ -9,10 +9,9 @@
 
 #include "../linux/terminal.h"
 #include "../text/cpulist.h"
+#include "device_status.h"
 #include "service_ask.h"
 #include "status_text.h"
-
-#define INPUT_ONLINE "sys/devices/system/cpu/online"
 
 /* One look, and what belongs to it. */
 typedef struct look {
@@ -24,19 +23,6 @@ typedef struct look {
     cpubind_host_allowed allowed; /* which the plan borrows from, ... */
     int32_t *online;              /* ... and from these CPUs */
 } look;
-
-/* Writes all online CPUs to `cpu`. Returns their number; 0: not known. */
-static int32_t list_online(const look *l, int32_t *cpu)
-{
-    const cpubind_source *source = &l->host.source;
-    const cpubind_input online = source->read(source->ctx, INPUT_ONLINE);
-    cpubind_int_list list = {cpu, CPUBIND_MAX_CPUS, 0};
-    return online.state == CPUBIND_INPUT_PRESENT &&
-                   cpubind_cpulist_parse(online.data, online.len, CPUBIND_MAX_CPUS, &list,
-                                         NULL) == CPUBIND_TEXT_OK
-               ? list.n
-               : 0;
-}
 
 /* Makes the plan, by the rule of apply --all. Where nothing runs, it is of all online CPUs.
  * Returns 0 without memory. */
@@ -54,7 +40,7 @@ static int make_plan(look *l)
         if (workers->row[i].allowed.n > 0)
             user[n++] = (cpubind_host_user){workers->row[i].npu, workers->row[i].allowed};
     if (l->online && n == 0 && !request.allowed)
-        n_online = list_online(l, l->online);
+        n_online = cli_list_online(&l->host.source, l->online);
     if (n_online > 0) {
         request.allowed = l->online;
         request.n_allowed = n_online;
@@ -97,6 +83,8 @@ static cpubind_problem_code read_status(void *ctx, cpubind_arena *arena)
         .wish = l->options->wish,
         .n_wish = l->options->n_wish,
         .threads = l->options->threads,
+        .goal = l->s.goal,
+        .n_goal = l->s.devices.topo.facts.n_device,
         .has_no_memory = l->options->memory == CPUBIND_MEMORY_NONE && l->options->has_memory};
     return cpubind_host_status_read(&request, arena, &l->s.status);
 }
@@ -111,6 +99,19 @@ static void end_look(look *l)
     api_free_planned(&l->s.made);
     cpubind_host_free_allowed(&l->allowed);
     free(l->online);
+    api_free_devices(&l->s.devices);
+    free(l->s.goal);
+}
+
+/* Looks at the accelerators of a host without NPUs. Returns the exit status of a failure, which
+ * has been printed, else API_DONE. */
+static int look_at_devices(look *l)
+{
+    const int status = cli_look_at_devices(l->options, &l->host.source, &l->s);
+    if (status != API_DONE)
+        return status;
+    return api_with_arena(&l->arena, read_status, l) == CPUBIND_PROBLEM_NONE ? API_DONE
+                                                                             : cli_no_memory();
 }
 
 /* Looks once. Returns the exit status of a failure, which has been printed, else API_DONE. */
@@ -125,6 +126,9 @@ static int begin_look(api_options *options, look *l)
     status = cli_open_host(options, &l->host, &why);
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
+    status = cli_find_device_kind(options, &l->s.is_on_devices);
+    if (status != API_DONE || l->s.is_on_devices)
+        return status != API_DONE ? status : look_at_devices(l);
     read_facts(l);
     if (!l->s.planned.has_facts)
         return cli_refuse(options, &l->s.planned);

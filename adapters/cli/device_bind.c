@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host/device_workers.h"
 #include "../linux/source/tar_folder.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
@@ -16,48 +17,86 @@
 
 #define INPUT_STATUS "proc/self/status"
 
-/* The files of a host, but the environment and the allowed CPUs of the live process: those that
- * it had before it was bound. */
-typedef struct mixed_host {
-    const cpubind_source *host, *process;
-    char *status; /* in place of INPUT_STATUS; NULL: that of the process */
-    int32_t status_len;
-} mixed_host;
-
-static cpubind_input read_mixed(void *ctx, const char *name)
+static cpubind_input read_view(void *ctx, const char *name)
 {
-    const mixed_host *m = (const mixed_host *)ctx;
+    const cli_view *m = (const cli_view *)ctx;
     const int is_status = strcmp(name, INPUT_STATUS) == 0;
-    const cpubind_source *source = is_status || strcmp(name, "env") == 0 ? m->process : m->host;
+    const int is_env = strcmp(name, "env") == 0;
+    const cpubind_source *source = (is_status || is_env) && m->process ? m->process : m->host;
+    if (is_env && !m->process)
+        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
     if (is_status && m->status)
         return (cpubind_input){
             .state = CPUBIND_INPUT_PRESENT, .data = m->status, .len = m->status_len};
     return source->read(source->ctx, name);
 }
 
-static cpubind_input list_mixed(void *ctx, const char *name)
+static cpubind_input list_view(void *ctx, const char *name)
 {
-    const mixed_host *m = (const mixed_host *)ctx;
+    const cli_view *m = (const cli_view *)ctx;
     return m->host->list(m->host->ctx, name);
 }
 
-/* Writes the allowed CPUs as the kernel does. Returns 0 without memory. */
-static int write_status(mixed_host *m, const cpubind_request *q)
+cpubind_source cli_view_source(cli_view *view)
+{
+    return (cpubind_source){view, read_view, list_view};
+}
+
+int cli_view_allow(cli_view *m, const int32_t *cpu, int32_t n)
 {
     static const char key[] = "Cpus_allowed_list:\t";
-    const int32_t room = q->n_allowed * 6 + 1; /* "65535," at most */
+    const int32_t room = n * 6 + 1; /* "65535," at most */
     int32_t len = 0;
-    if (!q->allowed)
-        return 1;
+    free(m->status);
     m->status = (char *)malloc(sizeof key + (size_t)room);
     if (!m->status)
         return 0;
     memcpy(m->status, key, sizeof key - 1);
-    (void)cpubind_cpulist_format(q->allowed, q->n_allowed, m->status + sizeof key - 1, room,
-                                 &len);
+    (void)cpubind_cpulist_format(cpu, n, m->status + sizeof key - 1, room, &len);
     m->status_len = (int32_t)sizeof key - 1 + len;
     m->status[m->status_len++] = '\n';
     return 1;
+}
+
+/* == Who uses a device ====================================================== */
+
+/* The arguments of read_nodes. */
+typedef struct reading {
+    const cpubind_source *source;
+    const cpubind_pci_facts *facts;
+    cpubind_device_nodes nodes;
+} reading;
+
+static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
+{
+    reading *r = (reading *)ctx;
+    return cpubind_device_nodes_read(r->source, r->facts, arena, &r->nodes)
+               ? CPUBIND_PROBLEM_NONE
+               : CPUBIND_PROBLEM_NO_MEMORY;
+}
+
+int cli_read_device_workers(const api_options *options, const cpubind_source *source,
+                            const api_topo *topo, int32_t pid, cpubind_workers *out)
+{
+    reading r = {.source = source, .facts = &topo->facts};
+    cpubind_pci_request request = options->topo;
+    cpubind_device_question question = {
+        .facts = &topo->facts, .request = &request, .nodes = &r.nodes};
+    cpubind_arena arena = {NULL, 0, 0};
+    cpubind_linux_fault fault = {.what = ""};
+    api_text why = {"", 0};
+    int status = API_DONE;
+    question.pid = pid ? &pid : NULL;
+    question.n_pid = pid != 0;
+    request.named = request.n_named > 0 ? options->pci : NULL;
+    if (api_with_arena(&arena, read_nodes, &r) != CPUBIND_PROBLEM_NONE)
+        status = cli_no_memory();
+    else if (cpubind_device_workers_read(&question, NULL, out, &fault) != CPUBIND_LINUX_OK) {
+        api_add(&why, "%s: %s", fault.what, strerror(fault.error));
+        status = cli_fail(options, API_UNREADABLE, why.text);
+    }
+    free(arena.base);
+    return status;
 }
 
 /* == Which device =========================================================== */
@@ -102,8 +141,26 @@ static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environme
     return API_DONE;
 }
 
-/* Finds the rank by the environment of the process. Returns the exit status. */
-static int find_rank(api_options *o, const api_bound *bound, const api_device_plan *devices)
+/* Takes the rank of the device that the process has files of open, if that is one device.
+ * Returns the exit status; DONE without a rank where it is not. */
+static int take_opened(api_options *o, int32_t pid, const cpubind_source *source,
+                       const api_device_plan *devices)
+{
+    cpubind_workers workers = {0};
+    const int status = cli_read_device_workers(o, source, &devices->topo, pid, &workers);
+    for (int32_t i = 0; workers.n == 1 && i < devices->plan.n_pool; i++)
+        if (devices->plan.pool[i].device == workers.row[0].npu && !o->request.has_rank) {
+            o->request.rank = i;
+            o->request.has_rank = 1;
+        }
+    cpubind_workers_free(&workers);
+    return status;
+}
+
+/* Finds the rank by the open files and the environment of the process. Returns the exit
+ * status. */
+static int find_rank(api_options *o, const api_bound *bound, const cpubind_source *source,
+                     const api_device_plan *devices)
 {
     cpubind_bytes environment = {0};
     cpubind_linux_fault fault;
@@ -112,6 +169,9 @@ static int find_rank(api_options *o, const api_bound *bound, const api_device_pl
     int status;
     if (devices->plan.n_pool == 1)
         return API_DONE;
+    status = take_opened(o, bound->pid, source, devices);
+    if (status != API_DONE || o->request.has_rank)
+        return status;
     (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)bound->pid);
     fault = cpubind_linux_read_file(path, NULL, &environment);
     status = fault.error ? API_DONE : take_rank(o, bound->pid, &environment);
@@ -124,8 +184,8 @@ static int find_rank(api_options *o, const api_bound *bound, const api_device_pl
     if (fault.error)
         api_add(&why, "its environment cannot be read (%s)", strerror(fault.error));
     else
-        api_add(&why, "its environment has no rank, and the variables of its runtime name no "
-                      "single device");
+        api_add(&why, "it has the files of no single device open, its environment has no rank, "
+                      "and the variables of its runtime name no single device");
     api_add(&why, "; name the device with --pci ADDRESS or --rank N");
     return cli_fail(o, API_REFUSED, why.text);
 }
@@ -156,7 +216,7 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
     if (status != API_DONE)
         return cli_fail(o, status, why.text);
     if (!o->request.has_rank)
-        status = find_rank(o, bound, &out->devices);
+        status = find_rank(o, bound, source, &out->devices);
     if (status == API_DONE)
         status = cli_take_device_pool(o, out);
     if (status == API_DONE)
@@ -169,9 +229,9 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
 int cli_place_on_device(api_options *o, api_bound *bound, cli_run_place *out)
 {
     const int is_live = !o->root && !o->fixture;
-    mixed_host mixed = {.host = is_live ? &bound->live.source : &bound->host.source,
-                        .process = &bound->live.source};
-    const cpubind_source source = {&mixed, read_mixed, list_mixed};
+    cli_view view = {.host = is_live ? &bound->live.source : &bound->host.source,
+                     .process = &bound->live.source};
+    const cpubind_source source = cli_view_source(&view);
     api_text why = {"", 0};
     int status;
     bound->is_on_device = 1;
@@ -184,10 +244,10 @@ int cli_place_on_device(api_options *o, api_bound *bound, cli_run_place *out)
         status = cli_open_host(o, &bound->host, &why);
     if (status != API_DONE)
         return cli_fail(o, status, why.text);
-    if (!write_status(&mixed, &o->request))
+    if (o->request.allowed && !cli_view_allow(&view, o->request.allowed, o->request.n_allowed))
         return cli_no_memory();
     status = plan(o, bound, &source, out);
-    free(mixed.status);
+    free(view.status);
     return status;
 }
 

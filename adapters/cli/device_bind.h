@@ -8,13 +8,35 @@
 #ifndef CPUBIND_CLI_DEVICE_BIND_H
 #define CPUBIND_CLI_DEVICE_BIND_H
 
+#include "../host/host_workers.h"
 #include "run_device.h"
+
+/* The files of a host, but the environment of a live process, and allowed CPUs that may be
+ * others than those of the process. */
+typedef struct cli_view {
+    const cpubind_source *host;
+    const cpubind_source *process; /* NULL: an empty environment */
+    char *status;                  /* free(3)'s; NULL: the allowed CPUs of the process */
+    int32_t status_len;
+} cli_view;
+
+/* The view as a source, which borrows from it. */
+cpubind_source cli_view_source(cli_view *view);
+
+/* Sets the allowed CPUs. Returns 0 without memory. */
+int cli_view_allow(cli_view *view, const int32_t *cpu, int32_t n);
+
+/* Reads the processes that have a file of a device open: all, or with a pid above 0 that one.
+ * Returns the exit status; errors are printed. */
+int cli_read_device_workers(const api_options *options, const cpubind_source *source,
+                            const api_topo *topo, int32_t pid, cpubind_workers *out);
 
 /* Finds the pool of the process and makes bound->goal, which borrows from *out. The device is
  *   1  that of --rank or --index; of a single --pci
  *   2  that of the record
  *   3  the only one that the process sees, by the variables of its runtime
- *   4  that of the first variable of a launcher in its environment
+ *   4  the only one that it has files of open
+ *   5  that of the first variable of a launcher in its environment
  *   in       bound is open
  *   out      *out, all zero before; to be freed with cli_free_run_place in every case
  *   returns  the exit status; errors are printed */

@@ -14,9 +14,19 @@ enum { WIDTH = 80 };
 
 /* == Words ================================================================== */
 
-static int32_t logic_of(const cli_status *s, const cpubind_status_device *d)
+/* Appends "NPU 3", or "0000:17:00.0". */
+static void add_name(api_text *to, const cli_status *s, const cpubind_status_device *d)
 {
-    return s->planned.facts.npu[d->npu].logic;
+    if (s->is_on_devices)
+        api_add_pci(to, &s->devices.topo.facts.device[d->npu].pci);
+    else
+        api_add(to, "NPU %d", (int)s->planned.facts.npu[d->npu].logic);
+}
+
+static const char *product_of(const cpubind_pci_function *device)
+{
+    return device->accelerator.product ? device->accelerator.product
+                                       : cpubind_family_word(device->accelerator.family);
 }
 
 static int32_t count_place(const cpubind_status_worker *w, cpubind_place_kind place)
@@ -139,10 +149,34 @@ static void add_irqs(api_text *to, const cpubind_status_device *d)
     }
 }
 
+/* Prints an accelerator that is no NPU: its pool, and the node of its memory. */
+static void print_accelerator(FILE *out, const cli_status *s, const cpubind_status_device *d)
+{
+    const cpubind_pci_function *device = &s->devices.topo.facts.device[d->npu];
+    const cpubind_goal *goal = &s->goal[d->npu];
+    api_text line = {"", 0}, part = {"", 0};
+    add_name(&line, s, d);
+    api_add(&line, " %-18.18s ", product_of(device));
+    if (d->row < 0) {
+        api_add(&line, "no pool");
+    } else {
+        api_add(&part, "pool ");
+        api_add_list(&part, goal->main.cpu, goal->main.n);
+        api_add(&line, "%-23s", part.text);
+        if (goal->memory_node >= 0)
+            api_add(&line, "  node %d", (int)goal->memory_node);
+    }
+    print_line(out, &line);
+}
+
 static void print_device(FILE *out, const cli_status *s, const cpubind_status_device *d)
 {
     api_text line = {"", 0}, part = {"", 0};
-    api_add(&part, "NPU %d", (int)logic_of(s, d));
+    if (s->is_on_devices) {
+        print_accelerator(out, s, d);
+        return;
+    }
+    add_name(&part, s, d);
     api_add(&line, "%-8s", part.text);
     if (d->row >= 0) {
         const api_row row = api_row_of(d->plan->facts, d->plan->plan, d->row);
@@ -209,7 +243,10 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
         for (int place = CPUBIND_PLACE_UNKNOWN; place < CPUBIND_PLACE_COUNT; place++)
             print_roles(out, w, (cpubind_place_kind)place);
     if (w->is_on_other_npu) {
-        api_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_npu);
+        if (s->is_on_devices)
+            api_add(&line, "%12son record for another device", "");
+        else
+            api_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_npu);
         print_line(out, &line);
     }
     if (!cpubind_status_memory_is_away(w) || count_place(w, CPUBIND_PLACE_RIGHT) < w->n_thread)
@@ -250,8 +287,8 @@ static void print_summary(FILE *out, const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
     const char *comma = ": ";
-    fprintf(out, "%d NPUs, %d idle; %d workers", (int)st->n_device, (int)st->n_idle,
-            (int)st->n_worker);
+    fprintf(out, "%d %s, %d idle; %d workers", (int)st->n_device,
+            s->is_on_devices ? "devices" : "NPUs", (int)st->n_idle, (int)st->n_worker);
     for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
         if (st->count[place] > 0) {
             fprintf(out, "%s%d %s", comma, (int)st->count[place],
@@ -365,10 +402,33 @@ static json_t *irq_json(const cpubind_status_irq *irq)
                      cpubind_place_word(irq->place));
 }
 
+static json_t *workers_json(const cli_status *s, const cpubind_status_device *d)
+{
+    json_t *workers = json_array();
+    for (int32_t i = 0; workers && i < d->n_worker; i++)
+        workers =
+            cli_json_append(workers, worker_json(s, &s->status.worker[d->first_worker + i]));
+    return workers;
+}
+
+/* An accelerator that is no NPU. */
+static json_t *accelerator_json(const cli_status *s, const cpubind_status_device *d)
+{
+    const cpubind_pci_function *device = &s->devices.topo.facts.device[d->npu];
+    const cpubind_goal *goal = &s->goal[d->npu];
+    api_text pci = {"", 0};
+    api_add_pci(&pci, &device->pci);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "pci", pci.text, "family",
+                     cpubind_family_word(device->accelerator.family), "product",
+                     text_json(device->accelerator.product), "node", id_json(device->node),
+                     "pool", cli_list_json(goal->main.cpu, goal->main.n), "memory_node",
+                     id_json(goal->memory_node), "workers", workers_json(s, d));
+}
+
 static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
 {
     const cpubind_npu *npu = &s->planned.facts.npu[d->npu];
-    json_t *workers = json_array(), *irqs = json_array();
+    json_t *irqs = json_array();
     api_row row = {0};
     api_text pci = {"", 0};
     row.memory_node = -1;
@@ -376,9 +436,6 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
         row = api_row_of(d->plan->facts, d->plan->plan, d->row);
     if (npu->pci.domain >= 0)
         api_add_pci(&pci, &npu->pci);
-    for (int32_t i = 0; workers && i < d->n_worker; i++)
-        workers =
-            cli_json_append(workers, worker_json(s, &s->status.worker[d->first_worker + i]));
     for (int32_t i = 0; irqs && i < d->n_irq; i++)
         irqs = cli_json_append(irqs, irq_json(&d->irq[i]));
     return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu",
@@ -389,7 +446,7 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
                      d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
                          ? json_null()
                          : json_string(cpubind_no_irq_word(d->no_irq)),
-                     "workers", workers);
+                     "workers", workers_json(s, d));
 }
 
 const api_planned *cli_status_refusal(const cli_status *s)
@@ -401,8 +458,11 @@ json_t *cli_status_json(const cli_status *s)
 {
     const api_planned *refused = cli_status_refusal(s);
     json_t *npus = json_array(), *problem = json_null(), *unlisted = json_null();
-    for (int32_t i = 0; npus && i < s->status.n_device; i++)
+    json_t *devices = json_array(), *json;
+    for (int32_t i = 0; npus && !s->is_on_devices && i < s->status.n_device; i++)
         npus = cli_json_append(npus, device_json(s, &s->status.device[i]));
+    for (int32_t i = 0; devices && s->is_on_devices && i < s->status.n_device; i++)
+        devices = cli_json_append(devices, accelerator_json(s, &s->status.device[i]));
     if (refused) {
         api_text text = {"", 0};
         api_explain(refused, s->options, &text);
@@ -412,19 +472,24 @@ json_t *cli_status_json(const cli_status *s)
     if (s->list_problem.code != CPUBIND_PROBLEM_NONE)
         unlisted = json_pack("{s:o, s:o}", "input", text_json(s->list_problem.input), "text",
                              text_json(s->list_problem.what));
-    return json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
-                     CPUBIND_VERSION, "right", cpubind_host_status_is_right(&s->status), "npus",
-                     npus, "workers", places_json(s->status.count), "idle",
-                     (int)s->status.n_idle, "interrupts_elsewhere",
-                     (int)s->status.n_irq_elsewhere, "processes_hidden", (int)s->list.n_hidden,
-                     "processes_out_of_view", (int)s->list.n_elsewhere, "other_pid_namespace",
-                     s->workers.is_other_namespace, "needs_root", s->status.is_hidden_from_user,
-                     "no_plan", problem, "no_processes", unlisted);
+    json =
+        json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
+                  CPUBIND_VERSION, "right", cpubind_host_status_is_right(&s->status), "npus",
+                  npus, "workers", places_json(s->status.count), "idle", (int)s->status.n_idle,
+                  "interrupts_elsewhere", (int)s->status.n_irq_elsewhere, "processes_hidden",
+                  (int)s->list.n_hidden, "processes_out_of_view", (int)s->list.n_elsewhere,
+                  "other_pid_namespace", s->workers.is_other_namespace, "needs_root",
+                  s->status.is_hidden_from_user, "no_plan", problem, "no_processes", unlisted);
+    if (s->is_on_devices)
+        (void)json_object_set_new(json, "devices", devices);
+    else
+        json_decref(devices);
+    return json;
 }
 
 /* == Changes ================================================================ */
 
-/* Appends a line that is to be compared; the key is what comes before its second colon. */
+/* Appends a line that is to be compared; the key is what comes before its second ": ". */
 static int keep(cli_changes *to, const api_text *line)
 {
     char **lines = (char **)realloc(to->line, (size_t)(to->n + 1) * sizeof *lines);
@@ -437,17 +502,21 @@ static int keep(cli_changes *to, const api_text *line)
 
 static int keep_device(cli_changes *to, const cli_status *s, const cpubind_status_device *d)
 {
-    api_text line = {"", 0};
+    api_text line = {"", 0}, name = {"", 0};
     int good;
-    api_add(&line, "NPU %d: interrupts: ", (int)logic_of(s, d));
-    add_irqs(&line, d);
+    add_name(&name, s, d);
+    api_add(&line, "%s: %s: ", name.text, s->is_on_devices ? "pool" : "interrupts");
+    if (s->is_on_devices)
+        api_add_list(&line, s->goal[d->npu].main.cpu, s->goal[d->npu].main.n);
+    else
+        add_irqs(&line, d);
     if (d->n_worker == 0)
         api_add(&line, "; idle");
     good = keep(to, &line);
     for (int32_t i = 0; good && i < d->n_worker; i++) {
         const cpubind_status_worker *w = &s->status.worker[d->first_worker + i];
         line = (api_text){"", 0};
-        api_add(&line, "NPU %d: process %d: %s, %s", (int)logic_of(s, d), (int)w->worker->pid,
+        api_add(&line, "%s: process %d: %s, %s", name.text, (int)w->worker->pid,
                 w->worker->name, cpubind_place_word(w->place));
         for (int place = CPUBIND_PLACE_UNBOUND; place < CPUBIND_PLACE_COUNT; place++)
             if (count_place(w, (cpubind_place_kind)place) > 0)
@@ -466,11 +535,11 @@ static int keep_device(cli_changes *to, const cli_status *s, const cpubind_statu
     return good;
 }
 
-/* The bytes of a line before its second colon. */
+/* The bytes of a line before its second ": ". */
 static size_t key_of(const char *line)
 {
-    const char *colon = strchr(line, ':');
-    colon = colon ? strchr(colon + 1, ':') : NULL;
+    const char *colon = strstr(line, ": ");
+    colon = colon ? strstr(colon + 1, ": ") : NULL;
     return colon ? (size_t)(colon - line) : strlen(line);
 }
 

@@ -6,9 +6,9 @@
 #ifndef CPUBIND_CLI_STATUS_TEXT_H
 #define CPUBIND_CLI_STATUS_TEXT_H
 
+#include "../api/device_plan.h"
 #include "../host/host_allowed.h"
 #include "../host/host_status.h"
-#include "bind_common.h"
 #include "output.h"
 
 /* One look at a host. */
@@ -20,6 +20,10 @@ typedef struct cli_status {
     cpubind_problem list_problem; /* code: why it is not known who runs */
     cpubind_workers workers;
     cpubind_host_status status;
+    /* On a host without NPUs: its accelerators, and what their workers belong to */
+    int is_on_devices;
+    api_device_plan devices;
+    cpubind_goal *goal; /* by device; free(3)'s */
 } cli_status;
 
 /* Prints two lines for each NPU: its pool and interrupts, its workers; more where something is

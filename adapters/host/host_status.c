@@ -1,4 +1,5 @@
-/* host_status.c - every NPU of a host: who runs on it, where threads, memory, interrupts are
+/* host_status.c - every device of a host: who runs on it, where threads, memory and interrupts
+ *     are
  * SPDX-License-Identifier: MIT
  *
  * Compares through adapters/linux/bind, which reads alone here; moves nothing. Rules: bind.h.
@@ -223,19 +224,35 @@ int cpubind_status_memory_is_away(const cpubind_status_worker *worker)
 static int make_goal(look *l, const cpubind_status_device *device, const cpubind_worker *w,
                      cpubind_goal *goal)
 {
-    const cpubind_goal_request request = {.facts = device->plan->facts,
-                                          .plan = device->plan->plan,
-                                          .row = device->row,
-                                          .wish = l->request->wish,
-                                          .n_wish = l->request->n_wish,
-                                          .threads = l->request->threads,
-                                          .n_process = w ? w->n_index : 0,
-                                          .process = w ? w->index : 0};
+    cpubind_goal_request request = {.row = device->row,
+                                    .wish = l->request->wish,
+                                    .n_wish = l->request->n_wish,
+                                    .threads = l->request->threads,
+                                    .n_process = w ? w->n_index : 0,
+                                    .process = w ? w->index : 0};
     cpubind_problem problem;
-    const cpubind_problem_code code =
-        cpubind_goal_make(l->request->source, &request, l->arena, goal, &problem);
+    cpubind_problem_code code;
+    if (l->request->goal) {
+        *goal = l->request->goal[device->npu];
+        return 1;
+    }
+    request.facts = device->plan->facts;
+    request.plan = device->plan->plan;
+    code = cpubind_goal_make(l->request->source, &request, l->arena, goal, &problem);
     l->is_short |= code == CPUBIND_PROBLEM_NO_MEMORY;
     return code == CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether a worker that is bound is on record for another device. */
+static int is_on_other(const look *l, const cpubind_status_device *device,
+                       const cpubind_worker *w, const cpubind_binding *b)
+{
+    if (!w->is_bound)
+        return 0;
+    if (!l->request->goal)
+        return w->bound_npu >= 0 && w->bound_npu != l->request->facts->npu[device->npu].logic;
+    return b && *cpubind_bind_pci(b) &&
+           strcmp(cpubind_bind_pci(b), l->request->goal[device->npu].pci) != 0;
 }
 
 /* Compares a worker with its record, else with the plan. */
@@ -252,6 +269,7 @@ static void compare(look *l, cpubind_status_device *device, cpubind_status_worke
     if (status == CPUBIND_LINUX_OK && (w->is_bound || has_goal))
         status = cpubind_bind_verify(b, w->is_bound ? NULL : &goal, &fault);
     out->status = status;
+    out->is_on_other_npu = is_on_other(l, device, w, b);
     if (status != CPUBIND_LINUX_OK)
         out->fault = fault;
     else if (!cpubind_bind_report(b)->has_goal)
@@ -266,18 +284,25 @@ static void compare(look *l, cpubind_status_device *device, cpubind_status_worke
     cpubind_bind_close(b);
 }
 
+static int32_t memory_node_of(const cpubind_status_request *q,
+                              const cpubind_status_device *device)
+{
+    if (device->row < 0)
+        return -1;
+    return q->goal ? q->goal[device->row].memory_node
+                   : device->plan->plan->memory_node[device->row];
+}
+
 static void look_at_worker(look *l, cpubind_status_device *device, cpubind_status_worker *out)
 {
     const cpubind_worker *w = out->worker;
-    out->memory_node = device->row >= 0 ? device->plan->plan->memory_node[device->row] : -1;
+    out->memory_node = memory_node_of(l->request, device);
     out->fault = w->fault;
     out->place = CPUBIND_PLACE_UNKNOWN;
     if (w->fault.error)
         return;
     out->place = CPUBIND_PLACE_RIGHT;
     compare(l, device, out);
-    out->is_on_other_npu = w->is_bound && w->bound_npu >= 0 &&
-                           w->bound_npu != l->request->facts->npu[device->npu].logic;
     if (!l->request->has_no_memory)
         read_memory(l, out);
     if (out->is_on_other_npu ||
@@ -311,6 +336,8 @@ static void look_at_device(look *l, cpubind_status_device *device)
 /* Finds the plan that has the NPU of a device. */
 static void find_row(const cpubind_status_request *q, cpubind_status_device *device)
 {
+    if (q->goal && q->goal[device->npu].main.n > 0)
+        device->row = device->npu;
     for (int32_t i = 0; i < q->n_plan; i++)
         for (int32_t row = 0; row < q->plan[i].plan->n_want; row++)
             if (q->plan[i].plan->want[row] == device->npu) {
@@ -319,14 +346,20 @@ static void find_row(const cpubind_status_request *q, cpubind_status_device *dev
             }
 }
 
+static int32_t count_devices(const cpubind_status_request *q)
+{
+    return q->goal ? q->n_goal : q->facts->n_npu;
+}
+
 static void look_at_all(look *l)
 {
     const cpubind_status_request *q = l->request;
+    const int32_t n = count_devices(q);
     cpubind_host_status *out = l->out;
     for (int32_t i = 0; i < q->workers->n; i++)
         out->worker[i] = (cpubind_status_worker){.worker = &q->workers->row[i]};
     out->n_worker = q->workers->n;
-    for (int32_t i = 0, at = 0; i < q->facts->n_npu && !l->is_short; i++) {
+    for (int32_t i = 0, at = 0; i < n && !l->is_short; i++) {
         cpubind_status_device *device = &out->device[out->n_device++];
         *device = (cpubind_status_device){.npu = i, .row = -1, .first_worker = at};
         find_row(q, device);
@@ -347,7 +380,7 @@ cpubind_problem_code cpubind_host_status_read(const cpubind_status_request *requ
               .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
     *out = (cpubind_host_status){0};
     l.list = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
-    out->device = (cpubind_status_device *)cpubind_arena_take(arena, request->facts->n_npu,
+    out->device = (cpubind_status_device *)cpubind_arena_take(arena, count_devices(request),
                                                               sizeof *out->device);
     out->worker = (cpubind_status_worker *)cpubind_arena_take(arena, request->workers->n,
                                                               sizeof *out->worker);

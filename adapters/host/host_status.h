@@ -1,4 +1,5 @@
-/* host_status.h - every NPU of a host: who runs on it, where threads, memory, interrupts are
+/* host_status.h - every device of a host: who runs on it, where threads, memory and interrupts
+ *     are
  * SPDX-License-Identifier: MIT
  *
  * Reads processes, records and interrupts; changes nothing. A worker that is bound is compared
@@ -69,11 +70,11 @@ typedef struct cpubind_status_plan {
     const cpubind_ascend_plan *plan;
 } cpubind_status_plan;
 
-/* An NPU. */
+/* An NPU, or an accelerator of another vendor. */
 typedef struct cpubind_status_device {
-    int32_t npu;                     /* index into facts->npu */
+    int32_t npu;                     /* index into facts->npu, or into `goal` of the request */
     const cpubind_status_plan *plan; /* that has it; NULL: it has no pool */
-    int32_t row;                     /* of that plan; -1: it has no pool */
+    int32_t row;                     /* of that plan, or of `goal`; -1: it has no pool */
     int32_t first_worker, n_worker;
     const cpubind_status_irq *irq;
     int32_t n_irq;
@@ -94,8 +95,12 @@ typedef struct cpubind_host_status {
 
 /* What is looked at. Borrowed. */
 typedef struct cpubind_status_request {
-    const cpubind_source *source;    /* for the interrupts */
-    const cpubind_facts *facts;      /* of a request with wants_pci */
+    const cpubind_source *source; /* for the interrupts */
+    const cpubind_facts *facts;   /* of a request with wants_pci */
+    /* In place of facts and plans: accelerators of other vendors, and what their workers
+     * belong to. A goal without CPUs of main is that of a device without a pool. */
+    const cpubind_goal *goal;
+    int32_t n_goal;
     const cpubind_status_plan *plan; /* an NPU is in one of them at most; each is made of the
                                         same NPUs as `facts` */
     int32_t n_plan;                  /* 0: records alone count */

@@ -69,6 +69,22 @@ put uname x86_64
 put env "CUDA_VISIBLE_DEVICES=7"
 put_gpu 0000:01:00.0 0
 put_gpu 0000:02:00.0 1
+put proc/driver/nvidia/gpus/0000:01:00.0/information "Device Minor: 	 0"
+put proc/driver/nvidia/gpus/0000:02:00.0/information "Device Minor: 	 1"
+
+# In the mounts of this script /dev has files that are called as those of two GPUs.
+can_have_files=
+if [ "$BIND_MOUNTS" = own ] && mkdir "$out/dev" && mount --rbind /dev "$out/dev" &&
+    mount -t tmpfs -o mode=755 tmpfs /dev; then
+    ln -s /proc/self/fd /dev/fd
+    for name in null zero urandom; do
+        : >"/dev/$name"
+        mount --bind "$out/dev/$name" "/dev/$name"
+    done
+    : >/dev/nvidia0
+    : >/dev/nvidia1
+    can_have_files=yes
+fi
 
 # -- Processes -----------------------------------------------------------------
 
@@ -252,6 +268,63 @@ check "a thread that refuses is undone" says 4 "" "$out/deny" sched_setaffinity 
 check "it is as before" is_on "$before"
 check "there is no record" says 0 "nothing to put back" "$CPUBIND" restore --pid "$worker"
 end
+
+# -- Status ----------------------------------------------------------------------
+
+status() { # argument ...
+    "$CPUBIND" status --root "$host" "$@"
+}
+
+# Starts a process that has the file of a GPU open.
+start_on() { # number
+    sleep 600 3<"/dev/nvidia$1" &
+    worker=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ "$(cat "/proc/$worker/comm")" = sleep ] && return
+        sleep 0.05
+    done
+}
+
+status_json() {
+    says 1 "" status --json && has '$.right' 0 && has '$.npus' '[]' && has '$.idle' 1 &&
+        has '$.devices[1].pci' 0000:02:00.0 && has '$.devices[1].pool' "$b" &&
+        has '$.devices[1].memory_node' 1 && has '$.devices[1].workers[0].pid' "$worker" &&
+        has '$.devices[1].workers[0].place' unbound &&
+        has '$.devices[1].workers[0].threads.main.unbound' 1 &&
+        has '$.devices[0].workers' '[]' && has '$.workers.unbound' 1
+}
+
+is_narrow() {
+    "$CPUBIND" status --root "$host" >"$out/said"
+    awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$out/said"
+}
+
+check "status of an idle host" says 0 "2 devices, 2 idle; 0 workers" status
+check "status names each device and its pool" says 0 "0000:02:00.0 H100 SXM5          pool $b" \
+    status
+check "status on a host without any device is refused as before" says 3 "npu-smi" \
+    "$CPUBIND" status --root fixtures/hosts/gpu-none
+if [ -n "$can_have_files" ]; then
+    start_on 1
+    check "status shows who has the file of a device open" says 1 "2 devices, 1 idle; 1 workers: 1 unbound" \
+        status
+    check "status has lines of 80 columns" is_narrow
+    check "status --json has the devices" status_json
+    check "apply finds the device by the open file" says 0 "process $worker, 0000:02:00.0" \
+        on_host apply
+    check "a bound process is right" says 0 "1 workers: 1 right" status --memory none
+    check "--watch writes a line for each" says 124 "0000:02:00.0: process $worker: sleep, right" \
+        timeout 1 "$CPUBIND" status --root "$host" --watch 1 --memory none
+    taskset -pc "$a" "$worker" >"$out/taskset"
+    check "a thread that was moved is elsewhere" says 1 "1 workers: 1 elsewhere" status
+    check "apply for another device" says 0 "0000:01:00.0" on_host apply --pci 0000:01:00.0
+    check "status says that it is bound for another device" says 1 "on record for another device" \
+        status
+    check "restore after status" restores
+    end
+else
+    skip "status shows who has the file of a device open" "no mounts of its own"
+fi
 
 # -- Watching --------------------------------------------------------------------
 
