@@ -15,19 +15,19 @@
 #   <!-- host: NAME -->        the fixture host that the block runs on
 # The commands run in a folder of their own, as if this machine were a host of 192 CPUs:
 # affinity_shim.c replaces the calls that set CPUs. A block that names process 4711 runs beside a
-# worker with this number. That needs root, which has a /run and process numbers of its own.
+# worker, whose number takes the place of 4711; without a named host the machine is then
+# a2-driver-host, with 48 CPUs, and the worker drives its NPU 1. Commands that bind need root, which has a /run of its own.
 LC_ALL=C
 export LC_ALL
 
-if [ -z "$README_NAMESPACES" ]; then
-    README_NAMESPACES=shared
-    export README_NAMESPACES
-    if [ "$(id -u)" -eq 0 ] && unshare -m -p -f --mount-proc sh -c \
-        'mount -t tmpfs tmpfs /run && echo 4710 >/proc/sys/kernel/ns_last_pid' 2>/dev/null; then
-        README_NAMESPACES=own exec unshare -m -p -f --mount-proc "$0" "$@"
+if [ -z "$README_MOUNTS" ]; then
+    README_MOUNTS=shared
+    export README_MOUNTS
+    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+        README_MOUNTS=own exec unshare -m "$0" "$@"
     fi
 fi
-[ "$README_NAMESPACES" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+[ "$README_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
 
 BUILD=${BUILD:-build}
 mkdir -p "$BUILD/readme"
@@ -66,16 +66,25 @@ make_tools() {
     flags='-std=c11 -D_DEFAULT_SOURCE -O1'
     # shellcheck disable=SC2086
     cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
-        cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread || return 1
+        cc $flags tests/cli/bound_worker.c -o "$out/VLLM::Worker_TP" -pthread || return 1
     # Commands use the fixture host as this machine, unless an option names a host.
     cat >"$out/bin/cpubind" <<EOF
 #!/bin/sh
 command=\$1
+shift
+export CPUBIND_SHIM_CPUS=192
+host="--fixture \$EXAMPLE_HOST" cpus="--allowed 0-191"
+if [ "\$EXAMPLE_HOST" = worker ]; then
+    export CPUBIND_SHIM_CPUS=48
+    host="--root $out/host" cpus="--allowed 0-47"
+fi
 case "\$command \$* " in
-*' --fixture '* | *' --root '* | fixture\ *) exec "$build/cpubind" "\$@" ;;
-run\ * | apply\ *) shift; set -- "\$command" --fixture "\$EXAMPLE_HOST" --allowed 0-191 "\$@" ;;
-capture\ *) shift; set -- "\$command" --root "fixtures/hosts/\$EXAMPLE_HOST" "\$@" ;;
-plan\ * | topo\ * | doctor\ *) shift; set -- "\$command" --fixture "\$EXAMPLE_HOST" "\$@" ;;
+*' --fixture '* | *' --root '* | fixture\ *) exec "$build/cpubind" "\$command" "\$@" ;;
+restore\ *) set -- "\$command" "\$@" ;;
+run\ * | apply\ * | status\ * | verify\ --all*) set -- "\$command" \$host \$cpus "\$@" ;;
+plan\ * | topo\ * | doctor\ *) set -- "\$command" \$host "\$@" ;;
+capture\ *) set -- "\$command" --root "fixtures/hosts/\$EXAMPLE_HOST" "\$@" ;;
+*) set -- "\$command" "\$@" ;;
 esac
 export LD_PRELOAD="$out/shim.so" CPUBIND_SHIM="$out/shim" CPUBIND_SHIM_MACHINE=aarch64
 exec "$build/cpubind" "\$@"
@@ -89,13 +98,30 @@ example() { # command ...
         PYTHONDONTWRITEBYTECODE=1 CPUBIND_LIBRARY=$build/libcpubind.so.1 "$@")
 }
 
-start_4711() {
-    rm -f "$out"/shim/* "$out/in" "$out/ready"
+start_worker() {
+    rm -rf "$out"/shim/* "$out/in" "$out/ready" "$out/host"
+    cp -R fixtures/hosts/a2-driver-host "$out/host" && chmod -R u+w "$out/host"
     mkfifo "$out/in" "$out/ready"
-    echo 4710 >/proc/sys/kernel/ns_last_pid
-    "$out/worker" acl_thread release_thread hccl_watchdog_t <>"$out/in" >"$out/ready" &
+    RANK=1 "$out/VLLM::Worker_TP" acl_thread release_thread hccl_watchdog_t pt_main_thread \
+        pt_autograd_0 <>"$out/in" >"$out/ready" &
     worker=$!
-    read -r ready <"$out/ready" && [ "$ready" = ready ] && [ "$worker" -eq 4711 ]
+    rm -r "$out"/host/proc/trs_core/proc/*
+    mkdir "$out/host/proc/trs_core/proc/$worker-0-dev-1"
+    : >"$out/host/proc/trs_core/proc/$worker-0-dev-1/summary"
+    "$BUILD/cpubind" status --root "$out/host" --allowed 0-47 --json 2>"$out/err" |
+        grep -o '"irq": [0-9]*, "kind": "[a-z]*", "cpu": [0-9]*' | tr -d , >"$out/irqs"
+    while read -r _ irq _ _ _ cpu; do
+        mkdir -p "$out/host/proc/irq/$irq"
+        echo "$cpu" >"$out/host/proc/irq/$irq/smp_affinity_list"
+    done <"$out/irqs"
+    read -r ready <"$out/ready" && [ "$ready" = ready ]
+}
+
+end_worker() {
+    [ -n "$worker" ] || return 0
+    kill "$worker"
+    wait "$worker" 2>/dev/null
+    worker=
 }
 
 run_console() { # block
@@ -107,10 +133,17 @@ run_console() { # block
     }' "$1" >"$work/script"
     [ -s "$work/script" ] || return 1
     worker=
-    ! grep -q 4711 "$1" || start_4711 || return 1
+    ! grep -q 4711 "$1" || start_worker || return 1
+    sed -i "s/4711/${worker:-4711}/g" "$work/script"
     example sh ./script 2>"$work/err" >"$work/got"
-    [ -z "$worker" ] || { kill "$worker" && wait "$worker"; } 2>/dev/null
-    diff "$1" "$work/got" || {
+    number=4711
+    for task in ${worker:+/proc/$worker/task/*}; do
+        sed -i "s/\b${task##*/}\b/$number/g" "$work/got"
+        number=$((number + 1))
+    done
+    end_worker
+    # The number may have more digits than 4711, so columns may be wider.
+    diff -b "$1" "$work/got" || {
         cat "$work/err"
         return 1
     }
@@ -158,8 +191,9 @@ run_block() { # number, language, remark
     block=$work/block.$1
     name=$(sed -n '1s/^\(# \|\/\* \)\([a-z_]*\.[a-z]*\).*/\2/p' "$block")
     EXAMPLE_HOST=a2-192cpu-8npu
-    export EXAMPLE_HOST
+    ! grep -q 4711 "$block" || EXAMPLE_HOST=worker
     case $3 in host:*) EXAMPLE_HOST=${3#host: } ;; esac
+    export EXAMPLE_HOST
     case $2 in
     console) run_console "$block" ;;
     python | c)
@@ -189,7 +223,7 @@ lacks() { # number, language
     case $2 in
     python) ! command -v python3 >/dev/null 2>&1 ;;
     *)
-        [ "$README_NAMESPACES" = shared ] && grep -qE '4711|cpubind (run|apply) ' "$work/block.$1"
+        [ "$README_MOUNTS" = shared ] && grep -qE '4711|cpubind (run|apply) ' "$work/block.$1"
         ;;
     esac
 }
