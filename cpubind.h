@@ -3057,15 +3057,26 @@ CPUBIND_PRIV int32_t cpubind_priv_willing(const cpubind_priv_planner *p, int32_t
     return p->load[owner] - count >= p->need ? p->load[owner] : 0;
 }
 
-/* Finds the CPUs of a node that a stage may take for a device, as a span of core_cpu: the first
- * idle core, or the last core, or CPU, of the most willing pool. count 0: there is none. */
-CPUBIND_PRIV cpubind_span cpubind_priv_find_spare(const cpubind_priv_near *near, int32_t node,
-                                                  int32_t device, cpubind_priv_stage stage)
+/* CPUs that a device may take, as a span of core_cpu. */
+typedef struct cpubind_priv_spare {
+    cpubind_span span; /* count 0: there are none */
+    int32_t owner;     /* the pool that gives them, or NONE */
+    int32_t node, at;  /* at: the core is node_core[at] */
+} cpubind_priv_spare;
+
+/* Finds what a stage may take on a node for a device: the first idle core, or the last core, or
+ * CPU, of the most willing pool. */
+CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_spare(const cpubind_priv_near *near,
+                                                        int32_t node, int32_t device,
+                                                        cpubind_priv_stage stage)
 {
-    cpubind_span best;
+    cpubind_priv_spare best;
     int32_t most = 1;
-    best.first = 0;
-    best.count = 0;
+    best.span.first = 0;
+    best.span.count = 0;
+    best.owner = CPUBIND_PRIV_NONE;
+    best.node = node;
+    best.at = 0;
     for (int32_t i = near->node_core_row[node]; i < near->node_core_row[node + 1]; i++) {
         const int32_t core = near->node_core[i];
         const int32_t end = near->core_row[core + 1];
@@ -3080,14 +3091,34 @@ CPUBIND_PRIV cpubind_span cpubind_priv_find_spare(const cpubind_priv_near *near,
                                    near->cpu_step[cpu] != CPUBIND_STEP_NEAREST &&
                                    near->cpu_step[cpu] != CPUBIND_STEP_MINIMUM))
                 continue;
-            best.first = at;
-            best.count = step;
+            best.span.first = at;
+            best.span.count = step;
+            best.owner = owner;
+            best.at = i;
             if (stage == CPUBIND_PRIV_TAKE_IDLE)
                 return best;
             most = willing;
         }
     }
     return best;
+}
+
+/* As find_spare in N8, where the last CPU was `last`: its pool lacks more than any other since,
+ * so the CPU before it of that pool on the node is next. */
+CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_left(const cpubind_priv_near *near,
+                                                       int32_t node, int32_t device,
+                                                       cpubind_priv_spare last)
+{
+    if (last.owner == CPUBIND_PRIV_NONE || last.owner == device || last.node != node)
+        return cpubind_priv_find_spare(near, node, device, CPUBIND_PRIV_TAKE_LEFT);
+    for (; last.at >= near->node_core_row[node]; last.at--) {
+        const int32_t core = near->node_core[last.at];
+        last.span.first = near->core_row[core + 1];
+        while (--last.span.first >= near->core_row[core])
+            if (near->cpu_owner[near->core_cpu[last.span.first]] == last.owner)
+                return last;
+    }
+    return cpubind_priv_find_spare(near, node, device, CPUBIND_PRIV_TAKE_LEFT);
 }
 
 /* The open node that is nearest to a device, or NONE. */
@@ -3112,28 +3143,34 @@ CPUBIND_PRIV int32_t cpubind_priv_open_node(const cpubind_priv_near *near, int32
 }
 
 /* Serves one device until its pool has the minimum or no node can give more. A node that has
- * nothing for one device has nothing for another either. */
+ * nothing for one device has nothing for another either. *last is what was taken last. */
 CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_near *near, int32_t device,
-                                     cpubind_priv_stage stage)
+                                     cpubind_priv_stage stage, cpubind_priv_spare *last)
 {
     cpubind_priv_planner *p = near->p;
-    int32_t node;
+    int32_t node = CPUBIND_PRIV_NONE;
     while (p->load[device] < p->need &&
            (node = cpubind_priv_open_node(near, device)) != CPUBIND_PRIV_NONE) {
-        cpubind_span spare;
-        while (p->load[device] < p->need &&
-               (spare = cpubind_priv_find_spare(near, node, device, stage)).count > 0)
-            for (int32_t i = spare.first; i < spare.first + spare.count; i++) {
-                const int32_t cpu = near->core_cpu[i];
-                if (near->cpu_owner[cpu] != CPUBIND_PRIV_NONE)
-                    p->load[near->cpu_owner[cpu]]--;
+        int32_t is_open = 1;
+        while (is_open && p->load[device] < p->need) {
+            *last = stage == CPUBIND_PRIV_TAKE_LEFT
+                        ? cpubind_priv_find_left(near, node, device, *last)
+                        : cpubind_priv_find_spare(near, node, device, stage);
+            for (int32_t i = 0; i < last->span.count; i++) {
+                const int32_t cpu = near->core_cpu[last->span.first + i];
                 near->cpu_owner[cpu] = device;
                 near->cpu_step[cpu] =
                     stage == CPUBIND_PRIV_TAKE_IDLE ? CPUBIND_STEP_MINIMUM : CPUBIND_STEP_LENT;
-                p->load[device]++;
             }
-        near->node_is_open[node] = p->load[device] >= p->need;
+            if (last->owner != CPUBIND_PRIV_NONE)
+                p->load[last->owner] -= last->span.count;
+            p->load[device] += last->span.count;
+            is_open = last->span.count > 0;
+        }
+        near->node_is_open[node] = is_open;
     }
+    if (node == CPUBIND_PRIV_NONE) /* the device itself may lack most now */
+        last->owner = CPUBIND_PRIV_NONE;
 }
 
 /* Whether a pool is below the minimum. */
@@ -3158,6 +3195,9 @@ CPUBIND_PRIV int32_t cpubind_priv_is_enough_left(const cpubind_priv_planner *p)
 CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
+    cpubind_priv_spare last;
+    last.node = CPUBIND_PRIV_NONE;
+    last.at = 0;
     cpubind_priv_list_nodes(near);
     for (int32_t stage = 0; stage < CPUBIND_PRIV_STAGES; stage++) {
         int32_t n = 0;
@@ -3167,12 +3207,13 @@ CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
         if (n == 0)
             return;
         cpubind_priv_heap_sort(near->lack, n);
+        last.owner = CPUBIND_PRIV_NONE;
         cpubind_priv_fill(near->node_is_open, near->host->n_node, 1);
         for (int32_t i = 0; i < n && (stage != (int32_t)CPUBIND_PRIV_TAKE_LEFT ||
                                       cpubind_priv_is_enough_left(p));
              i++)
             cpubind_priv_serve(near, near->lack[i] % CPUBIND_MAX_DEVICES,
-                               (cpubind_priv_stage)stage);
+                               (cpubind_priv_stage)stage, &last);
     }
 }
 
