@@ -18,7 +18,8 @@ typedef struct look {
     api_options *options;
     api_host host;
     cli_status s;
-    cpubind_arena list_arena, arena;
+    cli_status more; /* of the other accelerators of a host with NPUs */
+    cpubind_arena list_arena, arena, more_arena;
     cpubind_status_plan plan;     /* s.made */
     cpubind_host_allowed allowed; /* which the plan borrows from, ... */
     int32_t *online;              /* ... and from these CPUs */
@@ -83,15 +84,37 @@ static cpubind_problem_code read_status(void *ctx, cpubind_arena *arena)
         .wish = l->options->wish,
         .n_wish = l->options->n_wish,
         .threads = l->options->threads,
-        .goal = l->s.goal,
-        .n_goal = l->s.devices.topo.facts.n_device,
         .has_no_memory = l->options->memory == CPUBIND_MEMORY_NONE && l->options->has_memory};
     return cpubind_host_status_read(&request, arena, &l->s.status);
 }
 
+/* The same of accelerators that are no NPUs. */
+static cpubind_problem_code read_device_status(void *ctx, cpubind_arena *arena)
+{
+    cli_status *s = (cli_status *)ctx;
+    const cpubind_status_request request = {
+        .goal = s->goal,
+        .n_goal = s->devices.topo.facts.n_device,
+        .workers = &s->workers,
+        .wish = s->options->wish,
+        .n_wish = s->options->n_wish,
+        .threads = s->options->threads,
+        .has_no_memory = s->options->memory == CPUBIND_MEMORY_NONE && s->options->has_memory};
+    return cpubind_host_status_read(&request, arena, &s->status);
+}
+
+static void end_devices(cli_status *s)
+{
+    cpubind_workers_free(&s->workers);
+    api_free_devices(&s->devices);
+    free(s->goal);
+}
+
 static void end_look(look *l)
 {
-    cpubind_workers_free(&l->s.workers);
+    end_devices(&l->more);
+    free(l->more_arena.base);
+    end_devices(&l->s);
     api_free_planned(&l->s.planned);
     api_close_host(&l->host);
     free(l->list_arena.base);
@@ -99,19 +122,56 @@ static void end_look(look *l)
     api_free_planned(&l->s.made);
     cpubind_host_free_allowed(&l->allowed);
     free(l->online);
-    api_free_devices(&l->s.devices);
-    free(l->s.goal);
 }
 
-/* Looks at the accelerators of a host without NPUs. Returns the exit status of a failure, which
- * has been printed, else API_DONE. */
-static int look_at_devices(look *l)
+/* Leaves the NPUs out of what was read of all accelerators: none of them has a worker there. */
+static void leave_npus_out(cli_status *s)
 {
-    const int status = cli_look_at_devices(l->options, &l->host.source, &l->s);
-    if (status != API_DONE)
-        return status;
-    return api_with_arena(&l->arena, read_status, l) == CPUBIND_PROBLEM_NONE ? API_DONE
-                                                                             : cli_no_memory();
+    cpubind_host_status *st = &s->status;
+    int32_t n = 0;
+    for (int32_t i = 0; i < st->n_device; i++) {
+        const int32_t device = st->device[i].npu;
+        if (s->devices.topo.facts.device[device].accelerator.family != CPUBIND_FAMILY_ASCEND)
+            st->device[n++] = st->device[i];
+        else
+            st->n_idle -= st->device[i].n_worker == 0;
+    }
+    st->n_device = n;
+}
+
+/* Looks at accelerators of any vendor. Returns the exit status of a failure, which has been
+ * printed, else API_DONE. */
+static int look_at_devices(look *l, cli_status *s, cpubind_arena *arena)
+{
+    int status;
+    s->is_on_devices = 1;
+    s->options = l->options;
+    status = cli_look_at_devices(l->options, &l->host.source, s);
+    if (status == API_DONE &&
+        api_with_arena(arena, read_device_status, s) != CPUBIND_PROBLEM_NONE)
+        status = cli_no_memory();
+    return status;
+}
+
+/* Looks at the other accelerators of a host with NPUs, where there are some. */
+static int look_at_more(look *l)
+{
+    api_topo topo = {0};
+    int has = 0, status;
+    if (api_npu_option(l->options))
+        return API_DONE;
+    api_topo_read(&l->host.source, l->options, &topo);
+    for (int32_t i = 0; topo.status == CPUBIND_PCI_OK && i < topo.facts.n_device && !has; i++)
+        has = topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND;
+    api_topo_free(&topo);
+    if (!has)
+        return API_DONE;
+    status = look_at_devices(l, &l->more, &l->more_arena);
+    if (status == API_DONE) {
+        leave_npus_out(&l->more);
+        l->s.more = &l->more;
+    }
+    return status;
 }
 
 /* Looks once. Returns the exit status of a failure, which has been printed, else API_DONE. */
@@ -128,7 +188,7 @@ static int begin_look(api_options *options, look *l)
         return cli_fail(options, status, why.text);
     status = cli_find_device_kind(options, &l->s.is_on_devices);
     if (status != API_DONE || l->s.is_on_devices)
-        return status != API_DONE ? status : look_at_devices(l);
+        return status != API_DONE ? status : look_at_devices(l, &l->s, &l->arena);
     read_facts(l);
     if (!l->s.planned.has_facts)
         return cli_refuse(options, &l->s.planned);
@@ -144,7 +204,7 @@ static int begin_look(api_options *options, look *l)
         return cli_no_memory();
     if (api_with_arena(&l->arena, read_status, l) != CPUBIND_PROBLEM_NONE)
         return cli_no_memory();
-    return API_DONE;
+    return look_at_more(l);
 }
 
 /* The exit status of what was seen. Who runs may be unknown, or no plan may be possible. */
@@ -153,9 +213,10 @@ static int status_of(const cli_status *s)
     const api_planned *refused = cli_status_refusal(s);
     if (s->list_problem.code != CPUBIND_PROBLEM_NONE)
         return API_UNREADABLE;
-    if (!cpubind_host_status_is_right(&s->status))
+    if (!cli_status_is_right(s))
         return API_REFUSED;
-    if (s->status.count[CPUBIND_PLACE_UNKNOWN] > 0)
+    if (s->status.count[CPUBIND_PLACE_UNKNOWN] > 0 ||
+        (s->more && s->more->status.count[CPUBIND_PLACE_UNKNOWN] > 0))
         return API_UNREADABLE;
     return refused ? (int)cpubind_problem_exit(refused->code) : API_DONE;
 }

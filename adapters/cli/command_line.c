@@ -363,7 +363,7 @@ static const char *conflict(const api_options *o, enum api_command command)
     if (o->has_workers && (o->compare || o->svg || o->explain || o->distances))
         return "--cpu-workers prints the workers alone: leave out --compare, --svg, --explain "
                "and --distances";
-    if (command == API_PLAN && api_device_conflict(o))
+    if ((command & (API_PLAN | API_STATUS)) && api_device_conflict(o))
         return api_device_conflict(o);
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";

@@ -300,6 +300,12 @@ static void print_summary(FILE *out, const cli_status *s)
     fputs("\n", out);
 }
 
+int cli_status_is_right(const cli_status *s)
+{
+    return cpubind_host_status_is_right(&s->status) &&
+           (!s->more || cpubind_host_status_is_right(&s->more->status));
+}
+
 void cli_print_status(FILE *out, const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
@@ -318,6 +324,10 @@ void cli_print_status(FILE *out, const cli_status *s)
     }
     print_summary(out, s);
     print_gaps(out, s);
+    if (s->more) {
+        fputs("\n", out);
+        cli_print_status(out, s->more);
+    }
 }
 
 /* == JSON =================================================================== */
@@ -459,10 +469,16 @@ json_t *cli_status_json(const cli_status *s)
     const api_planned *refused = cli_status_refusal(s);
     json_t *npus = json_array(), *problem = json_null(), *unlisted = json_null();
     json_t *devices = json_array(), *json;
+    const cli_status *of_devices = s->is_on_devices ? s : s->more;
+    cpubind_host_status all = s->status; /* the sums of both */
+    for (int place = 0; s->more && place < CPUBIND_PLACE_COUNT; place++)
+        all.count[place] += s->more->status.count[place];
+    all.n_idle += s->more ? s->more->status.n_idle : 0;
     for (int32_t i = 0; npus && !s->is_on_devices && i < s->status.n_device; i++)
         npus = cli_json_append(npus, device_json(s, &s->status.device[i]));
-    for (int32_t i = 0; devices && s->is_on_devices && i < s->status.n_device; i++)
-        devices = cli_json_append(devices, accelerator_json(s, &s->status.device[i]));
+    for (int32_t i = 0; devices && of_devices && i < of_devices->status.n_device; i++)
+        devices = cli_json_append(devices,
+                                  accelerator_json(of_devices, &of_devices->status.device[i]));
     if (refused) {
         api_text text = {"", 0};
         api_explain(refused, s->options, &text);
@@ -472,15 +488,14 @@ json_t *cli_status_json(const cli_status *s)
     if (s->list_problem.code != CPUBIND_PROBLEM_NONE)
         unlisted = json_pack("{s:o, s:o}", "input", text_json(s->list_problem.input), "text",
                              text_json(s->list_problem.what));
-    json =
-        json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
-                  CPUBIND_VERSION, "right", cpubind_host_status_is_right(&s->status), "npus",
-                  npus, "workers", places_json(s->status.count), "idle", (int)s->status.n_idle,
-                  "interrupts_elsewhere", (int)s->status.n_irq_elsewhere, "processes_hidden",
-                  (int)s->list.n_hidden, "processes_out_of_view", (int)s->list.n_elsewhere,
-                  "other_pid_namespace", s->workers.is_other_namespace, "needs_root",
-                  s->status.is_hidden_from_user, "no_plan", problem, "no_processes", unlisted);
-    if (s->is_on_devices)
+    json = json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
+                     CPUBIND_VERSION, "right", cli_status_is_right(s), "npus", npus, "workers",
+                     places_json(all.count), "idle", (int)all.n_idle, "interrupts_elsewhere",
+                     (int)s->status.n_irq_elsewhere, "processes_hidden", (int)s->list.n_hidden,
+                     "processes_out_of_view", (int)s->list.n_elsewhere, "other_pid_namespace",
+                     s->workers.is_other_namespace, "needs_root", s->status.is_hidden_from_user,
+                     "no_plan", problem, "no_processes", unlisted);
+    if (of_devices)
         (void)json_object_set_new(json, "devices", devices);
     else
         json_decref(devices);
@@ -573,6 +588,8 @@ int cli_print_changes(FILE *out, const cli_status *s, cli_changes *last, int32_t
         (void)strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", &utc);
     for (int32_t i = 0; good && i < s->status.n_device; i++)
         good = keep_device(&lines, s, &s->status.device[i]);
+    for (int32_t i = 0; good && s->more && i < s->more->status.n_device; i++)
+        good = keep_device(&lines, s->more, &s->more->status.device[i]);
     for (int32_t i = 0; i < lines.n; i++) {
         const char *before = find(last, lines.line[i]);
         if (before && strcmp(before, lines.line[i]) == 0)

@@ -20,11 +20,16 @@ typedef struct cli_status {
     cpubind_problem list_problem; /* code: why it is not known who runs */
     cpubind_workers workers;
     cpubind_host_status status;
-    /* On a host without NPUs: its accelerators, and what their workers belong to */
+    /* With is_on_devices: accelerators of any vendor, and what their workers belong to */
     int is_on_devices;
     api_device_plan devices;
     cpubind_goal *goal; /* by device; free(3)'s */
+    /* Of a host with NPUs: its other accelerators; NULL: it has none */
+    const struct cli_status *more;
 } cli_status;
+
+/* Whether all devices and workers of the host are as they should be. */
+int cli_status_is_right(const cli_status *s);
 
 /* Prints two lines for each NPU: its pool and interrupts, its workers; more where something is
  * not right; and a summary. */

@@ -299,6 +299,23 @@ is_narrow() {
     awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$out/said"
 }
 
+mixed_status() {
+    says 1 "2 NPUs, 2 idle; 0 workers" "$CPUBIND" status --root "$out/mixed" --allowed 0-95 &&
+        grep -q '1 devices, 0 idle; 1 workers: 1 unbound' "$out/said" &&
+        ! grep -q '0000:43' "$out/said" &&
+        says 1 "" "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --json &&
+        has '$.right' 0 && has '$.idle' 2 && has '$.workers.unbound' 1 &&
+        has '$.npus[1].pci' 0000:43:00.0 && has '$.devices[0].pci' 0000:61:00.0 &&
+        has '$.devices[0].pool' 48-71 && has '$.devices[0].workers[0].pid' "$worker" &&
+        has '$.devices[1]' ''
+}
+
+watches_mixed() {
+    says 124 "NPU 1: interrupts: interrupts -; idle" timeout 2 "$CPUBIND" status \
+        --root "$out/mixed" --allowed 0-95 --watch 1 &&
+        grep -q "0000:61:00.0: process $worker: sleep, unbound" "$out/said"
+}
+
 check "status of an idle host" says 0 "2 devices, 2 idle; 0 workers" status
 check "status names each device and its pool" says 0 "0000:02:00.0 H100 SXM5          pool $b" \
     status
@@ -321,6 +338,21 @@ if [ -n "$can_have_files" ]; then
     check "status says that it is bound for another device" says 1 "on record for another device" \
         status
     check "restore after status" restores
+    end
+    cp -r fixtures/hosts/gpu-beside-npu "$out/mixed"
+    host_of_two=$host
+    host=$out/mixed
+    put proc/driver/nvidia/gpus/0000:61:00.0/information "Device Minor: 	 0"
+    host=$host_of_two
+    start_on 0
+    check "status of a host with NPUs has its other accelerators, too" mixed_status
+    check "--class selects them" says 1 "1 devices, 0 idle; 1 workers: 1 unbound" \
+        "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --class 0x0302
+    check "--pci selects one" says 1 "0000:61:00.0 L40S" \
+        "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --pci 0000:61:00.0
+    check "an option of NPUs is refused beside --pci in status" says 2 "leave out the options" \
+        "$CPUBIND" status --root "$out/mixed" --npus 0 --pci 0000:61:00.0
+    check "--watch has the NPUs and the other accelerators" watches_mixed
     end
 else
     skip "status shows who has the file of a device open" "no mounts of its own"
