@@ -5,8 +5,8 @@
 #
 # Every fenced block of a page is an example. The language of the fence says how it is tested:
 #   console   "$ COMMAND" and its stdout; one shell runs all commands of the block
-#   c, python a program; the text block after it is its output. Its first line may name a file
-#             ("# worker.py"), which later console blocks of the page use
+#   c, cpp, rust, go, python   a program; the text block after it is its output. The first line
+#             may name a file ("# worker.py"), which later blocks of the page use
 #   conf      settings of the service, which `cpubind service --check` accepts
 #   sh        commands that end well; their output is not compared
 # A comment before a fence changes that:
@@ -35,7 +35,9 @@ top=$(pwd)
 build=$(cd "$BUILD" && pwd)
 out=$build/readme
 rm -rf "$out"
-mkdir -p "$out/bin" "$out/shim"
+mkdir -p "$out/bin" "$out/shim" "$out/lib"
+ln -s "$build/libcpubind.so.1" "$out/lib/libcpubind.so.1"
+ln -s libcpubind.so.1 "$out/lib/libcpubind.so"
 . tests/support/tap.sh
 
 pages="README.md adapters/api/WITH.md adapters/api/JSON.md adapters/python/README.md
@@ -95,7 +97,8 @@ EOF
 # Runs a command as the examples run.
 example() { # command ...
     (cd "$work" && PATH=$out/bin:$PATH PYTHONPATH=$top/adapters/python \
-        PYTHONDONTWRITEBYTECODE=1 CPUBIND_LIBRARY=$build/libcpubind.so.1 "$@")
+        PYTHONDONTWRITEBYTECODE=1 CPUBIND_LIBRARY=$build/libcpubind.so.1 \
+        LD_LIBRARY_PATH=$out/lib "$@")
 }
 
 start_worker() {
@@ -149,21 +152,54 @@ run_console() { # block
     }
 }
 
+# Builds the program of a block with the shared library, and runs it.
+run_cpp() { # block
+    cp "$1" "$work/program.cpp" &&
+        c++ -std=c++17 -Wall -Wextra -Werror -I adapters/api -I adapters/cpp \
+            "$work/program.cpp" -L "$out/lib" -lcpubind -o "$work/program" &&
+        example ./program
+}
+
+run_rust() { # block
+    mkdir -p "$work/src" && cp "$1" "$work/src/main.rs" &&
+        printf '[package]\nname = "program"\nversion = "0.1.0"\nedition = "2021"\n
+            [dependencies]\ncpubind = { path = "%s" }\n' "$top/adapters/rust" >"$work/Cargo.toml" &&
+        example env CPUBIND_LIB_DIR="$out/lib" CARGO_TARGET_DIR="$out/cargo" \
+            CARGO_NET_OFFLINE=true cargo run --quiet
+}
+
+run_go() { # block
+    cp "$1" "$work/main.go" &&
+        printf 'module program\n\ngo 1.18\n\nrequire cpubind v0.0.0\n
+            replace cpubind => %s\n' "$top/adapters/go" >"$work/go.mod" &&
+        example env GOCACHE="$build/languages/go-cache" GOPROXY=off GOFLAGS=-mod=mod \
+            GO111MODULE=on CGO_ENABLED=1 CGO_CFLAGS="-I$top/adapters/api" \
+            CGO_LDFLAGS="-L$out/lib" go run main.go
+}
+
+# The core is C99 and C++11 in one file.
+run_c() { # block
+    rm -f "$work/first"
+    cp "$1" "$work/program.c" || return 1
+    for compiler in "cc -std=c99" "cc -std=c17" \
+        "c++ -std=c++20 -Wpedantic -Wno-missing-field-initializers -x c++"; do
+        # shellcheck disable=SC2086
+        $compiler -Wall -Wextra -Werror -fsanitize=address,undefined -I . "$work/program.c" \
+            -o "$work/program" && "$work/program" >"$work/got" || return 1
+        [ ! -e "$work/first" ] || diff "$work/first" "$work/got" >&2 || return 1
+        cp "$work/got" "$work/first"
+    done
+    cat "$work/got"
+}
+
 # The program prints the text block after it.
 run_program() { # block, language, block of its output
     case $2 in
-    python) example python3 "$1" | diff "$3" - ;;
-    c)
-        cp "$1" "$work/program.c"
-        for std in c99 c17; do
-            cc -std=$std -Wall -Wextra -Werror -fsanitize=address,undefined -I . \
-                "$work/program.c" -o "$work/program" || return 1
-            "$work/program" | diff "$3" - || return 1
-        done
-        c++ -std=c++20 -Wall -Wpedantic -Werror -I . -x c++ "$work/program.c" \
-            -o "$work/program" && "$work/program" | diff "$3" -
-        ;;
-    esac
+    python) example python3 "$1" ;;
+    *) "run_$2" "$1" ;;
+    esac >"$work/printed" 2>"$work/err" && diff "$3" "$work/printed" && return 0
+    cat "$work/err"
+    return 1
 }
 
 # Each option of a command of cpubind is one that the help names.
@@ -196,7 +232,7 @@ run_block() { # number, language, remark
     export EXAMPLE_HOST
     case $2 in
     console) run_console "$block" ;;
-    python | c)
+    c | cpp | rust | go | python)
         if [ -n "$name" ]; then
             cp "$block" "$work/$name"
         else
@@ -208,7 +244,7 @@ run_block() { # number, language, remark
             run_program "$block" "$2" "$work/block.$output"
         fi
         ;;
-    text) grep -qE "^$(($1 - 1))\|(python|c)\|" "$work/list" ;;
+    text) grep -qE "^$(($1 - 1))\|(c|cpp|rust|go|python)\|" "$work/list" ;;
     conf) example cpubind service --check "$block" >"$work/got" ;;
     sh) example sh -eu "$block" >"$work/got" ;;
     *)
@@ -222,6 +258,8 @@ run_block() { # number, language, remark
 lacks() { # number, language
     case $2 in
     python) ! command -v python3 >/dev/null 2>&1 ;;
+    rust) ! cargo --version >/dev/null 2>&1 ;;
+    go) ! go version >/dev/null 2>&1 ;;
     *)
         [ "$README_MOUNTS" = shared ] && grep -qE '4711|cpubind (run|apply) ' "$work/block.$1"
         ;;
@@ -238,7 +276,7 @@ examples_are_true() { # page
             ;;
         *)
             if lacks "$number" "$language"; then
-                echo "$place: not run: needs root that may mount, or python3" >>"$out/not_run"
+                echo "$place: not run: needs root that may mount, or a compiler" >>"$out/not_run"
                 continue
             fi
             run_block "$number" "$language" "$remark" </dev/null && echo "$place" >>"$out/ran" &&
