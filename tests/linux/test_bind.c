@@ -1330,6 +1330,104 @@ TEST(memory_is_measured_and_makes_no_call_fail)
     assert_all_is_as_before();
 }
 
+/* A worker with pages on node 0 of a host with two nodes, which move_pages moves. */
+enum { N_PAGE = 3 * 8192, FIRST_PAGE = 0x10000000 };
+
+static struct {
+    signed char node[N_PAGE];
+    int n_move, stop_after;
+} memory;
+
+static int memory_openat(int dir, const char *path, int flags)
+{
+    static const char *const names[] = {"numa_maps", "maps", "pagemap", "has_memory"};
+    const char *leaf = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    char name[32];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(leaf, names[i]) == 0) {
+            snprintf(name, sizeof name, "memory/%s", leaf);
+            return openat(on_stage.dir, name, flags);
+        }
+    return stage_openat(dir, path, flags);
+}
+
+static void write_numa_maps(void)
+{
+    char text[128], part[2][32] = {"", ""};
+    int n[2] = {0, 0};
+    for (int i = 0; i < N_PAGE; i++)
+        n[memory.node[i] == 1]++;
+    for (int node = 0; node < 2; node++)
+        if (n[node] > 0)
+            snprintf(part[node], sizeof part[node], " N%d=%d", node, n[node]);
+    snprintf(text, sizeof text, "%x default anon=%d%s%s kernelpagesize_kB=4\n", FIRST_PAGE,
+             N_PAGE, part[0], part[1]);
+    scratch_file(&on_stage.s, "memory/numa_maps", text);
+}
+
+static long memory_move_pages(pid_t pid, unsigned long n, void **page, const int *node,
+                              int *status, int flags)
+{
+    (void)pid;
+    (void)flags;
+    for (unsigned long i = 0; i < n; i++) {
+        const uintptr_t at = ((uintptr_t)page[i] - FIRST_PAGE) / 4096;
+        assert_true(at < N_PAGE);
+        if (node)
+            memory.node[at] = (signed char)node[i];
+        status[i] = memory.node[at];
+    }
+    memory.n_move += node != NULL;
+    if (node)
+        write_numa_maps();
+    return 0;
+}
+
+static int ends_a_move(void *ctx)
+{
+    (void)ctx;
+    return memory.n_move >= memory.stop_after;
+}
+
+/* A signal ends a move between two batches: the threads are bound and on record, verify says
+ * that memory is left, another call moves the rest, and restore finds all. */
+TEST(a_move_that_a_signal_ends_leaves_a_true_record)
+{
+    char maps[64], cpu[16];
+    memset(&memory, 0, sizeof memory);
+    memory.stop_after = 1;
+    snprintf(maps, sizeof maps, "%x-%x rw-p 00000000 00:00 0 \n", FIRST_PAGE,
+             FIRST_PAGE + N_PAGE * 4096);
+    scratch_file(&on_stage.s, "memory/maps", maps);
+    scratch_file(&on_stage.s, "memory/has_memory", "0-1\n");
+    write_numa_maps();
+    f.sys.openat = memory_openat;
+    f.sys.move_pages = memory_move_pages;
+    f.how.memory = CPUBIND_MEMORY_MIGRATE;
+    f.how.stop = ends_a_move;
+    f.goal.goal.memory_node = 1;
+    for (int is_stopped = 1; is_stopped >= 0; is_stopped--) {
+        memory.stop_after = is_stopped ? 1 : 100;
+        open_binding();
+        apply(&f.goal);
+        const cpubind_memory_move *move = &cpubind_bind_report(f.b)->memory;
+        assert_int_equal(move->result,
+                         is_stopped ? CPUBIND_MEMORY_STOPPED : CPUBIND_MEMORY_MOVED);
+        assert_int_equal(move->moved, is_stopped ? 8192 * 4096 : 2 * 8192 * 4096);
+        close_binding();
+        open_binding();
+        assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+        assert_int_equal(cpubind_bind_report(f.b)->memory_node, 1);
+        assert_int_equal(cpubind_bind_report(f.b)->memory.left,
+                         is_stopped ? 2 * 8192 * 4096 : 0);
+        assert_item(f.plain, CPUBIND_ITEM_RIGHT, one_cpu(MAIN_CPU, cpu), cpu);
+        close_binding();
+    }
+    open_binding();
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
 TEST(verify_without_memory_keeps_the_node_of_the_record)
 {
     open_binding();
@@ -1396,6 +1494,7 @@ int main(void)
         EACH(polling_threads_of_other_processes_are_moved_verified_and_restored),
         EACH(only_the_calling_process_can_prefer_a_node),
         EACH(memory_is_measured_and_makes_no_call_fail),
+        EACH(a_move_that_a_signal_ends_leaves_a_true_record),
         EACH(verify_without_memory_keeps_the_node_of_the_record),
     };
     if (!two_cpus(cpu)) {

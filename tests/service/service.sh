@@ -140,7 +140,8 @@ writes_the_textfile() {
     becomes 200 metric 'cpubind_npu_workers{npu="1"} 1' && metric 'cpubind_workers 2' &&
         metric 'cpubind_threads{npu="0",place="right"} 2' &&
         metric 'cpubind_threads{npu="0",place="unbound"} 0' &&
-        [ "$(stat -c %a "$prom")" = 644 ]
+        [ "$(stat -c %a "$prom")" = 644 ] || return 1
+    ! command -v promtool >/dev/null 2>&1 || promtool check metrics <"$prom"
 }
 
 moves_back_what_was_moved() {
