@@ -643,17 +643,18 @@ static int read_numa_cpus(const reading *r, const char *text)
     return read_words(r, text, r->options->numa_cpus, &r->options->n_numa_cpus);
 }
 
-/* Reads the number of seconds after --watch, which may be missing. */
+/* Reads the number of seconds of --watch=5, or of the word after --watch, which may be
+ * missing. */
 static int read_watch(const reading *r, const char *text)
 {
     const char *next = *r->next < r->argc ? r->argv[*r->next] : "";
     int32_t seconds = 1;
-    (void)text;
-    if (next[0] && next[strspn(next, "0123456789")] == '\0') {
+    if (!text && next[0] && next[strspn(next, "0123456789")] == '\0') {
         ++*r->next;
-        if (!read_number(next, &seconds) || seconds < 1 || seconds > MAX_WATCH_SECONDS)
-            return wrong(r, "--watch takes seconds from 1 to 3600", next);
+        text = next;
     }
+    if (text && (!read_number(text, &seconds) || seconds < 1 || seconds > MAX_WATCH_SECONDS))
+        return wrong(r, "--watch takes seconds from 1 to 3600", text);
     r->options->watch_ms = seconds * 1000;
     return 1;
 }

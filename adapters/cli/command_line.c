@@ -162,7 +162,7 @@ static part next_part(walk *w)
     p.row = row_of(w->command, p.text, &p.value);
     if (!p.row)
         p.fault = "this command has no such option";
-    else if (!p.row->has_value && p.value)
+    else if (!p.row->has_value && !p.row->read && p.value)
         p.fault = "this option takes no value";
     else if (p.row->has_value && !p.value && w->next >= w->argc)
         p.fault = "this option requires an argument";
