@@ -67,7 +67,7 @@ VM_HOSTS  ?= a2 a3 300i 950 a2x2 a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
 VM_ROOT    = $(VM)/apt/root/usr
 
-.PHONY: all help run check analyze check-foreign check-vm laws bench bench-host quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+.PHONY: all help run check analyze check-foreign check-vm laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
 .PHONY: built wheel static deb rpm dist packages check-packages
 
@@ -132,6 +132,10 @@ bench: deps-bench ## time the core, the readers, the command, binding, Python, a
 bench-host: deps-bench ## measure a watch beside 100,000 threads, for two minutes; needs root
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/bench_host
 	@BUILD=$(BUILD) tests/bench/host_cost.sh
+
+bench-limits: ## time plans of 65,536 CPUs and 4,096 devices, of homes of any shape; needs 3 GB
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/bench_limits
+	@$(BUILD)/bench_limits
 
 quality: deps-bench ## compare the rules of a plan and hwloc-distrib, over layouts and fixture hosts
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/quality
@@ -358,6 +362,7 @@ $(call link, fuzz/host_record, fuzz/targets/fuzz_host_record, $(LINUX) $(TEXT) $
 $(call link, fuzz/corpus, fuzz/targets/fuzz_corpus, $(SQLITE) $(TEXT) $(CORE), -fsanitize=fuzzer -lsqlite3 -lmd)
 
 $(call link, bench, tests/bench/bench, $(TEXT) $(CORE), -lhwloc)
+$(call link, bench_limits, tests/bench/bench_limits, $(CORE))
 $(call link, quality, tests/quality/quality $(QUALITY), $(LINUX) $(TEXT) $(CORE), -lhwloc)
 $(call link, bench_text, tests/bench/bench_text, $(TEXT) $(CORE))
 $(call link, bench_bind, tests/bench/bench_bind, $(LINUX) $(TEXT) $(CORE), -ljansson)
