@@ -1495,11 +1495,15 @@ CPUBIND_PRIV int32_t cpubind_priv_home_node(const cpubind_priv_planner *p, int32
     return p->segment_node[p->home[p->home_row[device]]];
 }
 
-/* The homes as segments, and what their extended pools are. */
+/* The homes as segments, and what their extended pools are. Where every CPU is a segment and no
+ * id is missing, homes are read without a search for runs, which most homes then have many of. */
 CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
 {
     const cpubind_lists *affinity = &p->devices->affinity;
     int32_t *hash_to = p->segment_group; /* sum of the hashes up to a segment */
+    const int32_t n_cpu = p->host->n_cpu;
+    const int32_t is_plain = n_cpu > 0 && p->n_segment == n_cpu &&
+                             p->host->cpu[n_cpu - 1] - p->host->cpu[0] == n_cpu - 1;
     int32_t sum = 0;
     int32_t n = 0;
     for (int32_t s = 0; s < p->n_segment; s++)
@@ -1515,6 +1519,14 @@ CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
         int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
         int32_t past = 0;
         int32_t count;
+        for (; is_plain && at < end; at++) {
+            const int32_t s = affinity->cpu[at] - p->host->cpu[0];
+            if (s < 0 || s >= p->n_segment)
+                continue;
+            size++;
+            hash = cpubind_priv_add_hash(hash, cpubind_priv_hash(s));
+            p->home[n++] = s;
+        }
         while ((count = cpubind_priv_next_run(p->host, affinity->cpu, end, &at, &past)) > 0) {
             int32_t from = p->segment_of[past - count];
             int32_t to = p->segment_of[past - 1];
@@ -1524,9 +1536,9 @@ CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
                 hash = cpubind_priv_add_hash(hash, -hash_to[from - 1]);
             for (int32_t s = from; s <= to; s++)
                 p->home[n++] = s;
-            for (int32_t s = from; s <= to && is_single; s++)
-                is_single = p->segment_node[s] == p->segment_node[p->home[first]];
         }
+        for (int32_t i = first; i < n && is_single; i++)
+            is_single = p->segment_node[p->home[i]] == p->segment_node[p->home[first]];
         p->home_row[d + 1] = n;
         p->n_home += n > first;
         p->next_node[d] = CPUBIND_PRIV_NONE;
