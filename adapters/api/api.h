@@ -95,6 +95,7 @@ enum api_command {
     API_SERVICE = 1 << 20,
     API_STATUS = 1 << 21,
     API_TOPO = 1 << 22,
+    API_TOPO_CALL = 1 << 26, /* no command: the call of cpubind_api.h that lists devices */
     API_PLAN_CALL = 1 << 27, /* no command: a call of cpubind_api.h that plans */
     API_BIND_CALL = 1 << 28, /* no command: a call of cpubind_api.h that binds */
     API_BINDING = API_APPLY | API_RUN | API_VERIFY | API_RESTORE

@@ -674,6 +674,41 @@ static char *text_of(api_out *text, cpb_error **error)
     return (char *)call_no_memory(error);
 }
 
+/* The accelerators that the options ask for, as JSON. */
+static char *topo_of(call_source *source, const api_options *options, cpb_error **error)
+{
+    api_topo topo = {0};
+    api_out json = {0};
+    api_text why = {"", 0};
+    int status;
+    cpubind_mutex_lock(source->mutex);
+    api_topo_read(&source->host.source, options, &topo);
+    status = api_topo_judge(&topo, options, &why);
+    if (status == API_DONE)
+        api_json_topo(&json, &topo, options);
+    cpubind_mutex_unlock(source->mutex);
+    api_topo_free(&topo);
+    if (status == API_DONE)
+        return text_of(&json, error);
+    return (char *)call_fail(error, api_status_word(status), status, 0, why.text);
+}
+
+char *cpb_host_topo(cpb_host *host, const char *const *options, cpb_error **error)
+{
+    call_options read = {0};
+    call_source *source = NULL;
+    char *text = NULL;
+    if (!host)
+        return (char *)call_fail(error, "usage", API_USAGE, 0, "name a host");
+    if (call_read_options(options, API_TOPO, API_TOPO_CALL, &read, error))
+        source = call_take_source(host, error);
+    if (source)
+        text = topo_of(source, &read.options, error);
+    call_drop_source(source);
+    call_free_options(&read);
+    return text;
+}
+
 char *cpb_plan_format(const cpb_plan *plan, const char *format, cpb_error **error)
 {
     api_options options = plan->options.options;

@@ -43,7 +43,7 @@ extern "C" {
 
 /* The version of this interface: the highest number that a name below has in
  * cpubind_api.map. */
-#define CPB_ABI 1
+#define CPB_ABI 2
 
 typedef struct cpb_host cpb_host;
 typedef struct cpb_plan cpb_plan;
@@ -98,6 +98,13 @@ CPB_API cpb_host *cpb_host_empty(cpb_error **error);
  *   returns 0, or -1 */
 CPB_API int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
                              int32_t exit_code, cpb_error **error);
+
+/* The accelerators of a host, of any vendor: the JSON of `cpubind topo --json`. The caller
+ * frees the text.
+ *   options  "nics=yes", "pci=", "class="
+ *   errors   "usage", "no_memory", "unreadable", "refused": the host has none
+ *   since    CPB_ABI 2 */
+CPB_API char *cpb_host_topo(cpb_host *host, const char *const *options, cpb_error **error);
 
 CPB_API void cpb_host_close(cpb_host *host);
 

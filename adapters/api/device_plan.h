@@ -1,4 +1,4 @@
-/* device_plan.h - plan on a host without Ascend NPUs: the accelerators of any vendor
+/* device_plan.h - the accelerators of any vendor, and plans of hosts without Ascend NPUs
  * SPDX-License-Identifier: MIT
  *
  * The plan is that of ../pci/pci_plan.h. README.md documents the table and the keys of the
@@ -33,6 +33,9 @@ void api_topo_free(api_topo *topo);
 
 /* The exit status: of a host with a device API_DONE; else the reason is appended to *why. */
 int api_topo_judge(const api_topo *topo, const api_options *options, api_text *why);
+
+/* Appends the object that topo --json prints. */
+void api_json_topo(api_out *to, const api_topo *topo, const api_options *options);
 
 /* == Planning =============================================================== */
 

@@ -26,6 +26,9 @@
 #define STORE    (API_LIST | API_SHOW | API_EXPORT | API_REPLAY | CHANGING)
 #define EVERY    (PLANNING | STORE | API_RESTORE | API_SERVICE | API_TOPO | API_STATUS)
 
+/* That take devices of any vendor. */
+#define DEVICES (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_STATUS | LIVE)
+
 /* One word of a closed set. */
 typedef struct choice {
     const char *word;
@@ -775,10 +778,10 @@ const api_option api_option_rows[] = {
     READ("cpu-workers", API_PLAN, read_workers),
     READ("cpu-nodes", API_PLAN, read_cpu_nodes),
     READ("reserve", API_PLAN, read_reserve),
-    FLAG("nics", API_TOPO, topo.wants_nics),
+    FLAG("nics", API_TOPO | API_TOPO_CALL, topo.wants_nics),
     FLAG("slurm", API_TOPO, is_slurm),
-    READ("pci", API_TOPO | API_PLAN | API_PLAN_CALL | API_STATUS | LIVE, read_pci),
-    READ("class", API_TOPO | API_PLAN | API_PLAN_CALL | API_STATUS | LIVE, read_class),
+    READ("pci", DEVICES, read_pci),
+    READ("class", DEVICES, read_class),
     READ("roles", API_PLAN | API_PLAN_CALL | LIVE, read_roles),
     FLAG("all", API_APPLY | API_VERIFY | API_RESTORE, all),
     FLAG("tree", API_APPLY | API_RUN, tree),

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../api/device_plan.h"
 #include "../pci/gres.h"
 #include "../pci/launch_text.h"
 #include "output.h"
-#include "topo.h"
 
 enum { MAX_LINE = 65536 }; /* of gres.conf */
 enum { CPU_WIDTH = 20, NAME_WIDTH = 16, MAX_NEAR = 3 };
@@ -245,6 +245,13 @@ static int print_text(const api_topo *topo, const api_options *options)
     return 1;
 }
 
+static int print_json(const api_topo *topo, const api_options *options)
+{
+    api_out json = {0};
+    api_json_topo(&json, topo, options);
+    return cli_print_line(stdout, &json);
+}
+
 /* == Slurm ================================================================== */
 
 /* "H100 SXM5" as a type of Slurm: "h100_sxm5". */
@@ -336,8 +343,7 @@ int cli_topology(int argc, char **argv)
         status = cli_fail(&options, status, why.text);
     else if (options.is_slurm)
         status = print_slurm(&host.source, &topo) ? API_DONE : cli_no_memory();
-    else if (!(options.json ? cli_print_json(stdout, cli_topo_json(&topo, &options))
-                            : print_text(&topo, &options)))
+    else if (!(options.json ? print_json(&topo, &options) : print_text(&topo, &options)))
         status = cli_no_memory();
     api_topo_free(&topo);
     api_close_host(&host);

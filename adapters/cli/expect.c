@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../api/device_plan.h"
 #include "output.h"
-#include "topo.h"
 
 /* Length of "npus[3].main", cut where a key is longer. */
 #define MAX_PLACE 256
@@ -128,6 +128,7 @@ static json_t *topo_expectation(const json_t *args, const cpubind_source *source
 {
     api_topo topo = {0};
     api_text why = {"", 0};
+    api_out text = {0};
     json_t *made = NULL, *devices;
     int status;
     api_topo_read(source, options, &topo);
@@ -137,7 +138,8 @@ static json_t *topo_expectation(const json_t *args, const cpubind_source *source
             json_pack("{s:O, s:i, s:{s:s, s:s}}", "args", args, "exit", status, "error", "code",
                       status == API_REFUSED ? "refused" : "unreadable", "text", why.text);
     } else {
-        devices = cli_topo_json(&topo, options);
+        api_json_topo(&text, &topo, options);
+        devices = cli_value_of(&text);
         (void)json_object_del(devices, "cpubind");
         made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan", devices);
     }

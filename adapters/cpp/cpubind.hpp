@@ -417,6 +417,14 @@ class host
         detail::counted(result, why);
     }
 
+    /* The accelerators of any vendor: the JSON of `cpubind topo --json`. */
+    std::string topo(const options &texts = {}) const
+    {
+        cpb_error *why = nullptr;
+        char *text = cpb_host_topo(get(), detail::option_array(texts).get(), &why);
+        return detail::taken(text, why);
+    }
+
     /* The plan keeps nothing of the host. */
     cpubind::plan plan(const options &texts = {}) const
     {

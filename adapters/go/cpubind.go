@@ -151,6 +151,19 @@ func (h *Host) Put(name string, data []byte, exitCode int32) error {
 	return nil
 }
 
+// Topo is the accelerators of any vendor: the JSON of `cpubind topo --json`.
+func (h *Host) Topo(options ...string) (string, error) {
+	var taken *C.cpb_error
+	texts, err := newTexts(options)
+	if err != nil {
+		return "", err
+	}
+	defer texts.free()
+	text := C.cpb_host_topo(h.open(), texts.c, &taken)
+	runtime.KeepAlive(h)
+	return takenText(text, taken)
+}
+
 // Plan is the plan of this host. The plan keeps nothing of the host.
 func (h *Host) Plan(options ...string) (*Plan, error) {
 	var taken *C.cpb_error

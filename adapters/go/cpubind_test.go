@@ -226,6 +226,15 @@ func TestCloseTwice(t *testing.T) {
 	plan.Devices()
 }
 
+func TestTopo(t *testing.T) {
+	if text, err := openHost(t).Topo("nics=yes"); err != nil || text[0] != '{' {
+		t.Error(text, err)
+	}
+	if _, err := openHost(t).Topo("class=ffff"); err == nil {
+		t.Error("a class without devices is listed")
+	}
+}
+
 func TestPools(t *testing.T) {
 	if cpubind.ABI() < 1 || cpubind.Version() == "" {
 		t.Error(cpubind.ABI(), cpubind.Version())

@@ -102,6 +102,19 @@ static void check_plan(const cpb_plan *plan)
     check_text(text, error);
 }
 
+/* The accelerators with their network cards, or an error. */
+static void check_topo(cpb_host *host)
+{
+    const char *const options[] = {"nics=yes", NULL};
+    cpb_error *error = NULL;
+    char *text = cpb_host_topo(host, options, &error);
+    if (text)
+        check_json(text);
+    else
+        check_error(error);
+    cpb_text_free(text);
+}
+
 /* Puts the entries; a host takes all that fuzz_host.h takes. */
 static void put_entries(cpb_host *host, const memory_host *files)
 {
@@ -135,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(host);
     put_entries(host, &files);
     plan = cpb_plan_make(host, options, &error);
+    check_topo(host);
     cpb_host_close(host);
     if (plan)
         check_plan(plan);

@@ -71,6 +71,29 @@ TEST(every_fixture_has_the_answer_of_the_command)
     assert_true(for_each_fixture(compare_with_command) > 100);
 }
 
+static void compare_topo(const char *folder)
+{
+    static const char *const nics[] = {"nics=yes", NULL};
+    command_result r = RUN("topo", "--root", folder, "--nics", "--json");
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_folder(folder, &error);
+    char *own = cpb_host_topo(host, nics, &error);
+    const char *answer = own ? own : cpb_error_json(error);
+    r.out[strcspn(r.out, "\n")] = '\0';
+    if (strcmp(answer, r.out) != 0)
+        fail_msg("%s\nlibrary: %s\ncommand: %s", folder, answer, r.out);
+    assert_int_equal(own ? 0 : cpb_error_number(error, "exit"), r.status);
+    cpb_text_free(own);
+    cpb_host_close(host);
+    cpb_error_free(error);
+    command_free(&r);
+}
+
+TEST(the_accelerators_of_every_fixture_are_those_of_the_command)
+{
+    assert_true(for_each_fixture(compare_topo) > 100);
+}
+
 static void check_arrays(const char *folder)
 {
     static const char *const words[] = {"pool", "irq", "main", "acl", "release"};
@@ -137,6 +160,23 @@ static void expect_error(cpb_error **error, const char *code, const char *words)
         fail_msg("%s: no \"%s\"", cpb_error_text(*error), words);
     cpb_error_free(*error);
     *error = NULL;
+}
+
+TEST(devices_of_a_class_are_listed)
+{
+    static const char *const class_of_gpus[] = {"class=0302", NULL};
+    static const char *const wrong[] = {"rules=near", NULL};
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_folder("fixtures/hosts/gpu-vm-2l4", &error);
+    char *text = cpb_host_topo(host, class_of_gpus, &error);
+    assert_non_null(strstr(text, "\"product\": \"L4\""));
+    assert_non_null(strstr(text, "\"nics\": null"));
+    cpb_text_free(text);
+    assert_null(cpb_host_topo(host, wrong, &error));
+    expect_error(&error, "usage", "there is no option \"rules\"");
+    assert_null(cpb_host_topo(NULL, none, &error));
+    expect_error(&error, "usage", "name a host");
+    cpb_host_close(host);
 }
 
 /* A device of a plan of accelerators is a rank. */
@@ -602,8 +642,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fixture_has_the_answer_of_the_command),
+        cmocka_unit_test(the_accelerators_of_every_fixture_are_those_of_the_command),
         cmocka_unit_test(arrays_tables_and_masks_agree),
         cmocka_unit_test(getters_answer_what_is_not_there),
+        cmocka_unit_test(devices_of_a_class_are_listed),
         cmocka_unit_test(accelerators_of_any_vendor_are_planned),
         cmocka_unit_test(formats_and_reasons_are_those_of_the_command),
         cmocka_unit_test(wrong_options_are_usage_errors),

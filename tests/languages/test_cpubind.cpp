@@ -143,6 +143,7 @@ int main(int argc, char **argv)
     tables(host.plan({"rules=near"}));
     errors(host);
     threads(host, host.plan({"rules=near"}));
+    CHECK(host.topo().rfind("{\"cpubind\": ", 0) == 0);
     CHECK(cpubind::next_pool(0, 0, 1, 1) == std::string("device"));
     CHECK(cpubind::next_pool(0, 0, 0, 0) == std::string("nobody"));
     CHECK(cpubind::next_pool(64, 3, 8, 4, 8) == std::string("cpu"));

@@ -48,6 +48,16 @@ class TestPlans(unittest.TestCase):
                     self.assertEqual(ask_package(folder, **options),
                                      ask_command(folder, *words))
 
+    def test_the_accelerators_are_those_of_the_command(self):
+        for name in ("gpu-2socket-8h100", "a2-192cpu-8npu"):
+            folder = os.path.join(TOP, "fixtures/hosts", name)
+            done = subprocess.run([COMMAND, "topo", "--root", folder, "--json", "--nics"],
+                                  stdout=subprocess.PIPE)
+            with cpubind.Host.folder(folder) as host:
+                self.assertEqual(host.topo(nics=True), json.loads(done.stdout))
+                with self.assertRaises(cpubind.Error):
+                    host.topo(class_="ffff")
+
     def test_a_host_that_has_planned_plans_as_a_new_one(self):
         # More rows than the facts that a host keeps; each of them twice, in both orders.
         rows = [{}, {"rules": "near"}, {"rank": 1}, {"rules": "near", "keep": "2"},

@@ -116,6 +116,12 @@ class Host(_Handle):
         data = data.encode() if isinstance(data, str) else bytes(data)
         _library.call("cpb_host_put", self._open, name.encode(), data, len(data), exit_code)
 
+    def topo(self, **options: Any) -> Dict[str, Any]:
+        """The accelerators of this host, of any vendor: the JSON of `cpubind topo --json`, as a
+        dict; options: nics, pci, class_."""
+        text = _library.call("cpb_host_topo", self._open, _library.options_of(options))
+        return _library.parse(_library.text_of(text))
+
     def plan(self, **options: Any) -> Plan:
         """The plan of this host; options: those of `cpubind plan`."""
         return Plan(_library.call("cpb_plan_make", self._open, _library.options_of(options)))

@@ -14,7 +14,7 @@ from array import array
 from ctypes import POINTER, byref, c_char_p, c_int32, c_size_t, c_void_p
 from typing import Any, Callable, Dict, Optional
 
-ABI = 1
+ABI = 2
 NAME = "libcpubind.so.1"
 
 # The numbers that an error may have.
@@ -36,6 +36,7 @@ _TYPES: Dict[str, Any] = {
     "cpb_host_folder": (c_void_p, c_char_p, _ERROR),
     "cpb_host_empty": (c_void_p, _ERROR),
     "cpb_host_put": (c_int32, c_void_p, c_char_p, c_char_p, c_size_t, c_int32, _ERROR),
+    "cpb_host_topo": (c_void_p, c_void_p, POINTER(c_char_p), _ERROR),
     "cpb_host_close": (None, c_void_p),
     "cpb_plan_make": (c_void_p, c_void_p, POINTER(c_char_p), _ERROR),
     "cpb_plan_free": (None, c_void_p),
@@ -168,8 +169,8 @@ def _value(value: Any) -> str:
 
 def options_of(options: Dict[str, Any]) -> Any:
     """{"npu": 3, "any_arch": True} as an array of "npu=3", "any-arch=yes". An option that is
-    None is left out; a list or a range is a list of CPUs."""
-    words = ["%s=%s" % (key.replace("_", "-"), _value(value))
+    None is left out; a list or a range is a list of CPUs; class_ is the option class."""
+    words = ["%s=%s" % (key.rstrip("_").replace("_", "-"), _value(value))
              for key, value in options.items() if value is not None]
     return (c_char_p * (len(words) + 1))(*[os.fsencode(word) for word in words], None)
 
@@ -186,6 +187,6 @@ def ints(function: Callable[..., int], *words: Any) -> Optional[array]:
     return None if n < 0 else copy(pointer, n)
 
 
-def parse(text: bytes) -> Dict[str, Any]:
+def parse(text: Any) -> Dict[str, Any]:
     """The object of a JSON text."""
     return json.loads(text)

@@ -45,6 +45,11 @@ extern "C" {
         exit_code: i32,
         error: *mut *mut Error,
     ) -> i32;
+    pub fn cpb_host_topo(
+        host: *mut Host,
+        options: *const *const c_char,
+        error: *mut *mut Error,
+    ) -> *mut c_char;
     pub fn cpb_host_close(host: *mut Host);
 
     pub fn cpb_plan_make(

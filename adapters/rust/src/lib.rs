@@ -165,6 +165,15 @@ impl Host {
         .map(|_| ())
     }
 
+    /// The accelerators of any vendor: the JSON of `cpubind topo --json`.
+    pub fn topo<T: AsRef<str>>(&self, options: &[T]) -> Result<String> {
+        let options = Options::new(options)?;
+        made(|error| unsafe {
+            ffi::cpb_host_topo(self.handle.as_ptr(), options.as_ptr(), error)
+        })
+        .map(taken)
+    }
+
     /// The plan of this host. The plan keeps nothing of the host.
     pub fn plan<T: AsRef<str>>(&self, options: &[T]) -> Result<Plan> {
         let options = Options::new(options)?;

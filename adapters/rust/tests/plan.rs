@@ -27,6 +27,8 @@ fn a_plan_has_the_cpus_of_each_device() {
     assert!(plan.json().starts_with("{\"cpubind\": "));
     assert!(plan.format("map").unwrap().contains("node 0"));
     assert!(!plan.explain("npu3").unwrap().is_empty());
+    assert!(host().topo(&["nics=yes"]).unwrap().starts_with("{\"cpubind\": "));
+    assert!(host().topo(&["class=ffff"]).is_err());
 }
 
 #[test]
