@@ -7,6 +7,7 @@
 #include "run_tree.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -71,9 +72,11 @@ static void move_to_kept(host_call *c)
               stderr);
 }
 
-/* Binds until the command has ended. */
+/* Binds until the command has ended. A message that nobody reads any more ends neither this
+ * process nor the binding. */
 static int attend(host_call *c, cpubind_child *child)
 {
+    (void)signal(SIGPIPE, SIG_IGN);
     move_to_kept(c);
     cpubind_linux_raise_files();
     (void)cpubind_host_bind_apply(c->host);

@@ -221,6 +221,21 @@ end_workers() {
             says 0 value cpubind run --tree $options --env NAME=value -- sh -c 'echo $NAME'
     }
 
+    # The first line of stderr is read, and later ones are written to a closed pipe.
+    outlives_the_reader_of_its_messages() {
+        {
+            cpubind run --tree $options -- sh -c \
+                'unset LD_PRELOAD; sleep 0.5; : >"$list/$$-1-dev-1"; sleep 1.5; exit 6'
+            echo $? >"$out/status"
+        } 2>&1 | head -n 1
+        rm -f "${list:?}"/*
+        cpubind restore --all
+        [ "$(cat "$out/status")" = 6 ] || {
+            echo "exit status $(cat "$out/status")"
+            return 1
+        }
+    }
+
     applies_to_a_running_tree() {
         rm -f "$out"/*.pid
         sh "$out/server" >/dev/null 2>&1 &
@@ -276,6 +291,7 @@ check "signals reach the command, and its exit status is passed on" passes_signa
 check "nothing of the ended processes stays on record" leaves_no_record_of_the_ended
 check "without --keep the others stay on all CPUs, which is said" says_that_nothing_is_kept
 check "exit statuses are those of run" passes_the_exit_status_on
+check "a closed stderr ends neither cpubind nor the binding" outlives_the_reader_of_its_messages
 check "apply --tree binds a running tree, and no other worker" applies_to_a_running_tree
 check "apply --tree --json has a row for each process" prints_json
 check "apply --tree --watch ends with the tree" watches_a_tree_to_its_end
