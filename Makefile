@@ -367,7 +367,7 @@ $(call link, quality, tests/quality/quality $(QUALITY), $(LINUX) $(TEXT) $(CORE)
 $(call link, bench_text, tests/bench/bench_text, $(TEXT) $(CORE))
 $(call link, bench_bind, tests/bench/bench_bind, $(LINUX) $(TEXT) $(CORE), -ljansson)
 $(call link, bench_watch, tests/bench/bench_watch, $(LINUX) $(TEXT) $(CORE))
-$(call link, bench_host, tests/bench/bench_host, $(WORKERS) $(LINUX) $(TEXT) $(CORE))
+$(call link, bench_host, tests/bench/bench_host, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE))
 $(call link, bench_command, tests/bench/bench_command)
 $(call link, bench_run, tests/bench/bench_run)
 # As packages have it: without libraries.

@@ -12,6 +12,7 @@
 
 #include "../../adapters/host/host_bind.h"
 #include "../../adapters/linux/source/host_source.h"
+#include "../../adapters/service/worker_figures.h"
 #include "../linux/fake_host.h"
 #include "measure.h"
 
@@ -230,8 +231,20 @@ static double time_singles(void)
     return took;
 }
 
+/* ns of CPU of the figures of one textfile, without those of memory. */
+static double time_figures(const cpubind_host_bind *h)
+{
+    cpubind_service_counts counts = {0};
+    const double start = cpu_ns();
+    for (int i = 0; i < TICKS; i++)
+        must(!cpubind_figures_count(h, &f.sys, 0, &counts).error, "figures");
+    must(counts.n_npu == N_WORKER && counts.npu[0].right == N_THREAD, "all threads are right");
+    free(counts.npu);
+    return (cpu_ns() - start) / TICKS;
+}
+
 /* ns of CPU of one period of a watch; *with_events says whether the kernel sends any. */
-static double time_ticks(int *with_events)
+static double time_ticks(int *with_events, double *figures)
 {
     cpubind_host_bind *h;
     double start;
@@ -246,6 +259,7 @@ static double time_ticks(int *with_events)
     for (int i = 0; i < TICKS; i++)
         cpubind_host_bind_again(h, 1);
     start = (cpu_ns() - start) / TICKS;
+    *figures = time_figures(h);
     cpubind_host_bind_close(h);
     return start;
 }
@@ -306,7 +320,7 @@ int main(void)
     const int n_idle = number_of("CPUBIND_BENCH_PROCESSES", 100);
     const int seconds = number_of("CPUBIND_BENCH_SECONDS", 0);
     const int n_thread = start_idle(n_idle);
-    double all = 0, singles = 0, tick;
+    double all = 0, singles = 0, tick, figures;
     int with_events;
     start_all();
     if (seconds > 0) {
@@ -322,12 +336,13 @@ int main(void)
         all = all <= 0 || a < all ? a : all;
         singles = singles <= 0 || s < singles ? s : singles;
     }
-    tick = time_ticks(&with_events);
+    tick = time_ticks(&with_events, &figures);
     const measure_of one_by_one = {singles, "one by one"};
     heading("16 workers of 258 threads, CPU time");
     row("apply --all", all, 40e6, &one_by_one, 1);
     row("one by one", singles, 0, NULL, 0);
     row("a period of a watch", tick, 50e6, NULL, 0);
+    row("figures of a textfile", figures, 50e6, NULL, 0);
     printf("  a period of 5 s: %.2f %% of a CPU, with %d idle processes of %d threads in all "
            "beside, %s events\n",
            tick / 5e9 * 100, n_idle, n_thread, with_events ? "with" : "without");
