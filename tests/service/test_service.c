@@ -25,6 +25,7 @@ static struct {
     int is_restored;   /* at the end */
     int64_t answer;    /* bytes of an answer */
     int look_ms;       /* a look takes so long */
+    int is_counting;   /* notes each full count */
     const char *other; /* the socket after a reload */
     cpubind_service_npu npu;
     cpubind_service_counts counts;
@@ -71,7 +72,9 @@ static cpubind_service_settings fake_settings(void *ctx)
 
 static const cpubind_service_counts *fake_count(void *ctx, int is_full)
 {
-    (void)ctx, (void)is_full;
+    (void)ctx;
+    if (is_full && fake.is_counting)
+        note("figures");
     fake.npu = (cpubind_service_npu){.npu = 3, .processes = 1, .right = 7};
     fake.counts.npu = &fake.npu;
     fake.counts.n_npu = 1;
@@ -302,6 +305,24 @@ TEST(the_textfile_is_written)
     const pid_t pid = start(0);
     wait_for_text(textfile, "cpubind_threads{npu=\"3\",place=\"right\"} 7\n");
     assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+/* Each question makes the service look, and each look has moved something. */
+TEST(moves_without_end_are_not_counted_without_end)
+{
+    int32_t len;
+    int n = 0;
+    fake.is_counting = 1;
+    const pid_t pid = start(0);
+    expect("READY=1");
+    for (int i = 0; i < 25; i++) {
+        assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
+        (void)poll(NULL, 0, 100);
+    }
+    assert_int_equal(end(pid, SIGTERM), 0);
+    for (const char *at = logged(log_path); (at = strstr(at, "figures")); at++)
+        n++;
+    assert_in_range(n, 1, 2);
 }
 
 TEST(a_client_is_answered)
@@ -548,6 +569,7 @@ int main(void)
         EACH(nothing_to_do_wakes_nobody),
         EACH(one_service_runs_on_a_host),
         EACH(the_textfile_is_written),
+        EACH(moves_without_end_are_not_counted_without_end),
         EACH(a_client_is_answered),
         EACH(an_answer_of_any_length_arrives),
         EACH(slow_and_silent_clients_stall_nobody),
