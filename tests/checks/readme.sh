@@ -19,6 +19,9 @@
 # a2-driver-host, with 48 CPUs, and the worker drives its NPU 1. Commands that bind need root, which has a /run of its own.
 LC_ALL=C
 export LC_ALL
+unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
+    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CPUBIND_RULES CPUBIND_FACTS \
+    ASCEND_RT_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES
 
 if [ -z "$README_MOUNTS" ]; then
     README_MOUNTS=shared
@@ -177,15 +180,18 @@ run_go() { # block
             CGO_LDFLAGS="-L$out/lib" go run main.go
 }
 
-# The core is C99 and C++11 in one file.
+# A program with the core, or with the shared library, as C and as C++.
 run_c() { # block
     rm -f "$work/first"
+    library=
+    ! grep -q cpubind_api.h "$1" || library="-L $out/lib -lcpubind"
     cp "$1" "$work/program.c" || return 1
     for compiler in "cc -std=c99" "cc -std=c17" \
         "c++ -std=c++20 -Wpedantic -Wno-missing-field-initializers -x c++"; do
         # shellcheck disable=SC2086
-        $compiler -Wall -Wextra -Werror -fsanitize=address,undefined -I . "$work/program.c" \
-            -o "$work/program" && "$work/program" >"$work/got" || return 1
+        $compiler -Wall -Wextra -Werror -fsanitize=address,undefined -I . -I adapters/api \
+            "$work/program.c" $library -o "$work/program" && example ./program >"$work/got" ||
+            return 1
         [ ! -e "$work/first" ] || diff "$work/first" "$work/got" >&2 || return 1
         cp "$work/got" "$work/first"
     done
