@@ -1496,7 +1496,7 @@ CPUBIND_PRIV int32_t cpubind_priv_home_node(const cpubind_priv_planner *p, int32
 }
 
 /* The homes as segments, and what their extended pools are. Where every CPU is a segment and no
- * id is missing, homes are read without a search for runs, which most homes then have many of. */
+ * id is missing, homes are read without a search for runs: most of them would be short. */
 CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
 {
     const cpubind_lists *affinity = &p->devices->affinity;

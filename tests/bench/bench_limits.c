@@ -1,8 +1,8 @@
 /* bench_limits.c - the time of plans of 65,536 CPUs and 4,096 devices, whatever the homes
  * SPDX-License-Identifier: MIT
  *
- * Prints a table and asserts nothing: see measure.h. Each plan is made once, next to a reading of
- * the same lists. Needs 3 GB of memory.
+ * Prints a table and asserts nothing: see measure.h. Each plan is made once, next to a reading
+ * of the same lists. Needs 3 GB of memory.
  */
 #include <inttypes.h>
 #include <string.h>
