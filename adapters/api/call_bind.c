@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "device_bound.h"
 
 struct cpb_binding {
     call_options options;
     call_source *source; /* of another host, whose inputs the facts quote; or NULL */
     api_bound bound;
+    api_device_plan devices;   /* of a process on an accelerator ... */
+    cpubind_thread_rule *rule; /* ... whose goal borrows both */
     api_out json;
 };
 
@@ -97,7 +100,11 @@ static cpb_binding *new_binding(const char *const *options, enum api_command com
 /* Says which options contradict each other; NULL when none do. */
 static const char *conflict(const api_options *o, int is_self)
 {
-    if (o->one_npu < 0 && !o->request.has_rank)
+    if (api_device_conflict(o))
+        return api_device_conflict(o);
+    if (api_asks_for_devices(o) && !o->request.has_rank && o->topo.n_named != 1)
+        return "say which device: pci=ADDRESS, or rank=N among those that the process sees";
+    if (!api_asks_for_devices(o) && o->one_npu < 0 && !o->request.has_rank)
         return "say which NPU: npu=N, or rank=N among the visible ones";
     if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
         return "npu names the NPU; rank and visible find it: give one";
@@ -107,6 +114,58 @@ static const char *conflict(const api_options *o, int is_self)
                ? "memory=prefer is for the calling process: a process sets its own memory "
                  "policy only"
                : NULL;
+}
+
+/* Plans the accelerator of the process, and makes the goal. Returns the status, with the reason
+ * in *why. */
+static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why)
+{
+    api_options *o = &b->options.options;
+    api_process_view view = {.host = host, .process = &b->bound.live.source};
+    const cpubind_source seen = api_process_source(&view);
+    const int is_named = o->topo.n_named == 1 && !o->request.has_rank;
+    const cpubind_pci_pool *pool;
+    int32_t rank;
+    int status = API_DONE;
+    b->rule = (cpubind_thread_rule *)calloc((size_t)o->n_wish + 1, sizeof *b->rule);
+    if (!b->rule || (o->request.allowed &&
+                     !api_process_allow(&view, o->request.allowed, o->request.n_allowed)))
+        status = api_no_room(why);
+    if (status == API_DONE)
+        status = api_make_devices(&seen, o, is_named ? &o->pci[0] : NULL, &b->devices, why);
+    free(view.status);
+    if (status == API_DONE)
+        status = api_check_device_rank(&b->devices, o, why);
+    if (status != API_DONE)
+        return status;
+    rank = is_named ? 0 : api_rank_of_devices(&b->devices, o);
+    pool = &b->devices.plan.pool[rank];
+    if (pool->n_cpu == 0) {
+        api_explain_device(&b->devices, pool, why);
+        return API_REFUSED;
+    }
+    api_device_goal(o, pool, &b->devices.topo.facts.device[pool->device], b->rule, &b->bound);
+    b->bound.goal.memory_node = pool->memory_node;
+    return API_DONE;
+}
+
+/* Plans for the process. Returns the status; the reason is that of api_plan_bound, or *why. */
+static int plan_process(cpb_binding *b, api_text *why)
+{
+    api_options *o = &b->options.options;
+    const cpubind_source *host = b->source ? &b->source->host.source : &b->bound.live.source;
+    int status;
+    b->bound.is_on_device = api_asks_for_devices(o);
+    status = api_prepare_bound(o, &b->bound, b->source != NULL, why);
+    if (status != API_DONE)
+        return status;
+    if (b->source)
+        cpubind_mutex_lock(b->source->mutex);
+    status =
+        b->bound.is_on_device ? plan_device(b, host, why) : api_plan_bound(o, &b->bound, host);
+    if (b->source)
+        cpubind_mutex_unlock(b->source->mutex);
+    return status;
 }
 
 /* Plans for the process and binds it. Returns 0, with *error, when that fails. */
@@ -125,14 +184,7 @@ static int bind_process(cpb_binding *b, cpb_host *host, cpb_error **error)
     }
     if (b->source)
         o->root = b->source->name;
-    status = api_prepare_bound(o, &b->bound, b->source != NULL, &why);
-    if (status == API_DONE) {
-        if (b->source)
-            cpubind_mutex_lock(b->source->mutex);
-        status = api_plan_bound(o, &b->bound, b->source ? &b->source->host.source : NULL);
-        if (b->source)
-            cpubind_mutex_unlock(b->source->mutex);
-    }
+    status = plan_process(b, &why);
     if (b->bound.planned.code != CPUBIND_PROBLEM_NONE) {
         (void)call_refuse(error, &b->bound.planned, o);
         return 0;
@@ -239,6 +291,8 @@ void cpb_binding_close(cpb_binding *binding)
     if (!binding)
         return;
     api_close_bound(&binding->bound);
+    api_free_devices(&binding->devices);
+    free(binding->rule);
     call_drop_source(binding->source);
     call_free_options(&binding->options);
     free(binding->json.text);

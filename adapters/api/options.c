@@ -27,7 +27,8 @@
 #define EVERY    (PLANNING | STORE | API_RESTORE | API_SERVICE | API_TOPO | API_STATUS)
 
 /* That take devices of any vendor. */
-#define DEVICES (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_STATUS | LIVE)
+#define DEVICES                                                                                \
+    (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_BIND_CALL | API_STATUS | LIVE)
 
 /* One word of a closed set. */
 typedef struct choice {
@@ -782,7 +783,7 @@ const api_option api_option_rows[] = {
     FLAG("slurm", API_TOPO, is_slurm),
     READ("pci", DEVICES, read_pci),
     READ("class", DEVICES, read_class),
-    READ("roles", API_PLAN | API_PLAN_CALL | LIVE, read_roles),
+    READ("roles", API_PLAN | API_PLAN_CALL | API_BIND_CALL | LIVE, read_roles),
     FLAG("all", API_APPLY | API_VERIFY | API_RESTORE, all),
     FLAG("tree", API_APPLY | API_RUN, tree),
     FLAG("respect-masks", API_APPLY, respects_masks),

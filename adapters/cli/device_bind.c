@@ -10,53 +10,7 @@
 
 #include "../host/device_workers.h"
 #include "../linux/source/tar_folder.h"
-#include "../text/cpulist.h"
 #include "../text/procfs.h"
-
-/* == The host as the process sees it ======================================== */
-
-#define INPUT_STATUS "proc/self/status"
-
-static cpubind_input read_view(void *ctx, const char *name)
-{
-    const cli_view *m = (const cli_view *)ctx;
-    const int is_status = strcmp(name, INPUT_STATUS) == 0;
-    const int is_env = strcmp(name, "env") == 0;
-    const cpubind_source *source = (is_status || is_env) && m->process ? m->process : m->host;
-    if (is_env && !m->process)
-        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
-    if (is_status && m->status)
-        return (cpubind_input){
-            .state = CPUBIND_INPUT_PRESENT, .data = m->status, .len = m->status_len};
-    return source->read(source->ctx, name);
-}
-
-static cpubind_input list_view(void *ctx, const char *name)
-{
-    const cli_view *m = (const cli_view *)ctx;
-    return m->host->list(m->host->ctx, name);
-}
-
-cpubind_source cli_view_source(cli_view *view)
-{
-    return (cpubind_source){view, read_view, list_view};
-}
-
-int cli_view_allow(cli_view *m, const int32_t *cpu, int32_t n)
-{
-    static const char key[] = "Cpus_allowed_list:\t";
-    const int32_t room = n * 6 + 1; /* "65535," at most */
-    int32_t len = 0;
-    free(m->status);
-    m->status = (char *)malloc(sizeof key + (size_t)room);
-    if (!m->status)
-        return 0;
-    memcpy(m->status, key, sizeof key - 1);
-    (void)cpubind_cpulist_format(cpu, n, m->status + sizeof key - 1, room, &len);
-    m->status_len = (int32_t)sizeof key - 1 + len;
-    m->status[m->status_len++] = '\n';
-    return 1;
-}
 
 /* == Who uses a device ====================================================== */
 
@@ -229,9 +183,9 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
 int cli_place_on_device(api_options *o, api_bound *bound, cli_run_place *out)
 {
     const int is_live = !o->root && !o->fixture;
-    cli_view view = {.host = is_live ? &bound->live.source : &bound->host.source,
-                     .process = &bound->live.source};
-    const cpubind_source source = cli_view_source(&view);
+    api_process_view view = {.host = is_live ? &bound->live.source : &bound->host.source,
+                             .process = &bound->live.source};
+    const cpubind_source source = api_process_source(&view);
     api_text why = {"", 0};
     int status;
     bound->is_on_device = 1;
@@ -244,7 +198,8 @@ int cli_place_on_device(api_options *o, api_bound *bound, cli_run_place *out)
         status = cli_open_host(o, &bound->host, &why);
     if (status != API_DONE)
         return cli_fail(o, status, why.text);
-    if (o->request.allowed && !cli_view_allow(&view, o->request.allowed, o->request.n_allowed))
+    if (o->request.allowed &&
+        !api_process_allow(&view, o->request.allowed, o->request.n_allowed))
         return cli_no_memory();
     status = plan(o, bound, &source, out);
     free(view.status);

@@ -11,21 +11,6 @@
 #include "../host/host_workers.h"
 #include "run_device.h"
 
-/* The files of a host, but the environment of a live process, and allowed CPUs that may be
- * others than those of the process. */
-typedef struct cli_view {
-    const cpubind_source *host;
-    const cpubind_source *process; /* NULL: an empty environment */
-    char *status;                  /* free(3)'s; NULL: the allowed CPUs of the process */
-    int32_t status_len;
-} cli_view;
-
-/* The view as a source, which borrows from it. */
-cpubind_source cli_view_source(cli_view *view);
-
-/* Sets the allowed CPUs. Returns 0 without memory. */
-int cli_view_allow(cli_view *view, const int32_t *cpu, int32_t n);
-
 /* Reads the processes that have a file of a device open: all, or with a pid above 0 that one.
  * Returns the exit status; errors are printed. */
 int cli_read_device_workers(const api_options *options, const cpubind_source *source,

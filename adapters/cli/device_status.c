@@ -71,8 +71,8 @@ static int make_goals(cli_status *s)
 
 int cli_look_at_devices(const api_options *options, const cpubind_source *source, cli_status *s)
 {
-    cli_view view = {.host = source};
-    const cpubind_source seen = cli_view_source(&view);
+    api_process_view view = {.host = source};
+    const cpubind_source seen = api_process_source(&view);
     int32_t *cpu = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *cpu);
     api_text why = {"", 0};
     int32_t n;
@@ -86,7 +86,7 @@ int cli_look_at_devices(const api_options *options, const cpubind_source *source
     else
         status = cli_read_device_workers(options, source, &s->devices.topo, 0, &s->workers);
     n = status == API_DONE ? choose_cpus(options, source, &s->workers, cpu) : 0;
-    if (n > 0 && !cli_view_allow(&view, cpu, n))
+    if (n > 0 && !api_process_allow(&view, cpu, n))
         status = cli_no_memory();
     api_free_devices(&s->devices);
     if (status == API_DONE) {

@@ -396,51 +396,19 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
 
 /* == The goal =============================================================== */
 
-/* The CPUs of a role; those of main where the device has none for it. */
-static cpubind_cpus cpus_of_role(const cli_run_place *place, cpubind_role role)
-{
-    const cpubind_span *span = place->roles.span;
-    if (span[role].count == 0)
-        role = CPUBIND_ROLE_MAIN;
-    return (cpubind_cpus){place->role_cpu + span[role].first, span[role].count};
-}
-
-/* The CPUs of --thread; nothing is kept for the host, so that `keep` is main. */
-static cpubind_cpus cpus_of_wish(const cli_run_place *place, const cpubind_thread_wish *wish)
-{
-    switch (wish->kind) {
-    case CPUBIND_WISH_POOL:
-        return (cpubind_cpus){place->cpu, place->n_cpu};
-    case CPUBIND_WISH_LIST:
-        return wish->cpus;
-    case CPUBIND_WISH_LEAVE:
-        return (cpubind_cpus){NULL, 0};
-    default:
-        return cpus_of_role(place,
-                            wish->kind == CPUBIND_WISH_ROLE ? wish->role : CPUBIND_ROLE_MAIN);
-    }
-}
-
 int cli_make_place_goal(const api_options *o, cli_run_place *place, api_bound *bound)
 {
-    cpubind_goal *goal = &bound->goal;
+    const cpubind_pci_pool pool = {.cpu = place->cpu,
+                                   .n_cpu = place->n_cpu,
+                                   .role_cpu = place->role_cpu,
+                                   .roles = place->roles};
     free(place->rule);
     place->rule = (cpubind_thread_rule *)calloc((size_t)o->n_wish + 1, sizeof *place->rule);
     if (!place->rule)
         return cli_no_memory();
-    *goal = (cpubind_goal){.npu = -1, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
-    goal->main = cpus_of_role(place, CPUBIND_ROLE_MAIN);
-    goal->rule = place->rule;
-    goal->n_rule = o->n_wish;
-    for (int32_t i = 0; i < o->n_wish; i++)
-        place->rule[i] =
-            (cpubind_thread_rule){o->wish[i].name, cpus_of_wish(place, &o->wish[i]),
-                                  o->wish[i].kind == CPUBIND_WISH_LEAVE};
-    if (place->device >= 0) {
-        const cpubind_pci_function *device = &place->devices.topo.facts.device[place->device];
-        (void)cpubind_pci_format(goal->pci, &device->pci);
-        bound->product = device->accelerator.product;
-    }
+    api_device_goal(o, &pool,
+                    place->device < 0 ? NULL : &place->devices.topo.facts.device[place->device],
+                    place->rule, bound);
     return API_DONE;
 }
 

@@ -7,7 +7,7 @@
 #ifndef CPUBIND_CLI_RUN_DEVICE_H
 #define CPUBIND_CLI_RUN_DEVICE_H
 
-#include "../api/device_plan.h"
+#include "../api/device_bound.h"
 #include "bind_common.h"
 
 /* Where a process runs. All zero before cli_find_run_place or cli_place_on_device. */

@@ -542,6 +542,97 @@ TEST(a_process_is_bound_verified_bound_again_and_restored)
     cpb_error_free(error);
 }
 
+static void put_gpu(cpb_host *host, int address, int cpu)
+{
+    char name[96], list[32];
+    const struct {
+        const char *name, *text;
+    } files[] = {{"vendor", "0x10de\n"}, {"device", "0x2330\n"}, {"class", "0x030200\n"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(name, sizeof name, "sys/bus/pci/devices/0000:%02d:00.0/%s", address,
+                 files[i].name);
+        assert_int_equal(
+            cpb_host_put(host, name, files[i].text, strlen(files[i].text), 0, NULL), 0);
+    }
+    snprintf(name, sizeof name, "sys/bus/pci/devices/0000:%02d:00.0/numa_node", address);
+    snprintf(list, sizeof list, "%d\n", address - 1);
+    assert_int_equal(cpb_host_put(host, name, list, strlen(list), 0, NULL), 0);
+    snprintf(name, sizeof name, "sys/devices/system/node/node%d/cpulist", address - 1);
+    snprintf(list, sizeof list, "%d\n", cpu);
+    assert_int_equal(cpb_host_put(host, name, list, strlen(list), 0, NULL), 0);
+}
+
+/* A host of two GPUs, each on a node of one CPU of this process. */
+static cpb_host *own_gpus(int32_t cpu[2])
+{
+    cpb_host *host = own_host(cpu);
+    put_gpu(host, 1, (int)cpu[0]);
+    put_gpu(host, 2, (int)cpu[1]);
+    return host;
+}
+
+TEST(a_process_is_bound_to_an_accelerator)
+{
+    int32_t cpu[2];
+    cpb_error *error = NULL;
+    cpb_host *host = own_gpus(cpu);
+    const pid_t child = start_child();
+    const char *const by_address[] = {"pci=0000:02:00.0", "memory=none", state, NULL};
+    const char *const by_rank[] = {"class=0302", "rank=0", "memory=none", state, NULL};
+    const char *const where[] = {state, NULL};
+    cpu_set_t set;
+    cpb_binding *b;
+    put_on(child, cpu[0], cpu[1]);
+    for (int i = 0; i < 2; i++) {
+        b = cpb_bind(host, child, i == 0 ? by_address : by_rank, &error);
+        if (!b)
+            fail_msg("%s", cpb_error_text(error));
+        assert_int_equal(sched_getaffinity(child, sizeof set, &set), 0);
+        assert_int_equal(CPU_COUNT(&set), 1);
+        assert_true(CPU_ISSET((size_t)cpu[1 - i], &set));
+        assert_non_null(strstr(cpb_binding_json(b), i == 0 ? "\"pci\": \"0000:02:00.0\""
+                                                           : "\"pci\": \"0000:01:00.0\""));
+        assert_int_equal(cpb_binding_verify(b, &error), 0);
+        put_on(child, cpu[0], cpu[1]);
+        assert_int_equal(cpb_binding_verify(b, &error), 1);
+        assert_int_equal(cpb_binding_again(b, &error), 1);
+        assert_int_equal(cpus_of(child), 1);
+        cpb_binding_close(b);
+        b = cpb_binding_open(child, where, &error);
+        assert_non_null(b);
+        assert_int_equal(cpb_binding_verify(b, &error), 0);
+        assert_int_equal(cpb_binding_restore(b, &error), 1);
+        assert_int_equal(cpus_of(child), 2);
+        cpb_binding_close(b);
+    }
+    cpb_host_close(host);
+    end_child(child);
+}
+
+TEST(an_accelerator_that_is_not_there_is_refused)
+{
+    static const struct {
+        const char *option[2], *code, *words;
+    } rows[] = {
+        {{"class=0302", NULL}, "usage", "say which device"},
+        {{"pci=0000:02:00.0", "npu=0"}, "usage", "about NPUs"},
+        {{"pci=0000:07:00.0", NULL}, "refused", "there is no PCI function 0000:07:00.0"},
+        {{"class=0302", "rank=2"}, "refused", "--rank 2 is none of the 2 devices"}};
+    int32_t cpu[2];
+    cpb_host *host = own_gpus(cpu);
+    const pid_t child = start_child();
+    const int32_t before = cpus_of(child);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const options[] = {rows[i].option[0], state, rows[i].option[1], NULL};
+        cpb_error *error = NULL;
+        assert_null(cpb_bind(host, child, options, &error));
+        expect_error(&error, rows[i].code, rows[i].words);
+        assert_int_equal(cpus_of(child), before);
+    }
+    cpb_host_close(host);
+    end_child(child);
+}
+
 TEST(what_cannot_be_bound_is_refused_before_anything_changes)
 {
     static const struct {
@@ -654,6 +745,8 @@ int main(void)
         cmocka_unit_test(what_is_no_input_is_refused),
         cmocka_unit_test(threads_plan_from_one_host),
         cmocka_unit_test(a_process_is_bound_verified_bound_again_and_restored),
+        cmocka_unit_test(a_process_is_bound_to_an_accelerator),
+        cmocka_unit_test(an_accelerator_that_is_not_there_is_refused),
         cmocka_unit_test(what_cannot_be_bound_is_refused_before_anything_changes),
         cmocka_unit_test(a_thread_binds_itself_alone),
         cmocka_unit_test(the_budget_is_that_of_the_core),

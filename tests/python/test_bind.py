@@ -104,6 +104,23 @@ class TestBinding(unittest.TestCase):
             self.assertEqual(caught.exception.code, "usage")
         self.assertEqual(self.cpus(), CPUS)
 
+    def test_a_process_is_bound_to_an_accelerator(self):
+        host = small_host()
+        self.addCleanup(host.close)
+        for i, cpu in enumerate(CPUS):
+            device = "sys/bus/pci/devices/0000:0%d:00.0/" % (i + 1)
+            for name, text in (("vendor", "0x10de"), ("device", "0x2330"),
+                               ("class", "0x030200"), ("numa_node", str(i))):
+                host.put(device + name, text + "\n")
+            host.put("sys/devices/system/node/node%d/cpulist" % i, "%d\n" % cpu)
+        for options in ({"pci": "0000:02:00.0"}, {"class_": "0302", "rank": 1}):
+            with host.bind(self.pid, memory="none", state=self.state, **options) as binding:
+                self.assertEqual(self.cpus(), CPUS[1:])
+                self.assertEqual(binding.report()["pci"], "0000:02:00.0")
+                os.sched_setaffinity(self.pid, CPUS)
+                self.assertEqual(binding.again(), 1)
+            self.assertEqual(self.cpus(), CPUS)
+
     def test_a_process_has_one_binding_at_a_time(self):
         with self.bind():
             with self.assertRaises(cpubind.Error) as caught:
