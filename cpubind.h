@@ -1387,11 +1387,15 @@ CPUBIND_PRIV int32_t cpubind_priv_next_run(const cpubind_host *host, const int32
     while (i < end && cpu[i] < first)
         i++;
     start = i;
-    while (end - i > CPUBIND_PRIV_BLOCK && cpu[i + CPUBIND_PRIV_BLOCK] - first < n &&
-           cpu[i + CPUBIND_PRIV_BLOCK] == cpu[i] + CPUBIND_PRIV_BLOCK)
-        i += CPUBIND_PRIV_BLOCK;
-    while (i < end && cpu[i] - first < n && cpu[i] - cpu[start] == i - start)
-        i++;
+    if (i < end && cpu[i] - first < n) {
+        int32_t step = 1;
+        for (; end - i > step && cpu[i + step] - cpu[i] == step; step += step)
+            i += step;
+        for (step /= 2; step > 0; step /= 2)
+            if (end - i > step && cpu[i + step] - cpu[i] == step)
+                i += step;
+        i = cpubind_priv_min(i + 1, start + n - (cpu[start] - first));
+    }
     *at = i;
     *past = i > start ? cpu[i - 1] - first + 1 : n;
     return i - start;
@@ -2765,8 +2769,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     X(cpu_step, n_cpu)                                                                         \
     /* by core */                                                                              \
     X(core_row, n_cpu + 1) /* offsets into core_cpu */                                         \
-    X(core_id, n_cpu)      /* its first CPU */                                                 \
-    X(core_node, n_cpu)    /* id of its node */                                                \
+    X(core_id, n_cpu)   /* its id in the host of cores: its number, so that none is missing */ \
+    X(core_node, n_cpu) /* id of its node */                                                   \
     X(core_owner, n_cpu)                                                                       \
     X(core_step, n_cpu)                                                                        \
     X(node_core, n_cpu) /* cores, node by node */                                              \
@@ -2778,7 +2782,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
       n_node *n_node) /* [a * n_node + b]: node b is the nearest place to node a */            \
     /* by device */                                                                            \
     X(near_row, n_device + 1) /* offsets into near_core */                                     \
-    X(near_core, n_affinity)  /* the affinity lists, as first CPUs of cores */                 \
+    X(near_core, n_affinity)  /* the affinity lists, in cores */                               \
     X(place_row, n_device + 1)                                                                 \
     X(place, n_affinity + n_device) /* nodes of the place, indices into node_id */             \
     X(lack, n_device)               /* devices below the minimum, in the order of service */
@@ -2870,7 +2874,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
                              near->core_cpu);
     for (int32_t c = 0; c < near->n_core; c++) {
         const int32_t first = near->core_cpu[near->core_row[c]];
-        near->core_id[c] = host->cpu[first];
+        near->core_id[c] = c;
         near->core_node[c] = host->node[first];
         for (int32_t i = near->core_row[c]; i < near->core_row[c + 1]; i++)
             if (host->node[near->core_cpu[i]] != host->node[first])
@@ -2883,7 +2887,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
     return CPUBIND_OK;
 }
 
-/* Makes the affinity lists of cores: every core once, by its first CPU. */
+/* Makes the affinity lists of cores: every core once. */
 CPUBIND_PRIV void cpubind_priv_make_core_lists(cpubind_priv_near *near)
 {
     const cpubind_host *host = near->host;
@@ -2899,14 +2903,13 @@ CPUBIND_PRIV void cpubind_priv_make_core_lists(cpubind_priv_near *near)
         int32_t ib = 0;
         int32_t is_sorted = 1;
         int32_t count;
-        while ((count = cpubind_priv_common_run(affinity->cpu, end, &ia, host->cpu, host->n_cpu,
-                                                &ib)) > 0)
+        while ((count = cpubind_priv_next_run(host, affinity->cpu, end, &ia, &ib)) > 0)
             for (int32_t i = ib - count; i < ib; i++) {
                 const int32_t core = near->core_of[i];
                 if (seen[core] == d)
                     continue;
                 seen[core] = d;
-                near->near_core[n] = near->core_id[core];
+                near->near_core[n] = core;
                 is_sorted &= n == first || near->near_core[n - 1] < near->near_core[n];
                 n++;
             }
@@ -3437,9 +3440,10 @@ CPUBIND_PRIV cpubind_status cpubind_priv_read_cores(cpubind_priv_near *near)
     cpubind_priv_find_starts(p);
     status = cpubind_priv_make_segments(p);
     if (status != CPUBIND_OK) {
-        if (p->fault != NULL)
-            p->fault->index =
-                cpubind_priv_find(near->host->cpu, near->host->n_cpu, p->fault->cpu);
+        if (p->fault != NULL) {
+            p->fault->index = near->core_cpu[near->core_row[p->fault->index]];
+            p->fault->cpu = near->host->cpu[p->fault->index];
+        }
         return status;
     }
     cpubind_priv_make_homes(p);
