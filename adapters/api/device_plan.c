@@ -146,21 +146,28 @@ static void read_devices(const cpubind_source *source, const api_options *option
         (void)see_only(&out->facts, only);
 }
 
-int api_make_devices(const cpubind_source *source, const api_options *options,
-                     const cpubind_pci_address *only, api_device_plan *out, api_text *why)
+cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_options *options)
 {
     const cpubind_request *q = &options->request;
     cpubind_pci_asked asked = {.overlap = q->overlap,
                                .roles = {{0, 1, 0, 0}},
                                .limits = {q->allowed, q->n_allowed, q->exclude, q->n_exclude}};
-    int status;
     if (options->has_roles)
         asked.roles = options->roles;
+    asked.strategy = wants_near(source, options) ? CPUBIND_NEAR : CPUBIND_TOPO_AFFINITY;
+    return asked;
+}
+
+int api_make_devices(const cpubind_source *source, const api_options *options,
+                     const cpubind_pci_address *only, api_device_plan *out, api_text *why)
+{
+    cpubind_pci_asked asked;
+    int status;
     read_devices(source, options, only, &out->topo);
     status = api_topo_judge(&out->topo, options, why);
     if (status != API_DONE)
         return status;
-    asked.strategy = wants_near(source, options) ? CPUBIND_NEAR : CPUBIND_TOPO_AFFINITY;
+    asked = api_device_asked(source, options);
     return make_plan(&asked, out, why);
 }
 

@@ -60,6 +60,9 @@ const char *api_device_conflict(const api_options *options);
 int api_has_devices_alone(const cpubind_source *source, const api_options *options,
                           const api_planned *planned);
 
+/* How the options want devices planned; borrows from them. */
+cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_options *options);
+
 /* Reads and plans the devices that the options ask for. Returns the exit status, with the
  * reason in *why. api_free_devices may be called in every case.
  *   in      only: plans this device alone, as rank 0, whether or not the process sees it; all

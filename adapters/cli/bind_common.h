@@ -43,7 +43,7 @@ void cli_release_signals(void);
 int cli_was_signalled(void);
 
 /* apply --all and verify --all (cmd_host.c). Returns the exit status. */
-int cli_call_all(const api_options *options);
+int cli_call_all(api_options *options);
 
 /* == The report ============================================================= */
 

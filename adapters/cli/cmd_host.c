@@ -13,6 +13,7 @@
 #include "../linux/terminal.h"
 #include "host_call.h"
 #include "output.h"
+#include "run_device.h"
 #include "service_ask.h"
 
 /* Items of a report, at most, that tell which CPUs most threads belong on. */
@@ -28,6 +29,30 @@ static api_bound bound_of(const host_call *c, const cpubind_host_row *row)
                        .binding = (cpubind_binding *)row->binding};
     (void)snprintf(bound.other_path, sizeof bound.other_path, "%s", row->other_path);
     return bound;
+}
+
+void cli_add_row_device(api_text *to, const host_call *c, const cpubind_host_row *row)
+{
+    if (row->n_npu > 1 && c->is_on_devices)
+        api_add(to, ", %d devices", (int)row->n_npu);
+    else if (*row->pci)
+        api_add(to, ", %s", row->pci);
+    else if (row->npu >= 0 && !c->is_on_devices)
+        api_add(to, ", NPU %d", (int)row->npu);
+}
+
+/* Why a process has no CPUs of its devices. */
+static int explain_pool(const cpubind_host_row *row, api_text *to)
+{
+    if (row->pool_status == CPUBIND_ERR_TOO_FEW)
+        api_add(to, "its pool has too few CPUs for --roles and the %d processes of the device",
+                (int)row->n_process);
+    else
+        api_add(to,
+                "there is no pool for it: the CPUs near %s are not known, or none of them "
+                "is allowed",
+                row->n_npu > 1 ? "its devices" : "its device");
+    return API_REFUSED;
 }
 
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
@@ -55,7 +80,9 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
     default:
         return API_DONE;
     }
-    if (row->n_npu > 1) {
+    if (row->pool_status != CPUBIND_OK && row->problem.code != CPUBIND_PROBLEM_NONE)
+        return explain_pool(row, to);
+    if (row->n_npu > 1 && !c->is_on_devices) {
         api_add(to,
                 "it drives %d NPUs, and a process is bound to one: start one process for "
                 "each NPU",
@@ -97,10 +124,17 @@ static void add_list(api_table *table, const char *list)
         api_cell(table, "%s", *list ? list : "-");
 }
 
-static void add_heads(api_table *table)
+static void add_heads(api_table *table, int is_on_devices)
 {
-    static const char *const heads[] = {"NPU",   "process", "name",  "container", "main CPUs",
-                                        "right", "moved",   "wrong", "state"};
+    const char *const heads[] = {is_on_devices ? "device" : "NPU",
+                                 "process",
+                                 "name",
+                                 "container",
+                                 "main CPUs",
+                                 "right",
+                                 "moved",
+                                 "wrong",
+                                 "state"};
     table->n_column = (int32_t)(sizeof heads / sizeof *heads);
     for (int32_t i = 0; i < table->n_column; i++)
         api_cell(table, "%s", heads[i]);
@@ -128,10 +162,15 @@ static void add_main(api_table *table, const cpubind_report *report)
 static void print_table(const host_call *c)
 {
     api_table table = {.n_column = 0};
-    add_heads(&table);
+    add_heads(&table, c->is_on_devices);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
-        api_cell_number(&table, row->npu);
+        api_text device = {"", 0};
+        cli_add_row_device(&device, c, row);
+        if (c->is_on_devices)
+            api_cell(&table, "%s", device.len > 2 ? device.text + 2 : "-");
+        else
+            api_cell_number(&table, row->npu);
         api_cell_number(&table, row->pid);
         api_cell(&table, "%.12s", row->name);
         api_cell(&table, "%s", row->container[0] ? row->container : "-");
@@ -161,15 +200,13 @@ static int is_new(host_call *c, const char *text)
 static void print_wrong(host_call *c, const cpubind_host_row *row)
 {
     const api_bound bound = bound_of(c, row);
-    api_text text = {"", 0};
+    api_text text = {"", 0}, device = {"", 0};
     json_t *warnings, *one;
     size_t i;
     (void)cli_explain_row(c, row, &text);
-    if (text.len > 0 && row->npu >= 0)
-        fprintf(stderr, "cpubind: process %d, NPU %d: %s\n", (int)row->pid, (int)row->npu,
-                text.text);
-    else if (text.len > 0)
-        fprintf(stderr, "cpubind: process %d: %s\n", (int)row->pid, text.text);
+    cli_add_row_device(&device, c, row);
+    if (text.len > 0)
+        fprintf(stderr, "cpubind: process %d%s: %s\n", (int)row->pid, device.text, text.text);
     warnings = row->report ? cli_outcome_warnings_json(&bound, row->report) : NULL;
     json_array_foreach(warnings, i, one)
     {
@@ -187,17 +224,24 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
     const api_bound bound = bound_of(c, row);
     api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
-    return json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:s, s:o, s:o}", "npu",
-                     row->npu < 0 ? json_null() : json_integer(row->npu), "pid", (int)row->pid,
-                     "name", cli_json_text(row->name), "container",
-                     row->container[0] ? cli_json_text(row->container) : json_null(), "process",
-                     (int)row->process, "processes", (int)row->n_process, "state",
-                     cpubind_host_state_word(row->state), "error",
-                     text.len > 0 ? json_pack("{s:i, s:o}", "status", status, "text",
-                                              cli_json_text(text.text))
-                                  : json_null(),
-                     "outcome",
-                     row->report ? cli_outcome_json(&bound, row->report) : json_null());
+    json_t *json =
+        json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:s, s:o, s:o}", "npu",
+                  row->npu < 0 || c->is_on_devices ? json_null() : json_integer(row->npu),
+                  "pid", (int)row->pid, "name", cli_json_text(row->name), "container",
+                  row->container[0] ? cli_json_text(row->container) : json_null(), "process",
+                  (int)row->process, "processes", (int)row->n_process, "state",
+                  cpubind_host_state_word(row->state), "error",
+                  text.len > 0 ? json_pack("{s:i, s:o}", "status", status, "text",
+                                           cli_json_text(text.text))
+                               : json_null(),
+                  "outcome", row->report ? cli_outcome_json(&bound, row->report) : json_null());
+    if (json && c->is_on_devices) {
+        (void)json_object_set_new(json, "pci", *row->pci ? json_string(row->pci) : json_null());
+        (void)json_object_set_new(json, "product",
+                                  row->product ? json_string(row->product) : json_null());
+        (void)json_object_set_new(json, "devices", json_integer(row->n_npu));
+    }
+    return json;
 }
 
 /* All rows, or those with news. */
@@ -210,7 +254,7 @@ static int print_json(const host_call *c, int is_news)
         if (is_news && !row->is_news)
             continue;
         n++;
-        if (row->npu >= 0)
+        if (row->npu >= 0 || *row->pci)
             workers = cli_json_append(workers, cli_row_json(c, row));
         else
             others = cli_json_append(others, cli_row_json(c, row));
@@ -263,7 +307,8 @@ static int print_all(host_call *c)
     if (c->options->json)
         return print_json(c, 0) ? worst(c) : cli_no_memory();
     if (cpubind_host_bind_n(c->host) == 0 && !c->options->quiet)
-        puts("no process drives an NPU");
+        puts(c->is_on_devices ? "no process has a file of a device open"
+                              : "no process drives an NPU");
     else if (!c->options->quiet)
         print_table(c);
     (void)fflush(stdout);
@@ -279,19 +324,20 @@ static int print_all(host_call *c)
 static void print_row_news(host_call *c, const cpubind_host_row *row)
 {
     const cpubind_report *report = row->report;
-    api_text text = {"", 0};
+    api_text text = {"", 0}, device = {"", 0};
     api_out news = {0};
+    cli_add_row_device(&device, c, row);
     if (cli_explain_row(c, row, &text) != API_DONE || row->state != CPUBIND_HOST_BOUND ||
         !report) {
-        printf("process %d (%s), NPU %d: %s\n", (int)row->pid, row->name, (int)row->npu,
+        printf("process %d (%s)%s: %s\n", (int)row->pid, row->name, device.text,
                cpubind_host_state_word(row->state));
         (void)fflush(stdout);
         print_wrong(c, row);
         return;
     }
     if (report->n > 8) {
-        printf("process %d (%s), NPU %d: bound: %d threads right, %d moved, %d wrong\n",
-               (int)row->pid, row->name, (int)row->npu,
+        printf("process %d (%s)%s: bound: %d threads right, %d moved, %d wrong\n",
+               (int)row->pid, row->name, device.text,
                (int)cli_count_threads(report, CPUBIND_ITEM_RIGHT),
                (int)cli_count_threads(report, CPUBIND_ITEM_MOVED), (int)cli_count_not(report));
     } else {
@@ -354,6 +400,7 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     if (status != API_DONE)
         return status;
     how->request = o->request;
+    how->devices = c->is_on_devices ? &c->devices : NULL;
     how->wish = o->wish;
     how->n_wish = o->n_wish;
     how->threads = o->threads;
@@ -372,16 +419,35 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     return API_UNREADABLE;
 }
 
-static int apply_all(host_call *c)
+/* Whether the machine is of an architecture on which NPUs are bound. */
+static int check_arch(const api_options *options)
 {
-    cpubind_problem_code code;
     api_bound none = {0};
     api_text why = {"", 0};
     int status = api_open_live(0, 0, &none.live, &why);
     if (status != API_DONE)
-        return cli_fail(c->options, status, why.text);
-    status = cli_check_arch(c->options, &none);
+        return cli_fail(options, status, why.text);
+    status = cli_check_arch(options, &none);
     api_close_bound(&none);
+    return status;
+}
+
+/* Prints why there is no plan at all. */
+static int refuse_all(host_call *c)
+{
+    const cpubind_problem *problem = &c->planned.problem;
+    api_text why = {"", 0};
+    if (!c->is_on_devices)
+        return cli_refuse(c->options, &c->planned);
+    api_add(&why, "%s%s%s", problem->input ? problem->input : "there is no plan",
+            problem->what ? ": " : "", problem->what ? problem->what : "");
+    return cli_fail(c->options, (int)cpubind_problem_exit(c->planned.code), why.text);
+}
+
+static int apply_all(host_call *c)
+{
+    cpubind_problem_code code;
+    int status = c->is_on_devices ? API_DONE : check_arch(c->options);
     if (status != API_DONE)
         return status;
     cli_progress(c->options, "cpubind: binding all workers ...");
@@ -391,7 +457,7 @@ static int apply_all(host_call *c)
     cli_progress(c->options, NULL);
     cli_take_plan(c);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
-        return cli_refuse(c->options, &c->planned);
+        return refuse_all(c);
     status = print_all(c);
     return c->options->watch_ms > 0 && !cli_was_signalled() ? watch(c) : status;
 }
@@ -401,7 +467,7 @@ static int verify_all(host_call *c)
     const cpubind_problem_code code = cpubind_host_bind_verify(c->host);
     cli_take_plan(c);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
-        return cli_refuse(c->options, &c->planned);
+        return refuse_all(c);
     c->planned.code = CPUBIND_PROBLEM_NONE;
     c->planned.plan = (cpubind_ascend_plan){.n_want = 0};
     return print_all(c);
@@ -502,7 +568,7 @@ static int print_said(host_call *c, const json_t *answer)
     const json_t *rows[] = {json_object_get(answer, "workers"),
                             json_object_get(answer, "others")};
     api_table table = {.n_column = 0};
-    add_heads(&table);
+    add_heads(&table, 0);
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < json_array_size(rows[k]); i++)
             add_said(&table, json_array_get(rows[k], i));
@@ -537,8 +603,9 @@ static int worst_of(const json_t *rows)
 static int ask_service(host_call *c)
 {
     const api_options *options = c->options;
-    json_t *answer =
-        options->command == API_VERIFY ? cli_ask_service(options, CPUBIND_ASK_VERIFY) : NULL;
+    json_t *answer = options->command == API_VERIFY && !c->is_on_devices
+                         ? cli_ask_service(options, CPUBIND_ASK_VERIFY)
+                         : NULL;
     const json_t *workers = json_object_get(answer, "workers");
     const json_t *others = json_object_get(answer, "others");
     int status, is_printed;
@@ -556,12 +623,39 @@ static int ask_service(host_call *c)
     return is_printed ? status : API_UNWRITTEN;
 }
 
-int cli_call_all(const api_options *options)
+/* Reads which devices there are, and says why there are none. */
+static int find_devices(host_call *c)
+{
+    const api_options *o = c->options;
+    api_host host = {0};
+    api_topo topo = {0};
+    api_text why = {"", 0};
+    int status = cli_open_host(o, &host, &why);
+    if (status == API_DONE) {
+        api_topo_read(&host.source, o, &topo);
+        status = api_topo_judge(&topo, o, &why);
+        c->devices.request = o->topo;
+        c->devices.request.named = o->topo.n_named > 0 ? o->pci : NULL;
+        c->devices.asked = api_device_asked(&host.source, o);
+    }
+    api_topo_free(&topo);
+    api_close_host(&host);
+    return status == API_DONE ? API_DONE : cli_fail(o, status, why.text);
+}
+
+int cli_call_all(api_options *options)
 {
     host_call c = {.options = options, .said = json_array()};
     cpubind_host_options how = {.root = NULL};
     api_text why = {"", 0};
-    int status = ask_service(&c);
+    int status = options->tree ? API_DONE : cli_find_device_kind(options, &c.is_on_devices);
+    if (status == API_DONE && c.is_on_devices)
+        status = find_devices(&c);
+    if (status != API_DONE) {
+        json_decref(c.said);
+        return status;
+    }
+    status = ask_service(&c);
     if (status >= 0) {
         json_decref(c.said);
         return status;

@@ -319,6 +319,8 @@ static const char *tree_conflict(const api_options *o, enum api_command command)
 static const char *all_conflict(const api_options *o, enum api_command command)
 {
     const cpubind_request *q = &o->request;
+    if (api_device_conflict(o))
+        return api_device_conflict(o);
     if (o->pid || o->state || o->one_npu >= 0 || q->has_rank || q->visible)
         return "--all is every process that drives an NPU: leave out --pid, --npu, --rank, "
                "--visible and --state";

@@ -157,7 +157,7 @@ static const cli_help helps[] = {
      "  --memory WAY          migrate (default: own pages), all (lone worker), none\n"
      "  --memory-limit BYTES, --memory-time SECONDS   such as 200G; 5 by default\n" IRQBALANCE
      "  --watch [SECONDS]     bind again every SECONDS (default 1), to its end\n"
-     "  --all, --tree         all processes that drive an NPU; those below --pid N\n"
+     "  --all, --tree         all that drive an NPU, or any GPU; those below --pid N\n"
      "  --respect-masks       --all: leave processes that bind themselves alone\n"
      "  --others WAY          --all: the engine's other processes: leave, or keep\n"
      "\n"
@@ -189,7 +189,7 @@ static const cli_help helps[] = {
      "with the record of apply or run. Changes nothing.\n"
      "\n"
      "  --pid N               the process (default: the parent)\n"
-     "  --all                 all processes that drive an NPU, and all on record\n" WHICH_NPU
+     "  --all                 all that drive an NPU, or any GPU, and all on record\n" WHICH_NPU
          THREADS "  --memory none         do not check the memory\n"
      "\n"
      "The plan:\n" LIVE_PLAN "\n" STATE "  --json, --quiet, --help, --version\n"},

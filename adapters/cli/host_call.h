@@ -15,12 +15,18 @@ typedef struct host_call {
     api_host source;     /* of --root or --fixture */
     api_planned planned; /* borrowed from the host, but for the code */
     json_t *said;        /* texts of warnings: each is printed once */
+    int is_on_devices;   /* the workers are those of `devices`, not of NPUs */
+    cpubind_host_devices devices;
     int is_watching, status;
     int (*stop)(void *ctx); /* ends a call early; NULL: the signals of a command do */
 } host_call;
 
 /* Takes over the plan of the host, as the functions of the command have it. */
 void cli_take_plan(host_call *c);
+
+/* Appends what a row drives: ", NPU 3", ", 0000:c1:00.0", ", 2 devices"; nothing for an
+ * other. */
+void cli_add_row_device(api_text *to, const host_call *c, const cpubind_host_row *row);
 
 /* Appends why a row is not bound; nothing for one that is. Returns the exit status. */
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to);

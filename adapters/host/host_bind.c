@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ static void free_entry(host_entry *e)
 {
     cpubind_bind_close(e->binding);
     free(e->allowed);
+    free(e->device);
     free(e);
 }
 
@@ -146,9 +148,11 @@ static int compare(const void *a, const void *b)
     return (x->row.pid > y->row.pid) - (x->row.pid < y->row.pid);
 }
 
+/* A process of several devices has whole pools: it is not counted. */
 static int is_of_npu(const host_entry *e, int32_t npu)
 {
-    return e->npu >= 0 && e->npu == npu && e->row.state != CPUBIND_HOST_ENDED;
+    return e->npu >= 0 && e->npu == npu && e->n_device < 2 &&
+           e->row.state != CPUBIND_HOST_ENDED;
 }
 
 /* Sorts the entries, and numbers the workers of each NPU that have not ended. */
@@ -160,8 +164,9 @@ static void number_entries(cpubind_host_bind *h)
         cpubind_host_row *row = &h->entry[i]->row;
         row->n_process = row->process = 0;
         for (int32_t k = 0; k < h->n; k++) {
-            row->n_process += is_of_npu(h->entry[k], h->entry[i]->npu);
-            row->process += k < i && is_of_npu(h->entry[k], h->entry[i]->npu);
+            const int32_t npu = h->entry[i]->n_device > 1 ? -1 : h->entry[i]->npu;
+            row->n_process += is_of_npu(h->entry[k], npu);
+            row->process += k < i && is_of_npu(h->entry[k], npu);
         }
     }
 }
@@ -317,11 +322,11 @@ static void apply_entry(cpubind_host_bind *h, host_entry *e)
 
 /* Whether a process may be tried now: it is no worker that is left alone, and its pause after a
  * failure is over. */
-static int is_due(const host_entry *e)
+static int is_due(const cpubind_host_bind *h, const host_entry *e)
 {
     return e->row.state == CPUBIND_HOST_BOUND ||
            (e->row.state != CPUBIND_HOST_LEFT && e->row.state != CPUBIND_HOST_ENDED &&
-            e->row.n_npu < 2 && e->wait == 0);
+            (e->row.n_npu < 2 || h->options.devices) && e->wait == 0);
 }
 
 /* A bound process stays open; one that was bound by another record before is no stranger. */
@@ -362,7 +367,7 @@ static void bind_all(cpubind_host_bind *h)
             e->row.state = CPUBIND_HOST_UNBOUND;
             e->wait = 0;
         }
-        if (e->row.is_unwanted || !is_due(e) || !open_entry(h, e))
+        if (e->row.is_unwanted || !is_due(h, e) || !open_entry(h, e))
             continue;
         if (is_to_leave(h, e))
             leave(e, 0);
@@ -379,7 +384,7 @@ static void bind_all(cpubind_host_bind *h)
     if (h->is_old && cpubind_host_make_plan(h) == CPUBIND_PROBLEM_NONE)
         h->is_old = 0;
     for (int32_t i = 0; i < h->n && !is_stopped(h); i++)
-        if (h->entry[i]->binding && is_due(h->entry[i]))
+        if (h->entry[i]->binding && is_due(h, h->entry[i]))
             apply_entry(h, h->entry[i]);
     cpubind_bind_sweep(h->sys);
 }
@@ -589,8 +594,10 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
         set_state(e, CPUBIND_HOST_UNBOUND);
     else
         set_state(e, is_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED : CPUBIND_HOST_RIGHT);
-    if (e->npu < 0 && e->row.report)
+    if (e->npu < 0 && e->row.report) {
         e->row.npu = e->row.report->npu;
+        (void)snprintf(e->row.pci, sizeof e->row.pci, "%s", e->row.report->pci);
+    }
 }
 
 /* Adds the processes on record that are no workers and live. */

@@ -16,6 +16,10 @@
  *   tree    a process and those below it: with options->tree, workers and others are of the
  *           tree alone, and every process of it that drives no NPU is an other. A process that
  *           was found in the tree once stays in it, whoever its parent becomes
+ *   device  with options->devices, an accelerator of any vendor in place of an NPU: a worker
+ *           is then a process that has its files open (device_workers.h). A worker of several
+ *           devices has the pools of all of them, and takes no part of what their other
+ *           workers have: it may be a monitor
  *   row     one worker or other, and the result of the last call for it
  *
  * PLAN  One for the whole host: each NPU has the allowed CPUs of its own workers, and several
@@ -33,6 +37,7 @@
 
 #include "../ascend/ascend_plan.h"
 #include "../linux/bind/bind.h"
+#include "../pci/pci_plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +66,10 @@ const char *cpubind_host_state_word(cpubind_host_state state);
 /* One process. */
 typedef struct cpubind_host_row {
     int32_t pid;
-    int32_t npu;                     /* logic id; -1: an other */
+    int32_t npu; /* logic id; -1: an other. With devices: the index of one */
+    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* with devices: its address; "": none, or several */
+    const char *product;               /* of that device; NULL: not known. Static text */
+    cpubind_status pool_status;      /* with devices: why there is no pool; OK: there is one */
     int32_t n_npu;                   /* NPUs that it drives; only a process of one is bound */
     int32_t n_process, process;      /* workers of the NPU, and which of them, from 0 */
     char name[CPUBIND_PROGRAM_SIZE]; /* of its program */
@@ -81,6 +89,12 @@ typedef struct cpubind_host_row {
     const char *other_path;         /* the record that is in the way, or "" */
 } cpubind_host_row;
 
+/* The accelerators of any vendor, in place of NPUs. */
+typedef struct cpubind_host_devices {
+    cpubind_pci_request request; /* whose workers; other accelerators keep their CPUs */
+    cpubind_pci_asked asked;     /* allowed of the limits, and `own`, are chosen here */
+} cpubind_host_devices;
+
 /* The facts and the plan of a host. */
 typedef struct cpubind_host_plan {
     cpubind_problem_code code; /* why there is no plan, or NONE */
@@ -95,6 +109,8 @@ typedef struct cpubind_host_options {
     /* npu, visible, rank, wants_pci and n_process are chosen here; allowed: NULL, or the CPUs
      * that every worker may have. */
     cpubind_request request;
+    const cpubind_host_devices
+        *devices; /* in place of NPUs; NULL: NPUs. Borrowed until close */
     const cpubind_thread_wish *wish;
     int32_t n_wish;
     cpubind_threads threads;   /* whose threads and interrupts: those of vllm-ascend or all */

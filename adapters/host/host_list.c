@@ -53,9 +53,20 @@ static int32_t count_npus(const cpubind_npu_processes *found, int32_t pid, int32
     return n;
 }
 
+void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
+{
+    e->row.npu = h->facts.facts.npu[e->npu].logic;
+    e->row.pci[0] = '\0';
+    e->row.product = NULL;
+    if (!h->options.devices || e->row.n_npu > 1)
+        return;
+    (void)cpubind_pci_format(e->row.pci, &h->device_facts.device[e->npu].pci);
+    e->row.product = h->device_facts.device[e->npu].accelerator.product;
+}
+
 /* Marks the entries of the list, and drives them by the NPUs that they have now.
  *   returns 1 when the list has a process that is no entry */
-static int mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *found)
+int cpubind_host_mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *found)
 {
     int is_new = 0;
     for (int32_t i = 0; i < found->n; i++) {
@@ -69,7 +80,7 @@ static int mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *found)
         h->is_old |= e->npu != npu || e->row.n_npu != n;
         e->npu = npu;
         e->row.n_npu = n;
-        e->row.npu = h->facts.facts.npu[npu].logic;
+        cpubind_host_name_device(h, e);
         e->is_listed = 1;
     }
     return is_new;
@@ -85,8 +96,8 @@ static void refuse(host_entry *e, cpubind_linux_fault fault)
     e->is_new = 0;
 }
 
-static void add_worker(cpubind_host_bind *h, const cpubind_worker *w,
-                       const cpubind_npu_processes *found)
+void cpubind_host_add_worker(cpubind_host_bind *h, const cpubind_worker *w,
+                             const cpubind_npu_processes *found)
 {
     host_entry *e = cpubind_host_add(h, w->pid, w->npu);
     if (!e)
@@ -94,6 +105,7 @@ static void add_worker(cpubind_host_bind *h, const cpubind_worker *w,
     e->start = w->start;
     e->has_own_mask = w->has_own_mask;
     e->row.n_npu = count_npus(found, w->pid, &e->npu);
+    cpubind_host_name_device(h, e);
     memcpy(e->row.name, w->program, sizeof w->program);
     memcpy(e->row.container, w->container, sizeof w->container);
     if (w->allowed.n > 0)
@@ -104,7 +116,7 @@ static void add_worker(cpubind_host_bind *h, const cpubind_worker *w,
     }
     if (w->fault.error)
         refuse(e, w->fault);
-    else if (e->row.n_npu > 1)
+    else if (e->row.n_npu > 1 && !h->options.devices)
         refuse(e, (cpubind_linux_fault){.error = EINVAL, .what = "several NPUs"});
 }
 
@@ -161,18 +173,21 @@ static cpubind_linux_fault choose_in_tree(cpubind_host_bind *h, cpubind_npu_proc
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
 {
     listing l = {.facts = &h->facts.facts};
-    cpubind_linux_host *host = open_list(h, &l.source);
     cpubind_workers workers = {.n = 0};
+    cpubind_linux_host *host;
+    if (h->options.devices)
+        return cpubind_host_list_users(h);
+    host = open_list(h, &l.source);
     cpubind_problem_clear(&l.problem);
     l.problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_list, &l);
     if (l.problem.code == CPUBIND_PROBLEM_NONE && h->options.tree &&
         choose_in_tree(h, &l.found).error)
         l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
-    if (l.problem.code == CPUBIND_PROBLEM_NONE && mark_listed(h, &l.found) &&
+    if (l.problem.code == CPUBIND_PROBLEM_NONE && cpubind_host_mark_listed(h, &l.found) &&
         cpubind_workers_read(&l.found, h->sys, &workers, NULL) == CPUBIND_LINUX_OK)
         for (int32_t i = 0; i < workers.n; i++)
             if (!cpubind_host_find(h, workers.row[i].pid))
-                add_worker(h, &workers.row[i], &l.found);
+                cpubind_host_add_worker(h, &workers.row[i], &l.found);
     cpubind_workers_free(&workers);
     cpubind_linux_close(host);
     l.problem.answer = (cpubind_input){.state = l.problem.answer.state,

@@ -73,6 +73,8 @@ static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *re
 cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 {
     cpubind_request request = h->options.request;
+    if (h->options.devices)
+        return cpubind_host_read_devices(h);
     request.wants_pci = 1;
     return make(h, &request, 0, &h->facts);
 }
@@ -80,10 +82,12 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
 {
     cpubind_request request = h->options.request;
-    cpubind_host_user *user =
-        (cpubind_host_user *)h->sys->malloc(((size_t)h->n + 1) * sizeof *user);
+    cpubind_host_user *user;
     int32_t n = 0;
     int is_made;
+    if (h->options.devices)
+        return cpubind_host_plan_devices(h);
+    user = (cpubind_host_user *)h->sys->malloc(((size_t)h->n + 1) * sizeof *user);
     for (int32_t i = 0; user && i < h->n; i++)
         if (h->entry[i]->npu >= 0)
             user[n++] = (cpubind_host_user){h->entry[i]->npu,
@@ -111,6 +115,19 @@ typedef struct goal_making {
     cpubind_problem *problem;
 } goal_making;
 
+/* The arguments of make_device_goal. */
+typedef struct device_making {
+    cpubind_host_bind *h;
+    host_entry *e;
+    cpubind_goal *out;
+} device_making;
+
+static cpubind_problem_code make_device_goal(void *ctx, cpubind_arena *arena)
+{
+    const device_making *m = (const device_making *)ctx;
+    return cpubind_host_make_device_goal(m->h, m->e, arena, m->out);
+}
+
 static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
 {
     const goal_making *m = (const goal_making *)ctx;
@@ -136,6 +153,7 @@ static uint64_t sum_of(const cpubind_goal *goal)
 {
     uint64_t sum = CPUBIND_HOST_SUM;
     sum = cpubind_host_add_sum(sum, &goal->npu, sizeof goal->npu);
+    sum = cpubind_host_add_sum(sum, goal->pci, strlen(goal->pci));
     sum = cpubind_host_add_sum(sum, &goal->memory_node, sizeof goal->memory_node);
     sum = add_cpus(add_cpus(sum, goal->main), goal->uvb);
     for (int32_t i = 0; i < goal->n_rule; i++) {
@@ -161,12 +179,13 @@ static cpubind_problem_code make_other_goal(const cpubind_host_plan *p, cpubind_
     return CPUBIND_PROBLEM_NONE;
 }
 
-cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, const host_entry *e,
+cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem)
 {
     const cpubind_host_plan *p = &h->plan;
     goal_making m = {.source = cpubind_linux_source(h->live), .out = goal, .problem = problem};
+    device_making of_device = {h, e, goal};
     cpubind_problem_code code = p->code;
     cpubind_problem_clear(problem);
     *problem = p->problem;
@@ -185,6 +204,9 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, const host_ent
         }
     if (code == CPUBIND_PROBLEM_NONE && e->npu < 0) {
         code = make_other_goal(p, goal);
+    } else if (code == CPUBIND_PROBLEM_NONE && h->options.devices) {
+        code = cpubind_host_with_arena(h->sys, &h->goal_arena, make_device_goal, &of_device);
+        problem->code = code;
     } else if (code == CPUBIND_PROBLEM_NONE) {
         for (int32_t i = 0; i < p->plan.n_want; i++)
             if (p->facts.npu[p->plan.want[i]].logic == e->row.npu)

@@ -10,6 +10,7 @@
 #include "../linux/kernel/files.h"
 #include "../linux/source/host_source.h"
 #include "descendants.h"
+#include "device_workers.h"
 #include "host_allowed.h"
 #include "host_bind.h"
 #include "host_workers.h"
@@ -19,6 +20,7 @@ typedef struct host_entry {
     cpubind_host_row row;
     uint64_t start;              /* of the process */
     int32_t npu;                 /* index into the facts; -1: an other */
+    int32_t *device, n_device;   /* with options->devices: all that it uses, ascending */
     int is_listed;               /* by the last listing */
     cpubind_binding *binding;    /* NULL: not open */
     int was_other;               /* when the binding was opened: its memory is not moved */
@@ -42,7 +44,13 @@ struct cpubind_host_bind {
     cpubind_linux_host *live;       /* this host as it is now: opened again for each listing */
     cpubind_host_plan facts;        /* of the first call, which the listing is read by */
     cpubind_host_plan plan;         /* for the workers of now, or why there is none */
-    cpubind_host_allowed allowed;   /* which the plan borrows from */
+    /* With options->devices: the devices, in the arena of `facts`, whose npu i has the logic id
+     * i and stands for device i; and their plan, in the arena of `plan`. */
+    cpubind_pci_facts device_facts;
+    uint8_t *is_asked; /* of each device: the options ask for it; the others keep their CPUs */
+    cpubind_device_nodes device_nodes;
+    cpubind_pci_plan device_plan;
+    cpubind_host_allowed allowed; /* which the plan borrows from */
     cpubind_arena goal_arena, list_arena;
     int32_t *tree_cpu; /* that the tree may have; NULL: not read, or named */
     uint64_t tree_start;
@@ -74,7 +82,7 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h);
 
 /* Makes the goal of an entry by the plan, in memory that the next call uses again.
  *   out     *sum: equal for equal goals, never 0 */
-cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, const host_entry *e,
+cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem);
 
@@ -94,6 +102,24 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
 /* Reads the CPUs that the tree may have into the request.
  *   errors  ESRCH: its first process has ended */
 cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h);
+
+/* The steps of a list of processes: marks the entries of the list, and gives them the NPUs that
+ * they have now; names the NPU of an entry in its row; adds the entry of a process.
+ *   returns 1 when the list has a process that is no entry */
+int cpubind_host_mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *found);
+void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e);
+void cpubind_host_add_worker(cpubind_host_bind *h, const cpubind_worker *w,
+                             const cpubind_npu_processes *found);
+
+/* == Accelerators of any vendor (host_devices.c) ============================ */
+
+/* The same for options->devices: facts, users, plan and goal. The goal is in the arena; where a
+ * process has no pool, e->row.pool_status says why, with the code TOO_FEW_CPUS. */
+cpubind_problem_code cpubind_host_read_devices(cpubind_host_bind *h);
+cpubind_problem cpubind_host_list_users(cpubind_host_bind *h);
+cpubind_problem_code cpubind_host_plan_devices(cpubind_host_bind *h);
+cpubind_problem_code cpubind_host_make_device_goal(cpubind_host_bind *h, host_entry *e,
+                                                   cpubind_arena *arena, cpubind_goal *goal);
 
 /* == Others (host_others.c) ================================================= */
 

@@ -118,6 +118,29 @@ int cpubind_pci_has_share(const cpubind_pci_facts *f, int32_t device)
     return 1;
 }
 
+/* Copies the CPUs that the processes of each device with a share may have. */
+static cpubind_status copy_own(planner *p, int32_t n)
+{
+    const cpubind_lists *own = p->asked->own;
+    int32_t *cpu, *row;
+    if (!own)
+        return CPUBIND_OK;
+    cpu = cpubind_arena_ints(p->arena, own->row[own->n]);
+    row = cpubind_arena_ints(p->arena, n + 1);
+    if (!cpu || !row)
+        return CPUBIND_ERR_SPACE;
+    row[0] = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t from = own->row[p->index[i]];
+        const int32_t n_own = own->row[p->index[i] + 1] - from;
+        if (n_own > 0)
+            memcpy(cpu + row[i], own->cpu + from, (size_t)n_own * sizeof *cpu);
+        row[i + 1] = row[i] + n_own;
+    }
+    p->devices.allowed = (cpubind_lists){cpu, row, n};
+    return CPUBIND_OK;
+}
+
 static cpubind_status choose_devices(planner *p)
 {
     const cpubind_devices *all = &p->facts->devices;
@@ -145,7 +168,7 @@ static cpubind_status choose_devices(planner *p)
     p->devices = *all;
     p->devices.affinity = (cpubind_lists){cpu, row, n};
     p->devices.node = node;
-    return CPUBIND_OK;
+    return copy_own(p, n);
 }
 
 static cpubind_status take_buffers(planner *p)
@@ -153,13 +176,18 @@ static cpubind_status take_buffers(planner *p)
     const cpubind_host *host = &p->out->host;
     const cpubind_lists *near = &p->devices.affinity;
     cpubind_plan *core = &p->core;
+    const cpubind_lists *own = &p->devices.allowed;
+    const int32_t n_own = own->n > 0 ? own->row[own->n] : 0;
     const int32_t n_affinity = near->row[near->n];
+    const int32_t n_claim = n_affinity + n_own;
     const int32_t times = p->asked->overlap == CPUBIND_OVERLAP_KEEP ? near->n : 1;
     core->cap_cpu = CPUBIND_PLAN_CPUS_KEEP(host->n_cpu, times);
-    core->cap_work =
-        p->asked->strategy == CPUBIND_NEAR
-            ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, near->n, n_affinity)
-            : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, near->n, n_affinity);
+    core->cap_work = p->asked->strategy == CPUBIND_NEAR
+                         ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, near->n, n_claim)
+                         : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, near->n, n_claim);
+    if (own->n > 0)
+        core->cap_work =
+            CPUBIND_PLAN_WORK_ALLOWED(core->cap_work, host->n_cpu, near->n, n_affinity, n_own);
     core->cpu = cpubind_arena_ints(p->arena, core->cap_cpu);
     core->row = cpubind_arena_ints(p->arena, near->n + 1);
     core->work = cpubind_arena_ints(p->arena, core->cap_work);
@@ -223,22 +251,29 @@ static int32_t memory_node_of(const planner *p, const cpubind_pci_pool *pool)
     return p->facts->has_nodes ? best : -1;
 }
 
-static cpubind_status place(planner *p, int32_t device, cpubind_pci_pool *pool,
-                            cpubind_fault *fault)
+cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
+                                         const cpubind_pci_pool *pool, int32_t n_process,
+                                         int32_t process, cpubind_arena *arena,
+                                         cpubind_pci_pool *out, cpubind_fault *fault)
 {
-    cpubind_placing placing = {.cpu = pool->cpu, .n_cpu = pool->n_cpu, .device = device};
+    cpubind_placing placing = {.cpu = pool->cpu,
+                               .n_cpu = pool->n_cpu,
+                               .device = pool->share,
+                               .n_process = n_process,
+                               .process = process};
     cpubind_status status;
-    placing.is_near = p->asked->strategy == CPUBIND_NEAR;
-    placing.roles = p->asked->roles;
+    placing.is_near = plan->strategy == CPUBIND_NEAR;
+    placing.roles = plan->asked;
     placing.cap_work = CPUBIND_PLACE_WORK(pool->n_cpu);
-    placing.work = cpubind_arena_ints(p->arena, placing.cap_work);
-    placing.out_cpu = cpubind_arena_ints(p->arena, pool->n_cpu);
+    placing.work = cpubind_arena_ints(arena, placing.cap_work);
+    placing.out_cpu = cpubind_arena_ints(arena, pool->n_cpu);
     if (!placing.work || !placing.out_cpu)
         return CPUBIND_ERR_SPACE;
-    status = cpubind_place_roles(&p->out->host, &p->devices, &placing, fault);
-    pool->role_cpu = placing.out_cpu;
-    pool->roles = placing.out_roles;
-    pool->memory_node = memory_node_of(p, pool);
+    *out = *pool;
+    status = cpubind_place_roles(&plan->host, &plan->devices, &placing, fault);
+    out->role_cpu = placing.out_cpu;
+    out->roles = placing.out_roles;
+    out->n_cpu = placing.n_out;
     return status;
 }
 
@@ -246,11 +281,13 @@ static cpubind_status place(planner *p, int32_t device, cpubind_pci_pool *pool,
 static cpubind_status take_pool(planner *p, int32_t device, cpubind_pci_pool *pool,
                                 cpubind_fault *fault)
 {
-    int32_t k = 0;
+    cpubind_status status;
+    int32_t k = 0, n = 0;
     while (k < p->devices.affinity.n && p->index[k] != device)
         k++;
     memset(pool, 0, sizeof *pool);
     pool->device = device;
+    pool->share = k < p->devices.affinity.n ? k : -1;
     pool->memory_node = -1;
     pool->why = k < p->devices.affinity.n ? p->why[k] : CPUBIND_ERR_EMPTY;
     if (pool->why != CPUBIND_OK) {
@@ -261,9 +298,12 @@ static cpubind_status take_pool(planner *p, int32_t device, cpubind_pci_pool *po
     for (int32_t i = 0; i < p->core.n_want; i++)
         if (p->want[i] == k) {
             pool->cpu = p->core.cpu + p->core.row[i];
-            pool->n_cpu = p->core.row[i + 1] - p->core.row[i];
+            pool->n_cpu = n = p->core.row[i + 1] - p->core.row[i];
         }
-    return place(p, k, pool, fault);
+    status = cpubind_pci_place_process(p->out, pool, 0, 0, p->arena, pool, fault);
+    pool->n_cpu = n;
+    pool->memory_node = memory_node_of(p, pool);
+    return status;
 }
 
 static cpubind_status measure(planner *p, cpubind_fault *fault)
@@ -298,6 +338,7 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
     if (!rank)
         return CPUBIND_ERR_SPACE;
     out->strategy = asked->strategy;
+    out->asked = asked->roles;
     out->n_pool = cpubind_pci_ranks(facts, rank);
     out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);
     if (!out->pool)
@@ -305,6 +346,7 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
     if (!cpubind_pci_limit(facts, &asked->limits, arena, &out->host))
         return CPUBIND_ERR_SPACE;
     status = choose_devices(&p);
+    out->devices = p.devices;
     if (status == CPUBIND_OK)
         status = take_buffers(&p);
     if (status == CPUBIND_OK)

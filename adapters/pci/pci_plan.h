@@ -34,11 +34,14 @@ typedef struct cpubind_pci_asked {
     cpubind_overlap overlap;
     cpubind_role_spec roles;
     cpubind_pci_limits limits;
+    const cpubind_lists *own; /* list i: the CPUs that the processes of facts->device[i] may
+                                 have; NULL: each may have those of the limits */
 } cpubind_pci_asked;
 
 /* A device that this process sees, and its CPUs. */
 typedef struct cpubind_pci_pool {
     int32_t device;     /* index in facts->device */
+    int32_t share;      /* index in the devices of the plan; -1: it has no share */
     const int32_t *cpu; /* ascending */
     int32_t n_cpu;      /* 0: it has no pool */
     const int32_t *role_cpu;
@@ -59,6 +62,8 @@ typedef struct cpubind_pci_plan {
     cpubind_strategy strategy;
     cpubind_quality quality; /* of the pools of all devices */
     cpubind_host host;       /* what the pools were cut from */
+    cpubind_devices devices; /* those that have a share */
+    cpubind_role_spec asked; /* roles of one process */
 } cpubind_pci_plan;
 
 /* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
@@ -74,6 +79,15 @@ int cpubind_pci_has_share(const cpubind_pci_facts *facts, int32_t device);
 cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
                                      const cpubind_pci_asked *asked, cpubind_arena *arena,
                                      cpubind_pci_plan *out, cpubind_fault *fault);
+
+/* Gives one of several processes of a device its part of the pool.
+ *   in      pool: one of the plan, which has CPUs; process: from 0
+ *   out     *out: the pool with the CPUs and the roles of the process
+ *   errors  ERR_TOO_FEW; ERR_SPACE: try a larger arena */
+cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
+                                         const cpubind_pci_pool *pool, int32_t n_process,
+                                         int32_t process, cpubind_arena *arena,
+                                         cpubind_pci_pool *out, cpubind_fault *fault);
 
 /* == One rank on the node of its device (numa-bind) ========================= */
 

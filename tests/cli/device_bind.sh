@@ -141,6 +141,11 @@ has() { # path, value
     }
 }
 
+# Whether the last output keeps to the form of the schema.
+fits() { # form
+    ! command -v python3 >"$out/python" || python3 tests/api/json_schema.py check "$1" "$out/said"
+}
+
 on_host() { # command, argument ...
     command=$1
     shift
@@ -307,7 +312,7 @@ mixed_status() {
         has '$.right' 0 && has '$.idle' 2 && has '$.workers.unbound' 1 &&
         has '$.npus[1].pci' 0000:43:00.0 && has '$.devices[0].pci' 0000:61:00.0 &&
         has '$.devices[0].pool' 48-71 && has '$.devices[0].workers[0].pid' "$worker" &&
-        has '$.devices[1]' ''
+        has '$.devices[1]' '' && fits status
 }
 
 watches_mixed() {
@@ -356,6 +361,153 @@ if [ -n "$can_have_files" ]; then
     end
 else
     skip "status shows who has the file of a device open" "no mounts of its own"
+fi
+
+# -- All processes ---------------------------------------------------------------
+
+all() { # command, argument ...
+    command=$1
+    shift
+    "$CPUBIND" "$command" --all --root "$host" "$@"
+}
+
+# Two processes, each with the file of a GPU of its own open.
+first=
+start_two() {
+    start_on 0
+    first=$worker
+    start_on 1
+}
+
+end_two() {
+    end
+    worker=$first
+    end
+}
+
+are_on() { # CPUs of the first, CPUs of the second
+    is_on "$2" && [ "$(cpus_of "$first")" = "$1" ]
+}
+
+binds_all() {
+    says 0 "0000:02:00.0" all apply && are_on "$a" "$b" &&
+        says 0 "right" all verify &&
+        says 0 "" all verify --json && has '$.workers[0].pci' 0000:01:00.0 &&
+        has '$.workers[0].npu' '' && has '$.workers[0].pid' "$first" &&
+        has '$.workers[0].devices' 1 && has '$.workers[1].state' right &&
+        has '$.workers[1].outcome.pci' 0000:02:00.0 && fits host_report
+}
+
+finds_drift_of_all() {
+    taskset -pc "$a" "$worker" >"$out/taskset"
+    says 1 "process $worker, 0000:02:00.0: it is not where it belongs" all verify &&
+        says 0 "1 " all apply && are_on "$a" "$b"
+}
+
+restores_all() {
+    says 0 "put back" "$CPUBIND" restore --all && are_on "$before" "$before"
+}
+
+binds_one_device() {
+    says 0 "0000:01:00.0" all apply --pci 0000:01:00.0 && are_on "$a" "$before" &&
+        ! grep -q "0000:02:00.0" "$out/said" && "$CPUBIND" restore --all &&
+        says 0 "" all apply --class 0x0302 --json && has '$.workers[1].pid' "$worker" &&
+        are_on "$a" "$b" && "$CPUBIND" restore --all
+}
+
+# Two processes of one device have parts of its pool.
+shares_a_pool() {
+    cp -r "$host" "$out/one"
+    rm -r "$out/one/sys/bus/pci/devices/0000:02:00.0"
+    echo "$a,$b" >"$out/one/sys/devices/system/node/node0/cpulist"
+    echo "" >"$out/one/sys/devices/system/node/node1/cpulist"
+    start_on 0
+    first=$worker
+    start_on 0
+    says 0 "" "$CPUBIND" apply --all --root "$out/one" --json &&
+        has '$.workers[1].processes' 2 && has '$.workers[1].process' 1 && are_on "$a" "$b"
+}
+
+lacks_cpus() {
+    says 1 "its pool has too few CPUs for --roles and the 2 processes of the device" \
+        "$CPUBIND" apply --all --root "$out/one" --roles 1,1,0,0
+}
+
+# A monitor has the files of all devices open.
+starts_monitor() {
+    start_two
+    sleep 600 3</dev/nvidia0 4</dev/nvidia1 &
+    monitor=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ "$(cat "/proc/$monitor/comm")" = sleep ] && return
+        sleep 0.05
+    done
+}
+
+joins_pools() {
+    starts_monitor
+    says 0 '"devices": 2' all apply --json && are_on "$a" "$b" &&
+        [ "$(cpus_of "$monitor")" = "$before" ] &&
+        says 0 "" all verify --json && has '$.workers[1].pid' "$monitor" &&
+        has '$.workers[1].devices' 2 && has '$.workers[1].pci' '' &&
+        has '$.workers[1].state' right && fits host_report && says 0 "2 devices" all verify
+    result=$?
+    kill "$monitor"
+    wait "$monitor" 2>/dev/null
+    end_two
+    return "$result"
+}
+
+watches_all() {
+    start_on 0
+    first=$worker
+    "$CPUBIND" apply --all --root "$host" --watch 1 >"$out/watch" 2>&1 &
+    watcher=$!
+    for _ in $(seq 50); do
+        [ "$(cpus_of "$first")" = "$a" ] && break
+        sleep 0.1
+    done
+    start_on 1
+    for _ in $(seq 50); do
+        is_on "$b" >"$out/on" && break
+        sleep 0.1
+    done
+    cat "$out/on" "$out/watch"
+    are_on "$a" "$b"
+    result=$?
+    kill "$watcher"
+    wait "$watcher"
+    cat "$out/watch"
+    grep -q "process $worker (sleep), 0000:02:00.0: bound" "$out/watch" ||
+        grep -q "process $worker, " "$out/watch" || result=1
+    end_two
+    return "$result"
+}
+
+check "apply --all without a process" says 0 "no process has a file of a device open" all apply
+check "apply --all --pci is about devices alone" says 2 "leave out the options" all apply \
+    --pci 0000:01:00.0 --keep 2
+check "--pci of a function that is not there is refused" says 1 "no PCI function" all apply \
+    --pci 0000:09:00.0
+if [ -n "$can_have_files" ]; then
+    start_two
+    check "verify --all names processes that are not bound" says 1 \
+        "process $worker, 0000:02:00.0: nothing is on record of it" all verify
+    check "apply --all binds each process to its device" binds_all
+    check "verify --all finds a drift, and apply --all ends it" finds_drift_of_all
+    check "restore --all restores all" restores_all
+    check "--pci and --class choose the devices" binds_one_device
+    check "--allowed is what all of them may have" says 1 "there is no pool for it" all apply \
+        --allowed "$a"
+    "$CPUBIND" restore --all >"$out/restored"
+    end_two
+    check "processes of one device share its pool" shares_a_pool
+    check "a pool that is too small for them is refused" lacks_cpus
+    "$CPUBIND" restore --all >"$out/restored"
+    end_two
+    check "a process of several devices has their pools, and takes no part" joins_pools
+    check "--watch finds a new process" watches_all
+    "$CPUBIND" restore --all >"$out/restored"
 fi
 
 # -- Watching --------------------------------------------------------------------
