@@ -208,7 +208,7 @@ packages: deb rpm wheel dist ## static, deb, rpm, wheel, dist, and BUILD/package
 	    sha256sum *_$(VERSION)-*.deb *-$(VERSION)-*.rpm *-$(VERSION)-*.whl *-$(VERSION).tar.gz cpubind-x86_64 \
 	    cpubind-aarch64 fixtures.db >SHA256SUMS
 
-check-packages: deps-packages ## make packages twice, install, run and remove them in a new Debian
+check-packages: deps-packages ## make packages twice, install, run and remove them in a new Debian and a new Ubuntu
 	@$(MAKE) --no-print-directory -s -j$(JOBS) packages
 	@BUILD=$(BUILD) tests/run.sh tests/packaging/packages.sh
 

@@ -3,8 +3,9 @@
 #
 #   tests/packaging/packages.sh      from the top folder, as root, after `make packages`
 #
-# Makes a new Debian with debootstrap below BUILD/check-packages, which is kept for the next time;
-# every test uses a copy. Without root or a network the tests that need them are skipped.
+# Makes a new Debian and a new Ubuntu with debootstrap below BUILD/check-packages, which are kept
+# for the next time; every test uses a copy. Without root or a network the tests that need them are
+# skipped.
 # CPUBIND_ONCE=1 skips the second build, which takes the longest.
 
 BUILD=${BUILD:-build}
@@ -109,17 +110,21 @@ static_applies() { # architecture
     [ $status -le 4 ] && grep -qE 'cpubind: |bound' "$out/text"
 }
 
-# -- Debian ------------------------------------------------------------------
+# -- Debian and Ubuntu -------------------------------------------------------
 
-debian=$out/debian
-new_debian() {
-    [ -e "$debian.made" ] && return 0
-    rm -rf "$debian"
-    debootstrap --variant=minbase --include=gcc,libc6-dev,pkg-config,cmake,make,man-db bookworm \
-        "$debian" http://deb.debian.org/debian >"$out/debootstrap.log" 2>&1 && touch "$debian.made"
+new_system() { # debian|ubuntu
+    system=$out/$1
+    [ -e "$system.made" ] && return 0
+    rm -rf "$system"
+    case $1 in
+    debian) set -- bookworm "$system" http://deb.debian.org/debian ;;
+    ubuntu) set -- jammy "$system" http://archive.ubuntu.com/ubuntu ;;
+    esac
+    debootstrap --variant=minbase --include=gcc,libc6-dev,pkg-config,cmake,make,man-db "$@" \
+        >"$out/debootstrap.log" 2>&1 && touch "$system.made"
 }
-copy_of_debian() {
-    rm -rf "$out/root" && cp -a --reflink=auto "$debian" "$out/root" && cp -r fixtures/hosts/$host "$out/root/srv/host"
+copy_of_system() {
+    rm -rf "$out/root" && cp -a --reflink=auto "$system" "$out/root" && cp -r fixtures/hosts/$host "$out/root/srv/host"
 }
 in_root() {
     LC_ALL=C.UTF-8 chroot "$out/root" "$@"
@@ -179,7 +184,7 @@ service_is_not_enabled() {
 }
 
 deb_installs() {
-    copy_of_debian && files_of_root >"$out/before" &&
+    copy_of_system && files_of_root >"$out/before" &&
         cp "$made/cpubind_$version-1_amd64.deb" "$made/libcpubind-dev_$version-1_amd64.deb" "$out/root/tmp/" &&
         in_root sh -c 'dpkg -i /tmp/*.deb'
 }
@@ -204,7 +209,7 @@ deb_of_arm64_runs() {
 
 # The tree of Debian has ldconfig and a shell, which the scripts need, and no package glibc.
 rpm_installs() {
-    copy_of_debian && mkdir -p "$out/root/usr/lib64" && rpm --root "$out/root" --initdb &&
+    copy_of_system && mkdir -p "$out/root/usr/lib64" && rpm --root "$out/root" --initdb &&
         files_of_root >"$out/before" &&
         rpm --root "$out/root" --nodeps -i "$made/cpubind-$version-1.x86_64.rpm" \
             "$made/cpubind-devel-$version-1.x86_64.rpm" &&
@@ -269,18 +274,22 @@ done
 check "the package for arm64 runs by emulation" deb_of_arm64_runs
 check "the package for aarch64 runs by emulation" rpm_of_aarch64_runs
 check "the RPM packages need glibc alone" rpm_needs_glibc_alone
-if [ "$(id -u)" -ne 0 ]; then
-    skip "packages in a new Debian" "not root"
-elif ! new_debian; then
-    skip "packages in a new Debian" "debootstrap failed: $out/debootstrap.log"
-else
-    check "deb: a new Debian installs both packages" deb_installs
-    check "deb: the files are those of the packages" deb_is_verified
-    check "deb: the command plans" command_runs
-    check "deb: pkg-config and find_package build a program" libraries_work
-    check "deb: man finds the pages" pages_are_read
-    check "deb: the service is there and not enabled" service_is_not_enabled
-    check "deb: removing leaves nothing" deb_leaves_nothing
+for name in ubuntu debian; do
+    if [ "$(id -u)" -ne 0 ]; then
+        skip "packages in a new $name" "not root"
+    elif ! new_system $name; then
+        skip "packages in a new $name" "debootstrap failed: $out/debootstrap.log"
+    else
+        check "deb: a new $name installs both packages" deb_installs
+        check "deb: $name: the files are those of the packages" deb_is_verified
+        check "deb: $name: the command plans" command_runs
+        check "deb: $name: pkg-config and find_package build a program" libraries_work
+        check "deb: $name: man finds the pages" pages_are_read
+        check "deb: $name: the service is there and not enabled" service_is_not_enabled
+        check "deb: $name: removing leaves nothing" deb_leaves_nothing
+    fi
+done
+if [ -e "$out/debian.made" ] && [ "$(id -u)" -eq 0 ]; then
     check "rpm: both packages install" rpm_installs
     check "rpm: the files are those of the packages" rpm_is_verified
     check "rpm: the command plans" command_runs
