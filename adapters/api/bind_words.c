@@ -597,6 +597,12 @@ static int is_of_record(const cpubind_linux_fault *fault)
            strcmp(fault->what, "read") == 0;
 }
 
+/* Whether the file system takes no new file, whoever owns the folder. */
+static int is_of_file_system(int32_t error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EROFS;
+}
+
 /* Explains what is wrong with the record, its lock, or the folder of both. */
 static int explain_state(const api_options *options, const api_bound *bound,
                          const cpubind_linux_fault *fault, api_text *why)
@@ -617,7 +623,9 @@ static int explain_state(const api_options *options, const api_bound *bound,
     else
         api_add(why, "the changes could not be recorded (%s: %s), so nothing was changed; ",
                 fault->what, strerror(fault->error));
-    if (is_record)
+    if (is_of_file_system(fault->error))
+        api_add(why, "its file system must be writable and have room: ");
+    else if (is_record)
         api_add(why, "it must be a file, no link, owned by you and writable by nobody else: ");
     else if (strcmp(fault->what, "folder") == 0)
         api_add(why, "its folder must exist, be owned by you and writable by nobody else: ");
@@ -626,7 +634,7 @@ static int explain_state(const api_options *options, const api_bound *bound,
     else
         api_add(why, "it is ");
     add_record(options, bound, 0, why);
-    if (!is_record && !options->state)
+    if (!is_record && !options->state && !options->all && !options->tree)
         api_add(why, "; or name a file: --state FILE");
     return is_read ? API_UNREADABLE : API_UNWRITTEN;
 }

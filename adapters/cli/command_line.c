@@ -69,17 +69,20 @@ static int add_foreign_name(enum api_command command, const char *word, api_text
     static const struct {
         const char *theirs, *ours;
     } names[] = {
-        {"-p", "--pid"},                   /* taskset */
-        {"-c", "--allowed"},               /* taskset */
-        {"-C", "--allowed"},               /* numactl */
-        {"--cpu-list", "--allowed"},       /* taskset */
-        {"--physcpubind", "--allowed"},    /* numactl */
-        {"--cpus", "--allowed"},           /* docker */
-        {"--cpuset-cpus", "--allowed"},    /* docker */
-        {"--numa-bind-cpus", "--allowed"}, /* vLLM */
-        {"--cpunodebind", "--npu"},        /* numactl: the node is that of the NPU */
+        {"-p", "--pid"},                        /* taskset */
+        {"-c", "--allowed"},                    /* taskset */
+        {"-C", "--allowed"},                    /* numactl */
+        {"--cpu-list", "--allowed"},            /* taskset */
+        {"--physcpubind", "--allowed"},         /* numactl */
+        {"--cpus", "--allowed"},                /* docker */
+        {"--cpuset-cpus", "--allowed"},         /* docker */
+        {"--numa-bind-cpus", "--allowed"},      /* vLLM */
+        {"--cpunodebind", "--npu"},             /* numactl: the node is that of the NPU */
+        {"--cpunodebind", "--numa-bind-nodes"}, /* and on a host without NPUs, that of a rank */
         {"-N", "--npu"},
-        {"--numa-node", "--npu"},       /* SGLang */
+        {"-N", "--numa-bind-nodes"},
+        {"--numa-node", "--npu"}, /* SGLang */
+        {"--numa-node", "--numa-bind-nodes"},
         {"--numa-bind-nodes", "--npu"}, /* vLLM */
         {"--membind", "--memory"},      /* numactl */
         {"-m", "--memory"},
@@ -95,14 +98,13 @@ static int add_foreign_name(enum api_command command, const char *word, api_text
         {"-q", "--quiet"},
         {"-j", "--json"},
     };
+    int n = 0;
     for (int32_t i = 0; i < COUNT(names); i++) {
         const char *value;
-        if (strcmp(names[i].theirs, word) != 0 || !row_of(command, names[i].ours, &value))
-            continue;
-        api_add(why, "; cpubind calls it %s", names[i].ours);
-        return 1;
+        if (strcmp(names[i].theirs, word) == 0 && row_of(command, names[i].ours, &value))
+            api_add(why, "%s %s", n++ ? " or" : "; cpubind calls it", names[i].ours);
     }
-    return 0;
+    return n > 0;
 }
 
 /* Adds the commands that have the option, where they are few. Returns 0 when none has. */

@@ -284,19 +284,26 @@ static void compare(look *l, cpubind_status_device *device, cpubind_status_worke
     cpubind_bind_close(b);
 }
 
-static int32_t memory_node_of(const cpubind_status_request *q,
-                              const cpubind_status_device *device)
+/* The node of the memory of a device's workers; -1 also where memory has no choice, as when
+ * memory is moved. */
+static int32_t memory_node_of(look *l, const cpubind_status_device *device)
 {
+    const cpubind_status_request *q = l->request;
+    int is_there;
+    int32_t node;
     if (device->row < 0)
         return -1;
-    return q->goal ? q->goal[device->row].memory_node
+    node = q->goal ? q->goal[device->row].memory_node
                    : device->plan->plan->memory_node[device->row];
+    if (node >= 0 && !cpubind_memory_find_node(&l->root, node, &is_there).error && !is_there)
+        return -1;
+    return node;
 }
 
 static void look_at_worker(look *l, cpubind_status_device *device, cpubind_status_worker *out)
 {
     const cpubind_worker *w = out->worker;
-    out->memory_node = memory_node_of(l->request, device);
+    out->memory_node = memory_node_of(l, device);
     out->fault = w->fault;
     out->place = CPUBIND_PLACE_UNKNOWN;
     if (w->fault.error)

@@ -933,6 +933,17 @@ record_without_a_folder() {
     all_are_on 0-191
 }
 
+# A folder on a file system without room, or that is read-only; with --all no file can be named.
+record_without_room() {
+    mkdir "$out/ro" && mount -t tmpfs -o ro,mode=755 tmpfs "$out/ro" || return 1
+    state=$out/ro/state
+    refuses 4 "(lock: Read-only file system), so nothing was changed; its file system must be \
+writable and have room: $state" apply --npu 0
+    got=$?
+    umount "$out/ro"
+    [ $got -eq 0 ] && all_are_on 0-191
+}
+
 # The command names the line of a damaged record, as text and as JSON.
 says_line() {
     cp "$out/good" "$state" && printf '%s\n' "$2" >"$out/bad" && cp "$out/bad" "$state" &&
@@ -1490,6 +1501,7 @@ check_root "a folder of records that others may write to is refused" folder_is_o
 check_root "a record that is no file of the user is refused" record_is_a_file_of_ours
 check_root "a lock that is no file of the user is refused" lock_is_a_file_of_ours
 check_worker "a missing folder for the record is refused" record_without_a_folder
+check_root "a file system without room for the record is named" record_without_room
 check_worker "a damaged record is refused" damaged_record
 check_worker "a record of another version is refused" record_of_another_version
 check_root "a record of cpubind 0.1 in the usual place is refused" older_record

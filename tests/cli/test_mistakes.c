@@ -41,6 +41,7 @@ static const mistake mistakes[] = {
     {"$C apply @ -p 1", 2, {"cpubind calls it --pid"}},
     {"$C plan @ --physcpubind=0-3", 2, {"cpubind calls it --allowed"}},
     {"$C run @ --cpunodebind=0 -- true", 125, {"cpubind calls it --npu"}},
+    {"$C run @ --numa-node 0 -- true", 125, {"cpubind calls it --npu or --numa-bind-nodes"}},
     {"$C run @ --membind=0 -- true", 125, {"cpubind calls it --memory"}},
     {"$C plan @ --local-rank 0", 2, {"cpubind calls it --rank"}},
     {"$C plan @ --device-ids 0,1", 2, {"cpubind calls it --npus"}},

@@ -155,6 +155,27 @@ static void test_places(void **state)
     cpubind_workers_free(&workers);
 }
 
+/* The place of memory is judged where the wanted node has memory, and another one, too. */
+static void test_nodes_with_memory(void **state)
+{
+    static const struct {
+        const char *nodes;
+        int32_t node;
+        int is_away;
+    } table[] = {
+        {"0-7\n", 6, 1}, {"0,6\n", 6, 1}, {"0-5,7\n", -1, 0}, {"6\n", -1, 0}, {"x\n", 6, 1}};
+    cpubind_workers workers = read_workers();
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        cpubind_host_status s;
+        scratch_file(&tree.s, "sys/devices/system/node/has_memory", table[i].nodes);
+        assert_int_equal(look(&workers, &sys, sizeof memory / 2, &s), CPUBIND_PROBLEM_NONE);
+        assert_int_equal(s.worker[0].memory_node, table[i].node);
+        assert_int_equal(cpubind_status_memory_is_away(&s.worker[0]), table[i].is_away);
+    }
+    cpubind_workers_free(&workers);
+}
+
 /* Any arena is enough, or named. */
 static void test_small_arenas(void **state)
 {
@@ -202,6 +223,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nodes_with_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_small_arenas, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_every_call_fails, set_up, tear_down),
     };

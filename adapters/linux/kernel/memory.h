@@ -49,6 +49,11 @@ cpubind_linux_fault cpubind_memory_survey(cpubind_root *root, int32_t pid, cpubi
 
 /* == Moving (memory_move.c) ================================================= */
 
+/* Reads whether a node has memory, and another one has memory, too: else the place of memory is
+ * no choice.
+ *   errors  of open(2) and read(2), and EILSEQ: "has_memory" */
+cpubind_linux_fault cpubind_memory_find_node(cpubind_root *root, int32_t node, int *is_there);
+
 /* Moves the own pages of a process to a node with move_pages(2) and MPOL_MF_MOVE, in batches of
  * at most 8,192 pages: those that pagemap shows as present and mapped by this process alone,
  * and that move_pages(2) finds on other nodes. With is_all also shared, locked and huge pages,

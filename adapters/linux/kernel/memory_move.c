@@ -484,8 +484,7 @@ static cpubind_linux_fault read_list(cpubind_root *root, const char *name,
     return cpubind_fault_of(fault.error, "has_memory");
 }
 
-/* Whether there is another node than the wanted one, and the wanted one has memory. */
-static cpubind_linux_fault find_node(cpubind_root *root, int32_t node, int *is_there)
+cpubind_linux_fault cpubind_memory_find_node(cpubind_root *root, int32_t node, int *is_there)
 {
     int32_t nodes[CPUBIND_MAX_NODES];
     cpubind_int_list list = {nodes, CPUBIND_MAX_NODES, 0};
@@ -518,7 +517,8 @@ static int look(walk *w)
 {
     cpubind_memory_move *move = w->move;
     int is_there;
-    const cpubind_linux_fault nodes_fault = find_node(w->root, move->node, &is_there);
+    const cpubind_linux_fault nodes_fault =
+        cpubind_memory_find_node(w->root, move->node, &is_there);
     move->result = CPUBIND_MEMORY_NO_NODE;
     if (!nodes_fault.error && !is_there)
         return 0;
