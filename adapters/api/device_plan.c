@@ -29,7 +29,6 @@ const char *api_npu_option(const api_options *options)
                  {q->type != CPUBIND_TYPE_AUTO, "--device-type"},
                  {q->origin != CPUBIND_ORIGIN_AUTO, "--facts"},
                  {q->scope != CPUBIND_SCOPE_AUTO, "--scope"},
-                 {q->keep_each > 0 || q->keep, "--keep"},
                  {q->n_process > 0, "--processes"},
                  {!q->is_auto_strategy && q->strategy != CPUBIND_TOPO_AFFINITY, "--strategy"},
                  {options->compare, "--compare"},
@@ -152,6 +151,9 @@ cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_optio
     cpubind_pci_asked asked = {.overlap = q->overlap,
                                .roles = {{0, 1, 0, 0}},
                                .limits = {q->allowed, q->n_allowed, q->exclude, q->n_exclude}};
+    asked.keep_each = q->keep_each;
+    asked.keep = q->keep;
+    asked.n_keep = q->n_keep;
     if (options->has_roles)
         asked.roles = options->roles;
     asked.strategy = wants_near(source, options) ? CPUBIND_NEAR : CPUBIND_TOPO_AFFINITY;
@@ -270,6 +272,11 @@ static void put_text(api_out *to, const api_device_plan *d, const api_options *o
         return;
     api_put(to, "\nstrategy %s, overlap: %s, CPUs in no pool: %d", strategy_word(d),
             api_finding_word(d->plan.overlap), (int)d->plan.quality.idle);
+    if (d->plan.n_kept > 0) {
+        api_text kept = {"", 0};
+        api_add_list(&kept, d->plan.kept, d->plan.n_kept);
+        api_put(to, ", kept for the host: CPUs %s", kept.text);
+    }
     if (d->plan.n_hidden > 0)
         api_put(to, ", devices that this process does not see: %d", (int)d->plan.n_hidden);
     api_put_text(to, "\n");
@@ -312,6 +319,8 @@ void api_json_devices(api_out *to, const char *key, const api_device_plan *d)
     api_json_text(to, "strategy", strategy_word(d));
     api_json_text(to, "overlap", api_finding_word(d->plan.overlap));
     api_json_list(to, "allowed", d->plan.host.cpu, d->plan.host.n_cpu);
+    if (d->plan.n_kept > 0)
+        api_json_list(to, "kept", d->plan.kept, d->plan.n_kept);
     api_json_number(to, "hidden", d->plan.n_hidden);
     api_json_open(to, "devices", '[');
     for (int32_t i = 0; i < d->plan.n_pool; i++)

@@ -432,8 +432,7 @@ static int check_arch(const api_options *options)
     return status;
 }
 
-/* Prints why there is no plan at all. */
-static int refuse_all(host_call *c)
+int cli_refuse_all(host_call *c)
 {
     const cpubind_problem *problem = &c->planned.problem;
     api_text why = {"", 0};
@@ -457,7 +456,7 @@ static int apply_all(host_call *c)
     cli_progress(c->options, NULL);
     cli_take_plan(c);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
-        return refuse_all(c);
+        return cli_refuse_all(c);
     status = print_all(c);
     return c->options->watch_ms > 0 && !cli_was_signalled() ? watch(c) : status;
 }
@@ -467,7 +466,7 @@ static int verify_all(host_call *c)
     const cpubind_problem_code code = cpubind_host_bind_verify(c->host);
     cli_take_plan(c);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
-        return refuse_all(c);
+        return cli_refuse_all(c);
     c->planned.code = CPUBIND_PROBLEM_NONE;
     c->planned.plan = (cpubind_ascend_plan){.n_want = 0};
     return print_all(c);
@@ -643,14 +642,18 @@ static int find_devices(host_call *c)
     return status == API_DONE ? API_DONE : cli_fail(o, status, why.text);
 }
 
+int cli_find_workers(host_call *c, api_options *options)
+{
+    const int status = cli_find_device_kind(options, &c->is_on_devices);
+    return status == API_DONE && c->is_on_devices ? find_devices(c) : status;
+}
+
 int cli_call_all(api_options *options)
 {
     host_call c = {.options = options, .said = json_array()};
     cpubind_host_options how = {.root = NULL};
     api_text why = {"", 0};
-    int status = options->tree ? API_DONE : cli_find_device_kind(options, &c.is_on_devices);
-    if (status == API_DONE && c.is_on_devices)
-        status = find_devices(&c);
+    int status = cli_find_workers(&c, options);
     if (status != API_DONE) {
         json_decref(c.said);
         return status;

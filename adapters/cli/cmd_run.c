@@ -275,7 +275,7 @@ static void take_memory(void)
 #endif
 }
 
-static int run_tree(const api_options *options, api_bound *bound)
+static int run_tree(api_options *options, api_bound *bound)
 {
     int has_started = 0;
     int status = set_environment(options, NULL);

@@ -38,6 +38,13 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row);
 int32_t cli_count_threads(const cpubind_report *report, cpubind_item_result result);
 int32_t cli_count_not(const cpubind_report *report);
 
+/* Finds out whether the workers are those of NPUs or of other accelerators, and reads which of
+ * these there are. Returns the exit status; a failure is printed. */
+int cli_find_workers(host_call *c, api_options *options);
+
+/* Prints why there is no plan at all. Returns the exit status. */
+int cli_refuse_all(host_call *c);
+
 /* Opens the host of the options, for apply or verify. Returns the exit status; the reason is in
  * *why. */
 int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why);

@@ -22,41 +22,45 @@ static void print_news(const host_call *c)
 {
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
-        api_text text = {"", 0};
+        api_text text = {"", 0}, device = {"", 0};
         if (!row->is_news || row->npu < 0 || row->state == CPUBIND_HOST_ENDED)
             continue;
         (void)cli_explain_row(c, row, &text);
+        cli_add_row_device(&device, c, row);
         if (text.len > 0)
-            fprintf(stderr, "cpubind: process %d, NPU %d: %s\n", (int)row->pid, (int)row->npu,
+            fprintf(stderr, "cpubind: process %d%s: %s\n", (int)row->pid, device.text,
                     text.text);
         else if (!c->options->quiet && cli_count_threads(row->report, CPUBIND_ITEM_MOVED) > 0)
-            fprintf(stderr, "cpubind: process %d (%s), NPU %d: %d threads moved\n",
-                    (int)row->pid, row->name, (int)row->npu,
+            fprintf(stderr, "cpubind: process %d (%s)%s: %d threads moved\n", (int)row->pid,
+                    row->name, device.text,
                     (int)cli_count_threads(row->report, CPUBIND_ITEM_MOVED));
     }
 }
 
 /* Reads the host and plans, before anything is started. */
-static int prepare(host_call *c)
+static int prepare(host_call *c, api_options *options)
 {
     cpubind_host_options how = {.root = NULL};
     api_bound none = {0};
     api_text why = {"", 0};
-    int status = api_open_live(0, 0, &none.live, &why);
+    int status = cli_find_workers(c, options);
+    if (status != API_DONE)
+        return status;
+    status = api_open_live(0, 0, &none.live, &why);
     if (status == API_DONE)
         status = cli_open_all(c, &how, &why);
     if (status != API_DONE) {
         api_close_bound(&none);
         return cli_fail(c->options, status, why.text);
     }
-    status = cli_check_arch(c->options, &none);
+    status = c->is_on_devices ? API_DONE : cli_check_arch(c->options, &none);
     api_close_bound(&none);
     if (status != API_DONE)
         return status;
     if (cpubind_host_bind_prepare(c->host) == CPUBIND_PROBLEM_NONE)
         return API_DONE;
     cli_take_plan(c);
-    return cli_refuse(c->options, &c->planned);
+    return cli_refuse_all(c);
 }
 
 /* Moves this process to the CPUs that are kept; the command follows as every process of the
@@ -90,11 +94,11 @@ static int attend(host_call *c, cpubind_child *child)
     return child->status;
 }
 
-int cli_run_tree(const api_options *options, void (*child_signal)(int), int *has_started)
+int cli_run_tree(api_options *options, void (*child_signal)(int), int *has_started)
 {
     host_call c = {.options = options, .is_watching = 1};
     cpubind_child child;
-    int status = prepare(&c);
+    int status = prepare(&c, options);
     if (status == API_DONE) {
         const cpubind_linux_fault fault =
             cpubind_child_start(options->word, child_signal, &child);

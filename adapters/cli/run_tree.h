@@ -10,6 +10,6 @@
  *   in      child_signal: what SIGCHLD does in the command
  *   out     *has_started: 0: nothing was started, and the refusal is printed
  *   returns the exit status of the command; without one that of this program */
-int cli_run_tree(const api_options *options, void (*child_signal)(int), int *has_started);
+int cli_run_tree(api_options *options, void (*child_signal)(int), int *has_started);
 
 #endif /* CPUBIND_CLI_RUN_TREE_H */

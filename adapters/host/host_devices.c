@@ -157,6 +157,14 @@ static int list_rows(const cpubind_host_bind *h, const cpubind_workers *workers,
     return out->row != NULL;
 }
 
+static int is_found(const cpubind_npu_processes *found, int32_t pid)
+{
+    for (int32_t i = 0; i < found->n; i++)
+        if (found->row[i].pid == pid)
+            return 1;
+    return 0;
+}
+
 cpubind_problem cpubind_host_list_users(cpubind_host_bind *h)
 {
     const cpubind_device_question question = {.facts = &h->device_facts,
@@ -170,7 +178,8 @@ cpubind_problem cpubind_host_list_users(cpubind_host_bind *h)
         cpubind_device_workers_read(&question, h->sys, &workers, &fault);
     cpubind_problem_clear(&problem);
     if (status == CPUBIND_LINUX_ERR_MEMORY ||
-        (status == CPUBIND_LINUX_OK && !list_rows(h, &workers, &found))) {
+        (status == CPUBIND_LINUX_OK && !list_rows(h, &workers, &found)) ||
+        (h->options.tree && cpubind_host_choose_in_tree(h, &found).error)) {
         problem.code = CPUBIND_PROBLEM_NO_MEMORY;
     } else if (status != CPUBIND_LINUX_OK) {
         problem.code = CPUBIND_PROBLEM_UNREADABLE;
@@ -179,7 +188,7 @@ cpubind_problem cpubind_host_list_users(cpubind_host_bind *h)
     } else {
         (void)cpubind_host_mark_listed(h, &found);
         for (int32_t i = 0; i < workers.n; i++)
-            if (uses_asked(h, &workers, workers.row[i].pid) &&
+            if (is_found(&found, workers.row[i].pid) &&
                 !cpubind_host_find(h, workers.row[i].pid))
                 cpubind_host_add_worker(h, &workers.row[i], &found);
     }
@@ -244,6 +253,20 @@ static int make_own(const cpubind_request *q, cpubind_arena *arena, cpubind_list
     return 1;
 }
 
+/* Lets the others have the kept CPUs, as under a plan of NPUs. */
+static cpubind_problem_code take_kept(cpubind_host_bind *h, cpubind_arena *arena)
+{
+    cpubind_ascend_plan *plan = &h->plan.plan;
+    memset(plan, 0, sizeof *plan);
+    plan->kept = cpubind_arena_ints(arena, h->device_plan.n_kept);
+    if (!plan->kept)
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    plan->n_kept = h->device_plan.n_kept;
+    if (plan->n_kept > 0)
+        memcpy(plan->kept, h->device_plan.kept, (size_t)plan->n_kept * sizeof *plan->kept);
+    return CPUBIND_PROBLEM_NONE;
+}
+
 static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
 {
     const making *m = (const making *)ctx;
@@ -261,7 +284,7 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
     status =
         cpubind_pci_make_plan(&m->h->device_facts, &asked, arena, &m->h->device_plan, &fault);
     if (status == CPUBIND_OK)
-        return CPUBIND_PROBLEM_NONE;
+        return take_kept(m->h, arena);
     if (status == CPUBIND_ERR_SPACE)
         return CPUBIND_PROBLEM_NO_MEMORY;
     m->h->plan.problem.what = cpubind_status_text(status);

@@ -147,8 +147,8 @@ cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h)
     return why;
 }
 
-/* Lists the processes of the tree, and keeps those of the list that are in it. */
-static cpubind_linux_fault choose_in_tree(cpubind_host_bind *h, cpubind_npu_processes *found)
+cpubind_linux_fault cpubind_host_choose_in_tree(cpubind_host_bind *h,
+                                                cpubind_npu_processes *found)
 {
     int32_t *seed = (int32_t *)h->sys->malloc(((size_t)h->n + 1) * sizeof *seed);
     int32_t n_seed = 0, n = 0;
@@ -181,7 +181,7 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
     cpubind_problem_clear(&l.problem);
     l.problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_list, &l);
     if (l.problem.code == CPUBIND_PROBLEM_NONE && h->options.tree &&
-        choose_in_tree(h, &l.found).error)
+        cpubind_host_choose_in_tree(h, &l.found).error)
         l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
     if (l.problem.code == CPUBIND_PROBLEM_NONE && cpubind_host_mark_listed(h, &l.found) &&
         cpubind_workers_read(&l.found, h->sys, &workers, NULL) == CPUBIND_LINUX_OK)

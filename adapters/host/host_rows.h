@@ -103,6 +103,10 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
  *   errors  ESRCH: its first process has ended */
 cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h);
 
+/* Lists the processes of the tree, and keeps those of the list that are in it. */
+cpubind_linux_fault cpubind_host_choose_in_tree(cpubind_host_bind *h,
+                                                cpubind_npu_processes *found);
+
 /* The steps of a list of processes: marks the entries of the list, and gives them the NPUs that
  * they have now; names the NPU of an entry in its row; adds the entry of a process.
  *   returns 1 when the list has a process that is no entry */

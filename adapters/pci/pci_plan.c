@@ -118,6 +118,60 @@ int cpubind_pci_has_share(const cpubind_pci_facts *f, int32_t device)
     return 1;
 }
 
+/* Marks the CPUs of the host that are kept. */
+static void mark_kept(const planner *p, int32_t *is_kept, int32_t *n_kept)
+{
+    const cpubind_host *host = &p->out->host;
+    int32_t at = 0, node = 0;
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        const int is_listed = is_in(p->asked->keep, p->asked->n_keep, host->cpu[i], &at);
+        for (node = 0; node < host->n_node - 1 && host->node_id[node] != host->node[i];)
+            node++;
+        if (is_kept[i] || (n_kept[node] >= p->asked->keep_each && !is_listed))
+            continue;
+        for (int32_t k = 0; k < host->n_cpu; k++)
+            if (host->core[k] == host->core[i] && !is_kept[k]) {
+                is_kept[k] = 1;
+                n_kept[node]++;
+            }
+    }
+}
+
+/* Takes the CPUs that are kept for the host out of it. Returns 0 when the arena is full. */
+static int keep_for_host(planner *p)
+{
+    cpubind_host *host = &p->out->host;
+    int32_t *is_kept, *n_kept, *kept, *cpu, *node, *core, n = 0;
+    if (p->asked->keep_each == 0 && p->asked->n_keep == 0)
+        return 1;
+    is_kept = cpubind_arena_ints(p->arena, host->n_cpu);
+    n_kept = cpubind_arena_ints(p->arena, host->n_node);
+    kept = cpubind_arena_ints(p->arena, host->n_cpu);
+    cpu = cpubind_arena_ints(p->arena, host->n_cpu);
+    node = cpubind_arena_ints(p->arena, host->n_cpu);
+    core = cpubind_arena_ints(p->arena, host->n_cpu);
+    if (!is_kept || !n_kept || !kept || !cpu || !node || !core)
+        return 0;
+    memset(is_kept, 0, (size_t)host->n_cpu * sizeof *is_kept);
+    memset(n_kept, 0, (size_t)host->n_node * sizeof *n_kept);
+    mark_kept(p, is_kept, n_kept);
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        if (is_kept[i]) {
+            kept[p->out->n_kept++] = host->cpu[i];
+            continue;
+        }
+        cpu[n] = host->cpu[i];
+        node[n] = host->node[i];
+        core[n++] = host->core[i];
+    }
+    p->out->kept = kept;
+    host->cpu = cpu;
+    host->node = node;
+    host->core = core;
+    host->n_cpu = n;
+    return 1;
+}
+
 /* Copies the CPUs that the processes of each device with a share may have. */
 static cpubind_status copy_own(planner *p, int32_t n)
 {
@@ -343,7 +397,7 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
     out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);
     if (!out->pool)
         return CPUBIND_ERR_SPACE;
-    if (!cpubind_pci_limit(facts, &asked->limits, arena, &out->host))
+    if (!cpubind_pci_limit(facts, &asked->limits, arena, &out->host) || !keep_for_host(&p))
         return CPUBIND_ERR_SPACE;
     status = choose_devices(&p);
     out->devices = p.devices;

@@ -34,6 +34,10 @@ typedef struct cpubind_pci_asked {
     cpubind_overlap overlap;
     cpubind_role_spec roles;
     cpubind_pci_limits limits;
+    int32_t keep_each;   /* at least so many of these CPUs of each node are kept for the host,
+                            by whole cores, the lowest first */
+    const int32_t *keep; /* and these, ascending, with the rest of their cores; NULL: none */
+    int32_t n_keep;
     const cpubind_lists *own; /* list i: the CPUs that the processes of facts->device[i] may
                                  have; NULL: each may have those of the limits */
 } cpubind_pci_asked;
@@ -61,7 +65,9 @@ typedef struct cpubind_pci_plan {
     cpubind_finding overlap;
     cpubind_strategy strategy;
     cpubind_quality quality; /* of the pools of all devices */
-    cpubind_host host;       /* what the pools were cut from */
+    cpubind_host host;       /* what the pools were cut from: without the kept CPUs */
+    const int32_t *kept;     /* for the host, ascending */
+    int32_t n_kept;
     cpubind_devices devices; /* those that have a share */
     cpubind_role_spec asked; /* roles of one process */
 } cpubind_pci_plan;

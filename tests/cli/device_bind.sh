@@ -486,7 +486,7 @@ watches_all() {
 
 check "apply --all without a process" says 0 "no process has a file of a device open" all apply
 check "apply --all --pci is about devices alone" says 2 "leave out the options" all apply \
-    --pci 0000:01:00.0 --keep 2
+    --pci 0000:01:00.0 --scope own
 check "--pci of a function that is not there is refused" says 1 "no PCI function" all apply \
     --pci 0000:09:00.0
 if [ -n "$can_have_files" ]; then
@@ -508,6 +508,107 @@ if [ -n "$can_have_files" ]; then
     check "a process of several devices has their pools, and takes no part" joins_pools
     check "--watch finds a new process" watches_all
     "$CPUBIND" restore --all >"$out/restored"
+fi
+
+# -- A tree, and the CPUs that are kept -------------------------------------------
+
+# A server with a worker that has the file of the second GPU open, and a process without a device.
+cat >"$out/server" <<'END'
+sleep 600 3</dev/nvidia1 &
+worker=$!
+sleep 600 &
+plain=$!
+trap 'kill "$worker" "$plain"; exit 7' TERM
+echo "$worker" >"$out/worker.pid"
+echo "$plain" >"$out/plain.pid"
+: >"$out/started"
+wait
+END
+export out
+
+# Ends when the worker is on its CPU, the other processes of the tree on the kept one.
+is_tree_bound() {
+    for _ in $(seq 50); do
+        [ -e "$out/started" ] && worker=$(cat "$out/worker.pid") && is_on "$b" >"$out/on" &&
+            [ "$(cpus_of "$(cat "$out/plain.pid")")" = "$a" ] && [ "$(cpus_of "$1")" = "$a" ] &&
+            return
+        sleep 0.1
+    done
+    cat "$out/on"
+    cpus_of "$(cat "$out/plain.pid")"
+    cpus_of "$1"
+    return 1
+}
+
+ends_tree() { # pid, exit status of the server
+    kill "$1"
+    wait "$1" 2>/dev/null
+    [ $? -eq "$2" ] && "$CPUBIND" restore --ended && worker=
+}
+
+applies_tree() {
+    rm -f "$out/started"
+    start_on 0
+    stranger=$worker
+    sh "$out/server" &
+    server=$!
+    for _ in $(seq 50); do
+        [ -e "$out/started" ] && break
+        sleep 0.1
+    done
+    says 0 "0000:02:00.0" "$CPUBIND" apply --tree --pid "$server" --root "$host" --keep "$a-$a" &&
+        is_tree_bound "$server" && worker=$stranger && is_on "$before" &&
+        "$CPUBIND" restore --all && worker=$(cat "$out/worker.pid") && is_on "$before"
+    result=$?
+    ends_tree "$server" 7 || result=1
+    worker=$stranger
+    end
+    return "$result"
+}
+
+runs_tree() {
+    rm -f "$out/started"
+    "$CPUBIND" run --tree --root "$host" --keep "$a-$a" -- sh "$out/server" 2>"$out/tree.err" &
+    server=$!
+    is_tree_bound "$server"
+    result=$?
+    ends_tree "$server" 7 || result=1
+    cat "$out/tree.err"
+    grep -q "(sleep), 0000:02:00.0: 1 threads moved" "$out/tree.err" || result=1
+    return "$result"
+}
+
+keeps_cpus() { # host, argument of --keep, kept CPUs, CPUs of the first device
+    says 0 "kept for the host: CPUs $3" "$CPUBIND" plan --root "fixtures/hosts/$1" --keep "$2" &&
+        says 0 "" "$CPUBIND" plan --root "fixtures/hosts/$1" --keep "$2" --json &&
+        has '$.kept' "$3" && has '$.devices[0].cpus' "$4" && fits device_plan
+}
+
+# The same processes, by --all: the server and the process without a device are of its group.
+keeps_others() {
+    rm -f "$out/started"
+    setsid sh "$out/server" &
+    server=$!
+    for _ in $(seq 50); do
+        [ -e "$out/started" ] && break
+        sleep 0.1
+    done
+    says 0 "0000:02:00.0" all apply --keep "$a-$a" --others keep && is_tree_bound "$server" &&
+        "$CPUBIND" restore --all && is_on "$before"
+    result=$?
+    ends_tree "$server" 7 || result=1
+    return "$result"
+}
+
+check "plan --keep takes the lowest cores of each node from all devices" \
+    keeps_cpus gpu-smt-apart-2a30 1 0,4,8,12 1-3,5-7
+check "plan --keep takes the CPUs of a list with the rest of their cores" \
+    keeps_cpus gpu-smt-apart-2a30 5-5 5,13 0-4,6-7
+check "plan --keep on a host without nodes" keeps_cpus gpu-vm-2l4 1 0 1-3
+if [ -n "$can_have_files" ]; then
+    check "apply --tree binds the processes of devices, and the others to the kept CPUs" applies_tree
+    check "run --tree does, and ends with the status of the server" runs_tree
+    check "--others keep moves the processes beside a worker" keeps_others
 fi
 
 # -- Watching --------------------------------------------------------------------
