@@ -115,7 +115,7 @@ int cli_choose_run_rank(api_options *o)
             continue;
         if (strlen(text) <= 6 && text[strspn(text, "0123456789")] == '\0') {
             o->request.rank = number_at(text);
-            o->request.has_rank = 1;
+            o->request.has_rank = o->is_rank_found = 1;
             return API_DONE;
         }
         api_add(&why, "%s=%.40s is not the number of a rank", cli_rank_variables[i], text);
@@ -353,6 +353,22 @@ static int read_topo(const cpubind_source *source, const api_options *o, cli_run
                : cli_fail(o, api_topo_judge(&out->devices.topo, o, &why), why.text);
 }
 
+/* Takes the only device that this process sees of several, whatever the number of the rank among
+ * all: a launcher such as srun --gpus-per-task=1 shows each rank its own.
+ *   returns whether there is such a device */
+static int take_only_device(api_options *o, const cli_run_place *place,
+                            const cpubind_numa_bound *bound, cpubind_numa_asked *asked)
+{
+    if (!o->is_rank_found || bound->n_rank != 1 || place->devices.topo.facts.n_device < 2)
+        return 0;
+    if (!o->quiet)
+        fprintf(stderr,
+                "cpubind: rank %d sees one of the %d devices of the host, and is bound to it\n",
+                (int)asked->index, (int)place->devices.topo.facts.n_device);
+    o->request.rank = asked->index = 0;
+    return 1;
+}
+
 /* Lists need no device, and the cores only where ranks share a node: a command starts at once
  * on a host with many. */
 static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place *out)
@@ -375,6 +391,8 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
     if (status == API_DONE)
         status = read_topo(source, o, out);
     if (status == API_DONE)
+        found = find(&asked, out, &bound);
+    if (found == CPUBIND_NUMA_BIND_PAST_DEVICES && take_only_device(o, out, &bound, &asked))
         found = find(&asked, out, &bound);
     if (status == API_DONE && bound.has_rivals && !o->topo.wants_cores) {
         o->topo.wants_cores = 1;

@@ -62,6 +62,16 @@ for name in LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID 
 done
 check "the first variable counts" says 0 "cpus $b" env LOCAL_RANK=1 SLURM_LOCALID=0 \
     "$CPUBIND" run --root "$host" --rules near --auto -- sh -c "$worker"
+seen=$out/seen
+cp -r "$host" "$seen"
+echo CUDA_VISIBLE_DEVICES=1 >"$seen/env"
+check "a rank that sees one device of several takes it" says 0 "cpus $b" env SLURM_LOCALID=3 \
+    "$CPUBIND" run --root "$seen" --numa-bind -- sh -c "$worker"
+check "it is said" grep -q "rank 3 sees one of the 2 devices of the host" "$out/said"
+check "--auto takes it, too" says 0 "cpus $b" env SLURM_LOCALID=3 \
+    "$CPUBIND" run --root "$seen" --rules near --auto -- sh -c "$worker"
+check "an index of the user is past it" says 125 "index 3 is past the 1 devices" \
+    "$CPUBIND" run --root "$seen" --numa-bind --index 3 -- true
 check "a variable that is no number is an error" says 125 "LOCAL_RANK=x is not the number" \
     env LOCAL_RANK=x "$CPUBIND" run --root "$host" --auto -- true
 check "--rank binds to the pool of the device" says 0 "cpus $b" \
