@@ -75,8 +75,10 @@ add_crun() {
 numa() { # host
     n_cpu=0
     n_node=$(wc -l <"$vm/$1.root/host/nodes")
+    total=1024
+    [ "$n_node" -gt 4 ] && total=2048 # node 0 has the root file system, too
     while read -r node cpus; do
-        echo "-object memory-backend-ram,id=m$node,size=$((1024 / n_node))M"
+        echo "-object memory-backend-ram,id=m$node,size=$((total / n_node))M"
         echo "-numa node,nodeid=$node,memdev=m$node,cpus=$cpus"
         n_cpu=$((${cpus#*-} + 1))
     done <"$vm/$1.root/host/nodes"
@@ -88,7 +90,7 @@ numa() { # host
             echo "-numa dist,src=$a,dst=$b,val=$distance"
         done
     done
-    echo "-smp $n_cpu,sockets=1,clusters=$((n_cpu / 8)),cores=8,threads=1 -m 1024"
+    echo "-smp $n_cpu,sockets=1,clusters=$((n_cpu / 8)),cores=8,threads=1 -m $total"
 }
 
 devices() {
