@@ -363,7 +363,8 @@ static int take_only_device(api_options *o, const cli_run_place *place,
         return 0;
     if (!o->quiet)
         fprintf(stderr,
-                "cpubind: rank %d sees one of the %d devices of the host, and is bound to it\n",
+                "cpubind: rank %d sees one of the %d devices of the host, and is bound to "
+                "it\n",
                 (int)asked->index, (int)place->devices.topo.facts.n_device);
     o->request.rank = asked->index = 0;
     return 1;
