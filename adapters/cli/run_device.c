@@ -353,8 +353,8 @@ static int read_topo(const cpubind_source *source, const api_options *o, cli_run
                : cli_fail(o, api_topo_judge(&out->devices.topo, o, &why), why.text);
 }
 
-/* Takes the only device that this process sees of several, whatever the number of the rank among
- * all: a launcher such as srun --gpus-per-task=1 shows each rank its own.
+/* Takes the only device that this process sees of several, whatever the number of the rank: a
+ * launcher such as srun --gpus-per-task=1 shows each rank its own.
  *   returns whether there is such a device */
 static int take_only_device(api_options *o, const cli_run_place *place,
                             const cpubind_numa_bound *bound, cpubind_numa_asked *asked)
