@@ -76,7 +76,8 @@ numa() { # host
     n_cpu=0
     n_node=$(wc -l <"$vm/$1.root/host/nodes")
     total=1024
-    [ "$n_node" -gt 4 ] && total=2048 # node 0 has the root file system, too
+    # Node 0 has the root file system, too: the section newcomer fills it.
+    grep -qw newcomer "$vm/$1.root/host/sections" && total=2048
     while read -r node cpus; do
         echo "-object memory-backend-ram,id=m$node,size=$((total / n_node))M"
         echo "-numa node,nodeid=$node,memdev=m$node,cpus=$cpus"
