@@ -746,12 +746,10 @@ char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **err
     if (fault || strcmp(target, "threads") == 0)
         return (char *)call_fail(error, "usage", API_USAGE, 0,
                                  fault ? fault : "threads are of a binding, not of a plan");
-    if (plan->others)
-        return (char *)call_fail(error, "usage", API_USAGE, 0,
-                                 "--explain is for NPUs; the JSON of the plan has the node of "
-                                 "each device");
     options.explain = target;
-    if (api_put_why(&text, &plan->planned, &options, &why) || text.is_short)
+    if ((plan->others ? api_put_device_why(&text, plan->others, &options, &why)
+                      : api_put_why(&text, &plan->planned, &options, &why)) ||
+        text.is_short)
         return text_of(&text, error);
     free(text.text);
     return (char *)call_fail(error, "refused", API_REFUSED, 0, why.text);

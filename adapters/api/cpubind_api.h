@@ -165,9 +165,9 @@ CPB_API const char *cpb_plan_json(const cpb_plan *plan);
  *   errors  "usage", "no_memory" */
 CPB_API char *cpb_plan_format(const cpb_plan *plan, const char *format, cpb_error **error);
 
-/* The sentences of `cpubind plan --explain TARGET`, such as "cpu5" or "npu3". The caller frees
- * the text.
- *   errors  "usage", "no_memory" */
+/* The sentences of `cpubind plan --explain TARGET`, such as "cpu5", "npu3" or "device3". The
+ * caller frees the text.
+ *   errors  "usage", "no_memory"; "refused": the plan has no such target */
 CPB_API char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **error);
 
 /* == Binding ================================================================ */

@@ -33,8 +33,7 @@ const char *api_npu_option(const api_options *options)
                  {!q->is_auto_strategy && q->strategy != CPUBIND_TOPO_AFFINITY, "--strategy"},
                  {options->compare, "--compare"},
                  {options->distances, "--distances"},
-                 {options->svg != NULL, "--svg"},
-                 {options->explain != NULL, "--explain"}};
+                 {options->svg != NULL, "--svg"}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].is_given)
             return given[i].name;

@@ -99,4 +99,15 @@ void api_json_devices(api_out *to, const char *key, const api_device_plan *devic
 int api_put_devices(api_out *to, const char *format, const api_device_plan *devices,
                     const api_options *options, api_text *why);
 
+/* == Why ==================================================================== */
+
+/* The plan in the form of one of NPUs, for what explains it: each device that the process sees
+ * is an NPU whose logic id is the first rank that drives it. Borrows from the devices. Returns
+ * 0 without memory; api_free_planned may be called in both cases. */
+int api_view_devices(const api_device_plan *devices, api_planned *out);
+
+/* The same as api_put_why, of devices: those that this process sees are numbered by rank. */
+int api_put_device_why(api_out *to, const api_device_plan *devices, const api_options *options,
+                       api_text *why);
+
 #endif /* CPUBIND_API_DEVICE_PLAN_H */

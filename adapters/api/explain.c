@@ -1,8 +1,9 @@
-/* explain.c - why an NPU, a CPU or a role has what the plan gives it, in sentences
+/* explain.c - why a device, a CPU or a role has what the plan gives it, in sentences
  * SPDX-License-Identifier: MIT
  *
  * Decides nothing: what a CPU is comes from picture.h, how it came to its NPU from the core's
- * trace of the plan: its step, its group, and the NPUs that the group may go to.
+ * trace of the plan: its step, its group, and the NPUs that the group may go to. The sentences
+ * are written for NPUs; of accelerators of any vendor they say "device" in place of that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <strings.h>
 
 #include "../text/procfs.h"
+#include "device_plan.h"
 #include "picture.h"
 
 enum {
@@ -71,6 +73,7 @@ static const struct {
 typedef struct explanation {
     api_view view;
     const api_planned *planned;
+    const api_device_plan *devices; /* the plan is of these; NULL: of NPUs */
     const api_options *options;
     api_out *to;  /* sentences, or the objects of all targets */
     api_out fact; /* the object of this target */
@@ -82,16 +85,39 @@ typedef struct explanation {
 
 /* == Sentences and facts ==================================================== */
 
-static void say(explanation *e, const api_text *text)
+/* Appends a sentence about NPUs; of other devices with their word. */
+static void add_in_words(const explanation *e, const char *text, api_text *to)
+{
+    for (const char *npu; e->devices && (npu = strstr(text, "NPU")) != NULL; text = npu + 3) {
+        const int n = (int)(npu - text);
+        const int has_article = n >= 3 && memcmp(npu - 3, "an ", 3) == 0;
+        const char *after = npu + 4 + (npu[3] == ' ' ? strspn(npu + 4, "0123456789") : 0);
+        api_add(to, "%.*s%s", has_article ? n - 2 : n, text, has_article ? " " : "");
+        api_add(to, to->len == 0 ? "Device" : "device");
+        if (npu[3] == ' ' && after > npu + 4 && (*after == '-' || *after == ','))
+            api_add(to, after[1] >= '0' && after[1] <= '9' ? "s" : "");
+    }
+    api_add(to, "%s", text);
+}
+
+static void say(explanation *e, const api_text *sentence)
 {
     const int is_first = e->n_said++ == 0;
     const int32_t columns = e->to->columns > 0 && e->to->columns < 80 ? e->to->columns : 80;
+    api_text text = {"", 0};
+    add_in_words(e, sentence->text, &text);
     if (e->options->json) {
-        api_json_text(&e->said, NULL, text->text);
+        api_json_text(&e->said, NULL, text.text);
         return;
     }
     api_put_text(e->to, !is_first ? "  " : e->n_target > 0 ? "\n" : "");
-    api_put_wrapped(e->to, text->text, is_first ? 0 : 2, is_first ? 2 : 4, columns);
+    api_put_wrapped(e->to, text.text, is_first ? 0 : 2, is_first ? 2 : 4, columns);
+}
+
+/* The key of JSON for NPUs, or for other devices. */
+static const char *key_of(const explanation *e, const char *npus, const char *devices)
+{
+    return e->devices ? devices : npus;
 }
 
 /* Appends a device of the core: "NPU 3", "the hidden NPU 0000:c1:00.0". */
@@ -246,7 +272,7 @@ static void put_group(explanation *e, const char *key, int32_t group)
     const int32_t n = list_traced(e, -2, -2, group);
     api_json_open(&e->fact, key, '{');
     api_json_list(&e->fact, "cpus", e->list, n);
-    api_json_list(&e->fact, "npus", ids, n_id);
+    api_json_list(&e->fact, key_of(e, "npus", "devices"), ids, n_id);
     api_json_number(&e->fact, "hidden", n_hidden);
     api_json_close(&e->fact, '}');
 }
@@ -303,16 +329,54 @@ static void say_rule(explanation *e)
 
 /* == NPUs =================================================================== */
 
+/* Appends what told which CPUs are near a function of the bus. */
+static void add_origin(const cpubind_pci_function *f, int has_nodes, api_text *to)
+{
+    switch (f->origin) {
+    case CPUBIND_NODE_ORIGIN_DEVICE:
+        api_add(to, "its numa_node");
+        if (f->numa_node != f->node)
+            api_add(to, " %d, which has no CPUs: node %d is the nearest that has",
+                    (int)f->numa_node, (int)f->node);
+        break;
+    case CPUBIND_NODE_ORIGIN_LOCAL_CPUS:
+        api_add(to, "its local_cpulist, since its numa_node is -1");
+        break;
+    case CPUBIND_NODE_ORIGIN_BRIDGE:
+        api_add(to, "the bridge ");
+        api_add_pci(to, &f->via);
+        api_add(to, " above it, since its numa_node is -1");
+        break;
+    case CPUBIND_NODE_ORIGIN_ONLY_NODE:
+        api_add(to, has_nodes ? "the only node of the host that has CPUs"
+                              : "default: the host shows no nodes");
+        break;
+    case CPUBIND_NODE_ORIGIN_UNKNOWN:
+    case CPUBIND_NODE_ORIGIN_COUNT:
+        break;
+    }
+}
+
 /* Says which CPUs are near an NPU, and by which input. */
 static void say_place(explanation *e, const cpubind_npu *npu)
 {
     const cpubind_facts *facts = e->view.facts;
     const int32_t *cpu = npu->affinity_count > 0 ? facts->affinity + npu->affinity_first : NULL;
-    api_text text = {"", 0};
+    api_text text = {"", 0}, by = {"", 0};
     int32_t nodes[CPUBIND_MAX_NODES], n_node = 0;
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
                           npu->locality == CPUBIND_LOCALITY_TAKEN ||
                           npu->locality == CPUBIND_LOCALITY_DIFFERS;
+    if (e->devices) {
+        const cpubind_pci_function *f = &e->devices->topo.facts.device[npu->function];
+        api_text pci = {"", 0};
+        api_add_pci(&pci, &f->pci);
+        api_json_text(&e->fact, "pci", pci.text);
+        api_json_text(&e->fact, "node_by", cpubind_node_origin_word(f->origin));
+        add_origin(f, e->devices->topo.facts.has_nodes, &by);
+    } else {
+        api_add(&by, "the %s", is_kernel ? "kernel" : "topology of npu-smi");
+    }
     api_json_list(&e->fact, "near", cpu, npu->affinity_count);
     if (npu->affinity_count == 0) {
         api_add(&text, "Which CPUs are near it is not known");
@@ -333,7 +397,7 @@ static void say_place(explanation *e, const cpubind_npu *npu)
     }
     api_add(&text, "CPUs ");
     api_add_list(&text, cpu, npu->affinity_count);
-    api_add(&text, " are near it, by the %s", is_kernel ? "kernel" : "topology of npu-smi");
+    api_add(&text, " are near it, by %s", by.text);
     if (n_node > 0) {
         api_add(&text, "; they are on node%s ", n_node == 1 ? "" : "s");
         api_add_list(&text, nodes, n_node);
@@ -451,7 +515,8 @@ static void say_slot(explanation *e, int32_t device, const cpubind_npu *npu)
     api_text text = {"", 0};
     api_add(&text, "%d CPUs are cut into %d slices, and it has slice %d, ",
             (int)e->view.plan->host.n_cpu, (int)total, (int)slot);
-    api_add(&text, e->view.facts->scope == CPUBIND_SCOPE_OWN
+    api_add(&text, e->devices ? "by its place in the order of the PCI addresses."
+                   : e->view.facts->scope == CPUBIND_SCOPE_OWN
                        ? "by its place among the visible NPUs."
                    : slot == npu->phy ? "by its phy id."
                                       : "by its logic id.");
@@ -535,8 +600,10 @@ static void say_role(explanation *e, int32_t index, cpubind_role role)
     api_text text = {"", 0};
     api_add(&text, "NPU %d, %s: ", (int)row.npu->logic, cpubind_role_word(role));
     if (n == 0) {
-        api_add(&text,
-                "no CPUs, since this product has no threads or interrupts of this role.");
+        api_add(&text, "no CPUs, since %s.",
+                !e->devices ? "this product has no threads or interrupts of this role"
+                : e->options->has_roles ? "--roles gives it none"
+                                        : "all are main unless --roles is given");
     } else {
         api_add(&text, "CPU%s ", n == 1 ? "" : "s");
         api_add_list(&text, cpu, n);
@@ -568,6 +635,13 @@ static void say_quality(explanation *e, int32_t row)
     say(e, &text);
 }
 
+static void add_poolless_device(const explanation *e, int32_t npu, api_text *to)
+{
+    const int32_t rank = e->view.facts->npu[npu].logic;
+    api_add(to, "NPU %d: ", (int)rank);
+    api_explain_device(e->devices, &e->devices->plan.pool[rank], to);
+}
+
 /* Says what an NPU gets, or why it has no pool. */
 static void say_pool(explanation *e, int32_t npu, int32_t device)
 {
@@ -588,6 +662,8 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
                 api_explain_problem(&plan->poolless[i].problem, e->view.facts, e->options,
                                     &text);
             }
+        if (e->devices)
+            add_poolless_device(e, npu, &text);
         if (text.len == 0)
             api_add(&text, "NPU %d is not in this plan, since it %s", (int)n->logic,
                     !n->is_visible ? "is not visible or was not asked for" : "does not run");
@@ -609,7 +685,7 @@ static void explain_npu(explanation *e, int32_t npu)
     const int is_traced = has_trace(e);
     const int32_t device = is_traced ? api_candidate_of(plan, npu) : -1;
     const int32_t row = is_traced ? row_of(plan, npu) : -1;
-    api_json_number(&e->fact, "npu", n->logic);
+    api_json_number(&e->fact, key_of(e, "npu", "device"), n->logic);
     if (is_traced)
         say_pool(e, npu, device);
     say_place(e, n);
@@ -675,7 +751,7 @@ static void say_near(explanation *e, int32_t id)
         if (is_near(e, d, id))
             devices[n++] = d;
     const int32_t n_id = ids_of(e, devices, n, -1, ids, &n_hidden);
-    api_json_list(&e->fact, "near_npus", ids, n_id);
+    api_json_list(&e->fact, key_of(e, "near_npus", "near_devices"), ids, n_id);
     if (n == 0)
         api_add(&text, "It is near no NPU.");
     else {
@@ -843,9 +919,10 @@ static void explain_cpu(explanation *e, int32_t id)
 
 /* What --explain names. */
 typedef struct target {
-    int32_t npu;  /* a logic id, or -1 */
-    int32_t cpu;  /* or -1 */
-    int32_t role; /* or -1 */
+    int32_t npu;           /* a logic id, or the number of a device; or -1 */
+    int is_device, is_npu; /* by its word */
+    int32_t cpu;           /* or -1 */
+    int32_t role;          /* or -1 */
 } target;
 
 /* Reads a number that ends at `end`. */
@@ -865,11 +942,12 @@ static int read_role(const char *word, int32_t *out)
     return 0;
 }
 
-/* Reads "npu3", "npu3.acl", "cpu17", "acl"; "3" is an NPU. Returns 0 for anything else. */
+/* Reads "npu3", "device3", "npu3.acl", "cpu17", "acl"; "3" is an NPU or a device. Returns 0 for
+ * anything else. */
 static int read_target(const char *text, target *out)
 {
     const char *end = text + strlen(text), *dot = strchr(text, '.');
-    *out = (target){-1, -1, -1};
+    *out = (target){.npu = -1, .cpu = -1, .role = -1};
     if (strlen(text) > 32)
         return 0;
     if (read_role(text, &out->role))
@@ -878,7 +956,9 @@ static int read_target(const char *text, target *out)
         return read_id(text + 3, end, CPUBIND_MAX_CPUS, &out->cpu);
     if (dot && !read_role(dot + 1, &out->role))
         return 0;
-    text += strncasecmp(text, "npu", 3) == 0 ? 3 : 0;
+    out->is_npu = strncasecmp(text, "npu", 3) == 0;
+    out->is_device = strncasecmp(text, "device", 6) == 0;
+    text += out->is_npu ? 3 : out->is_device ? 6 : 0;
     return read_id(text, dot ? dot : end, CPUBIND_MAX_DEVICES, &out->npu);
 }
 
@@ -887,15 +967,20 @@ const char *api_check_explain(const char *text)
     target t;
     return strcasecmp(text, "all") == 0 || strcmp(text, "threads") == 0 || read_target(text, &t)
                ? NULL
-               : "--explain takes an NPU (npu3), a CPU (cpu17), a role (acl), a role of an NPU "
-                 "(npu3.acl), threads, or all; a number alone is an NPU";
+               : "--explain takes an NPU (npu3), another device (device3), a CPU (cpu17), a "
+                 "role (acl), a role of one (npu3.acl), threads, or all; a number alone is an "
+                 "NPU or a device";
 }
 
-/* The index of an NPU by its logic id, or -1. */
-static int32_t npu_index(const cpubind_facts *facts, int32_t logic)
+/* The index of an NPU by its logic id, or of a device by one of its ranks; or -1. */
+static int32_t npu_index(const explanation *e, int32_t number)
 {
+    const cpubind_facts *facts = e->view.facts;
+    const cpubind_pci_plan *devices = e->devices ? &e->devices->plan : NULL;
     for (int32_t i = 0; i < facts->n_npu; i++)
-        if (facts->npu[i].logic == logic)
+        if (devices ? number < devices->n_pool &&
+                          devices->pool[number].device == facts->npu[i].function
+                    : facts->npu[i].logic == number)
             return i;
     return -1;
 }
@@ -920,6 +1005,15 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
         n++;
     }
     api_json_close(&e->fact, '}');
+    for (int32_t i = 0; e->devices && npu < 0 && i < e->view.facts->n_npu; i++) {
+        api_text text = {"", 0};
+        if (row_of(plan, i) >= 0)
+            continue;
+        add_poolless_device(e, i, &text);
+        api_add(&text, ".");
+        say(e, &text);
+        n++;
+    }
     return n > 0;
 }
 
@@ -927,7 +1021,8 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
 static int explain_target(explanation *e, const target *t)
 {
     const cpubind_facts *facts = e->view.facts;
-    const int32_t npu = t->npu >= 0 ? npu_index(facts, t->npu) : -1;
+    const int is_other = e->devices ? t->is_npu : t->is_device;
+    const int32_t npu = t->npu >= 0 && !is_other ? npu_index(e, t->npu) : -1;
     if (t->cpu >= 0) {
         explain_cpu(e, t->cpu);
         return facts->n_cpu_id > 0;
@@ -973,13 +1068,13 @@ static int add_all(explanation *e)
 {
     const cpubind_facts *facts = e->view.facts;
     for (int32_t i = 0; i < facts->n_npu; i++)
-        if (!add_target(e, &(target){facts->npu[i].logic, -1, -1}, NULL))
+        if (!add_target(e, &(target){.npu = facts->npu[i].logic, .cpu = -1, .role = -1}, NULL))
             return 0;
     for (int32_t i = 0; has_trace(e) && i < CPUBIND_ROLE_COUNT; i++)
-        if (!add_target(e, &(target){-1, -1, i}, NULL))
+        if (!add_target(e, &(target){.npu = -1, .cpu = -1, .role = i}, NULL))
             return 0;
     for (int32_t i = 0; i < facts->n_cpu_id; i++)
-        if (!add_target(e, &(target){-1, i, -1}, NULL))
+        if (!add_target(e, &(target){.npu = -1, .cpu = i, .role = -1}, NULL))
             return 0;
     return 1;
 }
@@ -1012,11 +1107,13 @@ static int put_all(explanation *e)
     return is_known;
 }
 
-int api_put_why(api_out *to, const api_planned *planned, const api_options *options,
-                api_text *why)
+/* The plan is of `devices`, or of NPUs. */
+static int put_why(api_out *to, const api_planned *planned, const api_device_plan *devices,
+                   const api_options *options, api_text *why)
 {
     const cpubind_facts *facts = &planned->facts;
-    explanation e = {.planned = planned, .options = options, .to = to};
+    explanation e = {.planned = planned, .devices = devices, .options = options, .to = to};
+    api_text unknown = {"", 0};
     int32_t ids[CPUBIND_MAX_DEVICES];
     int is_made, is_known = 0;
     if (!planned->has_facts)
@@ -1035,9 +1132,27 @@ int api_put_why(api_out *to, const api_planned *planned, const api_options *opti
         return is_known;
     for (int32_t i = 0; i < facts->n_npu; i++)
         ids[i] = facts->npu[i].logic;
-    api_add(why, "--explain %s: this process sees no such NPU; it sees NPUs ",
-            options->explain);
-    api_add_list(why, ids, facts->n_npu);
-    api_add(why, "; a CPU is named as in cpu17");
+    api_add(&unknown, ": this process sees no such NPU; it sees NPUs ");
+    api_add_list(&unknown, ids, facts->n_npu);
+    api_add(&unknown, "; a CPU is named as in cpu17");
+    api_add(why, "--explain %s", options->explain);
+    add_in_words(&e, unknown.text, why);
     return 0;
+}
+
+int api_put_why(api_out *to, const api_planned *planned, const api_options *options,
+                api_text *why)
+{
+    return put_why(to, planned, NULL, options, why);
+}
+
+int api_put_device_why(api_out *to, const api_device_plan *devices, const api_options *options,
+                       api_text *why)
+{
+    api_planned planned = {0};
+    const int is_made = api_view_devices(devices, &planned);
+    const int is_known = is_made && put_why(to, &planned, devices, options, why);
+    to->is_short |= !is_made;
+    api_free_planned(&planned);
+    return is_known;
 }

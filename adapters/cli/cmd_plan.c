@@ -136,11 +136,14 @@ static void make(const cpubind_source *source, api_options *options, api_planned
 static int plan_devices(const cpubind_source *source, const api_options *options)
 {
     api_device_plan devices = {0};
-    api_out text = {0};
+    api_out text = cli_out_for(stdout);
     api_text why = {"", 0};
     int status = api_make_devices(source, options, NULL, &devices, &why);
-    if (status == API_DONE)
+    if (status == API_DONE && !options->explain)
         status = api_put_devices(&text, options->format->word, &devices, options, &why);
+    else if (status == API_DONE && !api_put_device_why(&text, &devices, options, &why) &&
+             !text.is_short)
+        status = API_REFUSED;
     api_free_devices(&devices);
     if (status == API_DONE)
         return (options->json ? cli_print_line : cli_print_out)(stdout, &text)

@@ -145,7 +145,7 @@ static const cli_help helps[] = {
      "  --compare, --distances   both rules side by side; the map with distances\n"
      "  --format FORMAT       text, json (--json), map or a launcher's: --help-all\n"
      "  --svg FILE            draw the plan as a picture, too; -: print it alone\n"
-     "  --explain WHAT        why: npu3 (or 3), cpu17, acl, npu3.acl, threads or all\n"
+     "  --explain WHAT        why: npu3, device3, cpu17, acl, npu3.acl, threads or all\n"
      "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
     {API_APPLY, "apply",
      "Usage: cpubind apply --pid N | --npu N | --rank N | --pci ADDRESS | --all ...\n"

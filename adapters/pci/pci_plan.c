@@ -66,6 +66,7 @@ typedef struct planner {
     cpubind_arena *arena;
     cpubind_pci_plan *out;
     cpubind_plan core;
+    cpubind_trace trace;
     cpubind_devices devices; /* those of the facts that have a share */
     int32_t *index;          /* of each of them in facts->device */
     int32_t *want;           /* those of them that get a row, ascending */
@@ -255,6 +256,31 @@ static cpubind_status take_buffers(planner *p)
     return CPUBIND_OK;
 }
 
+/* Takes room for the trace of the core. */
+static cpubind_status take_trace(planner *p)
+{
+    const cpubind_host *host = &p->out->host;
+    const cpubind_lists *near = &p->devices.affinity, *own = &p->devices.allowed;
+    const int32_t n_own = own->n > 0 ? own->row[own->n] : 0;
+    cpubind_trace *trace = &p->trace;
+    trace->cap_row = CPUBIND_TRACE_ROWS(host->n_cpu, host->n_node, near->n);
+    trace->cap_device =
+        CPUBIND_TRACE_DEVICES(host->n_node, near->n, near->row[near->n] + n_own);
+    trace->owner = cpubind_arena_ints(p->arena, host->n_cpu);
+    trace->step = cpubind_arena_ints(p->arena, host->n_cpu);
+    trace->group = cpubind_arena_ints(p->arena, host->n_cpu);
+    trace->row = cpubind_arena_ints(p->arena, trace->cap_row);
+    trace->device = cpubind_arena_ints(p->arena, trace->cap_device);
+    if (!trace->owner || !trace->step || !trace->group || !trace->row || !trace->device)
+        return CPUBIND_ERR_SPACE;
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        trace->owner[i] = trace->group[i] = -1;
+        trace->step[i] = CPUBIND_STEP_IDLE;
+    }
+    p->core.trace = trace;
+    return CPUBIND_OK;
+}
+
 /* Cuts the pools of all devices that can have one: a device that the core refuses alone is left
  * out, and the core asked again. */
 static cpubind_status cut(planner *p, cpubind_fault *fault)
@@ -277,6 +303,7 @@ static cpubind_status cut(planner *p, cpubind_fault *fault)
         p->fault[fault->device] = *fault;
     } while (1);
     p->out->overlap = p->core.overlap;
+    p->out->shared = p->core.shared;
     p->out->pooled = p->core.cpu;
     p->out->n_pooled = status == CPUBIND_OK ? p->core.row[p->core.n_want] : 0;
     p->out->strategy = p->core.strategy;
@@ -397,18 +424,26 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
     out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);
     if (!out->pool)
         return CPUBIND_ERR_SPACE;
-    if (!cpubind_pci_limit(facts, &asked->limits, arena, &out->host) || !keep_for_host(&p))
+    if (!cpubind_pci_limit(facts, &asked->limits, arena, &out->host))
+        return CPUBIND_ERR_SPACE;
+    out->allowed = out->host.cpu;
+    out->n_allowed = out->host.n_cpu;
+    if (!keep_for_host(&p))
         return CPUBIND_ERR_SPACE;
     status = choose_devices(&p);
     out->devices = p.devices;
+    out->device = p.index;
     if (status == CPUBIND_OK)
         status = take_buffers(&p);
+    if (status == CPUBIND_OK)
+        status = take_trace(&p);
     if (status == CPUBIND_OK)
         p.core.row[0] = 0;
     if (status == CPUBIND_OK)
         status = cut(&p, fault);
     for (int32_t i = 0; status == CPUBIND_OK && i < out->n_pool; i++)
         status = take_pool(&p, rank[i], &out->pool[i], fault);
+    out->trace = p.trace;
     return status == CPUBIND_OK && out->overlap != CPUBIND_FOUND_PRESENT ? measure(&p, fault)
                                                                          : status;
 }

@@ -65,10 +65,15 @@ typedef struct cpubind_pci_plan {
     cpubind_finding overlap;
     cpubind_strategy strategy;
     cpubind_quality quality; /* of the pools of all devices */
-    cpubind_host host;       /* what the pools were cut from: without the kept CPUs */
-    const int32_t *kept;     /* for the host, ascending */
+    cpubind_fault shared;    /* as in cpubind_plan */
+    cpubind_trace trace;     /* over host.cpu and devices */
+    const int32_t *allowed;  /* CPUs that count, the kept ones too, ascending */
+    int32_t n_allowed;
+    cpubind_host host;   /* what the pools were cut from: without the kept CPUs */
+    const int32_t *kept; /* for the host, ascending */
     int32_t n_kept;
     cpubind_devices devices; /* those that have a share */
+    const int32_t *device;   /* by those: index in facts->device */
     cpubind_role_spec asked; /* roles of one process */
 } cpubind_pci_plan;
 

@@ -135,6 +135,9 @@ for host in a2-192cpu-8npu 950-smt2-640cpu too-few; do
 done
 collect explain plan --explain threads
 collect explain plan --explain threads --threads reference
+for host in gpu-switches-4a100 gpu-4max1550 gpu-vm-2l4 gpu-cpuset-far-2l20; do
+    collect explain plan --root fixtures/hosts/$host --keep 1 --explain all
+done
 check "explanations keep to the schema" keeps_to explain 700
 check "plans of CPU workers keep to the schema" keeps_to cpu_workers 100
 check "errors keep to the schema" keeps_to error 200

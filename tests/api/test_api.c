@@ -208,8 +208,11 @@ TEST(accelerators_of_any_vendor_are_planned)
     cpb_text_free(text);
     assert_null(cpb_plan_format(plan, "map", &error));
     expect_error(&error, "usage", "--format map is for NPUs; leave it out");
-    assert_null(cpb_plan_explain(plan, "all", &error));
-    expect_error(&error, "usage", "--explain is for NPUs");
+    text = cpb_plan_explain(plan, "device1", &error);
+    assert_non_null(strstr(text, "Device 1 gets 4 CPUs: 4-7."));
+    cpb_text_free(text);
+    assert_null(cpb_plan_explain(plan, "npu1", &error));
+    expect_error(&error, "refused", "sees no such device; it sees devices 0-1");
     cpb_plan_free(plan);
     assert_null(cpb_plan_make(host, past, &error));
     expect_error(&error, "refused", "--rank 2 is none of the 2 devices");

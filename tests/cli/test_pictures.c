@@ -485,7 +485,8 @@ TEST(every_plan_has_a_picture_and_every_npu_cpu_and_role_an_explanation)
 TEST(lines_of_an_explanation_have_at_most_80_columns)
 {
     static const char *const hosts[] = {A2, HOSTS "a3-640cpu-16npu", HOSTS "too-few",
-                                        HOSTS "a2-cpuset-second-cpus"};
+                                        HOSTS "a2-cpuset-second-cpus",
+                                        HOSTS "gpu-2socket-8h100"};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         command_result r = PLAN(hosts[i], NULL, "--explain=all");
         assert_true(strlen(r.out) > 1000);
@@ -593,6 +594,129 @@ TEST(explanations_follow_the_steps_of_the_rule)
         "not in this plan.");
 }
 
+/* The keys of a plan of other devices, as one of NPUs has them. */
+static json_t *as_npus(const json_t *made)
+{
+    const json_t *devices = json_object_get(made, "devices");
+    json_t *npus = json_array();
+    for (size_t i = 0; i < json_array_size(devices); i++) {
+        const json_t *device = json_array_get(devices, i);
+        json_t *npu = json_copy(json_object_get(device, "roles"));
+        json_object_set(npu, "npu", json_object_get(device, "rank"));
+        json_object_set(npu, "pci", json_object_get(device, "pci"));
+        json_object_set(npu, "pool", json_object_get(device, "cpus"));
+        json_array_append_new(npus, npu);
+    }
+    return npus;
+}
+
+/* Explains all of a plan of other devices, and compares with the plan. */
+static void check_device_explanations(const char *host, const char *const *option)
+{
+    json_t *args = json_array(), *shown;
+    for (; *option; option++)
+        json_array_append_new(args, json_string(*option));
+    command_result r = PLAN(host, args, "--json");
+    assert_int_equal(r.status, 0);
+    json_t *made = json_loads(r.out, 0, NULL);
+    command_free(&r);
+    r = PLAN(host, args, "--explain=all", "--json");
+    assert_int_equal(r.status, 0);
+    json_t *got = json_loads(r.out, 0, NULL);
+    const json_t *all = json_object_get(got, "explain");
+    shown = json_pack("{s:o, s:O}", "npus", as_npus(made), "allowed",
+                      json_object_get(made, "allowed"));
+    const json_t *npus = json_object_get(shown, "npus");
+    for (size_t i = json_array_size(npus); i-- > 0;) {
+        const json_t *npu = json_array_get(npus, i), *pci = json_object_get(npu, "pci");
+        const json_t *one =
+            find(all, "device", json_integer_value(json_object_get(npu, "npu")));
+        if (one) {
+            assert_true(json_equal(pci, json_object_get(one, "pci")));
+            check_npu(npu, one);
+        } else { /* another tile of the device before it */
+            assert_true(i > 0 &&
+                        json_equal(pci, json_object_get(json_array_get(npus, i - 1), "pci")));
+            json_array_remove(json_object_get(shown, "npus"), i);
+        }
+    }
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *explained = json_array_get(all, i);
+        if (json_object_get(explained, "cpu"))
+            check_cpu(explained, shown);
+        else
+            check_sentences(explained, "Device ");
+    }
+    assert_non_null(find(all, "cpu", 0));
+    assert_null(strstr(r.out, "NPU"));
+    json_decref(got);
+    json_decref(made);
+    json_decref(shown);
+    json_decref(args);
+    command_free(&r);
+}
+
+#define NO_OPTIONS   ((const char *const[]){NULL})
+#define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+TEST(every_device_of_other_vendors_and_each_of_its_cpus_has_an_explanation)
+{
+    static const char *const hosts[] = {
+        "gpu-2socket-8h100",     "gpu-snc-8nodes-4mi300x", "gpu-switches-4a100",
+        "gpu-grace-2gh200",      "gpu-cpuset-half-4l40s",  "gpu-vm-2l4",
+        "gpu-4max1550",          "gpu-container-2of4",     "gpu-cpuset-far-2l20",
+        "gpu-interleaved-4h20",  "gpu-mixed-vendors",      "gpu-smt-apart-2a30",
+        "gpu-smt-adjacent-2a30", "gpu-flex170-virtual",    "gpu-two-nodes-each-2mi210"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char host[MAX_PATH];
+        snprintf(host, sizeof host, HOSTS "%s", hosts[i]);
+        check_device_explanations(host, NO_OPTIONS);
+        check_device_explanations(host, OPTIONS("--overlap", "keep"));
+        check_device_explanations(host, OPTIONS("--rules", "near", "--keep", "1"));
+        check_device_explanations(host, OPTIONS("--rules", "near", "--roles", "1,1,1,1"));
+        check_device_explanations(host, OPTIONS("--roles", "2,1,1,1", "--exclude", "0"));
+    }
+}
+
+TEST(explanations_of_other_devices_are_those_of_npus)
+{
+    WHY("gpu-2socket-8h100", "[]", "device1", "Device 1 gets 24 CPUs: 24-47.",
+        "CPUs 0-47,96-143 are near it, by its numa_node; they are on node 0; its PCI "
+        "address is 0000:19:00.0.",
+        "part 2 of 8 in the order of the devices; the hidden device 0000:18:00.0 gets 24");
+    WHY("gpu-snc-8nodes-4mi300x", "[\"--rules\", \"near\"]", "0",
+        "The rule is near: whole cores; CPUs in a home go to the devices",
+        "12 of its CPUs, 0-5,24-29, at distance 12, are in nobody's home",
+        "may go to 2 devices, device 0 and 1 hidden device; device 0 gets 6 of them: 0-5");
+    WHY("gpu-switches-4a100", "[]", "device1.main",
+        "Device 1, main: CPUs 16-31; the CPUs between the other roles",
+        "near it, by the bridge 0000:80:01.0 above it, since its numa_node is -1; they are on "
+        "node 1",
+        "at distance 21, are on the next node", "in the home of devices 0,2-3.",
+        "Device 1, acl: no CPUs, since all are main unless --roles is given.");
+    WHY("gpu-grace-2gh200", "[]", "0", "no other device has a part of it in its own",
+        "72 of its CPUs, 72-143, at distance 10, are in its home");
+    WHY("gpu-cpuset-half-4l40s", "[]", "1", "Its home is those that pools are cut from: 4-11",
+        "16 are not allowed");
+    WHY("gpu-cpuset-half-4l40s", "[]", "cpu0",
+        "This process may not use it, so it is in no pool here; allowed are 4-11,20-27.");
+    WHY("gpu-vm-2l4", "[]", "0", "by default: the host shows no nodes; they are on node 0");
+    WHY("gpu-two-nodes-each-2mi210", "[\"--rules\", \"near\", \"--keep\", \"1\"]", "0",
+        "by its local_cpulist, since its numa_node is -1; they are on nodes 0-1",
+        "4 are kept for the host");
+    WHY("gpu-two-nodes-each-2mi210", "[\"--keep\", \"1\"]", "cpu0", "It is kept for the host");
+    WHY("gpu-two-nodes-each-2mi210", "[\"--roles\", \"1,1,1,1\", \"--rules\", \"near\"]", "acl",
+        "one of the last CPUs near the device runs the ACL thread");
+    WHY("gpu-4max1550", "[]", "1", "Device 0 gets 13 CPUs: 13-25.");
+    WHY("gpu-cpuset-far-2l20", "[]", "1", "Device 1: 0000:31:00.0 has no pool: ",
+        "Pools are cut from none of them, so it has no home.");
+    WHY("gpu-cpuset-far-2l20", "[]", "main", "Device 0: 0000:17:00.0 has no pool: ");
+    command_result r = PLAN(HOSTS "gpu-vm-2l4", NULL, "--explain", "npu0");
+    assert_int_equal(r.status, 1);
+    assert_non_null(strstr(r.err, "sees no such device; it sees devices 0-1"));
+    command_free(&r);
+}
+
 TEST(a_refused_plan_is_explained_as_far_as_its_facts_go)
 {
     command_result r = PLAN(HOSTS "too-few", NULL, "--explain", "npu1");
@@ -623,6 +747,8 @@ int main(void)
         cmocka_unit_test(lines_of_an_explanation_have_at_most_80_columns),
         cmocka_unit_test(what_is_explained_has_a_grammar),
         cmocka_unit_test(explanations_follow_the_steps_of_the_rule),
+        cmocka_unit_test(every_device_of_other_vendors_and_each_of_its_cpus_has_an_explanation),
+        cmocka_unit_test(explanations_of_other_devices_are_those_of_npus),
         cmocka_unit_test(a_refused_plan_is_explained_as_far_as_its_facts_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
