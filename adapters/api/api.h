@@ -598,6 +598,9 @@ void api_warn_rest(const cpubind_report *report, api_hear *hear, void *ctx);
 /* What a watch cannot do now, and why. */
 void api_warn_news(const cpubind_report *report, api_hear *hear, void *ctx);
 
+/* Leaves a plan this one of its warnings, if it has it, and no other. */
+void api_keep_warning(cpubind_warning warning, api_planned *planned);
+
 /* All warnings of a plan. */
 void api_warn_plan(const api_planned *planned, api_hear *hear, void *ctx);
 

@@ -454,6 +454,8 @@ static int make_others(cpb_plan *plan, api_text *why)
         return api_no_room(why);
     cpubind_mutex_lock(plan->source->mutex);
     status = api_make_devices(&plan->source->host.source, options, NULL, plan->others, why);
+    if (status == API_DONE)
+        api_find_npus(&plan->source->host.source, options, plan->others);
     cpubind_mutex_unlock(plan->source->mutex);
     return status == API_DONE ? api_check_device_rank(plan->others, options, why) : status;
 }

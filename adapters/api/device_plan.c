@@ -159,6 +159,37 @@ cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_optio
     return asked;
 }
 
+/* Whether a function is an NPU that the options do not part from the other devices: --exclude
+ * has no CPU near it. */
+static int is_unparted_npu(const cpubind_pci_function *f, const cpubind_request *request)
+{
+    if (f->accelerator.family != CPUBIND_FAMILY_ASCEND)
+        return 0;
+    for (int32_t i = 0; i < f->n_cpu; i++)
+        for (int32_t k = 0; k < request->n_exclude; k++)
+            if (request->exclude[k] == f->cpu[i])
+                return 0;
+    return f->n_cpu > 0 || request->n_exclude == 0;
+}
+
+/* Whether the bus has such NPUs; where the facts are of a part of it, the rest is read. */
+static int has_npus(const cpubind_source *source, const api_options *options,
+                    const cpubind_pci_facts *f)
+{
+    api_options all = *options;
+    api_topo topo = {0};
+    int has = 0;
+    for (int32_t i = 0; i < f->n_device && !has; i++)
+        has = is_unparted_npu(&f->device[i], &options->request);
+    if (has || !f->is_part)
+        return has;
+    memset(&all.topo, 0, sizeof all.topo);
+    api_topo_read(source, &all, &topo);
+    has = topo.status == CPUBIND_PCI_OK && has_npus(source, &all, &topo.facts);
+    api_topo_free(&topo);
+    return has;
+}
+
 int api_make_devices(const cpubind_source *source, const api_options *options,
                      const cpubind_pci_address *only, api_device_plan *out, api_text *why)
 {
@@ -172,10 +203,22 @@ int api_make_devices(const cpubind_source *source, const api_options *options,
     return make_plan(&asked, out, why);
 }
 
+void api_find_npus(const cpubind_source *source, const api_options *options,
+                   api_device_plan *devices)
+{
+    if (!has_npus(source, options, &devices->topo.facts))
+        return;
+    api_make(source, &options->request, &devices->npus);
+    api_keep_warning(CPUBIND_WARNING_OTHER_ACCELERATORS, &devices->npus);
+    if (devices->npus.code != CPUBIND_PROBLEM_NONE)
+        api_free_planned(&devices->npus);
+}
+
 void api_free_devices(api_device_plan *devices)
 {
     api_topo_free(&devices->topo);
     free(devices->arena.base);
+    api_free_planned(&devices->npus);
     memset(devices, 0, sizeof *devices);
 }
 
@@ -321,6 +364,8 @@ void api_json_devices(api_out *to, const char *key, const api_device_plan *d)
     if (d->plan.n_kept > 0)
         api_json_list(to, "kept", d->plan.kept, d->plan.n_kept);
     api_json_number(to, "hidden", d->plan.n_hidden);
+    api_json_warnings(to, "warnings", &d->npus);
+    api_json_close(to, ']');
     api_json_open(to, "devices", '[');
     for (int32_t i = 0; i < d->plan.n_pool; i++)
         json_pool(to, d, i);

@@ -44,6 +44,7 @@ typedef struct api_device_plan {
     api_topo topo;
     cpubind_pci_plan plan;
     cpubind_arena arena; /* of the plan */
+    api_planned npus;    /* of api_find_npus */
 } api_device_plan;
 
 /* Whether --pci or --class asks for devices of any vendor. */
@@ -70,6 +71,12 @@ cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_optio
 int api_make_devices(const cpubind_source *source, const api_options *options,
                      const cpubind_pci_address *only, api_device_plan *out, api_text *why);
 void api_free_devices(api_device_plan *devices);
+
+/* Plans the NPUs of the host, too, where it has some that the options do not part from planned
+ * devices: devices->npus then has the warning OTHER_ACCELERATORS, else none. It may run
+ * npu-smi. */
+void api_find_npus(const cpubind_source *source, const api_options *options,
+                   api_device_plan *devices);
 
 /* The pool of the rank that the options name, or -1: it has none. A single device is driven by
  * every rank. */

@@ -179,6 +179,30 @@ static void explain_lent(const cpubind_ascend_plan *plan, api_text *out)
                  "(--processes)");
 }
 
+static void explain_others(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                           api_text *out)
+{
+    api_add(out, "this host has other accelerators, too (");
+    for (int32_t i = 0; i < facts->n_other && i < 4; i++) {
+        api_add(out, i ? ", " : "");
+        api_add_pci(out, &facts->other[i].pci);
+    }
+    if (facts->n_other > 4)
+        api_add(out, " and %d more", (int)facts->n_other - 4);
+    api_add(out, "), and the NPUs share all CPUs: a worker of one kind may get the CPUs of the "
+                 "other; ");
+    if (plan->n_for_others == 0) {
+        api_add(out,
+                "leave CPUs near these to them with --exclude LIST, for all workers of the "
+                "NPUs");
+        return;
+    }
+    api_add(out, "give all workers of the NPUs --exclude ");
+    api_add_list(out, plan->for_others, plan->n_for_others);
+    api_add(out, ", and all workers of the others --exclude ");
+    api_add_list(out, plan->for_npus, plan->n_for_npus);
+}
+
 /* The warnings that are one sentence for every host; NULL: the others. */
 static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_STATUS] =
@@ -267,6 +291,9 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_LENT:
         explain_lent(plan, out);
         break;
+    case CPUBIND_WARNING_OTHER_ACCELERATORS:
+        explain_others(facts, plan, out);
+        break;
     case CPUBIND_WARNING_PCI_AFFINITY:
     case CPUBIND_WARNING_AFFINITY_DIFFERS:
     case CPUBIND_WARNING_NO_NUMA_NODE:
@@ -288,6 +315,11 @@ void api_warn_plan(const api_planned *p, api_hear *hear, void *ctx)
         api_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
         hear(ctx, cpubind_warning_word((cpubind_warning)i), text.text);
     }
+}
+
+void api_keep_warning(cpubind_warning warning, api_planned *planned)
+{
+    planned->plan.warnings &= planned->code == CPUBIND_PROBLEM_NONE ? 1u << warning : 0;
 }
 
 void api_add_warning(void *out, const char *code, const char *text)

@@ -486,6 +486,8 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
         code = finish(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_measure_pools(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_find_others(p);
     return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_check_locality(p) : code;
 }
 

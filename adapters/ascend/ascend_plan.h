@@ -44,7 +44,12 @@ typedef struct cpubind_ascend_plan {
     int32_t *spare, n_spare; /* CPUs for the host's UVB polling threads, ascending */
     int32_t *poor, n_poor;   /* POOR_LOCALITY: indices into facts->npu, ascending */
     int32_t *lent, n_lent;   /* LENT: CPUs near one NPU that another got, ascending */
-    uint32_t warnings;       /* bits 1 << cpubind_warning, with those of the facts */
+    /* OTHER_ACCELERATORS: of the allowed CPUs those that a fair share near them would leave to
+     * the others, and the rest, which it leaves to the NPUs; ascending. n_for_others 0: which
+     * these are is not known. The pools are not cut by that. */
+    int32_t *for_others, n_for_others;
+    int32_t *for_npus, n_for_npus;
+    uint32_t warnings; /* bits 1 << cpubind_warning, with those of the facts */
 
     cpubind_rules rules;      /* by which the pools were cut */
     int32_t *role_cpu;        /* row i, in the order of the roles: role_cpu[role_row[i]] up to,

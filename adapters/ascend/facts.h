@@ -133,7 +133,10 @@ typedef struct cpubind_problem {
     X(ORDER_DIFFERS, "order_differs")   /* NPUs of a group: PCI order is not logic order */    \
     X(POOR_LOCALITY, "poor_locality")   /* reference: NPUs without near CPUs; near has some */ \
     X(LENT, "lent") /* near: CPUs near one NPU went to another, which had too few */           \
-    X(NO_SUCH_CPU, "no_such_cpu") /* an excluded CPU is not online: perhaps a typing error */
+    X(NO_SUCH_CPU, "no_such_cpu") /* an excluded CPU is not online: perhaps a typing error */  \
+    X(OTHER_ACCELERATORS,                                                                      \
+      "other_accelerators") /* of other vendors, which no plan of NPUs     \
+                                                   keeps CPUs for */
 
 typedef enum cpubind_warning {
 #define CPUBIND_X(name, code) CPUBIND_WARNING_##name,
@@ -150,6 +153,10 @@ typedef struct cpubind_npu_allowed {
     const int32_t *cpu; /* strictly ascending */
     int32_t n;          /* 0: none, so that the NPU has no pool */
 } cpubind_npu_allowed;
+
+/* Whether a function of the PCI bus is an accelerator that is no NPU; with a device of -1,
+ * whether some function of this vendor may be one. */
+typedef int32_t cpubind_other_accelerator(int32_t vendor, int32_t device, int32_t class_code);
 
 /* The request: the options of the caller, and facts that it knows already. Arrays are
  * borrowed. */
@@ -190,6 +197,7 @@ typedef struct cpubind_request {
     int32_t process;   /* which of them this one is, 0 .. n_process - 1 */
     int32_t wants_pci; /* 1: find the PCI addresses of running NPUs, for interrupts; an
                           address that is not found is no problem */
+    cpubind_other_accelerator *is_other; /* NULL: other accelerators are not looked for */
 } cpubind_request;
 
 /* == What is known ========================================================== */
@@ -273,6 +281,8 @@ typedef struct cpubind_facts {
     int32_t *affinity;          /* CPUs, allowed or not, list after list */
     cpubind_function *function; /* of the census, by PCI address; after n_census those of NPUs
                                    in view that the bus lacks */
+    cpubind_function *other;    /* accelerators that are no NPUs, by PCI address */
+    int32_t n_other;
     int32_t n_npu;
     int32_t n_unknown; /* further chips, which npu-smi lists and cannot query, or without
                                a logic id */

@@ -29,6 +29,43 @@ static cpubind_problem_code fail_without(facts_reader *r, cpubind_input listing,
                 : facts_fail_memory(r);
 }
 
+static cpubind_problem_code read_near(facts_reader *r, cpubind_function *function);
+
+static int is_before(const cpubind_pci_address *a, const cpubind_pci_address *b)
+{
+    return cpubind_pci_compare(a, b) < 0;
+}
+
+/* Adds a function of another vendor if it is an accelerator. What cannot be read is none: the
+ * plan of the NPUs does not depend on it. */
+static cpubind_problem_code add_other(facts_reader *r, cpubind_input listing,
+                                      cpubind_slice name, int32_t vendor,
+                                      const facts_found *found)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_function other = found->function;
+    const char *physfn = facts_path(r, INPUT_PCI, listing.data, name, "physfn");
+    int32_t device = -1, class_code = -1, i = f->n_other;
+    cpubind_problem_code code = facts_read_number(
+        r, facts_path(r, INPUT_PCI, listing.data, name, "device"), -1, &device);
+    if (code == CPUBIND_PROBLEM_NONE && device >= 0)
+        code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "class"), -1,
+                                 &class_code);
+    if (code == CPUBIND_PROBLEM_NONE && class_code >= 0 && physfn &&
+        r->request->is_other(vendor, device, class_code >> 8) && !is_virtual(r, physfn)) {
+        other.device = device;
+        code = read_near(r, &other);
+        for (; i > 0 && is_before(&other.pci, &f->other[i - 1].pci); i--)
+            f->other[i] = f->other[i - 1];
+        f->other[i] = other;
+        f->n_other++;
+    }
+    if (code == CPUBIND_PROBLEM_NO_MEMORY || !physfn)
+        return facts_fail_memory(r);
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* Reads one function of the bus; *out_type becomes AUTO when it is no NPU. */
 static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing,
                                           cpubind_slice name, facts_found *out)
@@ -48,6 +85,9 @@ static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing
                              &vendor);
     if (code == CPUBIND_PROBLEM_NONE && vendor < 0)
         code = fail_without(r, listing, name, "vendor");
+    if (code == CPUBIND_PROBLEM_NONE && !cpubind_is_npu_vendor(vendor) &&
+        r->request->is_other && r->request->is_other(vendor, -1, -1))
+        return add_other(r, listing, name, vendor, out);
     if (code != CPUBIND_PROBLEM_NONE || !cpubind_is_npu_vendor(vendor))
         return code;
     code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "device"), -1,
@@ -65,11 +105,6 @@ static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing
     return code;
 }
 
-static int is_before(const cpubind_pci_address *a, const cpubind_pci_address *b)
-{
-    return cpubind_pci_compare(a, b) < 0;
-}
-
 cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
 {
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
@@ -82,7 +117,10 @@ cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
     while (facts_next_name(listing, &at, &name))
         n++;
     r->found = (facts_found *)cpubind_arena_take(r->arena, n, sizeof *r->found);
-    if (!r->found)
+    if (r->request->is_other)
+        r->facts->other =
+            (cpubind_function *)cpubind_arena_take(r->arena, n, sizeof *r->facts->other);
+    if (!r->found || (r->request->is_other && !r->facts->other))
         return facts_fail_memory(r);
     at = 0;
     while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {

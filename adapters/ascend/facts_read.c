@@ -536,7 +536,8 @@ int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *
            a->strategy == b->strategy && a->only_running == b->only_running &&
            a->total == b->total && a->scope == b->scope && a->origin == b->origin &&
            a->rules == b->rules && a->has_rules == b->has_rules &&
-           a->wants_pci == b->wants_pci && is_same_list(a->npu, a->n_npu, b->npu, b->n_npu) &&
+           a->wants_pci == b->wants_pci && a->is_other == b->is_other &&
+           is_same_list(a->npu, a->n_npu, b->npu, b->n_npu) &&
            is_same_list(a->allowed, a->n_allowed, b->allowed, b->n_allowed) &&
            is_same_list(a->exclude, a->n_exclude, b->exclude, b->n_exclude) &&
            has_same_npu_lists(a, b) && has_same_visible(a, b) && !find_fault(b);

@@ -45,6 +45,10 @@ cpubind_problem_code cpubind_priv_place_rows(planner *p);
 cpubind_problem_code cpubind_priv_measure_pools(planner *p);
 cpubind_problem_code cpubind_priv_check_locality(planner *p);
 
+/* plan_others.c: the warning that the host has accelerators of other vendors, and which CPUs
+ * part them from the NPUs. */
+cpubind_problem_code cpubind_priv_find_others(planner *p);
+
 /* == Helpers ================================================================ */
 
 static inline cpubind_problem_code plan_fail(planner *p, cpubind_problem_code code,

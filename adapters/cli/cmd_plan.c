@@ -139,11 +139,15 @@ static int plan_devices(const cpubind_source *source, const api_options *options
     api_out text = cli_out_for(stdout);
     api_text why = {"", 0};
     int status = api_make_devices(source, options, NULL, &devices, &why);
+    if (status == API_DONE)
+        api_find_npus(source, options, &devices);
     if (status == API_DONE && !options->explain)
         status = api_put_devices(&text, options->format->word, &devices, options, &why);
     else if (status == API_DONE && !api_put_device_why(&text, &devices, options, &why) &&
              !text.is_short)
         status = API_REFUSED;
+    if (status == API_DONE && !options->json && !options->quiet)
+        cli_print_warnings(&devices.npus);
     api_free_devices(&devices);
     if (status == API_DONE)
         return (options->json ? cli_print_line : cli_print_out)(stdout, &text)

@@ -19,6 +19,7 @@ typedef struct look {
     api_host host;
     cli_status s;
     cli_status more; /* of the other accelerators of a host with NPUs */
+    api_options more_options;
     cpubind_arena list_arena, arena, more_arena;
     cpubind_status_plan plan;     /* s.made */
     cpubind_host_allowed allowed; /* which the plan borrows from, ... */
@@ -53,6 +54,7 @@ static int make_plan(look *l)
     free(user);
     if (is_made)
         api_make(&l->host.source, &request, &l->s.made);
+    api_keep_warning(CPUBIND_WARNING_OTHER_ACCELERATORS, &l->s.made);
     l->plan = (cpubind_status_plan){&l->s.made.facts, &l->s.made.plan};
     return is_made;
 }
@@ -141,21 +143,24 @@ static void leave_npus_out(cli_status *s)
 
 /* Looks at accelerators of any vendor. Returns the exit status of a failure, which has been
  * printed, else API_DONE. */
-static int look_at_devices(look *l, cli_status *s, cpubind_arena *arena)
+static int look_at_devices(look *l, const api_options *options, cli_status *s,
+                           cpubind_arena *arena)
 {
     int status;
     s->is_on_devices = 1;
-    s->options = l->options;
-    status = cli_look_at_devices(l->options, &l->host.source, s);
+    s->options = options;
+    status = cli_look_at_devices(options, &l->host.source, s);
     if (status == API_DONE &&
         api_with_arena(arena, read_device_status, s) != CPUBIND_PROBLEM_NONE)
         status = cli_no_memory();
     return status;
 }
 
-/* Looks at the other accelerators of a host with NPUs, where there are some. */
+/* Looks at the other accelerators of a host with NPUs, where there are some. What --exclude
+ * takes from the NPUs is left to these. */
 static int look_at_more(look *l)
 {
+    cpubind_request *request = &l->more_options.request;
     api_topo topo = {0};
     int has = 0, status;
     if (api_npu_option(l->options))
@@ -166,7 +171,14 @@ static int look_at_more(look *l)
     api_topo_free(&topo);
     if (!has)
         return API_DONE;
-    status = look_at_devices(l, &l->more, &l->more_arena);
+    l->more_options = *l->options;
+    if (request->exclude) {
+        request->allowed = request->exclude;
+        request->n_allowed = request->n_exclude;
+        request->exclude = NULL;
+        request->n_exclude = 0;
+    }
+    status = look_at_devices(l, &l->more_options, &l->more, &l->more_arena);
     if (status == API_DONE) {
         leave_npus_out(&l->more);
         l->s.more = &l->more;
@@ -187,8 +199,12 @@ static int begin_look(api_options *options, look *l)
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
     status = cli_find_device_kind(options, &l->s.is_on_devices);
+    if (status == API_DONE && l->s.is_on_devices)
+        status = look_at_devices(l, options, &l->s, &l->arena);
+    if (status == API_DONE && l->s.is_on_devices)
+        api_find_npus(&l->host.source, options, &l->s.devices);
     if (status != API_DONE || l->s.is_on_devices)
-        return status != API_DONE ? status : look_at_devices(l, &l->s, &l->arena);
+        return status;
     read_facts(l);
     if (!l->s.planned.has_facts)
         return cli_refuse(options, &l->s.planned);
@@ -232,6 +248,7 @@ static int print_once(const api_options *options, const cli_status *s)
     if (!options->quiet) {
         cli_print_status(stdout, s);
         cli_print_service(stdout, options);
+        cli_print_warnings(cli_status_warned(s));
     }
     if (refused) {
         api_text why = {"", 0};

@@ -464,6 +464,11 @@ const api_planned *cli_status_refusal(const cli_status *s)
     return s->made.code == CPUBIND_PROBLEM_NONE ? NULL : &s->made;
 }
 
+const api_planned *cli_status_warned(const cli_status *s)
+{
+    return s->is_on_devices ? &s->devices.npus : &s->made;
+}
+
 json_t *cli_status_json(const cli_status *s)
 {
     const api_planned *refused = cli_status_refusal(s);
@@ -495,6 +500,7 @@ json_t *cli_status_json(const cli_status *s)
                      "processes_out_of_view", (int)s->list.n_elsewhere, "other_pid_namespace",
                      s->workers.is_other_namespace, "needs_root", s->status.is_hidden_from_user,
                      "no_plan", problem, "no_processes", unlisted);
+    (void)json_object_set_new(json, "warnings", cli_warnings_json(cli_status_warned(s)));
     if (of_devices)
         (void)json_object_set_new(json, "devices", devices);
     else

@@ -15,7 +15,8 @@
 typedef struct cli_status {
     const api_options *options;
     api_planned planned; /* the facts, which name the NPUs; its plan is not used */
-    api_planned made;    /* the plan for the workers */
+    api_planned made;    /* the plan for the workers, with the warning alone that the host
+                            has other accelerators */
     cpubind_npu_processes list;
     cpubind_problem list_problem; /* code: why it is not known who runs */
     cpubind_workers workers;
@@ -37,6 +38,9 @@ void cli_print_status(FILE *out, const cli_status *s);
 
 /* Why there is no plan; NULL: there is one. */
 const api_planned *cli_status_refusal(const cli_status *s);
+
+/* The plan whose warnings status prints. */
+const api_planned *cli_status_warned(const cli_status *s);
 
 /* The whole as one object; NULL without memory. */
 json_t *cli_status_json(const cli_status *s);

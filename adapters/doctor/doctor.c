@@ -89,6 +89,11 @@ static const row rows[] = {
     {{"poor_locality", CPUBIND_SEVERITY_SEVERE,
       "each launch and each interrupt of these NPUs crosses to another node", RESTART_WORKERS},
      doctor_check_locality},
+    {{"other_accelerators", CPUBIND_SEVERITY_SEVERE,
+      "workers of NPUs and workers of the others run on the same CPUs",
+      "give the workers of the others --exclude with the rest, as the warning of cpubind plan "
+      "says"},
+     doctor_check_others},
     {{"seccomp", CPUBIND_SEVERITY_MODERATE,
       "memory is not placed: pages stay where they are, new ones come from any node",
       START_CONTAINER}, doctor_check_seccomp},

@@ -1,4 +1,4 @@
-/* doctor_plan.c - checks of the plan itself: places of pools, split cores
+/* doctor_plan.c - checks of the plan itself: places of pools, split cores, other accelerators
  * SPDX-License-Identifier: MIT
  *
  * Pure. The plan is that of the options: with the rules near, nothing better is offered.
@@ -41,4 +41,30 @@ void doctor_check_split(doctor *d)
     f->evidence = doctor_keep(d, evidence.text);
     f->command = USE_NEAR;
     f->number[0] = (cpubind_doctor_number){"cores", d->plan->quality.split_cores};
+}
+
+void doctor_check_others(doctor *d)
+{
+    const cpubind_ascend_plan *plan = d->plan;
+    doctor_text evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    char pci[CPUBIND_PCI_ADDRESS_MAX];
+    if (!doctor_has_plan(d) || !(plan->warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u))
+        return;
+    (void)cpubind_pci_format(pci, &d->facts->other[0].pci);
+    doctor_add(&evidence,
+               "the NPUs share all CPUs, and the host has %d other accelerator%s: %s",
+               (int)d->facts->n_other, d->facts->n_other == 1 ? "" : "s", pci);
+    if (d->facts->n_other > 1)
+        doctor_add(&evidence, " is the first");
+    f = doctor_find(d);
+    f->is_look = plan->n_for_others == 0;
+    doctor_add(&command, f->is_look ? "cpubind topo" : "cpubind apply --all --exclude ");
+    if (!f->is_look)
+        doctor_add_cpus(&command, plan->for_others, plan->n_for_others);
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command.text);
+    f->cpu = doctor_keep_cpus(d, plan->for_others, plan->n_for_others);
+    f->n_cpu = plan->n_for_others;
+    f->number[0] = (cpubind_doctor_number){"accelerators", d->facts->n_other};
 }

@@ -132,6 +132,16 @@ cpubind_accelerator cpubind_accelerator_of(const cpubind_pci_ids *ids,
     return found;
 }
 
+int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_code)
+{
+    const cpubind_pci_ids ids = {vendor, device, class_code};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (device < 0 ? rows[i].vendor == vendor
+                       : is_row_of(&rows[i], &ids) && rows[i].class_code != CPUBIND_CLASS_VGA)
+            return 1;
+    return 0;
+}
+
 const char *cpubind_family_word(cpubind_family family)
 {
 #define CPUBIND_X(name, word) word,

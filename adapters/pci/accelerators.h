@@ -62,6 +62,11 @@ typedef const char *cpubind_product_name(int32_t vendor, int32_t device);
 cpubind_accelerator cpubind_accelerator_of(const cpubind_pci_ids *ids,
                                            cpubind_product_name *ascend);
 
+/* Whether a function is an accelerator of a vendor but Ascend. A card for displays (class VGA)
+ * is one only if a row has its device id: few hosts compute with the others. A device of -1:
+ * whether some function of this vendor is one. */
+int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_code);
+
 /* "nvidia". Static storage. */
 const char *cpubind_family_word(cpubind_family family);
 

@@ -1501,6 +1501,87 @@ TEST(npu_smi_info_is_not_asked_about_npus_without_a_card)
 
 /* A wedged chip has no name, and zeros for ids that others have. The slices of the others are
  * those that they have when it is well. */
+/* == Accelerators of other vendors ========================================== */
+
+static int32_t is_gpu(int32_t vendor, int32_t device, int32_t class_code)
+{
+    return vendor == 0x10de && (device < 0 || (device == 0x26b9 && class_code == 0x0302));
+}
+
+#define GPU "sys/bus/pci/devices/0000:61:00.0/"
+
+/* The host of small_a2 with its NPUs on the bus, and a GPU near CPUs 0-7. */
+static memory_host host_with_gpu(void)
+{
+    memory_host h = small_a2();
+    set(&h, "sys/bus/pci/devices/", "0000:61:00.0\n0000:01:00.0\n0000:81:00.0\n");
+    set(&h, GPU "vendor", "0x10de\n");
+    set(&h, GPU "device", "0x26b9\n");
+    set(&h, GPU "class", "0x030200\n");
+    set(&h, GPU "numa_node", "0\n");
+    set(&h, GPU "local_cpulist", "0-7\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x19e5\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/device", "0xd802\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/local_cpulist", "8-15\n");
+    set(&h, "sys/bus/pci/devices/0000:81:00.0/vendor", "0x19e5\n");
+    set(&h, "sys/bus/pci/devices/0000:81:00.0/device", "0xd802\n");
+    set(&h, "sys/bus/pci/devices/0000:81:00.0/numa_node", "1\n");
+    set(&h, "sys/bus/pci/devices/0000:81:00.0/local_cpulist", "8-15\n");
+    return h;
+}
+
+static int warns_of_others(const attempt *a)
+{
+    return a->code == CPUBIND_PROBLEM_NONE &&
+           (a->plan.warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u);
+}
+
+TEST(other_accelerators_are_looked_for_where_the_request_asks)
+{
+    memory_host h = host_with_gpu();
+    cpubind_request request = ask_nothing();
+    attempt a = try(&h, &request), b;
+    assert_int_equal(a.facts.n_other, 0);
+    assert_false(warns_of_others(&a));
+    assert_null(strstr(h.seen, GPU "class"));
+    request.is_other = is_gpu;
+    b = try(&h, &request);
+    assert_true(warns_of_others(&b));
+    assert_int_equal(b.facts.n_other, 1);
+    assert_int_equal(b.facts.other[0].n_cpu, 8);
+    assert_int_equal(b.plan.n_for_others, 6); /* the NPUs need 10 for their roles */
+    assert_int_equal(b.plan.n_for_npus, 10);
+    assert_true(b.plan.for_others[5] < 8 && b.plan.for_npus[2] == 8);
+    assert_int_equal(a.plan.core.row[2], b.plan.core.row[2]); /* the pools are the same */
+    assert_memory_equal(a.plan.core.cpu, b.plan.core.cpu,
+                        (size_t)a.plan.core.row[2] * sizeof *a.plan.core.cpu);
+    drop(&a);
+    drop(&b);
+}
+
+/* No file of another vendor's card is a problem of the NPUs. */
+TEST(a_file_of_another_accelerator_that_cannot_be_read_is_no_problem)
+{
+    static const struct {
+        const char *name;
+        int warns;
+    } files[] = {{GPU "device", 0},    {GPU "class", 0},         {GPU "physfn", 0},
+                 {GPU "numa_node", 1}, {GPU "local_cpulist", 1}, {NULL, 1}};
+    cpubind_request request = ask_nothing();
+    request.is_other = is_gpu;
+    for (size_t i = 0; files[i].name; i++) {
+        memory_host h = host_with_gpu();
+        attempt a;
+        h.failing = files[i].name;
+        h.state = CPUBIND_INPUT_FAILED;
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+        assert_int_equal(warns_of_others(&a), files[i].warns);
+        drop(&a);
+    }
+}
+
 TEST(a_chip_that_npu_smi_cannot_query_is_left_out_with_a_warning)
 {
     static const int32_t last = 2;
@@ -1697,6 +1778,8 @@ int main(void)
         cmocka_unit_test(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards),
         cmocka_unit_test(named_npus_need_no_process_table),
         cmocka_unit_test(npu_smi_info_is_not_asked_about_npus_without_a_card),
+        cmocka_unit_test(other_accelerators_are_looked_for_where_the_request_asks),
+        cmocka_unit_test(a_file_of_another_accelerator_that_cannot_be_read_is_no_problem),
         cmocka_unit_test(a_chip_that_npu_smi_cannot_query_is_left_out_with_a_warning),
         cmocka_unit_test(a_huge_logic_id_is_not_visible_and_no_fault),
         cmocka_unit_test(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_has_it),

@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "../support/cmocka_test.h"
-#include "run_command.h"
+#include "answer.h"
 
 #define HOSTS "fixtures/hosts/"
 
@@ -311,6 +311,14 @@ static const struct {
      "$C plan --root fixtures/hosts/950-container-1npu",
      "$C plan --root fixtures/hosts/950-container-1npu --scope own"},
     {"leave out --state: the usual record", "$C restore --state /etc/passwd", NULL},
+    {"leave CPUs near these to them with --exclude LIST",
+     "$C plan --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76",
+     "$C plan --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76 --exclude 48"},
+    {"give all workers of the NPUs --exclude", "$C plan --root fixtures/hosts/gpu-beside-npu",
+     "$C plan --root fixtures/hosts/gpu-beside-npu --exclude 48-71"},
+    {", and all workers of the others --exclude",
+     "$C plan --root fixtures/hosts/gpu-beside-npu --class 0302",
+     "$C plan --root fixtures/hosts/gpu-beside-npu --class 0302 --exclude 0-47,72-95"},
 };
 
 /* Texts that follow() follows: each is in a refusal of some host above. */
@@ -385,6 +393,192 @@ SETUP(remove_hosts)
     command_result r = shell("rm -rf $D");
     command_free(&r);
     return 0;
+}
+
+/* == NPUs and other accelerators on one host ================================ */
+
+/* A host $D/mixed, made by a shell from the host $M, whose function $G is a GPU; $P is the
+ * folder of PCI functions. */
+static void make_mixed(const char *host, const char *change)
+{
+    char line[1024];
+    command_result r;
+    snprintf(line, sizeof line,
+             "M=" HOSTS
+             "%s; P=$D/mixed/sys/bus/pci/devices; G=$P/0000:61:00.0; rm -rf $D/mixed "
+             "&& cp -r $M $D/mixed && mkdir -p $P && cp -r " HOSTS
+             "gpu-beside-npu/sys/bus/pci/devices/0000:61:00.0 $P/ && { %s; }",
+             host, change);
+    r = shell(line);
+    if (r.status != 0)
+        fail_msg("%s: %s", line, r.err);
+    command_free(&r);
+}
+
+/* plan --json of $D/mixed. */
+static json_t *plan_mixed(const char *options, int status)
+{
+    char line[4096];
+    command_result r;
+    json_t *plan;
+    snprintf(line, sizeof line, "$C plan --json --root $D/mixed %s", options);
+    r = shell(line);
+    if (r.status != status)
+        fail_msg("%s: %d, %s%s", line, r.status, r.out, r.err);
+    plan = json_loads(r.out, 0, NULL);
+    command_free(&r);
+    return plan;
+}
+
+/* Marks the CPUs of all pools; each must be free. */
+static void mark_pools(const json_t *plan, const char *array, const char *key, char *is_used)
+{
+    const json_t *rows = json_object_get(plan, array);
+    assert_true(json_array_size(rows) > 0);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *at = json_string_value(json_object_get(json_array_get(rows, i), key));
+        assert_non_null(at);
+        while (*at) {
+            char *end;
+            const long first = strtol(at, &end, 10);
+            const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+            for (long cpu = first; cpu <= last; cpu++)
+                if (is_used[cpu]++)
+                    fail_msg("CPU %ld is in two pools", cpu);
+            at = *end ? end + 1 : end;
+        }
+    }
+}
+
+/* The text of the warning; NULL: there is none. */
+static const char *mixed_text(const json_t *plan)
+{
+    const json_t *warnings = json_object_get(plan, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        const json_t *one = json_array_get(warnings, i);
+        if (strcmp(json_string_value(json_object_get(one, "code")), "other_accelerators") == 0)
+            return json_string_value(json_object_get(one, "text"));
+    }
+    return NULL;
+}
+
+/* Gives both kinds of workers the options of the warning, which the plan of each kind has. */
+static void expect_parted(const char *options, const char *devices)
+{
+    static char is_used[65536];
+    char line[3000], npus[1024], others[1024], of_devices[64];
+    json_t *plan = plan_mixed(options, 0), *other;
+    const char *text = mixed_text(plan);
+    assert_non_null(text);
+    if (sscanf(strstr(text, "give all"),
+               "give all workers of the NPUs --exclude %1000[^ ] and all workers of the others "
+               "--exclude %1000[0-9,-]",
+               npus, others) != 2)
+        fail_msg("%s", text);
+    npus[strlen(npus) - 1] = '\0'; /* the comma after it */
+    snprintf(of_devices, sizeof of_devices, "%s %s", devices, options);
+    other = plan_mixed(of_devices, 0);
+    assert_string_equal(mixed_text(other), text);
+    json_decref(other);
+    json_decref(plan);
+    memset(is_used, 0, sizeof is_used);
+    snprintf(line, sizeof line, "%s --exclude %s", options, npus);
+    plan = plan_mixed(line, 0);
+    assert_null(mixed_text(plan));
+    mark_pools(plan, "npus", "pool", is_used);
+    json_decref(plan);
+    snprintf(line, sizeof line, "%s --exclude %s", of_devices, others);
+    plan = plan_mixed(line, 0);
+    assert_null(mixed_text(plan));
+    mark_pools(plan, "devices", "cpus", is_used);
+    json_decref(plan);
+}
+
+TEST(the_lists_of_the_warning_part_npus_from_other_accelerators)
+{
+    static const char *const hosts[][3] = {
+        {"gpu-beside-npu", ":", "--pci 0000:61:00.0"},
+        {"gpu-beside-npu", "echo 0 >$G/numa_node; echo 0-23 >$G/local_cpulist", "--class 0302"},
+        {"gpu-beside-npu", "echo -1 >$G/numa_node; echo 0-95 >$G/local_cpulist",
+         "--class 0302"},
+        {"gpu-beside-npu", "cp -r $G $P/0000:63:00.0", "--class 0302"},
+        {"gpu-beside-npu",
+         "echo 0x1da3 >$G/vendor; echo 0x1020 >$G/device; echo 0x120000 >$G/class",
+         "--class 1200"},
+        {"a2-192cpu-8npu", "echo 0 >$G/numa_node; echo 0-23 >$G/local_cpulist", "--class 0302"},
+        {"a2-192cpu-4node-8npu", "echo 0 >$G/numa_node; echo 0-47 >$G/local_cpulist",
+         "--class 0302"},
+        {"300i-duo-192cpu", "echo 1 >$G/numa_node; rm $G/local_cpulist", "--class 0302"},
+        {"a3-640cpu-16npu", "echo 2 >$G/numa_node; rm $G/local_cpulist", "--class 0302"},
+        {"950-smt2-640cpu",
+         "mv $G $P/0000:99:00.0 && echo 1 >$P/0000:99:00.0/numa_node && rm "
+         "$P/0000:99:00.0/local_cpulist",
+         "--pci 0000:99:00.0"},
+        {"a2-cards-container-a", "echo 0 >$G/numa_node; rm $G/local_cpulist", "--class 0302"}};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        make_mixed(hosts[i][0], hosts[i][1]);
+        expect_parted("", hosts[i][2]);
+        expect_parted("--rules near", hosts[i][2]);
+        expect_parted("--keep 1", hosts[i][2]);
+    }
+}
+
+/* Both plans have these CPUs, as long as nobody parts them. */
+TEST(npus_and_other_accelerators_share_cpus_without_the_lists)
+{
+    json_t *npus, *devices;
+    make_mixed("gpu-beside-npu", ":");
+    npus = plan_mixed("", 0);
+    devices = plan_mixed("--class 0302", 0);
+    assert_string_equal(text_at(npu_at(npus, 1), "pool"), "72-95");
+    assert_string_equal(text_at(json_array_get(json_object_get(devices, "devices"), 0), "cpus"),
+                        "48-95");
+    json_decref(npus);
+    json_decref(devices);
+}
+
+TEST(only_accelerators_that_workers_may_use_count_beside_npus)
+{
+    static const char *const changes[] = {
+        /* a display card whose product no row has; a virtual function; a network card; files
+         * that are not there or damaged: the plan of the NPUs needs none of them */
+        "echo 0x2684 >$G/device; echo 0x030000 >$G/class",
+        "mkdir $G/physfn",
+        "echo 0x1017 >$G/device; echo 0x020000 >$G/class",
+        "rm $G/class",
+        "rm $G/device",
+        "echo x >$G/class",
+        "echo x >$G/device",
+        "rm -r $G/class && mkdir $G/class"};
+    json_t *plan;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        make_mixed("gpu-beside-npu", changes[i]);
+        plan = plan_mixed("", 0);
+        if (mixed_text(plan))
+            fail_msg("%s: %s", changes[i], mixed_text(plan));
+        json_decref(plan);
+    }
+    make_mixed("gpu-beside-npu", "echo x >$G/numa_node");
+    plan = plan_mixed("", 0);
+    assert_non_null(mixed_text(plan));
+    json_decref(plan);
+    plan = plan_mixed("--scope own", 0);
+    assert_null(mixed_text(plan));
+    json_decref(plan);
+    make_mixed("gpu-beside-npu", ":");
+    plan = plan_mixed("--exclude 0", 0); /* not a CPU near the GPU */
+    assert_non_null(mixed_text(plan));
+    json_decref(plan);
+}
+
+/* Too few CPUs for both kinds: there are no lists. */
+TEST(a_host_that_is_too_small_for_both_kinds_has_no_lists)
+{
+    json_t *plan;
+    make_mixed("gpu-beside-npu", ":");
+    plan = plan_mixed("--allowed 0-4,72-76", 0);
+    assert_non_null(strstr(mixed_text(plan), "leave CPUs near these to them with --exclude"));
+    json_decref(plan);
 }
 
 TEST(each_advice_of_the_table_works)
@@ -501,6 +695,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_advice_of_every_refusal_leads_on),
         cmocka_unit_test(the_advice_of_poor_locality_helps),
+        cmocka_unit_test(the_lists_of_the_warning_part_npus_from_other_accelerators),
+        cmocka_unit_test(npus_and_other_accelerators_share_cpus_without_the_lists),
+        cmocka_unit_test(only_accelerators_that_workers_may_use_count_beside_npus),
+        cmocka_unit_test(a_host_that_is_too_small_for_both_kinds_has_no_lists),
         cmocka_unit_test(each_advice_of_the_table_works),
         cmocka_unit_test(every_text_with_advice_has_a_row),
     };

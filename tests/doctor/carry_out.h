@@ -178,6 +178,25 @@ static inline void carry_memory(const char *folder, int pid, int shared, int nod
 
 /* == Programs =============================================================== */
 
+/* cpubind apply --all --exclude LIST: the worker of NPU n is process 61000 + n. */
+static inline void carry_all(const char *folder, const called *c)
+{
+    json_t *plan = json_of(
+        RUN("plan", "--json", "--root", folder, "--exclude", carry_value(c, "--exclude")));
+    for (size_t i = 0; i < json_array_size(json_object_get(plan, "npus")); i++) {
+        const json_t *row = npu_at(plan, i);
+        const int pid = 61000 + (int)json_integer_value(json_object_get(row, "npu"));
+        char name[128];
+        snprintf(name, sizeof name, "%s/proc/%d/task", folder, pid);
+        if (access(name, F_OK) != 0)
+            continue; /* nobody drives it */
+        carry_threads(folder, pid, NULL, row);
+        carry_memory(folder, pid, 0,
+                     (int)json_integer_value(json_object_get(row, "memory_node")), NULL);
+    }
+    json_decref(plan);
+}
+
 /* cpubind apply: threads to the roles of the plan, memory to its node; the interrupts of the
  * NPUs are where the right host has them. cpubind run: the worker is started again, bound. */
 static inline void carry_cpubind(const char *folder, const called *c, int pid)
@@ -267,7 +286,9 @@ static inline void carry_call(const char *folder, const called *c, int pid)
 {
     char text[CARRY_TEXT];
     const char *program = c->word[0];
-    if (strcmp(program, "cpubind") == 0)
+    if (strcmp(program, "cpubind") == 0 && strcmp(c->word[2], "--all") == 0)
+        carry_all(folder, c);
+    else if (strcmp(program, "cpubind") == 0)
         carry_cpubind(folder, c, pid);
     else if (strcmp(program, "docker") == 0)
         carry_docker(folder, c);

@@ -466,6 +466,17 @@ static const made_host hosts[] = {
      "export CPUBIND_RULES=near",
      {0},
      NULL},
+    {"other_accelerators",
+     {{PCI "0000:61:00.0/vendor", "0x10de\n"},
+      {PCI "0000:61:00.0/device", "0x26b9\n"},
+      {PCI "0000:61:00.0/class", "0x030200\n"},
+      {PCI "0000:61:00.0/numa_node", "2\n"},
+      {PCI "0000:61:00.0/local_cpulist", "24-35\n"}},
+     "the NPUs share all CPUs, and the host has 1 other accelerator: 0000:61:00.0",
+     NULL,
+     "cpubind apply --all --exclude 30-35",
+     {"--exclude", "30-35"},
+     NULL},
 };
 
 enum { N_HOSTS = (int)(sizeof hosts / sizeof *hosts) };

@@ -590,6 +590,19 @@ TEST(values_of_the_nvidia_driver_are_found_by_their_keys)
     assert_int_equal(cpubind_nvidia_find(NULL, 1, "Model", NULL, NULL), CPUBIND_TEXT_ERR_ARG);
 }
 
+TEST(cards_for_displays_are_accelerators_by_their_product_alone)
+{
+    assert_true(cpubind_is_accelerator(0x10de, 0x26b9, CPUBIND_CLASS_3D));
+    assert_true(cpubind_is_accelerator(0x10de, 0x26b9, CPUBIND_CLASS_VGA));
+    assert_true(cpubind_is_accelerator(0x10de, 0x2684, CPUBIND_CLASS_3D));
+    assert_false(cpubind_is_accelerator(0x10de, 0x2684, CPUBIND_CLASS_VGA));
+    assert_false(cpubind_is_accelerator(0x10de, 0x22ba, 0x0403)); /* the sound of a card */
+    assert_true(cpubind_is_accelerator(0x8086, 0x56c0, CPUBIND_CLASS_DISPLAY));
+    assert_false(cpubind_is_accelerator(0x8086, 0x1563, 0x0200));
+    assert_true(cpubind_is_accelerator(0x1da3, -1, -1));
+    assert_false(cpubind_is_accelerator(0x15b3, -1, -1));
+}
+
 TEST(every_family_and_word_has_a_row)
 {
     static const struct {
@@ -649,6 +662,7 @@ int main(void)
         cmocka_unit_test(virtual_functions_are_devices_where_there_are_no_physical_ones),
         cmocka_unit_test(the_facts_are_what_a_plan_by_near_is_made_of),
         cmocka_unit_test(values_of_the_nvidia_driver_are_found_by_their_keys),
+        cmocka_unit_test(cards_for_displays_are_accelerators_by_their_product_alone),
         cmocka_unit_test(every_family_and_word_has_a_row),
     };
     return cmocka_run_group_tests_name("pci_facts", tests, NULL, NULL);
