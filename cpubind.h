@@ -389,6 +389,10 @@ typedef struct cpubind_placing {
     int32_t cap_work;        /* in: elements of work */
     int32_t n_out;           /* out: elements of out_cpu used */
     cpubind_roles out_roles; /* out: spans of out_cpu; inside a role ids ascend */
+    int32_t
+        is_checked; /* in: 1: cpubind_place_roles, cpubind_measure or a plan by NEAR has taken
+                           this host and these devices, without is_near any plan: they are not
+                           checked again */
 } cpubind_placing;
 
 /* How good pools are. Counts are CPUs unless they say otherwise. */
@@ -4398,7 +4402,9 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_place_roles(const cpubind_host *host,
     cpubind_priv_placer r;
     cpubind_span part[2];
     int32_t need;
-    cpubind_status status = cpubind_priv_check_places(host, devices, fault);
+    cpubind_status status = placing != NULL && placing->is_checked
+                                ? CPUBIND_OK
+                                : cpubind_priv_check_places(host, devices, fault);
     if (status == CPUBIND_OK)
         status = cpubind_priv_check_placing(placing, devices, fault);
     if (status == CPUBIND_OK)

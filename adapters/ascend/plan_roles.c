@@ -59,14 +59,9 @@ static int32_t find_memory_node(const planner *p, int32_t row, int32_t device)
     return best;
 }
 
-/* Asks the core for the roles of a pool. By ids they depend on the pool alone: the core then
- * sees a host of these CPUs and one device, and need not check the whole host for each pool. */
+/* Asks the core for the roles of a pool. */
 static cpubind_problem_code place(planner *p, cpubind_placing *placing)
 {
-    static const int32_t no_cpus[] = {0, 0};
-    cpubind_host host = p->out->host;
-    cpubind_devices devices = p->out->devices;
-    const int32_t device = placing->device;
     cpubind_fault fault;
     cpubind_status status;
     placing->is_near = p->facts->rules == CPUBIND_RULES_NEAR;
@@ -75,15 +70,7 @@ static cpubind_problem_code place(planner *p, cpubind_placing *placing)
     placing->work = cpubind_arena_ints(p->arena, placing->cap_work);
     if (!placing->work)
         return plan_fail_memory(p);
-    if (!placing->is_near) {
-        host.cpu = placing->cpu;
-        host.n_cpu = placing->n_cpu;
-        host.core = host.distance = NULL;
-        devices.affinity = (cpubind_lists){NULL, no_cpus, 1};
-        placing->device = 0;
-    }
-    status = cpubind_place_roles(&host, &devices, placing, &fault);
-    placing->device = device;
+    status = cpubind_place_roles(&p->out->host, &p->out->devices, placing, &fault);
     if (status == CPUBIND_OK)
         return CPUBIND_PROBLEM_NONE;
     p->problem->need = fault.need;
@@ -116,6 +103,7 @@ cpubind_problem_code cpubind_priv_place_rows(planner *p)
         placing.n_process = p->request->n_process;
         placing.process = p->request->process;
         placing.out_cpu = out->role_cpu + out->role_row[i];
+        placing.is_checked = i > 0; /* the first row has checked the host for all */
         if (place(p, &placing) != CPUBIND_PROBLEM_NONE) {
             p->problem->npu = p->facts->npu[out->want[i]].logic;
             return p->problem->code;

@@ -344,6 +344,7 @@ cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
                                .process = process};
     cpubind_status status;
     placing.is_near = plan->strategy == CPUBIND_NEAR;
+    placing.is_checked = 1;
     placing.roles = plan->asked;
     placing.cap_work = CPUBIND_PLACE_WORK(pool->n_cpu);
     placing.work = cpubind_arena_ints(arena, placing.cap_work);

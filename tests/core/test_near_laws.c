@@ -505,6 +505,8 @@ static void place(const near_host *h, const int32_t *pool, int32_t n_pool, place
 {
     int32_t *in = edge_ints(n_pool);
     int32_t *cpu = edge_ints(n_pool);
+    cpubind_placing again;
+    cpubind_fault again_fault;
     if (n_pool > 0)
         memcpy(in, pool, (size_t)n_pool * sizeof *in);
     out->p.cpu = in;
@@ -514,9 +516,21 @@ static void place(const near_host *h, const int32_t *pool, int32_t n_pool, place
     out->p.cap_work = CPUBIND_PLACE_WORK(n_pool);
     out->p.work = edge_ints(out->p.cap_work);
     out->p.n_out = -1;
+    out->p.is_checked = 0;
     out->status = cpubind_place_roles(&h->host, &h->devices, &out->p, &out->fault);
     if (out->status == CPUBIND_OK)
         memcpy(out->cpu, cpu, (size_t)out->p.n_out * sizeof *cpu);
+    /* Without the checks of a valid host it is the same. */
+    again = out->p;
+    again.is_checked = 1;
+    again_fault = out->fault;
+    assert_int_equal(cpubind_place_roles(&h->host, &h->devices, &again, &again_fault),
+                     out->status);
+    assert_int_equal(again.n_out, out->p.n_out);
+    if (out->status == CPUBIND_OK)
+        assert_memory_equal(cpu, out->cpu, (size_t)again.n_out * sizeof *cpu);
+    else
+        assert_true(again_fault.need == out->fault.need && again_fault.have == out->fault.have);
     free(in);
     free(cpu);
     free(out->p.work);
