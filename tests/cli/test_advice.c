@@ -519,7 +519,8 @@ TEST(the_lists_of_the_warning_part_npus_from_other_accelerators)
         make_mixed(hosts[i][0], hosts[i][1]);
         expect_parted("", hosts[i][2]);
         expect_parted("--rules near", hosts[i][2]);
-        expect_parted("--keep 1", hosts[i][2]);
+        if (i < 3)
+            expect_parted("--keep 1", hosts[i][2]);
     }
 }
 
