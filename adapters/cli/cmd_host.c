@@ -302,13 +302,18 @@ static void warn_events(const host_call *c)
         cli_warn_outcome(&none, &report);
 }
 
+static const char *no_process(const host_call *c)
+{
+    return c->is_on_devices ? "no process has a file of a device open"
+                            : "no process drives an NPU";
+}
+
 static int print_all(host_call *c)
 {
     if (c->options->json)
         return print_json(c, 0) ? worst(c) : cli_no_memory();
     if (cpubind_host_bind_n(c->host) == 0 && !c->options->quiet)
-        puts(c->is_on_devices ? "no process has a file of a device open"
-                              : "no process drives an NPU");
+        puts(no_process(c));
     else if (!c->options->quiet)
         print_table(c);
     (void)fflush(stdout);
@@ -432,14 +437,22 @@ static int check_arch(const api_options *options)
     return status;
 }
 
-int cli_refuse_all(host_call *c)
+void cli_explain_no_plan(const host_call *c, api_text *why)
 {
     const cpubind_problem *problem = &c->planned.problem;
+    if (!c->is_on_devices)
+        api_explain(&c->planned, c->options, why);
+    else
+        api_add(why, "%s%s%s", problem->input ? problem->input : "there is no plan",
+                problem->what ? ": " : "", problem->what ? problem->what : "");
+}
+
+int cli_refuse_all(host_call *c)
+{
     api_text why = {"", 0};
     if (!c->is_on_devices)
         return cli_refuse(c->options, &c->planned);
-    api_add(&why, "%s%s%s", problem->input ? problem->input : "there is no plan",
-            problem->what ? ": " : "", problem->what ? problem->what : "");
+    cli_explain_no_plan(c, &why);
     return cli_fail(c->options, (int)cpubind_problem_exit(c->planned.code), why.text);
 }
 
@@ -524,19 +537,30 @@ static const char *main_said(const json_t *row)
     return main;
 }
 
+/* What a row of an answer drives, as cli_add_row_device has it. */
+static void add_said_device(api_text *to, const json_t *row)
+{
+    const json_t *npu = json_object_get(row, "npu");
+    const int n_device = (int)json_integer_value(json_object_get(row, "devices"));
+    if (n_device > 1)
+        api_add(to, ", %d devices", n_device);
+    else if (*text_of(row, "pci"))
+        api_add(to, ", %s", text_of(row, "pci"));
+    else if (json_is_integer(npu))
+        api_add(to, ", NPU %d", (int)json_integer_value(npu));
+}
+
 /* What is wrong with a row of an answer, and each warning that no row before it had. */
 static void print_said_wrong(host_call *c, const json_t *row)
 {
-    const json_t *npu = json_object_get(row, "npu");
     const char *error = text_of(json_object_get(row, "error"), "text");
     const int pid = (int)json_integer_value(json_object_get(row, "pid"));
+    api_text device = {"", 0};
     json_t *warning;
     size_t i;
-    if (*error && json_is_integer(npu))
-        fprintf(stderr, "cpubind: process %d, NPU %d: %s\n", pid, (int)json_integer_value(npu),
-                error);
-    else if (*error)
-        fprintf(stderr, "cpubind: process %d: %s\n", pid, error);
+    add_said_device(&device, row);
+    if (*error)
+        fprintf(stderr, "cpubind: process %d%s: %s\n", pid, device.text, error);
     json_array_foreach(json_object_get(json_object_get(row, "outcome"), "warnings"), i, warning)
     {
         const char *text = text_of(warning, "text");
@@ -545,12 +569,17 @@ static void print_said_wrong(host_call *c, const json_t *row)
     }
 }
 
-static void add_said(api_table *table, const json_t *row)
+static void add_said(const host_call *c, api_table *table, const json_t *row)
 {
     static const char *const wrong[] = {"wrong", "part", "skipped", "failed", NULL};
     static const char *const right[] = {"right", NULL}, *const moved[] = {"moved", NULL};
     const json_t *npu = json_object_get(row, "npu");
-    api_cell_number(table, json_is_integer(npu) ? (int32_t)json_integer_value(npu) : -1);
+    api_text device = {"", 0};
+    add_said_device(&device, row);
+    if (c->is_on_devices)
+        api_cell(table, "%s", device.len > 2 ? device.text + 2 : "-");
+    else
+        api_cell_number(table, json_is_integer(npu) ? (int32_t)json_integer_value(npu) : -1);
     api_cell_number(table, (int32_t)json_integer_value(json_object_get(row, "pid")));
     api_cell(table, "%.12s", text_of(row, "name"));
     api_cell(table, "%s", *text_of(row, "container") ? text_of(row, "container") : "-");
@@ -567,12 +596,12 @@ static int print_said(host_call *c, const json_t *answer)
     const json_t *rows[] = {json_object_get(answer, "workers"),
                             json_object_get(answer, "others")};
     api_table table = {.n_column = 0};
-    add_heads(&table, 0);
+    add_heads(&table, c->is_on_devices);
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < json_array_size(rows[k]); i++)
-            add_said(&table, json_array_get(rows[k], i));
+            add_said(c, &table, json_array_get(rows[k], i));
     if (json_array_size(rows[0]) + json_array_size(rows[1]) == 0 && !c->options->quiet)
-        puts("no process drives an NPU");
+        puts(no_process(c));
     else if (!c->options->quiet)
         cli_print_table(stdout, &table);
     (void)fflush(stdout);
@@ -602,7 +631,7 @@ static int worst_of(const json_t *rows)
 static int ask_service(host_call *c)
 {
     const api_options *options = c->options;
-    json_t *answer = options->command == API_VERIFY && !c->is_on_devices
+    json_t *answer = options->command == API_VERIFY && !api_asks_for_devices(options)
                          ? cli_ask_service(options, CPUBIND_ASK_VERIFY)
                          : NULL;
     const json_t *workers = json_object_get(answer, "workers");
@@ -622,30 +651,32 @@ static int ask_service(host_call *c)
     return is_printed ? status : API_UNWRITTEN;
 }
 
-/* Reads which devices there are, and says why there are none. */
-static int find_devices(host_call *c)
+int cli_read_devices(host_call *c, api_text *why)
 {
     const api_options *o = c->options;
     api_host host = {0};
     api_topo topo = {0};
-    api_text why = {"", 0};
-    int status = cli_open_host(o, &host, &why);
+    int status = cli_open_host(o, &host, why);
     if (status == API_DONE) {
         api_topo_read(&host.source, o, &topo);
-        status = api_topo_judge(&topo, o, &why);
+        status = api_topo_judge(&topo, o, why);
         c->devices.request = o->topo;
         c->devices.request.named = o->topo.n_named > 0 ? o->pci : NULL;
         c->devices.asked = api_device_asked(&host.source, o);
     }
     api_topo_free(&topo);
     api_close_host(&host);
-    return status == API_DONE ? API_DONE : cli_fail(o, status, why.text);
+    return status;
 }
 
 int cli_find_workers(host_call *c, api_options *options)
 {
-    const int status = cli_find_device_kind(options, &c->is_on_devices);
-    return status == API_DONE && c->is_on_devices ? find_devices(c) : status;
+    api_text why = {"", 0};
+    int status = cli_find_device_kind(options, &c->is_on_devices);
+    if (status != API_DONE || !c->is_on_devices)
+        return status;
+    status = cli_read_devices(c, &why);
+    return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
 }
 
 int cli_call_all(api_options *options)

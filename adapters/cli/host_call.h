@@ -42,7 +42,14 @@ int32_t cli_count_not(const cpubind_report *report);
  * these there are. Returns the exit status; a failure is printed. */
 int cli_find_workers(host_call *c, api_options *options);
 
-/* Prints why there is no plan at all. Returns the exit status. */
+/* Reads which devices there are that are no NPUs. Returns the exit status; the reason is in
+ * *why. */
+int cli_read_devices(host_call *c, api_text *why);
+
+/* Appends why there is no plan at all. */
+void cli_explain_no_plan(const host_call *c, api_text *why);
+
+/* Prints that. Returns the exit status. */
 int cli_refuse_all(host_call *c);
 
 /* Opens the host of the options, for apply or verify. Returns the exit status; the reason is in

@@ -20,6 +20,7 @@
 #include "../service/worker_figures.h"
 #include "host_call.h"
 #include "output.h"
+#include "run_device.h"
 
 /* Without a plan, the host is read again after 5, 10, 20 ... seconds. */
 #define FIRST_RETRY_MS 5000
@@ -73,12 +74,11 @@ static void say_failure(void *ctx, int priority, const char *text, cpubind_linux
 
 /* == News =================================================================== */
 
-/* "process 4711 (python3), NPU 3" */
-static void add_process(api_text *to, const cpubind_host_row *row)
+/* "process 4711 (python3), NPU 3", "process 4711 (python3), 0000:c1:00.0" */
+static void add_process(api_text *to, const engine *e, const cpubind_host_row *row)
 {
     api_add(to, "process %d (%s)", (int)row->pid, row->name);
-    if (row->npu >= 0)
-        api_add(to, ", NPU %d", (int)row->npu);
+    cli_add_row_device(to, &e->call, row);
 }
 
 /* Says each warning of a row that no row before it had. */
@@ -103,7 +103,7 @@ static void say_row(engine *e, const cpubind_host_row *row)
     const int32_t moved = cli_count_threads(row->report, CPUBIND_ITEM_MOVED);
     api_text process = {"", 0}, why = {"", 0};
     const int status = cli_explain_row(&e->call, row, &why);
-    add_process(&process, row);
+    add_process(&process, e, row);
     e->counts.moves += moved;
     if (row->report)
         for (int32_t i = 0; i < row->report->n; i++)
@@ -134,6 +134,63 @@ static void say_news(engine *e)
         if (row->is_news)
             say_row(e, row);
     }
+}
+
+/* == NPUs, or other accelerators ============================================ */
+
+/* Finds out whose workers are bound. A key that is for NPUs alone does not make NPUs of other
+ * accelerators. Returns the exit status. */
+static int find_kind(engine *e, api_text *why)
+{
+    api_options any = e->settings.options;
+    api_host host = {0};
+    /* cli_find_device_kind prints why a host does not open. */
+    const int status = cli_open_host(&any, &host, why);
+    api_close_host(&host);
+    any.request.type = CPUBIND_TYPE_AUTO;
+    any.request.origin = CPUBIND_ORIGIN_AUTO;
+    any.request.is_auto_strategy = 1;
+    e->call.is_on_devices = 0;
+    return status == API_DONE ? cli_find_device_kind(&any, &e->call.is_on_devices) : status;
+}
+
+/* Names the keys that have no effect on accelerators that are no NPUs. */
+static void say_npu_keys(const engine *e)
+{
+    static const char *const names[] = {"strategy", "device-type", "facts", "irqbalance"};
+    for (int32_t i = 0; cli_keys[i].name; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (e->settings.value[i] && strcmp(cli_keys[i].name, names[k]) == 0 &&
+                strcmp(e->settings.value[i], cli_keys[i].usual) != 0)
+                say(e, CPUBIND_SAY_WARNING,
+                    "the key %s is for NPUs alone: it is ignored on this host", names[k]);
+}
+
+/* Says that the accelerators beside the NPUs are left alone. */
+static void say_others(const engine *e)
+{
+    api_host host = {0};
+    api_topo topo = {0};
+    api_text why = {"", 0};
+    int32_t n = 0, first = 0;
+    if (cli_open_host(e->call.options, &host, &why) != API_DONE)
+        return;
+    api_topo_read(&host.source, e->call.options, &topo);
+    for (int32_t i = topo.status == CPUBIND_PCI_OK ? topo.facts.n_device : 0; i-- > 0;)
+        if (topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND) {
+            first = i;
+            n++;
+        }
+    why.len = 0;
+    if (n > 0) {
+        api_add_pci(&why, &topo.facts.device[first].pci);
+        say(e, CPUBIND_SAY_WARNING,
+            "%d accelerators are no NPUs, and their workers are left alone: bind them with "
+            "cpubind apply --all --pci %s --watch 5",
+            (int)n, why.text);
+    }
+    api_topo_free(&topo);
+    api_close_host(&host);
 }
 
 /* == The host =============================================================== */
@@ -184,20 +241,26 @@ static void start(void *ctx)
     e->call.options = &e->settings.options;
     e->call.is_watching = 0;
     e->call.stop = is_ending;
-    if (cli_open_all(&e->call, &how, &why) != API_DONE) {
+    if (find_kind(e, &why) != API_DONE ||
+        (e->call.is_on_devices && cli_read_devices(&e->call, &why) != API_DONE) ||
+        cli_open_all(&e->call, &how, &why) != API_DONE) {
         put_off(e, &why);
         return;
     }
     code = cpubind_host_bind_apply(e->call.host);
     cli_take_plan(&e->call);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(e->call.host) == 0) {
-        api_explain(&e->call.planned, e->call.options, &why);
+        cli_explain_no_plan(&e->call, &why);
         put_off(e, &why);
         return;
     }
     e->is_planned = e->call.is_watching = 1;
     e->problem.len = 0;
     e->problem.text[0] = '\0';
+    if (e->call.is_on_devices)
+        say_npu_keys(e);
+    else
+        say_others(e);
     say_news(e);
     no_events = cpubind_host_bind_no_events(e->call.host);
     if (no_events.error)
@@ -235,7 +298,7 @@ static void restore(void *ctx)
         api_text process = {"", 0};
         if (row->state != CPUBIND_HOST_BOUND || !row->binding)
             continue;
-        add_process(&process, row);
+        add_process(&process, e, row);
         if (cpubind_bind_restore((cpubind_binding *)row->binding, &fault) == CPUBIND_LINUX_OK)
             say(e, CPUBIND_SAY_INFO, "%s: put back", process.text);
         else
@@ -304,6 +367,7 @@ static const cpubind_service_counts *count(void *ctx, int is_full)
     engine *e = (engine *)ctx;
     const int64_t now = (int64_t)time(NULL);
     const int has_memory = e->memory_at == 0 || now >= e->memory_at + MEMORY_SECONDS;
+    e->counts.is_on_devices = e->call.is_on_devices;
     if (is_full && e->is_planned &&
         !cpubind_figures_count(e->call.host, &cpubind_sys_real, has_memory, &e->counts).error &&
         has_memory)
@@ -321,7 +385,7 @@ typedef struct answering {
 static void add_row(void *ctx, const cpubind_host_row *row)
 {
     answering *a = (answering *)ctx;
-    json_t **to = row->npu >= 0 ? &a->workers : &a->others;
+    json_t **to = row->npu >= 0 || *row->pci ? &a->workers : &a->others;
     *to = cli_json_append(*to, cli_row_json(&a->e->call, row));
 }
 
@@ -367,16 +431,17 @@ static int answer(void *ctx, cpubind_ask ask, cpubind_bytes *out)
 
 /* == The whole ============================================================== */
 
-/* Refuses a machine that is not ARM, as apply does. */
+/* Refuses NPUs on a machine that is not ARM, as apply does. */
 static int check_machine(engine *e)
 {
     api_bound none = {0};
-    api_text why = {"", 0};
+    api_text why = {"", 0}, no_host = {"", 0};
     int status = api_open_live(0, 0, &none.live, &why);
     if (status != API_DONE)
         say(e, CPUBIND_SAY_ERROR, "%s", why.text);
-    else
-        status = cli_check_arch(&e->settings.options, &none);
+    else if (api_check_arch(&e->settings.options, &none) != API_DONE &&
+             (find_kind(e, &no_host) != API_DONE || !e->call.is_on_devices))
+        status = cli_refuse(&e->settings.options, &none.planned);
     api_close_bound(&none);
     return status;
 }

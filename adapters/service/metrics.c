@@ -53,9 +53,9 @@ static void put_one(writer *w, const char *name, const char *type, const char *h
 
 #define MEMBER(name) offsetof(cpubind_service_npu, name)
 
-/* Metrics of each NPU, with up to three values of one label. */
+/* Metrics of each NPU or device, with up to three values of one label. */
 static const struct {
-    const char *name, *help, *label;
+    const char *name, *help, *device_help, *label;
     struct {
         const char *word;
         size_t member;
@@ -63,39 +63,59 @@ static const struct {
 } families[] = {
     {"threads",
      "Threads of workers, by whether they are where the plan puts them.",
+     "Threads of workers, by whether they are where the plan puts them.",
      "place",
      {{"right", MEMBER(right)},
       {"elsewhere", MEMBER(elsewhere)},
       {"unbound", MEMBER(unbound)}}},
     {"memory_bytes",
      "Memory of workers, by whether it is on the node of their NPU.",
+     "Memory of workers, by whether it is on the node of their device.",
      "place",
      {{"near", MEMBER(near_bytes)}, {"far", MEMBER(far_bytes)}, {NULL, 0}}},
     {"interrupts",
      "Interrupts of NPUs, by whether the planned CPU serves them.",
+     NULL, /* cpubind binds none of other devices */
      "place",
      {{"right", MEMBER(irqs_right)}, {"elsewhere", MEMBER(irqs_elsewhere)}, {NULL, 0}}},
 };
 
+/* Puts the name of a metric and its first label: npu="3", device="0000:c1:00.0". */
+static void put_name(writer *w, const cpubind_service_counts *c, const char *name,
+                     const cpubind_service_npu *npu)
+{
+    if (c->is_on_devices)
+        put(w, "cpubind_%s{device=\"%s\"", name, *npu->pci ? npu->pci : "several");
+    else
+        put(w, "cpubind_%s{npu=\"%d\"", name, (int)npu->npu);
+}
+
 static void put_families(writer *w, const cpubind_service_counts *c)
 {
+    const char *const users = c->is_on_devices ? "device_workers" : "npu_workers";
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-        put_head(w, families[f].name, "gauge", families[f].help);
+        const char *help = c->is_on_devices ? families[f].device_help : families[f].help;
+        if (!help)
+            continue;
+        put_head(w, families[f].name, "gauge", help);
         for (int32_t i = 0; i < c->n_npu; i++)
             for (int v = 0; v < 3 && families[f].value[v].word; v++) {
                 int64_t value;
                 memcpy(&value, (const char *)&c->npu[i] + families[f].value[v].member,
                        sizeof value);
-                if (value >= 0)
-                    put(w, "cpubind_%s{npu=\"%d\",%s=\"%s\"} %lld\n", families[f].name,
-                        (int)c->npu[i].npu, families[f].label, families[f].value[v].word,
-                        (long long)value);
+                if (value < 0)
+                    continue;
+                put_name(w, c, families[f].name, &c->npu[i]);
+                put(w, ",%s=\"%s\"} %lld\n", families[f].label, families[f].value[v].word,
+                    (long long)value);
             }
     }
-    put_head(w, "npu_workers", "gauge", "Processes that use an NPU.");
-    for (int32_t i = 0; i < c->n_npu; i++)
-        put(w, "cpubind_npu_workers{npu=\"%d\"} %d\n", (int)c->npu[i].npu,
-            (int)c->npu[i].processes);
+    put_head(w, users, "gauge",
+             c->is_on_devices ? "Processes that use a device." : "Processes that use an NPU.");
+    for (int32_t i = 0; i < c->n_npu; i++) {
+        put_name(w, c, users, &c->npu[i]);
+        put(w, "} %d\n", (int)c->npu[i].processes);
+    }
 }
 
 cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
@@ -103,7 +123,10 @@ cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
 {
     writer w = {sys, out, cpubind_no_fault};
     put_families(&w, counts);
-    put_one(&w, "workers", "gauge", "Processes that use an NPU of this host.", counts->workers);
+    put_one(&w, "workers", "gauge",
+            counts->is_on_devices ? "Processes that use a device of this host."
+                                  : "Processes that use an NPU of this host.",
+            counts->workers);
     put_one(&w, "moves_total", "counter", "Threads and interrupts that were moved.",
             counts->moves);
     put_one(&w, "errors_total", "counter", "Faults that the service has met.", counts->errors);

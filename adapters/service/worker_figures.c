@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +45,10 @@ static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_mem
         row->report = cpubind_bind_report(b);
         row->binding = b;
         row->record_path = cpubind_bind_record_path(b);
-        if (row->npu < 0)
+        if (row->npu < 0) {
             row->npu = row->report->npu;
+            (void)snprintf(row->pci, sizeof row->pci, "%s", row->report->pci);
+        }
         if (row->state != CPUBIND_HOST_LEFT && row->state != CPUBIND_HOST_FAILED)
             row->state = !row->report->has_goal   ? CPUBIND_HOST_UNBOUND
                          : has_wrong(row->report) ? CPUBIND_HOST_DRIFTED
@@ -105,12 +108,13 @@ typedef struct counting {
     cpubind_root root; /* "/" */
     cpubind_service_npu *npu;
     int32_t n, cap;
-    int has_memory, is_short;
+    int has_memory, is_short, is_on_devices;
 } counting;
 
-/* The figures of an NPU; new ones are zero but for the memory, which is not known. */
-static cpubind_service_npu *find(counting *c, int32_t npu)
+/* The figures of what a row uses; new ones are zero but for the memory, which is not known. */
+static cpubind_service_npu *find(counting *c, const cpubind_host_row *row)
 {
+    const int32_t npu = c->is_on_devices && row->n_npu > 1 ? CPUBIND_NPU_SEVERAL : row->npu;
     int32_t at = 0;
     cpubind_service_npu *all;
     while (at < c->n && c->npu[at].npu < npu)
@@ -123,6 +127,7 @@ static cpubind_service_npu *find(counting *c, int32_t npu)
     c->npu = all;
     memmove(all + at + 1, all + at, (size_t)(c->n++ - at) * sizeof *all);
     all[at] = (cpubind_service_npu){.npu = npu, .near_bytes = -1, .far_bytes = -1};
+    (void)snprintf(all[at].pci, sizeof all[at].pci, "%s", row->pci);
     return &all[at];
 }
 
@@ -153,7 +158,7 @@ static void add_memory(cpubind_service_npu *npu, const cpubind_report *r)
 static void count_row(void *ctx, const cpubind_host_row *row)
 {
     counting *c = (counting *)ctx;
-    cpubind_service_npu *npu = row->npu < 0 ? NULL : find(c, row->npu);
+    cpubind_service_npu *npu = row->npu < 0 ? NULL : find(c, row);
     cpubind_proc_stat stat = {.n_threads = 0};
     c->is_short |= row->npu >= 0 && !npu;
     if (!npu || row->state == CPUBIND_HOST_ENDED)
@@ -181,7 +186,9 @@ static void keep_memory(counting *c, const cpubind_service_counts *before)
 cpubind_linux_fault cpubind_figures_count(const cpubind_host_bind *host, const cpubind_sys *sys,
                                           int has_memory, cpubind_service_counts *counts)
 {
-    counting c = {.sys = sys, .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
+    counting c = {.sys = sys,
+                  .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
+                  .is_on_devices = counts->is_on_devices};
     cpubind_linux_fault why =
         cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &c.root.fd);
     if (why.error)

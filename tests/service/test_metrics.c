@@ -32,7 +32,7 @@ static cpubind_service_npu npus[] = {{.npu = 0,
                                       .far_bytes = -1,
                                       .irqs_right = -1,
                                       .irqs_elsewhere = -1}};
-static const cpubind_service_counts counts = {npus, 2, 17, 2, 1, 1790000000, 3};
+static const cpubind_service_counts counts = {npus, 2, 17, 2, 1, 1790000000, 3, 0};
 
 SETUP(set_up)
 {
@@ -141,6 +141,26 @@ TEST(the_text_follows_the_format)
     assert_null(strstr(text, "-1")); /* what is not known is left out */
 }
 
+TEST(devices_have_their_address)
+{
+    cpubind_service_npu devices[] = {
+        {.npu = 0, .pci = "0000:c1:00.0", .processes = 2, .right = 7},
+        {.npu = CPUBIND_NPU_SEVERAL, .processes = 1, .near_bytes = -1, .far_bytes = -1}};
+    const cpubind_service_counts of_devices = {
+        .npu = devices, .n_npu = 2, .workers = 3, .is_on_devices = 1};
+    const char *text;
+    assert_int_equal(cpubind_metrics_write(&of_devices, &cpubind_sys_real, path).error, 0);
+    text = read_back();
+    check_grammar(text);
+    assert_non_null(
+        strstr(text, "\ncpubind_threads{device=\"0000:c1:00.0\",place=\"right\"} 7\n"));
+    assert_non_null(strstr(text, "\ncpubind_device_workers{device=\"0000:c1:00.0\"} 2\n"));
+    assert_non_null(strstr(text, "\ncpubind_device_workers{device=\"several\"} 1\n"));
+    assert_non_null(strstr(text, "\ncpubind_workers 3\n"));
+    assert_null(strstr(text, "NPU"));
+    assert_null(strstr(text, "cpubind_interrupts"));
+}
+
 TEST(promtool_reads_the_text)
 {
     char command[SCRATCH_PATH * 3];
@@ -196,9 +216,8 @@ TEST(a_missing_folder_is_named)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH(the_text_follows_the_format),
-        EACH(promtool_reads_the_text),
-        EACH(the_file_is_whole_or_as_before),
+        EACH(the_text_follows_the_format), EACH(devices_have_their_address),
+        EACH(promtool_reads_the_text),     EACH(the_file_is_whole_or_as_before),
         EACH(a_missing_folder_is_named),
     };
     return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);

@@ -1,0 +1,369 @@
+#!/bin/sh
+# device_service.sh - test cpubind service on accelerators that are no NPUs; prints TAP
+# SPDX-License-Identifier: MIT
+#
+#   tests/service/device_service.sh     from the top folder; BUILD has the command and outputs
+#
+# The host is a snapshot with two CPUs of this machine, each on a node of its own, and a GPU near
+# each; the processes are real, and the script starts them. It needs root: it has a /run and a
+# /dev of its own and does not touch the records or a service of this machine. The numbers of the
+# GPUs are high, so that no process of another test or of this machine has their files open.
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+if [ "$(id -u)" -ne 0 ] || ! unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+    echo "1..0 # SKIP a /run of its own needs root"
+    exit 0
+fi
+if [ -z "$SERVICE_MOUNTS" ]; then
+    SERVICE_MOUNTS=own exec unshare -m "$0" "$@"
+fi
+mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+
+out=$BUILD/device_service
+rm -rf "$out"
+mkdir -p "$out/dev"
+out=$(cd "$out" && pwd)
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+. tests/support/tap.sh
+unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
+    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
+    CUDA_DEVICE_ORDER
+
+# The CPUs of this process, one a line.
+own_cpus() {
+    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
+        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
+}
+
+a=$(own_cpus | sed -n 1p)
+b=$(own_cpus | sed -n 2p)
+if [ -z "$b" ] || [ ! -d /sys/bus/pci/devices ]; then
+    skip "the service on accelerators" "this machine has one CPU, or no PCI bus"
+    finish
+    exit
+fi
+
+put() { # file, text
+    mkdir -p "$(dirname "$root/$1")"
+    printf '%s\n' "$2" >"$root/$1"
+}
+
+put_gpu() { # address, node, number
+    put "sys/bus/pci/devices/$1/vendor" 0x10de
+    put "sys/bus/pci/devices/$1/device" 0x2330
+    put "sys/bus/pci/devices/$1/class" 0x030200
+    put "sys/bus/pci/devices/$1/numa_node" "$2"
+    put "proc/driver/nvidia/gpus/$1/information" "Device Minor: 	 $3"
+}
+
+root=$out/root
+put proc/self/status "Cpus_allowed_list:	0-511"
+put sys/devices/system/cpu/online "$a,$b"
+put sys/devices/system/node/node0/cpulist "$a"
+put sys/devices/system/node/node1/cpulist "$b"
+put sys/devices/system/node/node0/distance "10 20"
+put sys/devices/system/node/node1/distance "20 10"
+put uname x86_64
+put_gpu 0000:01:00.0 0 40
+put_gpu 0000:02:00.0 1 41
+
+# Commands that read this machine find the same devices on its bus.
+mount --rbind /dev "$out/dev" && mount -t tmpfs -o mode=755 tmpfs /dev &&
+    mount --bind "$root/sys/bus/pci/devices" /sys/bus/pci/devices || exit 1
+ln -s /proc/self/fd /dev/fd
+for name in null zero urandom; do
+    : >"/dev/$name"
+    mount --bind "$out/dev/$name" "/dev/$name"
+done
+: >/dev/nvidia40
+: >/dev/nvidia41
+
+conf=$out/conf
+prom=$out/cpubind.prom
+before=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)
+
+# A process with a thread that is born later, at the first signal USR1, and executes itself as
+# another program at USR2.
+cat >"$out/worker.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+static void *wait_on(void *ctx)
+{
+    for (;;)
+        pause();
+    return ctx;
+}
+
+int main(int argc, char **argv)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    for (;;) {
+        int number = 0;
+        pthread_t thread;
+        if (sigwait(&set, &number) == 0 && number == SIGUSR1)
+            pthread_create(&thread, NULL, wait_on, NULL);
+        else if (argc > 1)
+            execl(argv[1], argv[1], (char *)NULL);
+    }
+}
+END
+cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror "$out/worker.c" -o "$out/worker" \
+    -pthread && cp "$out/worker" "$out/engine" || exit 1
+
+# -- Workers and the service ---------------------------------------------------
+
+pids=
+start_worker() { # number of the GPU
+    "$out/worker" "$out/engine" 3<"/dev/nvidia$1" &
+    worker=$!
+    pids="$pids $worker"
+}
+
+end_worker() { # pid
+    kill -KILL "$1"
+    wait "$1" 2>/dev/null
+    :
+}
+
+settings() { # lines
+    printf 'memory = none\nwatch = 1\n' >"$conf.new"
+    printf '%s\n' "$@" >>"$conf.new"
+    chmod 644 "$conf.new"
+    mv "$conf.new" "$conf"
+}
+
+service=
+start_service() { # argument ...
+    kill_service
+    : >"$out/said"
+    "$CPUBIND" service --config "$conf" --root "$root" "$@" 2>>"$out/said" &
+    service=$!
+    becomes 100 test -S /run/cpubind/service.sock
+}
+
+end_service() { # signal
+    kill "-$1" "$service" && wait "$service" && service=
+}
+
+# Also after a test that has failed: a service that is left would bind what the next one does.
+kill_service() {
+    [ -n "$service" ] || return 0
+    kill -KILL "$service" 2>/dev/null
+    wait "$service" 2>/dev/null
+    service=
+}
+
+# Waits until a command succeeds, so many tenths of a second.
+becomes() { # tenths, command ...
+    left=$1
+    shift
+    until "$@"; do
+        left=$((left - 1))
+        [ "$left" -gt 0 ] || {
+            echo "never: $*"
+            cat "$out/said"
+            return 1
+        }
+        sleep 0.1
+    done
+}
+
+# Every thread of a process is on these CPUs.
+is_on() { # pid, CPUs
+    for task in /proc/"$1"/task/*; do
+        grep -qx "Cpus_allowed_list:	$2" "$task/status" 2>"$out/grep" || return 1
+    done
+}
+
+has_threads() { # pid, number
+    [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l)" = "$2" ]
+}
+
+said() { # words
+    grep -qF -e "$1" "$out/said"
+}
+
+metric() { # line
+    grep -qxF -e "$1" "$prom" 2>/dev/null
+}
+
+json() { # file, path
+    sqlite3 :memory: "SELECT readfile('$1') ->> '$2'"
+}
+
+# -- Tests --------------------------------------------------------------------
+
+binds_workers_that_run_and_that_come() {
+    settings "textfile = $prom" && start_worker 40 && first=$worker && start_service &&
+        becomes 50 is_on "$first" "$a" && start_worker 41 && second=$worker &&
+        becomes 50 is_on "$second" "$b" && said "process $first (worker), 0000:01:00.0: " &&
+        becomes 50 said "process $second (worker), 0000:02:00.0: " && ! said NPU
+}
+
+a_new_thread_is_bound() {
+    kill -USR1 "$second" && becomes 50 has_threads "$second" 2 && becomes 50 is_on "$second" "$b"
+}
+
+a_moved_thread_is_moved_back() {
+    taskset -pc "$b" "$first" >"$out/taskset" && becomes 50 is_on "$first" "$a"
+}
+
+a_new_program_stays_bound() {
+    kill -USR2 "$second" && becomes 50 grep -qx engine "/proc/$second/comm" &&
+        becomes 50 is_on "$second" "$b"
+}
+
+writes_the_textfile() {
+    becomes 200 metric 'cpubind_device_workers{device="0000:02:00.0"} 1' &&
+        metric 'cpubind_workers 2' &&
+        metric 'cpubind_threads{device="0000:01:00.0",place="right"} 1' &&
+        metric 'cpubind_threads{device="0000:01:00.0",place="unbound"} 0' &&
+        ! grep -q 'npu\|interrupts{' "$prom" && [ "$(stat -c %a "$prom")" = 644 ] || {
+        cat "$prom"
+        return 1
+    }
+    ! command -v promtool >/dev/null 2>&1 || promtool check metrics <"$prom"
+}
+
+# The settings of the test are not those of the host: the commands find the usual socket.
+commands_ask_it() {
+    "$CPUBIND" verify --all --json >"$out/verify" || return 1
+    ! command -v python3 >"$out/python" ||
+        python3 tests/api/json_schema.py check host_report "$out/verify" || return 1
+    [ "$(json "$out/verify" '$.service.pid')" = "$service" ] &&
+        [ "$(json "$out/verify" '$.workers[0].pid')" = "$first" ] &&
+        [ "$(json "$out/verify" '$.workers[0].pci')" = 0000:01:00.0 ] &&
+        [ -z "$(json "$out/verify" '$.workers[0].npu')" ] &&
+        [ "$(json "$out/verify" '$.workers[1].state')" = right ] || return 1
+    "$CPUBIND" verify --all >"$out/verify" 2>"$out/verify.err"
+    [ $? -eq 0 ] && [ "$(awk -v p="$first" '$2 == p { print $1, $3, $5, $6, $9 }' \
+        "$out/verify")" = "0000:01:00.0 worker $a 1 right" ] || {
+        cat "$out/verify" "$out/verify.err"
+        return 1
+    }
+    "$CPUBIND" status --json >"$out/status"
+    "$CPUBIND" status >"$out/text"
+    [ "$(json "$out/status" '$.service.pid')" = "$service" ] &&
+        [ "$(json "$out/status" '$.service.workers')" = 2 ] &&
+        grep -q "^the service (process $service) looked" "$out/text"
+}
+
+# A device that is named is read by the command itself.
+a_named_device_is_not_asked_of_it() {
+    "$CPUBIND" verify --all --root "$root" --json >"$out/verify" &&
+        [ -z "$(json "$out/verify" '$.service.pid')" ] &&
+        "$CPUBIND" verify --all --pci 0000:01:00.0 --json >"$out/verify"
+    [ -z "$(json "$out/verify" '$.service.pid')" ]
+}
+
+a_bad_file_keeps_the_settings() {
+    settings 'rulez = near' && kill -HUP "$service" &&
+        becomes 50 said 'line 3, column 1: there is no key "rulez"; did you mean "rules"?' &&
+        said "the settings stay as they were" && is_on "$first" "$a" && kill -0 "$service"
+}
+
+a_good_file_is_in_force() {
+    settings "textfile = $prom" "thread = engine=$a" "device-type = 910B" && kill -HUP "$service" &&
+        becomes 50 said "the settings of $conf are in force" &&
+        becomes 50 grep -qx "Cpus_allowed_list:	$a" "/proc/$second/task/$second/status" &&
+        said "the key device-type is for NPUs alone: it is ignored on this host" &&
+        settings "textfile = $prom" && kill -HUP "$service" && becomes 50 is_on "$second" "$b"
+}
+
+a_worker_that_starts_again_is_bound() {
+    end_worker "$second" && becomes 50 said "process $second (engine), 0000:02:00.0: ended" &&
+        start_worker 41 && second=$worker && becomes 50 is_on "$second" "$b"
+}
+
+a_killed_service_goes_on() {
+    kill_service
+    is_on "$first" "$a" && taskset -pc "$b" "$first" >"$out/taskset" && start_service &&
+        becomes 50 is_on "$first" "$a" && is_on "$second" "$b"
+}
+
+restore_ends_it() {
+    "$CPUBIND" restore --all && is_on "$first" "$before" && is_on "$second" "$before" &&
+        [ ! -e /run/cpubind/service.sock ] && wait "$service" && service=
+}
+
+sigterm_leaves_all_bound() {
+    start_service && becomes 50 is_on "$second" "$b" && end_service TERM && is_on "$first" "$a" &&
+        [ ! -e /run/cpubind/service.sock ]
+}
+
+the_end_restores_if_asked() {
+    start_service --restore-at-end && becomes 50 is_on "$first" "$a" && end_service TERM &&
+        is_on "$first" "$before" && said "process $first (worker), 0000:01:00.0: put back"
+}
+
+# A monitor has the files of both devices open: it has no device of its own in the figures.
+a_process_of_several_devices() {
+    "$out/worker" 3</dev/nvidia40 4</dev/nvidia41 &
+    monitor=$!
+    pids="$pids $monitor"
+    rm -f "$prom"
+    settings "textfile = $prom" && start_service &&
+        becomes 200 metric 'cpubind_device_workers{device="several"} 1' &&
+        metric 'cpubind_device_workers{device="0000:01:00.0"} 1' && end_worker "$monitor" &&
+        becomes 50 said "process $monitor (worker), 2 devices: ended" && end_service TERM
+}
+
+# Two processes of one device have parts of its pool, which is both CPUs.
+two_workers_share_a_device() {
+    cp -r "$root" "$out/one" && rm -r "$out/one/sys/bus/pci/devices/0000:02:00.0" &&
+        echo "$a,$b" >"$out/one/sys/devices/system/node/node0/cpulist" &&
+        echo "" >"$out/one/sys/devices/system/node/node1/cpulist" && start_worker 40 &&
+        third=$worker && start_service --root "$out/one" && becomes 50 is_on "$first" "$a" &&
+        becomes 50 is_on "$third" "$b" && end_service TERM && end_worker "$third"
+}
+
+only_chooses() {
+    settings 'only = eng*' && start_service --restore-at-end &&
+        becomes 50 said "process $first (worker), 0000:01:00.0: left" &&
+        kill -USR2 "$second" && becomes 50 is_on "$second" "$b" && end_service TERM
+}
+
+a_host_without_devices_is_tried_again() {
+    settings 'any-arch = yes' && mv "$root/sys" "$root/away" && start_service &&
+        becomes 50 grep -q . "$out/said" && kill -0 "$service" && mv "$root/away" "$root/sys" &&
+        becomes 100 is_on "$first" "$a" && end_service TERM
+}
+
+the_others_of_a_host_with_npus() {
+    settings 'any-arch = yes' && : >"$out/said" || return 1
+    start_service --root fixtures/hosts/gpu-beside-npu
+    becomes 50 said "1 accelerators are no NPUs, and their workers are left alone: bind them with \
+cpubind apply --all --pci 0000:61:00.0 --watch 5" && end_service TERM
+}
+
+check "workers that run and workers that come are bound" binds_workers_that_run_and_that_come
+check "a new thread is bound" a_new_thread_is_bound
+check "a thread that somebody has moved is moved back" a_moved_thread_is_moved_back
+check "a process that executes another program stays bound" a_new_program_stays_bound
+check "the textfile has the figures of each device" writes_the_textfile
+check "verify --all and status ask the service" commands_ask_it
+check "a device that is named, and a snapshot, are not asked of it" a_named_device_is_not_asked_of_it
+check "a bad file of settings is said, and the old settings stay" a_bad_file_keeps_the_settings
+check "a good file is in force after SIGHUP, and keys of NPUs are named" a_good_file_is_in_force
+check "a worker that ends and starts again is bound" a_worker_that_starts_again_is_bound
+check "a service that was killed goes on where it was" a_killed_service_goes_on
+check "restore --all ends it and puts all back" restore_ends_it
+check "SIGTERM ends the service and leaves all bound" sigterm_leaves_all_bound
+check "--restore-at-end puts all back" the_end_restores_if_asked
+check "a process of several devices has figures of its own" a_process_of_several_devices
+check "two workers of one device share its pool" two_workers_share_a_device
+check "only chooses the processes" only_chooses
+check "a host without a device is tried again" a_host_without_devices_is_tried_again
+check "a host with NPUs says which accelerators are left alone" the_others_of_a_host_with_npus
+# shellcheck disable=SC2086
+kill -KILL $pids 2>/dev/null
+kill_service
+finish
