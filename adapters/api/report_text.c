@@ -270,6 +270,7 @@ void api_json_report(api_out *to, const char *key, const api_bound *bound,
         api_json_text(to, "pci", report->pci);
         api_json_text(to, "product", bound->product);
     }
+    api_json_text(to, "main", report->main);
     api_json_text(to, "state", cpubind_bind_record_path(bound->binding));
     api_json_open(to, "items", '[');
     for (int32_t i = 0; i < report->n; i++)

@@ -16,9 +16,6 @@
 #include "run_device.h"
 #include "service_ask.h"
 
-/* Items of a report, at most, that tell which CPUs most threads belong on. */
-#define MAIN_ITEMS 64
-
 /* A row as the functions of bind_common.h take it. Its binding is that of the host. */
 static api_bound bound_of(const host_call *c, const cpubind_host_row *row)
 {
@@ -140,25 +137,6 @@ static void add_heads(api_table *table, int is_on_devices)
         api_cell(table, "%s", heads[i]);
 }
 
-/* Adds the CPUs that most of the first threads belong on. */
-static void add_main(api_table *table, const cpubind_report *report)
-{
-    const char *main = "";
-    int32_t best = 0;
-    for (int32_t i = 0; report && i < report->n && i < MAIN_ITEMS; i++) {
-        const cpubind_item *item = &report->item[i];
-        int32_t n = 0;
-        for (int32_t k = 0; item->should && k < report->n && k < MAIN_ITEMS; k++)
-            n += report->item[k].kind == CPUBIND_ITEM_THREAD && report->item[k].should &&
-                 strcmp(report->item[k].should, item->should) == 0;
-        if (item->kind == CPUBIND_ITEM_THREAD && n > best) {
-            best = n;
-            main = item->should;
-        }
-    }
-    add_list(table, main);
-}
-
 static void print_table(const host_call *c)
 {
     api_table table = {.n_column = 0};
@@ -174,7 +152,7 @@ static void print_table(const host_call *c)
         api_cell_number(&table, row->pid);
         api_cell(&table, "%.12s", row->name);
         api_cell(&table, "%s", row->container[0] ? row->container : "-");
-        add_main(&table, row->report);
+        add_list(&table, row->report && row->report->main ? row->report->main : "");
         api_cell_number(&table,
                         row->report ? cli_count_threads(row->report, CPUBIND_ITEM_RIGHT) : -1);
         api_cell_number(&table,
@@ -515,28 +493,6 @@ static int32_t count_said(const json_t *row, const char *const *results)
     return n;
 }
 
-/* The CPUs that most of the first threads of a row of an answer belong on; "" without one. */
-static const char *main_said(const json_t *row)
-{
-    const json_t *items = items_of(row);
-    const size_t n_item =
-        json_array_size(items) < MAIN_ITEMS ? json_array_size(items) : MAIN_ITEMS;
-    const char *main = "";
-    int best = 0;
-    for (size_t i = 0; i < n_item; i++) {
-        const char *should = text_of(json_array_get(items, i), "should");
-        int n = 0;
-        for (size_t k = 0; k < n_item && is_thread(json_array_get(items, i)); k++)
-            n += is_thread(json_array_get(items, k)) &&
-                 strcmp(text_of(json_array_get(items, k), "should"), should) == 0;
-        if (n > best && *should) {
-            best = n;
-            main = should;
-        }
-    }
-    return main;
-}
-
 /* What a row of an answer drives, as cli_add_row_device has it. */
 static void add_said_device(api_text *to, const json_t *row)
 {
@@ -583,7 +539,7 @@ static void add_said(const host_call *c, api_table *table, const json_t *row)
     api_cell_number(table, (int32_t)json_integer_value(json_object_get(row, "pid")));
     api_cell(table, "%.12s", text_of(row, "name"));
     api_cell(table, "%s", *text_of(row, "container") ? text_of(row, "container") : "-");
-    add_list(table, main_said(row));
+    add_list(table, text_of(json_object_get(row, "outcome"), "main"));
     api_cell_number(table, count_said(row, right));
     api_cell_number(table, count_said(row, moved));
     api_cell_number(table, count_said(row, wrong));

@@ -270,11 +270,24 @@ a_bad_file_keeps_the_settings() {
         said "the settings stay as they were" && is_on "$first" "$a" && kill -0 "$service"
 }
 
+# What --thread gives to all threads of a process is not what main threads get.
+main_cpus_are() { # pid, CPUs, argument of verify ...
+    main_of=$1
+    main_cpus=$2
+    shift 2
+    "$CPUBIND" verify --all "$@" >"$out/verify" 2>"$out/verify.err"
+    [ "$(awk -v p="$main_of" '$2 == p { print $5 }' "$out/verify")" = "$main_cpus" ] || {
+        cat "$out/verify" "$out/verify.err"
+        return 1
+    }
+}
+
 a_good_file_is_in_force() {
     settings "textfile = $prom" "thread = engine=$a" "device-type = 910B" && kill -HUP "$service" &&
         becomes 50 said "the settings of $conf are in force" &&
         becomes 50 grep -qx "Cpus_allowed_list:	$a" "/proc/$second/task/$second/status" &&
         said "the key device-type is for NPUs alone: it is ignored on this host" &&
+        main_cpus_are "$second" "$b" && main_cpus_are "$second" "$b" --root "$root" &&
         settings "textfile = $prom" && kill -HUP "$service" && becomes 50 is_on "$second" "$b"
 }
 

@@ -223,6 +223,8 @@ typedef struct cpubind_report {
     int32_t n, cap;
     int32_t npu;                       /* of the goal, or -1 */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of the goal; "": an NPU, or not known */
+    const char *main;                  /* apply, verify: where the goal has main threads,
+                                          "0-23"; NULL: there is no goal */
     int32_t has_goal;                  /* verify: a goal was given, or is in the record */
     cpubind_no_irq no_irq;             /* why the call looked at no interrupt */
     int32_t memory_node;               /* the node that memory belongs on; -1: none */

@@ -34,6 +34,7 @@ cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goa
     r->n_rule = 0;
     r->uvb = CPUBIND_CPUSET_NONE;
     why = set_of(b, goal->main, &r->main);
+    b->report.main = why.error ? NULL : cpubind_cpu_sets_text(&r->sets, r->main);
     for (int32_t i = 0; !why.error && i < goal->n_rule; i++) {
         int32_t set = CPUBIND_CPUSET_NONE;
         if (!goal->rule[i].is_left)

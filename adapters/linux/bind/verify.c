@@ -141,6 +141,7 @@ static cpubind_linux_fault begin_goal(cpubind_binding *b, const cpubind_goal *go
 {
     const cpubind_record *r = &b->record;
     cpubind_linux_fault why = cpubind_no_fault;
+    b->report.main = cpubind_cpu_sets_text(&r->sets, r->main);
     if (goal)
         why = cpubind_set_goal(b, goal);
     b->report.has_goal = 1;
