@@ -6,6 +6,7 @@ LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 CC      ?= cc
 CFLAGS  ?= -O2 -g
+STATIC_LINK ?= -static
 OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
 ifeq ($(origin AR),default)
 AR      := $(shell $(CC) -print-prog-name=ar)
@@ -82,7 +83,7 @@ run: deps-run ## install missing packages, build, and plan the fixture host HOST
 	@$(BUILD)/cpubind plan --fixture $(HOST)
 
 check: deps-check ## install missing packages, build, and run everything that CI runs
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all lib
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all lib $(BUILD)/cpubind_shared
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
 	    CFLAGS="$(SANITIZE) -Werror" all tests
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) CPUBIND=$(BUILD)/san/cpubind \
@@ -119,7 +120,7 @@ laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hos
 bench: deps-bench ## time the core, the readers, the command, binding, Python, as ratios
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all lib $(BUILD)/bench $(BUILD)/bench_text \
 	    $(BUILD)/bench_command $(BUILD)/bench_bind $(BUILD)/bench_watch $(BUILD)/bench_host \
-	    $(BUILD)/bench_run $(BUILD)/bench_cpubind
+	    $(BUILD)/bench_run $(BUILD)/cpubind_shared
 	@$(BUILD)/bench
 	@$(BUILD)/bench_text
 	@$(BUILD)/bench_bind
@@ -127,7 +128,7 @@ bench: deps-bench ## time the core, the readers, the command, binding, Python, a
 	@$(BUILD)/bench_host
 	@$(BUILD)/bench_command $(BUILD)/cpubind
 	@BUILD=$(BUILD) python3 tests/bench/bench_python.py
-	@$(BUILD)/bench_run $(BUILD)/cpubind $(BUILD)/bench_cpubind
+	@$(BUILD)/bench_run $(BUILD)/cpubind $(BUILD)/cpubind_shared
 
 bench-host: deps-bench ## measure a watch beside 100,000 threads, for two minutes; needs root
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/bench_host
@@ -323,7 +324,15 @@ $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 endef
 link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 
-$(call link, cpubind, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
+# Without shared libraries `cpubind run` starts its command in two thirds of the time. Where that
+# cannot be linked (a sanitizer, a distribution without static libraries) it has shared ones.
+$(BUILD)/cpubind: $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(STATIC_LINK) -ljansson -lsqlite3 -lmd -lz -lm $(LDLIBS) -o $@ 2>/dev/null || \
+	    $(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -lmd -lz $(LDLIBS) -o $@
+
+# For tests that replace system calls by a library before it.
+$(call link, cpubind_shared, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
 $(call link, option_table, adapters/packaging/option_table adapters/cli/help, $(API) $(LINUX) $(TEXT) $(CORE))
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
@@ -370,8 +379,6 @@ $(call link, bench_watch, tests/bench/bench_watch, $(LINUX) $(TEXT) $(CORE))
 $(call link, bench_host, tests/bench/bench_host, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE))
 $(call link, bench_command, tests/bench/bench_command)
 $(call link, bench_run, tests/bench/bench_run)
-# As packages have it: without libraries.
-$(call link, bench_cpubind, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -static -Xlinker --no-warnings -ljansson -lsqlite3 -lmd -lz -lm)
 
 .PRECIOUS: $(BUILD)/obj/%.o
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -10,6 +10,10 @@
 #include "../linux/terminal.h"
 #include "bind_common.h"
 
+/* Of the processes that `run` binds, one in so many removes what ended ones have left: the
+ * others start their command at once. */
+#define SWEEP_EVERY 16
+
 static void show_progress(void *ctx, int64_t done, int64_t total)
 {
     char text[80];
@@ -131,7 +135,8 @@ int cli_apply_bound(const api_options *options, api_bound *bound)
     cli_progress(options, NULL);
     if (status != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, bound, status, &fault);
-    cpubind_bind_sweep(NULL);
+    if (options->command != API_RUN || bound->pid % SWEEP_EVERY == 0)
+        cpubind_bind_sweep(NULL);
     return API_DONE;
 }
 

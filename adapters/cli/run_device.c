@@ -226,11 +226,11 @@ typedef struct bind_lists {
 
 static int read_lists(const api_options *o, bind_lists *out)
 {
-    api_text why = {"", 0};
     for (int32_t i = 0; i < o->n_numa_node; i++)
         out->node[i] = number_at(o->numa_node[i]);
     for (int32_t i = 0; i < o->n_numa_cpus; i++) {
         api_numbers list = {NULL, 0};
+        api_text why;
         int32_t at = 0;
         const char *fault = api_read_numbers(o->numa_cpus[i], CPUBIND_MAX_CPUS, &list, &at);
         int32_t *more = (int32_t *)realloc(
@@ -241,10 +241,11 @@ static int read_lists(const api_options *o, bind_lists *out)
             memcpy(more + out->row[i], list.item, (size_t)list.n * sizeof *more);
         out->row[i + 1] = out->row[i] + list.n;
         free(list.item);
+        if (more && !fault)
+            continue;
+        why = (api_text){"", 0};
         if (!more)
             return api_no_room(&why);
-        if (!fault)
-            continue;
         api_add(&why, "--numa-bind-cpus \"%.80s\": %s", o->numa_cpus[i], fault);
         return cli_fail(o, API_USAGE, why.text);
     }
@@ -255,7 +256,7 @@ static cpubind_numa_bind_status find(const cpubind_numa_asked *asked, cli_run_pl
                                      cpubind_numa_bound *bound)
 {
     cpubind_numa_bind_status status = CPUBIND_NUMA_BIND_NO_MEMORY;
-    for (size_t size = (size_t)1 << 20; size <= (size_t)1 << 28; size *= 4) {
+    for (size_t size = (size_t)1 << 14; size <= (size_t)1 << 28; size *= 4) {
         free(out->arena.base);
         out->arena = (cpubind_arena){(char *)malloc(size), size, 0};
         if (!out->arena.base)
@@ -345,12 +346,13 @@ static int take_bound(const api_options *o, const cpubind_numa_bound *bound, cli
 
 static int read_topo(const cpubind_source *source, const api_options *o, cli_run_place *out)
 {
+    api_topo *topo = &out->devices.topo;
+    api_topo_free(topo);
+    api_topo_read(source, o, topo);
+    if (topo->status == CPUBIND_PCI_OK)
+        return API_DONE;
     api_text why = {"", 0};
-    api_topo_free(&out->devices.topo);
-    api_topo_read(source, o, &out->devices.topo);
-    return out->devices.topo.status == CPUBIND_PCI_OK
-               ? API_DONE
-               : cli_fail(o, api_topo_judge(&out->devices.topo, o, &why), why.text);
+    return cli_fail(o, api_topo_judge(topo, o, &why), why.text);
 }
 
 /* Takes the only device that this process sees of several, whatever the number of the rank: a
@@ -383,7 +385,6 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
                                            o->request.exclude, o->request.n_exclude}};
     cpubind_numa_bound bound = {.has_rivals = 0};
     cpubind_numa_bind_status found = CPUBIND_NUMA_BIND_NO_MEMORY;
-    api_text why = {"", 0};
     int status = read_lists(o, &lists);
     cpus.cpu = lists.cpu;
     asked.cpus = o->n_numa_cpus ? &cpus : NULL;
@@ -404,6 +405,7 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
     if (status == API_DONE && found == CPUBIND_NUMA_BIND_OK)
         status = take_bound(o, &bound, out);
     else if (status == API_DONE) {
+        api_text why = {"", 0};
         if (explain(o, out, found, &bound, &why) && !o->is_strict)
             fprintf(stderr, "cpubind: warning: %s\n", why.text);
         else
@@ -451,18 +453,20 @@ static int limit_to_own(api_options *o, const api_bound *bound)
     return API_DONE;
 }
 
-static int find_place(api_options *o, cli_run_place *out)
+static int find_place(api_options *o, const cpubind_source *live, cli_run_place *out)
 {
+    const int is_live = !o->root && !o->fixture;
     api_host host = {0};
-    api_text why = {"", 0};
-    int status = open_host(o, &host);
+    int status = is_live ? API_DONE : open_host(o, &host);
+    const cpubind_source *source = is_live ? live : &host.source;
     if (status != API_DONE)
         return status;
     if (o->numa_bind) {
-        status = numa_bind(&host.source, o, out);
+        status = numa_bind(source, o, out);
     } else {
-        status = api_make_devices(&host.source, o, o->request.has_rank ? NULL : o->pci,
-                                  &out->devices, &why);
+        api_text why = {"", 0};
+        status = api_make_devices(source, o, o->request.has_rank ? NULL : o->pci, &out->devices,
+                                  &why);
         status =
             status == API_DONE ? cli_take_device_pool(o, out) : cli_fail(o, status, why.text);
     }
@@ -479,8 +483,14 @@ int cli_find_run_place(api_options *options, api_bound *bound, cli_run_place *ou
     out->rank = options->request.rank;
     out->device = -1;
     status = limit_to_own(options, bound);
+    if (options->n_numa_node > 0 && options->n_numa_cpus > 0 && !options->root &&
+        !options->fixture) {
+        const cpubind_cpus own = cpubind_bind_now(bound->binding);
+        options->topo.own_cpu = own.n > 0 ? own.cpu : NULL;
+        options->topo.n_own_cpu = own.n;
+    }
     if (status == API_DONE)
-        status = find_place(options, out);
+        status = find_place(options, &bound->live.source, out);
     if (status != API_DONE)
         return status;
     return cli_make_place_goal(options, out, bound);

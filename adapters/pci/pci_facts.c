@@ -357,6 +357,8 @@ cpubind_pci_status cpubind_pci_read(const cpubind_source *source,
     memset(fault, 0, sizeof *fault);
     fault->offset = -1;
     fault->pci.domain = -1;
+    if (request->no_bus && request->own_cpu)
+        return cpubind_priv_pci_read_ids(&r);
     status = cpubind_priv_pci_read_nodes(&r);
     if (status == CPUBIND_PCI_OK)
         status = cpubind_priv_pci_read_allowed(&r);

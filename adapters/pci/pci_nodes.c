@@ -273,6 +273,30 @@ static cpubind_pci_status make_host(pci_reader *r, const int32_t *cpu, int32_t n
     return CPUBIND_PCI_OK;
 }
 
+/* Lists the nodes, and takes the CPUs of the request. */
+cpubind_pci_status cpubind_priv_pci_read_ids(pci_reader *r)
+{
+    cpubind_pci_facts *f = r->facts;
+    const int32_t n = r->request->n_own_cpu;
+    int32_t *cpu = cpubind_arena_ints(r->arena, n);
+    int32_t *node = cpubind_arena_ints(r->arena, n);
+    cpubind_pci_status status = list_nodes(r);
+    if (status != CPUBIND_PCI_OK)
+        return status;
+    if (!cpu || !node)
+        return CPUBIND_PCI_NO_MEMORY;
+    f->has_nodes = f->n_all_node > 0;
+    if (!f->has_nodes)
+        f->all_node[f->n_all_node++] = 0;
+    for (int32_t i = 0; i < n; i++) {
+        cpu[i] = r->request->own_cpu[i];
+        node[i] = f->all_node[0];
+    }
+    f->host = (cpubind_host){
+        .cpu = cpu, .node = node, .n_cpu = n, .node_id = f->all_node, .n_node = 1};
+    return CPUBIND_PCI_OK;
+}
+
 /* Reads the CPUs that this process may use; without proc/self/status all online ones. */
 cpubind_pci_status cpubind_priv_pci_read_allowed(pci_reader *r)
 {

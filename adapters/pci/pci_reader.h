@@ -32,6 +32,7 @@ typedef struct pci_reader {
 /* pci_nodes.c: nodes, online and allowed CPUs, cores. */
 cpubind_pci_status cpubind_priv_pci_read_nodes(pci_reader *r);
 cpubind_pci_status cpubind_priv_pci_read_allowed(pci_reader *r);
+cpubind_pci_status cpubind_priv_pci_read_ids(pci_reader *r);
 /* pci_near.c: the bridges above a function, its node, and the CPUs near it. */
 cpubind_pci_status cpubind_priv_pci_read_near(pci_reader *r, cpubind_pci_function *function);
 /* pci_sight.c: what this process sees of each device. */

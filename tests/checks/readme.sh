@@ -92,7 +92,7 @@ capture\ *) set -- "\$command" --root "fixtures/hosts/\$EXAMPLE_HOST" "\$@" ;;
 *) set -- "\$command" "\$@" ;;
 esac
 export LD_PRELOAD="$out/shim.so" CPUBIND_SHIM="$out/shim" CPUBIND_SHIM_MACHINE=aarch64
-exec "$build/cpubind" "\$@"
+exec "$build/cpubind_shared" "\$@"
 EOF
     chmod +x "$out/bin/cpubind"
 }

@@ -143,4 +143,37 @@ verifies_and_restores() {
     return "$result"
 }
 check "verify and restore work from the record" verifies_and_restores
+
+# -- Lists on this machine itself --------------------------------------------------
+
+node=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' 2>/dev/null | head -n 1)
+node=${node##*/node}
+live() { # argument ...
+    "$CPUBIND" run --numa-bind --index 0 --numa-bind-nodes "${node:-0}" "$@"
+}
+
+ends_leave_few_records() {
+    for _ in $(seq 96); do
+        live --numa-bind-cpus "$a" -- true || return 1
+    done
+    [ "$(find /run/cpubind -name '*.record' | wc -l)" -lt 64 ]
+}
+
+check "CPUs and a node of this machine are bound" says 0 "cpus $a" \
+    live --numa-bind-cpus "$a" -- sh -c "$worker"
+check "CPUs that this process may not use are refused" says 125 \
+    "has no CPU cores allowed by the current affinity [" live --numa-bind-cpus 65535 -- true
+check "of CPUs those that are allowed are bound" says 0 "cpus $a" \
+    live --numa-bind-cpus "$a,65535" -- sh -c "$worker"
+check "a node that this machine has not is refused" says 125 "names node 255, and this host has" \
+    "$CPUBIND" run --numa-bind --index 0 --numa-bind-nodes 255 --numa-bind-cpus "$a" -- true
+if [ -n "$node" ] && [ -r /proc/self/numa_maps ]; then
+    check "memory is bound to the node of the list" says 0 "policy bind:$node" \
+        live --numa-bind-cpus "$a" -- sh -c "$worker"
+fi
+if [ "$BIND_MOUNTS" = own ]; then
+    check "commands that have ended leave few records" ends_leave_few_records
+else
+    skip "commands that have ended leave few records" "not root: the records are those of a user"
+fi
 finish

@@ -23,7 +23,7 @@ out=$BUILD/run_tree
 rm -rf "$out"
 mkdir -p "$out/shim"
 out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
 . tests/support/tap.sh
 
 flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'

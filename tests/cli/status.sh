@@ -26,7 +26,7 @@ out=$BUILD/status
 rm -rf "$out"
 mkdir -p "$out/shim" && chmod 777 "$out/shim"
 out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
 host=$out/host
 CPUBIND_SHIM=$out/shim
 CPUBIND_SHIM_CPUS=320

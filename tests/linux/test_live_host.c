@@ -748,7 +748,7 @@ TEST(the_environment_and_the_cgroup_are_those_of_the_process)
     pid_t pid = fork();
     if (pid == 0) {
         static char first[] = "DRA_CPUSET_Z=5", second[] = "DRA_CPUSET_X=4", name[] = "sh",
-                    option[] = "-c", body[] = "echo; exec sleep 30";
+                    option[] = "-c", body[] = "echo; kill -STOP $$";
         char *const words[] = {name, option, body, NULL};
         char *const variables[] = {first, second, NULL};
         dup2(ready[1], 1);

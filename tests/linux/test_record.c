@@ -668,7 +668,7 @@ TEST(a_lock_file_must_be_a_regular_file_of_this_user)
     scratch_need(unlink(path) == 0 && mkfifo(path, 0600) == 0, "mkfifo");
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "lock");
     scratch_need(unlink(path) == 0 && mkdir(path, 0700) == 0, "mkdir");
-    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "lock");
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EISDIR, "lock");
     scratch_need(rmdir(path) == 0, "rmdir");
     cpubind_record_close(open_usual());
 }

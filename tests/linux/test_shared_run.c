@@ -30,11 +30,12 @@ static struct {
 
 static int own_openat(int dir, const char *path, int flags)
 {
+    const size_t n = strlen(f.run);
     char full[SCRATCH_PATH * 2];
-    if (strcmp(path, f.run) != 0)
+    if (strncmp(path, f.run, n) != 0 || (path[n] != '\0' && path[n] != '/'))
         return openat(dir, path, flags);
     f.n_run++;
-    scratch_path(&f.s, "run", full);
+    snprintf(full, sizeof full, "%s/run%s", f.s.dir, path + n);
     return open(full, flags);
 }
 

@@ -318,6 +318,25 @@ TEST(a_machine_without_nodes_has_one)
     free_host(h);
 }
 
+TEST(cpus_that_the_caller_knows_need_the_ids_of_nodes_alone)
+{
+    pci_host *h = host_with_switches();
+    const int32_t own[] = {3, 9};
+    cpubind_pci_request request = {.no_bus = 1, .own_cpu = own, .n_own_cpu = 2};
+    put(h, "sys/devices/system/node/node0/cpulist", "damaged\n");
+    put(h, "sys/devices/system/cpu/online", "damaged\n");
+    put(h, "proc/self/status", "damaged\n");
+    assert_int_equal(read_host(h, &request), CPUBIND_PCI_OK);
+    assert_true(h->facts.has_nodes);
+    assert_int_equal(h->facts.n_all_node, 2);
+    assert_int_equal(h->facts.host.n_cpu, 2);
+    assert_memory_equal(h->facts.host.cpu, own, sizeof own);
+    assert_int_equal(h->facts.host.node[1], h->facts.all_node[0]);
+    request.no_bus = 0; /* a device needs the CPUs of its node */
+    assert_int_equal(read_host(h, &request), CPUBIND_PCI_UNREADABLE);
+    free_host(h);
+}
+
 TEST(functions_that_are_named_count_whatever_they_are)
 {
     pci_host *h = host_with_switches();
@@ -367,17 +386,25 @@ TEST(every_arena_that_is_too_small_says_so)
 {
     pci_host *h = host_with_switches();
     const cpubind_source source = {h, read_file, list_files};
-    cpubind_pci_status status = CPUBIND_PCI_NO_MEMORY;
-    size_t size = 0;
-    for (; status == CPUBIND_PCI_NO_MEMORY; size += 4096) {
-        cpubind_arena arena = {(char *)malloc(size + 1), size, 0};
-        h->listed = 0;
-        h->used = h->used > TEXT_SIZE / 2 ? TEXT_SIZE / 2 : h->used;
-        status = cpubind_pci_read(&source, &ask_all, &arena, &h->facts, &h->fault);
-        free(arena.base);
+    const int32_t own[1024] = {0};
+    const cpubind_pci_request ids = {.no_bus = 1, .own_cpu = own, .n_own_cpu = 1024};
+    const struct {
+        const cpubind_pci_request *request;
+        size_t step, least, most;
+    } cases[] = {{&ask_all, 4096, 4096, 1 << 20}, {&ids, 256, 8192, 16384}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpubind_pci_status status = CPUBIND_PCI_NO_MEMORY;
+        size_t size = 0;
+        for (; status == CPUBIND_PCI_NO_MEMORY; size += cases[i].step) {
+            cpubind_arena arena = {(char *)malloc(size + 1), size, 0};
+            h->listed = 0;
+            h->used = h->used > TEXT_SIZE / 2 ? TEXT_SIZE / 2 : h->used;
+            status = cpubind_pci_read(&source, cases[i].request, &arena, &h->facts, &h->fault);
+            free(arena.base);
+        }
+        assert_int_equal(status, CPUBIND_PCI_OK);
+        assert_in_range(size, cases[i].least, cases[i].most);
     }
-    assert_int_equal(status, CPUBIND_PCI_OK);
-    assert_true(size < (size_t)1 << 20);
     free_host(h);
 }
 
@@ -652,6 +679,7 @@ int main(void)
         cmocka_unit_test(a_node_without_cpus_is_near_the_nearest_that_has_some),
         cmocka_unit_test(a_network_card_has_the_name_of_its_interface),
         cmocka_unit_test(a_machine_without_nodes_has_one),
+        cmocka_unit_test(cpus_that_the_caller_knows_need_the_ids_of_nodes_alone),
         cmocka_unit_test(functions_that_are_named_count_whatever_they_are),
         cmocka_unit_test(files_that_fail_or_are_damaged_are_no_absent_files),
         cmocka_unit_test(every_arena_that_is_too_small_says_so),

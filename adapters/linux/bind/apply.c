@@ -29,15 +29,16 @@ static void move_memory(cpubind_binding *b)
         r->prefer_error = cpubind_memory_prefer(&b->root, r->memory_node).error;
         return;
     }
-    r->memory.pid = b->options.pid;
-    r->memory.node = r->memory_node;
-    r->memory.limit = b->options.memory_limit ? b->options.memory_limit : -1;
-    r->memory.time_ms = b->options.memory_time_ms ? b->options.memory_time_ms : MEMORY_TIME_MS;
-    r->memory.is_all = b->options.memory == CPUBIND_MEMORY_ALL;
-    r->memory.stop = b->options.stop;
-    r->memory.stop_ctx = b->options.stop_ctx;
-    r->memory.progress = b->options.progress;
-    r->memory.ctx = b->options.progress_ctx;
+    r->memory = (cpubind_memory_move){
+        .pid = b->options.pid,
+        .node = r->memory_node,
+        .limit = b->options.memory_limit ? b->options.memory_limit : -1,
+        .time_ms = b->options.memory_time_ms ? b->options.memory_time_ms : MEMORY_TIME_MS,
+        .is_all = b->options.memory == CPUBIND_MEMORY_ALL,
+        .stop = b->options.stop,
+        .stop_ctx = b->options.stop_ctx,
+        .progress = b->options.progress,
+        .ctx = b->options.progress_ctx};
     r->has_memory = 1;
     cpubind_memory_migrate(&b->root, &r->memory);
     if (r->memory.result != CPUBIND_MEMORY_NO_NODE)

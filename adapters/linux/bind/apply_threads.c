@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "binding.h"
 
@@ -441,6 +442,12 @@ static cpubind_linux_fault check_any_is_placed(cpubind_report *r)
     return cpubind_fault_of(refused->error, refused->what);
 }
 
+/* Whether the caller binds itself and has no other thread: none can be born meanwhile. */
+static int is_only_thread(const cpubind_binding *b, int64_t n_counted)
+{
+    return b->options.pid == (int32_t)getpid() && n_counted == 1 && b->tids.n == 1;
+}
+
 static int are_all_known(const cpubind_binding *b)
 {
     for (int32_t i = 0; i < b->tids.n; i++)
@@ -465,6 +472,8 @@ cpubind_linux_fault cpubind_place_threads(cpubind_binding *b)
             why = place_listed(b, &n_new);
         if (why.error)
             return why;
+        if (is_only_thread(b, n_counted))
+            break;
         if (n_new > 0)
             n_quiet = 0;
         else

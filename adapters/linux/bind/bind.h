@@ -229,16 +229,17 @@ typedef struct cpubind_report {
     cpubind_no_irq no_irq;             /* why the call looked at no interrupt */
     int32_t memory_node;               /* the node that memory belongs on; -1: none */
     int32_t has_memory;                /* `memory` is filled */
-    cpubind_memory_move memory; /* apply: the move; verify: before == after: where memory is */
-    int32_t place_error;        /* errno: the usual folder cannot name the record of
-                                   options.record_path; 0: it does */
-    int32_t prefer_error;       /* PREFER: errno of set_mempolicy(2), or 0 */
-    cpubind_linux_fault no_events; /* cpubind_bind_watch: why the kernel sends no events */
-    int32_t irqbalance_runs;       /* it runs, and may move interrupts again */
-    int32_t is_alive;              /* the process lives, and is the one of the record */
-    int32_t may_signal;            /* after EPERM: this user may signal the process, so that a
+    int32_t place_error;               /* errno: the usual folder cannot name the record of
+                                          options.record_path; 0: it does */
+    int32_t prefer_error;              /* PREFER: errno of set_mempolicy(2), or 0 */
+    cpubind_linux_fault no_events;     /* cpubind_bind_watch: why the kernel sends no events */
+    int32_t irqbalance_runs;           /* it runs, and may move interrupts again */
+    int32_t is_alive;                  /* the process lives, and is the one of the record */
+    int32_t may_signal;         /* after EPERM: this user may signal the process, so that a
                                    filter of system calls has refused, not its ownership */
-    int32_t n_not_restored;        /* after a failure: items that could not be put back */
+    int32_t n_not_restored;     /* after a failure: items that could not be put back */
+    cpubind_memory_move memory; /* with has_memory alone. apply: the move; verify: where memory
+                                   is, before == after. The last member, and a long one */
 } cpubind_report;
 
 /* == The calls ============================================================== */
@@ -284,6 +285,10 @@ cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
  *   errors  ERR_OPEN; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_binding **out,
                                             cpubind_linux_fault *fault);
+
+/* The CPUs that the first thread of the process may use now; n is 0 where the kernel does not
+ * say. Valid until the next call. */
+cpubind_cpus cpubind_bind_now(cpubind_binding *binding);
 
 /* The CPUs that the process had before it was bound first, if there is a record; else n is 0.
  * Plan from them: a bound process itself has the CPUs of its own pool alone. */

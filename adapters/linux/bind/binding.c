@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,11 +44,14 @@ const char *cpubind_memory_stay_word(cpubind_memory_stay stay)
 void cpubind_report_begin(cpubind_binding *b)
 {
     cpubind_report *r = &b->report;
-    *r = (cpubind_report){.item = r->item,
-                          .cap = r->cap,
-                          .npu = b->record.npu,
-                          .memory_node = -1,
-                          .is_alive = cpubind_process_is_alive(b)};
+    cpubind_item *item = r->item;
+    const int32_t cap = r->cap;
+    memset(r, 0, offsetof(cpubind_report, memory));
+    r->item = item;
+    r->cap = cap;
+    r->npu = b->record.npu;
+    r->memory_node = -1;
+    r->is_alive = cpubind_process_is_alive(b);
     memcpy(r->pci, b->record.pci, sizeof r->pci);
 }
 
@@ -239,7 +243,8 @@ static cpubind_linux_fault find_process(cpubind_binding *b)
     cpubind_linux_fault why = cpubind_tasks_open(&b->root, b->options.pid, &b->task_dir_fd);
     if (!why.error)
         why = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat);
-    if (!why.error && cpubind_proc_is_thread(&b->root, b->options.pid))
+    if (!why.error && b->options.pid != (int32_t)getpid() &&
+        cpubind_proc_is_thread(&b->root, b->options.pid))
         why.error = EINVAL; /* a process has one record: that of its pid */
     b->start = stat.start;
     if (why.error && b->task_dir_fd >= 0) {
@@ -279,21 +284,24 @@ static cpubind_linux_fault read_boot(cpubind_binding *b)
 static cpubind_linux_fault open_file(cpubind_binding *b)
 {
     const cpubind_bind_options *options = &b->options;
+    const cpubind_record_mode mode =
+        options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE;
+    const uint64_t start = b->task_dir_fd < 0 ? 0 : b->start;
     char place[CPUBIND_PLACE_SIZE] = "";
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (!options->record_path)
-        why = cpubind_place_find(&b->root, options->pid, b->task_dir_fd < 0 ? 0 : b->start,
-                                 place);
-    if (why.error)
-        return why;
+    cpubind_linux_fault why =
+        cpubind_record_open(&b->root, options->record_path, options->pid, mode, &b->file);
+    if (!why.error && !options->record_path)
+        why = cpubind_place_find_in(&b->root, cpubind_record_folder(b->file), options->pid,
+                                    start, place);
     b->has_place = *place != '\0';
-    why = cpubind_record_open(&b->root, *place ? place : options->record_path, options->pid,
-                              options->is_reading ? CPUBIND_RECORD_READ : CPUBIND_RECORD_MAKE,
-                              &b->file);
+    if (!why.error && b->has_place) {
+        cpubind_record_close(b->file);
+        why = cpubind_record_open(&b->root, place, options->pid, mode, &b->file);
+    }
     if (!why.error && !options->is_reading && b->task_dir_fd >= 0)
         why = cpubind_process_lock(&b->root, options->pid, &b->process_lock_fd);
     if (!why.error && !options->is_reading)
-        cpubind_process_sign(&b->root, b->file, options->is_watching);
+        cpubind_process_sign(b);
     if (why.error != ENOENT)
         return why;
     if (b->task_dir_fd < 0) /* without a process and a folder, name the process */
@@ -341,6 +349,20 @@ static cpubind_linux_status status_of_open(cpubind_linux_fault why)
     return cpubind_record_status(why);
 }
 
+/* A binding of nothing yet, or NULL. The figures of memory, 16 KB, stay as they are: a command
+ * that moves none is to start at once. */
+static cpubind_binding *make_binding(const cpubind_sys *sys)
+{
+    cpubind_binding *b = (cpubind_binding *)sys->malloc(sizeof *b);
+    if (!b)
+        return NULL;
+    memset(b, 0, offsetof(cpubind_binding, report.memory));
+    b->sys = sys;
+    b->root = (cpubind_root){sys, -1, CPUBIND_REACH_ANYWHERE};
+    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = b->events_fd = -1;
+    return b;
+}
+
 cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                                        const cpubind_sys *sys, cpubind_binding **out,
                                        cpubind_linux_fault *fault)
@@ -355,16 +377,10 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
     if (options->memory_limit < 0 || options->memory_time_ms < 0)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory_limit", fault);
     sys = sys ? sys : &cpubind_sys_real;
-    b = (cpubind_binding *)sys->malloc(sizeof *b);
+    b = make_binding(sys);
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    *b = (cpubind_binding){.sys = sys,
-                           .options = *options,
-                           .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
-                           .task_dir_fd = -1,
-                           .process_lock_fd = -1,
-                           .max_name_fd = -1,
-                           .events_fd = -1};
+    b->options = *options;
     why = open_all(b);
     if (why.error) {
         cpubind_bind_close(b);
@@ -384,13 +400,9 @@ cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_bind
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "out", fault);
     *out = NULL;
     sys = sys ? sys : &cpubind_sys_real;
-    b = (cpubind_binding *)sys->malloc(sizeof *b);
+    b = make_binding(sys);
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    *b = (cpubind_binding){.sys = sys,
-                           .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
-                           .task_dir_fd = -1,
-                           .process_lock_fd = -1};
     why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &b->root.fd);
     if (!why.error)
         why = read_boot(b);
@@ -436,6 +448,15 @@ int cpubind_bind_is_alive(const cpubind_binding *binding)
 }
 
 /* == Asking ================================================================= */
+
+cpubind_cpus cpubind_bind_now(cpubind_binding *b)
+{
+    cpubind_cpu_sets *sets = &b->record.sets;
+    int32_t set;
+    if (cpubind_task_cpus(b->sys, b->options.pid, sets, &set).error || set < 0)
+        return (cpubind_cpus){NULL, 0};
+    return (cpubind_cpus){sets->set[set].cpu, sets->set[set].n};
+}
 
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 {

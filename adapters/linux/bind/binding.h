@@ -197,8 +197,8 @@ void cpubind_group_leave(cpubind_binding *b);
  *   errors  EWOULDBLOCK, "lock": another cpubind works on it; "lock" */
 cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *fd);
 
-/* Writes to the lock file of a record that this process holds it. */
-void cpubind_process_sign(cpubind_root *root, const cpubind_record_file *file, int is_watching);
+/* Writes to the lock file of the record that this process holds it. */
+void cpubind_process_sign(cpubind_binding *b);
 
 /* == Where the record is (record_place.c) =================================== */
 
@@ -208,6 +208,10 @@ void cpubind_process_sign(cpubind_root *root, const cpubind_record_file *file, i
  *   errors  "folder"; those of reading the two files */
 cpubind_linux_fault cpubind_place_find(cpubind_root *root, int32_t pid, uint64_t start,
                                        char path[CPUBIND_PLACE_SIZE]);
+
+/* The same, in an open folder of records. */
+cpubind_linux_fault cpubind_place_find_in(cpubind_root *root, int dir, int32_t pid,
+                                          uint64_t start, char path[CPUBIND_PLACE_SIZE]);
 
 /* Whether there is a record of a process: a file in the usual folder, which may be damaged or
  * of an older cpubind, or one that <pid>.path names. */

@@ -40,14 +40,15 @@ cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *f
     return why;
 }
 
-void cpubind_process_sign(cpubind_root *root, const cpubind_record_file *file, int is_watching)
+void cpubind_process_sign(cpubind_binding *b)
 {
-    cpubind_record_holder self = {(int32_t)getpid(), 0, is_watching};
-    cpubind_proc_stat stat;
-    if (cpubind_proc_stat_read(root, self.pid, 0, &stat).error)
+    cpubind_record_holder self = {(int32_t)getpid(), b->start, b->options.is_watching};
+    cpubind_proc_stat stat = {.start = b->start};
+    if (self.pid != b->options.pid &&
+        cpubind_proc_stat_read(&b->root, self.pid, 0, &stat).error)
         return;
     self.start = stat.start;
-    cpubind_record_sign(file, &self);
+    cpubind_record_sign(b->file, &self);
 }
 
 /* A holder whose state cannot be read counts as alive. */

@@ -35,7 +35,7 @@ static cpubind_linux_fault open_lock(const cpubind_record_file *file, int *fd)
     if (why.error != EEXIST)
         return why;
     return cpubind_open(file->sys, file->dir, file->lock_name,
-                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, fd);
+                        O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, fd);
 }
 
 /* Locks an open file. EPERM: it is no regular file of this user; EWOULDBLOCK: it is held. */
@@ -103,17 +103,11 @@ static cpubind_linux_fault lock(cpubind_record_file *file)
 void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_holder *holder)
 {
     char text[HOLDER_SIZE];
-    int fd;
     const int n =
         snprintf(text, sizeof text, "%10ld %20llu %-5s\n", (long)holder->pid,
                  (unsigned long long)holder->start, holder->is_watching ? "watch" : "work");
-    if (file->lock < 0 || n < 0 || (size_t)n >= sizeof text ||
-        cpubind_open(file->sys, file->dir, file->lock_name,
-                     O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd)
-            .error)
-        return;
-    (void)file->sys->write(fd, text, (size_t)n);
-    file->sys->close(fd);
+    if (file->lock >= 0 && n > 0 && (size_t)n < sizeof text)
+        (void)file->sys->write(file->lock, text, (size_t)n);
 }
 
 cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file)

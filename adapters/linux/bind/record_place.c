@@ -26,22 +26,19 @@ static void name_of(int32_t pid, char name[NAME_SIZE])
 }
 
 /* Reads the text of <pid>.path; "" if it is no file that this user alone may write to.
- *   errors  ENOENT: there is none; "folder"; "open"; "read" */
-static cpubind_linux_fault read_text(cpubind_root *root, int32_t pid,
+ *   errors  ENOENT: there is none; "open"; "read" */
+static cpubind_linux_fault read_text(cpubind_root *root, int dir, int32_t pid,
                                      char text[CPUBIND_PLACE_SIZE + 24])
 {
     const cpubind_sys *sys = root->sys;
     char name[NAME_SIZE];
     struct stat st;
-    int dir, fd;
+    int fd;
     ssize_t n = 0;
-    cpubind_linux_fault why = cpubind_record_open_folder(root, NULL, 0, &dir);
-    if (why.error)
-        return why;
+    cpubind_linux_fault why;
     name_of(pid, name);
     why = cpubind_open(sys, dir, name,
                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
-    sys->close(dir);
     if (why.error)
         return why;
     if (sys->fstat(fd, &st) < 0)
@@ -94,10 +91,23 @@ static cpubind_linux_fault check_record(cpubind_root *root, const char *path, in
 cpubind_linux_fault cpubind_place_find(cpubind_root *root, int32_t pid, uint64_t start,
                                        char path[CPUBIND_PLACE_SIZE])
 {
+    int dir;
+    cpubind_linux_fault why = cpubind_record_open_folder(root, NULL, 0, &dir);
+    path[0] = '\0';
+    if (why.error)
+        return why.error == ENOENT ? cpubind_no_fault : why;
+    why = cpubind_place_find_in(root, dir, pid, start, path);
+    root->sys->close(dir);
+    return why;
+}
+
+cpubind_linux_fault cpubind_place_find_in(cpubind_root *root, int dir, int32_t pid,
+                                          uint64_t start, char path[CPUBIND_PLACE_SIZE])
+{
     char text[CPUBIND_PLACE_SIZE + 24];
     uint64_t noted = 0;
     int is_of = 0;
-    cpubind_linux_fault why = read_text(root, pid, text);
+    cpubind_linux_fault why = read_text(root, dir, pid, text);
     if (!why.error && parse_place(text, &noted, path) && (start == 0 || noted == start))
         why = check_record(root, path, pid, start, &is_of);
     if (!is_of)

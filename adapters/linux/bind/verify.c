@@ -108,10 +108,11 @@ static void measure_memory(cpubind_binding *b)
         return;
     r->memory_node = b->record.memory_node;
     r->has_memory = 1;
-    r->memory.pid = b->options.pid;
-    r->memory.node = r->memory_node;
-    r->memory.time_ms = b->options.memory_time_ms ? b->options.memory_time_ms : MEMORY_TIME_MS;
-    r->memory.is_all = b->options.memory == CPUBIND_MEMORY_ALL;
+    r->memory = (cpubind_memory_move){
+        .pid = b->options.pid,
+        .node = r->memory_node,
+        .time_ms = b->options.memory_time_ms ? b->options.memory_time_ms : MEMORY_TIME_MS,
+        .is_all = b->options.memory == CPUBIND_MEMORY_ALL};
     cpubind_memory_look(&b->root, &r->memory);
 }
 

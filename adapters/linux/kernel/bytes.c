@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* The first allocation: most files of /sys and /proc in one read, /proc/interrupts of a host
- * with 1,152 CPUs (13 MB) in eight doublings. */
-#define FIRST_CAP 65536
+ * with 1,152 CPUs (13 MB) in eleven doublings. */
+#define FIRST_CAP 8192
 
 /* Contents up to this are copied: cheaper than a new buffer for the next file. */
 #define COPY_MAX 16384

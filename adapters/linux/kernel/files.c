@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Least room that a read is given. */
-#define READ_MIN 16384
+#define READ_MIN 4096
 
 /* Temporary names that are tried. */
 #define TEMP_TRIES 1000

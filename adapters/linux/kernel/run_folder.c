@@ -29,24 +29,34 @@ static cpubind_linux_fault check(const cpubind_sys *sys, int fd)
         "folder");
 }
 
+static cpubind_linux_fault make(cpubind_root *root, const char *parent)
+{
+    int fd, made;
+    cpubind_linux_fault why =
+        cpubind_open(root->sys, root->fd, parent, O_PATH | O_DIRECTORY | O_CLOEXEC, &fd);
+    if (why.error)
+        return why;
+    CPUBIND_RETRY(made, root->sys->mkdirat(fd, "cpubind", 0755));
+    if (made < 0 && errno != EEXIST)
+        why = cpubind_fault_errno("folder");
+    root->sys->close(fd);
+    return why;
+}
+
 cpubind_linux_fault cpubind_run_folder_open(cpubind_root *root, int may_make, int *fd)
 {
     const cpubind_sys *sys = root->sys;
-    char name[CPUBIND_RUN_PARENT_SIZE];
-    int parent, made, opened;
+    char parent[CPUBIND_RUN_PARENT_SIZE], name[CPUBIND_RUN_PARENT_SIZE + sizeof "/cpubind"];
+    int opened;
     cpubind_linux_fault why;
-    cpubind_run_parent(sys->geteuid(), name);
-    why = cpubind_open(sys, root->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC, &parent);
-    if (why.error)
-        return cpubind_fault_of(why.error, "folder");
-    why = cpubind_open(sys, parent, "cpubind", FOLDER_FLAGS, &opened);
+    cpubind_run_parent(sys->geteuid(), parent);
+    (void)snprintf(name, sizeof name, "%s/cpubind", parent);
+    why = cpubind_open(sys, root->fd, name, FOLDER_FLAGS, &opened);
     if (why.error == ENOENT && may_make) {
-        CPUBIND_RETRY(made, sys->mkdirat(parent, "cpubind", 0755));
-        why = made < 0 && errno != EEXIST
-                  ? cpubind_fault_errno("folder")
-                  : cpubind_open(sys, parent, "cpubind", FOLDER_FLAGS, &opened);
+        why = make(root, parent);
+        if (!why.error)
+            why = cpubind_open(sys, root->fd, name, FOLDER_FLAGS, &opened);
     }
-    sys->close(parent);
     if (!why.error) {
         why = check(sys, opened);
         if (why.error)
