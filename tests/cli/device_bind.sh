@@ -6,7 +6,7 @@
 #
 # The host is a snapshot with two CPUs of this machine, each on a node of its own, and two GPUs
 # near each; the processes are real, and the script starts them. As root the script runs with a
-# /run of its own and does not touch the records of this machine.
+# /run and processes of its own: it touches no record and no process of this machine.
 LC_ALL=C
 export LC_ALL
 
@@ -14,8 +14,9 @@ BUILD=${BUILD:-build}
 if [ -z "$BIND_MOUNTS" ]; then
     BIND_MOUNTS=shared
     export BIND_MOUNTS
-    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        BIND_MOUNTS=own exec unshare -m "$0" "$@"
+    if [ "$(id -u)" -eq 0 ] &&
+        unshare -m -p -f --mount-proc mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+        BIND_MOUNTS=own exec unshare -m -p -f --mount-proc "$0" "$@"
     fi
 fi
 [ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
@@ -345,6 +346,8 @@ if [ -n "$can_have_files" ]; then
     check "restore after status" restores
     end
     cp -r fixtures/hosts/gpu-beside-npu "$out/mixed"
+    sed -i 's/^| \([0-9]*\)  *0  *| 512[78] .*/| No running processes found in NPU \1 |/' \
+        "$out/mixed/cmd/npu-smi-info.txt"
     host_of_two=$host
     host=$out/mixed
     put proc/driver/nvidia/gpus/0000:61:00.0/information "Device Minor: 	 0"
@@ -572,6 +575,10 @@ runs_tree() {
     server=$!
     is_tree_bound "$server"
     result=$?
+    for _ in $(seq 50); do # it is bound before that is said
+        grep -q "(sleep), 0000:02:00.0: 1 threads moved" "$out/tree.err" && break
+        sleep 0.1
+    done
     ends_tree "$server" 7 || result=1
     cat "$out/tree.err"
     grep -q "(sleep), 0000:02:00.0: 1 threads moved" "$out/tree.err" || result=1
