@@ -45,8 +45,8 @@ typedef struct cpubind_pci_request {
     int32_t wants_nics;   /* 1: network cards, too */
     int32_t wants_cores;  /* 1: which CPUs share a core, for a plan */
     int32_t no_bus;       /* 1: nodes and CPUs alone, and no device */
-    /* The CPUs that this process may use, ascending, where the caller knows them and, with
-     * no_bus, the ids of the nodes are enough: every CPU counts as of the first node. Or NULL */
+    /* With no_bus: the CPUs that this process may use, ascending, where the caller knows them
+     * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
     const int32_t *own_cpu;
     int32_t n_own_cpu;
 } cpubind_pci_request;

@@ -1,7 +1,7 @@
 /* bench_run.c - from the start of a launcher to the first instruction of its command
  * SPDX-License-Identifier: MIT
  *
- *   bench_run CPUBIND [SHARED]   from the top folder; SHARED is the command with shared libraries
+ *   bench_run CPUBIND [SHARED]   from the top folder; SHARED: the command with shared libraries
  *
  * cpubind run --numa-bind beside numactl, each with CPUs and node given. The command that is
  * started is this program, which writes the time into a pipe. Each is started for eight workers
