@@ -157,12 +157,17 @@ static int plan_process(cpb_binding *b, api_text *why)
     int status;
     b->bound.is_on_device = api_asks_for_devices(o);
     status = api_prepare_bound(o, &b->bound, b->source != NULL, why);
-    if (status != API_DONE)
+    if (status != API_DONE && (b->bound.is_on_device || why->len > 0))
         return status;
     if (b->source)
         cpubind_mutex_lock(b->source->mutex);
-    status =
-        b->bound.is_on_device ? plan_device(b, host, why) : api_plan_bound(o, &b->bound, host);
+    if (b->bound.is_on_device)
+        status = plan_device(b, host, why);
+    else if (status == API_DONE)
+        status = api_plan_bound(o, &b->bound, host);
+    if (!b->bound.is_on_device && status != API_DONE && why->len == 0 &&
+        api_lacks_npus(host, o, why))
+        status = API_REFUSED;
     if (b->source)
         cpubind_mutex_unlock(b->source->mutex);
     return status;
@@ -185,12 +190,9 @@ static int bind_process(cpb_binding *b, cpb_host *host, cpb_error **error)
     if (b->source)
         o->root = b->source->name;
     status = plan_process(b, &why);
-    if (b->bound.planned.code != CPUBIND_PROBLEM_NONE) {
-        (void)call_refuse(error, &b->bound.planned, o);
-        return 0;
-    }
     if (status != API_DONE) {
-        (void)call_fail(error, api_status_word(status), status, 0, why.text);
+        (void)(why.len > 0 ? call_fail(error, api_status_word(status), status, 0, why.text)
+                           : call_refuse(error, &b->bound.planned, o));
         return 0;
     }
     result = cpubind_bind_apply(b->bound.binding, &b->bound.goal, &fault);

@@ -473,6 +473,18 @@ static int is_of_others(cpb_plan *plan)
     return is_one;
 }
 
+/* Whether a plan of NPUs was refused on a host of other accelerators; *why says so. */
+static int lacks_npus(cpb_plan *plan, api_text *why)
+{
+    int lacks;
+    if (plan->planned.code == CPUBIND_PROBLEM_NONE)
+        return 0;
+    cpubind_mutex_lock(plan->source->mutex);
+    lacks = api_lacks_npus(&plan->source->host.source, &plan->options.options, why);
+    cpubind_mutex_unlock(plan->source->mutex);
+    return lacks;
+}
+
 /* Plans the NPUs. The facts are read if need be. */
 static void make_npus(cpb_plan *plan, const char *const *texts)
 {
@@ -500,6 +512,8 @@ static int make(cpb_plan *plan, const char *const *texts, cpb_error **error)
         make_npus(plan, texts);
     if (is_of_others(plan)) {
         status = make_others(plan, &why);
+    } else if (lacks_npus(plan, &why)) {
+        status = API_REFUSED;
     } else if (plan->planned.code != CPUBIND_PROBLEM_NONE) {
         (void)call_refuse(error, &plan->planned, options);
         return 0;

@@ -48,19 +48,59 @@ const char *api_device_conflict(const api_options *options)
            "about NPUs";
 }
 
+/* Counts the accelerators that the PCI bus shows, by family. Returns whether there are some,
+ * and no NPU among them. */
+static int count_devices(const cpubind_source *source, const api_options *options,
+                         int32_t n[CPUBIND_FAMILY_COUNT])
+{
+    api_topo topo = {0};
+    int has_some;
+    api_topo_read(source, options, &topo);
+    has_some = topo.status == CPUBIND_PCI_OK && topo.facts.n_device > 0;
+    for (int32_t i = 0; has_some && i < topo.facts.n_device; i++)
+        n[topo.facts.device[i].accelerator.family]++;
+    api_topo_free(&topo);
+    return has_some && n[CPUBIND_FAMILY_ASCEND] == 0;
+}
+
 int api_has_devices_alone(const cpubind_source *source, const api_options *options,
                           const api_planned *planned)
 {
-    api_topo topo = {0};
-    int is_other;
-    if (planned->code != CPUBIND_PROBLEM_NO_NPU_SMI || api_npu_option(options))
+    int32_t n[CPUBIND_FAMILY_COUNT] = {0};
+    return planned->code == CPUBIND_PROBLEM_NO_NPU_SMI && !api_npu_option(options) &&
+           count_devices(source, options, n);
+}
+
+int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why)
+{
+    const cpubind_request plain = {.is_auto_strategy = 1};
+    const char *const option = api_npu_option(options);
+    const int has_rank = options->command != API_STATUS && !options->all && !options->tree;
+    const char *before = " (";
+    int32_t n[CPUBIND_FAMILY_COUNT] = {0};
+    api_planned planned = {0};
+    int lacks = count_devices(source, options, n);
+    if (lacks) { /* a container may not see its NPUs on the bus */
+        api_make(source, &plain, &planned);
+        lacks = planned.code == CPUBIND_PROBLEM_NO_NPU_SMI;
+        api_free_planned(&planned);
+    }
+    if (!lacks)
         return 0;
-    api_topo_read(source, options, &topo);
-    is_other = topo.status == CPUBIND_PCI_OK && topo.facts.n_device > 0;
-    for (int32_t i = 0; is_other && i < topo.facts.n_device; i++)
-        is_other = topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND;
-    api_topo_free(&topo);
-    return is_other;
+    api_add(why, "this host has no NPU, but accelerators of other vendors");
+    for (int i = 0; i < CPUBIND_FAMILY_COUNT; i++) {
+        if (n[i] == 0)
+            continue;
+        api_add(why, "%s%d %s", before, (int)n[i], cpubind_family_word((cpubind_family)i));
+        before = ", ";
+    }
+    api_add(why, ")");
+    if (option)
+        api_add(why, ", and %s is about NPUs alone: leave it out", option);
+    if (options->command != API_DOCTOR)
+        api_add(why, "; --pci ADDRESS and --class CLASS name other devices%s",
+                has_rank ? ", --rank N is one of those that the process sees" : "");
+    return 1;
 }
 
 /* == Making ================================================================= */

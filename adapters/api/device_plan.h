@@ -61,6 +61,10 @@ const char *api_device_conflict(const api_options *options);
 int api_has_devices_alone(const cpubind_source *source, const api_options *options,
                           const api_planned *planned);
 
+/* Whether a host that is asked for NPUs has accelerators of other vendors alone. Then *why says
+ * so, which option is about NPUs, and what to give in place of it. */
+int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why);
+
 /* How the options want devices planned; borrows from them. */
 cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_options *options);
 

@@ -333,6 +333,7 @@ static other_devices count_others(const cpubind_source *source, const api_option
 static int examine_host(api_host *host, api_options *options, int is_live)
 {
     cli_fixed fixed = {0};
+    api_text why = {"", 0};
     int fix_status = API_DONE;
     api_planned planned = {0};
     cpubind_arena arena = {NULL, 0, 0};
@@ -347,6 +348,11 @@ static int examine_host(api_host *host, api_options *options, int is_live)
         cpubind_origin_asked(&host->source, &options->request) != CPUBIND_ORIGIN_DRIVER)
         e.request.npu_smi_ms = time_npu_smi(&host->source);
     api_make(&host->source, &options->request, &planned);
+    if (planned.code != CPUBIND_PROBLEM_NONE && api_npu_option(options) &&
+        api_lacks_npus(&host->source, options, &why)) {
+        api_free_planned(&planned);
+        return cli_fail(options, API_REFUSED, why.text);
+    }
     others = count_others(&host->source, options, &planned);
     if (planned.has_facts)
         e.request.facts = &planned.facts;

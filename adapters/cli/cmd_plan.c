@@ -188,6 +188,9 @@ int cli_plan(int argc, char **argv)
         cli_progress(&options, NULL);
     if (api_has_devices_alone(&host.source, &options, &planned[0]))
         status = plan_devices(&host.source, &options);
+    else if (planned[0].code != CPUBIND_PROBLEM_NONE &&
+             api_lacks_npus(&host.source, &options, &why))
+        status = cli_fail(&options, API_REFUSED, why.text);
     else
         status = options.compare ? print_both(&planned[0], &planned[1], &options)
                                  : print_plan(&planned[0], &options);

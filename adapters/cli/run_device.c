@@ -169,18 +169,23 @@ static int may_have_npus(const api_options *options)
 
 int cli_find_device_kind(api_options *options, int *is_on_device)
 {
+    const char *const option = api_npu_option(options);
+    const int is_live = !options->root && !options->fixture;
     api_host host = {0};
+    api_text why = {"", 0};
     int32_t n_device = 0;
     int status;
     *is_on_device =
         api_asks_for_devices(options) || (options->forces_lists && has_lists(options));
-    if (*is_on_device || options->one_npu >= 0 || api_npu_option(options))
+    if (*is_on_device || (option && may_have_npus(options) && is_live))
         return API_DONE;
-    *is_on_device = options->numa_bind && !may_have_npus(options);
+    *is_on_device = options->numa_bind && !option && !may_have_npus(options);
     if (*is_on_device)
         return API_DONE;
     status = open_host(options, &host);
-    if (status == API_DONE)
+    if (status == API_DONE && option && api_lacks_npus(&host.source, options, &why))
+        status = cli_fail(options, API_REFUSED, why.text);
+    else if (status == API_DONE && !option)
         *is_on_device =
             !has_npus(&host.source, options, &n_device) && (n_device > 0 || options->numa_bind);
     api_close_host(&host);

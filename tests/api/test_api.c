@@ -185,6 +185,7 @@ TEST(accelerators_of_any_vendor_are_planned)
     static const char *const options[] = {"class=0302", "roles=1,1,0,0", "rank=1", NULL};
     static const char *const past[] = {"rank=2", NULL};
     static const char *const npus[] = {"class=0302", "npus=0", NULL};
+    static const char *const own[] = {"scope=own", NULL};
     cpb_error *error = NULL;
     cpb_host *host = cpb_host_folder("fixtures/hosts/gpu-vm-2l4", &error);
     cpb_plan *plan = cpb_plan_make(host, options, &error);
@@ -216,6 +217,10 @@ TEST(accelerators_of_any_vendor_are_planned)
     cpb_plan_free(plan);
     assert_null(cpb_plan_make(host, past, &error));
     expect_error(&error, "refused", "--rank 2 is none of the 2 devices");
+    assert_null(cpb_plan_make(host, own, &error));
+    expect_error(&error, "refused",
+                 "this host has no NPU, but accelerators of other vendors (2 nvidia), and "
+                 "--scope is about NPUs alone");
     assert_null(cpb_plan_make(host, npus, &error));
     expect_error(&error, "usage", "leave out the options that are about NPUs");
     cpb_host_close(host);
@@ -620,6 +625,8 @@ TEST(an_accelerator_that_is_not_there_is_refused)
         {{"class=0302", NULL}, "usage", "say which device"},
         {{"pci=0000:02:00.0", "npu=0"}, "usage", "about NPUs"},
         {{"pci=0000:07:00.0", NULL}, "refused", "there is no PCI function 0000:07:00.0"},
+        {{"npu=1", NULL}, "refused", "(2 nvidia), and --npu is about NPUs alone"},
+        {{"rank=0", NULL}, "refused", "(2 nvidia); --pci ADDRESS and --class CLASS"},
         {{"class=0302", "rank=2"}, "refused", "--rank 2 is none of the 2 devices"}};
     int32_t cpu[2];
     cpb_host *host = own_gpus(cpu);

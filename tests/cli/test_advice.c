@@ -96,6 +96,8 @@ static void follow_word(const attempt *a, const char *refusal, const char *befor
     if (!word)
         return;
     word += strlen(before);
+    if (strspn(word, letters) == 0)
+        return;
     add_word(&next, option, strlen(option));
     add_word(&next, word, strspn(word, letters));
     follow(&next);
@@ -118,6 +120,16 @@ static void follow_all(const attempt *a, const char *refusal)
         if (!strstr(refusal, advice[i][0]))
             continue;
         add_option(&next, advice[i][1], advice[i][2]);
+        follow(&next);
+    }
+    for (int i = 2; strstr(refusal, "is about NPUs alone: leave it out") && i < a->n_word;
+         i++) {
+        attempt next = *a;
+        char named[MAX_WORD + 16];
+        snprintf(named, sizeof named, "and %s is about", a->word[i]);
+        if (!strstr(refusal, named))
+            continue;
+        remove_option(&next, a->word[i], strcmp(a->word[i], "--running") == 0 ? 1 : 2);
         follow(&next);
     }
     if (strstr(refusal, "leave out --running")) {
@@ -310,6 +322,15 @@ static const struct {
     {"--scope own when the allowed CPUs are",
      "$C plan --root fixtures/hosts/950-container-1npu",
      "$C plan --root fixtures/hosts/950-container-1npu --scope own"},
+    {"--scope is about NPUs alone: leave it out",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4 --scope own",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4"},
+    {"--pci ADDRESS and --class CLASS name other devices",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4 --npus 1",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4 --pci 0000:00:06.0"},
+    {"--rank N is one of those that the process sees",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4 --npus 1",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4 --rank 1"},
     {"leave out --state: the usual record", "$C restore --state /etc/passwd", NULL},
     {"leave CPUs near these to them with --exclude LIST",
      "$C plan --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76",
