@@ -150,7 +150,7 @@ int cli_fail(const api_options *options, int status, const char *text);
 void cli_note_done(const api_text *text);
 
 /* Flushes stdout, and says so if the output could not be written: a full disk or a closed pipe
- * is an error only then. Returns the exit status. */
+ * is an error only then, and worse than any finding. Returns the exit status. */
 int cli_finish(int status);
 
 /* Prints on stderr that memory ran out; returns the exit status. */

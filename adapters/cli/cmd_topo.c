@@ -289,13 +289,15 @@ static int find_file(const cpubind_source *source, const api_topo *topo,
 }
 
 /* Prints a line of gres.conf for each device; those without a device file on stderr. The name
- * is gpu for all: --gpu-bind=closest knows no other. */
-static int print_slurm(const cpubind_source *source, const api_topo *topo)
+ * is gpu for all: --gpu-bind=closest knows no other. Returns the exit status. */
+static int print_slurm(const cpubind_source *source, const api_topo *topo,
+                       const api_options *options)
 {
     const cpubind_pci_facts *f = &topo->facts;
     int32_t *core = (int32_t *)malloc(((size_t)f->host.n_cpu + 1) * sizeof *core);
     char *line = (char *)malloc(MAX_LINE);
     int good = core && line;
+    int32_t n_line = 0;
     for (int32_t i = 0; good && i < f->n_device; i++) {
         char file[CPUBIND_DEVICE_FILE_SIZE], type[32];
         cpubind_gres gres = {.type = type, .file = file, .core = core};
@@ -318,10 +320,18 @@ static int print_slurm(const cpubind_source *source, const api_topo *topo)
         good = cpubind_gres_write("gpu", &gres, line, MAX_LINE, &len) == CPUBIND_TEXT_OK;
         if (good)
             fwrite(line, 1, (size_t)len, stdout);
+        n_line++;
     }
     free(core);
     free(line);
-    return good;
+    if (!good)
+        return cli_no_memory();
+    if (n_line > 0)
+        return API_DONE;
+    return cli_fail(options, API_REFUSED,
+                    "there is no line for gres.conf: no device has a file below /dev that the "
+                    "kernel's files name; run topo --slurm on the host itself, with the driver "
+                    "of the devices loaded (lspci -k shows it)");
 }
 
 int cli_topology(int argc, char **argv)
@@ -342,7 +352,7 @@ int cli_topology(int argc, char **argv)
     if (status != API_DONE)
         status = cli_fail(&options, status, why.text);
     else if (options.is_slurm)
-        status = print_slurm(&host.source, &topo) ? API_DONE : cli_no_memory();
+        status = print_slurm(&host.source, &topo, &options);
     else if (!(options.json ? print_json(&topo, &options) : print_text(&topo, &options)))
         status = cli_no_memory();
     api_topo_free(&topo);

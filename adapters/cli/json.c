@@ -155,7 +155,7 @@ int cli_finish(int status)
         return status;
     fprintf(stderr, "cpubind: the output could not be written%s%s\n", *done.text ? "; " : "",
             done.text);
-    return status != API_DONE ? status : API_UNWRITTEN;
+    return status < API_UNWRITTEN ? API_UNWRITTEN : status;
 }
 
 int cli_no_memory(void)

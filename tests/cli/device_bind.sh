@@ -336,6 +336,9 @@ if [ -n "$can_have_files" ]; then
     check "status shows who has the file of a device open" says 1 "2 devices, 1 idle; 1 workers: 1 unbound" \
         status
     check "status has lines of 80 columns" is_narrow
+    # shellcheck disable=SC2016
+    check "a full disk is worse than a finding of status" says 4 "could not be written" \
+        sh -c '"$0" status --root "$1" >"$2/dev/full"' "$CPUBIND" "$host" "$out"
     check "status --json has the devices" status_json
     check "apply finds the device by the open file" says 0 "process $worker, 0000:02:00.0" \
         on_host apply

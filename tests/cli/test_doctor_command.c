@@ -144,6 +144,21 @@ static void judges_a_host_of_other_accelerators(void **state)
     command_free(&r);
 }
 
+/* A finding alone exits with 1. */
+static void a_full_disk_is_worse_than_a_finding(void **state)
+{
+    static const char script[] = "\"$0\" doctor --root " HOSTS "a2-256cpu-8npu >/dev/full";
+    const char *const words[] = {"sh", "-c", script, command_path(), NULL};
+    command_result r = RUN("doctor", "--root", HOSTS "a2-256cpu-8npu");
+    (void)state;
+    assert_int_equal(r.status, 1);
+    command_free(&r);
+    r = command_run(words);
+    assert_int_equal(r.status, 4);
+    assert_non_null(strstr(r.err, "the output could not be written"));
+    command_free(&r);
+}
+
 static void refuses_what_it_does_not_know(void **state)
 {
     (void)state;
@@ -189,6 +204,7 @@ int main(void)
         cmocka_unit_test(says_why_there_is_no_plan),
         cmocka_unit_test(judges_a_host_of_other_accelerators),
         cmocka_unit_test(breaks_a_command_so_that_it_can_be_pasted),
+        cmocka_unit_test(a_full_disk_is_worse_than_a_finding),
         cmocka_unit_test(refuses_what_it_does_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

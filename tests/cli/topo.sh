@@ -47,6 +47,21 @@ bridges_of() { # file
 
 # -- The command line --------------------------------------------------------
 
+has_no_line() { # host, its number of devices
+    says 1 "there is no line for gres.conf: no device has a file below /dev" --slurm \
+        --root "$hosts/$1" && [ "$(grep -c 'tells its device file' "$out/said")" -eq "$2" ] &&
+        [ -z "$(topo --slurm --root "$hosts/$1" 2>"$out/err")" ]
+}
+
+# One device of two with a file is a line, and no failure.
+has_some_line() {
+    cp -r "$hosts/gpu-vm-2l4" "$out/some"
+    mkdir -p "$out/some/proc/driver/nvidia/gpus/0000:00:06.0"
+    echo "Device Minor: 	 0" >"$out/some/proc/driver/nvidia/gpus/0000:00:06.0/information"
+    says 0 "Name=gpu Type=l4 File=/dev/nvidia0" --slurm --root "$out/some" &&
+        ! grep -q "there is no line" "$out/said"
+}
+
 is_narrow() { # file
     awk 'length > 80 { print; bad = 1 } END { exit bad }' "$1"
 }
@@ -75,6 +90,9 @@ by_name_and_by_class() {
         [ "$(query "$out/classed" "SELECT count(*) FROM file, json_each(body, '\$.devices')")" = 5 ]
 }
 
+check "topo --slurm without a device file says that there is no line" has_no_line \
+    gpu-2socket-8h100 8
+check "topo --slurm with one device file of two prints its line" has_some_line
 check "tables of topo fit 80 columns" tables_fit_80_columns
 check "topo works on this host, or says what to do" works_here
 check "functions are found by address and by class" by_name_and_by_class
