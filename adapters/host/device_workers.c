@@ -20,6 +20,11 @@
 #define FIRST_ARENA ((size_t)1 << 20)
 #define LAST_ARENA  ((size_t)1 << 28)
 
+/* A process that names a device by variables of its own, and has no file open. */
+typedef struct claim {
+    int32_t pid, ppid, device;
+} claim;
+
 /* One search of all processes. */
 typedef struct search {
     const cpubind_device_question *q;
@@ -27,6 +32,8 @@ typedef struct search {
     int32_t *n_open; /* files of each device that the present process has open */
     cpubind_npu_process *row;
     int32_t n, cap;
+    claim *claim;
+    int32_t n_claim, claim_cap;
 } search;
 
 static cpubind_linux_fault no_memory(void)
@@ -36,12 +43,14 @@ static cpubind_linux_fault no_memory(void)
 
 /* == Open files ============================================================= */
 
-/* Counts the files of each device that a process has open. Returns the devices that it has one
- * of. */
+/* Counts the files of each device that a process has open. Those of a family whose processes
+ * have another file open when they compute do not count without it: a monitor (nvidia-smi -l,
+ * nvidia-persistenced) has the files of all devices. Returns the devices that it has one of. */
 static int32_t count_files(search *s, int32_t pid)
 {
     const cpubind_sys *sys = s->root.sys;
     char name[64], target[CPUBIND_DEVICE_PATH_SIZE];
+    int computes[CPUBIND_FAMILY_COUNT] = {0};
     cpubind_ids ids = {0};
     int32_t n_device = 0;
     int folder;
@@ -59,10 +68,20 @@ static int32_t count_files(search *s, int32_t pid)
             continue;
         device = cpubind_device_of_path(s->q->nodes, target, (int32_t)n);
         if (device >= 0)
-            n_device += s->n_open[device]++ == 0;
+            s->n_open[device]++;
+        for (int k = 0; k < CPUBIND_FAMILY_COUNT; k++) {
+            const char *file = cpubind_family_file((cpubind_family)k);
+            computes[k] |=
+                !file || ((size_t)n == strlen(file) && memcmp(target, file, (size_t)n) == 0);
+        }
     }
     free(ids.id);
     sys->close(folder);
+    for (int32_t i = 0; i < s->q->facts->n_device; i++) {
+        if (!computes[s->q->facts->device[i].accelerator.family])
+            s->n_open[i] = 0;
+        n_device += s->n_open[i] > 0;
+    }
     return n_device;
 }
 
@@ -84,25 +103,48 @@ static int32_t most_open(const search *s)
 
 /* == The environment ======================================================== */
 
+static const char *const rank_names[] = {"LOCAL_RANK",
+                                         "SLURM_LOCALID",
+                                         "OMPI_COMM_WORLD_LOCAL_RANK",
+                                         "MPI_LOCALRANKID",
+                                         "PMI_LOCAL_RANK",
+                                         "PALS_LOCAL_RANKID",
+                                         "MV2_COMM_WORLD_LOCAL_RANK",
+                                         "FLUX_TASK_LOCAL_ID",
+                                         NULL};
+static const char *const visible_names[] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+                                            "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", NULL};
+
+/* Reads the environment that a process was started with. Returns whether it has one: that of
+ * another user cannot be read, and a program may have written over its own. */
+static int read_environment(search *s, int32_t pid, cpubind_bytes *out)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "proc/%d/environ", (int)pid);
+    return !cpubind_input_fault(cpubind_root_read(&s->root, name, out)).error && out->len > 0;
+}
+
 static int32_t local_rank_of(search *s, int32_t pid)
 {
-    static const char *const names[] = {"LOCAL_RANK",
-                                        "SLURM_LOCALID",
-                                        "OMPI_COMM_WORLD_LOCAL_RANK",
-                                        "MPI_LOCALRANKID",
-                                        "PMI_LOCAL_RANK",
-                                        "PALS_LOCAL_RANKID",
-                                        "MV2_COMM_WORLD_LOCAL_RANK",
-                                        "FLUX_TASK_LOCAL_ID",
-                                        NULL};
     cpubind_bytes bytes = {0};
-    char name[64];
-    int32_t rank = -1;
-    (void)snprintf(name, sizeof name, "proc/%d/environ", (int)pid);
-    if (!cpubind_input_fault(cpubind_root_read(&s->root, name, &bytes)).error)
-        rank = cpubind_env_rank(&bytes, names, NULL);
+    const int32_t rank =
+        read_environment(s, pid, &bytes) ? cpubind_env_rank(&bytes, rank_names, NULL) : -1;
     cpubind_bytes_free(&bytes);
     return rank;
+}
+
+/* Whether one of these variables is set, to another value than in the parent's environment. */
+static int has_own(const cpubind_bytes *own, const cpubind_bytes *parent,
+                   const char *const *names)
+{
+    for (int i = 0; names[i]; i++) {
+        const cpubind_slice a = cpubind_env_value(own, names[i]);
+        const cpubind_slice b = cpubind_env_value(parent, names[i]);
+        if (a.len > 0 && (a.len != b.len ||
+                          memcmp(own->data + a.at, parent->data + b.at, (size_t)a.len) != 0))
+            return 1;
+    }
+    return 0;
 }
 
 /* The device of a rank among those that the facts of a process show it, else the only one that
@@ -119,8 +161,30 @@ static int32_t device_of_rank(const cpubind_pci_facts *f, int32_t rank, cpubind_
     return rank >= 0 && rank < n ? shown[rank] : -1;
 }
 
-/* The device that the environment of a process names, as an index in q->facts; -1: none. */
-static int32_t device_by_environment(search *s, int32_t pid)
+/* What a process sees of a host: the variables and the CPUs are its own. */
+typedef struct view {
+    const cpubind_source *host;
+    cpubind_source process;
+} view;
+
+static cpubind_input read_view(void *ctx, const char *name)
+{
+    const view *v = (const view *)ctx;
+    const int is_own = strcmp(name, "env") == 0 || strcmp(name, "proc/self/status") == 0;
+    const cpubind_source *source = is_own || !v->host ? &v->process : v->host;
+    return source->read(source->ctx, name);
+}
+
+static cpubind_input list_view(void *ctx, const char *name)
+{
+    const view *v = (const view *)ctx;
+    const cpubind_source *source = v->host ? v->host : &v->process;
+    return source->list(source->ctx, name);
+}
+
+/* The device that the environment of a process names with a local rank, -1 for none, as an
+ * index in q->facts; -1: none. */
+static int32_t device_by_environment(search *s, int32_t pid, int32_t rank)
 {
     const cpubind_linux_live live = {
         .pid = pid, .limit_ms = CPUBIND_LIVE_LIMIT_MS, .is_alone = 1, .sys = s->root.sys};
@@ -133,7 +197,8 @@ static int32_t device_by_environment(search *s, int32_t pid)
         return -1;
     for (size_t size = FIRST_ARENA; size <= LAST_ARENA && status == CPUBIND_PCI_NO_MEMORY;
          size *= 4) {
-        const cpubind_source source = cpubind_linux_source(host);
+        view seen = {s->q->source, cpubind_linux_source(host)};
+        const cpubind_source source = {&seen, read_view, list_view};
         cpubind_pci_facts own;
         cpubind_pci_fault fault;
         free(arena.base);
@@ -142,7 +207,7 @@ static int32_t device_by_environment(search *s, int32_t pid)
             break;
         status = cpubind_pci_read(&source, s->q->request, &arena, &own, &fault);
         if (status == CPUBIND_PCI_OK)
-            found = device_of_rank(&own, local_rank_of(s, pid), &arena);
+            found = device_of_rank(&own, rank, &arena);
         for (int32_t i = 0; i < all->n_device && found >= 0 && device < 0; i++)
             if (cpubind_pci_compare(&all->device[i].pci, &own.device[found].pci) == 0)
                 device = i;
@@ -165,13 +230,64 @@ static cpubind_linux_fault add_row(search *s, int32_t pid, int32_t device)
     return cpubind_no_fault;
 }
 
+/* Notes the device that a process names by variables of its own. What it has from its parent
+ * names none: children of a worker and the commands of a shell have the variables, too. */
+static cpubind_linux_fault note_claim(search *s, int32_t pid)
+{
+    cpubind_bytes none = {0}, own = {0}, parent = {0};
+    cpubind_proc_stat stat;
+    claim *row, found = {pid, 0, -1};
+    if (read_environment(s, pid, &own) &&
+        (has_own(&own, &none, rank_names) || has_own(&own, &none, visible_names)) &&
+        !cpubind_proc_stat_read(&s->root, pid, 0, &stat).error &&
+        read_environment(s, stat.ppid, &parent)) {
+        found.ppid = stat.ppid;
+        if (has_own(&own, &parent, rank_names))
+            found.device =
+                device_by_environment(s, pid, cpubind_env_rank(&own, rank_names, NULL));
+        else if (has_own(&own, &parent, visible_names))
+            found.device = device_by_environment(s, pid, -1);
+    }
+    cpubind_bytes_free(&own);
+    cpubind_bytes_free(&parent);
+    if (found.device < 0)
+        return cpubind_no_fault;
+    row = (claim *)cpubind_grow(s->root.sys, s->claim, s->n_claim, &s->claim_cap, sizeof *row);
+    if (!row)
+        return no_memory();
+    s->claim = row;
+    s->claim[s->n_claim++] = found;
+    return cpubind_no_fault;
+}
+
+/* Adds the processes that name a device of which no process has a file open, but for one whose
+ * child names it, too: that is a launcher. */
+static cpubind_linux_fault add_claims(search *s)
+{
+    const int32_t n_user = s->n;
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; i < s->n_claim && !why.error; i++) {
+        const claim *c = &s->claim[i];
+        int is_used = 0;
+        for (int32_t k = 0; k < n_user; k++)
+            is_used |= s->row[k].npu == c->device;
+        for (int32_t k = 0; k < s->n_claim; k++)
+            is_used |= s->claim[k].device == c->device && s->claim[k].ppid == c->pid;
+        if (!is_used)
+            why = add_row(s, c->pid, c->device);
+    }
+    return why;
+}
+
 static cpubind_linux_fault look_at(search *s, int32_t pid)
 {
     const int32_t n_file = count_files(s, pid);
     cpubind_linux_fault why = cpubind_no_fault;
     int32_t device = n_file == 1 ? most_open(s) : -1;
-    if (n_file > 1 || (n_file == 0 && s->q->by_environment))
-        device = device_by_environment(s, pid);
+    if (n_file == 0 && !s->q->pid)
+        return note_claim(s, pid);
+    if (n_file > 1)
+        device = device_by_environment(s, pid, local_rank_of(s, pid));
     if (device < 0 && n_file > 1)
         device = most_open(s);
     if (device >= 0)
@@ -197,6 +313,8 @@ static cpubind_linux_fault look_at_all(search *s)
         why = cpubind_tasks_list(sys, folder, &pids);
     for (int32_t i = 0; i < pids.n && !why.error; i++)
         why = look_at(s, pids.id[i]);
+    if (!why.error)
+        why = add_claims(s);
     if (folder >= 0)
         sys->close(folder);
     free(pids.id);
@@ -231,6 +349,7 @@ cpubind_linux_status cpubind_device_workers_read(const cpubind_device_question *
         status = cpubind_workers_read_local(&list, sys, out, fault);
     }
     free(s.row);
+    free(s.claim);
     free(s.n_open);
     return status;
 }

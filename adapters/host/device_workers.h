@@ -12,8 +12,15 @@
  *                many as of any other: a runtime looks at every device, and keeps files of the
  *                one that it computes on
  * A process with files of several devices that none of these tells apart is a user of each of
- * them. One without files of a device is a user only if `by_environment` is set, and only if
- * a variable of its runtime or a local rank is set.
+ * them. Files of a device count only beside the file of cpubind_family_file: a monitor has no
+ * such file open, and computes nothing.
+ *
+ * BEFORE IT OPENS A FILE a process uses the device that its own variables name: a variable of
+ * its runtime that shows it one device, or a local rank among those that it sees. A variable is
+ * a process's own when its parent's environment, as /proc has it, lacks it or has another
+ * value; of a parent whose environment cannot be read it is not. This yields to open files: it
+ * counts only for a device that no process has a file of, and not for the parent of a process
+ * that names the same device. Where only some processes are asked for, files alone count.
  */
 #ifndef CPUBIND_HOST_DEVICE_WORKERS_H
 #define CPUBIND_HOST_DEVICE_WORKERS_H
@@ -26,12 +33,12 @@ extern "C" {
 #endif
 
 typedef struct cpubind_device_question {
+    const cpubind_source *source; /* of the facts; NULL: this host */
     const cpubind_pci_facts *facts;
     const cpubind_pci_request *request; /* that the facts were read with */
     const cpubind_device_nodes *nodes;
     const int32_t *pid; /* these processes alone; NULL: all */
     int32_t n_pid;
-    int by_environment;
 } cpubind_device_question;
 
 /* Reads the processes that use devices. Those whose files this user may not read are left out.

@@ -167,7 +167,8 @@ static int is_found(const cpubind_npu_processes *found, int32_t pid)
 
 cpubind_problem cpubind_host_list_users(cpubind_host_bind *h)
 {
-    const cpubind_device_question question = {.facts = &h->device_facts,
+    const cpubind_device_question question = {.source = h->options.source,
+                                              .facts = &h->device_facts,
                                               .request = &h->options.devices->request,
                                               .nodes = &h->device_nodes};
     cpubind_npu_processes found = {0};

@@ -144,8 +144,16 @@ int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_cod
 
 const char *cpubind_family_word(cpubind_family family)
 {
-#define CPUBIND_X(name, word) word,
+#define CPUBIND_X(name, word, file) word,
     static const char *const words[] = {CPUBIND_FAMILY_LIST(CPUBIND_X)};
 #undef CPUBIND_X
     return (uint32_t)family < CPUBIND_FAMILY_COUNT ? words[family] : words[0];
+}
+
+const char *cpubind_family_file(cpubind_family family)
+{
+#define CPUBIND_X(name, word, file) file,
+    static const char *const files[] = {CPUBIND_FAMILY_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return (uint32_t)family < CPUBIND_FAMILY_COUNT ? files[family] : NULL;
 }

@@ -16,17 +16,21 @@
 extern "C" {
 #endif
 
-/* (name, word): the families of accelerators, each with a runtime of its own. */
+/* (name, word, file): the families of accelerators, each with a runtime of its own, and the
+ * file that a process which computes has open besides that of its device; NULL: there is none.
+ * SOURCES: cuInit fails without nvidia-uvm, which nvidia-smi and nvidia-persistenced do without
+ * (open-gpu-kernel-modules, issue 689; the NVIDIA driver's README, "nvidia-uvm"); ROCm's
+ * installation guide: /dev/kfd is the compute interface of all GPUs. */
 #define CPUBIND_FAMILY_LIST(X)                                                                 \
-    X(OTHER, "other") /* no row knows it */                                                    \
-    X(ASCEND, "ascend")                                                                        \
-    X(NVIDIA, "nvidia")                                                                        \
-    X(AMD, "amd")                                                                              \
-    X(INTEL, "intel")                                                                          \
-    X(GAUDI, "gaudi")
+    X(OTHER, "other", NULL) /* no row knows it */                                              \
+    X(ASCEND, "ascend", NULL)                                                                  \
+    X(NVIDIA, "nvidia", "/dev/nvidia-uvm")                                                     \
+    X(AMD, "amd", "/dev/kfd")                                                                  \
+    X(INTEL, "intel", NULL)                                                                    \
+    X(GAUDI, "gaudi", NULL)
 
 typedef enum cpubind_family {
-#define CPUBIND_X(name, word) CPUBIND_FAMILY_##name,
+#define CPUBIND_X(name, word, file) CPUBIND_FAMILY_##name,
     CPUBIND_FAMILY_LIST(CPUBIND_X)
 #undef CPUBIND_X
         CPUBIND_FAMILY_COUNT /* the number of families; not a family */
@@ -69,6 +73,10 @@ int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_cod
 
 /* "nvidia". Static storage. */
 const char *cpubind_family_word(cpubind_family family);
+
+/* "/dev/nvidia-uvm": the file that a process which computes has open, too; NULL: none. Static
+ * storage. */
+const char *cpubind_family_file(cpubind_family family);
 
 #ifdef __cplusplus
 }

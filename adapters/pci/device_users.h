@@ -9,7 +9,7 @@
  *   /dev/dri/card<N>           the folder drm of the function on the PCI bus lists the names
  *   /dev/dri/renderD<N>        the same
  *   /dev/accel/accel<N>        the folder accel of the function lists the names
- * Files that all devices of a driver share tell nothing: /dev/nvidiactl, /dev/nvidia-uvm,
+ * Files that all devices of a driver share tell no device: /dev/nvidiactl, /dev/nvidia-uvm,
  * /dev/kfd, /dev/davinci_manager. SOURCES: the kernel's documentation of DRM and of accel;
  * the files of the drivers, as gres.h.
  */

@@ -88,6 +88,7 @@ if [ "$BIND_MOUNTS" = own ] && mkdir "$out/dev" && mount --rbind /dev "$out/dev"
     done
     : >/dev/nvidia0
     : >/dev/nvidia1
+    : >/dev/nvidia-uvm
     can_have_files=yes
 fi
 
@@ -285,9 +286,9 @@ status() { # argument ...
     "$CPUBIND" status --root "$host" "$@"
 }
 
-# Starts a process that has the file of a GPU open.
+# Starts a process that computes on a GPU: it has the file of the GPU and that of CUDA open.
 start_on() { # number
-    sleep 600 3<"/dev/nvidia$1" &
+    sleep 600 3<"/dev/nvidia$1" 5</dev/nvidia-uvm &
     worker=$!
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         [ "$(cat "/proc/$worker/comm")" = sleep ] && return
@@ -443,27 +444,41 @@ lacks_cpus() {
         "$CPUBIND" apply --all --root "$out/one" --roles 1,1,0,0
 }
 
-# A monitor has the files of all devices open.
-starts_monitor() {
+# One process of both devices: it has the files of both open, and of the driver those given here.
+starts_both() { # file
     start_two
-    sleep 600 3</dev/nvidia0 4</dev/nvidia1 &
-    monitor=$!
+    sleep 600 3</dev/nvidia0 4</dev/nvidia1 5<"$1" &
+    both=$!
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ "$(cat "/proc/$monitor/comm")" = sleep ] && return
+        [ "$(cat "/proc/$both/comm")" = sleep ] && return
         sleep 0.05
     done
 }
 
 joins_pools() {
-    starts_monitor
+    starts_both /dev/nvidia-uvm
     says 0 '"devices": 2' all apply --json && are_on "$a" "$b" &&
-        [ "$(cpus_of "$monitor")" = "$before" ] &&
-        says 0 "" all verify --json && has '$.workers[1].pid' "$monitor" &&
+        [ "$(cpus_of "$both")" = "$before" ] &&
+        says 0 "" all verify --json && has '$.workers[1].pid' "$both" &&
         has '$.workers[1].devices' 2 && has '$.workers[1].pci' '' &&
         has '$.workers[1].state' right && fits host_report && says 0 "2 devices" all verify
     result=$?
-    kill "$monitor"
-    wait "$monitor" 2>/dev/null
+    kill "$both"
+    wait "$both" 2>/dev/null
+    end_two
+    return "$result"
+}
+
+# nvidia-smi -l has the files of all devices open, and does not compute.
+leaves_monitors() {
+    starts_both /dev/null
+    says 0 "" all apply --json && has '$.workers[0].processes' 1 && has '$.workers[1].processes' 1 &&
+        has '$.workers[2].pid' '' && are_on "$a" "$b" && [ "$(cpus_of "$both")" = "$before" ] &&
+        says 0 "2 devices, 0 idle; 2 workers: 2 right" status --memory none
+    result=$?
+    "$CPUBIND" restore --all >"$out/restored"
+    kill "$both"
+    wait "$both" 2>/dev/null
     end_two
     return "$result"
 }
@@ -516,6 +531,8 @@ if [ -n "$can_have_files" ]; then
     "$CPUBIND" restore --all >"$out/restored"
     end_two
     check "a process of several devices has their pools, and takes no part" joins_pools
+    "$CPUBIND" restore --all >"$out/restored"
+    check "a monitor, which opens all devices and does not compute, takes no part" leaves_monitors
     check "--watch finds a new process" watches_all
     "$CPUBIND" restore --all >"$out/restored"
 fi
@@ -524,7 +541,7 @@ fi
 
 # A server with a worker that has the file of the second GPU open, and a process without a device.
 cat >"$out/server" <<'END'
-sleep 600 3</dev/nvidia1 &
+sleep 600 3</dev/nvidia1 5</dev/nvidia-uvm &
 worker=$!
 sleep 600 &
 plain=$!
@@ -592,6 +609,79 @@ runs_tree() {
     return "$result"
 }
 
+# A launcher whose workers have no file of a device open yet.
+#   ranks   as torchrun: a local rank each; one has ended, and one has a child
+#   own     as Ray and SGLang: a variable of its own each
+#   all     what the launcher has, they have
+cat >"$out/launcher" <<'END'
+trap 'kill "$first" "$second" "$(cat "$out/grandchild.pid")"; exit 7' TERM
+sleep 600 &
+echo $! >"$out/grandchild.pid"
+case $1 in
+ranks)
+    LOCAL_RANK=0 sleep 0.1
+    LOCAL_RANK=0 sleep 600 &
+    first=$!
+    kill "$(cat "$out/grandchild.pid")"
+    LOCAL_RANK=1 sh -c 'sleep 600 & echo $! >"$out/grandchild.pid"; exec sleep 600' &
+    ;;
+own)
+    CUDA_VISIBLE_DEVICES=0 sleep 600 &
+    first=$!
+    CUDA_VISIBLE_DEVICES=1 sleep 600 &
+    ;;
+*)
+    sleep 600 &
+    first=$!
+    sleep 600 &
+    ;;
+esac
+second=$!
+echo "$first $second" >"$out/workers"
+wait
+END
+
+# shellcheck disable=SC2046
+are_workers_on() { # CPUs of the first, CPUs of the second
+    set -- "$1" "$2" $(cat "$out/workers")
+    [ "$(cpus_of "$3") and $(cpus_of "$4")" = "$1 and $2" ] &&
+        [ "$(cpus_of "$(cat "$out/grandchild.pid")")" = "$before" ]
+}
+
+names_devices() { # kind, value of CUDA_VISIBLE_DEVICES, CPUs of the first and of the second worker
+    rm -f "$out/workers"
+    env ${2:+CUDA_VISIBLE_DEVICES="$2"} "$CPUBIND" run --tree --root "$host" -- \
+        sh "$out/launcher" "$1" 2>"$out/tree.err" &
+    server=$!
+    for _ in $(seq 50); do
+        [ -s "$out/workers" ] && [ -s "$out/grandchild.pid" ] && are_workers_on "$3" "$4" && break
+        sleep 0.1
+    done
+    sleep 0.5
+    are_workers_on "$3" "$4"
+    result=$?
+    cat "$out/tree.err"
+    ends_tree "$server" 7 || result=1
+    return "$result"
+}
+
+# The launcher is no child of cpubind here, and its variable is its own.
+leaves_launchers() { # kind, value of CUDA_VISIBLE_DEVICES, CPUs of both workers
+    rm -f "$out/workers"
+    env CUDA_VISIBLE_DEVICES="$2" sh "$out/launcher" "$1" &
+    worker=$!
+    for _ in $(seq 50); do
+        [ -s "$out/workers" ] && break
+        sleep 0.1
+    done
+    says 0 "" "$CPUBIND" apply --tree --pid "$worker" --root "$host" && is_on "$before" &&
+        are_workers_on "$3" "$4"
+    result=$?
+    "$CPUBIND" restore --all >"$out/restored"
+    end
+    return "$result"
+}
+
 keeps_cpus() { # host, argument of --keep, kept CPUs, CPUs of the first device
     says 0 "kept for the host: CPUs $3" "$CPUBIND" plan --root "fixtures/hosts/$1" --keep "$2" &&
         says 0 "" "$CPUBIND" plan --root "fixtures/hosts/$1" --keep "$2" --json &&
@@ -619,6 +709,15 @@ check "plan --keep takes the lowest cores of each node from all devices" \
 check "plan --keep takes the CPUs of a list with the rest of their cores" \
     keeps_cpus gpu-smt-apart-2a30 5-5 5,13 0-4,6-7
 check "plan --keep on a host without nodes" keeps_cpus gpu-vm-2l4 1 0 1-3
+check "a local rank of its own names the device of a worker before it opens it" \
+    names_devices ranks "" "$a" "$b"
+check "so does a local rank among the visible devices" names_devices ranks 1,0 "$b" "$a"
+check "a variable of its own does" names_devices own "" "$a" "$b"
+check "a variable that all have from their launcher names none" \
+    names_devices all 0,1 "$before" "$before"
+check "nor does one of a single device" names_devices all 1 "$before" "$before"
+check "a launcher with a variable of all devices is no worker" \
+    leaves_launchers ranks 0,1 "$a" "$b"
 if [ -n "$can_have_files" ]; then
     check "apply --tree binds the processes of devices, and the others to the kept CPUs" applies_tree
     check "run --tree does, and ends with the status of the server" runs_tree

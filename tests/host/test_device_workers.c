@@ -85,6 +85,27 @@ static void open_file(int32_t pid, int fd, const char *path)
     scratch_link(&tree.s, name, path);
 }
 
+/* A process that computes has this file open, too. */
+static void add_computing(int32_t pid, const char *environment)
+{
+    add(pid, environment);
+    open_file(pid, 9, "/dev/nvidia-uvm");
+}
+
+static void add_child(int32_t pid, int32_t parent, const char *environment)
+{
+    char text[128], leaf[32];
+    const int n = snprintf(text, sizeof text,
+                           "%d (python3) S %d %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 "
+                           "0 0\n",
+                           (int)pid, (int)parent, (int)pid, (int)pid, (int)pid);
+    add(pid, environment);
+    snprintf(leaf, sizeof leaf, "proc/%d/task/%d/stat", (int)pid, (int)pid);
+    scratch_need(unlinkat(tree.dir, leaf, 0) == 0, "unlink");
+    tree_file(pid, leaf + sizeof "proc/" + (size_t)snprintf(NULL, 0, "%d", (int)pid), text,
+              (size_t)n);
+}
+
 static cpubind_workers ask(const cpubind_device_question *question)
 {
     const int before = open_descriptors();
@@ -106,13 +127,17 @@ TEST(a_process_with_files_of_one_device_open_uses_it)
 {
     const cpubind_device_question question = {
         .facts = &facts, .request = &request, .nodes = &nodes};
-    add(100, "LOCAL_RANK=1 RANK=5 CUDA_VISIBLE_DEVICES=0,1");
+    add_computing(100, "LOCAL_RANK=1 RANK=5 CUDA_VISIBLE_DEVICES=0,1");
     open_file(100, 0, "/dev/null");
     open_file(100, 3, "/dev/nvidiactl");
     open_file(100, 4, "/dev/nvidia1");
     open_file(100, 5, "/dev/nvidia1");
-    add(200, "");
+    add_computing(200, "");
     open_file(200, 3, "/dev/dri/renderD128");
+    add(400, "CUDA_VISIBLE_DEVICES=0");
+    open_file(400, 3, "/dev/nvidia0");
+    open_file(400, 4, "/dev/nvidia1");
+    open_file(400, 5, "/dev/nvidia-uvm-tools");
     add(300, "LOCAL_RANK=0");
     open_file(300, 3, "/dev/nvidia-uvm");
     open_file(300, 4, "socket:[123]");
@@ -151,7 +176,7 @@ TEST(a_process_with_files_of_several_devices_uses_that_of_its_rank)
         const int32_t pid = 100 + (int32_t)i;
         const cpubind_device_question one = {
             .facts = &facts, .request = &request, .nodes = &nodes, .pid = &pid, .n_pid = 1};
-        add(pid, cases[i].environment);
+        add_computing(pid, cases[i].environment);
         for (int k = 0; k < cases[i].n[0]; k++)
             open_file(pid, 10 + k, "/dev/nvidia1");
         for (int k = 0; k < cases[i].n[1]; k++)
@@ -168,39 +193,102 @@ TEST(a_process_with_files_of_several_devices_uses_that_of_its_rank)
     cpubind_workers_free(&w);
 }
 
-TEST(a_process_without_open_files_uses_the_device_that_its_environment_names)
+/* 1 is the parent of all but the last, and may have variables itself. */
+TEST(variables_of_its_own_name_the_device_of_a_process_without_open_files)
 {
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
     static const struct {
-        const char *environment;
+        const char *parent, *environment;
         int32_t device; /* -1: none */
     } cases[] = {
-        {"", -1},
-        {"LOCAL_RANK=1", 1},
-        {"SLURM_LOCALID=0", 0},
-        {"LOCAL_RANK=2", -1},
-        {"CUDA_VISIBLE_DEVICES=1", 1},
-        {"CUDA_VISIBLE_DEVICES=0,1", -1},
-        {"CUDA_VISIBLE_DEVICES=", -1},
+        {"HOME=/", "", -1},
+        {"HOME=/", "LOCAL_RANK=1", 1},
+        {"HOME=/", "SLURM_LOCALID=0", 0},
+        {"HOME=/", "LOCAL_RANK=2", -1},
+        {"HOME=/", "CUDA_VISIBLE_DEVICES=1", 1},
+        {"HOME=/", "CUDA_VISIBLE_DEVICES=0,1", -1},
+        {"HOME=/", "CUDA_VISIBLE_DEVICES=", -1},
+        {"HOME=/", "CUDA_VISIBLE_DEVICES=\xff\xfe", -1},
+        {"HOME=/", "LOCAL_RANK=\xff", -1},
+        {"CUDA_VISIBLE_DEVICES=0", "CUDA_VISIBLE_DEVICES=1", 1},
+        {"CUDA_VISIBLE_DEVICES=10", "CUDA_VISIBLE_DEVICES=1", 1},
+        {"CUDA_VISIBLE_DEVICES=1", "CUDA_VISIBLE_DEVICES=1", -1},
+        {"CUDA_VISIBLE_DEVICES=0,1", "CUDA_VISIBLE_DEVICES=0,1", -1},
+        {"CUDA_VISIBLE_DEVICES=1,0", "CUDA_VISIBLE_DEVICES=1,0 LOCAL_RANK=1", 0},
+        {"LOCAL_RANK=1", "LOCAL_RANK=1", -1},
+        {"LOCAL_RANK=0", "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=0,1", -1},
+        {NULL, "LOCAL_RANK=1", -1},
+        {"", "LOCAL_RANK=1", -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int32_t pid = 100 + (int32_t)i;
-        cpubind_device_question question = {.facts = &facts,
-                                            .request = &request,
-                                            .nodes = &nodes,
-                                            .pid = &pid,
-                                            .n_pid = 1,
-                                            .by_environment = 1};
-        add(pid, cases[i].environment);
+        if (cases[i].parent)
+            tree_file(1, "environ", cases[i].parent, strlen(cases[i].parent));
+        add(100, cases[i].environment);
         cpubind_workers w = ask(&question);
         assert_int_equal(w.n, cases[i].device >= 0);
         if (w.n)
-            assert_row(&w, 0, pid, cases[i].device);
+            assert_row(&w, 0, 100, cases[i].device);
         cpubind_workers_free(&w);
-        question.by_environment = 0;
-        w = ask(&question);
+        const int32_t pid = 100;
+        const cpubind_device_question one = {
+            .facts = &facts, .request = &request, .nodes = &nodes, .pid = &pid, .n_pid = 1};
+        w = ask(&one);
+        assert_int_equal(w.n, 0);
+        cpubind_workers_free(&w);
+        tear_down(NULL);
+        set_up(NULL);
+    }
+}
+
+TEST(a_variable_of_any_length_is_read_or_names_no_device)
+{
+    static char text[3 << 20];
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    tree_file(1, "environ", "HOME=/", 7);
+    for (size_t n = 64; n < sizeof text; n *= 4) {
+        memset(text, '1', n);
+        memcpy(text, "CUDA_VISIBLE_DEVICES=", sizeof "CUDA_VISIBLE_DEVICES=" - 1);
+        add(100, "");
+        tree_file(100, "environ", text, n);
+        cpubind_workers w = ask(&question);
         assert_int_equal(w.n, 0);
         cpubind_workers_free(&w);
     }
+}
+
+/* The launcher of 200 and 300 names a device, too; 400 is a child of 200. An open file of a
+ * device ends what variables say of it. */
+TEST(variables_yield_to_children_and_to_open_files)
+{
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    cpubind_workers w;
+    tree_file(1, "environ", "HOME=/", 7);
+    add(100, "CUDA_VISIBLE_DEVICES=1");
+    add_child(200, 100, "CUDA_VISIBLE_DEVICES=1 LOCAL_RANK=0");
+    add_child(300, 100, "CUDA_VISIBLE_DEVICES=0");
+    add_child(400, 200, "CUDA_VISIBLE_DEVICES=1 LOCAL_RANK=0");
+    w = ask(&question);
+    assert_int_equal(w.n, 2);
+    assert_row(&w, 0, 300, 0);
+    assert_row(&w, 1, 200, 1);
+    cpubind_workers_free(&w);
+    open_file(400, 9, "/dev/nvidia-uvm");
+    open_file(400, 3, "/dev/nvidia0"); /* device 1 */
+    w = ask(&question);
+    assert_int_equal(w.n, 2);
+    assert_row(&w, 0, 300, 0);
+    assert_row(&w, 1, 400, 1);
+    cpubind_workers_free(&w);
+    open_file(300, 9, "/dev/nvidia-uvm");
+    open_file(300, 3, "/dev/nvidia0");
+    w = ask(&question);
+    assert_int_equal(w.n, 2);
+    assert_row(&w, 0, 300, 1);
+    assert_row(&w, 1, 400, 1);
+    cpubind_workers_free(&w);
 }
 
 /* The numbers of /proc are those of this pid namespace, whichever it is. */
@@ -210,7 +298,7 @@ TEST(another_pid_namespace_hides_no_process)
         .facts = &facts, .request = &request, .nodes = &nodes};
     scratch_need(unlinkat(tree.dir, "proc/self/ns/pid", 0) == 0, "unlink");
     scratch_link(&tree.s, "proc/self/ns/pid", "pid:[4026532836]");
-    add(100, "");
+    add_computing(100, "");
     open_file(100, 3, "/dev/nvidia0");
     cpubind_workers w = ask(&question);
     assert_int_equal(w.n, 1);
@@ -223,9 +311,11 @@ TEST(another_pid_namespace_hides_no_process)
 TEST(every_call_that_fails_leaves_no_descriptor_open)
 {
     const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes, .by_environment = 1};
+        .facts = &facts, .request = &request, .nodes = &nodes};
     const int before = open_descriptors();
-    add(100, "LOCAL_RANK=1");
+    tree_file(1, "environ", "HOME=/", 7);
+    add(200, "LOCAL_RANK=0");
+    add_computing(100, "LOCAL_RANK=1");
     open_file(100, 3, "/dev/nvidia0");
     open_file(100, 4, "/dev/nvidia1");
     fault_next = &sys;
@@ -241,8 +331,9 @@ TEST(every_call_that_fails_leaves_no_descriptor_open)
             if (status != CPUBIND_LINUX_OK)
                 assert_int_equal(why.error, error);
             if (status == CPUBIND_LINUX_OK && !fault.n_met) {
-                assert_int_equal(w.n, 1);
-                assert_row(&w, 0, 100, 1);
+                assert_int_equal(w.n, 2);
+                assert_row(&w, 0, 200, 0);
+                assert_row(&w, 1, 100, 1);
             }
             cpubind_workers_free(&w);
             if (!fault.n_met)
@@ -259,8 +350,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_process_with_files_of_several_devices_uses_that_of_its_rank, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
-            a_process_without_open_files_uses_the_device_that_its_environment_names, set_up,
+            variables_of_its_own_name_the_device_of_a_process_without_open_files, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(a_variable_of_any_length_is_read_or_names_no_device,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(variables_yield_to_children_and_to_open_files, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(another_pid_namespace_hides_no_process, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(every_call_that_fails_leaves_no_descriptor_open, set_up,

@@ -79,6 +79,7 @@ for name in null zero urandom; do
 done
 : >/dev/nvidia40
 : >/dev/nvidia41
+: >/dev/nvidia-uvm
 
 conf=$out/conf
 prom=$out/cpubind.prom
@@ -122,7 +123,7 @@ cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror "$out/worker.c" -o "$out
 
 pids=
 start_worker() { # number of the GPU
-    "$out/worker" "$out/engine" 3<"/dev/nvidia$1" &
+    "$out/worker" "$out/engine" 3<"/dev/nvidia$1" 5</dev/nvidia-uvm &
     worker=$!
     pids="$pids $worker"
 }
@@ -317,16 +318,16 @@ the_end_restores_if_asked() {
         is_on "$first" "$before" && said "process $first (worker), 0000:01:00.0: put back"
 }
 
-# A monitor has the files of both devices open: it has no device of its own in the figures.
+# One process of both devices: it has no device of its own in the figures.
 a_process_of_several_devices() {
-    "$out/worker" 3</dev/nvidia40 4</dev/nvidia41 &
-    monitor=$!
-    pids="$pids $monitor"
+    "$out/worker" 3</dev/nvidia40 4</dev/nvidia41 5</dev/nvidia-uvm &
+    both=$!
+    pids="$pids $both"
     rm -f "$prom"
     settings "textfile = $prom" && start_service &&
         becomes 200 metric 'cpubind_device_workers{device="several"} 1' &&
-        metric 'cpubind_device_workers{device="0000:01:00.0"} 1' && end_worker "$monitor" &&
-        becomes 50 said "process $monitor (worker), 2 devices: ended" && end_service TERM
+        metric 'cpubind_device_workers{device="0000:01:00.0"} 1' && end_worker "$both" &&
+        becomes 50 said "process $both (worker), 2 devices: ended" && end_service TERM
 }
 
 # Two processes of one device have parts of its pool, which is both CPUs.
