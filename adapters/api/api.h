@@ -168,7 +168,6 @@ typedef struct api_options {
     int is_slurm; /* topo: lines of gres.conf */
     /* run: bound to the node of its device, or to lists, one word for each rank */
     int numa_bind, is_auto, forces_lists;
-    int is_rank_found; /* the rank is that of a launcher's variable */
     const char *numa_node[API_MAX_NUMA], *numa_cpus[API_MAX_NUMA];
     int32_t n_numa_node, n_numa_cpus;
     const char *env[API_MAX_ENV]; /* "NAME=VALUE" */

@@ -262,12 +262,27 @@ void api_free_devices(api_device_plan *devices)
     memset(devices, 0, sizeof *devices);
 }
 
+int api_drives_only_device(const cpubind_pci_facts *facts, const api_options *options)
+{
+    return facts->n_device > 1 || options->topo.n_named == 1;
+}
+
+void api_add_only_device(const cpubind_pci_facts *facts, api_text *why)
+{
+    if (facts->n_device != 1)
+        return;
+    api_add(why, ": this is the only one of the host, and its ranks would have the same CPUs; "
+                 "cpubind apply --all gives each process a part of them, and --pci ");
+    api_add_pci(why, &facts->device[0].pci);
+    api_add(why, " for each rank lets them share");
+}
+
 int32_t api_rank_of_devices(const api_device_plan *d, const api_options *options)
 {
     const int32_t rank = options->request.rank;
-    if (d->plan.n_pool == 1)
-        return 0;
-    return rank < d->plan.n_pool ? rank : -1;
+    if (rank < d->plan.n_pool)
+        return rank;
+    return d->plan.n_pool == 1 && api_drives_only_device(&d->topo.facts, options) ? 0 : -1;
 }
 
 int api_check_device_rank(const api_device_plan *d, const api_options *options, api_text *why)
@@ -276,6 +291,7 @@ int api_check_device_rank(const api_device_plan *d, const api_options *options, 
         return API_DONE;
     api_add(why, "--rank %d is none of the %d devices that this process sees",
             (int)options->request.rank, (int)d->plan.n_pool);
+    api_add_only_device(&d->topo.facts, why);
     return API_REFUSED;
 }
 

@@ -82,8 +82,15 @@ void api_free_devices(api_device_plan *devices);
 void api_find_npus(const cpubind_source *source, const api_options *options,
                    api_device_plan *devices);
 
-/* The pool of the rank that the options name, or -1: it has none. A single device is driven by
- * every rank. */
+/* Whether a rank past the devices that its process sees drives the only one that it sees: that
+ * is one of several of the host, as a launcher shows each rank its own, or the one of --pci.
+ * Ranks of a host with a single device would have the same CPUs. */
+int api_drives_only_device(const cpubind_pci_facts *facts, const api_options *options);
+
+/* Appends why not, to the reason that a rank has no device; nothing where that is not why. */
+void api_add_only_device(const cpubind_pci_facts *facts, api_text *why);
+
+/* The pool of the rank that the options name, or -1: it has none. */
 int32_t api_rank_of_devices(const api_device_plan *devices, const api_options *options);
 
 /* API_DONE, or API_REFUSED with the reason in *why: the options name a rank without device. */

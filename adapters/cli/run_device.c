@@ -115,7 +115,7 @@ int cli_choose_run_rank(api_options *o)
             continue;
         if (strlen(text) <= 6 && text[strspn(text, "0123456789")] == '\0') {
             o->request.rank = number_at(text);
-            o->request.has_rank = o->is_rank_found = 1;
+            o->request.has_rank = 1;
             return API_DONE;
         }
         api_add(&why, "%s=%.40s is not the number of a rank", cli_rank_variables[i], text);
@@ -202,6 +202,7 @@ int cli_take_device_pool(const api_options *o, cli_run_place *out)
     if (!pool) {
         api_add(&why, "rank %d is none of the %d devices that the process sees",
                 (int)o->request.rank, (int)out->devices.plan.n_pool);
+        api_add_only_device(&out->devices.topo.facts, &why);
         return cli_fail(o, API_REFUSED, why.text);
     }
     if (pool->n_cpu == 0) {
@@ -297,9 +298,11 @@ static int explain(const api_options *o, const cli_run_place *place,
                          "GPU-to-NUMA topology automatically: the PCI bus has no accelerator "
                          "that it knows. Pass --numa-bind-nodes explicitly or disable "
                          "--numa-bind.");
-        else
+        else {
             api_add(why, "index %d is past the %d devices that this process sees", (int)index,
                     (int)bound->n_rank);
+            api_add_only_device(f, why);
+        }
         return 0;
     case CPUBIND_NUMA_BIND_NO_NODE:
         api_add(why, "--numa-bind-nodes names node %d, and this host has nodes ",
@@ -366,7 +369,7 @@ static int read_topo(const cpubind_source *source, const api_options *o, cli_run
 static int take_only_device(api_options *o, const cli_run_place *place,
                             const cpubind_numa_bound *bound, cpubind_numa_asked *asked)
 {
-    if (!o->is_rank_found || bound->n_rank != 1 || place->devices.topo.facts.n_device < 2)
+    if (bound->n_rank != 1 || !api_drives_only_device(&place->devices.topo.facts, o))
         return 0;
     if (!o->quiet)
         fprintf(stderr,

@@ -70,8 +70,27 @@ check "a rank that sees one device of several takes it" says 0 "cpus $b" env SLU
 check "it is said" grep -q "rank 3 sees one of the 2 devices of the host" "$out/said"
 check "--auto takes it, too" says 0 "cpus $b" env SLURM_LOCALID=3 \
     "$CPUBIND" run --root "$seen" --rules near --auto -- sh -c "$worker"
-check "an index of the user is past it" says 125 "index 3 is past the 1 devices" \
-    "$CPUBIND" run --root "$seen" --numa-bind --index 3 -- true
+check "so does an index of the user" says 0 "cpus $b" \
+    "$CPUBIND" run --root "$seen" --numa-bind --index 3 -- sh -c "$worker"
+check "and --rank" says 0 "cpus $b" \
+    "$CPUBIND" run --root "$seen" --rules near --rank 3 -- sh -c "$worker"
+check "plan --rank does" says 0 "$b" "$CPUBIND" plan --root "$seen" --rank 3 --format cpuset
+alone=$out/alone
+cp -r "$host" "$alone"
+rm -r "$alone/sys/bus/pci/devices/0000:02:00.0"
+for way in "run --numa-bind --index 3" "run --rank 3" "plan --format cpuset --rank 3"; do
+    status=125
+    [ "${way#plan}" = "$way" ] || status=1
+    # shellcheck disable=SC2086
+    check "$way on a host of one device is refused" says "$status" \
+        "its ranks would have the same CPUs" "$CPUBIND" $way --root "$alone" \
+        $([ "$status" = 1 ] || echo -- true)
+    # shellcheck disable=SC2086
+    check "$way with --pci shares its CPUs" says 0 "$a" "$CPUBIND" $way --root "$alone" \
+        --pci 0000:01:00.0 $([ "$status" = 1 ] || echo -- sed -n s/^Cpus_allowed_list://p /proc/self/status)
+done
+check "rank 0 of a host of one device has it" says 0 "cpus $a" \
+    "$CPUBIND" run --root "$alone" --numa-bind --index 0 -- sh -c "$worker"
 check "a variable that is no number is an error" says 125 "LOCAL_RANK=x is not the number" \
     env LOCAL_RANK=x "$CPUBIND" run --root "$host" --auto -- true
 check "--rank binds to the pool of the device" says 0 "cpus $b" \
