@@ -262,14 +262,22 @@ void api_free_devices(api_device_plan *devices)
     memset(devices, 0, sizeof *devices);
 }
 
+/* Whether ranks of the first device are tiles of it. */
+static int has_tiles(const cpubind_pci_facts *facts)
+{
+    const cpubind_pci_function *device = &facts->device[0];
+    return facts->n_device > 0 && device->accelerator.n_tile > 1 && device->n_number > 0 &&
+           device->tile[0] >= 0;
+}
+
 int api_drives_only_device(const cpubind_pci_facts *facts, const api_options *options)
 {
-    return facts->n_device > 1 || options->topo.n_named == 1;
+    return facts->n_device > 1 || has_tiles(facts) || options->topo.n_named == 1;
 }
 
 void api_add_only_device(const cpubind_pci_facts *facts, api_text *why)
 {
-    if (facts->n_device != 1)
+    if (facts->n_device != 1 || has_tiles(facts))
         return;
     api_add(why, ": this is the only one of the host, and its ranks would have the same CPUs; "
                  "cpubind apply --all gives each process a part of them, and --pci ");
@@ -298,6 +306,8 @@ int api_check_device_rank(const api_device_plan *d, const api_options *options, 
 void api_explain_device(const api_device_plan *d, const cpubind_pci_pool *pool, api_text *to)
 {
     api_add_pci(to, &d->topo.facts.device[pool->device].pci);
+    if (pool->tile >= 0)
+        api_add(to, ", tile %d,", (int)pool->tile);
     api_add(to, " has no pool: %s", status_text(pool->why));
     if (pool->why == CPUBIND_ERR_TOO_FEW)
         api_add(to, ": its roles need %d CPUs, it would have %d", (int)pool->fault.need,

@@ -83,7 +83,8 @@ void api_find_npus(const cpubind_source *source, const api_options *options,
                    api_device_plan *devices);
 
 /* Whether a rank past the devices that its process sees drives the only one that it sees: that
- * is one of several of the host, as a launcher shows each rank its own, or the one of --pci.
+ * is one of several of the host, or a tile of one, as a launcher shows each rank its own, or
+ * the one of --pci.
  * Ranks of a host with a single device would have the same CPUs. */
 int api_drives_only_device(const cpubind_pci_facts *facts, const api_options *options);
 

@@ -117,7 +117,7 @@ static int take_rows(const filling *v)
     const int32_t n = facts->n_npu;
     int32_t n_cpu = 0, n_role = 0;
     for (int32_t i = 0; i < n; i++)
-        n_cpu += plan->pool[facts->npu[i].logic].n_cpu;
+        n_cpu += plan->of_device[facts->npu[i].function].n_cpu;
     out->want = cpubind_arena_ints(v->arena, n);
     out->core.cpu = cpubind_arena_ints(v->arena, n_cpu);
     out->core.row = cpubind_arena_ints(v->arena, n + 1);
@@ -130,7 +130,7 @@ static int take_rows(const filling *v)
         return 0;
     out->core.row[0] = out->role_row[0] = n_cpu = 0;
     for (int32_t i = 0; i < n; i++) {
-        const cpubind_pci_pool *pool = &plan->pool[facts->npu[i].logic];
+        const cpubind_pci_pool *pool = &plan->of_device[facts->npu[i].function];
         if (pool->n_cpu == 0)
             continue;
         for (int32_t k = 0; k < pool->n_cpu; k++)

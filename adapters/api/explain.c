@@ -590,15 +590,45 @@ static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
     return -1;
 }
 
-/* Says that a role of a row has its CPUs, and why. */
-static void say_role(explanation *e, int32_t index, cpubind_role role)
+/* A row of the plan as those have it who use it: one NPU, or each rank of a device, since its
+ * tiles have parts of the row. */
+typedef struct part {
+    int32_t number; /* of the NPU or the rank; at first -1 */
+    api_row row;
+} part;
+
+/* The next part of a row. Returns 0 after the last. */
+static int next_part(const explanation *e, int32_t index, part *p)
 {
-    const api_row row = api_row_of(e->view.facts, e->view.plan, index);
+    const int is_first = p->number < 0;
+    const cpubind_pci_pool *pool;
+    p->row = api_row_of(e->view.facts, e->view.plan, index);
+    if (!e->devices) {
+        p->number = p->row.npu->logic;
+        return is_first;
+    }
+    pool = e->devices->plan.pool;
+    do
+        p->number++;
+    while (p->number < e->devices->plan.n_pool &&
+           pool[p->number].device != p->row.npu->function);
+    if (p->number == e->devices->plan.n_pool)
+        return 0;
+    p->row.cpu = pool[p->number].cpu;
+    p->row.n = pool[p->number].n_cpu;
+    p->row.role_cpu = pool[p->number].role_cpu;
+    p->row.roles = pool[p->number].roles;
+    return 1;
+}
+
+/* Says that a role of a part has its CPUs, and why. */
+static void say_role(explanation *e, const part *p, cpubind_role role)
+{
     const int is_near_rule = e->view.plan->rules == CPUBIND_RULES_NEAR;
     int32_t n;
-    const int32_t *cpu = api_role_of(&row, role, &n);
+    const int32_t *cpu = api_role_of(&p->row, role, &n);
     api_text text = {"", 0};
-    api_add(&text, "NPU %d, %s: ", (int)row.npu->logic, cpubind_role_word(role));
+    api_add(&text, "NPU %d, %s: ", (int)p->number, cpubind_role_word(role));
     if (n == 0) {
         api_add(&text, "no CPUs, since %s.",
                 !e->devices ? "this product has no threads or interrupts of this role"
@@ -640,6 +670,23 @@ static void add_poolless_device(const explanation *e, int32_t npu, api_text *to)
     const int32_t rank = e->view.facts->npu[npu].logic;
     api_add(to, "NPU %d: ", (int)rank);
     api_explain_device(e->devices, &e->devices->plan.pool[rank], to);
+}
+
+/* Says which part of the pool of a device each of its ranks has, if they are tiles. */
+static void say_tiles(explanation *e, int32_t row)
+{
+    const char *before = "Each tile has a part, with roles of its own:";
+    api_text text = {"", 0};
+    for (part p = {.number = -1}; next_part(e, row, &p);) {
+        const int32_t tile = e->devices->plan.pool[p.number].tile;
+        if (tile < 0)
+            return;
+        api_add(&text, "%s rank %d is tile %d, with CPUs ", before, (int)p.number, (int)tile);
+        api_add_list(&text, p.row.cpu, p.row.n);
+        before = ",";
+    }
+    api_add(&text, ".");
+    say(e, &text);
 }
 
 /* Says what an NPU gets, or why it has no pool. */
@@ -688,6 +735,8 @@ static void explain_npu(explanation *e, int32_t npu)
     api_json_number(&e->fact, key_of(e, "npu", "device"), n->logic);
     if (is_traced)
         say_pool(e, npu, device);
+    if (e->devices && row >= 0)
+        say_tiles(e, row);
     say_place(e, n);
     if (device < 0)
         return;
@@ -705,8 +754,9 @@ static void explain_npu(explanation *e, int32_t npu)
             }
     api_json_close(&e->fact, ']');
     say_steps(e, device, row);
-    for (int32_t role = 0; row >= 0 && role < CPUBIND_ROLE_COUNT; role++)
-        say_role(e, row, (cpubind_role)role);
+    for (part p = {.number = -1}; row >= 0 && next_part(e, row, &p);)
+        for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+            say_role(e, &p, (cpubind_role)role);
     if (row >= 0 && api_has_place(&e->view, device))
         say_quality(e, row);
     if (!is_kept_overlap(e))
@@ -762,32 +812,40 @@ static void say_near(explanation *e, int32_t id)
     say(e, &text);
 }
 
-/* Appends the NPUs of the plan that have a CPU, each with its role. */
-static void add_rows(explanation *e, int32_t id, api_text *to)
+/* Appends the NPU of a part with the role of a CPU. Returns whether the CPU is in the part. */
+static int add_part(explanation *e, const part *p, int32_t id, const char *before, api_text *to)
+{
+    const char *word = "another process of it";
+    int in_pool = 0;
+    char key[16];
+    for (int32_t k = 0; k < p->row.n; k++)
+        in_pool |= p->row.cpu[k] == id;
+    for (int32_t role = 0; in_pool && role < CPUBIND_ROLE_COUNT; role++) {
+        int32_t n;
+        const int32_t *cpu = api_role_of(&p->row, (cpubind_role)role, &n);
+        for (int32_t k = 0; k < n; k++)
+            if (cpu[k] == id)
+                word = cpubind_role_word((cpubind_role)role);
+    }
+    if (!in_pool)
+        return 0;
+    snprintf(key, sizeof key, "%d", (int)p->number);
+    api_json_text(&e->fact, key, word);
+    api_add(to, "%sNPU %d (%s)", before, (int)p->number, word);
+    return 1;
+}
+
+/* Appends the NPUs of the plan that have a CPU, each with its role. Returns their number: 0 for
+ * a CPU of a tile that this process does not see. */
+static int add_rows(explanation *e, int32_t id, api_text *to)
 {
     int n_row = 0;
     api_json_open(&e->fact, "pools", '{');
-    for (int32_t i = 0; i < e->view.plan->n_want; i++) {
-        const api_row row = api_row_of(e->view.facts, e->view.plan, i);
-        int in_pool = 0;
-        const char *word = "another process of it";
-        for (int32_t k = 0; k < row.n; k++)
-            in_pool |= row.cpu[k] == id;
-        for (int32_t role = 0; in_pool && role < CPUBIND_ROLE_COUNT; role++) {
-            int32_t n;
-            const int32_t *cpu = api_role_of(&row, (cpubind_role)role, &n);
-            for (int32_t k = 0; k < n; k++)
-                if (cpu[k] == id)
-                    word = cpubind_role_word((cpubind_role)role);
-        }
-        if (in_pool) {
-            char key[16];
-            snprintf(key, sizeof key, "%d", (int)row.npu->logic);
-            api_json_text(&e->fact, key, word);
-            api_add(to, "%sNPU %d (%s)", n_row++ ? " and of " : "", (int)row.npu->logic, word);
-        }
-    }
+    for (int32_t i = 0; i < e->view.plan->n_want; i++)
+        for (part p = {.number = -1}; next_part(e, i, &p);)
+            n_row += add_part(e, &p, id, n_row ? " and of " : "It is in the pool of ", to);
     api_json_close(&e->fact, '}');
+    return n_row;
 }
 
 /* Says what a CPU is in the plan. */
@@ -823,8 +881,10 @@ static void say_state(explanation *e, int32_t id)
     case API_CPU_PROCESS:
     case API_CPU_ROLE:
     case API_CPU_TWICE:
-        api_add(&text, "It is in the pool of ");
-        add_rows(e, id, &text);
+        if (add_rows(e, id, &text) > 0)
+            break;
+        api_add(&text, "It is left for another tile of ");
+        add_device(e, cpu->device, &text);
         break;
     case API_CPU_ABSENT:
     case API_CPU_KIND_COUNT:
@@ -993,16 +1053,16 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
     api_json_text(&e->fact, "role", cpubind_role_word(role));
     api_json_open(&e->fact, "cpus", '{');
     for (int32_t i = 0; has_trace(e) && i < plan->n_want; i++) {
-        const api_row row = api_row_of(e->view.facts, plan, i);
-        char key[16];
         if (npu >= 0 && plan->want[i] != npu)
             continue;
-        int32_t n_cpu;
-        const int32_t *cpu = api_role_of(&row, role, &n_cpu);
-        say_role(e, i, role);
-        snprintf(key, sizeof key, "%d", (int)row.npu->logic);
-        api_json_list(&e->fact, key, cpu, n_cpu);
-        n++;
+        for (part p = {.number = -1}; next_part(e, i, &p); n++) {
+            char key[16];
+            int32_t n_cpu;
+            const int32_t *cpu = api_role_of(&p.row, role, &n_cpu);
+            say_role(e, &p, role);
+            snprintf(key, sizeof key, "%d", (int)p.number);
+            api_json_list(&e->fact, key, cpu, n_cpu);
+        }
     }
     api_json_close(&e->fact, '}');
     for (int32_t i = 0; e->devices && npu < 0 && i < e->view.facts->n_npu; i++) {

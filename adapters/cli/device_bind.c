@@ -95,6 +95,22 @@ static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environme
     return API_DONE;
 }
 
+/* Takes the rank of a device that has one rank; its tiles have one each. */
+static void take_rank_of(api_options *o, const api_device_plan *devices, int32_t device)
+{
+    const cpubind_pci_plan *plan = &devices->plan;
+    int32_t rank = 0, n_rank = 0;
+    for (int32_t i = 0; i < plan->n_pool; i++)
+        if (plan->pool[i].device == device) {
+            rank = i;
+            n_rank++;
+        }
+    if (n_rank != 1)
+        return;
+    o->request.rank = rank;
+    o->request.has_rank = 1;
+}
+
 /* Takes the rank of the device that the process has files of open, if that is one device.
  * Returns the exit status; DONE without a rank where it is not. */
 static int take_opened(api_options *o, int32_t pid, const cpubind_source *source,
@@ -102,11 +118,8 @@ static int take_opened(api_options *o, int32_t pid, const cpubind_source *source
 {
     cpubind_workers workers = {0};
     const int status = cli_read_device_workers(o, source, &devices->topo, pid, &workers);
-    for (int32_t i = 0; workers.n == 1 && i < devices->plan.n_pool; i++)
-        if (devices->plan.pool[i].device == workers.row[0].npu && !o->request.has_rank) {
-            o->request.rank = i;
-            o->request.has_rank = 1;
-        }
+    if (status == API_DONE && workers.n == 1)
+        take_rank_of(o, devices, workers.row[0].npu);
     cpubind_workers_free(&workers);
     return status;
 }
@@ -160,6 +173,24 @@ static const cpubind_pci_address *named_device(const api_options *o, const api_b
 
 /* == The place ============================================================== */
 
+/* Plans all devices in place of the one of the record where that has tiles: the record does not
+ * say which of them the process has. Returns the exit status. */
+static int find_tile(api_options *o, const cpubind_source *source,
+                     const cpubind_pci_address *recorded, api_device_plan *devices,
+                     api_text *why)
+{
+    const cpubind_pci_facts *f = &devices->topo.facts;
+    int status;
+    if (f->device[devices->plan.pool[0].device].accelerator.n_tile < 2)
+        return API_DONE;
+    api_free_devices(devices);
+    status = api_make_devices(source, o, NULL, devices, why);
+    for (int32_t i = 0; status == API_DONE && i < f->n_device; i++)
+        if (cpubind_pci_compare(&f->device[i].pci, recorded) == 0)
+            take_rank_of(o, devices, i);
+    return status;
+}
+
 static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
                 cli_run_place *out)
 {
@@ -167,6 +198,8 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
     const cpubind_pci_address *only = named_device(o, bound, &recorded);
     api_text why = {"", 0};
     int status = api_make_devices(source, o, only, &out->devices, &why);
+    if (status == API_DONE && only == &recorded)
+        status = find_tile(o, source, only, &out->devices, &why);
     if (status != API_DONE)
         return cli_fail(o, status, why.text);
     api_find_npus(source, o, &out->devices);

@@ -58,13 +58,13 @@ static int make_goals(cli_status *s)
         s->goal[i].no_irq = CPUBIND_IRQ_NO_ROLE;
         (void)cpubind_pci_format(s->goal[i].pci, &s->devices.topo.facts.device[i].pci);
     }
-    for (int32_t i = 0; i < plan->n_pool; i++) {
-        const cpubind_pci_pool *pool = &plan->pool[i];
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_pci_pool *pool = &plan->of_device[i];
         const cpubind_span main = pool->roles.span[CPUBIND_ROLE_MAIN];
-        if (pool->n_cpu == 0)
+        if (pool->device < 0 || pool->n_cpu == 0)
             continue;
-        s->goal[pool->device].main = (cpubind_cpus){pool->role_cpu + main.first, main.count};
-        s->goal[pool->device].memory_node = pool->memory_node;
+        s->goal[i].main = (cpubind_cpus){pool->role_cpu + main.first, main.count};
+        s->goal[i].memory_node = pool->memory_node;
     }
     return API_DONE;
 }

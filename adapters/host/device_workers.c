@@ -151,14 +151,15 @@ static int has_own(const cpubind_bytes *own, const cpubind_bytes *parent,
  * a variable shows it; -1: none. */
 static int32_t device_of_rank(const cpubind_pci_facts *f, int32_t rank, cpubind_arena *arena)
 {
-    int32_t *shown = cpubind_arena_ints(arena, f->n_device * CPUBIND_PCI_NUMBERS);
+    cpubind_pci_rank *shown = (cpubind_pci_rank *)cpubind_arena_take(
+        arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *shown);
     const int32_t n = shown ? cpubind_pci_ranks(f, shown) : 0;
     int has_variable = 0;
     for (int i = 0; i < CPUBIND_FAMILY_COUNT; i++)
         has_variable |= f->runtime[i].variable[0] != NULL && !f->runtime[i].why;
     if (n == 1 && has_variable)
-        return shown[0];
-    return rank >= 0 && rank < n ? shown[rank] : -1;
+        return shown[0].device;
+    return rank >= 0 && rank < n ? shown[rank].device : -1;
 }
 
 /* What a process sees of a host: the variables and the CPUs are its own. */

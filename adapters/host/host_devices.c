@@ -319,10 +319,8 @@ cpubind_problem_code cpubind_host_plan_devices(cpubind_host_bind *h)
 /* The pool of a device, or NULL. */
 static const cpubind_pci_pool *find_pool(const cpubind_host_bind *h, int32_t device)
 {
-    for (int32_t i = 0; i < h->device_plan.n_pool; i++)
-        if (h->device_plan.pool[i].device == device)
-            return &h->device_plan.pool[i];
-    return NULL;
+    const cpubind_pci_pool *pool = &h->device_plan.of_device[device];
+    return pool->device >= 0 ? pool : NULL;
 }
 
 /* The CPUs of a role of a pool; those of main where it has none. */
@@ -392,9 +390,7 @@ static cpubind_status make_pool(const cpubind_host_bind *h, const host_entry *e,
                                 cpubind_arena *arena, cpubind_pci_pool *out)
 {
     const cpubind_pci_pool *pool = find_pool(h, e->npu);
-    cpubind_status status;
     cpubind_fault fault;
-    int32_t *cpu;
     if (e->n_device > 1)
         return join_pools(h, e, arena, out);
     if (!pool || pool->n_cpu == 0)
@@ -402,14 +398,8 @@ static cpubind_status make_pool(const cpubind_host_bind *h, const host_entry *e,
     *out = *pool;
     if (e->row.n_process < 2)
         return CPUBIND_OK;
-    status = cpubind_pci_place_process(&h->device_plan, pool, e->row.n_process, e->row.process,
-                                       arena, out, &fault);
-    cpu = cpubind_arena_ints(arena, out->n_cpu);
-    if (status != CPUBIND_OK || !cpu)
-        return status != CPUBIND_OK ? status : CPUBIND_ERR_SPACE;
-    memcpy(cpu, out->role_cpu, (size_t)out->n_cpu * sizeof *cpu);
-    out->cpu = cpu;
-    return cpubind_sort_unique(cpu, &out->n_cpu, NULL);
+    return cpubind_pci_place_process(&h->device_plan, pool, e->row.n_process, e->row.process,
+                                     arena, out, &fault);
 }
 
 cpubind_problem_code cpubind_host_make_device_goal(cpubind_host_bind *h, host_entry *e,

@@ -18,8 +18,10 @@ typedef struct finder {
     int32_t *row;    /* ... row[i] .. row[i + 1] - 1 is that of rank i */
     int32_t *place;  /* by rank: its node, or -1 */
     int32_t n_rank;
-    cpubind_host host; /* its CPUs are those that count */
-    int32_t me;        /* the rank that is asked for; with hidden devices not the index */
+    cpubind_host host;       /* its CPUs are those that count */
+    cpubind_devices devices; /* the homes */
+    int32_t me;   /* the rank that is asked for; with hidden devices or tiles not the index */
+    int32_t tile; /* of the device that the rank is; -1: it is the device, or listed */
 } finder;
 
 static int is_in(const int32_t *list, int32_t n, int32_t value)
@@ -111,6 +113,7 @@ static cpubind_numa_bind_status list_homes(finder *s)
         else
             add_device(s, i, i);
     }
+    s->devices = (cpubind_devices){.affinity = {s->home, s->row, s->n_rank}, .node = s->place};
     return CPUBIND_NUMA_BIND_OK;
 }
 
@@ -167,8 +170,6 @@ static int has_rival(const finder *s)
 static cpubind_numa_bind_status take_share(finder *s)
 {
     const cpubind_host *host = &s->host;
-    const cpubind_devices devices = {.affinity = {s->home, s->row, s->n_rank},
-                                     .node = s->place};
     const cpubind_policy policy = {.strategy = CPUBIND_NEAR, .roles = {{0, 1, 0, 0}}};
     cpubind_plan plan = {.want = &s->me, .n_want = 1};
     cpubind_fault fault;
@@ -182,7 +183,7 @@ static cpubind_numa_bind_status take_share(finder *s)
     plan.work = cpubind_arena_ints(s->arena, plan.cap_work);
     if (!plan.cpu || !plan.row || !plan.work)
         return CPUBIND_NUMA_BIND_NO_MEMORY;
-    if (cpubind_make_plan(host, &devices, &policy, &plan, &fault) == CPUBIND_OK)
+    if (cpubind_make_plan(host, &s->devices, &policy, &plan, &fault) == CPUBIND_OK)
         for (int32_t i = 0; i < plan.row[1]; i++)
             if (is_in(s->out->cpu, s->out->n_cpu, plan.cpu[i]))
                 plan.cpu[n++] = plan.cpu[i];
@@ -198,11 +199,39 @@ static cpubind_numa_bind_status take_share(finder *s)
     return CPUBIND_NUMA_BIND_OK;
 }
 
+/* Takes the part of a tile from the CPUs of its device. Where there are more tiles than CPUs,
+ * they share. */
+static cpubind_numa_bind_status take_tile(finder *s)
+{
+    const int32_t n = s->out->n_cpu;
+    cpubind_placing placing = {.cpu = s->out->cpu,
+                               .n_cpu = n,
+                               .device = s->me,
+                               .n_process = s->facts->device[s->me].accelerator.n_tile,
+                               .process = s->tile,
+                               .is_near = 1};
+    cpubind_fault fault;
+    placing.roles.count[CPUBIND_ROLE_MAIN] = 1;
+    placing.cap_work = CPUBIND_PLACE_WORK(n);
+    placing.work = cpubind_arena_ints(s->arena, placing.cap_work);
+    placing.out_cpu = cpubind_arena_ints(s->arena, n);
+    if (!placing.work || !placing.out_cpu)
+        return CPUBIND_NUMA_BIND_NO_MEMORY;
+    if (cpubind_place_roles(&s->host, &s->devices, &placing, &fault) != CPUBIND_OK ||
+        cpubind_sort_unique(placing.out_cpu, &placing.n_out, NULL) != CPUBIND_OK) {
+        s->out->is_shared = 1;
+        return CPUBIND_NUMA_BIND_OK;
+    }
+    s->out->cpu = placing.out_cpu;
+    s->out->n_cpu = placing.n_out;
+    return CPUBIND_NUMA_BIND_OK;
+}
+
 /* Checks the index and the nodes of the lists. */
-static cpubind_numa_bind_status check(finder *s, const int32_t *rank, int32_t n_rank)
+static cpubind_numa_bind_status check(finder *s, const cpubind_pci_rank *rank, int32_t n_rank)
 {
     const cpubind_numa_asked *asked = s->asked;
-    s->out->device = -1;
+    s->out->device = s->tile = -1;
     if (asked->node) {
         s->out->n_rank = asked->n_node;
         s->me = asked->index;
@@ -223,7 +252,8 @@ static cpubind_numa_bind_status check(finder *s, const int32_t *rank, int32_t n_
     s->out->n_rank = n_rank;
     if (asked->index >= n_rank)
         return CPUBIND_NUMA_BIND_PAST_DEVICES;
-    s->me = s->out->device = rank[asked->index];
+    s->me = s->out->device = rank[asked->index].device;
+    s->tile = rank[asked->index].tile;
     return s->facts->device[s->me].n_cpu > 0 ? CPUBIND_NUMA_BIND_OK
                                              : CPUBIND_NUMA_BIND_NO_PLACE;
 }
@@ -249,7 +279,8 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
                                                 cpubind_arena *arena, cpubind_numa_bound *out)
 {
     finder s = {.facts = facts, .asked = asked, .arena = arena, .out = out};
-    int32_t *rank = cpubind_arena_ints(arena, facts->n_device * CPUBIND_PCI_NUMBERS);
+    cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
+        arena, facts->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
     cpubind_numa_bind_status status;
     memset(out, 0, sizeof *out);
     if (!rank || !cpubind_pci_limit(facts, &asked->limits, arena, &s.host))
@@ -262,9 +293,11 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
     status = list_homes(&s);
     if (status == CPUBIND_NUMA_BIND_OK)
         status = take_allowed(&s, s.home + s.row[s.me], s.row[s.me + 1] - s.row[s.me]);
-    out->has_rivals = status == CPUBIND_NUMA_BIND_OK && has_rival(&s);
+    out->has_rivals = status == CPUBIND_NUMA_BIND_OK && (s.tile >= 0 || has_rival(&s));
     if (out->has_rivals)
         status = take_share(&s);
+    if (status == CPUBIND_NUMA_BIND_OK && s.tile >= 0)
+        status = take_tile(&s);
     if (status != CPUBIND_NUMA_BIND_OK)
         return status;
     if (!asked->node)

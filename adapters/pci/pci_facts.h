@@ -121,7 +121,10 @@ typedef struct cpubind_pci_function {
     int32_t n_bridge;
     int32_t root_bus; /* of its domain */
     cpubind_sight sight;
-    int32_t number[CPUBIND_PCI_NUMBERS]; /* those that its runtime has for it in this process */
+    int32_t number[CPUBIND_PCI_NUMBERS]; /* those that its runtime has for it in this process,
+                                            ascending */
+    int32_t tile[CPUBIND_PCI_NUMBERS];   /* of a device with several: that the number is of; -1:
+                                            all of them */
     int32_t n_number;                    /* 0: not known, or hidden */
 } cpubind_pci_function;
 

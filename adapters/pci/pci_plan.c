@@ -26,35 +26,38 @@ static int has_numbers(const cpubind_pci_facts *f)
     return family != CPUBIND_FAMILY_OTHER;
 }
 
-/* The device with the smallest number from `least` on, which becomes *number; -1: none. */
-static int32_t next_by_number(const cpubind_pci_facts *f, int32_t least, int32_t *number)
+/* The device with the smallest number from `least` on, which becomes *number, and its tile; the
+ * device -1: none. */
+static cpubind_pci_rank next_by_number(const cpubind_pci_facts *f, int32_t least,
+                                       int32_t *number)
 {
-    int32_t best = -1;
+    cpubind_pci_rank best = {-1, -1};
     for (int32_t i = 0; i < f->n_device; i++)
         for (int32_t k = 0; k < f->device[i].n_number; k++)
             if (f->device[i].number[k] >= least &&
-                (best < 0 || f->device[i].number[k] < *number)) {
-                best = i;
+                (best.device < 0 || f->device[i].number[k] < *number)) {
+                best.device = i;
+                best.tile = f->device[i].accelerator.n_tile > 1 ? f->device[i].tile[k] : -1;
                 *number = f->device[i].number[k];
             }
     return best;
 }
 
-int32_t cpubind_pci_ranks(const cpubind_pci_facts *f, int32_t *out)
+int32_t cpubind_pci_ranks(const cpubind_pci_facts *f, cpubind_pci_rank *out)
 {
-    int32_t n = 0, device = 0, number = -1;
+    int32_t n = 0, number = -1;
     if (!has_numbers(f)) {
         for (int32_t i = 0; i < f->n_device; i++)
             if (f->device[i].sight != CPUBIND_SIGHT_HIDDEN)
-                out[n++] = i;
+                out[n++] = (cpubind_pci_rank){i, -1};
         return n;
     }
     for (;;) {
         const int32_t least = number + 1;
-        device = next_by_number(f, least, &number);
-        if (device < 0 || (number > least && !f->is_part))
+        const cpubind_pci_rank next = next_by_number(f, least, &number);
+        if (next.device < 0 || (number > least && !f->is_part))
             return n;
-        out[n++] = device;
+        out[n++] = next;
     }
 }
 
@@ -343,6 +346,7 @@ cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
                                .n_process = n_process,
                                .process = process};
     cpubind_status status;
+    int32_t *cpu;
     placing.is_near = plan->strategy == CPUBIND_NEAR;
     placing.is_checked = 1;
     placing.roles = plan->asked;
@@ -355,8 +359,15 @@ cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
     status = cpubind_place_roles(&plan->host, &plan->devices, &placing, fault);
     out->role_cpu = placing.out_cpu;
     out->roles = placing.out_roles;
+    if (status != CPUBIND_OK || n_process < 2)
+        return status;
+    cpu = cpubind_arena_ints(arena, placing.n_out);
+    if (!cpu)
+        return CPUBIND_ERR_SPACE;
+    memcpy(cpu, placing.out_cpu, (size_t)placing.n_out * sizeof *cpu);
+    out->cpu = cpu;
     out->n_cpu = placing.n_out;
-    return status;
+    return cpubind_sort_unique(cpu, &out->n_cpu, NULL);
 }
 
 /* The pool of a device, from the rows of the core. */
@@ -364,11 +375,12 @@ static cpubind_status take_pool(planner *p, int32_t device, cpubind_pci_pool *po
                                 cpubind_fault *fault)
 {
     cpubind_status status;
-    int32_t k = 0, n = 0;
+    int32_t k = 0;
     while (k < p->devices.affinity.n && p->index[k] != device)
         k++;
     memset(pool, 0, sizeof *pool);
     pool->device = device;
+    pool->tile = -1;
     pool->share = k < p->devices.affinity.n ? k : -1;
     pool->memory_node = -1;
     pool->why = k < p->devices.affinity.n ? p->why[k] : CPUBIND_ERR_EMPTY;
@@ -380,11 +392,36 @@ static cpubind_status take_pool(planner *p, int32_t device, cpubind_pci_pool *po
     for (int32_t i = 0; i < p->core.n_want; i++)
         if (p->want[i] == k) {
             pool->cpu = p->core.cpu + p->core.row[i];
-            pool->n_cpu = n = p->core.row[i + 1] - p->core.row[i];
+            pool->n_cpu = p->core.row[i + 1] - p->core.row[i];
         }
     status = cpubind_pci_place_process(p->out, pool, 0, 0, p->arena, pool, fault);
-    pool->n_cpu = n;
     pool->memory_node = memory_node_of(p, pool);
+    return status;
+}
+
+/* The pools of the ranks: that of the device, or the part of it that is its tile's. */
+static cpubind_status take_pools(planner *p, const cpubind_pci_rank *rank, cpubind_fault *fault)
+{
+    cpubind_status status = CPUBIND_OK;
+    for (int32_t i = 0; i < p->facts->n_device; i++)
+        p->out->of_device[i].device = -1;
+    for (int32_t i = 0; status == CPUBIND_OK && i < p->out->n_pool; i++) {
+        const int32_t device = rank[i].device;
+        const int32_t n_tile = p->facts->device[device].accelerator.n_tile;
+        cpubind_pci_pool *whole = &p->out->of_device[device], *pool = &p->out->pool[i];
+        if (whole->device < 0)
+            status = take_pool(p, device, whole, fault);
+        *pool = *whole;
+        if (status != CPUBIND_OK || rank[i].tile < 0 || whole->n_cpu == 0)
+            continue;
+        pool->why = cpubind_pci_place_process(p->out, whole, n_tile, rank[i].tile, p->arena,
+                                              pool, &pool->fault);
+        if (pool->why == CPUBIND_ERR_SPACE)
+            status = CPUBIND_ERR_SPACE;
+        else if (pool->why != CPUBIND_OK)
+            pool->n_cpu = 0;
+        pool->tile = rank[i].tile;
+    }
     return status;
 }
 
@@ -413,7 +450,8 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
                                      cpubind_pci_plan *out, cpubind_fault *fault)
 {
     planner p = {.facts = facts, .asked = asked, .arena = arena, .out = out};
-    int32_t *rank = cpubind_arena_ints(arena, facts->n_device * CPUBIND_PCI_NUMBERS);
+    cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
+        arena, facts->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
     cpubind_status status;
     memset(out, 0, sizeof *out);
     memset(fault, 0, sizeof *fault);
@@ -423,7 +461,9 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
     out->asked = asked->roles;
     out->n_pool = cpubind_pci_ranks(facts, rank);
     out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);
-    if (!out->pool)
+    out->of_device =
+        (cpubind_pci_pool *)cpubind_arena_take(arena, facts->n_device, sizeof *out->of_device);
+    if (!out->pool || !out->of_device)
         return CPUBIND_ERR_SPACE;
     if (!cpubind_pci_limit(facts, &asked->limits, arena, &out->host))
         return CPUBIND_ERR_SPACE;
@@ -442,8 +482,8 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
         p.core.row[0] = 0;
     if (status == CPUBIND_OK)
         status = cut(&p, fault);
-    for (int32_t i = 0; status == CPUBIND_OK && i < out->n_pool; i++)
-        status = take_pool(&p, rank[i], &out->pool[i], fault);
+    if (status == CPUBIND_OK)
+        status = take_pools(&p, rank, fault);
     out->trace = p.trace;
     return status == CPUBIND_OK && out->overlap != CPUBIND_FOUND_PRESENT ? measure(&p, fault)
                                                                          : status;

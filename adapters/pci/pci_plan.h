@@ -42,9 +42,10 @@ typedef struct cpubind_pci_asked {
                                  have; NULL: each may have those of the limits */
 } cpubind_pci_asked;
 
-/* A device that this process sees, and its CPUs. */
+/* The CPUs of a device that this process sees, or of a tile of it. */
 typedef struct cpubind_pci_pool {
     int32_t device;     /* index in facts->device */
+    int32_t tile;       /* -1: all of the device */
     int32_t share;      /* index in the devices of the plan; -1: it has no share */
     const int32_t *cpu; /* ascending */
     int32_t n_cpu;      /* 0: it has no pool */
@@ -56,9 +57,11 @@ typedef struct cpubind_pci_pool {
 } cpubind_pci_pool;
 
 typedef struct cpubind_pci_plan {
-    cpubind_pci_pool *pool; /* by rank; a rank of a tile has the pool of its device */
+    cpubind_pci_pool *pool; /* by rank; a tile of n has one of n parts of its device's */
     int32_t n_pool;
-    const int32_t *pooled; /* the CPUs of the pools of all devices, hidden ones too */
+    cpubind_pci_pool *of_device; /* by facts->device: the whole pool of a device that has a
+                                    rank; of others `device` is -1 */
+    const int32_t *pooled;       /* the CPUs of the pools of all devices, hidden ones too */
     int32_t n_pooled;
     int32_t n_hidden; /* devices that this process does not see; their CPUs are not given to
                          others */
@@ -93,7 +96,8 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
 
 /* Gives one of several processes of a device its part of the pool.
  *   in      pool: one of the plan, which has CPUs; process: from 0
- *   out     *out: the pool with the CPUs and the roles of the process
+ *   out     *out: the pool with the CPUs and the roles of the process; with n_process below 2
+ *           the roles of the whole pool
  *   errors  ERR_TOO_FEW; ERR_SPACE: try a larger arena */
 cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
                                          const cpubind_pci_pool *pool, int32_t n_process,
@@ -155,14 +159,18 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
 
 /* == Ranks ================================================================== */
 
+typedef struct cpubind_pci_rank {
+    int32_t device; /* index in facts->device */
+    int32_t tile;   /* -1: all of the device */
+} cpubind_pci_rank;
+
 /* Lists the devices that this process sees, by rank: in the order in which the runtime numbers
- * them (a device of several tiles may be there several times), up to the first number that no
- * device has, or, where the facts are of a part of the devices, over such numbers; by address
- * where no runtime numbers them, or where the devices are of several runtimes.
- *   out     indices in facts->device
- *   in      room for facts->n_device * CPUBIND_PCI_NUMBERS
+ * them or their tiles, up to the first number that no device has, or, where the facts are of a
+ * part of the devices, over such numbers; by address where no runtime numbers them, or where
+ * the devices are of several runtimes.
+ *   in      out: room for facts->n_device * CPUBIND_PCI_NUMBERS
  *   returns their number */
-int32_t cpubind_pci_ranks(const cpubind_pci_facts *facts, int32_t *out);
+int32_t cpubind_pci_ranks(const cpubind_pci_facts *facts, cpubind_pci_rank *out);
 
 #ifdef __cplusplus
 }

@@ -107,8 +107,10 @@ static void write_down(cpubind_pci_facts *f, cpubind_family family, const group 
     for (int32_t k = 0; k < g->seen.n; k++) {
         cpubind_pci_function *device = &f->device[g->index[g->seen.item[k].device]];
         device->sight = CPUBIND_SIGHT_VISIBLE;
-        if (has_order && device->n_number < CPUBIND_PCI_NUMBERS)
-            device->number[device->n_number++] = k;
+        if (!has_order || device->n_number == CPUBIND_PCI_NUMBERS)
+            continue;
+        device->number[device->n_number] = k;
+        device->tile[device->n_number++] = g->seen.item[k].tile;
     }
 }
 

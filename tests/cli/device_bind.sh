@@ -211,6 +211,43 @@ shares_a_node() {
 }
 check "two devices of one node get different CPUs" shares_a_node
 
+# A GPU of two tiles, which Level Zero counts as two devices.
+tiles=$out/tiles
+cp -r "$out/shared" "$tiles"
+rm -r "$tiles/proc/driver" "$tiles/sys/bus/pci/devices/0000:02:00.0"
+echo 0x8086 >"$tiles/sys/bus/pci/devices/0000:01:00.0/vendor"
+echo 0x0bd5 >"$tiles/sys/bus/pci/devices/0000:01:00.0/device"
+echo 0x038000 >"$tiles/sys/bus/pci/devices/0000:01:00.0/class"
+
+on_tiles() { # CPUs, argument ...
+    cpus=$1
+    shift
+    "$CPUBIND" apply --root "$tiles" --pid "$worker" "$@" && is_on "$cpus"
+}
+
+parts_tiles() {
+    start
+    on_tiles "$a" --rank 0 && on_tiles "$b" --rank 1 && on_tiles "$before" --pci 0000:01:00.0
+    result=$?
+    restores || result=1
+    end
+    return "$result"
+}
+
+# The record knows the GPU alone, and the process its tile.
+keeps_tile() { # VARIABLE=VALUE
+    start "$@"
+    on_tiles "$b" && on_tiles "$b" && says 0 "as it should be" "$CPUBIND" verify --pid "$worker"
+    result=$?
+    restores || result=1
+    end
+    return "$result"
+}
+
+check "two tiles of a GPU have parts of its pool, and --pci names all of it" parts_tiles
+check "a process that sees one tile keeps it when it is bound again" keeps_tile ZE_AFFINITY_MASK=1
+check "a process that sees both has the one of its rank" keeps_tile LOCAL_RANK=1
+
 start CUDA_VISIBLE_DEVICES=1
 check "the only visible device of the process is found" binds "$b" 0000:02:00.0
 check "rank 0 is the visible device" binds "$b" 0000:02:00.0 --rank 0

@@ -409,7 +409,10 @@ static void check_cpu(const json_t *explained, const json_t *plan)
     const json_t *pools = json_object_get(explained, "pools");
     const char *state = json_string_value(json_object_get(explained, "state"));
     const long cpu = (long)json_integer_value(json_object_get(explained, "cpu"));
-    size_t n = 0;
+    const char *second =
+        json_string_value(json_array_get(json_object_get(explained, "text"), 1));
+    const json_t *pci = NULL;
+    size_t n = 0, n_device = 0;
     char name[32];
     snprintf(name, sizeof name, "CPU %ld ", cpu);
     check_sentences(explained, name);
@@ -424,9 +427,17 @@ static void check_cpu(const json_t *explained, const json_t *plan)
         for (size_t k = 0; k < sizeof roles / sizeof *roles; k++)
             if (is_in(json_string_value(json_object_get(npu, roles[k])), cpu))
                 assert_string_equal(role, roles[k]);
+        n_device += n == 0 || !json_equal(json_object_get(npu, "pci"), pci);
+        pci = json_object_get(npu, "pci");
         n++;
     }
     assert_int_equal(json_object_size(pools), n);
+    if (second && strstr(second, "It is left for another tile of ")) {
+        assert_int_equal(n, 0);
+        assert_string_equal(state, "role");
+        return;
+    }
+    n = n_device; /* tiles of a device share its CPUs for interrupts */
     assert_true(n < 2 || strcmp(state, "twice") == 0);
     assert_true((n == 1) == (strcmp(state, "role") == 0 || strcmp(state, "process") == 0));
     if (n == 0 && strcmp(state, "idle") == 0)
@@ -610,6 +621,20 @@ static json_t *as_npus(const json_t *made)
     return npus;
 }
 
+/* Whether an explanation says which tile of its device a rank is, with the CPUs of the plan. */
+static int says_tile(const json_t *explained, const json_t *npu)
+{
+    const json_t *text = json_object_get(explained, "text");
+    const char *sentence = json_string_value(json_array_get(text, 1));
+    const char *pool = json_string_value(json_object_get(npu, "pool"));
+    char rank[32];
+    snprintf(rank, sizeof rank, "rank %d is tile ",
+             (int)json_integer_value(json_object_get(npu, "npu")));
+    const char *said = sentence ? strstr(sentence, rank) : NULL;
+    const char *cpus = said ? strstr(said, "with CPUs ") : NULL;
+    return cpus && strncmp(cpus + strlen("with CPUs "), pool, strlen(pool)) == 0;
+}
+
 /* Explains all of a plan of other devices, and compares with the plan. */
 static void check_device_explanations(const char *host, const char *const *option)
 {
@@ -631,14 +656,15 @@ static void check_device_explanations(const char *host, const char *const *optio
         const json_t *npu = json_array_get(npus, i), *pci = json_object_get(npu, "pci");
         const json_t *one =
             find(all, "device", json_integer_value(json_object_get(npu, "npu")));
-        if (one) {
-            assert_true(json_equal(pci, json_object_get(one, "pci")));
-            check_npu(npu, one);
-        } else { /* another tile of the device before it */
-            assert_true(i > 0 &&
-                        json_equal(pci, json_object_get(json_array_get(npus, i - 1), "pci")));
-            json_array_remove(json_object_get(shown, "npus"), i);
+        if (!one) { /* another tile of the device before it */
+            const json_t *before = json_array_get(npus, i - 1);
+            assert_true(i > 0 && json_equal(pci, json_object_get(before, "pci")));
+            one = find(all, "device", json_integer_value(json_object_get(before, "npu")));
+            assert_true(says_tile(one, npu));
         }
+        assert_true(json_equal(pci, json_object_get(one, "pci")));
+        if (!says_tile(one, npu))
+            check_npu(npu, one);
     }
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *explained = json_array_get(all, i);
@@ -684,6 +710,13 @@ TEST(explanations_of_other_devices_are_those_of_npus)
         "CPUs 0-47,96-143 are near it, by its numa_node; they are on node 0; its PCI "
         "address is 0000:19:00.0.",
         "part 2 of 8 in the order of the devices; the hidden device 0000:18:00.0 gets 24");
+    WHY("gpu-4max1550", "[]", "1", "Device 0 gets 13 CPUs: 13-25.",
+        "Each tile has a part, with roles of its own: rank 0 is tile 0, with CPUs 13-19, rank "
+        "1 "
+        "is tile 1, with CPUs 20-25.",
+        "Device 1, main: CPUs 20-25");
+    WHY("gpu-4max1550", "[]", "cpu22", "It is in the pool of device 1 (main).");
+    WHY("gpu-4max1550", "[]", "cpu39", "It is left for another tile of device 2.");
     WHY("gpu-snc-8nodes-4mi300x", "[\"--rules\", \"near\"]", "0",
         "The rule is near: whole cores; CPUs in a home go to the devices",
         "12 of its CPUs, 0-5,24-29, at distance 12, are in nobody's home",

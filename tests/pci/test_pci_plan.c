@@ -403,7 +403,7 @@ TEST(excluded_and_forbidden_cpus_are_in_no_pool)
 TEST(ranks_are_in_the_order_of_the_runtime)
 {
     made_host *h = make(16, 2, 0, 1);
-    int32_t rank[MAX_DEVICES * CPUBIND_PCI_NUMBERS];
+    cpubind_pci_rank rank[MAX_DEVICES * CPUBIND_PCI_NUMBERS];
     add(h, 0, -1);
     add(h, 1, -1);
     for (int i = 0; i < 2; i++) {
@@ -413,15 +413,15 @@ TEST(ranks_are_in_the_order_of_the_runtime)
         h->device[i].n_number = 1;
     }
     assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 2);
-    assert_int_equal(rank[0], 1);
-    assert_int_equal(rank[1], 0);
+    assert_int_equal(rank[0].device, 1);
+    assert_int_equal(rank[1].device, 0);
     h->device[1].accelerator.family = CPUBIND_FAMILY_AMD;
     assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 2);
-    assert_int_equal(rank[0], 0);
+    assert_int_equal(rank[0].device, 0);
     h->device[0].sight = CPUBIND_SIGHT_HIDDEN;
     h->device[0].n_number = 0;
     assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 1);
-    assert_int_equal(rank[0], 1);
+    assert_int_equal(rank[0].device, 1);
     drop(h);
 }
 
@@ -429,7 +429,7 @@ TEST(ranks_are_in_the_order_of_the_runtime)
 TEST(ranks_of_named_devices_need_no_number_zero)
 {
     made_host *h = make(16, 2, 0, 1);
-    int32_t rank[MAX_DEVICES * CPUBIND_PCI_NUMBERS];
+    cpubind_pci_rank rank[MAX_DEVICES * CPUBIND_PCI_NUMBERS];
     for (int i = 0; i < 2; i++) {
         add(h, i, -1);
         h->device[i].accelerator.family = CPUBIND_FAMILY_ASCEND;
@@ -440,8 +440,111 @@ TEST(ranks_of_named_devices_need_no_number_zero)
     assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 0);
     h->facts.is_part = 1;
     assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 2);
-    assert_int_equal(rank[0], 1);
-    assert_int_equal(rank[1], 0);
+    assert_int_equal(rank[0].device, 1);
+    assert_int_equal(rank[1].device, 0);
+    drop(h);
+}
+
+/* Two devices of two tiles on one node; the runtime numbers the tiles. */
+static made_host *make_tiles(const char *allowed)
+{
+    made_host *h = make(16, 1, 0, 2);
+    for (int32_t i = 0; i < 2; i++) {
+        cpubind_pci_function *device = &h->device[i];
+        add(h, 0, -1);
+        device->accelerator.family = CPUBIND_FAMILY_INTEL;
+        device->accelerator.n_tile = 2;
+        device->sight = CPUBIND_SIGHT_VISIBLE;
+        for (int32_t tile = 0; tile < 2; tile++) {
+            device->number[tile] = 2 * i + tile;
+            device->tile[tile] = tile;
+        }
+        device->n_number = 2;
+    }
+    if (allowed)
+        allow(h, allowed);
+    return h;
+}
+
+/* A process that sees only one tile finds the part that the others leave for it. */
+TEST(tiles_of_a_device_part_its_pool)
+{
+    static const char *const all_parts[2][4] = {
+        {"0-1,8-9", "2-3,10-11", "4-5,12-13", "6-7,14-15"}, {"0-3", "4-7", "8-11", "12-15"}};
+    static const char *const wholes[2] = {"4-7,12-15", "8-15"};
+    made_host *h = make_tiles(NULL);
+    cpubind_pci_plan plan;
+    cpubind_fault fault;
+    for (int way = 0; way < 2; way++) {
+        const char *const *parts = all_parts[way];
+        cpubind_pci_asked asked = near_rules;
+        asked.strategy = way ? CPUBIND_TOPO_AFFINITY : CPUBIND_NEAR;
+        assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &fault),
+                         CPUBIND_OK);
+        assert_int_equal(plan.n_pool, 4);
+        for (int32_t rank = 0; rank < 4; rank++) {
+            assert_int_equal(plan.pool[rank].device, rank / 2);
+            assert_int_equal(plan.pool[rank].tile, rank % 2);
+            expect_list(plan.pool[rank].cpu, plan.pool[rank].n_cpu, parts[rank]);
+            expect_list(plan.pool[rank].role_cpu, plan.pool[rank].roles.span[1].count,
+                        parts[rank]);
+        }
+        expect_list(plan.of_device[1].cpu, plan.of_device[1].n_cpu, wholes[way]);
+    }
+    h->device[0].sight = CPUBIND_SIGHT_HIDDEN;
+    h->device[0].n_number = 0;
+    h->device[1].n_number = 1;
+    h->device[1].number[0] = 0;
+    h->device[1].tile[0] = 1;
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
+                     CPUBIND_OK);
+    assert_int_equal(plan.n_pool, 1);
+    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, all_parts[0][3]);
+    assert_int_equal(plan.of_device[0].device, -1);
+    h->device[1].tile[0] = -1; /* the process has all tiles */
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
+                     CPUBIND_OK);
+    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, wholes[0]);
+    drop(h);
+}
+
+TEST(no_tile_has_a_pool_where_one_would_have_none)
+{
+    made_host *h = make_tiles("0-1,8");
+    cpubind_pci_plan plan;
+    cpubind_fault fault;
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
+                     CPUBIND_OK);
+    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "0");
+    expect_list(plan.pool[1].cpu, plan.pool[1].n_cpu, "1");
+    expect_list(plan.of_device[1].cpu, plan.of_device[1].n_cpu, "8");
+    for (int32_t rank = 2; rank < 4; rank++) {
+        assert_int_equal(plan.pool[rank].n_cpu, 0);
+        assert_int_equal(plan.pool[rank].why, CPUBIND_ERR_TOO_FEW);
+        assert_int_equal(plan.pool[rank].fault.need, 1);
+    }
+    drop(h);
+}
+
+TEST(tiles_of_a_device_share_its_node_without_overlap)
+{
+    static const char *const parts[] = {"0-1,8-9", "2-3,10-11", "4-5,12-13", "6-7,14-15"};
+    made_host *h = make_tiles(NULL);
+    for (int32_t rank = 0; rank < 4; rank++) {
+        const cpubind_numa_asked asked = {.index = rank};
+        const cpubind_numa_bound bound = expect_bound(h, &asked, parts[rank], "0");
+        assert_true(bound.has_rivals && !bound.is_shared);
+        assert_int_equal(bound.device, rank / 2);
+    }
+    h->device[1].n_number = 0; /* a device alone, and a tile of it */
+    h->facts.n_device = h->facts.devices.affinity.n = 1;
+    h->device[0].number[0] = 0;
+    h->device[0].tile[0] = 1;
+    h->device[0].n_number = 1;
+    expect_bound(h, &(cpubind_numa_asked){.index = 0}, "4-7,12-15", "0");
+    drop(h);
+    h = make_tiles("5");
+    assert_true(expect_bound(h, &(cpubind_numa_asked){.index = 1}, "5", "0").is_shared);
     drop(h);
 }
 
@@ -468,6 +571,9 @@ int main(void)
         cmocka_unit_test(excluded_and_forbidden_cpus_are_in_no_pool),
         cmocka_unit_test(ranks_are_in_the_order_of_the_runtime),
         cmocka_unit_test(ranks_of_named_devices_need_no_number_zero),
+        cmocka_unit_test(tiles_of_a_device_part_its_pool),
+        cmocka_unit_test(no_tile_has_a_pool_where_one_would_have_none),
+        cmocka_unit_test(tiles_of_a_device_share_its_node_without_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
