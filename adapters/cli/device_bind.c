@@ -202,10 +202,7 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
         status = find_tile(o, source, only, &out->devices, &why);
     if (status != API_DONE)
         return cli_fail(o, status, why.text);
-    api_find_npus(source, o, &out->devices);
-    api_free_planned(&bound->planned);
-    bound->planned = out->devices.npus; /* for its warnings */
-    memset(&out->devices.npus, 0, sizeof out->devices.npus);
+    cli_find_npus(o, source, &out->devices, bound);
     if (!o->request.has_rank)
         status = find_rank(o, bound, source, &out->devices);
     if (status == API_DONE)

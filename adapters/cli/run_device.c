@@ -322,7 +322,7 @@ static int explain(const api_options *o, const cli_run_place *place,
                     (int)(bound->device < 0 ? number_at(o->numa_node[index])
                                             : f->device[bound->device].node));
         api_add(why, " has no CPU cores allowed by the current affinity [");
-        api_add_list(why, f->host.cpu, f->host.n_cpu);
+        api_add_list(why, bound->allowed, bound->n_allowed);
         api_add(why, "], skipping NUMA binding for GPU %d", (int)index);
         return !has_lists(o);
     default:
@@ -461,24 +461,33 @@ static int limit_to_own(api_options *o, const api_bound *bound)
     return API_DONE;
 }
 
-static int find_place(api_options *o, const cpubind_source *live, cli_run_place *out)
+void cli_find_npus(const api_options *o, const cpubind_source *source, api_device_plan *devices,
+                   api_bound *bound)
+{
+    api_find_npus(source, o, devices);
+    api_free_planned(&bound->planned);
+    bound->planned = devices->npus;
+    memset(&devices->npus, 0, sizeof devices->npus);
+}
+
+static int find_place(api_options *o, api_bound *bound, cli_run_place *out)
 {
     const int is_live = !o->root && !o->fixture;
-    api_host host = {0};
-    int status = is_live ? API_DONE : open_host(o, &host);
-    const cpubind_source *source = is_live ? live : &host.source;
+    const cpubind_source *source = is_live ? &bound->live.source : &bound->host.source;
+    api_text why = {"", 0};
+    int status = is_live ? API_DONE : open_host(o, &bound->host);
     if (status != API_DONE)
         return status;
     if (o->numa_bind) {
         status = numa_bind(source, o, out);
     } else {
-        api_text why = {"", 0};
         status = api_make_devices(source, o, o->request.has_rank ? NULL : o->pci, &out->devices,
                                   &why);
         status =
             status == API_DONE ? cli_take_device_pool(o, out) : cli_fail(o, status, why.text);
     }
-    api_close_host(&host);
+    if (status == API_DONE && out->device >= 0)
+        cli_find_npus(o, source, &out->devices, bound);
     return status;
 }
 
@@ -498,7 +507,7 @@ int cli_find_run_place(api_options *options, api_bound *bound, cli_run_place *ou
         options->topo.n_own_cpu = own.n;
     }
     if (status == API_DONE)
-        status = find_place(options, &bound->live.source, out);
+        status = find_place(options, bound, out);
     if (status != API_DONE)
         return status;
     return cli_make_place_goal(options, out, bound);

@@ -285,6 +285,8 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
     memset(out, 0, sizeof *out);
     if (!rank || !cpubind_pci_limit(facts, &asked->limits, arena, &s.host))
         return CPUBIND_NUMA_BIND_NO_MEMORY;
+    out->allowed = s.host.cpu;
+    out->n_allowed = s.host.n_cpu;
     status = check(&s, rank, cpubind_pci_ranks(facts, rank));
     if (status != CPUBIND_NUMA_BIND_OK)
         return status;

@@ -143,8 +143,10 @@ typedef struct cpubind_numa_bound {
     int32_t n_denied;    /* near CPUs that are not allowed */
     int32_t has_rivals; /* 1: other ranks have CPUs of this one's home, and each gets a share */
     int32_t is_shared;  /* 1: there are fewer CPUs than ranks: others have these, too */
-    int32_t n_rank;     /* NO_PLACE, PAST: ranks that there are */
-    int32_t bad_node;   /* NO_NODE */
+    const int32_t *allowed; /* the CPUs that count, ascending */
+    int32_t n_allowed;
+    int32_t n_rank;   /* NO_PLACE, PAST: ranks that there are */
+    int32_t bad_node; /* NO_NODE */
 } cpubind_numa_bound;
 
 /* Finds the CPUs and the nodes of one rank. Ranks of one node get CPUs that no other has, by

@@ -43,6 +43,7 @@ CPUs are lists of numactl: 1:2|same|125|entries must use numactl CPU list syntax
 a list of the second rank is checked too|same|125|entries must use numactl CPU list syntax|--numa-bind --index 0 --numa-bind-cpus 0 abc
 ranges ascend|same|125|numa_bind_cpus ranges must be ascending, but got '4-1'|--numa-bind --index 0 --numa-bind-cpus 4-1
 an unknown node is an error|better: numactl finds it when the worker starts|125|names node 7, and this host has nodes 0-1|--numa-bind --numa-bind-nodes 0 7 --index 0
+CPUs that are not allowed are an error with those that are|same|125|allowed by the current affinity [@a]|--numa-bind --numa-bind-cpus @b --index 0 --allowed @a
 CPUs that are not allowed are an error|better: before anything changes|125|has no CPU cores allowed by the current affinity|--numa-bind --numa-bind-cpus 1023 --index 0
 ROWS
 
