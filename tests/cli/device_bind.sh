@@ -6,8 +6,8 @@
 #
 # The host is a snapshot with two CPUs of this machine, each on a node of its own, and two GPUs
 # near each; the processes are real, and the script starts them. As root the script runs with a
-# /run of its own and does not touch the records of this machine; where others use accelerators,
-# it has processes of its own, too, and apply --all finds none but these.
+# /run and processes of its own: it touches no record and no process of this machine, of which
+# some may name a device.
 LC_ALL=C
 export LC_ALL
 
@@ -15,12 +15,9 @@ BUILD=${BUILD:-build}
 if [ -z "$BIND_MOUNTS" ]; then
     BIND_MOUNTS=shared
     export BIND_MOUNTS
-    own=-m
-    [ -z "$(find /proc/[0-9]*/fd -lname '/dev/nvidia*' 2>/dev/null)" ] || own='-m -p -f --mount-proc'
-    # The words are split on purpose.
-    # shellcheck disable=SC2086
-    if [ "$(id -u)" -eq 0 ] && unshare $own mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        BIND_MOUNTS=own exec unshare $own "$0" "$@"
+    if [ "$(id -u)" -eq 0 ] &&
+        unshare -m -p -f --mount-proc mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+        BIND_MOUNTS=own exec unshare -m -p -f --mount-proc "$0" "$@"
     fi
 fi
 [ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1

@@ -5,19 +5,22 @@
 #   tests/service/device_service.sh     from the top folder; BUILD has the command and outputs
 #
 # The host is a snapshot with two CPUs of this machine, each on a node of its own, and a GPU near
-# each; the processes are real, and the script starts them. It needs root: it has a /run and a
-# /dev of its own and does not touch the records or a service of this machine. The numbers of the
-# GPUs are high, so that no process of another test or of this machine has their files open.
+# each; the processes are real, and the script starts them. It needs root: it has a /run, a /dev
+# and processes of its own, and touches no record, service or process of this machine.
 LC_ALL=C
 export LC_ALL
 
 BUILD=${BUILD:-build}
-if [ "$(id -u)" -ne 0 ] || ! unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
+own='unshare -m -p -f --mount-proc'
+# The words are split on purpose.
+# shellcheck disable=SC2086
+if [ "$(id -u)" -ne 0 ] || ! $own mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
     echo "1..0 # SKIP a /run of its own needs root"
     exit 0
 fi
 if [ -z "$SERVICE_MOUNTS" ]; then
-    SERVICE_MOUNTS=own exec unshare -m "$0" "$@"
+    # shellcheck disable=SC2086
+    SERVICE_MOUNTS=own exec $own "$0" "$@"
 fi
 mount -t tmpfs -o mode=755 tmpfs /run || exit 1
 
