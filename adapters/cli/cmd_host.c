@@ -282,7 +282,8 @@ static void warn_events(const host_call *c)
 
 static const char *no_process(const host_call *c)
 {
-    return c->is_on_devices ? "no process has a file of a device open"
+    return c->is_on_devices ? "no process uses a device: it would have a file of one open, "
+                              "or variables of its own that name one"
                             : "no process drives an NPU";
 }
 

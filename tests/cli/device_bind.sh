@@ -543,7 +543,7 @@ watches_all() {
     return "$result"
 }
 
-check "apply --all without a process" says 0 "no process has a file of a device open" all apply
+check "apply --all without a process" says 0 "no process uses a device: it would have a file" all apply
 check "apply --all --pci is about devices alone" says 2 "leave out the options" all apply \
     --pci 0000:01:00.0 --scope own
 check "--pci of a function that is not there is refused" says 1 "no PCI function" all apply \
