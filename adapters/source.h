@@ -16,6 +16,12 @@
  *                                      for reading and writing: a node's text is "major:minor"
  *                                      and a line feed. No node is ever opened: to open one is
  *                                      to claim the device
+ *          dev/nvidia, dev/nvidia/nvidia0, dev/dri/renderD128, dev/accel/accel0
+ *                                      the same of other accelerators: nodes nvidia<N> of
+ *                                      /dev, renderD<N> of /dev/dri, accel<N> of /dev/accel;
+ *                                      where a source is of another process, that process has
+ *                                      these in its /dev
+ *          sys/.../drm, sys/.../accel  folders of a PCI function, for the names in them
  *          sys/.../physfn              empty, on a virtual PCI function alone
  *          uname                       one line: the machine, as `uname -m` prints it
           date                        one line: when the host was captured, 2026-11-23T01:02:03Z

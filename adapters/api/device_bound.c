@@ -31,6 +31,8 @@ static cpubind_input read_view(void *ctx, const char *name)
 static cpubind_input list_view(void *ctx, const char *name)
 {
     const api_process_view *m = (const api_process_view *)ctx;
+    if (strncmp(name, "dev/", 4) == 0 && !m->process)
+        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
     return m->host->list(m->host->ctx, name);
 }
 

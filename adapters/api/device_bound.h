@@ -12,7 +12,7 @@
  * others than those of the process. */
 typedef struct api_process_view {
     const cpubind_source *host;
-    const cpubind_source *process; /* NULL: an empty environment */
+    const cpubind_source *process; /* NULL: an empty environment, and no device files */
     char *status;                  /* free(3)'s; NULL: the allowed CPUs of the process */
     int32_t status_len;
 } api_process_view;

@@ -546,7 +546,7 @@ static const char *node_path(facts_reader *r, const char *text, cpubind_slice na
 }
 
 /* Reads the udevids of the device nodes that this process may open, ascending. Two names may
- * lead to one device; *is_there is 0 without such a folder. */
+ * lead to one device; *is_there is 0 without such a folder, or such a node in it. */
 static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, int *is_there)
 {
     facts_reader *r = d->r;
@@ -577,6 +577,8 @@ static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, in
         major = number.major;
         insert_number(*out, n, number.minor);
     }
+    if (cap > 0 && *n == 0)
+        *is_there = 0; /* a capture has the nodes of other accelerators in folders below it */
     return code;
 }
 

@@ -21,7 +21,9 @@ typedef enum rule {
     RULE_ELSE,      /* visited when the file before it is absent */
     RULE_NO_ONLINE, /* visited when sys/devices/system/cpu/online is absent */
     RULE_ROOT,      /* a file that only root may read: no visit when this user may not */
-    RULE_OTHER /* of a function of MEMBER_CLASSED: no visit when MEMBER_FUNCTION has had it */
+    RULE_OTHER, /* of a function of MEMBER_CLASSED: no visit when MEMBER_FUNCTION has had it */
+    RULE_NAMES  /* the same, of a folder whose names alone count: they are visited as empty
+                   files */
 } rule;
 
 /* A file below a folder of the list. */
@@ -116,7 +118,9 @@ static const group groups[] = {
       {"local_cpulist", RULE_OTHER},
       {"physfn", RULE_OTHER},
       {"sriov_numvfs", RULE_ALWAYS},
-      {"secondary_bus_number", RULE_ALWAYS}}},
+      {"secondary_bus_number", RULE_ALWAYS},
+      {"drm/", RULE_NAMES},
+      {"accel/", RULE_NAMES}}},
     {"proc/driver/nvidia/gpus",
      "",
      MEMBER_FOLDER,
@@ -124,6 +128,9 @@ static const group groups[] = {
     {"proc/trs_core/proc", "", MEMBER_PROCESS, {{"summary", RULE_ALWAYS}}},
     {"sys/class/devdrv-class", "davinci", MEMBER_FOLDER, {{"dev", RULE_ALWAYS}}},
     {"dev", "davinci", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
+    {"dev/nvidia", "nvidia", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
+    {"dev/dri", "renderD", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
+    {"dev/accel", "accel", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
 };
 
 /* The files of a cgroup that name CPUs: of the hierarchy of version 2, and of the version 1
@@ -428,15 +435,17 @@ static int visit_mailboxes(const walk *outer, const char *irq, int32_t n)
     return result;
 }
 
-/* Visits all files of folder w->name, msi_irqs, which ends in a slash, and the mailboxes of its
- * interrupts. */
-static int visit_folder(walk *w)
+/* Visits all files of folder w->name, which ends in a slash, and the mailboxes of its
+ * interrupts (msi_irqs); or its names. */
+static int visit_folder(walk *w, int has_names)
 {
     const int32_t len = w->len;
-    cpubind_input listing;
+    cpubind_input listing, empty;
     cpubind_slice part;
     int32_t at = 0;
     int result;
+    memset(&empty, 0, sizeof empty);
+    empty.state = CPUBIND_INPUT_PRESENT;
     cut(w, len - 1);
     result = list_folder(w, &listing);
     while (result == 0 && next_part(listing, &at, &part)) {
@@ -444,8 +453,8 @@ static int visit_folder(walk *w)
         if (!is_part(listing.data + part.at, part.len))
             continue;
         if (append(w, "/", 1) && append(w, listing.data + part.at, part.len))
-            result = visit_file(w);
-        if (result == 0 && w->is_irqs_hidden)
+            result = has_names ? visit_answer(w, empty) : visit_file(w);
+        if (result == 0 && w->is_irqs_hidden && !has_names)
             result = visit_mailboxes(w, listing.data + part.at, part.len);
     }
     return result;
@@ -462,6 +471,7 @@ static int is_wanted(const walk *w, const leaf *l)
     case RULE_NO_ONLINE:
         return !w->is_online_there;
     case RULE_OTHER:
+    case RULE_NAMES:
         return w->is_other;
     }
     return 1;
@@ -477,7 +487,7 @@ static int visit_leaves(walk *w, const group *g)
         cut(w, len);
         if (!is_wanted(w, l) || !append_text(w, l->name))
             continue;
-        result = is_folder(l)           ? visit_folder(w)
+        result = is_folder(l)           ? visit_folder(w, l->rule == RULE_NAMES)
                  : l->rule == RULE_ROOT ? visit_file_of_root(w)
                                         : visit_file(w);
     }

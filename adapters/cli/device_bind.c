@@ -34,8 +34,11 @@ int cli_read_device_workers(const api_options *options, const cpubind_source *so
 {
     reading r = {.source = source, .facts = &topo->facts};
     cpubind_pci_request request = options->topo;
-    cpubind_device_question question = {
-        .source = source, .facts = &topo->facts, .request = &request, .nodes = &r.nodes};
+    cpubind_device_question question = {.source =
+                                            options->root || options->fixture ? source : NULL,
+                                        .facts = &topo->facts,
+                                        .request = &request,
+                                        .nodes = &r.nodes};
     cpubind_arena arena = {NULL, 0, 0};
     cpubind_linux_fault fault = {.what = ""};
     api_text why = {"", 0};

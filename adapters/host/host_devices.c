@@ -11,8 +11,8 @@
 
 /* == The host =============================================================== */
 
-/* The files of the host without those that are about this process: the CPUs and the variables
- * of cpubind itself say nothing about the processes that use devices. */
+/* The files of the host without those that are about this process: the CPUs, the variables and
+ * the device files of cpubind itself say nothing about the processes that use devices. */
 static cpubind_input read_host(void *ctx, const char *name)
 {
     const cpubind_source *source = (const cpubind_source *)ctx;
@@ -24,6 +24,8 @@ static cpubind_input read_host(void *ctx, const char *name)
 static cpubind_input list_host(void *ctx, const char *name)
 {
     const cpubind_source *source = (const cpubind_source *)ctx;
+    if (strncmp(name, "dev/", 4) == 0)
+        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
     return source->list(source->ctx, name);
 }
 

@@ -109,7 +109,8 @@ typedef struct cpubind_pci_function {
     int32_t interface_len;
     int32_t is_virtual;  /* 1: a virtual function (SR-IOV) */
     int32_t n_virtual;   /* virtual functions that it has now */
-    int32_t is_driven;   /* 1: the driver of its vendor lists it; 0: it lists others alone */
+    int32_t is_driven;   /* 1: the driver of its vendor lists it; 0: it lists others alone, or
+                            this process has files of others alone; -1: not known */
     int32_t numa_node;   /* as the kernel prints it; -1 where there is no such file, too */
     int32_t node;        /* the node with CPUs that it is near */
     int32_t memory_node; /* the node that its own memory is (NVIDIA on Grace and POWER) */

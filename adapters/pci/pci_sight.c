@@ -1,4 +1,5 @@
-/* pci_sight.c - what this process sees of each device, by the variables of the runtimes
+/* pci_sight.c - what this process sees of each device, by its device files and the variables of
+ * the runtimes
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. visible_devices.h has the rules. A
@@ -6,6 +7,7 @@
  * of AMD and Intel do; CUDA does with CUDA_DEVICE_ORDER=PCI_BUS_ID, and otherwise among devices
  * that are equally fast: here, of one device id.
  */
+#include "device_users.h"
 #include "pci_reader.h"
 #include "visible_devices.h"
 
@@ -194,6 +196,70 @@ static cpubind_pci_status read_level_zero(pci_reader *r, cpubind_input env)
     return CPUBIND_PCI_OK;
 }
 
+/* == Device files =========================================================== */
+
+/* The folders of device files as inputs of the process. */
+#define INPUT_NVIDIA_NODES "dev/nvidia"
+#define INPUT_DRI_NODES    "dev/dri"
+#define INPUT_ACCEL_NODES  "dev/accel"
+
+/* Whether this process may open a device file: "/dev/nvidia0", "/dev/dri/renderD128". */
+static int has_file(const pci_reader *r, const char *path)
+{
+    static const struct {
+        const char *start, *input;
+        int32_t at; /* where the name is in the path */
+    } rows[] = {{"/dev/dri/", INPUT_DRI_NODES, (int32_t)sizeof "/dev/dri/" - 1},
+                {"/dev/accel/", INPUT_ACCEL_NODES, (int32_t)sizeof "/dev/accel/" - 1},
+                {"/dev/", INPUT_NVIDIA_NODES, (int32_t)sizeof "/dev/" - 1}};
+    cpubind_input listing;
+    cpubind_slice name;
+    int32_t at = 0;
+    int i = 0;
+    while (memcmp(path, rows[i].start, (size_t)rows[i].at) != 0)
+        i++;
+    path += rows[i].at;
+    listing = r->source->list(r->source->ctx, rows[i].input);
+    while (pci_next_name(listing, &at, &name))
+        if ((size_t)name.len == strlen(path) &&
+            memcmp(listing.data + name.at, path, (size_t)name.len) == 0)
+            return 1;
+    return 0;
+}
+
+/* Finds the devices without a file that this process may open, where others of their family
+ * have one: a container leaves them out, or they have another driver, and no runtime of this
+ * process sees them. Where it may open none, nothing is known. */
+static cpubind_pci_status read_files(pci_reader *r)
+{
+    static const char *const folders[] = {INPUT_NVIDIA_NODES, INPUT_DRI_NODES,
+                                          INPUT_ACCEL_NODES};
+    static const char display[] = "/dev/dri/card";
+    cpubind_pci_facts *f = r->facts;
+    int32_t n_file[CPUBIND_FAMILY_COUNT] = {0};
+    cpubind_device_nodes nodes;
+    int32_t *n_own;
+    int is_there = 0;
+    for (int i = 0; i < 3; i++)
+        is_there |= pci_is_present(r->source->list(r->source->ctx, folders[i]));
+    if (!is_there)
+        return CPUBIND_PCI_OK;
+    n_own = cpubind_arena_ints(r->arena, f->n_device);
+    if (!n_own || !cpubind_device_nodes_read(r->source, f, r->arena, &nodes))
+        return CPUBIND_PCI_NO_MEMORY;
+    memset(n_own, 0, (size_t)f->n_device * sizeof *n_own);
+    for (int32_t i = 0; i < nodes.n; i++)
+        if (memcmp(nodes.row[i].path, display, sizeof display - 1) != 0 &&
+            has_file(r, nodes.row[i].path)) {
+            n_own[nodes.row[i].device]++;
+            n_file[f->device[nodes.row[i].device].accelerator.family]++;
+        }
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (n_own[i] == 0 && n_file[f->device[i].accelerator.family] > 0)
+            f->device[i].is_driven = 0;
+    return CPUBIND_PCI_OK;
+}
+
 static int has_family(const cpubind_pci_facts *f, cpubind_family family)
 {
     for (int32_t i = 0; i < f->n_device; i++)
@@ -210,10 +276,15 @@ cpubind_pci_status cpubind_priv_pci_read_sight(pci_reader *r)
                                         [CPUBIND_FAMILY_INTEL] = read_level_zero};
     cpubind_input env;
     cpubind_pci_status status = pci_ask(r, "env", &env);
+    if (status == CPUBIND_PCI_OK)
+        status = read_files(r);
     for (int family = 0; status == CPUBIND_PCI_OK && family < CPUBIND_FAMILY_COUNT; family++) {
         r->facts->runtime[family].value_len[0] = r->facts->runtime[family].value_len[1] = -1;
         if (read[family] && has_family(r->facts, (cpubind_family)family))
             status = read[family](r, env);
     }
+    for (int32_t i = 0; i < r->facts->n_device; i++)
+        if (!r->facts->device[i].is_driven && !read[r->facts->device[i].accelerator.family])
+            r->facts->device[i].sight = CPUBIND_SIGHT_HIDDEN;
     return status;
 }

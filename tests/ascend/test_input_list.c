@@ -66,6 +66,11 @@ TEST(an_input_that_is_read_is_known)
         "sys/class/devdrv-class/davinci3/dev",
         "dev/davinci0",
         "dev/davinci15",
+        "dev/nvidia/nvidia0",
+        "dev/dri/renderD128",
+        "dev/accel/accel7",
+        "sys/bus/pci/devices/0000:c1:00.0/drm/renderD128",
+        "sys/bus/pci/devices/0000:c1:00.0/accel/accel7",
         "sys/bus/pci/devices/0000:c1:00.0/physfn",
         "sys/bus/pci/devices/0000:c1:00.0/class",
         "sys/bus/pci/devices/0000:c1:00.0/sriov_numvfs",
@@ -163,6 +168,13 @@ TEST(an_input_that_nothing_reads_is_not_known)
         "dev/davinci3/x",
         "dev/davinci_manager",
         "dev/null",
+        "dev/nvidia0",
+        "dev/nvidia/nvidiactl",
+        "dev/dri",
+        "dev/dri/card0",
+        "dev/accel/accel",
+        "sys/bus/pci/devices/0000:c1:00.0/drm",
+        "sys/bus/pci/devices/0000:c1:00.0/drm/card0/dev",
         "sys/fs/cgroup/memory.max",
         "sys/fs/cgroup/a/cgroup.procs",
         "sys/fs/cgroup",
@@ -412,7 +424,12 @@ TEST(functions_of_these_classes_are_visited)
     set(&h, "sys/bus/pci/devices/b/numa_node", "0\n");
     set(&h, "sys/bus/pci/devices/b/msi_irqs/", "12\n");
     set(&h, "sys/bus/pci/devices/b/msi_irqs/12", "msix\n");
+    set(&h, "sys/bus/pci/devices/b/drm/", "card0\nrenderD128\n"); /* folders: names alone */
     set(&h, "sys/bus/pci/devices/c/class", "0x010802\n");
+    set(&h, "sys/bus/pci/devices/c/drm/", "card1\n");
+    set(&h, "sys/bus/pci/devices/d/drm/", "card2\n");
+    set(&h, "dev/dri/", "by-path\ncard0\nrenderD128\n");
+    set(&h, "dev/dri/renderD128", "226:128\n");
     set(&h, "sys/bus/pci/devices/c/vendor", "0x144d\n");
     set(&h, "sys/bus/pci/devices/d/class", "0x020000\n");
     set(&h, "sys/bus/pci/devices/d/vendor", "0x19e5\n");
@@ -422,8 +439,9 @@ TEST(functions_of_these_classes_are_visited)
                       "sys/bus/pci/devices/a/vendor "
                       "sys/bus/pci/devices/a/secondary_bus_number "
                       "sys/bus/pci/devices/b/class sys/bus/pci/devices/b/vendor "
-                      "sys/bus/pci/devices/b/numa_node sys/bus/pci/devices/d/class "
-                      "proc/driver/nvidia/gpus/0000:17:00.0/information ");
+                      "sys/bus/pci/devices/b/numa_node sys/bus/pci/devices/b/drm/card0 "
+                      "sys/bus/pci/devices/b/drm/renderD128 sys/bus/pci/devices/d/class "
+                      "proc/driver/nvidia/gpus/0000:17:00.0/information dev/dri/renderD128 ");
 }
 
 TEST(names_that_no_folder_holds_are_skipped)

@@ -784,31 +784,40 @@ static struct {
     const char *refused; /* a node that this process may not open */
     const char *missing; /* a node that is gone since the folder was listed */
     const char *plain;   /* a node that is a regular file */
+    const char *root;    /* of another process, which has this /dev; ends in a slash */
     int stat_error, access_error;
 } nodes;
 
 static int nodes_openat(int dir, const char *path, int flags)
 {
     char full[SCRATCH_PATH * 2];
-    if (strncmp(path, "dev/", 4) == 0)
+    const char *own = nodes.root && strncmp(path, nodes.root, strlen(nodes.root)) == 0
+                          ? path + strlen(nodes.root)
+                          : path;
+    const int is_folder =
+        strcmp(own, "dev") == 0 || strcmp(own, "dev/dri") == 0 || strcmp(own, "dev/accel") == 0;
+    if (strncmp(own, "dev/", 4) == 0 && !is_folder)
         nodes.is_opened = 1;
-    if (strcmp(path, "dev") != 0)
+    if (!is_folder || (nodes.root && own == path))
         return openat(dir, path, flags);
-    scratch_path(&f.s, "dev", full);
+    scratch_path(&f.s, own, full);
     return open(full, flags);
 }
 
 static int nodes_statat(int dir, const char *path, struct stat *out)
 {
+    static const char digits[] = "0123456789";
+    const size_t n_root = nodes.root ? strlen(nodes.root) : 0;
     (void)dir;
     memset(out, 0, sizeof *out);
     errno = nodes.stat_error ? nodes.stat_error : ENOENT;
-    if (nodes.stat_error || strncmp(path, "dev/davinci", 11) != 0 ||
+    if (nodes.stat_error || (nodes.root && strncmp(path, nodes.root, n_root) != 0) ||
+        strncmp(path + n_root, "dev/", 4) != 0 ||
         (nodes.missing && strcmp(path, nodes.missing) == 0))
         return -1;
     out->st_mode =
         nodes.plain && strcmp(path, nodes.plain) == 0 ? S_IFREG | 0660 : S_IFCHR | 0660;
-    out->st_rdev = makedev(236, (unsigned)atoi(path + 11));
+    out->st_rdev = makedev(236, (unsigned)atoi(path + n_root + strcspn(path + n_root, digits)));
     return 0;
 }
 
@@ -822,24 +831,32 @@ static int nodes_accessat(int dir, const char *path, int mode)
                : 0;
 }
 
-static void open_with_nodes(void)
+/*   in      pid, root: of another process; 0, NULL: this one */
+static void open_nodes_of(pid_t pid, const char *root)
 {
     static const char *const names[] = {"davinci0",  "davinci1",        "davinci10", "davinci2",
                                         "davinci03", "davinci_manager", "davinci",   "null",
-                                        "vdavinci7", "davinci2x"};
+                                        "vdavinci7", "davinci2x",       "nvidia1",   "nvidia0",
+                                        "nvidiactl", "dri/renderD128",  "dri/card0"};
     char name[64];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(name, sizeof name, "dev/%s", names[i]);
         scratch_file(&f.s, name, "");
     }
     memset(&nodes, 0, sizeof nodes);
+    nodes.root = root;
     nodes.sys = cpubind_sys_real;
     nodes.sys.openat = nodes_openat;
     nodes.sys.statat = nodes_statat;
     nodes.sys.accessat = nodes_accessat;
-    scratch_need(open_live(0, 1000, &nodes.sys, &f.host, NULL) == CPUBIND_LINUX_OK,
+    scratch_need(open_live(pid, 1000, &nodes.sys, &f.host, NULL) == CPUBIND_LINUX_OK,
                  "cpubind_linux_open_live");
     f.source = cpubind_linux_source(f.host);
+}
+
+static void open_with_nodes(void)
+{
+    open_nodes_of(0, NULL);
 }
 
 TEST(nodes_that_this_process_may_open_are_listed_and_never_opened)
@@ -850,6 +867,32 @@ TEST(nodes_that_this_process_may_open_are_listed_and_never_opened)
     assert_true(is_failed(get("dev/davinci03"), EINVAL, "not a regular file"));
     assert_true(is_failed(get("dev/davinci_manager"), EINVAL, "not a regular file"));
     assert_true(is_failed(get("dev/null"), EINVAL, "not a regular file"));
+    assert_false(nodes.is_opened);
+}
+
+TEST(nodes_of_other_accelerators_have_folders_of_their_own)
+{
+    open_with_nodes();
+    assert_true(is_text(names_in("dev/nvidia"), "nvidia0\nnvidia1\n"));
+    assert_true(is_text(names_in("dev/dri"), "renderD128\n"));
+    assert_true(is_state(names_in("dev/accel"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_text(get("dev/nvidia/nvidia1"), "236:1\n"));
+    assert_true(is_text(get("dev/dri/renderD128"), "236:128\n"));
+    assert_true(is_failed(get("dev/nvidia/nvidiactl"), EINVAL, "not a regular file"));
+    assert_true(is_failed(get("dev/nvidia1"), EINVAL, "not a regular file"));
+    assert_true(is_failed(get("dev/dri/card0"), EINVAL, "not a regular file"));
+    assert_false(nodes.is_opened);
+}
+
+/* Those of NPUs are read as this process has them: so the numbers of the driver are. */
+TEST(nodes_of_other_accelerators_are_those_of_the_process)
+{
+    char root[64];
+    snprintf(root, sizeof root, "proc/%ld/root/", (long)getpid());
+    open_nodes_of(getpid(), root);
+    assert_true(is_text(names_in("dev/nvidia"), "nvidia0\nnvidia1\n"));
+    assert_true(is_text(get("dev/dri/renderD128"), "236:128\n"));
+    assert_true(is_state(names_in("dev"), CPUBIND_INPUT_ABSENT));
     assert_false(nodes.is_opened);
 }
 
@@ -976,6 +1019,8 @@ int main(void)
         EACH(variables_of_a_cpuset_follow_sorted),
         EACH(the_environment_and_the_cgroup_are_those_of_the_process),
         EACH(nodes_that_this_process_may_open_are_listed_and_never_opened),
+        EACH(nodes_of_other_accelerators_have_folders_of_their_own),
+        EACH(nodes_of_other_accelerators_are_those_of_the_process),
         EACH(a_node_that_this_process_may_not_open_is_absent),
         EACH(without_a_node_the_list_is_absent),
         EACH(a_node_that_cannot_be_examined_fails),

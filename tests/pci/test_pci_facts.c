@@ -475,6 +475,68 @@ TEST(gpus_that_the_driver_does_not_list_are_no_devices_of_cuda)
     free_host(h);
 }
 
+/* A container has the files of some devices; the bus shows all of them. */
+TEST(devices_without_a_file_of_this_process_are_hidden)
+{
+    const char *mi300x[3] = {"0x120000\n", "0x1002\n", "0x74a1\n"};
+    const char *gaudi[3] = {"0x120000\n", "0x1da3\n", "0x1020\n"};
+    const char **amd[] = {mi300x, mi300x, mi300x, mi300x};
+    const char **nvidia[] = {gpu, gpu, gpu, gpu}, **habana[] = {gaudi, gaudi, gaudi, gaudi};
+    const struct {
+        const char ***ids;
+        const char *leaf, *folder, *env, *all, *two, *one;
+    } cases[] = {
+        {amd, "drm/renderD12", "dev/dri/renderD12", "", "0123", "-0-1", "---0"},
+        {amd, "drm/renderD12", "dev/dri/renderD12", "HIP_VISIBLE_DEVICES=1\n", "-0--", "---0",
+         "----"},
+        {nvidia, NULL, "dev/nvidia/nvidia", "", "0123", "-0-1", "---0"},
+        {habana, "accel/accel", "dev/accel/accel", "", "????", "-?-?", "---?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pci_host *h = host_of(4, four, cases[i].ids);
+        char name[4][80], leaf[4][40], node[4][40];
+        put(h, "env", cases[i].env);
+        for (int k = 0; k < 4; k++) {
+            if (cases[i].leaf) {
+                snprintf(leaf[k], sizeof leaf[k], "%s%d", cases[i].leaf, k);
+                put_leaf(h, four[k], leaf[k], "");
+                put_leaf(h, four[k], "drm/card0", "");
+            } else {
+                snprintf(name[k], sizeof name[k], "proc/driver/nvidia/gpus/%s/information",
+                         four[k]);
+                snprintf(leaf[k], sizeof leaf[k], "Device Minor: \t %d\n", k);
+                put(h, name[k], leaf[k]);
+            }
+        }
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_sight(h, cases[i].all);
+        for (int k = 3; k > 0; k -= 2) {
+            snprintf(node[k], sizeof node[k], "%s%d", cases[i].folder, k);
+            put(h, node[k], "1:1\n");
+            assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+            assert_sight(h, k == 3 ? cases[i].one : cases[i].two);
+        }
+        free_host(h);
+    }
+}
+
+/* One GPU has another driver, such as vfio-pci, and no folder drm. */
+TEST(devices_without_the_driver_of_the_others_are_hidden)
+{
+    const char *max[3] = {"0x038000\n", "0x8086\n", "0x0bda\n"};
+    const char **alike[] = {max, max, max, max};
+    pci_host *h = host_of(4, four, alike);
+    put_leaf(h, four[0], "drm/renderD128", "");
+    put_leaf(h, four[1], "drm/renderD129", "");
+    put_leaf(h, four[3], "drm/renderD130", "");
+    put(h, "dev/dri/renderD128", "226:128\n");
+    put(h, "dev/dri/renderD129", "226:129\n");
+    put(h, "dev/dri/renderD130", "226:130\n");
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_sight(h, "01-2");
+    free_host(h);
+}
+
 TEST(hip_counts_what_rocr_leaves)
 {
     const char *mi300x[3] = {"0x120000\n", "0x1002\n", "0x74a1\n"};
@@ -685,6 +747,8 @@ int main(void)
         cmocka_unit_test(every_arena_that_is_too_small_says_so),
         cmocka_unit_test(cuda_shows_equal_gpus_by_address_and_others_by_speed),
         cmocka_unit_test(gpus_that_the_driver_does_not_list_are_no_devices_of_cuda),
+        cmocka_unit_test(devices_without_a_file_of_this_process_are_hidden),
+        cmocka_unit_test(devices_without_the_driver_of_the_others_are_hidden),
         cmocka_unit_test(hip_counts_what_rocr_leaves),
         cmocka_unit_test(level_zero_numbers_tiles_unless_devices_are_composite),
         cmocka_unit_test(virtual_functions_are_devices_where_there_are_no_physical_ones),

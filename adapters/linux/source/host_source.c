@@ -450,13 +450,47 @@ static cpubind_input read_machine(cpubind_linux_host *host)
 
 /* == Device nodes of the live host ========================================== */
 
-/* Whether a name is that of an NPU's node: "davinci" and a number. */
-static int is_node_name(const char *name)
+/* The nodes that are inputs, a row for each folder of them. */
+typedef struct node_folder {
+    const char *input, *folder;
+    const char *start; /* of a name; a number follows */
+    int is_of_process; /* they are those of the process of the host */
+} node_folder;
+
+static const node_folder node_folders[] = {
+    {DEV_FOLDER, "dev", "davinci", 0},
+    {DEV_FOLDER "/nvidia", "dev", "nvidia", 1},
+    {DEV_FOLDER "/dri", "dev/dri", "renderD", 1},
+    {DEV_FOLDER "/accel", "dev/accel", "accel", 1},
+};
+
+enum { N_NODE_FOLDERS = (int)(sizeof node_folders / sizeof node_folders[0]) };
+
+/* The row of the input name[0 .. len - 1], or NULL. */
+static const node_folder *find_nodes(const char *name, size_t len)
 {
-    static const char start[] = "davinci";
-    const size_t n = sizeof start - 1, len = strlen(name);
-    return strncmp(name, start, n) == 0 && len > n && len <= n + 9 &&
+    for (int i = 0; i < N_NODE_FOLDERS; i++)
+        if (strlen(node_folders[i].input) == len &&
+            memcmp(node_folders[i].input, name, len) == 0)
+            return &node_folders[i];
+    return NULL;
+}
+
+static int is_node_name(const node_folder *f, const char *name)
+{
+    const size_t n = strlen(f->start), len = strlen(name);
+    return strncmp(name, f->start, n) == 0 && len > n && len <= n + 9 &&
            strspn(name + n, "0123456789") == len - n && (name[n] != '0' || len == n + 1);
+}
+
+/* The path of a folder of nodes, below "/". */
+static const char *node_path(const cpubind_linux_host *host, const node_folder *f, char out[64])
+{
+    if (host->pid && f->is_of_process)
+        snprintf(out, 64, "proc/%d/root/%s", (int)host->pid, f->folder);
+    else
+        snprintf(out, 64, "%s", f->folder);
+    return out;
 }
 
 /* Whether an error says that a node is not there or not for this process. */
@@ -465,14 +499,14 @@ static int is_out_of_view(int error)
     return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM;
 }
 
-/* Looks at node `name` of /dev without opening it: PRESENT with its number, ABSENT when it is
- * not there, is no character device, or may not be opened by this process; else FAILED. */
-static cpubind_input look_at_node(const cpubind_linux_host *host, const char *name,
-                                  struct stat *st)
+/* Looks at a node without opening it: PRESENT with its number, ABSENT when it is not there, is
+ * no character device, or may not be opened by this process; else FAILED. */
+static cpubind_input look_at_node(const cpubind_linux_host *host, const node_folder *f,
+                                  const char *name, struct stat *st)
 {
-    char path[64];
+    char path[128], folder[64];
     int result;
-    snprintf(path, sizeof path, DEV_FOLDER "/%.32s", name);
+    snprintf(path, sizeof path, "%s/%.32s", node_path(host, f, folder), name);
     CPUBIND_RETRY(result, host->sys->statat(host->root.fd, path, st));
     if (result < 0)
         return is_out_of_view(errno) ? cpubind_input_of(CPUBIND_INPUT_ABSENT)
@@ -489,22 +523,25 @@ static cpubind_input look_at_node(const cpubind_linux_host *host, const char *na
 /* Reads an input below "dev". */
 static cpubind_input read_node(cpubind_linux_host *host, const char *name)
 {
+    const char *slash = strrchr(name, '/');
+    const node_folder *f = find_nodes(name, (size_t)(slash - name));
     char text[64];
     struct stat st;
-    if (!is_node_name(name))
+    if (!f || !is_node_name(f, slash + 1))
         return cpubind_input_failed(EINVAL, "not a regular file");
-    cpubind_input input = look_at_node(host, name, &st);
+    cpubind_input input = look_at_node(host, f, slash + 1, &st);
     if (input.state != CPUBIND_INPUT_PRESENT)
         return input;
     const int n = snprintf(text, sizeof text, "%u:%u\n", major(st.st_rdev), minor(st.st_rdev));
     return append(host, text, (size_t)n).error ? cpubind_input_failed(ENOMEM, "memory") : input;
 }
 
-/* Lists the nodes that this process may open; ABSENT when there are none. */
-static cpubind_input list_nodes(cpubind_linux_host *host)
+/* Lists the nodes of a folder that this process may open; ABSENT when there are none. */
+static cpubind_input list_nodes(cpubind_linux_host *host, const node_folder *f)
 {
     cpubind_bytes *bytes = &host->bytes;
-    cpubind_input input = cpubind_root_list(&host->root, DEV_FOLDER, bytes);
+    char folder[64];
+    cpubind_input input = cpubind_root_list(&host->root, node_path(host, f, folder), bytes);
     int32_t kept = 0;
     if (input.state != CPUBIND_INPUT_PRESENT)
         return input;
@@ -513,9 +550,9 @@ static cpubind_input list_nodes(cpubind_linux_host *host)
         struct stat st;
         n = (int32_t)((char *)memchr(line, '\n', (size_t)(bytes->len - at)) - line) + 1;
         line[n - 1] = '\0';
-        if (!is_node_name(line))
+        if (!is_node_name(f, line))
             continue;
-        input = look_at_node(host, line, &st);
+        input = look_at_node(host, f, line, &st);
         if (input.state == CPUBIND_INPUT_ABSENT)
             continue;
         if (input.state != CPUBIND_INPUT_PRESENT)
@@ -552,7 +589,7 @@ static cpubind_input read_live(cpubind_linux_host *host, const char *name)
         (strcmp(name, "proc/self/status") == 0 || strcmp(name, "proc/self/cgroup") == 0))
         return read_of_process(host, name + strlen("proc/self/"));
     if (strncmp(name, DEV_FOLDER "/", sizeof DEV_FOLDER) == 0)
-        return read_node(host, name + sizeof DEV_FOLDER);
+        return read_node(host, name);
     return judge_link(name, cpubind_root_read(&host->root, name, &host->bytes));
 }
 
@@ -562,8 +599,9 @@ static cpubind_input list_live(cpubind_linux_host *host, const char *name)
     if (strcmp(name, "cmd") == 0 || strncmp(name, "cmd/", 4) == 0 || strcmp(name, "env") == 0 ||
         strcmp(name, "uname") == 0 || strcmp(name, "date") == 0)
         return cpubind_input_of(CPUBIND_INPUT_ABSENT);
-    if (strcmp(name, DEV_FOLDER) == 0)
-        return list_nodes(host);
+    const node_folder *f = find_nodes(name, strlen(name));
+    if (f)
+        return list_nodes(host, f);
     return cpubind_root_list(&host->root, name, &host->bytes);
 }
 

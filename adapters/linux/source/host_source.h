@@ -88,7 +88,9 @@ typedef struct cpubind_linux_live {
  *             sorted; FAILED, EILSEQ, when one holds a line feed. Of another process: those
  *             that it was started with
  *   dev       the nodes davinci<N> of /dev that this process may open, by stat(2) and
- *             access(2): nothing below /dev is opened. Without such a node: ABSENT
+ *             access(2): nothing below /dev is opened. Without such a node: ABSENT. dev/nvidia,
+ *             dev/dri and dev/accel: the same of nodes in the /dev of the process, which may be
+ *             another one (/proc/PID/root)
  *   uname     the machine, as `uname -m` prints it
  *   date      the date and time of the first answer, in UTC
  *
