@@ -405,6 +405,8 @@ static void json_pool(api_out *to, const api_device_plan *d, int32_t rank)
     api_json_text(to, "pci", pci.text);
     api_json_text(to, "family", cpubind_family_word(device->accelerator.family));
     api_json_text(to, "product", device->accelerator.product);
+    if (pool->tile >= 0)
+        api_json_number(to, "tile", pool->tile);
     api_json_id(to, "node", device->node);
     api_json_list(to, "cpus", pool->cpu, pool->n_cpu);
     api_json_open(to, "roles", '{');

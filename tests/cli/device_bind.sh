@@ -242,6 +242,9 @@ keeps_tile() { # VARIABLE=VALUE
 }
 
 check "two tiles of a GPU have parts of its pool, and --pci names all of it" parts_tiles
+check "the plan says which tile a rank is" says 0 \
+    '"pci": "0000:ca:00.0", "family": "intel", "product": "GPU Max 1550", "tile": 1' \
+    "$CPUBIND" plan --fixture gpu-4max1550 --json
 check "a process that sees one tile keeps it when it is bound again" keeps_tile ZE_AFFINITY_MASK=1
 check "a process that sees both has the one of its rank" keeps_tile LOCAL_RANK=1
 
