@@ -54,6 +54,9 @@
     X("CUDA_VISIBLE_DEVICES")                                                                  \
     X("HIP_VISIBLE_DEVICES")                                                                   \
     X("ROCR_VISIBLE_DEVICES")                                                                  \
+    X("SLURM_GPUS_ON_NODE")                                                                    \
+    X("SLURM_JOB_GPUS")                                                                        \
+    X("SLURM_STEP_GPUS")                                                                       \
     X("ZE_AFFINITY_MASK")                                                                      \
     X("ZE_FLAT_DEVICE_HIERARCHY")
 #define CPUBIND_ENV_PREFIX "DRA_CPUSET_"

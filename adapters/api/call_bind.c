@@ -123,7 +123,7 @@ static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why
     api_options *o = &b->options.options;
     api_process_view view = {.host = host, .process = &b->bound.live.source};
     const cpubind_source seen = api_process_source(&view);
-    const int is_named = o->topo.n_named == 1 && !o->request.has_rank;
+    const int is_named = o->topo.n_named == 1;
     const cpubind_pci_pool *pool;
     int32_t rank;
     int status = API_DONE;

@@ -285,6 +285,30 @@ void api_add_only_device(const cpubind_pci_facts *facts, api_text *why)
     api_add(why, " for each rank lets them share");
 }
 
+const char *api_rank_doubt(const cpubind_pci_facts *f, const api_options *options)
+{
+    const char *why = NULL;
+    int32_t n_shown = 0;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        if (f->device[i].sight == CPUBIND_SIGHT_UNKNOWN && !why)
+            why = f->runtime[f->device[i].accelerator.family].why;
+        n_shown += f->device[i].sight != CPUBIND_SIGHT_HIDDEN;
+    }
+    return n_shown > 1 && options->topo.n_named == 0 ? why : NULL;
+}
+
+int api_check_rank_doubt(const cpubind_pci_facts *facts, const api_options *options,
+                         api_text *why)
+{
+    const char *doubt = options->request.has_rank ? api_rank_doubt(facts, options) : NULL;
+    if (!doubt)
+        return API_DONE;
+    api_add(why,
+            "which device rank %d drives is not known: %s; name the device with --pci ADDRESS",
+            (int)options->request.rank, doubt);
+    return API_REFUSED;
+}
+
 int32_t api_rank_of_devices(const api_device_plan *d, const api_options *options)
 {
     const int32_t rank = options->request.rank;
@@ -295,6 +319,8 @@ int32_t api_rank_of_devices(const api_device_plan *d, const api_options *options
 
 int api_check_device_rank(const api_device_plan *d, const api_options *options, api_text *why)
 {
+    if (api_check_rank_doubt(&d->topo.facts, options, why) != API_DONE)
+        return API_REFUSED;
     if (!options->request.has_rank || api_rank_of_devices(d, options) >= 0)
         return API_DONE;
     api_add(why, "--rank %d is none of the %d devices that this process sees",
@@ -388,6 +414,8 @@ static void put_text(api_out *to, const api_device_plan *d, const api_options *o
     if (d->plan.n_hidden > 0)
         api_put(to, ", devices that this process does not see: %d", (int)d->plan.n_hidden);
     api_put_text(to, "\n");
+    if (api_rank_doubt(&d->topo.facts, options))
+        api_put(to, "the ranks are by address: %s\n", api_rank_doubt(&d->topo.facts, options));
 }
 
 /* == JSON =================================================================== */

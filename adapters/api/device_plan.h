@@ -91,6 +91,15 @@ int api_drives_only_device(const cpubind_pci_facts *facts, const api_options *op
 /* Appends why not, to the reason that a rank has no device; nothing where that is not why. */
 void api_add_only_device(const cpubind_pci_facts *facts, api_text *why);
 
+/* Why it is not known which of several devices a rank drives: the variables of the runtime do
+ * not tell. A static clause, or NULL: it is known, or --pci names devices, which the rank then
+ * counts. */
+const char *api_rank_doubt(const cpubind_pci_facts *facts, const api_options *options);
+
+/* API_DONE, or API_REFUSED with that and what to do in *why: the options have a rank. */
+int api_check_rank_doubt(const cpubind_pci_facts *facts, const api_options *options,
+                         api_text *why);
+
 /* The pool of the rank that the options name, or -1: it has none. */
 int32_t api_rank_of_devices(const api_device_plan *devices, const api_options *options);
 

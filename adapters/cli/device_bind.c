@@ -134,6 +134,7 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
 {
     cpubind_bytes environment = {0};
     cpubind_linux_fault fault;
+    const char *doubt = api_rank_doubt(&devices->topo.facts, o);
     api_text why = {"", 0};
     char path[40];
     int status;
@@ -142,6 +143,13 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
     status = take_opened(o, bound->pid, source, devices);
     if (status != API_DONE || o->request.has_rank)
         return status;
+    if (doubt) {
+        api_add(&why,
+                "which of the %d devices process %d uses is not known: it has the files of no "
+                "single device open, and %s; name the device with --pci ADDRESS",
+                (int)devices->plan.n_pool, (int)bound->pid, doubt);
+        return cli_fail(o, API_REFUSED, why.text);
+    }
     (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)bound->pid);
     fault = cpubind_linux_read_file(path, NULL, &environment);
     status = fault.error ? API_DONE : take_rank(o, bound->pid, &environment);
@@ -201,6 +209,8 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
     const cpubind_pci_address *only = named_device(o, bound, &recorded);
     api_text why = {"", 0};
     int status = api_make_devices(source, o, only, &out->devices, &why);
+    if (status == API_DONE)
+        status = api_check_rank_doubt(&out->devices.topo.facts, o, &why);
     if (status == API_DONE && only == &recorded)
         status = find_tile(o, source, only, &out->devices, &why);
     if (status != API_DONE)

@@ -393,6 +393,7 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
                                            o->request.exclude, o->request.n_exclude}};
     cpubind_numa_bound bound = {.has_rivals = 0};
     cpubind_numa_bind_status found = CPUBIND_NUMA_BIND_NO_MEMORY;
+    api_text doubt = {"", 0};
     int status = read_lists(o, &lists);
     cpus.cpu = lists.cpu;
     asked.cpus = o->n_numa_cpus ? &cpus : NULL;
@@ -400,6 +401,9 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
     o->topo.wants_cores = !has_lists(o);
     if (status == API_DONE)
         status = read_topo(source, o, out);
+    if (status == API_DONE && !has_lists(o) &&
+        api_check_rank_doubt(&out->devices.topo.facts, o, &doubt) != API_DONE)
+        status = cli_fail(o, API_REFUSED, doubt.text);
     if (status == API_DONE)
         found = find(&asked, out, &bound);
     if (found == CPUBIND_NUMA_BIND_PAST_DEVICES && take_only_device(o, out, &bound, &asked))
@@ -481,8 +485,10 @@ static int find_place(api_options *o, api_bound *bound, cli_run_place *out)
     if (o->numa_bind) {
         status = numa_bind(source, o, out);
     } else {
-        status = api_make_devices(source, o, o->request.has_rank ? NULL : o->pci, &out->devices,
-                                  &why);
+        const int is_named = o->topo.n_named == 1 || !o->request.has_rank;
+        status = api_make_devices(source, o, is_named ? o->pci : NULL, &out->devices, &why);
+        if (status == API_DONE)
+            status = api_check_rank_doubt(&out->devices.topo.facts, o, &why);
         status =
             status == API_DONE ? cli_take_device_pool(o, out) : cli_fail(o, status, why.text);
     }

@@ -148,21 +148,25 @@ static int has_own(const cpubind_bytes *own, const cpubind_bytes *parent,
 }
 
 /* The device of a rank among those that the facts of a process show it, else the only one that
- * a variable shows it; -1: none. */
+ * a variable shows it; -1: none, or what it sees is not known. */
 static int32_t device_of_rank(const cpubind_pci_facts *f, int32_t rank, cpubind_arena *arena)
 {
     cpubind_pci_rank *shown = (cpubind_pci_rank *)cpubind_arena_take(
         arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *shown);
     const int32_t n = shown ? cpubind_pci_ranks(f, shown) : 0;
     int has_variable = 0;
-    for (int i = 0; i < CPUBIND_FAMILY_COUNT; i++)
-        has_variable |= f->runtime[i].variable[0] != NULL && !f->runtime[i].why;
+    for (int i = 0; i < CPUBIND_FAMILY_COUNT; i++) {
+        has_variable |= f->runtime[i].variable[0] != NULL;
+        if (f->runtime[i].why)
+            return -1;
+    }
     if (n == 1 && has_variable)
         return shown[0].device;
     return rank >= 0 && rank < n ? shown[rank].device : -1;
 }
 
-/* What a process sees of a host: the variables and the CPUs are its own. */
+/* What a process sees of a host: the variables, the CPUs and the nodes of devices are its
+ * own. */
 typedef struct view {
     const cpubind_source *host;
     cpubind_source process;
@@ -179,7 +183,8 @@ static cpubind_input read_view(void *ctx, const char *name)
 static cpubind_input list_view(void *ctx, const char *name)
 {
     const view *v = (const view *)ctx;
-    const cpubind_source *source = v->host ? v->host : &v->process;
+    const int is_own = strncmp(name, "dev/", 4) == 0;
+    const cpubind_source *source = is_own || !v->host ? &v->process : v->host;
     return source->list(source->ctx, name);
 }
 

@@ -27,6 +27,7 @@ typedef struct pci_reader {
     cpubind_pci_fault *fault;
     cpubind_input driven; /* the listing of the NVIDIA driver; ABSENT: no such driver */
     int32_t has_classes;  /* some function has the file `class` */
+    int32_t n_node[CPUBIND_FAMILY_COUNT]; /* device files that this process may open */
 } pci_reader;
 
 /* pci_nodes.c: nodes, online and allowed CPUs, cores. */

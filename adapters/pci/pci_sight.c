@@ -6,6 +6,16 @@
  * runtime is taken to number its devices in the order of their PCI addresses, which the drivers
  * of AMD and Intel do; CUDA does with CUDA_DEVICE_ORDER=PCI_BUS_ID, and otherwise among devices
  * that are equally fast: here, of one device id.
+ *
+ * SLURM  With ConstrainDevices=yes (cgroup.conf) the device cgroup of a job, a step or a task
+ * has its GPUs alone, and the variables of the runtimes count among these from 0; without it
+ * they count among all. SLURM_STEP_GPUS, of a batch script SLURM_JOB_GPUS, has numbers of the
+ * host, but of the first GPUs of the step, whichever the task has. So these tell which GPUs a
+ * process sees only where they and SLURM_GPUS_ON_NODE name all; else the files have to, which
+ * access(2) tells apart by the device cgroup, too.
+ * SOURCES  Slurm 22.05 to 26.11: gres_common.c (common_gres_set_env), gres.c
+ *   (_get_usable_gres), task_cgroup_devices.c. With --gpus-per-task=1, tasks of GPUs 2, 3 and 4
+ *   have CUDA_VISIBLE_DEVICES=0, SLURM_STEP_GPUS=2 and SLURM_GPUS_ON_NODE=3, each of them.
  */
 #include "device_users.h"
 #include "pci_reader.h"
@@ -19,6 +29,7 @@ typedef struct group {
     const char **uuid;
     int32_t *uuid_len;
     cpubind_seen seen;
+    const char *why; /* which of the host's devices the runtime numbers is not known; or NULL */
 } group;
 
 /* The value of a variable; *len is -1 when it is not set. */
@@ -51,7 +62,33 @@ static int is_device(const cpubind_pci_facts *f, int32_t i, cpubind_family famil
            function->is_virtual == (n_physical == 0);
 }
 
-static cpubind_pci_status gather(pci_reader *r, cpubind_family family, group *g)
+/* Whether a variable of Slurm is set, and says that the process has not all of n GPUs. */
+static int has_fewer(cpubind_input env, const char *name, int is_count, int32_t n)
+{
+    int32_t len, value = 1;
+    const char *text = value_of(env, name, &len);
+    if (!text)
+        return 0;
+    if (is_count)
+        return cpubind_number_parse(text, len, &value, NULL) != CPUBIND_TEXT_OK || value != n;
+    for (int32_t i = 0; i < len; i++)
+        value += text[i] == ',';
+    return value != n;
+}
+
+/* Says why the devices that a runtime numbers are not known, where Slurm may have left some. */
+static void judge_slurm(cpubind_input env, group *g)
+{
+    int32_t len;
+    const int is_step = value_of(env, "SLURM_STEP_GPUS", &len) != NULL;
+    if (has_fewer(env, "SLURM_GPUS_ON_NODE", 1, g->devices.n) ||
+        has_fewer(env, is_step ? "SLURM_STEP_GPUS" : "SLURM_JOB_GPUS", 0, g->devices.n))
+        g->why = "Slurm gave it some of the GPUs, and may number these alone; no file tells "
+                 "which they are";
+}
+
+static cpubind_pci_status gather(pci_reader *r, cpubind_family family, cpubind_input env,
+                                 group *g)
 {
     const cpubind_pci_facts *f = r->facts;
     int32_t n_item = 0;
@@ -73,6 +110,8 @@ static cpubind_pci_status gather(pci_reader *r, cpubind_family family, group *g)
         n_item += g->n_tile[n];
         g->devices.n++;
     }
+    if (r->n_node[family] == 0)
+        judge_slurm(env, g);
     g->devices.n_tile = g->n_tile;
     g->devices.uuid = g->uuid;
     g->devices.uuid_len = g->uuid_len;
@@ -89,6 +128,10 @@ static int apply(cpubind_runtime_view *view, int32_t slot, cpubind_visible_rule 
 {
     cpubind_text_fault fault = {0, NULL};
     cpubind_text_status status;
+    if (g->why && (view->value_len[slot] < 4 || memcmp(view->value[slot], "GPU-", 4) != 0)) {
+        view->why = g->why;
+        return 0;
+    }
     if (view->value_len[slot] < 0)
         status = cpubind_seen_all(&g->devices, &g->seen);
     else
@@ -138,7 +181,7 @@ static cpubind_pci_status read_cuda(pci_reader *r, cpubind_input env)
 {
     cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_NVIDIA];
     group g;
-    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_NVIDIA, &g);
+    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_NVIDIA, env, &g);
     if (status != CPUBIND_PCI_OK)
         return status;
     view->word = "cuda";
@@ -159,7 +202,7 @@ static cpubind_pci_status read_rocm(pci_reader *r, cpubind_input env)
     cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_AMD];
     group g;
     int32_t *left = cpubind_arena_ints(r->arena, r->facts->n_device);
-    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_AMD, &g);
+    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_AMD, env, &g);
     if (status != CPUBIND_PCI_OK || !left)
         return left ? status : CPUBIND_PCI_NO_MEMORY;
     view->word = "rocm";
@@ -183,7 +226,7 @@ static cpubind_pci_status read_level_zero(pci_reader *r, cpubind_input env)
 {
     cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_INTEL];
     group g;
-    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_INTEL, &g);
+    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_INTEL, env, &g);
     if (status != CPUBIND_PCI_OK)
         return status;
     view->word = "level_zero";
@@ -236,7 +279,6 @@ static cpubind_pci_status read_files(pci_reader *r)
                                           INPUT_ACCEL_NODES};
     static const char display[] = "/dev/dri/card";
     cpubind_pci_facts *f = r->facts;
-    int32_t n_file[CPUBIND_FAMILY_COUNT] = {0};
     cpubind_device_nodes nodes;
     int32_t *n_own;
     int is_there = 0;
@@ -252,10 +294,10 @@ static cpubind_pci_status read_files(pci_reader *r)
         if (memcmp(nodes.row[i].path, display, sizeof display - 1) != 0 &&
             has_file(r, nodes.row[i].path)) {
             n_own[nodes.row[i].device]++;
-            n_file[f->device[nodes.row[i].device].accelerator.family]++;
+            r->n_node[f->device[nodes.row[i].device].accelerator.family]++;
         }
     for (int32_t i = 0; i < f->n_device; i++)
-        if (n_own[i] == 0 && n_file[f->device[i].accelerator.family] > 0)
+        if (n_own[i] == 0 && r->n_node[f->device[i].accelerator.family] > 0)
             f->device[i].is_driven = 0;
     return CPUBIND_PCI_OK;
 }

@@ -182,8 +182,10 @@ TEST(devices_of_a_class_are_listed)
 /* A device of a plan of accelerators is a rank. */
 TEST(accelerators_of_any_vendor_are_planned)
 {
-    static const char *const options[] = {"class=0302", "roles=1,1,0,0", "rank=1", NULL};
-    static const char *const past[] = {"rank=2", NULL};
+    static const char *const options[] = {"pci=0000:00:05.0", "pci=0000:00:06.0",
+                                          "roles=1,1,0,0", "rank=1", NULL};
+    static const char *const past[] = {"pci=0000:00:05.0", "pci=0000:00:06.0", "rank=2", NULL};
+    static const char *const unknown[] = {"class=0302", "rank=1", NULL};
     static const char *const npus[] = {"class=0302", "npus=0", NULL};
     static const char *const own[] = {"scope=own", NULL};
     cpb_error *error = NULL;
@@ -217,6 +219,11 @@ TEST(accelerators_of_any_vendor_are_planned)
     cpb_plan_free(plan);
     assert_null(cpb_plan_make(host, past, &error));
     expect_error(&error, "refused", "--rank 2 is none of the 2 devices");
+    assert_null(cpb_plan_make(host, unknown, &error));
+    expect_error(
+        &error, "refused",
+        "which device rank 1 drives is not known: a MIG instance is named, and no file "
+        "tells on which GPU it is; name the device with --pci ADDRESS");
     assert_null(cpb_plan_make(host, own, &error));
     expect_error(&error, "refused",
                  "this host has no NPU, but accelerators of other vendors (2 nvidia), and "

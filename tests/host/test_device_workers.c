@@ -171,6 +171,8 @@ TEST(a_process_with_files_of_several_devices_uses_that_of_its_rank)
         {"LOCAL_RANK=x", {1, 3}, 1},
         {"", {3, 2}, -1},
         {"CUDA_VISIBLE_DEVICES=0,1", {1, 1}, -1},
+        {"CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1", {4, 1}, 0},
+        {"CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=1", {1, 4}, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int32_t pid = 100 + (int32_t)i;
@@ -189,7 +191,7 @@ TEST(a_process_with_files_of_several_devices_uses_that_of_its_rank)
         cpubind_workers_free(&w);
     }
     cpubind_workers w = ask(&question);
-    assert_int_equal(w.n, 10);
+    assert_int_equal(w.n, 12);
     cpubind_workers_free(&w);
 }
 
@@ -218,6 +220,10 @@ TEST(variables_of_its_own_name_the_device_of_a_process_without_open_files)
         {"CUDA_VISIBLE_DEVICES=1,0", "CUDA_VISIBLE_DEVICES=1,0 LOCAL_RANK=1", 0},
         {"LOCAL_RANK=1", "LOCAL_RANK=1", -1},
         {"LOCAL_RANK=0", "LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=0,1", -1},
+        {"HOME=/", "CUDA_VISIBLE_DEVICES=0 SLURM_GPUS_ON_NODE=1 SLURM_STEP_GPUS=1", -1},
+        {"HOME=/", "SLURM_LOCALID=0 SLURM_GPUS_ON_NODE=1", -1},
+        {"HOME=/", "SLURM_LOCALID=1 SLURM_GPUS_ON_NODE=2 SLURM_STEP_GPUS=0,1", 1},
+        {"HOME=/", "CUDA_VISIBLE_DEVICES=MIG-1 LOCAL_RANK=1", -1},
         {NULL, "LOCAL_RANK=1", -1},
         {"", "LOCAL_RANK=1", -1},
     };

@@ -347,6 +347,39 @@ TEST(a_device_node_of_a_snapshot_is_a_file)
     assert_true(is_text(get("dev/davinci0"), "236:0\n"));
 }
 
+static cpubind_sys no_stat;
+
+static int fail_statat(int dir, const char *path, struct stat *out)
+{
+    (void)dir, (void)path, (void)out;
+    errno = EIO;
+    return -1;
+}
+
+/* The folder may be the root of a live host. A FIFO stands for a node: nothing opens it. */
+TEST(a_node_below_a_folder_is_not_opened)
+{
+    char path[SCRATCH_PATH * 2];
+    scratch_path(&f.s, "dev/davinci0", path);
+    scratch_need(mkfifo(path, 0600) == 0, "mkfifo");
+    assert_true(is_state(get("dev/davinci0"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(get("dev/davinci1"), CPUBIND_INPUT_ABSENT));
+}
+
+TEST(a_node_below_a_folder_that_cannot_be_examined_fails)
+{
+    cpubind_linux_host *host;
+    char path[SCRATCH_PATH * 2];
+    scratch_file(&f.s, "dev/davinci0", "195:0\n");
+    scratch_path(&f.s, "", path);
+    no_stat = cpubind_sys_real;
+    no_stat.statat = fail_statat;
+    assert_int_equal(cpubind_linux_open_folder(path, &no_stat, &host, NULL), CPUBIND_LINUX_OK);
+    const cpubind_source source = cpubind_linux_source(host);
+    assert_true(is_failed(source.read(source.ctx, "dev/davinci0"), EIO, "stat"));
+    cpubind_linux_close(host);
+}
+
 TEST(the_stderr_of_a_command_is_in_a_file_beside_its_output)
 {
     char long_text[CPUBIND_INPUT_ERR_MAX + 2];
@@ -631,6 +664,8 @@ int main(void)
         EACH(an_empty_file_stands_for_an_empty_folder),
         EACH(the_link_of_a_virtual_function_is_there),
         EACH(a_device_node_of_a_snapshot_is_a_file),
+        EACH(a_node_below_a_folder_is_not_opened),
+        EACH(a_node_below_a_folder_that_cannot_be_examined_fails),
         EACH(the_stderr_of_a_command_is_in_a_file_beside_its_output),
         EACH(an_exit_file_that_cannot_be_read_fails_the_command),
         EACH(a_command_that_did_not_end_in_time_is_a_timeout_without_its_output),

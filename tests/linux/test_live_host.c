@@ -785,6 +785,7 @@ static struct {
     const char *missing; /* a node that is gone since the folder was listed */
     const char *plain;   /* a node that is a regular file */
     const char *root;    /* of another process, which has this /dev; ends in a slash */
+    const char *cgroup, *environment; /* of another process; NULL: as they are */
     int stat_error, access_error;
 } nodes;
 
@@ -794,6 +795,21 @@ static int nodes_openat(int dir, const char *path, int flags)
     const char *own = nodes.root && strncmp(path, nodes.root, strlen(nodes.root)) == 0
                           ? path + strlen(nodes.root)
                           : path;
+    const char *end = strrchr(path, '/');
+    if (nodes.cgroup && end &&
+        (strcmp(path, "proc/self/cgroup") == 0 || strcmp(end, "/environ") == 0 ||
+         strcmp(end, "/cgroup") == 0)) {
+        const int is_other = strcmp(path, "proc/self/cgroup") != 0;
+        const char *text = strcmp(end, "/environ") == 0 ? nodes.environment
+                           : is_other                   ? nodes.cgroup
+                                                        : "0::/job1/task0\n";
+        errno = ENOENT;
+        if (!*text)
+            return -1;
+        scratch_file(&f.s, "other", text);
+        scratch_path(&f.s, "other", full);
+        return open(full, flags);
+    }
     const int is_folder =
         strcmp(own, "dev") == 0 || strcmp(own, "dev/dri") == 0 || strcmp(own, "dev/accel") == 0;
     if (strncmp(own, "dev/", 4) == 0 && !is_folder)
@@ -894,6 +910,41 @@ TEST(nodes_of_other_accelerators_are_those_of_the_process)
     assert_true(is_text(get("dev/dri/renderD128"), "236:128\n"));
     assert_true(is_state(names_in("dev"), CPUBIND_INPUT_ABSENT));
     assert_false(nodes.is_opened);
+}
+
+TEST(a_device_cgroup_refuses_nodes)
+{
+    open_with_nodes();
+    nodes.access_error = EPERM;
+    assert_true(is_state(names_in("dev/nvidia"), CPUBIND_INPUT_ABSENT));
+    assert_true(is_state(get("dev/dri/renderD128"), CPUBIND_INPUT_ABSENT));
+}
+
+/* Slurm gives each task a device cgroup, of which access(2) of this process knows nothing. An
+ * empty text stands for a file that cannot be read. */
+TEST(the_nodes_of_a_process_of_slurm_in_another_cgroup_are_not_known)
+{
+    static const struct {
+        const char *cgroup, *environment;
+        cpubind_input_state state;
+    } cases[] = {{"0::/job1/task0\n", "SLURM_STEP_GPUS=0", CPUBIND_INPUT_PRESENT},
+                 {"0::/job1/task1\n", "SLURM_STEP_GPUS=0", CPUBIND_INPUT_ABSENT},
+                 {"0::/job1/task1\n", "SLURM_JOB_GPUS=0", CPUBIND_INPUT_ABSENT},
+                 {"0::/job1\n", "SLURM_GPUS_ON_NODE=2", CPUBIND_INPUT_ABSENT},
+                 {"0::/job1/task1\n", "SLURM_LOCALID=0", CPUBIND_INPUT_PRESENT},
+                 {"0::/job1/task1\n", "", CPUBIND_INPUT_ABSENT},
+                 {"", "SLURM_STEP_GPUS=0", CPUBIND_INPUT_ABSENT}};
+    char root[64];
+    snprintf(root, sizeof root, "proc/%ld/root/", (long)getpid());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_nodes_of(getpid(), root);
+        nodes.cgroup = cases[i].cgroup;
+        nodes.environment = cases[i].environment;
+        assert_int_equal(names_in("dev/nvidia").state, cases[i].state);
+        assert_int_equal(get("dev/dri/renderD128").state, cases[i].state);
+        cpubind_linux_close(f.host);
+        f.host = NULL;
+    }
 }
 
 TEST(a_node_that_this_process_may_not_open_is_absent)
@@ -1021,6 +1072,8 @@ int main(void)
         EACH(nodes_that_this_process_may_open_are_listed_and_never_opened),
         EACH(nodes_of_other_accelerators_have_folders_of_their_own),
         EACH(nodes_of_other_accelerators_are_those_of_the_process),
+        EACH(a_device_cgroup_refuses_nodes),
+        EACH(the_nodes_of_a_process_of_slurm_in_another_cgroup_are_not_known),
         EACH(a_node_that_this_process_may_not_open_is_absent),
         EACH(without_a_node_the_list_is_absent),
         EACH(a_node_that_cannot_be_examined_fails),

@@ -537,6 +537,70 @@ TEST(devices_without_the_driver_of_the_others_are_hidden)
     free_host(h);
 }
 
+/* Without nodes the variables of Slurm tell nothing but that all GPUs are there. */
+TEST(under_slurm_a_part_of_the_gpus_is_not_known_without_their_files)
+{
+    const char **alike[] = {gpu, gpu, gpu, gpu};
+    static const struct {
+        const char *env, *expected;
+    } cases[] = {
+        {"CUDA_VISIBLE_DEVICES=0\nSLURM_GPUS_ON_NODE=3\nSLURM_STEP_GPUS=2\n", "????"},
+        {"CUDA_VISIBLE_DEVICES=3\nSLURM_GPUS_ON_NODE=4\nSLURM_STEP_GPUS=3\n", "????"},
+        {"CUDA_VISIBLE_DEVICES=0,1\nSLURM_GPUS_ON_NODE=2\nSLURM_JOB_GPUS=2,3\n", "????"},
+        {"CUDA_VISIBLE_DEVICES=0,1\nSLURM_JOB_GPUS=2,3\n", "????"},
+        {"SLURM_GPUS_ON_NODE=3\n", "????"},
+        {"SLURM_GPUS_ON_NODE=all\n", "????"},
+        {"SLURM_GPUS_ON_NODE=4\n", "0123"},
+        {"CUDA_VISIBLE_DEVICES=2\nSLURM_GPUS_ON_NODE=4\nSLURM_JOB_GPUS=0,1,2,3\n", "--0-"},
+        {"CUDA_VISIBLE_DEVICES=1,2\nSLURM_GPUS_ON_NODE=4\nSLURM_STEP_GPUS=0,1,2,3\n", "-01-"},
+        {"CUDA_VISIBLE_DEVICES=0\nSLURM_GPUS_ON_NODE=4\nSLURM_JOB_GPUS=0,1,2,3\n"
+         "SLURM_STEP_GPUS=0\n",
+         "????"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pci_host *h = host_of(4, four, alike);
+        put(h, "env", cases[i].env);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_sight(h, cases[i].expected);
+        assert_int_equal(h->facts.runtime[CPUBIND_FAMILY_NVIDIA].why != NULL,
+                         cases[i].expected[0] == '?');
+        free_host(h);
+    }
+}
+
+/* The minor numbers are not in the order of the addresses. */
+TEST(under_slurm_the_files_tell_which_gpus_are_numbered)
+{
+    const char **alike[] = {gpu, gpu, gpu, gpu};
+    static const struct {
+        const char *env, *expected;
+    } cases[] = {
+        {"CUDA_VISIBLE_DEVICES=0\nSLURM_GPUS_ON_NODE=3\nSLURM_STEP_GPUS=0\n", "0---"},
+        {"CUDA_VISIBLE_DEVICES=1\nSLURM_GPUS_ON_NODE=2\nSLURM_STEP_GPUS=1,3\n", "--0-"},
+        {"CUDA_VISIBLE_DEVICES=0,1\nSLURM_GPUS_ON_NODE=2\nSLURM_STEP_GPUS=1,3\n", "0-1-"},
+        {"SLURM_GPUS_ON_NODE=2\n", "0-1-"},
+        {"CUDA_VISIBLE_DEVICES=GPU-89320002\nSLURM_GPUS_ON_NODE=2\nSLURM_STEP_GPUS=1\n",
+         "--0-"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pci_host *h = host_of(4, four, alike);
+        put(h, "proc/driver/nvidia/gpus/0000:01:00.0/information",
+            "Device Minor: 3\nGPU UUID: GPU-89320000-d72c-4106-c12f-20bd9faed9f6\n");
+        put(h, "proc/driver/nvidia/gpus/0000:02:00.0/information",
+            "Device Minor: 2\nGPU UUID: GPU-89320001-d72c-4106-c12f-20bd9faed9f6\n");
+        put(h, "proc/driver/nvidia/gpus/0000:03:00.0/information",
+            "Device Minor: 1\nGPU UUID: GPU-89320002-d72c-4106-c12f-20bd9faed9f6\n");
+        put(h, "proc/driver/nvidia/gpus/0000:04:00.0/information",
+            "Device Minor: 0\nGPU UUID: GPU-89320003-d72c-4106-c12f-20bd9faed9f6\n");
+        put(h, "env", cases[i].env);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_sight(h, i == 4 ? "--0-" : "????");
+        put(h, "dev/nvidia/nvidia1", "195:1\n");
+        put(h, "dev/nvidia/nvidia3", "195:3\n");
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_sight(h, cases[i].expected);
+        free_host(h);
+    }
+}
+
 TEST(hip_counts_what_rocr_leaves)
 {
     const char *mi300x[3] = {"0x120000\n", "0x1002\n", "0x74a1\n"};
@@ -749,6 +813,8 @@ int main(void)
         cmocka_unit_test(gpus_that_the_driver_does_not_list_are_no_devices_of_cuda),
         cmocka_unit_test(devices_without_a_file_of_this_process_are_hidden),
         cmocka_unit_test(devices_without_the_driver_of_the_others_are_hidden),
+        cmocka_unit_test(under_slurm_a_part_of_the_gpus_is_not_known_without_their_files),
+        cmocka_unit_test(under_slurm_the_files_tell_which_gpus_are_numbered),
         cmocka_unit_test(hip_counts_what_rocr_leaves),
         cmocka_unit_test(level_zero_numbers_tiles_unless_devices_are_composite),
         cmocka_unit_test(virtual_functions_are_devices_where_there_are_no_physical_ones),

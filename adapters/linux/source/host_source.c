@@ -164,9 +164,34 @@ static cpubind_input judge_link(const char *name, cpubind_input input)
     return input;
 }
 
+/* Whether an error says that a node is not there or not for this process. */
+static int is_out_of_view(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM;
+}
+
+/* Whether the file of a node is there, in a folder. A real node is not: the folder is the root
+ * of a live host, and its nodes must not be opened. */
+static cpubind_input look_for_node(const cpubind_linux_host *host, const char *name)
+{
+    struct stat st;
+    int result;
+    CPUBIND_RETRY(result, host->sys->statat(host->root.fd, name, &st));
+    if (result < 0)
+        return is_out_of_view(errno) ? cpubind_input_of(CPUBIND_INPUT_ABSENT)
+                                     : cpubind_input_failed(errno, "stat");
+    return cpubind_input_of(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? CPUBIND_INPUT_PRESENT
+                                                                       : CPUBIND_INPUT_ABSENT);
+}
+
 static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 {
-    cpubind_input input = read_file(host, name, &host->bytes);
+    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    if (!host->archive && strncmp(name, DEV_FOLDER "/", sizeof DEV_FOLDER) == 0)
+        input = look_for_node(host, name);
+    if (input.state != CPUBIND_INPUT_PRESENT)
+        return input;
+    input = read_file(host, name, &host->bytes);
     if (input.state == CPUBIND_INPUT_PRESENT && strncmp(name, "cmd/", 4) == 0) {
         input = read_exit_code(host, name);
         read_err(host, name, &input);
@@ -483,6 +508,49 @@ static int is_node_name(const node_folder *f, const char *name)
            strspn(name + n, "0123456789") == len - n && (name[n] != '0' || len == n + 1);
 }
 
+/* Whether the process of the host is in the cgroups of this one. */
+static int is_in_own_cgroups(cpubind_linux_host *host)
+{
+    char name[32];
+    cpubind_bytes own = {0}, other = {0};
+    int is_same;
+    snprintf(name, sizeof name, "proc/%d/cgroup", (int)host->pid);
+    is_same = cpubind_root_read(&host->root, "proc/self/cgroup", &own).state ==
+                  CPUBIND_INPUT_PRESENT &&
+              cpubind_root_read(&host->root, name, &other).state == CPUBIND_INPUT_PRESENT &&
+              own.len == other.len && memcmp(own.data, other.data, (size_t)own.len) == 0;
+    cpubind_bytes_free(&own);
+    cpubind_bytes_free(&other);
+    return is_same;
+}
+
+/* Whether the process of the host is in a job of Slurm that has GPUs, or may be in one. */
+static int is_of_slurm(cpubind_linux_host *host)
+{
+    static const char *const names[] = {"SLURM_GPUS_ON_NODE", "SLURM_JOB_GPUS",
+                                        "SLURM_STEP_GPUS"};
+    char name[32];
+    cpubind_bytes strings = {0};
+    int is_found;
+    snprintf(name, sizeof name, "proc/%d/environ", (int)host->pid);
+    is_found = cpubind_root_read(&host->root, name, &strings).state != CPUBIND_INPUT_PRESENT ||
+               cpubind_bytes_reserve(&strings, host->sys, 1).error;
+    if (!is_found) {
+        strings.data[strings.len++] = '\0';
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            is_found |= find_variable(&strings, names[i]) != NULL;
+    }
+    cpubind_bytes_free(&strings);
+    return is_found;
+}
+
+/* Whether it is not known which nodes the process of the host may open: access(2) asks the
+ * device cgroup of this process, and Slurm gives each step and task one. */
+static int are_hidden_by_slurm(cpubind_linux_host *host, const node_folder *f)
+{
+    return host->pid && f->is_of_process && !is_in_own_cgroups(host) && is_of_slurm(host);
+}
+
 /* The path of a folder of nodes, below "/". */
 static const char *node_path(const cpubind_linux_host *host, const node_folder *f, char out[64])
 {
@@ -491,12 +559,6 @@ static const char *node_path(const cpubind_linux_host *host, const node_folder *
     else
         snprintf(out, 64, "%s", f->folder);
     return out;
-}
-
-/* Whether an error says that a node is not there or not for this process. */
-static int is_out_of_view(int error)
-{
-    return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM;
 }
 
 /* Looks at a node without opening it: PRESENT with its number, ABSENT when it is not there, is
@@ -529,6 +591,8 @@ static cpubind_input read_node(cpubind_linux_host *host, const char *name)
     struct stat st;
     if (!f || !is_node_name(f, slash + 1))
         return cpubind_input_failed(EINVAL, "not a regular file");
+    if (are_hidden_by_slurm(host, f))
+        return cpubind_input_of(CPUBIND_INPUT_ABSENT);
     cpubind_input input = look_at_node(host, f, slash + 1, &st);
     if (input.state != CPUBIND_INPUT_PRESENT)
         return input;
@@ -541,8 +605,10 @@ static cpubind_input list_nodes(cpubind_linux_host *host, const node_folder *f)
 {
     cpubind_bytes *bytes = &host->bytes;
     char folder[64];
-    cpubind_input input = cpubind_root_list(&host->root, node_path(host, f, folder), bytes);
     int32_t kept = 0;
+    if (are_hidden_by_slurm(host, f))
+        return cpubind_input_of(CPUBIND_INPUT_ABSENT);
+    cpubind_input input = cpubind_root_list(&host->root, node_path(host, f, folder), bytes);
     if (input.state != CPUBIND_INPUT_PRESENT)
         return input;
     for (int32_t at = 0, n; at < bytes->len; at += n) {

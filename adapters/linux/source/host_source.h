@@ -90,7 +90,8 @@ typedef struct cpubind_linux_live {
  *   dev       the nodes davinci<N> of /dev that this process may open, by stat(2) and
  *             access(2): nothing below /dev is opened. Without such a node: ABSENT. dev/nvidia,
  *             dev/dri and dev/accel: the same of nodes in the /dev of the process, which may be
- *             another one (/proc/PID/root)
+ *             another one (/proc/PID/root); of a process of Slurm in other cgroups ABSENT,
+ *             since access(2) asks the device cgroup of this process
  *   uname     the machine, as `uname -m` prints it
  *   date      the date and time of the first answer, in UTC
  *
