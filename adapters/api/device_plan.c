@@ -49,14 +49,15 @@ const char *api_device_conflict(const api_options *options)
 }
 
 /* Counts the accelerators that the PCI bus shows, by family. Returns whether there are some,
- * and no NPU among them. */
+ * and no NPU among them; *is_read says whether the bus could be read. */
 static int count_devices(const cpubind_source *source, const api_options *options,
-                         int32_t n[CPUBIND_FAMILY_COUNT])
+                         int32_t n[CPUBIND_FAMILY_COUNT], int *is_read)
 {
     api_topo topo = {0};
     int has_some;
     api_topo_read(source, options, &topo);
-    has_some = topo.status == CPUBIND_PCI_OK && topo.facts.n_device > 0;
+    *is_read = topo.status == CPUBIND_PCI_OK;
+    has_some = *is_read && topo.facts.n_device > 0;
     for (int32_t i = 0; has_some && i < topo.facts.n_device; i++)
         n[topo.facts.device[i].accelerator.family]++;
     api_topo_free(&topo);
@@ -67,8 +68,9 @@ int api_has_devices_alone(const cpubind_source *source, const api_options *optio
                           const api_planned *planned)
 {
     int32_t n[CPUBIND_FAMILY_COUNT] = {0};
+    int is_read;
     return planned->code == CPUBIND_PROBLEM_NO_NPU_SMI && !api_npu_option(options) &&
-           count_devices(source, options, n);
+           (count_devices(source, options, n, &is_read) || !is_read);
 }
 
 int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why)
@@ -79,7 +81,8 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
     const char *before = " (";
     int32_t n[CPUBIND_FAMILY_COUNT] = {0};
     api_planned planned = {0};
-    int lacks = count_devices(source, options, n);
+    int is_read;
+    int lacks = count_devices(source, options, n, &is_read);
     if (lacks) { /* a container may not see its NPUs on the bus */
         api_make(source, &plain, &planned);
         lacks = planned.code == CPUBIND_PROBLEM_NO_NPU_SMI;

@@ -57,7 +57,8 @@ const char *api_npu_option(const api_options *options);
 const char *api_device_conflict(const api_options *options);
 
 /* Whether the host of a plan that was refused is one of other accelerators than NPUs: it has no
- * npu-smi, no option is about NPUs, and the PCI bus has devices that cpubind knows. */
+ * npu-smi, no option is about NPUs, and the PCI bus has devices that cpubind knows, or cannot
+ * be read: then api_make_devices says which file of it. */
 int api_has_devices_alone(const cpubind_source *source, const api_options *options,
                           const api_planned *planned);
 

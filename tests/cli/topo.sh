@@ -90,6 +90,18 @@ by_name_and_by_class() {
         [ "$(query "$out/classed" "SELECT count(*) FROM file, json_each(body, '\$.devices')")" = 5 ]
 }
 
+# Without a word of npu-smi, which such a host does not need.
+plan_names_damage() {
+    for command in plan "plan --rank 0" "plan --explain all" "plan --json"; do
+        # shellcheck disable=SC2086 # a command and its options
+        "$CPUBIND" $command --root "$hosts/gpu-damaged-node" >"$out/said" 2>&1
+        got=$?
+        cat "$out/said"
+        [ "$got" -eq 3 ] && ! grep -qF npu-smi "$out/said" &&
+            grep -qF "0000:98:00.0/numa_node: the text does not end" "$out/said" || return 1
+    done
+}
+
 check "topo --slurm without a device file says that there is no line" has_no_line \
     gpu-2socket-8h100 8
 check "topo --slurm with one device file of two prints its line" has_some_line
@@ -107,6 +119,7 @@ check "a host without a bus is refused" \
     says 1 "there is no /sys/bus/pci/devices" --root "$hosts/a2-lscpu-only"
 check "a damaged file is unreadable" \
     says 3 "0000:98:00.0/numa_node: the text does not end" --root "$hosts/gpu-damaged-node"
+check "a plan names the damaged file, too" plan_names_damage
 check "errors are JSON, too" \
     says 1 '"code": "refused"' --json --root "$hosts/gpu-none"
 
