@@ -73,6 +73,7 @@ static int take_accelerators(const cpubind_source *source, api_options *options,
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
     take(w, w->devices.plan.pooled, w->devices.plan.n_pooled);
+    take(w, w->devices.plan.kept, w->devices.plan.n_kept);
     return API_DONE;
 }
 

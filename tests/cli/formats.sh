@@ -313,6 +313,10 @@ check "of a plan that leaves none the options are named" workers_are gpu-2socket
     "cpubind: the plan of the accelerators leaves no whole core: name the nodes of the CPU \
 workers with --cpu-nodes LIST, and give the accelerators' workers --exclude with their CPUs" \
     --cpu-workers 2
+check "CPUs that are kept for the host go to no CPU worker" workers_are gpu-2socket-8h100 \
+    "cpubind: the plan of the accelerators leaves no whole core: name the nodes of the CPU \
+workers with --cpu-nodes LIST, and give the accelerators' workers --exclude with their CPUs" \
+    --cpu-workers 2 --keep 2
 check "--reserve is of CPU workers alone" refuses plan --reserve 2
 check_with numactl "libnuma takes a worker of this host" mask_is "$a" numactl --physcpubind \
     "$(plan --cpu-workers 2 --cpu-nodes 0 --rank 0 --format sglang-omp)"
