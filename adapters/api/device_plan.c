@@ -493,6 +493,9 @@ static int put_launch(api_out *to, cpubind_launch_format format, const api_devic
     if (!rank)
         return api_no_room(why);
     launch.rank = rank;
+    if (launch.n_rank == 0)
+        api_add(why, "--format %s has a place for each rank, and this process sees no device",
+                cpubind_launch_word(format));
     for (int32_t i = 0; i < launch.n_rank && why->len == 0; i++) {
         const cpubind_pci_pool *pool = &d->plan.pool[first + i];
         rank[i] = (cpubind_launch_rank){pool->cpu, pool->n_cpu, NULL, 0, pool->memory_node};

@@ -317,6 +317,17 @@ check "CPUs that are kept for the host go to no CPU worker" workers_are gpu-2soc
     "cpubind: the plan of the accelerators leaves no whole core: name the nodes of the CPU \
 workers with --cpu-nodes LIST, and give the accelerators' workers --exclude with their CPUs" \
     --cpu-workers 2 --keep 2
+has_no_ranks() {
+    rm -rf "$out/blind"
+    cp -r fixtures/hosts/gpu-vm-2l4 "$out/blind"
+    echo CUDA_VISIBLE_DEVICES=3 >"$out/blind/env"
+    "$CPUBIND" plan --root "$out/blind" --format taskset >"$out/said" 2>&1
+    got=$?
+    cat "$out/said"
+    [ "$got" -eq 1 ] && grep -qF "this process sees no device" "$out/said"
+}
+check "a process that sees no device has no ranks" has_no_ranks
+
 check "--reserve is of CPU workers alone" refuses plan --reserve 2
 check_with numactl "libnuma takes a worker of this host" mask_is "$a" numactl --physcpubind \
     "$(plan --cpu-workers 2 --cpu-nodes 0 --rank 0 --format sglang-omp)"
