@@ -395,9 +395,28 @@ static const char *strategy_word(const api_device_plan *d)
     return d->plan.strategy == CPUBIND_NEAR ? "near" : api_strategy_word(d->plan.strategy);
 }
 
+/* Says that the process sees no device, with the variables that count. */
+static void put_blind(api_out *to, const api_device_plan *d)
+{
+    const char *before = ": ";
+    api_put(to, "this process sees none of the %d devices", (int)d->topo.facts.n_device);
+    for (int family = 0; family < CPUBIND_FAMILY_COUNT; family++)
+        for (int i = 0; i < 2; i++) {
+            const cpubind_runtime_view *view = &d->topo.facts.runtime[family];
+            if (!view->variable[i])
+                continue;
+            api_put(to, "%s%s=%.*s", before, view->variable[i],
+                    view->value_len[i] < 200 ? (int)view->value_len[i] : 200, view->value[i]);
+            before = ", ";
+        }
+    api_put_text(to, "\n");
+}
+
 static void put_text(api_out *to, const api_device_plan *d, const api_options *options)
 {
     api_put_device_table(to, d, -1);
+    if (d->plan.n_pool == 0)
+        put_blind(to, d);
     for (int32_t i = 0; i < d->plan.n_pool; i++) {
         api_text text = {"", 0};
         if (d->plan.pool[i].n_cpu > 0)

@@ -155,24 +155,33 @@ static cpubind_numa_bind_status take_nodes(finder *s)
     return CPUBIND_NUMA_BIND_OK;
 }
 
+/* Whether the home of a rank has a CPU of this one's. */
+static int is_rival(const finder *s, int32_t rank)
+{
+    for (int32_t k = s->row[rank]; k < s->row[rank + 1]; k++)
+        if (is_in(s->out->cpu, s->out->n_cpu, s->home[k]))
+            return 1;
+    return 0;
+}
+
 /* Whether another rank has a CPU of this rank's home. */
 static int has_rival(const finder *s)
 {
     for (int32_t i = 0; i < s->n_rank; i++)
-        for (int32_t k = s->row[i]; i != s->me && k < s->row[i + 1]; k++)
-            if (is_in(s->out->cpu, s->out->n_cpu, s->home[k]))
-                return 1;
+        if (i != s->me && is_rival(s, i))
+            return 1;
     return 0;
 }
 
-/* Takes this rank's share of its home, which other ranks have too. Where the core finds none,
- * because there are more ranks than CPUs, the ranks share the home. */
+/* Takes this rank's share of its home, which other ranks have too. Where there are more ranks
+ * than CPUs, and the core finds none for one of them, that one and all of its rivals share. */
 static cpubind_numa_bind_status take_share(finder *s)
 {
     const cpubind_host *host = &s->host;
     const cpubind_policy policy = {.strategy = CPUBIND_NEAR, .roles = {{0, 1, 0, 0}}};
-    cpubind_plan plan = {.want = &s->me, .n_want = 1};
+    cpubind_plan plan = {.n_want = s->n_rank};
     cpubind_fault fault;
+    int32_t *want = cpubind_arena_ints(s->arena, s->n_rank);
     int32_t *cpu;
     int32_t n = 0;
     plan.cap_cpu = CPUBIND_PLAN_CPUS(host->n_cpu);
@@ -181,12 +190,25 @@ static cpubind_numa_bind_status take_share(finder *s)
     plan.cpu = cpubind_arena_ints(s->arena, plan.cap_cpu);
     plan.row = cpubind_arena_ints(s->arena, s->n_rank + 1);
     plan.work = cpubind_arena_ints(s->arena, plan.cap_work);
-    if (!plan.cpu || !plan.row || !plan.work)
+    if (!plan.cpu || !plan.row || !plan.work || !want)
         return CPUBIND_NUMA_BIND_NO_MEMORY;
-    if (cpubind_make_plan(host, &s->devices, &policy, &plan, &fault) == CPUBIND_OK)
-        for (int32_t i = 0; i < plan.row[1]; i++)
-            if (is_in(s->out->cpu, s->out->n_cpu, plan.cpu[i]))
-                plan.cpu[n++] = plan.cpu[i];
+    plan.want = want;
+    for (int32_t i = 0; i < s->n_rank; i++)
+        want[i] = i;
+    while (cpubind_make_plan(host, &s->devices, &policy, &plan, &fault) != CPUBIND_OK) {
+        int32_t n_left = 0;
+        for (int32_t i = 0; i < plan.n_want; i++)
+            if (want[i] != fault.device)
+                want[n_left++] = want[i];
+        s->out->is_shared = n_left == plan.n_want || is_rival(s, fault.device);
+        if (s->out->is_shared)
+            return CPUBIND_NUMA_BIND_OK;
+        plan.n_want = n_left;
+    }
+    for (int32_t i = 0; i < plan.n_want; i++)
+        for (int32_t k = plan.row[i]; want[i] == s->me && k < plan.row[i + 1]; k++)
+            if (is_in(s->out->cpu, s->out->n_cpu, plan.cpu[k]))
+                plan.cpu[n++] = plan.cpu[k];
     s->out->is_shared = n == 0;
     if (n == 0)
         return CPUBIND_NUMA_BIND_OK;

@@ -324,7 +324,9 @@ has_no_ranks() {
     "$CPUBIND" plan --root "$out/blind" --format taskset >"$out/said" 2>&1
     got=$?
     cat "$out/said"
-    [ "$got" -eq 1 ] && grep -qF "this process sees no device" "$out/said"
+    [ "$got" -eq 1 ] && grep -qF "this process sees no device" "$out/said" &&
+        "$CPUBIND" plan --root "$out/blind" >"$out/said" &&
+        grep -qF "this process sees none of the 2 devices: CUDA_VISIBLE_DEVICES=3" "$out/said"
 }
 check "a process that sees no device has no ranks" has_no_ranks
 

@@ -237,13 +237,20 @@ TEST(several_nodes_of_a_device_are_spread_over_the_devices)
 
 TEST(more_ranks_than_cpus_share_the_node)
 {
-    made_host *h = make(4, 2, 0, 1);
+    made_host *h = make(6, 2, 0, 1);
     cpubind_numa_bound bound;
-    for (int i = 0; i < 3; i++)
-        add(h, 0, -1);
-    allow(h, "0-1");
-    bound = expect_bound(h, &(cpubind_numa_asked){.index = 2}, "0-1", "0");
-    assert_int_equal(bound.is_shared, 1);
+    for (int i = 0; i < 5; i++)
+        add(h, i / 3, -1);
+    allow(h, "0-1,3-4");
+    for (int32_t rank = 0; rank < 3; rank++) { /* each says so, also those that come first */
+        bound = expect_bound(h, &(cpubind_numa_asked){.index = rank}, "0-1", "0");
+        assert_int_equal(bound.is_shared, 1);
+    }
+    for (int32_t rank = 3; rank < 5; rank++) {
+        bound =
+            expect_bound(h, &(cpubind_numa_asked){.index = rank}, rank == 3 ? "3" : "4", "1");
+        assert_int_equal(bound.is_shared, 0);
+    }
     drop(h);
 }
 
