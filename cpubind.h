@@ -45,21 +45,31 @@
  *   N2  A core in a home may go to the devices whose home it is in.
  *   N3  A core in nobody's home may go to the devices with the nearest of the places on its
  *       socket, by the distance from the place to its node; where no place is on its socket, to
- *       the devices without a place.
+ *       nobody so far: it is free.
  *   N4  The cores are shared so that the smallest pool has as many cores as it can (S5), evenly
- *       where nothing else decides.
- *   N5  A pool below the minimum gets cores that no device has, of the nearest node first.
- *   N6  Still below it: cores of devices that keep their minimum without them, of the nearest
- *       node first, there of the largest pool; first cores in nobody's home, then in homes.
- *   N7  Still below it: single CPUs in the same way. A core is split here alone.
- *   N8  Still below it, as all CPUs are too few for all: single CPUs of other pools below the
+ *       where nothing else decides. Where allowed CPUs cut cores to different sizes, cores then
+ *       move between neighbours in a group as long as their numbers of CPUs even out, and
+ *       those at home do not come apart.
+ *   N5  Where free CPUs are too few for all pools below the minimum, these get free cores up to
+ *       it, of the nearest node first.
+ *   N6  What is still free goes, of the nearest node first, evenly to the displaced devices:
+ *       no allowed CPU is on a socket of their place, or they have none; and to pools below the
+ *       floor, up to it. The floor is the smaller one of the minimum + 7 and of half of an even
+ *       share (allowed CPUs / devices / 2), but not below the minimum. The smallest pools are
+ *       filled first.
+ *   N7  Still below the minimum: cores of devices that keep their minimum without them, of the
+ *       nearest node first, there of the largest pool; first cores in nobody's home, then in
+ *       homes.
+ *   N8  Still below it: single CPUs in the same way. A core is split here alone.
+ *   N9  Still below it, as all CPUs are too few for all: single CPUs of other pools below the
  *       minimum, of the pool that lacks most, so that as many devices as possible have one.
- *   Pools are served in N5 .. N8 by what they lack, the least first, then by device.
+ *   Pools are served in N5 and N7 .. N9 by what they lack, the least first, then by device.
  *   Without any place all cores are cut into slices by slot; where the slice of any slot is too
  *   small for the roles, all CPUs are.
  *   laws: no CPU twice; no core split, and no core of a home given elsewhere, unless a pool
- *   would be below its minimum; no pool is below the minimum while a CPU is idle, or while
- *   another pool is above it; as many devices have the minimum as there are CPUs for, so that
+ *   would be below its minimum; no pool is below the floor while a CPU is idle, or below the
+ *   minimum while another pool is above it; no CPU is idle while a device is displaced; as many
+ *   devices have the minimum as there are CPUs for, so that
  *   no other way to cut pools that share no CPU serves more; the answer does not depend on
  *   plan->want, so processes that see the same host agree.
  *
@@ -75,10 +85,11 @@
  *       lists counts as several.
  *   L3  These CPUs are shared so that no CPU is given twice, and the smallest pool is as large
  *       as it can be (S5), whatever policy->overlap is.
- *   L4  NEAR, in place of N5 to N8: a device below the minimum may also be given CPUs of its
- *       list in nobody's home; if it still is below, all of its list; then all devices of the
- *       set may be given all of their lists; then cores are split. Each time the set is shared
- *       anew.
+ *   L4  NEAR, in place of N5 to N9: devices that are displaced, by their own lists, and pools
+ *       below the floor may also be given the free CPUs of their lists; a device below the
+ *       minimum then those in nobody's home; if it still is below, all of its list; then all
+ *       devices of the set may be given all of their lists; then cores are split. Each time the
+ *       set is shared anew.
  *
  * PROMISES (each one has a test in tests/core/ or tests/packaging/)
  *   determinism   equal arguments give equal results, on every compiler and machine
@@ -325,9 +336,10 @@ typedef enum cpubind_finding {
     X(HOME, "home")       /* in the home of its device */                                      \
     X(NEXT, "next")       /* topo_affinity: on the next node of its device */                  \
     X(NEAREST, "nearest") /* NEAR: in nobody's home; its device is nearest (N3) */             \
-    X(MINIMUM, "minimum") /* NEAR: no device had it; its device was below the minimum (N5) */  \
-    X(LENT, "lent")       /* NEAR: of another device (N6 to N8) */                             \
-    X(CLUSTER, "cluster") /* cluster: of the node of the home */
+    X(MINIMUM, "minimum") /* NEAR: free; its device was below the minimum, or the floor */     \
+    X(LENT, "lent")       /* NEAR: of another device (N7 to N9) */                             \
+    X(CLUSTER, "cluster") /* cluster: of the node of the home */                               \
+    X(FREE, "free")       /* NEAR: free; its device is displaced (N6) */
 
 typedef enum cpubind_step {
 #define CPUBIND_X(name, word) CPUBIND_STEP_##name,
@@ -455,7 +467,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* The same for NEAR, with at most CPUBIND_MAX_NODES nodes. */
 #define CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, n_affinity)                            \
     (CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, (n_affinity) + (n_node) * (n_device)) +        \
-     10 * (n_cpu) + 3 * (n_node) + (n_node) * (n_node) + 4 * (n_device) + 2 * (n_affinity) +   \
+     11 * (n_cpu) + 4 * (n_node) + (n_node) * (n_node) + 5 * (n_device) + 2 * (n_affinity) +   \
      4)
 
 /* The same with devices->allowed; n_allowed is allowed.row[n_device], and `work` is one of the
@@ -497,8 +509,8 @@ CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row);
  *           whose home is on it alone counts)
  *   failed  the buffers' content is unspecified; out fields but n_cpu, n_work are untouched
  *   cost    linear in CPUs + nodes + devices + affinity entries; NEAR adds nodes * (nodes +
- *           devices), and for pools below the minimum the CPUs of a node for each core that
- *           they take; RESOLVE adds the searches for paths where pools overlap unevenly, each
+ *           devices), and for pools below the minimum that take cores of other devices the CPUs
+ *           of a node for each such core; RESOLVE adds the searches for paths where pools overlap unevenly, each
  *           linear in the same at most. At the limits about 10 ns an affinity entry
  *   laws    RESOLVE: no two pools share a CPU, over all devices with a home, and the answer
  *           does not depend on plan->want; so processes that see the same host agree
@@ -510,6 +522,9 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(const cpubind_hos
                                                                cpubind_fault *fault);
 
 /* == 7. Roles and quality of a pool ========================================= */
+
+/* A role after MAIN has its cores to itself while MAIN keeps so many CPUs. */
+#define CPUBIND_MAIN_KEEPS 8
 
 /* int32_t elements of the scratch of these functions. */
 #define CPUBIND_PLACE_WORK(n_pool)          (6 * (n_pool) + 8)
@@ -523,7 +538,8 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(const cpubind_hos
  *           a part would be too small else. Parts share no CPU.
  *           is_near: core by core, near CPUs before others. IRQ: the first CPUs. RELEASE, then
  *           ACL: the last near CPU of the part, if one is left; for ACL on another core than
- *           RELEASE, if the part has one. MAIN: the rest
+ *           RELEASE, if the part has one. ACL, then RELEASE: also the CPUs of MAIN on their
+ *           cores, if CPUBIND_MAIN_KEEPS CPUs are left for MAIN. MAIN: the rest
  *           else: the parts are runs of ids, with ACL and RELEASE at their ends
  *   errors  ERR_ARG; ERR_ORDER (placing.cpu); ERR_UNKNOWN (a CPU that is not in host.cpu:
  *           fault->cpu); ERR_SPACE (placing.work); ERR_TOO_FEW (need, have: of the part with
@@ -2761,8 +2777,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
 /* == NEAR ===================================================================
  *
  * N1 to N4 are RESOLVE over cores in place of CPUs, with other claims: the cores are a host of
- * their own, `cores`, and the affinity lists name cores. N5 to N8 work on the owners of the
+ * their own, `cores`, and the affinity lists name cores. N5 to N9 work on the owners of the
  * CPUs of the caller's host. */
+
+#define CPUBIND_PRIV_FLOOR 7  /* CPUs above the minimum that a pool should have (N6) */
+#define CPUBIND_PRIV_WALKS 64 /* through all cores, to even out their CPUs (N4) */
 
 /* The arrays after those of CPUBIND_PRIV_ARRAYS. The sum of both is CPUBIND_PLAN_WORK_NEAR. */
 #define CPUBIND_PRIV_NEAR_ARRAYS(X)                                                            \
@@ -2777,10 +2796,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     X(core_node, n_cpu) /* id of its node */                                                   \
     X(core_owner, n_cpu)                                                                       \
     X(core_step, n_cpu)                                                                        \
+    X(core_group, n_cpu)                                                                       \
     X(node_core, n_cpu) /* cores, node by node */                                              \
     /* by node */                                                                              \
     X(node_core_row, n_node + 1)                                                               \
-    X(node_is_open, n_node) /* whether its cores may still serve a pool */                     \
+    X(node_is_open, n_node) /* N3: its cores are free; then: they may still serve a pool */    \
+    X(node_at, n_node)      /* its cores before this one, in node_core, are not free */        \
     X(node_mark, n_node)    /* device that came to the node last */                            \
     X(is_nearest,                                                                              \
       n_node *n_node) /* [a * n_node + b]: node b is the nearest place to node a */            \
@@ -2789,13 +2810,21 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     X(near_core, n_affinity)  /* the affinity lists, in cores */                               \
     X(place_row, n_device + 1)                                                                 \
     X(place, n_affinity + n_device) /* nodes of the place, indices into node_id */             \
-    X(lack, n_device)               /* devices below the minimum, in the order of service */
+    X(lack, n_device)               /* devices below the minimum, in the order of service */   \
+    X(goal, n_device) /* CPUs up to which free cores are taken: the floor, or MAX */
+
+/* How far from home a device may be given CPUs of its list (L2, L4). */
+#define CPUBIND_PRIV_REACH_NEAR 0 /* as the strategy says */
+#define CPUBIND_PRIV_REACH_FREE 1 /* also free CPUs */
+#define CPUBIND_PRIV_REACH_REST 2 /* also CPUs in nobody's home */
+#define CPUBIND_PRIV_REACH_ALL  3
 
 typedef struct cpubind_priv_near {
     cpubind_priv_planner *p;
     const cpubind_host *host; /* the caller's */
     int32_t n_core;
     int32_t n_placed; /* devices with a place */
+    int32_t widest;   /* CPUs of the largest core */
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_NEAR_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
@@ -2872,12 +2901,16 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
         for (int32_t i = 0; i <= host->n_cpu; i++)
             near->core_row[i] = i;
         near->core_cpu = near->core_of;
+        near->widest = 1;
         return CPUBIND_OK;
     }
     cpubind_priv_sort_by_key(near->core_of, host->n_cpu, near->n_core, near->core_row,
                              near->core_cpu);
+    near->widest = 0;
     for (int32_t c = 0; c < near->n_core; c++) {
         const int32_t first = near->core_cpu[near->core_row[c]];
+        const int32_t width = near->core_row[c + 1] - near->core_row[c];
+        near->widest = width > near->widest ? width : near->widest;
         near->core_id[c] = c;
         near->core_node[c] = host->node[first];
         for (int32_t i = near->core_row[c]; i < near->core_row[c + 1]; i++)
@@ -2951,6 +2984,39 @@ CPUBIND_PRIV void cpubind_priv_make_places(cpubind_priv_near *near)
     }
 }
 
+/* Whether no core is on a socket of the place of a device, of those that it may have. */
+CPUBIND_PRIV int32_t cpubind_priv_is_displaced(const cpubind_priv_near *near, int32_t device)
+{
+    const cpubind_priv_planner *p = near->p;
+    const cpubind_priv_listed *l = p->listed;
+    int32_t place;
+    if (p->home_row[device] < p->home_row[device + 1])
+        return 0;
+    if (near->place_row[device] == near->place_row[device + 1])
+        return 1;
+    place = near->place[near->place_row[device]];
+    for (int32_t node = 0; l == NULL && node < near->host->n_node; node++)
+        if (p->node_size[node] > 0 && !cpubind_priv_is_far(near->host, place, node))
+            return 0;
+    for (int32_t i = l == NULL ? 0 : l->row[device]; l != NULL && i < l->row[device + 1]; i++)
+        if (!cpubind_priv_is_far(near->host, place,
+                                 p->segment_node[p->segment_of[l->unit_of[l->at[i]]]]))
+            return 0;
+    return 1;
+}
+
+/* N6: how many CPUs a pool should have before the rest stays free. */
+CPUBIND_PRIV void cpubind_priv_set_goals(cpubind_priv_near *near)
+{
+    const cpubind_priv_planner *p = near->p;
+    const int32_t half = near->host->n_cpu / (2 * p->n_device);
+    int32_t floor = cpubind_priv_min(p->need + CPUBIND_PRIV_FLOOR, half);
+    if (floor < p->need)
+        floor = p->need;
+    for (int32_t d = 0; d < p->n_device; d++)
+        near->goal[d] = cpubind_priv_is_displaced(near, d) ? CPUBIND_PRIV_MAX : floor;
+}
+
 /* Finds the places that are nearest to each node and on its socket (N3). */
 CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_near *near)
 {
@@ -2977,16 +3043,21 @@ CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_near *near)
     }
 }
 
+/* Marks the places of a device for claims_node. */
+CPUBIND_PRIV void cpubind_priv_mark_places(cpubind_priv_near *near, int32_t device)
+{
+    for (int32_t i = near->place_row[device]; i < near->place_row[device + 1]; i++)
+        near->node_mark[near->place[i]] = device;
+}
+
 /* Whether a device, whose places have its mark, claims the cores of a node that are in nobody's
- * home. A place is nearest to itself. */
+ * home by N3. A place is nearest to itself. */
 CPUBIND_PRIV int32_t cpubind_priv_claims_node(const cpubind_priv_near *near, int32_t device,
                                               int32_t node)
 {
     const int32_t *is_nearest = near->is_nearest + node * near->host->n_node;
     const int32_t first = near->place_row[device];
     const int32_t end = near->place_row[device + 1];
-    if (first == end)
-        return near->node_is_open[node];
     if (is_nearest[node])
         return near->node_mark[node] == device;
     for (int32_t i = first; i < end; i++)
@@ -3005,8 +3076,7 @@ CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_near *near, int32_t first
     cpubind_priv_fill(near->node_mark, near->host->n_node, CPUBIND_PRIV_NONE);
     p->claim_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
-        for (int32_t i = near->place_row[d]; i < near->place_row[d + 1]; i++)
-            near->node_mark[near->place[i]] = d;
+        cpubind_priv_mark_places(near, d);
         n = cpubind_priv_claim_home(p, d, n);
         for (int32_t node = 0; node < near->host->n_node; node++)
             if (p->group_size[first_rest + node] > 0 && cpubind_priv_claims_node(near, d, node))
@@ -3040,27 +3110,47 @@ CPUBIND_PRIV void cpubind_priv_own_cpus(cpubind_priv_near *near)
     }
 }
 
-/* Notes the step of every CPU, by N2 and N3. */
+/* The step by which a device gets a free core. */
+CPUBIND_PRIV cpubind_step cpubind_priv_free_step(const cpubind_priv_near *near, int32_t device)
+{
+    return near->goal[device] == CPUBIND_PRIV_MAX ? CPUBIND_STEP_FREE : CPUBIND_STEP_MINIMUM;
+}
+
+/* L4: the step by which a device got a CPU of a node that is not in its home. */
+CPUBIND_PRIV cpubind_step cpubind_priv_listed_step(cpubind_priv_near *near, int32_t device,
+                                                   int32_t node_id)
+{
+    const int32_t reach = near->p->listed->reach[device];
+    const cpubind_host *host = near->host;
+    cpubind_priv_mark_places(near, device);
+    if (cpubind_priv_claims_node(near, device,
+                                 cpubind_priv_find(host->node_id, host->n_node, node_id)))
+        return CPUBIND_STEP_NEAREST;
+    return reach == CPUBIND_PRIV_REACH_ALL    ? CPUBIND_STEP_LENT
+           : reach == CPUBIND_PRIV_REACH_REST ? CPUBIND_STEP_MINIMUM
+                                              : cpubind_priv_free_step(near, device);
+}
+
+/* Notes the step of every CPU, by N2 and N3, or L4. */
 CPUBIND_PRIV void cpubind_priv_step_cpus(cpubind_priv_near *near)
 {
     cpubind_priv_note_steps(near->p, near->core_owner, CPUBIND_STEP_NEAREST, near->core_step);
     for (int32_t i = 0; i < near->host->n_cpu; i++) {
-        const int32_t owner = near->core_owner[near->core_of[i]];
-        near->cpu_step[i] = near->core_step[near->core_of[i]];
-        if (near->p->listed != NULL && near->cpu_step[i] == CPUBIND_STEP_NEAREST &&
-            near->p->listed->reach[owner] > 0)
-            near->cpu_step[i] =
-                near->p->listed->reach[owner] == 1 ? CPUBIND_STEP_MINIMUM : CPUBIND_STEP_LENT;
+        const int32_t core = near->core_of[i];
+        near->cpu_step[i] = near->core_step[core];
+        if (near->p->listed != NULL && near->cpu_step[i] == CPUBIND_STEP_NEAREST)
+            near->cpu_step[i] = (int32_t)cpubind_priv_listed_step(near, near->core_owner[core],
+                                                                  near->host->node[i]);
     }
 }
 
 /* The stages of service: what a pool below the minimum may take. */
 typedef enum cpubind_priv_stage {
-    CPUBIND_PRIV_TAKE_IDLE, /* N5 */
-    CPUBIND_PRIV_TAKE_REST, /* N6: cores in nobody's home */
-    CPUBIND_PRIV_TAKE_CORE, /* N6: any cores */
-    CPUBIND_PRIV_TAKE_CPU,  /* N7 */
-    CPUBIND_PRIV_TAKE_LEFT, /* N8 */
+    CPUBIND_PRIV_TAKE_FREE, /* N5 */
+    CPUBIND_PRIV_TAKE_REST, /* N7: cores in nobody's home */
+    CPUBIND_PRIV_TAKE_CORE, /* N7: any cores */
+    CPUBIND_PRIV_TAKE_CPU,  /* N8 */
+    CPUBIND_PRIV_TAKE_LEFT, /* N9 */
     CPUBIND_PRIV_STAGES
 } cpubind_priv_stage;
 
@@ -3083,8 +3173,29 @@ typedef struct cpubind_priv_spare {
     int32_t node, at;  /* at: the core is node_core[at] */
 } cpubind_priv_spare;
 
-/* Finds what a stage may take on a node for a device: the first idle core, or the last core, or
- * CPU, of the most willing pool. */
+/* The first free core of a node, from where the last one was. */
+CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_free(cpubind_priv_near *near, int32_t node)
+{
+    cpubind_priv_spare found;
+    int32_t *at = &near->node_at[node];
+    found.owner = CPUBIND_PRIV_NONE;
+    found.node = node;
+    found.span.first = 0;
+    found.span.count = 0;
+    for (; *at < near->node_core_row[node + 1]; ++*at) {
+        const int32_t first = near->core_row[near->node_core[*at]];
+        if (near->cpu_owner[near->core_cpu[first]] != CPUBIND_PRIV_NONE)
+            continue;
+        found.span.first = first;
+        found.span.count = near->core_row[near->node_core[*at] + 1] - first;
+        break;
+    }
+    found.at = *at;
+    return found;
+}
+
+/* Finds what a stage after the first may take on a node for a device: the last core, or CPU, of
+ * the most willing pool. */
 CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_spare(const cpubind_priv_near *near,
                                                         int32_t node, int32_t device,
                                                         cpubind_priv_stage stage)
@@ -3103,26 +3214,22 @@ CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_spare(const cpubind_priv_near 
         for (int32_t at = near->core_row[core]; at < end; at += step) {
             const int32_t cpu = near->core_cpu[at];
             const int32_t owner = near->cpu_owner[cpu];
-            int32_t willing = stage == CPUBIND_PRIV_TAKE_IDLE
-                                  ? owner == CPUBIND_PRIV_NONE
-                                  : cpubind_priv_willing(near->p, owner, device, stage, step);
-            if (willing < most || (stage == CPUBIND_PRIV_TAKE_REST &&
-                                   near->cpu_step[cpu] != CPUBIND_STEP_NEAREST &&
-                                   near->cpu_step[cpu] != CPUBIND_STEP_MINIMUM))
+            int32_t willing = cpubind_priv_willing(near->p, owner, device, stage, step);
+            if (willing < most ||
+                (stage == CPUBIND_PRIV_TAKE_REST && (near->cpu_step[cpu] == CPUBIND_STEP_HOME ||
+                                                     near->cpu_step[cpu] == CPUBIND_STEP_LENT)))
                 continue;
             best.span.first = at;
             best.span.count = step;
             best.owner = owner;
             best.at = i;
-            if (stage == CPUBIND_PRIV_TAKE_IDLE)
-                return best;
             most = willing;
         }
     }
     return best;
 }
 
-/* As find_spare in N8, where the last CPU was `last`: its pool lacks more than any other since,
+/* As find_spare in N9, where the last CPU was `last`: its pool lacks more than any other since,
  * so the CPU before it of that pool on the node is next. */
 CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_left(const cpubind_priv_near *near,
                                                        int32_t node, int32_t device,
@@ -3161,25 +3268,28 @@ CPUBIND_PRIV int32_t cpubind_priv_open_node(const cpubind_priv_near *near, int32
     return best;
 }
 
-/* Serves one device until its pool has the minimum or no node can give more. A node that has
+/* Serves one device until its pool has `goal` CPUs or no node can give more. A node that has
  * nothing for one device has nothing for another either. *last is what was taken last. */
-CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_near *near, int32_t device,
+CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_near *near, int32_t device, int32_t goal,
                                      cpubind_priv_stage stage, cpubind_priv_spare *last)
 {
     cpubind_priv_planner *p = near->p;
+    const cpubind_step step = stage == CPUBIND_PRIV_TAKE_FREE
+                                  ? cpubind_priv_free_step(near, device)
+                                  : CPUBIND_STEP_LENT;
     int32_t node = CPUBIND_PRIV_NONE;
-    while (p->load[device] < p->need &&
+    while (p->load[device] < goal &&
            (node = cpubind_priv_open_node(near, device)) != CPUBIND_PRIV_NONE) {
         int32_t is_open = 1;
-        while (is_open && p->load[device] < p->need) {
-            *last = stage == CPUBIND_PRIV_TAKE_LEFT
+        while (is_open && p->load[device] < goal) {
+            *last = stage == CPUBIND_PRIV_TAKE_FREE ? cpubind_priv_find_free(near, node)
+                    : stage == CPUBIND_PRIV_TAKE_LEFT
                         ? cpubind_priv_find_left(near, node, device, *last)
                         : cpubind_priv_find_spare(near, node, device, stage);
             for (int32_t i = 0; i < last->span.count; i++) {
                 const int32_t cpu = near->core_cpu[last->span.first + i];
                 near->cpu_owner[cpu] = device;
-                near->cpu_step[cpu] =
-                    stage == CPUBIND_PRIV_TAKE_IDLE ? CPUBIND_STEP_MINIMUM : CPUBIND_STEP_LENT;
+                near->cpu_step[cpu] = (int32_t)step;
             }
             if (last->owner != CPUBIND_PRIV_NONE)
                 p->load[last->owner] -= last->span.count;
@@ -3188,8 +3298,10 @@ CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_near *near, int32_t device,
         }
         near->node_is_open[node] = is_open;
     }
-    if (node == CPUBIND_PRIV_NONE) /* the device itself may lack most now */
+    if (node == CPUBIND_PRIV_NONE) { /* the device itself may lack most now */
         last->owner = CPUBIND_PRIV_NONE;
+        last->span.count = 0;
+    }
 }
 
 /* Whether a pool is below the minimum. */
@@ -3210,29 +3322,87 @@ CPUBIND_PRIV int32_t cpubind_priv_is_enough_left(const cpubind_priv_planner *p)
     return left >= p->need;
 }
 
-/* N5 to N8. */
+/* The CPUs of all pools that are below a level or their goal, whichever is smaller, if they were
+ * filled up to it. */
+CPUBIND_PRIV int32_t cpubind_priv_count_up_to(const cpubind_priv_near *near, int32_t level)
+{
+    int32_t n = 0;
+    for (int32_t d = 0; d < near->p->n_device; d++) {
+        const int32_t lack = cpubind_priv_min(level, near->goal[d]) - near->p->load[d];
+        n += lack > 0 ? lack : 0;
+    }
+    return n;
+}
+
+CPUBIND_PRIV int32_t cpubind_priv_count_free(const cpubind_priv_near *near)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < near->host->n_cpu; i++)
+        n += near->cpu_owner[i] == CPUBIND_PRIV_NONE;
+    return n;
+}
+
+/* N6: up to the level that the free CPUs are enough for, device by device, so that the cores of
+ * each lie together; then core by core. */
+CPUBIND_PRIV void cpubind_priv_share_free(cpubind_priv_near *near, cpubind_priv_spare *last)
+{
+    const cpubind_priv_planner *p = near->p;
+    const int32_t n_free = cpubind_priv_count_free(near);
+    int32_t level = 0;
+    int32_t smallest;
+    for (int32_t above = CPUBIND_MAX_CPUS + 1; level + 1 < above;) {
+        const int32_t middle = level + (above - level) / 2;
+        if (cpubind_priv_count_up_to(near, middle) <= n_free)
+            level = middle;
+        else
+            above = middle;
+    }
+    for (int32_t d = 0; d < p->n_device; d++)
+        cpubind_priv_serve(near, d, cpubind_priv_min(level, near->goal[d]) - near->widest + 1,
+                           CPUBIND_PRIV_TAKE_FREE, last);
+    do {
+        smallest = CPUBIND_PRIV_NONE;
+        for (int32_t d = 0; d < p->n_device; d++)
+            if (p->load[d] < near->goal[d] &&
+                (smallest == CPUBIND_PRIV_NONE || p->load[d] < p->load[smallest]))
+                smallest = d;
+        if (smallest != CPUBIND_PRIV_NONE)
+            cpubind_priv_serve(near, smallest, p->load[smallest] + 1, CPUBIND_PRIV_TAKE_FREE,
+                               last);
+    } while (smallest != CPUBIND_PRIV_NONE && last->span.count > 0);
+}
+
+/* N5 to N9. */
 CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
     cpubind_priv_spare last;
     last.node = CPUBIND_PRIV_NONE;
     last.at = 0;
+    last.span.count = 0;
     cpubind_priv_list_nodes(near);
+    for (int32_t node = 0; node < near->host->n_node; node++)
+        near->node_at[node] = near->node_core_row[node];
+    cpubind_priv_fill(near->node_is_open, near->host->n_node, 1);
+    if (cpubind_priv_count_up_to(near, p->need) <= cpubind_priv_count_free(near))
+        cpubind_priv_share_free(near, &last);
     for (int32_t stage = 0; stage < CPUBIND_PRIV_STAGES; stage++) {
         int32_t n = 0;
         for (int32_t d = 0; d < p->n_device; d++)
             if (p->load[d] < p->need)
                 near->lack[n++] = (p->need - p->load[d]) * CPUBIND_MAX_DEVICES + d;
-        if (n == 0)
-            return;
         cpubind_priv_heap_sort(near->lack, n);
         last.owner = CPUBIND_PRIV_NONE;
         cpubind_priv_fill(near->node_is_open, near->host->n_node, 1);
         for (int32_t i = 0; i < n && (stage != (int32_t)CPUBIND_PRIV_TAKE_LEFT ||
                                       cpubind_priv_is_enough_left(p));
              i++)
-            cpubind_priv_serve(near, near->lack[i] % CPUBIND_MAX_DEVICES,
+            cpubind_priv_serve(near, near->lack[i] % CPUBIND_MAX_DEVICES, p->need,
                                (cpubind_priv_stage)stage, &last);
+        if (stage == (int32_t)CPUBIND_PRIV_TAKE_FREE)
+            cpubind_priv_share_free(near, &last);
+        if (!cpubind_priv_is_lacking(p))
+            return;
     }
 }
 
@@ -3264,10 +3434,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_trace_near(const cpubind_priv_near *nea
         trace->owner[i] = near->cpu_owner[i];
         trace->step[i] = near->cpu_step[i];
     }
-    for (int32_t s = 0; s < p->n_segment; s++)
-        for (int32_t i = near->core_row[p->segment_first[s]];
-             i < near->core_row[p->segment_first[s + 1]]; i++)
-            trace->group[near->core_cpu[i]] = cpubind_priv_claimed_group(p, s);
+    for (int32_t i = 0; i < near->host->n_cpu; i++) {
+        const int32_t group = near->core_group[near->core_of[i]];
+        trace->group[i] =
+            p->share_row[group] == p->share_row[group + 1] ? CPUBIND_PRIV_NONE : group;
+    }
     return cpubind_priv_copy_groups(p);
 }
 
@@ -3327,58 +3498,71 @@ CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
 
 /* == Allowed CPUs that differ =============================================== */
 
-/* How far from home a device may be given CPUs of its list (L2, L4). */
-#define CPUBIND_PRIV_REACH_NEAR 0 /* as the strategy says */
-#define CPUBIND_PRIV_REACH_REST 1 /* also CPUs in nobody's home */
-#define CPUBIND_PRIV_REACH_ALL  2
-
 /* Whether the strategy gives a device CPUs of a node that are in nobody's home. */
 CPUBIND_PRIV int32_t cpubind_priv_reaches_node(const cpubind_priv_planner *p,
                                                const cpubind_priv_near *near, int32_t device,
                                                int32_t node)
 {
-    if (p->listed->reach[device] != CPUBIND_PRIV_REACH_NEAR)
-        return 1;
     return near != NULL ? cpubind_priv_claims_node(near, device, node)
                         : node == p->next_node[device];
+}
+
+/* Whether a device that does not get a segment of its list by the strategy may be given it all
+ * the same (L4); is_free: nobody gets it by the strategy. */
+CPUBIND_PRIV int32_t cpubind_priv_may_have(const cpubind_priv_near *near, int32_t device,
+                                           int32_t reach, int32_t is_home, int32_t is_free)
+{
+    return reach == CPUBIND_PRIV_REACH_ALL || (reach == CPUBIND_PRIV_REACH_REST && !is_home) ||
+           (is_free && near != NULL &&
+            (reach == CPUBIND_PRIV_REACH_FREE || near->goal[device] == CPUBIND_PRIV_MAX));
 }
 
 /* Lists the segments that each device may be given. `near` is NULL but for NEAR. */
 CPUBIND_PRIV void cpubind_priv_claim_listed(cpubind_priv_planner *p, cpubind_priv_near *near)
 {
     const cpubind_priv_listed *l = p->listed;
+    const int32_t is_cluster = p->policy->strategy == CPUBIND_CLUSTER && !p->is_slice;
     int32_t *is_home = p->group_first; /* arrays by group that are not in use yet */
     int32_t *of_home = p->group_sum;
     int32_t *seen = p->group_other;
-    int32_t n = 0;
+    int32_t *is_taken = p->group_next;
     cpubind_priv_fill(is_home, p->n_segment, 0);
-    cpubind_priv_fill(of_home, p->n_segment, CPUBIND_PRIV_NONE);
-    cpubind_priv_fill(seen, p->n_segment, CPUBIND_PRIV_NONE);
+    cpubind_priv_fill(is_taken, p->n_segment, 0);
     for (int32_t i = 0; i < p->home_row[p->n_device]; i++)
         is_home[p->home[i]] = 1;
     if (near != NULL)
         cpubind_priv_fill(near->node_mark, near->host->n_node, CPUBIND_PRIV_NONE);
     l->claim_row[0] = 0;
-    for (int32_t d = 0; d < p->n_device; d++) {
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++)
-            of_home[p->home[i]] = d;
-        for (int32_t i = near == NULL ? 0 : near->place_row[d];
-             near != NULL && i < near->place_row[d + 1]; i++)
-            near->node_mark[near->place[i]] = d;
-        for (int32_t i = l->row[d]; i < l->row[d + 1]; i++) {
-            const int32_t s = p->segment_of[l->unit_of[l->at[i]]];
-            if (seen[s] == d)
-                continue;
-            seen[s] = d;
-            if (p->policy->strategy == CPUBIND_CLUSTER && !p->is_slice
-                    ? p->next_node[d] != CPUBIND_PRIV_NONE &&
-                          p->segment_node[s] == cpubind_priv_home_node(p, d)
-                    : of_home[s] == d || l->reach[d] == CPUBIND_PRIV_REACH_ALL ||
-                          (!is_home[s] &&
-                           cpubind_priv_reaches_node(p, near, d, p->segment_node[s])))
-                l->claim[n++] = s;
+    for (int32_t pass = near == NULL; pass < 2; pass++) { /* first what is taken, then claims */
+        int32_t n = 0;
+        cpubind_priv_fill(of_home, p->n_segment, CPUBIND_PRIV_NONE);
+        cpubind_priv_fill(seen, p->n_segment, CPUBIND_PRIV_NONE);
+        for (int32_t d = 0; d < p->n_device; d++) {
+            for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++)
+                of_home[p->home[i]] = d;
+            if (near != NULL)
+                cpubind_priv_mark_places(near, d);
+            for (int32_t i = l->row[d]; i < l->row[d + 1]; i++) {
+                const int32_t s = p->segment_of[l->unit_of[l->at[i]]];
+                int32_t has;
+                if (seen[s] == d)
+                    continue;
+                seen[s] = d;
+                has = is_cluster
+                          ? p->next_node[d] != CPUBIND_PRIV_NONE &&
+                                p->segment_node[s] == cpubind_priv_home_node(p, d)
+                          : of_home[s] == d ||
+                                (!is_home[s] &&
+                                 cpubind_priv_reaches_node(p, near, d, p->segment_node[s]));
+                if (pass == 0)
+                    is_taken[s] |= has;
+                else if (has ||
+                         (!is_cluster && cpubind_priv_may_have(near, d, l->reach[d], is_home[s],
+                                                               !is_taken[s])))
+                    l->claim[n++] = s;
+            }
+            l->claim_row[d + 1] = n;
         }
-        l->claim_row[d + 1] = n;
     }
 }
 
@@ -3393,17 +3577,20 @@ CPUBIND_PRIV void cpubind_priv_share_listed(cpubind_priv_planner *p, cpubind_pri
     cpubind_priv_share_groups(p);
 }
 
-/* Lets each device below the minimum reach further; where none can, all devices. Returns
- * whether any does. */
-CPUBIND_PRIV int32_t cpubind_priv_reach_further(const cpubind_priv_planner *p)
+/* Lets each device below the minimum reach further, and each pool below the floor reach free
+ * CPUs; where none can, all devices. Returns whether any does. */
+CPUBIND_PRIV int32_t cpubind_priv_reach_further(const cpubind_priv_near *near)
 {
+    const cpubind_priv_planner *p = near->p;
     int32_t *reach = p->listed->reach;
     int32_t is_further = 0;
     int32_t is_lacking = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
         const int32_t lacks = p->load[d] < p->need;
         is_lacking |= lacks;
-        if (lacks && reach[d] < CPUBIND_PRIV_REACH_ALL) {
+        if (reach[d] < (lacks                        ? CPUBIND_PRIV_REACH_ALL
+                        : p->load[d] < near->goal[d] ? CPUBIND_PRIV_REACH_FREE
+                                                     : CPUBIND_PRIV_REACH_NEAR)) {
             reach[d]++;
             is_further = 1;
         }
@@ -3417,11 +3604,65 @@ CPUBIND_PRIV int32_t cpubind_priv_reach_further(const cpubind_priv_planner *p)
     return is_further;
 }
 
+/* Lets the pool of core `from` pass it on to that of core `to`, their neighbour in a group, if
+ * the numbers of CPUs of both are more even then, and the giver keeps as many CPUs at home as the
+ * taker had. */
+CPUBIND_PRIV int32_t cpubind_priv_pass_core(cpubind_priv_near *near, int32_t from, int32_t to,
+                                            int32_t *at_home)
+{
+    int32_t *load = near->p->load;
+    const int32_t width = near->core_row[from + 1] - near->core_row[from];
+    const int32_t giver = near->core_owner[from];
+    const int32_t taker = near->core_owner[to];
+    const int32_t is_home = near->core_step[from] == CPUBIND_STEP_HOME;
+    if (giver == taker || load[giver] - load[taker] <= width ||
+        (is_home && at_home[giver] - width < at_home[taker]))
+        return 0;
+    at_home[giver] -= is_home ? width : 0;
+    at_home[taker] += is_home ? width : 0;
+    load[giver] -= width;
+    load[taker] += width;
+    near->core_owner[from] = taker;
+    return 1;
+}
+
+/* N4, where cores have different numbers of CPUs: walks forth and back through the cores, which
+ * pass from one neighbour to the other. Each pass lowers the sum of the squares of the loads;
+ * where they would take long, the number of walks ends them. */
+CPUBIND_PRIV void cpubind_priv_even_out(cpubind_priv_near *near)
+{
+    const cpubind_priv_planner *p = near->p;
+    int32_t *latest = p->group_next; /* by group: the core before this one, or NONE */
+    int32_t *at_home = p->queue;     /* by device: CPUs of its pool in its home */
+    int32_t n_passed = 1;
+    cpubind_priv_note_steps(p, near->core_owner, CPUBIND_STEP_NEAREST, near->core_step);
+    cpubind_priv_fill(at_home, p->n_device, 0);
+    for (int32_t c = 0; c < near->n_core; c++)
+        if (near->core_step[c] == CPUBIND_STEP_HOME)
+            at_home[near->core_owner[c]] += near->core_row[c + 1] - near->core_row[c];
+    for (int32_t walk = 0; n_passed > 0 && walk < CPUBIND_PRIV_WALKS; walk++) {
+        n_passed = 0;
+        for (int32_t back = 0; back < 2; back++) {
+            cpubind_priv_fill(latest, p->n_group, CPUBIND_PRIV_NONE);
+            for (int32_t i = 0; i < near->n_core; i++) {
+                const int32_t core = back ? near->n_core - 1 - i : i;
+                const int32_t group = near->core_group[core];
+                if (near->core_owner[core] == CPUBIND_PRIV_NONE)
+                    continue;
+                if (latest[group] != CPUBIND_PRIV_NONE)
+                    n_passed += cpubind_priv_pass_core(near, core, latest[group], at_home);
+                latest[group] = core;
+            }
+        }
+    }
+}
+
 /* N2 to N4: the cores go to the devices. */
 CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
     cpubind_priv_find_nearest(near);
+    cpubind_priv_set_goals(near);
     if (p->listed != NULL) {
         cpubind_priv_share_listed(p, near);
     } else {
@@ -3432,8 +3673,16 @@ CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_near *near)
     cpubind_priv_fill(near->core_owner, near->n_core, CPUBIND_PRIV_NONE);
     p->owner = near->core_owner;
     cpubind_priv_start_groups(p);
-    for (int32_t s = 0; s < p->n_segment; s++)
+    for (int32_t s = 0; s < p->n_segment; s++) {
+        cpubind_priv_fill(near->core_group + p->segment_first[s], cpubind_priv_width(p, s),
+                          p->segment_group[s]);
         cpubind_priv_hand_out(p, p->segment_group[s], s);
+    }
+    cpubind_priv_own_cpus(near);
+    if (near->widest * near->n_core > near->host->n_cpu) {
+        cpubind_priv_even_out(near);
+        cpubind_priv_own_cpus(near);
+    }
 }
 
 /* The segments, homes and places of the host of cores. */
@@ -3463,6 +3712,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
     const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
     int32_t *next = cpubind_priv_carve(p, n_node * n_device);
     int32_t *home_row, *home;
+    int32_t is_served;
     cpubind_priv_near near;
     cpubind_status status;
 #define CPUBIND_X(name, count) near.name = cpubind_priv_take(&next, count);
@@ -3493,15 +3743,15 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
         if (near.n_placed == 0 && p->listed == NULL)
             return cpubind_priv_slice_cores(&near);
         cpubind_priv_share_cores(&near);
-        cpubind_priv_own_cpus(&near);
-    } while (p->listed != NULL && cpubind_priv_reach_further(p));
+    } while (p->listed != NULL && cpubind_priv_reach_further(&near));
     if (p->listed != NULL && near.host->core != NULL && cpubind_priv_is_lacking(p)) {
         p->listed->must_split = 1;
         return CPUBIND_OK;
     }
-    if (p->plan->trace != NULL || cpubind_priv_is_lacking(p))
+    is_served = p->listed == NULL && cpubind_priv_count_up_to(&near, CPUBIND_MAX_CPUS) > 0;
+    if (p->plan->trace != NULL || is_served)
         cpubind_priv_step_cpus(&near);
-    if (cpubind_priv_is_lacking(p) && p->listed == NULL)
+    if (is_served)
         cpubind_priv_serve_all(&near);
     status = cpubind_priv_write_owned(&near);
     if (status == CPUBIND_OK)
@@ -4327,6 +4577,28 @@ CPUBIND_PRIV int32_t cpubind_priv_choose_back(const cpubind_priv_placer *r,
     return CPUBIND_PRIV_NONE;
 }
 
+/* Gives the CPUs of MAIN that are on a core of a role to that role, if MAIN keeps enough. */
+CPUBIND_PRIV void cpubind_priv_clear_cores(cpubind_priv_placer *r, int32_t role)
+{
+    const int32_t n = r->placing->n_cpu;
+    int32_t *has_role = r->scratch; /* by core; nothing else is used at the end */
+    int32_t n_main = 0;
+    int32_t n_taken = 0;
+    cpubind_priv_fill(has_role, 2 * n, 0);
+    for (int32_t i = 0; i < n; i++) {
+        has_role[r->core[i]] |= r->at[i] == role;
+        n_main += r->at[i] == CPUBIND_ROLE_MAIN;
+    }
+    for (int32_t i = 0; i < n; i++)
+        n_taken += r->at[i] == CPUBIND_ROLE_MAIN && has_role[r->core[i]];
+    if (n_main - n_taken < CPUBIND_MAIN_KEEPS ||
+        n_main - n_taken < r->placing->roles.count[CPUBIND_ROLE_MAIN])
+        return;
+    for (int32_t i = 0; i < n; i++)
+        if (r->at[i] == CPUBIND_ROLE_MAIN && has_role[r->core[i]])
+            r->at[i] = role;
+}
+
 /* Gives each CPU of the process its role, in r->at, the others NONE; and writes them. */
 CPUBIND_PRIV void cpubind_priv_write_roles(cpubind_priv_placer *r, const cpubind_span part[2],
                                            cpubind_placing *placing)
@@ -4348,6 +4620,9 @@ CPUBIND_PRIV void cpubind_priv_write_roles(cpubind_priv_placer *r, const cpubind
             r->at[chosen] = role;
             used[r->core[chosen]] = 1;
         }
+    for (int32_t role = CPUBIND_ROLE_MAIN + 1; placing->is_near && role < CPUBIND_ROLE_COUNT;
+         role++)
+        cpubind_priv_clear_cores(r, role);
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         placing->out_roles.span[role].first = n;
         for (int32_t i = 0; i < placing->n_cpu; i++)

@@ -40,14 +40,20 @@ static const struct {
                               "their socket",
                               "It is in nobody's home; of the homes on its socket the home of "
                               "this NPU is the nearest, or one of the nearest."},
-    [CPUBIND_STEP_MINIMUM] = {"had no NPU, and were added because its pool was below the "
-                              "minimum",
-                              "No NPU had it; this NPU took it because its pool was below the "
-                              "minimum."},
+    [CPUBIND_STEP_MINIMUM] =
+        {"had no NPU, and were added because its pool was too small: below "
+         "its minimum and 7 more, and below half of an even share",
+         "No NPU had it; this NPU took it because its pool was too small: "
+         "below its minimum and 7 more, and below half of an even share."},
     [CPUBIND_STEP_LENT] = {"were those of another NPU that could spare them, and were added "
                            "because its pool was below the minimum",
                            "Another NPU could spare it; this NPU took it because its pool was "
                            "below the minimum."},
+    [CPUBIND_STEP_FREE] =
+        {"had no NPU, and were added because no allowed CPU is on a socket of "
+         "this NPU: such NPUs share those CPUs evenly",
+         "No NPU had it, and no allowed CPU is on a socket of this NPU: such "
+         "NPUs share those CPUs evenly."},
     [CPUBIND_STEP_CLUSTER] = {"are a whole cluster of the node of its home",
                               "It is in a cluster of the node of this NPU's home; an NPU gets "
                               "one whole cluster."},
@@ -63,10 +69,12 @@ static const struct {
                            "the CPUs of no other role run the main threads"},
     [CPUBIND_ROLE_ACL] = {"the last CPU but one of the pool runs the ACL thread",
                           "one of the last CPUs near the NPU runs the ACL thread, on another "
-                          "core than the release thread if the pool has two"},
+                          "core than the release thread if the pool has two, with the siblings "
+                          "of that core if 8 CPUs are left for the main threads"},
     [CPUBIND_ROLE_RELEASE] = {"the last CPU of the pool runs the release thread",
                               "one of the last CPUs near the NPU runs the release thread, on "
-                              "another core than the ACL thread if the pool has two"},
+                              "another core than the ACL thread if the pool has two, with the "
+                              "siblings of that core if 8 CPUs are left for the main threads"},
 };
 
 /* One explanation: sentences, and the facts they are made of. */

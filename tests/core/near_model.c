@@ -272,8 +272,20 @@ static void claim_nearest(const near_host *h, near_model *m, int32_t c)
         if (near_distance(h, m, d, m->node[c], 1) < least)
             least = near_distance(h, m, d, m->node[c], 1);
     for (int32_t d = 0; d < n_device; d++)
-        m->claim[d][c] = least == INT32_MAX ? !m->has_place[d]
-                                            : near_distance(h, m, d, m->node[c], 1) == least;
+        m->claim[d][c] = least != INT32_MAX && near_distance(h, m, d, m->node[c], 1) == least;
+}
+
+/* N6 */
+static void find_displaced(const near_host *h, near_model *m)
+{
+    int32_t half = h->host.n_cpu / h->devices.affinity.n / 2;
+    for (int32_t d = 0; d < h->devices.affinity.n; d++) {
+        m->displaced[d] = 1;
+        for (int32_t c = 0; c < m->n_core; c++)
+            m->displaced[d] &= near_distance(h, m, d, m->node[c], 1) == INT32_MAX;
+    }
+    m->floor = half < h->need + 7 ? half : h->need + 7;
+    m->floor = m->floor < h->need ? h->need : m->floor;
 }
 
 void near_solve(const near_host *h, near_model *m)
@@ -287,6 +299,7 @@ void near_solve(const near_host *h, near_model *m)
                 m->claim[d][c] = m->home[d][c];
         else
             claim_nearest(h, m, c);
+    find_displaced(h, m);
 }
 
 /* == N4 ===================================================================== */

@@ -3,7 +3,7 @@
  *
  * Written from the text of NEAR in cpubind.h, and from nothing else: a core, a home and a place
  * are arrays of flags, each rule is a loop over all of them. Slow on purpose. The steps N5 ..
- * N7 leave ties open, so that test_near_laws.c holds them to laws and not to one answer.
+ * N9 leave ties open, so that test_near_laws.c holds them to laws and not to one answer.
  */
 #ifndef CPUBIND_TESTS_NEAR_MODEL_H
 #define CPUBIND_TESTS_NEAR_MODEL_H
@@ -12,7 +12,7 @@
 
 #include "../../cpubind.h"
 
-enum { NEAR_CPUS = 512, NEAR_NODES = 8, NEAR_DEVICES = 32 };
+enum { NEAR_CPUS = 640, NEAR_NODES = 16, NEAR_DEVICES = 32 };
 
 /* How large a random host may be. */
 typedef struct near_limits {
@@ -42,6 +42,8 @@ typedef struct near_model {
     uint8_t claim[NEAR_DEVICES][NEAR_CPUS];   /* by core (N2, N3) */
     uint8_t place[NEAR_DEVICES][NEAR_NODES];  /* by node */
     int32_t has_home[NEAR_DEVICES], has_place[NEAR_DEVICES];
+    int32_t displaced[NEAR_DEVICES]; /* N6 */
+    int32_t floor;                   /* N6: CPUs of a pool */
     int32_t any_place;
 } near_model;
 

@@ -31,7 +31,7 @@ typedef struct run {
 } run;
 
 static struct {
-    int32_t hosts, equal, unequal, refused, lacking;
+    int32_t hosts, equal, unequal, refused, lacking, idle;
 } tally;
 
 static uint64_t host_seed;
@@ -426,6 +426,35 @@ static void check_unequal(const listed *l, int32_t set, const run *runs)
     tally.lacking += refused != 0;
 }
 
+/* L4: no pool of a set that has the minimum is below the floor while a CPU of its list is in no
+ * pool. */
+static void check_floor(const listed *l, int32_t set, const run *runs)
+{
+    uint8_t is_taken[CPUBIND_MAX_CPUS / 64] = {0};
+    uint8_t is_in_set[CPUBIND_MAX_CPUS / 64] = {0};
+    int32_t n_device = 0, n_cpu = 0, floor;
+    for (int32_t d = 0; d < l->h.devices.affinity.n; d++) {
+        if (l->set[d] != set)
+            continue;
+        if (runs[d].status != CPUBIND_OK)
+            return;
+        n_device++;
+        for (int32_t k = 0; k < runs[d].plan.n_cpu; k++)
+            is_taken[runs[d].plan.cpu[k]] = 1;
+        for (int32_t i = 0; i < l->h.host.n_cpu; i++) {
+            n_cpu += l->has[d][i] && !is_in_set[i];
+            is_in_set[i] |= l->has[d][i] != 0;
+        }
+    }
+    floor = n_cpu / n_device / 2 < l->h.need + 7 ? n_cpu / n_device / 2 : l->h.need + 7;
+    for (int32_t d = 0; d < l->h.devices.affinity.n; d++)
+        for (int32_t i = 0; l->set[d] == set && i < l->h.host.n_cpu; i++)
+            if (l->has[d][i] && !is_taken[l->h.cpu[i]]) {
+                tally.idle++;
+                assert_true(runs[d].plan.n_cpu >= floor);
+            }
+}
+
 /* == One host =============================================================== */
 
 /* Single plans never give a CPU twice; the whole plan, if there is one, has their pools. */
@@ -478,6 +507,8 @@ static void check_host(uint64_t seed)
         tally.unequal += !l.is_equal[set];
         if (!l.is_equal[set])
             check_unequal(&l, set, runs);
+        if (!l.is_equal[set] && l.h.policy.strategy == CPUBIND_NEAR)
+            check_floor(&l, set, runs);
     }
     for (int32_t d = 0; d < n; d++)
         end(&runs[d]);
@@ -500,8 +531,8 @@ TEST(plans_keep_the_laws_of_allowed_cpus)
         check_host(first + i);
     print_message(
         "%d hosts: %d sets of equal lists, %d of unequal, %d devices refused, %d sets "
-        "in which CPUs are too few\n",
-        tally.hosts, tally.equal, tally.unequal, tally.refused, tally.lacking);
+        "in which CPUs are too few, %d CPUs idle by near\n",
+        tally.hosts, tally.equal, tally.unequal, tally.refused, tally.lacking, tally.idle);
 }
 
 /* Two devices on a host of one node with 8 CPUs. */

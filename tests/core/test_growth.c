@@ -422,7 +422,7 @@ TEST(near_plans_homes_on_all_nodes)
     drop(&g);
 }
 
-/* Half of the devices have one CPU each, and are lent seven each by the others (N6). */
+/* Half of the devices have one CPU each, and are lent seven each by the others (N7). */
 TEST(near_lends_to_many_devices)
 {
     enum { DEVICES = 1024 };

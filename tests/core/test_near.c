@@ -217,7 +217,7 @@ TEST(a_device_with_a_node_alone_gets_that_node)
     r.devices.node = node;
     r.host.socket = socket;
     assert_pools("8-15 0-7 16-23 -"); /* no place is on the socket of node 2 */
-    assert_steps("hhhhhhhhnnnnnnnnnnnnnnnn");
+    assert_steps("hhhhhhhhnnnnnnnnffffffff");
 }
 
 TEST(a_home_of_part_of_a_core_is_the_whole_core)
@@ -240,6 +240,68 @@ TEST(overlapping_homes_even_out)
     assert_int_equal(r.pool_row[2], 12);
 }
 
+/* == Free cores ============================================================= */
+
+/* Takes the allowed CPUs outside of [first, last] away. */
+static void allow(int32_t first, int32_t last)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < r.host.n_cpu; i++) {
+        if (r.cpu[i] < first || r.cpu[i] > last)
+            continue;
+        r.node[n] = r.node[i];
+        r.core[n] = r.core[i];
+        r.cpu[n++] = r.cpu[i];
+    }
+    r.host.n_cpu = n;
+}
+
+/* The NPUs of nodes 0 and 1 have no allowed CPU on their socket: they share what nobody claims,
+ * evenly, the nearest node first, and the NPUs of the other socket keep theirs. */
+TEST(displaced_devices_share_what_nobody_claims)
+{
+    static const int32_t node[] = {0, 1, 4, 7};
+    open_host("0-23 24-47 48-71 72-95 96-119 120-143 144-167 168-191",
+              "0-23 24-47 96-119 168-191");
+    r.host.distance = A2_DISTANCE;
+    r.devices.node = node;
+    allow(48, 191);
+    assert_pools("48-71 72-95 96-143 144-191 -");
+    assert_int_equal(r.step[0], CPUBIND_STEP_FREE);
+    allow(60, 191); /* twelve of the 36 free CPUs are on node 2, which is nearer to both */
+    assert_pools("60-77 78-95 96-143 144-191 -");
+    open_host("0-31 32-63 64-95 96-127 128-159 160-191 192-223 224-255", "0-31");
+    r.host.distance = A2_DISTANCE;
+    r.devices.node = node;
+    allow(60, 148); /* of its socket CPUs 60-63 alone: half of an even share is beyond them */
+    assert_pools("60-71 72-148");
+    allow(64, 148);
+    assert_pools("64-148 -");
+}
+
+/* Eight NPUs at two nodes of 12 CPUs: an even share is 12, and half of it is 6. */
+TEST(a_pool_below_the_floor_takes_free_cores)
+{
+    open_host("0-11 12-23 24-35 36-47 48-59 60-71 72-83 84-95",
+              "0-11 0-11 0-11 12-23 12-23 72-83 72-83 84-95");
+    r.host.distance = A2_DISTANCE;
+    assert_pools("0-3,24-25 4-7,26-27 8-11,28-29 12-17 18-23 72-77 78-83 84-95 30-71");
+    r.policy.roles =
+        THREE; /* the floor is 6, not 10: it is never above half of an even share */
+    assert_pools("0-3,24-25 4-7,26-27 8-11,28-29 12-17 18-23 72-77 78-83 84-95 30-71");
+}
+
+/* Cores 0-5 have two allowed CPUs, cores 6-11 one: five of two are 10 CPUs, the others 8. By
+ * numbers of cores alone it would be 12 and 6. */
+TEST(cores_of_two_sizes_even_out)
+{
+    open_host("0-23", "0-23 0-23");
+    number_cores(12);
+    allow(0, 17);
+    r.policy.roles = THREE;
+    assert_pools("0-4,12-16 5-11,17 -");
+}
+
 /* == Tight hosts ============================================================ */
 
 /* N5: socket 1 is idle and far; a pool takes from it what it lacks, and no more. */
@@ -255,7 +317,7 @@ TEST(a_pool_below_its_minimum_takes_idle_cores_of_the_nearest_node)
     assert_pools("0-1,8-10 2-5,11 6-7");
 }
 
-/* N6: NPU 1 can spare cores. Those in nobody's home go first, then those of its home. */
+/* N7: NPU 1 can spare cores. Those in nobody's home go first, then those of its home. */
 TEST(a_pool_below_its_minimum_is_lent_cores)
 {
     static const int32_t socket[] = {0, 1};
@@ -273,7 +335,7 @@ TEST(a_pool_below_its_minimum_is_lent_cores)
     assert_steps("hhhhhhhll");
 }
 
-/* N7: two NPUs share three cores of four threads. Neither can give a core away. */
+/* N8: two NPUs share three cores of four threads. Neither can give a core away. */
 TEST(a_core_is_split_where_a_pool_would_be_too_small_else)
 {
     open_host("0-11", "0-11 0-11");
@@ -484,9 +546,22 @@ TEST(irq_on_one_core_and_acl_and_release_on_two)
     number_cores(16);
     assert_roles("0-3,16-19", 0, 1, 1, 0, "0,16 1-3,17 18 19");
     assert_roles("0-3,16-19", 0, 0, 1, 0, "0-1 2-3,16-17 18 19");
+    assert_roles("0-5,16-21", 0, 1, 1, 0, "0,16 1-5,17-19 20 21");
     pair_cores(2);
     assert_roles("0-7", 0, 1, 1, 0, "0-1 2-4,6 5 7");
     assert_roles("4-8", 0, 1, 0, 0, "4-5 6 8 7"); /* 8 is far, and not on the core of 7 */
+}
+
+TEST(acl_and_release_have_cores_to_themselves_while_main_keeps_eight)
+{
+    open_host("0-15 16-31", "0-15 16-31");
+    pair_cores(2);
+    assert_roles("0-13", 0, 1, 1, 0, "0-1 2-9 10-11 12-13");     /* main keeps 8 */
+    assert_roles("0-12", 0, 1, 1, 0, "0-1 2-9 10-11 12");        /* 12 is alone on its core */
+    assert_roles("0-11", 0, 1, 1, 0, "0-1 2-8,10 9 11");         /* it would keep 7 */
+    assert_roles("0-11,16", 0, 1, 1, 0, "0-1 2-7,10,16 8-9 11"); /* ACL before release */
+    assert_roles("0-15,16-31", 0, 1, 2, 0, "0-1 2-5,24-31 6-7 8-9");
+    assert_roles("0-13", 0, 0, 1, 0, "0-1 2-11 12 13"); /* by id: as the reference */
 }
 
 /* The CPUs near the NPU have higher ids here: they come first all the same. */
@@ -738,6 +813,9 @@ int main(void)
         cmocka_unit_test(a_device_with_a_node_alone_gets_that_node),
         cmocka_unit_test(a_home_of_part_of_a_core_is_the_whole_core),
         cmocka_unit_test(overlapping_homes_even_out),
+        cmocka_unit_test(displaced_devices_share_what_nobody_claims),
+        cmocka_unit_test(a_pool_below_the_floor_takes_free_cores),
+        cmocka_unit_test(cores_of_two_sizes_even_out),
         cmocka_unit_test(a_pool_below_its_minimum_takes_idle_cores_of_the_nearest_node),
         cmocka_unit_test(a_pool_below_its_minimum_is_lent_cores),
         cmocka_unit_test(a_core_is_split_where_a_pool_would_be_too_small_else),
@@ -749,6 +827,7 @@ int main(void)
         cmocka_unit_test(a_buffer_too_small_is_answered_with_enough),
         cmocka_unit_test(buffers_that_overlap_are_refused),
         cmocka_unit_test(irq_on_one_core_and_acl_and_release_on_two),
+        cmocka_unit_test(acl_and_release_have_cores_to_themselves_while_main_keeps_eight),
         cmocka_unit_test(roles_are_near_the_npu_whatever_the_ids),
         cmocka_unit_test(processes_of_an_npu_share_its_irq_cpus_and_nothing_else),
         cmocka_unit_test(a_pool_too_small_for_its_processes_is_refused),

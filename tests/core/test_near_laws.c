@@ -23,7 +23,7 @@ typedef struct run {
 
 /* Sums over all hosts of a run, so that a law that was never tried is seen. */
 static struct tally {
-    int32_t hosts, slices, minimum, lent, split, refused, saved, parts;
+    int32_t hosts, slices, minimum, free, lent, split, refused, saved, parts, uneven, own_core;
 } tally;
 
 static const cpubind_role_spec NO_ROLES = {{0, 0, 0, 0}};
@@ -133,6 +133,11 @@ static void check_trace(const near_host *h, const near_model *m, const run *r)
             assert_true(claimed && !m->homed[c]);
             break;
         case CPUBIND_STEP_MINIMUM:
+            assert_true(d >= 0 && !m->displaced[d]);
+            break;
+        case CPUBIND_STEP_FREE:
+            assert_true(d >= 0 && m->displaced[d]);
+            break;
         case CPUBIND_STEP_LENT:
             assert_true(d >= 0);
             break;
@@ -143,6 +148,14 @@ static void check_trace(const near_host *h, const near_model *m, const run *r)
 }
 
 /* == N4: the plan without a minimum ========================================= */
+
+/* The owner of a CPU after N4, or -1, in a plan without a minimum: such a plan lends no CPU. */
+static int32_t owner_by_n4(const run *free_plan, int32_t i)
+{
+    const int32_t step = free_plan->trace.step[i];
+    return step == CPUBIND_STEP_HOME || step == CPUBIND_STEP_NEAREST ? free_plan->trace.owner[i]
+                                                                     : -1;
+}
 
 static int by_value(const void *a, const void *b)
 {
@@ -164,35 +177,80 @@ static void check_whole_cores(const near_host *h, const near_model *m, const run
         assert_int_equal(owner[c], r->trace.owner[i]);
         for (int32_t d = 0; d < h->devices.affinity.n; d++)
             any |= m->claim[d][c];
-        assert_int_equal(owner[c] >= 0, any);
+        assert_int_equal(owner_by_n4(r, i) >= 0, any);
     }
 }
 
-/* The sizes of pools are the best ones, in cores. */
+/* Whether two cores are in one group. */
+static int32_t have_same_claims(const near_host *h, const near_model *m, int32_t a, int32_t b)
+{
+    for (int32_t d = 0; d < h->devices.affinity.n; d++)
+        if (m->claim[d][a] != m->claim[d][b])
+            return 0;
+    return 1;
+}
+
+/* No core that is next to one of another pool in its group would, given to that pool, make the
+ * two more even. */
+static void check_neighbours(const near_host *h, const near_model *m, const run *r)
+{
+    int32_t owner[NEAR_CPUS] = {0};
+    int32_t size[NEAR_DEVICES] = {0};
+    int32_t at_home[NEAR_DEVICES] = {0};
+    for (int32_t i = 0; i < h->host.n_cpu; i++) {
+        const int32_t d = owner_by_n4(r, i);
+        owner[m->core_of[i]] = d;
+        if (d < 0)
+            continue;
+        size[d]++;
+        at_home[d] += m->home[d][m->core_of[i]];
+    }
+    for (int32_t b = 1; b < m->n_core; b++) {
+        int32_t a =
+            b - 1; /* the core before it in the group: on its node if in nobody's home */
+        while (a >= 0 && (!have_same_claims(h, m, a, b) || m->homed[a] != m->homed[b] ||
+                          (!m->homed[a] && m->node[a] != m->node[b])))
+            a--;
+        if (a < 0 || owner[a] < 0 || owner[a] == owner[b])
+            continue;
+        tally.uneven += m->size[a] != m->size[b];
+        assert_true(size[owner[a]] - size[owner[b]] <= m->size[a] ||
+                    (m->homed[a] && at_home[owner[a]] - m->size[a] < at_home[owner[b]]));
+        assert_true(size[owner[b]] - size[owner[a]] <= m->size[b] ||
+                    (m->homed[b] && at_home[owner[b]] - m->size[b] < at_home[owner[a]]));
+    }
+}
+
+/* Where all cores have the same size, the sizes of pools are the best ones, in cores. */
 static void check_sizes(const near_host *h, const near_model *m, const run *r)
 {
     int32_t n_device = h->devices.affinity.n;
     int32_t size[NEAR_DEVICES] = {0};
     int32_t best[NEAR_DEVICES];
     int32_t core = -1;
+    for (int32_t c = 1; c < m->n_core; c++)
+        if (m->size[c] != m->size[0]) {
+            check_neighbours(h, m, r);
+            return;
+        }
     for (int32_t i = 0; i < h->host.n_cpu; i++) {
         if (m->core_of[i] <= core)
             continue; /* cores are numbered by their lowest CPU */
         core = m->core_of[i];
-        if (r->trace.owner[i] >= 0)
-            size[r->trace.owner[i]]++;
+        if (owner_by_n4(r, i) >= 0)
+            size[owner_by_n4(r, i)]++;
     }
     near_best_sizes(h, m, best);
     qsort(size, (size_t)n_device, sizeof *size, by_value);
     assert_memory_equal(size, best, (size_t)n_device * sizeof *size);
 }
 
-/* == N5 .. N7 =============================================================== */
+/* == N5 .. N9 =============================================================== */
 
 /* The cores and pools of a plan; owner: of the first CPU of a core. */
 typedef struct core_state {
     int32_t owner[NEAR_CPUS], is_split[NEAR_CPUS], idle[NEAR_CPUS];
-    int32_t size[NEAR_DEVICES], changed[NEAR_DEVICES]; /* changed: by N5 .. N7 */
+    int32_t size[NEAR_DEVICES], changed[NEAR_DEVICES]; /* changed: by N5 .. N9 */
     int32_t n_idle, n_lent;
 } core_state;
 
@@ -211,8 +269,8 @@ static void read_cores(const near_host *h, const near_model *m, const run *r, co
         s->n_lent += r->trace.step[i] == CPUBIND_STEP_LENT;
         if (d >= 0) {
             s->size[d]++;
-            s->changed[d] |= r->trace.step[i] == CPUBIND_STEP_LENT ||
-                             r->trace.step[i] == CPUBIND_STEP_MINIMUM;
+            s->changed[d] |= r->trace.step[i] != CPUBIND_STEP_HOME &&
+                             r->trace.step[i] != CPUBIND_STEP_NEAREST;
         }
     }
 }
@@ -223,22 +281,23 @@ static int32_t is_scarce(const near_host *h)
     return h->need > 0 && h->host.n_cpu < h->devices.affinity.n * h->need;
 }
 
-/* No pool is below the minimum while a CPU is idle, or while another pool is above it; and as
- * many pools have the minimum as there are CPUs for (N8). */
-static void check_minimum(const near_host *h, const core_state *s)
+/* No pool is below the floor, and no device displaced, while a CPU is idle; no pool is below
+ * the minimum while another pool is above it; and as many pools have the minimum as there are
+ * CPUs for (N9). */
+static void check_minimum(const near_host *h, const near_model *m, const core_state *s)
 {
     int32_t least = INT32_MAX;
     int32_t most = 0;
     int32_t n_served = 0;
     for (int32_t d = 0; d < h->devices.affinity.n; d++) {
+        if (s->n_idle > 0)
+            assert_true(s->size[d] >= m->floor && !m->displaced[d]);
         n_served += s->size[d] >= h->need;
         least = s->size[d] < least ? s->size[d] : least;
         most = s->size[d] > most ? s->size[d] : most;
     }
-    if (least < h->need) {
-        assert_int_equal(s->n_idle, 0);
+    if (least < h->need)
         assert_true(most <= h->need);
-    }
     assert_int_equal(n_served, is_scarce(h) ? h->host.n_cpu / h->need : h->devices.affinity.n);
     if (s->n_lent > 0)
         assert_int_equal(s->n_idle, 0);
@@ -248,7 +307,7 @@ static void check_minimum(const near_host *h, const core_state *s)
 static void check_moved(const near_host *h, const run *r, const run *free_plan)
 {
     for (int32_t i = 0; i < h->host.n_cpu; i++) {
-        int32_t before = free_plan->trace.owner[i];
+        int32_t before = owner_by_n4(free_plan, i);
         switch (r->trace.step[i]) {
         case CPUBIND_STEP_HOME:
         case CPUBIND_STEP_NEAREST:
@@ -263,28 +322,43 @@ static void check_moved(const near_host *h, const run *r, const run *free_plan)
     }
 }
 
-/* N5: of the nearest node first, and no core more than the minimum asks for. */
+/* N5, N6: of the nearest node first; no core more than the floor asks for, and displaced devices
+ * evenly. */
 static void check_idle_cores(const near_host *h, const near_model *m, const run *r,
                              const core_state *s)
 {
-    int32_t largest[NEAR_DEVICES] = {0}; /* core by N5 */
-    int32_t lent[NEAR_DEVICES] = {0};    /* CPUs, after N5 */
+    int32_t largest[NEAR_DEVICES] = {0}; /* core by N5 and N6 */
+    int32_t lent[NEAR_DEVICES] = {0};    /* CPUs, after N6 */
+    int32_t widest = 0;                  /* core */
+    int32_t least = INT32_MAX;
+    int32_t most = 0;
     for (int32_t i = 0; i < h->host.n_cpu; i++) {
         int32_t d = r->trace.owner[i];
         int32_t c = m->core_of[i];
         if (r->trace.step[i] == CPUBIND_STEP_LENT)
             lent[d]++;
-        if (r->trace.step[i] != CPUBIND_STEP_MINIMUM)
+        if (r->trace.step[i] != CPUBIND_STEP_MINIMUM && r->trace.step[i] != CPUBIND_STEP_FREE)
             continue;
-        tally.minimum++;
+        tally.minimum += r->trace.step[i] == CPUBIND_STEP_MINIMUM;
+        tally.free += r->trace.step[i] == CPUBIND_STEP_FREE;
         largest[d] = m->size[c] > largest[d] ? m->size[c] : largest[d];
         for (int32_t other = 0; other < m->n_core && m->has_place[d]; other++)
             if (s->idle[other] && !s->is_split[other])
                 assert_true(near_distance(h, m, d, m->node[other], 0) >=
                             near_distance(h, m, d, m->node[c], 0));
     }
-    for (int32_t d = 0; d < h->devices.affinity.n; d++)
-        assert_true(largest[d] == 0 || s->size[d] - lent[d] - largest[d] < h->need);
+    for (int32_t c = 0; c < m->n_core; c++)
+        widest = m->size[c] > widest ? m->size[c] : widest;
+    for (int32_t d = 0; d < h->devices.affinity.n; d++) {
+        if (!m->displaced[d]) {
+            assert_true(largest[d] == 0 || s->size[d] - lent[d] - largest[d] < m->floor);
+            continue;
+        }
+        least = s->size[d] < least ? s->size[d] : least;
+        most = s->size[d] > most ? s->size[d] : most;
+    }
+    if (s->n_lent == 0 && most > 0 && least >= h->need)
+        assert_true(most - least <= widest);
 }
 
 /* A device that lost and won nothing, and has this whole core, could spare it. */
@@ -295,7 +369,7 @@ static int32_t could_spare(const near_host *h, const near_model *m, const core_s
     return d >= 0 && !s->is_split[c] && !s->changed[d] && s->size[d] - m->size[c] >= h->need;
 }
 
-/* N6, N7: lenders keep their minimum; homes lend last, cores are split last. Where N8 takes
+/* N7, N8: lenders keep their minimum; homes lend last, cores are split last. Where N9 takes
  * CPUs from pools below the minimum, none of that need hold. */
 static void check_lent(const near_host *h, const near_model *m, const run *r,
                        const run *free_plan, const core_state *s)
@@ -310,7 +384,7 @@ static void check_lent(const near_host *h, const near_model *m, const run *r,
     }
     for (int32_t i = 0; i < h->host.n_cpu; i++) {
         int32_t d = r->trace.owner[i];
-        int32_t lender = free_plan->trace.owner[i];
+        int32_t lender = owner_by_n4(free_plan, i);
         int32_t c = m->core_of[i];
         if (r->trace.step[i] != CPUBIND_STEP_LENT)
             continue;
@@ -573,16 +647,42 @@ static int32_t take_last(const near_host *h, const near_model *m, int32_t d, int
     return -1;
 }
 
+/* A role after MAIN also has the CPUs of `main` on its cores, if 8 are left of `main`, and as
+ * many as its role asks for. */
+static void take_cores(const near_host *h, const near_model *m, int32_t *main, int32_t *n_main,
+                       int32_t *role, int32_t *n_role)
+{
+    int32_t keep[NEAR_CPUS], more[NEAR_CPUS];
+    int32_t n_keep = 0;
+    int32_t n_more = 0;
+    for (int32_t k = 0; k < *n_main; k++) {
+        int32_t is_on = 0;
+        for (int32_t i = 0; i < *n_role; i++)
+            is_on |= core_of(h, m, role[i]) == core_of(h, m, main[k]);
+        if (is_on)
+            more[n_more++] = main[k];
+        else
+            keep[n_keep++] = main[k];
+    }
+    if (n_more == 0 || n_keep < 8 || n_keep < h->policy.roles.count[CPUBIND_ROLE_MAIN])
+        return;
+    tally.own_core++;
+    memcpy(main, keep, (size_t)n_keep * sizeof *main);
+    memcpy(role + *n_role, more, (size_t)n_more * sizeof *role);
+    *n_main = n_keep;
+    *n_role += n_more;
+}
+
 /* The roles of a pool for its only process, as the header has them. Cores are in the order of
  * their lowest CPU of the pool. */
 static void expect_roles(const near_host *h, const near_model *m, int32_t d,
                          const int32_t *pool, int32_t n_pool, int32_t *out)
 {
     const int32_t *count = h->policy.roles.count;
-    int32_t list[NEAR_CPUS];
+    int32_t list[NEAR_CPUS], acl[NEAR_CPUS], release[NEAR_CPUS];
     int32_t n = 0;
-    int32_t *end_of = out + n_pool;
-    int32_t *acl;
+    int32_t n_acl = 0;
+    int32_t n_release = 0;
     for (int32_t near = 1; near >= 0; near--)
         for (int32_t first = 0; first < n_pool; first++) {
             uint8_t done = is_near_cpu(h, m, d, pool[first]) != near;
@@ -593,40 +693,42 @@ static void expect_roles(const near_host *h, const near_model *m, int32_t d,
                     list[n++] = pool[k];
         }
     memcpy(out, list, (size_t)count[CPUBIND_ROLE_IRQ] * sizeof *out);
+    qsort(out, (size_t)count[CPUBIND_ROLE_IRQ], sizeof *out, by_value);
+    out += count[CPUBIND_ROLE_IRQ];
     n -= count[CPUBIND_ROLE_IRQ];
     memmove(list, list + count[CPUBIND_ROLE_IRQ], (size_t)n * sizeof *list);
-    end_of -= count[CPUBIND_ROLE_RELEASE];
-    for (int32_t k = 0; k < count[CPUBIND_ROLE_RELEASE]; k++) {
-        end_of[k] = take_last(h, m, d, list, &n, 1, NULL, 0);
-        if (end_of[k] < 0)
-            end_of[k] = take_last(h, m, d, list, &n, 0, NULL, 0);
+    for (; n_release < count[CPUBIND_ROLE_RELEASE]; n_release++) {
+        release[n_release] = take_last(h, m, d, list, &n, 1, NULL, 0);
+        if (release[n_release] < 0)
+            release[n_release] = take_last(h, m, d, list, &n, 0, NULL, 0);
     }
-    acl = end_of - count[CPUBIND_ROLE_ACL];
-    for (int32_t k = 0; k < count[CPUBIND_ROLE_ACL]; k++) {
-        int32_t off = count[CPUBIND_ROLE_RELEASE];
-        acl[k] = take_last(h, m, d, list, &n, 1, end_of, off);
-        if (acl[k] < 0)
-            acl[k] = take_last(h, m, d, list, &n, 0, end_of, off);
-        if (acl[k] < 0)
-            acl[k] = take_last(h, m, d, list, &n, 1, NULL, 0);
-        if (acl[k] < 0)
-            acl[k] = take_last(h, m, d, list, &n, 0, NULL, 0);
+    for (; n_acl < count[CPUBIND_ROLE_ACL]; n_acl++) {
+        acl[n_acl] = take_last(h, m, d, list, &n, 1, release, n_release);
+        if (acl[n_acl] < 0)
+            acl[n_acl] = take_last(h, m, d, list, &n, 0, release, n_release);
+        if (acl[n_acl] < 0)
+            acl[n_acl] = take_last(h, m, d, list, &n, 1, NULL, 0);
+        if (acl[n_acl] < 0)
+            acl[n_acl] = take_last(h, m, d, list, &n, 0, NULL, 0);
     }
-    memcpy(out + count[CPUBIND_ROLE_IRQ], list, (size_t)n * sizeof *list);
-    qsort(out, (size_t)count[CPUBIND_ROLE_IRQ], sizeof *out, by_value);
-    qsort(out + count[CPUBIND_ROLE_IRQ], (size_t)n, sizeof *out, by_value);
-    qsort(acl, (size_t)count[CPUBIND_ROLE_ACL], sizeof *out, by_value);
-    qsort(end_of, (size_t)count[CPUBIND_ROLE_RELEASE], sizeof *out, by_value);
+    take_cores(h, m, list, &n, acl, &n_acl);
+    take_cores(h, m, list, &n, release, &n_release);
+    memcpy(out, list, (size_t)n * sizeof *out);
+    memcpy(out + n, acl, (size_t)n_acl * sizeof *out);
+    memcpy(out + n + n_acl, release, (size_t)n_release * sizeof *out);
+    qsort(out, (size_t)n, sizeof *out, by_value);
+    qsort(out + n, (size_t)n_acl, sizeof *out, by_value);
+    qsort(out + n + n_acl, (size_t)n_release, sizeof *out, by_value);
 }
 
-/* The spans tile out_cpu, each role has its number of CPUs, inside a role ids ascend. */
+/* The spans tile out_cpu, each role has its number of CPUs, or those of its cores too, inside a role ids ascend. */
 static void check_spans(const near_host *h, const placed *x)
 {
     int32_t at = 0;
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         cpubind_span s = x->p.out_roles.span[role];
         assert_int_equal(s.first, at);
-        if (role == CPUBIND_ROLE_MAIN)
+        if (role == CPUBIND_ROLE_MAIN || (role > CPUBIND_ROLE_MAIN && x->p.is_near))
             assert_true(s.count >= h->policy.roles.count[role]);
         else
             assert_int_equal(s.count, h->policy.roles.count[role]);
@@ -689,7 +791,8 @@ static void check_ends(const near_host *h, const near_model *m, int32_t d, const
     int32_t acl = x->cpu[span[CPUBIND_ROLE_ACL].first];
     int32_t release = x->cpu[span[CPUBIND_ROLE_RELEASE].first];
     int32_t has_other = 0;
-    if (span[CPUBIND_ROLE_ACL].count != 1 || span[CPUBIND_ROLE_RELEASE].count != 1)
+    if (h->policy.roles.count[CPUBIND_ROLE_ACL] != 1 ||
+        h->policy.roles.count[CPUBIND_ROLE_RELEASE] != 1)
         return;
     for (int32_t k = span[CPUBIND_ROLE_MAIN].first; k < x->p.n_out; k++) {
         assert_true(is_near_cpu(h, m, d, release) || !is_near_cpu(h, m, d, x->cpu[k]));
@@ -823,7 +926,7 @@ static void check_near(uint64_t *state, const near_host *h, const near_model *m)
         if (known.status == CPUBIND_OK) {
             read_cores(h, m, &known, &s);
             check_trace(h, m, &known);
-            check_minimum(h, &s);
+            check_minimum(h, m, &s);
             check_moved(h, &known, &free_plan);
             check_idle_cores(h, m, &known, &s);
             check_lent(h, m, &known, &free_plan, &s);
@@ -904,10 +1007,12 @@ TEST(plans_keep_the_laws_of_near)
     memset(&tally, 0, sizeof tally);
     for (int32_t i = 0; i < n; i++)
         check_host(first_seed() + (uint64_t)i);
-    print_message("%d hosts: %d in slices; %d CPUs by N5, %d by N6 and N7, %d cores split, %d "
-                  "devices refused\n",
-                  tally.hosts, tally.slices, tally.minimum, tally.lent, tally.split,
+    print_message("%d hosts: %d in slices; %d CPUs by N5 and the floor, %d to displaced "
+                  "devices, %d by N7 to N9, %d cores split, %d devices refused\n",
+                  tally.hosts, tally.slices, tally.minimum, tally.free, tally.lent, tally.split,
                   tally.refused);
+    print_message("%d neighbours with cores of two sizes; %d roles with cores of their own\n",
+                  tally.uneven, tally.own_core);
     print_message("against topo_affinity: fewer refused on %d hosts, more on none; %d pools in "
                   "parts\n",
                   tally.saved, tally.parts);
