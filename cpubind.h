@@ -412,7 +412,8 @@ typedef struct cpubind_quality {
     int32_t n_pool;            /* pools that are not empty */
     int32_t n_cpu;             /* in pools */
     int32_t near_cpu;          /* on a node of the place of their device */
-    int32_t far_cpu;           /* on another socket than that place */
+    int32_t far_cpu;           /* on another socket than that place ... */
+    int32_t far_displaced;     /* ... because no allowed CPU is on a socket of the place */
     int32_t irq_off_node;      /* IRQ CPUs that are not near */
     int32_t n_pool_off_node;   /* pools with such IRQ CPUs */
     int32_t split_cores;       /* cores whose CPUs are in several pools */
@@ -528,7 +529,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(const cpubind_hos
 
 /* int32_t elements of the scratch of these functions. */
 #define CPUBIND_PLACE_WORK(n_pool)          (6 * (n_pool) + 8)
-#define CPUBIND_MEASURE_WORK(n_cpu, n_node) (5 * (n_cpu) + 2 * (n_node) + 2)
+#define CPUBIND_MEASURE_WORK(n_cpu, n_node) (5 * (n_cpu) + 3 * (n_node) + 2)
 
 /* The roles of a pool for one of the processes that drive its device.
  *   in      host, devices: as for cpubind_make_plan; *placing: its in fields
@@ -4729,6 +4730,7 @@ typedef struct cpubind_priv_meter {
                             counted the core last */
     int32_t *is_used; /* by position */
     int32_t *side;    /* by node */
+    int32_t *has_cpu; /* by node: whether it has an allowed CPU */
 } cpubind_priv_meter;
 
 /* Finds the side of every node for a device. */
@@ -4771,12 +4773,22 @@ CPUBIND_PRIV void cpubind_priv_clear_quality(cpubind_quality *out)
     out->n_cpu = 0;
     out->near_cpu = 0;
     out->far_cpu = 0;
+    out->far_displaced = 0;
     out->irq_off_node = 0;
     out->n_pool_off_node = 0;
     out->split_cores = 0;
     out->idle = 0;
     out->smallest = 0;
     out->largest = 0;
+}
+
+/* Whether an allowed CPU is on a socket of the place whose sides were found. */
+CPUBIND_PRIV int32_t cpubind_priv_has_side(const cpubind_priv_meter *m)
+{
+    int32_t has = 0;
+    for (int32_t node = 0; node < m->host->n_node; node++)
+        has |= m->has_cpu[node] && m->side[node] != CPUBIND_PRIV_ELSEWHERE;
+    return has;
 }
 
 /* Measures the pool of one device, but for the cores that it shares. */
@@ -4801,6 +4813,7 @@ CPUBIND_PRIV void cpubind_priv_measure_pool(const cpubind_priv_meter *m,
         else if (*owner != device)
             *owner = CPUBIND_PRIV_NONE - 1;
     }
+    out->far_displaced = cpubind_priv_has_side(m) ? 0 : out->far_cpu;
     out->n_cpu = n;
     out->n_pool = n > 0;
     out->n_pool_off_node = out->irq_off_node > 0;
@@ -4835,6 +4848,7 @@ CPUBIND_PRIV void cpubind_priv_add_quality(cpubind_quality *to, const cpubind_qu
     to->n_cpu += more->n_cpu;
     to->near_cpu += more->near_cpu;
     to->far_cpu += more->far_cpu;
+    to->far_displaced += more->far_displaced;
     to->irq_off_node += more->irq_off_node;
     to->n_pool_off_node += more->n_pool_off_node;
 }
@@ -4899,6 +4913,13 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_measure(const cpubind_host *host,
     m.core_owner = work + host->n_cpu; /* the table of cores is here before */
     m.is_used = m.core_owner + host->n_cpu;
     m.side = work + 5 * host->n_cpu + 2;
+    m.has_cpu = m.side + 2 * host->n_node;
+    cpubind_priv_fill(m.has_cpu, host->n_node, 0);
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        const int32_t node = cpubind_priv_find(host->node_id, host->n_node, host->node[i]);
+        if (node != CPUBIND_PRIV_NONE)
+            m.has_cpu[node] = 1;
+    }
     n_core = cpubind_priv_number_cores(host->core, NULL, host->n_cpu, m.core_owner, m.core_of);
     cpubind_priv_fill(m.core_owner, n_core, CPUBIND_PRIV_NONE);
     cpubind_priv_fill(m.is_used, host->n_cpu, 0);

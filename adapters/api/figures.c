@@ -11,6 +11,7 @@
 #define FIGURE_LIST(X)                                                                         \
     X("near_percent", "CPUs near their NPU", percent_of(q), " %", 1, 1)                        \
     X("far", "CPUs on another socket", q->far_cpu, "", 1, 1)                                   \
+    X("far_displaced", "of these: none allowed on its socket", q->far_displaced, "", 1, 1)     \
     X("irq_off_node", "IRQ CPUs off the node of their NPU", q->irq_off_node, "", 1, 1)         \
     X("split_cores", "cores split between NPUs", q->split_cores, "", 0, 0)                     \
     X("idle", "CPUs in no pool", q->idle, "", 0, 0)                                            \
@@ -30,7 +31,7 @@ static const figure figures[] = {
 #undef API_X
 };
 
-enum { N_FIGURE = sizeof figures / sizeof *figures, NEAR_PERCENT = 0 };
+enum { N_FIGURE = sizeof figures / sizeof *figures, NEAR_PERCENT = 0, FAR_DISPLACED = 2 };
 
 static int32_t percent_of(const cpubind_quality *q)
 {
@@ -78,6 +79,15 @@ api_figures api_figures_of_row(const cpubind_ascend_plan *plan, int32_t row)
     return of;
 }
 
+/* Whether a figure is above 0 in any column. */
+static int has_any(const api_figures *of, int32_t n, int32_t key)
+{
+    for (int32_t k = 0; k < n; k++)
+        if (number_of(of[k], key) > 0)
+            return 1;
+    return 0;
+}
+
 void api_put_quality(api_out *to, const char *const *head, const api_figures *of, int32_t n)
 {
     api_table table = {.n_column = 1 + n};
@@ -85,6 +95,8 @@ void api_put_quality(api_out *to, const char *const *head, const api_figures *of
     for (int32_t k = 0; k < n; k++)
         api_cell(&table, "%s", head[k]);
     for (int32_t i = 0; i < N_FIGURE; i++) {
+        if (i == FAR_DISPLACED && !has_any(of, n, i))
+            continue;
         api_cell(&table, "%s", figures[i].words);
         for (int32_t k = 0; k < n; k++) {
             const int32_t number = number_of(of[k], i);

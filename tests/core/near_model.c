@@ -347,6 +347,8 @@ static void count_cpu(const near_host *h, const near_model *m, int32_t d, int32_
     q->n_cpu++;
     q->near_cpu += is_near;
     q->far_cpu += m->has_place[d] && near_distance(h, m, d, node, 1) == INT32_MAX;
+    q->far_displaced +=
+        m->displaced[d] && m->has_place[d] && near_distance(h, m, d, node, 1) == INT32_MAX;
     q->irq_off_node += is_irq && !is_near;
 }
 
@@ -361,6 +363,7 @@ static void add_pool(cpubind_quality *total, const cpubind_quality *q)
     total->n_cpu += q->n_cpu;
     total->near_cpu += q->near_cpu;
     total->far_cpu += q->far_cpu;
+    total->far_displaced += q->far_displaced;
     total->irq_off_node += q->irq_off_node;
     total->n_pool_off_node += q->irq_off_node > 0;
 }
