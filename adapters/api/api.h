@@ -459,8 +459,11 @@ typedef struct api_format {
 /* All formats; the first one is the usual one. A row without a word ends the list. */
 extern const api_format api_formats[];
 
-/* The plan as text: the log lines, a table, what was found, the map. With --quiet only the log
- * lines. */
+/* The line that says by which rules pools were cut. */
+void api_put_rules(api_out *to, cpubind_rules rules);
+
+/* The plan as text: its rules, the log lines, a table, what was found, the map. With --quiet
+ * only the log lines. */
 void api_put_plan(api_out *to, const api_planned *planned, const api_options *options);
 
 /* One row for each node, with a column for each core; with --distances also how far its CPUs

@@ -145,11 +145,13 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
 int api_check_arch(const api_options *options, api_bound *bound)
 {
     const cpubind_source *source = &bound->live.source;
+    const int is_reference =
+        cpubind_rules_asked(source, &options->request) == CPUBIND_RULES_REFERENCE;
     const cpubind_input machine = source->read(source->ctx, "uname");
     const int is_arm = machine.state == CPUBIND_INPUT_PRESENT &&
                        ((machine.len >= 3 && memcmp(machine.data, "arm", 3) == 0) ||
                         (machine.len >= 7 && memcmp(machine.data, "aarch64", 7) == 0));
-    if (is_arm || options->any_arch)
+    if (!is_reference || is_arm || options->any_arch)
         return API_DONE;
     cpubind_problem_clear(&bound->planned.problem);
     bound->planned.code = CPUBIND_PROBLEM_NOT_ARM;

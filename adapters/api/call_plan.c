@@ -457,7 +457,9 @@ static int make_others(cpb_plan *plan, api_text *why)
     if (status == API_DONE)
         api_find_npus(&plan->source->host.source, options, plan->others);
     cpubind_mutex_unlock(plan->source->mutex);
-    return status == API_DONE ? api_check_device_rank(plan->others, options, why) : status;
+    if (status == API_DONE)
+        status = api_check_device_rank(plan->others, options, why);
+    return status == API_DONE ? api_check_device_pools(plan->others, options, why) : status;
 }
 
 /* Whether the plan is one of accelerators of any vendor. */

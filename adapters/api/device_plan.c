@@ -108,18 +108,9 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
 
 /* == Making ================================================================= */
 
-/* Whether the environment of the host has CPUBIND_RULES=near. */
-static int wants_near(const cpubind_source *source, const api_options *options)
+cpubind_rules api_device_rules(const api_device_plan *d)
 {
-    const cpubind_input env = source->read(source->ctx, "env");
-    const char *const near_word = cpubind_rules_word(CPUBIND_RULES_NEAR);
-    cpubind_slice word;
-    if (options->request.has_rules)
-        return options->request.rules == CPUBIND_RULES_NEAR;
-    return env.state == CPUBIND_INPUT_PRESENT &&
-           cpubind_env_find(env.data, env.len, "CPUBIND_RULES", &word) == CPUBIND_TEXT_OK &&
-           word.len == (int32_t)strlen(near_word) &&
-           memcmp(env.data + word.at, near_word, (size_t)word.len) == 0;
+    return d->plan.strategy == CPUBIND_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE;
 }
 
 static const char *status_text(cpubind_status status)
@@ -187,9 +178,11 @@ static void read_devices(const cpubind_source *source, const api_options *option
         (void)see_only(&out->facts, only);
 }
 
-cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_options *options)
+int api_device_ask(const cpubind_source *source, const api_options *options,
+                   cpubind_pci_asked *out, api_text *why)
 {
     const cpubind_request *q = &options->request;
+    const cpubind_rules rules = cpubind_rules_asked(source, q);
     cpubind_pci_asked asked = {.overlap = q->overlap,
                                .roles = {{0, 1, 0, 0}},
                                .limits = {q->allowed, q->n_allowed, q->exclude, q->n_exclude}};
@@ -198,8 +191,13 @@ cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_optio
     asked.n_keep = q->n_keep;
     if (options->has_roles)
         asked.roles = options->roles;
-    asked.strategy = wants_near(source, options) ? CPUBIND_NEAR : CPUBIND_TOPO_AFFINITY;
-    return asked;
+    asked.is_reference = rules == CPUBIND_RULES_REFERENCE;
+    *out = asked;
+    if (rules != CPUBIND_RULES_COUNT)
+        return API_DONE;
+    api_add(why, "CPUBIND_RULES is neither reference nor near; mend the variable, or say it "
+                 "with --rules reference or --rules near");
+    return API_UNREADABLE;
 }
 
 /* Whether a function is an NPU that the options do not part from the other devices: --exclude
@@ -242,8 +240,8 @@ int api_make_devices(const cpubind_source *source, const api_options *options,
     status = api_topo_judge(&out->topo, options, why);
     if (status != API_DONE)
         return status;
-    asked = api_device_asked(source, options);
-    return make_plan(&asked, out, why);
+    status = api_device_ask(source, options, &asked, why);
+    return status == API_DONE ? make_plan(&asked, out, why) : status;
 }
 
 void api_find_npus(const cpubind_source *source, const api_options *options,
@@ -345,6 +343,30 @@ void api_explain_device(const api_device_plan *d, const cpubind_pci_pool *pool, 
         api_add(to, "; no file of the kernel tells its node");
 }
 
+int api_check_device_pools(const api_device_plan *d, const api_options *options, api_text *why)
+{
+    const int has_rank = options->request.has_rank, is_named = api_asks_for_devices(options);
+    const int32_t rank = has_rank ? api_rank_of_devices(d, options) : 0;
+    const int32_t end = has_rank ? rank + 1 : d->plan.n_pool;
+    int32_t first = -1, n = 0;
+    for (int32_t i = end - 1; i >= rank; i--)
+        if (d->plan.pool[i].n_cpu == 0) {
+            first = i;
+            n++;
+        }
+    if (n == 0 || (!is_named && n < end - rank))
+        return API_DONE;
+    api_explain_device(d, &d->plan.pool[first], why);
+    if (n > 1)
+        api_add(why, ", and %d other%s none either", (int)n - 1, n > 2 ? "s have" : " has");
+    if (d->plan.pool[first].why == CPUBIND_ERR_EMPTY &&
+        api_device_rules(d) == CPUBIND_RULES_REFERENCE)
+        api_add(why, "; --rules near, for all workers of the host, gives it others");
+    else
+        api_add(why, "; allow more CPUs");
+    return API_REFUSED;
+}
+
 /* == Text =================================================================== */
 
 const int32_t *api_device_role(const cpubind_pci_pool *pool, cpubind_role role, int32_t *n)
@@ -414,6 +436,8 @@ static void put_blind(api_out *to, const api_device_plan *d)
 
 static void put_text(api_out *to, const api_device_plan *d, const api_options *options)
 {
+    if (!options->quiet)
+        api_put_rules(to, api_device_rules(d));
     api_put_device_table(to, d, -1);
     if (d->plan.n_pool == 0)
         put_blind(to, d);
@@ -476,6 +500,7 @@ void api_json_devices(api_out *to, const char *key, const api_device_plan *d)
     const cpubind_quality *q = &d->plan.quality;
     api_json_open(to, key, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);
+    api_json_text(to, "rules", cpubind_rules_word(api_device_rules(d)));
     api_json_text(to, "strategy", strategy_word(d));
     api_json_text(to, "overlap", api_finding_word(d->plan.overlap));
     api_json_list(to, "allowed", d->plan.host.cpu, d->plan.host.n_cpu);
@@ -537,7 +562,8 @@ static int put_launch(api_out *to, cpubind_launch_format format, const api_devic
 int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
                     const api_options *options, api_text *why)
 {
-    if (api_check_device_rank(d, options, why) != API_DONE)
+    if (api_check_device_rank(d, options, why) != API_DONE ||
+        api_check_device_pools(d, options, why) != API_DONE)
         return API_REFUSED;
     for (int i = 0; i < CPUBIND_LAUNCH_COUNT; i++)
         if (strcmp(format, cpubind_launch_word((cpubind_launch_format)i)) == 0)

@@ -66,8 +66,13 @@ int api_has_devices_alone(const cpubind_source *source, const api_options *optio
  * so, which option is about NPUs, and what to give in place of it. */
 int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why);
 
-/* How the options want devices planned; borrows from them. */
-cpubind_pci_asked api_device_asked(const cpubind_source *source, const api_options *options);
+/* How the options, and the variables of the host, want devices planned; *out borrows from
+ * them. Returns the exit status, with the reason in *why. */
+int api_device_ask(const cpubind_source *source, const api_options *options,
+                   cpubind_pci_asked *out, api_text *why);
+
+/* The rules that the pools were cut by. */
+cpubind_rules api_device_rules(const api_device_plan *devices);
 
 /* Reads and plans the devices that the options ask for. Returns the exit status, with the
  * reason in *why. api_free_devices may be called in every case.
@@ -107,6 +112,12 @@ int32_t api_rank_of_devices(const api_device_plan *devices, const api_options *o
 /* API_DONE, or API_REFUSED with the reason in *why: the options name a rank without device. */
 int api_check_device_rank(const api_device_plan *devices, const api_options *options,
                           api_text *why);
+
+/* API_DONE, or API_REFUSED with the reason in *why: the device of the rank that the options
+ * name, or one that they name by address or class, has no pool; where they name none, no device
+ * has one. A device that nobody asks for may lack one: whether it runs is not known. */
+int api_check_device_pools(const api_device_plan *devices, const api_options *options,
+                           api_text *why);
 
 /* Appends why a device has no pool. */
 void api_explain_device(const api_device_plan *devices, const cpubind_pci_pool *pool,

@@ -198,7 +198,7 @@ static cpubind_problem_code fill(void *ctx, cpubind_arena *arena)
     out->host = plan->host;
     out->devices = plan->devices;
     out->roles = plan->asked;
-    out->rules = plan->strategy == CPUBIND_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE;
+    out->rules = api_device_rules(v->devices);
     out->n_kept = plan->n_kept;
     out->kept = cpubind_arena_ints(arena, plan->n_kept);
     if (!out->kept)

@@ -264,8 +264,6 @@ static void put_findings(api_out *to, const api_planned *p, const api_options *o
         api_add(&text, ", rank %d drives NPU %d", (int)options->request.rank, (int)rank_npu);
     api_add(&text, "\noverlap: %s, checked over ", api_finding_word(plan->core.overlap));
     add_checked(facts, plan, &text);
-    if (plan->rules == CPUBIND_RULES_NEAR)
-        api_add(&text, "\nrules near: whole cores, homes first");
     if (plan->n_kept > 0) {
         api_add(&text, "\nkept for the host: CPUs ");
         api_add_list(&text, plan->kept, plan->n_kept);
@@ -282,11 +280,19 @@ static void put_findings(api_out *to, const api_planned *p, const api_options *o
     api_put(to, "%s\n", text.text);
 }
 
+void api_put_rules(api_out *to, cpubind_rules rules)
+{
+    api_put(to, "rules %s: %s\n", cpubind_rules_word(rules),
+            rules == CPUBIND_RULES_NEAR ? "whole cores, homes first" : "as vllm-ascend binds");
+}
+
 void api_put_plan(api_out *to, const api_planned *planned, const api_options *options)
 {
     const cpubind_facts *facts = &planned->facts;
     const cpubind_ascend_plan *plan = &planned->plan;
     const api_figures figures = api_figures_of(plan);
+    if (!options->quiet)
+        api_put_rules(to, plan->rules);
     put_log_lines(to, facts, options, plan);
     if (options->quiet)
         return;

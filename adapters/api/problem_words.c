@@ -247,8 +247,17 @@ static int is_about_distances(const char *input)
            (is_prefix(input, "sys/devices/system/node/node") && strstr(input, "/distance"));
 }
 
-/* The option with which a plan goes on without an input, or NULL. */
-static const char *way_without(const char *input, const api_options *options, int *names_npus)
+/* The options that cut slices: the rules near cut none. */
+static const char *slices(const cpubind_facts *facts)
+{
+    return facts->rules == CPUBIND_RULES_REFERENCE
+               ? "--strategy global_slice"
+               : "--rules reference --strategy global_slice";
+}
+
+/* The options with which a plan goes on without an input, or NULL. */
+static const char *way_without(const char *input, const cpubind_facts *facts,
+                               const api_options *options, int *names_npus)
 {
     const cpubind_request *request = &options->request;
     cpubind_slice card, chip;
@@ -259,19 +268,18 @@ static const char *way_without(const char *input, const api_options *options, in
         return request->allowed ? "--scope cpuset" : "--scope cpuset or --allowed LIST";
     if (strcmp(input, "cmd/npu-smi-info-t-topo.txt") == 0 ||
         cpubind_input_is_board(input, &card, &chip))
-        return "--strategy global_slice";
+        return slices(facts);
     if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->only_running)
         return NULL;
     if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
-        return "--strategy global_slice";
+        return slices(facts);
     if (is_prefix(input, "cmd/npu-smi")) {
         *names_npus = !request->npu || request->type == CPUBIND_TYPE_AUTO;
         return NULL;
     }
     if (is_about_cores(input))
-        return request->rules == CPUBIND_RULES_NEAR ? "--rules reference"
-                                                    : "--strategy global_slice";
-    if (is_about_distances(input) && request->rules == CPUBIND_RULES_NEAR)
+        return facts->rules == CPUBIND_RULES_NEAR ? "--rules reference" : slices(facts);
+    if (is_about_distances(input) && facts->rules == CPUBIND_RULES_NEAR)
         return "--rules reference";
     if (is_prefix(input, "cmd/"))
         return NULL;
@@ -281,10 +289,11 @@ static const char *way_without(const char *input, const api_options *options, in
 }
 
 /* Appends what to do about an input that cannot be read. */
-static void add_way_out(const char *input, const api_options *options, api_text *out)
+static void add_way_out(const char *input, const cpubind_facts *facts,
+                        const api_options *options, api_text *out)
 {
     int names_npus;
-    const char *way = input ? way_without(input, options, &names_npus) : NULL;
+    const char *way = input ? way_without(input, facts, options, &names_npus) : NULL;
     if (input && strcmp(input, "env") == 0) {
         api_add(out, "mend the variable, or say it with --rules reference or --rules near");
         return;
@@ -307,7 +316,8 @@ static void add_way_out(const char *input, const api_options *options, api_text 
         api_add(out, "; or %s and their type with --device-type TYPE", name_npus(options));
 }
 
-static void explain_input(const cpubind_problem *p, const api_options *options, api_text *out)
+static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
+                          const api_options *options, api_text *out)
 {
     cpubind_place place = api_place(p);
     if (p->input) {
@@ -334,7 +344,7 @@ static void explain_input(const cpubind_problem *p, const api_options *options, 
         api_add(out, "name the CPUs with --allowed LIST");
         return;
     }
-    add_way_out(p->input, options, out);
+    add_way_out(p->input, facts, options, out);
 }
 
 static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
@@ -527,8 +537,9 @@ static void explain_no_local(const cpubind_problem *p, const cpubind_facts *fact
         api_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
                 scope_sentences[p->would_do]);
     else
-        api_add(out, "; allow some of them (cpuset, taskset)%s",
-                slices_may_do(facts) ? ", or use --strategy global_slice" : "");
+        api_add(out, "; allow some of them (cpuset, taskset)%s%s",
+                slices_may_do(facts) ? ", or use " : "",
+                slices_may_do(facts) ? slices(facts) : "");
 }
 
 static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts,
@@ -544,7 +555,7 @@ static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts
             options->command & API_RUN ? "the command is not started: start it without cpubind"
                                        : "the workers run without being bound");
     if (slices_may_do(facts))
-        api_add(out, ", or cut slices with --strategy global_slice");
+        api_add(out, ", or cut slices with %s", slices(facts));
 }
 
 static void explain_no_npu_smi(const api_options *options, api_text *out)
@@ -593,9 +604,10 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
                          "--npus");
         break;
     case CPUBIND_PROBLEM_NOT_ARM:
-        api_add(out,
-                "this machine is not an ARM machine, and only ARM hosts need binding; to bind "
-                "all the same, use --any-arch");
+        api_add(
+            out,
+            "by the rules reference, those of vllm-ascend, only ARM machines are bound, and "
+            "this is none; use --rules near, or bind it all the same with --any-arch");
         break;
     case CPUBIND_PROBLEM_SKIPPED:
         explain_skipped(p, facts, options, out);
@@ -615,7 +627,7 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         break;
     case CPUBIND_PROBLEM_UNREADABLE:
     case CPUBIND_PROBLEM_NONE:
-        explain_input(p, options, out);
+        explain_input(p, facts, options, out);
         break;
     }
 }

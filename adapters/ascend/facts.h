@@ -54,10 +54,11 @@ typedef enum cpubind_origin {
         CPUBIND_ORIGIN_COUNT
 } cpubind_origin;
 
-/* (name, word): by which rules pools are cut. */
+/* (name, word): by which rules pools are cut. The first, 0, are the rules of a request that
+ * names none: this is the only place that says which those are. */
 #define CPUBIND_RULES_LIST(X)                                                                  \
-    X(REFERENCE, "reference") /* as vllm-ascend does; seeds and logs of the field follow it */ \
-    X(NEAR, "near")           /* homes first, whole cores: NEAR of cpubind.h */
+    X(NEAR, "near")           /* homes first, whole cores: NEAR of cpubind.h */                \
+    X(REFERENCE, "reference") /* as vllm-ascend does; seeds and logs of the field follow it */
 
 typedef enum cpubind_rules {
 #define CPUBIND_X(name, word) CPUBIND_RULES_##name,
@@ -295,7 +296,7 @@ typedef struct cpubind_facts {
     int32_t has_processes;  /* the process table is known */
     cpubind_origin origin;  /* DRIVER or NPU_SMI: the inputs that named the NPUs */
     cpubind_device_type type;
-    cpubind_rules rules; /* of the request, else of CPUBIND_RULES, else REFERENCE */
+    cpubind_rules rules; /* of the request, else of CPUBIND_RULES, else NEAR */
     cpubind_strategy
         strategy; /* of the plan: asked for or of the product, and NEAR by the rules
                                   near; slices instead of topo_affinity and NEAR where the
@@ -366,6 +367,10 @@ const char *cpubind_warning_word(cpubind_warning warning);
  * environment; CPUBIND_ORIGIN_COUNT when that is no origin. */
 cpubind_origin cpubind_origin_asked(const cpubind_source *source,
                                     const cpubind_request *request);
+
+/* The rules that a request asks for: its own, or the word of CPUBIND_RULES in the environment,
+ * else the default; CPUBIND_RULES_COUNT when that word is neither. */
+cpubind_rules cpubind_rules_asked(const cpubind_source *source, const cpubind_request *request);
 
 /* "cpuset"; "driver"; "near". Static storage. */
 const char *cpubind_scope_word(cpubind_scope scope);

@@ -543,29 +543,46 @@ int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *
            has_same_npu_lists(a, b) && has_same_visible(a, b) && !find_fault(b);
 }
 
-/* Finds the rules: those of the request, else those of the environment. */
+/* Finds the value of a variable of the environment. An empty one counts as not set. */
+static int find_variable(const cpubind_source *source, const char *name, cpubind_input *env,
+                         cpubind_slice *word)
+{
+    *env = source->read(source->ctx, INPUT_ENV);
+    return facts_is_present(*env) &&
+           cpubind_env_find(env->data, env->len, name, word) == CPUBIND_TEXT_OK &&
+           word->len > 0;
+}
+
+cpubind_rules cpubind_rules_asked(const cpubind_source *source, const cpubind_request *request)
+{
+    cpubind_slice word;
+    cpubind_input env;
+    int rules = 0;
+    if (request->has_rules || !find_variable(source, "CPUBIND_RULES", &env, &word))
+        return request->rules;
+    while (rules < CPUBIND_RULES_COUNT &&
+           !is_word(env.data + word.at, word.len, cpubind_rules_word((cpubind_rules)rules)))
+        rules++;
+    return (cpubind_rules)rules;
+}
+
+/* Finds the rules: those of the request, else those of the environment, else the default. */
 static cpubind_problem_code read_rules(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
-    cpubind_problem_code code;
     cpubind_input env;
-    cpubind_slice word;
-    f->rules = q->has_rules ? q->rules : CPUBIND_RULES_REFERENCE;
-    code = q->has_rules ? CPUBIND_PROBLEM_NONE : facts_ask(r, INPUT_ENV, &env);
+    const cpubind_problem_code code =
+        q->has_rules ? CPUBIND_PROBLEM_NONE : facts_ask(r, INPUT_ENV, &env);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (!q->has_rules && facts_is_present(env) &&
-        cpubind_env_find(env.data, env.len, "CPUBIND_RULES", &word) == CPUBIND_TEXT_OK &&
-        word.len > 0) {
-        int rules = 0;
-        while (rules < CPUBIND_RULES_COUNT &&
-               !is_word(env.data + word.at, word.len, cpubind_rules_word((cpubind_rules)rules)))
-            rules++;
-        if (rules == CPUBIND_RULES_COUNT)
-            return facts_fail_input(r, INPUT_ENV, env, word.at,
-                                    "CPUBIND_RULES is neither reference nor near");
-        f->rules = (cpubind_rules)rules;
+    f->rules = cpubind_rules_asked(r->source, q);
+    if (f->rules == CPUBIND_RULES_COUNT) {
+        cpubind_slice word = {0, 0};
+        (void)find_variable(r->source, "CPUBIND_RULES", &env, &word);
+        f->rules = q->rules;
+        return facts_fail_input(r, INPUT_ENV, env, word.at,
+                                "CPUBIND_RULES is neither reference nor near");
     }
     if (f->rules == CPUBIND_RULES_NEAR && !q->is_auto_strategy &&
         q->strategy != CPUBIND_TOPO_AFFINITY)
@@ -581,13 +598,9 @@ cpubind_origin cpubind_origin_asked(const cpubind_source *source,
     cpubind_slice word;
     cpubind_input env;
     int origin = 0;
-    if (request->origin != CPUBIND_ORIGIN_AUTO)
+    if (request->origin != CPUBIND_ORIGIN_AUTO ||
+        !find_variable(source, "CPUBIND_FACTS", &env, &word))
         return request->origin;
-    env = source->read(source->ctx, INPUT_ENV);
-    if (!facts_is_present(env) ||
-        cpubind_env_find(env.data, env.len, "CPUBIND_FACTS", &word) != CPUBIND_TEXT_OK ||
-        word.len == 0)
-        return CPUBIND_ORIGIN_AUTO;
     while (origin < CPUBIND_ORIGIN_COUNT &&
            !is_word(env.data + word.at, word.len, cpubind_origin_word((cpubind_origin)origin)))
         origin++;

@@ -619,8 +619,9 @@ int cli_read_devices(host_call *c, api_text *why)
         status = api_topo_judge(&topo, o, why);
         c->devices.request = o->topo;
         c->devices.request.named = o->topo.n_named > 0 ? o->pci : NULL;
-        c->devices.asked = api_device_asked(&host.source, o);
     }
+    if (status == API_DONE)
+        status = api_device_ask(&host.source, o, &c->devices.asked, why);
     api_topo_free(&topo);
     api_close_host(&host);
     return status;

@@ -124,12 +124,28 @@ static int print_both(const api_planned *reference, api_planned *by_near,
 /* Plans by the rules of the options; with --compare by the reference, then by near. */
 static void make(const cpubind_source *source, api_options *options, api_planned out[2])
 {
-    options->request.has_rules |= options->compare;
+    if (options->compare) {
+        options->request.has_rules = 1;
+        options->request.rules = CPUBIND_RULES_REFERENCE;
+    }
     api_make(source, &options->request, &out[0]);
     if (!options->compare)
         return;
     options->request.rules = CPUBIND_RULES_NEAR;
     api_make(source, &options->request, &out[1]);
+}
+
+/* Appends what --explain asks for. *pools is API_REFUSED where there is no plan, as in
+ * api_check_device_pools. Returns the exit status, with the reason in *why. */
+static int explain_devices(api_out *to, const api_device_plan *devices,
+                           const api_options *options, int *pools, api_text *why)
+{
+    api_text ignored = {"", 0};
+    if (!api_put_device_why(to, devices, options, why) && !to->is_short)
+        return API_REFUSED;
+    if (api_check_device_rank(devices, options, &ignored) == API_DONE)
+        *pools = api_check_device_pools(devices, options, &ignored);
+    return API_DONE;
 }
 
 /* Plans the accelerators of any vendor, and prints their plan. */
@@ -138,20 +154,19 @@ static int plan_devices(const cpubind_source *source, const api_options *options
     api_device_plan devices = {0};
     api_out text = cli_out_for(stdout);
     api_text why = {"", 0};
-    int status = api_make_devices(source, options, NULL, &devices, &why);
+    int pools = API_DONE, status = api_make_devices(source, options, NULL, &devices, &why);
     if (status == API_DONE)
         api_find_npus(source, options, &devices);
     if (status == API_DONE && !options->explain)
         status = api_put_devices(&text, options->format->word, &devices, options, &why);
-    else if (status == API_DONE && !api_put_device_why(&text, &devices, options, &why) &&
-             !text.is_short)
-        status = API_REFUSED;
+    else if (status == API_DONE)
+        status = explain_devices(&text, &devices, options, &pools, &why);
     if (status == API_DONE && !options->json && !options->quiet)
         cli_print_warnings(&devices.npus);
     api_free_devices(&devices);
     if (status == API_DONE)
         return (options->json ? cli_print_line : cli_print_out)(stdout, &text)
-                   ? API_DONE
+                   ? pools
                    : cli_no_memory();
     free(text.text);
     return cli_fail(options, status, why.text);

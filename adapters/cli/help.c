@@ -46,7 +46,7 @@ static const char main_more[] =
     "\n"
     "Environment:\n"
     "  ASCEND_RT_VISIBLE_DEVICES  the visible NPUs, such as 0,1,2 (else --visible)\n"
-    "  CPUBIND_RULES              reference or near (else --rules)\n"
+    "  CPUBIND_RULES              near or reference (else --rules)\n"
     "  DRA_CPUSET_*               any such variable means --scope own\n"
     "  COLUMNS, NO_COLOR          the width of the map; no colours\n"
     "\n"
@@ -110,7 +110,7 @@ void cli_print_fixture_help(FILE *out)
     "  --total, --facts, --allowed, --exclude, --scope, --strategy, --overlap,\n"              \
     "  --pci, --class, --roles, --root, --fixture, --db: as for plan\n"
 
-#define ANY_ARCH "  --any-arch            bind also on a machine that is not ARM\n"
+#define ANY_ARCH "  --any-arch            with --rules reference: not on ARM, too\n"
 
 #define STRICT "  --strict              fail, and undo all, if any part cannot be bound\n"
 
@@ -130,7 +130,7 @@ void cli_print_fixture_help(FILE *out)
     "  --scope SCOPE         whose the allowed CPUs are: " SCOPES "\n"                         \
     "  --strategy NAME       auto, global_slice, topo_affinity or cluster\n"                   \
     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"         \
-    "  --rules RULES         reference (default), or near: whole cores, homes first\n"         \
+    "  --rules RULES         near (default: whole cores, homes first), or reference\n"         \
     "  --keep N|LIST         CPUs for the host: N of each node, or a list such as 0-3\n"       \
     "  --processes N --index I   N processes drive each NPU, this one is the I-th\n"
 
@@ -162,7 +162,7 @@ static const cli_help helps[] = {
      "  --others WAY          --all: the engine's other processes: leave, or keep\n"
      "\n"
      "The plan:\n" LIVE_PLAN STATE STRICT
-     "  --force, --any-arch   bind PID 1, a kernel thread or a zombie; not on ARM, too\n"
+     "  --force, --any-arch   bind PID 1, a kernel thread or a zombie; as for run\n"
      "  --json, --quiet, --help, --version\n"},
     {API_RUN, "run",
      "Usage: cpubind run --npu N|--rank N|--auto|--numa-bind [OPTION...] -- COMMAND...\n"

@@ -12,7 +12,7 @@
 #include "../service/conf.h"
 
 const cli_key cli_keys[] = {
-    {"rules", "reference", 0, "reference, or near: whole cores, homes first"},
+    {"rules", "near", 0, "near: whole cores, homes first; reference: as vllm-ascend"},
     {"keep", "", 0, "CPUs for the host: N of each node, or a list such as 0-3"},
     {"allowed", "", 0, "CPUs for all workers, in place of those that each one may have"},
     {"exclude", "", 0, "CPUs that are left out of every pool"},
@@ -29,7 +29,7 @@ const cli_key cli_keys[] = {
     {"respect-masks", "no", 0, "yes: leave processes alone that have masks of their own"},
     {"others", "leave", 0, "keep: the engine's other processes go to the CPUs of keep"},
     {"strict", "no", 0, "yes: undo a binding if any part of it cannot be bound"},
-    {"any-arch", "no", 0, "yes: bind also on a machine that is not ARM"},
+    {"any-arch", "no", 0, "yes: bind by rules = reference on a machine that is not ARM"},
     {"watch", "1", 0, "seconds between two looks where the kernel sends no events"},
     {"only", "", 1, "the names of the processes that are bound, such as VLLM*"},
     {"except", "", 1, "the names of processes that are left alone"},

@@ -240,7 +240,7 @@ static cpubind_status take_buffers(planner *p)
     const int32_t n_claim = n_affinity + n_own;
     const int32_t times = p->asked->overlap == CPUBIND_OVERLAP_KEEP ? near->n : 1;
     core->cap_cpu = CPUBIND_PLAN_CPUS_KEEP(host->n_cpu, times);
-    core->cap_work = p->asked->strategy == CPUBIND_NEAR
+    core->cap_work = p->out->strategy == CPUBIND_NEAR
                          ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, near->n, n_claim)
                          : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, near->n, n_claim);
     if (own->n > 0)
@@ -288,7 +288,7 @@ static cpubind_status take_trace(planner *p)
  * out, and the core asked again. */
 static cpubind_status cut(planner *p, cpubind_fault *fault)
 {
-    cpubind_policy policy = {.strategy = p->asked->strategy, .overlap = p->asked->overlap};
+    cpubind_policy policy = {.strategy = p->out->strategy, .overlap = p->asked->overlap};
     cpubind_status status;
     policy.roles = p->asked->roles;
     do {
@@ -457,7 +457,7 @@ cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
     memset(fault, 0, sizeof *fault);
     if (!rank)
         return CPUBIND_ERR_SPACE;
-    out->strategy = asked->strategy;
+    out->strategy = asked->is_reference ? CPUBIND_TOPO_AFFINITY : CPUBIND_NEAR;
     out->asked = asked->roles;
     out->n_pool = cpubind_pci_ranks(facts, rank);
     out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);

@@ -30,8 +30,8 @@ int cpubind_pci_limit(const cpubind_pci_facts *facts, const cpubind_pci_limits *
 /* == The plan of the devices of a host ====================================== */
 
 typedef struct cpubind_pci_asked {
-    cpubind_strategy strategy; /* TOPO_AFFINITY (the rules reference) or NEAR */
-    cpubind_overlap overlap;
+    int32_t is_reference;    /* 1: by the rules reference, TOPO_AFFINITY; 0: NEAR */
+    cpubind_overlap overlap; /* by the rules reference */
     cpubind_role_spec roles;
     cpubind_pci_limits limits;
     int32_t keep_each;   /* at least so many of these CPUs of each node are kept for the host,

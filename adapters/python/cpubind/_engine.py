@@ -8,13 +8,13 @@ binding until restore(). Must not import an engine or start a process.
 
   CPUBIND_ENABLE    1: the plugins of this package are active; 0: they are not. Without it they
                     are active where the list of plugins of the engine names cpubind
-  CPUBIND_RULES     reference (default) or near; the same value for all workers of a host
+  CPUBIND_RULES     near (default) or reference; the same value for all workers of a host
   CPUBIND_SCOPE     auto (default), cpuset, host or own: whose the allowed CPUs are
   CPUBIND_MEMORY    migrate (default: own pages, for five seconds at most), all, or none
   CPUBIND_ALLOWED   plans for a process that may use these CPUs, such as 0-95
   CPUBIND_OPTIONS   further options of `cpubind apply`, "key=value" with blanks between them
   CPUBIND_STRICT    1: a binding that fails raises
-  CPUBIND_ANY_ARCH  1: bind on a machine that is not ARM, too
+  CPUBIND_ANY_ARCH  1: bind by the rules reference on a machine that is not ARM, too
   CPUBIND_ROOT      the folder of a captured host: a dry run, which plans that host and binds
                     nothing
 """
@@ -68,8 +68,11 @@ def is_arm(machine: str) -> Optional[bool]:
 
 
 def may_bind() -> bool:
-    """Whether the processor is one that the engines bind on, or the user wants it anyway."""
-    return bool(is_arm(platform.machine()) or is_true("CPUBIND_ANY_ARCH") or is_dry_run())
+    """Whether the rules bind on this processor (the reference does on ARM alone), or the user
+    wants it anyway."""
+    found = options()
+    return bool(found.get("rules") != "reference" or found.get("any-arch") == "yes" or
+                is_dry_run() or is_arm(platform.machine()))
 
 
 def is_dry_run() -> bool:

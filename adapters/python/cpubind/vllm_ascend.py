@@ -125,7 +125,7 @@ def bind_cpus(rank_id: int, npu_id: Optional[int] = None) -> None:
     if _when() == "never":
         logger.info("CPU binding skipped: CPUBIND_WHEN=never.")
         return
-    if not (is_arm_cpu() or _engine.may_bind()):
+    if not (_engine.may_bind() or is_arm_cpu()):
         logger.info("CPU binding skipped: non-ARM CPU detected.")
         return
     _engine.try_to_bind(logger, rank_id, npu_id)
