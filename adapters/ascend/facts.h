@@ -54,8 +54,8 @@ typedef enum cpubind_origin {
         CPUBIND_ORIGIN_COUNT
 } cpubind_origin;
 
-/* (name, word): by which rules pools are cut. The first, 0, are the rules of a request that
- * names none: this is the only place that says which those are. */
+/* (name, word): by which rules pools are cut. The first are the default, also of a request of
+ * zeros: no other place says which rules those are. */
 #define CPUBIND_RULES_LIST(X)                                                                  \
     X(NEAR, "near")           /* homes first, whole cores: NEAR of cpubind.h */                \
     X(REFERENCE, "reference") /* as vllm-ascend does; seeds and logs of the field follow it */
@@ -64,7 +64,8 @@ typedef enum cpubind_rules {
 #define CPUBIND_X(name, word) CPUBIND_RULES_##name,
     CPUBIND_RULES_LIST(CPUBIND_X)
 #undef CPUBIND_X
-        CPUBIND_RULES_COUNT
+        CPUBIND_RULES_COUNT,
+    CPUBIND_RULES_DEFAULT = 0
 } cpubind_rules;
 
 /* == What can go wrong ====================================================== */

@@ -558,8 +558,10 @@ cpubind_rules cpubind_rules_asked(const cpubind_source *source, const cpubind_re
     cpubind_slice word;
     cpubind_input env;
     int rules = 0;
-    if (request->has_rules || !find_variable(source, "CPUBIND_RULES", &env, &word))
+    if (request->has_rules)
         return request->rules;
+    if (!find_variable(source, "CPUBIND_RULES", &env, &word))
+        return CPUBIND_RULES_DEFAULT;
     while (rules < CPUBIND_RULES_COUNT &&
            !is_word(env.data + word.at, word.len, cpubind_rules_word((cpubind_rules)rules)))
         rules++;
@@ -580,7 +582,7 @@ static cpubind_problem_code read_rules(facts_reader *r)
     if (f->rules == CPUBIND_RULES_COUNT) {
         cpubind_slice word = {0, 0};
         (void)find_variable(r->source, "CPUBIND_RULES", &env, &word);
-        f->rules = q->rules;
+        f->rules = CPUBIND_RULES_DEFAULT;
         return facts_fail_input(r, INPUT_ENV, env, word.at,
                                 "CPUBIND_RULES is neither reference nor near");
     }
@@ -598,9 +600,10 @@ cpubind_origin cpubind_origin_asked(const cpubind_source *source,
     cpubind_slice word;
     cpubind_input env;
     int origin = 0;
-    if (request->origin != CPUBIND_ORIGIN_AUTO ||
-        !find_variable(source, "CPUBIND_FACTS", &env, &word))
+    if (request->origin != CPUBIND_ORIGIN_AUTO)
         return request->origin;
+    if (!find_variable(source, "CPUBIND_FACTS", &env, &word))
+        return CPUBIND_ORIGIN_AUTO;
     while (origin < CPUBIND_ORIGIN_COUNT &&
            !is_word(env.data + word.at, word.len, cpubind_origin_word((cpubind_origin)origin)))
         origin++;

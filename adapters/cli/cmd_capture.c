@@ -477,7 +477,8 @@ static int expect(capture *c)
     json_t *args = json_array();
     for (int i = 0; args && i < c->options->n_arg; i++)
         args = cli_json_append(args, json_string(c->options->arg[i]));
-    c->expectation = args ? cli_make_expectation(args, &c->planned, c->options) : NULL;
+    c->expectation =
+        args ? cli_make_expectation(args, &c->host.source, &c->planned, c->options) : NULL;
     json_decref(args);
     return c->expectation ? API_DONE : api_no_room(&c->why);
 }

@@ -92,25 +92,61 @@ static json_t *expected_plan(json_t *plan)
     json_t *codes = plan ? json_array() : NULL;
     const json_t *warnings = json_object_get(plan, "warnings");
     const json_t *npus = json_object_get(plan, "npus");
+    const json_t *devices = json_object_get(plan, "devices");
     for (size_t i = 0; i < json_array_size(npus); i++)
         (void)json_object_del(json_object_get(json_array_get(npus, i), "error"), "text");
+    for (size_t i = 0; i < json_array_size(devices); i++)
+        (void)json_object_del(json_array_get(devices, i), "error");
     for (size_t i = 0; codes && i < json_array_size(warnings); i++)
         codes = cli_json_append(
             codes, json_incref(json_object_get(json_array_get(warnings, i), "code")));
     if (!codes || json_object_set_new(plan, "warnings", codes) != 0 ||
-        json_object_del(plan, "cpubind") != 0 || json_object_del(plan, "format") != 0) {
+        json_object_del(plan, "cpubind") != 0) {
         json_decref(plan);
         return NULL;
     }
+    (void)json_object_del(plan, "format"); /* other devices have none */
     return plan;
 }
 
-json_t *cli_make_expectation(const json_t *args, const api_planned *planned,
-                             const api_options *options)
+/* The expectation of a refusal that has no problem of its own. */
+static json_t *refusal(const json_t *args, int status, const api_text *why)
+{
+    return json_pack("{s:O, s:i, s:{s:s, s:s}}", "args", args, "exit", status, "error", "code",
+                     status == API_REFUSED ? "refused" : "unreadable", "text", why->text);
+}
+
+/* The expectation that the plan of accelerators of other vendors, or the reason for none,
+ * meets. */
+static json_t *device_expectation(const json_t *args, const cpubind_source *source,
+                                  const api_options *options)
+{
+    api_device_plan devices = {0};
+    api_text why = {"", 0};
+    api_out text = {0};
+    json_t *made;
+    int status = api_make_devices(source, options, NULL, &devices, &why);
+    if (status == API_DONE)
+        status = api_put_devices(&text, "json", &devices, options, &why);
+    if (status == API_DONE)
+        made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan",
+                         expected_plan(cli_value_of(&text)));
+    else
+        made = refusal(args, status, &why);
+    if (status != API_DONE)
+        free(text.text);
+    api_free_devices(&devices);
+    return made;
+}
+
+json_t *cli_make_expectation(const json_t *args, const cpubind_source *source,
+                             const api_planned *planned, const api_options *options)
 {
     api_text text = {"", 0};
     json_t *problem;
     json_t *error;
+    if (api_has_devices_alone(source, options, planned))
+        return device_expectation(args, source, options);
     if (planned->code == CPUBIND_PROBLEM_NONE)
         return json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan",
                          expected_plan(cli_plan_json(planned, options)));
@@ -134,9 +170,7 @@ static json_t *topo_expectation(const json_t *args, const cpubind_source *source
     api_topo_read(source, options, &topo);
     status = api_topo_judge(&topo, options, &why);
     if (status != API_DONE) {
-        made =
-            json_pack("{s:O, s:i, s:{s:s, s:s}}", "args", args, "exit", status, "error", "code",
-                      status == API_REFUSED ? "refused" : "unreadable", "text", why.text);
+        made = refusal(args, status, &why);
     } else {
         api_json_topo(&text, &topo, options);
         devices = cli_value_of(&text);
@@ -161,7 +195,7 @@ json_t *cli_answer(const cpubind_source *source, const json_t *question, api_pla
         answer = topo_expectation(args, source, &options);
     } else {
         api_make(source, &options.request, planned);
-        answer = cli_make_expectation(args, planned, &options);
+        answer = cli_make_expectation(args, source, planned, &options);
     }
     api_free_options(&options);
     if (!answer)

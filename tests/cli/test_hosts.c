@@ -133,7 +133,7 @@ static void check_json(const char *root, json_t *expect)
     command_free(&r);
 }
 
-/* As text: a plan on stdout, or the tables of topo in 80 columns, or nothing there and one line
+/* As text: a plan of NPUs or of other devices on stdout, or the tables of topo in 80 columns, or nothing there and one line
  * on stderr. */
 static void check_text(const char *root, const json_t *expect)
 {
@@ -146,7 +146,9 @@ static void check_text(const char *root, const json_t *expect)
         for (const char *line = r.out; *line; line += strcspn(line, "\n") + 1)
             assert_true(strcspn(line, "\n") <= 80);
     } else if (json_object_get(expect, "plan")) {
-        assert_ptr_equal(strstr(r.out, "[cpu_bind_mode] mode="), r.out);
+        const int is_of_npus = json_object_get(json_object_get(expect, "plan"), "npus") != NULL;
+        const char *begin = is_of_npus ? "[cpu_bind_mode] mode=" : "rank  PCI";
+        assert_ptr_equal(strstr(r.out, begin), r.out);
         assert_string_equal(r.err, "");
     } else {
         assert_string_equal(r.out, "");

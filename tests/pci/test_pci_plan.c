@@ -123,7 +123,7 @@ static void expect_status(made_host *h, const cpubind_numa_asked *asked,
     assert_int_equal(bound.n_rank, n_rank);
 }
 
-static const cpubind_pci_asked near_rules = {.strategy = CPUBIND_NEAR, .roles = {{0, 1, 0, 0}}};
+static const cpubind_pci_asked near_rules = {.roles = {{0, 1, 0, 0}}};
 
 /* == numa-bind ============================================================== */
 
@@ -355,8 +355,7 @@ TEST(a_plan_by_near_gives_each_device_its_share)
 
 TEST(a_plan_by_the_reference_extends_to_the_next_node)
 {
-    const cpubind_pci_asked asked = {.strategy = CPUBIND_TOPO_AFFINITY,
-                                     .roles = {{2, 1, 1, 1}}};
+    const cpubind_pci_asked asked = {.is_reference = 1, .roles = {{2, 1, 1, 1}}};
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
     cpubind_fault fault;
@@ -371,8 +370,7 @@ TEST(a_plan_by_the_reference_extends_to_the_next_node)
 
 TEST(a_device_without_near_cpus_has_no_pool_and_the_others_have)
 {
-    const cpubind_pci_asked asked = {.strategy = CPUBIND_TOPO_AFFINITY,
-                                     .roles = {{0, 1, 0, 0}}};
+    const cpubind_pci_asked asked = {.is_reference = 1, .roles = {{0, 1, 0, 0}}};
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
     cpubind_fault fault;
@@ -485,7 +483,7 @@ TEST(tiles_of_a_device_part_its_pool)
     for (int way = 0; way < 2; way++) {
         const char *const *parts = all_parts[way];
         cpubind_pci_asked asked = near_rules;
-        asked.strategy = way ? CPUBIND_TOPO_AFFINITY : CPUBIND_NEAR;
+        asked.is_reference = way;
         assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &fault),
                          CPUBIND_OK);
         assert_int_equal(plan.n_pool, 4);

@@ -590,11 +590,13 @@ static void print_fixture(const char *folder, const char *name, fixtures *f)
     if (reference->code != CPUBIND_PROBLEM_NONE)
         snprintf(word, sizeof word, "  reference: %s", cpubind_problem_word(reference->code));
     print_host(names, &c, near->plan.n_candidate, &f->total);
-    for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++)
-        if (!is_same(&f->by_rule[rule], &c.of[rule])) {
-            printf("  ! the figures of the plan of %s are others\n", rule_names[rule]);
+    for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++) {
+        const int32_t column = rule == CPUBIND_RULES_NEAR ? NEAR : REFERENCE;
+        if (!is_same(&f->by_rule[rule], &c.of[column])) {
+            printf("  ! the figures of the plan of %s are others\n", rule_names[column]);
             f->total.n_worse++;
         }
+    }
 }
 
 static int32_t print_fixtures(const char *folder)
