@@ -104,6 +104,15 @@ static inline cpubind_request ask_nothing(void)
     return request;
 }
 
+/* The same by the rules reference. */
+static inline cpubind_request ask_reference(void)
+{
+    cpubind_request request = ask_nothing();
+    request.rules = CPUBIND_RULES_REFERENCE;
+    request.has_rules = 1;
+    return request;
+}
+
 /* One run over a host, in an arena of its own. */
 typedef struct attempt {
     cpubind_arena arena;

@@ -66,7 +66,7 @@ static shared_options draw_shared(draws *d, const random_host *h)
     for (int32_t i = 0; i < HOST_NODES; i++)
         o.parts[i] = (uint8_t)draw(d, 256);
     o.total = draw_chance(d, 12) ? h->n_npu : 0;
-    o.rules = (cpubind_rules)draw(d, CPUBIND_RULES_COUNT);
+    o.rules = draw(d, CPUBIND_RULES_COUNT) ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE;
     o.is_auto_strategy |= o.rules == CPUBIND_RULES_NEAR && o.strategy != CPUBIND_TOPO_AFFINITY;
     kept = draw(d, 256);
     o.keep_each = kept % 8 == 7 ? 1 + kept / 8 % 4 : 0;

@@ -44,7 +44,7 @@ static memory_host small_a2(void)
 TEST(affinity_is_found_by_card_not_by_logic_id)
 {
     memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_int_equal(a.plan.n_want, 2);
@@ -534,7 +534,7 @@ static memory_host board_a2(cpubind_request *request)
     set(&h, INFO, PROCESSES);
     set(&h, BOARD_4_C0, BOARD_OF("4", "0", "0000:C1:00.0"));
     set(&h, BOARD_6_C0, BOARD_OF("6", "0", "0000:82:00.0"));
-    *request = ask_nothing();
+    *request = ask_reference();
     request->npu = both;
     request->n_npu = 2;
     return h;
@@ -592,7 +592,7 @@ TEST(the_affinity_of_the_kernel_is_used_where_npu_smi_has_none)
         "NPU1       X          HCCS       8-15\n"
         "NPU2       HCCS       X          0-7\n",
         NULL};
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     for (size_t i = 0; i < sizeof topo / sizeof *topo; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -611,7 +611,7 @@ TEST(the_affinity_of_the_kernel_is_used_where_npu_smi_has_none)
 TEST(one_missing_row_is_filled_and_the_others_are_kept)
 {
     memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     set(&h, TOPO, "\t   NPU4       CPU Affinity\nNPU4       X          8-15\n");
     a = try(&h, &request);
@@ -623,7 +623,7 @@ TEST(one_missing_row_is_filled_and_the_others_are_kept)
 TEST(equal_affinities_give_no_warning)
 {
     memory_host h = kernel_a2(), plain = small_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     for (int32_t i = 0; i < plain.n; i++)
         if (strcmp(plain.entry[i].name, TOPO) == 0)
@@ -672,7 +672,7 @@ static memory_host both_a2(void)
 TEST(npu_smi_is_followed_where_the_kernel_disagrees_with_a_warning)
 {
     static const char *const lists[] = {"16-23\n", "8-14\n", "9-15\n", "7-15\n", "8-16\n"};
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         memory_host h = both_a2();
         attempt a;
@@ -704,7 +704,7 @@ TEST(a_difference_in_offline_cpus_does_not_count)
 TEST(node_0_of_npu_smi_gives_a_warning_when_the_kernel_has_no_node)
 {
     memory_host h = both_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     set(&h, PCI_6 "numa_node", "-1\n");
     set(&h, PCI_6 "local_cpulist", "0-23\n");
@@ -790,7 +790,7 @@ TEST(one_npu_on_no_node_makes_slices_for_all)
 TEST(a_node_without_a_list_has_the_cpus_of_the_node)
 {
     memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     take_away(&h, PCI_4 "local_cpulist");
     take_away(&h, PCI_6 "local_cpulist");
@@ -823,7 +823,7 @@ TEST(a_node_does_not_count_when_no_nodes_are_known)
 TEST(a_list_without_a_node_is_enough)
 {
     memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     take_away(&h, PCI_4 "numa_node");
     take_away(&h, PCI_6 "numa_node");
@@ -870,7 +870,7 @@ TEST(a_function_that_is_not_in_sys_does_not_count)
 TEST(a_file_of_the_function_that_cannot_be_read_is_a_problem_unless_npu_smi_tells)
 {
     static const char *const names[] = {PCI_4 "numa_node", PCI_4 "local_cpulist"};
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     for (size_t i = 0; i < 2; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -894,7 +894,7 @@ TEST(a_file_of_the_function_that_cannot_be_read_is_a_problem_unless_npu_smi_tell
 TEST(a_bus_id_that_is_not_there_is_asked_of_the_board)
 {
     memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     set(&h, INFO,
         DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0") PROCESSES);
@@ -929,7 +929,7 @@ TEST(addresses_are_matched_whatever_their_case_and_width)
         {AT("7FFFFFFF:FF:1F.7"), "sys/bus/pci/devices/7fffffff:ff:1f.7/numa_node"},
     };
 #undef AT
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -946,7 +946,7 @@ TEST(addresses_are_matched_whatever_their_case_and_width)
 TEST(two_chips_on_one_function_have_the_same_home)
 {
     memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
     set(&h, "cmd/npu-smi-info-m.txt",
@@ -976,7 +976,7 @@ TEST(two_chips_on_one_function_have_the_same_home)
 TEST(chips_of_one_card_have_their_own_addresses)
 {
     memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
@@ -1003,7 +1003,7 @@ TEST(chips_of_one_card_have_their_own_addresses)
 TEST(a_soft_split_container_shows_one_address_twice)
 {
     memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
     set(&h, "cmd/npu-smi-info-m.txt",
@@ -1033,7 +1033,7 @@ TEST(a_soft_split_container_shows_one_address_twice)
 TEST(without_info_m_a_phy_row_finds_its_address_by_phy_id)
 {
     memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     take_away(&h, "cmd/npu-smi-info-m.txt");
     set(&h, TOPO,
@@ -1106,7 +1106,7 @@ TEST(a_damaged_file_of_the_function_has_its_place)
         {PCI_6 "local_cpulist", "0,65536\n", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_host h = kernel_a2();
-        cpubind_request request = ask_nothing();
+        cpubind_request request = ask_reference();
         attempt a;
         set(&h, cases[i].name, cases[i].text);
         a = try(&h, &request);
@@ -1390,7 +1390,7 @@ TEST(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_has_it)
         "dcmi module initialize failed. ret is -8005\n", "Segmentation fault\n"};
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     for (size_t i = 0; i < 6; i++) {
         memory_host h = kernel_a2();
         attempt a;
@@ -1417,7 +1417,7 @@ TEST(a_card_that_cannot_be_listed_keeps_its_slices)
 {
     static const int32_t last = 5;
     memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
     set(&h, "cmd/npu-smi-info-m.txt",
@@ -1445,7 +1445,7 @@ TEST(a_map_that_hangs_is_no_problem_when_npus_and_type_are_given)
 {
     static const int32_t both[] = {0, 1};
     memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     h.failing = "cmd/npu-smi-info-m.txt";
     h.state = CPUBIND_INPUT_TIMEOUT;

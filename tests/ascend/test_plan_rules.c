@@ -134,11 +134,13 @@ TEST(the_rules_are_those_of_the_request_then_of_the_environment)
         int32_t has_rules;
         cpubind_rules asked, rules;
     } cases[] = {
-        {NULL, 0, CPUBIND_RULES_NEAR, CPUBIND_RULES_REFERENCE},
+        {NULL, 0, CPUBIND_RULES_NEAR, CPUBIND_RULES_NEAR},
+        {NULL, 0, CPUBIND_RULES_REFERENCE, CPUBIND_RULES_NEAR},
         {NULL, 1, CPUBIND_RULES_NEAR, CPUBIND_RULES_NEAR},
+        {NULL, 1, CPUBIND_RULES_REFERENCE, CPUBIND_RULES_REFERENCE},
         {"A=b\nCPUBIND_RULES=near\n", 0, CPUBIND_RULES_REFERENCE, CPUBIND_RULES_NEAR},
-        {"CPUBIND_RULES=reference\n", 0, CPUBIND_RULES_REFERENCE, CPUBIND_RULES_REFERENCE},
-        {"CPUBIND_RULES=\n", 0, CPUBIND_RULES_REFERENCE, CPUBIND_RULES_REFERENCE},
+        {"CPUBIND_RULES=reference\n", 0, CPUBIND_RULES_NEAR, CPUBIND_RULES_REFERENCE},
+        {"CPUBIND_RULES=\n", 0, CPUBIND_RULES_REFERENCE, CPUBIND_RULES_NEAR},
         {"CPUBIND_RULES=near\n", 1, CPUBIND_RULES_REFERENCE, CPUBIND_RULES_REFERENCE},
         {"CPUBIND_RULES=damaged\n", 1, CPUBIND_RULES_NEAR, CPUBIND_RULES_NEAR},
     };
@@ -208,9 +210,9 @@ TEST(near_goes_with_no_strategy_but_that_of_homes)
     request.strategy = CPUBIND_CLUSTER;
     expect_code(&h, &request, CPUBIND_PROBLEM_BAD_REQUEST);
     request.has_rules = 0;
-    expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED); /* by the reference */
-    set(&h, "env", "CPUBIND_RULES=near\n");
     expect_code(&h, &request, CPUBIND_PROBLEM_BAD_REQUEST);
+    set(&h, "env", "CPUBIND_RULES=reference\n");
+    expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
 }
 
 /* Failed is not absent: other processes of the host may know the distances. */
@@ -270,7 +272,7 @@ TEST(an_a2_is_planned_by_home)
 TEST(an_a3_is_planned_by_home_when_the_kernel_knows_it)
 {
     memory_host h = two_on_one_node();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     request.type = CPUBIND_TYPE_A3;
     set(&h, MAP, A3_MAP);
@@ -366,7 +368,7 @@ TEST(a_950_is_cut_in_clusters_by_either_rules)
 TEST(near_uses_cpus_of_other_nodes_where_no_near_cpu_is_allowed)
 {
     memory_host h = two_on_one_node();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     set(&h, STATUS, "Cpus_allowed_list:\t0-11\n");
     expect_code(&h, &request, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
@@ -451,7 +453,7 @@ TEST(kept_cpus_are_the_lowest_of_each_node)
 {
     static const int32_t kept[] = {0, 1, 8, 9, 16, 17, 24, 25};
     memory_host h = two_on_one_node();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     request.keep_each = 2;
     expect_kept(&h, &request, kept, 8);
@@ -607,7 +609,7 @@ TEST(a_pool_must_hold_the_roles_of_every_process)
 TEST(the_reference_gives_memory_to_the_node_of_the_first_cpu)
 {
     memory_host h = two_on_one_node();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     move_home(&h, "3\n", "24-31\n",
               "\t   NPU1       NPU2       CPU Affinity\n"
@@ -685,7 +687,7 @@ TEST(the_quality_of_overlapping_pools_is_that_of_the_rows)
 TEST(a_pool_without_near_cpus_is_a_warning_where_near_has_some)
 {
     memory_host h = two_on_one_node();
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a = planned(&h, &request);
     expect_run(&a, 1, 24, 31);
     assert_true(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
@@ -698,7 +700,7 @@ TEST(a_pool_without_near_cpus_is_a_warning_where_near_has_some)
     assert_false(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
     assert_int_equal(a.plan.n_poor, 0);
     drop(&a);
-    request = ask_nothing();
+    request = ask_reference();
     request.scope = CPUBIND_SCOPE_HOST;
     set(&h, STATUS, "Cpus_allowed_list:\t24-31\n"); /* nothing near is allowed: no warning */
     request.visible = "1";

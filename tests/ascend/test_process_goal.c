@@ -784,7 +784,7 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
 {
     static const int32_t both[] = {0, 1};
     memory_host h;
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     attempt a;
     cpubind_goal_request asked;
     cpubind_goal goal;

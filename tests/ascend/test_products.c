@@ -38,11 +38,13 @@ static memory_host one_npu(const char *name, int has_phy)
     return h;
 }
 
-static attempt plan_first_npu(memory_host *h, cpubind_device_type type)
+static attempt plan_first_npu(memory_host *h, cpubind_device_type type, cpubind_rules rules)
 {
     static const int32_t zero = 0;
     cpubind_request request = ask_nothing();
     request.type = type;
+    request.rules = rules;
+    request.has_rules = 1;
     request.npu = &zero;
     request.n_npu = 1;
     return try(h, &request);
@@ -50,7 +52,7 @@ static attempt plan_first_npu(memory_host *h, cpubind_device_type type)
 
 static void expect_type(memory_host *h, const char *what, cpubind_device_type type)
 {
-    attempt a = plan_first_npu(h, CPUBIND_TYPE_AUTO);
+    attempt a = plan_first_npu(h, CPUBIND_TYPE_AUTO, CPUBIND_RULES_DEFAULT);
     if (a.facts.type != type)
         fail_msg("%s is taken for %s, not for %s", what, cpubind_type_word(a.facts.type),
                  cpubind_type_word(type));
@@ -116,7 +118,7 @@ TEST(each_product_is_planned_by_its_strategy_and_roles)
     {
         const cpubind_product *product = cpubind_product_of(type);
         memory_host h = one_npu("Something", 0);
-        attempt a = plan_first_npu(&h, type);
+        attempt a = plan_first_npu(&h, type, CPUBIND_RULES_REFERENCE);
         assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
         assert_int_equal(a.facts.type, type);
         assert_int_equal(a.plan.core.strategy, product->strategy);

@@ -63,6 +63,8 @@ static memory_host host_a2(cpubind_request *request)
 static memory_host sliced_a2(cpubind_request *request)
 {
     memory_host h = host_a2(request);
+    request->rules = CPUBIND_RULES_REFERENCE;
+    request->has_rules = 1;
     request->is_auto_strategy = 0;
     request->strategy = CPUBIND_GLOBAL_SLICE;
     request->wants_pci = 1;
@@ -282,6 +284,8 @@ TEST(an_excluded_cpu_that_does_not_exist_changes_nothing)
     cpubind_request request;
     memory_host h = host_a2(&request);
     attempt a;
+    request.rules = CPUBIND_RULES_REFERENCE;
+    request.has_rules = 1;
     request.exclude = exclude;
     request.n_exclude = LENGTH(exclude);
     a = try(&h, &request);

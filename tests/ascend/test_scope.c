@@ -82,7 +82,7 @@ static memory_host two_npus(void)
 
 TEST(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus)
 {
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     memory_host h = two_npus();
     attempt a = try(&h, &request);
     assert_int_equal(a.plan.n_hidden, 0);
@@ -148,7 +148,7 @@ TEST(hidden_npus_may_be_more_than_two_a_function)
  * in view is not known, unless both are. */
 TEST(one_of_two_npus_of_a_function_without_a_phy_id_is_refused)
 {
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     memory_host h = two_npus();
     attempt a;
     set(&h, "proc/interrupts",
@@ -221,7 +221,7 @@ TEST(virtual_functions_and_other_products_are_no_hidden_npus)
 {
     static const char *const devices[] = {"0xd802\n", "0xd500\n", "0x1711\n"};
     for (int i = 0; i < 3; i++) {
-        cpubind_request request = ask_nothing();
+        cpubind_request request = ask_reference();
         memory_host h = two_npus();
         attempt a;
         set(&h, BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c1:00.1\n");
@@ -238,7 +238,7 @@ TEST(virtual_functions_and_other_products_are_no_hidden_npus)
 
 TEST(a_hidden_npu_on_no_node_counts_as_near_node_0)
 {
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     memory_host h = two_npus();
     attempt a;
     set(&h, BUS, "0000:01:00.0\n0000:02:00.0\n0000:c1:00.0\n");
@@ -284,7 +284,7 @@ TEST(a_part_of_the_online_cpus_without_a_scope_is_a_warning)
 
 TEST(scope_host_cuts_the_pools_of_the_host_to_the_allowed_cpus)
 {
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     memory_host h = two_npus();
     attempt a;
     request.scope = CPUBIND_SCOPE_HOST;
@@ -307,7 +307,7 @@ TEST(scope_host_cuts_the_pools_of_the_host_to_the_allowed_cpus)
 
 TEST(a_refusal_for_want_of_cpus_names_the_scope_that_would_do)
 {
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     memory_host h = two_npus();
     attempt a;
     set(&h, STATUS, "Cpus_allowed_list:\t0-7,16-23\n");
@@ -423,7 +423,7 @@ TEST(a_rank_counts_visible_npus_whoever_runs)
 
 TEST(a_plan_is_limited_to_running_npus_on_request)
 {
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     memory_host h = two_npus();
     attempt a;
     request.only_running = 1;
@@ -442,7 +442,7 @@ TEST(a_plan_is_limited_to_running_npus_on_request)
 TEST(an_idle_npu_without_cpus_is_shown_with_its_reason)
 {
     static const int32_t first[] = {0};
-    cpubind_request request = ask_nothing();
+    cpubind_request request = ask_reference();
     memory_host h = two_npus();
     attempt a;
     set(&h, STATUS, "Cpus_allowed_list:\t0-15\n");

@@ -450,7 +450,9 @@ void view_make_env(view_source *s)
     }
     if (s->view->has_dra)
         view_put(s, "DRA_CPUSET_0=1\n");
-    if (!s->view->request.has_rules) {
+    /* The default needs no variable. */
+    if (!s->view->request.has_rules &&
+        (s->view->request.rules != CPUBIND_RULES_DEFAULT || s->view->cut % 8 < 4)) {
         view_put(s, "CPUBIND_RULES=");
         view_put(s, cpubind_rules_word(s->view->request.rules));
         view_put(s, "\n");
