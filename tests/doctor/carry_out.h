@@ -373,7 +373,8 @@ static inline void carry_out(const char *folder, const char *command, int pid)
         assert_true(n < sizeof text - 1024);
     }
     snprintf(text + n, sizeof text - n,
-             "\nenv | grep -E '^CPUBIND_(RULES|FACTS)=.' >>env\n"
+             "\ntouch env; sed -i -E '/^CPUBIND_(RULES|FACTS)=/d' env\n"
+             "env | grep -E '^CPUBIND_(RULES|FACTS)=.' >>env\n"
              "[ ! -e proc/%d/environ ] || env -0 >proc/%d/environ\n"
              "cat sys/devices/system/cpu/cpu*/online 2>/dev/null | grep -q 1 && "
              "cp sys/devices/system/cpu/present sys/devices/system/cpu/online\n:\n",
