@@ -60,7 +60,7 @@ LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts
 QUALITY   := $(addprefix tests/quality/,layouts rules)
 SCRIPTS    = tests/packaging/packaging.sh tests/packaging/abi.sh tests/cli/corpus.sh tests/cli/bind.sh tests/cli/bind_all.sh tests/cli/run_tree.sh tests/cli/status.sh tests/cli/topo.sh tests/cli/formats.sh tests/cli/numa_bind.sh tests/cli/numa_statements.sh tests/cli/device_bind.sh tests/cli/device_cgroup.sh \
              tests/service/deploy.sh tests/service/service.sh tests/service/device_service.sh tests/checks/layers.sh \
-             "tests/checks/layers.sh --self-test" tests/checks/install.sh \
+             "tests/checks/layers.sh --self-test" tests/checks/tree.sh "tests/checks/tree.sh --self-test" tests/checks/install.sh \
              tests/packaging/installed.sh tests/languages/languages.sh tests/python/python.sh tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 SCRIPTS   += +tests/packaging/library.sh +tests/api/json.sh
 
@@ -215,14 +215,14 @@ check-packages: deps-packages ## make packages twice, install, run and remove th
 
 # One wheel for each architecture that a compiler is here for.
 wheel: deps-run ## the Python package with its library, BUILD/packages/*.whl, for x86-64 and aarch64
-	@set -e; for machine in x86_64 aarch64; do \
+	@set -e; made=; for machine in x86_64 aarch64; do \
 	    compiler=$$machine-linux-gnu-gcc; \
 	    command -v $$compiler >/dev/null || { echo "no $$compiler: no wheel for $$machine"; continue; }; \
 	    $(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/wheel/$$machine CC=$$compiler \
 	        CFLAGS="-O2" $(BUILD)/wheel/$$machine/libcpubind.so.1; \
 	    $$machine-linux-gnu-strip $(BUILD)/wheel/$$machine/libcpubind.so.1; \
-	    adapters/python/make_wheel.py $(VERSION) $(BUILD)/packages $$machine=$(BUILD)/wheel/$$machine/libcpubind.so.1; \
-	done
+	    adapters/python/make_wheel.py $(VERSION) $(BUILD)/packages $$machine=$(BUILD)/wheel/$$machine/libcpubind.so.1; made=1; \
+	done; [ -n "$$made" ] || { echo "no wheel was made: install gcc" >&2; exit 1; }
 
 clean: ## remove BUILD
 	rm -rf $(BUILD)
