@@ -119,8 +119,52 @@ static void explain_thread(const cpubind_item *item, api_text *to)
         api_add(to, "%s: %s", item->what, strerror(item->error));
 }
 
-static void explain_item(const cpubind_item *item, api_text *to)
+/* Another cpubind keeps the record of what several processes share. */
+static void explain_host_lock(const cpubind_report *report, api_text *to)
 {
+    const int holder = (int)report->host_holder;
+    char path[CPUBIND_RECORD_PATH_SIZE];
+    cpubind_bind_usual_path(geteuid(), 0, 0, path);
+    api_add(to, "the record of the interrupts of this host, %s, is in use by ", path);
+    if (holder == 0)
+        api_add(to, "another cpubind");
+    else
+        api_add(to, "cpubind %d", holder);
+    if (report->host_holder_state == 'T')
+        api_add(to, ", which is stopped: continue it (kill -CONT %d) or end it", holder);
+    else if (holder != 0)
+        api_add(to, ", which does not go on: ps -o stat,wchan,args -p %d says why", holder);
+}
+
+static int is_host_busy(const cpubind_item *item)
+{
+    return item->error == EWOULDBLOCK && item->what &&
+           strcmp(item->what, CPUBIND_HOST_LOCK) == 0;
+}
+
+/* An item that waits for the record of the host. */
+static void explain_busy(const cpubind_report *report, const cpubind_item *item, api_text *to)
+{
+    int n = -1; /* the others of this kind */
+    for (int32_t i = 0; i < report->n; i++)
+        n += report->item[i].kind == item->kind && is_host_busy(&report->item[i]);
+    api_add(to, "%s", api_kind_word(item->kind));
+    if (item->id > 0)
+        api_add(to, " %d", (int)item->id);
+    api_add(to, " (%s)", item->name);
+    if (n > 0)
+        api_add(to, " and %d more stay where they are: ", n);
+    else
+        api_add(to, " stays where it is: ");
+    explain_host_lock(report, to);
+}
+
+static void explain_item(const cpubind_report *report, const cpubind_item *item, api_text *to)
+{
+    if (is_host_busy(item)) {
+        explain_busy(report, item, to);
+        return;
+    }
     if (item->result == CPUBIND_ITEM_KEPT && item->kind == CPUBIND_ITEM_IRQBALANCE) {
         api_add(to, "irqbalance stays stopped: another bound process needs it stopped");
         return;
@@ -199,8 +243,12 @@ static void warn_items(const listener *to, const cpubind_report *report)
             k++;
         if (k < i)
             continue;
-        explain_item(item, &text);
-        if (item->result == CPUBIND_ITEM_PART)
+        explain_item(report, item, &text);
+        if (is_host_busy(item))
+            api_add(&text, "; %s",
+                    to->is_watching ? "the watch binds it then"
+                                    : "then apply again, or use apply --watch");
+        else if (item->result == CPUBIND_ITEM_PART)
             api_add(&text, "; %s puts it there when they return",
                     to->is_watching ? "the watch" : "apply --watch");
         else if (item->error == EAGAIN && !to->is_watching)
@@ -495,14 +543,17 @@ static void explain_thread_refused(const api_bound *bound, const cpubind_item *i
 }
 
 /* The record of what several processes share cannot be had. */
-static void explain_host_record(const cpubind_linux_fault *fault, api_text *why)
+static void explain_host_record(const cpubind_report *report, const cpubind_linux_fault *fault,
+                                api_text *why)
 {
     char path[CPUBIND_RECORD_PATH_SIZE];
+    if (strcmp(fault->what, CPUBIND_HOST_LOCK) == 0) {
+        explain_host_lock(report, why);
+        return;
+    }
     cpubind_bind_usual_path(geteuid(), 0, 0, path);
     api_add(why, "the record of the interrupts of this host, %s, ", path);
-    if (fault->error == EWOULDBLOCK)
-        api_add(why, "is in use by another cpubind: try again");
-    else if (fault->error == EILSEQ || fault->error == EFBIG)
+    if (fault->error == EILSEQ || fault->error == EFBIG)
         api_add(why, "is damaged; if no interrupt is to be put back, remove it");
     else
         api_add(why, "cannot be read or written: %s", strerror(fault->error));
@@ -514,8 +565,8 @@ static void explain_refused(const api_bound *bound, const cpubind_linux_fault *f
     const cpubind_item *item = failed_item(bound);
     if (item && item->kind == CPUBIND_ITEM_THREAD)
         explain_thread_refused(bound, item, fault, why);
-    else if (strcmp(fault->what, "host.record") == 0)
-        explain_host_record(fault, why);
+    else if (strncmp(fault->what, "host.record", 11) == 0)
+        explain_host_record(cpubind_bind_report(bound->binding), fault, why);
     else if (!item && strcmp(fault->what, "interrupts") == 0)
         api_add(why, "no interrupt can be bound: %s",
                 cpubind_no_irq_text(cpubind_bind_report(bound->binding)->no_irq));

@@ -22,6 +22,18 @@ static void show_progress(void *ctx, int64_t done, int64_t total)
     cli_progress((const api_options *)ctx, text);
 }
 
+/* A rank that waits must not look as if it hung. */
+static void say_waiting(void *ctx, int32_t holder, int64_t waited_ms)
+{
+    api_text who = {"", 0};
+    api_add(&who, holder > 0 ? "cpubind %d" : "another cpubind", (int)holder);
+    cli_progress((const api_options *)ctx, NULL);
+    fprintf(stderr,
+            "cpubind: waiting for %lld s for the record of the interrupts of this host, which "
+            "%s works on (for %d s at most)\n",
+            (long long)(waited_ms / 1000), who.text, CPUBIND_HOST_WAIT_MS / 1000);
+}
+
 /* == Signals ================================================================ */
 
 /* The signals that end a move of memory, and the last of them that came. */
@@ -64,6 +76,10 @@ cpubind_bind_options cli_bind_options(const api_options *options, int32_t pid, i
 {
     cpubind_bind_options how = api_bind_options(options, pid, is_reading);
     how.stop = is_signalled;
+    if (!options->quiet) {
+        how.host_wait = say_waiting;
+        how.host_wait_ctx = (void *)options;
+    }
     if (!options->quiet && cpubind_linux_is_terminal(fileno(stderr))) {
         how.progress = show_progress;
         how.progress_ctx = (void *)options;

@@ -28,6 +28,10 @@
 /* A process whose threads another program moves in so many periods in a row is kept by it. */
 #define MAX_MOVED_BACK 3
 
+/* How long a watch of many processes waits for the record of the host: none of the others is
+ * looked at meanwhile, and what is left undone is done at the end of a period. */
+#define HOST_WAIT_MS 2000
+
 const char *cpubind_host_state_word(cpubind_host_state state)
 {
 #define CPUBIND_X(name, word) word,
@@ -255,6 +259,7 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
     how.pid = e->row.pid;
     how.record_path = NULL;
     how.other_path = e->other_path;
+    how.host_wait_ms = how.is_watching ? HOST_WAIT_MS : 0;
     if (e->npu < 0)
         how.memory = CPUBIND_MEMORY_NONE;
     if (e->was_other && e->npu >= 0)

@@ -1,12 +1,12 @@
 /* apply.c - puts a goal into effect: all of it, or nothing
  * SPDX-License-Identifier: MIT
  *
- * First everything is looked at and recorded, then it is changed; after a failure all of it is
- * undone in reverse order. Memory comes last: moving it cannot be undone.
+ * First the threads of the process, then what is of the host (apply_host.c); each is recorded
+ * before it is changed, and after a failure all of it is undone in reverse order. Memory comes
+ * last: moving it cannot be undone.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,18 +50,11 @@ static void move_memory(cpubind_binding *b)
 
 /* == All, or nothing ======================================================== */
 
-/* Puts back what this call has moved, the last first. */
+/* Puts back what this call has moved. */
 static void undo(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
-    while (a->n_moved > 0) {
-        const cpubind_move *move = &a->move[--a->n_moved];
-        const int32_t place = cpubind_shared_find(&b->shared.record, &move->of);
-        if (place >= 0)
-            (void)cpubind_put_back_entry(b, &b->shared.record.entry[place], move->of.before,
-                                         CPUBIND_ITEM_FAILED);
-    }
-    cpubind_undo_irqbalance(a);
+    cpubind_undo_host(a);
     if (b->has_moved_threads)
         cpubind_put_back_threads(b, b->known, b->n_known,
                                  cpubind_is_recorded(b) ? a->main_before : b->record.before);
@@ -87,41 +80,12 @@ static void give_up(cpubind_attempt *a, cpubind_record *previous, cpubind_linux_
     cpubind_shared_close(b);
 }
 
-/* Opens the record of the host if the goal is about what it has, or one before may be. Where
- * the record of the process is elsewhere, since there is no right to the usual folder, what
- * needs it is left out: the report names the interrupts. */
-static cpubind_linux_fault open_host(cpubind_binding *b, const cpubind_goal *goal)
-{
-    cpubind_linux_fault why;
-    b->shared_fault = cpubind_no_fault;
-    if (goal->n_irq == 0 && goal->n_driver == 0 && goal->uvb.n == 0 && b->record.n_irq == 0 &&
-        !cpubind_is_recorded(b))
-        return cpubind_no_fault;
-    why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
-    if (!b->options.record_path || !cpubind_is_missing(why.error))
-        return why;
-    b->shared_fault = why;
-    return cpubind_no_fault;
-}
-
-static cpubind_linux_fault move_all(cpubind_attempt *a)
-{
-    cpubind_linux_fault why = cpubind_no_fault;
-    for (int32_t i = 0; !why.error && i < a->n_move; i++) {
-        a->n_moved = i + 1;
-        why = a->move[i].of.kind == CPUBIND_ITEM_IRQ   ? cpubind_move_irq(a, &a->move[i])
-              : a->move[i].of.kind == CPUBIND_ITEM_UVB ? cpubind_move_uvb_thread(a, &a->move[i])
-                                                       : cpubind_move_entry(a, &a->move[i]);
-    }
-    return why;
-}
-
-/* Looks at all that the goal names but threads, and records what is to be changed. */
-static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
+/* Makes `goal` the goal of the process, and places its threads. */
+static cpubind_linux_fault place_process(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    const int is_first = goal->n_driver > 0 && !cpubind_is_recorded(b);
     cpubind_linux_fault why = cpubind_no_fault;
+    b->report.no_irq = goal->no_irq;
     if (b->record.before < 0)
         why = cpubind_read_before(b);
     if (!why.error)
@@ -131,21 +95,7 @@ static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
     if (b->options.memory == CPUBIND_MEMORY_NONE)
         b->record.memory_node = -1;
     b->is_dirty = 1;
-    if (is_first)
-        why = cpubind_read_kernel_names(b);
-    if (!why.error)
-        why = open_host(b, goal);
-    if (is_first && !why.error)
-        cpubind_keep_kernel_names(b);
-    if (!why.error)
-        why = cpubind_prepare_irqs(a, goal);
-    if (!why.error)
-        why = cpubind_prepare_driver(a, goal);
-    if (!why.error)
-        why = cpubind_prepare_uvb_threads(a);
-    if (!why.error)
-        why = cpubind_prepare_irqbalance(a);
-    return why;
+    return cpubind_place_threads(b);
 }
 
 /* Makes the first item that was skipped the one that has failed. */
@@ -163,39 +113,39 @@ static cpubind_linux_fault find_skipped(cpubind_binding *b)
     return cpubind_fault_of(ENOENT, "interrupts");
 }
 
+/* Moves memory; its failure is one of the call. */
+static cpubind_linux_fault move_memory_strictly(cpubind_binding *b)
+{
+    const cpubind_report *r = &b->report;
+    move_memory(b);
+    if (r->has_memory && r->memory.error)
+        return cpubind_fault_of(r->memory.error, r->memory.what);
+    return cpubind_fault_of(r->prefer_error, "set_mempolicy");
+}
+
+/* With is_strict, all that takes long comes before the record of the host is locked. */
 static cpubind_linux_fault put_into_effect(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_linux_fault why = prepare(a, goal);
-    if (!why.error)
-        why = cpubind_place_threads(b);
-    if (!why.error)
-        why = cpubind_write_record(b);
-    if (!why.error)
-        why = cpubind_shared_write(b);
-    if (!why.error)
-        why = cpubind_ask_irqbalance(a);
-    if (!why.error)
-        why = move_all(a);
-    if (!why.error)
-        why = cpubind_write_record(b);
-    if (!why.error && b->options.is_strict)
+    const int is_strict = b->options.is_strict;
+    const int is_moving = b->options.memory != CPUBIND_MEMORY_PREFER;
+    cpubind_linux_fault why = place_process(a, goal);
+    if (!why.error && is_strict)
         why = find_skipped(b);
+    if (!why.error && is_strict && is_moving)
+        why = move_memory_strictly(b);
+    if (!why.error)
+        why = cpubind_place_on_host(a, goal);
+    if (!why.error && is_strict)
+        why = find_skipped(b);
+    if (!why.error && is_strict && !is_moving)
+        why = move_memory_strictly(b);
     if (why.error)
         return why;
-    if (!b->options.is_strict) { /* nothing can fail any more: do not keep others waiting */
-        cpubind_leave_old_goal(a, goal);
-        cpubind_shared_close(b);
-    }
-    move_memory(b);
-    if (b->options.is_strict)
-        why = cpubind_fault_of(b->report.prefer_error, "set_mempolicy");
-    if (b->options.is_strict && b->report.has_memory && b->report.memory.error)
-        why = cpubind_fault_of(b->report.memory.error, b->report.memory.what);
-    if (!why.error && b->options.is_strict) {
-        cpubind_leave_old_goal(a, goal);
-        cpubind_shared_close(b);
-    }
+    cpubind_leave_old_goal(a, goal); /* nothing can fail any more */
+    cpubind_shared_close(b);
+    if (!is_strict)
+        move_memory(b);
     return why;
 }
 
@@ -213,14 +163,14 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
     b->n_known = 0;
     b->has_moved_threads = 0;
     b->is_save_failed = 0;
+    cpubind_owed_free(b);
     why = put_into_effect(&a, goal);
     if (why.error)
         give_up(&a, &previous, why);
     else
         b->phase = CPUBIND_PHASE_BOUND;
     cpubind_record_free(&previous);
-    free(a.move);
-    free(a.ban);
+    cpubind_attempt_free(&a);
     return cpubind_linux_end(cpubind_status_of(b, why), why, fault);
 }
 

@@ -59,7 +59,7 @@ static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_driver_goal
         return why;
     if (!why.error)
         why = b->shared_fault;
-    if (cpubind_is_missing(why.error))
+    if (cpubind_is_missing(why.error) || cpubind_is_host_busy(why))
         return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
     if (!why.error)
         why = cpubind_shared_use(b, &move.of, move.should, CPUBIND_IRQBALANCE_LEAVE, NULL);

@@ -31,11 +31,43 @@ cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *mov
     return cpubind_no_fault;
 }
 
-/* Records an interrupt, and adds it to those to move if it is elsewhere. */
-static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goal *goal)
+cpubind_linux_fault cpubind_find_irqs(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
-    cpubind_record_irq irq = {goal->irq, goal->id, goal->kind, goal->cpu};
+    if (goal->n_irq == 0)
+        return cpubind_no_fault;
+    a->irq = (cpubind_found_irq *)b->sys->malloc((size_t)goal->n_irq * sizeof *a->irq);
+    if (!a->irq)
+        return cpubind_fault_of(ENOMEM, "memory");
+    for (int32_t i = 0; i < goal->n_irq; i++) {
+        a->irq[i].irq = goal->irq[i].irq;
+        a->irq[i].why = cpubind_find_irq(b, &goal->irq[i].id, &a->irq[i].irq);
+    }
+    return cpubind_no_fault;
+}
+
+/* Finds an interrupt again if its number has gone to another one while the lock was waited
+ * for. */
+static cpubind_linux_fault find_now(cpubind_binding *b, const cpubind_found_irq *found,
+                                    cpubind_record_irq *irq)
+{
+    cpubind_linux_fault why = found->why;
+    if (why.error)
+        return why;
+    why = cpubind_irq_check(&b->root, &irq->id, irq->irq);
+    if (why.error != ENOENT)
+        return why;
+    b->listed.name[0] = '\0';
+    return cpubind_find_irq(b, &irq->id, &irq->irq);
+}
+
+/* Records an interrupt, and adds it to those to move if it is elsewhere. One that waits for the
+ * record of the host is on that of the process already: it is part of what verify compares. */
+static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goal *goal,
+                                       const cpubind_found_irq *found)
+{
+    cpubind_binding *b = a->b;
+    cpubind_record_irq irq = {found->irq, goal->id, goal->kind, goal->cpu};
     cpubind_move move = {
         .of = {.kind = CPUBIND_ITEM_IRQ, .id = goal->id, .before = CPUBIND_CPUSET_NONE},
         .kind = goal->kind};
@@ -43,12 +75,17 @@ static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goa
     cpubind_subject subject;
     if (why.error)
         return why;
-    why = b->shared_fault;
-    if (!why.error)
-        why = cpubind_find_irq(b, &irq.id, &irq.irq);
+    why = find_now(b, found, &irq);
     if (!why.error)
         why = cpubind_irq_read(&b->root, irq.irq, &b->record.sets, &move.of.before);
     subject = subject_of(b, irq.irq, irq.kind, move.of.before, move.should);
+    if (!why.error)
+        why = b->shared_fault;
+    if (cpubind_is_host_busy(why)) {
+        why = cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
+        b->is_dirty = 1;
+        return why.error ? why : cpubind_record_add_irq(&b->record, b->sys, &irq);
+    }
     if (cpubind_is_missing(why.error))
         return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
     if (!why.error && move.of.before == move.should)
@@ -66,11 +103,9 @@ static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goa
 
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal)
 {
-    cpubind_binding *b = a->b;
     cpubind_linux_fault why = cpubind_no_fault;
-    b->report.no_irq = goal->no_irq;
     for (int32_t i = 0; !why.error && i < goal->n_irq; i++)
-        why = prepare_irq(a, &goal->irq[i]);
+        why = prepare_irq(a, &goal->irq[i], &a->irq[i]);
     return why;
 }
 

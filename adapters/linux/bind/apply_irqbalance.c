@@ -103,6 +103,14 @@ static int is_to_ask(cpubind_attempt *a, const cpubind_shared_entry *entry)
     return 0;
 }
 
+cpubind_linux_fault cpubind_find_irqbalance(cpubind_attempt *a)
+{
+    cpubind_binding *b = a->b;
+    b->daemon = (cpubind_irqbalance){0};
+    a->daemon_fault = cpubind_group_find_daemon(b, &b->daemon);
+    return a->daemon_fault.error == ENOMEM ? a->daemon_fault : cpubind_no_fault;
+}
+
 cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
@@ -110,14 +118,17 @@ cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
     const cpubind_shared_entry *entry = NULL;
     const cpubind_shared_user *own;
     cpubind_shared_entry like;
-    cpubind_linux_fault why;
+    cpubind_linux_fault why = a->daemon_fault;
     int32_t place;
-    if (b->record.n_irq == 0 || !b->shared.file)
-        return cpubind_no_fault;
-    b->daemon = (cpubind_irqbalance){0};
-    why = cpubind_group_find_daemon(b, &b->daemon);
-    if (why.error == ENOMEM)
+    if (!b->shared.file) { /* a watch finds it again */
+        const int is_skipped = b->daemon.pid != 0 && action != CPUBIND_IRQBALANCE_LEAVE &&
+                               cpubind_is_host_busy(b->shared_fault);
+        why = is_skipped ? skip_irqbalance(a, b->shared_fault) : cpubind_no_fault;
+        b->daemon = (cpubind_irqbalance){0};
         return why;
+    }
+    if (b->record.n_irq == 0)
+        return cpubind_no_fault;
     if (why.error && action != CPUBIND_IRQBALANCE_LEAVE)
         return skip_irqbalance(a, why);
     if (why.error || b->daemon.pid == 0)
@@ -180,14 +191,16 @@ void cpubind_undo_irqbalance(cpubind_attempt *a)
 static cpubind_linux_fault ask_new_daemon(cpubind_binding *b)
 {
     cpubind_attempt a = {.b = b};
-    cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
+    cpubind_linux_fault why = cpubind_find_irqbalance(&a);
+    if (!why.error)
+        why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
     if (!why.error)
         why = cpubind_prepare_irqbalance(&a);
     if (!why.error)
         why = cpubind_shared_write(b);
     if (!why.error)
         why = cpubind_ask_irqbalance(&a);
-    free(a.ban);
+    cpubind_attempt_free(&a);
     return why;
 }
 

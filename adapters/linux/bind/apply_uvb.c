@@ -12,36 +12,20 @@
 #include "../kernel/process.h"
 #include "binding.h"
 
-/* Records a polling thread and adds it to those to move, if it is elsewhere. */
-static cpubind_linux_fault prepare_thread(cpubind_attempt *a, int32_t pid, int32_t tid,
-                                          const char *name)
+/* Adds a polling thread to those that were found. */
+static cpubind_linux_fault add_found(cpubind_attempt *a, int32_t pid, int32_t tid)
 {
-    cpubind_binding *b = a->b;
-    cpubind_move move = {.of = {.kind = CPUBIND_ITEM_UVB, .number = tid, .pid = pid},
-                         .should = b->record.uvb};
-    cpubind_subject subject = {CPUBIND_ITEM_UVB, pid, tid, name, b->record.uvb, b->record.uvb};
-    cpubind_proc_stat stat = {.start = 0};
-    cpubind_linux_fault why;
-    int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat).error;
-    if (!error)
-        error = cpubind_task_cpus(b->sys, tid, &b->record.sets, &move.of.before).error;
-    if (error == ESRCH || error == ENOENT)
-        return cpubind_no_fault;
-    if (error)
-        return cpubind_fault_of(error, "read a polling thread");
-    if (b->record.sets.set[move.of.before].n == 0) /* its CPUs are offline */
-        return cpubind_no_fault;
-    move.of.start = stat.start;
-    why = cpubind_shared_use(b, &move.of, move.should, CPUBIND_IRQBALANCE_LEAVE, NULL);
-    if (why.error)
-        return why;
-    if (move.of.before == move.should)
-        return cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
-    return cpubind_add_move(a, &move);
+    cpubind_uvb_thread *all = (cpubind_uvb_thread *)cpubind_grow(a->b->sys, a->uvb, a->n_uvb,
+                                                                 &a->cap_uvb, sizeof *all);
+    if (!all)
+        return cpubind_fault_of(ENOMEM, "memory");
+    a->uvb = all;
+    all[a->n_uvb++] = (cpubind_uvb_thread){pid, tid};
+    return cpubind_no_fault;
 }
 
-/* The polling threads of one process. */
-static cpubind_linux_fault prepare_process(cpubind_attempt *a, int32_t pid, cpubind_ids *tids)
+/* Finds the polling threads of one process. */
+static cpubind_linux_fault find_in_process(cpubind_attempt *a, int32_t pid, cpubind_ids *tids)
 {
     const cpubind_sys *sys = a->b->sys;
     char name[CPUBIND_COMM_SIZE];
@@ -61,19 +45,19 @@ static cpubind_linux_fault prepare_process(cpubind_attempt *a, int32_t pid, cpub
         if (cpubind_is_unseen(why.error))
             why = cpubind_no_fault;
         else if (!why.error && strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) == 0)
-            why = prepare_thread(a, pid, tids->id[i], name);
+            why = add_found(a, pid, tids->id[i]);
     }
     sys->close(folder);
     return why;
 }
 
-cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a)
+cpubind_linux_fault cpubind_find_uvb_threads(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     cpubind_ids pids = {0}, tids = {0};
     cpubind_linux_fault why;
     int folder;
-    if (b->record.uvb < 0 || !b->shared.file)
+    if (b->record.uvb < 0)
         return cpubind_no_fault;
     why = cpubind_root_open(&b->root, "proc", O_DIRECTORY, &folder);
     if (why.error)
@@ -82,15 +66,58 @@ cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a)
     if (why.error)
         why.what = "list /proc";
     for (int32_t i = 0; !why.error && i < pids.n; i++)
-        why = prepare_process(a, pids.id[i], &tids);
+        why = find_in_process(a, pids.id[i], &tids);
     b->sys->close(folder);
     free(pids.id);
     free(tids.id);
     return why;
 }
 
-/* Looking through 100,000 processes takes a second: whether it still is the thread that was
- * found is checked first. */
+/* Records a polling thread and adds it to those to move, if it is elsewhere. */
+static cpubind_linux_fault prepare_thread(cpubind_attempt *a, int32_t pid, int32_t tid)
+{
+    cpubind_binding *b = a->b;
+    cpubind_move move = {.of = {.kind = CPUBIND_ITEM_UVB, .number = tid, .pid = pid},
+                         .should = b->record.uvb};
+    cpubind_subject subject = {CPUBIND_ITEM_UVB,   pid,           tid,
+                               CPUBIND_UVB_THREAD, b->record.uvb, b->record.uvb};
+    cpubind_proc_stat stat = {.start = 0};
+    cpubind_linux_fault why;
+    int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat).error;
+    if (!error)
+        error = cpubind_task_cpus(b->sys, tid, &b->record.sets, &move.of.before).error;
+    if (error == ESRCH || error == ENOENT)
+        return cpubind_no_fault;
+    if (error)
+        return cpubind_fault_of(error, "read a polling thread");
+    if (b->record.sets.set[move.of.before].n == 0) /* its CPUs are offline */
+        return cpubind_no_fault;
+    if (cpubind_is_host_busy(b->shared_fault)) {
+        subject.was = move.of.before;
+        return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, b->shared_fault);
+    }
+    move.of.start = stat.start;
+    why = cpubind_shared_use(b, &move.of, move.should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    if (why.error)
+        return why;
+    if (move.of.before == move.should)
+        return cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
+    return cpubind_add_move(a, &move);
+}
+
+/* Without the record of the host none is moved; only that it is in use is reported. */
+cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a)
+{
+    cpubind_binding *b = a->b;
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!b->shared.file && !cpubind_is_host_busy(b->shared_fault))
+        return why;
+    for (int32_t i = 0; !why.error && i < a->n_uvb; i++)
+        why = prepare_thread(a, a->uvb[i].pid, a->uvb[i].tid);
+    return why;
+}
+
+/* Whether it still is the thread that was found is checked first. */
 cpubind_linux_fault cpubind_move_uvb_thread(cpubind_attempt *a, const cpubind_move *move)
 {
     cpubind_binding *b = a->b;

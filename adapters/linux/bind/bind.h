@@ -26,7 +26,8 @@
  *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, a thread
  *     of another user or of SCHED_DEADLINE, memory that the kernel does not move) is skipped,
  *     named in the report, and does not stop the rest; is_strict makes that a failure of the
- *     call. Memory comes last: moving it cannot be undone.
+ *     call. Memory comes last: moving it cannot be undone. With is_strict, where it may make the
+ *     call fail, it comes before what is of the host, whose lock nobody waits for meanwhile.
  * THREADS  All threads of the process, listed again until two listings find none new. A thread
  *     that ends meanwhile is no error. CPUs are read back. A thread whose CPUs are partly
  *     offline, or outside of its cpuset, is on the others; without any other it shares those
@@ -34,7 +35,11 @@
  * WATCH  Ends when the process ends, and for no other reason: what fails is reported once and
  *     tried again.
  * LOCK  One binding of a process at a time may write, whatever file its record is in: a second
- *     one is ERR_BUSY. Reading (verify) takes no lock.
+ *     one is ERR_BUSY. Reading (verify) takes no lock. What all processes share (interrupts,
+ *     irqbalance, threads and queues of the kernel) has one record and one lock for the host:
+ *     it is waited for, first come, first served, after the threads are placed, for as long as
+ *     cpubinds take turns. When one of them has it for CPUBIND_HOST_WAIT_MS, what needs it is
+ *     skipped; apply does not fail for that, unless is_strict, and a watch does it later.
  * SIGNALS, ENVIRONMENT, WORKING FOLDER  are not touched. One thread at a time may use a
  *     binding; bindings of different processes are independent.
  */
@@ -147,6 +152,18 @@ typedef enum cpubind_memory_action {
 /* Room for the path of a record, with its NUL. */
 #define CPUBIND_PLACE_SIZE 4096
 
+/* Says that a call waits for the record of the host, which another cpubind works on: after some
+ * seconds, and every ten from then on.
+ *   in      holder: the number of that cpubind; 0: not known */
+typedef void cpubind_bind_wait_hear(void *ctx, int32_t holder, int64_t waited_ms);
+
+/* The fault of what could not be had because another cpubind works on the record of the host:
+ * `what`; its error is EWOULDBLOCK. */
+#define CPUBIND_HOST_LOCK "host.record.lock"
+
+/* How long one cpubind may work on the record of the host until another one does without it. */
+#define CPUBIND_HOST_WAIT_MS 60000
+
 /* All zero is the default but for `pid`, without which nothing is opened. */
 typedef struct cpubind_bind_options {
     int32_t pid;             /* of the process, as this process sees it */
@@ -164,10 +181,14 @@ typedef struct cpubind_bind_options {
     int64_t memory_time_ms;            /* time to move for at most; 0: 5 s */
     cpubind_memory_progress *progress; /* of moving memory; or NULL */
     void *progress_ctx;
-    /* Asked between two batches of pages and two passes over the threads: 1 ends the call
-     * early, and what is done stays done. Or NULL. */
+    /* Asked between two batches of pages, and while the record of the host is waited for: 1
+     * ends that early, and what is done stays done. Or NULL. */
     int (*stop)(void *ctx);
     void *stop_ctx;
+    int64_t
+        host_wait_ms; /* 0: CPUBIND_HOST_WAIT_MS. A call of a watch waits for moments alone */
+    cpubind_bind_wait_hear *host_wait; /* or NULL */
+    void *host_wait_ctx;
 } cpubind_bind_options;
 
 /* == The report ============================================================= */
@@ -234,10 +255,14 @@ typedef struct cpubind_report {
     int32_t prefer_error;              /* PREFER: errno of set_mempolicy(2), or 0 */
     cpubind_linux_fault no_events;     /* cpubind_bind_watch: why the kernel sends no events */
     int32_t irqbalance_runs;           /* it runs, and may move interrupts again */
-    int32_t is_alive;                  /* the process lives, and is the one of the record */
-    int32_t may_signal;         /* after EPERM: this user may signal the process, so that a
+    int32_t is_host_busy;   /* the record of the host could not be had in time: what needs it is
+                             skipped, and is for a watch or the next call of apply to do */
+    int32_t host_holder;    /* of is_host_busy: the cpubind that works on it; 0: not known */
+    char host_holder_state; /* its letter in /proc/<pid>/stat, 'T': stopped; 0: not known */
+    int32_t is_alive;       /* the process lives, and is the one of the record */
+    int32_t may_signal;     /* after EPERM: this user may signal the process, so that a
                                    filter of system calls has refused, not its ownership */
-    int32_t n_not_restored;     /* after a failure: items that could not be put back */
+    int32_t n_not_restored; /* after a failure: items that could not be put back */
     cpubind_memory_move memory; /* with has_memory alone. apply: the move; verify: where memory
                                    is, before == after. The last member, and a long one */
 } cpubind_report;

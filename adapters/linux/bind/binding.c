@@ -206,6 +206,8 @@ cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
             b->phase = phase;
     }
     b->is_save_failed = 0;
+    b->host_wait_ms =
+        b->options.host_wait_ms > 0 ? b->options.host_wait_ms : CPUBIND_HOST_WAIT_MS;
     b->online = CPUBIND_CPUSET_NONE;
     b->first_failure = cpubind_no_fault;
     b->listed.name[0] = '\0';
@@ -301,7 +303,7 @@ static cpubind_linux_fault open_file(cpubind_binding *b)
     if (!why.error && !options->is_reading && b->task_dir_fd >= 0)
         why = cpubind_process_lock(&b->root, options->pid, &b->process_lock_fd);
     if (!why.error && !options->is_reading)
-        cpubind_process_sign(b);
+        cpubind_process_sign(b, b->file);
     if (why.error != ENOENT)
         return why;
     if (b->task_dir_fd < 0) /* without a process and a folder, name the process */
@@ -433,6 +435,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     cpubind_stop_events(binding);
     free(binding->report.item);
     cpubind_shared_close(binding);
+    cpubind_owed_free(binding);
     if (binding->process_lock_fd >= 0)
         binding->sys->close(binding->process_lock_fd);
     if (binding->task_dir_fd >= 0)

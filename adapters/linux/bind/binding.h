@@ -3,8 +3,8 @@
  *
  * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
  * bind.h return a status: cpubind_record_status for a fault of the record, cpubind_status_of
- * for one of a step. Calls go one way: apply.c, watch.c, verify.c, then apply_*.c, then
- * restore.c, then placement.c and binding.c, and all of them use record.h.
+ * for one of a step. Calls go one way: apply.c, watch.c, verify.c, then apply_host.c, then
+ * the other apply_*.c, then restore.c, then placement.c and binding.c, and all of them use record.h.
  *
  * TERMS
  *   record      the file, and the struct of the same content, of all that was changed for one
@@ -136,6 +136,8 @@ struct cpubind_binding {
     int64_t n_again;                  /* calls of cpubind_bind_again */
     int is_watching;                  /* in one of them */
     cpubind_linux_fault shared_fault; /* why this call of apply has not opened it */
+    int64_t host_wait_ms;             /* how long this call waits for it */
+    struct cpubind_owed *owed;        /* what apply has left for a watch to do; NULL: nothing */
     cpubind_shared shared;            /* file NULL: not open */
     cpubind_irqbalance daemon;        /* the last that was found; pid 0: none */
     cpubind_watched *watched;         /* by ascending tid */
@@ -174,6 +176,7 @@ struct cpubind_group {
     int32_t cap_wait;
     cpubind_irqbalance daemon; /* of the last search; pid 0: none was found */
     int64_t next_search_ms;    /* when to search again if none was found */
+    int is_host_busy;          /* a member has waited for the record of the host in vain */
     cpubind_kernel_list kernel;
 };
 
@@ -197,8 +200,8 @@ void cpubind_group_leave(cpubind_binding *b);
  *   errors  EWOULDBLOCK, "lock": another cpubind works on it; "lock" */
 cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *fd);
 
-/* Writes to the lock file of the record that this process holds it. */
-void cpubind_process_sign(cpubind_binding *b);
+/* Writes to the lock file of a record that this process holds it. */
+void cpubind_process_sign(cpubind_binding *b, const cpubind_record_file *file);
 
 /* == Where the record is (record_place.c) =================================== */
 
@@ -404,7 +407,8 @@ typedef enum cpubind_watch_step {
     CPUBIND_STEP_RECORD = -1, /* write the record */
     CPUBIND_STEP_IRQS = -2,   /* read or move interrupts */
     CPUBIND_STEP_EVENTS = -3, /* receive events */
-    CPUBIND_STEP_DRIVER = -4  /* read or move kernel threads and work queues */
+    CPUBIND_STEP_DRIVER = -4, /* read or move kernel threads and work queues */
+    CPUBIND_STEP_HOST = -5    /* do what apply has left undone on the host */
 } cpubind_watch_step;
 
 /* The same for a step. News of a failure is an item of id 0. */
@@ -442,12 +446,16 @@ void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
 
 /* == The record of the host (host.c, restore_host.c) ========================= */
 
-/* Opens, locks and reads it; waits five seconds for the lock.
+/* Opens, locks and reads it; waits in the queue for the lock, for host_wait_ms.
  *   in      mode MAKE: for apply and a watch; WRITE: for restore, which makes no folder; READ:
  *           without a lock. Without a folder, nothing is open but for MAKE
- *   errors  "host.record": EWOULDBLOCK, EILSEQ: the file makes no sense, as
+ *   out     report.is_host_busy, host_holder: after EWOULDBLOCK
+ *   errors  CPUBIND_HOST_LOCK, EWOULDBLOCK: it is in use; "host.record": EILSEQ: the file makes no sense, as
  *           cpubind_record_open; ENOMEM, "memory" */
 cpubind_linux_fault cpubind_shared_open(cpubind_binding *b, cpubind_record_mode mode);
+
+/* Whether a fault says that the record of the host is in use. */
+int cpubind_is_host_busy(cpubind_linux_fault why);
 
 /* Writes it if it is dirty; removes the file if there is no entry. */
 cpubind_linux_fault cpubind_shared_write(cpubind_binding *b);
@@ -521,12 +529,28 @@ typedef struct cpubind_move {
     int32_t should;
 } cpubind_move;
 
+/* The present number of an interrupt of the goal, or why it is not known. */
+typedef struct cpubind_found_irq {
+    int32_t irq;
+    cpubind_linux_fault why;
+} cpubind_found_irq;
+
+/* A polling thread of the host. */
+typedef struct cpubind_uvb_thread {
+    int32_t pid, tid;
+} cpubind_uvb_thread;
+
 typedef struct cpubind_attempt {
     cpubind_binding *b;
+    cpubind_found_irq *irq; /* of the goal; what is found before the record is locked */
+    cpubind_uvb_thread *uvb;
+    int32_t n_uvb, cap_uvb;
+    cpubind_linux_fault daemon_fault; /* of the search for irqbalance */
     cpubind_move *move; /* interrupts, kernel threads and work queues, UVB threads */
     int32_t n_move, cap_move, n_moved;
     cpubind_irqbalance_action asked_before; /* what the record says was asked of this daemon */
     int is_to_ask, is_asked;                /* in this call */
+    int is_again;                           /* of a watch: see cpubind_watch_owed */
     int32_t *ban, n_ban;                    /* interrupts that this call bans */
     int32_t npu_before, main_before;        /* of the goal before; -1, NONE */
 } cpubind_attempt;
@@ -534,7 +558,25 @@ typedef struct cpubind_attempt {
 /* Adds an interrupt or a UVB thread that is elsewhere. */
 cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *move);
 
-/* Interrupts (apply_irq.c). */
+/* What is of the host (apply_host.c): finds it, waits for its record, records and moves it.
+ * Where the record is in use for too long, the report names what is skipped, and a watch does
+ * it later. The record stays open and locked.
+ *   errors  those of the steps; the caller undoes what was moved */
+cpubind_linux_fault cpubind_place_on_host(cpubind_attempt *a, const cpubind_goal *goal);
+
+/* Puts back what this attempt has moved of the host, the last first. */
+void cpubind_undo_host(cpubind_attempt *a);
+
+void cpubind_attempt_free(cpubind_attempt *a);
+
+/* For a watch: does what a call of apply has left undone because the record was in use.
+ *   returns 0 when that is still so, or failed: to be tried again */
+int cpubind_watch_owed(cpubind_binding *b);
+
+void cpubind_owed_free(cpubind_binding *b);
+
+/* Interrupts (apply_irq.c). The first part is done before the record is locked. */
+cpubind_linux_fault cpubind_find_irqs(cpubind_attempt *a, const cpubind_goal *goal);
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal);
 cpubind_linux_fault cpubind_move_irq(cpubind_attempt *a, const cpubind_move *move);
 
@@ -547,8 +589,9 @@ void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal);
  * started since what apply has told the one before. */
 cpubind_linux_fault cpubind_watch_irqs(cpubind_binding *b);
 
-/* irqbalance (apply_irqbalance.c): asked before the interrupts are moved, which it would move
- * again. */
+/* irqbalance (apply_irqbalance.c): found before the record is locked, asked before the
+ * interrupts are moved, which it would move again. */
+cpubind_linux_fault cpubind_find_irqbalance(cpubind_attempt *a);
 cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a);
 cpubind_linux_fault cpubind_ask_irqbalance(cpubind_attempt *a);
 
@@ -583,7 +626,9 @@ cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goa
  * place of one that has ended: the driver was loaded again. */
 cpubind_linux_fault cpubind_watch_driver(cpubind_binding *b);
 
-/* UVB threads (apply_uvb.c). */
+/* UVB threads (apply_uvb.c). They are found before the record is locked: looking through
+ * 100,000 processes takes a second. */
+cpubind_linux_fault cpubind_find_uvb_threads(cpubind_attempt *a);
 cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a);
 cpubind_linux_fault cpubind_move_uvb_thread(cpubind_attempt *a, const cpubind_move *move);
 

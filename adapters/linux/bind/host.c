@@ -10,14 +10,15 @@
 #include "../kernel/process.h"
 #include "binding.h"
 
-/* All processes of the host share the lock, each for some milliseconds. */
-#define LOCK_WAIT_MS  5000
-#define LOCK_PAUSE_MS 2
+/* How long a binding waits whose group has waited in vain already. */
+#define SHORT_WAIT_MS 100
 
 static cpubind_linux_fault fault_of_host(cpubind_linux_fault why)
 {
     if (why.error == ENOMEM || !why.error)
         return cpubind_fault_of(why.error, "memory");
+    if (why.error == EWOULDBLOCK && strcmp(why.what, "lock") == 0)
+        return cpubind_fault_of(why.error, CPUBIND_HOST_LOCK);
     return cpubind_fault_of(why.error,
                             strcmp(why.what, "folder") == 0 ? why.what : "host.record");
 }
@@ -39,18 +40,52 @@ static cpubind_linux_fault load(cpubind_binding *b)
     return why;
 }
 
+int cpubind_is_host_busy(cpubind_linux_fault why)
+{
+    return why.error == EWOULDBLOCK && strcmp(why.what, CPUBIND_HOST_LOCK) == 0;
+}
+
+/* Notes for the report who keeps the record, and in which state. */
+static void note_holder(cpubind_binding *b, const cpubind_record_holder *holder)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    b->report.is_host_busy = 1;
+    b->report.host_holder = holder->pid;
+    if (holder->pid > 0 && !cpubind_proc_stat_read(&b->root, holder->pid, 0, &stat).error &&
+        stat.start == holder->start)
+        b->report.host_holder_state = stat.state;
+}
+
+/* Opens and locks the file when its turn has come. */
+static cpubind_linux_fault open_in_turn(cpubind_binding *b, cpubind_record_mode mode)
+{
+    const int is_hopeless = b->group && b->group->is_host_busy;
+    cpubind_record_wait wait = {.limit_ms = is_hopeless && b->host_wait_ms > SHORT_WAIT_MS
+                                                ? SHORT_WAIT_MS
+                                                : b->host_wait_ms,
+                                .hear = b->options.host_wait,
+                                .hear_ctx = b->options.host_wait_ctx,
+                                .stop = b->options.stop,
+                                .stop_ctx = b->options.stop_ctx};
+    const cpubind_linux_fault why = cpubind_record_open_in_turn(&b->root, CPUBIND_RECORD_HOST,
+                                                                mode, &wait, &b->shared.file);
+    if (!why.error && b->shared.file && mode != CPUBIND_RECORD_READ)
+        cpubind_process_sign(b, b->shared.file);
+    if (why.error == EWOULDBLOCK) {
+        note_holder(b, &wait.holder);
+        b->host_wait_ms = 0; /* a call waits once */
+    }
+    if (b->group && mode != CPUBIND_RECORD_READ)
+        b->group->is_host_busy = why.error == EWOULDBLOCK;
+    return why;
+}
+
 cpubind_linux_fault cpubind_shared_open(cpubind_binding *b, cpubind_record_mode mode)
 {
-    const int64_t end_ms = cpubind_now_ms() + LOCK_WAIT_MS;
     cpubind_linux_fault why;
     if (b->shared.file)
         return cpubind_no_fault;
-    for (;;) {
-        why = cpubind_record_open(&b->root, NULL, CPUBIND_RECORD_HOST, mode, &b->shared.file);
-        if (why.error != EWOULDBLOCK || cpubind_now_ms() >= end_ms)
-            break;
-        (void)b->sys->poll(NULL, 0, LOCK_PAUSE_MS);
-    }
+    why = open_in_turn(b, mode);
     if (why.error == ENOENT && mode != CPUBIND_RECORD_MAKE)
         return cpubind_no_fault; /* there is no folder, so no record */
     if (!why.error)

@@ -40,7 +40,7 @@ cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *f
     return why;
 }
 
-void cpubind_process_sign(cpubind_binding *b)
+void cpubind_process_sign(cpubind_binding *b, const cpubind_record_file *file)
 {
     cpubind_record_holder self = {(int32_t)getpid(), b->start, b->options.is_watching};
     cpubind_proc_stat stat = {.start = b->start};
@@ -48,7 +48,7 @@ void cpubind_process_sign(cpubind_binding *b)
         cpubind_proc_stat_read(&b->root, self.pid, 0, &stat).error)
         return;
     self.start = stat.start;
-    cpubind_record_sign(b->file, &self);
+    cpubind_record_sign(file, &self);
 }
 
 /* A holder whose state cannot be read counts as alive. */

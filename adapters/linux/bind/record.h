@@ -20,7 +20,8 @@
  *        as /tmp may be root's, and all may write to it. All names are looked up in the folder
  *        that was opened and checked once: nobody else can replace a file there.
  * LOCK   <file>.lock, flock(2), held from open to close, removed at close. A second cpubind is
- *        refused at once. The kernel releases the lock of a killed process; the file that it
+ *        refused at once; for host.record, which all share, it waits in a queue (lock_queue.h),
+ *        and the last of it removes the file. The kernel releases the lock of a killed process; the file that it
  *        leaves does no harm. Its text says who holds the lock: "PID START WORD", WORD being
  *        "watch" or "work", each with blanks before or after it.
  * FAULTS A function below returns its fault by value; cpubind_record_status has the status of
@@ -187,6 +188,27 @@ typedef struct cpubind_record_holder {
     uint64_t start; /* field 22 of its stat */
     int32_t is_watching;
 } cpubind_record_holder;
+
+/* How long a lock is waited for, and what is known of it when that is over. */
+typedef struct cpubind_record_wait {
+    /* in */
+    int64_t limit_ms;             /* for as long as the lock may be with the same cpubind */
+    cpubind_bind_wait_hear *hear; /* or NULL */
+    void *hear_ctx;
+    int (*stop)(void *ctx); /* or NULL; 1 ends the wait */
+    void *stop_ctx;
+    /* out */
+    cpubind_record_holder holder; /* who has the lock; pid 0: not known, or nobody had it */
+    /* of the wait itself; 0 at first */
+    int64_t begin_ms, since_ms, look_ms, word_ms;
+} cpubind_record_wait;
+
+/* The same for host.record or doctor.record, but waits in the queue of the lock.
+ *   errors  EWOULDBLOCK, "lock": the limit is over, or `stop` has ended the wait */
+cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
+                                                cpubind_record_mode mode,
+                                                cpubind_record_wait *wait,
+                                                cpubind_record_file **out);
 
 /* Writes who holds the lock of `file`. Without the lock, or on failure, it names nobody. */
 void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_holder *holder);

@@ -12,14 +12,24 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "../kernel/lock_queue.h"
 #include "record.h"
 
 /* How often the lock is tried when others remove its file at the same time. */
 #define LOCK_TRIES 100
 
+/* How often a process in the queue looks whether its turn has come, and who has the lock. */
+#define PAUSE_MS 2
+#define LOOK_MS  200
+
+/* When who waits is said first, and how often from then on. */
+#define FIRST_WORD_MS 3000
+#define WORD_MS       10000
+
 struct cpubind_record_file {
     const cpubind_sys *sys;
     int dir, lock; /* -1: not open */
+    int64_t place; /* in the queue of the lock; 0: none */
     int32_t pid;   /* that the file must be of; 0: any */
     char *base;    /* the name within the folder */
     char *lock_name;
@@ -38,16 +48,59 @@ static cpubind_linux_fault open_lock(const cpubind_record_file *file, int *fd)
                         O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, fd);
 }
 
-/* Locks an open file. EPERM: it is no regular file of this user; EWOULDBLOCK: it is held. */
-static cpubind_linux_fault lock_opened(const cpubind_sys *sys, int fd, struct stat *st)
+/* EPERM: an open file is no regular file of this user. */
+static cpubind_linux_fault check_opened(const cpubind_sys *sys, int fd, struct stat *st)
 {
-    int result;
     if (sys->fstat(fd, st) < 0)
         return cpubind_fault_errno("lock");
-    if (!S_ISREG(st->st_mode) || st->st_uid != sys->geteuid())
-        return cpubind_fault_of(EPERM, "lock");
+    return cpubind_fault_of(!S_ISREG(st->st_mode) || st->st_uid != sys->geteuid() ? EPERM : 0,
+                            "lock");
+}
+
+/* EWOULDBLOCK: it is held. */
+static cpubind_linux_fault lock_opened(const cpubind_sys *sys, int fd)
+{
+    int result;
     CPUBIND_RETRY(result, sys->flock(fd, LOCK_EX | LOCK_NB));
     return result < 0 ? cpubind_fault_errno("lock") : cpubind_no_fault;
+}
+
+/* Whether who waits for the lock has waited enough; says that it waits. */
+static int is_wait_over(cpubind_record_file *file, cpubind_record_wait *wait)
+{
+    const int64_t now_ms = cpubind_now_ms();
+    if (wait->begin_ms == 0) {
+        wait->begin_ms = wait->since_ms = now_ms;
+        wait->word_ms = now_ms + FIRST_WORD_MS;
+    }
+    if (now_ms >= wait->look_ms) {
+        const cpubind_record_holder holder = cpubind_record_read_holder(file);
+        if (holder.pid != wait->holder.pid || holder.start != wait->holder.start)
+            wait->since_ms = now_ms;
+        wait->holder = holder;
+        wait->look_ms = now_ms + LOOK_MS;
+    }
+    if ((wait->stop && wait->stop(wait->stop_ctx)) || now_ms - wait->since_ms >= wait->limit_ms)
+        return 1;
+    if (wait->hear && now_ms >= wait->word_ms) {
+        wait->hear(wait->hear_ctx, wait->holder.pid, now_ms - wait->begin_ms);
+        wait->word_ms = now_ms + WORD_MS;
+    }
+    return 0;
+}
+
+/* Locks an open file when its turn has come. */
+static cpubind_linux_fault wait_for_turn(cpubind_record_file *file, int fd, int64_t place,
+                                         cpubind_record_wait *wait)
+{
+    for (;;) {
+        cpubind_linux_fault why = {EWOULDBLOCK, "lock", 0};
+        if (cpubind_queue_is_first(file->sys, fd, place))
+            why = lock_opened(file->sys, fd);
+        if (why.error != EWOULDBLOCK || is_wait_over(file, wait))
+            return why;
+        (void)file->sys->poll(NULL, 0, PAUSE_MS);
+    }
 }
 
 /* Whether the name still leads to the locked file: the cpubind that had the lock before may
@@ -69,31 +122,45 @@ static cpubind_linux_fault check_name(const cpubind_record_file *file,
     return why;
 }
 
-/* One try; ESTALE: to be tried again. */
-static cpubind_linux_fault try_lock(cpubind_record_file *file)
+/* One try; with `wait` in the queue. ESTALE: to be tried again. */
+static cpubind_linux_fault try_lock(cpubind_record_file *file, cpubind_record_wait *wait)
 {
     struct stat st;
+    int64_t place = 0;
     int fd;
     cpubind_linux_fault why = open_lock(file, &fd);
     if (why.error)
         return cpubind_fault_of(why.error == ENOENT ? ESTALE : why.error, "lock");
-    why = lock_opened(file->sys, fd, &st);
+    why = check_opened(file->sys, fd, &st);
+    if (!why.error && wait)
+        place = cpubind_queue_join(file->sys, fd);
+    if (!why.error)
+        why = wait ? wait_for_turn(file, fd, place, wait) : lock_opened(file->sys, fd);
     if (!why.error)
         why = check_name(file, &st);
-    if (why.error)
+    if (why.error) {
         file->sys->close(fd);
-    else
+    } else {
         file->lock = fd;
+        file->place = place;
+    }
     return why;
 }
 
-/* EWOULDBLOCK: another cpubind holds it. */
-static cpubind_linux_fault lock(cpubind_record_file *file)
+/* EWOULDBLOCK: another cpubind holds it, or with `wait` has held it for too long. */
+static cpubind_linux_fault lock(cpubind_record_file *file, cpubind_record_wait *wait)
 {
-    cpubind_linux_fault why = {ESTALE, "lock", 0};
-    for (int tries = 0; why.error == ESTALE && tries < LOCK_TRIES; tries++)
-        why = try_lock(file);
-    return cpubind_fault_of(why.error == ESTALE ? EWOULDBLOCK : why.error, "lock");
+    for (int64_t tries = 1;; tries++) {
+        const cpubind_linux_fault why = try_lock(file, wait);
+        const int is_often = tries >= LOCK_TRIES;
+        if (why.error != ESTALE && (why.error != EWOULDBLOCK || !wait))
+            return why;
+        if (why.error == ESTALE && !is_often)
+            continue;
+        if (!wait || is_wait_over(file, wait))
+            return cpubind_fault_of(EWOULDBLOCK, "lock");
+        (void)file->sys->poll(NULL, 0, PAUSE_MS);
+    }
 }
 
 /* The length of the text of a lock file is fixed: a shorter text would leave the end of the one
@@ -147,7 +214,7 @@ static cpubind_record_file *make_file(const cpubind_sys *sys, const char *path)
         sizeof *file + n + 1 + n_base + 1 + n_base + sizeof ".lock");
     if (!file)
         return NULL;
-    *file = (cpubind_record_file){sys, -1, -1, 0, NULL, NULL};
+    *file = (cpubind_record_file){.sys = sys, .dir = -1, .lock = -1};
     file->base = file->path + n + 1;
     file->lock_name = file->base + n_base + 1;
     memcpy(file->path, path, n + 1);
@@ -157,8 +224,9 @@ static cpubind_record_file *make_file(const cpubind_sys *sys, const char *path)
     return file;
 }
 
-cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
-                                        cpubind_record_mode mode, cpubind_record_file **out)
+static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32_t pid,
+                                     cpubind_record_mode mode, cpubind_record_wait *wait,
+                                     cpubind_record_file **out)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
     cpubind_record_file *file;
@@ -180,12 +248,26 @@ cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, in
     else
         why = cpubind_record_open_folder(root, path, mode == CPUBIND_RECORD_MAKE, &file->dir);
     if (!why.error && mode != CPUBIND_RECORD_READ)
-        why = lock(file);
+        why = lock(file, wait);
     if (!why.error)
         *out = file;
     else
         cpubind_record_close(file);
     return why;
+}
+
+cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
+                                        cpubind_record_mode mode, cpubind_record_file **out)
+{
+    return open_file(root, path, pid, mode, NULL, out);
+}
+
+cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
+                                                cpubind_record_mode mode,
+                                                cpubind_record_wait *wait,
+                                                cpubind_record_file **out)
+{
+    return open_file(root, NULL, pid, mode, wait, out);
 }
 
 int cpubind_record_folder(const cpubind_record_file *file)
@@ -198,14 +280,15 @@ const char *cpubind_record_path(const cpubind_record_file *file)
     return file->path;
 }
 
-/* Removes the lock file while the lock is held: a process that has opened it by then sees that
- * (check_name). */
+/* Removes the lock file while the lock is held, unless others wait for it: a process that has
+ * opened it by then sees that (check_name). */
 void cpubind_record_close(cpubind_record_file *file)
 {
     if (!file)
         return;
     if (file->lock >= 0) {
-        (void)file->sys->unlinkat(file->dir, file->lock_name, 0);
+        if (!cpubind_queue_has_next(file->sys, file->lock, file->place))
+            (void)file->sys->unlinkat(file->dir, file->lock_name, 0);
         file->sys->close(file->lock);
     }
     if (file->dir >= 0)

@@ -14,6 +14,9 @@
 /* Calls of cpubind_bind_again between two tries, at most. */
 #define MAX_PAUSE 64
 
+/* How long a call waits for the record of the host: the next one tries again. */
+#define HOST_WAIT_MS 100
+
 /* == Troubles =============================================================== */
 
 static int compare(const cpubind_trouble *t, cpubind_item_kind kind, int32_t pid, int32_t id)
@@ -53,9 +56,12 @@ int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int3
 }
 
 /* CPUs that are offline or outside of the cpuset of a thread may return at any time, and so may
- * interrupts whose driver is not bound; asking for them costs little. */
+ * interrupts whose driver is not bound, and the record of the host that another cpubind works
+ * on; asking for them costs little. */
 static int is_for_the_next_call(cpubind_item_kind kind, cpubind_linux_fault why)
 {
+    if (cpubind_is_host_busy(why))
+        return 1;
     if (kind == CPUBIND_ITEM_IRQ)
         return why.error == EINVAL || why.error == ENOENT;
     return kind == CPUBIND_ITEM_THREAD && why.error == EINVAL &&
@@ -100,6 +106,8 @@ void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linu
                                      CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
     if (why.error && step == CPUBIND_STEP_RECORD)
         why.what = "write the record of";
+    if (why.error && step == CPUBIND_STEP_HOST)
+        why.what = "bind the interrupts of";
     if (why.error && step == CPUBIND_STEP_EVENTS)
         why.what = "receive events about";
     if (cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, b->options.pid, (int32_t)step, why) &&
@@ -242,6 +250,7 @@ cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_
     why = cpubind_begin_call(b);
     if (why.error)
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
+    b->host_wait_ms = HOST_WAIT_MS;
     if (!cpubind_is_recorded(b))
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
     if (!cpubind_process_is_alive(b))
@@ -255,10 +264,10 @@ cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_
     why = cpubind_watch_threads(b, choose_look(b));
     if (why.error)
         return cpubind_linux_end(CPUBIND_LINUX_ERR_GONE, why, fault);
-    if (!b->is_early)
+    if (!b->is_early && (!b->owed || cpubind_watch_owed(b))) {
         cpubind_note_step(b, CPUBIND_STEP_IRQS, cpubind_watch_irqs(b));
-    if (!b->is_early)
         cpubind_note_step(b, CPUBIND_STEP_DRIVER, cpubind_watch_driver(b));
+    }
     b->is_early = 0;
     return CPUBIND_LINUX_OK;
 }

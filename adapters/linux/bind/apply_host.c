@@ -1,0 +1,222 @@
+/* apply_host.c - puts what is of the host into effect: under the lock that all processes share
+ * SPDX-License-Identifier: MIT
+ *
+ * The lock is held for as short as can be: what can be found without it is found before, and
+ * threads and memory of the process are none of its business. Where another cpubind keeps it,
+ * what needs it is skipped and named, and a watch does it later.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+
+/* == What is left for a watch =============================================== */
+
+/* The part of a goal that is of the host, copied. */
+struct cpubind_owed {
+    cpubind_goal goal; /* without threads and memory */
+    int32_t npu_before;
+    int32_t *cpu; /* of the rows of `driver` */
+};
+
+void cpubind_owed_free(cpubind_binding *b)
+{
+    if (!b->owed)
+        return;
+    free(b->owed->goal.irq);
+    free(b->owed->goal.driver);
+    free(b->owed->cpu);
+    free(b->owed);
+    b->owed = NULL;
+}
+
+/* The rows of the driver, with CPUs of their own. */
+static int copy_driver(const cpubind_sys *sys, struct cpubind_owed *owed,
+                       const cpubind_goal *goal)
+{
+    cpubind_driver_goal *row = owed->goal.driver;
+    size_t n = 0;
+    for (int32_t i = 0; i < goal->n_driver; i++)
+        n += (size_t)goal->driver[i].cpus.n;
+    owed->cpu = (int32_t *)sys->malloc((n + 1) * sizeof *owed->cpu);
+    if (!owed->cpu)
+        return 0;
+    n = 0;
+    for (int32_t i = 0; i < goal->n_driver; i++) {
+        const cpubind_cpus cpus = goal->driver[i].cpus;
+        row[i] = goal->driver[i];
+        row[i].cpus.cpu = owed->cpu + n;
+        if (cpus.n > 0)
+            memcpy(owed->cpu + n, cpus.cpu, (size_t)cpus.n * sizeof *cpus.cpu);
+        n += (size_t)cpus.n;
+    }
+    return 1;
+}
+
+/* Keeps what is of the host of a goal.
+ *   errors  ENOMEM */
+static cpubind_linux_fault owe(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    const cpubind_sys *sys = a->b->sys;
+    struct cpubind_owed *owed = (struct cpubind_owed *)sys->malloc(sizeof *owed);
+    if (!owed)
+        return cpubind_fault_of(ENOMEM, "memory");
+    cpubind_owed_free(a->b);
+    a->b->owed = owed;
+    *owed = (struct cpubind_owed){.goal = {.npu = goal->npu,
+                                           .n_irq = goal->n_irq,
+                                           .n_driver = goal->n_driver,
+                                           .no_irq = goal->no_irq},
+                                  .npu_before = a->npu_before};
+    owed->goal.irq =
+        (cpubind_irq_goal *)sys->malloc(((size_t)goal->n_irq + 1) * sizeof *owed->goal.irq);
+    owed->goal.driver = (cpubind_driver_goal *)sys->malloc(((size_t)goal->n_driver + 1) *
+                                                           sizeof *owed->goal.driver);
+    if (!owed->goal.irq || !owed->goal.driver || !copy_driver(sys, owed, goal)) {
+        cpubind_owed_free(a->b);
+        return cpubind_fault_of(ENOMEM, "memory");
+    }
+    if (goal->n_irq > 0)
+        memcpy(owed->goal.irq, goal->irq, (size_t)goal->n_irq * sizeof *goal->irq);
+    return cpubind_no_fault;
+}
+
+/* == An attempt ============================================================= */
+
+/* Finds what is of the host, without its record. */
+static cpubind_linux_fault look(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    cpubind_binding *b = a->b;
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (goal->n_driver > 0 && !cpubind_is_recorded(b))
+        why = cpubind_read_kernel_names(b);
+    if (!why.error)
+        why = cpubind_find_irqs(a, goal);
+    if (!why.error)
+        why = cpubind_find_uvb_threads(a);
+    if (!why.error && (goal->n_irq > 0 || b->record.n_irq > 0))
+        why = cpubind_find_irqbalance(a);
+    return why;
+}
+
+/* Opens the record of the host if the goal is about what it has, or one before may be. Where
+ * the record of the process is elsewhere, since there is no right to the usual folder, what
+ * needs it is left out, and so it is where another cpubind keeps it: the report names the
+ * interrupts. */
+static cpubind_linux_fault open_host(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    cpubind_binding *b = a->b;
+    cpubind_linux_fault why;
+    b->shared_fault = cpubind_no_fault;
+    if (goal->n_irq == 0 && goal->n_driver == 0 && b->record.uvb < 0 && b->record.n_irq == 0 &&
+        !cpubind_is_recorded(b))
+        return cpubind_no_fault;
+    why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
+    if (!why.error && goal->n_driver > 0 && !cpubind_is_recorded(b))
+        cpubind_keep_kernel_names(b);
+    if (a->is_again || (!cpubind_is_host_busy(why) &&
+                        !(b->options.record_path && cpubind_is_missing(why.error))))
+        return why;
+    b->shared_fault = why;
+    return cpubind_is_host_busy(why) ? owe(a, goal) : cpubind_no_fault;
+}
+
+/* Records what is to be changed. */
+static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    cpubind_linux_fault why = cpubind_prepare_irqs(a, goal);
+    if (!why.error)
+        why = cpubind_prepare_driver(a, goal);
+    if (!why.error)
+        why = cpubind_prepare_uvb_threads(a);
+    if (!why.error)
+        why = cpubind_prepare_irqbalance(a);
+    if (!why.error)
+        why = cpubind_write_record(a->b);
+    return why.error ? why : cpubind_shared_write(a->b);
+}
+
+static cpubind_linux_fault move_all(cpubind_attempt *a)
+{
+    cpubind_linux_fault why = cpubind_no_fault;
+    for (int32_t i = 0; !why.error && i < a->n_move; i++) {
+        a->n_moved = i + 1;
+        why = a->move[i].of.kind == CPUBIND_ITEM_IRQ   ? cpubind_move_irq(a, &a->move[i])
+              : a->move[i].of.kind == CPUBIND_ITEM_UVB ? cpubind_move_uvb_thread(a, &a->move[i])
+                                                       : cpubind_move_entry(a, &a->move[i]);
+    }
+    return why;
+}
+
+cpubind_linux_fault cpubind_place_on_host(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    cpubind_linux_fault why = look(a, goal);
+    if (!why.error)
+        why = open_host(a, goal);
+    if (!why.error)
+        why = prepare(a, goal);
+    if (!why.error)
+        why = cpubind_ask_irqbalance(a);
+    if (!why.error)
+        why = move_all(a);
+    return why.error ? why : cpubind_write_record(a->b);
+}
+
+void cpubind_undo_host(cpubind_attempt *a)
+{
+    cpubind_binding *b = a->b;
+    while (a->n_moved > 0) {
+        const cpubind_move *move = &a->move[--a->n_moved];
+        const int32_t place = cpubind_shared_find(&b->shared.record, &move->of);
+        if (place >= 0)
+            (void)cpubind_put_back_entry(b, &b->shared.record.entry[place], move->of.before,
+                                         CPUBIND_ITEM_FAILED);
+    }
+    cpubind_undo_irqbalance(a);
+}
+
+void cpubind_attempt_free(cpubind_attempt *a)
+{
+    free(a->irq);
+    free(a->uvb);
+    free(a->move);
+    free(a->ban);
+}
+
+/* == A watch ================================================================ */
+
+/* Undoes an attempt of a watch. The record of the process keeps what it would have needed. */
+static void give_up(cpubind_attempt *a)
+{
+    cpubind_binding *b = a->b;
+    const int32_t n_before = b->report.n_not_restored;
+    cpubind_undo_host(a);
+    if (b->report.n_not_restored == n_before)
+        cpubind_shared_revert(b);
+    b->report.n_not_restored = n_before; /* restore puts it back: it is on record */
+}
+
+int cpubind_watch_owed(cpubind_binding *b)
+{
+    cpubind_attempt a = {.b = b, .npu_before = b->owed->npu_before, .is_again = 1};
+    const int32_t pid = b->options.pid;
+    cpubind_linux_fault why;
+    if (!cpubind_is_due(b, CPUBIND_ITEM_THREAD, pid, CPUBIND_STEP_HOST))
+        return 0;
+    why = cpubind_place_on_host(&a, &b->owed->goal);
+    if (why.error)
+        give_up(&a);
+    else
+        cpubind_leave_old_goal(&a, &b->owed->goal);
+    cpubind_shared_close(b);
+    cpubind_attempt_free(&a);
+    b->is_save_failed = 0;         /* an item of the report, no failure of the call */
+    if (cpubind_is_host_busy(why)) /* apply has said so */
+        (void)cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, pid, CPUBIND_STEP_HOST, why);
+    else
+        cpubind_note_step(b, CPUBIND_STEP_HOST, why);
+    if (!why.error)
+        cpubind_owed_free(b);
+    return why.error == 0;
+}
