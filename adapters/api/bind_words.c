@@ -94,6 +94,23 @@ static void explain_part(const cpubind_item *item, api_text *to)
         api_add(to, "its cpuset allows some of them only, or none");
 }
 
+/* Who refuses to move a thread.
+ *   returns 0 when the text names nobody */
+static int explain_refuser(const char *what, api_text *to)
+{
+    if (strcmp(what, CPUBIND_REFUSED_BY_FILTER) == 0)
+        api_add(to, "a filter of system calls (seccomp) forbids sched_setaffinity here");
+    else if (strcmp(what, CPUBIND_REFUSED_BY_MODULE) == 0)
+        api_add(to, "a security module (SELinux, AppArmor) forbids sched_setaffinity here");
+    else if (strcmp(what, CPUBIND_REFUSED_BY_OWNER) != 0)
+        return 0;
+    else if (geteuid() == 0)
+        api_add(to, "it belongs to another user, and the capability SYS_NICE is missing here");
+    else
+        api_add(to, "it belongs to another user: run it as root");
+    return 1;
+}
+
 static void explain_thread(const cpubind_item *item, api_text *to)
 {
     const int is_own = item->kind == CPUBIND_ITEM_THREAD;
@@ -112,8 +129,9 @@ static void explain_thread(const cpubind_item *item, api_text *to)
                 item->should ? item->should : "?");
     else if (item->error == EBUSY)
         api_add(to, "a thread of SCHED_DEADLINE cannot be moved");
-    else if (item->error == EPERM && item->kind != CPUBIND_ITEM_UVB &&
-             strcmp(item->what, "sched_setaffinity") == 0)
+    else if (explain_refuser(item->what, to))
+        return;
+    else if (item->error == EPERM && item->kind == CPUBIND_ITEM_KERNEL)
         api_add(to, "it belongs to another user: run it as root");
     else
         api_add(to, "%s: %s", item->what, strerror(item->error));
@@ -534,11 +552,7 @@ static void explain_thread_refused(const api_bound *bound, const cpubind_item *i
     else if (fault->error == EINVAL)
         api_add(why, "none of them is online and in its cpuset; plan inside of it: --allowed "
                      "LIST (cpuset.cpus.effective of its cgroup)");
-    else if (fault->error == EPERM && cpubind_bind_report(bound->binding)->may_signal)
-        api_add(why, "a filter of system calls (seccomp) forbids %s here", fault->what);
-    else if (fault->error == EPERM)
-        api_add(why, "it belongs to another user: run it as root");
-    else
+    else if (!explain_refuser(fault->what, why))
         api_add(why, "%s: %s", fault->what, strerror(fault->error));
 }
 

@@ -6,6 +6,8 @@
  * alone.
  */
 #define _GNU_SOURCE
+#include <sys/prctl.h>
+
 #include "../../adapters/linux/bind/host_record.h"
 #include "../../adapters/linux/bind/record.h"
 #include "../support/cmocka_test.h"
@@ -295,15 +297,68 @@ TEST(a_thread_created_between_two_goals_is_restored_too)
     assert_true(is_on_both(later));
 }
 
-static int refuses_tid;
+static int refuses_tid, refuses_error = EPERM;
 
 static int refusing_setaffinity(pid_t tid, size_t size_bytes, const unsigned long *mask)
 {
     if (tid == (pid_t)refuses_tid) {
-        errno = EPERM;
+        errno = refuses_error;
         return -1;
     }
     return cpubind_sys_real.setaffinity(tid, size_bytes, mask);
+}
+
+/* What the refusal of an own thread is put down to. */
+static const char *refuser(void)
+{
+    return prctl(PR_GET_SECCOMP) > 0 ? CPUBIND_REFUSED_BY_FILTER : CPUBIND_REFUSED_BY_MODULE;
+}
+
+/* Review, P2 8: the worker ran on unbound, and the call said that it was bound. */
+TEST(a_process_is_bound_when_the_threads_that_count_are_placed)
+{
+    static const struct {
+        const char *name;
+        const int32_t *tid; /* NULL: the main thread */
+        int error, is_bound;
+    } rows[] = {
+        {"the main thread is refused", NULL, EPERM, 0},
+        {"a module refuses the main thread", NULL, EACCES, 0},
+        {"the main thread is of SCHED_DEADLINE", NULL, EBUSY, 0},
+        {"a thread that a rule names is refused", &f.acl, EPERM, 0},
+        {"the other one", &f.release, EPERM, 0},
+        {"it is of SCHED_DEADLINE", &f.release, EBUSY, 0},
+        {"a thread in passing is refused", &f.plain, EPERM, 1},
+        {"it is of SCHED_DEADLINE", &f.plain, EBUSY, 1},
+    };
+    char text[STAGE_TEXT];
+    f.sys.setaffinity = refusing_setaffinity;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *what = rows[i].error == EBUSY    ? "sched_setaffinity"
+                           : rows[i].error == EACCES ? CPUBIND_REFUSED_BY_MODULE
+                                                     : refuser();
+        refuses_tid = rows[i].tid ? *rows[i].tid : (int32_t)f.w.pid;
+        refuses_error = rows[i].error;
+        open_binding();
+        const cpubind_linux_status status = cpubind_bind_apply(f.b, &f.goal.goal, &f.why);
+        const cpubind_report *r = cpubind_bind_report(f.b);
+        const cpubind_item *item = NULL;
+        for (int32_t k = 0; k < r->n; k++)
+            if (r->item[k].id == refuses_tid && r->item[k].result != CPUBIND_ITEM_MOVED)
+                item = &r->item[k];
+        if (!item || item->error != rows[i].error || strcmp(item->what, what) != 0 ||
+            (status == CPUBIND_LINUX_OK) != rows[i].is_bound ||
+            item->result != (rows[i].is_bound ? CPUBIND_ITEM_SKIPPED : CPUBIND_ITEM_FAILED))
+            fail_msg("%s: %s, %s", rows[i].name, cpubind_linux_status_name(status),
+                     item ? item->what : "no item");
+        refuses_tid = 0;
+        if (rows[i].is_bound)
+            assert_ok(cpubind_bind_restore(f.b, &f.why));
+        close_binding();
+        snapshot(text);
+        if (strcmp(text, f.before) != 0)
+            fail_msg("%s: not as before:\n%s", rows[i].name, text);
+    }
 }
 
 /* The first goal stays in effect and in the record, and a watch keeps enforcing it. */
@@ -315,11 +370,11 @@ TEST(a_second_goal_that_is_refused_leaves_the_first)
     apply(&f.goal);
     snapshot(first);
     f.sys.setaffinity = refusing_setaffinity;
+    refuses_error = EPERM;
     refuses_tid = f.plain;
     assert_int_equal(cpubind_bind_apply(f.b, &f.other.goal, &f.why), CPUBIND_LINUX_ERR_REFUSED);
     assert_int_equal(f.why.error, EPERM);
-    assert_string_equal(f.why.what, "sched_setaffinity");
-    assert_true(cpubind_bind_report(f.b)->may_signal);
+    assert_string_equal(f.why.what, refuser());
     snapshot(text);
     assert_string_equal(text, first);
     refuses_tid = 0;
@@ -1457,6 +1512,7 @@ int main(void)
         EACH(a_second_goal_keeps_the_cpus_before_the_first),
         EACH(a_thread_created_later_is_restored_to_the_cpus_of_the_process),
         EACH(a_thread_created_between_two_goals_is_restored_too),
+        EACH(a_process_is_bound_when_the_threads_that_count_are_placed),
         EACH(a_second_goal_that_is_refused_leaves_the_first),
         EACH(verify_reports_misplaced_threads_and_changes_nothing),
         EACH(a_goal_without_its_arrays_is_refused),

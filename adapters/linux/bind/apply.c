@@ -61,14 +61,12 @@ static void undo(cpubind_attempt *a)
 }
 
 /* Undoes the call and restores the file; when not all can be undone, the file stays. */
-static void give_up(cpubind_attempt *a, cpubind_record *previous, cpubind_linux_fault why)
+static void give_up(cpubind_attempt *a, cpubind_record *previous)
 {
     cpubind_binding *b = a->b;
     int is_undone;
     undo(a);
     is_undone = b->report.n_not_restored == 0;
-    if (why.error == EPERM)
-        b->report.may_signal = b->sys->kill((pid_t)b->options.pid, 0) == 0;
     if (is_undone)
         cpubind_shared_revert(b);
     if (is_undone && cpubind_is_recorded(b))
@@ -166,7 +164,7 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
     cpubind_owed_free(b);
     why = put_into_effect(&a, goal);
     if (why.error)
-        give_up(&a, &previous, why);
+        give_up(&a, &previous);
     else
         b->phase = CPUBIND_PHASE_BOUND;
     cpubind_record_free(&previous);

@@ -278,7 +278,8 @@ static cpubind_linux_fault move_thread(cpubind_binding *b, cpubind_misplaced *t,
         }
         if (is_refusal(why.error)) {
             *result = CPUBIND_ITEM_SKIPPED;
-            return why.error == EINVAL ? fault_of_part(b, t, now) : why;
+            return why.error == EINVAL ? fault_of_part(b, t, now)
+                                       : cpubind_name_refuser(b, t->tid, why);
         }
         t->is_moved |= why.error == 0;
         if (!why.error)
@@ -423,20 +424,45 @@ static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_new)
     return why.error ? why : move_misplaced(b);
 }
 
-/* The fault of the first thread that could not be moved, if none could. */
-static cpubind_linux_fault check_any_is_placed(cpubind_report *r)
+/* Whether a process is not bound as long as this thread is not placed: its main thread, and
+ * those that a rule names. A main thread that has ended does no work. */
+static int is_needed(cpubind_binding *b, const cpubind_item *thread)
 {
+    const cpubind_record *r = &b->record;
+    cpubind_proc_stat stat = {.state = '?'};
+    for (int32_t i = 0; i < r->n_rule; i++)
+        if (cpubind_pattern_matches(r->rule[i].name, thread->name))
+            return 1; /* it is not left where it is: it has an item */
+    if (thread->id != b->options.pid)
+        return 0;
+    (void)cpubind_proc_stat_read(&b->root, thread->id, 0, &stat);
+    return stat.state != 'Z' && stat.state != 'X';
+}
+
+/* The fault of the first thread that is needed and could not be moved; of the first one, if
+ * none could. One that another program moves back was moved. */
+static cpubind_linux_fault check_are_placed(cpubind_binding *b)
+{
+    cpubind_report *r = &b->report;
     cpubind_item *refused = NULL;
+    int is_any = 0;
     for (int32_t i = 0; i < r->n; i++) {
         cpubind_item *item = &r->item[i];
         if (item->kind != CPUBIND_ITEM_THREAD)
             continue;
-        if (item->result != CPUBIND_ITEM_SKIPPED || item->error == EAGAIN)
-            return cpubind_no_fault;
+        if (item->result != CPUBIND_ITEM_SKIPPED || item->error == EAGAIN) {
+            is_any = 1;
+            continue;
+        }
         if (!refused)
             refused = item;
+        if (is_needed(b, item)) {
+            refused = item;
+            is_any = 0;
+            break;
+        }
     }
-    if (!refused)
+    if (!refused || is_any)
         return cpubind_no_fault;
     refused->result = CPUBIND_ITEM_FAILED;
     return cpubind_fault_of(refused->error, refused->what);
@@ -479,7 +505,7 @@ cpubind_linux_fault cpubind_place_threads(cpubind_binding *b)
         else
             n_quiet += n_counted == b->tids.n && are_all_known(b) ? 2 : 1;
     }
-    return check_any_is_placed(&b->report);
+    return check_are_placed(b);
 }
 
 /* Lists the threads that a watch looks at into b->tids. After a failure the next call looks at

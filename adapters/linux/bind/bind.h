@@ -24,7 +24,8 @@
  *     another process, also after a crash.
  * ALL OR NOTHING  A call that fails undoes what it did, in reverse order, and says what failed.
  *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, a thread
- *     of another user or of SCHED_DEADLINE, memory that the kernel does not move) is skipped,
+ *     in passing of another user or of SCHED_DEADLINE, memory that the kernel does not move) is
+ *     skipped,
  *     named in the report, and does not stop the rest; is_strict makes that a failure of the
  *     call. Memory comes last: moving it cannot be undone. With is_strict, where it may make the
  *     call fail, it comes before what is of the host, whose lock nobody waits for meanwhile.
@@ -223,6 +224,11 @@ typedef enum cpubind_item_result {
 /* "moved". Static storage. */
 const char *cpubind_item_result_word(cpubind_item_result result);
 
+/* `what` of a thread that may not be moved, after EPERM or EACCES. */
+#define CPUBIND_REFUSED_BY_OWNER  "another user"    /* it is of another user */
+#define CPUBIND_REFUSED_BY_FILTER "filter"          /* of system calls: seccomp */
+#define CPUBIND_REFUSED_BY_MODULE "security module" /* SELinux, AppArmor or the like */
+
 /* One thread or interrupt. */
 typedef struct cpubind_item {
     cpubind_item_kind kind;
@@ -234,8 +240,8 @@ typedef struct cpubind_item {
     const char *actual; /* of an interrupt: the CPUs that serve it, or NULL */
     int32_t error;      /* errno, or 0 */
     const char *what;   /* the system call or the step; why CPUs are missing: "offline",
-                           "cpuset"; "kernel thread": one that nobody can move; static text,
-                           or NULL */
+                           "cpuset"; "kernel thread": one that nobody can move;
+                           CPUBIND_REFUSED_BY_...; static text, or NULL */
 } cpubind_item;
 
 /* The result of the last call. Valid until the next call. */
@@ -260,8 +266,6 @@ typedef struct cpubind_report {
     int32_t host_holder;    /* of is_host_busy: the cpubind that works on it; 0: not known */
     char host_holder_state; /* its letter in /proc/<pid>/stat, 'T': stopped; 0: not known */
     int32_t is_alive;       /* the process lives, and is the one of the record */
-    int32_t may_signal;     /* after EPERM: this user may signal the process, so that a
-                                   filter of system calls has refused, not its ownership */
     int32_t n_not_restored; /* after a failure: items that could not be put back */
     cpubind_memory_move memory; /* with has_memory alone. apply: the move; verify: where memory
                                    is, before == after. The last member, and a long one */
@@ -340,7 +344,8 @@ const char *cpubind_bind_record_path(const cpubind_binding *binding);
  *   errors  ERR_NOT_FORCED, unless is_forced: fault->what is "init" (PID 1), "kernel thread" or
  *           "zombie"
  *           ERR_GONE: the process has ended; ERR_REFUSED: a system call failed: fault, and the
- *           last item of the report; or no thread could be moved, with is_strict not all;
+ *           last item of the report; or the main thread, a thread that a rule names or all
+ *           threads could not be moved, with is_strict one of them;
  *           ERR_STATE: the record could not be written; ERR_MEMORY.
  *           All is as before then, the record too.
  *           ERR_UNDONE: as ERR_REFUSED, and report->n_not_restored items could not be put back;

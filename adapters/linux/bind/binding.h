@@ -332,10 +332,17 @@ int cpubind_lacks_offline_alone(cpubind_binding *b, int32_t is, int32_t should);
  * are online. */
 cpubind_linux_fault cpubind_read_before(cpubind_binding *b);
 
+/* Names who has refused to move a thread of the process (refuser.c), for EPERM and EACCES of
+ * sched_setaffinity(2): `what` is one of CPUBIND_REFUSED_BY_.... Where it cannot be told, and
+ * for another error, the fault is as it was. */
+cpubind_linux_fault cpubind_name_refuser(cpubind_binding *b, int32_t tid,
+                                         cpubind_linux_fault why);
+
 /* For apply: lists the threads until two listings in a row have none that is new, or one has
  * as many as the kernel counts; records, moves and reports each.
- *   errors  ESRCH: the process has ended; why no thread could be moved, with is_strict why one
- *           could not; a transient error */
+ *   errors  ESRCH: the process has ended; why the main thread, a thread that a rule names, or
+ *           all threads could not be moved, with is_strict why one could not; a transient
+ *           error */
 cpubind_linux_fault cpubind_place_threads(cpubind_binding *b);
 
 /* The threads that a call of a watch looks at. */

@@ -96,6 +96,7 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     if (why.error == ESRCH || (!why.error && now == is))
         return 0;
     (void)cpubind_task_name(b->sys, b->task_dir_fd, tid, name);
+    why = cpubind_name_refuser(b, tid, why);
     cpubind_report_put_back(b, &subject, why, CPUBIND_ITEM_FAILED);
     return why.error == 0;
 }
@@ -173,11 +174,8 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     if (b->options.memory == CPUBIND_MEMORY_PREFER && b->options.pid == (int32_t)getpid())
         (void)cpubind_memory_prefer_none(&b->root);
     b->phase = CPUBIND_PHASE_OUTDATED;
-    if (b->report.n_not_restored > 0) {
-        if (b->first_failure.error == EPERM)
-            b->report.may_signal = b->sys->kill((pid_t)b->options.pid, 0) == 0;
+    if (b->report.n_not_restored > 0)
         return cpubind_linux_end(CPUBIND_LINUX_ERR_UNDONE, b->first_failure, fault);
-    }
     why = cpubind_remove_record(b);
     if (!why.error)
         b->phase = CPUBIND_PHASE_DROPPED;
