@@ -231,6 +231,24 @@ static int has_npus(const cpubind_source *source, const api_options *options,
     return has;
 }
 
+/* Adds to the warnings of the plan of the NPUs, which holds those of the host, what the plan of
+ * the devices lacks. */
+static void add_lacks(const api_options *options, api_device_plan *d)
+{
+    const cpubind_pci_facts *f = &d->topo.facts;
+    const int is_near = d->plan.strategy == CPUBIND_NEAR;
+    const struct {
+        int is_there;
+        cpubind_warning warning;
+    } lacks[] = {{f->lacks_status && !options->request.allowed, CPUBIND_WARNING_NO_STATUS},
+                 {f->online_differs, CPUBIND_WARNING_ONLINE_DIFFERS},
+                 {f->lacks_distances && is_near, CPUBIND_WARNING_NO_DISTANCES},
+                 {f->lacks_cores && (is_near || d->plan.n_kept > 0), CPUBIND_WARNING_NO_CORES}};
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        if (lacks[i].is_there)
+            d->npus.plan.warnings |= 1u << lacks[i].warning;
+}
+
 int api_make_devices(const cpubind_source *source, const api_options *options,
                      const cpubind_pci_address *only, api_device_plan *out, api_text *why)
 {
@@ -241,18 +259,23 @@ int api_make_devices(const cpubind_source *source, const api_options *options,
     if (status != API_DONE)
         return status;
     status = api_device_ask(source, options, &asked, why);
-    return status == API_DONE ? make_plan(&asked, out, why) : status;
+    if (status == API_DONE)
+        status = make_plan(&asked, out, why);
+    if (status == API_DONE)
+        add_lacks(options, out);
+    return status;
 }
 
 void api_find_npus(const cpubind_source *source, const api_options *options,
                    api_device_plan *devices)
 {
-    if (!has_npus(source, options, &devices->topo.facts))
-        return;
-    api_make(source, &options->request, &devices->npus);
-    api_keep_warning(CPUBIND_WARNING_OTHER_ACCELERATORS, &devices->npus);
-    if (devices->npus.code != CPUBIND_PROBLEM_NONE)
-        api_free_planned(&devices->npus);
+    if (has_npus(source, options, &devices->topo.facts)) {
+        api_make(source, &options->request, &devices->npus);
+        api_keep_warning(CPUBIND_WARNING_OTHER_ACCELERATORS, &devices->npus);
+        if (devices->npus.code != CPUBIND_PROBLEM_NONE)
+            api_free_planned(&devices->npus);
+    }
+    add_lacks(options, devices);
 }
 
 void api_free_devices(api_device_plan *devices)

@@ -44,7 +44,7 @@ typedef struct api_device_plan {
     api_topo topo;
     cpubind_pci_plan plan;
     cpubind_arena arena; /* of the plan */
-    api_planned npus;    /* of api_find_npus */
+    api_planned npus;    /* of api_find_npus; its warnings are those of the devices, too */
 } api_device_plan;
 
 /* Whether --pci or --class asks for devices of any vendor. */

@@ -203,6 +203,17 @@ static void explain_others(const cpubind_facts *facts, const cpubind_ascend_plan
     api_add_list(out, plan->for_npus, plan->n_for_npus);
 }
 
+static void explain_distances(const cpubind_facts *facts, api_text *out)
+{
+    api_add(out,
+            "the kernel shows no distances between nodes "
+            "(/sys/devices/system/node/node*/distance): %s; a process of this host that sees "
+            "them may plan otherwise: show this one the host's /sys, or give all workers of "
+            "the host --rules reference",
+            facts->socket ? "nodes of one socket count as near, others as far"
+                          : "all other nodes count as equally near");
+}
+
 /* The warnings that are one sentence for every host; NULL: the others. */
 static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_STATUS] =
@@ -235,6 +246,16 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_SUCH_CPU] =
         ("--exclude names CPUs that are not online on this host; cpubind plan shows those of "
          "each node"),
+    [CPUBIND_WARNING_NO_CORES] =
+        ("which CPUs share a core is not known "
+         "(/sys/devices/system/cpu/cpu*/topology/thread_siblings_list): each CPU counts as a "
+         "core; a process of this host that sees the cores may plan otherwise: show this one "
+         "the host's /sys, or give all workers of the host --rules reference without --keep"),
+    [CPUBIND_WARNING_ONLINE_DIFFERS] =
+        ("sys/devices/system/cpu/online lacks CPUs that are online: the nodes list them, and "
+         "this process may use them; that file is not the kernel's (lxcfs makes such ones), "
+         "and "
+         "is passed over"),
     [CPUBIND_WARNING_ORDER_DIFFERS] =
         ("NPUs that share CPUs are ordered by PCI address, which is not the order of their "
          "logic ids"),
@@ -259,6 +280,8 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_ADDRESSES:
     case CPUBIND_WARNING_ORDER_DIFFERS:
     case CPUBIND_WARNING_NO_SUCH_CPU:
+    case CPUBIND_WARNING_NO_CORES:
+    case CPUBIND_WARNING_ONLINE_DIFFERS:
         api_add(out, "%s", sentences[warning]);
         break;
     case CPUBIND_WARNING_UNKNOWN_TEXT:
@@ -290,6 +313,9 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         break;
     case CPUBIND_WARNING_LENT:
         explain_lent(plan, out);
+        break;
+    case CPUBIND_WARNING_NO_DISTANCES:
+        explain_distances(facts, out);
         break;
     case CPUBIND_WARNING_OTHER_ACCELERATORS:
         explain_others(facts, plan, out);

@@ -433,17 +433,25 @@ static cpubind_problem_code check_threads(planner *p)
 }
 
 /* Refuses a plan that needs the cores, the distances or the sockets, when an input of them
- * could not be read: other processes of the host may have read it. */
+ * could not be read: other processes of the host may have read it. Where there is no such
+ * input, the plan says so: other processes may have it. */
 static cpubind_problem_code check_topology(planner *p)
 {
     const cpubind_request *q = p->request;
-    const int needs_cores = q->keep_each > 0 || q->keep ||
-                            (p->facts->rules == CPUBIND_RULES_NEAR && q->n_process > 1);
-    if (p->facts->topology.code == CPUBIND_PROBLEM_NONE ||
-        (p->policy.strategy != CPUBIND_NEAR && !needs_cores))
-        return CPUBIND_PROBLEM_NONE;
-    *p->problem = p->facts->topology;
-    return p->problem->code;
+    const cpubind_facts *f = p->facts;
+    const int is_near = p->policy.strategy == CPUBIND_NEAR;
+    const int keeps = q->keep_each > 0 || q->keep;
+    const int needs_cores =
+        is_near || keeps || (f->rules == CPUBIND_RULES_NEAR && q->n_process > 1);
+    if (f->topology.code != CPUBIND_PROBLEM_NONE && needs_cores) {
+        *p->problem = f->topology;
+        return p->problem->code;
+    }
+    if ((needs_cores && !f->core_of) || (keeps && f->has_lone_cores))
+        plan_warn(p, CPUBIND_WARNING_NO_CORES);
+    if (is_near && !f->distance && f->n_node > 1)
+        plan_warn(p, CPUBIND_WARNING_NO_DISTANCES);
+    return CPUBIND_PROBLEM_NONE;
 }
 
 static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)

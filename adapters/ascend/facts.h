@@ -137,8 +137,11 @@ typedef struct cpubind_problem {
     X(LENT, "lent") /* near: CPUs near one NPU went to another, which had too few */           \
     X(NO_SUCH_CPU, "no_such_cpu") /* an excluded CPU is not online: perhaps a typing error */  \
     X(OTHER_ACCELERATORS,                                                                      \
-      "other_accelerators") /* of other vendors, which no plan of NPUs     \
-                                                   keeps CPUs for */
+      "other_accelerators")         /* of other vendors, which no plan of NPUs     \
+                                                   keeps CPUs for */           \
+    X(NO_DISTANCES, "no_distances") /* near: sockets tell how far nodes are apart, or none */  \
+    X(NO_CORES, "no_cores")         /* which CPUs share a core is not known: each is one */    \
+    X(ONLINE_DIFFERS, "online_differs") /* cpu/online lacks CPUs that are online */
 
 typedef enum cpubind_warning {
 #define CPUBIND_X(name, code) CPUBIND_WARNING_##name,
@@ -264,13 +267,15 @@ typedef struct cpubind_facts {
                             CPUBIND_MAX_CPUS elements */
     int32_t n_cpu;
     int32_t n_node;
-    int32_t n_cpu_id;  /* one past the highest CPU id that is on a node */
-    int32_t n_online;  /* online CPUs, of cpu/online or on nodes */
-    int32_t threads;   /* threads a core, or 0: not known */
-    int32_t *core_of;  /* by CPU id, n_cpu_id elements: number of its core, -1: on no node;
-                          NULL: which CPUs share a core is not known */
-    int32_t *distance; /* n_node rows of n_node, by node_id; NULL: not known */
-    int32_t *socket;   /* by node_id: number of the socket; NULL: not known */
+    int32_t n_cpu_id;       /* one past the highest CPU id that is on a node */
+    int32_t n_online;       /* online CPUs, of cpu/online or on nodes */
+    int32_t threads;        /* threads a core, or 0: not known */
+    int32_t *core_of;       /* by CPU id, n_cpu_id elements: number of its core, -1: on no node;
+                          NULL: which CPUs share a core is not known. A CPU that is not allowed
+                          and has no list is a core by itself */
+    int32_t has_lone_cores; /* 1: there is such a CPU */
+    int32_t *distance;      /* n_node rows of n_node, by node_id; NULL: not known */
+    int32_t *socket;        /* by node_id: number of the socket; NULL: not known */
     /* Why a plan that needs cores, distances or sockets must fail: the first input of them that
      * is there and cannot be read; what it would tell is NULL. No code: there is none. */
     cpubind_problem topology;

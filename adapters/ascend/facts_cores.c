@@ -8,18 +8,29 @@
  * Every process of a host reads the same here: the files have no namespace, a container sees
  * /sys of the host, and they name online CPUs and nodes whatever the cpuset is.
  *
- *   input                 absent               failed   empty    cut      contradictory
- *   smt/active            lists                refused  refused  refused  lists
- *   thread_siblings_list  lscpu -e, lscpu      refused  refused  refused  refused
- *   physical_package_id   lscpu -e, not known  refused  refused  refused  of the first CPU
- *   lscpu -e              lscpu, not known     refused  refused  refused  refused
- *   lscpu                 not known            refused  refused  refused  refused
- *   node/online           node folders         refused  refused  refused  refused
- *   node<N>/distance      not known            refused  refused  refused  refused
+ *   input                 absent             of some      failed, empty, cut  contradictory
+ *   smt/active            lists              -            refused             lists
+ *   thread_siblings_list  lscpu -e, lscpu    as absent 1  refused             refused 2
+ *   physical_package_id   lscpu -e, no word  as absent    refused             of the first CPU
+ *   lscpu -e              lscpu, no word     -            refused             refused
+ *   lscpu                 no word            -            refused             refused
+ *   node/online           node folders       -            refused             refused
+ *   node<N>/distance      no word            refused      refused             refused 3
  *
  *   refused  facts->topology holds the problem, and a plan that needs what the input tells
  *            fails with it. The rule of the reference needs none of it.
  *   lscpu    in a snapshot alone: a live host without the files has none for lscpu to read
+ *   no word  of cores: each CPU is one, and a plan that needs cores has the warning no_cores. Of
+ *            distances: nodes of one socket are near, others far, and a plan by near has the
+ *            warning no_distances. Of sockets: the distances tell. Of both: all other nodes are
+ *            equally near, and the same warning
+ *   1  of a CPU that is not allowed, and whose folder a container may hide (lxcfs): it is a core
+ *      by itself, and a plan that needs its core (--keep) has the warning no_cores
+ *   2  of a core, the list of the first CPU counts; the others are not read, for the kernel
+ *      makes all of them of one set, and they are as many as the host has CPUs
+ *   3  a distance of 0, and a node that is nearer to another node than to itself. Of two nodes
+ *      each may be at another distance from the other: firmware does that, and every process
+ *      of the host reads the same
  */
 #include "facts_reader.h"
 
@@ -104,8 +115,7 @@ static void part_cores(const cpubind_facts *f, int32_t *core_of)
         core_of[cpu] = is_online(f, cpu) ? cpu : -1;
 }
 
-/* Reads the list of one CPU, the lowest of its core, and gives all online CPUs of the list its
- * number.
+/* Reads the list of one CPU, and gives all online CPUs of the list the number of the lowest.
  *   out     *n: CPUs in the list; 0: there is no list */
 static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t *core_of,
                                           int32_t *n)
@@ -115,7 +125,7 @@ static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t 
         facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list");
     cpubind_input answer;
     cpubind_problem_code code;
-    int32_t *list = NULL;
+    int32_t *list = NULL, first = -1;
     *n = 0;
     if (!name)
         return facts_fail_memory(r);
@@ -132,7 +142,8 @@ static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t 
                              "a CPU of the list is in the list of another core");
         if (f->node_of[list[i]] != f->node_of[cpu])
             return fail_core(r, name, answer, list[i], "the CPUs of a core are on two nodes");
-        core_of[list[i]] = cpu;
+        first = first < 0 ? list[i] : first;
+        core_of[list[i]] = first;
     }
     return core_of[cpu] >= 0
                ? code
@@ -141,20 +152,25 @@ static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t 
 
 /* Reads the lists of all online CPUs; of a CPU that an earlier list names, the list is not
  * read. Where smt/active is 0, each CPU is a core, and the first list is read to confirm it:
- * kernels without CONFIG_SCHED_SMT have 0 there whatever the cores are.
- *   out     *is_known: 0 when an online CPU has no list */
+ * kernels without CONFIG_SCHED_SMT have 0 there whatever the cores are. A CPU that is not
+ * allowed and that no list names is a core by itself.
+ *   out     *is_known: 0 when a CPU that a plan may give away has no list */
 static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *is_known)
 {
-    const cpubind_facts *f = r->facts;
-    int32_t active = 1, n = 0;
+    cpubind_facts *f = r->facts;
+    int32_t active = 1, n = 0, at = 0;
     cpubind_problem_code code = facts_read_number(r, INPUT_SMT, 1, &active);
     if (code == CPUBIND_PROBLEM_NONE && active != 0 && active != 1)
         return facts_fail_input(r, INPUT_SMT, r->source->read(r->source->ctx, INPUT_SMT), 0,
                                 "it is neither 0 nor 1");
     for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
+        const int is_needed =
+            f->scope == CPUBIND_SCOPE_HOST || facts_is_in_list(f->cpu, f->n_cpu, cpu, &at);
         if (!is_online(f, cpu) || core_of[cpu] >= 0)
             continue;
         code = read_siblings(r, cpu, core_of, &n);
+        if (n == 0 && !is_needed)
+            continue;
         if (code == CPUBIND_PROBLEM_NONE && active == 0 && n <= 1) {
             part_cores(f, core_of);
             break;
@@ -163,6 +179,11 @@ static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *i
             return code;
         active = 1;
     }
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (is_online(f, cpu) && core_of[cpu] < 0) {
+            core_of[cpu] = cpu;
+            f->has_lone_cores = 1;
+        }
     *is_known = 1;
     return code;
 }
@@ -353,7 +374,22 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t node, const int32_
                                 "it has more distances than there are online nodes");
     if (scan_tail(&in, line.next) != CPUBIND_TEXT_OK)
         return facts_fail_text(r, name, answer, &fault);
-    return facts_check_end(r, name, answer);
+    code = facts_check_end(r, name, answer);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_node; i++)
+        if (out[i] >= 0 && out[i] < out[cpubind_facts_node(f, node)])
+            code = facts_fail_input(r, name, answer, 0, "another node is nearer than itself");
+    return code;
+}
+
+/* Fails because a node has no distances, and others have: the kernel has those of all or of
+ * none. */
+static cpubind_problem_code fail_row(facts_reader *r, int32_t node)
+{
+    static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
+    const char *name = facts_numbered_path(r, INPUT_NODES, "node", node, "distance");
+    return name ? facts_fail_input(r, name, absent, -1,
+                                   "it is not there, and other nodes have their distances")
+                : facts_fail_memory(r);
 }
 
 /* Reads the distances between the nodes that have CPUs. A host with more nodes than NEAR can
@@ -362,22 +398,26 @@ static cpubind_problem_code read_distances(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const int32_t n = f->n_node;
-    int32_t *column = NULL, *distance, n_column = 0;
-    int is_there = 1;
+    int32_t *column = NULL, *distance, n_column = 0, n_there = 0;
     cpubind_problem_code code = read_columns(r, &column, &n_column);
     if (code != CPUBIND_PROBLEM_NONE || n_column == 0 || n > CPUBIND_MAX_NODES)
         return code;
     distance = new_ints(r, n * n);
     if (!distance)
         return facts_fail_memory(r);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && is_there && i < n; i++)
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++) {
+        int is_there = 0;
         code = read_row(r, f->node_id[i], column, n_column, distance + i * n, &is_there);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && is_there && i < n; i++)
+        n_there += is_there;
+        if (code == CPUBIND_PROBLEM_NONE && n_there != (is_there ? i + 1 : 0))
+            return fail_row(r, f->node_id[is_there ? 0 : i]);
+    }
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && n_there > 0 && i < n; i++)
         if (distance[i] < 0)
             code = facts_fail_input(r, INPUT_NODES_ONLINE,
                                     r->source->read(r->source->ctx, INPUT_NODES_ONLINE), 0,
                                     "it lacks a node that has CPUs");
-    if (code == CPUBIND_PROBLEM_NONE && is_there)
+    if (code == CPUBIND_PROBLEM_NONE && n_there > 0)
         f->distance = distance;
     return code;
 }

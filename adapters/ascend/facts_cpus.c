@@ -272,27 +272,29 @@ static cpubind_problem_code read_online(facts_reader *r)
     return code;
 }
 
-/* Records the node of a CPU; an offline CPU gets none. Returns 1 when it was recorded, else
- * 0. */
-static int32_t put_on_node(facts_reader *r, int32_t cpu, int32_t node)
+/* Records the node of a CPU. */
+static void put_on_node(facts_reader *r, int32_t cpu, int32_t node)
 {
     cpubind_facts *f = r->facts;
-    if (node < 0 || (r->online && !r->online[cpu]))
-        return 0;
     f->node_of[cpu] = node;
     if (cpu >= f->n_cpu_id)
         f->n_cpu_id = cpu + 1;
-    return 1;
 }
 
-/* Adds a node that has online CPUs, and records the node of each. */
-static void add_node(facts_reader *r, int32_t node, const int32_t *cpu, int32_t n)
+/* Adds a node and records that its CPUs are on it; a CPU is on one node. */
+static cpubind_problem_code add_node(facts_reader *r, const char *name, cpubind_input answer,
+                                     int32_t node, const int32_t *cpu, int32_t n)
 {
-    int32_t there = 0;
-    for (int32_t i = 0; i < n; i++)
-        there += put_on_node(r, cpu[i], node);
-    if (there > 0)
+    for (int32_t i = 0; i < n; i++) {
+        if (r->facts->node_of[cpu[i]] >= 0) {
+            r->problem->cpu = cpu[i];
+            return facts_fail_input(r, name, answer, 0, "a CPU of it is on another node, too");
+        }
+        put_on_node(r, cpu[i], node);
+    }
+    if (n > 0)
         r->facts->node_id[r->facts->n_node++] = node;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 static int32_t count_names(cpubind_input listing)
@@ -305,8 +307,9 @@ static int32_t count_names(cpubind_input listing)
     return n;
 }
 
-/* Reads the CPUs of one node, in the folder `name`: from cpulist, on old kernels from
- * cpumap. */
+/* Reads the CPUs of one node, in the folder `name`: from cpulist, on old kernels from cpumap.
+ * Each node has one of them, one without CPUs too: without both, its CPUs would count as those
+ * of no node, or as offline. */
 static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
                                       cpubind_slice name, int32_t node)
 {
@@ -314,12 +317,13 @@ static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
         const char *leaf;
         facts_parse_cpus_fn *parse;
     } files[] = {{"cpulist", cpubind_cpulist_parse}, {"cpumap", cpubind_cpumask_parse}};
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    const char *path = NULL;
+    cpubind_input answer = {.state = CPUBIND_INPUT_ABSENT};
+    cpubind_problem_code code;
     int32_t *cpu;
     int32_t n;
     for (int i = 0; i < 2; i++) {
-        const char *path = facts_path(r, INPUT_NODES, listing.data, name, files[i].leaf);
-        cpubind_input answer;
+        path = facts_path(r, INPUT_NODES, listing.data, name, files[i].leaf);
         if (!path)
             return facts_fail_memory(r);
         code = facts_ask(r, path, &answer);
@@ -328,11 +332,10 @@ static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
         if (!facts_is_present(answer))
             continue;
         code = facts_read_list_as(r, path, answer, files[i].parse, &cpu, &n);
-        if (code == CPUBIND_PROBLEM_NONE)
-            add_node(r, node, cpu, n);
-        return code;
+        return code == CPUBIND_PROBLEM_NONE ? add_node(r, path, answer, node, cpu, n) : code;
     }
-    return code;
+    return facts_fail_input(r, facts_path(r, INPUT_NODES, listing.data, name, files[0].leaf),
+                            answer, -1, "the node is there, and the list of its CPUs is not");
 }
 
 static cpubind_problem_code read_node_folders(facts_reader *r, cpubind_input listing)
@@ -379,11 +382,108 @@ static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer
     r->facts->node_id = cpubind_arena_ints(r->arena, rows.n);
     if (!r->facts->node_id)
         return facts_fail_memory(r);
-    for (int32_t i = 0; i < rows.n; i++)
-        if (put_on_node(r, rows.cpu[i], rows.node[i]))
-            r->facts->node_id[r->facts->n_node++] = rows.node[i];
+    for (int32_t i = 0; i < rows.n; i++) {
+        if (rows.node[i] < 0 || (r->online && !r->online[rows.cpu[i]]))
+            continue;
+        put_on_node(r, rows.cpu[i], rows.node[i]);
+        r->facts->node_id[r->facts->n_node++] = rows.node[i];
+    }
     facts_warn(r, CPUBIND_WARNING_NODE_MAP);
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* == What is online ========================================================= */
+
+/* Marks the CPUs that the kernel lets this process run on, whatever the request allows. */
+static cpubind_problem_code mark_said(facts_reader *r, uint8_t *is_said)
+{
+    cpubind_input status;
+    int32_t *cpu = NULL, n = 0;
+    cpubind_problem_code code = facts_ask(r, INPUT_STATUS, &status);
+    memset(is_said, 0, CPUBIND_MAX_CPUS);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(status))
+        code = facts_read_list_as(r, INPUT_STATUS, status, parse_status, &cpu, &n);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++)
+        is_said[cpu[i]] = 1;
+    return code;
+}
+
+/* Finds out what a CPU is that a node lists and cpu/online does not: offline where its own file
+ * says so, online where a second word of the kernel says so.
+ *   out     *word: 0 offline, 1 online; -1: nothing but the node's list tells */
+static cpubind_problem_code ask_cpu(facts_reader *r, int32_t cpu, const uint8_t *is_said,
+                                    int32_t *word)
+{
+    const cpubind_problem_code code =
+        facts_read_number(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"),
+                          is_said[cpu] ? 1 : -1, word);
+    if (code == CPUBIND_PROBLEM_NONE && (*word < -1 || *word > 1))
+        return facts_fail_input(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"),
+                                (cpubind_input){.state = CPUBIND_INPUT_ABSENT}, -1,
+                                "it is neither 0 nor 1");
+    return code;
+}
+
+/* Takes the CPUs from their nodes that are marked with `least` or more, and the nodes without
+ * CPUs out. Returns one past the highest CPU. */
+static int32_t take_offline(cpubind_facts *f, const uint8_t *is_off, int32_t least)
+{
+    int32_t n_cpu_id = 0, n = 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
+        if (is_off[cpu] >= least)
+            f->node_of[cpu] = -1;
+        if (f->node_of[cpu] >= 0)
+            n_cpu_id = cpu + 1;
+    }
+    for (int32_t i = 0; i < f->n_node; i++) {
+        int32_t cpu = 0;
+        while (cpu < n_cpu_id && f->node_of[cpu] != f->node_id[i])
+            cpu++;
+        if (cpu < n_cpu_id)
+            f->node_id[n++] = f->node_id[i];
+    }
+    f->n_node = n;
+    return n_cpu_id;
+}
+
+/* Holds cpu/online against the nodes, which list online CPUs (before Linux 4.15 offline ones,
+ * too). A container may have a made one (lxcfs): numbers from 0 on, as many as it has CPUs.
+ * Where a CPU that it lacks is online by two words of the kernel, the file is passed over. */
+static cpubind_problem_code check_online(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const size_t used = r->arena->used;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    uint8_t *is_said = NULL, *is_off;
+    int32_t n = 0;
+    if (!r->online)
+        return code;
+    is_off = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    if (!is_off)
+        return facts_fail_memory(r);
+    memset(is_off, 0, CPUBIND_MAX_CPUS);
+    for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
+        int32_t word = 0;
+        if (f->node_of[cpu] < 0 || r->online[cpu])
+            continue;
+        if (!is_said) {
+            is_said = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+            code = is_said ? mark_said(r, is_said) : facts_fail_memory(r);
+        }
+        if (code == CPUBIND_PROBLEM_NONE)
+            code = ask_cpu(r, cpu, is_said, &word);
+        is_off[cpu] = word == 0 ? 2 : word < 0;
+        n += word == 1;
+    }
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    f->n_cpu_id = take_offline(f, is_off, n > 0 ? 2 : 1);
+    if (n > 0) {
+        facts_warn(r, CPUBIND_WARNING_ONLINE_DIFFERS);
+        r->online = NULL;
+    }
+    r->arena->used = used;
+    return code;
 }
 
 static cpubind_problem_code read_nodes(facts_reader *r)
@@ -398,6 +498,8 @@ static cpubind_problem_code read_nodes(facts_reader *r)
         if (!r->facts->node_id)
             return facts_fail_memory(r);
         code = read_node_folders(r, listing);
+        if (code == CPUBIND_PROBLEM_NONE && r->facts->n_node > 0)
+            code = check_online(r);
         if (code != CPUBIND_PROBLEM_NONE || r->facts->n_node > 0)
             return code;
     }
@@ -405,6 +507,27 @@ static cpubind_problem_code read_nodes(facts_reader *r)
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     return facts_has_answered(answer) ? read_node_rows(r, answer) : CPUBIND_PROBLEM_NONE;
+}
+
+/* Puts the allowed CPUs on node 0: those of cpu/online, and those whose own file says that they
+ * are online. */
+static cpubind_problem_code assume_online(facts_reader *r)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_cpu; i++) {
+        int32_t word = 1;
+        if (r->online && !r->online[f->cpu[i]]) {
+            const cpubind_problem_code code = facts_read_number(
+                r, facts_numbered_path(r, INPUT_CPUS, "cpu", f->cpu[i], "online"), 0, &word);
+            if (code != CPUBIND_PROBLEM_NONE)
+                return code;
+            if (word == 1)
+                facts_warn(r, CPUBIND_WARNING_ONLINE_DIFFERS);
+        }
+        if (word == 1)
+            put_on_node(r, f->cpu[i], 0);
+    }
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Without known nodes every CPU counts as one of node 0. */
@@ -415,12 +538,11 @@ static cpubind_problem_code assume_one_node(facts_reader *r)
         return facts_fail_memory(r);
     r->facts->node_id[0] = 0;
     r->facts->n_node = 1;
-    for (int32_t i = 0; i < r->facts->n_cpu; i++)
-        (void)put_on_node(r, r->facts->cpu[i], 0);
     for (int32_t cpu = 0; r->facts->n_cpu < 0 && r->online && cpu < CPUBIND_MAX_CPUS; cpu++)
-        (void)put_on_node(r, cpu, 0);
+        if (r->online[cpu])
+            put_on_node(r, cpu, 0);
     facts_warn(r, CPUBIND_WARNING_NO_NODES);
-    return CPUBIND_PROBLEM_NONE;
+    return assume_online(r);
 }
 
 /* Without a list of allowed CPUs every CPU on a node is allowed. */
@@ -449,6 +571,20 @@ static cpubind_problem_code fail_without_node(facts_reader *r, int32_t cpu)
     return facts_fail_input(r, INPUT_NODES, absent, -1, "an online CPU is on no node of it");
 }
 
+/* Whether the kernel says of a CPU without a node that it is online: in cpu/online, or, where
+ * that was passed over, in the file of the CPU. */
+static int is_named_online(facts_reader *r, int32_t cpu)
+{
+    int32_t word = 0;
+    if (r->online)
+        return r->online[cpu];
+    if (!(r->facts->warnings & 1u << CPUBIND_WARNING_ONLINE_DIFFERS))
+        return 0;
+    return facts_read_number(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"), 0,
+                             &word) != CPUBIND_PROBLEM_NONE ||
+           word != 0;
+}
+
 /* Finds the node of each allowed CPU, and removes the CPUs that are excluded or offline.
  * *n_excluded counts the excluded CPUs that are online. */
 static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
@@ -465,7 +601,7 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
             *n_excluded += node >= 0;
             continue;
         }
-        if (node < 0 && r->online && r->online[f->cpu[i]])
+        if (node < 0 && is_named_online(r, f->cpu[i]))
             return fail_without_node(r, f->cpu[i]);
         if (node < 0) {
             facts_warn(r, CPUBIND_WARNING_OFFLINE);

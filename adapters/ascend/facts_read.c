@@ -14,9 +14,9 @@
  *   proc/self/cgroup (own)      allowed        refused    allowed     parent     parent
  *   cpuset.cpus.effective (own) parent         refused    refused     refused    refused
  *   env                         no variable    refused    no var.     no var.    refused
- *   cpu/online                  of the nodes   refused    refused     refused    w or ref.
+ *   cpu/online                  of the nodes   refused    refused     refused    w 6, ref.
  *   node                        lscpu          refused    lscpu       refused    refused
- *   node<N>/cpulist             cpumap         refused    refused     refused    w or ref.
+ *   node<N>/cpulist             cpumap, ref.   refused    refused     refused    refused
  *   lscpu -e                    one node, w    refused    refused     refused    refused
  *   info -m                     refused 1      refused 1  refused 1   refused 1  refused 1
  *   info: addresses             boards 2       refused 2  boards 2    refused 2  refused 2
@@ -48,6 +48,9 @@
  *   3  refused when the request limits the plan to running NPUs
  *   4  of an NPU in view whose CPUs npu-smi lists, that list is used
  *   5  but for a refused permission, which counts as absent
+ *   6  where it lacks a CPU that a node lists: the file is passed over, if the CPU is allowed by
+ *      proc/self/status or its own file cpu<N>/online says 1; the CPU is offline, if that says 0
+ *      or nothing says more. Refused where it has an allowed CPU that no node lists
  */
 #include "driver_reader.h"
 

@@ -19,7 +19,8 @@
 typedef enum rule {
     RULE_ALWAYS,
     RULE_ELSE,      /* visited when the file before it is absent */
-    RULE_NO_ONLINE, /* visited when sys/devices/system/cpu/online is absent */
+    RULE_NO_ONLINE, /* visited when sys/devices/system/cpu/online does not list the CPU: it is
+                       absent, the CPU is offline, or the file is a made one (lxcfs) */
     RULE_ROOT,      /* a file that only root may read: no visit when this user may not */
     RULE_OTHER, /* of a function of MEMBER_CLASSED: no visit when MEMBER_FUNCTION has had it */
     RULE_NAMES  /* the same, of a folder whose names alone count: they are visited as empty
@@ -334,7 +335,7 @@ typedef struct walk {
     void *ctx;
     int is_irqs_hidden;                    /* proc/interrupts is absent */
     int is_other;                          /* the function is of a vendor without NPUs */
-    int is_online_there;                   /* sys/devices/system/cpu/online is not absent */
+    cpubind_input online;                  /* sys/devices/system/cpu/online */
     cpubind_input_state last;              /* of the last file that was asked for */
     int32_t len;                           /* bytes of `name` */
     char name[CPUBIND_INPUT_NAME_MAX + 1]; /* ended by NUL */
@@ -460,6 +461,37 @@ static int visit_folder(walk *w, int has_names)
     return result;
 }
 
+/* Whether cpu/online lists the CPU whose folder w->name ends with. A list that cannot be read
+ * counts as one of all CPUs. */
+static int is_listed_online(const walk *w)
+{
+    static const char before[] = INPUT_CPUS "/cpu";
+    const scan_text in = {w->online.data, w->online.len, NULL};
+    const int32_t n = (int32_t)sizeof before - 1;
+    const scan_run digits = {n, w->len - 1};
+    const scan_text name = {w->name, w->len, NULL};
+    int32_t cpu, first = -1, at = 0;
+    if (w->online.state != CPUBIND_INPUT_PRESENT)
+        return w->online.state != CPUBIND_INPUT_ABSENT;
+    if (scan_whole_number(&name, digits, CPUBIND_MAX_CPUS - 1, &cpu) != CPUBIND_TEXT_OK)
+        return 1;
+    while (at < in.len) {
+        scan_run number = {at, at};
+        int32_t value;
+        while (number.end < in.len && in.text[number.end] >= '0' && in.text[number.end] <= '9')
+            number.end++;
+        if (scan_whole_number(&in, number, CPUBIND_MAX_CPUS - 1, &value) != CPUBIND_TEXT_OK)
+            return 1;
+        at = number.end + 1;
+        if (value == cpu || (first >= 0 && first < cpu && cpu < value))
+            return 1;
+        first = number.end < in.len && in.text[number.end] == '-' ? value : -1;
+        if (number.end >= in.len || (in.text[number.end] != '-' && in.text[number.end] != ','))
+            break;
+    }
+    return 0;
+}
+
 static int is_wanted(const walk *w, const leaf *l)
 {
     switch (l->rule) {
@@ -469,7 +501,7 @@ static int is_wanted(const walk *w, const leaf *l)
     case RULE_ELSE:
         return w->last == CPUBIND_INPUT_ABSENT;
     case RULE_NO_ONLINE:
-        return !w->is_online_there;
+        return !is_listed_online(w);
     case RULE_OTHER:
     case RULE_NAMES:
         return w->is_other;
@@ -695,7 +727,7 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
     w.is_other = 0;
     w.is_irqs_hidden =
         source->read(source->ctx, "proc/interrupts").state == CPUBIND_INPUT_ABSENT;
-    w.is_online_there = source->read(source->ctx, INPUT_ONLINE).state != CPUBIND_INPUT_ABSENT;
+    w.online = source->read(source->ctx, INPUT_ONLINE);
     for (int i = 0; result == 0 && i < N_GROUPS; i++)
         result = visit_group(&w, &groups[i]);
     if (result == 0)

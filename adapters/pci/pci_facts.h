@@ -19,6 +19,21 @@
  *   unknown      none of them: every CPU is as near as any other
  * A node without CPUs (the memory of Grace) stands for the node with CPUs at the smallest
  * distance, the first of several.
+ *
+ * WHAT IS ABSENT OR DAMAGED  Each input of CPUs has the rule that ../ascend/facts_read.c and
+ * facts_cores.c have for NPUs: a file that cannot be read, is cut, makes no sense or
+ * contradicts another is UNREADABLE.
+ *
+ *   input                 absent               of some     contradictory
+ *   proc/self/status      lacks_status         -           too few CPUs
+ *   cpu/online            of the nodes         -           online_differs where it lacks a CPU
+ *                                                          that a node lists, and that is allowed
+ *                                                          or whose own file says 1
+ *   node<N>/cpulist       cpumap, UNREADABLE   UNREADABLE  a CPU on two nodes: UNREADABLE
+ *   node<N>/distance      lacks_distances      UNREADABLE  0, or nearer to another: UNREADABLE
+ *   physical_package_id   the distances tell   as absent   of the first CPU of the node
+ *   thread_siblings_list  lacks_cores          as absent   without the CPU whose it is, across
+ *                                                          nodes, unlike a sibling's: UNREADABLE
  */
 #ifndef CPUBIND_PCI_FACTS_H
 #define CPUBIND_PCI_FACTS_H
@@ -162,7 +177,12 @@ typedef struct cpubind_pci_facts {
     int32_t *node_of;      /* by CPU id, n_cpu_id long; -1: offline or not there */
     int32_t n_cpu_id;      /* one past the highest online CPU */
     int32_t has_nodes;     /* 0: the kernel shows no nodes */
-    int32_t is_part;       /* 1: the devices that the request names, or those of its class */
+    /* What no input told, or told wrongly: a plan that needs it says so. */
+    int32_t lacks_status;    /* proc/self/status: all online CPUs count as allowed */
+    int32_t lacks_distances; /* of several nodes with CPUs: their sockets count, if known */
+    int32_t lacks_cores;     /* with wants_cores: each CPU counts as a core */
+    int32_t online_differs;  /* cpu/online lacks CPUs that are online: it was passed over */
+    int32_t is_part;         /* 1: the devices that the request names, or those of its class */
 
     /* The same for cpubind_make_plan: the allowed online CPUs and the nodes with CPUs; list i
      * and node i are those of device i. */

@@ -8,6 +8,8 @@
 
 #define INPUT_CPU_ONLINE "sys/devices/system/cpu/online"
 #define INPUT_OWN_STATUS "proc/self/status"
+#define INPUT_CPU_FOLDER "sys/devices/system/cpu"
+#define INPUT_SMT        INPUT_CPU_FOLDER "/smt/active"
 
 /* == Nodes ================================================================== */
 
@@ -51,49 +53,67 @@ static cpubind_pci_status list_nodes(pci_reader *r)
     return CPUBIND_PCI_OK;
 }
 
-/* The name "sys/devices/system/node/node<N>/leaf"; NULL when the arena is full. */
-static const char *node_path(pci_reader *r, int32_t node, const char *leaf)
+/* The name "folder/prefix<number>/leaf"; NULL when the arena is full. */
+static const char *numbered_path(pci_reader *r, const char *folder, const char *prefix,
+                                 int32_t number, const char *leaf)
 {
-    char name[16] = "node", *end = name + 4;
+    char name[24], *end = name + strlen(prefix);
     int32_t scale = 1;
-    while (node / scale >= 10)
+    memcpy(name, prefix, strlen(prefix));
+    while (number / scale >= 10)
         scale *= 10;
     for (; scale > 0; scale /= 10)
-        *end++ = (char)('0' + node / scale % 10);
+        *end++ = (char)('0' + number / scale % 10);
     *end = '\0';
-    return pci_path(r, INPUT_NODE_FOLDER, name, leaf);
+    return pci_path(r, folder, name, leaf);
 }
 
-/* The CPUs that are online, by CPU id. */
-typedef struct online_cpus {
-    uint8_t *is_online; /* n_id of them; NULL: the kernel does not say, and all ids count */
-    int32_t n_id;
-} online_cpus;
+static const char *node_path(pci_reader *r, int32_t node, const char *leaf)
+{
+    return numbered_path(r, INPUT_NODE_FOLDER, "node", node, leaf);
+}
 
-/* Puts the CPUs of a list on a node, those that are online. */
-static void put_on_node(pci_reader *r, const int32_t *cpu, int32_t n, int32_t node,
-                        const online_cpus *online)
+static const char *cpu_path(pci_reader *r, int32_t cpu, const char *leaf)
+{
+    return numbered_path(r, INPUT_CPU_FOLDER, "cpu", cpu, leaf);
+}
+
+static void put_on_node(cpubind_pci_facts *f, int32_t cpu, int32_t node)
+{
+    f->node_of[cpu] = node;
+    if (cpu >= f->n_cpu_id)
+        f->n_cpu_id = cpu + 1;
+}
+
+/* Fails because of an input whose text can be read, and cannot be true. */
+static cpubind_pci_status fail_again(pci_reader *r, const char *name, const char *what)
+{
+    return name ? pci_fail(r, name, r->source->read(r->source->ctx, name), -1, what)
+                : CPUBIND_PCI_NO_MEMORY;
+}
+
+/* Reads the CPUs of a node: from cpulist, on old kernels from cpumap. Each node has one of
+ * them, one without CPUs too. */
+static cpubind_pci_status read_node_cpus(pci_reader *r, int32_t node)
 {
     cpubind_pci_facts *f = r->facts;
-    for (int32_t i = 0; i < n; i++) {
-        if (cpu[i] >= online->n_id || (online->is_online && !online->is_online[cpu[i]]))
-            continue;
-        f->node_of[cpu[i]] = node;
-        if (cpu[i] >= f->n_cpu_id)
-            f->n_cpu_id = cpu[i] + 1;
-    }
-}
-
-static cpubind_pci_status read_node_cpus(pci_reader *r, int32_t node, const online_cpus *online)
-{
+    const char *leaf = "cpulist";
     int32_t *cpu, n;
     cpubind_pci_status status =
-        pci_read_cpus(r, node_path(r, node, "cpulist"), cpubind_cpulist_parse, &cpu, &n);
+        pci_read_cpus(r, node_path(r, node, leaf), cpubind_cpulist_parse, &cpu, &n);
+    if (status == CPUBIND_PCI_OK && n < 0) {
+        leaf = "cpumap";
+        status = pci_read_cpus(r, node_path(r, node, leaf), cpubind_cpumask_parse, &cpu, &n);
+    }
     if (status == CPUBIND_PCI_OK && n < 0)
-        status =
-            pci_read_cpus(r, node_path(r, node, "cpumap"), cpubind_cpumask_parse, &cpu, &n);
-    if (status == CPUBIND_PCI_OK)
-        put_on_node(r, cpu, n, node, online);
+        return fail_again(r, node_path(r, node, "cpulist"),
+                          "the node is there, and the list of its CPUs is not");
+    for (int32_t i = 0; status == CPUBIND_PCI_OK && i < n; i++) {
+        if (f->node_of[cpu[i]] >= 0)
+            return fail_again(r, node_path(r, node, leaf),
+                              "a CPU of it is on another node, too");
+        put_on_node(f, cpu[i], node);
+    }
     return status;
 }
 
@@ -125,6 +145,9 @@ static cpubind_pci_status read_distances(pci_reader *r, int32_t row, int *is_the
     }
     if (n != f->n_all_node)
         return pci_fail(r, name, answer, in.len, "the distance of a node is missing");
+    for (int32_t i = 0; i < n; i++)
+        if (f->all_distance[row * n + i] < f->all_distance[row * n + row])
+            return pci_fail(r, name, answer, 0, "another node is nearer than itself");
     *is_there = 1;
     return CPUBIND_PCI_OK;
 }
@@ -144,58 +167,16 @@ static cpubind_pci_status read_all_distances(pci_reader *r)
         if (status != CPUBIND_PCI_OK)
             return status;
         n_there += is_there;
+        if (n_there != (is_there ? i + 1 : 0))
+            return fail_again(r, node_path(r, f->all_node[is_there ? 0 : i], "distance"),
+                              "it is not there, and other nodes have their distances");
     }
-    if (n_there < f->n_all_node)
+    if (n_there == 0)
         f->all_distance = NULL;
     return CPUBIND_PCI_OK;
 }
 
-/* Reads which CPUs are online; *n is -1 when the kernel does not say. */
-static cpubind_pci_status read_online(pci_reader *r, online_cpus *out, int32_t **cpu,
-                                      int32_t *n)
-{
-    const cpubind_pci_status status =
-        pci_read_cpus(r, INPUT_CPU_ONLINE, cpubind_cpulist_parse, cpu, n);
-    *out = (online_cpus){NULL, CPUBIND_MAX_CPUS};
-    if (status != CPUBIND_PCI_OK || *n < 0)
-        return status;
-    out->n_id = *n > 0 ? (*cpu)[*n - 1] + 1 : 0;
-    out->is_online = (uint8_t *)cpubind_arena_take(r->arena, out->n_id, 1);
-    if (!out->is_online)
-        return CPUBIND_PCI_NO_MEMORY;
-    memset(out->is_online, 0, (size_t)out->n_id);
-    for (int32_t i = 0; i < *n; i++)
-        out->is_online[(*cpu)[i]] = 1;
-    return CPUBIND_PCI_OK;
-}
-
-cpubind_pci_status cpubind_priv_pci_read_nodes(pci_reader *r)
-{
-    cpubind_pci_facts *f = r->facts;
-    online_cpus online;
-    int32_t *cpu, n;
-    cpubind_pci_status status = read_online(r, &online, &cpu, &n);
-    f->node_of = cpubind_arena_ints(r->arena, online.n_id);
-    if (!f->node_of)
-        return CPUBIND_PCI_NO_MEMORY;
-    for (int32_t i = 0; i < online.n_id; i++)
-        f->node_of[i] = -1;
-    if (status == CPUBIND_PCI_OK)
-        status = list_nodes(r);
-    if (status != CPUBIND_PCI_OK)
-        return status;
-    f->has_nodes = f->n_all_node > 0;
-    if (!f->has_nodes) {
-        f->all_node[f->n_all_node++] = 0;
-        put_on_node(r, cpu, n, 0, &online);
-        return CPUBIND_PCI_OK;
-    }
-    for (int32_t i = 0; status == CPUBIND_PCI_OK && i < f->n_all_node; i++)
-        status = read_node_cpus(r, f->all_node[i], &online);
-    return status == CPUBIND_PCI_OK ? read_all_distances(r) : status;
-}
-
-/* == Allowed CPUs and cores ================================================= */
+/* == What is online ========================================================= */
 
 /* cpubind_status_parse as a pci_parse_cpus: its limit is always CPUBIND_MAX_CPUS. */
 static cpubind_text_status parse_status(const char *text, int32_t len, int32_t limit,
@@ -205,35 +186,174 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t l
     return cpubind_status_parse(text, len, list, fault);
 }
 
-/* The name of the file with the CPUs of a CPU's core. */
-static const char *siblings_path(pci_reader *r, int32_t cpu)
+/* How the CPUs of the nodes are held against cpu/online. */
+enum { IS_LISTED = 1, IS_ALLOWED = 2, IS_OFF = 4, IS_DOUBTFUL = 8 };
+
+static void mark(uint8_t *is, const int32_t *cpu, int32_t n, uint8_t what)
 {
-    char name[16] = "cpu", *end = name + 3;
-    int32_t scale = 1;
-    while (cpu / scale >= 10)
-        scale *= 10;
-    for (; scale > 0; scale /= 10)
-        *end++ = (char)('0' + cpu / scale % 10);
-    *end = '\0';
-    return pci_path(r, "sys/devices/system/cpu", name, "topology/thread_siblings_list");
+    for (int32_t i = 0; i < n; i++)
+        is[cpu[i]] |= what;
+}
+
+/* Holds the nodes, which list online CPUs (before Linux 4.15 offline ones, too), against
+ * cpu/online, which a container may have of lxcfs: numbers from 0 on, as many as it has CPUs.
+ * Where a CPU that it lacks is online by a second word of the kernel, it is passed over. */
+static cpubind_pci_status judge_online(pci_reader *r, uint8_t *is)
+{
+    cpubind_pci_facts *f = r->facts;
+    const int32_t n_id = f->n_cpu_id;
+    for (int32_t cpu = 0; cpu < n_id; cpu++) {
+        int32_t word;
+        cpubind_pci_status status;
+        if (f->node_of[cpu] < 0 || is[cpu] & IS_LISTED)
+            continue;
+        status = pci_read_number(r, cpu_path(r, cpu, "online"), is[cpu] & IS_ALLOWED ? 1 : -1,
+                                 &word);
+        if (status != CPUBIND_PCI_OK)
+            return status;
+        if (word > 1)
+            return fail_again(r, cpu_path(r, cpu, "online"), "it is neither 0 nor 1");
+        is[cpu] |= word == 0 ? IS_OFF : word < 0 ? IS_DOUBTFUL : 0;
+        f->online_differs |= word == 1;
+    }
+    f->n_cpu_id = 0;
+    for (int32_t cpu = 0; cpu < n_id; cpu++)
+        if (is[cpu] & IS_OFF || (is[cpu] & IS_DOUBTFUL && !f->online_differs))
+            f->node_of[cpu] = -1;
+        else if (f->node_of[cpu] >= 0)
+            f->n_cpu_id = cpu + 1;
+    return CPUBIND_PCI_OK;
+}
+
+/* Puts the online CPUs of a host without nodes on node 0: those of cpu/online, and allowed ones
+ * whose own file says that they are online. */
+static cpubind_pci_status put_online(pci_reader *r, const uint8_t *is)
+{
+    cpubind_pci_facts *f = r->facts;
+    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++) {
+        int32_t word = 0;
+        cpubind_pci_status status = CPUBIND_PCI_OK;
+        if (is[cpu] == IS_ALLOWED)
+            status = pci_read_number(r, cpu_path(r, cpu, "online"), 0, &word);
+        if (status != CPUBIND_PCI_OK)
+            return status;
+        f->online_differs |= word == 1;
+        if (is[cpu] & IS_LISTED || word == 1)
+            put_on_node(f, cpu, 0);
+    }
+    return CPUBIND_PCI_OK;
+}
+
+cpubind_pci_status cpubind_priv_pci_read_nodes(pci_reader *r)
+{
+    cpubind_pci_facts *f = r->facts;
+    uint8_t *is = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    int32_t *cpu, n, n_online;
+    cpubind_pci_status status;
+    f->node_of = cpubind_arena_ints(r->arena, CPUBIND_MAX_CPUS);
+    if (!f->node_of || !is)
+        return CPUBIND_PCI_NO_MEMORY;
+    memset(is, 0, CPUBIND_MAX_CPUS);
+    for (int32_t i = 0; i < CPUBIND_MAX_CPUS; i++)
+        f->node_of[i] = -1;
+    status = pci_read_cpus(r, INPUT_CPU_ONLINE, cpubind_cpulist_parse, &cpu, &n_online);
+    if (status != CPUBIND_PCI_OK)
+        return status;
+    mark(is, cpu, n_online, IS_LISTED);
+    status = pci_read_cpus(r, INPUT_OWN_STATUS, parse_status, &cpu, &n);
+    if (status == CPUBIND_PCI_OK) {
+        mark(is, cpu, n, IS_ALLOWED);
+        status = list_nodes(r);
+    }
+    if (status != CPUBIND_PCI_OK)
+        return status;
+    f->has_nodes = f->n_all_node > 0;
+    if (!f->has_nodes) {
+        f->all_node[f->n_all_node++] = 0;
+        return n_online >= 0 ? put_online(r, is) : CPUBIND_PCI_OK;
+    }
+    for (int32_t i = 0; status == CPUBIND_PCI_OK && i < f->n_all_node; i++)
+        status = read_node_cpus(r, f->all_node[i]);
+    if (status == CPUBIND_PCI_OK && n_online >= 0)
+        status = judge_online(r, is);
+    return status == CPUBIND_PCI_OK ? read_all_distances(r) : status;
+}
+
+/* == Allowed CPUs and cores ================================================= */
+
+/* Takes one list of siblings: the cores of its allowed CPUs, the number of each being the first
+ * CPU of the list. */
+static cpubind_pci_status take_siblings(pci_reader *r, int32_t cpu, const int32_t *sibling,
+                                        int32_t n, int32_t *core_of)
+{
+    const cpubind_pci_facts *f = r->facts;
+    const char *what = "the list lacks the CPU whose list it is";
+    for (int32_t i = 0; i < n; i++) {
+        if (!pci_is_online(f, sibling[i]))
+            continue;
+        if (sibling[i] == cpu)
+            what = NULL;
+        if (f->node_of[sibling[i]] != f->node_of[cpu])
+            what = "the CPUs of a core are on two nodes";
+        else if (core_of[sibling[i]] >= 0 && core_of[sibling[i]] != sibling[0])
+            what = "a CPU of the list is in the list of another core";
+        if (what && sibling[i] >= cpu)
+            break;
+        core_of[sibling[i]] = sibling[0];
+    }
+    return what ? fail_again(r, cpu_path(r, cpu, "topology/thread_siblings_list"), what)
+                : CPUBIND_PCI_OK;
 }
 
 /* Numbers the core of each allowed CPU by the first CPU of the core. Where one CPU has no such
  * file, every CPU is a core of its own. */
 static cpubind_pci_status read_cores(pci_reader *r, const int32_t *cpu, int32_t n)
 {
+    cpubind_pci_facts *f = r->facts;
     int32_t *core = cpubind_arena_ints(r->arena, n);
-    if (!core)
+    int32_t *core_of = cpubind_arena_ints(r->arena, f->n_cpu_id);
+    int32_t active;
+    cpubind_pci_status status = pci_read_number(r, INPUT_SMT, 1, &active);
+    if (!core || !core_of)
         return CPUBIND_PCI_NO_MEMORY;
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < f->n_cpu_id; i++)
+        core_of[i] = -1;
+    for (int32_t i = 0; status == CPUBIND_PCI_OK && i < n; i++) {
         int32_t *sibling, n_sibling;
-        const cpubind_pci_status status = pci_read_cpus(
-            r, siblings_path(r, cpu[i]), cpubind_cpulist_parse, &sibling, &n_sibling);
-        if (status != CPUBIND_PCI_OK || n_sibling <= 0)
+        status = pci_read_cpus(r, cpu_path(r, cpu[i], "topology/thread_siblings_list"),
+                               cpubind_cpulist_parse, &sibling, &n_sibling);
+        if (status == CPUBIND_PCI_OK && n_sibling < 0) {
+            f->lacks_cores = active != 0;
             return status;
-        core[i] = sibling[0];
+        }
+        if (status == CPUBIND_PCI_OK)
+            status = take_siblings(r, cpu[i], sibling, n_sibling, core_of);
+        core[i] = core_of[cpu[i]];
     }
-    r->facts->host.core = core;
+    if (status == CPUBIND_PCI_OK)
+        f->host.core = core;
+    return status;
+}
+
+/* Finds the sockets of the nodes with CPUs, each by the first online CPU of the node. Where that
+ * of one node is not known, or the kernel has -1 for it, none is. */
+static cpubind_pci_status read_sockets(pci_reader *r)
+{
+    cpubind_pci_facts *f = r->facts;
+    int32_t *socket = cpubind_arena_ints(r->arena, f->host.n_node);
+    if (!socket)
+        return CPUBIND_PCI_NO_MEMORY;
+    for (int32_t i = 0; i < f->host.n_node; i++) {
+        int32_t cpu = 0;
+        cpubind_pci_status status;
+        while (f->node_of[cpu] != f->host.node_id[i])
+            cpu++;
+        status = pci_read_number(r, cpu_path(r, cpu, "topology/physical_package_id"), -1,
+                                 &socket[i]);
+        if (status != CPUBIND_PCI_OK || socket[i] < 0)
+            return status;
+    }
+    f->host.socket = socket;
     return CPUBIND_PCI_OK;
 }
 
@@ -270,6 +390,7 @@ static cpubind_pci_status make_host(pci_reader *r, const int32_t *cpu, int32_t n
     f->host.node_id = node_id;
     f->host.n_node = n_node;
     f->host.distance = distance;
+    f->lacks_distances = !distance && n_node > 1;
     return CPUBIND_PCI_OK;
 }
 
@@ -306,6 +427,7 @@ cpubind_pci_status cpubind_priv_pci_read_allowed(pci_reader *r)
     if (status != CPUBIND_PCI_OK)
         return status;
     if (n < 0) {
+        f->lacks_status = 1;
         cpu = cpubind_arena_ints(r->arena, f->n_cpu_id);
         if (!cpu)
             return CPUBIND_PCI_NO_MEMORY;
@@ -318,5 +440,7 @@ cpubind_pci_status cpubind_priv_pci_read_allowed(pci_reader *r)
     status = make_host(r, cpu, n_kept);
     if (status == CPUBIND_PCI_OK && r->request->wants_cores)
         status = read_cores(r, cpu, n_kept);
+    if (status == CPUBIND_PCI_OK && r->request->wants_cores && f->has_nodes)
+        status = read_sockets(r);
     return status;
 }

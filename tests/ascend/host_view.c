@@ -125,11 +125,13 @@ static cpubind_input read_node(view_source *s, const char *rest)
         return no_answer(CPUBIND_INPUT_ABSENT, 0);
     if (strcmp(leaf, "/cpulist") == 0) {
         view_put_line(s, &h->node[i].online);
-    } else if (strcmp(leaf, "/distance") == 0 && h->socket_nodes > 0) {
+    } else if (strcmp(leaf, "/distance") == 0 && h->socket_nodes > 0 &&
+               h->lacks != LACKS_DISTANCES) {
         for (int32_t k = 0; k < h->n_node; k++) {
             const int32_t is_same = i / h->socket_nodes == k / h->socket_nodes;
+            const int32_t more = h->lacks == ODD_DISTANCES && i > k ? 1 + 3 * i % 7 : 0;
             view_put(s, k > 0 ? " " : "");
-            view_put_number(s, i == k ? 10 : is_same ? 12 : 32);
+            view_put_number(s, i == k ? 10 : (is_same ? 12 : 32) + more);
         }
         view_put(s, "\n");
     } else {
@@ -144,9 +146,16 @@ static cpubind_input read_cpu(view_source *s, const char *rest)
 {
     const random_host *h = s->view->host;
     const int32_t start = s->used, cpu = (int32_t)strtol(rest, NULL, 10);
-    if (cpu < 0 || cpu >= HOST_CPUS || !bits_has(&h->online, cpu))
+    if (cpu < 0 || cpu >= HOST_CPUS ||
+        (!bits_has(&h->online, cpu) && !bits_has(&h->offline, cpu)))
         return no_answer(CPUBIND_INPUT_ABSENT, 0);
-    if (strstr(rest, "/topology/thread_siblings_list")) {
+    if (strstr(rest, "/online") && cpu > 0) {
+        view_put(s, bits_has(&h->online, cpu) ? "1\n" : "0\n");
+        return answer_from(s, start);
+    }
+    if (!bits_has(&h->online, cpu))
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    if (strstr(rest, "/topology/thread_siblings_list") && h->lacks != LACKS_SIBLINGS) {
         const int32_t first =
             h->siblings == 1 ? cpu / h->threads * h->threads : cpu % h->siblings;
         cpu_bits set;
@@ -286,25 +295,29 @@ static cpubind_input list_well(view_source *s, const char *name)
 
 /* == The source ============================================================= */
 
+/* A "*" in the failing name stands for any bytes. */
 static int32_t is_failing(const host_view *v, const char *name)
 {
     const char *star = strchr(v->failing, '*');
+    const size_t n = strlen(name), rest = star ? strlen(star + 1) : 0;
     if (v->failure == FAILURE_NONE)
         return 0;
-    return star ? strncmp(name, v->failing, (size_t)(star - v->failing)) == 0
-                : strcmp(name, v->failing) == 0;
+    if (!star)
+        return strcmp(name, v->failing) == 0;
+    return strncmp(name, v->failing, (size_t)(star - v->failing)) == 0 && n >= rest &&
+           strcmp(name + n - rest, star + 1) == 0;
 }
 
 /* Whether an input may be absent in one view alone: a folder or a file that a container may not
- * have. Each PCI function, each node and each CPU has its attributes, each process has /dev,
- * and npu-smi is there with all of its commands or not at all. */
+ * have. Each PCI function has its attributes, the driver its class, each process /dev, and npu-smi
+ * is there with all of its commands or not at all. */
 static int32_t can_be_absent(const char *name)
 {
     const char *rest = after(name, "sys/bus/pci/devices/");
     if (rest)
         return strstr(rest, "/d") && !strstr(rest, "/device");
-    return !after(name, "sys/devices/system/node/") && !after(name, "cmd/") &&
-           !after(name, "sys/devices/system/cpu/cpu") && strcmp(name, "dev") != 0;
+    return !after(name, "cmd/") && !after(name, "sys/class/devdrv-class") &&
+           strcmp(name, "dev") != 0;
 }
 
 /* Whether an input may be empty: not the folder of the device nodes, without which npu-smi does
@@ -312,6 +325,39 @@ static int32_t can_be_absent(const char *name)
 static int32_t can_be_empty(const char *name)
 {
     return strcmp(name, "dev") != 0;
+}
+
+/* Writes another text for an answer: a cpu/online as lxcfs makes it, a node that is far from
+ * itself, a node with the first CPU of another one, a core without the CPU whose it is. */
+static cpubind_input make_odd(view_source *s, const char *name, cpubind_input input)
+{
+    const host_view *v = s->view;
+    const int32_t start = s->used;
+    const char *rest = after(name, "sys/devices/system/");
+    cpu_bits set;
+    memset(&set, 0, sizeof set);
+    if (rest && strcmp(rest, "cpu/online") == 0) {
+        for (int32_t i = bits_count(&v->allowed); i > 0; i--)
+            bits_add(&set, i - 1);
+        view_put_line(s, &set);
+    } else if (rest && strstr(rest, "/distance")) {
+        for (int32_t i = 0; i < v->host->n_node; i++)
+            view_put(s, after(rest, "node/node0/") && i == 0 ? "90 " : "60 ");
+        view_put(s, "\n");
+    } else if (rest && strstr(rest, "/cpulist")) {
+        set = v->host->online;
+        view_put_line(s, &set);
+    } else if (rest && strstr(rest, "/thread_siblings_list")) {
+        set = v->host->online;
+        for (int32_t cpu = 0; cpu < HOST_CPUS; cpu++)
+            if (cpu == (int32_t)strtol(rest + strlen("cpu/cpu"), NULL, 10))
+                set.word[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
+        view_put_line(s, &set);
+    } else {
+        return no_answer(CPUBIND_INPUT_FAILED, 5);
+    }
+    input = answer_from(s, start);
+    return input;
 }
 
 /* Makes an answer fail. An input that is absent in this view stays so. */
@@ -343,6 +389,8 @@ static cpubind_input fail_answer(view_source *s, const char *name, cpubind_input
             return no_answer(CPUBIND_INPUT_FAILED, 5);
         input.len = input.len * v->cut / 256;
         break;
+    case FAILURE_ODD:
+        return make_odd(s, name, input);
     default:
         return no_answer(CPUBIND_INPUT_FAILED, 5);
     }

@@ -29,7 +29,8 @@ typedef enum view_failure {
     FAILURE_TOO_LONG = 3,
     FAILURE_EMPTY = 4,
     FAILURE_CUT = 5,
-    FAILURE_ABSENT = 6
+    FAILURE_ABSENT = 6,
+    FAILURE_ODD = 7 /* it contradicts itself, or another input of this view */
 } view_failure;
 
 enum { VIEW_NAME = 96, VIEW_VISIBLE = 64, VIEW_EXCLUDED = HOST_NODES };

@@ -300,6 +300,7 @@ void random_host_make(draws *d, random_host *out)
     h->socket_nodes = draw(d, 5);
     h->has_smt_file = draw(d, 2);
     order_functions(h);
+    h->lacks = (host_lack)(draw(d, 12) % 9 % 4);
 }
 
 /* == Questions ============================================================== */

@@ -92,6 +92,13 @@ typedef struct host_function {
     int32_t irq;            /* number of its first interrupt */
 } host_function;
 
+typedef enum host_lack {
+    LACKS_NOTHING = 0,
+    LACKS_DISTANCES = 1,
+    LACKS_SIBLINGS = 2,
+    ODD_DISTANCES = 3 /* farther in one direction */
+} host_lack;
+
 typedef struct random_host {
     cpubind_device_type type;
     int32_t npus_per_card;
@@ -107,6 +114,7 @@ typedef struct random_host {
     int32_t siblings;       /* distance between the two threads of a core */
     int32_t socket_nodes;   /* nodes of a socket; 0: no input tells distances and sockets */
     int32_t has_smt_file;   /* smt/active of the kernel */
+    host_lack lacks;        /* what its kernel does not show any process, or shows oddly */
     int32_t has_other_type; /* another product is on the bus */
 
     host_node node[HOST_NODES]; /* by ascending id; the first is node 0 */

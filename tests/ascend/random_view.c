@@ -144,6 +144,11 @@ static const char *const inputs[] = {
     "sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
     "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
     "sys/devices/system/node/node%n/distance",
+    "sys/devices/system/node/node*/distance",
+    "sys/devices/system/cpu/cpu*/topology/thread_siblings_list",
+    "sys/devices/system/cpu/cpu*/topology/physical_package_id",
+    "sys/devices/system/cpu/cpu*",
+    "sys/devices/system/node/online",
 };
 
 enum { N_INPUT = sizeof inputs / sizeof inputs[0] };
@@ -263,9 +268,9 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
 static void draw_view(draws *d, const random_host *h, const shared_options *o, int32_t index,
                       host_view *v)
 {
-    static const uint8_t failures[] = {FAILURE_ERROR, FAILURE_TIMEOUT, FAILURE_TOO_LONG,
-                                       FAILURE_CUT,   FAILURE_CUT,     FAILURE_EMPTY,
-                                       FAILURE_ABSENT};
+    static const uint8_t failures[] = {FAILURE_ERROR,  FAILURE_TIMEOUT, FAILURE_TOO_LONG,
+                                       FAILURE_CUT,    FAILURE_CUT,     FAILURE_EMPTY,
+                                       FAILURE_ABSENT, FAILURE_ODD,     FAILURE_ABSENT};
     int32_t has_failure, kind, input, number;
     memset(v, 0, sizeof *v);
     v->host = h;

@@ -130,6 +130,7 @@ TEST(slices_go_by_phy_id_among_the_npus_of_the_host)
     attempt a;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-19\n");
     set(&h, "sys/devices/system/node/node1/cpulist", "8-19\n");
+    set(&h, "sys/devices/system/node/node2/cpulist", "20-23\n");
     set(&h, "cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t1        0         0               2             Ascend910\n"
@@ -312,6 +313,8 @@ TEST(offline_cpus_are_left_out_and_do_not_make_a_node)
     attempt a;
     set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
     set(&h, "sys/devices/system/cpu/online", "0-5,8-15\n"); /* node 2 is off */
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-5\n");
+    set(&h, "sys/devices/system/node/node2/cpulist", "\n");
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
     assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
@@ -331,6 +334,7 @@ TEST(old_kernels_show_masks_and_cpus_one_by_one)
     take_away(&h, "sys/devices/system/node/node2/cpulist");
     set(&h, "sys/devices/system/node/node0/cpumap", "00000000,000000ff\n");
     set(&h, "sys/devices/system/node/node1/cpumap", "00000000,0000ff00\n");
+    set(&h, "sys/devices/system/node/node2/cpumap", "00000000,00000000\n");
     set(&h, "sys/devices/system/cpu/",
         "cpu0\ncpu1\ncpu10\ncpu11\ncpu12\ncpu13\ncpu14\ncpu15\ncpu2\ncpu3\ncpu4\ncpu5\n"
         "cpu6\ncpu7\ncpu8\ncpu9\ncpufreq\ncpuidle\n");
@@ -690,6 +694,8 @@ TEST(a_difference_in_offline_cpus_does_not_count)
     cpubind_request request = ask_nothing();
     attempt a;
     set(&h, "sys/devices/system/cpu/online", "0-6,9-13,16-23\n");
+    set(&h, "sys/devices/system/node/node0/cpulist", "0-6\n");
+    set(&h, "sys/devices/system/node/node1/cpulist", "9-13\n");
     set(&h, PCI_4 "local_cpulist", "9-13\n");
     set(&h, PCI_6 "local_cpulist", "0-8\n"); /* 7 and 8 are off: npu-smi has the one */
     a = try(&h, &request);
@@ -841,6 +847,7 @@ TEST(a_list_of_all_cpus_or_of_none_does_not_count)
         memory_host h = kernel_a2();
         attempt a;
         set(&h, "sys/devices/system/cpu/online", i < 2 ? "0-23\n" : "0-14,16-23\n");
+        set(&h, "sys/devices/system/node/node1/cpulist", i < 2 ? "8-15\n" : "8-14\n");
         take_away(&h, PCI_4 "numa_node");
         take_away(&h, PCI_6 "numa_node");
         set(&h, PCI_4 "local_cpulist", lists[i]);

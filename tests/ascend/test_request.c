@@ -303,6 +303,7 @@ TEST(an_excluded_cpu_that_is_offline_is_not_warned_of)
     memory_host h = host_a2(&request);
     attempt a;
     set(&h, "sys/devices/system/cpu/online", "0-28\n");
+    set(&h, "sys/devices/system/cpu/cpu29/online", "0\n");
     a = try(&h, &request);
     assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
     drop(&a);
@@ -339,6 +340,8 @@ TEST(the_refusal_without_cpus_names_the_exclusion)
     assert_string_equal(a.problem.what, "every allowed CPU that is online is excluded");
     drop(&a);
     set(&h, "sys/devices/system/cpu/online", "0-4\n"); /* and not because of the exclusion */
+    set(&h, "sys/devices/system/cpu/cpu5/online", "0\n");
+    set(&h, "sys/devices/system/cpu/cpu6/online", "0\n");
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
     assert_string_equal(a.problem.what, "no allowed CPU is online");

@@ -20,7 +20,8 @@
 typedef enum excuse_side {
     IN_BOTH, /* both plans must have a warning of the row */
     IN_ONE,  /* one is enough: the other process sees the host well, and cannot know of it */
-    BY_HAND  /* IN_ONE, of a process with --facts npu-smi, as its user says */
+    BY_HAND, /* IN_ONE, of a process with --facts npu-smi, as its user says */
+    ALONE    /* one has it, and the other has not: where both lack the input, they agree */
 } excuse_side;
 
 /* The table of what excuses a pair of plans that would break the law: warnings that say that
@@ -38,6 +39,8 @@ static const struct {
     {W(NO_CENSUS), IN_ONE, "/sys shows this process no PCI bus"},
     {W(NO_NODES), IN_ONE, "/sys shows this process no node"},
     {W(NO_STATUS), IN_ONE, "/proc does not show this process its CPUs"},
+    {W(NO_DISTANCES), IN_ONE, "/sys shows this process no distances between nodes"},
+    {W(NO_CORES), ALONE, "/sys shows this process no cores"},
     {W(ONLY_LOGIC_IDS), BY_HAND, "slices by logic ids, with --facts npu-smi"},
 };
 
@@ -233,6 +236,9 @@ static int32_t is_fair(const host_view *v)
     for (int32_t i = 0; i < h->n_npu; i++)
         if (h->npu[i].state == NPU_OFF_BUS || h->npu[i].state == NPU_LOST)
             return 0;
+    /* Clusters need the threads of a core. */
+    if (h->type == CPUBIND_TYPE_950 && h->lacks == LACKS_SIBLINGS)
+        return 0;
     /* A 950 on node 0 takes CPUs of the UVB threads, which keep and refuse do not give. */
     for (int32_t i = 0; i < h->n_npu && q->overlap != CPUBIND_OVERLAP_RESOLVE; i++)
         if (h->type == CPUBIND_TYPE_950 && random_host_home(h, i) == 0)
@@ -264,10 +270,12 @@ static int32_t has_excuse(const law_case *c, int32_t view, int32_t row)
 /* The row that excuses a pair, or -1. */
 static int32_t find_excuse(const law_case *c, int32_t i, int32_t k)
 {
-    for (int32_t row = 0; row < N_EXCUSE; row++)
-        if (has_excuse(c, i, row) + has_excuse(c, k, row) >=
-            (excuses[row].side == IN_BOTH ? 2 : 1))
+    for (int32_t row = 0; row < N_EXCUSE; row++) {
+        const int32_t n = has_excuse(c, i, row) + has_excuse(c, k, row);
+        if (n >= (excuses[row].side == IN_BOTH ? 2 : 1) &&
+            (excuses[row].side != ALONE || n == 1))
             return row;
+    }
     return -1;
 }
 
@@ -452,8 +460,10 @@ static void print_set(FILE *out, const char *before, const cpu_bits *set)
 static void print_host(FILE *out, const random_host *h)
 {
     static const char *const states[] = {"", " silent", " lost", " off the bus"};
-    (void)fprintf(out, "host: %s, %d threads a core, %d nodes a socket%s%s%s%s%s\n",
-                  cpubind_type_word(h->type), h->threads, h->socket_nodes,
+    static const char *const lacks[] = {"", ", no distances", ", no lists of siblings",
+                                        ", odd distances"};
+    (void)fprintf(out, "host: %s, %d threads a core, %d nodes a socket%s%s%s%s%s%s\n",
+                  cpubind_type_word(h->type), h->threads, h->socket_nodes, lacks[h->lacks],
                   h->is_vm ? ", vm" : "", h->has_mailbox ? ", mailboxes" : "",
                   h->has_driver ? ", driver files" : "",
                   h->has_column ? ", affinity column" : "", h->has_buses ? "" : ", no Bus-Id");
@@ -482,8 +492,8 @@ static void print_host(FILE *out, const random_host *h)
 static void print_view(FILE *out, char name, const host_view *v)
 {
     static const char *const tables[] = {"whole", "wide", "none", "cut"};
-    static const char *const failures[] = {"",         "fails",  "hangs",    "is too long",
-                                           "is empty", "is cut", "is absent"};
+    static const char *const failures[] = {"",         "fails",  "hangs",     "is too long",
+                                           "is empty", "is cut", "is absent", "is odd"};
     const cpubind_request *q = &v->request;
     (void)fprintf(out, "view %c: %s%s%s, phy", name, v->is_container ? "container" : "host",
                   v->is_root ? " as root" : "",

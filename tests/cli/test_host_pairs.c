@@ -5,6 +5,7 @@
  * pair of a host and a container is a row of a table here.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -121,9 +122,11 @@ TEST(plans_that_share_cpus_carry_a_warning)
     for (size_t i = 0; i < 2; i++) {
         json_t *npu, *warnings;
         json_t *body = load(&both[i], &npu);
+        int n = 0;
         warnings = json_object_get(json_object_get(body, "plan"), "warnings");
-        assert_int_equal(json_array_size(warnings), 1);
-        assert_string_equal(json_string_value(json_array_get(warnings, 0)), "partial_cpuset");
+        for (size_t k = 0; k < json_array_size(warnings); k++)
+            n += strcmp(json_string_value(json_array_get(warnings, k)), "partial_cpuset") == 0;
+        assert_int_equal(n, 1);
         json_decref(body);
     }
 }

@@ -366,6 +366,11 @@ TEST(files_that_fail_or_are_damaged_are_no_absent_files)
                  {"sys/devices/system/node/node0/distance", "10\n"},
                  {"sys/devices/system/node/node0/distance", "10 21 30\n"},
                  {"sys/devices/system/node/node0/distance", "10 0\n"},
+                 {"sys/devices/system/node/node0/distance", "22 21\n"},
+                 {"sys/devices/system/node/node1/cpulist", "7-15\n"},
+                 {"sys/devices/system/node/node0/distance", NULL},
+                 {"sys/devices/system/node/node1/cpulist", NULL},
+                 {"proc/self/status", NULL},
                  {"sys/bus/pci/devices/0000:80:01.0/numa_node", NULL},
                  {"sys/bus/pci/devices/0000:83:00.0/class", NULL},
                  {"sys/devices/system/cpu/online", NULL}};
@@ -378,6 +383,130 @@ TEST(files_that_fail_or_are_damaged_are_no_absent_files)
         assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_UNREADABLE);
         assert_string_equal(h->fault.input, cases[i].name);
         assert_non_null(h->fault.what);
+        free_host(h);
+    }
+}
+
+/* == Inputs of a plan ======================================================= */
+
+#define CPU(n, leaf) "sys/devices/system/cpu/cpu" #n "/" leaf
+#define SIBLINGS     "topology/thread_siblings_list"
+#define SOCKET       "topology/physical_package_id"
+#define NODE(n)      "sys/devices/system/node/node" #n "/"
+#define ONLINE       "sys/devices/system/cpu/online"
+#define STATUS       "proc/self/status"
+#define ALLOW(list)  "Cpus_allowed_list:\t" list "\n"
+
+/* The facts in a word: "allowed CPUs/cores/sockets/distance of two nodes/what is lacking". */
+static void write_facts(const cpubind_pci_facts *f, char *out, size_t size)
+{
+    const cpubind_host *host = &f->host;
+    size_t n = 0;
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%d", i ? "," : "", (int)host->cpu[i]);
+    n += (size_t)snprintf(out + n, size - n, "/");
+    for (int32_t i = 0; host->core && i < host->n_cpu; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%d", i ? "," : "", (int)host->core[i]);
+    n += (size_t)snprintf(out + n, size - n, "/");
+    for (int32_t i = 0; host->socket && i < host->n_node; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%d", i ? "," : "", (int)host->socket[i]);
+    (void)snprintf(out + n, size - n, "/%d/%s%s%s%s",
+                   host->distance && host->n_node > 1 ? (int)host->distance[1] : 0,
+                   f->lacks_status ? "s" : "", f->lacks_distances ? "d" : "",
+                   f->lacks_cores ? "c" : "", f->online_differs ? "o" : "");
+}
+
+/* Two nodes of two cores with two CPUs; text NULL: there is no such file. */
+TEST(each_input_of_a_plan_has_its_rule)
+{
+    static const struct {
+        const char *name;
+        const char *file[8][2];
+        const char *expected; /* as write_facts, or a part of the fault's clause */
+    } cases[] = {
+        {"as it should be", {{NULL, NULL}}, "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6/0,1/21/"},
+        {"no status", {{STATUS, NULL}}, "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6/0,1/21/s"},
+        {"no distances",
+         {{NODE(0) "distance", NULL}, {NODE(1) "distance", NULL}},
+         "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6/0,1/0/d"},
+        {"the distances of one node", {{NODE(1) "distance", NULL}}, "other nodes have"},
+        {"farther in one direction",
+         {{NODE(1) "distance", "30 10\n"}},
+         "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6/0,1/21/"},
+        {"a node nearer than itself", {{NODE(1) "distance", "9 10\n"}}, "nearer than itself"},
+        {"no list of a node", {{NODE(1) "cpulist", NULL}}, "the list of its CPUs is not"},
+        {"a mask of a node in place of a list",
+         {{NODE(1) "cpulist", NULL}, {NODE(1) "cpumap", "000000f0\n"}},
+         "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6/0,1/21/"},
+        {"a CPU on two nodes", {{NODE(1) "cpulist", "3-7\n"}}, "another node, too"},
+        {"no socket of a node",
+         {{CPU(4, SOCKET), NULL}},
+         "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6//21/"},
+        {"a socket that the kernel does not know",
+         {{CPU(4, SOCKET), "-1\n"}},
+         "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6//21/"},
+        {"a damaged socket", {{CPU(4, SOCKET), "x\n"}}, ""},
+        {"no siblings of an allowed CPU",
+         {{CPU(5, SIBLINGS), NULL}},
+         "0,1,2,3,4,5,6,7//0,1/21/c"},
+        {"no siblings of another CPU",
+         {{CPU(5, SIBLINGS), NULL}, {STATUS, ALLOW("0-3")}},
+         "0,1,2,3/0,0,2,2/0,1/21/"},
+        {"siblings that disagree", {{CPU(1, SIBLINGS), "1-2\n"}}, "another core"},
+        {"siblings without the CPU", {{CPU(1, SIBLINGS), "0\n"}}, "lacks the CPU"},
+        {"a core on two nodes", {{CPU(0, SIBLINGS), "0-1,4\n"}}, "on two nodes"},
+        {"no CPU in the list", {{CPU(1, SIBLINGS), "\n"}}, "lacks the CPU"},
+        {"cpu/online lacks allowed CPUs",
+         {{ONLINE, "0-3\n"}, {STATUS, ALLOW("4-7")}},
+         "4,5,6,7/4,4,6,6/0,1/21/o"},
+        {"cpu/online lacks CPUs whose files say that they are online",
+         {{ONLINE, "0-3\n"}, {STATUS, ALLOW("0-3")}, {CPU(6, "online"), "1\n"}},
+         "0,1,2,3/0,0,2,2/0,1/21/o"},
+        {"an old kernel lists an offline CPU",
+         {{ONLINE, "0-6\n"}, {CPU(7, "online"), "0\n"}, {CPU(6, SIBLINGS), "6\n"}},
+         "0,1,2,3,4,5,6/0,0,2,2,4,4,6/0,1/21/"},
+        {"a file of a CPU that is neither 0 nor 1",
+         {{ONLINE, "0-6\n"}, {CPU(7, "online"), "2\n"}},
+         "neither 0 nor 1"},
+        {"a CPU that nothing but its node lists",
+         {{ONLINE, "0-6\n"}, {STATUS, ALLOW("0-3")}},
+         "0,1,2,3/0,0,2,2/0,1/21/"},
+    };
+    static const cpubind_pci_request asked = {.wants_cores = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pci_host *h = new_host();
+        char text[512] = "";
+        put(h, ONLINE, "0-7\n");
+        put(h, STATUS, ALLOW("0-7"));
+        put_node(h, "node0", "0-3\n", "10 21\n");
+        put_node(h, "node1", "4-7\n", "21 10\n");
+        for (int cpu = 0; cpu < 8; cpu++) {
+            static const char *const lists[] = {"0-1\n", "2-3\n", "4-5\n", "6-7\n"};
+            char folder[16];
+            (void)snprintf(folder, sizeof folder, "cpu%d", cpu);
+            put(h, compose(h, "sys/devices/system/cpu", folder, SIBLINGS), lists[cpu / 2]);
+            put(h, compose(h, "sys/devices/system/cpu", folder, SOCKET),
+                cpu < 4 ? "0\n" : "1\n");
+        }
+        for (int k = 0; k < 8 && cases[i].file[k][0]; k++) {
+            int is_there = 0;
+            for (int32_t m = 0; m < h->n; m++)
+                if (strcmp(h->file[m].name, cases[i].file[k][0]) == 0) {
+                    h->file[m].name = cases[i].file[k][1] ? h->file[m].name : "gone";
+                    h->file[m].text = cases[i].file[k][1] ? cases[i].file[k][1] : "";
+                    is_there = 1;
+                }
+            if (!is_there)
+                put(h, cases[i].file[k][0], cases[i].file[k][1]);
+        }
+        if (read_host(h, &asked) == CPUBIND_PCI_OK) {
+            write_facts(&h->facts, text, sizeof text);
+            if (strcmp(text, cases[i].expected) != 0)
+                fail_msg("%s: %s, not %s", cases[i].name, text, cases[i].expected);
+        } else if (strchr(cases[i].expected, '/') ||
+                   !strstr(h->fault.what, cases[i].expected)) {
+            fail_msg("%s: %s: %s", cases[i].name, h->fault.input, h->fault.what);
+        }
         free_host(h);
     }
 }
@@ -808,6 +937,7 @@ int main(void)
         cmocka_unit_test(cpus_that_the_caller_knows_need_the_ids_of_nodes_alone),
         cmocka_unit_test(functions_that_are_named_count_whatever_they_are),
         cmocka_unit_test(files_that_fail_or_are_damaged_are_no_absent_files),
+        cmocka_unit_test(each_input_of_a_plan_has_its_rule),
         cmocka_unit_test(every_arena_that_is_too_small_says_so),
         cmocka_unit_test(cuda_shows_equal_gpus_by_address_and_others_by_speed),
         cmocka_unit_test(gpus_that_the_driver_does_not_list_are_no_devices_of_cuda),
