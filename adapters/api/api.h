@@ -566,8 +566,9 @@ void api_close_bound(api_bound *bound);
 /* "thread"; static storage. */
 const char *api_kind_word(cpubind_item_kind kind);
 
-/* Whether more than a tenth of the own memory is on other nodes. */
-int api_memory_is_wrong(const cpubind_report *report);
+/* Appends why pages stay on other nodes: "the move was interrupted". */
+void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay stay,
+                      api_text *to);
 
 /* Appends items as a table: one row for each, or one row for all that are alike. */
 void api_put_items(api_out *to, const cpubind_report *report, int is_each);

@@ -24,13 +24,6 @@ const char *api_kind_word(cpubind_item_kind kind)
     return words[kind];
 }
 
-int api_memory_is_wrong(const cpubind_report *report)
-{
-    const cpubind_memory_move *memory = &report->memory;
-    return report->has_memory && memory->error == 0 &&
-           memory->result != CPUBIND_MEMORY_NO_NODE && memory->own_left > memory->own / 10;
-}
-
 /* == Items that were skipped or kept ======================================== */
 
 static int is_right_missing(int error)
@@ -293,23 +286,64 @@ static void warn_irqs(const listener *to, const cpubind_report *report)
     warn(to, "irqbalance", &text);
 }
 
-/* Says why own memory stays on other nodes. */
-static void explain_rest(const cpubind_memory_move *memory, api_text *to)
+static void explain_no_room(const cpubind_memory_move *memory, api_text *to)
 {
-    api_add(to, "%lld MiB of memory stay on other nodes: ",
-            (long long)((memory->own_left + MIB - 1) / MIB));
-    if (memory->result == CPUBIND_MEMORY_PART)
-        api_add(to, "a driver has pinned them, or the kernel uses them");
-    else if (memory->result == CPUBIND_MEMORY_LIMIT)
-        api_add(to, "moving them would exceed --memory-limit");
-    else if (memory->result == CPUBIND_MEMORY_TIME)
-        api_add(to, "moving them takes longer than --memory-time allows (%lld s)",
-                (long long)((memory->time_ms + 999) / 1000));
-    else if (memory->result == CPUBIND_MEMORY_NO_ROOM)
+    if (memory->is_node_out)
+        api_add(to, "the kernel finds no free page on node %d", (int)memory->node);
+    else
         api_add(to, "node %d is full but for its reserve of %lld MiB", (int)memory->node,
                 (long long)(memory->reserve / MIB));
+    if (memory->room >= 0)
+        api_add(to, " (%lld MiB are free there)", (long long)(memory->room / MIB));
+}
+
+void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay stay, api_text *to)
+{
+    static const char *const why[CPUBIND_STAY_COUNT] = {
+        [CPUBIND_STAY_SHARED] = "other processes map these pages too",
+        [CPUBIND_STAY_LOCKED] = "the process has locked these mappings",
+        [CPUBIND_STAY_HUGE] = "pages of hugetlbfs",
+        [CPUBIND_STAY_BUSY] = "a driver has pinned them, or the kernel uses them",
+        [CPUBIND_STAY_HIDDEN] = "the kernel does not find them: Linux 6.1 to 6.4 hide pages "
+                                "that NUMA balancing has marked, and pages without access",
+        [CPUBIND_STAY_LIMIT] = "moving them would exceed --memory-limit",
+        [CPUBIND_STAY_STOPPED] = "the move was interrupted"};
+    if (stay == CPUBIND_STAY_NO_ROOM)
+        explain_no_room(memory, to);
+    else if (stay == CPUBIND_STAY_TIME)
+        api_add(to, "moving them takes longer than --memory-time allows (%lld s)",
+                (long long)((memory->time_ms + 999) / 1000));
     else
-        api_add(to, "the move was interrupted; process %d is bound", (int)memory->pid);
+        api_add(to, "%s", why[stay]);
+}
+
+static long long mib_of(int64_t bytes)
+{
+    return (long long)((bytes + MIB - 1) / MIB);
+}
+
+/* Says why own memory stays on other nodes: of each part what was found out. */
+static void explain_rest(const cpubind_memory_move *memory, api_text *to)
+{
+    int n = 0;
+    if (memory->own_left == 0)
+        return;
+    for (int i = CPUBIND_STAY_BUSY; i < CPUBIND_STAY_COUNT; i++)
+        n += memory->stay[i] > 0;
+    api_add(to, "%lld MiB of memory stay on other nodes", mib_of(memory->own_left));
+    for (int i = CPUBIND_STAY_BUSY, k = 0; i < CPUBIND_STAY_COUNT; i++) {
+        if (memory->stay[i] == 0)
+            continue;
+        api_add(to, "%s", k++ ? "; " : ": ");
+        if (n > 1)
+            api_add(to, "%lld MiB: ", mib_of(memory->stay[i]));
+        api_explain_stay(memory, (cpubind_memory_stay)i, to);
+    }
+    if (memory->stay[CPUBIND_STAY_HIDDEN] > 0)
+        api_add(to, "; sysctl kernel.numa_balancing=0, and apply again when the process has "
+                    "used them");
+    if (memory->result == CPUBIND_MEMORY_STOPPED)
+        api_add(to, "; process %d is bound", (int)memory->pid);
 }
 
 static void explain_memory(const cpubind_memory_move *memory, api_text *to)
@@ -342,6 +376,20 @@ static void explain_memory(const cpubind_memory_move *memory, api_text *to)
     }
 }
 
+/* Says what verify does not count as drift. */
+static void explain_left(const cpubind_report *report, api_text *to)
+{
+    const cpubind_memory_move *memory = &report->memory;
+    const int64_t left =
+        report->memory_left < memory->own_left ? report->memory_left : memory->own_left;
+    if (memory->error || memory->result == CPUBIND_MEMORY_NO_NODE || left == 0)
+        return;
+    api_add(to,
+            "%lld MiB of memory are where apply has left them, on other nodes (%s): apply "
+            "again",
+            mib_of(left), cpubind_memory_stay_word(report->left_why));
+}
+
 static void explain_unread_memory(const cpubind_memory_move *memory, api_text *to)
 {
     if (memory->result != CPUBIND_MEMORY_REFUSED)
@@ -372,9 +420,10 @@ static void warn_doubts(const listener *to, const cpubind_memory_move *memory)
 static void warn_memory(const listener *to, const cpubind_report *report)
 {
     api_text text = {"", 0};
-    if (report->has_memory && to->is_reading)
+    if (report->has_memory && to->is_reading) {
         explain_unread_memory(&report->memory, &text);
-    else if (report->has_memory)
+        explain_left(report, &text);
+    } else if (report->has_memory)
         explain_memory(&report->memory, &text);
     if (report->prefer_error)
         api_add(&text,

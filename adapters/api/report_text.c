@@ -133,17 +133,9 @@ static int is_there(const cpubind_memory_move *memory, int32_t node)
 /* Prints how much stays on other nodes for each reason, and how much was moved. */
 static void put_stays(api_out *to, const cpubind_memory_move *memory, int is_each)
 {
-    static const char *const why[] = {
-        [CPUBIND_STAY_SHARED] = "other processes map these pages too",
-        [CPUBIND_STAY_LOCKED] = "the process has locked these mappings",
-        [CPUBIND_STAY_HUGE] = "pages of hugetlbfs",
-        [CPUBIND_STAY_BUSY] = "a driver has pinned them, or the kernel uses them",
-        [CPUBIND_STAY_NO_ROOM] = "the node is full but for its reserve",
-        [CPUBIND_STAY_LIMIT] = "--memory-limit",
-        [CPUBIND_STAY_TIME] = "--memory-time",
-        [CPUBIND_STAY_STOPPED] = "the move was interrupted"};
     api_table table = {.n_column = 3};
     for (int i = 0; i < CPUBIND_STAY_COUNT; i++) {
+        api_text why = {"", 0};
         if (memory->stay[i] == 0)
             continue;
         if (table.n_cell == 0) {
@@ -156,7 +148,8 @@ static void put_stays(api_out *to, const cpubind_memory_move *memory, int is_eac
             api_cell(&table, "<1");
         else
             api_cell(&table, "%lld", (long long)(memory->stay[i] / MIB));
-        api_cell(&table, "%s", why[i]);
+        api_explain_stay(memory, (cpubind_memory_stay)i, &why);
+        api_cell(&table, "%s", why.text);
     }
     if (table.n_cell > 0) {
         api_put_text(to, "\n");
@@ -187,9 +180,9 @@ void api_put_memory(api_out *to, const cpubind_report *report, int is_each)
             api_cell(&table, "%lld", (long long)(memory->before.bytes[i] / MIB));
         api_cell(&table, "%lld", (long long)(memory->after.bytes[i] / MIB));
         api_cell(&table, "%s",
-                 i == memory->node                        ? "belongs here"
-                 : is_each && api_memory_is_wrong(report) ? "wrong"
-                                                          : "");
+                 i == memory->node                                 ? "belongs here"
+                 : is_each && cpubind_bind_memory_is_wrong(report) ? "wrong"
+                                                                   : "");
     }
     api_put_table(to, &table);
     put_stays(to, memory, is_each);

@@ -12,7 +12,7 @@ static int is_drifted(const cpubind_report *report)
     for (int32_t i = 0; i < report->n; i++)
         if (report->item[i].result == CPUBIND_ITEM_WRONG)
             return 1;
-    return api_memory_is_wrong(report);
+    return cpubind_bind_memory_is_wrong(report);
 }
 
 static int print_outcome(const api_options *options, api_bound *bound)

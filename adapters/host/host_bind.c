@@ -570,12 +570,10 @@ void cpubind_host_bind_wake_at(cpubind_host_bind *h, int fd)
 
 static int is_drifted(const cpubind_report *r)
 {
-    const cpubind_memory_move *memory = &r->memory;
     for (int32_t i = 0; i < r->n; i++)
         if (r->item[i].result == CPUBIND_ITEM_WRONG)
             return 1;
-    return r->has_memory && memory->error == 0 && memory->result != CPUBIND_MEMORY_NO_NODE &&
-           memory->own_left > memory->own / 10;
+    return cpubind_bind_memory_is_wrong(r);
 }
 
 static void verify_entry(cpubind_host_bind *h, host_entry *e)

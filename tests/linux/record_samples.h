@@ -56,6 +56,8 @@ static inline void sample_make(cpubind_record *record)
     sample_begin(record);
     record->npu = 3;
     record->memory_node = 3;
+    record->memory_left = 4096;
+    record->left_why = CPUBIND_STAY_TIME;
     record->uvb = sample_set(record, "1-23");
     record->widest = record->before;
     sample_need(cpubind_record_add_rule(record, sys, "acl_thread", sample_set(record, "94")));
@@ -107,7 +109,8 @@ static inline int sample_same(const cpubind_record *a, const cpubind_record *b)
 {
     return a->pid == b->pid && a->start == b->start && strcmp(a->boot, b->boot) == 0 &&
            a->npu == b->npu && strcmp(a->pci, b->pci) == 0 &&
-           a->memory_node == b->memory_node && sample_same_set(a, a->before, b, b->before) &&
+           a->memory_node == b->memory_node && a->memory_left == b->memory_left &&
+           a->left_why == b->left_why && sample_same_set(a, a->before, b, b->before) &&
            sample_same_set(a, a->widest, b, b->widest) &&
            sample_same_set(a, a->main, b, b->main) && sample_same_set(a, a->uvb, b, b->uvb) &&
            sample_same_arrays(a, b);

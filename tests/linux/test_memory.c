@@ -650,6 +650,8 @@ TEST(a_node_keeps_its_reserve)
         assert_int_equal(moved.reserve, 32 * MIB);
         assert_int_equal(moved.moved, (61 - thp) * MIB);
         assert_int_equal(moved.stay[CPUBIND_STAY_NO_ROOM], (39 + thp) * MIB);
+        assert_int_equal(moved.room, (m.room_kb - m.arrived_kb) * KB);
+        assert_int_equal(moved.is_node_out, 0);
     }
     m.room_kb = 0;
 }
@@ -663,6 +665,8 @@ TEST(a_node_that_the_kernel_finds_full_ends_the_move)
     m.fail_error = ENOMEM;
     assert_int_equal(move_to(1, -1, 0), CPUBIND_MEMORY_NO_ROOM);
     assert_int_equal(moved.stay[CPUBIND_STAY_NO_ROOM], 64 * MIB);
+    assert_int_equal(moved.is_node_out, 1);
+    assert_int_equal(moved.room, -1); /* no meminfo */
     assert_int_equal(m.n_move, 2);
 }
 
@@ -798,14 +802,29 @@ TEST(a_call_that_ends_early_is_continued)
 }
 
 /* Linux 6.1 to 6.4 with automatic NUMA balancing: seen in a virtual machine. */
-TEST(pages_that_the_kernel_does_not_find_count_as_busy)
+TEST(pages_that_the_kernel_does_not_find_count_as_hidden)
+{
+    for (int n_pinned = 0; n_pinned < 3; n_pinned++) {
+        four_nodes();
+        memset(m.kind + 20, HIDDEN, 60);
+        memset(m.kind, PINNED, (size_t)n_pinned);
+        assert_int_equal(move_to(2, -1, 0), CPUBIND_MEMORY_PART);
+        assert_int_equal(moved.stay[CPUBIND_STAY_HIDDEN], 60 * 4 * KB);
+        assert_int_equal(moved.stay[CPUBIND_STAY_BUSY], n_pinned * 4 * KB);
+        assert_int_equal(moved.own_left, (60 + n_pinned) * 4 * KB);
+        assert_int_equal(moved.moved, 1680 * KB - (60 + n_pinned) * 4 * KB);
+    }
+}
+
+/* Pages of a move that was ended may be anywhere: those that were not found, too. */
+TEST(pages_that_are_not_found_are_part_of_the_rest_of_a_move_that_ended)
 {
     four_nodes();
     memset(m.kind + 20, HIDDEN, 60);
-    assert_int_equal(move_to(2, -1, 0), CPUBIND_MEMORY_PART);
-    assert_int_equal(moved.stay[CPUBIND_STAY_BUSY], 60 * 4 * KB);
-    assert_int_equal(moved.own_left, 60 * 4 * KB);
-    assert_int_equal(moved.moved, 1680 * KB - 60 * 4 * KB);
+    assert_int_equal(move_to(2, 400 * KB, 0), CPUBIND_MEMORY_LIMIT);
+    assert_int_equal(moved.stay[CPUBIND_STAY_HIDDEN], 0);
+    assert_int_equal(moved.stay[CPUBIND_STAY_LIMIT], 1680 * KB - moved.moved);
+    assert_int_equal(moved.own_left, 1680 * KB - moved.moved);
 }
 
 TEST(pages_that_were_busy_are_moved_in_a_later_round)
@@ -1442,7 +1461,8 @@ int main(void)
         EACH(without_the_right_to_move_all_own_pages_are_moved),
         EACH(pinned_pages_stay_and_are_counted),
         EACH(a_call_that_ends_early_is_continued),
-        EACH(pages_that_the_kernel_does_not_find_count_as_busy),
+        EACH(pages_that_the_kernel_does_not_find_count_as_hidden),
+        EACH(pages_that_are_not_found_are_part_of_the_rest_of_a_move_that_ended),
         EACH(pages_that_were_busy_are_moved_in_a_later_round),
         EACH(a_refusal_of_any_call_ends_the_move_and_is_reported),
         EACH(an_interrupted_call_is_repeated),

@@ -156,6 +156,10 @@ static void random_state(cpubind_record *s)
                                                                 (int32_t)random_below(32),
                                                                 (int32_t)random_below(8)});
     s->memory_node = (int32_t)random_below(9) - 1;
+    if (random_below(2)) {
+        s->memory_left = 1 + (int64_t)random_below(1u << 31);
+        s->left_why = (cpubind_memory_stay)random_below(CPUBIND_STAY_COUNT);
+    }
     s->before = random_set(s);
     s->main = random_set(s);
     s->uvb = random_below(2) ? random_set(s) : CPUBIND_CPUSET_NONE;
@@ -201,6 +205,7 @@ TEST(the_largest_numbers_are_read_back)
     s.start = UINT64_MAX;
     s.npu = INT32_MAX;
     s.memory_node = INT32_MAX;
+    s.memory_left = INT64_MAX;
     s.before = sample_set(&s, "0-65535");
     const cpubind_record_irq irq = {
         INT32_MAX, {"ffffffff:ff:1f.7", "a", INT32_MAX}, CPUBIND_IRQ_CQ, 65535};
@@ -509,6 +514,16 @@ TEST(an_impossible_line_is_damage)
         {"npu 3", "npu  3", "npu", 6},
         {"npu 3", "# npu 3", "line", 6},
         {"memory 2", "memory 2 3", "memory", 7},
+        /* memory that was left, and why */
+        {"memory 2\n", "left 4096 time\nmemory 2\n", "memory", 8},
+        {"memory 2\n", "left 4096 time\nleft 4096 time\n", "left", 8},
+        {"memory 2\n", "left 0 time\n", "left", 7},
+        {"memory 2\n", "left -1 time\n", "left", 7},
+        {"memory 2\n", "left 9223372036854775808 time\n", "left", 7},
+        {"memory 2\n", "left 4096\n", "left", 7},
+        {"memory 2\n", "left 4096 times\n", "left", 7},
+        {"memory 2\n", "left 4096 time 1\n", "left", 7},
+        {"memory 2\n", "left time 4096\n", "left", 7},
         /* no address as the kernel writes it */
         {"npu 3", "pci 3", "pci", 6},
         {"npu 3", "pci c1:00.0", "pci", 6},

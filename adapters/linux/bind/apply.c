@@ -19,6 +19,22 @@
 
 /* == Memory ================================================================= */
 
+/* Records what a move has left on other nodes, so that verify does not call it a drift. */
+static void record_left(cpubind_binding *b)
+{
+    const cpubind_memory_move *move = &b->report.memory;
+    cpubind_memory_stay why = CPUBIND_STAY_BUSY;
+    for (int i = CPUBIND_STAY_BUSY; i < CPUBIND_STAY_COUNT; i++)
+        if (move->stay[i] > move->stay[why])
+            why = (cpubind_memory_stay)i;
+    if (move->error || move->own_left == 0)
+        return;
+    b->record.memory_left = move->own_left;
+    b->record.left_why = why;
+    b->is_dirty = 1;
+    (void)cpubind_write_record(b);
+}
+
 static void move_memory(cpubind_binding *b)
 {
     cpubind_report *r = &b->report;
@@ -41,8 +57,10 @@ static void move_memory(cpubind_binding *b)
         .ctx = b->options.progress_ctx};
     r->has_memory = 1;
     cpubind_memory_migrate(&b->root, &r->memory);
-    if (r->memory.result != CPUBIND_MEMORY_NO_NODE)
+    if (r->memory.result != CPUBIND_MEMORY_NO_NODE) {
+        record_left(b);
         return;
+    }
     b->record.memory_node = -1; /* nothing for verify to compare */
     b->is_dirty = 1;
     (void)cpubind_write_record(b);

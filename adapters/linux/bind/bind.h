@@ -71,7 +71,8 @@ typedef struct cpubind_memory {
 /* How a move of memory has ended. */
 typedef enum cpubind_memory_result {
     CPUBIND_MEMORY_MOVED = 0,   /* all that was to be moved is on the node */
-    CPUBIND_MEMORY_PART = 1,    /* the kernel could not move some pages: they were busy */
+    CPUBIND_MEMORY_PART = 1,    /* the kernel could not move some pages: they were busy, or it
+                                   did not find them */
     CPUBIND_MEMORY_LIMIT = 2,   /* at the limit of bytes */
     CPUBIND_MEMORY_REFUSED = 3, /* the kernel refused: `error`, `what` */
     CPUBIND_MEMORY_NO_NODE = 4, /* the node has no memory, or the host has one node only:
@@ -87,6 +88,7 @@ typedef enum cpubind_memory_result {
     X(LOCKED, "locked")   /* the process has locked the mapping (mlock) */                     \
     X(HUGE, "huge")       /* pages of hugetlbfs, which each node has a fixed number of */      \
     X(BUSY, "busy")       /* a driver has pinned the page, or the kernel uses it */            \
+    X(HIDDEN, "hidden")   /* pagemap shows the page, and move_pages(2) does not find it */     \
     X(NO_ROOM, "no_room") /* the rest of a move that ended as the result of this name says */  \
     X(LIMIT, "limit")                                                                          \
     X(TIME, "time")                                                                            \
@@ -125,9 +127,12 @@ typedef struct cpubind_memory_move {
     int64_t moved;         /* bytes that were moved */
     int64_t stay[CPUBIND_STAY_COUNT]; /* bytes on other nodes, by the reason why they stay */
     int64_t reserve; /* bytes of the node that a move leaves free; 0: unknown */
+    int64_t room;    /* after NO_ROOM: bytes that are free on the node; -1: unknown */
     int64_t elapsed_ms;
     int32_t is_balancing;  /* automatic NUMA balancing is on: the kernel moves pages, too */
     int32_t pagemap_error; /* errno: own and shared pages cannot be told apart in advance */
+    int32_t is_node_out;   /* after NO_ROOM: the kernel found no page there (ENOMEM); else what
+                              is free is the reserve */
     int32_t error;         /* errno of the refusal, or 0; ESRCH: the process ended */
     const char *what;      /* "move_pages", or the file that could not be read: "numa_maps",
                               "maps", "has_memory"; "memory"; static text, or NULL */
@@ -256,6 +261,9 @@ typedef struct cpubind_report {
     cpubind_no_irq no_irq;             /* why the call looked at no interrupt */
     int32_t memory_node;               /* the node that memory belongs on; -1: none */
     int32_t has_memory;                /* `memory` is filled */
+    int64_t memory_left;               /* verify, of the goal on record: bytes of own memory
+                                          that apply has left on other nodes, and said; else 0 */
+    cpubind_memory_stay left_why;      /* why most of them were left */
     int32_t place_error;               /* errno: the usual folder cannot name the record of
                                           options.record_path; 0: it does */
     int32_t prefer_error;              /* PREFER: errno of set_mempolicy(2), or 0 */
@@ -270,6 +278,10 @@ typedef struct cpubind_report {
     cpubind_memory_move memory; /* with has_memory alone. apply: the move; verify: where memory
                                    is, before == after. The last member, and a long one */
 } cpubind_report;
+
+/* Whether own memory has drifted: more than a tenth of it is on other nodes, what apply has left
+ * there not counted. */
+int cpubind_bind_memory_is_wrong(const cpubind_report *report);
 
 /* == The calls ============================================================== */
 

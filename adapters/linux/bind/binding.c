@@ -31,6 +31,14 @@ const char *cpubind_item_result_word(cpubind_item_result result)
     return "?";
 }
 
+int cpubind_bind_memory_is_wrong(const cpubind_report *report)
+{
+    const cpubind_memory_move *memory = &report->memory;
+    const int64_t wrong = memory->own_left - report->memory_left;
+    return report->has_memory && memory->error == 0 &&
+           memory->result != CPUBIND_MEMORY_NO_NODE && wrong > memory->own / 10;
+}
+
 const char *cpubind_memory_stay_word(cpubind_memory_stay stay)
 {
 #define CPUBIND_X(name, word) word,

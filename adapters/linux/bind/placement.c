@@ -31,6 +31,7 @@ cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goa
     r->npu = goal->npu;
     memcpy(r->pci, goal->pci, sizeof r->pci);
     r->memory_node = goal->memory_node;
+    r->memory_left = 0;
     r->n_rule = 0;
     r->uvb = CPUBIND_CPUSET_NONE;
     why = set_of(b, goal->main, &r->main);

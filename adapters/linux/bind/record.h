@@ -72,6 +72,8 @@ typedef struct cpubind_record {
     int32_t widest; /* all CPUs that its cpuset gave then; NONE: not known */
     int32_t main;
     int32_t memory_node; /* or -1 */
+    int64_t memory_left; /* bytes of own memory that apply has left on other nodes */
+    cpubind_memory_stay left_why;
     int32_t uvb;
     cpubind_record_rule *rule;
     int32_t n_rule, cap_rule;

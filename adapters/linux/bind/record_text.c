@@ -16,6 +16,8 @@
  *     npu N                                  its NPU
  *     pci ADDRESS                            its device that is no NPU, as /sys names it
  *     memory N                               its memory node
+ *     left BYTES WORD                        own memory that apply has left on other nodes, and
+ *                                            why: a word of CPUBIND_MEMORY_STAY_LIST
  *     uvb LIST                               its CPUs for UVB polling threads
  *     rule LIST|- PATTERN                    its threads of some names; the first rule that
  *                                            fits counts; -: they are left where they are
@@ -26,8 +28,8 @@
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * process, before, main and sum are there once; boot, namespace, widest, npu, pci, memory and
- * uvb at most once; the others any number of times. Numbers are decimal without leading zeros,
+ * process, before, main and sum are there once; boot, namespace, widest, npu, pci, memory, left
+ * and uvb at most once; the others any number of times. Numbers are decimal without leading zeros,
  * a LIST is as the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or
  * PATTERN each byte that is not '!' to '~', and each '%', is %xx with two lower-case digits. So
  * there is one text for a record, and each other text is refused: cut, reordered, doubled or
@@ -65,6 +67,9 @@ static void put_goal(writer *w, const cpubind_record *s)
     }
     if (s->memory_node >= 0)
         put(w, "memory %d\n", (int)s->memory_node);
+    if (s->memory_left > 0)
+        put(w, "left %lld %s\n", (long long)s->memory_left,
+            cpubind_memory_stay_word(s->left_why));
     if (s->uvb != CPUBIND_CPUSET_NONE)
         put(w, "uvb %s\n", list_of(w, s->uvb));
     for (int32_t i = 0; i < s->n_rule; i++) {
@@ -163,6 +168,23 @@ static int read_memory(reader *r)
     return read_id(r, 0, INT32_MAX, &r->record->memory_node);
 }
 
+static int read_left(reader *r)
+{
+    static const char *const words[] = {
+#define CPUBIND_X(name, word) word,
+        CPUBIND_MEMORY_STAY_LIST(CPUBIND_X)
+#undef CPUBIND_X
+            NULL};
+    uint64_t bytes;
+    int stay;
+    if (!read_number(r, INT64_MAX, &bytes) || bytes == 0)
+        return 0;
+    stay = read_one_of(r, words);
+    r->record->memory_left = (int64_t)bytes;
+    r->record->left_why = (cpubind_memory_stay)stay;
+    return stay >= 0;
+}
+
 static int read_uvb(reader *r)
 {
     return read_list(r, &r->record->uvb);
@@ -228,6 +250,7 @@ static const struct line_kind {
     {"npu", 0, read_npu},
     {"pci", 0, read_pci},
     {"memory", 0, read_memory},
+    {"left", 0, read_left},
     {"uvb", 0, read_uvb},
     {"rule", REPEATED, read_rule},
     {"placed", REPEATED, read_placed},

@@ -107,6 +107,8 @@ static void measure_memory(cpubind_binding *b)
     if (b->options.memory == CPUBIND_MEMORY_NONE || b->record.memory_node < 0)
         return;
     r->memory_node = b->record.memory_node;
+    r->memory_left = b->record.memory_left;
+    r->left_why = b->record.left_why;
     r->has_memory = 1;
     r->memory = (cpubind_memory_move){
         .pid = b->options.pid,

@@ -100,7 +100,8 @@ static int must_end(walk *w)
 /* == The room of a node ===================================================== */
 
 /* Free bytes of the node that may be filled: without its reserve. Half of the pages of files
- * counts as free: the kernel drops them when it needs room. INT64_MAX: not known. */
+ * counts as free: the kernel drops them when it needs room. INT64_MAX: not known. What is free
+ * with the reserve is noted. */
 static int64_t read_room(walk *w)
 {
     char name[64];
@@ -114,8 +115,9 @@ static int64_t read_room(walk *w)
         (void)cpubind_kb_find(bytes.data, bytes.len, "Active(file)", &active, NULL);
         (void)cpubind_kb_find(bytes.data, bytes.len, "Inactive(file)", &inactive, NULL);
         w->move->reserve = least(RESERVE_BYTES, total * 1024 / RESERVE_PART);
-        room = (free_kb + least(active, total) / 2 + least(inactive, total) / 2) * 1024 -
-               w->move->reserve;
+        w->move->room =
+            (free_kb + least(active, total) / 2 + least(inactive, total) / 2) * 1024;
+        room = w->move->room - w->move->reserve;
     }
     cpubind_bytes_free(&bytes);
     return room < 0 ? 0 : room;
@@ -160,6 +162,14 @@ static int32_t fit(const walk *w, int32_t n, int64_t bytes, int64_t slack)
     return (end - cut) * w->page_bytes <= slack ? end : begin;
 }
 
+/* Ends the walk for want of room, and notes what is free now. */
+static void end_without_room(walk *w, int is_node_out)
+{
+    (void)read_room(w);
+    w->move->is_node_out = is_node_out;
+    end_walk(w, CPUBIND_STAY_NO_ROOM, cpubind_no_fault);
+}
+
 /* Moves the first pages of the batch, which are all on other nodes. Where some cannot be moved,
  * move_pages(2) may end before it has come to all: pages before the last one with a status were
  * tried, and the rest is passed again. */
@@ -202,7 +212,7 @@ static void move_pages(walk *w, int32_t n)
         }
         n = k;
         if (result == -ENOMEM)
-            end_walk(w, CPUBIND_STAY_NO_ROOM, cpubind_no_fault);
+            end_without_room(w, 1);
     }
 }
 
@@ -225,7 +235,7 @@ static void move_within(walk *w, int32_t n)
     if (n_limit < n && n_limit <= n_room)
         end_walk(w, CPUBIND_STAY_LIMIT, cpubind_no_fault);
     else if (n_room < n)
-        end_walk(w, CPUBIND_STAY_NO_ROOM, cpubind_no_fault);
+        end_without_room(w, 0);
     report(w);
 }
 
@@ -434,14 +444,13 @@ static void walk_round(walk *w)
         move->stay[CPUBIND_STAY_SHARED] = away - (w->met - met_own);
     move->stay[CPUBIND_STAY_SHARED] += w->refused;
     rest = w->todo - w->moved - w->busy - move->stay[CPUBIND_STAY_SHARED];
-    if (!is_ended(w) && rest > 0)
-        w->busy += least(rest, w->hidden);
+    w->hidden = is_ended(w) || rest < 0 ? 0 : least(rest, w->hidden);
     move->stay[CPUBIND_STAY_BUSY] = w->busy;
+    move->stay[CPUBIND_STAY_HIDDEN] = w->hidden;
     move->moved += w->moved;
-    rest = w->todo - w->moved - w->busy - w->refused;
     if (w->end != GOES_ON && rest > 0)
         move->stay[w->end] += rest;
-    move->own_left = w->busy + (is_ended(w) && rest > 0 ? rest : 0);
+    move->own_left = w->busy + w->hidden + (is_ended(w) && rest > 0 ? rest : 0);
 }
 
 /* == Reading ================================================================ */
@@ -555,6 +564,7 @@ static walk *begin(cpubind_root *root, cpubind_memory_move *move, int is_looking
     char name[64];
     walk *w = root->sys->malloc(sizeof *w);
     memset((char *)move + in, 0, sizeof *move - in);
+    move->room = -1;
     if (!w) {
         refuse(move, cpubind_fault_of(ENOMEM, "memory"));
         return NULL;
@@ -630,10 +640,11 @@ void cpubind_memory_migrate(cpubind_root *root, cpubind_memory_move *move)
         refuse(move, w->fault);
         if (w->end != GOES_ON)
             move->result = results[w->end];
-        if (!measure(w) || is_ended(w) || w->moved == 0 || w->busy == 0)
+        if (!measure(w) || is_ended(w) || w->moved == 0 || w->busy + w->hidden == 0)
             break;
     }
-    if (move->result == CPUBIND_MEMORY_MOVED && move->stay[CPUBIND_STAY_BUSY])
+    if (move->result == CPUBIND_MEMORY_MOVED &&
+        move->stay[CPUBIND_STAY_BUSY] + move->stay[CPUBIND_STAY_HIDDEN])
         move->result = CPUBIND_MEMORY_PART;
     finish(w);
 }
