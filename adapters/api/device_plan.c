@@ -21,8 +21,8 @@ const char *api_npu_option(const api_options *options)
     const struct {
         int is_given;
         const char *name;
-    } given[] = {{q->n_npu > 0, "--npus"},
-                 {options->one_npu >= 0, "--npu"},
+    } given[] = {{options->one_npu >= 0, "--npu"},
+                 {q->n_npu > 0, "--npus"},
                  {q->only_running, "--running"},
                  {q->visible != NULL, "--visible"},
                  {q->total > 0, "--total"},

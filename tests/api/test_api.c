@@ -17,7 +17,8 @@
 #include "../../cpubind.h"
 #include "../cli/answer.h"
 
-#define A2 "fixtures/hosts/a2-192cpu-8npu"
+#define A2   "fixtures/hosts/a2-192cpu-8npu"
+#define GPUS "fixtures/hosts/gpu-2socket-8h100"
 
 static const char *const none[] = {NULL};
 
@@ -126,6 +127,27 @@ TEST(arrays_tables_and_masks_agree)
     (void)for_each_fixture(check_arrays);
 }
 
+TEST(a_plan_that_names_no_rules_is_cut_by_near)
+{
+    static const struct {
+        const char *host, *option, *rules;
+    } rows[] = {{A2, NULL, "\"rules\": \"near\""},
+                {A2, "rules=reference", "\"rules\": \"reference\""},
+                {GPUS, NULL, "\"rules\": \"near\""},
+                {GPUS, "rules=reference", "\"rules\": \"reference\""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const options[] = {rows[i].option, NULL};
+        cpb_host *host = cpb_host_folder(rows[i].host, NULL);
+        cpb_plan *plan = cpb_plan_make(host, options, NULL);
+        char *text = cpb_plan_format(plan, "json", NULL);
+        assert_non_null(text);
+        assert_non_null(strstr(text, rows[i].rules));
+        cpb_text_free(text);
+        cpb_plan_free(plan);
+        cpb_host_close(host);
+    }
+}
+
 TEST(getters_answer_what_is_not_there)
 {
     cpb_error *error = NULL;
@@ -144,7 +166,7 @@ TEST(getters_answer_what_is_not_there)
     assert_int_equal(cpb_plan_memory_node(plan, 0), -1);
     assert_int_equal(cpb_plan_memory_node(plan, 1), 4);
     assert_int_equal(cpb_plan_quality(plan, -1, "idle"), 0);
-    assert_int_equal(cpb_plan_quality(plan, 1, "near_percent"), 100);
+    assert_int_equal(cpb_plan_quality(plan, 1, "near_percent"), 50);
     assert_int_equal(cpb_plan_quality(plan, 0, "near_percent"), -1);
     assert_int_equal(cpb_plan_quality(plan, -1, "colour"), -1);
     cpb_plan_free(plan);
@@ -280,7 +302,7 @@ TEST(wrong_options_are_usage_errors)
         {"rules", "\"rules\" is no option: one is written key=value"},
         {"=near", "\"=near\" is no option"},
         {"rule=near", "there is no option \"rule\"; did you mean \"rules\" or \"roles\"?"},
-        {"rules=far", "--rules does not know \"far\"; it knows reference, near"},
+        {"rules=far", "--rules does not know \"far\"; it knows near, reference"},
         {"allowed=1-", "character 3: a number belongs here"},
         {"npus=", "--npus names no NPU"},
         {"running=perhaps", "it takes yes or no"},
@@ -312,7 +334,8 @@ TEST(wrong_options_are_usage_errors)
 
 TEST(an_error_has_the_numbers_of_its_problem)
 {
-    const char *const options[] = {"allowed=0-15", "strategy=global_slice", NULL};
+    const char *const options[] = {"allowed=0-15", "rules=reference", "strategy=global_slice",
+                                   NULL};
     cpb_error *error = NULL;
     cpb_host *host = cpb_host_folder(A2, &error);
     assert_null(cpb_plan_make(host, options, &error));
@@ -516,10 +539,16 @@ TEST(a_process_is_bound_verified_bound_again_and_restored)
     cpb_error *error = NULL;
     cpb_host *host = own_host(cpu);
     const pid_t child = start_child();
-    const char *const options[] = {
-        "npu=0", "total=1",     "device-type=950", "strategy=global_slice",
-        allowed, "memory=none", "any-arch=yes",    state,
-        NULL};
+    const char *const options[] = {"npu=0",
+                                   "total=1",
+                                   "device-type=950",
+                                   "rules=reference",
+                                   "strategy=global_slice",
+                                   allowed,
+                                   "memory=none",
+                                   "any-arch=yes",
+                                   state,
+                                   NULL};
     const char *const where[] = {state, NULL};
     cpb_binding *b, *later;
     snprintf(allowed, sizeof allowed, "allowed=%d", (int)cpu[1]);
@@ -656,15 +685,15 @@ TEST(what_cannot_be_bound_is_refused_before_anything_changes)
         const char *option, *code, *words;
     } rows[] = {{"scope=own", "usage", "say which NPU"},
                 {"npu=x", "usage", "--npu is not the logic id"},
-                {"npu=0", "not_arm", "--any-arch"},
+                {"npu=0", "not_arm", "use --rules near"},
                 {"watch=1", "usage", "there is no option \"watch\""}};
     int32_t cpu[2];
     cpb_host *host = own_host(cpu);
     const pid_t child = start_child();
     const int32_t before = cpus_of(child);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *const options[] = {rows[i].option, "total=1", "device-type=950", state,
-                                       NULL};
+        const char *const options[] = {
+            rows[i].option, "rules=reference", "total=1", "device-type=950", state, NULL};
         cpb_error *error = NULL;
 #if defined(__arm__) || defined(__aarch64__)
         if (strcmp(rows[i].code, "not_arm") == 0)
@@ -697,7 +726,8 @@ TEST(a_thread_binds_itself_alone)
     int32_t cpu[2];
     char allowed[32];
     const char *const options[] = {
-        "npus=0", "total=1", "device-type=950", "strategy=global_slice", allowed, NULL};
+        "npus=0", "total=1", "device-type=950", "rules=reference", "strategy=global_slice",
+        allowed,  NULL};
     cpb_host *host = own_host(cpu);
     const int32_t before = cpus_of(0);
     pthread_t thread;
@@ -752,6 +782,7 @@ int main(void)
         cmocka_unit_test(every_fixture_has_the_answer_of_the_command),
         cmocka_unit_test(the_accelerators_of_every_fixture_are_those_of_the_command),
         cmocka_unit_test(arrays_tables_and_masks_agree),
+        cmocka_unit_test(a_plan_that_names_no_rules_is_cut_by_near),
         cmocka_unit_test(getters_answer_what_is_not_there),
         cmocka_unit_test(devices_of_a_class_are_listed),
         cmocka_unit_test(accelerators_of_any_vendor_are_planned),

@@ -56,7 +56,7 @@ static const mistake mistakes[] = {
     {"$C plan @ --root $H --device-type a4", 2, {"it knows auto, a2, a3", "did you mean"}},
     {"$C plan @ --root $H --device-type 910", 2, {"a chip of a2 and of a3"}},
     {"$C plan @ --root $H --scope container", 2, {"it knows auto, cpuset, host, own"}},
-    {"$C plan @ --root $H --rules nearest", 2, {"it knows reference, near"}},
+    {"$C plan @ --root $H --rules nearest", 2, {"it knows near, reference"}},
     {"$C plan @ --root $H --overlap no", 2, {"it knows resolve, keep, refuse"}},
     {"$C plan @ --root $H --npus a,b", 2, {"character 1: a number belongs here"}},
     {"$C plan @ --root $H --npus 0-", 2, {"--npus \"0-\", character 3"}},

@@ -154,7 +154,7 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("plan", "--facts", "sysfs"), 2, "auto, driver, npu-smi");
     expect_refusal(RUN("plan", "--total", "0"), 2, "--total");
     expect_refusal(RUN("plan", "--total", "4097"), 2, "--total");
-    expect_refusal(RUN("plan", "--rules", "best"), 2, "\"best\"; it knows reference, near");
+    expect_refusal(RUN("plan", "--rules", "best"), 2, "\"best\"; it knows near, reference");
     expect_refusal(RUN("plan", "--keep", "0"), 2, "from 1 to 65536, nor a list of CPUs");
     expect_refusal(RUN("plan", "--keep", "x"), 2, "--keep \"x\" is neither");
     expect_refusal(RUN("plan", "--keep", ""), 2, "--keep \"\" is neither");

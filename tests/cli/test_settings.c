@@ -41,7 +41,7 @@ TEST(each_fault_is_named_with_its_place)
          "there is no key \"rule\"; did you mean \"rules\"?"},
         {"\nmemmory-time = 3\n", "line 2, column 1", "did you mean \"memory-time\"?"},
         {"pid = 3\n", "line 1, column 1", "there is no key \"pid\""},
-        {"rules = nearest\n", "line 1, column 9", "it knows reference, near"},
+        {"rules = nearest\n", "line 1, column 9", "it knows near, reference"},
         {"  keep =  0-\n", "line 1, column 11", "keep \"0-\", character 3"},
         {"exclude = x\n", "line 1, column 11", "exclude \"x\", character 1"},
         {"overlap = no\n", "line 1, column 11", "resolve, keep, refuse"},
