@@ -130,6 +130,8 @@ SETUP(set_up)
                                        .sys = &fault_table,
                                        .bind = {.memory = CPUBIND_MEMORY_NONE}};
     f.options.request.is_auto_strategy = 1;
+    f.options.request.rules = CPUBIND_RULES_REFERENCE; /* the masks below are of its pools */
+    f.options.request.has_rules = 1;
     f.options.request.allowed = f.allowed;
     f.options.request.n_allowed = N_CPU;
     return 0;

@@ -57,8 +57,11 @@ static int set_up(void **state)
         "00900000 default file=/dev/shm/x mapmax=2 mapped=50 N0=50 kernelpagesize_kB=4\n";
     const tree_process one = {100, 5, "python3", "0-191", "0::/\n", "RANK=0", 0};
     const tree_process two = {200, 6, "python3", "0-191", "0::/\n", "RANK=1", 0};
-    const cpubind_request request = {
-        .is_auto_strategy = 1, .wants_pci = 1, .scope = CPUBIND_SCOPE_CPUSET};
+    const cpubind_request request = {.is_auto_strategy = 1,
+                                     .rules = CPUBIND_RULES_REFERENCE,
+                                     .has_rules = 1,
+                                     .wants_pci = 1,
+                                     .scope = CPUBIND_SCOPE_CPUSET};
     cpubind_problem problem;
     (void)state;
     tree_make();
