@@ -216,12 +216,17 @@ TEST(the_advice_of_every_refusal_leads_on)
     assert_true(n_followed > n);
 }
 
-/* Runs cpubind plan for a host, by the rules of the host or by near. */
+/* Runs cpubind plan for a host, by near or by the reference. */
 static json_t *plan_of(const char *host, int is_near)
 {
-    const char *words[] = {command_path(), "plan", "--json",
-                           "--root",       host,   is_near ? "--rules" : NULL,
-                           "near",         NULL};
+    const char *words[] = {command_path(),
+                           "plan",
+                           "--json",
+                           "--root",
+                           host,
+                           "--rules",
+                           is_near ? "near" : "reference",
+                           NULL};
     command_result r = command_run(words);
     json_t *plan = json_loads(r.out, 0, NULL);
     assert_non_null(plan);
@@ -302,11 +307,13 @@ static const struct {
     {"leave out --running", "$C plan --root fixtures/hosts/idle-a2 --running",
      "$C plan --root fixtures/hosts/idle-a2"},
     {"use --overlap resolve",
-     "$C plan --root fixtures/hosts/a2-192cpu-4node-8npu --overlap refuse",
-     "$C plan --root fixtures/hosts/a2-192cpu-4node-8npu --overlap resolve"},
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap refuse",
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap "
+     "resolve"},
     {"--overlap resolve gives each CPU to one NPU",
-     "$C plan --root fixtures/hosts/a2-192cpu-4node-8npu --overlap keep",
-     "$C plan --root fixtures/hosts/a2-192cpu-4node-8npu --overlap resolve"},
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap keep",
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap "
+     "resolve"},
     {"--scope own, of this process alone", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
      "$C plan --root $H --allowed 0-95,144-191 --npus 0 --scope own"},
     {"--scope cpuset, of all workers", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
@@ -315,7 +322,11 @@ static const struct {
      "$C plan --root $H --allowed 0-95,144-191 --npus 0 --scope host"},
     {"--exclude names CPUs that are not online", "$C plan --root $H --exclude 0,500",
      "$C plan --root $H --exclude 0"},
-    {"by --rules near, for all workers", "$C plan --root $H", "$C plan --root $H --rules near"},
+    {"by --rules near, for all workers", "$C plan --root $H --rules reference",
+     "$C plan --root $H --rules near"},
+    {"--rules near, for all workers of the host, gives it others",
+     "$C plan --root fixtures/hosts/gpu-cpuset-far-2l20 --rules reference",
+     "$C plan --root fixtures/hosts/gpu-cpuset-far-2l20 --rules near"},
     {"--scope own when the allowed CPUs are",
      "$C plan --root fixtures/hosts/a3-container-no-census",
      "$C plan --root fixtures/hosts/a3-container-no-census --scope own"},
@@ -541,7 +552,7 @@ TEST(the_lists_of_the_warning_part_npus_from_other_accelerators)
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         make_mixed(hosts[i][0], hosts[i][1]);
         expect_parted("", hosts[i][2]);
-        expect_parted("--rules near", hosts[i][2]);
+        expect_parted("--rules reference", hosts[i][2]);
         if (i < 3)
             expect_parted("--keep 1", hosts[i][2]);
     }
@@ -552,8 +563,8 @@ TEST(npus_and_other_accelerators_share_cpus_without_the_lists)
 {
     json_t *npus, *devices;
     make_mixed("gpu-beside-npu", ":");
-    npus = plan_mixed("", 0);
-    devices = plan_mixed("--class 0302", 0);
+    npus = plan_mixed("--rules reference", 0);
+    devices = plan_mixed("--rules reference --class 0302", 0);
     assert_string_equal(text_at(npu_at(npus, 1), "pool"), "72-95");
     assert_string_equal(text_at(json_array_get(json_object_get(devices, "devices"), 0), "cpus"),
                         "48-95");

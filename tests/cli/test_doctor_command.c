@@ -35,7 +35,7 @@ static void fits_80_columns(void **state)
 
 static void prints_evidence_cost_and_command(void **state)
 {
-    command_result r = RUN("doctor", "--root", POOR);
+    command_result r = RUN("doctor", "--rules", "reference", "--root", POOR);
     (void)state;
     assert_int_equal(r.status, 1);
     assert_non_null(strstr(r.out, "poor_locality: severe\n"
@@ -139,7 +139,7 @@ static void judges_a_host_of_other_accelerators(void **state)
     assert_non_null(strstr(r.out, "autonuma: moderate\n"));
     assert_non_null(strstr(r.out, "; 1 to mend\n"));
     command_free(&r);
-    r = RUN("doctor", "--root", HOSTS "gpu-cpuset-far-2l20");
+    r = RUN("doctor", "--rules", "reference", "--root", HOSTS "gpu-cpuset-far-2l20");
     assert_non_null(strstr(r.err, "; near 2 of them this process may use no CPU; "));
     command_free(&r);
 }
@@ -147,9 +147,10 @@ static void judges_a_host_of_other_accelerators(void **state)
 /* A finding alone exits with 1. */
 static void a_full_disk_is_worse_than_a_finding(void **state)
 {
-    static const char script[] = "\"$0\" doctor --root " HOSTS "a2-256cpu-8npu >/dev/full";
+    static const char script[] =
+        "\"$0\" doctor --rules reference --root " HOSTS "a2-256cpu-8npu >/dev/full";
     const char *const words[] = {"sh", "-c", script, command_path(), NULL};
-    command_result r = RUN("doctor", "--root", HOSTS "a2-256cpu-8npu");
+    command_result r = RUN("doctor", "--rules", "reference", "--root", HOSTS "a2-256cpu-8npu");
     (void)state;
     assert_int_equal(r.status, 1);
     command_free(&r);

@@ -247,15 +247,20 @@ TEST(a_device_type_is_a_product_or_a_chip_in_any_letters)
                                            {"Ascend310P3", "300i"},
                                            {"Ascend950PR", "950"}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        json_t *plan = json_of(RUN("plan", "--root", A2, "--device-type", types[i][0],
-                                   "--strategy", "global_slice", "--json"));
+        json_t *plan =
+            json_of(RUN("plan", "--rules", "reference", "--root", A2, "--device-type",
+                        types[i][0], "--strategy", "global_slice", "--json"));
         assert_string_equal(text_at(plan, "device_type"), types[i][1]);
         json_decref(plan);
     }
-    expect_refusal(RUN("plan", "--device-type", "910"), 2, "a chip of a2 and of a3");
-    expect_refusal(RUN("plan", "--device-type", "Ascend"), 2, "it knows auto, a2");
-    expect_refusal(RUN("plan", "--device-type", ""), 2, "it knows auto, a2");
-    expect_refusal(RUN("plan", "--device-type", "H100"), 2, "it knows auto, a2");
+    expect_refusal(RUN("plan", "--rules", "reference", "--device-type", "910"), 2,
+                   "a chip of a2 and of a3");
+    expect_refusal(RUN("plan", "--rules", "reference", "--device-type", "Ascend"), 2,
+                   "it knows auto, a2");
+    expect_refusal(RUN("plan", "--rules", "reference", "--device-type", ""), 2,
+                   "it knows auto, a2");
+    expect_refusal(RUN("plan", "--rules", "reference", "--device-type", "H100"), 2,
+                   "it knows auto, a2");
 }
 
 TEST(lists_are_read_as_taskset_reads_them)
@@ -318,14 +323,16 @@ TEST(no_command_prints_help_and_exits_with_2)
 
 TEST(text_keeps_the_lines_of_the_logs)
 {
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet", "--running"),
+    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset",
+                      "--quiet", "--running"),
                   "[cpu_bind_mode] mode=topo_affinity rank=0 visible_npus=[0]\n"
                   "The CPU allocation plan is as follows:\n"
                   "NPU0: main=[146 147 148 149 150 151 152 153 154 155 156 157 158 159 160 161 "
                   "162 163 164 165]  acl=[166]  release=[[167]]\n");
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet"),
-                  "rank=0 visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]\n");
-    expect_output(RUN("plan", "--root", HOSTS "950-smt1-256cpu"),
+    expect_output(
+        RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet"),
+        "rank=0 visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]\n");
+    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "950-smt1-256cpu"),
                   "Ascend 950 NPU0: worker=[64 65 66 67 68 69 70 71]\n");
 }
 
@@ -401,15 +408,17 @@ TEST(the_map_is_no_wider_than_the_screen)
 
 TEST(the_map_shows_each_cpu)
 {
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--running"),
+    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset",
+                      "--running"),
                   "node 5 |------------------------| 120-143\n"
                   "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"
                   "node 7 |oooooooooooooooooooooooo| 168-191\n");
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
+    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
                   "node 5 |------------------------| 120-143\n"
                   "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"
                   "node 7 |ii22222222222222222222ar| 168-191\n");
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-4node-8npu", "--overlap", "keep"),
+    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-4node-8npu",
+                      "--overlap", "keep"),
                   "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47  NPU 4-5\n");
 }
 
@@ -485,7 +494,9 @@ TEST(the_cpus_of_this_host_are_those_of_the_process)
     make_npu_smi("\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
                  "\t0        0         0               0             Ascend910\n",
                  0);
+    setenv("CPUBIND_RULES", "reference", 1); /* near needs its home, too */
     r = plan_live("--npus=0");
+    unsetenv("CPUBIND_RULES");
     if (sysconf(_SC_NPROCESSORS_ONLN) < 5)
         assert_int_equal(r.status, 1);
     else
@@ -570,12 +581,13 @@ TEST(a_fixture_is_found_in_the_installed_corpus)
 
 TEST(a_plan_names_the_npus_that_were_checked_for_overlap)
 {
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
+    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
                   "overlap: none, checked over NPUs 0,2\n");
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-4node-8npu"),
+    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-4node-8npu"),
                   "overlap: resolved, checked over NPUs 0-7\n");
-    expect_output(RUN("plan", "--root", HOSTS "a3-container-renumbered"),
-                  "overlap: none, checked over all 16 NPUs that slices are cut for\n");
+    expect_output(
+        RUN("plan", "--rules", "reference", "--root", HOSTS "a3-container-renumbered"),
+        "overlap: none, checked over all 16 NPUs that slices are cut for\n");
 }
 
 /* A folder and a host of a corpus give the same bytes. */
@@ -630,8 +642,8 @@ TEST(a_part_of_the_cpus_asks_for_the_scope)
 {
     static const char *const scopes[] = {"cpuset", "host", "own"};
     const char *host = HOSTS "a2-cpuset-half-nodes";
-    json_t *plan = json_of(RUN("plan", "--root", host, "--json"));
-    command_result r = RUN("plan", "--root", host);
+    json_t *plan = json_of(RUN("plan", "--rules", "reference", "--root", host, "--json"));
+    command_result r = RUN("plan", "--rules", "reference", "--root", host);
     assert_string_equal(text_at(plan, "scope"), "cpuset");
     assert_true(has_code(json_object_get(plan, "warnings"), "partial_cpuset"));
     json_decref(plan);
@@ -639,7 +651,8 @@ TEST(a_part_of_the_cpus_asks_for_the_scope)
         char words[64];
         snprintf(words, sizeof words, "--scope %s, ", scopes[i]);
         assert_non_null(strstr(r.err, words));
-        plan = json_of(RUN("plan", "--root", host, "--json", "--scope", scopes[i]));
+        plan = json_of(RUN("plan", "--rules", "reference", "--root", host, "--json", "--scope",
+                           scopes[i]));
         assert_string_equal(text_at(plan, "scope"), scopes[i]);
         assert_false(has_code(json_object_get(plan, "warnings"), "partial_cpuset"));
         json_decref(plan);
@@ -650,17 +663,18 @@ TEST(a_part_of_the_cpus_asks_for_the_scope)
 /* 12 CPUs are too few for a slice of each of 8 NPUs; one NPU alone can have them. */
 TEST(a_refusal_for_want_of_cpus_names_the_scope_that_would_do)
 {
-    const char *const words[] = {"plan",         "--root",    A2,  "--allowed",
-                                 "0-11",         "--visible", "5", "--strategy",
-                                 "global_slice", "--json",    NULL};
+    const char *const words[] = {"plan",         "--rules", "reference", "--root", A2,
+                                 "--allowed",    "0-11",    "--visible", "5",      "--strategy",
+                                 "global_slice", "--json",  NULL};
     json_t *answer = json_of(run(words));
     const json_t *error = json_object_get(answer, "error");
     assert_string_equal(text_at(error, "code"), "too_few_cpus");
     assert_string_equal(text_at(error, "would_do"), "own");
     assert_non_null(strstr(text_at(error, "text"), "--scope own would do: "));
     json_decref(answer);
-    answer = json_of(RUN("plan", "--root", A2, "--allowed", "0-11", "--visible", "5",
-                         "--strategy", "global_slice", "--scope", "own", "--json"));
+    answer = json_of(RUN("plan", "--rules", "reference", "--root", A2, "--allowed", "0-11",
+                         "--visible", "5", "--strategy", "global_slice", "--scope", "own",
+                         "--json"));
     assert_string_equal(text_at(npu_at(answer, 0), "pool"), "0-11");
     assert_string_equal(text_at(answer, "scope"), "own");
     json_decref(answer);
@@ -670,9 +684,9 @@ TEST(a_refusal_for_want_of_cpus_names_the_scope_that_would_do)
 TEST(an_npu_without_a_pool_is_shown_with_its_reason)
 {
     const char *host = HOSTS "a2-192cpu-8npu-cpuset";
-    json_t *plan = json_of(RUN("plan", "--root", host, "--json"));
+    json_t *plan = json_of(RUN("plan", "--rules", "reference", "--root", host, "--json"));
     const json_t *error = json_object_get(npu_at(plan, 1), "error");
-    command_result r = RUN("plan", "--root", host);
+    command_result r = RUN("plan", "--rules", "reference", "--root", host);
     assert_int_equal(json_array_size(json_object_get(plan, "visible_npus")), 8);
     assert_null(json_object_get(npu_at(plan, 0), "error"));
     assert_string_equal(text_at(npu_at(plan, 0), "pool"), "144-167");
@@ -682,8 +696,10 @@ TEST(an_npu_without_a_pool_is_shown_with_its_reason)
     json_decref(plan);
     assert_non_null(strstr(r.out, "no pool: NPU 1: none of the CPUs near it is allowed"));
     expect_output(r, "visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]");
-    expect_refusal(RUN("plan", "--root", host, "--npus", "1"), 1, "NPU 1: none of the CPUs");
-    expect_refusal(RUN("plan", "--root", host, "--rank", "1"), 1, "NPU 1: none of the CPUs");
+    expect_refusal(RUN("plan", "--rules", "reference", "--root", host, "--npus", "1"), 1,
+                   "NPU 1: none of the CPUs");
+    expect_refusal(RUN("plan", "--rules", "reference", "--root", host, "--rank", "1"), 1,
+                   "NPU 1: none of the CPUs");
 }
 
 TEST(a_plan_says_which_npus_run_and_running_limits_it)
@@ -788,17 +804,18 @@ TEST(text_that_no_reader_knows_is_quoted_with_its_place)
 /* Node 6 is near NPUs 0 and 2, which share it and node 7; 46 of their CPUs are left. */
 TEST(excluded_cpus_are_in_no_pool_and_are_printed)
 {
-    json_t *plan = json_of(
-        RUN("plan", "--root", A2, "--exclude", "0-143,150,191", "--npus", "0,2", "--json"));
+    json_t *plan = json_of(RUN("plan", "--rules", "reference", "--root", A2, "--exclude",
+                               "0-143,150,191", "--npus", "0,2", "--json"));
     const json_t *npus = json_object_get(plan, "npus");
     assert_string_equal(text_at(plan, "allowed"), "144-149,151-190");
     assert_string_equal(text_at(plan, "excluded"), "0-143,150,191");
     assert_string_equal(text_at(json_array_get(npus, 0), "pool"), "144-149,151-167");
     assert_string_equal(text_at(json_array_get(npus, 1), "pool"), "168-190");
     json_decref(plan);
-    expect_output(RUN("plan", "--root", A2, "--exclude", "150", "--npus", "0"),
-                  "allowed CPUs 0-149,151-191, excluded CPUs 150\n");
-    plan = json_of(RUN("plan", "--root", A2, "--json"));
+    expect_output(
+        RUN("plan", "--rules", "reference", "--root", A2, "--exclude", "150", "--npus", "0"),
+        "allowed CPUs 0-149,151-191, excluded CPUs 150\n");
+    plan = json_of(RUN("plan", "--rules", "reference", "--root", A2, "--json"));
     assert_null(json_object_get(plan, "excluded"));
     json_decref(plan);
 }
@@ -807,9 +824,10 @@ TEST(allowed_cpus_of_the_option_replace_those_of_the_process)
 {
     json_t *plan;
     change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-47\n");
-    expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0"), 1, "none of the CPUs near");
-    plan = json_of(RUN("plan", "--root", temp.dir, "--npus", "0", "--json", "--allowed",
-                       "144-155,168-179"));
+    expect_refusal(RUN("plan", "--rules", "reference", "--root", temp.dir, "--npus", "0"), 1,
+                   "none of the CPUs near");
+    plan = json_of(RUN("plan", "--rules", "reference", "--root", temp.dir, "--npus", "0",
+                       "--json", "--allowed", "144-155,168-179"));
     assert_string_equal(text_at(plan, "allowed"), "144-155,168-179");
     assert_null(json_object_get(plan, "excluded"));
     assert_string_equal(text_at(json_array_get(json_object_get(plan, "npus"), 0), "pool"),
@@ -819,12 +837,14 @@ TEST(allowed_cpus_of_the_option_replace_those_of_the_process)
 
 TEST(excluding_too_many_cpus_names_those_that_are_left)
 {
-    expect_refusal(RUN("plan", "--root", A2, "--exclude", "0-191"), 1,
+    expect_refusal(RUN("plan", "--rules", "reference", "--root", A2, "--exclude", "0-191"), 1,
                    "every allowed CPU that is online is excluded (allowed none, excluded CPUs "
                    "0-191)");
-    expect_refusal(RUN("plan", "--root", A2, "--exclude", "144-191"), 1,
+    expect_refusal(RUN("plan", "--rules", "reference", "--root", A2, "--exclude", "144-191"), 1,
                    "allowed 0-143, excluded CPUs 144-191");
-    expect_refusal(RUN("plan", "--root", A2, "--exclude", "0-143,148-191", "--npus", "0"), 1,
+    expect_refusal(RUN("plan", "--rules", "reference", "--root", A2, "--exclude",
+                       "0-143,148-191", "--npus", "0"),
+                   1,
                    "it needs 5 CPUs and has 2 (allowed 144-147, excluded CPUs 0-143,148-191); "
                    "give the process more CPUs (cpuset, taskset), exclude fewer");
 }
@@ -917,13 +937,13 @@ TEST(an_input_that_only_gives_affinity_can_be_left_out)
         change_text(HOSTS "a2-container-boards", inputs[i][0], inputs[i][1]);
         expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3, ways[i]);
         expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3,
-                       "plan without it: --strategy global_slice");
-        expect_output(
-            RUN("plan", "--root", temp.dir, "--npus", "0,1", "--strategy", "global_slice"),
-            "mode=global_slice");
+                       "plan without it: --rules reference --strategy global_slice");
+        expect_output(RUN("plan", "--root", temp.dir, "--npus", "0,1", "--rules", "reference",
+                          "--strategy", "global_slice"),
+                      "mode=global_slice");
     }
     expect_refusal(RUN("plan", "--root", temp.dir), 3,
-                   "plan without it: --strategy global_slice");
+                   "plan without it: --rules reference --strategy global_slice");
 }
 
 TEST(an_empty_capture_is_an_error_with_its_place)

@@ -1,6 +1,7 @@
 /* test_product_words.c - every row of the product list, as the command prints it
  * SPDX-License-Identifier: MIT
  *
+ * By the rules reference, which cut by the strategy of the product.
  * The rows come from products.h; the command is the one that CPUBIND names. The host is that of
  * a fixture whose nodes, threads and ids suit every strategy.
  */
@@ -21,7 +22,8 @@ enum { N_PRODUCT = sizeof products / sizeof products[0] };
 
 static command_result run(const char *a, const char *b, const char *c)
 {
-    const char *words[] = {command_path(), "plan", a, b, c, "--root", HOST, NULL};
+    const char *words[] = {command_path(), "plan", "--rules", "reference", a, b, c,
+                           "--root",       HOST,   NULL};
     return command_run(words);
 }
 

@@ -55,22 +55,27 @@ static void copy_host(scratch *temp)
 
 /* == Rules ================================================================== */
 
-TEST(rules_are_printed_and_reference_is_the_default)
+/* In the JSON, and in the first line of the text. */
+TEST(rules_are_printed_and_near_is_the_default)
 {
-    static const char *const rules[] = {"reference", "near"};
-    json_t *plan = json_of(RUN("plan", "--root", A2, "--json"));
-    command_result r = RUN("plan", "--root", A2);
-    assert_string_equal(text_at(plan, "rules"), "reference");
-    assert_null(strstr(r.out, "\nrules "));
-    command_free(&r);
-    json_decref(plan);
-    for (size_t i = 0; i < 2; i++) {
-        plan = json_of(RUN("plan", "--root", A2, "--json", "--rules", rules[i]));
-        assert_string_equal(text_at(plan, "rules"), rules[i]);
-        json_decref(plan);
-    }
-    expect_output(RUN("plan", "--root", A2, "--rules", "near"),
-                  "\nrules near: whole cores, homes first\n");
+    static const struct {
+        const char *option, *value, *rules, *line;
+    } rows[] = {
+        {NULL, NULL, "near", "rules near: whole cores, homes first\n"},
+        {"--rules", "near", "near", "rules near: whole cores, homes first\n"},
+        {"--rules", "reference", "reference", "rules reference: as vllm-ascend binds\n"},
+    };
+    static const char *const hosts[] = {A2, HOSTS "gpu-2socket-8h100"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof hosts / sizeof *hosts; k++) {
+            json_t *plan = json_of(
+                RUN("plan", "--root", hosts[k], "--json", rows[i].option, rows[i].value));
+            command_result r = RUN("plan", "--root", hosts[k], rows[i].option, rows[i].value);
+            assert_string_equal(text_at(plan, "rules"), rows[i].rules);
+            assert_ptr_equal(strstr(r.out, rows[i].line), r.out);
+            json_decref(plan);
+            command_free(&r);
+        }
 }
 
 /* The variable counts where no option is given. A word that is no rule is refused. */
@@ -80,12 +85,12 @@ TEST(rules_come_from_the_environment_too)
     json_t *plan;
     command_result r;
     copy_host(&temp);
-    scratch_bytes(&temp, "env", "CPUBIND_RULES=near\n", 19);
+    scratch_bytes(&temp, "env", "CPUBIND_RULES=reference\n", 24);
     plan = json_of(RUN("plan", "--root", temp.dir, "--json"));
-    assert_string_equal(text_at(plan, "rules"), "near");
-    json_decref(plan);
-    plan = json_of(RUN("plan", "--root", temp.dir, "--json", "--rules", "reference"));
     assert_string_equal(text_at(plan, "rules"), "reference");
+    json_decref(plan);
+    plan = json_of(RUN("plan", "--root", temp.dir, "--json", "--rules", "near"));
+    assert_string_equal(text_at(plan, "rules"), "near");
     json_decref(plan);
     expect_output(RUN("plan", "--root", temp.dir, "--compare"), "reference");
     scratch_bytes(&temp, "env", "CPUBIND_RULES=best\n", 19);
@@ -110,8 +115,8 @@ static void check_roles(const json_t *npu)
 /* The reference gives every second NPU of this host no CPU of its home. */
 TEST(near_puts_interrupts_on_the_home)
 {
-    json_t *reference = json_of(RUN("plan", "--root", A2, "--json"));
-    json_t *plan = json_of(RUN("plan", "--root", A2, "--json", "--rules", "near"));
+    json_t *reference = json_of(RUN("plan", "--root", A2, "--json", "--rules", "reference"));
+    json_t *plan = json_of(RUN("plan", "--root", A2, "--json"));
     assert_int_equal(quality_at(reference, "irq_off_node"), 8);
     assert_int_equal(quality_at(reference, "near_percent"), 50);
     assert_int_equal(quality_at(plan, "irq_off_node"), 0);
@@ -250,7 +255,7 @@ TEST(text_has_the_quality_in_80_columns)
     assert_int_equal(r.status, 0);
     assert_non_null(block);
     assert_non_null(strstr(block, "\nCPUs near their NPU                 50 %\n"));
-    assert_non_null(strstr(block, "\nIRQ CPUs off the node of their NPU  8\n"));
+    assert_non_null(strstr(block, "\nIRQ CPUs off the node of their NPU  0\n"));
     for (const char *line = block + 1; *line != '\n'; n++) {
         const size_t len = strcspn(line, "\n");
         assert_true(len <= 80);
@@ -268,7 +273,7 @@ TEST(no_lists_leaves_the_long_lists_out)
     command_result r = RUN("plan", "--root", A2, "--no-lists");
     assert_null(strstr(r.out, "The CPU allocation plan"));
     assert_null(strstr(r.out, "main=["));
-    assert_non_null(strstr(r.out, "[cpu_bind_mode] mode=topo_affinity rank=0 visible_npus=[0"));
+    assert_non_null(strstr(r.out, "[cpu_bind_mode] mode=near rank=0 visible_npus=[0"));
     assert_non_null(strstr(r.out, "\nNPU  card"));
     assert_non_null(strstr(r.out, "\nnode 0 |"));
     expect_output(r, "\nquality\n");
@@ -301,8 +306,8 @@ TEST(compare_says_where_both_rules_agree)
 TEST(compare_as_json_has_the_objects_of_both_plans)
 {
     json_t *both = json_of(RUN("plan", "--root", A2, "--compare", "--json"));
-    json_t *reference = json_of(RUN("plan", "--root", A2, "--json"));
-    json_t *by_near = json_of(RUN("plan", "--root", A2, "--json", "--rules", "near"));
+    json_t *reference = json_of(RUN("plan", "--root", A2, "--json", "--rules", "reference"));
+    json_t *by_near = json_of(RUN("plan", "--root", A2, "--json"));
     assert_int_equal(json_object_size(both), 2);
     assert_true(json_equal(json_object_get(both, "reference"), reference));
     assert_true(json_equal(json_object_get(both, "near"), by_near));
@@ -319,7 +324,9 @@ TEST(compare_says_which_rule_refuses)
         RUN("plan", "--root", A2, "--compare", "--npus", "0,2", "--allowed", cpus);
     json_t *both = json_of(
         RUN("plan", "--root", A2, "--compare", "--npus", "0,2", "--allowed", cpus, "--json"));
-    expect_refusal(RUN("plan", "--root", A2, "--npus", "0,2", "--allowed", cpus), 1, "has 2");
+    expect_refusal(
+        RUN("plan", "--root", A2, "--npus", "0,2", "--allowed", cpus, "--rules", "reference"),
+        1, "has 2");
     assert_string_equal(
         text_at(json_object_get(json_object_get(both, "reference"), "error"), "code"),
         "too_few_cpus");
@@ -354,8 +361,8 @@ TEST(compare_refuses_where_both_rules_do)
 /* The warning of the reference names the option that ends it. */
 TEST(poor_locality_is_ended_by_the_option_that_the_warning_names)
 {
-    json_t *plan = json_of(RUN("plan", "--root", A2, "--json"));
-    command_result r = RUN("plan", "--root", A2);
+    json_t *plan = json_of(RUN("plan", "--root", A2, "--json", "--rules", "reference"));
+    command_result r = RUN("plan", "--root", A2, "--rules", "reference");
     assert_true(has_code(json_object_get(plan, "warnings"), "poor_locality"));
     assert_non_null(strstr(r.err, "--rules near"));
     json_decref(plan);
@@ -368,7 +375,7 @@ TEST(poor_locality_is_ended_by_the_option_that_the_warning_names)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_are_printed_and_reference_is_the_default),
+        cmocka_unit_test(rules_are_printed_and_near_is_the_default),
         cmocka_unit_test(rules_come_from_the_environment_too),
         cmocka_unit_test(near_puts_interrupts_on_the_home),
         cmocka_unit_test(kept_cpus_are_in_no_pool_and_are_printed),
