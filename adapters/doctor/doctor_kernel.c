@@ -56,9 +56,23 @@ static int32_t find_governors(doctor *d, int32_t n, const char **input, const ch
     return n_other;
 }
 
+/* Reads the online CPUs into d->cpu, as doctor_read_cpus: those of the nodes where cpu/online is
+ * not the kernel's. */
+static int32_t read_online(doctor *d)
+{
+    int32_t n = doctor_read_cpus(d, INPUT_ONLINE);
+    if (!d->facts || !(d->facts->warnings & 1u << CPUBIND_WARNING_ONLINE_DIFFERS))
+        return n;
+    n = 0;
+    for (int32_t cpu = 0; cpu < d->facts->n_cpu_id; cpu++)
+        if (d->facts->node_of[cpu] >= 0)
+            d->cpu[n++] = cpu;
+    return n;
+}
+
 void doctor_check_governor(doctor *d)
 {
-    const int32_t n = doctor_read_cpus(d, INPUT_ONLINE);
+    const int32_t n = read_online(d);
     const char *input = NULL, *value = NULL;
     const int32_t n_other = find_governors(d, n, &input, &value);
     doctor_text evidence = {"", 0}, command = {"", 0};
@@ -104,7 +118,7 @@ static int is_smt_off(const doctor *d)
 void doctor_check_offline(doctor *d)
 {
     static const char present_input[] = CPU_FOLDER "present";
-    const int32_t n_online = doctor_read_cpus(d, INPUT_ONLINE);
+    const int32_t n_online = read_online(d);
     const int32_t *online = n_online < 0 ? NULL : doctor_keep_cpus(d, d->cpu, n_online);
     const int32_t n_present = online ? doctor_read_cpus(d, present_input) : -1;
     doctor_text evidence = {"", 0}, command = {"", 0}, value = {"", 0};

@@ -356,6 +356,30 @@ TEST(without_a_list_of_online_cpus_each_cpu_has_a_file)
                           FILES_OF_PCI COMMANDS);
 }
 
+/* A capture keeps what tells an offline CPU from one that a made cpu/online lacks (lxcfs). */
+TEST(each_cpu_that_the_list_of_online_cpus_lacks_has_a_file)
+{
+    static const struct {
+        const char *list;
+        int first, second; /* whether cpu0/online and cpu10/online are visited */
+    } cases[] = {{"0-9\n", 0, 1},      {"1-20\n", 1, 0}, {"1,3-9,11-20\n", 1, 1},
+                 {"0,3-9,10\n", 0, 0}, {"\n", 0, 0},     {"1,x\n", 0, 0},
+                 {"0-3", 0, 1},        {"11-12", 1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memory_host h;
+        visited v;
+        make_host(&h);
+        set(&h, "sys/devices/system/cpu/", "cpu0\ncpu10\n");
+        set(&h, "sys/devices/system/cpu/cpu0/online", "1\n");
+        set(&h, "sys/devices/system/cpu/cpu10/online", "1\n");
+        set(&h, "sys/devices/system/cpu/online", cases[i].list);
+        assert_int_equal(walk(&h, &v), 0);
+        if ((strstr(v.names, "cpu0/online ") != NULL) != cases[i].first ||
+            (strstr(v.names, "cpu10/online ") != NULL) != cases[i].second)
+            fail_msg("%s: %s", cases[i].list, v.names);
+    }
+}
+
 TEST(the_topology_of_a_cpu_may_be_absent)
 {
     memory_host h;
@@ -844,6 +868,7 @@ int main(void)
         cmocka_unit_test(commands_that_are_listed_are_visited_when_they_are_known),
         cmocka_unit_test(an_empty_host_has_no_inputs),
         cmocka_unit_test(without_a_list_of_online_cpus_each_cpu_has_a_file),
+        cmocka_unit_test(each_cpu_that_the_list_of_online_cpus_lacks_has_a_file),
         cmocka_unit_test(the_topology_of_a_cpu_may_be_absent),
         cmocka_unit_test(a_function_is_visited_where_the_census_counts_it),
         cmocka_unit_test(a_function_without_a_vendor_is_visited),

@@ -99,16 +99,43 @@ cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
     return why.error ? why : cpubind_task_cpus(b->sys, tid, &b->record.sets, is);
 }
 
+/* Whether a CPU says itself that it is online. */
+static int is_online_itself(cpubind_binding *b, int32_t cpu)
+{
+    char name[64];
+    cpubind_bytes bytes = {0};
+    cpubind_input input;
+    int is;
+    (void)snprintf(name, sizeof name, "sys/devices/system/cpu/cpu%d/online", (int)cpu);
+    input = cpubind_root_read(&b->root, name, &bytes);
+    is = input.state == CPUBIND_INPUT_PRESENT && bytes.len > 0 && bytes.data[0] == '1';
+    cpubind_bytes_free(&bytes);
+    return is;
+}
+
+/* Reads which CPUs are online. A file that lacks CPUs of the goal which say that they are online
+ * is not the kernel's (lxcfs makes such ones), and tells nothing. */
 static void read_online(cpubind_binding *b)
 {
+    const cpubind_cpu_sets *sets = &b->record.sets;
     cpubind_bytes bytes = {0};
     const cpubind_input input = cpubind_root_read(&b->root, INPUT_ONLINE, &bytes);
-    int32_t set;
+    int32_t set, main;
     b->online = ONLINE_NOT_KNOWN;
     if (input.state == CPUBIND_INPUT_PRESENT &&
         !cpubind_cpu_sets_of_text(&b->record.sets, b->sys, bytes.data, bytes.len, &set).error)
         b->online = set;
     cpubind_bytes_free(&bytes);
+    main = b->record.main;
+    for (int32_t i = 0; b->online >= 0 && main >= 0 && i < sets->set[main].n; i++) {
+        const cpubind_cpu_set *online = &sets->set[b->online];
+        const int32_t cpu = sets->set[main].cpu[i];
+        int32_t k = 0;
+        while (k < online->n && online->cpu[k] < cpu)
+            k++;
+        if ((k == online->n || online->cpu[k] != cpu) && is_online_itself(b, cpu))
+            b->online = ONLINE_NOT_KNOWN;
+    }
 }
 
 int32_t cpubind_best_set(cpubind_binding *b, int32_t is, int32_t should)
