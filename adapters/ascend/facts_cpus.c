@@ -159,6 +159,90 @@ static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* == The CPUs of the CPU driver of Kubernetes =============================== */
+
+/* Adds the CPUs of one variable, whose value is text[at .. end - 1] of the environment. */
+static cpubind_problem_code add_dra(facts_reader *r, cpubind_input env, int32_t at, int32_t end,
+                                    uint8_t *is_own)
+{
+    cpubind_text_fault fault;
+    cpubind_int_list list = {NULL, 0, 0};
+    cpubind_text_status status =
+        cpubind_cpulist_parse(env.data + at, end - at, CPUBIND_MAX_CPUS, &list, &fault);
+    list.cap = list.n;
+    list.out = cpubind_arena_ints(r->arena, list.cap);
+    if (!list.out)
+        return facts_fail_memory(r);
+    if (status == CPUBIND_TEXT_OK || status == CPUBIND_TEXT_ERR_SPACE)
+        status =
+            cpubind_cpulist_parse(env.data + at, end - at, CPUBIND_MAX_CPUS, &list, &fault);
+    if (status != CPUBIND_TEXT_OK)
+        return facts_fail_input(r, INPUT_ENV, env, at + fault.offset, fault.what);
+    for (int32_t i = 0; i < list.n; i++)
+        is_own[list.out[i]] = 1;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether the marked CPUs are among a list of n, and whether the list is among them. */
+static int compare_marked(const uint8_t *is_own, const int32_t *cpu, int32_t n, int *is_whole)
+{
+    int32_t at = 0, n_both = 0;
+    int is_part = 1;
+    for (int32_t c = 0; c < CPUBIND_MAX_CPUS; c++) {
+        const int is_in = facts_is_in_list(cpu, n, c, &at);
+        is_part &= !is_own[c] || is_in;
+        n_both += is_own[c] && is_in;
+    }
+    *is_whole = n_both == n;
+    return is_part;
+}
+
+/* With scope own: takes the CPUs that the variables DRA_CPUSET_* name, all of them together.
+ * They are among those of the cgroup; where no cgroup is known, they are among those of the
+ * mask, or a launcher has cut the mask inside of them. Anything else contradicts the kernel.
+ * No variable that names a CPU changes nothing.
+ *   in      is_cgroup: the CPUs of the facts are those of the cgroup, else of the mask */
+static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
+{
+    cpubind_facts *f = r->facts;
+    const size_t n = sizeof DRA_PREFIX - 1;
+    uint8_t *is_own = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    int32_t at = 0, place = -1, n_own = 0;
+    int is_whole;
+    cpubind_slice line;
+    cpubind_input env;
+    cpubind_problem_code code = facts_ask(r, INPUT_ENV, &env);
+    if (!is_own)
+        return facts_fail_memory(r);
+    memset(is_own, 0, CPUBIND_MAX_CPUS);
+    while (code == CPUBIND_PROBLEM_NONE && facts_is_present(env) &&
+           facts_next_name(env, &at, &line)) {
+        const char *text = env.data + line.at, *equals;
+        if ((size_t)line.len <= n || memcmp(text, DRA_PREFIX, n) != 0)
+            continue;
+        equals = (const char *)memchr(text, '=', (size_t)line.len);
+        if (!equals || equals + 1 == text + line.len)
+            continue;
+        place = place < 0 ? line.at : place;
+        code = add_dra(r, env, (int32_t)(equals + 1 - env.data), line.at + line.len, is_own);
+    }
+    if (code != CPUBIND_PROBLEM_NONE || place < 0)
+        return code;
+    if (!compare_marked(is_own, f->cpu, f->n_cpu, &is_whole) && (is_cgroup || !is_whole))
+        return facts_fail_input(r, INPUT_ENV, env, place,
+                                is_cgroup ? "it names CPUs that the cpuset of the cgroup "
+                                            "(cpuset.cpus.effective) has not"
+                                          : "it names CPUs that Cpus_allowed_list has not");
+    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++)
+        n_own += is_own[cpu];
+    f->cpu = cpubind_arena_ints(r->arena, n_own);
+    f->n_cpu = 0;
+    for (int32_t cpu = 0; f->cpu && cpu < CPUBIND_MAX_CPUS; cpu++)
+        if (is_own[cpu])
+            f->cpu[f->n_cpu++] = cpu;
+    return f->cpu ? CPUBIND_PROBLEM_NONE : facts_fail_memory(r);
+}
+
 /* == Allowed CPUs =========================================================== */
 
 /* Copies the CPUs that the caller allows; CPUs that are not online are removed from the
@@ -214,14 +298,20 @@ static cpubind_problem_code read_allowed(facts_reader *r)
         return copy_allowed(r);
     if (r->facts->scope == CPUBIND_SCOPE_OWN)
         code = read_cgroup(r, &is_found);
-    if (code != CPUBIND_PROBLEM_NONE || is_found)
+    if (code != CPUBIND_PROBLEM_NONE)
         return code;
+    if (is_found)
+        return take_dra(r, 1);
     code = facts_ask(r, INPUT_STATUS, &status);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (facts_is_present(status))
-        return facts_read_list_as(r, INPUT_STATUS, status, parse_status, &r->facts->cpu,
+    if (facts_is_present(status)) {
+        code = facts_read_list_as(r, INPUT_STATUS, status, parse_status, &r->facts->cpu,
                                   &r->facts->n_cpu);
+        return code == CPUBIND_PROBLEM_NONE && r->facts->scope == CPUBIND_SCOPE_OWN
+                   ? take_dra(r, 0)
+                   : code;
+    }
     facts_warn(r, CPUBIND_WARNING_NO_STATUS);
     r->facts->n_cpu = -1;
     return CPUBIND_PROBLEM_NONE;

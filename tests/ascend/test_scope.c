@@ -355,6 +355,53 @@ TEST(a_variable_of_the_cpu_driver_means_scope_own)
     }
 }
 
+/* The lists of all variables together are the allowed CPUs; the cgroup has them all. */
+TEST(own_cpus_are_those_that_the_cpu_driver_names)
+{
+    static const struct {
+        const char *name, *env, *cgroup, *status;
+        int32_t n_cpu, offset; /* n_cpu -1: refused, at this byte of the environment */
+    } cases[] = {
+        {"one variable", "DRA_CPUSET_a=0-19\n", "0-31\n", "0-31", 20, 0},
+        {"two variables", "DRA_CPUSET_a=0-9\nX=1\nDRA_CPUSET_b=8-20\n", "0-31\n", "0-31", 21,
+         0},
+        {"an empty one beside another", "DRA_CPUSET_a=\nDRA_CPUSET_b=0-19\n", "0-31\n", "0-31",
+         20, 0},
+        {"empty ones alone", "DRA_CPUSET_a=\n", "0-20\n", "0-31", 21, 0},
+        {"a mask cut inside of it", "DRA_CPUSET_a=0-19\n", "0-19\n", "0-3", 20, 0},
+        {"the same without a cgroup", "DRA_CPUSET_a=0-19\n", NULL, "0-3", 20, 0},
+        {"a part of the mask, without a cgroup", "DRA_CPUSET_a=0-19\n", NULL, "0-31", 20, 0},
+        {"outside of the cgroup", "A=b\nDRA_CPUSET_a=0-24\n", "0-20\n", "0-20", -1, 4},
+        {"crossing the mask, without a cgroup", "DRA_CPUSET_a=4-24\n", NULL, "0-20", -1, 0},
+        {"no list", "DRA_CPUSET_a=0-9\nDRA_CPUSET_b=7-x\n", "0-31\n", "0-31", -1, 32},
+        {"descending", "DRA_CPUSET_a=9-0\n", "0-31\n", "0-31", -1, 15},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char status[64];
+        cpubind_request request = ask_nothing();
+        memory_host h = two_npus();
+        attempt a;
+        (void)snprintf(status, sizeof status, "Cpus_allowed_list:\t%s\n", cases[i].status);
+        set(&h, STATUS, status);
+        set(&h, "env", cases[i].env);
+        if (cases[i].cgroup) {
+            set(&h, CGROUP, "0::/a\n");
+            set(&h, V2 "/a/cpuset.cpus.effective", cases[i].cgroup);
+        }
+        a = try(&h, &request);
+        if (cases[i].n_cpu < 0
+                ? a.code != CPUBIND_PROBLEM_UNREADABLE || a.problem.offset != cases[i].offset
+                : a.facts.n_cpu != cases[i].n_cpu)
+            fail_msg("%s: %d CPUs, %s at %d", cases[i].name, a.facts.n_cpu,
+                     cpubind_problem_word(a.code), a.problem.offset);
+        drop(&a);
+        request.scope = CPUBIND_SCOPE_CPUSET;
+        a = try(&h, &request);
+        assert_int_not_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        drop(&a);
+    }
+}
+
 TEST(own_cpus_are_those_of_the_cgroup)
 {
     static const struct {
@@ -527,6 +574,7 @@ int main(void)
         cmocka_unit_test(scope_host_cuts_the_pools_of_the_host_to_the_allowed_cpus),
         cmocka_unit_test(a_refusal_for_want_of_cpus_names_the_scope_that_would_do),
         cmocka_unit_test(a_variable_of_the_cpu_driver_means_scope_own),
+        cmocka_unit_test(own_cpus_are_those_that_the_cpu_driver_names),
         cmocka_unit_test(own_cpus_are_those_of_the_cgroup),
         cmocka_unit_test(a_rank_counts_visible_npus_whoever_runs),
         cmocka_unit_test(a_plan_is_limited_to_running_npus_on_request),

@@ -448,8 +448,10 @@ void view_make_env(view_source *s)
         view_put(s, s->view->visible);
         view_put(s, "\n");
     }
-    if (s->view->has_dra)
-        view_put(s, "DRA_CPUSET_0=1\n");
+    if (s->view->has_dra) {
+        view_put(s, "DRA_CPUSET_0=");
+        view_put_line(s, &s->view->cgroup);
+    }
     /* The default needs no variable. */
     if (!s->view->request.has_rules &&
         (s->view->request.rules != CPUBIND_RULES_DEFAULT || s->view->cut % 8 < 4)) {
