@@ -52,6 +52,9 @@ void api_add_list(api_text *to, const int32_t *list, int32_t n);
 /* Appends the name of an input; for the output of a command, the command line. */
 void api_add_input(api_text *to, const char *name);
 
+/* Appends " (INPUT, line N, column N: what)" for a problem; nothing for none. */
+void api_add_fault(const cpubind_problem *problem, api_text *to);
+
 /* Appends `: "text"`, at most API_MAX_QUOTE bytes of it; nothing when it is empty. */
 void api_add_quote(api_text *to, const char *text, int32_t len);
 

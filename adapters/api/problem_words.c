@@ -316,10 +316,10 @@ static void add_way_out(const char *input, const cpubind_facts *facts,
         api_add(out, "; or %s and their type with --device-type TYPE", name_npus(options));
 }
 
-static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
-                          const api_options *options, api_text *out)
+/* Appends the input and the place of a problem, and what is wrong there. */
+static void add_fault(const cpubind_problem *p, api_text *out)
 {
-    cpubind_place place = api_place(p);
+    const cpubind_place place = api_place(p);
     if (p->input) {
         api_add_input(out, p->input);
         if (place.line > 0)
@@ -327,6 +327,22 @@ static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
         api_add(out, ": ");
     }
     api_add(out, "%s", p->what);
+}
+
+void api_add_fault(const cpubind_problem *problem, api_text *to)
+{
+    if (problem->code == CPUBIND_PROBLEM_NONE)
+        return;
+    api_add(to, " (");
+    add_fault(problem, to);
+    api_add(to, ")");
+}
+
+static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
+                          const api_options *options, api_text *out)
+{
+    const cpubind_place place = api_place(p);
+    add_fault(p, out);
     if (p->npu >= 0)
         api_add(out, " (%d)", (int)p->npu);
     if (place.line > 0)

@@ -274,7 +274,6 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_AFFINITY:
     case CPUBIND_WARNING_ONLY_LOGIC_IDS:
     case CPUBIND_WARNING_NO_SPARE:
-    case CPUBIND_WARNING_NO_PROCESSES:
     case CPUBIND_WARNING_HIDDEN_HOME:
     case CPUBIND_WARNING_NO_CENSUS:
     case CPUBIND_WARNING_NO_ADDRESSES:
@@ -283,6 +282,10 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_CORES:
     case CPUBIND_WARNING_ONLINE_DIFFERS:
         api_add(out, "%s", sentences[warning]);
+        break;
+    case CPUBIND_WARNING_NO_PROCESSES:
+        api_add(out, "%s", sentences[warning]);
+        api_add_fault(&facts->unread_processes, out);
         break;
     case CPUBIND_WARNING_UNKNOWN_TEXT:
         explain_unknown_text(facts, out);

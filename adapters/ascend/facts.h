@@ -324,6 +324,8 @@ typedef struct cpubind_facts {
     const char *contradiction;   /* what it contradicts, static text, or NULL */
     cpubind_problem unaddressed; /* why the addresses of NPUs in view are not known; no code:
                                     nothing that was asked for them failed */
+    cpubind_problem unread_processes; /* why it is not known which NPUs run; no code: no process
+                                         table is there */
 } cpubind_facts;
 
 /* The facts of a host.

@@ -49,8 +49,8 @@ static int insert_npu(cpubind_facts *f, const cpubind_npu *npu)
 }
 
 /* Takes the NPUs of npu-smi info -m. On a product without logic ids the NPU ID is the logic id.
- * A chip without a name could not be queried: its other ids are zeros without meaning. A chip
- * without a logic id is an NPU of the host that no runtime here can use. */
+ * A chip with an empty name could not be queried: its other ids are zeros without meaning. A
+ * chip without a logic id is an NPU of the host that no runtime here can use. */
 static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
                                        const cpubind_npusmi_map *map)
 {
@@ -65,7 +65,7 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
         if (f->type == CPUBIND_TYPE_AUTO && chip[i].name.len > 0)
             f->type = cpubind_type_of_chip(answer.data + chip[i].name.at, chip[i].name.len,
                                            chip[i].phy >= 0);
-        if (chip[i].name.len == 0 || (map->has_logic && chip[i].logic < 0)) {
+        if ((map->has_name && chip[i].name.len == 0) || (map->has_logic && chip[i].logic < 0)) {
             f->n_unknown++;
             facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
             continue;
@@ -388,11 +388,25 @@ static void compare_devices(facts_reader *r)
     }
 }
 
+/* Whether a text was no refusal, and could not be read. */
+static int is_damaged(cpubind_text_status status)
+{
+    return status == CPUBIND_TEXT_ERR_SYNTAX || status == CPUBIND_TEXT_ERR_CUT ||
+           status == CPUBIND_TEXT_ERR_RANGE;
+}
+
+/* Reads the tables; where that of the processes has a fault, that of the devices alone. */
 static cpubind_problem_code parse_info(facts_reader *r)
 {
     const cpubind_input *answer = &r->info_answer;
     cpubind_npusmi_info *info = &r->info;
+    cpubind_text_status status;
     r->info_status = cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
+    r->process_status = r->info_status;
+    if (is_damaged(r->info_status)) {
+        status = cpubind_npusmi_parse_devices(answer->data, answer->len, info, NULL);
+        r->info_status = is_damaged(status) ? r->info_status : status;
+    }
     if (r->info_status != CPUBIND_TEXT_ERR_SPACE)
         return CPUBIND_PROBLEM_NONE;
     info->cap_device = info->n_device;
@@ -403,7 +417,11 @@ static cpubind_problem_code parse_info(facts_reader *r)
                                                                  sizeof *info->process);
     if (!info->device || !info->process)
         return facts_fail_memory(r);
-    r->info_status = cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
+    if (is_damaged(r->process_status))
+        r->info_status = cpubind_npusmi_parse_devices(answer->data, answer->len, info, NULL);
+    else
+        r->process_status = r->info_status =
+            cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -428,9 +446,9 @@ static cpubind_problem_code read_processes(facts_reader *r)
 {
     if (!facts_is_present(r->info_answer))
         return facts_judge(r, INPUT_INFO, r->info_answer);
-    if (r->info_status == CPUBIND_TEXT_ERR_REFUSED)
+    if (r->process_status == CPUBIND_TEXT_ERR_REFUSED)
         return fail_refusal(r, INPUT_INFO, r->info_answer, &r->info_fault);
-    if (r->info_status != CPUBIND_TEXT_OK)
+    if (r->process_status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
     r->facts->has_processes = r->info.has_process_table;
     take_processes(r);
@@ -448,6 +466,7 @@ cpubind_problem_code cpubind_priv_read_running(facts_reader *r)
         code = read_processes(r);
     if (r->request->only_running)
         return code;
+    r->facts->unread_processes = *r->problem;
     cpubind_problem_clear(r->problem);
     if (!r->facts->has_processes && !r->request->npu)
         facts_warn(r, CPUBIND_WARNING_NO_PROCESSES);

@@ -115,6 +115,17 @@ static int needs_addresses(const facts_reader *r)
     return 0;
 }
 
+/* Whether the address of some NPU is needed and not known. */
+static int lacks_address(const facts_reader *r)
+{
+    const cpubind_facts *f = r->facts;
+    const int are_all_needed = f->n_census > 0 && f->scope != CPUBIND_SCOPE_OWN;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].pci.domain < 0 && (are_all_needed || f->npu[i].affinity_count == 0))
+            return 1;
+    return 0;
+}
+
 /* Whether there is a plan without addresses: npu-smi lists the CPUs near each NPU, and all NPUs
  * of the host are in view. Their order may matter all the same: ascend_plan.c looks. */
 static int can_do_without(const facts_reader *r)
@@ -165,8 +176,10 @@ cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r)
         if (can_do_without(r))
             code = facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
         break;
-    default:
-        code = facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+    default: /* a damaged table of devices */
+        code = read_boards(r);
+        if (code == CPUBIND_PROBLEM_NONE && lacks_address(r))
+            code = facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
     }
     if (code != CPUBIND_PROBLEM_UNREADABLE || !can_do_without(r))
         return code;

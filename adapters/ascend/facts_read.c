@@ -19,7 +19,7 @@
  *   node<N>/cpulist             cpumap, ref.   refused    refused     refused    refused
  *   lscpu -e                    one node, w    refused    refused     refused    refused
  *   info -m                     refused 1      refused 1  refused 1   refused 1  refused 1
- *   info: addresses             boards 2       refused 2  boards 2    refused 2  refused 2
+ *   info: addresses             boards 2       refused 2  boards 2    boards 2   boards 2
  *   info: processes             w 3            w 3        w 3         w 3        w
  *   info -t topo                kernel, w      kernel, w  kernel, w   kernel, w  kernel, w
  *   info -t board               refused 2      refused 2  refused 2   refused 2  refused 2
@@ -648,10 +648,11 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     r.arena = arena;
     r.facts = out;
     r.problem = problem;
-    r.info_status = CPUBIND_TEXT_ERR_MISSING;
+    r.info_status = r.process_status = CPUBIND_TEXT_ERR_MISSING;
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(problem);
     cpubind_problem_clear(&out->unaddressed);
+    cpubind_problem_clear(&out->unread_processes);
     cpubind_problem_clear(&out->topology);
     out->type = request->type;
     out->origin = CPUBIND_ORIGIN_NPU_SMI;

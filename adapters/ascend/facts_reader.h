@@ -43,8 +43,9 @@ typedef struct facts_reader {
     cpubind_facts *facts;
     cpubind_problem *problem;
     uint8_t *online; /* by CPU id, CPUBIND_MAX_CPUS long: 1 when online; NULL: not known */
-    cpubind_input info_answer;       /* npu-smi info; ABSENT when it was not asked for */
-    cpubind_text_status info_status; /* of its parser; ERR_MISSING without an answer */
+    cpubind_input info_answer;          /* npu-smi info; ABSENT when it was not asked for */
+    cpubind_text_status info_status;    /* of its devices; ERR_MISSING without an answer */
+    cpubind_text_status process_status; /* of its processes; ERR_MISSING without an answer */
     cpubind_text_fault info_fault;
     cpubind_npusmi_info info;
     facts_found *found; /* all NPUs of the PCI bus, by address */

@@ -188,6 +188,15 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
                                               cpubind_npusmi_info *info,
                                               cpubind_text_fault *fault);
 
+/* The device table of `npu-smi info` alone, for a caller that can do without the processes: a
+ * fault in the process table, behind the devices, is none.
+ *   in/out  info, as above but for its processes: n_process and has_process_table become 0
+ *   errors  as above
+ *   cost    as above */
+cpubind_text_status cpubind_npusmi_parse_devices(const char *text, int32_t len,
+                                                 cpubind_npusmi_info *info,
+                                                 cpubind_text_fault *fault);
+
 /* == info -t board ========================================================== */
 
 /* A block of `npu-smi info -t board`: one chip, or a whole card. A name is empty when it is not

@@ -26,51 +26,46 @@ enum {
     KEY_UNKNOWN /* a key that is not in the table */
 };
 
+/* Letters of either case; a blank may be a hyphen, or missing. */
 static const struct key_name {
     const char *name;
-    int32_t len;
     int32_t key;
 } key_names[] = {
-#define KEY(name, key)                                                                         \
-    {                                                                                          \
-        (name), (int32_t)(sizeof(name) - 1), (key)                                             \
-    }
-    KEY("NPU ID", KEY_CARD),
-    KEY("Chip ID", KEY_CHIP),
-    KEY("Chip Count", KEY_N_CHIP),
-    KEY("PCIe Bus Info", KEY_PCI),
-    KEY("PCI Vendor ID", KEY_PCI_VENDOR),
-    KEY("PCI Device ID", KEY_PCI_DEVICE),
-    KEY("Vendor ID", KEY_VENDOR),
-    KEY("Device ID", KEY_DEVICE),
-    KEY("NPU Name", KEY_NPU_NAME),
-    KEY("Chip Type", KEY_CHIP_TYPE),
-    KEY("Chip Name", KEY_CHIP_NAME),
-    KEY("Product Name", KEY_PRODUCT),
-    KEY("Serial Number", KEY_SERIAL),
-    KEY("Total Count", KEY_TOTAL),
-    KEY("Card Count", KEY_TOTAL),
-    KEY("Board ID", N_KEY),
-    KEY("PCB ID", N_KEY),
-    KEY("BOM ID", N_KEY),
-    KEY("VDie ID", N_KEY),
-    KEY("NDie ID", N_KEY),
-    KEY("DDie ID", N_KEY),
-    KEY("Chip Position ID", N_KEY),
-    KEY("Chip Version", N_KEY),
-    KEY("Firmware Version", N_KEY),
-    KEY("Software Version", N_KEY),
-    KEY("Model", N_KEY),
-    KEY("Manufacturer", N_KEY),
-    KEY("Compatibility", N_KEY),
-    KEY("Main Board ID", N_KEY),
-    KEY("Slot ID", N_KEY),
-    KEY("Class ID", N_KEY),
-    KEY("Subsystem Vendor ID", N_KEY),
-    KEY("Subsystem Device ID", N_KEY),
-    KEY("Module Vendor ID", N_KEY),
-    KEY("Module ID", N_KEY),
-#undef KEY
+    {"NPU ID", KEY_CARD},
+    {"Chip ID", KEY_CHIP},
+    {"Chip Count", KEY_N_CHIP},
+    {"PCIe Bus Info", KEY_PCI},
+    {"PCI Vendor ID", KEY_PCI_VENDOR},
+    {"PCI Device ID", KEY_PCI_DEVICE},
+    {"Vendor ID", KEY_VENDOR},
+    {"Device ID", KEY_DEVICE},
+    {"NPU Name", KEY_NPU_NAME},
+    {"Chip Type", KEY_CHIP_TYPE},
+    {"Chip Name", KEY_CHIP_NAME},
+    {"Product Name", KEY_PRODUCT},
+    {"Serial Number", KEY_SERIAL},
+    {"Total Count", KEY_TOTAL},
+    {"Card Count", KEY_TOTAL},
+    {"Board ID", N_KEY},
+    {"PCB ID", N_KEY},
+    {"BOM ID", N_KEY},
+    {"VDie ID", N_KEY},
+    {"NDie ID", N_KEY},
+    {"DDie ID", N_KEY},
+    {"Chip Position ID", N_KEY},
+    {"Chip Version", N_KEY},
+    {"Firmware Version", N_KEY},
+    {"Software Version", N_KEY},
+    {"Model", N_KEY},
+    {"Manufacturer", N_KEY},
+    {"Compatibility", N_KEY},
+    {"Main Board ID", N_KEY},
+    {"Slot ID", N_KEY},
+    {"Class ID", N_KEY},
+    {"Subsystem Vendor ID", N_KEY},
+    {"Subsystem Device ID", N_KEY},
+    {"Module Vendor ID", N_KEY},
+    {"Module ID", N_KEY},
 };
 
 /* == Pairs ================================================================== */
@@ -84,9 +79,10 @@ typedef struct pair {
 
 static int32_t find_key(const scan_text *in, scan_run name)
 {
+    int32_t stop = name.at;
+
     for (size_t i = 0; i < sizeof key_names / sizeof key_names[0]; i++)
-        if (name.end - name.at == key_names[i].len &&
-            starts_with_letters(in, name, key_names[i].name, key_names[i].len))
+        if (starts_with_name(in, name, key_names[i].name, &stop) && stop == name.end)
             return key_names[i].key;
     return KEY_UNKNOWN;
 }

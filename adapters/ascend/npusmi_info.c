@@ -12,7 +12,7 @@
 typedef enum section { SECTION_NONE, SECTION_DEVICE, SECTION_PROCESS, SECTION_OTHER } section;
 
 /* The kind of the last line read: it tells a whole output from one that was cut. */
-typedef enum last_line { LAST_OTHER, LAST_ROW, LAST_DASHES } last_line;
+typedef enum last_line { LAST_OTHER, LAST_ROW, LAST_DASHES, LAST_EQUALS } last_line;
 
 enum {
     NARROW_CELLS = 3,    /* a device row: NPU Name | Health | values */
@@ -81,7 +81,9 @@ typedef struct info_reader {
     int32_t has_processes;  /* 1: the header of processes was there */
     int32_t n_process_row;  /* rows and messages after the process table's header */
     int32_t has_rules;      /* 1: the process table has rules */
-    int32_t is_titles;      /* 1: the line before may be the header of another table */
+    int32_t is_titles;      /* the line before may be: 1 the header, 2 the title of a table */
+    int32_t devices_only;   /* 1: the caller can do without the process table */
+    int32_t is_past;        /* 1: the process table could not be read; only devices count */
     int32_t suspect;        /* where the row before starts, if it was passed over; else -1 */
     last_line last;
     int32_t is_half; /* 1: `half` has its first line and not its second */
@@ -153,6 +155,14 @@ static int32_t find_cell(const scan_text *in, const bar_row *row, const char *na
         if (is_named(in, row->cell[i], name))
             return i;
     return NO_CELL;
+}
+
+/* Whether a cell counts something: "8 processes". */
+static int is_count(const scan_text *in, scan_run cell)
+{
+    const scan_run first = first_word(in, cell);
+
+    return is_all_digits(in, first) && is_other_kind(in, scan_word(in, first.end, cell.end));
 }
 
 /* Whether a run has bytes of another language than English. */
@@ -229,7 +239,8 @@ static int32_t find_pci(const scan_text *in, const bar_row *row)
     cpubind_pci_address pci;
 
     for (int32_t i = 0; i < row->n; i++)
-        if (read_pci(&quiet, row->cell[i], &pci) == CPUBIND_TEXT_OK && pci.domain >= 0)
+        if (read_pci(&quiet, before_remark(in, row->cell[i]), &pci) == CPUBIND_TEXT_OK &&
+            pci.domain >= 0)
             return i;
     return NO_CELL;
 }
@@ -242,8 +253,31 @@ static cpubind_text_status check_values(const scan_text *in, const bar_row *row,
     return CPUBIND_TEXT_OK;
 }
 
+/* The words of npu-smi 21 to 26. */
+static int is_known_health(const scan_text *in, scan_run cell)
+{
+    return is_named(in, cell, "OK") || is_named(in, cell, "Warning") ||
+           is_named(in, cell, "Alarm") || is_named(in, cell, "Critical") ||
+           is_named(in, cell, "UNKNOWN");
+}
+
+/* Whether a cell is no health: a pid or a value, an address. "2-Warn" is one. */
+static int is_no_health(const scan_text *in, scan_run cell)
+{
+    int32_t n_letter = 0;
+
+    if (!scan_starts_with_digit(in, cell))
+        return 0;
+    for (; cell.at < cell.end; cell.at++) {
+        if (in->text[cell.at] == ':')
+            return 1;
+        n_letter += scan_is_letter(in->text[cell.at]);
+    }
+    return n_letter < 2;
+}
+
 /*   device1 = the cells of the first line of the header
- *   health  = a word that starts with no digit */
+ *   health  = a text with no digit first, or with two letters and no ":" */
 static cpubind_text_status read_device_start(const scan_text *in, const bar_row *row,
                                              info_reader *info)
 {
@@ -259,7 +293,8 @@ static cpubind_text_status read_device_start(const scan_text *in, const bar_row 
         name.end = cell.end;
     } else {
         name = row->cell[at->name];
-        if (is_all_digits(in, name))
+        if (is_all_digits(in, name) &&
+            (at->health < 0 || !is_known_health(in, row->cell[at->health])))
             return fail_cell(in, card, "a row of a process comes before its header");
     }
     status = scan_whole_number(in, card, INT32_MAX, &half->card);
@@ -267,10 +302,12 @@ static cpubind_text_status read_device_start(const scan_text *in, const bar_row 
         return status;
     if (at->health >= 0)
         health = row->cell[at->health];
-    if (scan_starts_with_digit(in, health) || (at->health < 0 && find_pci(in, row) >= 0))
+    if (is_no_health(in, health) || (at->health < 0 && find_pci(in, row) >= 0))
         return fail_cell(in, at->health < 0 ? cell : health, "a cell is no health of a device");
     half->name = scan_slice(name);
     half->health = scan_slice(health);
+    if (scan_starts_with_digit(in, health))
+        note_unknown(info, health);
     info->is_half = 1;
     return check_values(in, row, at->health);
 }
@@ -339,8 +376,14 @@ static cpubind_text_status read_device_end(const scan_text *in, const bar_row *r
     }
     info->half.pci.domain = info->half.pci.bus = -1;
     info->half.pci.device = info->half.pci.function = -1;
-    if (status == CPUBIND_TEXT_OK && pci >= 0)
-        status = read_pci(in, row->cell[pci], &info->half.pci);
+    if (status == CPUBIND_TEXT_OK && pci >= 0) {
+        const scan_run address = before_remark(in, row->cell[pci]);
+        const scan_run remark = {address.end, row->cell[pci].end};
+
+        status = read_pci(in, address, &info->half.pci);
+        if (!scan_is_empty(remark))
+            note_unknown(info, scan_trim(in, remark));
+    }
     if (status == CPUBIND_TEXT_OK)
         status = check_values(in, row, pci);
     if (status != CPUBIND_TEXT_OK || !info->is_half)
@@ -359,7 +402,7 @@ static int is_lone_end(const scan_text *in, const bar_row *row, const info_reade
     cpubind_pci_address pci;
 
     if (row->n != at->n || info->header_lines == 1 || cell < 0 ||
-        read_pci(&quiet, row->cell[cell], &pci) != CPUBIND_TEXT_OK)
+        read_pci(&quiet, before_remark(in, row->cell[cell]), &pci) != CPUBIND_TEXT_OK)
         return 0;
     if (at->chip != NO_CELL)
         return pci.domain >= 0;
@@ -381,6 +424,18 @@ static void guess_layout(device_layout *at, int32_t n)
     at->ids.chip = at->ids.logic = at->ids.phy = -1;
 }
 
+/* Whether a row between the two lines of a device goes on with its name: a single cell with
+ * words. */
+static int is_rest_of_name(const scan_text *in, const bar_row *row, const info_reader *info)
+{
+    const int32_t name = info->at.name == NO_CELL ? info->at.card : info->at.name;
+
+    for (int32_t i = 0; i < row->n; i++)
+        if (i != name && !scan_is_empty(row->cell[i]))
+            return 0;
+    return row->n == info->at.n && is_other_kind(in, row->cell[name]);
+}
+
 static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
                                        info_reader *info)
 {
@@ -391,6 +446,10 @@ static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
     if (row->n != info->at.n)
         return fail_cell(in, row->cell[0], "a device has not as many cells as its table");
     info->is_header_open = 0;
+    if (info->is_half && is_rest_of_name(in, row, info)) {
+        note_unknown(info, row->line->run);
+        return CPUBIND_TEXT_OK;
+    }
     if (info->is_half)
         return read_device_end(in, row, info);
     if (is_lone_end(in, row, info)) {
@@ -591,19 +650,10 @@ static int is_hidden(const scan_text *in, scan_run cell)
     return (at == cell.end && at > cell.at) || is_no_id(in, cell);
 }
 
-/*   memory = number [ "." number ] *blank *letter / "-" / "NA" */
+/*   memory = digit anything / "-" / "NA"      it is not used: "41,217", "40.2 GiB", "1 (64%)" */
 static int is_memory(const scan_text *in, scan_run cell)
 {
-    if (is_hidden(in, cell))
-        return 1;
-    if (!scan_starts_with_digit(in, cell))
-        return 0;
-    while (cell.at < cell.end && (scan_is_digit(in->text[cell.at]) || in->text[cell.at] == '.'))
-        cell.at++;
-    cell = scan_trim(in, cell);
-    while (cell.at < cell.end && scan_is_letter(in->text[cell.at]))
-        cell.at++;
-    return scan_is_empty(cell);
+    return is_hidden(in, cell) || scan_starts_with_digit(in, cell);
 }
 
 /*   ids = card blanks chip / card       the card alone on a product without chip ids */
@@ -653,7 +703,7 @@ static cpubind_text_status read_hidden_number(const scan_text *in, const bar_row
     *out = -1;
     if (info->columns.cell[column] == NO_CELL)
         return CPUBIND_TEXT_OK;
-    const scan_run cell = process_cell(in, row, info, column);
+    const scan_run cell = before_remark(in, process_cell(in, row, info, column));
     return is_hidden(in, cell) ? CPUBIND_TEXT_OK : scan_whole_number(in, cell, INT32_MAX, out);
 }
 
@@ -707,13 +757,14 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
 
 /* Reads a row of one cell: the title, or a message such as "No running processes found in NPU
  * 0". Only in the process table can such a row end an output; elsewhere it is the cut start of
- * a row. */
+ * a row. A message between rules, of which the first is of dashes, may be the title of another
+ * table. After a count in the table of devices none may lack its first line. */
 static cpubind_text_status read_message(const scan_text *in, const bar_row *row,
                                         info_reader *info)
 {
     const scan_run cell = row->cell[0], first = first_word(in, cell);
 
-    if (scan_starts_with_digit(in, first) ||
+    if ((scan_starts_with_digit(in, first) && !is_count(in, cell)) ||
         (info->section != SECTION_PROCESS && !row->line->ended))
         return fail_short(in, row->line, "the row ends before its last cell");
     info->n_process_row += info->section == SECTION_PROCESS;
@@ -722,6 +773,11 @@ static cpubind_text_status read_message(const scan_text *in, const bar_row *row,
             info->version = scan_slice(scan_word(in, first.end, cell.end));
     } else if (!STARTS_WITH_LETTERS(in, cell, "No running process") &&
                !is_translated(in, cell) && !scan_is_empty(cell)) {
+        if (info->last == LAST_DASHES && scan_is_letter(in->text[cell.at]) &&
+            (info->n_device > 0 || info->has_processes))
+            info->is_titles = 2;
+        if (scan_starts_with_digit(in, first))
+            info->suspect = row->line->run.at;
         note_unknown(info, cell);
     }
     return CPUBIND_TEXT_OK;
@@ -744,7 +800,7 @@ static int is_titles(const scan_text *in, const bar_row *row)
 }
 
 /* Whether a row is a line of the header of devices. Its words may be translated: then the
- * number of cells tells. */
+ * number of cells tells. After the devices, titles without NPU are those of another table. */
 static int is_device_header(const scan_text *in, const bar_row *row, const info_reader *info)
 {
     const int32_t npu = find_cell(in, row, "NPU");
@@ -757,6 +813,9 @@ static int is_device_header(const scan_text *in, const bar_row *row, const info_
     if (is_translated(in, row->line->run))
         return row->n == NARROW_CELLS ||
                (row->n == WIDE_CELLS && SCAN_IS(in, row->cell[1], "Name"));
+    if (npu == NO_CELL && (info->n_device > 0 || info->has_processes) && is_titles(in, row) &&
+        !is_named(in, row->cell[0], "Chip"))
+        return 0;
     return find_cell(in, row, "Health") >= 0 || find_cell(in, row, "Bus-Id") >= 0 ||
            (npu >= 0 && (SCAN_IS(in, nth_word(in, row->cell[npu], 1), "Name") ||
                          find_cell(in, row, "Name") == npu + 1)) ||
@@ -781,13 +840,16 @@ static int is_process_header(const scan_text *in, const bar_row *row)
 static cpubind_text_status pass_row(const scan_text *in, const bar_row *row, scan_run key,
                                     info_reader *info)
 {
-    if ((!scan_is_empty(key) && !is_other_kind(in, key)) || is_translated(in, row->line->run))
+    if ((!scan_is_empty(key) && !is_other_kind(in, key) && !is_count(in, key)) ||
+        is_translated(in, row->line->run))
         return fail_cell(in, key, "a row is of no known kind");
     for (int32_t i = 0; info->section == SECTION_PROCESS && scan_is_empty(key) && i < row->n;
          i++)
         if (i != info->columns.cell[PROCESS_NAME] && !scan_is_empty(row->cell[i]))
             return fail_cell(in, key, "a process has no NPU");
-    info->is_titles = (info->is_titles || info->last == LAST_DASHES) && is_titles(in, row);
+    info->is_titles = (info->is_titles || info->last == LAST_DASHES ||
+                       (info->last == LAST_EQUALS && info->section == SECTION_PROCESS)) &&
+                      is_titles(in, row);
     info->suspect = row->line->run.at;
     info->n_process_row += info->section == SECTION_PROCESS;
     if (is_named(in, row->cell[0], "npu-smi") && info->version.len == 0)
@@ -835,6 +897,8 @@ static cpubind_text_status read_row(const scan_text *in, const bar_row *row, inf
         info->suspect = row->line->run.at;
         return CPUBIND_TEXT_OK;
     }
+    if (info->section == SECTION_PROCESS && is_count(in, key))
+        return pass_row(in, row, key, info);
     if (scan_starts_with_digit(in, key) && info->section != SECTION_OTHER)
         return info->section == SECTION_PROCESS ? read_process(in, row, info)
                                                 : read_device(in, row, info);
@@ -878,12 +942,12 @@ static cpubind_text_status read_other(const scan_text *in, const scan_line *line
         return fail_short(in, line, "the text ends inside a rule");
     if (!rule && text[0] != '+' && !is_known_message(in, line->run))
         note_unknown(info, line->run);
-    if (rule && text[1] == '=' && info->is_titles)
+    if (rule && info->is_titles && (text[1] == '=' || info->is_titles == 2))
         info->section = SECTION_OTHER;
     info->is_half = info->is_titles = info->lines_left = info->is_header_open = 0;
     info->suspect = -1;
     info->has_rules |= rule && info->section == SECTION_PROCESS;
-    info->last = rule && text[1] == '-' ? LAST_DASHES : LAST_OTHER;
+    info->last = !rule ? LAST_OTHER : text[1] == '-' ? LAST_DASHES : LAST_EQUALS;
     return CPUBIND_TEXT_OK;
 }
 
@@ -907,6 +971,30 @@ static cpubind_text_status read_line(const scan_text *in, const scan_line *line,
     return status;
 }
 
+/* Whether the reading may go on after a fault: in the process table, behind the devices. */
+static int can_end(const info_reader *info)
+{
+    return info->devices_only && info->has_processes && info->n_device > 0 && !info->is_half;
+}
+
+/* Passes over a line of a process table that could not be read. It must be no device: then the
+ * header of processes came between devices. */
+static cpubind_text_status read_past(const scan_text *in, const scan_line *line,
+                                     const info_reader *info)
+{
+    const scan_text quiet = {in->text, in->len, NULL};
+    const device_layout *at = &info->at;
+    bar_row row = {NULL, 0, {{0, 0}}};
+
+    if (scan_is_empty(line->run) || in->text[line->run.at] != '|' ||
+        split_row(&quiet, line, &row) != CPUBIND_TEXT_OK || row.n != at->n)
+        return CPUBIND_TEXT_OK;
+    if (is_lone_end(in, &row, info) ||
+        (at->health >= 0 && is_known_health(in, row.cell[at->health])))
+        return fail_cell(in, row.cell[0], "a device comes after the end of its table");
+    return CPUBIND_TEXT_OK;
+}
+
 /* Fails an output that ends where no whole output does. */
 static cpubind_text_status check_info_end(const scan_text *in, const info_reader *info)
 {
@@ -921,6 +1009,8 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
     if (!info->has_processes && info->last == LAST_DASHES)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
                          "nothing follows the rule between two parts");
+    if (info->devices_only && info->has_processes && info->n_device > 0)
+        return CPUBIND_TEXT_OK;
     if (info->has_processes && info->n_process_row == 0 && !info->has_rules)
         return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
                          "the text ends after the header of processes");
@@ -934,23 +1024,28 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
  *   row     = "|" 1*( cell "|" )
  *             title / message / header / device1 / device2 / process / other
  *   title   = "npu-smi" version anything               one cell
- *   message = starts with no digit                     one cell
+ *   message = starts with no digit, or counts something: "8 processes"       one cell
  *   header  = of devices: a row with "Health", "NPU Name", or "NPU" and "Name"; and the rows up
  *             to a rule or a device: "Chip", "Bus-Id"
  *           / of processes: a row with a cell "Process ..." or "PID"
- *           / of another table: a row of 2 cells or more that start with a letter or are empty,
- *             between a rule of "-" and one of "="; rows up to the next header are passed over
+ *           / of another table, in or behind the known ones; rows up to the next header are passed
+ *             over. A row of 2 cells or more that start with a letter or are empty, and no NPU
+ *             behind the devices, between a rule of "-" and one of "=", in the process table also
+ *             between two of "="; or a message behind a device, between a rule of "-" and one
+ *   rest    = a row with words in the cell of the name alone, between the lines of a device
  *   device1, device2  the cells below the first and the second line of the header; as many
  *             lines more as the header has are passed over
  *   process = the cells below the header of processes
  *   other   = a row that starts with a word of two letters or more, or with an empty cell; none
- *             before the second line of a device that lacks its first
+ *             before the second line of a device that lacks its first. In the process table also
+ *             a row that starts with a count: "8 processes"
  *   rule    = "+" ( "-" / "=" ) anything "+"
  *   line    = another line without a bar at its start: "...", warnings; none between the two
  *             lines of a device
  * Devices without a header are read without their second id, whose meaning is not known. In a
  * header in another language the number and the order of cells tell: those of npu-smi 21 to 26.
- * A header of devices after a row is refused. A chip that npu-smi could not query has one of
+ * A header of devices after a row is refused, if it names NPU. A remark in parentheses behind an
+ * address or a pid is passed over. A chip that npu-smi could not query has one of
  * its two lines only: it is left out.
  *
  * WHERE A TEXT WAS CUT
@@ -966,20 +1061,54 @@ static cpubind_text_status read_info(const scan_text *in, info_reader *info)
     scan_line line = {{0, 0}, 0, 0};
     cpubind_npusmi_device *device = info->device;
     cpubind_npusmi_process *process = info->process;
+    const int32_t devices_only = info->devices_only;
 
     memset(info, 0, offsetof(info_reader, keys));
     info->device = device;
     info->process = process;
+    info->devices_only = devices_only;
     info->suspect = -1;
     info->at.ids.logic = -1;
     info->keys.n = info->logic.n = 0;
     while (scan_next_line(in, &line)) {
-        const cpubind_text_status status = read_line(in, &line, info);
+        const cpubind_text_status status =
+            info->is_past ? read_past(in, &line, info) : read_line(in, &line, info);
 
-        if (status != CPUBIND_TEXT_OK)
+        if (status == CPUBIND_TEXT_OK)
+            continue;
+        if (!can_end(info) || read_past(in, &line, info) != CPUBIND_TEXT_OK)
             return status;
+        info->is_past = 1;
     }
-    return check_info_end(in, info);
+    return info->is_past ? CPUBIND_TEXT_OK : check_info_end(in, info);
+}
+
+static cpubind_text_status parse_tables(const scan_text *in, cpubind_npusmi_info *info,
+                                        int32_t devices_only)
+{
+    info_reader reader;
+    cpubind_text_status status;
+
+    if (!scan_is_text(in->text, in->len) || !info ||
+        !scan_is_array(info->device, info->cap_device) ||
+        (!devices_only && !scan_is_array(info->process, info->cap_process)))
+        return scan_fail_arg(in->fault);
+    reader.device = NULL;
+    reader.process = NULL;
+    reader.devices_only = devices_only;
+    status = read_info(in, &reader);
+    if (status != CPUBIND_TEXT_OK)
+        return cpubind_priv_npusmi_refused_or(in, status);
+    info->n_device = reader.n_device;
+    info->n_process = devices_only ? 0 : reader.n_process;
+    if (reader.n_device > info->cap_device || info->n_process > info->cap_process)
+        return scan_fail_space(in);
+    info->has_process_table = devices_only ? 0 : reader.has_processes;
+    info->version = reader.version;
+    info->unknown = reader.unknown;
+    reader.device = info->device;
+    reader.process = devices_only ? NULL : info->process;
+    return read_info(in, &reader);
 }
 
 cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
@@ -987,25 +1116,15 @@ cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
                                               cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
-    info_reader reader;
-    cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !info || !scan_is_array(info->device, info->cap_device) ||
-        !scan_is_array(info->process, info->cap_process))
-        return scan_fail_arg(fault);
-    reader.device = NULL;
-    reader.process = NULL;
-    status = read_info(&in, &reader);
-    if (status != CPUBIND_TEXT_OK)
-        return cpubind_priv_npusmi_refused_or(&in, status);
-    info->n_device = reader.n_device;
-    info->n_process = reader.n_process;
-    if (reader.n_device > info->cap_device || reader.n_process > info->cap_process)
-        return scan_fail_space(&in);
-    info->has_process_table = reader.has_processes;
-    info->version = reader.version;
-    info->unknown = reader.unknown;
-    reader.device = info->device;
-    reader.process = info->process;
-    return read_info(&in, &reader);
+    return parse_tables(&in, info, 0);
+}
+
+cpubind_text_status cpubind_npusmi_parse_devices(const char *text, int32_t len,
+                                                 cpubind_npusmi_info *info,
+                                                 cpubind_text_fault *fault)
+{
+    const scan_text in = {text, len, fault};
+
+    return parse_tables(&in, info, 1);
 }

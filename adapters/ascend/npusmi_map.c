@@ -19,30 +19,23 @@ enum {
     MAX_CELLS = 32           /* cells of a line that are held */
 };
 
+/* Letters of either case; a blank or a hyphen may be another one, or missing. */
 static const struct column_name {
     const char *name;
-    int32_t len;
     int32_t column;
 } column_names[] = {
-#define COLUMN(name, column)                                                                   \
-    {                                                                                          \
-        (name), (int32_t)(sizeof(name) - 1), (column)                                          \
-    }
-    COLUMN("NPU ID", COLUMN_CARD),
-    COLUMN("Slot ID", COLUMN_SLOT),
-    COLUMN("Chip ID", COLUMN_CHIP),
-    COLUMN("Chip Logic ID", COLUMN_LOGIC),
-    COLUMN("Chip Logical ID", COLUMN_LOGIC),
-    COLUMN("Logic ID", COLUMN_LOGIC),
-    COLUMN("Logical ID", COLUMN_LOGIC),
-    COLUMN("Chip Phy-ID", COLUMN_PHY),
-    COLUMN("Chip Phy ID", COLUMN_PHY),
-    COLUMN("Phy-ID", COLUMN_PHY),
-    COLUMN("Phy ID", COLUMN_PHY),
-    COLUMN("Chip Physical ID", COLUMN_PHY),
-    COLUMN("Physical ID", COLUMN_PHY),
-    COLUMN("Chip Name", COLUMN_NAME),
-#undef COLUMN
+    {"NPU ID", COLUMN_CARD},
+    {"Slot ID", COLUMN_SLOT},
+    {"Chip ID", COLUMN_CHIP},
+    {"Chip Logic ID", COLUMN_LOGIC},
+    {"Chip Logical ID", COLUMN_LOGIC},
+    {"Logic ID", COLUMN_LOGIC},
+    {"Logical ID", COLUMN_LOGIC},
+    {"Chip Phy ID", COLUMN_PHY},
+    {"Phy ID", COLUMN_PHY},
+    {"Chip Physical ID", COLUMN_PHY},
+    {"Physical ID", COLUMN_PHY},
+    {"Chip Name", COLUMN_NAME},
 };
 
 /* The cells of a line: two blanks or a TAB apart. */
@@ -118,8 +111,7 @@ static int32_t read_column(const scan_text *in, int32_t at, int32_t end, int32_t
     const scan_run rest = {at, end};
 
     for (size_t i = 0; i < sizeof column_names / sizeof column_names[0]; i++) {
-        *stop = at + column_names[i].len;
-        if (starts_with_letters(in, rest, column_names[i].name, column_names[i].len) &&
+        if (starts_with_name(in, rest, column_names[i].name, stop) &&
             (*stop == end || scan_is_blank(in->text[*stop])))
             return column_names[i].column;
     }
@@ -160,6 +152,12 @@ static void read_header_cell(const scan_text *in, const map_reader *map, scan_ru
     header->is_narrow |= header->n > n + 1;
 }
 
+/* Whether a byte may start the name of a column: a letter, of any language. */
+static int starts_name(char c)
+{
+    return scan_is_letter(c) || (unsigned char)c >= 0x80;
+}
+
 typedef enum header_kind {
     HEADER_NONE,
     HEADER_OF_TITLES,
@@ -175,11 +173,11 @@ static header_kind read_names(const scan_text *in, const map_reader *map, scan_r
     map_cells cells;
 
     memset(header, 0, sizeof *header);
-    if (!scan_is_letter(in->text[run.at]))
+    if (!starts_name(in->text[run.at]))
         return HEADER_NONE;
     split_cells(in, run, &cells);
     for (int32_t i = 0; i < cells.n && i < MAX_CELLS; i++) {
-        if (!scan_is_letter(in->text[cells.cell[i].at]))
+        if (!starts_name(in->text[cells.cell[i].at]))
             return HEADER_NONE;
         read_header_cell(in, map, cells.cell[i], header);
     }
@@ -245,14 +243,16 @@ static int is_id(int32_t column)
     return column < COLUMN_NAME;
 }
 
-/* Every cell starts where the name of a column starts; other columns are empty. */
+/* Every cell starts where the name of a column starts; other columns are empty. With more cells
+ * than columns those after the first one of the name are of the name: it has wide gaps. */
 static int fit_by_place(const scan_text *in, const map_reader *map, const map_cells *cells,
                         scan_run *fit)
 {
     const map_header *header = &map->header;
+    const int is_gappy = cells->n > header->n;
     int32_t k = 0;
 
-    if (header->is_narrow || cells->n < 2 || cells->n > header->n)
+    if (header->is_narrow || cells->n < 2 || cells->n > MAX_CELLS)
         return 0;
     for (int32_t i = 0; i < header->n; i++) {
         const scan_run none = {0, 0};
@@ -261,6 +261,9 @@ static int fit_by_place(const scan_text *in, const map_reader *map, const map_ce
         if (k == cells->n || place_of(in, map, cells->cell[k]) != header->place[i])
             continue;
         fit[i] = cells->cell[k++];
+        while (is_gappy && header->column[i] == COLUMN_NAME && k < cells->n &&
+               (i + 1 == header->n || place_of(in, map, cells->cell[k]) < header->place[i + 1]))
+            fit[i].end = cells->cell[k++].end;
         if (is_id(header->column[i]) && has_blank(in, fit[i]))
             return 0;
     }
@@ -375,19 +378,29 @@ static cpubind_text_status read_map_id(const scan_text *in, int32_t column, scan
     return scan_whole_number(in, word, INT32_MAX, id);
 }
 
-/* Whether a name has at most four words with one blank between them, and no number after its
- * second word. Another name is two rows without the line feed between them. */
+/* Whether a word may be an id of a row. */
+static int is_like_id(const scan_text *in, scan_run word)
+{
+    return is_all_digits(in, word) || is_no_id(in, word);
+}
+
+/* Whether a name is no two rows without the line feed between them. A row has three ids or more,
+ * and pads its name: no two words of a name, one after the other, may be ids, and none after a
+ * gap of three blanks. */
 static int is_one_name(const scan_text *in, scan_run name)
 {
-    int32_t n_word = 0;
+    int32_t last = name.end;
+    int was_id = 0;
 
-    for (int32_t i = name.at; i < name.end; i++)
-        if (scan_is_blank(in->text[i]) && scan_is_blank(in->text[i + 1]))
-            return 0;
     for (scan_run word = scan_word(in, name.at, name.end); !scan_is_empty(word);
-         word = scan_word(in, word.end, name.end))
-        if (++n_word > 4 || (n_word > 2 && is_all_digits(in, word)))
+         word = scan_word(in, word.end, name.end)) {
+        const int is_now = is_like_id(in, word);
+
+        if (is_now && (was_id || word.at > last + 2))
             return 0;
+        was_id = is_now;
+        last = word.end;
+    }
     return 1;
 }
 
@@ -528,6 +541,8 @@ static cpubind_text_status read_map_cells(const scan_text *in, const scan_line *
     chip.logic = id[COLUMN_LOGIC];
     chip.phy = id[COLUMN_PHY];
     chip.name = scan_slice(name);
+    if (scan_cell(in, name.at, name.end).end < name.end)
+        note_unknown(map, name);
     status = check_map_end(in, line, map, fit, &chip);
     if (status == CPUBIND_TEXT_OK)
         status = check_product(in, map, name);
@@ -609,6 +624,17 @@ static cpubind_text_status take_map_header(const scan_text *in, const scan_line 
     return check_lines_before(in, map, map->start);
 }
 
+/* Whether a line is drawn: "------  -------". */
+static int is_drawn(const scan_text *in, scan_run run)
+{
+    if (run.end - run.at < 4)
+        return 0;
+    for (; run.at < run.end; run.at++)
+        if (!scan_is_blank(in->text[run.at]) && !memchr("-=+_", in->text[run.at], 4))
+            return 0;
+    return 1;
+}
+
 static cpubind_text_status read_map_line(const scan_text *in, const scan_line *line,
                                          map_reader *map)
 {
@@ -617,6 +643,10 @@ static cpubind_text_status read_map_line(const scan_text *in, const scan_line *l
     const int32_t is_after_row = map->is_after_row;
     const scan_run first = scan_word(in, line->run.at, line->run.end);
 
+    if (is_drawn(in, line->run)) {
+        note_unknown(map, line->run);
+        return CPUBIND_TEXT_OK;
+    }
     if (kind == HEADER_OF_MAP)
         return take_map_header(in, line, map, &header);
     map->is_after_row = 0;
@@ -665,24 +695,27 @@ static cpubind_text_status check_map(const scan_text *in, const map_reader *map)
  *   header  = name 1*( gap name )          "NPU ID", "Chip ID", and "Chip Logic ID" or
  *                                          "Slot ID"; others known or not; a known name once
  *   row     = cell *( gap cell )           see CELLS AND COLUMNS
+ *   drawn   = 4*( "-" / "=" / "+" / "_" / blank )        anywhere
  *   section = titles *line                 another table: up to the header or the end
  *   titles  = name 1*( gap name )          not the header; without a known name only after a
  *                                          line that is no row
  *   other   = a line that neither fits the columns nor is like a row, a row with a word in the
  *             place of its NPU ID ("NIC0"), a line before the header without two numbers
- *   name    = starts with a letter
+ *   name    = starts with a letter, of any language; a known one may have "-", "_" or nothing in
+ *             the place of a blank
  *   gap     = 2*blank / TAB                one blank between known names
  * CELLS AND COLUMNS
  *   A cell belongs to the column
- *     - below whose name it starts, when every cell starts below a name; else
+ *     - below whose name it starts, when every cell starts below a name, or is one more cell of
+ *       the chip name in a row with more cells than columns; else
  *     - of its number, when there are as many cells as columns; else
  *     - of its number, each cell being a word and the name the words that are left, when all
  *       columns are known.
  *   A row that fits in none of these ways is an error if it has two numbers or starts with one.
  *   id      = number / "-" / "--" / "NA" / "N/A" / "MCU"
  *             NPU ID and Chip ID are numbers; Slot ID may be "-1" or empty
- *   name    = word *( blanks word )        up to 4 words, one blank apart, and 64 bytes; empty:
- *                                          npu-smi could not query the chip
+ *   name    = word *( blanks word )        up to 64 bytes; no id after an id or three
+ *                                          blanks; empty: npu-smi could not query the chip
  * A row without a logic id whose name is Mcu or a number, or whose logic id is MCU, is a board
  * controller and no chip; on a card whose chips cannot be listed, several have chip id 0. */
 static cpubind_text_status read_map(const scan_text *in, map_reader *map)

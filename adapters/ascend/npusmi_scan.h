@@ -49,6 +49,28 @@ static inline int starts_with_letters(const scan_text *in, scan_run run, const c
 #define STARTS_WITH_LETTERS(in, run, literal)                                                  \
     starts_with_letters((in), (run), (literal), (int32_t)(sizeof(literal) - 1))
 
+/* Whether the run starts with a name, letters of either case. Where the name has a blank or a
+ * hyphen the run may have one of " -_", or nothing: "Chip Logic ID", "Chip Logic-ID". *stop is
+ * where the name ends. */
+static inline int starts_with_name(const scan_text *in, scan_run run, const char *name,
+                                   int32_t *stop)
+{
+    int32_t at = run.at;
+
+    for (; *name; name++) {
+        const char c = at < run.end ? in->text[at] : '\n';
+
+        if (*name == ' ' || *name == '-')
+            at += c == ' ' || c == '-' || c == '_';
+        else if (scan_to_lower(c) == scan_to_lower(*name))
+            at++;
+        else
+            return 0;
+    }
+    *stop = at;
+    return 1;
+}
+
 /* The cell at or after `at`: words that are one blank apart; empty when there is none. */
 static inline scan_run scan_cell(const scan_text *in, int32_t at, int32_t end)
 {
@@ -91,7 +113,7 @@ static inline cpubind_text_status note_device(const scan_text *in, device_keys *
     return CPUBIND_TEXT_OK;
 }
 
-/* Longest name of a chip or a process. The driver keeps 32 bytes for a chip, the kernel 16 for
+/* Longest name of a process or a device. The driver keeps 32 bytes for a chip, the kernel 16 for
  * a process: a longer name is two rows without the line feed between them. */
 enum { NAME_LEN_MAX = 64 };
 
@@ -128,6 +150,18 @@ static inline int is_known_message(const scan_text *in, scan_run run)
 {
     return STARTS_WITH_LETTERS(in, run, "Failed to get ") || SCAN_STARTS(in, run, "...") ||
            STARTS_WITH_LETTERS(in, run, "[WARNING]The driver package ");
+}
+
+/* The part of a cell before a remark in parentheses: "(x16)". */
+static inline scan_run before_remark(const scan_text *in, scan_run cell)
+{
+    int32_t at = cell.at;
+
+    while (at < cell.end && in->text[at] != '(')
+        at++;
+    if (at > cell.at && at < cell.end && in->text[cell.end - 1] == ')')
+        cell.end = at;
+    return scan_trim(in, cell);
 }
 
 static inline cpubind_text_status fail_cell(const scan_text *in, scan_run cell,

@@ -45,25 +45,21 @@ static void note_unknown(topo_reader *topo, scan_run run)
         topo->unknown = scan_slice(run);
 }
 
-/*   label  = ( "NPU" / "Phy-ID" / "NIC" ) number
+/*   label  = ( "NPU" / "Phy-ID" / "NIC" ) [ "-" / "_" ] number      letters of either case
  * Returns 0 when the word is no label. */
 static int read_label(const scan_text *in, scan_run word, int32_t *kind, int32_t *id)
 {
     const scan_text quiet = {in->text, in->len, NULL};
     int32_t value = 0;
 
-    if (SCAN_STARTS(in, word, "NPU")) {
+    if (starts_with_name(in, word, "NPU-", &word.at))
         *kind = CPUBIND_NPUSMI_LABEL_CARD;
-        word.at += 3;
-    } else if (STARTS_WITH_LETTERS(in, word, "Phy-ID")) {
+    else if (starts_with_name(in, word, "Phy-ID-", &word.at))
         *kind = CPUBIND_NPUSMI_LABEL_PHY;
-        word.at += 6;
-    } else if (SCAN_STARTS(in, word, "NIC")) {
+    else if (starts_with_name(in, word, "NIC-", &word.at))
         *kind = LABEL_NIC;
-        word.at += 3;
-    } else {
+    else
         return 0;
-    }
     if (scan_whole_number(&quiet, word, INT32_MAX, &value) != CPUBIND_TEXT_OK)
         return 0;
     *id = *kind == LABEL_NIC ? ~value : value;
@@ -80,11 +76,10 @@ static int is_like_label(const scan_text *in, scan_run word)
 /* Whether the words at `at` are "CPU Affinity"; *stop is where they end. */
 static int is_affinity(const scan_text *in, int32_t at, int32_t end, int32_t *stop)
 {
-    const scan_run first = scan_word(in, at, end), second = scan_word(in, first.end, end);
+    const scan_run run = {scan_skip_blanks(in, at, end), end};
 
-    *stop = second.end;
-    return STARTS_WITH_LETTERS(in, first, "CPU") && first.end - first.at == 3 &&
-           STARTS_WITH_LETTERS(in, second, "Affinity") && second.end - second.at == 8;
+    return starts_with_name(in, run, "CPU Affinity", stop) &&
+           (*stop == end || scan_is_blank(in->text[*stop]));
 }
 
 /* Whether a line is a header. A row starts with a label, too: then the second word tells. */
@@ -338,6 +333,17 @@ static next_fn *find_split(const scan_text *in, const scan_line *line, topo_read
     return more == -1 && topo->affinity == topo->n_column - 1 ? scan_word : NULL;
 }
 
+/* Whether a cell is no link: a number or a list. The words of links differ between products. */
+static int is_no_link(const scan_text *in, scan_run cell)
+{
+    if (!scan_starts_with_digit(in, cell))
+        return 0;
+    for (; cell.at < cell.end; cell.at++)
+        if (scan_is_letter(in->text[cell.at]))
+            return 0;
+    return 1;
+}
+
 /* Fails a row whose cells are not as many as the columns. */
 static cpubind_text_status fail_cells(const scan_text *in, const scan_line *line,
                                       const topo_reader *topo, int32_t at)
@@ -349,7 +355,7 @@ static cpubind_text_status fail_cells(const scan_text *in, const scan_line *line
         return fail_short(in, line, "the row has fewer cells than the header");
     for (int32_t i = 0; i < topo->n_column; i++) {
         word = scan_word(in, word.end, line->run.end);
-        if (topo->column_kind[i] == LINKS && scan_starts_with_digit(in, word))
+        if (topo->column_kind[i] == LINKS && is_no_link(in, word))
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
                              "there is a number in the place of a link");
     }
@@ -369,8 +375,7 @@ static int is_like_list(const scan_text *in, scan_run cell)
     return at > cell.at && at < cell.end && (in->text[at] == '-' || in->text[at] == ',');
 }
 
-/* Reads the cells of a row, which `next` parts, in the order of the columns. A link is a word
- * that starts with no digit; its words differ between products. The first cell comes after
+/* Reads the cells of a row, which `next` parts, in the order of the columns. The first cell comes after
  * *last, which becomes the last one. */
 static cpubind_text_status read_columns(const scan_text *in, const scan_line *line,
                                         const topo_reader *topo, next_fn *next, scan_run *last,
@@ -386,7 +391,7 @@ static cpubind_text_status read_columns(const scan_text *in, const scan_line *li
         *last = cell;
         if (topo->column_kind[i] == AFFINITY)
             status = read_affinity(in, line, cell, out, out_n);
-        else if (topo->column_kind[i] == LINKS && scan_starts_with_digit(in, cell))
+        else if (topo->column_kind[i] == LINKS && is_no_link(in, cell))
             status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, cell.at,
                                "there is a number in the place of a link");
         else if (topo->column_kind[i] == OTHER && topo->affinity < 0 && is_like_list(in, cell))
@@ -457,12 +462,41 @@ static int is_legend(const scan_text *in, scan_run run)
            SCAN_STARTS(in, run, "NIC") || is_known_message(in, run);
 }
 
+/* Takes the remark off the end of a line: "(24 CPUs)", "# shared". */
+static void take_remark(const scan_text *in, scan_line *line, topo_reader *topo)
+{
+    scan_run run = line->run;
+
+    while (run.at < run.end &&
+           !(scan_is_blank(in->text[run.at]) &&
+             (in->text[run.at + 1] == '#' ||
+              (in->text[run.at + 1] == '(' && in->text[run.end - 1] == ')'))))
+        run.at++;
+    if (scan_is_empty(run))
+        return;
+    line->run.end = run.at;
+    line->run = scan_trim(in, line->run);
+    note_unknown(topo, scan_trim(in, run));
+}
+
+/* Whether a line that starts with a label is no row: all rows were there, and it says something
+ * about a device. */
+static int is_note(const scan_text *in, const scan_line *line, const topo_reader *topo)
+{
+    const scan_run first = scan_word(in, line->run.at, line->run.end);
+    const char last = in->text[line->run.end - 1];
+
+    return has_all_rows(topo) && (scan_is_letter(last) || last == '.') &&
+           count_runs(in, first.end, line->run.end, scan_word) < topo->n_column;
+}
+
 static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *line,
                                           topo_reader *topo)
 {
     const scan_run first = scan_word(in, line->run.at, line->run.end);
     int32_t kind = 0, id = 0;
-    const int is_label = read_label(in, first, &kind, &id);
+    const int is_label = read_label(in, first, &kind, &id) && !is_note(in, line, topo);
+    scan_line row;
 
     if (is_topo_header(in, line->run, topo))
         return read_topo_header(in, line, topo);
@@ -479,7 +513,9 @@ static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *
     if (kind != LABEL_NIC && kind != topo->kind)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
                          "the header does not have the label of this row");
-    return read_topo_row(in, line, topo, first, id);
+    row = *line;
+    take_remark(in, &row, topo);
+    return read_topo_row(in, &row, topo, first, id);
 }
 
 /* Fails when an NPU of the header has no row. A missing row of a NIC loses nothing. */
@@ -507,16 +543,20 @@ static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader
  *   cell   = 1*( label / "CPU Affinity" )              one blank apart
  *          / "CPU Affinity" more                       more: may be further columns
  *          / name                                      a column that is not known
- *   label  = ( "NPU" / "Phy-ID" / "NIC" ) number       each once; NPU and Phy-ID do not mix
+ *   label  = ( "NPU" / "Phy-ID" / "NIC" ) number       each once; NPU and Phy-ID do not mix; see
+ *                                     read_label. Any of " -_", or none, in "CPU Affinity"
  *   title  = a name at the start of the line, which is indented otherwise
  *   row    = label cells              a cell per column, in their order: a word; or, in a table
  *                                     with a name, words that are one blank apart
- *            link = starts with no digit             in the column of a label
+ *            link = no number and no list            in the column of a label
  *            list / "NA" / "N/A" / "-" / nothing     in the column CPU Affinity; nothing if it
  *                                                    is the last column, and all are known
  *   section = after all rows: a header without the word "Affinity" or an unknown line, and all
  *             lines after it
- *   other  = a line that does not start with a label: the legend, "NIC0: name", "UB0 X NA"
+ *   other  = a line that does not start with a label: the legend, "NIC0: name", "UB0 X NA"; a
+ *            line with a label after all rows that has fewer words than a row and ends in a
+ *            letter or a full stop
+ *   remark = blank "#" anything / blank "(" anything ")"        at the end of a row
  *   gap    = 2*blank / TAB
  * Each label has one row, in any order. NIC rows may be missing: a cut there loses nothing.
  * With `more` all rows have as many cells as the first. Without CPU Affinity a name that holds

@@ -62,6 +62,27 @@ static void check_processes(const char *text, int32_t len,
     }
 }
 
+/* The devices alone are those of both tables, where both can be read; of a text without a
+ * process table that cannot be read there are none either. */
+static void check_devices_alone(const char *text, int32_t len, const fuzz_reading *r)
+{
+    static cpubind_npusmi_device device[CPUBIND_MAX_DEVICES];
+    cpubind_npusmi_info info;
+    cpubind_text_fault fault;
+    memset(&info, 0, sizeof info);
+    info.device = device;
+    info.cap_device = CPUBIND_MAX_DEVICES;
+    if (cpubind_npusmi_parse_devices(text, len, &info, &fault) != CPUBIND_TEXT_OK) {
+        CHECK(!r && fault.offset >= 0 && fault.offset <= len && fault.what);
+        return;
+    }
+    CHECK(info.n_process == 0 && info.has_process_table == 0);
+    CHECK(r ? info.n_device == r->array[0].n : info.n_device > 0);
+    check_devices(text, len, device, info.n_device);
+    CHECK(!r || info.n_device == 0 ||
+          memcmp(device, r->array[0].at, (size_t)info.n_device * sizeof *device) == 0);
+}
+
 static void check_text(const char *text, int32_t len)
 {
     const fuzz_reader reader = {
@@ -76,7 +97,10 @@ static void check_text(const char *text, int32_t len)
         CHECK(r.extra[0] == 1 || (r.array[1].n == 0 && r.array[0].n > 0));
         fuzz_check_name(text, len, version);
         fuzz_check_name(text, len, unknown);
+        check_devices_alone(text, len, &r);
         fuzz_end(&r);
+    } else if (len >= 0) {
+        check_devices_alone(text, len, NULL);
     }
     CHECK(cpubind_npusmi_parse_info(text, len, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
 }

@@ -370,7 +370,10 @@ static const next_table next_tables[] = {
      "\tNPU ID         Chip ID        Chip Logic ID  Chip Name\n"
      "\t0              0              0              Ascend 910B3\n"
      "\t1              0              1              Ascend 910B3     up x\n",
-     CPUBIND_TEXT_ERR_SYNTAX, 161, "", ""},
+     CPUBIND_TEXT_OK, 0,
+     "chip 0.0 0 -1 \"Ascend 910B3\"\n"
+     "chip 1.0 1 -1 \"Ascend 910B3     up x\"\n",
+     "Ascend 910B3     up x"},
     {"a row with text in an id", write_map,
      "\tNPU ID         Chip ID        Chip Logic ID  Chip Name\n"
      "\t0              0              0              Ascend 910B3\n"

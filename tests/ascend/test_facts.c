@@ -1331,11 +1331,15 @@ TEST(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed)
     memory_host h = board_a2(&request);
     attempt a;
     set(&h, INFO, DAMAGED_INFO);
+    a = try(&h, &request); /* the boards have the same addresses */
+    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&a);
+    drop(&a);
+    take_away(&h, BOARD_6_C0);
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
     assert_string_equal(a.problem.input, INFO);
     assert_int_equal(line_of(&a.problem), 6);
-    assert_null(strstr(h.seen, "board"));
     drop(&a);
     h = both_a2();
     set(&h, INFO, DAMAGED_INFO);
@@ -1343,6 +1347,36 @@ TEST(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed)
     expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
     expect_plan_of_small_a2(&a);
     drop(&a);
+}
+
+/* Nothing is asked in the place of a process table that a plan does not need. */
+TEST(a_damaged_process_table_is_a_problem_only_of_a_plan_of_running_npus)
+{
+    static const char *const rows[] = {"| 4       0 | 47x1 | python | 1 |\n",
+                                       "| 4       0 | 4711 | python\n", "| 4 | 4711 |"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cpubind_request request = ask_nothing();
+        memory_host h = both_a2();
+        char text[2048];
+        attempt a;
+        snprintf(text, sizeof text, "%s%s%s",
+                 DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:81:00.0"),
+                 "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+                 "+======+======+======+\n",
+                 rows[i]);
+        set(&h, INFO, text);
+        a = try(&h, &request);
+        expect_plan_of_small_a2(&a);
+        assert_true(has_warning(&a, CPUBIND_WARNING_NO_PROCESSES));
+        assert_string_equal(a.facts.unread_processes.input, INFO);
+        assert_null(strstr(h.seen, "board"));
+        drop(&a);
+        request.only_running = 1;
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
+        assert_string_equal(a.problem.input, INFO);
+        drop(&a);
+    }
 }
 
 TEST(without_a_device_table_the_boards_are_asked)
@@ -1781,6 +1815,7 @@ int main(void)
         cmocka_unit_test(a_board_that_refuses_is_skipped_and_one_that_fails_is_a_problem),
         cmocka_unit_test(a_damaged_board_is_a_problem_with_its_place),
         cmocka_unit_test(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed),
+        cmocka_unit_test(a_damaged_process_table_is_a_problem_only_of_a_plan_of_running_npus),
         cmocka_unit_test(without_a_device_table_the_boards_are_asked),
         cmocka_unit_test(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards),
         cmocka_unit_test(named_npus_need_no_process_table),

@@ -636,8 +636,8 @@ TEST(a_row_that_is_lost_in_another_is_refused)
          "  "
          "  1\n",
          CPUBIND_TEXT_ERR_SYNTAX, 76},
-        {"NPU ID  Chip ID  Chip Logic ID  Chip Name\n0 0 0 A B C D\n1 0 1 A B C D E\n",
-         CPUBIND_TEXT_ERR_SYNTAX, 62},
+        {"NPU ID  Chip ID  Chip Logic ID  Chip Name\n0 0 0 A B C D1 0 1 A B C D\n",
+         CPUBIND_TEXT_ERR_SYNTAX, 48},
     };
     static const verdict tables[] = {
         {PROCESSES EQUALS "0 0 | 4711 | python | 1 |\n" EQUALS, CPUBIND_TEXT_ERR_SYNTAX, 76},
