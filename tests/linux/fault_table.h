@@ -132,6 +132,7 @@ static inline void fault_assert_only(const call *calls, size_t n)
 #define OF_pidfd_open        EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM
 #define OF_pidfd_send_signal EBADF, EINVAL, EPERM
 #define OF_flock             EBADF, EINVAL, ENOLCK
+#define OF_lock_range        EACCES, EAGAIN, EBADF, EINVAL, ENOLCK, EDEADLK
 
 #define OF_socket EAFNOSUPPORT, EPROTONOSUPPORT, EACCES, EINVAL, EMFILE, ENFILE, ENOBUFS, ENOMEM
 

@@ -605,6 +605,7 @@ TEST(apply_does_all_or_nothing_when_writing_fails)
     FAIL(apply_first, MUST_FAIL, rename, OF_rename);
     FAIL(apply_first, IS_HARMLESS, unlinkat, OF_unlinkat);
     FAIL(apply_first, MUST_FAIL, flock, OF_flock);
+    FAIL(apply_first, IS_HARMLESS, lock_range, OF_lock_range);
 }
 
 TEST(apply_does_all_or_nothing_when_threads_cannot_be_moved)
@@ -712,6 +713,7 @@ TEST(restore_recovers_from_a_fault)
     FAIL(restore, TWO_MAY_FAIL, write, OF_write);
     FAIL(restore, MAY_FAIL, unlinkat, OF_unlinkat);
     FAIL(restore, MUST_FAIL, flock, OF_flock);
+    FAIL(restore, IS_HARMLESS, lock_range, OF_lock_range);
     FAIL(restore, MUST_FAIL, getaffinity, OF_getaffinity);
     FAIL(restore, MUST_FAIL, setaffinity, OF_setaffinity);
     FAIL(restore, MAY_FAIL, setaffinity, ESRCH);
