@@ -1182,6 +1182,79 @@ binds_the_reference() {
         irqs_are_on 100 100 100 100 100 && all_are_on 0-191
 }
 
+# Does the same to each of many ranks, all at once; each must succeed.
+at_once() { # command of cpubind, arguments
+    on_host sh -c 'ranks=$1 cpubind=$2 out=$3 jobs=
+        shift 3
+        for pid in $ranks; do
+            "$cpubind" "$@" --pid "$pid" --quiet >"$out/rank.$pid" 2>&1 &
+            jobs="$jobs $!"
+        done
+        failed=0
+        for job in $jobs; do wait "$job" || failed=$((failed + 1)); done
+        [ $failed = 0 ] && exit
+        for pid in $ranks; do grep "^cpubind:" "$out/rank.$pid"; done
+        echo "$failed of them failed"
+        exit 1' sh "$ranks" "$CPUBIND" "$out" "$@"
+}
+
+ranks_are_on() { # CPUs
+    for pid in $ranks; do
+        [ "$(cpus_of "$pid")" = "$1" ] || {
+            echo "rank $pid is on $(cpus_of "$pid"), not on $1"
+            return 1
+        }
+    done
+}
+
+bind_and_restore_ranks() {
+    at_once apply --npu 0 --allowed 0-191 --memory none && ranks_are_on 146-165 &&
+        irqs_are_on 145 144 145 145 100 && [ "$(find /run/cpubind -name '[1-9]*.record' | wc -l)" = 64 ] &&
+        [ "$(grep -c '^user ' /run/cpubind/host.record)" = 256 ] || return 1
+    # They bind again while the record is full, and leave it together.
+    at_once apply --npu 0 --allowed 0-191 --memory none && at_once restore && ranks_are_on 0-191 &&
+        irqs_are_on 100 100 100 100 100 &&
+        [ -z "$(find /run/cpubind -type f ! -name 'npu-smi*')" ]
+}
+
+# Review, P1 1a: one of two of eight ranks was refused because its neighbours were at work.
+ranks_wait_for_each_other() {
+    ranks=
+    for _ in $(seq 64); do
+        sleep 600 9>&- &
+        ranks="$ranks $!"
+    done
+    bind_and_restore_ranks
+    result=$?
+    # shellcheck disable=SC2086
+    kill $ranks
+    # shellcheck disable=SC2086
+    wait $ranks 2>/dev/null
+    [ $result = 0 ] || ls -lA /run/cpubind
+    return $result
+}
+
+# Another program keeps the lock: the threads are bound at once, the wait is said, and goes on.
+long_wait_is_said() {
+    lock=/run/cpubind/host.record.lock
+    mkdir -p /run/cpubind && : >$lock || return 1
+    flock -xF $lock sleep 600 9>&- &
+    holder=$!
+    soon sh -c "! flock -n $lock true" || return 1
+    on_host "$CPUBIND" apply --pid "$worker" --npu 0 --allowed 0-191 --memory none \
+        --state "$state" >"$out/said" 2>"$out/err" &
+    waiting=$!
+    soon grep -q '^cpubind: waiting for [0-9]* s for the record of the interrupts of this host' \
+        "$out/err" && is_on worker 146-165 && irqs_are_on 100 100 100 100 100
+    result=$?
+    kill $holder
+    wait $holder
+    wait $waiting || result=1
+    cat "$out/err"
+    irqs_are_on 145 144 145 145 100 && says 0 "" on_host "$CPUBIND" restore --pid "$worker" \
+        --state "$state" && irqs_are_on 100 100 100 100 100 && [ ! -e $lock ] && [ $result = 0 ]
+}
+
 # A failure before or after interrupts were moved: every change is undone.
 failure_undoes_interrupts() {
     CPUBIND_SHIM_CPUSET=0-155 says 4 "all is as before" on_host "$CPUBIND" apply --strict \
@@ -1528,6 +1601,10 @@ check_root "--threads reference leaves the mailbox and the threads of the produc
     binds_the_reference acl_thread hccl_watchdog_thread RT_RECYCLE_0
 check_root "a read-only /proc/irq is a warning" irqs_read_only
 check_root "--strict: a read-only /proc/irq is a failure of all" strict_skips_nothing
+check_root "64 ranks at once: all are bound, none is refused, and all are put back" \
+    ranks_wait_for_each_other
+check_root "a long wait for the record of the host is said, with the threads bound" \
+    long_wait_is_said
 check_root "a failure restores the interrupts" failure_undoes_interrupts
 check_root "--memory-limit limits the memory that is moved" limits_memory
 check_root "restore works after cpubind was killed at any of 40 moments" survives_kills \
