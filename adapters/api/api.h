@@ -527,6 +527,7 @@ typedef struct api_bound {
     int32_t holder;                    /* the cpubind that works on the process; 0: not known */
     int is_watching;                   /* apply --watch, after the first time */
     char other_path[CPUBIND_PLACE_SIZE]; /* the record that is in the way; or "" */
+    cpubind_other_rules other_rules;     /* apply: before it binds */
     int is_stopped;                      /* apply: a signal has ended the move of memory */
     int is_on_device;                    /* planned by adapters/pci, not as an NPU */
     const char *product;                 /* of that device, static; NULL: not known */
@@ -593,6 +594,12 @@ typedef void api_hear(void *ctx, const char *code, const char *text);
 
 /* Hears a warning as an object of a JSON array; `out` is an api_out. */
 void api_add_warning(void *out, const char *code, const char *text);
+
+/* Finds the processes of this host that plans of other rules have bound, before bound->goal is
+ * put into effect; warns of them. */
+void api_find_other_rules(api_bound *bound);
+void api_warn_other_rules(const cpubind_other_rules *others, const char *rules, api_hear *hear,
+                          void *ctx);
 
 /* Those of an outcome, but for those of the plan: what was not done and why. */
 void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_hear *hear,

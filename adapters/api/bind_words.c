@@ -522,6 +522,38 @@ static void warn_wishes(const listener *to, const api_bound *bound,
     }
 }
 
+static int is_of_bound(const void *ctx, int32_t pid)
+{
+    return pid == ((const api_bound *)ctx)->pid;
+}
+
+void api_find_other_rules(api_bound *bound)
+{
+    bound->other_rules =
+        cpubind_bind_find_other_rules(bound->goal.rules, is_of_bound, bound, NULL);
+}
+
+void api_warn_other_rules(const cpubind_other_rules *others, const char *rules, api_hear *hear,
+                          void *ctx)
+{
+    api_text text = {"", 0};
+    if (others->n == 0)
+        return;
+    api_add(&text, "the rules of this plan are %s, and ", rules);
+    if (others->n == 1)
+        api_add(&text, "process %d of this host is bound by the rules %s", (int)others->pid,
+                others->rules);
+    else
+        api_add(&text, "%d processes of this host are bound by other ones (%d by %s)",
+                (int)others->n, (int)others->pid, others->rules);
+    api_add(
+        &text,
+        ": they may have the same CPUs; export CPUBIND_RULES=%s or CPUBIND_RULES=%s for all "
+        "workers, or cpubind restore --all and bind anew",
+        rules, others->rules);
+    hear(ctx, "other_rules", text.text);
+}
+
 void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_hear *hear,
                       void *ctx)
 {
@@ -548,6 +580,8 @@ void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bo
                                const cpubind_report *report)
 {
     api_json_warnings(to, key, &bound->planned);
+    if (bound->goal.rules)
+        api_warn_other_rules(&bound->other_rules, bound->goal.rules, api_add_warning, to);
     api_warn_outcome(bound, report, api_add_warning, to);
     api_json_close(to, ']');
 }

@@ -144,7 +144,8 @@ static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why
         api_explain_device(&b->devices, pool, why);
         return API_REFUSED;
     }
-    api_device_goal(o, pool, &b->devices.topo.facts.device[pool->device], b->rule, &b->bound);
+    api_device_goal(o, pool, cpubind_rules_word(api_device_rules(&b->devices)),
+                    &b->devices.topo.facts.device[pool->device], b->rule, &b->bound);
     b->bound.goal.memory_node = pool->memory_node;
     return API_DONE;
 }
@@ -195,6 +196,7 @@ static int bind_process(cpb_binding *b, cpb_host *host, cpb_error **error)
                            : call_refuse(error, &b->bound.planned, o));
         return 0;
     }
+    api_find_other_rules(&b->bound);
     result = cpubind_bind_apply(b->bound.binding, &b->bound.goal, &fault);
     if (result != CPUBIND_LINUX_OK) {
         explain(b, result, &fault, error);

@@ -84,12 +84,13 @@ static cpubind_cpus cpus_of_wish(const cpubind_pci_pool *pool, const cpubind_thr
     }
 }
 
-void api_device_goal(const api_options *o, const cpubind_pci_pool *pool,
+void api_device_goal(const api_options *o, const cpubind_pci_pool *pool, const char *rules,
                      const cpubind_pci_function *device, cpubind_thread_rule *rule,
                      api_bound *bound)
 {
     cpubind_goal *goal = &bound->goal;
     *goal = (cpubind_goal){.npu = -1, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
+    goal->rules = rules;
     goal->main = cpus_of_role(pool, CPUBIND_ROLE_MAIN);
     goal->rule = rule;
     goal->n_rule = o->n_wish;

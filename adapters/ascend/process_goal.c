@@ -480,6 +480,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     }
     m.out = out;
     out->npu = m.npu->logic;
+    out->rules = cpubind_rules_word(request->plan->rules);
     out->main = cpus_of_role(&m, CPUBIND_ROLE_MAIN);
     out->memory_node = plan->memory_node[row];
     out->uvb.cpu = plan->spare;

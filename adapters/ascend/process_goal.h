@@ -105,7 +105,8 @@ const char *cpubind_no_irq_text(cpubind_no_irq why);
 typedef struct cpubind_goal {
     int32_t npu;                       /* logic id, or -1 */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* the address of a device that is no NPU; else "" */
-    cpubind_cpus main;                 /* of every thread that no rule names */
+    const char *rules; /* the word of the rules of its plan; NULL: not known. Static text */
+    cpubind_cpus main; /* of every thread that no rule names */
     cpubind_thread_rule *rule; /* of several rules that name a thread the first counts */
     int32_t n_rule;
     int32_t memory_node;   /* node for the memory of the process, or -1 */

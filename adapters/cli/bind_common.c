@@ -142,6 +142,9 @@ int cli_apply_bound(const api_options *options, api_bound *bound)
     cpubind_linux_fault fault = {.what = ""};
     const int is_moving =
         options->memory == CPUBIND_MEMORY_MIGRATE || options->memory == CPUBIND_MEMORY_ALL;
+    api_find_other_rules(bound);
+    if (bound->other_rules.n > 0 && !options->quiet && !options->json)
+        api_warn_other_rules(&bound->other_rules, bound->goal.rules, cli_hear_warning, NULL);
     if (is_moving)
         cli_catch_signals();
     cpubind_linux_status status = cpubind_bind_apply(bound->binding, &bound->goal, &fault);

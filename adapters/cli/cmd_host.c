@@ -375,6 +375,11 @@ static int is_keeping(const api_options *o)
     return o->request.keep_each > 0 || o->request.keep;
 }
 
+static void hear_rules(void *ctx, const cpubind_other_rules *others, const char *rules)
+{
+    api_warn_other_rules(others, rules, cli_hear_warning, ctx);
+}
+
 int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
 {
     const api_options *o = c->options;
@@ -389,6 +394,8 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     how->n_wish = o->n_wish;
     how->threads = o->threads;
     how->bind = cli_bind_options(o, 0, 0);
+    if (!o->quiet)
+        how->hear_rules = hear_rules;
     if (c->stop)
         how->bind.stop = c->stop;
     how->root = o->root;

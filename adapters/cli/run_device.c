@@ -440,6 +440,8 @@ int cli_make_place_goal(const api_options *o, cli_run_place *place, api_bound *b
     if (!place->rule)
         return cli_no_memory();
     api_device_goal(o, &pool,
+                    place->device < 0 ? NULL
+                                      : cpubind_rules_word(api_device_rules(&place->devices)),
                     place->device < 0 ? NULL : &place->devices.topo.facts.device[place->device],
                     place->rule, bound);
     return API_DONE;

@@ -283,6 +283,32 @@ static void print_gaps(FILE *out, const cli_status *s)
     }
 }
 
+/* Whether a worker before this one is bound by the same rules. */
+static int has_same_before(const cpubind_host_status *st, int32_t i)
+{
+    for (int32_t k = 0; k < i; k++)
+        if (strcmp(st->worker[k].worker->bound_rules, st->worker[i].worker->bound_rules) == 0)
+            return 1;
+    return 0;
+}
+
+/* "; 8 by the rules near, 2 by reference" of those that are bound. */
+static void print_rules(FILE *out, const cpubind_host_status *st)
+{
+    const char *before = "; ", *words = " by the rules ";
+    for (int32_t i = 0; i < st->n_worker; i++) {
+        const char *word = st->worker[i].worker->bound_rules;
+        int n = 0;
+        if (!*word || has_same_before(st, i))
+            continue;
+        for (int32_t k = i; k < st->n_worker; k++)
+            n += strcmp(st->worker[k].worker->bound_rules, word) == 0;
+        fprintf(out, "%s%d%s%s", before, n, words, word);
+        before = ", ";
+        words = " by ";
+    }
+}
+
 static void print_summary(FILE *out, const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
@@ -297,6 +323,7 @@ static void print_summary(FILE *out, const cli_status *s)
         }
     if (st->n_irq_elsewhere > 0)
         fprintf(out, "; %d interrupts elsewhere", (int)st->n_irq_elsewhere);
+    print_rules(out, st);
     fputs("\n", out);
 }
 
@@ -395,14 +422,15 @@ static json_t *worker_json(const cli_status *whole, const cpubind_status_worker 
 {
     const cpubind_worker *w = s->worker;
     return json_pack(
-        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:o, s:b, s:o, s:s, s:o, s:o, s:o}",
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:o, s:o, s:b, s:o, s:s, s:o, s:o, "
+        "s:o}",
         "pid", (int)w->pid, "name", text_json(w->name), "program", text_json(w->program),
         "container", text_json(w->container), "rank", id_json(w->rank), "rank_variable",
         text_json(w->rank_variable), "visible", text_json(w->visible), "index", (int)w->index,
         "processes", (int)w->n_index, "bound", w->is_bound, "bound_npu", id_json(w->bound_npu),
-        "own_mask", w->has_own_mask, "allowed", cli_list_json(w->allowed.cpu, w->allowed.n),
-        "place", cpubind_place_word(s->place), "threads", threads_json(s), "memory",
-        memory_json(s), "error", error_json(whole, s));
+        "bound_rules", text_json(w->bound_rules), "own_mask", w->has_own_mask, "allowed",
+        cli_list_json(w->allowed.cpu, w->allowed.n), "place", cpubind_place_word(s->place),
+        "threads", threads_json(s), "memory", memory_json(s), "error", error_json(whole, s));
 }
 
 static json_t *irq_json(const cpubind_status_irq *irq)

@@ -357,6 +357,27 @@ static int is_unwanted(const cpubind_host_bind *h, const host_entry *e)
     return !h->options.wants(h->options.wants_ctx, e->row.name, stat.name);
 }
 
+static int is_entry(const void *ctx, int32_t pid)
+{
+    return cpubind_host_find((const cpubind_host_bind *)ctx, pid) != NULL;
+}
+
+/* Says which processes are bound by plans of other rules, but for those that this plan is for. */
+static void hear_rules(cpubind_host_bind *h)
+{
+    const int is_near = h->options.devices ? h->device_plan.strategy == CPUBIND_NEAR
+                                           : h->plan.plan.rules == CPUBIND_RULES_NEAR;
+    const char *rules =
+        cpubind_rules_word(is_near ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE);
+    cpubind_other_rules others;
+    if (!h->options.hear_rules || h->plan.code != CPUBIND_PROBLEM_NONE)
+        return;
+    others = cpubind_bind_find_other_rules(rules, is_entry, h, h->sys);
+    if (others.n > 0 && others.n != h->n_other_rules)
+        h->options.hear_rules(h->options.hear_rules_ctx, &others, rules);
+    h->n_other_rules = others.n;
+}
+
 /* Binds every entry that is due; plans again when the workers have changed. */
 static void bind_all(cpubind_host_bind *h)
 {
@@ -388,6 +409,7 @@ static void bind_all(cpubind_host_bind *h)
         return; /* the next period tries again */
     if (h->is_old && cpubind_host_make_plan(h) == CPUBIND_PROBLEM_NONE)
         h->is_old = 0;
+    hear_rules(h);
     for (int32_t i = 0; i < h->n && !is_stopped(h); i++)
         if (h->entry[i]->binding && is_due(h, h->entry[i]))
             apply_entry(h, h->entry[i]);

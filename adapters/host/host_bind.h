@@ -128,6 +128,10 @@ typedef struct cpubind_host_options {
      * may change until it is bound. NULL: every one. */
     int (*wants)(void *ctx, const char *program, const char *name);
     void *wants_ctx;
+    /* Hears of processes that are bound by plans of other rules than `rules`, before a plan is
+     * put into effect, and when their number has changed. Or NULL. */
+    void (*hear_rules)(void *ctx, const cpubind_other_rules *others, const char *rules);
+    void *hear_rules_ctx;
     const cpubind_sys *sys; /* NULL: the real calls */
 } cpubind_host_options;
 

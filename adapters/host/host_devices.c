@@ -419,6 +419,8 @@ cpubind_problem_code cpubind_host_make_device_goal(cpubind_host_bind *h, host_en
         return CPUBIND_PROBLEM_TOO_FEW_CPUS;
     *goal = (cpubind_goal){
         .npu = -1, .memory_node = pool->memory_node, .no_irq = CPUBIND_IRQ_NO_ROLE};
+    goal->rules = cpubind_rules_word(
+        h->device_plan.strategy == CPUBIND_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE);
     goal->main = cpus_of_role(pool, CPUBIND_ROLE_MAIN);
     goal->rule = rule;
     goal->n_rule = h->options.n_wish;

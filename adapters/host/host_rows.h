@@ -57,6 +57,7 @@ struct cpubind_host_bind {
     cpubind_ids in_tree; /* by the last listing */
     host_entry **entry;  /* in the order of the rows */
     int32_t n, cap;
+    int32_t n_other_rules;        /* processes of other rules that were heard of last */
     int is_old;                   /* the plan: the workers have changed since */
     cpubind_problem list_problem; /* of the last listing; code NONE: there was none */
     int64_t next_list_ms; /* events ask for a listing: not before this time; 0: none asked */

@@ -160,6 +160,7 @@ static cpubind_linux_fault read_record(reading *r, cpubind_worker *w, int32_t *s
     if (before.n > 0) {
         w->is_bound = 1;
         w->bound_npu = cpubind_bind_npu(b);
+        (void)snprintf(w->bound_rules, sizeof w->bound_rules, "%s", cpubind_bind_rules(b));
         fault =
             cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, before.cpu, before.n, set);
     }

@@ -46,9 +46,10 @@ typedef struct cpubind_worker {
     int32_t n_index;                    /* workers of its NPU */
     cpubind_cpus allowed;               /* the CPUs that it may have, as if never bound */
     cpubind_allowed_origin allowed_origin;
-    cpubind_cpus mask;    /* its main thread's; empty: not known */
-    int32_t is_bound;     /* a record says that cpubind has bound it */
-    int32_t bound_npu;    /* the NPU (logic id) on record; -1: none, not known */
+    cpubind_cpus mask; /* its main thread's; empty: not known */
+    int32_t is_bound;  /* a record says that cpubind has bound it */
+    int32_t bound_npu; /* the NPU (logic id) on record; -1: none, not known */
+    char bound_rules[CPUBIND_RULES_SIZE]; /* of the plan on record; "": none, not known */
     int32_t has_own_mask; /* not bound, and its main thread has fewer CPUs than its cpuset */
     int32_t record_error; /* errno: its record cannot be read; else 0 */
 } cpubind_worker;

@@ -1234,6 +1234,26 @@ ranks_wait_for_each_other() {
     return $result
 }
 
+# Plans of other rules may give the same CPUs away: that is said before they are put into effect.
+other_rules_are_said() {
+    sleep 600 9>&- &
+    sleeper=$!
+    # shellcheck disable=SC2086
+    cpubind apply --pid "$sleeper" $host --memory none --npu 5 --quiet --rules near &&
+        says 0 "process $worker, NPU 0" apply_usual --npu 0 --rules reference &&
+        grep -q "^cpubind: warning: the rules of this plan are reference, and process $sleeper of this host is bound by the rules near" "$out/err" &&
+        says 0 "" apply_usual --npu 0 --rules reference --json &&
+        [ "$(json "$out/said" '$.warnings[0].code')" = other_rules ] &&
+        says 0 "process $worker, NPU 0" apply_usual --npu 0 --rules near &&
+        ! grep -q "the rules of this plan" "$out/err"
+    result=$?
+    kill "$sleeper"
+    wait "$sleeper"
+    # One that has ended has no CPUs.
+    says 0 "" apply_usual --npu 0 --rules reference && ! grep -q "the rules of this plan" "$out/err" &&
+        says 0 "" cpubind restore --all && [ $result = 0 ]
+}
+
 # Another program keeps the lock: the threads are bound at once, the wait is said, and goes on.
 long_wait_is_said() {
     lock=/run/cpubind/host.record.lock
@@ -1605,6 +1625,7 @@ check_root "64 ranks at once: all are bound, none is refused, and all are put ba
     ranks_wait_for_each_other
 check_root "a long wait for the record of the host is said, with the threads bound" \
     long_wait_is_said
+check_root "processes bound by plans of other rules are named" other_rules_are_said
 check_root "a failure restores the interrupts" failure_undoes_interrupts
 check_root "--memory-limit limits the memory that is moved" limits_memory
 check_root "restore works after cpubind was killed at any of 40 moments" survives_kills \

@@ -399,6 +399,26 @@ TEST(each_line_of_a_text_is_read)
     cpubind_record_free(&s);
 }
 
+/* Records of an earlier build have no such line. */
+TEST(the_rules_of_a_plan_are_kept)
+{
+    static const char *const words[] = {"near", "reference", "a_later_rule"};
+    char text[2048], to[64];
+    cpubind_record s;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        snprintf(to, sizeof to, "npu 3\nrules %s\n", words[i]);
+        const size_t len = edit(text, sizeof text, "npu 3\n", to);
+        assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
+        assert_string_equal(s.rules, words[i]);
+        check_round(&s);
+        cpubind_record_free(&s);
+    }
+    assert_int_equal(parse(text, edit(text, sizeof text, "sum", "sum"), &s, NULL),
+                     CPUBIND_LINUX_OK);
+    assert_string_equal(s.rules, "");
+    cpubind_record_free(&s);
+}
+
 TEST(the_shortest_text_has_four_lines_after_the_first)
 {
     static const char text[] = "cpubind-record 3 9.9.9\nprocess 1 0\nbefore 0\nmain 0\n"
@@ -490,6 +510,10 @@ TEST(an_impossible_line_is_damage)
         {"process 4711 12345\n", "process 4711 12345\nprocess 4711 12345\n", "process", 3},
         {"boot b\n", "boot b\nboot b\n", "boot", 4},
         {"npu 3\n", "npu 3\nnpu 3\n", "npu", 7},
+        {"npu 3\n", "npu 3\nrules near\nrules near\n", "rules", 8},
+        {"npu 3\n", "npu 3\nrules \n", "rules", 7},
+        {"npu 3\n", "npu 3\nrules a_word_of_16_byt\n", "rules", 7},
+        {"npu 3\n", "rules near\nnpu 3\n", "npu", 7},
         {"npu 3\n", "pci 0000:c1:00.0\npci 0000:c1:00.0\n", "pci", 7},
         {"placed 94\n", "placed 94\nplaced 74-93\n", "placed", 13},
         {"thread 4712", "thread 4711", "thread", 14},
@@ -741,6 +765,7 @@ int main(void)
         cmocka_unit_test(patterns_and_threads_that_are_left_are_read_back),
         cmocka_unit_test(a_record_that_could_not_be_read_back_is_not_written),
         cmocka_unit_test(each_line_of_a_text_is_read),
+        cmocka_unit_test(the_rules_of_a_plan_are_kept),
         cmocka_unit_test(the_shortest_text_has_four_lines_after_the_first),
         cmocka_unit_test(a_number_outside_its_range_is_damage),
         cmocka_unit_test(an_impossible_line_is_damage),

@@ -349,6 +349,27 @@ const char *cpubind_bind_pci(const cpubind_binding *binding);
 void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
                              char out[CPUBIND_RECORD_PATH_SIZE]);
 
+/* The word of the rules of the plan that the process is bound by; "": not known. Valid until the
+ * next call. */
+#define CPUBIND_RULES_SIZE 16
+const char *cpubind_bind_rules(const cpubind_binding *binding);
+
+/* Processes of this host that live and are bound by plans of other rules. */
+typedef struct cpubind_other_rules {
+    int32_t n;                      /* of all other rules */
+    int32_t pid;                    /* the first of them */
+    char rules[CPUBIND_RULES_SIZE]; /* of the first of them */
+} cpubind_other_rules;
+
+/* Counts them among the records of the usual folder. A record that cannot be read, or does not
+ * say by which rules, counts as one of the same rules.
+ *   in      is_own: 1 for a process that does not count; rules: the word of the same rules;
+ *           NULL: there are none. sys: as for open
+ *   cost    reads each record */
+cpubind_other_rules cpubind_bind_find_other_rules(const char *rules,
+                                                  int (*is_own)(const void *ctx, int32_t pid),
+                                                  const void *ctx, const cpubind_sys *sys);
+
 /* The path of the record. */
 const char *cpubind_bind_record_path(const cpubind_binding *binding);
 

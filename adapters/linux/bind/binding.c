@@ -487,6 +487,11 @@ const char *cpubind_bind_pci(const cpubind_binding *binding)
     return cpubind_is_recorded(binding) ? binding->record.pci : "";
 }
 
+const char *cpubind_bind_rules(const cpubind_binding *binding)
+{
+    return cpubind_is_recorded(binding) ? binding->record.rules : "";
+}
+
 const char *cpubind_bind_record_path(const cpubind_binding *binding)
 {
     return binding->file ? cpubind_record_path(binding->file) : "";
@@ -547,4 +552,36 @@ cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, in
     *out = pids.id;
     *out_n = n;
     return cpubind_linux_end(cpubind_record_status(why), why, fault);
+}
+
+/* Counts a process whose record has other rules. */
+static void count_rules(int32_t pid, const char *rules, const cpubind_sys *sys,
+                        cpubind_other_rules *out)
+{
+    const cpubind_bind_options options = {.pid = pid, .is_reading = 1};
+    const char *word;
+    cpubind_binding *b;
+    if (cpubind_bind_open(&options, sys, &b, NULL) != CPUBIND_LINUX_OK)
+        return;
+    word = cpubind_bind_rules(b);
+    if (*word && strcmp(word, rules) != 0 && cpubind_process_is_alive(b) && out->n++ == 0) {
+        out->pid = pid;
+        memcpy(out->rules, word, strlen(word) + 1);
+    }
+    cpubind_bind_close(b);
+}
+
+cpubind_other_rules cpubind_bind_find_other_rules(const char *rules,
+                                                  int (*is_own)(const void *ctx, int32_t pid),
+                                                  const void *ctx, const cpubind_sys *sys)
+{
+    cpubind_other_rules out = {0, 0, ""};
+    int32_t *all = NULL, n = 0;
+    if (!rules || cpubind_bind_list(sys, &all, &n, NULL) != CPUBIND_LINUX_OK)
+        return out;
+    for (int32_t i = 0; i < n; i++)
+        if (!is_own(ctx, all[i]))
+            count_rules(all[i], rules, sys, &out);
+    free(all);
+    return out;
 }

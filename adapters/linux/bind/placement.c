@@ -4,6 +4,7 @@
  * Memory alone: changes the record, makes no system call.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "binding.h"
@@ -30,6 +31,7 @@ cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goa
     cpubind_look_at_all(b); /* a watch has noted where threads belonged before */
     r->npu = goal->npu;
     memcpy(r->pci, goal->pci, sizeof r->pci);
+    (void)snprintf(r->rules, sizeof r->rules, "%s", goal->rules ? goal->rules : "");
     r->memory_node = goal->memory_node;
     r->memory_left = 0;
     r->n_rule = 0;

@@ -67,6 +67,8 @@ typedef struct cpubind_record {
     int32_t npu;                       /* -1: not known */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of a device that is no NPU, as cpubind_pci_format
                                           writes it; else "" */
+    char rules
+        [CPUBIND_RULES_SIZE]; /* the word of those that its plan was cut by; "": not known */
     cpubind_cpu_sets sets;
     int32_t before; /* of the process; threads that are created later belong there, too */
     int32_t widest; /* all CPUs that its cpuset gave then; NONE: not known */

@@ -15,6 +15,7 @@
  *     main LIST                              the goal: threads that no rule names
  *     npu N                                  its NPU
  *     pci ADDRESS                            its device that is no NPU, as /sys names it
+ *     rules NAME                             by which its plan was cut; absent: not known
  *     memory N                               its memory node
  *     left BYTES WORD                        own memory that apply has left on other nodes, and
  *                                            why: a word of CPUBIND_MEMORY_STAY_LIST
@@ -28,9 +29,9 @@
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * process, before, main and sum are there once; boot, namespace, widest, npu, pci, memory, left
- * and uvb at most once; the others any number of times. Numbers are decimal without leading zeros,
- * a LIST is as the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or
+ * process, before, main and sum are there once; boot, namespace, widest, npu, pci, rules, memory,
+ * left and uvb at most once; the others any number of times. Numbers are decimal without leading
+ * zeros, a LIST is as the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or
  * PATTERN each byte that is not '!' to '~', and each '%', is %xx with two lower-case digits. So
  * there is one text for a record, and each other text is refused: cut, reordered, doubled or
  * edited ones too. A "{" begins the records of cpubind 0.1, which were JSON; they are refused
@@ -65,6 +66,8 @@ static void put_goal(writer *w, const cpubind_record *s)
         require(w, is_address(s->pci));
         put_name(w, "pci", s->pci);
     }
+    if (*s->rules)
+        put_name(w, "rules", s->rules);
     if (s->memory_node >= 0)
         put(w, "memory %d\n", (int)s->memory_node);
     if (s->memory_left > 0)
@@ -163,6 +166,11 @@ static int read_pci(reader *r)
            is_address(r->record->pci);
 }
 
+static int read_rules(reader *r)
+{
+    return read_name(r, r->record->rules, (int32_t)sizeof r->record->rules);
+}
+
 static int read_memory(reader *r)
 {
     return read_id(r, 0, INT32_MAX, &r->record->memory_node);
@@ -249,6 +257,7 @@ static const struct line_kind {
     {"main", NEEDED, read_main},
     {"npu", 0, read_npu},
     {"pci", 0, read_pci},
+    {"rules", 0, read_rules},
     {"memory", 0, read_memory},
     {"left", 0, read_left},
     {"uvb", 0, read_uvb},
