@@ -37,9 +37,9 @@ cat >"$dir/config.json" <<END
   "hostname": "$name",
   "root": {"path": "rootfs"},
   "process": {
-    "args": ["sleep", "3600"],
+    "args": ["sleep", "100000"],
     "cwd": "/",
-    "env": ["PATH=/bin"],
+    "env": ["PATH=/bin"${CPUBIND_RULES:+, \"CPUBIND_RULES=$CPUBIND_RULES\"}],
     "user": {"uid": 0, "gid": 0},
     "capabilities": {
       "bounding": $capabilities,

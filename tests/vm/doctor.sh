@@ -68,7 +68,7 @@ is_mended() {
 }
 
 # All is as the faults left it.
-is_as_before() {
+faults_are_as_before() {
     balancing_is 1 && nothing_differs /run/before && no_record_is_left
 }
 
@@ -97,7 +97,7 @@ killed_half_way() {
         sleep $moment
         kill -9 $killed 2>/dev/null
         wait $killed 2>/dev/null
-        exits 0 cpubind doctor --restore && is_as_before && continue
+        exits 0 cpubind doctor --restore && faults_are_as_before && continue
         echo "killed after $moment s"
         return 1
     done
@@ -151,13 +151,13 @@ doctor() {
     everything /run/before
     check "two faults are found, and no others" finds autonuma one_cpu
     check "--fix --dry-run says what it would change" examine 1 --fix --dry-run
-    check "and changes nothing" is_as_before
+    check "and changes nothing" faults_are_as_before
     check "--fix mends both" examine 0 --fix
     check "threads and the setting are as they should be" is_mended
     check "nothing is left to mend" examine 0
     check "--fix again changes nothing" examine 0 --fix
     check "--restore" examine 0 --restore
-    check "all is as before, and no record is left" is_as_before
+    check "all is as before, and no record is left" faults_are_as_before
     check "--restore again" examine 0 --restore
     start_irqbalance
     check "with an irqbalance, a third is found" finds autonuma one_cpu irqbalance
@@ -165,10 +165,10 @@ doctor() {
     kill -9 $irqbalance
     check "no interrupt was moved" irqs_are_right
     check "--restore after a refusal" examine 0 --restore
-    check "all is as before again" is_as_before
+    check "all is as before again" faults_are_as_before
     check "a read-only /proc/sys is named, and the threads are mended" read_only_is_named
     check "--restore after that" examine 0 --restore
-    check "all is as before that" is_as_before
+    check "all is as before that" faults_are_as_before
     check "--fix killed at eight moments, then --restore: nothing differs" killed_half_way
     check "--fix a last time" examine 0 --fix --json
     check "the JSON says what was made" grep '"result": "made"' /run/said

@@ -5,8 +5,9 @@
 #
 # The parts are two kernels and their headers, busybox, crun with its libraries, and the static
 # libraries of the command. The kernels are that of this Debian (bookworm: 6.1) and that of its
-# backports (6.12); KERNEL/vmlinuz and KERNEL/npu.ko are below BUILD/vm/kernels. Must not install a package or change the architectures of this
-# machine. Does nothing where all parts are present.
+# backports (6.12); KERNEL/vmlinuz and KERNEL/npu.ko are below BUILD/vm/kernels. Reads no list of
+# sources of this machine. Must not install a package or change the architectures of this machine.
+# Does nothing where all parts are present.
 
 set -eu
 here=$(dirname "$0")
@@ -24,7 +25,8 @@ apt() { # program, arguments ...
     (cd "$apt" && "$program" -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 \
         -o APT::Architectures::="$(dpkg --print-architecture)" -o Dir::Cache="$apt/cache" \
         -o Dir::State::lists="$apt/lists" -o Dir::State::status="$apt/status" \
-        -o Dir::Etc::sourcelist="$apt/sources.list" -o APT::Sandbox::User=root "$@")
+        -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- \
+        -o APT::Sandbox::User=root "$@")
 }
 
 # Prints the package that a metapackage depends on: "linux-image-6.1.0-9-cloud-arm64".
@@ -61,8 +63,10 @@ fetch() {
     rm -rf "$apt" "$vm/kernels"
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
     : >"$apt/status"
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-        "http://deb.debian.org/debian $release-backports main" >"$apt/sources.list"
+    for suite in "debian $release" "debian $release-backports" "debian-security $release-security"; do
+        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+            "http://deb.debian.org/$suite main"
+    done >"$apt/sources.list"
     apt apt-get update
     fetch_kernel 6.1 "$release-security"
     fetch_kernel 6.12 "$release-backports"

@@ -1,17 +1,20 @@
 #!/bin/sh
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
-# /host/sections names the sections that run: binding, and views, rules, binder, service, doctor,
-# numa, driver and newcomer, which are in files of these names.
+# /host/sections names the sections that run: binding, and views, rules, crowd, binder, service,
+# doctor, numa, driver and newcomer, which are in files of these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
-# machine is emulated: checks wait up to a minute and must not depend on times.
+# machine is emulated, and may be slow: checks wait for events and must not depend on times.
 
 read -r product </host/product
 all=$(cut -d ' ' -f 1 /host/npus | paste -s -d ' ')
-patience=60 # seconds
+patience=300 # seconds
 tests=0
+# The pools of host.sh are those of the reference. On an A2 they are those of the rules near, too:
+# there the default is checked.
+[ "$product" = a2 ] || export CPUBIND_RULES=reference
 
 # -- Results -----------------------------------------------------------------
 
@@ -40,7 +43,8 @@ check_soon() { # text, command ...
 }
 
 seconds() {
-    cut -d . -f 1 /proc/uptime
+    read -r uptime _ </proc/uptime
+    echo "${uptime%.*}"
 }
 
 # Runs a command that must exit with a code; writes its output to /run/said.
@@ -153,7 +157,7 @@ threads_are_all_on() { # CPUs, pid
 }
 
 # Pages of files are shared with other workers and are not moved. The memory that the worker
-# filled on eight nodes, 16 MiB, must be on the node of the plan.
+# filled on all nodes, 8 MiB, must be on the node of the plan.
 pages_are_right() { # logic id
     npu "$1"
     awk -v npu="$1" -v node="N$memory" '
@@ -172,9 +176,9 @@ pages_are_right() { # logic id
                 print "NPU " npu ": not on " node ": " $0
         }
         END {
-            if (there < 4096)
+            if (there < 2048)
                 print "NPU " npu ": only " there + 0 " pages on " node
-            exit bad || there < 4096
+            exit bad || there < 2048
         }' "/proc/$pid/numa_maps"
 }
 
@@ -274,7 +278,7 @@ nothing_differs() { # file of `everything`
 
 start_worker() { # logic id
     n_node=$(wc -l </host/nodes)
-    worker "$n_node" $((16 / n_node)) "$1" >"/run/ready.$1" 2>&1 &
+    worker "$n_node" $((8 / n_node)) "$1" >"/run/ready.$1" 2>&1 &
     echo $! >"/run/npus/$1"
 }
 
@@ -602,6 +606,8 @@ accidents() {
 . /views.sh
 # shellcheck source=tests/vm/rules.sh
 . /rules.sh
+# shellcheck source=tests/vm/crowd.sh
+. /crowd.sh
 # shellcheck source=tests/vm/binder.sh
 . /binder.sh
 # shellcheck source=tests/vm/memory.sh
@@ -655,5 +661,9 @@ uvb=
 find_irqs
 check "the devices are those of a host of type $product" for_all device_is_there
 read -r sections </host/sections
-for section in $sections; do $section; done
+for section in $sections; do
+    begun=$(seconds)
+    $section
+    echo "# $section: $(($(seconds) - begun)) s"
+done
 echo "1..$tests"

@@ -13,6 +13,10 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mkdir -p /run/npus /var/run
 ip link set lo up
 
+# Linux 6.1 to 6.4 hide pages from move_pages(2) that NUMA balancing has marked: the sooner, the
+# slower the machine is.
+echo 0 >/proc/sys/kernel/numa_balancing
+
 read -r parameters </host/module
 # shellcheck disable=SC2086
 insmod /npu.ko $parameters || echo "not ok - npu.ko"

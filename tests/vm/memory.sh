@@ -50,7 +50,7 @@ release() {
 }
 
 bind_held() { # option ...
-    cpubind apply --pid $held --npu $npu_of_1 --json "$@" >/run/moved 2>/run/moved.err || {
+    cpubind apply --pid $held --npu $npu_of_1 --json --memory-time 300 "$@" >/run/moved 2>/run/moved.err || {
         cat /run/moved /run/moved.err
         return 1
     }
@@ -80,7 +80,22 @@ other_memory_stays() {
         is_about "$(reported locked)" 8 8 && is_about "$(reported huge)" 8 8 &&
         is_about "$(mib_on 0 $held)" 56 62 &&
         cpubind verify --pid $held >/run/verified 2>&1 &&
-        bind_held --memory all --memory-time 100 && row "the same, --memory all" >>/run/table && is_about "$(mib_on 0 $held)" 0 2
+        bind_held --memory all && row "the same, --memory all" >>/run/table && is_about "$(mib_on 0 $held)" 0 2
+    verdict=$?
+    release
+    return $verdict
+}
+
+# Linux 6.1 to 6.4 do not find these pages: nobody has pinned them, and nobody must say so.
+hidden_memory_is_named() {
+    hold 20 0 0 0 8 && bind_held && row "private 20, without access 8" >>/run/table &&
+        case $(uname -r) in
+        6.[1-4].*)
+            is_about "$(reported hidden)" 8 8 && is_about "$(reported busy)" 0 0 &&
+                grep -q "8 MiB of memory stay .*: the kernel does not find them" /run/moved
+            ;;
+        *) is_about "$(reported hidden)" 0 0 && is_about "$(reported own_left)" 0 0 ;;
+        esac
     verdict=$?
     release
     return $verdict
@@ -96,10 +111,19 @@ limit_is_kept() {
 
 time_is_kept() {
     hold 150 0 0 0 && bind_held --memory-time 1 && row "private 150, 1 s" >>/run/table &&
-        is_about $(($(reported moved) + $(reported own_left))) 149 156
+        is_about $(($(reported moved) + $(reported own_left))) 149 156 && left_is_no_drift
     verdict=$?
     release
     return $verdict
+}
+
+# What apply has left is on record, and no drift; verify names it.
+left_is_no_drift() {
+    left=$(reported own_left)
+    exits 0 cpubind verify --pid $held || return 1
+    [ "$left" -eq 0 ] || grep "of memory are where apply has left them" /run/said && return 0
+    cat /run/said
+    return 1
 }
 
 reserve_is_kept() {
@@ -118,10 +142,19 @@ reserve_is_kept() {
     return $verdict
 }
 
-# A signal while memory is moved: it comes after the threads are bound.
+# A signal while memory is moved: it comes after the threads are bound. Once in a while it comes
+# when all is moved; then once more.
 interrupt_is_reported() {
+    for _ in 1 2 3 4 5 6 7 8; do
+        interrupt_a_move || return 1
+        [ "$(reported interrupted)" -eq 0 ] || return 0
+    done
+    return 1
+}
+
+interrupt_a_move() {
     hold 200 0 0 0 || return 1
-    cpubind apply --pid $held --npu $npu_of_1 --json --memory-time 100 >/run/moved 2>/run/moved.err &
+    cpubind apply --pid $held --npu $npu_of_1 --json --memory-time 300 >/run/moved 2>/run/moved.err &
     binder=$!
     until [ "$(mib_on 1 $held)" -gt 20 ] || ! kill -0 $binder 2>/dev/null; do :; done
     kill -TERM $binder
@@ -129,7 +162,8 @@ interrupt_is_reported() {
     code=$?
     row "private 200, SIGTERM" >>/run/table
     is_about $code 0 0 && is_about $(($(reported moved) + $(reported own_left))) 199 206 &&
-        is_about "$(reported interrupted)" 1 180 && grep -q "process $held is bound" /run/moved &&
+        is_about "$(reported interrupted)" 0 180 &&
+        { [ "$(reported interrupted)" -eq 0 ] || grep -q "process $held is bound" /run/moved; } &&
         cpubind verify --pid $held --memory none >/dev/null
     verdict=$?
     release
@@ -144,25 +178,25 @@ is_as_fast() {
         on=$(mib_on 1 $held)
         release
         echo "# migrate_pages, private $size | $on | - | - | - | - | $took" >>/run/table
-        hold $size 0 0 0 && bind_held --memory-time 100 &&
+        hold $size 0 0 0 && bind_held &&
             row "cpubind, private $size" >>/run/table
         release
     done
 }
 
 memory_moves() {
-    npu_of_1=4
+    npu_of_1=0
+    export CPUBIND_RULES=near
     echo 3 >/proc/sys/vm/drop_caches
-    # Linux 6.1 to 6.4 hide pages that NUMA balancing has marked from move_pages(2).
-    echo 0 >/proc/sys/kernel/numa_balancing
     for node in 0 1; do
         echo 8 >/sys/devices/system/node/node$node/hugepages/hugepages-2048kB/nr_hugepages
     done
     echo "# case | moved | left | shared | locked | huge | ms" >/run/table
     check "memory of the process alone is moved" own_memory_moves
     check "shared, locked and huge memory stays, and --memory all moves it" other_memory_stays
+    check "memory that the kernel does not find is named as such" hidden_memory_is_named
     check "--memory-limit is kept to within a tenth" limit_is_kept
-    check "--memory-time ends a move" time_is_kept
+    check "--memory-time ends a move, and verify does not call that a drift" time_is_kept
     check "a node keeps its reserve" reserve_is_kept
     check "a signal ends a move and the report is true" interrupt_is_reported
     check "the same memory by migrate_pages" is_as_fast

@@ -153,7 +153,7 @@ bind_refused() {
 }
 
 restores_numa() {
-    cpubind run --numa-bind --force-lists --numa-bind-nodes 6 --index 0 -- sleep 600 \
+    cpubind run --numa-bind --force-lists --numa-bind-nodes 6 --index 0 -- sleep 100000 \
         >/run/said 2>&1 &
     pid=$!
     while grep -q cpubind /proc/$pid/comm; do sleep 0.1; done

@@ -78,8 +78,7 @@ at_home() { # logic id
 
 # Binds all workers by a rule, and writes a line of at_home for each to /run/home.RULE.
 bound_by() { # rule
-    # The emulated machine moves pages slowly, and eight processes at a time.
-    check "eight applies by the rule $1" apply_all --rules "$1" --memory-time 60
+    check "eight applies by the rule $1" apply_all --rules "$1"
     grep -h "of memory stay" /run/apply.* | sed 's/^/# /'
     for i in $all; do at_home "$i"; done >"/run/home.$1"
     check "restore" for_all restore
@@ -127,7 +126,7 @@ rules() {
     bound_by near
     print_table
     check "near: interrupts are at home" all_are_home 10 17
-    check "near: pages are at home" all_are_home 8 4096
+    check "near: pages are at home" all_are_home 8 2048
     check "near: acl_thread and release_thread are at home" all_are_home 4 2
     check "near: other threads are at home, or on nodes of its socket without NPUs" \
         all_are_home 6 20

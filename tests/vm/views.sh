@@ -124,7 +124,7 @@ plans_the_pools() { # view, origin of its facts, more options ...
 
 # The launcher may have cut the CPUs of one process further: the cpuset counts.
 plans_its_cpuset() { # pools of its two NPUs
-    seen_by own taskset 3 cpubind plan --json --scope own >/run/plan 2>/run/plan.said
+    seen_by own taskset 3 cpubind plan --json --scope own --rules reference >/run/plan 2>/run/plan.said
     printf '0 %s\n1 %s\n' "$@" >/run/want
     pools /run/plan | diff /run/want - && return 0
     cat /run/plan /run/plan.said
@@ -176,7 +176,7 @@ plans() {
 
 start_inside() { # view, logic id
     # shellcheck disable=SC2016
-    seen_by "$1" sh -c 'worker 8 2 "$0" >/tmp/ready 2>&1 & echo $! >/tmp/pid' "$2"
+    seen_by "$1" sh -c 'worker 8 1 "$0" >/tmp/ready 2>&1 & echo $! >/tmp/pid' "$2"
 }
 
 # Sets the variables of an NPU of a view, $task to the name of its process in the files of the
@@ -204,7 +204,8 @@ has_host_pid() { # view, logic id
 
 binds_inside() { # view, logic id
     look_up "$1" "$2"
-    exits 0 seen_by "$1" cpubind apply --pid "$inner" --npu "$2" && threads_are_right "$phy" &&
+    exits 0 seen_by "$1" cpubind apply --pid "$inner" --npu "$2" --memory-time 300 &&
+        threads_are_right "$phy" &&
         pages_are_right "$phy"
 }
 

@@ -10,16 +10,26 @@
 # HOST is a2, a3, 300i, 950, or one of two hosts with sections of their own: a2x2, an A2 with two
 # nodes (rules, memory_moves), and a2x4, an A2 with four nodes and four NPUs (binder). Its kernel
 # is 6.1, that of HOST@6.12 is 6.12. VM_SECTIONS="views rules binding" chooses the sections of
-# guest.sh; for a2 alone there are service (16 workers), doctor (faults), numa (run --numa-bind),
-# driver (kernel threads and work queues) and newcomer (the first ten minutes);
-# VM_SECTIONS="binder_start troubles" are parts of the section binder.
+# guest.sh; for a2 alone there are crowd (16 workers bound at once), service (16 workers), doctor
+# (faults), numa (run --numa-bind), driver (kernel threads and work queues) and newcomer (the
+# first ten minutes); VM_SECTIONS="binder_start troubles" are parts of the section binder.
+# A machine that prints nothing for VM_SILENCE=1200 seconds is ended.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
 set -u
 BUILD=${BUILD:-build}
 vm=$BUILD/vm
 here=$(dirname "$0")
-most_seconds=${VM_SECONDS:-900}
+most_silence=${VM_SILENCE:-1200}
+
+# guest.sh reads all sections into one shell, in which a second function of a name would replace
+# the first one.
+has_one_of_each() { # script ...
+    twice=$(sed -n 's/^\([a-z_0-9]*\)() {.*/\1/p' "$@" | sort | uniq -d)
+    [ -z "$twice" ] && return 0
+    echo "defined twice in $*: $twice" >&2
+    return 1
+}
 
 # Makes the folder of the root file system of the machine, and packs it.
 make_disk() { # host, script
@@ -35,9 +45,10 @@ make_disk() { # host, script
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
-    cp "$here/views.sh" "$here/rules.sh" "$here/binder.sh" "$here/memory.sh" \
-        "$here/service.sh" "$here/doctor.sh" "$here/numa.sh" "$here/driver.sh" \
-        "$here/newcomer.sh" "$root/"
+    for section in views rules crowd binder memory service doctor numa driver newcomer; do
+        cp "$here/$section.sh" "$root/"
+    done
+    (cd "$root" && has_one_of_each ./*.sh) || return 1
     ln -s busybox "$root/bin/sh"
     chmod +x "$root/bin/npu-smi" "$root/bin/bundle.sh" "$root/init"
     add_crun
@@ -48,7 +59,9 @@ make_disk() { # host, script
     "$here/host.sh" "$host" "$root/views/part" 2 3 4 5 6 7
     cp -r "$root/views/two" "$root/views/masked"
     cp README.md "$root/host/README.md"
-    sections=${VM_SECTIONS:-views rules binding}
+    sections="views rules binding"
+    [ "$host" = a2 ] && sections="$sections crowd"
+    sections=${VM_SECTIONS:-$sections}
     [ "$host" = a2x2 ] && sections="rules memory_moves"
     [ "$host" = a2x4 ] && case $sections in binder_start*) ;; *) sections=binder ;; esac
     echo "$sections" >"$root/host/sections"
@@ -75,9 +88,10 @@ add_crun() {
 numa() { # host
     n_cpu=0
     n_node=$(wc -l <"$vm/$1.root/host/nodes")
+    # Of eight nodes each has 256 MiB: node 0 has the root file system, too, and a quarter of it
+    # is the reserve that a move of memory leaves.
     total=1024
-    # Node 0 has the root file system, too: the section newcomer fills it.
-    grep -qw newcomer "$vm/$1.root/host/sections" && total=2048
+    [ "$n_node" -gt 4 ] && total=2048
     while read -r node cpus; do
         echo "-object memory-backend-ram,id=m$node,size=$((total / n_node))M"
         echo "-numa node,nodeid=$node,memdev=m$node,cpus=$cpus"
@@ -104,12 +118,29 @@ devices() {
 boot() { # host
     # Options are split on purpose.
     # shellcheck disable=SC2046
-    timeout "$most_seconds" qemu-system-aarch64 -M virt,gic-version=3,its=on \
+    qemu-system-aarch64 -M virt,gic-version=3,its=on \
         -accel tcg,thread=single -cpu max,pauth-impdef=on $(numa "$1") \
         -object rng-builtin,id=r $(devices) -nodefaults -display none -serial stdio -no-reboot \
         -kernel "$(kernel_of "$1")/vmlinuz" -initrd "$vm/$1.cpio.gz" -append "console=ttyAMA0 panic=-1 quiet \
-loglevel=1 rcupdate.rcu_expedited=1 mitigations=off cryptomgr.notests" </dev/null 2>&1 |
-        sed -u 's|\r||'
+loglevel=1 rcupdate.rcu_expedited=1 mitigations=off cryptomgr.notests" </dev/null >"$vm/$1.log" 2>&1 &
+    end_if_silent $! "$vm/$1.log"
+    sed -i 's|\r||' "$vm/$1.log"
+}
+
+# Waits for a machine. A slow one may take long, but one that prints nothing for long is stuck.
+end_if_silent() { # pid, its console
+    silence=0
+    size=0
+    while kill -0 "$1" 2>/dev/null; do
+        sleep 1
+        now=$(wc -c <"$2")
+        silence=$((now == size ? silence + 1 : 0))
+        size=$now
+        [ $silence -lt "$most_silence" ] && continue
+        kill "$1"
+        echo "# nothing was printed for $most_silence s" >>"$2"
+    done
+    wait "$1" 2>/dev/null
 }
 
 boot_all() { # host ...
@@ -120,7 +151,7 @@ boot_all() { # host ...
 boot_one() { # host
     start=$(date +%s)
     rm -f "$vm/$1.log"
-    make_disk "$1" "$here/guest.sh" && boot "$1" >"$vm/$1.log"
+    make_disk "$1" "$here/guest.sh" && boot "$1"
     echo "# $1: $(($(date +%s) - start)) s on this machine" >>"$vm/$1.log"
 }
 
@@ -141,6 +172,6 @@ case $command in
 boot) boot_all "$@" ;;
 boot-one) boot_one "$1" ;;
 show) show "$1" ;;
-run) make_disk "$1" "$2" && boot "$1" ;;
+run) make_disk "$1" "$2" && boot "$1"; cat "$vm/$1.log" ;;
 *) sed -n '2,/^$/s/^#//p' "$0" && exit 2 ;;
 esac

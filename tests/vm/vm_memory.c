@@ -1,8 +1,11 @@
 /* vm_memory.c - a process with private, shared, locked and huge memory on node 0
  * SPDX-License-Identifier: MIT
  *
- *   memory PRIVATE SHARED LOCKED HUGE   so many MiB of each; a child maps the shared ones, too.
- *                                       Prints "ready"; SIGTERM or ten minutes: ends
+ *   memory PRIVATE SHARED LOCKED HUGE [NONE]
+ *                                       so many MiB of each; a child maps the shared ones, too;
+ *                                       the last ones have no access (PROT_NONE), which to the
+ *                                       kernel look as if NUMA balancing had marked them.
+ *                                       Prints "ready"; SIGTERM or six hours: ends
  *   memory --fill NODE LEAVE            takes memory of a node until LEAVE MiB are free there,
  *                                       prints "ready" and keeps it
  *   memory --migrate PID FROM TO        migrate_pages(2), as migratepages(8) calls it: prints
@@ -21,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_SECONDS 600
+#define MOST_SECONDS 21600
 #define MPOL_DEFAULT 0
 #define MPOL_BIND    2
 #define MIB          ((size_t)1 << 20)
@@ -63,6 +66,7 @@ static size_t mib_of(const char *text)
 static void hold(char **size)
 {
     const size_t shared = mib_of(size[1]), locked = mib_of(size[2]), huge = mib_of(size[3]);
+    const size_t none = size[4] ? mib_of(size[4]) : 0;
     if (shared) {
         const volatile char *bytes = take(0, shared, MAP_SHARED);
         const pid_t child = fork();
@@ -86,6 +90,8 @@ static void hold(char **size)
         fail("mlock");
     if (huge)
         take(0, huge, MAP_PRIVATE | MAP_HUGETLB);
+    if (none && mprotect(take(0, none, MAP_PRIVATE), none, PROT_NONE) != 0)
+        fail("mprotect");
     wait_for_end();
 }
 
@@ -130,7 +136,7 @@ int main(int argc, char **argv)
         migrate(argv + 2);
     else if (argc == 4 && strcmp(argv[1], "--fill") == 0)
         fill(atoi(argv[2]), atol(argv[3]));
-    else if (argc == 5)
+    else if (argc == 5 || argc == 6)
         hold(argv + 1);
     else
         return 2;
