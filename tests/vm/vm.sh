@@ -152,7 +152,7 @@ boot_one() { # host
     start=$(date +%s)
     rm -f "$vm/$1.log"
     make_disk "$1" "$here/guest.sh" && boot "$1"
-    echo "# $1: $(($(date +%s) - start)) s on this machine" >>"$vm/$1.log"
+    echo "# $1: $(($(date +%s) - start)) s on this machine" | tee -a "$vm/$1.log"
 }
 
 # The console of a machine that stopped early has no plan line of TAP.
