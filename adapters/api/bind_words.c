@@ -299,13 +299,14 @@ static void explain_no_room(const cpubind_memory_move *memory, api_text *to)
 
 void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay stay, api_text *to)
 {
+    static const char hidden[] = "the kernel does not find them: Linux 6.1 to 6.4 hide pages "
+                                 "that NUMA balancing has marked, and pages without access";
     static const char *const why[CPUBIND_STAY_COUNT] = {
         [CPUBIND_STAY_SHARED] = "other processes map these pages too",
         [CPUBIND_STAY_LOCKED] = "the process has locked these mappings",
         [CPUBIND_STAY_HUGE] = "pages of hugetlbfs",
         [CPUBIND_STAY_BUSY] = "a driver has pinned them, or the kernel uses them",
-        [CPUBIND_STAY_HIDDEN] = "the kernel does not find them: Linux 6.1 to 6.4 hide pages "
-                                "that NUMA balancing has marked, and pages without access",
+        [CPUBIND_STAY_HIDDEN] = hidden,
         [CPUBIND_STAY_LIMIT] = "moving them would exceed --memory-limit",
         [CPUBIND_STAY_STOPPED] = "the move was interrupted"};
     if (stay == CPUBIND_STAY_NO_ROOM)
