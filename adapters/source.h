@@ -48,6 +48,8 @@
 /* The environment variables that are part of a snapshot. */
 #define CPUBIND_ENV_LIST(X)                                                                    \
     X("ASCEND_RT_VISIBLE_DEVICES")                                                             \
+    X("ASCEND_RUNTIME_OPTIONS")                                                                \
+    X("ASCEND_VISIBLE_DEVICES")                                                                \
     X("CPUBIND_FACTS")                                                                         \
     X("CPUBIND_RULES")                                                                         \
     X("CUDA_DEVICE_ORDER")                                                                     \

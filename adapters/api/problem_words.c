@@ -288,14 +288,37 @@ static const char *way_without(const char *input, const cpubind_facts *facts,
                : "--facts npu-smi";
 }
 
+/* Whether the text at fault is in a line of the environment that starts so. */
+static int is_in_variable(const cpubind_problem *p, const char *start)
+{
+    int32_t at = p->offset;
+    if (p->answer.state != CPUBIND_INPUT_PRESENT || at < 0 || at > p->answer.len)
+        return 0;
+    while (at > 0 && p->answer.data[at - 1] != '\n')
+        at--;
+    return p->answer.len - at >= (int32_t)strlen(start) &&
+           memcmp(p->answer.data + at, start, strlen(start)) == 0;
+}
+
+/* Appends what to do about a variable. */
+static void add_way_of_variable(const cpubind_problem *p, api_text *out)
+{
+    api_add(
+        out, "mend the variable, or say it with %s",
+        is_in_variable(p, CPUBIND_ENV_PREFIX) ? "--scope cpuset, --scope host or --allowed LIST"
+        : is_in_variable(p, "ASCEND_VISIBLE_DEVICES=") ? "--visible LIST, by logic ids"
+                                                       : "--rules reference or --rules near");
+}
+
 /* Appends what to do about an input that cannot be read. */
-static void add_way_out(const char *input, const cpubind_facts *facts,
+static void add_way_out(const cpubind_problem *p, const cpubind_facts *facts,
                         const api_options *options, api_text *out)
 {
+    const char *input = p->input;
     int names_npus;
     const char *way = input ? way_without(input, facts, options, &names_npus) : NULL;
     if (input && strcmp(input, "env") == 0) {
-        api_add(out, "mend the variable, or say it with --rules reference or --rules near");
+        add_way_of_variable(p, out);
         return;
     }
     if (!input || !is_prefix(input, "cmd/"))
@@ -360,7 +383,7 @@ static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
         api_add(out, "name the CPUs with --allowed LIST");
         return;
     }
-    add_way_out(p->input, facts, options, out);
+    add_way_out(p, facts, options, out);
 }
 
 static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
@@ -644,6 +667,11 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
     case CPUBIND_PROBLEM_UNREADABLE:
     case CPUBIND_PROBLEM_NONE:
         explain_input(p, facts, options, out);
+        if (p->input && strcmp(p->input, "env") == 0 && is_in_variable(p, CPUBIND_ENV_PREFIX) &&
+            facts->n_cpu > 0) {
+            api_add(out, "; the cpuset has CPUs ");
+            api_add_list(out, facts->cpu, facts->n_cpu);
+        }
         break;
     }
 }

@@ -532,11 +532,168 @@ static cpubind_problem_code parse_visible(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* == Visible devices by physical ids ======================================== */
+
+/* ASCEND_VISIBLE_DEVICES of the Ascend container runtime and of MindIE: the physical ids of the
+ * devices that a container was given.
+ *   value  = item *( "," item )      blanks around an item do not count
+ *   item   = id / id "-" id / NAME "-" id       ids of both forms ascend; "0-3", "Ascend910-2"
+ * It says nothing of the NPUs that are here when it is empty, "void", "none" or "all", and where
+ * ASCEND_RUNTIME_OPTIONS has VIRTUAL: then its ids are of virtual devices. */
+#define INPUT_PHYSICAL "ASCEND_VISIBLE_DEVICES"
+#define INPUT_OPTIONS  "ASCEND_RUNTIME_OPTIONS"
+
+/* Reads an item, from `at` on, up to `end`; returns 0 when it is none. */
+static int read_item(const char *at, const char *end, int32_t *first, int32_t *last)
+{
+    const char *dash = end;
+    while (dash > at && dash[-1] != '-')
+        dash--;
+    if (cpubind_number_parse(dash, (int32_t)(end - dash), last, NULL) != CPUBIND_TEXT_OK ||
+        *last < 0 || *last >= CPUBIND_MAX_DEVICES || *dash == 'x' ||
+        (end - dash > 1 && dash[1] == 'x'))
+        return 0;
+    *first = *last;
+    if (dash == at)
+        return 1;
+    if (end - at > 6 && memcmp(at, "Ascend", 6) == 0) {
+        for (at += 6; at < dash - 1; at++)
+            if (!((*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z')))
+                return 0;
+        return 1;
+    }
+    return cpubind_number_parse(at, (int32_t)(dash - 1 - at), first, NULL) == CPUBIND_TEXT_OK &&
+           *first >= 0 && *first <= *last;
+}
+
+/* Marks the physical ids of the variable; *n is how many there are. */
+static cpubind_problem_code read_physical(facts_reader *r, cpubind_input env,
+                                          cpubind_slice value, uint8_t *is_named, int32_t *n)
+{
+    const char *at = env.data + value.at, *end = at + value.len;
+    *n = 0;
+    memset(is_named, 0, CPUBIND_MAX_DEVICES);
+    while (at < end) {
+        const char *comma = (const char *)memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma ? comma : end;
+        int32_t first, last;
+        while (at < stop && *at == ' ')
+            at++;
+        while (stop > at && stop[-1] == ' ')
+            stop--;
+        if (!read_item(at, stop, &first, &last))
+            return facts_fail_input(r, INPUT_ENV, env, (int32_t)(at - env.data),
+                                    "this is neither a physical id, a range such as 0-3, nor a "
+                                    "name such as Ascend910-2");
+        for (int32_t id = first; id <= last; id++) {
+            *n += !is_named[id];
+            is_named[id] = 1;
+        }
+        at = comma ? comma + 1 : end;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether the value names devices that may be here. */
+static int names_devices(cpubind_input env, cpubind_slice value)
+{
+    static const char *const none[] = {"", "void", "none", "all"};
+    cpubind_slice options;
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        if ((size_t)value.len == strlen(none[i]) &&
+            memcmp(env.data + value.at, none[i], (size_t)value.len) == 0)
+            return 0;
+    if (cpubind_env_find(env.data, env.len, INPUT_OPTIONS, &options) != CPUBIND_TEXT_OK)
+        return 1;
+    for (int32_t i = 0; i + 7 <= options.len; i++)
+        if (memcmp(env.data + options.at + i, "VIRTUAL", 7) == 0)
+            return 0;
+    return 1;
+}
+
+/* Holds the physical ids against ASCEND_RT_VISIBLE_DEVICES, which may name fewer devices and no
+ * other. */
+static cpubind_problem_code compare_visible(facts_reader *r, cpubind_input env, int32_t at,
+                                            const uint8_t *is_named)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_visible; i++) {
+        const cpubind_npu *npu = find_npu(r->facts, f->visible_id[i]);
+        if (!npu || npu->phy < 0 || is_named[npu->phy])
+            continue;
+        r->problem->npu = npu->logic;
+        return facts_fail_input(r, INPUT_ENV, env, at,
+                                "these physical ids lack that of an NPU that "
+                                "ASCEND_RT_VISIBLE_DEVICES names: the two variables differ");
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Makes the NPUs with the named ids the visible ones, where they are a part of those in view. In
+ * a container they are all of them, as its runtime has seen to. */
+static cpubind_problem_code choose_physical(facts_reader *r, cpubind_input env,
+                                            cpubind_slice value, const uint8_t *is_named,
+                                            int32_t n_named)
+{
+    cpubind_facts *f = r->facts;
+    int32_t *logic = cpubind_arena_ints(r->arena, f->n_npu);
+    int32_t n = 0, n_unknown = 0;
+    if (!logic)
+        return facts_fail_memory(r);
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        n_unknown += f->npu[i].phy < 0;
+        if (f->npu[i].phy >= 0 && f->npu[i].phy < CPUBIND_MAX_DEVICES &&
+            is_named[f->npu[i].phy])
+            logic[n++] = f->npu[i].logic;
+    }
+    if (n == f->n_npu || (n_unknown > 0 && (n_named == f->n_npu || r->request->npu)))
+        return CPUBIND_PROBLEM_NONE;
+    if (n == 0 || n_unknown > 0)
+        return facts_fail_input(
+            r, INPUT_ENV, env, value.at,
+            n_unknown > 0
+                ? "it names physical ids, and those of the NPUs here are not known: set "
+                  "ASCEND_RT_VISIBLE_DEVICES to logic ids, too"
+                : "no NPU that this process sees has one of these physical ids");
+    f->visible = env.data + value.at;
+    f->visible_len = value.len;
+    f->visible_id = logic;
+    f->n_visible = n;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads the physical ids. --visible is the user's word, and counts alone. */
+static cpubind_problem_code apply_physical(facts_reader *r)
+{
+    cpubind_input env;
+    cpubind_slice value;
+    int32_t n;
+    uint8_t *is_named;
+    cpubind_problem_code code;
+    if (r->request->visible || r->facts->n_npu == 0 || r->facts->has_only_named)
+        return CPUBIND_PROBLEM_NONE;
+    code = facts_ask(r, INPUT_ENV, &env);
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(env) ||
+        cpubind_env_find(env.data, env.len, INPUT_PHYSICAL, &value) != CPUBIND_TEXT_OK ||
+        !names_devices(env, value))
+        return code;
+    is_named = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_DEVICES, 1);
+    if (!is_named)
+        return facts_fail_memory(r);
+    code = read_physical(r, env, value, is_named, &n);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    return r->facts->visible ? compare_visible(r, env, value.at, is_named)
+                             : choose_physical(r, env, value, is_named, n);
+}
+
 cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
 {
     cpubind_problem_code code = find_visible(r);
     if (code == CPUBIND_PROBLEM_NONE && r->facts->visible)
         code = parse_visible(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = apply_physical(r);
     mark_visible(r);
     return code;
 }

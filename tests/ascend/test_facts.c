@@ -1759,9 +1759,88 @@ TEST(every_code_has_a_word)
     assert_string_equal(cpubind_type_word(CPUBIND_TYPE_300I), "300i");
 }
 
+/* == Physical ids =========================================================== */
+
+/* Two NPUs, logic ids 0 and 1, with physical ids; without the column they are not known. */
+static memory_host host_of_phys(const char *first, const char *second)
+{
+    static char map[512];
+    memory_host h = small_a2();
+    if (first)
+        snprintf(map, sizeof map,
+                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
+                 "\t4        0         0               %s             Ascend 910B4\n"
+                 "\t6        0         1               %s             Ascend 910B4\n",
+                 first, second);
+    if (first)
+        set(&h, "cmd/npu-smi-info-m.txt", map);
+    return h;
+}
+
+TEST(physical_ids_name_devices)
+{
+#define AVD "ASCEND_VISIBLE_DEVICES="
+#define RT  "ASCEND_RT_VISIBLE_DEVICES="
+    static const struct {
+        const char *name, *first, *second, *env;
+        int visible; /* a bit for each logic id; 0: refused, at `offset` of the environment */
+        int32_t offset;
+    } cases[] = {
+        {"a container that was given both", "4", "5", AVD "4,5\n", 3, 0},
+        {"the same as a range, as names, with blanks", "4", "5", AVD "4-5\n", 3, 0},
+        {"names", "4", "5", AVD "Ascend910-4,Ascend910-5\n", 3, 0},
+        {"blanks and repeats", "4", "5", AVD " 5 , 4,4\n", 3, 0},
+        {"more than there are", "4", "5", AVD "0-7\n", 3, 0},
+        {"a part of a host", "4", "5", AVD "5\n", 2, 0},
+        {"a name of a part", "4", "5", AVD "Ascend910B-4\n", 1, 0},
+        {"both variables, one device of the container", "4", "5", AVD "4,5\n" RT "0\n", 1, 0},
+        {"both variables, the same device", "4", "5", RT "1\n" AVD "5\n", 2, 0},
+        {"both variables, another device", "0", "1", RT "0\n" AVD "1\n", 0, 51},
+        {"both variables, more devices", "0", "1", RT "0,1\n" AVD "1\n", 0, 53},
+        {"an empty value", "4", "5", AVD "\n", 3, 0},
+        {"void", "4", "5", AVD "void\n", 3, 0},
+        {"none", "4", "5", AVD "none\n", 3, 0},
+        {"all", "4", "5", AVD "all\n", 3, 0},
+        {"virtual devices", "4", "5", AVD "100\nASCEND_RUNTIME_OPTIONS=NODRV,VIRTUAL\n", 3, 0},
+        {"no device that is here", "4", "5", AVD "0,1\n", 0, 23},
+        {"a bad item", "4", "5", AVD "4,x\n", 0, 25},
+        {"a bad range", "4", "5", AVD "5-4\n", 0, 23},
+        {"an open range", "4", "5", AVD "4-\n", 0, 23},
+        {"an empty item", "4", "5", AVD "4,,5\n", 0, 25},
+        {"a large id", "4", "5", AVD "4096\n", 0, 23},
+        {"a number of base 16", "4", "5", AVD "0x4\n", 0, 23},
+        {"another word", "4", "5", AVD "Ascend\n", 0, 23},
+        {"ids that are not known, as many as there are", NULL, NULL, AVD "4,5\n", 3, 0},
+        {"ids that are not known, fewer", NULL, NULL, AVD "4\n", 0, 23},
+        {"ids that are not known, beside logic ids", NULL, NULL, AVD "4\n" RT "1\n", 2, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memory_host h = host_of_phys(cases[i].first, cases[i].second);
+        cpubind_request request = ask_nothing();
+        attempt a;
+        int visible = 0;
+        set(&h, "env", cases[i].env);
+        a = try(&h, &request);
+        for (int32_t k = 0; a.code == CPUBIND_PROBLEM_NONE && k < a.facts.n_npu; k++)
+            visible |= a.facts.npu[k].is_visible << a.facts.npu[k].logic;
+        if (visible != cases[i].visible ||
+            (visible == 0 &&
+             (a.code != CPUBIND_PROBLEM_UNREADABLE || a.problem.offset != cases[i].offset)))
+            fail_msg("%s: visible %x, %s at %d: %s", cases[i].name, (unsigned)visible,
+                     cpubind_problem_word(a.code), a.problem.offset, a.problem.what);
+        drop(&a);
+        request.visible = "0,1"; /* the user's word */
+        request.visible_len = 3;
+        a = try(&h, &request);
+        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
+        drop(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(physical_ids_name_devices),
         cmocka_unit_test(affinity_is_found_by_card_not_by_logic_id),
         cmocka_unit_test(a_cards_row_holds_for_all_its_chips),
         cmocka_unit_test(rows_of_other_cards_are_no_affinity),
