@@ -707,6 +707,17 @@ static cpubind_text_status read_hidden_number(const scan_text *in, const bar_row
     return is_hidden(in, cell) ? CPUBIND_TEXT_OK : scan_whole_number(in, cell, INT32_MAX, out);
 }
 
+/* Notes the remark behind a number: "4712 (host)". */
+static void note_remark(const scan_text *in, const bar_row *row, info_reader *info,
+                        int32_t column)
+{
+    if (info->columns.cell[column] == NO_CELL)
+        return;
+    const scan_run cell = process_cell(in, row, info, column);
+    if (before_remark(in, cell).end < cell.end)
+        note_unknown(info, cell);
+}
+
 /*   process = a cell for each column of the header
  *   name    = *64byte          may be empty and may hold bars: the cells after it are found
  *                              from the right; no control character */
@@ -746,6 +757,8 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
     if (status != CPUBIND_TEXT_OK)
         return status;
     process.name = scan_slice(name);
+    note_remark(in, row, info, PROCESS_PID);
+    note_remark(in, row, info, PROCESS_IN_CONTAINER);
     info->n_process_row++;
     if (info->process)
         info->process[info->n_process] = process;

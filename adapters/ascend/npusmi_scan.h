@@ -152,14 +152,15 @@ static inline int is_known_message(const scan_text *in, scan_run run)
            STARTS_WITH_LETTERS(in, run, "[WARNING]The driver package ");
 }
 
-/* The part of a cell before a remark in parentheses: "(x16)". */
+/* The part of a cell before a remark in parentheses, which starts with a letter: "(x16)". */
 static inline scan_run before_remark(const scan_text *in, scan_run cell)
 {
     int32_t at = cell.at;
 
     while (at < cell.end && in->text[at] != '(')
         at++;
-    if (at > cell.at && at < cell.end && in->text[cell.end - 1] == ')')
+    if (at > cell.at && at < cell.end && scan_is_letter(in->text[at + 1]) &&
+        in->text[cell.end - 1] == ')')
         cell.end = at;
     return scan_trim(in, cell);
 }

@@ -78,6 +78,31 @@ static inline void write_topo(lines *out, const char *text, int32_t len)
     end_reading(&r);
 }
 
+static inline void add_device(lines *out, const reading *r, const cpubind_npusmi_device *device)
+{
+    add(out, "device %" PRId32 ".%" PRId32 " %" PRId32 " %" PRId32, device->card, device->chip,
+        device->logic, device->phy);
+    add_slice(out, r, device->name);
+    add_slice(out, r, device->health);
+    add_pci(out, &device->pci);
+    add(out, "\n");
+}
+
+/* The devices alone, whatever the processes are. */
+static inline void write_devices(lines *out, const char *text, int32_t len)
+{
+    static cpubind_npusmi_device device[CPUBIND_MAX_DEVICES];
+    cpubind_npusmi_info info = {.device = device, .cap_device = CPUBIND_MAX_DEVICES};
+    reading r;
+
+    start_reading(&r, text, len);
+    out->status = cpubind_npusmi_parse_devices(r.text, len, &info, &out->fault);
+    out->unknown = info.unknown;
+    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < info.n_device; i++)
+        add_device(out, &r, &device[i]);
+    end_reading(&r);
+}
+
 static inline void write_info(lines *out, const char *text, int32_t len)
 {
     reading r;
@@ -85,16 +110,8 @@ static inline void write_info(lines *out, const char *text, int32_t len)
     out->status = read_info(&r, text, len);
     out->fault = r.fault;
     out->unknown = r.unknown;
-    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.info.n_device; i++) {
-        const cpubind_npusmi_device *device = &r.info.device[i];
-
-        add(out, "device %" PRId32 ".%" PRId32 " %" PRId32 " %" PRId32, device->card,
-            device->chip, device->logic, device->phy);
-        add_slice(out, &r, device->name);
-        add_slice(out, &r, device->health);
-        add_pci(out, &device->pci);
-        add(out, "\n");
-    }
+    for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.info.n_device; i++)
+        add_device(out, &r, &r.info.device[i]);
     for (int32_t i = 0; out->status == CPUBIND_TEXT_OK && i < r.info.n_process; i++) {
         const cpubind_npusmi_process *process = &r.info.process[i];
 

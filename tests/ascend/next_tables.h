@@ -254,6 +254,68 @@ static const next_table next_tables[] = {
      "chip 0.0 0 -1 \"Ascend 910B3\"\n"
      "chip 1.0 1 -1 \"Ascend 910B3\"\n",
      ""},
+    {"Chip Logic-ID", write_map,
+     "\tNPU ID         Chip ID        Chip Logic-ID  Chip Name\n"
+     "\t0              0              0              Ascend 910B3\n"
+     "\t0              1              -              Mcu\n"
+     "\t1              0              1              Ascend 910B3\n"
+     "\t1              1              -              Mcu\n",
+     CPUBIND_TEXT_OK, 0,
+     "chip 0.0 0 -1 \"Ascend 910B3\"\n"
+     "chip 1.0 1 -1 \"Ascend 910B3\"\n",
+     ""},
+    {"NPU_ID, ChipID", write_map,
+     "\tNPU_ID         ChipID         Chip Logic ID  Chip Name\n"
+     "\t0              0              0              Ascend 910B3\n"
+     "\t0              1              -              Mcu\n"
+     "\t1              0              1              Ascend 910B3\n"
+     "\t1              1              -              Mcu\n",
+     CPUBIND_TEXT_OK, 0,
+     "chip 0.0 0 -1 \"Ascend 910B3\"\n"
+     "chip 1.0 1 -1 \"Ascend 910B3\"\n",
+     ""},
+    {"a name of six words", write_map,
+     "\tNPU ID         Chip ID        Chip Logic ID  Chip Name\n"
+     "\t0              0              0              Ascend 910B3 PCIe 64G air cooled\n"
+     "\t0              1              -              Mcu\n"
+     "\t1              0              1              Ascend 910B3 PCIe 64G air cooled\n"
+     "\t1              1              -              Mcu\n",
+     CPUBIND_TEXT_OK, 0,
+     "chip 0.0 0 -1 \"Ascend 910B3 PCIe 64G air cooled\"\n"
+     "chip 1.0 1 -1 \"Ascend 910B3 PCIe 64G air cooled\"\n",
+     ""},
+    {"a name with two blanks", write_map,
+     "\tNPU ID         Chip ID        Chip Logic ID  Chip Name\n"
+     "\t0              0              0              Ascend  910B3\n"
+     "\t0              1              -              Mcu\n"
+     "\t1              0              1              Ascend  910B3\n"
+     "\t1              1              -              Mcu\n",
+     CPUBIND_TEXT_OK, 0,
+     "chip 0.0 0 -1 \"Ascend  910B3\"\n"
+     "chip 1.0 1 -1 \"Ascend  910B3\"\n",
+     "Ascend  910B3"},
+    {"a column in Chinese", write_map,
+     "\tNPU ID         Chip ID        Chip Logic ID  Chip Name                "
+     "\xe7\x8a\xb6\xe6\x80\x81\n"
+     "\t0              0              0              Ascend 910B3\n"
+     "\t0              1              -              Mcu\n"
+     "\t1              0              1              Ascend 910B3\n"
+     "\t1              1              -              Mcu\n",
+     CPUBIND_TEXT_OK, 0,
+     "chip 0.0 0 -1 \"Ascend 910B3\"\n"
+     "chip 1.0 1 -1 \"Ascend 910B3\"\n",
+     "\xe7\x8a\xb6\xe6\x80\x81"},
+    {"a drawn line", write_map,
+     "\tNPU ID         Chip ID        Chip Logic ID  Chip Name\n"
+     "\t------         -------        -------------  ---------\n"
+     "\t0              0              0              Ascend 910B3\n"
+     "\t0              1              -              Mcu\n"
+     "\t1              0              1              Ascend 910B3\n"
+     "\t1              1              -              Mcu\n",
+     CPUBIND_TEXT_OK, 0,
+     "chip 0.0 0 -1 \"Ascend 910B3\"\n"
+     "chip 1.0 1 -1 \"Ascend 910B3\"\n",
+     "------         -------        -------------  ---------"},
     {"a line after the table", write_map,
      "\tNPU ID         Chip ID        Chip Logic ID  Chip Name\n"
      "\t0              0              0              Ascend 910B3\n"
@@ -1782,6 +1844,288 @@ static const next_table next_tables[] = {
      "process 0.0 4711 -1 \"python\"\n"
      "process 1.0 4712 -1 \"a|b c\"\n",
      "| NIC0  mlx5 | up | 100 |"},
+    {"vNPU behind", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n"
+     "| vNPU | Template | AICore |\n"
+     "+======+======+======+\n"
+     "| 100 | vir02 | 2 |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "| vNPU | Template | AICore |"},
+    {"vNPU behind, with a title", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| vNPU                                            |\n"
+     "+------+------+------+\n"
+     "| NPU ID | Chip | Template |\n"
+     "+======+======+======+\n"
+     "| 100 | 0 | vir02 |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "vNPU"},
+    {"vNPU behind, with a health", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| vNPU  Name | Health | AICore |\n"
+     "+======+======+======+\n"
+     "| 100   vir02 | OK | 2 |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "| vNPU  Name | Health | AICore |"},
+    {"8 processes", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n"
+     "| 8 processes |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "8 processes"},
+    {"8 processes, with memory", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n"
+     "| 8 processes | 301 MB | | |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "| 8 processes | 301 MB | | |"},
+    {"a count of devices", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 2 devices |\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "2 devices"},
+    {"2-Warn", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | 2-Warn | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"2-Warn\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "2-Warn"},
+    {"a wrapped name", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "|       liquid cooled |  |  |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "|       liquid cooled |  |  |"},
+    {"a remark behind an address", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 (x16) | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 150 |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     "(x16)"},
+    {"memory with thousands", write_info,
+     "+------+------+------+\n"
+     "| npu-smi 27.0                      Version: 27.0 |\n"
+     "+------+------+------+\n"
+     "| NPU   Name | Health | Power(W)    Temp(C) |\n"
+     "| Chip | Bus-Id | AICore(%)   HBM-Usage(MB) |\n"
+     "+======+======+======+\n"
+     "| 0     910B3 | OK | 90.0   44 |\n"
+     "| 0 | 0000:C1:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "| 1     910B3 | OK | 91.0   45 |\n"
+     "| 0 | 0000:01:00.0 | 0   41842/ 65536 |\n"
+     "+======+======+======+\n"
+     "+------+------+------+\n"
+     "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
+     "+======+======+======+\n"
+     "| 0       0 | 4711 | python | 1,150 (2%) |\n"
+     "+======+======+======+\n"
+     "| 1       0 | 4712 | a|b c | 151 |\n"
+     "+======+======+======+\n",
+     CPUBIND_TEXT_OK, 0,
+     "device 0.0 -1 -1 \"910B3\" \"OK\" 0:193:0.0\n"
+     "device 1.0 -1 -1 \"910B3\" \"OK\" 0:1:0.0\n"
+     "process 0.0 4711 -1 \"python\"\n"
+     "process 1.0 4712 -1 \"a|b c\"\n",
+     ""},
     {"950: as it is", write_info,
      "+------+------+------+\n"
      "| npu-smi 27.0                      Version: 27.0 |\n"

@@ -26,7 +26,7 @@ typedef struct reader_case {
 static const reader_case readers[] = {
     {"map", write_map, 0, 1, 1},   {"topo", write_topo, 1, 1, 0},
     {"info", write_info, 0, 0, 0}, {"board", write_board, 0, 0, 1},
-    {"list", write_list, 1, 0, 1},
+    {"list", write_list, 1, 0, 1}, {"devices", write_devices, 0, 0, 0},
 };
 
 static void write_in_time(const reader_case *reader, lines *out, const char *text, int32_t len)
