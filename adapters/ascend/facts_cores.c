@@ -28,9 +28,10 @@
  *      by itself, and a plan that needs its core (--keep) has the warning no_cores
  *   2  of a core, the list of the first CPU counts; the others are not read, for the kernel
  *      makes all of them of one set, and they are as many as the host has CPUs
- *   3  a distance of 0, and a node that is nearer to another node than to itself. Of two nodes
- *      each may be at another distance from the other: firmware does that, and every process
- *      of the host reads the same
+ *   3  a distance of 0, a node that is nearer to another node than to itself, and nodes whose
+ *      distances to themselves differ: the kernel has 10 for all. Of two nodes each may be at
+ *      another distance from the other: firmware does that, and every process of the host reads
+ *      the same
  */
 #include "facts_reader.h"
 
@@ -381,14 +382,11 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t node, const int32_
     return code;
 }
 
-/* Fails because a node has no distances, and others have: the kernel has those of all or of
- * none. */
-static cpubind_problem_code fail_row(facts_reader *r, int32_t node)
+/* Fails because the distances of a node do not fit those of the other nodes. */
+static cpubind_problem_code fail_row(facts_reader *r, int32_t node, const char *what)
 {
-    static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
     const char *name = facts_numbered_path(r, INPUT_NODES, "node", node, "distance");
-    return name ? facts_fail_input(r, name, absent, -1,
-                                   "it is not there, and other nodes have their distances")
+    return name ? facts_fail_input(r, name, r->source->read(r->source->ctx, name), -1, what)
                 : facts_fail_memory(r);
 }
 
@@ -410,7 +408,12 @@ static cpubind_problem_code read_distances(facts_reader *r)
         code = read_row(r, f->node_id[i], column, n_column, distance + i * n, &is_there);
         n_there += is_there;
         if (code == CPUBIND_PROBLEM_NONE && n_there != (is_there ? i + 1 : 0))
-            return fail_row(r, f->node_id[is_there ? 0 : i]);
+            return fail_row(r, f->node_id[is_there ? 0 : i],
+                            "it is not there, and other nodes have their distances");
+        if (code == CPUBIND_PROBLEM_NONE && is_there && distance[i * n + i] >= 0 &&
+            distance[i * n + i] != distance[0])
+            return fail_row(r, f->node_id[i],
+                            "its distance to itself is not that of other nodes");
     }
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && n_there > 0 && i < n; i++)
         if (distance[i] < 0)

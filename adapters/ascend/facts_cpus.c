@@ -409,10 +409,10 @@ static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
     } files[] = {{"cpulist", cpubind_cpulist_parse}, {"cpumap", cpubind_cpumask_parse}};
     const char *path = NULL;
     cpubind_input answer = {.state = CPUBIND_INPUT_ABSENT};
-    cpubind_problem_code code;
     int32_t *cpu;
     int32_t n;
     for (int i = 0; i < 2; i++) {
+        cpubind_problem_code code;
         path = facts_path(r, INPUT_NODES, listing.data, name, files[i].leaf);
         if (!path)
             return facts_fail_memory(r);

@@ -167,6 +167,9 @@ static cpubind_pci_status read_all_distances(pci_reader *r)
         if (status != CPUBIND_PCI_OK)
             return status;
         n_there += is_there;
+        if (is_there && f->all_distance[i * f->n_all_node + i] != f->all_distance[0])
+            return fail_again(r, node_path(r, f->all_node[i], "distance"),
+                              "its distance to itself is not that of other nodes");
         if (n_there != (is_there ? i + 1 : 0))
             return fail_again(r, node_path(r, f->all_node[is_there ? 0 : i], "distance"),
                               "it is not there, and other nodes have their distances");

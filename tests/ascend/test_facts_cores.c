@@ -400,6 +400,7 @@ static const fault_case faults[] = {
     {{TWO_ROWS, {ROW(1), "20 10 20\n"}}, ROW(1), 5, -1, "more distances"},
     {{TWO_ROWS, {ROW(0), "0 20\n"}}, ROW(0), 0, -1, "a distance is 0"},
     {{TWO_ROWS, {ROW(1), "9 10\n"}}, ROW(1), 0, -1, "nearer than itself"},
+    {{TWO_ROWS, {ROW(1), "20 20\n"}}, ROW(1), -1, -1, "to itself"},
     {{{ROW(0), "10 20\n"}}, ROW(1), -1, -1, "other nodes have"},
     {{{ROW(1), "20 10\n"}}, ROW(0), -1, -1, "other nodes have"},
     {{TWO_ROWS, {ROW(0), "10 -20\n"}}, ROW(0), 3, -1, "a number is missing"},

@@ -433,6 +433,7 @@ TEST(each_input_of_a_plan_has_its_rule)
         {"farther in one direction",
          {{NODE(1) "distance", "30 10\n"}},
          "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6/0,1/21/"},
+        {"nodes unlike each other", {{NODE(1) "distance", "30 20\n"}}, "to itself"},
         {"a node nearer than itself", {{NODE(1) "distance", "9 10\n"}}, "nearer than itself"},
         {"no list of a node", {{NODE(1) "cpulist", NULL}}, "the list of its CPUs is not"},
         {"a mask of a node in place of a list",
