@@ -11,6 +11,8 @@ LC_ALL=C
 export LC_ALL
 
 BUILD=${BUILD:-build}
+CPUBIND_RULES=reference # of processes on this machine
+export CPUBIND_RULES
 if [ -z "$BIND_MOUNTS" ]; then
     BIND_MOUNTS=shared
     export BIND_MOUNTS
@@ -35,9 +37,9 @@ flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
         cc $flags tests/cli/deny.c -o "$out/deny"
 } || exit 1
 
-# The plan of NPU 0 there: irq 144-145, main 146-165, acl 166, release 167; of NPU 5: irq 0-1,
+# The plan of NPU 0 there by the reference: irq 144-145, main 146-165, acl 166, release 167; of NPU 5: irq 0-1,
 # main 2-21, acl 22, release 23. Node 6, node 0.
-host='--fixture a2-192cpu-8npu --allowed 0-191'
+host='--fixture a2-192cpu-8npu --allowed 0-191 --rules reference'
 
 # -- A process, the command, its output --------------------------------------
 
@@ -259,6 +261,7 @@ excluded_are_left_out() {
 # shellcheck disable=SC2086
 applies_twice() {
     apply --npu 0 && says 0 "NPU 5" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
+        --rules reference \
         --memory none --state "$state" --npu 5 && is_on worker 2-21 && is_on acl_thread 22 &&
         says 0 "as it should be" verify && says 0 "right" apply --npu 5 &&
         says 0 "put back" restore && all_are_on 0-191 && [ ! -e "$state" ]
@@ -379,7 +382,7 @@ one_at_a_time() {
         refuses 1 "another cpubind is at work on process $worker" apply --npu 5 &&
         grep -qF "it is process $watcher; " "$out/err" &&
         refuses 1 "another cpubind is at work on process $worker" cpubind apply --pid "$worker" \
-            --fixture a2-192cpu-8npu --allowed 0-191 --memory none --npu 5 --state "$state.other" &&
+            --fixture a2-192cpu-8npu --allowed 0-191 --rules reference --memory none --npu 5 --state "$state.other" &&
         [ ! -e "$state.other" ] && says 0 "as it should be" verify && all_are_on 146-165
     result=$?
     kill "$watcher"
@@ -481,7 +484,7 @@ restores_all() {
     says 0 "nothing is on record" cpubind restore --all && apply_usual --npu 0 &&
         [ -e "/run/cpubind/$worker.record" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] &&
         says 0 "as it should be" cpubind verify --pid "$worker" &&
-        { sleep 100 9>&- & } && sleeper=$! && says 0 "" cpubind apply --pid "$sleeper" --fixture a2-192cpu-8npu --allowed 0-191 \
+        { sleep 100 9>&- & } && sleeper=$! && says 0 "" cpubind apply --pid "$sleeper" --fixture a2-192cpu-8npu --allowed 0-191 --rules reference \
             --memory none --npu 5 || return 1
     kill "$sleeper"
     wait "$sleeper"
@@ -495,14 +498,14 @@ restores_all() {
 one_record_for_a_process() {
     apply --npu 0 && says 0 "as it should be" cpubind verify --pid "$worker" &&
         refuses 1 "process $worker is bound already, and its record is $state, not " cpubind apply \
-            --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --memory none --npu 5 \
+            --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --rules reference --memory none --npu 5 \
             --state "$state.other" && [ ! -e "$state.other" ] && is_on worker 146-165 &&
         says 0 "NPU 5" apply_usual --npu 5 && [ ! -e "/run/cpubind/$worker.record" ] &&
         says 0 "put back" cpubind restore --pid "$worker" && all_are_on 0-191 &&
         [ ! -e "$state" ] && [ ! -e "/run/cpubind/$worker.path" ] || return 1
     apply_usual --npu 0 && refuses 1 "its record is /run/cpubind/$worker.record, not $state" \
         apply --npu 5 && [ ! -e "$state" ] && says 0 "put back" cpubind restore --pid "$worker" &&
-        (cd "$out" && says 0 "" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
+        (cd "$out" && says 0 "" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu --rules reference \
             --allowed 0-191 --memory none --npu 0 --state "relative.$n_worker") &&
         says 0 "as it should be" cpubind verify --pid "$worker" &&
         says 0 "process $worker: put back" cpubind restore --all && all_are_on 0-191 &&
@@ -595,9 +598,10 @@ lost_records_are_named() {
     sleeper=$!
     soon grep -q sleep "/proc/$sleeper/comm" &&
         refuses 1 "or, if it is bound and its record is lost, name the CPUs that it had with --allowed" \
-            cpubind apply --pid "$sleeper" --fixture a2-192cpu-8npu --strategy global_slice \
+            cpubind apply --pid "$sleeper" --fixture a2-192cpu-8npu --rules reference --strategy global_slice \
             --npu 0 --memory none --state "$state" &&
-        says 1 "" cpubind plan --fixture a2-192cpu-8npu --strategy global_slice --allowed 0 &&
+        says 1 "" cpubind plan --fixture a2-192cpu-8npu --rules reference --strategy global_slice \
+            --allowed 0 &&
         ! grep -q "record is lost" "$out/err"
     result=$?
     kill "$sleeper"
@@ -700,7 +704,7 @@ sets_what_is_asked() {
 
 puts_back_without_a_command() {
     shim sh -c 'state=$1 && shift && "$@"; echo "status $?"; cat "$CPUBIND_SHIM/"[0-9]*
-        ls "$state" 2>&1; exec "$@"' sh "$state" "$CPUBIND" run --fixture a2-192cpu-8npu \
+        ls "$state" 2>&1; exec "$@"' sh "$state" "$CPUBIND" run --fixture a2-192cpu-8npu --rules reference \
         --allowed 0-191 --memory none --state "$state" --npu 0 -- "$1" >"$out/said" 2>&1
     got=$?
     cat "$out/said"
@@ -848,7 +852,7 @@ memory_shows_progress() {
     with_nodes script -qec "$CPUBIND apply --pid $worker $host --npu 0 --state $state" \
         "$out/typescript" </dev/null >"$out/said" &&
         grep -q 'cpubind: moving memory: 0 of [1-9][0-9]* MiB' "$out/said" &&
-        tr '\r' '\n' <"$out/said" | grep -q '^.\[K\[cpu_bind_mode\]' && restore || return 1
+        tr '\r' '\n' <"$out/said" | grep -q '^.\[Krules ' && restore || return 1
     says 0 "" with_nodes "$CPUBIND" apply --pid "$worker" $host --npu 0 --state "$state" &&
         ! grep 'moving memory' "$out/said" "$out/err"
 }
@@ -1017,7 +1021,7 @@ odd_environment() {
         env HOME="$folder" TMPDIR="$folder" XDG_RUNTIME_DIR="$folder" XDG_STATE_HOME="$folder" \
             XDG_CONFIG_HOME="$folder" RUNTIME_DIRECTORY="$folder" PATH="$folder:$PATH" \
             LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply --pid "$worker" \
-            --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --memory none --quiet &&
+            --fixture a2-192cpu-8npu --allowed 0-191 --rules reference --npu 0 --memory none --quiet &&
             [ "$(ls -A /run/cpubind)" = "$worker.record" ] && [ -z "$(ls -A "$out/odd")" ] &&
             cpubind restore --pid "$worker" --quiet && [ -z "$(ls -A /run/cpubind)" ] ||
             result=1
@@ -1390,14 +1394,18 @@ can_trace() {
 # -- Refusals and usage ------------------------------------------------------
 
 arm_alone() {
-    is_refused_arch 1 apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 \
-        --state "$state" && [ ! -e "$state" ] && all_are_on 0-191 &&
-        is_refused_arch 125 run --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --state "$state" \
-            -- true && [ ! -e "$state" ] &&
+    is_refused_arch 1 apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 \
+        --rules reference --npu 0 --state "$state" && [ ! -e "$state" ] && all_are_on 0-191 &&
+        is_refused_arch 125 run --fixture a2-192cpu-8npu --allowed 0-191 --rules reference \
+            --npu 0 --state "$state" -- true && [ ! -e "$state" ] &&
         CPUBIND_SHIM_MACHINE=x86_64 && export CPUBIND_SHIM_MACHINE &&
         says 0 "NPU 0" env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" \
-            apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --memory none \
-            --state "$state" --any-arch && is_on worker 146-165
+            apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --rules reference \
+            --npu 0 --memory none --state "$state" --any-arch && is_on worker 146-165 &&
+        restore && all_are_on 0-191 &&
+        says 0 "NPU 0" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
+            --allowed 0-191 --rules near --npu 0 --memory none --state "$state" &&
+        ! all_are_on 0-191
 }
 
 # The warnings of cpubind plan in $out/plan.json and on the lines of $out/plan.err are among those
@@ -1437,7 +1445,7 @@ plan_warnings_are_printed() {
         says 0 "ran" cpubind run "$@" -- echo ran && holds_warnings "$out/apply.json" "$out/err" ||
             return 1
     done <<'END'
-overlap|--fixture a2-192cpu-4node-8npu --overlap keep --allowed 0-191|0
+overlap|--fixture a2-192cpu-4node-8npu --rules reference --overlap keep --allowed 0-191|0
 only_logic_ids|--fixture a3-container-no-census --allowed 0-191|1
 no_numa_node|--fixture a2-no-numa-node --allowed 0-191|2
 END

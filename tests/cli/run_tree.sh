@@ -120,7 +120,7 @@ tell() { # line for the server; a line that names a process is done when its fil
     [ -z "$2" ] || [ "$1" = exit ] || comes test -s "$out/$2.pid"
 }
 
-options="--root $out/host --allowed 0-47"
+options="--root $out/host --allowed 0-47 --rules reference"
 
 start_server() { # options of run
     rm -f "$out"/*.pid "${list:?}"/*
