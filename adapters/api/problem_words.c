@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Each problem is one case. The codes are those of adapters/ascend/facts.h; this file only
- * words them. An advice is given only where it helps with the options that were given.
+ * words them. An advice is given only where it helps with the options that were given. One that
+ * cuts pools by another rule says that all workers of the host need it: a single worker that
+ * follows it would get CPUs of others.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,6 +257,12 @@ static const char *slices(const cpubind_facts *facts)
                : "--rules reference --strategy global_slice";
 }
 
+/* Whether an option changes the rule by which pools are cut. */
+static int is_for_all(const char *option)
+{
+    return !is_prefix(option, "--allowed LIST") && !is_prefix(option, "--facts npu-smi");
+}
+
 /* The options with which a plan goes on without an input, or NULL. */
 static const char *way_without(const char *input, const cpubind_facts *facts,
                                const api_options *options, int *names_npus)
@@ -269,10 +277,8 @@ static const char *way_without(const char *input, const cpubind_facts *facts,
     if (strcmp(input, "cmd/npu-smi-info-t-topo.txt") == 0 ||
         cpubind_input_is_board(input, &card, &chip))
         return slices(facts);
-    if (strcmp(input, "cmd/npu-smi-info.txt") == 0 && request->only_running)
-        return NULL;
     if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
-        return slices(facts);
+        return request->only_running ? NULL : slices(facts);
     if (is_prefix(input, "cmd/npu-smi")) {
         *names_npus = !request->npu || request->type == CPUBIND_TYPE_AUTO;
         return NULL;
@@ -303,11 +309,12 @@ static int is_in_variable(const cpubind_problem *p, const char *start)
 /* Appends what to do about a variable. */
 static void add_way_of_variable(const cpubind_problem *p, api_text *out)
 {
-    api_add(
-        out, "mend the variable, or say it with %s",
-        is_in_variable(p, CPUBIND_ENV_PREFIX) ? "--scope cpuset, --scope host or --allowed LIST"
-        : is_in_variable(p, "ASCEND_VISIBLE_DEVICES=") ? "--visible LIST, by logic ids"
-                                                       : "--rules reference or --rules near");
+    api_add(out, "mend the variable, or say %s",
+            is_in_variable(p, CPUBIND_ENV_PREFIX)
+                ? "it with --scope cpuset, --scope host or --allowed LIST"
+            : is_in_variable(p, "ASCEND_VISIBLE_DEVICES=")
+                ? "it with --visible LIST, by logic ids"
+                : "what all workers of the host have, with --rules reference or --rules near");
 }
 
 /* Appends what to do about an input that cannot be read. */
@@ -331,7 +338,8 @@ static void add_way_out(const cpubind_problem *p, const cpubind_facts *facts,
     if (input && is_about_cores(input) && keeps_cpus(&options->request))
         api_add(out, "; or leave out --keep");
     else if (way)
-        api_add(out, "; or plan without it: %s", way);
+        api_add(out, "; or plan %swithout it: %s",
+                is_for_all(way) ? "all workers of the host " : "", way);
     else if (input && strcmp(input, "cmd/npu-smi-info.txt") == 0 &&
              options->request.only_running)
         api_add(out, "; or leave out --running");
@@ -499,7 +507,8 @@ static const char *const scope_sentences[CPUBIND_SCOPE_COUNT] = {
     [CPUBIND_SCOPE_AUTO] = "",
     [CPUBIND_SCOPE_CPUSET] = "all NPUs of the host share the allowed CPUs then; right if the "
                              "workers of the host have one cpuset",
-    [CPUBIND_SCOPE_HOST] = "pools are cut from all online CPUs of the host then",
+    [CPUBIND_SCOPE_HOST] = "pools are cut from all online CPUs of the host then; right if all "
+                           "workers of the host use it",
     [CPUBIND_SCOPE_OWN] = "only the NPUs of this process share the allowed CPUs then; right if "
                           "these CPUs are its own",
 };
@@ -533,7 +542,7 @@ static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
     if (options->request.exclude)
         api_add(out, ", exclude fewer");
     if (keeps_cpus(&options->request))
-        api_add(out, ", keep fewer for the host (--keep)");
+        api_add(out, ", keep fewer for the host (--keep, alike for all workers)");
     if (options->request.n_process > 1)
         api_add(out, ", let fewer processes drive an NPU (--processes)");
     if (options->has_no_record)
@@ -577,7 +586,7 @@ static void explain_no_local(const cpubind_problem *p, const cpubind_facts *fact
                 scope_sentences[p->would_do]);
     else
         api_add(out, "; allow some of them (cpuset, taskset)%s%s",
-                slices_may_do(facts) ? ", or use " : "",
+                slices_may_do(facts) ? ", or cut slices for all workers of the host: " : "",
                 slices_may_do(facts) ? slices(facts) : "");
 }
 
@@ -594,7 +603,7 @@ static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts
             options->command & API_RUN ? "the command is not started: start it without cpubind"
                                        : "the workers run without being bound");
     if (slices_may_do(facts))
-        api_add(out, ", or cut slices with %s", slices(facts));
+        api_add(out, ", or cut slices for all workers of the host: %s", slices(facts));
 }
 
 static void explain_no_npu_smi(const api_options *options, api_text *out)
@@ -637,10 +646,12 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
     case CPUBIND_PROBLEM_OVERLAP:
         api_add(out, "NPU %d and NPU %d: %s", (int)p->other, (int)p->npu, p->what);
         if (p->cpu >= 0)
-            api_add(out, " (CPU %d); use --overlap resolve", (int)p->cpu);
+            api_add(out, " (CPU %d); use --overlap resolve, for all workers of the host",
+                    (int)p->cpu);
         else
-            api_add(out, "; plan with --strategy topo_affinity, or plan one of them alone with "
-                         "--npus");
+            api_add(out,
+                    "; plan all workers of the host with --strategy topo_affinity, or one of "
+                    "them alone with --npus");
         break;
     case CPUBIND_PROBLEM_NOT_ARM:
         api_add(

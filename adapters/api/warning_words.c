@@ -151,10 +151,12 @@ static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
     add_device(facts, devices ? &devices[shared->other] : &plain[0], out);
     api_add(out, " and ");
     add_device(facts, devices ? &devices[shared->device] : &plain[1], out);
-    api_add(out, ": %s",
-            warning == CPUBIND_WARNING_RESOLVED
-                ? "resolved, each CPU has one NPU now"
-                : "kept, as --overlap keep says; --overlap resolve gives each CPU to one NPU");
+    api_add(
+        out, ": %s",
+        warning == CPUBIND_WARNING_RESOLVED
+            ? "resolved, each CPU has one NPU now"
+            : "kept, as --overlap keep says; --overlap resolve, for all workers of the host, "
+              "gives each CPU to one NPU");
 }
 
 static void explain_poor_locality(const cpubind_facts *facts, const cpubind_ascend_plan *plan,

@@ -103,6 +103,17 @@ static void follow_word(const attempt *a, const char *refusal, const char *befor
     follow(&next);
 }
 
+/* One worker that followed such an advice alone would have the CPUs of others. */
+static void expect_for_all(const char *refusal)
+{
+    static const char *const rules[] = {"--strategy global_slice", "--strategy topo_affinity",
+                                        "--overlap resolve",       "--rules reference",
+                                        "--scope host would do",   "--scope cpuset or"};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strstr(refusal, rules[i]) && !strstr(refusal, "all workers of the host"))
+            fail_msg("an advice for a single worker: %s", refusal);
+}
+
 /* Follows each advice of a refusal alone. */
 static void follow_all(const attempt *a, const char *refusal)
 {
@@ -115,6 +126,7 @@ static void follow_all(const attempt *a, const char *refusal)
         {"--facts npu-smi", "--facts", "npu-smi"},
         {"--facts driver", "--facts", "driver"},
         {"give --visible LIST", "--visible", "0"}};
+    expect_for_all(refusal);
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
         attempt next = *a;
         if (!strstr(refusal, advice[i][0]))
@@ -306,14 +318,12 @@ static const struct {
      "$C plan --root $D/rules --rules reference"},
     {"leave out --running", "$C plan --root fixtures/hosts/idle-a2 --running",
      "$C plan --root fixtures/hosts/idle-a2"},
-    {"use --overlap resolve",
+    {"use --overlap resolve, for all workers of the host",
      "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap refuse",
-     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap "
-     "resolve"},
-    {"--overlap resolve gives each CPU to one NPU",
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap resolve"},
+    {"--overlap resolve, for all workers of the host, gives each CPU to one NPU",
      "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap keep",
-     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap "
-     "resolve"},
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap resolve"},
     {"--scope own, of this process alone", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
      "$C plan --root $H --allowed 0-95,144-191 --npus 0 --scope own"},
     {"--scope cpuset, of all workers", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
@@ -365,7 +375,7 @@ static const char *const followed[] = {"--strategy global_slice",
                                        "--device-type ",
                                        "--scope %s would do",
                                        "leave out --keep",
-                                       "(--keep)",
+                                       "(--keep, alike for all workers)",
                                        "(--processes)",
                                        "--scope cpuset",
                                        "--npus"};

@@ -928,22 +928,38 @@ TEST(warnings_of_affinity_name_their_npus)
  * in use already. */
 TEST(an_input_that_only_gives_affinity_can_be_left_out)
 {
-    static const char *const ways[] = {"npu-smi info -t board -i 4 -c 0, line 2, column ",
-                                       "npu-smi info, line 1, column "};
-    static const char *const inputs[][2] = {
-        {"cmd/npu-smi-info-t-board-i4-c0.txt", "\tNPU ID : 4\n\tPCIe Bus Info : 0000:E8\n"},
-        {"cmd/npu-smi-info.txt", "| NPU     Chip | Process id | Process"}};
+    change_text(HOSTS "a2-container-boards", "cmd/npu-smi-info-t-board-i4-c0.txt",
+                "\tNPU ID : 4\n\tPCIe Bus Info : 0000:E8\n");
+    expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3,
+                   "npu-smi info -t board -i 4 -c 0, line 2, column ");
+    expect_refusal(
+        RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3,
+        "plan all workers of the host without it: --rules reference --strategy global_slice");
+    expect_output(RUN("plan", "--root", temp.dir, "--npus", "0,1", "--rules", "reference",
+                      "--strategy", "global_slice"),
+                  "mode=global_slice");
+    expect_refusal(
+        RUN("plan", "--root", temp.dir), 3,
+        "plan all workers of the host without it: --rules reference --strategy global_slice");
+}
+
+/* A worker that cannot read npu-smi info has the pools of the others, which can. */
+TEST(a_damaged_table_that_a_plan_does_not_need_leaves_the_pools_as_they_are)
+{
+    json_t *whole = json_of(RUN("plan", "--root", HOSTS "a2-container-boards", "--json"));
+    json_t *plan;
+    change_text(HOSTS "a2-container-boards", "cmd/npu-smi-info.txt",
+                "| NPU     Chip | Process id | Process");
+    plan = json_of(RUN("plan", "--root", temp.dir, "--json"));
+    assert_true(has_code(json_object_get(plan, "warnings"), "no_processes"));
     for (size_t i = 0; i < 2; i++) {
-        change_text(HOSTS "a2-container-boards", inputs[i][0], inputs[i][1]);
-        expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3, ways[i]);
-        expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3,
-                       "plan without it: --rules reference --strategy global_slice");
-        expect_output(RUN("plan", "--root", temp.dir, "--npus", "0,1", "--rules", "reference",
-                          "--strategy", "global_slice"),
-                      "mode=global_slice");
+        assert_string_equal(text_at(npu_at(plan, i), "pool"),
+                            text_at(npu_at(whole, i), "pool"));
+        assert_string_equal(text_at(npu_at(plan, i), "pci"), text_at(npu_at(whole, i), "pci"));
     }
-    expect_refusal(RUN("plan", "--root", temp.dir), 3,
-                   "plan without it: --rules reference --strategy global_slice");
+    json_decref(plan);
+    json_decref(whole);
+    expect_refusal(RUN("plan", "--root", temp.dir, "--running"), 3, "or leave out --running");
 }
 
 TEST(an_empty_capture_is_an_error_with_its_place)
@@ -1208,6 +1224,8 @@ int main(void)
         cmocka_unit_test(allowed_cpus_without_a_node_are_left_out),
         cmocka_unit_test(warnings_of_affinity_name_their_npus),
         cmocka_unit_test(an_input_that_only_gives_affinity_can_be_left_out),
+        cmocka_unit_test(
+            a_damaged_table_that_a_plan_does_not_need_leaves_the_pools_as_they_are),
         cmocka_unit_test(an_empty_capture_is_an_error_with_its_place),
         cmocka_unit_test(stderr_of_a_failed_command_is_quoted),
         cmocka_unit_test(a_long_line_of_stderr_is_cut_between_characters),

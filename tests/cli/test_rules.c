@@ -173,7 +173,7 @@ TEST(kept_cpus_are_in_no_pool_and_are_printed)
         json_decref(plan);
     }
     expect_refusal(RUN("plan", "--root", A2, "--keep", "23", "--running"), 1,
-                   "keep fewer for the host (--keep)");
+                   "keep fewer for the host (--keep, alike for all workers)");
 }
 
 /* Two threads a core: the cores of these CPUs are kept whole. */
