@@ -20,6 +20,8 @@ static const char *const patterns[] = {
     "proc/#/numa_maps",
     "proc/#/task/#/stat",
     "proc/#/task/#/status",
+    "run/cpubind/#.record",
+    "run/user/#/cpubind/#.record",
     "proc/irq/#/smp_affinity_list",
     "proc/irq/#/effective_affinity_list",
     "sys/class/net/*/mtu",
@@ -202,6 +204,21 @@ static int32_t distill_mounts(char *text, int32_t len)
     return kept;
 }
 
+/* Of a record: whose it is, and by which rules. */
+static int32_t distill_record(char *text, int32_t len)
+{
+    int32_t kept = 0;
+    for (int32_t at = 0, end; at < len; at = end) {
+        end = piece_end(text, at, len, '\n');
+        end += end < len;
+        if (!starts(text + at, end - at, "process ") && !starts(text + at, end - at, "rules "))
+            continue;
+        memmove(text + kept, text + at, (size_t)(end - at));
+        kept += end - at;
+    }
+    return kept;
+}
+
 int32_t cpubind_doctor_input_distill(const char *name, char *text, int32_t len)
 {
     if (fits(name, "proc/#/environ"))
@@ -210,5 +227,7 @@ int32_t cpubind_doctor_input_distill(const char *name, char *text, int32_t len)
         return distill_cmdline(text, len);
     if (fits(name, "proc/self/mountinfo"))
         return distill_mounts(text, len);
+    if (fits(name, "run/cpubind/#.record") || fits(name, "run/user/#/cpubind/#.record"))
+        return distill_record(text, len);
     return len;
 }

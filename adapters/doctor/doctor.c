@@ -89,6 +89,10 @@ static const row rows[] = {
     {{"poor_locality", CPUBIND_SEVERITY_SEVERE,
       "each launch and each interrupt of these NPUs crosses to another node", RESTART_WORKERS},
      doctor_check_locality},
+    {{"mixed_rules", CPUBIND_SEVERITY_SEVERE,
+      "each of the rules cuts the pools of the whole host in its own way, so that two workers "
+      "get the same CPUs", RESTART_WORKERS},
+     doctor_check_rules},
     {{"other_accelerators", CPUBIND_SEVERITY_SEVERE,
       "workers of NPUs and workers of the others run on the same CPUs",
       "give the workers of the others --exclude with the rest, as the warning of cpubind plan "

@@ -149,6 +149,8 @@ doctor_check_run doctor_check_autonuma, doctor_check_governor, doctor_check_offl
     doctor_check_isolated, doctor_check_nohz_full;
 /* doctor_plan.c */
 doctor_check_run doctor_check_locality, doctor_check_split, doctor_check_others;
+/* doctor_rules.c */
+doctor_check_run doctor_check_rules;
 /* doctor_processes.c */
 doctor_check_run doctor_check_one_cpu, doctor_check_omp, doctor_check_cpuset_overlap,
     doctor_check_cpuset_far, doctor_check_cpuset_split, doctor_check_cpuset_mems,

@@ -18,6 +18,10 @@ TEST(names_are_those_of_processes_interrupts_and_nics)
         {"proc/1/stat", 1},
         {"proc/61000/task/61010/status", 1},
         {"proc/61000/environ", 1},
+        {"run/cpubind/4711.record", 1},
+        {"run/user/1000/cpubind/4711.record", 1},
+        {"run/cpubind/host.record", 0},
+        {"run/cpubind/4711.record.lock", 0},
         {"proc/irq/0/smp_affinity_list", 1},
         {"sys/class/net/eth0/mtu", 1},
         {"sys/class/net/eth0/device/msi_irqs/301", 1},
@@ -88,6 +92,15 @@ TEST(command_lines_keep_words_of_engines_alone)
            "x\a-m\avllm.entrypoints.openai.api_server\a");
 }
 
+TEST(of_a_record_its_process_and_rules_are_kept)
+{
+    expect("run/cpubind/4711.record",
+           "cpubind-record 3 0.1.0\nprocess 4711 12345\nboot b\nmain 1\nrules near\n"
+           "rule 1 secret\nsum 00000000\n",
+           "process 4711 12345\nrules near\n");
+    expect("run/user/1000/cpubind/4711.record", "boot b\nsum 0", "");
+}
+
 TEST(mounts_keep_those_of_proc_alone)
 {
     static const char mounts[] = "proc/self/mountinfo";
@@ -123,6 +136,7 @@ TEST(names_of_processes_are_redacted_but_for_roles)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_a_record_its_process_and_rules_are_kept),
         cmocka_unit_test(names_are_those_of_processes_interrupts_and_nics),
         cmocka_unit_test(environments_keep_what_pins_threads_alone),
         cmocka_unit_test(command_lines_keep_words_of_engines_alone),

@@ -178,11 +178,17 @@ static inline void carry_memory(const char *folder, int pid, int shared, int nod
 
 /* == Programs =============================================================== */
 
-/* cpubind apply --all --exclude LIST: the worker of NPU n is process 61000 + n. */
+/* cpubind apply --all --exclude LIST: the worker of NPU n is process 61000 + n. Without
+ * --exclude the workers stay on the pools that they have. cpubind restore --all: the records go. */
 static inline void carry_all(const char *folder, const called *c)
 {
-    json_t *plan = json_of(
-        RUN("plan", "--json", "--root", folder, "--exclude", carry_value(c, "--exclude")));
+    const char *excluded = carry_value(c, "--exclude");
+    json_t *plan;
+    if (strcmp(c->word[1], "restore") == 0)
+        shell(folder, "rm -r run/cpubind");
+    if (!excluded)
+        return;
+    plan = json_of(RUN("plan", "--json", "--root", folder, "--exclude", excluded));
     for (size_t i = 0; i < json_array_size(json_object_get(plan, "npus")); i++) {
         const json_t *row = npu_at(plan, i);
         const int pid = 61000 + (int)json_integer_value(json_object_get(row, "npu"));

@@ -24,6 +24,10 @@ static char right[64], made[64];
         "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 " cpu " 0 0 0 0 0\n"
 #define STATUS(name, pid, cpus) "Name:\t" name "\nPid:\t" pid "\nCpus_allowed_list:\t" cpus "\n"
 
+#define RECORD(pid, rules)                                                                     \
+    "cpubind-record 3 0.1.0\nprocess " pid " 100\nbefore 0-47\nmain 1\nrules " rules           \
+    "\nsum 00000000\n"
+
 /* A file of a host; without a text it is removed. "\a" stands for a NUL. */
 typedef struct file {
     const char *name, *text;
@@ -466,6 +470,17 @@ static const made_host hosts[] = {
      "2 of 4 pools have no CPU near their NPU by the rules reference: NPU 1,3",
      NULL,
      "export CPUBIND_RULES=near",
+     {0},
+     NULL},
+    {"mixed_rules",
+     {{"run/cpubind/61000.record", RECORD("61000", "reference")},
+      {"run/cpubind/61003.record", RECORD("61003", "near")},
+      {"run/cpubind/59999.record", RECORD("59999", "reference")}, /* it has ended */
+      {"run/cpubind/host.record", "cpubind-host 1 0.1.0\n"}},
+     "bound by the rules reference: 1, process 61000 is the first; by near: 1, process 61003 "
+     "is the first",
+     NULL,
+     "cpubind restore --all; export CPUBIND_RULES=reference; cpubind apply --all",
      {0},
      NULL},
     {"other_accelerators",

@@ -1,0 +1,135 @@
+/* doctor_rules.c - the check of records: are all processes bound by plans of the same rules
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source. Of a record it reads the lines "process PID START" and "rules WORD"
+ * alone, as adapters/linux/bind writes them; one without the second says nothing. No folder is
+ * no record. A record of a process that has ended does not count.
+ */
+#include "../text/procfs.h"
+#include "doctor_parts.h"
+
+#define RECORDS "run/cpubind"
+#define USERS   "run/user"
+
+/* Processes that are bound by the rules of the first record, and by others. */
+typedef struct counting {
+    doctor *d;
+    const char *rules[2]; /* of the first record, and the first others; NULL: none */
+    int32_t n[2], pid[2];
+} counting;
+
+/* The rest of the line that begins with a word; len 0: there is none. */
+static cpubind_slice rest_of_line(cpubind_input record, const char *word)
+{
+    const int32_t n = (int32_t)strlen(word);
+    cpubind_slice line;
+    for (int32_t at = 0; doctor_next_line(record, &at, &line);)
+        if (line.len > n && memcmp(record.data + line.at, word, (size_t)n) == 0)
+            return (cpubind_slice){line.at + n, line.len - n};
+    return (cpubind_slice){0, 0};
+}
+
+/* Whether the process of a record lives: its start is that of the record, "PID START". */
+static int is_alive(doctor *d, int32_t pid, cpubind_input record, cpubind_slice process)
+{
+    const char *at = record.data + process.at, *const end = at + process.len;
+    doctor_text name = {"", 0};
+    cpubind_input answer;
+    cpubind_stat stat;
+    uint64_t start = 0;
+    doctor_add(&name, "proc/%d/stat", (int)pid);
+    answer = d->source->read(d->source->ctx, name.text);
+    if (answer.state != CPUBIND_INPUT_PRESENT ||
+        cpubind_stat_parse(answer.data, answer.len, &stat, NULL) != CPUBIND_TEXT_OK)
+        return 0;
+    while (at < end && *at != ' ')
+        at++;
+    for (at++; at < end && *at >= '0' && *at <= '9'; at++)
+        start = start * 10 + (uint64_t)(*at - '0');
+    return start == stat.start;
+}
+
+static void count_record(counting *c, const char *path, int32_t pid)
+{
+    doctor *d = c->d;
+    const cpubind_input record = d->source->read(d->source->ctx, path);
+    const cpubind_slice process = rest_of_line(record, "process "),
+                        rules = rest_of_line(record, "rules ");
+    doctor_text word = {"", 0};
+    int is_other;
+    if (record.state == CPUBIND_INPUT_ABSENT)
+        return; /* it was removed since */
+    if (record.state != CPUBIND_INPUT_PRESENT) {
+        doctor_gap(d, path, record);
+        return;
+    }
+    if (rules.len == 0 || process.len == 0 || !is_alive(d, pid, record, process))
+        return;
+    doctor_add_bytes(&word, record.data + rules.at, rules.len);
+    is_other = c->rules[0] && strcmp(c->rules[0], word.text) != 0;
+    if (c->n[is_other]++ == 0) {
+        c->rules[is_other] = doctor_keep(d, word.text);
+        c->pid[is_other] = pid;
+    }
+}
+
+/* Lists a folder. The absence of one is no lack: then nothing is bound. */
+static int list(counting *c, const char *folder, cpubind_input *out)
+{
+    *out = c->d->source->list(c->d->source->ctx, folder);
+    if (out->state != CPUBIND_INPUT_PRESENT && out->state != CPUBIND_INPUT_ABSENT)
+        doctor_gap(c->d, folder, *out);
+    return out->state == CPUBIND_INPUT_PRESENT;
+}
+
+static void count_folder(counting *c, const char *folder)
+{
+    static const char suffix[] = ".record";
+    const int32_t n = (int32_t)sizeof suffix - 1;
+    cpubind_input names;
+    cpubind_slice line;
+    if (!list(c, folder, &names))
+        return;
+    for (int32_t at = 0; doctor_next_line(names, &at, &line);) {
+        const cpubind_slice number = {line.at, line.len - n};
+        const int32_t pid =
+            line.len > n && doctor_is(names.data + line.at + number.len, n, suffix)
+                ? doctor_number(names.data, number)
+                : -1;
+        doctor_text path = {"", 0};
+        doctor_add(&path, "%s/%d.record", folder, (int)pid);
+        if (pid > 0)
+            count_record(c, path.text, pid);
+    }
+}
+
+void doctor_check_rules(doctor *d)
+{
+    counting c = {.d = d};
+    doctor_text evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    cpubind_input users;
+    cpubind_slice line;
+    count_folder(&c, RECORDS);
+    if (list(&c, USERS, &users))
+        for (int32_t at = 0; doctor_next_line(users, &at, &line);) {
+            doctor_text folder = {"", 0};
+            doctor_add(&folder, "%s/%d/cpubind", USERS, (int)doctor_number(users.data, line));
+            if (doctor_number(users.data, line) >= 0)
+                count_folder(&c, folder.text);
+        }
+    if (c.n[1] == 0)
+        return;
+    doctor_add(&evidence, "bound by the rules %s: %d, process %d is the first; ", c.rules[0],
+               (int)c.n[0], (int)c.pid[0]);
+    doctor_add(&evidence, "by %s: %d, process %d is the first", c.rules[1], (int)c.n[1],
+               (int)c.pid[1]);
+    doctor_add(&command, "cpubind restore --all; export CPUBIND_RULES=%s; cpubind apply --all",
+               d->plan ? cpubind_rules_word(d->plan->rules) : c.rules[0]);
+    f = doctor_find(d);
+    f->pid = c.pid[1];
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command.text);
+    f->number[0] = (cpubind_doctor_number){"processes", c.n[0]};
+    f->number[1] = (cpubind_doctor_number){"others", c.n[1]};
+}
