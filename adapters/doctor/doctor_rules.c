@@ -66,7 +66,7 @@ static void count_record(counting *c, const char *path, int32_t pid)
     if (rules.len == 0 || process.len == 0 || !is_alive(d, pid, record, process))
         return;
     doctor_add_bytes(&word, record.data + rules.at, rules.len);
-    is_other = c->rules[0] && strcmp(c->rules[0], word.text) != 0;
+    is_other = c->rules[0] && !doctor_is(word.text, word.len, c->rules[0]);
     if (c->n[is_other]++ == 0) {
         c->rules[is_other] = doctor_keep(d, word.text);
         c->pid[is_other] = pid;
