@@ -554,6 +554,24 @@ cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, in
     return cpubind_linux_end(cpubind_record_status(why), why, fault);
 }
 
+/* Whether the record of a process in the usual folder may have other rules: a host has
+ * hundreds of records, nearly all of the same rules, and each rank looks at all of them. */
+static int may_differ(cpubind_root *root, int32_t pid, const char *rules)
+{
+    char line[CPUBIND_RULES_SIZE + 16];
+    cpubind_record_file *file;
+    cpubind_bytes text = {NULL, 0, 0};
+    int is_same = 0;
+    if (cpubind_record_open(root, NULL, pid, CPUBIND_RECORD_READ, &file).error)
+        return 1;
+    (void)snprintf(line, sizeof line, "\nrules %s\n", rules);
+    if (!cpubind_record_read(file, &text).error && text.len > 0)
+        is_same = memmem(text.data, (size_t)text.len, line, strlen(line)) != NULL;
+    cpubind_bytes_free(&text);
+    cpubind_record_close(file);
+    return !is_same;
+}
+
 /* Counts a process whose record has other rules. */
 static void count_rules(int32_t pid, const char *rules, const cpubind_sys *sys,
                         cpubind_other_rules *out)
@@ -576,12 +594,16 @@ cpubind_other_rules cpubind_bind_find_other_rules(const char *rules,
                                                   const void *ctx, const cpubind_sys *sys)
 {
     cpubind_other_rules out = {0, 0, ""};
-    int32_t *all = NULL, n = 0;
-    if (!rules || cpubind_bind_list(sys, &all, &n, NULL) != CPUBIND_LINUX_OK)
+    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_ids pids = {0};
+    if (!rules ||
+        cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd).error)
         return out;
-    for (int32_t i = 0; i < n; i++)
-        if (!is_own(ctx, all[i]))
-            count_rules(all[i], rules, sys, &out);
-    free(all);
+    if (!cpubind_record_list(&root, &pids).error)
+        for (int32_t i = 0; i < pids.n; i++)
+            if (!is_own(ctx, pids.id[i]) && may_differ(&root, pids.id[i], rules))
+                count_rules(pids.id[i], rules, sys, &out);
+    free(pids.id);
+    root.sys->close(root.fd);
     return out;
 }
