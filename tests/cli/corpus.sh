@@ -213,7 +213,7 @@ list_is_json() {
 show_tells_all() {
     fixture show a2-192cpu-8npu --db "$db" >"$out/show" &&
         grep -q '^notes ' "$out/show" && grep -q '^cmd/npu-smi-info-m.txt ' "$out/show" &&
-        grep -q '^default  *plan: topo_affinity' "$out/show" &&
+        grep -q '^default  *plan: near' "$out/show" &&
         fixture show a2-192cpu-8npu cmd/npu-smi-info.txt --db "$db" |
         cmp - fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-info.txt &&
         fixture show a2-192cpu-8npu --db "$db" --json >"$out/show.json" &&
@@ -311,23 +311,23 @@ find_all() {
     while IFS='|' read -r line host case text replacement; do
         check "replay finds: $line" is_found "$line" "$host" "$case" "$text" "$replacement"
     done <<'END'
-exit: expected 1, got 0|a2-192cpu-8npu|default|"exit": 0|"exit": 1
-device_type: expected "a3", got "a2"|a2-192cpu-8npu|default|"a2"|"a3"
-overlap: expected "present", got "none"|a2-192cpu-8npu|default|"none"|"present"
-allowed: expected "0-190", got "0-191"|a2-192cpu-8npu|default|"0-191"|"0-190"
-visible_npus: expected [0, 1], got [0, 1, 2, 3, 4, 5, 6, 7]|a2-192cpu-8npu|default|"visible_npus": .*,$|"visible_npus": [0, 1],
-more: expected 1, got nothing|a2-192cpu-8npu|default| "rank": 0,| "rank": 0, "more": 1,
-npus[3].main: expected "1", got "122-141"|a2-192cpu-8npu|default|"122-141"|"1"
-npus[7].more: expected 1, got nothing|a2-192cpu-8npu|default|"npu": 7,|"npu": 7, "more": 1,
-npus[0].nodes: expected null, got "6"|a2-192cpu-8npu|default|"nodes": "6"|"nodes": null
-quality.near_percent: expected 3, got 50|a2-192cpu-8npu|default|"near_percent": 50|"near_percent": 3
-npus: expected 7, got 8|a2-192cpu-8npu|default|^   {"npu": 0.*,$|
-warnings: expected "offline", got nothing|a2-192cpu-8npu|default|"warnings": \["poor_locality"\]|"warnings": ["poor_locality", "offline"]
-warnings: expected nothing, got "resolved"|a2-192cpu-4node-8npu|default|"warnings": \["resolved"\]|"warnings": []
+exit: expected 1, got 0|a2-192cpu-8npu|reference|"exit": 0|"exit": 1
+device_type: expected "a3", got "a2"|a2-192cpu-8npu|reference|"a2"|"a3"
+overlap: expected "present", got "none"|a2-192cpu-8npu|reference|"none"|"present"
+allowed: expected "0-190", got "0-191"|a2-192cpu-8npu|reference|"0-191"|"0-190"
+visible_npus: expected [0, 1], got [0, 1, 2, 3, 4, 5, 6, 7]|a2-192cpu-8npu|reference|"visible_npus": .*,$|"visible_npus": [0, 1],
+more: expected 1, got nothing|a2-192cpu-8npu|reference| "rank": 0,| "rank": 0, "more": 1,
+npus[3].main: expected "1", got "122-141"|a2-192cpu-8npu|reference|"122-141"|"1"
+npus[7].more: expected 1, got nothing|a2-192cpu-8npu|reference|"npu": 7,|"npu": 7, "more": 1,
+npus[0].nodes: expected null, got "6"|a2-192cpu-8npu|reference|"nodes": "6"|"nodes": null
+quality.near_percent: expected 3, got 50|a2-192cpu-8npu|reference|"near_percent": 50|"near_percent": 3
+npus: expected 7, got 8|a2-192cpu-8npu|reference|^   {"npu": 0.*,$|
+warnings: expected "offline", got nothing|a2-192cpu-8npu|reference|"warnings": \["poor_locality"\]|"warnings": ["poor_locality", "offline"]
+warnings: expected nothing, got "resolved"|a2-192cpu-4node-8npu|reference|"warnings": \["resolved"\]|"warnings": []
 code: expected "overlap", got "too_few_cpus"|too-few|default|"too_few_cpus"|"overlap"
 have: expected 3, got 2|too-few|default|"have": 2|"have": 3
 expected a plan, got too_few_cpus: |too-few|default|"error"|"plan"
-expected the refusal nothing, got a plan|a2-192cpu-8npu|default|"plan"|"error"
+expected the refusal nothing, got a plan|a2-192cpu-8npu|reference|"plan"|"error"
 the arguments of the expectation: --rank "x" is not a number|a2-192cpu-8npu|default|"args": \[\]|"args": ["--rank", "x"]
 the arguments of the expectation: this command has no such option: "--root"|a2-192cpu-8npu|default|"args": \[\]|"args": ["--root", "x"]
 END
@@ -389,7 +389,7 @@ accepts_all_keys_of_a_question() {
 }
 
 accepts_a_difference() {
-    spoil a2-192cpu-8npu default '"122-141"' '"1"' &&
+    spoil a2-192cpu-8npu reference '"122-141"' '"1"' &&
         says 0 'npus[3].main: expected "1", got "122-141"' \
             fixture accept a2-192cpu-8npu --db "$db" &&
         fixture replay a2-192cpu-8npu --db "$db" &&

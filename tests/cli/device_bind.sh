@@ -579,7 +579,7 @@ if [ -n "$can_have_files" ]; then
     check "restore --all restores all" restores_all
     check "--pci and --class choose the devices" binds_one_device
     check "--allowed is what all of them may have" says 1 "there is no pool for it" all apply \
-        --allowed "$a"
+        --rules reference --allowed "$a"
     "$CPUBIND" restore --all >"$out/restored"
     end_two
     check "processes of one device share its pool" shares_a_pool
@@ -761,10 +761,10 @@ keeps_others() {
 }
 
 check "plan --keep takes the lowest cores of each node from all devices" \
-    keeps_cpus gpu-smt-apart-2a30 1 0,4,8,12 1-3,5-7
+    keeps_cpus gpu-smt-apart-2a30 1 0,4,8,12 1-3,9-11
 check "plan --keep takes the CPUs of a list with the rest of their cores" \
-    keeps_cpus gpu-smt-apart-2a30 5-5 5,13 0-4,6-7
-check "plan --keep on a host without nodes" keeps_cpus gpu-vm-2l4 1 0 1-3
+    keeps_cpus gpu-smt-apart-2a30 5-5 5,13 0-3,8-11
+check "plan --keep on a host without nodes" keeps_cpus gpu-vm-2l4 1 0 1-4
 check "a local rank of its own names the device of a worker before it opens it" \
     names_devices ranks "" "$a" "$b"
 check "so does a local rank among the visible devices" names_devices ranks 1,0 "$b" "$a"
@@ -812,8 +812,8 @@ check "run --pci names the device" says 0 "$b" "$CPUBIND" run --root "$host" \
 # -- NPUs ----------------------------------------------------------------------
 
 start
-check "a host with NPUs is planned as before" says 1 "not an ARM machine" "$CPUBIND" apply --pid "$worker" \
-    --fixture a2-192cpu-8npu --npu 0
+check "a host with NPUs is planned as before" says 1 "only ARM machines are bound" "$CPUBIND" apply \
+    --pid "$worker" --fixture a2-192cpu-8npu --npu 0 --rules reference
 check "--pci on a host with NPUs is about any device" says 1 "there is no PCI function" \
     "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu --pci ffff:01:00.0
 end

@@ -248,7 +248,7 @@ SCRIPT
 
 # Without --npu the NPU is found; of two processes of an NPU each has a part of the pool.
 finds_the_npu() {
-    set -- --root "$host" --allowed 0-319 --memory none --quiet
+    set -- --root "$host" --allowed 0-319 --memory none --quiet --rules reference
     says 0 "NPU7: main=[142 " cpubind apply "$@" --pid "$(pid_of 7)" &&
         says 0 "NPU 7" cpubind verify --pid "$(pid_of 7)" --memory none &&
         says 1 "process $$: it uses no NPU; processes that use one: $(pid_of 0) (NPU 0), " \
