@@ -54,7 +54,7 @@ func TestPlanHasTheCPUsOfEachDevice(t *testing.T) {
 	if node, found := plan.MemoryNode(0); !found || node != 6 {
 		t.Error("memory node", node, found)
 	}
-	if near, found := plan.Quality(0, "near_percent"); !found || near != 100 {
+	if near, found := plan.Quality(0, "near_percent"); !found || near != 50 {
 		t.Error("near", near, found)
 	}
 	if _, found := plan.RankDevice(); found {
@@ -130,7 +130,7 @@ func TestUnknownDevicesAndRolesAreNotFound(t *testing.T) {
 }
 
 func TestErrorHasCodeTextNumbersAndJSON(t *testing.T) {
-	_, err := openHost(t).Plan("allowed=0", "scope=own", "strategy=global_slice")
+	_, err := openHost(t).Plan("allowed=0", "scope=own", "rules=reference", "strategy=global_slice")
 	var why *cpubind.Error
 	if !errors.As(err, &why) {
 		t.Fatal(err)

@@ -33,7 +33,8 @@ def small_host():
 
 
 def plan_options(**more):
-    return dict({"total": 1, "device_type": "950", "strategy": "global_slice",
+    return dict({"total": 1, "device_type": "950", "rules": "reference",
+                 "strategy": "global_slice",
                  "allowed": CPUS[1:], "npus": [0]}, **more)
 
 

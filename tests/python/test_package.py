@@ -60,13 +60,15 @@ class TestPlans(unittest.TestCase):
 
     def test_a_host_that_has_planned_plans_as_a_new_one(self):
         # More rows than the facts that a host keeps; each of them twice, in both orders.
-        rows = [{}, {"rules": "near"}, {"rank": 1}, {"rules": "near", "keep": "2"},
-                {"overlap": "keep"}, {"overlap": "refuse"}, {"processes": 2, "index": 1},
+        by = {"rules": "reference"}
+        rows = [{}, {"rules": "near"}, by, {"rank": 1}, {"rules": "near", "keep": "2"},
+                dict(by, overlap="keep"), dict(by, overlap="refuse"),
+                {"processes": 2, "index": 1},
                 {"visible": "0,1"}, {"visible": "1,0"}, {"visible": "x"}, {"npus": [0]},
                 {"npus": [0, 1]}, {"npus": [99]}, {"running": True}, {"allowed": range(40)},
                 {"allowed": range(2, 42)}, {"allowed": [0]}, {"exclude": [0]}, {"exclude": [1]},
                 {"scope": "own"}, {"scope": "host"}, {"facts": "driver"}, {"total": 16},
-                {"facts": "npu-smi"}, {"device_type": "a3"}, {"strategy": "global_slice"},
+                {"facts": "npu-smi"}, {"device_type": "a3"}, dict(by, strategy="global_slice"),
                 {"keep": "0-3"}, {"scope": "cpuset", "rank": 0}, {"type": "a2"},
                 {"rank": 900}]
         for folder in HOSTS:
@@ -96,8 +98,9 @@ class TestPlans(unittest.TestCase):
         for i, device in enumerate(plan.devices):
             main = list(plan.cpus(device, "main"))
             self.assertEqual(list(cpus[row[i]:row[i + 1]]), main)
-            first, last = facts["npus"][i]["main"].split("-")
-            self.assertEqual(main, list(range(int(first), int(last) + 1)))
+            spans = [span.split("-") for span in facts["npus"][i]["main"].split(",")]
+            self.assertEqual(main, [cpu for span in spans
+                                    for cpu in range(int(span[0]), int(span[-1]) + 1)])
             bits = int.from_bytes(plan.mask(device, "main"), sys.byteorder)
             self.assertEqual(bits, sum(1 << cpu for cpu in main))
             self.assertEqual(plan.memory_node(device), facts["npus"][i]["memory_node"])

@@ -50,7 +50,7 @@ static void print_plan(const char *folder)
     }
     std::printf("%s\n%s\n", std::string(plan.json()).c_str(), plan.format("map").c_str());
     try {
-        host.plan({"allowed=0", "scope=own", "strategy=global_slice"});
+        host.plan({"allowed=0", "scope=own", "rules=reference", "strategy=global_slice"});
     } catch (const cpubind::error &e) {
         std::printf("error %s, need %d, have %d: %s\n", e.code(),
                     static_cast<int>(e.number("need").value_or(-1)),
@@ -62,10 +62,10 @@ static void bind_this_process(const char *own, const std::string &cpu, const std
 {
     const std::string before = own_cpus();
     const cpubind::host host = cpubind::host::folder(own);
-    cpubind::binding bound =
-        cpubind::binding::bind(host, 0,
-                               {"npu=0", "scope=own", "strategy=global_slice", "allowed=" + cpu,
-                                "memory=none", "any-arch=yes", "state=" + state});
+    cpubind::binding bound = cpubind::binding::bind(
+        host, 0,
+        {"npu=0", "scope=own", "rules=reference", "strategy=global_slice", "allowed=" + cpu,
+         "memory=none", "any-arch=yes", "state=" + state});
     std::printf("bound to %s\n", own_cpus().c_str());
     std::printf("not in place: %d\n", static_cast<int>(bound.verify()));
     bound.restore();

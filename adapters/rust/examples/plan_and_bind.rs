@@ -37,7 +37,8 @@ fn print_plan(folder: &str) -> cpubind::Result<()> {
         );
     }
     println!("{}\n{}", plan.json(), plan.format("map")?);
-    if let Err(e) = host.plan(&["allowed=0", "scope=own", "strategy=global_slice"]) {
+    let slices = ["allowed=0", "scope=own", "rules=reference", "strategy=global_slice"];
+    if let Err(e) = host.plan(&slices) {
         println!(
             "error {}, need {}, have {}: {}",
             e.code(),
@@ -59,6 +60,7 @@ fn bind_this_process(own: &str, cpu: &str, state: &str) -> cpubind::Result<()> {
         &[
             "npu=0",
             "scope=own",
+            "rules=reference",
             "strategy=global_slice",
             &allowed,
             "memory=none",

@@ -20,9 +20,9 @@ fn a_plan_has_the_cpus_of_each_device() {
     let plan = host().plan(no_options()).unwrap();
     assert_eq!(plan.devices(), &[0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(plan.cpus(0, "irq"), Some(&[144, 145][..]));
-    assert_eq!(plan.cpus(0, "pool").unwrap(), &(144..168).collect::<Vec<_>>()[..]);
+    assert_eq!(plan.cpus(0, "pool").unwrap(), &(144..156).chain(168..180).collect::<Vec<_>>()[..]);
     assert_eq!(plan.memory_node(0), Some(6));
-    assert_eq!(plan.quality(Some(0), "near_percent"), Some(100));
+    assert_eq!(plan.quality(Some(0), "near_percent"), Some(50));
     assert_eq!(plan.rank_device(), None);
     assert!(plan.json().starts_with("{\"cpubind\": "));
     assert!(plan.format("map").unwrap().contains("node 0"));
@@ -68,7 +68,8 @@ fn unknown_devices_and_roles_are_none() {
 
 #[test]
 fn an_error_has_code_text_numbers_and_json() {
-    let error = host().plan(&["allowed=0", "scope=own", "strategy=global_slice"]).unwrap_err();
+    let slices = ["allowed=0", "scope=own", "rules=reference", "strategy=global_slice"];
+    let error = host().plan(&slices).unwrap_err();
     assert_eq!(error.code(), "too_few_cpus");
     assert_eq!(error.number("need"), Some(5));
     assert_eq!(error.number("have"), Some(0));

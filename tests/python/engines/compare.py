@@ -99,7 +99,8 @@ def reference_lines(reference, folder, rank):
 
 
 def our_lines(ours, folder, rank, npu, options):
-    environment = {"CPUBIND_ROOT": folder, "CPUBIND_OPTIONS": "running=yes " + options}
+    environment = {"CPUBIND_ROOT": folder, "CPUBIND_RULES": "reference",
+                   "CPUBIND_OPTIONS": "running=yes " + options}
     with mock.patch.dict(os.environ, environment):
         return lines_of(ours.logger, lambda: ours.bind_cpus(rank, npu_id=npu))
 
@@ -114,7 +115,7 @@ def running_npus(reference, folder):
 def compare_host(reference, ours, folder):
     import cpubind
     with cpubind.Host.folder(folder) as host:
-        facts = host.plan(overlap="keep").dict()
+        facts = host.plan(rules="reference", overlap="keep").dict()
     os.environ["STANDIN_PRODUCT"] = PRODUCTS[facts["device_type"]]
     keep, resolve, first = 0, 0, None
     npus = running_npus(reference, folder)
@@ -125,7 +126,7 @@ def compare_host(reference, ours, folder):
         resolve += theirs == our_lines(ours, folder, rank, npu, "")
         if theirs != mine and first is None:
             first = (rank, theirs, mine)
-    print("%-28s %-5s %2d ranks, same lines and masks: %2d with overlap=keep, %2d by default"
+    print("%-28s %-5s %2d ranks, same lines and masks: %2d with overlap=keep, %2d without"
           % (os.path.basename(folder), os.environ["STANDIN_PRODUCT"], len(npus), keep,
              resolve))
     for name, lines in zip(("reference", "cpubind"), first[1:] if first else ()):

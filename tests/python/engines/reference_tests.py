@@ -43,6 +43,7 @@ def import_or_stand_in(name):
 
 
 def main(checkout, is_reference):
+    os.environ["CPUBIND_RULES"] = "reference"
     sys.path.insert(0, STANDINS)
     import_or_stand_in("psutil")
     import_or_stand_in("regex")

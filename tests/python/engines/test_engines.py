@@ -304,6 +304,19 @@ class TestFailure(Case):
             drop_in.bind_cpus(0)
         self.assertEqual(lines, [("INFO", "CPU binding skipped: non-ARM CPU detected.")])
 
+    def test_the_reference_alone_asks_for_the_machine(self):
+        for machine, environment, may in (
+                ("x86_64", {}, True), ("x86_64", {"CPUBIND_RULES": "near"}, True),
+                ("x86_64", {"CPUBIND_RULES": "reference"}, False),
+                ("x86_64", {"CPUBIND_OPTIONS": "rules=reference"}, False),
+                ("x86_64", {"CPUBIND_RULES": "reference", "CPUBIND_ANY_ARCH": "1"}, True),
+                ("riscv64", {"CPUBIND_RULES": "reference"}, False),
+                ("aarch64", {"CPUBIND_RULES": "reference"}, True)):
+            with self.subTest(machine, environment=environment), \
+                    mock.patch.dict(os.environ, environment), \
+                    mock.patch.object(_engine.platform, "machine", return_value=machine):
+                self.assertEqual(_engine.may_bind(), may)
+
     def test_never_is_never(self):
         os.environ.update(CPUBIND_WHEN="never", CPUBIND_ROOT="/nonexistent")
         with self.lines(drop_in.logger) as lines:
@@ -320,6 +333,7 @@ class TestPlans(Case):
         return [line for _, line in lines]
 
     def test_the_log_lines_are_those_of_the_reference(self):
+        os.environ["CPUBIND_RULES"] = "reference"
         main = " ".join(map(str, range(146, 166)))
         self.assertEqual(self.bind("a2-192cpu-8npu", 0), [
             "[cpu_bind_mode] mode=topo_affinity rank=0 visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]",
@@ -344,12 +358,15 @@ class TestPlans(Case):
                              {"1": {"0": "0", "1": "1"}, "6": {"0": "2", "1": "3"}})
 
     def test_torch_and_sglang_plan_the_same(self):
-        os.environ.update(CPUBIND_ROOT=os.path.join(HOSTS, "a2-192cpu-8npu"), LOCAL_RANK="3")
+        folder = os.path.join(HOSTS, "a2-192cpu-8npu")
+        os.environ.update(CPUBIND_ROOT=folder, LOCAL_RANK="3")
+        with cpubind.Host.folder(folder) as host:
+            main = list(host.plan(rules="near").cpus(3, "main"))
         with self.lines(cpubind.torch.logger), self.lines(cpubind.sglang.logger):
             for bound in (cpubind.torch.bind(), cpubind.torch.bind(rank=3),
                           cpubind.torch.bind(npu=3), cpubind.sglang.bind(3)):
                 self.assertEqual(bound.device, 3)
-                self.assertEqual(list(bound.plan.cpus(3, "main")), list(range(122, 142)))
+                self.assertEqual(list(bound.plan.cpus(3, "main")), main)
 
     def test_the_classes_have_the_pools_of_the_reference_rules(self):
         from compare import as_printed
@@ -445,7 +462,8 @@ print(m.restore())
 """)
         lines = said.splitlines()
         self.assertEqual(json.loads(lines[0]), {
-            "main": "122-141", "acl_thread": "142", "release_thread": "143", "late": "122-141"})
+            "main": "110-117,132-143", "acl_thread": "118", "release_thread": "119",
+            "late": "110-117,132-143"})
         self.assertGreaterEqual(int(lines[1]), 4)
         self.assertEqual(set(masks.values()), {"0-191"})
         self.assertIn("The CPU allocation plan is as follows:", log)
@@ -461,7 +479,7 @@ place = __import__("os").environ["CPUBIND_SHIM"]
 print(bound.device, open("%s/%d" % (place, tids["main"])).read().strip())
 assert "torch" not in sys.modules
 """, LOCAL_RANK="5")
-        self.assertEqual(said.split(), ["5", "2-21"])
+        self.assertEqual(said.split(), ["5", "2-9,24-35"])
 
     def test_sixteen_workers_ask_npu_smi_once(self):
         _, _, masks, started = self.run_worker("""

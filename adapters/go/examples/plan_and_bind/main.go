@@ -70,7 +70,7 @@ func printPlan(folder string) error {
 		return err
 	}
 	fmt.Printf("%s\n%s\n", plan.JSON(), text)
-	_, err = host.Plan("allowed=0", "scope=own", "strategy=global_slice")
+	_, err = host.Plan("allowed=0", "scope=own", "rules=reference", "strategy=global_slice")
 	var why *cpubind.Error
 	if errors.As(err, &why) {
 		fmt.Printf("error %s, need %d, have %d: %s\n", why.Code, orMinusOne(why.Number("need")),
@@ -88,7 +88,7 @@ func bindThisProcess(own, cpu, state string) error {
 		return err
 	}
 	defer host.Close()
-	bound, err := cpubind.Bind(host, 0, "npu=0", "scope=own", "strategy=global_slice",
+	bound, err := cpubind.Bind(host, 0, "npu=0", "scope=own", "rules=reference", "strategy=global_slice",
 		"allowed="+cpu, "memory=none", "any-arch=yes", "state="+state)
 	if err != nil {
 		return err
