@@ -477,6 +477,9 @@ void api_put_map(api_out *to, const api_planned *planned, const api_options *opt
  * order of the visible devices. api_has_launch says first whether the plan has ranks that a
  * launcher can start, with the reason in *why when it has none. */
 int api_has_launch(const api_planned *planned, const api_options *options, api_text *why);
+
+/* Whether a format can have so many ranks; else appends why not. */
+int api_is_for_ranks(const char *format, int32_t n_rank, api_text *why);
 void api_put_launch(api_out *to, cpubind_launch_format format, const api_planned *planned,
                     const api_options *options);
 void api_put_ranks(api_out *to, cpubind_launch_format format, const cpubind_launch *launch);

@@ -560,6 +560,7 @@ static int put_launch(api_out *to, cpubind_launch_format format, const api_devic
     if (!rank)
         return api_no_room(why);
     launch.rank = rank;
+    (void)api_is_for_ranks(cpubind_launch_word(format), launch.n_rank, why);
     if (launch.n_rank == 0)
         api_add(why, "--format %s has a place for each rank, and this process sees no device",
                 cpubind_launch_word(format));

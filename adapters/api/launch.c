@@ -25,8 +25,22 @@ static int check_nodes(const api_planned *p, const api_options *options, api_tex
     return 1;
 }
 
+int api_is_for_ranks(const char *format, int32_t n_rank, api_text *why)
+{
+    if (n_rank < 2 || strcmp(format, cpubind_launch_word(CPUBIND_LAUNCH_SYSTEMD)) != 0)
+        return 1;
+    api_add(why,
+            "--format %s writes a drop-in for the unit of one rank, and this plan has %d: say "
+            "which with --rank N",
+            format, (int)n_rank);
+    return 0;
+}
+
 int api_has_launch(const api_planned *p, const api_options *options, api_text *why)
 {
+    const int32_t n_rank = p->facts.visible ? p->facts.n_visible : p->plan.n_want;
+    if (!options->request.has_rank && !api_is_for_ranks(options->format_word, n_rank, why))
+        return 0;
     if (options->request.has_rank || p->plan.n_poolless == 0)
         return check_nodes(p, options, why);
     api_add(why, "--format %s has a place for each rank, and one rank has no pool: ",

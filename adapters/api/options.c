@@ -26,6 +26,10 @@
 #define STORE    (API_LIST | API_SHOW | API_EXPORT | API_REPLAY | CHANGING)
 #define EVERY    (PLANNING | STORE | API_RESTORE | API_SERVICE | API_TOPO | API_STATUS)
 
+/* That plan one NPU or several; the commands that bind take one. Each of these options has both
+ * of its spellings. */
+#define SEVERAL_NPUS (API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE)
+
 /* That take devices of any vendor. */
 #define DEVICES                                                                                \
     (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_BIND_CALL | API_STATUS | LIVE)
@@ -288,10 +292,10 @@ static int read_keep(const reading *r, const char *text)
         free(list);
         each = 0;
     } else {
-        good = read_number(text, &each) && each >= 1 && each <= CPUBIND_MAX_CPUS;
+        good = read_number(text, &each) && each <= CPUBIND_MAX_CPUS;
         if (!good)
             api_add(r->why,
-                    "--keep \"%s\" is neither a number of CPUs of each node, from 1 to %d, nor "
+                    "--keep \"%s\" is neither a number of CPUs of each node, from 0 to %d, nor "
                     "a list of CPUs, such as 0-3 or, of CPU 0 alone, 0,",
                     text, CPUBIND_MAX_CPUS);
     }
@@ -725,7 +729,8 @@ const api_option api_option_rows[] = {
     TEXT("fixture", API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | LIVE, fixture),
     TEXT("db", API_SERVICE | PLANNING | STORE | API_TOPO, db),
     READ("device-type", CASE | API_STATUS, choose_type),
-    READ("npus", API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE, read_npus),
+    READ("npus", SEVERAL_NPUS, read_npus),
+    READ("npus", LIVE | API_BIND_CALL, read_npu),
     READ("visible", CASE, read_visible),
     READ("rank", CASE, read_rank),
     FLAG("running", CASE, request.only_running),
@@ -758,6 +763,7 @@ const api_option api_option_rows[] = {
     TEXT("format", API_PLAN | API_REPLAY, format_word),
     READ("pid", API_APPLY | API_VERIFY | API_RESTORE, read_pid),
     READ("npu", LIVE | API_BIND_CALL, read_npu),
+    READ("npu", SEVERAL_NPUS, read_npus),
     READ("thread", API_PLAN | LIVE | API_STATUS | API_BIND_CALL, read_wish),
     READ("threads", API_PLAN | LIVE | API_STATUS | API_BIND_CALL, choose_threads),
     READ("memory", LIVE | API_STATUS | API_BIND_CALL, choose_memory),

@@ -289,7 +289,8 @@ static const char *way_without(const char *input, const cpubind_facts *facts,
         return "--rules reference";
     if (is_prefix(input, "cmd/"))
         return NULL;
-    return is_prefix(input, "sys/devices/system/") || request->origin == CPUBIND_ORIGIN_NPU_SMI
+    return is_prefix(input, "sys/devices/system/") ||
+                   request->origin == CPUBIND_ORIGIN_NPU_SMI || facts->n_function == 0
                ? NULL
                : "--facts npu-smi";
 }
@@ -606,10 +607,14 @@ static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts
         api_add(out, ", or cut slices for all workers of the host: %s", slices(facts));
 }
 
-static void explain_no_npu_smi(const api_options *options, api_text *out)
+static void explain_no_npu_smi(const cpubind_problem *p, const api_options *options,
+                               api_text *out)
 {
     const int is_of_workers =
         options->all || (options->command & (API_STATUS | API_SERVICE)) != 0;
+    const int is_empty = is_prefix(p->what, "the PCI bus") && options->command == API_PLAN;
+    if (is_empty)
+        api_add(out, "no accelerator that cpubind knows is on the PCI bus, and ");
     if (options->root || options->fixture)
         api_add(out, "npu-smi is not on this host; ");
     else if (is_of_workers)
@@ -620,6 +625,8 @@ static void explain_no_npu_smi(const api_options *options, api_text *out)
                      "fixture host with --fixture NAME, or ");
     if (options->root || options->fixture || !is_of_workers)
         api_add(out, "%s and their type with --device-type TYPE", name_npus(options));
+    if (is_empty)
+        api_add(out, "; a host without accelerators has CPU workers: --cpu-workers N");
 }
 
 void api_explain(const api_planned *planned, const api_options *options, api_text *out)
@@ -663,7 +670,7 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         explain_skipped(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_NO_NPU_SMI:
-        explain_no_npu_smi(options, out);
+        explain_no_npu_smi(p, options, out);
         break;
     case CPUBIND_PROBLEM_UNKNOWN_TYPE:
         api_add(out, "%s; give it with --device-type ", p->what);

@@ -141,7 +141,7 @@ static const cli_help helps[] = {
     {API_PLAN, "plan",
      "Usage: cpubind plan [OPTION...]\n"
      "Prints which CPUs each NPU would get. Changes nothing.\n"
-     "\n" HOST_OPTIONS "  --npus LIST, --running   these of the visible NPUs; of these those "
+     "\n" HOST_OPTIONS "  --npus LIST, --running   these of the visible NPUs (or --npu); those "
      "that run\n" PLAN_OPTIONS
      "  --compare, --distances   both rules side by side; the map with distances\n"
      "  --format FORMAT       text, json (--json), map or a launcher's: --help-all\n"

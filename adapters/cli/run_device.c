@@ -32,11 +32,13 @@ static int has_lists(const api_options *o)
 
 /* == Options ================================================================ */
 
-/* The number of at most six digits that a text begins with. */
+/* The number of at most six digits that a text begins with; as for numactl it may begin with
+ * zeros. */
 static int32_t number_at(const char *text)
 {
     int32_t value = 0;
-    (void)cpubind_number_parse(text, (int32_t)strspn(text, "0123456789"), &value, NULL);
+    for (int i = 0; i < 6 && text[i] >= '0' && text[i] <= '9'; i++)
+        value = 10 * value + (text[i] - '0');
     return value;
 }
 
@@ -113,8 +115,9 @@ int cli_choose_run_rank(api_options *o)
         const char *text = getenv(cli_rank_variables[i]);
         if (!text || !*text)
             continue;
-        if (strlen(text) <= 6 && text[strspn(text, "0123456789")] == '\0') {
-            o->request.rank = number_at(text);
+        if (text[strspn(text, "0123456789")] == '\0' && strlen(text) <= 6 &&
+            cpubind_number_parse(text, (int32_t)strlen(text), &o->request.rank, NULL) ==
+                CPUBIND_TEXT_OK) {
             o->request.has_rank = 1;
             return API_DONE;
         }

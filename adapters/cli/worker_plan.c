@@ -193,6 +193,7 @@ static int print_launch(const api_options *o, cpubind_launch_format format,
     cpubind_launch_rank *rank = (cpubind_launch_rank *)calloc((size_t)n + 1, sizeof *rank);
     cpubind_launch launch = {rank, n};
     api_out text = {0};
+    api_text why = {"", 0};
     int is_placed = 1;
     if (!rank)
         return cli_no_memory();
@@ -208,6 +209,10 @@ static int print_launch(const api_options *o, cpubind_launch_format format,
         return cli_fail(o, API_REFUSED,
                         "--format slurm-ldom names one node for each worker, and one has "
                         "several or none; use --format slurm");
+    }
+    if (!o->request.has_rank && !api_is_for_ranks(cpubind_launch_word(format), n, &why)) {
+        free(rank);
+        return cli_fail(o, API_REFUSED, why.text);
     }
     if (o->request.has_rank) {
         launch.rank = &rank[o->request.rank < n ? o->request.rank : 0];

@@ -301,6 +301,8 @@ static const struct {
     {"name the NPUs with --npus LIST and their type", "PATH=/nowhere; $C plan --root $D/none",
      "$C plan --root $D/none --npus 0 --device-type a2 --total 8"},
     {"plan a captured host with --root DIR", "PATH=/nowhere; $C plan", "$C plan --root $H"},
+    {"has CPU workers: --cpu-workers N", "$C plan --root fixtures/hosts/gpu-none",
+     "$C plan --root fixtures/hosts/gpu-none --cpu-workers 2"},
     {"fixture host with --fixture NAME", "PATH=/nowhere; $C plan",
      "$C plan --fixture a2-192cpu-8npu"},
     {"name CPUs that are online with --allowed LIST", "$C plan --root $H --allowed 300-400",

@@ -155,7 +155,9 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("plan", "--total", "0"), 2, "--total");
     expect_refusal(RUN("plan", "--total", "4097"), 2, "--total");
     expect_refusal(RUN("plan", "--rules", "best"), 2, "\"best\"; it knows near, reference");
-    expect_refusal(RUN("plan", "--keep", "0"), 2, "from 1 to 65536, nor a list of CPUs");
+    expect_refusal(RUN("plan", "--keep", "x"), 2, "from 0 to 65536, nor a list of CPUs");
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu", "--keep", "0"),
+                  "CPUs in no pool                     0\n");
     expect_refusal(RUN("plan", "--keep", "x"), 2, "--keep \"x\" is neither");
     expect_refusal(RUN("plan", "--keep", ""), 2, "--keep \"\" is neither");
     expect_refusal(RUN("plan", "--keep", "65537"), 2, "--keep \"65537\" is neither");
@@ -182,10 +184,39 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("fixture", "import"), 2, "the folders of hosts");
 }
 
+/* One word does for both: commands that bind take one NPU, the others take a list. */
+TEST(npu_and_npus_are_one_option)
+{
+    static const char row[] = "\n3    3     0     -";
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu", "--npu", "3"), row);
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu", "--npus", "3"), row);
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu", "--npu=2-3"), row);
+    expect_refusal(RUN("apply", "--npus", "2-3", "--pid", "1"), 2,
+                   "--npu is not the logic id of an NPU: \"2-3\"");
+    expect_refusal(RUN("apply", "--npus", "3", "--rank", "1"), 2, "--npu names the NPU");
+}
+
+/* A drop-in has one section: of several the last would count. */
+TEST(a_drop_in_of_systemd_is_that_of_one_rank)
+{
+    static const char *const hosts[] = {HOSTS "a2-192cpu-8npu", HOSTS "gpu-switches-4a100"};
+    for (size_t i = 0; i < 2; i++) {
+        expect_refusal(RUN("plan", "--root", hosts[i], "--format", "systemd"), 1,
+                       "say which with --rank N");
+        expect_output(RUN("plan", "--root", hosts[i], "--format", "systemd", "--rank", "1"),
+                      "[Service]\nAllowedCPUs=");
+    }
+    expect_output(RUN("plan", "--root", hosts[0], "--format", "systemd", "--npus", "3"),
+                  "[Service]\nAllowedCPUs=");
+    expect_refusal(
+        RUN("plan", "--root", HOSTS "gpu-none", "--cpu-workers", "2", "--format", "systemd"), 1,
+        "and this plan has 2: say which with --rank N");
+}
+
 /* An abbreviation would become another option with the next version. */
 TEST(an_option_is_written_in_full)
 {
-    expect_refusal(RUN("plan", "--npu", "3"), 2, "written in full: --npus");
+    expect_refusal(RUN("plan", "--np", "3"), 2, "written in full: --npus, --npu");
     expect_refusal(RUN("plan", "--all", "0"), 2, "no such option: \"--all\"");
     expect_refusal(RUN("plan", "--js"), 2, "written in full: --json");
     expect_refusal(RUN("doctor", "--all"), 2, "no such option: \"--all\"");
@@ -1182,6 +1213,8 @@ int main(void)
         cmocka_unit_test(the_whole_help_begins_with_the_short_one),
         cmocka_unit_test(version_is_one_line),
         cmocka_unit_test(wrong_arguments_exit_with_2),
+        cmocka_unit_test(npu_and_npus_are_one_option),
+        cmocka_unit_test(a_drop_in_of_systemd_is_that_of_one_rank),
         cmocka_unit_test(an_option_is_written_in_full),
         cmocka_unit_test(a_rank_that_is_not_set_is_a_usage_error),
         cmocka_unit_test(with_json_a_usage_error_is_an_object),

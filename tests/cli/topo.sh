@@ -105,6 +105,38 @@ plan_names_damage() {
 check "topo --slurm without a device file says that there is no line" has_no_line \
     gpu-2socket-8h100 8
 check "topo --slurm with one device file of two prints its line" has_some_line
+
+# A capture keeps which device file belongs to which address, with --redact too.
+capture_has_lines() { # name, host, expected lines
+    for option in --quiet --redact; do
+        rm -rf "$out/kept"
+        "$CPUBIND" capture --root "$2" -o "$out/kept" --name "$1" $option || return 1
+        topo --slurm --root "$2" >"$out/lines" 2>/dev/null
+        topo --slurm --root "$out/kept" 2>/dev/null | diff "$out/lines" - &&
+            [ "$(wc -l <"$out/lines")" -eq "$3" ] || return 1
+    done
+}
+host_with_files() { # fixture host, class of its devices
+    rm -rf "$out/with"
+    cp -r "$hosts/$1" "$out/with"
+    n=0
+    for class in "$out"/with/sys/bus/pci/devices/*/class; do
+        grep -q "^$2" "$class" || continue
+        address=$(basename "$(dirname "$class")")
+        mkdir -p "$out/with/proc/driver/nvidia/gpus/$address" \
+            "$(dirname "$class")/drm/card$n" "$(dirname "$class")/drm/renderD$((128 + n))" \
+            "$(dirname "$class")/accel/accel$n"
+        printf 'Model: \t\t a GPU\nDevice Minor: \t %s\n' $n \
+            >"$out/with/proc/driver/nvidia/gpus/$address/information"
+        n=$((n + 1))
+    done
+}
+host_with_files gpu-switches-4a100 0x0302
+check "topo --slurm of a capture has the lines of NVIDIA GPUs" capture_has_lines g "$out/with" 4
+host_with_files gpu-snc-8nodes-4mi300x 0x1200
+check "topo --slurm of a capture has the lines of AMD GPUs" capture_has_lines m "$out/with" 4
+check "topo --slurm of a capture has the lines of NPUs" capture_has_lines n \
+    "$hosts/a2-driver-host" 4
 check "tables of topo fit 80 columns" tables_fit_80_columns
 check "topo works on this host, or says what to do" works_here
 check "functions are found by address and by class" by_name_and_by_class

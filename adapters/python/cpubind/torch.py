@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from typing import Optional
 
 from cpubind import _engine
@@ -29,7 +30,7 @@ def local_rank() -> int:
     for name in RANK_VARIABLES:
         value = os.environ.get(name, "")
         if value:
-            if not value.isdigit():
+            if not re.fullmatch("0|[1-9][0-9]*", value, re.ASCII):
                 raise ValueError("%s=%s is not a rank" % (name, value))
             return int(value)
     return 0
