@@ -530,9 +530,9 @@ static cpubind_text_status read_map_cells(const scan_text *in, const scan_line *
     }
     if (!scan_is_empty(cell[COLUMN_NAME]))
         name = cell[COLUMN_NAME];
-    if (status == CPUBIND_TEXT_OK)
+    if (status == CPUBIND_TEXT_OK && !map->out)
         status = check_name(in, name);
-    if (status == CPUBIND_TEXT_OK && !is_one_name(in, name))
+    if (status == CPUBIND_TEXT_OK && !map->out && !is_one_name(in, name))
         status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at, "a name is two rows in one");
     if (status != CPUBIND_TEXT_OK || is_controller(in, &map->header, fit, cell, id))
         return status;
@@ -541,7 +541,7 @@ static cpubind_text_status read_map_cells(const scan_text *in, const scan_line *
     chip.logic = id[COLUMN_LOGIC];
     chip.phy = id[COLUMN_PHY];
     chip.name = scan_slice(name);
-    if (scan_cell(in, name.at, name.end).end < name.end)
+    if (!map->out && scan_cell(in, name.at, name.end).end < name.end)
         note_unknown(map, name);
     status = check_map_end(in, line, map, fit, &chip);
     if (status == CPUBIND_TEXT_OK)

@@ -52,6 +52,8 @@ static int read_label(const scan_text *in, scan_run word, int32_t *kind, int32_t
     const scan_text quiet = {in->text, in->len, NULL};
     int32_t value = 0;
 
+    if (scan_is_empty(word) || !scan_is_digit(in->text[word.end - 1]))
+        return 0;
     if (starts_with_name(in, word, "NPU-", &word.at))
         *kind = CPUBIND_NPUSMI_LABEL_CARD;
     else if (starts_with_name(in, word, "Phy-ID-", &word.at))
@@ -423,12 +425,35 @@ static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line 
     return read_columns(in, line, topo, next, &last, out, out_n);
 }
 
+/* Whether the list of a row that was checked is the last word of its line, or no word of it. */
+static int is_list_last(const topo_reader *topo)
+{
+    return topo->row && topo->n_other == 0 && !topo->has_more &&
+           (topo->affinity < 0 || topo->affinity == topo->n_column - 1);
+}
+
+/* Writes the list of a row that was checked. A row whose list is empty or NA ends in a link or in
+ * NA: neither is a number. */
+static cpubind_text_status write_last(const scan_text *in, const scan_line *line,
+                                      const topo_reader *topo, int32_t *out, int32_t *out_n)
+{
+    scan_run word = {line->run.end, line->run.end};
+
+    *out_n = 0;
+    while (word.at > line->run.at && !scan_is_blank(in->text[word.at - 1]))
+        word.at--;
+    if (topo->affinity < 0 || !is_no_link(in, word))
+        return CPUBIND_TEXT_OK;
+    return read_affinity(in, line, word, out, out_n);
+}
+
 static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *line,
                                          topo_reader *topo, scan_run first, int32_t id)
 {
     const int32_t index = find_label(topo, id);
     cpubind_npusmi_affinity row;
     cpubind_text_status status;
+    int32_t *out;
 
     if (index < 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
@@ -438,8 +463,9 @@ static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *l
     row.id = id;
     row.first = topo->n_cpu;
     row.count = 0;
-    status = read_topo_cells(in, line, topo, first.end,
-                             topo->cpu && id >= 0 ? topo->cpu + topo->n_cpu : NULL, &row.count);
+    out = topo->cpu && id >= 0 ? topo->cpu + topo->n_cpu : NULL;
+    status = is_list_last(topo) ? write_last(in, line, topo, out, &row.count)
+                                : read_topo_cells(in, line, topo, first.end, out, &row.count);
     if (status != CPUBIND_TEXT_OK)
         return status;
     topo->seen[index] = 1;
@@ -465,18 +491,18 @@ static int is_legend(const scan_text *in, scan_run run)
 /* Takes the remark off the end of a line: "(24 CPUs)", "# shared". */
 static void take_remark(const scan_text *in, scan_line *line, topo_reader *topo)
 {
-    scan_run run = line->run;
+    const char *start = in->text + line->run.at;
+    const size_t len = (size_t)(line->run.end - line->run.at);
+    const char *mark = (const char *)memchr(start, '#', len);
+    scan_run remark = {0, line->run.end};
 
-    while (run.at < run.end &&
-           !(scan_is_blank(in->text[run.at]) &&
-             (in->text[run.at + 1] == '#' ||
-              (in->text[run.at + 1] == '(' && in->text[run.end - 1] == ')'))))
-        run.at++;
-    if (scan_is_empty(run))
+    if (!mark && in->text[line->run.end - 1] == ')')
+        mark = (const char *)memchr(start, '(', len);
+    if (!mark || mark == start || !scan_is_blank(mark[-1]))
         return;
-    line->run.end = run.at;
+    remark.at = line->run.end = (int32_t)(mark - in->text);
     line->run = scan_trim(in, line->run);
-    note_unknown(topo, scan_trim(in, run));
+    note_unknown(topo, remark);
 }
 
 /* Whether a line that starts with a label is no row: all rows were there, and it says something

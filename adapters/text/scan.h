@@ -123,6 +123,8 @@ static inline int32_t scan_skip_blanks(const scan_text *in, int32_t at, int32_t 
 {
     while (end - at >= 8 && memcmp(in->text + at, "        ", 8) == 0)
         at += 8;
+    if (end - at >= 4 && memcmp(in->text + at, "    ", 4) == 0)
+        at += 4;
     while (at < end && scan_is_blank(in->text[at]))
         at++;
     return at;
