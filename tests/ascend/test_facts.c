@@ -1355,7 +1355,7 @@ TEST(a_damaged_process_table_is_a_problem_only_of_a_plan_of_running_npus)
     static const char *const rows[] = {"| 4       0 | 47x1 | python | 1 |\n",
                                        "| 4       0 | 4711 | python\n", "| 4 | 4711 |"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cpubind_request request = ask_nothing();
+        cpubind_request request = ask_reference();
         memory_host h = both_a2();
         char text[2048];
         attempt a;

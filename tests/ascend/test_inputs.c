@@ -391,7 +391,6 @@ static const row rows[] = {
 
 /* What differs by the rules near: they resolve nothing, and refuse no NPU for its home. */
 static const row rows_by_near[] = {
-    {SMI, ONLINE, CONTRADICTORY, "0-23\n", OTHER, W(OFFLINE)},
     {SMI, PCI "c1:00.0/local_cpulist", CONTRADICTORY, "16-23\n", OTHER, NO_WARNING},
     {DRIVER, PCI "c1:00.0/local_cpulist", CONTRADICTORY, "16-23\n", OTHER, NO_WARNING},
 };
