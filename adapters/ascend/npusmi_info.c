@@ -650,7 +650,7 @@ static int is_hidden(const scan_text *in, scan_run cell)
     return (at == cell.end && at > cell.at) || is_no_id(in, cell);
 }
 
-/*   memory = digit anything / "-" / "NA"      it is not used: "41,217", "40.2 GiB", "1 (64%)" */
+/*   memory = digit anything / "-" / "NA"      not used: "41,217", "40.2 GiB", "1 (64%)" */
 static int is_memory(const scan_text *in, scan_run cell)
 {
     return is_hidden(in, cell) || scan_starts_with_digit(in, cell);
@@ -1041,25 +1041,25 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
  *   header  = of devices: a row with "Health", "NPU Name", or "NPU" and "Name"; and the rows up
  *             to a rule or a device: "Chip", "Bus-Id"
  *           / of processes: a row with a cell "Process ..." or "PID"
- *           / of another table, in or behind the known ones; rows up to the next header are passed
- *             over. A row of 2 cells or more that start with a letter or are empty, and no NPU
- *             behind the devices, between a rule of "-" and one of "=", in the process table also
- *             between two of "="; or a message behind a device, between a rule of "-" and one
+ *           / of another table: a row of 2 cells or more that start with a letter or are empty,
+ *             between a rule of "-" (in the process table "=", too) and one of "="; behind a
+ *             device also a message between a rule of "-" and another. Rows up to the next
+ *             header are passed over
  *   rest    = a row with words in the cell of the name alone, between the lines of a device
  *   device1, device2  the cells below the first and the second line of the header; as many
  *             lines more as the header has are passed over
  *   process = the cells below the header of processes
  *   other   = a row that starts with a word of two letters or more, or with an empty cell; none
- *             before the second line of a device that lacks its first. In the process table also
- *             a row that starts with a count: "8 processes"
+ *             before the second line of a device that lacks its first; in the process table also
+ *             one that starts with a count: "8 processes"
  *   rule    = "+" ( "-" / "=" ) anything "+"
  *   line    = another line without a bar at its start: "...", warnings; none between the two
  *             lines of a device
  * Devices without a header are read without their second id, whose meaning is not known. In a
  * header in another language the number and the order of cells tell: those of npu-smi 21 to 26.
- * A header of devices after a row is refused, if it names NPU. A remark in parentheses behind an
- * address or a pid is passed over. A chip that npu-smi could not query has one of
- * its two lines only: it is left out.
+ * A header of devices that names NPU is refused after a row. A remark in parentheses behind an
+ * address or a pid is passed over. A chip that npu-smi could not query has one of its two lines
+ * only: it is left out.
  *
  * WHERE A TEXT WAS CUT
  * Samples may lack rules, and may begin and end at any row. A text was cut when it ends

@@ -384,8 +384,8 @@ static int is_like_id(const scan_text *in, scan_run word)
     return is_all_digits(in, word) || is_no_id(in, word);
 }
 
-/* Whether a name is no two rows without the line feed between them. A row has three ids or more,
- * and pads its name: no two words of a name, one after the other, may be ids, and none after a
+/* Whether a name is no two rows without the line feed between them. A row has three ids or
+ * more, and pads its name: no two words of a name, one after the other, may be ids, and none after a
  * gap of three blanks. */
 static int is_one_name(const scan_text *in, scan_run name)
 {
@@ -701,8 +701,8 @@ static cpubind_text_status check_map(const scan_text *in, const map_reader *map)
  *                                          line that is no row
  *   other   = a line that neither fits the columns nor is like a row, a row with a word in the
  *             place of its NPU ID ("NIC0"), a line before the header without two numbers
- *   name    = starts with a letter, of any language; a known one may have "-", "_" or nothing in
- *             the place of a blank
+ *   name    = starts with a letter, of any language; a known one may have "-", "_" or nothing
+ *             in the place of a blank
  *   gap     = 2*blank / TAB                one blank between known names
  * CELLS AND COLUMNS
  *   A cell belongs to the column

@@ -113,8 +113,8 @@ static inline cpubind_text_status note_device(const scan_text *in, device_keys *
     return CPUBIND_TEXT_OK;
 }
 
-/* Longest name of a process or a device. The driver keeps 32 bytes for a chip, the kernel 16 for
- * a process: a longer name is two rows without the line feed between them. */
+/* Longest name of a chip or a process. The driver keeps 32 bytes for a chip, the kernel 16
+ * for a process: a longer name is two rows without the line feed between them. */
 enum { NAME_LEN_MAX = 64 };
 
 static inline cpubind_text_status check_name(const scan_text *in, scan_run name)

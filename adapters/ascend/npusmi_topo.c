@@ -377,8 +377,8 @@ static int is_like_list(const scan_text *in, scan_run cell)
     return at > cell.at && at < cell.end && (in->text[at] == '-' || in->text[at] == ',');
 }
 
-/* Reads the cells of a row, which `next` parts, in the order of the columns. The first cell comes after
- * *last, which becomes the last one. */
+/* Reads the cells of a row, which `next` parts, in the order of the columns. The first cell comes
+ * after *last, which becomes the last one. */
 static cpubind_text_status read_columns(const scan_text *in, const scan_line *line,
                                         const topo_reader *topo, next_fn *next, scan_run *last,
                                         int32_t *out, int32_t *out_n)
@@ -432,8 +432,8 @@ static int is_list_last(const topo_reader *topo)
            (topo->affinity < 0 || topo->affinity == topo->n_column - 1);
 }
 
-/* Writes the list of a row that was checked. A row whose list is empty or NA ends in a link or in
- * NA: neither is a number. */
+/* Writes the list of a row that was checked. A row whose list is empty or NA ends in a link or
+ * in NA: neither is a number. */
 static cpubind_text_status write_last(const scan_text *in, const scan_line *line,
                                       const topo_reader *topo, int32_t *out, int32_t *out_n)
 {
@@ -569,10 +569,10 @@ static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader
  *   cell   = 1*( label / "CPU Affinity" )              one blank apart
  *          / "CPU Affinity" more                       more: may be further columns
  *          / name                                      a column that is not known
- *   label  = ( "NPU" / "Phy-ID" / "NIC" ) number       each once; NPU and Phy-ID do not mix; see
- *                                     read_label. Any of " -_", or none, in "CPU Affinity"
+ *   label  = ( "NPU" / "Phy-ID" / "NIC" ) number       see read_label; each once; NPU and
+ *                                     Phy-ID do not mix. "CPU Affinity" may have a hyphen
  *   title  = a name at the start of the line, which is indented otherwise
- *   row    = label cells              a cell per column, in their order: a word; or, in a table
+ *   row    = label cells [ remark ]   a cell per column, in their order: a word; or, in a table
  *                                     with a name, words that are one blank apart
  *            link = no number and no list            in the column of a label
  *            list / "NA" / "N/A" / "-" / nothing     in the column CPU Affinity; nothing if it

@@ -1,10 +1,10 @@
 /* test_next_plans.c - plans of hosts whose npu-smi is the next one, or whose text is damaged
  * SPDX-License-Identifier: MIT
  *
- * A host with three NPUs is planned by the outputs of npu-smi alone. Each row of the table edits
- * one of them. The plan must stay the same, and say what was passed over, unless a value that it
- * needs is lost or ambiguous: then it is refused, or another input tells, with a warning. No
- * NPU may have other CPUs than it has without the edit.
+ * A host with three NPUs is planned by the outputs of npu-smi alone. Each row of the table
+ * edits one of them. The plan must stay the same, and say what was passed over, unless a value
+ * that it needs is lost or ambiguous: then it is refused, or another input tells, with a
+ * warning. No NPU may have other CPUs than it has without the edit.
  */
 #include "memory_source.h"
 

@@ -187,7 +187,7 @@ static const mistake mistakes[] = {
     {"$C fixture accept @ --dry-run a2-192cpu-8npu new", 3, {"\"new\"", "-- ARGUMENT..."}},
     {"$C fixture accept @ --dry-run a2-192cpu-8npu a b -- --rank 1", 2, {"one case only"}},
     {"$C fixture accept @ --dry-run a2-192cpu-8npu -- --rank 1", 2, {"one case only"}},
-    {"$C fixture accept @ --dry-run a2-192cpu-8npu new -- --npsu 1", 2, {"did you mean \"--npus\" or"}},
+    {"$C fixture accept @ --dry-run a2-192cpu-8npu new -- --npsu 1", 2, {"\"--npus\" or"}},
     {"$C fixture remove @", 2, {"name a host"}},
     {"$C fixture remove @ a2-192cpu-8npu", 2, {"a corpus of yours, --db FILE"}},
     {"$C fixture remove @ --db $D/none.db a2", 3, {"none.db", "No such file"}},
