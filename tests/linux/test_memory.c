@@ -58,8 +58,9 @@ static struct {
     int end_as_zombie;                            /* it is still in /proc then */
     int64_t room_kb;                              /* free on the target, 0: no meminfo */
     int64_t arrived_kb;
-    int all_error; /* of MPOL_MF_MOVE_ALL */
-    int sleep_ms;  /* in each move */
+    int hidden_error; /* minus an errno: what is said of a hidden page */
+    int all_error;    /* of MPOL_MF_MOVE_ALL */
+    int sleep_ms;     /* in each move */
     int stop_after;
     int n_thread;
     int can_scan;
@@ -259,7 +260,9 @@ static long t_move_pages(pid_t pid, unsigned long n, void **pages, const int *no
         m.n_ask++;
         for (unsigned long i = 0; i < n; i++) {
             const int page = find_page(pages[i]);
-            status[i] = page < 0 || m.kind[page] & HIDDEN ? -ENOENT : m.node[page];
+            status[i] = page < 0                ? -ENOENT
+                        : m.kind[page] & HIDDEN ? m.hidden_error
+                                                : m.node[page];
         }
         return 0;
     }
@@ -806,6 +809,7 @@ TEST(pages_that_the_kernel_does_not_find_count_as_hidden)
 {
     for (int n_pinned = 0; n_pinned < 3; n_pinned++) {
         four_nodes();
+        m.hidden_error = n_pinned ? -ENOENT : -EFAULT; /* a huge page is EFAULT */
         memset(m.kind + 20, HIDDEN, 60);
         memset(m.kind, PINNED, (size_t)n_pinned);
         assert_int_equal(move_to(2, -1, 0), CPUBIND_MEMORY_PART);
@@ -820,6 +824,7 @@ TEST(pages_that_the_kernel_does_not_find_count_as_hidden)
 TEST(pages_that_are_not_found_are_part_of_the_rest_of_a_move_that_ended)
 {
     four_nodes();
+    m.hidden_error = -ENOENT;
     memset(m.kind + 20, HIDDEN, 60);
     assert_int_equal(move_to(2, 400 * KB, 0), CPUBIND_MEMORY_LIMIT);
     assert_int_equal(moved.stay[CPUBIND_STAY_HIDDEN], 0);

@@ -249,8 +249,9 @@ static void finish_batch(walk *w)
     if (n == 0 || must_end(w) || !ask(w, n))
         return;
     for (int32_t i = 0; i < n; i++) {
-        /* Kernels from 6.1 to 6.4 do not find pages that NUMA balancing has marked. */
-        if (w->now[i] == -ENOENT && w->pagemap_fd >= 0)
+        /* Kernels from 6.1 to 6.4 do not find pages that NUMA balancing has marked: ENOENT, and
+         * EFAULT for a huge page that is marked as a whole. */
+        if (w->now[i] < 0 && w->pagemap_fd >= 0)
             w->hidden += w->page_bytes;
         if (w->now[i] < 0)
             continue;
