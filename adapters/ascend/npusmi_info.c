@@ -1050,8 +1050,8 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
  *             lines more as the header has are passed over
  *   process = the cells below the header of processes
  *   other   = a row that starts with a word of two letters or more, or with an empty cell; none
- *             before the second line of a device that lacks its first; in the process table also
- *             one that starts with a count: "8 processes"
+ *             before the second line of a device that lacks its first; in the process table
+ *             also one that starts with a count: "8 processes"
  *   rule    = "+" ( "-" / "=" ) anything "+"
  *   line    = another line without a bar at its start: "...", warnings; none between the two
  *             lines of a device

@@ -385,8 +385,8 @@ static int is_like_id(const scan_text *in, scan_run word)
 }
 
 /* Whether a name is no two rows without the line feed between them. A row has three ids or
- * more, and pads its name: no two words of a name, one after the other, may be ids, and none after a
- * gap of three blanks. */
+ * more, and pads its name: no two words of a name, one after the other, may be ids, and none
+ * after a gap of three blanks. */
 static int is_one_name(const scan_text *in, scan_run name)
 {
     int32_t last = name.end;

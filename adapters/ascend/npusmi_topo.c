@@ -377,8 +377,8 @@ static int is_like_list(const scan_text *in, scan_run cell)
     return at > cell.at && at < cell.end && (in->text[at] == '-' || in->text[at] == ',');
 }
 
-/* Reads the cells of a row, which `next` parts, in the order of the columns. The first cell comes
- * after *last, which becomes the last one. */
+/* Reads the cells of a row, which `next` parts, in the order of the columns. The first cell
+ * comes after *last, which becomes the last one. */
 static cpubind_text_status read_columns(const scan_text *in, const scan_line *line,
                                         const topo_reader *topo, next_fn *next, scan_run *last,
                                         int32_t *out, int32_t *out_n)

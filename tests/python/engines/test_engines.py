@@ -99,9 +99,10 @@ class TestSettings(Case):
                 ({"SLURM_LOCALID": "5"}, 5), ({"SLURM_LOCALID": "5", "LOCAL_RANK": "1"}, 1)):
             with self.subTest(environment), mock.patch.dict(os.environ, environment):
                 self.assertEqual(cpubind.torch.local_rank(), rank)
-        with mock.patch.dict(os.environ, {"LOCAL_RANK": "a"}):
-            with self.assertRaises(ValueError):
-                cpubind.torch.local_rank()
+        for text in ("a", "01", "-1", " 1"):
+            with mock.patch.dict(os.environ, {"LOCAL_RANK": text}):
+                with self.assertRaises(ValueError):
+                    cpubind.torch.local_rank()
 
     def test_the_number_of_an_engine_is_a_logic_id_or_a_phy_id(self):
         renumbered = [{"npu": i, "phy": phy} for i, phy in enumerate((3, 4, 5, 6, 7))]
