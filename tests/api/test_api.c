@@ -310,7 +310,8 @@ TEST(wrong_options_are_usage_errors)
         {"index=3", "say how many there are, with --processes N"},
         {"root=/", "there is no option \"root\""},
         {"json=yes", "there is no option \"json\""},
-        {"npu=1", "there is no option \"npu\""}};
+        {"npu=1-", "--npus \"1-\", character 3"},
+        {"pid=1", "there is no option \"pid\""}};
     cpb_host *host = cpb_host_folder(A2, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *const options[] = {rows[i].option, NULL};
