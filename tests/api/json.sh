@@ -30,17 +30,17 @@ collect() { # form, arguments ...
     "$BUILD/cpubind" "$@" --json >"$out/one" 2>"$out/err"
     case $(sed 's/^{"cpubind": "[^"]*", "\([a-z_]*\)": .*/\1/' "$out/one") in
     error) grep -q '}, "explain": ' "$out/one" || form=error ;;
-    strategy) form=device_plan ;;
+    rules) form=device_plan ;;
     esac
     cat "$out/one" >>"$out/$form.all"
 }
 
 collect_host() { # folder
     collect plan plan --root "$1"
-    collect plan plan --root "$1" --rules near --rank 1
+    collect plan plan --root "$1" --rules reference --rank 1
     collect plan plan --root "$1" --exclude 3 --keep 1 --processes 2 --index 1
     collect plan plan --root "$1" --allowed 0-3
-    collect plan plan --root "$1" --overlap refuse --npus 1,2
+    collect plan plan --root "$1" --rules reference --overlap refuse --npus 1,2
     "$BUILD/cpubind" plan --root "$1" --compare --json >"$out/one" 2>"$out/err"
     grep '^{"reference": ' "$out/one" >>"$out/compare.all"
     collect topo topo --root "$1" --nics
@@ -66,7 +66,7 @@ collect_binding() {
     worker=$!
     state=$out/state.json
     collect report apply --any-arch --pid $worker --npu 0 --root "$out/own" --scope own \
-        --strategy global_slice --allowed "$own_cpu" --state "$state"
+        --rules reference --strategy global_slice --allowed "$own_cpu" --state "$state"
     collect report verify --pid $worker --state "$state"
     taskset -pc "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" \
         $worker >"$out/err" 2>&1
@@ -85,7 +85,7 @@ collect_binding() {
 collect_explanations() {
     for target in npu0 cpu5 acl npu0.main; do
         collect explain plan --root "$1" --explain $target
-        collect explain plan --root "$1" --rules near --explain $target
+        collect explain plan --root "$1" --rules reference --explain $target
     done
 }
 
