@@ -318,6 +318,8 @@ static const struct {
      "$C plan --root $D/rules --rules near"},
     {"--rules reference or --rules near", "$C plan --root $D/rules",
      "$C plan --root $D/rules --rules reference"},
+    {"say it with --visible LIST, by logic ids", "$C plan --root $D/physical",
+     "$C plan --root $D/physical --visible 0,1"},
     {"leave out --running", "$C plan --root fixtures/hosts/idle-a2 --running",
      "$C plan --root fixtures/hosts/idle-a2"},
     {"use --overlap resolve, for all workers of the host",
@@ -403,6 +405,7 @@ static const char *const live[][3] = {
     {"leave out --state,", BIND, "--state \"$state.other\""},
     {"found with --state alone", BIND, "--state \"$state\""},
     {"ps -L -o comm= -p", BIND, "ps -L -o comm= -p"},
+    {"export CPUBIND_RULES=%s or", BIND, "apply_usual --npu 0 --rules near"},
 };
 
 /* Texts that name an option and advise nothing. */
@@ -427,6 +430,7 @@ SETUP(make_hosts)
     assert_non_null(mkdtemp(folder));
     setenv("D", folder, 1);
     r = shell("mkdir $D/empty && cp -r $H $D/rules && echo CPUBIND_RULES=x >$D/rules/env && "
+              "cp -r $H $D/physical && echo ASCEND_VISIBLE_DEVICES=4,x >$D/physical/env && "
               "cp -r $H $D/none && rm -r $D/none/cmd $D/none/sys/bus");
     if (r.status != 0)
         fail_msg("%s", r.err);

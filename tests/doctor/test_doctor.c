@@ -480,7 +480,7 @@ static const made_host hosts[] = {
      "bound by the rules reference: 1, process 61000 is the first; by near: 1, process 61003 "
      "is the first",
      NULL,
-     "cpubind restore --all; export CPUBIND_RULES=reference; cpubind apply --all",
+     "cpubind restore --all; export CPUBIND_RULES=near; cpubind apply --all",
      {0},
      NULL},
     {"other_accelerators",
