@@ -511,8 +511,9 @@ CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row);
  *   failed  the buffers' content is unspecified; out fields but n_cpu, n_work are untouched
  *   cost    linear in CPUs + nodes + devices + affinity entries; NEAR adds nodes * (nodes +
  *           devices), and for pools below the minimum that take cores of other devices the CPUs
- *           of a node for each such core; RESOLVE adds the searches for paths where pools overlap unevenly, each
- *           linear in the same at most. At the limits about 10 ns an affinity entry
+ *           of a node for each such core; RESOLVE adds the searches for paths where pools
+ *           overlap unevenly, each linear in the same at most. At the limits about 10 ns an
+ *           affinity entry
  *   laws    RESOLVE: no two pools share a CPU, over all devices with a home, and the answer
  *           does not depend on plan->want; so processes that see the same host agree
  *   source  S1 .. S5 */
@@ -3323,8 +3324,8 @@ CPUBIND_PRIV int32_t cpubind_priv_is_enough_left(const cpubind_priv_planner *p)
     return left >= p->need;
 }
 
-/* The CPUs of all pools that are below a level or their goal, whichever is smaller, if they were
- * filled up to it. */
+/* The CPUs of all pools that are below a level or their goal, whichever is smaller, if they
+ * were filled up to it. */
 CPUBIND_PRIV int32_t cpubind_priv_count_up_to(const cpubind_priv_near *near, int32_t level)
 {
     int32_t n = 0;
@@ -3606,8 +3607,8 @@ CPUBIND_PRIV int32_t cpubind_priv_reach_further(const cpubind_priv_near *near)
 }
 
 /* Lets the pool of core `from` pass it on to that of core `to`, their neighbour in a group, if
- * the numbers of CPUs of both are more even then, and the giver keeps as many CPUs at home as the
- * taker had. */
+ * the numbers of CPUs of both are more even then, and the giver keeps as many CPUs at home as
+ * the taker had. */
 CPUBIND_PRIV int32_t cpubind_priv_pass_core(cpubind_priv_near *near, int32_t from, int32_t to,
                                             int32_t *at_home)
 {
@@ -3705,6 +3706,28 @@ CPUBIND_PRIV cpubind_status cpubind_priv_read_cores(cpubind_priv_near *near)
     return CPUBIND_OK;
 }
 
+/* N5 to N9, and the plan. */
+CPUBIND_PRIV cpubind_status cpubind_priv_close_near(cpubind_priv_near *near)
+{
+    cpubind_priv_planner *p = near->p;
+    const int32_t is_served =
+        p->listed == NULL && cpubind_priv_count_up_to(near, CPUBIND_MAX_CPUS) > 0;
+    cpubind_status status;
+    if (p->plan->trace != NULL || is_served)
+        cpubind_priv_step_cpus(near);
+    if (is_served)
+        cpubind_priv_serve_all(near);
+    status = cpubind_priv_write_owned(near);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_trace_near(near);
+    if (status != CPUBIND_OK)
+        return status;
+    p->plan->strategy = CPUBIND_NEAR;
+    p->plan->overlap = CPUBIND_FOUND_NONE;
+    p->plan->n_checked = p->n_device;
+    return CPUBIND_OK;
+}
+
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
 {
     const int32_t n_cpu = p->host->n_cpu;
@@ -3713,7 +3736,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
     const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
     int32_t *next = cpubind_priv_carve(p, n_node * n_device);
     int32_t *home_row, *home;
-    int32_t is_served;
     cpubind_priv_near near;
     cpubind_status status;
 #define CPUBIND_X(name, count) near.name = cpubind_priv_take(&next, count);
@@ -3749,20 +3771,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
         p->listed->must_split = 1;
         return CPUBIND_OK;
     }
-    is_served = p->listed == NULL && cpubind_priv_count_up_to(&near, CPUBIND_MAX_CPUS) > 0;
-    if (p->plan->trace != NULL || is_served)
-        cpubind_priv_step_cpus(&near);
-    if (is_served)
-        cpubind_priv_serve_all(&near);
-    status = cpubind_priv_write_owned(&near);
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_trace_near(&near);
-    if (status != CPUBIND_OK)
-        return status;
-    p->plan->strategy = CPUBIND_NEAR;
-    p->plan->overlap = CPUBIND_FOUND_NONE;
-    p->plan->n_checked = n_device;
-    return CPUBIND_OK;
+    return cpubind_priv_close_near(&near);
 }
 
 /* == The plan =============================================================== */

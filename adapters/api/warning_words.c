@@ -266,27 +266,10 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
 void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_ascend_plan *plan, api_text *out)
 {
+    if (sentences[warning])
+        api_add(out, "%s", sentences[warning]);
     switch (warning) {
-    case CPUBIND_WARNING_NO_STATUS:
-    case CPUBIND_WARNING_OFFLINE:
-    case CPUBIND_WARNING_NODE_MAP:
-    case CPUBIND_WARNING_NO_NODES:
-    case CPUBIND_WARNING_NO_MAP:
-    case CPUBIND_WARNING_EXIT_CODE:
-    case CPUBIND_WARNING_NO_AFFINITY:
-    case CPUBIND_WARNING_ONLY_LOGIC_IDS:
-    case CPUBIND_WARNING_NO_SPARE:
-    case CPUBIND_WARNING_HIDDEN_HOME:
-    case CPUBIND_WARNING_NO_CENSUS:
-    case CPUBIND_WARNING_NO_ADDRESSES:
-    case CPUBIND_WARNING_ORDER_DIFFERS:
-    case CPUBIND_WARNING_NO_SUCH_CPU:
-    case CPUBIND_WARNING_NO_CORES:
-    case CPUBIND_WARNING_ONLINE_DIFFERS:
-        api_add(out, "%s", sentences[warning]);
-        break;
     case CPUBIND_WARNING_NO_PROCESSES:
-        api_add(out, "%s", sentences[warning]);
         api_add_fault(&facts->unread_processes, out);
         break;
     case CPUBIND_WARNING_UNKNOWN_TEXT:
@@ -330,7 +313,7 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_NUMA_NODE:
         explain_locality(warning, facts, out);
         break;
-    case CPUBIND_WARNING_COUNT:
+    default: /* its sentence is all */
         break;
     }
 }

@@ -20,12 +20,12 @@
  *   refused  facts->topology holds the problem, and a plan that needs what the input tells
  *            fails with it. The rule of the reference needs none of it.
  *   lscpu    in a snapshot alone: a live host without the files has none for lscpu to read
- *   no word  of cores: each CPU is one, and a plan that needs cores has the warning no_cores. Of
- *            distances: nodes of one socket are near, others far, and a plan by near has the
+ *   no word  of cores: each CPU is one, and a plan that needs cores has the warning no_cores.
+ *            Of distances: nodes of one socket are near, others far, and a plan by near has the
  *            warning no_distances. Of sockets: the distances tell. Of both: all other nodes are
  *            equally near, and the same warning
- *   1  of a CPU that is not allowed, and whose folder a container may hide (lxcfs): it is a core
- *      by itself, and a plan that needs its core (--keep) has the warning no_cores
+ *   1  of a CPU that is not allowed, and whose folder a container may hide (lxcfs): it is a
+ *      core by itself, and a plan that needs its core (--keep) has the warning no_cores
  *   2  of a core, the list of the first CPU counts; the others are not read, for the kernel
  *      makes all of them of one set, and they are as many as the host has CPUs
  *   3  a distance of 0, a node that is nearer to another node than to itself, and nodes whose

@@ -546,8 +546,8 @@ static cpubind_problem_code parse_visible(facts_reader *r)
  * devices that a container was given.
  *   value  = item *( "," item )      blanks around an item do not count
  *   item   = id / id "-" id / NAME "-" id       ids of both forms ascend; "0-3", "Ascend910-2"
- * It says nothing of the NPUs that are here when it is empty, "void", "none" or "all", and where
- * ASCEND_RUNTIME_OPTIONS has VIRTUAL: then its ids are of virtual devices. */
+ * It says nothing of the NPUs that are here when it is empty, "void", "none" or "all", and
+ * where ASCEND_RUNTIME_OPTIONS has VIRTUAL: then its ids are of virtual devices. */
 #define INPUT_PHYSICAL "ASCEND_VISIBLE_DEVICES"
 #define INPUT_OPTIONS  "ASCEND_RUNTIME_OPTIONS"
 
@@ -637,8 +637,8 @@ static cpubind_problem_code compare_visible(facts_reader *r, cpubind_input env, 
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Makes the NPUs with the named ids the visible ones, where they are a part of those in view. In
- * a container they are all of them, as its runtime has seen to. */
+/* Makes the NPUs with the named ids the visible ones, where they are a part of those in view.
+ * In a container they are all of them, as its runtime has seen to. */
 static cpubind_problem_code choose_physical(facts_reader *r, cpubind_input env,
                                             cpubind_slice value, const uint8_t *is_named,
                                             int32_t n_named)

@@ -48,9 +48,9 @@
  *   3  refused when the request limits the plan to running NPUs
  *   4  of an NPU in view whose CPUs npu-smi lists, that list is used
  *   5  but for a refused permission, which counts as absent
- *   6  where it lacks a CPU that a node lists: the file is passed over, if the CPU is allowed by
- *      proc/self/status or its own file cpu<N>/online says 1; the CPU is offline, if that says 0
- *      or nothing says more. Refused where it has an allowed CPU that no node lists
+ *   6  where it lacks a CPU that a node lists: the file is passed over, if the CPU is allowed
+ *      by proc/self/status or its own file cpu<N>/online says 1; the CPU is offline, if that
+ *      says 0 or nothing says more. Refused where it has an allowed CPU that no node lists
  */
 #include "driver_reader.h"
 

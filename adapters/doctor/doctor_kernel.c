@@ -56,8 +56,8 @@ static int32_t find_governors(doctor *d, int32_t n, const char **input, const ch
     return n_other;
 }
 
-/* Reads the online CPUs into d->cpu, as doctor_read_cpus: those of the nodes where cpu/online is
- * not the kernel's. */
+/* Reads the online CPUs into d->cpu, as doctor_read_cpus: those of the nodes where cpu/online
+ * is not the kernel's. */
 static int32_t read_online(doctor *d)
 {
     int32_t n = doctor_read_cpus(d, INPUT_ONLINE);

@@ -362,7 +362,8 @@ static int is_entry(const void *ctx, int32_t pid)
     return cpubind_host_find((const cpubind_host_bind *)ctx, pid) != NULL;
 }
 
-/* Says which processes are bound by plans of other rules, but for those that this plan is for. */
+/* Says which processes are bound by plans of other rules, but for those that this plan is for.
+ * */
 static void hear_rules(cpubind_host_bind *h)
 {
     const int is_near = h->options.devices ? h->device_plan.strategy == CPUBIND_NEAR

@@ -27,13 +27,14 @@
  *   input                 absent               of some     contradictory
  *   proc/self/status      lacks_status         -           too few CPUs
  *   cpu/online            of the nodes         -           online_differs where it lacks a CPU
- *                                                          that a node lists, and that is allowed
- *                                                          or whose own file says 1
+ *                                                          that a node lists, and that is
+ *                                                          allowed or whose own file says 1
  *   node<N>/cpulist       cpumap, UNREADABLE   UNREADABLE  a CPU on two nodes: UNREADABLE
  *   node<N>/distance      lacks_distances      UNREADABLE  0, or nearer to another: UNREADABLE
  *   physical_package_id   the distances tell   as absent   of the first CPU of the node
  *   thread_siblings_list  lacks_cores          as absent   without the CPU whose it is, across
- *                                                          nodes, unlike a sibling's: UNREADABLE
+ *                                                          nodes, unlike a sibling's:
+ *                                                          UNREADABLE
  */
 #ifndef CPUBIND_PCI_FACTS_H
 #define CPUBIND_PCI_FACTS_H

@@ -338,8 +338,8 @@ static cpubind_pci_status read_cores(pci_reader *r, const int32_t *cpu, int32_t 
     return status;
 }
 
-/* Finds the sockets of the nodes with CPUs, each by the first online CPU of the node. Where that
- * of one node is not known, or the kernel has -1 for it, none is. */
+/* Finds the sockets of the nodes with CPUs, each by the first online CPU of the node. Where
+ * that of one node is not known, or the kernel has -1 for it, none is. */
 static cpubind_pci_status read_sockets(pci_reader *r)
 {
     cpubind_pci_facts *f = r->facts;

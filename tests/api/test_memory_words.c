@@ -1,4 +1,4 @@
-/* test_memory_words.c - what is said of memory that stays on other nodes: only what was found out
+/* test_memory_words.c - of memory that stays on other nodes only what was found out is said
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>

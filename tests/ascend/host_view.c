@@ -309,8 +309,8 @@ static int32_t is_failing(const host_view *v, const char *name)
 }
 
 /* Whether an input may be absent in one view alone: a folder or a file that a container may not
- * have. Each PCI function has its attributes, the driver its class, each process /dev, and npu-smi
- * is there with all of its commands or not at all. */
+ * have. Each PCI function has its attributes, the driver its class, each process /dev, and
+ * npu-smi is there with all of its commands or not at all. */
 static int32_t can_be_absent(const char *name)
 {
     const char *rest = after(name, "sys/bus/pci/devices/");

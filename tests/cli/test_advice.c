@@ -318,7 +318,7 @@ static const struct {
      "$C plan --root $D/rules --rules near"},
     {"--rules reference or --rules near", "$C plan --root $D/rules",
      "$C plan --root $D/rules --rules reference"},
-    {"say it with --visible LIST, by logic ids", "$C plan --root $D/physical",
+    {"it with --visible LIST, by logic ids", "$C plan --root $D/physical",
      "$C plan --root $D/physical --visible 0,1"},
     {"leave out --running", "$C plan --root fixtures/hosts/idle-a2 --running",
      "$C plan --root fixtures/hosts/idle-a2"},

@@ -133,8 +133,8 @@ static void check_json(const char *root, json_t *expect)
     command_free(&r);
 }
 
-/* As text: a plan of NPUs or of other devices on stdout, or the tables of topo in 80 columns, or nothing there and one line
- * on stderr. */
+/* As text: a plan of NPUs or of other devices on stdout, or the tables of topo in 80 columns,
+ * or nothing there and one line on stderr. */
 static void check_text(const char *root, const json_t *expect)
 {
     const json_t *args = json_object_get(expect, "args");

@@ -322,8 +322,8 @@ static void check_moved(const near_host *h, const run *r, const run *free_plan)
     }
 }
 
-/* N5, N6: of the nearest node first; no core more than the floor asks for, and displaced devices
- * evenly. */
+/* N5, N6: of the nearest node first; no core more than the floor asks for, and displaced
+ * devices evenly. */
 static void check_idle_cores(const near_host *h, const near_model *m, const run *r,
                              const core_state *s)
 {
@@ -721,7 +721,8 @@ static void expect_roles(const near_host *h, const near_model *m, int32_t d,
     qsort(out + n + n_acl, (size_t)n_release, sizeof *out, by_value);
 }
 
-/* The spans tile out_cpu, each role has its number of CPUs, or those of its cores too, inside a role ids ascend. */
+/* The spans tile out_cpu, each role has its number of CPUs, or those of its cores too, inside a
+ * role ids ascend. */
 static void check_spans(const near_host *h, const placed *x)
 {
     int32_t at = 0;

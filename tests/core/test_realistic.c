@@ -3,11 +3,11 @@
  *
  * One to four sockets of one, two or four nodes, up to 640 CPUs, with and without siblings;
  * devices at nodes or sockets; cpusets as container managers cut them, with gaps too. On all of
- * them: no core is split, the interrupts of a device are on its home, and the smallest pool is at
- * most two cores below the best that its rule allows.
+ * them: no core is split, the interrupts of a device are on its home, and the smallest pool is
+ * at most two cores below the best that its rule allows.
  *
- * CPUBIND_TEST_HOSTS sets the number of hosts (default 4,000), CPUBIND_SEED the first. A failure
- * prints the seed of its host.
+ * CPUBIND_TEST_HOSTS sets the number of hosts (default 4,000), CPUBIND_SEED the first. A
+ * failure prints the seed of its host.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,8 +60,8 @@ static int32_t core_of_cpu(const shape *s, int32_t cpu)
     return s->is_halves ? cpu % (s->n_node * s->n_core) : cpu / s->n_thread;
 }
 
-/* Whether a cpuset has a CPU: all; without some nodes; a run of cores; cores with gaps; CPUs with
- * gaps; one thread of each core. `pick` is drawn once. */
+/* Whether a cpuset has a CPU: all; without some nodes; a run of cores; cores with gaps; CPUs
+ * with gaps; one thread of each core. `pick` is drawn once. */
 static int32_t is_allowed(uint64_t *state, const shape *s, int32_t kind, int32_t pick,
                           int32_t cpu)
 {
@@ -249,7 +249,8 @@ static int32_t can_all_have(const near_host *h, const near_model *m, int32_t siz
 
 /* == The laws =============================================================== */
 
-/* Whether whole cores of its home are enough for the interrupts of all devices that share it. */
+/* Whether whole cores of its home are enough for the interrupts of all devices that share it.
+ * */
 static int32_t is_home_enough(const near_host *h, const near_model *m, int32_t d)
 {
     int32_t n_device = 0;

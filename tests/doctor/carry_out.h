@@ -179,7 +179,8 @@ static inline void carry_memory(const char *folder, int pid, int shared, int nod
 /* == Programs =============================================================== */
 
 /* cpubind apply --all --exclude LIST: the worker of NPU n is process 61000 + n. Without
- * --exclude the workers stay on the pools that they have. cpubind restore --all: the records go. */
+ * --exclude the workers stay on the pools that they have. cpubind restore --all: the records
+ * go. */
 static inline void carry_all(const char *folder, const called *c)
 {
     const char *excluded = carry_value(c, "--exclude");

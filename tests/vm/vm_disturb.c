@@ -9,10 +9,10 @@
  * drivers of all NPUs in another order. In between it looks at every thread and interrupt, from
  * the kernel alone. A thread belongs to those of its CPUs that are online and in its cpuset;
  * one without any, to those of main. Half of the moments come after a random part of two
- * periods, whatever is elsewhere then; the others as soon as all is where it belongs. Exits with
- * 1 if anything stays elsewhere, at the end too, when all is as at the beginning: for a minute,
- * since the machine may be slow. The clock stands while it does not run. Prints how long
- * something was elsewhere at most. Must not write a mask.
+ * periods, whatever is elsewhere then; the others as soon as all is where it belongs. Exits
+ * with 1 if anything stays elsewhere, at the end too, when all is as at the beginning: for a
+ * minute, since the machine may be slow. The clock stands while it does not run. Prints how
+ * long something was elsewhere at most. Must not write a mask.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -231,7 +231,8 @@ static long now(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Interrupts are looked at in each fourth round, since they cost more, or in each `whole` one. */
+/* Interrupts are looked at in each fourth round, since they cost more, or in each `whole` one.
+ * */
 static void look(int whole)
 {
     static long last;

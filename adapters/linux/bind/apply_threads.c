@@ -113,8 +113,8 @@ static int is_online_itself(cpubind_binding *b, int32_t cpu)
     return is;
 }
 
-/* Reads which CPUs are online. A file that lacks CPUs of the goal which say that they are online
- * is not the kernel's (lxcfs makes such ones), and tells nothing. */
+/* Reads which CPUs are online. A file that lacks CPUs of the goal which say that they are
+ * online is not the kernel's (lxcfs makes such ones), and tells nothing. */
 static void read_online(cpubind_binding *b)
 {
     const cpubind_cpu_sets *sets = &b->record.sets;

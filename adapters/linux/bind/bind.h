@@ -27,8 +27,9 @@
  *     in passing of another user or of SCHED_DEADLINE, memory that the kernel does not move) is
  *     skipped,
  *     named in the report, and does not stop the rest; is_strict makes that a failure of the
- *     call. Memory comes last: moving it cannot be undone. With is_strict, where it may make the
- *     call fail, it comes before what is of the host, whose lock nobody waits for meanwhile.
+ *     call. Memory comes last: moving it cannot be undone. With is_strict, where it may make
+ *     the call fail, it comes before what is of the host, whose lock nobody waits for
+ *     meanwhile.
  * THREADS  All threads of the process, listed again until two listings find none new. A thread
  *     that ends meanwhile is no error. CPUs are read back. A thread whose CPUs are partly
  *     offline, or outside of its cpuset, is on the others; without any other it shares those
@@ -262,7 +263,7 @@ typedef struct cpubind_report {
     int32_t memory_node;               /* the node that memory belongs on; -1: none */
     int32_t has_memory;                /* `memory` is filled */
     int64_t memory_left;               /* verify, of the goal on record: bytes of own memory
-                                          that apply has left on other nodes, and said; else 0 */
+                                          that apply has left on other nodes; else 0 */
     cpubind_memory_stay left_why;      /* why most of them were left */
     int32_t place_error;               /* errno: the usual folder cannot name the record of
                                           options.record_path; 0: it does */
@@ -279,8 +280,8 @@ typedef struct cpubind_report {
                                    is, before == after. The last member, and a long one */
 } cpubind_report;
 
-/* Whether own memory has drifted: more than a tenth of it is on other nodes, what apply has left
- * there not counted. */
+/* Whether own memory has drifted: more than a tenth of it is on other nodes, what apply has
+ * left there not counted. */
 int cpubind_bind_memory_is_wrong(const cpubind_report *report);
 
 /* == The calls ============================================================== */
@@ -349,8 +350,8 @@ const char *cpubind_bind_pci(const cpubind_binding *binding);
 void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
                              char out[CPUBIND_RECORD_PATH_SIZE]);
 
-/* The word of the rules of the plan that the process is bound by; "": not known. Valid until the
- * next call. */
+/* The word of the rules of the plan that the process is bound by; "": not known. Valid until
+ * the next call. */
 #define CPUBIND_RULES_SIZE 16
 const char *cpubind_bind_rules(const cpubind_binding *binding);
 

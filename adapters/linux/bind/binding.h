@@ -4,7 +4,8 @@
  * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
  * bind.h return a status: cpubind_record_status for a fault of the record, cpubind_status_of
  * for one of a step. Calls go one way: apply.c, watch.c, verify.c, then apply_host.c, then
- * the other apply_*.c, then restore.c, then placement.c and binding.c, and all of them use record.h.
+ * the other apply_*.c, then restore.c, then placement.c and binding.c, and all of them use
+ * record.h.
  *
  * TERMS
  *   record      the file, and the struct of the same content, of all that was changed for one
@@ -457,8 +458,8 @@ void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
  *   in      mode MAKE: for apply and a watch; WRITE: for restore, which makes no folder; READ:
  *           without a lock. Without a folder, nothing is open but for MAKE
  *   out     report.is_host_busy, host_holder: after EWOULDBLOCK
- *   errors  CPUBIND_HOST_LOCK, EWOULDBLOCK: it is in use; "host.record": EILSEQ: the file makes no sense, as
- *           cpubind_record_open; ENOMEM, "memory" */
+ *   errors  CPUBIND_HOST_LOCK, EWOULDBLOCK: it is in use; "host.record": EILSEQ: the file makes
+ *           no sense, as cpubind_record_open; ENOMEM, "memory" */
 cpubind_linux_fault cpubind_shared_open(cpubind_binding *b, cpubind_record_mode mode);
 
 /* Whether a fault says that the record of the host is in use. */

@@ -29,13 +29,13 @@
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * process, before, main and sum are there once; boot, namespace, widest, npu, pci, rules, memory,
- * left and uvb at most once; the others any number of times. Numbers are decimal without leading
- * zeros, a LIST is as the kernel writes one ("0-3,8"), HEX is 8 lower-case digits. In a NAME or
- * PATTERN each byte that is not '!' to '~', and each '%', is %xx with two lower-case digits. So
- * there is one text for a record, and each other text is refused: cut, reordered, doubled or
- * edited ones too. A "{" begins the records of cpubind 0.1, which were JSON; they are refused
- * as "older".
+ * process, before, main and sum are there once; boot, namespace, widest, npu, pci, rules,
+ * memory, left and uvb at most once; the others any number of times. Numbers are decimal
+ * without leading zeros, a LIST is as the kernel writes one ("0-3,8"), HEX is 8 lower-case
+ * digits. In a NAME or PATTERN each byte that is not '!' to '~', and each '%', is %xx with two
+ * lower-case digits. So there is one text for a record, and each other text is refused: cut,
+ * reordered, doubled or edited ones too. A "{" begins the records of cpubind 0.1, which were
+ * JSON; they are refused as "older".
  */
 #include "../../text/pci_address.h"
 #include "../kernel/irq.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux. flock(2) says no more than that a lock is held, so whoever waits
- * for it asks again and again, and gets it by chance. Here each who waits has a place: a lock of
- * one byte of the same file (fcntl(2), "open file description locks"), behind all others. The
- * kernel gives a place back when its file is closed or its process is killed.
+ * for it asks again and again, and gets it by chance. Here each who waits has a place: a lock
+ * of one byte of the same file (fcntl(2), "open file description locks"), behind all others.
+ * The kernel gives a place back when its file is closed or its process is killed.
  *
  * The queue is for fairness alone. flock(2) still decides who has the lock: a cpubind without a
  * place, of another version or on a kernel without such locks, is kept out as before.
