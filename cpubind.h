@@ -3379,6 +3379,7 @@ CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
 {
     cpubind_priv_planner *p = near->p;
     cpubind_priv_spare last;
+    int32_t is_enough; /* free CPUs, for all minimums */
     last.node = CPUBIND_PRIV_NONE;
     last.at = 0;
     last.span.count = 0;
@@ -3386,7 +3387,8 @@ CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
     for (int32_t node = 0; node < near->host->n_node; node++)
         near->node_at[node] = near->node_core_row[node];
     cpubind_priv_fill(near->node_is_open, near->host->n_node, 1);
-    if (cpubind_priv_count_up_to(near, p->need) <= cpubind_priv_count_free(near))
+    is_enough = cpubind_priv_count_up_to(near, p->need) <= cpubind_priv_count_free(near);
+    if (is_enough)
         cpubind_priv_share_free(near, &last);
     for (int32_t stage = 0; stage < CPUBIND_PRIV_STAGES; stage++) {
         int32_t n = 0;
@@ -3401,7 +3403,7 @@ CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
              i++)
             cpubind_priv_serve(near, near->lack[i] % CPUBIND_MAX_DEVICES, p->need,
                                (cpubind_priv_stage)stage, &last);
-        if (stage == (int32_t)CPUBIND_PRIV_TAKE_FREE)
+        if (stage == (int32_t)CPUBIND_PRIV_TAKE_FREE && !is_enough)
             cpubind_priv_share_free(near, &last);
         if (!cpubind_priv_is_lacking(p))
             return;

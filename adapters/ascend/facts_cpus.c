@@ -20,17 +20,15 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t l
 
 /* == Whose CPUs ============================================================= */
 
-#define DRA_PREFIX "DRA_CPUSET_"
-
 /* Whether the environment has a variable that the CPU driver of Kubernetes sets for a container
  * with CPUs of its own. */
 static int has_own_cpus(cpubind_input env)
 {
-    const size_t n = sizeof DRA_PREFIX - 1;
+    const size_t n = sizeof CPUBIND_ENV_PREFIX - 1;
     cpubind_slice line;
     int32_t at = 0;
     while (facts_next_name(env, &at, &line))
-        if ((size_t)line.len > n && memcmp(env.data + line.at, DRA_PREFIX, n) == 0 &&
+        if ((size_t)line.len > n && memcmp(env.data + line.at, CPUBIND_ENV_PREFIX, n) == 0 &&
             memchr(env.data + line.at, '=', (size_t)line.len))
             return 1;
     return 0;
@@ -205,7 +203,7 @@ static int compare_marked(const uint8_t *is_own, const int32_t *cpu, int32_t n, 
 static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
 {
     cpubind_facts *f = r->facts;
-    const size_t n = sizeof DRA_PREFIX - 1;
+    const size_t n = sizeof CPUBIND_ENV_PREFIX - 1;
     uint8_t *is_own = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
     int32_t at = 0, place = -1, n_own = 0;
     int is_whole;
@@ -218,7 +216,7 @@ static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
     while (code == CPUBIND_PROBLEM_NONE && facts_is_present(env) &&
            facts_next_name(env, &at, &line)) {
         const char *text = env.data + line.at, *equals;
-        if ((size_t)line.len <= n || memcmp(text, DRA_PREFIX, n) != 0)
+        if ((size_t)line.len <= n || memcmp(text, CPUBIND_ENV_PREFIX, n) != 0)
             continue;
         equals = (const char *)memchr(text, '=', (size_t)line.len);
         if (!equals || equals + 1 == text + line.len)
