@@ -573,6 +573,9 @@ void api_close_bound(api_bound *bound);
 /* "thread"; static storage. */
 const char *api_kind_word(cpubind_item_kind kind);
 
+/* Appends that threads are born faster than they are looked at. */
+void api_explain_births(int32_t pid, api_text *to);
+
 /* Appends why pages stay on other nodes: "the move was interrupted". */
 void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay stay,
                       api_text *to);

@@ -104,9 +104,21 @@ static int explain_refuser(const char *what, api_text *to)
     return 1;
 }
 
+void api_explain_births(int32_t pid, api_text *to)
+{
+    api_add(to,
+            "threads of process %d are born faster than they are looked at: those that were "
+            "seen are where they belong, others may not be, and the record stays",
+            (int)pid);
+}
+
 static void explain_thread(const cpubind_item *item, api_text *to)
 {
     const int is_own = item->kind == CPUBIND_ITEM_THREAD;
+    if (item->id == 0 && strcmp(item->what, CPUBIND_BIRTHS) == 0) {
+        api_explain_births((int)item->pid, to);
+        return;
+    }
     if (item->id == 0) { /* a step of a watch */
         api_add(to, "cannot %s process %d: %s", item->what, (int)item->pid,
                 strerror(item->error));
@@ -661,7 +673,9 @@ static void explain_refused(const api_bound *bound, const cpubind_linux_fault *f
                             api_text *why)
 {
     const cpubind_item *item = failed_item(bound);
-    if (item && item->kind == CPUBIND_ITEM_THREAD)
+    if (strcmp(fault->what, CPUBIND_BIRTHS) == 0)
+        api_explain_births(bound->pid, why);
+    else if (item && item->kind == CPUBIND_ITEM_THREAD)
         explain_thread_refused(bound, item, fault, why);
     else if (strncmp(fault->what, "host.record", 11) == 0)
         explain_host_record(cpubind_bind_report(bound->binding), fault, why);
@@ -866,6 +880,11 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
     case CPUBIND_LINUX_ERR_DAMAGED:
         explain_damage(options, bound, fault, why);
         return API_UNREADABLE;
+    case CPUBIND_LINUX_ERR_BIRTHS:
+        api_explain_births(bound->pid, why);
+        api_add(why, "; try again when it is less busy: cpubind restore --pid %d",
+                (int)bound->pid);
+        return API_REFUSED;
     case CPUBIND_LINUX_ERR_REFUSED:
     case CPUBIND_LINUX_ERR_UNDONE:
         explain_outcome(options, bound, status, fault, why);

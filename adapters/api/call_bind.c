@@ -31,7 +31,8 @@ static void explain(const cpb_binding *b, cpubind_linux_status status,
         {CPUBIND_LINUX_ERR_GONE, "gone"},     {CPUBIND_LINUX_ERR_BUSY, "busy"},
         {CPUBIND_LINUX_ERR_EXISTS, "bound"},  {CPUBIND_LINUX_ERR_NOT_FORCED, "not_forced"},
         {CPUBIND_LINUX_ERR_STATE, "state"},   {CPUBIND_LINUX_ERR_DAMAGED, "damaged"},
-        {CPUBIND_LINUX_ERR_UNDONE, "undone"}, {CPUBIND_LINUX_ERR_MEMORY, "no_memory"}};
+        {CPUBIND_LINUX_ERR_UNDONE, "undone"}, {CPUBIND_LINUX_ERR_MEMORY, "no_memory"},
+        {CPUBIND_LINUX_ERR_BIRTHS, "births"}};
     api_text why = {"", 0};
     const int exit_status =
         api_explain_bind(&b->options.options, &b->bound, status, fault, &why);

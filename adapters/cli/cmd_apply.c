@@ -127,9 +127,11 @@ static int apply(api_options *options, api_bound *bound, cli_run_place *place)
         (void)cpubind_bind_watch(bound->binding, NULL); /* a failure is in the report */
     if (status == API_DONE)
         status = print_outcome(options, bound, place);
-    if (status != API_DONE || options->watch_ms == 0 || bound->is_stopped)
-        return status;
-    return watch(options, bound);
+    if (status == API_DONE && options->watch_ms > 0 && !bound->is_stopped)
+        return watch(options, bound);
+    /* A watch sees what is born later. */
+    return status == API_DONE && cpubind_bind_report(bound->binding)->is_outrun ? API_REFUSED
+                                                                                : status;
 }
 
 int cli_apply(int argc, char **argv)

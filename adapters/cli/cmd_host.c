@@ -75,7 +75,10 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
     case CPUBIND_HOST_FAILED:
         break;
     default:
-        return API_DONE;
+        if (!row->report || !row->report->is_outrun)
+            return API_DONE;
+        api_explain_births(row->pid, to);
+        return API_REFUSED;
     }
     if (row->pool_status != CPUBIND_OK && row->problem.code != CPUBIND_PROBLEM_NONE)
         return explain_pool(row, to);

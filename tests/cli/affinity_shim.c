@@ -10,6 +10,7 @@
  *
  *   CPUBIND_SHIM_CPUS=N        so many CPUs
  *   CPUBIND_SHIM_CPUSET=LIST   the CPUs that a cpuset leaves to every thread
+ *   CPUBIND_SHIM_BIRTHS=PID    each thread but PID has ended before its CPUs are read
  *   CPUBIND_SHIM_MACHINE=NAME  what uname(2) says the machine is
  */
 #define _GNU_SOURCE
@@ -149,8 +150,13 @@ static long get(long tid, size_t size, unsigned long *out)
     const size_t bytes = (cpus() + WORD_BITS - 1) / WORD_BITS * sizeof(unsigned long);
     mask m;
     FILE *file;
+    const char *births = getenv("CPUBIND_SHIM_BIRTHS");
     if (real()(SYS_sched_getaffinity, tid, size, out) < 0)
         return -1;
+    if (births && tid != (pid_t)strtol(births, NULL, 10)) {
+        errno = ESRCH;
+        return -1;
+    }
     if (size < bytes) {
         errno = EINVAL;
         return -1;

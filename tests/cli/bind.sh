@@ -468,6 +468,18 @@ verifies_without_a_record() {
         says 0 "as it should be" verify $host --memory none --npu 0 && [ ! -e "$state" ]
 }
 
+# To the command, each thread but the first ends before it is looked at.
+births_are_said() {
+    CPUBIND_SHIM_BIRTHS=$worker
+    export CPUBIND_SHIM_BIRTHS
+    says 1 "threads of process $worker are born faster than they are looked at" apply --npu 0 &&
+        says 1 "try again when it is less busy: cpubind restore --pid $worker" \
+            restore && [ -e "$state" ]
+    said=$?
+    unset CPUBIND_SHIM_BIRTHS
+    [ $said -eq 0 ] && says 0 "put back" restore && [ ! -e "$state" ]
+}
+
 restores() {
     echo 0-63 >"$CPUBIND_SHIM/$(threads_named other)"
     apply --npu 0 && is_on other 146-165 && says 0 "process $worker: put back" restore &&
@@ -1567,6 +1579,7 @@ check_worker "--watch ends with the process" watch_ends_with_the_process
 check_worker "verify prints drift and changes nothing" verifies other acl_thread
 check_worker "verify without a record" verifies_without_a_record acl_thread
 check_worker "restore moves threads to their former CPUs" restores other acl_thread
+check_worker "births that do not end are said, and the record stays" births_are_said other
 check_root "restore --all restores every process on record" restores_all acl_thread
 check_root "a process has one record, found without --state" one_record_for_a_process acl_thread
 check_worker "a record of another process is left alone" record_of_another_process

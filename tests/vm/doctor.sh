@@ -195,4 +195,7 @@ doctor() {
     echo 0 >/sys/devices/system/cpu/cpu63/online
     check "an offline CPU is found" finds offline
     check "offline: the printed command mends" found_and_mended offline
+    check "--restore at the end" examine 0 --restore
+    check "no record is left at the end" no_record_is_left
+    end_workers
 }

@@ -11,10 +11,6 @@
 
 #include "binding.h"
 
-/* Listings of a process that keeps creating threads. Threads that come later are created on the
- * CPUs of one that was moved. */
-#define MAX_LISTINGS 1000
-
 /* How often a thread is moved again that is somewhere else when its CPUs are read back: it, or
  * a tool of the runtime, moves it too. */
 #define MAX_MOVES 3
@@ -236,16 +232,16 @@ static cpubind_linux_fault report(cpubind_binding *b, const cpubind_misplaced *t
 }
 
 /* Looks at a thread. ESRCH, that it has ended, is for the caller to skip. */
-static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int32_t *n_new)
+static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid)
 {
     cpubind_misplaced t = {.tid = tid};
     cpubind_linux_fault why = cpubind_read_thread(b, tid, t.name, &t.is);
+    const int is_seen = !b->is_watching && is_known(b, tid);
     int is_left;
     if (why.error)
         return why;
     t.should = cpubind_set_of_name(&b->record, t.name);
     is_left = t.should == CPUBIND_CPUSET_NONE;
-    *n_new += !is_known(b, tid);
     if (!is_known(b, tid) ||
         (!is_left && !cpubind_record_find_thread(b->record.thread, b->record.n_thread, tid)))
         why = add_known(b, tid, t.is, is_left);
@@ -253,6 +249,8 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid, int32_t *n_n
         return why;
     if (b->is_watching)
         cpubind_watched_add(b, tid, t.should);
+    if (is_seen && (is_left || t.is == cpubind_best_set(b, t.is, t.should)))
+        return cpubind_no_fault;
     if (is_left)
         return report(b, &t, CPUBIND_ITEM_LEFT, cpubind_no_fault);
     if (t.is == t.should)
@@ -424,16 +422,21 @@ static void drop_ended(cpubind_binding *b)
 }
 
 /* Looks at the threads of the last listing; records those that are misplaced, then moves
- * them. */
-static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_new)
+ * them. Apply skips those that the listing before it had: a number that was missing in one may
+ * be that of another thread.
+ *   out     *n_ended: threads that have ended before they were looked at */
+static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_ended)
 {
     cpubind_linux_fault why;
     b->n_misplaced = 0;
-    for (int32_t i = 0; i < b->tids.n; i++) {
+    *n_ended = 0;
+    /* The youngest first: it may not live long. */
+    for (int32_t i = b->tids.n - 1; i >= 0; i--) {
         const int32_t tid = b->tids.id[i];
-        if (!b->is_watching && is_known(b, tid))
+        if (!b->is_watching && cpubind_ids_has(&b->tids_before, tid) && is_known(b, tid))
             continue;
-        why = look_at(b, tid, n_new);
+        why = look_at(b, tid);
+        *n_ended += why.error == ESRCH;
         if (why.error && why.error != ESRCH && b->is_watching) {
             const cpubind_misplaced t = {.tid = tid, .is = -1, .should = -1};
             why = report(b, &t, CPUBIND_ITEM_SKIPPED, why);
@@ -501,38 +504,38 @@ static int is_only_thread(const cpubind_binding *b, int64_t n_counted)
     return b->options.pid == (int32_t)getpid() && n_counted == 1 && b->tids.n == 1;
 }
 
-static int are_all_known(const cpubind_binding *b)
+/* Says that threads are born faster than they are looked at: those that were seen are where
+ * they belong. */
+static cpubind_linux_fault report_births(cpubind_binding *b)
 {
-    for (int32_t i = 0; i < b->tids.n; i++)
-        if (!is_known(b, b->tids.id[i]))
-            return 0;
-    return 1;
+    const cpubind_subject process = {CPUBIND_ITEM_THREAD, b->options.pid,     0, "",
+                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    b->report.is_outrun = 1;
+    return cpubind_report_why(b, &process, CPUBIND_ITEM_SKIPPED,
+                              cpubind_fault_of(EAGAIN, CPUBIND_BIRTHS));
 }
 
-/* A listing may miss a thread next to one that ends, so two listings in a row must find none
- * that is new. One is enough when it has as many threads as the kernel counted before it, all
- * of them known: no other thread was there then, and later ones are born where these are. */
 cpubind_linux_fault cpubind_place_threads(cpubind_binding *b)
 {
-    int n_quiet = 0;
+    cpubind_births births = {.b = b};
+    cpubind_linux_fault why;
+    int32_t n_ended = 0;
     b->n_misplaced = 0;
-    for (int i = 0; i < MAX_LISTINGS && n_quiet < 2; i++) {
-        int32_t n_new = 0;
-        const int64_t n_counted = cpubind_count_threads(b);
-        cpubind_linux_fault why = cpubind_list_threads(b);
+    do {
+        why = cpubind_births_list(&births);
         put_back_strangers(b);
         if (!why.error)
-            why = place_listed(b, &n_new);
-        if (why.error)
-            return why;
-        if (is_only_thread(b, n_counted))
-            break;
-        if (n_new > 0)
-            n_quiet = 0;
-        else
-            n_quiet += n_counted == b->tids.n && are_all_known(b) ? 2 : 1;
-    }
-    return check_are_placed(b);
+            why = place_listed(b, &n_ended);
+        /* A thread of a chain lives no longer than a write of the record takes. */
+        b->is_early = 1;
+    } while (!why.error && !is_only_thread(b, births.n_counted) &&
+             !cpubind_births_are_over(&births, b->n_misplaced + n_ended));
+    b->is_early = 0;
+    if (!why.error)
+        why = check_are_placed(b);
+    if (!why.error && b->is_dirty)
+        why = cpubind_write_record(b);
+    return !why.error && births.is_endless ? report_births(b) : why;
 }
 
 /* Lists the threads that a watch looks at into b->tids. After a failure the next call looks at
@@ -561,7 +564,7 @@ static cpubind_linux_fault list_watched(cpubind_binding *b, cpubind_look look)
 
 cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b, cpubind_look look)
 {
-    int32_t n_new = 0;
+    int32_t n_ended;
     cpubind_linux_fault why;
     if (look == CPUBIND_LOOK_ALL && cpubind_watched_are_all(b))
         look = CPUBIND_LOOK_KNOWN;
@@ -575,7 +578,7 @@ cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b, cpubind_look look)
         return cpubind_no_fault;
     }
     b->is_watching = 1;
-    (void)place_listed(b, &n_new);
+    (void)place_listed(b, &n_ended);
     b->is_watching = 0;
     if (b->n_misplaced > 0) {
         (void)cpubind_list_threads(b);

@@ -30,8 +30,10 @@
  *     call. Memory comes last: moving it cannot be undone. With is_strict, where it may make
  *     the call fail, it comes before what is of the host, whose lock nobody waits for
  *     meanwhile.
- * THREADS  All threads of the process, listed again until two listings find none new. A thread
- *     that ends meanwhile is no error. CPUs are read back. A thread whose CPUs are partly
+ * THREADS  All threads of the process, listed again until births are over: a listing has all
+ *     that the kernel counts and nothing new, after births three in a row. When they are not
+ *     over in three seconds, the report says is_outrun. A thread that ends meanwhile is no
+ *     error. CPUs are read back. A thread whose CPUs are partly
  *     offline, or outside of its cpuset, is on the others; without any other it shares those
  *     of main. The report says PART, and a watch gives the CPUs back when they return.
  * WATCH  Ends when the process ends, and for no other reason: what fails is reported once and
@@ -235,6 +237,9 @@ const char *cpubind_item_result_word(cpubind_item_result result);
 #define CPUBIND_REFUSED_BY_FILTER "filter"          /* of system calls: seccomp */
 #define CPUBIND_REFUSED_BY_MODULE "security module" /* SELinux, AppArmor or the like */
 
+/* `what` of an item of no thread: threads are born faster than they are looked at. */
+#define CPUBIND_BIRTHS "births"
+
 /* One thread or interrupt. */
 typedef struct cpubind_item {
     cpubind_item_kind kind;
@@ -276,6 +281,8 @@ typedef struct cpubind_report {
     char host_holder_state; /* its letter in /proc/<pid>/stat, 'T': stopped; 0: not known */
     int32_t is_alive;       /* the process lives, and is the one of the record */
     int32_t n_not_restored; /* after a failure: items that could not be put back */
+    int32_t is_outrun;      /* apply, restore: threads are born faster than they are looked at;
+                               those that were seen are right, and the record is kept */
     cpubind_memory_move memory; /* with has_memory alone. apply: the move; verify: where memory
                                    is, before == after. The last member, and a long one */
 } cpubind_report;
@@ -427,6 +434,7 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
  * stays where it is; with PREFER the calling process no longer prefers a node for new memory.
  * Without a record nothing is done.
  *   errors  ERR_UNDONE: report->n_not_restored items could not be put back; the record stays
+ *           ERR_BIRTHS: report->is_outrun; the record stays
  *           ERR_STATE; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault);
 

@@ -96,6 +96,39 @@ cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject
     return cpubind_no_fault;
 }
 
+int64_t cpubind_count_threads(const cpubind_binding *b)
+{
+    struct stat st;
+    return b->sys->fstat(b->task_dir_fd, &st) == 0 ? (int64_t)st.st_nlink - 2 : -1;
+}
+
+cpubind_linux_fault cpubind_births_list(cpubind_births *births)
+{
+    cpubind_binding *b = births->b;
+    const cpubind_ids last = b->tids_before;
+    if (births->n_look++ == 0) {
+        births->end_ms = cpubind_now_ms() + CPUBIND_BIRTHS_MS;
+        b->tids.n = 0;
+    }
+    b->tids_before = b->tids;
+    b->tids = last;
+    births->n_counted = cpubind_count_threads(b);
+    return cpubind_list_threads(b);
+}
+
+int cpubind_births_are_over(cpubind_births *births, int32_t n_news)
+{
+    const cpubind_binding *b = births->b;
+    const int n_wanted = births->n_counted < 0 ? 3 : births->has_births ? 2 : 1;
+    int is_quiet = n_news == 0 && births->n_counted <= b->tids.n;
+    for (int32_t i = 0; i < b->tids.n && is_quiet; i++)
+        is_quiet = cpubind_ids_has(&b->tids_before, b->tids.id[i]);
+    births->n_quiet = is_quiet ? births->n_quiet + 1 : 0;
+    births->has_births |= !is_quiet && births->n_look > 1;
+    births->is_endless = births->n_quiet < n_wanted && cpubind_now_ms() >= births->end_ms;
+    return births->is_endless || births->n_quiet >= n_wanted;
+}
+
 int cpubind_is_missing(int error)
 {
     switch (error) {
@@ -434,6 +467,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     cpubind_record_close(binding->file);
     cpubind_record_free(&binding->record);
     free(binding->tids.id);
+    free(binding->tids_before.id);
     free(binding->listed_irqs.id);
     free(binding->misplaced);
     free(binding->known);

@@ -126,6 +126,7 @@ struct cpubind_binding {
     int32_t online;   /* the online CPUs of the host in this call; NONE: not read, -2: not
                               known */
     cpubind_ids tids; /* of the last listing */
+    cpubind_ids tids_before; /* of the listing before it, in apply and restore */
     cpubind_misplaced *misplaced;
     int32_t n_misplaced, cap_misplaced;
     cpubind_record_thread *known; /* by ascending tid; `before`: before this call */
@@ -242,6 +243,36 @@ int cpubind_is_same_boot(const char *a, const char *b);
 
 /* == The binding (binding.c) ================================================ */
 
+/* The threads of the process as the kernel counts them in the links of its task folder, which
+ * has two of its own; -1: not known. */
+int64_t cpubind_count_threads(const cpubind_binding *b);
+
+/* Looks at all threads of a process, over and over, for apply and restore. A listing may miss a
+ * thread next to one that ends, and a chain of threads that start each other may escape look
+ * after look. A look is quiet when its listing has as many threads as the kernel counted before
+ * it, all of them were in the listing before, too, and none was elsewhere or had ended: then no
+ * other thread was there when they were counted, and later ones are born where these are. All
+ * zero but for `b` at first. */
+typedef struct cpubind_births {
+    cpubind_binding *b;
+    int64_t n_counted; /* before the last listing; -1: not known */
+    int64_t end_ms;
+    int n_look, n_quiet;
+    int has_births; /* after the first look */
+    int is_endless; /* births have not ended in CPUBIND_BIRTHS_MS */
+} cpubind_births;
+
+#define CPUBIND_BIRTHS_MS 3000
+
+/* Begins a look: lists the threads into b->tids, and has the listing before in b->tids_before.
+ *   errors  as cpubind_list_threads */
+cpubind_linux_fault cpubind_births_list(cpubind_births *births);
+
+/* Ends a look. Returns whether no other one is needed: it was quiet, after births the second one
+ * in a row; or births are endless.
+ *   in      n_news: threads of the listing that were elsewhere, or had ended */
+int cpubind_births_are_over(cpubind_births *births, int32_t n_news);
+
 /* Whether a record file is there. */
 static inline int cpubind_is_recorded(const cpubind_binding *b)
 {
@@ -339,8 +370,8 @@ cpubind_linux_fault cpubind_read_before(cpubind_binding *b);
 cpubind_linux_fault cpubind_name_refuser(cpubind_binding *b, int32_t tid,
                                          cpubind_linux_fault why);
 
-/* For apply: lists the threads until two listings in a row have none that is new, or one has
- * as many as the kernel counts; records, moves and reports each.
+/* For apply: records, moves and reports each thread, until births are over; says that they do
+ * not end.
  *   errors  ESRCH: the process has ended; why the main thread, a thread that a rule names, or
  *           all threads could not be moved, with is_strict why one could not; a transient
  *           error */
@@ -368,10 +399,6 @@ cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
 
 /* Notes that a thread was looked at, and the set it belongs on. */
 void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should);
-
-/* The threads of the process as the kernel counts them in the links of its task folder, which
- * has two of its own; -1: not known. */
-int64_t cpubind_count_threads(const cpubind_binding *b);
 
 /* Drops the threads that are not in the listing of all threads. */
 void cpubind_watched_note_listing(cpubind_binding *b);
@@ -441,8 +468,9 @@ cpubind_linux_fault cpubind_write_irq(cpubind_binding *b, const cpubind_irq_id *
 /* Puts each thread on the set that `before` has for it, if it still is where cpubind put it.
  * Threads that `before` does not have were created since: those on a placed set go to the set
  * `home`. The set record.widest stands for the widest mask that the kernel gives; a thread gets
- * that one, too, when its cpuset gives none of its CPUs any more. Repeats until two listings in
- * a row have nothing to do. Adds an item for each thread that was moved, was left, or could not
+ * that one, too, when its cpuset gives none of its CPUs any more. Repeats until births are
+ * over; that they do not end counts as one more that could not be moved, CPUBIND_BIRTHS. Adds an
+ * item for each thread that was moved, was left, or could not
  * be moved (report->n_not_restored counts those). */
 void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,
                               int32_t n, int32_t home);

@@ -8,14 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../kernel/memory.h"
 #include "../kernel/process.h"
 #include "binding.h"
-
-/* Listings of a process that keeps creating threads. */
-#define MAX_LISTINGS 1000
 
 void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
                              cpubind_linux_fault why, cpubind_item_result if_not)
@@ -65,8 +63,8 @@ static cpubind_linux_fault give_back(cpubind_binding *b, int32_t tid, int32_t se
     return why.error == EINVAL ? cpubind_task_widen(b->sys, tid) : why;
 }
 
-/* Puts one thread back. Returns 1 if that changed its CPUs: a thread that has ended, or that a
- * cpuset keeps where it is, needs no other listing. */
+/* Puts one thread back. Returns 1 if that changed its CPUs, or it had ended: a thread that a
+ * cpuset keeps where it is needs no other look. */
 static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record_thread *record,
                            int32_t home)
 {
@@ -89,12 +87,12 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     if (!why.error && !cpubind_is_task(b->sys, b->task_dir_fd, tid)) {
         /* It had ended, and another process has its number. */
         (void)cpubind_task_move(b->sys, tid, &sets->set[is]);
-        return 0;
+        return 1;
     }
     if (!why.error)
         why = cpubind_task_cpus(b->sys, tid, sets, &now);
     if (why.error == ESRCH || (!why.error && now == is))
-        return 0;
+        return why.error == ESRCH;
     (void)cpubind_task_name(b->sys, b->task_dir_fd, tid, name);
     why = cpubind_name_refuser(b, tid, why);
     cpubind_report_put_back(b, &subject, why, CPUBIND_ITEM_FAILED);
@@ -108,22 +106,28 @@ void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *b
                                      b->options.pid,      "",
                                      CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
     const int32_t n_failed = b->report.n_not_restored;
-    int n_quiet = 0;
-    for (int i = 0; i < MAX_LISTINGS && n_quiet < 2; i++) {
-        int n_moved = 0;
-        const cpubind_linux_fault why = cpubind_list_threads(b);
+    cpubind_births births = {.b = b};
+    int32_t n_news;
+    do {
+        const cpubind_linux_fault why = cpubind_births_list(&births);
         if (why.error == ESRCH)
             return;
         if (why.error) {
             cpubind_report_put_back(b, &process, why, CPUBIND_ITEM_FAILED);
             return;
         }
-        for (int32_t k = 0; k < b->tids.n; k++)
-            n_moved += put_back_thread(
+        n_news = 0;
+        /* The youngest first: it may not live long. */
+        for (int32_t k = b->tids.n - 1; k >= 0; k--)
+            n_news += put_back_thread(
                 b, b->tids.id[k], cpubind_record_find_thread(before, n, b->tids.id[k]), home);
         if (b->report.n_not_restored > n_failed)
             return;
-        n_quiet = n_moved == 0 ? n_quiet + 1 : 0;
+    } while (!cpubind_births_are_over(&births, n_news));
+    if (births.is_endless) {
+        b->report.is_outrun = 1;
+        if (b->report.n_not_restored++ == 0)
+            b->first_failure = cpubind_fault_of(EAGAIN, CPUBIND_BIRTHS);
     }
 }
 
@@ -175,7 +179,10 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         (void)cpubind_memory_prefer_none(&b->root);
     b->phase = CPUBIND_PHASE_OUTDATED;
     if (b->report.n_not_restored > 0)
-        return cpubind_linux_end(CPUBIND_LINUX_ERR_UNDONE, b->first_failure, fault);
+        return cpubind_linux_end(strcmp(b->first_failure.what, CPUBIND_BIRTHS) == 0
+                                     ? CPUBIND_LINUX_ERR_BIRTHS
+                                     : CPUBIND_LINUX_ERR_UNDONE,
+                                 b->first_failure, fault);
     why = cpubind_remove_record(b);
     if (!why.error)
         b->phase = CPUBIND_PHASE_DROPPED;

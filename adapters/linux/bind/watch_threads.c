@@ -93,12 +93,6 @@ void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should)
     all[at].should = should;
 }
 
-int64_t cpubind_count_threads(const cpubind_binding *b)
-{
-    struct stat st;
-    return b->sys->fstat(b->task_dir_fd, &st) == 0 ? (int64_t)st.st_nlink - 2 : -1;
-}
-
 void cpubind_watched_note_listing(cpubind_binding *b)
 {
     int32_t n = 0;
