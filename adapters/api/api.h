@@ -332,11 +332,13 @@ typedef struct api_host {
     void *other;
     void (*close_other)(void *other);
     cpubind_source source;
+    struct api_outer *outer; /* of a live host: the process is inside of a binding; or NULL */
 } api_host;
 
-/* Opens this host as process `pid` sees it; 0 for this process. is_alone: npu-smi runs here,
- * and no output that another process has read is taken. Returns the status, with the reason in
- * *why. */
+/* Opens this host as process `pid` sees it; 0 for this process. Its allowed CPUs are those
+ * before the bindings that it is inside of. is_alone: npu-smi runs here, no output that another
+ * process has read is taken, and the CPUs are those that it has. Returns the status, with the
+ * reason in *why. */
 int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why);
 void api_close_host(api_host *host);
 
@@ -345,9 +347,10 @@ typedef struct api_planned {
     cpubind_problem_code code;
     cpubind_facts facts;
     cpubind_problem problem;
-    cpubind_ascend_plan plan; /* when there is no problem */
-    int has_facts;            /* all facts are known; the plan may be refused */
-    cpubind_arena arena;      /* memory of facts and plan; reused by the next api_make */
+    cpubind_ascend_plan plan;      /* when there is no problem */
+    int has_facts;                 /* all facts are known; the plan may be refused */
+    cpubind_arena arena;           /* memory of facts and plan; reused by the next api_make */
+    const struct api_outer *outer; /* of the host, whose it is: what it warns of; or NULL */
 } api_planned;
 
 void api_make(const cpubind_source *source, const cpubind_request *request, api_planned *out);
@@ -622,6 +625,7 @@ void api_keep_warning(cpubind_warning warning, api_planned *planned);
 
 /* All warnings of a plan. */
 void api_warn_plan(const api_planned *planned, api_hear *hear, void *ctx);
+void api_warn_outer(const struct api_outer *outer, api_hear *hear, void *ctx);
 
 /* The warnings of the plan and of the outcome as an array of {"code", "text"}. */
 void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bound,

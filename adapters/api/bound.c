@@ -99,12 +99,12 @@ static int choose_allowed(api_options *options, const api_bound *bound, int is_o
     const cpubind_cpus before = cpubind_bind_allowed(bound->binding);
     if (options->request.allowed)
         return API_DONE;
-    if (before.n > 0) {
+    if (before.n > 0 && !bound->live.outer) {
         options->request.allowed = before.cpu;
         options->request.n_allowed = before.n;
         return API_DONE;
     }
-    options->has_no_record = options->command != API_RUN;
+    options->has_no_record = before.n == 0 && options->command != API_RUN;
     return is_other_host ? read_allowed(options, bound, why) : API_DONE;
 }
 

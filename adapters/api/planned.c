@@ -3,16 +3,85 @@
  *
  * Decides nothing: the facts and the plan are made in adapters/ascend.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../linux/bind/bind.h"
 #include "../linux/source/host_source.h"
 #include "api.h"
+#include "device_bound.h"
 
 #define FIRST_ARENA ((size_t)4 << 20)
 /* Without the facts: enough for 640 CPUs and 16 NPUs, whose plan is made once then. */
 #define FIRST_ARENA_OF_PLAN ((size_t)256 << 10)
 #define LAST_ARENA          ((size_t)1 << 30)
+
+/* == This host =============================================================== */
+
+/* A live host whose process is inside of a binding: its own status says other CPUs. */
+struct api_outer {
+    cpubind_outer found;
+    cpubind_source live;
+    api_process_view view;
+};
+
+static void free_outer(struct api_outer *o)
+{
+    if (o) {
+        free(o->found.cpu);
+        free(o->view.status);
+    }
+    free(o);
+}
+
+/* Lets a live host show the CPUs that its process had before the bindings around it. */
+static int step_outside(int32_t pid, api_host *host)
+{
+    struct api_outer *o = (struct api_outer *)calloc(1, sizeof *o);
+    cpubind_linux_fault why = {ENOMEM, "memory", 0};
+    if (o)
+        why = cpubind_bind_find_outer(pid > 0 ? pid : (int32_t)getpid(), NULL, &o->found);
+    if (!why.error && o->found.n_cpu > 0 &&
+        !api_process_allow(&o->view, o->found.cpu, o->found.n_cpu))
+        why.error = ENOMEM;
+    if (why.error || (o->found.n_cpu == 0 && o->found.unread_pid == 0)) {
+        free_outer(o);
+        return why.error != ENOMEM; /* a process that has ended is for others to say */
+    }
+    host->outer = o;
+    o->live = host->source;
+    o->view.host = o->view.process = &o->live;
+    if (o->found.n_cpu > 0)
+        host->source = api_process_source(&o->view);
+    return 1;
+}
+
+void api_warn_outer(const struct api_outer *outer, api_hear *hear, void *ctx)
+{
+    const cpubind_outer *o = outer ? &outer->found : NULL;
+    api_text text = {"", 0};
+    if (!o || (o->pid == 0 && o->unread_pid == 0))
+        return;
+    if (o->pid > 0) {
+        api_add(&text, "this is inside of the binding of process %d", (int)o->pid);
+        if (o->npu >= 0)
+            api_add(&text, " (NPU %d)", (int)o->npu);
+        else if (*o->pci)
+            api_add(&text, " (%s)", o->pci);
+        api_add(&text, ": the plan is for the CPUs before it, ");
+        api_add_list(&text, o->cpu, o->n_cpu);
+        api_add(&text, ", and a process that is bound by it leaves that binding");
+    } else {
+        api_add(&text,
+                "process %d, above this one, is bound by a record that cannot be read: the "
+                "plan is for the CPUs that are left; name those before it with --allowed LIST, "
+                "or run it as the user that has bound that process",
+                (int)o->unread_pid);
+    }
+    hear(ctx, "nested", text.text);
+}
 
 int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why)
 {
@@ -24,16 +93,19 @@ int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why)
         return API_UNREADABLE;
     }
     out->source = cpubind_linux_source(out->host);
-    return API_DONE;
+    return is_alone || step_outside(pid, out) ? API_DONE : api_no_room(why);
 }
 
 void api_close_host(api_host *host)
 {
     cpubind_linux_close(host->host);
+    free_outer(host->outer);
     if (host->close_other)
         host->close_other(host->other);
     memset(host, 0, sizeof *host);
 }
+
+/* == A plan ================================================================== */
 
 cpubind_problem_code api_with_arena(cpubind_arena *arena, api_maker *make, void *ctx)
 {

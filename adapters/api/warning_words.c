@@ -322,6 +322,7 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
 
 void api_warn_plan(const api_planned *p, api_hear *hear, void *ctx)
 {
+    api_warn_outer(p->outer, hear, ctx);
     for (int i = 0; i < CPUBIND_WARNING_COUNT; i++) {
         api_text text = {"", 0};
         if (!(p->plan.warnings & (1u << i)))

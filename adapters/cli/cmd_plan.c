@@ -149,14 +149,16 @@ static int explain_devices(api_out *to, const api_device_plan *devices,
 }
 
 /* Plans the accelerators of any vendor, and prints their plan. */
-static int plan_devices(const cpubind_source *source, const api_options *options)
+static int plan_devices(const api_host *host, const api_options *options)
 {
+    const cpubind_source *source = &host->source;
     api_device_plan devices = {0};
     api_out text = cli_out_for(stdout);
     api_text why = {"", 0};
     int pools = API_DONE, status = api_make_devices(source, options, NULL, &devices, &why);
     if (status == API_DONE)
         api_find_npus(source, options, &devices);
+    devices.npus.outer = host->outer;
     if (status == API_DONE && !options->explain)
         status = api_put_devices(&text, options->format->word, &devices, options, &why);
     else if (status == API_DONE)
@@ -192,17 +194,18 @@ int cli_plan(int argc, char **argv)
     is_live = !options.root && !options.fixture;
     if (options.has_workers || api_asks_for_devices(&options)) {
         status = options.has_workers ? cli_plan_workers(&host.source, &options)
-                                     : plan_devices(&host.source, &options);
+                                     : plan_devices(&host, &options);
         api_close_host(&host);
         return status;
     }
     if (is_live)
         cli_progress(&options, "cpubind: asking npu-smi ...");
     make(&host.source, &options, planned);
+    planned[0].outer = host.outer;
     if (is_live)
         cli_progress(&options, NULL);
     if (api_has_devices_alone(&host.source, &options, &planned[0]))
-        status = plan_devices(&host.source, &options);
+        status = plan_devices(&host, &options);
     else if (planned[0].code != CPUBIND_PROBLEM_NONE &&
              api_lacks_npus(&host.source, &options, &why))
         status = cli_fail(&options, API_REFUSED, why.text);

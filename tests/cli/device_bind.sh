@@ -809,6 +809,55 @@ check "apply --pci binds the parent" says 0 "0000:02:00.0" \
 check "run --pci names the device" says 0 "$b" "$CPUBIND" run --root "$host" \
     --pci 0000:02:00.0 -- sed -n 's/^Cpus_allowed_list://p' /proc/self/status
 
+# -- A binding inside of another one --------------------------------------------
+
+# The command is below a shell that is bound to the first device.
+inside() { # command ...; its first word is below `cpubind run`
+    "$CPUBIND" run --root "$host" --pci 0000:01:00.0 -- sh -c '"$@"; exit $?' sh "$@"
+}
+
+nested_run() {
+    # shellcheck disable=SC2016
+    says 0 "inside of the binding of process" inside "$CPUBIND" run --root "$host" \
+        --pci 0000:02:00.0 -- sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status &&
+        [ "$(cat "$out/said")" = "$b" ] &&
+        grep -q "(0000:01:00.0): the plan is for the CPUs before it, $before, and" "$out/err"
+}
+
+# The child of the bound process has no record, and the CPUs of the pool.
+nested_apply() {
+    "$CPUBIND" run --root "$host" --pci 0000:01:00.0 -- sh -c 'sleep 600 & echo $!; wait' \
+        >"$out/child" &
+    above=$!
+    until [ -s "$out/child" ]; do sleep 0.05; done
+    worker=$(cat "$out/child")
+    is_on "$a" && says 0 "inside of the binding of process $above" "$CPUBIND" apply \
+        --root "$host" --pid "$worker" --pci 0000:02:00.0 && is_on "$b" &&
+        says 0 "" "$CPUBIND" restore --pid "$worker" && is_on "$a"
+    result=$?
+    kill "$worker"
+    wait "$above"
+    return $result
+}
+
+nested_twice() {
+    says 0 "" inside "$CPUBIND" run --root "$host" --pci 0000:02:00.0 --quiet -- sh -c \
+        '"$0" run --root "$1" --pci 0000:01:00.0 -- sed -n "s/^Cpus_allowed_list:[^0-9]*//p" \
+            /proc/self/status' "$CPUBIND" "$host" && [ "$(cat "$out/said")" = "$a" ] &&
+        grep -q "(0000:02:00.0): the plan is for the CPUs before it, $before, and" "$out/err"
+}
+
+# Whoever has taken CPUs of its own since is planned by those.
+own_mask_counts() {
+    says 125 "it would have 0" inside taskset -c "$b" "$CPUBIND" run --root "$host" \
+        --pci 0000:01:00.0 -- true && ! grep -q "inside of the binding" "$out/err"
+}
+
+check "run inside of a bound process is planned from the CPUs before it" nested_run
+check "so is apply to a child of a bound process" nested_apply
+check "and a binding inside of two others" nested_twice
+check "a mask that is not of the binding counts" own_mask_counts
+
 # -- NPUs ----------------------------------------------------------------------
 
 start

@@ -548,6 +548,50 @@ TEST(a_wait_ends_with_the_process)
     f.descriptors -= 2; /* the pipes of the worker */
 }
 
+static void *no_malloc(size_t size)
+{
+    (void)size;
+    errno = ENOMEM;
+    return NULL;
+}
+
+static ssize_t unreadable(int fd, void *to, size_t n)
+{
+    (void)fd, (void)to, (void)n;
+    errno = EIO;
+    return -1;
+}
+
+TEST(the_cpus_before_a_binding_are_found)
+{
+    cpubind_outer outer;
+    cpubind_linux_fault why = cpubind_bind_find_outer(f.w.pid, &f.sys, &outer);
+    assert_int_equal(why.error, 0);
+    assert_int_equal(outer.n_cpu, 0);
+    open_binding();
+    apply(&f.goal);
+    why = cpubind_bind_find_outer(f.w.pid, &f.sys, &outer);
+    assert_int_equal(why.error, 0);
+    assert_int_equal(outer.n_cpu, cpubind_bind_allowed(f.b).n);
+    assert_memory_equal(outer.cpu, cpubind_bind_allowed(f.b).cpu,
+                        (size_t)outer.n_cpu * sizeof *outer.cpu);
+    assert_int_equal(outer.pid, 0); /* its own binding is not one above it */
+    free(outer.cpu);
+    f.sys.malloc = no_malloc;
+    assert_int_equal(cpubind_bind_find_outer(f.w.pid, &f.sys, &outer).error, ENOMEM);
+    f.sys.malloc = cpubind_sys_real.malloc;
+    f.sys.read = unreadable;
+    why = cpubind_bind_find_outer(f.w.pid, &f.sys, &outer);
+    f.sys.read = cpubind_sys_real.read;
+    assert_int_equal(why.error, 0);
+    assert_int_equal(outer.n_cpu, 0);
+    assert_int_equal(outer.unread_pid, f.w.pid);
+    assert_null(outer.cpu);
+    assert_int_equal(cpubind_bind_find_outer(INT32_MAX, &f.sys, &outer).error, ESRCH);
+    restore_and_close();
+    assert_all_is_as_before();
+}
+
 static int slow_getaffinity(pid_t tid, size_t size_bytes, unsigned long *mask)
 {
     usleep(300);
@@ -1536,6 +1580,7 @@ int main(void)
         EACH(again_moves_new_and_drifted_threads_and_reports_them),
         EACH(a_long_watch_drops_threads_that_have_ended),
         EACH(a_wait_ends_with_the_process),
+        EACH(the_cpus_before_a_binding_are_found),
         EACH(a_thousand_threads_that_start_and_end_meanwhile_are_no_failure),
         EACH(the_record_of_an_earlier_process_restores_the_host_alone),
         EACH(apply_restores_and_drops_the_record_of_an_earlier_process),

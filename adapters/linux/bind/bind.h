@@ -343,6 +343,26 @@ cpubind_cpus cpubind_bind_now(cpubind_binding *binding);
  * Plan from them: a bound process itself has the CPUs of its own pool alone. */
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding);
 
+/* The bindings that a process is inside of: its own, and those of processes above it whose CPUs
+ * it has inherited. */
+typedef struct cpubind_outer {
+    int32_t *cpu;  /* the CPUs that it had before all of them, ascending; free(3) */
+    int32_t n_cpu; /* 0: it is inside of none */
+    int32_t pid;   /* the nearest process above it that is bound; 0: none */
+    int32_t npu;   /* for which that one is bound; -1: none */
+    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* or this device; "": none */
+    int32_t unread_pid;                /* the first one whose record cannot be read; 0: none */
+} cpubind_outer;
+
+/* Finds them, among the records of the usual folder. A process above whose CPUs it has not, or
+ * no longer, does not count.
+ *   in      sys: as for open
+ *   out     *out; cpu to be freed by the caller
+ *   errors  ESRCH: there is no such process; ENOMEM, "memory"; "/"
+ *   cost    looks for a record of each process above */
+cpubind_linux_fault cpubind_bind_find_outer(int32_t pid, const cpubind_sys *sys,
+                                            cpubind_outer *out);
+
 /* The NPU that the process is bound for, by the record; -1: none, or not known. */
 int32_t cpubind_bind_npu(const cpubind_binding *binding);
 
