@@ -340,6 +340,10 @@ typedef struct api_host {
  * process has read is taken, and the CPUs are those that it has. Returns the status, with the
  * reason in *why. */
 int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why);
+
+/* Nothing depends on an environment that may not be read when the options say what it would:
+ * then there is no warning of it. */
+void api_settle_environment(struct api_outer *outer, const api_options *options);
 void api_close_host(api_host *host);
 
 /* A plan, or the problem for which there is none. All zero before the first api_make. */
@@ -575,6 +579,9 @@ void api_close_bound(api_bound *bound);
 
 /* "thread"; static storage. */
 const char *api_kind_word(cpubind_item_kind kind);
+
+/* Whether a call has failed because too many files are open: no file is at fault then. */
+int api_is_out_of_files(int32_t error);
 
 /* Appends that threads are born faster than they are looked at. */
 void api_explain_births(int32_t pid, api_text *to);

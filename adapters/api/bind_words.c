@@ -854,10 +854,21 @@ static void explain_other_record(const api_options *options, const api_bound *bo
                 (int)bound->pid, bound->other_path, (int)bound->pid);
 }
 
+int api_is_out_of_files(int32_t error)
+{
+    return error == EMFILE || error == ENFILE;
+}
+
 int api_explain_bind(const api_options *options, const api_bound *bound,
                      cpubind_linux_status status, const cpubind_linux_fault *fault,
                      api_text *why)
 {
+    if (api_is_out_of_files(fault->error) && status != CPUBIND_LINUX_ERR_REFUSED &&
+        status != CPUBIND_LINUX_ERR_UNDONE) {
+        api_add(why, "%s: %s, so nothing was changed; raise the limit: ulimit -n 1024",
+                fault->what, strerror(fault->error));
+        return API_UNREADABLE;
+    }
     switch (status) {
     case CPUBIND_LINUX_ERR_GONE:
         explain_missing_process(bound->pid, fault->error, why);

@@ -20,9 +20,12 @@
 
 /* == This host =============================================================== */
 
-/* A live host whose process is inside of a binding: its own status says other CPUs. */
+/* A live host whose process is inside of a binding: its own status says other CPUs. Or one
+ * whose environment may not be read: it counts as empty, and is not known. */
 struct api_outer {
     cpubind_outer found;
+    int32_t pid;       /* of env_error */
+    int32_t env_error; /* why its environment cannot be read; 0: it can */
     cpubind_source live;
     api_process_view view;
 };
@@ -36,32 +39,74 @@ static void free_outer(struct api_outer *o)
     free(o);
 }
 
-/* Lets a live host show the CPUs that its process had before the bindings around it. */
+/* Why the environment of another process may not be read; 0: it may, or something else is
+ * wrong, which whoever reads it says. */
+static int32_t hides_environment(int32_t pid, const cpubind_source *live)
+{
+    cpubind_input env;
+    if (pid == 0)
+        return 0;
+    env = live->read(live->ctx, "env");
+    return env.state == CPUBIND_INPUT_FAILED && (env.error == EACCES || env.error == EPERM)
+               ? env.error
+               : 0;
+}
+
+/* Lets a live host show the CPUs that its process had before the bindings around it, and an
+ * environment that is not known as an empty one. */
 static int step_outside(int32_t pid, api_host *host)
 {
     struct api_outer *o = (struct api_outer *)calloc(1, sizeof *o);
     cpubind_linux_fault why = {ENOMEM, "memory", 0};
+    const int32_t env_error = hides_environment(pid, &host->source);
     if (o)
         why = cpubind_bind_find_outer(pid > 0 ? pid : (int32_t)getpid(), NULL, &o->found);
     if (!why.error && o->found.n_cpu > 0 &&
         !api_process_allow(&o->view, o->found.cpu, o->found.n_cpu))
         why.error = ENOMEM;
-    if (why.error || (o->found.n_cpu == 0 && o->found.unread_pid == 0)) {
+    if (why.error || (o->found.n_cpu == 0 && o->found.unread_pid == 0 && !env_error)) {
         free_outer(o);
         return why.error != ENOMEM; /* a process that has ended is for others to say */
     }
     host->outer = o;
+    o->pid = pid;
+    o->env_error = env_error;
     o->live = host->source;
-    o->view.host = o->view.process = &o->live;
-    if (o->found.n_cpu > 0)
+    o->view.host = &o->live;
+    o->view.process = env_error ? NULL : &o->live;
+    if (o->found.n_cpu > 0 || env_error)
         host->source = api_process_source(&o->view);
     return 1;
+}
+
+static void warn_environment(const struct api_outer *o, api_hear *hear, void *ctx)
+{
+    api_text text = {"", 0};
+    if (!o->env_error)
+        return;
+    api_add(
+        &text,
+        "the environment of process %d may not be read (%s): whether it has CPUBIND_RULES, "
+        "or variables that hide devices, is not known; say them with --rules and --visible, "
+        "or run this as root",
+        (int)o->pid, strerror(o->env_error));
+    hear(ctx, "environment", text.text);
+}
+
+void api_settle_environment(struct api_outer *outer, const api_options *options)
+{
+    const cpubind_request *q = &options->request;
+    if (outer && q->has_rules &&
+        (options->one_npu >= 0 || q->visible || options->topo.n_named > 0))
+        outer->env_error = 0;
 }
 
 void api_warn_outer(const struct api_outer *outer, api_hear *hear, void *ctx)
 {
     const cpubind_outer *o = outer ? &outer->found : NULL;
     api_text text = {"", 0};
+    if (outer)
+        warn_environment(outer, hear, ctx);
     if (!o || (o->pid == 0 && o->unread_pid == 0))
         return;
     if (o->pid > 0) {

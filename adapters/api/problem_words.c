@@ -386,6 +386,10 @@ static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
         api_add(out, "; it exited with %d", (int)p->answer.exit_code);
     add_stderr(&p->answer, out);
     api_add(out, "; ");
+    if (p->answer.state == CPUBIND_INPUT_FAILED && api_is_out_of_files(p->answer.error)) {
+        api_add(out, "raise the limit of open files: ulimit -n 1024");
+        return;
+    }
     if (p->input && strcmp(p->input, ONLINE) == 0 && p->answer.state == CPUBIND_INPUT_ABSENT) {
         if (options->root)
             api_add(out, "is \"%s\" a host, with proc/ and sys/ in it? Else ", options->root);

@@ -142,6 +142,7 @@ int cli_apply_bound(const api_options *options, api_bound *bound)
     cpubind_linux_fault fault = {.what = ""};
     const int is_moving =
         options->memory == CPUBIND_MEMORY_MIGRATE || options->memory == CPUBIND_MEMORY_ALL;
+    api_settle_environment(bound->live.outer, options);
     bound->planned.outer = bound->live.outer;
     api_find_other_rules(bound);
     if (bound->other_rules.n > 0 && !options->quiet && !options->json)

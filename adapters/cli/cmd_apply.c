@@ -112,10 +112,21 @@ static int plan_npu(api_options *options, api_bound *bound)
     return cli_plan_bound(options, bound);
 }
 
+/* Such a process has no environment to plan by, and is refused for what it is. */
+static int check_kind(const api_options *options, const api_bound *bound)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    const cpubind_linux_status result = cpubind_bind_check(bound->binding, &fault);
+    return result == CPUBIND_LINUX_OK ? API_DONE
+                                      : cli_fail_bind(options, bound, result, &fault);
+}
+
 static int apply(api_options *options, api_bound *bound, cli_run_place *place)
 {
     int is_on_device = 0;
     int status = cli_open_bound(options, 0, bound);
+    if (status == API_DONE)
+        status = check_kind(options, bound);
     if (status == API_DONE)
         status = cli_find_device_kind(options, &is_on_device);
     if (status == API_DONE)

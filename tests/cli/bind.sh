@@ -468,6 +468,52 @@ verifies_without_a_record() {
         says 0 "as it should be" verify $host --memory none --npu 0 && [ ! -e "$state" ]
 }
 
+# Starts a Python program that prints its process number and waits; 1 without Python.
+start_python() { # program, words before the command
+    command -v python3 >"$out/python" || return 1
+    : >"$out/python.pid"
+    $2 /usr/bin/python3 -c "$1" >"$out/python.pid" &
+    until [ -s "$out/python.pid" ]; do sleep 0.05; done
+    python=$(cat "$out/python.pid")
+}
+
+end_python() {
+    kill -9 "$python"
+    wait "$python" 2>/dev/null
+}
+
+# The main thread has ended, and with it /proc/PID/environ; another thread lives.
+ended_main_thread() {
+    start_python 'import ctypes, os, threading, time
+def stay():
+    while open(f"/proc/{os.getpid()}/stat").read().split()[2] != "Z": time.sleep(0.01)
+    print(os.getpid(), flush=True); time.sleep(100)
+threading.Thread(target=stay).start()
+ctypes.CDLL(None).pthread_exit(None)' || return 0
+    says 0 "process $python, NPU 0" cpubind apply --pid "$python" $host --memory none --npu 0 \
+        --state "$out/python.record" &&
+        says 0 "" cpubind restore --pid "$python" --state "$out/python.record"
+    said=$?
+    end_python
+    return $said
+}
+
+# The environment of a process that is not dumpable is not known to its own user.
+unread_environment() {
+    nobodys_state || return 1
+    start_python 'import ctypes, os, time
+ctypes.CDLL(None).prctl(4, 0)
+print(os.getpid(), flush=True); time.sleep(100)' "$nobody" || return 0
+    says 0 "the environment of process $python may not be read (Permission denied)" \
+        $nobody env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
+        --pid "$python" --fixture a2-192cpu-8npu --allowed 0-191 --npu 0 --memory none \
+        --state "$state"
+    said=$?
+    $nobody env LD_PRELOAD="$out/shim.so" "$CPUBIND" restore --pid "$python" --state "$state"
+    end_python
+    return $said
+}
+
 # To the command, each thread but the first ends before it is looked at.
 births_are_said() {
     CPUBIND_SHIM_BIRTHS=$worker
@@ -1579,6 +1625,7 @@ check_worker "--watch ends with the process" watch_ends_with_the_process
 check_worker "verify prints drift and changes nothing" verifies other acl_thread
 check_worker "verify without a record" verifies_without_a_record acl_thread
 check_worker "restore moves threads to their former CPUs" restores other acl_thread
+check_worker "a process whose main thread has ended is bound" ended_main_thread
 check_worker "births that do not end are said, and the record stays" births_are_said other
 check_root "restore --all restores every process on record" restores_all acl_thread
 check_root "a process has one record, found without --state" one_record_for_a_process acl_thread
@@ -1599,6 +1646,7 @@ check_worker "run: a file that is not executable: exit 126, and the binding is u
 check_worker "run prefers the memory of the node" run_prefers_a_node
 check_worker "run of another accelerator warns of the NPUs beside it" run_warns_of_npus
 check_worker "apply and run refuse a machine that is not ARM without --any-arch" arm_alone
+check_nobody "an environment that may not be read is not known" unread_environment
 check_nobody "a process of another user is refused" another_users_process
 check_nobody "a user without a folder for records must name a file" user_without_a_folder
 check_nobody "a process that hidepid hides is refused" hidden_process

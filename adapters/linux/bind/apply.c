@@ -209,6 +209,14 @@ static cpubind_linux_fault check_kind(cpubind_binding *b)
     return cpubind_fault_of(stat.state == 'Z' && stat.n_threads < 2 ? EPERM : 0, "zombie");
 }
 
+cpubind_linux_status cpubind_bind_check(cpubind_binding *binding, cpubind_linux_fault *fault)
+{
+    const cpubind_linux_fault why = check_kind(binding);
+    if (why.error == EPERM)
+        return cpubind_linux_end(CPUBIND_LINUX_ERR_NOT_FORCED, why, fault);
+    return cpubind_linux_end(cpubind_status_of(binding, why), why, fault);
+}
+
 static int is_list(cpubind_cpus cpus)
 {
     return cpus.n >= 0 && cpus.n <= CPUBIND_MAX_CPUS && (cpus.n == 0 || cpus.cpu);
@@ -238,6 +246,7 @@ int cpubind_is_goal(const cpubind_goal *goal)
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
                                         cpubind_linux_fault *fault)
 {
+    cpubind_linux_status status;
     cpubind_linux_fault why;
     if (!binding || !goal || binding->options.is_reading)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "binding", fault);
@@ -248,16 +257,14 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
     if (binding->options.memory == CPUBIND_MEMORY_PREFER &&
         binding->options.pid != (int32_t)getpid())
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "memory", fault);
-    why = check_kind(binding);
-    if (why.error == EPERM)
-        return cpubind_linux_end(CPUBIND_LINUX_ERR_NOT_FORCED, why, fault);
-    if (why.error)
-        return cpubind_linux_end(cpubind_status_of(binding, why), why, fault);
+    status = cpubind_bind_check(binding, fault);
+    if (status != CPUBIND_LINUX_OK)
+        return status;
     why = cpubind_begin_call(binding);
     /* The record is of a process that has ended and had this pid: what it changed on the host
      * is restored first. */
     if (!why.error && cpubind_is_recorded(binding) && !cpubind_process_is_alive(binding)) {
-        const cpubind_linux_status status = cpubind_bind_restore(binding, fault);
+        status = cpubind_bind_restore(binding, fault);
         if (status != CPUBIND_LINUX_OK)
             return status;
         why = cpubind_begin_call(binding);

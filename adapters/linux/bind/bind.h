@@ -401,6 +401,10 @@ cpubind_other_rules cpubind_bind_find_other_rules(const char *rules,
 /* The path of the record. */
 const char *cpubind_bind_record_path(const cpubind_binding *binding);
 
+/* Whether apply binds such a process: asks what needs no goal, before a plan is made.
+ *   errors  ERR_NOT_FORCED, as for apply; ERR_GONE; ERR_REFUSED */
+cpubind_linux_status cpubind_bind_check(cpubind_binding *binding, cpubind_linux_fault *fault);
+
 /* Binds: threads, interrupts, then memory.
  *   errors  ERR_NOT_FORCED, unless is_forced: fault->what is "init" (PID 1), "kernel thread" or
  *           "zombie"

@@ -23,6 +23,7 @@
 #include "../../ascend/input_list.h"
 #include "../../text/input_name.h"
 #include "../kernel/files.h"
+#include "../kernel/process.h"
 #include "command.h"
 #include "input_cache.h"
 #include "shared_run.h"
@@ -68,6 +69,7 @@ struct cpubind_linux_host {
     char err[CPUBIND_INPUT_ERR_MAX];    /* the stderr that is being fetched */
     /* The live host alone: */
     int32_t pid;      /* the process whose status and environment are read; 0: this one */
+    char process[40]; /* its folder, or that of a thread of it that lives */
     int32_t limit_ms; /* for each command */
     int is_alone;     /* npu-smi runs in this process, whatever others have read */
     /* Children that outlived SIGKILL, else 0: of each listed command, and of a board's. */
@@ -432,10 +434,10 @@ static cpubind_input append_variables(cpubind_linux_host *host, const cpubind_by
  * visible. */
 static cpubind_input read_environ(cpubind_linux_host *host)
 {
-    char name[32];
+    char name[64];
     cpubind_bytes strings = {0};
     cpubind_input input;
-    snprintf(name, sizeof name, "proc/%d/environ", (int)host->pid);
+    snprintf(name, sizeof name, "%s/environ", host->process);
     input = cpubind_root_read(&host->root, name, &strings);
     if (input.state == CPUBIND_INPUT_PRESENT &&
         cpubind_bytes_reserve(&strings, host->sys, 1).error)
@@ -511,10 +513,10 @@ static int is_node_name(const node_folder *f, const char *name)
 /* Whether the process of the host is in the cgroups of this one. */
 static int is_in_own_cgroups(cpubind_linux_host *host)
 {
-    char name[32];
+    char name[64];
     cpubind_bytes own = {0}, other = {0};
     int is_same;
-    snprintf(name, sizeof name, "proc/%d/cgroup", (int)host->pid);
+    snprintf(name, sizeof name, "%s/cgroup", host->process);
     is_same = cpubind_root_read(&host->root, "proc/self/cgroup", &own).state ==
                   CPUBIND_INPUT_PRESENT &&
               cpubind_root_read(&host->root, name, &other).state == CPUBIND_INPUT_PRESENT &&
@@ -529,10 +531,10 @@ static int is_of_slurm(cpubind_linux_host *host)
 {
     static const char *const names[] = {"SLURM_GPUS_ON_NODE", "SLURM_JOB_GPUS",
                                         "SLURM_STEP_GPUS"};
-    char name[32];
+    char name[64];
     cpubind_bytes strings = {0};
     int is_found;
-    snprintf(name, sizeof name, "proc/%d/environ", (int)host->pid);
+    snprintf(name, sizeof name, "%s/environ", host->process);
     is_found = cpubind_root_read(&host->root, name, &strings).state != CPUBIND_INPUT_PRESENT ||
                cpubind_bytes_reserve(&strings, host->sys, 1).error;
     if (!is_found) {
@@ -555,7 +557,7 @@ static int are_hidden_by_slurm(cpubind_linux_host *host, const node_folder *f)
 static const char *node_path(const cpubind_linux_host *host, const node_folder *f, char out[64])
 {
     if (host->pid && f->is_of_process)
-        snprintf(out, 64, "proc/%d/root/%s", (int)host->pid, f->folder);
+        snprintf(out, 64, "%s/root/%.16s", host->process, f->folder);
     else
         snprintf(out, 64, "%s", f->folder);
     return out;
@@ -636,8 +638,8 @@ static cpubind_input list_nodes(cpubind_linux_host *host, const node_folder *f)
 /* Reads a file of proc/self as the process of the host has it. */
 static cpubind_input read_of_process(cpubind_linux_host *host, const char *leaf)
 {
-    char name[64];
-    snprintf(name, sizeof name, "proc/%d/%.32s", (int)host->pid, leaf);
+    char name[80];
+    snprintf(name, sizeof name, "%s/%.32s", host->process, leaf);
     return cpubind_root_read(&host->root, name, &host->bytes);
 }
 
@@ -744,6 +746,34 @@ cpubind_linux_status cpubind_linux_open_archive(char *text, int32_t len, const c
     return CPUBIND_LINUX_OK;
 }
 
+/* Names the folder that the process is read by: its own, unless its main thread has ended,
+ * which has neither an environment nor a root then. */
+static void find_process(cpubind_linux_host *host)
+{
+    cpubind_proc_stat stat = {.state = '?'};
+    cpubind_ids tids = {0};
+    char name[40];
+    int folder;
+    (void)snprintf(host->process, sizeof host->process, "proc/%d", (int)host->pid);
+    if (cpubind_proc_stat_read(&host->root, host->pid, 0, &stat).error || stat.state != 'Z' ||
+        stat.n_threads < 2)
+        return;
+    (void)snprintf(name, sizeof name, "proc/%d/task", (int)host->pid);
+    if (cpubind_root_open(&host->root, name, O_DIRECTORY, &folder).error)
+        return;
+    (void)cpubind_tasks_list(host->sys, folder, &tids);
+    host->sys->close(folder);
+    for (int32_t i = 0; i < tids.n; i++) {
+        if (cpubind_proc_stat_read(&host->root, host->pid, tids.id[i], &stat).error ||
+            stat.state == 'Z' || stat.state == 'X')
+            continue;
+        (void)snprintf(host->process, sizeof host->process, "proc/%d/task/%d", (int)host->pid,
+                       (int)tids.id[i]);
+        break;
+    }
+    free(tids.id);
+}
+
 cpubind_linux_status cpubind_linux_open_live(const cpubind_linux_live *live,
                                              cpubind_linux_host **out,
                                              cpubind_linux_fault *fault)
@@ -761,6 +791,8 @@ cpubind_linux_status cpubind_linux_open_live(const cpubind_linux_live *live,
         (*out)->limit_ms = live->limit_ms;
         (*out)->pid = live->pid;
         (*out)->is_alone = live->is_alone;
+        if (live->pid > 0)
+            find_process(*out);
     }
     return status;
 }

@@ -83,7 +83,8 @@ typedef struct cpubind_linux_live {
  *             read less than five seconds ago are taken, and own ones are kept for others, in a
  *             file below /run/cpubind (of another user than root /run/user/UID/cpubind): see
  *             shared_run.h. Where that is not possible npu-smi runs here, without a word.
- *   process   proc/self/status and proc/self/cgroup are those of the process
+ *   process   proc/self/status and proc/self/cgroup are those of the process; where its main
+ *             thread has ended, those of a thread of it that lives
  *   env       the variables of CPUBIND_ENV_LIST that are set, and those of CPUBIND_ENV_PREFIX,
  *             sorted; FAILED, EILSEQ, when one holds a line feed. Of another process: those
  *             that it was started with
