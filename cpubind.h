@@ -1,4 +1,4 @@
-/* cpubind.h - v0.1.0 - which CPUs belong to which accelerator, and in which role
+/* cpubind.h - v0.2.0 - which CPUs belong to which accelerator, and in which role
  * SPDX-License-Identifier: MIT (full text at the end of this file)
  *
  * One header, no dependencies, no allocation, no I/O: integers in, integers out. It decides
@@ -127,10 +127,10 @@
 #define CPUBIND_H
 
 #define CPUBIND_VERSION_MAJOR 0
-#define CPUBIND_VERSION_MINOR 1
+#define CPUBIND_VERSION_MINOR 2
 #define CPUBIND_VERSION_PATCH 0
-#define CPUBIND_VERSION_HEX   0x000100 /* major << 16 | minor << 8 | patch */
-#define CPUBIND_VERSION       "0.1.0"
+#define CPUBIND_VERSION_HEX   0x000200 /* major << 16 | minor << 8 | patch */
+#define CPUBIND_VERSION       "0.2.0"
 
 #include <stddef.h> /* NULL */
 #include <stdint.h> /* int32_t, the only integer type of this interface */

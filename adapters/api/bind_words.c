@@ -652,6 +652,16 @@ static void explain_thread_refused(const api_bound *bound, const cpubind_item *i
         api_add(why, "%s: %s", fault->what, strerror(fault->error));
 }
 
+/* Says which cpubind wrote a record whose form this one does not know: "FORM VERSION". */
+static void add_form(const char *form, api_text *to)
+{
+    const char *const version = strchr(form, ' ');
+    api_add(to,
+            "has form %.*s, which cpubind %s wrote; this one, cpubind " CPUBIND_VERSION
+            ", does not know it and leaves it alone: ",
+            (int)strcspn(form, " "), *form ? form : "?", version ? version + 1 : "?");
+}
+
 /* The record of what several processes share cannot be had. */
 static void explain_host_record(const cpubind_report *report, const cpubind_linux_fault *fault,
                                 api_text *why)
@@ -663,7 +673,10 @@ static void explain_host_record(const cpubind_report *report, const cpubind_linu
     }
     cpubind_bind_usual_path(geteuid(), 0, 0, path);
     api_add(why, "the record of the interrupts of this host, %s, ", path);
-    if (fault->error == EILSEQ || fault->error == EFBIG)
+    if (*report->host_form) {
+        add_form(report->host_form, why);
+        api_add(why, "run `cpubind restore --all` of that one or of a later one");
+    } else if (fault->error == EILSEQ || fault->error == EFBIG)
         api_add(why, "is damaged; if no interrupt is to be put back, remove it");
     else
         api_add(why, "cannot be read or written: %s", strerror(fault->error));
@@ -692,21 +705,20 @@ static void explain_refused(const api_bound *bound, const cpubind_linux_fault *f
 }
 
 /* Appends the path of the record that a process has without --state. */
-static void add_usual(const api_bound *bound, int is_older, api_text *to)
+static void add_usual(const api_bound *bound, api_text *to)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_bind_usual_path(geteuid(), bound->pid, is_older, usual);
+    cpubind_bind_usual_path(geteuid(), bound->pid, 0, usual);
     api_add(to, "%s", usual);
 }
 
 /* Appends the path of the record. */
-static void add_record(const api_options *options, const api_bound *bound, int is_older,
-                       api_text *to)
+static void add_record(const api_options *options, const api_bound *bound, api_text *to)
 {
     if (options->state)
         api_add(to, "%s", options->state);
     else
-        add_usual(bound, is_older, to);
+        add_usual(bound, to);
 }
 
 /* Appends which line of a damaged record is wrong, and what was expected there. */
@@ -728,15 +740,14 @@ static void add_line(const cpubind_linux_fault *fault, api_text *to)
 static void explain_damage(const api_options *options, const api_bound *bound,
                            const cpubind_linux_fault *fault, api_text *why)
 {
-    const int is_older = strcmp(fault->what, "older") == 0;
-    if (is_older || strcmp(fault->what, "format") == 0) {
-        api_add(why,
-                "the record of process %d %s, and only that one can put back what it says: run "
-                "its cpubind restore, or remove the record if nothing is to be put back: ",
-                (int)bound->pid,
-                is_older ? "was written by an older cpubind"
-                         : "was written by another cpubind");
-        add_record(options, bound, is_older, why);
+    if (strcmp(fault->what, "form") == 0) {
+        api_add(why, "the record of process %d ", (int)bound->pid);
+        add_form(bound->other_path, why);
+        api_add(
+            why,
+            "run the restore of that one or of a later one, or remove the record if nothing "
+            "is to be put back: ");
+        add_record(options, bound, why);
         return;
     }
     api_add(why, "the record of process %d is damaged: ", (int)bound->pid);
@@ -746,11 +757,11 @@ static void explain_damage(const api_options *options, const api_bound *bound,
                 "; if nothing is to be put back and %s is a record of cpubind, remove it; else "
                 "leave out --state: the usual record is ",
                 options->state);
-        add_usual(bound, 0, why);
+        add_usual(bound, why);
         return;
     }
     api_add(why, "; if nothing is to be put back, remove it: ");
-    add_record(options, bound, 0, why);
+    add_record(options, bound, why);
 }
 
 /* Whether the record itself cannot be read, and not its folder. */
@@ -796,7 +807,7 @@ static int explain_state(const api_options *options, const api_bound *bound,
         api_add(why, "its lock, beside it, must be a file owned by you, and no link: ");
     else
         api_add(why, "it is ");
-    add_record(options, bound, 0, why);
+    add_record(options, bound, why);
     if (!is_record && !options->state && !options->all && !options->tree)
         api_add(why, "; or name a file: --state FILE");
     return is_read ? API_UNREADABLE : API_UNWRITTEN;

@@ -65,6 +65,9 @@ void cli_print_help_of(FILE *out, enum api_command command, const struct cli_for
 void cli_print_help(FILE *out, int is_all);
 void cli_print_fixture_help(FILE *out);
 
+/* Prints the version, and the forms of records that it writes and reads. */
+void cli_print_version(void);
+
 /* The commands; argv[0] is the word of the command. Each returns the exit status. */
 int cli_plan(int argc, char **argv);
 int cli_apply(int argc, char **argv);

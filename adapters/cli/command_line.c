@@ -455,7 +455,7 @@ int cli_start(int argc, char **argv, enum api_command command, const cli_format 
         return API_DONE;
     }
     if (good && out->version) {
-        puts("cpubind " CPUBIND_VERSION);
+        cli_print_version();
         return API_DONE;
     }
     if (good && check(out, command, &why))

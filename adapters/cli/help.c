@@ -527,3 +527,9 @@ void cli_print_help_of(FILE *out, enum api_command command, const cli_format *fo
     print_text(out, more_help_of(command), formats);
     print_plan_options(out, command);
 }
+
+void cli_print_version(void)
+{
+    puts("cpubind " CPUBIND_VERSION ", records of form " CPUBIND_RECORD_FORM
+         " (reads " CPUBIND_RECORD_FORMS_READ ")");
+}

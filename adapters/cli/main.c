@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         return cli_finish(API_DONE);
     }
     if (is_one_of(word, "--version", "-V") || strcmp(word, "version") == 0) {
-        puts("cpubind " CPUBIND_VERSION);
+        cli_print_version();
         return cli_finish(API_DONE);
     }
     hint.word = word;

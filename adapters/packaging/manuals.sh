@@ -15,6 +15,7 @@ command=$1
 table=$2
 out=$3
 version=$("$command" --version)
+version=${version%%,*}
 date=$(date -u -d "@${SOURCE_DATE_EPOCH:-0}" +%Y-%m-%d)
 commands=$("$command" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 mkdir -p "$out/man1" "$out/man3" "$out/man5"

@@ -420,8 +420,10 @@ names_exist() {
 
 versions_agree() {
     version=$(sed -n '1s/.* v\([0-9.]*\) .*/\1/p' cpubind.h)
-    [ "$("$BUILD/cpubind" --version)" = "cpubind $version" ] &&
-        grep -q "define CPUBIND_VERSION *\"$version\"" cpubind.h
+    [ "$("$BUILD/cpubind" --version | cut -d, -f1)" = "cpubind $version" ] &&
+        grep -q "define CPUBIND_VERSION *\"$version\"" cpubind.h &&
+        grep -q "^version = \"$version\"" adapters/rust/Cargo.toml &&
+        grep -q "^## $version" CHANGELOG.md
 }
 
 has_no_foreign_path() {

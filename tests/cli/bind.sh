@@ -1048,27 +1048,55 @@ damaged_record() {
     cp "$out/good" "$state" && says 0 "put back" restore && all_are_on 0-191
 }
 
-# A record of another version is refused, not ignored.
-record_of_another_version() {
+# A record of a form that is not known is left alone, with the form and the version named.
+record_of_a_later_version() {
     apply --npu 0 || return 1
     cp "$state" "$out/good"
-    for text in "cpubind-record 2 0.1.0" "cpubind-record 4 9.9.9" '{"cpubind": "0.1.0", "format": 1}'; do
+    for text in "cpubind-record 2 0.1.0" "cpubind-record 5 9.9.9"; do
         echo "$text" >"$state"
-        refuses 3 "was written by" apply --npu 0 && refuses 3 "was written by" verify &&
-            refuses 3 "only that one can put back what it says" restore &&
+        form=$(echo "$text" | cut -d' ' -f2)
+        words="has form $form, which cpubind ${text##* } wrote"
+        refuses 3 "$words" apply --npu 0 && refuses 3 "$words" verify &&
+            refuses 3 "$words; this one, cpubind " restore &&
+            refuses 3 "run the restore of that one or of a later one" restore &&
             [ "$(cat "$state")" = "$text" ] && is_on worker 146-165 || return 1
     done
-    cp "$out/good" "$state" && says 0 "put back" restore && all_are_on 0-191
+    sed 's/^cpubind-record 4 .*/cpubind-record 3 0.1.0/; /^rules /d; /^sum/d' "$out/good" >"$state"
+    echo "sum $(gzip -c "$state" | tail -c 8 | od -An -N4 -tx4 --endian=little | tr -d ' ')" >>"$state"
+    says 0 "" verify && says 0 "put back" restore && all_are_on 0-191
 }
 
-older_record() {
-    older="/run/cpubind/$worker.json"
-    mkdir -p -m 755 /run/cpubind && echo '{"cpubind": "0.1.0"}' >"$older" &&
-        refuses 3 "written by an older cpubind" apply_usual --npu 0 &&
-        refuses 3 "written by an older cpubind" cpubind verify --pid "$worker" &&
-        refuses 3 "nothing is to be put back: $older" cpubind restore --pid "$worker" &&
-        refuses 3 "nothing is to be put back: $older" cpubind restore --all &&
-        all_are_on 0-191 && rm "$older" && says 0 "nothing is on record" cpubind restore --all
+# The JSON of the first version, of all that it could hold but interrupts.
+record_of_the_first_version() {
+    old="/run/cpubind/$worker.json"
+    apply_usual --npu 0 || return 1
+    start=$(sed -n 's/^process [0-9]* //p' "/run/cpubind/$worker.record")
+    tids=$(sed -n 's/^thread \([0-9]*\) .*/\1/p' "/run/cpubind/$worker.record" | paste -sd,)
+    cat >"$out/form1" <<EOF
+{"cpubind": "0.1.0", "format": 1,
+ "boot": "$(cat /proc/sys/kernel/random/boot_id)", "pid": $worker, "start": $start,
+ "npu": 0, "before": "0-191",
+ "goal": {"main": "146-165", "memory_node": null, "uvb": null, "rules": [
+  {"name": "acl_thread", "cpus": "166"},
+  {"name": "release_thread", "cpus": "167"}]},
+ "ours": ["146-165", "166", "167"],
+ "threads": [
+  {"before": "0-191", "tids": [$(echo "$tids" | sed 's/,/, /g')]}],
+ "others": [],
+ "irqs": [],
+ "irqbalance": null}
+EOF
+    rm "/run/cpubind/$worker.record" && cp "$out/form1" "$old" &&
+        says 0 "" cpubind verify --pid "$worker" --memory none &&
+        cmp "$old" "$out/form1" && [ ! -e "/run/cpubind/$worker.record" ] &&
+        apply_usual --npu 0 && [ ! -e "$old" ] &&
+        grep -q "^thread $worker 0-191" "/run/cpubind/$worker.record" &&
+        rm "/run/cpubind/$worker.record" && cp "$out/form1" "$old" &&
+        says 0 "put back" cpubind restore --all && all_are_on 0-191 &&
+        [ -z "$(ls -A /run/cpubind)" ] || return 1
+    sed '4d' "$out/form1" >"$old"
+    refuses 3 "should be a valid line \"goal\"" cpubind restore --pid "$worker" &&
+        [ -e "$old" ] && rm "$old"
 }
 
 # The command writes to no path from the environment.
@@ -1680,8 +1708,8 @@ check_root "a lock that is no file of the user is refused" lock_is_a_file_of_our
 check_worker "a missing folder for the record is refused" record_without_a_folder
 check_root "a file system without room for the record is named" record_without_room
 check_worker "a damaged record is refused" damaged_record
-check_worker "a record of another version is refused" record_of_another_version
-check_root "a record of cpubind 0.1 in the usual place is refused" older_record
+check_worker "a record of a form that is not known is left alone and named" record_of_a_later_version
+check_root "a record of the first version is verified, bound again and put back" record_of_the_first_version
 check_root "nothing is written to paths from the environment" odd_environment
 check_root "a full disk: nothing is changed" full_disk
 check_root "a damaged record of the host is named, with what to do" damaged_host_record_is_named

@@ -120,9 +120,11 @@ TEST(the_whole_help_begins_with_the_short_one)
 
 TEST(version_is_one_line)
 {
-    expect_output(RUN("version"), "cpubind 0.1.0\n");
-    expect_output(RUN("--version"), "cpubind 0.1.0\n");
-    expect_output(RUN("plan", "--version"), "cpubind 0.1.0\n");
+    static const char version[] =
+        "cpubind " CPUBIND_VERSION ", records of form 4 (reads 1, 3 and 4)\n";
+    expect_output(RUN("version"), version);
+    expect_output(RUN("--version"), version);
+    expect_output(RUN("plan", "--version"), version);
 }
 
 TEST(wrong_arguments_exit_with_2)

@@ -10,7 +10,7 @@
 
 static const cpubind_sys *const sys = &cpubind_sys_real;
 
-static const char good[] = "cpubind-host 1 0.1.0\n"
+static const char good[] = "cpubind-host 1 " CPUBIND_VERSION "\n"
                            "boot b\n"
                            "irq 301 0:1 a 3 0-191\n"
                            "user 4711 12345 72 ban\n"
@@ -167,11 +167,11 @@ TEST(an_impossible_line_is_damage)
         const char *from, *to, *what;
         int32_t line;
     } edits[] = {
-        {"cpubind-host 1", "cpubind-host 2", "format", 1},
-        {"cpubind-host 1", "cpubind-host", "format", 1},
-        {"cpubind-host 1 0.1.0", "cpubind-host 1", "cpubind-host", 1},
+        {"cpubind-host 1", "cpubind-host 2", "form", 1},
+        {"cpubind-host 1", "cpubind-host", "form", 1},
+        {"cpubind-host 1 " CPUBIND_VERSION "", "cpubind-host 1", "cpubind-host", 1},
         {"cpubind-host", "cpubind-record", "cpubind-host", 1},
-        {"1 0.1.0", "1 0.1.0 x", "cpubind-host", 1},
+        {"1 " CPUBIND_VERSION "", "1 " CPUBIND_VERSION " x", "cpubind-host", 1},
         {"boot b\n", "boot b\nboot b\n", "boot", 3},
         {"boot b\n", "process 4711 12345\n", "line", 2},
         {"boot b\n", "\n", "line", 2},

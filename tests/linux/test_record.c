@@ -550,31 +550,41 @@ TEST(leftovers_of_a_killed_process_do_no_harm)
         assert_true(is_there(in_folder(stay[i])));
 }
 
-/* An older file is found, not read; a new one beside it counts alone. */
-TEST(a_file_of_an_older_version_is_an_error)
+/* A file of form 1 is read while there is no other one. */
+TEST(a_file_of_form_1_is_read_where_there_is_no_other)
 {
+    static const char form1[] =
+        "{\"cpubind\": \"0.1.0\", \"format\": 1,\n \"boot\": \"b\", \"pid\": 4711, \"start\": "
+        "12345,\n \"npu\": 3, \"before\": \"0-191\",\n \"goal\": {\"main\": \"74-93\", "
+        "\"memory_node\": null, \"uvb\": null, \"rules\": []},\n \"ours\": [],\n \"threads\": "
+        "[],\n \"others\": [],\n \"irqs\": [],\n \"irqbalance\": null}\n";
     cpubind_record_file *file = open_usual();
+    cpubind_record r;
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, in_folder("4711.json"), "{\"cpubind\": \"0.1.0\"}");
-    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "format");
+    scratch_file(&f.s, in_folder("4711.json"), form1);
+    assert_int_equal(sample_status(cpubind_record_load(file, &r), NULL), CPUBIND_LINUX_OK);
+    assert_non_null(r.host);
+    assert_int_equal(r.npu, 3);
+    cpubind_record_free(&r);
     save_sample(file, 4);
     assert_true(holds_sample(file, 4));
     assert_int_equal(sample_status(cpubind_record_remove(file), NULL), CPUBIND_LINUX_OK);
     assert_true(is_there(in_folder("4711.json")));
-    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
+    scratch_file(&f.s, in_folder("4711.json"), "cpubind-record 5 0.3.0\n");
+    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "form");
+    assert_string_equal(cpubind_record_form(file), "5 0.3.0");
     cpubind_record_close(file);
-    path_of(in_folder("4711.json"), path); /* by its name */
-    assert_int_equal(
-        sample_status(cpubind_record_open(&f.root, path, 1, CPUBIND_RECORD_WRITE, &file), NULL),
-        CPUBIND_LINUX_OK);
-    check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "older");
-    cpubind_record_close(file);
-    path_of(in_folder("own.record"), path); /* a file of the caller's own has no older name */
+    path_of(in_folder("own.record"), path); /* a file of the caller's own has no other name */
     assert_int_equal(
         sample_status(
             cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file), NULL),
         CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
+    scratch_file(&f.s, in_folder("own.record"), form1);
+    assert_int_equal(sample_status(cpubind_record_load(file, &r), NULL), CPUBIND_LINUX_OK);
+    cpubind_record_free(&r);
     cpubind_record_close(file);
 }
 
@@ -812,7 +822,7 @@ int main(void)
         EACH(a_file_of_another_process_is_damaged),
         EACH(an_impossible_record_is_not_saved),
         EACH(leftovers_of_a_killed_process_do_no_harm),
-        EACH(a_file_of_an_older_version_is_an_error),
+        EACH(a_file_of_form_1_is_read_where_there_is_no_other),
         EACH(processes_with_a_file_are_listed),
         EACH(a_second_opening_is_busy_at_once),
         EACH(the_kernel_releases_the_lock_of_a_killed_process),

@@ -312,7 +312,7 @@ static cpubind_linux_status parse(const char *text, size_t len, cpubind_record *
     return sample_status(found, why);
 }
 
-static const char good[] = "cpubind-record 3 0.1.0\n"
+static const char good[] = "cpubind-record 4 " CPUBIND_VERSION "\n"
                            "process 4711 12345\n"
                            "boot b\n"
                            "before 0-191\n"
@@ -482,17 +482,17 @@ TEST(an_impossible_line_is_damage)
         int32_t line;
     } edits[] = {
         /* the first line */
-        {"cpubind-record 3", "cpubind-record 1", "format", 1},
-        {"cpubind-record 3", "cpubind-record 2", "format", 1},
-        {"cpubind-record 3", "cpubind-record 4", "format", 1},
-        {"cpubind-record 3", "cpubind-record 32", "format", 1},
-        {"cpubind-record 3", "cpubind-record", "format", 1},
-        {"cpubind-record 3 0.1.0", "cpubind-record 3", "cpubind-record", 1},
-        {"3 0.1.0", "3 0.1.0 x", "cpubind-record", 1},
+        {"cpubind-record 4", "cpubind-record 1", "form", 1},
+        {"cpubind-record 4", "cpubind-record 2", "form", 1},
+        {"cpubind-record 4", "cpubind-record 5", "form", 1},
+        {"cpubind-record 4", "cpubind-record 43", "form", 1},
+        {"cpubind-record 4", "cpubind-record", "form", 1},
+        {"cpubind-record 4 " CPUBIND_VERSION "", "cpubind-record 4", "cpubind-record", 1},
+        {"4 " CPUBIND_VERSION "", "4 " CPUBIND_VERSION " x", "cpubind-record", 1},
         {"cpubind-record", "cpubind-rec", "cpubind-record", 1},
         {"cpubind-record", " cpubind-record", "cpubind-record", 1},
         {"cpubind-record", "\ncpubind-record", "cpubind-record", 1},
-        {"cpubind-record 3", "{\"cpubind\": \"0.1.0\", \"format\": 1", "older", 1},
+        {"cpubind-record 4", "{\"cpubind\": \"0.1.0\", \"format\": 2", "format", 1},
         /* missing */
         {"process 4711 12345\n", "", "process", 2},
         {"before 0-191\n", "", "before", 4},

@@ -84,7 +84,7 @@ pkg_config_builds() { # compiler, language, options of pkg-config
         LD_LIBRARY_PATH=$stage/lib "$out/user" $host
 }
 pkg_config_knows_the_version() {
-    [ "cpubind $(pkg --modversion cpubind)" = "$("$command" --version)" ] &&
+    [ "cpubind $(pkg --modversion cpubind)" = "$("$command" --version | cut -d, -f1)" ] &&
         [ "$(pkg --modversion cpubind)" = "$(pkg --modversion cpubind-corpus)" ]
 }
 pkg_config_builds_with_the_corpus() {

@@ -173,6 +173,13 @@ typedef void cpubind_bind_wait_hear(void *ctx, int32_t holder, int64_t waited_ms
 /* How long one cpubind may work on the record of the host until another one does without it. */
 #define CPUBIND_HOST_WAIT_MS 60000
 
+/* The forms of the records that this version writes, of a process and of the host; and those of
+ * a process that it reads. A change that an older program cannot read takes the next number. */
+#define CPUBIND_RECORD_FORM       "4"
+#define CPUBIND_RECORD_FORMS_READ "1, 3 and 4"
+#define CPUBIND_HOST_FORM         "1"
+#define CPUBIND_RECORD_FORM_SIZE  40 /* of "FORM VERSION" */
+
 /* All zero is the default but for `pid`, without which nothing is opened. */
 typedef struct cpubind_bind_options {
     int32_t pid;             /* of the process, as this process sees it */
@@ -183,7 +190,8 @@ typedef struct cpubind_bind_options {
     const char *record_path; /* the record; NULL: the one that the process has, by default
                                 /run/cpubind/<pid>.record */
     char *other_path;        /* CPUBIND_PLACE_SIZE bytes, or NULL: open writes the path of the
-                                record that keeps it from opening this one, else "" */
+                                record that keeps it from opening this one; of a record whose
+                                form is not known "FORM VERSION"; else "" */
     cpubind_irqbalance_action irqbalance;
     cpubind_memory_action memory;
     int64_t memory_limit;              /* bytes to move at most; 0: no limit */
@@ -279,6 +287,9 @@ typedef struct cpubind_report {
                              skipped, and is for a watch or the next call of apply to do */
     int32_t host_holder;    /* of is_host_busy: the cpubind that works on it; 0: not known */
     char host_holder_state; /* its letter in /proc/<pid>/stat, 'T': stopped; 0: not known */
+    /* "FORM VERSION" of a record of the host that this version does not know, and leaves alone;
+     * else "" */
+    char host_form[CPUBIND_RECORD_FORM_SIZE];
     int32_t is_alive;       /* the process lives, and is the one of the record */
     int32_t n_not_restored; /* after a failure: items that could not be put back */
     int32_t is_outrun;      /* apply, restore: threads are born faster than they are looked at;
@@ -309,8 +320,8 @@ typedef struct cpubind_binding cpubind_binding;
  *           ERR_STATE: the record cannot be read; ERR_DAMAGED: it makes no sense in
  *           fault->line: fault->what is the first word that this line should have, "line" (the
  *           line has no word of a record), "end" (the record has ended before this line), "pid"
- *           (the record is of another process), "older" or "format" (another version of cpubind
- *           wrote it); "length", and no line, for a file that is too long */
+ *           (the record is of another process), "form" (it has a form that this version does
+ *           not know: other_path names it); "length", and no line, for a file that is too long */
 cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                                        const cpubind_sys *sys, cpubind_binding **out,
                                        cpubind_linux_fault *fault);
@@ -371,10 +382,10 @@ int32_t cpubind_bind_npu(const cpubind_binding *binding);
 const char *cpubind_bind_pci(const cpubind_binding *binding);
 
 /* "/run/cpubind/4711.record", or that of an ordinary user: the record of a process when no path
- * is named; with pid 0 the record of the host, host.record. With is_older that of cpubind
- * 0.1. */
+ * is named; with pid 0 the record of the host, host.record. With is_form1 where
+ * a record of form 1 is. */
 #define CPUBIND_RECORD_PATH_SIZE 64
-void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
+void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_form1,
                              char out[CPUBIND_RECORD_PATH_SIZE]);
 
 /* The word of the rules of the plan that the process is bound by; "": not known. Valid until

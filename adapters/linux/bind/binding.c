@@ -200,12 +200,16 @@ cpubind_linux_fault cpubind_read_record(cpubind_binding *b)
     if (!b->file)
         return cpubind_no_fault;
     why = cpubind_record_load(b->file, &b->record);
+    if (!why.error && b->record.host)
+        why = cpubind_adopt_record(b);
+    if (why.line == 1 && strcmp(why.what, "form") == 0 && b->options.other_path)
+        memcpy(b->options.other_path, cpubind_record_form(b->file), CPUBIND_RECORD_FORM_SIZE);
     if (why.error)
         cpubind_begin_record(b);
     else
         b->phase = CPUBIND_PHASE_BOUND;
     mark_saved(&b->record);
-    return why.error == ENOENT ? cpubind_no_fault : why;
+    return why.error == ENOENT && strcmp(why.what, "open") == 0 ? cpubind_no_fault : why;
 }
 
 cpubind_linux_fault cpubind_write_record(cpubind_binding *b)

@@ -193,6 +193,19 @@ cpubind_linux_fault cpubind_group_find_daemon(cpubind_binding *b, cpubind_irqbal
 /* Leaves the group, if there is one. */
 void cpubind_group_leave(cpubind_binding *b);
 
+/* == Records of form 1 (record_adopt.c) ==================================== */
+
+/* Finds the ids of the interrupts of the record, which was loaded and is of form 1; unless the
+ * binding reads alone, writes it in the present form, and what it has of the host to the record
+ * of the host.
+ *   errors  EWOULDBLOCK, "lock": a cpubind that writes form 1 works on the process; "look up the
+ *           interrupt"; those of loading, writing and removing. The old file stays then */
+cpubind_linux_fault cpubind_adopt_record(cpubind_binding *b);
+
+/* Adds what a record of form 1 has of the host to the record of the host, which was read.
+ *   errors  ENOMEM, "memory" */
+cpubind_linux_fault cpubind_adopt_entries(cpubind_binding *b);
+
 /* == The lock of a process (process_lock.c) ================================= */
 
 /* Locks the process, whatever file its record is in and whoever runs cpubind: flock(2) on

@@ -37,7 +37,9 @@ static cpubind_linux_fault load(cpubind_binding *b)
     if (*host->record.boot && *b->boot && strcmp(host->record.boot, b->boot) != 0)
         cpubind_shared_free(&host->record);
     memcpy(host->record.boot, b->boot, sizeof b->boot);
-    return why;
+    if (why.line == 1 && strcmp(why.what, "form") == 0)
+        cpubind_record_form_of(host->previous.data, host->previous.len, b->report.host_form);
+    return why.error ? why : cpubind_adopt_entries(b);
 }
 
 int cpubind_is_host_busy(cpubind_linux_fault why)

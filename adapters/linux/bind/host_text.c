@@ -4,7 +4,7 @@
  * Pure: works on (pointer, length), opens no file. Words and lines are those of record_words.h.
  * The lines come in this order:
  *
- *     cpubind-host 1 VERSION                 the format's number; the cpubind that wrote it
+ *     cpubind-host 1 VERSION                 the form's number; the cpubind that wrote it
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     irq N FUNCTION NAME INDEX LIST         an interrupt, its last number, its CPUs before
  *     uvb-thread PID TID START LIST          a UVB thread, its CPUs before
@@ -25,8 +25,7 @@
 #include "../kernel/workqueue.h"
 #include "record_words.h"
 
-#define HEAD   "cpubind-host "
-#define FORMAT "1"
+#define HEAD "cpubind-host "
 
 static const char *const actions[] = {
     [CPUBIND_IRQBALANCE_LEAVE] = "-",
@@ -101,7 +100,7 @@ cpubind_linux_fault cpubind_shared_format(const cpubind_shared_record *host,
                                           cpubind_bytes *out)
 {
     writer w = {sets, sys, out, cpubind_no_fault};
-    put(&w, HEAD FORMAT " " CPUBIND_VERSION "\n");
+    put(&w, HEAD CPUBIND_HOST_FORM " " CPUBIND_VERSION "\n");
     if (*host->boot)
         put_name(&w, "boot", host->boot);
     for (int32_t i = 0; i < host->n_entry; i++) {
@@ -225,7 +224,8 @@ static const struct line_kind *find_kind(const char *word, int32_t len)
 /* NULL, or the kind of the line r->line, which is wrong or missing. */
 static const char *read_lines(reader *r, const char *text_end)
 {
-    const char *what = read_head(r, text_end, HEAD, FORMAT, "cpubind-host");
+    static const char *const forms[] = {CPUBIND_HOST_FORM, NULL};
+    const char *what = read_head(r, text_end, HEAD, forms, "cpubind-host");
     while (!what) {
         const struct line_kind *kind;
         const char *word;

@@ -4,7 +4,7 @@
  * Pure: works on (pointer, length), opens no file. Words and lines are those of record_words.h.
  * The lines come in this order:
  *
- *     cpubind-doctor 1 VERSION                  the format's number; the cpubind that wrote it
+ *     cpubind-doctor 1 VERSION                  the form's number; the cpubind that wrote it
  *     boot NAME                                 /proc/sys/kernel/random/boot_id
  *     file NAME BEFORE AFTER                    a file and its values
  *     thread PID TID START BEFORE AFTER         a thread and its CPUs
@@ -17,8 +17,8 @@
 #include "mend_record.h"
 #include "record_words.h"
 
-#define HEAD   "cpubind-doctor "
-#define FORMAT "1"
+#define HEAD "cpubind-doctor "
+#define FORM "1"
 
 void cpubind_mend_record_free(cpubind_mend_record *record)
 {
@@ -97,7 +97,7 @@ cpubind_linux_fault cpubind_mend_format(const cpubind_mend_record *record,
                                         const cpubind_sys *sys, cpubind_bytes *out)
 {
     writer w = {NULL, sys, out, cpubind_no_fault};
-    put(&w, HEAD FORMAT " " CPUBIND_VERSION "\n");
+    put(&w, HEAD FORM " " CPUBIND_VERSION "\n");
     if (*record->boot)
         put_name(&w, "boot", record->boot);
     for (int32_t i = 0; i < record->n; i++)
@@ -172,7 +172,8 @@ static const char *read_line(reader *r, int kind, cpubind_mend_record *out)
 static const char *read_lines(reader *r, const char *text_end, cpubind_mend_record *out)
 {
     static const char *const words[] = {"file", "thread", "ban", "boot", "sum", NULL};
-    const char *what = read_head(r, text_end, HEAD, FORMAT, "cpubind-doctor");
+    static const char *const forms[] = {FORM, NULL};
+    const char *what = read_head(r, text_end, HEAD, forms, "cpubind-doctor");
     while (!what) {
         int kind;
         r->line++;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_record.h"
+
 static const cpubind_linux_fault no_memory = {ENOMEM, "memory", 0};
 
 const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
@@ -25,6 +27,9 @@ void cpubind_record_free(cpubind_record *record)
     free(record->placed);
     free(record->thread);
     free(record->irq);
+    if (record->host)
+        cpubind_shared_free(record->host);
+    free(record->host);
     memset(record, 0, sizeof *record);
 }
 

@@ -11,9 +11,10 @@
  *        renamed; the folder is not synced: a host that stops takes its processes with it.
  *        Read with O_NOFOLLOW, at most 64 MiB. It must be a regular file of this user that
  *        nobody else may write to, else EPERM, "file"; for a link ELOOP.
- * OLDER  cpubind 0.1 wrote JSON to <pid>.json. Such a file is not read, but it is not ignored
- *        either, because its process is bound: while it is there and <pid>.record is not,
- *        loading fails with "older".
+ * FORMS  The first word of the text and a number name its form. All earlier forms are read for
+ *        good; what has another number is left alone, with "form". The first one, JSON, was in
+ *        <pid>.json: it is read while it is there and <pid>.record is not. A binding that may
+ *        write takes what it reads of that form over into the present one (record_adopt.c).
  * FOLDER Made with mode 0755 when it is not there. It must be a folder, no link, of this user,
  *        that nobody else may write to: else EPERM, "folder". The folder of a
  *        path that the caller names must be there, and the same rules hold; a sticky one such
@@ -86,6 +87,9 @@ typedef struct cpubind_record {
     int32_t n_thread, cap_thread;
     cpubind_record_irq *irq; /* by cpubind_irq_compare */
     int32_t n_irq, cap_irq;
+    struct cpubind_shared_record *host; /* of a record of form 1, else NULL: what it says of the
+                                           host. The id of an interrupt, here and in `irq`, is
+                                           "" until cpubind_adopt_record finds it */
 } cpubind_record;
 
 /* "sq", "cq" or "mailbox". Static storage. */
@@ -137,11 +141,18 @@ cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cp
 /* Reads the record of a text.
  *   out     *out, all zero on failure
  *   errors  ENOMEM, "memory"; EILSEQ with the line that is wrong or missing, and `what` is its
- *           first word; "line" when it begins with no known word, "format" for another format,
- *           "older" for the JSON of cpubind 0.1, "end" for bytes after the sum
+ *           first word; "line" when it begins with no known word, "form" for a form that is not known,
+ *           "end" for bytes after the sum; of form 1 `what` is the member that is wrong
  *   cost    O(length x sets) */
 cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
                                          cpubind_record *out);
+
+/* The same for a text of form 1 (record_form1.c), into a record that is empty. */
+cpubind_linux_fault cpubind_record_parse_form1(const char *text, int32_t len,
+                                               const cpubind_sys *sys, cpubind_record *out);
+
+/* Writes "FORM VERSION" of the first line of a record, or "" if it has no such line. */
+void cpubind_record_form_of(const char *text, int32_t len, char out[CPUBIND_RECORD_FORM_SIZE]);
 
 /* == As file (record_file.c, record_folder.c) =============================== */
 
@@ -150,9 +161,9 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
 #define CPUBIND_RECORD_HOST   0
 #define CPUBIND_RECORD_DOCTOR (-1)
 
-/* The end of a record's name; that of cpubind 0.1. */
+/* The end of a record's name; that of form 1. */
 #define CPUBIND_RECORD_SUFFIX ".record"
-#define CPUBIND_RECORD_OLDER  ".json"
+#define CPUBIND_RECORD_FORM1  ".json"
 
 /* The end of the name of a file that names the record of a process (record_place.c). */
 #define CPUBIND_RECORD_PLACE ".path"
@@ -185,6 +196,11 @@ typedef struct cpubind_record_file cpubind_record_file;
  *           "argument"; ENOMEM, "memory" */
 cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
                                         cpubind_record_mode mode, cpubind_record_file **out);
+
+/* The same for the file of form 1 in the usual folder, with CPUBIND_RECORD_WRITE: locks it as the
+ * programs do that write that form. */
+cpubind_linux_fault cpubind_record_open_form1(cpubind_root *root, int32_t pid,
+                                              cpubind_record_file **out);
 
 /* The cpubind that has written its number to a lock file. */
 typedef struct cpubind_record_holder {
@@ -231,7 +247,11 @@ const char *cpubind_record_path(const cpubind_record_file *file);
 cpubind_linux_fault cpubind_record_read(cpubind_record_file *file, cpubind_bytes *out);
 cpubind_linux_fault cpubind_record_write(cpubind_record_file *file, const cpubind_bytes *bytes);
 
-/* Reads the file. The one of the usual folder must be of the process that it is named by.
+/* "FORM VERSION" of a record whose loading failed with "form"; valid until close. */
+const char *cpubind_record_form(const cpubind_record_file *file);
+
+/* Reads the file; in the usual folder, where it is not there, that of form 1. There it must be of
+ * the process that it is named by.
  *   out     *out, all zero on failure
  *   errors  ENOENT, "open": there is none; "open"; "file"; "read"; EFBIG, "length"; those of
  *           cpubind_record_parse, and EILSEQ, "pid": the record is of another process */

@@ -28,10 +28,11 @@
 
 struct cpubind_record_file {
     const cpubind_sys *sys;
-    int dir, lock; /* -1: not open */
-    int64_t place; /* in the queue of the lock; 0: none */
-    int32_t pid;   /* that the file must be of; 0: any */
-    char *base;    /* the name within the folder */
+    int dir, lock;                       /* -1: not open */
+    int64_t place;                       /* in the queue of the lock; 0: none */
+    int32_t pid;                         /* that the file must be of; 0: any */
+    char form[CPUBIND_RECORD_FORM_SIZE]; /* cpubind_record_form */
+    char *base;                          /* the name within the folder */
     char *lock_name;
     char path[]; /* and after it the other two */
 };
@@ -225,8 +226,8 @@ static cpubind_record_file *make_file(const cpubind_sys *sys, const char *path)
 }
 
 static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32_t pid,
-                                     cpubind_record_mode mode, cpubind_record_wait *wait,
-                                     cpubind_record_file **out)
+                                     int is_form1, cpubind_record_mode mode,
+                                     cpubind_record_wait *wait, cpubind_record_file **out)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
     cpubind_record_file *file;
@@ -236,7 +237,7 @@ static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32
     if (!out || !root || (!path && pid < CPUBIND_RECORD_DOCTOR))
         return cpubind_fault_of(EINVAL, "argument");
     if (!path)
-        cpubind_bind_usual_path(root->sys->geteuid(), pid, 0, usual);
+        cpubind_bind_usual_path(root->sys->geteuid(), pid, is_form1, usual);
     file = make_file(root->sys, path ? path : usual);
     if (!file)
         return cpubind_fault_of(ENOMEM, "memory");
@@ -259,7 +260,13 @@ static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32
 cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
                                         cpubind_record_mode mode, cpubind_record_file **out)
 {
-    return open_file(root, path, pid, mode, NULL, out);
+    return open_file(root, path, pid, 0, mode, NULL, out);
+}
+
+cpubind_linux_fault cpubind_record_open_form1(cpubind_root *root, int32_t pid,
+                                              cpubind_record_file **out)
+{
+    return open_file(root, NULL, pid, 1, CPUBIND_RECORD_WRITE, NULL, out);
 }
 
 cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
@@ -267,7 +274,7 @@ cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
                                                 cpubind_record_wait *wait,
                                                 cpubind_record_file **out)
 {
-    return open_file(root, NULL, pid, mode, wait, out);
+    return open_file(root, NULL, pid, 0, mode, wait, out);
 }
 
 int cpubind_record_folder(const cpubind_record_file *file)
@@ -313,34 +320,36 @@ static cpubind_linux_fault read_opened(const cpubind_sys *sys, int fd, cpubind_b
     return cpubind_read_all(sys, fd, CPUBIND_FILE_MAX, bytes);
 }
 
-/* There is no file: ENOENT, unless cpubind 0.1 has left one of the process. */
-static cpubind_linux_fault find_older(const cpubind_record_file *file)
+static cpubind_linux_fault read_named(const cpubind_record_file *file, const char *name,
+                                      cpubind_bytes *out)
 {
-    char path[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_linux_fault why;
     int fd;
-    if (!file->pid)
-        return cpubind_fault_of(ENOENT, "open");
-    cpubind_bind_usual_path(file->sys->geteuid(), file->pid, 1, path);
-    why = cpubind_open(file->sys, file->dir, strrchr(path, '/') + 1,
-                       O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd);
+    cpubind_linux_fault why =
+        cpubind_open(file->sys, file->dir, name,
+                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
     if (why.error)
         return why;
+    why = read_opened(file->sys, fd, out);
     file->sys->close(fd);
-    return (cpubind_linux_fault){EILSEQ, "older", 1};
+    return why;
 }
 
 cpubind_linux_fault cpubind_record_read(cpubind_record_file *file, cpubind_bytes *out)
 {
-    int fd;
-    cpubind_linux_fault why =
-        cpubind_open(file->sys, file->dir, file->base,
-                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
-    if (why.error)
-        return why.error == ENOENT ? find_older(file) : why;
-    why = read_opened(file->sys, fd, out);
-    file->sys->close(fd);
-    return why;
+    return read_named(file, file->base, out);
+}
+
+const char *cpubind_record_form(const cpubind_record_file *file)
+{
+    return file->form;
+}
+
+/* Reads the file of form 1 of the process. */
+static cpubind_linux_fault read_form1(const cpubind_record_file *file, cpubind_bytes *out)
+{
+    char path[CPUBIND_RECORD_PATH_SIZE];
+    cpubind_bind_usual_path(file->sys->geteuid(), file->pid, 1, path);
+    return read_named(file, strrchr(path, '/') + 1, out);
 }
 
 cpubind_linux_fault cpubind_record_load(cpubind_record_file *file, cpubind_record *out)
@@ -349,8 +358,12 @@ cpubind_linux_fault cpubind_record_load(cpubind_record_file *file, cpubind_recor
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_linux_fault why = cpubind_record_read(file, &bytes);
     memset(out, 0, sizeof *out);
+    if (why.error == ENOENT && file->pid)
+        why = read_form1(file, &bytes);
     if (!why.error)
         why = cpubind_record_parse(bytes.data, bytes.len, sys, out);
+    if (why.line == 1 && strcmp(why.what, "form") == 0)
+        cpubind_record_form_of(bytes.data, bytes.len, file->form);
     cpubind_bytes_free(&bytes);
     if (!why.error && file->pid && out->pid != file->pid) {
         cpubind_record_free(out);

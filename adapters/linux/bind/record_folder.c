@@ -15,7 +15,7 @@
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
+void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_form1,
                              char out[CPUBIND_RECORD_PATH_SIZE])
 {
     char parent[CPUBIND_RUN_PARENT_SIZE];
@@ -25,7 +25,7 @@ void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_older,
                        pid == CPUBIND_RECORD_HOST ? "host" : "doctor");
     else
         (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld%s", parent, (long)pid,
-                       is_older ? CPUBIND_RECORD_OLDER : CPUBIND_RECORD_SUFFIX);
+                       is_form1 ? CPUBIND_RECORD_FORM1 : CPUBIND_RECORD_SUFFIX);
 }
 
 /* == Opening ================================================================ */
@@ -95,7 +95,7 @@ static int32_t pid_of_name(const char *name)
     if (n == 0 || n > 10 || name[0] == '0' ||
         (strcmp(name + n, CPUBIND_RECORD_SUFFIX) != 0 &&
          strcmp(name + n, CPUBIND_RECORD_PLACE) != 0 &&
-         strcmp(name + n, CPUBIND_RECORD_OLDER) != 0))
+         strcmp(name + n, CPUBIND_RECORD_FORM1) != 0))
         return 0;
     for (size_t i = 0; i < n; i++)
         pid = pid * 10 + (name[i] - '0');

@@ -118,10 +118,10 @@ cpubind_linux_fault cpubind_place_find_in(cpubind_root *root, int dir, int32_t p
 int cpubind_place_has_record(cpubind_root *root, int32_t pid)
 {
     char path[CPUBIND_PLACE_SIZE];
-    for (int is_older = 0; is_older < 2; is_older++) {
+    for (int is_form1 = 0; is_form1 < 2; is_form1++) {
         char usual[CPUBIND_RECORD_PATH_SIZE];
         int fd;
-        cpubind_bind_usual_path(root->sys->geteuid(), pid, is_older, usual);
+        cpubind_bind_usual_path(root->sys->geteuid(), pid, is_form1, usual);
         if (cpubind_open(root->sys, root->fd, usual + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd)
                 .error == ENOENT)
             continue;

@@ -4,7 +4,7 @@
  * Pure: works on (pointer, length), opens no file. One line holds one fact; words are parted by
  * one blank; each line, the last one too, ends with a line feed. The lines come in this order:
  *
- *     cpubind-record 3 VERSION               the format's number; the cpubind that wrote it
+ *     cpubind-record 4 VERSION               the form's number; the cpubind that wrote it
  *     process PID START                      START: field 22 of /proc/PID/stat
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     namespace N                            inode of its pid namespace; absent: the first of
@@ -34,15 +34,19 @@
  * without leading zeros, a LIST is as the kernel writes one ("0-3,8"), HEX is 8 lower-case
  * digits. In a NAME or PATTERN each byte that is not '!' to '~', and each '%', is %xx with two
  * lower-case digits. So there is one text for a record, and each other text is refused: cut,
- * reordered, doubled or edited ones too. A "{" begins the records of cpubind 0.1, which were
- * JSON; they are refused as "older".
+ * reordered, doubled or edited ones too.
+ *
+ * Earlier forms are read for good. A change that an older program could not read takes the next
+ * number, CPUBIND_RECORD_FORM in bind.h.
+ *     1   JSON (record_form1.c), which begins with "{"
+ *     2   lines without the names of interrupts, for one day; no release wrote it
+ *     3   has the lines of 4; some builds did not know rules and left yet
  */
 #include "../../text/pci_address.h"
 #include "../kernel/irq.h"
 #include "record_words.h"
 
-#define HEAD   "cpubind-record "
-#define FORMAT "3"
+#define HEAD "cpubind-record "
 
 /* == Writing ================================================================ */
 
@@ -105,7 +109,7 @@ cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cp
                                           cpubind_bytes *out)
 {
     writer w = {&record->sets, sys, out, cpubind_no_fault};
-    put(&w, HEAD FORMAT " " CPUBIND_VERSION "\n");
+    put(&w, HEAD CPUBIND_RECORD_FORM " " CPUBIND_VERSION "\n");
     require(&w, record->pid > 0);
     put(&w, "process %d %llu\n", (int)record->pid, (unsigned long long)record->start);
     if (*record->boot)
@@ -297,7 +301,8 @@ static int find_kind(reader *r, int from, const char **what)
 /* NULL, or the kind of the line that is wrong or missing: the line r->line. */
 static const char *read_lines(reader *r, const char *text_end)
 {
-    const char *what = read_head(r, text_end, HEAD, FORMAT, "cpubind-record");
+    static const char *const forms[] = {"3", CPUBIND_RECORD_FORM, NULL};
+    const char *what = read_head(r, text_end, HEAD, forms, "cpubind-record");
     int from = 0;
     while (!what && from < N_KINDS) {
         int kind = N_KINDS;
@@ -327,9 +332,26 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
                             .memory_node = -1,
                             .uvb = CPUBIND_CPUSET_NONE,
                             .widest = CPUBIND_CPUSET_NONE};
+    if (len > 0 && *text == '{')
+        return cpubind_record_parse_form1(text, len, sys, out);
     what = read_lines(&r, start + len);
     if (!what)
         return cpubind_no_fault;
     cpubind_record_free(out);
     return r.why.error ? r.why : (cpubind_linux_fault){EILSEQ, what, r.line};
+}
+
+void cpubind_record_form_of(const char *text, int32_t len, char out[CPUBIND_RECORD_FORM_SIZE])
+{
+    const char *const blank = len > 0 ? (const char *)memchr(text, ' ', (size_t)len) : NULL;
+    size_t n = 0;
+    for (const char *at = blank ? blank + 1 : NULL; at && at < text + len && *at != '\n';
+         at++) {
+        if (*at < ' ' || *at > '~' || n == CPUBIND_RECORD_FORM_SIZE - 1) {
+            n = 0;
+            break;
+        }
+        out[n++] = *at;
+    }
+    out[n] = '\0';
 }

@@ -284,22 +284,19 @@ static inline int next_line(reader *r, const char *text_end)
     return 1;
 }
 
-/* Reads the first line: the word and the number of the format, and a version. NULL, or the kind
- * of the line that is wrong. */
+/* Reads the first line: the word and the number of the form, one of a list that NULL ends, and
+ * a version. NULL, or the kind of the line that is wrong. */
 static inline const char *read_head(reader *r, const char *text_end, const char *head,
-                                    const char *format, const char *what)
+                                    const char *const *forms, const char *what)
 {
-    const char *const formats[] = {format, NULL};
     const char *word;
     int32_t len;
-    if (r->next < text_end && *r->next == '{')
-        return "older";
     if (!next_line(r, text_end) || r->end - r->at < (ptrdiff_t)strlen(head) ||
         memcmp(r->at, head, strlen(head)) != 0)
         return what;
     r->at += strlen(head);
-    if (read_one_of(r, formats) < 0)
-        return "format";
+    if (read_one_of(r, forms) < 0)
+        return "form";
     return read_word(r, &word, &len) && r->at == r->end ? NULL : what;
 }
 

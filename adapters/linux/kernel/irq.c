@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -83,6 +84,71 @@ cpubind_linux_fault cpubind_irq_check(cpubind_root *root, const cpubind_irq_id *
         why = look_up_action(root, id, irq);
     if (why.error == ENOENT)
         why.what = "gone";
+    return why;
+}
+
+/* The function that has an interrupt, or its action: the first name that fits. */
+typedef struct search {
+    const cpubind_root *root;
+    int32_t irq;
+    int is_action;
+    char *found; /* "" until then */
+    size_t size;
+} search;
+
+/* A function has a file of the number; the action is the one folder among the files of the
+ * interrupt. */
+static cpubind_linux_fault visit_name(void *ctx, const char *name)
+{
+    const search *s = (const search *)ctx;
+    char path[NAME_SIZE + 256];
+    cpubind_linux_fault why;
+    if (s->found[0] || strlen(name) >= s->size)
+        return cpubind_no_fault;
+    if (s->is_action)
+        snprintf(path, sizeof path, "proc/irq/%d/%s/.", (int)s->irq, name);
+    else
+        snprintf(path, sizeof path, "sys/bus/pci/devices/%s/msi_irqs/%d", name, (int)s->irq);
+    why = look_up(s->root, path);
+    if (!why.error)
+        memcpy(s->found, name, strlen(name) + 1);
+    return why.error == ENOENT || why.error == ENOTDIR ? cpubind_no_fault : why;
+}
+
+static cpubind_linux_fault find_name(cpubind_root *root, const char *folder, search *s)
+{
+    int fd;
+    cpubind_linux_fault why = cpubind_root_open(root, folder, O_DIRECTORY, &fd);
+    s->found[0] = '\0';
+    if (!why.error)
+        why = cpubind_each_name(root->sys, fd, visit_name, s);
+    if (why.error)
+        return cpubind_fault_of(why.error, "look up the interrupt");
+    return cpubind_fault_of(s->found[0] ? 0 : ENOENT, "gone");
+}
+
+cpubind_linux_fault cpubind_irq_identify(cpubind_root *root, int32_t irq, cpubind_irq_id *id)
+{
+    search function = {root, irq, 0, id->function, sizeof id->function};
+    search action = {root, irq, 1, id->name, sizeof id->name};
+    cpubind_ids all = {0};
+    char folder[NAME_SIZE];
+    cpubind_linux_fault why = look_up(root, "proc/irq");
+    if (!why.error)
+        why = find_name(root, "sys/bus/pci/devices", &function);
+    if (why.error)
+        return why;
+    (void)snprintf(folder, sizeof folder, "proc/irq/%d", (int)irq);
+    why = find_name(root, folder, &action);
+    if (!why.error)
+        why = cpubind_irq_list(root, id, &all);
+    else if (why.error == ENOENT)
+        why.what = "gone";
+    for (id->index = 0; id->index < all.n && all.id[id->index] != irq;)
+        id->index++;
+    if (!why.error && id->index == all.n)
+        why = cpubind_fault_of(ENOENT, "gone");
+    free(all.id);
     return why;
 }
 
