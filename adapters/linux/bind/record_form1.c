@@ -310,10 +310,10 @@ cpubind_linux_fault cpubind_record_parse_form1(const char *text, int32_t len,
     form1 f = {text, text, text + len, sys, out, "cpubind", 0};
     cpubind_linux_fault why;
     out->host = (cpubind_shared_record *)sys->malloc(sizeof *out->host);
-    if (!out->host)
-        return cpubind_fault_of(ENOMEM, "memory");
-    memset(out->host, 0, sizeof *out->host);
-    if (read_process(&f) && read_goal(&f) && read_changes(&f) && take(&f, "}")) {
+    f.is_memory_gone = !out->host;
+    if (out->host)
+        memset(out->host, 0, sizeof *out->host);
+    if (out->host && read_process(&f) && read_goal(&f) && read_changes(&f) && take(&f, "}")) {
         f.what = "end";
         skip_blanks(&f);
         if (f.at == f.end)
