@@ -80,26 +80,29 @@ cpubind.h, the C ABI of libcpubind.so.1 and its header for C++17, the readers,
 the binding and the corpus as archives; files for pkg-config and CMake.
 EOF
 
-# The service may have been enabled or started since: then it ends with the package.
-cat >"$work/cpubind/DEBIAN/prerm" <<'EOF'
-#!/bin/sh
-set -e
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-    systemctl disable --now cpubind.service >/dev/null 2>&1 || true
-fi
-EOF
-cat >"$work/cpubind/DEBIAN/postrm" <<'EOF'
-#!/bin/sh
-set -e
-if [ -d /run/systemd/system ]; then
+# The service may have been enabled or started since. DPKG_ROOT is for the script.
+# shellcheck disable=SC2016
+reload='if [ -d "${DPKG_ROOT:-}/run/systemd/system" ]; then
     systemctl daemon-reload >/dev/null 2>&1 || true
-fi
+fi'
+script() { # name; the commands on stdin
+    printf '#!/bin/sh\nset -e\n%s\n' "$(cat)" >"$work/cpubind/DEBIAN/$1"
+    chmod 755 "$work/cpubind/DEBIAN/$1"
+}
+script prerm <<EOF
+[ "\$1" = remove ] || exit 0
+$(cat adapters/packaging/before_removal.sh)
 EOF
-cp "$work/cpubind/DEBIAN/postrm" "$work/cpubind/DEBIAN/postinst"
+script postinst <<EOF
+$reload
+[ "\$1" = configure ] && [ -n "\$2" ] || exit 0
+$(cat adapters/packaging/after_upgrade.sh)
+EOF
+script postrm <<EOF
+$reload
+EOF
 echo 'activate-noawait ldconfig' >"$work/cpubind/DEBIAN/triggers"
 echo "libcpubind 1 cpubind (>= $VERSION)" >"$work/cpubind/DEBIAN/shlibs"
-chmod 755 "$work/cpubind/DEBIAN/prerm" "$work/cpubind/DEBIAN/postrm" \
-    "$work/cpubind/DEBIAN/postinst"
 chmod 644 "$work/cpubind/DEBIAN/triggers" "$work/cpubind/DEBIAN/shlibs"
 
 for package in cpubind libcpubind-dev; do
