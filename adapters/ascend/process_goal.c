@@ -472,11 +472,16 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     if (request->n_process > 1) {
         code = cpubind_ascend_place_process(facts, plan, row, request->n_process,
                                             request->process, arena, &part, problem);
-        if (code != CPUBIND_PROBLEM_NONE)
+        out->is_shared = code == CPUBIND_PROBLEM_TOO_FEW_CPUS;
+        if (code != CPUBIND_PROBLEM_NONE && !out->is_shared)
             return code;
-        m.cpu = part.cpu;
-        m.n_cpu = part.n;
-        m.roles = &part.roles;
+        if (out->is_shared) {
+            cpubind_problem_clear(problem);
+        } else {
+            m.cpu = part.cpu;
+            m.n_cpu = part.n;
+            m.roles = &part.roles;
+        }
     }
     m.out = out;
     out->npu = m.npu->logic;

@@ -115,7 +115,8 @@ typedef struct cpubind_goal {
     cpubind_no_irq no_irq;       /* why n_irq is 0; FOUND: all of them are left */
     cpubind_driver_goal *driver; /* kernel threads, then work queues */
     int32_t n_driver;
-    cpubind_cpus uvb; /* CPUs of the host's UVB polling threads; n 0: leave them */
+    cpubind_cpus uvb;  /* CPUs of the host's UVB polling threads; n 0: leave them */
+    int32_t is_shared; /* the pool is too small for the processes: each has all of it */
 } cpubind_goal;
 
 /* The name of the threads that poll UVB on a host whose CPUs are planned in clusters. */
@@ -133,7 +134,8 @@ typedef struct cpubind_goal_request {
     cpubind_threads threads; /* which built-in rules count */
 } cpubind_goal_request;
 
-/* The goal for one NPU of a plan. The built-in rules are the rows of thread_roles.h; a pool
+/* The goal for one NPU of a plan. Where its pool cannot be cut for so many processes, all of them
+ * have all of it. The built-in rules are the rows of thread_roles.h; a pool
  * without the role has no such rule. Kernel threads and work queues have the phy id of the NPU
  * in their names: where it is not known they are left.
  *   out     *out, in the arena; its lists may point into the plan

@@ -96,6 +96,25 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
     return api_explain_bind(c->options, &bound, row->status, &row->fault, to);
 }
 
+void cli_explain_sharing(const host_call *c, const cpubind_host_row *row, api_text *device,
+                         api_text *to)
+{
+    if (!row->is_sharing || row->state != CPUBIND_HOST_BOUND || !row->report)
+        return;
+    cli_add_row_device(device, c, row);
+    api_add(
+        to,
+        "%s: its %d processes share the CPUs %s of its pool, which cannot be cut into so many "
+        "parts: run fewer processes on it, or let it have more CPUs",
+        device->len > 2 ? device->text + 2 : "the device", (int)row->n_process,
+        row->report->main ? row->report->main : "");
+}
+
+void cli_add_children(api_text *to, int32_t n)
+{
+    api_add(to, "%d %s its pool", (int)n, n == 1 ? "child shares" : "children share");
+}
+
 /* == As text ================================================================ */
 
 int32_t cli_count_threads(const cpubind_report *report, cpubind_item_result result)
@@ -177,6 +196,24 @@ static int is_new(host_call *c, const char *text)
     return json_array_append_new(c->said, json_string(text)) == 0;
 }
 
+/* Says once of a device that its processes share its pool. */
+void cli_warn_sharing(host_call *c, const cpubind_host_row *row)
+{
+    api_text device = {"", 0}, text = {"", 0};
+    cli_explain_sharing(c, row, &device, &text);
+    if (text.len > 0 && is_new(c, device.text))
+        fprintf(stderr, "cpubind: warning: %s\n", text.text);
+}
+
+static void print_children(int pid, const api_text *device, int32_t n)
+{
+    api_text text = {"", 0};
+    if (n == 0)
+        return;
+    cli_add_children(&text, n);
+    printf("process %d%s: %s\n", pid, device->text, text.text);
+}
+
 /* Prints what is wrong with a row, and each warning that no row before it had. */
 static void print_wrong(host_call *c, const cpubind_host_row *row)
 {
@@ -188,6 +225,8 @@ static void print_wrong(host_call *c, const cpubind_host_row *row)
     cli_add_row_device(&device, c, row);
     if (text.len > 0)
         fprintf(stderr, "cpubind: process %d%s: %s\n", (int)row->pid, device.text, text.text);
+    if (!c->options->quiet)
+        cli_warn_sharing(c, row);
     warnings = row->report ? cli_outcome_warnings_json(&bound, row->report) : NULL;
     json_array_foreach(warnings, i, one)
     {
@@ -206,11 +245,13 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
     api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
     json_t *json =
-        json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:s, s:o, s:o}", "npu",
+        json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}", "npu",
                   row->npu < 0 || c->is_on_devices ? json_null() : json_integer(row->npu),
                   "pid", (int)row->pid, "name", cli_json_text(row->name), "container",
                   row->container[0] ? cli_json_text(row->container) : json_null(), "process",
-                  (int)row->process, "processes", (int)row->n_process, "state",
+                  (int)row->process, "processes", (int)row->n_process, "shared",
+                  (int)row->is_sharing, "children", (int)row->n_child, "parent",
+                  row->parent ? json_integer(row->parent) : json_null(), "state",
                   cpubind_host_state_word(row->state), "error",
                   text.len > 0 ? json_pack("{s:i, s:o}", "status", status, "text",
                                            cli_json_text(text.text))
@@ -298,6 +339,12 @@ static int print_all(host_call *c)
         puts(no_process(c));
     else if (!c->options->quiet)
         print_table(c);
+    for (int32_t i = 0; i < cpubind_host_bind_n(c->host) && !c->options->quiet; i++) {
+        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
+        api_text device = {"", 0};
+        cli_add_row_device(&device, c, row);
+        print_children((int)row->pid, &device, row->n_child);
+    }
     (void)fflush(stdout);
     if (c->options->command == API_APPLY && cpubind_host_bind_n(c->host) > 0)
         cli_print_warnings(&c->planned);
@@ -571,6 +618,13 @@ static int print_said(host_call *c, const json_t *answer)
         puts(no_process(c));
     else if (!c->options->quiet)
         cli_print_table(stdout, &table);
+    for (size_t i = 0; i < json_array_size(rows[0]) && !c->options->quiet; i++) {
+        const json_t *row = json_array_get(rows[0], i);
+        api_text device = {"", 0};
+        add_said_device(&device, row);
+        print_children((int)json_integer_value(json_object_get(row, "pid")), &device,
+                       (int32_t)json_integer_value(json_object_get(row, "children")));
+    }
     (void)fflush(stdout);
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < json_array_size(rows[k]); i++)

@@ -24,9 +24,11 @@ typedef struct reading {
 static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
 {
     reading *r = (reading *)ctx;
-    return cpubind_device_nodes_read(r->source, r->facts, arena, &r->nodes)
+    if (!cpubind_device_nodes_read(r->source, r->facts, arena, &r->nodes))
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    return cpubind_device_numbers_read(r->source, r->facts, &r->nodes)
                ? CPUBIND_PROBLEM_NONE
-               : CPUBIND_PROBLEM_NO_MEMORY;
+               : CPUBIND_PROBLEM_UNREADABLE;
 }
 
 int cli_read_device_workers(const api_options *options, const cpubind_source *source,
@@ -46,7 +48,11 @@ int cli_read_device_workers(const api_options *options, const cpubind_source *so
     question.pid = pid ? &pid : NULL;
     question.n_pid = pid != 0;
     request.named = request.n_named > 0 ? options->pci : NULL;
-    if (api_with_arena(&arena, read_nodes, &r) != CPUBIND_PROBLEM_NONE)
+    cpubind_problem_code code = api_with_arena(&arena, read_nodes, &r);
+    if (code == CPUBIND_PROBLEM_UNREADABLE) {
+        api_add(&why, "%s: it could not be read", r.nodes.failed);
+        status = cli_fail(options, API_UNREADABLE, why.text);
+    } else if (code != CPUBIND_PROBLEM_NONE)
         status = cli_no_memory();
     else if (cpubind_device_workers_read(&question, NULL, out, &fault) != CPUBIND_LINUX_OK) {
         api_add(&why, "%s: %s", fault.what, strerror(fault.error));

@@ -18,7 +18,7 @@
 #define PERIOD_MS 1000
 
 /* Says of each process with news where it was bound, or why it was not. */
-static void print_news(const host_call *c)
+static void print_news(host_call *c)
 {
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
@@ -27,6 +27,8 @@ static void print_news(const host_call *c)
             continue;
         (void)cli_explain_row(c, row, &text);
         cli_add_row_device(&device, c, row);
+        if (!c->options->quiet)
+            cli_warn_sharing(c, row);
         if (text.len > 0)
             fprintf(stderr, "cpubind: process %d%s: %s\n", (int)row->pid, device.text,
                     text.text);
@@ -96,7 +98,7 @@ static int attend(host_call *c, cpubind_child *child)
 
 int cli_run_tree(api_options *options, void (*child_signal)(int), int *has_started)
 {
-    host_call c = {.options = options, .is_watching = 1};
+    host_call c = {.options = options, .is_watching = 1, .said = json_array()};
     cpubind_child child;
     int status = prepare(&c, options);
     if (status == API_DONE) {
@@ -116,5 +118,6 @@ int cli_run_tree(api_options *options, void (*child_signal)(int), int *has_start
     }
     cpubind_host_bind_close(c.host);
     api_close_host(&c.source);
+    json_decref(c.said);
     return status;
 }

@@ -98,6 +98,16 @@ static void say_warnings(engine *e, const cpubind_host_row *row, const char *pro
     json_decref(warnings);
 }
 
+/* Says once of a device that its processes share its pool. */
+static void say_sharing(engine *e, const cpubind_host_row *row)
+{
+    api_text device = {"", 0}, text = {"", 0};
+    cli_explain_sharing(&e->call, row, &device, &text);
+    if (text.len > 0 && e->call.said && !json_object_get(e->call.said, device.text) &&
+        json_object_set_new(e->call.said, device.text, json_true()) == 0)
+        say(e, CPUBIND_SAY_WARNING, "%s", text.text);
+}
+
 static void say_row(engine *e, const cpubind_host_row *row)
 {
     const int32_t moved = cli_count_threads(row->report, CPUBIND_ITEM_MOVED);
@@ -120,6 +130,7 @@ static void say_row(engine *e, const cpubind_host_row *row)
             (int)cli_count_threads(row->report, CPUBIND_ITEM_RIGHT), (int)moved,
             (int)cli_count_not(row->report));
     }
+    say_sharing(e, row);
     say_warnings(e, row, process.text);
 }
 

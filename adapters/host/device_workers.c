@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "../linux/kernel/process.h"
 #include "../linux/source/host_source.h"
@@ -43,46 +45,91 @@ static cpubind_linux_fault no_memory(void)
 
 /* == Open files ============================================================= */
 
-/* Counts the files of each device that a process has open. Those of a family whose processes
- * have another file open when they compute do not count without it: a monitor (nvidia-smi -l,
- * nvidia-persistenced) has the files of all devices. Returns the devices that it has one of. */
-static int32_t count_files(search *s, int32_t pid)
+/* Whether a descriptor can be read or written. One of O_PATH takes no right on the device, and
+ * anyone has it who sees the name. */
+static cpubind_linux_fault can_use(search *s, int32_t pid, int32_t fd, int *out)
 {
+    static const char key[] = "flags:\t";
+    char name[64], text[256]; /* the flags are in the second line */
+    const char *flags;
+    int32_t len;
+    cpubind_linux_fault why;
+    (void)snprintf(name, sizeof name, "proc/%d/fdinfo/%d", (int)pid, (int)fd);
+    why = cpubind_read_text(s->root.sys, s->root.fd, name, text, sizeof text, &len);
+    flags = why.error ? NULL : strstr(text, key);
+    *out = flags && (strtoul(flags + sizeof key - 1, NULL, 8) & O_PATH) == 0;
+    return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
+}
+
+/* Counts a descriptor that is open on a device. It is told by the number of the device: its
+ * text is what its owner has made of it, in a /dev of his own. */
+static cpubind_linux_fault count_file(search *s, int folder, int32_t pid, int32_t fd,
+                                      int *computes)
+{
+    const cpubind_device_nodes *nodes = s->q->nodes;
     const cpubind_sys *sys = s->root.sys;
-    char name[64], target[CPUBIND_DEVICE_PATH_SIZE];
+    cpubind_linux_fault why = cpubind_no_fault;
+    char name[16];
+    struct stat st;
+    int32_t device, major_of, minor_of;
+    int is_open = 0, is_compute[CPUBIND_FAMILY_COUNT], is_any = 0, result;
+    (void)snprintf(name, sizeof name, "%d", (int)fd);
+    result = sys->statat_known(folder, name, &st);
+    if (result < 0 && (errno == ENOSYS || errno == EPERM)) /* a filter without statx(2) */
+        result = sys->statat(folder, name, &st);
+    if (result < 0 || !S_ISCHR(st.st_mode))
+        return result < 0 && errno == ENOMEM ? no_memory() : why;
+    major_of = (int32_t)major(st.st_rdev);
+    minor_of = (int32_t)minor(st.st_rdev);
+    device = cpubind_device_of_number(nodes, major_of, minor_of);
+    for (int k = 0; k < CPUBIND_FAMILY_COUNT; k++) {
+        is_compute[k] =
+            nodes->compute_major[k] == major_of && nodes->compute_minor[k] == minor_of;
+        is_any |= is_compute[k];
+    }
+    if (device >= 0 || is_any)
+        why = can_use(s, pid, fd, &is_open);
+    if (is_open && device >= 0)
+        s->n_open[device]++;
+    for (int k = 0; k < CPUBIND_FAMILY_COUNT; k++)
+        computes[k] |= is_open && is_compute[k];
+    return why;
+}
+
+/* Counts the descriptors of each device that a process has open. Those of a family whose
+ * processes have another device open when they compute do not count without it: a monitor
+ * (nvidia-smi -l, nvidia-persistenced) has all devices open. A process that has ended, or whose
+ * files this user may not see, has none here.
+ *   out     *n_device: the devices that it has open */
+static cpubind_linux_fault count_files(search *s, int32_t pid, int32_t *n_device)
+{
     int computes[CPUBIND_FAMILY_COUNT] = {0};
+    cpubind_linux_fault why;
     cpubind_ids ids = {0};
-    int32_t n_device = 0;
+    char name[64];
     int folder;
+    *n_device = 0;
     memset(s->n_open, 0, ((size_t)s->q->facts->n_device + 1) * sizeof *s->n_open);
     (void)snprintf(name, sizeof name, "proc/%d/fd", (int)pid);
-    if (cpubind_root_open(&s->root, name, O_DIRECTORY, &folder).error)
-        return 0;
-    (void)cpubind_tasks_list(sys, folder, &ids);
-    for (int32_t i = 0; i < ids.n; i++) {
-        ssize_t n;
-        int32_t device;
-        (void)snprintf(name, sizeof name, "%d", (int)ids.id[i]);
-        n = sys->readlinkat(folder, name, target, sizeof target);
-        if (n <= 5 || n >= (ssize_t)sizeof target || memcmp(target, "/dev/", 5) != 0)
-            continue;
-        device = cpubind_device_of_path(s->q->nodes, target, (int32_t)n);
-        if (device >= 0)
-            s->n_open[device]++;
-        for (int k = 0; k < CPUBIND_FAMILY_COUNT; k++) {
-            const char *file = cpubind_family_file((cpubind_family)k);
-            computes[k] |=
-                !file || ((size_t)n == strlen(file) && memcmp(target, file, (size_t)n) == 0);
-        }
-    }
+    why = cpubind_root_open(&s->root, name, O_DIRECTORY, &folder);
+    if (why.error)
+        return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
+    why = cpubind_tasks_list(s->root.sys, folder, &ids);
+    if (cpubind_is_unseen(why.error))
+        why = cpubind_no_fault;
+    if (!why.error) /* a list of ids has no 0 */
+        why = count_file(s, folder, pid, 0, computes);
+    for (int32_t i = 0; i < ids.n && !why.error; i++)
+        why = count_file(s, folder, pid, ids.id[i], computes);
     free(ids.id);
-    sys->close(folder);
+    s->root.sys->close(folder);
     for (int32_t i = 0; i < s->q->facts->n_device; i++) {
-        if (!computes[s->q->facts->device[i].accelerator.family])
+        const cpubind_family family = s->q->facts->device[i].accelerator.family;
+        if (cpubind_family_file(family) && !computes[family])
             s->n_open[i] = 0;
-        n_device += s->n_open[i] > 0;
+        *n_device += s->n_open[i] > 0;
     }
-    return n_device;
+    return why;
 }
 
 /* The device that a process has at least twice as many files of as of any other; -1: none. */
@@ -287,9 +334,11 @@ static cpubind_linux_fault add_claims(search *s)
 
 static cpubind_linux_fault look_at(search *s, int32_t pid)
 {
-    const int32_t n_file = count_files(s, pid);
-    cpubind_linux_fault why = cpubind_no_fault;
-    int32_t device = n_file == 1 ? most_open(s) : -1;
+    int32_t n_file, device;
+    cpubind_linux_fault why = count_files(s, pid, &n_file);
+    if (why.error)
+        return why;
+    device = n_file == 1 ? most_open(s) : -1;
     if (n_file == 0 && !s->q->pid)
         return note_claim(s, pid);
     if (n_file > 1)

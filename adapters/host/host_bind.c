@@ -79,6 +79,7 @@ static void free_entry(host_entry *e)
     cpubind_bind_close(e->binding);
     free(e->allowed);
     free(e->device);
+    free(e->main);
     free(e);
 }
 
@@ -99,6 +100,7 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     free(h->list_arena.base);
     free(h->tree_cpu);
     free(h->in_tree.id);
+    free(h->child);
     if (h->root.fd >= 0)
         h->sys->close(h->root.fd);
     free(h);
@@ -125,7 +127,8 @@ host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t npu)
         return NULL;
     memset(e, 0, sizeof *e);
     (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
-    e->start = stat.start;
+    e->start = e->order_start = stat.start;
+    e->order_pid = pid;
     e->npu = npu;
     e->is_listed = e->is_new = 1;
     e->row = (cpubind_host_row){.pid = pid,
@@ -147,15 +150,16 @@ static int compare(const void *a, const void *b)
         return x->npu < 0 ? 1 : -1;
     if (x->row.npu != y->row.npu)
         return x->row.npu < y->row.npu ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->row.pid > y->row.pid) - (x->row.pid < y->row.pid);
+    if (x->order_start != y->order_start)
+        return x->order_start < y->order_start ? -1 : 1;
+    return (x->order_pid > y->order_pid) - (x->order_pid < y->order_pid);
 }
 
-/* A process of several devices has whole pools: it is not counted. */
+/* A process of several devices has whole pools, and a child what its worker has: they are not
+ * counted. */
 static int is_of_npu(const host_entry *e, int32_t npu)
 {
-    return e->npu >= 0 && e->npu == npu && e->n_device < 2 &&
+    return e->npu >= 0 && e->npu == npu && e->n_device < 2 && !e->row.parent && !e->is_stale &&
            e->row.state != CPUBIND_HOST_ENDED;
 }
 
@@ -166,6 +170,8 @@ static void number_entries(cpubind_host_bind *h)
         qsort(h->entry, (size_t)h->n, sizeof(host_entry *), compare);
     for (int32_t i = 0; i < h->n; i++) {
         cpubind_host_row *row = &h->entry[i]->row;
+        if (row->parent || h->entry[i]->is_stale)
+            continue;
         row->n_process = row->process = 0;
         for (int32_t k = 0; k < h->n; k++) {
             const int32_t npu = h->entry[i]->n_device > 1 ? -1 : h->entry[i]->npu;
@@ -177,9 +183,24 @@ static void number_entries(cpubind_host_bind *h)
 
 static void drop_entry(cpubind_host_bind *h, int32_t i)
 {
-    h->is_old |= h->entry[i]->npu >= 0;
+    h->is_old |= h->entry[i]->npu >= 0 && !h->entry[i]->row.parent;
     free_entry(h->entry[i]);
     memmove(h->entry + i, h->entry + i + 1, (size_t)(--h->n - i) * sizeof *h->entry);
+}
+
+/* A bound process that uses its NPU no more, or never did but by its variables, takes nothing
+ * from those that do. */
+static void mark_stale(cpubind_host_bind *h)
+{
+    for (int32_t i = 0; i < h->n; i++) {
+        host_entry *e = h->entry[i];
+        const int was_stale = e->is_stale;
+        e->is_stale = 0;
+        for (int32_t k = 0; k < h->n && !e->is_listed && e->npu >= 0; k++)
+            e->is_stale |= h->entry[k]->is_listed && !h->entry[k]->row.parent &&
+                           h->entry[k]->npu == e->npu;
+        h->is_old |= e->is_stale != was_stale && !e->row.parent;
+    }
 }
 
 /* Lists who is a worker or an other now, and drops the entries of processes that are none any
@@ -198,6 +219,7 @@ static int list_all(cpubind_host_bind *h)
     for (int32_t i = h->n; i-- > 0 && !why.error;)
         if (!h->entry[i]->is_listed && h->entry[i]->row.state != CPUBIND_HOST_BOUND)
             drop_entry(h, i);
+    mark_stale(h);
     number_entries(h);
     return 1;
 }
@@ -232,7 +254,7 @@ static void end_entry(cpubind_host_bind *h, host_entry *e)
         (void)cpubind_bind_restore(e->binding, NULL);
     close_binding(e);
     set_state(e, CPUBIND_HOST_ENDED);
-    h->is_old |= e->npu >= 0;
+    h->is_old |= e->npu >= 0 && !e->row.parent;
 }
 
 static void fail(cpubind_host_bind *h, host_entry *e, cpubind_linux_status status,
@@ -260,7 +282,7 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
     how.record_path = NULL;
     how.other_path = e->other_path;
     how.host_wait_ms = how.is_watching ? HOST_WAIT_MS : 0;
-    if (e->npu < 0)
+    if (e->npu < 0 || e->row.parent)
         how.memory = CPUBIND_MEMORY_NONE;
     if (e->was_other && e->npu >= 0)
         close_binding(e);
@@ -316,6 +338,9 @@ static void apply_entry(cpubind_host_bind *h, host_entry *e)
         return;
     e->goal_sum = sum;
     e->main_sum = sum_of_main(&goal);
+    e->row.is_sharing = goal.is_shared;
+    if (!e->row.parent)
+        (void)cpubind_host_keep_main(h, e, goal.main);
     status = cpubind_bind_apply(e->binding, &goal, &fault);
     e->row.report = cpubind_bind_report(e->binding);
     e->row.is_news = 1;
@@ -357,6 +382,13 @@ static int is_unwanted(const cpubind_host_bind *h, const host_entry *e)
     return !h->options.wants(h->options.wants_ctx, e->row.name, stat.name);
 }
 
+const char *cpubind_host_rules(const cpubind_host_bind *h)
+{
+    const int is_near = h->options.devices ? h->device_plan.strategy == CPUBIND_NEAR
+                                           : h->plan.plan.rules == CPUBIND_RULES_NEAR;
+    return cpubind_rules_word(is_near ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE);
+}
+
 static int is_entry(const void *ctx, int32_t pid)
 {
     return cpubind_host_find((const cpubind_host_bind *)ctx, pid) != NULL;
@@ -366,10 +398,7 @@ static int is_entry(const void *ctx, int32_t pid)
  * */
 static void hear_rules(cpubind_host_bind *h)
 {
-    const int is_near = h->options.devices ? h->device_plan.strategy == CPUBIND_NEAR
-                                           : h->plan.plan.rules == CPUBIND_RULES_NEAR;
-    const char *rules =
-        cpubind_rules_word(is_near ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE);
+    const char *rules = cpubind_host_rules(h);
     cpubind_other_rules others;
     if (!h->options.hear_rules || h->plan.code != CPUBIND_PROBLEM_NONE)
         return;
@@ -387,6 +416,8 @@ static void bind_all(cpubind_host_bind *h)
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
         const int was_unwanted = e->row.is_unwanted;
+        if (e->row.parent)
+            continue;
         e->row.is_unwanted = is_unwanted(h, e);
         if (e->row.is_unwanted && !was_unwanted)
             leave(e, 0);
@@ -412,9 +443,27 @@ static void bind_all(cpubind_host_bind *h)
         h->is_old = 0;
     hear_rules(h);
     for (int32_t i = 0; i < h->n && !is_stopped(h); i++)
-        if (h->entry[i]->binding && is_due(h, h->entry[i]))
+        if (h->entry[i]->binding && is_due(h, h->entry[i]) && !h->entry[i]->row.parent &&
+            !h->entry[i]->is_stale)
             apply_entry(h, h->entry[i]);
     cpubind_bind_sweep(h->sys);
+}
+
+/* Binds the children that are not where their workers are: after these. */
+static void bind_children(cpubind_host_bind *h)
+{
+    cpubind_host_add_strays(h);
+    for (int32_t i = 0; i < h->n && !is_stopped(h); i++) {
+        host_entry *e = h->entry[i];
+        const host_entry *parent = e->row.parent ? cpubind_host_find(h, e->row.parent) : NULL;
+        if (!parent || parent->row.state != CPUBIND_HOST_BOUND || !is_due(h, e) ||
+            !open_entry(h, e))
+            continue;
+        if (is_to_leave(h, e))
+            leave(e, 0);
+        else
+            apply_entry(h, e);
+    }
 }
 
 /* == All processes ========================================================== */
@@ -467,6 +516,7 @@ cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h)
     if (h->n == 0)
         return CPUBIND_PROBLEM_NONE;
     bind_all(h);
+    bind_children(h);
     return h->plan.code;
 }
 
@@ -561,8 +611,10 @@ void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms)
     }
     if (is_list_due(h, &news))
         (void)list_all(h);
-    if (h->is_old || news.is_period || h->next_list_ms != 0)
+    if (h->is_old || news.is_period || h->next_list_ms != 0) {
         bind_all(h);
+        bind_children(h);
+    }
 }
 
 int cpubind_host_bind_is_over(cpubind_host_bind *h)
@@ -614,6 +666,8 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
         status = cpubind_bind_verify(e->binding, NULL, &fault);
         e->row.report = cpubind_bind_report(e->binding);
     }
+    if (status == CPUBIND_LINUX_OK && e->row.report->has_goal)
+        (void)cpubind_host_keep_main_text(h, e, e->row.report->main);
     if (status != CPUBIND_LINUX_OK)
         fail(h, e, status, fault);
     else if (!e->row.report->has_goal)
@@ -648,10 +702,17 @@ static void add_recorded(cpubind_host_bind *h)
 cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h)
 {
     const cpubind_problem_code code = find_all(h);
+    int32_t n_worker = h->n;
     add_recorded(h);
     for (int32_t i = 0; i < h->n; i++)
         if (!h->entry[i]->binding)
             verify_entry(h, h->entry[i]);
+    for (int32_t i = n_worker; i < h->n; i++)
+        h->entry[i]->row.parent = cpubind_host_parent(h, h->entry[i]->row.pid);
+    n_worker = h->n;
+    cpubind_host_add_strays(h);
+    for (int32_t i = n_worker; i < h->n; i++)
+        verify_entry(h, h->entry[i]);
     return code;
 }
 

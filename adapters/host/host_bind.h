@@ -13,6 +13,9 @@
  * TERMS
  *   worker  a process that drives an NPU, by the driver's list, else by the table of npu-smi
  *   other   a process of a worker's process group or container that drives no NPU
+ *   child   a fork of a worker, or of a fork of it, that has executed no program: it shares the
+ *           main CPUs of its worker, and has a row only where it was found elsewhere. When its
+ *           worker ends, the children that were known keep its part
  *   tree    a process and those below it: with options->tree, workers and others are of the
  *           tree alone, and every process of it that drives no NPU is an other. A process that
  *           was found in the tree once stays in it, whoever its parent becomes
@@ -69,9 +72,12 @@ typedef struct cpubind_host_row {
     int32_t npu; /* logic id; -1: an other. With devices: the index of one */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* with devices: its address; "": none, or several */
     const char *product;               /* of that device; NULL: not known. Static text */
-    cpubind_status pool_status;      /* with devices: why there is no pool; OK: there is one */
-    int32_t n_npu;                   /* NPUs that it drives; only a process of one is bound */
-    int32_t n_process, process;      /* workers of the NPU, and which of them, from 0 */
+    cpubind_status pool_status; /* with devices: why there is no pool; OK: there is one */
+    int32_t n_npu;              /* NPUs that it drives; only a process of one is bound */
+    int32_t n_process, process; /* workers of the NPU, and which of them, from 0 */
+    int32_t is_sharing; /* its pool is too small for so many: all of them have all of it */
+    int32_t n_child;    /* forks of it, which share what it has; most of them have no row */
+    int32_t parent;     /* it is such a fork of this worker; 0: it is none */
     char name[CPUBIND_PROGRAM_SIZE]; /* of its program */
     char container[16];              /* the first characters of its id; "": the host */
     cpubind_host_state state;

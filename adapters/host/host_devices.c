@@ -101,8 +101,7 @@ static cpubind_problem_code read_facts(void *ctx, cpubind_arena *arena)
         return code;
     facts->n_npu = h->device_facts.n_device;
     facts->npu = (cpubind_npu *)cpubind_arena_take(arena, facts->n_npu, sizeof *facts->npu);
-    if (!facts->npu ||
-        !cpubind_device_nodes_read(&source, &h->device_facts, arena, &h->device_nodes))
+    if (!facts->npu)
         return CPUBIND_PROBLEM_NO_MEMORY;
     for (int32_t i = 0; i < facts->n_npu; i++)
         facts->npu[i] = (cpubind_npu){.logic = i};
@@ -167,27 +166,67 @@ static int is_found(const cpubind_npu_processes *found, int32_t pid)
     return 0;
 }
 
-cpubind_problem cpubind_host_list_users(cpubind_host_bind *h)
+/* The arguments of read_nodes. */
+typedef struct node_reading {
+    cpubind_source source;
+    const cpubind_pci_facts *facts;
+    cpubind_device_nodes nodes;
+} node_reading;
+
+/* A driver that is loaded later, or again, has other numbers: they are read for each listing. */
+static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
 {
+    node_reading *r = (node_reading *)ctx;
+    if (!cpubind_device_nodes_read(&r->source, r->facts, arena, &r->nodes))
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    return cpubind_device_numbers_read(&r->source, r->facts, &r->nodes)
+               ? CPUBIND_PROBLEM_NONE
+               : CPUBIND_PROBLEM_UNREADABLE;
+}
+
+/* Reads the numbers of the devices, and who has them open. */
+static cpubind_problem find_users(cpubind_host_bind *h, cpubind_workers *out)
+{
+    node_reading r = {.facts = &h->device_facts};
     const cpubind_device_question question = {.source = h->options.source,
                                               .facts = &h->device_facts,
                                               .request = &h->options.devices->request,
-                                              .nodes = &h->device_nodes};
-    cpubind_npu_processes found = {0};
-    cpubind_workers workers = {0};
+                                              .nodes = &r.nodes};
+    cpubind_linux_host *host = cpubind_host_open_now(h, &r.source);
     cpubind_problem problem;
     cpubind_linux_fault fault = cpubind_no_fault;
-    const cpubind_linux_status status =
-        cpubind_device_workers_read(&question, h->sys, &workers, &fault);
+    cpubind_linux_status status;
     cpubind_problem_clear(&problem);
-    if (status == CPUBIND_LINUX_ERR_MEMORY ||
-        (status == CPUBIND_LINUX_OK && !list_rows(h, &workers, &found)) ||
-        (h->options.tree && cpubind_host_choose_in_tree(h, &found).error)) {
+    problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_nodes, &r);
+    problem.input = problem.code == CPUBIND_PROBLEM_UNREADABLE ? r.nodes.failed : NULL;
+    problem.what = problem.input ? "it could not be read" : NULL;
+    cpubind_linux_close(host);
+    if (problem.code != CPUBIND_PROBLEM_NONE)
+        return problem;
+    status = cpubind_device_workers_read(&question, h->sys, out, &fault);
+    if (status == CPUBIND_LINUX_ERR_MEMORY) {
         problem.code = CPUBIND_PROBLEM_NO_MEMORY;
     } else if (status != CPUBIND_LINUX_OK) {
         problem.code = CPUBIND_PROBLEM_UNREADABLE;
         problem.input = "/proc";
         problem.what = "it cannot be listed";
+    }
+    return problem;
+}
+
+cpubind_problem cpubind_host_list_users(cpubind_host_bind *h)
+{
+    cpubind_npu_processes found = {0};
+    cpubind_workers workers = {0};
+    cpubind_children children;
+    cpubind_problem problem = find_users(h, &workers);
+    if (problem.code != CPUBIND_PROBLEM_NONE)
+        return problem;
+    children = (cpubind_children){workers.child, workers.n_child, workers.n_child};
+    workers.child = NULL;
+    if (!list_rows(h, &workers, &found) || !cpubind_host_keep_orphans(h, &found, &children) ||
+        (h->options.tree && cpubind_host_choose_in_tree(h, &found).error)) {
+        problem.code = CPUBIND_PROBLEM_NO_MEMORY;
     } else {
         (void)cpubind_host_mark_listed(h, &found);
         for (int32_t i = 0; i < workers.n; i++)
@@ -196,9 +235,12 @@ cpubind_problem cpubind_host_list_users(cpubind_host_bind *h)
                 cpubind_host_add_worker(h, &workers.row[i], &found);
     }
     for (int32_t i = 0; problem.code == CPUBIND_PROBLEM_NONE && i < h->n; i++)
-        if (h->entry[i]->is_listed && h->entry[i]->npu >= 0 &&
+        if (h->entry[i]->is_listed && h->entry[i]->npu >= 0 && !h->entry[i]->row.parent &&
             !keep_devices(h, h->entry[i], &found))
             problem.code = CPUBIND_PROBLEM_NO_MEMORY;
+    if (problem.code == CPUBIND_PROBLEM_NONE && !cpubind_host_take_children(h, &children))
+        problem.code = CPUBIND_PROBLEM_NO_MEMORY;
+    free(children.row);
     free(found.row);
     cpubind_workers_free(&workers);
     return problem;
@@ -212,7 +254,7 @@ static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
 {
     int32_t n = 0, n_own;
     for (int32_t i = 0; i < h->n; i++)
-        if (h->entry[i]->npu >= 0 && h->entry[i]->n_device == 1)
+        if (h->entry[i]->npu >= 0 && h->entry[i]->n_device == 1 && !h->entry[i]->is_stale)
             user[n++] = (cpubind_host_user){h->entry[i]->npu,
                                             {h->entry[i]->allowed, h->entry[i]->n_allowed}};
     n_own = n;
@@ -389,10 +431,12 @@ static cpubind_status join_pools(const cpubind_host_bind *h, const host_entry *e
 
 /* The pool of a process: that of its device or a part of it, or those of its devices. */
 static cpubind_status make_pool(const cpubind_host_bind *h, const host_entry *e,
-                                cpubind_arena *arena, cpubind_pci_pool *out)
+                                cpubind_arena *arena, cpubind_pci_pool *out, int *is_shared)
 {
     const cpubind_pci_pool *pool = find_pool(h, e->npu);
+    cpubind_status status = CPUBIND_ERR_TOO_FEW;
     cpubind_fault fault;
+    *is_shared = 0;
     if (e->n_device > 1)
         return join_pools(h, e, arena, out);
     if (!pool || pool->n_cpu == 0)
@@ -400,8 +444,13 @@ static cpubind_status make_pool(const cpubind_host_bind *h, const host_entry *e,
     *out = *pool;
     if (e->row.n_process < 2)
         return CPUBIND_OK;
-    return cpubind_pci_place_process(&h->device_plan, pool, e->row.n_process, e->row.process,
-                                     arena, out, &fault);
+    if (e->row.n_process <= CPUBIND_MAX_DEVICES)
+        status = cpubind_pci_place_process(&h->device_plan, pool, e->row.n_process,
+                                           e->row.process, arena, out, &fault);
+    *is_shared = status == CPUBIND_ERR_TOO_FEW;
+    if (*is_shared) /* all of them have all of it */
+        *out = *pool;
+    return *is_shared ? CPUBIND_OK : status;
 }
 
 cpubind_problem_code cpubind_host_make_device_goal(cpubind_host_bind *h, host_entry *e,
@@ -410,8 +459,9 @@ cpubind_problem_code cpubind_host_make_device_goal(cpubind_host_bind *h, host_en
     cpubind_thread_rule *rule =
         (cpubind_thread_rule *)cpubind_arena_take(arena, h->options.n_wish, sizeof *rule);
     cpubind_pci_pool *pool = (cpubind_pci_pool *)cpubind_arena_take(arena, 1, sizeof *pool);
+    int is_shared = 0;
     const cpubind_status status =
-        rule && pool ? make_pool(h, e, arena, pool) : CPUBIND_ERR_SPACE;
+        rule && pool ? make_pool(h, e, arena, pool, &is_shared) : CPUBIND_ERR_SPACE;
     if (status == CPUBIND_ERR_SPACE)
         return CPUBIND_PROBLEM_NO_MEMORY;
     e->row.pool_status = status;
@@ -419,8 +469,8 @@ cpubind_problem_code cpubind_host_make_device_goal(cpubind_host_bind *h, host_en
         return CPUBIND_PROBLEM_TOO_FEW_CPUS;
     *goal = (cpubind_goal){
         .npu = -1, .memory_node = pool->memory_node, .no_irq = CPUBIND_IRQ_NO_ROLE};
-    goal->rules = cpubind_rules_word(
-        h->device_plan.strategy == CPUBIND_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE);
+    goal->rules = cpubind_host_rules(h);
+    goal->is_shared = is_shared;
     goal->main = cpus_of_role(pool, CPUBIND_ROLE_MAIN);
     goal->rule = rule;
     goal->n_rule = h->options.n_wish;

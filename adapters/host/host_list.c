@@ -23,9 +23,7 @@ static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
     return cpubind_npu_processes_read(&l->source, l->facts, arena, &l->found, &l->problem);
 }
 
-/* Opens what has the list as it is now: a source keeps its first answers.
- *   returns what the caller closes, or NULL */
-static cpubind_linux_host *open_list(const cpubind_host_bind *h, cpubind_source *out)
+cpubind_linux_host *cpubind_host_open_now(const cpubind_host_bind *h, cpubind_source *out)
 {
     const cpubind_linux_live live = {.limit_ms = CPUBIND_LIVE_LIMIT_MS, .sys = h->sys};
     cpubind_linux_host *host = NULL;
@@ -77,6 +75,8 @@ int cpubind_host_mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *
             continue;
         }
         n = count_npus(found, e->row.pid, &npu);
+        if (e->row.parent)
+            cpubind_host_take_place(h, e);
         h->is_old |= e->npu != npu || e->row.n_npu != n;
         e->npu = npu;
         e->row.n_npu = n;
@@ -105,6 +105,7 @@ void cpubind_host_add_worker(cpubind_host_bind *h, const cpubind_worker *w,
     e->start = w->start;
     e->has_own_mask = w->has_own_mask;
     e->row.n_npu = count_npus(found, w->pid, &e->npu);
+    cpubind_host_take_place(h, e);
     cpubind_host_name_device(h, e);
     memcpy(e->row.name, w->program, sizeof w->program);
     memcpy(e->row.container, w->container, sizeof w->container);
@@ -174,20 +175,28 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
 {
     listing l = {.facts = &h->facts.facts};
     cpubind_workers workers = {.n = 0};
+    cpubind_children children = {NULL, 0, 0};
     cpubind_linux_host *host;
+    cpubind_linux_fault why = cpubind_no_fault;
     if (h->options.devices)
         return cpubind_host_list_users(h);
-    host = open_list(h, &l.source);
+    host = cpubind_host_open_now(h, &l.source);
     cpubind_problem_clear(&l.problem);
     l.problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_list, &l);
-    if (l.problem.code == CPUBIND_PROBLEM_NONE && h->options.tree &&
-        cpubind_host_choose_in_tree(h, &l.found).error)
+    /* In another pid namespace the numbers of the list are of other processes. */
+    if (l.problem.code == CPUBIND_PROBLEM_NONE && cpubind_pid_namespace(&h->root) == 0)
+        why = cpubind_split_children(&h->root, 1, &l.found, &children);
+    if (l.problem.code == CPUBIND_PROBLEM_NONE &&
+        (why.error || (h->options.tree && cpubind_host_choose_in_tree(h, &l.found).error)))
         l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
     if (l.problem.code == CPUBIND_PROBLEM_NONE && cpubind_host_mark_listed(h, &l.found) &&
         cpubind_workers_read(&l.found, h->sys, &workers, NULL) == CPUBIND_LINUX_OK)
         for (int32_t i = 0; i < workers.n; i++)
             if (!cpubind_host_find(h, workers.row[i].pid))
                 cpubind_host_add_worker(h, &workers.row[i], &l.found);
+    if (l.problem.code == CPUBIND_PROBLEM_NONE && !cpubind_host_take_children(h, &children))
+        l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
+    free(children.row);
     cpubind_workers_free(&workers);
     cpubind_linux_close(host);
     l.problem.answer = (cpubind_input){.state = l.problem.answer.state,

@@ -106,7 +106,7 @@ static cpubind_linux_fault list_tree(cpubind_host_bind *h)
         const int32_t pid = h->in_tree.id[i];
         host_entry *e = cpubind_host_find(h, pid);
         cpubind_proc_stat stat;
-        if (!e && (is_above_self(h, pid) ||
+        if (!e && (cpubind_host_parent(h, pid) || is_above_self(h, pid) ||
                    cpubind_proc_stat_read(&h->root, pid, 0, &stat).error || stat.state == 'Z'))
             continue;
         if (!e)
@@ -139,7 +139,8 @@ cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h)
             e->is_listed = 1;
             continue;
         }
-        if (!read_identity(h, pids.id[i], all.own_space, &who) || !is_beside(h, &who, &all))
+        if (cpubind_host_parent(h, pids.id[i]) ||
+            !read_identity(h, pids.id[i], all.own_space, &who) || !is_beside(h, &who, &all))
             continue;
         if (!e)
             e = cpubind_host_add(h, pids.id[i], -1);

@@ -89,7 +89,7 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
         return cpubind_host_plan_devices(h);
     user = (cpubind_host_user *)h->sys->malloc(((size_t)h->n + 1) * sizeof *user);
     for (int32_t i = 0; user && i < h->n; i++)
-        if (h->entry[i]->npu >= 0)
+        if (h->entry[i]->npu >= 0 && !h->entry[i]->row.parent && !h->entry[i]->is_stale)
             user[n++] = (cpubind_host_user){h->entry[i]->npu,
                                             {h->entry[i]->allowed, h->entry[i]->n_allowed}};
     cpubind_host_free_allowed(&h->allowed);
@@ -188,6 +188,11 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
     device_making of_device = {h, e, goal};
     cpubind_problem_code code = p->code;
     cpubind_problem_clear(problem);
+    if (e->row.parent) {
+        code = cpubind_host_make_child_goal(h, e, goal);
+        *sum = code == CPUBIND_PROBLEM_NONE ? sum_of(goal) : 0;
+        return code;
+    }
     *problem = p->problem;
     m.request = (cpubind_goal_request){.facts = &p->facts,
                                        .plan = &p->plan,

@@ -14,14 +14,31 @@
 #include "host_allowed.h"
 #include "host_bind.h"
 #include "host_workers.h"
+#include "lineage.h"
+
+/* A child of a worker: lineage.h. */
+typedef struct host_child {
+    cpubind_child of;
+    /* The place of its worker, which stays when that has ended and a child takes it. */
+    int32_t parent_pid;
+    uint64_t parent_start;
+    int32_t heir; /* the child that takes the place of its worker; 0: none does */
+    int was_inside; /* it had CPUs of its worker: a mask narrower than its cpuset is not its own */
+} host_child;
 
 /* A process, and all that is kept of it between two calls. */
 typedef struct host_entry {
     cpubind_host_row row;
-    uint64_t start;              /* of the process */
-    int32_t npu;                 /* index into the facts; -1: an other */
-    int32_t *device, n_device;   /* with options->devices: all that it uses, ascending */
-    int is_listed;               /* by the last listing */
+    uint64_t start;            /* of the process */
+    int32_t npu;               /* index into the facts; -1: an other */
+    int32_t *device, n_device; /* with options->devices: all that it uses, ascending */
+    int is_listed;             /* by the last listing */
+    int is_stale;              /* others were, of its NPU, and not this one: it has no part */
+    /* Its place among the processes of its NPU: its own start, or that of the worker that it
+     * was forked from, which has ended. */
+    int32_t order_pid;
+    uint64_t order_start;
+    int32_t *main, n_main;       /* the CPUs of its main threads; NULL: not bound yet */
     cpubind_binding *binding;    /* NULL: not open */
     int was_other;               /* when the binding was opened: its memory is not moved */
     int32_t *allowed, n_allowed; /* CPUs, ascending: those before it was bound first; n 0: not
@@ -48,14 +65,15 @@ struct cpubind_host_bind {
      * i and stands for device i; and their plan, in the arena of `plan`. */
     cpubind_pci_facts device_facts;
     uint8_t *is_asked; /* of each device: the options ask for it; the others keep their CPUs */
-    cpubind_device_nodes device_nodes;
     cpubind_pci_plan device_plan;
     cpubind_host_allowed allowed; /* which the plan borrows from */
     cpubind_arena goal_arena, list_arena;
     int32_t *tree_cpu; /* that the tree may have; NULL: not read, or named */
     uint64_t tree_start;
     cpubind_ids in_tree; /* by the last listing */
-    host_entry **entry;  /* in the order of the rows */
+    host_child *child;   /* by the last listing */
+    int32_t n_child;
+    host_entry **entry; /* in the order of the rows */
     int32_t n, cap;
     int32_t n_other_rules;        /* processes of other rules that were heard of last */
     int is_old;                   /* the plan: the workers have changed since */
@@ -100,6 +118,10 @@ uint64_t cpubind_host_add_sum(uint64_t sum, const void *data, size_t len);
  *   returns why that is not known; code NONE: it is */
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
 
+/* Opens the source of the list as it is now: a source keeps its first answers.
+ *   returns what the caller closes, or NULL */
+cpubind_linux_host *cpubind_host_open_now(const cpubind_host_bind *h, cpubind_source *out);
+
 /* Reads the CPUs that the tree may have into the request.
  *   errors  ESRCH: its first process has ended */
 cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h);
@@ -115,6 +137,37 @@ int cpubind_host_mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *
 void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e);
 void cpubind_host_add_worker(cpubind_host_bind *h, const cpubind_worker *w,
                              const cpubind_npu_processes *found);
+
+/* == Forks of workers (host_children.c) ===================================== */
+
+/* Takes out of a list of users those that were children of a worker when they were listed last,
+ * and whose parents have ended. The first one of a dead worker stays, and takes its place.
+ *   returns 0 without memory */
+int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_npu_processes *found,
+                              cpubind_children *children);
+
+/* Makes a worker of an entry, in the place of the dead one that it was a child of. */
+void cpubind_host_take_place(cpubind_host_bind *h, host_entry *e);
+
+/* Takes the children of a listing, after its workers are entries.
+ *   returns 0 without memory */
+int cpubind_host_take_children(cpubind_host_bind *h, const cpubind_children *children);
+
+/* The worker that a process is a child of, or 0. */
+int32_t cpubind_host_parent(const cpubind_host_bind *h, int32_t pid);
+
+/* Keeps the CPUs of the main threads of an entry, as a list or as text.
+ *   returns 0 without memory; of a text also if it is none */
+int cpubind_host_keep_main(cpubind_host_bind *h, host_entry *e, cpubind_cpus main);
+int cpubind_host_keep_main_text(cpubind_host_bind *h, host_entry *e, const char *text);
+
+/* Adds an entry for each child that has other CPUs than the main ones of its worker. */
+void cpubind_host_add_strays(cpubind_host_bind *h);
+
+/* The goal of a child: the main CPUs of its worker, which the goal borrows.
+ *   errors  BAD_REQUEST: its worker is not bound */
+cpubind_problem_code cpubind_host_make_child_goal(cpubind_host_bind *h, const host_entry *e,
+                                                  cpubind_goal *goal);
 
 /* == Accelerators of any vendor (host_devices.c) ============================ */
 
@@ -137,6 +190,9 @@ cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h);
 
 /* The entry of a process, or NULL. */
 host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid);
+
+/* "near": the word of the rules of the plan. */
+const char *cpubind_host_rules(const cpubind_host_bind *h);
 
 /* Adds an entry; NULL without memory. */
 host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t npu);

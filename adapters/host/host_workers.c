@@ -17,6 +17,7 @@
 #include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
+#include "lineage.h"
 #include "process_env.h"
 
 /* The link /proc/self/ns/pid of the first pid namespace of a host (PROC_PID_INIT_INO). */
@@ -324,13 +325,29 @@ static void number_workers(cpubind_workers *out)
     }
 }
 
-static cpubind_linux_fault read_all(reading *r, const cpubind_npu_processes *list)
+/* Takes the children out of the list. In another pid namespace its numbers are of others. */
+static cpubind_linux_fault find_children(reading *r, cpubind_npu_processes *list)
+{
+    cpubind_children children = {NULL, 0, 0};
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!r->out->is_other_namespace)
+        why = cpubind_split_children(&r->root, !r->is_local, list, &children);
+    r->out->child = children.row;
+    r->out->n_child = children.n;
+    return why.error == ENOMEM ? no_memory() : why;
+}
+
+static cpubind_linux_fault read_all(reading *r, cpubind_npu_processes *list)
 {
     cpubind_workers *out = r->out;
+    cpubind_linux_fault why;
     char link[64] = "";
     const ssize_t n =
         r->root.sys->readlinkat(r->root.fd, "proc/self/ns/pid", link, sizeof link - 1);
     out->is_other_namespace = !r->is_local && n > 0 && strcmp(link, FIRST_NAMESPACE) != 0;
+    why = find_children(r, list);
+    if (why.error)
+        return why;
     for (int32_t i = 0; i < list->n; i++) {
         cpubind_worker *w = &out->row[out->n];
         const cpubind_worker *same = NULL;
@@ -352,6 +369,10 @@ static cpubind_linux_fault read_all(reading *r, const cpubind_npu_processes *lis
             out->n++;
     }
     number_workers(out);
+    for (int32_t i = 0; i < out->n; i++)
+        for (int32_t k = 0; k < out->n_child; k++)
+            out->row[i].n_child +=
+                out->child[k].parent == out->row[i].pid && out->child[k].npu == out->row[i].npu;
     return cpubind_no_fault;
 }
 
@@ -363,6 +384,7 @@ static cpubind_linux_status read_list(const cpubind_npu_processes *list, int is_
                  .out = out,
                  .is_local = is_local};
     const size_t n = (size_t)list->n + 1;
+    cpubind_npu_processes own = {.n = list->n};
     cpubind_linux_fault why = cpubind_no_fault;
     sys = r.root.sys;
     *out = (cpubind_workers){0};
@@ -372,16 +394,20 @@ static cpubind_linux_status read_list(const cpubind_npu_processes *list, int is_
         *r.memory = (memory){{0}};
     out->row = (cpubind_worker *)sys->malloc(n * sizeof *out->row);
     r.list = (int32_t *)sys->malloc(CPUBIND_MAX_CPUS * sizeof *r.list);
-    if (!r.memory || !out->row || !r.list)
+    own.row = (cpubind_npu_process *)sys->malloc(n * sizeof *own.row);
+    if (!r.memory || !out->row || !r.list || !own.row)
         why = no_memory();
+    else if (list->n > 0)
+        memcpy(own.row, list->row, (size_t)list->n * sizeof *own.row);
     if (!why.error)
         why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &r.root.fd);
     if (!why.error)
-        why = read_all(&r, list);
+        why = read_all(&r, &own);
     if (r.root.fd >= 0)
         sys->close(r.root.fd);
     cpubind_bytes_free(&r.bytes);
     free(r.list);
+    free(own.row);
     if (why.error)
         cpubind_workers_free(out);
     return cpubind_linux_end(!why.error       ? CPUBIND_LINUX_OK
@@ -410,5 +436,6 @@ void cpubind_workers_free(cpubind_workers *workers)
         cpubind_cpu_sets_free(&((memory *)workers->memory)->sets);
     free(workers->memory);
     free(workers->row);
+    free(workers->child);
     *workers = (cpubind_workers){0};
 }

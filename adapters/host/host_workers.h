@@ -26,6 +26,14 @@ typedef enum cpubind_allowed_origin {
     CPUBIND_ALLOWED_MASK         /* its own mask */
 } cpubind_allowed_origin;
 
+/* A fork of a worker, which belongs to it: lineage.h. */
+typedef struct cpubind_child {
+    int32_t pid;
+    int32_t parent; /* the worker */
+    int32_t npu;    /* of both: index into facts->npu */
+    uint64_t start; /* field 22 of its stat */
+} cpubind_child;
+
 /* A process that uses an NPU. A process that uses several NPUs has a row for each. */
 typedef struct cpubind_worker {
     int32_t pid;
@@ -44,6 +52,7 @@ typedef struct cpubind_worker {
     int32_t environ_error;              /* errno: its environment cannot be read; else 0 */
     int32_t index;                      /* among the workers of its NPU, by start, then pid */
     int32_t n_index;                    /* workers of its NPU */
+    int32_t n_child;                    /* forks of it, which share what it has of its NPU */
     cpubind_cpus allowed;               /* the CPUs that it may have, as if never bound */
     cpubind_allowed_origin allowed_origin;
     cpubind_cpus mask; /* its main thread's; empty: not known */
@@ -58,6 +67,8 @@ typedef struct cpubind_worker {
 typedef struct cpubind_workers {
     cpubind_worker *row; /* by NPU, then by start and pid */
     int32_t n;
+    cpubind_child *child; /* the forks of all */
+    int32_t n_child;
     int32_t n_ended; /* entries of the driver whose process has ended, or is hidden from here */
     int32_t is_other_namespace; /* this process is in another pid namespace than the driver's
                                    numbers: a row counts only if it uses the driver */

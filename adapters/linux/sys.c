@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,6 +68,17 @@ static int real_open_beneath(int dir, const char *path, int flags)
 static int real_statat(int dir, const char *path, struct stat *out)
 {
     return fstatat(dir, path, out, 0);
+}
+
+static int real_statat_known(int dir, const char *path, struct stat *out)
+{
+    struct statx known;
+    if (statx(dir, path, AT_STATX_DONT_SYNC, STATX_TYPE, &known) < 0)
+        return -1;
+    memset(out, 0, sizeof *out);
+    out->st_mode = known.stx_mode;
+    out->st_rdev = makedev(known.stx_rdev_major, known.stx_rdev_minor);
+    return 0;
 }
 
 static int real_accessat(int dir, const char *path, int mode)

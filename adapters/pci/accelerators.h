@@ -17,15 +17,16 @@ extern "C" {
 #endif
 
 /* (name, word, file): the families of accelerators, each with a runtime of its own, and the
- * file that a process which computes has open besides that of its device; NULL: there is none.
+ * device that a process which computes has open besides its own: the input that has its number,
+ * or the name of its driver in proc/devices, whose minor is 0; NULL: there is none.
  * SOURCES: cuInit fails without nvidia-uvm, which nvidia-smi and nvidia-persistenced do without
  * (open-gpu-kernel-modules, issue 689; the NVIDIA driver's README, "nvidia-uvm"); ROCm's
  * installation guide: /dev/kfd is the compute interface of all GPUs. */
 #define CPUBIND_FAMILY_LIST(X)                                                                 \
     X(OTHER, "other", NULL) /* no row knows it */                                              \
     X(ASCEND, "ascend", NULL)                                                                  \
-    X(NVIDIA, "nvidia", "/dev/nvidia-uvm")                                                     \
-    X(AMD, "amd", "/dev/kfd")                                                                  \
+    X(NVIDIA, "nvidia", "nvidia-uvm")                                                          \
+    X(AMD, "amd", "sys/class/kfd/kfd/dev")                                                     \
     X(INTEL, "intel", NULL)                                                                    \
     X(GAUDI, "gaudi", NULL)
 
@@ -74,8 +75,8 @@ int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_cod
 /* "nvidia". Static storage. */
 const char *cpubind_family_word(cpubind_family family);
 
-/* "/dev/nvidia-uvm": the file that a process which computes has open, too; NULL: none. Static
- * storage. */
+/* "nvidia-uvm", "sys/class/kfd/kfd/dev": what tells the number of the device that a process which
+ * computes has open, too; NULL: none. Static storage. */
 const char *cpubind_family_file(cpubind_family family);
 
 #ifdef __cplusplus

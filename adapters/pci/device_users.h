@@ -1,14 +1,20 @@
-/* device_users.h - which accelerator a device file belongs to
+/* device_users.h - the device files of accelerators, by name and by number
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. A process that has such a file open
- * uses the accelerator; which processes do is read elsewhere (../host/device_workers.h).
+ * Pure but for the source: no I/O of its own, no malloc. A process that has a device of such a
+ * number open uses the accelerator, whatever the file is called and wherever it is: a container
+ * has a /dev of its own, and anyone can name a file as he likes. Which processes do is read
+ * elsewhere (../host/device_workers.h).
  *
  * THE FILES OF A FUNCTION
  *   /dev/nvidia<N>             N is the "Device Minor" of the NVIDIA driver's information file
  *   /dev/dri/card<N>           the folder drm of the function on the PCI bus lists the names
  *   /dev/dri/renderD<N>        the same
  *   /dev/accel/accel<N>        the folder accel of the function lists the names
+ * THEIR NUMBERS
+ *   /dev/nvidia<N>             the driver "nvidia" ("nvidia-frontend" before release 550) of
+ *                              proc/devices, else 195, the number that Linux registers; N
+ *   /dev/dri, /dev/accel       the file dev in the folder of the function with that name
  * Files that all devices of a driver share tell no device: /dev/nvidiactl, /dev/nvidia-uvm,
  * /dev/kfd, /dev/davinci_manager. SOURCES: the kernel's documentation of DRM and of accel;
  * the files of the drivers, as gres.h.
@@ -24,30 +30,41 @@ extern "C" {
 
 enum {
     CPUBIND_DEVICE_PATH_SIZE = 60,
+    CPUBIND_DEVICE_INPUT_SIZE = 128,
     CPUBIND_DEVICE_FILES_MAX = 8 /* files that are kept of one function */
 };
 
 typedef struct cpubind_device_node {
     char path[CPUBIND_DEVICE_PATH_SIZE]; /* "/dev/dri/renderD128", ended by NUL */
     int32_t device;                      /* index in facts->device */
+    int32_t major, minor;                /* -1: not read, or there is none */
 } cpubind_device_node;
 
 typedef struct cpubind_device_nodes {
     cpubind_device_node *row; /* by device */
     int32_t n;
+    /* Of the device that a process of the family which computes has open, too; -1: it is not
+     * there, and none computes. */
+    int32_t compute_major[CPUBIND_FAMILY_COUNT], compute_minor[CPUBIND_FAMILY_COUNT];
+    char *failed; /* the first input that is there and could not be read; "": none */
 } cpubind_device_nodes;
 
-/* Lists the device files of all devices of the facts. A file that cannot be read, and a name
- * that is too long, is left out.
+/* Lists the device files of all devices of the facts. One that cannot be read, and a name that
+ * is too long, is left out.
  *   out     *out, in the arena
  *   returns 0 when the arena is full */
 int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_pci_facts *facts,
                               cpubind_arena *arena, cpubind_device_nodes *out);
 
-/* The device that a file belongs to, as an index in facts->device; -1: it is the file of none.
- *   in      path[0 .. len - 1], absolute; a NUL is not needed */
-int32_t cpubind_device_of_path(const cpubind_device_nodes *nodes, const char *path,
-                               int32_t len);
+/* Adds the numbers, as the kernel of the source has them now.
+ *   returns 0 when an input could not be read: nodes->failed. Users of devices are not known
+ *           then */
+int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_pci_facts *facts,
+                                cpubind_device_nodes *nodes);
+
+/* The device that a number belongs to, as an index in facts->device; -1: it is that of none. */
+int32_t cpubind_device_of_number(const cpubind_device_nodes *nodes, int32_t major,
+                                 int32_t minor);
 
 #ifdef __cplusplus
 }

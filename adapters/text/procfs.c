@@ -309,9 +309,18 @@ static cpubind_text_status read_stat_head(const scan_text *in, int32_t *at, cpub
 cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_stat *out,
                                        cpubind_text_fault *fault)
 {
-    enum { PPID = 4, GROUP = 5, SESSION = 6, FLAGS = 9, N_THREADS = 20, START = 22 };
+    enum {
+        PPID = 4,
+        GROUP = 5,
+        SESSION = 6,
+        FLAGS = 9,
+        N_THREADS = 20,
+        START = 22,
+        CODE = 26,
+        STACK = 28
+    };
     const scan_text in = {text, len, fault};
-    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0, 0, 0, 0};
+    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     uint64_t ppid = 0, group = 0, session = 0, flags = 0, n_threads = 0;
     int32_t at = 0, field = PPID;
     cpubind_text_status status;
@@ -330,7 +339,11 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
         else if (field == N_THREADS)
             status = read_field(&in, &at, INT32_MAX, &n_threads);
         else
-            status = read_field(&in, &at, UINT64_MAX, field == START ? &stat.start : NULL);
+            status = read_field(&in, &at, UINT64_MAX,
+                                field == START   ? &stat.start
+                                : field == CODE  ? &stat.code
+                                : field == STACK ? &stat.stack
+                                                 : NULL);
     }
     if (status == CPUBIND_TEXT_OK && at + 1 < len)
         status = scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at + 1, "a second line follows");

@@ -67,6 +67,9 @@ cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t
 /* PF_KTHREAD of Linux: a thread of the kernel itself. */
 #define CPUBIND_STAT_KTHREAD 0x200000u
 
+/* PF_FORKNOEXEC of Linux: forked, and has executed no program since. */
+#define CPUBIND_STAT_FORKED 0x40u
+
 /* Fields of /proc/<pid>/stat; their numbers are those of proc(5). */
 typedef struct cpubind_stat {
     int32_t pid;        /* 1: id of the process or the thread */
@@ -75,9 +78,11 @@ typedef struct cpubind_stat {
     int32_t ppid;       /* 4: 0 when the parent is in another namespace */
     int32_t group;      /* 5: of processes; 0: in another namespace, or not known */
     int32_t session;    /* 6: the same */
-    uint32_t flags;     /* 9: of the kernel; CPUBIND_STAT_KTHREAD */
+    uint32_t flags;     /* 9: of the kernel; CPUBIND_STAT_KTHREAD, _FORKED */
     int32_t n_threads;  /* 20: 0 when the process has just ended */
     uint64_t start;     /* 22: clock ticks from the start of the host */
+    uint64_t code;      /* 26: where its program starts; 0 or 1: not there, or hidden */
+    uint64_t stack;     /* 28: where its stack starts; the same */
 } cpubind_stat;
 
 /* Reads the line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat.

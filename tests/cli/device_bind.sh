@@ -28,6 +28,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind
 . tests/support/tap.sh
+. tests/support/gpu_nodes.sh
 unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
     PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
     CUDA_DEVICE_ORDER
@@ -71,23 +72,14 @@ put uname x86_64
 put env "CUDA_VISIBLE_DEVICES=7"
 put_gpu 0000:01:00.0 0
 put_gpu 0000:02:00.0 1
-put proc/driver/nvidia/gpus/0000:01:00.0/information "Device Minor: 	 0"
-put proc/driver/nvidia/gpus/0000:02:00.0/information "Device Minor: 	 1"
+put proc/driver/nvidia/gpus/0000:01:00.0/information "Device Minor: 	 5"
+put proc/driver/nvidia/gpus/0000:02:00.0/information "Device Minor: 	 7"
 
-# In the mounts of this script /dev has files that are called as those of two GPUs.
+put_gpu_drivers "$host"
+
+# In the mounts of this script /dev has devices with the numbers of two GPUs.
 can_have_files=
-if [ "$BIND_MOUNTS" = own ] && mkdir "$out/dev" && mount --rbind /dev "$out/dev" &&
-    mount -t tmpfs -o mode=755 tmpfs /dev; then
-    ln -s /proc/self/fd /dev/fd
-    for name in null zero urandom; do
-        : >"/dev/$name"
-        mount --bind "$out/dev/$name" "/dev/$name"
-    done
-    : >/dev/nvidia0
-    : >/dev/nvidia1
-    : >/dev/nvidia-uvm
-    can_have_files=yes
-fi
+[ "$BIND_MOUNTS" = own ] && make_gpu_nodes "$out/nodes" && can_have_files=yes
 
 # -- Processes -----------------------------------------------------------------
 
@@ -252,7 +244,7 @@ check "a process that sees both has the one of its rank" keeps_tile LOCAL_RANK=1
 container=$out/container
 cp -r "$host" "$container"
 mkdir -p "$container/dev/nvidia"
-echo 195:1 >"$container/dev/nvidia/nvidia1"
+echo 1:7 >"$container/dev/nvidia/nvidia7"
 
 finds_file() { # argument ...
     start LOCAL_RANK=0
@@ -389,13 +381,13 @@ check "status names each device and its pool" says 0 "0000:02:00.0 H100 SXM5    
 check "status on a host without any device is refused as before" says 3 "npu-smi" \
     "$CPUBIND" status --root fixtures/hosts/gpu-none
 if [ -n "$can_have_files" ]; then
-    start_on 1
+    start_on 7
     check "status shows who has the file of a device open" says 1 "2 devices, 1 idle; 1 workers: 1 unbound" \
         status
     check "status has lines of 80 columns" is_narrow
     # shellcheck disable=SC2016
     check "a full disk is worse than a finding of status" says 4 "could not be written" \
-        sh -c '"$0" status --root "$1" >"$2/dev/full"' "$CPUBIND" "$host" "$out"
+        sh -c '"$0" status --root "$1" >/dev/full' "$CPUBIND" "$host"
     check "status --json has the devices" status_json
     check "apply finds the device by the open file" says 0 "process $worker, 0000:02:00.0" \
         on_host apply
@@ -414,9 +406,10 @@ if [ -n "$can_have_files" ]; then
         "$out/mixed/cmd/npu-smi-info.txt"
     host_of_two=$host
     host=$out/mixed
-    put proc/driver/nvidia/gpus/0000:61:00.0/information "Device Minor: 	 0"
+    put proc/driver/nvidia/gpus/0000:61:00.0/information "Device Minor: 	 5"
+    put_gpu_drivers "$host"
     host=$host_of_two
-    start_on 0
+    start_on 5
     check "status of a host with NPUs has its other accelerators, too" mixed_status
     check "--class selects them" says 1 "1 devices, 0 idle; 1 workers: 1 unbound" \
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --class 0x0302
@@ -441,9 +434,9 @@ all() { # command, argument ...
 # Two processes, each with the file of a GPU of its own open.
 first=
 start_two() {
-    start_on 0
+    start_on 5
     first=$worker
-    start_on 1
+    start_on 7
 }
 
 end_two() {
@@ -488,22 +481,24 @@ shares_a_pool() {
     rm -r "$out/one/sys/bus/pci/devices/0000:02:00.0"
     echo "$a,$b" >"$out/one/sys/devices/system/node/node0/cpulist"
     echo "" >"$out/one/sys/devices/system/node/node1/cpulist"
-    start_on 0
+    start_on 5
     first=$worker
-    start_on 0
+    start_on 5
     says 0 "" "$CPUBIND" apply --all --root "$out/one" --json &&
         has '$.workers[1].processes' 2 && has '$.workers[1].process' 1 && are_on "$a" "$b"
 }
 
 lacks_cpus() {
-    says 1 "its pool has too few CPUs for --roles and the 2 processes of the device" \
-        "$CPUBIND" apply --all --root "$out/one" --roles 1,1,0,0
+    says 0 "0000:01:00.0: its 2 processes share the CPUs $b of its pool, which cannot be cut" \
+        "$CPUBIND" apply --all --root "$out/one" --roles 1,1,0,0 && are_on "$b" "$b" &&
+        says 0 "" "$CPUBIND" apply --all --root "$out/one" --roles 1,1,0,0 --json &&
+        has '$.workers[1].shared' 1 && has '$.workers[1].processes' 2 && fits host_report
 }
 
 # One process of both devices: it has the files of both open, and of the driver those given here.
 starts_both() { # file
     start_two
-    sleep 600 3</dev/nvidia0 4</dev/nvidia1 5<"$1" &
+    sleep 600 3</dev/nvidia5 4</dev/nvidia7 5<"$1" &
     both=$!
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         [ "$(cat "/proc/$both/comm")" = sleep ] && return
@@ -540,7 +535,7 @@ leaves_monitors() {
 }
 
 watches_all() {
-    start_on 0
+    start_on 5
     first=$worker
     "$CPUBIND" apply --all --root "$host" --watch 1 >"$out/watch" 2>&1 &
     watcher=$!
@@ -548,7 +543,7 @@ watches_all() {
         [ "$(cpus_of "$first")" = "$a" ] && break
         sleep 0.1
     done
-    start_on 1
+    start_on 7
     for _ in $(seq 50); do # it is bound before that is said
         is_on "$b" >"$out/on" && grep -q "process $worker" "$out/watch" && break
         sleep 0.1
@@ -583,7 +578,7 @@ if [ -n "$can_have_files" ]; then
     "$CPUBIND" restore --all >"$out/restored"
     end_two
     check "processes of one device share its pool" shares_a_pool
-    check "a pool that is too small for them is refused" lacks_cpus
+    check "a pool that is too small for them is shared, and that is said" lacks_cpus
     "$CPUBIND" restore --all >"$out/restored"
     end_two
     check "a process of several devices has their pools, and takes no part" joins_pools
@@ -597,7 +592,7 @@ fi
 
 # A server with a worker that has the file of the second GPU open, and a process without a device.
 cat >"$out/server" <<'END'
-sleep 600 3</dev/nvidia1 5</dev/nvidia-uvm &
+sleep 600 3</dev/nvidia7 5</dev/nvidia-uvm &
 worker=$!
 sleep 600 &
 plain=$!
@@ -631,7 +626,7 @@ ends_tree() { # pid, exit status of the server
 
 applies_tree() {
     rm -f "$out/started"
-    start_on 0
+    start_on 5
     stranger=$worker
     sh "$out/server" &
     server=$!
@@ -866,4 +861,5 @@ check "a host with NPUs is planned as before" says 1 "only ARM machines are boun
 check "--pci on a host with NPUs is about any device" says 1 "there is no PCI function" \
     "$CPUBIND" apply --pid "$worker" --fixture a2-192cpu-8npu --pci ffff:01:00.0
 end
+[ -z "$gpu_terminal" ] || kill "$gpu_terminal"
 finish

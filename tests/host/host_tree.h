@@ -75,22 +75,36 @@ typedef struct tree_process {
     char state;                                 /* 0: sleeping */
 } tree_process;
 
-static inline void tree_stat(const tree_process *p)
+/* Where a process comes from. */
+typedef struct tree_birth {
+    int32_t parent;
+    int is_forked; /* and has executed no program since */
+    int code;      /* where its program starts; 0: hidden */
+} tree_birth;
+
+static inline void tree_stat_of(const tree_process *p, tree_birth birth)
 {
     char text[256], leaf[32];
-    const int n = snprintf(
-        text, sizeof text,
-        "%d (%s) %c 1 %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0 0\n", (int)p->pid,
-        p->name, p->state ? p->state : 'S', (int)p->pid, (int)p->pid, (int)p->start);
+    const int n =
+        snprintf(text, sizeof text,
+                 "%d (%s) %c %d %d %d 0 -1 %d 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0 0 %d 0 %d 0\n",
+                 (int)p->pid, p->name, p->state ? p->state : 'S', (int)birth.parent,
+                 (int)p->pid, (int)p->pid, birth.is_forked ? 4194368 : 4194304, (int)p->start,
+                 birth.code, birth.code);
     snprintf(leaf, sizeof leaf, "task/%d/stat", (int)p->pid);
     tree_file(p->pid, leaf, text, (size_t)n);
 }
 
-static inline void tree_add(const tree_process *p)
+static inline void tree_stat(const tree_process *p)
+{
+    tree_stat_of(p, (tree_birth){1, 0, 0});
+}
+
+static inline void tree_add_of(const tree_process *p, tree_birth birth)
 {
     char text[256];
     int n;
-    tree_stat(p);
+    tree_stat_of(p, birth);
     n = snprintf(text, sizeof text, "task/%d/comm", (int)p->pid);
     scratch_need(n > 0, "comm");
     tree_file(p->pid, text, p->name, strlen(p->name));
@@ -106,6 +120,11 @@ static inline void tree_add(const tree_process *p)
             text[i] = text[i] == ' ' ? '\0' : text[i];
         tree_file(p->pid, "environ", text, (size_t)n + 1);
     }
+}
+
+static inline void tree_add(const tree_process *p)
+{
+    tree_add_of(p, (tree_birth){1, 0, 0});
 }
 
 #endif /* CPUBIND_TESTS_HOST_HOST_TREE_H */

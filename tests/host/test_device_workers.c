@@ -8,6 +8,7 @@
 #include "host_tree.h"
 
 static cpubind_sys sys;
+static int no_statx_error;
 static cpubind_linux_host *host;
 static char memory[1 << 20];
 static cpubind_pci_facts facts;
@@ -29,12 +30,13 @@ static void put_gpu(int bus, int minor)
                  leaves[i].leaf);
         scratch_file(&tree.s, name, leaves[i].text);
     }
-    snprintf(name, sizeof name, "sys/bus/pci/devices/0000:%02x:00.0/drm/renderD%d",
+    snprintf(name, sizeof name, "sys/bus/pci/devices/0000:%02x:00.0/drm/renderD%d/dev",
              (unsigned)bus, 128 + minor);
-    scratch_file(&tree.s, name, "");
+    snprintf(text, sizeof text, "1:%d\n", minor ? 8 : 9);
+    scratch_file(&tree.s, name, text);
     snprintf(name, sizeof name, "proc/driver/nvidia/gpus/0000:%02x:00.0/information",
              (unsigned)bus);
-    snprintf(text, sizeof text, "Model: \t H100\nDevice Minor: \t %d\n", minor);
+    snprintf(text, sizeof text, "Model: \t H100\nDevice Minor: \t %d\n", minor ? 5 : 7);
     scratch_file(&tree.s, name, text);
 }
 
@@ -47,6 +49,8 @@ static int set_up(void **state)
     (void)state;
     tree_make();
     sys = tree_table();
+    scratch_file(&tree.s, "proc/devices",
+                 "Character devices:\n  1 nvidia\n  5 nvidia-uvm\n\nBlock devices:\n");
     scratch_file(&tree.s, "sys/devices/system/cpu/online", "0-7\n");
     scratch_file(&tree.s, "sys/devices/system/node/node0/cpulist", "0-7\n");
     put_gpu(0x0a, 1);
@@ -61,6 +65,7 @@ static int set_up(void **state)
     assert_int_equal(facts.n_device, 2);
     assert_int_equal(cpubind_device_nodes_read(&source, &facts, &arena, &nodes), 1);
     assert_int_equal(nodes.n, 4);
+    assert_int_equal(cpubind_device_numbers_read(&source, &facts, &nodes), 1);
     return 0;
 }
 
@@ -78,11 +83,33 @@ static void add(int32_t pid, const char *environment)
     tree_add(&p);
 }
 
+/* The devices of this machine that have the numbers of the files of this host. */
+static const char *device_of(const char *path)
+{
+    static const char *const files[][2] = {
+        {"/dev/nvidia1", "/dev/zero"},          {"/dev/nvidia0", "/dev/full"},
+        {"/dev/nvidia-uvm", "/dev/tty"},        {"/dev/nvidia-uvm-tools", "/dev/ptmx"},
+        {"/dev/nvidiactl", "/dev/null"},        {"/dev/dri/renderD129", "/dev/random"},
+        {"/dev/dri/renderD128", "/dev/urandom"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(files[i][0], path) == 0)
+            return files[i][1];
+    return path;
+}
+
+static void open_file_with(int32_t pid, int fd, const char *path, const char *flags)
+{
+    char name[64], text[64];
+    snprintf(name, sizeof name, "proc/%d/fd/%d", (int)pid, fd);
+    scratch_link(&tree.s, name, device_of(path));
+    snprintf(name, sizeof name, "proc/%d/fdinfo/%d", (int)pid, fd);
+    snprintf(text, sizeof text, "pos:\t0\nflags:\t%s\nmnt_id:\t9\nino:\t4\n", flags);
+    scratch_file(&tree.s, name, text);
+}
+
 static void open_file(int32_t pid, int fd, const char *path)
 {
-    char name[64];
-    snprintf(name, sizeof name, "proc/%d/fd/%d", (int)pid, fd);
-    scratch_link(&tree.s, name, path);
+    open_file_with(pid, fd, path, "02100002");
 }
 
 /* A process that computes has this file open, too. */
@@ -94,16 +121,16 @@ static void add_computing(int32_t pid, const char *environment)
 
 static void add_child(int32_t pid, int32_t parent, const char *environment)
 {
-    char text[128], leaf[32];
-    const int n = snprintf(text, sizeof text,
-                           "%d (python3) S %d %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 "
-                           "0 0\n",
-                           (int)pid, (int)parent, (int)pid, (int)pid, (int)pid);
-    add(pid, environment);
-    snprintf(leaf, sizeof leaf, "proc/%d/task/%d/stat", (int)pid, (int)pid);
-    scratch_need(unlinkat(tree.dir, leaf, 0) == 0, "unlink");
-    tree_file(pid, leaf + sizeof "proc/" + (size_t)snprintf(NULL, 0, "%d", (int)pid), text,
-              (size_t)n);
+    const tree_process p = {pid, pid, "python3", "0-7", "0::/\n", environment, 0};
+    tree_add_of(&p, (tree_birth){parent, 0, 0});
+}
+
+/* A fork of a process; code: where its program starts. */
+static void add_fork(int32_t pid, int32_t parent, int code, const char *environment)
+{
+    const tree_process p = {pid, pid, "python3", "0-7", "0::/\n", environment, 0};
+    tree_add_of(&p, (tree_birth){parent, 1, code});
+    open_file(pid, 9, "/dev/nvidia-uvm");
 }
 
 static cpubind_workers ask(const cpubind_device_question *question)
@@ -151,6 +178,59 @@ TEST(a_process_with_files_of_one_device_open_uses_it)
     assert_string_equal(w.row[0].name, "python3");
     assert_int_equal(w.row[0].allowed.n, 8);
     cpubind_workers_free(&w);
+}
+
+/* What a file is called counts for nothing, nor does a descriptor that takes no right. */
+TEST(only_an_open_device_of_the_number_counts)
+{
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    char name[64];
+    scratch_file(&tree.s, "own/dev/nvidia1", "");
+    snprintf(name, sizeof name, "%s/own/dev/fifo", tree.s.dir);
+    scratch_need(mkfifo(name, 0600) == 0, "mkfifo");
+    for (int32_t pid = 100; pid < 107; pid++)
+        add_computing(pid, "");
+    snprintf(name, sizeof name, "%s/own/dev/nvidia1", tree.s.dir);
+    open_file(100, 3, name); /* a plain file */
+    snprintf(name, sizeof name, "%s/own/dev/fifo", tree.s.dir);
+    open_file(101, 3, name);
+    open_file(102, 3, "/dev/nvidia1 (deleted)");
+    open_file(103, 3, "/dev/nvidiactl");                 /* another number */
+    open_file_with(104, 3, "/dev/nvidia1", "012000000"); /* O_PATH */
+    open_file(105, 3, "/dev");
+    open_file(106, 0, "/dev/nvidia1"); /* as stdin */
+    cpubind_workers w = ask(&question);
+    assert_int_equal(w.n, 1);
+    assert_row(&w, 0, 106, 0);
+    cpubind_workers_free(&w);
+}
+
+static int no_statx(int dir, const char *path, struct stat *out)
+{
+    (void)dir, (void)path, (void)out;
+    errno = no_statx_error;
+    return -1;
+}
+
+/* An old kernel, and a filter of an old container, have no statx(2); a process may close a
+ * file, and a security module may hide one. */
+TEST(a_refused_look_at_a_file_is_no_device)
+{
+    static const struct {
+        int error, n;
+    } cases[] = {{ENOSYS, 1}, {EPERM, 1}, {ENOENT, 0}, {EACCES, 0}, {ENOTCONN, 0}};
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    add_computing(100, "");
+    open_file(100, 3, "/dev/nvidia1");
+    sys.statat_known = no_statx;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        no_statx_error = cases[i].error;
+        cpubind_workers w = ask(&question);
+        assert_int_equal(w.n, cases[i].n);
+        cpubind_workers_free(&w);
+    }
 }
 
 /* The environment counts before the number of open files; where neither tells, all count. */
@@ -297,6 +377,59 @@ TEST(variables_yield_to_children_and_to_open_files)
     cpubind_workers_free(&w);
 }
 
+/* What a process was forked with is not its own: it belongs to its parent. */
+TEST(a_fork_belongs_to_the_user_that_it_was_forked_from)
+{
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    static const struct {
+        int32_t pid, parent;
+    } children[] = {{110, 100}, {111, 100}, {112, 100}, {205, 200}};
+    add_computing(100, "");
+    open_file(100, 3, "/dev/nvidia1");
+    add_fork(110, 100, 0, ""); /* a fork, and a fork of it */
+    open_file(110, 3, "/dev/nvidia1");
+    add_fork(111, 110, 0, "");
+    open_file(111, 3, "/dev/nvidia1");
+    add_fork(112, 113, 0, ""); /* the fork between them has closed the device */
+    open_file(112, 3, "/dev/nvidia1");
+    add_fork(113, 100, 0, "");
+    add_fork(120, 1, 0, ""); /* its parent has ended */
+    open_file(120, 3, "/dev/nvidia1");
+    add_fork(121, 99, 0, ""); /* its parent has ended, and was not reaped by anyone */
+    open_file(121, 3, "/dev/nvidia1");
+    add_child(130, 100, ""); /* it has executed a program */
+    open_file(130, 9, "/dev/nvidia-uvm");
+    open_file(130, 3, "/dev/nvidia1");
+    add_fork(131, 130, 0, ""); /* and a fork of that, on another device alone */
+    open_file(131, 3, "/dev/nvidia0");
+    const tree_process other = {200, 200, "w", "0-7", "0::/\n", "", 0};
+    tree_add_of(&other, (tree_birth){1, 0, 7});
+    open_file(200, 9, "/dev/nvidia-uvm");
+    open_file(200, 3, "/dev/nvidia1");
+    add_fork(205, 200, 7, "");
+    open_file(205, 3, "/dev/nvidia1");
+    add_fork(206, 200, 8, ""); /* its parent has executed a program since */
+    open_file(206, 3, "/dev/nvidia1");
+    cpubind_workers w = ask(&question);
+    static const int32_t workers[] = {100, 120, 121, 130, 200, 206, 131};
+    assert_int_equal(w.n, sizeof workers / sizeof *workers);
+    for (int32_t i = 0; i < w.n; i++)
+        assert_row(&w, i, workers[i], i == 6);
+    assert_int_equal(w.row[0].n_index, 6);
+    assert_int_equal(w.n_child, sizeof children / sizeof *children);
+    for (int32_t i = 0; i < w.n_child; i++) {
+        assert_int_equal(w.child[i].pid, children[i].pid);
+        assert_int_equal(w.child[i].parent, children[i].parent);
+        assert_int_equal(w.child[i].npu, 0);
+        assert_int_equal(w.child[i].start, children[i].pid);
+    }
+    assert_int_equal(w.row[0].n_child, 3);
+    assert_int_equal(w.row[3].n_child, 0);
+    assert_int_equal(w.row[4].n_child, 1);
+    cpubind_workers_free(&w);
+}
+
 /* The numbers of /proc are those of this pid namespace, whichever it is. */
 TEST(another_pid_namespace_hides_no_process)
 {
@@ -313,6 +446,57 @@ TEST(another_pid_namespace_hides_no_process)
     cpubind_workers_free(&w);
 }
 
+static int refuse_error;
+static const char *refused_leaf;
+
+static int refuse_open(int dir, const char *path, int flags)
+{
+    const char *leaf = strrchr(path, '/');
+    if (!leaf || strcmp(leaf + 1, refused_leaf) != 0)
+        return tree_openat(dir, path, flags);
+    errno = refuse_error;
+    return -1;
+}
+
+/* A process may end, and another user may not look into it; what this process cannot do tells
+ * nothing of the others, and ends the reading. */
+TEST(what_could_not_be_read_is_not_an_empty_list)
+{
+    static const struct {
+        const char *leaf;
+        int error;
+        cpubind_linux_status status;
+    } cases[] = {
+        {"fd", ENOENT, CPUBIND_LINUX_OK},         {"fd", ESRCH, CPUBIND_LINUX_OK},
+        {"fd", EACCES, CPUBIND_LINUX_OK},         {"fd", EPERM, CPUBIND_LINUX_OK},
+        {"fd", EMFILE, CPUBIND_LINUX_ERR_OPEN},   {"fd", ENFILE, CPUBIND_LINUX_ERR_OPEN},
+        {"fd", ENOMEM, CPUBIND_LINUX_ERR_MEMORY}, {"3", EACCES, CPUBIND_LINUX_OK},
+        {"3", EMFILE, CPUBIND_LINUX_ERR_OPEN}};
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes};
+    add_computing(100, "");
+    open_file(100, 3, "/dev/nvidia1");
+    sys.openat = refuse_open;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpubind_linux_fault why = cpubind_no_fault;
+        cpubind_workers w;
+        refused_leaf = cases[i].leaf;
+        refuse_error = cases[i].error;
+        assert_int_equal(cpubind_device_workers_read(&question, &sys, &w, &why),
+                         cases[i].status);
+        assert_int_equal(w.n, 0);
+        if (cases[i].status != CPUBIND_LINUX_OK)
+            assert_int_equal(why.error, cases[i].error);
+        cpubind_workers_free(&w);
+    }
+    sys.openat = tree_openat;
+    sys.statat_known = no_statx;
+    no_statx_error = ENOMEM;
+    cpubind_workers w;
+    assert_int_equal(cpubind_device_workers_read(&question, &sys, &w, NULL),
+                     CPUBIND_LINUX_ERR_MEMORY);
+}
+
 /* Each use of each call fails once: the reading ends with a status, or with fewer rows. */
 TEST(every_call_that_fails_leaves_no_descriptor_open)
 {
@@ -324,6 +508,9 @@ TEST(every_call_that_fails_leaves_no_descriptor_open)
     add_computing(100, "LOCAL_RANK=1");
     open_file(100, 3, "/dev/nvidia0");
     open_file(100, 4, "/dev/nvidia1");
+    add_fork(101, 100, 0, "LOCAL_RANK=1");
+    open_file(101, 3, "/dev/nvidia0");
+    open_file(101, 4, "/dev/nvidia1");
     fault_next = &sys;
     for (int which = 1; which < N_CALLS; which++) {
         for (int nth = 1;; nth++) {
@@ -340,7 +527,10 @@ TEST(every_call_that_fails_leaves_no_descriptor_open)
                 assert_int_equal(w.n, 2);
                 assert_row(&w, 0, 200, 0);
                 assert_row(&w, 1, 100, 1);
+                assert_int_equal(w.row[1].n_child, 1);
             }
+            if (status == CPUBIND_LINUX_OK && which == CALL_statat_known && fault.n_met)
+                assert_true(w.n <= 3); /* a file that cannot be looked at is no device */
             cpubind_workers_free(&w);
             if (!fault.n_met)
                 break;
@@ -353,6 +543,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_process_with_files_of_one_device_open_uses_it, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(only_an_open_device_of_the_number_counts, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_refused_look_at_a_file_is_no_device, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(
             a_process_with_files_of_several_devices_uses_that_of_its_rank, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
@@ -362,7 +556,11 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(variables_yield_to_children_and_to_open_files, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_fork_belongs_to_the_user_that_it_was_forked_from,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_pid_namespace_hides_no_process, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_could_not_be_read_is_not_an_empty_list, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(every_call_that_fails_leaves_no_descriptor_open, set_up,
                                         tear_down),

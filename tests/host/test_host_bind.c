@@ -296,7 +296,7 @@ TEST(a_process_of_several_npus_is_said_and_left)
     assert_true(is_at(0, UNBOUND));
 }
 
-TEST(too_many_workers_of_one_npu_are_refused_and_the_others_bound)
+TEST(too_many_workers_of_one_npu_share_its_pool)
 {
     f.options.request.strategy = CPUBIND_GLOBAL_SLICE;
     f.options.request.is_auto_strategy = 0;
@@ -307,11 +307,12 @@ TEST(too_many_workers_of_one_npu_are_refused_and_the_others_bound)
     apply();
     assert_string_equal(state_of(0), "bound");
     for (int i = 1; i < 4; i++) {
-        assert_string_equal(state_of(i), "failed");
-        assert_int_equal(row_of(i)->problem.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-        assert_int_equal(row_of(i)->problem.npu, 3);
-        assert_true(is_at(i, UNBOUND));
+        assert_string_equal(state_of(i), "bound");
+        assert_int_equal(row_of(i)->is_sharing, 1);
+        assert_int_equal(row_of(i)->n_process, 3);
+        assert_true(is_at(i, CPUS(20, 21), CPUS(22, 22)));
     }
+    assert_int_equal(row_of(0)->is_sharing, 0);
 }
 
 /* Binds all workers once, when one of them may have these CPUs alone: their records say then
@@ -410,6 +411,101 @@ static void watch(void)
     for (int pass = 0; pass < 500 && !(what); pass++)                                          \
         cpubind_host_bind_again(f.h, 20);                                                      \
     assert_true(what)
+
+/* The row of a process; NULL: there is none. */
+static const cpubind_host_row *row_of_pid(int32_t pid)
+{
+    for (int32_t k = 0; k < cpubind_host_bind_n(f.h); k++)
+        if (cpubind_host_bind_row(f.h, k)->pid == pid)
+            return cpubind_host_bind_row(f.h, k);
+    return NULL;
+}
+
+/* A fork of a worker, with these CPUs. */
+static int32_t fork_of(int i, uint64_t cpus)
+{
+    const int32_t pid = worker_fork(&f.w[i]);
+    stage_list((pid_t)pid);
+    *mask_of(pid) = cpus;
+    return pid;
+}
+
+/* One that was forked before its worker was bound is bound with it, once; one that was forked
+ * later is where it belongs. The list of the driver has none of them, and later one. */
+TEST(forks_share_what_their_worker_has_and_move_nobody)
+{
+    char entry[64];
+    start(0, 0);
+    start(1, 3);
+    const int32_t early = fork_of(0, CPUS(0, 47));
+    watch();
+    assert_true(is_at(0, ON_NPU_0));
+    assert_true(*mask_of(early) == CPUS(26, 33));
+    assert_int_equal(row_of_pid(early)->parent, f.w[0].pid);
+    assert_int_equal(row_of(0)->n_process, 1);
+    for (int round = 0; round < 3; round++) {
+        const int n = fault.count[CALL_setaffinity];
+        int32_t pid[12];
+        for (int i = 0; i < 12; i++)
+            pid[i] = fork_of(0, i % 2 ? CPUS(26, 33) : CPUS(27, 27));
+        snprintf(entry, sizeof entry, "root/proc/trs_core/proc/%d-1-dev-0", (int)pid[0]);
+        scratch_file(&on_stage.s, entry, "");
+        UNTIL(row_of(0)->n_child == 13);
+        assert_int_equal(cpubind_host_bind_n(f.h), 3);
+        assert_int_equal(row_of(0)->n_process, 1);
+        assert_int_equal(fault.count[CALL_setaffinity], n);
+        const int32_t acl = fork_of(0, CPUS(34, 34)); /* by a thread with a role */
+        UNTIL(*mask_of(acl) == CPUS(26, 33));         /* looked at twice, and moved */
+        assert_int_equal(fault.count[CALL_setaffinity], n + 3);
+        worker_fork_end(acl);
+        for (int i = 0; i < 12; i++)
+            worker_fork_end(pid[i]);
+        (void)unlinkat(on_stage.dir, entry, 0);
+        UNTIL(row_of(0)->n_child == 1 && !row_of_pid(acl));
+        assert_int_equal(fault.count[CALL_setaffinity], n + 3);
+    }
+    assert_true(is_at(0, ON_NPU_0));
+    assert_true(is_at(1, ON_NPU_3));
+    cpubind_host_bind_close(f.h);
+    f.h = NULL;
+    const cpubind_bind_options how = {.pid = early};
+    cpubind_binding *b;
+    assert_int_equal(cpubind_bind_open(&how, &f.calls, &b, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_bind_restore(b, NULL), CPUBIND_LINUX_OK);
+    cpubind_bind_close(b);
+    assert_true(*mask_of(early) == CPUS(0, 47));
+}
+
+/* A second worker takes a part of the pool, and the children go with their worker. */
+TEST(forks_go_where_their_worker_goes)
+{
+    start(0, 0);
+    watch();
+    const int32_t child = fork_of(0, CPUS(26, 33));
+    UNTIL(row_of(0)->n_child == 1);
+    start(1, 0);
+    UNTIL(*mask_of((int32_t)f.w[0].pid) == CPUS(26, 28) && *mask_of(child) == CPUS(26, 28));
+    assert_int_equal(row_of(0)->n_process, 2);
+    assert_int_equal(row_of_pid(child)->parent, f.w[0].pid);
+}
+
+TEST(verify_has_forks_that_are_elsewhere)
+{
+    start(0, 0);
+    open_host();
+    apply();
+    cpubind_host_bind_close(f.h);
+    const int32_t inside = fork_of(0, CPUS(26, 33));
+    const int32_t outside = fork_of(0, CPUS(0, 47));
+    open_host();
+    assert_int_equal(cpubind_host_bind_verify(f.h), CPUBIND_PROBLEM_NONE);
+    assert_string_equal(state_of(0), "right");
+    assert_int_equal(row_of(0)->n_child, 2);
+    assert_null(row_of_pid(inside));
+    assert_non_null(row_of_pid(outside));
+    assert_int_equal(row_of_pid(outside)->parent, f.w[0].pid);
+    assert_int_equal(row_of_pid(outside)->state, CPUBIND_HOST_UNBOUND);
+}
 
 TEST(a_worker_that_starts_later_is_bound)
 {
@@ -671,12 +767,15 @@ int main(void)
         EACH(without_workers_nothing_is_bound),
         EACH(a_process_that_another_cpubind_holds_is_said_and_left),
         EACH(a_process_of_several_npus_is_said_and_left),
-        EACH(too_many_workers_of_one_npu_are_refused_and_the_others_bound),
+        EACH(too_many_workers_of_one_npu_share_its_pool),
         EACH(workers_that_may_have_different_cpus_have_pools_in_them),
         EACH(a_worker_without_near_cpus_is_said_and_the_others_bound),
         EACH(a_list_that_cannot_be_read_is_a_problem_and_no_empty_list),
         EACH(verify_says_which_worker_is_right_drifted_or_unbound),
         EACH(verify_has_processes_on_record_that_are_no_workers_now),
+        EACH(forks_share_what_their_worker_has_and_move_nobody),
+        EACH(forks_go_where_their_worker_goes),
+        EACH(verify_has_forks_that_are_elsewhere),
         EACH(a_worker_that_starts_later_is_bound),
         EACH(events_find_a_worker_within_a_second),
         EACH(a_second_worker_of_an_npu_halves_the_pool_of_the_first),

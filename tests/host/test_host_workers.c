@@ -204,6 +204,42 @@ static void test_damaged_files(void **state)
     cpubind_workers_free(&w);
 }
 
+/* The list of a driver lacks what was forked from a process since it has opened a device. */
+static void test_forks(void **state)
+{
+    static const struct {
+        int32_t pid;
+        char state;
+        tree_birth birth;
+    } all[] = {{100, 0, {1, 0, 9}},     {101, 0, {100, 1, 9}},  {102, 0, {101, 1, 9}},
+               {103, 0, {102, 0, 10}},  {104, 0, {103, 1, 10}}, /* of a program */
+               {105, 0, {1, 1, 9}},                             /* nobody's */
+               {106, 'Z', {100, 1, 9}}, {107, 0, {100, 1, 11}}};
+    cpubind_npu_process row[] = {{100, 3}, {102, 3}, {105, 3}};
+    cpubind_npu_processes list = {.row = row, .n = 3};
+    cpubind_workers w;
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const tree_process p = {all[i].pid, all[i].pid, "w", "0", "0::/\n", "", all[i].state};
+        tree_add_of(&p, all[i].birth);
+    }
+    assert_int_equal(cpubind_workers_read(&list, &sys, &w, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(list.n, 3);
+    assert_int_equal(w.n, 2);
+    assert_int_equal(w.row[0].pid, 100);
+    assert_int_equal(w.row[0].n_child, 2);
+    assert_int_equal(w.row[1].pid, 105);
+    assert_int_equal(w.row[1].n_child, 0);
+    assert_int_equal(w.n_child, 2);
+    for (int32_t i = 0; i < 2; i++) {
+        assert_int_equal(w.child[i].pid, 101 + i);
+        assert_int_equal(w.child[i].parent, 100);
+        assert_int_equal(w.child[i].npu, 3);
+        assert_int_equal(w.child[i].start, 101 + i);
+    }
+    cpubind_workers_free(&w);
+}
+
 static void change_process(void)
 {
     const tree_process other = {100, 77, "new", "0", "0::/\n", "", 0};
@@ -274,6 +310,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_namespace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_forks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pid_is_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_every_call_fails, set_up, tear_down),
     };

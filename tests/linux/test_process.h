@@ -148,6 +148,17 @@ static inline void *worker_control(void *ctx)
             worker_drop(c, command.tid);
         if (command.what == 'r')
             worker_rename(command.tid, command.name);
+        if (command.what == 'f') { /* a fork, which ends with this process */
+            const pid_t pid = fork();
+            scratch_need(pid >= 0, "fork");
+            if (pid == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                for (;;)
+                    pause();
+            }
+            worker_say(c->out, (int32_t)pid);
+            continue;
+        }
         if (command.what == 'x')
             scratch_need(write(c->leader_end[1], "", 1) == 1, "end");
         if (command.what == 'c') {
@@ -169,6 +180,7 @@ static inline void worker_run(int in, int out)
     pthread_t control;
     char byte;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGCHLD, SIG_IGN); /* forks that end are gone */
     c.in = in;
     c.out = out;
     scratch_need(pipe(c.leader_end) == 0, "pipe");
@@ -221,6 +233,19 @@ static inline void worker_start(worker *w, const char *name)
 static inline int32_t worker_thread_add(const worker *w, const char *name)
 {
     return worker_tell(w, 't', name, 0);
+}
+
+static inline int32_t worker_fork(const worker *w)
+{
+    return worker_tell(w, 'f', "", 0);
+}
+
+/* Ends a fork and waits until /proc does not have it any more. */
+static inline void worker_fork_end(int32_t pid)
+{
+    kill((pid_t)pid, SIGKILL);
+    while (kill((pid_t)pid, 0) == 0)
+        usleep(200);
 }
 
 /* Ends a thread and waits until /proc does not have it any more. */

@@ -1,4 +1,4 @@
-/* test_device_users.c - device files of accelerators, and the device that each belongs to
+/* test_device_users.c - device files of accelerators, and the device of a number
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -17,6 +17,14 @@ static const struct {
     {NVIDIA "0000:0a:00.0/information", "Model: \t H100\nDevice Minor: \t 3\n"},
     {NVIDIA "0000:0b:00.0/information", "Model: \t H100\nDevice Minor: \t 0\n"},
     {PCI "0000:0a:00.0/drm", "card1\nrenderD128\n"},
+    {PCI "0000:0a:00.0/drm/renderD128/dev", "226:128\n"},
+    {PCI "0000:0a:00.0/drm/card1/dev", "226:1\n"},
+    {PCI "0000:0c:00.0/drm/renderD129/dev", "226:129\n"},
+    {PCI "0000:0c:00.0/drm/card2/dev", "226:\n"},
+    {PCI "0000:0d:00.0/accel/accel12/dev", "261:12\n"},
+    {"sys/class/kfd/kfd/dev", "234:0\n"},
+    {"proc/devices", "Character devices:\n  1 mem\n195 nvidia\n195 nvidiactl\n"
+                     "508 nvidia-uvm\n\nBlock devices:\n  9 nvidia-frontend\n"},
     {PCI "0000:0c:00.0/drm", "by-path\ncard\ncard2\ncard2-DP-1\nrenderD129\nrenderDx\n"},
     {PCI "0000:0d:00.0/accel", "accel12\naccel_controlD12\n"},
 };
@@ -45,40 +53,86 @@ static cpubind_pci_function device[] = {
 static const cpubind_pci_facts facts = {.device = device,
                                         .n_device = sizeof device / sizeof *device};
 
-TEST(a_file_belongs_to_the_device_whose_driver_names_it)
+static char missing[64]; /* an input that is not there, or cannot be read */
+static cpubind_input_state missing_state;
+
+static cpubind_input answer_but(void *ctx, const char *name)
+{
+    if (strcmp(name, missing) == 0)
+        return (cpubind_input){.state = missing_state};
+    return answer(ctx, name);
+}
+
+static const cpubind_source damaged = {NULL, answer_but, answer_but};
+
+TEST(a_number_belongs_to_the_device_whose_driver_names_it)
 {
     static const struct {
-        const char *path;
-        int32_t device;
+        int32_t major, minor, device;
     } cases[] = {
-        {"/dev/nvidia3", 0},
-        {"/dev/nvidia0", 1},
-        {"/dev/nvidia", -1},
-        {"/dev/nvidia30", -1},
-        {"/dev/nvidiactl", -1},
-        {"/dev/nvidia-uvm", -1},
-        {"/dev/kfd", -1},
-        {"/dev/dri/card1", 0},
-        {"/dev/dri/renderD128", 0},
-        {"/dev/dri/renderD129", 2},
-        {"/dev/dri/card2", 2},
-        {"/dev/dri/card2-DP-1", -1},
-        {"/dev/dri/card", -1},
-        {"/dev/dri/renderDx", -1},
-        {"/dev/accel/accel12", 3},
-        {"/dev/accel/accel1", -1},
-        {"/dev/accel/accel_controlD12", -1},
-        {"", -1},
+        {195, 3, 0},  {195, 0, 1},  {195, 30, -1}, {195, 255, -1}, {508, 0, -1},
+        {234, 0, -1}, {226, 1, 0},  {226, 128, 0}, {226, 129, 2},  {226, 2, -1},
+        {261, 12, 3}, {261, 1, -1}, {0, 0, -1},    {1, 3, -1},
     };
     _Alignas(16) char memory[8192];
     cpubind_arena arena = {memory, sizeof memory, 0};
     cpubind_device_nodes nodes;
     assert_int_equal(cpubind_device_nodes_read(&source, &facts, &arena, &nodes), 1);
     assert_int_equal(nodes.n, 7);
+    assert_string_equal(nodes.row[2].path, "/dev/dri/card1");
+    assert_int_equal(cpubind_device_numbers_read(&source, &facts, &nodes), 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(
-            cpubind_device_of_path(&nodes, cases[i].path, (int32_t)strlen(cases[i].path)),
-            cases[i].device);
+        assert_int_equal(cpubind_device_of_number(&nodes, cases[i].major, cases[i].minor),
+                         cases[i].device);
+    assert_int_equal(nodes.compute_major[CPUBIND_FAMILY_NVIDIA], 508);
+    assert_int_equal(nodes.compute_minor[CPUBIND_FAMILY_NVIDIA], 0);
+    assert_int_equal(nodes.compute_major[CPUBIND_FAMILY_AMD], 234);
+    assert_int_equal(nodes.compute_minor[CPUBIND_FAMILY_AMD], 0);
+    assert_int_equal(nodes.compute_major[CPUBIND_FAMILY_GAUDI], -1);
+}
+
+/* An input that is not there is another case than one that could not be read. */
+TEST(a_number_that_cannot_be_read_is_said)
+{
+    static const struct {
+        const char *input;
+        int32_t gpu, uvm, kfd; /* the majors when it is absent */
+    } cases[] = {
+        {"proc/devices", 195, -1, 234},
+        {"sys/class/kfd/kfd/dev", 195, 508, -1},
+        {PCI "0000:0a:00.0/drm/card1/dev", 195, 508, 234},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        _Alignas(16) char memory[8192];
+        cpubind_arena arena = {memory, sizeof memory, 0};
+        cpubind_device_nodes nodes;
+        strcpy(missing, cases[i].input);
+        missing_state = CPUBIND_INPUT_ABSENT;
+        assert_int_equal(cpubind_device_nodes_read(&damaged, &facts, &arena, &nodes), 1);
+        assert_int_equal(cpubind_device_numbers_read(&damaged, &facts, &nodes), 1);
+        assert_int_equal(nodes.row[0].major, cases[i].gpu);
+        assert_int_equal(nodes.compute_major[CPUBIND_FAMILY_NVIDIA], cases[i].uvm);
+        assert_int_equal(nodes.compute_major[CPUBIND_FAMILY_AMD], cases[i].kfd);
+        missing_state = CPUBIND_INPUT_FAILED;
+        arena.used = 0;
+        assert_int_equal(cpubind_device_nodes_read(&damaged, &facts, &arena, &nodes), 1);
+        assert_int_equal(cpubind_device_numbers_read(&damaged, &facts, &nodes), 0);
+        assert_string_equal(nodes.failed, cases[i].input);
+    }
+}
+
+/* A folder of names that could not be read leaves devices without users, which is said, too. */
+TEST(names_that_cannot_be_read_are_said)
+{
+    _Alignas(16) char memory[8192];
+    cpubind_arena arena = {memory, sizeof memory, 0};
+    cpubind_device_nodes nodes;
+    strcpy(missing, PCI "0000:0a:00.0/drm");
+    missing_state = CPUBIND_INPUT_TIMEOUT;
+    assert_int_equal(cpubind_device_nodes_read(&damaged, &facts, &arena, &nodes), 1);
+    assert_int_equal(nodes.n, 5);
+    assert_int_equal(cpubind_device_numbers_read(&damaged, &facts, &nodes), 0);
+    assert_string_equal(nodes.failed, missing);
 }
 
 TEST(an_arena_that_is_too_small_says_so)
@@ -124,7 +178,9 @@ TEST(names_that_are_long_or_many_are_left_out)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_belongs_to_the_device_whose_driver_names_it),
+        cmocka_unit_test(a_number_belongs_to_the_device_whose_driver_names_it),
+        cmocka_unit_test(a_number_that_cannot_be_read_is_said),
+        cmocka_unit_test(names_that_cannot_be_read_are_said),
         cmocka_unit_test(an_arena_that_is_too_small_says_so),
         cmocka_unit_test(names_that_are_long_or_many_are_left_out),
     };

@@ -26,10 +26,11 @@ mount -t tmpfs -o mode=755 tmpfs /run || exit 1
 
 out=$BUILD/device_service
 rm -rf "$out"
-mkdir -p "$out/dev"
+mkdir -p "$out"
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind
 . tests/support/tap.sh
+. tests/support/gpu_nodes.sh
 unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
     PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
     CUDA_DEVICE_ORDER
@@ -69,20 +70,14 @@ put sys/devices/system/node/node1/cpulist "$b"
 put sys/devices/system/node/node0/distance "10 20"
 put sys/devices/system/node/node1/distance "20 10"
 put uname x86_64
-put_gpu 0000:01:00.0 0 40
-put_gpu 0000:02:00.0 1 41
+put_gpu 0000:01:00.0 0 5
+put_gpu 0000:02:00.0 1 7
+
+put_gpu_drivers "$root"
 
 # Commands that read this machine find the same devices on its bus.
-mount --rbind /dev "$out/dev" && mount -t tmpfs -o mode=755 tmpfs /dev &&
+make_gpu_nodes "$out/nodes" &&
     mount --bind "$root/sys/bus/pci/devices" /sys/bus/pci/devices || exit 1
-ln -s /proc/self/fd /dev/fd
-for name in null zero urandom; do
-    : >"/dev/$name"
-    mount --bind "$out/dev/$name" "/dev/$name"
-done
-: >/dev/nvidia40
-: >/dev/nvidia41
-: >/dev/nvidia-uvm
 
 conf=$out/conf
 prom=$out/cpubind.prom
@@ -206,8 +201,8 @@ json() { # file, path
 # -- Tests --------------------------------------------------------------------
 
 binds_workers_that_run_and_that_come() {
-    settings "textfile = $prom" && start_worker 40 && first=$worker && start_service &&
-        becomes 50 is_on "$first" "$a" && start_worker 41 && second=$worker &&
+    settings "textfile = $prom" && start_worker 5 && first=$worker && start_service &&
+        becomes 50 is_on "$first" "$a" && start_worker 7 && second=$worker &&
         becomes 50 is_on "$second" "$b" && said "process $first (worker), 0000:01:00.0: " &&
         becomes 50 said "process $second (worker), 0000:02:00.0: " && ! said NPU
 }
@@ -297,7 +292,7 @@ a_good_file_is_in_force() {
 
 a_worker_that_starts_again_is_bound() {
     end_worker "$second" && becomes 50 said "process $second (engine), 0000:02:00.0: ended" &&
-        start_worker 41 && second=$worker && becomes 50 is_on "$second" "$b"
+        start_worker 7 && second=$worker && becomes 50 is_on "$second" "$b"
 }
 
 a_killed_service_goes_on() {
@@ -323,7 +318,7 @@ the_end_restores_if_asked() {
 
 # One process of both devices: it has no device of its own in the figures.
 a_process_of_several_devices() {
-    "$out/worker" 3</dev/nvidia40 4</dev/nvidia41 5</dev/nvidia-uvm &
+    "$out/worker" 3</dev/nvidia5 4</dev/nvidia7 5</dev/nvidia-uvm &
     both=$!
     pids="$pids $both"
     rm -f "$prom"
@@ -337,7 +332,7 @@ a_process_of_several_devices() {
 two_workers_share_a_device() {
     cp -r "$root" "$out/one" && rm -r "$out/one/sys/bus/pci/devices/0000:02:00.0" &&
         echo "$a,$b" >"$out/one/sys/devices/system/node/node0/cpulist" &&
-        echo "" >"$out/one/sys/devices/system/node/node1/cpulist" && start_worker 40 &&
+        echo "" >"$out/one/sys/devices/system/node/node1/cpulist" && start_worker 5 &&
         third=$worker && start_service --root "$out/one" && becomes 50 is_on "$first" "$a" &&
         becomes 50 is_on "$third" "$b" && end_service TERM && end_worker "$third"
 }
@@ -381,6 +376,6 @@ check "only chooses the processes" only_chooses
 check "a host without a device is tried again" a_host_without_devices_is_tried_again
 check "a host with NPUs says which accelerators are left alone" the_others_of_a_host_with_npus
 # shellcheck disable=SC2086
-kill -KILL $pids 2>/dev/null
+kill -KILL $pids "$gpu_terminal" 2>/dev/null
 kill_service
 finish

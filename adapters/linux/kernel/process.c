@@ -63,8 +63,11 @@ cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int3
     out->ppid = stat.ppid;
     out->group = stat.group;
     out->is_kernel = (stat.flags & CPUBIND_STAT_KTHREAD) != 0;
+    out->is_forked = (stat.flags & CPUBIND_STAT_FORKED) != 0;
     out->n_threads = stat.n_threads;
     out->start = stat.start;
+    out->code = stat.code;
+    out->stack = stat.stack;
     return cpubind_no_fault;
 }
 

@@ -18,8 +18,10 @@ typedef struct cpubind_proc_stat {
     int32_t ppid;      /* 0: the parent is not visible here */
     int32_t group;     /* of processes; 0: not visible here */
     int is_kernel;     /* it is a thread of the kernel */
+    int is_forked;     /* it was forked, and has executed no program since */
     int32_t n_threads; /* 0: it has just ended */
     uint64_t start;    /* field 22: clock ticks from the start of the host */
+    uint64_t code, stack; /* where its program and its stack start; 0 or 1: not readable */
 } cpubind_proc_stat;
 
 /* The inode of the pid namespace of this process; 0: the first one of the host, or not known.

@@ -1,0 +1,237 @@
+/* host_children.c - the forks of workers: they share what their worker has
+ * SPDX-License-Identifier: MIT
+ *
+ * A child has no part of a pool and moves nobody. One that was forked after its worker was
+ * bound has its CPUs from it, and nothing is written; only a child that is elsewhere becomes an
+ * entry, is bound to the main CPUs of its worker, and is put back as any other. Which process
+ * is a child is in lineage.h.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../text/cpulist.h"
+#include "host_rows.h"
+
+/* Words of the widest mask: 65,536 CPUs. */
+#define MASK_WORDS (CPUBIND_MAX_CPUS / (CHAR_BIT * (int32_t)sizeof(unsigned long)))
+
+/* == Who belongs to whom ==================================================== */
+
+static const host_child *find_child(const cpubind_host_bind *h, int32_t pid)
+{
+    for (int32_t i = 0; i < h->n_child; i++)
+        if (h->child[i].of.pid == pid)
+            return &h->child[i];
+    return NULL;
+}
+
+int32_t cpubind_host_parent(const cpubind_host_bind *h, int32_t pid)
+{
+    const host_child *child = find_child(h, pid);
+    return child ? child->of.parent : 0;
+}
+
+/* The worker that a child belongs to, which lives or has an heir: the first of its children that
+ * is found without it, this process where there is none yet. */
+static int32_t find_heir(cpubind_host_bind *h, const host_child *of, int32_t pid)
+{
+    for (int32_t i = 0; i < h->n; i++) {
+        const host_entry *e = h->entry[i];
+        if (e->row.parent == 0 && e->row.state != CPUBIND_HOST_ENDED &&
+            e->order_pid == of->parent_pid && e->order_start == of->parent_start)
+            return e->row.pid;
+    }
+    if (of->heir)
+        return of->heir;
+    for (int32_t i = 0; i < h->n_child; i++)
+        if (h->child[i].parent_pid == of->parent_pid &&
+            h->child[i].parent_start == of->parent_start)
+            h->child[i].heir = pid;
+    return of->heir;
+}
+
+/* What a process was a child of at the last listing, if it is one that has executed no program
+ * since; NULL: nothing. */
+static const host_child *find_orphan(cpubind_host_bind *h, int32_t pid)
+{
+    const host_child *known = find_child(h, pid);
+    cpubind_proc_stat stat;
+    if (!known || cpubind_proc_stat_read(&h->root, pid, 0, &stat).error)
+        return NULL;
+    return stat.is_forked && stat.start == known->of.start ? known : NULL;
+}
+
+int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_npu_processes *found,
+                              cpubind_children *children)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < found->n; i++) {
+        const int32_t pid = found->row[i].pid;
+        const host_child *known = find_orphan(h, pid);
+        const int32_t heir = known ? find_heir(h, known, pid) : pid;
+        cpubind_child *row;
+        if (heir == pid) {
+            found->row[n++] = found->row[i];
+            continue;
+        }
+        row = (cpubind_child *)cpubind_grow(h->sys, children->row, children->n, &children->cap,
+                                            sizeof *row);
+        if (!row)
+            return 0;
+        children->row = row;
+        children->row[children->n++] =
+            (cpubind_child){pid, heir, found->row[i].npu, known->of.start};
+    }
+    found->n = n;
+    return 1;
+}
+
+void cpubind_host_take_place(cpubind_host_bind *h, host_entry *e)
+{
+    const host_child *known = find_orphan(h, e->row.pid);
+    h->is_old |= e->row.parent != 0;
+    e->row.parent = 0;
+    if (known && known->heir == e->row.pid) {
+        e->order_pid = known->parent_pid;
+        e->order_start = known->parent_start;
+    }
+}
+
+/* Counts the children of an entry. */
+static int32_t count_children(const cpubind_host_bind *h, int32_t pid)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < h->n_child; i++)
+        n += h->child[i].of.parent == pid;
+    return n;
+}
+
+int cpubind_host_take_children(cpubind_host_bind *h, const cpubind_children *children)
+{
+    host_child *all = (host_child *)h->sys->malloc(((size_t)children->n + 1) * sizeof *all);
+    int32_t n = 0;
+    if (!all)
+        return 0;
+    for (int32_t i = 0; i < children->n; i++) {
+        const cpubind_child *child = &children->row[i];
+        const host_child *known = find_child(h, child->pid);
+        const host_entry *parent = cpubind_host_find(h, child->parent);
+        host_entry *e = cpubind_host_find(h, child->pid);
+        if (!parent || (n > 0 && all[n - 1].of.pid == child->pid))
+            continue;
+        all[n] = (host_child){
+            .of = *child, .parent_pid = parent->order_pid, .parent_start = parent->order_start};
+        all[n].was_inside = known && known->of.start == child->start ? known->was_inside : 0;
+        n++;
+        if (e && e->row.parent) {
+            e->row.parent = child->parent;
+            e->is_listed = 1;
+        }
+    }
+    free(h->child);
+    h->child = all;
+    h->n_child = n;
+    for (int32_t i = 0; i < h->n; i++)
+        h->entry[i]->row.n_child = count_children(h, h->entry[i]->row.pid);
+    return 1;
+}
+
+/* == Where they are ========================================================= */
+
+int cpubind_host_keep_main(cpubind_host_bind *h, host_entry *e, cpubind_cpus main)
+{
+    int32_t *copy = (int32_t *)h->sys->malloc(((size_t)main.n + 1) * sizeof *copy);
+    if (!copy)
+        return 0;
+    if (main.n > 0)
+        memcpy(copy, main.cpu, (size_t)main.n * sizeof *copy);
+    free(e->main);
+    e->main = copy;
+    e->n_main = main.n;
+    return 1;
+}
+
+int cpubind_host_keep_main_text(cpubind_host_bind *h, host_entry *e, const char *text)
+{
+    cpubind_int_list list = {NULL, CPUBIND_MAX_CPUS, 0};
+    int is_kept;
+    list.out = (int32_t *)h->sys->malloc(CPUBIND_MAX_CPUS * sizeof *list.out);
+    is_kept = list.out && text &&
+              cpubind_cpulist_parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, &list,
+                                    NULL) == CPUBIND_TEXT_OK &&
+              cpubind_host_keep_main(h, e, (cpubind_cpus){list.out, list.n});
+    free(list.out);
+    return is_kept;
+}
+
+/* Whether the main thread of a process has CPUs of this list alone; 1 where that is not known.
+ *   out     *n: how many it has */
+static int is_inside(const cpubind_host_bind *h, int32_t pid, const host_entry *parent,
+                     int32_t *n)
+{
+    enum { BITS = (int)(CHAR_BIT * sizeof(unsigned long)) };
+    unsigned long mask[MASK_WORDS];
+    const int size = h->sys->getaffinity((pid_t)pid, sizeof mask, mask);
+    int32_t at = 0;
+    int is_in = 1;
+    *n = 0;
+    for (int32_t cpu = 0; cpu < size * CHAR_BIT; cpu++) {
+        if (!(mask[cpu / BITS] >> (cpu % BITS) & 1))
+            continue;
+        ++*n;
+        while (at < parent->n_main && parent->main[at] < cpu)
+            at++;
+        is_in &= at < parent->n_main && parent->main[at] == cpu;
+    }
+    return is_in;
+}
+
+/* Adds the entry of a child. */
+static void add_entry(cpubind_host_bind *h, const host_child *child, const host_entry *parent,
+                      int32_t n_cpu)
+{
+    const int is_old = h->is_old;
+    host_entry *e = cpubind_host_add(h, child->of.pid, parent->npu);
+    h->is_old = is_old; /* no plan depends on it */
+    if (!e)
+        return;
+    e->row.parent = parent->row.pid;
+    e->row.n_npu = 1;
+    e->row.n_process = parent->row.n_process;
+    e->row.process = parent->row.process;
+    memcpy(e->row.container, parent->row.container, sizeof e->row.container);
+    e->has_own_mask = !child->was_inside && n_cpu < parent->n_allowed;
+    cpubind_host_name_device(h, e);
+}
+
+void cpubind_host_add_strays(cpubind_host_bind *h)
+{
+    for (int32_t i = 0; i < h->n_child; i++) {
+        host_child *child = &h->child[i];
+        const host_entry *parent = cpubind_host_find(h, child->of.parent);
+        int32_t n_cpu;
+        if (!parent || !parent->main || parent->row.state == CPUBIND_HOST_ENDED ||
+            cpubind_host_find(h, child->of.pid))
+            continue;
+        if (is_inside(h, child->of.pid, parent, &n_cpu))
+            child->was_inside = 1;
+        else
+            add_entry(h, child, parent, n_cpu);
+    }
+}
+
+cpubind_problem_code cpubind_host_make_child_goal(cpubind_host_bind *h, const host_entry *e,
+                                                  cpubind_goal *goal)
+{
+    const host_entry *parent = cpubind_host_find(h, e->row.parent);
+    if (!parent || !parent->main)
+        return CPUBIND_PROBLEM_BAD_REQUEST;
+    *goal = (cpubind_goal){.npu = h->options.devices ? -1 : parent->row.npu,
+                           .main = {parent->main, parent->n_main},
+                           .rules = cpubind_host_rules(h),
+                           .memory_node = -1,
+                           .no_irq = CPUBIND_IRQ_NO_ROLE};
+    memcpy(goal->pci, parent->row.pci, sizeof goal->pci);
+    return CPUBIND_PROBLEM_NONE;
+}
