@@ -134,8 +134,8 @@ typedef struct cpubind_goal_request {
     cpubind_threads threads; /* which built-in rules count */
 } cpubind_goal_request;
 
-/* The goal for one NPU of a plan. Where its pool cannot be cut for so many processes, all of them
- * have all of it. The built-in rules are the rows of thread_roles.h; a pool
+/* The goal for one NPU of a plan. Where its pool cannot be cut for so many processes, all of
+ * them have all of it. The built-in rules are the rows of thread_roles.h; a pool
  * without the role has no such rule. Kernel threads and work queues have the phy id of the NPU
  * in their names: where it is not known they are left.
  *   out     *out, in the arena; its lists may point into the plan

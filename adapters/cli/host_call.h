@@ -31,8 +31,8 @@ void cli_add_row_device(api_text *to, const host_call *c, const cpubind_host_row
 /* Appends why a row is not bound; nothing for one that is. Returns the exit status. */
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to);
 
-/* Appends that the processes of the device of a row share its pool, and its name, where they do;
- * prints it on stderr, once a device. */
+/* Appends that the processes of the device of a row share its pool, and its name, where they
+ * do; prints it on stderr, once a device. */
 void cli_explain_sharing(const host_call *c, const cpubind_host_row *row, api_text *device,
                          api_text *to);
 void cli_warn_sharing(host_call *c, const cpubind_host_row *row);

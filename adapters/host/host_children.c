@@ -32,8 +32,8 @@ int32_t cpubind_host_parent(const cpubind_host_bind *h, int32_t pid)
     return child ? child->of.parent : 0;
 }
 
-/* The worker that a child belongs to, which lives or has an heir: the first of its children that
- * is found without it, this process where there is none yet. */
+/* The worker that a child belongs to, which lives or has an heir: the first of its children
+ * that is found without it, this process where there is none yet. */
 static int32_t find_heir(cpubind_host_bind *h, const host_child *of, int32_t pid)
 {
     for (int32_t i = 0; i < h->n; i++) {

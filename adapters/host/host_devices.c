@@ -173,7 +173,8 @@ typedef struct node_reading {
     cpubind_device_nodes nodes;
 } node_reading;
 
-/* A driver that is loaded later, or again, has other numbers: they are read for each listing. */
+/* A driver that is loaded later, or again, has other numbers: they are read for each
+ * listing. */
 static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
 {
     node_reading *r = (node_reading *)ctx;

@@ -22,8 +22,8 @@ typedef struct host_child {
     /* The place of its worker, which stays when that has ended and a child takes it. */
     int32_t parent_pid;
     uint64_t parent_start;
-    int32_t heir; /* the child that takes the place of its worker; 0: none does */
-    int was_inside; /* it had CPUs of its worker: a mask narrower than its cpuset is not its own */
+    int32_t heir;   /* the child that takes the place of its worker; 0: none does */
+    int was_inside; /* it had CPUs of its worker: its narrow mask is not its own */
 } host_child;
 
 /* A process, and all that is kept of it between two calls. */

@@ -27,7 +27,7 @@ extern "C" {
     X(ERR_STATE, -208, "the record could not be read or written")                              \
     X(ERR_DAMAGED, -209, "the record is damaged, or another program wrote it")                 \
     X(ERR_UNDONE, -210, "the kernel refused, and not everything could be restored")            \
-    X(ERR_NOT_FORCED, -211, "such a process is bound only if that is forced")     \
+    X(ERR_NOT_FORCED, -211, "such a process is bound only if that is forced")                  \
     X(ERR_BIRTHS, -212, "threads are born faster than they are looked at")
 
 typedef enum cpubind_linux_status {

@@ -9,9 +9,9 @@
  *   open_beneath       openat2(2) with RESOLVE_BENEATH; ENOSYS where the kernel or its headers
  *                      have no openat2
  *   statat             fstatat(2), which follows a symbolic link
- *   statat_known       statx(2) with AT_STATX_DONT_SYNC, which follows a symbolic link: the type
- *                      and the number of a device, as this kernel knows them; no server and no
- *                      daemon of a file system is asked, and so none can keep it waiting
+ *   statat_known       statx(2) with AT_STATX_DONT_SYNC, which follows a symbolic link: the
+ *                      type and the number of a device, as this kernel knows them; no server
+ *                      and no daemon of a file system is asked: none can keep it waiting
  *   accessat           faccessat(2) by the effective ids, with AT_EACCESS
  *   max_files          getrlimit(2): how many descriptors this process may have open
  *   create             openat(2) that creates a file for writing; EEXIST where the name exists,

@@ -75,8 +75,8 @@ int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_cod
 /* "nvidia". Static storage. */
 const char *cpubind_family_word(cpubind_family family);
 
-/* "nvidia-uvm", "sys/class/kfd/kfd/dev": what tells the number of the device that a process which
- * computes has open, too; NULL: none. Static storage. */
+/* "nvidia-uvm", "sys/class/kfd/kfd/dev": what tells the number of the device that a process
+ * which computes has open, too; NULL: none. Static storage. */
 const char *cpubind_family_file(cpubind_family family);
 
 #ifdef __cplusplus

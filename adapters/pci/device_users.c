@@ -46,7 +46,8 @@ static const char *input_name(char out[CPUBIND_DEVICE_INPUT_SIZE], const char *f
     return out;
 }
 
-/* Keeps the name of the first input that is there and could not be read: failed is not absent. */
+/* Keeps the name of the first input that is there and could not be read: failed is not
+ * absent. */
 static cpubind_input judge(cpubind_device_nodes *nodes, const char *name, cpubind_input answer)
 {
     if (!pci_is_present(answer) && answer.state != CPUBIND_INPUT_ABSENT && !*nodes->failed)
@@ -207,7 +208,7 @@ int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_pci_
         nodes->compute_major[k] = nodes->compute_minor[k] = -1;
         if (!is_there[k] || !file)
             continue;
-        if (strchr(file, '/')) {
+        if (memchr(file, '/', strlen(file))) {
             read_pair(nodes, source, file, &nodes->compute_major[k], &nodes->compute_minor[k]);
         } else {
             nodes->compute_major[k] = driver_number(drivers, file);

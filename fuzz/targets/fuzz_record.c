@@ -4,7 +4,8 @@
  * Parses the input as it is, and then with the right checksum if its last line begins with
  * "sum ": a fuzzer does not find a checksum. A refused text gives an empty record and the
  * number of a line. An accepted text keeps the promises of adapters/linux/bind/record.h, and is
- * formatted to the same bytes, but for the JSON of form 1. A failing allocation fails the whole call.
+ * formatted to the same bytes, but for the JSON of form 1. A failing allocation fails the whole
+ * call.
  */
 #include "../fuzz.h"
 

@@ -185,7 +185,7 @@ TEST(only_an_open_device_of_the_number_counts)
 {
     const cpubind_device_question question = {
         .facts = &facts, .request = &request, .nodes = &nodes};
-    char name[64];
+    char name[SCRATCH_PATH * 2];
     scratch_file(&tree.s, "own/dev/nvidia1", "");
     snprintf(name, sizeof name, "%s/own/dev/fifo", tree.s.dir);
     scratch_need(mkfifo(name, 0600) == 0, "mkfifo");

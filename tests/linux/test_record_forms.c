@@ -258,7 +258,8 @@ TEST(a_record_of_form_1_is_put_back)
     assert_false(is_there(record_name(&f.w, 0)));
 }
 
-/* Two processes of an NPU, the second of which found the interrupt where the first had put it. */
+/* Two processes of an NPU, the second of which found the interrupt where the first had put
+ * it. */
 TEST(the_first_place_of_an_interrupt_is_known_in_any_order)
 {
     for (int order = 0; order < 4; order++) {

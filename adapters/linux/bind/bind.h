@@ -321,7 +321,8 @@ typedef struct cpubind_binding cpubind_binding;
  *           fault->line: fault->what is the first word that this line should have, "line" (the
  *           line has no word of a record), "end" (the record has ended before this line), "pid"
  *           (the record is of another process), "form" (it has a form that this version does
- *           not know: other_path names it); "length", and no line, for a file that is too long */
+ *           not know: other_path names it); "length", and no line, for a file that is too
+ *           long */
 cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                                        const cpubind_sys *sys, cpubind_binding **out,
                                        cpubind_linux_fault *fault);

@@ -198,8 +198,8 @@ void cpubind_group_leave(cpubind_binding *b);
 /* Finds the ids of the interrupts of the record, which was loaded and is of form 1; unless the
  * binding reads alone, writes it in the present form, and what it has of the host to the record
  * of the host.
- *   errors  EWOULDBLOCK, "lock": a cpubind that writes form 1 works on the process; "look up the
- *           interrupt"; those of loading, writing and removing. The old file stays then */
+ *   errors  EWOULDBLOCK, "lock": a cpubind that writes form 1 works on the process; "look up
+ *           the interrupt"; those of loading, writing and removing. The old file stays then */
 cpubind_linux_fault cpubind_adopt_record(cpubind_binding *b);
 
 /* Adds what a record of form 1 has of the host to the record of the host, which was read.
@@ -281,8 +281,8 @@ typedef struct cpubind_births {
  *   errors  as cpubind_list_threads */
 cpubind_linux_fault cpubind_births_list(cpubind_births *births);
 
-/* Ends a look. Returns whether no other one is needed: it was quiet, after births the second one
- * in a row; or births are endless.
+/* Ends a look. Returns whether no other one is needed: it was quiet, after births the second
+ * one in a row; or births are endless.
  *   in      n_news: threads of the listing that were elsewhere, or had ended */
 int cpubind_births_are_over(cpubind_births *births, int32_t n_news);
 
@@ -482,8 +482,8 @@ cpubind_linux_fault cpubind_write_irq(cpubind_binding *b, const cpubind_irq_id *
  * Threads that `before` does not have were created since: those on a placed set go to the set
  * `home`. The set record.widest stands for the widest mask that the kernel gives; a thread gets
  * that one, too, when its cpuset gives none of its CPUs any more. Repeats until births are
- * over; that they do not end counts as one more that could not be moved, CPUBIND_BIRTHS. Adds an
- * item for each thread that was moved, was left, or could not
+ * over; that they do not end counts as one more that could not be moved, CPUBIND_BIRTHS. Adds
+ * an item for each thread that was moved, was left, or could not
  * be moved (report->n_not_restored counts those). */
 void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,
                               int32_t n, int32_t home);

@@ -141,8 +141,8 @@ cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cp
 /* Reads the record of a text.
  *   out     *out, all zero on failure
  *   errors  ENOMEM, "memory"; EILSEQ with the line that is wrong or missing, and `what` is its
- *           first word; "line" when it begins with no known word, "form" for a form that is not known,
- *           "end" for bytes after the sum; of form 1 `what` is the member that is wrong
+ *           first word; "line" when it begins with no known word, "form" for a form that is not
+ *           known, "end" for bytes after the sum; of form 1 `what` is the member that is wrong
  *   cost    O(length x sets) */
 cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
                                          cpubind_record *out);
@@ -197,8 +197,8 @@ typedef struct cpubind_record_file cpubind_record_file;
 cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
                                         cpubind_record_mode mode, cpubind_record_file **out);
 
-/* The same for the file of form 1 in the usual folder, with CPUBIND_RECORD_WRITE: locks it as the
- * programs do that write that form. */
+/* The same for the file of form 1 in the usual folder, with CPUBIND_RECORD_WRITE: locks it as
+ * the programs do that write that form. */
 cpubind_linux_fault cpubind_record_open_form1(cpubind_root *root, int32_t pid,
                                               cpubind_record_file **out);
 
@@ -250,8 +250,8 @@ cpubind_linux_fault cpubind_record_write(cpubind_record_file *file, const cpubin
 /* "FORM VERSION" of a record whose loading failed with "form"; valid until close. */
 const char *cpubind_record_form(const cpubind_record_file *file);
 
-/* Reads the file; in the usual folder, where it is not there, that of form 1. There it must be of
- * the process that it is named by.
+/* Reads the file; in the usual folder, where it is not there, that of form 1. There it must be
+ * of the process that it is named by.
  *   out     *out, all zero on failure
  *   errors  ENOENT, "open": there is none; "open"; "file"; "read"; EFBIG, "length"; those of
  *           cpubind_record_parse, and EILSEQ, "pid": the record is of another process */

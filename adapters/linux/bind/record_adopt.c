@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: MIT
  *
  * Form 1 had what is of the host in the record of each process, and interrupts by their numbers
- * alone. Here they get their ids, and go to the record of the host. Moves nothing. The files are
- * written in this order: that of the host, that of the process; then the old one is removed. A
- * cpubind that is killed in between leaves a record that is taken over again, to the same end.
+ * alone. Here they get their ids, and go to the record of the host. Moves nothing. The files
+ * are written in this order: that of the host, that of the process; then the old one is
+ * removed. A cpubind that is killed in between leaves a record that is taken over again, to the
+ * same end.
  */
 #include <errno.h>
 #include <stdlib.h>
