@@ -675,7 +675,7 @@ static void explain_host_record(const cpubind_report *report, const cpubind_linu
     api_add(why, "the record of the interrupts of this host, %s, ", path);
     if (*report->host_form) {
         add_form(report->host_form, why);
-        api_add(why, "run `cpubind restore --all` of that one or of a later one");
+        api_add(why, "run the restore of that one or of a later one");
     } else if (fault->error == EILSEQ || fault->error == EFBIG)
         api_add(why, "is damaged; if no interrupt is to be put back, remove it");
     else

@@ -52,12 +52,15 @@ static cpubind_linux_fault can_use(search *s, int32_t pid, int32_t fd, int *out)
     static const char key[] = "flags:\t";
     char name[64], text[256]; /* the flags are in the second line */
     const char *flags;
+    uint32_t value = 0; /* octal digits */
     int32_t len;
     cpubind_linux_fault why;
     (void)snprintf(name, sizeof name, "proc/%d/fdinfo/%d", (int)pid, (int)fd);
     why = cpubind_read_text(s->root.sys, s->root.fd, name, text, sizeof text, &len);
     flags = why.error ? NULL : strstr(text, key);
-    *out = flags && (strtoul(flags + sizeof key - 1, NULL, 8) & O_PATH) == 0;
+    for (const char *c = flags ? flags + sizeof key - 1 : ""; *c >= '0' && *c <= '7'; c++)
+        value = value << 3 | (uint32_t)(*c - '0');
+    *out = flags && (value & O_PATH) == 0;
     return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
 }
 

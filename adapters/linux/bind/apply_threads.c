@@ -430,9 +430,9 @@ static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_ended)
     cpubind_linux_fault why;
     b->n_misplaced = 0;
     *n_ended = 0;
-    /* The youngest first: it may not live long. */
-    for (int32_t i = b->tids.n - 1; i >= 0; i--) {
-        const int32_t tid = b->tids.id[i];
+    for (int32_t k = 0; k < b->tids.n; k++) {
+        /* After the first listing the youngest comes first: it may not live long. */
+        const int32_t tid = b->tids.id[b->tids_before.n > 0 ? b->tids.n - 1 - k : k];
         if (!b->is_watching && cpubind_ids_has(&b->tids_before, tid) && is_known(b, tid))
             continue;
         why = look_at(b, tid);
