@@ -117,10 +117,11 @@ void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *b
             return;
         }
         n_news = 0;
-        /* The youngest first: it may not live long. */
-        for (int32_t k = b->tids.n - 1; k >= 0; k--)
-            n_news += put_back_thread(
-                b, b->tids.id[k], cpubind_record_find_thread(before, n, b->tids.id[k]), home);
+        for (int32_t k = 0; k < b->tids.n; k++) {
+            /* After the first listing the youngest comes first: it may not live long. */
+            const int32_t tid = b->tids.id[b->tids_before.n > 0 ? b->tids.n - 1 - k : k];
+            n_news += put_back_thread(b, tid, cpubind_record_find_thread(before, n, tid), home);
+        }
         if (b->report.n_not_restored > n_failed)
             return;
     } while (!cpubind_births_are_over(&births, n_news));
