@@ -13,6 +13,7 @@
 #include "../linux/terminal.h"
 #include "../text/host_txt.h"
 #include "capture_doctor.h"
+#include "capture_names.h"
 #include "fixture.h"
 #include "output.h"
 
@@ -37,6 +38,8 @@ typedef struct capture {
     int is_short;        /* memory ran out for some input */
     char host_name[256]; /* "" when it is not known */
     cpubind_redacted redacted;
+    cli_names names;
+    json_t *kept; /* what --redact left as it was: names with "#" for numbers, and how many */
     json_t *expectation;
     cli_trial replayed;
     api_text why;
@@ -188,25 +191,59 @@ static char *redact_copy(capture *c, const char *name, const char *data, int32_t
     }
     memcpy(copy, data, (size_t)len);
     cpubind_redact(name, copy, len, c->host_name[0] ? c->host_name : NULL, &c->redacted);
+    cli_names_replace(&c->names, name, copy, len);
+    c->is_short |= c->names.is_short;
     return copy;
+}
+
+/* Counts an input that was left as it was. One line stands for all that differ in numbers. */
+static void add_kept(capture *c, const char *name)
+{
+    api_text to = {"", 0};
+    while (*name) {
+        const size_t part = strcspn(name, "/"), digits = strspn(name, "0123456789");
+        const int is_address = memchr(name, ':', part) != NULL;
+        const size_t n = is_address ? part : digits > 0 ? digits : 1;
+        api_add(&to, "%.*s", is_address || digits > 0 ? 1 : (int)n,
+                is_address || digits > 0 ? "#" : name);
+        name += n;
+    }
+    c->is_short |=
+        json_object_set_new(
+            c->kept, to.text,
+            json_integer(1 + json_integer_value(json_object_get(c->kept, to.text)))) != 0;
+}
+
+static int is_same_bytes(const char *a, const char *b, int32_t len)
+{
+    return len <= 0 || (a && b && memcmp(a, b, (size_t)len) == 0);
 }
 
 static void redact(capture *c)
 {
     find_host_name(c);
+    c->kept = json_object();
+    c->is_short |= !c->kept;
     for (int32_t i = 0; i < c->n_input && !c->is_short; i++) {
         captured *in = &c->input[i];
-        api_text err_name = {"", 0};
+        const cpubind_input before = in->input;
+        char *const distilled = in->copy;
+        api_text err_name = {"", 0}, name = {"", 0};
+        api_add(&name, "%s", in->name);
         /* The path of a cgroup, which may hold the name, is in proc/self/cgroup too. */
         if (strncmp(in->name, "sys/fs/cgroup/", strlen("sys/fs/cgroup/")) == 0)
             cpubind_redact("", in->name, (int32_t)strlen(in->name),
                            c->host_name[0] ? c->host_name : NULL, &c->redacted);
-        char *distilled = in->copy;
-        in->input.data = in->copy = redact_copy(c, in->name, in->input.data, in->input.len);
+        cli_names_replace_path(&c->names, in->name);
+        in->input.data = in->copy = redact_copy(c, name.text, before.data, before.len);
+        api_add(&err_name, "%s.err", name.text);
+        in->input.err = in->err = redact_copy(c, err_name.text, before.err, before.err_len);
+        if (!is_left_out(in) && strcmp(in->name, name.text) == 0 &&
+            is_same_bytes(before.data, in->input.data, before.len))
+            add_kept(c, name.text);
+        if (before.err_len > 0 && is_same_bytes(before.err, in->input.err, before.err_len))
+            add_kept(c, err_name.text);
         free(distilled);
-        api_add(&err_name, "%s.err", in->name);
-        in->input.err = in->err =
-            redact_copy(c, err_name.text, in->input.err, in->input.err_len);
     }
 }
 
@@ -379,8 +416,12 @@ static int replay(capture *c, const char *name)
 
 static void print_redacted(const capture *c)
 {
-    printf("taken out: %d serial numbers, %d names of processes, ",
-           (int)c->redacted.serial_numbers, (int)c->redacted.process_names);
+    const char *name;
+    json_t *count;
+    printf("taken out: %d serial numbers, %d names of processes, %d of containers, jobs and "
+           "users, ",
+           (int)c->redacted.serial_numbers, (int)c->redacted.process_names,
+           (int)c->names.n_place);
     if (cpubind_redact_finds(c->host_name))
         printf("the name of the host %d times\n", (int)c->redacted.host_names);
     else if (c->host_name[0])
@@ -388,6 +429,8 @@ static void print_redacted(const capture *c)
              "around it: look for it by hand");
     else
         puts("not the name of the host, which is not known here: look for it by hand");
+    json_object_foreach(c->kept, name, count)
+        printf("left as it is: %s (%d)\n", name, (int)json_integer_value(count));
 }
 
 /* "proc/interrupts: Permission denied" */
@@ -446,14 +489,15 @@ static int print_json(const capture *c)
 {
     return cli_print_json(
         stdout,
-        json_pack("{s:s, s:i, s:I, s:o, s:o, s:{s:i, s:i, s:i, s:b, s:b}, s:b}", "cpubind",
-                  CPUBIND_VERSION, "inputs", (int)c->n_written, "bytes", (json_int_t)c->n_byte,
-                  "left_out", left_out_json(c), "expectation", json_incref(c->expectation),
-                  "redacted", "host_names", (int)c->redacted.host_names, "serial_numbers",
-                  (int)c->redacted.serial_numbers, "process_names",
-                  (int)c->redacted.process_names, "is_host_name_known", c->host_name[0] != '\0',
-                  "is_host_name_looked_for", cpubind_redact_finds(c->host_name), "is_same",
-                  c->replayed.n_difference == 0));
+        json_pack(
+            "{s:s, s:i, s:I, s:o, s:o, s:{s:i, s:i, s:i, s:i, s:b, s:b, s:o*}, s:b}", "cpubind",
+            CPUBIND_VERSION, "inputs", (int)c->n_written, "bytes", (json_int_t)c->n_byte,
+            "left_out", left_out_json(c), "expectation", json_incref(c->expectation),
+            "redacted", "host_names", (int)c->redacted.host_names, "serial_numbers",
+            (int)c->redacted.serial_numbers, "process_names", (int)c->redacted.process_names,
+            "names", (int)c->names.n_place, "is_host_name_known", c->host_name[0] != '\0',
+            "is_host_name_looked_for", cpubind_redact_finds(c->host_name), "left",
+            json_incref(c->kept), "is_same", c->replayed.n_difference == 0));
 }
 
 static int say(const capture *c)
@@ -510,6 +554,8 @@ static void free_capture(capture *c)
         free(c->input[i].err);
     }
     free(c->input);
+    cli_names_free(&c->names);
+    json_decref(c->kept);
     json_decref(c->expectation);
     cli_free_trial(&c->replayed);
     api_free_planned(&c->planned);

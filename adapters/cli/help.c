@@ -285,7 +285,7 @@ static const cli_help helps[] = {
      "  --replace             replace a host of this name\n"
      "\n"
      "Contents:\n"
-     "  --redact              remove the host's name, serial numbers, process names\n"
+     "  --redact              remove names (host, processes, jobs, users), serials\n"
      "  --name NAME           the name of the host (default: that of DIR)\n"
      "  --product TEXT        what the machine is\n"
      "  --notes TEXT          why it is worth keeping\n"
