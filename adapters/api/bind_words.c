@@ -804,7 +804,8 @@ static int explain_state(const api_options *options, const api_bound *bound,
     else if (strcmp(fault->what, "folder") == 0)
         api_add(why, "its folder must exist, be owned by you and writable by nobody else: ");
     else if (strcmp(fault->what, "lock") == 0)
-        api_add(why, "its lock, beside it, must be a file owned by you, and no link: ");
+        api_add(why,
+                "its lock, beside it, must be a file owned by you, no link, with one name: ");
     else
         api_add(why, "it is ");
     add_record(options, bound, why);

@@ -683,6 +683,32 @@ TEST(a_lock_file_must_be_a_regular_file_of_this_user)
     cpubind_record_close(open_usual());
 }
 
+/* In /tmp anybody may make one, where fs.protected_hardlinks is 0. */
+TEST(a_lock_file_with_another_name_is_left_alone)
+{
+    const char *const name = "1 2 watch, of another file of this user";
+    char path[SCRATCH_PATH * 2], precious[SCRATCH_PATH * 2], text[64] = "";
+    cpubind_record_file *file;
+    scratch_folder(&f.s, f.folder);
+    scratch_file(&f.s, "precious", name);
+    path_of("precious", precious);
+    path_of(in_folder("4711.record.lock"), path);
+    scratch_need(link(precious, path) == 0, "link");
+    check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "lock");
+    assert_int_equal(
+        sample_status(
+            cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_READ, &file), NULL),
+        CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_record_read_holder(file).pid, 0); /* it gets no signal */
+    cpubind_record_close(file);
+    const int fd = open(precious, O_RDONLY | O_CLOEXEC);
+    scratch_need(fd >= 0 && read(fd, text, sizeof text - 1) > 0, "read");
+    close(fd);
+    assert_string_equal(text, name);
+    scratch_need(unlink(path) == 0, "unlink");
+    cpubind_record_close(open_usual());
+}
+
 static int n_flock, most_steals;
 
 /* Who had the lock has removed its file just before; someone new may have made one. */
@@ -827,6 +853,7 @@ int main(void)
         EACH(a_second_opening_is_busy_at_once),
         EACH(the_kernel_releases_the_lock_of_a_killed_process),
         EACH(a_lock_file_must_be_a_regular_file_of_this_user),
+        EACH(a_lock_file_with_another_name_is_left_alone),
         EACH(a_lock_on_a_removed_file_does_not_count),
         EACH(of_many_processes_one_holds_the_lock),
         EACH(a_killed_writer_leaves_a_whole_file),

@@ -23,7 +23,8 @@
  * LOCK   <file>.lock, flock(2), held from open to close, removed at close. A second cpubind is
  *        refused at once; for host.record, which all share, it waits in a queue (lock_queue.h),
  *        and the last of it removes the file. The kernel releases the lock of a killed process;
- *        the file that it leaves does no harm. Its text says who holds the lock: "PID START
+ *        the file that it leaves does no harm. It must be a regular file of this user with one
+ *        name, else EPERM, "lock". Its text says who holds the lock: "PID START
  *        WORD", WORD being "watch" or "work", each with blanks before or after it.
  * FAULTS A function below returns its fault by value; cpubind_record_status has the status of
  *        each for the functions of bind.h.

@@ -49,13 +49,15 @@ static cpubind_linux_fault open_lock(const cpubind_record_file *file, int *fd)
                         O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, fd);
 }
 
-/* EPERM: an open file is no regular file of this user. */
+/* EPERM: an open file is no regular file of this user, or has another name: in a sticky folder
+ * anybody may link a file of this user, which is to be left alone, to the name of a lock. */
 static cpubind_linux_fault check_opened(const cpubind_sys *sys, int fd, struct stat *st)
 {
     if (sys->fstat(fd, st) < 0)
         return cpubind_fault_errno("lock");
-    return cpubind_fault_of(!S_ISREG(st->st_mode) || st->st_uid != sys->geteuid() ? EPERM : 0,
-                            "lock");
+    return cpubind_fault_of(
+        !S_ISREG(st->st_mode) || st->st_uid != sys->geteuid() || st->st_nlink > 1 ? EPERM : 0,
+        "lock");
 }
 
 /* EWOULDBLOCK: it is held. */
@@ -190,8 +192,7 @@ cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file
                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd)
             .error)
         return nobody;
-    n = file->sys->fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-                st.st_uid == file->sys->geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH))
+    n = !check_opened(file->sys, fd, &st).error && !(st.st_mode & (S_IWGRP | S_IWOTH))
             ? file->sys->read(fd, text, HOLDER_SIZE)
             : -1;
     file->sys->close(fd);
