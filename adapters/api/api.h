@@ -206,7 +206,7 @@ void api_free_options(api_options *options);
 
 /* The words that are being read. */
 typedef struct api_reading {
-    const char *words; /* of the command, for "try: cpubind WORDS --help" */
+    const char *words; /* of the command, for "try: cpubind WORDS --help"; "": of settings */
     api_options *options;
     api_text *why;
     char **argv;

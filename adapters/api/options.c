@@ -43,10 +43,20 @@ typedef struct choice {
 /* Functions that take a reading return 0, with the reason in *why, when a word is wrong. */
 typedef api_reading reading;
 
+/* Appends where the values of an option, or of a key of the settings, are listed. */
+static int add_try(const reading *r)
+{
+    if (*r->words)
+        api_add(r->why, "; try: cpubind %s --help", r->words);
+    else
+        api_add(r->why, "; the man page cpubind.conf(5) has the values of each key");
+    return 0;
+}
+
 static int wrong(const reading *r, const char *what, const char *value)
 {
-    api_add(r->why, "%s: \"%s\"; try: cpubind %s --help", what, value, r->words);
-    return 0;
+    api_add(r->why, "%s: \"%s\"", what, value);
+    return add_try(r);
 }
 
 /* Whether a word is the known one, in letters of either case and with "-" for "_". */
@@ -205,9 +215,8 @@ static int read_list(const reading *r, const char *option, const char *what, con
         api_add(r->why, "--%s \"%s\", character %d: %s; such as 0-3,6 or 0-30:2", option, text,
                 (int)at + 1, fault);
     else
-        api_add(r->why, "--%s names no %s: \"%s\"; try: cpubind %s --help", option, what, text,
-                r->words);
-    return 0;
+        api_add(r->why, "--%s names no %s: \"%s\"", option, what, text);
+    return fault ? 0 : add_try(r);
 }
 
 /* "all" are the visible ones, as without the option. */
@@ -833,7 +842,7 @@ int api_read_setting(api_options *options, int commands, const char *key, char *
 {
     char *words[] = {value, NULL};
     int next = 0;
-    const reading r = {"apply", options, why, words, 1, &next};
+    const reading r = {commands ? "apply" : "", options, why, words, 1, &next};
     const int is_yes = strcmp(value, "yes") == 0;
     api_hint hint = {.word = key};
     for (const api_option *row = api_option_rows; row->dashed; row++) {

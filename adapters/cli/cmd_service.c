@@ -45,8 +45,22 @@ static void explain_file(const char *path, cpubind_linux_fault why, api_text *te
         api_add(text, "%s has more than %d bytes", path, CPUBIND_CONF_MAX);
     else if (strcmp(why.what, "kind") == 0)
         api_add(text, "%s is no regular file", path);
+    else if (strcmp(why.what, "writer") == 0)
+        api_add(text, "%s is being written to; try again when it is complete", path);
+    else if (strcmp(why.what, "empty") == 0)
+        api_add(text,
+                "%s is empty; for the usual settings write a line \"# usual\", or remove it",
+                path);
     else
         api_add(text, "%s could not be read: %s", path, strerror(why.error));
+}
+
+static int is_empty(const cpubind_bytes *bytes)
+{
+    int32_t at = 0;
+    while (at < bytes->len && (unsigned char)bytes->data[at] <= ' ')
+        at++;
+    return at == bytes->len;
 }
 
 int cli_settings_load(const char *asked, cli_settings *out, const char **path,
@@ -61,6 +75,8 @@ int cli_settings_load(const char *asked, cli_settings *out, const char **path,
     if (fault.error == ENOENT && !asked) {
         fault.error = 0;
         *path = NULL;
+    } else if (!fault.error && is_empty(&bytes)) { /* a full disk leaves such a file */
+        fault = (cpubind_linux_fault){EPERM, "empty", 0};
     }
     if (fault.error) {
         explain_file(*path, fault, why);

@@ -13,7 +13,9 @@
  *   in      `bytes` is empty
  *   out     its content in `bytes`, to be freed by the caller also on failure
  *   errors  "open"; "owner" and "mode" with EPERM; EISDIR, EINVAL, "kind": no regular file;
- *           EFBIG, "length"; "fstat", "read"; ENOMEM, "memory" */
+ *           EFBIG, "length"; "fstat", "read"; ENOMEM, "memory"; EAGAIN, "writer": somebody
+ *           writes to it all the time
+ *   cost    0.1 s more for a file that was changed just now */
 cpubind_linux_fault cpubind_conf_read_file(const cpubind_sys *sys, const char *path,
                                            cpubind_bytes *bytes);
 

@@ -125,6 +125,25 @@ TEST(a_file_that_is_asked_for_must_be_there)
     command_free(&r);
 }
 
+TEST(a_fault_names_what_helps_and_an_empty_file_is_one)
+{
+    static const char *const empty[] = {"", "\n", " \n\t\n"};
+    command_result r = check("strict = maybe\n", "--quiet");
+    assert_int_equal(r.status, 2);
+    assert_non_null(strstr(r.err, "cpubind.conf(5)"));
+    assert_null(strstr(r.err, "--help"));
+    command_free(&r);
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        r = check(empty[i], "--quiet");
+        assert_int_equal(r.status, 2);
+        assert_non_null(strstr(r.err, "is empty; for the usual settings write a line"));
+        command_free(&r);
+    }
+    r = check("# usual\n", "--quiet");
+    assert_int_equal(r.status, 0);
+    command_free(&r);
+}
+
 TEST(a_file_that_others_may_write_to_is_refused)
 {
     char path[SCRATCH_PATH * 2];
@@ -147,6 +166,7 @@ int main(void)
         EACH(all_faults_of_a_file_are_said_at_once),
         EACH(the_printed_settings_are_a_file_of_the_same_settings),
         EACH(a_file_that_is_asked_for_must_be_there),
+        EACH(a_fault_names_what_helps_and_an_empty_file_is_one),
         EACH(a_file_that_others_may_write_to_is_refused),
     };
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);

@@ -34,7 +34,7 @@ example_has_every_key() {
 # Without its marks it is right, and as it is all settings are the usual ones.
 example_is_right() {
     sed 's/^#\([a-z-]* = \)/\1/' $deploy/cpubind.conf.example >"$out/all.conf" &&
-        cp $deploy/cpubind.conf.example "$out/none.conf" && : >"$out/empty.conf" &&
+        cp $deploy/cpubind.conf.example "$out/none.conf" && echo "# usual" >"$out/empty.conf" &&
         chmod 644 "$out"/*.conf && "$CPUBIND" service --check --quiet "$out/all.conf" &&
         "$CPUBIND" service --check --json "$out/none.conf" | sed 's/"config": "[^"]*"//' >"$out/none" &&
         "$CPUBIND" service --check --json "$out/empty.conf" | sed 's/"config": "[^"]*"//' >"$out/empty" &&

@@ -160,6 +160,52 @@ TEST(each_call_may_fail)
     assert_true(n_failed >= 4);
 }
 
+static int n_line; /* that are still to be written */
+
+/* Somebody writes a line while the reader waits. The time of the change is later than that of
+ * the reader, so that this test depends on no clock. */
+static int poll_while_others_write(struct pollfd *wait, nfds_t n, int ms)
+{
+    const struct timespec at = {(time_t)(4000000000 + n_line), 0}, both[2] = {at, at};
+    const int fd = n_line > 0 ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    (void)wait;
+    (void)n;
+    assert_int_equal(ms, 100);
+    if (n_line-- <= 0)
+        return 0;
+    scratch_need(fd >= 0 && write(fd, "# a line\n", 9) == 9, path);
+    close(fd);
+    scratch_need(utimensat(AT_FDCWD, path, both, 0) == 0, path);
+    return 0;
+}
+
+static cpubind_linux_fault read_while_others_write(int lines, int32_t *len)
+{
+    cpubind_sys sys = cpubind_sys_real;
+    const struct timespec at = {4000001000, 0}, both[2] = {at, at};
+    cpubind_bytes bytes = {NULL, 0, 0};
+    cpubind_linux_fault why;
+    sys.poll = poll_while_others_write;
+    n_line = lines;
+    scratch_need(utimensat(AT_FDCWD, path, both, 0) == 0, path);
+    why = cpubind_conf_read_file(&sys, path, &bytes);
+    *len = bytes.len;
+    cpubind_bytes_free(&bytes);
+    return why;
+}
+
+TEST(a_file_that_is_being_written_is_not_taken)
+{
+    int32_t len;
+    assert_int_equal(read_while_others_write(0, &len).error, 0);
+    assert_int_equal(len, 13);
+    assert_int_equal(read_while_others_write(5, &len).error, 0);
+    assert_int_equal(len, 13 + 5 * 9);
+    const cpubind_linux_fault why = read_while_others_write(1000, &len);
+    assert_int_equal(why.error, EAGAIN);
+    assert_string_equal(why.what, "writer");
+}
+
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -171,6 +217,7 @@ int main(void)
         EACH(a_file_of_another_user_is_refused),
         EACH(only_a_regular_file_of_a_bounded_length_is_read),
         EACH(each_call_may_fail),
+        EACH(a_file_that_is_being_written_is_not_taken),
     };
     return cmocka_run_group_tests_name("conf", tests, NULL, NULL);
 }
