@@ -20,6 +20,56 @@ unit_is_valid() {
     [ $? -eq 1 ]
 }
 
+# The system calls of a group, and of the groups in it.
+calls_of() { # group or call ...
+    for word in "$@"; do
+        case $word in
+        @*)
+            # shellcheck disable=SC2046
+            calls_of $(systemd-analyze syscall-filter "$word" | sed -n 's/^    \([@a-z0-9_-]*\)$/\1/p')
+            ;;
+        *) echo "$word" ;;
+        esac
+    done
+}
+
+# The calls that cpubind makes are allowed; those are not that change how others run.
+calls_are_allowed() {
+    calls_of @default >"$out/allowed"
+    sed -n 's/^SystemCallFilter=//p' $deploy/cpubind.service >"$out/filter"
+    while read -r words; do
+        # shellcheck disable=SC2086
+        case $words in
+        '~'*)
+            calls_of ${words#?} >"$out/removed"
+            grep -vxFf "$out/removed" "$out/allowed" >"$out/left"
+            mv "$out/left" "$out/allowed"
+            ;;
+        *) calls_of $words >>"$out/allowed" ;;
+        esac
+    done <"$out/filter"
+    {
+        grep -rhoE 'SYS_[a-z0-9_]+' adapters --include='*.c' --include='*.h' |
+            sed 's/^SYS_//' | grep -v 64$
+        printf '%s\n' read write openat close fcntl getdents64 faccessat2 readlinkat prlimit64 \
+            poll kill pipe2 flock unlinkat mmap mprotect munmap epoll_create1 timerfd_create \
+            signalfd4 socket bind listen accept4 sendmsg recvmsg getsockopt setsockopt mkdirat \
+            fchmod fsync renameat execve clone clone3 wait4 ioctl uname sysinfo
+    } | sort -u >"$out/needed"
+    if grep -vxFf "$out/allowed" "$out/needed"; then return 1; fi
+    for word in chown mount bpf init_module setpriority sched_setscheduler migrate_pages; do
+        ! grep -x $word "$out/allowed" || return 1
+    done
+}
+
+# The exposure that systemd computes is below 3.0, of 10.
+exposure_is_low() {
+    systemd-analyze security --offline=true --threshold=30 "$out/cpubind.service" >"$out/exposure" 2>&1
+    status=$?
+    tail -n 1 "$out/exposure"
+    return $status
+}
+
 keys_of() { # file, mark before a key
     sed -n "s/^$2\\([a-z-]*\\) = .*/\\1/p" "$1"
 }
@@ -71,6 +121,12 @@ pod_settings_are_right() {
 
 if command -v systemd-analyze >/dev/null 2>&1; then
     check "systemd accepts the unit" unit_is_valid
+    if systemd-analyze --help | grep -q -e --offline; then
+        check "the unit allows the system calls of cpubind, and few others" calls_are_allowed
+        check "systemd rates the exposure of the unit below 3.0" exposure_is_low
+    else
+        skip "system calls and exposure of the unit" "systemd-analyze is older than 250"
+    fi
 else
     skip "systemd accepts the unit" "systemd-analyze is not installed"
 fi
