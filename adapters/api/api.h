@@ -145,6 +145,7 @@ typedef struct api_options {
     const char *npu_text;            /* --npu as it was written */
     int has_memory, any_arch, all;
     int is_strict, is_forced, or_unbound, is_ended;
+    int ends_service;  /* restore --all: ends the service, too */
     int has_no_record; /* the process that is planned for may be bound, its record lost */
     cpubind_thread_wish wish[API_MAX_WISHES];
     int32_t n_wish;
@@ -535,6 +536,9 @@ typedef struct api_bound {
     int is_reading;                    /* verify: nothing is changed */
     int is_restoring;                  /* restore: ends a watch of the process */
     int32_t holder;                    /* the cpubind that works on the process; 0: not known */
+    int32_t service;                   /* the process of the service; 0: not known */
+    int32_t is_service;                /* the holder is the service, which no command ends */
+    const char *service_said;          /* why it was not asked, for JSON; or NULL */
     int is_watching;                   /* apply --watch, after the first time */
     char other_path[CPUBIND_PLACE_SIZE]; /* the record that is in the way; or "" */
     cpubind_other_rules other_rules;     /* apply: before it binds */

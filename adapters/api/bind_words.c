@@ -571,6 +571,8 @@ void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_
                       void *ctx)
 {
     const listener to = {hear, ctx, bound->is_reading, bound->is_watching};
+    if (bound->service_said)
+        hear(ctx, "service", bound->service_said);
     warn_all(&to, report);
     warn_wishes(&to, bound, report);
 }
@@ -886,6 +888,14 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
         explain_missing_process(bound->pid, fault->error, why);
         return fault->error == ESRCH || fault->error == EINVAL ? API_REFUSED : API_UNREADABLE;
     case CPUBIND_LINUX_ERR_BUSY:
+        if (bound->is_service) {
+            api_add(why,
+                    "the service (process %d) keeps process %d bound and does not answer; all "
+                    "is as before: restart it (systemctl restart cpubind), or end it with "
+                    "cpubind restore --all --service",
+                    (int)bound->holder, (int)bound->pid);
+            return API_UNWRITTEN;
+        }
         api_add(why, "another cpubind is at work on process %d, perhaps apply --watch: ",
                 (int)bound->pid);
         if (bound->holder > 0)

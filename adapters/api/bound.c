@@ -59,11 +59,12 @@ cpubind_linux_status api_open_bound(const cpubind_bind_options *how, api_bound *
     out->is_reading = own.is_reading;
     own.other_path = out->other_path;
     status = open_waiting(&own, &out->binding, fault);
-    if (status == CPUBIND_LINUX_ERR_BUSY && out->is_restoring &&
+    if (status == CPUBIND_LINUX_ERR_BUSY)
+        out->holder = cpubind_bind_holder(&own, NULL, &out->is_service);
+    out->is_service |= out->holder > 0 && out->holder == out->service;
+    if (status == CPUBIND_LINUX_ERR_BUSY && out->is_restoring && !out->is_service &&
         cpubind_bind_end_watch(&own, NULL, NULL) == CPUBIND_LINUX_OK)
         status = open_waiting(&own, &out->binding, fault);
-    if (status == CPUBIND_LINUX_ERR_BUSY)
-        out->holder = cpubind_bind_holder(&own, NULL);
     return status;
 }
 

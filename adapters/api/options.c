@@ -804,6 +804,7 @@ const api_option api_option_rows[] = {
     FLAG("respect-masks", API_APPLY, respects_masks),
     READ("others", API_APPLY, choose_others),
     FLAG("ended", API_RESTORE, is_ended),
+    FLAG("service", API_RESTORE, ends_service),
     TEXT("config", API_SERVICE, config),
     FLAG("check", API_SERVICE, is_check),
     FLAG("restore-at-end", API_SERVICE, is_restored_at_end),

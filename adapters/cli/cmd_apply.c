@@ -5,8 +5,12 @@
  * documents the options and the output.
  */
 #include "../linux/terminal.h"
+#include <unistd.h>
+
 #include "bind_common.h"
 #include "device_bind.h"
+#include "output.h"
+#include "service_ask.h"
 
 /* Prints the plan: the pool of the device, or that of the NPU. Returns 0 without memory. */
 static int print_plan(const api_options *options, const api_bound *bound,
@@ -145,6 +149,83 @@ static int apply(api_options *options, api_bound *bound, cli_run_place *place)
                                                                                 : status;
 }
 
+/* == The service ============================================================ */
+
+/* Whether the options say no more than which process it is. */
+static int is_plain(const api_options *o)
+{
+    return o->one_npu < 0 && !o->request.has_rank && o->topo.n_named == 0 &&
+           o->topo.class_digits == 0 && !o->request.allowed && !o->state && o->n_wish == 0 &&
+           !o->has_memory && !o->has_index && !o->has_roles && o->watch_ms == 0;
+}
+
+/* Prints what the service has done for a process of this user. Returns the exit status; -1: the
+ * process is none of its workers. */
+static int print_taken(const api_options *options, int32_t pid, const json_t *answer)
+{
+    const json_t *row = json_object_get(answer, "row");
+    const json_t *error = json_object_get(row, "error");
+    const char *text = json_string_value(json_object_get(error, "text"));
+    const char *state = json_string_value(json_object_get(row, "state"));
+    if (!json_is_object(row))
+        return -1;
+    if (options->json)
+        return cli_print_json(stdout, json_incref(json_object_get(answer, "row")))
+                   ? (int)json_integer_value(json_object_get(error, "status"))
+                   : cli_no_memory();
+    if (text)
+        return cli_fail(options, (int)json_integer_value(json_object_get(error, "status")),
+                        text);
+    if (!options->quiet)
+        printf("process %d: %s by the service\n", (int)pid, state ? state : "");
+    return API_DONE;
+}
+
+/* Asks the service to bind a process of an ordinary user. Returns as print_taken. */
+static int take_by_service(const api_options *options, int32_t pid)
+{
+    cli_service_reply service;
+    int status = -1;
+    cli_ask_service(options, CPUBIND_ASK_TAKE, pid, &service);
+    if (service.state == CLI_SERVICE_DONE)
+        status = print_taken(options, pid, service.answer);
+    if (service.state == CLI_SERVICE_REFUSED)
+        status = cli_fail(options, service.status, service.why);
+    cli_free_service(&service);
+    return status;
+}
+
+/* Binds the process while the service has let go of it; the service of this user then watches
+ * it as it is bound, whether that has changed or not. */
+static int apply_beside_service(api_options *options, api_bound *bound, cli_run_place *place)
+{
+    cli_service_reply service = {.state = CLI_SERVICE_NONE};
+    int is_put_back = 0, status = API_DONE;
+    int32_t pid;
+    if (bound->pid == 0)
+        bound->pid = options->pid;
+    if (bound->pid == 0)
+        status = cli_choose_parent(options, bound);
+    pid = bound->pid;
+    if (status == API_DONE && geteuid() != 0 && is_plain(options)) {
+        status = take_by_service(options, pid);
+        if (status >= 0)
+            return status;
+        status = API_DONE;
+    }
+    if (status == API_DONE)
+        status = cli_let_service_go(options, bound, &is_put_back);
+    if (status != API_DONE)
+        return status;
+    status = apply(options, bound, place);
+    if (bound->service > 0 && !bound->service_said && geteuid() == 0) {
+        api_close_bound(bound);
+        cli_tell_service(options, CPUBIND_ASK_ADOPT, pid, &service);
+        cli_free_service(&service);
+    }
+    return status;
+}
+
 int cli_apply(int argc, char **argv)
 {
     static api_options options;
@@ -155,7 +236,7 @@ int cli_apply(int argc, char **argv)
         return status;
     if (options.all || options.tree)
         return cli_call_all(&options);
-    status = apply(&options, &bound, &place);
+    status = apply_beside_service(&options, &bound, &place);
     cli_free_run_place(&place);
     api_close_bound(&bound);
     return status;

@@ -15,6 +15,7 @@
 #include "output.h"
 #include "run_device.h"
 #include "service_ask.h"
+#include "settings.h"
 
 /* A row as the functions of bind_common.h take it. Its binding is that of the host. */
 static api_bound bound_of(const host_call *c, const cpubind_host_row *row)
@@ -57,6 +58,10 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
     const api_bound bound = bound_of(c, row);
     switch (row->state) {
     case CPUBIND_HOST_LEFT:
+        if (row->is_let_go) {
+            api_add(to, "it was let go: cpubind apply --pid %d binds it again", (int)row->pid);
+            return API_DONE;
+        }
         api_add(to, "it is left alone%s: %s", row->is_unwanted ? "" : " (--respect-masks)",
                 row->is_unwanted      ? "the settings only and except do not name it"
                 : row->is_kept_moving ? "another program keeps moving its threads"
@@ -269,7 +274,7 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
 /* All rows, or those with news. */
 static int print_json(const host_call *c, int is_news)
 {
-    json_t *workers = json_array(), *others = json_array(), *object;
+    json_t *workers = json_array(), *others = json_array(), *warnings, *object;
     int32_t n = 0;
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
@@ -286,8 +291,12 @@ static int print_json(const host_call *c, int is_news)
         json_decref(others);
         return 1;
     }
+    warnings = cli_warnings_json(&c->planned);
+    if (c->service_said && warnings)
+        (void)json_array_append_new(
+            warnings, json_pack("{s:s, s:s}", "code", "service", "text", c->service_said));
     object = json_pack("{s:s, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "workers", workers,
-                       "others", others, "warnings", cli_warnings_json(&c->planned));
+                       "others", others, "warnings", warnings);
     return cli_print_json(stdout, object);
 }
 
@@ -444,6 +453,7 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     how->n_wish = o->n_wish;
     how->threads = o->threads;
     how->bind = cli_bind_options(o, 0, 0);
+    how->bind.is_service = c->is_service;
     if (!o->quiet)
         how->hear_rules = hear_rules;
     if (c->stop)
@@ -647,28 +657,54 @@ static int worst_of(const json_t *rows)
     return status;
 }
 
+/* Whether what the command is asked is what the service does. */
+static int is_for_service(const api_options *o)
+{
+    return !o->tree && !api_asks_for_devices(o) && (o->command == API_VERIFY || geteuid() == 0);
+}
+
+/* The service goes by its settings, whatever the options of apply are. */
+static void say_settings(const api_options *o)
+{
+    if (!o->quiet)
+        fprintf(stderr,
+                "cpubind: the service has bound all workers by its settings, %s, and %s\n",
+                CLI_CONF_PATH,
+                o->watch_ms > 0 ? "watches them: this command ends" : "watches them");
+}
+
 /* Prints what the service says in place of the work. Returns the exit status; -1: no
  * service. */
 static int ask_service(host_call *c)
 {
     const api_options *options = c->options;
-    json_t *answer = options->command == API_VERIFY && !api_asks_for_devices(options)
-                         ? cli_ask_service(options, CPUBIND_ASK_VERIFY)
-                         : NULL;
-    const json_t *workers = json_object_get(answer, "workers");
-    const json_t *others = json_object_get(answer, "others");
+    cli_service_reply service = {.state = CLI_SERVICE_NONE};
+    const json_t *workers, *others;
     int status, is_printed;
+    if (is_for_service(options))
+        cli_ask_service(options,
+                        options->command == API_VERIFY ? CPUBIND_ASK_VERIFY : CPUBIND_ASK_TAKE,
+                        0, &service);
+    if (service.state == CLI_SERVICE_SILENT)
+        c->service_said = "the service was not asked: it is stopped, hangs, has ended or is of "
+                          "an older version; this command worked by itself";
+    if (service.state == CLI_SERVICE_REFUSED)
+        return cli_fail(options, service.status, service.why);
+    workers = json_object_get(service.answer, "workers");
+    others = json_object_get(service.answer, "others");
     if (!json_is_array(workers) || !json_is_array(others)) {
-        json_decref(answer);
+        cli_free_service(&service);
         return -1;
     }
     status = worst_of(workers);
     if (worst_of(others) > status)
         status = worst_of(others);
     if (options->json)
-        return cli_print_json(stdout, answer) ? status : cli_no_memory();
-    is_printed = print_said(c, answer);
-    json_decref(answer);
+        return cli_print_json(stdout, service.answer) ? status : cli_no_memory();
+    is_printed = print_said(c, service.answer);
+    if (options->command == API_APPLY)
+        say_settings(options);
+    cli_free_service(&service);
     return is_printed ? status : API_UNWRITTEN;
 }
 

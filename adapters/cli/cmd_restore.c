@@ -5,9 +5,12 @@
  * README.md documents the options and the output.
  */
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "bind_common.h"
 #include "output.h"
+#include "service_ask.h"
 
 static int print_outcome(const api_options *options, const api_bound *bound)
 {
@@ -35,12 +38,39 @@ static int print_outcome(const api_options *options, const api_bound *bound)
     return API_DONE;
 }
 
-static int restore_one(const api_options *options, int32_t pid)
+/* Prints that the service has restored a process, which it alone could. */
+static int print_put_back(const api_options *options, int32_t pid)
 {
-    api_bound bound = {.pid = pid, .is_restoring = 1};
+    if (options->json)
+        return cli_print_json(stdout, json_pack("{s:s, s:i, s:b}", "cpubind", CPUBIND_VERSION,
+                                                "pid", (int)pid, "restored_by_service", 1))
+                   ? API_DONE
+                   : cli_no_memory();
+    if (!options->quiet)
+        printf("process %d: put back by the service\n", (int)pid);
+    return API_DONE;
+}
+
+/* The service lets go of the process first; with `asked` it has let go of all. */
+static int restore_one(const api_options *options, int32_t pid, const api_bound *asked)
+{
+    api_bound bound = {.pid = pid ? pid : options->pid, .is_restoring = 1};
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
-    int status = cli_open_bound(options, 0, &bound);
+    int status = API_DONE, is_put_back = 0;
+    if (asked) {
+        bound.service = asked->service;
+        bound.service_said = asked->service_said;
+    } else {
+        if (bound.pid == 0)
+            status = cli_choose_parent(options, &bound);
+        if (status == API_DONE)
+            status = cli_let_service_go(options, &bound, &is_put_back);
+    }
+    if (status == API_DONE && is_put_back)
+        return print_put_back(options, bound.pid);
+    if (status == API_DONE)
+        status = cli_open_bound(options, 0, &bound);
     if (status == API_DONE) {
         result = cpubind_bind_restore(bound.binding, &fault);
         status = result == CPUBIND_LINUX_OK ? print_outcome(options, &bound)
@@ -83,6 +113,47 @@ static int has_ended(int32_t pid)
     return !is_alive;
 }
 
+/* Ends the service, and says so. */
+static int end_service(const api_options *options)
+{
+    cli_service_reply service;
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status result;
+    api_text why = {"", 0};
+    int32_t pid;
+    cli_ask_service(options, CPUBIND_ASK_STATUS, 0, &service);
+    pid = service.pid;
+    cli_free_service(&service);
+    if (pid == 0) {
+        if (!options->quiet)
+            fputs("cpubind: no service runs\n", stderr);
+        return API_DONE;
+    }
+    result = cpubind_bind_end_service(pid, NULL, &fault);
+    if (result == CPUBIND_LINUX_OK) {
+        fprintf(stderr, "cpubind: the service (process %d) was ended by this command\n",
+                (int)pid);
+        return API_DONE;
+    }
+    api_add(&why, "the service (process %d) has not ended: ", (int)pid);
+    if (result == CPUBIND_LINUX_ERR_BUSY)
+        api_add(&why, "it does not act on SIGTERM; try: kill -KILL %d", (int)pid);
+    else
+        api_add(&why, "%s: %s", fault.what, strerror(fault.error));
+    return cli_fail(options, API_UNWRITTEN, why.text);
+}
+
+/* Makes the service let go of all; an ordinary user has records of its own alone. */
+static int let_all_go(const api_options *options, api_bound *asked)
+{
+    int is_put_back = 0;
+    if (options->ends_service)
+        return end_service(options);
+    return options->is_ended || geteuid() != 0
+               ? API_DONE
+               : cli_let_service_go(options, asked, &is_put_back);
+}
+
 /* Restores every process that has a record, also those that have ended; with --ended these
  * alone. A process that cannot be restored does not stop the others; the worst exit status
  * counts. */
@@ -90,15 +161,19 @@ static int restore_all(const api_options *options)
 {
     cpubind_linux_fault fault = {.what = ""};
     const api_bound none = {0};
+    api_bound asked = {0};
     int32_t *pids, n, n_done = 0;
-    int status = API_DONE, one;
-    cpubind_linux_status result = cpubind_bind_list(NULL, &pids, &n, &fault);
+    int status = let_all_go(options, &asked), one;
+    cpubind_linux_status result;
+    if (status != API_DONE)
+        return status;
+    result = cpubind_bind_list(NULL, &pids, &n, &fault);
     if (result != CPUBIND_LINUX_OK)
         return cli_fail_bind(options, &none, result, &fault);
     for (int32_t i = 0; i < n; i++) {
         if (options->is_ended && !has_ended(pids[i]))
             continue;
-        one = restore_one(options, pids[i]);
+        one = restore_one(options, pids[i], &asked);
         status = one > status ? one : status;
         n_done++;
     }
@@ -120,7 +195,7 @@ int cli_restore(int argc, char **argv)
         return status;
     if (options.all || options.is_ended)
         return restore_all(&options);
-    status = restore_one(&options, 0);
+    status = restore_one(&options, 0, NULL);
     cpubind_bind_sweep(NULL);
     return status;
 }

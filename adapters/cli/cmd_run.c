@@ -16,6 +16,7 @@
 #include "bind_common.h"
 #include "run_device.h"
 #include "run_tree.h"
+#include "service_ask.h"
 
 #define MAX_VALUE 8192
 
@@ -175,7 +176,9 @@ static int set_environment(const api_options *options, const run_words *words)
 static void put_back(const api_options *options, int32_t pid)
 {
     api_bound bound = {.pid = pid};
-    if (cli_open_bound(options, 0, &bound) == API_DONE)
+    int is_put_back = 0;
+    if (cli_let_service_go(options, &bound, &is_put_back) == API_DONE &&
+        cli_open_bound(options, 0, &bound) == API_DONE)
         (void)cpubind_bind_restore(bound.binding, NULL);
     api_close_bound(&bound);
 }
@@ -187,6 +190,11 @@ static int become(const api_options *options, api_bound *bound, int is_bound)
     api_text why = {"", 0};
     cpubind_linux_fault fault = {0};
     api_close_bound(bound);
+    if (is_bound) { /* the service watches the process from now on */
+        cli_service_reply service;
+        cli_tell_service(options, CPUBIND_ASK_ADOPT, pid, &service);
+        cli_free_service(&service);
+    }
     fflush(NULL);
     (void)signal(SIGCHLD, child_signal);
     (void)cpubind_bind_exec(options->word, NULL, &fault);
@@ -244,10 +252,22 @@ static int bind_to_device(api_options *options, api_bound *bound, int *is_placel
     return status;
 }
 
+/* Run in a process that is bound already, as by another run: the service keeps it. */
+static int leave_service(const api_options *options, api_bound *bound)
+{
+    char path[CPUBIND_RECORD_PATH_SIZE];
+    int is_put_back = 0;
+    cpubind_bind_usual_path(geteuid(), bound->pid, 0, path);
+    return access(path, F_OK) == 0 ? cli_let_service_go(options, bound, &is_put_back)
+                                   : API_DONE;
+}
+
 static int run(api_options *options, api_bound *bound)
 {
     int is_placeless = 0, is_on_device = 0;
     int status = cli_choose_run_rank(options);
+    if (status == API_DONE)
+        status = leave_service(options, bound);
     if (status == API_DONE)
         status = cli_open_bound(options, 0, bound);
     if (status == API_DONE)

@@ -242,7 +242,8 @@ static int print_once(const api_options *options, const cli_status *s)
     const api_planned *refused = cli_status_refusal(s);
     if (options->json) {
         json_t *json = cli_status_json(s);
-        (void)json_object_set_new(json, "service", cli_service_json(options));
+        (void)json_object_set_new(json, "service",
+                                  cli_service_json(options, json_object_get(json, "warnings")));
         return cli_print_json(stdout, json) ? status_of(s) : cli_no_memory();
     }
     if (!options->quiet) {

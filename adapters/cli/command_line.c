@@ -388,6 +388,8 @@ static const char *conflict(const api_options *o, enum api_command command)
         return binding_conflict(o, command);
     if (o->all && (o->pid || o->state))
         return "--all is every process on record; give it alone";
+    if (o->ends_service && !o->all)
+        return "--service ends the service of the host, too: give --all with it";
     if (o->is_ended && (o->pid || o->state || o->all))
         return "--ended is every process on record that has ended; give it alone";
     if ((text = printing_conflict(o)) != NULL)

@@ -195,13 +195,15 @@ static const cli_help helps[] = {
      "\n"
      "The plan:\n" LIVE_PLAN "\n" STATE "  --json, --quiet, --help, --version\n"},
     {API_RESTORE, "restore",
-     "Usage: cpubind restore [--pid N | --all | --ended] [--state FILE]\n"
+     "Usage: cpubind restore [--pid N | --all [--service] | --ended] [--state FILE]\n"
      "\n"
      "Restores threads, interrupts and irqbalance as they were before apply or run.\n"
      "Whatever somebody else has moved since stays; memory stays where it is.\n"
      "\n"
      "  --pid N               the process (default: the parent)\n"
      "  --all                 every process on record, also those that have ended\n"
+     "  --service             with --all: end the service of this host first; without\n"
+     "                        it the service runs on, and leaves them alone\n"
      "  --ended               those that have ended; what others use stays\n" STATE
      "  --json, --quiet, --help, --version\n"},
     {API_STATUS, "status",

@@ -18,7 +18,9 @@ typedef struct host_call {
     int is_on_devices;   /* the workers are those of `devices`, not of NPUs */
     cpubind_host_devices devices;
     int is_watching, status;
-    int (*stop)(void *ctx); /* ends a call early; NULL: the signals of a command do */
+    int (*stop)(void *ctx);   /* ends a call early; NULL: the signals of a command do */
+    int is_service;           /* the call is the service's */
+    const char *service_said; /* why the service was not asked; NULL: it was, or none runs */
 } host_call;
 
 /* Takes over the plan of the host, as the functions of the command have it. */

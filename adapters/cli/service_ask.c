@@ -1,46 +1,179 @@
 /* service_ask.c - ask the service, and show its state
  * SPDX-License-Identifier: MIT
  *
- * The socket is that of the settings. No failure is said: a command that cannot ask works by
- * itself.
+ * The socket is that of the settings.
  */
 #include "service_ask.h"
 
+#include <errno.h>
+#include <string.h>
 #include <time.h>
 
+#include "../service/rights.h"
+#include "output.h"
 #include "service_engine.h"
 
-json_t *cli_ask_service(const api_options *options, cpubind_ask ask)
+/* == Asking ================================================================= */
+
+static void show_work(void *ctx)
 {
-    static cli_settings settings;
-    cpubind_bytes answer = {NULL, 0, 0};
-    json_t *json = NULL;
-    const char *path;
-    api_text why = {"", 0};
-    if (options->root || options->fixture)
-        return NULL;
-    if (cli_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
-        settings.options.socket = CLI_SOCKET_PATH;
-    if (settings.options.socket &&
-        !cpubind_service_ask(&cpubind_sys_real, settings.options.socket, ask, &answer).error)
-        json = json_loadb(answer.data, (size_t)answer.len, 0, NULL);
-    cpubind_bytes_free(&answer);
-    cli_settings_free(&settings);
-    return json;
+    cli_progress((const api_options *)ctx, "cpubind: the service is at work ...");
 }
 
-json_t *cli_service_json(const api_options *options)
+/* Says why a service that seems to be there was not asked. */
+static void explain(cpubind_linux_fault why, int32_t pid, const char *path, api_text *text)
 {
-    json_t *answer = cli_ask_service(options, CPUBIND_ASK_STATUS);
-    json_t *service = json_object_get(answer, "service");
-    service = json_is_object(service) ? json_incref(service) : json_null();
-    json_decref(answer);
-    return service;
+    api_add(text, "the service");
+    if (pid > 0)
+        api_add(text, " (process %d)", (int)pid);
+    if (why.error == ECONNREFUSED)
+        api_add(text, " has ended and left its socket, %s; it binds again when it starts",
+                path);
+    else if (why.error == ETIMEDOUT && strcmp(why.what, "work") == 0)
+        api_add(text, " has been at work for %d s", CPUBIND_ANSWER_LIMIT_MS / 1000);
+    else if (why.error == ETIMEDOUT)
+        api_add(text, " does not answer: it is stopped or hangs");
+    else if (why.error == ENOMSG)
+        api_add(text,
+                " gives no answer: it has just ended, or is of an older version that does "
+                "not know the request: restart it");
+    else if (why.error == EPERM)
+        api_add(text, " is not asked: others than its user could have made %s", path);
+    else
+        api_add(text, " could not be asked: %s: %s", why.what, strerror(why.error));
+    api_add(text, "; this command works by itself");
+}
+
+/* Takes the answer over: what was refused has an error. */
+static void take_answer(cpubind_bytes *bytes, cli_service_reply *out)
+{
+    json_t *json = json_loadb(bytes->data, (size_t)bytes->len, 0, NULL);
+    const json_t *error = json_object_get(json, "error");
+    const char *text = json_string_value(json_object_get(error, "text"));
+    out->state = CLI_SERVICE_DONE;
+    out->answer = json;
+    if (!text)
+        return;
+    out->state = CLI_SERVICE_REFUSED;
+    out->status = (int)json_integer_value(json_object_get(error, "status"));
+    (void)snprintf(out->why, sizeof out->why, "%s", text);
+}
+
+static void ask_at(const api_options *options, cpubind_asking *asking, cli_service_reply *out)
+{
+    cpubind_bytes bytes = {NULL, 0, 0};
+    const cpubind_linux_fault why = cpubind_service_ask(&cpubind_sys_real, asking, &bytes);
+    out->pid = asking->pid;
+    cli_progress(options, NULL);
+    if (!why.error && bytes.len == 0) {
+        out->state = CLI_SERVICE_DONE;
+    } else if (!why.error) {
+        take_answer(&bytes, out);
+    } else if (why.error != ENOENT && why.error != EACCES) {
+        /* EACCES: the socket of an older service is for root alone */
+        api_text text = {"", 0};
+        explain(why, asking->pid, asking->path, &text);
+        out->state = CLI_SERVICE_SILENT;
+        (void)snprintf(out->why, sizeof out->why, "%s", text.text);
+        fprintf(stderr, "cpubind: warning: %s\n", out->why);
+    }
+    cpubind_bytes_free(&bytes);
+}
+
+static void ask(const api_options *options, cpubind_asking *asking, cli_service_reply *out)
+{
+    static cli_settings settings;
+    const char *path;
+    api_text why = {"", 0};
+    *out = (cli_service_reply){.state = CLI_SERVICE_NONE};
+    if ((asking->asked.pid == 0 && (options->root || options->fixture)) ||
+        (asking->asked.pid != 0 &&
+         cpubind_rights_start(&cpubind_sys_real, asking->asked.pid, &asking->asked.start)
+             .error))
+        return;
+    if (cli_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
+        settings.options.socket = CLI_SOCKET_PATH;
+    asking->path = settings.options.socket;
+    if (asking->path)
+        ask_at(options, asking, out);
+    cli_settings_free(&settings);
+}
+
+void cli_ask_service(const api_options *options, cpubind_ask what, int32_t pid,
+                     cli_service_reply *out)
+{
+    cpubind_asking asking = {
+        .asked = {what, pid, 0}, .at_work = show_work, .ctx = (void *)options};
+    ask(options, &asking, out);
+}
+
+void cli_tell_service(const api_options *options, cpubind_ask what, int32_t pid,
+                      cli_service_reply *out)
+{
+    cpubind_asking asking = {.asked = {what, pid, 0}, .is_enough = 1};
+    ask(options, &asking, out);
+}
+
+void cli_free_service(cli_service_reply *service)
+{
+    json_decref(service->answer);
+    service->answer = NULL;
+}
+
+int cli_let_service_go(const api_options *options, api_bound *bound, int *is_put_back)
+{
+    cli_service_reply service;
+    int status = API_DONE;
+    cli_ask_service(options, CPUBIND_ASK_LEAVE, bound->pid, &service);
+    bound->service = service.pid;
+    *is_put_back = json_is_true(json_object_get(service.answer, "put_back"));
+    if (service.state == CLI_SERVICE_DONE &&
+        json_is_false(json_object_get(service.answer, "is_kept")))
+        fputs("cpubind: warning: the service could not write down that it lets go: it binds "
+              "again when it starts again\n",
+              stderr);
+    if (service.state == CLI_SERVICE_SILENT)
+        bound->service_said =
+            "the service was not asked: it is stopped, hangs, has ended or is "
+            "of an older version; this command worked by itself";
+    if (service.state == CLI_SERVICE_REFUSED)
+        status = cli_fail(options, service.status, service.why);
+    cli_free_service(&service);
+    return status;
+}
+
+/* == Its state ============================================================== */
+
+json_t *cli_service_json(const api_options *options, json_t *warnings)
+{
+    cli_service_reply service;
+    json_t *state;
+    cli_ask_service(options, CPUBIND_ASK_STATUS, 0, &service);
+    state = json_object_get(service.answer, "service");
+    state = json_is_object(state) ? json_incref(state) : json_null();
+    if (service.state == CLI_SERVICE_SILENT && warnings)
+        (void)json_array_append_new(warnings, json_pack("{s:s, s:o}", "code", "service", "text",
+                                                        cli_json_text(service.why)));
+    cli_free_service(&service);
+    return state;
+}
+
+/* Appends which processes were let go. */
+static void add_left(const json_t *service, api_text *text)
+{
+    const json_t *left = json_object_get(service, "left");
+    if (json_is_true(json_object_get(service, "all_left")))
+        api_add(text, "; all processes were let go: cpubind apply --all binds them again");
+    else if (json_array_size(left) > 0)
+        api_add(text, "; let go:");
+    for (size_t i = 0; i < json_array_size(left); i++)
+        api_add(text, "%s %d", i > 0 ? "," : "",
+                (int)json_integer_value(json_array_get(left, i)));
 }
 
 void cli_print_service(FILE *out, const api_options *options)
 {
-    json_t *service = cli_service_json(options);
+    json_t *service = cli_service_json(options, NULL);
     const long long look = json_integer_value(json_object_get(service, "last_look"));
     const char *problem = json_string_value(json_object_get(service, "problem"));
     api_text text = {"", 0};
@@ -50,6 +183,7 @@ void cli_print_service(FILE *out, const api_options *options)
             (long long)json_integer_value(json_object_get(service, "moves")),
             (long long)json_integer_value(json_object_get(service, "errors")),
             problem ? "; " : "", problem ? problem : "");
+    add_left(service, &text);
     if (json_is_object(service))
         fprintf(out, "%s\n", text.text);
     json_decref(service);

@@ -1,5 +1,8 @@
-/* service_ask.h - ask the service of this host, for commands that show what it knows
+/* service_ask.h - ask the service of this host, for commands that change or show what it keeps
  * SPDX-License-Identifier: MIT
+ *
+ * A service that does not answer is found out within a second, and said on stderr. The command
+ * then works by itself: what the service holds is locked, and stays as it is.
  */
 #ifndef CPUBIND_CLI_SERVICE_ASK_H
 #define CPUBIND_CLI_SERVICE_ASK_H
@@ -9,13 +12,43 @@
 #include "../service/ask.h"
 #include "cli.h"
 
-/* The answer of the service, to be freed; NULL: none runs here, or it cannot be asked (the host
- * is another one, its socket is not root's, it does not answer in time): the command works by
- * itself. */
-json_t *cli_ask_service(const api_options *options, cpubind_ask ask);
+typedef enum cli_service_state {
+    CLI_SERVICE_NONE,    /* none runs here, or the command is about another host */
+    CLI_SERVICE_SILENT,  /* one that cannot be asked, or does not answer: *why says what */
+    CLI_SERVICE_REFUSED, /* it says that it cannot: *why, and `status` */
+    CLI_SERVICE_DONE
+} cli_service_state;
 
-/* The state of the service, the object "service" of each answer; null: none can be asked. */
-json_t *cli_service_json(const api_options *options);
+typedef struct cli_service_reply {
+    cli_service_state state;
+    int32_t pid;    /* of the service; 0: not known */
+    int status;     /* REFUSED: the exit status */
+    json_t *answer; /* DONE; else NULL */
+    char why[256];  /* SILENT, REFUSED */
+} cli_service_reply;
+
+/* Asks about a process, or with pid 0 about the host. For --root and --fixture nothing about
+ * the host is asked. SILENT is said on stderr.
+ *   out     *out, to be freed by cli_free_service */
+void cli_ask_service(const api_options *options, cpubind_ask ask, int32_t pid,
+                     cli_service_reply *out);
+
+/* The same where it is enough that the service will do it. */
+void cli_tell_service(const api_options *options, cpubind_ask ask, int32_t pid,
+                      cli_service_reply *out);
+
+void cli_free_service(cli_service_reply *service);
+
+/* Makes the service let go of a process, so that this command may work on it: the service of
+ * another user, which alone can restore what it has bound, does that, too.
+ *   in      bound->pid; NULL: all
+ *   out     *bound: the process of the service, and why it was not asked
+ *   returns the exit status of a refusal, which is printed, else API_DONE */
+int cli_let_service_go(const api_options *options, api_bound *bound, int *is_put_back);
+
+/* The state of the service, the object "service" of each answer; null: none can be asked, and
+ * `warnings`, unless NULL, says why where one should be there. */
+json_t *cli_service_json(const api_options *options, json_t *warnings);
 
 /* Prints one line about the service, if it can be asked. */
 void cli_print_service(FILE *out, const api_options *options);

@@ -15,7 +15,9 @@
 
 #include "../linux/kernel/files.h"
 #include "../linux/terminal.h"
+#include "../service/claims.h"
 #include "../service/notify.h"
+#include "../service/rights.h"
 #include "../service/service.h"
 #include "../service/worker_figures.h"
 #include "host_call.h"
@@ -40,6 +42,9 @@ typedef struct engine {
     int64_t next_try_ms;
     api_text problem;  /* why there is no plan, as it was said */
     int64_t memory_at; /* when memory was counted */
+    cpubind_claims claims;
+    int is_unsaved; /* the claims, as was said */
+    int has_claim;  /* somebody has said something: it is looked at once */
 } engine;
 
 /* == Lines ================================================================== */
@@ -125,6 +130,9 @@ static void say_row(engine *e, const cpubind_host_row *row)
     } else if (row->state != CPUBIND_HOST_BOUND) {
         say(e, CPUBIND_SAY_INFO, "%s: %s%s%s", process.text,
             cpubind_host_state_word(row->state), why.len > 0 ? ": " : "", why.text);
+    } else if (row->is_adopted && !row->report) {
+        say(e, CPUBIND_SAY_INFO, "%s: bound by another cpubind, and watched as it is",
+            process.text);
     } else if (moved > 0 || cli_count_not(row->report) > 0) {
         say(e, CPUBIND_SAY_INFO, "%s: %d threads right, %d moved, %d elsewhere", process.text,
             (int)cli_count_threads(row->report, CPUBIND_ITEM_RIGHT), (int)moved,
@@ -132,6 +140,17 @@ static void say_row(engine *e, const cpubind_host_row *row)
     }
     say_sharing(e, row);
     say_warnings(e, row, process.text);
+}
+
+/* Keeps what was said about processes over a restart. Returns 0 when it cannot. */
+static int save_claims(engine *e)
+{
+    const cpubind_linux_fault why = cpubind_claims_save(&e->claims);
+    if (why.error && !e->is_unsaved)
+        say_failure(e, CPUBIND_SAY_WARNING,
+                    "which processes were let go is forgotten when the service ends", why);
+    e->is_unsaved = why.error != 0;
+    return !why.error;
 }
 
 static void say_news(engine *e)
@@ -145,6 +164,7 @@ static void say_news(engine *e)
         if (row->is_news)
             say_row(e, row);
     }
+    (void)save_claims(e);
 }
 
 /* == NPUs, or other accelerators ============================================ */
@@ -211,6 +231,28 @@ static int wants(void *ctx, const char *program, const char *name)
     return cli_settings_wants(&((const engine *)ctx)->settings.options, program, name);
 }
 
+static cpubind_host_claim claim_of(void *ctx, int32_t pid, uint64_t start)
+{
+    const engine *e = (const engine *)ctx;
+    switch (cpubind_claims_find(&e->claims, pid, start)) {
+    case CPUBIND_ASK_LEAVE:
+        return CPUBIND_CLAIM_LEAVE;
+    case CPUBIND_ASK_ADOPT:
+        return CPUBIND_CLAIM_ADOPT;
+    case CPUBIND_ASK_TAKE:
+        return CPUBIND_CLAIM_TAKE;
+    default:
+        return CPUBIND_CLAIM_NONE;
+    }
+}
+
+static void note_taken(void *ctx, int32_t pid, uint64_t start)
+{
+    const cpubind_asked asked = {CPUBIND_ASK_TAKE, pid, start};
+    /* Without memory it is adopted, not planned, by a service that starts again. */
+    (void)cpubind_claims_note(&((engine *)ctx)->claims, &asked);
+}
+
 /* Whether the service is to end: its signals are blocked, and read from a descriptor. */
 static int is_ending(void *ctx)
 {
@@ -242,16 +284,32 @@ static void put_off(engine *e, const api_text *why)
     e->retry_ms = e->retry_ms < MAX_RETRY_MS / 2 ? 2 * e->retry_ms : MAX_RETRY_MS;
 }
 
+/* Reads what was said about processes, once: this service has the lock of the host now. */
+static void read_claims(engine *e)
+{
+    cpubind_linux_fault why;
+    if (e->claims.sys)
+        return;
+    e->claims = (cpubind_claims){.sys = &cpubind_sys_real, .root_fd = -1};
+    why = cpubind_claims_read(&e->claims);
+    if (why.error)
+        say_failure(e, CPUBIND_SAY_WARNING,
+                    "not all is known of which processes were let go: those are bound", why);
+}
+
 static void start(void *ctx)
 {
     engine *e = (engine *)ctx;
-    cpubind_host_options how = {.wants = wants, .wants_ctx = e};
+    cpubind_host_options how = {
+        .wants = wants, .wants_ctx = e, .claim = claim_of, .take = note_taken, .claim_ctx = e};
     cpubind_problem_code code;
     api_text why = {"", 0};
     cpubind_linux_fault no_events;
+    read_claims(e);
     e->call.options = &e->settings.options;
     e->call.is_watching = 0;
     e->call.stop = is_ending;
+    e->call.is_service = 1;
     if (find_kind(e, &why) != API_DONE ||
         (e->call.is_on_devices && cli_read_devices(&e->call, &why) != API_DONE) ||
         cli_open_all(&e->call, &how, &why) != API_DONE) {
@@ -288,7 +346,11 @@ static void look(void *ctx, int wake_fd)
     int64_t left_ms;
     if (e->is_planned) {
         cpubind_host_bind_wake_at(e->call.host, wake_fd);
-        cpubind_host_bind_again(e->call.host, e->settings.options.watch_ms);
+        if (e->has_claim)
+            cpubind_host_bind_look(e->call.host);
+        else
+            cpubind_host_bind_again(e->call.host, e->settings.options.watch_ms);
+        e->has_claim = 0;
         say_news(e);
         return;
     }
@@ -390,45 +452,190 @@ static const cpubind_service_counts *count(void *ctx, int is_full)
 
 typedef struct answering {
     engine *e;
+    const cpubind_peer *peer;
     json_t *workers, *others;
 } answering;
 
+/* A user hears of its own processes alone: /proc may hide the others from it. */
 static void add_row(void *ctx, const cpubind_host_row *row)
 {
     answering *a = (answering *)ctx;
     json_t **to = row->npu >= 0 || *row->pci ? &a->workers : &a->others;
-    *to = cli_json_append(*to, cli_row_json(&a->e->call, row));
+    if (a->peer->is_owner ||
+        !cpubind_rights_of_process(&cpubind_sys_real, row->pid, a->peer->uid).error)
+        *to = cli_json_append(*to, cli_row_json(&a->e->call, row));
 }
 
-/* The state of the service, and for verify beside it the object of verify --all. */
-static int answer(void *ctx, cpubind_ask ask, cpubind_bytes *out)
+/* The processes that were let go and are left alone, as far as the peer may know. */
+static json_t *left_json(const engine *e, const cpubind_peer *peer)
 {
-    engine *e = (engine *)ctx;
-    answering a = {e, json_array(), json_array()};
-    json_t *json =
-        json_pack("{s:s, s:{s:i, s:I, s:I, s:I, s:I, s:i, s:s*}}", "cpubind", CPUBIND_VERSION,
-                  "service", "pid", (int)getpid(), "last_look", (json_int_t)e->counts.last_look,
-                  "moves", (json_int_t)e->counts.moves, "errors", (json_int_t)e->counts.errors,
-                  "reloads", (json_int_t)e->counts.reloads, "workers", (int)e->counts.workers,
-                  "problem", e->problem.len > 0 ? e->problem.text : NULL);
-    char *text;
-    int32_t n;
-    if (e->is_planned && ask == CPUBIND_ASK_VERIFY) {
+    json_t *left = json_array();
+    for (int32_t i = 0; i < e->claims.n; i++) {
+        const cpubind_asked *row = &e->claims.row[i];
+        uint64_t start = 0;
+        if (row->ask == CPUBIND_ASK_LEAVE &&
+            !cpubind_rights_start(&cpubind_sys_real, row->pid, &start).error &&
+            start == row->start &&
+            (peer->is_owner ||
+             !cpubind_rights_of_process(&cpubind_sys_real, row->pid, peer->uid).error))
+            left = cli_json_append(left, json_integer(row->pid));
+    }
+    return left;
+}
+
+/* The state of the service. */
+static json_t *state_json(const engine *e, const cpubind_peer *peer)
+{
+    return json_pack("{s:s, s:{s:i, s:I, s:I, s:I, s:I, s:i, s:s*, s:o, s:b}}", "cpubind",
+                     CPUBIND_VERSION, "service", "pid", (int)getpid(), "last_look",
+                     (json_int_t)e->counts.last_look, "moves", (json_int_t)e->counts.moves,
+                     "errors", (json_int_t)e->counts.errors, "reloads",
+                     (json_int_t)e->counts.reloads, "workers", (int)e->counts.workers,
+                     "problem", e->problem.len > 0 ? e->problem.text : NULL, "left",
+                     left_json(e, peer), "all_left", e->claims.is_all_left);
+}
+
+/* Beside it the rows, as verify --all and apply --all have them: compared with the records, or
+ * as they are. */
+static json_t *rows_json(engine *e, const cpubind_peer *peer, int is_verifying)
+{
+    answering a = {e, peer, json_array(), json_array()};
+    json_t *json = state_json(e, peer);
+    if (e->is_planned && is_verifying) {
         cpubind_figures_each(e->call.host, &cpubind_sys_real, 1, add_row, &a);
         cpubind_figures_recorded(e->call.host, &cpubind_sys_real, add_row, &a);
     }
-    if (ask == CPUBIND_ASK_VERIFY &&
-        (json_object_set(json, "workers", a.workers) != 0 ||
-         json_object_set(json, "others", a.others) != 0 ||
-         json_object_set_new(json, "warnings", json_array()) != 0)) {
+    for (int32_t i = 0; e->is_planned && !is_verifying && i < cpubind_host_bind_n(e->call.host);
+         i++)
+        add_row(&a, cpubind_host_bind_row(e->call.host, i));
+    if (json_object_set(json, "workers", a.workers) != 0 ||
+        json_object_set(json, "others", a.others) != 0 ||
+        json_object_set_new(json, "warnings", json_array()) != 0) {
         json_decref(json);
         json = NULL;
     }
     json_decref(a.workers);
     json_decref(a.others);
-    text = json ? json_dumps(json, 0) : NULL;
+    return json;
+}
+
+/* The answer to a request that cannot be carried out. */
+static json_t *refusal_json(int status, const char *text)
+{
+    return json_pack("{s:s, s:{s:i, s:o}}", "cpubind", CPUBIND_VERSION, "error", "status",
+                     status, "text", cli_json_text(text));
+}
+
+/* The same where the peer may not ask for it, or the process is another one. */
+static json_t *refused_json(const cpubind_asked *asked, cpubind_linux_fault why)
+{
+    api_text text = {"", 0};
+    const int is_process = strcmp(why.what, "process") == 0;
+    if (why.error == EPERM && strcmp(why.what, "user") == 0)
+        api_add(&text, "the service does this for root alone: try sudo");
+    else if (why.error == EPERM && strcmp(why.what, "namespace") == 0)
+        api_add(&text, "the service is of another pid namespace, and process numbers of this "
+                       "one are others there: ask it from the host");
+    else if (why.error == EPERM && is_process)
+        api_add(&text, "process %d belongs to another user: run it as root", (int)asked->pid);
+    else if (why.error == ESRCH || why.error == ESTALE)
+        api_add(&text, "process %d has ended", (int)asked->pid);
+    else
+        api_add(&text, "process %d: %s: %s", (int)asked->pid, why.what, strerror(why.error));
+    return refusal_json(why.error == ESRCH || why.error == ESTALE ? API_REFUSED : API_UNWRITTEN,
+                        text.text);
+}
+
+static json_t *no_memory_json(void)
+{
+    return refusal_json(API_UNREADABLE, "the service has no memory left");
+}
+
+/* Lets go of a process, or of all. One of the owner restores them itself. */
+static json_t *let_go(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    int was_bound = 0;
+    api_bound bound = {.pid = asked->pid};
+    api_text why = {"", 0};
+    if (!peer->is_owner && !e->call.host)
+        return refusal_json(API_UNWRITTEN,
+                            "the service has no plan of this host yet: try again");
+    if (e->call.host)
+        status = cpubind_host_bind_let_go(e->call.host, asked->pid, asked->start,
+                                          peer->is_owner ? NULL : &was_bound, &fault);
+    if (status != CPUBIND_LINUX_OK) {
+        const int code = api_explain_bind(&e->settings.options, &bound, status, &fault, &why);
+        return refusal_json(code, why.text);
+    }
+    if (cpubind_claims_note(&e->claims, asked).error)
+        return no_memory_json();
+    if (asked->pid)
+        say(e, CPUBIND_SAY_INFO, "process %d was let go by process %d (user %u)",
+            (int)asked->pid, (int)peer->pid, (unsigned)peer->uid);
+    else
+        say(e, CPUBIND_SAY_INFO, "all processes were let go by process %d (user %u)",
+            (int)peer->pid, (unsigned)peer->uid);
+    return json_pack("{s:s, s:b, s:b}", "cpubind", CPUBIND_VERSION, "put_back", was_bound,
+                     "is_kept", save_claims(e));
+}
+
+/* Watches what somebody else has bound, from the next look on: a process that is to start is
+ * not kept waiting. */
+static json_t *adopt(engine *e, const cpubind_asked *asked)
+{
+    if (cpubind_claims_note(&e->claims, asked).error)
+        return no_memory_json();
+    e->has_claim = 1;
+    return json_pack("{s:s, s:b}", "cpubind", CPUBIND_VERSION, "is_kept", save_claims(e));
+}
+
+/* Takes a process, or all. */
+static json_t *take(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
+{
+    const cpubind_host_row *row = NULL;
+    if (cpubind_claims_note(&e->claims, asked).error)
+        return no_memory_json();
+    if (!e->is_planned)
+        start(e);
+    if (!e->is_planned)
+        return refusal_json(API_REFUSED, e->problem.text);
+    cpubind_host_bind_take(e->call.host, asked->pid);
+    say_news(e);
+    if (asked->pid == 0)
+        return rows_json(e, peer, 0);
+    for (int32_t i = 0; i < cpubind_host_bind_n(e->call.host) && !row; i++)
+        if (cpubind_host_bind_row(e->call.host, i)->pid == asked->pid)
+            row = cpubind_host_bind_row(e->call.host, i);
+    return json_pack("{s:s, s:o}", "cpubind", CPUBIND_VERSION, "row",
+                     row ? cli_row_json(&e->call, row) : json_null());
+}
+
+static json_t *make_answer(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
+{
+    switch (asked->ask) {
+    case CPUBIND_ASK_VERIFY:
+        return rows_json(e, peer, 1);
+    case CPUBIND_ASK_LEAVE:
+        return let_go(e, asked, peer);
+    case CPUBIND_ASK_ADOPT:
+        return adopt(e, asked);
+    case CPUBIND_ASK_TAKE:
+        return take(e, asked, peer);
+    default:
+        return state_json(e, peer);
+    }
+}
+
+static int answer(void *ctx, const cpubind_asked *asked, const cpubind_peer *peer,
+                  cpubind_linux_fault refused, cpubind_bytes *out)
+{
+    engine *e = (engine *)ctx;
+    json_t *json = refused.error ? refused_json(asked, refused) : make_answer(e, asked, peer);
+    char *text = json ? json_dumps(json, 0) : NULL;
+    const int32_t n = text ? (int32_t)strlen(text) : -1;
     json_decref(json);
-    n = text ? (int32_t)strlen(text) : -1;
     if (n < 0 || cpubind_bytes_reserve(out, &cpubind_sys_real, n + 1).error) {
         free(text);
         return 0;
@@ -501,6 +708,7 @@ int cli_run_service(const api_options *options)
         status = run(&e);
     close_host(&e);
     cli_settings_free(&e.settings);
+    cpubind_claims_free(&e.claims);
     free(e.counts.npu);
     json_decref(e.call.said);
     return status;

@@ -203,6 +203,39 @@ static void mark_stale(cpubind_host_bind *h)
     }
 }
 
+static cpubind_host_claim claim_of(const cpubind_host_bind *h, const host_entry *e)
+{
+    return h->options.claim ? h->options.claim(h->options.claim_ctx, e->row.pid, e->start)
+                            : CPUBIND_CLAIM_NONE;
+}
+
+/* Adds the processes on record that are no entries and live; for a watch those alone that no
+ * other cpubind works on. */
+static void add_recorded(cpubind_host_bind *h, int is_watch)
+{
+    int32_t *pid = NULL, n = 0;
+    if (cpubind_bind_list(h->sys, &pid, &n, NULL) != CPUBIND_LINUX_OK)
+        return;
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_bind_options how = {.pid = pid[i], .is_reading = 1};
+        const int32_t holder = is_watch ? cpubind_bind_holder(&how, h->sys, NULL) : 0;
+        cpubind_binding *b = NULL;
+        host_entry *e = cpubind_host_find(h, pid[i]);
+        if (e)
+            e->is_listed |= e->is_recorded;
+        if (e || (is_watch && cpubind_host_parent(h, pid[i])) ||
+            (holder != 0 && holder != pid[i]) ||
+            cpubind_bind_open(&how, h->sys, &b, NULL) != CPUBIND_LINUX_OK)
+            continue;
+        if (cpubind_bind_is_alive(b))
+            e = cpubind_host_add(h, pid[i], -1);
+        if (e)
+            e->is_recorded = 1;
+        cpubind_bind_close(b);
+    }
+    free(pid);
+}
+
 /* Lists who is a worker or an other now, and drops the entries of processes that are none any
  * more; one that is bound stays until it ends.
  *   returns 0 when the workers are not known: the entries are as before */
@@ -216,6 +249,8 @@ static int list_all(cpubind_host_bind *h)
         return 0;
     if (h->options.keeps_others)
         why = cpubind_host_list_others(h);
+    if (h->options.claim)
+        add_recorded(h, 1);
     for (int32_t i = h->n; i-- > 0 && !why.error;)
         if (!h->entry[i]->is_listed && h->entry[i]->row.state != CPUBIND_HOST_BOUND)
             drop_entry(h, i);
@@ -271,6 +306,15 @@ static void fail(cpubind_host_bind *h, host_entry *e, cpubind_linux_status statu
     e->row.is_news |= is_other_fault;
 }
 
+/* Whether the binding that a process has is kept: the owner has not taken it, or it drives
+ * nothing that there is a plan for. */
+static int is_to_adopt(const cpubind_host_bind *h, const host_entry *e)
+{
+    const int is_taken = claim_of(h, e) == CPUBIND_CLAIM_TAKE || h->takes_all;
+    return h->options.claim && cpubind_bind_allowed(e->binding).n > 0 &&
+           cpubind_bind_is_alive(e->binding) && (!is_taken || (e->is_recorded && e->npu < 0));
+}
+
 /* Opens the binding of an entry.
  *   returns 1 when it is open */
 static int open_entry(cpubind_host_bind *h, host_entry *e)
@@ -292,12 +336,14 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
     }
     if (status != CPUBIND_LINUX_OK) {
         if (status == CPUBIND_LINUX_ERR_BUSY)
-            e->row.holder = cpubind_bind_holder(&how, h->sys);
+            e->row.holder = cpubind_bind_holder(&how, h->sys, NULL);
         fail(h, e, status, fault);
         return 0;
     }
-    if (!e->row.record_path[0])
+    if (!e->row.record_path[0]) {
         cpubind_group_join(h->group, e->binding);
+        e->row.is_adopted = is_to_adopt(h, e);
+    }
     e->row.record_path = cpubind_bind_record_path(e->binding);
     return 1;
 }
@@ -324,18 +370,41 @@ static uint64_t sum_of_main(const cpubind_goal *goal)
     return sum_of_text(text);
 }
 
+/* Watches a process that somebody else has bound: it is moved when the plan for it changes. */
+static void adopt_entry(cpubind_host_bind *h, host_entry *e, uint64_t sum)
+{
+    if (e->row.state == CPUBIND_HOST_BOUND && e->goal_sum == sum)
+        return;
+    if (!e->row.parent)
+        (void)cpubind_host_keep_main(h, e, cpubind_bind_main(e->binding));
+    e->goal_sum = sum;
+    e->main_sum = 0;
+    e->row.is_news = 1;
+    set_state(e, CPUBIND_HOST_BOUND);
+}
+
 static void apply_entry(cpubind_host_bind *h, host_entry *e)
 {
     cpubind_goal goal;
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
     uint64_t sum = 0;
-    if (cpubind_host_make_goal(h, e, &goal, &sum, &e->row.problem) != CPUBIND_PROBLEM_NONE) {
+    const int is_planned =
+        (e->npu >= 0 || !e->is_recorded) &&
+        cpubind_host_make_goal(h, e, &goal, &sum, &e->row.problem) == CPUBIND_PROBLEM_NONE;
+    if (e->row.is_adopted && (!is_planned || e->goal_sum == 0)) {
+        adopt_entry(h, e, is_planned ? sum : 0);
+        return;
+    }
+    if (!is_planned) {
         fail(h, e, CPUBIND_LINUX_OK, cpubind_no_fault);
         return;
     }
     if (e->goal_sum == sum && e->row.state == CPUBIND_HOST_BOUND)
         return;
+    if (h->options.claim)
+        h->options.take(h->options.claim_ctx, e->row.pid, e->start);
+    e->row.is_adopted = 0;
     e->goal_sum = sum;
     e->main_sum = sum_of_main(&goal);
     e->row.is_sharing = goal.is_shared;
@@ -376,7 +445,8 @@ static int is_unwanted(const cpubind_host_bind *h, const host_entry *e)
 {
     cpubind_root root = h->root;
     cpubind_proc_stat stat;
-    if (!h->options.wants || e->row.state == CPUBIND_HOST_BOUND ||
+    if (!h->options.wants || e->row.state == CPUBIND_HOST_BOUND || e->row.is_let_go ||
+        claim_of(h, e) == CPUBIND_CLAIM_ADOPT ||
         cpubind_proc_stat_read(&root, e->row.pid, 0, &stat).error)
         return 0;
     return !h->options.wants(h->options.wants_ctx, e->row.name, stat.name);
@@ -415,17 +485,20 @@ static void bind_all(cpubind_host_bind *h)
     int is_any = 0;
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
-        const int was_unwanted = e->row.is_unwanted;
+        const int was_left = e->row.is_unwanted || e->row.is_let_go;
+        int is_left;
         if (e->row.parent)
             continue;
+        e->row.is_let_go = claim_of(h, e) == CPUBIND_CLAIM_LEAVE;
         e->row.is_unwanted = is_unwanted(h, e);
-        if (e->row.is_unwanted && !was_unwanted)
+        is_left = e->row.is_unwanted || e->row.is_let_go;
+        if (is_left && (!was_left || e->row.state == CPUBIND_HOST_BOUND))
             leave(e, 0);
-        if (was_unwanted && !e->row.is_unwanted && e->row.state == CPUBIND_HOST_LEFT) {
+        if (was_left && !is_left && e->row.state == CPUBIND_HOST_LEFT) {
             e->row.state = CPUBIND_HOST_UNBOUND;
             e->wait = 0;
         }
-        if (e->row.is_unwanted || !is_due(h, e) || !open_entry(h, e))
+        if (is_left || !is_due(h, e) || !open_entry(h, e))
             continue;
         if (is_to_leave(h, e))
             leave(e, 0);
@@ -456,6 +529,12 @@ static void bind_children(cpubind_host_bind *h)
     for (int32_t i = 0; i < h->n && !is_stopped(h); i++) {
         host_entry *e = h->entry[i];
         const host_entry *parent = e->row.parent ? cpubind_host_find(h, e->row.parent) : NULL;
+        if (parent && claim_of(h, e) == CPUBIND_CLAIM_LEAVE) {
+            e->row.is_let_go = 1;
+            leave(e, 0);
+            e->row.is_news = 0; /* it may be an entry anew each time */
+            continue;
+        }
         if (!parent || parent->row.state != CPUBIND_HOST_BOUND || !is_due(h, e) ||
             !open_entry(h, e))
             continue;
@@ -545,7 +624,7 @@ static void count_moved_back(cpubind_host_bind *h, host_entry *e)
                      (item->result == CPUBIND_ITEM_MOVED && item->was &&
                       sum_of_text(item->was) != e->main_sum));
     }
-    e->n_moved_back = is_moved ? e->n_moved_back + 1 : 0;
+    e->n_moved_back = is_moved && e->main_sum != 0 ? e->n_moved_back + 1 : 0;
     if (e->n_moved_back < MAX_MOVED_BACK || !h->options.respects_masks)
         return;
     (void)cpubind_bind_restore(e->binding, NULL);
@@ -641,6 +720,73 @@ void cpubind_host_bind_wake_at(cpubind_host_bind *h, int fd)
     cpubind_group_wake_at(h->group, fd);
 }
 
+/* == What somebody has said ================================================= */
+
+void cpubind_host_bind_look(cpubind_host_bind *h)
+{
+    begin_call(h);
+    for (int32_t i = 0; i < h->n; i++)
+        h->entry[i]->wait = 0;
+    (void)list_all(h);
+    bind_all(h);
+    bind_children(h);
+}
+
+void cpubind_host_bind_take(cpubind_host_bind *h, int32_t pid)
+{
+    for (int32_t i = 0; i < h->n; i++) {
+        host_entry *e = h->entry[i];
+        if ((pid && e->row.pid != pid) || e->npu < 0)
+            continue;
+        e->row.is_adopted = 0;
+        e->goal_sum = 0;
+    }
+    h->is_old = 1;
+    h->takes_all = pid == 0;
+    cpubind_host_bind_look(h);
+    h->takes_all = 0;
+}
+
+/* Restores a process, whose binding may be open already. */
+static cpubind_linux_status put_back(cpubind_host_bind *h, cpubind_binding *open, int32_t pid,
+                                     int *was_bound, cpubind_linux_fault *fault)
+{
+    const cpubind_bind_options how = {.pid = pid};
+    cpubind_binding *own = NULL;
+    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    *was_bound = 0;
+    if (!open)
+        status = cpubind_bind_open(&how, h->sys, &own, fault);
+    if (status == CPUBIND_LINUX_ERR_EXISTS)
+        return CPUBIND_LINUX_OK;
+    if (status == CPUBIND_LINUX_OK) {
+        cpubind_binding *b = open ? open : own;
+        *was_bound = cpubind_bind_allowed(b).n > 0;
+        status = cpubind_bind_restore(b, fault);
+    }
+    cpubind_bind_close(own);
+    return status;
+}
+
+cpubind_linux_status cpubind_host_bind_let_go(cpubind_host_bind *h, int32_t pid, uint64_t start,
+                                              int *was_bound, cpubind_linux_fault *fault)
+{
+    host_entry *one = pid ? cpubind_host_find(h, pid) : NULL;
+    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    if (one && one->start != start)
+        one = NULL;
+    if (was_bound)
+        status = put_back(h, one ? one->binding : NULL, pid, was_bound, fault);
+    for (int32_t i = 0; i < h->n && status == CPUBIND_LINUX_OK; i++) {
+        host_entry *e = h->entry[i];
+        if (e->row.state == CPUBIND_HOST_ENDED || (pid && e != one))
+            continue;
+        leave(e, 0);
+        e->row.is_let_go = 1;
+    }
+    return status;
+}
+
 /* == Verifying ============================================================== */
 
 static int is_drifted(const cpubind_report *r)
@@ -680,30 +826,11 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
     }
 }
 
-/* Adds the processes on record that are no workers and live. */
-static void add_recorded(cpubind_host_bind *h)
-{
-    int32_t *pid = NULL, n = 0;
-    if (cpubind_bind_list(h->sys, &pid, &n, NULL) != CPUBIND_LINUX_OK)
-        return;
-    for (int32_t i = 0; i < n; i++) {
-        const cpubind_bind_options how = {.pid = pid[i], .is_reading = 1};
-        cpubind_binding *b = NULL;
-        if (cpubind_host_find(h, pid[i]) ||
-            cpubind_bind_open(&how, h->sys, &b, NULL) != CPUBIND_LINUX_OK)
-            continue;
-        if (cpubind_bind_is_alive(b))
-            (void)cpubind_host_add(h, pid[i], -1);
-        cpubind_bind_close(b);
-    }
-    free(pid);
-}
-
 cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h)
 {
     const cpubind_problem_code code = find_all(h);
     int32_t n_worker = h->n;
-    add_recorded(h);
+    add_recorded(h, 0);
     for (int32_t i = 0; i < h->n; i++)
         if (!h->entry[i]->binding)
             verify_entry(h, h->entry[i]);

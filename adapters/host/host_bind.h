@@ -66,6 +66,14 @@ typedef enum cpubind_host_state {
 /* "bound". Static storage. */
 const char *cpubind_host_state_word(cpubind_host_state state);
 
+/* What somebody has said about a process. */
+typedef enum cpubind_host_claim {
+    CPUBIND_CLAIM_NONE,
+    CPUBIND_CLAIM_LEAVE, /* it is left alone */
+    CPUBIND_CLAIM_ADOPT, /* it is bound by somebody else, and watched, whatever `wants` says */
+    CPUBIND_CLAIM_TAKE   /* it is bound by the plan */
+} cpubind_host_claim;
+
 /* One process. */
 typedef struct cpubind_host_row {
     int32_t pid;
@@ -89,6 +97,8 @@ typedef struct cpubind_host_row {
     int is_kept_moving;           /* LEFT: another program moves its threads back; else, unless
                                 is_unwanted, it has a mask of its own */
     int is_unwanted;              /* LEFT: `wants` says so */
+    int is_let_go;                /* LEFT: `claim` says so */
+    int is_adopted;               /* BOUND: by somebody else, and only watched */
     const cpubind_report *report; /* of the last call; NULL: there was none */
     const cpubind_binding *binding; /* NULL: not open */
     const char *record_path;        /* "" without a record */
@@ -134,6 +144,13 @@ typedef struct cpubind_host_options {
      * may change until it is bound. NULL: every one. */
     int (*wants)(void *ctx, const char *program, const char *name);
     void *wants_ctx;
+    /* Of the one owner of a host's state: what was said about a process, and that it is taken
+     * from now on. Then the owner watches every process on record of this user, and does not
+     * move one that it has not taken until the plan for it changes. NULL: this call is no
+     * owner, and binds every worker by the plan. */
+    cpubind_host_claim (*claim)(void *ctx, int32_t pid, uint64_t start);
+    void (*take)(void *ctx, int32_t pid, uint64_t start);
+    void *claim_ctx;
     /* Hears of processes that are bound by plans of other rules than `rules`, before a plan is
      * put into effect, and when their number has changed. Or NULL. */
     void (*hear_rules)(void *ctx, const cpubind_other_rules *others, const char *rules);
@@ -171,6 +188,22 @@ void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms);
 
 /* Ends the wait of cpubind_host_bind_again when a descriptor can be read; -1: none. */
 void cpubind_host_bind_wake_at(cpubind_host_bind *h, int fd);
+
+/* Lists the workers and binds those that are due, without waiting: somebody has said something
+ * about processes. */
+void cpubind_host_bind_look(cpubind_host_bind *h);
+
+/* Binds a process by the plan, or with pid 0 every one, that somebody else has bound; then as
+ * cpubind_host_bind_look. */
+void cpubind_host_bind_take(cpubind_host_bind *h, int32_t pid);
+
+/* Lets go of a process: releases its lock, and restores it first where was_bound is not NULL,
+ * also one that is no row. With pid 0 of every one, and restores none.
+ *   out     *was_bound: there was something to restore
+ *   errors  of cpubind_bind_open and cpubind_bind_restore: it is as before. A process that its
+ *           own user has bound is none */
+cpubind_linux_status cpubind_host_bind_let_go(cpubind_host_bind *h, int32_t pid, uint64_t start,
+                                              int *was_bound, cpubind_linux_fault *fault);
 
 /* Compares each worker, and every other process on record, with its record; changes nothing.
  *   returns as apply */

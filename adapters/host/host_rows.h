@@ -45,6 +45,7 @@ typedef struct host_entry {
                                     known */
     int has_own_mask;            /* when it was found: a mask narrower than its cpuset */
     int is_new;                  /* nobody was told of it yet */
+    int is_recorded;             /* it is an entry because it is on record */
     uint64_t goal_sum;           /* of the goal it is bound to; 0: none */
     uint64_t main_sum;           /* of the text of its main CPUs */
     int32_t pause, wait;         /* FAILED, BUSY: periods from one try to the next, and left */
@@ -76,6 +77,7 @@ struct cpubind_host_bind {
     host_entry **entry; /* in the order of the rows */
     int32_t n, cap;
     int32_t n_other_rules;        /* processes of other rules that were heard of last */
+    int takes_all;                /* this call binds by the plan what others have bound */
     int is_old;                   /* the plan: the workers have changed since */
     cpubind_problem list_problem; /* of the last listing; code NONE: there was none */
     int64_t next_list_ms; /* events ask for a listing: not before this time; 0: none asked */

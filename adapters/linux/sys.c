@@ -119,6 +119,11 @@ static int real_rename(int dir, const char *from, const char *to, int flags)
     return flags ? rename_with_flags(dir, from, to, flags) : renameat(dir, from, dir, to);
 }
 
+static int real_chmodat(int dir, const char *path, mode_t mode)
+{
+    return fchmodat(dir, path, mode, 0);
+}
+
 static int real_thread_start(pthread_t *out, void *(*run)(void *ctx), void *ctx)
 {
     return pthread_create(out, NULL, run, ctx);

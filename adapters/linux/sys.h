@@ -12,6 +12,7 @@
  *   statat_known       statx(2) with AT_STATX_DONT_SYNC, which follows a symbolic link: the
  *                      type and the number of a device, as this kernel knows them; no server
  *                      and no daemon of a file system is asked: none can keep it waiting
+ *   chmodat            fchmodat(2), which follows a symbolic link
  *   accessat           faccessat(2) by the effective ids, with AT_EACCESS
  *   max_files          getrlimit(2): how many descriptors this process may have open
  *   create             openat(2) that creates a file for writing; EEXIST where the name exists,
@@ -155,6 +156,8 @@ extern "C" {
     X(int, listen, (int fd, int backlog), (fd, backlog), -1, listen)                           \
     X(int, accept, (int fd), (fd), -1, real_accept)                                            \
     X(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, fchmod)                              \
+    X(int, chmodat, (int dir, const char *path, mode_t mode), (dir, path, mode), -1,           \
+      real_chmodat)                                                                            \
     X(int, epoll_open, (void), (), -1, real_epoll_open)                                        \
     X(int, epoll_set, (int epoll, int fd, uint32_t events), (epoll, fd, events), -1,           \
       real_epoll_set)                                                                          \

@@ -7,7 +7,7 @@ fi
 if [ -n "${CPUBIND_KEEP:-}" ] || [ -e "$root/etc/cpubind.keep" ]; then
     echo "cpubind: what is bound stays bound (CPUBIND_KEEP, or /etc/cpubind.keep)" >&2
 else
-    "$root/usr/bin/cpubind" restore --all --quiet || {
+    "$root/usr/bin/cpubind" restore --all --service --quiet || {
         echo "cpubind: not all could be put back: mend it, or set CPUBIND_KEEP=1 to leave it" >&2
         exit 1
     }

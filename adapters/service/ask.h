@@ -1,9 +1,13 @@
 /* ask.h - the service and a command that asks it, over a socket of this host
  * SPDX-License-Identifier: MIT
  *
- * A stream socket of unix(7), mode 0600. A client sends one line, a request; the service
- * answers with one line of JSON and closes the connection. Each end checks that the user at the
- * other end is root or its own user, and the client also who owns the socket and its folder.
+ * Stream sockets of unix(7): one of mode 0600 for the user of the service and root, and beside
+ * it one of mode 0666 for all others (rights.h says what they may ask for). A client sends one
+ * line, a request; the service answers with one line of JSON and closes the connection. A
+ * service that is at work sends CPUBIND_ASK_EARLY first, so that a client tells one that works
+ * from one that hangs: something comes within a second, or nothing will. A request that was
+ * accepted is carried out, also when its client ends then. Each end checks the user at the
+ * other end, and the client also who owns the socket and its folder.
  */
 #ifndef CPUBIND_SERVICE_ASK_H
 #define CPUBIND_SERVICE_ASK_H
@@ -11,14 +15,20 @@
 #include "../linux/kernel/bytes.h"
 #include "../text/text.h"
 
-/* The requests: (name, word). */
+/* The requests: (name, word, about). About 0: the host; 1: a process; 2: a process, or all.
+ *   LEAVE  the service lets go of the process, and leaves it alone until it is told otherwise
+ *   ADOPT  it lets go of the process, which is bound by somebody else, and watches that binding
+ *   TAKE   it binds the process by its plan */
 #define CPUBIND_ASK_LIST(X)                                                                    \
-    X(STATUS, "status")                                                                        \
-    X(VERIFY, "verify")                                                                        \
-    X(RELOAD, "reload")
+    X(STATUS, "status", 0)                                                                     \
+    X(VERIFY, "verify", 0)                                                                     \
+    X(RELOAD, "reload", 0)                                                                     \
+    X(LEAVE, "leave", 2)                                                                       \
+    X(ADOPT, "adopt", 1)                                                                       \
+    X(TAKE, "take", 2)
 
 typedef enum cpubind_ask {
-#define CPUBIND_X(name, word) CPUBIND_ASK_##name,
+#define CPUBIND_X(name, word, about) CPUBIND_ASK_##name,
     CPUBIND_ASK_LIST(CPUBIND_X)
 #undef CPUBIND_X
         CPUBIND_ASK_COUNT
@@ -27,29 +37,65 @@ typedef enum cpubind_ask {
 /* "status". Static storage. */
 const char *cpubind_ask_word(cpubind_ask ask);
 
-#define CPUBIND_ASK_MAX 64 /* bytes of a request, its LF included */
+/* A request. The start time tells the process from a later one of its number. */
+typedef struct cpubind_asked {
+    cpubind_ask ask;
+    int32_t
+        pid; /* in the pid namespace of the service; 0: all, or the request is of the host */
+    uint64_t start; /* field 22 of its stat; 0 with pid 0 */
+} cpubind_asked;
 
-/* Reads a request (ask.c has the grammar).
- *   out     *ask; unchanged on failure
+#define CPUBIND_ASK_MAX   64 /* bytes of a request, its LF included */
+#define CPUBIND_ASK_EARLY "{\"accepted\": true}\n"
+
+/* Reads a request (ask_text.c has the grammar).
+ *   out     *asked; unchanged on failure
  *   errors  ERR_CUT: the text is the beginning of a request; ERR_SYNTAX */
-cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_ask *ask,
+cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_asked *asked,
                                       cpubind_text_fault *fault);
 
+/* Writes a request, with its LF. Returns its length. */
+int32_t cpubind_ask_format(const cpubind_asked *asked, char out[CPUBIND_ASK_MAX]);
+
 #define CPUBIND_ANSWER_MAX      (16 << 20) /* bytes of an answer */
-#define CPUBIND_ANSWER_LIMIT_MS 20000      /* how long a client waits for all of it */
+#define CPUBIND_ANSWER_FIRST_MS 1000       /* how long a client waits for the first line */
+#define CPUBIND_ANSWER_LIMIT_MS 120000     /* and for all of it, from a service at work */
+
+/* How a client asks, and what it heard of the service. */
+typedef struct cpubind_asking {
+    cpubind_asked asked;
+    const char *path; /* of the socket of mode 0600 */
+    int is_enough;    /* that the request was accepted; its answer is not waited for */
+    void (*at_work)(void *ctx); /* called once when an early line has come; or NULL */
+    void *ctx;
+    int32_t pid;     /* out: the service, as this process sees it; 0: not known */
+    int is_accepted; /* out: an early line has come */
+} cpubind_asking;
+
+/* The name of the socket for users, in the folder of the other one. */
+#define CPUBIND_USERS_SOCKET "users.sock"
 
 /* Asks the service.
- *   in      path of the socket; `answer` is empty
+ *   in      `answer` is empty
  *   out     the line of JSON in `answer`, without its LF, to be freed by the caller also on
- *           failure
- *   errors  ENOENT, ECONNREFUSED, "connect": no service is there, and the caller works by
- *           itself; EPERM, "owner", "peer": somebody else made the socket; ETIMEDOUT; EPROTO,
- *           "answer"; EFBIG, "answer"; ENOMEM, "memory"; those of the calls */
-cpubind_linux_fault cpubind_service_ask(const cpubind_sys *sys, const char *path,
-                                        cpubind_ask ask, cpubind_bytes *answer);
+ *           failure; empty where that it was accepted is enough
+ *   errors  ENOENT, "connect": no service is there; ECONNREFUSED, "connect": it has ended, and
+ *           left its socket; ETIMEDOUT, "connect" or "answer": it hangs; ETIMEDOUT, "work": it
+ *           is at work for too long; ENOMSG, "answer": it has closed the connection without a
+ *           word, as one does that does not know the request; EPERM, "owner", "peer": somebody
+ *           else made the socket; EPROTO, "answer"; EFBIG, "answer"; ENOMEM, "memory"; those of
+ *           the calls */
+cpubind_linux_fault cpubind_service_ask(const cpubind_sys *sys, cpubind_asking *asking,
+                                        cpubind_bytes *answer);
 
-/* Whether the user at the other end of a connection is root or the user of this process.
- *   errors  EPERM, "peer"; "getsockopt" */
-cpubind_linux_fault cpubind_ask_check_peer(const cpubind_sys *sys, int fd);
+/* Who is at the other end of a connection. */
+typedef struct cpubind_peer {
+    int32_t pid; /* 0: of a pid namespace that this process does not see */
+    uid_t uid;
+    int is_owner; /* root, or the user of this process */
+} cpubind_peer;
+
+/*   errors  "getsockopt"; EPERM, "peer" */
+cpubind_linux_fault cpubind_ask_read_peer(const cpubind_sys *sys, int fd, cpubind_peer *out);
 
 #endif /* CPUBIND_SERVICE_ASK_H */

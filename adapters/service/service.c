@@ -20,6 +20,7 @@
 #include "../linux/kernel/files.h"
 #include "../linux/kernel/run_folder.h"
 #include "notify.h"
+#include "rights.h"
 #include "server.h"
 
 /* Between two writings of the textfile: the figures of 4,000 threads take 30 ms of CPU. */
@@ -99,10 +100,19 @@ static void write_textfile(service *s, int64_t now_ms)
 static void open_server(service *s)
 {
     const char *path = s->engine->settings(s->engine->ctx).socket;
-    const cpubind_linux_fault why = cpubind_server_open(&s->server, path);
+    cpubind_linux_fault why = cpubind_server_open(&s->server, path);
+    if (!why.error && path && s->sys->epoll_set(s->epoll_fd, s->server.news_fd, EPOLLIN) < 0)
+        why = cpubind_fault_errno("epoll");
     if (!why.error)
         return;
     say(s, CPUBIND_SAY_WARNING, "no command can ask the service", why);
+    cpubind_server_close(&s->server);
+}
+
+static void close_server(service *s)
+{
+    if (s->server.news_fd >= 0)
+        (void)s->sys->epoll_set(s->epoll_fd, s->server.news_fd, 0);
     cpubind_server_close(&s->server);
 }
 
@@ -127,34 +137,62 @@ static void take_settings(service *s)
         return;
     s->is_reloaded = 0;
     s->written_ms = 0;
-    if (strcmp(path ? path : "", s->server.path) == 0)
+    if (strcmp(path ? path : "", s->server.door[CPUBIND_DOOR_OWNER].path) == 0)
         return;
-    cpubind_server_close(&s->server);
+    close_server(s);
     open_server(s);
 }
 
-static int answer(void *ctx, cpubind_ask ask, cpubind_bytes *out)
+static int add_text(const service *s, const char *text, cpubind_bytes *out)
 {
-    service *s = (service *)ctx;
-    static const char good[] = "{\"reloaded\": true}\n", bad[] = "{\"reloaded\": false}\n";
-    const char *text;
-    if (ask != CPUBIND_ASK_RELOAD)
-        return s->engine->answer(s->engine->ctx, ask, out);
-    text = reload(s) ? good : bad;
-    if (cpubind_bytes_reserve(out, s->sys, (int32_t)strlen(text)).error)
+    const int32_t n = (int32_t)strlen(text);
+    if (cpubind_bytes_reserve(out, s->sys, n).error)
         return 0;
-    memcpy(out->data + out->len, text, strlen(text));
-    out->len += (int32_t)strlen(text);
+    memcpy(out->data + out->len, text, (size_t)n);
+    out->len += n;
     return 1;
+}
+
+/* Carries out the requests that wait. */
+static void answer_all(service *s)
+{
+    char bytes[64]; /* one for each request */
+    cpubind_asked asked;
+    cpubind_peer peer;
+    int place;
+    (void)s->sys->read(s->server.news_fd, bytes, sizeof bytes);
+    while (!s->is_over && (place = cpubind_server_next(&s->server, &asked, &peer)) >= 0) {
+        const cpubind_linux_fault refused = cpubind_rights_check(s->sys, &asked, &peer);
+        cpubind_bytes out = {NULL, 0, 0};
+        int is_made;
+        if (asked.ask == CPUBIND_ASK_RELOAD && !refused.error)
+            is_made = add_text(
+                s, reload(s) ? "{\"reloaded\": true}\n" : "{\"reloaded\": false}\n", &out);
+        else
+            is_made = s->engine->answer(s->engine->ctx, &asked, &peer, refused, &out);
+        if (!is_made)
+            cpubind_bytes_free(&out);
+        cpubind_server_answer(&s->server, place, &out);
+    }
+}
+
+/* Says who ends the service: nothing but a signal does. */
+static void say_end(const service *s, const struct signalfd_siginfo *info)
+{
+    char text[96];
+    (void)snprintf(text, sizeof text, "signal %d of process %d (user %u) ends the service",
+                   (int)info->ssi_signo, (int)info->ssi_pid, (unsigned)info->ssi_uid);
+    say(s, CPUBIND_SAY_INFO, text, cpubind_no_fault);
 }
 
 static void take_signals(service *s)
 {
     struct signalfd_siginfo info;
     while (s->sys->read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (info.ssi_signo != SIGHUP)
+        if (info.ssi_signo != SIGHUP) {
             s->is_over = 1;
-        else if (!s->is_over)
+            say_end(s, &info);
+        } else if (!s->is_over)
             (void)reload(s);
     }
 }
@@ -170,8 +208,8 @@ static void take_events(service *s)
             take_signals(s);
         else if (fds[i] == s->timer_fd)
             (void)s->sys->read(s->timer_fd, &ticks, sizeof ticks);
-        else
-            cpubind_server_event(&s->server, fds[i]);
+        else if (fds[i] == s->server.news_fd)
+            answer_all(s);
     }
 }
 
@@ -179,14 +217,11 @@ static void take_events(service *s)
 static void tick(service *s)
 {
     const int64_t now_ms = cpubind_now_ms();
-    int64_t next_ms = cpubind_server_tick(&s->server, now_ms);
     if (s->options->watchdog_ms > 0 && now_ms >= s->next_watchdog_ms) {
         tell(s, "WATCHDOG=1\n");
         s->next_watchdog_ms = now_ms + s->options->watchdog_ms;
     }
-    if (s->next_watchdog_ms && (!next_ms || s->next_watchdog_ms < next_ms))
-        next_ms = s->next_watchdog_ms;
-    (void)s->sys->timer_set(s->timer_fd, next_ms);
+    (void)s->sys->timer_set(s->timer_fd, s->next_watchdog_ms);
     tell_status(s, now_ms);
     write_textfile(s, now_ms);
 }
@@ -234,7 +269,6 @@ static cpubind_linux_fault open_all(service *s)
     s->timer_fd = s->sys->timer_open();
     if (s->timer_fd < 0 || s->sys->epoll_set(s->epoll_fd, s->timer_fd, EPOLLIN) < 0)
         return cpubind_fault_errno("timer");
-    s->server.epoll_fd = s->epoll_fd;
     open_server(s);
     return cpubind_no_fault;
 }
@@ -242,7 +276,7 @@ static cpubind_linux_fault open_all(service *s)
 static void close_all(service *s)
 {
     const int fds[] = {s->timer_fd, s->signal_fd, s->epoll_fd, s->lock_fd};
-    cpubind_server_close(&s->server);
+    close_server(s);
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             (void)s->sys->close(fds[i]);
@@ -258,11 +292,9 @@ cpubind_linux_status cpubind_service_run(const cpubind_service_options *options,
                  .lock_fd = -1,
                  .epoll_fd = -1,
                  .signal_fd = -1,
-                 .timer_fd = -1,
-                 .server = {.sys = options->sys, .fd = -1, .answer = answer, .ctx = &s}};
+                 .timer_fd = -1};
     cpubind_linux_fault why;
-    for (int i = 0; i < CPUBIND_MAX_CLIENTS; i++)
-        s.server.client[i].fd = -1;
+    cpubind_server_clear(&s.server, options->sys);
     why = open_all(&s);
     if (!why.error) {
         engine->start(engine->ctx);

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * The loop knows no process and no NPU: an engine does, which is a table of functions. One
- * thread; everything that the loop waits for is behind one descriptor, which the engine waits
- * for beside its own events. Nothing here prints.
+ * thread, beside the one that talks with clients (server.h); everything that the loop waits for
+ * is behind one descriptor, which the engine waits for beside its own events. Nothing here
+ * prints.
  *
  *   SIGHUP            the engine reads its settings again
  *   SIGTERM, SIGINT   the loop ends; processes stay bound, unless the settings say otherwise
@@ -38,9 +39,12 @@ typedef struct cpubind_service_engine {
     /* The figures, valid until the next call; those of an NPU are read from the kernel when
      * `is_full`. */
     const cpubind_service_counts *(*count)(void *ctx, int is_full);
-    /* Appends the answer to a status or verify request, as cpubind_answer. */
-    int (*answer)(void *ctx, cpubind_ask ask, cpubind_bytes *out);
-    /* Undoes all bindings. */
+    /* Carries out a request, but for reload, of a peer who may ask for that, and appends the
+     * answer: one line of JSON with its LF. `refused` says why it may not: the answer says so,
+     * too. Returns 0 without memory. */
+    int (*answer)(void *ctx, const cpubind_asked *asked, const cpubind_peer *peer,
+                  cpubind_linux_fault refused, cpubind_bytes *out);
+    /* Undoes all bindings of the service. */
     void (*restore)(void *ctx);
     /* Says one line; `why` has error 0 when the line is not about a failed call. */
     void (*say)(void *ctx, int priority, const char *text, cpubind_linux_fault why);

@@ -1,35 +1,41 @@
 /* fuzz_ask.c - fuzz target: read a request to the service
  * SPDX-License-Identifier: MIT
  *
- * The grammar is in adapters/service/ask_text.c. A request is exactly one of the words and a
- * line feed; a beginning of one is cut, and nothing else is.
+ * The grammar is in adapters/service/ask_text.c. A request that is read is written as the same
+ * bytes; its beginnings are cut; what is cut becomes no error before its end.
  */
 #include "../fuzz.h"
 
 #include "../../adapters/service/ask.h"
 
+/* Every beginning of a request is cut. */
+static void check_beginnings(const char *text, int32_t len)
+{
+    for (int32_t n = 0; n < len; n++) {
+        cpubind_asked asked = {.ask = CPUBIND_ASK_COUNT};
+        CHECK(cpubind_ask_parse(text, n, &asked, NULL) == CPUBIND_TEXT_ERR_CUT);
+        CHECK(asked.ask == CPUBIND_ASK_COUNT);
+    }
+}
+
 static void check_text(const char *text, int32_t len)
 {
-    cpubind_ask ask = (cpubind_ask)FUZZ_FILL;
+    cpubind_asked asked = {(cpubind_ask)FUZZ_FILL, FUZZ_FILL, FUZZ_FILL};
     cpubind_text_fault fault = {-7, NULL};
-    const cpubind_text_status status = cpubind_ask_parse(text, len, &ask, &fault);
-    int is_request = 0, is_beginning = 0;
-    for (int32_t i = 0; i < CPUBIND_ASK_COUNT; i++) {
-        char line[CPUBIND_ASK_MAX];
-        const int32_t n = snprintf(line, sizeof line, "%s\n", cpubind_ask_word((cpubind_ask)i));
-        CHECK(n > 1 && n < CPUBIND_ASK_MAX);
-        if (len == n && memcmp(text, line, (size_t)n) == 0) {
-            is_request = 1;
-            CHECK(status == CPUBIND_TEXT_OK && ask == (cpubind_ask)i);
-        }
-        is_beginning |= len < n && fuzz_same(text, line, (size_t)len);
-    }
-    CHECK((status == CPUBIND_TEXT_OK) == is_request);
-    CHECK((status == CPUBIND_TEXT_ERR_CUT) == is_beginning);
-    if (status == CPUBIND_TEXT_OK)
+    char line[CPUBIND_ASK_MAX];
+    const cpubind_text_status status = cpubind_ask_parse(text, len, &asked, &fault);
+    if (status == CPUBIND_TEXT_OK) {
+        CHECK(asked.ask >= 0 && asked.ask < CPUBIND_ASK_COUNT && asked.pid >= 0);
+        CHECK(cpubind_ask_format(&asked, line) == len && len < CPUBIND_ASK_MAX);
+        CHECK(fuzz_same(line, text, (size_t)len));
+        check_beginnings(text, len);
         return;
+    }
+    CHECK(status == CPUBIND_TEXT_ERR_CUT || status == CPUBIND_TEXT_ERR_SYNTAX);
     fuzz_check_fault(&fault, len);
-    CHECK(ask == (cpubind_ask)FUZZ_FILL);
+    CHECK(status != CPUBIND_TEXT_ERR_CUT || (fault.offset == len && len < CPUBIND_ASK_MAX));
+    CHECK(asked.ask == (cpubind_ask)FUZZ_FILL && asked.pid == FUZZ_FILL);
+    CHECK(asked.start == FUZZ_FILL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

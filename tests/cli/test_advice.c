@@ -385,6 +385,7 @@ static const char *const followed[] = {"--strategy global_slice",
                                        "--npus"};
 
 #define BIND    "tests/cli/bind.sh"
+#define OWNER   "tests/service/owner.sh"
 #define BALANCE "tests/linux/test_irqbalance.c"
 
 /* Texts that another test follows on a live process: the test, and a part of it. */
@@ -406,6 +407,7 @@ static const char *const live[][3] = {
     {"found with --state alone", BIND, "--state \"$state\""},
     {"ps -L -o comm= -p", BIND, "ps -L -o comm= -p"},
     {"export CPUBIND_RULES=%s or", BIND, "apply_usual --npu 0 --rules near"},
+    {"cpubind restore --all --service", OWNER, "restore --all --service"},
 };
 
 /* Texts that name an option and advise nothing. */

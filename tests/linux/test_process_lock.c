@@ -201,7 +201,7 @@ TEST(a_process_that_is_not_dumpable_has_the_lock_of_its_record)
 static int32_t holder_of(int record)
 {
     const cpubind_bind_options how = how_of(record);
-    return cpubind_bind_holder(&how, &fault_table);
+    return cpubind_bind_holder(&how, &fault_table, NULL);
 }
 
 TEST(the_holder_is_named_while_it_lives)

@@ -30,173 +30,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind
 . tests/support/tap.sh
-. tests/support/gpu_nodes.sh
-unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
-    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
-    CUDA_DEVICE_ORDER
-
-# The CPUs of this process, one a line.
-own_cpus() {
-    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
-        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
-}
-
-a=$(own_cpus | sed -n 1p)
-b=$(own_cpus | sed -n 2p)
-if [ -z "$b" ] || [ ! -d /sys/bus/pci/devices ]; then
-    skip "the service on accelerators" "this machine has one CPU, or no PCI bus"
-    finish
-    exit
-fi
-
-put() { # file, text
-    mkdir -p "$(dirname "$root/$1")"
-    printf '%s\n' "$2" >"$root/$1"
-}
-
-put_gpu() { # address, node, number
-    put "sys/bus/pci/devices/$1/vendor" 0x10de
-    put "sys/bus/pci/devices/$1/device" 0x2330
-    put "sys/bus/pci/devices/$1/class" 0x030200
-    put "sys/bus/pci/devices/$1/numa_node" "$2"
-    put "proc/driver/nvidia/gpus/$1/information" "Device Minor: 	 $3"
-}
-
-root=$out/root
-put proc/self/status "Cpus_allowed_list:	0-511"
-put sys/devices/system/cpu/online "$a,$b"
-put sys/devices/system/node/node0/cpulist "$a"
-put sys/devices/system/node/node1/cpulist "$b"
-put sys/devices/system/node/node0/distance "10 20"
-put sys/devices/system/node/node1/distance "20 10"
-put uname x86_64
-put_gpu 0000:01:00.0 0 5
-put_gpu 0000:02:00.0 1 7
-
-put_gpu_drivers "$root"
-
-# Commands that read this machine find the same devices on its bus.
-make_gpu_nodes "$out/nodes" &&
-    mount --bind "$root/sys/bus/pci/devices" /sys/bus/pci/devices || exit 1
-
-conf=$out/conf
-prom=$out/cpubind.prom
-before=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)
-
-# A process with a thread that is born later, at the first signal USR1, and executes itself as
-# another program at USR2.
-cat >"$out/worker.c" <<'END'
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
-
-static void *wait_on(void *ctx)
-{
-    for (;;)
-        pause();
-    return ctx;
-}
-
-int main(int argc, char **argv)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    sigaddset(&set, SIGUSR2);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    for (;;) {
-        int number = 0;
-        pthread_t thread;
-        if (sigwait(&set, &number) == 0 && number == SIGUSR1)
-            pthread_create(&thread, NULL, wait_on, NULL);
-        else if (argc > 1)
-            execl(argv[1], argv[1], (char *)NULL);
-    }
-}
-END
-cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror "$out/worker.c" -o "$out/worker" \
-    -pthread && cp "$out/worker" "$out/engine" || exit 1
-
-# -- Workers and the service ---------------------------------------------------
-
-pids=
-start_worker() { # number of the GPU
-    "$out/worker" "$out/engine" 3<"/dev/nvidia$1" 5</dev/nvidia-uvm &
-    worker=$!
-    pids="$pids $worker"
-}
-
-end_worker() { # pid
-    kill -KILL "$1"
-    wait "$1" 2>/dev/null
-    :
-}
-
-settings() { # lines
-    printf 'memory = none\nwatch = 1\n' >"$conf.new"
-    printf '%s\n' "$@" >>"$conf.new"
-    chmod 644 "$conf.new"
-    mv "$conf.new" "$conf"
-}
-
-service=
-start_service() { # argument ...
-    kill_service
-    : >"$out/said"
-    "$CPUBIND" service --config "$conf" --root "$root" "$@" 2>>"$out/said" &
-    service=$!
-    becomes 100 test -S /run/cpubind/service.sock
-}
-
-end_service() { # signal
-    kill "-$1" "$service" && wait "$service" && service=
-}
-
-# Also after a test that has failed: a service that is left would bind what the next one does.
-kill_service() {
-    [ -n "$service" ] || return 0
-    kill -KILL "$service" 2>/dev/null
-    wait "$service" 2>/dev/null
-    service=
-}
-
-# Waits until a command succeeds, so many tenths of a second.
-becomes() { # tenths, command ...
-    left=$1
-    shift
-    until "$@"; do
-        left=$((left - 1))
-        [ "$left" -gt 0 ] || {
-            echo "never: $*"
-            cat "$out/said"
-            return 1
-        }
-        sleep 0.1
-    done
-}
-
-# Every thread of a process is on these CPUs.
-is_on() { # pid, CPUs
-    for task in /proc/"$1"/task/*; do
-        grep -qx "Cpus_allowed_list:	$2" "$task/status" 2>"$out/grep" || return 1
-    done
-}
-
-has_threads() { # pid, number
-    [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l)" = "$2" ]
-}
-
-said() { # words
-    grep -qF -e "$1" "$out/said"
-}
-
-metric() { # line
-    grep -qxF -e "$1" "$prom" 2>/dev/null
-}
-
-json() { # file, path
-    sqlite3 :memory: "SELECT readfile('$1') ->> '$2'"
-}
+. tests/support/device_host.sh
 
 # -- Tests --------------------------------------------------------------------
 
@@ -301,9 +135,11 @@ a_killed_service_goes_on() {
         becomes 50 is_on "$first" "$a" && is_on "$second" "$b"
 }
 
-restore_ends_it() {
-    "$CPUBIND" restore --all && is_on "$first" "$before" && is_on "$second" "$before" &&
-        [ ! -e /run/cpubind/service.sock ] && wait "$service" && service=
+restore_ends_it_if_asked() {
+    "$CPUBIND" restore --all --service 2>"$out/err" && is_on "$first" "$before" &&
+        is_on "$second" "$before" && [ ! -e /run/cpubind/service.sock ] && wait "$service" &&
+        grep -q "the service (process $service) was ended by this command" "$out/err" &&
+        said "signal 15 of process " && service=
 }
 
 sigterm_leaves_all_bound() {
@@ -367,7 +203,7 @@ check "a bad file of settings is said, and the old settings stay" a_bad_file_kee
 check "a good file is in force after SIGHUP, and keys of NPUs are named" a_good_file_is_in_force
 check "a worker that ends and starts again is bound" a_worker_that_starts_again_is_bound
 check "a service that was killed goes on where it was" a_killed_service_goes_on
-check "restore --all ends it and puts all back" restore_ends_it
+check "restore --all --service ends it, puts all back, and each says so" restore_ends_it_if_asked
 check "SIGTERM ends the service and leaves all bound" sigterm_leaves_all_bound
 check "--restore-at-end puts all back" the_end_restores_if_asked
 check "a process of several devices has figures of its own" a_process_of_several_devices

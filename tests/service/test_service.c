@@ -7,6 +7,9 @@
 #include <signal.h>
 #include <sys/un.h>
 
+#include "../../adapters/service/claims.h"
+#include "../../adapters/service/rights.h"
+#include "../../adapters/service/server.h"
 #include "../../adapters/service/service.h"
 #include "../linux/fault_table.h"
 #include "../linux/temp_dir.h"
@@ -25,6 +28,7 @@ static struct {
     int is_restored;   /* at the end */
     int64_t answer;    /* bytes of an answer */
     int look_ms;       /* a look takes so long */
+    int answer_ms;     /* the same of an answer */
     int is_counting;   /* notes each full count */
     const char *other; /* the socket after a reload */
     cpubind_service_npu npu;
@@ -82,10 +86,20 @@ static const cpubind_service_counts *fake_count(void *ctx, int is_full)
     return &fake.counts;
 }
 
-static int fake_answer(void *ctx, cpubind_ask ask, cpubind_bytes *out)
+static int fake_answer(void *ctx, const cpubind_asked *wish, const cpubind_peer *peer,
+                       cpubind_linux_fault refused, cpubind_bytes *out)
 {
     const int32_t n = (int32_t)fake.answer;
-    (void)ctx, (void)ask;
+    char line[96];
+    (void)ctx;
+    if (wish->ask >= CPUBIND_ASK_LEAVE) {
+        (void)snprintf(line, sizeof line, "%s %d of %u: %s %d", cpubind_ask_word(wish->ask),
+                       (int)wish->pid, (unsigned)peer->uid, refused.error ? refused.what : "",
+                       refused.error);
+        note(line);
+    }
+    if (fake.answer_ms)
+        (void)poll(NULL, 0, fake.answer_ms);
     if (cpubind_bytes_reserve(out, &cpubind_sys_real, n).error)
         return 0;
     memset(out->data + out->len, 'a', (size_t)n);
@@ -213,13 +227,27 @@ static void wait_for_text(const char *path, const char *text)
     }
 }
 
-static int ask(cpubind_ask what, int32_t *len)
+static int n_at_work;
+
+static void count_work(void *ctx)
+{
+    (void)ctx;
+    n_at_work++;
+}
+
+static int ask_about(const cpubind_asked *about, int32_t *len)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    const cpubind_linux_fault why = cpubind_service_ask(&cpubind_sys_real, asked, what, &bytes);
+    cpubind_asking asking = {.asked = *about, .path = asked, .at_work = count_work};
+    const cpubind_linux_fault why = cpubind_service_ask(&cpubind_sys_real, &asking, &bytes);
     *len = bytes.len;
     cpubind_bytes_free(&bytes);
     return why.error;
+}
+
+static int ask(cpubind_ask what, int32_t *len)
+{
+    return ask_about(&(cpubind_asked){.ask = what}, len);
 }
 
 /* A connection that nobody has written to. */
@@ -247,7 +275,8 @@ TEST(a_manager_hears_each_state)
     kill(pid, SIGTERM);
     expect("STOPPING=1");
     assert_int_equal(end(pid, 0), 0);
-    assert_string_equal(logged(log_path), "start\nreload\n");
+    assert_memory_equal(logged(log_path), "start\nreload\n<6>signal 15 of process ", 37);
+    assert_non_null(strstr(logged(log_path), " ends the service"));
     assert_int_equal(access(asked, F_OK), -1);
 }
 
@@ -257,7 +286,7 @@ TEST(bindings_are_undone_at_the_end_if_the_settings_say_so)
     const pid_t pid = start(0);
     expect("READY=1");
     assert_int_equal(end(pid, SIGINT), 0);
-    assert_string_equal(logged(log_path), "start\nrestore\n");
+    assert_non_null(strstr(logged(log_path), " ends the service:  0\nrestore\n"));
 }
 
 TEST(the_watchdog_is_fed_in_time)
@@ -354,7 +383,7 @@ TEST(slow_and_silent_clients_stall_nobody)
 {
     fake.answer = 9000000;
     const pid_t pid = start(0);
-    int fds[40], n_closed = 0;
+    int fds[56], n_closed = 0;
     int32_t len;
     expect("READY=1");
     for (int i = 0; i < 8; i++) { /* silent, or ask and read nothing */
@@ -363,23 +392,118 @@ TEST(slow_and_silent_clients_stall_nobody)
             scratch_need(write(fds[i], "verify\n", 7) == 7, "write");
     }
     assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
-    for (int i = 8; i < 40; i++) /* more than the service takes */
+    for (int i = 8; i < 56; i++) /* more than the service takes */
         fds[i] = connect_to(asked);
     kill(pid, SIGHUP);
     expect("RELOADING=1");
-    for (int i = 16; i < 40; i++) {
+    for (int i = 32; i < 56; i++) {
         struct pollfd wait = {fds[i], POLLIN, 0};
         n_closed += poll(&wait, 1, 1000) == 1;
     }
     assert_int_equal(n_closed, 24);
-    for (int i = 0; i < 16; i += 2) { /* the time of a silent client ends */
+    for (int i = 0; i < 32; i += i < 8 ? 2 : 1) { /* the time of a silent client ends */
         struct pollfd wait = {fds[i], POLLIN, 0};
         assert_int_equal(poll(&wait, 1, WAIT_MS), 1);
     }
     assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 56; i++)
         close(fds[i]);
     assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+/* Asks in a child, as a user, at a socket. Returns the child, whose status is 0 for an answer,
+ * 1 for none. */
+static pid_t ask_as(uid_t uid, const char *path, const char *request)
+{
+    const pid_t pid = fork();
+    if (pid == 0) {
+        char got[64];
+        int fd;
+        ssize_t n;
+        (void)signal(SIGPIPE, SIG_IGN);
+        if (uid != geteuid() && (setgid(uid) != 0 || setuid(uid) != 0))
+            _exit(2);
+        fd = connect_to(path);
+        n = write(fd, request, strlen(request));
+        _exit(n > 0 && read(fd, got, sizeof got) > 0 ? 0 : 1);
+    }
+    return pid;
+}
+
+/* While the service makes an answer, others hear at once that it is at work. */
+TEST(a_service_at_work_says_so_within_a_second)
+{
+    cpubind_bytes bytes = {NULL, 0, 0};
+    cpubind_asking asking = {
+        .asked = {CPUBIND_ASK_ADOPT, 4711, 1}, .path = asked, .is_enough = 1};
+    fake.answer_ms = 1500;
+    const pid_t pid = start(0);
+    int32_t len;
+    expect("READY=1");
+    const pid_t first = ask_as(geteuid(), asked, "status\n");
+    (void)poll(NULL, 0, 100);
+    n_at_work = 0;
+    assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
+    assert_int_equal(n_at_work, 1);
+    assert_int_equal(len, 15);
+    assert_int_equal(end(first, 0), 0);
+    /* That it was accepted is enough, and it is done all the same. */
+    const int64_t begin = clock_ms();
+    assert_int_equal(cpubind_service_ask(&cpubind_sys_real, &asking, &bytes).error, 0);
+    assert_true(clock_ms() - begin < 1200 && asking.is_accepted && bytes.len == 0);
+    cpubind_bytes_free(&bytes);
+    wait_for_text(log_path, "adopt 4711 of ");
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+/* A stopped service is found out within a second, and what it is asked then is not done. */
+TEST(a_stopped_service_is_found_out)
+{
+    const pid_t pid = start(0);
+    int32_t len;
+    expect("READY=1");
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    const int64_t begin = clock_ms();
+    assert_int_equal(ask_about(&(cpubind_asked){CPUBIND_ASK_LEAVE, 4711, 1}, &len), ETIMEDOUT);
+    assert_in_range(clock_ms() - begin, 900, WAIT_MS);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
+    assert_null(strstr(logged(log_path), "leave"));
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
+/* Other users have a socket of their own, four places each, and nothing of the owner. */
+TEST(users_have_places_of_their_own)
+{
+    char users[SCRATCH_PATH * 2];
+    pid_t silent[20];
+    struct stat st;
+    int32_t len;
+    if (geteuid() != 0)
+        skip();
+    const pid_t pid = start(0);
+    expect("READY=1");
+    (void)snprintf(users, sizeof users, "%.*s/users.sock", (int)(strrchr(asked, '/') - asked),
+                   asked);
+    assert_true(stat(users, &st) == 0 && (st.st_mode & 0777) == 0666);
+    assert_true(stat(asked, &st) == 0 && (st.st_mode & 0777) == 0600);
+    assert_int_equal(end(ask_as(4711, users, "status\n"), 0), 0);
+    assert_int_equal(end(ask_as(4711, users, "leave all\n"), 0), 0);
+    wait_for_text(log_path, "leave 0 of 4711: user 1\n");
+    assert_int_equal(end(ask_as(4711, users, "reload\n"), 0), 0);
+    assert_null(strstr(logged(log_path), "\nreload\n"));
+    for (int i = 0; i < 20; i++) /* five users, four places each: the last one has none */
+        silent[i] = ask_as((uid_t)(4711 + i / 4), users, "stat");
+    (void)poll(NULL, 0, 500);
+    assert_int_equal(end(ask_as(4711, users, "status\n"), 0), 1);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
+    for (int i = 0; i < 20; i++)
+        (void)end(silent[i], SIGKILL);
+    (void)poll(NULL, 0, 200);
+    assert_int_equal(end(ask_as(4711, users, "status\n"), 0), 0);
+    assert_int_equal(end(pid, SIGTERM), 0);
+    assert_int_equal(access(users, F_OK), -1);
 }
 
 TEST(a_client_that_talks_nonsense_is_dropped)
@@ -508,11 +632,12 @@ static int wait_and_end(pid_t pid)
 TEST(each_call_may_fail)
 {
     static const call calls[] = {
-        CALL_openat,    CALL_fstat,      CALL_create,     CALL_flock,     CALL_epoll_open,
-        CALL_epoll_set, CALL_epoll_wait, CALL_timer_open, CALL_timer_set, CALL_signal_open,
-        CALL_socket,    CALL_bind,       CALL_listen,     CALL_fchmod,    CALL_statat,
-        CALL_unlinkat,  CALL_sendmsg,    CALL_read,       CALL_write,     CALL_fsync,
-        CALL_rename,    CALL_close,      CALL_malloc,     CALL_realloc,   CALL_open};
+        CALL_openat,    CALL_fstat,      CALL_create,     CALL_flock,       CALL_epoll_open,
+        CALL_epoll_set, CALL_epoll_wait, CALL_timer_open, CALL_timer_set,   CALL_signal_open,
+        CALL_socket,    CALL_bind,       CALL_listen,     CALL_fchmod,      CALL_statat,
+        CALL_unlinkat,  CALL_sendmsg,    CALL_read,       CALL_write,       CALL_fsync,
+        CALL_rename,    CALL_close,      CALL_malloc,     CALL_realloc,     CALL_open,
+        CALL_pipe,      CALL_chmodat,    CALL_poll,       CALL_thread_start};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int nth = 1; nth <= 3; nth++) {
             const call which = calls[i];
@@ -548,9 +673,9 @@ TEST(each_call_of_a_client_may_fail)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         cpubind_bytes bytes = {NULL, 0, 0};
         fault_set(calls[i], 1, EIO);
-        assert_int_equal(
-            cpubind_service_ask(&fault_table, asked, CPUBIND_ASK_STATUS, &bytes).error,
-            calls[i] == CALL_realloc ? ENOMEM : EIO);
+        cpubind_asking asking = {.asked = {.ask = CPUBIND_ASK_STATUS}, .path = asked};
+        assert_int_equal(cpubind_service_ask(&fault_table, &asking, &bytes).error,
+                         calls[i] == CALL_realloc ? ENOMEM : EIO);
         assert_int_equal(fault.n_met, 1);
         cpubind_bytes_free(&bytes);
         assert_int_equal(open_descriptors(), before);
@@ -573,6 +698,9 @@ int main(void)
         EACH(a_client_is_answered),
         EACH(an_answer_of_any_length_arrives),
         EACH(slow_and_silent_clients_stall_nobody),
+        EACH(a_service_at_work_says_so_within_a_second),
+        EACH(a_stopped_service_is_found_out),
+        EACH(users_have_places_of_their_own),
         EACH(a_client_that_talks_nonsense_is_dropped),
         EACH(a_client_of_another_user_is_dropped),
         EACH(a_socket_that_others_could_have_made_is_not_believed),

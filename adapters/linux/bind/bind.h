@@ -185,6 +185,7 @@ typedef struct cpubind_bind_options {
     int32_t pid;             /* of the process, as this process sees it */
     int32_t is_reading;      /* 1: to verify alone: takes no lock and makes no folder */
     int32_t is_watching;     /* 1: a watch follows; another cpubind may end it then */
+    int32_t is_service;      /* 1: of the service of the host: no other cpubind ends it */
     int32_t is_strict;       /* 1: apply fails, and undoes all, where it would skip a part */
     int32_t is_forced;       /* 1: apply binds PID 1, a kernel thread or a zombie, too */
     const char *record_path; /* the record; NULL: the one that the process has, by default
@@ -328,17 +329,26 @@ cpubind_linux_status cpubind_bind_open(const cpubind_bind_options *options,
                                        cpubind_linux_fault *fault);
 
 /* The number of the cpubind that holds the lock of the record of options->pid; 0: not known.
- *   in      options, sys: as for open */
-int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_sys *sys);
+ *   in      options, sys: as for open
+ *   out     *is_service, unless NULL: it is the service of the host */
+int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_sys *sys,
+                            int32_t *is_service);
 
 /* Ends the watch that holds the lock of the record of options->pid: sends it SIGTERM, and
  * SIGCONT for one that is stopped, and waits until it has ended, for two seconds at most. The
  * process stays bound.
  *   in      options, sys: as for open
- *   errors  ERR_BUSY: the holder is no watch, is not known, or has not ended in time;
- *           ERR_REFUSED: the kernel refuses the signal; ERR_OPEN; those of the record */
+ *   errors  ERR_BUSY: the holder is no watch, or the service, is not known, or has not ended
+ *           in time; ERR_REFUSED: the kernel refuses the signal; ERR_OPEN; those of the
+ *           record */
 cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
                                             const cpubind_sys *sys, cpubind_linux_fault *fault);
+
+/* Ends the service of the host in the same way, within ten seconds.
+ *   in      pid: of the service, as its socket says; sys: as for open
+ *   errors  ERR_BUSY: it has not ended in time; ERR_REFUSED: the kernel refuses the signal */
+cpubind_linux_status cpubind_bind_end_service(int32_t pid, const cpubind_sys *sys,
+                                              cpubind_linux_fault *fault);
 
 /* Opens a binding of no process, for cpubind_bind_restore, report and close alone: puts back
  * the interrupts, UVB threads and the irqbalance that only processes use which have ended,
@@ -374,6 +384,9 @@ typedef struct cpubind_outer {
  *   cost    looks for a record of each process above */
 cpubind_linux_fault cpubind_bind_find_outer(int32_t pid, const cpubind_sys *sys,
                                             cpubind_outer *out);
+
+/* The CPUs of its main threads, by the record of a process that lives; else n is 0. */
+cpubind_cpus cpubind_bind_main(const cpubind_binding *binding);
 
 /* The NPU that the process is bound for, by the record; -1: none, or not known. */
 int32_t cpubind_bind_npu(const cpubind_binding *binding);

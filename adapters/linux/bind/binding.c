@@ -515,6 +515,14 @@ cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
     return (cpubind_cpus){r->sets.set[r->before].cpu, r->sets.set[r->before].n};
 }
 
+cpubind_cpus cpubind_bind_main(const cpubind_binding *binding)
+{
+    const cpubind_record *r = &binding->record;
+    if (!cpubind_is_recorded(binding) || !cpubind_process_is_alive(binding) || r->main < 0)
+        return (cpubind_cpus){NULL, 0};
+    return (cpubind_cpus){r->sets.set[r->main].cpu, r->sets.set[r->main].n};
+}
+
 int32_t cpubind_bind_npu(const cpubind_binding *binding)
 {
     return cpubind_is_recorded(binding) ? binding->record.npu : -1;

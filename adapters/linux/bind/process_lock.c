@@ -17,8 +17,9 @@
 #include "binding.h"
 
 /* How long a watch has time to end, and how often it is looked at. */
-#define END_MS  2000
-#define LOOK_MS 10
+#define END_MS         2000
+#define END_SERVICE_MS 10000 /* it may undo all bindings first */
+#define LOOK_MS        10
 
 cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *fd)
 {
@@ -42,7 +43,8 @@ cpubind_linux_fault cpubind_process_lock(cpubind_root *root, int32_t pid, int *f
 
 void cpubind_process_sign(cpubind_binding *b, const cpubind_record_file *file)
 {
-    cpubind_record_holder self = {(int32_t)getpid(), b->start, b->options.is_watching};
+    cpubind_record_holder self = {(int32_t)getpid(), b->start, b->options.is_watching,
+                                  b->options.is_service};
     cpubind_proc_stat stat = {.start = b->start};
     if (self.pid != b->options.pid &&
         cpubind_proc_stat_read(&b->root, self.pid, 0, &stat).error)
@@ -86,13 +88,16 @@ static cpubind_linux_fault find_holder(const cpubind_bind_options *options, cpub
     return cpubind_no_fault;
 }
 
-int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_sys *sys)
+int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_sys *sys,
+                            int32_t *is_service)
 {
     cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
     cpubind_record_holder holder;
     (void)find_holder(options, &root, &holder);
     if (root.fd >= 0)
         root.sys->close(root.fd);
+    if (is_service)
+        *is_service = holder.is_service;
     return holder.pid;
 }
 
@@ -110,7 +115,8 @@ static cpubind_linux_fault send_signals(const cpubind_sys *sys, int fd, int32_t 
     return cpubind_no_fault;
 }
 
-static cpubind_linux_fault end_watch(cpubind_root *root, const cpubind_record_holder *holder)
+static cpubind_linux_fault end_holder(cpubind_root *root, const cpubind_record_holder *holder,
+                                      int limit_ms)
 {
     const cpubind_sys *sys = root->sys;
     /* After is_alive below, the descriptor is that of the holder and of no later process. */
@@ -118,7 +124,7 @@ static cpubind_linux_fault end_watch(cpubind_root *root, const cpubind_record_ho
     cpubind_linux_fault why = cpubind_no_fault;
     if (is_alive(root, holder))
         why = send_signals(sys, fd, holder->pid);
-    for (int ms = 0; !why.error && ms < END_MS && is_alive(root, holder); ms += LOOK_MS) {
+    for (int ms = 0; !why.error && ms < limit_ms && is_alive(root, holder); ms += LOOK_MS) {
         struct pollfd wait = {fd, POLLIN, 0}; /* poll ignores a descriptor of -1 */
         (void)sys->poll(&wait, 1, LOOK_MS);
     }
@@ -137,7 +143,7 @@ cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
     cpubind_linux_fault why = find_holder(options, &root, &holder);
     cpubind_linux_status status = cpubind_record_status(why);
     if (!why.error) {
-        why = holder.is_watching ? end_watch(&root, &holder)
+        why = holder.is_watching ? end_holder(&root, &holder, END_MS)
                                  : cpubind_fault_of(EWOULDBLOCK, "lock");
         status = !why.error                 ? CPUBIND_LINUX_OK
                  : why.error == EWOULDBLOCK ? CPUBIND_LINUX_ERR_BUSY
@@ -146,4 +152,27 @@ cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
     if (root.fd >= 0)
         root.sys->close(root.fd);
     return cpubind_linux_end(status, why, fault);
+}
+
+cpubind_linux_status cpubind_bind_end_service(int32_t pid, const cpubind_sys *sys,
+                                              cpubind_linux_fault *fault)
+{
+    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_record_holder holder = {.pid = pid};
+    cpubind_proc_stat stat = {.start = 0};
+    cpubind_linux_fault why =
+        cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
+    if (!why.error)
+        why = cpubind_proc_stat_read(&root, pid, 0, &stat);
+    holder.start = stat.start;
+    if (!why.error)
+        why = end_holder(&root, &holder, END_SERVICE_MS);
+    if (root.fd >= 0)
+        root.sys->close(root.fd);
+    if (why.error == ESRCH) /* it has ended meanwhile */
+        why = cpubind_no_fault;
+    return cpubind_linux_end(!why.error                 ? CPUBIND_LINUX_OK
+                             : why.error == EWOULDBLOCK ? CPUBIND_LINUX_ERR_BUSY
+                                                        : CPUBIND_LINUX_ERR_REFUSED,
+                             why, fault);
 }

@@ -24,8 +24,8 @@
  *        refused at once; for host.record, which all share, it waits in a queue (lock_queue.h),
  *        and the last of it removes the file. The kernel releases the lock of a killed process;
  *        the file that it leaves does no harm. It must be a regular file of this user with one
- *        name, else EPERM, "lock". Its text says who holds the lock: "PID START
- *        WORD", WORD being "watch" or "work", each with blanks before or after it.
+ *        name, else EPERM, "lock". Its text says who holds the lock: "PID START WORD", WORD
+ *        being "watch", "work" or "serve", each with blanks before or after it.
  * FAULTS A function below returns its fault by value; cpubind_record_status has the status of
  *        each for the functions of bind.h.
  */
@@ -205,9 +205,10 @@ cpubind_linux_fault cpubind_record_open_form1(cpubind_root *root, int32_t pid,
 
 /* The cpubind that has written its number to a lock file. */
 typedef struct cpubind_record_holder {
-    int32_t pid;    /* 0: not known */
-    uint64_t start; /* field 22 of its stat */
-    int32_t is_watching;
+    int32_t pid;         /* 0: not known */
+    uint64_t start;      /* field 22 of its stat */
+    int32_t is_watching; /* another cpubind may end it */
+    int32_t is_service;
 } cpubind_record_holder;
 
 /* How long a lock is waited for, and what is known of it when that is over. */

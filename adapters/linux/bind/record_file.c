@@ -173,9 +173,11 @@ static cpubind_linux_fault lock(cpubind_record_file *file, cpubind_record_wait *
 void cpubind_record_sign(const cpubind_record_file *file, const cpubind_record_holder *holder)
 {
     char text[HOLDER_SIZE];
-    const int n =
-        snprintf(text, sizeof text, "%10ld %20llu %-5s\n", (long)holder->pid,
-                 (unsigned long long)holder->start, holder->is_watching ? "watch" : "work");
+    const int n = snprintf(text, sizeof text, "%10ld %20llu %-5s\n", (long)holder->pid,
+                           (unsigned long long)holder->start,
+                           holder->is_service    ? "serve"
+                           : holder->is_watching ? "watch"
+                                                 : "work");
     if (file->lock >= 0 && n > 0 && (size_t)n < sizeof text)
         (void)file->sys->write(file->lock, text, (size_t)n);
 }
@@ -200,7 +202,8 @@ cpubind_record_holder cpubind_record_read_holder(const cpubind_record_file *file
     start = strtoull(end, &end, 10);
     if (n <= 0 || pid < 1 || pid > INT32_MAX || *end != ' ')
         return nobody;
-    return (cpubind_record_holder){(int32_t)pid, start, strncmp(end, " watch", 6) == 0};
+    return (cpubind_record_holder){(int32_t)pid, start, strncmp(end, " watch", 6) == 0,
+                                   strncmp(end, " serve", 6) == 0};
 }
 
 /* == Opening and closing ==================================================== */

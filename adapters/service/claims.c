@@ -1,0 +1,165 @@
+/* claims.c - what the service was told about processes, kept over a restart
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads and writes one file; decides nothing.
+ */
+#define _GNU_SOURCE
+#include "claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../linux/kernel/files.h"
+#include "../linux/kernel/run_folder.h"
+#include "rights.h"
+
+#define FILE_NAME "service.claims"
+#define FILE_MAX  (4 << 20) /* bytes: a line has 40, and a host 65,536 processes or so */
+
+cpubind_ask cpubind_claims_find(const cpubind_claims *claims, int32_t pid, uint64_t start)
+{
+    for (int32_t i = 0; i < claims->n; i++)
+        if (claims->row[i].pid == pid && claims->row[i].start == start)
+            return claims->row[i].ask;
+    return claims->is_all_left ? CPUBIND_ASK_LEAVE : CPUBIND_ASK_COUNT;
+}
+
+cpubind_linux_fault cpubind_claims_note(cpubind_claims *c, const cpubind_asked *asked)
+{
+    cpubind_asked *all;
+    if (asked->pid == 0) {
+        c->n = 0;
+        c->is_all_left = asked->ask == CPUBIND_ASK_LEAVE;
+        c->is_changed = 1;
+        return cpubind_no_fault;
+    }
+    for (int32_t i = 0; i < c->n; i++) {
+        if (c->row[i].pid != asked->pid)
+            continue;
+        c->is_changed |= c->row[i].ask != asked->ask || c->row[i].start != asked->start;
+        c->row[i] = *asked;
+        return cpubind_no_fault;
+    }
+    all = (cpubind_asked *)cpubind_grow(c->sys, c->row, c->n, &c->cap, sizeof *all);
+    if (!all)
+        return cpubind_fault_of(ENOMEM, "memory");
+    c->row = all;
+    c->row[c->n++] = *asked;
+    c->is_changed = 1;
+    return cpubind_no_fault;
+}
+
+void cpubind_claims_free(cpubind_claims *claims)
+{
+    free(claims->row);
+    claims->row = NULL;
+    claims->n = claims->cap = 0;
+}
+
+/* == The file =============================================================== */
+
+static cpubind_linux_fault open_folder(const cpubind_claims *c, int may_make, int *folder)
+{
+    cpubind_root root = {c->sys, c->root_fd, CPUBIND_REACH_ANYWHERE};
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (c->root_fd < 0)
+        why = cpubind_open(c->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
+    if (why.error)
+        return why;
+    why = cpubind_run_folder_open(&root, may_make, folder);
+    if (c->root_fd < 0)
+        (void)c->sys->close(root.fd);
+    return why;
+}
+
+static cpubind_linux_fault read_bytes(const cpubind_claims *c, cpubind_bytes *bytes)
+{
+    struct stat st;
+    int folder, fd;
+    cpubind_linux_fault why = open_folder(c, 0, &folder);
+    if (why.error)
+        return why;
+    why = cpubind_open(c->sys, folder, FILE_NAME,
+                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
+    (void)c->sys->close(folder);
+    if (why.error)
+        return why;
+    if (c->sys->fstat(fd, &st) < 0)
+        why = cpubind_fault_errno("fstat");
+    else if (!S_ISREG(st.st_mode) || st.st_uid != c->sys->geteuid() ||
+             st.st_mode & (S_IWGRP | S_IWOTH))
+        why = cpubind_fault_of(EPERM, "claims");
+    else
+        why = cpubind_read_all(c->sys, fd, FILE_MAX, bytes);
+    (void)c->sys->close(fd);
+    return why;
+}
+
+cpubind_linux_fault cpubind_claims_read(cpubind_claims *c)
+{
+    cpubind_bytes bytes = {NULL, 0, 0};
+    cpubind_linux_fault why = read_bytes(c, &bytes), damage = cpubind_no_fault;
+    for (int32_t at = 0; at < bytes.len && !why.error;) {
+        const char *line = bytes.data + at;
+        const char *end = (const char *)memchr(line, '\n', (size_t)(bytes.len - at));
+        const int32_t len = end ? (int32_t)(end - line) + 1 : bytes.len - at;
+        cpubind_asked asked;
+        if (cpubind_ask_parse(line, len, &asked, NULL) != CPUBIND_TEXT_OK)
+            damage = cpubind_fault_of(EILSEQ, "claims");
+        else
+            why = cpubind_claims_note(c, &asked);
+        at += len;
+    }
+    c->is_changed = 0;
+    cpubind_bytes_free(&bytes);
+    if (why.error == ENOENT)
+        why = cpubind_no_fault;
+    return why.error ? why : damage;
+}
+
+static cpubind_linux_fault add_line(const cpubind_claims *c, const cpubind_asked *asked,
+                                    cpubind_bytes *bytes)
+{
+    const cpubind_linux_fault why = cpubind_bytes_reserve(bytes, c->sys, CPUBIND_ASK_MAX);
+    if (!why.error)
+        bytes->len += cpubind_ask_format(asked, bytes->data + bytes->len);
+    return why;
+}
+
+/* Drops the rows of processes that have ended. One that cannot be read is kept. */
+static void drop_ended(cpubind_claims *c)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < c->n; i++) {
+        uint64_t start = c->row[i].start;
+        const int error = cpubind_rights_start(c->sys, c->row[i].pid, &start).error;
+        if (error != ESRCH && (error || start == c->row[i].start))
+            c->row[n++] = c->row[i];
+    }
+    c->n = n;
+}
+
+cpubind_linux_fault cpubind_claims_save(cpubind_claims *c)
+{
+    static const cpubind_asked all = {.ask = CPUBIND_ASK_LEAVE};
+    cpubind_bytes bytes = {NULL, 0, 0};
+    cpubind_linux_fault why = cpubind_no_fault;
+    int folder;
+    if (!c->is_changed)
+        return cpubind_no_fault;
+    drop_ended(c);
+    if (c->is_all_left)
+        why = add_line(c, &all, &bytes);
+    for (int32_t i = 0; i < c->n && !why.error; i++)
+        why = add_line(c, &c->row[i], &bytes);
+    if (!why.error)
+        why = open_folder(c, 1, &folder);
+    if (!why.error) {
+        why = cpubind_replace(c->sys, folder, FILE_NAME, 0600, bytes.data ? bytes.data : "",
+                              bytes.len);
+        (void)c->sys->close(folder);
+    }
+    c->is_changed = why.error != 0;
+    cpubind_bytes_free(&bytes);
+    return why;
+}
