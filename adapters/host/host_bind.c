@@ -312,7 +312,7 @@ static int is_to_adopt(const cpubind_host_bind *h, const host_entry *e)
 {
     const int is_taken = claim_of(h, e) == CPUBIND_CLAIM_TAKE || h->takes_all;
     return h->options.claim && cpubind_bind_allowed(e->binding).n > 0 &&
-           cpubind_bind_is_alive(e->binding) && (!is_taken || (e->is_recorded && e->npu < 0));
+           (!is_taken || (e->is_recorded && e->npu < 0));
 }
 
 /* Opens the binding of an entry.
@@ -338,6 +338,10 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
         if (status == CPUBIND_LINUX_ERR_BUSY)
             e->row.holder = cpubind_bind_holder(&how, h->sys, NULL);
         fail(h, e, status, fault);
+        return 0;
+    }
+    if (!cpubind_bind_is_alive(e->binding)) {
+        end_entry(h, e);
         return 0;
     }
     if (!e->row.record_path[0]) {
@@ -389,11 +393,16 @@ static void apply_entry(cpubind_host_bind *h, host_entry *e)
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
     uint64_t sum = 0;
+    const int has_plan = e->npu >= 0 || !e->is_recorded;
     const int is_planned =
-        (e->npu >= 0 || !e->is_recorded) &&
+        has_plan &&
         cpubind_host_make_goal(h, e, &goal, &sum, &e->row.problem) == CPUBIND_PROBLEM_NONE;
     if (e->row.is_adopted && (!is_planned || e->goal_sum == 0)) {
         adopt_entry(h, e, is_planned ? sum : 0);
+        return;
+    }
+    if (!has_plan) { /* it was restored meanwhile */
+        leave(e, 0);
         return;
     }
     if (!is_planned) {

@@ -137,43 +137,47 @@ static cpubind_cpus cpus_of(const reading *r, int32_t set)
 
 /* == The record ============================================================= */
 
-/* What the record of a worker says; *set is NONE when it is not bound. */
-static cpubind_linux_fault read_record(reading *r, cpubind_worker *w, int32_t *set)
+/* Whether a worker is bound, and for what. */
+static cpubind_linux_fault read_record(reading *r, cpubind_worker *w)
 {
     const cpubind_bind_options options = {.pid = w->pid, .is_reading = 1};
     cpubind_binding *b;
     cpubind_linux_fault fault = {0};
-    cpubind_cpus before;
-    *set = CPUBIND_CPUSET_NONE;
     switch (cpubind_bind_open(&options, r->root.sys, &b, &fault)) {
     case CPUBIND_LINUX_OK:
         break;
     case CPUBIND_LINUX_ERR_MEMORY:
         return no_memory();
-    case CPUBIND_LINUX_ERR_GONE:
-        return cpubind_no_fault;
-    default:
-        w->record_error = fault.error;
+    default: /* whoever binds it opens the record again, and says what is wrong */
         return cpubind_no_fault;
     }
-    before = cpubind_bind_allowed(b);
-    fault = cpubind_no_fault;
-    if (before.n > 0) {
+    if (cpubind_bind_allowed(b).n > 0) {
         w->is_bound = 1;
         w->bound_npu = cpubind_bind_npu(b);
         (void)snprintf(w->bound_rules, sizeof w->bound_rules, "%s", cpubind_bind_rules(b));
-        fault =
-            cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, before.cpu, before.n, set);
     }
     cpubind_bind_close(b);
-    return fault;
+    return cpubind_no_fault;
 }
 
-/* The CPUs that a worker may have: those of the record, or its own; those of its cpuset where
+/* The CPUs that a worker had before it, or a process above it, was bound; NONE: none is. */
+static cpubind_linux_fault read_before(reading *r, const cpubind_worker *w, int32_t *set)
+{
+    cpubind_outer outer;
+    cpubind_linux_fault fault = cpubind_bind_find_outer(w->pid, r->root.sys, &outer);
+    *set = CPUBIND_CPUSET_NONE;
+    if (!fault.error && outer.n_cpu > 0)
+        fault = cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, outer.cpu, outer.n_cpu,
+                                         set);
+    free(outer.cpu);
+    return is_memory(fault) ? fault : cpubind_no_fault;
+}
+
+/* The CPUs that a worker may have: those before a binding, or its own; those of its cpuset where
  * they lack some of these. */
 static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
 {
-    int32_t mask, cpuset = CPUBIND_CPUSET_NONE, before, set;
+    int32_t mask, cpuset = CPUBIND_CPUSET_NONE, set;
     cpubind_linux_fault fault = read_file(r, w->pid, "cgroup");
     cpubind_slice id;
     if (!fault.error) {
@@ -183,20 +187,19 @@ static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
     }
     if (is_memory(fault))
         return fault;
-    fault = read_record(r, w, &before);
+    fault = read_record(r, w);
+    if (!fault.error)
+        fault = read_before(r, w, &set);
     if (!fault.error)
         fault = read_mask(r, w->pid, &mask);
     if (fault.error)
         return fault;
-    set = before != CPUBIND_CPUSET_NONE ? before : mask;
-    w->allowed_origin = before != CPUBIND_CPUSET_NONE ? CPUBIND_ALLOWED_RECORD
-                        : mask != CPUBIND_CPUSET_NONE ? CPUBIND_ALLOWED_MASK
-                                                      : CPUBIND_ALLOWED_UNKNOWN;
+    if (set == CPUBIND_CPUSET_NONE)
+        set = mask;
     if (cpuset != CPUBIND_CPUSET_NONE &&
         (set == CPUBIND_CPUSET_NONE ||
          !cpubind_cpu_sets_is_part(&r->memory->sets, cpuset, set))) {
         w->has_own_mask = set != CPUBIND_CPUSET_NONE;
-        w->allowed_origin = CPUBIND_ALLOWED_CPUSET;
         set = cpuset;
     }
     w->mask = cpus_of(r, mask);

@@ -18,14 +18,6 @@ extern "C" {
 #define CPUBIND_CONTAINER_SIZE 13
 #define CPUBIND_VISIBLE_SIZE   64
 
-/* Where the CPUs in cpubind_worker.allowed come from. */
-typedef enum cpubind_allowed_origin {
-    CPUBIND_ALLOWED_UNKNOWN = 0, /* not known: `allowed` is empty */
-    CPUBIND_ALLOWED_RECORD,      /* the record: those before the process was bound first */
-    CPUBIND_ALLOWED_CPUSET,      /* its cgroup: its own mask is narrower */
-    CPUBIND_ALLOWED_MASK         /* its own mask */
-} cpubind_allowed_origin;
-
 /* A fork of a worker, which belongs to it: lineage.h. */
 typedef struct cpubind_child {
     int32_t pid;
@@ -53,14 +45,12 @@ typedef struct cpubind_worker {
     int32_t index;                      /* among the workers of its NPU, by start, then pid */
     int32_t n_index;                    /* workers of its NPU */
     int32_t n_child;                    /* forks of it, which share what it has of its NPU */
-    cpubind_cpus allowed;               /* the CPUs that it may have, as if never bound */
-    cpubind_allowed_origin allowed_origin;
-    cpubind_cpus mask; /* its main thread's; empty: not known */
-    int32_t is_bound;  /* a record says that cpubind has bound it */
-    int32_t bound_npu; /* the NPU (logic id) on record; -1: none, not known */
+    cpubind_cpus allowed; /* the CPUs that it may have, as if nothing were bound */
+    cpubind_cpus mask;    /* its main thread's; empty: not known */
+    int32_t is_bound;     /* a record says that cpubind has bound it */
+    int32_t bound_npu;    /* the NPU (logic id) on record; -1: none, not known */
     char bound_rules[CPUBIND_RULES_SIZE]; /* of the plan on record; "": none, not known */
     int32_t has_own_mask; /* not bound, and its main thread has fewer CPUs than its cpuset */
-    int32_t record_error; /* errno: its record cannot be read; else 0 */
 } cpubind_worker;
 
 /* The workers of a host. All zero is an empty list. */

@@ -72,7 +72,6 @@ static void test_rows(void **state)
         assert_int_equal(w.row[i].n_index, 3);
         assert_int_equal(w.row[i].fault.error, 0);
         assert_cpus(w.row[i].allowed, 0, 4);
-        assert_int_equal(w.row[i].allowed_origin, CPUBIND_ALLOWED_MASK);
         assert_false(w.row[i].is_bound);
         assert_false(w.row[i].has_own_mask);
     }
@@ -143,28 +142,20 @@ static void test_allowed(void **state)
     static const struct {
         const char *cgroup, *file, *text, *mask;
         int32_t first, n;
-        cpubind_allowed_origin origin;
+        int is_cpuset;
     } cases[] = {
-        {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-7\n", "2", 0, 8,
-         CPUBIND_ALLOWED_CPUSET},
-        {"0::/a/b\n", "sys/fs/cgroup/a/cpuset.cpus.effective", "0-7\n", "2", 0, 8,
-         CPUBIND_ALLOWED_CPUSET},
-        {"0::/a/b/\n", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "0-7", 0, 8,
-         CPUBIND_ALLOWED_MASK},
-        {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "4-5\n", "0-7", 0, 8,
-         CPUBIND_ALLOWED_MASK},
-        {"5:cpuset:/k\n0::/k\n", "sys/fs/cgroup/cpuset/k/cpuset.cpus", "4-7\n", "4", 4, 4,
-         CPUBIND_ALLOWED_CPUSET},
+        {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-7\n", "2", 0, 8, 1},
+        {"0::/a/b\n", "sys/fs/cgroup/a/cpuset.cpus.effective", "0-7\n", "2", 0, 8, 1},
+        {"0::/a/b/\n", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "0-7", 0, 8, 0},
+        {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "4-5\n", "0-7", 0, 8, 0},
+        {"5:cpuset:/k\n0::/k\n", "sys/fs/cgroup/cpuset/k/cpuset.cpus", "4-7\n", "4", 4, 4, 1},
         {"0::/k\n5:cpuset:/k\n", "sys/fs/cgroup/cpuset/cpuset.effective_cpus", "4-7\n", "4", 4,
-         4, CPUBIND_ALLOWED_CPUSET},
-        {"0::/k\n", "sys/fs/cgroup/k/cpuset.cpus.effective", "\n", "4", 4, 1,
-         CPUBIND_ALLOWED_MASK},
-        {"0::/k\n", "sys/fs/cgroup/k/cpuset.cpus.effective", "junk\n", "4", 4, 1,
-         CPUBIND_ALLOWED_MASK},
-        {"0::/../k\n", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1,
-         CPUBIND_ALLOWED_MASK},
-        {"", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, CPUBIND_ALLOWED_MASK},
-        {NULL, "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, CPUBIND_ALLOWED_MASK},
+         4, 1},
+        {"0::/k\n", "sys/fs/cgroup/k/cpuset.cpus.effective", "\n", "4", 4, 1, 0},
+        {"0::/k\n", "sys/fs/cgroup/k/cpuset.cpus.effective", "junk\n", "4", 4, 1, 0},
+        {"0::/../k\n", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, 0},
+        {"", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, 0},
+        {NULL, "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -176,8 +167,7 @@ static void test_allowed(void **state)
         cpubind_workers w = read_one();
         assert_int_equal(w.row[0].fault.error, 0);
         assert_cpus(w.row[0].allowed, cases[i].first, cases[i].n);
-        assert_int_equal(w.row[0].allowed_origin, cases[i].origin);
-        assert_int_equal(w.row[0].has_own_mask, cases[i].origin == CPUBIND_ALLOWED_CPUSET);
+        assert_int_equal(w.row[0].has_own_mask, cases[i].is_cpuset);
         cpubind_workers_free(&w);
     }
 }

@@ -86,6 +86,26 @@ both_are_bound() {
     becomes 80 is_on "$first" "$a" && becomes 80 is_on "$second" "$b"
 }
 
+# -- A worker and its engine ----------------------------------------------------
+
+# An engine that is bound starts a worker of another device, which has no record at first: its
+# mask is the engine's binding, and nobody's choice that is to be respected.
+a_worker_below_a_bound_process() {
+    settings "respect-masks = yes" && start_service || return 1
+    "$CPUBIND" run --pci 0000:01:00.0 -- sh -c '"$0" 3</dev/nvidia7 5</dev/nvidia-uvm &
+        echo $! >"$1"; wait' "$out/worker" "$out/child" 2>"$out/run.err" &
+    third=$!
+    becomes 50 test -s "$out/child" && child=$(cat "$out/child") && pids="$pids $third $child" &&
+        becomes 50 is_on "$child" "$b" && is_on "$third" "$a" &&
+        "$CPUBIND" verify --all --json >"$out/json" &&
+        [ "$(json "$out/json" '$.workers[#-1].state')" = right ]
+    result=$?
+    kill -KILL "$child"
+    wait "$third"
+    kill_service
+    return $result
+}
+
 # -- One process ----------------------------------------------------------------
 
 restore_lets_go_of_one() {
@@ -404,6 +424,7 @@ crashes_lose_nothing() {
     says 0 "" "$CPUBIND" apply --all && both_are_bound
 }
 
+check "a worker below a bound process has the CPUs before that binding" a_worker_below_a_bound_process
 check "restore --pid lets go of one process, and the service goes on" restore_lets_go_of_one
 check "verify --all says that it was let go" verify_says_that_it_was_let_go
 check "it stays let go after a reload, a restart and a crash" it_stays_let_go
