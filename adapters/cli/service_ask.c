@@ -74,7 +74,7 @@ static void ask_at(const api_options *options, cpubind_asking *asking, cli_servi
         api_text text = {"", 0};
         explain(why, asking->pid, asking->path, &text);
         out->state = CLI_SERVICE_SILENT;
-        (void)snprintf(out->why, sizeof out->why, "%s", text.text);
+        (void)snprintf(out->why, sizeof out->why, "%.*s", (int)sizeof out->why - 1, text.text);
         fprintf(stderr, "cpubind: warning: %s\n", out->why);
     }
     cpubind_bytes_free(&bytes);
