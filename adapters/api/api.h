@@ -15,8 +15,8 @@
 #include "../ascend/ascend_plan.h"
 #include "../ascend/thread_roles.h"
 #include "../linux/bind/bind.h"
+#include "../model/facts.h"
 #include "../pci/launch_text.h"
-#include "../pci/pci_facts.h"
 
 /* How a call has ended: the exit status of the command. */
 enum api_status {

@@ -56,7 +56,7 @@ static int count_devices(const cpubind_source *source, const api_options *option
     api_topo topo = {0};
     int has_some;
     api_topo_read(source, options, &topo);
-    *is_read = topo.status == CPUBIND_PCI_OK;
+    *is_read = topo.status == CPUBIND_PROBLEM_NONE;
     has_some = *is_read && topo.facts.n_device > 0;
     for (int32_t i = 0; has_some && i < topo.facts.n_device; i++)
         n[topo.facts.device[i].accelerator.family]++;
@@ -143,7 +143,7 @@ static int make_plan(const cpubind_pci_asked *asked, api_device_plan *out, api_t
 
 /* Makes one device the only one that the process sees. Returns whether the host has it among
  * the devices that were read. */
-static int see_only(cpubind_pci_facts *f, const cpubind_pci_address *only)
+static int see_only(cpubind_facts *f, const cpubind_pci_address *only)
 {
     int has = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
@@ -168,13 +168,13 @@ static void read_devices(const cpubind_source *source, const api_options *option
         asked.named = NULL;
     }
     api_topo_ask(source, &asked, out);
-    if (!only || out->status != CPUBIND_PCI_OK || see_only(&out->facts, only))
+    if (!only || out->status != CPUBIND_PROBLEM_NONE || see_only(&out->facts, only))
         return;
     asked.named = only;
     asked.n_named = 1;
     api_topo_free(out);
     api_topo_ask(source, &asked, out);
-    if (out->status == CPUBIND_PCI_OK)
+    if (out->status == CPUBIND_PROBLEM_NONE)
         (void)see_only(&out->facts, only);
 }
 
@@ -215,7 +215,7 @@ static int is_unparted_npu(const cpubind_pci_function *f, const cpubind_request 
 
 /* Whether the bus has such NPUs; where the facts are of a part of it, the rest is read. */
 static int has_npus(const cpubind_source *source, const api_options *options,
-                    const cpubind_pci_facts *f)
+                    const cpubind_facts *f)
 {
     api_options all = *options;
     api_topo topo = {0};
@@ -226,7 +226,7 @@ static int has_npus(const cpubind_source *source, const api_options *options,
         return has;
     memset(&all.topo, 0, sizeof all.topo);
     api_topo_read(source, &all, &topo);
-    has = topo.status == CPUBIND_PCI_OK && has_npus(source, &all, &topo.facts);
+    has = topo.status == CPUBIND_PROBLEM_NONE && has_npus(source, &all, &topo.facts);
     api_topo_free(&topo);
     return has;
 }
@@ -235,18 +235,16 @@ static int has_npus(const cpubind_source *source, const api_options *options,
  * the devices lacks. */
 static void add_lacks(const api_options *options, api_device_plan *d)
 {
-    const cpubind_pci_facts *f = &d->topo.facts;
+    const cpubind_facts *f = &d->topo.facts;
     const int is_near = d->plan.strategy == CPUBIND_NEAR;
-    const struct {
-        int is_there;
-        cpubind_warning warning;
-    } lacks[] = {{f->lacks_status && !options->request.allowed, CPUBIND_WARNING_NO_STATUS},
-                 {f->online_differs, CPUBIND_WARNING_ONLINE_DIFFERS},
-                 {f->lacks_distances && is_near, CPUBIND_WARNING_NO_DISTANCES},
-                 {f->lacks_cores && (is_near || d->plan.n_kept > 0), CPUBIND_WARNING_NO_CORES}};
-    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
-        if (lacks[i].is_there)
-            d->npus.plan.warnings |= 1u << lacks[i].warning;
+    uint32_t *to = &d->npus.plan.warnings;
+    *to |= f->warnings & (1u << CPUBIND_WARNING_ONLINE_DIFFERS);
+    if (!options->request.allowed)
+        *to |= f->warnings & (1u << CPUBIND_WARNING_NO_STATUS);
+    if (is_near && !f->distance && f->n_node > 1)
+        *to |= 1u << CPUBIND_WARNING_NO_DISTANCES;
+    if (!f->core_of && (is_near || d->plan.n_kept > 0))
+        *to |= 1u << CPUBIND_WARNING_NO_CORES;
 }
 
 int api_make_devices(const cpubind_source *source, const api_options *options,
@@ -287,19 +285,19 @@ void api_free_devices(api_device_plan *devices)
 }
 
 /* Whether ranks of the first device are tiles of it. */
-static int has_tiles(const cpubind_pci_facts *facts)
+static int has_tiles(const cpubind_facts *facts)
 {
     const cpubind_pci_function *device = &facts->device[0];
     return facts->n_device > 0 && device->accelerator.n_tile > 1 && device->n_number > 0 &&
            device->tile[0] >= 0;
 }
 
-int api_drives_only_device(const cpubind_pci_facts *facts, const api_options *options)
+int api_drives_only_device(const cpubind_facts *facts, const api_options *options)
 {
     return facts->n_device > 1 || has_tiles(facts) || options->topo.n_named == 1;
 }
 
-void api_add_only_device(const cpubind_pci_facts *facts, api_text *why)
+void api_add_only_device(const cpubind_facts *facts, api_text *why)
 {
     if (facts->n_device != 1 || has_tiles(facts))
         return;
@@ -309,7 +307,7 @@ void api_add_only_device(const cpubind_pci_facts *facts, api_text *why)
     api_add(why, " for each rank lets them share");
 }
 
-const char *api_rank_doubt(const cpubind_pci_facts *f, const api_options *options)
+const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
 {
     const char *why = NULL;
     int32_t n_shown = 0;
@@ -321,8 +319,7 @@ const char *api_rank_doubt(const cpubind_pci_facts *f, const api_options *option
     return n_shown > 1 && options->topo.n_named == 0 ? why : NULL;
 }
 
-int api_check_rank_doubt(const cpubind_pci_facts *facts, const api_options *options,
-                         api_text *why)
+int api_check_rank_doubt(const cpubind_facts *facts, const api_options *options, api_text *why)
 {
     const char *doubt = options->request.has_rank ? api_rank_doubt(facts, options) : NULL;
     if (!doubt)

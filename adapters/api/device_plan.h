@@ -15,9 +15,9 @@
 /* The accelerators of a host, or why they are not known. All zero before the first
  * api_topo_read. */
 typedef struct api_topo {
-    cpubind_pci_status status;
-    cpubind_pci_facts facts;
-    cpubind_pci_fault fault;
+    cpubind_problem_code status;
+    cpubind_facts facts;
+    cpubind_problem fault;
     cpubind_arena arena;
     api_planned npus; /* the facts of the Ascend NPUs, where the host has some */
 } api_topo;
@@ -92,19 +92,18 @@ void api_find_npus(const cpubind_source *source, const api_options *options,
  * is one of several of the host, or a tile of one, as a launcher shows each rank its own, or
  * the one of --pci.
  * Ranks of a host with a single device would have the same CPUs. */
-int api_drives_only_device(const cpubind_pci_facts *facts, const api_options *options);
+int api_drives_only_device(const cpubind_facts *facts, const api_options *options);
 
 /* Appends why not, to the reason that a rank has no device; nothing where that is not why. */
-void api_add_only_device(const cpubind_pci_facts *facts, api_text *why);
+void api_add_only_device(const cpubind_facts *facts, api_text *why);
 
 /* Why it is not known which of several devices a rank drives: the variables of the runtime do
  * not tell. A static clause, or NULL: it is known, or --pci names devices, which the rank then
  * counts. */
-const char *api_rank_doubt(const cpubind_pci_facts *facts, const api_options *options);
+const char *api_rank_doubt(const cpubind_facts *facts, const api_options *options);
 
 /* API_DONE, or API_REFUSED with that and what to do in *why: the options have a rank. */
-int api_check_rank_doubt(const cpubind_pci_facts *facts, const api_options *options,
-                         api_text *why);
+int api_check_rank_doubt(const cpubind_facts *facts, const api_options *options, api_text *why);
 
 /* The pool of the rank that the options name, or -1: it has none. */
 int32_t api_rank_of_devices(const api_device_plan *devices, const api_options *options);

@@ -37,7 +37,7 @@ static cpubind_problem_code read_npus(void *ctx, cpubind_arena *arena)
 /* Says of each Ascend function which logic ids it has and whether the process sees one. */
 static void see_ascend(const cpubind_source *source, api_topo *topo)
 {
-    cpubind_pci_facts *f = &topo->facts;
+    cpubind_facts *f = &topo->facts;
     cpubind_runtime_view *view = &f->runtime[CPUBIND_FAMILY_ASCEND];
     const cpubind_facts *npus = &topo->npus.facts;
     npu_reading reading = {source, &topo->npus};
@@ -92,13 +92,14 @@ void api_topo_ask(const cpubind_source *source, const cpubind_pci_request *asked
         out->arena = (cpubind_arena){(char *)malloc(size), size, 0};
         if (!out->arena.base)
             break;
-        out->status = cpubind_pci_read(source, &request, &out->arena, &out->facts, &out->fault);
-        if (out->status != CPUBIND_PCI_NO_MEMORY)
+        out->status =
+            cpubind_devices_read(source, &request, &out->arena, &out->facts, &out->fault);
+        if (out->status != CPUBIND_PROBLEM_NO_MEMORY)
             break;
     }
     if (!out->arena.base)
-        out->status = CPUBIND_PCI_NO_MEMORY;
-    if (out->status == CPUBIND_PCI_OK)
+        out->status = CPUBIND_PROBLEM_NO_MEMORY;
+    if (out->status == CPUBIND_PROBLEM_NONE)
         see_ascend(source, out);
 }
 
@@ -111,19 +112,19 @@ void api_topo_free(api_topo *topo)
 
 int api_topo_judge(const api_topo *topo, const api_options *options, api_text *why)
 {
-    const cpubind_pci_fault *fault = &topo->fault;
-    switch (topo->status) {
-    case CPUBIND_PCI_OK:
-        break;
-    case CPUBIND_PCI_NO_MEMORY:
+    const cpubind_problem *fault = &topo->fault;
+    if (topo->status == CPUBIND_PROBLEM_NO_MEMORY)
         return api_no_room(why);
-    case CPUBIND_PCI_NO_FUNCTION:
+    if (topo->status == CPUBIND_PROBLEM_UNKNOWN_NPU) {
         api_add(why, "there is no PCI function ");
         api_add_pci(why, &fault->pci);
         api_add(why, " on this host; ls /sys/bus/pci/devices, or lspci -D, lists them");
         return API_REFUSED;
-    case CPUBIND_PCI_UNREADABLE:
-        api_add(why, "%s: %s", fault->input, fault->what);
+    }
+    if (topo->status != CPUBIND_PROBLEM_NONE) {
+        if (fault->input)
+            api_add(why, "%s: ", fault->input);
+        api_add(why, "%s", fault->what);
         if (fault->answer.state == CPUBIND_INPUT_FAILED)
             api_add(why, " (%s)", strerror(fault->answer.error));
         return API_UNREADABLE;

@@ -17,7 +17,7 @@ typedef struct filling {
 
 static int take_cpus(const filling *v)
 {
-    const cpubind_pci_facts *f = &v->devices->topo.facts;
+    const cpubind_facts *f = &v->devices->topo.facts;
     const cpubind_pci_plan *plan = &v->devices->plan;
     cpubind_facts *out = &v->out->facts;
     const size_t size = (size_t)plan->n_allowed * sizeof *out->cpu;
@@ -49,7 +49,7 @@ static int take_cpus(const filling *v)
 /* Each function of the facts, and as an NPU each one that has a rank. */
 static int take_npus(const filling *v)
 {
-    const cpubind_pci_facts *f = &v->devices->topo.facts;
+    const cpubind_facts *f = &v->devices->topo.facts;
     const cpubind_pci_plan *plan = &v->devices->plan;
     cpubind_facts *out = &v->out->facts;
     int32_t n_near = 0;

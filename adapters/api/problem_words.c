@@ -1,7 +1,7 @@
 /* message.c - explain why there is no plan: what, where, why, and what to do
  * SPDX-License-Identifier: MIT
  *
- * Each problem is one case. The codes are those of adapters/ascend/facts.h; this file only
+ * Each problem is one case. The codes are those of adapters/model/facts.h; this file only
  * words them. An advice is given only where it helps with the options that were given. One that
  * cuts pools by another rule says that all workers of the host need it: a single worker that
  * follows it would get CPUs of others.

@@ -36,7 +36,7 @@ static void put_bytes(api_out *to, const char *key, const char *bytes, int32_t l
 }
 
 /* The keys that a device and a network card have. */
-static void put_function(api_out *to, const cpubind_pci_facts *f,
+static void put_function(api_out *to, const cpubind_facts *f,
                          const cpubind_pci_function *function)
 {
     put_pci(to, "pci", &function->pci);
@@ -58,7 +58,7 @@ static void put_function(api_out *to, const cpubind_pci_facts *f,
 }
 
 /* How near each network card is to a device. */
-static void put_near(api_out *to, const cpubind_pci_facts *f, int32_t device)
+static void put_near(api_out *to, const cpubind_facts *f, int32_t device)
 {
     api_json_open(to, "nics", '[');
     for (int32_t k = 0; k < f->n_nic; k++) {
@@ -71,7 +71,7 @@ static void put_near(api_out *to, const cpubind_pci_facts *f, int32_t device)
     api_json_close(to, ']');
 }
 
-static void put_device(api_out *to, const cpubind_pci_facts *f, int32_t i, int wants_nics)
+static void put_device(api_out *to, const cpubind_facts *f, int32_t i, int wants_nics)
 {
     const cpubind_pci_function *device = &f->device[i];
     api_json_open(to, NULL, '{');
@@ -95,7 +95,7 @@ static void put_device(api_out *to, const cpubind_pci_facts *f, int32_t i, int w
 }
 
 /* `cpu` has room for all CPUs. */
-static void put_node(api_out *to, const cpubind_pci_facts *f, int32_t node, int32_t *cpu)
+static void put_node(api_out *to, const cpubind_facts *f, int32_t node, int32_t *cpu)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < f->n_cpu_id; i++)
@@ -123,7 +123,7 @@ static void put_runtime(api_out *to, const cpubind_runtime_view *view)
 
 void api_json_topo(api_out *to, const api_topo *topo, const api_options *options)
 {
-    const cpubind_pci_facts *f = &topo->facts;
+    const cpubind_facts *f = &topo->facts;
     int32_t *cpu = (int32_t *)malloc(((size_t)f->n_cpu_id + 1) * sizeof *cpu);
     to->is_short |= !cpu;
     api_json_open(to, NULL, '{');

@@ -1,7 +1,7 @@
 /* warnings.c - explain the warnings of a plan: what, where, and what to do
  * SPDX-License-Identifier: MIT
  *
- * Each warning is one sentence. The codes are those of adapters/ascend/facts.h; this file only
+ * Each warning is one sentence. The codes are those of adapters/model/facts.h; this file only
  * words them.
  */
 #include <string.h>

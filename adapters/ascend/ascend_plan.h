@@ -7,7 +7,7 @@
 #ifndef CPUBIND_ASCEND_ASCEND_PLAN_H
 #define CPUBIND_ASCEND_ASCEND_PLAN_H
 
-#include "facts.h"
+#include "../model/facts.h"
 
 #ifdef __cplusplus
 extern "C" {

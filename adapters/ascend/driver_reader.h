@@ -8,7 +8,7 @@
 #define CPUBIND_ASCEND_DRIVER_READER_H
 
 #include "../text/interrupts.h"
-#include "facts_reader.h"
+#include "ascend_reader.h"
 
 #define INPUT_INTERRUPTS "proc/interrupts"
 

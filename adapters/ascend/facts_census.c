@@ -6,7 +6,7 @@
  * npu-smi shows to this process. The files are those of the kernel's sysfs-bus-pci
  * documentation.
  */
-#include "facts_reader.h"
+#include "ascend_reader.h"
 
 /* == The functions ========================================================== */
 
@@ -116,22 +116,23 @@ cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
         return code;
     while (facts_next_name(listing, &at, &name))
         n++;
-    r->found = (facts_found *)cpubind_arena_take(r->arena, n, sizeof *r->found);
+    r->ascend->found = (facts_found *)cpubind_arena_take(r->arena, n, sizeof *r->ascend->found);
     if (r->request->is_other)
         r->facts->other =
             (cpubind_function *)cpubind_arena_take(r->arena, n, sizeof *r->facts->other);
-    if (!r->found || (r->request->is_other && !r->facts->other))
+    if (!r->ascend->found || (r->request->is_other && !r->facts->other))
         return facts_fail_memory(r);
     at = 0;
     while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
-        int32_t i = r->n_found;
+        int32_t i = r->ascend->n_found;
         code = read_function(r, listing, name, &found);
         if (code != CPUBIND_PROBLEM_NONE || found.type == CPUBIND_TYPE_AUTO)
             continue;
-        for (; i > 0 && is_before(&found.function.pci, &r->found[i - 1].function.pci); i--)
-            r->found[i] = r->found[i - 1];
-        r->found[i] = found;
-        r->n_found++;
+        for (; i > 0 && is_before(&found.function.pci, &r->ascend->found[i - 1].function.pci);
+             i--)
+            r->ascend->found[i] = r->ascend->found[i - 1];
+        r->ascend->found[i] = found;
+        r->ascend->n_found++;
     }
     return code;
 }
@@ -141,17 +142,17 @@ cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
 static int32_t count_found(const facts_reader *r, cpubind_device_type type, int is_virtual)
 {
     int32_t n = 0;
-    for (int32_t i = 0; i < r->n_found; i++)
-        n += r->found[i].type == type && r->found[i].is_virtual == is_virtual;
+    for (int32_t i = 0; i < r->ascend->n_found; i++)
+        n += r->ascend->found[i].type == type && r->ascend->found[i].is_virtual == is_virtual;
     return n;
 }
 
 cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r)
 {
-    for (int32_t i = 1; i < r->n_found; i++)
-        if (r->found[i].type != r->found[0].type)
+    for (int32_t i = 1; i < r->ascend->n_found; i++)
+        if (r->ascend->found[i].type != r->ascend->found[0].type)
             return CPUBIND_TYPE_AUTO;
-    return r->n_found > 0 ? r->found[0].type : CPUBIND_TYPE_AUTO;
+    return r->ascend->n_found > 0 ? r->ascend->found[0].type : CPUBIND_TYPE_AUTO;
 }
 
 /* Chooses the functions of the product. One PCI id may belong to two products: when the bus has
@@ -166,13 +167,14 @@ cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
         type = cpubind_priv_type_on_bus(r);
     is_virtual_wanted = count_found(r, type, 0) == 0;
     f->n_function = 0;
-    f->function = (cpubind_function *)cpubind_arena_take(r->arena, r->n_found + f->n_npu,
-                                                         sizeof *f->function);
+    f->function = (cpubind_function *)cpubind_arena_take(
+        r->arena, r->ascend->n_found + f->n_npu, sizeof *f->function);
     if (!f->function)
         return facts_fail_memory(r);
-    for (int32_t i = 0; i < r->n_found; i++) {
-        if (r->found[i].type == type && r->found[i].is_virtual == is_virtual_wanted)
-            f->function[f->n_function++] = r->found[i].function;
+    for (int32_t i = 0; i < r->ascend->n_found; i++) {
+        if (r->ascend->found[i].type == type &&
+            r->ascend->found[i].is_virtual == is_virtual_wanted)
+            f->function[f->n_function++] = r->ascend->found[i].function;
     }
     f->n_census = f->n_function;
     return CPUBIND_PROBLEM_NONE;
@@ -230,11 +232,11 @@ static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_device *device
 static void count_lost(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_function && r->info_status == CPUBIND_TEXT_OK; i++) {
+    for (int32_t i = 0; i < f->n_function && r->ascend->info_status == CPUBIND_TEXT_OK; i++) {
         int32_t n = f->function[i].n_in_view;
-        for (int32_t d = 0; d < r->info.n_device; d++)
-            n +=
-                !facts_has_npu_of(f, &r->info.device[d]) && may_be_on(f, &r->info.device[d], i);
+        for (int32_t d = 0; d < r->ascend->info.n_device; d++)
+            n += !facts_has_npu_of(f, &r->ascend->info.device[d]) &&
+                 may_be_on(f, &r->ascend->info.device[d], i);
         if (n > f->function[i].n_npu)
             f->function[i].n_npu = n;
     }
@@ -415,9 +417,10 @@ cpubind_problem_code cpubind_priv_read_locality(facts_reader *r)
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_npu && f->n_census > 0; i++) {
         cpubind_npu npu = f->npu[i];
-        for (int32_t d = 0; d < r->info.n_device && r->info_status == CPUBIND_TEXT_OK; d++)
-            if (npu.pci.domain < 0 && facts_is_device_of(&r->info.device[d], &npu))
-                npu.pci = r->info.device[d].pci;
+        for (int32_t d = 0;
+             d < r->ascend->info.n_device && r->ascend->info_status == CPUBIND_TEXT_OK; d++)
+            if (npu.pci.domain < 0 && facts_is_device_of(&r->ascend->info.device[d], &npu))
+                npu.pci = r->ascend->info.device[d].pci;
         if (npu.function < 0)
             f->npu[i].function = find_function(f, &npu);
     }

@@ -4,7 +4,7 @@
  * Pure but for the source: no I/O of its own, no malloc. Joins the tables of npu-smi by their
  * ids. It must not decide which of them are read: facts_read.c does.
  */
-#include "facts_reader.h"
+#include "ascend_reader.h"
 
 /* == NPUs =================================================================== */
 
@@ -133,7 +133,8 @@ static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
 /* Why there are no NPUs where npu-smi is not: the bus shows none, or is not there either. */
 static const char *why_absent(const facts_reader *r)
 {
-    return r->n_found == 0 && facts_is_present(r->source->list(r->source->ctx, INPUT_PCI))
+    return r->ascend->n_found == 0 &&
+                   facts_is_present(r->source->list(r->source->ctx, INPUT_PCI))
                ? "the PCI bus of this host shows no NPU, and npu-smi is not there"
                : "npu-smi is not on this host";
 }
@@ -360,8 +361,8 @@ static int runs_on(const cpubind_npusmi_process *process, const cpubind_npu *npu
 static void take_processes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t p = 0; p < r->info.n_process; p++) {
-        const cpubind_npusmi_process *process = &r->info.process[p];
+    for (int32_t p = 0; p < r->ascend->info.n_process; p++) {
+        const cpubind_npusmi_process *process = &r->ascend->info.process[p];
         int32_t found = 0;
         for (int32_t i = 0; i < f->n_npu; i++) {
             if (!runs_on(process, &f->npu[i]))
@@ -380,18 +381,19 @@ static void take_processes(facts_reader *r)
 static void compare_devices(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < r->info.n_device && f->n_unknown == 0; i++) {
-        const cpubind_npusmi_device *device = &r->info.device[i];
+    for (int32_t i = 0; i < r->ascend->info.n_device && f->n_unknown == 0; i++) {
+        const cpubind_npusmi_device *device = &r->ascend->info.device[i];
         cpubind_npu npu = new_npu(-1, device->card, device->chip, device->phy);
         npu.pci = device->pci;
         if (!facts_has_npu_of(f, device))
             facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
     }
-    for (int32_t d = 0; d < f->n_npu && r->info.n_device > 0; d++) {
+    for (int32_t d = 0; d < f->n_npu && r->ascend->info.n_device > 0; d++) {
         int32_t i = 0;
-        while (i < r->info.n_device && !facts_is_device_of(&r->info.device[i], &f->npu[d]))
+        while (i < r->ascend->info.n_device &&
+               !facts_is_device_of(&r->ascend->info.device[i], &f->npu[d]))
             i++;
-        if (i == r->info.n_device)
+        if (i == r->ascend->info.n_device)
             facts_note_difference(r, INPUT_MAP, INPUT_INFO, &f->npu[d]);
     }
 }
@@ -406,16 +408,17 @@ static int is_damaged(cpubind_text_status status)
 /* Reads the tables; where that of the processes has a fault, that of the devices alone. */
 static cpubind_problem_code parse_info(facts_reader *r)
 {
-    const cpubind_input *answer = &r->info_answer;
-    cpubind_npusmi_info *info = &r->info;
+    const cpubind_input *answer = &r->ascend->info_answer;
+    cpubind_npusmi_info *info = &r->ascend->info;
     cpubind_text_status status;
-    r->info_status = cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
-    r->process_status = r->info_status;
-    if (is_damaged(r->info_status)) {
+    r->ascend->info_status =
+        cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->ascend->info_fault);
+    r->ascend->process_status = r->ascend->info_status;
+    if (is_damaged(r->ascend->info_status)) {
         status = cpubind_npusmi_parse_devices(answer->data, answer->len, info, NULL);
-        r->info_status = is_damaged(status) ? r->info_status : status;
+        r->ascend->info_status = is_damaged(status) ? r->ascend->info_status : status;
     }
-    if (r->info_status != CPUBIND_TEXT_ERR_SPACE)
+    if (r->ascend->info_status != CPUBIND_TEXT_ERR_SPACE)
         return CPUBIND_PROBLEM_NONE;
     info->cap_device = info->n_device;
     info->cap_process = info->n_process;
@@ -425,25 +428,26 @@ static cpubind_problem_code parse_info(facts_reader *r)
                                                                  sizeof *info->process);
     if (!info->device || !info->process)
         return facts_fail_memory(r);
-    if (is_damaged(r->process_status))
-        r->info_status = cpubind_npusmi_parse_devices(answer->data, answer->len, info, NULL);
+    if (is_damaged(r->ascend->process_status))
+        r->ascend->info_status =
+            cpubind_npusmi_parse_devices(answer->data, answer->len, info, NULL);
     else
-        r->process_status = r->info_status =
-            cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->info_fault);
+        r->ascend->process_status = r->ascend->info_status =
+            cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->ascend->info_fault);
     return CPUBIND_PROBLEM_NONE;
 }
 
 cpubind_problem_code cpubind_priv_read_info(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    r->has_read_processes = 1;
-    r->info_answer = r->source->read(r->source->ctx, INPUT_INFO);
-    if (facts_is_present(r->info_answer))
+    r->ascend->has_read_processes = 1;
+    r->ascend->info_answer = r->source->read(r->source->ctx, INPUT_INFO);
+    if (facts_is_present(r->ascend->info_answer))
         code = parse_info(r);
-    if (code != CPUBIND_PROBLEM_NONE || r->info_status != CPUBIND_TEXT_OK)
+    if (code != CPUBIND_PROBLEM_NONE || r->ascend->info_status != CPUBIND_TEXT_OK)
         return code;
-    facts_check_exit(r, r->info_answer);
-    facts_note_unknown(r, INPUT_INFO, r->info_answer, r->info.unknown);
+    facts_check_exit(r, r->ascend->info_answer);
+    facts_note_unknown(r, INPUT_INFO, r->ascend->info_answer, r->ascend->info.unknown);
     if (r->facts->n_npu > 0 && r->facts->npu[0].card >= 0)
         compare_devices(r);
     return code;
@@ -452,13 +456,13 @@ cpubind_problem_code cpubind_priv_read_info(facts_reader *r)
 /* Takes the process table of npu-smi info. */
 static cpubind_problem_code read_processes(facts_reader *r)
 {
-    if (!facts_is_present(r->info_answer))
-        return facts_judge(r, INPUT_INFO, r->info_answer);
-    if (r->process_status == CPUBIND_TEXT_ERR_REFUSED)
-        return fail_refusal(r, INPUT_INFO, r->info_answer, &r->info_fault);
-    if (r->process_status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
-    r->facts->has_processes = r->info.has_process_table;
+    if (!facts_is_present(r->ascend->info_answer))
+        return facts_judge(r, INPUT_INFO, r->ascend->info_answer);
+    if (r->ascend->process_status == CPUBIND_TEXT_ERR_REFUSED)
+        return fail_refusal(r, INPUT_INFO, r->ascend->info_answer, &r->ascend->info_fault);
+    if (r->ascend->process_status != CPUBIND_TEXT_OK)
+        return facts_fail_text(r, INPUT_INFO, r->ascend->info_answer, &r->ascend->info_fault);
+    r->facts->has_processes = r->ascend->info.has_process_table;
     take_processes(r);
     return CPUBIND_PROBLEM_NONE;
 }
@@ -468,7 +472,7 @@ static cpubind_problem_code read_processes(facts_reader *r)
 cpubind_problem_code cpubind_priv_read_running(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (!r->has_read_processes)
+    if (!r->ascend->has_read_processes)
         return code;
     if (r->facts->origin == CPUBIND_ORIGIN_NPU_SMI)
         code = read_processes(r);

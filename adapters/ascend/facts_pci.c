@@ -4,7 +4,7 @@
  * Pure but for the source: no I/O of its own, no malloc. Joins what npu-smi says with the PCI
  * bus (facts_census.c). It must not decide which inputs are read: facts_read.c does.
  */
-#include "facts_reader.h"
+#include "ascend_reader.h"
 #include "input_list.h"
 
 /* == Addresses ============================================================== */
@@ -16,9 +16,9 @@ static void take_addresses(facts_reader *r)
     for (int32_t d = 0; d < f->n_npu; d++) {
         if (f->npu[d].pci.domain >= 0)
             continue;
-        for (int32_t i = 0; i < r->info.n_device; i++)
-            if (facts_is_device_of(&r->info.device[i], &f->npu[d]))
-                f->npu[d].pci = r->info.device[i].pci;
+        for (int32_t i = 0; i < r->ascend->info.n_device; i++)
+            if (facts_is_device_of(&r->ascend->info.device[i], &f->npu[d]))
+                f->npu[d].pci = r->ascend->info.device[i].pci;
     }
 }
 
@@ -159,27 +159,29 @@ static cpubind_problem_code read_boards(facts_reader *r)
 cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (r->info_status == CPUBIND_TEXT_OK)
+    if (r->ascend->info_status == CPUBIND_TEXT_OK)
         take_addresses(r);
     if (!needs_addresses(r))
         return CPUBIND_PROBLEM_NONE;
-    switch (r->info_status) {
+    switch (r->ascend->info_status) {
     case CPUBIND_TEXT_OK:
         code = read_boards(r);
         break;
     case CPUBIND_TEXT_ERR_MISSING: /* no table or no answer; not after a timeout */
-        code = facts_judge(r, INPUT_INFO, r->info_answer);
+        code = facts_judge(r, INPUT_INFO, r->ascend->info_answer);
         if (code == CPUBIND_PROBLEM_NONE)
             code = read_boards(r);
         break;
     case CPUBIND_TEXT_ERR_REFUSED: /* npu-smi would refuse each board as well */
         if (can_do_without(r))
-            code = facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+            code =
+                facts_fail_text(r, INPUT_INFO, r->ascend->info_answer, &r->ascend->info_fault);
         break;
     default: /* a damaged table of devices */
         code = read_boards(r);
         if (code == CPUBIND_PROBLEM_NONE && lacks_address(r))
-            code = facts_fail_text(r, INPUT_INFO, r->info_answer, &r->info_fault);
+            code =
+                facts_fail_text(r, INPUT_INFO, r->ascend->info_answer, &r->ascend->info_fault);
     }
     if (code != CPUBIND_PROBLEM_UNREADABLE || !can_do_without(r))
         return code;
@@ -212,11 +214,11 @@ static cpubind_problem_code read_wanted_boards(facts_reader *r)
 cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r)
 {
     const cpubind_product *product = cpubind_product_of(r->facts->type);
-    if (r->info_status == CPUBIND_TEXT_OK)
+    if (r->ascend->info_status == CPUBIND_TEXT_OK)
         take_addresses(r);
     if (product->roles.count[CPUBIND_ROLE_IRQ] == 0 ||
-        r->info_answer.state == CPUBIND_INPUT_TIMEOUT ||
-        r->info_status == CPUBIND_TEXT_ERR_REFUSED)
+        r->ascend->info_answer.state == CPUBIND_INPUT_TIMEOUT ||
+        r->ascend->info_status == CPUBIND_TEXT_ERR_REFUSED)
         return CPUBIND_PROBLEM_NONE;
     return read_wanted_boards(r);
 }

@@ -37,7 +37,7 @@
  *   devdrv_sysfs_bdf_to_devid   not used       refused 5  not used    refused    npu-smi, w
  *   trs_core/proc               w 3            w 3        none runs   w          not known
  *
- *   The inputs of cores, distances and sockets are in the table of facts_cores.c.
+ *   The inputs of cores, distances and sockets are in the table of ../model/cores.c.
  *
  *   w          a warning of the plan; ref.: refused
  *   allowed    the CPUs of proc/self/status; parent: those of the next cgroup above
@@ -106,7 +106,7 @@ static cpubind_problem_code decide_type(facts_reader *r)
     if (f->type != CPUBIND_TYPE_AUTO)
         return CPUBIND_PROBLEM_NONE;
     return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_TYPE,
-                      r->n_found > 0
+                      r->ascend->n_found > 0
                           ? "the PCI bus has NPUs of several products"
                           : "neither a chip name nor a PCI id tells the device type");
 }
@@ -118,10 +118,10 @@ static void keep_phys(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0, k = 0; i < f->n_function; i++) {
-        while (cpubind_pci_compare(&r->found[k].function.pci, &f->function[i].pci) != 0)
+        while (cpubind_pci_compare(&r->ascend->found[k].function.pci, &f->function[i].pci) != 0)
             k++;
-        r->found[k].function.n_npu = f->function[i].n_npu;
-        memcpy(r->found[k].function.phy, f->function[i].phy, sizeof f->function[i].phy);
+        r->ascend->found[k].function.n_npu = f->function[i].n_npu;
+        memcpy(r->ascend->found[k].function.phy, f->function[i].phy, sizeof f->function[i].phy);
     }
 }
 
@@ -134,7 +134,7 @@ static void take_driver(facts_reader *r, const driver_view *view)
     f->n_npu = view->n_npu;
     f->has_phy = 1;
     f->has_processes = view->has_processes;
-    r->has_read_processes = 1;
+    r->ascend->has_read_processes = 1;
 }
 
 /* Asks the driver's files for the NPUs, and the kernel for the CPUs near them where the product
@@ -203,7 +203,7 @@ static cpubind_problem_code check_addresses(facts_reader *r)
         if (facts_count_on_bus(f) <= f->n_npu)
             return CPUBIND_PROBLEM_NONE;
         r->problem->npu = f->npu[i].logic;
-        return facts_fail_input(r, INPUT_PCI, r->info_answer, -1,
+        return facts_fail_input(r, INPUT_PCI, r->ascend->info_answer, -1,
                                 "it shows more NPUs than this process sees, and the address of "
                                 "one that it sees is not known");
     }
@@ -250,7 +250,7 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
         check_hidden(r);
     } else if (n_near > 0 && n_near == f->n_census && f->n_npu > 0) {
         if (unanswered->code == CPUBIND_PROBLEM_NONE)
-            return facts_fail_input(r, INPUT_PCI, r->info_answer, -1,
+            return facts_fail_input(r, INPUT_PCI, r->ascend->info_answer, -1,
                                     "it has the CPUs near every NPU, but which of its devices "
                                     "an NPU is could not be found out");
     }
@@ -318,7 +318,7 @@ static cpubind_problem_code find_phys(facts_reader *r)
         code = judge_driver(r, cpubind_priv_read_node_phys(r));
     if (code != CPUBIND_PROBLEM_NONE || (!has_mailboxes(f) && !f->has_phy))
         return code;
-    if (!r->has_read_processes)
+    if (!r->ascend->has_read_processes)
         code = cpubind_priv_read_info(r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_addresses(r);
@@ -632,7 +632,7 @@ static cpubind_problem_code read_bus(facts_reader *r)
     if (code != CPUBIND_PROBLEM_UNREADABLE || needs_others(r))
         return code;
     cpubind_problem_clear(r->problem);
-    r->n_found = 0;
+    r->ascend->n_found = 0;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -641,15 +641,18 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         cpubind_facts *out, cpubind_problem *problem)
 {
     cpubind_request asked = *request;
+    ascend_reading ascend;
     facts_reader r;
     cpubind_problem_code code;
     memset(&r, 0, sizeof r);
+    memset(&ascend, 0, sizeof ascend);
+    r.ascend = &ascend;
     r.source = source;
     r.request = &asked;
     r.arena = arena;
     r.facts = out;
     r.problem = problem;
-    r.info_status = r.process_status = CPUBIND_TEXT_ERR_MISSING;
+    ascend.info_status = ascend.process_status = CPUBIND_TEXT_ERR_MISSING;
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(problem);
     cpubind_problem_clear(&out->unaddressed);
@@ -666,6 +669,8 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = cpubind_priv_read_scope(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cpus(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_require_cpus(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_bus(&r);
     if (code == CPUBIND_PROBLEM_NONE && asked.origin != CPUBIND_ORIGIN_NPU_SMI)
@@ -686,5 +691,5 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = cpubind_priv_read_wanted(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cores(&r);
-    return code;
+    return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_read_distances(&r) : code;
 }

@@ -4,7 +4,7 @@
  * Pure but for the source: no I/O of its own, no malloc. Runs steps of facts_*.c several times,
  * with a part of the source hidden each time, so that a damaged input costs its own count only.
  */
-#include "facts_reader.h"
+#include "ascend_reader.h"
 
 /* The inputs that a reading does not get. */
 enum { HIDE_STATUS = 1, HIDE_ONLINE = 2, HIDE_NODES = 4 };
@@ -59,11 +59,14 @@ static cpubind_problem_code take_step(const cpubind_source *source, cpubind_aren
     cpubind_request request;
     cpubind_problem problem;
     cpubind_problem_code code;
+    ascend_reading ascend;
     facts_reader r;
+    memset(&ascend, 0, sizeof ascend);
     memset(&request, 0, sizeof request);
     memset(&r, 0, sizeof r);
     memset(facts, 0, sizeof *facts);
     cpubind_problem_clear(&problem);
+    r.ascend = &ascend;
     r.source = &shown;
     r.request = &request;
     r.arena = arena;
@@ -74,13 +77,18 @@ static cpubind_problem_code take_step(const cpubind_source *source, cpubind_aren
     return code;
 }
 
+static cpubind_problem_code read_cpus(facts_reader *r)
+{
+    const cpubind_problem_code code = cpubind_priv_read_cpus(r);
+    return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_require_cpus(r) : code;
+}
+
 /* Takes the counts of CPUs and nodes that are still unknown from one reading. */
 static cpubind_problem_code take_cpus(const cpubind_source *source, cpubind_arena *arena,
                                       uint32_t hidden, cpubind_host_counts *counts)
 {
     cpubind_facts facts;
-    const cpubind_problem_code code =
-        take_step(source, arena, hidden, cpubind_priv_read_cpus, &facts);
+    const cpubind_problem_code code = take_step(source, arena, hidden, read_cpus, &facts);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (counts->cpus < 0)

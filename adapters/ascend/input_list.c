@@ -9,9 +9,9 @@
 #include "input_list.h"
 
 #include "../text/input_name.h"
+#include "ascend_reader.h"
 #include "doctor_inputs.h"
 #include "driver_files.h"
-#include "facts_reader.h"
 
 /* == The list =============================================================== */
 

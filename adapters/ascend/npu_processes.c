@@ -6,8 +6,8 @@
  */
 #include "npu_processes.h"
 
+#include "ascend_reader.h"
 #include "driver_files.h"
-#include "facts_reader.h"
 
 #define INPUT_TRS "proc/trs_core/proc"
 

@@ -9,7 +9,7 @@
 #ifndef CPUBIND_ASCEND_NPU_PROCESSES_H
 #define CPUBIND_ASCEND_NPU_PROCESSES_H
 
-#include "facts.h"
+#include "../model/facts.h"
 
 #ifdef __cplusplus
 extern "C" {

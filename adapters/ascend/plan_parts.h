@@ -7,7 +7,7 @@
 #define CPUBIND_ASCEND_PLAN_PARTS_H
 
 #include "ascend_plan.h"
-#include "facts_reader.h"
+#include "ascend_reader.h"
 
 /* The state of one planning. */
 typedef struct planner {

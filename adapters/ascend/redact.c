@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../model/products.h"
 #include "../text/scan.h"
 #include "doctor_inputs.h"
 #include "input_list.h"
 #include "npusmi.h"
-#include "products.h"
 #include "thread_roles.h"
 
 #define INPUT_INFO      "cmd/npu-smi-info.txt"

@@ -9,6 +9,7 @@
 
 #include "../ascend/doctor_inputs.h"
 #include "../ascend/input_list.h"
+#include "../ascend/npusmi.h"
 #include "../ascend/redact.h"
 #include "../linux/terminal.h"
 #include "../text/host_txt.h"

@@ -320,7 +320,7 @@ static other_devices count_others(const cpubind_source *source, const api_option
     if (!api_has_devices_alone(source, options, planned))
         return others;
     (void)api_make_devices(source, options, NULL, &devices, &why);
-    others.n = devices.topo.status == CPUBIND_PCI_OK ? devices.topo.facts.n_device : 0;
+    others.n = devices.topo.status == CPUBIND_PROBLEM_NONE ? devices.topo.facts.n_device : 0;
     for (int32_t i = 0; i < devices.plan.n_pool; i++)
         others.n_poolless +=
             devices.plan.pool[i].n_cpu == 0 &&

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ascend/facts.h"
+#include "../model/facts.h"
 #include "fixture.h"
 #include "output.h"
 

@@ -166,7 +166,8 @@ static int look_at_more(look *l)
     if (api_npu_option(l->options))
         return API_DONE;
     api_topo_read(&l->host.source, l->options, &topo);
-    for (int32_t i = 0; topo.status == CPUBIND_PCI_OK && i < topo.facts.n_device && !has; i++)
+    for (int32_t i = 0; topo.status == CPUBIND_PROBLEM_NONE && i < topo.facts.n_device && !has;
+         i++)
         has = topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND;
     api_topo_free(&topo);
     if (!has)

@@ -111,7 +111,7 @@ static int print_functions(const cpubind_pci_function *function, int32_t n, int 
 }
 
 /* The nearest network cards of each device. */
-static int print_near(const cpubind_pci_facts *f)
+static int print_near(const cpubind_facts *f)
 {
     api_table table = {.n_column = 3};
     api_cell(&table, "PCI");
@@ -206,7 +206,7 @@ static void note_runtime(int *n, const cpubind_runtime_view *view)
         note(n, &text);
 }
 
-static void print_notes(const cpubind_pci_facts *f)
+static void print_notes(const cpubind_facts *f)
 {
     api_text text = {"", 0};
     int32_t n_placeless = 0;
@@ -227,7 +227,7 @@ static void print_notes(const cpubind_pci_facts *f)
 
 static int print_text(const api_topo *topo, const api_options *options)
 {
-    const cpubind_pci_facts *f = &topo->facts;
+    const cpubind_facts *f = &topo->facts;
     if (!print_functions(f->device, f->n_device, 0))
         return 0;
     if (options->topo.wants_nics && f->n_nic > 0) {
@@ -293,7 +293,7 @@ static int find_file(const cpubind_source *source, const api_topo *topo,
 static int print_slurm(const cpubind_source *source, const api_topo *topo,
                        const api_options *options)
 {
-    const cpubind_pci_facts *f = &topo->facts;
+    const cpubind_facts *f = &topo->facts;
     int32_t *core = (int32_t *)malloc(((size_t)f->host.n_cpu + 1) * sizeof *core);
     char *line = (char *)malloc(MAX_LINE);
     int good = core && line;

@@ -17,7 +17,7 @@
 /* The arguments of read_nodes. */
 typedef struct reading {
     const cpubind_source *source;
-    const cpubind_pci_facts *facts;
+    const cpubind_facts *facts;
     cpubind_device_nodes nodes;
 } reading;
 
@@ -196,7 +196,7 @@ static int find_tile(api_options *o, const cpubind_source *source,
                      const cpubind_pci_address *recorded, api_device_plan *devices,
                      api_text *why)
 {
-    const cpubind_pci_facts *f = &devices->topo.facts;
+    const cpubind_facts *f = &devices->topo.facts;
     int status;
     if (f->device[devices->plan.pool[0].device].accelerator.n_tile < 2)
         return API_DONE;
@@ -276,7 +276,7 @@ void cli_name_device(const api_options *options, api_bound *bound)
         return;
     asked.named = &pci;
     api_topo_ask(&host.source, &asked, &topo);
-    if (topo.status == CPUBIND_PCI_OK && topo.facts.n_device == 1)
+    if (topo.status == CPUBIND_PROBLEM_NONE && topo.facts.n_device == 1)
         bound->product = topo.facts.device[0].accelerator.product;
     api_topo_free(&topo);
     api_close_host(&host);

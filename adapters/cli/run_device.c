@@ -147,7 +147,7 @@ static int has_npus(const cpubind_source *source, api_options *options, int32_t 
     api_planned planned = {0};
     int has = 0;
     api_topo_read(source, options, &topo);
-    *n_device = topo.status == CPUBIND_PCI_OK ? topo.facts.n_device : 0;
+    *n_device = topo.status == CPUBIND_PROBLEM_NONE ? topo.facts.n_device : 0;
     for (int32_t i = 0; i < *n_device && !has; i++)
         has = topo.facts.device[i].accelerator.family == CPUBIND_FAMILY_ASCEND;
     api_topo_free(&topo);
@@ -283,7 +283,7 @@ static int explain(const api_options *o, const cli_run_place *place,
                    cpubind_numa_bind_status status, const cpubind_numa_bound *bound,
                    api_text *why)
 {
-    const cpubind_pci_facts *f = &place->devices.topo.facts;
+    const cpubind_facts *f = &place->devices.topo.facts;
     const int32_t index = o->request.rank;
     switch (status) {
     case CPUBIND_NUMA_BIND_PAST_NODES:
@@ -360,7 +360,7 @@ static int read_topo(const cpubind_source *source, const api_options *o, cli_run
     api_topo *topo = &out->devices.topo;
     api_topo_free(topo);
     api_topo_read(source, o, topo);
-    if (topo->status == CPUBIND_PCI_OK)
+    if (topo->status == CPUBIND_PROBLEM_NONE)
         return API_DONE;
     api_text why = {"", 0};
     return cli_fail(o, api_topo_judge(topo, o, &why), why.text);

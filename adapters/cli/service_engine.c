@@ -207,7 +207,7 @@ static void say_others(const engine *e)
     if (cli_open_host(e->call.options, &host, &why) != API_DONE)
         return;
     api_topo_read(&host.source, e->call.options, &topo);
-    for (int32_t i = topo.status == CPUBIND_PCI_OK ? topo.facts.n_device : 0; i-- > 0;)
+    for (int32_t i = topo.status == CPUBIND_PROBLEM_NONE ? topo.facts.n_device : 0; i-- > 0;)
         if (topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND) {
             first = i;
             n++;

@@ -80,11 +80,11 @@ static int take_accelerators(const cpubind_source *source, api_options *options,
 static int find_free(const cpubind_source *source, api_options *options, worker_plan *w)
 {
     const cpubind_request *q = &options->request;
-    const cpubind_pci_facts *f = &w->devices.topo.facts;
+    const cpubind_facts *f = &w->devices.topo.facts;
     api_text why = {"", 0};
     options->topo.wants_cores = 1;
     api_topo_read(source, options, &w->devices.topo);
-    if (w->devices.topo.status != CPUBIND_PCI_OK) {
+    if (w->devices.topo.status != CPUBIND_PROBLEM_NONE) {
         const int status = api_topo_judge(&w->devices.topo, options, &why);
         return cli_fail(options, status, why.text);
     }

@@ -199,7 +199,7 @@ static int has_own(const cpubind_bytes *own, const cpubind_bytes *parent,
 
 /* The device of a rank among those that the facts of a process show it, else the only one that
  * a variable shows it; -1: none, or what it sees is not known. */
-static int32_t device_of_rank(const cpubind_pci_facts *f, int32_t rank, cpubind_arena *arena)
+static int32_t device_of_rank(const cpubind_facts *f, int32_t rank, cpubind_arena *arena)
 {
     cpubind_pci_rank *shown = (cpubind_pci_rank *)cpubind_arena_take(
         arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *shown);
@@ -244,25 +244,25 @@ static int32_t device_by_environment(search *s, int32_t pid, int32_t rank)
 {
     const cpubind_linux_live live = {
         .pid = pid, .limit_ms = CPUBIND_LIVE_LIMIT_MS, .is_alone = 1, .sys = s->root.sys};
-    const cpubind_pci_facts *all = s->q->facts;
+    const cpubind_facts *all = s->q->facts;
     cpubind_linux_host *host = NULL;
     cpubind_arena arena = {NULL, 0, 0};
-    cpubind_pci_status status = CPUBIND_PCI_NO_MEMORY;
+    cpubind_problem_code status = CPUBIND_PROBLEM_NO_MEMORY;
     int32_t found = -1, device = -1;
     if (cpubind_linux_open_live(&live, &host, NULL) != CPUBIND_LINUX_OK)
         return -1;
-    for (size_t size = FIRST_ARENA; size <= LAST_ARENA && status == CPUBIND_PCI_NO_MEMORY;
+    for (size_t size = FIRST_ARENA; size <= LAST_ARENA && status == CPUBIND_PROBLEM_NO_MEMORY;
          size *= 4) {
         view seen = {s->q->source, cpubind_linux_source(host)};
         const cpubind_source source = {&seen, read_view, list_view};
-        cpubind_pci_facts own;
-        cpubind_pci_fault fault;
+        cpubind_facts own;
+        cpubind_problem fault;
         free(arena.base);
         arena = (cpubind_arena){(char *)s->root.sys->malloc(size), size, 0};
         if (!arena.base)
             break;
-        status = cpubind_pci_read(&source, s->q->request, &arena, &own, &fault);
-        if (status == CPUBIND_PCI_OK)
+        status = cpubind_devices_read(&source, s->q->request, &arena, &own, &fault);
+        if (status == CPUBIND_PROBLEM_NONE)
             found = device_of_rank(&own, rank, &arena);
         for (int32_t i = 0; i < all->n_device && found >= 0 && device < 0; i++)
             if (cpubind_pci_compare(&all->device[i].pci, &own.device[found].pci) == 0)

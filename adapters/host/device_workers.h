@@ -34,7 +34,7 @@ extern "C" {
 
 typedef struct cpubind_device_question {
     const cpubind_source *source; /* of the facts; NULL: this host */
-    const cpubind_pci_facts *facts;
+    const cpubind_facts *facts;
     const cpubind_pci_request *request; /* that the facts were read with */
     const cpubind_device_nodes *nodes;
     const int32_t *pid; /* these processes alone; NULL: all */

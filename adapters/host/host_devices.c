@@ -32,13 +32,13 @@ static cpubind_input list_host(void *ctx, const char *name)
 /* Reads devices; a reading that fails is in h->facts.problem. */
 static cpubind_problem_code read_pci(cpubind_host_bind *h, const cpubind_source *source,
                                      const cpubind_pci_request *request, cpubind_arena *arena,
-                                     cpubind_pci_facts *out)
+                                     cpubind_facts *out)
 {
-    cpubind_pci_fault fault;
-    switch (cpubind_pci_read(source, request, arena, out, &fault)) {
-    case CPUBIND_PCI_OK:
+    cpubind_problem fault;
+    switch (cpubind_devices_read(source, request, arena, out, &fault)) {
+    case CPUBIND_PROBLEM_NONE:
         return CPUBIND_PROBLEM_NONE;
-    case CPUBIND_PCI_NO_MEMORY:
+    case CPUBIND_PROBLEM_NO_MEMORY:
         return CPUBIND_PROBLEM_NO_MEMORY;
     default:
         h->facts.problem.input = fault.input;
@@ -50,8 +50,7 @@ static cpubind_problem_code read_pci(cpubind_host_bind *h, const cpubind_source 
 
 /* Marks those of all accelerators that are asked for. Returns whether all of these are marked:
  * a function that was named may be no accelerator. */
-static int mark_asked(const cpubind_pci_facts *asked, const cpubind_pci_facts *all,
-                      uint8_t *is_asked)
+static int mark_asked(const cpubind_facts *asked, const cpubind_facts *all, uint8_t *is_asked)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < all->n_device; i++) {
@@ -69,7 +68,7 @@ static cpubind_problem_code read_devices(cpubind_host_bind *h, const cpubind_sou
 {
     const cpubind_pci_request every = {.wants_cores = 1};
     cpubind_pci_request request = h->options.devices->request;
-    cpubind_pci_facts asked;
+    cpubind_facts asked;
     cpubind_problem_code code;
     request.wants_cores = 1;
     code = read_pci(h, source, &request, arena, &asked);
@@ -169,7 +168,7 @@ static int is_found(const cpubind_npu_processes *found, int32_t pid)
 /* The arguments of read_nodes. */
 typedef struct node_reading {
     cpubind_source source;
-    const cpubind_pci_facts *facts;
+    const cpubind_facts *facts;
     cpubind_device_nodes nodes;
 } node_reading;
 

@@ -64,7 +64,7 @@ struct cpubind_host_bind {
     cpubind_host_plan plan;         /* for the workers of now, or why there is none */
     /* With options->devices: the devices, in the arena of `facts`, whose npu i has the logic id
      * i and stands for device i; and their plan, in the arena of `plan`. */
-    cpubind_pci_facts device_facts;
+    cpubind_facts device_facts;
     uint8_t *is_asked; /* of each device: the options ask for it; the others keep their CPUs */
     cpubind_pci_plan device_plan;
     cpubind_host_allowed allowed; /* which the plan borrows from */

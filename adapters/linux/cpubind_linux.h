@@ -5,7 +5,7 @@
  * C11, and C++11. Linux only; everything else of this project is pure.
  *
  *   1  open this host                      cpubind_linux_open_live     source/host_source.h
- *   2  read it                             cpubind_facts_read          ../ascend/facts.h
+ *   2  read it                             cpubind_facts_read          ../model/facts.h
  *      make a plan                         cpubind_ascend_make_plan    ../ascend/ascend_plan.h
  *   3  derive the goal of one process      cpubind_goal_make           ../ascend/process_goal.h
  *   4  apply, watch, verify, restore       cpubind_bind_*              bind/bind.h

@@ -4,7 +4,7 @@
  * Pure: no I/O, no malloc. A row with the device id ANY stands for every other function of its
  * vendor and class; rows without a class are accelerators whatever their class is.
  */
-#include "accelerators.h"
+#include "../model/accelerators.h"
 
 enum { ANY = -1, NVIDIA = 0x10de, AMD = 0x1002, INTEL = 0x8086, HABANA = 0x1da3 };
 

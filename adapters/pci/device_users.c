@@ -50,7 +50,7 @@ static const char *input_name(char out[CPUBIND_DEVICE_INPUT_SIZE], const char *f
  * absent. */
 static cpubind_input judge(cpubind_device_nodes *nodes, const char *name, cpubind_input answer)
 {
-    if (!pci_is_present(answer) && answer.state != CPUBIND_INPUT_ABSENT && !*nodes->failed)
+    if (!facts_is_present(answer) && answer.state != CPUBIND_INPUT_ABSENT && !*nodes->failed)
         memcpy(nodes->failed, name, strlen(name) + 1);
     return answer;
 }
@@ -61,8 +61,8 @@ static void add_minor(node_list *l)
     const char *input = input_name(name, INPUT_NVIDIA, l->function, "information");
     const cpubind_input answer = judge(l->out, input, l->source->read(l->source->ctx, input));
     cpubind_slice minor;
-    if (pci_is_present(answer) && cpubind_nvidia_find(answer.data, answer.len, "Device Minor",
-                                                      &minor, NULL) == CPUBIND_TEXT_OK)
+    if (facts_is_present(answer) && cpubind_nvidia_find(answer.data, answer.len, "Device Minor",
+                                                        &minor, NULL) == CPUBIND_TEXT_OK)
         add(l, "/dev/nvidia", answer.data + minor.at, minor.len);
 }
 
@@ -71,11 +71,11 @@ static void add_names(node_list *l, const char *leaf, const char *prefix, const 
 {
     const int32_t n = (int32_t)strlen(prefix);
     char path[CPUBIND_DEVICE_INPUT_SIZE];
-    const char *input = input_name(path, INPUT_BUS, l->function, leaf);
+    const char *input = input_name(path, INPUT_PCI, l->function, leaf);
     const cpubind_input listing = judge(l->out, input, l->source->list(l->source->ctx, input));
     cpubind_slice name;
     int32_t at = 0;
-    while (pci_next_name(listing, &at, &name)) {
+    while (facts_next_name(listing, &at, &name)) {
         const char *text = listing.data + name.at;
         int32_t i = n;
         if (name.len <= n || memcmp(text, prefix, (size_t)n) != 0)
@@ -87,7 +87,7 @@ static void add_names(node_list *l, const char *leaf, const char *prefix, const 
     }
 }
 
-int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_pci_facts *facts,
+int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_facts *facts,
                               cpubind_arena *arena, cpubind_device_nodes *out)
 {
     node_list l = {.source = source, .out = out};
@@ -122,7 +122,7 @@ static void read_pair(cpubind_device_nodes *nodes, const cpubind_source *source,
                       const char *name, int32_t *major, int32_t *minor)
 {
     const cpubind_input answer = judge(nodes, name, source->read(source->ctx, name));
-    const char *colon = pci_is_present(answer)
+    const char *colon = facts_is_present(answer)
                             ? (const char *)memchr(answer.data, ':', (size_t)answer.len)
                             : NULL;
     int32_t left, right, n;
@@ -168,7 +168,7 @@ static int32_t nvidia_number(cpubind_input drivers)
 
 /* The number of a file of a device. */
 static void read_number(cpubind_device_nodes *nodes, const cpubind_source *source,
-                        const cpubind_pci_facts *facts, cpubind_input drivers,
+                        const cpubind_facts *facts, cpubind_input drivers,
                         cpubind_device_node *row)
 {
     static const struct {
@@ -184,7 +184,7 @@ static void read_number(cpubind_device_nodes *nodes, const cpubind_source *sourc
         memcpy(leaf, folders[i].leaf, n_leaf);
         memcpy(leaf + n_leaf, row->path + n, len - n);
         memcpy(leaf + n_leaf + len - n, "/dev", sizeof "/dev");
-        read_pair(nodes, source, input_name(name, INPUT_BUS, &facts->device[row->device], leaf),
+        read_pair(nodes, source, input_name(name, INPUT_PCI, &facts->device[row->device], leaf),
                   &row->major, &row->minor);
         return;
     }
@@ -195,7 +195,7 @@ static void read_number(cpubind_device_nodes *nodes, const cpubind_source *sourc
         row->major = row->minor = -1;
 }
 
-int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_pci_facts *facts,
+int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_facts *facts,
                                 cpubind_device_nodes *nodes)
 {
     const cpubind_input drivers =

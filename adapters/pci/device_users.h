@@ -22,7 +22,7 @@
 #ifndef CPUBIND_PCI_DEVICE_USERS_H
 #define CPUBIND_PCI_DEVICE_USERS_H
 
-#include "pci_facts.h"
+#include "../model/facts.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,13 +53,13 @@ typedef struct cpubind_device_nodes {
  * is too long, is left out.
  *   out     *out, in the arena
  *   returns 0 when the arena is full */
-int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_pci_facts *facts,
+int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_facts *facts,
                               cpubind_arena *arena, cpubind_device_nodes *out);
 
 /* Adds the numbers, as the kernel of the source has them now.
  *   returns 0 when an input could not be read: nodes->failed. Users of devices are not known
  *           then */
-int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_pci_facts *facts,
+int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_facts *facts,
                                 cpubind_device_nodes *nodes);
 
 /* The device that a number belongs to, as an index in facts->device; -1: it is that of none. */

@@ -43,7 +43,7 @@ static int find_nvidia(const cpubind_source *source, const cpubind_pci_function 
     if (!make_path(path, sizeof path, INPUT_NVIDIA, function, "information"))
         return 0;
     answer = source->read(source->ctx, path);
-    return pci_is_present(answer) &&
+    return facts_is_present(answer) &&
            cpubind_nvidia_find(answer.data, answer.len, "Device Minor", &minor, NULL) ==
                CPUBIND_TEXT_OK &&
            minor.len > 0 && append(out, CPUBIND_DEVICE_FILE_SIZE, "/dev/nvidia", 11) &&
@@ -58,10 +58,10 @@ static int find_named(const cpubind_source *source, const cpubind_pci_function *
     cpubind_input listing;
     cpubind_slice name;
     int32_t at = 0;
-    if (!make_path(path, sizeof path, INPUT_BUS, function, folder))
+    if (!make_path(path, sizeof path, INPUT_PCI, function, folder))
         return 0;
     listing = source->list(source->ctx, path);
-    while (pci_next_name(listing, &at, &name))
+    while (facts_next_name(listing, &at, &name))
         if ((size_t)name.len > strlen(prefix) &&
             memcmp(listing.data + name.at, prefix, strlen(prefix)) == 0)
             return append(out, CPUBIND_DEVICE_FILE_SIZE, dev, strlen(dev)) &&
@@ -122,7 +122,7 @@ static int is_near(const cpubind_pci_function *device, int32_t cpu)
     return 0;
 }
 
-int32_t cpubind_gres_cores(const cpubind_pci_facts *facts, int32_t device, int32_t *out)
+int32_t cpubind_gres_cores(const cpubind_facts *facts, int32_t device, int32_t *out)
 {
     const cpubind_host *host = &facts->host;
     int32_t n = 0, n_online = 0;

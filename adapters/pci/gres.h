@@ -8,7 +8,7 @@
 #ifndef CPUBIND_PCI_GRES_H
 #define CPUBIND_PCI_GRES_H
 
-#include "pci_facts.h"
+#include "../model/facts.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +28,7 @@ int cpubind_device_file(const cpubind_source *source, const cpubind_pci_function
  *           facts->host.n_cpu
  *   out     ascending
  *   returns their number; 0: the CPUs near it are not known, or not every CPU is allowed */
-int32_t cpubind_gres_cores(const cpubind_pci_facts *facts, int32_t device, int32_t *out);
+int32_t cpubind_gres_cores(const cpubind_facts *facts, int32_t device, int32_t *out);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 #include "pci_plan.h"
 
 typedef struct finder {
-    const cpubind_pci_facts *facts;
+    const cpubind_facts *facts;
     const cpubind_numa_asked *asked;
     cpubind_arena *arena;
     cpubind_numa_bound *out;
@@ -41,13 +41,13 @@ static int is_in(const int32_t *list, int32_t n, int32_t value)
     return 0;
 }
 
-static int is_node(const cpubind_pci_facts *f, int32_t node)
+static int is_node(const cpubind_facts *f, int32_t node)
 {
     return is_in(f->all_node, f->n_all_node, node);
 }
 
 /* The node with CPUs that a node stands for: itself, else the nearest one. */
-static int32_t node_with_cpus(const cpubind_pci_facts *f, int32_t node)
+static int32_t node_with_cpus(const cpubind_facts *f, int32_t node)
 {
     int32_t best = -1, best_distance = INT32_MAX, from = 0;
     if (is_in(f->host.node_id, f->host.n_node, node))
@@ -55,8 +55,8 @@ static int32_t node_with_cpus(const cpubind_pci_facts *f, int32_t node)
     while (from < f->n_all_node && f->all_node[from] != node)
         from++;
     for (int32_t i = 0; i < f->n_all_node && from < f->n_all_node; i++) {
-        const int32_t distance =
-            f->all_distance ? f->all_distance[from * f->n_all_node + i] : i;
+        const int32_t told = f->all_distance ? f->all_distance[from * f->n_all_node + i] : -1;
+        const int32_t distance = told >= 0 ? told : i;
         if (is_in(f->host.node_id, f->host.n_node, f->all_node[i]) &&
             distance < best_distance) {
             best = f->all_node[i];
@@ -94,7 +94,7 @@ static void add_device(finder *s, int32_t rank, int32_t index)
  * the host, those that this process does not see too. */
 static cpubind_numa_bind_status list_homes(finder *s)
 {
-    const cpubind_pci_facts *f = s->facts;
+    const cpubind_facts *f = s->facts;
     const int is_listed = s->asked->node != NULL;
     const int32_t n = is_listed ? s->asked->n_node : f->n_device;
     s->home = cpubind_arena_ints(s->arena, n * f->n_cpu_id);
@@ -139,7 +139,7 @@ static cpubind_numa_bind_status take_allowed(finder *s, const int32_t *cpu, int3
 /* Takes the nodes of the CPUs, for memory. */
 static cpubind_numa_bind_status take_nodes(finder *s)
 {
-    const cpubind_pci_facts *f = s->facts;
+    const cpubind_facts *f = s->facts;
     int32_t *node = cpubind_arena_ints(s->arena, f->n_all_node);
     int32_t n = 0;
     if (!node)
@@ -296,7 +296,7 @@ static cpubind_numa_bind_status take_list(finder *s)
     return CPUBIND_NUMA_BIND_OK;
 }
 
-cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
+cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_facts *facts,
                                                 const cpubind_numa_asked *asked,
                                                 cpubind_arena *arena, cpubind_numa_bound *out)
 {

@@ -13,13 +13,13 @@ enum { NVIDIA_VENDOR = 0x10de, NETWORK_CLASS = 0x02 };
 /* == Ids ==================================================================== */
 
 /* Whether the NVIDIA driver lists a function. */
-static int is_driven(const pci_reader *r, const cpubind_pci_address *pci)
+static int is_driven(const facts_reader *r, const cpubind_pci_address *pci)
 {
     cpubind_slice name;
     int32_t at = 0;
-    while (pci_next_name(r->driven, &at, &name)) {
+    while (facts_next_name(r->pci->driven, &at, &name)) {
         cpubind_pci_address driven;
-        if (cpubind_pci_parse(r->driven.data + name.at, name.len, &driven, NULL) ==
+        if (cpubind_pci_parse(r->pci->driven.data + name.at, name.len, &driven, NULL) ==
                 CPUBIND_TEXT_OK &&
             cpubind_pci_compare(&driven, pci) == 0)
             return 1;
@@ -28,48 +28,48 @@ static int is_driven(const pci_reader *r, const cpubind_pci_address *pci)
 }
 
 /* Reads the ids of a function. *whole_class has all six digits of its class; -1: not known. */
-static cpubind_pci_status read_ids(pci_reader *r, const cpubind_pci_address *pci,
-                                   cpubind_pci_ids *ids, int32_t *whole_class)
+static cpubind_problem_code read_ids(facts_reader *r, const cpubind_pci_address *pci,
+                                     cpubind_pci_ids *ids, int32_t *whole_class)
 {
-    cpubind_pci_status status =
-        pci_read_number(r, pci_function_path(r, pci, "class"), -1, whole_class);
+    cpubind_problem_code status =
+        facts_read_number(r, facts_function_path(r, pci, "class"), -1, whole_class);
     ids->class_code = *whole_class < 0 ? -1 : *whole_class >> 8;
     ids->vendor = ids->device = -1;
-    r->has_classes |= *whole_class >= 0;
-    if (status == CPUBIND_PCI_OK)
-        status = pci_read_number(r, pci_function_path(r, pci, "vendor"), -1, &ids->vendor);
-    if (status == CPUBIND_PCI_OK && ids->vendor < 0 && is_driven(r, pci))
+    r->pci->has_classes |= *whole_class >= 0;
+    if (status == CPUBIND_PROBLEM_NONE)
+        status = facts_read_number(r, facts_function_path(r, pci, "vendor"), -1, &ids->vendor);
+    if (status == CPUBIND_PROBLEM_NONE && ids->vendor < 0 && is_driven(r, pci))
         ids->vendor = NVIDIA_VENDOR;
-    if (status == CPUBIND_PCI_OK)
-        status = pci_read_number(r, pci_function_path(r, pci, "device"), -1, &ids->device);
+    if (status == CPUBIND_PROBLEM_NONE)
+        status = facts_read_number(r, facts_function_path(r, pci, "device"), -1, &ids->device);
     return status;
 }
 
 /* The bus below a bridge: its file, else the bus of the first function in its folder. */
-static cpubind_pci_status read_secondary(pci_reader *r, cpubind_pci_bridge *bridge)
+static cpubind_problem_code read_secondary(facts_reader *r, cpubind_pci_bridge *bridge)
 {
-    const char *name = pci_function_path(r, &bridge->pci, "secondary_bus_number");
+    const char *name = facts_function_path(r, &bridge->pci, "secondary_bus_number");
     char *folder =
         name ? (char *)cpubind_arena_take(r->arena, (int32_t)strlen(name) + 1, 1) : NULL;
-    cpubind_pci_status status = pci_read_number(r, name, -1, &bridge->secondary);
+    cpubind_problem_code status = facts_read_number(r, name, -1, &bridge->secondary);
     cpubind_input listing;
     cpubind_slice part;
     int32_t at = 0;
-    if (status != CPUBIND_PCI_OK || bridge->secondary >= 0)
+    if (status != CPUBIND_PROBLEM_NONE || bridge->secondary >= 0)
         return status;
     if (!folder)
-        return CPUBIND_PCI_NO_MEMORY;
+        return facts_fail_memory(r);
     memcpy(folder, name, strlen(name) + 1);
     folder[strlen(name) - sizeof "secondary_bus_number"] = '\0';
     listing = r->source->list(r->source->ctx, folder);
-    while (pci_next_name(listing, &at, &part) && bridge->secondary < 0) {
+    while (facts_next_name(listing, &at, &part) && bridge->secondary < 0) {
         cpubind_pci_address below;
         if (cpubind_pci_parse(listing.data + part.at, part.len, &below, NULL) ==
                 CPUBIND_TEXT_OK &&
             below.domain == bridge->pci.domain)
             bridge->secondary = below.bus;
     }
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == Which functions count ================================================== */
@@ -102,167 +102,167 @@ static void insert(cpubind_pci_function *array, int32_t *n,
     array[i] = *function;
 }
 
-static cpubind_pci_status take_function(pci_reader *r, const cpubind_pci_address *pci)
+static cpubind_problem_code take_function(facts_reader *r, const cpubind_pci_address *pci)
 {
-    cpubind_pci_facts *f = r->facts;
+    cpubind_facts *f = r->facts;
     cpubind_pci_function function;
     int32_t whole_class;
-    cpubind_pci_status status;
+    cpubind_problem_code status;
     memset(&function, 0, sizeof function);
     function.pci = *pci;
     function.numa_node = function.node = function.memory_node = function.root_bus = -1;
     function.is_driven = -1;
     function.via.domain = -1;
     status = read_ids(r, pci, &function.ids, &whole_class);
-    if (status != CPUBIND_PCI_OK)
+    if (status != CPUBIND_PROBLEM_NONE)
         return status;
     if (function.ids.class_code == CPUBIND_CLASS_BRIDGE) {
         cpubind_pci_bridge *bridge = &f->bridge[f->n_bridge++];
         bridge->pci = *pci;
         status = read_secondary(r, bridge);
     }
-    function.accelerator = cpubind_accelerator_of(&function.ids, r->request->ascend);
-    if (is_asked_for(r->request, &function, whole_class))
+    function.accelerator = cpubind_accelerator_of(&function.ids, r->pci->request->ascend);
+    if (is_asked_for(r->pci->request, &function, whole_class))
         insert(f->device, &f->n_device, &function);
-    else if (r->request->wants_nics && function.ids.class_code >> 8 == NETWORK_CLASS)
+    else if (r->pci->request->wants_nics && function.ids.class_code >> 8 == NETWORK_CLASS)
         insert(f->nic, &f->n_nic, &function);
     return status;
 }
 
-static cpubind_pci_status check_named(pci_reader *r)
+static cpubind_problem_code check_named(facts_reader *r)
 {
-    for (int32_t i = 0; i < r->request->n_named; i++) {
-        const cpubind_pci_address *named = &r->request->named[i];
+    for (int32_t i = 0; i < r->pci->request->n_named; i++) {
+        const cpubind_pci_address *named = &r->pci->request->named[i];
         int is_there = 0;
         for (int32_t k = 0; k < r->facts->n_device && !is_there; k++)
             is_there = cpubind_pci_compare(&r->facts->device[k].pci, named) == 0;
         if (is_there)
             continue;
-        r->fault->pci = *named;
-        r->fault->what = "the bus has no such function";
-        return CPUBIND_PCI_NO_FUNCTION;
+        r->problem->pci = *named;
+        return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_NPU, "the bus has no such function");
     }
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
-static cpubind_pci_status read_bus(pci_reader *r)
+static cpubind_problem_code read_bus(facts_reader *r)
 {
-    cpubind_pci_facts *f = r->facts;
-    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_BUS);
-    const int32_t n = pci_count_names(listing);
-    cpubind_pci_status status = pci_judge(r, INPUT_BUS, listing);
+    cpubind_facts *f = r->facts;
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
+    const int32_t n = facts_count_names(listing);
+    cpubind_problem_code status = facts_judge(r, INPUT_PCI, listing);
     cpubind_slice name;
     int32_t at = 0;
-    f->has_bus = pci_is_present(listing);
+    f->has_bus = facts_is_present(listing);
     f->device = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->device);
     f->nic = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->nic);
     f->bridge = (cpubind_pci_bridge *)cpubind_arena_take(r->arena, n, sizeof *f->bridge);
     if (!f->device || !f->nic || !f->bridge)
-        return CPUBIND_PCI_NO_MEMORY;
-    while (status == CPUBIND_PCI_OK && pci_next_name(listing, &at, &name)) {
+        return facts_fail_memory(r);
+    while (status == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         cpubind_pci_address pci;
         if (cpubind_pci_parse(listing.data + name.at, name.len, &pci, NULL) == CPUBIND_TEXT_OK)
             status = take_function(r, &pci);
     }
-    return status == CPUBIND_PCI_OK ? check_named(r) : status;
+    return status == CPUBIND_PROBLEM_NONE ? check_named(r) : status;
 }
 
 /* == More of a device ======================================================= */
 
 /* Whether a function is a virtual one: the kernel links it to its physical function. The link
  * leads to a folder, so any answer but ABSENT says that it is there. */
-static cpubind_pci_status read_virtual(pci_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code read_virtual(facts_reader *r, cpubind_pci_function *function)
 {
-    const char *name = pci_function_path(r, &function->pci, "physfn");
+    const char *name = facts_function_path(r, &function->pci, "physfn");
     if (!name)
-        return CPUBIND_PCI_NO_MEMORY;
+        return facts_fail_memory(r);
     function->is_virtual =
         r->source->read(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT ||
         r->source->list(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT;
-    return pci_read_number(r, pci_function_path(r, &function->pci, "sriov_numvfs"), 0,
-                           &function->n_virtual);
+    return facts_read_number(r, facts_function_path(r, &function->pci, "sriov_numvfs"), 0,
+                             &function->n_virtual);
 }
 
 /* Takes the value of a key of a file of the NVIDIA driver; an empty one counts as none. */
-static cpubind_pci_status take_value(pci_reader *r, const char *name, cpubind_input answer,
-                                     const char *key, const char **out, int32_t *out_len)
+static cpubind_problem_code take_value(facts_reader *r, const char *name, cpubind_input answer,
+                                       const char *key, const char **out, int32_t *out_len)
 {
     cpubind_slice value;
     cpubind_text_fault fault;
     const cpubind_text_status status =
         cpubind_nvidia_find(answer.data, answer.len, key, &value, &fault);
     if (status == CPUBIND_TEXT_ERR_MISSING || (status == CPUBIND_TEXT_OK && value.len == 0))
-        return CPUBIND_PCI_OK;
+        return CPUBIND_PROBLEM_NONE;
     if (status != CPUBIND_TEXT_OK)
-        return pci_fail(r, name, answer, fault.offset, fault.what);
+        return facts_fail_input(r, name, answer, fault.offset, fault.what);
     *out = answer.data + value.at;
     *out_len = value.len;
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Reads numa_status, which the driver has where the memory of a GPU is a node. */
-static cpubind_pci_status read_memory_node(pci_reader *r, cpubind_pci_function *function,
-                                           const char *address)
+static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_pci_function *function,
+                                             const char *address)
 {
-    const char *name = pci_path(r, INPUT_NVIDIA, address, "numa_status");
+    const char *name = facts_named_path(r, INPUT_NVIDIA, address, "numa_status");
     const char *text = NULL;
     int32_t len = 0;
     cpubind_input answer;
     cpubind_text_fault fault;
-    cpubind_pci_status status = pci_ask(r, name, &answer);
-    if (status == CPUBIND_PCI_OK && pci_is_present(answer))
+    cpubind_problem_code status = facts_ask(r, name, &answer);
+    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         status = take_value(r, name, answer, "Node", &text, &len);
-    if (status == CPUBIND_PCI_OK && text &&
+    if (status == CPUBIND_PROBLEM_NONE && text &&
         cpubind_number_parse(text, len, &function->memory_node, &fault) != CPUBIND_TEXT_OK)
-        return pci_fail(r, name, answer, (int32_t)(text - answer.data) + fault.offset,
-                        fault.what);
+        return facts_fail_input(r, name, answer, (int32_t)(text - answer.data) + fault.offset,
+                                fault.what);
     return status;
 }
 
 /* Reads the files of the NVIDIA driver of a GPU. */
-static cpubind_pci_status read_driver(pci_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *function)
 {
     char address[CPUBIND_PCI_ADDRESS_MAX];
     const char *name;
     cpubind_input answer;
-    cpubind_pci_status status;
-    if (function->accelerator.family != CPUBIND_FAMILY_NVIDIA || !pci_is_present(r->driven))
-        return CPUBIND_PCI_OK;
+    cpubind_problem_code status;
+    if (function->accelerator.family != CPUBIND_FAMILY_NVIDIA ||
+        !facts_is_present(r->pci->driven))
+        return CPUBIND_PROBLEM_NONE;
     function->is_driven = is_driven(r, &function->pci);
     if (!function->is_driven)
-        return CPUBIND_PCI_OK;
+        return CPUBIND_PROBLEM_NONE;
     (void)cpubind_pci_format(address, &function->pci);
-    name = pci_path(r, INPUT_NVIDIA, address, "information");
-    status = pci_ask(r, name, &answer);
-    if (status == CPUBIND_PCI_OK && pci_is_present(answer))
+    name = facts_named_path(r, INPUT_NVIDIA, address, "information");
+    status = facts_ask(r, name, &answer);
+    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         status = take_value(r, name, answer, "Model", &function->model, &function->model_len);
-    if (status == CPUBIND_PCI_OK && pci_is_present(answer))
+    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         status = take_value(r, name, answer, "GPU UUID", &function->uuid, &function->uuid_len);
     if (!cpubind_is_gpu_uuid(function->uuid, function->uuid_len))
         function->uuid = NULL;
-    return status == CPUBIND_PCI_OK ? read_memory_node(r, function, address) : status;
+    return status == CPUBIND_PROBLEM_NONE ? read_memory_node(r, function, address) : status;
 }
 
 /* Takes the first name in a folder of a network card: infiniband before net. */
-static cpubind_pci_status read_interface(pci_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code read_interface(facts_reader *r, cpubind_pci_function *function)
 {
     static const char *const folders[] = {"infiniband", "net"};
     if (function->ids.class_code >> 8 != NETWORK_CLASS)
-        return CPUBIND_PCI_OK;
+        return CPUBIND_PROBLEM_NONE;
     for (int i = 0; i < 2 && !function->interface; i++) {
-        const char *name = pci_function_path(r, &function->pci, folders[i]);
+        const char *name = facts_function_path(r, &function->pci, folders[i]);
         cpubind_input listing;
         cpubind_slice part;
         int32_t at = 0;
         if (!name)
-            return CPUBIND_PCI_NO_MEMORY;
+            return facts_fail_memory(r);
         listing = r->source->list(r->source->ctx, name);
-        if (pci_next_name(listing, &at, &part)) {
+        if (facts_next_name(listing, &at, &part)) {
             function->interface = listing.data + part.at;
             function->interface_len = part.len;
         }
     }
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == How near two functions are ============================================= */
@@ -283,34 +283,36 @@ static cpubind_nearness nearness_of(const cpubind_pci_function *a,
     return a->node == b->node ? CPUBIND_NEARNESS_NODE : CPUBIND_NEARNESS_SYS;
 }
 
-static cpubind_pci_status compare_all(cpubind_pci_facts *f, cpubind_arena *arena)
+static cpubind_problem_code compare_all(facts_reader *r)
 {
+    cpubind_facts *f = r->facts;
     if (f->n_nic > 0 && f->n_device > INT32_MAX / 4 / f->n_nic)
-        return CPUBIND_PCI_NO_MEMORY;
-    f->nearness = cpubind_arena_ints(arena, f->n_device * f->n_nic);
+        return facts_fail_memory(r);
+    f->nearness = cpubind_arena_ints(r->arena, f->n_device * f->n_nic);
     if (!f->nearness)
-        return CPUBIND_PCI_NO_MEMORY;
+        return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_device; i++)
         for (int32_t k = 0; k < f->n_nic; k++)
             f->nearness[i * f->n_nic + k] = (int32_t)nearness_of(&f->device[i], &f->nic[k]);
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == For the core =========================================================== */
 
-static cpubind_pci_status make_devices(cpubind_pci_facts *f, cpubind_arena *arena)
+static cpubind_problem_code make_devices(facts_reader *r)
 {
-    int32_t *row = cpubind_arena_ints(arena, f->n_device + 1);
-    int32_t *node = cpubind_arena_ints(arena, f->n_device);
+    cpubind_facts *f = r->facts;
+    int32_t *row = cpubind_arena_ints(r->arena, f->n_device + 1);
+    int32_t *node = cpubind_arena_ints(r->arena, f->n_device);
     int32_t *cpu, n = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
         if (n > INT32_MAX / 8 - f->device[i].n_cpu)
-            return CPUBIND_PCI_NO_MEMORY;
+            return facts_fail_memory(r);
         n += f->device[i].n_cpu;
     }
-    cpu = cpubind_arena_ints(arena, n);
+    cpu = cpubind_arena_ints(r->arena, n);
     if (!row || !node || !cpu)
-        return CPUBIND_PCI_NO_MEMORY;
+        return facts_fail_memory(r);
     row[0] = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
         const cpubind_pci_function *device = &f->device[i];
@@ -323,60 +325,121 @@ static cpubind_pci_status make_devices(cpubind_pci_facts *f, cpubind_arena *aren
     f->devices.affinity.row = row;
     f->devices.affinity.n = f->n_device;
     f->devices.node = node;
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == The reading ============================================================ */
 
-static cpubind_pci_status read_functions(pci_reader *r, cpubind_pci_function *function,
-                                         int32_t n)
+static cpubind_problem_code read_functions(facts_reader *r, cpubind_pci_function *function,
+                                           int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
-        cpubind_pci_status status = read_virtual(r, &function[i]);
-        if (status == CPUBIND_PCI_OK)
+        cpubind_problem_code status = read_virtual(r, &function[i]);
+        if (status == CPUBIND_PROBLEM_NONE)
             status = read_driver(r, &function[i]);
-        if (status == CPUBIND_PCI_OK)
+        if (status == CPUBIND_PROBLEM_NONE)
             status = read_interface(r, &function[i]);
-        if (status == CPUBIND_PCI_OK)
+        if (status == CPUBIND_PROBLEM_NONE)
             status = cpubind_priv_pci_read_near(r, &function[i]);
-        if (status != CPUBIND_PCI_OK)
+        if (status != CPUBIND_PROBLEM_NONE)
             return status;
     }
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
-cpubind_pci_status cpubind_pci_read(const cpubind_source *source,
-                                    const cpubind_pci_request *request, cpubind_arena *arena,
-                                    cpubind_pci_facts *out, cpubind_pci_fault *fault)
+/* Takes the CPUs of the request, all of them as of the first node. */
+static cpubind_problem_code take_own_cpus(facts_reader *r)
 {
-    pci_reader r = {.source = source, .request = request, .arena = arena, .facts = out};
-    cpubind_pci_status status;
-    r.fault = fault;
+    cpubind_facts *f = r->facts;
+    const cpubind_pci_request *q = r->pci->request;
+    int32_t *cpu = cpubind_arena_ints(r->arena, q->n_own_cpu);
+    int32_t *node = cpubind_arena_ints(r->arena, q->n_own_cpu);
+    const cpubind_problem_code code = cpubind_priv_list_nodes(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (!cpu || !node)
+        return facts_fail_memory(r);
+    for (int32_t i = 0; i < q->n_own_cpu; i++) {
+        cpu[i] = q->own_cpu[i];
+        node[i] = f->all_node[0];
+    }
+    f->host = (cpubind_host){
+        .cpu = cpu, .node = node, .n_cpu = q->n_own_cpu, .node_id = f->all_node, .n_node = 1};
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads CPUs, nodes and cores, and makes the host for the core of them. */
+static cpubind_problem_code read_host(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    int32_t *core = NULL;
+    cpubind_problem_code code = cpubind_priv_read_scope(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_cpus(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_distances(r);
+    if (code == CPUBIND_PROBLEM_NONE && r->pci->request->wants_cores)
+        code = cpubind_priv_read_cores(r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (f->topology.code != CPUBIND_PROBLEM_NONE) {
+        *r->problem = f->topology;
+        return f->topology.code;
+    }
+    if (f->core_of) {
+        core = cpubind_arena_ints(r->arena, f->n_cpu);
+        if (!core)
+            return facts_fail_memory(r);
+        for (int32_t i = 0; i < f->n_cpu; i++)
+            core[i] = cpubind_facts_core(f, f->cpu[i]);
+    }
+    f->host = (cpubind_host){.cpu = f->cpu,
+                             .node = f->node,
+                             .n_cpu = f->n_cpu,
+                             .node_id = f->node_id,
+                             .n_node = f->n_node,
+                             .distance = f->distance,
+                             .core = core,
+                             .socket = f->has_nodes ? f->socket : NULL};
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
+                                          const cpubind_pci_request *request,
+                                          cpubind_arena *arena, cpubind_facts *out,
+                                          cpubind_problem *problem)
+{
+    static const cpubind_request usual = {.is_auto_strategy = 1};
+    pci_reading pci = {.request = request};
+    facts_reader r = {.source = source,
+                      .request = &usual,
+                      .arena = arena,
+                      .facts = out,
+                      .problem = problem,
+                      .pci = &pci};
+    cpubind_problem_code code;
     memset(out, 0, sizeof *out);
     out->is_part = request->n_named > 0 || request->class_digits > 0;
-    memset(fault, 0, sizeof *fault);
-    fault->offset = -1;
-    fault->pci.domain = -1;
+    cpubind_problem_clear(problem);
+    cpubind_problem_clear(&out->topology);
     if (request->no_bus && request->own_cpu)
-        return cpubind_priv_pci_read_ids(&r);
-    status = cpubind_priv_pci_read_nodes(&r);
-    if (status == CPUBIND_PCI_OK)
-        status = cpubind_priv_pci_read_allowed(&r);
-    if (status != CPUBIND_PCI_OK || request->no_bus)
-        return status;
-    r.driven = source->list(source->ctx, INPUT_NVIDIA);
-    status = pci_judge(&r, INPUT_NVIDIA, r.driven);
-    if (status == CPUBIND_PCI_OK)
-        status = read_bus(&r);
-    if (status == CPUBIND_PCI_OK)
-        status = read_functions(&r, out->device, out->n_device);
-    if (status == CPUBIND_PCI_OK)
-        status = read_functions(&r, out->nic, out->n_nic);
-    if (status == CPUBIND_PCI_OK)
-        status = compare_all(out, arena);
-    if (status == CPUBIND_PCI_OK)
-        status = make_devices(out, arena);
-    return status == CPUBIND_PCI_OK ? cpubind_priv_pci_read_sight(&r) : status;
+        return take_own_cpus(&r);
+    code = read_host(&r);
+    if (code != CPUBIND_PROBLEM_NONE || request->no_bus)
+        return code;
+    pci.driven = source->list(source->ctx, INPUT_NVIDIA);
+    code = facts_judge(&r, INPUT_NVIDIA, pci.driven);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_bus(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_functions(&r, out->device, out->n_device);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_functions(&r, out->nic, out->n_nic);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = compare_all(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = make_devices(&r);
+    return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_pci_read_sight(&r) : code;
 }
 
 /* == Words ================================================================== */

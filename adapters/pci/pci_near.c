@@ -1,7 +1,23 @@
 /* pci_near.c - the bridges above a function, its node, and the CPUs near it
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. pci_facts.h has the rules.
+ * Pure but for the source: no I/O of its own, no malloc. Every file is one that each user may
+ * read; no command runs and no driver is asked. The files are those of the kernel's
+ * documentation of sysfs-bus-pci.
+ *
+ * THE BRIDGES ABOVE A FUNCTION  A source has no links, so the way up is found by numbers: the
+ * bridge above a function is that bridge of its domain whose secondary bus is the function's
+ * bus (secondary_bus_number; on kernels before 4.13 the bus of a function that the folder of
+ * the bridge lists). The bus on which the last bridge is, is the bus of the root complex.
+ *
+ * THE NODE OF A FUNCTION, by the first of these that tells it
+ *   device       its numa_node
+ *   local_cpus   its local_cpulist (or local_cpus), if that is not every online CPU
+ *   bridge       numa_node or local_cpulist of the nearest bridge above it
+ *   only_node    the host has one node with CPUs, or no nodes at all
+ *   unknown      none of them: every CPU is as near as any other
+ * A node without CPUs (the memory of Grace) stands for the node with CPUs at the smallest
+ * distance, the first of several.
  */
 #include "pci_reader.h"
 
@@ -9,7 +25,7 @@
 
 /* The bridge above a bus; -1: none is, or none is known. A bridge is on a bus with a smaller
  * number than the bus below it, so that the way up ends. */
-static int32_t bridge_above(const cpubind_pci_facts *f, int32_t domain, int32_t bus)
+static int32_t bridge_above(const cpubind_facts *f, int32_t domain, int32_t bus)
 {
     for (int32_t i = 0; i < f->n_bridge; i++)
         if (f->bridge[i].pci.domain == domain && f->bridge[i].secondary == bus &&
@@ -18,23 +34,23 @@ static int32_t bridge_above(const cpubind_pci_facts *f, int32_t domain, int32_t 
     return -1;
 }
 
-static cpubind_pci_status climb(pci_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code climb(facts_reader *r, cpubind_pci_function *function)
 {
-    const cpubind_pci_facts *f = r->facts;
+    const cpubind_facts *f = r->facts;
     int32_t bus = function->pci.bus, n = 0, *bridge;
     for (int32_t i = bridge_above(f, function->pci.domain, bus); i >= 0; n++)
         i = bridge_above(f, function->pci.domain, f->bridge[i].pci.bus);
     bridge = cpubind_arena_ints(r->arena, n);
     if (!bridge)
-        return CPUBIND_PCI_NO_MEMORY;
+        return facts_fail_memory(r);
     for (int32_t k = 0; k < n; k++) {
         bridge[k] = bridge_above(f, function->pci.domain, bus);
         bus = f->bridge[bridge[k]].pci.bus;
     }
     function->bridge = bridge;
     function->n_bridge = n;
-    function->root_bus = r->has_classes ? bus : -1;
-    return CPUBIND_PCI_OK;
+    function->root_bus = r->pci->has_classes ? bus : -1;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == Near CPUs ============================================================== */
@@ -46,7 +62,7 @@ typedef struct locality {
     int32_t n; /* online ones; 0: none, or all that are online, which tells nothing */
 } locality;
 
-static int32_t count_online(const cpubind_pci_facts *f)
+static int32_t count_online(const cpubind_facts *f)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < f->n_cpu_id; i++)
@@ -54,42 +70,42 @@ static int32_t count_online(const cpubind_pci_facts *f)
     return n;
 }
 
-static cpubind_pci_status read_locality(pci_reader *r, const cpubind_pci_address *pci,
-                                        locality *out)
+static cpubind_problem_code read_locality(facts_reader *r, const cpubind_pci_address *pci,
+                                          locality *out)
 {
-    const cpubind_pci_facts *f = r->facts;
+    const cpubind_facts *f = r->facts;
     int32_t *cpu, n, n_online = 0;
-    cpubind_pci_status status =
-        pci_read_number(r, pci_function_path(r, pci, "numa_node"), -1, &out->node);
-    if (status == CPUBIND_PCI_OK)
-        status = pci_read_cpus(r, pci_function_path(r, pci, "local_cpulist"),
-                               cpubind_cpulist_parse, &cpu, &n);
-    if (status == CPUBIND_PCI_OK && n < 0)
-        status = pci_read_cpus(r, pci_function_path(r, pci, "local_cpus"),
-                               cpubind_cpumask_parse, &cpu, &n);
-    if (status != CPUBIND_PCI_OK)
+    cpubind_problem_code status =
+        facts_read_number(r, facts_function_path(r, pci, "numa_node"), -1, &out->node);
+    if (status == CPUBIND_PROBLEM_NONE)
+        status = facts_read_cpus(r, facts_function_path(r, pci, "local_cpulist"),
+                                 cpubind_cpulist_parse, &cpu, &n);
+    if (status == CPUBIND_PROBLEM_NONE && n < 0)
+        status = facts_read_cpus(r, facts_function_path(r, pci, "local_cpus"),
+                                 cpubind_cpumask_parse, &cpu, &n);
+    if (status != CPUBIND_PROBLEM_NONE)
         return status;
     for (int32_t i = 0; i < n; i++)
-        if (pci_is_online(f, cpu[i]))
+        if (facts_is_online(f, cpu[i]))
             cpu[n_online++] = cpu[i];
     out->cpu = cpu;
     out->n = n_online == count_online(f) && f->host.n_node > 1 ? 0 : n_online;
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* The node with CPUs that is nearest to a node: the node itself where it has CPUs; -1: not
  * known. */
-static int32_t nearest_with_cpus(const cpubind_pci_facts *f, int32_t node)
+static int32_t nearest_with_cpus(const cpubind_facts *f, int32_t node)
 {
-    const int32_t row = pci_node_index(f, node);
+    const int32_t row = facts_node_index(f, node);
     int32_t best = -1, best_distance = INT32_MAX;
     for (int32_t i = 0; i < f->host.n_node; i++)
         if (f->host.node_id[i] == node)
             return node;
     for (int32_t i = 0; i < f->host.n_node && row >= 0 && f->all_distance; i++) {
-        const int32_t column = pci_node_index(f, f->host.node_id[i]);
+        const int32_t column = facts_node_index(f, f->host.node_id[i]);
         const int32_t distance = f->all_distance[row * f->n_all_node + column];
-        if (distance < best_distance) {
+        if (distance >= 0 && distance < best_distance) {
             best_distance = distance;
             best = f->host.node_id[i];
         }
@@ -98,66 +114,66 @@ static int32_t nearest_with_cpus(const cpubind_pci_facts *f, int32_t node)
 }
 
 /* Takes the online CPUs of a node. */
-static cpubind_pci_status take_node(pci_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code take_node(facts_reader *r, cpubind_pci_function *function)
 {
-    const cpubind_pci_facts *f = r->facts;
+    const cpubind_facts *f = r->facts;
     int32_t *cpu = cpubind_arena_ints(r->arena, f->n_cpu_id);
     int32_t n = 0;
     if (!cpu)
-        return CPUBIND_PCI_NO_MEMORY;
+        return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_cpu_id; i++)
         if (f->node_of[i] == function->node)
             cpu[n++] = i;
     function->cpu = cpu;
     function->n_cpu = n;
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Takes what the kernel says of a function or a bridge; *is_known stays 0 when it says nothing
  * of use. A node without CPUs stands for the nearest one with CPUs. */
-static cpubind_pci_status take_locality(pci_reader *r, cpubind_pci_function *function,
-                                        const locality *near, int *is_known)
+static cpubind_problem_code take_locality(facts_reader *r, cpubind_pci_function *function,
+                                          const locality *near, int *is_known)
 {
     const int32_t node = near->node >= 0 ? nearest_with_cpus(r->facts, near->node) : -1;
     *is_known = node >= 0 || near->n > 0;
     if (!*is_known)
-        return CPUBIND_PCI_OK;
+        return CPUBIND_PROBLEM_NONE;
     function->node = node >= 0 ? node : r->facts->node_of[near->cpu[0]];
     if (near->n == 0)
         return take_node(r, function);
     function->cpu = near->cpu;
     function->n_cpu = near->n;
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Asks the bridges above a function, the nearest first. */
-static cpubind_pci_status ask_bridges(pci_reader *r, cpubind_pci_function *function)
+static cpubind_problem_code ask_bridges(facts_reader *r, cpubind_pci_function *function)
 {
     for (int32_t i = 0; i < function->n_bridge; i++) {
         const cpubind_pci_address *pci = &r->facts->bridge[function->bridge[i]].pci;
         locality near;
         int is_known = 0;
-        cpubind_pci_status status = read_locality(r, pci, &near);
-        if (status == CPUBIND_PCI_OK)
+        cpubind_problem_code status = read_locality(r, pci, &near);
+        if (status == CPUBIND_PROBLEM_NONE)
             status = take_locality(r, function, &near, &is_known);
-        if (status != CPUBIND_PCI_OK || is_known) {
+        if (status != CPUBIND_PROBLEM_NONE || is_known) {
             function->origin = CPUBIND_NODE_ORIGIN_BRIDGE;
             function->via = *pci;
             return status;
         }
     }
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
-cpubind_pci_status cpubind_priv_pci_read_near(pci_reader *r, cpubind_pci_function *function)
+cpubind_problem_code cpubind_priv_pci_read_near(facts_reader *r, cpubind_pci_function *function)
 {
-    const cpubind_pci_facts *f = r->facts;
+    const cpubind_facts *f = r->facts;
     locality near;
     int is_known = 0;
-    cpubind_pci_status status = climb(r, function);
-    if (status == CPUBIND_PCI_OK)
+    cpubind_problem_code status = climb(r, function);
+    if (status == CPUBIND_PROBLEM_NONE)
         status = read_locality(r, &function->pci, &near);
-    if (status != CPUBIND_PCI_OK)
+    if (status != CPUBIND_PROBLEM_NONE)
         return status;
     function->numa_node = near.node;
     if (near.node < 0 && f->host.n_node == 1) {
@@ -166,10 +182,10 @@ cpubind_pci_status cpubind_priv_pci_read_near(pci_reader *r, cpubind_pci_functio
         return take_node(r, function);
     }
     status = take_locality(r, function, &near, &is_known);
-    if (status == CPUBIND_PCI_OK && is_known)
+    if (status == CPUBIND_PROBLEM_NONE && is_known)
         function->origin =
             near.node >= 0 ? CPUBIND_NODE_ORIGIN_DEVICE : CPUBIND_NODE_ORIGIN_LOCAL_CPUS;
-    if (status != CPUBIND_PCI_OK || is_known)
+    if (status != CPUBIND_PROBLEM_NONE || is_known)
         return status;
     return ask_bridges(r, function);
 }

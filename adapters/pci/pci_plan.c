@@ -11,7 +11,7 @@
 /* == Ranks ================================================================== */
 
 /* Whether one runtime numbers all devices that this process sees. */
-static int has_numbers(const cpubind_pci_facts *f)
+static int has_numbers(const cpubind_facts *f)
 {
     cpubind_family family = CPUBIND_FAMILY_OTHER;
     for (int32_t i = 0; i < f->n_device; i++) {
@@ -28,8 +28,7 @@ static int has_numbers(const cpubind_pci_facts *f)
 
 /* The device with the smallest number from `least` on, which becomes *number, and its tile; the
  * device -1: none. */
-static cpubind_pci_rank next_by_number(const cpubind_pci_facts *f, int32_t least,
-                                       int32_t *number)
+static cpubind_pci_rank next_by_number(const cpubind_facts *f, int32_t least, int32_t *number)
 {
     cpubind_pci_rank best = {-1, -1};
     for (int32_t i = 0; i < f->n_device; i++)
@@ -43,7 +42,7 @@ static cpubind_pci_rank next_by_number(const cpubind_pci_facts *f, int32_t least
     return best;
 }
 
-int32_t cpubind_pci_ranks(const cpubind_pci_facts *f, cpubind_pci_rank *out)
+int32_t cpubind_pci_ranks(const cpubind_facts *f, cpubind_pci_rank *out)
 {
     int32_t n = 0, number = -1;
     if (!has_numbers(f)) {
@@ -64,7 +63,7 @@ int32_t cpubind_pci_ranks(const cpubind_pci_facts *f, cpubind_pci_rank *out)
 /* == Cutting the pools ====================================================== */
 
 typedef struct planner {
-    const cpubind_pci_facts *facts;
+    const cpubind_facts *facts;
     const cpubind_pci_asked *asked;
     cpubind_arena *arena;
     cpubind_pci_plan *out;
@@ -84,7 +83,7 @@ static int is_in(const int32_t *list, int32_t n, int32_t value, int32_t *at)
     return *at < n && list[*at] == value;
 }
 
-int cpubind_pci_limit(const cpubind_pci_facts *facts, const cpubind_pci_limits *limits,
+int cpubind_pci_limit(const cpubind_facts *facts, const cpubind_pci_limits *limits,
                       cpubind_arena *arena, cpubind_host *out)
 {
     const cpubind_host *host = &facts->host;
@@ -111,7 +110,7 @@ int cpubind_pci_limit(const cpubind_pci_facts *facts, const cpubind_pci_limits *
     return 1;
 }
 
-int cpubind_pci_has_share(const cpubind_pci_facts *f, int32_t device)
+int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
 {
     const cpubind_pci_function *function = &f->device[device];
     for (int32_t k = 0; k < f->n_device; k++)
@@ -445,9 +444,9 @@ static cpubind_status measure(planner *p, cpubind_fault *fault)
                            NULL, fault);
 }
 
-cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
-                                     const cpubind_pci_asked *asked, cpubind_arena *arena,
-                                     cpubind_pci_plan *out, cpubind_fault *fault)
+cpubind_status cpubind_pci_make_plan(const cpubind_facts *facts, const cpubind_pci_asked *asked,
+                                     cpubind_arena *arena, cpubind_pci_plan *out,
+                                     cpubind_fault *fault)
 {
     planner p = {.facts = facts, .asked = asked, .arena = arena, .out = out};
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(

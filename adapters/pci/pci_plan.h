@@ -7,7 +7,7 @@
 #ifndef CPUBIND_PCI_PLAN_H
 #define CPUBIND_PCI_PLAN_H
 
-#include "pci_facts.h"
+#include "../model/facts.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,7 +24,7 @@ typedef struct cpubind_pci_limits {
 } cpubind_pci_limits;
 
 /* The host of the facts with those CPUs alone. Returns 0 when the arena is full. */
-int cpubind_pci_limit(const cpubind_pci_facts *facts, const cpubind_pci_limits *limits,
+int cpubind_pci_limit(const cpubind_facts *facts, const cpubind_pci_limits *limits,
                       cpubind_arena *arena, cpubind_host *out);
 
 /* == The plan of the devices of a host ====================================== */
@@ -83,16 +83,16 @@ typedef struct cpubind_pci_plan {
 /* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
  * one of its family has none unless this process sees it: the physical one stands for the card,
  * and a virtual machine with the other has the CPUs of its cpuset. */
-int cpubind_pci_has_share(const cpubind_pci_facts *facts, int32_t device);
+int cpubind_pci_has_share(const cpubind_facts *facts, int32_t device);
 
 /* Plans the devices of a host that have a share. A device whose near CPUs are not known, or are
  * not allowed, or are too few, has no pool, and the others have theirs.
- *   in      facts of cpubind_pci_read, with wants_cores
+ *   in      facts of cpubind_devices_read, with wants_cores
  *   out     *out, in the arena
  *   errors  a status of the core with *fault; ERR_SPACE: try a larger arena */
-cpubind_status cpubind_pci_make_plan(const cpubind_pci_facts *facts,
-                                     const cpubind_pci_asked *asked, cpubind_arena *arena,
-                                     cpubind_pci_plan *out, cpubind_fault *fault);
+cpubind_status cpubind_pci_make_plan(const cpubind_facts *facts, const cpubind_pci_asked *asked,
+                                     cpubind_arena *arena, cpubind_pci_plan *out,
+                                     cpubind_fault *fault);
 
 /* Gives one of several processes of a device its part of the pool.
  *   in      pool: one of the plan, which has CPUs; process: from 0
@@ -152,10 +152,10 @@ typedef struct cpubind_numa_bound {
 /* Finds the CPUs and the nodes of one rank. Ranks of one node get CPUs that no other has, by
  * whole cores as long as there are enough; CPUs that are not allowed are left out. A node
  * without CPUs (memory of Grace) has those of the nearest one with CPUs.
- *   in      facts of cpubind_pci_read; with wants_cores cores stay whole
+ *   in      facts of cpubind_devices_read; with wants_cores cores stay whole
  *   out     *out: all fields on success, and on failure what the status is about
  *   errors  the statuses above; the ranks of other devices are not affected */
-cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_pci_facts *facts,
+cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_facts *facts,
                                                 const cpubind_numa_asked *asked,
                                                 cpubind_arena *arena, cpubind_numa_bound *out);
 
@@ -172,7 +172,7 @@ typedef struct cpubind_pci_rank {
  * the devices are of several runtimes.
  *   in      out: room for facts->n_device * CPUBIND_PCI_NUMBERS
  *   returns their number */
-int32_t cpubind_pci_ranks(const cpubind_pci_facts *facts, cpubind_pci_rank *out);
+int32_t cpubind_pci_ranks(const cpubind_facts *facts, cpubind_pci_rank *out);
 
 #ifdef __cplusplus
 }

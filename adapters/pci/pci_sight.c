@@ -36,7 +36,7 @@ typedef struct group {
 static const char *value_of(cpubind_input env, const char *name, int32_t *len)
 {
     cpubind_slice value = {0, -1};
-    if (!pci_is_present(env) ||
+    if (!facts_is_present(env) ||
         cpubind_env_find(env.data, env.len, name, &value) != CPUBIND_TEXT_OK)
         value.len = -1;
     *len = value.len;
@@ -52,7 +52,7 @@ static int is_value(cpubind_input env, const char *name, const char *wanted)
 
 /* Whether a function is a device of its runtime: virtual functions are where there are no
  * physical ones, in a virtual machine. */
-static int is_device(const cpubind_pci_facts *f, int32_t i, cpubind_family family)
+static int is_device(const cpubind_facts *f, int32_t i, cpubind_family family)
 {
     const cpubind_pci_function *function = &f->device[i];
     int32_t n_physical = 0;
@@ -87,10 +87,10 @@ static void judge_slurm(cpubind_input env, group *g)
                  "which they are";
 }
 
-static cpubind_pci_status gather(pci_reader *r, cpubind_family family, cpubind_input env,
-                                 group *g)
+static cpubind_problem_code gather(facts_reader *r, cpubind_family family, cpubind_input env,
+                                   group *g)
 {
-    const cpubind_pci_facts *f = r->facts;
+    const cpubind_facts *f = r->facts;
     int32_t n_item = 0;
     memset(g, 0, sizeof *g);
     g->index = cpubind_arena_ints(r->arena, f->n_device);
@@ -98,7 +98,7 @@ static cpubind_pci_status gather(pci_reader *r, cpubind_family family, cpubind_i
     g->uuid_len = cpubind_arena_ints(r->arena, f->n_device);
     g->uuid = (const char **)cpubind_arena_take(r->arena, f->n_device, sizeof *g->uuid);
     if (!g->index || !g->n_tile || !g->uuid_len || !g->uuid)
-        return CPUBIND_PCI_NO_MEMORY;
+        return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_device && g->devices.n < CPUBIND_MAX_DEVICES; i++) {
         const int32_t n = g->devices.n;
         if (!is_device(f, i, family))
@@ -110,7 +110,7 @@ static cpubind_pci_status gather(pci_reader *r, cpubind_family family, cpubind_i
         n_item += g->n_tile[n];
         g->devices.n++;
     }
-    if (r->n_node[family] == 0)
+    if (r->pci->n_node[family] == 0)
         judge_slurm(env, g);
     g->devices.n_tile = g->n_tile;
     g->devices.uuid = g->uuid;
@@ -119,7 +119,7 @@ static cpubind_pci_status gather(pci_reader *r, cpubind_family family, cpubind_i
     g->seen.item =
         (cpubind_seen_device *)cpubind_arena_take(r->arena, n_item, sizeof *g->seen.item);
     g->seen.cap = n_item;
-    return g->seen.item ? CPUBIND_PCI_OK : CPUBIND_PCI_NO_MEMORY;
+    return g->seen.item ? CPUBIND_PROBLEM_NONE : CPUBIND_PROBLEM_NO_MEMORY;
 }
 
 /* Applies the rule of a variable that is set; all devices are seen when it is not. *view says
@@ -143,7 +143,7 @@ static int apply(cpubind_runtime_view *view, int32_t slot, cpubind_visible_rule 
 }
 
 /* Writes what was found to the facts. */
-static void write_down(cpubind_pci_facts *f, cpubind_family family, const group *g,
+static void write_down(cpubind_facts *f, cpubind_family family, const group *g,
                        int32_t has_order)
 {
     for (int32_t i = 0; i < f->n_device; i++)
@@ -167,7 +167,7 @@ static void set_variable(cpubind_runtime_view *view, int32_t slot, cpubind_input
 }
 
 /* Whether all devices of a group are of one product. */
-static int are_alike(const cpubind_pci_facts *f, const group *g)
+static int are_alike(const cpubind_facts *f, const group *g)
 {
     for (int32_t i = 0; i < g->devices.n; i++) {
         const int32_t id = f->device[g->index[i]].ids.device;
@@ -177,12 +177,12 @@ static int are_alike(const cpubind_pci_facts *f, const group *g)
     return 1;
 }
 
-static cpubind_pci_status read_cuda(pci_reader *r, cpubind_input env)
+static cpubind_problem_code read_cuda(facts_reader *r, cpubind_input env)
 {
     cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_NVIDIA];
     group g;
-    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_NVIDIA, env, &g);
-    if (status != CPUBIND_PCI_OK)
+    const cpubind_problem_code status = gather(r, CPUBIND_FAMILY_NVIDIA, env, &g);
+    if (status != CPUBIND_PROBLEM_NONE)
         return status;
     view->word = "cuda";
     set_variable(view, 0, env, "CUDA_VISIBLE_DEVICES");
@@ -190,21 +190,21 @@ static cpubind_pci_status read_cuda(pci_reader *r, cpubind_input env)
         is_value(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID") || are_alike(r->facts, &g);
     view->has_order = g.devices.has_order;
     if (!apply(view, 0, cpubind_cuda_parse, &g))
-        return CPUBIND_PCI_OK;
+        return CPUBIND_PROBLEM_NONE;
     view->has_order |= view->variable[0] != NULL; /* the list numbers what it names */
     write_down(r->facts, CPUBIND_FAMILY_NVIDIA, &g, view->has_order);
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* ROCR_VISIBLE_DEVICES leaves devices, and the variable of HIP counts these from 0. */
-static cpubind_pci_status read_rocm(pci_reader *r, cpubind_input env)
+static cpubind_problem_code read_rocm(facts_reader *r, cpubind_input env)
 {
     cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_AMD];
     group g;
     int32_t *left = cpubind_arena_ints(r->arena, r->facts->n_device);
-    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_AMD, env, &g);
-    if (status != CPUBIND_PCI_OK || !left)
-        return left ? status : CPUBIND_PCI_NO_MEMORY;
+    const cpubind_problem_code status = gather(r, CPUBIND_FAMILY_AMD, env, &g);
+    if (status != CPUBIND_PROBLEM_NONE || !left)
+        return left ? status : CPUBIND_PROBLEM_NO_MEMORY;
     view->word = "rocm";
     view->has_order = 1;
     set_variable(view, 0, env, "ROCR_VISIBLE_DEVICES");
@@ -212,22 +212,22 @@ static cpubind_pci_status read_rocm(pci_reader *r, cpubind_input env)
     if (view->value_len[1] <= 0)
         set_variable(view, 1, env, "CUDA_VISIBLE_DEVICES");
     if (!apply(view, 0, cpubind_rocr_parse, &g))
-        return CPUBIND_PCI_OK;
+        return CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < g.seen.n; i++)
         left[i] = g.index[g.seen.item[i].device];
     g.index = left;
     g.devices.n = g.seen.n;
     if (apply(view, 1, cpubind_hip_parse, &g))
         write_down(r->facts, CPUBIND_FAMILY_AMD, &g, 1);
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
-static cpubind_pci_status read_level_zero(pci_reader *r, cpubind_input env)
+static cpubind_problem_code read_level_zero(facts_reader *r, cpubind_input env)
 {
     cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_INTEL];
     group g;
-    const cpubind_pci_status status = gather(r, CPUBIND_FAMILY_INTEL, env, &g);
-    if (status != CPUBIND_PCI_OK)
+    const cpubind_problem_code status = gather(r, CPUBIND_FAMILY_INTEL, env, &g);
+    if (status != CPUBIND_PROBLEM_NONE)
         return status;
     view->word = "level_zero";
     view->has_order = 1;
@@ -236,7 +236,7 @@ static cpubind_pci_status read_level_zero(pci_reader *r, cpubind_input env)
     view->value_len[1] = -1;
     if (apply(view, 0, cpubind_ze_parse, &g))
         write_down(r->facts, CPUBIND_FAMILY_INTEL, &g, 1);
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == Device files =========================================================== */
@@ -247,7 +247,7 @@ static cpubind_pci_status read_level_zero(pci_reader *r, cpubind_input env)
 #define INPUT_ACCEL_NODES  "dev/accel"
 
 /* Whether this process may open a device file: "/dev/nvidia0", "/dev/dri/renderD128". */
-static int has_file(const pci_reader *r, const char *path)
+static int has_file(const facts_reader *r, const char *path)
 {
     static const struct {
         const char *start, *input;
@@ -263,7 +263,7 @@ static int has_file(const pci_reader *r, const char *path)
         i++;
     path += rows[i].at;
     listing = r->source->list(r->source->ctx, rows[i].input);
-    while (pci_next_name(listing, &at, &name))
+    while (facts_next_name(listing, &at, &name))
         if ((size_t)name.len == strlen(path) &&
             memcmp(listing.data + name.at, path, (size_t)name.len) == 0)
             return 1;
@@ -273,36 +273,36 @@ static int has_file(const pci_reader *r, const char *path)
 /* Finds the devices without a file that this process may open, where others of their family
  * have one: a container leaves them out, or they have another driver, and no runtime of this
  * process sees them. Where it may open none, nothing is known. */
-static cpubind_pci_status read_files(pci_reader *r)
+static cpubind_problem_code read_files(facts_reader *r)
 {
     static const char *const folders[] = {INPUT_NVIDIA_NODES, INPUT_DRI_NODES,
                                           INPUT_ACCEL_NODES};
     static const char display[] = "/dev/dri/card";
-    cpubind_pci_facts *f = r->facts;
+    cpubind_facts *f = r->facts;
     cpubind_device_nodes nodes;
     int32_t *n_own;
     int is_there = 0;
     for (int i = 0; i < 3; i++)
-        is_there |= pci_is_present(r->source->list(r->source->ctx, folders[i]));
+        is_there |= facts_is_present(r->source->list(r->source->ctx, folders[i]));
     if (!is_there)
-        return CPUBIND_PCI_OK;
+        return CPUBIND_PROBLEM_NONE;
     n_own = cpubind_arena_ints(r->arena, f->n_device);
     if (!n_own || !cpubind_device_nodes_read(r->source, f, r->arena, &nodes))
-        return CPUBIND_PCI_NO_MEMORY;
+        return facts_fail_memory(r);
     memset(n_own, 0, (size_t)f->n_device * sizeof *n_own);
     for (int32_t i = 0; i < nodes.n; i++)
         if (memcmp(nodes.row[i].path, display, sizeof display - 1) != 0 &&
             has_file(r, nodes.row[i].path)) {
             n_own[nodes.row[i].device]++;
-            r->n_node[f->device[nodes.row[i].device].accelerator.family]++;
+            r->pci->n_node[f->device[nodes.row[i].device].accelerator.family]++;
         }
     for (int32_t i = 0; i < f->n_device; i++)
-        if (n_own[i] == 0 && r->n_node[f->device[i].accelerator.family] > 0)
+        if (n_own[i] == 0 && r->pci->n_node[f->device[i].accelerator.family] > 0)
             f->device[i].is_driven = 0;
-    return CPUBIND_PCI_OK;
+    return CPUBIND_PROBLEM_NONE;
 }
 
-static int has_family(const cpubind_pci_facts *f, cpubind_family family)
+static int has_family(const cpubind_facts *f, cpubind_family family)
 {
     for (int32_t i = 0; i < f->n_device; i++)
         if (f->device[i].accelerator.family == family)
@@ -310,17 +310,18 @@ static int has_family(const cpubind_pci_facts *f, cpubind_family family)
     return 0;
 }
 
-cpubind_pci_status cpubind_priv_pci_read_sight(pci_reader *r)
+cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r)
 {
-    static cpubind_pci_status (*const read[CPUBIND_FAMILY_COUNT])(
-        pci_reader *, cpubind_input) = {[CPUBIND_FAMILY_NVIDIA] = read_cuda,
-                                        [CPUBIND_FAMILY_AMD] = read_rocm,
-                                        [CPUBIND_FAMILY_INTEL] = read_level_zero};
+    static cpubind_problem_code (*const read[CPUBIND_FAMILY_COUNT])(
+        facts_reader *, cpubind_input) = {[CPUBIND_FAMILY_NVIDIA] = read_cuda,
+                                          [CPUBIND_FAMILY_AMD] = read_rocm,
+                                          [CPUBIND_FAMILY_INTEL] = read_level_zero};
     cpubind_input env;
-    cpubind_pci_status status = pci_ask(r, "env", &env);
-    if (status == CPUBIND_PCI_OK)
+    cpubind_problem_code status = facts_ask(r, "env", &env);
+    if (status == CPUBIND_PROBLEM_NONE)
         status = read_files(r);
-    for (int family = 0; status == CPUBIND_PCI_OK && family < CPUBIND_FAMILY_COUNT; family++) {
+    for (int family = 0; status == CPUBIND_PROBLEM_NONE && family < CPUBIND_FAMILY_COUNT;
+         family++) {
         r->facts->runtime[family].value_len[0] = r->facts->runtime[family].value_len[1] = -1;
         if (read[family] && has_family(r->facts, (cpubind_family)family))
             status = read[family](r, env);

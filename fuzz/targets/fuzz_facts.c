@@ -11,8 +11,8 @@
 #include "../fuzz_host.h"
 
 #include "../../adapters/ascend/ascend_plan.h"
-#include "../../adapters/ascend/facts.h"
 #include "../../adapters/ascend/process_goal.h"
+#include "../../adapters/model/facts.h"
 #include "../../adapters/text/cpulist.h"
 #include "../../adapters/text/procfs.h"
 

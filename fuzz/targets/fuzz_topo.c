@@ -5,7 +5,7 @@
  */
 #include "../fuzz_host.h"
 
-#include "../../adapters/pci/pci_facts.h"
+#include "../../adapters/model/facts.h"
 
 enum { ARENA = 1 << 20, MAX_PLAN_CPUS = 1 << 14 };
 
@@ -14,7 +14,7 @@ static const char *name_npu(int32_t vendor, int32_t device)
     return vendor == 0x19e5 && device == 0xd802 ? "a2" : NULL;
 }
 
-static void check_function(const cpubind_pci_facts *f, const cpubind_pci_function *function)
+static void check_function(const cpubind_facts *f, const cpubind_pci_function *function)
 {
     int32_t bus = function->pci.bus;
     CHECK(function->n_cpu >= 0 && function->n_number >= 0 &&
@@ -36,7 +36,7 @@ static void check_function(const cpubind_pci_facts *f, const cpubind_pci_functio
 }
 
 /* The core takes the host and the devices as they are. */
-static void check_plan(const cpubind_pci_facts *f)
+static void check_plan(const cpubind_facts *f)
 {
     const cpubind_policy policy = {.strategy = CPUBIND_NEAR,
                                    .overlap = CPUBIND_OVERLAP_RESOLVE,
@@ -57,7 +57,7 @@ static void check_plan(const cpubind_pci_facts *f)
     free(plan.work);
 }
 
-static void check_facts(const cpubind_pci_facts *f)
+static void check_facts(const cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_device; i++) {
         CHECK(i == 0 || cpubind_pci_compare(&f->device[i - 1].pci, &f->device[i].pci) < 0);
@@ -80,16 +80,16 @@ static void check_host(const char *text, int32_t len)
     arena.base = (char *)fuzz_filled(ARENA, FUZZ_FILL);
     for (size_t size = ARENA; size > 0; size = size == ARENA ? (size_t)len * 64 % ARENA : 0) {
         const cpubind_source source = {&h, read_entry, list_entries};
-        cpubind_pci_facts facts;
-        cpubind_pci_fault fault;
-        cpubind_pci_status status;
+        cpubind_facts facts;
+        cpubind_problem fault;
+        cpubind_problem_code status;
         arena.size = size;
         arena.used = 0;
-        status = cpubind_pci_read(&source, &request, &arena, &facts, &fault);
-        CHECK(status != CPUBIND_PCI_NO_FUNCTION);
-        if (status == CPUBIND_PCI_OK)
+        status = cpubind_devices_read(&source, &request, &arena, &facts, &fault);
+        CHECK(status != CPUBIND_PROBLEM_UNKNOWN_NPU);
+        if (status == CPUBIND_PROBLEM_NONE)
             check_facts(&facts);
-        else if (status == CPUBIND_PCI_UNREADABLE)
+        else if (status == CPUBIND_PROBLEM_UNREADABLE)
             CHECK(fault.input && fault.what && fault.offset >= -1);
     }
     free(arena.base);

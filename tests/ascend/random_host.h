@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "../../adapters/ascend/products.h"
+#include "../../adapters/model/products.h"
 
 enum {
     HOST_CPUS = 512,

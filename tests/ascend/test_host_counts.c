@@ -6,7 +6,7 @@
 #include "fixtures.h"
 #include "memory_source.h"
 
-#include "../../adapters/ascend/facts.h"
+#include "../../adapters/model/facts.h"
 
 #define MIB ((size_t)1 << 20)
 

@@ -323,7 +323,7 @@ codes_are_those_of_the_header() {
 }
 
 words_are_in_readme() {
-    for word in $(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z_]*\)".*/\1/p' adapters/ascend/facts.h); do
+    for word in $(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z_]*\)".*/\1/p' adapters/model/facts.h); do
         grep -q "\`$word\`" README.md || [ "$word" = auto ] || {
             echo "README.md does not name $word"
             return 1

@@ -8,7 +8,7 @@
 #include "../support/cmocka_test.h"
 #include "run_command.h"
 
-#include "../../adapters/ascend/products.h"
+#include "../../adapters/model/products.h"
 
 #define HOST "fixtures/hosts/950-smt1-256cpu"
 

@@ -11,7 +11,7 @@ static cpubind_sys sys;
 static int no_statx_error;
 static cpubind_linux_host *host;
 static char memory[1 << 20];
-static cpubind_pci_facts facts;
+static cpubind_facts facts;
 static cpubind_device_nodes nodes;
 static const cpubind_pci_request request = {.wants_cores = 1};
 
@@ -44,7 +44,7 @@ static void put_gpu(int bus, int minor)
 static int set_up(void **state)
 {
     cpubind_arena arena = {memory, sizeof memory, 0};
-    cpubind_pci_fault pci_fault;
+    cpubind_problem pci_fault;
     cpubind_source source;
     (void)state;
     tree_make();
@@ -60,8 +60,8 @@ static int set_up(void **state)
     scratch_file(&tree.s, "proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-7\n");
     assert_int_equal(cpubind_linux_open_live(&live, &host, NULL), CPUBIND_LINUX_OK);
     source = cpubind_linux_source(host);
-    assert_int_equal(cpubind_pci_read(&source, &request, &arena, &facts, &pci_fault),
-                     CPUBIND_PCI_OK);
+    assert_int_equal(cpubind_devices_read(&source, &request, &arena, &facts, &pci_fault),
+                     CPUBIND_PROBLEM_NONE);
     assert_int_equal(facts.n_device, 2);
     assert_int_equal(cpubind_device_nodes_read(&source, &facts, &arena, &nodes), 1);
     assert_int_equal(nodes.n, 4);

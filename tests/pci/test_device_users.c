@@ -50,8 +50,8 @@ static cpubind_pci_function device[] = {
     {.pci = {0, 12, 0, 0}, .accelerator = {CPUBIND_FAMILY_AMD, NULL, 1}},
     {.pci = {0, 13, 0, 0}, .accelerator = {CPUBIND_FAMILY_GAUDI, NULL, 1}},
 };
-static const cpubind_pci_facts facts = {.device = device,
-                                        .n_device = sizeof device / sizeof *device};
+static const cpubind_facts facts = {.device = device,
+                                    .n_device = sizeof device / sizeof *device};
 
 static char missing[64]; /* an input that is not there, or cannot be read */
 static cpubind_input_state missing_state;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../adapters/model/facts.h"
 #include "../../adapters/pci/nvidia_files.h"
-#include "../../adapters/pci/pci_facts.h"
 #include "../support/cmocka_test.h"
 
 enum { MAX_FILES = 512, TEXT_SIZE = 200000 };
@@ -28,8 +28,8 @@ typedef struct pci_host {
     char listing[TEXT_SIZE];
     size_t listed;
     cpubind_arena arena;
-    cpubind_pci_facts facts;
-    cpubind_pci_fault fault;
+    cpubind_facts facts;
+    cpubind_problem fault;
 } pci_host;
 
 static const char *compose(pci_host *h, const char *folder, const char *name, const char *leaf)
@@ -136,7 +136,7 @@ static const char *name_npu(int32_t vendor, int32_t device)
     return vendor == 0x19e5 && device == 0xd802 ? "a2" : NULL;
 }
 
-static cpubind_pci_status read_host(pci_host *h, const cpubind_pci_request *request)
+static cpubind_problem_code read_host(pci_host *h, const cpubind_pci_request *request)
 {
     const cpubind_source source = {h, read_file, list_files};
     if (!h->arena.base) {
@@ -145,7 +145,7 @@ static cpubind_pci_status read_host(pci_host *h, const cpubind_pci_request *requ
     }
     h->arena.used = 0;
     assert_non_null(h->arena.base);
-    return cpubind_pci_read(&source, request, &h->arena, &h->facts, &h->fault);
+    return cpubind_devices_read(&source, request, &h->arena, &h->facts, &h->fault);
 }
 
 static const cpubind_pci_request ask_all = {.ascend = name_npu, .wants_nics = 1};
@@ -193,7 +193,7 @@ TEST(a_node_that_a_device_does_not_tell_is_that_of_a_bridge_above)
 {
     pci_host *h = host_with_switches();
     const cpubind_pci_function *device;
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.n_device, 1);
     device = &h->facts.device[0];
     assert_int_equal(device->numa_node, -1);
@@ -213,7 +213,7 @@ TEST(a_node_that_a_device_does_not_tell_is_that_of_a_bridge_above)
 TEST(network_cards_are_as_near_as_the_bridges_between_say)
 {
     pci_host *h = host_with_switches();
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.n_nic, 3);
     assert_int_equal(h->facts.nearness[0], CPUBIND_NEARNESS_SYS); /* 11:00.0 */
     assert_int_equal(h->facts.nearness[1], CPUBIND_NEARNESS_PIX); /* 84:00.0 */
@@ -227,7 +227,7 @@ TEST(a_card_below_another_switch_of_the_same_port_is_farther)
     put_bridge(h, "0000:82:02.0", "133\n", "-1\n");
     put_bridge(h, "0000:85:00.0", "134\n", "-1\n");
     put_function(h, "0000:86:00.0", nic, "-1\n", "0-15\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.nic[2].pci.bus, 0x86);
     assert_int_equal(h->facts.nearness[2], CPUBIND_NEARNESS_PXB);
     free_host(h);
@@ -242,7 +242,7 @@ TEST(without_secondary_bus_numbers_the_folders_of_bridges_tell_them)
     put_leaf(h, "0000:80:01.0", "0000:81:00.0/class", "0x060400\n");
     put_leaf(h, "0000:81:00.0", "0000:82:00.0/class", "0x060400\n");
     put_leaf(h, "0000:82:00.0", "0000:83:00.0/class", "0x030200\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.device[0].node, 1);
     assert_int_equal(h->facts.device[0].n_bridge, 3);
     free_host(h);
@@ -257,7 +257,7 @@ TEST(bridges_that_name_each_other_end_the_way_up)
     put_bridge(h, "0000:05:00.0", "6\n", "-1\n");
     put_bridge(h, "0000:06:00.0", "5\n", "-1\n");
     put_function(h, "0000:06:01.0", gpu, "-1\n", "0-3\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.device[0].n_bridge, 1);
     assert_int_equal(h->facts.device[0].origin, CPUBIND_NODE_ORIGIN_UNKNOWN);
     assert_int_equal(h->facts.device[0].n_cpu, 0);
@@ -277,7 +277,7 @@ TEST(a_node_without_cpus_is_near_the_nearest_that_has_some)
     put(h, "proc/driver/nvidia/gpus/0019:01:00.0/numa_status",
         "Node:      10\nStatus:    online\n");
     put(h, "proc/driver/nvidia/gpus/0009:01:00.0/information", "Model: \t\t NVIDIA GH200\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.device[0].numa_node, 2);
     assert_int_equal(h->facts.device[0].node, 0);
     assert_int_equal(h->facts.device[1].node, 1);
@@ -296,7 +296,7 @@ TEST(a_network_card_has_the_name_of_its_interface)
     put_leaf(h, "0000:84:00.0", "infiniband/mlx5_1/node_type", "1: CA\n");
     put_leaf(h, "0000:8c:00.0", "net/eth0/mtu", "1500\n");
     put_leaf(h, "0000:83:00.0", "net/none/mtu", "1500\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_null(h->facts.nic[0].interface);
     assert_int_equal(h->facts.nic[1].interface_len, 6);
     assert_memory_equal(h->facts.nic[1].interface, "mlx5_1", 6);
@@ -310,7 +310,7 @@ TEST(a_machine_without_nodes_has_one)
     pci_host *h = new_host();
     put(h, "sys/devices/system/cpu/online", "0-7\n");
     put_function(h, "0000:00:05.0", gpu, "-1\n", "0-7\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_false(h->facts.has_nodes);
     assert_int_equal(h->facts.device[0].node, 0);
     assert_int_equal(h->facts.device[0].origin, CPUBIND_NODE_ORIGIN_ONLY_NODE);
@@ -326,14 +326,14 @@ TEST(cpus_that_the_caller_knows_need_the_ids_of_nodes_alone)
     put(h, "sys/devices/system/node/node0/cpulist", "damaged\n");
     put(h, "sys/devices/system/cpu/online", "damaged\n");
     put(h, "proc/self/status", "damaged\n");
-    assert_int_equal(read_host(h, &request), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &request), CPUBIND_PROBLEM_NONE);
     assert_true(h->facts.has_nodes);
     assert_int_equal(h->facts.n_all_node, 2);
     assert_int_equal(h->facts.host.n_cpu, 2);
     assert_memory_equal(h->facts.host.cpu, own, sizeof own);
     assert_int_equal(h->facts.host.node[1], h->facts.all_node[0]);
     request.no_bus = 0; /* a device needs the CPUs of its node */
-    assert_int_equal(read_host(h, &request), CPUBIND_PCI_UNREADABLE);
+    assert_int_equal(read_host(h, &request), CPUBIND_PROBLEM_UNREADABLE);
     free_host(h);
 }
 
@@ -342,14 +342,14 @@ TEST(functions_that_are_named_count_whatever_they_are)
     pci_host *h = host_with_switches();
     const cpubind_pci_address card = {0, 0x8c, 0, 0}, none = {0, 0x8d, 0, 0};
     cpubind_pci_request request = {.named = &card, .n_named = 1};
-    assert_int_equal(read_host(h, &request), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &request), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.n_device, 1);
     assert_int_equal(h->facts.device[0].accelerator.family, CPUBIND_FAMILY_OTHER);
     request = (cpubind_pci_request){.class_code = 0x0207, .class_digits = 4};
-    assert_int_equal(read_host(h, &request), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &request), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.n_device, 3);
     request = (cpubind_pci_request){.named = &none, .n_named = 1};
-    assert_int_equal(read_host(h, &request), CPUBIND_PCI_NO_FUNCTION);
+    assert_int_equal(read_host(h, &request), CPUBIND_PROBLEM_UNKNOWN_NPU);
     assert_int_equal(h->fault.pci.bus, 0x8d);
     free_host(h);
 }
@@ -380,7 +380,7 @@ TEST(files_that_fail_or_are_damaged_are_no_absent_files)
         for (int32_t k = 0; k < h->n && cases[i].text; k++)
             if (strcmp(h->file[k].name, cases[i].name) == 0)
                 h->file[k].text = cases[i].text;
-        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_UNREADABLE);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_UNREADABLE);
         assert_string_equal(h->fault.input, cases[i].name);
         assert_non_null(h->fault.what);
         free_host(h);
@@ -398,7 +398,7 @@ TEST(files_that_fail_or_are_damaged_are_no_absent_files)
 #define ALLOW(list)  "Cpus_allowed_list:\t" list "\n"
 
 /* The facts in a word: "allowed CPUs/cores/sockets/distance of two nodes/what is lacking". */
-static void write_facts(const cpubind_pci_facts *f, char *out, size_t size)
+static void write_facts(const cpubind_facts *f, char *out, size_t size)
 {
     const cpubind_host *host = &f->host;
     size_t n = 0;
@@ -412,8 +412,9 @@ static void write_facts(const cpubind_pci_facts *f, char *out, size_t size)
         n += (size_t)snprintf(out + n, size - n, "%s%d", i ? "," : "", (int)host->socket[i]);
     (void)snprintf(out + n, size - n, "/%d/%s%s%s%s",
                    host->distance && host->n_node > 1 ? (int)host->distance[1] : 0,
-                   f->lacks_status ? "s" : "", f->lacks_distances ? "d" : "",
-                   f->lacks_cores ? "c" : "", f->online_differs ? "o" : "");
+                   f->warnings & 1u << CPUBIND_WARNING_NO_STATUS ? "s" : "",
+                   f->n_node > 1 && !f->distance ? "d" : "", f->core_of ? "" : "c",
+                   f->warnings & 1u << CPUBIND_WARNING_ONLINE_DIFFERS ? "o" : "");
 }
 
 /* Two nodes of two cores with two CPUs; text NULL: there is no such file. */
@@ -447,16 +448,19 @@ TEST(each_input_of_a_plan_has_its_rule)
          {{CPU(4, SOCKET), "-1\n"}},
          "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6//21/"},
         {"a damaged socket", {{CPU(4, SOCKET), "x\n"}}, ""},
-        {"no siblings of an allowed CPU",
+        {"no siblings of the second CPU of a core",
          {{CPU(5, SIBLINGS), NULL}},
+         "0,1,2,3,4,5,6,7/0,0,2,2,4,4,6,6/0,1/21/"},
+        {"no siblings of a core",
+         {{CPU(4, SIBLINGS), NULL}, {CPU(5, SIBLINGS), NULL}},
          "0,1,2,3,4,5,6,7//0,1/21/c"},
         {"no siblings of another CPU",
          {{CPU(5, SIBLINGS), NULL}, {STATUS, ALLOW("0-3")}},
          "0,1,2,3/0,0,2,2/0,1/21/"},
-        {"siblings that disagree", {{CPU(1, SIBLINGS), "1-2\n"}}, "another core"},
-        {"siblings without the CPU", {{CPU(1, SIBLINGS), "0\n"}}, "lacks the CPU"},
+        {"siblings that disagree", {{CPU(2, SIBLINGS), "1-2\n"}}, "another core"},
+        {"siblings without the CPU", {{CPU(2, SIBLINGS), "3\n"}}, "lacks the CPU"},
         {"a core on two nodes", {{CPU(0, SIBLINGS), "0-1,4\n"}}, "on two nodes"},
-        {"no CPU in the list", {{CPU(1, SIBLINGS), "\n"}}, "lacks the CPU"},
+        {"no CPU in the list", {{CPU(2, SIBLINGS), "\n"}}, "lacks the CPU"},
         {"cpu/online lacks allowed CPUs",
          {{ONLINE, "0-3\n"}, {STATUS, ALLOW("4-7")}},
          "4,5,6,7/4,4,6,6/0,1/21/o"},
@@ -500,7 +504,7 @@ TEST(each_input_of_a_plan_has_its_rule)
             if (!is_there)
                 put(h, cases[i].file[k][0], cases[i].file[k][1]);
         }
-        if (read_host(h, &asked) == CPUBIND_PCI_OK) {
+        if (read_host(h, &asked) == CPUBIND_PROBLEM_NONE) {
             write_facts(&h->facts, text, sizeof text);
             if (strcmp(text, cases[i].expected) != 0)
                 fail_msg("%s: %s, not %s", cases[i].name, text, cases[i].expected);
@@ -523,16 +527,17 @@ TEST(every_arena_that_is_too_small_says_so)
         size_t step, least, most;
     } cases[] = {{&ask_all, 4096, 4096, 1 << 20}, {&ids, 256, 8192, 16384}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cpubind_pci_status status = CPUBIND_PCI_NO_MEMORY;
+        cpubind_problem_code status = CPUBIND_PROBLEM_NO_MEMORY;
         size_t size = 0;
-        for (; status == CPUBIND_PCI_NO_MEMORY; size += cases[i].step) {
+        for (; status == CPUBIND_PROBLEM_NO_MEMORY; size += cases[i].step) {
             cpubind_arena arena = {(char *)malloc(size + 1), size, 0};
             h->listed = 0;
             h->used = h->used > TEXT_SIZE / 2 ? TEXT_SIZE / 2 : h->used;
-            status = cpubind_pci_read(&source, cases[i].request, &arena, &h->facts, &h->fault);
+            status =
+                cpubind_devices_read(&source, cases[i].request, &arena, &h->facts, &h->fault);
             free(arena.base);
         }
-        assert_int_equal(status, CPUBIND_PCI_OK);
+        assert_int_equal(status, CPUBIND_PROBLEM_NONE);
         assert_in_range(size, cases[i].least, cases[i].most);
     }
     free_host(h);
@@ -583,7 +588,7 @@ TEST(cuda_shows_equal_gpus_by_address_and_others_by_speed)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pci_host *h = host_of(4, four, cases[i].is_mixed ? mixed : alike);
         put(h, "env", cases[i].env);
-        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
         assert_sight(h, cases[i].expected);
         free_host(h);
     }
@@ -597,10 +602,10 @@ TEST(gpus_that_the_driver_does_not_list_are_no_devices_of_cuda)
         "GPU UUID: \t GPU-8932f937-d72c-4106-c12f-20bd9faed9f6\n");
     put(h, "proc/driver/nvidia/gpus/0000:04:00.0/information",
         "GPU UUID: \t GPU-8932aaaa-d72c-4106-c12f-20bd9faed9f6\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_sight(h, "-0-1");
     put(h, "env", "CUDA_VISIBLE_DEVICES=GPU-8932a,GPU-8932f\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_sight(h, "-1-0");
     free_host(h);
 }
@@ -638,12 +643,12 @@ TEST(devices_without_a_file_of_this_process_are_hidden)
                 put(h, name[k], leaf[k]);
             }
         }
-        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
         assert_sight(h, cases[i].all);
         for (int k = 3; k > 0; k -= 2) {
             snprintf(node[k], sizeof node[k], "%s%d", cases[i].folder, k);
             put(h, node[k], "1:1\n");
-            assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+            assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
             assert_sight(h, k == 3 ? cases[i].one : cases[i].two);
         }
         free_host(h);
@@ -662,7 +667,7 @@ TEST(devices_without_the_driver_of_the_others_are_hidden)
     put(h, "dev/dri/renderD128", "226:128\n");
     put(h, "dev/dri/renderD129", "226:129\n");
     put(h, "dev/dri/renderD130", "226:130\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_sight(h, "01-2");
     free_host(h);
 }
@@ -689,7 +694,7 @@ TEST(under_slurm_a_part_of_the_gpus_is_not_known_without_their_files)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pci_host *h = host_of(4, four, alike);
         put(h, "env", cases[i].env);
-        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
         assert_sight(h, cases[i].expected);
         assert_int_equal(h->facts.runtime[CPUBIND_FAMILY_NVIDIA].why != NULL,
                          cases[i].expected[0] == '?');
@@ -721,11 +726,11 @@ TEST(under_slurm_the_files_tell_which_gpus_are_numbered)
         put(h, "proc/driver/nvidia/gpus/0000:04:00.0/information",
             "Device Minor: 0\nGPU UUID: GPU-89320003-d72c-4106-c12f-20bd9faed9f6\n");
         put(h, "env", cases[i].env);
-        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
         assert_sight(h, i == 4 ? "--0-" : "????");
         put(h, "dev/nvidia/nvidia1", "195:1\n");
         put(h, "dev/nvidia/nvidia3", "195:3\n");
-        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
         assert_sight(h, cases[i].expected);
         free_host(h);
     }
@@ -747,7 +752,7 @@ TEST(hip_counts_what_rocr_leaves)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pci_host *h = host_of(4, four, alike);
         put(h, "env", cases[i].env);
-        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
         assert_sight(h, cases[i].expected);
         free_host(h);
     }
@@ -768,7 +773,7 @@ TEST(level_zero_numbers_tiles_unless_devices_are_composite)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pci_host *h = host_of(4, four, alike);
         put(h, "env", cases[i].env);
-        assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+        assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
         assert_sight(h, cases[i].expected);
         assert_int_equal(h->facts.device[3].n_number, cases[i].n_last);
         free_host(h);
@@ -782,13 +787,13 @@ TEST(virtual_functions_are_devices_where_there_are_no_physical_ones)
     put_leaf(h, four[2], "physfn", "");
     put_leaf(h, four[3], "physfn", "");
     put_leaf(h, four[0], "sriov_numvfs", "2\n");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_sight(h, "01--");
     assert_true(h->facts.device[2].is_virtual);
     assert_int_equal(h->facts.device[0].n_virtual, 2);
     put_leaf(h, four[0], "physfn", "");
     put_leaf(h, four[1], "physfn", "");
-    assert_int_equal(read_host(h, &ask_all), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
     assert_sight(h, "0123");
     free_host(h);
 }
@@ -817,7 +822,7 @@ TEST(the_facts_are_what_a_plan_by_near_is_made_of)
         put(h, compose(h, "sys/devices/system/cpu", name, "topology/thread_siblings_list"),
             text);
     }
-    assert_int_equal(read_host(h, &request), CPUBIND_PCI_OK);
+    assert_int_equal(read_host(h, &request), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.host.n_cpu, 14);
     assert_int_equal(h->facts.host.core[1], 0);
     assert_int_equal(h->facts.devices.affinity.n, 3);

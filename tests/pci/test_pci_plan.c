@@ -14,7 +14,7 @@
 enum { MAX_CPUS = 256, MAX_DEVICES = 8, ARENA = 1 << 20 };
 
 typedef struct made_host {
-    cpubind_pci_facts facts;
+    cpubind_facts facts;
     cpubind_pci_function device[MAX_DEVICES];
     int32_t cpu[MAX_CPUS], node[MAX_CPUS], core[MAX_CPUS], node_of[CPUBIND_MAX_CPUS];
     int32_t node_id[8], all_node[8], distance[64];

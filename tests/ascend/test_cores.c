@@ -1,4 +1,4 @@
-/* test_facts_cores.c - which CPUs share a core, the sockets of the nodes, and their distances
+/* test_cores.c - which CPUs share a core, the sockets of the nodes, and their distances
  * SPDX-License-Identifier: MIT
  *
  * A case is a host of two nodes of four CPUs with some files more, and the facts that they
@@ -682,5 +682,5 @@ int main(void)
         cmocka_unit_test(a_small_arena_is_a_problem_and_no_other),
         cmocka_unit_test(real_hosts),
     };
-    return cmocka_run_group_tests_name("facts_cores", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cores", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* facts.c - the words of problems and warnings
+/* words.c - the words of problems and warnings
  * SPDX-License-Identifier: MIT
  *
  * Pure: no I/O, no malloc. The rows are in facts.h, and README.md documents the words.
@@ -76,4 +76,5 @@ void cpubind_problem_clear(cpubind_problem *problem)
     problem->npu = -1;
     problem->other = -1;
     problem->cpu = -1;
+    problem->pci.domain = -1;
 }

@@ -1,4 +1,4 @@
-/* facts.h - from the inputs of a host to its facts: CPUs, nodes, NPUs, running processes
+/* facts.h - from the inputs of a host to its facts: CPUs, nodes, devices, running processes
  * SPDX-License-Identifier: MIT
  *
  * Pure: bytes come from a source (source.h), memory from the caller's arena. Only inputs that
@@ -9,14 +9,15 @@
  *     affinity, or when the request wants addresses and the product binds interrupts.
  * An input that fails is a problem only if no other input tells the same.
  */
-#ifndef CPUBIND_ASCEND_FACTS_H
-#define CPUBIND_ASCEND_FACTS_H
+#ifndef CPUBIND_MODEL_FACTS_H
+#define CPUBIND_MODEL_FACTS_H
 
 #include <stddef.h>
 
 #include "../source.h"
 #include "../text/arena.h"
-#include "npusmi.h"
+#include "../text/pci_address.h"
+#include "accelerators.h"
 #include "products.h"
 
 #ifdef __cplusplus
@@ -96,15 +97,16 @@ typedef enum cpubind_problem_code {
 /* A refusal or a fault, with the details for a message. Text is static or borrowed. */
 typedef struct cpubind_problem {
     cpubind_problem_code code;
-    const char *input;      /* the input at fault, or NULL */
-    cpubind_input answer;   /* how the source answered for it */
-    int32_t offset;         /* byte of answer.data, or -1: no place */
-    const char *what;       /* static English clause, or NULL */
-    int32_t npu, other;     /* logic ids, or -1 */
-    int32_t cpu;            /* CPU id, or -1 */
-    int32_t need, have;     /* CPUs; 0, 0 when the problem is not about numbers */
-    int32_t uncut;          /* scope host: CPUs of the pool before it was cut; else 0 */
-    cpubind_scope would_do; /* another scope, with which there is a plan; AUTO: none */
+    const char *input;       /* the input at fault, or NULL */
+    cpubind_input answer;    /* how the source answered for it */
+    int32_t offset;          /* byte of answer.data, or -1: no place */
+    const char *what;        /* static English clause, or NULL */
+    int32_t npu, other;      /* logic ids, or -1 */
+    int32_t cpu;             /* CPU id, or -1 */
+    cpubind_pci_address pci; /* the function that it is about; domain -1: none */
+    int32_t need, have;      /* CPUs; 0, 0 when the problem is not about numbers */
+    int32_t uncut;           /* scope host: CPUs of the pool before it was cut; else 0 */
+    cpubind_scope would_do;  /* another scope, with which there is a plan; AUTO: none */
 } cpubind_problem;
 
 /* Warnings, which do not stop a plan: (name, code for machines). */
@@ -205,6 +207,24 @@ typedef struct cpubind_request {
     cpubind_other_accelerator *is_other; /* NULL: other accelerators are not looked for */
 } cpubind_request;
 
+/* What is asked of the devices of any vendor. */
+typedef struct cpubind_pci_request {
+    cpubind_product_name *ascend; /* names NPUs of Ascend, or NULL */
+    /* Which functions count. Neither: those that accelerators.h knows. */
+    const cpubind_pci_address *named; /* these, or NULL */
+    int32_t n_named;
+    int32_t class_code;   /* those of a class: the first `class_digits` of its six hexadecimal
+                           digits */
+    int32_t class_digits; /* 2, 4 or 6; 0: not asked for */
+    int32_t wants_nics;   /* 1: network cards, too */
+    int32_t wants_cores;  /* 1: which CPUs share a core, for a plan */
+    int32_t no_bus;       /* 1: nodes and CPUs alone, and no device */
+    /* With no_bus: the CPUs that this process may use, ascending, where the caller knows them
+     * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
+    const int32_t *own_cpu;
+    int32_t n_own_cpu;
+} cpubind_pci_request;
+
 /* == What is known ========================================================== */
 
 /* How the CPUs near an NPU by the kernel (numa_node and local_cpulist of its PCI function)
@@ -249,6 +269,99 @@ typedef struct cpubind_function {
     int32_t n_in_view; /* NPUs of facts->npu on it; the others are hidden from this process */
 } cpubind_function;
 
+/* == Devices of any vendor ================================================== */
+
+/* (name, word): what told the node of a function. */
+#define CPUBIND_NODE_ORIGIN_LIST(X)                                                            \
+    X(UNKNOWN, "unknown")                                                                      \
+    X(DEVICE, "device")                                                                        \
+    X(LOCAL_CPUS, "local_cpus")                                                                \
+    X(BRIDGE, "bridge")                                                                        \
+    X(ONLY_NODE, "only_node")
+
+typedef enum cpubind_node_origin {
+#define CPUBIND_X(name, word) CPUBIND_NODE_ORIGIN_##name,
+    CPUBIND_NODE_ORIGIN_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_NODE_ORIGIN_COUNT
+} cpubind_node_origin;
+
+/* (name, word): how near two functions are, in the words of nvidia-smi topo -m. A smaller one
+ * is nearer. */
+#define CPUBIND_NEARNESS_LIST(X)                                                               \
+    X(PIX, "pix")   /* below one bridge, or one switch */                                      \
+    X(PXB, "pxb")   /* across several switches, not across the root complex */                 \
+    X(PHB, "phb")   /* across the root complex that both are on */                             \
+    X(NODE, "node") /* on two root complexes of one node */                                    \
+    X(SYS, "sys")   /* on two nodes */                                                         \
+    X(UNKNOWN, "unknown")
+
+typedef enum cpubind_nearness {
+#define CPUBIND_X(name, word) CPUBIND_NEARNESS_##name,
+    CPUBIND_NEARNESS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_NEARNESS_COUNT
+} cpubind_nearness;
+
+/* Whether this process sees a device, by the variables of its runtime. */
+typedef enum cpubind_sight {
+    CPUBIND_SIGHT_UNKNOWN = 0,
+    CPUBIND_SIGHT_VISIBLE = 1,
+    CPUBIND_SIGHT_HIDDEN = 2
+} cpubind_sight;
+
+enum { CPUBIND_PCI_NUMBERS = 8 }; /* numbers of a runtime that are kept of one function */
+
+/* A function of the bus. A number that is not known is -1. Texts belong to the source. */
+typedef struct cpubind_pci_function {
+    cpubind_pci_address pci;
+    cpubind_pci_ids ids;
+    cpubind_accelerator accelerator;
+    const char *model; /* by the driver, "NVIDIA H100 80GB HBM3"; NULL: not known */
+    int32_t model_len;
+    const char *uuid; /* by the driver, "GPU-..."; NULL: not known */
+    int32_t uuid_len;
+    const char
+        *interface; /* of a network card: "mlx5_0", else "eth0"; NULL: not known. A capture
+                              does not keep it */
+    int32_t interface_len;
+    int32_t is_virtual;  /* 1: a virtual function (SR-IOV) */
+    int32_t n_virtual;   /* virtual functions that it has now */
+    int32_t is_driven;   /* 1: the driver of its vendor lists it; 0: it lists others alone, or
+                            this process has files of others alone; -1: not known */
+    int32_t numa_node;   /* as the kernel prints it; -1 where there is no such file, too */
+    int32_t node;        /* the node with CPUs that it is near */
+    int32_t memory_node; /* the node that its own memory is (NVIDIA on Grace and POWER) */
+    cpubind_node_origin origin; /* what told `node` */
+    cpubind_pci_address via;    /* the bridge that told it; domain -1: no bridge did */
+    const int32_t *cpu;         /* online CPUs near it, ascending */
+    int32_t n_cpu;              /* 0: not known */
+    const int32_t *bridge;      /* above it, the nearest first: indices in facts->bridge */
+    int32_t n_bridge;
+    int32_t root_bus; /* of its domain */
+    cpubind_sight sight;
+    int32_t number[CPUBIND_PCI_NUMBERS]; /* those that its runtime has for it in this process,
+                                            ascending */
+    int32_t tile[CPUBIND_PCI_NUMBERS];   /* of a device with several: that the number is of; -1:
+                                            all of them */
+    int32_t n_number;                    /* 0: not known, or hidden */
+} cpubind_pci_function;
+
+typedef struct cpubind_pci_bridge {
+    cpubind_pci_address pci;
+    int32_t secondary; /* the bus below it */
+} cpubind_pci_bridge;
+
+/* One runtime and the variables that say what a process sees of it. */
+typedef struct cpubind_runtime_view {
+    const char *word;        /* "cuda", static; NULL: the host has no device of it */
+    const char *variable[2]; /* those that count here, the outer one first; NULL: not set */
+    const char *value[2];    /* their values, which belong to the source */
+    int32_t value_len[2];
+    int32_t has_order; /* 0: which number a device has is not known */
+    const char *why;   /* static clause: why it is not known what the process sees; or NULL */
+} cpubind_runtime_view;
+
 /* Two inputs that name different NPUs. */
 typedef struct cpubind_difference {
     const char *has, *lacks; /* the names of the inputs */
@@ -275,13 +388,35 @@ typedef struct cpubind_facts {
                           and has no list is a core by itself */
     int32_t has_lone_cores; /* 1: there is such a CPU */
     int32_t *distance;      /* n_node rows of n_node, by node_id; NULL: not known */
-    int32_t *socket;        /* by node_id: number of the socket; NULL: not known */
+    int32_t *all_node;      /* all nodes, those without CPUs too, ascending */
+    int32_t n_all_node;
+    int32_t
+        *all_distance; /* n_all_node rows of n_all_node; NULL: not known; -1: of a node without
+                              CPUs, not known */
+    int32_t has_nodes; /* 0: no input names a node; node 0 has all CPUs */
+    int32_t *socket;   /* by node_id: number of the socket; NULL: not known */
     /* Why a plan that needs cores, distances or sockets must fail: the first input of them that
      * is there and cannot be read; what it would tell is NULL. No code: there is none. */
     cpubind_problem topology;
     cpubind_scope scope;    /* CPUSET, HOST, OWN or PER_NPU */
     int32_t is_scope_given; /* by the request or the environment */
     uint32_t warnings;      /* bits 1 << cpubind_warning */
+
+    /* Devices of any vendor, and network cards */
+    cpubind_pci_function *device; /* that were asked for, by address */
+    int32_t n_device;
+    cpubind_pci_function *nic; /* by address */
+    int32_t n_nic;
+    int32_t *nearness; /* cpubind_nearness of device i and card k: [i * n_nic + k] */
+    cpubind_pci_bridge *bridge;
+    int32_t n_bridge;
+    cpubind_runtime_view runtime[CPUBIND_FAMILY_COUNT]; /* by family */
+    int32_t has_bus;                                    /* 0: there is no sys/bus/pci/devices */
+    int32_t is_part; /* 1: the devices that the request names, or those of its class */
+    /* The same for cpubind_make_plan: the allowed CPUs and the nodes with CPUs; list i and node
+     * i are those of device i. */
+    cpubind_host host;
+    cpubind_devices devices;
 
     /* NPUs */
     cpubind_npu *npu;           /* in view, by ascending logic id */
@@ -337,6 +472,21 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem);
 
+/* Reads the devices of any vendor. A host without accelerators, and one without a PCI bus, has
+ * facts: n_device is 0.
+ *   in      source, request; an arena of 1 MiB is enough for most hosts
+ *   out     *out; what the process sees of Ascend is not known here (sight UNKNOWN)
+ *   errors  NO_MEMORY: try a larger arena; UNREADABLE; UNKNOWN_NPU: the bus lacks problem->pci
+ *   cost    O(bytes read), and functions x bridges */
+cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
+                                          const cpubind_pci_request *request,
+                                          cpubind_arena *arena, cpubind_facts *out,
+                                          cpubind_problem *problem);
+
+/* "device"; "pix". Static storage. */
+const char *cpubind_node_origin_word(cpubind_node_origin origin);
+const char *cpubind_nearness_word(cpubind_nearness nearness);
+
 /* Whether the facts that were read for the request `read` are also those of `request`: all that
  * facts depend on is the same in both. 0 for a request that cpubind_facts_read refuses as a bad
  * request, so that it is refused each time. The facts quote the visible devices of `read`. */
@@ -389,4 +539,4 @@ const char *cpubind_rules_word(cpubind_rules rules);
 }
 #endif
 
-#endif /* CPUBIND_ASCEND_FACTS_H */
+#endif /* CPUBIND_MODEL_FACTS_H */

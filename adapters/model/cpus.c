@@ -1,10 +1,9 @@
-/* facts_cpus.c - which CPUs are allowed, and on which nodes they are
+/* cpus.c - which CPUs are allowed, and on which nodes they are
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. It must not know of NPUs. The files
+ * Pure but for the source: no I/O of its own, no malloc. It must not know of devices. The files
  * are those of the kernel's sysfs documentation and of proc(5).
  */
-#include "../text/cpumask.h"
 #include "facts_reader.h"
 
 #define INPUT_STATUS "proc/self/status"
@@ -385,16 +384,6 @@ static cpubind_problem_code add_node(facts_reader *r, const char *name, cpubind_
     return CPUBIND_PROBLEM_NONE;
 }
 
-static int32_t count_names(cpubind_input listing)
-{
-    cpubind_slice name;
-    int32_t at = 0;
-    int32_t n = 0;
-    while (facts_next_name(listing, &at, &name))
-        n++;
-    return n;
-}
-
 /* Reads the CPUs of one node, in the folder `name`: from cpulist, on old kernels from cpumap.
  * Each node has one of them, one without CPUs too: without both, its CPUs would count as those
  * of no node, or as offline. */
@@ -582,7 +571,7 @@ static cpubind_problem_code read_nodes(facts_reader *r)
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (facts_is_present(listing)) {
-        r->facts->node_id = cpubind_arena_ints(r->arena, count_names(listing));
+        r->facts->node_id = cpubind_arena_ints(r->arena, facts_count_names(listing));
         if (!r->facts->node_id)
             return facts_fail_memory(r);
         code = read_node_folders(r, listing);
@@ -717,10 +706,11 @@ static void check_part(facts_reader *r)
         facts_warn(r, CPUBIND_WARNING_PARTIAL_CPUSET);
 }
 
-/* Fails because no allowed CPU is left. */
-static cpubind_problem_code fail_without_cpus(facts_reader *r, int32_t n_excluded)
+cpubind_problem_code cpubind_priv_require_cpus(facts_reader *r)
 {
-    if (n_excluded > 0)
+    if (r->facts->n_cpu > 0)
+        return CPUBIND_PROBLEM_NONE;
+    if (r->n_allowed > 0)
         return facts_fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS,
                           "every allowed CPU that is online is excluded");
     if (!r->request->allowed && !r->request->npu_allowed)
@@ -755,8 +745,6 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
         code = facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
     if (code == CPUBIND_PROBLEM_NONE)
         code = place_cpus(r, &n_excluded);
-    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu == 0)
-        code = fail_without_cpus(r, n_excluded);
     if (code == CPUBIND_PROBLEM_NONE)
         check_part(r);
     return code;

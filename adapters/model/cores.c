@@ -1,8 +1,8 @@
-/* facts_cores.c - which CPUs share a core, how far nodes are apart, and their sockets
+/* cores.c - which CPUs share a core, how far nodes are apart, and their sockets
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. It must not know of NPUs, and must not
- * guess: what no input tells stays NULL. The files are those of the kernel's documentation of
+ * Pure but for the source: no I/O of its own, no malloc. It must not know of devices, and must
+ * not guess: what no input tells stays NULL. The files are those of the kernel's documentation of
  * sysfs (ABI/stable/sysfs-devices-system-cpu, sysfs-devices-node).
  *
  * Every process of a host reads the same here: the files have no namespace, a container sees
@@ -46,11 +46,6 @@ static int32_t *new_ints(facts_reader *r, int32_t n)
     for (int32_t i = 0; out && i < n; i++)
         out[i] = -1;
     return out;
-}
-
-static int is_online(const cpubind_facts *f, int32_t cpu)
-{
-    return cpu < f->n_cpu_id && f->node_of[cpu] >= 0;
 }
 
 int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node)
@@ -113,7 +108,7 @@ static cpubind_problem_code fail_core(facts_reader *r, const char *name, cpubind
 static void part_cores(const cpubind_facts *f, int32_t *core_of)
 {
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        core_of[cpu] = is_online(f, cpu) ? cpu : -1;
+        core_of[cpu] = facts_is_online(f, cpu) ? cpu : -1;
 }
 
 /* Reads the list of one CPU, and gives all online CPUs of the list the number of the lowest.
@@ -136,7 +131,7 @@ static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t 
     if (code != CPUBIND_PROBLEM_NONE || !list)
         return code;
     for (int32_t i = 0; i < *n; i++) {
-        if (!is_online(f, list[i]))
+        if (!facts_is_online(f, list[i]))
             continue;
         if (core_of[list[i]] >= 0)
             return fail_core(r, name, answer, list[i],
@@ -167,7 +162,7 @@ static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *i
     for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
         const int is_needed =
             f->scope == CPUBIND_SCOPE_HOST || facts_is_in_list(f->cpu, f->n_cpu, cpu, &at);
-        if (!is_online(f, cpu) || core_of[cpu] >= 0)
+        if (!facts_is_online(f, cpu) || core_of[cpu] >= 0)
             continue;
         code = read_siblings(r, cpu, core_of, &n);
         if (n == 0 && !is_needed)
@@ -181,7 +176,7 @@ static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *i
         active = 1;
     }
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (is_online(f, cpu) && core_of[cpu] < 0) {
+        if (facts_is_online(f, cpu) && core_of[cpu] < 0) {
             core_of[cpu] = cpu;
             f->has_lone_cores = 1;
         }
@@ -206,7 +201,7 @@ static cpubind_problem_code take_cores(facts_reader *r, int32_t *core_of, int *i
         return facts_fail_memory(r);
     for (int32_t i = 0; i < rows.n; i++) {
         const int32_t cpu = rows.cpu[i], core = rows.core[i];
-        if (!is_online(f, cpu) || core < 0)
+        if (!facts_is_online(f, cpu) || core < 0)
             continue;
         if (first[core] < 0)
             first[core] = cpu;
@@ -293,7 +288,7 @@ static cpubind_problem_code read_sockets(facts_reader *r)
         socket[i] = -1;
     for (int32_t i = rows.n - 1; i >= 0; i--) {
         const int32_t cpu = rows.cpu[i];
-        if (is_online(f, cpu))
+        if (facts_is_online(f, cpu))
             socket[cpubind_facts_node(f, f->node_of[cpu])] = rows.socket[i];
     }
     for (int32_t i = 0; i < f->n_node; i++)
@@ -305,70 +300,71 @@ static cpubind_problem_code read_sockets(facts_reader *r)
 
 /* == Distances ============================================================== */
 
-/* Finds the online nodes, of which each has a column in the rows of distances: node/online,
- * else the folders of nodes. */
-static cpubind_problem_code read_columns(facts_reader *r, int32_t **out, int32_t *n)
+/* Lists the online nodes, of which each has a column in the rows of distances: node/online, else
+ * the folders of nodes, else those with CPUs. */
+cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r)
 {
-    cpubind_input answer, listing;
+    cpubind_facts *f = r->facts;
+    cpubind_input listing;
     cpubind_slice name;
     int32_t at = 0;
-    cpubind_problem_code code = facts_ask(r, INPUT_NODES_ONLINE, &answer);
-    *n = 0;
+    cpubind_problem_code code = facts_read_cpus(r, INPUT_NODES_ONLINE, cpubind_cpulist_parse,
+                                                &f->all_node, &f->n_all_node);
+    if (code != CPUBIND_PROBLEM_NONE || f->n_all_node > 0) {
+        f->has_nodes = f->n_all_node > 0;
+        return code;
+    }
+    listing = r->source->list(r->source->ctx, INPUT_NODES);
+    code = facts_judge(r, INPUT_NODES, listing);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (facts_is_present(answer))
-        return facts_read_list(r, INPUT_NODES_ONLINE, answer, out, n);
-    listing = r->source->list(r->source->ctx, INPUT_NODES);
-    if (!facts_is_present(listing))
-        return facts_judge(r, INPUT_NODES, listing);
-    *out = cpubind_arena_ints(r->arena, listing.len / (int32_t)sizeof "node0" + 1);
-    if (!*out)
+    f->all_node = cpubind_arena_ints(r->arena, facts_count_names(listing) + f->n_node + 1);
+    if (!f->all_node)
         return facts_fail_memory(r);
+    f->n_all_node = 0;
     while (facts_next_name(listing, &at, &name)) {
-        (*out)[*n] = facts_number_after("node", listing.data, name);
-        *n += (*out)[*n] >= 0;
+        const int32_t node = facts_number_after("node", listing.data, name);
+        if (node >= 0)
+            f->all_node[f->n_all_node++] = node;
     }
-    return cpubind_sort_unique(*out, n, NULL) == CPUBIND_OK
+    f->has_nodes = f->n_all_node > 0;
+    for (int32_t i = 0; !f->has_nodes && i < f->n_node; i++)
+        f->all_node[f->n_all_node++] = f->node_id[i];
+    if (f->n_all_node == 0)
+        f->all_node[f->n_all_node++] = 0;
+    return cpubind_sort_unique(f->all_node, &f->n_all_node, NULL) == CPUBIND_OK
                ? CPUBIND_PROBLEM_NONE
                : facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
 }
 
-/* Reads the distances from one node to those of facts->node_id.
+/* Reads the distances from one node to all others.
  *   row     = *blank number *( blanks number ) LF      to each online node, ascending; > 0
  *   out     *is_there: 0 when there is no such file */
-static cpubind_problem_code read_row(facts_reader *r, int32_t node, const int32_t *column,
-                                     int32_t n_column, int32_t *out, int *is_there)
+static cpubind_problem_code read_row(facts_reader *r, int32_t at, int32_t *out, int *is_there)
 {
     const cpubind_facts *f = r->facts;
-    const char *name = facts_numbered_path(r, INPUT_NODES, "node", node, "distance");
+    const char *name = facts_numbered_path(r, INPUT_NODES, "node", f->all_node[at], "distance");
     cpubind_text_fault fault;
     cpubind_input answer;
-    cpubind_problem_code code;
+    cpubind_problem_code code = facts_ask(r, name, &answer);
     scan_line line = {{0, 0}, 0, 0};
     scan_run word;
-    if (!name)
-        return facts_fail_memory(r);
-    code = facts_ask(r, name, &answer);
-    *is_there = facts_is_present(answer);
-    if (code != CPUBIND_PROBLEM_NONE || !*is_there)
+    *is_there = code == CPUBIND_PROBLEM_NONE && facts_is_present(answer);
+    if (!*is_there)
         return code;
     const scan_text in = {answer.data, answer.len, &fault};
     (void)scan_next_line(&in, &line);
     word = line.run;
     word.end = word.at;
-    for (int32_t k = 0; k < n_column; k++) {
-        const int32_t i = cpubind_facts_node(f, column[k]);
-        int32_t value = 0;
+    for (int32_t k = 0; k < f->n_all_node; k++) {
         word = scan_word(&in, word.end, line.run.end);
         if (scan_is_empty(word))
             return facts_fail_input(r, name, answer, word.at,
                                     "it has fewer distances than there are online nodes");
-        if (scan_whole_number(&in, word, CPUBIND_MAX_CPUS - 1, &value) != CPUBIND_TEXT_OK)
+        if (scan_whole_number(&in, word, CPUBIND_MAX_CPUS - 1, &out[k]) != CPUBIND_TEXT_OK)
             return facts_fail_text(r, name, answer, &fault);
-        if (value == 0)
+        if (out[k] == 0)
             return facts_fail_input(r, name, answer, word.at, "a distance is 0");
-        if (i >= 0)
-            out[i] = value;
     }
     if (word.end != line.run.end)
         return facts_fail_input(r, name, answer, word.end,
@@ -376,8 +372,8 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t node, const int32_
     if (scan_tail(&in, line.next) != CPUBIND_TEXT_OK)
         return facts_fail_text(r, name, answer, &fault);
     code = facts_check_end(r, name, answer);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_node; i++)
-        if (out[i] >= 0 && out[i] < out[cpubind_facts_node(f, node)])
+    for (int32_t k = 0; code == CPUBIND_PROBLEM_NONE && k < f->n_all_node; k++)
+        if (out[k] < out[at])
             code = facts_fail_input(r, name, answer, 0, "another node is nearer than itself");
     return code;
 }
@@ -390,39 +386,60 @@ static cpubind_problem_code fail_row(facts_reader *r, int32_t node, const char *
                 : facts_fail_memory(r);
 }
 
-/* Reads the distances between the nodes that have CPUs. A host with more nodes than NEAR can
- * plan has none. */
-static cpubind_problem_code read_distances(facts_reader *r)
+/* Reads the distances from all nodes. Those from a node without CPUs may be absent. A host with
+ * more nodes than NEAR can plan has none. */
+static cpubind_problem_code read_rows_of_nodes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    const int32_t n = f->n_node;
-    int32_t *column = NULL, *distance, n_column = 0, n_there = 0;
-    cpubind_problem_code code = read_columns(r, &column, &n_column);
-    if (code != CPUBIND_PROBLEM_NONE || n_column == 0 || n > CPUBIND_MAX_NODES)
+    int32_t *all, n_there = 0, n_asked = 0, first = -1;
+    cpubind_problem_code code = cpubind_priv_list_nodes(r);
+    const int32_t n = f->n_all_node;
+    if (code != CPUBIND_PROBLEM_NONE || !f->has_nodes || n > CPUBIND_MAX_NODES)
         return code;
-    distance = new_ints(r, n * n);
-    if (!distance)
+    all = new_ints(r, n * n);
+    if (!all)
         return facts_fail_memory(r);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++) {
         int is_there = 0;
-        code = read_row(r, f->node_id[i], column, n_column, distance + i * n, &is_there);
+        code = read_row(r, i, all + i * n, &is_there);
+        if (code != CPUBIND_PROBLEM_NONE || cpubind_facts_node(f, f->all_node[i]) < 0)
+            continue;
+        first = first < 0 ? i : first;
+        n_asked++;
         n_there += is_there;
-        if (code == CPUBIND_PROBLEM_NONE && n_there != (is_there ? i + 1 : 0))
-            return fail_row(r, f->node_id[is_there ? 0 : i],
+        if (n_there != (is_there ? n_asked : 0))
+            return fail_row(r, f->all_node[is_there ? first : i],
                             "it is not there, and other nodes have their distances");
-        if (code == CPUBIND_PROBLEM_NONE && is_there && distance[i * n + i] >= 0 &&
-            distance[i * n + i] != distance[0])
-            return fail_row(r, f->node_id[i],
+        if (is_there && all[i * n + i] != all[first * n + first])
+            return fail_row(r, f->all_node[i],
                             "its distance to itself is not that of other nodes");
     }
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && n_there > 0 && i < n; i++)
-        if (distance[i] < 0)
-            code = facts_fail_input(r, INPUT_NODES_ONLINE,
+    if (code == CPUBIND_PROBLEM_NONE && n_there > 0)
+        f->all_distance = all;
+    return code;
+}
+
+/* Picks the distances between the nodes that have CPUs. */
+static cpubind_problem_code pick_distances(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const int32_t n = f->n_node;
+    int32_t *distance = f->all_distance ? cpubind_arena_ints(r->arena, n * n) : NULL;
+    if (!f->all_distance)
+        return CPUBIND_PROBLEM_NONE;
+    if (!distance)
+        return facts_fail_memory(r);
+    for (int32_t i = 0; i < n * n; i++) {
+        const int32_t from = facts_node_index(f, f->node_id[i / n]);
+        const int32_t to = facts_node_index(f, f->node_id[i % n]);
+        if (from < 0 || to < 0)
+            return facts_fail_input(r, INPUT_NODES_ONLINE,
                                     r->source->read(r->source->ctx, INPUT_NODES_ONLINE), 0,
                                     "it lacks a node that has CPUs");
-    if (code == CPUBIND_PROBLEM_NONE && n_there > 0)
-        f->distance = distance;
-    return code;
+        distance[i] = f->all_distance[from * f->n_all_node + to];
+    }
+    f->distance = distance;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == All of it ============================================================== */
@@ -440,8 +457,12 @@ static cpubind_problem_code put_off(facts_reader *r, cpubind_problem_code code)
 
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r)
 {
-    cpubind_problem_code code = put_off(r, read_core_of(r));
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = put_off(r, read_sockets(r));
-    return code == CPUBIND_PROBLEM_NONE ? put_off(r, read_distances(r)) : code;
+    const cpubind_problem_code code = put_off(r, read_core_of(r));
+    return code == CPUBIND_PROBLEM_NONE ? put_off(r, read_sockets(r)) : code;
+}
+
+cpubind_problem_code cpubind_priv_read_distances(facts_reader *r)
+{
+    const cpubind_problem_code code = put_off(r, read_rows_of_nodes(r));
+    return code == CPUBIND_PROBLEM_NONE ? put_off(r, pick_distances(r)) : code;
 }

@@ -1,0 +1,174 @@
+/* ascend_reader.h - private to this folder: the state of one reading of NPUs
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c, host_counts.c,
+ * plan_parts.h and process_goal.c alone.
+ */
+#ifndef CPUBIND_ASCEND_ASCEND_READER_H
+#define CPUBIND_ASCEND_ASCEND_READER_H
+
+#include "../model/facts_reader.h"
+#include "npusmi.h"
+
+#define INPUT_MAP  "cmd/npu-smi-info-m.txt"
+#define INPUT_INFO "cmd/npu-smi-info.txt"
+#define INPUT_TOPO "cmd/npu-smi-info-t-topo.txt"
+
+/* A function of the PCI bus with an NPU of some product. */
+typedef struct facts_found {
+    cpubind_function function;
+    cpubind_device_type type;
+    int32_t is_virtual;
+} facts_found;
+
+enum { FACTS_NODE_NONE = -1, FACTS_NODE_UNKNOWN = -2 };
+
+typedef struct ascend_reading {
+    cpubind_input info_answer;          /* npu-smi info; ABSENT when it was not asked for */
+    cpubind_text_status info_status;    /* of its devices; ERR_MISSING without an answer */
+    cpubind_text_status process_status; /* of its processes; ERR_MISSING without an answer */
+    cpubind_text_fault info_fault;
+    cpubind_npusmi_info info;
+    facts_found *found; /* all NPUs of the PCI bus, by address */
+    int32_t n_found;
+    int32_t has_read_processes; /* the process table was asked for */
+} ascend_reading;
+
+/* == The steps ============================================================== */
+
+/* Only facts_read.c calls them: it decides which are needed, and in which order. */
+
+/* facts_census.c: the NPUs on the PCI bus; the product when the bus has only one, else AUTO;
+ * those of facts->type; which of them the NPUs in view are; the CPUs near each; node 0 for the
+ * hidden ones that are on no node; for slices, what is known of all that. */
+cpubind_problem_code cpubind_priv_read_census(facts_reader *r);
+cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r);
+cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r);
+void cpubind_priv_attach_functions(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r);
+cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_locality(facts_reader *r);
+
+/* facts_npus.c: npu-smi info -m; -t topo; info; the NPUs that the request names; who runs; the
+ * visible devices. When npu-smi info -t topo cannot be read, that is no problem of the step: it
+ * is handed out in *unanswered, for the kernel may know the same. npu-smi info is read into
+ * r->ascend->info alone, and no fault of it is a problem yet. */
+cpubind_problem_code cpubind_priv_read_npus(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *unanswered);
+cpubind_problem_code cpubind_priv_read_info(facts_reader *r);
+cpubind_problem_code cpubind_priv_name_npus(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_running(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_visible(facts_reader *r);
+
+/* facts_pci.c: the addresses of the NPUs in view, by npu-smi; the lists of CPUs near them,
+ * chosen between the kernel and npu-smi; the addresses that a caller wants for interrupts. */
+cpubind_problem_code cpubind_priv_read_addresses(facts_reader *r);
+cpubind_problem_code cpubind_priv_take_near(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r);
+
+/* == Helpers ================================================================ */
+
+/* Whether the kernel names the CPUs near every NPU of the host, some on a node without CPUs.
+ * Every process of the host reads the same there. */
+static inline int facts_is_kernel_complete(const cpubind_facts *f)
+{
+    int32_t n_cpu = 0;
+    for (int32_t i = 0; i < f->n_function; i++) {
+        if (!f->function[i].is_near_known)
+            return 0;
+        n_cpu += f->function[i].n_cpu;
+    }
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].function < 0)
+            return 0;
+    return n_cpu > 0;
+}
+
+/* NPUs of the host by its PCI bus; 0: not known. */
+static inline int32_t facts_count_on_bus(const cpubind_facts *f)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_census; i++)
+        n += f->function[i].n_npu;
+    return n;
+}
+
+/* Whether npu-smi lists the CPUs near the NPUs in view of a function. */
+static inline int facts_has_lists(const facts_reader *r, int32_t function)
+{
+    const cpubind_facts *f = r->facts;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].function == function && f->npu[i].affinity_count == 0)
+            return 0;
+    return 1;
+}
+
+/* Whether a row of the device table belongs to an NPU. Without npu-smi info -m only its phy id
+ * may be known. */
+static inline int facts_is_device_of(const cpubind_npusmi_device *device,
+                                     const cpubind_npu *npu)
+{
+    if (npu->card < 0)
+        return device->phy >= 0 && device->phy == npu->phy;
+    return device->card == npu->card && (device->chip < 0 || device->chip == npu->chip);
+}
+
+/* Whether an NPU in view is this device of npu-smi info. */
+static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_device *device)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (facts_is_device_of(device, &f->npu[i]))
+            return 1;
+    return 0;
+}
+
+/* Whether the CPUs near every NPU are known. */
+static inline int facts_all_have_affinity(const cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].affinity_count == 0)
+            return 0;
+    return 1;
+}
+
+/* Notes that input `has` names an NPU that input `lacks` does not. */
+static inline void facts_note_difference(facts_reader *r, const char *has, const char *lacks,
+                                         const cpubind_npu *npu)
+{
+    cpubind_facts *f = r->facts;
+    facts_warn(r, CPUBIND_WARNING_INPUTS_DIFFER);
+    if (f->n_difference < CPUBIND_MAX_DIFFERENCES) {
+        cpubind_difference *difference = &f->difference[f->n_difference];
+        difference->has = has;
+        difference->lacks = lacks;
+        difference->card = npu->card;
+        difference->chip = npu->chip;
+        difference->phy = npu->phy;
+        difference->pci = npu->pci;
+    }
+    f->n_difference++;
+}
+
+/* Notes the text that a reader has passed over; the first one is kept. */
+static inline void facts_note_unknown(facts_reader *r, const char *name, cpubind_input answer,
+                                      cpubind_slice unknown)
+{
+    cpubind_facts *f = r->facts;
+    if (unknown.len == 0)
+        return;
+    facts_warn(r, CPUBIND_WARNING_UNKNOWN_TEXT);
+    if (f->unknown_input)
+        return;
+    f->unknown_input = name;
+    f->unknown_answer = answer;
+    f->unknown = unknown;
+}
+
+/* Warns when npu-smi answered with an exit status other than 0; the answer is used. */
+static inline void facts_check_exit(facts_reader *r, cpubind_input answer)
+{
+    if (answer.exit_code != 0)
+        facts_warn(r, CPUBIND_WARNING_EXIT_CODE);
+}
+
+#endif /* CPUBIND_ASCEND_ASCEND_READER_H */
