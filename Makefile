@@ -34,7 +34,7 @@ export SOURCE_DATE_EPOCH ?= $(shell [ -e .git ] && git log -1 --format=%ct 2>/de
 
 # The objects of each room, and the headers that are installed.
 objects    = $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard $(1:%=adapters/%/*.c))))
-TEXT      := $(call objects,text model ascend pci)
+TEXT      := $(call objects,text model ascend pci plan)
 DOCTOR    := $(call objects,doctor)
 LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
 WORKERS   := $(call objects,host)
@@ -46,7 +46,7 @@ OLD_LIBC  := $(call objects,linux/shared)
 CLI       := $(call objects,cli)
 PUBLIC    := source.h \
              $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_parts.h,\
-               $(sort $(wildcard adapters/text/*.h adapters/model/*.h adapters/ascend/*.h)))) \
+               $(sort $(wildcard adapters/text/*.h adapters/model/*.h adapters/ascend/*.h adapters/plan/*.h)))) \
              $(addprefix linux/,cpubind_linux.h linux.h sys.h source/host_source.h bind/bind.h) \
              sqlite/corpus.h sqlite/store.h
 CORE      := $(BUILD)/obj/cpubind.o

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../ascend/ascend_plan.h"
+#include "../plan/plan.h"
 #include "../ascend/thread_roles.h"
 #include "../linux/bind/bind.h"
 #include "../model/facts.h"

@@ -1,8 +1,8 @@
 /* ascend_reader.h - private to this folder: the state of one reading of NPUs
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c, host_counts.c,
- * plan_parts.h and process_goal.c alone.
+ * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c, host_counts.c
+ * and driver_reader.h alone.
  */
 #ifndef CPUBIND_ASCEND_ASCEND_READER_H
 #define CPUBIND_ASCEND_ASCEND_READER_H
@@ -82,15 +82,6 @@ static inline int facts_is_kernel_complete(const cpubind_facts *f)
         if (f->npu[i].function < 0)
             return 0;
     return n_cpu > 0;
-}
-
-/* NPUs of the host by its PCI bus; 0: not known. */
-static inline int32_t facts_count_on_bus(const cpubind_facts *f)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < f->n_census; i++)
-        n += f->function[i].n_npu;
-    return n;
 }
 
 /* Whether npu-smi lists the CPUs near the NPUs in view of a function. */

@@ -25,9 +25,9 @@
  *            4,096 at most
  *
  * NOT HERE, but in libcpubind_ascend too; they read through a source (../source.h)
- *   facts.h         the facts of a host            ascend_plan.h   its plan
- *   process_goal.h  threads, memory and interrupts of one process by that plan
- *   products.h      the products                   input_list.h    the inputs of a host
+ *   ../model/facts.h        the facts of a host       ../plan/plan.h  its plan
+ *   ../plan/process_goal.h  threads, memory and interrupts of one process by that plan
+ *   ../model/products.h     the products              input_list.h    the inputs of a host
  *   redact.h        an input without names
  *
  * THE READERS                                                          grammar

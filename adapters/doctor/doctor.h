@@ -11,7 +11,7 @@
 #ifndef CPUBIND_DOCTOR_DOCTOR_H
 #define CPUBIND_DOCTOR_DOCTOR_H
 
-#include "../ascend/ascend_plan.h"
+#include "../plan/plan.h"
 #include "../ascend/host_change.h"
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "../ascend/process_goal.h"
+#include "../plan/process_goal.h"
 #include "../text/text.h"
 #include "doctor.h"
 

@@ -9,7 +9,7 @@
 #ifndef CPUBIND_HOST_ALLOWED_H
 #define CPUBIND_HOST_ALLOWED_H
 
-#include "../ascend/process_goal.h"
+#include "../plan/process_goal.h"
 #include "../linux/sys.h"
 
 #ifdef __cplusplus

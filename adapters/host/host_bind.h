@@ -38,7 +38,7 @@
 #ifndef CPUBIND_HOST_BIND_H
 #define CPUBIND_HOST_BIND_H
 
-#include "../ascend/ascend_plan.h"
+#include "../plan/plan.h"
 #include "../linux/bind/bind.h"
 #include "../pci/pci_plan.h"
 

@@ -6,8 +6,8 @@
  *
  *   1  open this host                      cpubind_linux_open_live     source/host_source.h
  *   2  read it                             cpubind_facts_read          ../model/facts.h
- *      make a plan                         cpubind_ascend_make_plan    ../ascend/ascend_plan.h
- *   3  derive the goal of one process      cpubind_goal_make           ../ascend/process_goal.h
+ *      make a plan                         cpubind_ascend_make_plan    ../plan/plan.h
+ *   3  derive the goal of one process      cpubind_goal_make           ../plan/process_goal.h
  *   4  apply, watch, verify, restore       cpubind_bind_*              bind/bind.h
  *
  * EXAMPLE  Binds the calling process to NPU 3, and restores it.
@@ -35,8 +35,8 @@
 #ifndef CPUBIND_LINUX_ALL_H
 #define CPUBIND_LINUX_ALL_H
 
-#include "../ascend/ascend_plan.h"
-#include "../ascend/process_goal.h"
+#include "../plan/plan.h"
+#include "../plan/process_goal.h"
 #include "bind/bind.h"
 #include "linux.h"
 #include "source/host_source.h"

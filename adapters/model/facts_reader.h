@@ -60,6 +60,15 @@ cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
 
+/* NPUs of the host by its PCI bus; 0: not known. */
+static inline int32_t facts_count_on_bus(const cpubind_facts *f)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_census; i++)
+        n += f->function[i].n_npu;
+    return n;
+}
+
 /* Whether an ascending list holds a CPU. *at moves up to it: the next call must not ask for a
  * smaller CPU. */
 static inline int facts_is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)

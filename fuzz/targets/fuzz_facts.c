@@ -10,8 +10,8 @@
  */
 #include "../fuzz_host.h"
 
-#include "../../adapters/ascend/ascend_plan.h"
-#include "../../adapters/ascend/process_goal.h"
+#include "../../adapters/plan/plan.h"
+#include "../../adapters/plan/process_goal.h"
 #include "../../adapters/model/facts.h"
 #include "../../adapters/text/cpulist.h"
 #include "../../adapters/text/procfs.h"

@@ -7,7 +7,7 @@
  */
 #include "../fuzz.h"
 
-#include "../../adapters/ascend/process_goal.h"
+#include "../../adapters/plan/process_goal.h"
 #include "../../adapters/text/cpulist.h"
 
 enum { MAX_MSI = 512, POOL = 8, FIRST_CPU = 20, ARENA = 1 << 20 };

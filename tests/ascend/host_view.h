@@ -10,7 +10,7 @@
 #ifndef CPUBIND_TESTS_ASCEND_HOST_VIEW_H
 #define CPUBIND_TESTS_ASCEND_HOST_VIEW_H
 
-#include "../../adapters/ascend/ascend_plan.h"
+#include "../../adapters/plan/plan.h"
 #include "random_host.h"
 
 /* The process table of npu-smi info. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/ascend/ascend_plan.h"
+#include "../../adapters/plan/plan.h"
 #include "../support/cmocka_test.h"
 
 #define MAX_INPUTS 96

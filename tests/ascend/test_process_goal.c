@@ -3,7 +3,7 @@
  */
 #include "memory_source.h"
 
-#include "../../adapters/ascend/process_goal.h"
+#include "../../adapters/plan/process_goal.h"
 #include "../../adapters/text/text.h"
 #include "../support/exact_buffer.h"
 

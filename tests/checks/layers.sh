@@ -151,13 +151,14 @@ adapters/text/ $below_model|adapters/text/.*
 adapters/model/ $below_model|adapters/(text|model)/.*
 adapters/ascend/ $below_model|adapters/(text|model|ascend)/.*
 adapters/pci/ $below_model|adapters/(text|model|pci)/.*
-adapters/doctor/ $below_model|<stdarg\.h>|adapters/(text|model|ascend|doctor)/.*
+adapters/plan/ $below_model|adapters/(text|model|ascend|pci|plan)/.*
+adapters/doctor/ $below_model|<stdarg\.h>|adapters/(text|model|ascend|plan|doctor)/.*
 adapters/archive/ $below_model|<stdlib\.h>|<zlib\.h>|adapters/(text|archive)/.*
-adapters/linux/ $any|adapters/(text|model|ascend|pci|linux)/.*
-adapters/host/ $any|adapters/(text|model|ascend|pci|linux|host)/.*
-adapters/service/ $any|adapters/(text|model|ascend|pci|linux|host|service)/.*
-adapters/sqlite/ $any|adapters/(text|model|ascend|pci|sqlite)/.*
-adapters/api/ $any|adapters/(text|model|ascend|pci|linux|sqlite|api)/.*
+adapters/linux/ $any|adapters/(text|model|ascend|pci|plan|linux)/.*
+adapters/host/ $any|adapters/(text|model|ascend|pci|plan|linux|host)/.*
+adapters/service/ $any|adapters/(text|model|ascend|pci|plan|linux|host|service)/.*
+adapters/sqlite/ $any|adapters/(text|model|ascend|pci|plan|sqlite)/.*
+adapters/api/ $any|adapters/(text|model|ascend|pci|plan|linux|sqlite|api)/.*
 adapters/cli/ $any|adapters/.*
 adapters/packaging/ $any|adapters/.*"
 
@@ -187,13 +188,13 @@ check_tree() {
     done <<TABLE
 $rooms
 TABLE
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|ascend/|doctor/|pci/|linux/|host/|api/|cli/)' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|api/|cli/)' \
         '<sqlite3|sqlite3\.h' >"$out/found"
     rule "only adapters/sqlite includes <sqlite3.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|ascend/|doctor/|pci/|linux/|host/|sqlite/|api/)' '<jansson' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|sqlite/|api/)' '<jansson' \
         >"$out/found"
     rule "only adapters/cli includes <jansson.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|ascend/|doctor/|pci/|linux/|sqlite/|service/|api/|cli/)' '<zlib' >"$out/found"
+    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|sqlite/|service/|api/|cli/)' '<zlib' >"$out/found"
     rule "only adapters/archive includes <zlib.h>"
 
     find cpubind.h adapters fuzz tests -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d >"$out/found"
@@ -202,15 +203,15 @@ TABLE
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
     rule "no circle of includes"
 
-    calls_of 'cpubind.h|adapters/(source.h|text/|model/|ascend/|doctor/|pci/|linux/|host/|sqlite/|service/|api/|archive/)' "$prints" >"$out/found"
+    calls_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|sqlite/|service/|api/|archive/)' "$prints" >"$out/found"
     rule "only adapters/cli prints or exits"
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
-    rule "core, adapters/text, model, ascend, doctor and pci do not include <stdio.h>"
+    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
+    rule "core, adapters/text, model, plan, ascend, doctor and pci do not include <stdio.h>"
     grep -E '^adapters/(linux|host|sqlite|service|api)/' "$out/plain" |
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
     rule "adapters/linux, host, sqlite, service and api do not mention stdout or stderr"
 
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|ascend/|doctor/|pci/|sqlite/)' "$system_headers" |
+    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|sqlite/)' "$system_headers" |
         grep -E -v '^adapters/sqlite/own_files\.c:[0-9]*: (<unistd\.h>|<fcntl\.h>|<sys/stat\.h>)$' >"$out/found"
     rule "only adapters/linux, and own_files.c for journals, include headers of system calls"
     includes_of adapters/cli/ "$system_headers" |
@@ -219,15 +220,15 @@ TABLE
     includes_of adapters/api/ "$system_headers" | grep -E -v ' <unistd\.h>$' >"$out/found"
     calls_of adapters/api/ "$system" >>"$out/found"
     rule "adapters/api includes <unistd.h> of them at most, and makes no system call"
-    calls_of 'cpubind.h|adapters/(source.h|text/|model/|ascend/|doctor/|pci/)' "$system|$environment|$memory" >"$out/found"
-    rule "core, adapters/text, model, ascend, doctor and pci call neither system, environment nor malloc"
+    calls_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/)' "$system|$environment|$memory" >"$out/found"
+    rule "core, adapters/text, model, plan, ascend, doctor and pci call neither system, environment nor malloc"
     calls_of adapters/archive/ "$system|$environment" >"$out/found"
     rule "adapters/archive calls neither system nor environment"
     calls_of adapters/cli/ "$system" |
         grep -E -v '[^[:alnum:]_]ioctl[[:space:]]*\(.*TIOCGWINSZ' >"$out/found"
     rule "adapters/cli makes no system call but for the terminal"
 
-    for room in text model ascend pci doctor; do
+    for room in text model plan ascend pci doctor; do
         text="objects of adapters/$room need a handful of functions on bytes"
         if undefined_of adapters/$room >"$out/undefined"; then
             grep -E -v " ((cpubind|doctor)_.*|$bytes|$runtime)\$" "$out/undefined" >"$out/found"
@@ -342,16 +343,16 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "only adapters/cli prints or exits" $linux 'void a(void) { printf("x"); }'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'
-    plant "core, adapters/text, model, ascend, doctor and pci do not include <stdio.h>" $text '#include <stdio.h>'
+    plant "core, adapters/text, model, plan, ascend, doctor and pci do not include <stdio.h>" $text '#include <stdio.h>'
     plant "adapters/linux, host, sqlite, service and api do not mention stdout or stderr" $linux \
         'void a(void) { fwrite(b, 1, 1, stderr); }'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $sqlite '#include <sys/stat.h>'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $text '#include <unistd.h>'
     plant "adapters/cli includes <unistd.h> and <sys/ioctl.h> of them at most" $cli \
         '#include <fcntl.h>'
-    plant "core, adapters/text, model, ascend, doctor and pci call neither system, environment nor malloc" $text \
+    plant "core, adapters/text, model, plan, ascend, doctor and pci call neither system, environment nor malloc" $text \
         'char *a(void) { return getenv("A"); }'
-    plant "core, adapters/text, model, ascend, doctor and pci call neither system, environment nor malloc" $text \
+    plant "core, adapters/text, model, plan, ascend, doctor and pci call neither system, environment nor malloc" $text \
         'void *a(void) { return malloc(1); }'
     plant "only adapters/archive includes <zlib.h>" $cli '#include <zlib.h>'
     plant "adapters/archive calls neither system nor environment" adapters/archive/planted.c \

@@ -383,7 +383,7 @@ doctor_words_are_in_readme() {
 }
 
 no_irq_words_are_in_readme() {
-    words=$(sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/ascend/process_goal.h)
+    words=$(sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/plan/process_goal.h)
     [ -n "$words" ] || return 1
     for word in $words; do
         grep -q "\`$word\`" README.md || [ "$word" = no_role ] || {

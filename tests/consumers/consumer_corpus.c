@@ -7,7 +7,7 @@
  * Prints the pool of each NPU of a host. The same code plans a live host: only the source
  * differs.
  */
-#include <cpubind/ascend/ascend_plan.h>
+#include <cpubind/plan/plan.h>
 #include <cpubind/sqlite/corpus.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * C11 and C++11: with the installed headers and libcpubind_ascend.
  */
-#include <cpubind/ascend/process_goal.h>
+#include <cpubind/plan/process_goal.h>
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/ascend/ascend_plan.h"
+#include "../../adapters/plan/plan.h"
 #include "../../adapters/linux/source/host_source.h"
 #include "layouts.h"
 #include "rules.h"

@@ -4,7 +4,7 @@
  *   cpubind_binding *b;
  *   cpubind_bind_options options = {.pid = pid};
  *   if (cpubind_bind_open(&options, NULL, &b, &fault) == CPUBIND_LINUX_OK) {
- *       status = cpubind_bind_apply(b, &goal, &fault);     (ascend/process_goal.h makes one)
+ *       status = cpubind_bind_apply(b, &goal, &fault);     (plan/process_goal.h makes one)
  *       ... cpubind_bind_report(b) says what was done, what was not, and why ...
  *       cpubind_bind_close(b);
  *   }
@@ -52,7 +52,7 @@
 
 #include <stdint.h>
 
-#include "../../ascend/process_goal.h"
+#include "../../plan/process_goal.h"
 #include "../linux.h"
 #include "../sys.h"
 

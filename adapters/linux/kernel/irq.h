@@ -6,7 +6,7 @@
 #ifndef CPUBIND_LINUX_IRQ_H
 #define CPUBIND_LINUX_IRQ_H
 
-#include "../../ascend/process_goal.h"
+#include "../../plan/process_goal.h"
 #include "cpu_sets.h"
 #include "files.h"
 

@@ -9,9 +9,9 @@
 #ifndef CPUBIND_ASCEND_PROCESS_GOAL_H
 #define CPUBIND_ASCEND_PROCESS_GOAL_H
 
+#include "../ascend/thread_roles.h"
 #include "../text/interrupts.h"
-#include "ascend_plan.h"
-#include "thread_roles.h"
+#include "plan.h"
 
 #ifdef __cplusplus
 extern "C" {

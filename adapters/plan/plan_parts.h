@@ -1,13 +1,13 @@
 /* plan_parts.h - private to this folder: the state of one planning, and its steps
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. Included by ascend_plan.c and plan_*.c alone.
+ * Pure: no I/O, no malloc. Included by plan.c and plan_*.c alone.
  */
-#ifndef CPUBIND_ASCEND_PLAN_PARTS_H
-#define CPUBIND_ASCEND_PLAN_PARTS_H
+#ifndef CPUBIND_PLAN_PLAN_PARTS_H
+#define CPUBIND_PLAN_PLAN_PARTS_H
 
-#include "ascend_plan.h"
-#include "ascend_reader.h"
+#include "../model/facts_reader.h"
+#include "plan.h"
 
 /* The state of one planning. */
 typedef struct planner {
@@ -130,4 +130,4 @@ static inline const cpubind_npu *plan_npu_of(const planner *p,
     return candidate->npu < 0 ? NULL : &p->facts->npu[candidate->npu];
 }
 
-#endif /* CPUBIND_ASCEND_PLAN_PARTS_H */
+#endif /* CPUBIND_PLAN_PLAN_PARTS_H */

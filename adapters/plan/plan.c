@@ -1,4 +1,4 @@
-/* ascend_plan.c - from the facts of an Ascend host to its plan
+/* plan.c - from the facts of a host to its plan
  * SPDX-License-Identifier: MIT
  *
  * Pure: no I/O, no malloc. The strategy is in the facts already. The rules are those of

@@ -6,8 +6,8 @@
  */
 #include "process_goal.h"
 
-#include "driver_files.h"
-#include "driver_reader.h"
+#include "../ascend/driver_files.h"
+#include "../ascend/driver_reader.h"
 
 /* == Words ================================================================== */
 

@@ -1,11 +1,11 @@
-/* ascend_plan.h - from the facts of an Ascend host to its plan
+/* plan.h - from the facts of a host to its plan
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h. Chooses the NPUs, the roles and the slots for the core, which cuts the
  * pools, and says in the words of the host what the core refuses.
  */
-#ifndef CPUBIND_ASCEND_ASCEND_PLAN_H
-#define CPUBIND_ASCEND_ASCEND_PLAN_H
+#ifndef CPUBIND_PLAN_PLAN_H
+#define CPUBIND_PLAN_PLAN_H
 
 #include "../model/facts.h"
 
@@ -98,4 +98,4 @@ cpubind_problem_code cpubind_ascend_place_process(const cpubind_facts *facts,
 }
 #endif
 
-#endif /* CPUBIND_ASCEND_ASCEND_PLAN_H */
+#endif /* CPUBIND_PLAN_PLAN_H */
