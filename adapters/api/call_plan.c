@@ -661,7 +661,7 @@ int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figur
     if (!figure || (device >= 0 && (row < 0 || plan->others)))
         return -1;
     if (plan->others)
-        return api_figure((api_figures){&plan->others->plan.quality, 0}, figure);
+        return api_figure(api_figures_of(&plan->others->plan.all), figure);
     return api_figure(device < 0 ? api_figures_of(&plan->planned.plan)
                                  : api_figures_of_row(&plan->planned.plan, row),
                       figure);

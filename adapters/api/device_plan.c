@@ -1,7 +1,7 @@
 /* device_plan.c - the plan of the accelerators of a host, of any vendor: made, and as text
  * SPDX-License-Identifier: MIT
  *
- * Changes nothing. Decides nothing about CPUs: ../pci/pci_plan.h does.
+ * Changes nothing. Decides nothing about CPUs: ../plan/pci_plan.h does.
  */
 #include "device_plan.h"
 
@@ -28,7 +28,6 @@ const char *api_npu_option(const api_options *options)
                  {q->total > 0, "--total"},
                  {q->type != CPUBIND_TYPE_AUTO, "--device-type"},
                  {q->origin != CPUBIND_ORIGIN_AUTO, "--facts"},
-                 {q->scope != CPUBIND_SCOPE_AUTO, "--scope"},
                  {q->n_process > 0, "--processes"},
                  {!q->is_auto_strategy && q->strategy != CPUBIND_TOPO_AFFINITY, "--strategy"},
                  {options->compare, "--compare"},
@@ -110,7 +109,7 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
 
 cpubind_rules api_device_rules(const api_device_plan *d)
 {
-    return d->plan.strategy == CPUBIND_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE;
+    return d->plan.all.rules;
 }
 
 static const char *status_text(cpubind_status status)
@@ -119,26 +118,30 @@ static const char *status_text(cpubind_status status)
                                        : cpubind_status_text(status);
 }
 
+typedef struct making {
+    const cpubind_pci_asked *asked;
+    api_device_plan *out;
+    cpubind_problem problem;
+} making;
+
+static cpubind_problem_code make(void *ctx, cpubind_arena *arena)
+{
+    making *m = (making *)ctx;
+    return cpubind_pci_make_plan(&m->out->topo.facts, m->asked, arena, &m->out->plan,
+                                 &m->problem);
+}
+
 static int make_plan(const cpubind_pci_asked *asked, api_device_plan *out, api_text *why)
 {
-    cpubind_status status = CPUBIND_ERR_SPACE;
-    cpubind_fault fault;
-    for (size_t size = (size_t)1 << 20; size <= (size_t)1 << 28; size *= 4) {
-        free(out->arena.base);
-        out->arena = (cpubind_arena){(char *)malloc(size), size, 0};
-        if (!out->arena.base)
-            return api_no_room(why);
-        status =
-            cpubind_pci_make_plan(&out->topo.facts, asked, &out->arena, &out->plan, &fault);
-        if (status != CPUBIND_ERR_SPACE)
-            break;
-    }
-    if (status == CPUBIND_OK)
+    making m = {.asked = asked, .out = out};
+    const cpubind_problem_code code = api_with_arena(&out->arena, make, &m);
+    if (code == CPUBIND_PROBLEM_NONE)
         return API_DONE;
-    api_add(why, "there is no plan for these devices: %s", cpubind_status_text(status));
-    if (fault.cpu >= 0)
-        api_add(why, " (CPU %d)", (int)fault.cpu);
-    return API_REFUSED;
+    if (code == CPUBIND_PROBLEM_NO_MEMORY)
+        return api_no_room(why);
+    api_add(why, "there is no plan for these devices: %s", m.problem.what);
+    api_add_fault(&m.problem, why);
+    return cpubind_problem_exit(code);
 }
 
 /* Makes one device the only one that the process sees. Returns whether the host has it among
@@ -162,6 +165,7 @@ static void read_devices(const cpubind_source *source, const api_options *option
 {
     cpubind_pci_request asked = options->topo;
     asked.wants_cores = 1;
+    asked.host = &options->request;
     asked.named = asked.n_named > 0 ? options->pci : NULL;
     if (only) {
         asked.n_named = 0;
@@ -231,22 +235,6 @@ static int has_npus(const cpubind_source *source, const api_options *options,
     return has;
 }
 
-/* Adds to the warnings of the plan of the NPUs, which holds those of the host, what the plan of
- * the devices lacks. */
-static void add_lacks(const api_options *options, api_device_plan *d)
-{
-    const cpubind_facts *f = &d->topo.facts;
-    const int is_near = d->plan.strategy == CPUBIND_NEAR;
-    uint32_t *to = &d->npus.plan.warnings;
-    *to |= f->warnings & (1u << CPUBIND_WARNING_ONLINE_DIFFERS);
-    if (!options->request.allowed)
-        *to |= f->warnings & (1u << CPUBIND_WARNING_NO_STATUS);
-    if (is_near && !f->distance && f->n_node > 1)
-        *to |= 1u << CPUBIND_WARNING_NO_DISTANCES;
-    if (!f->core_of && (is_near || d->plan.n_kept > 0))
-        *to |= 1u << CPUBIND_WARNING_NO_CORES;
-}
-
 int api_make_devices(const cpubind_source *source, const api_options *options,
                      const cpubind_pci_address *only, api_device_plan *out, api_text *why)
 {
@@ -257,11 +245,7 @@ int api_make_devices(const cpubind_source *source, const api_options *options,
     if (status != API_DONE)
         return status;
     status = api_device_ask(source, options, &asked, why);
-    if (status == API_DONE)
-        status = make_plan(&asked, out, why);
-    if (status == API_DONE)
-        add_lacks(options, out);
-    return status;
+    return status == API_DONE ? make_plan(&asked, out, why) : status;
 }
 
 void api_find_npus(const cpubind_source *source, const api_options *options,
@@ -273,7 +257,6 @@ void api_find_npus(const cpubind_source *source, const api_options *options,
         if (devices->npus.code != CPUBIND_PROBLEM_NONE)
             api_free_planned(&devices->npus);
     }
-    add_lacks(options, devices);
 }
 
 void api_free_devices(api_device_plan *devices)
@@ -434,7 +417,9 @@ void api_put_device_table(api_out *to, const api_device_plan *d, int32_t rank)
 
 static const char *strategy_word(const api_device_plan *d)
 {
-    return d->plan.strategy == CPUBIND_NEAR ? "near" : api_strategy_word(d->plan.strategy);
+    return d->plan.all.core.strategy == CPUBIND_NEAR
+               ? "near"
+               : api_strategy_word(d->plan.all.core.strategy);
 }
 
 /* Says that the process sees no device, with the variables that count. */
@@ -471,10 +456,10 @@ static void put_text(api_out *to, const api_device_plan *d, const api_options *o
     if (options->quiet)
         return;
     api_put(to, "\nstrategy %s, overlap: %s, CPUs in no pool: %d", strategy_word(d),
-            api_finding_word(d->plan.overlap), (int)d->plan.quality.idle);
-    if (d->plan.n_kept > 0) {
+            api_finding_word(d->plan.all.core.overlap), (int)d->plan.all.quality.idle);
+    if (d->plan.all.n_kept > 0) {
         api_text kept = {"", 0};
-        api_add_list(&kept, d->plan.kept, d->plan.n_kept);
+        api_add_list(&kept, d->plan.all.kept, d->plan.all.n_kept);
         api_put(to, ", kept for the host: CPUs %s", kept.text);
     }
     if (d->plan.n_hidden > 0)
@@ -517,17 +502,18 @@ static void json_pool(api_out *to, const api_device_plan *d, int32_t rank)
 
 void api_json_devices(api_out *to, const char *key, const api_device_plan *d)
 {
-    const cpubind_quality *q = &d->plan.quality;
+    const cpubind_quality *q = &d->plan.all.quality;
     api_json_open(to, key, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);
     api_json_text(to, "rules", cpubind_rules_word(api_device_rules(d)));
     api_json_text(to, "strategy", strategy_word(d));
-    api_json_text(to, "overlap", api_finding_word(d->plan.overlap));
-    api_json_list(to, "allowed", d->plan.host.cpu, d->plan.host.n_cpu);
-    if (d->plan.n_kept > 0)
-        api_json_list(to, "kept", d->plan.kept, d->plan.n_kept);
+    api_json_text(to, "overlap", api_finding_word(d->plan.all.core.overlap));
+    api_json_list(to, "allowed", d->plan.all.host.cpu, d->plan.all.host.n_cpu);
+    if (d->plan.all.n_kept > 0)
+        api_json_list(to, "kept", d->plan.all.kept, d->plan.all.n_kept);
     api_json_number(to, "hidden", d->plan.n_hidden);
-    api_json_warnings(to, "warnings", &d->npus);
+    api_json_open(to, "warnings", '[');
+    api_warn_devices(d, api_add_warning, to);
     api_json_close(to, ']');
     api_json_open(to, "devices", '[');
     for (int32_t i = 0; i < d->plan.n_pool; i++)
@@ -598,4 +584,22 @@ int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
         return API_USAGE;
     }
     return API_DONE;
+}
+
+void api_warn_devices(const api_device_plan *d, api_hear *hear, void *ctx)
+{
+    api_planned view = {0};
+    api_view_devices(d, &view);
+    api_warn_plan(&view, hear, ctx);
+    api_warn_plan(&d->npus, hear, ctx);
+}
+
+/* == The plan as one of NPUs ================================================ */
+
+void api_view_devices(const api_device_plan *devices, api_planned *out)
+{
+    out->code = CPUBIND_PROBLEM_NONE;
+    out->has_facts = 1;
+    out->facts = devices->plan.facts;
+    out->plan = devices->plan.all;
 }

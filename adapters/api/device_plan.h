@@ -1,13 +1,13 @@
 /* device_plan.h - the accelerators of any vendor, and plans of hosts without Ascend NPUs
  * SPDX-License-Identifier: MIT
  *
- * The plan is that of ../pci/pci_plan.h. README.md documents the table and the keys of the
+ * The plan is that of ../plan/pci_plan.h. README.md documents the table and the keys of the
  * JSON.
  */
 #ifndef CPUBIND_API_DEVICE_PLAN_H
 #define CPUBIND_API_DEVICE_PLAN_H
 
-#include "../pci/pci_plan.h"
+#include "../plan/pci_plan.h"
 #include "api.h"
 
 /* == Reading ================================================================ */
@@ -44,7 +44,7 @@ typedef struct api_device_plan {
     api_topo topo;
     cpubind_pci_plan plan;
     cpubind_arena arena; /* of the plan */
-    api_planned npus;    /* of api_find_npus; its warnings are those of the devices, too */
+    api_planned npus;    /* of api_find_npus */
 } api_device_plan;
 
 /* Whether --pci or --class asks for devices of any vendor. */
@@ -127,6 +127,9 @@ const int32_t *api_device_role(const cpubind_pci_pool *pool, cpubind_role role, 
 
 /* == Text and JSON ========================================================== */
 
+/* Tells the warnings of the plan. */
+void api_warn_devices(const api_device_plan *devices, api_hear *hear, void *ctx);
+
 /* Appends the table of the plan: all ranks, or with a rank at or above 0 that one. */
 void api_put_device_table(api_out *to, const api_device_plan *devices, int32_t rank);
 
@@ -140,10 +143,9 @@ int api_put_devices(api_out *to, const char *format, const api_device_plan *devi
 
 /* == Why ==================================================================== */
 
-/* The plan in the form of one of NPUs, for what explains it: each device that the process sees
- * is an NPU whose logic id is the first rank that drives it. Borrows from the devices. Returns
- * 0 without memory; api_free_planned may be called in both cases. */
-int api_view_devices(const api_device_plan *devices, api_planned *out);
+/* The plan as one of NPUs, for what explains it: each device that the process sees is one whose
+ * logic id is the first rank that drives it. Borrows from the devices. */
+void api_view_devices(const api_device_plan *devices, api_planned *out);
 
 /* The same as api_put_why, of devices: those that this process sees are numbered by rank. */
 int api_put_device_why(api_out *to, const api_device_plan *devices, const api_options *options,

@@ -1218,9 +1218,6 @@ int api_put_device_why(api_out *to, const api_device_plan *devices, const api_op
                        api_text *why)
 {
     api_planned planned = {0};
-    const int is_made = api_view_devices(devices, &planned);
-    const int is_known = is_made && put_why(to, &planned, devices, options, why);
-    to->is_short |= !is_made;
-    api_free_planned(&planned);
-    return is_known;
+    api_view_devices(devices, &planned);
+    return put_why(to, &planned, devices, options, why);
 }

@@ -130,10 +130,10 @@ static void add_device(const cpubind_facts *facts, const cpubind_candidate *devi
                        api_text *out)
 {
     if (device->npu >= 0) {
-        api_add(out, "NPU %d", (int)facts->npu[device->npu].logic);
+        api_add(out, "%s %d", facts->noun, (int)facts->npu[device->npu].logic);
         return;
     }
-    api_add(out, "the hidden NPU");
+    api_add(out, "the hidden %s", facts->noun);
     if (device->function >= 0) {
         api_add(out, " at PCI address ");
         api_add_pci(out, &facts->function[device->function].pci);
@@ -151,12 +151,12 @@ static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
     add_device(facts, devices ? &devices[shared->other] : &plain[0], out);
     api_add(out, " and ");
     add_device(facts, devices ? &devices[shared->device] : &plain[1], out);
-    api_add(
-        out, ": %s",
-        warning == CPUBIND_WARNING_RESOLVED
-            ? "resolved, each CPU has one NPU now"
-            : "kept, as --overlap keep says; --overlap resolve, for all workers of the host, "
-              "gives each CPU to one NPU");
+    api_add(out,
+            warning == CPUBIND_WARNING_RESOLVED
+                ? ": resolved, each CPU has one %s now"
+                : ": kept, as --overlap keep says; --overlap resolve, for all workers of the "
+                  "host, gives each CPU to one %s",
+            facts->noun);
 }
 
 static void explain_poor_locality(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
@@ -165,20 +165,22 @@ static void explain_poor_locality(const cpubind_facts *facts, const cpubind_asce
     int32_t ids[CPUBIND_MAX_DEVICES];
     for (int32_t i = 0; i < plan->n_poor; i++)
         ids[i] = facts->npu[plan->poor[i]].logic;
-    api_add(out, "%d of %d pools have no CPU near their NPU (NPU ", (int)plan->n_poor,
-            (int)plan->n_want);
+    api_add(out, "%d of %d pools have no CPU near their %s (%s ", (int)plan->n_poor,
+            (int)plan->n_want, facts->noun, facts->noun);
     api_add_list(out, ids, plan->n_poor);
     api_add(out, "): by --rules near, for all workers of the host, they would have some");
 }
 
-static void explain_lent(const cpubind_ascend_plan *plan, api_text *out)
+static void explain_lent(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                         api_text *out)
 {
-    api_add(out,
-            "%d CPUs near one NPU were given to another, which had too few for its roles: ",
-            (int)plan->n_lent);
+    api_add(out, "%d CPUs near one %s were given to another, which had too few for its roles: ",
+            (int)plan->n_lent, facts->noun);
     api_add_list(out, plan->lent, plan->n_lent);
-    api_add(out, "; allow more CPUs, keep fewer (--keep), or let fewer processes drive an NPU "
-                 "(--processes)");
+    api_add(out,
+            "; allow more CPUs, keep fewer (--keep), or let fewer processes drive %s %s "
+            "(--processes)",
+            facts->n_device > 0 ? "a" : "an", facts->noun);
 }
 
 static void explain_others(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
@@ -300,7 +302,7 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         explain_poor_locality(facts, plan, out);
         break;
     case CPUBIND_WARNING_LENT:
-        explain_lent(plan, out);
+        explain_lent(facts, plan, out);
         break;
     case CPUBIND_WARNING_NO_DISTANCES:
         explain_distances(facts, out);

@@ -658,6 +658,7 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     cpubind_problem_clear(&out->unaddressed);
     cpubind_problem_clear(&out->unread_processes);
     cpubind_problem_clear(&out->topology);
+    out->noun = "NPU";
     out->type = request->type;
     out->origin = CPUBIND_ORIGIN_NPU_SMI;
     if (find_fault(request))

@@ -164,7 +164,7 @@ static int plan_devices(const api_host *host, const api_options *options)
     else if (status == API_DONE)
         status = explain_devices(&text, &devices, options, &pools, &why);
     if (status == API_DONE && !options->json && !options->quiet)
-        cli_print_warnings(&devices.npus);
+        api_warn_devices(&devices, cli_hear_warning, NULL);
     api_free_devices(&devices);
     if (status == API_DONE)
         return (options->json ? cli_print_line : cli_print_out)(stdout, &text)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * run --numa-bind, --auto and --pci; device_bind.h has apply and verify. The CPUs are found by
- * ../pci/pci_plan.h.
+ * ../plan/pci_plan.h.
  */
 #ifndef CPUBIND_CLI_RUN_DEVICE_H
 #define CPUBIND_CLI_RUN_DEVICE_H

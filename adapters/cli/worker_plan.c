@@ -1,14 +1,14 @@
 /* worker_plan.c - plan --cpu-workers: CPUs for workers that drive no device
  * SPDX-License-Identifier: MIT
  *
- * Changes nothing. Decides nothing about CPUs: ../pci/cpu_workers.h shares them.
+ * Changes nothing. Decides nothing about CPUs: ../plan/cpu_workers.h shares them.
  */
 #include "worker_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pci/cpu_workers.h"
+#include "../plan/cpu_workers.h"
 #include "output.h"
 
 typedef struct worker_plan {
@@ -73,7 +73,7 @@ static int take_accelerators(const cpubind_source *source, api_options *options,
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
     take(w, w->devices.plan.pooled, w->devices.plan.n_pooled);
-    take(w, w->devices.plan.kept, w->devices.plan.n_kept);
+    take(w, w->devices.plan.all.kept, w->devices.plan.all.n_kept);
     return API_DONE;
 }
 

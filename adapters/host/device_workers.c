@@ -16,7 +16,7 @@
 
 #include "../linux/kernel/process.h"
 #include "../linux/source/host_source.h"
-#include "../pci/pci_plan.h"
+#include "../plan/pci_plan.h"
 #include "process_env.h"
 
 #define FIRST_ARENA ((size_t)1 << 20)

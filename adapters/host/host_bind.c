@@ -463,9 +463,8 @@ static int is_unwanted(const cpubind_host_bind *h, const host_entry *e)
 
 const char *cpubind_host_rules(const cpubind_host_bind *h)
 {
-    const int is_near = h->options.devices ? h->device_plan.strategy == CPUBIND_NEAR
-                                           : h->plan.plan.rules == CPUBIND_RULES_NEAR;
-    return cpubind_rules_word(is_near ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE);
+    return cpubind_rules_word(h->options.devices ? h->device_plan.all.rules
+                                                 : h->plan.plan.rules);
 }
 
 static int is_entry(const void *ctx, int32_t pid)

@@ -40,7 +40,7 @@
 
 #include "../plan/plan.h"
 #include "../linux/bind/bind.h"
-#include "../pci/pci_plan.h"
+#include "../plan/pci_plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * The counterpart of host_list.c and host_plan.c for devices that are no NPUs. Reads files
- * only; moves nothing. What is decided about CPUs is in ../pci/pci_plan.h.
+ * only; moves nothing. What is decided about CPUs is in ../plan/pci_plan.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -277,64 +277,24 @@ typedef struct making {
     const cpubind_request *request;
 } making;
 
-/* The allowed CPUs of each device, in the arena. */
-static int make_own(const cpubind_request *q, cpubind_arena *arena, cpubind_lists *out)
-{
-    int32_t total = 0;
-    int32_t *row = cpubind_arena_ints(arena, q->n_npu_allowed + 1), *cpu;
-    for (int32_t i = 0; i < q->n_npu_allowed; i++)
-        total += q->npu_allowed[i].n;
-    cpu = cpubind_arena_ints(arena, total);
-    if (!row || !cpu)
-        return 0;
-    row[0] = 0;
-    for (int32_t i = 0; i < q->n_npu_allowed; i++) {
-        const cpubind_npu_allowed *from = &q->npu_allowed[i];
-        if (from->n > 0)
-            memcpy(cpu + row[i], from->cpu, (size_t)from->n * sizeof *cpu);
-        row[i + 1] = row[i] + from->n;
-    }
-    *out = (cpubind_lists){cpu, row, q->n_npu_allowed};
-    return 1;
-}
-
-/* Lets the others have the kept CPUs, as under a plan of NPUs. */
-static cpubind_problem_code take_kept(cpubind_host_bind *h, cpubind_arena *arena)
-{
-    cpubind_ascend_plan *plan = &h->plan.plan;
-    memset(plan, 0, sizeof *plan);
-    plan->kept = cpubind_arena_ints(arena, h->device_plan.n_kept);
-    if (!plan->kept)
-        return CPUBIND_PROBLEM_NO_MEMORY;
-    plan->n_kept = h->device_plan.n_kept;
-    if (plan->n_kept > 0)
-        memcpy(plan->kept, h->device_plan.kept, (size_t)plan->n_kept * sizeof *plan->kept);
-    return CPUBIND_PROBLEM_NONE;
-}
-
 static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
 {
     const making *m = (const making *)ctx;
-    cpubind_pci_asked asked = m->h->options.devices->asked;
-    cpubind_lists own;
-    cpubind_fault fault;
-    cpubind_status status;
+    cpubind_host_bind *h = m->h;
+    cpubind_pci_asked asked = h->options.devices->asked;
+    cpubind_problem_code code;
     asked.limits.allowed = m->request->allowed;
     asked.limits.n_allowed = m->request->n_allowed;
-    if (m->request->npu_allowed) {
-        if (!make_own(m->request, arena, &own))
-            return CPUBIND_PROBLEM_NO_MEMORY;
-        asked.own = &own;
+    asked.npu_allowed = m->request->npu_allowed;
+    asked.n_npu_allowed = m->request->n_npu_allowed;
+    code = cpubind_pci_make_plan(&h->device_facts, &asked, arena, &h->device_plan,
+                                 &h->plan.problem);
+    memset(&h->plan.plan, 0, sizeof h->plan.plan);
+    if (code == CPUBIND_PROBLEM_NONE) { /* the others may have the kept CPUs */
+        h->plan.plan.kept = h->device_plan.all.kept;
+        h->plan.plan.n_kept = h->device_plan.all.n_kept;
     }
-    status =
-        cpubind_pci_make_plan(&m->h->device_facts, &asked, arena, &m->h->device_plan, &fault);
-    if (status == CPUBIND_OK)
-        return take_kept(m->h, arena);
-    if (status == CPUBIND_ERR_SPACE)
-        return CPUBIND_PROBLEM_NO_MEMORY;
-    m->h->plan.problem.what = cpubind_status_text(status);
-    m->h->plan.problem.code = CPUBIND_PROBLEM_BAD_REQUEST;
-    return CPUBIND_PROBLEM_BAD_REQUEST;
+    return code;
 }
 
 cpubind_problem_code cpubind_host_plan_devices(cpubind_host_bind *h)

@@ -205,6 +205,7 @@ typedef struct cpubind_request {
     int32_t wants_pci; /* 1: find the PCI addresses of running NPUs, for interrupts; an
                           address that is not found is no problem */
     cpubind_other_accelerator *is_other; /* NULL: other accelerators are not looked for */
+    const cpubind_role_spec *roles;      /* NULL: those of the product */
 } cpubind_request;
 
 /* What is asked of the devices of any vendor. */
@@ -223,6 +224,9 @@ typedef struct cpubind_pci_request {
      * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
     const int32_t *own_cpu;
     int32_t n_own_cpu;
+    /* Which CPUs and rules count: scope, allowed, npu_allowed, exclude and rules of it; or NULL,
+     * for the CPUs of this process */
+    const cpubind_request *host;
 } cpubind_pci_request;
 
 /* == What is known ========================================================== */
@@ -403,6 +407,7 @@ typedef struct cpubind_facts {
     uint32_t warnings;      /* bits 1 << cpubind_warning */
 
     /* Devices of any vendor, and network cards */
+    const char *noun;             /* "NPU", "device": one of `npu`, in sentences; static */
     cpubind_pci_function *device; /* that were asked for, by address */
     int32_t n_device;
     cpubind_pci_function *nic; /* by address */

@@ -412,13 +412,14 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
     static const cpubind_request usual = {.is_auto_strategy = 1};
     pci_reading pci = {.request = request};
     facts_reader r = {.source = source,
-                      .request = &usual,
+                      .request = request->host ? request->host : &usual,
                       .arena = arena,
                       .facts = out,
                       .problem = problem,
                       .pci = &pci};
     cpubind_problem_code code;
     memset(out, 0, sizeof *out);
+    out->noun = "device";
     out->is_part = request->n_named > 0 || request->class_digits > 0;
     cpubind_problem_clear(problem);
     cpubind_problem_clear(&out->topology);

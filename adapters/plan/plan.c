@@ -20,7 +20,9 @@ static void choose_policy(planner *p)
     p->policy.strategy =
         f->rules == CPUBIND_RULES_NEAR && !is_cluster ? CPUBIND_NEAR : f->strategy;
     p->policy.overlap = p->request->overlap;
-    p->out->roles = is_cluster ? main_only : p->product->roles;
+    p->out->roles = p->request->roles ? *p->request->roles
+                    : is_cluster      ? main_only
+                                      : p->product->roles;
     p->policy.roles = p->out->roles;
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
         if (role != CPUBIND_ROLE_IRQ)
@@ -314,7 +316,8 @@ static cpubind_problem_code compare_order(planner *p, order_kind order, int *is_
 }
 
 /* Looks whether a process that knows no addresses has another plan, or whether this one lacks
- * them where they count: then npu-smi must have failed, or have none for this product. Nothing
+ * them where they count: then npu-smi must have failed, or have none for this product. Devices
+ * that were listed by address have theirs in every process. Nothing
  * can differ where NPUs are hidden: no process has a plan without addresses there. */
 static cpubind_problem_code check_order(planner *p)
 {
@@ -322,7 +325,7 @@ static cpubind_problem_code check_order(planner *p)
     cpubind_problem_code code;
     int is_other = 0;
     if (f->strategy == CPUBIND_GLOBAL_SLICE || p->out->n_hidden > 0 || f->n_census == 0 ||
-        p->scope == CPUBIND_SCOPE_OWN || p->scope == CPUBIND_SCOPE_PER_NPU ||
+        f->n_device > 0 || p->scope == CPUBIND_SCOPE_OWN || p->scope == CPUBIND_SCOPE_PER_NPU ||
         (p->is_ordered && is_in_logic_order(p)))
         return CPUBIND_PROBLEM_NONE;
     code = compare_order(p, p->is_ordered ? ORDER_LOGIC : ORDER_REVERSED, &is_other);
@@ -506,8 +509,10 @@ static int is_want_of_cpus(cpubind_problem_code code)
 }
 
 /* Finds a scope with which there is a plan, for the message of a refusal. */
-static cpubind_problem_code find_scope(planner *p, cpubind_scope refused)
+static cpubind_problem_code find_scope(const planner *p, cpubind_scope refused)
 {
+    cpubind_ascend_plan tried;
+    planner q = *p;
     static const cpubind_scope others[] = {CPUBIND_SCOPE_OWN, CPUBIND_SCOPE_HOST};
     const cpubind_problem refusal = *p->problem;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -515,7 +520,8 @@ static cpubind_problem_code find_scope(planner *p, cpubind_scope refused)
         if (others[i] == refused)
             continue;
         cpubind_problem_clear(p->problem);
-        code = plan_with(p, others[i]);
+        q.out = &tried;
+        code = plan_with(&q, others[i]);
         if (code == CPUBIND_PROBLEM_NO_MEMORY)
             return code;
         *p->problem = refusal;

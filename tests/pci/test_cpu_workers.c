@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/pci/cpu_workers.h"
+#include "../../adapters/plan/cpu_workers.h"
 #include "../../adapters/text/cpulist.h"
 #include "../support/cmocka_test.h"
 

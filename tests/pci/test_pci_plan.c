@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/pci/pci_plan.h"
+#include "../../adapters/plan/pci_plan.h"
 #include "../../adapters/text/cpulist.h"
 #include "../support/cmocka_test.h"
 
@@ -16,7 +16,8 @@ enum { MAX_CPUS = 256, MAX_DEVICES = 8, ARENA = 1 << 20 };
 typedef struct made_host {
     cpubind_facts facts;
     cpubind_pci_function device[MAX_DEVICES];
-    int32_t cpu[MAX_CPUS], node[MAX_CPUS], core[MAX_CPUS], node_of[CPUBIND_MAX_CPUS];
+    int32_t cpu[MAX_CPUS], node[MAX_CPUS], core[MAX_CPUS], core_of[MAX_CPUS],
+        node_of[CPUBIND_MAX_CPUS];
     int32_t node_id[8], all_node[8], distance[64];
     int32_t near_cpu[MAX_DEVICES * MAX_CPUS], near_row[MAX_DEVICES + 1], place[MAX_DEVICES];
     cpubind_arena arena;
@@ -35,7 +36,7 @@ static made_host *make(int32_t n_cpu, int32_t n_node, int is_interleaved, int32_
         h->node[i] =
             is_interleaved ? i % n_node : i % (n_cpu / threads) * n_node * threads / n_cpu;
         h->node_of[i] = h->node[i];
-        h->core[i] = i % (n_cpu / threads);
+        h->core[i] = h->core_of[i] = i % (n_cpu / threads);
     }
     for (int32_t i = 0; i < n_node; i++)
         h->node_id[i] = h->all_node[i] = i;
@@ -45,6 +46,13 @@ static made_host *make(int32_t n_cpu, int32_t n_node, int is_interleaved, int32_
                                    .n_cpu = n_cpu,
                                    .n_node = n_node,
                                    .core = h->core};
+    h->facts.cpu = h->cpu;
+    h->facts.node = h->node;
+    h->facts.n_cpu = h->facts.n_online = n_cpu;
+    h->facts.node_id = h->node_id;
+    h->facts.n_node = n_node;
+    h->facts.core_of = h->core_of;
+    h->facts.scope = CPUBIND_SCOPE_CPUSET;
     h->facts.node_of = h->node_of;
     h->facts.n_cpu_id = n_cpu;
     h->facts.all_node = h->all_node;
@@ -82,9 +90,9 @@ static void allow(made_host *h, const char *list)
         CPUBIND_TEXT_OK);
     for (int32_t i = 0; i < allowed.n; i++) {
         h->node[i] = h->node_of[h->cpu[i]];
-        h->core[i] = h->cpu[i];
+        h->core[i] = h->core_of[h->cpu[i]] = h->cpu[i];
     }
-    h->facts.host.n_cpu = allowed.n;
+    h->facts.n_cpu = h->facts.host.n_cpu = allowed.n;
 }
 
 static void drop(made_host *h)
@@ -201,15 +209,15 @@ TEST(a_virtual_function_beside_its_physical_one_has_no_share)
 {
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
-    cpubind_fault fault;
+    cpubind_problem problem;
     add(h, 0, -1);
     add(h, 0, -1);
     h->device[1].is_virtual = 1;
     h->device[1].sight = CPUBIND_SIGHT_HIDDEN;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(
-            cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
-            CPUBIND_OK);
+            cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
+            CPUBIND_PROBLEM_NONE);
         assert_int_equal(plan.n_pool, 1);
         assert_int_equal(plan.n_hidden, i);
         /* In a virtual machine, which has no physical function, it keeps its share. */
@@ -219,8 +227,8 @@ TEST(a_virtual_function_beside_its_physical_one_has_no_share)
     }
     h->device[1].sight = CPUBIND_SIGHT_VISIBLE;
     h->device[0].is_virtual = 0;
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
     assert_int_equal(plan.n_pool, 2);
     drop(h);
 }
@@ -336,20 +344,20 @@ TEST(a_plan_by_near_gives_each_device_its_share)
 {
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
-    cpubind_fault fault;
+    cpubind_problem problem;
     add(h, 0, -1);
     add(h, 0, -1);
     add(h, 1, -1);
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
     assert_int_equal(plan.n_pool, 3);
     expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "0-3");
     expect_list(plan.pool[1].cpu, plan.pool[1].n_cpu, "4-7");
     expect_list(plan.pool[2].cpu, plan.pool[2].n_cpu, "8-15");
     assert_int_equal(plan.pool[2].memory_node, 1);
     assert_int_equal(plan.pool[2].roles.span[CPUBIND_ROLE_MAIN].count, 8);
-    assert_int_equal(plan.quality.n_pool, 3);
-    assert_int_equal(plan.quality.near_cpu, 16);
+    assert_int_equal(plan.all.quality.n_pool, 3);
+    assert_int_equal(plan.all.quality.near_cpu, 16);
     drop(h);
 }
 
@@ -358,10 +366,10 @@ TEST(a_plan_by_the_reference_extends_to_the_next_node)
     const cpubind_pci_asked asked = {.is_reference = 1, .roles = {{2, 1, 1, 1}}};
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
-    cpubind_fault fault;
+    cpubind_problem problem;
     add(h, 0, -1);
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &fault),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
     expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "0-15");
     assert_int_equal(plan.pool[0].roles.span[CPUBIND_ROLE_IRQ].count, 2);
     assert_int_equal(plan.pool[0].memory_node, 0);
@@ -373,11 +381,11 @@ TEST(a_device_without_near_cpus_has_no_pool_and_the_others_have)
     const cpubind_pci_asked asked = {.is_reference = 1, .roles = {{0, 1, 0, 0}}};
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
-    cpubind_fault fault;
+    cpubind_problem problem;
     add(h, -1, -1);
     add(h, 1, -1);
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &fault),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
     assert_int_equal(plan.pool[0].n_cpu, 0);
     assert_int_equal(plan.pool[0].why, CPUBIND_ERR_EMPTY);
     assert_true(plan.pool[1].n_cpu > 0);
@@ -390,15 +398,15 @@ TEST(excluded_and_forbidden_cpus_are_in_no_pool)
     cpubind_pci_asked asked = near_rules;
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
-    cpubind_fault fault;
+    cpubind_problem problem;
     asked.limits.exclude = exclude;
     asked.limits.n_exclude = 2;
     asked.limits.allowed = allowed;
     asked.limits.n_allowed = 6;
     add(h, 0, -1);
     add(h, 1, -1);
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &fault),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
     expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "1-2");
     expect_list(plan.pool[1].cpu, plan.pool[1].n_cpu, "8,10");
     drop(h);
@@ -479,13 +487,13 @@ TEST(tiles_of_a_device_part_its_pool)
     static const char *const wholes[2] = {"4-7,12-15", "8-15"};
     made_host *h = make_tiles(NULL);
     cpubind_pci_plan plan;
-    cpubind_fault fault;
+    cpubind_problem problem;
     for (int way = 0; way < 2; way++) {
         const char *const *parts = all_parts[way];
         cpubind_pci_asked asked = near_rules;
         asked.is_reference = way;
-        assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &fault),
-                         CPUBIND_OK);
+        assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &problem),
+                         CPUBIND_PROBLEM_NONE);
         assert_int_equal(plan.n_pool, 4);
         for (int32_t rank = 0; rank < 4; rank++) {
             assert_int_equal(plan.pool[rank].device, rank / 2);
@@ -501,14 +509,14 @@ TEST(tiles_of_a_device_part_its_pool)
     h->device[1].n_number = 1;
     h->device[1].number[0] = 0;
     h->device[1].tile[0] = 1;
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
     assert_int_equal(plan.n_pool, 1);
     expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, all_parts[0][3]);
     assert_int_equal(plan.of_device[0].device, -1);
     h->device[1].tile[0] = -1; /* the process has all tiles */
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
-                     CPUBIND_OK);
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
     expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, wholes[0]);
     drop(h);
 }
@@ -517,9 +525,9 @@ TEST(no_tile_has_a_pool_where_one_would_have_none)
 {
     made_host *h = make_tiles("0-1,8");
     cpubind_pci_plan plan;
-    cpubind_fault fault;
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &fault),
-                     CPUBIND_OK);
+    cpubind_problem problem;
+    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
     expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "0");
     expect_list(plan.pool[1].cpu, plan.pool[1].n_cpu, "1");
     expect_list(plan.of_device[1].cpu, plan.of_device[1].n_cpu, "8");

@@ -7,7 +7,7 @@
 #ifndef CPUBIND_PCI_PLAN_H
 #define CPUBIND_PCI_PLAN_H
 
-#include "../model/facts.h"
+#include "plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,8 +38,9 @@ typedef struct cpubind_pci_asked {
                             by whole cores, the lowest first */
     const int32_t *keep; /* and these, ascending, with the rest of their cores; NULL: none */
     int32_t n_keep;
-    const cpubind_lists *own; /* list i: the CPUs that the processes of facts->device[i] may
-                                 have; NULL: each may have those of the limits */
+    const cpubind_npu_allowed *npu_allowed; /* by index in facts->device; NULL: each may have
+                                               those of the limits */
+    int32_t n_npu_allowed;
 } cpubind_pci_asked;
 
 /* The CPUs of a device that this process sees, or of a tile of it. */
@@ -65,19 +66,9 @@ typedef struct cpubind_pci_plan {
     int32_t n_pooled;
     int32_t n_hidden; /* devices that this process does not see; their CPUs are not given to
                          others */
-    cpubind_finding overlap;
-    cpubind_strategy strategy;
-    cpubind_quality quality; /* of the pools of all devices */
-    cpubind_fault shared;    /* as in cpubind_plan */
-    cpubind_trace trace;     /* over host.cpu and devices */
-    const int32_t *allowed;  /* CPUs that count, the kept ones too, ascending */
-    int32_t n_allowed;
-    cpubind_host host;   /* what the pools were cut from: without the kept CPUs */
-    const int32_t *kept; /* for the host, ascending */
-    int32_t n_kept;
-    cpubind_devices devices; /* those that have a share */
-    const int32_t *device;   /* by those: index in facts->device */
-    cpubind_role_spec asked; /* roles of one process */
+    cpubind_ascend_plan all; /* of the devices as `npu` of these facts: the logic id of each is
+                                its first rank */
+    cpubind_facts facts;
 } cpubind_pci_plan;
 
 /* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
@@ -89,10 +80,10 @@ int cpubind_pci_has_share(const cpubind_facts *facts, int32_t device);
  * not allowed, or are too few, has no pool, and the others have theirs.
  *   in      facts of cpubind_devices_read, with wants_cores
  *   out     *out, in the arena
- *   errors  a status of the core with *fault; ERR_SPACE: try a larger arena */
-cpubind_status cpubind_pci_make_plan(const cpubind_facts *facts, const cpubind_pci_asked *asked,
-                                     cpubind_arena *arena, cpubind_pci_plan *out,
-                                     cpubind_fault *fault);
+ *   errors  of cpubind_ascend_make_plan, but for those that each device says of itself */
+cpubind_problem_code cpubind_pci_make_plan(const cpubind_facts *facts,
+                                           const cpubind_pci_asked *asked, cpubind_arena *arena,
+                                           cpubind_pci_plan *out, cpubind_problem *problem);
 
 /* Gives one of several processes of a device its part of the pool.
  *   in      pool: one of the plan, which has CPUs; process: from 0
