@@ -508,7 +508,7 @@ void api_json_devices(api_out *to, const char *key, const api_device_plan *d)
     api_json_text(to, "rules", cpubind_rules_word(api_device_rules(d)));
     api_json_text(to, "strategy", strategy_word(d));
     api_json_text(to, "overlap", api_finding_word(d->plan.all.core.overlap));
-    api_json_list(to, "allowed", d->plan.all.host.cpu, d->plan.all.host.n_cpu);
+    api_json_list(to, "allowed", d->plan.facts.cpu, d->plan.facts.n_cpu);
     if (d->plan.all.n_kept > 0)
         api_json_list(to, "kept", d->plan.all.kept, d->plan.all.n_kept);
     api_json_number(to, "hidden", d->plan.n_hidden);

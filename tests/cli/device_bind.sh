@@ -562,7 +562,7 @@ watches_all() {
 
 check "apply --all without a process" says 0 "no process uses a device: it would have a file" all apply
 check "apply --all --pci is about devices alone" says 2 "leave out the options" all apply \
-    --pci 0000:01:00.0 --scope own
+    --pci 0000:01:00.0 --total 4
 check "--pci of a function that is not there is refused" says 1 "no PCI function" all apply \
     --pci 0000:09:00.0
 if [ -n "$can_have_files" ]; then

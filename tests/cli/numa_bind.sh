@@ -103,8 +103,8 @@ check "--env has the CPUs of the device" says 0 "$b/$b/1/1/1" run --rank 1 --rul
     --env "X={main}/{pool}/{threads}/{node}/{npu}" -- sh -c 'echo "$X"'
 
 check "an option of NPUs is refused beside lists, with the devices of the host" says 125 \
-    "no NPU, but accelerators of other vendors (2 nvidia), and --scope is about NPUs alone" \
-    run --numa-bind --numa-bind-nodes 0 1 --index 1 --scope own -- true
+    "no NPU, but accelerators of other vendors (2 nvidia), and --total is about NPUs alone" \
+    run --numa-bind --numa-bind-nodes 0 1 --index 1 --total 4 -- true
 check "without it the lists bind" says 0 "cpus $b" \
     run --numa-bind --numa-bind-nodes 0 1 --index 1 -- sh -c "$worker"
 
