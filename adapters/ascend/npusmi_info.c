@@ -20,6 +20,7 @@ enum {
     PROCESS_CELLS = 4,   /* ids | pid | name | memory */
     CONTAINER_CELLS = 5, /* 26.x has one more: the pid in the container */
     ROW_CELLS = 32,      /* cells that are held; a name with bars makes more */
+    HELD = 64,           /* devices, processes that are held: more are read a second time */
     NO_CELL = -1
 };
 
@@ -68,8 +69,7 @@ typedef struct process_layout {
 
 /* The state of one reading. */
 typedef struct info_reader {
-    cpubind_npusmi_device *device; /* NULL: check and count */
-    cpubind_npusmi_process *process;
+    cpubind_npusmi_info out; /* arrays for the first devices and processes */
     int32_t n_device;
     int32_t n_process;
     section section;
@@ -341,16 +341,14 @@ static cpubind_text_status read_device_ids(const scan_text *in, scan_run cell,
 static cpubind_text_status note_half(const scan_text *in, const bar_row *row, info_reader *info)
 {
     const int32_t offset = row->cell[0].at;
-    cpubind_text_status status = CPUBIND_TEXT_OK;
+    cpubind_text_status status =
+        note_device(in, &info->keys, offset, info->half.card, info->half.chip);
 
-    if (info->device) {
-        info->device[info->n_device] = info->half;
-    } else {
-        status = note_device(in, &info->keys, offset, info->half.card, info->half.chip);
-        if (status == CPUBIND_TEXT_OK && info->half.logic >= 0 &&
-            note_device(in, &info->logic, offset, info->half.logic, -1) != CPUBIND_TEXT_OK)
-            status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset, "a logic id occurs twice");
-    }
+    if (status == CPUBIND_TEXT_OK && info->half.logic >= 0 &&
+        note_device(in, &info->logic, offset, info->half.logic, -1) != CPUBIND_TEXT_OK)
+        status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset, "a logic id occurs twice");
+    if (info->n_device < info->out.cap_device)
+        info->out.device[info->n_device] = info->half;
     info->n_device++;
     info->is_half = 0;
     info->lines_left = info->header_lines > 2 ? info->header_lines - 2 : 0;
@@ -760,8 +758,8 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
     note_remark(in, row, info, PROCESS_PID);
     note_remark(in, row, info, PROCESS_IN_CONTAINER);
     info->n_process_row++;
-    if (info->process)
-        info->process[info->n_process] = process;
+    if (info->n_process < info->out.cap_process)
+        info->out.process[info->n_process] = process;
     info->n_process++;
     return CPUBIND_TEXT_OK;
 }
@@ -1069,16 +1067,15 @@ static cpubind_text_status check_info_end(const scan_text *in, const info_reader
  *   - after a row of a process table that has rules.
  * A cut cannot be told from a whole text after the last line of a device or the rule below it,
  * after the rule below the processes of a card, and, without rules, after a process. */
-static cpubind_text_status read_info(const scan_text *in, info_reader *info)
+static cpubind_text_status read_info(const scan_text *in, info_reader *info,
+                                     const cpubind_npusmi_info *out, int32_t devices_only)
 {
     scan_line line = {{0, 0}, 0, 0};
-    cpubind_npusmi_device *device = info->device;
-    cpubind_npusmi_process *process = info->process;
-    const int32_t devices_only = info->devices_only;
 
     memset(info, 0, offsetof(info_reader, keys));
-    info->device = device;
-    info->process = process;
+    info->out = *out;
+    if (devices_only)
+        info->out.cap_process = 0;
     info->devices_only = devices_only;
     info->suspect = -1;
     info->at.ids.logic = -1;
@@ -1099,6 +1096,10 @@ static cpubind_text_status read_info(const scan_text *in, info_reader *info)
 static cpubind_text_status parse_tables(const scan_text *in, cpubind_npusmi_info *info,
                                         int32_t devices_only)
 {
+    cpubind_npusmi_device device[HELD];
+    cpubind_npusmi_process process[HELD];
+    const cpubind_npusmi_info held = {
+        .device = device, .cap_device = HELD, .process = process, .cap_process = HELD};
     info_reader reader;
     cpubind_text_status status;
 
@@ -1106,10 +1107,7 @@ static cpubind_text_status parse_tables(const scan_text *in, cpubind_npusmi_info
         !scan_is_array(info->device, info->cap_device) ||
         (!devices_only && !scan_is_array(info->process, info->cap_process)))
         return scan_fail_arg(in->fault);
-    reader.device = NULL;
-    reader.process = NULL;
-    reader.devices_only = devices_only;
-    status = read_info(in, &reader);
+    status = read_info(in, &reader, &held, devices_only);
     if (status != CPUBIND_TEXT_OK)
         return cpubind_priv_npusmi_refused_or(in, status);
     info->n_device = reader.n_device;
@@ -1119,9 +1117,13 @@ static cpubind_text_status parse_tables(const scan_text *in, cpubind_npusmi_info
     info->has_process_table = devices_only ? 0 : reader.has_processes;
     info->version = reader.version;
     info->unknown = reader.unknown;
-    reader.device = info->device;
-    reader.process = devices_only ? NULL : info->process;
-    return read_info(in, &reader);
+    if (info->n_device > HELD || info->n_process > HELD)
+        return read_info(in, &reader, info, devices_only);
+    for (int32_t i = 0; i < info->n_device; i++)
+        info->device[i] = device[i];
+    for (int32_t i = 0; i < info->n_process; i++)
+        info->process[i] = process[i];
+    return CPUBIND_TEXT_OK;
 }
 
 cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,

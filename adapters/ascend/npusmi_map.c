@@ -16,7 +16,8 @@ enum {
     COLUMN_NAME,
     N_COLUMN,
     COLUMN_OTHER = N_COLUMN, /* a name that is not known */
-    MAX_CELLS = 32           /* cells of a line that are held */
+    MAX_CELLS = 32,          /* cells of a line that are held */
+    HELD = 64                /* chips that are held: more are read a second time */
 };
 
 /* Letters of either case; a blank or a hyphen may be another one, or missing. */
@@ -63,7 +64,8 @@ typedef enum map_section {
 
 /* The state of one reading. Two lists of keys take 64 KiB of stack. */
 typedef struct map_reader {
-    cpubind_npusmi_chip *out; /* NULL: check and count */
+    cpubind_npusmi_chip *out; /* array for the first chips */
+    int32_t cap;              /* its length */
     int32_t n;
     int32_t start; /* of the line */
     map_header header;
@@ -490,18 +492,15 @@ static cpubind_text_status check_product(const scan_text *in, const map_reader *
 static cpubind_text_status note_chip(const scan_text *in, const scan_line *line,
                                      map_reader *map, const cpubind_npusmi_chip *chip)
 {
-    cpubind_text_status status = CPUBIND_TEXT_OK;
+    const cpubind_text_status status =
+        note_device(in, &map->keys, line->run.at, chip->card, chip->chip);
 
-    if (map->out) {
+    if (status == CPUBIND_TEXT_OK && chip->logic >= 0 &&
+        (chip->name.len > 0 || !(map->header.has & 1u << COLUMN_NAME)) &&
+        note_device(in, &map->logic, line->run.at, chip->logic, -1) != CPUBIND_TEXT_OK)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at, "a logic id occurs twice");
+    if (map->n < map->cap)
         map->out[map->n] = *chip;
-    } else {
-        status = note_device(in, &map->keys, line->run.at, chip->card, chip->chip);
-        if (status == CPUBIND_TEXT_OK && chip->logic >= 0 &&
-            (chip->name.len > 0 || !(map->header.has & 1u << COLUMN_NAME)) &&
-            note_device(in, &map->logic, line->run.at, chip->logic, -1) != CPUBIND_TEXT_OK)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
-                             "a logic id occurs twice");
-    }
     map->n++;
     return status;
 }
@@ -530,9 +529,9 @@ static cpubind_text_status read_map_cells(const scan_text *in, const scan_line *
     }
     if (!scan_is_empty(cell[COLUMN_NAME]))
         name = cell[COLUMN_NAME];
-    if (status == CPUBIND_TEXT_OK && !map->out)
+    if (status == CPUBIND_TEXT_OK)
         status = check_name(in, name);
-    if (status == CPUBIND_TEXT_OK && !map->out && !is_one_name(in, name))
+    if (status == CPUBIND_TEXT_OK && !is_one_name(in, name))
         status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at, "a name is two rows in one");
     if (status != CPUBIND_TEXT_OK || is_controller(in, &map->header, fit, cell, id))
         return status;
@@ -541,7 +540,7 @@ static cpubind_text_status read_map_cells(const scan_text *in, const scan_line *
     chip.logic = id[COLUMN_LOGIC];
     chip.phy = id[COLUMN_PHY];
     chip.name = scan_slice(name);
-    if (!map->out && scan_cell(in, name.at, name.end).end < name.end)
+    if (scan_cell(in, name.at, name.end).end < name.end)
         note_unknown(map, name);
     status = check_map_end(in, line, map, fit, &chip);
     if (status == CPUBIND_TEXT_OK)
@@ -718,13 +717,14 @@ static cpubind_text_status check_map(const scan_text *in, const map_reader *map)
  *                                          blanks; empty: npu-smi could not query the chip
  * A row without a logic id whose name is Mcu or a number, or whose logic id is MCU, is a board
  * controller and no chip; on a card whose chips cannot be listed, several have chip id 0. */
-static cpubind_text_status read_map(const scan_text *in, map_reader *map)
+static cpubind_text_status read_map(const scan_text *in, map_reader *map,
+                                    cpubind_npusmi_chip *out, int32_t cap)
 {
     scan_line line = {{0, 0}, 0, 0};
-    cpubind_npusmi_chip *out = map->out;
 
     memset(map, 0, offsetof(map_reader, keys));
     map->out = out;
+    map->cap = cap;
     map->keys.n = map->logic.n = 0;
     for (map->start = 0; scan_next_line(in, &line); map->start = line.next) {
         cpubind_text_status status;
@@ -745,13 +745,13 @@ cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
                                              cpubind_npusmi_map *map, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
+    cpubind_npusmi_chip held[HELD];
     map_reader reader;
     cpubind_text_status status;
 
     if (!scan_is_text(text, len) || !map || !scan_is_array(map->chip, map->cap_chip))
         return scan_fail_arg(fault);
-    reader.out = NULL;
-    status = read_map(&in, &reader);
+    status = read_map(&in, &reader, held, HELD);
     if (status != CPUBIND_TEXT_OK)
         return cpubind_priv_npusmi_refused_or(&in, status);
     map->n_chip = reader.n;
@@ -760,6 +760,9 @@ cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
     map->has_logic = (reader.header.has & 1u << COLUMN_LOGIC) != 0;
     map->has_name = (reader.header.has & 1u << COLUMN_NAME) != 0;
     map->unknown = reader.unknown;
-    reader.out = map->chip;
-    return read_map(&in, &reader);
+    if (map->n_chip > HELD)
+        return read_map(&in, &reader, map->chip, map->n_chip);
+    for (int32_t i = 0; i < map->n_chip; i++)
+        map->chip[i] = held[i];
+    return CPUBIND_TEXT_OK;
 }

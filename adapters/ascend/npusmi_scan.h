@@ -7,8 +7,8 @@
  *
  * WORDS OF THE GRAMMARS
  *   A line is taken without the blanks (space, TAB, CR) around it. The last line may lack its
- *   line feed. Every reader runs twice over the text: once to check and count (out is NULL),
- *   once to write.
+ *   line feed. A reader checks and counts everything before it writes: it holds what it read,
+ *   or reads the text a second time.
  */
 #ifndef CPUBIND_ASCEND_NPUSMI_SCAN_H
 #define CPUBIND_ASCEND_NPUSMI_SCAN_H

@@ -15,10 +15,15 @@ enum {
     OTHER     /* a column that is not known */
 };
 
-/* The state of one reading. The columns take 24 KiB of stack. */
+/* A row of an NPU. */
+typedef struct topo_row {
+    int32_t id;
+    int32_t list;  /* where its list of CPUs starts */
+    int32_t count; /* numbers of the list; 0: there is none */
+} topo_row;
+
+/* The state of one reading. The columns and rows take 72 KiB of stack. */
 typedef struct topo_reader {
-    cpubind_npusmi_affinity *row; /* NULL: check and count */
-    int32_t *cpu;
     int32_t start; /* of the line */
     int32_t n_row;
     int32_t n_cpu;
@@ -37,6 +42,7 @@ typedef struct topo_reader {
     int32_t label[CPUBIND_MAX_DEVICES];       /* the id; ~id for a NIC */
     uint8_t column_kind[CPUBIND_MAX_DEVICES]; /* LINKS, AFFINITY, OTHER */
     uint8_t seen[CPUBIND_MAX_DEVICES];        /* 1: its row was read */
+    topo_row row[CPUBIND_MAX_DEVICES];
 } topo_reader;
 
 static void note_unknown(topo_reader *topo, scan_run run)
@@ -85,13 +91,12 @@ static int is_affinity(const scan_text *in, int32_t at, int32_t end, int32_t *st
 }
 
 /* Whether a line is a header. A row starts with a label, too: then the second word tells. */
-static int is_topo_header(const scan_text *in, scan_run run, const topo_reader *topo)
+static int is_topo_header(const scan_text *in, scan_run run, scan_run first, scan_run second,
+                          int is_label, const topo_reader *topo)
 {
-    const scan_run first = scan_word(in, run.at, run.end);
-    const scan_run second = scan_word(in, first.end, run.end);
     int32_t kind = 0, id = 0;
 
-    if (read_label(in, first, &kind, &id)) {
+    if (is_label) {
         if (topo->n_column > 0)
             return read_label(in, second, &kind, &id) ||
                    is_affinity(in, second.at, run.end, &id);
@@ -276,12 +281,11 @@ static int is_list_above(const scan_text *in, const scan_line *line, scan_run li
  * text may be cut: "0-2" of "0-23". It is whole when another NPU has the same list, since lists
  * of two nodes share no CPU. */
 static cpubind_text_status read_affinity(const scan_text *in, const scan_line *line,
-                                         scan_run word, int32_t *out, int32_t *out_n)
+                                         scan_run word, topo_row *row)
 {
     scan_list list;
     cpubind_text_status status;
 
-    *out_n = 0;
     if (scan_is_empty(word))
         return line->ended ? CPUBIND_TEXT_OK
                            : fail_short(in, line, "the row ends before its CPU affinity");
@@ -295,9 +299,8 @@ static cpubind_text_status read_affinity(const scan_text *in, const scan_line *l
                          "a byte does not belong to a list of CPUs");
     if (word.end == in->len && !is_list_above(in, line, word))
         return fail_short(in, line, "the text ends with a list that may go on");
-    if (out)
-        cpubind_priv_write_list(in, &list, out);
-    *out_n = list.n;
+    row->list = word.at;
+    row->count = list.n;
     return CPUBIND_TEXT_OK;
 }
 
@@ -381,18 +384,18 @@ static int is_like_list(const scan_text *in, scan_run cell)
  * comes after *last, which becomes the last one. */
 static cpubind_text_status read_columns(const scan_text *in, const scan_line *line,
                                         const topo_reader *topo, next_fn *next, scan_run *last,
-                                        int32_t *out, int32_t *out_n)
+                                        topo_row *row)
 {
     cpubind_text_status status = CPUBIND_TEXT_OK;
 
-    *out_n = 0;
+    row->list = row->count = 0;
     for (int32_t i = 0; status == CPUBIND_TEXT_OK && i < topo->n_column; i++) {
         const scan_run cell = next == scan_word ? scan_word(in, last->end, line->run.end)
                                                 : next(in, last->end, line->run.end);
 
         *last = cell;
         if (topo->column_kind[i] == AFFINITY)
-            status = read_affinity(in, line, cell, out, out_n);
+            status = read_affinity(in, line, cell, row);
         else if (topo->column_kind[i] == LINKS && is_no_link(in, cell))
             status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, cell.at,
                                "there is a number in the place of a link");
@@ -406,84 +409,51 @@ static cpubind_text_status read_columns(const scan_text *in, const scan_line *li
 /* Reads the cells of a row. Where all columns are known, a row with one word for each of them
  * needs no count of its cells before. */
 static cpubind_text_status read_topo_cells(const scan_text *in, const scan_line *line,
-                                           topo_reader *topo, int32_t at, int32_t *out,
-                                           int32_t *out_n)
+                                           topo_reader *topo, int32_t at, topo_row *row)
 {
     const scan_text quiet = {in->text, in->len, NULL};
     scan_run last = {at, at};
     next_fn *next;
 
     if (topo->n_other == 0 && !topo->has_more &&
-        read_columns(&quiet, line, topo, scan_word, &last, out, out_n) == CPUBIND_TEXT_OK &&
+        read_columns(&quiet, line, topo, scan_word, &last, row) == CPUBIND_TEXT_OK &&
         last.end == line->run.end && !scan_is_empty(last))
         return CPUBIND_TEXT_OK;
     next = find_split(in, line, topo, at);
     last.at = last.end = at;
-    *out_n = 0;
     if (!next)
         return fail_cells(in, line, topo, at);
-    return read_columns(in, line, topo, next, &last, out, out_n);
-}
-
-/* Whether the list of a row that was checked is the last word of its line, or no word of it. */
-static int is_list_last(const topo_reader *topo)
-{
-    return topo->row && topo->n_other == 0 && !topo->has_more &&
-           (topo->affinity < 0 || topo->affinity == topo->n_column - 1);
-}
-
-/* Writes the list of a row that was checked. A row whose list is empty or NA ends in a link or
- * in NA: neither is a number. */
-static cpubind_text_status write_last(const scan_text *in, const scan_line *line,
-                                      const topo_reader *topo, int32_t *out, int32_t *out_n)
-{
-    scan_run word = {line->run.end, line->run.end};
-
-    *out_n = 0;
-    while (word.at > line->run.at && !scan_is_blank(in->text[word.at - 1]))
-        word.at--;
-    if (topo->affinity < 0 || !is_no_link(in, word))
-        return CPUBIND_TEXT_OK;
-    return read_affinity(in, line, word, out, out_n);
+    return read_columns(in, line, topo, next, &last, row);
 }
 
 static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *line,
                                          topo_reader *topo, scan_run first, int32_t id)
 {
     const int32_t index = find_label(topo, id);
-    cpubind_npusmi_affinity row;
+    topo_row row;
     cpubind_text_status status;
-    int32_t *out;
 
     if (index < 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
                          "the header does not have the label of this row");
     if (topo->seen[index])
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at, "a row occurs twice");
-    row.id = id;
-    row.first = topo->n_cpu;
-    row.count = 0;
-    out = topo->cpu && id >= 0 ? topo->cpu + topo->n_cpu : NULL;
-    status = is_list_last(topo) ? write_last(in, line, topo, out, &row.count)
-                                : read_topo_cells(in, line, topo, first.end, out, &row.count);
+    status = read_topo_cells(in, line, topo, first.end, &row);
     if (status != CPUBIND_TEXT_OK)
         return status;
     topo->seen[index] = 1;
     topo->hint = index + 1 < topo->n_column ? index + 1 : 0;
     if (id < 0)
         return CPUBIND_TEXT_OK; /* a NIC */
-    if (topo->row)
-        topo->row[topo->n_row] = row;
-    topo->n_row++;
+    row.id = id;
+    topo->row[topo->n_row++] = row;
     topo->n_cpu += row.count;
     return CPUBIND_TEXT_OK;
 }
 
 /* Whether a line is of the legend, or names a NIC: "NIC0: ens0". */
-static int is_legend(const scan_text *in, scan_run run)
+static int is_legend(const scan_text *in, scan_run run, scan_run second)
 {
-    const scan_run second = scan_word(in, scan_word(in, run.at, run.end).end, run.end);
-
     return SCAN_IS(in, second, "=") || STARTS_WITH_LETTERS(in, run, "Legend") ||
            SCAN_STARTS(in, run, "NIC") || is_known_message(in, run);
 }
@@ -520,14 +490,15 @@ static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *
                                           topo_reader *topo)
 {
     const scan_run first = scan_word(in, line->run.at, line->run.end);
+    const scan_run second = scan_word(in, first.end, line->run.end);
     int32_t kind = 0, id = 0;
-    const int is_label = read_label(in, first, &kind, &id) && !is_note(in, line, topo);
+    const int is_label = read_label(in, first, &kind, &id);
     scan_line row;
 
-    if (is_topo_header(in, line->run, topo))
+    if (is_topo_header(in, line->run, first, second, is_label, topo))
         return read_topo_header(in, line, topo);
-    if (!is_label || topo->is_past) {
-        if (is_legend(in, line->run))
+    if (!is_label || topo->is_past || is_note(in, line, topo)) {
+        if (is_legend(in, line->run, second))
             return CPUBIND_TEXT_OK;
         topo->is_past |= has_all_rows(topo);
         note_unknown(topo, line->run);
@@ -547,15 +518,17 @@ static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *
 /* Fails when an NPU of the header has no row. A missing row of a NIC loses nothing. */
 static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader *topo)
 {
-    scan_run word = scan_word(in, topo->header.at, topo->header.end);
+    scan_run word = {topo->header.at, topo->header.at};
 
     if (topo->n_npu == 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len, "there is no header");
     if (topo->n_row == 0)
         return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len, "the table has no row");
-    for (; !scan_is_empty(word); word = scan_word(in, word.end, topo->header.end)) {
+    /* Every label is a word of the header. */
+    while (!has_all_rows(topo)) {
         int32_t kind = 0, id = 0;
 
+        word = scan_word(in, word.end, topo->header.end);
         if (read_label(in, word, &kind, &id) && id >= 0 && find_label(topo, id) >= 0 &&
             !topo->seen[find_label(topo, id)])
             return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
@@ -608,6 +581,26 @@ static cpubind_text_status read_topo(const scan_text *in, topo_reader *topo)
     return check_topo_end(in, topo);
 }
 
+/* Writes the rows that were read. */
+static void write_rows(const scan_text *in, const topo_reader *topo, cpubind_npusmi_topo *out)
+{
+    int32_t n_cpu = 0;
+
+    for (int32_t i = 0; i < topo->n_row; i++) {
+        const topo_row *row = &topo->row[i];
+        const cpubind_npusmi_affinity affinity = {row->id, n_cpu, row->count};
+        const scan_run rest = {row->list, in->len};
+        scan_list list;
+
+        out->row[i] = affinity;
+        if (row->count == 0)
+            continue;
+        (void)cpubind_priv_read_list(in, rest, CPUBIND_MAX_CPUS, &list);
+        cpubind_priv_write_list(in, &list, out->cpu + n_cpu);
+        n_cpu += row->count;
+    }
+}
+
 cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
                                               cpubind_npusmi_topo *topo,
                                               cpubind_text_fault *fault)
@@ -619,8 +612,6 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
     if (!scan_is_text(text, len) || !topo || !scan_is_array(topo->row, topo->cap_row) ||
         !scan_is_array(topo->cpu, topo->cap_cpu))
         return scan_fail_arg(fault);
-    reader.row = NULL;
-    reader.cpu = NULL;
     status = read_topo(&in, &reader);
     if (status != CPUBIND_TEXT_OK)
         return cpubind_priv_npusmi_refused_or(&in, status);
@@ -631,7 +622,6 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
     topo->label = (cpubind_npusmi_label)reader.kind;
     topo->has_affinity = reader.affinity >= 0;
     topo->unknown = reader.unknown;
-    reader.row = topo->row;
-    reader.cpu = topo->cpu;
-    return read_topo(&in, &reader);
+    write_rows(&in, &reader, topo);
+    return CPUBIND_TEXT_OK;
 }

@@ -118,13 +118,25 @@ static inline int scan_starts_with_digit(const scan_text *in, scan_run run)
     return run.at < run.end && scan_is_digit(in->text[run.at]);
 }
 
-/* The end of the blanks at `at`. Tables are mostly spaces, so 8 of them are skipped at once. */
+/* How many of 8 bytes are spaces, from the first on; from the last on. */
+static inline int32_t scan_count_spaces(const char *bytes, int from_last)
+{
+    uint64_t other;
+
+    memcpy(&other, bytes, sizeof other);
+    other ^= UINT64_C(0x2020202020202020);
+    if (other == 0)
+        return 8;
+    if (from_last == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__))
+        return __builtin_clzll(other) / 8;
+    return __builtin_ctzll(other) / 8;
+}
+
+/* The end of the blanks at `at`. Tables are mostly spaces, so 8 bytes are looked at at once. */
 static inline int32_t scan_skip_blanks(const scan_text *in, int32_t at, int32_t end)
 {
-    while (end - at >= 8 && memcmp(in->text + at, "        ", 8) == 0)
-        at += 8;
-    if (end - at >= 4 && memcmp(in->text + at, "    ", 4) == 0)
-        at += 4;
+    for (int32_t n = 8; n == 8 && end - at >= 8; at += n)
+        n = scan_count_spaces(in->text + at, 0);
     while (at < end && scan_is_blank(in->text[at]))
         at++;
     return at;
@@ -133,8 +145,8 @@ static inline int32_t scan_skip_blanks(const scan_text *in, int32_t at, int32_t 
 static inline scan_run scan_trim(const scan_text *in, scan_run run)
 {
     run.at = scan_skip_blanks(in, run.at, run.end);
-    while (run.end - run.at >= 8 && memcmp(in->text + run.end - 8, "        ", 8) == 0)
-        run.end -= 8;
+    for (int32_t n = 8; n == 8 && run.end - run.at >= 8; run.end -= n)
+        n = scan_count_spaces(in->text + run.end - 8, 1);
     while (run.at < run.end && scan_is_blank(in->text[run.end - 1]))
         run.end--;
     return run;
