@@ -98,12 +98,6 @@ static cpubind_text_status check_value(const scan_text *in, scan_run value)
     return CPUBIND_TEXT_OK;
 }
 
-static void note_unknown(cpubind_slice *unknown, scan_run run)
-{
-    if (unknown->len == 0)
-        *unknown = scan_slice(run);
-}
-
 /* Parts a number from the unit or the remark after it: "0xD802 (910B)". A remark with a colon
  * is none: it is the next line without the line feed between them. */
 static void split_value(const scan_text *in, pair *p, cpubind_slice *unknown)
@@ -231,7 +225,7 @@ static cpubind_text_status read_bus(const scan_text *in, scan_run value,
 
     if (status == CPUBIND_TEXT_OK && pci->domain == 0 && pci->bus == 0 && pci->device == 0 &&
         pci->function == 0)
-        pci->domain = pci->bus = pci->device = pci->function = -1;
+        *pci = no_pci;
     return status;
 }
 

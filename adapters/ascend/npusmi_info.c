@@ -50,6 +50,8 @@ typedef struct id_names {
     int32_t phy; /* index of the name, or -1 */
 } id_names;
 
+static const id_names no_names = {0, -1, -1, -1};
+
 /* Where a device has its values: indexes of cells, or NO_CELL. */
 typedef struct device_layout {
     int32_t n;    /* cells; 0 until a header or a row tells */
@@ -94,12 +96,6 @@ typedef struct info_reader {
     device_keys logic;
 } info_reader;
 
-static void note_unknown(info_reader *info, scan_run run)
-{
-    if (info->unknown.len == 0)
-        info->unknown = scan_slice(run);
-}
-
 static cpubind_text_status split_row(const scan_text *in, const scan_line *line, bar_row *row)
 {
     int32_t at = line->run.at + 1, end = line->run.end;
@@ -122,7 +118,7 @@ static cpubind_text_status split_row(const scan_text *in, const scan_line *line,
     if (row->n == 0)
         return fail_short(in, line, "the row ends before its last bar");
     if (row->n > ROW_CELLS)
-        return fail_cell(in, row->cell[0], "a row has too many cells");
+        return fail_at(in, row->cell[0], "a row has too many cells");
     return CPUBIND_TEXT_OK;
 }
 
@@ -138,14 +134,6 @@ static int is_named(const scan_text *in, scan_run cell, const char *name)
 
     return word.end - word.at == (int32_t)strlen(name) &&
            scan_starts_with_letters(in->text + word.at, word.end - word.at, name);
-}
-
-static int holds_letters(const scan_text *in, scan_run cell, const char *letters)
-{
-    for (; cell.at < cell.end; cell.at++)
-        if (scan_starts_with_letters(in->text + cell.at, cell.end - cell.at, letters))
-            return 1;
-    return 0;
 }
 
 /* The first cell of a row with this name, or NO_CELL. */
@@ -176,27 +164,14 @@ static int is_translated(const scan_text *in, scan_run run)
 
 /* == Several ids in one cell ================================================ */
 
-typedef scan_run next_fn(const scan_text *in, int32_t at, int32_t end);
-
-static int32_t count_runs(const scan_text *in, scan_run cell, next_fn *next)
-{
-    int32_t n = 0;
-
-    for (scan_run run = next(in, cell.at, cell.end); !scan_is_empty(run);
-         run = next(in, run.end, cell.end))
-        n++;
-    return n;
-}
-
 /* Reads the names in a cell of a header: two blanks apart, or each a word. The first is that of
  * the first id, whatever it says. */
 static void read_id_names(const scan_text *in, scan_run cell, info_reader *info, id_names *ids)
 {
-    next_fn *next = count_runs(in, cell, scan_cell) > 1 ? scan_cell : scan_word;
+    next_fn *next = count_runs(in, cell.at, cell.end, scan_cell) > 1 ? scan_cell : scan_word;
     scan_run name = next(in, cell.at, cell.end);
 
-    ids->n = 0;
-    ids->chip = ids->logic = ids->phy = -1;
+    *ids = no_names;
     for (; !scan_is_empty(name); name = next(in, name.end, cell.end), ids->n++) {
         if (ids->n == 0)
             continue;
@@ -207,7 +182,7 @@ static void read_id_names(const scan_text *in, scan_run cell, info_reader *info,
         else if (SCAN_IS(in, name, "Device") || STARTS_WITH_LETTERS(in, name, "Logic"))
             ids->logic = ids->n;
         else
-            note_unknown(info, name);
+            note_unknown(&info->unknown, name);
     }
 }
 
@@ -232,15 +207,21 @@ static cpubind_text_status read_nth_id(const scan_text *in, scan_run cell, int32
 
 /* == The device table ======================================================= */
 
+/* Whether a cell is a PCI address or NA; *pci is what it is. */
+static int is_pci(const scan_text *in, scan_run cell, cpubind_pci_address *pci)
+{
+    const scan_text quiet = {in->text, in->len, NULL};
+
+    return read_pci(&quiet, before_remark(in, cell), pci) == CPUBIND_TEXT_OK;
+}
+
 /* The cell of a row that is a PCI address, or NO_CELL. */
 static int32_t find_pci(const scan_text *in, const bar_row *row)
 {
-    const scan_text quiet = {in->text, in->len, NULL};
     cpubind_pci_address pci;
 
     for (int32_t i = 0; i < row->n; i++)
-        if (read_pci(&quiet, before_remark(in, row->cell[i]), &pci) == CPUBIND_TEXT_OK &&
-            pci.domain >= 0)
+        if (is_pci(in, row->cell[i], &pci) && pci.domain >= 0)
             return i;
     return NO_CELL;
 }
@@ -249,7 +230,7 @@ static int32_t find_pci(const scan_text *in, const bar_row *row)
 static cpubind_text_status check_values(const scan_text *in, const bar_row *row, int32_t before)
 {
     if (before >= 0 && before + 1 < row->n && scan_is_empty(row->cell[before + 1]))
-        return fail_cell(in, row->cell[before + 1], "the values of a device are missing");
+        return fail_at(in, row->cell[before + 1], "the values of a device are missing");
     return CPUBIND_TEXT_OK;
 }
 
@@ -295,7 +276,7 @@ static cpubind_text_status read_device_start(const scan_text *in, const bar_row 
         name = row->cell[at->name];
         if (is_all_digits(in, name) &&
             (at->health < 0 || !is_known_health(in, row->cell[at->health])))
-            return fail_cell(in, card, "a row of a process comes before its header");
+            return fail_at(in, card, "a row of a process comes before its header");
     }
     status = scan_whole_number(in, card, INT32_MAX, &half->card);
     if (status != CPUBIND_TEXT_OK)
@@ -303,11 +284,11 @@ static cpubind_text_status read_device_start(const scan_text *in, const bar_row 
     if (at->health >= 0)
         health = row->cell[at->health];
     if (is_no_health(in, health) || (at->health < 0 && find_pci(in, row) >= 0))
-        return fail_cell(in, at->health < 0 ? cell : health, "a cell is no health of a device");
+        return fail_at(in, at->health < 0 ? cell : health, "a cell is no health of a device");
     half->name = scan_slice(name);
     half->health = scan_slice(health);
     if (scan_starts_with_digit(in, health))
-        note_unknown(info, health);
+        note_unknown(&info->unknown, health);
     info->is_half = 1;
     return check_values(in, row, at->health);
 }
@@ -317,7 +298,7 @@ static cpubind_text_status read_device_ids(const scan_text *in, scan_run cell,
                                            info_reader *info)
 {
     const id_names *ids = &info->at.ids;
-    const int32_t n = count_runs(in, cell, scan_word);
+    const int32_t n = count_runs(in, cell.at, cell.end, scan_word);
     int32_t second = -1;
     cpubind_text_status status = read_nth_id(in, cell, 0, &info->half.chip);
 
@@ -328,9 +309,9 @@ static cpubind_text_status read_device_ids(const scan_text *in, scan_run cell,
         status = scan_whole_number(in, rest, INT32_MAX, &second);
     }
     if (status == CPUBIND_TEXT_OK && ids->n > 0 && n != ids->n &&
-        (ids->n < 3 || count_runs(in, cell, scan_cell) != ids->n))
-        return fail_cell(in, nth_word(in, cell, 1),
-                         "a device has not the ids that the header names");
+        (ids->n < 3 || count_runs(in, cell.at, cell.end, scan_cell) != ids->n))
+        return fail_at(in, nth_word(in, cell, 1),
+                       "a device has not the ids that the header names");
     if (status == CPUBIND_TEXT_OK)
         status = read_nth_id(in, cell, ids->phy, &info->half.phy);
     if (status == CPUBIND_TEXT_OK)
@@ -369,18 +350,17 @@ static cpubind_text_status read_device_end(const scan_text *in, const bar_row *r
     } else {
         if (!scan_is_empty(row->cell[at->card]) ||
             (at->name != NO_CELL && !scan_is_empty(row->cell[at->name])))
-            return fail_cell(in, row->cell[at->card], "a device ends before its second line");
+            return fail_at(in, row->cell[at->card], "a device ends before its second line");
         info->half.chip = info->half.logic = info->half.phy = -1;
     }
-    info->half.pci.domain = info->half.pci.bus = -1;
-    info->half.pci.device = info->half.pci.function = -1;
+    info->half.pci = no_pci;
     if (status == CPUBIND_TEXT_OK && pci >= 0) {
         const scan_run address = before_remark(in, row->cell[pci]);
         const scan_run remark = {address.end, row->cell[pci].end};
 
         status = read_pci(in, address, &info->half.pci);
         if (!scan_is_empty(remark))
-            note_unknown(info, scan_trim(in, remark));
+            note_unknown(&info->unknown, scan_trim(in, remark));
     }
     if (status == CPUBIND_TEXT_OK)
         status = check_values(in, row, pci);
@@ -394,13 +374,12 @@ static cpubind_text_status read_device_end(const scan_text *in, const bar_row *r
  * error: the presumed header may be a first line whose card is no number. */
 static int is_lone_end(const scan_text *in, const bar_row *row, const info_reader *info)
 {
-    const scan_text quiet = {in->text, in->len, NULL};
     const device_layout *at = &info->at;
     const int32_t cell = at->pci == NO_CELL ? find_pci(in, row) : at->pci;
     cpubind_pci_address pci;
 
     if (row->n != at->n || info->header_lines == 1 || cell < 0 ||
-        read_pci(&quiet, before_remark(in, row->cell[cell]), &pci) != CPUBIND_TEXT_OK)
+        !is_pci(in, row->cell[cell], &pci))
         return 0;
     if (at->chip != NO_CELL)
         return pci.domain >= 0;
@@ -418,8 +397,7 @@ static void guess_layout(device_layout *at, int32_t n)
     at->name = wide ? 1 : NO_CELL;
     at->health = at->pci = wide ? 2 : 1;
     at->chip = wide ? NO_CELL : 0;
-    at->ids.n = 0;
-    at->ids.chip = at->ids.logic = at->ids.phy = -1;
+    at->ids = no_names;
 }
 
 /* Whether a row between the two lines of a device goes on with its name: a single cell with
@@ -442,10 +420,10 @@ static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
     if (row->n < info->at.n)
         return fail_short(in, row->line, "a device has fewer cells than its table");
     if (row->n != info->at.n)
-        return fail_cell(in, row->cell[0], "a device has not as many cells as its table");
+        return fail_at(in, row->cell[0], "a device has not as many cells as its table");
     info->is_header_open = 0;
     if (info->is_half && is_rest_of_name(in, row, info)) {
-        note_unknown(info, row->line->run);
+        note_unknown(&info->unknown, row->line->run);
         return CPUBIND_TEXT_OK;
     }
     if (info->is_half)
@@ -464,9 +442,9 @@ static cpubind_text_status read_device(const scan_text *in, const bar_row *row,
 static cpubind_text_status note_column(const scan_text *in, scan_run cell, info_reader *info)
 {
     if (scan_starts_with_digit(in, cell))
-        return fail_cell(in, cell, "a header holds a number");
+        return fail_at(in, cell, "a header holds a number");
     if (!scan_is_empty(cell))
-        note_unknown(info, cell);
+        note_unknown(&info->unknown, cell);
     return CPUBIND_TEXT_OK;
 }
 
@@ -504,7 +482,7 @@ static cpubind_text_status read_device_names(const scan_text *in, const bar_row 
     if (is_translated(in, row->line->run))
         return CPUBIND_TEXT_OK;
     if (card == NO_CELL)
-        return fail_cell(in, row->cell[0], "the header of devices lacks NPU");
+        return fail_at(in, row->cell[0], "the header of devices lacks NPU");
     at->card = card;
     at->name = name;
     if (name == NO_CELL && row->n == WIDE_CELLS && SCAN_IS(in, row->cell[at->card], "NPU ID"))
@@ -533,7 +511,7 @@ static cpubind_text_status read_chip_names(const scan_text *in, const bar_row *r
     }
     at->pci = pci;
     if (pci == NO_CELL)
-        note_unknown(info, row->line->run);
+        note_unknown(&info->unknown, row->line->run);
     return note_device_columns(in, row, info, pci == NO_CELL ? row->n - 1 : pci + 1);
 }
 
@@ -544,11 +522,11 @@ static cpubind_text_status read_device_header(const scan_text *in, const bar_row
 
     if (info->has_processes || info->n_device > 0 ||
         (info->header_lines > 0 && !info->is_header_open))
-        return fail_cell(in, row->cell[0], "a header of devices comes after a row");
+        return fail_at(in, row->cell[0], "a header of devices comes after a row");
     if (info->header_lines > 0 && find_cell(in, row, "Health") >= 0)
-        return fail_cell(in, row->cell[0], "the header of devices occurs twice");
+        return fail_at(in, row->cell[0], "the header of devices occurs twice");
     if (info->header_lines > 0 && row->n != info->at.n)
-        return fail_cell(in, row->cell[0], "the two lines of a header differ");
+        return fail_at(in, row->cell[0], "the two lines of a header differ");
     info->section = SECTION_DEVICE;
     info->is_header_open = 1;
     if (is_second)
@@ -558,7 +536,7 @@ static cpubind_text_status read_device_header(const scan_text *in, const bar_row
         return read_device_names(in, row, info);
     if (info->header_lines == 2)
         return read_chip_names(in, row, info);
-    note_unknown(info, row->line->run);
+    note_unknown(&info->unknown, row->line->run);
     info->suspect = row->line->run.at;
     return CPUBIND_TEXT_OK;
 }
@@ -600,11 +578,11 @@ static cpubind_text_status read_process_names(const scan_text *in, const bar_row
             continue;
         }
         if (columns->cell[column] != NO_CELL)
-            return fail_cell(in, row->cell[i], "a column of processes occurs twice");
+            return fail_at(in, row->cell[i], "a column of processes occurs twice");
         columns->cell[column] = i;
     }
     if (columns->cell[PROCESS_IDS] == NO_CELL)
-        return fail_cell(in, row->cell[0], "the header of processes lacks NPU");
+        return fail_at(in, row->cell[0], "the header of processes lacks NPU");
     ids = &row->cell[columns->cell[PROCESS_IDS]];
     if (SCAN_IS(in, *ids, "NPU ID"))
         columns->ids.n = 1;
@@ -619,12 +597,11 @@ static cpubind_text_status read_process_header(const scan_text *in, const bar_ro
     process_layout *columns = &info->columns;
 
     if (info->has_processes)
-        return fail_cell(in, row->cell[0], "the header of processes occurs twice");
+        return fail_at(in, row->cell[0], "the header of processes occurs twice");
     info->section = SECTION_PROCESS;
     info->has_processes = 1;
     columns->n = row->n;
-    columns->ids.n = 0;
-    columns->ids.chip = columns->ids.logic = columns->ids.phy = -1;
+    columns->ids = no_names;
     for (int32_t i = 0; i < N_PROCESS; i++)
         columns->cell[i] = NO_CELL;
     if (!is_translated(in, row->line->run))
@@ -660,7 +637,7 @@ static cpubind_text_status read_process_ids(const scan_text *in, scan_run cell,
                                             cpubind_npusmi_process *process)
 {
     const id_names *ids = &info->columns.ids;
-    const int32_t n = count_runs(in, cell, scan_word);
+    const int32_t n = count_runs(in, cell.at, cell.end, scan_word);
     scan_run chip = nth_word(in, cell, 1);
     cpubind_text_status status = read_nth_id(in, cell, 0, &process->card);
 
@@ -672,8 +649,8 @@ static cpubind_text_status read_process_ids(const scan_text *in, scan_run cell,
     if (status == CPUBIND_TEXT_OK && ids->chip >= 0 && n > ids->chip)
         status = read_nth_id(in, cell, ids->chip, &process->chip);
     if (status == CPUBIND_TEXT_OK && ids->n > 0 && n != ids->n)
-        return fail_cell(in, nth_word(in, cell, n > ids->n ? ids->n : n),
-                         "a process has not the ids that the header names");
+        return fail_at(in, nth_word(in, cell, n > ids->n ? ids->n : n),
+                       "a process has not the ids that the header names");
     return status;
 }
 
@@ -713,7 +690,7 @@ static void note_remark(const scan_text *in, const bar_row *row, info_reader *in
         return;
     const scan_run cell = process_cell(in, row, info, column);
     if (before_remark(in, cell).end < cell.end)
-        note_unknown(info, cell);
+        note_unknown(&info->unknown, cell);
 }
 
 /*   process = a cell for each column of the header
@@ -733,7 +710,7 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
     if (status != CPUBIND_TEXT_OK)
         return status;
     if (row->n > columns->n && columns->cell[PROCESS_NAME] == NO_CELL)
-        return fail_cell(in, row->cell[columns->n], "a process has more cells than its table");
+        return fail_at(in, row->cell[columns->n], "a process has more cells than its table");
     if (columns->cell[PROCESS_CHIP] != NO_CELL)
         status = scan_whole_number(in, process_cell(in, row, info, PROCESS_CHIP), INT32_MAX,
                                    &process.chip);
@@ -746,7 +723,7 @@ static cpubind_text_status read_process(const scan_text *in, const bar_row *row,
         const scan_run memory = process_cell(in, row, info, PROCESS_MEMORY);
 
         if (!is_memory(in, memory))
-            return fail_cell(in, memory, "a memory size is no number");
+            return fail_at(in, memory, "a memory size is no number");
     }
     if (columns->cell[PROCESS_NAME] != NO_CELL)
         name = process_cell(in, row, info, PROCESS_NAME);
@@ -789,7 +766,7 @@ static cpubind_text_status read_message(const scan_text *in, const bar_row *row,
             info->is_titles = 2;
         if (scan_starts_with_digit(in, first))
             info->suspect = row->line->run.at;
-        note_unknown(info, cell);
+        note_unknown(&info->unknown, cell);
     }
     return CPUBIND_TEXT_OK;
 }
@@ -853,11 +830,11 @@ static cpubind_text_status pass_row(const scan_text *in, const bar_row *row, sca
 {
     if ((!scan_is_empty(key) && !is_other_kind(in, key) && !is_count(in, key)) ||
         is_translated(in, row->line->run))
-        return fail_cell(in, key, "a row is of no known kind");
+        return fail_at(in, key, "a row is of no known kind");
     for (int32_t i = 0; info->section == SECTION_PROCESS && scan_is_empty(key) && i < row->n;
          i++)
         if (i != info->columns.cell[PROCESS_NAME] && !scan_is_empty(row->cell[i]))
-            return fail_cell(in, key, "a process has no NPU");
+            return fail_at(in, key, "a process has no NPU");
     info->is_titles = (info->is_titles || info->last == LAST_DASHES ||
                        (info->last == LAST_EQUALS && info->section == SECTION_PROCESS)) &&
                       is_titles(in, row);
@@ -865,7 +842,7 @@ static cpubind_text_status pass_row(const scan_text *in, const bar_row *row, sca
     info->n_process_row += info->section == SECTION_PROCESS;
     if (is_named(in, row->cell[0], "npu-smi") && info->version.len == 0)
         info->version = scan_slice(nth_word(in, row->cell[0], 1));
-    note_unknown(info, row->line->run);
+    note_unknown(&info->unknown, row->line->run);
     return CPUBIND_TEXT_OK;
 }
 
@@ -883,12 +860,12 @@ static cpubind_text_status pass_other(const scan_text *in, const bar_row *row,
     if (!info->has_processes && at->n > 0 && row->n == at->n &&
         (is_lone_end(in, row, info) ||
          (at->health >= 0 && SCAN_IS(in, row->cell[at->health], "OK"))))
-        return fail_cell(in, row->cell[0], "a device comes after the end of its table");
+        return fail_at(in, row->cell[0], "a device comes after the end of its table");
     if (info->has_processes && row->n >= columns->n &&
         read_process_ids(&quiet, row->cell[columns->cell[PROCESS_IDS]], info, &process) ==
             CPUBIND_TEXT_OK &&
         read_hidden_number(&quiet, row, info, PROCESS_PID, &pid) == CPUBIND_TEXT_OK)
-        return fail_cell(in, row->cell[0], "a process comes after the end of its table");
+        return fail_at(in, row->cell[0], "a process comes after the end of its table");
     return CPUBIND_TEXT_OK;
 }
 
@@ -944,15 +921,13 @@ static cpubind_text_status read_other(const scan_text *in, const scan_line *line
     const int rule = is_rule(in, line->run);
 
     if (info->is_half && !(rule && info->at.ids.logic >= 0))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
-                         "a device ends before its second line");
+        return fail_at(in, line->run, "a device ends before its second line");
     if (in->text[line->run.end - 1] == '|')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
-                         "a row does not start with a bar");
+        return fail_at(in, line->run, "a row does not start with a bar");
     if (!rule && text[0] == '+' && !line->ended)
         return fail_short(in, line, "the text ends inside a rule");
     if (!rule && text[0] != '+' && !is_known_message(in, line->run))
-        note_unknown(info, line->run);
+        note_unknown(&info->unknown, line->run);
     if (rule && info->is_titles && (text[1] == '=' || info->is_titles == 2))
         info->section = SECTION_OTHER;
     info->is_half = info->is_titles = info->lines_left = info->is_header_open = 0;
@@ -1002,7 +977,7 @@ static cpubind_text_status read_past(const scan_text *in, const scan_line *line,
         return CPUBIND_TEXT_OK;
     if (is_lone_end(in, &row, info) ||
         (at->health >= 0 && is_known_health(in, row.cell[at->health])))
-        return fail_cell(in, row.cell[0], "a device comes after the end of its table");
+        return fail_at(in, row.cell[0], "a device comes after the end of its table");
     return CPUBIND_TEXT_OK;
 }
 
@@ -1078,7 +1053,7 @@ static cpubind_text_status read_info(const scan_text *in, info_reader *info,
         info->out.cap_process = 0;
     info->devices_only = devices_only;
     info->suspect = -1;
-    info->at.ids.logic = -1;
+    info->at.ids = no_names;
     info->keys.n = info->logic.n = 0;
     while (scan_next_line(in, &line)) {
         const cpubind_text_status status =

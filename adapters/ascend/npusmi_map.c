@@ -81,12 +81,6 @@ typedef struct map_reader {
     device_keys logic;
 } map_reader;
 
-static void note_unknown(map_reader *map, scan_run run)
-{
-    if (map->unknown.len == 0)
-        map->unknown = scan_slice(run);
-}
-
 static void split_cells(const scan_text *in, scan_run run, map_cells *cells)
 {
     scan_run cell = scan_cell(in, run.at, run.end);
@@ -198,15 +192,6 @@ static header_kind read_names(const scan_text *in, const map_reader *map, scan_r
     return HEADER_OF_ANOTHER;
 }
 
-/* Whether a name of a column holds these letters. */
-static int holds_letters(const scan_text *in, scan_run name, const char *letters)
-{
-    for (; name.at < name.end; name.at++)
-        if (scan_starts_with_letters(in->text + name.at, name.end - name.at, letters))
-            return 1;
-    return 0;
-}
-
 /* Fails a header that has a column twice, or that has a column under a name so near to the name
  * of an id that the table lacks that it may be this id. */
 static cpubind_text_status check_columns(const scan_text *in, const map_header *header)
@@ -221,13 +206,12 @@ static cpubind_text_status check_columns(const scan_text *in, const map_header *
                  holds_letters(in, header->name[i], "logic")) ||
                 (!(header->has & 1u << COLUMN_PHY) &&
                  holds_letters(in, header->name[i], "phy")))
-                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, header->name[i].at,
-                                 "a column may be that of an id under another name");
+                return fail_at(in, header->name[i],
+                               "a column may be that of an id under another name");
             continue;
         }
         if (seen & 1u << column)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, header->name[i].at,
-                             "a column occurs twice");
+            return fail_at(in, header->name[i], "a column occurs twice");
         seen |= 1u << column;
     }
     return CPUBIND_TEXT_OK;
@@ -485,8 +469,8 @@ static cpubind_text_status check_product(const scan_text *in, const map_reader *
     if (map->header.has & 1u << COLUMN_LOGIC || scan_is_empty(map->header.other) ||
         holds_letters(in, name, "950"))
         return CPUBIND_TEXT_OK;
-    return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, map->header.other.at,
-                     "the table has no logic ids, unless they are in a column of another name");
+    return fail_at(in, map->header.other,
+                   "the table has no logic ids, unless they are in a column of another name");
 }
 
 static cpubind_text_status note_chip(const scan_text *in, const scan_line *line,
@@ -498,7 +482,7 @@ static cpubind_text_status note_chip(const scan_text *in, const scan_line *line,
     if (status == CPUBIND_TEXT_OK && chip->logic >= 0 &&
         (chip->name.len > 0 || !(map->header.has & 1u << COLUMN_NAME)) &&
         note_device(in, &map->logic, line->run.at, chip->logic, -1) != CPUBIND_TEXT_OK)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at, "a logic id occurs twice");
+        return fail_at(in, line->run, "a logic id occurs twice");
     if (map->n < map->cap)
         map->out[map->n] = *chip;
     map->n++;
@@ -532,7 +516,7 @@ static cpubind_text_status read_map_cells(const scan_text *in, const scan_line *
     if (status == CPUBIND_TEXT_OK)
         status = check_name(in, name);
     if (status == CPUBIND_TEXT_OK && !is_one_name(in, name))
-        status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at, "a name is two rows in one");
+        status = fail_at(in, name, "a name is two rows in one");
     if (status != CPUBIND_TEXT_OK || is_controller(in, &map->header, fit, cell, id))
         return status;
     chip.card = id[COLUMN_CARD];
@@ -541,7 +525,7 @@ static cpubind_text_status read_map_cells(const scan_text *in, const scan_line *
     chip.phy = id[COLUMN_PHY];
     chip.name = scan_slice(name);
     if (scan_cell(in, name.at, name.end).end < name.end)
-        note_unknown(map, name);
+        note_unknown(&map->unknown, name);
     status = check_map_end(in, line, map, fit, &chip);
     if (status == CPUBIND_TEXT_OK)
         status = check_product(in, map, name);
@@ -567,7 +551,7 @@ static cpubind_text_status read_map_row(const scan_text *in, const scan_line *li
             return read_map_cells(in, line, map, fit);
         }
     if (!is_known_message(in, line->run))
-        note_unknown(map, line->run);
+        note_unknown(&map->unknown, line->run);
     return CPUBIND_TEXT_OK;
 }
 
@@ -599,8 +583,7 @@ static cpubind_text_status check_lines_before(const scan_text *in, map_reader *m
 
     for (map->start = 0; scan_next_line(in, &line) && line.next <= end; map->start = line.next)
         if (!scan_is_empty(line.run) && is_row_elsewhere(in, &line, map))
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line.run.at,
-                             "a row comes before the header");
+            return fail_at(in, line.run, "a row comes before the header");
     map->start = end;
     map->n_placed = map->n_wide = 0;
     return CPUBIND_TEXT_OK;
@@ -612,14 +595,14 @@ static cpubind_text_status take_map_header(const scan_text *in, const scan_line 
     cpubind_text_status status;
 
     if (map->header.n > 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at, "the header occurs twice");
+        return fail_at(in, line->run, "the header occurs twice");
     status = check_columns(in, header);
     if (status != CPUBIND_TEXT_OK)
         return status;
     map->header = *header;
     map->section = MAP_TABLE;
     map->is_after_row = 1;
-    note_unknown(map, header->other);
+    note_unknown(&map->unknown, header->other);
     return check_lines_before(in, map, map->start);
 }
 
@@ -643,7 +626,7 @@ static cpubind_text_status read_map_line(const scan_text *in, const scan_line *l
     const scan_run first = scan_word(in, line->run.at, line->run.end);
 
     if (is_drawn(in, line->run)) {
-        note_unknown(map, line->run);
+        note_unknown(&map->unknown, line->run);
         return CPUBIND_TEXT_OK;
     }
     if (kind == HEADER_OF_MAP)
@@ -657,15 +640,13 @@ static cpubind_text_status read_map_line(const scan_text *in, const scan_line *l
     } else if (map->section == MAP_TABLE && map->header.n > 0) {
         return read_map_row(in, line, map);
     } else if (map->section != MAP_TABLE && is_row_elsewhere(in, line, map)) {
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
-                         "a row comes after the end of its table");
+        return fail_at(in, line->run, "a row comes after the end of its table");
     } else if (map->section == MAP_TABLE && is_all_digits(in, first) &&
                is_all_digits(in, scan_word(in, first.end, line->run.end))) {
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
-                         "a row comes before the header");
+        return fail_at(in, line->run, "a row comes before the header");
     }
     if (!is_known_message(in, line->run))
-        note_unknown(map, line->run);
+        note_unknown(&map->unknown, line->run);
     return CPUBIND_TEXT_OK;
 }
 
@@ -676,8 +657,8 @@ static cpubind_text_status check_map(const scan_text *in, const map_reader *map)
 
     if (map->n > 0 && map->has_another && map->header.has & 1u << COLUMN_NAME &&
         scan_is_empty(map->name))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, map->nearest.run.at,
-                         "no chip has a name: the rows may be those of another table");
+        return fail_at(in, map->nearest.run,
+                       "no chip has a name: the rows may be those of another table");
     if (map->n > 0)
         return CPUBIND_TEXT_OK;
     if (map->header.n > 0)

@@ -23,6 +23,19 @@
 cpubind_text_status cpubind_priv_npusmi_refused_or(const scan_text *in,
                                                    cpubind_text_status status);
 
+/* Keeps the first piece of text that is passed over. */
+static inline void note_unknown(cpubind_slice *unknown, scan_run run)
+{
+    if (unknown->len == 0)
+        *unknown = scan_slice(run);
+}
+
+/* Fails what is wrong at the start of this run. */
+static inline cpubind_text_status fail_at(const scan_text *in, scan_run run, const char *what)
+{
+    return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, run.at, what);
+}
+
 /* Fails a row that lacks something: as cut at the end of the text, else as wrong. */
 static inline cpubind_text_status fail_short(const scan_text *in, const scan_line *line,
                                              const char *what)
@@ -48,6 +61,15 @@ static inline int starts_with_letters(const scan_text *in, scan_run run, const c
 
 #define STARTS_WITH_LETTERS(in, run, literal)                                                  \
     starts_with_letters((in), (run), (literal), (int32_t)(sizeof(literal) - 1))
+
+/* Whether the run holds these letters, of either case. */
+static inline int holds_letters(const scan_text *in, scan_run run, const char *letters)
+{
+    for (; run.at < run.end; run.at++)
+        if (scan_starts_with_letters(in->text + run.at, run.end - run.at, letters))
+            return 1;
+    return 0;
+}
 
 /* Whether the run starts with a name, letters of either case. Where the name has a blank or a
  * hyphen the run may have one of " -_", or nothing: "Chip Logic ID", "Chip Logic-ID". *stop is
@@ -83,6 +105,18 @@ static inline scan_run scan_cell(const scan_text *in, int32_t at, int32_t end)
         at++;
     cell.end = at;
     return scan_trim(in, cell);
+}
+
+typedef scan_run next_fn(const scan_text *in, int32_t at, int32_t end);
+
+/* How many words (scan_word) or cells (scan_cell) there are. */
+static inline int32_t count_runs(const scan_text *in, int32_t at, int32_t end, next_fn *next)
+{
+    int32_t n = 0;
+
+    for (scan_run run = next(in, at, end); !scan_is_empty(run); run = next(in, run.end, end))
+        n++;
+    return n;
 }
 
 /* Card and chip of each row or block so far, to find a repeated one. A host has 16 to 64 chips;
@@ -165,11 +199,8 @@ static inline scan_run before_remark(const scan_text *in, scan_run cell)
     return scan_trim(in, cell);
 }
 
-static inline cpubind_text_status fail_cell(const scan_text *in, scan_run cell,
-                                            const char *what)
-{
-    return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, cell.at, what);
-}
+/* That of a chip without one. */
+static const cpubind_pci_address no_pci = {-1, -1, -1, -1};
 
 /*   pci    = domain ":" bus ":" device "." function / "NA"     hexadecimal, either case */
 static inline cpubind_text_status read_pci(const scan_text *in, scan_run cell,
@@ -186,14 +217,14 @@ static inline cpubind_text_status read_pci(const scan_text *in, scan_run cell,
             cpubind_text_status status;
 
             if (i > 0 && (cell.at == cell.end || in->text[cell.at] != part[i].before))
-                return fail_cell(in, cell, "a cell is no PCI address and not NA");
+                return fail_at(in, cell, "a cell is no PCI address and not NA");
             cell.at += i > 0;
             status = scan_hex(in, &cell.at, cell.end, part[i].max, &value[i]);
             if (status != CPUBIND_TEXT_OK)
                 return status;
         }
         if (!scan_is_empty(cell))
-            return fail_cell(in, cell, "a byte does not belong to a PCI address");
+            return fail_at(in, cell, "a byte does not belong to a PCI address");
     }
     pci->domain = value[0];
     pci->bus = value[1];

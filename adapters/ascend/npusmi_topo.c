@@ -45,12 +45,6 @@ typedef struct topo_reader {
     topo_row row[CPUBIND_MAX_DEVICES];
 } topo_reader;
 
-static void note_unknown(topo_reader *topo, scan_run run)
-{
-    if (topo->unknown.len == 0)
-        topo->unknown = scan_slice(run);
-}
-
 /*   label  = ( "NPU" / "Phy-ID" / "NIC" ) [ "-" / "_" ] number      letters of either case
  * Returns 0 when the word is no label. */
 static int read_label(const scan_text *in, scan_run word, int32_t *kind, int32_t *id)
@@ -90,6 +84,14 @@ static int is_affinity(const scan_text *in, int32_t at, int32_t end, int32_t *st
            (*stop == end || scan_is_blank(in->text[*stop]));
 }
 
+/* Every label has a digit; most lines of a legend have none. */
+static int holds_digit(const scan_text *in, int32_t at, int32_t end)
+{
+    while (at < end && !scan_is_digit(in->text[at]))
+        at++;
+    return at < end;
+}
+
 /* Whether a line is a header. A row starts with a label, too: then the second word tells. */
 static int is_topo_header(const scan_text *in, scan_run run, scan_run first, scan_run second,
                           int is_label, const topo_reader *topo)
@@ -104,8 +106,9 @@ static int is_topo_header(const scan_text *in, scan_run run, scan_run first, sca
                read_label(in, second, &kind, &id) || is_affinity(in, second.at, run.end, &id) ||
                SCAN_IS(in, second, "NUMA");
     }
-    if (!is_like_label(in, first) && !is_affinity(in, run.at, run.end, &id) &&
-        scan_cell(in, run.at, run.end).end == run.end)
+    if (!holds_digit(in, second.at, run.end) ||
+        (!is_like_label(in, first) && !is_affinity(in, run.at, run.end, &id) &&
+         scan_cell(in, run.at, run.end).end == run.end))
         return 0;
     for (scan_run word = second; !scan_is_empty(word); word = scan_word(in, word.end, run.end))
         if (read_label(in, word, &kind, &id) && kind != LABEL_NIC)
@@ -132,12 +135,11 @@ static cpubind_text_status add_column(const scan_text *in, topo_reader *topo, sc
         return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, name.at, "there are too many labels");
     if (column_kind == OTHER) {
         topo->n_other++;
-        note_unknown(topo, name);
+        note_unknown(&topo->unknown, name);
     }
     if (column_kind == AFFINITY) {
         if (topo->affinity >= 0)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, name.at,
-                             "the header has CPU Affinity twice");
+            return fail_at(in, name, "the header has CPU Affinity twice");
         topo->affinity = topo->n_column;
     }
     topo->seen[topo->n_column] = 0;
@@ -150,25 +152,20 @@ static cpubind_text_status add_label(const scan_text *in, topo_reader *topo, sca
                                      int32_t kind, int32_t id)
 {
     if (find_label(topo, id) >= 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at, "the header has a label twice");
+        return fail_at(in, word, "the header has a label twice");
     if (kind != LABEL_NIC) {
         if (topo->n_npu > 0 && kind != topo->kind)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                             "the header mixes NPU and Phy-ID labels");
+            return fail_at(in, word, "the header mixes NPU and Phy-ID labels");
         topo->kind = kind;
         topo->n_npu++;
     }
     return add_column(in, topo, word, LINKS, id);
 }
 
-/* Whether a name or a line tells of affinities, or of CPUs. */
-static int holds_affinity(const scan_text *in, scan_run run, int with_cpu)
+/* Whether a name or a line tells of affinities. */
+static int holds_affinity(const scan_text *in, scan_run run)
 {
-    for (; run.at < run.end; run.at++)
-        if (STARTS_WITH_LETTERS(in, run, "Affin") || STARTS_WITH_LETTERS(in, run, "ffinity") ||
-            (with_cpu && STARTS_WITH_LETTERS(in, run, "CPU")))
-            return 1;
-    return 0;
+    return holds_letters(in, run, "Affin") || holds_letters(in, run, "ffinity");
 }
 
 /* Fails a name that is not known and holds a label: its column may be that of the label. */
@@ -179,8 +176,7 @@ static cpubind_text_status check_name_of_column(const scan_text *in, scan_run na
     for (scan_run word = scan_word(in, name.at, name.end); !scan_is_empty(word);
          word = scan_word(in, word.end, name.end))
         if (read_label(in, word, &kind, &id))
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                             "a label is in the name of another column");
+            return fail_at(in, word, "a label is in the name of another column");
     return CPUBIND_TEXT_OK;
 }
 
@@ -204,7 +200,7 @@ static cpubind_text_status read_header_cell(const scan_text *in, topo_reader *to
                 read_label(in, scan_word(in, cell.at, cell.end), &kind, &id))
                 continue;
             topo->has_more = 1;
-            note_unknown(topo, cell);
+            note_unknown(&topo->unknown, cell);
             if (status == CPUBIND_TEXT_OK)
                 status = check_name_of_column(in, cell);
             stop = cell.end;
@@ -215,7 +211,8 @@ static cpubind_text_status read_header_cell(const scan_text *in, topo_reader *to
             status = check_name_of_column(in, name);
             if (status == CPUBIND_TEXT_OK)
                 status = add_column(in, topo, name, OTHER, 0);
-            if (!is_like_label(in, word) && holds_affinity(in, name, 1))
+            if (!is_like_label(in, word) &&
+                (holds_affinity(in, name) || holds_letters(in, name, "CPU")))
                 topo->near = name;
         }
         cell.at = scan_skip_blanks(in, stop, cell.end);
@@ -237,11 +234,10 @@ static cpubind_text_status read_topo_header(const scan_text *in, const scan_line
     int32_t kind = 0, id = 0;
 
     if (topo->n_column > 0) {
-        if (!has_all_rows(topo) || holds_affinity(in, line->run, 0))
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, line->run.at,
-                             "the header occurs twice");
+        if (!has_all_rows(topo) || holds_affinity(in, line->run))
+            return fail_at(in, line->run, "the header occurs twice");
         topo->is_past = 1;
-        note_unknown(topo, line->run);
+        note_unknown(&topo->unknown, line->run);
         return CPUBIND_TEXT_OK;
     }
     topo->header = line->run;
@@ -249,15 +245,15 @@ static cpubind_text_status read_topo_header(const scan_text *in, const scan_line
     if (line->run.at == topo->start && !is_like_label(in, scan_word(in, cell.at, cell.end)) &&
         !is_affinity(in, cell.at, cell.end, &id) &&
         !read_label(in, scan_word(in, cell.at, cell.end), &kind, &id)) {
-        note_unknown(topo, cell);
+        note_unknown(&topo->unknown, cell);
         cell = scan_cell(in, cell.end, line->run.end);
     }
     for (; status == CPUBIND_TEXT_OK && !scan_is_empty(cell);
          cell = scan_cell(in, cell.end, line->run.end))
         status = read_header_cell(in, topo, cell);
     if (status == CPUBIND_TEXT_OK && topo->affinity < 0 && !scan_is_empty(topo->near))
-        status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, topo->near.at,
-                           "a column may be that of the CPU affinity under another name");
+        status = fail_at(in, topo->near,
+                         "a column may be that of the CPU affinity under another name");
     return status;
 }
 
@@ -302,17 +298,6 @@ static cpubind_text_status read_affinity(const scan_text *in, const scan_line *l
     row->list = word.at;
     row->count = list.n;
     return CPUBIND_TEXT_OK;
-}
-
-typedef scan_run next_fn(const scan_text *in, int32_t at, int32_t end);
-
-static int32_t count_runs(const scan_text *in, int32_t at, int32_t end, next_fn *next)
-{
-    int32_t n = 0;
-
-    for (scan_run run = next(in, at, end); !scan_is_empty(run); run = next(in, run.end, end))
-        n++;
-    return n;
 }
 
 /* How the cells of a row are parted, so that there are as many as columns: as words; else, with
@@ -361,13 +346,11 @@ static cpubind_text_status fail_cells(const scan_text *in, const scan_line *line
     for (int32_t i = 0; i < topo->n_column; i++) {
         word = scan_word(in, word.end, line->run.end);
         if (topo->column_kind[i] == LINKS && is_no_link(in, word))
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                             "there is a number in the place of a link");
+            return fail_at(in, word, "there is a number in the place of a link");
     }
     if (n_word > topo->n_column)
         word = scan_word(in, word.end, line->run.end);
-    return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                     "the row has more cells than the header");
+    return fail_at(in, word, "the row has more cells than the header");
 }
 
 /* Whether a cell may be a list of CPUs: "0-23", "0,4". */
@@ -397,11 +380,9 @@ static cpubind_text_status read_columns(const scan_text *in, const scan_line *li
         if (topo->column_kind[i] == AFFINITY)
             status = read_affinity(in, line, cell, row);
         else if (topo->column_kind[i] == LINKS && is_no_link(in, cell))
-            status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, cell.at,
-                               "there is a number in the place of a link");
+            status = fail_at(in, cell, "there is a number in the place of a link");
         else if (topo->column_kind[i] == OTHER && topo->affinity < 0 && is_like_list(in, cell))
-            status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, cell.at,
-                               "there is a list in a column that is not CPU Affinity");
+            status = fail_at(in, cell, "there is a list in a column that is not CPU Affinity");
     }
     return status;
 }
@@ -434,10 +415,9 @@ static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *l
     cpubind_text_status status;
 
     if (index < 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
-                         "the header does not have the label of this row");
+        return fail_at(in, first, "the header does not have the label of this row");
     if (topo->seen[index])
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at, "a row occurs twice");
+        return fail_at(in, first, "a row occurs twice");
     status = read_topo_cells(in, line, topo, first.end, &row);
     if (status != CPUBIND_TEXT_OK)
         return status;
@@ -472,7 +452,7 @@ static void take_remark(const scan_text *in, scan_line *line, topo_reader *topo)
         return;
     remark.at = line->run.end = (int32_t)(mark - in->text);
     line->run = scan_trim(in, line->run);
-    note_unknown(topo, remark);
+    note_unknown(&topo->unknown, remark);
 }
 
 /* Whether a line that starts with a label is no row: all rows were there, and it says something
@@ -501,15 +481,13 @@ static cpubind_text_status read_topo_line(const scan_text *in, const scan_line *
         if (is_legend(in, line->run, second))
             return CPUBIND_TEXT_OK;
         topo->is_past |= has_all_rows(topo);
-        note_unknown(topo, line->run);
+        note_unknown(&topo->unknown, line->run);
         return CPUBIND_TEXT_OK;
     }
     if (topo->n_column == 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
-                         "a row comes before the header");
+        return fail_at(in, first, "a row comes before the header");
     if (kind != LABEL_NIC && kind != topo->kind)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first.at,
-                         "the header does not have the label of this row");
+        return fail_at(in, first, "the header does not have the label of this row");
     row = *line;
     take_remark(in, &row, topo);
     return read_topo_row(in, &row, topo, first, id);
@@ -531,8 +509,7 @@ static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader
         word = scan_word(in, word.end, topo->header.end);
         if (read_label(in, word, &kind, &id) && id >= 0 && find_label(topo, id) >= 0 &&
             !topo->seen[find_label(topo, id)])
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                             "a label of the header has no row");
+            return fail_at(in, word, "a label of the header has no row");
     }
     return CPUBIND_TEXT_OK;
 }
