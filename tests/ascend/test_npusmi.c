@@ -929,6 +929,22 @@ static void check_family_processes(const reading *r, const family *f, int32_t n_
     assert_int_equal(r->info.n_process, n);
 }
 
+/* The devices alone are the same; the array of processes is not looked at. */
+static void check_devices_alone(const writer *w, const reading *r)
+{
+    const size_t bytes = (size_t)r->info.n_device * sizeof(cpubind_npusmi_device);
+    cpubind_npusmi_info info = {.cap_device = r->info.n_device, .cap_process = INT32_MAX};
+
+    info.device = (cpubind_npusmi_device *)malloc(bytes);
+    assert_non_null(info.device);
+    assert_int_equal(cpubind_npusmi_parse_devices(w->text, w->len, &info, NULL),
+                     CPUBIND_TEXT_OK);
+    assert_int_equal(info.n_device, r->info.n_device);
+    assert_int_equal(info.n_process, 0);
+    assert_memory_equal(info.device, r->info.device, bytes);
+    free(info.device);
+}
+
 /* Up to 64 cards, with 1 to 16 chips each. */
 TEST(every_family_is_read)
 {
@@ -948,6 +964,7 @@ TEST(every_family_is_read)
             assert_int_equal(r.info.has_process_table, f->n_process > 0);
             check_family_devices(&r, f);
             check_family_processes(&r, f, n);
+            check_devices_alone(&w, &r);
             end_reading(&r);
             free(w.text);
         }
