@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../plan/plan.h"
 #include "../ascend/thread_roles.h"
 #include "../linux/bind/bind.h"
 #include "../model/facts.h"
 #include "../pci/launch_text.h"
+#include "../plan/plan.h"
 
 /* How a call has ended: the exit status of the command. */
 enum api_status {
@@ -415,8 +415,8 @@ api_figures api_figures_of(const cpubind_ascend_plan *plan);
 api_figures api_figures_of_row(const cpubind_ascend_plan *plan, int32_t row);
 
 /* Appends figures as `n` columns, each below its head. */
-void api_put_quality(api_out *to, const char *const *head, const api_figures *figures,
-                     int32_t n);
+void api_put_quality(api_out *to, const char *noun, const char *const *head,
+                     const api_figures *figures, int32_t n);
 
 /* Near CPUs of 100 CPUs in pools, rounded down; -1: not known, or there are no pools. */
 int32_t api_near_percent(api_figures figures);

@@ -30,9 +30,7 @@ const char *api_npu_option(const api_options *options)
                  {q->origin != CPUBIND_ORIGIN_AUTO, "--facts"},
                  {q->n_process > 0, "--processes"},
                  {!q->is_auto_strategy && q->strategy != CPUBIND_TOPO_AFFINITY, "--strategy"},
-                 {options->compare, "--compare"},
-                 {options->distances, "--distances"},
-                 {options->svg != NULL, "--svg"}};
+                 {options->compare, "--compare"}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].is_given)
             return given[i].name;
@@ -441,6 +439,8 @@ static void put_blind(api_out *to, const api_device_plan *d)
 
 static void put_text(api_out *to, const api_device_plan *d, const api_options *options)
 {
+    api_planned view = {0};
+    api_figures figures;
     if (!options->quiet)
         api_put_rules(to, api_device_rules(d));
     api_put_device_table(to, d, -1);
@@ -455,8 +455,8 @@ static void put_text(api_out *to, const api_device_plan *d, const api_options *o
     }
     if (options->quiet)
         return;
-    api_put(to, "\nstrategy %s, overlap: %s, CPUs in no pool: %d", strategy_word(d),
-            api_finding_word(d->plan.all.core.overlap), (int)d->plan.all.quality.idle);
+    api_put(to, "\nstrategy %s, overlap: %s", strategy_word(d),
+            api_finding_word(d->plan.all.core.overlap));
     if (d->plan.all.n_kept > 0) {
         api_text kept = {"", 0};
         api_add_list(&kept, d->plan.all.kept, d->plan.all.n_kept);
@@ -467,6 +467,12 @@ static void put_text(api_out *to, const api_device_plan *d, const api_options *o
     api_put_text(to, "\n");
     if (api_rank_doubt(&d->topo.facts, options))
         api_put(to, "the ranks are by address: %s\n", api_rank_doubt(&d->topo.facts, options));
+    api_view_devices(d, &view);
+    figures = api_figures_of(&view.plan);
+    api_put_text(to, "\n");
+    api_put_quality(to, view.facts.noun, (const char *const[]){""}, &figures, 1);
+    api_put_text(to, "\n");
+    api_put_map(to, &view, options);
 }
 
 /* == JSON =================================================================== */
@@ -502,7 +508,6 @@ static void json_pool(api_out *to, const api_device_plan *d, int32_t rank)
 
 void api_json_devices(api_out *to, const char *key, const api_device_plan *d)
 {
-    const cpubind_quality *q = &d->plan.all.quality;
     api_json_open(to, key, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);
     api_json_text(to, "rules", cpubind_rules_word(api_device_rules(d)));
@@ -519,13 +524,7 @@ void api_json_devices(api_out *to, const char *key, const api_device_plan *d)
     for (int32_t i = 0; i < d->plan.n_pool; i++)
         json_pool(to, d, i);
     api_json_close(to, ']');
-    api_json_open(to, "quality", '{');
-    api_json_number(to, "near_cpus", q->near_cpu);
-    api_json_number(to, "split_cores", q->split_cores);
-    api_json_number(to, "idle", q->idle);
-    api_json_number(to, "smallest", q->smallest);
-    api_json_number(to, "largest", q->largest);
-    api_json_close(to, '}');
+    api_json_quality(to, "quality", api_figures_of(&d->plan.all), 0);
     api_json_close(to, '}');
 }
 
@@ -569,6 +568,7 @@ static int put_launch(api_out *to, cpubind_launch_format format, const api_devic
 int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
                     const api_options *options, api_text *why)
 {
+    api_planned view = {0};
     if (api_check_device_rank(d, options, why) != API_DONE ||
         api_check_device_pools(d, options, why) != API_DONE)
         return API_REFUSED;
@@ -579,6 +579,9 @@ int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
         api_json_devices(to, NULL, d);
     } else if (strcmp(format, "text") == 0) {
         put_text(to, d, options);
+    } else if (strcmp(format, "map") == 0) {
+        api_view_devices(d, &view);
+        api_put_map(to, &view, options);
     } else {
         api_add(why, "--format %s is for NPUs; leave it out", format);
         return API_USAGE;

@@ -7,13 +7,13 @@
 
 #include "api.h"
 
-/* (key, words, number of `q`, unit, whether each NPU has it, whether it is about places) */
+/* (key, words with the noun of a device, number of `q`, unit, whether each NPU has it, whether it is about places) */
 #define FIGURE_LIST(X)                                                                         \
-    X("near_percent", "CPUs near their NPU", percent_of(q), " %", 1, 1)                        \
+    X("near_percent", "CPUs near their %s", percent_of(q), " %", 1, 1)                         \
     X("far", "CPUs on another socket", q->far_cpu, "", 1, 1)                                   \
     X("far_displaced", "of these: none allowed on its socket", q->far_displaced, "", 1, 1)     \
-    X("irq_off_node", "IRQ CPUs off the node of their NPU", q->irq_off_node, "", 1, 1)         \
-    X("split_cores", "cores split between NPUs", q->split_cores, "", 0, 0)                     \
+    X("irq_off_node", "IRQ CPUs off the node of their %s", q->irq_off_node, "", 1, 1)          \
+    X("split_cores", "cores split between %ss", q->split_cores, "", 0, 0)                      \
     X("idle", "CPUs in no pool", q->idle, "", 0, 0)                                            \
     X("smallest", "CPUs of the smallest pool", q->smallest, "", 0, 0)                          \
     X("largest", "CPUs of the largest pool", q->largest, "", 0, 0)
@@ -88,16 +88,23 @@ static int has_any(const api_figures *of, int32_t n, int32_t key)
     return 0;
 }
 
-void api_put_quality(api_out *to, const char *const *head, const api_figures *of, int32_t n)
+void api_put_quality(api_out *to, const char *noun, const char *const *head,
+                     const api_figures *of, int32_t n)
 {
     api_table table = {.n_column = 1 + n};
+    const char *at;
     api_cell(&table, "quality");
     for (int32_t k = 0; k < n; k++)
         api_cell(&table, "%s", head[k]);
     for (int32_t i = 0; i < N_FIGURE; i++) {
         if (i == FAR_DISPLACED && !has_any(of, n, i))
             continue;
-        api_cell(&table, "%s", figures[i].words);
+        at = strchr(figures[i].words, '%');
+        if (at)
+            api_cell(&table, "%.*s%s%s", (int)(at - figures[i].words), figures[i].words, noun,
+                     at + 2);
+        else
+            api_cell(&table, "%s", figures[i].words);
         for (int32_t k = 0; k < n; k++) {
             const int32_t number = number_of(of[k], i);
             if (number < 0)

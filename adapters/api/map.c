@@ -137,7 +137,7 @@ static void add_homes(const map *m, int32_t node, api_text *to)
     }
     (void)!cpubind_sort_unique(ids, &n, NULL);
     if (n > 0) {
-        api_add(to, "  NPU ");
+        api_add(to, "  %s ", m->view.facts->noun);
         api_add_list(to, ids, n);
     }
     if (n_hidden > 0)
@@ -178,7 +178,10 @@ static void add_away(const map *m, int32_t node, api_text *to)
             ids[n++] = m->view.facts->npu[plan->want[i]].logic;
         }
         if (n > 0) {
-            api_add(to, next < 0 ? "  home elsewhere: NPU " : "  at %d: NPU ", (int)next);
+            if (next < 0)
+                api_add(to, "  home elsewhere: %s ", m->view.facts->noun);
+            else
+                api_add(to, "  at %d: %s ", (int)next, m->view.facts->noun);
             api_add_list(to, ids, n);
         }
     }
@@ -284,8 +287,9 @@ static void put_legend(const map *m, api_out *to, int has_distances)
 {
     int32_t width = 0;
     char text[64];
+    snprintf(text, sizeof text, "0-9A-Z main, by %s", m->view.facts->noun);
     if (m->is_role[CPUBIND_ROLE_MAIN])
-        put_entry(m, to, &width, "0-9A-Z main, by NPU");
+        put_entry(m, to, &width, text);
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
         const cpubind_role role = (cpubind_role)i;
         snprintf(text, sizeof text, "%c %s", cpubind_role_letter(role),
@@ -303,10 +307,10 @@ static void put_legend(const map *m, api_out *to, int has_distances)
         put_entry(m, to, &width, "a column is a core");
     if (m->has_runs)
         put_entry(m, to, &width, "<9> 9 columns alike");
+    snprintf(text, sizeof text, "at 12: %ss whose home is at distance 12", m->view.facts->noun);
     if (has_distances)
         put_entry(m, to, &width,
-                  m->view.facts->distance ? "at 12: NPUs whose home is at distance 12"
-                                          : "the distances of nodes are not known");
+                  m->view.facts->distance ? text : "the distances of nodes are not known");
     api_put_text(to, width > 0 ? "\n" : "");
 }
 

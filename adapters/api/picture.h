@@ -17,11 +17,11 @@
     X(BARRED, "not_allowed", '-', "not allowed")                                               \
     X(EXCLUDED, "excluded", '~', "excluded")                                                   \
     X(IDLE, "idle", '.', "idle")                                                               \
-    X(HIDDEN, "hidden", 'h', "of a hidden NPU")                                                \
-    X(OTHER, "other", 'o', "of an NPU that is not planned here")                               \
+    X(HIDDEN, "hidden", 'h', "of a hidden device")                                             \
+    X(OTHER, "other", 'o', "of a device that is not planned here")                             \
     X(KEPT, "kept", 'k', "kept for the host")                                                  \
     X(SPARE, "uvb", 'u', "for UVB polling threads")                                            \
-    X(PROCESS, "process", 'p', "of another process of the NPU")                                \
+    X(PROCESS, "process", 'p', "of another process of the device")                             \
     X(ROLE, "role", '?', "in a role")                                                          \
     X(TWICE, "twice", 'x', "in two pools")
 

@@ -302,7 +302,7 @@ void api_put_plan(api_out *to, const api_planned *planned, const api_options *op
     api_put_text(to, "\n");
     put_findings(to, planned, options);
     api_put_text(to, "\n");
-    api_put_quality(to, (const char *const[]){""}, &figures, 1);
+    api_put_quality(to, facts->noun, (const char *const[]){""}, &figures, 1);
     api_put_text(to, "\n");
     api_put_map(to, planned, options);
 }

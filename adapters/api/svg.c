@@ -188,9 +188,10 @@ static void put_cpu_title(const drawing *d, int32_t id, const api_cpu *cpu)
     const int32_t logic = logic_of(d, cpu);
     api_add(&text, "CPU %d: ", (int)id);
     if (cpu->kind == API_CPU_ROLE)
-        api_add(&text, "NPU %d, %s", (int)logic, cpubind_role_word(cpu->role));
+        api_add(&text, "%s %d, %s", d->view.facts->noun, (int)logic,
+                cpubind_role_word(cpu->role));
     else if (logic >= 0 && cpu->kind != API_CPU_TWICE)
-        api_add(&text, "NPU %d, %s", (int)logic, api_cpu_text(cpu->kind));
+        api_add(&text, "%s %d, %s", d->view.facts->noun, (int)logic, api_cpu_text(cpu->kind));
     else
         api_add(&text, "%s", api_cpu_text(cpu->kind));
     put_title(d, text.text);
@@ -260,15 +261,15 @@ static void put_chip(const drawing *d, int32_t candidate, int32_t x, int32_t y, 
     const int32_t row = npu ? row_of(d->view.plan, c->npu) : -1;
     api_text text = {"", 0}, title = {"", 0};
     if (npu) {
-        api_add(&text, "NPU %d", (int)npu->logic);
+        api_add(&text, "%s %d", d->view.facts->noun, (int)npu->logic);
         add_address(&npu->pci, "  ", &text);
-        api_add(&title, "NPU %d, PCI address ", (int)npu->logic);
+        api_add(&title, "%s %d, PCI address ", d->view.facts->noun, (int)npu->logic);
         api_add(&title, npu->pci.domain < 0 ? "not known" : "");
         add_address(&npu->pci, "", &title);
     } else {
         api_add(&text, "hidden");
         add_address(&facts->function[c->function].pci, "  ", &text);
-        api_add(&title, "an NPU that this process cannot see");
+        api_add(&title, "a hidden %s", facts->noun);
         add_address(&facts->function[c->function].pci, ", PCI address ", &title);
     }
     if (row >= 0) {
@@ -476,6 +477,22 @@ static void add_quality(const drawing *d, api_text *to)
             (int)q->idle, (int)q->smallest, (int)q->largest);
 }
 
+/* "a2", "L40S": the product of all devices; "several products". */
+static const char *product_of(const cpubind_facts *facts)
+{
+    const char *product = NULL;
+    if (facts->n_device == 0)
+        return cpubind_type_word(facts->type);
+    for (int32_t i = 0; i < facts->n_device; i++) {
+        const cpubind_accelerator *a = &facts->device[i].accelerator;
+        const char *word = a->product ? a->product : cpubind_family_word(a->family);
+        if (product && strcmp(product, word) != 0)
+            return "several products";
+        product = word;
+    }
+    return product;
+}
+
 /* Prints the document's head: its size, title, description and styles. */
 static void put_head(const drawing *d)
 {
@@ -497,15 +514,15 @@ static void put_head(const drawing *d)
             "viewBox=\"0 0 %d %d\">\n",
             (int)(wide / 10), (int)(wide % 10), (int)(high / 10), (int)(high % 10),
             (int)d->width, (int)d->height);
-    api_add(&title, "CPUs of %d NPUs (%s) on %d nodes", (int)plan->n_want,
-            cpubind_type_word(facts->type), (int)facts->n_node);
+    api_add(&title, "CPUs of %d %ss (%s) on %d nodes", (int)plan->n_want, facts->noun,
+            product_of(facts), (int)facts->n_node);
     api_put_text(d->out, "<title id=\"title\">");
     print_text(d->out, title.text);
     api_put_text(d->out, "</title>\n<desc id=\"desc\">");
     for (int32_t i = 0; i < plan->n_want; i++) {
         const api_row row = api_row_of(facts, plan, i);
         api_text text = {"", 0};
-        api_add(&text, "NPU %d: CPUs ", (int)row.npu->logic);
+        api_add(&text, "%s %d: CPUs ", facts->noun, (int)row.npu->logic);
         api_add_list(&text, row.cpu, row.n);
         print_text(d->out, text.text);
         api_put_text(d->out, ". ");
@@ -541,9 +558,9 @@ static void put_heading(const drawing *d)
     const cpubind_ascend_plan *plan = d->view.plan;
     const char *host = d->options->fixture ? d->options->fixture : d->options->root;
     api_text line = {"", 0};
-    api_add(&line, "%d NPU%s (%s), %d CPUs, %d node%s", (int)plan->n_want,
-            plan->n_want == 1 ? "" : "s", cpubind_type_word(facts->type),
-            (int)d->view.n_by_core, (int)facts->n_node, facts->n_node == 1 ? "" : "s");
+    api_add(&line, "%d %s%s (%s), %d CPUs, %d node%s", (int)plan->n_want, facts->noun,
+            plan->n_want == 1 ? "" : "s", product_of(facts), (int)d->view.n_by_core,
+            (int)facts->n_node, facts->n_node == 1 ? "" : "s");
     if (host)
         api_add(&line, ": %s", host);
     cut(&line, (d->width - 2 * MARGIN) * 10 / 17);
@@ -602,7 +619,7 @@ static int32_t place_legend(drawing *d, int32_t y)
 {
     static const char *const roles[CPUBIND_ROLE_COUNT] = {
         [CPUBIND_ROLE_IRQ] = "i: interrupts",
-        [CPUBIND_ROLE_MAIN] = "main threads, with the NPU's number",
+        [CPUBIND_ROLE_MAIN] = "main threads, with the device's number",
         [CPUBIND_ROLE_ACL] = "a: ACL thread",
         [CPUBIND_ROLE_RELEASE] = "r: release thread"};
     legend l = {d, MARGIN, y};
@@ -618,9 +635,9 @@ static int32_t place_legend(drawing *d, int32_t y)
     if (d->view.threads > 1)
         put_outline(&l, "core", 2 * CELL, "a core");
     if (d->has_split)
-        put_outline(&l, "core split", 2 * CELL, "a core that NPUs share");
+        put_outline(&l, "core split", 2 * CELL, "a core that devices share");
     if (d->has_none)
-        put_outline(&l, "npu none", 2 * CELL, "an NPU without a pool in this plan");
+        put_outline(&l, "npu none", 2 * CELL, "a device without a pool in this plan");
     return l.y + CELL + MARGIN;
 }
 
@@ -633,7 +650,7 @@ static int32_t place_all(drawing *d)
     int32_t y = place_host(d, TITLE) + PAD / 2;
     if (n > 0) {
         if (d->out) {
-            put(d, "h", MARGIN, y + 12, "NPUs whose home is not known");
+            put(d, "h", MARGIN, y + 12, "devices whose home is not known");
             (void)put_chips(d, -1, MARGIN - PAD, y + HEADER, d->width - 2 * MARGIN + PAD);
         }
         y += HEADER + lines_of(n, chips_in(d->width - 2 * MARGIN + PAD)) * CHIP + PAD;

@@ -159,6 +159,15 @@ static int plan_devices(const api_host *host, const api_options *options)
     if (status == API_DONE)
         api_find_npus(source, options, &devices);
     devices.npus.outer = host->outer;
+    if (status == API_DONE && options->svg) {
+        api_planned view = {0};
+        api_view_devices(&devices, &view);
+        status = write_svg(&view, options);
+        if (status != API_DONE || strcmp(options->svg, "-") == 0) {
+            api_free_devices(&devices);
+            return status;
+        }
+    }
     if (status == API_DONE && !options->explain)
         status = api_put_devices(&text, options->format->word, &devices, options, &why);
     else if (status == API_DONE)

@@ -155,7 +155,7 @@ int cli_compare_text(const api_planned *reference, const api_planned *near_plan,
             figures[i] = api_figures_of(&c.planned[i]->plan);
         head[i] = cpubind_rules_word(rules[i]);
     }
-    api_put_quality(&text, head, figures, N_RULE);
+    api_put_quality(&text, "NPU", head, figures, N_RULE);
     api_put_text(&text, "\n");
     (void)cli_print_out(stdout, &text);
     print_npus(&c);
