@@ -437,6 +437,12 @@ static int choose_irqbalance(const reading *r, const char *word)
     return 1;
 }
 
+static int choose_with(const reading *r, const char *word)
+{
+    static const choice ways[] = {{"masks", 0}, {"cpuset", 1}};
+    return choose(r, ways, COUNT(ways), "with", word, &r->options->wants_cpuset);
+}
+
 static int choose_others(const reading *r, const char *word)
 {
     static const choice ways[] = {{"leave", 0}, {"keep", 1}};
@@ -779,6 +785,7 @@ const api_option api_option_rows[] = {
     READ("memory-limit", API_APPLY | API_BIND_CALL, read_limit),
     READ("memory-time", API_APPLY | API_BIND_CALL, read_memory_time),
     READ("irqbalance", API_APPLY | API_RUN | API_BIND_CALL, choose_irqbalance),
+    READ("with", API_APPLY | API_RUN | API_BIND_CALL, choose_with),
     FLAG("any-arch", API_APPLY | API_RUN | API_BIND_CALL, any_arch),
     FLAG("strict", API_APPLY | API_RUN | API_BIND_CALL, is_strict),
     FLAG("force", API_APPLY | API_BIND_CALL, is_forced),

@@ -156,7 +156,8 @@ static int is_plain(const api_options *o)
 {
     return o->one_npu < 0 && !o->request.has_rank && o->topo.n_named == 0 &&
            o->topo.class_digits == 0 && !o->request.allowed && !o->state && o->n_wish == 0 &&
-           !o->has_memory && !o->has_index && !o->has_roles && o->watch_ms == 0;
+           !o->has_memory && !o->has_index && !o->has_roles && !o->wants_cpuset &&
+           o->watch_ms == 0;
 }
 
 /* Prints what the service has done for a process of this user. Returns the exit status; -1: the

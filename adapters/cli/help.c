@@ -113,7 +113,7 @@ void cli_print_fixture_help(FILE *out)
 
 #define ANY_ARCH "  --any-arch            with --rules reference: not on ARM, too\n"
 
-#define STRICT "  --strict              fail, and undo all, if any part cannot be bound\n"
+#define STRICT "  --with cpuset, --strict   births stay on its CPUs; undo all if a part fails\n"
 
 /* The options of plan that other commands have too, but for those that name the NPUs. */
 #define HOST_OPTIONS                                                                           \
@@ -408,6 +408,8 @@ static const struct {
      "\n"
      "--watch finds new threads and changed masks, with --all new processes. --others\n"
      "keep moves them to the CPUs of --keep. Everything but memory is on record.\n"
+     "--with cpuset moves the process to a cgroup of its own, whose cpuset keeps all\n"
+     "that is born on the CPUs of its device (masks, the default: threads are found).\n"
      "\n"
      "--thread may be repeated; the first that fits counts, before the table of names.\n"
      "In NAME, * stands for any bytes and ? for one; the kernel keeps 15 bytes of a\n"

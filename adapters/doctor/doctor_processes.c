@@ -6,6 +6,7 @@
  * vllm-ascend (enable_cpu_binding, on by default on ARM) and of vLLM (--numa-bind).
  */
 #include "../ascend/npu_processes.h"
+#include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
 #include "doctor_parts.h"
@@ -336,7 +337,8 @@ static int find_cgroup(cpubind_input text, doctor_text *path)
             continue;
         path->len = 0;
         doctor_add(path, "sys/fs/cgroup%s", is_v1 ? "/cpuset" : "");
-        doctor_add_bytes(path, second + 1, (int32_t)(end - second - 1));
+        doctor_add_bytes(path, second + 1,
+                         cpubind_cgroup_outside(second + 1, (int32_t)(end - second - 1)));
         while (path->text[path->len - 1] == '/')
             path->text[--path->len] = '\0';
         found = 1;

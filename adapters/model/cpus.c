@@ -4,6 +4,7 @@
  * Pure but for the source: no I/O of its own, no malloc. It must not know of devices. The files
  * are those of the kernel's sysfs documentation and of proc(5).
  */
+#include "../text/cgroup.h"
 #include "facts_reader.h"
 
 #define INPUT_STATUS "proc/self/status"
@@ -113,7 +114,7 @@ static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_slice *path)
         if (has_parent(second + 1, text + line.len))
             continue;
         path->at = (int32_t)(second + 1 - cgroup.data);
-        path->len = (int32_t)(text + line.len - second - 1);
+        path->len = cpubind_cgroup_outside(second + 1, (int32_t)(text + line.len - second - 1));
         found = is_v1 ? &cgroup_v1 : &cgroup_v2;
         if (is_v1)
             break;

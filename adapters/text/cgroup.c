@@ -137,3 +137,17 @@ cpubind_text_status cpubind_cgroup_find_cpuset(const char *text, int32_t len,
     }
     return status;
 }
+
+int32_t cpubind_cgroup_outside(const char *path, int32_t len)
+{
+    static const char prefix[] = "/" CPUBIND_CGROUP_PREFIX;
+    const int32_t n = (int32_t)sizeof prefix - 1;
+    for (;;) {
+        int32_t at = len;
+        while (at > 0 && path[at - 1] >= '0' && path[at - 1] <= '9')
+            at--;
+        if (at == len || at < n || memcmp(path + at - n, prefix, (size_t)n) != 0)
+            return len;
+        len = at - n;
+    }
+}

@@ -39,6 +39,13 @@ typedef struct cpubind_cgroup_cpuset {
 cpubind_text_status cpubind_cgroup_find_cpuset(const char *text, int32_t len,
                                                cpubind_cgroup_cpuset *out);
 
+/* The names of the cgroups that cpubind makes: "cpubind-4711". */
+#define CPUBIND_CGROUP_PREFIX "cpubind-"
+
+/* The length of a path without those at its end: 2 for "/a/cpubind-7/cpubind-8", 0 for
+ * "/cpubind-7". The cgroup there has the CPUs that a process had before. */
+int32_t cpubind_cgroup_outside(const char *path, int32_t len);
+
 #ifdef __cplusplus
 }
 #endif

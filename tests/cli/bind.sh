@@ -1052,7 +1052,7 @@ damaged_record() {
 record_of_a_later_version() {
     apply --npu 0 || return 1
     cp "$state" "$out/good"
-    for text in "cpubind-record 2 0.1.0" "cpubind-record 5 9.9.9"; do
+    for text in "cpubind-record 2 0.1.0" "cpubind-record 6 9.9.9"; do
         echo "$text" >"$state"
         form=$(echo "$text" | cut -d' ' -f2)
         words="has form $form, which cpubind ${text##* } wrote"
@@ -1061,7 +1061,7 @@ record_of_a_later_version() {
             refuses 3 "run the restore of that one or of a later one" restore &&
             [ "$(cat "$state")" = "$text" ] && is_on worker 146-165 || return 1
     done
-    sed 's/^cpubind-record 4 .*/cpubind-record 3 0.1.0/; /^rules /d; /^sum/d' "$out/good" >"$state"
+    sed 's/^cpubind-record 5 .*/cpubind-record 3 0.1.0/; /^rules /d; /^sum/d' "$out/good" >"$state"
     echo "sum $(gzip -c "$state" | tail -c 8 | od -An -N4 -tx4 --endian=little | tr -d ' ')" >>"$state"
     says 0 "" verify && says 0 "put back" restore && all_are_on 0-191
 }
@@ -1243,6 +1243,22 @@ irqs_read_only() {
         is_on worker 146-165 && irqs_are_on 100 100 100 100 100 &&
         says 0 "put back" on_host_with_irqs_read_only "$CPUBIND" restore --pid "$worker" \
             --state "$state" && all_are_on 0-191
+}
+
+# On a host of cgroups of version 1, which a file over that of the worker makes it.
+needs_version_2() {
+    words="process $worker has no cpuset of its own, and its threads have masks alone: cpusets are cgroups of \
+version 1 on this host"
+    echo '4:cpuset:/a' >"$out/cgroup"
+    mount --bind "$out/cgroup" "/proc/$worker/cgroup" || return 1
+    says 0 "$words" apply --npu 0 --with cpuset && is_on worker 146-165 &&
+        grep -q "^cgroup cpubind-$worker .* 146-167 .*skipped" "$out/said" &&
+        says 0 "right" verify && says 0 "put back" restore && all_are_on 0-191 &&
+        refuses 4 "$words; --strict skips nothing; all is as before" apply --npu 0 --with cpuset --strict &&
+        all_are_on 0-191 && says 0 "" apply --npu 0 --with cpuset --json && is_json "$out/said" &&
+        [ "$(count_items "$out/said" "kind = 'cgroup' AND result = 'skipped'")" = 1 ] && restore >/dev/null
+    got=$?
+    umount "/proc/$worker/cgroup" && return $got
 }
 
 # What is skipped otherwise fails the command, and is undone.
@@ -1570,6 +1586,7 @@ apply verify restore|--pid is not the number of a process|--pid 4294967297
 apply verify restore|"word" is no option|word
 apply|say which NPU: --npu N, or --rank N|
 run|say which NPU: --npu N, or --rank N|-- true
+apply run|--with does not know "cgroup"; it knows masks, cpuset|--with cgroup
 apply run|--irqbalance does not know "kill"; it knows leave, ban, stop|--irqbalance kill
 apply run verify|--npu is not the logic id of an NPU|--npu -1
 apply run verify|--npu is not the logic id of an NPU|--npu 4096
@@ -1720,6 +1737,7 @@ check_root "--threads reference leaves the mailbox and the threads of the produc
     binds_the_reference acl_thread hccl_watchdog_thread RT_RECYCLE_0
 check_root "a read-only /proc/irq is a warning" irqs_read_only
 check_root "--strict: a read-only /proc/irq is a failure of all" strict_skips_nothing
+check_root "--with cpuset: what is missing is named, and masks bind" needs_version_2
 check_root "64 ranks at once: all are bound, none is refused, and all are put back" \
     ranks_wait_for_each_other
 check_root "a long wait for the record of the host is said, with the threads bound" \

@@ -121,7 +121,7 @@ TEST(the_whole_help_begins_with_the_short_one)
 TEST(version_is_one_line)
 {
     static const char version[] =
-        "cpubind " CPUBIND_VERSION ", records of form 4 (reads 1, 3 and 4)\n";
+        "cpubind " CPUBIND_VERSION ", records of form 5 (reads 1, 3, 4 and 5)\n";
     expect_output(RUN("version"), version);
     expect_output(RUN("--version"), version);
     expect_output(RUN("plan", "--version"), version);

@@ -99,7 +99,7 @@ goes_on() { # commit, options of its apply
     bind_with "$program" "$@" && cpubind verify --pid "$worker" --memory none &&
         cpubind restore --pid "$worker" && is_free && end_worker &&
         bind_with "$program" "$@" && cpubind apply --pid "$worker" $host --rules reference --quiet &&
-        [ "$(cpus)" = "$bound" ] && grep -q '^cpubind-record 4 ' /run/cpubind/"$worker".record &&
+        [ "$(cpus)" = "$bound" ] && grep -q '^cpubind-record 5 ' /run/cpubind/"$worker".record &&
         cpubind verify --pid "$worker" --memory none && cpubind restore --all && is_free && end_worker &&
         bind_with "$program" "$@" --state "$out/state" && rm -f "/run/cpubind/$worker.path" &&
         cpubind verify --pid "$worker" --memory none --state "$out/state" &&
@@ -137,5 +137,5 @@ try "a binding of the first version is verified, bound again and put back" d4c2e
     goes_on d4c2e50
 try "so is one of form 3" 11bd74f cpubind_shared goes_on 11bd74f \
     --rules reference
-try "the program of form 3 leaves a record of form 4 alone" 11bd74f cpubind_shared is_left 11bd74f
+try "the program of form 3 leaves a record of form 5 alone" 11bd74f cpubind_shared is_left 11bd74f
 finish

@@ -60,6 +60,8 @@ static inline void sample_make(cpubind_record *record)
     record->left_why = CPUBIND_STAY_TIME;
     record->uvb = sample_set(record, "1-23");
     record->widest = record->before;
+    snprintf(record->cgroup, sizeof record->cgroup, "/system.slice/a service");
+    record->cpuset = sample_set(record, "74-95");
     sample_need(cpubind_record_add_rule(record, sys, "acl_thread", sample_set(record, "94")));
     sample_need(
         cpubind_record_add_rule(record, sys, "release_thread", sample_set(record, "95")));
@@ -111,7 +113,9 @@ static inline int sample_same(const cpubind_record *a, const cpubind_record *b)
            a->npu == b->npu && strcmp(a->pci, b->pci) == 0 &&
            a->memory_node == b->memory_node && a->memory_left == b->memory_left &&
            a->left_why == b->left_why && sample_same_set(a, a->before, b, b->before) &&
-           sample_same_set(a, a->widest, b, b->widest) &&
+           sample_same_set(a, a->widest, b, b->widest) && strcmp(a->cgroup, b->cgroup) == 0 &&
+           (!*a->cgroup || (sample_same_set(a, a->cpuset, b, b->cpuset) &&
+                            a->is_cpuset_kept == b->is_cpuset_kept)) &&
            sample_same_set(a, a->main, b, b->main) && sample_same_set(a, a->uvb, b, b->uvb) &&
            sample_same_arrays(a, b);
 }

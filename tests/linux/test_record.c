@@ -572,9 +572,9 @@ TEST(a_file_of_form_1_is_read_where_there_is_no_other)
     assert_true(holds_sample(file, 4));
     assert_int_equal(sample_status(cpubind_record_remove(file), NULL), CPUBIND_LINUX_OK);
     assert_true(is_there(in_folder("4711.json")));
-    scratch_file(&f.s, in_folder("4711.json"), "cpubind-record 5 0.3.0\n");
+    scratch_file(&f.s, in_folder("4711.json"), "cpubind-record 6 0.3.0\n");
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "form");
-    assert_string_equal(cpubind_record_form(file), "5 0.3.0");
+    assert_string_equal(cpubind_record_form(file), "6 0.3.0");
     cpubind_record_close(file);
     path_of(in_folder("own.record"), path); /* a file of the caller's own has no other name */
     assert_int_equal(

@@ -69,6 +69,7 @@ TEST(records_of_all_forms_are_read)
     check_sample("d4c2e50.json", 2, "");
     check_sample("11bd74f.record", 5, "");
     check_sample("form4.record", 5, "reference");
+    check_sample("form5.record", 5, "reference");
 }
 
 TEST(a_later_form_is_named)
@@ -76,11 +77,11 @@ TEST(a_later_form_is_named)
     static const struct {
         const char *text, *form;
     } heads[] = {
-        {"cpubind-record 5 0.3.0\n", "5 0.3.0"},
-        {"cpubind-record 5 0.3.0 more\nprocess", "5 0.3.0 more"},
-        {"cpubind-record 5", "5"},
-        {"cpubind-record 5 a\001b\n", ""},
-        {"cpubind-record 5 0123456789012345678901234567890123456789\n", ""},
+        {"cpubind-record 6 0.3.0\n", "6 0.3.0"},
+        {"cpubind-record 6 0.3.0 more\nprocess", "6 0.3.0 more"},
+        {"cpubind-record 6", "6"},
+        {"cpubind-record 6 a\001b\n", ""},
+        {"cpubind-record 6 0123456789012345678901234567890123456789\n", ""},
         {"cpubind-record", ""},
         {"", ""},
     };

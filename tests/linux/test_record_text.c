@@ -165,6 +165,12 @@ static void random_state(cpubind_record *s)
     s->uvb = random_below(2) ? random_set(s) : CPUBIND_CPUSET_NONE;
     s->widest = random_below(2) ? random_set(s) : CPUBIND_CPUSET_NONE;
     random_name(s->boot);
+    if (random_below(2)) {
+        s->cgroup[0] = '/';
+        random_name(s->cgroup + 1);
+        s->cpuset = random_set(s);
+        s->is_cpuset_kept = (int)random_below(2);
+    }
     for (uint32_t n = random_below(5); n > 0; n--) {
         char name[16];
         random_name(name);
@@ -312,7 +318,7 @@ static cpubind_linux_status parse(const char *text, size_t len, cpubind_record *
     return sample_status(found, why);
 }
 
-static const char good[] = "cpubind-record 4 " CPUBIND_VERSION "\n"
+static const char good[] = "cpubind-record 5 " CPUBIND_VERSION "\n"
                            "process 4711 12345\n"
                            "boot b\n"
                            "before 0-191\n"
@@ -482,23 +488,28 @@ TEST(an_impossible_line_is_damage)
         int32_t line;
     } edits[] = {
         /* the first line */
-        {"cpubind-record 4", "cpubind-record 1", "form", 1},
-        {"cpubind-record 4", "cpubind-record 2", "form", 1},
-        {"cpubind-record 4", "cpubind-record 5", "form", 1},
-        {"cpubind-record 4", "cpubind-record 43", "form", 1},
-        {"cpubind-record 4", "cpubind-record", "form", 1},
-        {"cpubind-record 4 " CPUBIND_VERSION "", "cpubind-record 4", "cpubind-record", 1},
-        {"4 " CPUBIND_VERSION "", "4 " CPUBIND_VERSION " x", "cpubind-record", 1},
+        {"cpubind-record 5", "cpubind-record 1", "form", 1},
+        {"cpubind-record 5", "cpubind-record 2", "form", 1},
+        {"cpubind-record 5", "cpubind-record 6", "form", 1},
+        {"cpubind-record 5", "cpubind-record 53", "form", 1},
+        {"cpubind-record 5", "cpubind-record", "form", 1},
+        {"cpubind-record 5 " CPUBIND_VERSION "", "cpubind-record 5", "cpubind-record", 1},
+        {"5 " CPUBIND_VERSION "", "5 " CPUBIND_VERSION " x", "cpubind-record", 1},
         {"cpubind-record", "cpubind-rec", "cpubind-record", 1},
         {"cpubind-record", " cpubind-record", "cpubind-record", 1},
         {"cpubind-record", "\ncpubind-record", "cpubind-record", 1},
-        {"cpubind-record 4", "{\"cpubind\": \"0.1.0\", \"format\": 2", "format", 1},
+        {"cpubind-record 5", "{\"cpubind\": \"0.1.0\", \"format\": 2", "format", 1},
         /* missing */
         {"process 4711 12345\n", "", "process", 2},
         {"before 0-191\n", "", "before", 4},
         {"boot b\n", "memory 3 4\nboot b\n", "before", 3},
         {"boot b\n", "unknown 3 4\nboot b\n", "line", 3},
         {"main 74-93\n", "", "main", 5},
+        {"main", "cgroup 1 new a\nmain", "cgroup", 5},
+        {"main", "cgroup 1 new\nmain", "cgroup", 5},
+        {"main", "cgroup 1 old /\nmain", "cgroup", 5},
+        {"main", "cgroup - new /\nmain", "cgroup", 5},
+        {"main", "cgroup 1 new /\ncgroup 1 new /\nmain", "cgroup", 6},
         {"process 4711 12345", "process 4711", "process", 2},
         {"thread 4711 0-7", "thread 4711", "thread", 13},
         {"0:1 a 3", "0:1 a", "irq", 15},

@@ -88,11 +88,35 @@ TEST(the_cpuset_is_that_of_version_1_else_2)
     assert_int_equal(cpubind_cgroup_find_cpuset("", 0, NULL), CPUBIND_TEXT_ERR_ARG);
 }
 
+TEST(cgroups_that_cpubind_made_are_cut_off)
+{
+    static const struct {
+        const char *path;
+        int32_t len;
+    } paths[] = {
+        {"", 0},
+        {"/", 1},
+        {"/cpubind-7", 0},
+        {"/a/cpubind-7", 2},
+        {"/cpubind-", 9},
+        {"/cpubind-7a", 11},
+        {"/a/cpubind-7/cpubind-42", 2},
+        {"/a-7", 4},
+        {"cpubind-7", 9},
+        {"/cpubind-7/b", 12},
+        {"/7", 2},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        assert_int_equal(cpubind_cgroup_outside(paths[i].path, (int32_t)strlen(paths[i].path)),
+                         paths[i].len);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_container_is_that_of_the_runtime),
         cmocka_unit_test(the_cpuset_is_that_of_version_1_else_2),
+        cmocka_unit_test(cgroups_that_cpubind_made_are_cut_off),
     };
     return cmocka_run_group_tests_name("cgroup", tests, NULL, NULL);
 }

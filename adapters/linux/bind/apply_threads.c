@@ -19,6 +19,9 @@
  * that live, the ended ones are dropped. */
 #define MAX_ENDED 256
 
+/* Looks at a process in a cgroup of its own: what is born later is born on its CPUs. */
+#define CONFINED_LOOKS 3
+
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
 
 /* binding.online when the file cannot be read. */
@@ -38,13 +41,25 @@ static int is_known(const cpubind_binding *b, int32_t tid)
     return cpubind_record_find_thread(b->known, b->n_known, tid) != NULL;
 }
 
+/* Whether this call of apply has looked at a thread; with `set` notes that it has. */
+static int is_seen(const cpubind_binding *b, int32_t tid, int set)
+{
+    const int32_t at = cpubind_record_thread_place(b->known, b->n_known, tid);
+    if (at == b->n_known || b->known[at].tid != tid)
+        return 0;
+    b->known[at].is_saved |= set;
+    return b->known[at].is_saved;
+}
+
 /* Records a thread that is not known yet, and makes it known. A thread that the goal leaves
  * where it is is made known alone. */
 static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is, int is_left)
 {
     const int32_t n_recorded = b->record.n_thread;
     const int is_recorded = cpubind_is_recorded(b);
-    const int is_placed = cpubind_record_is_placed(&b->record, is);
+    const int is_placed =
+        cpubind_record_is_placed(&b->record, is) ||
+        (b->is_entered && cpubind_cpu_sets_is_part(&b->record.sets, is, b->record.cpuset));
     /* Once threads have been moved, one on a placed set was created by one of those: before,
      * it would have been where the process was. */
     const int is_empty = b->record.sets.set[is].n == 0; /* its CPUs are offline */
@@ -208,10 +223,17 @@ static cpubind_linux_fault find_widest(cpubind_binding *b)
 static cpubind_linux_fault report(cpubind_binding *b, const cpubind_misplaced *t,
                                   cpubind_item_result result, cpubind_linux_fault why)
 {
-    const cpubind_subject subject = {
+    cpubind_subject subject = {
         CPUBIND_ITEM_THREAD, b->options.pid, t->tid, t->name, t->is, t->should};
     const int is_strict = b->options.is_strict && why.error != EAGAIN;
     cpubind_linux_fault said = why, no_memory;
+    if (!b->is_watching && b->is_entered) { /* its new cgroup has changed its mask, too */
+        const cpubind_record_thread *known =
+            cpubind_record_find_thread(b->known, b->n_known, t->tid);
+        subject.was = known ? known->before : t->is;
+        if (result == CPUBIND_ITEM_RIGHT && subject.was != t->should)
+            result = CPUBIND_ITEM_MOVED;
+    }
     if (b->is_watching) {
         const int is_news =
             cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, b->options.pid, t->tid, why);
@@ -236,7 +258,7 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid)
 {
     cpubind_misplaced t = {.tid = tid};
     cpubind_linux_fault why = cpubind_read_thread(b, tid, t.name, &t.is);
-    const int is_seen = !b->is_watching && is_known(b, tid);
+    const int was_seen = !b->is_watching && is_seen(b, tid, 0);
     int is_left;
     if (why.error)
         return why;
@@ -249,7 +271,8 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid)
         return why;
     if (b->is_watching)
         cpubind_watched_add(b, tid, t.should);
-    if (is_seen && (is_left || t.is == cpubind_best_set(b, t.is, t.should)))
+    (void)is_seen(b, tid, 1);
+    if (was_seen && (is_left || t.is == cpubind_best_set(b, t.is, t.should)))
         return cpubind_no_fault;
     if (is_left)
         return report(b, &t, CPUBIND_ITEM_LEFT, cpubind_no_fault);
@@ -433,7 +456,7 @@ static cpubind_linux_fault place_listed(cpubind_binding *b, int32_t *n_ended)
     for (int32_t k = 0; k < b->tids.n; k++) {
         /* After the first listing the youngest comes first: it may not live long. */
         const int32_t tid = b->tids.id[b->tids_before.n > 0 ? b->tids.n - 1 - k : k];
-        if (!b->is_watching && cpubind_ids_has(&b->tids_before, tid) && is_known(b, tid))
+        if (!b->is_watching && cpubind_ids_has(&b->tids_before, tid) && is_seen(b, tid, 0))
             continue;
         why = look_at(b, tid);
         *n_ended += why.error == ESRCH;
@@ -498,6 +521,25 @@ static cpubind_linux_fault check_are_placed(cpubind_binding *b)
     return cpubind_fault_of(refused->error, refused->what);
 }
 
+cpubind_linux_fault cpubind_note_threads(cpubind_binding *b)
+{
+    cpubind_linux_fault why = cpubind_list_threads(b);
+    for (int32_t i = 0; !why.error && i < b->tids.n; i++) {
+        const int32_t tid = b->tids.id[i];
+        char name[CPUBIND_COMM_SIZE];
+        int32_t is;
+        why = cpubind_read_thread(b, tid, name, &is);
+        if (!why.error)
+            why = add_known(b, tid, is,
+                            cpubind_set_of_name(&b->record, name) == CPUBIND_CPUSET_NONE);
+        if (why.error == ESRCH)
+            why = cpubind_no_fault;
+    }
+    if (!why.error)
+        why = cpubind_write_record(b);
+    return why.error ? why : find_widest(b);
+}
+
 /* Whether the caller binds itself and has no other thread: none can be born meanwhile. */
 static int is_only_thread(const cpubind_binding *b, int64_t n_counted)
 {
@@ -529,6 +571,7 @@ cpubind_linux_fault cpubind_place_threads(cpubind_binding *b)
         /* A thread of a chain lives no longer than a write of the record takes. */
         b->is_early = 1;
     } while (!why.error && !is_only_thread(b, births.n_counted) &&
+             !(b->is_entered && births.n_look >= CONFINED_LOOKS) &&
              !cpubind_births_are_over(&births, b->n_misplaced + n_ended));
     b->is_early = 0;
     if (!why.error)

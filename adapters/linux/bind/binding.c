@@ -180,10 +180,13 @@ void cpubind_begin_record(cpubind_binding *b)
                                  .uvb = CPUBIND_CPUSET_NONE};
     memcpy(b->record.boot, b->boot, sizeof b->boot);
     b->online = CPUBIND_CPUSET_NONE;
+    b->given = CPUBIND_CPUSET_NONE;
+    b->is_confined = b->is_entered = 0;
     b->n_known = 0;
     b->has_moved_threads = 0;
     b->is_dirty = 0;
     b->phase = CPUBIND_PHASE_NEW;
+    cpubind_partition_close(b);
     cpubind_look_at_all(b);
 }
 
@@ -253,7 +256,7 @@ cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
     b->is_save_failed = 0;
     b->host_wait_ms =
         b->options.host_wait_ms > 0 ? b->options.host_wait_ms : CPUBIND_HOST_WAIT_MS;
-    b->online = CPUBIND_CPUSET_NONE;
+    b->online = b->given = CPUBIND_CPUSET_NONE;
     b->first_failure = cpubind_no_fault;
     b->listed.name[0] = '\0';
     b->kernel.end_ms = 0;
@@ -406,7 +409,7 @@ static cpubind_binding *make_binding(const cpubind_sys *sys)
     memset(b, 0, offsetof(cpubind_binding, report.memory));
     b->sys = sys;
     b->root = (cpubind_root){sys, -1, CPUBIND_REACH_ANYWHERE};
-    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = b->events_fd = -1;
+    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = b->events_fd = b->cpuset_fd = -1;
     return b;
 }
 
@@ -478,6 +481,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->trouble);
     cpubind_kernel_list_free(&binding->kernel);
     cpubind_watched_free(binding);
+    cpubind_partition_close(binding);
     cpubind_stop_events(binding);
     free(binding->report.item);
     cpubind_shared_close(binding);

@@ -144,17 +144,23 @@ struct cpubind_binding {
     cpubind_irqbalance daemon;        /* the last that was found; pid 0: none */
     cpubind_watched *watched;         /* by ascending tid */
     int32_t n_watched, cap_watched;
-    int32_t n_name_fd, max_name_fd;    /* descriptors of names; -1: not known yet */
-    int32_t n_listed;                  /* threads of the last listing */
-    int can_count;                     /* /proc counts the threads of the process */
-    int has_ended_name;                /* the thread of an open name has ended */
-    cpubind_group *group;              /* or NULL */
-    cpubind_kernel_list kernel;        /* of this call, without a group */
-    int events_fd;                     /* of cpubind_proc_events_open; -1: none */
-    cpubind_proc_news news;            /* that no call of cpubind_bind_again has handled */
-    int is_early;                      /* events ended the last wait before its time was over */
-    int64_t period_end_ms;             /* of the period that such a wait began; 0: none */
-    int64_t next_look_ms;              /* when all threads are looked at; 0: in the next call */
+    int32_t n_name_fd, max_name_fd; /* descriptors of names; -1: not known yet */
+    int32_t n_listed;               /* threads of the last listing */
+    int can_count;                  /* /proc counts the threads of the process */
+    int has_ended_name;             /* the thread of an open name has ended */
+    cpubind_group *group;           /* or NULL */
+    cpubind_kernel_list kernel;     /* of this call, without a group */
+    int events_fd;                  /* of cpubind_proc_events_open; -1: none */
+    cpubind_proc_news news;         /* that no call of cpubind_bind_again has handled */
+    int is_early;                   /* events ended the last wait before its time was over */
+    int64_t period_end_ms;          /* of the period that such a wait began; 0: none */
+    int64_t next_look_ms;           /* when all threads are looked at; 0: in the next call */
+    int cpuset_fd;                  /* of the effective CPUs of the own cgroup; -1: not open */
+    int is_entered;  /* this call of apply has moved the process there, or changed its cpuset */
+    int is_confined; /* a watch has seen it there */
+    int64_t busy_end_ms; /* until then a watch without events looks at threads of such a one */
+    int32_t
+        given; /* the set that threads have got which have left it: NONE: they kept theirs */
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_report report;
 };
@@ -383,6 +389,10 @@ cpubind_linux_fault cpubind_read_before(cpubind_binding *b);
 cpubind_linux_fault cpubind_name_refuser(cpubind_binding *b, int32_t tid,
                                          cpubind_linux_fault why);
 
+/* Lists the threads, and records those that are new. Writes the record.
+ *   errors  ESRCH: the process has ended; ENOMEM; those of writing */
+cpubind_linux_fault cpubind_note_threads(cpubind_binding *b);
+
 /* For apply: records, moves and reports each thread, until births are over; says that they do
  * not end.
  *   errors  ESRCH: the process has ended; why the main thread, a thread that a rule names, or
@@ -456,11 +466,43 @@ typedef enum cpubind_watch_step {
     CPUBIND_STEP_IRQS = -2,   /* read or move interrupts */
     CPUBIND_STEP_EVENTS = -3, /* receive events */
     CPUBIND_STEP_DRIVER = -4, /* read or move kernel threads and work queues */
+    CPUBIND_STEP_CPUSET = -6, /* find the process in its cgroup */
     CPUBIND_STEP_HOST = -5    /* do what apply has left undone on the host */
 } cpubind_watch_step;
 
 /* The same for a step. News of a failure is an item of id 0. */
 void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why);
+
+/* == The cpuset of the process (partition.c) ================================ */
+
+/* For apply, when the goal is set: gives the process a cgroup of its own if that is asked for,
+ * or changes the CPUs of the one that it has. Threads are on the set record.cpuset then, or on
+ * a part of it. What cannot be done is undone, and skipped.
+ *   errors  ESRCH: the process has ended; ENOMEM; those of the record; of undoing */
+cpubind_linux_fault cpubind_partition_enter(cpubind_binding *b);
+
+/* Undoes what enter has done, but for the masks of threads. */
+cpubind_linux_fault cpubind_partition_undo(cpubind_binding *b, const cpubind_record *previous);
+
+/* Moves the process back to its cgroup, and removes its own; children of the process that are
+ * in there go to the cgroup above. Threads may be on the set b->given then.
+ *   errors  of the words of CPUBIND_CGROUP_LIST: CHANGED, and all is left as it is; LEFT, and
+ *           the process is left where it is. Others: of a step */
+cpubind_linux_fault cpubind_partition_leave(cpubind_binding *b);
+
+/* Removes the empty cgroup of a process that has ended.
+ *   returns 0 when something is left in it, or it could not be removed */
+int cpubind_partition_sweep(const cpubind_root *root, const cpubind_record *record);
+
+/* Whether the process is in a cgroup of its own, by the record. */
+int cpubind_partition_has(cpubind_binding *b);
+
+/* Whether that one has all CPUs of the record. One system call, after the first one. */
+int cpubind_partition_is_whole(cpubind_binding *b);
+void cpubind_partition_close(cpubind_binding *b);
+
+/* For verify: adds an item if there is one on record. */
+cpubind_linux_fault cpubind_compare_partition(cpubind_binding *b);
 
 /* == Interrupts (irq_lookup.c) ============================================== */
 
@@ -477,6 +519,10 @@ cpubind_linux_fault cpubind_write_irq(cpubind_binding *b, const cpubind_irq_id *
                                       int32_t set);
 
 /* == Undoing and restoring (restore.c) ========================================= */
+
+/* Whether a thread is where cpubind put it: on a placed set, or on what is left of one because
+ * of offline CPUs or a cpuset. */
+int cpubind_is_ours(const cpubind_binding *b, int32_t set);
 
 /* Puts each thread on the set that `before` has for it, if it still is where cpubind put it.
  * Threads that `before` does not have were created since: those on a placed set go to the set

@@ -60,6 +60,9 @@ typedef struct cpubind_record_rule {
     int32_t set;                     /* NONE: its threads are left where they are */
 } cpubind_record_rule;
 
+/* Room for the path of a cgroup, with its NUL. */
+#define CPUBIND_CGROUP_SIZE 1024
+
 /* A record without changes is all zero but for pid, start, boot, before and main. */
 typedef struct cpubind_record {
     int32_t pid;
@@ -74,6 +77,10 @@ typedef struct cpubind_record {
     cpubind_cpu_sets sets;
     int32_t before; /* of the process; threads that are created later belong there, too */
     int32_t widest; /* all CPUs that its cpuset gave then; NONE: not known */
+    /* The cgroup that the process was in before it was moved to one below; "": it was not. */
+    char cgroup[CPUBIND_CGROUP_SIZE];
+    int32_t cpuset;     /* the CPUs of that one, or what they are to be */
+    int is_cpuset_kept; /* the controller was enabled for cgroups below before */
     int32_t main;
     int32_t memory_node; /* or -1 */
     int64_t memory_left; /* bytes of own memory that apply has left on other nodes */

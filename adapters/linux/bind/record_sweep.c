@@ -3,8 +3,9 @@
  *
  * Only in the usual folder of this user, and each under the lock of its record: a file that
  * another cpubind works with stays, and so does a record of another pid namespace, which may
- * share the folder: its process is not visible here. What an ended process has changed on the
- * host is in the record of the host (host_record.h), which stays. Whatever fails is left for
+ * share the folder: its process is not visible here. The cgroup of an ended process goes, too;
+ * while a child is in it, the record stays for restore. What an ended process has changed on
+ * the host is in the record of the host (host_record.h), which stays. Whatever fails is left for
  * the next time.
  */
 #define _GNU_SOURCE
@@ -73,7 +74,7 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
         return; /* another cpubind works with it */
     if (!cpubind_record_load(file, &record).error &&
         record.pid_namespace == cpubind_pid_namespace(root) &&
-        has_ended(root, pid, record.start))
+        has_ended(root, pid, record.start) && cpubind_partition_sweep(root, &record))
         (void)cpubind_record_remove(file);
     else
         cpubind_record_remove_temps(file);

@@ -7,10 +7,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../../text/cgroup.h"
 #include "../kernel/memory.h"
 #include "../kernel/process.h"
 #include "binding.h"
@@ -25,11 +27,11 @@ void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
 
 /* == Threads ================================================================ */
 
-/* Whether a thread is where cpubind put it: on a placed set, or on what is left of one because
- * of offline CPUs or a cpuset. */
-static int is_ours(const cpubind_record *r, int32_t set)
+int cpubind_is_ours(const cpubind_binding *b, int32_t set)
 {
-    int is_part = r->sets.set[set].n == 0 || cpubind_cpu_sets_is_part(&r->sets, set, r->main);
+    const cpubind_record *r = &b->record;
+    int is_part = set == b->given || r->sets.set[set].n == 0 ||
+                  cpubind_cpu_sets_is_part(&r->sets, set, r->main);
     for (int32_t i = 0; !is_part && i < r->n_rule; i++)
         is_part =
             r->rule[i].set >= 0 && cpubind_cpu_sets_is_part(&r->sets, set, r->rule[i].set);
@@ -72,13 +74,13 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     char name[CPUBIND_COMM_SIZE] = "";
     int32_t is, now = CPUBIND_CPUSET_NONE;
     cpubind_linux_fault why = cpubind_task_cpus(b->sys, tid, sets, &is);
-    const int is_placed =
-        !why.error && (sets->set[is].n == 0 || cpubind_record_is_placed(&b->record, is));
+    const int is_placed = !why.error && (sets->set[is].n == 0 || is == b->given ||
+                                         cpubind_record_is_placed(&b->record, is));
     const int32_t should = record ? record->before : is_placed ? home : is;
     cpubind_subject subject = {CPUBIND_ITEM_THREAD, b->options.pid, tid, name, is, should};
     if (!why.error && (is == should || should < 0))
         return 0;
-    if (!why.error && !is_ours(&b->record, is)) {
+    if (!why.error && !cpubind_is_ours(b, is)) {
         keep_thread(b, subject);
         return 0;
     }
@@ -151,6 +153,26 @@ static void restore_host(cpubind_binding *b)
         cpubind_report_put_back(b, &process, why, CPUBIND_ITEM_FAILED);
 }
 
+/* == The cpuset ============================================================= */
+
+/* What somebody else has changed since is left, and said. */
+static void put_back_cpuset(cpubind_binding *b)
+{
+    char name[CPUBIND_COMM_SIZE];
+    const cpubind_subject subject = {CPUBIND_ITEM_CGROUP, b->record.pid,
+                                     b->record.pid,       name,
+                                     b->record.cpuset,    CPUBIND_CPUSET_NONE};
+    cpubind_linux_fault why;
+    if (!*b->record.cgroup)
+        return;
+    (void)snprintf(name, sizeof name, CPUBIND_CGROUP_PREFIX "%d", (int)b->record.pid);
+    why = cpubind_partition_leave(b);
+    cpubind_report_put_back(b, &subject, why,
+                            why.error && cpubind_cgroup_sentence(why.what)
+                                ? CPUBIND_ITEM_KEPT
+                                : CPUBIND_ITEM_FAILED);
+}
+
 /* == A record =============================================================== */
 
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault)
@@ -174,6 +196,7 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     }
     restore_host(b);
+    put_back_cpuset(b); /* the masks before may be outside of it */
     if (cpubind_process_is_alive(b))
         cpubind_put_back_threads(b, b->record.thread, b->record.n_thread, b->record.before);
     if (b->options.memory == CPUBIND_MEMORY_PREFER && b->options.pid == (int32_t)getpid())
