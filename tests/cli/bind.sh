@@ -1247,14 +1247,14 @@ irqs_read_only() {
 
 # On a host of cgroups of version 1, which a file over that of the worker makes it.
 needs_version_2() {
-    words="process $worker has no cpuset of its own, and its threads have masks alone: cpusets are cgroups of \
+    reason="process $worker has no cpuset of its own, and its threads have masks alone: cpusets are cgroups of \
 version 1 on this host"
     echo '4:cpuset:/a' >"$out/cgroup"
     mount --bind "$out/cgroup" "/proc/$worker/cgroup" || return 1
-    says 0 "$words" apply --npu 0 --with cpuset && is_on worker 146-165 &&
+    says 0 "$reason" apply --npu 0 --with cpuset && is_on worker 146-165 &&
         grep -q "^cgroup cpubind-$worker .* 146-167 .*skipped" "$out/said" &&
         says 0 "right" verify && says 0 "put back" restore && all_are_on 0-191 &&
-        refuses 4 "$words; --strict skips nothing; all is as before" apply --npu 0 --with cpuset --strict &&
+        refuses 4 "$reason; --strict skips nothing; all is as before" apply --npu 0 --with cpuset --strict &&
         all_are_on 0-191 && says 0 "" apply --npu 0 --with cpuset --json && is_json "$out/said" &&
         [ "$(count_items "$out/said" "kind = 'cgroup' AND result = 'skipped'")" = 1 ] && restore >/dev/null
     got=$?

@@ -2,7 +2,7 @@
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
 # /host/sections names the sections that run: binding, and views, rules, crowd, binder, service,
-# doctor, numa, driver and newcomer, which are in files of these names.
+# doctor, numa, driver, newcomer and partition, which are in files of these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -622,6 +622,8 @@ accidents() {
 . /driver.sh
 # shellcheck source=tests/vm/newcomer.sh
 . /newcomer.sh
+# shellcheck source=tests/vm/partition.sh
+. /partition.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

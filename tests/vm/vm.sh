@@ -11,8 +11,8 @@
 # nodes (rules, memory_moves), and a2x4, an A2 with four nodes and four NPUs (binder). Its kernel
 # is 6.1, that of HOST@6.12 is 6.12. VM_SECTIONS="views rules binding" chooses the sections of
 # guest.sh; for a2 alone there are crowd (16 workers bound at once), service (16 workers), doctor
-# (faults), numa (run --numa-bind), driver (kernel threads and work queues) and newcomer (the
-# first ten minutes); VM_SECTIONS="binder_start troubles" are parts of the section binder.
+# (faults), numa (run --numa-bind), driver (kernel threads and work queues), partition (apply
+# --with cpuset) and newcomer (the first ten minutes); VM_SECTIONS="binder_start troubles" are parts of the section binder.
 # A machine that prints nothing for VM_SILENCE=1200 seconds is ended.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
@@ -45,7 +45,7 @@ make_disk() { # host, script
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
-    for section in views rules crowd binder memory service doctor numa driver newcomer; do
+    for section in views rules crowd binder memory service doctor numa driver newcomer partition; do
         cp "$here/$section.sh" "$root/"
     done
     (cd "$root" && has_one_of_each ./*.sh) || return 1

@@ -6,6 +6,10 @@
  *                         drives the NPU of this logic id, as npu.c says; maps the file, which
  *                         it shares with other workers
  *   worker --uvb THREADS  threads that poll for a 950 host
+ *   worker --chain FIRST LAST
+ *                         each thread starts the next one and ends; SIGUSR1 prints "chain", how
+ *                         many were born since the last SIGUSR1, and how many of them with a
+ *                         CPU that is not from FIRST to LAST
  *
  * Prints "ready" when all threads run. SIGUSR1: starts two more threads, one of them named
  * acl_thread. SIGUSR2: one thread allows itself all CPUs. SIGHUP: executes itself again, with
@@ -165,6 +169,41 @@ static void storm(void)
     fflush(stdout);
 }
 
+static int first_cpu, last_cpu;
+static _Atomic long n_born, n_outside;
+
+/* A link of the chain: looks at its mask, and starts the next one. */
+static void *link_of_chain(void *unused)
+{
+    pthread_t next;
+    pthread_attr_t small;
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    if (sched_getaffinity(0, sizeof mask, &mask) != 0)
+        fail("sched_getaffinity");
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET((size_t)cpu, &mask) && (cpu < first_cpu || cpu > last_cpu)) {
+            n_outside++;
+            break;
+        }
+    n_born++;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 << 10);
+    pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+    if (pthread_create(&next, &small, link_of_chain, NULL) != 0)
+        fail("pthread_create");
+    return unused;
+}
+
+static void say_chain(void)
+{
+    const long born = n_born, outside = n_outside;
+    n_born -= born;
+    n_outside -= outside;
+    printf("chain %ld %ld\n", born, outside);
+    fflush(stdout);
+}
+
 static void execute_again(char **argv)
 {
     sigset_t none;
@@ -179,7 +218,9 @@ static void serve(const sigset_t *signals, char **argv)
     static const char *const later[] = {"born_later", "acl_thread"};
     int signal;
     while (sigwait(signals, &signal) == 0) {
-        if (signal == SIGUSR1)
+        if (signal == SIGUSR1 && last_cpu > 0)
+            say_chain();
+        else if (signal == SIGUSR1)
             start_all(later, 2);
         else if (signal == SIGUSR2 && write(drift[1], "", 1) != 1)
             fail("write");
@@ -204,7 +245,8 @@ int main(int argc, char **argv)
         NULL,
     };
     sigset_t signals;
-    if (argc < 3)
+    const int is_chain = argc > 1 && strcmp(argv[1], "--chain") == 0;
+    if (argc < 3 || (is_chain && argc != 4))
         return 2;
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
@@ -217,9 +259,13 @@ int main(int argc, char **argv)
     alarm(MOST_SECONDS);
     if (pipe(drift) != 0)
         fail("pipe");
-    if (argc >= 4)
+    if (argc >= 4 && !is_chain)
         drive(strtoul(argv[3], NULL, 10));
-    if (strcmp(argv[1], "--uvb") == 0) {
+    if (is_chain) {
+        first_cpu = atoi(argv[2]);
+        last_cpu = atoi(argv[3]);
+        (void)link_of_chain(NULL);
+    } else if (strcmp(argv[1], "--uvb") == 0) {
         int n = atoi(argv[2]);
         static const char *uvb[16];
         for (int i = 0; i < n && i < 16; i++)
