@@ -10,7 +10,7 @@ tree=/sys/fs/cgroup
 tree_state() {
     find $tree -name cgroup.subtree_control | sort | while read -r at; do
         at=${at%/*}
-        echo "$at $(cat $at/cgroup.subtree_control) $(cat $at/cgroup.type 2>/dev/null)"
+        echo "$at $(cat "$at/cgroup.subtree_control") $(cat "$at/cgroup.type" 2>/dev/null)"
     done
     cat /proc/[0-9]*/cgroup | sort | uniq -c | grep -v ' 0::/$'
 }
@@ -270,6 +270,7 @@ delegate() { # logic id
 }
 
 as_user() {
+    # shellcheck disable=SC2016
     su -c 'exec "$0" "$@"' -- user "$@"
 }
 
@@ -308,8 +309,8 @@ watches() { # logic id, how cpubind is started
 }
 
 ends_watch() {
-    kill $watch
-    wait $watch
+    kill "$watch"
+    wait "$watch"
     exits 0 "$@" cpubind restore --pid "$pid"
 }
 
