@@ -5,8 +5,8 @@
  * another cpubind works with stays, and so does a record of another pid namespace, which may
  * share the folder: its process is not visible here. The cgroup of an ended process goes, too;
  * while a child is in it, the record stays for restore. What an ended process has changed on
- * the host is in the record of the host (host_record.h), which stays. Whatever fails is left for
- * the next time.
+ * the host is in the record of the host (host_record.h), which stays. Whatever fails is left
+ * for the next time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
