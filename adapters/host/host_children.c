@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * A child has no part of a pool and moves nobody. One that was forked after its worker was
- * bound has its CPUs from it, and nothing is written; only a child that is elsewhere becomes an
- * entry, is bound to the main CPUs of its worker, and is put back as any other. Which process
+ * bound has its CPUs from it, and nothing is written; it goes where its worker goes, and back
+ * with it. Only a child that is elsewhere becomes an entry, is bound to the main CPUs of its
+ * worker, and is put back as any other. Which process
  * is a child is in lineage.h.
  */
 #include <limits.h>
@@ -211,10 +212,16 @@ void cpubind_host_add_strays(cpubind_host_bind *h)
         host_child *child = &h->child[i];
         const host_entry *parent = cpubind_host_find(h, child->of.parent);
         int32_t n_cpu;
+        int is_in;
         if (!parent || !parent->main || parent->row.state == CPUBIND_HOST_ENDED ||
             cpubind_host_find(h, child->of.pid))
             continue;
-        if (is_inside(h, child->of.pid, parent, &n_cpu))
+        is_in = is_inside(h, child->of.pid, parent, &n_cpu);
+        if (parent->binding && (!is_in || n_cpu < parent->n_main)) {
+            cpubind_bind_move_fork(parent->binding, child->of.pid);
+            is_in = is_inside(h, child->of.pid, parent, &n_cpu);
+        }
+        if (is_in)
             child->was_inside = 1;
         else
             add_entry(h, child, parent, n_cpu);

@@ -165,7 +165,7 @@ cpubind_linux_fault cpubind_host_choose_in_tree(cpubind_host_bind *h,
     if (why.error)
         h->in_tree.n = 0;
     for (int32_t i = 0; i < found->n; i++)
-        if (cpubind_ids_have(&h->in_tree, found->row[i].pid))
+        if (cpubind_ids_has(&h->in_tree, found->row[i].pid))
             found->row[n++] = found->row[i];
     found->n = n;
     return why;

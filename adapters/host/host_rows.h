@@ -7,9 +7,9 @@
 #define CPUBIND_HOST_ROWS_H
 
 #include "../linux/bind/group.h"
+#include "../linux/kernel/descendants.h"
 #include "../linux/kernel/files.h"
 #include "../linux/source/host_source.h"
-#include "descendants.h"
 #include "device_workers.h"
 #include "host_allowed.h"
 #include "host_bind.h"

@@ -7,10 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "descendants.h"
-
-/* Forks of forks that are looked at. */
-#define MAX_FORKS 64
+#include "../linux/kernel/descendants.h"
 
 /* The index of the row of a process and a device; -1: there is none. Any device with npu -1. */
 static int32_t find_row(const cpubind_npu_processes *list, int32_t pid, int32_t npu)
@@ -21,42 +18,26 @@ static int32_t find_row(const cpubind_npu_processes *list, int32_t pid, int32_t 
     return -1;
 }
 
-/* Whether two processes run one program, as far as the kernel shows that. */
-static int is_same_program(const cpubind_proc_stat *a, const cpubind_proc_stat *b)
+/* The users of one device, or of any with npu -1. */
+typedef struct users {
+    const cpubind_npu_processes *list;
+    int32_t npu;
+} users;
+
+static int is_user(const void *ctx, int32_t pid)
 {
-    const int is_shown = a->code > 1 && b->code > 1;
-    return !is_shown || (a->code == b->code && a->stack == b->stack);
+    const users *of = (const users *)ctx;
+    return find_row(of->list, pid, of->npu) >= 0;
 }
 
-/* A process that has ended, or is hidden, is no parent and no child; what could not be read for
- * another reason is not known. */
-static cpubind_linux_fault judge(cpubind_linux_fault why, int *is_over)
-{
-    *is_over = why.error != 0;
-    return cpubind_is_unseen(why.error) || why.error == EILSEQ ? cpubind_no_fault : why;
-}
-
-/* Finds the user of a device that a process was forked from, the first one of all, and when the
- * process was started; parent 0: there is none. */
+/* Finds the user of a device that a process was forked from, and when the process was
+ * started; parent 0: there is none. */
 static cpubind_linux_fault find_parent(cpubind_root *root, const cpubind_npu_processes *list,
                                        int32_t npu, cpubind_child *child)
 {
-    cpubind_proc_stat own, above;
-    int is_over;
-    cpubind_linux_fault why =
-        judge(cpubind_proc_stat_read(root, child->pid, 0, &own), &is_over);
-    child->parent = 0;
-    child->start = is_over ? 0 : own.start;
-    for (int i = 0; i < MAX_FORKS && !is_over && own.is_forked && own.state != 'Z'; i++) {
-        const int32_t at = own.ppid;
-        why = judge(cpubind_proc_stat_read(root, at, 0, &above), &is_over);
-        if (is_over || !is_same_program(&own, &above))
-            break;
-        if (find_row(list, at, npu) >= 0)
-            child->parent = at;
-        own = above;
-    }
-    return why;
+    const users of = {list, npu};
+    return cpubind_forked_from(root, child->pid, (cpubind_fork_test){is_user, &of},
+                               &child->parent, &child->start);
 }
 
 static cpubind_linux_fault add(const cpubind_sys *sys, cpubind_children *out,

@@ -515,11 +515,19 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
  * start time), and what was changed on the host in any case; each only if it still is where
  * apply put it. A thread that had all that its cpuset gave gets the widest mask again. Memory
  * stays where it is; with PREFER the calling process no longer prefers a node for new memory.
+ * What the process has forked since it was bound, and has executed no program, is put back, too.
  * Without a record nothing is done.
  *   errors  ERR_UNDONE: report->n_not_restored items could not be put back; the record stays
  *           ERR_BIRTHS: report->is_outrun; the record stays
  *           ERR_STATE; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault);
+
+/* Moves the threads of a fork of a bound process that have CPUs of a binding before this one to
+ * the main CPUs: it belongs to the process, and restore puts it back with that. The report has
+ * what was moved; what could not be moved stays where it is.
+ *   in      after apply; pid: was forked by the process or by a fork of it, and neither has
+ *           executed a program since */
+void cpubind_bind_move_fork(cpubind_binding *binding, int32_t pid);
 
 /* Removes what killed and ended processes have left in the usual folder, and what no restore
  * needs: locks that nobody holds, temporary files, records of ended processes. What these have

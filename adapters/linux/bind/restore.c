@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../../text/cgroup.h"
+#include "../kernel/descendants.h"
 #include "../kernel/memory.h"
 #include "../kernel/process.h"
 #include "binding.h"
@@ -134,6 +135,69 @@ void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *b
     }
 }
 
+/* == Forks ================================================================== */
+
+/* Rounds over the forks of a process, each of which may fork. */
+#define MAX_ROUNDS 64
+
+static int is_this(const void *ctx, int32_t pid)
+{
+    return *(const int32_t *)ctx == pid;
+}
+
+/* Gives the threads of a fork that have their CPUs from the binding of its process other ones.
+ * One that has a record has its own binding, one that has ended has no threads. */
+static void move_fork(cpubind_binding *b, int32_t pid, int32_t home)
+{
+    const int32_t own = b->options.pid;
+    const int own_folder = b->task_dir_fd;
+    if (cpubind_place_has_record(&b->root, pid) ||
+        cpubind_tasks_open(&b->root, pid, &b->task_dir_fd).error) {
+        b->task_dir_fd = own_folder;
+        return;
+    }
+    b->options.pid = pid;
+    cpubind_put_back_threads(b, NULL, 0, home);
+    b->sys->close(b->task_dir_fd);
+    b->options.pid = own;
+    b->task_dir_fd = own_folder;
+}
+
+void cpubind_bind_move_fork(cpubind_binding *binding, int32_t pid)
+{
+    if (binding->phase == CPUBIND_PHASE_BOUND)
+        move_fork(binding, pid, binding->record.main);
+}
+
+/* Puts back what was forked by the process since it was bound. It belongs to the process, and
+ * may live as long: a loader of data whose workers stay. */
+static void put_back_forks(cpubind_binding *b)
+{
+    const int32_t own = b->options.pid;
+    const cpubind_subject process = {CPUBIND_ITEM_THREAD, own, own, "", CPUBIND_CPUSET_NONE,
+                                     CPUBIND_CPUSET_NONE};
+    const int32_t n_failed = b->report.n_not_restored;
+    int32_t n_item = -1;
+    for (int i = 0; b->report.n > n_item && b->report.n_not_restored == n_failed; i++) {
+        cpubind_ids below = {NULL, 0, 0};
+        cpubind_linux_fault why = cpubind_descendants(&b->root, &own, 1, &below);
+        if (!why.error && i == MAX_ROUNDS)
+            why = cpubind_fault_of(EAGAIN, CPUBIND_BIRTHS);
+        n_item = b->report.n;
+        for (int32_t k = 0; k < below.n && !why.error; k++) {
+            int32_t of = 0;
+            uint64_t start;
+            why = cpubind_forked_from(&b->root, below.id[k], (cpubind_fork_test){is_this, &own},
+                                      &of, &start);
+            if (of)
+                move_fork(b, below.id[k], b->record.before);
+        }
+        free(below.id);
+        if (why.error)
+            cpubind_report_put_back(b, &process, why, CPUBIND_ITEM_FAILED);
+    }
+}
+
 /* == The record of the host ================================================= */
 
 /* Gives back what the process of the record, or with no process what ended ones, use. */
@@ -197,8 +261,10 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
     }
     restore_host(b);
     put_back_cpuset(b); /* the masks before may be outside of it */
-    if (cpubind_process_is_alive(b))
+    if (cpubind_process_is_alive(b)) {
         cpubind_put_back_threads(b, b->record.thread, b->record.n_thread, b->record.before);
+        put_back_forks(b);
+    }
     if (b->options.memory == CPUBIND_MEMORY_PREFER && b->options.pid == (int32_t)getpid())
         (void)cpubind_memory_prefer_none(&b->root);
     b->phase = CPUBIND_PHASE_OUTDATED;

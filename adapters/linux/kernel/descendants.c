@@ -1,9 +1,10 @@
-/* descendants.c - the processes below another one
+/* descendants.c - the processes below another one, and which of them are its forks
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
 #include "descendants.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,6 @@ static int32_t index_of(const cpubind_ids *ids, int32_t id)
             end = middle;
     }
     return first < ids->n && ids->id[first] == id ? first : -1;
-}
-
-int cpubind_ids_have(const cpubind_ids *ids, int32_t id)
-{
-    return index_of(ids, id) >= 0;
 }
 
 /* Marks each process whose parent is marked, until no pass marks one more. parent[i] is 0 where
@@ -86,5 +82,45 @@ cpubind_linux_fault cpubind_descendants(cpubind_root *root, const int32_t *seed,
     }
     free(parent);
     free(mark);
+    return why;
+}
+
+/* == Forks ================================================================== */
+
+/* Forks of forks that are looked at. */
+#define MAX_FORKS 64
+
+/* Whether two processes run one program, as far as the kernel shows that. */
+static int is_same_program(const cpubind_proc_stat *a, const cpubind_proc_stat *b)
+{
+    const int is_shown = a->code > 1 && b->code > 1;
+    return !is_shown || (a->code == b->code && a->stack == b->stack);
+}
+
+/* A process that has ended, or is hidden, is no parent and no child; what could not be read for
+ * another reason is not known. */
+static cpubind_linux_fault judge(cpubind_linux_fault why, int *is_over)
+{
+    *is_over = why.error != 0;
+    return cpubind_is_unseen(why.error) || why.error == EILSEQ ? cpubind_no_fault : why;
+}
+
+cpubind_linux_fault cpubind_forked_from(cpubind_root *root, int32_t pid, cpubind_fork_test test,
+                                        int32_t *of, uint64_t *start)
+{
+    cpubind_proc_stat own, above;
+    int is_over;
+    cpubind_linux_fault why = judge(cpubind_proc_stat_read(root, pid, 0, &own), &is_over);
+    *of = 0;
+    *start = is_over ? 0 : own.start;
+    for (int i = 0; i < MAX_FORKS && !is_over && own.is_forked && own.state != 'Z'; i++) {
+        const int32_t at = own.ppid;
+        why = judge(cpubind_proc_stat_read(root, at, 0, &above), &is_over);
+        if (is_over || !is_same_program(&own, &above))
+            break;
+        if (test.is_wanted(test.ctx, at))
+            *of = at;
+        own = above;
+    }
     return why;
 }
