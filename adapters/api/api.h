@@ -49,6 +49,11 @@ __attribute__((format(printf, 2, 3))) void api_add(api_text *to, const char *for
 /* Appends a list as the kernel prints it; "none" when it is empty. */
 void api_add_list(api_text *to, const int32_t *list, int32_t n);
 
+/* Appends the logic ids of the NPUs in view that a test is true of; of all with NULL. The list
+ * is in memory of its own: a thread may have 64 KiB of stack. */
+void api_add_npus(api_text *to, const cpubind_facts *facts,
+                  int (*is_in)(const void *ctx, const cpubind_npu *npu), const void *ctx);
+
 /* Appends the name of an input; for the output of a command, the command line. */
 void api_add_input(api_text *to, const char *name);
 

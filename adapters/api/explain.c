@@ -87,8 +87,9 @@ typedef struct explanation {
     api_out fact; /* the object of this target */
     api_out said; /* with --json: the sentences of this target, an array */
     int32_t n_said, n_target;
-    int32_t *list; /* CPUs: room for all of the host */
-    int is_all;    /* all is explained */
+    int32_t *list;         /* CPUs: room for all of the host */
+    int32_t *device, *ids; /* devices, and ids of them: room for CPUBIND_MAX_DEVICES */
+    int is_all;            /* all is explained */
 } explanation;
 
 /* == Sentences and facts ==================================================== */
@@ -140,10 +141,10 @@ static void add_device(const explanation *e, int32_t device, api_text *to)
     api_add_pci(to, &e->view.facts->function[c->function].pci);
 }
 
-/* Splits devices into the logic ids of those in view, ascending, and the number of hidden
- * ones; `except` is left out. Returns the number of ids. */
+/* Splits devices into the logic ids of those in view, e->ids, ascending, and the number of
+ * hidden ones; `except` is left out. Returns the number of ids. */
 static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, int32_t except,
-                      int32_t *ids, int32_t *n_hidden)
+                      int32_t *n_hidden)
 {
     int32_t n_id = 0;
     *n_hidden = 0;
@@ -152,11 +153,11 @@ static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, in
         if (device[i] == except)
             continue;
         if (c->npu >= 0)
-            ids[n_id++] = e->view.facts->npu[c->npu].logic;
+            e->ids[n_id++] = e->view.facts->npu[c->npu].logic;
         else
             ++*n_hidden;
     }
-    (void)!cpubind_sort_unique(ids, &n_id, NULL);
+    (void)!cpubind_sort_unique(e->ids, &n_id, NULL);
     return n_id;
 }
 
@@ -164,11 +165,11 @@ static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, in
 static void add_devices(const explanation *e, const int32_t *device, int32_t n, int32_t except,
                         api_text *to)
 {
-    int32_t ids[CPUBIND_MAX_DEVICES], n_hidden;
-    const int32_t n_id = ids_of(e, device, n, except, ids, &n_hidden);
+    int32_t n_hidden;
+    const int32_t n_id = ids_of(e, device, n, except, &n_hidden);
     if (n_id > 0) {
         api_add(to, "NPU ");
-        api_add_list(to, ids, n_id);
+        api_add_list(to, e->ids, n_id);
     }
     if (n_hidden > 0)
         api_add(to, "%s%d hidden %s", n_id > 0 ? " and " : "", (int)n_hidden,
@@ -275,12 +276,12 @@ static void put_group(explanation *e, const char *key, int32_t group)
 {
     const cpubind_trace *t = &e->view.plan->trace;
     const int32_t k = t->row[group + 1] - t->row[group];
-    int32_t ids[CPUBIND_MAX_DEVICES], n_hidden;
-    const int32_t n_id = ids_of(e, t->device + t->row[group], k, -1, ids, &n_hidden);
+    int32_t n_hidden;
+    const int32_t n_id = ids_of(e, t->device + t->row[group], k, -1, &n_hidden);
     const int32_t n = list_traced(e, -2, -2, group);
     api_json_open(&e->fact, key, '{');
     api_json_list(&e->fact, "cpus", e->list, n);
-    api_json_list(&e->fact, key_of(e, "npus", "devices"), ids, n_id);
+    api_json_list(&e->fact, key_of(e, "npus", "devices"), e->ids, n_id);
     api_json_number(&e->fact, "hidden", n_hidden);
     api_json_close(&e->fact, '}');
 }
@@ -422,7 +423,7 @@ static void say_place(explanation *e, const cpubind_npu *npu)
 static void say_home(explanation *e, int32_t device, const cpubind_npu *npu)
 {
     const cpubind_devices *devices = &e->view.plan->devices;
-    int32_t others[CPUBIND_MAX_DEVICES], n_other = 0;
+    int32_t n_other = 0;
     api_text text = {"", 0};
     const int32_t n = list_home(e, device);
     api_json_list(&e->fact, "home", e->list, n);
@@ -444,14 +445,14 @@ static void say_home(explanation *e, int32_t device, const cpubind_npu *npu)
         while (i < n && (d == device || !is_near(e, d, e->list[i])))
             i++;
         if (i < n)
-            others[n_other++] = d;
+            e->device[n_other++] = d;
     }
     api_add(&text, ", and ");
     if (n_other == 0)
         api_add(&text, "no other NPU has a part of it in its own.");
     else {
         api_add(&text, "CPUs of it are also in the home of ");
-        add_devices(e, others, n_other, -1, &text);
+        add_devices(e, e->device, n_other, -1, &text);
         api_add(&text, ".");
     }
     say(e, &text);
@@ -802,19 +803,18 @@ static void say_where(explanation *e, int32_t id)
 /* Says which NPUs a CPU is near. */
 static void say_near(explanation *e, int32_t id)
 {
-    int32_t devices[CPUBIND_MAX_DEVICES], ids[CPUBIND_MAX_DEVICES], n = 0, n_hidden;
+    int32_t n = 0, n_hidden, n_id;
     api_text text = {"", 0};
-    devices[0] = -1;
     for (int32_t d = 0; d < e->view.plan->devices.affinity.n; d++)
         if (is_near(e, d, id))
-            devices[n++] = d;
-    const int32_t n_id = ids_of(e, devices, n, -1, ids, &n_hidden);
-    api_json_list(&e->fact, key_of(e, "near_npus", "near_devices"), ids, n_id);
+            e->device[n++] = d;
+    n_id = ids_of(e, e->device, n, -1, &n_hidden);
+    api_json_list(&e->fact, key_of(e, "near_npus", "near_devices"), e->ids, n_id);
     if (n == 0)
         api_add(&text, "It is near no NPU.");
     else {
         api_add(&text, "It is near ");
-        add_devices(e, devices, n, -1, &text);
+        add_devices(e, e->device, n, -1, &text);
         api_add(&text, ".");
     }
     say(e, &text);
@@ -1182,12 +1182,13 @@ static int put_why(api_out *to, const api_planned *planned, const api_device_pla
     const cpubind_facts *facts = &planned->facts;
     explanation e = {.planned = planned, .devices = devices, .options = options, .to = to};
     api_text unknown = {"", 0};
-    int32_t ids[CPUBIND_MAX_DEVICES];
     int is_made, is_known = 0;
     if (!planned->has_facts)
         return 0;
     e.list = (int32_t *)calloc((size_t)facts->n_cpu_id + 1, sizeof *e.list);
-    is_made = e.list && api_make_view(planned, options, &e.view);
+    e.device = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e.device);
+    e.ids = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e.ids);
+    is_made = e.list && e.device && e.ids && api_make_view(planned, options, &e.view);
     e.is_all = strcasecmp(options->explain, "all") == 0;
     if (is_made)
         is_known = put_all(&e);
@@ -1196,12 +1197,12 @@ static int put_why(api_out *to, const api_planned *planned, const api_device_pla
     free(e.fact.text);
     free(e.said.text);
     free(e.list);
+    free(e.device);
+    free(e.ids);
     if (is_known || to->is_short || planned->code != CPUBIND_PROBLEM_NONE)
         return is_known;
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        ids[i] = facts->npu[i].logic;
     api_add(&unknown, ": this process sees no such NPU; it sees NPUs ");
-    api_add_list(&unknown, ids, facts->n_npu);
+    api_add_npus(&unknown, facts, NULL, NULL);
     api_add(&unknown, "; a CPU is named as in cpu17");
     api_add(why, "--explain %s", options->explain);
     add_in_words(&e, unknown.text, why);

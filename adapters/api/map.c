@@ -6,6 +6,7 @@
  * one column with their number. No line is longer than the screen.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "picture.h"
@@ -126,8 +127,9 @@ static void put_cells(map *m, api_out *to, int32_t first, int32_t end, int32_t t
 static void add_homes(const map *m, int32_t node, api_text *to)
 {
     const cpubind_ascend_plan *plan = m->view.plan;
-    int32_t ids[CPUBIND_MAX_DEVICES], n = 0, n_hidden = 0;
-    for (int32_t i = 0; i < plan->n_candidate; i++) {
+    int32_t *ids = (int32_t *)malloc(((size_t)plan->n_candidate + 1) * sizeof *ids), n = 0,
+            n_hidden = 0;
+    for (int32_t i = 0; ids && i < plan->n_candidate; i++) {
         if (!api_is_place(&m->view, i, node))
             continue;
         if (plan->candidate[i].npu < 0)
@@ -140,6 +142,7 @@ static void add_homes(const map *m, int32_t node, api_text *to)
         api_add(to, "  %s ", m->view.facts->noun);
         api_add_list(to, ids, n);
     }
+    free(ids);
     if (n_hidden > 0)
         api_add(to, "  %d hidden", (int)n_hidden);
 }
@@ -162,8 +165,8 @@ static int is_away(const map *m, int32_t row, int32_t node)
 static void add_away(const map *m, int32_t node, api_text *to)
 {
     const cpubind_ascend_plan *plan = m->view.plan;
-    int32_t ids[CPUBIND_MAX_DEVICES];
-    for (int32_t last = -2, next; last < CPUBIND_MAX_CPUS; last = next) {
+    int32_t *ids = (int32_t *)malloc(((size_t)plan->n_want + 1) * sizeof *ids);
+    for (int32_t last = -2, next; ids && last < CPUBIND_MAX_CPUS; last = next) {
         int32_t n = 0;
         next = CPUBIND_MAX_CPUS;
         for (int32_t i = 0; i < plan->n_want; i++) {
@@ -185,6 +188,7 @@ static void add_away(const map *m, int32_t node, api_text *to)
             api_add_list(to, ids, n);
         }
     }
+    free(ids);
 }
 
 /* == Rows =================================================================== */

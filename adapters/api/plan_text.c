@@ -213,13 +213,13 @@ static int has_home(const cpubind_facts *facts, const int32_t *near_cpu, int32_t
 static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
                         api_text *out)
 {
-    int32_t ids[CPUBIND_MAX_DEVICES];
-    int32_t n = 0, n_hidden = 0, n_unknown = 0;
+    int32_t n = 0, n_hidden = 0, n_unknown = 0, *ids;
     if (plan->core.strategy == CPUBIND_GLOBAL_SLICE) {
         api_add(out, "all %d NPUs that slices are cut for", (int)plan->total);
         return;
     }
-    for (int32_t i = 0; i < plan->n_candidate; i++) {
+    ids = (int32_t *)malloc(((size_t)plan->n_candidate + 1) * sizeof *ids);
+    for (int32_t i = 0; ids && i < plan->n_candidate; i++) {
         const cpubind_candidate *c = &plan->candidate[i];
         const cpubind_npu *npu = c->npu < 0 ? NULL : &facts->npu[c->npu];
         if (npu && npu->affinity_count > 0 &&
@@ -234,6 +234,7 @@ static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *p
     (void)!cpubind_sort_unique(ids, &n, NULL);
     api_add(out, "NPUs ");
     api_add_list(out, ids, n);
+    free(ids);
     if (n_hidden > 0)
         api_add(out, " and %d hidden", (int)n_hidden);
     if (n_unknown > 0)

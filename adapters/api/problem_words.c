@@ -6,6 +6,7 @@
  * cuts pools by another rule says that all workers of the host need it: a single worker that
  * follows it would get CPUs of others.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,20 @@ void api_add_list(api_text *to, const int32_t *list, int32_t n)
         api_add(to, "%.*s", (int)len, text);
     else
         api_add(to, "%d CPUs from %d to %d", (int)n, (int)list[0], (int)list[n - 1]);
+}
+
+void api_add_npus(api_text *to, const cpubind_facts *facts,
+                  int (*is_in)(const void *ctx, const cpubind_npu *npu), const void *ctx)
+{
+    int32_t *ids = (int32_t *)malloc(((size_t)facts->n_npu + 1) * sizeof *ids), n = 0;
+    for (int32_t i = 0; ids && i < facts->n_npu; i++)
+        if (!is_in || is_in(ctx, &facts->npu[i]))
+            ids[n++] = facts->npu[i].logic;
+    if (ids)
+        api_add_list(to, ids, n);
+    else
+        api_add(to, "(there is no memory for the list)");
+    free(ids);
 }
 
 void api_add_pci(api_text *to, const cpubind_pci_address *pci)
@@ -370,10 +385,54 @@ void api_add_fault(const cpubind_problem *problem, api_text *to)
     api_add(to, ")");
 }
 
+/* What helps where a command cannot be started. */
+static const struct {
+    int error;
+    const char *name, *help;
+} start_faults[] = {
+    {EAGAIN, "EAGAIN",
+     "this user or this cgroup may have no more processes: raise ulimit -u, or pids.max of the "
+     "cgroup (TasksMax of the unit)"},
+    {ENOMEM, "ENOMEM",
+     "there is too little memory: free some, or raise memory.max of the cgroup"},
+    {EMFILE, "EMFILE", "raise the limit of open files: ulimit -n 1024"},
+    {ENFILE, "ENFILE",
+     "the host may have no more open files: raise it with sysctl fs.file-max"},
+    {EACCES, "EACCES",
+     "this user may not execute it: set the mode of the file and of its folders, or mount it "
+     "without noexec"},
+    {EPERM, "EPERM", "a security policy forbids it: see the log of the kernel (dmesg)"},
+    {ENOEXEC, "ENOEXEC",
+     "it is no program of this machine: install the one of this architecture"},
+    {ETXTBSY, "ETXTBSY", "it is being written: try again"},
+    {E2BIG, "E2BIG", "the environment is too large: unset the longest variables"},
+};
+
+/* Says of a command that it could not be started, why, and what helps. Returns whether that is
+ * the problem. Another plan is no way out: workers that can start it have its answers. */
+static int explain_start(const cpubind_problem *p, api_text *out)
+{
+    const size_t n = sizeof start_faults / sizeof *start_faults;
+    const cpubind_input *answer = &p->answer;
+    size_t i = 0;
+    if (answer->state != CPUBIND_INPUT_FAILED || !p->input || !is_prefix(p->input, "cmd/") ||
+        !answer->why || (strcmp(answer->why, "exec") != 0 && strcmp(answer->why, "pipe") != 0))
+        return 0;
+    while (i < n && start_faults[i].error != answer->error)
+        i++;
+    api_add_input(out, p->input);
+    api_add(out, ": it could not be started (%s%s%s); %s", i < n ? start_faults[i].name : "",
+            i < n ? ", " : "", strerror(answer->error),
+            i < n ? start_faults[i].help : "run the command by hand to see why");
+    return 1;
+}
+
 static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
                           const api_options *options, api_text *out)
 {
     const cpubind_place place = api_place(p);
+    if (explain_start(p, out))
+        return;
     add_fault(p, out);
     if (p->npu >= 0)
         api_add(out, " (%d)", (int)p->npu);
@@ -407,14 +466,6 @@ static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
     return NULL;
 }
 
-static void add_logic_ids(const cpubind_facts *facts, api_text *out)
-{
-    int32_t ids[CPUBIND_MAX_DEVICES];
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        ids[i] = facts->npu[i].logic;
-    api_add_list(out, ids, facts->n_npu);
-}
-
 static void add_affinity(const cpubind_facts *facts, const api_options *options, int32_t logic,
                          api_text *out)
 {
@@ -431,7 +482,7 @@ static void add_affinity(const cpubind_facts *facts, const api_options *options,
 static void add_host_npus(const cpubind_facts *facts, api_text *out)
 {
     api_add(out, "; this host has NPUs ");
-    add_logic_ids(facts, out);
+    api_add_npus(out, facts, NULL, NULL);
 }
 
 /* Whether all of these ids, at least one, are NPUs in view. */

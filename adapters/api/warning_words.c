@@ -8,13 +8,14 @@
 
 #include "api.h"
 
+static int has_locality(const void *ctx, const cpubind_npu *npu)
+{
+    return npu->locality == *(const cpubind_locality *)ctx;
+}
+
 static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality, api_text *out)
 {
-    int32_t ids[CPUBIND_MAX_DEVICES], n = 0;
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (facts->npu[i].locality == locality)
-            ids[n++] = facts->npu[i].logic;
-    api_add_list(out, ids, n);
+    api_add_npus(out, facts, has_locality, &locality);
 }
 
 /* Whether the CPUs near an NPU are those that the kernel names. */
@@ -159,15 +160,28 @@ static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
             facts->noun);
 }
 
+/* The facts and the plan that a test of NPUs is about. */
+typedef struct poor_npus {
+    const cpubind_facts *facts;
+    const cpubind_ascend_plan *plan;
+} poor_npus;
+
+static int is_poor(const void *ctx, const cpubind_npu *npu)
+{
+    const poor_npus *of = (const poor_npus *)ctx;
+    for (int32_t i = 0; i < of->plan->n_poor; i++)
+        if (&of->facts->npu[of->plan->poor[i]] == npu)
+            return 1;
+    return 0;
+}
+
 static void explain_poor_locality(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
                                   api_text *out)
 {
-    int32_t ids[CPUBIND_MAX_DEVICES];
-    for (int32_t i = 0; i < plan->n_poor; i++)
-        ids[i] = facts->npu[plan->poor[i]].logic;
+    const poor_npus of = {facts, plan};
     api_add(out, "%d of %d pools have no CPU near their %s (%s ", (int)plan->n_poor,
             (int)plan->n_want, facts->noun, facts->noun);
-    api_add_list(out, ids, plan->n_poor);
+    api_add_npus(out, facts, is_poor, &of);
     api_add(out, "): by --rules near, for all workers of the host, they would have some");
 }
 

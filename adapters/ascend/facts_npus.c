@@ -155,6 +155,11 @@ cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
         facts_warn(r, CPUBIND_WARNING_NO_MAP);
     if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY || !can_do_without)
         return code;
+    if (answer.state == CPUBIND_INPUT_FAILED) {
+        f->unmapped = *r->problem;
+        f->unmapped.answer =
+            (cpubind_input){.state = answer.state, .error = answer.error, .why = answer.why};
+    }
     cpubind_problem_clear(r->problem);
     facts_warn(r, CPUBIND_WARNING_NO_MAP);
     f->n_npu = 0;

@@ -92,8 +92,8 @@ typedef struct info_reader {
     cpubind_npusmi_device half;
     cpubind_slice version;
     cpubind_slice unknown;
-    device_keys keys;
-    device_keys logic;
+    logic_ids logic;
+    device_keys keys; /* the last one: see read_info */
 } info_reader;
 
 static cpubind_text_status split_row(const scan_text *in, const scan_line *line, bar_row *row)
@@ -325,9 +325,8 @@ static cpubind_text_status note_half(const scan_text *in, const bar_row *row, in
     cpubind_text_status status =
         note_device(in, &info->keys, offset, info->half.card, info->half.chip);
 
-    if (status == CPUBIND_TEXT_OK && info->half.logic >= 0 &&
-        note_device(in, &info->logic, offset, info->half.logic, -1) != CPUBIND_TEXT_OK)
-        status = scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset, "a logic id occurs twice");
+    if (status == CPUBIND_TEXT_OK)
+        status = note_logic(in, &info->logic, offset, info->half.logic);
     if (info->n_device < info->out.cap_device)
         info->out.device[info->n_device] = info->half;
     info->n_device++;
@@ -1054,7 +1053,7 @@ static cpubind_text_status read_info(const scan_text *in, info_reader *info,
     info->devices_only = devices_only;
     info->suspect = -1;
     info->at.ids = no_names;
-    info->keys.n = info->logic.n = 0;
+    info->keys.n = 0;
     while (scan_next_line(in, &line)) {
         const cpubind_text_status status =
             info->is_past ? read_past(in, &line, info) : read_line(in, &line, info);

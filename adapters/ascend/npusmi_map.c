@@ -77,8 +77,8 @@ typedef struct map_reader {
     scan_line nearest;    /* a header that lacks a column */
     scan_run name;        /* of the first chip that has one */
     cpubind_slice unknown;
-    device_keys keys;
-    device_keys logic;
+    logic_ids logic;
+    device_keys keys; /* the last one: see read_map */
 } map_reader;
 
 static void split_cells(const scan_text *in, scan_run run, map_cells *cells)
@@ -476,13 +476,12 @@ static cpubind_text_status check_product(const scan_text *in, const map_reader *
 static cpubind_text_status note_chip(const scan_text *in, const scan_line *line,
                                      map_reader *map, const cpubind_npusmi_chip *chip)
 {
-    const cpubind_text_status status =
+    cpubind_text_status status =
         note_device(in, &map->keys, line->run.at, chip->card, chip->chip);
 
-    if (status == CPUBIND_TEXT_OK && chip->logic >= 0 &&
-        (chip->name.len > 0 || !(map->header.has & 1u << COLUMN_NAME)) &&
-        note_device(in, &map->logic, line->run.at, chip->logic, -1) != CPUBIND_TEXT_OK)
-        return fail_at(in, line->run, "a logic id occurs twice");
+    if (status == CPUBIND_TEXT_OK &&
+        (chip->name.len > 0 || !(map->header.has & 1u << COLUMN_NAME)))
+        status = note_logic(in, &map->logic, line->run.at, chip->logic);
     if (map->n < map->cap)
         map->out[map->n] = *chip;
     map->n++;
@@ -706,7 +705,7 @@ static cpubind_text_status read_map(const scan_text *in, map_reader *map,
     memset(map, 0, offsetof(map_reader, keys));
     map->out = out;
     map->cap = cap;
-    map->keys.n = map->logic.n = 0;
+    map->keys.n = 0;
     for (map->start = 0; scan_next_line(in, &line); map->start = line.next) {
         cpubind_text_status status;
 

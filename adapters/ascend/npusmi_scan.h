@@ -120,11 +120,11 @@ static inline int32_t count_runs(const scan_text *in, int32_t at, int32_t end, n
 }
 
 /* Card and chip of each row or block so far, to find a repeated one. A host has 16 to 64 chips;
- * the keys take 32 KiB of stack. */
+ * the keys take 16 KiB of stack, of which a thread may have 64. */
 typedef struct device_keys {
     int32_t n;
-    uint64_t max;
-    uint64_t key[CPUBIND_MAX_DEVICES];
+    uint32_t max;
+    uint32_t key[CPUBIND_MAX_DEVICES];
 } device_keys;
 
 /* Refuses the same card and chip a second time; chip -1 is the whole card. npu-smi prints them
@@ -132,8 +132,12 @@ typedef struct device_keys {
 static inline cpubind_text_status note_device(const scan_text *in, device_keys *keys,
                                               int32_t offset, int32_t card, int32_t chip)
 {
-    const uint64_t key = (uint64_t)card << 32 | (uint64_t)(chip + INT64_C(1));
+    enum { CHIP_BITS = 12, CARD_BITS = 20 };
+    const uint32_t key = (uint32_t)card << CHIP_BITS | ((uint32_t)chip + 1);
 
+    if (card >> CARD_BITS || chip >= (1 << CHIP_BITS) - 1)
+        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, offset,
+                         "the number of a card or a chip is too large");
     if (keys->n == CPUBIND_MAX_DEVICES)
         return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, offset, "there are too many chips");
     if (keys->n > 0 && key <= keys->max)
@@ -144,6 +148,26 @@ static inline cpubind_text_status note_device(const scan_text *in, device_keys *
     if (keys->n == 0 || key > keys->max)
         keys->max = key;
     keys->key[keys->n++] = key;
+    return CPUBIND_TEXT_OK;
+}
+
+/* The logic ids so far, one bit each: those that a device may have. */
+typedef struct logic_ids {
+    uint64_t bits[CPUBIND_MAX_DEVICES / 64];
+} logic_ids;
+
+/* Refuses the same logic id a second time. */
+static inline cpubind_text_status note_logic(const scan_text *in, logic_ids *ids,
+                                             int32_t offset, int32_t logic)
+{
+    uint64_t bit;
+
+    if (logic < 0 || logic >= CPUBIND_MAX_DEVICES)
+        return CPUBIND_TEXT_OK;
+    bit = UINT64_C(1) << (logic % 64);
+    if (ids->bits[logic / 64] & bit)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset, "a logic id occurs twice");
+    ids->bits[logic / 64] |= bit;
     return CPUBIND_TEXT_OK;
 }
 

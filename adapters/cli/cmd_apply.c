@@ -230,8 +230,8 @@ static int apply_beside_service(api_options *options, api_bound *bound, cli_run_
 int cli_apply(int argc, char **argv)
 {
     static api_options options;
-    api_bound bound = {0};
-    cli_run_place place = {0};
+    static api_bound bound;
+    static cli_run_place place;
     int status = cli_start(argc, argv, API_APPLY, NULL, &options);
     if (status >= 0)
         return status;

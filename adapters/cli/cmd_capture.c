@@ -520,10 +520,12 @@ static int say(const capture *c)
 static int expect(capture *c)
 {
     json_t *args = json_array();
+    api_text text = {"", 0};
     for (int i = 0; args && i < c->options->n_arg; i++)
         args = cli_json_append(args, json_string(c->options->arg[i]));
     c->expectation =
-        args ? cli_make_expectation(args, &c->host.source, &c->planned, c->options) : NULL;
+        args ? cli_make_expectation(args, &c->host.source, &c->planned, c->options, &text)
+             : NULL;
     json_decref(args);
     return c->expectation ? API_DONE : api_no_room(&c->why);
 }

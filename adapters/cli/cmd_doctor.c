@@ -333,9 +333,9 @@ static other_devices count_others(const cpubind_source *source, const api_option
 static int examine_host(api_host *host, api_options *options, int is_live)
 {
     cli_fixed fixed = {0};
-    api_text why = {"", 0};
+    static api_text why;
     int fix_status = API_DONE;
-    api_planned planned = {0};
+    static api_planned planned;
     cpubind_arena arena = {NULL, 0, 0};
     examination e = {.request = {.source = &host->source,
                                  .request = &options->request,
@@ -389,8 +389,8 @@ static const char *find_wrong_options(const api_options *options)
 int cli_doctor(int argc, char **argv)
 {
     static api_options options;
-    api_text why = {"", 0};
-    api_host host;
+    static api_text why;
+    static api_host host;
     int status = cli_start(argc, argv, API_DOCTOR, NULL, &options);
     int is_live;
     if (status >= 0)

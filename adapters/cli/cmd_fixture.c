@@ -381,8 +381,8 @@ static int show_host(const api_options *options, cpubind_corpus_host *host, api_
 int cli_show(int argc, char **argv)
 {
     static api_options options;
-    api_text why = {"", 0};
-    cli_corpus corpus;
+    static api_text why;
+    static cli_corpus corpus;
     cpubind_corpus_host *host = NULL;
     int status = cli_start(argc, argv, API_SHOW, NULL, &options);
     if (status >= 0)

@@ -739,10 +739,13 @@ int cli_find_workers(host_call *c, api_options *options)
 
 int cli_call_all(api_options *options)
 {
-    host_call c = {.options = options, .said = json_array()};
-    cpubind_host_options how = {.root = NULL};
-    api_text why = {"", 0};
-    int status = cli_find_workers(&c, options);
+    static host_call c;
+    static cpubind_host_options how;
+    static api_text why;
+    int status;
+    c.options = options;
+    c.said = json_array();
+    status = cli_find_workers(&c, options);
     if (status != API_DONE) {
         json_decref(c.said);
         return status;

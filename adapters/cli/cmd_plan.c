@@ -186,10 +186,10 @@ static int plan_devices(const api_host *host, const api_options *options)
 int cli_plan(int argc, char **argv)
 {
     static api_options options;
-    api_planned planned[2] = {{0}, {0}};
-    api_text why = {"", 0};
-    api_host host;
-    cli_format formats[MAX_FORMATS] = {{0}};
+    static api_planned planned[2];
+    static api_text why;
+    static api_host host;
+    static cli_format formats[MAX_FORMATS];
     int status, is_live;
     list_formats(formats);
     status = cli_start(argc, argv, API_PLAN, formats, &options);

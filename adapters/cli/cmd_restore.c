@@ -160,8 +160,8 @@ static int let_all_go(const api_options *options, api_bound *asked)
 static int restore_all(const api_options *options)
 {
     cpubind_linux_fault fault = {.what = ""};
-    const api_bound none = {0};
-    api_bound asked = {0};
+    static const api_bound none;
+    static api_bound asked;
     int32_t *pids, n, n_done = 0;
     int status = let_all_go(options, &asked), one;
     cpubind_linux_status result;

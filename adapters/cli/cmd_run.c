@@ -309,8 +309,9 @@ static int run_tree(api_options *options, api_bound *bound)
 int cli_run(int argc, char **argv)
 {
     static api_options options;
-    api_bound bound = {.pid = (int32_t)getpid()};
+    static api_bound bound;
     int status;
+    bound.pid = (int32_t)getpid();
     take_memory();
     status = cli_start(argc, argv, API_RUN, NULL, &options);
     if (status >= 0)

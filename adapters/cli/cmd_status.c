@@ -190,10 +190,11 @@ static int look_at_more(look *l)
 /* Looks once. Returns the exit status of a failure, which has been printed, else API_DONE. */
 static int begin_look(api_options *options, look *l)
 {
-    api_text why = {"", 0};
+    static api_text why;
     cpubind_linux_fault fault = {.what = ""};
     int status;
     memset(l, 0, sizeof *l);
+    why = (api_text){"", 0};
     l->options = options;
     l->s.options = options;
     status = cli_open_host(options, &l->host, &why);
@@ -338,7 +339,7 @@ static int watch(api_options *options)
 int cli_show_status(int argc, char **argv)
 {
     static api_options options;
-    look l;
+    static look l;
     int status = cli_start(argc, argv, API_STATUS, NULL, &options);
     if (status >= 0)
         return status;

@@ -337,9 +337,9 @@ static int print_slurm(const cpubind_source *source, const api_topo *topo,
 int cli_topology(int argc, char **argv)
 {
     static api_options options;
-    api_topo topo = {0};
-    api_text why = {"", 0};
-    api_host host;
+    static api_topo topo;
+    static api_text why;
+    static api_host host;
     int status = cli_start(argc, argv, API_TOPO, NULL, &options);
     if (status >= 0)
         return status;

@@ -87,7 +87,7 @@ static int verify(api_options *options, api_bound *bound)
 int cli_verify(int argc, char **argv)
 {
     static api_options options;
-    api_bound bound = {0};
+    static api_bound bound;
     int status = cli_start(argc, argv, API_VERIFY, NULL, &options);
     if (status >= 0)
         return status;

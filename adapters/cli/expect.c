@@ -119,20 +119,19 @@ static json_t *refusal(const json_t *args, int status, const api_text *why)
 /* The expectation that the plan of accelerators of other vendors, or the reason for none,
  * meets. */
 static json_t *device_expectation(const json_t *args, const cpubind_source *source,
-                                  const api_options *options)
+                                  const api_options *options, api_text *why)
 {
     api_device_plan devices = {0};
-    api_text why = {"", 0};
     api_out text = {0};
     json_t *made;
-    int status = api_make_devices(source, options, NULL, &devices, &why);
+    int status = api_make_devices(source, options, NULL, &devices, why);
     if (status == API_DONE)
-        status = api_put_devices(&text, "json", &devices, options, &why);
+        status = api_put_devices(&text, "json", &devices, options, why);
     if (status == API_DONE)
         made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan",
                          expected_plan(cli_value_of(&text)));
     else
-        made = refusal(args, status, &why);
+        made = refusal(args, status, why);
     if (status != API_DONE)
         free(text.text);
     api_free_devices(&devices);
@@ -140,37 +139,37 @@ static json_t *device_expectation(const json_t *args, const cpubind_source *sour
 }
 
 json_t *cli_make_expectation(const json_t *args, const cpubind_source *source,
-                             const api_planned *planned, const api_options *options)
+                             const api_planned *planned, const api_options *options,
+                             api_text *why)
 {
-    api_text text = {"", 0};
     json_t *problem;
     json_t *error;
     if (api_has_devices_alone(source, options, planned))
-        return device_expectation(args, source, options);
+        return device_expectation(args, source, options, why);
     if (planned->code == CPUBIND_PROBLEM_NONE)
         return json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan",
                          expected_plan(cli_plan_json(planned, options)));
-    api_explain(planned, options, &text);
-    problem = cli_problem_json(&planned->problem, text.text);
+    api_explain(planned, options, why);
+    problem = cli_problem_json(&planned->problem, why->text);
     error = json_incref(json_object_get(problem, "error"));
     json_decref(problem);
     return json_pack("{s:O, s:i, s:o}", "args", args, "exit",
                      (int)cpubind_problem_exit(planned->code), "error", error);
 }
 
-/* The expectation that the devices of a host, or the reason for none, meet. */
+/* The expectation that the devices of a host, or the reason for none, meet.
+ *   in      why: empty */
 static json_t *topo_expectation(const json_t *args, const cpubind_source *source,
-                                const api_options *options)
+                                const api_options *options, api_text *why)
 {
     api_topo topo = {0};
-    api_text why = {"", 0};
     api_out text = {0};
     json_t *made = NULL, *devices;
     int status;
     api_topo_read(source, options, &topo);
-    status = api_topo_judge(&topo, options, &why);
+    status = api_topo_judge(&topo, options, why);
     if (status != API_DONE) {
-        made = refusal(args, status, &why);
+        made = refusal(args, status, why);
     } else {
         api_json_topo(&text, &topo, options);
         devices = cli_value_of(&text);
@@ -185,20 +184,21 @@ json_t *cli_answer(const cpubind_source *source, const json_t *question, api_pla
                    api_text *why)
 {
     const json_t *args = json_object_get(question, "args");
-    api_options options;
+    api_options *options = (api_options *)malloc(sizeof *options); /* large, for a stack */
     json_t *answer = NULL;
-    if (!read_arguments(args, &options, why)) {
-        api_free_options(&options);
-        return NULL;
+    const int is_read = options && read_arguments(args, options, why);
+    if (is_read && is_of_topo(args)) {
+        answer = topo_expectation(args, source, options, why);
+    } else if (is_read) {
+        api_make(source, &options->request, planned);
+        answer = cli_make_expectation(args, source, planned, options, why);
     }
-    if (is_of_topo(args)) {
-        answer = topo_expectation(args, source, &options);
-    } else {
-        api_make(source, &options.request, planned);
-        answer = cli_make_expectation(args, source, planned, &options);
-    }
-    api_free_options(&options);
-    if (!answer)
+    if (options)
+        api_free_options(options);
+    free(options);
+    if (answer || is_read || !options)
+        *why = (api_text){"", 0}; /* what a refusal says is in the answer */
+    if (!answer && (is_read || !options))
         (void)api_no_room(why);
     return answer;
 }
@@ -375,14 +375,13 @@ int cli_lacks_quality(const json_t *expectation)
 /* Plans the host with the arguments of the expectation and compares. Arguments that are wrong
  * are a difference too. */
 static void run_trial(FILE *out, const cpubind_source *source, api_planned *planned,
-                      cli_trial *trial)
+                      cli_trial *trial, api_text *why)
 {
-    api_text why = {"", 0};
-    trial->got = cli_answer(source, trial->expected, planned, &why);
+    trial->got = cli_answer(source, trial->expected, planned, why);
     if (trial->got)
         trial->n_difference = cli_compare(out, trial->expected, trial->got, 0);
     else
-        fprintf(out, "the arguments of the expectation: %s\n", why.text);
+        fprintf(out, "the arguments of the expectation: %s\n", why->text);
 }
 
 void cli_try(const cpubind_source *source, const char *body, size_t len, api_planned *planned,
@@ -397,7 +396,7 @@ void cli_try(const cpubind_source *source, const char *body, size_t len, api_pla
     if (text) {
         out->expected = cli_read_expectation(body, len, &why);
         if (out->expected)
-            run_trial(text, source, planned, out);
+            run_trial(text, source, planned, out, &why);
         else
             fprintf(text, "%s\n", why.text);
         fclose(text);

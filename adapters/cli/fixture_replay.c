@@ -298,17 +298,18 @@ static void replay_cases(const cpubind_corpus_host *host, const cpubind_source *
     }
 }
 
-static void replay_host(const cli_corpus *corpus, api_planned *planned, replayed *out)
+static void replay_host(const cli_corpus *corpus, api_planned *planned, replayed *out,
+                        api_text *why)
 {
-    api_text why = {"", 0};
     double start = seconds_now();
     cpubind_corpus_host *host = NULL;
-    out->status = cli_open_fixture(corpus, out->name, &host, &why);
+    out->status = cli_open_fixture(corpus, out->name, &host, why);
     if (out->status == API_DONE) {
         cpubind_source source = cpubind_corpus_source(host);
         replay_cases(host, &source, planned, out);
     } else {
-        out->why = strdup(why.text);
+        out->why = strdup(why->text);
+        *why = (api_text){"", 0};
     }
     cpubind_corpus_close_host(host);
     out->seconds = seconds_now() - start;
@@ -322,21 +323,21 @@ static void work(void *ctx)
     api_text why = {"", 0};
     api_planned planned = {0};
     cli_corpus own;
+    char progress[64];
     int status = cli_open_corpus(r->options, &own, &why);
     for (int i = atomic_fetch_add(&r->next, 1); i < r->n_host;
          i = atomic_fetch_add(&r->next, 1)) {
         replayed *host = &r->host[i];
         if (status == API_DONE) {
-            replay_host(&own, &planned, host);
+            replay_host(&own, &planned, host, &why);
         } else {
             host->status = status;
             host->why = strdup(why.text);
         }
-        api_text progress = {"", 0};
-        api_add(&progress, "cpubind: %d of %d hosts ...", atomic_fetch_add(&r->n_done, 1) + 1,
-                (int)r->n_host);
+        (void)snprintf(progress, sizeof progress, "cpubind: %d of %d hosts ...",
+                       atomic_fetch_add(&r->n_done, 1) + 1, (int)r->n_host);
         if (is_first)
-            cli_progress(r->options, progress.text);
+            cli_progress(r->options, progress);
     }
     cpubind_corpus_close(own.corpus);
     api_free_planned(&planned);

@@ -170,12 +170,19 @@ static int may_have_npus(const api_options *options)
     return options->root || options->fixture;
 }
 
+/* Refuses an option of NPUs where there are none. */
+static int refuse_npu_option(const api_options *options, const cpubind_source *source)
+{
+    api_text why = {"", 0};
+    return api_lacks_npus(source, options, &why) ? cli_fail(options, API_REFUSED, why.text)
+                                                 : API_DONE;
+}
+
 int cli_find_device_kind(api_options *options, int *is_on_device)
 {
     const char *const option = api_npu_option(options);
     const int is_live = !options->root && !options->fixture;
-    api_host host = {0};
-    api_text why = {"", 0};
+    static api_host host; /* large, and a stack may have 64 KiB; closed at the end */
     int32_t n_device = 0;
     int status;
     *is_on_device =
@@ -186,9 +193,9 @@ int cli_find_device_kind(api_options *options, int *is_on_device)
     if (*is_on_device)
         return API_DONE;
     status = open_host(options, &host);
-    if (status == API_DONE && option && api_lacks_npus(&host.source, options, &why))
-        status = cli_fail(options, API_REFUSED, why.text);
-    else if (status == API_DONE && !option)
+    if (status == API_DONE && option)
+        status = refuse_npu_option(options, &host.source);
+    else if (status == API_DONE)
         *is_on_device =
             !has_npus(&host.source, options, &n_device) && (n_device > 0 || options->numa_bind);
     api_close_host(&host);

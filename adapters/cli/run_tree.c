@@ -98,9 +98,13 @@ static int attend(host_call *c, cpubind_child *child)
 
 int cli_run_tree(api_options *options, void (*child_signal)(int), int *has_started)
 {
-    host_call c = {.options = options, .is_watching = 1, .said = json_array()};
+    static host_call c;
     cpubind_child child;
-    int status = prepare(&c, options);
+    int status;
+    c.options = options;
+    c.is_watching = 1;
+    c.said = json_array();
+    status = prepare(&c, options);
     if (status == API_DONE) {
         const cpubind_linux_fault fault =
             cpubind_child_start(options->word, child_signal, &child);

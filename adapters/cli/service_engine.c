@@ -49,24 +49,27 @@ typedef struct engine {
 
 /* == Lines ================================================================== */
 
-/* Prints a line; the journal reads its importance from the start. */
+/* Prints a line; the journal reads its importance from the start. It is one write, and the texts
+ * are not on the stack, nor is a buffer of stdio: the service may have 64 KiB of it. */
 __attribute__((format(printf, 3, 4))) static void say(const engine *e, int priority,
                                                       const char *format, ...)
 {
-    char line[4096 + 256];
+    static char line[4096 + 256], out[sizeof line + 32];
+    static api_text text;
     va_list args;
-    api_text text = {"", 0};
     if (priority == CPUBIND_SAY_INFO && e->options->quiet)
         return;
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args); /* NOLINT: va_start is above */
     va_end(args);
+    text = (api_text){"", 0};
     api_add(&text, "%s", line);
     if (e->is_journal)
-        fprintf(stderr, "<%d>%s\n", priority, text.text);
+        (void)snprintf(out, sizeof out, "<%d>%s\n", priority, text.text);
     else
-        fprintf(stderr, "cpubind: %s%s\n", priority == CPUBIND_SAY_WARNING ? "warning: " : "",
-                text.text);
+        (void)snprintf(out, sizeof out, "cpubind: %s%s\n",
+                       priority == CPUBIND_SAY_WARNING ? "warning: " : "", text.text);
+    (void)fputs(out, stderr);
 }
 
 static void say_failure(void *ctx, int priority, const char *text, cpubind_linux_fault why)
@@ -116,8 +119,10 @@ static void say_sharing(engine *e, const cpubind_host_row *row)
 static void say_row(engine *e, const cpubind_host_row *row)
 {
     const int32_t moved = cli_count_threads(row->report, CPUBIND_ITEM_MOVED);
-    api_text process = {"", 0}, why = {"", 0};
-    const int status = cli_explain_row(&e->call, row, &why);
+    static api_text process, why;
+    int status;
+    process = why = (api_text){"", 0};
+    status = cli_explain_row(&e->call, row, &why);
     add_process(&process, e, row);
     e->counts.moves += moved;
     if (row->report)
@@ -303,8 +308,9 @@ static void start(void *ctx)
     cpubind_host_options how = {
         .wants = wants, .wants_ctx = e, .claim = claim_of, .take = note_taken, .claim_ctx = e};
     cpubind_problem_code code;
-    api_text why = {"", 0};
+    static api_text why;
     cpubind_linux_fault no_events;
+    why = (api_text){"", 0};
     read_claims(e);
     e->call.options = &e->settings.options;
     e->call.is_watching = 0;
@@ -691,7 +697,7 @@ int cli_run_service(const api_options *options)
 {
     static engine e;
     const char *path;
-    api_text why = {"", 0};
+    static api_text why;
     int status;
     e.options = options;
     e.is_journal =

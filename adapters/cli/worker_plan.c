@@ -243,7 +243,7 @@ static int print(const api_options *o, const worker_plan *w)
 
 int cli_plan_workers(const cpubind_source *source, api_options *options)
 {
-    worker_plan w = {.is_free = NULL};
+    static worker_plan w;
     int status = find_free(source, options, &w);
     if (status == API_DONE)
         status = share(options, &w);

@@ -459,9 +459,11 @@ typedef struct cpubind_facts {
     cpubind_difference difference[CPUBIND_MAX_DIFFERENCES];
     const char *unknown_input; /* the first input with text that no reader knows, or NULL */
     cpubind_input unknown_answer;
-    cpubind_slice unknown;       /* that text */
-    const char *contradicting;   /* the file of the driver that contradicts another, or NULL */
-    const char *contradiction;   /* what it contradicts, static text, or NULL */
+    cpubind_slice unknown;     /* that text */
+    const char *contradicting; /* the file of the driver that contradicts another, or NULL */
+    const char *contradiction; /* what it contradicts, static text, or NULL */
+    cpubind_problem unmapped;  /* info -m, which the request can do without, failed: it was not
+                                    started, or not read; no code: it did not */
     cpubind_problem unaddressed; /* why the addresses of NPUs in view are not known; no code:
                                     nothing that was asked for them failed */
     cpubind_problem unread_processes; /* why it is not known which NPUs run; no code: no process

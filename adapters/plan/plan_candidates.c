@@ -130,6 +130,11 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
             "its phy id is not below the number of NPUs on the PCI bus: say how many "
             "slots the host has with --total");
     }
+    if (!is_own && total == 0 && f->has_only_named &&
+        f->unmapped.code != CPUBIND_PROBLEM_NONE) {
+        *p->problem = f->unmapped;
+        return f->unmapped.code;
+    }
     if (!is_own && total == 0 && f->has_only_named)
         return plan_fail(
             p, CPUBIND_PROBLEM_UNKNOWN_NPU,
