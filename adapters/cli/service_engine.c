@@ -49,8 +49,8 @@ typedef struct engine {
 
 /* == Lines ================================================================== */
 
-/* Prints a line; the journal reads its importance from the start. It is one write, and the texts
- * are not on the stack, nor is a buffer of stdio: the service may have 64 KiB of it. */
+/* Prints a line; the journal reads its importance from the start. It is one write, and the
+ * texts are not on the stack, nor is a buffer of stdio: the service may have 64 KiB of it. */
 __attribute__((format(printf, 3, 4))) static void say(const engine *e, int priority,
                                                       const char *format, ...)
 {

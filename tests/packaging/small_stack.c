@@ -1,8 +1,8 @@
 /* small_stack.c - calls all that reads of the library in a thread with 64 KiB of stack
  * SPDX-License-Identifier: MIT
  *
- *   small_stack CPU HOST...     folders of hosts; by the last one, a host of one NPU with the CPUs
- *                               of this machine, the process is bound to the CPU, and put back
+ *   small_stack CPU HOST...     folders of hosts; by the last one, a host of one NPU with the
+ *                               CPUs of this machine, the process is bound, and put back
  *
  * A thread that needs more ends the process.
  */

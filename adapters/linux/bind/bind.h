@@ -515,7 +515,8 @@ cpubind_linux_status cpubind_bind_verify(cpubind_binding *binding, const cpubind
  * start time), and what was changed on the host in any case; each only if it still is where
  * apply put it. A thread that had all that its cpuset gave gets the widest mask again. Memory
  * stays where it is; with PREFER the calling process no longer prefers a node for new memory.
- * What the process has forked since it was bound, and has executed no program, is put back, too.
+ * What the process has forked since it was bound, and has executed no program, is put back,
+ * too.
  * Without a record nothing is done.
  *   errors  ERR_UNDONE: report->n_not_restored items could not be put back; the record stays
  *           ERR_BIRTHS: report->is_outrun; the record stays
