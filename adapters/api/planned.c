@@ -53,10 +53,13 @@ static int32_t hides_environment(int32_t pid, const cpubind_source *live)
 }
 
 /* Lets a live host show the CPUs that its process had before the bindings around it, and an
- * environment that is not known as an empty one. */
-static int step_outside(int32_t pid, api_host *host)
+ * environment that is not known as an empty one.
+ *   errors  ENOMEM; those of the search for bindings, but for that of a process that has ended,
+ *           which is for others to say */
+static cpubind_linux_fault step_outside(int32_t pid, api_host *host)
 {
     struct api_outer *o = (struct api_outer *)calloc(1, sizeof *o);
+    const cpubind_linux_fault none = {.what = ""};
     cpubind_linux_fault why = {ENOMEM, "memory", 0};
     const int32_t env_error = hides_environment(pid, &host->source);
     if (o)
@@ -66,7 +69,7 @@ static int step_outside(int32_t pid, api_host *host)
         why.error = ENOMEM;
     if (why.error || (o->found.n_cpu == 0 && o->found.unread_pid == 0 && !env_error)) {
         free_outer(o);
-        return why.error != ENOMEM; /* a process that has ended is for others to say */
+        return why.error == ESRCH ? none : why;
     }
     host->outer = o;
     o->pid = pid;
@@ -76,7 +79,7 @@ static int step_outside(int32_t pid, api_host *host)
     o->view.process = env_error ? NULL : &o->live;
     if (o->found.n_cpu > 0 || env_error)
         host->source = api_process_source(&o->view);
-    return 1;
+    return none;
 }
 
 static void warn_environment(const struct api_outer *o, api_hear *hear, void *ctx)
@@ -138,7 +141,14 @@ int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why)
         return API_UNREADABLE;
     }
     out->source = cpubind_linux_source(out->host);
-    return is_alone || step_outside(pid, out) ? API_DONE : api_no_room(why);
+    if (!is_alone)
+        fault = step_outside(pid, out);
+    if (fault.error == ENOMEM)
+        return api_no_room(why);
+    if (fault.error)
+        api_add(why, "which bindings the process is inside of is not known: %s: %s", fault.what,
+                strerror(fault.error));
+    return fault.error ? API_UNREADABLE : API_DONE;
 }
 
 void api_close_host(api_host *host)

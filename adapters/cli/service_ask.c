@@ -35,8 +35,8 @@ static void explain(cpubind_linux_fault why, int32_t pid, const char *path, api_
         api_add(text, " does not answer: it is stopped or hangs");
     else if (why.error == ENOMSG)
         api_add(text,
-                " gives no answer: it has just ended, or is of an older version that does "
-                "not know the request: restart it");
+                " gives no answer: it has just ended, has clients enough, or is of an older "
+                "version that does not know the request: restart it");
     else if (why.error == EPERM)
         api_add(text, " is not asked: others than its user could have made %s", path);
     else
@@ -59,10 +59,13 @@ static void take_answer(cpubind_bytes *bytes, cli_service_reply *out)
     (void)snprintf(out->why, sizeof out->why, "%s", text);
 }
 
-static void ask_at(const api_options *options, cpubind_asking *asking, cli_service_reply *out)
+/* Asks, unless the request could not even be made. */
+static void ask_at(const api_options *options, cpubind_asking *asking, cpubind_linux_fault why,
+                   cli_service_reply *out)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
-    const cpubind_linux_fault why = cpubind_service_ask(&cpubind_sys_real, asking, &bytes);
+    if (!why.error)
+        why = cpubind_service_ask(&cpubind_sys_real, asking, &bytes);
     out->pid = asking->pid;
     cli_progress(options, NULL);
     if (!why.error && bytes.len == 0) {
@@ -85,17 +88,20 @@ static void ask(const api_options *options, cpubind_asking *asking, cli_service_
     static cli_settings settings;
     const char *path;
     api_text why = {"", 0};
+    cpubind_linux_fault fault = {.what = ""};
     *out = (cli_service_reply){.state = CLI_SERVICE_NONE};
-    if ((asking->asked.pid == 0 && (options->root || options->fixture)) ||
-        (asking->asked.pid != 0 &&
-         cpubind_rights_start(&cpubind_sys_real, asking->asked.pid, &asking->asked.start)
-             .error))
+    if (asking->asked.pid)
+        fault =
+            cpubind_rights_start(&cpubind_sys_real, asking->asked.pid, &asking->asked.start);
+    else if (options->root || options->fixture)
+        return;
+    if (fault.error == ESRCH) /* the command says so */
         return;
     if (cli_settings_load(NULL, &settings, &path, NULL, NULL, &why) != API_DONE)
         settings.options.socket = CLI_SOCKET_PATH;
     asking->path = settings.options.socket;
     if (asking->path)
-        ask_at(options, asking, out);
+        ask_at(options, asking, fault, out);
     cli_settings_free(&settings);
 }
 

@@ -43,6 +43,7 @@ typedef struct engine {
     api_text problem;  /* why there is no plan, as it was said */
     int64_t memory_at; /* when memory was counted */
     cpubind_claims claims;
+    int has_claims; /* they were read */
     int is_unsaved; /* the claims, as was said */
     int has_claim;  /* somebody has said something: it is looked at once */
 } engine;
@@ -289,17 +290,24 @@ static void put_off(engine *e, const api_text *why)
     e->retry_ms = e->retry_ms < MAX_RETRY_MS / 2 ? 2 * e->retry_ms : MAX_RETRY_MS;
 }
 
-/* Reads what was said about processes, once: this service has the lock of the host now. */
-static void read_claims(engine *e)
+/* Reads what was said about processes, once: this service has the lock of the host now. Returns
+ * 0, with why, when that could not be read and may be later: nobody is bound who was let go. */
+static int read_claims(engine *e, api_text *text)
 {
     cpubind_linux_fault why;
-    if (e->claims.sys)
-        return;
+    if (e->has_claims)
+        return 1;
+    cpubind_claims_free(&e->claims);
     e->claims = (cpubind_claims){.sys = &cpubind_sys_real, .root_fd = -1};
     why = cpubind_claims_read(&e->claims);
-    if (why.error)
+    e->has_claims = !why.error || why.error == EILSEQ || why.error == EPERM;
+    if (!e->has_claims)
+        api_add(text, "which processes were let go is not known, so none is bound: %s: %s",
+                why.what, strerror(why.error));
+    else if (why.error)
         say_failure(e, CPUBIND_SAY_WARNING,
                     "not all is known of which processes were let go: those are bound", why);
+    return e->has_claims;
 }
 
 static void start(void *ctx)
@@ -311,12 +319,11 @@ static void start(void *ctx)
     static api_text why;
     cpubind_linux_fault no_events;
     why = (api_text){"", 0};
-    read_claims(e);
     e->call.options = &e->settings.options;
     e->call.is_watching = 0;
     e->call.stop = is_ending;
     e->call.is_service = 1;
-    if (find_kind(e, &why) != API_DONE ||
+    if (!read_claims(e, &why) || find_kind(e, &why) != API_DONE ||
         (e->call.is_on_devices && cli_read_devices(&e->call, &why) != API_DONE) ||
         cli_open_all(&e->call, &how, &why) != API_DONE) {
         put_off(e, &why);
@@ -620,6 +627,11 @@ static json_t *take(engine *e, const cpubind_asked *asked, const cpubind_peer *p
 
 static json_t *make_answer(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
 {
+    const int is_change = asked->ask >= CPUBIND_ASK_LEAVE;
+    api_text why = {"", 0};
+    e->has_claims |= is_change && asked->pid == 0; /* it takes the place of all that was said */
+    if (is_change && !read_claims(e, &why))
+        return refusal_json(API_UNWRITTEN, why.text);
     switch (asked->ask) {
     case CPUBIND_ASK_VERIFY:
         return rows_json(e, peer, 1);

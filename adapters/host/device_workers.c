@@ -165,22 +165,34 @@ static const char *const rank_names[] = {"LOCAL_RANK",
 static const char *const visible_names[] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
                                             "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", NULL};
 
-/* Reads the environment that a process was started with. Returns whether it has one: that of
- * another user cannot be read, and a program may have written over its own. */
-static int read_environment(search *s, int32_t pid, cpubind_bytes *out)
+/* What is known where a file of a process could not be read: one that has ended, that is hidden
+ * or that has made a mess of its own has none, and stops nobody; what this process was out of
+ * is not known. */
+static cpubind_linux_fault judge(cpubind_linux_fault why)
+{
+    const int is_short = why.error == EMFILE || why.error == ENFILE || why.error == ENOMEM;
+    return is_short ? why : cpubind_no_fault;
+}
+
+/* Reads the environment that a process was started with. It is empty where that of another user
+ * cannot be read, or where a program has written over its own. */
+static cpubind_linux_fault read_environment(search *s, int32_t pid, cpubind_bytes *out)
 {
     char name[64];
     (void)snprintf(name, sizeof name, "proc/%d/environ", (int)pid);
-    return !cpubind_input_fault(cpubind_root_read(&s->root, name, out)).error && out->len > 0;
+    const cpubind_linux_fault why = cpubind_input_fault(cpubind_root_read(&s->root, name, out));
+    if (why.error)
+        out->len = 0;
+    return judge(why);
 }
 
-static int32_t local_rank_of(search *s, int32_t pid)
+static cpubind_linux_fault read_local_rank(search *s, int32_t pid, int32_t *rank)
 {
     cpubind_bytes bytes = {0};
-    const int32_t rank =
-        read_environment(s, pid, &bytes) ? cpubind_env_rank(&bytes, rank_names, NULL) : -1;
+    const cpubind_linux_fault why = read_environment(s, pid, &bytes);
+    *rank = cpubind_env_rank(&bytes, rank_names, NULL);
     cpubind_bytes_free(&bytes);
-    return rank;
+    return why;
 }
 
 /* Whether one of these variables is set, to another value than in the parent's environment. */
@@ -220,27 +232,36 @@ static int32_t device_of_rank(const cpubind_facts *f, int32_t rank, cpubind_aren
 typedef struct view {
     const cpubind_source *host;
     cpubind_source process;
+    cpubind_linux_fault failed; /* the first input that is not known */
 } view;
+
+static cpubind_input note_failure(view *v, cpubind_input answer)
+{
+    if (answer.state == CPUBIND_INPUT_FAILED && !v->failed.error)
+        v->failed = judge(cpubind_input_fault(answer));
+    return answer;
+}
 
 static cpubind_input read_view(void *ctx, const char *name)
 {
-    const view *v = (const view *)ctx;
+    view *v = (view *)ctx;
     const int is_own = strcmp(name, "env") == 0 || strcmp(name, "proc/self/status") == 0;
     const cpubind_source *source = is_own || !v->host ? &v->process : v->host;
-    return source->read(source->ctx, name);
+    return note_failure(v, source->read(source->ctx, name));
 }
 
 static cpubind_input list_view(void *ctx, const char *name)
 {
-    const view *v = (const view *)ctx;
+    view *v = (view *)ctx;
     const int is_own = strncmp(name, "dev/", 4) == 0;
     const cpubind_source *source = is_own || !v->host ? &v->process : v->host;
-    return source->list(source->ctx, name);
+    return note_failure(v, source->list(source->ctx, name));
 }
 
-/* The device that the environment of a process names with a local rank, -1 for none, as an
- * index in q->facts; -1: none. */
-static int32_t device_by_environment(search *s, int32_t pid, int32_t rank)
+/* Finds the device that the environment of a process names with a local rank, -1 for none, as
+ * an index in q->facts; -1: none. */
+static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t rank,
+                                               int32_t *device)
 {
     const cpubind_linux_live live = {
         .pid = pid, .limit_ms = CPUBIND_LIVE_LIMIT_MS, .is_alone = 1, .sys = s->root.sys};
@@ -248,12 +269,14 @@ static int32_t device_by_environment(search *s, int32_t pid, int32_t rank)
     cpubind_linux_host *host = NULL;
     cpubind_arena arena = {NULL, 0, 0};
     cpubind_problem_code status = CPUBIND_PROBLEM_NO_MEMORY;
-    int32_t found = -1, device = -1;
-    if (cpubind_linux_open_live(&live, &host, NULL) != CPUBIND_LINUX_OK)
-        return -1;
+    cpubind_linux_fault why = cpubind_no_fault;
+    int32_t found = -1;
+    *device = -1;
+    if (cpubind_linux_open_live(&live, &host, &why) != CPUBIND_LINUX_OK)
+        return why;
     for (size_t size = FIRST_ARENA; size <= LAST_ARENA && status == CPUBIND_PROBLEM_NO_MEMORY;
          size *= 4) {
-        view seen = {s->q->source, cpubind_linux_source(host)};
+        view seen = {s->q->source, cpubind_linux_source(host), cpubind_no_fault};
         const cpubind_source source = {&seen, read_view, list_view};
         cpubind_facts own;
         cpubind_problem fault;
@@ -264,13 +287,14 @@ static int32_t device_by_environment(search *s, int32_t pid, int32_t rank)
         status = cpubind_devices_read(&source, s->q->request, &arena, &own, &fault);
         if (status == CPUBIND_PROBLEM_NONE)
             found = device_of_rank(&own, rank, &arena);
-        for (int32_t i = 0; i < all->n_device && found >= 0 && device < 0; i++)
+        why = seen.failed;
+        for (int32_t i = 0; i < all->n_device && found >= 0 && *device < 0; i++)
             if (cpubind_pci_compare(&all->device[i].pci, &own.device[found].pci) == 0)
-                device = i;
+                *device = i;
     }
     free(arena.base);
     cpubind_linux_close(host);
-    return device;
+    return status == CPUBIND_PCI_NO_MEMORY ? no_memory() : why;
 }
 
 /* == All processes ========================================================== */
@@ -291,23 +315,28 @@ static cpubind_linux_fault add_row(search *s, int32_t pid, int32_t device)
 static cpubind_linux_fault note_claim(search *s, int32_t pid)
 {
     cpubind_bytes none = {0}, own = {0}, parent = {0};
-    cpubind_proc_stat stat;
+    cpubind_proc_stat stat = {.ppid = 0};
     claim *row, found = {pid, 0, -1};
-    if (read_environment(s, pid, &own) &&
-        (has_own(&own, &none, rank_names) || has_own(&own, &none, visible_names)) &&
-        !cpubind_proc_stat_read(&s->root, pid, 0, &stat).error &&
-        read_environment(s, stat.ppid, &parent)) {
-        found.ppid = stat.ppid;
-        if (has_own(&own, &parent, rank_names))
-            found.device =
-                device_by_environment(s, pid, cpubind_env_rank(&own, rank_names, NULL));
-        else if (has_own(&own, &parent, visible_names))
-            found.device = device_by_environment(s, pid, -1);
+    int32_t rank = -1;
+    int is_named = 0;
+    cpubind_linux_fault why = read_environment(s, pid, &own);
+    if (!why.error && (has_own(&own, &none, rank_names) || has_own(&own, &none, visible_names)))
+        why = judge(cpubind_proc_stat_read(&s->root, pid, 0, &stat));
+    if (!why.error && stat.ppid > 0)
+        why = read_environment(s, stat.ppid, &parent);
+    found.ppid = stat.ppid;
+    if (!why.error && parent.len > 0) {
+        is_named = has_own(&own, &parent, rank_names);
+        if (is_named)
+            rank = cpubind_env_rank(&own, rank_names, NULL);
+        is_named |= has_own(&own, &parent, visible_names);
     }
+    if (is_named)
+        why = find_by_environment(s, pid, rank, &found.device);
     cpubind_bytes_free(&own);
     cpubind_bytes_free(&parent);
-    if (found.device < 0)
-        return cpubind_no_fault;
+    if (why.error || found.device < 0)
+        return why;
     row = (claim *)cpubind_grow(s->root.sys, s->claim, s->n_claim, &s->claim_cap, sizeof *row);
     if (!row)
         return no_memory();
@@ -337,7 +366,7 @@ static cpubind_linux_fault add_claims(search *s)
 
 static cpubind_linux_fault look_at(search *s, int32_t pid)
 {
-    int32_t n_file, device;
+    int32_t n_file, device, rank;
     cpubind_linux_fault why = count_files(s, pid, &n_file);
     if (why.error)
         return why;
@@ -345,7 +374,11 @@ static cpubind_linux_fault look_at(search *s, int32_t pid)
     if (n_file == 0 && !s->q->pid)
         return note_claim(s, pid);
     if (n_file > 1)
-        device = device_by_environment(s, pid, local_rank_of(s, pid));
+        why = read_local_rank(s, pid, &rank);
+    if (n_file > 1 && !why.error)
+        why = find_by_environment(s, pid, rank, &device);
+    if (why.error)
+        return why;
     if (device < 0 && n_file > 1)
         device = most_open(s);
     if (device >= 0)

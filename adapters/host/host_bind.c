@@ -449,16 +449,32 @@ static int is_stopped(const cpubind_host_bind *h)
     return h->options.bind.stop && h->options.bind.stop(h->options.bind.stop_ctx);
 }
 
-/* Whether the options leave a process alone that is not bound yet. */
-static int is_unwanted(const cpubind_host_bind *h, const host_entry *e)
+/* Reads who a process is, which the claims and `wants` ask. Returns 0 where that is not known
+ * now: a process that is not bound is not bound then.
+ *   out     name: of its main thread; "": it has ended */
+static int is_known(cpubind_host_bind *h, host_entry *e, char name[sizeof e->row.name])
 {
-    cpubind_root root = h->root;
-    cpubind_proc_stat stat;
-    if (!h->options.wants || e->row.state == CPUBIND_HOST_BOUND || e->row.is_let_go ||
-        claim_of(h, e) == CPUBIND_CLAIM_ADOPT ||
-        cpubind_proc_stat_read(&root, e->row.pid, 0, &stat).error)
+    cpubind_proc_stat stat = {.start = e->start};
+    const cpubind_linux_fault why = cpubind_proc_stat_read(&h->root, e->row.pid, 0, &stat);
+    memcpy(name, stat.name, sizeof stat.name);
+    if (why.error && why.error != ESRCH && e->row.state != CPUBIND_HOST_BOUND) {
+        if (e->row.state != CPUBIND_HOST_LEFT)
+            fail(h, e, CPUBIND_LINUX_ERR_OPEN, why);
         return 0;
-    return !h->options.wants(h->options.wants_ctx, e->row.name, stat.name);
+    }
+    if (e->start == 0)
+        e->start = e->order_start = stat.start;
+    if (!*e->row.name)
+        cpubind_bind_program(e->row.pid, h->sys, e->row.name);
+    return 1;
+}
+
+/* Whether the options leave a process alone that is not bound yet. */
+static int is_unwanted(const cpubind_host_bind *h, const host_entry *e, const char *name)
+{
+    return h->options.wants && *name && e->row.state != CPUBIND_HOST_BOUND &&
+           !e->row.is_let_go && claim_of(h, e) != CPUBIND_CLAIM_ADOPT &&
+           !h->options.wants(h->options.wants_ctx, e->row.name, name);
 }
 
 const char *cpubind_host_rules(const cpubind_host_bind *h)
@@ -494,11 +510,13 @@ static void bind_all(cpubind_host_bind *h)
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
         const int was_left = e->row.is_unwanted || e->row.is_let_go;
+        char name[sizeof e->row.name] = "";
         int is_left;
-        if (e->row.parent)
+        if (e->row.parent || e->row.state == CPUBIND_HOST_ENDED ||
+            ((h->options.wants || h->options.claim) && !is_known(h, e, name)))
             continue;
         e->row.is_let_go = claim_of(h, e) == CPUBIND_CLAIM_LEAVE;
-        e->row.is_unwanted = is_unwanted(h, e);
+        e->row.is_unwanted = is_unwanted(h, e, name);
         is_left = e->row.is_unwanted || e->row.is_let_go;
         if (is_left && (!was_left || e->row.state == CPUBIND_HOST_BOUND))
             leave(e, 0);

@@ -95,6 +95,8 @@ static cpubind_linux_fault read_cgroup_cpus(reading *r, const char *path, int n,
         (void)snprintf(name, sizeof name, "sys/fs/cgroup%s%.*s/%s",
                        is_version_1 ? "/cpuset" : "", n, path, leaves[is_version_1][i]);
         fault = read_file(r, 0, name);
+        if (fault.error && !cpubind_is_unseen(fault.error))
+            return fault;
         if (!fault.error)
             fault = cpubind_cpu_sets_of_text(&r->memory->sets, r->root.sys, r->bytes.data,
                                              r->bytes.len, set);
@@ -105,7 +107,7 @@ static cpubind_linux_fault read_cgroup_cpus(reading *r, const char *path, int n,
 }
 
 /* The CPUs of the cpuset of a process whose cgroup file is in r->bytes: of its cgroup, else of
- * the nearest one above that has a file. NONE where none can be read. */
+ * the nearest one above that has a file. NONE where none is there, or makes sense. */
 static cpubind_linux_fault read_cpuset(reading *r, int32_t *set)
 {
     cpubind_cgroup_cpuset place;
@@ -170,7 +172,7 @@ static cpubind_linux_fault read_before(reading *r, const cpubind_worker *w, int3
         fault = cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, outer.cpu, outer.n_cpu,
                                          set);
     free(outer.cpu);
-    return is_memory(fault) ? fault : cpubind_no_fault;
+    return fault.error == ESRCH ? cpubind_no_fault : fault;
 }
 
 /* The CPUs that a worker may have: those before a binding, or its own; those of its cpuset where
@@ -185,7 +187,7 @@ static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
             memcpy(w->container, r->bytes.data + id.at, sizeof w->container - 1);
         fault = read_cpuset(r, &cpuset);
     }
-    if (is_memory(fault))
+    if (fault.error && !cpubind_is_unseen(fault.error))
         return fault;
     fault = read_record(r, w);
     if (!fault.error)
@@ -272,7 +274,7 @@ static int uses_driver(reading *r, int32_t pid)
 static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
 {
     cpubind_proc_stat stat, after;
-    cpubind_linux_fault fault = cpubind_proc_stat_read(&r->root, w->pid, 0, &stat);
+    cpubind_linux_fault again, fault = cpubind_proc_stat_read(&r->root, w->pid, 0, &stat);
     w->rank = w->bound_npu = -1;
     if (fault.error == ESRCH && !r->out->is_other_namespace) {
         const int is_there = r->root.sys->kill((pid_t)w->pid, 0) == 0 || errno == EPERM;
@@ -293,10 +295,10 @@ static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
     if (is_memory(fault))
         return fault;
     /* All that was read is of one process, if the start is the same at the end. */
-    if (cpubind_proc_stat_read(&r->root, w->pid, 0, &after).error == ESRCH ||
-        after.start != stat.start)
+    again = cpubind_proc_stat_read(&r->root, w->pid, 0, &after);
+    if (again.error == ESRCH || (!again.error && after.start != stat.start))
         return cpubind_fault_of(ESRCH, "process");
-    return fault;
+    return fault.error ? fault : again;
 }
 
 static int has_ended(const cpubind_worker *w)

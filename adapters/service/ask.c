@@ -30,7 +30,7 @@ cpubind_linux_fault cpubind_ask_read_peer(const cpubind_sys *sys, int fd, cpubin
     return cpubind_fault_of(len == sizeof peer ? 0 : EPERM, "peer");
 }
 
-/* The socket for this user: that of users, where another user than root owns the other one. */
+/* The socket for this user: that of users, where it does not own the other one. */
 static cpubind_linux_fault choose_socket(const cpubind_sys *sys, const char *path,
                                          struct sockaddr_un *to)
 {
@@ -40,9 +40,14 @@ static cpubind_linux_fault choose_socket(const cpubind_sys *sys, const char *pat
     if (path[0] != '/' || strlen(path) >= sizeof to->sun_path)
         return cpubind_fault_of(ENAMETOOLONG, "path");
     memcpy(to->sun_path, path, strlen(path) + 1);
-    if (sys->geteuid() == 0 ||
-        (sys->statat(AT_FDCWD, path, &st) == 0 && st.st_uid == sys->geteuid()))
+    if (sys->geteuid() == 0)
         return cpubind_no_fault;
+    if (sys->statat(AT_FDCWD, path, &st) == 0) {
+        if (st.st_uid == sys->geteuid())
+            return cpubind_no_fault;
+    } else if (errno != ENOENT) {
+        return cpubind_fault_errno("connect");
+    }
     n = snprintf(to->sun_path, sizeof to->sun_path, "%.*s/%s", (int)(slash - path), path,
                  CPUBIND_USERS_SOCKET);
     return cpubind_fault_of(n > 0 && (size_t)n < sizeof to->sun_path ? 0 : ENAMETOOLONG,

@@ -53,8 +53,7 @@ static void send_answer(cpubind_server *s, cpubind_client *c)
     drop(s, c);
 }
 
-/* Whether a client still waits: one that has gone, as from a service that was stopped, has said
- * that its request is not carried out. It sends nothing after the request. */
+/* Whether a client still waits. It sends nothing after the request. */
 static int is_waiting(const cpubind_server *s, const cpubind_client *c)
 {
     char byte;
@@ -84,7 +83,20 @@ static void read_request(cpubind_server *s, cpubind_client *c)
     c->state = CPUBIND_CLIENT_WAITING;
     c->place = s->n_request++;
     c->until_ms = cpubind_now_ms() + CPUBIND_EARLY_MS;
-    (void)s->sys->write(s->news_in, "", 1); /* a full pipe wakes the loop as well */
+    /* A full pipe wakes the loop as well; a loop that is not woken would keep it waiting. */
+    if (s->sys->write(s->news_in, "", 1) < 0 && errno != EAGAIN)
+        drop(s, c);
+}
+
+/* Tells a client that its request was accepted: it is carried out then, also when the client
+ * ends. A client that has gone before it was told, as from a service that was stopped, has said
+ * that its request failed. */
+static void tell_early(cpubind_server *s, cpubind_client *c)
+{
+    const ssize_t sent = send_some(s, c, CPUBIND_ASK_EARLY, sizeof CPUBIND_ASK_EARLY - 1);
+    c->is_told = 1; /* a new socket has room for this line */
+    if (sent < 0 && c->state == CPUBIND_CLIENT_WAITING)
+        drop(s, c);
 }
 
 /* Does what is due for a client. */
@@ -106,9 +118,8 @@ static void look_at(cpubind_server *s, cpubind_client *c, int has_event, int64_t
         break;
     case CPUBIND_CLIENT_WAITING:
     case CPUBIND_CLIENT_TAKEN:
-        if (is_late && !c->is_told) /* a new socket has room for this line */
-            (void)send_some(s, c, CPUBIND_ASK_EARLY, sizeof CPUBIND_ASK_EARLY - 1);
-        c->is_told |= is_late;
+        if (is_late && !c->is_told)
+            tell_early(s, c);
         break;
     case CPUBIND_CLIENT_NONE:
         break;
@@ -380,14 +391,24 @@ void cpubind_server_close(cpubind_server *s)
 
 /* == The loop of the service ================================================ */
 
-int cpubind_server_next(cpubind_server *s, cpubind_asked *asked, cpubind_peer *peer)
+/* The place of the request that has waited longest; -1: none waits. */
+static int find_first(const cpubind_server *s)
 {
     int first = -1;
-    (void)pthread_mutex_lock(&s->lock);
     for (int i = 0; i < CPUBIND_MAX_CLIENTS; i++)
         if (s->client[i].state == CPUBIND_CLIENT_WAITING &&
             (first < 0 || s->client[i].place < s->client[first].place))
             first = i;
+    return first;
+}
+
+int cpubind_server_next(cpubind_server *s, cpubind_asked *asked, cpubind_peer *peer)
+{
+    int first;
+    (void)pthread_mutex_lock(&s->lock);
+    while ((first = find_first(s)) >= 0 && !s->client[first].is_told &&
+           !is_waiting(s, &s->client[first]))
+        drop(s, &s->client[first]);
     if (first >= 0) {
         *asked = s->client[first].asked;
         *peer = s->client[first].peer;

@@ -497,8 +497,16 @@ TEST(what_could_not_be_read_is_not_an_empty_list)
                      CPUBIND_LINUX_ERR_MEMORY);
 }
 
-/* Each use of each call fails once: the reading ends with a status, or with fewer rows. */
-TEST(every_call_that_fails_leaves_no_descriptor_open)
+/* Whether the rows are those of a reading without a fault. */
+static int is_whole(const cpubind_workers *w)
+{
+    return w->n == 2 && w->row[0].pid == 200 && w->row[0].npu == 0 && w->row[1].pid == 100 &&
+           w->row[1].npu == 1 && w->row[1].n_child == 1;
+}
+
+/* Each use of each call fails once: the reading ends with the error, or says it in a row, or it
+ * is whole; no descriptor stays open. */
+TEST(every_call_that_fails_is_said_or_does_no_harm)
 {
     const cpubind_device_question question = {
         .facts = &facts, .request = &request, .nodes = &nodes};
@@ -516,21 +524,19 @@ TEST(every_call_that_fails_leaves_no_descriptor_open)
         for (int nth = 1;; nth++) {
             cpubind_workers w;
             cpubind_linux_fault why = {0};
-            const int error = which == CALL_malloc || which == CALL_realloc ? ENOMEM : EIO;
+            const int error = which == CALL_malloc || which == CALL_realloc ? ENOMEM : EMFILE;
             fault_set((call)which, nth, error);
             const cpubind_linux_status status =
                 cpubind_device_workers_read(&question, &fault_table, &w, &why);
+            int is_said = status != CPUBIND_LINUX_OK;
             assert_int_equal(open_descriptors(), before);
-            if (status != CPUBIND_LINUX_OK)
+            if (is_said)
                 assert_int_equal(why.error, error);
-            if (status == CPUBIND_LINUX_OK && !fault.n_met) {
-                assert_int_equal(w.n, 2);
-                assert_row(&w, 0, 200, 0);
-                assert_row(&w, 1, 100, 1);
-                assert_int_equal(w.row[1].n_child, 1);
-            }
-            if (status == CPUBIND_LINUX_OK && which == CALL_statat_known && fault.n_met)
-                assert_true(w.n <= 3); /* a file that cannot be looked at is no device */
+            for (int32_t i = 0; i < w.n; i++)
+                is_said |= w.row[i].fault.error == error;
+            /* A file that cannot be looked at is no device. */
+            if (!is_said && !is_whole(&w) && !(which == CALL_statat_known && fault.n_met))
+                fail_msg("%s, use %d: %d rows", call_name[which], nth, (int)w.n);
             cpubind_workers_free(&w);
             if (!fault.n_met)
                 break;
@@ -562,7 +568,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_could_not_be_read_is_not_an_empty_list, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(every_call_that_fails_leaves_no_descriptor_open, set_up,
+        cmocka_unit_test_setup_teardown(every_call_that_fails_is_said_or_does_no_harm, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests_name("device_workers", tests, NULL, NULL);

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/host/host_bind.h"
+#include "../../adapters/linux/kernel/process.h"
 #include "../../adapters/linux/source/host_source.h"
 #include "../linux/fake_host.h"
 #include "../linux/fault_table.h"
@@ -723,6 +724,69 @@ TEST(every_fault_leaves_each_worker_bound_or_as_it_was)
     }
 }
 
+static uint64_t start_of_first;
+
+static cpubind_host_claim leave_first(void *ctx, int32_t pid, uint64_t start)
+{
+    (void)ctx;
+    return pid == (int32_t)f.w[0].pid && start == start_of_first ? CPUBIND_CLAIM_LEAVE
+                                                                 : CPUBIND_CLAIM_NONE;
+}
+
+static void hear_taken(void *ctx, int32_t pid, uint64_t start)
+{
+    (void)ctx, (void)pid, (void)start;
+}
+
+static int want_none(void *ctx, const char *program, const char *name)
+{
+    (void)ctx;
+    return !*program || !*name; /* what is not known is not asked about */
+}
+
+/* Binds with one call that fails, again and again: these workers are never bound. */
+static void never_binds(int first, int end)
+{
+    static const call calls[] = {CALL_openat, CALL_read, CALL_readlinkat, CALL_malloc};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        int n_met = 1;
+        for (int nth = 1; n_met && nth < 400; nth++) {
+            fault_set(calls[i], nth, calls[i] == CALL_malloc ? ENOMEM : EMFILE);
+            if (cpubind_host_bind_open(&f.options, &f.h, NULL) == CPUBIND_LINUX_OK)
+                (void)cpubind_host_bind_apply(f.h);
+            n_met = fault.n_met;
+            fault_clear();
+            cpubind_host_bind_close(f.h);
+            f.h = NULL;
+            for (int k = first; k < end; k++)
+                if (!is_at(k, UNBOUND))
+                    fail_msg("%s, use %d: worker %d is bound", call_name[calls[i]], nth, k);
+        }
+    }
+}
+
+/* Claims and patterns are asked by what is read of a process: no fault binds one that was let
+ * go, or one that is excepted. */
+TEST(no_fault_binds_who_is_to_be_left_alone)
+{
+    cpubind_root root = {&cpubind_sys_real, open("/", O_PATH | O_CLOEXEC), 0};
+    cpubind_proc_stat stat;
+    start(0, 0);
+    start(1, 3);
+    assert_int_equal(cpubind_proc_stat_read(&root, (int32_t)f.w[0].pid, 0, &stat).error, 0);
+    close(root.fd);
+    start_of_first = stat.start;
+    f.options.wants = want_none;
+    never_binds(0, 2);
+    f.options.wants = NULL;
+    f.options.claim = leave_first;
+    f.options.take = hear_taken;
+    never_binds(0, 1);
+    f.options.claim = NULL;
+    f.options.take = NULL;
+    restore(1);
+}
+
 /* The same in a watch in which a worker is started and one ends. */
 TEST(a_watch_survives_every_fault)
 {
@@ -787,6 +851,7 @@ int main(void)
         EACH(short_threads_disturb_no_worker),
         EACH(others_of_the_process_group_are_on_the_kept_cpus_and_restored),
         EACH(every_fault_leaves_each_worker_bound_or_as_it_was),
+        EACH(no_fault_binds_who_is_to_be_left_alone),
         EACH(a_watch_survives_every_fault),
     };
     if (!two_cpus(cpu)) {

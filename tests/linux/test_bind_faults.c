@@ -33,6 +33,10 @@ static int no_exec(const char *file, char *const *argv)
 
 #define MAX_SKIPPED 16
 
+/* How often a host that changes by itself is looked at, each half a millisecond: a process stops
+ * a moment after a SIGSTOP. */
+#define MAX_LOOKS 20000
+
 static struct {
     cpubind_sys calls; /* of the fake host */
     worker w, polling, kernel;
@@ -84,11 +88,10 @@ static void snapshot(char text[STAGE_TEXT])
     stage_records(text, STAGE_TEXT);
 }
 
-/* Waits until the snapshot is `expected`: a process stops a moment after a SIGSTOP. Returns 0
- * if it does not become so. */
+/* Waits until the snapshot is `expected`. Returns 0 if it does not become so. */
 static int becomes(const char *expected, char text[STAGE_TEXT])
 {
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < MAX_LOOKS; i++) {
         snapshot(text);
         if (strcmp(text, expected) == 0)
             return 1;
@@ -342,7 +345,7 @@ static int is_done(const char *text, const char *before, const char *done)
 /* Waits until is_done. Returns 0 if it does not become so. */
 static int becomes_done(const char *before, const char *done, char text[STAGE_TEXT])
 {
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < MAX_LOOKS; i++) {
         snapshot(text);
         if (is_done(text, before, done))
             return 1;
@@ -884,6 +887,36 @@ TEST(a_wait_that_fails_is_not_the_end_of_the_process)
     FAIL(wait_for_end, IS_HARMLESS, close, OF_close);
 }
 
+/* == The bindings around a process ========================================= */
+
+/* A record or a process above that cannot be read is not one that is not there. */
+TEST(the_bindings_around_a_process_are_found_or_it_is_said)
+{
+    int n_said = 0;
+    do_step_to(STEP_APPLY, &f.first, f.first_done);
+    for (int which = 1; which < N_CALLS; which++) {
+        for (int nth = 1; which != CALL_geteuid; nth++) { /* that one never fails */
+            const int error = which == CALL_malloc || which == CALL_realloc ? ENOMEM : EMFILE;
+            cpubind_outer outer;
+            fault_set((call)which, nth, error);
+            const cpubind_linux_fault why =
+                cpubind_bind_find_outer((int32_t)f.w.pid, &fault_table, &outer);
+            const int is_said = why.error == error || outer.unread_pid == (int32_t)f.w.pid;
+            n_said += is_said;
+            if (!is_said && (why.error || outer.n_cpu != 2))
+                fail_msg("%s, use %d: %d CPUs, %s", call_name[which], nth, (int)outer.n_cpu,
+                         strerror(why.error));
+            free(outer.cpu);
+            assert_int_equal(open_descriptors(), f.descriptors);
+            if (!fault.n_met)
+                break;
+            f.n_runs++;
+        }
+    }
+    assert_true(n_said > 0);
+    do_step_to(STEP_RESTORE, NULL, f.before);
+}
+
 #define EACH(test)      cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define EACH_STOP(test) cmocka_unit_test_setup_teardown(test, set_up_stop, tear_down)
 #define EACH_BAN(test)  cmocka_unit_test_setup_teardown(test, set_up_ban, tear_down)
@@ -906,6 +939,7 @@ int main(void)
         EACH_STOP(a_stopped_irqbalance_is_continued),
         EACH_BAN(a_ban_is_part_of_all_or_nothing),
         EACH(a_fault_that_stays_leaves_a_record_to_restore),
+        EACH(the_bindings_around_a_process_are_found_or_it_is_said),
         EACH(memory_that_cannot_be_preferred_is_named),
         EACH(a_command_that_cannot_be_executed_is_reported),
         EACH(a_wait_that_fails_is_not_the_end_of_the_process),

@@ -1,6 +1,7 @@
 /* test_device_users.c - device files of accelerators, and the device of a number
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,37 @@ TEST(names_that_cannot_be_read_are_said)
     assert_string_equal(nodes.failed, missing);
 }
 
+static int n_asked, fails_at;
+static char failed_name[CPUBIND_DEVICE_INPUT_SIZE];
+
+static cpubind_input answer_or_fail(void *ctx, const char *name)
+{
+    if (++n_asked != fails_at)
+        return answer(ctx, name);
+    (void)snprintf(failed_name, sizeof failed_name, "%s", name);
+    return (cpubind_input){.state = CPUBIND_INPUT_FAILED};
+}
+
+/* Whichever input cannot be read is named. */
+TEST(each_input_that_fails_is_said)
+{
+    const cpubind_source failing = {NULL, answer_or_fail, answer_or_fail};
+    for (fails_at = 1;; fails_at++) {
+        _Alignas(16) char memory[8192];
+        cpubind_arena arena = {memory, sizeof memory, 0};
+        cpubind_device_nodes nodes;
+        int is_read;
+        n_asked = 0;
+        assert_int_equal(cpubind_device_nodes_read(&failing, &facts, &arena, &nodes), 1);
+        is_read = cpubind_device_numbers_read(&failing, &facts, &nodes);
+        if (n_asked < fails_at)
+            break;
+        assert_int_equal(is_read, 0);
+        assert_string_equal(nodes.failed, failed_name);
+    }
+    assert_true(fails_at > 15);
+}
+
 TEST(an_arena_that_is_too_small_says_so)
 {
     _Alignas(16) char memory[64];
@@ -181,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_number_belongs_to_the_device_whose_driver_names_it),
         cmocka_unit_test(a_number_that_cannot_be_read_is_said),
         cmocka_unit_test(names_that_cannot_be_read_are_said),
+        cmocka_unit_test(each_input_that_fails_is_said),
         cmocka_unit_test(an_arena_that_is_too_small_says_so),
         cmocka_unit_test(names_that_are_long_or_many_are_left_out),
     };

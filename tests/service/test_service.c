@@ -628,6 +628,26 @@ static int wait_and_end(pid_t pid)
     return status;
 }
 
+/* A service of which one call fails. Its status is 9 where descriptors stay open at the end. A
+ * signal that comes before it reads its signals must not kill it. */
+static pid_t start_failing(call which, int nth, int error, int64_t watchdog_ms)
+{
+    sigset_t term, old;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &term, &old);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const int before = open_descriptors();
+        fault_set(which, nth, error);
+        fault.forever = which == CALL_sendmsg || which == CALL_timer_set;
+        const int result = run_with(&fault_table, watchdog_ms);
+        _exit(open_descriptors() != before ? 9 : result);
+    }
+    (void)sigprocmask(SIG_SETMASK, &old, NULL);
+    return pid;
+}
+
 /* A call that the loop needs fails: the service ends. Another one: it says so and goes on. */
 TEST(each_call_may_fail)
 {
@@ -641,20 +661,7 @@ TEST(each_call_may_fail)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int nth = 1; nth <= 3; nth++) {
             const call which = calls[i];
-            int status;
-            sigset_t term; /* a slow child must not be killed before it reads its signals */
-            sigemptyset(&term);
-            sigaddset(&term, SIGTERM);
-            const pid_t pid = fork();
-            if (pid == 0) {
-                (void)sigprocmask(SIG_BLOCK, &term, NULL);
-                const int before = open_descriptors();
-                fault_set(which, nth, EIO);
-                fault.forever = which == CALL_sendmsg || which == CALL_timer_set;
-                const int result = run_with(&fault_table, 20);
-                _exit(open_descriptors() != before ? 9 : result);
-            }
-            status = wait_and_end(pid);
+            const int status = wait_and_end(start_failing(which, nth, EIO, 20));
             if (status == -1)
                 fail_msg("%s, use %d: the service hangs", call_name[which], nth);
             if (status == 9 || status >= 128)
@@ -662,24 +669,63 @@ TEST(each_call_may_fail)
         }
 }
 
-/* A client whose call fails gets an error and leaves nothing open. */
+/* A call fails while a client is served: that one has an answer or an error, the next one has an
+ * answer, and nothing stays open. */
+TEST(a_fault_costs_one_client_at_most)
+{
+    static const call calls[] = {CALL_accept, CALL_getsockopt, CALL_recv,  CALL_poll,
+                                 CALL_read,   CALL_write,      CALL_close, CALL_realloc};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (int nth = 1; nth <= 3; nth++) {
+            const int64_t until = clock_ms() + WAIT_MS;
+            const pid_t pid = start_failing(calls[i], nth, EMFILE, 0);
+            int32_t len;
+            int status;
+            expect("READY=1");
+            (void)ask(CPUBIND_ASK_STATUS, &len);
+            while (access(asked, F_OK) == 0 && ask(CPUBIND_ASK_STATUS, &len) != 0)
+                if (clock_ms() > until)
+                    fail_msg("%s, use %d: no answer", call_name[calls[i]], nth);
+            status = end(pid, SIGTERM);
+            if (status == 9 || status >= 128)
+                fail_msg("%s, use %d: status %d", call_name[calls[i]], nth, status);
+        }
+}
+
+static uid_t other_user(void)
+{
+    return 4711;
+}
+
+/* A client, of the owner or of another user, whose call fails gets that error, takes nothing for
+ * absent and leaves nothing open. */
 TEST(each_call_of_a_client_may_fail)
 {
     static const call calls[] = {CALL_statat,  CALL_socket, CALL_connect, CALL_getsockopt,
                                  CALL_sendmsg, CALL_poll,   CALL_recv,    CALL_realloc};
+    cpubind_sys as_user = cpubind_sys_real;
     const pid_t pid = start(0);
+    const int n_kind = geteuid() == 0 ? 2 : 1;
+    as_user.geteuid = other_user;
     expect("READY=1");
     const int before = open_descriptors();
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        cpubind_bytes bytes = {NULL, 0, 0};
-        fault_set(calls[i], 1, EIO);
-        cpubind_asking asking = {.asked = {.ask = CPUBIND_ASK_STATUS}, .path = asked};
-        assert_int_equal(cpubind_service_ask(&fault_table, &asking, &bytes).error,
-                         calls[i] == CALL_realloc ? ENOMEM : EIO);
-        assert_int_equal(fault.n_met, 1);
-        cpubind_bytes_free(&bytes);
-        assert_int_equal(open_descriptors(), before);
+    for (size_t i = 0; i < (size_t)n_kind * (sizeof calls / sizeof *calls); i++) {
+        const call which = calls[i / (size_t)n_kind];
+        int n_met = 0;
+        fault_next = i % (size_t)n_kind ? &as_user : &cpubind_sys_real;
+        for (int nth = 1; nth == n_met + 1; nth++) {
+            cpubind_bytes bytes = {NULL, 0, 0};
+            fault_set(which, nth, EIO);
+            cpubind_asking asking = {.asked = {.ask = CPUBIND_ASK_STATUS}, .path = asked};
+            const int error = cpubind_service_ask(&fault_table, &asking, &bytes).error;
+            n_met += fault.n_met;
+            assert_int_equal(error, !fault.n_met ? 0 : which == CALL_realloc ? ENOMEM : EIO);
+            cpubind_bytes_free(&bytes);
+            assert_int_equal(open_descriptors(), before);
+        }
+        assert_true(n_met > 0);
     }
+    fault_next = &cpubind_sys_real;
     assert_int_equal(end(pid, SIGTERM), 0);
 }
 
@@ -708,6 +754,7 @@ int main(void)
         EACH(a_reload_moves_the_socket),
         EACH(a_full_disk_is_said_once),
         EACH(each_call_may_fail),
+        EACH(a_fault_costs_one_client_at_most),
         EACH(each_call_of_a_client_may_fail),
     };
     return cmocka_run_group_tests_name("service", tests, NULL, NULL);

@@ -32,19 +32,21 @@ static int is_from(const search *s, const cpubind_record *record)
     return 0;
 }
 
-/* Whether root has bound a process, whose records this user may not read. */
-static int is_of_root(const search *s, int32_t pid)
+/* Notes that root has bound a process, whose records this user may not read. */
+static cpubind_linux_fault look_for_root(search *s, int32_t pid)
 {
     char path[CPUBIND_RECORD_PATH_SIZE];
     int fd = -1;
+    cpubind_linux_fault why;
     if (s->root.sys->geteuid() == 0)
-        return 0;
+        return cpubind_no_fault;
     cpubind_bind_usual_path(0, pid, 0, path);
-    if (cpubind_open(s->root.sys, s->root.fd, path + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd)
-            .error)
-        return 0;
+    why = cpubind_open(s->root.sys, s->root.fd, path + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd);
+    if (why.error)
+        return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
     s->root.sys->close(fd);
-    return 1;
+    s->out->unread_pid = pid;
+    return why;
 }
 
 /* Takes the CPUs before the binding of a process, if the mask is of that. */
@@ -55,11 +57,8 @@ static cpubind_linux_fault look_at(search *s, int32_t pid)
     cpubind_linux_fault why = cpubind_no_fault;
     cpubind_linux_status status;
     cpubind_cpus before;
-    if (!cpubind_place_has_record(&s->root, pid)) {
-        if (pid != s->pid && s->out->unread_pid == 0 && is_of_root(s, pid))
-            s->out->unread_pid = pid;
-        return cpubind_no_fault;
-    }
+    if (!cpubind_place_has_record(&s->root, pid))
+        return pid != s->pid && s->out->unread_pid == 0 ? look_for_root(s, pid) : why;
     status = cpubind_bind_open(&how, s->root.sys, &b, &why);
     if (status == CPUBIND_LINUX_ERR_MEMORY)
         return why;
@@ -89,14 +88,17 @@ static cpubind_linux_fault look_at_all(search *s)
 {
     int32_t at = s->pid;
     cpubind_linux_fault why = cpubind_task_cpus(s->root.sys, s->pid, &s->sets, &s->mask);
+    const int is_found = why.error == 0;
     for (int i = 0; i < MAX_PARENTS && at > 0 && !why.error; i++) {
         cpubind_proc_stat stat = {.ppid = 0};
         why = look_at(s, at);
-        if (cpubind_proc_stat_read(&s->root, at, 0, &stat).error)
-            break; /* it has ended, or is hidden: nothing above it is known */
+        if (!why.error)
+            why = cpubind_proc_stat_read(&s->root, at, 0, &stat);
         at = stat.ppid;
     }
-    return why;
+    /* It has ended, or is hidden: nothing above it is known. */
+    return is_found && (cpubind_is_unseen(why.error) || why.error == EILSEQ) ? cpubind_no_fault
+                                                                             : why;
 }
 
 cpubind_linux_fault cpubind_bind_find_outer(int32_t pid, const cpubind_sys *sys,

@@ -129,7 +129,7 @@ int cpubind_place_has_record(cpubind_root *root, int32_t pid)
             root->sys->close(fd);
         return 1;
     }
-    return !cpubind_place_find(root, pid, 0, path).error && *path;
+    return cpubind_place_find(root, pid, 0, path).error || *path;
 }
 
 /* Writes the absolute path of a record file: that of its folder, as the kernel has it, and its
