@@ -59,7 +59,7 @@ REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts random_host)
 QUALITY   := $(addprefix tests/quality/,layouts rules)
 SCRIPTS    = tests/packaging/packaging.sh tests/packaging/abi.sh tests/packaging/maintainer.sh tests/cli/corpus.sh tests/cli/redact.sh tests/cli/bind.sh tests/cli/upgrade.sh tests/cli/bind_all.sh tests/cli/run_tree.sh tests/cli/status.sh tests/cli/topo.sh tests/cli/formats.sh tests/cli/numa_bind.sh tests/cli/numa_statements.sh tests/cli/online.sh tests/cli/device_bind.sh tests/cli/device_cgroup.sh \
-             tests/service/deploy.sh tests/service/service.sh tests/service/device_service.sh tests/service/device_users.sh tests/service/owner.sh tests/packaging/limits.sh tests/checks/layers.sh \
+             tests/service/deploy.sh tests/service/service.sh tests/service/device_service.sh tests/service/device_users.sh tests/service/owner.sh tests/service/upgrade.sh tests/service/kills.sh tests/packaging/limits.sh tests/checks/layers.sh \
              "tests/checks/layers.sh --self-test" tests/checks/tree.sh "tests/checks/tree.sh --self-test" tests/checks/install.sh \
              tests/packaging/installed.sh tests/languages/languages.sh tests/python/python.sh tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
 SCRIPTS   += +tests/packaging/library.sh +tests/api/json.sh

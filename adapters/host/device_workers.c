@@ -294,7 +294,7 @@ static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t r
     }
     free(arena.base);
     cpubind_linux_close(host);
-    return status == CPUBIND_PCI_NO_MEMORY ? no_memory() : why;
+    return status == CPUBIND_PROBLEM_NO_MEMORY ? no_memory() : why;
 }
 
 /* == All processes ========================================================== */

@@ -4,9 +4,9 @@
 #
 #   tests/cli/upgrade.sh         from the top folder; BUILD is where the command and outputs are
 #
-# The earlier programs are built from their commits, once for each BUILD folder; without these
-# commits (a tarball, a shallow clone) the tests are skipped. tests/linux/test_record_forms.c reads
-# records of each form in any case. affinity_shim.c stands for a machine of 192 CPUs.
+# The earlier programs are built from their commits (older.sh), linked to shared libraries where
+# the shim needs it. tests/linux/test_record_forms.c reads records of each form in any case.
+# affinity_shim.c stands for a machine of 192 CPUs.
 LC_ALL=C
 export LC_ALL
 
@@ -26,6 +26,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
 . tests/support/tap.sh
+. tests/support/older.sh
 
 flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
 # shellcheck disable=SC2086
@@ -33,17 +34,6 @@ flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
     cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
         cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread
 } || exit 1
-
-# Builds a program of a commit; it has to be linked to shared libraries, as the shim needs.
-build_of() { # commit, target
-    [ ! -x "$out/$1" ] || return 0
-    rm -rf "$out/tree" && mkdir "$out/tree" &&
-        git archive "$1" Makefile cpubind.h LICENSE README.md CHANGELOG.md adapters fuzz \
-            fixtures/schema.sql |
-        tar -xf - -C "$out/tree" &&
-        make -C "$out/tree" -s -j2 BUILD=build "build/$2" >"$out/build.log" 2>&1 &&
-        mv "$out/tree/build/$2" "$out/$1"
-}
 
 shim() { # command ...
     env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$@"
@@ -93,8 +83,8 @@ is_free() {
 
 # What one command after the other makes of it.
 # shellcheck disable=SC2086
-goes_on() { # commit, options of its apply
-    program=$out/$1
+goes_on() { # program, options of its apply
+    program=$1
     shift
     bind_with "$program" "$@" && cpubind verify --pid "$worker" --memory none &&
         cpubind restore --pid "$worker" && is_free && end_worker &&
@@ -112,30 +102,19 @@ is_free_of_records() {
 }
 
 # The other way round: the earlier program leaves the later record as it is.
-is_left() { # commit
+is_left() { # program
     bind_with "$CPUBIND" --rules reference && cp "/run/cpubind/$worker.record" "$out/record" &&
-        ! shim "$out/$1" restore --pid "$worker" && cmp "$out/record" "/run/cpubind/$worker.record" &&
+        ! shim "$1" restore --pid "$worker" && cmp "$out/record" "/run/cpubind/$worker.record" &&
         [ "$(cpus)" = "$bound" ] && cpubind restore --pid "$worker" && is_free && end_worker
 }
 
-try() { # text, commit, target, command ...
-    text=$1
-    commit=$2
-    target=$3
-    shift 3
-    rm -rf /run/cpubind
-    if ! git cat-file -e "$commit^{commit}" 2>/dev/null; then
-        skip "$text" "the history has no commit $commit"
-    elif build_of "$commit" "$target"; then
-        check "$text" "$@"
-    else
-        fail "$text" "$out/build.log"
-    fi
-}
-
-try "a binding of the first version is verified, bound again and put back" d4c2e50 cpubind \
-    goes_on d4c2e50
-try "so is one of form 3" 11bd74f cpubind_shared goes_on 11bd74f \
-    --rules reference
-try "the program of form 3 leaves a record of form 5 alone" 11bd74f cpubind_shared is_left 11bd74f
+first=$(older_path d4c2e50 cpubind)
+third=$(older_path 11bd74f cpubind_shared)
+check_older "a binding of the first version is verified, bound again and put back" d4c2e50 cpubind \
+    goes_on "$first"
+rm -rf /run/cpubind
+check_older "so is one of form 3" 11bd74f cpubind_shared goes_on "$third" --rules reference
+rm -rf /run/cpubind
+check_older "the program of form 3 leaves a record of form 5 alone" 11bd74f cpubind_shared \
+    is_left "$third"
 finish

@@ -11,18 +11,7 @@ LC_ALL=C
 export LC_ALL
 
 BUILD=${BUILD:-build}
-own='unshare -m -p -f --mount-proc'
-# The words are split on purpose.
-# shellcheck disable=SC2086
-if [ "$(id -u)" -ne 0 ] || ! $own mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-    echo "1..0 # SKIP a /run of its own needs root"
-    exit 0
-fi
-if [ -z "$SERVICE_MOUNTS" ]; then
-    # shellcheck disable=SC2086
-    SERVICE_MOUNTS=own exec $own "$0" "$@"
-fi
-mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+. tests/support/own_run.sh
 
 out=$BUILD/device_service
 rm -rf "$out"

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 #
 #   tests/service/owner.sh     from the top folder; BUILD has the command and outputs
-#   OWNER_CRASHES=1000         how often the service is killed at a random moment (default 100)
 #
 # After each step every worker is bound, or as before, and what is let go is said. It needs
 # root: it has a /run, a /dev and processes of its own, and touches no record, service or process
@@ -12,18 +11,7 @@ LC_ALL=C
 export LC_ALL
 
 BUILD=${BUILD:-build}
-own='unshare -m -p -f --mount-proc'
-# The words are split on purpose.
-# shellcheck disable=SC2086
-if [ "$(id -u)" -ne 0 ] || ! $own mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-    echo "1..0 # SKIP a /run of its own needs root"
-    exit 0
-fi
-if [ -z "$SERVICE_MOUNTS" ]; then
-    # shellcheck disable=SC2086
-    SERVICE_MOUNTS=own exec $own "$0" "$@"
-fi
-mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+. tests/support/own_run.sh
 
 out=$BUILD/owner
 rm -rf "$out"
@@ -32,18 +20,6 @@ out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind
 . tests/support/tap.sh
 . tests/support/device_host.sh
-
-nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
-mkdir -p /run/user/65534 && chown 65534:65534 /run/user/65534 && chmod 700 /run/user/65534
-has_user=no
-[ -x "$(command -v setpriv)" ] && $nobody test -x "$CPUBIND" -a -x "$out/worker" && has_user=yes
-
-# Starts a worker of an ordinary user.
-start_users_worker() { # number of the GPU
-    $nobody "$out/worker" "$out/engine" 3<"/dev/nvidia$1" 5</dev/nvidia-uvm &
-    worker=$!
-    pids="$pids $worker"
-}
 
 # Runs a command; its outputs are in $out/text and $out/err.
 says() { # status, words on one of them, command ...
@@ -205,30 +181,73 @@ apply_all_takes_all() {
 users_restore_their_own() {
     end_worker "$second"
     start_users_worker 7 && second=$worker && both_are_bound &&
-        says 0 "process $second: put back by the service" $nobody "$CPUBIND" restore --pid "$second" &&
+        says 0 "process $second: put back by the service" $user "$CPUBIND" restore --pid "$second" &&
         stays is_on "$second" "$before" && is_on "$first" "$a" &&
-        status_says "; let go: $second" && says 0 "; let go: $second" $nobody "$CPUBIND" status
+        status_says "; let go: $second" && says 0 "; let go: $second" $user "$CPUBIND" status
     [ "$(stat -c %a /run/cpubind/service.sock)" = 600 ]
 }
 
 users_apply_their_own() {
-    says 0 "process $second: bound by the service" $nobody "$CPUBIND" apply --pid "$second" &&
+    says 0 "process $second: bound by the service" $user "$CPUBIND" apply --pid "$second" &&
         is_on "$second" "$b" && stays is_on "$second" "$b" &&
-        says 0 "put back by the service" $nobody "$CPUBIND" restore --pid "$second" &&
-        says 0 "" $nobody "$CPUBIND" apply --pid "$second" --pci 0000:02:00.0 --memory none &&
+        says 0 "put back by the service" $user "$CPUBIND" restore --pid "$second" &&
+        says 0 "" $user "$CPUBIND" apply --pid "$second" --pci 0000:02:00.0 --memory none &&
         is_on "$second" "$b" && [ -e "/run/user/65534/cpubind/$second.record" ] &&
-        says 0 "process $second: put back" $nobody "$CPUBIND" restore --pid "$second" &&
+        says 0 "process $second: put back" $user "$CPUBIND" restore --pid "$second" &&
         stays is_on "$second" "$before"
+}
+
+# What a user was told stays so, whoever keeps it: the service by its claims, or a record of the
+# user, which the service leaves alone.
+users_words_last_over_a_restart() {
+    for signal in TERM KILL; do
+        restart_service $signal && becomes 50 is_on "$first" "$a" && stays is_on "$second" "$before" &&
+            status_says "; let go: $second" || return 1
+    done
+    says 0 "bound by the service" $user "$CPUBIND" apply --pid "$second" || return 1
+    for signal in TERM KILL; do
+        restart_service $signal && both_are_bound && taskset -pc "$a" "$second" >"$out/taskset" &&
+            becomes 50 is_on "$second" "$b" || return 1
+    done
+    says 0 "" $user "$CPUBIND" apply --pid "$second" --pci 0000:02:00.0 --memory none \
+        --thread "worker=$a" || return 1
+    for signal in TERM KILL; do
+        restart_service $signal && becomes 50 is_on "$first" "$a" && stays is_on "$second" "$a" &&
+            status_says "; let go: $second" || return 1
+    done
+    says 0 "process $second: put back" $user "$CPUBIND" restore --pid "$second" &&
+        is_on "$second" "$before"
+}
+
+# Nothing of a user is done by a service that does not answer: the process stays as it is.
+no_service_answers_users() {
+    says 0 "bound by the service" $user "$CPUBIND" apply --pid "$second" && both_are_bound || return 1
+    for signal in STOP KILL; do
+        words='does not answer: it is stopped or hangs'
+        kill -$signal "$service" || return 1
+        if [ $signal = KILL ]; then
+            wait "$service" 2>/dev/null
+            words='has ended and left its socket'
+        fi
+        for command in restore "apply --pci 0000:02:00.0 --memory none"; do
+            says 1 "$words" $user "$CPUBIND" $command --pid "$second" && cat "$out/err" &&
+                grep -q "another cpubind is at work on\|bound already by another user, whose record is /run/cpubind/" "$out/err" &&
+                is_on "$second" "$b" || return 1
+        done
+        says 0 "$words" $user "$CPUBIND" run --pci 0000:02:00.0 --memory none -- true || return 1
+        [ $signal = KILL ] || kill -CONT "$service"
+    done
+    start_service && both_are_bound && ! status_says "let go"
 }
 
 users_leave_others_alone() {
     for command in restore apply; do
         says 4 "process $first belongs to another user: run it as root" \
-            $nobody "$CPUBIND" $command --pid "$first" || return 1
+            $user "$CPUBIND" $command --pid "$first" || return 1
     done
-    is_on "$first" "$a" && says 0 "" $nobody "$CPUBIND" restore --all && is_on "$first" "$a" &&
+    is_on "$first" "$a" && says 0 "" $user "$CPUBIND" restore --all && is_on "$first" "$a" &&
         says 0 "" "$CPUBIND" apply --pid "$second" --pci 0000:02:00.0 --memory none &&
-        $nobody "$CPUBIND" verify --all --json >"$out/json" &&
+        $user "$CPUBIND" verify --all --json >"$out/json" &&
         [ "$(json "$out/json" '$.workers[0].pid')" = "$second" ] &&
         [ -z "$(json "$out/json" '$.workers[1].pid')" ]
 }
@@ -269,7 +288,7 @@ hostile_users_block_nobody() {
     cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra "$out/hostile.c" -o "$out/hostile" || return 1
     hostile=
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
-        $nobody "$out/hostile" /run/cpubind/users.sock &
+        $user "$out/hostile" /run/cpubind/users.sock &
         hostile="$hostile $!"
     done
     n_bad=0
@@ -332,96 +351,59 @@ a_dead_service_is_found_out() {
         is_on "$first" "$before" && is_on "$second" "$b" && start_service && both_are_bound
 }
 
-# It closes the connection after a request that it does not know.
-an_older_service_is_found_out() {
+# A double of a service that closes the connection after a request that it does not know, or
+# that hangs and says nothing.
+start_double() { # "closes" or "hangs", user of its socket
     kill_service
     rm -f /run/cpubind/*.sock
     python3 -c '
-import os, socket
+import os, socket, sys
 s = socket.socket(socket.AF_UNIX)
-s.bind("/run/cpubind/service.sock")
-os.chmod("/run/cpubind/service.sock", 0o600)
+path = "/run/cpubind/" + sys.argv[2] + ".sock"
+s.bind(path)
+os.chmod(path, 0o600 if sys.argv[2] == "service" else 0o666)
 s.listen(16)
+kept = []
 while True:
     c, _ = s.accept()
     c.recv(64)
-    c.close()' &
-    older=$!
-    becomes 50 test -S /run/cpubind/service.sock &&
-        says 0 "is of an older version that does not know the request: restart it" \
-            "$CPUBIND" restore --pid "$first" && is_on "$first" "$before" && kill -0 "$older"
-    result=$?
-    kill -KILL "$older"
-    wait "$older" 2>/dev/null
-    [ $result -eq 0 ] && start_service && both_are_bound
+    kept.append(c) if sys.argv[1] == "hangs" else c.close()' "$1" "$2" &
+    double=$!
+    becomes 50 test -S "/run/cpubind/$2.sock"
 }
 
-# -- Crashes --------------------------------------------------------------------
-
-is_bound_or_before() { # pid, CPUs
-    is_on "$1" "$2" || is_on "$1" "$before"
-}
-
-# A command of one kind of client runs while the service is killed some time later, or in every
-# third round the command.
-crash_once() { # number
-    case $(($1 % 8)) in
-    0) set -- "$1" "$CPUBIND" restore --pid "$first" ;;
-    1) set -- "$1" "$CPUBIND" apply --pid "$first" --pci 0000:01:00.0 --memory none ;;
-    2) set -- "$1" "$CPUBIND" restore --all ;;
-    3) set -- "$1" "$CPUBIND" apply --all ;;
-    4) set -- "$1" $users "$CPUBIND" restore --pid "$second" ;;
-    5) set -- "$1" $users "$CPUBIND" apply --pid "$second" ;;
-    6) set -- "$1" "$CPUBIND" run --pci 0000:01:00.0 -- true ;;
-    7) set -- "$1" "$CPUBIND" verify --all ;;
-    esac
-    number=$1
-    shift
-    "$@" >"$out/text" 2>"$out/err" &
-    client=$!
-    sleep "0.0$(awk -v s="$number" 'BEGIN { srand(s); printf "%03d", rand() * 400 }')"
-    killed=$service
-    [ $((number % 3)) -ne 2 ] || killed=$client
-    kill -KILL "$killed" 2>/dev/null
-    wait "$client" 2>/dev/null
-    got=$?
-    [ "$killed" = "$client" ] || wait "$service" 2>/dev/null
-    if [ "$got" -gt 4 ] && [ "$got" -ne 137 ] || ! is_bound_or_before "$first" "$a" ||
-        ! is_bound_or_before "$second" "$b"; then
-        echo "crash $number: $* has ended with $got"
-        cat "$out/text" "$out/err"
-        return 1
-    fi
-    if [ "$killed" != "$client" ]; then
-        service=
-        start_service || return 1
-    fi
-    # Each is bound soon, or is said to be let go.
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        "$CPUBIND" status 2>/dev/null | grep "^the service" >"$out/status"
-        is_settled "$first" "$a" && is_settled "$second" "$b" && return 0
-        sleep 0.1
+# Commands that meet a double work by themselves, and leave it as it is.
+doubles_are_found_out() {
+    for kind in closes hangs; do
+        words='is of an older version that does not know the request: restart it'
+        [ $kind = closes ] || words='does not answer: it is stopped or hangs'
+        words=${words#is of an older }
+        start_double $kind service && says 0 "$words" "$CPUBIND" restore --pid "$first" &&
+            is_on "$first" "$before" && says 0 "$words" "$CPUBIND" run --pci 0000:01:00.0 -- true &&
+            kill -0 "$double" && end_worker "$double" || return 1
+        if [ "$has_user" = yes ]; then
+            start_double $kind users && says 1 "$words" $user "$CPUBIND" restore --pid "$second" &&
+                is_on "$second" "$b" && kill -0 "$double" && end_worker "$double" || return 1
+        fi
+        rm -f /run/cpubind/*.sock
+        start_service && both_are_bound || return 1
     done
-    echo "crash $number: $*"
-    cat "$out/status" "$out/said" "$out/text" "$out/err"
-    taskset -pc "$first"
-    taskset -pc "$second"
-    return 1
 }
 
-is_settled() { # pid, CPUs
-    is_on "$1" "$2" || { is_on "$1" "$before" && grep -q "let go.*$1\|all processes were let go" "$out/status"; }
-}
-
-crashes_lose_nothing() {
-    users=
-    [ "$has_user" = no ] || users=$nobody
-    number=0
-    while [ "$number" -lt "${OWNER_CRASHES:-100}" ]; do
-        crash_once "$number" || return 1
-        number=$((number + 1))
-    done
-    says 0 "" "$CPUBIND" apply --all && both_are_bound
+# What was let go and cannot be read is not nothing: nobody is bound until it can, or until all
+# are let go or taken.
+unread_claims_bind_nobody() {
+    says 0 "put back" "$CPUBIND" restore --pid "$first" && kill_service &&
+        mv /run/cpubind/service.claims "$out/claims" && ln -s service.claims /run/cpubind/service.claims &&
+        start_service && becomes 50 said "which processes were let go is not known, so none is bound" &&
+        stays is_on "$first" "$before" &&
+        status_says "which processes were let go is not known" &&
+        says 4 "which processes were let go is not known" "$CPUBIND" restore --pid "$second" &&
+        rm /run/cpubind/service.claims && mv "$out/claims" /run/cpubind/service.claims &&
+        becomes 200 said "process $first (worker), 0000:01:00.0: left: it was let go" &&
+        stays is_on "$first" "$before" && status_says "; let go: $first" && kill_service &&
+        rm /run/cpubind/service.claims && ln -s service.claims /run/cpubind/service.claims &&
+        start_service && says 0 "" "$CPUBIND" apply --all && both_are_bound
 }
 
 check "a worker below a bound process has the CPUs before that binding" a_worker_below_a_bound_process
@@ -439,7 +421,9 @@ check "apply --all takes all again" apply_all_takes_all
 if [ "$has_user" = yes ]; then
     check "an ordinary user restores its own process" users_restore_their_own
     check "and applies it, by the service or by options of its own" users_apply_their_own
-    check "and leaves those of others alone" users_leave_others_alone
+    check "and what it was told lasts over restarts and crashes" users_words_last_over_a_restart
+    check "a service that is stopped or dead changes nothing of a user" no_service_answers_users
+    check "and a user leaves those of others alone" users_leave_others_alone
     check "16 hostile clients block nobody" hostile_users_block_nobody
 else
     skip "clients of an ordinary user" "it may not run the command here, or there is no setpriv"
@@ -449,9 +433,9 @@ check "a stopped service is found out, and nothing ends it" a_stopped_service_is
 check "restore --all --service ends it, and says so" restore_ends_the_service
 check "a service that was killed is found out" a_dead_service_is_found_out
 if command -v python3 >/dev/null 2>&1; then
-    check "an older service is found out, and nothing ends it" an_older_service_is_found_out
+    check "one that is older, or hangs, is found out, and nothing ends it" doubles_are_found_out
 fi
-check "crashes at random moments lose nothing" crashes_lose_nothing
+check "what was let go and cannot be read binds nobody" unread_claims_bind_nobody
 # shellcheck disable=SC2086
 kill -KILL $pids 2>/dev/null
 kill_service

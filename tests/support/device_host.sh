@@ -5,7 +5,8 @@
 # For scripts that source it, in a mount and pid namespace of their own with a /run of its own.
 # The host is a snapshot with two CPUs of this machine, each on a node of its own, and a GPU near
 # each; the processes are real. Sets root, conf, prom, a and b (the CPUs), before (the CPUs that
-# a process has at first), pids and service. `out`, CPUBIND and tap.sh come before.
+# a process has at first), pids and service; user (the words that run a command as an ordinary
+# user) and has_user; without one, user is empty. `out`, CPUBIND and tap.sh come before.
 
 . tests/support/gpu_nodes.sh
 unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
@@ -99,6 +100,21 @@ cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror "$out/worker.c" -o "$out
 pids=
 start_worker() { # number of the GPU
     "$out/worker" "$out/engine" 3<"/dev/nvidia$1" 5</dev/nvidia-uvm &
+    worker=$!
+    pids="$pids $worker"
+}
+
+user='setpriv --reuid=65534 --regid=65534 --clear-groups'
+mkdir -p /run/user/65534 && chown 65534:65534 /run/user/65534 && chmod 700 /run/user/65534
+has_user=no
+[ -x "$(command -v setpriv)" ] && $user test -x "$CPUBIND" -a -x "$out/worker" && has_user=yes
+[ $has_user = yes ] || user=
+
+# Starts a worker of an ordinary user.
+start_users_worker() { # number of the GPU
+    # The words are split on purpose.
+    # shellcheck disable=SC2086
+    $user "$out/worker" "$out/engine" 3<"/dev/nvidia$1" 5</dev/nvidia-uvm &
     worker=$!
     pids="$pids $worker"
 }
