@@ -4,10 +4,12 @@
  * Shared by apply, run, verify and restore. Changes a process only through adapters/linux/bind.
  * README.md documents what each option means.
  */
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "../linux/terminal.h"
+#include "../service/rights.h"
 #include "bind_common.h"
 
 /* Of the processes that `run` binds, one in so many removes what ended ones have left: the
@@ -103,10 +105,16 @@ int cli_open_bound(const api_options *options, int is_reading, api_bound *out)
 
 /* == The plan =============================================================== */
 
-/* Prints why the last call for a process failed; returns the exit status. */
-static int fail(const api_options *options, const api_bound *bound, int status,
-                const api_text *why)
+int cli_fail_plan(const api_options *options, const api_bound *bound, int status,
+                  const api_text *why)
 {
+    uint64_t start;
+    api_text ended = {"", 0};
+    if (!options->is_forced &&
+        cpubind_rights_start(&cpubind_sys_real, bound->pid, &start).error == ESRCH) {
+        api_add(&ended, "process %d has ended", (int)bound->pid);
+        return cli_fail(options, API_REFUSED, ended.text);
+    }
     if (bound->planned.code != CPUBIND_PROBLEM_NONE)
         return cli_refuse(options, &bound->planned);
     return cli_fail(options, status, why->text);
@@ -126,13 +134,13 @@ int cli_plan_bound(api_options *options, api_bound *bound)
     if (status == API_DONE && !is_live)
         status = cli_open_host(options, &bound->host, &why);
     if (status != API_DONE)
-        return fail(options, bound, status, &why);
+        return cli_fail_plan(options, bound, status, &why);
     if (is_live)
         cli_progress(options, "cpubind: asking npu-smi ...");
     status = api_plan_bound(options, bound, is_live ? NULL : &bound->host.source);
     if (is_live)
         cli_progress(options, NULL);
-    return status == API_DONE ? status : fail(options, bound, status, &why);
+    return status == API_DONE ? status : cli_fail_plan(options, bound, status, &why);
 }
 
 /* == Binding ================================================================ */

@@ -25,6 +25,11 @@ int cli_find_npu(api_options *options, api_bound *bound, api_text *why);
  * status. */
 int cli_plan_bound(api_options *options, api_bound *bound);
 
+/* Prints why there is no plan for a process: that it has ended, where it has, since what could
+ * not be read of it has another reason then. Returns the exit status. */
+int cli_fail_plan(const api_options *options, const api_bound *bound, int status,
+                  const api_text *why);
+
 /* Binds the process. Returns the exit status. */
 int cli_apply_bound(const api_options *options, api_bound *bound);
 

@@ -81,7 +81,7 @@ static int verify(api_options *options, api_bound *bound)
             (int)bound->pid);
     if (status == API_REFUSED)
         api_add(&why, "; %s", found.text);
-    return cli_fail(options, API_REFUSED, why.text);
+    return cli_fail_plan(options, bound, API_REFUSED, &why);
 }
 
 int cli_verify(int argc, char **argv)

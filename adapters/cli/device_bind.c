@@ -154,7 +154,7 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
                 "which of the %d devices process %d uses is not known: it has the files of no "
                 "single device open, and %s; name the device with --pci ADDRESS",
                 (int)devices->plan.n_pool, (int)bound->pid, doubt);
-        return cli_fail(o, API_REFUSED, why.text);
+        return cli_fail_plan(o, bound, API_REFUSED, &why);
     }
     (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)bound->pid);
     fault = cpubind_linux_read_file(path, NULL, &environment);
@@ -171,7 +171,7 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
         api_add(&why, "it has the files of no single device open, its environment has no rank, "
                       "and the variables of its runtime name no single device");
     api_add(&why, "; name the device with --pci ADDRESS or --rank N");
-    return cli_fail(o, API_REFUSED, why.text);
+    return cli_fail_plan(o, bound, API_REFUSED, &why);
 }
 
 /* The device that is named: by a single --pci, else by the record. NULL: none is. */
@@ -220,7 +220,7 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
     if (status == API_DONE && only == &recorded)
         status = find_tile(o, source, only, &out->devices, &why);
     if (status != API_DONE)
-        return cli_fail(o, status, why.text);
+        return cli_fail_plan(o, bound, status, &why);
     cli_find_npus(o, source, &out->devices, bound);
     if (!o->request.has_rank)
         status = find_rank(o, bound, source, &out->devices);
@@ -250,7 +250,7 @@ int cli_place_on_device(api_options *o, api_bound *bound, cli_run_place *out)
     if (status == API_DONE && !is_live)
         status = cli_open_host(o, &bound->host, &why);
     if (status != API_DONE)
-        return cli_fail(o, status, why.text);
+        return cli_fail_plan(o, bound, status, &why);
     if (o->request.allowed &&
         !api_process_allow(&view, o->request.allowed, o->request.n_allowed))
         return cli_no_memory();

@@ -853,6 +853,56 @@ check "so is apply to a child of a bound process" nested_apply
 check "and a binding inside of two others" nested_twice
 check "a mask that is not of the binding counts" own_mask_counts
 
+# -- Processes that end --------------------------------------------------------
+
+# Wherever it ends while it is looked at, the command says that, and no other reason.
+ends_are_said() { # command, argument ...
+    n_end=0
+    while :; do
+        n_end=$((n_end + 1))
+        start CUDA_VISIBLE_DEVICES=7
+        CPUBIND_ENDS_PID=$worker CPUBIND_ENDS_AT=$n_end LD_PRELOAD=$out/ends.so \
+            "${CPUBIND}_shared" "$@" --pid "$worker" >"$out/said" 2>"$out/err"
+        got=$?
+        kill -0 "$worker" 2>/dev/null && grep -q '^State:.[^Z]' "/proc/$worker/status" && break
+        cat "$out/err"
+        echo "end $n_end of $*: $got"
+        [ $got -eq 1 ] && grep -q "process $worker has ended\|there is no process $worker here" "$out/err" && end || return 1
+    done
+    end
+    [ $n_end -gt 5 ]
+}
+
+# A zombie has no environment, and nothing else that could be compared.
+zombies_are_said() {
+    sh -c 'sleep 0 & echo $!; exec sleep 600' >"$out/zombie" &
+    parent=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        zombie=$(cat "$out/zombie")
+        grep -q '^State:.Z' "/proc/${zombie:-0}/status" 2>/dev/null && break
+        sleep 0.1
+    done
+    says 1 "process $zombie has ended" "$CPUBIND" verify --pid "$zombie" &&
+        says 1 "process $zombie has ended" "$CPUBIND" verify --root "$host" --pid "$zombie" &&
+        says 1 "process $zombie has ended" "$CPUBIND" apply --root "$host" --pid "$zombie"
+    result=$?
+    kill $parent
+    wait $parent 2>/dev/null
+    return $result
+}
+
+if [ -x "${CPUBIND}_shared" ] &&
+    cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror -shared -fPIC tests/cli/ends.c -o "$out/ends.so" -ldl; then
+    check "apply says of a process that ends meanwhile that it has ended" ends_are_said apply \
+        --root "$host" --memory none
+    check "so does apply to a device that is named" ends_are_said apply --root "$host" \
+        --pci 0000:01:00.0 --memory none
+    check "and verify" ends_are_said verify --root "$host" --pci 0000:01:00.0 --memory none
+else
+    skip "a process that ends meanwhile" "there is no build/cpubind_shared"
+fi
+check "verify and apply say of a zombie that it has ended" zombies_are_said
+
 # -- NPUs ----------------------------------------------------------------------
 
 start

@@ -52,9 +52,9 @@ make_host() { # folder, path of the cgroup, that of the neighbour
     printf '%s\n' "22 28 0:20 / /proc rw,nosuid shared:5 - proc proc rw,hidepid=2,gid=100" \
         "41 22 0:50 /lib/borealis/online /proc/irq ro shared:7 - overlay sapphire rw,lowerdir=/var/opal77/cobalt" \
         >"$1/proc/self/mountinfo"
-    echo "npu-smi: cannot open /home/marguerite/orchid.conf of job nightrun on quarkhost: Permission denied" \
+    echo "npu-smi: cannot open /home/marguerite/orchid.conf of job nightrun for traderone on quarkhost: Permission denied" \
         >"$1/cmd/npu-smi-info-m.txt.err"
-    echo "DRA_CPUSET_claim7f2a_secretimage=0-191" >"$1/env"
+    echo "DRA_CPUSET_claim7f2a_zephyr_secretimage=0-191" >"$1/env"
 }
 
 kubernetes() { # folder
@@ -129,6 +129,32 @@ lists_what_is_left() { # kind
     [ "$sum" -eq "$(cat "$out/n_same")" ]
 }
 
+# Each name is planted in one of the hosts at least: a search for any other could not fail.
+all_are_planted() {
+    n_name=0
+    for name in $names; do
+        n_name=$((n_name + 1))
+        grep -rqaF -e "$name" "$out"/*-plain || find "$out"/*-plain -name "*$name*" | grep -q . || {
+            echo "$name is in none"
+            return 1
+        }
+    done
+    [ $n_name -ge 30 ]
+}
+
+# A name has one word wherever it is: in a text of stderr, in a path of a text, in that of a file.
+one_word_for_one_name() {
+    at=$out/systemd-redacted
+    said=$(sed -n 's/.* of [^ ]* \([^ ]*\) for .*/\1/p' "$at/cmd/npu-smi-info-m.txt.err")
+    listed=$(sed -n 's|.*/[^/]*-\([^/-]*\)\.service/.*|\1|p' "$at/proc/73201/cgroup")
+    user=$(sed -n 's|.*/\([^/-]*\)-[^/]*\.service/.*|\1|p' "$at/proc/73201/cgroup")
+    echo "job $said, $listed; user $user"
+    cat "$at/cmd/npu-smi-info-m.txt.err"
+    [ -n "$said" ] && [ "$said" = "$listed" ] && [ "$said" != nightrun ] && [ "$user" != "$said" ] &&
+        [ -n "$(find "$at/sys/fs/cgroup" -name "$user-$listed.service")" ] &&
+        grep -q "open /[a-z]*/$user/" "$at/cmd/npu-smi-info-m.txt.err"
+}
+
 for kind in kubernetes slurm systemd; do
     check "$kind: the names are in a plain capture" plants $kind
     check "$kind: no name is in a redacted capture" takes_out $kind
@@ -136,4 +162,6 @@ for kind in kubernetes slurm systemd; do
     check "$kind: the plan and the findings are the same" same_plan $kind
     check "$kind: paths lead to the same files" paths_agree $kind
 done
+check "each name is planted" all_are_planted
+check "a name has one word in texts, paths and stderr" one_word_for_one_name
 finish

@@ -1,0 +1,83 @@
+/* ends.c - a shim (LD_PRELOAD): a process ends while a command reads about it
+ * SPDX-License-Identifier: MIT
+ *
+ * Before the CPUBIND_ENDS_AT-th file of /proc/CPUBIND_ENDS_PID that is opened, the process is
+ * killed, and its end is waited for. It says so on stderr.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int opener(int dir, const char *path, int flags, ...);
+
+static opener *real_openat(void)
+{
+    static opener *real;
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "openat");
+    return real;
+}
+
+/* Whether it is gone, or waits for its parent. */
+static int has_ended(const char *pid)
+{
+    char name[64], text[256] = "";
+    int fd;
+    ssize_t n;
+    (void)snprintf(name, sizeof name, "/proc/%s/stat", pid);
+    fd = real_openat()(AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 1;
+    n = read(fd, text, sizeof text - 1);
+    close(fd);
+    return n <= 0 || strstr(text, ") Z ") != NULL;
+}
+
+static void look_at(const char *path)
+{
+    static int n;
+    const char *pid = getenv("CPUBIND_ENDS_PID"), *at = getenv("CPUBIND_ENDS_AT");
+    char part[32];
+    if (!pid || !at)
+        return;
+    (void)snprintf(part, sizeof part, "proc/%s/", pid);
+    if (!strstr(path, part) || ++n != atoi(at))
+        return;
+    fprintf(stderr, "ends before %s\n", path);
+    kill((pid_t)atoi(pid), SIGKILL);
+    while (!has_ended(pid))
+        (void)poll(NULL, 0, 1);
+}
+
+static int open_at(int dir, const char *path, int flags, int mode)
+{
+    look_at(path);
+    return real_openat()(dir, path, flags, mode);
+}
+
+int openat(int dir, const char *path, int flags, ...)
+{
+    va_list list;
+    int mode;
+    va_start(list, flags);
+    mode = va_arg(list, int);
+    va_end(list);
+    return open_at(dir, path, flags, mode);
+}
+
+int openat64(int dir, const char *path, int flags, ...)
+{
+    va_list list;
+    int mode;
+    va_start(list, flags);
+    mode = va_arg(list, int);
+    va_end(list);
+    return open_at(dir, path, flags, mode);
+}
