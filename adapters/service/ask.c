@@ -30,6 +30,12 @@ cpubind_linux_fault cpubind_ask_read_peer(const cpubind_sys *sys, int fd, cpubin
     return cpubind_fault_of(len == sizeof peer ? 0 : EPERM, "peer");
 }
 
+/* Why a socket or its folder could not be looked at; ENOENT: neither is there. */
+static cpubind_linux_fault not_seen(void)
+{
+    return cpubind_fault_of(errno == ENOTDIR ? ENOENT : errno ? errno : EIO, "connect");
+}
+
 /* The socket for this user: that of users, where it does not own the other one. */
 static cpubind_linux_fault choose_socket(const cpubind_sys *sys, const char *path,
                                          struct sockaddr_un *to)
@@ -45,8 +51,8 @@ static cpubind_linux_fault choose_socket(const cpubind_sys *sys, const char *pat
     if (sys->statat(AT_FDCWD, path, &st) == 0) {
         if (st.st_uid == sys->geteuid())
             return cpubind_no_fault;
-    } else if (errno != ENOENT) {
-        return cpubind_fault_errno("connect");
+    } else if (not_seen().error != ENOENT) {
+        return not_seen();
     }
     n = snprintf(to->sun_path, sizeof to->sun_path, "%.*s/%s", (int)(slash - path), path,
                  CPUBIND_USERS_SOCKET);
@@ -63,7 +69,7 @@ static cpubind_linux_fault check_owner(const cpubind_sys *sys, const char *path)
     (void)snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path),
                    path);
     if (sys->statat(AT_FDCWD, path, &socket) < 0 || sys->statat(AT_FDCWD, folder, &above) < 0)
-        return cpubind_fault_errno("connect");
+        return not_seen();
     if (!S_ISSOCK(socket.st_mode))
         return cpubind_fault_of(ENOTSOCK, "connect");
     return cpubind_fault_of(is_trusted(sys, socket.st_uid) && is_trusted(sys, above.st_uid) &&
