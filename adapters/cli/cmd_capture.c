@@ -431,7 +431,9 @@ static void print_redacted(const capture *c)
     else
         puts("not the name of the host, which is not known here: look for it by hand");
     json_object_foreach(c->kept, name, count)
+    {
         printf("left as it is: %s (%d)\n", name, (int)json_integer_value(count));
+    }
 }
 
 /* "proc/interrupts: Permission denied" */

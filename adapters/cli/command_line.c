@@ -356,6 +356,18 @@ static const char *printing_conflict(const api_options *o)
     return NULL;
 }
 
+/* Those that say what is put back. */
+static const char *restore_conflict(const api_options *o)
+{
+    if (o->all && (o->pid || o->state))
+        return "--all is every process on record; give it alone";
+    if (o->ends_service && !o->all)
+        return "--service ends the service of the host, too: give --all with it";
+    if (o->is_ended && (o->pid || o->state || o->all))
+        return "--ended is every process on record that has ended; give it alone";
+    return NULL;
+}
+
 /* Says why options exclude each other; NULL when they do not. */
 static const char *conflict(const api_options *o, enum api_command command)
 {
@@ -386,12 +398,8 @@ static const char *conflict(const api_options *o, enum api_command command)
         return "--respect-masks and --others are about all workers: give --all, too";
     if ((command & API_BINDING) && !(command & API_RESTORE))
         return binding_conflict(o, command);
-    if (o->all && (o->pid || o->state))
-        return "--all is every process on record; give it alone";
-    if (o->ends_service && !o->all)
-        return "--service ends the service of the host, too: give --all with it";
-    if (o->is_ended && (o->pid || o->state || o->all))
-        return "--ended is every process on record that has ended; give it alone";
+    if ((text = restore_conflict(o)) != NULL)
+        return text;
     if ((text = printing_conflict(o)) != NULL)
         return text;
     if (o->json && o->format && !o->format->is_json)

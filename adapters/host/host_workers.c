@@ -175,8 +175,8 @@ static cpubind_linux_fault read_before(reading *r, const cpubind_worker *w, int3
     return fault.error == ESRCH ? cpubind_no_fault : fault;
 }
 
-/* The CPUs that a worker may have: those before a binding, or its own; those of its cpuset where
- * they lack some of these. */
+/* The CPUs that a worker may have: those before a binding, or its own; those of its cpuset
+ * where they lack some of these. */
 static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
 {
     int32_t mask, cpuset = CPUBIND_CPUSET_NONE, set;

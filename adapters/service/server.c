@@ -31,9 +31,10 @@ static void drop(cpubind_server *s, cpubind_client *c)
 static ssize_t send_some(const cpubind_server *s, const cpubind_client *c, const char *data,
                          size_t len)
 {
-    struct iovec text = {(char *)(uintptr_t)data, len};
+    struct iovec text = {NULL, len};
     const struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
     ssize_t sent;
+    memcpy(&text.iov_base, &data, sizeof data); /* sendmsg(2) does not write there */
     CPUBIND_RETRY(sent, s->sys->sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
     return sent < 0 && errno == EAGAIN ? 0 : sent;
 }

@@ -33,8 +33,8 @@ static int no_exec(const char *file, char *const *argv)
 
 #define MAX_SKIPPED 16
 
-/* How often a host that changes by itself is looked at, each half a millisecond: a process stops
- * a moment after a SIGSTOP. */
+/* How often a host that changes by itself is looked at, each half a millisecond: a process
+ * stops a moment after a SIGSTOP. */
 #define MAX_LOOKS 20000
 
 static struct {

@@ -669,8 +669,8 @@ TEST(each_call_may_fail)
         }
 }
 
-/* A call fails while a client is served: that one has an answer or an error, the next one has an
- * answer, and nothing stays open. */
+/* A call fails while a client is served: that one has an answer or an error, the next one has
+ * an answer, and nothing stays open. */
 TEST(a_fault_costs_one_client_at_most)
 {
     static const call calls[] = {CALL_accept, CALL_getsockopt, CALL_recv,  CALL_poll,
@@ -697,8 +697,8 @@ static uid_t other_user(void)
     return 4711;
 }
 
-/* A client, of the owner or of another user, whose call fails gets that error, takes nothing for
- * absent and leaves nothing open. */
+/* A client, of the owner or of another user, whose call fails gets that error, takes nothing
+ * for absent and leaves nothing open. */
 TEST(each_call_of_a_client_may_fail)
 {
     static const call calls[] = {CALL_statat,  CALL_socket, CALL_connect, CALL_getsockopt,
