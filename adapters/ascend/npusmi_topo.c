@@ -17,12 +17,14 @@ enum {
 
 /* A row of an NPU. */
 typedef struct topo_row {
-    int32_t id;
     int32_t list;  /* where its list of CPUs starts */
     int32_t count; /* numbers of the list; 0: there is none */
 } topo_row;
 
-/* The state of one reading. The columns and rows take 72 KiB of stack. */
+enum { NO_ROW = -1, NO_LIST = -2 };
+
+/* The state of one reading. The columns and rows take 44 KiB of stack, of which a thread may
+ * have 64. */
 typedef struct topo_reader {
     int32_t start; /* of the line */
     int32_t n_row;
@@ -41,8 +43,8 @@ typedef struct topo_reader {
     cpubind_slice unknown;
     int32_t label[CPUBIND_MAX_DEVICES];       /* the id; ~id for a NIC */
     uint8_t column_kind[CPUBIND_MAX_DEVICES]; /* LINKS, AFFINITY, OTHER */
-    uint8_t seen[CPUBIND_MAX_DEVICES];        /* 1: its row was read */
-    topo_row row[CPUBIND_MAX_DEVICES];
+    int32_t list[CPUBIND_MAX_DEVICES]; /* where the CPUs of its row start, or NO_LIST, NO_ROW */
+    uint16_t row[CPUBIND_MAX_DEVICES]; /* the labels of NPUs, in the order of their rows */
 } topo_reader;
 
 /*   label  = ( "NPU" / "Phy-ID" / "NIC" ) [ "-" / "_" ] number      letters of either case
@@ -142,7 +144,7 @@ static cpubind_text_status add_column(const scan_text *in, topo_reader *topo, sc
             return fail_at(in, name, "the header has CPU Affinity twice");
         topo->affinity = topo->n_column;
     }
-    topo->seen[topo->n_column] = 0;
+    topo->list[topo->n_column] = NO_ROW;
     topo->column_kind[topo->n_column] = (uint8_t)column_kind;
     topo->label[topo->n_column++] = id;
     return CPUBIND_TEXT_OK;
@@ -416,17 +418,16 @@ static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *l
 
     if (index < 0)
         return fail_at(in, first, "the header does not have the label of this row");
-    if (topo->seen[index])
+    if (topo->list[index] != NO_ROW)
         return fail_at(in, first, "a row occurs twice");
     status = read_topo_cells(in, line, topo, first.end, &row);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    topo->seen[index] = 1;
+    topo->list[index] = row.count > 0 ? row.list : NO_LIST;
     topo->hint = index + 1 < topo->n_column ? index + 1 : 0;
     if (id < 0)
         return CPUBIND_TEXT_OK; /* a NIC */
-    row.id = id;
-    topo->row[topo->n_row++] = row;
+    topo->row[topo->n_row++] = (uint16_t)index;
     topo->n_cpu += row.count;
     return CPUBIND_TEXT_OK;
 }
@@ -508,7 +509,7 @@ static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader
 
         word = scan_word(in, word.end, topo->header.end);
         if (read_label(in, word, &kind, &id) && id >= 0 && find_label(topo, id) >= 0 &&
-            !topo->seen[find_label(topo, id)])
+            topo->list[find_label(topo, id)] == NO_ROW)
             return fail_at(in, word, "a label of the header has no row");
     }
     return CPUBIND_TEXT_OK;
@@ -564,17 +565,16 @@ static void write_rows(const scan_text *in, const topo_reader *topo, cpubind_npu
     int32_t n_cpu = 0;
 
     for (int32_t i = 0; i < topo->n_row; i++) {
-        const topo_row *row = &topo->row[i];
-        const cpubind_npusmi_affinity affinity = {row->id, n_cpu, row->count};
-        const scan_run rest = {row->list, in->len};
-        scan_list list;
+        const int32_t start = topo->list[topo->row[i]];
+        const scan_run rest = {start, in->len};
+        scan_list list = {.n = 0};
 
-        out->row[i] = affinity;
-        if (row->count == 0)
-            continue;
-        (void)cpubind_priv_read_list(in, rest, CPUBIND_MAX_CPUS, &list);
-        cpubind_priv_write_list(in, &list, out->cpu + n_cpu);
-        n_cpu += row->count;
+        if (start != NO_LIST) {
+            (void)cpubind_priv_read_list(in, rest, CPUBIND_MAX_CPUS, &list);
+            cpubind_priv_write_list(in, &list, out->cpu + n_cpu);
+        }
+        out->row[i] = (cpubind_npusmi_affinity){topo->label[topo->row[i]], n_cpu, list.n};
+        n_cpu += list.n;
     }
 }
 
