@@ -340,6 +340,7 @@ $(call link, option_table, adapters/packaging/option_table adapters/cli/help, $(
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_realistic, tests/core/test_realistic tests/core/near_model tests/core/model, $(CORE), -lcmocka)
+$(call link, tests/core/test_same_plans, tests/core/test_same_plans tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_allowed, tests/core/test_allowed tests/core/near_model tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_layouts, tests/core/test_layouts $(QUALITY), $(CORE), -lcmocka)
 $(call link, tests/text/%,   tests/text/%,   $(TEXT) $(CORE), -lcmocka)

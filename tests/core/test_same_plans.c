@@ -1,0 +1,353 @@
+/* test_same_plans.c - plans of random hosts, by every rule, never change
+ * SPDX-License-Identifier: MIT
+ *
+ * Each process plans the host for itself, so that ties must break the same way always, on every
+ * machine and in every version: a hash of all answers is kept. Also when they are refusals.
+ * CPUBIND_TEST_HOSTS sets the number of hosts; then the hash is printed and not compared.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "../support/cmocka_test.h"
+#include "../support/exact_buffer.h"
+#include "model.h"
+#include "near_model.h"
+
+enum { HOSTS = 10000, CPUS = NEAR_CPUS, DEVICES = NEAR_DEVICES };
+
+static uint64_t hash;
+
+static int32_t below(uint64_t *state, int32_t n)
+{
+    return (int32_t)model_random(state, (uint32_t)n);
+}
+
+static void add(int32_t number)
+{
+    hash = (hash ^ (uint32_t)number) * 1099511628211u;
+}
+
+static void add_list(const int32_t *list, int32_t n)
+{
+    add(n);
+    for (int32_t i = 0; i < n; i++)
+        add(list[i]);
+}
+
+static void add_fault(cpubind_status status, const cpubind_fault *fault)
+{
+    const int32_t fields[] = {fault->index, fault->device, fault->other,
+                              fault->cpu,   fault->need,   fault->have};
+    add((int32_t)status);
+    if (status == CPUBIND_OK)
+        return;
+    for (const char *c = fault->argument; c && *c; c++)
+        add(*c);
+    add_list(fields, 6);
+}
+
+/* == Hosts ================================================================== */
+
+/* A random host; `h` is read through the host, the devices and the policy of this struct. */
+typedef struct subject {
+    near_host h;
+    int32_t allowed[CPUS * DEVICES], allowed_row[DEVICES + 1];
+    int32_t n_near, n_allowed; /* elements of the lists */
+    cpubind_host host;
+    cpubind_devices devices;
+    cpubind_policy policy;
+} subject;
+
+/* Affinity lists that overlap: CPUs at random, runs that slide, lists inside one another. */
+static void overlap_homes(uint64_t *state, near_host *h)
+{
+    const int32_t kind = below(state, 4);
+    const int32_t most = 1 + below(state, 5);
+    int32_t n = 0;
+    for (int32_t d = 0; d < h->devices.affinity.n; d++) {
+        for (int32_t i = 0; i < h->host.n_cpu; i++)
+            if (kind == 0   ? below(state, most) == 0
+                : kind == 1 ? i >= d * most && i < d * most + h->host.n_cpu / 2
+                : kind == 2 ? i < (d + 1) * most
+                            : i % (2 + d % 7) == d % 2)
+                h->affinity[n++] = h->cpu[i];
+        h->row[d + 1] = n;
+    }
+}
+
+/* Whether a device may have a CPU; `kind` is the shape of the lists of the host. */
+static int32_t is_allowed(uint64_t *state, const near_host *h, int32_t kind, int32_t parts,
+                          int32_t d, int32_t i)
+{
+    switch (kind) {
+    case 0: /* disjoint runs, several devices to a run */
+        return i * parts / h->host.n_cpu == d % parts;
+    case 1: /* by node */
+        return h->node[i] % parts == d % parts;
+    case 2: /* runs that overlap */
+        return i >= d * 2 && i < d * 2 + h->host.n_cpu / 2;
+    case 3: /* one device is narrower than the others */
+        return d > 0 || i * 3 / h->host.n_cpu == 1;
+    case 4: /* by thread: cores are cut */
+        return d % 2 == 0 || i % 2 == 0;
+    case 5: /* a part of the CPUs, the same for all */
+        return i % 3 != 0;
+    case 6: /* one device alone, the others together */
+        return (d == 0) == (i < h->host.n_cpu / 4);
+    default:
+        return below(state, parts + 1) > 0;
+    }
+}
+
+static void make_lists(uint64_t *state, subject *s)
+{
+    const int32_t kind = below(state, 10);
+    const int32_t parts = 1 + below(state, 3);
+    int32_t n = 0;
+    s->allowed_row[0] = 0;
+    for (int32_t d = 0; d < s->devices.affinity.n; d++) {
+        for (int32_t i = 0; i < s->host.n_cpu; i++)
+            if (is_allowed(state, &s->h, kind, parts, d, i))
+                s->allowed[n++] = s->h.cpu[i];
+        s->allowed_row[d + 1] = n;
+    }
+    s->n_allowed = n;
+    s->devices.allowed = (cpubind_lists){s->allowed, s->allowed_row, s->devices.affinity.n};
+}
+
+static void make_subject(uint64_t *state, subject *s)
+{
+    static const near_limits limits[] = {{3, 4, 6}, {4, 8, 12}, {16, 10, 32}};
+    near_random(state, limits[below(state, 3)], &s->h);
+    if (below(state, 3) == 0)
+        overlap_homes(state, &s->h);
+    s->host = s->h.host;
+    s->devices = s->h.devices;
+    s->policy = s->h.policy;
+    s->policy.cluster = 1 + below(state, 4);
+    s->policy.has_spare_node = below(state, 2);
+    s->policy.spare_node = s->h.node_id[below(state, s->host.n_node)];
+    if (below(state, 4) == 0)
+        s->policy.roles = (cpubind_role_spec){{0, 0, 0, 0}};
+    s->n_near = s->h.row[s->devices.affinity.n];
+    s->n_allowed = 0;
+    if (below(state, 2))
+        make_lists(state, s);
+}
+
+/* One thing wrong: an array without order, a number out of range, an array that is missing. */
+static void spoil(uint64_t *state, subject *s)
+{
+    const int32_t n_cpu = s->host.n_cpu;
+    const int32_t n_device = s->devices.affinity.n;
+    const int32_t bad[] = {-1, -2, 0, 1, CPUBIND_MAX_CPUS, INT32_MAX};
+    const int32_t value = bad[below(state, 6)];
+    int32_t *const list[] = {s->h.cpu,  s->h.node,      s->h.core,     s->h.affinity,
+                             s->h.row,  s->allowed_row, s->allowed,    s->h.device_node,
+                             s->h.slot, s->h.node_id,   s->h.distance, s->policy.roles.count};
+    const int32_t n[] = {n_cpu,
+                         n_cpu,
+                         n_cpu,
+                         s->n_near,
+                         n_device + 1,
+                         s->devices.allowed.n ? n_device + 1 : 0,
+                         s->n_allowed,
+                         n_device,
+                         n_device,
+                         s->host.n_node,
+                         s->host.n_node * s->host.n_node,
+                         4};
+    const int32_t kind = below(state, 20);
+    const int32_t is_row = list[kind % 12] == s->h.row || list[kind % 12] == s->allowed_row;
+    if (kind < 12 && n[kind] > 0)
+        list[kind][below(state, n[kind])] =
+            is_row && value == CPUBIND_MAX_CPUS ? INT32_MAX : value;
+    if (kind == 12)
+        s->host.node = NULL;
+    if (kind == 13)
+        s->devices.affinity.cpu = NULL;
+    if (kind == 14)
+        s->devices.total = value;
+    if (kind == 15)
+        s->policy.strategy = (cpubind_strategy)4;
+    if (kind == 16)
+        s->policy.overlap = (cpubind_overlap)3;
+    if (kind == 17)
+        s->host.n_node = 0;
+    if (kind == 18)
+        s->devices.allowed.n = n_device + 1;
+    if (kind == 19)
+        s->policy.cluster = 0;
+}
+
+/* == Answers ================================================================ */
+
+/* The roles of each row, for processes of the device; and the figures. */
+static void add_places(const subject *s, const cpubind_plan *plan, const int32_t *want,
+                       int32_t n_row)
+{
+    static int32_t out[CPUS], work[CPUBIND_PLACE_WORK(CPUS)];
+    static int32_t meter[CPUBIND_MEASURE_WORK(CPUS, NEAR_NODES)];
+    static cpubind_quality each[DEVICES];
+    cpubind_quality total;
+    cpubind_fault fault;
+    for (int32_t row = 0; row < n_row; row++) {
+        cpubind_placing p;
+        cpubind_status status;
+        memset(&p, 0, sizeof p);
+        p.cpu = plan->cpu + plan->row[row];
+        p.n_cpu = plan->row[row + 1] - plan->row[row];
+        p.device = want ? want[row] : row;
+        p.is_near = row % 3 > 0;
+        p.roles = s->policy.roles;
+        p.n_process = row % 4;
+        p.process = p.n_process / 2;
+        p.out_cpu = out;
+        p.work = work;
+        p.cap_work = CPUBIND_PLACE_WORK(CPUS);
+        status = cpubind_place_roles(&s->host, &s->devices, &p, &fault);
+        add_fault(status, &fault);
+        if (status != CPUBIND_OK)
+            continue;
+        add_list(out, p.n_out);
+        for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
+            add(p.out_roles.span[role].count);
+    }
+    if (want)
+        return;
+    if (cpubind_measure(&s->host, &s->devices, (cpubind_lists){plan->cpu, plan->row, n_row}, 2,
+                        meter, &total, each, NULL) != CPUBIND_OK)
+        return;
+    add_list((const int32_t *)(const void *)&total, (int32_t)(sizeof total / 4));
+    add_list((const int32_t *)(const void *)each, n_row * (int32_t)(sizeof total / 4));
+}
+
+static void add_trace(const cpubind_trace *trace, int32_t n_cpu)
+{
+    add_list(trace->owner, n_cpu);
+    add_list(trace->step, n_cpu);
+    add_list(trace->group, n_cpu);
+    add_list(trace->row, trace->n_group + 1);
+    add_list(trace->device, trace->row[trace->n_group]);
+}
+
+/* Plans for n_want devices, or for all, in buffers of the stated sizes, with room for cap_cpu
+ * CPUs. Returns how many the plan has, or 0. */
+static int32_t add_plan(const subject *s, const int32_t *want, int32_t n_want,
+                        int32_t is_traced, int32_t cap_cpu)
+{
+    const int32_t n_cpu = s->host.n_cpu;
+    const int32_t n_node = s->host.n_node > 0 ? s->host.n_node : 1;
+    const int32_t n = s->devices.affinity.n;
+    const int32_t n_near = s->n_near, n_list = s->n_allowed;
+    int32_t n_planned = 0;
+    cpubind_trace trace;
+    cpubind_plan plan;
+    cpubind_fault fault;
+    cpubind_status status;
+    memset(&plan, 0, sizeof plan);
+    memset(&trace, 0, sizeof trace);
+    memset(&fault, 0, sizeof fault);
+    plan.cap_work = CPUBIND_PLAN_WORK_ALLOWED(
+        CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n, n_near + n_list), n_cpu, n, n_near, n_list);
+    plan.cap_cpu = cap_cpu;
+    plan.work = edge_ints(plan.cap_work);
+    plan.cpu = edge_ints(plan.cap_cpu);
+    plan.row = edge_ints(n + 1);
+    plan.want = want;
+    plan.n_want = n_want;
+    trace.cap_row = CPUBIND_TRACE_ROWS(n_cpu, n_node, n);
+    trace.cap_device = CPUBIND_TRACE_DEVICES(n_node, n, n_near + n_list);
+    trace.owner = edge_ints(n_cpu);
+    trace.step = edge_ints(n_cpu);
+    trace.group = edge_ints(n_cpu);
+    trace.row = edge_ints(trace.cap_row);
+    trace.device = edge_ints(trace.cap_device);
+    plan.trace = is_traced ? &trace : NULL;
+    status = cpubind_make_plan(&s->host, &s->devices, &s->policy, &plan, &fault);
+    add_fault(status, &fault);
+    if (status == CPUBIND_ERR_SPACE && n_list == 0)
+        add(plan.n_cpu);
+    if (status == CPUBIND_OK) {
+        const int32_t n_row = want ? n_want : n;
+        n_planned = plan.n_cpu;
+        add_list(plan.row, n_row + 1);
+        add_list(plan.cpu, plan.n_cpu);
+        add((int32_t)plan.strategy);
+        add((int32_t)plan.overlap);
+        add(plan.n_checked);
+        if (plan.overlap != CPUBIND_FOUND_NONE)
+            add_list(&plan.shared.device, 3);
+        if (plan.strategy == CPUBIND_CLUSTER)
+            add(plan.spare_taken);
+        if (is_traced)
+            add_trace(&trace, n_cpu);
+        add_places(s, &plan, want, n_row);
+    }
+    free(plan.work);
+    free(plan.cpu);
+    free(plan.row);
+    free(trace.owner);
+    free(trace.step);
+    free(trace.group);
+    free(trace.row);
+    free(trace.device);
+    return n_planned;
+}
+
+static void add_host(uint64_t seed)
+{
+    static subject s;
+    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    int32_t want[DEVICES];
+    int32_t n_want = 0;
+    make_subject(&state, &s);
+    if (below(&state, 6) == 0)
+        spoil(&state, &s);
+    for (int32_t d = 0; d < s.h.devices.affinity.n; d++)
+        if (below(&state, 2))
+            want[n_want++] = d;
+    for (int32_t rule = 0; rule < 6; rule++) {
+        const int32_t spoiled = s.policy.strategy > 3 || s.policy.overlap > 2;
+        const int32_t most = CPUBIND_PLAN_CPUS_KEEP(s.host.n_cpu, s.h.devices.affinity.n);
+        int32_t n;
+        const int32_t alone = below(&state, s.h.devices.affinity.n);
+        if (!spoiled) {
+            s.policy.strategy = (cpubind_strategy)(rule < 4 ? rule : CPUBIND_TOPO_AFFINITY);
+            s.policy.overlap = (cpubind_overlap)(rule < 4 ? 0 : rule - 3);
+        }
+        if (rule == (int32_t)CPUBIND_CLUSTER && !spoiled)
+            s.policy.overlap = (cpubind_overlap)below(&state, 3);
+        n = add_plan(&s, NULL, 0, 1, most);
+        if (n > 0)
+            (void)add_plan(&s, NULL, 0, 0, n - 1);
+        (void)add_plan(&s, &alone, 1, below(&state, 2), most);
+        if (n_want > 0)
+            (void)add_plan(&s, want, n_want, below(&state, 2), most);
+    }
+}
+
+static int32_t number_of_hosts(void)
+{
+    const char *text = getenv("CPUBIND_TEST_HOSTS");
+    return text ? (int32_t)strtol(text, NULL, 10) : HOSTS;
+}
+
+TEST(plans_of_random_hosts_never_change)
+{
+    const int32_t n = number_of_hosts();
+    hash = UINT64_C(14695981039346656037);
+    for (int32_t i = 0; i < n; i++)
+        add_host((uint64_t)i);
+    print_message("%d hosts: 0x%016" PRIx64 "\n", (int)n, hash);
+    if (n == HOSTS)
+        assert_int_equal(hash, UINT64_C(0x7b65f5b5919efcca));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_of_random_hosts_never_change),
+    };
+    return cmocka_run_group_tests_name("same plans", tests, NULL, NULL);
+}
