@@ -1588,25 +1588,38 @@ CPUBIND_PRIV int32_t cpubind_priv_has_claim(const cpubind_priv_planner *p, int32
     return p->claim_row[device] < p->claim_row[device + 1];
 }
 
-#define CPUBIND_PRIV_ROWS 256 /* groups whose shares are written at a time */
+/* Shares of so many groups and devices are written at a time: their ends stay in the caches, and
+ * their pages in the tables of the processor. */
+#define CPUBIND_PRIV_TILE_GROUPS  256
+#define CPUBIND_PRIV_TILE_DEVICES 512
 
-/* Makes a share of each claim, group by group, and sets the loads to 0. The shares of a few
- * groups at a time are written, so that the ends of their rows stay in the caches. */
-CPUBIND_PRIV void cpubind_priv_make_shares(cpubind_priv_planner *p)
+/* Writes the shares of devices first_device .. end_device - 1, group by group from the last one
+ * on. */
+CPUBIND_PRIV void cpubind_priv_share_tiles(cpubind_priv_planner *p, int32_t first_device,
+                                           int32_t end_device)
 {
     int32_t *end = p->load; /* by device: its claims before this one are of groups below g */
-    cpubind_priv_count_rows(p->claim_group, p->claim_row[p->n_device], p->n_group,
-                            p->share_row);
-    for (int32_t d = 0; d < p->n_device; d++)
+    for (int32_t d = first_device; d < end_device; d++)
         end[d] = p->claim_row[d + 1];
     for (int32_t g = p->n_group; g > 0;) {
-        g = g > CPUBIND_PRIV_ROWS ? g - CPUBIND_PRIV_ROWS : 0;
-        for (int32_t d = p->n_device - 1; d >= 0; d--) {
+        g = g > CPUBIND_PRIV_TILE_GROUPS ? g - CPUBIND_PRIV_TILE_GROUPS : 0;
+        for (int32_t d = end_device - 1; d >= first_device; d--) {
             int32_t c = end[d];
             for (; c > p->claim_row[d] && p->claim_group[c - 1] >= g; c--)
                 p->share_device[--p->share_row[p->claim_group[c - 1]]] = d;
             end[d] = c;
         }
+    }
+}
+
+/* Makes a share of each claim, group by group, and sets the loads to 0. */
+CPUBIND_PRIV void cpubind_priv_make_shares(cpubind_priv_planner *p)
+{
+    cpubind_priv_count_rows(p->claim_group, p->claim_row[p->n_device], p->n_group,
+                            p->share_row);
+    for (int32_t end = p->n_device; end > 0; end -= CPUBIND_PRIV_TILE_DEVICES) {
+        const int32_t first = end - CPUBIND_PRIV_TILE_DEVICES;
+        cpubind_priv_share_tiles(p, first > 0 ? first : 0, end);
     }
     cpubind_priv_fill(p->load, p->n_device, 0);
 }
@@ -5057,7 +5070,8 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_version(void)
 #undef CPUBIND_PRIV_FAR
 #undef CPUBIND_PRIV_PATIENCE
 #undef CPUBIND_PRIV_BLOCK
-#undef CPUBIND_PRIV_ROWS
+#undef CPUBIND_PRIV_TILE_GROUPS
+#undef CPUBIND_PRIV_TILE_DEVICES
 #undef CPUBIND_PRIV_MANY
 
 #ifdef __cplusplus
