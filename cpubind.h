@@ -463,18 +463,17 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* int32_t elements of plan->work that are enough for every plan of these sizes. n_affinity is
  * row[n_device], or 0. */
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
-    (18 * (n_cpu) + 14 * (n_node) + 30 * (n_device) + 4 * (n_affinity) + 28)
+    (22 * (n_cpu) + 12 * (n_node) + 33 * (n_device) + 3 * (n_affinity) + 24)
 
 /* The same for NEAR, with at most CPUBIND_MAX_NODES nodes. */
 #define CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, n_affinity)                            \
     (CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, (n_affinity) + (n_node) * (n_device)) +        \
-     11 * (n_cpu) + 4 * (n_node) + (n_node) * (n_node) + 5 * (n_device) + 2 * (n_affinity) +   \
-     4)
+     8 * (n_cpu) + 4 * (n_node) + (n_node) * (n_node) + 5 * (n_device) + 2 * (n_affinity) + 4)
 
 /* The same with devices->allowed; n_allowed is allowed.row[n_device], and `work` is one of the
  * two above, with n_affinity + n_allowed in place of n_affinity. */
 #define CPUBIND_PLAN_WORK_ALLOWED(work, n_cpu, n_device, n_affinity, n_allowed)                \
-    ((work) + 10 * (n_cpu) + 14 * (n_device) + (n_affinity) + 3 * (n_allowed) + 9)
+    ((work) + 5 * (n_cpu) + 13 * (n_device) + (n_affinity) + 3 * (n_allowed) + 6)
 
 /* int32_t elements of trace->row and trace->device that are enough for every plan; with
  * devices->allowed, n_affinity + n_allowed in place of n_affinity. */
@@ -977,16 +976,10 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row)
     return CPUBIND_PLAN_CPUS_KEEP(n_cpu, n_row);
 }
 
-CPUBIND_PRIV int32_t cpubind_priv_affinity_count(const cpubind_devices *devices)
+/* Elements of lists; 0 where there are none. */
+CPUBIND_PRIV int32_t cpubind_priv_length(const cpubind_lists *lists)
 {
-    return devices->affinity.row == NULL ? 0 : devices->affinity.row[devices->affinity.n];
-}
-
-CPUBIND_PRIV int32_t cpubind_priv_allowed_count(const cpubind_devices *devices)
-{
-    return devices->allowed.n == 0 || devices->allowed.row == NULL
-               ? 0
-               : devices->allowed.row[devices->allowed.n];
+    return lists->n > 0 && lists->row != NULL ? lists->row[lists->n] : 0;
 }
 
 /* Whether the policy cuts slices: asked for, or because no affinity is known at all. */
@@ -995,7 +988,7 @@ CPUBIND_PRIV int32_t cpubind_priv_is_slice(const cpubind_devices *devices,
 {
     return policy->strategy == CPUBIND_GLOBAL_SLICE ||
            (policy->strategy == CPUBIND_TOPO_AFFINITY &&
-            cpubind_priv_affinity_count(devices) == 0);
+            cpubind_priv_length(&devices->affinity) == 0);
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_check_policy(const cpubind_policy *policy,
@@ -1131,32 +1124,36 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
 
 /* == The plan: work space ===================================================
  *
- * Every rule cuts the allowed CPUs into segments, puts the segments into groups, and says how
- * many CPUs of a group each device gets: its shares. One function then hands the CPUs out.
+ * One engine shares the CPUs. A rule says which devices claim which CPUs. The CPUs that the same
+ * devices claim are a group, each device gets a share of every group that it claims, and the
+ * CPUs of a group are handed out by these shares, in their order.
  *
- *   topo_affinity   a group: the extended pool of devices whose extended pools are equal
- *   RESOLVE         a group: the CPUs that the same devices may be given
- *   CLUSTER         a group: a node
+ *   topo_affinity   a group: the extended pool of devices whose extended pools are equal. The
+ *                   shares are even
+ *   CLUSTER         a group: a node. A share is a cluster
+ *   RESOLVE, NEAR   a group: what is in the same homes; what is in no home, by node. The shares
+ *                   are balanced
+ *   allowed CPUs    a group: what the same devices may have. The shares are balanced
  *
- * A host has about as many segments as nodes, whatever its number of CPUs: CPUs are touched
- * when they are read and when they are written. A claim says that a device may be given CPUs
- * of a group; the number of claims is at most that of affinity entries and devices. */
+ * What is shared is a unit: a CPU or, for NEAR, a core. A host has about as many segments as
+ * nodes, whatever its number of CPUs: CPUs are touched when they are read and when they are
+ * written. The number of claims is at most that of affinity entries and devices. */
 
 /* Every array of plan->work: name and elements. A position is an index into host->cpu; n_group
  * is the largest number of groups that there can be. The sum is CPUBIND_PLAN_WORK. */
 #define CPUBIND_PRIV_ARRAYS(X)                                                                 \
-    /* by position */                                                                          \
-    X(is_start, n_cpu + 1) /* a segment starts here */                                         \
+    /* by unit */                                                                              \
     X(segment_of, n_cpu)                                                                       \
+    X(owner, n_cpu + 1) /* the device that gets it, or NONE; before: a segment starts here */  \
+    X(step, n_cpu)                                                                             \
     /* by segment */                                                                           \
-    X(segment_first, n_cpu + 1) /* first position; the next segment's ends it */               \
+    X(segment_first, n_cpu + 1) /* first unit; the next segment's ends it */                   \
     X(segment_node, n_cpu)      /* its node, an index into host->node_id */                    \
-    X(slot_after, n_cpu)        /* RESOLVE: see below */                                       \
     X(segment_group, n_cpu)     /* the group that it is in, or NONE */                         \
     /* by node */                                                                              \
     X(node_row, n_node + 1) /* offsets into node_segment */                                    \
     X(node_segment, n_cpu)  /* segments, node by node, ascending */                            \
-    X(node_size, n_node)    /* allowed CPUs */                                                 \
+    X(node_size, n_node)    /* units */                                                        \
     X(node_hash, n_node)    /* sum of the hashes of its segments */                            \
     /* by device */                                                                            \
     X(home_row, n_device + 1)   /* offsets into home */                                        \
@@ -1165,79 +1162,154 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(pool_size, n_device)      /* CPUs of the extended pool */                                \
     X(pool_hash, n_device)      /* sum of the hashes of its segments */                        \
     X(pool_table, 4 * n_device) /* devices by pool_hash: open addressing */                    \
-    X(row_of, n_device)         /* its row in the plan, or NONE */                             \
-    X(write_at, n_device)       /* position in plan->cpu of the next CPU that it gets */       \
-    X(load, n_device)           /* CPUs that it gets: the sum of its shares */                 \
+    X(is_wanted, n_device)                                                                     \
+    X(write_at, n_device) /* position in plan->cpu of the next CPU that it gets */             \
+    X(load, n_device)     /* units that it gets: the sum of its shares */                      \
     /* by claim, device by device */                                                           \
     X(claim_row, n_device + 1) /* offsets into claim_group */                                  \
     X(claim_group, n_affinity + n_device)                                                      \
     /* by group */                                                                             \
-    X(group_first, n_group)    /* first device with this extended pool; RESOLVE: a table */    \
-    X(group_segments, n_group) /* number of segments */                                        \
-    X(group_sum, n_group)      /* sum of the hashes of the homes that the blocks are in ... */ \
-    X(group_other, n_group)    /* ... and of another hash */                                   \
-    X(group_next, n_group)     /* the next group of a list, or NONE */                         \
-    X(group_size, n_group)     /* CPUs */                                                      \
-    X(group_taken, n_group)    /* CPUs in clusters (CLUSTER) */                                \
-    X(group_claimed, n_group)  /* device that claimed the group last */                        \
-    X(group_share, n_group)    /* share that is handed out now */                              \
-    X(group_given, n_group)    /* CPUs of that share that have been handed out */              \
-    /* by share, group by group, devices ascending */                                          \
-    X(share_row, n_group + 1) /* offsets into share_device and share_count */                  \
-    X(share_device, n_affinity + n_device)                                                     \
-    X(share_count, n_affinity + n_device) /* CPUs of the group that the device gets */         \
-    /* of a search for CPUs to move, by device */                                              \
+    X(group_first, n_group)      /* first device with this extended pool; balance: a table */  \
+    X(group_segments, n_group)   /* number of segments */                                      \
+    X(group_sum, n_group)        /* sum of the hashes of the homes that it is in ... */        \
+    X(group_other, n_group)      /* ... and of another hash */                                 \
+    X(group_next, n_group)       /* the next group of a list, or NONE */                       \
+    X(group_size, n_group)       /* units */                                                   \
+    X(group_claimed, n_group)    /* device that claimed the group last */                      \
+    X(group_slot, n_group)       /* its first share, or NONE */                                \
+    X(claimant_row, n_group + 1) /* offsets into claimant */                                   \
+    X(claimant, n_affinity + n_device) /* devices, group by group, ascending */                \
+    /* by slot: a share that is not empty */                                                   \
+    X(slot_device, n_cpu + n_device)                                                           \
+    X(slot_group, n_cpu + n_device)                                                            \
+    X(slot_count, n_cpu + n_device)  /* units */                                               \
+    X(slot_next, n_cpu + n_device)   /* of the group, by device; of the free slots. Or NONE */ \
+    X(slot_before, n_cpu + n_device) /* of the device, if others claim the group. Or NONE */   \
+    X(slot_after, n_cpu + n_device)                                                            \
+    /* of the search for units to move, by device */                                           \
     X(queue, n_device)                                                                         \
     X(is_done, n_device)     /* whether no path can help the device any more */                \
-    X(give_slot, n_device)   /* the slot from which the device can pass CPUs on ... */         \
+    X(give_slot, n_device)   /* the slot from which the device can pass units on ... */        \
     X(take_device, n_device) /* ... to this device, which claims the group of the slot */
 
-/* The devices of a set whose lists of allowed CPUs differ (L2). A unit is a CPU or, for NEAR, a
- * core of CPUs that the same devices may have. */
-typedef struct cpubind_priv_listed {
-    const int32_t *row, *at;            /* the lists of the devices, as positions */
-    const int32_t *holder_row, *holder; /* by position: the devices that may have the CPU */
-    const int32_t *unit_of, *unit_row, *unit_at; /* units of positions, positions of units */
-    int32_t *claim_row, *claim;                  /* segments that the devices may be given */
-    int32_t *reach;     /* by device: how far from home it may be given CPUs */
-    int32_t must_split; /* NEAR: cores must be split */
-} cpubind_priv_listed;
+/* The arrays after these. The sum of both is CPUBIND_PLAN_WORK_NEAR. */
+#define CPUBIND_PRIV_NEAR_ARRAYS(X)                                                            \
+    /* by position */                                                                          \
+    X(core_of, n_cpu)   /* number of its core */                                               \
+    X(core_cpu, n_cpu)  /* positions, core by core */                                          \
+    X(cpu_owner, n_cpu) /* device, or NONE */                                                  \
+    X(cpu_step, n_cpu)                                                                         \
+    /* by core */                                                                              \
+    X(core_row, n_cpu + 1) /* offsets into core_cpu */                                         \
+    X(core_id, n_cpu)      /* its number; after N4 the index of its node */                    \
+    X(core_node, n_cpu)    /* id of its node */                                                \
+    X(node_core, n_cpu)    /* cores, node by node */                                           \
+    /* by node */                                                                              \
+    X(node_core_row, n_node + 1)                                                               \
+    X(node_is_open, n_node) /* it may still serve a pool */                                    \
+    X(node_at, n_node)      /* its cores before this one, in node_core, are not free */        \
+    X(node_mark, n_node)    /* device that came to the node last */                            \
+    X(is_nearest,                                                                              \
+      n_node *n_node) /* [a * n_node + b]: node b is the nearest place to node a */            \
+    /* by device */                                                                            \
+    X(near_row, n_device + 1) /* offsets into near_core */                                     \
+    X(near_core, n_affinity)  /* the affinity lists, in cores */                               \
+    X(place_row, n_device + 1)                                                                 \
+    X(place, n_affinity + n_device) /* nodes of the place, indices into node_id */             \
+    X(lack, n_device)               /* devices below the minimum, in the order of service */   \
+    X(goal, n_device) /* CPUs up to which free cores are taken: the floor, or MAX */
 
-/* One plan in the making. */
+/* The arrays before these, where devices have lists of allowed CPUs: of the caller's host, then
+ * of the set of devices that is planned. The sum of all is CPUBIND_PLAN_WORK_ALLOWED. */
+#define CPUBIND_PRIV_SET_ARRAYS(X)                                                             \
+    /* by position of the caller's host */                                                     \
+    X(set_of_cpu, n_cpu) /* the first device of its set, or n_device */                        \
+    X(set_cpu, n_cpu)    /* positions, set by set */                                           \
+    /* by device of the caller */                                                              \
+    X(set_of, n_device)      /* the first device of its set */                                 \
+    X(set_row, n_device + 1) /* offsets into set_device */                                     \
+    X(set_device, n_device)  /* set by set, ascending */                                       \
+    X(set_cpu_row, n_device + 2)                                                               \
+    X(want_row, n_device) /* its row in the plan, or NONE */                                   \
+    X(row_size, n_device) /* by row: CPUs */                                                   \
+    /* by position of the set */                                                               \
+    X(set_id, n_cpu)                                                                           \
+    X(set_node, n_cpu)                                                                         \
+    X(set_core, n_cpu)                                                                         \
+    /* by device of the set */                                                                 \
+    X(set_want, n_device) /* the wanted devices */                                             \
+    X(set_near_row, n_device + 1)                                                              \
+    X(set_near, n_affinity) /* affinity lists */                                               \
+    X(set_place, n_device)                                                                     \
+    X(list_row, n_device + 1)                                                                  \
+    X(list, n_allowed) /* positions that a device may have */                                  \
+    X(may, n_allowed)  /* segments that it may have; offsets in list_row, ends in may_end */   \
+    X(may_end, n_device)                                                                       \
+    X(own_row, n_device + 1)                                                                   \
+    X(own, n_allowed)  /* segments that it claims */                                           \
+    X(reach, n_device) /* how far from home it may be given CPUs (L4) */
+
+/* What was found out about a plan; the out fields of the same names. */
+typedef struct cpubind_priv_found {
+    cpubind_strategy strategy;
+    cpubind_finding overlap;
+    int32_t n_checked, spare_taken;
+    int32_t device, other, cpu; /* shared */
+} cpubind_priv_found;
+
+/* One plan in the making: of all devices or, where devices have lists of allowed CPUs, of one
+ * set of devices after the other. */
 typedef struct cpubind_priv_planner {
-    const cpubind_host *host;
+    const cpubind_host *host; /* of the set; so are the devices */
     const cpubind_devices *devices;
     const cpubind_policy *policy;
-    cpubind_plan *plan;
+    cpubind_plan *plan; /* the caller's, as are the out fields */
     cpubind_fault *fault;
     int32_t is_slice;
-    int32_t need;   /* CPUs, by the roles */
-    int32_t n_row;  /* rows of the plan: n_want, or all devices */
-    int32_t *owner; /* the device that a position is handed out to; NULL: not noted */
-    cpubind_priv_listed *listed; /* NULL: the lists of all devices are equal */
-    cpubind_host cores;          /* NEAR: the cores as a host ... */
-    cpubind_devices on_cores;    /* ... and the devices, with affinity lists of cores */
+    int32_t need; /* CPUs, by the roles */
+    const int32_t *want;
+    int32_t n_row; /* elements of want, or all devices */
     int32_t n_device, n_home, n_segment, n_group;
-    int32_t n_tier; /* RESOLVE: tiers that have levels; 0: there are no levels */
-    int32_t work;   /* RESOLVE: claims and slots read since levels were made */
-    /* of the search for CPUs to move, in arrays that are not needed any more. A share that has
-     * CPUs of a group which several devices claim has a slot. By slot: */
-    int32_t *slot_device, *slot_group;
-    int32_t *slot_next;   /* the next slot of the group, by device, or NONE */
-    int32_t *slot_before; /* as slot_after, the neighbours in the list of the device, or NONE */
-    /* by device: */
-    int32_t *device_slot;      /* the first slot of the device, or NONE */
-    int32_t *level, *claim_at; /* claims before claim_at do not lead to the next level */
-    /* by tier: */
-    int32_t *tier_load, *tier_rich; /* the largest load; how many devices still have it */
-    /* by group: */
-    int32_t *group_slot, *group_free; /* the first slot, and the first one without CPUs */
-    int32_t *group_level, *group_at;  /* slots before group_at do not have the group's level */
-    int32_t n_queue;                  /* elements of queue */
+    int32_t has_sets; /* there are lists of allowed CPUs */
+    /* the set; NULL: there are no sets */
+    const int32_t *member;   /* by device: its index in the caller's devices */
+    const int32_t *position; /* by position: that in the caller's host */
+    int32_t is_whole;        /* the set is all devices */
+    int32_t is_listed;       /* the lists of its devices differ */
+    int32_t must_split;      /* NEAR, listed: there are too few cores for all minimums */
+    /* the answer so far */
+    int32_t n_out; /* elements of plan->cpu */
+    int32_t n_trace_group, n_trace_device;
+    cpubind_priv_found found;
+    int32_t *rest; /* of plan->work, for the set */
+    /* units, and the affinity lists in units */
+    const int32_t *unit, *unit_node; /* ids; ids of their nodes */
+    const int32_t *near, *unit_near_row;
+    int32_t n_unit;
+    int32_t n_placed; /* NEAR: devices with a place */
+    int32_t widest;   /* NEAR: CPUs of the largest core */
+    /* of the search for units to move, in arrays that are not needed any more */
+    int32_t n_slot;                  /* slots that are, or were, shares */
+    int32_t free_slot;               /* the first one that is none any more, or NONE */
+    int32_t n_tier;                  /* tiers that have levels; 0: there are no levels */
+    int32_t work;                    /* claims and slots read since levels were made */
+    int32_t n_queue;                 /* elements of queue */
+    int32_t *device_slot;            /* by device: its first slot, or NONE */
+    int32_t *level, *claim_at;       /* claims before claim_at do not lead to the next level */
+    int32_t *tier_load, *tier_rich;  /* the largest load; how many devices still have it */
+    int32_t *group_level, *group_at; /* slots before group_at do not have the group's level */
 #define CPUBIND_X(name, count) int32_t *name;
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
+    CPUBIND_PRIV_NEAR_ARRAYS(CPUBIND_X)
+    CPUBIND_PRIV_SET_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
 } cpubind_priv_planner;
+
+/* The device of a row. */
+CPUBIND_PRIV int32_t cpubind_priv_wanted(const cpubind_priv_planner *p, int32_t row)
+{
+    return p->want == NULL ? row : p->want[row];
+}
 
 /* The largest number of groups that there can be. */
 CPUBIND_PRIV int32_t cpubind_priv_max_groups(int32_t n_cpu, int32_t n_node, int32_t n_device)
@@ -1266,28 +1338,20 @@ CPUBIND_PRIV int32_t *cpubind_priv_take(int32_t **next, int32_t n)
     return taken;
 }
 
-/* Returns the rest of the work space. n_claim: claims beyond affinity entries and devices. */
+/* Makes the arrays of the engine. Returns the rest of the work space. n_claim: claims beyond
+ * affinity entries and devices. */
 CPUBIND_PRIV int32_t *cpubind_priv_carve(cpubind_priv_planner *p, int32_t n_claim)
 {
     const int32_t n_cpu = p->host->n_cpu;
     const int32_t n_node = p->host->n_node;
     const int32_t n_device = p->n_device;
-    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices) + n_claim +
-                               (p->listed == NULL ? 0 : p->listed->row[n_device]);
+    const int32_t n_affinity = cpubind_priv_length(&p->devices->affinity) + n_claim;
     const int32_t n_group = cpubind_priv_max_groups(n_cpu, n_node, n_device);
-    int32_t *next = p->plan->work;
+    int32_t *next = p->rest;
 #define CPUBIND_X(name, count) p->name = cpubind_priv_take(&next, count);
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
     return next;
-}
-
-/* Whether two arrays have a byte in common. */
-CPUBIND_PRIV int32_t cpubind_priv_overlaps(const int32_t *a, int32_t na, const int32_t *b,
-                                           int32_t nb)
-{
-    return a != NULL && b != NULL && na > 0 && nb > 0 && (uintptr_t)a < (uintptr_t)(b + nb) &&
-           (uintptr_t)b < (uintptr_t)(a + na);
 }
 
 /* An array of the caller, with its name if it is a buffer. */
@@ -1297,60 +1361,49 @@ typedef struct cpubind_priv_range {
     const char *buffer; /* NULL: the array is read only */
 } cpubind_priv_range;
 
-#define CPUBIND_PRIV_MAX_RANGES 21
-
-CPUBIND_PRIV void cpubind_priv_add_range(cpubind_priv_range *list, int32_t *n_list,
-                                         const int32_t *first, int32_t n, const char *buffer)
-{
-    list[*n_list].first = first;
-    list[*n_list].n = n;
-    list[*n_list].buffer = buffer;
-    ++*n_list;
-}
-
-/* Refuses a buffer that overlaps an array that is read, or a buffer before it in the list. */
+/* Refuses a buffer that has a byte of an array that is read, or of a buffer before it. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planner *p)
 {
-    const cpubind_host *host = p->host;
-    const cpubind_lists *affinity = &p->devices->affinity;
-    const cpubind_trace *trace = p->plan->trace;
+    const cpubind_host *h = p->host;
+    const cpubind_devices *d = p->devices;
+    const cpubind_plan *plan = p->plan;
+    const cpubind_trace *trace = plan->trace;
     const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
-    cpubind_priv_range list[CPUBIND_PRIV_MAX_RANGES];
-    int32_t n = 0;
-    cpubind_priv_add_range(list, &n, host->cpu, host->n_cpu, NULL);
-    cpubind_priv_add_range(list, &n, affinity->cpu, cpubind_priv_affinity_count(p->devices),
-                           NULL);
-    cpubind_priv_add_range(list, &n, affinity->row, affinity->n + 1, NULL);
-    cpubind_priv_add_range(list, &n, p->devices->slot, affinity->n, NULL);
-    if (p->devices->allowed.n > 0) {
-        cpubind_priv_add_range(list, &n, p->devices->allowed.cpu,
-                               cpubind_priv_allowed_count(p->devices), NULL);
-        cpubind_priv_add_range(list, &n, p->devices->allowed.row, affinity->n + 1, NULL);
-    }
-    cpubind_priv_add_range(list, &n, p->plan->want, p->plan->n_want, NULL);
-    if (!p->is_slice) {
-        cpubind_priv_add_range(list, &n, host->node, host->n_cpu, NULL);
-        cpubind_priv_add_range(list, &n, host->node_id, host->n_node, NULL);
-    }
-    if (is_near) {
-        cpubind_priv_add_range(list, &n, host->core, host->n_cpu, NULL);
-        cpubind_priv_add_range(list, &n, host->distance, host->n_node * host->n_node, NULL);
-        cpubind_priv_add_range(list, &n, host->socket, host->n_node, NULL);
-        cpubind_priv_add_range(list, &n, p->devices->node, affinity->n, NULL);
-    }
-    cpubind_priv_add_range(list, &n, p->plan->cpu, p->plan->cap_cpu, "plan.cpu");
-    cpubind_priv_add_range(list, &n, p->plan->row, p->n_row + 1, "plan.row");
-    cpubind_priv_add_range(list, &n, p->plan->work, p->plan->cap_work, "plan.work");
-    if (trace != NULL) {
-        cpubind_priv_add_range(list, &n, trace->owner, host->n_cpu, "plan.trace");
-        cpubind_priv_add_range(list, &n, trace->step, host->n_cpu, "plan.trace");
-        cpubind_priv_add_range(list, &n, trace->group, host->n_cpu, "plan.trace");
-        cpubind_priv_add_range(list, &n, trace->row, trace->cap_row, "plan.trace");
-        cpubind_priv_add_range(list, &n, trace->device, trace->cap_device, "plan.trace");
-    }
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t k = 0; list[i].buffer != NULL && k < i; k++)
-            if (cpubind_priv_overlaps(list[i].first, list[i].n, list[k].first, list[k].n))
+    const int32_t n = d->affinity.n;
+    const int32_t n_cpu = p->is_slice ? 0 : h->n_cpu;
+    const int32_t n_near_cpu = is_near ? n_cpu : 0;
+    const int32_t n_node = is_near ? h->n_node : 0;
+    const int32_t n_traced = trace == NULL ? 0 : h->n_cpu;
+    const int32_t *const none = NULL;
+    const cpubind_priv_range list[] = {
+        {h->cpu, h->n_cpu, NULL},
+        {d->affinity.cpu, cpubind_priv_length(&d->affinity), NULL},
+        {d->affinity.row, n + 1, NULL},
+        {d->slot, n, NULL},
+        {d->allowed.cpu, cpubind_priv_length(&d->allowed), NULL},
+        {d->allowed.n > 0 ? d->allowed.row : none, n + 1, NULL},
+        {plan->want, plan->n_want, NULL},
+        {h->node, n_cpu, NULL},
+        {h->node_id, p->is_slice ? 0 : h->n_node, NULL},
+        {h->core, n_near_cpu, NULL},
+        {h->distance, n_node * n_node, NULL},
+        {h->socket, n_node, NULL},
+        {d->node, is_near ? n : 0, NULL},
+        {plan->cpu, plan->cap_cpu, "plan.cpu"},
+        {plan->row, p->n_row + 1, "plan.row"},
+        {plan->work, plan->cap_work, "plan.work"},
+        {trace == NULL ? none : trace->owner, n_traced, "plan.trace"},
+        {trace == NULL ? none : trace->step, n_traced, "plan.trace"},
+        {trace == NULL ? none : trace->group, n_traced, "plan.trace"},
+        {trace == NULL ? none : trace->row, trace == NULL ? 0 : trace->cap_row, "plan.trace"},
+        {trace == NULL ? none : trace->device, trace == NULL ? 0 : trace->cap_device,
+         "plan.trace"},
+    };
+    for (int32_t i = 0; i < (int32_t)(sizeof list / sizeof *list); i++)
+        for (int32_t k = 0; list[i].buffer != NULL && list[i].first != NULL && k < i; k++)
+            if (list[k].first != NULL && list[i].n > 0 && list[k].n > 0 &&
+                (uintptr_t)list[i].first < (uintptr_t)(list[k].first + list[k].n) &&
+                (uintptr_t)list[k].first < (uintptr_t)(list[i].first + list[i].n))
                 return cpubind_priv_bad_argument(p->fault, list[i].buffer);
     return CPUBIND_OK;
 }
@@ -1379,78 +1432,80 @@ CPUBIND_PRIV void cpubind_priv_sort_by_key(const int32_t *key, int32_t n, int32_
         sorted[--row[key[i]]] = i;
 }
 
-/* Whether the same devices may have the CPUs at two positions. */
-CPUBIND_PRIV int32_t cpubind_priv_same_holders(const cpubind_priv_listed *listed, int32_t a,
-                                               int32_t b)
-{
-    const int32_t *holder_a = listed->holder + listed->holder_row[a];
-    const int32_t *holder_b = listed->holder + listed->holder_row[b];
-    const int32_t n = listed->holder_row[a + 1] - listed->holder_row[a];
-    if (n != listed->holder_row[b + 1] - listed->holder_row[b])
-        return 0;
-    for (int32_t i = 0; i < n; i++)
-        if (holder_a[i] != holder_b[i])
-            return 0;
-    return 1;
-}
-
-/* Finds the next run of CPUs from cpu[*at] on that the host has, and moves *at past it. Returns
- * its length, 0 at the end; *past is the position after it. Where no id of the host is missing,
- * a position is the distance from the first id, and ids k places and k apart are of a run. */
-CPUBIND_PRIV int32_t cpubind_priv_next_run(const cpubind_host *host, const int32_t *cpu,
+/* Finds the next run of ids from id[*at] on that are in `all`, n ids, and moves *at past it.
+ * Returns its length, 0 at the end; *past is the position after it. Where no id of `all` is
+ * missing, a position is the distance from the first id, and ids k places and k apart are of a
+ * run. */
+CPUBIND_PRIV int32_t cpubind_priv_next_run(const int32_t *all, int32_t n, const int32_t *id,
                                            int32_t end, int32_t *at, int32_t *past)
 {
-    const int32_t n = host->n_cpu;
-    const int32_t first = n > 0 ? host->cpu[0] : 0;
+    const int32_t first = n > 0 ? all[0] : 0;
     int32_t i = *at;
     int32_t start;
-    if (n == 0 || host->cpu[n - 1] - first != n - 1)
-        return cpubind_priv_common_run(cpu, end, at, host->cpu, n, past);
-    while (i < end && cpu[i] < first)
+    if (n == 0 || all[n - 1] - first != n - 1)
+        return cpubind_priv_common_run(id, end, at, all, n, past);
+    while (i < end && id[i] < first)
         i++;
     start = i;
-    if (i < end && cpu[i] - first < n) {
+    if (i < end && id[i] - first < n) {
         int32_t step = 1;
-        for (; end - i > step && cpu[i + step] - cpu[i] == step; step += step)
+        for (; end - i > step && id[i + step] - id[i] == step; step += step)
             i += step;
         for (step /= 2; step > 0; step /= 2)
-            if (end - i > step && cpu[i + step] - cpu[i] == step)
+            if (end - i > step && id[i + step] - id[i] == step)
                 i += step;
-        i = cpubind_priv_min(i + 1, start + n - (cpu[start] - first));
+        i = cpubind_priv_min(i + 1, start + n - (id[start] - first));
     }
     *at = i;
-    *past = i > start ? cpu[i - 1] - first + 1 : n;
+    *past = i > start ? id[i - 1] - first + 1 : n;
     return i - start;
 }
 
-/* Marks where the node changes, and where a home starts or ends. Where lists differ, also where
- * the devices change that may have a CPU. */
+/* The position of the first CPU of a unit, and the unit of a position. */
+CPUBIND_PRIV int32_t cpubind_priv_first_cpu(const cpubind_priv_planner *p, int32_t unit)
+{
+    return p->core_row == NULL ? unit : p->core_cpu[p->core_row[unit]];
+}
+
+CPUBIND_PRIV int32_t cpubind_priv_unit_of(const cpubind_priv_planner *p, int32_t position)
+{
+    return p->core_row == NULL ? position : p->core_of[position];
+}
+
+/* Marks where the node changes, and where a home or a list starts or ends. */
 CPUBIND_PRIV void cpubind_priv_find_starts(cpubind_priv_planner *p)
 {
-    const cpubind_host *host = p->host;
-    const cpubind_lists *affinity = &p->devices->affinity;
-    int32_t *is_start = p->is_start;
+    int32_t *is_start = p->owner;
+    int32_t *mark = p->segment_of; /* by unit: the last device whose list it is in */
     int32_t n = 1;
     is_start[0] = 1;
-    is_start[host->n_cpu] = 1;
-    for (int32_t i = 1; i < host->n_cpu; i++)
-        n += is_start[i] = host->node[i] != host->node[i - 1];
-    for (int32_t d = 0; d < p->n_device && n < host->n_cpu; d++) {
-        int32_t at = affinity->row == NULL ? 0 : affinity->row[d];
-        int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
+    is_start[p->n_unit] = 1;
+    for (int32_t i = 1; i < p->n_unit; i++)
+        n += is_start[i] = p->unit_node[i] != p->unit_node[i - 1];
+    for (int32_t d = 0; d < p->n_device && n < p->n_unit; d++) {
+        int32_t at = p->unit_near_row == NULL ? 0 : p->unit_near_row[d];
+        int32_t end = p->unit_near_row == NULL ? 0 : p->unit_near_row[d + 1];
         int32_t past = 0;
         int32_t count;
-        while ((count = cpubind_priv_next_run(host, affinity->cpu, end, &at, &past)) > 0) {
+        while ((count = cpubind_priv_next_run(p->unit, p->n_unit, p->near, end, &at, &past)) >
+               0) {
             n += !is_start[past - count] + !is_start[past];
             is_start[past - count] = 1;
             is_start[past] = 1;
         }
     }
-    for (int32_t i = 1; p->listed != NULL && i < host->n_cpu; i++)
-        if (p->is_start[i] || !cpubind_priv_same_holders(
-                                  p->listed, p->listed->unit_at[p->listed->unit_row[i - 1]],
-                                  p->listed->unit_at[p->listed->unit_row[i]]))
-            p->is_start[i] = 1;
+    if (!p->is_listed)
+        return;
+    cpubind_priv_fill(mark, p->n_unit, CPUBIND_PRIV_NONE);
+    for (int32_t d = 0; d < p->n_device; d++) {
+        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++)
+            mark[cpubind_priv_unit_of(p, p->list[i])] = d;
+        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++) {
+            const int32_t unit = cpubind_priv_unit_of(p, p->list[i]);
+            is_start[unit] |= unit == 0 || mark[unit - 1] != d;
+            is_start[unit + 1] |= unit + 1 == p->n_unit || mark[unit + 1] != d;
+        }
+    }
 }
 
 CPUBIND_PRIV int32_t cpubind_priv_width(const cpubind_priv_planner *p, int32_t segment)
@@ -1478,22 +1533,23 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_segments(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
     int32_t n = 0;
-    for (int32_t i = 0; i < host->n_cpu; i++) {
-        if (p->is_start[i])
+    for (int32_t i = 0; i < p->n_unit; i++) {
+        if (p->owner[i])
             p->segment_first[n++] = i;
         p->segment_of[i] = n - 1;
     }
-    p->segment_first[n] = host->n_cpu;
+    p->segment_first[n] = p->n_unit;
     p->n_segment = n;
     cpubind_priv_fill(p->node_size, host->n_node, 0);
     cpubind_priv_fill(p->node_hash, host->n_node, 0);
     for (int32_t s = 0; s < n; s++) {
-        int32_t at = p->segment_first[s];
-        int32_t node = cpubind_priv_find(host->node_id, host->n_node, host->node[at]);
+        const int32_t at = p->segment_first[s];
+        const int32_t node = cpubind_priv_find(host->node_id, host->n_node, p->unit_node[at]);
         if (node == CPUBIND_PRIV_NONE) {
-            (void)cpubind_priv_refuse(p->fault, CPUBIND_ERR_UNKNOWN, "host.node", at);
+            const int32_t cpu = cpubind_priv_first_cpu(p, at);
+            (void)cpubind_priv_refuse(p->fault, CPUBIND_ERR_UNKNOWN, "host.node", cpu);
             if (p->fault != NULL)
-                p->fault->cpu = host->cpu[at];
+                p->fault->cpu = host->cpu[cpu];
             return CPUBIND_ERR_UNKNOWN;
         }
         p->segment_node[s] = node;
@@ -1502,12 +1558,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_segments(cpubind_priv_planner *p)
     }
     cpubind_priv_sort_by_key(p->segment_node, n, host->n_node, p->node_row, p->node_segment);
     return CPUBIND_OK;
-}
-
-/* The node that extends a home on `node`; both are indices into node_id. */
-CPUBIND_PRIV int32_t cpubind_priv_next_node(const cpubind_host *host, int32_t node)
-{
-    return (node + 1) % host->n_node;
 }
 
 CPUBIND_PRIV int32_t cpubind_priv_has_home(const cpubind_priv_planner *p, int32_t device)
@@ -1521,15 +1571,33 @@ CPUBIND_PRIV int32_t cpubind_priv_home_node(const cpubind_priv_planner *p, int32
     return p->segment_node[p->home[p->home_row[device]]];
 }
 
-/* The homes as segments, and what their extended pools are. Where every CPU is a segment and no
- * id is missing, homes are read without a search for runs: most of them would be short. */
+/* What the extended pool of a device is, from the size and the hash of its home. */
+CPUBIND_PRIV void cpubind_priv_extend_home(cpubind_priv_planner *p, int32_t device,
+                                           int32_t size, int32_t hash)
+{
+    int32_t is_single = cpubind_priv_has_home(p, device);
+    for (int32_t i = p->home_row[device]; i < p->home_row[device + 1] && is_single; i++)
+        is_single = p->segment_node[p->home[i]] == cpubind_priv_home_node(p, device);
+    p->next_node[device] = CPUBIND_PRIV_NONE;
+    if (is_single) {
+        const int32_t node = cpubind_priv_home_node(p, device);
+        const int32_t next = (node + 1) % p->host->n_node;
+        p->next_node[device] = next;
+        size = p->node_size[next] + (next == node ? 0 : size);
+        hash = cpubind_priv_add_hash(p->node_hash[next], next == node ? 0 : hash);
+    }
+    p->pool_size[device] = size;
+    p->pool_hash[device] = hash;
+}
+
+/* The homes as segments, and what their extended pools are. Where every unit is a segment and
+ * no id is missing, homes are read without a search for runs: most of them would be short. */
 CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
 {
-    const cpubind_lists *affinity = &p->devices->affinity;
     int32_t *hash_to = p->segment_group; /* sum of the hashes up to a segment */
-    const int32_t n_cpu = p->host->n_cpu;
-    const int32_t is_plain = n_cpu > 0 && p->n_segment == n_cpu &&
-                             p->host->cpu[n_cpu - 1] - p->host->cpu[0] == n_cpu - 1;
+    const int32_t n_unit = p->n_unit;
+    const int32_t is_plain =
+        n_unit > 0 && p->n_segment == n_unit && p->unit[n_unit - 1] - p->unit[0] == n_unit - 1;
     int32_t sum = 0;
     int32_t n = 0;
     for (int32_t s = 0; s < p->n_segment; s++)
@@ -1537,25 +1605,23 @@ CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
     p->n_home = 0;
     p->home_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t first = n;
-        int32_t is_single = 1;
         int32_t size = 0;
         int32_t hash = 0;
-        int32_t at = affinity->row == NULL ? 0 : affinity->row[d];
-        int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
+        int32_t at = p->unit_near_row == NULL ? 0 : p->unit_near_row[d];
+        int32_t end = p->unit_near_row == NULL ? 0 : p->unit_near_row[d + 1];
         int32_t past = 0;
         int32_t count;
         for (; is_plain && at < end; at++) {
-            const int32_t s = affinity->cpu[at] - p->host->cpu[0];
+            const int32_t s = p->near[at] - p->unit[0];
             if (s < 0 || s >= p->n_segment)
                 continue;
             size++;
             hash = cpubind_priv_add_hash(hash, cpubind_priv_hash(s));
             p->home[n++] = s;
         }
-        while ((count = cpubind_priv_next_run(p->host, affinity->cpu, end, &at, &past)) > 0) {
-            int32_t from = p->segment_of[past - count];
-            int32_t to = p->segment_of[past - 1];
+        while ((count = cpubind_priv_next_run(p->unit, n_unit, p->near, end, &at, &past)) > 0) {
+            const int32_t from = p->segment_of[past - count];
+            const int32_t to = p->segment_of[past - 1];
             size += count;
             hash = cpubind_priv_add_hash(hash, hash_to[to]);
             if (from > 0)
@@ -1563,106 +1629,152 @@ CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
             for (int32_t s = from; s <= to; s++)
                 p->home[n++] = s;
         }
-        for (int32_t i = first; i < n && is_single; i++)
-            is_single = p->segment_node[p->home[i]] == p->segment_node[p->home[first]];
         p->home_row[d + 1] = n;
-        p->n_home += n > first;
-        p->next_node[d] = CPUBIND_PRIV_NONE;
-        if (n > first && is_single) {
-            int32_t node = p->segment_node[p->home[first]];
-            int32_t next = cpubind_priv_next_node(p->host, node);
-            p->next_node[d] = next;
-            size = next == node ? p->node_size[node] : size + p->node_size[next];
-            hash = next == node ? p->node_hash[node]
-                                : cpubind_priv_add_hash(hash, p->node_hash[next]);
-        }
-        p->pool_size[d] = size;
-        p->pool_hash[d] = hash;
+        p->n_home += cpubind_priv_has_home(p, d);
+        cpubind_priv_extend_home(p, d, size, hash);
     }
 }
 
-/* == The plan: groups and shares ============================================ */
+/* The segments that each device may have by its list, each once. */
+CPUBIND_PRIV void cpubind_priv_make_lists(cpubind_priv_planner *p)
+{
+    int32_t *seen = p->segment_group;
+    cpubind_priv_fill(seen, p->n_segment, CPUBIND_PRIV_NONE);
+    for (int32_t d = 0; d < p->n_device; d++) {
+        p->may_end[d] = p->list_row[d];
+        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++) {
+            const int32_t s = p->segment_of[cpubind_priv_unit_of(p, p->list[i])];
+            if (seen[s] != d)
+                p->may[p->may_end[d]++] = s;
+            seen[s] = d;
+        }
+    }
+}
+
+/* Reads the units: segments, homes and lists. */
+CPUBIND_PRIV cpubind_status cpubind_priv_read_units(cpubind_priv_planner *p)
+{
+    cpubind_status status;
+    cpubind_priv_find_starts(p);
+    status = cpubind_priv_make_segments(p);
+    if (status != CPUBIND_OK)
+        return status;
+    cpubind_priv_make_homes(p);
+    if (p->is_listed)
+        cpubind_priv_make_lists(p);
+    cpubind_priv_fill(p->is_wanted, p->n_device, 0);
+    for (int32_t row = 0; row < p->n_row; row++)
+        p->is_wanted[cpubind_priv_wanted(p, row)] = 1;
+    return CPUBIND_OK;
+}
+
+/* == The plan: groups, claims and shares ==================================== */
 
 CPUBIND_PRIV int32_t cpubind_priv_has_claim(const cpubind_priv_planner *p, int32_t device)
 {
     return p->claim_row[device] < p->claim_row[device + 1];
 }
 
-/* Shares of so many groups and devices are written at a time: their ends stay in the caches, and
+/* So many groups and devices are listed at a time: the ends of the rows stay in the caches, and
  * their pages in the tables of the processor. */
 #define CPUBIND_PRIV_TILE_GROUPS  256
 #define CPUBIND_PRIV_TILE_DEVICES 512
 
-/* Writes the shares of devices first_device .. end_device - 1, group by group from the last one
- * on. */
-CPUBIND_PRIV void cpubind_priv_share_tiles(cpubind_priv_planner *p, int32_t first_device,
-                                           int32_t end_device)
+/* Lists the devices first .. end - 1 that claim each group, from the last group on. */
+CPUBIND_PRIV void cpubind_priv_list_tile(cpubind_priv_planner *p, int32_t first, int32_t end)
 {
-    int32_t *end = p->load; /* by device: its claims before this one are of groups below g */
-    for (int32_t d = first_device; d < end_device; d++)
-        end[d] = p->claim_row[d + 1];
+    int32_t *at = p->load; /* by device: its claims before this one are of groups below g */
+    for (int32_t d = first; d < end; d++)
+        at[d] = p->claim_row[d + 1];
     for (int32_t g = p->n_group; g > 0;) {
         g = g > CPUBIND_PRIV_TILE_GROUPS ? g - CPUBIND_PRIV_TILE_GROUPS : 0;
-        for (int32_t d = end_device - 1; d >= first_device; d--) {
-            int32_t c = end[d];
+        for (int32_t d = end - 1; d >= first; d--) {
+            int32_t c = at[d];
             for (; c > p->claim_row[d] && p->claim_group[c - 1] >= g; c--)
-                p->share_device[--p->share_row[p->claim_group[c - 1]]] = d;
-            end[d] = c;
+                p->claimant[--p->claimant_row[p->claim_group[c - 1]]] = d;
+            at[d] = c;
         }
     }
 }
 
-/* Makes a share of each claim, group by group, and sets the loads to 0. */
-CPUBIND_PRIV void cpubind_priv_make_shares(cpubind_priv_planner *p)
+/* Lists the devices that claim each group; nobody has a share yet. */
+CPUBIND_PRIV void cpubind_priv_open_shares(cpubind_priv_planner *p)
 {
     cpubind_priv_count_rows(p->claim_group, p->claim_row[p->n_device], p->n_group,
-                            p->share_row);
+                            p->claimant_row);
     for (int32_t end = p->n_device; end > 0; end -= CPUBIND_PRIV_TILE_DEVICES) {
         const int32_t first = end - CPUBIND_PRIV_TILE_DEVICES;
-        cpubind_priv_share_tiles(p, first > 0 ? first : 0, end);
+        cpubind_priv_list_tile(p, first > 0 ? first : 0, end);
     }
     cpubind_priv_fill(p->load, p->n_device, 0);
+    cpubind_priv_fill(p->group_slot, p->n_group, CPUBIND_PRIV_NONE);
+    p->device_slot = p->pool_table;
+    cpubind_priv_fill(p->device_slot, p->n_device, CPUBIND_PRIV_NONE);
+    p->free_slot = CPUBIND_PRIV_NONE;
+    p->n_slot = 0;
 }
 
-CPUBIND_PRIV void cpubind_priv_set_share(cpubind_priv_planner *p, int32_t share, int32_t count)
+/* Gives a device `count` more of a group. *link leads to a slot of the group that is not after
+ * that of the device. Returns the link to the slot of the device, or *link if count is 0. */
+CPUBIND_PRIV int32_t *cpubind_priv_give(cpubind_priv_planner *p, int32_t *link, int32_t group,
+                                        int32_t device, int32_t count)
 {
-    p->share_count[share] = count;
-    p->load[p->share_device[share]] += count;
+    int32_t slot = p->free_slot;
+    if (count == 0)
+        return link;
+    p->load[device] += count;
+    while (*link != CPUBIND_PRIV_NONE && p->slot_device[*link] < device)
+        link = &p->slot_next[*link];
+    if (*link != CPUBIND_PRIV_NONE && p->slot_device[*link] == device) {
+        p->slot_count[*link] += count;
+        return link;
+    }
+    if (slot == CPUBIND_PRIV_NONE)
+        slot = p->n_slot++;
+    else
+        p->free_slot = p->slot_next[slot];
+    p->slot_next[slot] = *link;
+    *link = slot;
+    p->slot_device[slot] = device;
+    p->slot_group[slot] = group;
+    p->slot_count[slot] = count;
+    if (p->claimant_row[group + 1] - p->claimant_row[group] == 1)
+        return link; /* what nobody else claims is not moved */
+    p->slot_before[slot] = CPUBIND_PRIV_NONE;
+    p->slot_after[slot] = p->device_slot[device];
+    if (p->slot_after[slot] != CPUBIND_PRIV_NONE)
+        p->slot_before[p->slot_after[slot]] = slot;
+    p->device_slot[device] = slot;
+    return link;
 }
 
-/* Hands the CPUs of a segment out to the devices of a group, share after share, from where the
- * last segment of the group ended. CPUs that are left over stay free. */
+/* Hands the units of a segment out to the devices of a group, share after share, from where the
+ * last segment of the group ended. Units that are left over have no owner. */
 CPUBIND_PRIV void cpubind_priv_hand_out(cpubind_priv_planner *p, int32_t group, int32_t segment)
 {
     int32_t at = p->segment_first[segment];
-    int32_t end = p->segment_first[segment + 1];
-    while (at < end && p->group_share[group] < p->share_row[group + 1]) {
-        int32_t share = p->group_share[group];
-        int32_t device = p->share_device[share];
-        int32_t count = p->share_count[share] - p->group_given[group];
-        if (count == 0) {
-            p->group_share[group]++;
-            p->group_given[group] = 0;
-            continue;
-        }
-        count = cpubind_priv_min(count, end - at);
-        p->group_given[group] += count;
-        if (p->owner != NULL && p->owner[at] == CPUBIND_PRIV_NONE)
-            cpubind_priv_fill(p->owner + at, count, device);
-        if (p->row_of[device] != CPUBIND_PRIV_NONE) {
-            int32_t *to = p->plan->cpu + p->write_at[device];
-            for (int32_t i = 0; i < count; i++)
-                to[i] = p->host->cpu[at + i];
-            p->write_at[device] += count;
-        }
+    const int32_t end = p->segment_first[segment + 1];
+    while (group != CPUBIND_PRIV_NONE && at < end &&
+           p->group_slot[group] != CPUBIND_PRIV_NONE) {
+        const int32_t slot = p->group_slot[group];
+        const int32_t count = cpubind_priv_min(p->slot_count[slot], end - at);
+        cpubind_priv_fill(p->owner + at, count, p->slot_device[slot]);
+        p->slot_count[slot] -= count;
+        if (p->slot_count[slot] == 0)
+            p->group_slot[group] = p->slot_next[slot];
         at += count;
     }
+    cpubind_priv_fill(p->owner + at, end - at, CPUBIND_PRIV_NONE);
 }
 
-CPUBIND_PRIV int32_t cpubind_priv_wanted(const cpubind_priv_planner *p, int32_t row)
+/* Hands all units out, where every segment is in one group at most. */
+CPUBIND_PRIV void cpubind_priv_hand_out_all(cpubind_priv_planner *p)
 {
-    return p->plan->want == NULL ? row : p->plan->want[row];
+    for (int32_t s = 0; s < p->n_segment; s++)
+        cpubind_priv_hand_out(p, p->segment_group[s], s);
 }
+
+/* == The plan: rows and trace =============================================== */
 
 /* Fails when a wanted device's pool of `have` CPUs is too small for the roles. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_size(const cpubind_priv_planner *p,
@@ -1674,45 +1786,156 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_size(const cpubind_priv_planner *
     return CPUBIND_ERR_TOO_FEW;
 }
 
-/* Lets every group hand out its first share. */
-CPUBIND_PRIV void cpubind_priv_start_groups(cpubind_priv_planner *p)
+/* Makes room for the pool of a row. Returns where it starts in plan->cpu. */
+CPUBIND_PRIV int32_t cpubind_priv_add_row(cpubind_priv_planner *p, int32_t row, int32_t count)
 {
-    for (int32_t g = 0; g < p->n_group; g++) {
-        p->group_share[g] = p->share_row[g];
-        p->group_given[g] = 0;
+    const int32_t first = p->n_out;
+    if (p->member != NULL) {
+        row = p->want_row[p->member[cpubind_priv_wanted(p, row)]];
+        p->row_size[row] = count;
+    }
+    p->plan->row[row] = first;
+    p->n_out += count;
+    return first;
+}
+
+/* Whether plan->cpu has room for all rows so far. */
+CPUBIND_PRIV cpubind_status cpubind_priv_check_room(const cpubind_priv_planner *p)
+{
+    p->plan->n_cpu = p->n_out;
+    return p->n_out <= p->plan->cap_cpu ? CPUBIND_OK
+                                        : cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE,
+                                                              "plan.cpu", CPUBIND_PRIV_NONE);
+}
+
+/* The rows of the plan, from the loads. */
+CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
+{
+    for (int32_t row = 0; row < p->n_row; row++) {
+        const int32_t device = cpubind_priv_wanted(p, row);
+        const cpubind_status status = cpubind_priv_check_size(p, device, p->load[device]);
+        if (status != CPUBIND_OK)
+            return status;
+        p->write_at[device] = cpubind_priv_add_row(p, row, p->load[device]);
+    }
+    return cpubind_priv_check_room(p);
+}
+
+/* Writes the CPUs of positions at .. end - 1 into the rows of their owners. */
+CPUBIND_PRIV void cpubind_priv_write_cpus(cpubind_priv_planner *p, const int32_t *owner,
+                                          int32_t at, int32_t end)
+{
+    while (at < end) {
+        const int32_t device = owner[at];
+        int32_t *to;
+        int32_t past = at + 1;
+        while (past < end && owner[past] == device)
+            past++;
+        if (device != CPUBIND_PRIV_NONE && p->is_wanted[device]) {
+            to = p->plan->cpu + p->write_at[device] - at;
+            p->write_at[device] += past - at;
+            for (int32_t i = at; i < past; i++)
+                to[i] = p->host->cpu[i];
+        }
+        at = past;
     }
 }
 
-/* The rows of the plan, from the loads; plan->cpu must have room for them. */
-CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
+/* Notes the step by which every unit came to its owner. By `by_home`: by the home of the owner,
+ * else by `other`. */
+CPUBIND_PRIV void cpubind_priv_note_steps(cpubind_priv_planner *p, cpubind_step other,
+                                          int32_t by_home)
 {
-    cpubind_plan *plan = p->plan;
-    int32_t total = 0;
-    for (int32_t row = 0; row < p->n_row; row++) {
-        int32_t device = cpubind_priv_wanted(p, row);
-        cpubind_status status = cpubind_priv_check_size(p, device, p->load[device]);
-        if (status != CPUBIND_OK)
-            return status;
-        plan->row[row] = total;
-        p->write_at[device] = total;
-        total += p->load[device];
+    for (int32_t i = 0; i < p->n_unit; i++)
+        p->step[i] = (int32_t)(p->owner[i] == CPUBIND_PRIV_NONE ? CPUBIND_STEP_IDLE : other);
+    for (int32_t d = 0; by_home && p->unit_near_row != NULL && d < p->n_device; d++) {
+        int32_t at = p->unit_near_row[d];
+        int32_t past = 0;
+        int32_t count;
+        while ((count = cpubind_priv_next_run(p->unit, p->n_unit, p->near,
+                                              p->unit_near_row[d + 1], &at, &past)) > 0)
+            for (int32_t i = past - count; i < past; i++)
+                if (p->owner[i] == d)
+                    p->step[i] = CPUBIND_STEP_HOME;
     }
-    plan->row[p->n_row] = total;
-    plan->n_cpu = total;
-    if (total > plan->cap_cpu)
-        return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.cpu", CPUBIND_PRIV_NONE);
+}
+
+CPUBIND_PRIV int32_t cpubind_priv_member(const cpubind_priv_planner *p, int32_t device)
+{
+    return p->member == NULL || device == CPUBIND_PRIV_NONE ? device : p->member[device];
+}
+
+/* The group of a position, or NONE when no device claims it. */
+CPUBIND_PRIV int32_t cpubind_priv_group_of(const cpubind_priv_planner *p, int32_t position)
+{
+    const int32_t group =
+        p->n_group == 0 ? CPUBIND_PRIV_NONE
+                        : p->segment_group[p->segment_of[cpubind_priv_unit_of(p, position)]];
+    return group == CPUBIND_PRIV_NONE || p->claimant_row[group] == p->claimant_row[group + 1]
+               ? CPUBIND_PRIV_NONE
+               : group;
+}
+
+/* Adds to the trace how the CPUs came to their owners, by slices if step is NULL; and the groups:
+ * all of them, or those of a set that have CPUs. */
+CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(cpubind_priv_planner *p,
+                                                     const int32_t *owner, const int32_t *step)
+{
+    cpubind_trace *trace = p->plan->trace;
+    int32_t *number = p->group_sum; /* by group: its number in the trace, or NONE */
+    for (int32_t g = 0; trace != NULL && g < p->n_group; g++)
+        number[g] = p->member == NULL || p->is_whole ? 0 : CPUBIND_PRIV_NONE;
+    for (int32_t i = 0; trace != NULL && i < p->host->n_cpu; i++) {
+        const int32_t at = p->position == NULL ? i : p->position[i];
+        const int32_t group = cpubind_priv_group_of(p, i);
+        trace->owner[at] = cpubind_priv_member(p, owner[i]);
+        trace->step[at] = step == NULL ? (int32_t)CPUBIND_STEP_SLICE : step[i];
+        trace->group[at] = group;
+        if (group != CPUBIND_PRIV_NONE)
+            number[group] = 0;
+    }
+    for (int32_t g = 0; trace != NULL && g < p->n_group; g++) {
+        const int32_t first = p->claimant_row[g];
+        const int32_t end = p->claimant_row[g + 1];
+        if (number[g] == CPUBIND_PRIV_NONE)
+            continue;
+        if (p->n_trace_group + 1 >= trace->cap_row ||
+            end - first > trace->cap_device - p->n_trace_device)
+            return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.trace",
+                                       CPUBIND_PRIV_NONE);
+        number[g] = p->n_trace_group;
+        trace->row[p->n_trace_group++] = p->n_trace_device;
+        for (int32_t c = first; c < end; c++)
+            trace->device[p->n_trace_device++] = cpubind_priv_member(p, p->claimant[c]);
+    }
+    for (int32_t i = 0; trace != NULL && i < p->host->n_cpu; i++) {
+        int32_t *group = &trace->group[p->position == NULL ? i : p->position[i]];
+        if (*group != CPUBIND_PRIV_NONE)
+            *group = number[*group];
+    }
     return CPUBIND_OK;
 }
 
-/* Rows and CPUs where every segment is in one group at most. */
-CPUBIND_PRIV cpubind_status cpubind_priv_write_groups(cpubind_priv_planner *p)
+/* Adds what was found out about the plan of a set to what was before. */
+CPUBIND_PRIV void cpubind_priv_add_found(cpubind_priv_planner *p, cpubind_strategy strategy,
+                                         cpubind_finding overlap, int32_t n_checked)
 {
-    cpubind_status status = cpubind_priv_make_rows(p);
-    cpubind_priv_start_groups(p);
-    for (int32_t s = 0; status == CPUBIND_OK && s < p->n_segment; s++)
-        if (p->segment_group[s] != CPUBIND_PRIV_NONE)
-            cpubind_priv_hand_out(p, p->segment_group[s], s);
-    return status;
+    if (strategy != CPUBIND_GLOBAL_SLICE)
+        p->found.strategy = strategy;
+    if (overlap > p->found.overlap)
+        p->found.overlap = overlap;
+    p->found.n_checked += n_checked;
+}
+
+/* Writes the pools by the owners of the CPUs, and the trace. */
+CPUBIND_PRIV cpubind_status cpubind_priv_write_owned(cpubind_priv_planner *p,
+                                                     const int32_t *owner, const int32_t *step)
+{
+    const cpubind_status status = cpubind_priv_make_rows(p);
+    if (status != CPUBIND_OK)
+        return status;
+    cpubind_priv_write_cpus(p, owner, 0, p->host->n_cpu);
+    return cpubind_priv_write_trace(p, owner, step);
 }
 
 /* == The plan: topo_affinity ================================================ */
@@ -1726,41 +1949,23 @@ typedef struct cpubind_priv_walk {
 CPUBIND_PRIV void cpubind_priv_walk_pool(const cpubind_priv_planner *p, int32_t device,
                                          cpubind_priv_walk *out)
 {
-    int32_t next = p->next_node[device];
+    const int32_t next = p->next_node[device];
+    const int32_t has_next = next != CPUBIND_PRIV_NONE;
     out->home = p->home + p->home_row[device];
     out->home_end = p->home + p->home_row[device + 1];
-    out->next = p->node_segment;
-    out->next_end = p->node_segment;
-    if (next != CPUBIND_PRIV_NONE) {
-        out->next = p->node_segment + p->node_row[next];
-        out->next_end = p->node_segment + p->node_row[next + 1];
-    }
+    out->next = p->node_segment + (has_next ? p->node_row[next] : 0);
+    out->next_end = p->node_segment + (has_next ? p->node_row[next + 1] : 0);
 }
 
 /* The next segment, each once, or NONE. */
 CPUBIND_PRIV int32_t cpubind_priv_walk_on(cpubind_priv_walk *walk)
 {
-    int32_t home = walk->home < walk->home_end ? *walk->home : CPUBIND_PRIV_MAX;
-    int32_t next = walk->next < walk->next_end ? *walk->next : CPUBIND_PRIV_MAX;
-    int32_t segment = cpubind_priv_min(home, next);
-    if (segment == CPUBIND_PRIV_MAX)
-        return CPUBIND_PRIV_NONE;
-    walk->home += home == segment;
-    walk->next += next == segment;
-    return segment;
-}
-
-CPUBIND_PRIV int32_t cpubind_priv_same_home(const cpubind_priv_planner *p, int32_t a, int32_t b)
-{
-    const int32_t *home_a = p->home + p->home_row[a];
-    const int32_t *home_b = p->home + p->home_row[b];
-    int32_t n = p->home_row[a + 1] - p->home_row[a];
-    if (n != p->home_row[b + 1] - p->home_row[b])
-        return 0;
-    for (int32_t i = 0; i < n; i++)
-        if (home_a[i] != home_b[i])
-            return 0;
-    return 1;
+    const int32_t home = walk->home < walk->home_end ? *walk->home : CPUBIND_PRIV_MAX;
+    const int32_t next = walk->next < walk->next_end ? *walk->next : CPUBIND_PRIV_MAX;
+    const int32_t segment = cpubind_priv_min(home, next);
+    walk->home += home == segment && home != CPUBIND_PRIV_MAX;
+    walk->next += next == segment && next != CPUBIND_PRIV_MAX;
+    return segment == CPUBIND_PRIV_MAX ? CPUBIND_PRIV_NONE : segment;
 }
 
 CPUBIND_PRIV int32_t cpubind_priv_same_pool(const cpubind_priv_planner *p, int32_t a, int32_t b)
@@ -1769,11 +1974,14 @@ CPUBIND_PRIV int32_t cpubind_priv_same_pool(const cpubind_priv_planner *p, int32
     int32_t segment;
     if (p->pool_hash[a] != p->pool_hash[b] || p->pool_size[a] != p->pool_size[b])
         return 0;
-    if (p->next_node[a] == p->next_node[b] &&
-        (p->host->n_node == 1 || cpubind_priv_same_home(p, a, b)))
+    if (p->host->n_node == 1)
         return 1;
     cpubind_priv_walk_pool(p, a, &walk_a);
     cpubind_priv_walk_pool(p, b, &walk_b);
+    if (p->next_node[a] == p->next_node[b]) { /* then only the homes can differ */
+        walk_a.next = walk_a.next_end;
+        walk_b.next = walk_b.next_end;
+    }
     do {
         segment = cpubind_priv_walk_on(&walk_a);
         if (segment != cpubind_priv_walk_on(&walk_b))
@@ -1800,8 +2008,8 @@ CPUBIND_PRIV void cpubind_priv_group_pools(cpubind_priv_planner *p)
                 slot = (slot + 1) & (slots - 1);
             if (p->pool_table[slot] == CPUBIND_PRIV_NONE) {
                 p->pool_table[slot] = d;
-                p->group_first[p->n_group++] = d;
-                p->claim_group[n++] = p->n_group - 1;
+                p->group_first[p->n_group] = d;
+                p->claim_group[n++] = p->n_group++;
             } else {
                 p->claim_group[n++] = p->claim_group[p->claim_row[p->pool_table[slot]]];
             }
@@ -1814,15 +2022,13 @@ CPUBIND_PRIV void cpubind_priv_group_pools(cpubind_priv_planner *p)
 CPUBIND_PRIV void cpubind_priv_split_pools(cpubind_priv_planner *p)
 {
     for (int32_t g = 0; g < p->n_group; g++) {
-        int32_t first = p->share_row[g];
-        int32_t n = p->share_row[g + 1] - first;
-        for (int32_t i = 0; i < n; i++) {
-            cpubind_span span;
-            span.count = 0;
-            (void)!cpubind_share(p->pool_size[p->group_first[g]], n, i, CPUBIND_REMAINDER_LAST,
-                                 &span, NULL);
-            cpubind_priv_set_share(p, first + i, span.count);
-        }
+        const int32_t first = p->claimant_row[g];
+        const int32_t n = p->claimant_row[g + 1] - first;
+        const int32_t size = p->pool_size[p->group_first[g]];
+        int32_t *link = &p->group_slot[g];
+        for (int32_t i = 0; i < n; i++)
+            link = cpubind_priv_give(p, link, g, p->claimant[first + i],
+                                     size / n + (i == n - 1 ? size % n : 0));
     }
 }
 
@@ -1831,15 +2037,15 @@ CPUBIND_PRIV int32_t cpubind_priv_holder(const cpubind_priv_planner *p, int32_t 
                                          int32_t segment)
 {
     cpubind_priv_walk walk;
-    int32_t share = p->share_row[group];
+    int32_t slot = p->group_slot[group];
     int32_t before = 0; /* CPUs of the pool before the segment */
     int32_t other;
     cpubind_priv_walk_pool(p, p->group_first[group], &walk);
     while ((other = cpubind_priv_walk_on(&walk)) != segment && other != CPUBIND_PRIV_NONE)
         before += cpubind_priv_width(p, other);
-    for (; before >= p->share_count[share]; share++)
-        before -= p->share_count[share];
-    return p->share_device[share];
+    for (; before >= p->slot_count[slot]; slot = p->slot_next[slot])
+        before -= p->slot_count[slot];
+    return p->slot_device[slot];
 }
 
 /* Finds the first segment that two groups have, and two devices that get its first CPU. Each
@@ -1866,140 +2072,69 @@ CPUBIND_PRIV cpubind_finding cpubind_priv_find_overlap(cpubind_priv_planner *p,
     return CPUBIND_FOUND_NONE;
 }
 
-CPUBIND_PRIV int32_t cpubind_priv_is_group_wanted(const cpubind_priv_planner *p, int32_t group)
-{
-    for (int32_t s = p->share_row[group]; s < p->share_row[group + 1]; s++)
-        if (p->row_of[p->share_device[s]] != CPUBIND_PRIV_NONE)
-            return 1;
-    return 0;
-}
-
-/* Rows and CPUs where a segment may be in several groups. */
+/* Rows and CPUs where a segment may be in several groups: from the last group on, so that the
+ * first one of a segment and the owners by it are left for the trace. */
 CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
 {
-    cpubind_status status = cpubind_priv_make_rows(p);
-    cpubind_priv_start_groups(p);
-    for (int32_t g = 0; status == CPUBIND_OK && g < p->n_group; g++) {
+    const cpubind_status status = cpubind_priv_make_rows(p);
+    cpubind_priv_fill(p->owner, p->n_unit, CPUBIND_PRIV_NONE);
+    for (int32_t g = p->n_group - 1; status == CPUBIND_OK && g >= 0; g--) {
         cpubind_priv_walk walk;
-        int32_t segment;
-        if (p->owner == NULL && !cpubind_priv_is_group_wanted(p, g))
-            continue;
+        int32_t s;
         cpubind_priv_walk_pool(p, p->group_first[g], &walk);
-        while ((segment = cpubind_priv_walk_on(&walk)) != CPUBIND_PRIV_NONE) {
-            cpubind_priv_hand_out(p, g, segment);
-            if (p->segment_group[segment] == CPUBIND_PRIV_NONE)
-                p->segment_group[segment] = g;
+        while ((s = cpubind_priv_walk_on(&walk)) != CPUBIND_PRIV_NONE) {
+            cpubind_priv_hand_out(p, g, s);
+            cpubind_priv_write_cpus(p, p->owner, p->segment_first[s], p->segment_first[s + 1]);
+            p->segment_group[s] = g;
         }
     }
-    return status;
+    if (status != CPUBIND_OK || p->plan->trace == NULL)
+        return status;
+    cpubind_priv_note_steps(p, CPUBIND_STEP_NEXT, 1);
+    return cpubind_priv_write_trace(p, p->owner, p->step);
 }
 
-/* == The plan: the trace ==================================================== */
-
-/* Notes the step by which every position came to its owner: by the home of the owner, else by
- * `other`. */
-CPUBIND_PRIV void cpubind_priv_note_steps(const cpubind_priv_planner *p, const int32_t *owner,
-                                          cpubind_step other, int32_t *step)
-{
-    const cpubind_host *host = p->host;
-    const cpubind_lists *affinity = &p->devices->affinity;
-    for (int32_t i = 0; i < host->n_cpu; i++)
-        step[i] = (int32_t)(owner[i] == CPUBIND_PRIV_NONE ? CPUBIND_STEP_IDLE : other);
-    for (int32_t d = 0; affinity->row != NULL && d < p->n_device; d++) {
-        int32_t ia = affinity->row[d];
-        int32_t ib = 0;
-        int32_t count;
-        while ((count = cpubind_priv_common_run(affinity->cpu, affinity->row[d + 1], &ia,
-                                                host->cpu, host->n_cpu, &ib)) > 0)
-            for (int32_t i = ib - count; i < ib; i++)
-                if (owner[i] == d)
-                    step[i] = CPUBIND_STEP_HOME;
-    }
-}
-
-/* The group of a segment, or NONE when no device claims it. */
-CPUBIND_PRIV int32_t cpubind_priv_claimed_group(const cpubind_priv_planner *p, int32_t segment)
-{
-    int32_t group = p->segment_group[segment];
-    return group == CPUBIND_PRIV_NONE || p->share_row[group] == p->share_row[group + 1]
-               ? CPUBIND_PRIV_NONE
-               : group;
-}
-
-/* Copies the groups and who claims them. */
-CPUBIND_PRIV cpubind_status cpubind_priv_copy_groups(const cpubind_priv_planner *p)
-{
-    cpubind_trace *trace = p->plan->trace;
-    const int32_t n_claim = p->share_row[p->n_group];
-    if (p->n_group + 1 > trace->cap_row || n_claim > trace->cap_device)
-        return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.trace",
-                                   CPUBIND_PRIV_NONE);
-    for (int32_t g = 0; g <= p->n_group; g++)
-        trace->row[g] = p->share_row[g];
-    for (int32_t c = 0; c < n_claim; c++)
-        trace->device[c] = p->share_device[c];
-    trace->n_group = p->n_group;
-    return CPUBIND_OK;
-}
-
-/* The trace of a plan whose owners are noted. */
-CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(const cpubind_priv_planner *p,
-                                                     cpubind_step other)
-{
-    cpubind_trace *trace = p->plan->trace;
-    if (trace == NULL)
-        return CPUBIND_OK;
-    for (int32_t s = 0; s < p->n_segment; s++)
-        cpubind_priv_fill(trace->group + p->segment_first[s], cpubind_priv_width(p, s),
-                          cpubind_priv_claimed_group(p, s));
-    cpubind_priv_note_steps(p, trace->owner, other, trace->step);
-    for (int32_t i = 0; other != CPUBIND_STEP_NEXT && i < p->host->n_cpu; i++)
-        if (trace->step[i] == CPUBIND_STEP_HOME)
-            trace->step[i] = (int32_t)other;
-    return cpubind_priv_copy_groups(p);
-}
-
-/* == The plan: RESOLVE ======================================================
+/* == The plan: balance ======================================================
  *
- * A CPU in a home may be given to the devices whose home it is in; any other CPU to the devices
- * that are extended onto its node. The CPUs that the same devices may be given are a group.
- * Each group is split evenly at first; then CPUs move from devices with more CPUs to devices
+ * RESOLVE: a CPU in a home may be given to the devices whose home it is in; any other CPU to
+ * the devices that are extended onto its node. NEAR and lists of allowed CPUs have other claims.
+ * Each group is split evenly at first; then units move from devices with more of them to devices
  * with fewer, along paths device -> group -> device -> ..., until no path helps (S5). Where
- * there are so many claims that long paths would take seconds, each CPU goes to the device with
- * the smallest load at first: then few CPUs have to move. */
+ * there are so many claims that long paths would take seconds, each unit goes to the device with
+ * the smallest load at first: then few of them have to move. */
 
 #define CPUBIND_PRIV_MANY     65536 /* with more claims, groups are filled by load */
 #define CPUBIND_PRIV_PATIENCE 4096  /* claims and slots that are always worth a search */
 
-/* Adds up two hashes of the homes that each segment is in; group_segments says whether it is in
- * any. */
-CPUBIND_PRIV void cpubind_priv_sum_homes(cpubind_priv_planner *p)
+/* Lists of segments: those of device d are segment[row[d]] .. segment[row[d + 1] - 1]. */
+typedef struct cpubind_priv_areas {
+    const int32_t *row, *segment;
+} cpubind_priv_areas;
+
+/* Puts the segments that are in the same homes into one group or, without is_joined, each
+ * segment into a group of its own; what is in no home into a group for each node. The same homes
+ * are found by two sums of hashes. Groups are numbered by their first segments, then those of
+ * the nodes, in the order of the nodes: the claims of each device are ascending. Returns the
+ * first group of the nodes. */
+CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
+                                                cpubind_priv_areas homes, int32_t is_joined)
 {
+    int32_t *latest =
+        p->group_first; /* by sum: the latest group, each with the one before it */
+    int32_t n = 0;
     cpubind_priv_fill(p->group_sum, p->n_segment, 0);
     cpubind_priv_fill(p->group_other, p->n_segment, 0);
     cpubind_priv_fill(p->group_segments, p->n_segment, 0);
     for (int32_t d = 0; d < p->n_device; d++) {
         const int32_t hash = cpubind_priv_hash(d);
         const int32_t other = cpubind_priv_hash(d + CPUBIND_MAX_DEVICES);
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
-            const int32_t s = p->home[i];
+        for (int32_t i = homes.row[d]; i < homes.row[d + 1]; i++) {
+            const int32_t s = homes.segment[i];
             p->group_sum[s] = cpubind_priv_add_hash(p->group_sum[s], hash);
             p->group_other[s] = cpubind_priv_add_hash(p->group_other[s], other);
             p->group_segments[s] = 1;
         }
     }
-}
-
-/* Puts segments with equal sums into one group or, without is_joined, each segment into a group
- * of its own; what is in no home into a group for each node. Groups are numbered by their first
- * segments, then those of the nodes, in the order of the nodes: the claims of each device are
- * ascending. Returns the first group of the nodes. */
-CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p, int32_t is_joined)
-{
-    int32_t *latest =
-        p->group_first; /* by sum: the latest group, each with the one before it */
-    int32_t n = 0;
-    cpubind_priv_sum_homes(p);
     cpubind_priv_fill(latest, p->n_segment, CPUBIND_PRIV_NONE);
     for (int32_t s = 0; s < p->n_segment; s++) { /* a group's number is not above s */
         const int32_t sum = p->group_sum[s];
@@ -2035,7 +2170,8 @@ CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p, int32_t
 
 /* Whether each home has all segments of a group or none, as it does unless sums were equal by
  * chance. first_rest is the first group of the nodes. */
-CPUBIND_PRIV int32_t cpubind_priv_are_groups_whole(cpubind_priv_planner *p, int32_t first_rest)
+CPUBIND_PRIV int32_t cpubind_priv_are_groups_whole(cpubind_priv_planner *p,
+                                                   cpubind_priv_areas homes, int32_t first_rest)
 {
     int32_t n_joined = 0;
     for (int32_t g = 0; g < first_rest; g++)
@@ -2045,8 +2181,8 @@ CPUBIND_PRIV int32_t cpubind_priv_are_groups_whole(cpubind_priv_planner *p, int3
     cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
     for (int32_t d = 0; d < p->n_device; d++) {
         int32_t n_missing = 0;
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
-            const int32_t group = p->segment_group[p->home[i]];
+        for (int32_t i = homes.row[d]; i < homes.row[d + 1]; i++) {
+            const int32_t group = p->segment_group[homes.segment[i]];
             if (p->group_claimed[group] != d)
                 n_missing += p->group_segments[group];
             p->group_claimed[group] = d;
@@ -2058,81 +2194,79 @@ CPUBIND_PRIV int32_t cpubind_priv_are_groups_whole(cpubind_priv_planner *p, int3
     return 1;
 }
 
-/* Groups the segments by the homes that they are in: sums of hashes find the groups, which are
- * checked. Returns the first group of the nodes. */
-CPUBIND_PRIV int32_t cpubind_priv_group_homes(cpubind_priv_planner *p)
+/* Groups the segments by the homes that they are in. Returns the first group of the nodes. */
+CPUBIND_PRIV int32_t cpubind_priv_group_homes(cpubind_priv_planner *p, cpubind_priv_areas homes)
 {
-    const int32_t first_rest = cpubind_priv_join_segments(p, 1);
-    return cpubind_priv_are_groups_whole(p, first_rest) ? first_rest
-                                                        : cpubind_priv_join_segments(p, 0);
+    int32_t first_rest = cpubind_priv_join_segments(p, homes, 1);
+    if (!cpubind_priv_are_groups_whole(p, homes, first_rest))
+        first_rest = cpubind_priv_join_segments(p, homes, 0);
+    cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
+    p->claim_row[0] = 0;
+    return first_rest;
 }
 
-/* Adds the groups of a device's home to the n claims so far. Returns how many claims there are
- * then. */
-CPUBIND_PRIV int32_t cpubind_priv_claim_home(cpubind_priv_planner *p, int32_t device, int32_t n)
+/* Adds the groups of a device's home to its claims; devices come in order. */
+CPUBIND_PRIV void cpubind_priv_claim_home(cpubind_priv_planner *p, cpubind_priv_areas homes,
+                                          int32_t device)
 {
-    for (int32_t i = p->home_row[device]; i < p->home_row[device + 1]; i++) {
-        const int32_t group = p->segment_group[p->home[i]];
+    int32_t n = p->claim_row[device];
+    for (int32_t i = homes.row[device]; i < homes.row[device + 1]; i++) {
+        const int32_t group = p->segment_group[homes.segment[i]];
         if (p->group_claimed[group] != device)
             p->claim_group[n++] = group;
         p->group_claimed[group] = device;
     }
-    return n;
+    p->claim_row[device + 1] = n;
 }
 
-/* Each device claims the groups of its home, and the rest of its next node: group
- * first_rest + node. */
-CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, int32_t first_rest)
+/* Adds the group of a node to the claims of the device that came last, if it has CPUs. */
+CPUBIND_PRIV void cpubind_priv_claim_rest(cpubind_priv_planner *p, int32_t device,
+                                          int32_t group)
 {
-    int32_t n = 0;
-    cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
-    p->claim_row[0] = 0;
-    for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t next = p->next_node[d];
-        n = cpubind_priv_claim_home(p, d, n);
-        if (next != CPUBIND_PRIV_NONE && p->group_size[first_rest + next] > 0)
-            p->claim_group[n++] = first_rest + next;
-        p->claim_row[d + 1] = n;
-    }
+    if (p->group_size[group] > 0)
+        p->claim_group[p->claim_row[device + 1]++] = group;
 }
 
-/* Every group evenly among its devices. Who gets the CPUs that do not divide evenly goes round,
+/* Every group evenly among its devices. Who gets the units that do not divide evenly goes round,
  * so that it is not always the first devices. */
 CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
 {
-    int32_t extras = 0; /* CPUs so far that did not divide evenly */
+    int32_t extras = 0; /* units so far that did not divide evenly */
     for (int32_t g = 0; g < p->n_group; g++) {
-        int32_t first = p->share_row[g];
-        int32_t n = p->share_row[g + 1] - first;
-        int32_t extra = n > 0 ? p->group_size[g] % n : 0;
-        int32_t even = n > 0 ? p->group_size[g] / n : 0;
+        const int32_t first = p->claimant_row[g];
+        const int32_t n = p->claimant_row[g + 1] - first;
+        const int32_t extra = n > 0 ? p->group_size[g] % n : 0;
         int32_t after = n > 0 ? (n - extras % n) % n : 0;
+        int32_t *link = &p->group_slot[g];
         for (int32_t i = 0; i < n; i++) {
-            cpubind_priv_set_share(p, first + i, even + (after < extra));
+            link = cpubind_priv_give(p, link, g, p->claimant[first + i],
+                                     p->group_size[g] / n + (after < extra));
             after = after + 1 < n ? after + 1 : 0;
         }
         extras += extra;
     }
 }
 
-/* Gives the CPUs of a group to the devices with the smallest loads of those that claim it. */
+/* Gives the units of a group to the devices with the smallest loads of those that claim it. */
 CPUBIND_PRIV void cpubind_priv_fill_group(cpubind_priv_planner *p, int32_t group)
 {
-    const int32_t first = p->share_row[group];
-    const int32_t end = p->share_row[group + 1];
+    const int32_t first = p->claimant_row[group];
+    const int32_t end = p->claimant_row[group + 1];
     int32_t left = end > first ? p->group_size[group] : 0;
-    cpubind_priv_fill(p->share_count + first, end - first, 0);
     while (left > 0) {
         int32_t least = CPUBIND_PRIV_MAX; /* the smallest load, ... */
         int32_t next = CPUBIND_PRIV_MAX;  /* ... the one above it, ... */
-        int32_t n = 1;                    /* ... and the devices with the smallest */
+        int32_t n = 1;                    /* ... the devices with the smallest, ... */
+        int32_t at = first;               /* ... and the first of these */
         int32_t count;
-        for (int32_t s = first; s < end; s++) {
-            const int32_t load = p->load[p->share_device[s]];
+        int32_t *link = &p->group_slot[group];
+        for (int32_t c = first; c < end; c++) {
+            const int32_t load = p->load[p->claimant[c]];
             if (load < least) {
                 next = least;
                 least = load;
                 n = 1;
+                at = c;
             } else if (load == least) {
                 n++;
             } else if (load < next) {
@@ -2145,13 +2279,11 @@ CPUBIND_PRIV void cpubind_priv_fill_group(cpubind_priv_planner *p, int32_t group
             n = left;
         }
         left -= count * n;
-        for (int32_t s = first; n > 0; s++) {
-            if (p->load[p->share_device[s]] != least)
-                continue;
-            p->share_count[s] += count;
-            p->load[p->share_device[s]] += count;
-            n--;
-        }
+        for (; n > 0; at++)
+            if (p->load[p->claimant[at]] == least) {
+                link = cpubind_priv_give(p, link, group, p->claimant[at], count);
+                n--;
+            }
     }
 }
 
@@ -2161,38 +2293,14 @@ CPUBIND_PRIV void cpubind_priv_fill_groups(cpubind_priv_planner *p)
     int32_t *n_claim = p->group_sum;
     int32_t *order = p->group_next;
     for (int32_t g = 0; g < p->n_group; g++)
-        n_claim[g] = p->share_row[g + 1] - p->share_row[g];
-    cpubind_priv_sort_by_key(n_claim, p->n_group, p->n_device + 1, p->pool_table, order);
+        n_claim[g] = p->claimant_row[g + 1] - p->claimant_row[g];
+    cpubind_priv_sort_by_key(n_claim, p->n_group, p->n_device + 1, p->pool_table + p->n_device,
+                             order);
     for (int32_t i = 0; i < p->n_group; i++)
         cpubind_priv_fill_group(p, order[i]);
 }
 
-/* The share of the device in a group that the device claims. */
-CPUBIND_PRIV int32_t cpubind_priv_share_of(const cpubind_priv_planner *p, int32_t group,
-                                           int32_t device)
-{
-    return cpubind_priv_seek(p->share_device, p->share_row[group], p->share_row[group + 1],
-                             device);
-}
-
-/* Lets a share have a slot: the device, of the group, is after the slot `before`, or first. */
-CPUBIND_PRIV void cpubind_priv_add_slot(cpubind_priv_planner *p, int32_t group, int32_t before,
-                                        int32_t device)
-{
-    int32_t *link = before == CPUBIND_PRIV_NONE ? &p->group_slot[group] : &p->slot_next[before];
-    int32_t slot = p->group_free[group];
-    p->group_free[group] = p->slot_next[slot];
-    p->slot_next[slot] = *link;
-    *link = slot;
-    p->slot_device[slot] = device;
-    p->slot_group[slot] = group;
-    p->slot_before[slot] = CPUBIND_PRIV_NONE;
-    p->slot_after[slot] = p->device_slot[device];
-    if (p->slot_after[slot] != CPUBIND_PRIV_NONE)
-        p->slot_before[p->slot_after[slot]] = slot;
-    p->device_slot[device] = slot;
-}
-
+/* Frees a slot of a group, which leads to `link`. */
 CPUBIND_PRIV void cpubind_priv_drop_slot(cpubind_priv_planner *p, int32_t slot)
 {
     const int32_t group = p->slot_group[slot];
@@ -2204,8 +2312,8 @@ CPUBIND_PRIV void cpubind_priv_drop_slot(cpubind_priv_planner *p, int32_t slot)
     *link = p->slot_next[slot];
     if (p->group_at[group] == slot)
         p->group_at[group] = *link;
-    p->slot_next[slot] = p->group_free[group];
-    p->group_free[group] = slot;
+    p->slot_next[slot] = p->free_slot;
+    p->free_slot = slot;
     if (before == CPUBIND_PRIV_NONE)
         p->device_slot[p->slot_device[slot]] = after;
     else
@@ -2214,42 +2322,14 @@ CPUBIND_PRIV void cpubind_priv_drop_slot(cpubind_priv_planner *p, int32_t slot)
         p->slot_before[after] = before;
 }
 
-/* Slots for all shares that have CPUs of a group which several devices claim. A group has as
- * many slots as can have CPUs: all together, no more than there are CPUs. */
-CPUBIND_PRIV void cpubind_priv_make_slots(cpubind_priv_planner *p)
-{
-    int32_t n = 0;
-    cpubind_priv_fill(p->device_slot, p->n_device, CPUBIND_PRIV_NONE);
-    for (int32_t g = 0; g < p->n_group; g++) {
-        int32_t first = p->share_row[g];
-        int32_t end = p->share_row[g + 1];
-        int32_t last = n + cpubind_priv_min(p->group_size[g], end - first);
-        int32_t before = CPUBIND_PRIV_NONE;
-        p->group_slot[g] = CPUBIND_PRIV_NONE;
-        p->group_at[g] = CPUBIND_PRIV_NONE;
-        if (end - first < 2 || n == last)
-            continue;
-        p->group_free[g] = n;
-        for (; n < last; n++)
-            p->slot_next[n] = n + 1 < last ? n + 1 : CPUBIND_PRIV_NONE;
-        for (int32_t s = first; s < end; s++) {
-            int32_t slot = p->group_free[g];
-            if (p->share_count[s] == 0)
-                continue;
-            cpubind_priv_add_slot(p, g, before, p->share_device[s]);
-            before = slot;
-        }
-    }
-}
-
 /* == The plan: levels =======================================================
  *
- * A CPU moves along the path that a search breadth first from the poorest device finds: the
+ * A unit moves along the path that a search breadth first from the poorest device finds: the
  * shortest path to a device with the largest load in reach, a rich device; of the shortest ones
  * the path that takes, at each device, the first claim and the first share that can be taken.
- * A search may read most claims, and there may be as many searches as CPUs. Levels find the
+ * A search may read most claims, and there may be as many searches as units. Levels find the
  * same path without that. The level of a device is at most the length of its shortest path to a
- * rich device; the level of a group is at most the level of each device that has CPUs of it.
+ * rich device; the level of a group is at most the level of each device that has units of it.
  * climb goes from a level to one lower by 1 as long as it can. Where it cannot, the level is
  * too low, and climb raises it. So a claim or a share is read once for each level.
  *
@@ -2279,8 +2359,8 @@ CPUBIND_PRIV void cpubind_priv_lower_levels(cpubind_priv_planner *p)
             if (p->group_level[group] <= level)
                 continue;
             p->group_level[group] = level;
-            for (int32_t s = p->share_row[group]; s < p->share_row[group + 1]; s++) {
-                const int32_t to = p->share_device[s];
+            for (int32_t s = p->claimant_row[group]; s < p->claimant_row[group + 1]; s++) {
+                const int32_t to = p->claimant[s];
                 if (p->level[to] <= level + 1 || p->is_done[to])
                     continue;
                 p->level[to] = level + 1;
@@ -2462,38 +2542,21 @@ CPUBIND_PRIV int32_t cpubind_priv_climb(cpubind_priv_planner *p, int32_t poor)
     return to;
 }
 
-/* Moves CPUs of the group of a slot from its device to another one. */
-CPUBIND_PRIV void cpubind_priv_move(cpubind_priv_planner *p, int32_t slot, int32_t to,
-                                    int32_t count)
-{
-    const int32_t group = p->slot_group[slot];
-    const int32_t give = cpubind_priv_share_of(p, group, p->slot_device[slot]);
-    const int32_t take = cpubind_priv_share_of(p, group, to);
-    int32_t before = CPUBIND_PRIV_NONE;
-    p->share_count[give] -= count;
-    if (p->share_count[give] == 0)
-        cpubind_priv_drop_slot(p, slot);
-    if (p->share_count[take] == 0) {
-        for (int32_t s = p->group_slot[group]; s != CPUBIND_PRIV_NONE && p->slot_device[s] < to;
-             s = p->slot_next[s])
-            before = s;
-        cpubind_priv_add_slot(p, group, before, to);
-    }
-    p->share_count[take] += count;
-}
-
-/* Moves as many CPUs as helps from `rich` to `poor`, along the path of the last search. */
+/* Moves as many units as helps from `rich` to `poor`, along the path of the last search. */
 CPUBIND_PRIV void cpubind_priv_pass_on(cpubind_priv_planner *p, int32_t rich, int32_t poor)
 {
     int32_t count = (p->load[rich] - p->load[poor]) / 2;
-    for (int32_t d = rich; d != poor; d = p->take_device[d]) {
-        int32_t share = cpubind_priv_share_of(p, p->slot_group[p->give_slot[d]], d);
-        count = cpubind_priv_min(count, p->share_count[share]);
-    }
     for (int32_t d = rich; d != poor; d = p->take_device[d])
-        cpubind_priv_move(p, p->give_slot[d], p->take_device[d], count);
-    p->load[rich] -= count;
-    p->load[poor] += count;
+        count = cpubind_priv_min(count, p->slot_count[p->give_slot[d]]);
+    for (int32_t d = rich; d != poor; d = p->take_device[d]) {
+        const int32_t slot = p->give_slot[d];
+        const int32_t group = p->slot_group[slot];
+        p->load[d] -= count;
+        p->slot_count[slot] -= count;
+        if (p->slot_count[slot] == 0)
+            cpubind_priv_drop_slot(p, slot);
+        (void)cpubind_priv_give(p, &p->group_slot[group], group, p->take_device[d], count);
+    }
 }
 
 /* Where the search for the device with the smallest load is. */
@@ -2523,29 +2586,21 @@ CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p,
     }
 }
 
-/* Sets up the search: every array of slots and levels is one that RESOLVE needs no more. */
-CPUBIND_PRIV void cpubind_priv_open(cpubind_priv_planner *p)
+/* Sets up the search, in arrays that are not needed any more. */
+CPUBIND_PRIV void cpubind_priv_open_search(cpubind_priv_planner *p)
 {
     p->n_tier = 0;
     p->level = p->pool_size;
     p->claim_at = p->pool_hash;
-    p->device_slot = p->pool_table;
     p->tier_load = p->pool_table + p->n_device;
     p->tier_rich = p->pool_table + 2 * p->n_device;
     p->group_level = p->group_segments;
     p->group_at = p->group_sum;
-    p->group_slot = p->group_other;
-    p->group_free = p->group_claimed;
-    p->slot_device = p->is_start;
-    p->slot_group = p->segment_of;
-    p->slot_next = p->segment_node;
-    p->slot_before = p->node_segment;
-    cpubind_priv_make_slots(p);
     for (int32_t d = 0; d < p->n_device; d++)
         p->is_done[d] = !cpubind_priv_has_claim(p, d);
 }
 
-/* Whether no load is larger by 2 than another one, so that no CPU has to move. */
+/* Whether no load is larger by 2 than another one, so that no unit has to move. */
 CPUBIND_PRIV int32_t cpubind_priv_is_even(const cpubind_priv_planner *p)
 {
     int32_t least = CPUBIND_PRIV_MAX;
@@ -2570,7 +2625,7 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
     order.at = 0;
     if (cpubind_priv_is_even(p))
         return;
-    cpubind_priv_open(p);
+    cpubind_priv_open_search(p);
     while ((poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE) {
         int32_t rich = CPUBIND_PRIV_NONE;
         if (cpubind_priv_has_level(p, poor) || cpubind_priv_make_levels(p, poor))
@@ -2583,7 +2638,7 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 /* Shares every group among the devices that claim it. */
 CPUBIND_PRIV void cpubind_priv_share_groups(cpubind_priv_planner *p)
 {
-    cpubind_priv_make_shares(p);
+    cpubind_priv_open_shares(p);
     if (p->claim_row[p->n_device] > CPUBIND_PRIV_MANY)
         cpubind_priv_fill_groups(p);
     else
@@ -2591,12 +2646,41 @@ CPUBIND_PRIV void cpubind_priv_share_groups(cpubind_priv_planner *p)
     cpubind_priv_balance(p);
 }
 
-/* == The plan: strategies =================================================== */
+/* == The plan: the rules of the reference =================================== */
 
 CPUBIND_PRIV int32_t cpubind_priv_slot(const cpubind_priv_planner *p, int32_t row)
 {
-    int32_t device = cpubind_priv_wanted(p, row);
+    const int32_t device = cpubind_priv_wanted(p, row);
     return p->devices->slot == NULL ? device : p->devices->slot[device];
+}
+
+/* Devices of the host, by slot. */
+CPUBIND_PRIV int32_t cpubind_priv_total(const cpubind_priv_planner *p)
+{
+    return p->devices->total ? p->devices->total : p->n_device;
+}
+
+/* The slice of a slot, of n units. The slot must be of the host. */
+CPUBIND_PRIV cpubind_span cpubind_priv_slice(const cpubind_priv_planner *p, int32_t n,
+                                             int32_t slot)
+{
+    cpubind_span span;
+    span.first = 0;
+    span.count = 0;
+    (void)!cpubind_share(n, cpubind_priv_total(p), slot, CPUBIND_REMAINDER_SPREAD, &span, NULL);
+    return span;
+}
+
+/* The slot of every wanted device must be one of the host. */
+CPUBIND_PRIV cpubind_status cpubind_priv_find_slots(const cpubind_priv_planner *p)
+{
+    for (int32_t row = 0; row < p->n_row; row++)
+        if (cpubind_priv_slot(p, row) < 0 ||
+            cpubind_priv_slot(p, row) >= cpubind_priv_total(p)) {
+            cpubind_priv_set_fault(p->fault, cpubind_priv_wanted(p, row), 0, 0);
+            return CPUBIND_ERR_UNKNOWN;
+        }
+    return CPUBIND_OK;
 }
 
 /* The first row from `row` on whose device has this slot; the caller knows that one has. */
@@ -2613,6 +2697,8 @@ CPUBIND_PRIV int32_t cpubind_priv_slot_row(const cpubind_priv_planner *p, int32_
 CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner *p)
 {
     int32_t *slot = p->plan->row;
+    if (p->devices->slot == NULL)
+        return CPUBIND_OK;
     for (int32_t row = 0; row < p->n_row; row++)
         slot[row] = cpubind_priv_slot(p, row);
     cpubind_priv_heap_sort(slot, p->n_row);
@@ -2629,221 +2715,212 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner 
     return CPUBIND_OK;
 }
 
-/* The owners by their slots; a slice of a device that is not in devices has no owner. */
-CPUBIND_PRIV void cpubind_priv_own_slices(const cpubind_priv_planner *p, int32_t total,
-                                          int32_t *owner)
+/* The owners of n units by their slots. A slice of a device that is not in devices has none; of
+ * two devices with one slot, the last one has it, or the wanted one. */
+CPUBIND_PRIV void cpubind_priv_own_slices(const cpubind_priv_planner *p, int32_t n,
+                                          int32_t wanted_first, int32_t *owner)
 {
-    cpubind_priv_fill(owner, p->host->n_cpu, CPUBIND_PRIV_NONE);
+    cpubind_priv_fill(owner, n, CPUBIND_PRIV_NONE);
     for (int32_t d = 0; d < p->n_device; d++) {
-        cpubind_span span;
-        int32_t slot = p->devices->slot == NULL ? d : p->devices->slot[d];
-        if (cpubind_share(p->host->n_cpu, total, slot, CPUBIND_REMAINDER_SPREAD, &span, NULL) ==
-            CPUBIND_OK)
-            cpubind_priv_fill(owner + span.first, span.count, d);
+        const cpubind_span span =
+            cpubind_priv_slice(p, n, p->devices->slot == NULL ? d : p->devices->slot[d]);
+        cpubind_priv_fill(owner + span.first, span.count, d);
+    }
+    for (int32_t row = 0; wanted_first && row < p->n_row; row++) {
+        const cpubind_span span = cpubind_priv_slice(p, n, cpubind_priv_slot(p, row));
+        cpubind_priv_fill(owner + span.first, span.count, cpubind_priv_wanted(p, row));
     }
 }
 
-CPUBIND_PRIV void cpubind_priv_trace_slices(const cpubind_priv_planner *p, int32_t total)
+/* The trace of slices: by owner, or by those of slices of CPUs. Without sets, there is no work
+ * space for it. */
+CPUBIND_PRIV cpubind_status cpubind_priv_close_slices(cpubind_priv_planner *p, int32_t *owner)
 {
     cpubind_trace *trace = p->plan->trace;
-    cpubind_priv_own_slices(p, total, trace->owner);
-    cpubind_priv_fill(trace->step, p->host->n_cpu, CPUBIND_STEP_SLICE);
-    cpubind_priv_fill(trace->group, p->host->n_cpu, CPUBIND_PRIV_NONE);
-    trace->row[0] = 0;
-    trace->n_group = 0;
-}
-
-/* The out fields of a plan of slices, and its trace. */
-CPUBIND_PRIV void cpubind_priv_close_slices(const cpubind_priv_planner *p, int32_t total)
-{
-    p->plan->strategy = CPUBIND_GLOBAL_SLICE;
-    p->plan->overlap = CPUBIND_FOUND_NONE;
-    p->plan->n_checked = total;
-    if (p->plan->trace != NULL)
-        cpubind_priv_trace_slices(p, total);
+    cpubind_priv_add_found(p, CPUBIND_GLOBAL_SLICE, CPUBIND_FOUND_NONE, cpubind_priv_total(p));
+    if (trace == NULL)
+        return CPUBIND_OK;
+    p->n_group = 0;
+    if (owner == NULL) {
+        owner = p->member == NULL ? trace->owner : p->rest;
+        cpubind_priv_own_slices(p, p->host->n_cpu, 0, owner);
+    }
+    return cpubind_priv_write_trace(p, owner, NULL);
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
-    cpubind_plan *plan = p->plan;
-    int32_t total = p->devices->total ? p->devices->total : p->n_device;
-    cpubind_status status =
-        p->n_row == 0
-            ? CPUBIND_OK
-            : cpubind_priv_check_size(p, cpubind_priv_wanted(p, 0), host->n_cpu / total);
-    if (status == CPUBIND_OK && p->devices->slot != NULL)
+    cpubind_status status = p->n_row == 0
+                                ? CPUBIND_OK
+                                : cpubind_priv_check_size(p, cpubind_priv_wanted(p, 0),
+                                                          host->n_cpu / cpubind_priv_total(p));
+    if (status == CPUBIND_OK)
         status = cpubind_priv_check_slots(p);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_find_slots(p);
     if (status != CPUBIND_OK)
         return status;
-    for (int32_t pass = 0; pass < 2; pass++) { /* first the sizes, then the CPUs */
-        int32_t n = 0;
-        for (int32_t row = 0; row < p->n_row; row++) {
-            cpubind_span span;
-            if (cpubind_share(host->n_cpu, total, cpubind_priv_slot(p, row),
-                              CPUBIND_REMAINDER_SPREAD, &span, NULL) != CPUBIND_OK) {
-                cpubind_priv_set_fault(p->fault, cpubind_priv_wanted(p, row), 0, 0);
-                return CPUBIND_ERR_UNKNOWN;
-            }
-            plan->row[row] = n;
-            for (int32_t i = 0; pass == 1 && i < span.count; i++)
-                plan->cpu[n + i] = host->cpu[span.first + i];
-            n += span.count;
-        }
-        plan->row[p->n_row] = n;
-        plan->n_cpu = n;
-        if (n > plan->cap_cpu)
-            return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.cpu",
-                                       CPUBIND_PRIV_NONE);
+    for (int32_t row = 0; row < p->n_row; row++) {
+        const cpubind_span span = cpubind_priv_slice(p, host->n_cpu, cpubind_priv_slot(p, row));
+        const int32_t first = cpubind_priv_add_row(p, row, span.count);
+        if (p->n_out <= p->plan->cap_cpu)
+            for (int32_t i = 0; i < span.count; i++)
+                p->plan->cpu[first + i] = host->cpu[span.first + i];
     }
-    cpubind_priv_close_slices(p, total);
-    return CPUBIND_OK;
+    status = cpubind_priv_check_room(p);
+    return status == CPUBIND_OK ? cpubind_priv_close_slices(p, NULL) : status;
+}
+
+/* Hands the CPUs out by the groups of the segments, and writes the plan. */
+CPUBIND_PRIV cpubind_status cpubind_priv_close_groups(cpubind_priv_planner *p,
+                                                      cpubind_step other)
+{
+    if (p->plan->trace != NULL)
+        cpubind_priv_note_steps(p, other, other == CPUBIND_STEP_NEXT);
+    return cpubind_priv_write_owned(p, p->owner, p->step);
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_planner *p)
 {
+    cpubind_priv_areas homes;
     cpubind_fault shared;
     cpubind_finding found;
     cpubind_status status;
+    homes.row = p->home_row;
+    homes.segment = p->home;
     cpubind_priv_group_pools(p);
-    cpubind_priv_make_shares(p);
+    cpubind_priv_open_shares(p);
     cpubind_priv_split_pools(p);
     found = cpubind_priv_find_overlap(p, &shared);
-    if (found == CPUBIND_FOUND_NONE) {
-        status = cpubind_priv_write_groups(p);
-    } else if (p->policy->overlap == CPUBIND_OVERLAP_KEEP) {
-        status = cpubind_priv_write_pools(p);
-    } else if (p->policy->overlap == CPUBIND_OVERLAP_REFUSE) {
+    if (found == CPUBIND_FOUND_PRESENT && p->policy->overlap == CPUBIND_OVERLAP_REFUSE) {
         cpubind_priv_set_shared(p->fault, shared.device, shared.other, shared.cpu);
         return CPUBIND_ERR_OVERLAP;
-    } else {
-        found = CPUBIND_FOUND_RESOLVED;
-        cpubind_priv_make_claims(p, cpubind_priv_group_homes(p));
-        cpubind_priv_share_groups(p);
-        status = cpubind_priv_write_groups(p);
     }
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_write_trace(p, CPUBIND_STEP_NEXT);
-    if (status != CPUBIND_OK)
-        return status;
-    p->plan->strategy = CPUBIND_TOPO_AFFINITY;
-    p->plan->overlap = found;
-    p->plan->n_checked = p->n_home;
-    cpubind_priv_set_shared(&p->plan->shared, shared.device, shared.other, shared.cpu);
-    return CPUBIND_OK;
+    if (found == CPUBIND_FOUND_PRESENT && p->policy->overlap == CPUBIND_OVERLAP_KEEP) {
+        status = cpubind_priv_write_pools(p);
+    } else {
+        if (found == CPUBIND_FOUND_PRESENT) {
+            const int32_t first_rest = cpubind_priv_group_homes(p, homes);
+            found = CPUBIND_FOUND_RESOLVED;
+            for (int32_t d = 0; d < p->n_device; d++) {
+                cpubind_priv_claim_home(p, homes, d);
+                if (p->next_node[d] != CPUBIND_PRIV_NONE)
+                    cpubind_priv_claim_rest(p, d, first_rest + p->next_node[d]);
+            }
+            cpubind_priv_share_groups(p);
+        }
+        cpubind_priv_hand_out_all(p);
+        status = cpubind_priv_close_groups(p, CPUBIND_STEP_NEXT);
+    }
+    if (p->found.overlap == CPUBIND_FOUND_NONE) {
+        p->found.device = cpubind_priv_member(p, shared.device);
+        p->found.other = cpubind_priv_member(p, shared.other);
+        p->found.cpu = shared.cpu;
+    }
+    cpubind_priv_add_found(p, CPUBIND_TOPO_AFFINITY, found, p->n_home);
+    return status;
 }
 
 /* The group of a device is the node of its home; a home on several nodes is an error for a
  * wanted device only. Every node must have a cluster for each of its devices. */
-CPUBIND_PRIV cpubind_status cpubind_priv_claim_clusters(cpubind_priv_planner *p, int32_t spare)
+CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
 {
+    const cpubind_host *host = p->host;
     const int32_t size = p->policy->cluster;
+    const int32_t spare =
+        p->policy->has_spare_node
+            ? cpubind_priv_find(host->node_id, host->n_node, p->policy->spare_node)
+            : CPUBIND_PRIV_NONE;
+    int32_t *taken = p->group_sum; /* CPUs in clusters */
     int32_t n = 0;
-    cpubind_priv_fill(p->group_taken, p->n_group, 0);
+    p->n_group = host->n_node;
+    cpubind_priv_fill(taken, p->n_group, 0);
     p->claim_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
         if (p->next_node[d] != CPUBIND_PRIV_NONE) {
-            int32_t node = cpubind_priv_home_node(p, d);
-            int32_t is_kept = node == spare && p->policy->overlap != CPUBIND_OVERLAP_RESOLVE;
-            int32_t room = is_kept ? 0 : p->node_size[node];
-            p->group_taken[node] += size;
-            if (p->group_taken[node] > room) {
-                cpubind_priv_set_fault(p->fault, d, p->group_taken[node], room);
+            const int32_t node = cpubind_priv_home_node(p, d);
+            const int32_t is_kept =
+                node == spare && p->policy->overlap != CPUBIND_OVERLAP_RESOLVE;
+            const int32_t room = is_kept ? 0 : p->node_size[node];
+            taken[node] += size;
+            if (taken[node] > room) {
+                cpubind_priv_set_fault(p->fault, d, taken[node], room);
                 return CPUBIND_ERR_CLUSTERS;
             }
             p->claim_group[n++] = node;
-        } else if (p->row_of[d] != CPUBIND_PRIV_NONE) {
+        } else if (p->is_wanted[d]) {
             cpubind_priv_set_fault(p->fault, d, 0, 0);
             return CPUBIND_ERR_SPREAD;
         }
         p->claim_row[d + 1] = n;
     }
+    p->found.spare_taken += spare == CPUBIND_PRIV_NONE ? 0 : taken[spare];
+    cpubind_priv_open_shares(p);
+    for (int32_t d = 0; d < p->n_device; d++)
+        if (cpubind_priv_has_claim(p, d)) {
+            const int32_t node = p->claim_group[p->claim_row[d]];
+            (void)cpubind_priv_give(p, &p->group_slot[node], node, d, size);
+        }
+    for (int32_t s = 0; s < p->n_segment; s++)
+        p->segment_group[s] = p->segment_node[s];
+    cpubind_priv_hand_out_all(p);
+    cpubind_priv_add_found(p, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE, p->n_home);
+    return cpubind_priv_close_groups(p, CPUBIND_STEP_CLUSTER);
+}
+
+/* Every wanted device must have a home. */
+CPUBIND_PRIV cpubind_status cpubind_priv_check_homes(const cpubind_priv_planner *p)
+{
+    for (int32_t row = 0; row < p->n_row; row++)
+        if (!cpubind_priv_has_home(p, cpubind_priv_wanted(p, row))) {
+            cpubind_priv_set_fault(p->fault, cpubind_priv_wanted(p, row), p->need, 0);
+            return CPUBIND_ERR_EMPTY;
+        }
     return CPUBIND_OK;
 }
 
-CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
+/* The units are the CPUs. */
+CPUBIND_PRIV cpubind_status cpubind_priv_read_cpus(cpubind_priv_planner *p, int32_t n_claim)
 {
-    const cpubind_host *host = p->host;
-    int32_t spare = p->policy->has_spare_node
-                        ? cpubind_priv_find(host->node_id, host->n_node, p->policy->spare_node)
-                        : CPUBIND_PRIV_NONE;
+    (void)cpubind_priv_carve(p, n_claim);
+    p->core_row = NULL;
+    p->unit = p->host->cpu;
+    p->unit_node = p->host->node;
+    p->n_unit = p->host->n_cpu;
+    p->near = p->devices->affinity.cpu;
+    p->unit_near_row = p->devices->affinity.row;
+    return cpubind_priv_read_units(p);
+}
+
+/* A plan by the rules of the reference. */
+CPUBIND_PRIV cpubind_status cpubind_priv_plan_reference(cpubind_priv_planner *p)
+{
     cpubind_status status;
-    p->n_group = host->n_node;
-    status = cpubind_priv_claim_clusters(p, spare);
-    if (status != CPUBIND_OK)
-        return status;
-    cpubind_priv_make_shares(p);
-    for (int32_t s = 0; s < p->claim_row[p->n_device]; s++)
-        cpubind_priv_set_share(p, s, p->policy->cluster);
-    for (int32_t s = 0; s < p->n_segment; s++)
-        p->segment_group[s] = p->segment_node[s];
-    status = cpubind_priv_write_groups(p);
+    if (p->is_slice)
+        return cpubind_priv_plan_slice(p);
+    status = cpubind_priv_read_cpus(p, 0);
     if (status == CPUBIND_OK)
-        status = cpubind_priv_write_trace(p, CPUBIND_STEP_CLUSTER);
+        status = cpubind_priv_check_homes(p);
     if (status != CPUBIND_OK)
         return status;
-    p->plan->strategy = CPUBIND_CLUSTER;
-    p->plan->overlap = CPUBIND_FOUND_NONE;
-    p->plan->n_checked = p->n_home;
-    p->plan->spare_taken = spare == CPUBIND_PRIV_NONE ? 0 : p->group_taken[spare];
-    return CPUBIND_OK;
+    return p->policy->strategy == CPUBIND_CLUSTER ? cpubind_priv_plan_cluster(p)
+                                                  : cpubind_priv_plan_affinity(p);
 }
 
 /* == NEAR ===================================================================
  *
- * N1 to N4 are RESOLVE over cores in place of CPUs, with other claims: the cores are a host of
- * their own, `cores`, and the affinity lists name cores. N5 to N9 work on the owners of the
- * CPUs of the caller's host. */
+ * N1 to N4 are a balance of cores, with claims by N2 and N3. N5 to N9 work on the owners of the
+ * CPUs. */
 
 #define CPUBIND_PRIV_FLOOR 7  /* CPUs above the minimum that a pool should have (N6) */
 #define CPUBIND_PRIV_WALKS 64 /* through all cores, to even out their CPUs (N4) */
-
-/* The arrays after those of CPUBIND_PRIV_ARRAYS. The sum of both is CPUBIND_PLAN_WORK_NEAR. */
-#define CPUBIND_PRIV_NEAR_ARRAYS(X)                                                            \
-    /* by position of the caller's host */                                                     \
-    X(core_of, n_cpu)   /* number of its core */                                               \
-    X(core_cpu, n_cpu)  /* positions, core by core */                                          \
-    X(cpu_owner, n_cpu) /* device, or NONE */                                                  \
-    X(cpu_step, n_cpu)                                                                         \
-    /* by core */                                                                              \
-    X(core_row, n_cpu + 1) /* offsets into core_cpu */                                         \
-    X(core_id, n_cpu)   /* its id in the host of cores: its number, so that none is missing */ \
-    X(core_node, n_cpu) /* id of its node */                                                   \
-    X(core_owner, n_cpu)                                                                       \
-    X(core_step, n_cpu)                                                                        \
-    X(core_group, n_cpu)                                                                       \
-    X(node_core, n_cpu) /* cores, node by node */                                              \
-    /* by node */                                                                              \
-    X(node_core_row, n_node + 1)                                                               \
-    X(node_is_open, n_node) /* N3: its cores are free; then: they may still serve a pool */    \
-    X(node_at, n_node)      /* its cores before this one, in node_core, are not free */        \
-    X(node_mark, n_node)    /* device that came to the node last */                            \
-    X(is_nearest,                                                                              \
-      n_node *n_node) /* [a * n_node + b]: node b is the nearest place to node a */            \
-    /* by device */                                                                            \
-    X(near_row, n_device + 1) /* offsets into near_core */                                     \
-    X(near_core, n_affinity)  /* the affinity lists, in cores */                               \
-    X(place_row, n_device + 1)                                                                 \
-    X(place, n_affinity + n_device) /* nodes of the place, indices into node_id */             \
-    X(lack, n_device)               /* devices below the minimum, in the order of service */   \
-    X(goal, n_device) /* CPUs up to which free cores are taken: the floor, or MAX */
 
 /* How far from home a device may be given CPUs of its list (L2, L4). */
 #define CPUBIND_PRIV_REACH_NEAR 0 /* as the strategy says */
 #define CPUBIND_PRIV_REACH_FREE 1 /* also free CPUs */
 #define CPUBIND_PRIV_REACH_REST 2 /* also CPUs in nobody's home */
 #define CPUBIND_PRIV_REACH_ALL  3
-
-typedef struct cpubind_priv_near {
-    cpubind_priv_planner *p;
-    const cpubind_host *host; /* the caller's */
-    int32_t n_core;
-    int32_t n_placed; /* devices with a place */
-    int32_t widest;   /* CPUs of the largest core */
-#define CPUBIND_X(name, count) int32_t *name;
-    CPUBIND_PRIV_NEAR_ARRAYS(CPUBIND_X)
-#undef CPUBIND_X
-} cpubind_priv_near;
 
 /* Whether node b is on another socket than node a. */
 CPUBIND_PRIV int32_t cpubind_priv_is_far(const cpubind_host *host, int32_t a, int32_t b)
@@ -2894,153 +2971,135 @@ CPUBIND_PRIV int32_t cpubind_priv_number_cores(const int32_t *core, const int32_
     return n_core;
 }
 
-/* Makes the host of cores. The CPUs of a core must be on one node. */
-CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_near *near)
+/* The units are the cores. The CPUs of a core must be on one node. */
+CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_planner *p)
 {
-    const cpubind_host *host = near->host;
-    int32_t *table = near->p->is_start; /* with the arrays after it, which are not in use yet */
-    near->n_core =
-        cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, near->core_of);
-    near->p->cores.cpu = host->cpu;
-    near->p->cores.node = host->node;
-    near->p->cores.node_id = host->node_id;
-    near->p->cores.n_cpu = host->n_cpu;
-    near->p->cores.n_node = host->n_node;
-    near->p->on_cores.affinity.cpu = near->p->devices->affinity.cpu;
-    near->p->on_cores.affinity.row = near->p->devices->affinity.row;
-    near->p->on_cores.affinity.n = near->p->devices->affinity.n;
-    near->p->on_cores.slot = near->p->devices->slot;
-    near->p->on_cores.total = near->p->devices->total;
-    near->p->on_cores.node = near->p->devices->node;
+    const cpubind_host *host = p->host;
+    int32_t *table = p->slot_device; /* with the arrays after it, which are not in use yet */
+    p->n_unit = cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, p->core_of);
     if (host->core == NULL) {
         for (int32_t i = 0; i <= host->n_cpu; i++)
-            near->core_row[i] = i;
-        near->core_cpu = near->core_of;
-        near->widest = 1;
+            p->core_row[i] = i;
+        p->core_cpu = p->core_of;
+        p->widest = 1;
+        p->unit = host->cpu;
+        p->unit_node = host->node;
         return CPUBIND_OK;
     }
-    cpubind_priv_sort_by_key(near->core_of, host->n_cpu, near->n_core, near->core_row,
-                             near->core_cpu);
-    near->widest = 0;
-    for (int32_t c = 0; c < near->n_core; c++) {
-        const int32_t first = near->core_cpu[near->core_row[c]];
-        const int32_t width = near->core_row[c + 1] - near->core_row[c];
-        near->widest = width > near->widest ? width : near->widest;
-        near->core_id[c] = c;
-        near->core_node[c] = host->node[first];
-        for (int32_t i = near->core_row[c]; i < near->core_row[c + 1]; i++)
-            if (host->node[near->core_cpu[i]] != host->node[first])
-                return cpubind_priv_refuse(near->p->fault, CPUBIND_ERR_ARG, "host.core",
-                                           near->core_cpu[i]);
+    cpubind_priv_sort_by_key(p->core_of, host->n_cpu, p->n_unit, p->core_row, p->core_cpu);
+    p->widest = 0;
+    for (int32_t c = 0; c < p->n_unit; c++) {
+        const int32_t first = p->core_cpu[p->core_row[c]];
+        const int32_t width = p->core_row[c + 1] - p->core_row[c];
+        p->widest = width > p->widest ? width : p->widest;
+        p->core_id[c] = c;
+        p->core_node[c] = host->node[first];
+        for (int32_t i = p->core_row[c]; i < p->core_row[c + 1]; i++)
+            if (host->node[p->core_cpu[i]] != host->node[first])
+                return cpubind_priv_refuse(p->fault, CPUBIND_ERR_ARG, "host.core",
+                                           p->core_cpu[i]);
     }
-    near->p->cores.cpu = near->core_id;
-    near->p->cores.node = near->core_node;
-    near->p->cores.n_cpu = near->n_core;
+    p->unit = p->core_id;
+    p->unit_node = p->core_node;
     return CPUBIND_OK;
 }
 
 /* Makes the affinity lists of cores: every core once. */
-CPUBIND_PRIV void cpubind_priv_make_core_lists(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_make_core_lists(cpubind_priv_planner *p)
 {
-    const cpubind_host *host = near->host;
-    const cpubind_lists *affinity = &near->p->devices->affinity;
-    int32_t *seen = near->core_owner;
+    const cpubind_lists *affinity = &p->devices->affinity;
+    int32_t *seen = p->owner;
     int32_t n = 0;
-    cpubind_priv_fill(seen, near->n_core, CPUBIND_PRIV_NONE);
-    near->near_row[0] = 0;
-    for (int32_t d = 0; d < near->p->n_device; d++) {
+    cpubind_priv_fill(seen, p->n_unit, CPUBIND_PRIV_NONE);
+    p->near_row[0] = 0;
+    p->near = p->host->core == NULL ? affinity->cpu : p->near_core;
+    p->unit_near_row = p->host->core == NULL ? affinity->row : p->near_row;
+    for (int32_t d = 0; p->host->core != NULL && d < p->n_device; d++) {
         const int32_t first = n;
-        int32_t ia = affinity->row == NULL ? 0 : affinity->row[d];
+        int32_t at = affinity->row == NULL ? 0 : affinity->row[d];
         int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
-        int32_t ib = 0;
+        int32_t past = 0;
         int32_t is_sorted = 1;
         int32_t count;
-        while ((count = cpubind_priv_next_run(host, affinity->cpu, end, &ia, &ib)) > 0)
-            for (int32_t i = ib - count; i < ib; i++) {
-                const int32_t core = near->core_of[i];
+        while ((count = cpubind_priv_next_run(p->host->cpu, p->host->n_cpu, affinity->cpu, end,
+                                              &at, &past)) > 0)
+            for (int32_t i = past - count; i < past; i++) {
+                const int32_t core = p->core_of[i];
                 if (seen[core] == d)
                     continue;
                 seen[core] = d;
-                near->near_core[n] = core;
-                is_sorted &= n == first || near->near_core[n - 1] < near->near_core[n];
-                n++;
+                is_sorted &= n == first || p->near_core[n - 1] < core;
+                p->near_core[n++] = core;
             }
         if (!is_sorted)
-            cpubind_priv_heap_sort(near->near_core + first, n - first);
-        near->near_row[d + 1] = n;
+            cpubind_priv_heap_sort(p->near_core + first, n - first);
+        p->near_row[d + 1] = n;
     }
-    near->p->on_cores.affinity.cpu = near->near_core;
-    near->p->on_cores.affinity.row = near->near_row;
 }
 
 /* The places: the nodes of the homes; without a home, the node of the device. */
-CPUBIND_PRIV void cpubind_priv_make_places(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_make_places(cpubind_priv_planner *p)
 {
-    const cpubind_priv_planner *p = near->p;
-    const cpubind_host *host = near->host;
+    const cpubind_host *host = p->host;
     int32_t n = 0;
-    cpubind_priv_fill(near->node_mark, host->n_node, CPUBIND_PRIV_NONE);
-    near->n_placed = 0;
-    near->place_row[0] = 0;
+    cpubind_priv_fill(p->node_mark, host->n_node, CPUBIND_PRIV_NONE);
+    p->n_placed = 0;
+    p->place_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
         int32_t node = CPUBIND_PRIV_NONE;
         for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
             node = p->segment_node[p->home[i]];
-            if (near->node_mark[node] != d)
-                near->place[n++] = node;
-            near->node_mark[node] = d;
+            if (p->node_mark[node] != d)
+                p->place[n++] = node;
+            p->node_mark[node] = d;
         }
         if (node == CPUBIND_PRIV_NONE && p->devices->node != NULL)
             node = cpubind_priv_find(host->node_id, host->n_node, p->devices->node[d]);
-        if (node != CPUBIND_PRIV_NONE && n == near->place_row[d])
-            near->place[n++] = node;
-        near->n_placed += n > near->place_row[d];
-        near->place_row[d + 1] = n;
+        if (node != CPUBIND_PRIV_NONE && n == p->place_row[d])
+            p->place[n++] = node;
+        p->n_placed += n > p->place_row[d];
+        p->place_row[d + 1] = n;
     }
 }
 
 /* Whether no core is on a socket of the place of a device, of those that it may have. */
-CPUBIND_PRIV int32_t cpubind_priv_is_displaced(const cpubind_priv_near *near, int32_t device)
+CPUBIND_PRIV int32_t cpubind_priv_is_displaced(const cpubind_priv_planner *p, int32_t device)
 {
-    const cpubind_priv_planner *p = near->p;
-    const cpubind_priv_listed *l = p->listed;
-    int32_t place;
-    if (p->home_row[device] < p->home_row[device + 1])
+    const int32_t first = p->is_listed ? p->list_row[device] : 0;
+    const int32_t end = p->is_listed ? p->may_end[device] : p->host->n_node;
+    if (cpubind_priv_has_home(p, device))
         return 0;
-    if (near->place_row[device] == near->place_row[device + 1])
+    if (p->place_row[device] == p->place_row[device + 1])
         return 1;
-    place = near->place[near->place_row[device]];
-    for (int32_t node = 0; l == NULL && node < near->host->n_node; node++)
-        if (p->node_size[node] > 0 && !cpubind_priv_is_far(near->host, place, node))
+    for (int32_t i = first; i < end; i++) {
+        const int32_t node = p->is_listed ? p->segment_node[p->may[i]] : i;
+        if (p->node_size[node] > 0 &&
+            !cpubind_priv_is_far(p->host, p->place[p->place_row[device]], node))
             return 0;
-    for (int32_t i = l == NULL ? 0 : l->row[device]; l != NULL && i < l->row[device + 1]; i++)
-        if (!cpubind_priv_is_far(near->host, place,
-                                 p->segment_node[p->segment_of[l->unit_of[l->at[i]]]]))
-            return 0;
+    }
     return 1;
 }
 
 /* N6: how many CPUs a pool should have before the rest stays free. */
-CPUBIND_PRIV void cpubind_priv_set_goals(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_set_goals(cpubind_priv_planner *p)
 {
-    const cpubind_priv_planner *p = near->p;
-    const int32_t half = near->host->n_cpu / (2 * p->n_device);
+    const int32_t half = p->host->n_cpu / (2 * p->n_device);
     int32_t floor = cpubind_priv_min(p->need + CPUBIND_PRIV_FLOOR, half);
     if (floor < p->need)
         floor = p->need;
     for (int32_t d = 0; d < p->n_device; d++)
-        near->goal[d] = cpubind_priv_is_displaced(near, d) ? CPUBIND_PRIV_MAX : floor;
+        p->goal[d] = cpubind_priv_is_displaced(p, d) ? CPUBIND_PRIV_MAX : floor;
 }
 
 /* Finds the places that are nearest to each node and on its socket (N3). */
-CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_planner *p)
 {
-    const cpubind_host *host = near->host;
+    const cpubind_host *host = p->host;
     const int32_t n_node = host->n_node;
-    int32_t *is_place = near->node_mark;
+    int32_t *is_place = p->node_mark;
     cpubind_priv_fill(is_place, n_node, 0);
-    for (int32_t i = 0; i < near->place_row[near->p->n_device]; i++)
-        is_place[near->place[i]] = 1;
+    for (int32_t i = 0; i < p->place_row[p->n_device]; i++)
+        is_place[p->place[i]] = 1;
     for (int32_t b = 0; b < n_node; b++) {
         int32_t least = CPUBIND_PRIV_MAX;
         for (int32_t pass = 0; pass < 2; pass++) /* first the distance, then who has it */
@@ -3051,112 +3110,99 @@ CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_near *near)
                 if (pass == 0)
                     least = cpubind_priv_min(least, distance);
                 else
-                    near->is_nearest[b * n_node + a] =
+                    p->is_nearest[b * n_node + a] =
                         distance == least && least != CPUBIND_PRIV_MAX;
             }
-        near->node_is_open[b] = least == CPUBIND_PRIV_MAX;
     }
+    cpubind_priv_fill(p->node_mark, n_node, CPUBIND_PRIV_NONE);
 }
 
 /* Marks the places of a device for claims_node. */
-CPUBIND_PRIV void cpubind_priv_mark_places(cpubind_priv_near *near, int32_t device)
+CPUBIND_PRIV void cpubind_priv_mark_places(cpubind_priv_planner *p, int32_t device)
 {
-    for (int32_t i = near->place_row[device]; i < near->place_row[device + 1]; i++)
-        near->node_mark[near->place[i]] = device;
+    for (int32_t i = p->place_row[device]; i < p->place_row[device + 1]; i++)
+        p->node_mark[p->place[i]] = device;
 }
 
 /* Whether a device, whose places have its mark, claims the cores of a node that are in nobody's
  * home by N3. A place is nearest to itself. */
-CPUBIND_PRIV int32_t cpubind_priv_claims_node(const cpubind_priv_near *near, int32_t device,
+CPUBIND_PRIV int32_t cpubind_priv_claims_node(const cpubind_priv_planner *p, int32_t device,
                                               int32_t node)
 {
-    const int32_t *is_nearest = near->is_nearest + node * near->host->n_node;
-    const int32_t first = near->place_row[device];
-    const int32_t end = near->place_row[device + 1];
+    const int32_t *is_nearest = p->is_nearest + node * p->host->n_node;
     if (is_nearest[node])
-        return near->node_mark[node] == device;
-    for (int32_t i = first; i < end; i++)
-        if (is_nearest[near->place[i]])
+        return p->node_mark[node] == device;
+    for (int32_t i = p->place_row[device]; i < p->place_row[device + 1]; i++)
+        if (is_nearest[p->place[i]])
             return 1;
     return 0;
 }
 
-/* N2 and N3: each device claims the groups of its home, and those of nodes: group
- * first_rest + node. */
-CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_near *near, int32_t first_rest)
+/* N2 and N3: each device claims the groups of its home, and those of nodes. */
+CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_planner *p)
 {
-    cpubind_priv_planner *p = near->p;
-    int32_t n = 0;
-    cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
-    cpubind_priv_fill(near->node_mark, near->host->n_node, CPUBIND_PRIV_NONE);
-    p->claim_row[0] = 0;
+    cpubind_priv_areas homes;
+    int32_t first_rest;
+    homes.row = p->home_row;
+    homes.segment = p->home;
+    first_rest = cpubind_priv_group_homes(p, homes);
     for (int32_t d = 0; d < p->n_device; d++) {
-        cpubind_priv_mark_places(near, d);
-        n = cpubind_priv_claim_home(p, d, n);
-        for (int32_t node = 0; node < near->host->n_node; node++)
-            if (p->group_size[first_rest + node] > 0 && cpubind_priv_claims_node(near, d, node))
-                p->claim_group[n++] = first_rest + node;
-        p->claim_row[d + 1] = n;
+        cpubind_priv_mark_places(p, d);
+        cpubind_priv_claim_home(p, homes, d);
+        for (int32_t node = 0; node < p->host->n_node; node++)
+            if (cpubind_priv_claims_node(p, d, node))
+                cpubind_priv_claim_rest(p, d, first_rest + node);
     }
 }
 
 /* Lists the cores node by node. */
-CPUBIND_PRIV void cpubind_priv_list_nodes(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_list_nodes(cpubind_priv_planner *p)
 {
-    const cpubind_host *cores = &near->p->cores;
-    int32_t *node = near->core_id; /* not needed any more */
-    for (int32_t c = 0; c < near->n_core; c++)
-        node[c] = c > 0 && cores->node[c] == cores->node[c - 1]
-                      ? node[c - 1]
-                      : cpubind_priv_find(cores->node_id, cores->n_node, cores->node[c]);
-    cpubind_priv_sort_by_key(node, near->n_core, cores->n_node, near->node_core_row,
-                             near->node_core);
+    int32_t *node = p->core_id;
+    for (int32_t s = 0; s < p->n_segment; s++)
+        cpubind_priv_fill(node + p->segment_first[s], cpubind_priv_width(p, s),
+                          p->segment_node[s]);
+    cpubind_priv_sort_by_key(node, p->n_unit, p->host->n_node, p->node_core_row, p->node_core);
 }
 
 /* Notes the owner of every CPU, as its core has it, and counts the loads. */
-CPUBIND_PRIV void cpubind_priv_own_cpus(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_own_cpus(cpubind_priv_planner *p)
 {
-    cpubind_priv_planner *p = near->p;
     cpubind_priv_fill(p->load, p->n_device, 0);
-    for (int32_t i = 0; i < near->host->n_cpu; i++) {
-        near->cpu_owner[i] = near->core_owner[near->core_of[i]];
-        if (near->cpu_owner[i] != CPUBIND_PRIV_NONE)
-            p->load[near->cpu_owner[i]]++;
+    for (int32_t i = 0; i < p->host->n_cpu; i++) {
+        p->cpu_owner[i] = p->owner[p->core_of[i]];
+        if (p->cpu_owner[i] != CPUBIND_PRIV_NONE)
+            p->load[p->cpu_owner[i]]++;
     }
 }
 
 /* The step by which a device gets a free core. */
-CPUBIND_PRIV cpubind_step cpubind_priv_free_step(const cpubind_priv_near *near, int32_t device)
+CPUBIND_PRIV cpubind_step cpubind_priv_free_step(const cpubind_priv_planner *p, int32_t device)
 {
-    return near->goal[device] == CPUBIND_PRIV_MAX ? CPUBIND_STEP_FREE : CPUBIND_STEP_MINIMUM;
+    return p->goal[device] == CPUBIND_PRIV_MAX ? CPUBIND_STEP_FREE : CPUBIND_STEP_MINIMUM;
 }
 
-/* L4: the step by which a device got a CPU of a node that is not in its home. */
-CPUBIND_PRIV cpubind_step cpubind_priv_listed_step(cpubind_priv_near *near, int32_t device,
-                                                   int32_t node_id)
+/* L4: the step by which a device got a core that is not in its home. */
+CPUBIND_PRIV cpubind_step cpubind_priv_listed_step(cpubind_priv_planner *p, int32_t core)
 {
-    const int32_t reach = near->p->listed->reach[device];
-    const cpubind_host *host = near->host;
-    cpubind_priv_mark_places(near, device);
-    if (cpubind_priv_claims_node(near, device,
-                                 cpubind_priv_find(host->node_id, host->n_node, node_id)))
+    const int32_t device = p->owner[core];
+    cpubind_priv_mark_places(p, device);
+    if (cpubind_priv_claims_node(p, device, p->segment_node[p->segment_of[core]]))
         return CPUBIND_STEP_NEAREST;
-    return reach == CPUBIND_PRIV_REACH_ALL    ? CPUBIND_STEP_LENT
-           : reach == CPUBIND_PRIV_REACH_REST ? CPUBIND_STEP_MINIMUM
-                                              : cpubind_priv_free_step(near, device);
+    return p->reach[device] == CPUBIND_PRIV_REACH_ALL    ? CPUBIND_STEP_LENT
+           : p->reach[device] == CPUBIND_PRIV_REACH_REST ? CPUBIND_STEP_MINIMUM
+                                                         : cpubind_priv_free_step(p, device);
 }
 
 /* Notes the step of every CPU, by N2 and N3, or L4. */
-CPUBIND_PRIV void cpubind_priv_step_cpus(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_step_cpus(cpubind_priv_planner *p)
 {
-    cpubind_priv_note_steps(near->p, near->core_owner, CPUBIND_STEP_NEAREST, near->core_step);
-    for (int32_t i = 0; i < near->host->n_cpu; i++) {
-        const int32_t core = near->core_of[i];
-        near->cpu_step[i] = near->core_step[core];
-        if (near->p->listed != NULL && near->cpu_step[i] == CPUBIND_STEP_NEAREST)
-            near->cpu_step[i] = (int32_t)cpubind_priv_listed_step(near, near->core_owner[core],
-                                                                  near->host->node[i]);
-    }
+    cpubind_priv_note_steps(p, CPUBIND_STEP_NEAREST, 1);
+    for (int32_t c = 0; p->is_listed && c < p->n_unit; c++)
+        if (p->step[c] == CPUBIND_STEP_NEAREST)
+            p->step[c] = (int32_t)cpubind_priv_listed_step(p, c);
+    for (int32_t i = 0; i < p->host->n_cpu; i++)
+        p->cpu_step[i] = p->step[p->core_of[i]];
 }
 
 /* The stages of service: what a pool below the minimum may take. */
@@ -3183,98 +3229,87 @@ CPUBIND_PRIV int32_t cpubind_priv_willing(const cpubind_priv_planner *p, int32_t
 
 /* CPUs that a device may take, as a span of core_cpu. */
 typedef struct cpubind_priv_spare {
-    cpubind_span span; /* count 0: there are none */
-    int32_t owner;     /* the pool that gives them, or NONE */
-    int32_t node, at;  /* at: the core is node_core[at] */
+    int32_t first, count; /* count 0: there are none */
+    int32_t owner;        /* the pool that gives them, or NONE */
+    int32_t node, at;     /* the core is node_core[at] */
 } cpubind_priv_spare;
 
 /* The first free core of a node, from where the last one was. */
-CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_free(cpubind_priv_near *near, int32_t node)
+CPUBIND_PRIV void cpubind_priv_find_free(cpubind_priv_planner *p, int32_t node,
+                                         cpubind_priv_spare *out)
 {
-    cpubind_priv_spare found;
-    int32_t *at = &near->node_at[node];
-    found.owner = CPUBIND_PRIV_NONE;
-    found.node = node;
-    found.span.first = 0;
-    found.span.count = 0;
-    for (; *at < near->node_core_row[node + 1]; ++*at) {
-        const int32_t first = near->core_row[near->node_core[*at]];
-        if (near->cpu_owner[near->core_cpu[first]] != CPUBIND_PRIV_NONE)
-            continue;
-        found.span.first = first;
-        found.span.count = near->core_row[near->node_core[*at] + 1] - first;
-        break;
+    int32_t *at = &p->node_at[node];
+    out->owner = CPUBIND_PRIV_NONE;
+    out->count = 0;
+    for (; out->count == 0 && *at < p->node_core_row[node + 1]; ++*at) {
+        const int32_t core = p->node_core[*at];
+        out->first = p->core_row[core];
+        if (p->cpu_owner[p->core_cpu[out->first]] == CPUBIND_PRIV_NONE)
+            out->count = p->core_row[core + 1] - out->first;
     }
-    found.at = *at;
-    return found;
 }
 
 /* Finds what a stage after the first may take on a node for a device: the last core, or CPU, of
  * the most willing pool. */
-CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_spare(const cpubind_priv_near *near,
-                                                        int32_t node, int32_t device,
-                                                        cpubind_priv_stage stage)
+CPUBIND_PRIV void cpubind_priv_find_spare(const cpubind_priv_planner *p, int32_t node,
+                                          int32_t device, cpubind_priv_stage stage,
+                                          cpubind_priv_spare *out)
 {
-    cpubind_priv_spare best;
     int32_t most = 1;
-    best.span.first = 0;
-    best.span.count = 0;
-    best.owner = CPUBIND_PRIV_NONE;
-    best.node = node;
-    best.at = 0;
-    for (int32_t i = near->node_core_row[node]; i < near->node_core_row[node + 1]; i++) {
-        const int32_t core = near->node_core[i];
-        const int32_t end = near->core_row[core + 1];
-        const int32_t step = stage >= CPUBIND_PRIV_TAKE_CPU ? 1 : end - near->core_row[core];
-        for (int32_t at = near->core_row[core]; at < end; at += step) {
-            const int32_t cpu = near->core_cpu[at];
-            const int32_t owner = near->cpu_owner[cpu];
-            int32_t willing = cpubind_priv_willing(near->p, owner, device, stage, step);
+    out->count = 0;
+    out->owner = CPUBIND_PRIV_NONE;
+    out->node = node;
+    for (int32_t i = p->node_core_row[node]; i < p->node_core_row[node + 1]; i++) {
+        const int32_t core = p->node_core[i];
+        const int32_t end = p->core_row[core + 1];
+        const int32_t step = stage >= CPUBIND_PRIV_TAKE_CPU ? 1 : end - p->core_row[core];
+        for (int32_t at = p->core_row[core]; at < end; at += step) {
+            const int32_t cpu = p->core_cpu[at];
+            const int32_t owner = p->cpu_owner[cpu];
+            const int32_t willing = cpubind_priv_willing(p, owner, device, stage, step);
             if (willing < most ||
-                (stage == CPUBIND_PRIV_TAKE_REST && (near->cpu_step[cpu] == CPUBIND_STEP_HOME ||
-                                                     near->cpu_step[cpu] == CPUBIND_STEP_LENT)))
+                (stage == CPUBIND_PRIV_TAKE_REST && (p->cpu_step[cpu] == CPUBIND_STEP_HOME ||
+                                                     p->cpu_step[cpu] == CPUBIND_STEP_LENT)))
                 continue;
-            best.span.first = at;
-            best.span.count = step;
-            best.owner = owner;
-            best.at = i;
+            out->first = at;
+            out->count = step;
+            out->owner = owner;
+            out->at = i;
             most = willing;
         }
     }
-    return best;
 }
 
-/* As find_spare in N9, where the last CPU was `last`: its pool lacks more than any other since,
- * so the CPU before it of that pool on the node is next. */
-CPUBIND_PRIV cpubind_priv_spare cpubind_priv_find_left(const cpubind_priv_near *near,
-                                                       int32_t node, int32_t device,
-                                                       cpubind_priv_spare last)
+/* As find_spare in N9, where the last CPU was *out: its pool lacks more than any other since, so
+ * the CPU before it of that pool on the node is next. */
+CPUBIND_PRIV void cpubind_priv_find_left(const cpubind_priv_planner *p, int32_t node,
+                                         int32_t device, cpubind_priv_spare *out)
 {
-    if (last.owner == CPUBIND_PRIV_NONE || last.owner == device || last.node != node)
-        return cpubind_priv_find_spare(near, node, device, CPUBIND_PRIV_TAKE_LEFT);
-    for (; last.at >= near->node_core_row[node]; last.at--) {
-        const int32_t core = near->node_core[last.at];
-        last.span.first = near->core_row[core + 1];
-        while (--last.span.first >= near->core_row[core])
-            if (near->cpu_owner[near->core_cpu[last.span.first]] == last.owner)
-                return last;
+    const int32_t is_same =
+        out->owner != CPUBIND_PRIV_NONE && out->owner != device && out->node == node;
+    for (; is_same && out->at >= p->node_core_row[node]; out->at--) {
+        const int32_t core = p->node_core[out->at];
+        out->first = p->core_row[core + 1];
+        while (--out->first >= p->core_row[core])
+            if (p->cpu_owner[p->core_cpu[out->first]] == out->owner)
+                return;
     }
-    return cpubind_priv_find_spare(near, node, device, CPUBIND_PRIV_TAKE_LEFT);
+    cpubind_priv_find_spare(p, node, device, CPUBIND_PRIV_TAKE_LEFT, out);
 }
 
 /* The open node that is nearest to a device, or NONE. */
-CPUBIND_PRIV int32_t cpubind_priv_open_node(const cpubind_priv_near *near, int32_t device)
+CPUBIND_PRIV int32_t cpubind_priv_open_node(const cpubind_priv_planner *p, int32_t device)
 {
+    const int32_t is_placed = p->place_row[device] < p->place_row[device + 1];
     int32_t best = CPUBIND_PRIV_NONE;
     int32_t least = CPUBIND_PRIV_MAX;
-    for (int32_t node = 0; node < near->host->n_node; node++) {
-        int32_t distance =
-            near->place_row[device] == near->place_row[device + 1] ? 0 : CPUBIND_PRIV_MAX - 1;
-        if (!near->node_is_open[node])
+    for (int32_t node = 0; node < p->host->n_node; node++) {
+        int32_t distance = is_placed ? CPUBIND_PRIV_MAX - 1 : 0;
+        if (!p->node_is_open[node])
             continue;
-        for (int32_t i = near->place_row[device]; i < near->place_row[device + 1]; i++)
-            distance = cpubind_priv_min(
-                distance, cpubind_priv_distance(near->host, near->place[i], node));
+        for (int32_t i = p->place_row[device]; i < p->place_row[device + 1]; i++)
+            distance =
+                cpubind_priv_min(distance, cpubind_priv_distance(p->host, p->place[i], node));
         if (distance >= least)
             continue;
         least = distance;
@@ -3285,557 +3320,338 @@ CPUBIND_PRIV int32_t cpubind_priv_open_node(const cpubind_priv_near *near, int32
 
 /* Serves one device until its pool has `goal` CPUs or no node can give more. A node that has
  * nothing for one device has nothing for another either. *last is what was taken last. */
-CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_near *near, int32_t device, int32_t goal,
+CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_planner *p, int32_t device, int32_t goal,
                                      cpubind_priv_stage stage, cpubind_priv_spare *last)
 {
-    cpubind_priv_planner *p = near->p;
-    const cpubind_step step = stage == CPUBIND_PRIV_TAKE_FREE
-                                  ? cpubind_priv_free_step(near, device)
-                                  : CPUBIND_STEP_LENT;
+    const cpubind_step step =
+        stage == CPUBIND_PRIV_TAKE_FREE ? cpubind_priv_free_step(p, device) : CPUBIND_STEP_LENT;
     int32_t node = CPUBIND_PRIV_NONE;
     while (p->load[device] < goal &&
-           (node = cpubind_priv_open_node(near, device)) != CPUBIND_PRIV_NONE) {
-        int32_t is_open = 1;
-        while (is_open && p->load[device] < goal) {
-            *last = stage == CPUBIND_PRIV_TAKE_FREE ? cpubind_priv_find_free(near, node)
-                    : stage == CPUBIND_PRIV_TAKE_LEFT
-                        ? cpubind_priv_find_left(near, node, device, *last)
-                        : cpubind_priv_find_spare(near, node, device, stage);
-            for (int32_t i = 0; i < last->span.count; i++) {
-                const int32_t cpu = near->core_cpu[last->span.first + i];
-                near->cpu_owner[cpu] = device;
-                near->cpu_step[cpu] = (int32_t)step;
+           (node = cpubind_priv_open_node(p, device)) != CPUBIND_PRIV_NONE)
+        do {
+            if (stage == CPUBIND_PRIV_TAKE_FREE)
+                cpubind_priv_find_free(p, node, last);
+            else if (stage == CPUBIND_PRIV_TAKE_LEFT)
+                cpubind_priv_find_left(p, node, device, last);
+            else
+                cpubind_priv_find_spare(p, node, device, stage, last);
+            for (int32_t i = last->first; i < last->first + last->count; i++) {
+                p->cpu_owner[p->core_cpu[i]] = device;
+                p->cpu_step[p->core_cpu[i]] = (int32_t)step;
             }
             if (last->owner != CPUBIND_PRIV_NONE)
-                p->load[last->owner] -= last->span.count;
-            p->load[device] += last->span.count;
-            is_open = last->span.count > 0;
-        }
-        near->node_is_open[node] = is_open;
-    }
+                p->load[last->owner] -= last->count;
+            p->load[device] += last->count;
+            p->node_is_open[node] = last->count > 0;
+        } while (p->node_is_open[node] && p->load[device] < goal);
     if (node == CPUBIND_PRIV_NONE) { /* the device itself may lack most now */
         last->owner = CPUBIND_PRIV_NONE;
-        last->span.count = 0;
+        last->count = 0;
     }
 }
 
-/* Whether a pool is below the minimum. */
-CPUBIND_PRIV int32_t cpubind_priv_is_lacking(const cpubind_priv_planner *p)
-{
-    for (int32_t d = 0; d < p->n_device; d++)
-        if (p->load[d] < p->need)
-            return 1;
-    return 0;
-}
-
-/* Whether the pools below the minimum have enough CPUs for one of them to reach it. */
-CPUBIND_PRIV int32_t cpubind_priv_is_enough_left(const cpubind_priv_planner *p)
+/* The CPUs that the pools below the minimum have, and how many such pools there are. */
+CPUBIND_PRIV int32_t cpubind_priv_count_left(const cpubind_priv_planner *p, int32_t *n_lacking)
 {
     int32_t left = 0;
-    for (int32_t d = 0; d < p->n_device; d++)
+    *n_lacking = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        *n_lacking += p->load[d] < p->need;
         left += p->load[d] < p->need ? p->load[d] : 0;
-    return left >= p->need;
+    }
+    return left;
 }
 
 /* The CPUs of all pools that are below a level or their goal, whichever is smaller, if they
  * were filled up to it. */
-CPUBIND_PRIV int32_t cpubind_priv_count_up_to(const cpubind_priv_near *near, int32_t level)
+CPUBIND_PRIV int32_t cpubind_priv_count_up_to(const cpubind_priv_planner *p, int32_t level)
 {
     int32_t n = 0;
-    for (int32_t d = 0; d < near->p->n_device; d++) {
-        const int32_t lack = cpubind_priv_min(level, near->goal[d]) - near->p->load[d];
+    for (int32_t d = 0; d < p->n_device; d++) {
+        const int32_t lack = cpubind_priv_min(level, p->goal[d]) - p->load[d];
         n += lack > 0 ? lack : 0;
     }
     return n;
 }
 
-CPUBIND_PRIV int32_t cpubind_priv_count_free(const cpubind_priv_near *near)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < near->host->n_cpu; i++)
-        n += near->cpu_owner[i] == CPUBIND_PRIV_NONE;
-    return n;
-}
-
 /* N6: up to the level that the free CPUs are enough for, device by device, so that the cores of
  * each lie together; then core by core. */
-CPUBIND_PRIV void cpubind_priv_share_free(cpubind_priv_near *near, cpubind_priv_spare *last)
+CPUBIND_PRIV void cpubind_priv_share_free(cpubind_priv_planner *p, int32_t n_free,
+                                          cpubind_priv_spare *last)
 {
-    const cpubind_priv_planner *p = near->p;
-    const int32_t n_free = cpubind_priv_count_free(near);
     int32_t level = 0;
     int32_t smallest;
     for (int32_t above = CPUBIND_MAX_CPUS + 1; level + 1 < above;) {
         const int32_t middle = level + (above - level) / 2;
-        if (cpubind_priv_count_up_to(near, middle) <= n_free)
+        if (cpubind_priv_count_up_to(p, middle) <= n_free)
             level = middle;
         else
             above = middle;
     }
     for (int32_t d = 0; d < p->n_device; d++)
-        cpubind_priv_serve(near, d, cpubind_priv_min(level, near->goal[d]) - near->widest + 1,
+        cpubind_priv_serve(p, d, cpubind_priv_min(level, p->goal[d]) - p->widest + 1,
                            CPUBIND_PRIV_TAKE_FREE, last);
     do {
         smallest = CPUBIND_PRIV_NONE;
         for (int32_t d = 0; d < p->n_device; d++)
-            if (p->load[d] < near->goal[d] &&
+            if (p->load[d] < p->goal[d] &&
                 (smallest == CPUBIND_PRIV_NONE || p->load[d] < p->load[smallest]))
                 smallest = d;
         if (smallest != CPUBIND_PRIV_NONE)
-            cpubind_priv_serve(near, smallest, p->load[smallest] + 1, CPUBIND_PRIV_TAKE_FREE,
+            cpubind_priv_serve(p, smallest, p->load[smallest] + 1, CPUBIND_PRIV_TAKE_FREE,
                                last);
-    } while (smallest != CPUBIND_PRIV_NONE && last->span.count > 0);
+    } while (smallest != CPUBIND_PRIV_NONE && last->count > 0);
+}
+
+CPUBIND_PRIV int32_t cpubind_priv_count_free(const cpubind_priv_planner *p)
+{
+    int32_t n = p->host->n_cpu;
+    for (int32_t d = 0; d < p->n_device; d++)
+        n -= p->load[d];
+    return n;
 }
 
 /* N5 to N9. */
-CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_serve_all(cpubind_priv_planner *p)
 {
-    cpubind_priv_planner *p = near->p;
     cpubind_priv_spare last;
+    int32_t n_lacking = 1;
     int32_t is_enough; /* free CPUs, for all minimums */
+    last.first = 0;
+    last.count = 0;
     last.node = CPUBIND_PRIV_NONE;
     last.at = 0;
-    last.span.count = 0;
-    cpubind_priv_list_nodes(near);
-    for (int32_t node = 0; node < near->host->n_node; node++)
-        near->node_at[node] = near->node_core_row[node];
-    cpubind_priv_fill(near->node_is_open, near->host->n_node, 1);
-    is_enough = cpubind_priv_count_up_to(near, p->need) <= cpubind_priv_count_free(near);
+    cpubind_priv_list_nodes(p);
+    for (int32_t node = 0; node < p->host->n_node; node++)
+        p->node_at[node] = p->node_core_row[node];
+    cpubind_priv_fill(p->node_is_open, p->host->n_node, 1);
+    is_enough = cpubind_priv_count_up_to(p, p->need) <= cpubind_priv_count_free(p);
     if (is_enough)
-        cpubind_priv_share_free(near, &last);
-    for (int32_t stage = 0; stage < CPUBIND_PRIV_STAGES; stage++) {
+        cpubind_priv_share_free(p, cpubind_priv_count_free(p), &last);
+    for (int32_t stage = 0; n_lacking > 0 && stage < CPUBIND_PRIV_STAGES; stage++) {
         int32_t n = 0;
         for (int32_t d = 0; d < p->n_device; d++)
             if (p->load[d] < p->need)
-                near->lack[n++] = (p->need - p->load[d]) * CPUBIND_MAX_DEVICES + d;
-        cpubind_priv_heap_sort(near->lack, n);
+                p->lack[n++] = (p->need - p->load[d]) * CPUBIND_MAX_DEVICES + d;
+        cpubind_priv_heap_sort(p->lack, n);
         last.owner = CPUBIND_PRIV_NONE;
-        cpubind_priv_fill(near->node_is_open, near->host->n_node, 1);
+        cpubind_priv_fill(p->node_is_open, p->host->n_node, 1);
         for (int32_t i = 0; i < n && (stage != (int32_t)CPUBIND_PRIV_TAKE_LEFT ||
-                                      cpubind_priv_is_enough_left(p));
+                                      cpubind_priv_count_left(p, &n_lacking) >= p->need);
              i++)
-            cpubind_priv_serve(near, near->lack[i] % CPUBIND_MAX_DEVICES, p->need,
+            cpubind_priv_serve(p, p->lack[i] % CPUBIND_MAX_DEVICES, p->need,
                                (cpubind_priv_stage)stage, &last);
         if (stage == (int32_t)CPUBIND_PRIV_TAKE_FREE && !is_enough)
-            cpubind_priv_share_free(near, &last);
-        if (!cpubind_priv_is_lacking(p))
-            return;
+            cpubind_priv_share_free(p, cpubind_priv_count_free(p), &last);
+        (void)cpubind_priv_count_left(p, &n_lacking);
     }
-}
-
-/* The rows, from the owners of the CPUs. */
-CPUBIND_PRIV cpubind_status cpubind_priv_write_owned(cpubind_priv_near *near)
-{
-    cpubind_priv_planner *p = near->p;
-    cpubind_status status = cpubind_priv_make_rows(p);
-    if (status != CPUBIND_OK)
-        return status;
-    cpubind_priv_fill(p->row_of, p->n_device, CPUBIND_PRIV_NONE);
-    for (int32_t row = 0; row < p->n_row; row++)
-        p->row_of[cpubind_priv_wanted(p, row)] = row;
-    for (int32_t i = 0; i < near->host->n_cpu; i++) {
-        const int32_t device = near->cpu_owner[i];
-        if (device != CPUBIND_PRIV_NONE && p->row_of[device] != CPUBIND_PRIV_NONE)
-            p->plan->cpu[p->write_at[device]++] = near->host->cpu[i];
-    }
-    return CPUBIND_OK;
-}
-
-CPUBIND_PRIV cpubind_status cpubind_priv_trace_near(const cpubind_priv_near *near)
-{
-    const cpubind_priv_planner *p = near->p;
-    cpubind_trace *trace = p->plan->trace;
-    if (trace == NULL)
-        return CPUBIND_OK;
-    for (int32_t i = 0; i < near->host->n_cpu; i++) {
-        trace->owner[i] = near->cpu_owner[i];
-        trace->step[i] = near->cpu_step[i];
-    }
-    for (int32_t i = 0; i < near->host->n_cpu; i++) {
-        const int32_t group = near->core_group[near->core_of[i]];
-        trace->group[i] =
-            p->share_row[group] == p->share_row[group + 1] ? CPUBIND_PRIV_NONE : group;
-    }
-    return cpubind_priv_copy_groups(p);
 }
 
 /* Whether a slice of cores for each slot has the minimum of CPUs. */
-CPUBIND_PRIV int32_t cpubind_priv_are_slices_enough(const cpubind_priv_near *near,
-                                                    int32_t total)
+CPUBIND_PRIV int32_t cpubind_priv_are_slices_enough(const cpubind_priv_planner *p)
 {
-    for (int32_t slot = 0; slot < total; slot++) {
-        cpubind_span span;
-        span.first = 0;
-        span.count = 0;
-        (void)!cpubind_share(near->n_core, total, slot, CPUBIND_REMAINDER_SPREAD, &span, NULL);
-        if (near->core_row[span.first + span.count] - near->core_row[span.first] <
-            near->p->need)
+    for (int32_t slot = 0; slot < cpubind_priv_total(p); slot++) {
+        const cpubind_span span = cpubind_priv_slice(p, p->n_unit, slot);
+        if (p->core_row[span.first + span.count] - p->core_row[span.first] < p->need)
             return 0;
     }
     return 1;
 }
 
 /* Slices of cores by slot, where no place is known; of CPUs where those are too small. */
-CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_near *near)
+CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_planner *p)
 {
-    cpubind_priv_planner *p = near->p;
-    const int32_t total = p->devices->total ? p->devices->total : p->n_device;
     cpubind_status status;
-    if (!cpubind_priv_are_slices_enough(near, total)) {
-        p->host = near->host;
+    if (!cpubind_priv_are_slices_enough(p))
         return cpubind_priv_plan_slice(p);
-    }
-    for (int32_t row = 0; row < p->n_row; row++) {
-        if (cpubind_priv_slot(p, row) >= 0 && cpubind_priv_slot(p, row) < total)
-            continue;
-        cpubind_priv_set_fault(p->fault, cpubind_priv_wanted(p, row), 0, 0);
-        return CPUBIND_ERR_UNKNOWN;
-    }
-    status = p->devices->slot == NULL ? CPUBIND_OK : cpubind_priv_check_slots(p);
+    status = cpubind_priv_find_slots(p);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_check_slots(p);
     if (status != CPUBIND_OK)
         return status;
-    cpubind_priv_own_slices(p, total, near->core_owner);
-    for (int32_t row = 0; row < p->n_row; row++) { /* of two devices with one slot the wanted */
-        cpubind_span span;
-        if (cpubind_share(near->n_core, total, cpubind_priv_slot(p, row),
-                          CPUBIND_REMAINDER_SPREAD, &span, NULL) == CPUBIND_OK)
-            cpubind_priv_fill(near->core_owner + span.first, span.count,
-                              cpubind_priv_wanted(p, row));
-    }
-    cpubind_priv_own_cpus(near);
-    status = cpubind_priv_write_owned(near);
+    cpubind_priv_own_slices(p, p->n_unit, 1, p->owner);
+    cpubind_priv_own_cpus(p);
+    status = cpubind_priv_make_rows(p);
     if (status != CPUBIND_OK)
         return status;
-    p->host = near->host;
-    cpubind_priv_close_slices(p, total);
-    for (int32_t i = 0; p->plan->trace != NULL && i < near->host->n_cpu; i++)
-        p->plan->trace->owner[i] = near->cpu_owner[i];
-    return CPUBIND_OK;
-}
-
-/* == Allowed CPUs that differ =============================================== */
-
-/* Whether the strategy gives a device CPUs of a node that are in nobody's home. */
-CPUBIND_PRIV int32_t cpubind_priv_reaches_node(const cpubind_priv_planner *p,
-                                               const cpubind_priv_near *near, int32_t device,
-                                               int32_t node)
-{
-    return near != NULL ? cpubind_priv_claims_node(near, device, node)
-                        : node == p->next_node[device];
-}
-
-/* Whether a device that does not get a segment of its list by the strategy may be given it all
- * the same (L4); is_free: nobody gets it by the strategy. */
-CPUBIND_PRIV int32_t cpubind_priv_may_have(const cpubind_priv_near *near, int32_t device,
-                                           int32_t reach, int32_t is_home, int32_t is_free)
-{
-    return reach == CPUBIND_PRIV_REACH_ALL || (reach == CPUBIND_PRIV_REACH_REST && !is_home) ||
-           (is_free && near != NULL &&
-            (reach == CPUBIND_PRIV_REACH_FREE || near->goal[device] == CPUBIND_PRIV_MAX));
-}
-
-/* Lists the segments that each device may be given. `near` is NULL but for NEAR. */
-CPUBIND_PRIV void cpubind_priv_claim_listed(cpubind_priv_planner *p, cpubind_priv_near *near)
-{
-    const cpubind_priv_listed *l = p->listed;
-    const int32_t is_cluster = p->policy->strategy == CPUBIND_CLUSTER && !p->is_slice;
-    int32_t *is_home = p->group_first; /* arrays by group that are not in use yet */
-    int32_t *of_home = p->group_sum;
-    int32_t *seen = p->group_other;
-    int32_t *is_taken = p->group_next;
-    cpubind_priv_fill(is_home, p->n_segment, 0);
-    cpubind_priv_fill(is_taken, p->n_segment, 0);
-    for (int32_t i = 0; i < p->home_row[p->n_device]; i++)
-        is_home[p->home[i]] = 1;
-    if (near != NULL)
-        cpubind_priv_fill(near->node_mark, near->host->n_node, CPUBIND_PRIV_NONE);
-    l->claim_row[0] = 0;
-    for (int32_t pass = near == NULL; pass < 2; pass++) { /* first what is taken, then claims */
-        int32_t n = 0;
-        cpubind_priv_fill(of_home, p->n_segment, CPUBIND_PRIV_NONE);
-        cpubind_priv_fill(seen, p->n_segment, CPUBIND_PRIV_NONE);
-        for (int32_t d = 0; d < p->n_device; d++) {
-            for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++)
-                of_home[p->home[i]] = d;
-            if (near != NULL)
-                cpubind_priv_mark_places(near, d);
-            for (int32_t i = l->row[d]; i < l->row[d + 1]; i++) {
-                const int32_t s = p->segment_of[l->unit_of[l->at[i]]];
-                int32_t has;
-                if (seen[s] == d)
-                    continue;
-                seen[s] = d;
-                has = is_cluster
-                          ? p->next_node[d] != CPUBIND_PRIV_NONE &&
-                                p->segment_node[s] == cpubind_priv_home_node(p, d)
-                          : of_home[s] == d ||
-                                (!is_home[s] &&
-                                 cpubind_priv_reaches_node(p, near, d, p->segment_node[s]));
-                if (pass == 0)
-                    is_taken[s] |= has;
-                else if (has ||
-                         (!is_cluster && cpubind_priv_may_have(near, d, l->reach[d], is_home[s],
-                                                               !is_taken[s])))
-                    l->claim[n++] = s;
-            }
-            l->claim_row[d + 1] = n;
-        }
-    }
-}
-
-/* Shares what each device may be given: these segments are its home from here on. */
-CPUBIND_PRIV void cpubind_priv_share_listed(cpubind_priv_planner *p, cpubind_priv_near *near)
-{
-    cpubind_priv_claim_listed(p, near);
-    p->home_row = p->listed->claim_row;
-    p->home = p->listed->claim;
-    cpubind_priv_fill(p->next_node, p->n_device, CPUBIND_PRIV_NONE);
-    cpubind_priv_make_claims(p, cpubind_priv_group_homes(p));
-    cpubind_priv_share_groups(p);
-}
-
-/* Lets each device below the minimum reach further, and each pool below the floor reach free
- * CPUs; where none can, all devices. Returns whether any does. */
-CPUBIND_PRIV int32_t cpubind_priv_reach_further(const cpubind_priv_near *near)
-{
-    const cpubind_priv_planner *p = near->p;
-    int32_t *reach = p->listed->reach;
-    int32_t is_further = 0;
-    int32_t is_lacking = 0;
-    for (int32_t d = 0; d < p->n_device; d++) {
-        const int32_t lacks = p->load[d] < p->need;
-        is_lacking |= lacks;
-        if (reach[d] < (lacks                        ? CPUBIND_PRIV_REACH_ALL
-                        : p->load[d] < near->goal[d] ? CPUBIND_PRIV_REACH_FREE
-                                                     : CPUBIND_PRIV_REACH_NEAR)) {
-            reach[d]++;
-            is_further = 1;
-        }
-    }
-    for (int32_t d = 0; is_lacking && !is_further && d < p->n_device; d++)
-        if (reach[d] < CPUBIND_PRIV_REACH_ALL) {
-            for (d = 0; d < p->n_device; d++)
-                reach[d] = CPUBIND_PRIV_REACH_ALL;
-            is_further = 1;
-        }
-    return is_further;
+    cpubind_priv_write_cpus(p, p->cpu_owner, 0, p->host->n_cpu);
+    return cpubind_priv_close_slices(p, p->cpu_owner);
 }
 
 /* Lets the pool of core `from` pass it on to that of core `to`, their neighbour in a group, if
  * the numbers of CPUs of both are more even then, and the giver keeps as many CPUs at home as
  * the taker had. */
-CPUBIND_PRIV int32_t cpubind_priv_pass_core(cpubind_priv_near *near, int32_t from, int32_t to,
+CPUBIND_PRIV int32_t cpubind_priv_pass_core(cpubind_priv_planner *p, int32_t from, int32_t to,
                                             int32_t *at_home)
 {
-    int32_t *load = near->p->load;
-    const int32_t width = near->core_row[from + 1] - near->core_row[from];
-    const int32_t giver = near->core_owner[from];
-    const int32_t taker = near->core_owner[to];
-    const int32_t is_home = near->core_step[from] == CPUBIND_STEP_HOME;
-    if (giver == taker || load[giver] - load[taker] <= width ||
+    const int32_t width = p->core_row[from + 1] - p->core_row[from];
+    const int32_t giver = p->owner[from];
+    const int32_t taker = p->owner[to];
+    const int32_t is_home = p->step[from] == CPUBIND_STEP_HOME;
+    if (giver == taker || p->load[giver] - p->load[taker] <= width ||
         (is_home && at_home[giver] - width < at_home[taker]))
         return 0;
     at_home[giver] -= is_home ? width : 0;
     at_home[taker] += is_home ? width : 0;
-    load[giver] -= width;
-    load[taker] += width;
-    near->core_owner[from] = taker;
+    p->load[giver] -= width;
+    p->load[taker] += width;
+    p->owner[from] = taker;
     return 1;
 }
 
 /* N4, where cores have different numbers of CPUs: walks forth and back through the cores, which
  * pass from one neighbour to the other. Each pass lowers the sum of the squares of the loads;
  * where they would take long, the number of walks ends them. */
-CPUBIND_PRIV void cpubind_priv_even_out(cpubind_priv_near *near)
+CPUBIND_PRIV void cpubind_priv_even_out(cpubind_priv_planner *p)
 {
-    const cpubind_priv_planner *p = near->p;
     int32_t *latest = p->group_next; /* by group: the core before this one, or NONE */
     int32_t *at_home = p->queue;     /* by device: CPUs of its pool in its home */
     int32_t n_passed = 1;
-    cpubind_priv_note_steps(p, near->core_owner, CPUBIND_STEP_NEAREST, near->core_step);
+    cpubind_priv_note_steps(p, CPUBIND_STEP_NEAREST, 1);
     cpubind_priv_fill(at_home, p->n_device, 0);
-    for (int32_t c = 0; c < near->n_core; c++)
-        if (near->core_step[c] == CPUBIND_STEP_HOME)
-            at_home[near->core_owner[c]] += near->core_row[c + 1] - near->core_row[c];
+    for (int32_t c = 0; c < p->n_unit; c++)
+        if (p->step[c] == CPUBIND_STEP_HOME)
+            at_home[p->owner[c]] += p->core_row[c + 1] - p->core_row[c];
     for (int32_t walk = 0; n_passed > 0 && walk < CPUBIND_PRIV_WALKS; walk++) {
         n_passed = 0;
         for (int32_t back = 0; back < 2; back++) {
             cpubind_priv_fill(latest, p->n_group, CPUBIND_PRIV_NONE);
-            for (int32_t i = 0; i < near->n_core; i++) {
-                const int32_t core = back ? near->n_core - 1 - i : i;
-                const int32_t group = near->core_group[core];
-                if (near->core_owner[core] == CPUBIND_PRIV_NONE)
+            for (int32_t i = 0; i < p->n_unit; i++) {
+                const int32_t core = back ? p->n_unit - 1 - i : i;
+                const int32_t group = p->segment_group[p->segment_of[core]];
+                if (p->owner[core] == CPUBIND_PRIV_NONE)
                     continue;
                 if (latest[group] != CPUBIND_PRIV_NONE)
-                    n_passed += cpubind_priv_pass_core(near, core, latest[group], at_home);
+                    n_passed += cpubind_priv_pass_core(p, core, latest[group], at_home);
                 latest[group] = core;
             }
         }
     }
 }
 
-/* N2 to N4: the cores go to the devices. */
-CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_near *near)
+/* == Allowed CPUs that differ =============================================== */
+
+/* Whether the strategy gives a device a segment of its list. is_home: it is in a home; is_own:
+ * in that of the device. */
+CPUBIND_PRIV int32_t cpubind_priv_is_given(const cpubind_priv_planner *p, int32_t device,
+                                           int32_t segment, int32_t is_home, int32_t is_own)
 {
-    cpubind_priv_planner *p = near->p;
-    cpubind_priv_find_nearest(near);
-    cpubind_priv_set_goals(near);
-    if (p->listed != NULL) {
-        cpubind_priv_share_listed(p, near);
-    } else {
-        cpubind_priv_claim_near(near, cpubind_priv_group_homes(p));
-        cpubind_priv_share_groups(p);
-    }
-    cpubind_priv_fill(p->row_of, p->n_device, CPUBIND_PRIV_NONE);
-    cpubind_priv_fill(near->core_owner, near->n_core, CPUBIND_PRIV_NONE);
-    p->owner = near->core_owner;
-    cpubind_priv_start_groups(p);
-    for (int32_t s = 0; s < p->n_segment; s++) {
-        cpubind_priv_fill(near->core_group + p->segment_first[s], cpubind_priv_width(p, s),
-                          p->segment_group[s]);
-        cpubind_priv_hand_out(p, p->segment_group[s], s);
-    }
-    cpubind_priv_own_cpus(near);
-    if (near->widest * near->n_core > near->host->n_cpu) {
-        cpubind_priv_even_out(near);
-        cpubind_priv_own_cpus(near);
-    }
+    const int32_t node = p->segment_node[segment];
+    if (p->is_slice)
+        return 1;
+    if (p->policy->strategy == CPUBIND_CLUSTER)
+        return p->next_node[device] != CPUBIND_PRIV_NONE &&
+               node == cpubind_priv_home_node(p, device);
+    if (is_home)
+        return is_own;
+    return p->policy->strategy == CPUBIND_NEAR ? cpubind_priv_claims_node(p, device, node)
+                                               : node == p->next_node[device];
 }
 
-/* The segments, homes and places of the host of cores. */
-CPUBIND_PRIV cpubind_status cpubind_priv_read_cores(cpubind_priv_near *near)
+/* NEAR: whether a device may be given such a segment all the same (L4). is_free: nobody gets it
+ * by the strategy. */
+CPUBIND_PRIV int32_t cpubind_priv_is_reached(const cpubind_priv_planner *p, int32_t device,
+                                             int32_t is_home, int32_t is_free)
 {
-    cpubind_priv_planner *p = near->p;
-    cpubind_status status;
-    cpubind_priv_find_starts(p);
-    status = cpubind_priv_make_segments(p);
-    if (status != CPUBIND_OK) {
-        if (p->fault != NULL) {
-            p->fault->index = near->core_cpu[near->core_row[p->fault->index]];
-            p->fault->cpu = near->host->cpu[p->fault->index];
-        }
-        return status;
-    }
-    cpubind_priv_make_homes(p);
-    cpubind_priv_make_places(near);
-    return CPUBIND_OK;
+    return p->reach[device] == CPUBIND_PRIV_REACH_ALL ||
+           (p->reach[device] == CPUBIND_PRIV_REACH_REST && !is_home) ||
+           (is_free && (p->reach[device] == CPUBIND_PRIV_REACH_FREE ||
+                        p->goal[device] == CPUBIND_PRIV_MAX));
 }
 
-/* N5 to N9, and the plan. */
-CPUBIND_PRIV cpubind_status cpubind_priv_close_near(cpubind_priv_near *near)
+/* Lists the segments that each device claims: those that the strategy gives it and, for NEAR,
+ * those that it reaches. */
+CPUBIND_PRIV void cpubind_priv_claim_listed(cpubind_priv_planner *p)
 {
-    cpubind_priv_planner *p = near->p;
-    const int32_t is_served =
-        p->listed == NULL && cpubind_priv_count_up_to(near, CPUBIND_MAX_CPUS) > 0;
-    cpubind_status status;
-    if (p->plan->trace != NULL || is_served)
-        cpubind_priv_step_cpus(near);
-    if (is_served)
-        cpubind_priv_serve_all(near);
-    status = cpubind_priv_write_owned(near);
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_trace_near(near);
-    if (status != CPUBIND_OK)
-        return status;
-    p->plan->strategy = CPUBIND_NEAR;
-    p->plan->overlap = CPUBIND_FOUND_NONE;
-    p->plan->n_checked = p->n_device;
-    return CPUBIND_OK;
-}
-
-CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
-{
-    const int32_t n_cpu = p->host->n_cpu;
-    const int32_t n_node = p->host->n_node;
-    const int32_t n_device = p->n_device;
-    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
-    int32_t *next = cpubind_priv_carve(p, n_node * n_device);
-    int32_t *home_row, *home;
-    cpubind_priv_near near;
-    cpubind_status status;
-#define CPUBIND_X(name, count) near.name = cpubind_priv_take(&next, count);
-    CPUBIND_PRIV_NEAR_ARRAYS(CPUBIND_X)
-#undef CPUBIND_X
-    near.p = p;
-    near.host = p->host;
-    home_row = p->home_row;
-    home = p->home;
-    status = cpubind_priv_make_cores(&near);
-    if (status != CPUBIND_OK)
-        return status;
-    if (near.host->core != NULL)
-        cpubind_priv_make_core_lists(&near);
-    p->host = &p->cores;
-    p->devices = &p->on_cores;
-    if (p->listed != NULL) {
-        p->listed->unit_of = near.core_of;
-        p->listed->unit_row = near.core_row;
-        p->listed->unit_at = near.core_cpu;
-    }
-    do {
-        p->home_row = home_row;
-        p->home = home;
-        status = cpubind_priv_read_cores(&near);
-        if (status != CPUBIND_OK)
-            return status;
-        if (near.n_placed == 0 && p->listed == NULL)
-            return cpubind_priv_slice_cores(&near);
-        cpubind_priv_share_cores(&near);
-    } while (p->listed != NULL && cpubind_priv_reach_further(&near));
-    if (p->listed != NULL && near.host->core != NULL && cpubind_priv_is_lacking(p)) {
-        p->listed->must_split = 1;
-        return CPUBIND_OK;
-    }
-    return cpubind_priv_close_near(&near);
-}
-
-/* == The plan =============================================================== */
-
-/* Segments and homes; every wanted device must have a home. */
-CPUBIND_PRIV cpubind_status cpubind_priv_read_host(cpubind_priv_planner *p)
-{
-    cpubind_status status;
-    (void)cpubind_priv_carve(p, 0);
-    cpubind_priv_find_starts(p);
-    status = cpubind_priv_make_segments(p);
-    if (status != CPUBIND_OK)
-        return status;
-    cpubind_priv_make_homes(p);
-    cpubind_priv_fill(p->row_of, p->n_device, CPUBIND_PRIV_NONE);
-    for (int32_t row = 0; row < p->n_row; row++) {
-        int32_t device = cpubind_priv_wanted(p, row);
-        p->row_of[device] = row;
-        if (!p->is_slice && !cpubind_priv_has_home(p, device)) {
-            cpubind_priv_set_fault(p->fault, device, p->need, 0);
-            return CPUBIND_ERR_EMPTY;
+    const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
+    int32_t *is_home = p->group_first; /* arrays by group that are not in use yet */
+    int32_t *home_of = p->group_sum;
+    int32_t *is_taken = p->group_next;
+    cpubind_priv_fill(is_home, p->n_segment, 0);
+    cpubind_priv_fill(is_taken, p->n_segment, 0);
+    for (int32_t i = 0; i < p->home_row[p->n_device]; i++)
+        is_home[p->home[i]] = 1;
+    p->own_row[0] = 0;
+    for (int32_t pass = !is_near; pass < 2; pass++) { /* first what is taken, then claims */
+        int32_t n = 0;
+        cpubind_priv_fill(home_of, p->n_segment, CPUBIND_PRIV_NONE);
+        for (int32_t d = 0; d < p->n_device; d++) {
+            for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++)
+                home_of[p->home[i]] = d;
+            if (is_near)
+                cpubind_priv_mark_places(p, d);
+            for (int32_t i = p->list_row[d]; i < p->may_end[d]; i++) {
+                const int32_t s = p->may[i];
+                const int32_t has = cpubind_priv_is_given(p, d, s, is_home[s], home_of[s] == d);
+                if (pass == 0)
+                    is_taken[s] |= has;
+                else if (has ||
+                         (is_near && cpubind_priv_is_reached(p, d, is_home[s], !is_taken[s])))
+                    p->own[n++] = s;
+            }
+            p->own_row[d + 1] = n;
         }
     }
-    return CPUBIND_OK;
+}
+
+/* Shares what each device may be given: the CPUs that the same devices claim are a group. */
+CPUBIND_PRIV void cpubind_priv_share_listed(cpubind_priv_planner *p)
+{
+    cpubind_priv_areas own;
+    own.row = p->own_row;
+    own.segment = p->own;
+    cpubind_priv_claim_listed(p);
+    (void)cpubind_priv_group_homes(p, own);
+    for (int32_t d = 0; d < p->n_device; d++)
+        cpubind_priv_claim_home(p, own, d);
+    cpubind_priv_share_groups(p);
+}
+
+/* Lets each device below the minimum reach further, and each pool below the floor reach free
+ * CPUs; where none can, all devices. Returns whether any does. */
+CPUBIND_PRIV int32_t cpubind_priv_reach_further(cpubind_priv_planner *p)
+{
+    int32_t is_further = 0;
+    int32_t is_lacking = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        const int32_t lacks = p->load[d] < p->need;
+        is_lacking |= lacks;
+        if (p->reach[d] < (lacks                     ? CPUBIND_PRIV_REACH_ALL
+                           : p->load[d] < p->goal[d] ? CPUBIND_PRIV_REACH_FREE
+                                                     : CPUBIND_PRIV_REACH_NEAR)) {
+            p->reach[d]++;
+            is_further = 1;
+        }
+    }
+    for (int32_t d = 0, is_last = is_lacking && !is_further; is_last && d < p->n_device; d++) {
+        is_further |= p->reach[d] < CPUBIND_PRIV_REACH_ALL;
+        p->reach[d] = CPUBIND_PRIV_REACH_ALL;
+    }
+    return is_further;
 }
 
 /* Keeps the first CPUs of each pool, as many as a cluster has. Every device with a claim must
  * have so many. */
 CPUBIND_PRIV cpubind_status cpubind_priv_trim_clusters(cpubind_priv_planner *p)
 {
+    int32_t *left = p->queue;
     for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t left = p->policy->cluster;
-        if (!cpubind_priv_has_claim(p, d)) {
-            if (p->row_of[d] == CPUBIND_PRIV_NONE)
-                continue;
+        left[d] = p->policy->cluster;
+        if (!cpubind_priv_has_claim(p, d) && p->is_wanted[d]) {
             cpubind_priv_set_fault(p->fault, d, 0, 0);
             return CPUBIND_ERR_SPREAD;
         }
-        if (p->load[d] < left) {
-            cpubind_priv_set_fault(p->fault, d, left, p->load[d]);
+        if (cpubind_priv_has_claim(p, d) && p->load[d] < left[d]) {
+            cpubind_priv_set_fault(p->fault, d, left[d], p->load[d]);
             return CPUBIND_ERR_CLUSTERS;
         }
-        p->load[d] = left;
-        for (int32_t c = p->claim_row[d]; c < p->claim_row[d + 1]; c++) {
-            const int32_t share = cpubind_priv_share_of(p, p->claim_group[c], d);
-            p->share_count[share] = cpubind_priv_min(p->share_count[share], left);
-            left -= p->share_count[share];
-        }
+        p->load[d] = cpubind_priv_min(p->load[d], left[d]);
     }
+    for (int32_t g = 0; g < p->n_group; g++)
+        for (int32_t s = p->group_slot[g]; s != CPUBIND_PRIV_NONE; s = p->slot_next[s]) {
+            p->slot_count[s] = cpubind_priv_min(p->slot_count[s], left[p->slot_device[s]]);
+            left[p->slot_device[s]] -= p->slot_count[s];
+        }
     return CPUBIND_OK;
 }
 
@@ -3843,111 +3659,102 @@ CPUBIND_PRIV cpubind_status cpubind_priv_trim_clusters(cpubind_priv_planner *p)
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_listed(cpubind_priv_planner *p)
 {
     const int32_t is_cluster = !p->is_slice && p->policy->strategy == CPUBIND_CLUSTER;
-    const cpubind_step step = p->is_slice  ? CPUBIND_STEP_SLICE
-                              : is_cluster ? CPUBIND_STEP_CLUSTER
-                                           : CPUBIND_STEP_NEXT;
-    cpubind_status status = cpubind_priv_read_host(p);
+    cpubind_status status = cpubind_priv_read_cpus(p, p->list_row[p->n_device]);
+    if (status == CPUBIND_OK && !p->is_slice)
+        status = cpubind_priv_check_homes(p);
     if (status != CPUBIND_OK)
         return status;
-    for (int32_t d = 0; p->is_slice && d < p->n_device; d++)
-        p->listed->reach[d] = CPUBIND_PRIV_REACH_ALL;
     for (int32_t d = 0; is_cluster && p->policy->has_spare_node && d < p->n_device; d++)
         if (p->next_node[d] != CPUBIND_PRIV_NONE &&
             p->host->node_id[cpubind_priv_home_node(p, d)] == p->policy->spare_node)
-            p->plan->spare_taken += p->policy->cluster;
-    cpubind_priv_share_listed(p, NULL);
+            p->found.spare_taken += p->policy->cluster;
+    cpubind_priv_share_listed(p);
     status = is_cluster ? cpubind_priv_trim_clusters(p) : CPUBIND_OK;
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_write_groups(p);
-    if (status == CPUBIND_OK && p->plan->trace != NULL)
-        status = cpubind_priv_write_trace(p, step);
     if (status != CPUBIND_OK)
         return status;
-    p->plan->strategy = p->is_slice ? CPUBIND_GLOBAL_SLICE : p->policy->strategy;
-    p->plan->overlap = CPUBIND_FOUND_NONE;
-    p->plan->n_checked = p->is_slice ? p->n_device : p->n_home;
+    cpubind_priv_hand_out_all(p);
+    cpubind_priv_add_found(p, p->is_slice ? CPUBIND_GLOBAL_SLICE : p->policy->strategy,
+                           CPUBIND_FOUND_NONE, p->is_slice ? p->n_device : p->n_home);
+    return cpubind_priv_close_groups(p, p->is_slice  ? CPUBIND_STEP_SLICE
+                                        : is_cluster ? CPUBIND_STEP_CLUSTER
+                                                     : CPUBIND_STEP_NEXT);
+}
+
+/* == NEAR: the plan ========================================================= */
+
+/* N2 to N4, or L2 and L4: the cores go to the devices. */
+CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_planner *p)
+{
+    if (p->is_listed) {
+        cpubind_priv_share_listed(p);
+    } else {
+        cpubind_priv_claim_near(p);
+        cpubind_priv_share_groups(p);
+    }
+    cpubind_priv_hand_out_all(p);
+    cpubind_priv_own_cpus(p);
+    if (p->widest * p->n_unit > p->host->n_cpu) {
+        cpubind_priv_even_out(p);
+        cpubind_priv_own_cpus(p);
+    }
+}
+
+/* The arrays and the units of NEAR. */
+CPUBIND_PRIV cpubind_status cpubind_priv_read_cores(cpubind_priv_planner *p)
+{
+    const int32_t n_cpu = p->host->n_cpu;
+    const int32_t n_node = p->host->n_node;
+    const int32_t n_device = p->n_device;
+    const int32_t n_affinity = cpubind_priv_length(&p->devices->affinity);
+    int32_t *next =
+        cpubind_priv_carve(p, n_node * n_device + (p->is_listed ? p->list_row[n_device] : 0));
+    cpubind_status status;
+#define CPUBIND_X(name, count) p->name = cpubind_priv_take(&next, count);
+    CPUBIND_PRIV_NEAR_ARRAYS(CPUBIND_X)
+#undef CPUBIND_X
+    status = cpubind_priv_make_cores(p);
+    if (status != CPUBIND_OK)
+        return status;
+    cpubind_priv_make_core_lists(p);
+    status = cpubind_priv_read_units(p);
+    if (status != CPUBIND_OK)
+        return status;
+    cpubind_priv_make_places(p);
     return CPUBIND_OK;
 }
 
-/* The plan of the devices that p names, in work space that is large enough. */
-CPUBIND_PRIV cpubind_status cpubind_priv_plan_set(cpubind_priv_planner *p)
+CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
 {
-    cpubind_status status;
-    p->owner = NULL;
-    if (p->is_slice && p->listed == NULL)
-        return cpubind_priv_plan_slice(p);
-    if (!p->is_slice && p->policy->strategy == CPUBIND_NEAR)
-        return cpubind_priv_plan_near(p);
-    if (p->plan->trace != NULL) {
-        p->owner = p->plan->trace->owner;
-        cpubind_priv_fill(p->owner, p->host->n_cpu, CPUBIND_PRIV_NONE);
-    }
-    if (p->listed != NULL)
-        return cpubind_priv_plan_listed(p);
-    status = cpubind_priv_read_host(p);
+    cpubind_status status = cpubind_priv_read_cores(p);
+    int32_t n_lacking = 0;
+    int32_t is_served;
     if (status != CPUBIND_OK)
         return status;
-    return p->policy->strategy == CPUBIND_CLUSTER ? cpubind_priv_plan_cluster(p)
-                                                  : cpubind_priv_plan_affinity(p);
+    if (p->n_placed == 0 && !p->is_listed)
+        return cpubind_priv_slice_cores(p);
+    cpubind_priv_find_nearest(p);
+    cpubind_priv_set_goals(p);
+    do
+        cpubind_priv_share_cores(p);
+    while (p->is_listed && cpubind_priv_reach_further(p));
+    (void)cpubind_priv_count_left(p, &n_lacking);
+    if (p->is_listed && p->host->core != NULL && n_lacking > 0) {
+        p->must_split = 1;
+        return CPUBIND_OK;
+    }
+    is_served = !p->is_listed && cpubind_priv_count_up_to(p, CPUBIND_MAX_CPUS) > 0;
+    if (p->plan->trace != NULL || is_served)
+        cpubind_priv_step_cpus(p);
+    if (is_served)
+        cpubind_priv_serve_all(p);
+    cpubind_priv_add_found(p, CPUBIND_NEAR, CPUBIND_FOUND_NONE, p->n_device);
+    return cpubind_priv_write_owned(p, p->cpu_owner, p->cpu_step);
 }
 
 /* == Sets of devices ========================================================
  *
  * Each set is planned as a host of its own. Its rows are written one after another, and put
  * into the order of the plan at the end. */
-
-/* The arrays before those of the plan of a set. The sum of all is CPUBIND_PLAN_WORK_ALLOWED. */
-#define CPUBIND_PRIV_SET_ARRAYS(X)                                                             \
-    /* by position of the caller's host */                                                     \
-    X(set_of_cpu, n_cpu) /* the first device of its set, or n_device */                        \
-    X(set_cpu, n_cpu)    /* positions, set by set */                                           \
-    /* by position of the host of one set */                                                   \
-    X(cpu, n_cpu)                                                                              \
-    X(node, n_cpu)                                                                             \
-    X(core, n_cpu)                                                                             \
-    X(identity, n_cpu + 1)                                                                     \
-    X(holder_row, n_cpu + 1) /* offsets into holder */                                         \
-    X(owner, n_cpu)                                                                            \
-    X(step, n_cpu)                                                                             \
-    X(group, n_cpu)                                                                            \
-    /* by device of the caller */                                                              \
-    X(set_of, n_device)      /* the first device of its set */                                 \
-    X(set_row, n_device + 1) /* offsets into set_device */                                     \
-    X(set_device, n_device)  /* set by set, ascending */                                       \
-    X(set_cpu_row, n_device + 2)                                                               \
-    X(want_row, n_device) /* its row in the plan, or NONE */                                   \
-    X(row_at, n_device)   /* by row: where it was written */                                   \
-    X(row_size, n_device)                                                                      \
-    /* by device of one set */                                                                 \
-    X(near_row, n_device + 1)                                                                  \
-    X(place, n_device)                                                                         \
-    X(list_row, n_device + 1)                                                                  \
-    X(claim_row, n_device + 1)                                                                 \
-    X(reach, n_device)                                                                         \
-    X(want, n_device)                                                                          \
-    X(row, n_device + 1)                                                                       \
-    X(near_cpu, n_affinity)                                                                    \
-    X(list_at, n_allowed)                                                                      \
-    X(holder, n_allowed)                                                                       \
-    X(claim, n_allowed)
-
-typedef struct cpubind_priv_sets {
-    cpubind_priv_planner *p;
-    const cpubind_host *all_host; /* the caller's */
-    const cpubind_devices *all_devices;
-    cpubind_plan *all_plan;
-    int32_t n_all;     /* devices */
-    cpubind_host host; /* of one set */
-    cpubind_devices devices;
-    cpubind_plan plan;
-    cpubind_trace trace;
-    cpubind_priv_listed listed;
-    int32_t n_trace_device; /* elements of the caller's trace->device in use */
-    int32_t *rest;          /* work space for the plan of a set */
-#define CPUBIND_X(name, count) int32_t *name;
-    CPUBIND_PRIV_SET_ARRAYS(CPUBIND_X)
-#undef CPUBIND_X
-} cpubind_priv_sets;
 
 CPUBIND_PRIV int32_t cpubind_priv_find_set(int32_t *set_of, int32_t device)
 {
@@ -3958,333 +3765,218 @@ CPUBIND_PRIV int32_t cpubind_priv_find_set(int32_t *set_of, int32_t device)
     return device;
 }
 
-CPUBIND_PRIV void cpubind_priv_join(int32_t *set_of, int32_t a, int32_t b)
-{
-    a = cpubind_priv_find_set(set_of, a);
-    b = cpubind_priv_find_set(set_of, b);
-    set_of[a < b ? b : a] = cpubind_priv_min(a, b);
-}
-
 /* Finds the sets: devices that may have a CPU in common are joined, under the first. */
-CPUBIND_PRIV void cpubind_priv_join_sets(cpubind_priv_sets *s)
+CPUBIND_PRIV void cpubind_priv_join_sets(cpubind_priv_planner *p)
 {
-    const cpubind_host *host = s->all_host;
-    const cpubind_lists *lists = &s->all_devices->allowed;
-    for (int32_t d = 0; d < s->n_all; d++)
-        s->set_of[d] = d;
-    cpubind_priv_fill(s->set_of_cpu, host->n_cpu, s->n_all);
-    for (int32_t d = 0; lists->row != NULL && d < s->n_all; d++) {
-        int32_t ia = lists->row[d];
-        int32_t ib = 0;
+    const cpubind_host *host = p->host;
+    const cpubind_lists *lists = &p->devices->allowed;
+    const int32_t n_device = p->n_device;
+    for (int32_t d = 0; d < n_device; d++)
+        p->set_of[d] = d;
+    cpubind_priv_fill(p->set_of_cpu, host->n_cpu, n_device);
+    for (int32_t d = 0; lists->row != NULL && d < n_device; d++) {
+        int32_t at = lists->row[d];
+        int32_t past = 0;
         int32_t joined = d; /* the device that was joined last */
         int32_t count;
-        while ((count = cpubind_priv_common_run(lists->cpu, lists->row[d + 1], &ia, host->cpu,
-                                                host->n_cpu, &ib)) > 0)
-            for (int32_t i = ib - count; i < ib; i++) {
-                const int32_t other = s->set_of_cpu[i];
-                if (other == s->n_all)
-                    s->set_of_cpu[i] = d;
-                if (other == s->n_all || other == joined)
+        while ((count = cpubind_priv_next_run(host->cpu, host->n_cpu, lists->cpu,
+                                              lists->row[d + 1], &at, &past)) > 0)
+            for (int32_t i = past - count; i < past; i++) {
+                int32_t a, b;
+                if (p->set_of_cpu[i] == n_device)
+                    p->set_of_cpu[i] = d;
+                if (p->set_of_cpu[i] == joined)
                     continue;
-                joined = other;
-                cpubind_priv_join(s->set_of, d, other);
+                joined = p->set_of_cpu[i];
+                a = cpubind_priv_find_set(p->set_of, d);
+                b = cpubind_priv_find_set(p->set_of, joined);
+                p->set_of[a < b ? b : a] = cpubind_priv_min(a, b);
             }
     }
-    for (int32_t d = 0; d < s->n_all; d++)
-        s->set_of[d] = cpubind_priv_find_set(s->set_of, d);
+    for (int32_t d = 0; d < n_device; d++)
+        p->set_of[d] = cpubind_priv_find_set(p->set_of, d);
     for (int32_t i = 0; i < host->n_cpu; i++)
-        if (s->set_of_cpu[i] != s->n_all)
-            s->set_of_cpu[i] = s->set_of[s->set_of_cpu[i]];
-    cpubind_priv_sort_by_key(s->set_of, s->n_all, s->n_all, s->set_row, s->set_device);
-    cpubind_priv_sort_by_key(s->set_of_cpu, host->n_cpu, s->n_all + 1, s->set_cpu_row,
-                             s->set_cpu);
+        if (p->set_of_cpu[i] != n_device)
+            p->set_of_cpu[i] = p->set_of[p->set_of_cpu[i]];
+    cpubind_priv_sort_by_key(p->set_of, n_device, n_device, p->set_row, p->set_device);
+    cpubind_priv_sort_by_key(p->set_of_cpu, host->n_cpu, n_device + 1, p->set_cpu_row,
+                             p->set_cpu);
 }
 
-/* Makes the host of a set, and the lists of its devices as positions of it. Returns whether
- * these are all equal. */
-CPUBIND_PRIV int32_t cpubind_priv_open_set(cpubind_priv_sets *s, int32_t set)
+/* Makes the host of a set from the caller's. */
+CPUBIND_PRIV void cpubind_priv_open_host(cpubind_priv_planner *p, const cpubind_host *all,
+                                         cpubind_host *host)
 {
-    const cpubind_host *all = s->all_host;
-    const cpubind_lists *lists = &s->all_devices->allowed;
-    const int32_t n_device = s->set_row[set + 1] - s->set_row[set];
-    const int32_t n_cpu = s->set_cpu_row[set + 1] - s->set_cpu_row[set];
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        p->set_id[i] = all->cpu[p->position[i]];
+        p->set_node[i] = all->node == NULL ? 0 : all->node[p->position[i]];
+        p->set_core[i] = all->core == NULL ? 0 : all->core[p->position[i]];
+    }
+    host->cpu = p->set_id;
+    host->node = p->set_node;
+    host->node_id = all->node_id;
+    host->n_node = all->n_node;
+    host->core = all->core == NULL ? NULL : p->set_core;
+    host->distance = all->distance;
+    host->socket = all->socket;
+    p->host = host;
+}
+
+/* Makes the lists of the devices of a set as positions of its host. */
+CPUBIND_PRIV void cpubind_priv_open_lists(cpubind_priv_planner *p, const cpubind_lists *lists)
+{
     int32_t n = 0;
-    for (int32_t i = 0; i < n_cpu; i++) {
-        const int32_t at = s->set_cpu[s->set_cpu_row[set] + i];
-        s->cpu[i] = all->cpu[at];
-        s->node[i] = all->node == NULL ? 0 : all->node[at];
-        s->core[i] = all->core == NULL ? 0 : all->core[at];
-    }
-    s->host.cpu = s->cpu;
-    s->host.node = s->node;
-    s->host.core = all->core == NULL ? NULL : s->core;
-    s->host.n_cpu = n_cpu;
-    s->host.node_id = all->node_id;
-    s->host.n_node = all->n_node;
-    s->host.distance = all->distance;
-    s->host.socket = all->socket;
-    s->list_row[0] = 0;
-    for (int32_t k = 0; k < n_device; k++) {
-        const int32_t d = s->set_device[s->set_row[set] + k];
-        int32_t ia = lists->row == NULL ? 0 : lists->row[d];
-        int32_t ib = 0;
+    p->list_row[0] = 0;
+    for (int32_t k = 0; k < p->n_device; k++) {
+        int32_t at = lists->row == NULL ? 0 : lists->row[p->member[k]];
+        const int32_t end = lists->row == NULL ? 0 : lists->row[p->member[k] + 1];
+        int32_t past = 0;
         int32_t count;
-        while (n_cpu > 0 && (count = cpubind_priv_common_run(lists->cpu, lists->row[d + 1], &ia,
-                                                             s->cpu, n_cpu, &ib)) > 0)
-            for (int32_t i = ib - count; i < ib; i++)
-                s->list_at[n++] = i;
-        s->list_row[k + 1] = n;
+        while ((count = cpubind_priv_next_run(p->set_id, p->host->n_cpu, lists->cpu, end, &at,
+                                              &past)) > 0)
+            for (int32_t i = past - count; i < past; i++)
+                p->list[n++] = i;
+        p->list_row[k + 1] = n;
     }
-    return n == n_device * n_cpu;
+    p->is_listed = n != p->n_device * p->host->n_cpu;
 }
 
-/* Makes the devices of a set. Where lists differ, each affinity is cut to its list. */
-CPUBIND_PRIV void cpubind_priv_open_devices(cpubind_priv_sets *s, int32_t set, int32_t is_equal)
+/* Makes the devices of a set from the caller's. Where lists differ, each affinity is cut to its
+ * list. */
+CPUBIND_PRIV void cpubind_priv_open_devices(cpubind_priv_planner *p, const cpubind_devices *all,
+                                            cpubind_devices *devices)
 {
-    const cpubind_lists *affinity = &s->all_devices->affinity;
-    const cpubind_lists *lists = &s->all_devices->allowed;
-    const int32_t n_device = s->set_row[set + 1] - s->set_row[set];
+    const cpubind_lists *affinity = &all->affinity;
     int32_t n_raw = 0;
     int32_t n = 0;
-    s->near_row[0] = 0;
-    for (int32_t k = 0; k < n_device; k++) {
-        const int32_t d = s->set_device[s->set_row[set] + k];
+    p->set_near_row[0] = 0;
+    for (int32_t k = 0; k < p->n_device; k++) {
+        const int32_t d = p->member[k];
         const int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
-        int32_t ia = affinity->row == NULL ? 0 : affinity->row[d];
-        int32_t ib = lists->row == NULL ? 0 : lists->row[d];
-        int32_t count;
-        n_raw += end - ia;
-        for (; is_equal && ia < end; ia++)
-            s->near_cpu[n++] = affinity->cpu[ia];
-        while (ia < end && (count = cpubind_priv_common_run(affinity->cpu, end, &ia, lists->cpu,
-                                                            lists->row[d + 1], &ib)) > 0)
-            for (int32_t i = ia - count; i < ia; i++)
-                s->near_cpu[n++] = affinity->cpu[i];
-        s->near_row[k + 1] = n;
-        s->place[k] =
-            s->all_devices->node == NULL ? CPUBIND_PRIV_NONE : s->all_devices->node[d];
+        int32_t at = affinity->row == NULL ? 0 : affinity->row[d];
+        int32_t in_list = all->allowed.row == NULL ? 0 : all->allowed.row[d];
+        int32_t count = end - at;
+        n_raw += count;
+        if (!p->is_listed)
+            for (; at < end; at++)
+                p->set_near[n++] = affinity->cpu[at];
+        while (at < end &&
+               (count = cpubind_priv_common_run(affinity->cpu, end, &at, all->allowed.cpu,
+                                                all->allowed.row[d + 1], &in_list)) > 0)
+            for (int32_t i = at - count; i < at; i++)
+                p->set_near[n++] = affinity->cpu[i];
+        p->set_near_row[k + 1] = n;
+        p->set_place[k] = all->node == NULL ? CPUBIND_PRIV_NONE : all->node[d];
     }
-    s->devices.affinity.cpu = s->near_cpu;
-    s->devices.affinity.row = s->near_row;
-    s->devices.affinity.n = n_device;
-    s->devices.slot = n_device == s->n_all ? s->all_devices->slot : NULL;
-    s->devices.total = n_device == s->n_all ? s->all_devices->total : 0;
-    s->devices.node = s->all_devices->node == NULL ? NULL : s->place;
-    s->devices.allowed.n = 0;
-    s->p->is_slice = s->p->policy->strategy == CPUBIND_GLOBAL_SLICE ||
-                     (s->p->policy->strategy == CPUBIND_TOPO_AFFINITY && n_raw == 0);
+    devices->affinity.cpu = p->set_near;
+    devices->affinity.row = p->set_near_row;
+    devices->affinity.n = p->n_device;
+    devices->slot = p->is_whole ? all->slot : NULL;
+    devices->total = p->is_whole ? all->total : 0;
+    devices->node = all->node == NULL ? NULL : p->set_place;
+    devices->allowed.n = 0;
+    p->devices = devices;
+    p->is_slice = p->policy->strategy == CPUBIND_GLOBAL_SLICE ||
+                  (p->policy->strategy == CPUBIND_TOPO_AFFINITY && n_raw == 0);
 }
 
-/* Gives CPUs of a core that different devices may have the numbers of different cores. */
-CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_sets *s)
+/* Gives CPUs of a core that different devices may have the numbers of different cores: a list
+ * that has a part of a core makes this part a core of its own. */
+CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_planner *p)
 {
-    const int32_t n = s->host.n_cpu;
-    int32_t *core_of = s->rest;
-    int32_t *core_row = core_of + n;
-    int32_t *core_cpu = core_row + n + 1;
-    const int32_t n_core = cpubind_priv_number_cores(s->core, NULL, n, core_cpu + n, core_of);
-    cpubind_priv_sort_by_key(core_of, n, n_core, core_row, core_cpu);
-    for (int32_t c = 0; c < n_core; c++)
-        for (int32_t i = core_row[c]; i < core_row[c + 1]; i++) {
-            int32_t first = core_row[c];
-            while (first < i &&
-                   !cpubind_priv_same_holders(&s->listed, core_cpu[first], core_cpu[i]))
-                first++;
-            s->core[core_cpu[i]] = core_cpu[first];
+    const int32_t n_cpu = p->host->n_cpu;
+    int32_t *core_of = p->rest;
+    int32_t *width = core_of + n_cpu; /* by core: CPUs */
+    int32_t *listed = width + n_cpu;  /* by core: CPUs of the list */
+    int32_t *part = listed + n_cpu;   /* by core: the new core of these */
+    int32_t *whole = part + n_cpu;    /* by new core: the core that it was of */
+    int32_t n_core = cpubind_priv_number_cores(p->set_core, NULL, n_cpu, width, core_of);
+    cpubind_priv_fill(width, n_cpu, 0);
+    cpubind_priv_fill(listed, n_cpu, 0);
+    cpubind_priv_fill(part, n_cpu, CPUBIND_PRIV_NONE);
+    for (int32_t i = 0; i < n_cpu; i++)
+        width[core_of[i]]++;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        const int32_t first_new = n_core;
+        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++)
+            listed[core_of[p->list[i]]]++;
+        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++) {
+            int32_t *core = &core_of[p->list[i]];
+            if (listed[*core] == width[*core])
+                continue;
+            if (part[*core] == CPUBIND_PRIV_NONE) {
+                whole[n_core] = *core;
+                part[*core] = n_core++;
+            }
+            *core = part[*core];
+            width[*core]++;
         }
+        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++)
+            listed[core_of[p->list[i]]] = 0;
+        for (int32_t c = first_new; c < n_core; c++) {
+            width[whole[c]] -= width[c];
+            listed[whole[c]] = 0;
+            part[whole[c]] = CPUBIND_PRIV_NONE;
+        }
+    }
+    for (int32_t i = 0; i < n_cpu; i++)
+        p->set_core[i] = core_of[i];
 }
 
-/* Makes what a plan of differing lists needs. */
-CPUBIND_PRIV void cpubind_priv_open_lists(cpubind_priv_sets *s)
+/* The plan of a set, in work space that is large enough. A plan of NEAR that must split cores is
+ * made again, with CPUs for cores. */
+CPUBIND_PRIV cpubind_status cpubind_priv_plan_set(cpubind_priv_planner *p, cpubind_host *host)
 {
-    const int32_t n_device = s->devices.affinity.n;
-    const int32_t n_cpu = s->host.n_cpu;
-    cpubind_priv_count_rows(s->list_at, s->list_row[n_device], n_cpu, s->holder_row);
-    for (int32_t k = n_device - 1; k >= 0; k--)
-        for (int32_t i = s->list_row[k + 1] - 1; i >= s->list_row[k]; i--)
-            s->holder[--s->holder_row[s->list_at[i]]] = k;
-    for (int32_t i = 0; i <= n_cpu; i++)
-        s->identity[i] = i;
-    cpubind_priv_fill(s->reach, n_device, CPUBIND_PRIV_REACH_NEAR);
-    s->listed.row = s->list_row;
-    s->listed.at = s->list_at;
-    s->listed.holder_row = s->holder_row;
-    s->listed.holder = s->holder;
-    s->listed.unit_of = s->identity;
-    s->listed.unit_row = s->identity;
-    s->listed.unit_at = s->identity;
-    s->listed.claim_row = s->claim_row;
-    s->listed.claim = s->claim;
-    s->listed.reach = s->reach;
-    s->listed.must_split = 0;
-    s->p->listed = &s->listed;
-    if (s->p->is_slice) { /* slices read no nodes */
-        cpubind_priv_fill(s->node, n_cpu, 0);
-        s->host.node_id = s->node;
-        s->host.n_node = 1;
-    } else if (s->host.core != NULL && s->p->policy->strategy == CPUBIND_NEAR) {
-        cpubind_priv_part_cores(s);
-    }
-}
-
-/* Sets up the plan of a set: its wanted devices, and buffers. n: elements of the caller's
- * plan->cpu in use. */
-CPUBIND_PRIV void cpubind_priv_open_plan(cpubind_priv_sets *s, int32_t set, int32_t n)
-{
-    cpubind_plan *all = s->all_plan;
-    s->plan.n_want = 0;
-    for (int32_t k = 0; k < s->devices.affinity.n; k++)
-        if (s->want_row[s->set_device[s->set_row[set] + k]] != CPUBIND_PRIV_NONE)
-            s->want[s->plan.n_want++] = k;
-    s->plan.want = s->want;
-    s->plan.cpu = all->cpu == NULL ? NULL : all->cpu + n;
-    s->plan.row = s->row;
-    s->plan.work = s->rest;
-    s->plan.cap_cpu = all->cap_cpu - n;
-    s->plan.spare_taken = 0;
-    s->plan.trace = NULL;
-    cpubind_priv_set_fault(&s->plan.shared, CPUBIND_PRIV_NONE, 0, 0);
-    if (all->trace != NULL) {
-        s->trace.owner = s->owner;
-        s->trace.step = s->step;
-        s->trace.group = s->group;
-        s->trace.row = all->trace->row + all->trace->n_group;
-        s->trace.device = all->trace->device + s->n_trace_device;
-        s->trace.cap_row = all->trace->cap_row - all->trace->n_group;
-        s->trace.cap_device = all->trace->cap_device - s->n_trace_device;
-        s->plan.trace = &s->trace;
-    }
-    s->p->host = &s->host;
-    s->p->devices = &s->devices;
-    s->p->plan = &s->plan;
-    s->p->n_device = s->devices.affinity.n;
-    s->p->n_row = s->plan.n_want;
-}
-
-/* The device of the caller that a device of a set is, or NONE. */
-CPUBIND_PRIV int32_t cpubind_priv_set_member(const cpubind_priv_sets *s, int32_t set,
-                                             int32_t device)
-{
-    return device == CPUBIND_PRIV_NONE ? device : s->set_device[s->set_row[set] + device];
-}
-
-/* Adds the trace of a set to the caller's. Groups without CPUs are left out, unless the set is
- * all devices. */
-CPUBIND_PRIV void cpubind_priv_add_trace(cpubind_priv_sets *s, int32_t set)
-{
-    cpubind_trace *all = s->all_plan->trace;
-    const int32_t base = s->n_trace_device;
-    const int32_t first = all->n_group;
-    const int32_t n_group = s->trace.n_group;
-    int32_t *number = s->rest; /* by group: its number in the caller's trace */
-    int32_t *row = s->trace.row;
-    int32_t *device = s->trace.device;
-    int32_t n = 0;
-    int32_t n_claim = 0;
-    cpubind_priv_fill(number, n_group,
-                      s->devices.affinity.n == s->n_all ? 0 : CPUBIND_PRIV_NONE);
-    for (int32_t i = 0; i < s->host.n_cpu; i++)
-        if (s->group[i] != CPUBIND_PRIV_NONE)
-            number[s->group[i]] = 0;
-    for (int32_t g = 0; g < n_group; g++) {
-        const int32_t claim = row[g];
-        const int32_t end = row[g + 1];
-        if (number[g] == CPUBIND_PRIV_NONE)
-            continue;
-        number[g] = first + n;
-        row[n++] = base + n_claim;
-        for (int32_t i = claim; i < end; i++)
-            device[n_claim++] = cpubind_priv_set_member(s, set, device[i]);
-    }
-    row[n] = base + n_claim;
-    for (int32_t i = 0; i < s->host.n_cpu; i++) {
-        const int32_t at = s->set_cpu[s->set_cpu_row[set] + i];
-        all->owner[at] = cpubind_priv_set_member(s, set, s->owner[i]);
-        all->step[at] = s->step[i];
-        all->group[at] =
-            s->group[i] == CPUBIND_PRIV_NONE ? CPUBIND_PRIV_NONE : number[s->group[i]];
-    }
-    all->n_group += n;
-    s->n_trace_device += n_claim;
-}
-
-/* Plans one set. A plan of NEAR that must split cores is made again, with CPUs for cores. */
-CPUBIND_PRIV cpubind_status cpubind_priv_run_set(cpubind_priv_sets *s, int32_t set, int32_t n)
-{
-    const int32_t is_equal = cpubind_priv_open_set(s, set);
-    cpubind_status status;
-    s->p->listed = NULL;
-    cpubind_priv_open_devices(s, set, is_equal);
-    if (!is_equal)
-        cpubind_priv_open_lists(s);
-    cpubind_priv_open_plan(s, set, n);
-    while ((status = cpubind_priv_plan_set(s->p)) == CPUBIND_OK && !is_equal &&
-           s->listed.must_split) {
-        s->listed.must_split = 0;
-        s->host.core = NULL;
-        cpubind_priv_fill(s->reach, s->devices.affinity.n, CPUBIND_PRIV_REACH_NEAR);
-        cpubind_priv_open_plan(s, set, n);
-    }
-    if (status != CPUBIND_OK && s->p->fault != NULL) {
-        cpubind_fault *fault = s->p->fault;
-        fault->device = cpubind_priv_set_member(s, set, fault->device);
-        fault->other = cpubind_priv_set_member(s, set, fault->other);
-        if (fault->index != CPUBIND_PRIV_NONE)
-            fault->index = s->set_cpu[s->set_cpu_row[set] + fault->index];
-    }
+    cpubind_status status = CPUBIND_OK;
+    if (p->is_slice || p->policy->strategy != CPUBIND_NEAR)
+        return p->is_listed ? cpubind_priv_plan_listed(p) : cpubind_priv_plan_reference(p);
+    if (p->is_listed && host->core != NULL)
+        cpubind_priv_part_cores(p);
+    do {
+        if (p->must_split)
+            host->core = NULL;
+        p->must_split = 0;
+        if (p->is_listed)
+            cpubind_priv_fill(p->reach, p->n_device, CPUBIND_PRIV_REACH_NEAR);
+        status = cpubind_priv_plan_near(p);
+    } while (status == CPUBIND_OK && p->must_split);
     return status;
 }
 
-/* The out fields before any set is planned. */
-CPUBIND_PRIV void cpubind_priv_clear_found(cpubind_plan *sum)
+/* Plans one set. */
+CPUBIND_PRIV cpubind_status cpubind_priv_run_set(cpubind_priv_planner *p, int32_t set,
+                                                 const cpubind_host *all_host,
+                                                 const cpubind_devices *all_devices)
 {
-    sum->strategy = CPUBIND_GLOBAL_SLICE;
-    sum->overlap = CPUBIND_FOUND_NONE;
-    sum->n_checked = CPUBIND_PRIV_NONE;
-    sum->spare_taken = 0;
-    cpubind_priv_set_fault(&sum->shared, CPUBIND_PRIV_NONE, 0, 0);
-}
-
-CPUBIND_PRIV void cpubind_priv_copy_found(const cpubind_plan *sum, cpubind_plan *out)
-{
-    out->strategy = sum->strategy;
-    out->overlap = sum->overlap;
-    out->n_checked = sum->n_checked;
-    out->spare_taken = sum->spare_taken;
-    cpubind_priv_set_shared(&out->shared, sum->shared.device, sum->shared.other,
-                            sum->shared.cpu);
-}
-
-/* Adds what was found out about the plan of a set to the out fields in *sum. */
-CPUBIND_PRIV void cpubind_priv_add_found(cpubind_priv_sets *s, int32_t set, cpubind_plan *sum)
-{
-    const int32_t is_first = sum->n_checked == CPUBIND_PRIV_NONE;
-    sum->n_checked = s->plan.n_checked + (is_first ? 0 : sum->n_checked);
-    if (is_first || s->plan.strategy != CPUBIND_GLOBAL_SLICE)
-        sum->strategy = s->plan.strategy;
-    sum->spare_taken += s->plan.spare_taken;
-    if (sum->overlap == CPUBIND_FOUND_NONE && s->plan.overlap != CPUBIND_FOUND_NONE)
-        cpubind_priv_set_shared(
-            &sum->shared, cpubind_priv_set_member(s, set, s->plan.shared.device),
-            cpubind_priv_set_member(s, set, s->plan.shared.other), s->plan.shared.cpu);
-    if (s->plan.overlap > sum->overlap)
-        sum->overlap = s->plan.overlap;
-}
-
-/* Adds the plan of a set, whose CPUs start at plan->cpu[first], to that of the caller. Returns
- * how many CPUs these are. */
-CPUBIND_PRIV int32_t cpubind_priv_close_set(cpubind_priv_sets *s, int32_t set, int32_t first,
-                                            cpubind_plan *sum)
-{
-    for (int32_t i = 0; i < s->plan.n_want; i++) {
-        const int32_t row = s->want_row[cpubind_priv_set_member(s, set, s->want[i])];
-        s->row_at[row] = first + s->row[i];
-        s->row_size[row] = s->row[i + 1] - s->row[i];
+    cpubind_host host;
+    cpubind_devices devices;
+    cpubind_status status;
+    p->member = p->set_device + p->set_row[set];
+    p->position = p->set_cpu + p->set_cpu_row[set];
+    p->n_device = p->set_row[set + 1] - p->set_row[set];
+    p->is_whole = p->n_device == all_devices->affinity.n;
+    host.n_cpu = p->set_cpu_row[set + 1] - p->set_cpu_row[set];
+    cpubind_priv_open_host(p, all_host, &host);
+    cpubind_priv_open_lists(p, &all_devices->allowed);
+    cpubind_priv_open_devices(p, all_devices, &devices);
+    if (p->is_slice) { /* slices read no nodes */
+        cpubind_priv_fill(p->set_node, host.n_cpu, 0);
+        host.node_id = p->set_node;
+        host.n_node = 1;
     }
-    if (s->all_plan->trace != NULL)
-        cpubind_priv_add_trace(s, set);
-    cpubind_priv_add_found(s, set, sum);
-    return s->plan.n_want > 0 ? s->row[s->plan.n_want] : 0;
+    p->n_row = 0;
+    for (int32_t k = 0; k < p->n_device; k++)
+        if (p->want_row[p->member[k]] != CPUBIND_PRIV_NONE)
+            p->set_want[p->n_row++] = k;
+    p->want = p->set_want;
+    status = cpubind_priv_plan_set(p, &host);
+    if (status != CPUBIND_OK && p->fault != NULL) {
+        p->fault->device = cpubind_priv_member(p, p->fault->device);
+        p->fault->other = cpubind_priv_member(p, p->fault->other);
+        if (p->fault->index != CPUBIND_PRIV_NONE)
+            p->fault->index = p->position[p->fault->index];
+    }
+    return status;
 }
 
 CPUBIND_PRIV void cpubind_priv_reverse(int32_t *list, int32_t first, int32_t end)
@@ -4297,102 +3989,153 @@ CPUBIND_PRIV void cpubind_priv_reverse(int32_t *list, int32_t first, int32_t end
 }
 
 /* Puts the rows into the order of the plan, in place. */
-CPUBIND_PRIV void cpubind_priv_order_rows(cpubind_priv_sets *s, int32_t n_row)
+CPUBIND_PRIV void cpubind_priv_order_rows(cpubind_priv_planner *p, int32_t n_row)
 {
-    int32_t *cpu = s->all_plan->cpu;
+    int32_t *cpu = p->plan->cpu;
+    int32_t *first = p->plan->row;
     int32_t at = 0;
     for (int32_t row = 0; row < n_row; row++) {
-        const int32_t from = s->row_at[row];
-        const int32_t n = s->row_size[row];
+        const int32_t from = first[row];
+        const int32_t n = p->row_size[row];
         if (from != at && n > 0) {
             cpubind_priv_reverse(cpu, at, from);
             cpubind_priv_reverse(cpu, from, from + n);
             cpubind_priv_reverse(cpu, at, from + n);
             for (int32_t i = row + 1; i < n_row; i++)
-                if (s->row_at[i] < from)
-                    s->row_at[i] += n;
+                if (first[i] < from)
+                    first[i] += n;
         }
-        s->all_plan->row[row] = at;
+        first[row] = at;
         at += n;
     }
-    s->all_plan->row[n_row] = at;
 }
 
 /* Plans every set. */
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_sets(cpubind_priv_planner *p)
 {
+    const cpubind_host *all_host = p->host;
+    const cpubind_devices *all_devices = p->devices;
     const int32_t n_cpu = p->host->n_cpu;
     const int32_t n_device = p->n_device;
     const int32_t n_row = p->n_row;
-    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
-    const int32_t n_allowed = cpubind_priv_allowed_count(p->devices);
-    int32_t *next = p->plan->work;
-    cpubind_plan sum;
-    cpubind_priv_sets s;
-    int32_t n = 0;
-#define CPUBIND_X(name, count) s.name = cpubind_priv_take(&next, count);
+    const int32_t n_affinity = cpubind_priv_length(&p->devices->affinity);
+    const int32_t n_allowed = cpubind_priv_length(&p->devices->allowed);
+    cpubind_trace *trace = p->plan->trace;
+#define CPUBIND_X(name, count) p->name = cpubind_priv_take(&p->rest, count);
     CPUBIND_PRIV_SET_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
-    s.rest = next;
-    s.p = p;
-    s.all_host = p->host;
-    s.all_devices = p->devices;
-    s.all_plan = p->plan;
-    s.n_all = n_device;
-    s.n_trace_device = 0;
-    cpubind_priv_fill(s.want_row, n_device, CPUBIND_PRIV_NONE);
+    cpubind_priv_fill(p->want_row, n_device, CPUBIND_PRIV_NONE);
     for (int32_t row = 0; row < n_row; row++)
-        s.want_row[cpubind_priv_wanted(p, row)] = row;
-    cpubind_priv_join_sets(&s);
-    if (p->plan->trace != NULL) {
-        cpubind_priv_fill(p->plan->trace->owner, n_cpu, CPUBIND_PRIV_NONE);
-        cpubind_priv_fill(p->plan->trace->step, n_cpu, CPUBIND_STEP_IDLE);
-        cpubind_priv_fill(p->plan->trace->group, n_cpu, CPUBIND_PRIV_NONE);
-        p->plan->trace->n_group = 0;
+        p->want_row[cpubind_priv_wanted(p, row)] = row;
+    cpubind_priv_join_sets(p);
+    if (trace != NULL) {
+        cpubind_priv_fill(trace->owner, n_cpu, CPUBIND_PRIV_NONE);
+        cpubind_priv_fill(trace->step, n_cpu, CPUBIND_STEP_IDLE);
+        cpubind_priv_fill(trace->group, n_cpu, CPUBIND_PRIV_NONE);
     }
-    cpubind_priv_clear_found(&sum);
     for (int32_t set = 0; set < n_device; set++) {
-        cpubind_status status;
-        if (s.set_row[set] == s.set_row[set + 1])
-            continue;
-        status = cpubind_priv_run_set(&s, set, n);
+        cpubind_status status = CPUBIND_OK;
+        if (p->set_row[set] < p->set_row[set + 1])
+            status = cpubind_priv_run_set(p, set, all_host, all_devices);
         if (status != CPUBIND_OK)
             return status;
-        n += cpubind_priv_close_set(&s, set, n, &sum);
     }
-    cpubind_priv_order_rows(&s, n_row);
-    s.all_plan->n_cpu = n;
-    cpubind_priv_copy_found(&sum, s.all_plan);
+    p->n_row = n_row;
+    cpubind_priv_order_rows(p, n_row);
     return CPUBIND_OK;
 }
 
-CPUBIND_PRIV cpubind_status cpubind_priv_run(cpubind_priv_planner *p)
+/* == The plan =============================================================== */
+
+/* Writes the out fields. */
+CPUBIND_PRIV void cpubind_priv_close_plan(cpubind_priv_planner *p)
+{
+    cpubind_plan *plan = p->plan;
+    plan->row[p->n_row] = p->n_out;
+    plan->n_cpu = p->n_out;
+    plan->strategy = p->found.strategy;
+    plan->overlap = p->found.overlap;
+    plan->n_checked = p->found.n_checked;
+    plan->spare_taken = p->found.spare_taken;
+    cpubind_priv_set_shared(&plan->shared, p->found.device, p->found.other, p->found.cpu);
+    if (plan->trace == NULL)
+        return;
+    plan->trace->n_group = p->n_trace_group;
+    plan->trace->row[p->n_trace_group] = p->n_trace_device;
+}
+
+/* Sets up a plan of all devices, and finds how much work space it needs. */
+CPUBIND_PRIV cpubind_status cpubind_priv_open_plan(cpubind_priv_planner *p)
 {
     cpubind_plan *plan = p->plan;
     const int32_t n_cpu = p->host->n_cpu;
-    const int32_t n_affinity = cpubind_priv_affinity_count(p->devices);
-    const int32_t n_allowed = cpubind_priv_allowed_count(p->devices);
+    const int32_t n_affinity = cpubind_priv_length(&p->devices->affinity);
+    const int32_t n_allowed = cpubind_priv_length(&p->devices->allowed);
     const int32_t n_entry = n_affinity + n_allowed;
-    const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
-    const int32_t is_listed = p->devices->allowed.n > 0 && n_cpu > 0;
     const int32_t n_node = p->is_slice ? 1 : p->host->n_node;
     plan->n_cpu = 0;
     plan->n_work = 0;
-    p->listed = NULL;
-    if (p->is_slice && !is_listed)
-        return cpubind_priv_plan_set(p);
-    plan->n_work = is_near ? CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, p->n_device, n_entry)
+    p->has_sets = p->devices->allowed.n > 0 && n_cpu > 0;
+    if (!p->is_slice || p->has_sets)
+        plan->n_work = p->policy->strategy == CPUBIND_NEAR
+                           ? CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, p->n_device, n_entry)
                            : CPUBIND_PLAN_WORK(n_cpu, n_node, p->n_device, n_entry);
-    if (is_listed)
+    if (p->has_sets)
         plan->n_work =
             CPUBIND_PLAN_WORK_ALLOWED(plan->n_work, n_cpu, p->n_device, n_affinity, n_allowed);
-    if (plan->n_work > plan->cap_work) {
-        plan->n_cpu = p->policy->overlap == CPUBIND_OVERLAP_KEEP
-                          ? CPUBIND_PLAN_CPUS_KEEP(n_cpu, p->n_row)
-                          : CPUBIND_PLAN_CPUS(n_cpu);
-        return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.work", CPUBIND_PRIV_NONE);
-    }
-    return is_listed ? cpubind_priv_plan_sets(p) : cpubind_priv_plan_set(p);
+    p->rest = plan->work;
+    if (plan->n_work <= plan->cap_work)
+        return CPUBIND_OK;
+    plan->n_cpu = p->policy->overlap == CPUBIND_OVERLAP_KEEP
+                      ? CPUBIND_PLAN_CPUS_KEEP(n_cpu, p->n_row)
+                      : CPUBIND_PLAN_CPUS(n_cpu);
+    return cpubind_priv_refuse(p->fault, CPUBIND_ERR_SPACE, "plan.work", CPUBIND_PRIV_NONE);
+}
+
+/* Checks the arguments of a plan, and sets it up. */
+CPUBIND_PRIV cpubind_status cpubind_priv_check_all(cpubind_priv_planner *p,
+                                                   const cpubind_host *host,
+                                                   const cpubind_devices *devices,
+                                                   const cpubind_policy *policy,
+                                                   cpubind_plan *plan, cpubind_fault *fault)
+{
+    cpubind_status status = cpubind_priv_check_policy(policy, fault, &p->need);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_check_plan(plan, fault);
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_check_devices(devices, plan, fault);
+    if (status != CPUBIND_OK)
+        return status;
+    p->is_slice = cpubind_priv_is_slice(devices, policy);
+    status =
+        cpubind_priv_check_host(host, p->is_slice, policy->strategy == CPUBIND_NEAR, fault);
+    if (status != CPUBIND_OK)
+        return status;
+    p->host = host;
+    p->devices = devices;
+    p->policy = policy;
+    p->plan = plan;
+    p->fault = fault;
+    p->n_device = devices->affinity.n;
+    p->want = plan->want;
+    p->n_row = plan->want == NULL ? p->n_device : plan->n_want;
+    p->member = NULL;
+    p->position = NULL;
+    p->is_whole = 1;
+    p->is_listed = 0;
+    p->must_split = 0;
+    p->n_out = 0;
+    p->n_trace_group = 0;
+    p->n_trace_device = 0;
+    p->found.strategy = CPUBIND_GLOBAL_SLICE;
+    p->found.overlap = CPUBIND_FOUND_NONE;
+    p->found.n_checked = 0;
+    p->found.spare_taken = 0;
+    p->found.device = CPUBIND_PRIV_NONE;
+    p->found.other = CPUBIND_PRIV_NONE;
+    p->found.cpu = CPUBIND_PRIV_NONE;
+    status = cpubind_priv_check_buffers(p);
+    return status == CPUBIND_OK ? cpubind_priv_open_plan(p) : status;
 }
 
 CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,
@@ -4401,26 +4144,15 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,
                                                      cpubind_plan *plan, cpubind_fault *fault)
 {
     cpubind_priv_planner p;
-    cpubind_status status = cpubind_priv_check_policy(policy, fault, &p.need);
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_check_plan(plan, fault);
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_check_devices(devices, plan, fault);
+    cpubind_status status = cpubind_priv_check_all(&p, host, devices, policy, plan, fault);
     if (status != CPUBIND_OK)
         return status;
-    p.is_slice = cpubind_priv_is_slice(devices, policy);
-    status = cpubind_priv_check_host(host, p.is_slice, policy->strategy == CPUBIND_NEAR, fault);
-    if (status != CPUBIND_OK)
-        return status;
-    p.host = host;
-    p.devices = devices;
-    p.policy = policy;
-    p.plan = plan;
-    p.fault = fault;
-    p.n_device = devices->affinity.n;
-    p.n_row = plan->want == NULL ? p.n_device : plan->n_want;
-    status = cpubind_priv_check_buffers(&p);
-    return status == CPUBIND_OK ? cpubind_priv_run(&p) : status;
+    status = p.has_sets                         ? cpubind_priv_plan_sets(&p)
+             : policy->strategy == CPUBIND_NEAR ? cpubind_priv_plan_near(&p)
+                                                : cpubind_priv_plan_reference(&p);
+    if (status == CPUBIND_OK)
+        cpubind_priv_close_plan(&p);
+    return status;
 }
 
 /* == Roles ================================================================== */
@@ -5064,14 +4796,14 @@ CPUBIND_PRIV_PUBLIC int32_t cpubind_version(void)
 #undef CPUBIND_PRIV_PUBLIC
 #undef CPUBIND_PRIV_ARRAYS
 #undef CPUBIND_PRIV_NEAR_ARRAYS
-#undef CPUBIND_PRIV_MAX_RANGES
+#undef CPUBIND_PRIV_SET_ARRAYS
+#undef CPUBIND_PRIV_TILE_GROUPS
+#undef CPUBIND_PRIV_TILE_DEVICES
 #undef CPUBIND_PRIV_NONE
 #undef CPUBIND_PRIV_MAX
 #undef CPUBIND_PRIV_FAR
 #undef CPUBIND_PRIV_PATIENCE
 #undef CPUBIND_PRIV_BLOCK
-#undef CPUBIND_PRIV_TILE_GROUPS
-#undef CPUBIND_PRIV_TILE_DEVICES
 #undef CPUBIND_PRIV_MANY
 
 #ifdef __cplusplus

@@ -170,6 +170,7 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int32_t home[4], row[3], first[] = {0, 4, 6}, node[] = {0, 0}, group[] = {0, 0};
         int32_t by_group[ARRAYS][GROUPS] = {{2, 0, 0}};
+        const cpubind_priv_areas homes = {row, home};
         cpubind_host host;
         cpubind_priv_planner p;
         memcpy(home, rows[i].home, sizeof home);
@@ -181,8 +182,6 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
         p.n_device = 2;
         p.n_segment = 2;
         p.n_group = 2;
-        p.home = home;
-        p.home_row = row;
         p.segment_first = first;
         p.segment_node = node;
         p.segment_group = group;
@@ -193,9 +192,9 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
         p.group_next = by_group[4];
         p.group_size = by_group[5];
         p.group_first = by_group[6];
-        assert_int_equal(cpubind_priv_are_groups_whole(&p, 1), rows[i].is_whole);
-        assert_int_equal(cpubind_priv_join_segments(&p, 1), rows[i].is_whole ? 1 : 2);
-        assert_int_equal(cpubind_priv_join_segments(&p, 0), 2);
+        assert_int_equal(cpubind_priv_are_groups_whole(&p, homes, 1), rows[i].is_whole);
+        assert_int_equal(cpubind_priv_join_segments(&p, homes, 1), rows[i].is_whole ? 1 : 2);
+        assert_int_equal(cpubind_priv_join_segments(&p, homes, 0), 2);
         assert_int_equal(group[0], 0);
         assert_int_equal(group[1], 1);
         assert_int_equal(p.group_size[0], 4);
