@@ -1166,8 +1166,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(write_at, n_device) /* position in plan->cpu of the next CPU that it gets */             \
     X(load, n_device)     /* units that it gets: the sum of its shares */                      \
     /* by claim, device by device */                                                           \
-    X(claim_row, n_device + 1) /* offsets into claim_group */                                  \
-    X(claim_group, n_affinity + n_device)                                                      \
+    X(claim_rows, n_device + 1)      /* offsets into claims */                                 \
+    X(claims, n_affinity + n_device) /* groups, ascending */                                   \
     /* by group */                                                                             \
     X(group_first, n_group)      /* first device with this extended pool; balance: a table */  \
     X(group_segments, n_group)   /* number of segments */                                      \
@@ -1286,8 +1286,9 @@ typedef struct cpubind_priv_planner {
     const int32_t *unit, *unit_node; /* ids; ids of their nodes */
     const int32_t *near, *unit_near_row;
     int32_t n_unit;
-    int32_t n_placed; /* NEAR: devices with a place */
-    int32_t widest;   /* NEAR: CPUs of the largest core */
+    int32_t n_placed;                 /* NEAR: devices with a place */
+    int32_t widest;                   /* NEAR: CPUs of the largest core */
+    const int32_t *claim_row, *claim; /* claim_rows and claims, or homes that are the same */
     /* of the search for units to move, in arrays that are not needed any more */
     int32_t n_slot;                  /* slots that are, or were, shares */
     int32_t free_slot;               /* the first one that is none any more, or NONE */
@@ -1675,6 +1676,14 @@ CPUBIND_PRIV int32_t cpubind_priv_has_claim(const cpubind_priv_planner *p, int32
     return p->claim_row[device] < p->claim_row[device + 1];
 }
 
+/* Nobody claims anything so far. */
+CPUBIND_PRIV void cpubind_priv_open_claims(cpubind_priv_planner *p)
+{
+    p->claim_row = p->claim_rows;
+    p->claim = p->claims;
+    p->claim_rows[0] = 0;
+}
+
 /* So many groups and devices are listed at a time: the ends of the rows stay in the caches, and
  * their pages in the tables of the processor. */
 #define CPUBIND_PRIV_TILE_GROUPS  256
@@ -1690,8 +1699,8 @@ CPUBIND_PRIV void cpubind_priv_list_tile(cpubind_priv_planner *p, int32_t first,
         g = g > CPUBIND_PRIV_TILE_GROUPS ? g - CPUBIND_PRIV_TILE_GROUPS : 0;
         for (int32_t d = end - 1; d >= first; d--) {
             int32_t c = at[d];
-            for (; c > p->claim_row[d] && p->claim_group[c - 1] >= g; c--)
-                p->claimant[--p->claimant_row[p->claim_group[c - 1]]] = d;
+            for (; c > p->claim_row[d] && p->claim[c - 1] >= g; c--)
+                p->claimant[--p->claimant_row[p->claim[c - 1]]] = d;
             at[d] = c;
         }
     }
@@ -1700,8 +1709,7 @@ CPUBIND_PRIV void cpubind_priv_list_tile(cpubind_priv_planner *p, int32_t first,
 /* Lists the devices that claim each group; nobody has a share yet. */
 CPUBIND_PRIV void cpubind_priv_open_shares(cpubind_priv_planner *p)
 {
-    cpubind_priv_count_rows(p->claim_group, p->claim_row[p->n_device], p->n_group,
-                            p->claimant_row);
+    cpubind_priv_count_rows(p->claim, p->claim_row[p->n_device], p->n_group, p->claimant_row);
     for (int32_t end = p->n_device; end > 0; end -= CPUBIND_PRIV_TILE_DEVICES) {
         const int32_t first = end - CPUBIND_PRIV_TILE_DEVICES;
         cpubind_priv_list_tile(p, first > 0 ? first : 0, end);
@@ -1999,7 +2007,7 @@ CPUBIND_PRIV void cpubind_priv_group_pools(cpubind_priv_planner *p)
         slots += slots;
     cpubind_priv_fill(p->pool_table, slots, CPUBIND_PRIV_NONE);
     p->n_group = 0;
-    p->claim_row[0] = 0;
+    cpubind_priv_open_claims(p);
     for (int32_t d = 0; d < p->n_device; d++) {
         int32_t slot = p->pool_hash[d] & (slots - 1);
         if (cpubind_priv_has_home(p, d)) {
@@ -2009,12 +2017,12 @@ CPUBIND_PRIV void cpubind_priv_group_pools(cpubind_priv_planner *p)
             if (p->pool_table[slot] == CPUBIND_PRIV_NONE) {
                 p->pool_table[slot] = d;
                 p->group_first[p->n_group] = d;
-                p->claim_group[n++] = p->n_group++;
+                p->claims[n++] = p->n_group++;
             } else {
-                p->claim_group[n++] = p->claim_group[p->claim_row[p->pool_table[slot]]];
+                p->claims[n++] = p->claim[p->claim_row[p->pool_table[slot]]];
             }
         }
-        p->claim_row[d + 1] = n;
+        p->claim_rows[d + 1] = n;
     }
 }
 
@@ -2194,37 +2202,70 @@ CPUBIND_PRIV int32_t cpubind_priv_are_groups_whole(cpubind_priv_planner *p,
     return 1;
 }
 
-/* Groups the segments by the homes that they are in. Returns the first group of the nodes. */
-CPUBIND_PRIV int32_t cpubind_priv_group_homes(cpubind_priv_planner *p, cpubind_priv_areas homes)
+/* Marks the places of a device for claims_node. */
+CPUBIND_PRIV void cpubind_priv_mark_places(cpubind_priv_planner *p, int32_t device)
 {
+    for (int32_t i = p->place_row[device]; i < p->place_row[device + 1]; i++)
+        p->node_mark[p->place[i]] = device;
+}
+
+/* Whether a device, whose places have its mark, claims the cores of a node that are in nobody's
+ * home by N3. A place is nearest to itself. */
+CPUBIND_PRIV int32_t cpubind_priv_claims_node(const cpubind_priv_planner *p, int32_t device,
+                                              int32_t node)
+{
+    const int32_t *is_nearest = p->is_nearest + node * p->host->n_node;
+    if (is_nearest[node])
+        return p->node_mark[node] == device;
+    for (int32_t i = p->place_row[device]; i < p->place_row[device + 1]; i++)
+        if (is_nearest[p->place[i]])
+            return 1;
+    return 0;
+}
+
+/* N3: adds the groups of nodes, from first_rest on, to the n claims so far. Returns how many
+ * claims there are then. */
+CPUBIND_PRIV int32_t cpubind_priv_claim_nodes(cpubind_priv_planner *p, int32_t device,
+                                              int32_t first_rest, int32_t n)
+{
+    cpubind_priv_mark_places(p, device);
+    for (int32_t node = 0; node < p->host->n_node; node++)
+        if (p->group_size[first_rest + node] > 0 && cpubind_priv_claims_node(p, device, node))
+            p->claims[n++] = first_rest + node;
+    return n;
+}
+
+/* Groups the segments by the homes that they are in, and lets each device claim the groups of
+ * its home; and, of what is in no home, the next node or, for NEAR, nodes by N3. With lists,
+ * homes are what the devices may be given: there is nothing else to claim. */
+CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, cpubind_priv_areas homes)
+{
+    const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
     int32_t first_rest = cpubind_priv_join_segments(p, homes, 1);
+    int32_t n = 0;
     if (!cpubind_priv_are_groups_whole(p, homes, first_rest))
         first_rest = cpubind_priv_join_segments(p, homes, 0);
-    cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
-    p->claim_row[0] = 0;
-    return first_rest;
-}
-
-/* Adds the groups of a device's home to its claims; devices come in order. */
-CPUBIND_PRIV void cpubind_priv_claim_home(cpubind_priv_planner *p, cpubind_priv_areas homes,
-                                          int32_t device)
-{
-    int32_t n = p->claim_row[device];
-    for (int32_t i = homes.row[device]; i < homes.row[device + 1]; i++) {
-        const int32_t group = p->segment_group[homes.segment[i]];
-        if (p->group_claimed[group] != device)
-            p->claim_group[n++] = group;
-        p->group_claimed[group] = device;
+    cpubind_priv_open_claims(p);
+    if (first_rest == p->n_segment) { /* every segment is a group, with its number */
+        p->claim_row = homes.row;
+        p->claim = homes.segment;
+        return;
     }
-    p->claim_row[device + 1] = n;
-}
-
-/* Adds the group of a node to the claims of the device that came last, if it has CPUs. */
-CPUBIND_PRIV void cpubind_priv_claim_rest(cpubind_priv_planner *p, int32_t device,
-                                          int32_t group)
-{
-    if (p->group_size[group] > 0)
-        p->claim_group[p->claim_row[device + 1]++] = group;
+    cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
+    for (int32_t d = 0; d < p->n_device; d++) {
+        const int32_t next = is_near || p->is_listed ? CPUBIND_PRIV_NONE : p->next_node[d];
+        for (int32_t i = homes.row[d]; i < homes.row[d + 1]; i++) {
+            const int32_t group = p->segment_group[homes.segment[i]];
+            if (p->group_claimed[group] != d)
+                p->claims[n++] = group;
+            p->group_claimed[group] = d;
+        }
+        if (next != CPUBIND_PRIV_NONE && p->group_size[first_rest + next] > 0)
+            p->claims[n++] = first_rest + next;
+        if (is_near && !p->is_listed)
+            n = cpubind_priv_claim_nodes(p, d, first_rest, n);
+        p->claim_rows[d + 1] = n;
+    }
 }
 
 /* Every group evenly among its devices. Who gets the units that do not divide evenly goes round,
@@ -2480,7 +2521,7 @@ CPUBIND_PRIV int32_t cpubind_priv_next_claim(cpubind_priv_planner *p, int32_t de
                                              int32_t at, int32_t level)
 {
     for (; at < p->claim_row[device + 1]; at++, p->work++)
-        if (p->group_level[p->claim_group[at]] == level)
+        if (p->group_level[p->claim[at]] == level)
             return at;
     return CPUBIND_PRIV_NONE;
 }
@@ -2496,7 +2537,7 @@ CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t 
     if (at == CPUBIND_PRIV_NONE)
         at = p->claim_row[to];
     while ((at = cpubind_priv_next_claim(p, to, at, level - 1)) != CPUBIND_PRIV_NONE) {
-        int32_t slot = cpubind_priv_climb_group(p, p->claim_group[at]);
+        int32_t slot = cpubind_priv_climb_group(p, p->claim[at]);
         p->claim_at[to] = at;
         if (slot != CPUBIND_PRIV_NONE)
             return slot;
@@ -2505,7 +2546,7 @@ CPUBIND_PRIV int32_t cpubind_priv_climb_device(cpubind_priv_planner *p, int32_t 
     if (cpubind_priv_next_claim(p, to, p->claim_at[to], level) == CPUBIND_PRIV_NONE) {
         least = CPUBIND_PRIV_FAR;
         for (int32_t c = p->claim_row[to]; c < p->claim_row[to + 1]; c++, p->work++)
-            least = cpubind_priv_min(least, p->group_level[p->claim_group[c]]);
+            least = cpubind_priv_min(least, p->group_level[p->claim[c]]);
     }
     p->level[to] = least;
     if (least != CPUBIND_PRIV_FAR && (++p->level[to] + 1) % (p->n_device + 2) == 0)
@@ -2636,8 +2677,9 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 }
 
 /* Shares every group among the devices that claim it. */
-CPUBIND_PRIV void cpubind_priv_share_groups(cpubind_priv_planner *p)
+CPUBIND_PRIV void cpubind_priv_share_groups(cpubind_priv_planner *p, cpubind_priv_areas homes)
 {
+    cpubind_priv_make_claims(p, homes);
     cpubind_priv_open_shares(p);
     if (p->claim_row[p->n_device] > CPUBIND_PRIV_MANY)
         cpubind_priv_fill_groups(p);
@@ -2801,14 +2843,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_planner *p)
         status = cpubind_priv_write_pools(p);
     } else {
         if (found == CPUBIND_FOUND_PRESENT) {
-            const int32_t first_rest = cpubind_priv_group_homes(p, homes);
             found = CPUBIND_FOUND_RESOLVED;
-            for (int32_t d = 0; d < p->n_device; d++) {
-                cpubind_priv_claim_home(p, homes, d);
-                if (p->next_node[d] != CPUBIND_PRIV_NONE)
-                    cpubind_priv_claim_rest(p, d, first_rest + p->next_node[d]);
-            }
-            cpubind_priv_share_groups(p);
+            cpubind_priv_share_groups(p, homes);
         }
         cpubind_priv_hand_out_all(p);
         status = cpubind_priv_close_groups(p, CPUBIND_STEP_NEXT);
@@ -2836,7 +2872,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     int32_t n = 0;
     p->n_group = host->n_node;
     cpubind_priv_fill(taken, p->n_group, 0);
-    p->claim_row[0] = 0;
+    cpubind_priv_open_claims(p);
     for (int32_t d = 0; d < p->n_device; d++) {
         if (p->next_node[d] != CPUBIND_PRIV_NONE) {
             const int32_t node = cpubind_priv_home_node(p, d);
@@ -2848,18 +2884,18 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
                 cpubind_priv_set_fault(p->fault, d, taken[node], room);
                 return CPUBIND_ERR_CLUSTERS;
             }
-            p->claim_group[n++] = node;
+            p->claims[n++] = node;
         } else if (p->is_wanted[d]) {
             cpubind_priv_set_fault(p->fault, d, 0, 0);
             return CPUBIND_ERR_SPREAD;
         }
-        p->claim_row[d + 1] = n;
+        p->claim_rows[d + 1] = n;
     }
     p->found.spare_taken += spare == CPUBIND_PRIV_NONE ? 0 : taken[spare];
     cpubind_priv_open_shares(p);
     for (int32_t d = 0; d < p->n_device; d++)
         if (cpubind_priv_has_claim(p, d)) {
-            const int32_t node = p->claim_group[p->claim_row[d]];
+            const int32_t node = p->claim[p->claim_row[d]];
             (void)cpubind_priv_give(p, &p->group_slot[node], node, d, size);
         }
     for (int32_t s = 0; s < p->n_segment; s++)
@@ -3047,7 +3083,8 @@ CPUBIND_PRIV void cpubind_priv_make_places(cpubind_priv_planner *p)
     p->place_row[0] = 0;
     for (int32_t d = 0; d < p->n_device; d++) {
         int32_t node = CPUBIND_PRIV_NONE;
-        for (int32_t i = p->home_row[d]; i < p->home_row[d + 1]; i++) {
+        for (int32_t i = p->home_row[d];
+             i < p->home_row[d + 1] && n - p->place_row[d] < host->n_node; i++) {
             node = p->segment_node[p->home[i]];
             if (p->node_mark[node] != d)
                 p->place[n++] = node;
@@ -3115,44 +3152,6 @@ CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_planner *p)
             }
     }
     cpubind_priv_fill(p->node_mark, n_node, CPUBIND_PRIV_NONE);
-}
-
-/* Marks the places of a device for claims_node. */
-CPUBIND_PRIV void cpubind_priv_mark_places(cpubind_priv_planner *p, int32_t device)
-{
-    for (int32_t i = p->place_row[device]; i < p->place_row[device + 1]; i++)
-        p->node_mark[p->place[i]] = device;
-}
-
-/* Whether a device, whose places have its mark, claims the cores of a node that are in nobody's
- * home by N3. A place is nearest to itself. */
-CPUBIND_PRIV int32_t cpubind_priv_claims_node(const cpubind_priv_planner *p, int32_t device,
-                                              int32_t node)
-{
-    const int32_t *is_nearest = p->is_nearest + node * p->host->n_node;
-    if (is_nearest[node])
-        return p->node_mark[node] == device;
-    for (int32_t i = p->place_row[device]; i < p->place_row[device + 1]; i++)
-        if (is_nearest[p->place[i]])
-            return 1;
-    return 0;
-}
-
-/* N2 and N3: each device claims the groups of its home, and those of nodes. */
-CPUBIND_PRIV void cpubind_priv_claim_near(cpubind_priv_planner *p)
-{
-    cpubind_priv_areas homes;
-    int32_t first_rest;
-    homes.row = p->home_row;
-    homes.segment = p->home;
-    first_rest = cpubind_priv_group_homes(p, homes);
-    for (int32_t d = 0; d < p->n_device; d++) {
-        cpubind_priv_mark_places(p, d);
-        cpubind_priv_claim_home(p, homes, d);
-        for (int32_t node = 0; node < p->host->n_node; node++)
-            if (cpubind_priv_claims_node(p, d, node))
-                cpubind_priv_claim_rest(p, d, first_rest + node);
-    }
 }
 
 /* Lists the cores node by node. */
@@ -3601,10 +3600,7 @@ CPUBIND_PRIV void cpubind_priv_share_listed(cpubind_priv_planner *p)
     own.row = p->own_row;
     own.segment = p->own;
     cpubind_priv_claim_listed(p);
-    (void)cpubind_priv_group_homes(p, own);
-    for (int32_t d = 0; d < p->n_device; d++)
-        cpubind_priv_claim_home(p, own, d);
-    cpubind_priv_share_groups(p);
+    cpubind_priv_share_groups(p, own);
 }
 
 /* Lets each device below the minimum reach further, and each pool below the floor reach free
@@ -3685,12 +3681,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_listed(cpubind_priv_planner *p)
 /* N2 to N4, or L2 and L4: the cores go to the devices. */
 CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_planner *p)
 {
-    if (p->is_listed) {
+    cpubind_priv_areas homes;
+    homes.row = p->home_row;
+    homes.segment = p->home;
+    if (p->is_listed)
         cpubind_priv_share_listed(p);
-    } else {
-        cpubind_priv_claim_near(p);
-        cpubind_priv_share_groups(p);
-    }
+    else
+        cpubind_priv_share_groups(p, homes);
     cpubind_priv_hand_out_all(p);
     cpubind_priv_own_cpus(p);
     if (p->widest * p->n_unit > p->host->n_cpu) {
