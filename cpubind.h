@@ -1411,15 +1411,18 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
 
 /* == The plan: segments and homes =========================================== */
 
-/* Counts items by key: row[k] is where the row of key k ends. The caller lists the items from
- * the last one to the first, each at --row[key]: then the rows are in order, and row[k] is
- * where the row of key k starts. row has n_key + 1 elements. */
-CPUBIND_PRIV void cpubind_priv_count_rows(const int32_t *key, int32_t n, int32_t n_key,
-                                          int32_t *row)
+/* Adds to row[k], of n_key keys and 0, the items of key k. */
+CPUBIND_PRIV void cpubind_priv_count_keys(const int32_t *key, int32_t n, int32_t *row)
 {
-    cpubind_priv_fill(row, n_key + 1, 0);
     for (int32_t i = 0; i < n; i++)
         row[key[i]]++;
+}
+
+/* Makes numbers of items the ends of rows. The caller lists the items from the last one to the
+ * first, each at --row[key]: then the rows are in order, and row[k] is where the row of key k
+ * starts. row has n_key + 1 elements. */
+CPUBIND_PRIV void cpubind_priv_end_rows(int32_t *row, int32_t n_key)
+{
     for (int32_t k = 1; k <= n_key; k++)
         row[k] += row[k - 1];
 }
@@ -1428,7 +1431,9 @@ CPUBIND_PRIV void cpubind_priv_count_rows(const int32_t *key, int32_t n, int32_t
 CPUBIND_PRIV void cpubind_priv_sort_by_key(const int32_t *key, int32_t n, int32_t n_key,
                                            int32_t *row, int32_t *sorted)
 {
-    cpubind_priv_count_rows(key, n, n_key, row);
+    cpubind_priv_fill(row, n_key + 1, 0);
+    cpubind_priv_count_keys(key, n, row);
+    cpubind_priv_end_rows(row, n_key);
     for (int32_t i = n - 1; i >= 0; i--)
         sorted[--row[key[i]]] = i;
 }
@@ -1709,7 +1714,11 @@ CPUBIND_PRIV void cpubind_priv_list_tile(cpubind_priv_planner *p, int32_t first,
 /* Lists the devices that claim each group; nobody has a share yet. */
 CPUBIND_PRIV void cpubind_priv_open_shares(cpubind_priv_planner *p)
 {
-    cpubind_priv_count_rows(p->claim, p->claim_row[p->n_device], p->n_group, p->claimant_row);
+    if (p->claim == p->claims) { /* else they were counted with the homes */
+        cpubind_priv_fill(p->claimant_row, p->n_group + 1, 0);
+        cpubind_priv_count_keys(p->claim, p->claim_row[p->n_device], p->claimant_row);
+    }
+    cpubind_priv_end_rows(p->claimant_row, p->n_group);
     for (int32_t end = p->n_device; end > 0; end -= CPUBIND_PRIV_TILE_DEVICES) {
         const int32_t first = end - CPUBIND_PRIV_TILE_DEVICES;
         cpubind_priv_list_tile(p, first > 0 ? first : 0, end);
@@ -2129,10 +2138,11 @@ CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
 {
     int32_t *latest =
         p->group_first; /* by sum: the latest group, each with the one before it */
+    int32_t *n_home = p->claimant_row; /* by segment: homes that it is in */
     int32_t n = 0;
     cpubind_priv_fill(p->group_sum, p->n_segment, 0);
     cpubind_priv_fill(p->group_other, p->n_segment, 0);
-    cpubind_priv_fill(p->group_segments, p->n_segment, 0);
+    cpubind_priv_fill(n_home, p->n_segment + p->host->n_node + 1, 0);
     for (int32_t d = 0; d < p->n_device; d++) {
         const int32_t hash = cpubind_priv_hash(d);
         const int32_t other = cpubind_priv_hash(d + CPUBIND_MAX_DEVICES);
@@ -2140,7 +2150,7 @@ CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
             const int32_t s = homes.segment[i];
             p->group_sum[s] = cpubind_priv_add_hash(p->group_sum[s], hash);
             p->group_other[s] = cpubind_priv_add_hash(p->group_other[s], other);
-            p->group_segments[s] = 1;
+            n_home[s]++;
         }
     }
     cpubind_priv_fill(latest, p->n_segment, CPUBIND_PRIV_NONE);
@@ -2150,7 +2160,7 @@ CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
         const int32_t at = sum % p->n_segment;
         int32_t g = is_joined ? latest[at] : CPUBIND_PRIV_NONE;
         p->segment_group[s] = CPUBIND_PRIV_NONE;
-        if (p->group_segments[s] == 0)
+        if (n_home[s] == 0)
             continue;
         while (g != CPUBIND_PRIV_NONE && (p->group_sum[g] != sum || p->group_other[g] != other))
             g = p->group_next[g];
@@ -2288,8 +2298,9 @@ CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
     }
 }
 
-/* Gives the units of a group to the devices with the smallest loads of those that claim it. */
-CPUBIND_PRIV void cpubind_priv_fill_group(cpubind_priv_planner *p, int32_t group)
+/* Gives the units of a group to the devices with the smallest loads of those that claim it. No
+ * load is below `floor`: where one unit is left, a device with that load gets it. */
+CPUBIND_PRIV void cpubind_priv_fill_group(cpubind_priv_planner *p, int32_t group, int32_t floor)
 {
     const int32_t first = p->claimant_row[group];
     const int32_t end = p->claimant_row[group + 1];
@@ -2301,7 +2312,7 @@ CPUBIND_PRIV void cpubind_priv_fill_group(cpubind_priv_planner *p, int32_t group
         int32_t at = first;               /* ... and the first of these */
         int32_t count;
         int32_t *link = &p->group_slot[group];
-        for (int32_t c = first; c < end; c++) {
+        for (int32_t c = first; c < end && (left > 1 || least > floor); c++) {
             const int32_t load = p->load[p->claimant[c]];
             if (load < least) {
                 next = least;
@@ -2328,17 +2339,42 @@ CPUBIND_PRIV void cpubind_priv_fill_group(cpubind_priv_planner *p, int32_t group
     }
 }
 
-/* Gives out the groups, those with the fewest claims first. */
+/* The smallest load of a device with a claim; MAX if there is none. *most is the largest. */
+CPUBIND_PRIV int32_t cpubind_priv_least_load(const cpubind_priv_planner *p, int32_t *most)
+{
+    int32_t least = CPUBIND_PRIV_MAX;
+    *most = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        if (!cpubind_priv_has_claim(p, d))
+            continue;
+        least = cpubind_priv_min(least, p->load[d]);
+        if (p->load[d] > *most)
+            *most = p->load[d];
+    }
+    return least;
+}
+
+/* Gives out the groups, those with the fewest claims first. The floor is found anew when there
+ * were as many units as there are devices. */
 CPUBIND_PRIV void cpubind_priv_fill_groups(cpubind_priv_planner *p)
 {
     int32_t *n_claim = p->group_sum;
     int32_t *order = p->group_next;
+    int32_t n_given = 0; /* units since the floor was found */
+    int32_t floor = 0;
+    int32_t most;
     for (int32_t g = 0; g < p->n_group; g++)
         n_claim[g] = p->claimant_row[g + 1] - p->claimant_row[g];
     cpubind_priv_sort_by_key(n_claim, p->n_group, p->n_device + 1, p->pool_table + p->n_device,
                              order);
-    for (int32_t i = 0; i < p->n_group; i++)
-        cpubind_priv_fill_group(p, order[i]);
+    for (int32_t i = 0; i < p->n_group; i++) {
+        if (n_given >= p->n_device) {
+            floor = cpubind_priv_least_load(p, &most);
+            n_given = 0;
+        }
+        cpubind_priv_fill_group(p, order[i], floor);
+        n_given += p->group_size[order[i]];
+    }
 }
 
 /* Frees a slot of a group, which leads to `link`. */
@@ -2641,31 +2677,17 @@ CPUBIND_PRIV void cpubind_priv_open_search(cpubind_priv_planner *p)
         p->is_done[d] = !cpubind_priv_has_claim(p, d);
 }
 
-/* Whether no load is larger by 2 than another one, so that no unit has to move. */
-CPUBIND_PRIV int32_t cpubind_priv_is_even(const cpubind_priv_planner *p)
-{
-    int32_t least = CPUBIND_PRIV_MAX;
-    int32_t most = 0;
-    for (int32_t d = 0; d < p->n_device; d++) {
-        if (!cpubind_priv_has_claim(p, d))
-            continue;
-        least = cpubind_priv_min(least, p->load[d]);
-        if (p->load[d] > most)
-            most = p->load[d];
-    }
-    return most - least < 2;
-}
-
 /* Helps the device with the smallest load first. Ends when no path helps a device, which comes,
  * because each move lowers the sum of squared loads. */
 CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 {
     cpubind_priv_order order;
-    int32_t poor;
+    int32_t most, poor;
+    const int32_t least = cpubind_priv_least_load(p, &most);
     order.load = CPUBIND_PRIV_NONE;
     order.at = 0;
-    if (cpubind_priv_is_even(p))
-        return;
+    if (most - least < 2)
+        return; /* no load is larger by 2 than another one */
     cpubind_priv_open_search(p);
     while ((poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE) {
         int32_t rich = CPUBIND_PRIV_NONE;
