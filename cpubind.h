@@ -522,6 +522,13 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(const cpubind_hos
                                                                cpubind_plan *plan,
                                                                cpubind_fault *fault);
 
+/* The same by global_slice, topo_affinity or CLUSTER, without devices->allowed: a program that
+ * calls this function alone leaves most of the code out where its linker drops what is not used.
+ *   errors  also ERR_ARG for NEAR (policy.strategy) and for lists (devices.allowed.n) */
+CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_reference_plan(
+    const cpubind_host *host, const cpubind_devices *devices, const cpubind_policy *policy,
+    cpubind_plan *plan, cpubind_fault *fault);
+
 /* == 7. Roles and quality of a pool ========================================= */
 
 /* A role after MAIN has its cores to itself while MAIN keeps so many CPUs. */
@@ -836,11 +843,20 @@ CPUBIND_PRIV int32_t cpubind_priv_is_count(int32_t n)
     return n >= 0 && n <= CPUBIND_MAX_CPUS;
 }
 
+/* Part `index` of `total` elements in `parts` runs: the first parts have one more. */
+CPUBIND_PRIV cpubind_span cpubind_priv_share(int32_t total, int32_t parts, int32_t index)
+{
+    cpubind_span span;
+    span.first = index * (total / parts) + cpubind_priv_min(index, total % parts);
+    span.count = total / parts + (index < total % parts);
+    return span;
+}
+
 CPUBIND_PRIV_PUBLIC cpubind_status cpubind_share(int32_t total, int32_t parts, int32_t index,
                                                  cpubind_remainder rule, cpubind_span *out_span,
                                                  cpubind_fault *fault)
 {
-    int32_t base, extra;
+    cpubind_span span;
     if (!cpubind_priv_is_count(total))
         return cpubind_priv_bad_argument(fault, "total");
     if (parts < 1 || parts > CPUBIND_MAX_DEVICES)
@@ -851,16 +867,13 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_share(int32_t total, int32_t parts, i
         return cpubind_priv_bad_argument(fault, "rule");
     if (out_span == NULL)
         return cpubind_priv_bad_argument(fault, "out_span");
-    base = total / parts;
-    extra = total % parts;
-    out_span->first = index * base;
-    out_span->count = base;
-    if (rule == CPUBIND_REMAINDER_SPREAD) {
-        out_span->first += cpubind_priv_min(index, extra);
-        out_span->count += index < extra;
-    } else if (index == parts - 1) {
-        out_span->count += extra;
+    span = cpubind_priv_share(total, parts, index);
+    if (rule == CPUBIND_REMAINDER_LAST) {
+        span.first = index * (total / parts);
+        span.count = index < parts - 1 ? total / parts : total - span.first;
     }
+    out_span->first = span.first;
+    out_span->count = span.count;
     return CPUBIND_OK;
 }
 
@@ -2724,15 +2737,13 @@ CPUBIND_PRIV int32_t cpubind_priv_total(const cpubind_priv_planner *p)
     return p->devices->total ? p->devices->total : p->n_device;
 }
 
-/* The slice of a slot, of n units. The slot must be of the host. */
+/* The slice of a slot, of n units; it has none where the slot is not of the host. */
 CPUBIND_PRIV cpubind_span cpubind_priv_slice(const cpubind_priv_planner *p, int32_t n,
                                              int32_t slot)
 {
-    cpubind_span span;
-    span.first = 0;
-    span.count = 0;
-    (void)!cpubind_share(n, cpubind_priv_total(p), slot, CPUBIND_REMAINDER_SPREAD, &span, NULL);
-    return span;
+    const int32_t total = cpubind_priv_total(p);
+    const int32_t is_there = slot >= 0 && slot < total;
+    return cpubind_priv_share(is_there ? n : 0, total, is_there ? slot : 0);
 }
 
 /* The slot of every wanted device must be one of the host. */
@@ -2747,36 +2758,25 @@ CPUBIND_PRIV cpubind_status cpubind_priv_find_slots(const cpubind_priv_planner *
     return CPUBIND_OK;
 }
 
-/* The first row from `row` on whose device has this slot; the caller knows that one has. */
-CPUBIND_PRIV int32_t cpubind_priv_slot_row(const cpubind_priv_planner *p, int32_t row,
-                                           int32_t slot)
-{
-    while (cpubind_priv_slot(p, row) != slot)
-        row++;
-    return row;
-}
-
-/* Two devices with one slot would get the same CPUs: a host where ids repeat is refused. The
- * slots are sorted in plan->row, which is not filled yet. */
+/* Two devices with one slot would get the same CPUs: a host where ids repeat is refused. Of
+ * several such pairs, that of the lowest slot is named. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner *p)
 {
-    int32_t *slot = p->plan->row;
-    if (p->devices->slot == NULL)
+    int32_t first = CPUBIND_PRIV_NONE;
+    int32_t second = CPUBIND_PRIV_NONE;
+    for (int32_t b = 1; p->devices->slot != NULL && b < p->n_row; b++)
+        for (int32_t a = 0; a < b; a++)
+            if (cpubind_priv_slot(p, a) == cpubind_priv_slot(p, b) &&
+                (first == CPUBIND_PRIV_NONE ||
+                 cpubind_priv_slot(p, a) < cpubind_priv_slot(p, first))) {
+                first = a;
+                second = b;
+            }
+    if (first == CPUBIND_PRIV_NONE)
         return CPUBIND_OK;
-    for (int32_t row = 0; row < p->n_row; row++)
-        slot[row] = cpubind_priv_slot(p, row);
-    cpubind_priv_heap_sort(slot, p->n_row);
-    for (int32_t row = 1; row < p->n_row; row++) {
-        int32_t first, second;
-        if (slot[row - 1] != slot[row])
-            continue;
-        first = cpubind_priv_slot_row(p, 0, slot[row]);
-        second = cpubind_priv_slot_row(p, first + 1, slot[row]);
-        cpubind_priv_set_shared(p->fault, cpubind_priv_wanted(p, second),
-                                cpubind_priv_wanted(p, first), CPUBIND_PRIV_NONE);
-        return CPUBIND_ERR_OVERLAP;
-    }
-    return CPUBIND_OK;
+    cpubind_priv_set_shared(p->fault, cpubind_priv_wanted(p, second),
+                            cpubind_priv_wanted(p, first), CPUBIND_PRIV_NONE);
+    return CPUBIND_ERR_OVERLAP;
 }
 
 /* The owners of n units by their slots. A slice of a device that is not in devices has none; of
@@ -4066,10 +4066,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_sets(cpubind_priv_planner *p)
 
 /* == The plan =============================================================== */
 
-/* Writes the out fields. */
-CPUBIND_PRIV void cpubind_priv_close_plan(cpubind_priv_planner *p)
+/* Writes the out fields of a plan that was made. */
+CPUBIND_PRIV cpubind_status cpubind_priv_close_plan(cpubind_priv_planner *p,
+                                                    cpubind_status status)
 {
     cpubind_plan *plan = p->plan;
+    if (status != CPUBIND_OK)
+        return status;
     plan->row[p->n_row] = p->n_out;
     plan->n_cpu = p->n_out;
     plan->strategy = p->found.strategy;
@@ -4077,10 +4080,11 @@ CPUBIND_PRIV void cpubind_priv_close_plan(cpubind_priv_planner *p)
     plan->n_checked = p->found.n_checked;
     plan->spare_taken = p->found.spare_taken;
     cpubind_priv_set_shared(&plan->shared, p->found.device, p->found.other, p->found.cpu);
-    if (plan->trace == NULL)
-        return;
-    plan->trace->n_group = p->n_trace_group;
-    plan->trace->row[p->n_trace_group] = p->n_trace_device;
+    if (plan->trace != NULL) {
+        plan->trace->n_group = p->n_trace_group;
+        plan->trace->row[p->n_trace_group] = p->n_trace_device;
+    }
+    return CPUBIND_OK;
 }
 
 /* Sets up a plan of all devices, and finds how much work space it needs. */
@@ -4169,9 +4173,25 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_plan(const cpubind_host *host,
     status = p.has_sets                         ? cpubind_priv_plan_sets(&p)
              : policy->strategy == CPUBIND_NEAR ? cpubind_priv_plan_near(&p)
                                                 : cpubind_priv_plan_reference(&p);
-    if (status == CPUBIND_OK)
-        cpubind_priv_close_plan(&p);
-    return status;
+    return cpubind_priv_close_plan(&p, status);
+}
+
+CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_reference_plan(const cpubind_host *host,
+                                                               const cpubind_devices *devices,
+                                                               const cpubind_policy *policy,
+                                                               cpubind_plan *plan,
+                                                               cpubind_fault *fault)
+{
+    cpubind_priv_planner p;
+    const cpubind_status status =
+        cpubind_priv_check_all(&p, host, devices, policy, plan, fault);
+    if (status != CPUBIND_OK)
+        return status;
+    if (policy->strategy == CPUBIND_NEAR)
+        return cpubind_priv_bad_argument(fault, "policy.strategy");
+    if (devices->allowed.n > 0)
+        return cpubind_priv_bad_argument(fault, "devices.allowed.n");
+    return cpubind_priv_close_plan(&p, cpubind_priv_plan_reference(&p));
 }
 
 /* == Roles ================================================================== */
@@ -4297,11 +4317,9 @@ CPUBIND_PRIV cpubind_span cpubind_priv_cut_part(const cpubind_priv_placer *r, in
     cut.count = r->n_part == 1 ? end - first : 0;
     if (r->n_part == 1)
         return cut;
-    span.first = 0;
-    span.count = 0;
     for (int32_t i = first; i < end; i++)
         n += !by_core || i == first || r->core[r->order[i]] != r->core[r->order[i - 1]];
-    (void)!cpubind_share(n, r->n_part, part, CPUBIND_REMAINDER_SPREAD, &span, NULL);
+    span = cpubind_priv_share(n, r->n_part, part);
     for (int32_t i = first; i < end; i++) {
         unit += !by_core || i == first || r->core[r->order[i]] != r->core[r->order[i - 1]];
         cut.first += unit <= span.first;
@@ -4716,64 +4734,54 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_measure(const cpubind_host *host,
 
 /* == Text and version ======================================================= */
 
+/* The word of a number, of n words; "?" for a number that has none. */
+CPUBIND_PRIV const char *cpubind_priv_word(const char *const *words, int32_t n, int32_t number)
+{
+    return number >= 0 && number < n ? words[number] : "?";
+}
+
+#define CPUBIND_PRIV_WORD(words, number)                                                       \
+    cpubind_priv_word(words, (int32_t)(sizeof(words) / sizeof *(words)), number)
+
 CPUBIND_PRIV_PUBLIC const char *cpubind_status_name(cpubind_status status)
 {
-    switch (status) {
-#define CPUBIND_X(name, value, text)                                                           \
-    case CPUBIND_##name:                                                                       \
-        return #name;
-        CPUBIND_STATUS_LIST(CPUBIND_X)
+#define CPUBIND_X(name, value, text) #name,
+    static const char *const words[] = {CPUBIND_STATUS_LIST(CPUBIND_X)};
 #undef CPUBIND_X
-    }
-    return "?";
+    return CPUBIND_PRIV_WORD(words, -(int32_t)status);
 }
 
 CPUBIND_PRIV_PUBLIC const char *cpubind_status_text(cpubind_status status)
 {
-    switch (status) {
-#define CPUBIND_X(name, value, text)                                                           \
-    case CPUBIND_##name:                                                                       \
-        return text;
-        CPUBIND_STATUS_LIST(CPUBIND_X)
+#define CPUBIND_X(name, value, text) text,
+    static const char *const words[] = {CPUBIND_STATUS_LIST(CPUBIND_X) "not a status code"};
 #undef CPUBIND_X
-    }
-    return "not a status code";
+    const int32_t n = (int32_t)(sizeof words / sizeof *words) - 1;
+    return words[(int32_t)status > 0 || (int32_t)status <= -n ? n : -(int32_t)status];
 }
 
 CPUBIND_PRIV_PUBLIC const char *cpubind_role_word(cpubind_role role)
 {
-    switch (role) {
-#define CPUBIND_X(name, word, letter)                                                          \
-    case CPUBIND_ROLE_##name:                                                                  \
-        return word;
-        CPUBIND_ROLE_LIST(CPUBIND_X)
+#define CPUBIND_X(name, word, letter) word,
+    static const char *const words[] = {CPUBIND_ROLE_LIST(CPUBIND_X)};
 #undef CPUBIND_X
-    }
-    return "?";
+    return CPUBIND_PRIV_WORD(words, (int32_t)role);
 }
 
 CPUBIND_PRIV_PUBLIC char cpubind_role_letter(cpubind_role role)
 {
-    switch (role) {
-#define CPUBIND_X(name, word, letter)                                                          \
-    case CPUBIND_ROLE_##name:                                                                  \
-        return letter;
-        CPUBIND_ROLE_LIST(CPUBIND_X)
+#define CPUBIND_X(name, word, letter) letter,
+    static const char letters[] = {CPUBIND_ROLE_LIST(CPUBIND_X)};
 #undef CPUBIND_X
-    }
-    return '?';
+    return (int32_t)role >= 0 && (int32_t)role < CPUBIND_ROLE_COUNT ? letters[role] : '?';
 }
 
 CPUBIND_PRIV_PUBLIC const char *cpubind_step_word(cpubind_step step)
 {
-    switch (step) {
-#define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_STEP_##name:                                                                  \
-        return word;
-        CPUBIND_STEP_LIST(CPUBIND_X)
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_STEP_LIST(CPUBIND_X)};
 #undef CPUBIND_X
-    }
-    return "?";
+    return CPUBIND_PRIV_WORD(words, (int32_t)step);
 }
 
 /* == Requests of a mixed pool =============================================== */
