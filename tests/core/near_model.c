@@ -173,6 +173,31 @@ static void make_devices(uint64_t *state, near_limits limits, const machine *m, 
     h->devices.node = nodes_known ? h->device_node : NULL;
 }
 
+int32_t near_may_have(uint64_t *state, const near_host *h, int32_t kind, int32_t parts,
+                      int32_t device, int32_t at)
+{
+    switch (kind) {
+    case 0: /* all have all */
+        return 1;
+    case 1: /* disjoint runs, several devices to a run */
+        return at * parts / h->host.n_cpu == device % parts;
+    case 2: /* by node */
+        return h->node[at] % parts == device % parts;
+    case 3: /* runs that overlap */
+        return at >= device * 2 && at < device * 2 + h->host.n_cpu / 2;
+    case 4: /* one device is narrower than the others */
+        return device > 0 || at * 3 / h->host.n_cpu == 1;
+    case 5: /* by thread: cores are cut */
+        return device % 2 == 0 || at % 2 == 0;
+    case 6: /* a part of the CPUs, the same for all */
+        return at % 3 != 0;
+    case 7: /* one device alone, the others together */
+        return (device == 0) == (at < h->host.n_cpu / 4);
+    default:
+        return below(state, parts + 1) > 0;
+    }
+}
+
 void near_random(uint64_t *state, near_limits limits, near_host *h)
 {
     static const cpubind_role_spec usual[] = {

@@ -49,6 +49,11 @@ typedef struct near_model {
 
 void near_random(uint64_t *state, near_limits limits, near_host *out);
 
+/* Whether a device has CPU host.cpu[at] in its list of allowed CPUs, by one of nine and more
+ * kinds of lists. */
+int32_t near_may_have(uint64_t *state, const near_host *h, int32_t kind, int32_t parts,
+                      int32_t device, int32_t at);
+
 void near_solve(const near_host *host, near_model *out);
 
 /* The distance to a node from the nearest node of the place of a device; is_bound: on its

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "../support/cmocka_test.h"
-#include "../support/exact_buffer.h"
 #include "model.h"
 #include "near_model.h"
+#include "run.h"
 
 enum { CPUS = 128, DEVICES = 12 };
 
@@ -21,14 +21,6 @@ typedef struct listed {
     int32_t set[DEVICES];       /* the first device of its set */
     int32_t is_equal[DEVICES];  /* by set: all lists are equal */
 } listed;
-
-/* A plan in buffers of exactly the stated sizes. */
-typedef struct run {
-    cpubind_plan plan;
-    cpubind_trace trace;
-    cpubind_fault fault;
-    cpubind_status status;
-} run;
 
 static struct {
     int32_t hosts, equal, unequal, refused, lacking, idle;
@@ -43,59 +35,11 @@ static int32_t below(uint64_t *state, int32_t n)
 
 /* == Plans ================================================================== */
 
-static int32_t count(const cpubind_lists *lists)
-{
-    return lists->row && lists->n > 0 ? lists->row[lists->n] : 0;
-}
-
 /* Plans for one device; -1: for all. */
 static run make(const cpubind_host *host, const cpubind_devices *devices,
                 const cpubind_policy *policy, int32_t device)
 {
-    const int32_t n = devices->affinity.n;
-    const int32_t n_near = count(&devices->affinity), n_list = count(&devices->allowed);
-    const int32_t n_row = device < 0 ? n : 1;
-    run r;
-    memset(&r, 0, sizeof r);
-    r.plan.cap_work =
-        policy->strategy == CPUBIND_NEAR
-            ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, n, n_near + n_list)
-            : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, n, n_near + n_list);
-    if (devices->allowed.n > 0)
-        r.plan.cap_work =
-            CPUBIND_PLAN_WORK_ALLOWED(r.plan.cap_work, host->n_cpu, n, n_near, n_list);
-    r.plan.cap_cpu = CPUBIND_PLAN_CPUS_KEEP(host->n_cpu, n_row);
-    if (policy->overlap != CPUBIND_OVERLAP_KEEP)
-        r.plan.cap_cpu = CPUBIND_PLAN_CPUS(host->n_cpu);
-    r.plan.work = edge_ints(r.plan.cap_work);
-    r.plan.cpu = edge_ints(r.plan.cap_cpu);
-    r.plan.row = edge_ints(n_row + 1);
-    r.plan.want = device < 0 ? NULL : &device;
-    r.plan.n_want = device >= 0;
-    r.trace.cap_row = CPUBIND_TRACE_ROWS(host->n_cpu, host->n_node, n);
-    r.trace.cap_device = CPUBIND_TRACE_DEVICES(host->n_node, n, n_near + n_list);
-    r.trace.owner = edge_ints(host->n_cpu);
-    r.trace.step = edge_ints(host->n_cpu);
-    r.trace.group = edge_ints(host->n_cpu);
-    r.trace.row = edge_ints(r.trace.cap_row);
-    r.trace.device = edge_ints(r.trace.cap_device);
-    r.plan.trace = &r.trace;
-    r.status = cpubind_make_plan(host, devices, policy, &r.plan, &r.fault);
-    r.plan.want = NULL;
-    r.plan.trace = NULL;
-    return r;
-}
-
-static void end(run *r)
-{
-    free(r->plan.work);
-    free(r->plan.cpu);
-    free(r->plan.row);
-    free(r->trace.owner);
-    free(r->trace.step);
-    free(r->trace.group);
-    free(r->trace.row);
-    free(r->trace.device);
+    return run_make(host, devices, policy, device < 0 ? NULL : &device, 1);
 }
 
 static void assert_ints(const int32_t *a, const int32_t *b, int32_t n)
@@ -105,30 +49,6 @@ static void assert_ints(const int32_t *a, const int32_t *b, int32_t n)
 }
 
 /* == Hosts with lists ======================================================= */
-
-/* Whether a device may have a CPU; `kind` is the shape of the lists of the host. */
-static int32_t is_allowed(uint64_t *state, const near_host *h, int32_t kind, int32_t d,
-                          int32_t i, int32_t parts)
-{
-    switch (kind) {
-    case 0: /* all have all */
-        return 1;
-    case 1: /* disjoint runs, several devices to a run */
-        return i * parts / h->host.n_cpu == d % parts;
-    case 2: /* by node */
-        return h->node[i] % parts == d % parts;
-    case 3: /* runs that overlap */
-        return i >= d * 2 && i < d * 2 + h->host.n_cpu / 2;
-    case 4: /* one device is narrower than the others */
-        return d > 0 || i * 3 / h->host.n_cpu == 1;
-    case 5: /* by thread: cores are cut */
-        return (d % 2 == 0) || i % 2 == 0;
-    case 6: /* a part of the CPUs, the same for all */
-        return i % 3 != 0;
-    default:
-        return below(state, 3) > 0;
-    }
-}
 
 static void join_sets(listed *l)
 {
@@ -166,7 +86,7 @@ static void make_listed(uint64_t *state, listed *l)
     l->row[0] = 0;
     for (int32_t d = 0; d < l->h.devices.affinity.n; d++) {
         for (int32_t i = 0; i < l->h.host.n_cpu; i++)
-            if (is_allowed(state, &l->h, kind, d, i, parts)) {
+            if (near_may_have(state, &l->h, kind, parts, d, i)) {
                 l->has[d][i] = 1;
                 l->cpu[n++] = l->h.cpu[i];
             }
@@ -248,7 +168,7 @@ static void check_alone(const listed *l, int32_t device, const run *r)
         assert_int_equal(one.fault.have, r->fault.have);
         assert_int_equal(one.fault.device, a.index[device]);
     }
-    end(&one);
+    run_end(&one);
 }
 
 /* Law (a): where all lists name all CPUs, everything is as without lists. */
@@ -283,8 +203,8 @@ static void check_same(const listed *l)
         assert_ints(with.trace.row, without.trace.row, n_group + 1);
         assert_ints(with.trace.device, without.trace.device, without.trace.row[n_group]);
     }
-    end(&with);
-    end(&without);
+    run_end(&with);
+    run_end(&without);
 }
 
 /* == Sets of unequal lists ================================================== */
@@ -478,7 +398,7 @@ static void check_together(const listed *l, const run *runs)
         assert_int_equal(all.plan.row[d + 1] - all.plan.row[d], runs[d].plan.n_cpu);
         assert_ints(all.plan.cpu + all.plan.row[d], runs[d].plan.cpu, runs[d].plan.n_cpu);
     }
-    end(&all);
+    run_end(&all);
 }
 
 static void check_host(uint64_t seed)
@@ -511,7 +431,7 @@ static void check_host(uint64_t seed)
             check_floor(&l, set, runs);
     }
     for (int32_t d = 0; d < n; d++)
-        end(&runs[d]);
+        run_end(&runs[d]);
     tally.hosts++;
     host_seed = 0;
 }

@@ -6,29 +6,9 @@
 #include <stdio.h>
 
 #include "../support/cmocka_test.h"
-#include "../support/exact_buffer.h"
 #include "../support/lists.h"
 #include "model.h"
-
-/* A plan in buffers of exactly the stated sizes. */
-typedef struct run {
-    cpubind_plan plan;
-    cpubind_fault fault;
-    cpubind_status status;
-} run;
-
-static run start(const model_host *h, int32_t n_want, int32_t cap_cpu)
-{
-    run r;
-    memset(&r, 0x5a, sizeof r);
-    r.plan.cap_work = CPUBIND_PLAN_WORK(h->n_cpu, h->n_node, h->n_device, h->row[h->n_device]);
-    r.plan.trace = NULL;
-    r.plan.cap_cpu = cap_cpu;
-    r.plan.work = edge_ints(r.plan.cap_work);
-    r.plan.cpu = edge_ints(cap_cpu);
-    r.plan.row = edge_ints(n_want + 1);
-    return r;
-}
+#include "run.h"
 
 /* Plans for the n_want devices of `want`; NULL: for all, of which there are n_want. */
 static run make(const model_host *h, const int32_t *want, int32_t n_want,
@@ -37,21 +17,8 @@ static run make(const model_host *h, const int32_t *want, int32_t n_want,
     cpubind_host host = model_core_host(h);
     cpubind_devices devices = model_core_devices(h);
     cpubind_policy policy = h->policy;
-    int32_t cap = overlap == CPUBIND_OVERLAP_KEEP ? CPUBIND_PLAN_CPUS_KEEP(h->n_cpu, n_want)
-                                                  : CPUBIND_PLAN_CPUS(h->n_cpu);
-    run r = start(h, n_want, cap);
-    r.plan.want = want;
-    r.plan.n_want = want ? n_want : 0;
     policy.overlap = overlap;
-    r.status = cpubind_make_plan(&host, &devices, &policy, &r.plan, &r.fault);
-    return r;
-}
-
-static void end(run *r)
-{
-    free(r->plan.work);
-    free(r->plan.cpu);
-    free(r->plan.row);
+    return run_make(&host, &devices, &policy, want, n_want);
 }
 
 /* Devices with a home: only these can be asked for. */
@@ -91,7 +58,7 @@ static void check_keep(const model_host *h, const model_plan *m, const int32_t *
         assert_true(m->pool[r.plan.shared.other].has[r.plan.shared.cpu]);
         assert_int_not_equal(r.plan.shared.device, r.plan.shared.other);
     }
-    end(&r);
+    run_end(&r);
 }
 
 static void check_refuse(const model_host *h, const model_plan *m, const int32_t *want,
@@ -104,7 +71,7 @@ static void check_refuse(const model_host *h, const model_plan *m, const int32_t
         assert_true(m->pool[r.fault.other].has[r.fault.cpu]);
         assert_int_not_equal(r.fault.device, r.fault.other);
     }
-    end(&r);
+    run_end(&r);
 }
 
 /* The price of the rule that a CPU in a home stays there: on how many hosts the smallest pool
@@ -164,7 +131,7 @@ static void check_alone(const model_host *h, const run *all, const int32_t *want
     assert_memory_equal(r.plan.cpu, all->plan.cpu + all->plan.row[row],
                         (size_t)n * sizeof(int32_t));
     assert_int_equal(r.plan.overlap, all->plan.overlap);
-    end(&r);
+    run_end(&r);
 }
 
 static void check_resolve(const model_host *h, const model_plan *m, const int32_t *want,
@@ -184,8 +151,8 @@ static void check_resolve(const model_host *h, const model_plan *m, const int32_
     assert_int_equal(again.plan.n_cpu, r.plan.n_cpu);
     assert_memory_equal(again.plan.cpu, r.plan.cpu, (size_t)r.plan.n_cpu * sizeof(int32_t));
     assert_memory_equal(again.plan.row, r.plan.row, (size_t)(n + 1) * sizeof(int32_t));
-    end(&r);
-    end(&again);
+    run_end(&r);
+    run_end(&again);
 }
 
 /* A device without a home cannot be asked for. */
@@ -198,7 +165,7 @@ static void check_homeless(const model_host *h, const model_plan *m)
         r = make(h, &d, 1, CPUBIND_OVERLAP_RESOLVE);
         assert_int_equal(r.status, CPUBIND_ERR_EMPTY);
         assert_int_equal(r.fault.device, d);
-        end(&r);
+        run_end(&r);
     }
 }
 
@@ -345,7 +312,7 @@ TEST(slices_of_all_devices_are_the_allowed_cpus)
         assert_int_equal(r.status, CPUBIND_OK);
         assert_int_equal(r.plan.n_cpu, h.n_cpu);
         assert_memory_equal(r.plan.cpu, h.cpu, (size_t)h.n_cpu * sizeof(int32_t));
-        end(&r);
+        run_end(&r);
     }
 }
 

@@ -9,17 +9,9 @@
 #include <stdio.h>
 
 #include "../support/cmocka_test.h"
-#include "../support/exact_buffer.h"
 #include "model.h"
 #include "near_model.h"
-
-/* A plan in buffers of exactly the stated sizes. */
-typedef struct run {
-    cpubind_plan plan;
-    cpubind_trace trace;
-    cpubind_fault fault;
-    cpubind_status status;
-} run;
+#include "run.h"
 
 /* Sums over all hosts of a run, so that a law that was never tried is seen. */
 static struct tally {
@@ -33,41 +25,7 @@ static const cpubind_role_spec NO_ROLES = {{0, 0, 0, 0}};
 static run make(const near_host *h, const cpubind_policy *policy, const int32_t *want,
                 int32_t n_want)
 {
-    int32_t n_device = h->devices.affinity.n;
-    int32_t n_row = want ? n_want : n_device;
-    run r;
-    memset(&r, EDGE_FILL, sizeof r);
-    r.plan.want = want;
-    r.plan.n_want = want ? n_want : 0;
-    r.plan.cap_cpu = CPUBIND_PLAN_CPUS(h->host.n_cpu);
-    r.plan.cap_work =
-        CPUBIND_PLAN_WORK_NEAR(h->host.n_cpu, h->host.n_node, n_device, h->row[n_device]);
-    r.plan.cpu = edge_ints(r.plan.cap_cpu);
-    r.plan.row = edge_ints(n_row + 1);
-    r.plan.work = edge_ints(r.plan.cap_work);
-    r.trace.owner = edge_ints(h->host.n_cpu);
-    r.trace.step = edge_ints(h->host.n_cpu);
-    r.trace.group = edge_ints(h->host.n_cpu);
-    r.trace.cap_row = CPUBIND_TRACE_ROWS(h->host.n_cpu, h->host.n_node, n_device);
-    r.trace.cap_device = CPUBIND_TRACE_DEVICES(h->host.n_node, n_device, h->row[n_device]);
-    r.trace.row = edge_ints(r.trace.cap_row);
-    r.trace.device = edge_ints(r.trace.cap_device);
-    r.plan.trace = &r.trace;
-    r.status = cpubind_make_plan(&h->host, &h->devices, policy, &r.plan, &r.fault);
-    r.plan.trace = NULL; /* `r` moves */
-    return r;
-}
-
-static void end(run *r)
-{
-    free(r->plan.cpu);
-    free(r->plan.row);
-    free(r->plan.work);
-    free(r->trace.owner);
-    free(r->trace.step);
-    free(r->trace.group);
-    free(r->trace.row);
-    free(r->trace.device);
+    return run_make(&h->host, &h->devices, policy, want, n_want);
 }
 
 static int32_t pool_size(const near_host *h, const run *r, int32_t d)
@@ -441,7 +399,7 @@ static void check_some(uint64_t *state, const near_host *h, const run *known,
     assert_int_equal(r.status, CPUBIND_OK);
     assert_same_trace(h, known, &r);
     check_rows(h, &r, want, n);
-    end(&r);
+    run_end(&r);
 }
 
 /* The devices that topo_affinity with RESOLVE refuses. */
@@ -453,7 +411,7 @@ static int32_t reference_refused(const near_host *h)
     for (int32_t d = 0; d < h->devices.affinity.n; d++) {
         run r = make(h, &policy, &d, 1);
         n += r.status != CPUBIND_OK;
-        end(&r);
+        run_end(&r);
     }
     return n;
 }
@@ -487,7 +445,7 @@ static run ask_each(const near_host *h, const near_model *m, int32_t *able, int3
         if (r.status != CPUBIND_OK || known.status == CPUBIND_OK) {
             if (r.status == CPUBIND_OK)
                 assert_same_trace(h, &known, &r);
-            end(&r);
+            run_end(&r);
         } else {
             known = r;
         }
@@ -945,11 +903,11 @@ static void check_near(uint64_t *state, const near_host *h, const near_model *m)
         check_some(state, h, &known, able, n_able);
         check_figures(h, m, &known);
         check_roles(h, m, &known, able[model_random(state, (uint32_t)n_able)]);
-        end(&known);
+        run_end(&known);
     }
-    end(&all);
-    end(&again);
-    end(&free_plan);
+    run_end(&all);
+    run_end(&again);
+    run_end(&free_plan);
 }
 
 /* Where every device has a home, NEAR refuses no more of them than the reference. */
@@ -965,7 +923,7 @@ static void check_reference(const near_host *h, const near_model *m)
     for (int32_t d = 0; d < h->devices.affinity.n; d++) {
         run r = make(h, &h->policy, &d, 1);
         refused += r.status != CPUBIND_OK;
-        end(&r);
+        run_end(&r);
     }
     theirs = reference_refused(h);
     assert_true(refused <= theirs);

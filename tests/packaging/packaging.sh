@@ -230,7 +230,7 @@ check "without CPUBIND_EXPORT nothing is exported" is_empty "$out/exported"
 
 # -- Size and version --------------------------------------------------------
 
-size_text="at most 46,080 bytes of text on aarch64 -O2"
+size_text="at most 42,496 bytes of text on aarch64 -O2"
 if [ -z "$aarch64" ]; then
     skip "$size_text" "no aarch64-linux-gnu-gcc"
 elif "$aarch64" -std=c99 -O2 -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h \
@@ -238,7 +238,7 @@ elif "$aarch64" -std=c99 -O2 -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h \
     bytes=$(size -A "$out/aarch64.o" | awk '$1 ~ /^\.text/ { n += $2 } END { print n + 0 }')
     echo "# .text: $bytes bytes"
     echo "$bytes bytes" >"$out/log"
-    if [ "$bytes" -gt 0 ] && [ "$bytes" -le 46080 ]; then
+    if [ "$bytes" -gt 0 ] && [ "$bytes" -le 42496 ]; then
         pass "$size_text"
     else
         fail "$size_text" "$out/log"
