@@ -230,21 +230,35 @@ check "without CPUBIND_EXPORT nothing is exported" is_empty "$out/exported"
 
 # -- Size and version --------------------------------------------------------
 
+# size_of TEXT LIMIT FILE: the file, which was compiled, has at most LIMIT bytes of text.
+size_of() {
+    bytes=$(size -A "$3" | awk '$1 ~ /^\.text/ { n += $2 } END { print n + 0 }')
+    echo "# $1: $bytes bytes"
+    echo "$bytes bytes" >"$out/log"
+    if [ "$bytes" -gt 0 ] && [ "$bytes" -le "$2" ]; then
+        pass "$1"
+    else
+        fail "$1" "$out/log"
+    fi
+}
+
 size_text="at most 42,496 bytes of text on aarch64 -O2"
+alone_text="at most 21,504 of them in a program with the rules of the reference alone"
 if [ -z "$aarch64" ]; then
     skip "$size_text" "no aarch64-linux-gnu-gcc"
+    skip "$alone_text" "no aarch64-linux-gnu-gcc"
 elif "$aarch64" -std=c99 -O2 -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h \
-    -o "$out/aarch64.o" >"$out/log" 2>&1; then
-    bytes=$(size -A "$out/aarch64.o" | awk '$1 ~ /^\.text/ { n += $2 } END { print n + 0 }')
-    echo "# .text: $bytes bytes"
-    echo "$bytes bytes" >"$out/log"
-    if [ "$bytes" -gt 0 ] && [ "$bytes" -le 42496 ]; then
-        pass "$size_text"
-    else
-        fail "$size_text" "$out/log"
-    fi
+    -o "$out/aarch64.o" >"$out/log" 2>&1 &&
+    "$aarch64" -std=c99 -O2 -ffunction-sections -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h \
+        -o "$out/sections.o" >"$out/log" 2>&1 &&
+    "$aarch64" -nostdlib -static -Wl,--gc-sections -Wl,-e,cpubind_make_reference_plan \
+        -Wl,--unresolved-symbols=ignore-all "$out/sections.o" -o "$out/alone" \
+        >"$out/log" 2>&1; then
+    size_of "$size_text" 42496 "$out/aarch64.o"
+    size_of "$alone_text" 21504 "$out/alone"
 else
     fail "$size_text" "$out/log"
+    fail "$alone_text" "$out/log"
 fi
 
 macro() { # the value of CPUBIND_VERSION_$1 or CPUBIND_VERSION
