@@ -523,8 +523,8 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_plan(const cpubind_hos
                                                                cpubind_fault *fault);
 
 /* The same by global_slice, topo_affinity or CLUSTER, without devices->allowed: a program that
- * calls this function alone leaves most of the code out where its linker drops what is not used.
- *   errors  also ERR_ARG for NEAR (policy.strategy) and for lists (devices.allowed.n) */
+ * calls this function alone leaves most of the code out where its linker drops what is not
+ * used.   errors  also ERR_ARG for NEAR (policy.strategy) and for lists (devices.allowed.n) */
 CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_reference_plan(
     const cpubind_host *host, const cpubind_devices *devices, const cpubind_policy *policy,
     cpubind_plan *plan, cpubind_fault *fault);
@@ -1137,9 +1137,9 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
 
 /* == The plan: work space ===================================================
  *
- * One engine shares the CPUs. A rule says which devices claim which CPUs. The CPUs that the same
- * devices claim are a group, each device gets a share of every group that it claims, and the
- * CPUs of a group are handed out by these shares, in their order.
+ * One engine shares the CPUs. A rule says which devices claim which CPUs. The CPUs that the
+ * same devices claim are a group, each device gets a share of every group that it claims, and
+ * the CPUs of a group are handed out by these shares, in their order.
  *
  *   topo_affinity   a group: the extended pool of devices whose extended pools are equal. The
  *                   shares are even
@@ -1906,8 +1906,8 @@ CPUBIND_PRIV int32_t cpubind_priv_group_of(const cpubind_priv_planner *p, int32_
                : group;
 }
 
-/* Adds to the trace how the CPUs came to their owners, by slices if step is NULL; and the groups:
- * all of them, or those of a set that have CPUs. */
+/* Adds to the trace how the CPUs came to their owners, by slices if step is NULL; and the
+ * groups: all of them, or those of a set that have CPUs. */
 CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(cpubind_priv_planner *p,
                                                      const int32_t *owner, const int32_t *step)
 {
@@ -2127,11 +2127,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
 /* == The plan: balance ======================================================
  *
  * RESOLVE: a CPU in a home may be given to the devices whose home it is in; any other CPU to
- * the devices that are extended onto its node. NEAR and lists of allowed CPUs have other claims.
- * Each group is split evenly at first; then units move from devices with more of them to devices
- * with fewer, along paths device -> group -> device -> ..., until no path helps (S5). Where
- * there are so many claims that long paths would take seconds, each unit goes to the device with
- * the smallest load at first: then few of them have to move. */
+ * the devices that are extended onto its node. NEAR and lists of allowed CPUs have other
+ * claims. Each group is split evenly at first; then units move from devices with more of them
+ * to devices with fewer, along paths device -> group -> device -> ..., until no path helps
+ * (S5). Where there are so many claims that long paths would take seconds, each unit goes to
+ * the device with the smallest load at first: then few of them have to move. */
 
 #define CPUBIND_PRIV_MANY     65536 /* with more claims, groups are filled by load */
 #define CPUBIND_PRIV_PATIENCE 4096  /* claims and slots that are always worth a search */
@@ -2142,10 +2142,10 @@ typedef struct cpubind_priv_areas {
 } cpubind_priv_areas;
 
 /* Puts the segments that are in the same homes into one group or, without is_joined, each
- * segment into a group of its own; what is in no home into a group for each node. The same homes
- * are found by two sums of hashes. Groups are numbered by their first segments, then those of
- * the nodes, in the order of the nodes: the claims of each device are ascending. Returns the
- * first group of the nodes. */
+ * segment into a group of its own; what is in no home into a group for each node. The same
+ * homes are found by two sums of hashes. Groups are numbered by their first segments, then
+ * those of the nodes, in the order of the nodes: the claims of each device are ascending.
+ * Returns the first group of the nodes. */
 CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
                                                 cpubind_priv_areas homes, int32_t is_joined)
 {
@@ -2291,8 +2291,8 @@ CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, cpubind_priv
     }
 }
 
-/* Every group evenly among its devices. Who gets the units that do not divide evenly goes round,
- * so that it is not always the first devices. */
+/* Every group evenly among its devices. Who gets the units that do not divide evenly goes
+ * round, so that it is not always the first devices. */
 CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
 {
     int32_t extras = 0; /* units so far that did not divide evenly */
@@ -3301,8 +3301,8 @@ CPUBIND_PRIV void cpubind_priv_find_spare(const cpubind_priv_planner *p, int32_t
     }
 }
 
-/* As find_spare in N9, where the last CPU was *out: its pool lacks more than any other since, so
- * the CPU before it of that pool on the node is next. */
+/* As find_spare in N9, where the last CPU was *out: its pool lacks more than any other since,
+ * so the CPU before it of that pool on the node is next. */
 CPUBIND_PRIV void cpubind_priv_find_left(const cpubind_priv_planner *p, int32_t node,
                                          int32_t device, cpubind_priv_spare *out)
 {
@@ -3942,8 +3942,8 @@ CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_planner *p)
         p->set_core[i] = core_of[i];
 }
 
-/* The plan of a set, in work space that is large enough. A plan of NEAR that must split cores is
- * made again, with CPUs for cores. */
+/* The plan of a set, in work space that is large enough. A plan of NEAR that must split cores
+ * is made again, with CPUs for cores. */
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_set(cpubind_priv_planner *p, cpubind_host *host)
 {
     cpubind_status status = CPUBIND_OK;
@@ -4748,7 +4748,8 @@ CPUBIND_PRIV_PUBLIC const char *cpubind_status_name(cpubind_status status)
 #define CPUBIND_X(name, value, text) #name,
     static const char *const words[] = {CPUBIND_STATUS_LIST(CPUBIND_X)};
 #undef CPUBIND_X
-    return CPUBIND_PRIV_WORD(words, -(int32_t)status);
+    return (int32_t)status < -CPUBIND_MAX_CPUS ? "?"
+                                               : CPUBIND_PRIV_WORD(words, -(int32_t)status);
 }
 
 CPUBIND_PRIV_PUBLIC const char *cpubind_status_text(cpubind_status status)

@@ -158,7 +158,7 @@ TEST(homes_of_different_length_with_one_hash_are_told_apart)
 /* Two segments of 4 and 2 CPUs in one group by chance; the homes of two devices in segments. */
 TEST(segments_of_different_homes_in_one_group_are_told_apart)
 {
-    enum { GROUPS = 3, ARRAYS = 7 };
+    enum { GROUPS = 4, ARRAYS = 8 };
     static const struct {
         int32_t home[4], row[3], is_whole;
     } rows[] = {
@@ -169,7 +169,7 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int32_t home[4], row[3], first[] = {0, 4, 6}, node[] = {0, 0}, group[] = {0, 0};
-        int32_t by_group[ARRAYS][GROUPS] = {{2, 0, 0}};
+        int32_t by_group[ARRAYS][GROUPS] = {{2, 0, 0, 0}};
         const cpubind_priv_areas homes = {row, home};
         cpubind_host host;
         cpubind_priv_planner p;
@@ -192,6 +192,7 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
         p.group_next = by_group[4];
         p.group_size = by_group[5];
         p.group_first = by_group[6];
+        p.claimant_row = by_group[7];
         assert_int_equal(cpubind_priv_are_groups_whole(&p, homes, 1), rows[i].is_whole);
         assert_int_equal(cpubind_priv_join_segments(&p, homes, 1), rows[i].is_whole ? 1 : 2);
         assert_int_equal(cpubind_priv_join_segments(&p, homes, 0), 2);
