@@ -207,8 +207,8 @@ static void add_trace(const cpubind_trace *trace, int32_t n_cpu)
     add_list(trace->device, trace->row[trace->n_group]);
 }
 
-/* Plans for n_want devices, or for all, with room for cap_cpu CPUs; -1: for as many as there may
- * be. Returns how many the plan has, or 0. */
+/* Plans for n_want devices, or for all, with room for cap_cpu CPUs; -1: for as many as there
+ * may be. Returns how many the plan has, or 0. */
 static int32_t add_plan(const subject *s, const int32_t *want, int32_t n_want, int32_t cap_cpu)
 {
     const int32_t n_row = want ? n_want : s->devices.affinity.n;
