@@ -20,7 +20,7 @@ enum {
     PROCESS_CELLS = 4,   /* ids | pid | name | memory */
     CONTAINER_CELLS = 5, /* 26.x has one more: the pid in the container */
     ROW_CELLS = 32,      /* cells that are held; a name with bars makes more */
-    HELD = 64,           /* devices, processes that are held: more are read a second time */
+    HELD = 32,           /* devices, processes that are held: more are read a second time */
     NO_CELL = -1
 };
 

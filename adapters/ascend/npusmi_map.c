@@ -17,7 +17,7 @@ enum {
     N_COLUMN,
     COLUMN_OTHER = N_COLUMN, /* a name that is not known */
     MAX_CELLS = 32,          /* cells of a line that are held */
-    HELD = 64                /* chips that are held: more are read a second time */
+    HELD = 32                /* chips that are held: more are read a second time */
 };
 
 /* Letters of either case; a blank or a hyphen may be another one, or missing. */

@@ -12,19 +12,23 @@ enum { LABEL_NIC = -1 }; /* a third label, after CPUBIND_NPUSMI_LABEL_CARD and _
 enum {
     LINKS,    /* a column of links, with a label for its name */
     AFFINITY, /* CPU Affinity */
-    OTHER     /* a column that is not known */
+    OTHER,    /* a column that is not known */
+    SEEN      /* LINKS, and the row of its label was read */
 };
 
 /* A row of an NPU. */
 typedef struct topo_row {
+    int32_t id;
     int32_t list;  /* where its list of CPUs starts */
     int32_t count; /* numbers of the list; 0: there is none */
 } topo_row;
 
-enum { NO_ROW = -1, NO_LIST = -2 };
+enum {
+    HELD = 64,  /* rows that one reading holds: more are read again */
+    RANGES = 16 /* of a list of CPUs */
+};
 
-/* The state of one reading. The columns and rows take 44 KiB of stack, of which a thread may
- * have 64. */
+/* The state of one reading. The columns take 20 KiB of stack, of which a thread may have 64. */
 typedef struct topo_reader {
     int32_t start; /* of the line */
     int32_t n_row;
@@ -42,10 +46,16 @@ typedef struct topo_reader {
     scan_run near; /* a name that may be another one of CPU Affinity; empty: there is none */
     cpubind_slice unknown;
     int32_t label[CPUBIND_MAX_DEVICES];       /* the id; ~id for a NIC */
-    uint8_t column_kind[CPUBIND_MAX_DEVICES]; /* LINKS, AFFINITY, OTHER */
-    int32_t list[CPUBIND_MAX_DEVICES]; /* where the CPUs of its row start, or NO_LIST, NO_ROW */
-    uint16_t row[CPUBIND_MAX_DEVICES]; /* the labels of NPUs, in the order of their rows */
+    uint8_t column_kind[CPUBIND_MAX_DEVICES]; /* LINKS, AFFINITY, OTHER, SEEN */
+    int32_t first;                            /* of the rows that are held */
+    topo_row row[HELD];
 } topo_reader;
+
+/* Whether a column has a label for its name. */
+static int has_label(const topo_reader *topo, int32_t column)
+{
+    return topo->column_kind[column] == LINKS || topo->column_kind[column] == SEEN;
+}
 
 /*   label  = ( "NPU" / "Phy-ID" / "NIC" ) [ "-" / "_" ] number      letters of either case
  * Returns 0 when the word is no label. */
@@ -122,10 +132,10 @@ static int is_topo_header(const scan_text *in, scan_run run, scan_run first, sca
 static int32_t find_label(const topo_reader *topo, int32_t id)
 {
     for (int32_t i = topo->hint; i < topo->n_column; i++)
-        if (topo->label[i] == id && topo->column_kind[i] == LINKS)
+        if (topo->label[i] == id && has_label(topo, i))
             return i;
     for (int32_t i = 0; i < topo->hint; i++)
-        if (topo->label[i] == id && topo->column_kind[i] == LINKS)
+        if (topo->label[i] == id && has_label(topo, i))
             return i;
     return -1;
 }
@@ -144,7 +154,6 @@ static cpubind_text_status add_column(const scan_text *in, topo_reader *topo, sc
             return fail_at(in, name, "the header has CPU Affinity twice");
         topo->affinity = topo->n_column;
     }
-    topo->list[topo->n_column] = NO_ROW;
     topo->column_kind[topo->n_column] = (uint8_t)column_kind;
     topo->label[topo->n_column++] = id;
     return CPUBIND_TEXT_OK;
@@ -281,7 +290,8 @@ static int is_list_above(const scan_text *in, const scan_line *line, scan_run li
 static cpubind_text_status read_affinity(const scan_text *in, const scan_line *line,
                                          scan_run word, topo_row *row)
 {
-    scan_list list;
+    scan_run held[RANGES];
+    scan_list list = {.range = held, .cap = RANGES};
     cpubind_text_status status;
 
     if (scan_is_empty(word))
@@ -347,7 +357,7 @@ static cpubind_text_status fail_cells(const scan_text *in, const scan_line *line
         return fail_short(in, line, "the row has fewer cells than the header");
     for (int32_t i = 0; i < topo->n_column; i++) {
         word = scan_word(in, word.end, line->run.end);
-        if (topo->column_kind[i] == LINKS && is_no_link(in, word))
+        if (has_label(topo, i) && is_no_link(in, word))
             return fail_at(in, word, "there is a number in the place of a link");
     }
     if (n_word > topo->n_column)
@@ -381,7 +391,7 @@ static cpubind_text_status read_columns(const scan_text *in, const scan_line *li
         *last = cell;
         if (topo->column_kind[i] == AFFINITY)
             status = read_affinity(in, line, cell, row);
-        else if (topo->column_kind[i] == LINKS && is_no_link(in, cell))
+        else if (has_label(topo, i) && is_no_link(in, cell))
             status = fail_at(in, cell, "there is a number in the place of a link");
         else if (topo->column_kind[i] == OTHER && topo->affinity < 0 && is_like_list(in, cell))
             status = fail_at(in, cell, "there is a list in a column that is not CPU Affinity");
@@ -418,16 +428,19 @@ static cpubind_text_status read_topo_row(const scan_text *in, const scan_line *l
 
     if (index < 0)
         return fail_at(in, first, "the header does not have the label of this row");
-    if (topo->list[index] != NO_ROW)
+    if (topo->column_kind[index] == SEEN)
         return fail_at(in, first, "a row occurs twice");
     status = read_topo_cells(in, line, topo, first.end, &row);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    topo->list[index] = row.count > 0 ? row.list : NO_LIST;
+    topo->column_kind[index] = SEEN;
     topo->hint = index + 1 < topo->n_column ? index + 1 : 0;
     if (id < 0)
         return CPUBIND_TEXT_OK; /* a NIC */
-    topo->row[topo->n_row++] = (uint16_t)index;
+    row.id = id;
+    if (topo->n_row >= topo->first && topo->n_row < topo->first + HELD)
+        topo->row[topo->n_row - topo->first] = row;
+    topo->n_row++;
     topo->n_cpu += row.count;
     return CPUBIND_TEXT_OK;
 }
@@ -509,7 +522,7 @@ static cpubind_text_status check_topo_end(const scan_text *in, const topo_reader
 
         word = scan_word(in, word.end, topo->header.end);
         if (read_label(in, word, &kind, &id) && id >= 0 && find_label(topo, id) >= 0 &&
-            topo->list[find_label(topo, id)] == NO_ROW)
+            topo->column_kind[find_label(topo, id)] == LINKS)
             return fail_at(in, word, "a label of the header has no row");
     }
     return CPUBIND_TEXT_OK;
@@ -559,22 +572,23 @@ static cpubind_text_status read_topo(const scan_text *in, topo_reader *topo)
     return check_topo_end(in, topo);
 }
 
-/* Writes the rows that were read. */
-static void write_rows(const scan_text *in, const topo_reader *topo, cpubind_npusmi_topo *out)
+/* Writes the rows that are held, after *n_cpu CPUs of those before. */
+static void write_rows(const scan_text *in, const topo_reader *topo, cpubind_npusmi_topo *out,
+                       int32_t *n_cpu)
 {
-    int32_t n_cpu = 0;
+    for (int32_t i = topo->first; i < topo->n_row && i < topo->first + HELD; i++) {
+        const topo_row *row = &topo->row[i - topo->first];
+        const cpubind_npusmi_affinity affinity = {row->id, *n_cpu, row->count};
+        const scan_run rest = {row->list, in->len};
+        scan_run held[RANGES];
+        scan_list list = {.range = held, .cap = RANGES};
 
-    for (int32_t i = 0; i < topo->n_row; i++) {
-        const int32_t start = topo->list[topo->row[i]];
-        const scan_run rest = {start, in->len};
-        scan_list list = {.n = 0};
-
-        if (start != NO_LIST) {
-            (void)cpubind_priv_read_list(in, rest, CPUBIND_MAX_CPUS, &list);
-            cpubind_priv_write_list(in, &list, out->cpu + n_cpu);
-        }
-        out->row[i] = (cpubind_npusmi_affinity){topo->label[topo->row[i]], n_cpu, list.n};
-        n_cpu += list.n;
+        out->row[i] = affinity;
+        if (row->count == 0)
+            continue;
+        (void)cpubind_priv_read_list(in, rest, CPUBIND_MAX_CPUS, &list);
+        cpubind_priv_write_list(in, &list, out->cpu + *n_cpu);
+        *n_cpu += row->count;
     }
 }
 
@@ -585,10 +599,12 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
     const scan_text in = {text, len, fault};
     topo_reader reader;
     cpubind_text_status status;
+    int32_t n_cpu = 0;
 
     if (!scan_is_text(text, len) || !topo || !scan_is_array(topo->row, topo->cap_row) ||
         !scan_is_array(topo->cpu, topo->cap_cpu))
         return scan_fail_arg(fault);
+    reader.first = 0;
     status = read_topo(&in, &reader);
     if (status != CPUBIND_TEXT_OK)
         return cpubind_priv_npusmi_refused_or(&in, status);
@@ -599,6 +615,11 @@ cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
     topo->label = (cpubind_npusmi_label)reader.kind;
     topo->has_affinity = reader.affinity >= 0;
     topo->unknown = reader.unknown;
-    write_rows(&in, &reader, topo);
-    return CPUBIND_TEXT_OK;
+    for (;;) {
+        write_rows(&in, &reader, topo, &n_cpu);
+        reader.first += HELD;
+        if (reader.first >= topo->n_row)
+            return CPUBIND_TEXT_OK;
+        (void)read_topo(&in, &reader); /* it was read to its end before */
+    }
 }

@@ -17,16 +17,18 @@
 #include "service_ask.h"
 #include "settings.h"
 
-/* A row as the functions of bind_common.h take it. Its binding is that of the host. */
-static api_bound bound_of(const host_call *c, const cpubind_host_row *row)
+/* A row as the functions of bind_common.h take it, until the next call. Its binding is that of
+ * the host. */
+static const api_bound *bound_of(const host_call *c, const cpubind_host_row *row)
 {
-    api_bound bound = {.pid = row->pid,
-                       .holder = row->holder,
-                       .is_reading = c->options->command == API_VERIFY,
-                       .is_watching = c->is_watching,
-                       .binding = (cpubind_binding *)row->binding};
+    static api_bound bound;
+    bound = (api_bound){.pid = row->pid,
+                        .holder = row->holder,
+                        .is_reading = c->options->command == API_VERIFY,
+                        .is_watching = c->is_watching,
+                        .binding = (cpubind_binding *)row->binding};
     (void)snprintf(bound.other_path, sizeof bound.other_path, "%s", row->other_path);
-    return bound;
+    return &bound;
 }
 
 void cli_add_row_device(api_text *to, const host_call *c, const cpubind_host_row *row)
@@ -55,7 +57,7 @@ static int explain_pool(const cpubind_host_row *row, api_text *to)
 
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
 {
-    const api_bound bound = bound_of(c, row);
+    const api_bound *bound = bound_of(c, row);
     switch (row->state) {
     case CPUBIND_HOST_LEFT:
         if (row->is_let_go) {
@@ -98,7 +100,7 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
         api_explain_problem(&row->problem, &c->planned.facts, c->options, to);
         return API_REFUSED;
     }
-    return api_explain_bind(c->options, &bound, row->status, &row->fault, to);
+    return api_explain_bind(c->options, bound, row->status, &row->fault, to);
 }
 
 void cli_explain_sharing(const host_call *c, const cpubind_host_row *row, api_text *device,
@@ -222,7 +224,7 @@ static void print_children(int pid, const api_text *device, int32_t n)
 /* Prints what is wrong with a row, and each warning that no row before it had. */
 static void print_wrong(host_call *c, const cpubind_host_row *row)
 {
-    const api_bound bound = bound_of(c, row);
+    const api_bound *bound = bound_of(c, row);
     api_text text = {"", 0}, device = {"", 0};
     json_t *warnings, *one;
     size_t i;
@@ -232,7 +234,7 @@ static void print_wrong(host_call *c, const cpubind_host_row *row)
         fprintf(stderr, "cpubind: process %d%s: %s\n", (int)row->pid, device.text, text.text);
     if (!c->options->quiet)
         cli_warn_sharing(c, row);
-    warnings = row->report ? cli_outcome_warnings_json(&bound, row->report) : NULL;
+    warnings = row->report ? cli_outcome_warnings_json(bound, row->report) : NULL;
     json_array_foreach(warnings, i, one)
     {
         const char *said = json_string_value(json_object_get(one, "text"));
@@ -246,7 +248,7 @@ static void print_wrong(host_call *c, const cpubind_host_row *row)
 
 json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
 {
-    const api_bound bound = bound_of(c, row);
+    const api_bound *bound = bound_of(c, row);
     api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
     json_t *json =
@@ -261,7 +263,7 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
                   text.len > 0 ? json_pack("{s:i, s:o}", "status", status, "text",
                                            cli_json_text(text.text))
                                : json_null(),
-                  "outcome", row->report ? cli_outcome_json(&bound, row->report) : json_null());
+                  "outcome", row->report ? cli_outcome_json(bound, row->report) : json_null());
     if (json && c->is_on_devices) {
         (void)json_object_set_new(json, "pci", *row->pci ? json_string(row->pci) : json_null());
         (void)json_object_set_new(json, "product",

@@ -42,7 +42,7 @@ static void block_signals(sigset_t *old)
 void cpubind_linux_run_with(int32_t n, void (*work)(void *ctx), void *ctx,
                             const cpubind_sys *sys)
 {
-    pthread_t thread[CPUBIND_WORKERS_MAX];
+    pthread_t *thread; /* on the heap: a caller may have 64 KiB of stack */
     job j = {work, ctx};
     sigset_t old;
     int32_t n_thread = 0;
@@ -50,6 +50,9 @@ void cpubind_linux_run_with(int32_t n, void (*work)(void *ctx), void *ctx,
         n = 1;
     if (n > CPUBIND_WORKERS_MAX)
         n = CPUBIND_WORKERS_MAX;
+    thread = (pthread_t *)sys->malloc((size_t)n * sizeof *thread);
+    if (!thread)
+        n = 1;
     block_signals(&old);
     while (n_thread < n - 1 && sys->thread_start(&thread[n_thread], run_job, &j) == 0)
         n_thread++;
@@ -57,6 +60,7 @@ void cpubind_linux_run_with(int32_t n, void (*work)(void *ctx), void *ctx,
     work(ctx);
     for (int32_t i = 0; i < n_thread; i++)
         pthread_join(thread[i], NULL);
+    free(thread);
 }
 
 void cpubind_linux_run(int32_t n, void (*work)(void *ctx), void *ctx)

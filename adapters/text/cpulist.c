@@ -67,10 +67,10 @@ cpubind_text_status cpubind_priv_read_list(const scan_text *in, scan_run run, in
             status = read_range_end(in, &at, run, limit, first, &end);
         if (status != CPUBIND_TEXT_OK)
             return status;
-        if (n_range < SCAN_HELD) {
+        if (n_range < list->cap) {
             list->range[n_range].at = first;
             list->range[n_range].end = end;
-        } else if (n_range == SCAN_HELD) {
+        } else if (n_range == list->cap) {
             list->rest = start;
         }
         n_range++;
@@ -86,7 +86,7 @@ cpubind_text_status cpubind_priv_read_list(const scan_text *in, scan_run run, in
 
 void cpubind_priv_write_list(const scan_text *in, const scan_list *list, int32_t *out)
 {
-    const int32_t held = list->n_range < SCAN_HELD ? list->n_range : SCAN_HELD;
+    const int32_t held = list->n_range < list->cap ? list->n_range : list->cap;
     const int32_t limit = CPUBIND_MAX_CPUS;
     const scan_run rest = {list->rest, list->stop};
 
@@ -107,7 +107,8 @@ cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t
 {
     const scan_text in = {text, len, fault};
     const scan_run whole = {0, len};
-    scan_list found;
+    scan_run held[512]; /* a host has so many single CPUs at most, but for odd lists */
+    scan_list found = {.range = held, .cap = (int32_t)(sizeof held / sizeof *held)};
     cpubind_text_status status;
 
     if (!scan_is_text(text, len) || !list || !scan_is_array(list->out, list->cap) ||

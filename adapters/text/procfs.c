@@ -48,7 +48,8 @@ cpubind_text_status cpubind_status_parse(const char *text, int32_t len, cpubind_
 {
     const scan_text in = {text, len, fault};
     scan_run run = {0, 0};
-    scan_list found;
+    scan_run held[64];
+    scan_list found = {.range = held, .cap = (int32_t)(sizeof held / sizeof *held)};
     cpubind_text_status status;
 
     if (!scan_is_text(text, len) || !list || !scan_is_array(list->out, list->cap))

@@ -293,15 +293,14 @@ static inline cpubind_text_status scan_tail(const scan_text *in, int32_t at)
 }
 
 /* A list of cpulist.h that was checked and is not written yet. The first ranges are held, so
- * that a list of usual length is read only once: 512 ranges hold every second of 1,024 CPUs. */
-enum { SCAN_HELD = 512 };
-
+ * that a list of usual length is read only once. */
 typedef struct scan_list {
     int32_t n;       /* numbers */
     int32_t stop;    /* the first byte after the list */
-    int32_t n_range; /* ranges; the first SCAN_HELD of them are held */
+    int32_t n_range; /* ranges; the first of them are held */
     int32_t rest;    /* where the first range that is not held starts */
-    scan_run range[SCAN_HELD];
+    scan_run *range; /* the caller's array ... */
+    int32_t cap;     /* ... and how many it holds */
 } scan_list;
 
 /* Checks [ range *( "," range ) ] of cpulist.h, from run.at to the first byte that cannot
