@@ -122,7 +122,7 @@ static void start_holder(void)
                 .error ||
             cpubind_proc_stat_read(&root, (int32_t)getpid(), 0, &stat).error)
             _exit(1);
-        const cpubind_record_holder self = {(int32_t)getpid(), stat.start, 0};
+        const cpubind_record_holder self = {(int32_t)getpid(), stat.start, 0, 0};
         cpubind_record_sign(file, &self);
         (void)raise(SIGSTOP);
         _exit(0);
