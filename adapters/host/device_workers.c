@@ -36,6 +36,9 @@ typedef struct search {
     int32_t n, cap;
     claim *claim;
     int32_t n_claim, claim_cap;
+    cpubind_stranger *stranger; /* of this search */
+    int32_t n_stranger, stranger_cap, i_known;
+    int64_t now_ms;
 } search;
 
 static cpubind_linux_fault no_memory(void)
@@ -389,6 +392,70 @@ static cpubind_linux_fault look_at(search *s, int32_t pid)
     return why;
 }
 
+/* == Strangers ============================================================== */
+
+#define QUIET_MS 60000
+
+/* FNV-1a of the line of stat of a process; 0: it cannot be read. The line of the process has the
+ * times of all its threads. */
+static uint64_t sum_of(search *s, int32_t pid)
+{
+    char name[64], text[1024];
+    int32_t len;
+    uint64_t sum = 0xcbf29ce484222325u;
+    (void)snprintf(name, sizeof name, "proc/%d/stat", (int)pid);
+    if (cpubind_read_text(s->root.sys, s->root.fd, name, text, sizeof text, &len).error)
+        return 0;
+    for (int32_t i = 0; i < len; i++)
+        sum = (sum ^ (uint8_t)text[i]) * 0x100000001b3u;
+    return sum;
+}
+
+/* Whether the files of a process need not be read: it used no device, and has done nothing since
+ * for long enough.
+ *   out     *now: what is kept of it, if it uses none now */
+static int is_quiet(search *s, int32_t pid, cpubind_stranger *now)
+{
+    const cpubind_strangers *known = s->q->strangers;
+    const int64_t quiet_ms = known->quiet_ms ? known->quiet_ms : QUIET_MS;
+    const cpubind_stranger *row;
+    *now = (cpubind_stranger){pid, sum_of(s, pid), s->now_ms, s->now_ms};
+    while (s->i_known < known->n && known->row[s->i_known].pid < pid)
+        s->i_known++;
+    row = &known->row[s->i_known];
+    if (s->i_known == known->n || row->pid != pid || row->sum != now->sum || now->sum == 0)
+        return 0;
+    now->since_ms = row->since_ms;
+    if (s->now_ms - row->since_ms < quiet_ms || s->now_ms - row->looked_ms >= quiet_ms)
+        return 0;
+    now->looked_ms = row->looked_ms;
+    return 1;
+}
+
+static cpubind_linux_fault keep_stranger(search *s, const cpubind_stranger *now)
+{
+    cpubind_stranger *row = (cpubind_stranger *)cpubind_grow(
+        s->root.sys, s->stranger, s->n_stranger, &s->stranger_cap, sizeof *row);
+    if (!row)
+        return no_memory();
+    s->stranger = row;
+    row[s->n_stranger++] = *now;
+    return cpubind_no_fault;
+}
+
+/* Looks at a process, unless it is a stranger that has been quiet. */
+static cpubind_linux_fault look_at_any(search *s, int32_t pid)
+{
+    const int32_t n_before = s->n + s->n_claim;
+    cpubind_stranger now;
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (!s->q->strangers)
+        return look_at(s, pid);
+    if (!is_quiet(s, pid, &now))
+        why = look_at(s, pid);
+    return why.error || s->n + s->n_claim > n_before ? why : keep_stranger(s, &now);
+}
+
 static cpubind_linux_fault look_at_all(search *s)
 {
     const cpubind_sys *sys = s->root.sys;
@@ -402,8 +469,9 @@ static cpubind_linux_fault look_at_all(search *s)
     why = cpubind_root_open(&s->root, "proc", O_DIRECTORY, &folder);
     if (!why.error)
         why = cpubind_tasks_list(sys, folder, &pids);
+    s->now_ms = cpubind_now_ms();
     for (int32_t i = 0; i < pids.n && !why.error; i++)
-        why = look_at(s, pids.id[i]);
+        why = look_at_any(s, pids.id[i]);
     if (!why.error)
         why = add_claims(s);
     if (folder >= 0)
@@ -439,8 +507,15 @@ cpubind_linux_status cpubind_device_workers_read(const cpubind_device_question *
         const cpubind_npu_processes list = {.row = s.row, .n = s.n};
         status = cpubind_workers_read_local(&list, sys, out, fault);
     }
+    if (question->strangers && status == CPUBIND_LINUX_OK) {
+        free(question->strangers->row);
+        question->strangers->row = s.stranger;
+        question->strangers->n = s.n_stranger;
+        s.stranger = NULL;
+    }
     free(s.row);
     free(s.claim);
+    free(s.stranger);
     free(s.n_open);
     return status;
 }

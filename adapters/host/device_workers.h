@@ -32,6 +32,23 @@
 extern "C" {
 #endif
 
+/* A process that uses no device, at the last look at its files. */
+typedef struct cpubind_stranger {
+    int32_t pid;
+    uint64_t sum; /* of its line of /proc/<pid>/stat before that look */
+    int64_t since_ms,
+        looked_ms; /* from when on the line is the same; when its files were read */
+} cpubind_stranger;
+
+/* What a watch keeps of those from one listing to the next: a process that has done nothing for
+ * a minute is looked at once a minute. Its line of stat has its times, faults, threads and sizes,
+ * which change with whatever it does. All zero at first, but for quiet_ms; free(3) the rows. */
+typedef struct cpubind_strangers {
+    cpubind_stranger *row; /* by pid */
+    int32_t n;
+    int64_t quiet_ms; /* that minute; 0: a minute */
+} cpubind_strangers;
+
 typedef struct cpubind_device_question {
     const cpubind_source *source; /* of the facts; NULL: this host */
     const cpubind_facts *facts;
@@ -39,6 +56,8 @@ typedef struct cpubind_device_question {
     const cpubind_device_nodes *nodes;
     const int32_t *pid; /* these processes alone; NULL: all */
     int32_t n_pid;
+    cpubind_strangers *strangers; /* NULL: each process is looked at. Of other nodes or other
+                                     devices than those of the last call they must be none */
 } cpubind_device_question;
 
 /* Reads the processes that use devices. Those whose files this user may not read are left out.

@@ -9,8 +9,8 @@
 #ifndef CPUBIND_HOST_ALLOWED_H
 #define CPUBIND_HOST_ALLOWED_H
 
-#include "../plan/process_goal.h"
 #include "../linux/sys.h"
+#include "../plan/process_goal.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -98,6 +98,7 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     cpubind_host_free_allowed(&h->allowed);
     free(h->goal_arena.base);
     free(h->list_arena.base);
+    free(h->strangers.row);
     free(h->tree_cpu);
     free(h->in_tree.id);
     free(h->child);

@@ -38,9 +38,9 @@
 #ifndef CPUBIND_HOST_BIND_H
 #define CPUBIND_HOST_BIND_H
 
-#include "../plan/plan.h"
 #include "../linux/bind/bind.h"
 #include "../plan/pci_plan.h"
+#include "../plan/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

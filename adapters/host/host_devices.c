@@ -184,14 +184,31 @@ static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
                : CPUBIND_PROBLEM_UNREADABLE;
 }
 
+/* Forgets who used no device, when devices have other numbers than at the last listing. */
+static void check_strangers(cpubind_host_bind *h, const cpubind_device_nodes *nodes)
+{
+    uint64_t sum = cpubind_host_add_sum(CPUBIND_HOST_SUM, nodes->compute_major,
+                                        sizeof nodes->compute_major);
+    sum = cpubind_host_add_sum(sum, nodes->compute_minor, sizeof nodes->compute_minor);
+    for (int32_t i = 0; i < nodes->n; i++) {
+        sum = cpubind_host_add_sum(sum, &nodes->row[i].major, sizeof nodes->row[i].major);
+        sum = cpubind_host_add_sum(sum, &nodes->row[i].minor, sizeof nodes->row[i].minor);
+    }
+    if (sum != h->strangers_sum)
+        h->strangers.n = 0;
+    h->strangers_sum = sum;
+}
+
 /* Reads the numbers of the devices, and who has them open. */
 static cpubind_problem find_users(cpubind_host_bind *h, cpubind_workers *out)
 {
     node_reading r = {.facts = &h->device_facts};
-    const cpubind_device_question question = {.source = h->options.source,
-                                              .facts = &h->device_facts,
-                                              .request = &h->options.devices->request,
-                                              .nodes = &r.nodes};
+    const cpubind_device_question question = {
+        .source = h->options.source,
+        .facts = &h->device_facts,
+        .request = &h->options.devices->request,
+        .nodes = &r.nodes,
+        .strangers = h->options.bind.is_watching ? &h->strangers : NULL};
     cpubind_linux_host *host = cpubind_host_open_now(h, &r.source);
     cpubind_problem problem;
     cpubind_linux_fault fault = cpubind_no_fault;
@@ -203,6 +220,7 @@ static cpubind_problem find_users(cpubind_host_bind *h, cpubind_workers *out)
     cpubind_linux_close(host);
     if (problem.code != CPUBIND_PROBLEM_NONE)
         return problem;
+    check_strangers(h, &r.nodes);
     status = cpubind_device_workers_read(&question, h->sys, out, &fault);
     if (status == CPUBIND_LINUX_ERR_MEMORY) {
         problem.code = CPUBIND_PROBLEM_NO_MEMORY;

@@ -65,6 +65,8 @@ struct cpubind_host_bind {
     /* With options->devices: the devices, in the arena of `facts`, whose npu i has the logic id
      * i and stands for device i; and their plan, in the arena of `plan`. */
     cpubind_facts device_facts;
+    cpubind_strangers strangers; /* of a watch, for the numbers of devices in the sum */
+    uint64_t strangers_sum;
     uint8_t *is_asked; /* of each device: the options ask for it; the others keep their CPUs */
     cpubind_pci_plan device_plan;
     cpubind_host_allowed allowed; /* which the plan borrows from */

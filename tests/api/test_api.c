@@ -209,7 +209,7 @@ TEST(accelerators_of_any_vendor_are_planned)
     static const char *const past[] = {"pci=0000:00:05.0", "pci=0000:00:06.0", "rank=2", NULL};
     static const char *const unknown[] = {"class=0302", "rank=1", NULL};
     static const char *const npus[] = {"class=0302", "npus=0", NULL};
-    static const char *const own[] = {"scope=own", NULL};
+    static const char *const total[] = {"total=4", NULL};
     cpb_error *error = NULL;
     cpb_host *host = cpb_host_folder("fixtures/hosts/gpu-vm-2l4", &error);
     cpb_plan *plan = cpb_plan_make(host, options, &error);
@@ -231,8 +231,11 @@ TEST(accelerators_of_any_vendor_are_planned)
     text = cpb_plan_format(plan, "taskset", &error);
     assert_string_equal(text, "-c 4-7\n");
     cpb_text_free(text);
-    assert_null(cpb_plan_format(plan, "map", &error));
-    expect_error(&error, "usage", "--format map is for NPUs; leave it out");
+    text = cpb_plan_format(plan, "map", &error);
+    assert_non_null(strstr(text, "main, by device"));
+    cpb_text_free(text);
+    assert_null(cpb_plan_format(plan, "log", &error));
+    expect_error(&error, "usage", "--format log is for NPUs; leave it out");
     text = cpb_plan_explain(plan, "device1", &error);
     assert_non_null(strstr(text, "Device 1 gets 4 CPUs: 4-7."));
     cpb_text_free(text);
@@ -246,10 +249,10 @@ TEST(accelerators_of_any_vendor_are_planned)
         &error, "refused",
         "which device rank 1 drives is not known: a MIG instance is named, and no file "
         "tells on which GPU it is; name the device with --pci ADDRESS");
-    assert_null(cpb_plan_make(host, own, &error));
+    assert_null(cpb_plan_make(host, total, &error));
     expect_error(&error, "refused",
                  "this host has no NPU, but accelerators of other vendors (2 nvidia), and "
-                 "--scope is about NPUs alone");
+                 "--total is about NPUs alone");
     assert_null(cpb_plan_make(host, npus, &error));
     expect_error(&error, "usage", "leave out the options that are about NPUs");
     cpb_host_close(host);

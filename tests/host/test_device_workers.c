@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
+#include <unistd.h>
+
 #include "../../adapters/host/device_workers.h"
 #include "../linux/fault_table.h"
 #include "../support/cmocka_test.h"
@@ -498,6 +500,66 @@ TEST(what_could_not_be_read_is_not_an_empty_list)
 }
 
 /* Whether the rows are those of a reading without a fault. */
+static int32_t n_looked;
+
+static int count_look(int dir, const char *path, struct stat *out)
+{
+    n_looked++;
+    return tree_table().statat_known(dir, path, out);
+}
+
+/* Asks, and returns the devices in use; *n_look: descriptors that were looked at. */
+static int32_t ask_watching(cpubind_strangers *known, int32_t *n_look)
+{
+    const cpubind_device_question question = {
+        .facts = &facts, .request = &request, .nodes = &nodes, .strangers = known};
+    cpubind_workers w;
+    int32_t n;
+    n_looked = 0;
+    sys.statat_known = count_look;
+    w = ask(&question);
+    n = w.n;
+    cpubind_workers_free(&w);
+    *n_look = n_looked;
+    return n;
+}
+
+/* A stranger that has done nothing for a minute is looked at once a minute, and whatever it does
+ * changes its line of stat. */
+TEST(a_quiet_stranger_is_looked_at_seldom)
+{
+    cpubind_strangers known = {.quiet_ms = 60000};
+    char path[SCRATCH_PATH * 2];
+    int32_t n_look, n_first;
+    add(100, "HOME=/");
+    open_file(100, 3, "/dev/nvidiactl");
+    tree_file(100, "stat", "100 (python3) S 1 0\n", 20);
+    assert_int_equal(ask_watching(&known, &n_first), 0);
+    assert_true(n_first > 0);
+    assert_int_equal(known.n, 1);
+    assert_int_equal(ask_watching(&known, &n_look), 0);
+    assert_int_equal(n_look, n_first); /* it has not been quiet for long */
+    known.row[0].since_ms -= 60000;
+    open_file(100, 9, "/dev/nvidia-uvm");
+    open_file(100, 4, "/dev/nvidia0");
+    assert_int_equal(ask_watching(&known, &n_look), 0);
+    assert_int_equal(n_look, 0);
+    assert_int_equal(known.n, 1);
+    known.row[0].looked_ms -= 60000; /* the next minute */
+    assert_int_equal(ask_watching(&known, &n_look), 1);
+    assert_int_equal(known.n, 0);
+    scratch_path(&tree.s, "proc/100/fd/4", path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(ask_watching(&known, &n_look), 0);
+    known.row[0].since_ms -= 60000;
+    assert_int_equal(ask_watching(&known, &n_look), 0);
+    assert_int_equal(n_look, 0);
+    open_file(100, 4, "/dev/nvidia0");
+    tree_file(100, "stat", "100 (python3) S 1 1\n", 20);
+    assert_int_equal(ask_watching(&known, &n_look), 1);
+    free(known.row);
+}
+
 static int is_whole(const cpubind_workers *w)
 {
     return w->n == 2 && w->row[0].pid == 200 && w->row[0].npu == 0 && w->row[1].pid == 100 &&
@@ -548,6 +610,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_process_with_files_of_one_device_open_uses_it, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_quiet_stranger_is_looked_at_seldom, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(only_an_open_device_of_the_number_counts, set_up,
                                         tear_down),
