@@ -155,26 +155,33 @@ static int plan_devices(const api_host *host, const api_options *options)
     api_device_plan devices = {0};
     api_out text = cli_out_for(stdout);
     api_text why = {"", 0};
-    int pools = API_DONE, status = api_make_devices(source, options, NULL, &devices, &why);
+    int is_drawn = 0, pools = API_DONE;
+    int status = api_make_devices(source, options, NULL, &devices, &why);
     if (status == API_DONE)
         api_find_npus(source, options, &devices);
     devices.npus.outer = host->outer;
-    if (status == API_DONE && options->svg) {
-        api_planned view = {0};
-        api_view_devices(&devices, &view);
-        status = write_svg(&view, options);
-        if (status != API_DONE || strcmp(options->svg, "-") == 0) {
-            api_free_devices(&devices);
-            return status;
-        }
-    }
     if (status == API_DONE && !options->explain)
         status = api_put_devices(&text, options->format->word, &devices, options, &why);
     else if (status == API_DONE)
         status = explain_devices(&text, &devices, options, &pools, &why);
-    if (status == API_DONE && !options->json && !options->quiet)
+    if (status == API_DONE && options->svg) {
+        api_planned view = {0};
+        api_view_devices(&devices, &view);
+        status = write_svg(&view, options);
+        is_drawn = strcmp(options->svg, "-") == 0;
+        if (status != API_DONE) {
+            api_free_devices(&devices);
+            free(text.text);
+            return status;
+        }
+    }
+    if (status == API_DONE && !options->json && !options->quiet && !is_drawn)
         api_warn_devices(&devices, cli_hear_warning, NULL);
     api_free_devices(&devices);
+    if (is_drawn) {
+        free(text.text);
+        return pools;
+    }
     if (status == API_DONE)
         return (options->json ? cli_print_line : cli_print_out)(stdout, &text)
                    ? pools
