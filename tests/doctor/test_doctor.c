@@ -88,7 +88,7 @@ static const file right_files[] = {
     {"proc/irq/301/smp_affinity_list", "0-1\n"},
     {"proc/irq/302/smp_affinity_list", "0-47\n"},
     {"proc/irq/302/effective_affinity_list", "1\n"},
-    {"sys/fs/cgroup/pods/cpuset.cpus", "0-47\n"},
+    {"sys/fs/cgroup/kubepods/cpuset.cpus", "0-47\n"},
     {"proc/sys/kernel/numa_balancing", "0\n"},
     {CPUS "isolated", "\n"},
     {CPUS "nohz_full", "(null)\n"},
@@ -110,7 +110,7 @@ static void put_worker(int pid, int first, int node)
     put(folder, "comm", "python3.11\n");
     put(folder, "cmdline", "VLLM::Worker_TP0\a");
     put(folder, "environ", "OMP_NUM_THREADS=8\aOMP_PROC_BIND=false\aHOME=/root\a");
-    put(folder, "cgroup", "0::/pods/a\n");
+    put(folder, "cgroup", "0::/kubepods/a\n");
     put(folder, "status", "Name:\tpython3.11\nVmLck:\t       0 kB\nVmPin:\t     128 kB\n");
     snprintf(text, sizeof text,
              "7f0000000000 default anon=262144 dirty=262144 N%d=262144 kernelpagesize_kB=4\n"
@@ -201,8 +201,8 @@ static const made_host hosts[] = {
      {0},
      NULL},
     {"cpuset_overlap",
-     {{"proc/61003/cgroup", "0::/pods/b\n"},
-      {"sys/fs/cgroup/pods/b/cpuset.cpus.effective", "0-23\n"}},
+     {{"proc/61003/cgroup", "0::/kubepods/b\n"},
+      {"sys/fs/cgroup/kubepods/b/cpuset.cpus.effective", "0-23\n"}},
      "the cpusets of process 61000, 0-47, and of process 61003, 0-23, share CPUs 0-23 and are "
      "not equal",
      "0-47",
@@ -223,17 +223,17 @@ static const made_host hosts[] = {
     {"cpuset_split",
      {{CPUS "cpu46/topology/thread_siblings_list", "46-47\n"},
       {CPUS "cpu47/topology/thread_siblings_list", "46-47\n"},
-      {"sys/fs/cgroup/pods/a/cpuset.cpus", "0-46\n"}},
+      {"sys/fs/cgroup/kubepods/a/cpuset.cpus", "0-46\n"}},
      "has CPUs 46, and not the other CPUs of their cores",
      "0-46",
-     "echo 0-47 >/sys/fs/cgroup/pods/a/cpuset.cpus",
+     "echo 0-47 >/sys/fs/cgroup/kubepods/a/cpuset.cpus",
      {0},
      NULL},
     {"cpuset_mems",
-     {{"sys/fs/cgroup/pods/a/cpuset.mems", "0-1\n"}},
+     {{"sys/fs/cgroup/kubepods/a/cpuset.mems", "0-1\n"}},
      "the memory nodes of the cpuset of process 61000, 0-1, lack node 2, that of NPU 0",
      "0-1",
-     "echo 0-2 >/sys/fs/cgroup/pods/a/cpuset.mems",
+     "echo 0-2 >/sys/fs/cgroup/kubepods/a/cpuset.mems",
      {0},
      NULL},
     {"engine_binds",
@@ -776,9 +776,9 @@ static void finds_nothing_where_nothing_is_wrong(void **state)
         {{CPUS "online", "0-45\n"}, {CPUS "smt/control", "off\n"}},
         {{CPUS "isolated", "10-11,22-23,34-35,46-47\n"}, {"env", "CPUBIND_RULES=reference\n"}},
         {{"proc/61000/environ", "OMP_PROC_BIND=FALSE\aKMP_AFFINITY=disabled\a"}},
-        {{"proc/61003/cgroup", "0::/pods/b\n"},
-         {"sys/fs/cgroup/pods/b/cpuset.cpus.effective", "12-23\n"},
-         {"sys/fs/cgroup/pods/a/cpuset.cpus.effective", "24-35\n"}},
+        {{"proc/61003/cgroup", "0::/kubepods/b\n"},
+         {"sys/fs/cgroup/kubepods/b/cpuset.cpus.effective", "12-23\n"},
+         {"sys/fs/cgroup/kubepods/a/cpuset.cpus.effective", "24-35\n"}},
         {{"proc/900/comm", "irqbalance\n"}, {"proc/900/cmdline", "/usr/sbin/irqbalance\a"}},
         {{"proc/700/task/700/stat", STAT("700", "a", "S", "1", "34")},
          {"proc/700/task/700/status", STATUS("a", "700", "0-47")}},
