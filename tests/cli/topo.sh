@@ -196,7 +196,7 @@ corpus_holds_devices() {
     fixture import "$hosts/gpu-mixed-vendors" --db "$db" &&
         fixture accept gpu-mixed-vendors all --db "$db" -- topo &&
         fixture accept gpu-mixed-vendors cards --db "$db" -- topo --class 12 --nics &&
-        fixture replay --db "$db" && grep -q '5 of 5 expectations' "$out/said" &&
+        fixture replay --db "$db" && grep -q '6 of 6 expectations' "$out/said" &&
         topo --fixture gpu-mixed-vendors --db "$db" --json >"$out/after" || return 1
     sqlite3 -batch "$db" "UPDATE expectations SET body = replace(body, 'Gaudi2', 'Gaudi3')
         WHERE name = 'cards'" || return 1
