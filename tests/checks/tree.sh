@@ -32,7 +32,7 @@ any_bytes='^(fuzz/(corpus|crashes)|fixtures/hosts)/'
 # check what another user has cloned.
 list_tracked() {
     git -c safe.directory="$PWD" ls-files -s -z >"$out/index" && [ -s "$out/index" ] &&
-        tr '\0' '\n' <"$out/index" | sed -n 's/^1006[45][45] [0-9a-f]* 0\t//p' >"$out/tracked" &&
+        tr '\0' '\n' <"$out/index" | sed -n 's/^100[67][45][45] [0-9a-f]* 0\t//p' >"$out/tracked" &&
         [ -s "$out/tracked" ]
 }
 
@@ -82,7 +82,7 @@ plant() { # found or "", path, bytes
     mkdir -p "$(dirname "$2")"
     # The bytes are a format on purpose.
     # shellcheck disable=SC2059
-    printf "$3" >"$2" && git add -f -- "$2" || exit 2
+    printf "$3" >"$2" && { [ "${2##*/}" != program ] || chmod 755 "$2"; } && git add -f -- "$2" || exit 2
     BUILD=$out/build sh "$self" >"$out/tap"
     status=$?
     if { [ -n "$1" ] && [ $status -ne 0 ] && grep -q "^not ok .* - .*$1" "$out/tap" &&
@@ -117,6 +117,7 @@ self_test() {
     plant "starts as a program" adapters/a 'text\n\177ELF\002\001\001\n'
     plant "starts as a program" fuzz/corpus/plan/a '\177ELF\002\001\001\n'
     plant "starts as a program" fixtures/hosts/a/uname 'PK\003\004\n'
+    plant "starts as a program" adapters/program '\177ELF\002\001\001\n'
     plant "starts as a program" adapters/b '!<arch>\nmain.o/\n'
     plant "starts as a program" adapters/c '\037\213\010\b\n'
     plant "are databases" fuzz/corpus/plan/a 'SQLite format 3\000\001\n'
