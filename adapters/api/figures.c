@@ -7,7 +7,8 @@
 
 #include "api.h"
 
-/* (key, words with the noun of a device, number of `q`, unit, whether each NPU has it, whether it is about places) */
+/* (key, words with the noun of a device, number of `q`, unit, whether each NPU has it, whether
+ * it is about places) */
 #define FIGURE_LIST(X)                                                                         \
     X("near_percent", "CPUs near their %s", percent_of(q), " %", 1, 1)                         \
     X("far", "CPUs on another socket", q->far_cpu, "", 1, 1)                                   \

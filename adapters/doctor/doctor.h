@@ -11,8 +11,8 @@
 #ifndef CPUBIND_DOCTOR_DOCTOR_H
 #define CPUBIND_DOCTOR_DOCTOR_H
 
-#include "../plan/plan.h"
 #include "../ascend/host_change.h"
+#include "../plan/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -396,7 +396,7 @@ static cpubind_linux_fault look_at(search *s, int32_t pid)
 
 #define QUIET_MS 60000
 
-/* FNV-1a of the line of stat of a process; 0: it cannot be read. The line of the process has the
+/* FNV-1a of the line of stat of a process; 0: it cannot be read. The line of a process has the
  * times of all its threads. */
 static uint64_t sum_of(search *s, int32_t pid)
 {
@@ -411,7 +411,7 @@ static uint64_t sum_of(search *s, int32_t pid)
     return sum;
 }
 
-/* Whether the files of a process need not be read: it used no device, and has done nothing since
+/* Whether the files of a process need not be read: it used no device, and did nothing since
  * for long enough.
  *   out     *now: what is kept of it, if it uses none now */
 static int is_quiet(search *s, int32_t pid, cpubind_stranger *now)

@@ -41,7 +41,7 @@ typedef struct cpubind_stranger {
 } cpubind_stranger;
 
 /* What a watch keeps of those from one listing to the next: a process that has done nothing for
- * a minute is looked at once a minute. Its line of stat has its times, faults, threads and sizes,
+ * a minute is looked at once a minute. Its line of stat has times, faults, threads and sizes,
  * which change with whatever it does. All zero at first, but for quiet_ms; free(3) the rows. */
 typedef struct cpubind_strangers {
     cpubind_stranger *row; /* by pid */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. It must not know of devices, and must
- * not guess: what no input tells stays NULL. The files are those of the kernel's documentation of
- * sysfs (ABI/stable/sysfs-devices-system-cpu, sysfs-devices-node).
+ * not guess: what no input tells stays NULL. The files are those of the kernel's documentation
+ * of sysfs (ABI/stable/sysfs-devices-system-cpu, sysfs-devices-node).
  *
  * Every process of a host reads the same here: the files have no namespace, a container sees
  * /sys of the host, and they name online CPUs and nodes whatever the cpuset is.
@@ -300,8 +300,8 @@ static cpubind_problem_code read_sockets(facts_reader *r)
 
 /* == Distances ============================================================== */
 
-/* Lists the online nodes, of which each has a column in the rows of distances: node/online, else
- * the folders of nodes, else those with CPUs. */
+/* Lists the online nodes, of which each has a column in the rows of distances: node/online,
+ * else the folders of nodes, else those with CPUs. */
 cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;

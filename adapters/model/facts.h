@@ -224,8 +224,8 @@ typedef struct cpubind_pci_request {
      * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
     const int32_t *own_cpu;
     int32_t n_own_cpu;
-    /* Which CPUs and rules count: scope, allowed, npu_allowed, exclude and rules of it; or NULL,
-     * for the CPUs of this process */
+    /* Which CPUs and rules count: scope, allowed, npu_allowed, exclude and rules of it; or
+     * NULL, for the CPUs of this process */
     const cpubind_request *host;
 } cpubind_pci_request;
 

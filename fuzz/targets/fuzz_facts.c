@@ -10,9 +10,9 @@
  */
 #include "../fuzz_host.h"
 
+#include "../../adapters/model/facts.h"
 #include "../../adapters/plan/plan.h"
 #include "../../adapters/plan/process_goal.h"
-#include "../../adapters/model/facts.h"
 #include "../../adapters/text/cpulist.h"
 #include "../../adapters/text/procfs.h"
 

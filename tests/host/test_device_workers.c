@@ -524,7 +524,7 @@ static int32_t ask_watching(cpubind_strangers *known, int32_t *n_look)
     return n;
 }
 
-/* A stranger that has done nothing for a minute is looked at once a minute, and whatever it does
+/* A stranger that has done nothing for a minute is looked at once a minute; whatever it does
  * changes its line of stat. */
 TEST(a_quiet_stranger_is_looked_at_seldom)
 {

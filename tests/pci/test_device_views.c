@@ -1,9 +1,9 @@
-/* test_device_views.c - two processes of a host never take the same CPU, whatever devices it has
+/* test_device_views.c - two processes of a host never take one CPU, whatever devices it has
  * SPDX-License-Identifier: MIT
  *
  * Random hosts with devices of one vendor or of several, and pairs of views of each: cpusets
  * that are one, that cross, or that are apart, devices that one view sees and the other does
- * not, inputs that one of them lacks. What cannot be known from inside is a warning of the plan.
+ * not, inputs that one of them lacks. What cannot be known from inside is a warning of a plan.
  * CPUBIND_PAIRS and CPUBIND_SEED choose other pairs than those of every run.
  */
 #include <stdio.h>

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/plan/plan.h"
 #include "../../adapters/linux/source/host_source.h"
+#include "../../adapters/plan/plan.h"
 #include "layouts.h"
 #include "rules.h"
 
