@@ -305,6 +305,92 @@ one_of_python() {
         says_children "$loader" "1 child shares its pool" && ends_loader
 }
 
+# -- Containers and strangers --------------------------------------------------------
+
+# Holds a file with a descriptor that takes no right on it, and executes a command.
+cat >"$out/by_path.c" <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    const int fd = argc > 2 ? open(argv[1], O_PATH) : -1;
+    if (fd < 0 || dup2(fd, 3) != 3 || (fd != 3 && close(fd) != 0))
+        return 1;
+    execv(argv[2], argv + 2);
+    return 1;
+}
+END
+cc -std=c11 -D_DEFAULT_SOURCE -D_GNU_SOURCE -O1 -Wall -Wextra -Werror "$out/by_path.c" \
+    -o "$out/by_path" || exit 1
+
+# Starts a process with a /dev of its own: commands make what is there, others open it as
+# descriptor 3. Has its pid in held, as /proc of this script has it, and what it waits for in
+# holder.
+start_container() { # words of unshare, commands that make, commands that open
+    rm -f "$out/held"
+    mkdir -p "$out/dev"
+    # The words are split on purpose; the variables are those of the shell inside.
+    # shellcheck disable=SC2016,SC2086
+    unshare $1 sh -c '
+        mount -t tmpfs tmpfs "$out/dev" && cd "$out/dev" && : >nvidia-uvm &&
+            mount --bind /dev/nvidia-uvm nvidia-uvm && eval "$1" && mount --rbind . /dev &&
+            read -r pid rest </proc/self/stat && echo "$pid" >"$out/held" &&
+            exec 5<>/dev/nvidia-uvm && eval "$2" && exec "$out/worker" "$out/engine"' \
+        sh "$2" "$3" &
+    holder=$!
+    becomes 100 test -s "$out/held" && held=$(cat "$out/held") && pids="$pids $held" &&
+        becomes 100 grep -qx worker "/proc/$held/comm"
+}
+
+# What apply does to a process and to the worker beside it, and what status says.
+is_judged() { # a user or a stranger, what its descriptor 3 is
+    [ "$(stat -L -c '%F %t:%T' "/proc/$held/fd/3")" = "$2" ] && applies || return 1
+    "$CPUBIND" status --root "$root" >"$out/status" 2>"$out/err"
+    if [ "$1" = user ]; then
+        is_on "$first" "$a" && is_on "$held" "$b" && grep -q "^ *$held " "$out/status" &&
+            grep -q "; 2 workers: 2 right" "$out/status"
+    else
+        is_on "$first" "$both" && is_on "$held" "$before" &&
+            ! grep -q "^ *$held " "$out/status" && grep -q "; 1 workers: 1 right" "$out/status"
+    fi && "$CPUBIND" restore --all 2>"$out/err" && is_on "$held" "$before" &&
+        is_on "$first" "$before"
+}
+
+in_a_container() { # a user or a stranger, words of unshare, commands, commands, what 3 is
+    held=
+    start_container "$2" "$3" "$4" && is_judged "$1" "$5"
+    status=$?
+    [ $status = 0 ] || cat "$out/status" "$out/err" "$out/apply.err"
+    kill -KILL "${held:-$holder}"
+    wait "$holder" 2>/dev/null
+    return $status
+}
+
+# A descriptor of a device whose node was deleted has the device open as before: by the number
+# it is a user.
+containers() {
+    node='mknod nvidia5 c 1 5'
+    bound=': >nvidia5 && mount --bind /dev/nvidia5 nvidia5'
+    open='exec 3<>/dev/nvidia5'
+    device='character special file 1:5'
+    while IFS='|' read -r kind text words make by what; do
+        check "$kind: $text" in_a_container "$kind" "$words" "$make" "$by" "$what"
+    done <<END
+user|a node in a /dev of its own|-m|$node|$open|$device
+user|a node of another name|-m|mknod other c 1 5|exec 3<>/dev/other|$device
+user|a pid namespace of its own|-m -p -f|$node|$open|$device
+user|a user namespace of its own|-m -U -r|$bound|$open|$device
+user|all three namespaces|-m -p -f -U -r|$bound|$open|$device
+user|a node that was deleted since|-m|$node|$open && rm /dev/nvidia5|$device
+stranger|a plain file|-m|: >nvidia5|$open|regular empty file 0:0
+stranger|a FIFO|-m|mkfifo nvidia5|$open|fifo 0:0
+stranger|a link to a plain file|-m|: >file && ln -s file nvidia5|$open|regular empty file 0:0
+stranger|a device of another number|-m|mknod nvidia5 c 1 3|$open|character special file 1:3
+stranger|a descriptor of O_PATH|-m|$node|exec "\$out/by_path" /dev/nvidia5 "\$out/worker"|$device
+END
+}
+
 start_worker 5
 first=$worker
 both=$a-$b
@@ -320,6 +406,7 @@ check "forks have the CPUs of their worker when these change, and are put back" 
 check "multiprocessing by fork: 12 children share the pool of the loader" forks_of_python
 check "by spawn: children without the device are no workers" others_of_python spawn
 check "by forkserver: nor are these" others_of_python forkserver
+containers
 end_worker "$first"
 check "by fork: a child that opens the device again is none" one_of_python
 check "by spawn: a child that opens the device is a worker" users_of_python spawn
