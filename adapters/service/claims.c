@@ -81,6 +81,7 @@ static cpubind_linux_fault read_bytes(const cpubind_claims *c, cpubind_bytes *by
         return why;
     why = cpubind_open(c->sys, folder, FILE_NAME,
                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, &fd);
+    cpubind_remove_temps(c->sys, folder, FILE_NAME);
     (void)c->sys->close(folder);
     if (why.error)
         return why;

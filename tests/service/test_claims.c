@@ -256,6 +256,27 @@ static int n_temporary(void)
     return n;
 }
 
+/* A service that was killed while it saved leaves a file; the next one removes it. */
+TEST(what_a_killed_service_left_is_removed)
+{
+    cpubind_claims c = open_claims(&cpubind_sys_real);
+    char left[sizeof path + 40];
+    FILE *file;
+    note(&c, CPUBIND_ASK_LEAVE, (int32_t)getpid(), start_of(getpid()));
+    assert_int_equal(cpubind_claims_save(&c).error, 0);
+    (void)snprintf(left, sizeof left, "%.*s/.service.claims.4711.0.tmp",
+                   (int)(strrchr(path, '/') - path), path);
+    file = fopen(left, "we");
+    scratch_need(file && fclose(file) == 0, left);
+    assert_int_equal(n_temporary(), 1);
+    cpubind_claims_free(&c);
+    c = open_claims(&cpubind_sys_real);
+    assert_int_equal(cpubind_claims_read(&c).error, 0);
+    assert_int_equal(c.n, 1);
+    assert_int_equal(n_temporary(), 0);
+    cpubind_claims_free(&c);
+}
+
 /* Saves with one call that fails: the file is as before, or as it should be, as is said; the
  * next try saves. Then reads with one: what cannot be read is not nothing. Nothing is left, nor
  * stays open. Returns whether either failed. */
@@ -274,11 +295,11 @@ static int fail_once(call which, int nth)
     error = cpubind_claims_save(&c).error;
     is_met = fault.n_met;
     assert_int_equal(open_descriptors(), before);
+    assert_int_equal(n_temporary(), 0);
     assert_int_equal(cpubind_claims_read(&again).error, 0);
     assert_int_equal(again.n, 1);
     if (!error || cpubind_claims_find(&again, self, own) != CPUBIND_ASK_TAKE)
         assert_int_equal(cpubind_claims_find(&again, self, own), CPUBIND_ASK_LEAVE);
-    assert_int_equal(n_temporary(), 0);
     cpubind_claims_free(&again);
     fault_clear();
     assert_int_equal(cpubind_claims_save(&c).error, 0);
@@ -331,9 +352,13 @@ TEST(the_service_is_ended_or_it_is_said)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH(requests_are_read_and_written),       EACH(each_peer_may_ask_for_what_it_could_do),
-        EACH(rights_that_cannot_be_read_are_none), EACH(claims_last_over_a_restart),
-        EACH(damage_is_said_and_the_rest_is_kept), EACH(each_call_may_fail),
+        EACH(requests_are_read_and_written),
+        EACH(each_peer_may_ask_for_what_it_could_do),
+        EACH(rights_that_cannot_be_read_are_none),
+        EACH(claims_last_over_a_restart),
+        EACH(damage_is_said_and_the_rest_is_kept),
+        EACH(what_a_killed_service_left_is_removed),
+        EACH(each_call_may_fail),
         EACH(the_service_is_ended_or_it_is_said),
     };
     return cmocka_run_group_tests_name("claims", tests, NULL, NULL);

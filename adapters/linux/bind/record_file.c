@@ -394,21 +394,9 @@ cpubind_linux_fault cpubind_record_save(cpubind_record_file *file, const cpubind
 }
 
 /* While the lock is held, nobody writes to a temporary file. */
-static cpubind_linux_fault remove_temp(void *ctx, const char *name)
-{
-    const cpubind_record_file *file = (const cpubind_record_file *)ctx;
-    if (cpubind_is_temp_name(name, file->base))
-        (void)file->sys->unlinkat(file->dir, name, 0);
-    return cpubind_no_fault;
-}
-
 void cpubind_record_remove_temps(cpubind_record_file *file)
 {
-    int fd;
-    if (!cpubind_open(file->sys, file->dir, ".",
-                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, &fd)
-             .error)
-        (void)cpubind_each_name(file->sys, fd, remove_temp, file);
+    cpubind_remove_temps(file->sys, file->dir, file->base);
 }
 
 cpubind_linux_fault cpubind_record_remove(cpubind_record_file *file)

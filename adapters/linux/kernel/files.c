@@ -218,7 +218,8 @@ cpubind_linux_fault cpubind_replace(const cpubind_sys *sys, int dir, const char 
     return cpubind_fault_of(fault.error, fault.what);
 }
 
-int cpubind_is_temp_name(const char *name, const char *base)
+/* Whether a name is a temporary one for this base. */
+static int is_temp_name(const char *name, const char *base)
 {
     const size_t n_base = (size_t)kept_of_base(base);
     if (name[0] != '.' || strncmp(name + 1, base, n_base) != 0)
@@ -231,6 +232,30 @@ int cpubind_is_temp_name(const char *name, const char *base)
         name += 1 + n;
     }
     return strcmp(name, ".tmp") == 0;
+}
+
+/* A base in a folder. */
+typedef struct temps {
+    const cpubind_sys *sys;
+    int dir;
+    const char *base;
+} temps;
+
+static cpubind_linux_fault remove_temp(void *ctx, const char *name)
+{
+    const temps *t = (const temps *)ctx;
+    if (is_temp_name(name, t->base))
+        (void)t->sys->unlinkat(t->dir, name, 0);
+    return cpubind_no_fault;
+}
+
+void cpubind_remove_temps(const cpubind_sys *sys, int dir, const char *base)
+{
+    temps t = {sys, dir, base};
+    int fd;
+    if (!cpubind_open(sys, dir, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, &fd)
+             .error)
+        (void)cpubind_each_name(sys, fd, remove_temp, &t);
 }
 
 /* == Opening below a root, and never outside of it ========================== */

@@ -139,8 +139,9 @@ cpubind_linux_fault cpubind_make_temp(const char *base, cpubind_name_visit *make
 cpubind_linux_fault cpubind_replace(const cpubind_sys *sys, int dir, const char *base,
                                     mode_t mode, const char *data, int32_t len);
 
-/* Whether a name is a temporary one for this base. */
-int cpubind_is_temp_name(const char *name, const char *base);
+/* Removes the temporary files of a base that killed processes have left in a folder. The caller
+ * sees to it that nobody writes one now. What cannot be removed stays. */
+void cpubind_remove_temps(const cpubind_sys *sys, int dir, const char *base);
 
 /* == A root ================================================================= */
 
