@@ -396,19 +396,16 @@ static cpubind_linux_fault look_at(search *s, int32_t pid)
 
 #define QUIET_MS 60000
 
-/* FNV-1a of the line of stat of a process; 0: it cannot be read. The line of a process has the
+/* The sum of the line of stat of a process; 0: it cannot be read. The line of a process has the
  * times of all its threads. */
 static uint64_t sum_of(search *s, int32_t pid)
 {
     char name[64], text[1024];
     int32_t len;
-    uint64_t sum = 0xcbf29ce484222325u;
     (void)snprintf(name, sizeof name, "proc/%d/stat", (int)pid);
     if (cpubind_read_text(s->root.sys, s->root.fd, name, text, sizeof text, &len).error)
         return 0;
-    for (int32_t i = 0; i < len; i++)
-        sum = (sum ^ (uint8_t)text[i]) * 0x100000001b3u;
-    return sum;
+    return cpubind_sum(CPUBIND_SUM, text, (size_t)len);
 }
 
 /* Whether the files of a process need not be read: it used no device, and did nothing since

@@ -363,7 +363,7 @@ static void leave(host_entry *e, int is_kept_moving)
 
 static uint64_t sum_of_text(const char *text)
 {
-    return cpubind_host_add_sum(CPUBIND_HOST_SUM, text, strlen(text));
+    return cpubind_sum(CPUBIND_SUM, text, strlen(text));
 }
 
 static uint64_t sum_of_main(const cpubind_goal *goal)

@@ -187,12 +187,11 @@ static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
 /* Forgets who used no device, when devices have other numbers than at the last listing. */
 static void check_strangers(cpubind_host_bind *h, const cpubind_device_nodes *nodes)
 {
-    uint64_t sum = cpubind_host_add_sum(CPUBIND_HOST_SUM, nodes->compute_major,
-                                        sizeof nodes->compute_major);
-    sum = cpubind_host_add_sum(sum, nodes->compute_minor, sizeof nodes->compute_minor);
+    uint64_t sum = cpubind_sum(CPUBIND_SUM, nodes->compute_major, sizeof nodes->compute_major);
+    sum = cpubind_sum(sum, nodes->compute_minor, sizeof nodes->compute_minor);
     for (int32_t i = 0; i < nodes->n; i++) {
-        sum = cpubind_host_add_sum(sum, &nodes->row[i].major, sizeof nodes->row[i].major);
-        sum = cpubind_host_add_sum(sum, &nodes->row[i].minor, sizeof nodes->row[i].minor);
+        sum = cpubind_sum(sum, &nodes->row[i].major, sizeof nodes->row[i].major);
+        sum = cpubind_sum(sum, &nodes->row[i].minor, sizeof nodes->row[i].minor);
     }
     if (sum != h->strangers_sum)
         h->strangers.n = 0;

@@ -134,35 +134,26 @@ static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
     return cpubind_goal_make(&m->source, &m->request, arena, m->out, m->problem);
 }
 
-uint64_t cpubind_host_add_sum(uint64_t sum, const void *data, size_t len)
-{
-    const unsigned char *byte = (const unsigned char *)data;
-    for (size_t i = 0; i < len; i++)
-        sum = (sum ^ byte[i]) * 0x100000001b3u;
-    return sum;
-}
-
 static uint64_t add_cpus(uint64_t sum, cpubind_cpus cpus)
 {
-    sum = cpubind_host_add_sum(sum, &cpus.n, sizeof cpus.n);
-    return cpus.n > 0 ? cpubind_host_add_sum(sum, cpus.cpu, (size_t)cpus.n * sizeof *cpus.cpu)
-                      : sum;
+    sum = cpubind_sum(sum, &cpus.n, sizeof cpus.n);
+    return cpus.n > 0 ? cpubind_sum(sum, cpus.cpu, (size_t)cpus.n * sizeof *cpus.cpu) : sum;
 }
 
 static uint64_t sum_of(const cpubind_goal *goal)
 {
-    uint64_t sum = CPUBIND_HOST_SUM;
-    sum = cpubind_host_add_sum(sum, &goal->npu, sizeof goal->npu);
-    sum = cpubind_host_add_sum(sum, goal->pci, strlen(goal->pci));
-    sum = cpubind_host_add_sum(sum, &goal->memory_node, sizeof goal->memory_node);
+    uint64_t sum = CPUBIND_SUM;
+    sum = cpubind_sum(sum, &goal->npu, sizeof goal->npu);
+    sum = cpubind_sum(sum, goal->pci, strlen(goal->pci));
+    sum = cpubind_sum(sum, &goal->memory_node, sizeof goal->memory_node);
     sum = add_cpus(add_cpus(sum, goal->main), goal->uvb);
     for (int32_t i = 0; i < goal->n_rule; i++) {
-        sum = cpubind_host_add_sum(sum, goal->rule[i].name, strlen(goal->rule[i].name) + 1);
+        sum = cpubind_sum(sum, goal->rule[i].name, strlen(goal->rule[i].name) + 1);
         sum = add_cpus(sum, goal->rule[i].cpus);
     }
     for (int32_t i = 0; i < goal->n_irq; i++) {
-        sum = cpubind_host_add_sum(sum, &goal->irq[i].irq, sizeof goal->irq[i].irq);
-        sum = cpubind_host_add_sum(sum, &goal->irq[i].cpu, sizeof goal->irq[i].cpu);
+        sum = cpubind_sum(sum, &goal->irq[i].irq, sizeof goal->irq[i].irq);
+        sum = cpubind_sum(sum, &goal->irq[i].cpu, sizeof goal->irq[i].cpu);
     }
     return sum ? sum : 1;
 }

@@ -111,10 +111,6 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
 
 void cpubind_host_free_plan(cpubind_host_plan *plan);
 
-/* FNV-1a of bytes, after those that gave `sum`; CPUBIND_HOST_SUM at first. */
-#define CPUBIND_HOST_SUM 0xcbf29ce484222325u
-uint64_t cpubind_host_add_sum(uint64_t sum, const void *data, size_t len);
-
 /* == Workers (host_list.c) ================================================== */
 
 /* Lists the processes that drive NPUs: adds an entry for each that is none yet, with the CPUs

@@ -61,6 +61,24 @@ int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node)
     return from < facts->n_node && facts->node_id[from] == node ? from : -1;
 }
 
+int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
+{
+    const int32_t row = facts_node_index(facts, node);
+    int32_t best = -1, best_distance = INT32_MAX;
+    for (int32_t i = 0; i < facts->host.n_node; i++)
+        if (facts->host.node_id[i] == node)
+            return node;
+    for (int32_t i = 0; i < facts->host.n_node && row >= 0 && facts->all_distance; i++) {
+        const int32_t column = facts_node_index(facts, facts->host.node_id[i]);
+        const int32_t distance = facts->all_distance[row * facts->n_all_node + column];
+        if (distance >= 0 && distance < best_distance) {
+            best_distance = distance;
+            best = facts->host.node_id[i];
+        }
+    }
+    return best;
+}
+
 int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu)
 {
     return facts->core_of && facts->core_of[cpu] >= 0 ? facts->core_of[cpu] : cpu;
@@ -123,8 +141,6 @@ static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t 
     cpubind_problem_code code;
     int32_t *list = NULL, first = -1;
     *n = 0;
-    if (!name)
-        return facts_fail_memory(r);
     code = facts_ask(r, name, &answer);
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         code = facts_read_list(r, name, answer, &list, n);
@@ -425,19 +441,20 @@ static cpubind_problem_code pick_distances(facts_reader *r)
     cpubind_facts *f = r->facts;
     const int32_t n = f->n_node;
     int32_t *distance = f->all_distance ? cpubind_arena_ints(r->arena, n * n) : NULL;
+    int32_t *at = f->all_distance ? cpubind_arena_ints(r->arena, n) : NULL;
     if (!f->all_distance)
         return CPUBIND_PROBLEM_NONE;
-    if (!distance)
+    if (!distance || !at)
         return facts_fail_memory(r);
-    for (int32_t i = 0; i < n * n; i++) {
-        const int32_t from = facts_node_index(f, f->node_id[i / n]);
-        const int32_t to = facts_node_index(f, f->node_id[i % n]);
-        if (from < 0 || to < 0)
+    for (int32_t i = 0; i < n; i++) {
+        at[i] = facts_node_index(f, f->node_id[i]);
+        if (at[i] < 0)
             return facts_fail_input(r, INPUT_NODES_ONLINE,
                                     r->source->read(r->source->ctx, INPUT_NODES_ONLINE), 0,
                                     "it lacks a node that has CPUs");
-        distance[i] = f->all_distance[from * f->n_all_node + to];
     }
+    for (int32_t i = 0; i < n * n; i++)
+        distance[i] = f->all_distance[at[i / n] * f->n_all_node + at[i % n]];
     f->distance = distance;
     return CPUBIND_PROBLEM_NONE;
 }

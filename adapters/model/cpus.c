@@ -140,8 +140,6 @@ static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
         while (path.len > 0 && cgroup.data[path.at + path.len - 1] == '/')
             path.len--;
         name = cgroup_path(r, kind->mount, cgroup.data + path.at, path.len, kind->leaf);
-        if (!name)
-            return facts_fail_memory(r);
         code = facts_ask(r, name, &answer);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
@@ -402,8 +400,6 @@ static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
     for (int i = 0; i < 2; i++) {
         cpubind_problem_code code;
         path = facts_path(r, INPUT_NODES, listing.data, name, files[i].leaf);
-        if (!path)
-            return facts_fail_memory(r);
         code = facts_ask(r, path, &answer);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
@@ -773,8 +769,6 @@ cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
     while (cpu < f->n_cpu_id - 1 && f->node_of[cpu] < 0)
         cpu++;
     name = facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list");
-    if (!name)
-        return facts_fail_memory(r);
     code = facts_ask(r, name, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;

@@ -516,6 +516,10 @@ cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source,
 /* The index of a node id in facts->node_id, or -1. O(log nodes). */
 int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node);
 
+/* The node with CPUs that a node stands for: itself where it has CPUs, else the nearest one of
+ * facts->host; -1: not known. */
+int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node);
+
 /* The number of the core of a CPU below n_cpu_id; the CPU itself where that is not known. */
 int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu);
 

@@ -93,26 +93,6 @@ static cpubind_problem_code read_locality(facts_reader *r, const cpubind_pci_add
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The node with CPUs that is nearest to a node: the node itself where it has CPUs; -1: not
- * known. */
-static int32_t nearest_with_cpus(const cpubind_facts *f, int32_t node)
-{
-    const int32_t row = facts_node_index(f, node);
-    int32_t best = -1, best_distance = INT32_MAX;
-    for (int32_t i = 0; i < f->host.n_node; i++)
-        if (f->host.node_id[i] == node)
-            return node;
-    for (int32_t i = 0; i < f->host.n_node && row >= 0 && f->all_distance; i++) {
-        const int32_t column = facts_node_index(f, f->host.node_id[i]);
-        const int32_t distance = f->all_distance[row * f->n_all_node + column];
-        if (distance >= 0 && distance < best_distance) {
-            best_distance = distance;
-            best = f->host.node_id[i];
-        }
-    }
-    return best;
-}
-
 /* Takes the online CPUs of a node. */
 static cpubind_problem_code take_node(facts_reader *r, cpubind_pci_function *function)
 {
@@ -134,7 +114,8 @@ static cpubind_problem_code take_node(facts_reader *r, cpubind_pci_function *fun
 static cpubind_problem_code take_locality(facts_reader *r, cpubind_pci_function *function,
                                           const locality *near, int *is_known)
 {
-    const int32_t node = near->node >= 0 ? nearest_with_cpus(r->facts, near->node) : -1;
+    const int32_t node =
+        near->node >= 0 ? cpubind_facts_nearest_node(r->facts, near->node) : -1;
     *is_known = node >= 0 || near->n > 0;
     if (!*is_known)
         return CPUBIND_PROBLEM_NONE;

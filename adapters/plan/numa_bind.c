@@ -46,24 +46,11 @@ static int is_node(const cpubind_facts *f, int32_t node)
     return is_in(f->all_node, f->n_all_node, node);
 }
 
-/* The node with CPUs that a node stands for: itself, else the nearest one. */
+/* The node with CPUs that a node stands for; without distances the first one. */
 static int32_t node_with_cpus(const cpubind_facts *f, int32_t node)
 {
-    int32_t best = -1, best_distance = INT32_MAX, from = 0;
-    if (is_in(f->host.node_id, f->host.n_node, node))
-        return node;
-    while (from < f->n_all_node && f->all_node[from] != node)
-        from++;
-    for (int32_t i = 0; i < f->n_all_node && from < f->n_all_node; i++) {
-        const int32_t told = f->all_distance ? f->all_distance[from * f->n_all_node + i] : -1;
-        const int32_t distance = told >= 0 ? told : i;
-        if (is_in(f->host.node_id, f->host.n_node, f->all_node[i]) &&
-            distance < best_distance) {
-            best = f->all_node[i];
-            best_distance = distance;
-        }
-    }
-    return best;
+    const int32_t nearest = cpubind_facts_nearest_node(f, node);
+    return nearest < 0 && is_node(f, node) && f->host.n_node > 0 ? f->host.node_id[0] : nearest;
 }
 
 /* == Homes ================================================================== */

@@ -71,6 +71,14 @@ void *cpubind_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
     return grown;
 }
 
+uint64_t cpubind_sum(uint64_t sum, const void *data, size_t len)
+{
+    const unsigned char *byte = (const unsigned char *)data;
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ byte[i]) * 0x100000001b3u;
+    return sum;
+}
+
 cpubind_linux_fault cpubind_ids_add(cpubind_ids *ids, const cpubind_sys *sys, int32_t id)
 {
     int32_t *all = cpubind_grow(sys, ids->id, ids->n, &ids->cap, sizeof *all);

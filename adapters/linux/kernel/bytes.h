@@ -41,6 +41,10 @@ void cpubind_bytes_free(cpubind_bytes *bytes);
 void *cpubind_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
                    size_t size_bytes);
 
+/* FNV-1a, 64 bits, of bytes after those that gave `sum`; CPUBIND_SUM at first. */
+#define CPUBIND_SUM 0xcbf29ce484222325u
+uint64_t cpubind_sum(uint64_t sum, const void *data, size_t len);
+
 /* A list of numbers: ids of threads, processes or interrupts. All zero is an empty list. */
 typedef struct cpubind_ids {
     int32_t *id; /* the owner's free(3) */

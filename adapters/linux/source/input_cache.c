@@ -13,15 +13,6 @@
 
 #define FIRST_BUCKETS 256 /* a power of two */
 
-/* FNV-1a, 64 bits: its published offset and prime. */
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return hash;
-}
-
 static cpubind_answer **bucket_of(const cpubind_input_cache *answers, uint64_t hash)
 {
     /* Mix in the high half: the last bytes of a name hardly change the low bits. */
@@ -32,7 +23,7 @@ cpubind_answer *cpubind_input_cache_find(const cpubind_input_cache *answers, con
 {
     if (!answers->n_bucket)
         return NULL;
-    uint64_t hash = hash_of(name);
+    uint64_t hash = cpubind_sum(CPUBIND_SUM, name, strlen(name));
     cpubind_answer *a = *bucket_of(answers, hash);
     while (a && (a->hash != hash || strcmp(a->name, name) != 0))
         a = a->next;
@@ -71,7 +62,7 @@ cpubind_answer *cpubind_input_cache_add(cpubind_input_cache *answers, const cpub
     cpubind_answer *a = sys->malloc(offsetof(cpubind_answer, name) + len + 1);
     if (!a)
         return NULL;
-    a->hash = hash_of(name);
+    a->hash = cpubind_sum(CPUBIND_SUM, name, strlen(name));
     a->input = cpubind_input_of(CPUBIND_INPUT_ABSENT);
     memcpy(a->name, name, len + 1);
     cpubind_answer **to = bucket_of(answers, a->hash);

@@ -63,14 +63,6 @@ static cpubind_linux_fault add(cpubind_bytes *to, const cpubind_sys *sys, const 
     return why;
 }
 
-static uint64_t sum_of(const char *data, int32_t len)
-{
-    uint64_t sum = 0xcbf29ce484222325u;
-    for (int32_t i = 0; i < len; i++)
-        sum = (sum ^ (unsigned char)data[i]) * 0x100000001b3u;
-    return sum;
-}
-
 /* == The key ================================================================ */
 
 /* Finds the file that spawn runs for "npu-smi". ENOENT: there is none. */
@@ -161,8 +153,10 @@ static int is_usable(const session *s, const cpubind_bytes *bytes, head *h)
         return 0;
     memcpy(h, bytes->data, sizeof *h);
     if (memcmp(h->magic, magic, sizeof magic) != 0 ||
-        h->sum != sum_of(bytes->data + before_sum, bytes->len - before_sum) || h->n < 0 ||
-        h->n > CPUBIND_SHARED_MAX / (int32_t)sizeof(part) || h->key_len != s->key.len)
+        h->sum != cpubind_sum(CPUBIND_SUM, bytes->data + before_sum,
+                              (size_t)(bytes->len - before_sum)) ||
+        h->n < 0 || h->n > CPUBIND_SHARED_MAX / (int32_t)sizeof(part) ||
+        h->key_len != s->key.len)
         return 0;
     size += h->n * (int64_t)sizeof(part) + h->key_len;
     for (int32_t i = 0; i < h->n; i++) {
@@ -253,7 +247,7 @@ static cpubind_linux_fault format(const session *s, const cpubind_command *comma
     }
     if (!why.error) {
         const size_t before = offsetof(head, sum) + sizeof h.sum;
-        h.sum = sum_of(to->data + before, to->len - (int32_t)before);
+        h.sum = cpubind_sum(CPUBIND_SUM, to->data + before, (size_t)to->len - before);
         memcpy(to->data, &h, sizeof h);
     }
     return why;
