@@ -394,39 +394,39 @@ static cpubind_linux_fault look_at(search *s, int32_t pid)
 
 /* == Strangers ============================================================== */
 
-#define QUIET_MS 60000
+/* The part of the time since a stranger was seen first that it is not looked at after a look,
+ * and the most of that. */
+#define PART_OF_AGE 8
+#define MAX_WAIT_MS 15000
 
-/* The sum of the line of stat of a process; 0: it cannot be read. The line of a process has the
- * times of all its threads. */
-static uint64_t sum_of(search *s, int32_t pid)
-{
-    char name[64], text[1024];
-    int32_t len;
-    (void)snprintf(name, sizeof name, "proc/%d/stat", (int)pid);
-    if (cpubind_read_text(s->root.sys, s->root.fd, name, text, sizeof text, &len).error)
-        return 0;
-    return cpubind_sum(CPUBIND_SUM, text, (size_t)len);
-}
-
-/* Whether the files of a process need not be read: it used no device, and did nothing since
- * for long enough.
- *   out     *now: what is kept of it, if it uses none now */
-static int is_quiet(search *s, int32_t pid, cpubind_stranger *now)
+/* Whether the files of a process need not be read now. What it does meanwhile does not count:
+ * it could make the service work.
+ *   out     *now: what is kept of it, if it uses no device */
+static int can_wait(search *s, int32_t pid, cpubind_stranger *now)
 {
     const cpubind_strangers *known = s->q->strangers;
-    const int64_t quiet_ms = known->quiet_ms ? known->quiet_ms : QUIET_MS;
     const cpubind_stranger *row;
-    *now = (cpubind_stranger){pid, sum_of(s, pid), s->now_ms, s->now_ms};
+    char name[40];
+    struct stat st = {.st_ino = 0};
+    int64_t wait_ms = 0;
+    int is_known;
     while (s->i_known < known->n && known->row[s->i_known].pid < pid)
         s->i_known++;
     row = &known->row[s->i_known];
-    if (s->i_known == known->n || row->pid != pid || row->sum != now->sum || now->sum == 0)
-        return 0;
-    now->since_ms = row->since_ms;
-    if (s->now_ms - row->since_ms < quiet_ms || s->now_ms - row->looked_ms >= quiet_ms)
-        return 0;
-    now->looked_ms = row->looked_ms;
-    return 1;
+    is_known = s->i_known < known->n && row->pid == pid;
+    if (is_known)
+        wait_ms = (s->now_ms - row->seen_ms) / PART_OF_AGE;
+    if (is_known &&
+        s->now_ms - row->looked_ms < (wait_ms < MAX_WAIT_MS ? wait_ms : MAX_WAIT_MS)) {
+        *now = *row;
+        return 1;
+    }
+    (void)snprintf(name, sizeof name, "proc/%d", (int)pid);
+    if (s->root.sys->statat(s->root.fd, name, &st) < 0)
+        is_known = 0;
+    is_known = is_known && row->inode == st.st_ino;
+    *now = (cpubind_stranger){pid, st.st_ino, is_known ? row->seen_ms : s->now_ms, s->now_ms};
+    return 0;
 }
 
 static cpubind_linux_fault keep_stranger(search *s, const cpubind_stranger *now)
@@ -440,7 +440,7 @@ static cpubind_linux_fault keep_stranger(search *s, const cpubind_stranger *now)
     return cpubind_no_fault;
 }
 
-/* Looks at a process, unless it is a stranger that has been quiet. */
+/* Looks at a process, unless it is a stranger that was looked at not long ago. */
 static cpubind_linux_fault look_at_any(search *s, int32_t pid)
 {
     const int32_t n_before = s->n + s->n_claim;
@@ -448,7 +448,7 @@ static cpubind_linux_fault look_at_any(search *s, int32_t pid)
     cpubind_linux_fault why = cpubind_no_fault;
     if (!s->q->strangers)
         return look_at(s, pid);
-    if (!is_quiet(s, pid, &now))
+    if (!can_wait(s, pid, &now))
         why = look_at(s, pid);
     return why.error || s->n + s->n_claim > n_before ? why : keep_stranger(s, &now);
 }

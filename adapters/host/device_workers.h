@@ -25,28 +25,31 @@
 #ifndef CPUBIND_HOST_DEVICE_WORKERS_H
 #define CPUBIND_HOST_DEVICE_WORKERS_H
 
+#include <sys/types.h>
+
 #include "../pci/device_users.h"
+
 #include "host_workers.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A process that uses no device, at the last look at its files. */
+/* A process that used no device at the last look at its files. */
 typedef struct cpubind_stranger {
     int32_t pid;
-    uint64_t sum; /* of its line of /proc/<pid>/stat before that look */
-    int64_t since_ms,
-        looked_ms; /* from when on the line is the same; when its files were read */
+    ino_t inode; /* of /proc/<pid>, which is another one for a later process of the number */
+    int64_t seen_ms, /* when it was seen first */
+        looked_ms;   /* when its files were read last */
 } cpubind_stranger;
 
-/* What a watch keeps of those from one listing to the next: a process that has done nothing for
- * a minute is looked at once a minute. Its line of stat has times, faults, threads and sizes,
- * which change with whatever it does. All zero at first, but for quiet_ms; free(3) the rows. */
+/* What a watch keeps of those from one listing to the next. A process that has used no device
+ * for a time T is looked at again after T / 8, and after 15 s at most, whatever it does: many
+ * of them, with many files, cost little, and a user is found at most so much later. All zero at
+ * first; free(3) the rows. */
 typedef struct cpubind_strangers {
     cpubind_stranger *row; /* by pid */
     int32_t n;
-    int64_t quiet_ms; /* that minute; 0: a minute */
 } cpubind_strangers;
 
 typedef struct cpubind_device_question {

@@ -499,7 +499,6 @@ TEST(what_could_not_be_read_is_not_an_empty_list)
                      CPUBIND_LINUX_ERR_MEMORY);
 }
 
-/* Whether the rows are those of a reading without a fault. */
 static int32_t n_looked;
 
 static int count_look(int dir, const char *path, struct stat *out)
@@ -524,42 +523,56 @@ static int32_t ask_watching(cpubind_strangers *known, int32_t *n_look)
     return n;
 }
 
-/* A stranger that has done nothing for a minute is looked at once a minute; whatever it does
- * changes its line of stat. */
-TEST(a_quiet_stranger_is_looked_at_seldom)
+/* Makes all strangers older, or their last look. */
+static void pass_ms(cpubind_strangers *known, int64_t age_ms, int64_t look_ms)
 {
-    cpubind_strangers known = {.quiet_ms = 60000};
+    for (int32_t i = 0; i < known->n; i++) {
+        known->row[i].seen_ms -= age_ms;
+        known->row[i].looked_ms -= look_ms;
+    }
+}
+
+/* A stranger is looked at again after an eighth of its age, at most after 15 s. */
+TEST(a_stranger_is_looked_at_seldom)
+{
+    cpubind_strangers known = {.n = 0};
     char path[SCRATCH_PATH * 2];
     int32_t n_look, n_first;
     add(100, "HOME=/");
     open_file(100, 3, "/dev/nvidiactl");
-    tree_file(100, "stat", "100 (python3) S 1 0\n", 20);
     assert_int_equal(ask_watching(&known, &n_first), 0);
     assert_true(n_first > 0);
     assert_int_equal(known.n, 1);
+    pass_ms(&known, 1000, 1000); /* a new one, at the next look of a watch */
     assert_int_equal(ask_watching(&known, &n_look), 0);
-    assert_int_equal(n_look, n_first); /* it has not been quiet for long */
-    known.row[0].since_ms -= 60000;
+    assert_int_equal(n_look, n_first);
+    pass_ms(&known, 79000, 1000);
     open_file(100, 9, "/dev/nvidia-uvm");
     open_file(100, 4, "/dev/nvidia0");
-    assert_int_equal(ask_watching(&known, &n_look), 0);
+    assert_int_equal(ask_watching(&known, &n_look), 0); /* 1 s of 10 */
     assert_int_equal(n_look, 0);
     assert_int_equal(known.n, 1);
-    known.row[0].looked_ms -= 60000; /* the next minute */
+    pass_ms(&known, 1000000, 13000);
+    assert_int_equal(ask_watching(&known, &n_look), 0); /* 14 s of 15 */
+    assert_int_equal(n_look, 0);
+    pass_ms(&known, 1000, 1000);
     assert_int_equal(ask_watching(&known, &n_look), 1);
     assert_int_equal(known.n, 0);
     scratch_path(&tree.s, "proc/100/fd/4", path);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(ask_watching(&known, &n_look), 0);
-    known.row[0].since_ms -= 60000;
+    pass_ms(&known, 1000000, 0);
     assert_int_equal(ask_watching(&known, &n_look), 0);
     assert_int_equal(n_look, 0);
+    known.row[0].inode++; /* another process has the number now */
+    pass_ms(&known, 0, 15000);
+    assert_int_equal(ask_watching(&known, &n_look), 0);
     open_file(100, 4, "/dev/nvidia0");
-    tree_file(100, "stat", "100 (python3) S 1 1\n", 20);
     assert_int_equal(ask_watching(&known, &n_look), 1);
     free(known.row);
 }
 
+/* Whether the rows are those of a reading without a fault. */
 static int is_whole(const cpubind_workers *w)
 {
     return w->n == 2 && w->row[0].pid == 200 && w->row[0].npu == 0 && w->row[1].pid == 100 &&
@@ -611,8 +624,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_process_with_files_of_one_device_open_uses_it, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_quiet_stranger_is_looked_at_seldom, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_stranger_is_looked_at_seldom, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_an_open_device_of_the_number_counts, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_refused_look_at_a_file_is_no_device, set_up,
