@@ -2199,32 +2199,6 @@ CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
     return n;
 }
 
-/* Whether each home has all segments of a group or none, as it does unless sums were equal by
- * chance. first_rest is the first group of the nodes. */
-CPUBIND_PRIV int32_t cpubind_priv_are_groups_whole(cpubind_priv_planner *p,
-                                                   cpubind_priv_areas homes, int32_t first_rest)
-{
-    int32_t n_joined = 0;
-    for (int32_t g = 0; g < first_rest; g++)
-        n_joined += p->group_segments[g] > 1;
-    if (n_joined == 0)
-        return 1;
-    cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
-    for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t n_missing = 0;
-        for (int32_t i = homes.row[d]; i < homes.row[d + 1]; i++) {
-            const int32_t group = p->segment_group[homes.segment[i]];
-            if (p->group_claimed[group] != d)
-                n_missing += p->group_segments[group];
-            p->group_claimed[group] = d;
-            n_missing--;
-        }
-        if (n_missing != 0)
-            return 0;
-    }
-    return 1;
-}
-
 /* Marks the places of a device for claims_node. */
 CPUBIND_PRIV void cpubind_priv_mark_places(cpubind_priv_planner *p, int32_t device)
 {
@@ -2258,37 +2232,53 @@ CPUBIND_PRIV int32_t cpubind_priv_claim_nodes(cpubind_priv_planner *p, int32_t d
     return n;
 }
 
-/* Groups the segments by the homes that they are in, and lets each device claim the groups of
- * its home; and, of what is in no home, the next node or, for NEAR, nodes by N3. With lists,
- * homes are what the devices may be given: there is nothing else to claim. */
-CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, cpubind_priv_areas homes)
+/* Lets each device claim the groups of its home; and, of what is in no home, from first_rest
+ * on, the next node or, for NEAR, nodes by N3. With lists, homes are what the devices may be
+ * given: there is nothing else to claim. Returns whether each home has all segments of a group
+ * or none, as it does unless sums were equal by chance. */
+CPUBIND_PRIV int32_t cpubind_priv_claim_groups(cpubind_priv_planner *p,
+                                               cpubind_priv_areas homes, int32_t first_rest)
 {
     const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
-    int32_t first_rest = cpubind_priv_join_segments(p, homes, 1);
     int32_t n = 0;
-    if (!cpubind_priv_are_groups_whole(p, homes, first_rest))
-        first_rest = cpubind_priv_join_segments(p, homes, 0);
-    cpubind_priv_open_claims(p);
-    if (first_rest == p->n_segment) { /* every segment is a group, with its number */
-        p->claim_row = homes.row;
-        p->claim = homes.segment;
-        return;
-    }
     cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
     for (int32_t d = 0; d < p->n_device; d++) {
         const int32_t next = is_near || p->is_listed ? CPUBIND_PRIV_NONE : p->next_node[d];
+        int32_t n_missing = homes.row[d] - homes.row[d + 1];
         for (int32_t i = homes.row[d]; i < homes.row[d + 1]; i++) {
             const int32_t group = p->segment_group[homes.segment[i]];
-            if (p->group_claimed[group] != d)
-                p->claims[n++] = group;
+            if (p->group_claimed[group] == d)
+                continue;
             p->group_claimed[group] = d;
+            p->claims[n++] = group;
+            n_missing += p->group_segments[group];
         }
+        if (n_missing != 0)
+            return 0;
         if (next != CPUBIND_PRIV_NONE && p->group_size[first_rest + next] > 0)
             p->claims[n++] = first_rest + next;
         if (is_near && !p->is_listed)
             n = cpubind_priv_claim_nodes(p, d, first_rest, n);
         p->claim_rows[d + 1] = n;
     }
+    return 1;
+}
+
+/* Groups the segments by the homes that they are in, or each alone, and finds the claims. */
+CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, cpubind_priv_areas homes)
+{
+    int32_t is_joined = 1;
+    int32_t first_rest;
+    cpubind_priv_open_claims(p);
+    do {
+        first_rest = cpubind_priv_join_segments(p, homes, is_joined);
+        if (first_rest == p->n_segment) { /* every segment is a group, with its number */
+            p->claim_row = homes.row;
+            p->claim = homes.segment;
+            return;
+        }
+        is_joined = 0;
+    } while (!cpubind_priv_claim_groups(p, homes, first_rest));
 }
 
 /* Every group evenly among its devices. Who gets the units that do not divide evenly goes

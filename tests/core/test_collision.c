@@ -170,15 +170,23 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int32_t home[4], row[3], first[] = {0, 4, 6}, node[] = {0, 0}, group[] = {0, 0};
         int32_t by_group[ARRAYS][GROUPS] = {{2, 0, 0, 0}};
+        int32_t next_node[] = {-1, -1}, claims[6], claim_row[3];
         const cpubind_priv_areas homes = {row, home};
         cpubind_host host;
+        cpubind_policy policy;
         cpubind_priv_planner p;
+        memset(&policy, 0, sizeof policy);
+        policy.strategy = CPUBIND_TOPO_AFFINITY;
         memcpy(home, rows[i].home, sizeof home);
         memcpy(row, rows[i].row, sizeof row);
         memset(&host, 0, sizeof host);
         host.n_node = 1;
         memset(&p, 0, sizeof p);
         p.host = &host;
+        p.policy = &policy;
+        p.next_node = next_node;
+        p.claims = claims;
+        p.claim_rows = claim_row;
         p.n_device = 2;
         p.n_segment = 2;
         p.n_group = 2;
@@ -193,7 +201,7 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
         p.group_size = by_group[5];
         p.group_first = by_group[6];
         p.claimant_row = by_group[7];
-        assert_int_equal(cpubind_priv_are_groups_whole(&p, homes, 1), rows[i].is_whole);
+        assert_int_equal(cpubind_priv_claim_groups(&p, homes, 1), rows[i].is_whole);
         assert_int_equal(cpubind_priv_join_segments(&p, homes, 1), rows[i].is_whole ? 1 : 2);
         assert_int_equal(cpubind_priv_join_segments(&p, homes, 0), 2);
         assert_int_equal(group[0], 0);
