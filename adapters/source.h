@@ -10,8 +10,9 @@
  *          cmd/npu-smi-info-m.txt      the output of a command (CPUBIND_COMMAND_LIST)
  *          cmd/npu-smi-info-t-board-i0-c1.txt      of `npu-smi info -t board -i 0 -c 1`, for
  *                                      any numbers; -i0.txt without a chip: ascend/input_list.h
- *          env                         lines NAME=value; CPUBIND_ENV_LIST names the variables,
- *                                      and all that start with CPUBIND_ENV_PREFIX, sorted
+ *          env                         lines NAME=value; CPUBIND_ENV_LIST and model/vendor.h name the
+ *                                      variables, and all that start with CPUBIND_ENV_PREFIX,
+ *                                      sorted
  *          dev, dev/davinci3           the device nodes davinci<N> that this process may open
  *                                      for reading and writing: a node's text is "major:minor"
  *                                      and a line feed. No node is ever opened: to open one is
@@ -45,22 +46,16 @@
     X("cmd/lscpu-e.txt", "lscpu", "-e=CPU,NODE", NULL)                                         \
     X("cmd/lscpu.txt", "lscpu", NULL)
 
-/* The environment variables that are part of a snapshot. */
+/* The environment variables that are part of a snapshot, besides those of the vendors
+ * (model/vendor.h: variable, setting). */
 #define CPUBIND_ENV_LIST(X)                                                                    \
-    X("ASCEND_RT_VISIBLE_DEVICES")                                                             \
     X("ASCEND_RUNTIME_OPTIONS")                                                                \
     X("ASCEND_VISIBLE_DEVICES")                                                                \
     X("CPUBIND_FACTS")                                                                         \
     X("CPUBIND_RULES")                                                                         \
-    X("CUDA_DEVICE_ORDER")                                                                     \
-    X("CUDA_VISIBLE_DEVICES")                                                                  \
-    X("HIP_VISIBLE_DEVICES")                                                                   \
-    X("ROCR_VISIBLE_DEVICES")                                                                  \
     X("SLURM_GPUS_ON_NODE")                                                                    \
     X("SLURM_JOB_GPUS")                                                                        \
-    X("SLURM_STEP_GPUS")                                                                       \
-    X("ZE_AFFINITY_MASK")                                                                      \
-    X("ZE_FLAT_DEVICE_HIERARCHY")
+    X("SLURM_STEP_GPUS")
 #define CPUBIND_ENV_PREFIX "DRA_CPUSET_"
 
 /* The outcome of reading an input. */

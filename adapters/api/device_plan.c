@@ -48,7 +48,7 @@ const char *api_device_conflict(const api_options *options)
 /* Counts the accelerators that the PCI bus shows, by family. Returns whether there are some,
  * and no NPU among them; *is_read says whether the bus could be read. */
 static int count_devices(const cpubind_source *source, const api_options *options,
-                         int32_t n[CPUBIND_FAMILY_COUNT], int *is_read)
+                         int32_t n[CPUBIND_VENDOR_COUNT], int *is_read)
 {
     api_topo topo = {0};
     int has_some;
@@ -56,15 +56,15 @@ static int count_devices(const cpubind_source *source, const api_options *option
     *is_read = topo.status == CPUBIND_PROBLEM_NONE;
     has_some = *is_read && topo.facts.n_device > 0;
     for (int32_t i = 0; has_some && i < topo.facts.n_device; i++)
-        n[topo.facts.device[i].accelerator.family]++;
+        n[topo.facts.device[i].accelerator.vendor]++;
     api_topo_free(&topo);
-    return has_some && n[CPUBIND_FAMILY_ASCEND] == 0;
+    return has_some && n[CPUBIND_VENDOR_ASCEND] == 0;
 }
 
 int api_has_devices_alone(const cpubind_source *source, const api_options *options,
                           const api_planned *planned)
 {
-    int32_t n[CPUBIND_FAMILY_COUNT] = {0};
+    int32_t n[CPUBIND_VENDOR_COUNT] = {0};
     int is_read;
     return planned->code == CPUBIND_PROBLEM_NO_NPU_SMI && !api_npu_option(options) &&
            (count_devices(source, options, n, &is_read) || !is_read);
@@ -76,7 +76,7 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
     const char *const option = api_npu_option(options);
     const int has_rank = options->command != API_STATUS && !options->all && !options->tree;
     const char *before = " (";
-    int32_t n[CPUBIND_FAMILY_COUNT] = {0};
+    int32_t n[CPUBIND_VENDOR_COUNT] = {0};
     api_planned planned = {0};
     int is_read;
     int lacks = count_devices(source, options, n, &is_read);
@@ -88,10 +88,10 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
     if (!lacks)
         return 0;
     api_add(why, "this host has no NPU, but accelerators of other vendors");
-    for (int i = 0; i < CPUBIND_FAMILY_COUNT; i++) {
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
         if (n[i] == 0)
             continue;
-        api_add(why, "%s%d %s", before, (int)n[i], cpubind_family_word((cpubind_family)i));
+        api_add(why, "%s%d %s", before, (int)n[i], cpubind_vendor_word((cpubind_vendor_id)i));
         before = ", ";
     }
     api_add(why, ")");
@@ -206,7 +206,7 @@ int api_device_ask(const cpubind_source *source, const api_options *options,
  * has no CPU near it. */
 static int is_unparted_npu(const cpubind_pci_function *f, const cpubind_request *request)
 {
-    if (f->accelerator.family != CPUBIND_FAMILY_ASCEND)
+    if (f->accelerator.vendor != CPUBIND_VENDOR_ASCEND)
         return 0;
     for (int32_t i = 0; i < f->n_cpu; i++)
         for (int32_t k = 0; k < request->n_exclude; k++)
@@ -294,7 +294,7 @@ const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
     int32_t n_shown = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
         if (f->device[i].sight == CPUBIND_SIGHT_UNKNOWN && !why)
-            why = f->runtime[f->device[i].accelerator.family].why;
+            why = f->runtime[f->device[i].accelerator.vendor].why;
         n_shown += f->device[i].sight != CPUBIND_SIGHT_HIDDEN;
     }
     return n_shown > 1 && options->topo.n_named == 0 ? why : NULL;
@@ -387,7 +387,7 @@ static void add_row(api_table *table, const api_device_plan *d, int32_t rank)
     if (device->accelerator.product)
         api_cell(table, "%s", device->accelerator.product);
     else
-        api_cell(table, "%s", cpubind_family_word(device->accelerator.family));
+        api_cell(table, "%s", cpubind_vendor_word(device->accelerator.vendor));
     api_cell_number(table, device->node);
     api_cell_number(table, pool->n_cpu);
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
@@ -425,7 +425,7 @@ static void put_blind(api_out *to, const api_device_plan *d)
 {
     const char *before = ": ";
     api_put(to, "this process sees none of the %d devices", (int)d->topo.facts.n_device);
-    for (int family = 0; family < CPUBIND_FAMILY_COUNT; family++)
+    for (int family = 0; family < CPUBIND_VENDOR_COUNT; family++)
         for (int i = 0; i < 2; i++) {
             const cpubind_runtime_view *view = &d->topo.facts.runtime[family];
             if (!view->variable[i])
@@ -488,7 +488,7 @@ static void json_pool(api_out *to, const api_device_plan *d, int32_t rank)
     api_json_open(to, NULL, '{');
     api_json_number(to, "rank", rank);
     api_json_text(to, "pci", pci.text);
-    api_json_text(to, "family", cpubind_family_word(device->accelerator.family));
+    api_json_text(to, "family", cpubind_vendor_word(device->accelerator.vendor));
     api_json_text(to, "product", device->accelerator.product);
     if (pool->tile >= 0)
         api_json_number(to, "tile", pool->tile);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Decides nothing about CPUs. Here the room of PCI devices meets that of Ascend: this file asks
- * Ascend's table of products for the words of NPUs, and Ascend's facts for their logic ids.
+ * Ascend's facts for the logic ids of NPUs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,6 @@
 
 #define FIRST_ARENA ((size_t)1 << 20)
 #define LAST_ARENA  ((size_t)1 << 28)
-
-static const char *ascend_product(int32_t vendor, int32_t device)
-{
-    const cpubind_device_type type =
-        cpubind_is_npu_vendor(vendor) ? cpubind_type_of_pci(device) : CPUBIND_TYPE_AUTO;
-    return type == CPUBIND_TYPE_AUTO ? NULL : cpubind_type_word(type);
-}
 
 /* == Logic ids of Ascend NPUs =============================================== */
 
@@ -38,12 +31,12 @@ static cpubind_problem_code read_npus(void *ctx, cpubind_arena *arena)
 static void see_ascend(const cpubind_source *source, api_topo *topo)
 {
     cpubind_facts *f = &topo->facts;
-    cpubind_runtime_view *view = &f->runtime[CPUBIND_FAMILY_ASCEND];
+    cpubind_runtime_view *view = &f->runtime[CPUBIND_VENDOR_ASCEND];
     const cpubind_facts *npus = &topo->npus.facts;
     npu_reading reading = {source, &topo->npus};
     int32_t n_ascend = 0;
     for (int32_t i = 0; i < f->n_device; i++)
-        n_ascend += f->device[i].accelerator.family == CPUBIND_FAMILY_ASCEND;
+        n_ascend += f->device[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
     if (n_ascend == 0)
         return;
     view->word = "ascend";
@@ -60,7 +53,7 @@ static void see_ascend(const cpubind_source *source, api_topo *topo)
     }
     for (int32_t i = 0; i < f->n_device; i++) {
         cpubind_pci_function *device = &f->device[i];
-        if (device->accelerator.family != CPUBIND_FAMILY_ASCEND)
+        if (device->accelerator.vendor != CPUBIND_VENDOR_ASCEND)
             continue;
         device->sight = CPUBIND_SIGHT_HIDDEN;
         for (int32_t k = 0; k < npus->n_npu; k++) {
@@ -85,8 +78,7 @@ void api_topo_read(const cpubind_source *source, const api_options *options, api
 
 void api_topo_ask(const cpubind_source *source, const cpubind_pci_request *asked, api_topo *out)
 {
-    cpubind_pci_request request = *asked;
-    request.ascend = ascend_product;
+    const cpubind_pci_request request = *asked;
     for (size_t size = FIRST_ARENA; size <= LAST_ARENA; size *= 4) {
         free(out->arena.base);
         out->arena = (cpubind_arena){(char *)malloc(size), size, 0};

@@ -485,7 +485,7 @@ static const char *product_of(const cpubind_facts *facts)
         return cpubind_type_word(facts->type);
     for (int32_t i = 0; i < facts->n_device; i++) {
         const cpubind_accelerator *a = &facts->device[i].accelerator;
-        const char *word = a->product ? a->product : cpubind_family_word(a->family);
+        const char *word = a->product ? a->product : cpubind_vendor_word(a->vendor);
         if (product && strcmp(product, word) != 0)
             return "several products";
         product = word;

@@ -76,7 +76,7 @@ static void put_device(api_out *to, const cpubind_facts *f, int32_t i, int wants
     const cpubind_pci_function *device = &f->device[i];
     api_json_open(to, NULL, '{');
     put_function(to, f, device);
-    api_json_text(to, "family", cpubind_family_word(device->accelerator.family));
+    api_json_text(to, "family", cpubind_vendor_word(device->accelerator.vendor));
     api_json_text(to, "product", device->accelerator.product);
     put_bytes(to, "model", device->model, device->model_len);
     put_bytes(to, "uuid", device->uuid, device->uuid_len);
@@ -149,7 +149,7 @@ void api_json_topo(api_out *to, const api_topo *topo, const api_options *options
     if (options->topo.wants_nics)
         api_json_close(to, ']');
     api_json_open(to, "runtimes", '[');
-    for (int i = 0; i < CPUBIND_FAMILY_COUNT; i++)
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
         if (f->runtime[i].word)
             put_runtime(to, &f->runtime[i]);
     api_json_close(to, ']');

@@ -133,7 +133,7 @@ static void leave_npus_out(cli_status *s)
     int32_t n = 0;
     for (int32_t i = 0; i < st->n_device; i++) {
         const int32_t device = st->device[i].npu;
-        if (s->devices.topo.facts.device[device].accelerator.family != CPUBIND_FAMILY_ASCEND)
+        if (s->devices.topo.facts.device[device].accelerator.vendor != CPUBIND_VENDOR_ASCEND)
             st->device[n++] = st->device[i];
         else
             st->n_idle -= st->device[i].n_worker == 0;
@@ -168,7 +168,7 @@ static int look_at_more(look *l)
     api_topo_read(&l->host.source, l->options, &topo);
     for (int32_t i = 0; topo.status == CPUBIND_PROBLEM_NONE && i < topo.facts.n_device && !has;
          i++)
-        has = topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND;
+        has = topo.facts.device[i].accelerator.vendor != CPUBIND_VENDOR_ASCEND;
     api_topo_free(&topo);
     if (!has)
         return API_DONE;

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "../api/device_plan.h"
+#include "../pci/device_users.h"
 #include "../pci/gres.h"
 #include "../pci/launch_text.h"
 #include "output.h"
 
 enum { MAX_LINE = 65536 }; /* of gres.conf */
 enum { CPU_WIDTH = 20, NAME_WIDTH = 16, MAX_NEAR = 3 };
+enum { FILE_SIZE = 32 }; /* of the name of an NPU's device file */
 
 /* == Cells ================================================================== */
 
@@ -50,7 +52,7 @@ static void add_name(api_text *to, const cpubind_pci_function *device)
 {
     const cpubind_accelerator *row = &device->accelerator;
     api_text text = {"", 0};
-    if (row->family == CPUBIND_FAMILY_ASCEND)
+    if (row->vendor == CPUBIND_VENDOR_ASCEND)
         api_add(&text, "Ascend %s", row->product);
     else if (row->product)
         api_add(&text, "%s", row->product);
@@ -61,7 +63,7 @@ static void add_name(api_text *to, const cpubind_pci_function *device)
     else if (device->ids.vendor >= 0 && device->ids.device >= 0)
         api_add(&text, "%04x:%04x", (unsigned)device->ids.vendor, (unsigned)device->ids.device);
     else
-        api_add(&text, "%s", cpubind_family_word(row->family));
+        api_add(&text, "%s", cpubind_vendor_word(row->vendor));
     api_add(to, "%.*s", NAME_WIDTH, text.text);
 }
 
@@ -220,7 +222,7 @@ static void print_notes(const cpubind_facts *f)
                 (int)n_placeless, (int)f->n_device);
         note(&n, &text);
     }
-    for (int i = 0; i < CPUBIND_FAMILY_COUNT; i++)
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
         if (f->runtime[i].word)
             note_runtime(&n, &f->runtime[i]);
 }
@@ -260,7 +262,7 @@ static int32_t make_type(const cpubind_pci_function *device, char *out, int32_t 
     const char *from = device->accelerator.product;
     int32_t n = 0;
     if (!from)
-        from = cpubind_family_word(device->accelerator.family);
+        from = cpubind_vendor_word(device->accelerator.vendor);
     for (; *from && n < size; from++) {
         const char c = *from >= 'A' && *from <= 'Z' ? (char)(*from - 'A' + 'a') : *from;
         const int is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -270,22 +272,36 @@ static int32_t make_type(const cpubind_pci_function *device, char *out, int32_t 
     return n;
 }
 
-/* The file of an NPU has the number that the host uses for it. */
-static int find_file(const cpubind_source *source, const api_topo *topo,
-                     const cpubind_pci_function *device, char out[CPUBIND_DEVICE_FILE_SIZE])
+/* The arguments of read_nodes. */
+typedef struct file_list {
+    const cpubind_source *source;
+    const api_topo *topo;
+    cpubind_device_nodes nodes;
+} file_list;
+
+static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
 {
-    const cpubind_facts *npus = &topo->npus.facts;
-    if (device->accelerator.family != CPUBIND_FAMILY_ASCEND)
-        return cpubind_device_file(source, device, out);
-    for (int32_t k = 0; topo->npus.code == CPUBIND_PROBLEM_NONE && k < npus->n_npu; k++) {
+    file_list *l = (file_list *)ctx;
+    return cpubind_device_nodes_read(l->source, &l->topo->facts, arena, &l->nodes)
+               ? CPUBIND_PROBLEM_NONE
+               : CPUBIND_PROBLEM_NO_MEMORY;
+}
+
+/* The file of an NPU has the number that the host uses for it. */
+static const char *find_file(const file_list *l, int32_t device, char out[FILE_SIZE])
+{
+    const cpubind_facts *f = &l->topo->facts, *npus = &l->topo->npus.facts;
+    if (f->device[device].accelerator.vendor != CPUBIND_VENDOR_ASCEND)
+        return cpubind_device_file(f, &l->nodes, device);
+    for (int32_t k = 0; l->topo->npus.code == CPUBIND_PROBLEM_NONE && k < npus->n_npu; k++) {
         const cpubind_npu *npu = &npus->npu[k];
-        if (cpubind_pci_compare(&npu->pci, &device->pci) != 0)
+        if (cpubind_pci_compare(&npu->pci, &f->device[device].pci) != 0)
             continue;
-        (void)snprintf(out, CPUBIND_DEVICE_FILE_SIZE, "/dev/davinci%d",
+        (void)snprintf(out, FILE_SIZE, "/dev/davinci%d",
                        (int)(npu->phy >= 0 ? npu->phy : npu->logic));
-        return 1;
+        return out;
     }
-    return 0;
+    return NULL;
 }
 
 /* Prints a line of gres.conf for each device; those without a device file on stderr. The name
@@ -296,16 +312,19 @@ static int print_slurm(const cpubind_source *source, const api_topo *topo,
     const cpubind_facts *f = &topo->facts;
     int32_t *core = (int32_t *)malloc(((size_t)f->host.n_cpu + 1) * sizeof *core);
     char *line = (char *)malloc(MAX_LINE);
-    int good = core && line;
+    file_list files = {.source = source, .topo = topo};
+    cpubind_arena arena = {NULL, 0, 0};
+    int good =
+        core && line && api_with_arena(&arena, read_nodes, &files) == CPUBIND_PROBLEM_NONE;
     int32_t n_line = 0;
     for (int32_t i = 0; good && i < f->n_device; i++) {
-        char file[CPUBIND_DEVICE_FILE_SIZE], type[32];
-        cpubind_gres gres = {.type = type, .file = file, .core = core};
+        char file[FILE_SIZE], type[32];
+        cpubind_gres gres = {.type = type, .file = find_file(&files, i, file), .core = core};
         api_text pci = {"", 0};
         int32_t len = 0;
         gres.type_len = make_type(&f->device[i], type, (int32_t)sizeof type);
         api_add_pci(&pci, &f->device[i].pci);
-        if (!find_file(source, topo, &f->device[i], file)) {
+        if (!gres.file) {
             fprintf(stderr,
                     "cpubind: warning: %s: no file of the kernel tells its device file\n",
                     pci.text);
@@ -322,6 +341,7 @@ static int print_slurm(const cpubind_source *source, const api_topo *topo,
             fwrite(line, 1, (size_t)len, stdout);
         n_line++;
     }
+    free(arena.base);
     free(core);
     free(line);
     if (!good)

@@ -149,7 +149,7 @@ static int has_npus(const cpubind_source *source, api_options *options, int32_t 
     api_topo_read(source, options, &topo);
     *n_device = topo.status == CPUBIND_PROBLEM_NONE ? topo.facts.n_device : 0;
     for (int32_t i = 0; i < *n_device && !has; i++)
-        has = topo.facts.device[i].accelerator.family == CPUBIND_FAMILY_ASCEND;
+        has = topo.facts.device[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
     api_topo_free(&topo);
     if (has)
         return 1;

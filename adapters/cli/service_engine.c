@@ -214,7 +214,7 @@ static void say_others(const engine *e)
         return;
     api_topo_read(&host.source, e->call.options, &topo);
     for (int32_t i = topo.status == CPUBIND_PROBLEM_NONE ? topo.facts.n_device : 0; i-- > 0;)
-        if (topo.facts.device[i].accelerator.family != CPUBIND_FAMILY_ASCEND) {
+        if (topo.facts.device[i].accelerator.vendor != CPUBIND_VENDOR_ASCEND) {
             first = i;
             n++;
         }

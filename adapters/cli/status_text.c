@@ -28,7 +28,7 @@ static void add_name(api_text *to, const cli_status *s, const cpubind_status_dev
 static const char *product_of(const cpubind_pci_function *device)
 {
     return device->accelerator.product ? device->accelerator.product
-                                       : cpubind_family_word(device->accelerator.family);
+                                       : cpubind_vendor_word(device->accelerator.vendor);
 }
 
 static int32_t count_place(const cpubind_status_worker *w, cpubind_place_kind place)
@@ -471,7 +471,7 @@ static json_t *accelerator_json(const cli_status *s, const cpubind_status_device
     api_text pci = {"", 0};
     api_add_pci(&pci, &device->pci);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "pci", pci.text, "family",
-                     cpubind_family_word(device->accelerator.family), "product",
+                     cpubind_vendor_word(device->accelerator.vendor), "product",
                      text_json(device->accelerator.product), "node", id_json(device->node),
                      "pool", cli_list_json(goal->main.cpu, goal->main.n), "memory_node",
                      id_json(goal->memory_node), "workers", workers_json(s, d));

@@ -78,7 +78,7 @@ static cpubind_linux_fault count_file(search *s, int folder, int32_t pid, int32_
     char name[16];
     struct stat st;
     int32_t device, major_of, minor_of;
-    int is_open = 0, is_compute[CPUBIND_FAMILY_COUNT], is_any = 0, result;
+    int is_open = 0, is_compute[CPUBIND_VENDOR_COUNT], is_any = 0, result;
     (void)snprintf(name, sizeof name, "%d", (int)fd);
     result = sys->statat_known(folder, name, &st);
     if (result < 0 && (errno == ENOSYS || errno == EPERM)) /* a filter without statx(2) */
@@ -88,7 +88,7 @@ static cpubind_linux_fault count_file(search *s, int folder, int32_t pid, int32_
     major_of = (int32_t)major(st.st_rdev);
     minor_of = (int32_t)minor(st.st_rdev);
     device = cpubind_device_of_number(nodes, major_of, minor_of);
-    for (int k = 0; k < CPUBIND_FAMILY_COUNT; k++) {
+    for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++) {
         is_compute[k] =
             nodes->compute_major[k] == major_of && nodes->compute_minor[k] == minor_of;
         is_any |= is_compute[k];
@@ -97,19 +97,19 @@ static cpubind_linux_fault count_file(search *s, int folder, int32_t pid, int32_
         why = can_use(s, pid, fd, &is_open);
     if (is_open && device >= 0)
         s->n_open[device]++;
-    for (int k = 0; k < CPUBIND_FAMILY_COUNT; k++)
+    for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++)
         computes[k] |= is_open && is_compute[k];
     return why;
 }
 
-/* Counts the descriptors of each device that a process has open. Those of a family whose
+/* Counts the descriptors of each device that a process has open. Those of a vendor whose
  * processes have another device open when they compute do not count without it: a monitor
  * (nvidia-smi -l, nvidia-persistenced) has all devices open. A process that has ended, or whose
  * files this user may not see, has none here.
  *   out     *n_device: the devices that it has open */
 static cpubind_linux_fault count_files(search *s, int32_t pid, int32_t *n_device)
 {
-    int computes[CPUBIND_FAMILY_COUNT] = {0};
+    int computes[CPUBIND_VENDOR_COUNT] = {0};
     cpubind_linux_fault why;
     cpubind_ids ids = {0};
     char name[64];
@@ -130,8 +130,8 @@ static cpubind_linux_fault count_files(search *s, int32_t pid, int32_t *n_device
     free(ids.id);
     s->root.sys->close(folder);
     for (int32_t i = 0; i < s->q->facts->n_device; i++) {
-        const cpubind_family family = s->q->facts->device[i].accelerator.family;
-        if (cpubind_family_file(family) && !computes[family])
+        const cpubind_vendor_id vendor = s->q->facts->device[i].accelerator.vendor;
+        if (cpubind_vendor_of(vendor)->compute_file && !computes[vendor])
             s->n_open[i] = 0;
         *n_device += s->n_open[i] > 0;
     }
@@ -165,8 +165,6 @@ static const char *const rank_names[] = {"LOCAL_RANK",
                                          "MV2_COMM_WORLD_LOCAL_RANK",
                                          "FLUX_TASK_LOCAL_ID",
                                          NULL};
-static const char *const visible_names[] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-                                            "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", NULL};
 
 /* What is known where a file of a process could not be read: one that has ended, that is hidden
  * or that has made a mess of its own has none, and stops nobody; what this process was out of
@@ -212,6 +210,15 @@ static int has_own(const cpubind_bytes *own, const cpubind_bytes *parent,
     return 0;
 }
 
+/* The same for the variables of all vendors that hide devices. */
+static int has_own_visible(const cpubind_bytes *own, const cpubind_bytes *parent)
+{
+    int has = 0;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && !has; i++)
+        has = has_own(own, parent, cpubind_vendor_of((cpubind_vendor_id)i)->variable);
+    return has;
+}
+
 /* The device of a rank among those that the facts of a process show it, else the only one that
  * a variable shows it; -1: none, or what it sees is not known. */
 static int32_t device_of_rank(const cpubind_facts *f, int32_t rank, cpubind_arena *arena)
@@ -220,7 +227,7 @@ static int32_t device_of_rank(const cpubind_facts *f, int32_t rank, cpubind_aren
         arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *shown);
     const int32_t n = shown ? cpubind_pci_ranks(f, shown) : 0;
     int has_variable = 0;
-    for (int i = 0; i < CPUBIND_FAMILY_COUNT; i++) {
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
         has_variable |= f->runtime[i].variable[0] != NULL;
         if (f->runtime[i].why)
             return -1;
@@ -323,7 +330,7 @@ static cpubind_linux_fault note_claim(search *s, int32_t pid)
     int32_t rank = -1;
     int is_named = 0;
     cpubind_linux_fault why = read_environment(s, pid, &own);
-    if (!why.error && (has_own(&own, &none, rank_names) || has_own(&own, &none, visible_names)))
+    if (!why.error && (has_own(&own, &none, rank_names) || has_own_visible(&own, &none)))
         why = judge(cpubind_proc_stat_read(&s->root, pid, 0, &stat));
     if (!why.error && stat.ppid > 0)
         why = read_environment(s, stat.ppid, &parent);
@@ -332,7 +339,7 @@ static cpubind_linux_fault note_claim(search *s, int32_t pid)
         is_named = has_own(&own, &parent, rank_names);
         if (is_named)
             rank = cpubind_env_rank(&own, rank_names, NULL);
-        is_named |= has_own(&own, &parent, visible_names);
+        is_named |= has_own_visible(&own, &parent);
     }
     if (is_named)
         why = find_by_environment(s, pid, rank, &found.device);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../linux/kernel/process.h"
+#include "../model/vendor.h"
 #include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
@@ -220,6 +221,17 @@ static void copy_text(char *out, size_t size, const char *bytes, size_t n)
     out[n] = '\0';
 }
 
+/* Takes the first variable that is set, unless one of another vendor was taken. */
+static void take_visible(const reading *r, cpubind_worker *w, const char *const *names)
+{
+    for (int i = 0; names[i] && !w->visible[0]; i++) {
+        const cpubind_slice value = cpubind_env_value(&r->bytes, names[i]);
+        if (value.len > 0)
+            copy_text(w->visible, sizeof w->visible, r->bytes.data + value.at,
+                      (size_t)value.len);
+    }
+}
+
 static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
 {
     /* The rank among all processes of the job comes before that on this host. */
@@ -227,21 +239,14 @@ static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
         "RANK",          "RANK_ID",    "OMPI_COMM_WORLD_RANK",       "PMI_RANK",
         "SLURM_PROCID",  "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
         "SLURM_LOCALID", NULL};
-    static const char *const visible[] = {"ASCEND_RT_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
-                                          "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-                                          "ZE_AFFINITY_MASK"};
-    const size_t n_visible = r->is_local ? sizeof visible / sizeof *visible : 1;
     const cpubind_linux_fault fault = read_file(r, w->pid, "environ");
     if (fault.error) {
         w->environ_error = fault.error;
         return is_memory(fault) ? fault : cpubind_no_fault;
     }
-    for (size_t i = 0; i < n_visible && !w->visible[0]; i++) {
-        const cpubind_slice value = cpubind_env_value(&r->bytes, visible[i]);
-        if (value.len > 0)
-            copy_text(w->visible, sizeof w->visible, r->bytes.data + value.at,
-                      (size_t)value.len);
-    }
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
+        if (r->is_local || i == CPUBIND_VENDOR_ASCEND)
+            take_visible(r, w, cpubind_vendor_of((cpubind_vendor_id)i)->variable);
     w->rank = cpubind_env_rank(&r->bytes, ranks, &w->rank_variable);
     return cpubind_no_fault;
 }

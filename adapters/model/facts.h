@@ -210,8 +210,8 @@ typedef struct cpubind_request {
 
 /* What is asked of the devices of any vendor. */
 typedef struct cpubind_pci_request {
-    cpubind_product_name *ascend; /* names NPUs of Ascend, or NULL */
-    /* Which functions count. Neither: those that accelerators.h knows. */
+    /* Which functions count. Neither: those of a vendor
+     * that cpubind knows. */
     const cpubind_pci_address *named; /* these, or NULL */
     int32_t n_named;
     int32_t class_code;   /* those of a class: the first `class_digits` of its six hexadecimal
@@ -415,7 +415,7 @@ typedef struct cpubind_facts {
     int32_t *nearness; /* cpubind_nearness of device i and card k: [i * n_nic + k] */
     cpubind_pci_bridge *bridge;
     int32_t n_bridge;
-    cpubind_runtime_view runtime[CPUBIND_FAMILY_COUNT]; /* by family */
+    cpubind_runtime_view runtime[CPUBIND_VENDOR_COUNT]; /* by vendor */
     int32_t has_bus;                                    /* 0: there is no sys/bus/pci/devices */
     int32_t is_part; /* 1: the devices that the request names, or those of its class */
     /* The same for cpubind_make_plan: the allowed CPUs and the nodes with CPUs; list i and node

@@ -17,18 +17,26 @@ typedef struct node_list {
     cpubind_device_nodes *out;
 } node_list;
 
-/* Adds the file `folder` + `name`, unless it is too long or the function has many. */
-static void add(node_list *l, const char *folder, const char *name, int32_t len)
+/* Adds the file of a kind with this number, unless it is too long or the function has many. */
+static void add(node_list *l, const cpubind_vendor_nodes *nodes,
+                const cpubind_vendor_files *bus, const char *number, int32_t len)
 {
-    const size_t n = strlen(folder);
+    const char *const part[] = {"/", nodes->folder, "/", nodes->start};
     cpubind_device_node *row = &l->out->row[l->out->n];
-    if (len <= 0 || (size_t)len >= sizeof row->path - n ||
-        l->out->n - l->n_before >= CPUBIND_DEVICE_FILES_MAX)
+    size_t n = 0;
+    if (len <= 0 || l->out->n - l->n_before >= CPUBIND_DEVICE_FILES_MAX)
         return;
-    memcpy(row->path, folder, n);
-    memcpy(row->path + n, name, (size_t)len);
+    for (int i = 0; i < 4; i++) {
+        memcpy(row->path + n, part[i], strlen(part[i]));
+        n += strlen(part[i]);
+    }
+    if ((size_t)len >= sizeof row->path - n)
+        return;
+    memcpy(row->path + n, number, (size_t)len);
     row->path[n + (size_t)len] = '\0';
     row->device = l->device;
+    row->nodes = nodes;
+    row->bus = bus;
     row->major = row->minor = -1;
     l->out->n++;
 }
@@ -55,35 +63,36 @@ static cpubind_input judge(cpubind_device_nodes *nodes, const char *name, cpubin
     return answer;
 }
 
-static void add_minor(node_list *l)
+/* Adds the file that a driver tells. */
+static void add_driven(node_list *l, const cpubind_vendor_driver *driver)
 {
     char name[CPUBIND_DEVICE_INPUT_SIZE];
-    const char *input = input_name(name, INPUT_NVIDIA, l->function, "information");
+    const char *input = input_name(name, driver->folder, l->function, driver->leaf);
     const cpubind_input answer = judge(l->out, input, l->source->read(l->source->ctx, input));
-    cpubind_slice minor;
-    if (facts_is_present(answer) && cpubind_nvidia_find(answer.data, answer.len, "Device Minor",
-                                                        &minor, NULL) == CPUBIND_TEXT_OK)
-        add(l, "/dev/nvidia", answer.data + minor.at, minor.len);
+    cpubind_slice number;
+    if (facts_is_present(answer) && cpubind_nvidia_find(answer.data, answer.len, driver->key,
+                                                        &number, NULL) == CPUBIND_TEXT_OK)
+        add(l, &driver->nodes, NULL, answer.data + number.at, number.len);
 }
 
-/* Adds the names of a folder of the function that begin with a prefix and end in digits. */
-static void add_names(node_list *l, const char *leaf, const char *prefix, const char *folder)
+/* Adds the files that a folder of the function tells. */
+static void add_listed(node_list *l, const cpubind_vendor_files *files)
 {
-    const int32_t n = (int32_t)strlen(prefix);
+    const int32_t n = (int32_t)strlen(files->start);
     char path[CPUBIND_DEVICE_INPUT_SIZE];
-    const char *input = input_name(path, INPUT_PCI, l->function, leaf);
+    const char *input = input_name(path, INPUT_PCI, l->function, files->folder);
     const cpubind_input listing = judge(l->out, input, l->source->list(l->source->ctx, input));
     cpubind_slice name;
     int32_t at = 0;
     while (facts_next_name(listing, &at, &name)) {
         const char *text = listing.data + name.at;
         int32_t i = n;
-        if (name.len <= n || memcmp(text, prefix, (size_t)n) != 0)
+        if (name.len <= n || memcmp(text, files->start, (size_t)n) != 0)
             continue;
         while (i < name.len && text[i] >= '0' && text[i] <= '9')
             i++;
         if (i == name.len)
-            add(l, folder, text, name.len);
+            add(l, &files->nodes, files, text + n, name.len - n);
     }
 }
 
@@ -101,21 +110,33 @@ int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_facts 
         return 0;
     *out->failed = '\0';
     for (l.device = 0; l.device < facts->n_device; l.device++) {
+        const cpubind_vendor *v = cpubind_vendor_of(facts->device[l.device].accelerator.vendor);
         l.function = &facts->device[l.device];
         l.n_before = out->n;
-        if (l.function->accelerator.family == CPUBIND_FAMILY_NVIDIA)
-            add_minor(&l);
-        add_names(&l, "accel", "accel", "/dev/accel/");
-        add_names(&l, "drm", "renderD", "/dev/dri/");
-        add_names(&l, "drm", "card", "/dev/dri/");
+        if (v->driver.folder)
+            add_driven(&l, &v->driver);
+        for (const cpubind_vendor_files *files = v->file; files->folder; files++)
+            add_listed(&l, files);
     }
     return 1;
+}
+
+const char *cpubind_device_file(const cpubind_facts *facts, const cpubind_device_nodes *nodes,
+                                int32_t device)
+{
+    const cpubind_vendor *v = cpubind_vendor_of(facts->device[device].accelerator.vendor);
+    for (int32_t i = 0; i < nodes->n; i++) {
+        const cpubind_device_node *row = &nodes->row[i];
+        if (row->device == device &&
+            (v->driver.folder ? !row->bus : row->bus && !row->bus->is_display))
+            return row->path;
+    }
+    return NULL;
 }
 
 /* == Numbers ================================================================ */
 
 #define INPUT_DRIVERS "proc/devices"
-#define NVIDIA_MAJOR  195
 
 /* Reads "226:128\n". */
 static void read_pair(cpubind_device_nodes *nodes, const cpubind_source *source,
@@ -158,40 +179,33 @@ static int32_t driver_number(cpubind_input drivers, const char *name)
     return -1;
 }
 
-static int32_t nvidia_number(cpubind_input drivers)
-{
-    int32_t major = driver_number(drivers, "nvidia");
-    if (major < 0)
-        major = driver_number(drivers, "nvidia-frontend");
-    return major < 0 ? NVIDIA_MAJOR : major;
-}
-
 /* The number of a file of a device. */
 static void read_number(cpubind_device_nodes *nodes, const cpubind_source *source,
                         const cpubind_facts *facts, cpubind_input drivers,
                         cpubind_device_node *row)
 {
-    static const struct {
-        const char *folder, *leaf;
-    } folders[] = {{"/dev/dri/", "drm/"}, {"/dev/accel/", "accel/"}};
-    static const char nvidia[] = "/dev/nvidia";
-    char name[CPUBIND_DEVICE_INPUT_SIZE], leaf[CPUBIND_DEVICE_PATH_SIZE + 8];
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        const size_t n = strlen(folders[i].folder), n_leaf = strlen(folders[i].leaf);
-        const size_t len = strlen(row->path);
-        if (len <= n || memcmp(row->path, folders[i].folder, n) != 0)
-            continue;
-        memcpy(leaf, folders[i].leaf, n_leaf);
-        memcpy(leaf + n_leaf, row->path + n, len - n);
-        memcpy(leaf + n_leaf + len - n, "/dev", sizeof "/dev");
-        read_pair(nodes, source, input_name(name, INPUT_PCI, &facts->device[row->device], leaf),
-                  &row->major, &row->minor);
+    const cpubind_pci_function *function = &facts->device[row->device];
+    const cpubind_vendor_driver *driver =
+        &cpubind_vendor_of(function->accelerator.vendor)->driver;
+    const char *number = row->path + 2 + strlen(row->nodes->folder) + strlen(row->nodes->start);
+    const size_t n = strlen(number);
+    if (row->bus) {
+        const char *const part[] = {row->bus->folder, "/", row->bus->start, number, "/dev"};
+        char name[CPUBIND_DEVICE_INPUT_SIZE], leaf[CPUBIND_DEVICE_PATH_SIZE * 2];
+        size_t at = 0;
+        for (int i = 0; i < 5; i++) {
+            memcpy(leaf + at, part[i], strlen(part[i]) + 1);
+            at += strlen(part[i]);
+        }
+        read_pair(nodes, source, input_name(name, INPUT_PCI, function, leaf), &row->major,
+                  &row->minor);
         return;
     }
-    row->major = nvidia_number(drivers);
-    if (cpubind_number_parse(row->path + sizeof nvidia - 1,
-                             (int32_t)(strlen(row->path) - sizeof nvidia + 1), &row->minor,
-                             NULL) != CPUBIND_TEXT_OK)
+    for (int i = 0; i < 2 && row->major < 0 && driver->name[i]; i++)
+        row->major = driver_number(drivers, driver->name[i]);
+    if (row->major < 0)
+        row->major = driver->major;
+    if (cpubind_number_parse(number, (int32_t)n, &row->minor, NULL) != CPUBIND_TEXT_OK)
         row->major = row->minor = -1;
 }
 
@@ -200,11 +214,11 @@ int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_fact
 {
     const cpubind_input drivers =
         judge(nodes, INPUT_DRIVERS, source->read(source->ctx, INPUT_DRIVERS));
-    int is_there[CPUBIND_FAMILY_COUNT] = {0};
+    int is_there[CPUBIND_VENDOR_COUNT] = {0};
     for (int32_t i = 0; i < facts->n_device; i++)
-        is_there[facts->device[i].accelerator.family] = 1;
-    for (int k = 0; k < CPUBIND_FAMILY_COUNT; k++) {
-        const char *file = cpubind_family_file((cpubind_family)k);
+        is_there[facts->device[i].accelerator.vendor] = 1;
+    for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++) {
+        const char *file = cpubind_vendor_of((cpubind_vendor_id)k)->compute_file;
         nodes->compute_major[k] = nodes->compute_minor[k] = -1;
         if (!is_there[k] || !file)
             continue;

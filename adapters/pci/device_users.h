@@ -6,15 +6,9 @@
  * has a /dev of its own, and anyone can name a file as he likes. Which processes do is read
  * elsewhere (../host/device_workers.h).
  *
- * THE FILES OF A FUNCTION
- *   /dev/nvidia<N>             N is the "Device Minor" of the NVIDIA driver's information file
- *   /dev/dri/card<N>           the folder drm of the function on the PCI bus lists the names
- *   /dev/dri/renderD<N>        the same
- *   /dev/accel/accel<N>        the folder accel of the function lists the names
- * THEIR NUMBERS
- *   /dev/nvidia<N>             the driver "nvidia" ("nvidia-frontend" before release 550) of
- *                              proc/devices, else 195, the number that Linux registers; N
- *   /dev/dri, /dev/accel       the file dev in the folder of the function with that name
+ * The row of its vendor (../model/vendor.h) says how the files of a function are told: by its driver
+ * (/dev/nvidia0), or by a folder of the function on the PCI bus (/dev/dri/renderD128,
+ * /dev/accel/accel0), whose file `dev` has the number.
  * Files that all devices of a driver share tell no device: /dev/nvidiactl, /dev/nvidia-uvm,
  * /dev/kfd, /dev/davinci_manager. SOURCES: the kernel's documentation of DRM and of accel;
  * the files of the drivers, as gres.h.
@@ -22,7 +16,7 @@
 #ifndef CPUBIND_PCI_DEVICE_USERS_H
 #define CPUBIND_PCI_DEVICE_USERS_H
 
-#include "../model/facts.h"
+#include "../model/vendor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,15 +31,17 @@ enum {
 typedef struct cpubind_device_node {
     char path[CPUBIND_DEVICE_PATH_SIZE]; /* "/dev/dri/renderD128", ended by NUL */
     int32_t device;                      /* index in facts->device */
-    int32_t major, minor;                /* -1: not read, or there is none */
+    const cpubind_vendor_nodes *nodes;   /* its kind */
+    const cpubind_vendor_files *bus; /* the same, where the bus tells it; NULL: the driver */
+    int32_t major, minor;            /* -1: not read, or there is none */
 } cpubind_device_node;
 
 typedef struct cpubind_device_nodes {
     cpubind_device_node *row; /* by device */
     int32_t n;
-    /* Of the device that a process of the family which computes has open, too; -1: it is not
+    /* Of the device that a process of the vendor which computes has open, too; -1: it is not
      * there, and none computes. */
-    int32_t compute_major[CPUBIND_FAMILY_COUNT], compute_minor[CPUBIND_FAMILY_COUNT];
+    int32_t compute_major[CPUBIND_VENDOR_COUNT], compute_minor[CPUBIND_VENDOR_COUNT];
     char *failed; /* the first input that is there and could not be read; "": none */
 } cpubind_device_nodes;
 
@@ -55,6 +51,11 @@ typedef struct cpubind_device_nodes {
  *   returns 0 when the arena is full */
 int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_facts *facts,
                               cpubind_arena *arena, cpubind_device_nodes *out);
+
+/* The file of a device by which its vendor's runtime drives it, "/dev/nvidia0"; NULL: nothing
+ * tells it. */
+const char *cpubind_device_file(const cpubind_facts *facts, const cpubind_device_nodes *nodes,
+                                int32_t device);
 
 /* Adds the numbers, as the kernel of the source has them now.
  *   returns 0 when an input could not be read: nodes->failed. Users of devices are not known

@@ -4,27 +4,41 @@
  * Pure but for the source: no I/O of its own, no malloc. The bus is read once for the ids of
  * all functions; the rest is read of those that were asked for.
  */
-#include "nvidia_files.h"
 #include "pci_reader.h"
-#include "visible_devices.h"
 
-enum { NVIDIA_VENDOR = 0x10de, NETWORK_CLASS = 0x02 };
+enum { NETWORK_CLASS = 0x02 };
 
 /* == Ids ==================================================================== */
 
-/* Whether the NVIDIA driver lists a function. */
-static int is_driven(const facts_reader *r, const cpubind_pci_address *pci)
+int cpubind_priv_pci_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
+                               const cpubind_pci_address *pci)
 {
+    cpubind_input listing;
     cpubind_slice name;
     int32_t at = 0;
-    while (facts_next_name(r->pci->driven, &at, &name)) {
+    if (!vendor->driver.folder)
+        return 0;
+    listing = r->source->list(r->source->ctx, vendor->driver.folder);
+    while (facts_next_name(listing, &at, &name)) {
         cpubind_pci_address driven;
-        if (cpubind_pci_parse(r->pci->driven.data + name.at, name.len, &driven, NULL) ==
+        if (cpubind_pci_parse(listing.data + name.at, name.len, &driven, NULL) ==
                 CPUBIND_TEXT_OK &&
             cpubind_pci_compare(&driven, pci) == 0)
             return 1;
     }
     return 0;
+}
+
+/* The lists of functions of all drivers can be read, or are not there. */
+static cpubind_problem_code check_drivers(facts_reader *r)
+{
+    cpubind_problem_code status = CPUBIND_PROBLEM_NONE;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && status == CPUBIND_PROBLEM_NONE; i++) {
+        const char *folder = cpubind_vendor_of((cpubind_vendor_id)i)->driver.folder;
+        if (folder)
+            status = facts_judge(r, folder, r->source->list(r->source->ctx, folder));
+    }
+    return status;
 }
 
 /* Reads the ids of a function. *whole_class has all six digits of its class; -1: not known. */
@@ -38,8 +52,11 @@ static cpubind_problem_code read_ids(facts_reader *r, const cpubind_pci_address 
     r->pci->has_classes |= *whole_class >= 0;
     if (status == CPUBIND_PROBLEM_NONE)
         status = facts_read_number(r, facts_function_path(r, pci, "vendor"), -1, &ids->vendor);
-    if (status == CPUBIND_PROBLEM_NONE && ids->vendor < 0 && is_driven(r, pci))
-        ids->vendor = NVIDIA_VENDOR;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && ids->vendor < 0; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        if (cpubind_priv_pci_is_driven(r, v, pci))
+            ids->vendor = v->id;
+    }
     if (status == CPUBIND_PROBLEM_NONE)
         status = facts_read_number(r, facts_function_path(r, pci, "device"), -1, &ids->device);
     return status;
@@ -89,7 +106,7 @@ static int is_asked_for(const cpubind_pci_request *q, const cpubind_pci_function
         return is_named(q, &function->pci) ||
                (q->class_digits > 0 && whole_class >= 0 &&
                 whole_class >> (4 * (6 - q->class_digits)) == q->class_code);
-    return function->accelerator.family != CPUBIND_FAMILY_OTHER;
+    return function->accelerator.vendor != CPUBIND_VENDOR_OTHER;
 }
 
 /* Inserts a function by its address. */
@@ -121,7 +138,7 @@ static cpubind_problem_code take_function(facts_reader *r, const cpubind_pci_add
         bridge->pci = *pci;
         status = read_secondary(r, bridge);
     }
-    function.accelerator = cpubind_accelerator_of(&function.ids, r->pci->request->ascend);
+    function.accelerator = cpubind_accelerator_of(&function.ids);
     if (is_asked_for(r->pci->request, &function, whole_class))
         insert(f->device, &f->n_device, &function);
     else if (r->pci->request->wants_nics && function.ids.class_code >> 8 == NETWORK_CLASS)
@@ -180,67 +197,6 @@ static cpubind_problem_code read_virtual(facts_reader *r, cpubind_pci_function *
         r->source->list(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT;
     return facts_read_number(r, facts_function_path(r, &function->pci, "sriov_numvfs"), 0,
                              &function->n_virtual);
-}
-
-/* Takes the value of a key of a file of the NVIDIA driver; an empty one counts as none. */
-static cpubind_problem_code take_value(facts_reader *r, const char *name, cpubind_input answer,
-                                       const char *key, const char **out, int32_t *out_len)
-{
-    cpubind_slice value;
-    cpubind_text_fault fault;
-    const cpubind_text_status status =
-        cpubind_nvidia_find(answer.data, answer.len, key, &value, &fault);
-    if (status == CPUBIND_TEXT_ERR_MISSING || (status == CPUBIND_TEXT_OK && value.len == 0))
-        return CPUBIND_PROBLEM_NONE;
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_input(r, name, answer, fault.offset, fault.what);
-    *out = answer.data + value.at;
-    *out_len = value.len;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Reads numa_status, which the driver has where the memory of a GPU is a node. */
-static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_pci_function *function,
-                                             const char *address)
-{
-    const char *name = facts_named_path(r, INPUT_NVIDIA, address, "numa_status");
-    const char *text = NULL;
-    int32_t len = 0;
-    cpubind_input answer;
-    cpubind_text_fault fault;
-    cpubind_problem_code status = facts_ask(r, name, &answer);
-    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        status = take_value(r, name, answer, "Node", &text, &len);
-    if (status == CPUBIND_PROBLEM_NONE && text &&
-        cpubind_number_parse(text, len, &function->memory_node, &fault) != CPUBIND_TEXT_OK)
-        return facts_fail_input(r, name, answer, (int32_t)(text - answer.data) + fault.offset,
-                                fault.what);
-    return status;
-}
-
-/* Reads the files of the NVIDIA driver of a GPU. */
-static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *function)
-{
-    char address[CPUBIND_PCI_ADDRESS_MAX];
-    const char *name;
-    cpubind_input answer;
-    cpubind_problem_code status;
-    if (function->accelerator.family != CPUBIND_FAMILY_NVIDIA ||
-        !facts_is_present(r->pci->driven))
-        return CPUBIND_PROBLEM_NONE;
-    function->is_driven = is_driven(r, &function->pci);
-    if (!function->is_driven)
-        return CPUBIND_PROBLEM_NONE;
-    (void)cpubind_pci_format(address, &function->pci);
-    name = facts_named_path(r, INPUT_NVIDIA, address, "information");
-    status = facts_ask(r, name, &answer);
-    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        status = take_value(r, name, answer, "Model", &function->model, &function->model_len);
-    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        status = take_value(r, name, answer, "GPU UUID", &function->uuid, &function->uuid_len);
-    if (!cpubind_is_gpu_uuid(function->uuid, function->uuid_len))
-        function->uuid = NULL;
-    return status == CPUBIND_PROBLEM_NONE ? read_memory_node(r, function, address) : status;
 }
 
 /* Takes the first name in a folder of a network card: infiniband before net. */
@@ -334,9 +290,10 @@ static cpubind_problem_code read_functions(facts_reader *r, cpubind_pci_function
                                            int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of(function[i].accelerator.vendor);
         cpubind_problem_code status = read_virtual(r, &function[i]);
-        if (status == CPUBIND_PROBLEM_NONE)
-            status = read_driver(r, &function[i]);
+        if (status == CPUBIND_PROBLEM_NONE && v->read)
+            status = v->read(r, &function[i]);
         if (status == CPUBIND_PROBLEM_NONE)
             status = read_interface(r, &function[i]);
         if (status == CPUBIND_PROBLEM_NONE)
@@ -428,8 +385,7 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
     code = read_host(&r);
     if (code != CPUBIND_PROBLEM_NONE || request->no_bus)
         return code;
-    pci.driven = source->list(source->ctx, INPUT_NVIDIA);
-    code = facts_judge(&r, INPUT_NVIDIA, pci.driven);
+    code = check_drivers(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_bus(&r);
     if (code == CPUBIND_PROBLEM_NONE)

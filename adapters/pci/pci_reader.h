@@ -7,20 +7,56 @@
 #define CPUBIND_PCI_READER_H
 
 #include "../model/facts_reader.h"
+#include "../model/vendor.h"
+#include "visible_devices.h"
 
-#define INPUT_NVIDIA "proc/driver/nvidia/gpus"
+/* vendor_NAME.c: the rows. */
+#define CPUBIND_X(name, row) extern const cpubind_vendor cpubind_vendor_##row;
+CPUBIND_VENDOR_LIST(CPUBIND_X)
+#undef CPUBIND_X
 
 typedef struct pci_reading {
     const cpubind_pci_request *request;
-    cpubind_input driven; /* the listing of the NVIDIA driver; ABSENT: no such driver */
-    int32_t has_classes;  /* some function has the file `class` */
-    int32_t n_node[CPUBIND_FAMILY_COUNT]; /* device files that this process may open */
+    int32_t has_classes;                  /* some function has the file `class` */
+    int32_t n_node[CPUBIND_VENDOR_COUNT]; /* device files that this process may open */
 } pci_reading;
 
+/* pci_facts.c: whether the driver of a vendor lists a function. */
+int cpubind_priv_pci_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
+                               const cpubind_pci_address *pci);
 /* pci_near.c: the bridges above a function, its node, and the CPUs near it. */
 cpubind_problem_code cpubind_priv_pci_read_near(facts_reader *r,
                                                 cpubind_pci_function *function);
 /* pci_sight.c: what this process sees of each device. */
 cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r);
+
+/* == For the function `see` of a vendor: pci_sight.c ======================== */
+
+/* The devices of one runtime: which functions they are, and the lists for its rule. */
+typedef struct sight_group {
+    cpubind_runtime_devices devices;
+    int32_t *index; /* in facts->device */
+    int32_t *n_tile;
+    const char **uuid;
+    int32_t *uuid_len;
+    cpubind_seen seen;
+    const char *why; /* which of the host's devices the runtime numbers is not known; or NULL */
+} sight_group;
+
+/* Lists the devices of a vendor. */
+cpubind_problem_code cpubind_priv_sight_open(facts_reader *r, cpubind_vendor_id id,
+                                             cpubind_input env, sight_group *g);
+/* Whether a variable has this value. */
+int cpubind_priv_sight_is(cpubind_input env, const char *name, const char *wanted);
+/* Takes a variable as one that hides devices: place 0 or 1 of the view. */
+void cpubind_priv_sight_set(cpubind_runtime_view *view, int32_t slot, cpubind_input env,
+                            const char *name);
+/* Applies the rule of a variable that is set; all devices are seen when it is not. *view says
+ * why nothing is known when the text does not tell. Returns 0 then. */
+int cpubind_priv_sight_apply(cpubind_runtime_view *view, int32_t slot,
+                             cpubind_visible_rule *rule, sight_group *g);
+/* Writes what was found to the facts. */
+void cpubind_priv_sight_write(cpubind_facts *f, cpubind_vendor_id id, const sight_group *g,
+                              int32_t has_order);
 
 #endif /* CPUBIND_PCI_READER_H */

@@ -19,18 +19,6 @@
  */
 #include "device_users.h"
 #include "pci_reader.h"
-#include "visible_devices.h"
-
-/* The devices of one runtime: which functions they are, and the lists for its rule. */
-typedef struct group {
-    cpubind_runtime_devices devices;
-    int32_t *index; /* in facts->device */
-    int32_t *n_tile;
-    const char **uuid;
-    int32_t *uuid_len;
-    cpubind_seen seen;
-    const char *why; /* which of the host's devices the runtime numbers is not known; or NULL */
-} group;
 
 /* The value of a variable; *len is -1 when it is not set. */
 static const char *value_of(cpubind_input env, const char *name, int32_t *len)
@@ -43,7 +31,7 @@ static const char *value_of(cpubind_input env, const char *name, int32_t *len)
     return value.len >= 0 ? (env.data ? env.data + value.at : "") : NULL;
 }
 
-static int is_value(cpubind_input env, const char *name, const char *wanted)
+int cpubind_priv_sight_is(cpubind_input env, const char *name, const char *wanted)
 {
     int32_t len;
     const char *value = value_of(env, name, &len);
@@ -52,13 +40,13 @@ static int is_value(cpubind_input env, const char *name, const char *wanted)
 
 /* Whether a function is a device of its runtime: virtual functions are where there are no
  * physical ones, in a virtual machine. */
-static int is_device(const cpubind_facts *f, int32_t i, cpubind_family family)
+static int is_device(const cpubind_facts *f, int32_t i, cpubind_vendor_id id)
 {
     const cpubind_pci_function *function = &f->device[i];
     int32_t n_physical = 0;
     for (int32_t k = 0; k < f->n_device; k++)
-        n_physical += f->device[k].accelerator.family == family && !f->device[k].is_virtual;
-    return function->accelerator.family == family && function->is_driven != 0 &&
+        n_physical += f->device[k].accelerator.vendor == id && !f->device[k].is_virtual;
+    return function->accelerator.vendor == id && function->is_driven != 0 &&
            function->is_virtual == (n_physical == 0);
 }
 
@@ -77,7 +65,7 @@ static int has_fewer(cpubind_input env, const char *name, int is_count, int32_t 
 }
 
 /* Says why the devices that a runtime numbers are not known, where Slurm may have left some. */
-static void judge_slurm(cpubind_input env, group *g)
+static void judge_slurm(cpubind_input env, sight_group *g)
 {
     int32_t len;
     const int is_step = value_of(env, "SLURM_STEP_GPUS", &len) != NULL;
@@ -87,8 +75,8 @@ static void judge_slurm(cpubind_input env, group *g)
                  "which they are";
 }
 
-static cpubind_problem_code gather(facts_reader *r, cpubind_family family, cpubind_input env,
-                                   group *g)
+cpubind_problem_code cpubind_priv_sight_open(facts_reader *r, cpubind_vendor_id id,
+                                             cpubind_input env, sight_group *g)
 {
     const cpubind_facts *f = r->facts;
     int32_t n_item = 0;
@@ -101,7 +89,7 @@ static cpubind_problem_code gather(facts_reader *r, cpubind_family family, cpubi
         return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_device && g->devices.n < CPUBIND_MAX_DEVICES; i++) {
         const int32_t n = g->devices.n;
-        if (!is_device(f, i, family))
+        if (!is_device(f, i, id))
             continue;
         g->index[n] = i;
         g->n_tile[n] = f->device[i].accelerator.n_tile;
@@ -110,7 +98,7 @@ static cpubind_problem_code gather(facts_reader *r, cpubind_family family, cpubi
         n_item += g->n_tile[n];
         g->devices.n++;
     }
-    if (r->pci->n_node[family] == 0)
+    if (r->pci->n_node[id] == 0)
         judge_slurm(env, g);
     g->devices.n_tile = g->n_tile;
     g->devices.uuid = g->uuid;
@@ -124,7 +112,8 @@ static cpubind_problem_code gather(facts_reader *r, cpubind_family family, cpubi
 
 /* Applies the rule of a variable that is set; all devices are seen when it is not. *view says
  * why nothing is known when the text does not tell. Returns 0 then. */
-static int apply(cpubind_runtime_view *view, int32_t slot, cpubind_visible_rule *rule, group *g)
+int cpubind_priv_sight_apply(cpubind_runtime_view *view, int32_t slot,
+                             cpubind_visible_rule *rule, sight_group *g)
 {
     cpubind_text_fault fault = {0, NULL};
     cpubind_text_status status;
@@ -143,11 +132,11 @@ static int apply(cpubind_runtime_view *view, int32_t slot, cpubind_visible_rule 
 }
 
 /* Writes what was found to the facts. */
-static void write_down(cpubind_facts *f, cpubind_family family, const group *g,
-                       int32_t has_order)
+void cpubind_priv_sight_write(cpubind_facts *f, cpubind_vendor_id id, const sight_group *g,
+                              int32_t has_order)
 {
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].accelerator.family == family)
+        if (f->device[i].accelerator.vendor == id)
             f->device[i].sight = CPUBIND_SIGHT_HIDDEN;
     for (int32_t k = 0; k < g->seen.n; k++) {
         cpubind_pci_function *device = &f->device[g->index[g->seen.item[k].device]];
@@ -159,175 +148,89 @@ static void write_down(cpubind_facts *f, cpubind_family family, const group *g,
     }
 }
 
-static void set_variable(cpubind_runtime_view *view, int32_t slot, cpubind_input env,
-                         const char *name)
+void cpubind_priv_sight_set(cpubind_runtime_view *view, int32_t slot, cpubind_input env,
+                            const char *name)
 {
     view->value[slot] = value_of(env, name, &view->value_len[slot]);
     view->variable[slot] = view->value[slot] ? name : NULL;
 }
 
-/* Whether all devices of a group are of one product. */
-static int are_alike(const cpubind_facts *f, const group *g)
-{
-    for (int32_t i = 0; i < g->devices.n; i++) {
-        const int32_t id = f->device[g->index[i]].ids.device;
-        if (g->devices.n > 1 && (id < 0 || id != f->device[g->index[0]].ids.device))
-            return 0;
-    }
-    return 1;
-}
-
-static cpubind_problem_code read_cuda(facts_reader *r, cpubind_input env)
-{
-    cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_NVIDIA];
-    group g;
-    const cpubind_problem_code status = gather(r, CPUBIND_FAMILY_NVIDIA, env, &g);
-    if (status != CPUBIND_PROBLEM_NONE)
-        return status;
-    view->word = "cuda";
-    set_variable(view, 0, env, "CUDA_VISIBLE_DEVICES");
-    g.devices.has_order =
-        is_value(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID") || are_alike(r->facts, &g);
-    view->has_order = g.devices.has_order;
-    if (!apply(view, 0, cpubind_cuda_parse, &g))
-        return CPUBIND_PROBLEM_NONE;
-    view->has_order |= view->variable[0] != NULL; /* the list numbers what it names */
-    write_down(r->facts, CPUBIND_FAMILY_NVIDIA, &g, view->has_order);
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* ROCR_VISIBLE_DEVICES leaves devices, and the variable of HIP counts these from 0. */
-static cpubind_problem_code read_rocm(facts_reader *r, cpubind_input env)
-{
-    cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_AMD];
-    group g;
-    int32_t *left = cpubind_arena_ints(r->arena, r->facts->n_device);
-    const cpubind_problem_code status = gather(r, CPUBIND_FAMILY_AMD, env, &g);
-    if (status != CPUBIND_PROBLEM_NONE || !left)
-        return left ? status : CPUBIND_PROBLEM_NO_MEMORY;
-    view->word = "rocm";
-    view->has_order = 1;
-    set_variable(view, 0, env, "ROCR_VISIBLE_DEVICES");
-    set_variable(view, 1, env, "HIP_VISIBLE_DEVICES");
-    if (view->value_len[1] <= 0)
-        set_variable(view, 1, env, "CUDA_VISIBLE_DEVICES");
-    if (!apply(view, 0, cpubind_rocr_parse, &g))
-        return CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; i < g.seen.n; i++)
-        left[i] = g.index[g.seen.item[i].device];
-    g.index = left;
-    g.devices.n = g.seen.n;
-    if (apply(view, 1, cpubind_hip_parse, &g))
-        write_down(r->facts, CPUBIND_FAMILY_AMD, &g, 1);
-    return CPUBIND_PROBLEM_NONE;
-}
-
-static cpubind_problem_code read_level_zero(facts_reader *r, cpubind_input env)
-{
-    cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_FAMILY_INTEL];
-    group g;
-    const cpubind_problem_code status = gather(r, CPUBIND_FAMILY_INTEL, env, &g);
-    if (status != CPUBIND_PROBLEM_NONE)
-        return status;
-    view->word = "level_zero";
-    view->has_order = 1;
-    g.devices.is_flat = !is_value(env, "ZE_FLAT_DEVICE_HIERARCHY", "COMPOSITE");
-    set_variable(view, 0, env, "ZE_AFFINITY_MASK");
-    view->value_len[1] = -1;
-    if (apply(view, 0, cpubind_ze_parse, &g))
-        write_down(r->facts, CPUBIND_FAMILY_INTEL, &g, 1);
-    return CPUBIND_PROBLEM_NONE;
-}
-
 /* == Device files =========================================================== */
 
-/* The folders of device files as inputs of the process. */
-#define INPUT_NVIDIA_NODES "dev/nvidia"
-#define INPUT_DRI_NODES    "dev/dri"
-#define INPUT_ACCEL_NODES  "dev/accel"
-
-/* Whether this process may open a device file: "/dev/nvidia0", "/dev/dri/renderD128". */
-static int has_file(const facts_reader *r, const char *path)
+/* Whether a list of names, an input, has this one. */
+static int has_name(const facts_reader *r, const char *input, const char *wanted)
 {
-    static const struct {
-        const char *start, *input;
-        int32_t at; /* where the name is in the path */
-    } rows[] = {{"/dev/dri/", INPUT_DRI_NODES, (int32_t)sizeof "/dev/dri/" - 1},
-                {"/dev/accel/", INPUT_ACCEL_NODES, (int32_t)sizeof "/dev/accel/" - 1},
-                {"/dev/", INPUT_NVIDIA_NODES, (int32_t)sizeof "/dev/" - 1}};
-    cpubind_input listing;
+    const cpubind_input listing = r->source->list(r->source->ctx, input);
     cpubind_slice name;
     int32_t at = 0;
-    int i = 0;
-    while (memcmp(path, rows[i].start, (size_t)rows[i].at) != 0)
-        i++;
-    path += rows[i].at;
-    listing = r->source->list(r->source->ctx, rows[i].input);
     while (facts_next_name(listing, &at, &name))
-        if ((size_t)name.len == strlen(path) &&
-            memcmp(listing.data + name.at, path, (size_t)name.len) == 0)
+        if ((size_t)name.len == strlen(wanted) &&
+            memcmp(listing.data + name.at, wanted, (size_t)name.len) == 0)
             return 1;
     return 0;
 }
 
-/* Finds the devices without a file that this process may open, where others of their family
+/* Whether this process may open some device file. */
+static int is_there(void *ctx, const cpubind_vendor_nodes *nodes)
+{
+    const facts_reader *r = (const facts_reader *)ctx;
+    return facts_is_present(r->source->list(r->source->ctx, nodes->input));
+}
+
+/* Finds the devices without a file that this process may open, where others of their vendor
  * have one: a container leaves them out, or they have another driver, and no runtime of this
  * process sees them. Where it may open none, nothing is known. */
 static cpubind_problem_code read_files(facts_reader *r)
 {
-    static const char *const folders[] = {INPUT_NVIDIA_NODES, INPUT_DRI_NODES,
-                                          INPUT_ACCEL_NODES};
-    static const char display[] = "/dev/dri/card";
     cpubind_facts *f = r->facts;
     cpubind_device_nodes nodes;
     int32_t *n_own;
-    int is_there = 0;
-    for (int i = 0; i < 3; i++)
-        is_there |= facts_is_present(r->source->list(r->source->ctx, folders[i]));
-    if (!is_there)
+    if (!cpubind_vendor_each_nodes(is_there, r))
         return CPUBIND_PROBLEM_NONE;
     n_own = cpubind_arena_ints(r->arena, f->n_device);
     if (!n_own || !cpubind_device_nodes_read(r->source, f, r->arena, &nodes))
         return facts_fail_memory(r);
     memset(n_own, 0, (size_t)f->n_device * sizeof *n_own);
-    for (int32_t i = 0; i < nodes.n; i++)
-        if (memcmp(nodes.row[i].path, display, sizeof display - 1) != 0 &&
-            has_file(r, nodes.row[i].path)) {
-            n_own[nodes.row[i].device]++;
-            r->pci->n_node[f->device[nodes.row[i].device].accelerator.family]++;
-        }
+    for (int32_t i = 0; i < nodes.n; i++) {
+        const cpubind_device_node *row = &nodes.row[i];
+        if ((row->bus && row->bus->is_display) ||
+            !has_name(r, row->nodes->input,
+                      row->path + sizeof "//" - 1 + strlen(row->nodes->folder)))
+            continue;
+        n_own[row->device]++;
+        r->pci->n_node[f->device[row->device].accelerator.vendor]++;
+    }
     for (int32_t i = 0; i < f->n_device; i++)
-        if (n_own[i] == 0 && r->pci->n_node[f->device[i].accelerator.family] > 0)
+        if (n_own[i] == 0 && r->pci->n_node[f->device[i].accelerator.vendor] > 0)
             f->device[i].is_driven = 0;
     return CPUBIND_PROBLEM_NONE;
 }
 
-static int has_family(const cpubind_facts *f, cpubind_family family)
+static int has_vendor(const cpubind_facts *f, cpubind_vendor_id id)
 {
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].accelerator.family == family)
+        if (f->device[i].accelerator.vendor == id)
             return 1;
     return 0;
 }
 
 cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r)
 {
-    static cpubind_problem_code (*const read[CPUBIND_FAMILY_COUNT])(
-        facts_reader *, cpubind_input) = {[CPUBIND_FAMILY_NVIDIA] = read_cuda,
-                                          [CPUBIND_FAMILY_AMD] = read_rocm,
-                                          [CPUBIND_FAMILY_INTEL] = read_level_zero};
+    cpubind_facts *f = r->facts;
     cpubind_input env;
     cpubind_problem_code status = facts_ask(r, "env", &env);
     if (status == CPUBIND_PROBLEM_NONE)
         status = read_files(r);
-    for (int family = 0; status == CPUBIND_PROBLEM_NONE && family < CPUBIND_FAMILY_COUNT;
-         family++) {
-        r->facts->runtime[family].value_len[0] = r->facts->runtime[family].value_len[1] = -1;
-        if (read[family] && has_family(r->facts, (cpubind_family)family))
-            status = read[family](r, env);
+    for (int i = 0; status == CPUBIND_PROBLEM_NONE && i < CPUBIND_VENDOR_COUNT; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        f->runtime[i].value_len[0] = f->runtime[i].value_len[1] = -1;
+        if (!v->see || !has_vendor(f, (cpubind_vendor_id)i))
+            continue;
+        f->runtime[i].word = v->runtime;
+        status = v->see(r, env);
     }
-    for (int32_t i = 0; i < r->facts->n_device; i++)
-        if (!r->facts->device[i].is_driven && !read[r->facts->device[i].accelerator.family])
-            r->facts->device[i].sight = CPUBIND_SIGHT_HIDDEN;
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (!f->device[i].is_driven && !cpubind_vendor_of(f->device[i].accelerator.vendor)->see)
+            f->device[i].sight = CPUBIND_SIGHT_HIDDEN;
     return status;
 }

@@ -13,17 +13,17 @@
 /* Whether one runtime numbers all devices that this process sees. */
 static int has_numbers(const cpubind_facts *f)
 {
-    cpubind_family family = CPUBIND_FAMILY_OTHER;
+    cpubind_vendor_id family = CPUBIND_VENDOR_OTHER;
     for (int32_t i = 0; i < f->n_device; i++) {
         const cpubind_pci_function *device = &f->device[i];
         if (device->sight == CPUBIND_SIGHT_HIDDEN)
             continue;
         if (device->n_number == 0 ||
-            (family != CPUBIND_FAMILY_OTHER && family != device->accelerator.family))
+            (family != CPUBIND_VENDOR_OTHER && family != device->accelerator.vendor))
             return 0;
-        family = device->accelerator.family;
+        family = device->accelerator.vendor;
     }
-    return family != CPUBIND_FAMILY_OTHER;
+    return family != CPUBIND_VENDOR_OTHER;
 }
 
 /* The device with the smallest number from `least` on, which becomes *number, and its tile; the
@@ -95,7 +95,7 @@ int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
     for (int32_t k = 0; k < f->n_device; k++)
         if (function->is_virtual && function->sight == CPUBIND_SIGHT_HIDDEN &&
             !f->device[k].is_virtual &&
-            f->device[k].accelerator.family == function->accelerator.family)
+            f->device[k].accelerator.vendor == function->accelerator.vendor)
             return 0;
     return 1;
 }

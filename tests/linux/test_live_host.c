@@ -723,7 +723,7 @@ TEST(variables_of_a_cpuset_follow_sorted)
     setenv("ASCEND_RT_VISIBLE_DEVICES", "1", 1);
     setenv("CPUBIND_RULES", "near", 1);
     open_host(GENEROUS_MS);
-    int good = is_text(get("env"), "ASCEND_RT_VISIBLE_DEVICES=1\nCPUBIND_RULES=near\n"
+    int good = is_text(get("env"), "CPUBIND_RULES=near\nASCEND_RT_VISIBLE_DEVICES=1\n"
                                    "DRA_CPUSET_=\nDRA_CPUSET_A_1=0-1\nDRA_CPUSET_B=2-3\n");
     cpubind_linux_close(f.host);
     setenv("DRA_CPUSET_B", "2\n3", 1);

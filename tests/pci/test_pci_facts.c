@@ -131,11 +131,6 @@ static cpubind_input list_files(void *ctx, const char *name)
     return answer;
 }
 
-static const char *name_npu(int32_t vendor, int32_t device)
-{
-    return vendor == 0x19e5 && device == 0xd802 ? "a2" : NULL;
-}
-
 static cpubind_problem_code read_host(pci_host *h, const cpubind_pci_request *request)
 {
     const cpubind_source source = {h, read_file, list_files};
@@ -148,7 +143,7 @@ static cpubind_problem_code read_host(pci_host *h, const cpubind_pci_request *re
     return cpubind_devices_read(&source, request, &h->arena, &h->facts, &h->fault);
 }
 
-static const cpubind_pci_request ask_all = {.ascend = name_npu, .wants_nics = 1};
+static const cpubind_pci_request ask_all = {.wants_nics = 1};
 
 static pci_host *new_host(void)
 {
@@ -344,7 +339,7 @@ TEST(functions_that_are_named_count_whatever_they_are)
     cpubind_pci_request request = {.named = &card, .n_named = 1};
     assert_int_equal(read_host(h, &request), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.n_device, 1);
-    assert_int_equal(h->facts.device[0].accelerator.family, CPUBIND_FAMILY_OTHER);
+    assert_int_equal(h->facts.device[0].accelerator.vendor, CPUBIND_VENDOR_OTHER);
     request = (cpubind_pci_request){.class_code = 0x0207, .class_digits = 4};
     assert_int_equal(read_host(h, &request), CPUBIND_PROBLEM_NONE);
     assert_int_equal(h->facts.n_device, 3);
@@ -696,7 +691,7 @@ TEST(under_slurm_a_part_of_the_gpus_is_not_known_without_their_files)
         put(h, "env", cases[i].env);
         assert_int_equal(read_host(h, &ask_all), CPUBIND_PROBLEM_NONE);
         assert_sight(h, cases[i].expected);
-        assert_int_equal(h->facts.runtime[CPUBIND_FAMILY_NVIDIA].why != NULL,
+        assert_int_equal(h->facts.runtime[CPUBIND_VENDOR_NVIDIA].why != NULL,
                          cases[i].expected[0] == '?');
         free_host(h);
     }
@@ -895,35 +890,35 @@ TEST(every_family_and_word_has_a_row)
 {
     static const struct {
         cpubind_pci_ids ids;
-        cpubind_family family;
+        cpubind_vendor_id vendor;
         const char *product;
         int32_t n_tile;
-    } cases[] = {{{0x10de, 0x2330, 0x0302}, CPUBIND_FAMILY_NVIDIA, "H100 SXM5", 1},
-                 {{0x10de, 0x1234, 0x0302}, CPUBIND_FAMILY_NVIDIA, NULL, 1},
-                 {{0x10de, 0x1234, 0x0300}, CPUBIND_FAMILY_NVIDIA, NULL, 1},
-                 {{0x10de, 0x1234, 0x0403}, CPUBIND_FAMILY_OTHER, NULL, 1},
-                 {{0x10de, 0x22a3, 0x0680}, CPUBIND_FAMILY_OTHER, NULL, 1}, /* NVSwitch */
-                 {{0x1002, 0x74a1, 0x1200}, CPUBIND_FAMILY_AMD, "Instinct MI300X", 1},
-                 {{0x1002, 0x738c, 0x0380}, CPUBIND_FAMILY_AMD, "Instinct MI100", 1},
-                 {{0x1002, 0x164e, 0x0300}, CPUBIND_FAMILY_OTHER, NULL, 1},
-                 {{0x8086, 0x0bd5, 0x0380}, CPUBIND_FAMILY_INTEL, "GPU Max 1550", 2},
-                 {{0x8086, 0x56c0, 0x0380}, CPUBIND_FAMILY_INTEL, "GPU Flex 170", 1},
-                 {{0x8086, 0x0b25, 0x0880}, CPUBIND_FAMILY_OTHER, NULL, 1},
-                 {{0x1da3, 0x1020, 0x1200}, CPUBIND_FAMILY_GAUDI, "Gaudi2", 1},
-                 {{0x19e5, 0xd802, -1}, CPUBIND_FAMILY_ASCEND, "a2", 1},
-                 {{0x19e5, 0x1711, 0x0300}, CPUBIND_FAMILY_OTHER, NULL, 1},
-                 {{-1, -1, 0x0302}, CPUBIND_FAMILY_OTHER, NULL, 1}};
+    } cases[] = {{{0x10de, 0x2330, 0x0302}, CPUBIND_VENDOR_NVIDIA, "H100 SXM5", 1},
+                 {{0x10de, 0x1234, 0x0302}, CPUBIND_VENDOR_NVIDIA, NULL, 1},
+                 {{0x10de, 0x1234, 0x0300}, CPUBIND_VENDOR_NVIDIA, NULL, 1},
+                 {{0x10de, 0x1234, 0x0403}, CPUBIND_VENDOR_OTHER, NULL, 1},
+                 {{0x10de, 0x22a3, 0x0680}, CPUBIND_VENDOR_OTHER, NULL, 1}, /* NVSwitch */
+                 {{0x1002, 0x74a1, 0x1200}, CPUBIND_VENDOR_AMD, "Instinct MI300X", 1},
+                 {{0x1002, 0x738c, 0x0380}, CPUBIND_VENDOR_AMD, "Instinct MI100", 1},
+                 {{0x1002, 0x164e, 0x0300}, CPUBIND_VENDOR_OTHER, NULL, 1},
+                 {{0x8086, 0x0bd5, 0x0380}, CPUBIND_VENDOR_INTEL, "GPU Max 1550", 2},
+                 {{0x8086, 0x56c0, 0x0380}, CPUBIND_VENDOR_INTEL, "GPU Flex 170", 1},
+                 {{0x8086, 0x0b25, 0x0880}, CPUBIND_VENDOR_OTHER, NULL, 1},
+                 {{0x1da3, 0x1020, 0x1200}, CPUBIND_VENDOR_GAUDI, "Gaudi2", 1},
+                 {{0x19e5, 0xd802, -1}, CPUBIND_VENDOR_ASCEND, "a2", 1},
+                 {{0x19e5, 0x1711, 0x0300}, CPUBIND_VENDOR_OTHER, NULL, 1},
+                 {{-1, -1, 0x0302}, CPUBIND_VENDOR_OTHER, NULL, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const cpubind_accelerator row = cpubind_accelerator_of(&cases[i].ids, name_npu);
-        assert_int_equal(row.family, cases[i].family);
+        const cpubind_accelerator row = cpubind_accelerator_of(&cases[i].ids);
+        assert_int_equal(row.vendor, cases[i].vendor);
         assert_int_equal(row.n_tile, cases[i].n_tile);
         if (cases[i].product)
             assert_string_equal(row.product, cases[i].product);
         else
             assert_null(row.product);
     }
-    assert_string_equal(cpubind_family_word(CPUBIND_FAMILY_GAUDI), "gaudi");
-    assert_string_equal(cpubind_family_word((cpubind_family)99), "other");
+    assert_string_equal(cpubind_vendor_word(CPUBIND_VENDOR_GAUDI), "gaudi");
+    assert_string_equal(cpubind_vendor_word((cpubind_vendor_id)99), "other");
     assert_string_equal(cpubind_node_origin_word(CPUBIND_NODE_ORIGIN_BRIDGE), "bridge");
     assert_string_equal(cpubind_nearness_word(CPUBIND_NEARNESS_PIX), "pix");
     assert_string_equal(cpubind_nearness_word((cpubind_nearness)99), "unknown");

@@ -420,7 +420,7 @@ TEST(ranks_are_in_the_order_of_the_runtime)
     add(h, 0, -1);
     add(h, 1, -1);
     for (int i = 0; i < 2; i++) {
-        h->device[i].accelerator.family = CPUBIND_FAMILY_NVIDIA;
+        h->device[i].accelerator.vendor = CPUBIND_VENDOR_NVIDIA;
         h->device[i].sight = CPUBIND_SIGHT_VISIBLE;
         h->device[i].number[0] = 1 - i;
         h->device[i].n_number = 1;
@@ -428,7 +428,7 @@ TEST(ranks_are_in_the_order_of_the_runtime)
     assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 2);
     assert_int_equal(rank[0].device, 1);
     assert_int_equal(rank[1].device, 0);
-    h->device[1].accelerator.family = CPUBIND_FAMILY_AMD;
+    h->device[1].accelerator.vendor = CPUBIND_VENDOR_AMD;
     assert_int_equal(cpubind_pci_ranks(&h->facts, rank), 2);
     assert_int_equal(rank[0].device, 0);
     h->device[0].sight = CPUBIND_SIGHT_HIDDEN;
@@ -445,7 +445,7 @@ TEST(ranks_of_named_devices_need_no_number_zero)
     cpubind_pci_rank rank[MAX_DEVICES * CPUBIND_PCI_NUMBERS];
     for (int i = 0; i < 2; i++) {
         add(h, i, -1);
-        h->device[i].accelerator.family = CPUBIND_FAMILY_ASCEND;
+        h->device[i].accelerator.vendor = CPUBIND_VENDOR_ASCEND;
         h->device[i].sight = CPUBIND_SIGHT_VISIBLE;
         h->device[i].number[0] = 3 - 2 * i;
         h->device[i].n_number = 1;
@@ -465,7 +465,7 @@ static made_host *make_tiles(const char *allowed)
     for (int32_t i = 0; i < 2; i++) {
         cpubind_pci_function *device = &h->device[i];
         add(h, 0, -1);
-        device->accelerator.family = CPUBIND_FAMILY_INTEL;
+        device->accelerator.vendor = CPUBIND_VENDOR_INTEL;
         device->accelerator.n_tile = 2;
         device->sight = CPUBIND_SIGHT_VISIBLE;
         for (int32_t tile = 0; tile < 2; tile++) {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "../../ascend/input_list.h"
+#include "../../model/vendor.h"
 #include "../../text/input_name.h"
 #include "../kernel/files.h"
 #include "../kernel/process.h"
@@ -48,12 +49,6 @@ enum { N_COMMANDS = 0 CPUBIND_COMMAND_LIST(CPUBIND_X) };
 #define CPUBIND_X(name, ...) {name, {__VA_ARGS__}},
 static const listed_command commands[N_COMMANDS] = {CPUBIND_COMMAND_LIST(CPUBIND_X)};
 #undef CPUBIND_X
-
-static const char *const variables[] = {
-#define CPUBIND_X(name) name,
-    CPUBIND_ENV_LIST(CPUBIND_X)
-#undef CPUBIND_X
-};
 
 /* Fetches an input for the first time: PRESENT with its content in host->bytes, which is empty
  * before, or another state. */
@@ -415,19 +410,35 @@ static cpubind_input append_prefixed(cpubind_linux_host *host, const cpubind_byt
     return input;
 }
 
+/* Those of a list, up to NULL, that are set. */
+static cpubind_input append_named(cpubind_linux_host *host, const cpubind_bytes *strings,
+                                  const char *const *names)
+{
+    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    for (; *names && input.state == CPUBIND_INPUT_PRESENT; names++) {
+        const char *value = strings ? find_variable(strings, *names) : getenv(*names);
+        if (value)
+            input = append_variable(host, *names, value);
+    }
+    return input;
+}
+
 /* The variables of this process or, in `strings`, of another one. */
 static cpubind_input append_variables(cpubind_linux_host *host, const cpubind_bytes *strings)
 {
-    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *value =
-            strings ? find_variable(strings, variables[i]) : getenv(variables[i]);
-        if (value)
-            input = append_variable(host, variables[i], value);
-        if (input.state != CPUBIND_INPUT_PRESENT)
-            return input;
+    static const char *const general[] = {
+#define CPUBIND_X(name) name,
+        CPUBIND_ENV_LIST(CPUBIND_X)
+#undef CPUBIND_X
+            NULL};
+    cpubind_input input = append_named(host, strings, general);
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && input.state == CPUBIND_INPUT_PRESENT; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        input = append_named(host, strings, v->variable);
+        if (input.state == CPUBIND_INPUT_PRESENT)
+            input = append_named(host, strings, v->setting);
     }
-    return append_prefixed(host, strings);
+    return input.state == CPUBIND_INPUT_PRESENT ? append_prefixed(host, strings) : input;
 }
 
 /* Reads the environment that the process was started with; its own changes since then are not
@@ -477,36 +488,44 @@ static cpubind_input read_machine(cpubind_linux_host *host)
 
 /* == Device nodes of the live host ========================================== */
 
-/* The nodes that are inputs, a row for each folder of them. */
+/* The nodes of an input, in a folder. */
 typedef struct node_folder {
-    const char *input, *folder;
-    const char *start; /* of a name; a number follows */
+    cpubind_vendor_nodes nodes;
     int is_of_process; /* they are those of the process of the host */
 } node_folder;
 
-static const node_folder node_folders[] = {
-    {DEV_FOLDER, "dev", "davinci", 0},
-    {DEV_FOLDER "/nvidia", "dev", "nvidia", 1},
-    {DEV_FOLDER "/dri", "dev/dri", "renderD", 1},
-    {DEV_FOLDER "/accel", "dev/accel", "accel", 1},
-};
+/* An input's name that is looked for. */
+typedef struct wanted_nodes {
+    const char *name;
+    size_t len;
+    const cpubind_vendor_nodes *found;
+} wanted_nodes;
 
-enum { N_NODE_FOLDERS = (int)(sizeof node_folders / sizeof node_folders[0]) };
-
-/* The row of the input name[0 .. len - 1], or NULL. */
-static const node_folder *find_nodes(const char *name, size_t len)
+static int is_wanted(void *ctx, const cpubind_vendor_nodes *nodes)
 {
-    for (int i = 0; i < N_NODE_FOLDERS; i++)
-        if (strlen(node_folders[i].input) == len &&
-            memcmp(node_folders[i].input, name, len) == 0)
-            return &node_folders[i];
-    return NULL;
+    wanted_nodes *w = (wanted_nodes *)ctx;
+    if (strlen(nodes->input) != w->len || memcmp(nodes->input, w->name, w->len) != 0)
+        return 0;
+    w->found = nodes;
+    return 1;
+}
+
+/* Finds the folder of the input name[0 .. len - 1]. Returns whether it is one. */
+static int find_nodes(const char *name, size_t len, node_folder *out)
+{
+    static const cpubind_vendor_nodes npus = {DEV_FOLDER, "dev", "davinci"};
+    wanted_nodes w = {name, len, NULL};
+    if (is_wanted(&w, &npus))
+        *out = (node_folder){npus, 0};
+    else if (cpubind_vendor_each_nodes(is_wanted, &w))
+        *out = (node_folder){*w.found, 1};
+    return w.found != NULL;
 }
 
 static int is_node_name(const node_folder *f, const char *name)
 {
-    const size_t n = strlen(f->start), len = strlen(name);
-    return strncmp(name, f->start, n) == 0 && len > n && len <= n + 9 &&
+    const size_t n = strlen(f->nodes.start), len = strlen(name);
+    return strncmp(name, f->nodes.start, n) == 0 && len > n && len <= n + 9 &&
            strspn(name + n, "0123456789") == len - n && (name[n] != '0' || len == n + 1);
 }
 
@@ -557,9 +576,9 @@ static int are_hidden_by_slurm(cpubind_linux_host *host, const node_folder *f)
 static const char *node_path(const cpubind_linux_host *host, const node_folder *f, char out[64])
 {
     if (host->pid && f->is_of_process)
-        snprintf(out, 64, "%s/root/%.16s", host->process, f->folder);
+        snprintf(out, 64, "%s/root/%.16s", host->process, f->nodes.folder);
     else
-        snprintf(out, 64, "%s", f->folder);
+        snprintf(out, 64, "%s", f->nodes.folder);
     return out;
 }
 
@@ -588,14 +607,14 @@ static cpubind_input look_at_node(const cpubind_linux_host *host, const node_fol
 static cpubind_input read_node(cpubind_linux_host *host, const char *name)
 {
     const char *slash = strrchr(name, '/');
-    const node_folder *f = find_nodes(name, (size_t)(slash - name));
+    node_folder f;
     char text[64];
     struct stat st;
-    if (!f || !is_node_name(f, slash + 1))
+    if (!find_nodes(name, (size_t)(slash - name), &f) || !is_node_name(&f, slash + 1))
         return cpubind_input_failed(EINVAL, "not a regular file");
-    if (are_hidden_by_slurm(host, f))
+    if (are_hidden_by_slurm(host, &f))
         return cpubind_input_of(CPUBIND_INPUT_ABSENT);
-    cpubind_input input = look_at_node(host, f, slash + 1, &st);
+    cpubind_input input = look_at_node(host, &f, slash + 1, &st);
     if (input.state != CPUBIND_INPUT_PRESENT)
         return input;
     const int n = snprintf(text, sizeof text, "%u:%u\n", major(st.st_rdev), minor(st.st_rdev));
@@ -667,9 +686,9 @@ static cpubind_input list_live(cpubind_linux_host *host, const char *name)
     if (strcmp(name, "cmd") == 0 || strncmp(name, "cmd/", 4) == 0 || strcmp(name, "env") == 0 ||
         strcmp(name, "uname") == 0 || strcmp(name, "date") == 0)
         return cpubind_input_of(CPUBIND_INPUT_ABSENT);
-    const node_folder *f = find_nodes(name, strlen(name));
-    if (f)
-        return list_nodes(host, f);
+    node_folder f;
+    if (find_nodes(name, strlen(name), &f))
+        return list_nodes(host, &f);
     return cpubind_root_list(&host->root, name, &host->bytes);
 }
 

@@ -3,7 +3,7 @@
  *
  * Pure: no I/O, no malloc. The rows are in products.h.
  */
-#include "../model/products.h"
+#include "products.h"
 
 #include "../text/scan.h"
 

@@ -1,0 +1,94 @@
+/* vendor.h - the vendors of accelerators: a row for each
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. A new vendor is one file
+ * ../pci/vendor_NAME.c with its row, and one line in CPUBIND_VENDOR_LIST (accelerators.h).
+ */
+#ifndef CPUBIND_MODEL_VENDOR_H
+#define CPUBIND_MODEL_VENDOR_H
+
+#include "facts.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct facts_reader; /* of one reading; no part of the interface */
+
+#define CPUBIND_ANY_ID (-1)
+
+/* A product, by the ids of the public list of PCI ids. Of several rows that fit the first
+ * counts. */
+typedef struct cpubind_vendor_product {
+    int32_t vendor;     /* id */
+    int32_t device;     /* id; ANY: every other one of the vendor id and the class */
+    int32_t class_code; /* without the programming interface; ANY: whatever it is */
+    const char *name;   /* "H100 SXM5"; NULL: not known by its id */
+    int32_t n_tile;     /* devices of the runtime that one function can be; at least 1 */
+} cpubind_vendor_product;
+
+/* Device files of one kind, an input of a process: "/" folder "/" start NUMBER. */
+typedef struct cpubind_vendor_nodes {
+    const char *input;  /* "dev/nvidia": lists the names of those that the process may open */
+    const char *folder; /* "dev" */
+    const char *start;  /* "nvidia"; may be "" */
+} cpubind_vendor_nodes;
+
+/* Device files that the PCI bus tells: a folder of the function lists `start` NUMBER, and its
+ * file dev has the number of the device file. */
+typedef struct cpubind_vendor_files {
+    const char *folder; /* "drm"; NULL: there are no more */
+    const char *start;  /* "renderD" */
+    cpubind_vendor_nodes nodes;
+    int32_t is_display; /* a display server may have them: they tell who uses a device, and not
+                           which devices a process sees */
+} cpubind_vendor_files;
+
+/* Device files that a driver tells, in place of the bus. */
+typedef struct cpubind_vendor_driver {
+    const char
+        *folder;      /* an input with a folder for each function that it drives; NULL: none */
+    const char *leaf; /* a file in it, with lines "key: value" */
+    const char *key;  /* of the number of the device file */
+    cpubind_vendor_nodes nodes;
+    const char *name[2]; /* in proc/devices: the first that is there has the major number */
+    int32_t major;       /* where none is there */
+} cpubind_vendor_driver;
+
+enum { CPUBIND_VENDOR_VARIABLES = 4, CPUBIND_VENDOR_FILES = 4 };
+
+typedef struct cpubind_vendor {
+    const char *word;    /* "nvidia" */
+    const char *runtime; /* "cuda", which numbers the devices; NULL: none that cpubind knows */
+    const cpubind_vendor_product *product;
+    int32_t n_product;
+    /* Names a product of a vendor whose ids are in a table of its own; NULL: none is. */
+    const char *(*name)(int32_t vendor, int32_t device);
+    int32_t id; /* the vendor id of functions that `driver` lists and the bus does not tell */
+    cpubind_vendor_driver driver;
+    cpubind_vendor_files file[CPUBIND_VENDOR_FILES];
+    /* The device that a process which computes has open besides its own: the input that has its
+     * number, or the name of its driver in proc/devices, whose minor is 0; NULL: none. */
+    const char *compute_file;
+    const char *variable[CPUBIND_VENDOR_VARIABLES]; /* which hide devices; NULL: no more */
+    const char *setting[CPUBIND_VENDOR_VARIABLES];  /* which change what those mean */
+    /* Reads what the driver tells of a function; or NULL. */
+    cpubind_problem_code (*read)(struct facts_reader *r, cpubind_pci_function *function);
+    /* Reads which devices this process sees, and their numbers; NULL: no variable is known, and
+     * a device without a file that the process may open is hidden. */
+    cpubind_problem_code (*see)(struct facts_reader *r, cpubind_input env);
+} cpubind_vendor;
+
+/* Calls visit(ctx, nodes) for all device files that are inputs, of all vendors, until it returns
+ * another value than 0, and returns that. Kinds that vendors share come several times. */
+int cpubind_vendor_each_nodes(int (*visit)(void *ctx, const cpubind_vendor_nodes *nodes),
+                              void *ctx);
+
+/* The row of a vendor; of a number that is none, that of OTHER. Static storage. */
+const cpubind_vendor *cpubind_vendor_of(cpubind_vendor_id id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CPUBIND_MODEL_VENDOR_H */

@@ -1,0 +1,20 @@
+/* vendor_ascend.c - the row of Huawei's Ascend NPUs
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. Their products are in ../model/products.h, and the driver tells the
+ * rest: ../ascend.
+ */
+#include "../model/products.h"
+#include "pci_reader.h"
+
+static const char *name_product(int32_t vendor, int32_t device)
+{
+    const cpubind_device_type type =
+        cpubind_is_npu_vendor(vendor) ? cpubind_type_of_pci(device) : CPUBIND_TYPE_AUTO;
+    return type == CPUBIND_TYPE_AUTO ? NULL : cpubind_type_word(type);
+}
+
+const cpubind_vendor cpubind_vendor_ascend = {.word = "ascend",
+                                              .runtime = "ascend",
+                                              .name = name_product,
+                                              .variable = {"ASCEND_RT_VISIBLE_DEVICES"}};

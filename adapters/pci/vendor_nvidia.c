@@ -1,0 +1,169 @@
+/* vendor_nvidia.c - the row of NVIDIA
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure but for the source: no I/O of its own, no malloc. SOURCES: the NVIDIA driver's README
+ * (/proc/driver/nvidia, "nvidia-uvm"; cuInit fails without it, and nvidia-smi and
+ * nvidia-persistenced do without: open-gpu-kernel-modules, issue 689); CUDA's programming guide
+ * (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER).
+ */
+#include "nvidia_files.h"
+#include "pci_reader.h"
+#include "visible_devices.h"
+
+#define DRIVER_FOLDER "proc/driver/nvidia/gpus"
+
+enum { ID = 0x10de };
+
+static const cpubind_vendor_product products[] = {
+    {ID, 0x15f7, CPUBIND_ANY_ID, "P100 PCIe", 1},
+    {ID, 0x15f8, CPUBIND_ANY_ID, "P100 PCIe", 1},
+    {ID, 0x15f9, CPUBIND_ANY_ID, "P100 SXM2", 1},
+    {ID, 0x1b38, CPUBIND_ANY_ID, "P40", 1},
+    {ID, 0x1db1, CPUBIND_ANY_ID, "V100 SXM2", 1},
+    {ID, 0x1db4, CPUBIND_ANY_ID, "V100 PCIe", 1},
+    {ID, 0x1db5, CPUBIND_ANY_ID, "V100 SXM2", 1},
+    {ID, 0x1db6, CPUBIND_ANY_ID, "V100 PCIe", 1},
+    {ID, 0x1db8, CPUBIND_ANY_ID, "V100 SXM3", 1},
+    {ID, 0x1df6, CPUBIND_ANY_ID, "V100S PCIe", 1},
+    {ID, 0x1eb8, CPUBIND_ANY_ID, "T4", 1},
+    {ID, 0x20b0, CPUBIND_ANY_ID, "A100 SXM4", 1},
+    {ID, 0x20b1, CPUBIND_ANY_ID, "A100 PCIe", 1},
+    {ID, 0x20b2, CPUBIND_ANY_ID, "A100 SXM4", 1},
+    {ID, 0x20b5, CPUBIND_ANY_ID, "A100 PCIe", 1},
+    {ID, 0x20b7, CPUBIND_ANY_ID, "A30", 1},
+    {ID, 0x20f1, CPUBIND_ANY_ID, "A100 PCIe", 1},
+    {ID, 0x20f3, CPUBIND_ANY_ID, "A800 SXM4", 1},
+    {ID, 0x20f5, CPUBIND_ANY_ID, "A800 PCIe", 1},
+    {ID, 0x2235, CPUBIND_ANY_ID, "A40", 1},
+    {ID, 0x2236, CPUBIND_ANY_ID, "A10", 1},
+    {ID, 0x25b6, CPUBIND_ANY_ID, "A2 / A16", 1},
+    {ID, 0x2322, CPUBIND_ANY_ID, "H800 PCIe", 1},
+    {ID, 0x2324, CPUBIND_ANY_ID, "H800", 1},
+    {ID, 0x2329, CPUBIND_ANY_ID, "H20", 1},
+    {ID, 0x2330, CPUBIND_ANY_ID, "H100 SXM5", 1},
+    {ID, 0x2331, CPUBIND_ANY_ID, "H100 PCIe", 1},
+    {ID, 0x2335, CPUBIND_ANY_ID, "H200 SXM", 1},
+    {ID, 0x2342, CPUBIND_ANY_ID, "GH200", 1},
+    {ID, 0x26b5, CPUBIND_ANY_ID, "L40", 1},
+    {ID, 0x26b9, CPUBIND_ANY_ID, "L40S", 1},
+    {ID, 0x26ba, CPUBIND_ANY_ID, "L20", 1},
+    {ID, 0x27b8, CPUBIND_ANY_ID, "L4", 1},
+    {ID, 0x2901, CPUBIND_ANY_ID, "B200", 1},
+    {ID, 0x2941, CPUBIND_ANY_ID, "GB200", 1},
+    {ID, CPUBIND_ANY_ID, CPUBIND_CLASS_3D, NULL, 1},
+    {ID, CPUBIND_ANY_ID, CPUBIND_CLASS_VGA, NULL, 1},
+};
+
+/* == What the driver tells ================================================== */
+
+/* Takes the value of a key of a file of the NVIDIA driver; an empty one counts as none. */
+static cpubind_problem_code take_value(facts_reader *r, const char *name, cpubind_input answer,
+                                       const char *key, const char **out, int32_t *out_len)
+{
+    cpubind_slice value;
+    cpubind_text_fault fault;
+    const cpubind_text_status status =
+        cpubind_nvidia_find(answer.data, answer.len, key, &value, &fault);
+    if (status == CPUBIND_TEXT_ERR_MISSING || (status == CPUBIND_TEXT_OK && value.len == 0))
+        return CPUBIND_PROBLEM_NONE;
+    if (status != CPUBIND_TEXT_OK)
+        return facts_fail_input(r, name, answer, fault.offset, fault.what);
+    *out = answer.data + value.at;
+    *out_len = value.len;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads numa_status, which the driver has where the memory of a GPU is a node. */
+static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_pci_function *function,
+                                             const char *address)
+{
+    const char *name = facts_named_path(r, DRIVER_FOLDER, address, "numa_status");
+    const char *text = NULL;
+    int32_t len = 0;
+    cpubind_input answer;
+    cpubind_text_fault fault;
+    cpubind_problem_code status = facts_ask(r, name, &answer);
+    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        status = take_value(r, name, answer, "Node", &text, &len);
+    if (status == CPUBIND_PROBLEM_NONE && text &&
+        cpubind_number_parse(text, len, &function->memory_node, &fault) != CPUBIND_TEXT_OK)
+        return facts_fail_input(r, name, answer, (int32_t)(text - answer.data) + fault.offset,
+                                fault.what);
+    return status;
+}
+
+/* Reads the files of the NVIDIA driver of a GPU. */
+static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *function)
+{
+    char address[CPUBIND_PCI_ADDRESS_MAX];
+    const char *name;
+    cpubind_input answer;
+    cpubind_problem_code status;
+    if (!facts_is_present(r->source->list(r->source->ctx, DRIVER_FOLDER)))
+        return CPUBIND_PROBLEM_NONE;
+    function->is_driven = cpubind_priv_pci_is_driven(r, &cpubind_vendor_nvidia, &function->pci);
+    if (!function->is_driven)
+        return CPUBIND_PROBLEM_NONE;
+    (void)cpubind_pci_format(address, &function->pci);
+    name = facts_named_path(r, DRIVER_FOLDER, address, "information");
+    status = facts_ask(r, name, &answer);
+    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        status = take_value(r, name, answer, "Model", &function->model, &function->model_len);
+    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        status = take_value(r, name, answer, "GPU UUID", &function->uuid, &function->uuid_len);
+    if (!cpubind_is_gpu_uuid(function->uuid, function->uuid_len))
+        function->uuid = NULL;
+    return status == CPUBIND_PROBLEM_NONE ? read_memory_node(r, function, address) : status;
+}
+
+/* == What the process sees ================================================== */
+
+/* Whether all devices of a sight_group are of one product. */
+static int are_alike(const cpubind_facts *f, const sight_group *g)
+{
+    for (int32_t i = 0; i < g->devices.n; i++) {
+        const int32_t id = f->device[g->index[i]].ids.device;
+        if (g->devices.n > 1 && (id < 0 || id != f->device[g->index[0]].ids.device))
+            return 0;
+    }
+    return 1;
+}
+
+static cpubind_problem_code read_cuda(facts_reader *r, cpubind_input env)
+{
+    cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_VENDOR_NVIDIA];
+    sight_group g;
+    const cpubind_problem_code status =
+        cpubind_priv_sight_open(r, CPUBIND_VENDOR_NVIDIA, env, &g);
+    if (status != CPUBIND_PROBLEM_NONE)
+        return status;
+    cpubind_priv_sight_set(view, 0, env, "CUDA_VISIBLE_DEVICES");
+    g.devices.has_order = cpubind_priv_sight_is(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID") ||
+                          are_alike(r->facts, &g);
+    view->has_order = g.devices.has_order;
+    if (!cpubind_priv_sight_apply(view, 0, cpubind_cuda_parse, &g))
+        return CPUBIND_PROBLEM_NONE;
+    view->has_order |= view->variable[0] != NULL; /* the list numbers what it names */
+    cpubind_priv_sight_write(r->facts, CPUBIND_VENDOR_NVIDIA, &g, view->has_order);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+const cpubind_vendor cpubind_vendor_nvidia = {
+    .word = "nvidia",
+    .runtime = "cuda",
+    .product = products,
+    .n_product = (int32_t)(sizeof products / sizeof *products),
+    .id = ID,
+    .driver = {DRIVER_FOLDER,
+               "information",
+               "Device Minor",
+               {"dev/nvidia", "dev", "nvidia"},
+               {"nvidia", "nvidia-frontend"}, /* the second one before release 550 */
+               195},
+    .file = {{"drm", "renderD", {"dev/dri", "dev/dri", "renderD"}, 0},
+             {"drm", "card", {"dev/dri", "dev/dri", "card"}, 1}},
+    .compute_file = "nvidia-uvm",
+    .variable = {"CUDA_VISIBLE_DEVICES"},
+    .setting = {"CUDA_DEVICE_ORDER"},
+    .read = read_driver,
+    .see = read_cuda};

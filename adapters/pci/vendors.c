@@ -1,0 +1,91 @@
+/* vendors.c - the table of vendors, and which PCI functions are accelerators
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc.
+ */
+#include "pci_reader.h"
+
+const cpubind_vendor *cpubind_vendor_of(cpubind_vendor_id id)
+{
+#define CPUBIND_X(name, row) &cpubind_vendor_##row,
+    static const cpubind_vendor *const rows[] = {CPUBIND_VENDOR_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return rows[(uint32_t)id < CPUBIND_VENDOR_COUNT ? id : CPUBIND_VENDOR_OTHER];
+}
+
+const char *cpubind_vendor_word(cpubind_vendor_id id)
+{
+    return cpubind_vendor_of(id)->word;
+}
+
+/* Devices that no row knows, which are named by address or class: their files are those of most
+ * drivers. */
+const cpubind_vendor cpubind_vendor_other = {
+    .word = "other",
+    .file = {{"accel", "accel", {"dev/accel", "dev/accel", "accel"}, 0},
+             {"drm", "renderD", {"dev/dri", "dev/dri", "renderD"}, 0},
+             {"drm", "card", {"dev/dri", "dev/dri", "card"}, 1}}};
+
+int cpubind_vendor_each_nodes(int (*visit)(void *ctx, const cpubind_vendor_nodes *nodes),
+                              void *ctx)
+{
+    int result = 0;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && !result; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        if (v->driver.folder)
+            result = visit(ctx, &v->driver.nodes);
+        for (const cpubind_vendor_files *f = v->file; f->folder && !result; f++)
+            if (!f->is_display)
+                result = visit(ctx, &f->nodes);
+    }
+    return result;
+}
+
+static int is_product(const cpubind_vendor_product *row, const cpubind_pci_ids *ids)
+{
+    return row->vendor == ids->vendor &&
+           (row->device == CPUBIND_ANY_ID || row->device == ids->device) &&
+           (row->class_code == CPUBIND_ANY_ID || row->class_code == ids->class_code);
+}
+
+/* The row of a function among the products of a vendor; NULL: it is none of them. */
+static const cpubind_vendor_product *find_product(const cpubind_vendor *v,
+                                                  const cpubind_pci_ids *ids)
+{
+    for (int32_t i = 0; i < v->n_product; i++)
+        if (is_product(&v->product[i], ids))
+            return &v->product[i];
+    return NULL;
+}
+
+cpubind_accelerator cpubind_accelerator_of(const cpubind_pci_ids *ids)
+{
+    cpubind_accelerator found = {CPUBIND_VENDOR_OTHER, NULL, 1};
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && ids->vendor >= 0; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        const cpubind_vendor_product *product = find_product(v, ids);
+        found.product = product   ? product->name
+                        : v->name ? v->name(ids->vendor, ids->device)
+                                  : NULL;
+        if (!product && !found.product)
+            continue;
+        found.vendor = (cpubind_vendor_id)i;
+        found.n_tile = product ? product->n_tile : 1;
+        break;
+    }
+    return found;
+}
+
+int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_code)
+{
+    const cpubind_pci_ids ids = {vendor, device, class_code};
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        for (int32_t k = 0; k < v->n_product; k++)
+            if (device < 0 ? v->product[k].vendor == vendor
+                           : is_product(&v->product[k], &ids) &&
+                                 v->product[k].class_code != CPUBIND_CLASS_VGA)
+                return 1;
+    }
+    return 0;
+}
