@@ -8,6 +8,7 @@
  */
 #include "input_list.h"
 
+#include "../model/vendor.h"
 #include "../text/input_name.h"
 #include "ascend_reader.h"
 #include "doctor_inputs.h"
@@ -119,9 +120,7 @@ static const group groups[] = {
       {"local_cpulist", RULE_OTHER},
       {"physfn", RULE_OTHER},
       {"sriov_numvfs", RULE_ALWAYS},
-      {"secondary_bus_number", RULE_ALWAYS},
-      {"drm/", RULE_NAMES},
-      {"accel/", RULE_NAMES}}},
+      {"secondary_bus_number", RULE_ALWAYS}}},
     {"proc/driver/nvidia/gpus",
      "",
      MEMBER_FOLDER,
@@ -129,10 +128,19 @@ static const group groups[] = {
     {"proc/trs_core/proc", "", MEMBER_PROCESS, {{"summary", RULE_ALWAYS}}},
     {"sys/class/devdrv-class", "davinci", MEMBER_FOLDER, {{"dev", RULE_ALWAYS}}},
     {"dev", "davinci", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
-    {"dev/nvidia", "nvidia", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
-    {"dev/dri", "renderD", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
-    {"dev/accel", "accel", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},
 };
+
+/* The groups of the device files of a vendor: the names by which the bus tells them, and those
+ * that a process may open. */
+static group group_of_bus(const cpubind_vendor_files *bus)
+{
+    return (group){"sys/bus/pci/devices", "", MEMBER_CLASSED, {{bus->folder, RULE_NAMES}}};
+}
+
+static group group_of_nodes(const cpubind_vendor_nodes *nodes)
+{
+    return (group){nodes->input, nodes->start, MEMBER_FILE, {{NULL, RULE_ALWAYS}}};
+}
 
 /* The files of a cgroup that name CPUs: of the hierarchy of version 2, and of the version 1
  * hierarchy of the controller cpuset. */
@@ -199,8 +207,11 @@ static int is_folder(const leaf *l)
 static int is_leaf_of(const group *g, const char *name)
 {
     for (const leaf *l = g->leaf; l->name; l++) {
-        const char *part = is_folder(l) ? rest_after(name, l->name) : NULL;
-        if (part ? is_part(part, (int32_t)strlen(part)) : is_same(name, l->name))
+        const int is_list = l->rule == RULE_NAMES;
+        const char *part = is_list || is_folder(l) ? rest_after(name, l->name) : NULL;
+        if (part && is_list)
+            part = *part == '/' ? part + 1 : NULL;
+        if (part ? is_part(part, (int32_t)strlen(part)) : !is_list && is_same(name, l->name))
             return 1;
     }
     return 0;
@@ -261,8 +272,22 @@ static int is_mailbox(const char *name)
                CPUBIND_TEXT_OK;
 }
 
+/* Whether a name, `ctx`, is that of a device file of a vendor. */
+static int is_of_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
+                        const cpubind_vendor_files *bus)
+{
+    const char *name = (const char *)ctx;
+    const group files = group_of_nodes(nodes);
+    group names;
+    if (is_of(&files, name) || !bus)
+        return is_of(&files, name);
+    names = group_of_bus(bus);
+    return is_of(&names, name);
+}
+
 int cpubind_input_list_has(const char *name)
 {
+    char copy[CPUBIND_INPUT_NAME_MAX + 1];
     if (!cpubind_input_is_name(name))
         return 0;
     if (is_cgroup(name) || is_mailbox(name) || cpubind_doctor_input_has(name))
@@ -270,7 +295,8 @@ int cpubind_input_list_has(const char *name)
     for (int i = 0; i < N_GROUPS; i++)
         if (is_of(&groups[i], name))
             return 1;
-    return is_command(name);
+    memcpy(copy, name, strlen(name) + 1); /* a context is not constant */
+    return cpubind_vendor_each_nodes(is_of_vendor, copy) || is_command(name);
 }
 
 /* == Names of boards ========================================================= */
@@ -519,9 +545,12 @@ static int visit_leaves(walk *w, const group *g)
         cut(w, len);
         if (!is_wanted(w, l) || !append_text(w, l->name))
             continue;
-        result = is_folder(l)           ? visit_folder(w, l->rule == RULE_NAMES)
-                 : l->rule == RULE_ROOT ? visit_file_of_root(w)
-                                        : visit_file(w);
+        if (l->rule == RULE_NAMES)
+            result = append(w, "/", 1) ? visit_folder(w, 1) : 0;
+        else if (is_folder(l))
+            result = visit_folder(w, 0);
+        else
+            result = l->rule == RULE_ROOT ? visit_file_of_root(w) : visit_file(w);
     }
     return result;
 }
@@ -612,6 +641,21 @@ static int visit_group(walk *w, const group *g)
             result = visit_leaves(w, g);
     }
     return result;
+}
+
+/* Visits the device files of a vendor. */
+static int visit_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
+                        const cpubind_vendor_files *bus)
+{
+    walk *w = (walk *)ctx;
+    const group files = group_of_nodes(nodes);
+    group names;
+    int result = 0;
+    if (bus) {
+        names = group_of_bus(bus);
+        result = visit_group(w, &names);
+    }
+    return result == 0 ? visit_group(w, &files) : result;
 }
 
 /* Visits the files of one cgroup and of all above it, up to the mount.
@@ -730,6 +774,8 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
     w.online = source->read(source->ctx, INPUT_ONLINE);
     for (int i = 0; result == 0 && i < N_GROUPS; i++)
         result = visit_group(&w, &groups[i]);
+    if (result == 0)
+        result = cpubind_vendor_each_nodes(visit_vendor, &w);
     if (result == 0)
         result = visit_own_cgroup(&w);
     return result == 0 ? visit_commands(&w) : result;

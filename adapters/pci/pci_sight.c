@@ -171,9 +171,11 @@ static int has_name(const facts_reader *r, const char *input, const char *wanted
 }
 
 /* Whether this process may open some device file. */
-static int is_there(void *ctx, const cpubind_vendor_nodes *nodes)
+static int is_there(void *ctx, const cpubind_vendor_nodes *nodes,
+                    const cpubind_vendor_files *bus)
 {
     const facts_reader *r = (const facts_reader *)ctx;
+    (void)bus;
     return facts_is_present(r->source->list(r->source->ctx, nodes->input));
 }
 

@@ -501,9 +501,11 @@ typedef struct wanted_nodes {
     const cpubind_vendor_nodes *found;
 } wanted_nodes;
 
-static int is_wanted(void *ctx, const cpubind_vendor_nodes *nodes)
+static int is_wanted(void *ctx, const cpubind_vendor_nodes *nodes,
+                     const cpubind_vendor_files *bus)
 {
     wanted_nodes *w = (wanted_nodes *)ctx;
+    (void)bus;
     if (strlen(nodes->input) != w->len || memcmp(nodes->input, w->name, w->len) != 0)
         return 0;
     w->found = nodes;
@@ -515,7 +517,7 @@ static int find_nodes(const char *name, size_t len, node_folder *out)
 {
     static const cpubind_vendor_nodes npus = {DEV_FOLDER, "dev", "davinci"};
     wanted_nodes w = {name, len, NULL};
-    if (is_wanted(&w, &npus))
+    if (is_wanted(&w, &npus, NULL))
         *out = (node_folder){npus, 0};
     else if (cpubind_vendor_each_nodes(is_wanted, &w))
         *out = (node_folder){*w.found, 1};
