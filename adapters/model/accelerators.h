@@ -21,7 +21,8 @@ extern "C" {
     X(NVIDIA, nvidia)                                                                          \
     X(AMD, amd)                                                                                \
     X(INTEL, intel)                                                                            \
-    X(GAUDI, gaudi)
+    X(GAUDI, gaudi)                                                                            \
+    X(TENSTORRENT, tenstorrent)
 
 typedef enum cpubind_vendor_id {
 #define CPUBIND_X(name, row) CPUBIND_VENDOR_##name,

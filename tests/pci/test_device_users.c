@@ -28,6 +28,8 @@ static const struct {
                      "508 nvidia-uvm\n\nBlock devices:\n  9 nvidia-frontend\n"},
     {PCI "0000:0c:00.0/drm", "by-path\ncard\ncard2\ncard2-DP-1\nrenderD129\nrenderDx\n"},
     {PCI "0000:0d:00.0/accel", "accel12\naccel_controlD12\n"},
+    {PCI "0000:0e:00.0/tenstorrent", "hwmon1\ntenstorrent!\ntenstorrent!3\n"},
+    {PCI "0000:0e:00.0/tenstorrent/tenstorrent!3/dev", "241:3\n"},
 };
 
 static cpubind_input answer(void *ctx, const char *name)
@@ -207,6 +209,23 @@ TEST(names_that_are_long_or_many_are_left_out)
         assert_string_equal(nodes.row[i].path, "/dev/dri/card123");
 }
 
+/* A kind of files that a vendor alone has: "tenstorrent!3" is /dev/tenstorrent/3. */
+TEST(a_file_with_a_folder_in_its_name_is_found)
+{
+    static cpubind_pci_function card[] = {
+        {.pci = {0, 14, 0, 0}, .accelerator = {CPUBIND_VENDOR_TENSTORRENT, NULL, 1}}};
+    static const cpubind_facts one = {.device = card, .n_device = 1};
+    _Alignas(16) char memory[8192];
+    cpubind_arena arena = {memory, sizeof memory, 0};
+    cpubind_device_nodes nodes;
+    assert_int_equal(cpubind_device_nodes_read(&source, &one, &arena, &nodes), 1);
+    assert_int_equal(nodes.n, 1);
+    assert_string_equal(cpubind_device_file(&one, &nodes, 0), "/dev/tenstorrent/3");
+    assert_int_equal(cpubind_device_numbers_read(&source, &one, &nodes), 1);
+    assert_int_equal(cpubind_device_of_number(&nodes, 241, 3), 0);
+    assert_int_equal(cpubind_device_of_number(&nodes, 241, 2), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +235,7 @@ int main(void)
         cmocka_unit_test(each_input_that_fails_is_said),
         cmocka_unit_test(an_arena_that_is_too_small_says_so),
         cmocka_unit_test(names_that_are_long_or_many_are_left_out),
+        cmocka_unit_test(a_file_with_a_folder_in_its_name_is_found),
     };
     return cmocka_run_group_tests_name("device_users", tests, NULL, NULL);
 }

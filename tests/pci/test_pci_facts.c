@@ -905,6 +905,9 @@ TEST(every_family_and_word_has_a_row)
                  {{0x8086, 0x56c0, 0x0380}, CPUBIND_VENDOR_INTEL, "GPU Flex 170", 1},
                  {{0x8086, 0x0b25, 0x0880}, CPUBIND_VENDOR_OTHER, NULL, 1},
                  {{0x1da3, 0x1020, 0x1200}, CPUBIND_VENDOR_GAUDI, "Gaudi2", 1},
+                 {{0x1e52, 0xb140, 0x1200}, CPUBIND_VENDOR_TENSTORRENT, "Blackhole", 1},
+                 {{0x1e52, 0x1234, 0x1200}, CPUBIND_VENDOR_TENSTORRENT, NULL, 1},
+                 {{0x1e52, 0x1234, 0x0604}, CPUBIND_VENDOR_OTHER, NULL, 1},
                  {{0x19e5, 0xd802, -1}, CPUBIND_VENDOR_ASCEND, "a2", 1},
                  {{0x19e5, 0x1711, 0x0300}, CPUBIND_VENDOR_OTHER, NULL, 1},
                  {{-1, -1, 0x0302}, CPUBIND_VENDOR_OTHER, NULL, 1}};

@@ -1,0 +1,24 @@
+/* vendor_tenstorrent.c - the row of Tenstorrent
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. Which cards a process sees is not told: the runtime numbers chips,
+ * and a card may have several. SOURCES: the driver tt-kmd (ids; the device /dev/tenstorrent/N,
+ * which sysfs calls "tenstorrent!N", below the PCI function); tt-metal (TT_VISIBLE_DEVICES).
+ */
+#include "pci_reader.h"
+
+enum { ID = 0x1e52 };
+
+static const cpubind_vendor_product products[] = {
+    {ID, 0x401e, CPUBIND_ANY_ID, "Wormhole", 1},
+    {ID, 0xb140, CPUBIND_ANY_ID, "Blackhole", 1},
+    {ID, 0xfaca, CPUBIND_ANY_ID, "Grayskull", 1},
+    {ID, CPUBIND_ANY_ID, CPUBIND_CLASS_ACCELERATOR, NULL, 1},
+};
+
+const cpubind_vendor cpubind_vendor_tenstorrent = {
+    .word = "tenstorrent",
+    .product = products,
+    .n_product = (int32_t)(sizeof products / sizeof *products),
+    .file = {{"tenstorrent", "tenstorrent!", {"dev/tenstorrent", "dev/tenstorrent", ""}, 0}},
+    .variable = {"TT_VISIBLE_DEVICES"}};
