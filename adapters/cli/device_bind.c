@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../host/device_workers.h"
+#include "../host/process_env.h"
 #include "../linux/source/tar_folder.h"
 #include "../text/procfs.h"
 
@@ -85,8 +86,8 @@ static const char *find_variable(const cpubind_bytes *environment, const char *n
 static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environment)
 {
     api_text why = {"", 0};
-    for (int i = 0; cli_rank_variables[i]; i++) {
-        const char *text = find_variable(environment, cli_rank_variables[i]);
+    for (int i = 0; cpubind_local_ranks[i]; i++) {
+        const char *text = find_variable(environment, cpubind_local_ranks[i]);
         if (!text || !*text)
             continue;
         if (strlen(text) <= 6 &&
@@ -98,7 +99,7 @@ static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environme
         api_add(&why,
                 "process %d has %s=%.40s, which is not the number of a rank; name the "
                 "device with --pci ADDRESS or --rank N",
-                (int)pid, cli_rank_variables[i], text);
+                (int)pid, cpubind_local_ranks[i], text);
         return cli_fail(o, API_REFUSED, why.text);
     }
     return API_DONE;

@@ -12,18 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../host/process_env.h"
 #include "../linux/bind/numa_policy.h"
 #include "../text/procfs.h"
-
-const char *const cli_rank_variables[] = {"LOCAL_RANK",                 /* torchrun */
-                                          "SLURM_LOCALID",              /* srun */
-                                          "OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
-                                          "MPI_LOCALRANKID",            /* MPICH, Intel MPI */
-                                          "PMI_LOCAL_RANK",             /* Cray, PMI */
-                                          "PALS_LOCAL_RANKID",          /* PALS */
-                                          "MV2_COMM_WORLD_LOCAL_RANK",  /* MVAPICH */
-                                          "FLUX_TASK_LOCAL_ID",         /* Flux */
-                                          NULL};
 
 static int has_lists(const api_options *o)
 {
@@ -111,8 +102,8 @@ int cli_choose_run_rank(api_options *o)
         o->has_index = 0;
         return API_DONE;
     }
-    for (int i = 0; cli_rank_variables[i]; i++) {
-        const char *text = getenv(cli_rank_variables[i]);
+    for (int i = 0; cpubind_local_ranks[i]; i++) {
+        const char *text = getenv(cpubind_local_ranks[i]);
         if (!text || !*text)
             continue;
         if (text[strspn(text, "0123456789")] == '\0' && strlen(text) <= 6 &&
@@ -121,12 +112,12 @@ int cli_choose_run_rank(api_options *o)
             o->request.has_rank = 1;
             return API_DONE;
         }
-        api_add(&why, "%s=%.40s is not the number of a rank", cli_rank_variables[i], text);
+        api_add(&why, "%s=%.40s is not the number of a rank", cpubind_local_ranks[i], text);
         return cli_fail(o, API_USAGE, why.text);
     }
     api_add(&why, "which rank this is is not known: give --index I, or one of");
-    for (int i = 0; cli_rank_variables[i]; i++)
-        api_add(&why, "%s %s", i ? "," : "", cli_rank_variables[i]);
+    for (int i = 0; cpubind_local_ranks[i]; i++)
+        api_add(&why, "%s %s", i ? "," : "", cpubind_local_ranks[i]);
     return cli_fail(o, API_USAGE, why.text);
 }
 

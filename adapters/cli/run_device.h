@@ -29,9 +29,6 @@ typedef struct cli_run_place {
 /* Why the options of numa-bind are wrong; NULL: they are not. Static storage. */
 const char *cli_numa_conflict(const api_options *options);
 
-/* The variables of launchers with the rank of a process on its host; NULL ends the list. */
-extern const char *const cli_rank_variables[];
-
 /* Finds the rank: --rank, --index, else with --auto or --numa-bind the first variable of a
  * launcher that is set. Returns the exit status; errors are printed. */
 int cli_choose_run_rank(api_options *options);

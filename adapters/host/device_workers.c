@@ -156,16 +156,6 @@ static int32_t most_open(const search *s)
 
 /* == The environment ======================================================== */
 
-static const char *const rank_names[] = {"LOCAL_RANK",
-                                         "SLURM_LOCALID",
-                                         "OMPI_COMM_WORLD_LOCAL_RANK",
-                                         "MPI_LOCALRANKID",
-                                         "PMI_LOCAL_RANK",
-                                         "PALS_LOCAL_RANKID",
-                                         "MV2_COMM_WORLD_LOCAL_RANK",
-                                         "FLUX_TASK_LOCAL_ID",
-                                         NULL};
-
 /* What is known where a file of a process could not be read: one that has ended, that is hidden
  * or that has made a mess of its own has none, and stops nobody; what this process was out of
  * is not known. */
@@ -191,7 +181,7 @@ static cpubind_linux_fault read_local_rank(search *s, int32_t pid, int32_t *rank
 {
     cpubind_bytes bytes = {0};
     const cpubind_linux_fault why = read_environment(s, pid, &bytes);
-    *rank = cpubind_env_rank(&bytes, rank_names, NULL);
+    *rank = cpubind_env_rank(&bytes, cpubind_local_ranks, NULL);
     cpubind_bytes_free(&bytes);
     return why;
 }
@@ -330,15 +320,16 @@ static cpubind_linux_fault note_claim(search *s, int32_t pid)
     int32_t rank = -1;
     int is_named = 0;
     cpubind_linux_fault why = read_environment(s, pid, &own);
-    if (!why.error && (has_own(&own, &none, rank_names) || has_own_visible(&own, &none)))
+    if (!why.error &&
+        (has_own(&own, &none, cpubind_local_ranks) || has_own_visible(&own, &none)))
         why = judge(cpubind_proc_stat_read(&s->root, pid, 0, &stat));
     if (!why.error && stat.ppid > 0)
         why = read_environment(s, stat.ppid, &parent);
     found.ppid = stat.ppid;
     if (!why.error && parent.len > 0) {
-        is_named = has_own(&own, &parent, rank_names);
+        is_named = has_own(&own, &parent, cpubind_local_ranks);
         if (is_named)
-            rank = cpubind_env_rank(&own, rank_names, NULL);
+            rank = cpubind_env_rank(&own, cpubind_local_ranks, NULL);
         is_named |= has_own_visible(&own, &parent);
     }
     if (is_named)

@@ -234,11 +234,6 @@ static void take_visible(const reading *r, cpubind_worker *w, const char *const 
 
 static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
 {
-    /* The rank among all processes of the job comes before that on this host. */
-    static const char *const ranks[] = {
-        "RANK",          "RANK_ID",    "OMPI_COMM_WORLD_RANK",       "PMI_RANK",
-        "SLURM_PROCID",  "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-        "SLURM_LOCALID", NULL};
     const cpubind_linux_fault fault = read_file(r, w->pid, "environ");
     if (fault.error) {
         w->environ_error = fault.error;
@@ -247,7 +242,7 @@ static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
         if (r->is_local || i == CPUBIND_VENDOR_ASCEND)
             take_visible(r, w, cpubind_vendor_of((cpubind_vendor_id)i)->variable);
-    w->rank = cpubind_env_rank(&r->bytes, ranks, &w->rank_variable);
+    w->rank = cpubind_env_rank(&r->bytes, cpubind_job_ranks, &w->rank_variable);
     return cpubind_no_fault;
 }
 

@@ -7,6 +7,12 @@
 
 #include "../text/procfs.h"
 
+#define LOCAL(launcher, local, job) local,
+#define JOB(launcher, local, job)   job,
+const char *const cpubind_local_ranks[] = {CPUBIND_RANK_LIST(LOCAL) NULL};
+const char *const cpubind_job_ranks[] = {"RANK", "RANK_ID",
+                                         CPUBIND_RANK_LIST(JOB) CPUBIND_RANK_LIST(LOCAL) NULL};
+
 cpubind_slice cpubind_env_value(const cpubind_bytes *environment, const char *name)
 {
     const cpubind_bytes *b = environment;

@@ -434,6 +434,17 @@ has_no_foreign_path() {
         README.md CHANGELOG.md .ci | grep -v 'tests/checks/readme.sh'
 }
 
+# In the order of the table: README.md, and the module for torch.
+rank_variables_agree() {
+    sed -n 's/^    X(".*", "\([A-Z0-9_]*\)", ".*") *\\*$/\1/p' adapters/host/process_env.h |
+        tr '\n' ' ' >"$out/ranks"
+    [ "$(wc -w <"$out/ranks")" -ge 8 ] &&
+        grep -o 'else the first of `LOCAL_RANK`[^:]*that is set' README.md | grep -o '`[A-Z0-9_]*`' |
+        tr -d '`' | tr '\n' ' ' | diff "$out/ranks" - &&
+        sed -n '/^RANK_VARIABLES/,/)/p' adapters/python/cpubind/torch.py | grep -o '"[A-Z0-9_]*"' |
+        tr -d '"' | tr '\n' ' ' | diff "$out/ranks" -
+}
+
 check "the tools of the examples compile" make_tools
 check_examples
 check "the status codes of README.md are those of the header" codes_are_those_of_the_header
@@ -446,5 +457,6 @@ check "README.md names every reason why no interrupt is bound" no_irq_words_are_
 check "the two commands are on its first screen" commands_are_on_the_first_screen
 check "README.md names files, headers and targets that exist" names_exist
 check "the version is the same everywhere" versions_agree
+check "the variables of launchers are the same everywhere" rank_variables_agree
 check "no path of a build machine" has_no_foreign_path
 finish

@@ -61,6 +61,8 @@ for name in LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID 
     check "--auto takes $name" says 0 "cpus $b" \
         env "$name=1" "$CPUBIND" run --root "$host" --rules near --auto -- sh -c "$worker"
 done
+check "a launcher in a job of Slurm counts before it" says 0 "cpus $b" env SLURM_LOCALID=0 \
+    OMPI_COMM_WORLD_LOCAL_RANK=1 "$CPUBIND" run --root "$host" --rules near --auto -- sh -c "$worker"
 check "the first variable counts" says 0 "cpus $b" env LOCAL_RANK=1 SLURM_LOCALID=0 \
     "$CPUBIND" run --root "$host" --rules near --auto -- sh -c "$worker"
 seen=$out/seen
