@@ -48,7 +48,7 @@ int cli_choose_parent(const api_options *options, api_bound *bound)
                       "name the process with --pid N");
         return cli_fail(options, API_REFUSED, why.text);
     }
-    cpubind_bind_program(bound->pid, NULL, bound->parent);
+    (void)cpubind_bind_program(bound->pid, NULL, bound->parent);
     if (options->command != API_APPLY || options->is_forced ||
         is_shell_or_runtime(bound->parent))
         return API_DONE;

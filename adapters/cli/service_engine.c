@@ -117,6 +117,17 @@ static void say_sharing(engine *e, const cpubind_host_row *row)
         say(e, CPUBIND_SAY_WARNING, "%s", text.text);
 }
 
+/* Says of a process whose program cannot be read what `only` and `except` go by. */
+static void say_program(engine *e, const cpubind_host_row *row, const char *process)
+{
+    const api_options *o = &e->settings.options;
+    if (!row->has_program && o->n_only + o->n_except > 0 && row->state != CPUBIND_HOST_ENDED)
+        say(e, CPUBIND_SAY_WARNING,
+            "%s: its program may not be read (/proc/%d/exe): only and except compare its name "
+            "alone",
+            process, (int)row->pid);
+}
+
 static void say_row(engine *e, const cpubind_host_row *row)
 {
     const int32_t moved = cli_count_threads(row->report, CPUBIND_ITEM_MOVED);
@@ -125,6 +136,7 @@ static void say_row(engine *e, const cpubind_host_row *row)
     process = why = (api_text){"", 0};
     status = cli_explain_row(&e->call, row, &why);
     add_process(&process, e, row);
+    say_program(e, row, process.text);
     e->counts.moves += moved;
     if (row->report)
         for (int32_t i = 0; i < row->report->n; i++)

@@ -138,7 +138,7 @@ host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t npu)
                                 .record_path = "",
                                 .other_path = e->other_path};
     cpubind_problem_clear(&e->row.problem);
-    cpubind_bind_program(pid, h->sys, e->row.name);
+    e->row.has_program = cpubind_bind_program(pid, h->sys, e->row.name);
     h->entry[h->n++] = e;
     h->is_old |= npu >= 0;
     return e;
@@ -466,7 +466,7 @@ static int is_known(cpubind_host_bind *h, host_entry *e, char name[sizeof e->row
     if (e->start == 0)
         e->start = e->order_start = stat.start;
     if (!*e->row.name)
-        cpubind_bind_program(e->row.pid, h->sys, e->row.name);
+        e->row.has_program = cpubind_bind_program(e->row.pid, h->sys, e->row.name);
     return 1;
 }
 

@@ -87,7 +87,8 @@ typedef struct cpubind_host_row {
     int32_t n_child;    /* forks of it, which share what it has; most of them have no row */
     int32_t parent;     /* it is such a fork of this worker; 0: it is none */
     char name[CPUBIND_PROGRAM_SIZE]; /* of its program */
-    char container[16];              /* the first characters of its id; "": the host */
+    int has_program;    /* 0: which program it is could not be read: the name is its thread's */
+    char container[16]; /* the first characters of its id; "": the host */
     cpubind_host_state state;
     int is_news;                 /* the last call has changed the state, or has a report */
     cpubind_linux_status status; /* FAILED, BUSY */

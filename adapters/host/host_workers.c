@@ -288,7 +288,7 @@ static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
         return cpubind_fault_of(ESRCH, "process");
     w->start = stat.start;
     copy_text(w->name, sizeof w->name, stat.name, strlen(stat.name));
-    cpubind_bind_program(w->pid, r->root.sys, w->program);
+    (void)cpubind_bind_program(w->pid, r->root.sys, w->program);
     fault = read_environment(r, w);
     if (!fault.error)
         fault = read_allowed(r, w);

@@ -93,7 +93,7 @@ void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *
         if (is_row(host, pid[i]) || cpubind_bind_open(&how, sys, &b, NULL) != CPUBIND_LINUX_OK)
             continue;
         cpubind_problem_clear(&row.problem);
-        cpubind_bind_program(pid[i], sys, row.name);
+        (void)cpubind_bind_program(pid[i], sys, row.name);
         if (cpubind_bind_is_alive(b))
             visit_row(&row, sys, 1, visit, ctx);
         cpubind_bind_close(b);

@@ -322,7 +322,9 @@ init_is_not_bound() {
 
 # shellcheck disable=SC2086,SC2016
 zombies_are_not_bound() {
-    sh -c 'sleep 0.1 & echo $!; exec sleep 100' >"$out/zombie" 9>&- &
+    # It ends once its parent, a shell that would wait for it, is another program.
+    sh -c 'while ! grep -q sleep /proc/$$/comm; do sleep 0.01; done & echo $!; exec sleep 100' \
+        >"$out/zombie" 9>&- &
     sleeper=$!
     soon grep -q sleep "/proc/$sleeper/comm" && zombie=$(cat "$out/zombie") &&
         soon grep -q '^State:.Z' "/proc/$zombie/status" &&

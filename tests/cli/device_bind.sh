@@ -875,7 +875,9 @@ ends_are_said() { # command, argument ...
 
 # A zombie has no environment, and nothing else that could be compared.
 zombies_are_said() {
-    sh -c 'sleep 0 & echo $!; exec sleep 600' >"$out/zombie" &
+    # It ends once its parent, a shell that would wait for it, is another program.
+    sh -c 'while ! grep -q sleep /proc/$$/comm; do sleep 0.01; done & echo $!; exec sleep 600' \
+        >"$out/zombie" &
     parent=$!
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         zombie=$(cat "$out/zombie")

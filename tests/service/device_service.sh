@@ -20,6 +20,7 @@ out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind
 . tests/support/tap.sh
 . tests/support/device_host.sh
+cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/deny.c -o "$out/deny" || exit 1
 
 # -- Tests --------------------------------------------------------------------
 
@@ -168,6 +169,19 @@ only_chooses() {
         kill -USR2 "$second" && becomes 50 is_on "$second" "$b" && end_service TERM
 }
 
+# A filter, as a container has it, hides which program a process runs.
+a_hidden_program_is_said() {
+    printf '#!/bin/sh\nexec "%s" readlinkat "%s" "$@"\n' "$out/deny" "$CPUBIND" >"$out/hidden" &&
+        chmod 755 "$out/hidden" && settings 'except = bash' || return 1
+    own=$CPUBIND
+    CPUBIND=$out/hidden
+    start_service --restore-at-end
+    result=$?
+    CPUBIND=$own
+    [ $result -eq 0 ] && becomes 50 said "its program may not be read (/proc/$first/exe): only and \
+except compare its name alone" && becomes 50 is_on "$first" "$a" && end_service TERM
+}
+
 a_host_without_devices_is_tried_again() {
     settings 'any-arch = yes' && mv "$root/sys" "$root/away" && start_service &&
         becomes 50 grep -q . "$out/said" && kill -0 "$service" && mv "$root/away" "$root/sys" &&
@@ -198,6 +212,12 @@ check "--restore-at-end puts all back" the_end_restores_if_asked
 check "a process of several devices has figures of its own" a_process_of_several_devices
 check "two workers of one device share its pool" two_workers_share_a_device
 check "only chooses the processes" only_chooses
+"$out/deny" readlinkat true 2>"$out/output"
+if [ $? -eq 77 ]; then
+    skip "a program that may not be read is said" "no filter can be set here"
+else
+    check "a program that may not be read is said" a_hidden_program_is_said
+fi
 check "a host without a device is tried again" a_host_without_devices_is_tried_again
 check "a host with NPUs says which accelerators are left alone" the_others_of_a_host_with_npus
 # shellcheck disable=SC2086

@@ -545,9 +545,10 @@ const cpubind_report *cpubind_bind_report(const cpubind_binding *binding);
 
 /* The name of the program that a process runs: the last part of its /proc/<pid>/exe, else its
  * name in /proc/<pid>/stat, cut to fit; "" where neither can be read.
- *   in      sys: as for open; NULL: the real calls */
+ *   in      sys: as for open; NULL: the real calls
+ *   returns whether it is that of the program */
 #define CPUBIND_PROGRAM_SIZE 64
-void cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_PROGRAM_SIZE]);
+int cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_PROGRAM_SIZE]);
 
 /* Releases the lock. The process stays bound. NULL is allowed. */
 void cpubind_bind_close(cpubind_binding *binding);

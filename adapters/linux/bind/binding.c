@@ -547,7 +547,7 @@ const char *cpubind_bind_record_path(const cpubind_binding *binding)
     return binding->file ? cpubind_record_path(binding->file) : "";
 }
 
-void cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_PROGRAM_SIZE])
+int cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_PROGRAM_SIZE])
 {
     static const char deleted[] = " (deleted)";
     cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
@@ -557,7 +557,7 @@ void cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_
     ssize_t n;
     out[0] = '\0';
     if (cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd).error)
-        return;
+        return 0;
     (void)snprintf(link, sizeof link, "proc/%ld/exe", (long)pid);
     n = root.sys->readlinkat(root.fd, link, path, sizeof path - 1);
     if (n > 0) {
@@ -572,6 +572,7 @@ void cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_
     memcpy(out, name, strnlen(name, CPUBIND_PROGRAM_SIZE - 1));
     out[strnlen(name, CPUBIND_PROGRAM_SIZE - 1)] = '\0';
     root.sys->close(root.fd);
+    return n > 0;
 }
 
 cpubind_linux_status cpubind_bind_exec(char *const *argv, const cpubind_sys *sys,
