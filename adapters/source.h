@@ -10,9 +10,9 @@
  *          cmd/npu-smi-info-m.txt      the output of a command (CPUBIND_COMMAND_LIST)
  *          cmd/npu-smi-info-t-board-i0-c1.txt      of `npu-smi info -t board -i 0 -c 1`, for
  *                                      any numbers; -i0.txt without a chip: ascend/input_list.h
- *          env                         lines NAME=value; CPUBIND_ENV_LIST and model/vendor.h name the
- *                                      variables, and all that start with CPUBIND_ENV_PREFIX,
- *                                      sorted
+ *          env                         lines NAME=value; CPUBIND_ENV_LIST and model/vendor.h
+ *                                      name the variables, and all that start with
+ *                                      CPUBIND_ENV_PREFIX, sorted
  *          dev, dev/davinci3           the device nodes davinci<N> that this process may open
  *                                      for reading and writing: a node's text is "major:minor"
  *                                      and a line feed. No node is ever opened: to open one is

@@ -12,8 +12,8 @@
  *                many as of any other: a runtime looks at every device, and keeps files of the
  *                one that it computes on
  * A process with files of several devices that none of these tells apart is a user of each of
- * them. Files of a device count only beside the compute_file of its vendor: a monitor has no such
- * file open, and computes nothing.
+ * them. Files of a device count only beside the compute_file of its vendor: a monitor has no
+ * such file open, and computes nothing.
  *
  * BEFORE IT OPENS A FILE a process uses the device that its own variables name: a variable of
  * its runtime that shows it one device, or a local rank among those that it sees. A variable is

@@ -79,9 +79,9 @@ typedef struct cpubind_vendor {
     cpubind_problem_code (*see)(struct facts_reader *r, cpubind_input env);
 } cpubind_vendor;
 
-/* Calls visit(ctx, nodes, bus) for each kind of device files that are inputs, of all vendors, once,
- * until it returns another value than 0, and returns that. `bus`: how the bus tells them; NULL:
- * a driver does. */
+/* Calls visit(ctx, nodes, bus) for each kind of device files that are inputs, of all vendors,
+ * once, until it returns another value than 0, and returns that. `bus`: how the bus tells them;
+ * NULL: a driver does. */
 typedef int cpubind_vendor_visit(void *ctx, const cpubind_vendor_nodes *nodes,
                                  const cpubind_vendor_files *bus);
 int cpubind_vendor_each_nodes(cpubind_vendor_visit *visit, void *ctx);

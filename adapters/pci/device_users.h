@@ -6,8 +6,8 @@
  * has a /dev of its own, and anyone can name a file as he likes. Which processes do is read
  * elsewhere (../host/device_workers.h).
  *
- * The row of its vendor (../model/vendor.h) says how the files of a function are told: by its driver
- * (/dev/nvidia0), or by a folder of the function on the PCI bus (/dev/dri/renderD128,
+ * The row of its vendor (../model/vendor.h) says how the files of a function are told: by its
+ * driver (/dev/nvidia0), or by a folder of the function on the PCI bus (/dev/dri/renderD128,
  * /dev/accel/accel0), whose file `dev` has the number.
  * Files that all devices of a driver share tell no device: /dev/nvidiactl, /dev/nvidia-uvm,
  * /dev/kfd, /dev/davinci_manager. SOURCES: the kernel's documentation of DRM and of accel;

@@ -3,8 +3,8 @@
  *
  * The file service.claims in the folder of the records: lines as ask_text.c has them, "leave",
  * "adopt" and "take", each about one process, and first "leave all" where all others are left
- * alone. Only the service writes it, whole or not at all, and reads it once it is the only one. A line about a process that has ended
- * does no harm: its start time is in it.
+ * alone. Only the service writes it, whole or not at all, and reads it once it is the only one.
+ * A line about a process that has ended does no harm: its start time is in it.
  */
 #ifndef CPUBIND_SERVICE_CLAIMS_H
 #define CPUBIND_SERVICE_CLAIMS_H

@@ -57,6 +57,13 @@ static const char *const patterns[] = {
     "sys/bus/pci/devices/*/class",
     "sys/bus/pci/devices/*/sriov_numvfs",
     "sys/bus/pci/devices/*/secondary_bus_number",
+    "sys/bus/pci/devices/*/drm/*",
+    "sys/bus/pci/devices/*/accel/*",
+    "sys/bus/pci/devices/*/tenstorrent/*",
+    "dev/nvidia/nvidia#",
+    "dev/dri/renderD#",
+    "dev/accel/accel#",
+    "dev/tenstorrent/#",
     "proc/driver/nvidia/gpus/*/information",
     "proc/driver/nvidia/gpus/*/numa_status",
     "sys/class/devdrv-class/davinci#/dev",
@@ -167,7 +174,8 @@ static cpubind_input list_any(void *ctx, const char *name)
 /* Whether an input is a name in a folder of a PCI function, of which the text is not read. */
 static int is_name_alone(const char *name)
 {
-    return strncmp(name, "sys/", 4) == 0 && (strstr(name, "/drm/") || strstr(name, "/accel/"));
+    return strncmp(name, "sys/", 4) == 0 &&
+           (strstr(name, "/drm/") || strstr(name, "/accel/") || strstr(name, "/tenstorrent/"));
 }
 
 /* A visited name is a known input, which may be a folder that is empty in a snapshot, or a
