@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../model/vendor.h"
 #include "device_plan.h"
 
 #define FIRST_ARENA ((size_t)1 << 20)
@@ -32,6 +33,7 @@ static void see_ascend(const cpubind_source *source, api_topo *topo)
 {
     cpubind_facts *f = &topo->facts;
     cpubind_runtime_view *view = &f->runtime[CPUBIND_VENDOR_ASCEND];
+    const cpubind_vendor *row = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND);
     const cpubind_facts *npus = &topo->npus.facts;
     npu_reading reading = {source, &topo->npus};
     int32_t n_ascend = 0;
@@ -39,10 +41,10 @@ static void see_ascend(const cpubind_source *source, api_topo *topo)
         n_ascend += f->device[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
     if (n_ascend == 0)
         return;
-    view->word = "ascend";
+    view->word = row->runtime;
     topo->npus.code = api_with_arena(&topo->npus.arena, read_npus, &reading);
     if (npus->visible) {
-        view->variable[0] = "ASCEND_RT_VISIBLE_DEVICES";
+        view->variable[0] = row->variable[0];
         view->value[0] = npus->visible;
         view->value_len[0] = npus->visible_len;
     }
@@ -78,14 +80,13 @@ void api_topo_read(const cpubind_source *source, const api_options *options, api
 
 void api_topo_ask(const cpubind_source *source, const cpubind_pci_request *asked, api_topo *out)
 {
-    const cpubind_pci_request request = *asked;
     for (size_t size = FIRST_ARENA; size <= LAST_ARENA; size *= 4) {
         free(out->arena.base);
         out->arena = (cpubind_arena){(char *)malloc(size), size, 0};
         if (!out->arena.base)
             break;
         out->status =
-            cpubind_devices_read(source, &request, &out->arena, &out->facts, &out->fault);
+            cpubind_devices_read(source, asked, &out->arena, &out->facts, &out->fault);
         if (out->status != CPUBIND_PROBLEM_NO_MEMORY)
             break;
     }

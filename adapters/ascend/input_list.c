@@ -272,11 +272,11 @@ static int is_mailbox(const char *name)
                CPUBIND_TEXT_OK;
 }
 
-/* Whether a name, `ctx`, is that of a device file of a vendor. */
+/* Whether a name, to which `ctx` points, is that of a device file of a vendor. */
 static int is_of_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
                         const cpubind_vendor_files *bus)
 {
-    const char *name = (const char *)ctx;
+    const char *name = *(const char *const *)ctx;
     const group files = group_of_nodes(nodes);
     group names;
     if (is_of(&files, name) || !bus)
@@ -287,7 +287,6 @@ static int is_of_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
 
 int cpubind_input_list_has(const char *name)
 {
-    char copy[CPUBIND_INPUT_NAME_MAX + 1];
     if (!cpubind_input_is_name(name))
         return 0;
     if (is_cgroup(name) || is_mailbox(name) || cpubind_doctor_input_has(name))
@@ -295,8 +294,7 @@ int cpubind_input_list_has(const char *name)
     for (int i = 0; i < N_GROUPS; i++)
         if (is_of(&groups[i], name))
             return 1;
-    memcpy(copy, name, strlen(name) + 1); /* a context is not constant */
-    return cpubind_vendor_each_nodes(is_of_vendor, copy) || is_command(name);
+    return cpubind_vendor_each_nodes(is_of_vendor, &name) || is_command(name);
 }
 
 /* == Names of boards ========================================================= */

@@ -44,6 +44,17 @@ typedef struct cpubind_vendor_files {
                            which devices a process sees */
 } cpubind_vendor_files;
 
+/* What most drivers have: those of DRM, and of accel. */
+#define CPUBIND_FILES_DRM                                                                      \
+    {"drm", "renderD", {"dev/dri", "dev/dri", "renderD"}, 0},                                  \
+    {                                                                                          \
+        "drm", "card", {"dev/dri", "dev/dri", "card"}, 1                                       \
+    }
+#define CPUBIND_FILES_ACCEL                                                                    \
+    {                                                                                          \
+        "accel", "accel", {"dev/accel", "dev/accel", "accel"}, 0                               \
+    }
+
 /* Device files that a driver tells, in place of the bus. */
 typedef struct cpubind_vendor_driver {
     const char

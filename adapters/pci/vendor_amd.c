@@ -58,8 +58,8 @@ const cpubind_vendor cpubind_vendor_amd = {
     .runtime = "rocm",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),
-    .file = {{"drm", "renderD", {"dev/dri", "dev/dri", "renderD"}, 0},
-             {"drm", "card", {"dev/dri", "dev/dri", "card"}, 1}},
+    .file = {CPUBIND_FILES_DRM},
     .compute_file = "sys/class/kfd/kfd/dev",
     .variable = {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"},
-    .see = read_rocm};
+    .see = read_rocm,
+};

@@ -21,4 +21,5 @@ const cpubind_vendor cpubind_vendor_gaudi = {
     .word = "gaudi",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),
-    .file = {{"accel", "accel", {"dev/accel", "dev/accel", "accel"}, 0}}};
+    .file = {CPUBIND_FILES_ACCEL},
+};

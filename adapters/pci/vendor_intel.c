@@ -42,8 +42,8 @@ const cpubind_vendor cpubind_vendor_intel = {
     .runtime = "level_zero",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),
-    .file = {{"drm", "renderD", {"dev/dri", "dev/dri", "renderD"}, 0},
-             {"drm", "card", {"dev/dri", "dev/dri", "card"}, 1}},
+    .file = {CPUBIND_FILES_DRM},
     .variable = {"ZE_AFFINITY_MASK"},
     .setting = {"ZE_FLAT_DEVICE_HIERARCHY"},
-    .see = read_level_zero};
+    .see = read_level_zero,
+};

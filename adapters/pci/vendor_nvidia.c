@@ -160,10 +160,10 @@ const cpubind_vendor cpubind_vendor_nvidia = {
                {"dev/nvidia", "dev", "nvidia"},
                {"nvidia", "nvidia-frontend"}, /* the second one before release 550 */
                195},
-    .file = {{"drm", "renderD", {"dev/dri", "dev/dri", "renderD"}, 0},
-             {"drm", "card", {"dev/dri", "dev/dri", "card"}, 1}},
+    .file = {CPUBIND_FILES_DRM},
     .compute_file = "nvidia-uvm",
     .variable = {"CUDA_VISIBLE_DEVICES"},
     .setting = {"CUDA_DEVICE_ORDER"},
     .read = read_driver,
-    .see = read_cuda};
+    .see = read_cuda,
+};

@@ -22,9 +22,8 @@ const char *cpubind_vendor_word(cpubind_vendor_id id)
  * drivers. */
 const cpubind_vendor cpubind_vendor_other = {
     .word = "other",
-    .file = {{"drm", "renderD", {"dev/dri", "dev/dri", "renderD"}, 0},
-             {"drm", "card", {"dev/dri", "dev/dri", "card"}, 1},
-             {"accel", "accel", {"dev/accel", "dev/accel", "accel"}, 0}}};
+    .file = {CPUBIND_FILES_DRM, CPUBIND_FILES_ACCEL},
+};
 
 /* Kind k of a vendor: its driver's, then those of the bus; NULL: it has no such kind. */
 static const cpubind_vendor_nodes *kind_of(const cpubind_vendor *v, int k,
