@@ -58,11 +58,20 @@ FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts random_host)
 QUALITY   := $(addprefix tests/quality/,layouts rules)
-SCRIPTS    = tests/packaging/packaging.sh tests/packaging/abi.sh tests/packaging/maintainer.sh tests/cli/corpus.sh tests/cli/redact.sh tests/cli/bind.sh tests/cli/upgrade.sh tests/cli/bind_all.sh tests/cli/run_tree.sh tests/cli/status.sh tests/cli/topo.sh tests/cli/formats.sh tests/cli/numa_bind.sh tests/cli/numa_statements.sh tests/cli/online.sh tests/cli/device_bind.sh tests/cli/device_cgroup.sh \
-             tests/service/deploy.sh tests/service/service.sh tests/service/device_service.sh tests/service/device_users.sh tests/service/owner.sh tests/service/upgrade.sh tests/service/kills.sh tests/packaging/limits.sh tests/checks/layers.sh \
-             "tests/checks/layers.sh --self-test" tests/checks/tree.sh "tests/checks/tree.sh --self-test" tests/checks/install.sh \
-             tests/packaging/installed.sh tests/languages/languages.sh tests/python/python.sh tests/checks/symbols.sh tests/checks/readme.sh tests/checks/fuzz.sh +tests/checks/lint.sh +tests/checks/arm64.sh
-SCRIPTS   += +tests/packaging/library.sh +tests/api/json.sh
+# The commands of make check. Those with a + can run beside any other (tests/run.sh): programs that
+# touch neither /run nor processes of this machine and measure no times, the slowest first.
+SLOW       = tests/checks/lint.sh tests/checks/arm64.sh tests/packaging/library.sh tests/api/json.sh \
+             tests/packaging/packaging.sh tests/cli/corpus.sh
+ALONE      = $(filter $(addprefix tests/,linux/% host/% service/% api/%),$(TESTS))
+SCRIPTS    = $(addprefix tests/cli/,bind.sh upgrade.sh bind_all.sh run_tree.sh status.sh numa_bind.sh \
+               numa_statements.sh online.sh device_bind.sh device_cgroup.sh formats.sh topo.sh redact.sh) \
+             $(addprefix tests/service/,deploy.sh service.sh device_service.sh device_users.sh \
+               owner.sh upgrade.sh kills.sh) \
+             $(addprefix tests/packaging/,maintainer.sh limits.sh abi.sh) \
+             tests/checks/install.sh tests/packaging/installed.sh tests/checks/symbols.sh \
+             tests/languages/languages.sh tests/python/python.sh tests/checks/readme.sh \
+             tests/checks/layers.sh "tests/checks/layers.sh --self-test" \
+             tests/checks/tree.sh "tests/checks/tree.sh --self-test" tests/checks/fuzz.sh
 
 VM_HOSTS  ?= a2 a3 300i 950 a2x2 a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
@@ -87,8 +96,9 @@ check: deps-check ## install missing packages, build, and run everything that CI
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
 	    CFLAGS="$(SANITIZE) -Werror" all tests
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) CPUBIND=$(BUILD)/san/cpubind \
-	    tests/run.sh $(patsubst %.c,$(BUILD)/san/%,$(TESTS)) \
-	    $(patsubst %,$(BUILD)/san/fuzz/replay_%,$(FUZZ)) $(SCRIPTS)
+	    tests/run.sh $(SLOW:%=+%) $(patsubst %.c,+$(BUILD)/san/%,$(filter-out $(ALONE),$(TESTS))) \
+	    $(patsubst %,+$(BUILD)/san/fuzz/replay_%,$(FUZZ)) \
+	    $(patsubst %.c,$(BUILD)/san/%,$(ALONE)) $(SCRIPTS)
 
 check-foreign: deps-foreign ## plan the fixture hosts with the library on s390x, armhf and aarch64, by emulation
 	@$(MAKE) --no-print-directory -s -j$(JOBS) lib

@@ -3,11 +3,14 @@
 #
 #   tests/run.sh COMMAND...      a command may have arguments: "tests/checks/layers.sh --self-test"
 #
-# A command with a + before it runs in parallel to the others, from the start, with low priority:
-# for slow commands that measure no times. The lines are in the order of the commands.
+# Commands run one after the other. One with a + before it can run beside any other: it measures
+# no times, and shares nothing with others that it writes. Beside the commands without it, these
+# run on each other CPU, with low priority, in their order: the slowest come first. After the
+# commands without it, they run here as well.
 #
-# Prints a line for each command, the output of each that failed, and at the end
-# "N passed, N failed" (and ", N skipped"). Exit 0 only if a test passed and none failed.
+# Prints a line for each command when it has ended, with its seconds and those of the CPUs, the
+# output of each that failed, and at the end "N passed, N failed" (and ", N skipped"). Exit 0
+# only if a test passed and none failed.
 
 passed=0
 failed=0
@@ -18,55 +21,83 @@ trap 'rm -rf "$logs"' EXIT
 CMOCKA_MESSAGE_OUTPUT=TAP
 export CMOCKA_MESSAGE_OUTPUT
 
+# Writes the output, the exit status and the seconds of a command. The subshell counts the CPU
+# time of this command alone.
 # Words of a command are split on purpose.
 # shellcheck disable=SC2086
-run() { # command, name of its log
+run() { # command, folder for its results
     start=$(date +%s)
-    $1 >"$logs/$2" 2>&1
-    echo "$? $(($(date +%s) - start))" >"$logs/$2.end"
+    (
+        $1 >"$2/log" 2>&1
+        status=$?
+        times >"$2/times"
+        exit $status
+    )
+    echo "$? $(($(date +%s) - start))" >"$2/end"
 }
 
-n=0
-for command in "$@"; do
-    n=$((n + 1))
-    [ "${command#+}" = "$command" ] || run "nice -n 19 ${command#+}" $n &
-done
+# Runs the commands of a kind that no other lane has begun, and then calls `after`.
+lane() { # "" or +, after, command ...
+    kind=$1
+    after=$2
+    shift 2
+    at=0
+    for command in "$@"; do
+        at=$((at + 1))
+        if [ "${command%"${command#+}"}" = "$kind" ] && mkdir "$logs/$at" 2>/dev/null; then
+            run "${kind:+nice -n 10 }${command#+}" "$logs/$at"
+            $after "$@"
+        fi
+    done
+}
 
-n=0
-for command in "$@"; do
-    n=$((n + 1))
-    log=$logs/$n
-    if [ "${command#+}" = "$command" ]; then
-        run "$command" $n
-    else
-        command=${command#+}
-        while [ ! -s "$log.end" ]; do sleep 0.2; done
-    fi
-    read -r status seconds <"$log.end"
+# Prints and counts the results of the commands that ended since the last call.
+report() { # command ...
+    n=0
+    for command in "$@"; do
+        n=$((n + 1))
+        if [ -s "$logs/$n/end" ] && [ ! -e "$logs/$n/told" ]; then
+            : >"$logs/$n/told"
+            count "${command#+}" "$logs/$n"
+        fi
+    done
+}
+
+count() { # command, folder of its results
+    log=$2/log
+    read -r status seconds <"$2/end"
+    cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%d", ($1 + $3) * 60 + $2 + $4 }' "$2/times")
     # TAP writes "ok 1 # SKIP why"; cmocka writes "not ok 1 # SKIP name".
     skip=$(grep -ciE '^(not )?ok.*# skip' "$log")
     not_ok=$(grep -vi '# skip' "$log" | grep -c '^not ok')
     ok=$(grep -vi '# skip' "$log" | grep -c '^ok')
     # A crash, or a failure without a "not ok" line, counts as one failed test.
-    if [ $status -ne 0 ] && [ "$not_ok" -eq 0 ]; then
+    if [ "$status" -ne 0 ] && [ "$not_ok" -eq 0 ]; then
         not_ok=1
     fi
     if [ $((ok + skip + not_ok)) -eq 0 ]; then
         echo "no test ran" >>"$log"
         not_ok=1
     fi
-    printf '%-44s %5d passed  %3d failed  %3d skipped  %4d s\n' \
-        "$(basename "${command%% *}")${command#"${command%% *}"}" \
-        "$ok" "$not_ok" "$skip" "$seconds"
+    printf '%-44s %5d passed  %3d failed  %3d skipped  %4d s  %4d s of CPU\n' \
+        "$(basename "${1%% *}")${1#"${1%% *}"}" "$ok" "$not_ok" "$skip" "$seconds" "$cpu"
     if [ "$not_ok" -ne 0 ]; then
         grep -vE '^(ok|1\.\.)' "$log" | sed 's/^/    /'
-        [ $status -ne 0 ] && echo "    exit status $status"
+        [ "$status" -ne 0 ] && echo "    exit status $status"
     fi
     grep -iE '^(not )?ok.*# skip' "$log" | sed 's/^/    /'
     passed=$((passed + ok))
     failed=$((failed + not_ok))
     skipped=$((skipped + skip))
+}
+
+for _ in $(seq 2 "$(nproc 2>/dev/null || echo 2)"); do
+    lane + : "$@" &
 done
+lane "" report "$@"
+lane + report "$@"
+wait
+report "$@"
 
 if [ $skipped -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
