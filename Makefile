@@ -17,8 +17,13 @@ SHARED  ?= ../shared
 VERSION := $(shell sed -n 's/^.define CPUBIND_VERSION *"\(.*\)"$$/\1/p' cpubind.h)
 
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
-SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+# Lines alone are what a report of the sanitizers names.
+SANITIZE = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
+# Some tests start the command a thousand times. So linked, the sanitizers start in two thirds of the
+# time: nothing is relocated, and no library is loaded. gold links in half the time of ld.
+SAN_LINK = -no-pie $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan) \
+           $(if $(shell command -v ld.gold),-fuse-ld=gold)
 COVERED  = -O0 -g -fprofile-instr-generate -fcoverage-mapping
 # A shared object can contain the static libraries; it exports none of their names.
 LIBRARY  = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
@@ -94,7 +99,7 @@ run: deps-run ## install missing packages, build, and plan the fixture host HOST
 check: deps-check ## install missing packages, build, and run everything that CI runs
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all lib $(BUILD)/cpubind_shared
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
-	    CFLAGS="$(SANITIZE) -Werror" all tests
+	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all tests
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) CPUBIND=$(BUILD)/san/cpubind \
 	    tests/run.sh $(SLOW:%=+%) $(patsubst %.c,+$(BUILD)/san/%,$(filter-out $(ALONE),$(TESTS))) \
 	    $(patsubst %,+$(BUILD)/san/fuzz/replay_%,$(FUZZ)) \
