@@ -80,7 +80,6 @@ SCRIPTS    = $(addprefix tests/cli/,bind.sh upgrade.sh bind_all.sh run_tree.sh s
 
 VM_HOSTS  ?= a2 a3 300i 950 a2x2 a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
-VM_ROOT    = $(VM)/apt/root/usr
 
 .PHONY: all help run check analyze check-foreign check-vm laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
@@ -111,11 +110,9 @@ check-foreign: deps-foreign ## plan the fixture hosts with the library on s390x,
 
 check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS="a2 950" chooses
 	@BUILD=$(BUILD) tests/vm/fetch.sh
-	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(VM)/arm64 CC=aarch64-linux-gnu-gcc \
-	    CFLAGS="-O2 -g -idirafter $(VM_ROOT)/include" LDLIBS="-lm" \
-	    LDFLAGS="-static -L$(VM_ROOT)/lib/aarch64-linux-gnu -Wl,--no-warnings" $(VM)/arm64/cpubind
+	@BUILD=$(BUILD) tests/support/arm64.sh $(BUILD)/arm64/cpubind
 	@mkdir -p $(VM)/bin
-	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(VM)/arm64/cpubind
+	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(BUILD)/arm64/cpubind
 	@for name in worker disturb memory; do aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s \
 	    tests/vm/vm_$$name.c -o $(VM)/bin/$$name || exit; done
 	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/cli/deny.c -o $(VM)/bin/deny

@@ -3,12 +3,11 @@
 #
 #   tests/checks/arm64.sh        from the top folder, after the tests were built; BUILD as there
 #
-# Fetches libraries for aarch64 from Debian and unpacks them below BUILD: installs nothing and does
-# not change the architectures of the machine. Without them (no network), all tests are skipped.
+# Without the libraries for aarch64 that tests/support/arm64.sh fetches (no network), all tests are
+# skipped.
 
 BUILD=${BUILD:-build}
 out=$BUILD/arm64
-apt=$out/apt
 
 give_up() {
     echo "ok 1 - tests on aarch64 # SKIP $1"
@@ -20,18 +19,18 @@ command -v aarch64-linux-gnu-gcc >/dev/null 2>&1 || give_up "no aarch64-linux-gn
 command -v qemu-aarch64-static >/dev/null 2>&1 || give_up "no qemu-aarch64-static"
 
 mkdir -p "$out"
-adapters/packaging/arm64_libraries.sh "$apt" >"$out/apt.log" 2>&1 ||
-    give_up "libraries for aarch64 could not be fetched"
-
-lib=$apt/root/usr/lib/aarch64-linux-gnu
-if ! make -s -j"$(nproc)" BUILD="$out" CC=aarch64-linux-gnu-gcc \
-    CFLAGS="-O2 -g -Werror -idirafter $apt/root/usr/include" LDFLAGS="-L$lib -Wl,-rpath-link,$lib" \
-    "$out/cpubind" arm64-tests >"$out/log" 2>&1; then
+tests/support/arm64.sh "$out/cpubind" arm64-tests >"$out/log" 2>&1
+case $? in
+0) ;;
+2) give_up "libraries for aarch64 could not be fetched" ;;
+*)
     echo "not ok 1 - tests build for aarch64"
     sed 's/^/# /' "$out/log"
     echo "1..1"
     exit 1
-fi
+    ;;
+esac
+lib=$out/apt/root/usr/lib/aarch64-linux-gnu
 
 # Emulation is about twenty times slower: fewer random hosts and views. All of them run natively.
 CPUBIND_TEST_HOSTS=${CPUBIND_TEST_HOSTS:-5000}

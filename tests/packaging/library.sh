@@ -4,7 +4,7 @@
 #
 #   tests/packaging/library.sh      from the top folder, after `make lib`
 #
-# Prints TAP. Builds the library for aarch64, and with the thread sanitizer, below BUILD/library.
+# Prints TAP. Builds the library with the thread sanitizer, below BUILD/library.
 LC_ALL=C
 export LC_ALL
 
@@ -23,8 +23,8 @@ if [ ! -e "$library" ]; then
     exit
 fi
 
-build_for() { # folder, compiler, flags
-    make --no-print-directory -s -j2 BUILD="$out/$1" CC="$2" CFLAGS="$3" \
+build_with() { # folder, flags
+    make --no-print-directory -s -j"$(nproc)" BUILD="$out/$1" CC=gcc CFLAGS="$2" \
         "$out/$1/libcpubind.so.1"
 }
 
@@ -67,14 +67,14 @@ check "it needs no symbol newer than glibc $newest" is_for_old_glibc "$library"
 check "its name is libcpubind.so.1, it has no path and no relocation of code" has_soname \
     "$library"
 cross=aarch64-linux-gnu-gcc
+arm64=$BUILD/arm64/libcpubind.so.1
 if ! command -v $cross >/dev/null 2>&1; then
     skip "the same for aarch64" "no $cross"
 else
-    check "it builds for aarch64" build_for aarch64 $cross "-O2 -g -Werror"
-    check "for aarch64 it needs libc alone" needs_libc_alone "$out/aarch64/libcpubind.so.1"
-    check "for aarch64 it needs no symbol newer than glibc $newest" is_for_old_glibc \
-        "$out/aarch64/libcpubind.so.1"
-    check "for aarch64 its name is libcpubind.so.1" has_soname "$out/aarch64/libcpubind.so.1"
+    check "it builds for aarch64" tests/support/arm64.sh "$arm64"
+    check "for aarch64 it needs libc alone" needs_libc_alone "$arm64"
+    check "for aarch64 it needs no symbol newer than glibc $newest" is_for_old_glibc "$arm64"
+    check "for aarch64 its name is libcpubind.so.1" has_soname "$arm64"
 fi
 
 # -- Other copies of the core ------------------------------------------------
@@ -115,7 +115,7 @@ alone="setarch $(uname -m) -R env LD_LIBRARY_PATH=$out/tsan TSAN_OPTIONS=halt_on
 echo 'int main(void) { return 0; }' >"$out/empty.c"
 # shellcheck disable=SC2086
 if gcc $tsan "$out/empty.c" -o "$out/empty" 2>/dev/null && $alone "$out/empty" 2>/dev/null; then
-    check "it builds with the thread sanitizer" build_for tsan gcc "$tsan"
+    check "it builds with the thread sanitizer" build_with tsan "$tsan"
     check "the program builds with the thread sanitizer" compile api_plans gcc $tsan -pthread \
         "$out/tsan/libcpubind.so.1"
     # shellcheck disable=SC2086

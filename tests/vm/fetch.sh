@@ -3,20 +3,19 @@
 #
 #   tests/vm/fetch.sh            from the top folder; writes only below BUILD/vm
 #
-# The parts are two kernels and their headers, busybox, crun with its libraries, and the static
-# libraries of the command. The kernels are that of this Debian (bookworm: 6.1) and that of its
-# backports (6.12); KERNEL/vmlinuz and KERNEL/npu.ko are below BUILD/vm/kernels. Reads no list of
-# sources of this machine. Must not install a package or change the architectures of this machine.
-# Does nothing where all parts are present.
+# The parts are two kernels and their headers, busybox, and crun with its libraries. The kernels are
+# that of this Debian (bookworm: 6.1) and that of its backports (6.12); KERNEL/vmlinuz and
+# KERNEL/npu.ko are below BUILD/vm/kernels. Reads no list of sources of this machine. Must not
+# install a package or change the architectures of this machine. Does nothing where all parts are
+# present.
 
 set -eu
 here=$(dirname "$0")
 vm=$(mkdir -p "${BUILD:-build}/vm" && cd "${BUILD:-build}/vm" && pwd)
 apt=$vm/apt
 release=bookworm
-packages="busybox-static libjansson-dev libsqlite3-dev libmd-dev zlib1g-dev
-    crun libc6 libcap2 libgcrypt20 libgpg-error0 liblz4-1 liblzma5 libseccomp2 libsystemd0
-    libyajl2 libzstd1"
+packages="busybox-static crun libc6 libcap2 libgcrypt20 libgpg-error0 liblz4-1 liblzma5
+    libseccomp2 libsystemd0 libyajl2 libzstd1"
 
 # Runs a program of apt with lists, cache and status below $apt.
 apt() { # program, arguments ...
