@@ -44,7 +44,8 @@ core_tidy_is_clean() { # checks
 }
 
 # cpubind.h alone is examined for every set of its macros; the files of adapters/ only for the
-# macros of a build, since each of them includes cpubind.h.
+# macros of a build, since each of them includes cpubind.h; what was found in one that has not
+# changed since is kept.
 # ctuuninitvar reports every out parameter as an uninitialized variable.
 # shellcheck disable=SC2086
 cppcheck_is_clean() {
@@ -53,7 +54,9 @@ cppcheck_is_clean() {
         --suppress=missingIncludeSystem --suppress=ctuuninitvar \
         --enable=warning,performance,portability -I .
     cppcheck "$@" "$out/core.c" &&
-        cppcheck "$@" -D__GNUC__=12 -D__linux__ ${words#* } $sources
+        mkdir -p "$out/cppcheck" &&
+        cppcheck "$@" --cppcheck-build-dir="$out/cppcheck" -D__GNUC__=12 -D__linux__ \
+            ${words#* } $sources
 }
 
 # Functions without a limit on the text that they read or write. Numbers are read by
