@@ -16,7 +16,7 @@ typedef struct reading {
     const cpubind_source *source;
     const cpubind_facts *facts;
     cpubind_arena *arena;
-    cpubind_npu_processes *out;
+    cpubind_users *out;
     cpubind_problem *problem;
 } reading;
 
@@ -81,7 +81,7 @@ static int32_t find_chip(const cpubind_facts *f, int32_t card, int32_t chip)
 /* Adds a pair at its place, unless the list has it. */
 static void add(reading *r, int32_t pid, int32_t npu)
 {
-    cpubind_npu_processes *out = r->out;
+    cpubind_users *out = r->out;
     int32_t at = out->n;
     if (npu < 0) {
         out->n_elsewhere++;
@@ -91,19 +91,19 @@ static void add(reading *r, int32_t pid, int32_t npu)
         out->n_hidden++;
         return;
     }
-    while (at > 0 && (out->row[at - 1].npu > npu ||
-                      (out->row[at - 1].npu == npu && out->row[at - 1].pid > pid)))
+    while (at > 0 && (out->row[at - 1].device > npu ||
+                      (out->row[at - 1].device == npu && out->row[at - 1].pid > pid)))
         at--;
-    if (at > 0 && out->row[at - 1].npu == npu && out->row[at - 1].pid == pid)
+    if (at > 0 && out->row[at - 1].device == npu && out->row[at - 1].pid == pid)
         return;
     memmove(out->row + at + 1, out->row + at, (size_t)(out->n - at) * sizeof *out->row);
-    out->row[at] = (cpubind_npu_process){pid, npu};
+    out->row[at] = (cpubind_user){pid, npu};
     out->n++;
 }
 
 static int has_room(reading *r, int32_t n)
 {
-    r->out->row = (cpubind_npu_process *)cpubind_arena_take(r->arena, n, sizeof *r->out->row);
+    r->out->row = (cpubind_user *)cpubind_arena_take(r->arena, n, sizeof *r->out->row);
     return r->out->row != NULL;
 }
 
@@ -164,12 +164,11 @@ static cpubind_problem_code read_table(reading *r)
 
 cpubind_problem_code cpubind_npu_processes_read(const cpubind_source *source,
                                                 const cpubind_facts *facts,
-                                                cpubind_arena *arena,
-                                                cpubind_npu_processes *out,
+                                                cpubind_arena *arena, cpubind_users *out,
                                                 cpubind_problem *problem)
 {
     const cpubind_input listing = source->list(source->ctx, INPUT_TRS);
-    cpubind_npu_processes result = {0};
+    cpubind_users result = {.driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     cpubind_problem own;
     reading r = {source, facts, arena, &result, problem ? problem : &own};
     cpubind_problem_code code;

@@ -9,25 +9,11 @@
 #ifndef CPUBIND_ASCEND_NPU_PROCESSES_H
 #define CPUBIND_ASCEND_NPU_PROCESSES_H
 
-#include "../model/facts.h"
+#include "../model/vendor.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A process that uses an NPU. */
-typedef struct cpubind_npu_process {
-    int32_t pid;
-    int32_t npu; /* index into facts->npu */
-} cpubind_npu_process;
-
-typedef struct cpubind_npu_processes {
-    cpubind_npu_process *row; /* by NPU, then by pid; each pair once */
-    int32_t n;
-    int32_t n_elsewhere; /* entries of NPUs that are not among those of the facts */
-    int32_t n_hidden;    /* entries of npu-smi that hide the pid; the NPU runs a process */
-    const char *input;   /* the input that has been read */
-} cpubind_npu_processes;
 
 /* Reads who uses the NPUs of the facts. A virtual NPU that is not among them counts as the
  * physical NPU that it is a part of.
@@ -38,8 +24,7 @@ typedef struct cpubind_npu_processes {
  *   cost    one listing, or one run of npu-smi info */
 cpubind_problem_code cpubind_npu_processes_read(const cpubind_source *source,
                                                 const cpubind_facts *facts,
-                                                cpubind_arena *arena,
-                                                cpubind_npu_processes *out,
+                                                cpubind_arena *arena, cpubind_users *out,
                                                 cpubind_problem *problem);
 
 #ifdef __cplusplus

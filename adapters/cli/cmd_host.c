@@ -11,6 +11,7 @@
 
 #include "../host/host_bind.h"
 #include "../linux/terminal.h"
+#include "../model/vendor.h"
 #include "host_call.h"
 #include "output.h"
 #include "run_device.h"
@@ -31,13 +32,13 @@ static const api_bound *bound_of(const host_call *c, const cpubind_host_row *row
     return &bound;
 }
 
-void cli_add_row_device(api_text *to, const host_call *c, const cpubind_host_row *row)
+void cli_add_row_device(api_text *to, const cpubind_host_row *row)
 {
-    if (row->n_npu > 1 && c->is_on_devices)
-        api_add(to, ", %d devices", (int)row->n_npu);
+    if (row->n_device > 1 && !row->is_of_one)
+        api_add(to, ", %d devices", (int)row->n_device);
     else if (*row->pci)
         api_add(to, ", %s", row->pci);
-    else if (row->npu >= 0 && !c->is_on_devices)
+    else if (row->npu >= 0)
         api_add(to, ", NPU %d", (int)row->npu);
 }
 
@@ -51,7 +52,7 @@ static int explain_pool(const cpubind_host_row *row, api_text *to)
         api_add(to,
                 "there is no pool for it: the CPUs near %s are not known, or none of them "
                 "is allowed",
-                row->n_npu > 1 ? "its devices" : "its device");
+                row->n_device > 1 ? "its devices" : "its device");
     return API_REFUSED;
 }
 
@@ -89,11 +90,11 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
     }
     if (row->pool_status != CPUBIND_OK && row->problem.code != CPUBIND_PROBLEM_NONE)
         return explain_pool(row, to);
-    if (row->n_npu > 1 && !c->is_on_devices) {
+    if (row->n_device > 1 && row->is_of_one) {
         api_add(to,
                 "it drives %d NPUs, and a process is bound to one: start one process for "
                 "each NPU",
-                (int)row->n_npu);
+                (int)row->n_device);
         return API_REFUSED;
     }
     if (row->problem.code != CPUBIND_PROBLEM_NONE) {
@@ -103,12 +104,11 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
     return api_explain_bind(c->options, bound, row->status, &row->fault, to);
 }
 
-void cli_explain_sharing(const host_call *c, const cpubind_host_row *row, api_text *device,
-                         api_text *to)
+void cli_explain_sharing(const cpubind_host_row *row, api_text *device, api_text *to)
 {
     if (!row->is_sharing || row->state != CPUBIND_HOST_BOUND || !row->report)
         return;
-    cli_add_row_device(device, c, row);
+    cli_add_row_device(device, row);
     api_add(
         to,
         "%s: its %d processes share the CPUs %s of its pool, which cannot be cut into so many "
@@ -150,9 +150,9 @@ static void add_list(api_table *table, const char *list)
         api_cell(table, "%s", *list ? list : "-");
 }
 
-static void add_heads(api_table *table, int is_on_devices)
+static void add_heads(api_table *table, int has_bus)
 {
-    const char *const heads[] = {is_on_devices ? "device" : "NPU",
+    const char *const heads[] = {has_bus ? "device" : "NPU",
                                  "process",
                                  "name",
                                  "container",
@@ -169,12 +169,12 @@ static void add_heads(api_table *table, int is_on_devices)
 static void print_table(const host_call *c)
 {
     api_table table = {.n_column = 0};
-    add_heads(&table, c->is_on_devices);
+    add_heads(&table, c->has_bus);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
         api_text device = {"", 0};
-        cli_add_row_device(&device, c, row);
-        if (c->is_on_devices)
+        cli_add_row_device(&device, row);
+        if (c->has_bus)
             api_cell(&table, "%s", device.len > 2 ? device.text + 2 : "-");
         else
             api_cell_number(&table, row->npu);
@@ -207,7 +207,7 @@ static int is_new(host_call *c, const char *text)
 void cli_warn_sharing(host_call *c, const cpubind_host_row *row)
 {
     api_text device = {"", 0}, text = {"", 0};
-    cli_explain_sharing(c, row, &device, &text);
+    cli_explain_sharing(row, &device, &text);
     if (text.len > 0 && is_new(c, device.text))
         fprintf(stderr, "cpubind: warning: %s\n", text.text);
 }
@@ -229,7 +229,7 @@ static void print_wrong(host_call *c, const cpubind_host_row *row)
     json_t *warnings, *one;
     size_t i;
     (void)cli_explain_row(c, row, &text);
-    cli_add_row_device(&device, c, row);
+    cli_add_row_device(&device, row);
     if (text.len > 0)
         fprintf(stderr, "cpubind: process %d%s: %s\n", (int)row->pid, device.text, text.text);
     if (!c->options->quiet)
@@ -253,8 +253,8 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
     const int status = cli_explain_row(c, row, &text);
     json_t *json =
         json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}", "npu",
-                  row->npu < 0 || c->is_on_devices ? json_null() : json_integer(row->npu),
-                  "pid", (int)row->pid, "name", cli_json_text(row->name), "container",
+                  row->npu < 0 ? json_null() : json_integer(row->npu), "pid", (int)row->pid,
+                  "name", cli_json_text(row->name), "container",
                   row->container[0] ? cli_json_text(row->container) : json_null(), "process",
                   (int)row->process, "processes", (int)row->n_process, "shared",
                   (int)row->is_sharing, "children", (int)row->n_child, "parent",
@@ -264,13 +264,18 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
                                            cli_json_text(text.text))
                                : json_null(),
                   "outcome", row->report ? cli_outcome_json(bound, row->report) : json_null());
-    if (json && c->is_on_devices) {
+    if (json && c->has_bus) {
         (void)json_object_set_new(json, "pci", *row->pci ? json_string(row->pci) : json_null());
         (void)json_object_set_new(json, "product",
                                   row->product ? json_string(row->product) : json_null());
-        (void)json_object_set_new(json, "devices", json_integer(row->n_npu));
+        (void)json_object_set_new(json, "devices", json_integer(row->n_device));
     }
     return json;
+}
+
+int cli_is_worker(const cpubind_host_row *row)
+{
+    return row->device >= 0 || row->npu >= 0 || *row->pci;
 }
 
 /* All rows, or those with news. */
@@ -283,7 +288,7 @@ static int print_json(const host_call *c, int is_news)
         if (is_news && !row->is_news)
             continue;
         n++;
-        if (row->npu >= 0 || *row->pci)
+        if (cli_is_worker(row))
             workers = cli_json_append(workers, cli_row_json(c, row));
         else
             others = cli_json_append(others, cli_row_json(c, row));
@@ -337,9 +342,9 @@ static void warn_events(const host_call *c)
 
 static const char *no_process(const host_call *c)
 {
-    return c->is_on_devices ? "no process uses a device: it would have a file of one open, "
-                              "or variables of its own that name one"
-                            : "no process drives an NPU";
+    return c->has_bus ? "no process uses a device: it would have a file of one open, "
+                        "or variables of its own that name one"
+                      : "no process drives an NPU";
 }
 
 static int print_all(host_call *c)
@@ -353,7 +358,7 @@ static int print_all(host_call *c)
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host) && !c->options->quiet; i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
         api_text device = {"", 0};
-        cli_add_row_device(&device, c, row);
+        cli_add_row_device(&device, row);
         print_children((int)row->pid, &device, row->n_child);
     }
     (void)fflush(stdout);
@@ -371,7 +376,7 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
     const cpubind_report *report = row->report;
     api_text text = {"", 0}, device = {"", 0};
     api_out news = {0};
-    cli_add_row_device(&device, c, row);
+    cli_add_row_device(&device, row);
     if (cli_explain_row(c, row, &text) != API_DONE || row->state != CPUBIND_HOST_BOUND ||
         !report) {
         printf("process %d (%s)%s: %s\n", (int)row->pid, row->name, device.text,
@@ -450,7 +455,8 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     if (status != API_DONE)
         return status;
     how->request = o->request;
-    how->devices = c->is_on_devices ? &c->devices : NULL;
+    how->has_listed = c->has_listed;
+    how->devices = c->has_bus ? &c->devices : NULL;
     how->wish = o->wish;
     how->n_wish = o->n_wish;
     how->threads = o->threads;
@@ -488,7 +494,7 @@ static int check_arch(const api_options *options)
 void cli_explain_no_plan(const host_call *c, api_text *why)
 {
     const cpubind_problem *problem = &c->planned.problem;
-    if (!c->is_on_devices)
+    if (c->has_listed)
         api_explain(&c->planned, c->options, why);
     else
         api_add(why, "%s%s%s", problem->input ? problem->input : "there is no plan",
@@ -498,7 +504,7 @@ void cli_explain_no_plan(const host_call *c, api_text *why)
 int cli_refuse_all(host_call *c)
 {
     api_text why = {"", 0};
-    if (!c->is_on_devices)
+    if (c->has_listed)
         return cli_refuse(c->options, &c->planned);
     cli_explain_no_plan(c, &why);
     return cli_fail(c->options, (int)cpubind_problem_exit(c->planned.code), why.text);
@@ -507,7 +513,7 @@ int cli_refuse_all(host_call *c)
 static int apply_all(host_call *c)
 {
     cpubind_problem_code code;
-    int status = c->is_on_devices ? API_DONE : check_arch(c->options);
+    int status = c->has_listed ? check_arch(c->options) : API_DONE;
     if (status != API_DONE)
         return status;
     cli_progress(c->options, "cpubind: binding all workers ...");
@@ -602,7 +608,7 @@ static void add_said(const host_call *c, api_table *table, const json_t *row)
     const json_t *npu = json_object_get(row, "npu");
     api_text device = {"", 0};
     add_said_device(&device, row);
-    if (c->is_on_devices)
+    if (c->has_bus)
         api_cell(table, "%s", device.len > 2 ? device.text + 2 : "-");
     else
         api_cell_number(table, json_is_integer(npu) ? (int32_t)json_integer_value(npu) : -1);
@@ -622,7 +628,7 @@ static int print_said(host_call *c, const json_t *answer)
     const json_t *rows[] = {json_object_get(answer, "workers"),
                             json_object_get(answer, "others")};
     api_table table = {.n_column = 0};
-    add_heads(&table, c->is_on_devices);
+    add_heads(&table, c->has_bus);
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < json_array_size(rows[k]); i++)
             add_said(c, &table, json_array_get(rows[k], i));
@@ -710,6 +716,17 @@ static int ask_service(host_call *c)
     return is_printed ? status : API_UNWRITTEN;
 }
 
+/* Whether the bus has a device without a list of its users. */
+static int has_opened(const api_topo *topo)
+{
+    if (topo->status != CPUBIND_PROBLEM_NONE)
+        return 0;
+    for (int32_t i = 0; i < topo->facts.n_device; i++)
+        if (!cpubind_vendor_of(topo->facts.device[i].accelerator.vendor)->users)
+            return 1;
+    return 0;
+}
+
 int cli_read_devices(host_call *c, api_text *why)
 {
     const api_options *o = c->options;
@@ -718,11 +735,14 @@ int cli_read_devices(host_call *c, api_text *why)
     int status = cli_open_host(o, &host, why);
     if (status == API_DONE) {
         api_topo_read(&host.source, o, &topo);
-        status = api_topo_judge(&topo, o, why);
+        if (c->has_listed)
+            c->has_bus = has_opened(&topo);
+        else
+            status = api_topo_judge(&topo, o, why);
         c->devices.request = o->topo;
         c->devices.request.named = o->topo.n_named > 0 ? o->pci : NULL;
     }
-    if (status == API_DONE)
+    if (status == API_DONE && c->has_bus)
         status = api_device_ask(&host.source, o, &c->devices.asked, why);
     api_topo_free(&topo);
     api_close_host(&host);
@@ -732,8 +752,9 @@ int cli_read_devices(host_call *c, api_text *why)
 int cli_find_workers(host_call *c, api_options *options)
 {
     api_text why = {"", 0};
-    int status = cli_find_device_kind(options, &c->is_on_devices);
-    if (status != API_DONE || !c->is_on_devices)
+    int status = cli_find_device_kind(options, &c->has_bus);
+    c->has_listed = !c->has_bus;
+    if (status != API_DONE || (c->has_listed && api_npu_option(options)))
         return status;
     status = cli_read_devices(c, &why);
     return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);

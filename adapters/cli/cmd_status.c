@@ -35,12 +35,12 @@ static int make_plan(look *l)
     cpubind_request request = l->options->request;
     cpubind_host_user *user =
         (cpubind_host_user *)malloc(((size_t)workers->n + 1) * sizeof *user);
-    int32_t n = 0, n_online = 0;
+    int32_t n = 0, n_online = 0, *number;
     int is_made;
     l->online = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *l->online);
     for (int32_t i = 0; user && i < workers->n; i++)
         if (workers->row[i].allowed.n > 0)
-            user[n++] = (cpubind_host_user){workers->row[i].npu, workers->row[i].allowed};
+            user[n++] = (cpubind_host_user){workers->row[i].device, workers->row[i].allowed};
     if (l->online && n == 0 && !request.allowed)
         n_online = cli_list_online(&l->host.source, l->online);
     if (n_online > 0) {
@@ -49,8 +49,13 @@ static int make_plan(look *l)
     }
     request.wants_pci = 1;
     request.scope = CPUBIND_SCOPE_CPUSET;
-    is_made = user && l->online &&
-              cpubind_host_allow(&cpubind_sys_real, facts, user, n, 1, &l->allowed, &request);
+    number = (int32_t *)malloc(((size_t)facts->n_npu + 1) * sizeof *number);
+    for (int32_t i = 0; number && i < facts->n_npu; i++)
+        number[i] = facts->npu[i].logic;
+    is_made = user && l->online && number &&
+              cpubind_host_allow(&cpubind_sys_real, number, facts->n_npu, user, n, 1,
+                                 &l->allowed, &request);
+    free(number);
     free(user);
     if (is_made)
         api_make(&l->host.source, &request, &l->s.made);
@@ -70,8 +75,8 @@ static void read_facts(look *l)
 static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
 {
     look *l = (look *)ctx;
-    return cpubind_npu_processes_read(&l->host.source, &l->s.planned.facts, arena, &l->s.list,
-                                      &l->s.list_problem);
+    return cpubind_listed_users_read(&l->host.source, &l->s.planned.facts, arena, &l->s.list,
+                                     &l->s.list_problem);
 }
 
 static cpubind_problem_code read_status(void *ctx, cpubind_arena *arena)
@@ -132,7 +137,7 @@ static void leave_npus_out(cli_status *s)
     cpubind_host_status *st = &s->status;
     int32_t n = 0;
     for (int32_t i = 0; i < st->n_device; i++) {
-        const int32_t device = st->device[i].npu;
+        const int32_t device = st->device[i].device;
         if (s->devices.topo.facts.device[device].accelerator.vendor != CPUBIND_VENDOR_ASCEND)
             st->device[n++] = st->device[i];
         else
@@ -211,7 +216,7 @@ static int begin_look(api_options *options, look *l)
     if (!l->s.planned.has_facts)
         return cli_refuse(options, &l->s.planned);
     if (api_with_arena(&l->list_arena, read_list, l) != CPUBIND_PROBLEM_NONE)
-        l->s.list = (cpubind_npu_processes){0};
+        l->s.list = (cpubind_users){0};
     if (l->s.list_problem.code == CPUBIND_PROBLEM_NO_MEMORY)
         return cli_no_memory();
     if (cpubind_workers_read(&l->s.list, NULL, &l->s.workers, &fault) != CPUBIND_LINUX_OK) {

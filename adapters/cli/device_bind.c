@@ -8,78 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../host/device_workers.h"
+#include "../host/host_users.h"
 #include "../host/process_env.h"
 #include "../linux/source/tar_folder.h"
 #include "../text/procfs.h"
 
 /* == Who uses a device ====================================================== */
 
-/* The arguments of read_nodes. */
-typedef struct reading {
-    const cpubind_source *source;
-    const cpubind_facts *facts;
-    cpubind_device_nodes nodes;
-} reading;
-
-static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
-{
-    reading *r = (reading *)ctx;
-    if (!cpubind_device_nodes_read(r->source, r->facts, arena, &r->nodes))
-        return CPUBIND_PROBLEM_NO_MEMORY;
-    return cpubind_device_numbers_read(r->source, r->facts, &r->nodes)
-               ? CPUBIND_PROBLEM_NONE
-               : CPUBIND_PROBLEM_UNREADABLE;
-}
-
 int cli_read_device_workers(const api_options *options, const cpubind_source *source,
                             const api_topo *topo, int32_t pid, cpubind_workers *out)
 {
-    reading r = {.source = source, .facts = &topo->facts};
     cpubind_pci_request request = options->topo;
-    cpubind_device_question question = {.source =
-                                            options->root || options->fixture ? source : NULL,
-                                        .facts = &topo->facts,
-                                        .request = &request,
-                                        .nodes = &r.nodes};
-    cpubind_arena arena = {NULL, 0, 0};
+    const cpubind_users_question question = {.source = source,
+                                             .host = options->root || options->fixture ? source
+                                                                                       : NULL,
+                                             .facts = &topo->facts,
+                                             .request = &request,
+                                             .pid = pid ? &pid : NULL,
+                                             .n_pid = pid != 0};
+    char name[CPUBIND_DEVICE_INPUT_SIZE];
+    cpubind_users users;
     cpubind_linux_fault fault = {.what = ""};
     api_text why = {"", 0};
-    int status = API_DONE;
-    question.pid = pid ? &pid : NULL;
-    question.n_pid = pid != 0;
     request.named = request.n_named > 0 ? options->pci : NULL;
-    cpubind_problem_code code = api_with_arena(&arena, read_nodes, &r);
-    if (code == CPUBIND_PROBLEM_UNREADABLE) {
-        api_add(&why, "%s: it could not be read", r.nodes.failed);
-        status = cli_fail(options, API_UNREADABLE, why.text);
-    } else if (code != CPUBIND_PROBLEM_NONE)
-        status = cli_no_memory();
-    else if (cpubind_device_workers_read(&question, NULL, out, &fault) != CPUBIND_LINUX_OK) {
+    const cpubind_problem problem = cpubind_users_find(&question, NULL, name, &users);
+    if (problem.code == CPUBIND_PROBLEM_NO_MEMORY)
+        return cli_no_memory();
+    if (problem.code != CPUBIND_PROBLEM_NONE)
+        api_add(&why, "%s: %s", problem.input,
+                problem.what ? problem.what : strerror(problem.answer.error));
+    else if (cpubind_workers_read(&users, NULL, out, &fault) != CPUBIND_LINUX_OK)
         api_add(&why, "%s: %s", fault.what, strerror(fault.error));
-        status = cli_fail(options, API_UNREADABLE, why.text);
-    }
-    free(arena.base);
-    return status;
+    free(users.row);
+    return why.len > 0 ? cli_fail(options, API_UNREADABLE, why.text) : API_DONE;
 }
 
 /* == Which device =========================================================== */
-
-/* The value of a variable in an environment whose strings end in NUL, or NULL. */
-static const char *find_variable(const cpubind_bytes *environment, const char *name)
-{
-    const size_t n = strlen(name);
-    for (int32_t at = 0; at < environment->len;) {
-        const char *text = environment->data + at;
-        const size_t len = strnlen(text, (size_t)(environment->len - at));
-        if (at + (int32_t)len == environment->len)
-            return NULL; /* the last string is cut */
-        if (len > n && memcmp(text, name, n) == 0 && text[n] == '=')
-            return text + n + 1;
-        at += (int32_t)len + 1;
-    }
-    return NULL;
-}
 
 /* Takes the rank of the first variable of a launcher that is set. Returns the exit status; DONE
  * without a rank where none is set. */
@@ -87,19 +51,19 @@ static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environme
 {
     api_text why = {"", 0};
     for (int i = 0; cpubind_local_ranks[i]; i++) {
-        const char *text = find_variable(environment, cpubind_local_ranks[i]);
-        if (!text || !*text)
+        const cpubind_slice value = cpubind_env_value(environment, cpubind_local_ranks[i]);
+        const char *text = environment->data + value.at;
+        if (value.len <= 0)
             continue;
-        if (strlen(text) <= 6 &&
-            cpubind_number_parse(text, (int32_t)strlen(text), &o->request.rank, NULL) ==
-                CPUBIND_TEXT_OK) {
+        if (value.len <= 6 &&
+            cpubind_number_parse(text, value.len, &o->request.rank, NULL) == CPUBIND_TEXT_OK) {
             o->request.has_rank = 1;
             return API_DONE;
         }
         api_add(&why,
-                "process %d has %s=%.40s, which is not the number of a rank; name the "
+                "process %d has %s=%.*s, which is not the number of a rank; name the "
                 "device with --pci ADDRESS or --rank N",
-                (int)pid, cpubind_local_ranks[i], text);
+                (int)pid, cpubind_local_ranks[i], value.len < 40 ? (int)value.len : 40, text);
         return cli_fail(o, API_REFUSED, why.text);
     }
     return API_DONE;
@@ -129,7 +93,7 @@ static int take_opened(api_options *o, int32_t pid, const cpubind_source *source
     cpubind_workers workers = {0};
     const int status = cli_read_device_workers(o, source, &devices->topo, pid, &workers);
     if (status == API_DONE && workers.n == 1)
-        take_rank_of(o, devices, workers.row[0].npu);
+        take_rank_of(o, devices, workers.row[0].device);
     cpubind_workers_free(&workers);
     return status;
 }

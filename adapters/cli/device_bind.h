@@ -11,7 +11,7 @@
 #include "../host/host_workers.h"
 #include "run_device.h"
 
-/* Reads the processes that use devices, by ../host/device_workers.h: all, or with a pid above 0
+/* Reads the processes that use devices, by ../host/host_users.h: all, or with a pid above 0
  * that one. Returns the exit status; errors are printed. */
 int cli_read_device_workers(const api_options *options, const cpubind_source *source,
                             const api_topo *topo, int32_t pid, cpubind_workers *out);

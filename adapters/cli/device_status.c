@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Reads the host and its processes; changes and prints nothing but errors. Who uses a device is
- * found by ../host/device_workers.h.
+ * found by ../host/host_users.h.
  */
 #include "device_status.h"
 

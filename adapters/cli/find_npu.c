@@ -16,14 +16,14 @@ enum { MAX_NAMED = 8 }; /* workers that a message names */
 typedef struct listing {
     const cpubind_source *source;
     const cpubind_facts *facts;
-    cpubind_npu_processes found;
+    cpubind_users found;
     cpubind_problem problem;
 } listing;
 
 static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
 {
     listing *l = (listing *)ctx;
-    return cpubind_npu_processes_read(l->source, l->facts, arena, &l->found, &l->problem);
+    return cpubind_listed_users_read(l->source, l->facts, arena, &l->found, &l->problem);
 }
 
 /* Appends the workers of the host, or that there are none. */
@@ -35,7 +35,7 @@ static void add_workers(const cpubind_workers *workers, const cpubind_facts *fac
         if (workers->row[i].fault.error || n++ >= MAX_NAMED)
             continue;
         api_add(to, "%s %d (NPU %d)", n == 1 ? "; processes that use one:" : ",",
-                (int)workers->row[i].pid, (int)facts->npu[workers->row[i].npu].logic);
+                (int)workers->row[i].pid, (int)facts->npu[workers->row[i].device].logic);
     }
     if (n > MAX_NAMED)
         api_add(to, " and %d more", (int)(n - MAX_NAMED));
@@ -60,7 +60,8 @@ static int choose(api_options *options, const api_bound *bound, const cpubind_wo
         if (w->pid != bound->pid || w->fault.error)
             continue;
         own = w;
-        api_add(&used, "%s %d", n++ ? "," : "it uses the NPUs", (int)facts->npu[w->npu].logic);
+        api_add(&used, "%s %d", n++ ? "," : "it uses the NPUs",
+                (int)facts->npu[w->device].logic);
     }
     if (n > 1) {
         api_add(why, "%s, and a process is bound to one", used.text);
@@ -71,7 +72,7 @@ static int choose(api_options *options, const api_bound *bound, const cpubind_wo
         add_workers(workers, facts, why);
         return API_REFUSED;
     }
-    options->one_npu = facts->npu[own->npu].logic;
+    options->one_npu = facts->npu[own->device].logic;
     (void)snprintf(text, sizeof text, "%d", (int)options->one_npu);
     options->npu_text = text;
     if (options->request.n_process == 0 && own->n_index > 1) {

@@ -15,7 +15,8 @@ typedef struct host_call {
     api_host source;     /* of --root or --fixture */
     api_planned planned; /* borrowed from the host, but for the code */
     json_t *said;        /* texts of warnings: each is printed once */
-    int is_on_devices;   /* the workers are those of `devices`, not of NPUs */
+    int has_listed;      /* NPUs, whose driver lists their users, count */
+    int has_bus;         /* `devices` count: those of the bus */
     cpubind_host_devices devices;
     int is_watching, status;
     int (*stop)(void *ctx);   /* ends a call early; NULL: the signals of a command do */
@@ -28,19 +29,21 @@ void cli_take_plan(host_call *c);
 
 /* Appends what a row drives: ", NPU 3", ", 0000:c1:00.0", ", 2 devices"; nothing for an
  * other. */
-void cli_add_row_device(api_text *to, const host_call *c, const cpubind_host_row *row);
+void cli_add_row_device(api_text *to, const cpubind_host_row *row);
 
 /* Appends why a row is not bound; nothing for one that is. Returns the exit status. */
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to);
 
 /* Appends that the processes of the device of a row share its pool, and its name, where they
  * do; prints it on stderr, once a device. */
-void cli_explain_sharing(const host_call *c, const cpubind_host_row *row, api_text *device,
-                         api_text *to);
+void cli_explain_sharing(const cpubind_host_row *row, api_text *device, api_text *to);
 void cli_warn_sharing(host_call *c, const cpubind_host_row *row);
 
 /* "12 children share its pool" */
 void cli_add_children(api_text *to, int32_t n);
+
+/* Whether a row uses a device, or did when it was bound: it is no other. */
+int cli_is_worker(const cpubind_host_row *row);
 
 /* A row as an object of apply --all and verify --all; NULL without memory. */
 json_t *cli_row_json(const host_call *c, const cpubind_host_row *row);
@@ -49,12 +52,12 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row);
 int32_t cli_count_threads(const cpubind_report *report, cpubind_item_result result);
 int32_t cli_count_not(const cpubind_report *report);
 
-/* Finds out whether the workers are those of NPUs or of other accelerators, and reads which of
- * these there are. Returns the exit status; a failure is printed. */
+/* Finds out whose workers count: those of NPUs, and unless an option is about NPUs, of devices
+ * of the bus. Returns the exit status; a failure is printed. */
 int cli_find_workers(host_call *c, api_options *options);
 
-/* Reads which devices there are that are no NPUs. Returns the exit status; the reason is in
- * *why. */
+/* Reads which devices of the bus there are. Where NPUs count too, has_bus is set where some
+ * are beside them. Returns the exit status; the reason is in *why. */
 int cli_read_devices(host_call *c, api_text *why);
 
 /* Appends why there is no plan at all. */

@@ -23,10 +23,10 @@ static void print_news(host_call *c)
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
         api_text text = {"", 0}, device = {"", 0};
-        if (!row->is_news || row->npu < 0 || row->state == CPUBIND_HOST_ENDED)
+        if (!row->is_news || row->device < 0 || row->state == CPUBIND_HOST_ENDED)
             continue;
         (void)cli_explain_row(c, row, &text);
-        cli_add_row_device(&device, c, row);
+        cli_add_row_device(&device, row);
         if (!c->options->quiet)
             cli_warn_sharing(c, row);
         if (text.len > 0)
@@ -55,7 +55,7 @@ static int prepare(host_call *c, api_options *options)
         api_close_bound(&none);
         return cli_fail(c->options, status, why.text);
     }
-    status = c->is_on_devices ? API_DONE : cli_check_arch(c->options, &none);
+    status = c->has_listed ? cli_check_arch(c->options, &none) : API_DONE;
     api_close_bound(&none);
     if (status != API_DONE)
         return status;

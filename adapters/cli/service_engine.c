@@ -84,10 +84,10 @@ static void say_failure(void *ctx, int priority, const char *text, cpubind_linux
 /* == News =================================================================== */
 
 /* "process 4711 (python3), NPU 3", "process 4711 (python3), 0000:c1:00.0" */
-static void add_process(api_text *to, const engine *e, const cpubind_host_row *row)
+static void add_process(api_text *to, const cpubind_host_row *row)
 {
     api_add(to, "process %d (%s)", (int)row->pid, row->name);
-    cli_add_row_device(to, &e->call, row);
+    cli_add_row_device(to, row);
 }
 
 /* Says each warning of a row that no row before it had. */
@@ -111,7 +111,7 @@ static void say_warnings(engine *e, const cpubind_host_row *row, const char *pro
 static void say_sharing(engine *e, const cpubind_host_row *row)
 {
     api_text device = {"", 0}, text = {"", 0};
-    cli_explain_sharing(&e->call, row, &device, &text);
+    cli_explain_sharing(row, &device, &text);
     if (text.len > 0 && e->call.said && !json_object_get(e->call.said, device.text) &&
         json_object_set_new(e->call.said, device.text, json_true()) == 0)
         say(e, CPUBIND_SAY_WARNING, "%s", text.text);
@@ -135,7 +135,7 @@ static void say_row(engine *e, const cpubind_host_row *row)
     int status;
     process = why = (api_text){"", 0};
     status = cli_explain_row(&e->call, row, &why);
-    add_process(&process, e, row);
+    add_process(&process, row);
     say_program(e, row, process.text);
     e->counts.moves += moved;
     if (row->report)
@@ -178,14 +178,14 @@ static void say_news(engine *e)
     cli_take_plan(&e->call);
     for (int32_t i = 0; i < cpubind_host_bind_n(e->call.host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(e->call.host, i);
-        e->counts.workers += row->npu >= 0 && row->state != CPUBIND_HOST_ENDED;
+        e->counts.workers += row->device >= 0 && row->state != CPUBIND_HOST_ENDED;
         if (row->is_news)
             say_row(e, row);
     }
     (void)save_claims(e);
 }
 
-/* == NPUs, or other accelerators ============================================ */
+/* == Which devices ============================================ */
 
 /* Finds out whose workers are bound. A key that is for NPUs alone does not make NPUs of other
  * accelerators. Returns the exit status. */
@@ -199,8 +199,11 @@ static int find_kind(engine *e, api_text *why)
     any.request.type = CPUBIND_TYPE_AUTO;
     any.request.origin = CPUBIND_ORIGIN_AUTO;
     any.request.is_auto_strategy = 1;
-    e->call.is_on_devices = 0;
-    return status == API_DONE ? cli_find_device_kind(&any, &e->call.is_on_devices) : status;
+    e->call.has_bus = 0;
+    if (status != API_DONE || cli_find_device_kind(&any, &e->call.has_bus) != API_DONE)
+        return API_REFUSED;
+    e->call.has_listed = !e->call.has_bus;
+    return API_DONE;
 }
 
 /* Names the keys that have no effect on accelerators that are no NPUs. */
@@ -213,33 +216,6 @@ static void say_npu_keys(const engine *e)
                 strcmp(e->settings.value[i], cli_keys[i].usual) != 0)
                 say(e, CPUBIND_SAY_WARNING,
                     "the key %s is for NPUs alone: it is ignored on this host", names[k]);
-}
-
-/* Says that the accelerators beside the NPUs are left alone. */
-static void say_others(const engine *e)
-{
-    api_host host = {0};
-    api_topo topo = {0};
-    api_text why = {"", 0};
-    int32_t n = 0, first = 0;
-    if (cli_open_host(e->call.options, &host, &why) != API_DONE)
-        return;
-    api_topo_read(&host.source, e->call.options, &topo);
-    for (int32_t i = topo.status == CPUBIND_PROBLEM_NONE ? topo.facts.n_device : 0; i-- > 0;)
-        if (topo.facts.device[i].accelerator.vendor != CPUBIND_VENDOR_ASCEND) {
-            first = i;
-            n++;
-        }
-    why.len = 0;
-    if (n > 0) {
-        api_add_pci(&why, &topo.facts.device[first].pci);
-        say(e, CPUBIND_SAY_WARNING,
-            "%d accelerators are no NPUs, and their workers are left alone: bind them with "
-            "cpubind apply --all --pci %s --watch 5",
-            (int)n, why.text);
-    }
-    api_topo_free(&topo);
-    api_close_host(&host);
 }
 
 /* == The host =============================================================== */
@@ -336,7 +312,7 @@ static void start(void *ctx)
     e->call.stop = is_ending;
     e->call.is_service = 1;
     if (!read_claims(e, &why) || find_kind(e, &why) != API_DONE ||
-        (e->call.is_on_devices && cli_read_devices(&e->call, &why) != API_DONE) ||
+        cli_read_devices(&e->call, &why) != API_DONE ||
         cli_open_all(&e->call, &how, &why) != API_DONE) {
         put_off(e, &why);
         return;
@@ -351,10 +327,8 @@ static void start(void *ctx)
     e->is_planned = e->call.is_watching = 1;
     e->problem.len = 0;
     e->problem.text[0] = '\0';
-    if (e->call.is_on_devices)
+    if (!e->call.has_listed)
         say_npu_keys(e);
-    else
-        say_others(e);
     say_news(e);
     no_events = cpubind_host_bind_no_events(e->call.host);
     if (no_events.error)
@@ -396,7 +370,7 @@ static void restore(void *ctx)
         api_text process = {"", 0};
         if (row->state != CPUBIND_HOST_BOUND || !row->binding)
             continue;
-        add_process(&process, e, row);
+        add_process(&process, row);
         if (cpubind_bind_restore((cpubind_binding *)row->binding, &fault) == CPUBIND_LINUX_OK)
             say(e, CPUBIND_SAY_INFO, "%s: put back", process.text);
         else
@@ -465,7 +439,8 @@ static const cpubind_service_counts *count(void *ctx, int is_full)
     engine *e = (engine *)ctx;
     const int64_t now = (int64_t)time(NULL);
     const int has_memory = e->memory_at == 0 || now >= e->memory_at + MEMORY_SECONDS;
-    e->counts.is_on_devices = e->call.is_on_devices;
+    e->counts.has_npus = e->call.has_listed;
+    e->counts.has_devices = e->call.has_bus;
     if (is_full && e->is_planned &&
         !cpubind_figures_count(e->call.host, &cpubind_sys_real, has_memory, &e->counts).error &&
         has_memory)
@@ -485,7 +460,7 @@ typedef struct answering {
 static void add_row(void *ctx, const cpubind_host_row *row)
 {
     answering *a = (answering *)ctx;
-    json_t **to = row->npu >= 0 || *row->pci ? &a->workers : &a->others;
+    json_t **to = cli_is_worker(row) ? &a->workers : &a->others;
     if (a->peer->is_owner ||
         !cpubind_rights_of_process(&cpubind_sys_real, row->pid, a->peer->uid).error)
         *to = cli_json_append(*to, cli_row_json(&a->e->call, row));
@@ -688,7 +663,7 @@ static int check_machine(engine *e)
     if (status != API_DONE)
         say(e, CPUBIND_SAY_ERROR, "%s", why.text);
     else if (api_check_arch(&e->settings.options, &none) != API_DONE &&
-             (find_kind(e, &no_host) != API_DONE || !e->call.is_on_devices))
+             (find_kind(e, &no_host) != API_DONE || e->call.has_listed))
         status = cli_refuse(&e->settings.options, &none.planned);
     api_close_bound(&none);
     return status;

@@ -20,9 +20,9 @@ enum { WIDTH = 80 };
 static void add_name(api_text *to, const cli_status *s, const cpubind_status_device *d)
 {
     if (s->is_on_devices)
-        api_add_pci(to, &s->devices.topo.facts.device[d->npu].pci);
+        api_add_pci(to, &s->devices.topo.facts.device[d->device].pci);
     else
-        api_add(to, "NPU %d", (int)s->planned.facts.npu[d->npu].logic);
+        api_add(to, "NPU %d", (int)s->planned.facts.npu[d->device].logic);
 }
 
 static const char *product_of(const cpubind_pci_function *device)
@@ -154,8 +154,8 @@ static void add_irqs(api_text *to, const cpubind_status_device *d)
 /* Prints an accelerator that is no NPU: its pool, and the node of its memory. */
 static void print_accelerator(FILE *out, const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_pci_function *device = &s->devices.topo.facts.device[d->npu];
-    const cpubind_goal *goal = &s->goal[d->npu];
+    const cpubind_pci_function *device = &s->devices.topo.facts.device[d->device];
+    const cpubind_goal *goal = &s->goal[d->device];
     api_text line = {"", 0}, part = {"", 0};
     add_name(&line, s, d);
     api_add(&line, " %-18.18s ", product_of(device));
@@ -466,8 +466,8 @@ static json_t *workers_json(const cli_status *s, const cpubind_status_device *d)
 /* An accelerator that is no NPU. */
 static json_t *accelerator_json(const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_pci_function *device = &s->devices.topo.facts.device[d->npu];
-    const cpubind_goal *goal = &s->goal[d->npu];
+    const cpubind_pci_function *device = &s->devices.topo.facts.device[d->device];
+    const cpubind_goal *goal = &s->goal[d->device];
     api_text pci = {"", 0};
     api_add_pci(&pci, &device->pci);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "pci", pci.text, "family",
@@ -479,7 +479,7 @@ static json_t *accelerator_json(const cli_status *s, const cpubind_status_device
 
 static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_npu *npu = &s->planned.facts.npu[d->npu];
+    const cpubind_npu *npu = &s->planned.facts.npu[d->device];
     json_t *irqs = json_array();
     api_row row = {0};
     api_text pci = {"", 0};
@@ -570,7 +570,7 @@ static int keep_device(cli_changes *to, const cli_status *s, const cpubind_statu
     add_name(&name, s, d);
     api_add(&line, "%s: %s: ", name.text, s->is_on_devices ? "pool" : "interrupts");
     if (s->is_on_devices)
-        api_add_list(&line, s->goal[d->npu].main.cpu, s->goal[d->npu].main.n);
+        api_add_list(&line, s->goal[d->device].main.cpu, s->goal[d->device].main.n);
     else
         add_irqs(&line, d);
     if (d->n_worker == 0)

@@ -17,7 +17,7 @@ typedef struct cli_status {
     api_planned planned; /* the facts, which name the NPUs; its plan is not used */
     api_planned made;    /* the plan for the workers, with the warning alone that the host
                             has other accelerators */
-    cpubind_npu_processes list;
+    cpubind_users list;
     cpubind_problem list_problem; /* code: why it is not known who runs */
     cpubind_workers workers;
     cpubind_host_status status;

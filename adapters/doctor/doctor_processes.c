@@ -5,7 +5,7 @@
  * container the files of a process may not be there. The facts about engines are those of
  * vllm-ascend (enable_cpu_binding, on by default on ARM) and of vLLM (--numa-bind).
  */
-#include "../ascend/npu_processes.h"
+#include "../model/vendor.h"
 #include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
@@ -14,13 +14,13 @@
 /* == Who drives NPUs ======================================================== */
 
 /* Keeps the workers with their rows of the plan. */
-static void keep_workers(doctor *d, const cpubind_npu_processes *list)
+static void keep_workers(doctor *d, const cpubind_users *list)
 {
     d->worker = (doctor_worker *)cpubind_arena_take(d->arena, list->n, sizeof *d->worker);
     d->is_short |= !d->worker;
     for (int32_t i = 0; d->worker && i < list->n; i++) {
         doctor_worker *w = &d->worker[d->n_worker++];
-        *w = (doctor_worker){list->row[i].pid, list->row[i].npu, -1};
+        *w = (doctor_worker){list->row[i].pid, list->row[i].device, -1};
         for (int32_t row = 0; d->plan && row < d->plan->n_want; row++)
             if (d->plan->want[row] == w->npu)
                 w->row = row;
@@ -29,13 +29,13 @@ static void keep_workers(doctor *d, const cpubind_npu_processes *list)
 
 void doctor_read_workers(doctor *d)
 {
-    cpubind_npu_processes list = {0};
+    cpubind_users list = {0};
     cpubind_problem problem;
     cpubind_problem_code code;
     d->workers_answer.state = CPUBIND_INPUT_FAILED;
     if (!d->facts)
         return;
-    code = cpubind_npu_processes_read(d->source, d->facts, d->arena, &list, &problem);
+    code = cpubind_listed_users_read(d->source, d->facts, d->arena, &list, &problem);
     d->is_short |= code == CPUBIND_PROBLEM_NO_MEMORY;
     if (code == CPUBIND_PROBLEM_UNREADABLE) {
         d->workers_input = problem.input;

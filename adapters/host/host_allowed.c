@@ -9,19 +9,20 @@
 
 #include "host_allowed.h"
 
-/* What is known of the users of the NPUs. */
+/* What is known of the users of the devices. */
 typedef struct joining {
-    const cpubind_facts *facts;
+    const int32_t *number;
+    int32_t n_device;
     const cpubind_host_user *user;
     int32_t n_user;
     uint8_t *mark; /* by CPU: bit 0: in the list that is made; bit 1: in any list */
     cpubind_host_allowed *out;
 } joining;
 
-static int has_user(const joining *j, int32_t npu)
+static int has_user(const joining *j, int32_t device)
 {
     for (int32_t i = 0; i < j->n_user; i++)
-        if (j->user[i].npu == npu)
+        if (j->user[i].device == device)
             return 1;
     return 0;
 }
@@ -36,18 +37,18 @@ static int32_t list_marked(const uint8_t *mark, int bit, int32_t *cpu)
     return n;
 }
 
-/* Writes the CPUs that any user of an NPU may have. Returns their number; 0: not known. */
-static int32_t join_users(const joining *j, int32_t npu, int32_t *cpu)
+/* Writes the CPUs that any user of a device may have. Returns their number; 0: not known. */
+static int32_t join_users(const joining *j, int32_t device, int32_t *cpu)
 {
     for (int32_t id = 0; id < CPUBIND_MAX_CPUS; id++)
         j->mark[id] &= 2;
     for (int32_t i = 0; i < j->n_user; i++)
-        for (int32_t k = 0; j->user[i].npu == npu && k < j->user[i].allowed.n; k++)
+        for (int32_t k = 0; j->user[i].device == device && k < j->user[i].allowed.n; k++)
             j->mark[j->user[i].allowed.cpu[k]] = 3;
     return list_marked(j->mark, 1, cpu);
 }
 
-/* The most CPUs that the lists of all NPUs have, with one of the CPUs of all. */
+/* The most CPUs that the lists of all devices have, with one of the CPUs of all. */
 static size_t count_room(const joining *j)
 {
     size_t n = CPUBIND_MAX_CPUS;
@@ -56,14 +57,14 @@ static size_t count_room(const joining *j)
     return n;
 }
 
-/* Makes the row of each NPU; those of NPUs without users are empty, and n -1 is one that is not
- * known. Returns the end of the lists. */
+/* Makes the row of each device; those of devices without users are empty, and n -1 is one that
+ * is not known. Returns the end of the lists. */
 static int32_t *join_all(const joining *j)
 {
     int32_t *next = j->out->cpu;
-    for (int32_t i = 0; i < j->facts->n_npu; i++) {
+    for (int32_t i = 0; i < j->n_device; i++) {
         cpubind_npu_allowed *row = &j->out->row[i];
-        *row = (cpubind_npu_allowed){j->facts->npu[i].logic, next, 0};
+        *row = (cpubind_npu_allowed){j->number[i], next, 0};
         if (!has_user(j, i))
             continue;
         row->n = join_users(j, i, next);
@@ -74,11 +75,12 @@ static int32_t *join_all(const joining *j)
     return next;
 }
 
-/* Whether the users of two NPUs may have different CPUs; *first is the first row of a user. */
+/* Whether the users of two devices may have different CPUs; *first is the first row with a
+ * user. */
 static int do_differ(const joining *j, const cpubind_npu_allowed **first)
 {
     *first = NULL;
-    for (int32_t i = 0; i < j->facts->n_npu; i++) {
+    for (int32_t i = 0; i < j->n_device; i++) {
         const cpubind_npu_allowed *row = &j->out->row[i];
         if (row->n == 0)
             continue;
@@ -92,51 +94,51 @@ static int do_differ(const joining *j, const cpubind_npu_allowed **first)
     return 0;
 }
 
-/* Gives the CPUs of all lists to the NPUs whose own are not known, and, if those of one NPU are
- * all of these, to NPUs without users. */
+/* Gives the CPUs of all lists to the devices whose own are not known, and, if those of one are
+ * all of these, to devices without users. */
 static void fill_rows(const joining *j, int32_t *next)
 {
     const int32_t n = list_marked(j->mark, 2, next);
     int is_one_all = 0;
-    for (int32_t i = 0; i < j->facts->n_npu; i++)
+    for (int32_t i = 0; i < j->n_device; i++)
         is_one_all |= j->out->row[i].n == n || j->out->row[i].n < 0;
-    for (int32_t i = 0; i < j->facts->n_npu; i++) {
+    for (int32_t i = 0; i < j->n_device; i++) {
         cpubind_npu_allowed *row = &j->out->row[i];
         if (row->n < 0 || (row->n == 0 && is_one_all))
             *row = (cpubind_npu_allowed){row->logic, next, n};
     }
 }
 
-/* Lists the NPUs of users, or all, as numbers and as text. */
-static void list_npus(const joining *j, int is_all, cpubind_request *request)
+/* Lists the devices of users, or all, as numbers and as text. */
+static void list_devices(const joining *j, int is_all, cpubind_request *request)
 {
     size_t len = 0;
     request->n_npu = 0;
     *j->out->visible = '\0';
-    for (int32_t i = 0; i < j->facts->n_npu; i++) {
+    for (int32_t i = 0; i < j->n_device; i++) {
         if (!is_all && !has_user(j, i))
             continue;
-        j->out->npu[request->n_npu++] = j->facts->npu[i].logic;
+        j->out->npu[request->n_npu++] = j->number[i];
         len += (size_t)snprintf(j->out->visible + len, 13, "%s%d", len ? "," : "",
-                                (int)j->facts->npu[i].logic);
+                                (int)j->number[i]);
     }
     request->npu = j->out->npu;
     request->visible = j->out->visible;
     request->visible_len = (int32_t)len;
 }
 
-int cpubind_host_allow(const cpubind_sys *sys, const cpubind_facts *facts,
+int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_device,
                        const cpubind_host_user *user, int32_t n_user, int names_idle,
                        cpubind_host_allowed *out, cpubind_request *request)
 {
-    const size_t n_npu = (size_t)facts->n_npu + 1;
-    joining j = {facts, user, n_user, (uint8_t *)sys->malloc(CPUBIND_MAX_CPUS), out};
+    const size_t n_row = (size_t)n_device + 1;
+    joining j = {number, n_device, user, n_user, (uint8_t *)sys->malloc(CPUBIND_MAX_CPUS), out};
     const cpubind_npu_allowed *first = NULL;
     int is_other = 0;
-    out->npu = (int32_t *)sys->malloc(n_npu * sizeof *out->npu);
-    out->visible = (char *)sys->malloc(n_npu * 13);
+    out->npu = (int32_t *)sys->malloc(n_row * sizeof *out->npu);
+    out->visible = (char *)sys->malloc(n_row * 13);
     out->cpu = (int32_t *)sys->malloc(count_room(&j) * sizeof *out->cpu);
-    out->row = (cpubind_npu_allowed *)sys->malloc(n_npu * sizeof *out->row);
+    out->row = (cpubind_npu_allowed *)sys->malloc(n_row * sizeof *out->row);
     if (!j.mark || !out->npu || !out->visible || !out->cpu || !out->row) {
         free(j.mark);
         return 0;
@@ -151,12 +153,12 @@ int cpubind_host_allow(const cpubind_sys *sys, const cpubind_facts *facts,
     }
     if (is_other) {
         request->npu_allowed = out->row;
-        request->n_npu_allowed = facts->n_npu;
+        request->n_npu_allowed = n_device;
     } else if (first && first->n > 0) {
         request->allowed = first->cpu;
         request->n_allowed = first->n;
     }
-    list_npus(&j, names_idle && !is_other, request);
+    list_devices(&j, names_idle && !is_other, request);
     free(j.mark);
     return 1;
 }

@@ -1,10 +1,11 @@
 /* host_allowed.h - the request for one plan of all workers of a host
  * SPDX-License-Identifier: MIT
  *
- * Reads and moves nothing. Each NPU may have the CPUs of its own workers, so that no scope is
- * asked. Where the workers of all NPUs may have the same CPUs, the plan is that of a process
- * with these CPUs. Where they differ, an NPU without workers may have the CPUs of all others
- * if those of one NPU are that already, since its next worker may be such a one; else none.
+ * Reads and moves nothing. Each device may have the CPUs of its own workers, so that no scope
+ * is asked. Where the workers of all devices may have the same CPUs, the plan is that of a
+ * process with these CPUs. Where they differ, a device without workers may have the CPUs of all
+ * others if those of one device are that already, since its next worker may be such a one; else
+ * none.
  */
 #ifndef CPUBIND_HOST_ALLOWED_H
 #define CPUBIND_HOST_ALLOWED_H
@@ -18,26 +19,26 @@ extern "C" {
 
 /* A worker, and the CPUs that it may have. */
 typedef struct cpubind_host_user {
-    int32_t npu;          /* index into facts->npu */
+    int32_t device;       /* index into the numbers */
     cpubind_cpus allowed; /* ascending; n 0: not known */
 } cpubind_host_user;
 
 /* The memory of a request. All zero is none. */
 typedef struct cpubind_host_allowed {
-    int32_t *npu;             /* logic ids, ascending */
-    char *visible;            /* the same, as the text of ASCEND_RT_VISIBLE_DEVICES */
+    int32_t *npu;             /* numbers of devices, ascending */
+    char *visible;            /* the same, as a variable that hides devices has them */
     int32_t *cpu;             /* list after list */
-    cpubind_npu_allowed *row; /* of all NPUs of the facts, by logic id */
+    cpubind_npu_allowed *row; /* of all devices, by number */
 } cpubind_host_allowed;
 
-/* Completes a request: npu and visible, the NPUs of the users; allowed, or npu_allowed where
+/* Completes a request: npu and visible, the devices of the users; allowed, or npu_allowed where
  * they differ, unless the request has `allowed`.
- *   in      sys: for malloc; names_idle: 1: where all users may have the same CPUs, or there is
- *           none, npu and visible are all NPUs
+ *   in      sys: for malloc; number: of each device, ascending; names_idle: 1: where all users
+ *           may have the same CPUs, or there is none, npu and visible are all devices
  *   out     *request, which borrows from *out; the caller frees that after the last use of
  *           facts and plan, also without memory
  *   returns 0 without memory */
-int cpubind_host_allow(const cpubind_sys *sys, const cpubind_facts *facts,
+int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_device,
                        const cpubind_host_user *user, int32_t n_user, int names_idle,
                        cpubind_host_allowed *out, cpubind_request *request);
 

@@ -18,7 +18,7 @@
 #include "host_rows.h"
 
 /* Events ask for a listing: it comes this much later, and again, since a process that has
- * started needs time until it opens its NPU. */
+ * started needs time until it opens its device. */
 #define LIST_MS 200
 #define N_LATE  4
 
@@ -78,7 +78,7 @@ static void free_entry(host_entry *e)
 {
     cpubind_bind_close(e->binding);
     free(e->allowed);
-    free(e->device);
+    free(e->devices);
     free(e->main);
     free(e);
 }
@@ -93,9 +93,7 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     cpubind_group_close(h->group);
     cpubind_linux_close(h->facts_host);
     cpubind_linux_close(h->live);
-    cpubind_host_free_plan(&h->facts);
-    cpubind_host_free_plan(&h->plan);
-    cpubind_host_free_allowed(&h->allowed);
+    cpubind_host_free_plans(h);
     free(h->goal_arena.base);
     free(h->list_arena.base);
     free(h->strangers.row);
@@ -117,7 +115,7 @@ host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid)
     return NULL;
 }
 
-host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t npu)
+host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device)
 {
     cpubind_proc_stat stat = {.start = 0};
     host_entry **all =
@@ -130,27 +128,29 @@ host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t npu)
     (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
     e->start = e->order_start = stat.start;
     e->order_pid = pid;
-    e->npu = npu;
+    e->device = device;
     e->is_listed = e->is_new = 1;
     e->row = (cpubind_host_row){.pid = pid,
-                                .npu = npu < 0 ? -1 : h->facts.facts.npu[npu].logic,
+                                .device = device,
+                                .npu = -1,
                                 .state = CPUBIND_HOST_UNBOUND,
                                 .record_path = "",
                                 .other_path = e->other_path};
     cpubind_problem_clear(&e->row.problem);
     e->row.has_program = cpubind_bind_program(pid, h->sys, e->row.name);
     h->entry[h->n++] = e;
-    h->is_old |= npu >= 0;
+    cpubind_host_name_device(h, e);
+    h->is_old |= device >= 0;
     return e;
 }
 
 static int compare(const void *a, const void *b)
 {
     const host_entry *x = *(host_entry *const *)a, *y = *(host_entry *const *)b;
-    if ((x->npu < 0) != (y->npu < 0))
-        return x->npu < 0 ? 1 : -1;
-    if (x->row.npu != y->row.npu)
-        return x->row.npu < y->row.npu ? -1 : 1;
+    if ((x->device < 0) != (y->device < 0))
+        return x->device < 0 ? 1 : -1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
     if (x->order_start != y->order_start)
         return x->order_start < y->order_start ? -1 : 1;
     return (x->order_pid > y->order_pid) - (x->order_pid < y->order_pid);
@@ -158,13 +158,13 @@ static int compare(const void *a, const void *b)
 
 /* A process of several devices has whole pools, and a child what its worker has: they are not
  * counted. */
-static int is_of_npu(const host_entry *e, int32_t npu)
+static int is_of_device(const host_entry *e, int32_t device)
 {
-    return e->npu >= 0 && e->npu == npu && e->n_device < 2 && !e->row.parent && !e->is_stale &&
-           e->row.state != CPUBIND_HOST_ENDED;
+    return e->device >= 0 && e->device == device && !host_is_joint(e) && !e->row.parent &&
+           !e->is_stale && e->row.state != CPUBIND_HOST_ENDED;
 }
 
-/* Sorts the entries, and numbers the workers of each NPU that have not ended. */
+/* Sorts the entries, and numbers the workers of each device that have not ended. */
 static void number_entries(cpubind_host_bind *h)
 {
     if (h->n > 0)
@@ -175,31 +175,31 @@ static void number_entries(cpubind_host_bind *h)
             continue;
         row->n_process = row->process = 0;
         for (int32_t k = 0; k < h->n; k++) {
-            const int32_t npu = h->entry[i]->n_device > 1 ? -1 : h->entry[i]->npu;
-            row->n_process += is_of_npu(h->entry[k], npu);
-            row->process += k < i && is_of_npu(h->entry[k], npu);
+            const int32_t device = host_is_joint(h->entry[i]) ? -1 : h->entry[i]->device;
+            row->n_process += is_of_device(h->entry[k], device);
+            row->process += k < i && is_of_device(h->entry[k], device);
         }
     }
 }
 
 static void drop_entry(cpubind_host_bind *h, int32_t i)
 {
-    h->is_old |= h->entry[i]->npu >= 0 && !h->entry[i]->row.parent;
+    h->is_old |= h->entry[i]->device >= 0 && !h->entry[i]->row.parent;
     free_entry(h->entry[i]);
     memmove(h->entry + i, h->entry + i + 1, (size_t)(--h->n - i) * sizeof *h->entry);
 }
 
-/* A bound process that uses its NPU no more, or never did but by its variables, takes nothing
- * from those that do. */
+/* A bound process that uses its device no more, or never did but by its variables, takes
+ * nothing from those that do. */
 static void mark_stale(cpubind_host_bind *h)
 {
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
         const int was_stale = e->is_stale;
         e->is_stale = 0;
-        for (int32_t k = 0; k < h->n && !e->is_listed && e->npu >= 0; k++)
+        for (int32_t k = 0; k < h->n && !e->is_listed && e->device >= 0; k++)
             e->is_stale |= h->entry[k]->is_listed && !h->entry[k]->row.parent &&
-                           h->entry[k]->npu == e->npu;
+                           h->entry[k]->device == e->device;
         h->is_old |= e->is_stale != was_stale && !e->row.parent;
     }
 }
@@ -290,7 +290,7 @@ static void end_entry(cpubind_host_bind *h, host_entry *e)
         (void)cpubind_bind_restore(e->binding, NULL);
     close_binding(e);
     set_state(e, CPUBIND_HOST_ENDED);
-    h->is_old |= e->npu >= 0 && !e->row.parent;
+    h->is_old |= e->device >= 0 && !e->row.parent;
 }
 
 static void fail(cpubind_host_bind *h, host_entry *e, cpubind_linux_status status,
@@ -313,7 +313,7 @@ static int is_to_adopt(const cpubind_host_bind *h, const host_entry *e)
 {
     const int is_taken = claim_of(h, e) == CPUBIND_CLAIM_TAKE || h->takes_all;
     return h->options.claim && cpubind_bind_allowed(e->binding).n > 0 &&
-           (!is_taken || (e->is_recorded && e->npu < 0));
+           (!is_taken || (e->is_recorded && e->device < 0));
 }
 
 /* Opens the binding of an entry.
@@ -327,12 +327,12 @@ static int open_entry(cpubind_host_bind *h, host_entry *e)
     how.record_path = NULL;
     how.other_path = e->other_path;
     how.host_wait_ms = how.is_watching ? HOST_WAIT_MS : 0;
-    if (e->npu < 0 || e->row.parent)
+    if (e->device < 0 || e->row.parent)
         how.memory = CPUBIND_MEMORY_NONE;
-    if (e->was_other && e->npu >= 0)
+    if (e->was_other && e->device >= 0)
         close_binding(e);
     if (!e->binding) {
-        e->was_other = e->npu < 0;
+        e->was_other = e->device < 0;
         status = cpubind_bind_open(&how, h->sys, &e->binding, &fault);
     }
     if (status != CPUBIND_LINUX_OK) {
@@ -394,7 +394,7 @@ static void apply_entry(cpubind_host_bind *h, host_entry *e)
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status status;
     uint64_t sum = 0;
-    const int has_plan = e->npu >= 0 || !e->is_recorded;
+    const int has_plan = e->device >= 0 || !e->is_recorded;
     const int is_planned =
         has_plan &&
         cpubind_host_make_goal(h, e, &goal, &sum, &e->row.problem) == CPUBIND_PROBLEM_NONE;
@@ -431,11 +431,11 @@ static void apply_entry(cpubind_host_bind *h, host_entry *e)
 
 /* Whether a process may be tried now: it is no worker that is left alone, and its pause after a
  * failure is over. */
-static int is_due(const cpubind_host_bind *h, const host_entry *e)
+static int is_due(const host_entry *e)
 {
     return e->row.state == CPUBIND_HOST_BOUND ||
            (e->row.state != CPUBIND_HOST_LEFT && e->row.state != CPUBIND_HOST_ENDED &&
-            (e->row.n_npu < 2 || h->options.devices) && e->wait == 0);
+            !host_is_refused(e) && e->wait == 0);
 }
 
 /* A bound process stays open; one that was bound by another record before is no stranger. */
@@ -480,8 +480,7 @@ static int is_unwanted(const cpubind_host_bind *h, const host_entry *e, const ch
 
 const char *cpubind_host_rules(const cpubind_host_bind *h)
 {
-    return cpubind_rules_word(h->options.devices ? h->device_plan.all.rules
-                                                 : h->plan.plan.rules);
+    return cpubind_rules_word(h->options.devices ? h->bus_plan.all.rules : h->plan.plan.rules);
 }
 
 static int is_entry(const void *ctx, int32_t pid)
@@ -525,7 +524,7 @@ static void bind_all(cpubind_host_bind *h)
             e->row.state = CPUBIND_HOST_UNBOUND;
             e->wait = 0;
         }
-        if (is_left || !is_due(h, e) || !open_entry(h, e))
+        if (is_left || !is_due(e) || !open_entry(h, e))
             continue;
         if (is_to_leave(h, e))
             leave(e, 0);
@@ -543,7 +542,7 @@ static void bind_all(cpubind_host_bind *h)
         h->is_old = 0;
     hear_rules(h);
     for (int32_t i = 0; i < h->n && !is_stopped(h); i++)
-        if (h->entry[i]->binding && is_due(h, h->entry[i]) && !h->entry[i]->row.parent &&
+        if (h->entry[i]->binding && is_due(h->entry[i]) && !h->entry[i]->row.parent &&
             !h->entry[i]->is_stale)
             apply_entry(h, h->entry[i]);
     cpubind_bind_sweep(h->sys);
@@ -562,7 +561,7 @@ static void bind_children(cpubind_host_bind *h)
             e->row.is_news = 0; /* it may be an entry anew each time */
             continue;
         }
-        if (!parent || parent->row.state != CPUBIND_HOST_BOUND || !is_due(h, e) ||
+        if (!parent || parent->row.state != CPUBIND_HOST_BOUND || !is_due(e) ||
             !open_entry(h, e))
             continue;
         if (is_to_leave(h, e))
@@ -763,7 +762,7 @@ void cpubind_host_bind_take(cpubind_host_bind *h, int32_t pid)
 {
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
-        if ((pid && e->row.pid != pid) || e->npu < 0)
+        if ((pid && e->row.pid != pid) || e->device < 0)
             continue;
         e->row.is_adopted = 0;
         e->goal_sum = 0;
@@ -847,7 +846,7 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
         set_state(e, CPUBIND_HOST_UNBOUND);
     else
         set_state(e, is_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED : CPUBIND_HOST_RIGHT);
-    if (e->npu < 0 && e->row.report) {
+    if (e->device < 0 && e->row.report) {
         e->row.npu = e->row.report->npu;
         (void)snprintf(e->row.pci, sizeof e->row.pci, "%s", e->row.report->pci);
     }

@@ -11,25 +11,24 @@
  *   }
  *
  * TERMS
- *   worker  a process that drives an NPU, by the driver's list, else by the table of npu-smi
- *   other   a process of a worker's process group or container that drives no NPU
+ *   worker  a process that uses a device: by the list of its driver where the row of its vendor
+ *           has one, else since it has files of it open (host_users.h). One of several devices
+ *           of the bus has the pools of all of them, and takes no part of what their other
+ *           workers have: it may be a monitor
+ *   other   a process of a worker's process group or container that uses no device
  *   child   a fork of a worker, or of a fork of it, that has executed no program: it shares the
  *           main CPUs of its worker, and has a row only where it was found elsewhere. When its
  *           worker ends, the children that were known keep its part
  *   tree    a process and those below it: with options->tree, workers and others are of the
- *           tree alone, and every process of it that drives no NPU is an other. A process that
+ *           tree alone, and every process of it that uses no device is an other. A process that
  *           was found in the tree once stays in it, whoever its parent becomes
- *   device  with options->devices, an accelerator of any vendor in place of an NPU: a worker
- *           is then a process that has its files open (device_workers.h). A worker of several
- *           devices has the pools of all of them, and takes no part of what their other
- *           workers have: it may be a monitor
  *   row     one worker or other, and the result of the last call for it
  *
- * PLAN  One for the whole host: each NPU has the allowed CPUs of its own workers, and several
- *     workers of an NPU have parts of its pool. NPUs whose workers may have the same CPUs share
- *     them, and no CPU is in two pools. See host_allowed.h for the NPUs without workers. What
- *     npu-smi says is read once; which processes drive NPUs is read again in a watch: after
- *     events, and at the end of each period.
+ * PLAN  For the whole host: each device has the allowed CPUs of its own workers, and several
+ *     workers of a device have parts of its pool. Devices whose workers may have the same CPUs
+ *     share them, and no CPU is in two pools. See host_allowed.h for the devices without
+ *     workers. Which devices there are is read once; which processes use them is read again in
+ *     a watch: after events, and at the end of each period.
  * ROWS  A failure of one row stops no other. A process whose record another cpubind holds is
  *     left alone, and tried again at the end of each period of a watch.
  * CHANGES  Those of ../linux/bind/bind.h, for each process alone, each on its own record; close
@@ -77,12 +76,16 @@ typedef enum cpubind_host_claim {
 /* One process. */
 typedef struct cpubind_host_row {
     int32_t pid;
-    int32_t npu; /* logic id; -1: an other. With devices: the index of one */
-    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* with devices: its address; "": none, or several */
+    int32_t device; /* that it uses first: devices are numbered as they are listed, those whose
+                       driver lists its users first; -1: an other */
+    int32_t n_device; /* that it uses */
+    int is_of_one;    /* only a process of one such device is bound */
+    int32_t npu;      /* the logic id of the device, or on record; -1: it has none */
+    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* the address of a device without logic id; "": it is
+                                          not one such device */
     const char *product;               /* of that device; NULL: not known. Static text */
-    cpubind_status pool_status; /* with devices: why there is no pool; OK: there is one */
-    int32_t n_npu;              /* NPUs that it drives; only a process of one is bound */
-    int32_t n_process, process; /* workers of the NPU, and which of them, from 0 */
+    cpubind_status pool_status;        /* why a device of the bus has no pool; OK: it has one */
+    int32_t n_process, process;        /* workers of the device, and which of them, from 0 */
     int32_t is_sharing; /* its pool is too small for so many: all of them have all of it */
     int32_t n_child;    /* forks of it, which share what it has; most of them have no row */
     int32_t parent;     /* it is such a fork of this worker; 0: it is none */
@@ -106,13 +109,13 @@ typedef struct cpubind_host_row {
     const char *other_path;         /* the record that is in the way, or "" */
 } cpubind_host_row;
 
-/* The accelerators of any vendor, in place of NPUs. */
+/* The devices of the bus, which have no driver that lists its users. */
 typedef struct cpubind_host_devices {
     cpubind_pci_request request; /* whose workers; other accelerators keep their CPUs */
     cpubind_pci_asked asked;     /* allowed of the limits, and `own`, are chosen here */
 } cpubind_host_devices;
 
-/* The facts and the plan of a host. */
+/* The facts and the plan of the listed devices of a host. */
 typedef struct cpubind_host_plan {
     cpubind_problem_code code; /* why there is no plan, or NONE */
     cpubind_problem problem;
@@ -126,8 +129,9 @@ typedef struct cpubind_host_options {
     /* npu, visible, rank, wants_pci and n_process are chosen here; allowed: NULL, or the CPUs
      * that every worker may have. */
     cpubind_request request;
-    const cpubind_host_devices
-        *devices; /* in place of NPUs; NULL: NPUs. Borrowed until close */
+    int has_listed;                      /* 1: devices whose driver lists its users: Ascend's */
+    const cpubind_host_devices *devices; /* those of the bus; NULL: none. Borrowed until close;
+                                            by the rules near their pools are cut first */
     const cpubind_thread_wish *wish;
     int32_t n_wish;
     cpubind_threads threads;   /* whose threads and interrupts: those of vllm-ascend or all */
@@ -210,11 +214,12 @@ cpubind_linux_status cpubind_host_bind_let_go(cpubind_host_bind *h, int32_t pid,
  *   returns as apply */
 cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h);
 
-/* The rows, by NPU and process, the others last. Valid until the next call. */
+/* The rows, by device and process, the others last. Valid until the next call. */
 int32_t cpubind_host_bind_n(const cpubind_host_bind *h);
 const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i);
 
-/* The facts and the plan of the last call. */
+/* The facts and the plan of the listed devices of the last call; the code is also that of the
+ * devices of the bus. */
 const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h);
 
 /* Why the kernel sends no events; error 0: it does, or was not asked. */

@@ -63,7 +63,7 @@ static const host_child *find_orphan(cpubind_host_bind *h, int32_t pid)
     return stat.is_forked && stat.start == known->of.start ? known : NULL;
 }
 
-int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_npu_processes *found,
+int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_users *found,
                               cpubind_children *children)
 {
     int32_t n = 0;
@@ -82,7 +82,7 @@ int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_npu_processes *found
             return 0;
         children->row = row;
         children->row[children->n++] =
-            (cpubind_child){pid, heir, found->row[i].npu, known->of.start};
+            (cpubind_child){pid, heir, found->row[i].device, known->of.start};
     }
     found->n = n;
     return 1;
@@ -193,12 +193,12 @@ static void add_entry(cpubind_host_bind *h, const host_child *child, const host_
                       int32_t n_cpu)
 {
     const int is_old = h->is_old;
-    host_entry *e = cpubind_host_add(h, child->of.pid, parent->npu);
+    host_entry *e = cpubind_host_add(h, child->of.pid, parent->device);
     h->is_old = is_old; /* no plan depends on it */
     if (!e)
         return;
     e->row.parent = parent->row.pid;
-    e->row.n_npu = 1;
+    e->row.n_device = 1;
     e->row.n_process = parent->row.n_process;
     e->row.process = parent->row.process;
     memcpy(e->row.container, parent->row.container, sizeof e->row.container);
@@ -234,7 +234,7 @@ cpubind_problem_code cpubind_host_make_child_goal(cpubind_host_bind *h, const ho
     const host_entry *parent = cpubind_host_find(h, e->row.parent);
     if (!parent || !parent->main)
         return CPUBIND_PROBLEM_BAD_REQUEST;
-    *goal = (cpubind_goal){.npu = h->options.devices ? -1 : parent->row.npu,
+    *goal = (cpubind_goal){.npu = parent->row.npu,
                            .main = {parent->main, parent->n_main},
                            .rules = cpubind_host_rules(h),
                            .memory_node = -1,

@@ -1,4 +1,4 @@
-/* host_list.c - which processes drive the NPUs of a host now
+/* host_list.c - which processes use the devices of a host now
  * SPDX-License-Identifier: MIT
  *
  * Keeps one entry a process. Reads files only; the rows of workers are those of host_workers.h.
@@ -9,84 +9,67 @@
 
 #include "host_rows.h"
 
-/* The arguments of read_list. */
-typedef struct listing {
-    cpubind_source source;
-    const cpubind_facts *facts;
-    cpubind_npu_processes found;
-    cpubind_problem problem;
-} listing;
-
-static cpubind_problem_code read_list(void *ctx, cpubind_arena *arena)
-{
-    listing *l = (listing *)ctx;
-    return cpubind_npu_processes_read(&l->source, l->facts, arena, &l->found, &l->problem);
-}
-
-cpubind_linux_host *cpubind_host_open_now(const cpubind_host_bind *h, cpubind_source *out)
-{
-    const cpubind_linux_live live = {.limit_ms = CPUBIND_LIVE_LIMIT_MS, .sys = h->sys};
-    cpubind_linux_host *host = NULL;
-    if (h->options.root)
-        (void)cpubind_linux_open_folder(h->options.root, h->sys, &host, NULL);
-    else if (!h->options.source)
-        (void)cpubind_linux_open_live(&live, &host, NULL);
-    if (host)
-        *out = cpubind_linux_source(host);
-    else
-        *out = h->options.source ? *h->options.source : cpubind_linux_source(h->facts_host);
-    return host;
-}
-
-/* The NPUs that a process drives: their number, and the first of them. */
-static int32_t count_npus(const cpubind_npu_processes *found, int32_t pid, int32_t *npu)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < found->n; i++) {
-        if (found->row[i].pid != pid)
-            continue;
-        if (n++ == 0)
-            *npu = found->row[i].npu;
-    }
-    return n;
-}
+/* == The devices of an entry ================================================ */
 
 void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 {
-    e->row.npu = h->facts.facts.npu[e->npu].logic;
+    const int32_t at = e->device - h->n_listed;
+    const cpubind_pci_function *function = at < 0 ? NULL : &h->bus_facts.device[at];
+    e->row.device = e->device;
+    e->row.npu = e->device < 0 || function ? -1 : h->number[e->device];
+    e->row.is_of_one = e->device >= 0 && !function;
     e->row.pci[0] = '\0';
     e->row.product = NULL;
-    if (!h->options.devices || e->row.n_npu > 1)
+    if (!function || e->row.n_device > 1)
         return;
-    (void)cpubind_pci_format(e->row.pci, &h->device_facts.device[e->npu].pci);
-    e->row.product = h->device_facts.device[e->npu].accelerator.product;
+    (void)cpubind_pci_format(e->row.pci, &function->pci);
+    e->row.product = function->accelerator.product;
 }
 
-/* Marks the entries of the list, and drives them by the NPUs that they have now.
- *   returns 1 when the list has a process that is no entry */
-int cpubind_host_mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *found)
+/* Gives an entry the devices that it has by a list. Returns 0 without memory. */
+static int take_devices(cpubind_host_bind *h, host_entry *e, const cpubind_users *found)
 {
-    int is_new = 0;
+    int32_t *all = (int32_t *)h->sys->malloc(((size_t)found->n + 1) * sizeof *all);
+    int32_t n = 0;
+    if (!all)
+        return 0;
+    for (int32_t i = 0; i < found->n; i++)
+        if (found->row[i].pid == e->row.pid)
+            all[n++] = found->row[i].device;
+    h->is_old |= !e->devices || n != e->row.n_device ||
+                 memcmp(all, e->devices, (size_t)n * sizeof *all) != 0;
+    free(e->devices);
+    e->devices = all;
+    e->device = all[0];
+    e->row.n_device = n;
+    cpubind_host_name_device(h, e);
+    return 1;
+}
+
+/* == Entries ================================================================ */
+
+/* Marks the entries of a list, and gives them the devices that they have now.
+ *   out     *is_new: the list has a process that is no entry
+ *   returns 0 without memory */
+static int mark_listed(cpubind_host_bind *h, const cpubind_users *found, int *is_new)
+{
     for (int32_t i = 0; i < found->n; i++) {
         host_entry *e = cpubind_host_find(h, found->row[i].pid);
-        int32_t npu = -1, n;
         if (!e || e->row.state == CPUBIND_HOST_ENDED) {
-            is_new = 1;
+            *is_new = 1;
             continue;
         }
-        n = count_npus(found, e->row.pid, &npu);
         if (e->row.parent)
             cpubind_host_take_place(h, e);
-        h->is_old |= e->npu != npu || e->row.n_npu != n;
-        e->npu = npu;
-        e->row.n_npu = n;
-        cpubind_host_name_device(h, e);
+        if (!take_devices(h, e, found))
+            return 0;
         e->is_listed = 1;
     }
-    return is_new;
+    return 1;
 }
 
-/* A worker that cannot be read, or drives several NPUs, is said and never bound. */
+/* A worker that cannot be read, or uses several devices of which it may have one, is said and
+ * never bound. */
 static void refuse(host_entry *e, cpubind_linux_fault fault)
 {
     e->row.state = CPUBIND_HOST_FAILED;
@@ -96,17 +79,15 @@ static void refuse(host_entry *e, cpubind_linux_fault fault)
     e->is_new = 0;
 }
 
-void cpubind_host_add_worker(cpubind_host_bind *h, const cpubind_worker *w,
-                             const cpubind_npu_processes *found)
+/* Adds the entry of a process of the list. Returns 0 without memory for its devices. */
+static int add_worker(cpubind_host_bind *h, const cpubind_worker *w, const cpubind_users *found)
 {
-    host_entry *e = cpubind_host_add(h, w->pid, w->npu);
+    host_entry *e = cpubind_host_add(h, w->pid, w->device);
     if (!e)
-        return;
+        return 1;
     e->start = w->start;
     e->has_own_mask = w->has_own_mask;
-    e->row.n_npu = count_npus(found, w->pid, &e->npu);
     cpubind_host_take_place(h, e);
-    cpubind_host_name_device(h, e);
     memcpy(e->row.name, w->program, sizeof w->program);
     memcpy(e->row.container, w->container, sizeof w->container);
     if (w->allowed.n > 0)
@@ -115,19 +96,24 @@ void cpubind_host_add_worker(cpubind_host_bind *h, const cpubind_worker *w,
         memcpy(e->allowed, w->allowed.cpu, (size_t)w->allowed.n * sizeof *e->allowed);
         e->n_allowed = w->allowed.n;
     }
+    if (!take_devices(h, e, found))
+        return 0;
     if (w->fault.error)
         refuse(e, w->fault);
-    else if (e->row.n_npu > 1 && !h->options.devices)
-        refuse(e, (cpubind_linux_fault){.error = EINVAL, .what = "several NPUs"});
+    else if (host_is_refused(e))
+        refuse(e, (cpubind_linux_fault){.error = EINVAL, .what = "several devices"});
+    return 1;
 }
+
+/* == Trees ================================================================== */
 
 cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h)
 {
-    cpubind_npu_process row = {h->options.tree, 0};
-    const cpubind_npu_processes list = {.row = &row, .n = 1};
+    cpubind_user row = {h->options.tree, 0};
+    const cpubind_users list = {.row = &row, .n = 1};
     cpubind_workers workers;
     cpubind_linux_fault why = cpubind_no_fault;
-    if (cpubind_workers_read_local(&list, h->sys, &workers, &why) != CPUBIND_LINUX_OK)
+    if (cpubind_workers_read(&list, h->sys, &workers, &why) != CPUBIND_LINUX_OK)
         return why;
     if (workers.n == 0) {
         why = cpubind_fault_of(ESRCH, "process");
@@ -148,8 +134,8 @@ cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h)
     return why;
 }
 
-cpubind_linux_fault cpubind_host_choose_in_tree(cpubind_host_bind *h,
-                                                cpubind_npu_processes *found)
+/* Lists the processes of the tree, and keeps those of a list that are in it. */
+static cpubind_linux_fault choose_in_tree(cpubind_host_bind *h, cpubind_users *found)
 {
     int32_t *seed = (int32_t *)h->sys->malloc(((size_t)h->n + 1) * sizeof *seed);
     int32_t n_seed = 0, n = 0;
@@ -171,33 +157,173 @@ cpubind_linux_fault cpubind_host_choose_in_tree(cpubind_host_bind *h,
     return why;
 }
 
+/* == Who uses devices ======================================================= */
+
+/* One listing. */
+typedef struct listing {
+    cpubind_host_bind *h;
+    cpubind_source source;          /* the host as it is now */
+    cpubind_users of_driver, found; /* by the list of a driver; all of them, by device */
+    int32_t cap;
+    cpubind_children children;
+    cpubind_problem problem;
+} listing;
+
+/* Opens the source of the lists as it is now: a source keeps its first answers.
+ *   returns what the caller closes, or NULL */
+static cpubind_linux_host *open_now(const cpubind_host_bind *h, cpubind_source *out)
+{
+    const cpubind_linux_live live = {.limit_ms = CPUBIND_LIVE_LIMIT_MS, .sys = h->sys};
+    cpubind_linux_host *host = NULL;
+    if (h->options.root)
+        (void)cpubind_linux_open_folder(h->options.root, h->sys, &host, NULL);
+    else if (!h->options.source)
+        (void)cpubind_linux_open_live(&live, &host, NULL);
+    if (host)
+        *out = cpubind_linux_source(host);
+    else
+        *out = h->options.source ? *h->options.source : cpubind_linux_source(h->facts_host);
+    return host;
+}
+
+static int fail(listing *l, cpubind_problem_code code)
+{
+    l->problem.code = code;
+    return 0;
+}
+
+/* Whether a process of a list uses a device that is asked for. */
+static int uses_asked(const cpubind_host_bind *h, const cpubind_users *list, int32_t pid)
+{
+    for (int32_t i = 0; i < list->n; i++)
+        if (list->row[i].pid == pid && h->is_asked[list->row[i].device])
+            return 1;
+    return 0;
+}
+
+static int add_child(listing *l, cpubind_child child)
+{
+    cpubind_child *row = (cpubind_child *)cpubind_grow(
+        l->h->sys, l->children.row, l->children.n, &l->children.cap, sizeof *row);
+    if (!row)
+        return 0;
+    l->children.row = row;
+    row[l->children.n++] = child;
+    return 1;
+}
+
+static int add_user(listing *l, cpubind_user user)
+{
+    cpubind_user *row =
+        (cpubind_user *)cpubind_grow(l->h->sys, l->found.row, l->found.n, &l->cap, sizeof *row);
+    if (!row)
+        return 0;
+    l->found.row = row;
+    row[l->found.n++] = user;
+    return 1;
+}
+
+/* Takes the users of a list, whose devices are numbered from `first` on, and their children. */
+static int take_list(listing *l, cpubind_users *list, int32_t first)
+{
+    cpubind_host_bind *h = l->h;
+    cpubind_children children = {NULL, 0, 0};
+    int is_taken = 1;
+    for (int32_t i = 0; i < list->n; i++)
+        list->row[i].device += first;
+    /* In another pid namespace the numbers of a driver are of other processes. */
+    if ((!list->driver || cpubind_pid_namespace(&h->root) == 0) &&
+        cpubind_split_children(&h->root, list->driver != NULL, list, &children).error)
+        return fail(l, CPUBIND_PROBLEM_NO_MEMORY);
+    for (int32_t i = 0; i < list->n && is_taken; i++)
+        if (uses_asked(h, list, list->row[i].pid))
+            is_taken = add_user(l, list->row[i]);
+    for (int32_t i = 0; i < children.n && is_taken; i++)
+        is_taken = add_child(l, children.row[i]);
+    free(children.row);
+    return is_taken || fail(l, CPUBIND_PROBLEM_NO_MEMORY);
+}
+
+static cpubind_problem_code read_listed(void *ctx, cpubind_arena *arena)
+{
+    listing *l = (listing *)ctx;
+    return cpubind_listed_users_read(&l->source, &l->h->facts.facts, arena, &l->of_driver,
+                                     &l->problem);
+}
+
+static int list_listed(listing *l)
+{
+    cpubind_host_bind *h = l->h;
+    l->problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_listed, l);
+    return l->problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &l->of_driver, 0);
+}
+
+static int list_opened(listing *l)
+{
+    cpubind_host_bind *h = l->h;
+    const cpubind_users_question question = {
+        .source = &l->source,
+        .host = h->options.source,
+        .facts = &h->bus_facts,
+        .request = &h->options.devices->request,
+        .strangers = h->options.bind.is_watching ? &h->strangers : NULL};
+    cpubind_users list;
+    int is_taken;
+    l->problem = cpubind_users_find(&question, h->sys, h->list_input, &list);
+    if (l->problem.code == CPUBIND_PROBLEM_UNREADABLE && !l->problem.what) {
+        l->problem.input = "/proc";
+        l->problem.what = "it cannot be listed";
+    }
+    is_taken = l->problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &list, h->n_listed);
+    free(list.row);
+    return is_taken;
+}
+
+/* Reads the processes of a part of the list, and adds an entry for each that is none. Those
+ * that cannot be read now are entries after a later listing. */
+static int add_workers(listing *l, cpubind_users part)
+{
+    cpubind_host_bind *h = l->h;
+    cpubind_workers workers = {.n = 0};
+    int is_added = 1;
+    (void)cpubind_workers_read(&part, h->sys, &workers, NULL);
+    for (int32_t i = 0; i < workers.n && is_added; i++)
+        if (!cpubind_host_find(h, workers.row[i].pid))
+            is_added = add_worker(h, &workers.row[i], &l->found);
+    cpubind_workers_free(&workers);
+    return is_added;
+}
+
+/* Makes the entries those of the list. Returns 0 without memory. */
+static int take_entries(listing *l)
+{
+    cpubind_host_bind *h = l->h;
+    int32_t n_listed = 0;
+    int is_new = 0;
+    if (!cpubind_host_keep_orphans(h, &l->found, &l->children) ||
+        (h->options.tree && choose_in_tree(h, &l->found).error) ||
+        !mark_listed(h, &l->found, &is_new))
+        return 0;
+    while (n_listed < l->found.n && l->found.row[n_listed].device < h->n_listed)
+        n_listed++;
+    return (!is_new || (add_workers(l, (cpubind_users){.row = l->found.row,
+                                                       .n = n_listed,
+                                                       .driver = l->of_driver.driver}) &&
+                        add_workers(l, (cpubind_users){.row = l->found.row + n_listed,
+                                                       .n = l->found.n - n_listed}))) &&
+           cpubind_host_take_children(h, &l->children);
+}
+
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
 {
-    listing l = {.facts = &h->facts.facts};
-    cpubind_workers workers = {.n = 0};
-    cpubind_children children = {NULL, 0, 0};
-    cpubind_linux_host *host;
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (h->options.devices)
-        return cpubind_host_list_users(h);
-    host = cpubind_host_open_now(h, &l.source);
+    listing l = {.h = h};
+    cpubind_linux_host *host = open_now(h, &l.source);
     cpubind_problem_clear(&l.problem);
-    l.problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_list, &l);
-    /* In another pid namespace the numbers of the list are of other processes. */
-    if (l.problem.code == CPUBIND_PROBLEM_NONE && cpubind_pid_namespace(&h->root) == 0)
-        why = cpubind_split_children(&h->root, 1, &l.found, &children);
-    if (l.problem.code == CPUBIND_PROBLEM_NONE &&
-        (why.error || (h->options.tree && cpubind_host_choose_in_tree(h, &l.found).error)))
+    if ((!h->options.has_listed || list_listed(&l)) &&
+        (!h->options.devices || list_opened(&l)) && !take_entries(&l))
         l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
-    if (l.problem.code == CPUBIND_PROBLEM_NONE && cpubind_host_mark_listed(h, &l.found) &&
-        cpubind_workers_read(&l.found, h->sys, &workers, NULL) == CPUBIND_LINUX_OK)
-        for (int32_t i = 0; i < workers.n; i++)
-            if (!cpubind_host_find(h, workers.row[i].pid))
-                cpubind_host_add_worker(h, &workers.row[i], &l.found);
-    if (l.problem.code == CPUBIND_PROBLEM_NONE && !cpubind_host_take_children(h, &children))
-        l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
-    free(children.row);
-    cpubind_workers_free(&workers);
+    free(l.found.row);
+    free(l.children.row);
     cpubind_linux_close(host);
     l.problem.answer = (cpubind_input){.state = l.problem.answer.state,
                                        .exit_code = l.problem.answer.exit_code,

@@ -1,7 +1,7 @@
 /* host_others.c - the processes beside the workers: the engine, its API server, tokenizers
  * SPDX-License-Identifier: MIT
  *
- * An other is a process of a worker's user that drives no NPU and is in the process group or
+ * An other is a process of a worker's user that uses no device and is in the process group or
  * the container of that worker. A session, or the processes above a worker, would be too much:
  * they have the shell of an operator, and all that was started from it. Never an other: this
  * process and those above it, init, a thread of the kernel. Reads files only.
@@ -88,7 +88,7 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
     out->own_space = h->sys->statat(h->root.fd, "proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
     for (int32_t i = 0; i < h->n; i++) {
         identity *all;
-        if (h->entry[i]->npu < 0)
+        if (h->entry[i]->device < 0)
             continue;
         all = (identity *)cpubind_grow(h->sys, out->of, out->n, &out->cap, sizeof *all);
         if (!all)
@@ -99,7 +99,7 @@ static cpubind_linux_fault read_workers(cpubind_host_bind *h, workers *out)
     return cpubind_no_fault;
 }
 
-/* Adds every process of the tree that drives no NPU. */
+/* Adds every process of the tree that uses no device. */
 static cpubind_linux_fault list_tree(cpubind_host_bind *h)
 {
     for (int32_t i = 0; i < h->in_tree.n; i++) {
@@ -135,7 +135,7 @@ cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h)
     for (int32_t i = 0; i < pids.n && !why.error && all.n > 0; i++) {
         host_entry *e = cpubind_host_find(h, pids.id[i]);
         identity who;
-        if (e && (e->npu >= 0 || e->row.state == CPUBIND_HOST_BOUND)) {
+        if (e && (e->device >= 0 || e->row.state == CPUBIND_HOST_BOUND)) {
             e->is_listed = 1;
             continue;
         }

@@ -1,7 +1,9 @@
-/* host_plan.c - one plan for all workers of a host, and the goal of each
+/* host_plan.c - the facts and the plans of a host, and the goal of each worker
  * SPDX-License-Identifier: MIT
  *
- * Each NPU has the allowed CPUs of its own workers, so that no scope is asked. Moves nothing.
+ * Each device has the allowed CPUs of its own workers, so that no scope is asked. The devices
+ * whose driver lists their users are planned by ../plan/plan.h, those of the bus by
+ * ../plan/pci_plan.h: first, so that the others can be kept from their CPUs. Moves nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +33,114 @@ cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_are
     }
 }
 
-void cpubind_host_free_plan(cpubind_host_plan *plan)
+void cpubind_host_free_plans(cpubind_host_bind *h)
 {
-    free(plan->arena.base);
-    memset(plan, 0, sizeof *plan);
+    free(h->facts.arena.base);
+    free(h->plan.arena.base);
+    free(h->bus_arena.base);
+    free(h->bus_plan_arena.base);
+    free(h->number);
+    free(h->is_asked);
+    free(h->exclude);
+    cpubind_host_free_allowed(&h->allowed);
+    cpubind_host_free_allowed(&h->bus_allowed);
 }
 
-/* == Facts and plan ========================================================= */
+/* == Facts ================================================================== */
+
+static cpubind_source source_of(const cpubind_host_bind *h)
+{
+    return h->options.source ? *h->options.source : cpubind_linux_source(h->facts_host);
+}
+
+/* The files of the host without those that are about this process: the CPUs, the variables and
+ * the device files of cpubind itself say nothing about the processes that use devices. */
+static cpubind_input read_host(void *ctx, const char *name)
+{
+    const cpubind_source *source = (const cpubind_source *)ctx;
+    if (strcmp(name, "proc/self/status") == 0 || strcmp(name, "env") == 0)
+        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
+    return source->read(source->ctx, name);
+}
+
+static cpubind_input list_host(void *ctx, const char *name)
+{
+    const cpubind_source *source = (const cpubind_source *)ctx;
+    if (strncmp(name, "dev/", 4) == 0)
+        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
+    return source->list(source->ctx, name);
+}
+
+/* Reads devices of the bus; a reading that fails is in h->facts.problem. */
+static cpubind_problem_code read_bus(cpubind_host_bind *h, const cpubind_pci_request *request,
+                                     cpubind_arena *arena, cpubind_facts *out)
+{
+    cpubind_source host = source_of(h);
+    const cpubind_source source = {&host, read_host, list_host};
+    cpubind_problem fault;
+    const cpubind_problem_code code =
+        cpubind_devices_read(&source, request, arena, out, &fault);
+    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY)
+        return code;
+    h->facts.problem.input = fault.input;
+    h->facts.problem.what = fault.what;
+    h->facts.problem.code = CPUBIND_PROBLEM_UNREADABLE;
+    return CPUBIND_PROBLEM_UNREADABLE;
+}
+
+static int has_address(const cpubind_facts *f, const cpubind_pci_address *pci)
+{
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (cpubind_pci_compare(&f->device[i].pci, pci) == 0)
+            return 1;
+    return 0;
+}
+
+/* Reads all accelerators, also those that are not asked for, which keep their CPUs, unless a
+ * function was named that is none of them. */
+static cpubind_problem_code read_both(void *ctx, cpubind_arena *arena)
+{
+    cpubind_host_bind *h = (cpubind_host_bind *)ctx;
+    const cpubind_pci_request every = {.wants_cores = 1};
+    cpubind_pci_request request = h->options.devices->request;
+    cpubind_facts *asked = &h->asked_facts;
+    cpubind_problem_code code;
+    request.wants_cores = 1;
+    code = read_bus(h, &request, arena, asked);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_bus(h, &every, arena, &h->bus_facts);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < asked->n_device; i++)
+        if (!has_address(&h->bus_facts, &asked->device[i].pci)) {
+            h->bus_facts = *asked;
+            break;
+        }
+    return code;
+}
+
+/* Numbers the devices. Those of the bus that a driver lists users of are no devices twice. */
+static int number_devices(cpubind_host_bind *h)
+{
+    const cpubind_facts *bus = &h->bus_facts;
+    size_t room;
+    h->n_listed = h->options.has_listed ? h->facts.facts.n_npu : 0;
+    h->n_device = h->n_listed + (h->options.devices ? bus->n_device : 0);
+    room = (size_t)h->n_device + 1;
+    h->number = (int32_t *)h->sys->malloc(room * sizeof *h->number);
+    h->is_asked = (uint8_t *)h->sys->malloc(room);
+    if (!h->number || !h->is_asked)
+        return 0;
+    for (int32_t i = 0; i < h->n_listed; i++) {
+        h->number[i] = h->facts.facts.npu[i].logic;
+        h->is_asked[i] = 1;
+    }
+    for (int32_t i = h->n_listed, k = 0; i < h->n_device; i++, k++) {
+        h->number[i] = k;
+        h->is_asked[i] = has_address(&h->asked_facts, &bus->device[k].pci) &&
+                         !(h->options.has_listed &&
+                           cpubind_vendor_of(bus->device[k].accelerator.vendor)->users);
+    }
+    return 1;
+}
 
 /* The arguments of make_plan. */
 typedef struct making {
@@ -63,9 +166,7 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
 static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *request,
                                  int is_plan, cpubind_host_plan *out)
 {
-    making m = {cpubind_linux_source(h->facts_host), request, out, is_plan};
-    if (h->options.source)
-        m.source = *h->options.source;
+    making m = {source_of(h), request, out, is_plan};
     out->code = cpubind_host_with_arena(h->sys, &out->arena, make_plan, &m);
     return out->code;
 }
@@ -73,65 +174,301 @@ static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *re
 cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 {
     cpubind_request request = h->options.request;
-    if (h->options.devices)
-        return cpubind_host_read_devices(h);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     request.wants_pci = 1;
-    return make(h, &request, 0, &h->facts);
+    free(h->number);
+    free(h->is_asked);
+    h->number = NULL;
+    h->is_asked = NULL;
+    cpubind_problem_clear(&h->facts.problem);
+    if (h->options.has_listed)
+        code = make(h, &request, 0, &h->facts);
+    if (code == CPUBIND_PROBLEM_NONE && h->options.devices)
+        code = cpubind_host_with_arena(h->sys, &h->bus_arena, read_both, h);
+    if (code == CPUBIND_PROBLEM_NONE && !number_devices(h))
+        code = CPUBIND_PROBLEM_NO_MEMORY;
+    h->facts.code = code;
+    h->facts.has_facts = code == CPUBIND_PROBLEM_NONE;
+    return code;
+}
+
+/* == Plans ================================================================== */
+
+/* Lists the users of each device from `first` up to `end`: its own processes, and where it has
+ * none those that use several devices. Returns their number. */
+static int32_t list_users(const cpubind_host_bind *h, int32_t first, int32_t end,
+                          cpubind_host_user *user)
+{
+    int32_t n = 0, n_own;
+    for (int32_t i = 0; i < h->n; i++) {
+        const host_entry *e = h->entry[i];
+        if (e->device >= first && e->device < end && !host_is_joint(e) && !e->row.parent &&
+            !e->is_stale)
+            user[n++] = (cpubind_host_user){e->device - first, {e->allowed, e->n_allowed}};
+    }
+    n_own = n;
+    for (int32_t i = 0; i < h->n; i++) {
+        const host_entry *e = h->entry[i];
+        for (int32_t k = 0; host_is_joint(e) && k < e->row.n_device; k++) {
+            int has_own = e->devices[k] < first || e->devices[k] >= end;
+            for (int32_t j = 0; j < n_own && !has_own; j++)
+                has_own = user[j].device == e->devices[k] - first;
+            if (!has_own)
+                user[n++] =
+                    (cpubind_host_user){e->devices[k] - first, {e->allowed, e->n_allowed}};
+        }
+    }
+    return n;
+}
+
+/* Completes a request for a part of the devices by their users. Returns 0 without memory.
+ *   out     *n_user */
+static int allow(cpubind_host_bind *h, int32_t first, int32_t end,
+                 cpubind_host_allowed *allowed, cpubind_request *request, int32_t *n_user)
+{
+    size_t room = 1;
+    cpubind_host_user *user;
+    int is_made;
+    for (int32_t i = 0; i < h->n; i++)
+        room += (size_t)h->entry[i]->row.n_device + 1;
+    user = (cpubind_host_user *)h->sys->malloc(room * sizeof *user);
+    cpubind_host_free_allowed(allowed);
+    *n_user = user ? list_users(h, first, end, user) : 0;
+    is_made = user && cpubind_host_allow(h->sys, h->number + first, end - first, user, *n_user,
+                                         h->options.tree && *n_user == 0, allowed, request);
+    free(user);
+    return is_made;
+}
+
+static cpubind_problem_code make_bus_plan(void *ctx, cpubind_arena *arena)
+{
+    cpubind_host_bind *h = (cpubind_host_bind *)ctx;
+    return cpubind_pci_make_plan(&h->bus_facts, &h->bus_asked, arena, &h->bus_plan,
+                                 &h->bus_problem);
+}
+
+static void plan_bus(cpubind_host_bind *h)
+{
+    cpubind_request request = h->options.request;
+    int32_t n_user;
+    cpubind_problem_clear(&h->bus_problem);
+    h->bus_problem.code = CPUBIND_PROBLEM_NO_MEMORY;
+    if (!allow(h, h->n_listed, h->n_device, &h->bus_allowed, &request, &n_user))
+        return;
+    h->bus_asked = h->options.devices->asked;
+    if (h->options.has_listed && request.n_exclude > 0) { /* it is what others leave to these */
+        h->bus_asked.limits = (cpubind_pci_limits){request.exclude, request.n_exclude, NULL, 0};
+    } else {
+        h->bus_asked.limits.allowed = request.allowed;
+        h->bus_asked.limits.n_allowed = request.n_allowed;
+    }
+    h->bus_asked.npu_allowed = request.npu_allowed;
+    h->bus_asked.n_npu_allowed = request.n_npu_allowed;
+    h->bus_problem.code = cpubind_host_with_arena(h->sys, &h->bus_plan_arena, make_bus_plan, h);
+}
+
+/* Keeps the listed devices from the CPUs that those of the bus have. The rules reference know
+ * no others. Returns 0 without memory. */
+static int exclude_bus(cpubind_host_bind *h, cpubind_request *request)
+{
+    const cpubind_facts *f = &h->bus_facts;
+    int32_t n = request->n_exclude;
+    if (!h->options.devices || h->bus_problem.code != CPUBIND_PROBLEM_NONE ||
+        h->options.devices->asked.is_reference)
+        return 1;
+    for (int32_t i = 0; i < f->n_device; i++)
+        n += h->bus_plan.of_device[i].n_cpu;
+    free(h->exclude);
+    h->exclude = (int32_t *)h->sys->malloc(((size_t)n + 1) * sizeof *h->exclude);
+    if (!h->exclude)
+        return 0;
+    n = request->n_exclude;
+    if (n > 0)
+        memcpy(h->exclude, request->exclude, (size_t)n * sizeof *h->exclude);
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const cpubind_pci_pool *pool = &h->bus_plan.of_device[i];
+        if (pool->n_cpu == 0 || cpubind_vendor_of(f->device[i].accelerator.vendor)->users)
+            continue;
+        memcpy(h->exclude + n, pool->cpu, (size_t)pool->n_cpu * sizeof *pool->cpu);
+        n += pool->n_cpu;
+    }
+    if (n > 0 && cpubind_sort_unique(h->exclude, &n, NULL) != CPUBIND_OK)
+        return 0;
+    request->exclude = n > 0 ? h->exclude : NULL;
+    request->n_exclude = n;
+    request->is_other = NULL;
+    return 1;
 }
 
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
 {
     cpubind_request request = h->options.request;
-    cpubind_host_user *user;
-    int32_t n = 0;
-    int is_made;
-    if (h->options.devices)
-        return cpubind_host_plan_devices(h);
-    user = (cpubind_host_user *)h->sys->malloc(((size_t)h->n + 1) * sizeof *user);
-    for (int32_t i = 0; user && i < h->n; i++)
-        if (h->entry[i]->npu >= 0 && !h->entry[i]->row.parent && !h->entry[i]->is_stale)
-            user[n++] = (cpubind_host_user){h->entry[i]->npu,
-                                            {h->entry[i]->allowed, h->entry[i]->n_allowed}};
-    cpubind_host_free_allowed(&h->allowed);
+    cpubind_host_plan *p = &h->plan;
+    int32_t n_user = 0;
+    cpubind_problem_clear(&p->problem);
+    p->has_facts = 0;
+    memset(&p->plan, 0, sizeof p->plan);
     request.wants_pci = 1;
-    is_made = user && cpubind_host_allow(h->sys, &h->facts.facts, user, n,
-                                         h->options.tree && n == 0, &h->allowed, &request);
-    free(user);
-    if (is_made)
-        return make(h, &request, 1, &h->plan);
-    cpubind_problem_clear(&h->plan.problem);
-    h->plan.problem.code = h->plan.code = CPUBIND_PROBLEM_NO_MEMORY;
-    h->plan.has_facts = 0;
-    return h->plan.code;
+    if (h->options.devices)
+        plan_bus(h);
+    if (h->options.has_listed && (!allow(h, 0, h->n_listed, &h->allowed, &request, &n_user) ||
+                                  !exclude_bus(h, &request))) {
+        p->problem.code = p->code = CPUBIND_PROBLEM_NO_MEMORY;
+        return p->code;
+    }
+    if (h->options.has_listed && (!h->options.devices || h->options.tree || n_user > 0))
+        return make(h, &request, 1, p);
+    p->problem = h->bus_problem;
+    p->code = h->bus_problem.code;
+    if (p->code == CPUBIND_PROBLEM_NONE) { /* the others may have the kept CPUs */
+        p->plan.kept = h->bus_plan.all.kept;
+        p->plan.n_kept = h->bus_plan.all.n_kept;
+    }
+    return p->code;
 }
 
 /* == Goals ================================================================== */
 
-/* The arguments of make_goal. */
+/* The arguments of make_goal and make_bus_goal. */
 typedef struct goal_making {
+    cpubind_host_bind *h;
+    host_entry *e;
     cpubind_source source;
     cpubind_goal_request request;
     cpubind_goal *out;
     cpubind_problem *problem;
 } goal_making;
 
-/* The arguments of make_device_goal. */
-typedef struct device_making {
-    cpubind_host_bind *h;
-    host_entry *e;
-    cpubind_goal *out;
-} device_making;
-
-static cpubind_problem_code make_device_goal(void *ctx, cpubind_arena *arena)
-{
-    const device_making *m = (const device_making *)ctx;
-    return cpubind_host_make_device_goal(m->h, m->e, arena, m->out);
-}
-
 static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
 {
     const goal_making *m = (const goal_making *)ctx;
     return cpubind_goal_make(&m->source, &m->request, arena, m->out, m->problem);
+}
+
+/* The pool of a device of the bus, or NULL. */
+static const cpubind_pci_pool *find_pool(const cpubind_host_bind *h, int32_t device)
+{
+    const int32_t at = device - h->n_listed;
+    const cpubind_pci_pool *pool = at < 0 ? NULL : &h->bus_plan.of_device[at];
+    return pool && pool->device >= 0 ? pool : NULL;
+}
+
+/* The CPUs of a role of a pool; those of main where it has none. */
+static cpubind_cpus cpus_of_role(const cpubind_pci_pool *pool, cpubind_role role)
+{
+    const cpubind_span *span = pool->roles.span;
+    if (span[role].count == 0)
+        role = CPUBIND_ROLE_MAIN;
+    return (cpubind_cpus){pool->role_cpu + span[role].first, span[role].count};
+}
+
+static cpubind_cpus cpus_of_wish(const cpubind_pci_pool *pool, const cpubind_thread_wish *wish)
+{
+    switch (wish->kind) {
+    case CPUBIND_WISH_POOL:
+        return (cpubind_cpus){pool->cpu, pool->n_cpu};
+    case CPUBIND_WISH_LIST:
+        return wish->cpus;
+    case CPUBIND_WISH_LEAVE:
+        return (cpubind_cpus){NULL, 0};
+    default:
+        return cpus_of_role(pool,
+                            wish->kind == CPUBIND_WISH_ROLE ? wish->role : CPUBIND_ROLE_MAIN);
+    }
+}
+
+/* Joins the pools of a process that uses several devices: the CPUs of them that it may have,
+ * all of main; the node for memory where it is the same for all. */
+static cpubind_status join_pools(const cpubind_host_bind *h, const host_entry *e,
+                                 cpubind_arena *arena, cpubind_pci_pool *out)
+{
+    int32_t total = 0, n = 0, kept = 0, has = 0;
+    int32_t *cpu;
+    for (int32_t i = 0; i < e->row.n_device; i++)
+        total += find_pool(h, e->devices[i]) ? find_pool(h, e->devices[i])->n_cpu : 0;
+    cpu = cpubind_arena_ints(arena, total);
+    if (!cpu)
+        return CPUBIND_ERR_SPACE;
+    *out = (cpubind_pci_pool){.share = -1, .device = -1, .memory_node = -1};
+    for (int32_t i = 0; i < e->row.n_device; i++) {
+        const cpubind_pci_pool *pool = find_pool(h, e->devices[i]);
+        if (!pool || pool->n_cpu == 0)
+            continue;
+        memcpy(cpu + n, pool->cpu, (size_t)pool->n_cpu * sizeof *cpu);
+        n += pool->n_cpu;
+        out->memory_node =
+            has++ && out->memory_node != pool->memory_node ? -1 : pool->memory_node;
+    }
+    if (n > 0 && cpubind_sort_unique(cpu, &n, NULL) != CPUBIND_OK)
+        n = 0;
+    for (int32_t i = 0, at = 0; i < n; i++) {
+        while (at < e->n_allowed && e->allowed[at] < cpu[i])
+            at++;
+        if (e->n_allowed == 0 || (at < e->n_allowed && e->allowed[at] == cpu[i]))
+            cpu[kept++] = cpu[i];
+    }
+    out->cpu = out->role_cpu = cpu;
+    out->n_cpu = kept;
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        out->roles.span[role] = (cpubind_span){role > CPUBIND_ROLE_MAIN ? kept : 0,
+                                               role == CPUBIND_ROLE_MAIN ? kept : 0};
+    return kept > 0 ? CPUBIND_OK : CPUBIND_ERR_EMPTY;
+}
+
+/* The pool of a process: that of its device or a part of it, or those of its devices. */
+static cpubind_status make_pool(const cpubind_host_bind *h, const host_entry *e,
+                                cpubind_arena *arena, cpubind_pci_pool *out, int *is_shared)
+{
+    const cpubind_pci_pool *pool = find_pool(h, e->device);
+    cpubind_status status = CPUBIND_ERR_TOO_FEW;
+    cpubind_fault fault;
+    *is_shared = 0;
+    if (e->row.n_device > 1)
+        return join_pools(h, e, arena, out);
+    if (!pool || pool->n_cpu == 0)
+        return pool ? pool->why : CPUBIND_ERR_EMPTY;
+    *out = *pool;
+    if (e->row.n_process < 2)
+        return CPUBIND_OK;
+    if (e->row.n_process <= CPUBIND_MAX_DEVICES)
+        status = cpubind_pci_place_process(&h->bus_plan, pool, e->row.n_process, e->row.process,
+                                           arena, out, &fault);
+    *is_shared = status == CPUBIND_ERR_TOO_FEW;
+    if (*is_shared) /* all of them have all of it */
+        *out = *pool;
+    return *is_shared ? CPUBIND_OK : status;
+}
+
+static cpubind_problem_code make_bus_goal(void *ctx, cpubind_arena *arena)
+{
+    const goal_making *m = (const goal_making *)ctx;
+    cpubind_host_bind *h = m->h;
+    host_entry *e = m->e;
+    cpubind_thread_rule *rule =
+        (cpubind_thread_rule *)cpubind_arena_take(arena, h->options.n_wish, sizeof *rule);
+    cpubind_pci_pool *pool = (cpubind_pci_pool *)cpubind_arena_take(arena, 1, sizeof *pool);
+    int is_shared = 0;
+    const cpubind_status status =
+        rule && pool ? make_pool(h, e, arena, pool, &is_shared) : CPUBIND_ERR_SPACE;
+    if (status == CPUBIND_ERR_SPACE)
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    e->row.pool_status = status;
+    if (status != CPUBIND_OK)
+        return CPUBIND_PROBLEM_TOO_FEW_CPUS;
+    *m->out = (cpubind_goal){
+        .npu = -1, .memory_node = pool->memory_node, .no_irq = CPUBIND_IRQ_NO_ROLE};
+    m->out->rules = cpubind_host_rules(h);
+    m->out->is_shared = is_shared;
+    m->out->main = cpus_of_role(pool, CPUBIND_ROLE_MAIN);
+    m->out->rule = rule;
+    m->out->n_rule = h->options.n_wish;
+    for (int32_t i = 0; i < h->options.n_wish; i++)
+        rule[i] = (cpubind_thread_rule){h->options.wish[i].name,
+                                        cpus_of_wish(pool, &h->options.wish[i]),
+                                        h->options.wish[i].kind == CPUBIND_WISH_LEAVE};
+    if (pool->device >= 0)
+        (void)cpubind_pci_format(m->out->pci, &h->bus_facts.device[pool->device].pci);
+    return CPUBIND_PROBLEM_NONE;
 }
 
 static uint64_t add_cpus(uint64_t sum, cpubind_cpus cpus)
@@ -170,46 +507,60 @@ static cpubind_problem_code make_other_goal(const cpubind_host_plan *p, cpubind_
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* The goal of a listed device by the plan; a device without a pool has its reason. */
+static cpubind_problem_code make_listed_goal(goal_making *m)
+{
+    cpubind_host_bind *h = m->h;
+    const cpubind_host_plan *p = &h->plan;
+    *m->problem = p->problem;
+    for (int32_t i = 0; p->has_facts && i < p->plan.n_poolless; i++)
+        if (p->facts.npu[p->plan.poolless[i].npu].logic == m->e->row.npu) {
+            *m->problem = p->plan.poolless[i].problem;
+            return m->problem->code;
+        }
+    if (p->code != CPUBIND_PROBLEM_NONE)
+        return p->code;
+    m->request = (cpubind_goal_request){.facts = &p->facts,
+                                        .plan = &p->plan,
+                                        .row = -1,
+                                        .wish = h->options.wish,
+                                        .n_wish = h->options.n_wish,
+                                        .threads = h->options.threads,
+                                        .n_process = m->e->row.n_process,
+                                        .process = m->e->row.process};
+    for (int32_t i = 0; i < p->plan.n_want; i++)
+        if (p->facts.npu[p->plan.want[i]].logic == m->e->row.npu)
+            m->request.row = i;
+    return cpubind_host_with_arena(h->sys, &h->goal_arena, make_goal, m);
+}
+
 cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem)
 {
-    const cpubind_host_plan *p = &h->plan;
-    goal_making m = {.source = cpubind_linux_source(h->live), .out = goal, .problem = problem};
-    device_making of_device = {h, e, goal};
-    cpubind_problem_code code = p->code;
+    goal_making m = {.h = h,
+                     .e = e,
+                     .source = cpubind_linux_source(h->live),
+                     .out = goal,
+                     .problem = problem};
+    cpubind_problem_code code;
     cpubind_problem_clear(problem);
     if (e->row.parent) {
         code = cpubind_host_make_child_goal(h, e, goal);
-        *sum = code == CPUBIND_PROBLEM_NONE ? sum_of(goal) : 0;
-        return code;
+    } else if (e->device < 0) {
+        *problem = h->plan.problem;
+        code = h->plan.code;
+        if (code == CPUBIND_PROBLEM_NONE)
+            code = make_other_goal(&h->plan, goal);
+    } else if (e->device < h->n_listed) {
+        code = make_listed_goal(&m);
+    } else {
+        *problem = h->bus_problem;
+        code = h->bus_problem.code;
+        if (code == CPUBIND_PROBLEM_NONE)
+            problem->code = code =
+                cpubind_host_with_arena(h->sys, &h->goal_arena, make_bus_goal, &m);
     }
-    *problem = p->problem;
-    m.request = (cpubind_goal_request){.facts = &p->facts,
-                                       .plan = &p->plan,
-                                       .row = -1,
-                                       .wish = h->options.wish,
-                                       .n_wish = h->options.n_wish,
-                                       .threads = h->options.threads,
-                                       .n_process = e->row.n_process,
-                                       .process = e->row.process};
-    for (int32_t i = 0; p->has_facts && e->npu >= 0 && i < p->plan.n_poolless; i++)
-        if (p->facts.npu[p->plan.poolless[i].npu].logic == e->row.npu) {
-            *problem = p->plan.poolless[i].problem;
-            return problem->code;
-        }
-    if (code == CPUBIND_PROBLEM_NONE && e->npu < 0) {
-        code = make_other_goal(p, goal);
-    } else if (code == CPUBIND_PROBLEM_NONE && h->options.devices) {
-        code = cpubind_host_with_arena(h->sys, &h->goal_arena, make_device_goal, &of_device);
-        problem->code = code;
-    } else if (code == CPUBIND_PROBLEM_NONE) {
-        for (int32_t i = 0; i < p->plan.n_want; i++)
-            if (p->facts.npu[p->plan.want[i]].logic == e->row.npu)
-                m.request.row = i;
-        code = cpubind_host_with_arena(h->sys, &h->goal_arena, make_goal, &m);
-    }
-    if (code == CPUBIND_PROBLEM_NONE)
-        *sum = sum_of(goal);
+    *sum = code == CPUBIND_PROBLEM_NONE ? sum_of(goal) : 0;
     return code;
 }

@@ -10,9 +10,9 @@
 #include "../linux/kernel/descendants.h"
 #include "../linux/kernel/files.h"
 #include "../linux/source/host_source.h"
-#include "device_workers.h"
 #include "host_allowed.h"
 #include "host_bind.h"
+#include "host_users.h"
 #include "host_workers.h"
 #include "lineage.h"
 
@@ -29,12 +29,12 @@ typedef struct host_child {
 /* A process, and all that is kept of it between two calls. */
 typedef struct host_entry {
     cpubind_host_row row;
-    uint64_t start;            /* of the process */
-    int32_t npu;               /* index into the facts; -1: an other */
-    int32_t *device, n_device; /* with options->devices: all that it uses, ascending */
-    int is_listed;             /* by the last listing */
-    int is_stale;              /* others were, of its NPU, and not this one: it has no part */
-    /* Its place among the processes of its NPU: its own start, or that of the worker that it
+    uint64_t start;   /* of the process */
+    int32_t device;   /* the first that it uses; -1: an other */
+    int32_t *devices; /* all of them, ascending: row.n_device; NULL: a child */
+    int is_listed;    /* by the last listing */
+    int is_stale;     /* others were, of its device, and not this one: it has no part */
+    /* Its place among the processes of its device: its own start, or that of the worker that it
      * was forked from, which has ended. */
     int32_t order_pid;
     uint64_t order_start;
@@ -53,6 +53,17 @@ typedef struct host_entry {
     char other_path[CPUBIND_PLACE_SIZE];
 } host_entry;
 
+/* Whether an entry uses several devices: it has their pools, or is said and never bound. */
+static inline int host_is_joint(const host_entry *e)
+{
+    return e->row.n_device > 1 && !e->row.is_of_one;
+}
+
+static inline int host_is_refused(const host_entry *e)
+{
+    return e->row.n_device > 1 && e->row.is_of_one;
+}
+
 struct cpubind_host_bind {
     const cpubind_sys *sys;
     cpubind_host_options options;
@@ -60,16 +71,22 @@ struct cpubind_host_bind {
     cpubind_group *group;
     cpubind_linux_host *facts_host; /* this host; its answers are kept for the plan */
     cpubind_linux_host *live;       /* this host as it is now: opened again for each listing */
-    cpubind_host_plan facts;        /* of the first call, which the listing is read by */
-    cpubind_host_plan plan;         /* for the workers of now, or why there is none */
-    /* With options->devices: the devices, in the arena of `facts`, whose npu i has the logic id
-     * i and stands for device i; and their plan, in the arena of `plan`. */
-    cpubind_facts device_facts;
-    cpubind_strangers strangers; /* of a watch, for the numbers of devices in the sum */
-    uint64_t strangers_sum;
-    uint8_t *is_asked; /* of each device: the options ask for it; the others keep their CPUs */
-    cpubind_pci_plan device_plan;
-    cpubind_host_allowed allowed; /* which the plan borrows from */
+    /* Devices are numbered: first those whose driver lists its users, as facts.npu has them,
+     * then those of the bus, as bus_facts.device has them. */
+    cpubind_host_plan facts;              /* of the first call, of the listed devices */
+    cpubind_facts bus_facts, asked_facts; /* all accelerators, and those that are asked for */
+    int32_t n_listed, n_device;           /* listed ones, and all */
+    int32_t *number;   /* by device: the logic id of a listed one, the index of another one */
+    uint8_t *is_asked; /* by device: the options ask for it; the others keep their CPUs */
+    cpubind_strangers strangers; /* of a watch */
+    cpubind_host_plan plan;      /* of the listed devices with workers of now, or why there is
+                                       none of them or of the bus */
+    cpubind_pci_plan bus_plan;   /* of those of the bus */
+    cpubind_problem bus_problem; /* why there is none; code NONE: there is one */
+    cpubind_pci_asked bus_asked;
+    int32_t *exclude; /* CPUs of devices of the bus, and those of the options */
+    cpubind_host_allowed allowed, bus_allowed; /* which the plans borrow from */
+    cpubind_arena bus_arena, bus_plan_arena;
     cpubind_arena goal_arena, list_arena;
     int32_t *tree_cpu; /* that the tree may have; NULL: not read, or named */
     uint64_t tree_start;
@@ -78,6 +95,7 @@ struct cpubind_host_bind {
     int32_t n_child;
     host_entry **entry; /* in the order of the rows */
     int32_t n, cap;
+    char list_input[CPUBIND_DEVICE_INPUT_SIZE]; /* that list_problem names */
     int32_t n_other_rules;        /* processes of other rules that were heard of last */
     int takes_all;                /* this call binds by the plan what others have bound */
     int is_old;                   /* the plan: the workers have changed since */
@@ -103,47 +121,36 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h);
  *   returns its code, also in h->plan */
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h);
 
-/* Makes the goal of an entry by the plan, in memory that the next call uses again.
+/* Makes the goal of an entry by the plan, in memory that the next call uses again. Where a
+ * process has no pool of devices of the bus, e->row.pool_status says why, with the code
+ * TOO_FEW_CPUS.
  *   out     *sum: equal for equal goals, never 0 */
 cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem);
 
-void cpubind_host_free_plan(cpubind_host_plan *plan);
+void cpubind_host_free_plans(cpubind_host_bind *h);
 
 /* == Workers (host_list.c) ================================================== */
 
-/* Lists the processes that drive NPUs: adds an entry for each that is none yet, with the CPUs
+/* Lists the processes that use devices: adds an entry for each that is none yet, with the CPUs
  * that it had before it was bound first, and marks all as listed.
  *   returns why that is not known; code NONE: it is */
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
-
-/* Opens the source of the list as it is now: a source keeps its first answers.
- *   returns what the caller closes, or NULL */
-cpubind_linux_host *cpubind_host_open_now(const cpubind_host_bind *h, cpubind_source *out);
 
 /* Reads the CPUs that the tree may have into the request.
  *   errors  ESRCH: its first process has ended */
 cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h);
 
-/* Lists the processes of the tree, and keeps those of the list that are in it. */
-cpubind_linux_fault cpubind_host_choose_in_tree(cpubind_host_bind *h,
-                                                cpubind_npu_processes *found);
-
-/* The steps of a list of processes: marks the entries of the list, and gives them the NPUs that
- * they have now; names the NPU of an entry in its row; adds the entry of a process.
- *   returns 1 when the list has a process that is no entry */
-int cpubind_host_mark_listed(cpubind_host_bind *h, const cpubind_npu_processes *found);
+/* Names the device of an entry in its row. */
 void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e);
-void cpubind_host_add_worker(cpubind_host_bind *h, const cpubind_worker *w,
-                             const cpubind_npu_processes *found);
 
 /* == Forks of workers (host_children.c) ===================================== */
 
 /* Takes out of a list of users those that were children of a worker when they were listed last,
  * and whose parents have ended. The first one of a dead worker stays, and takes its place.
  *   returns 0 without memory */
-int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_npu_processes *found,
+int cpubind_host_keep_orphans(cpubind_host_bind *h, cpubind_users *found,
                               cpubind_children *children);
 
 /* Makes a worker of an entry, in the place of the dead one that it was a child of. */
@@ -169,19 +176,9 @@ void cpubind_host_add_strays(cpubind_host_bind *h);
 cpubind_problem_code cpubind_host_make_child_goal(cpubind_host_bind *h, const host_entry *e,
                                                   cpubind_goal *goal);
 
-/* == Accelerators of any vendor (host_devices.c) ============================ */
-
-/* The same for options->devices: facts, users, plan and goal. The goal is in the arena; where a
- * process has no pool, e->row.pool_status says why, with the code TOO_FEW_CPUS. */
-cpubind_problem_code cpubind_host_read_devices(cpubind_host_bind *h);
-cpubind_problem cpubind_host_list_users(cpubind_host_bind *h);
-cpubind_problem_code cpubind_host_plan_devices(cpubind_host_bind *h);
-cpubind_problem_code cpubind_host_make_device_goal(cpubind_host_bind *h, host_entry *e,
-                                                   cpubind_arena *arena, cpubind_goal *goal);
-
 /* == Others (host_others.c) ================================================= */
 
-/* Whether a process belongs to a worker and drives no NPU is asked for each process of the
+/* Whether a process belongs to a worker and uses no device is asked for each process of the
  * host. Adds an entry for each that is none yet, and marks all as listed.
  *   errors  of listing /proc; "memory" */
 cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h);
@@ -195,6 +192,6 @@ host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid);
 const char *cpubind_host_rules(const cpubind_host_bind *h);
 
 /* Adds an entry; NULL without memory. */
-host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t npu);
+host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device);
 
 #endif /* CPUBIND_HOST_ROWS_H */

@@ -239,7 +239,7 @@ static int make_goal(look *l, const cpubind_status_device *device, const cpubind
     cpubind_problem problem;
     cpubind_problem_code code;
     if (l->request->goal) {
-        *goal = l->request->goal[device->npu];
+        *goal = l->request->goal[device->device];
         return 1;
     }
     request.facts = device->plan->facts;
@@ -256,9 +256,10 @@ static int is_on_other(const look *l, const cpubind_status_device *device,
     if (!w->is_bound)
         return 0;
     if (!l->request->goal)
-        return w->bound_npu >= 0 && w->bound_npu != l->request->facts->npu[device->npu].logic;
+        return w->bound_npu >= 0 &&
+               w->bound_npu != l->request->facts->npu[device->device].logic;
     return b && *cpubind_bind_pci(b) &&
-           strcmp(cpubind_bind_pci(b), l->request->goal[device->npu].pci) != 0;
+           strcmp(cpubind_bind_pci(b), l->request->goal[device->device].pci) != 0;
 }
 
 /* Compares a worker with its record, else with the plan. */
@@ -349,11 +350,11 @@ static void look_at_device(look *l, cpubind_status_device *device)
 /* Finds the plan that has the NPU of a device. */
 static void find_row(const cpubind_status_request *q, cpubind_status_device *device)
 {
-    if (q->goal && q->goal[device->npu].main.n > 0)
-        device->row = device->npu;
+    if (q->goal && q->goal[device->device].main.n > 0)
+        device->row = device->device;
     for (int32_t i = 0; i < q->n_plan; i++)
         for (int32_t row = 0; row < q->plan[i].plan->n_want; row++)
-            if (q->plan[i].plan->want[row] == device->npu) {
+            if (q->plan[i].plan->want[row] == device->device) {
                 device->plan = &q->plan[i];
                 device->row = row;
             }
@@ -374,9 +375,9 @@ static void look_at_all(look *l)
     out->n_worker = q->workers->n;
     for (int32_t i = 0, at = 0; i < n && !l->is_short; i++) {
         cpubind_status_device *device = &out->device[out->n_device++];
-        *device = (cpubind_status_device){.npu = i, .row = -1, .first_worker = at};
+        *device = (cpubind_status_device){.device = i, .row = -1, .first_worker = at};
         find_row(q, device);
-        while (at < out->n_worker && q->workers->row[at].npu == i)
+        while (at < out->n_worker && q->workers->row[at].device == i)
             at++;
         device->n_worker = at - device->first_worker;
         look_at_device(l, device);

@@ -73,7 +73,7 @@ typedef struct cpubind_status_plan {
 
 /* An NPU, or an accelerator of another vendor. */
 typedef struct cpubind_status_device {
-    int32_t npu;                     /* index into facts->npu, or into `goal` of the request */
+    int32_t device;                  /* index into facts->npu, or into `goal` of the request */
     const cpubind_status_plan *plan; /* that has it; NULL: it has no pool */
     int32_t row;                     /* of that plan, or of `goal`; -1: it has no pool */
     int32_t first_worker, n_worker;

@@ -1,4 +1,4 @@
-/* host_workers.c - the workers of the live host: the processes that use its NPUs
+/* host_workers.c - the workers of the live host: the processes that use its devices
  * SPDX-License-Identifier: MIT
  *
  * Reads files of /proc and /sys, and records; moves nothing and sends no signal but 0. Rules:
@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "../linux/kernel/process.h"
-#include "../model/vendor.h"
 #include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
@@ -23,8 +22,6 @@
 
 /* The link /proc/self/ns/pid of the first pid namespace of a host (PROC_PID_INIT_INO). */
 #define FIRST_NAMESPACE "pid:[4026531836]"
-
-#define DRIVER_NODE "/dev/davinci_manager"
 
 #define PATH_SIZE 4600 /* a cgroup path of PATH_MAX bytes fits */
 
@@ -40,7 +37,7 @@ typedef struct reading {
     memory *memory;
     cpubind_bytes bytes;
     int32_t *list; /* CPUBIND_MAX_CPUS elements, for the list that is being read */
-    int is_local;  /* the list of processes was read from this /proc */
+    const cpubind_vendor *driver; /* whose list it is; NULL: it was read from this /proc */
 } reading;
 
 static cpubind_linux_fault no_memory(void)
@@ -240,7 +237,7 @@ static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
         return is_memory(fault) ? fault : cpubind_no_fault;
     }
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
-        if (r->is_local || i == CPUBIND_VENDOR_ASCEND)
+        if (!r->driver || r->driver == cpubind_vendor_of((cpubind_vendor_id)i))
             take_visible(r, w, cpubind_vendor_of((cpubind_vendor_id)i)->variable);
     w->rank = cpubind_env_rank(&r->bytes, cpubind_job_ranks, &w->rank_variable);
     return cpubind_no_fault;
@@ -251,6 +248,7 @@ static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
 /* Whether a process has the file of the driver open that each of its users has. */
 static int uses_driver(reading *r, int32_t pid)
 {
+    const size_t len = strlen(r->driver->user_file);
     char name[64], target[64];
     cpubind_ids ids = {0};
     int folder, found = 0;
@@ -262,15 +260,14 @@ static int uses_driver(reading *r, int32_t pid)
         ssize_t n;
         (void)snprintf(name, sizeof name, "%d", (int)ids.id[i]);
         n = r->root.sys->readlinkat(folder, name, target, sizeof target);
-        found = n == (ssize_t)sizeof DRIVER_NODE - 1 &&
-                memcmp(target, DRIVER_NODE, sizeof DRIVER_NODE - 1) == 0;
+        found = n == (ssize_t)len && memcmp(target, r->driver->user_file, len) == 0;
     }
     free(ids.id);
     r->root.sys->close(folder);
     return found;
 }
 
-/* Reads the rest of a row of which pid and npu are known. */
+/* Reads the rest of a row of which pid and device are known. */
 static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
 {
     cpubind_proc_stat stat, after;
@@ -309,19 +306,19 @@ static int has_ended(const cpubind_worker *w)
 static int compare(const void *left, const void *right)
 {
     const cpubind_worker *a = left, *b = right;
-    if (a->npu != b->npu)
-        return a->npu < b->npu ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
     return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-/* Numbers the workers of each NPU. */
+/* Numbers the workers of each device. */
 static void number_workers(cpubind_workers *out)
 {
     qsort(out->row, (size_t)out->n, sizeof *out->row, compare);
     for (int32_t i = 0, n; i < out->n; i += n) {
-        for (n = 1; i + n < out->n && out->row[i + n].npu == out->row[i].npu; n++)
+        for (n = 1; i + n < out->n && out->row[i + n].device == out->row[i].device; n++)
             ;
         for (int32_t k = 0; k < n; k++) {
             out->row[i + k].index = k;
@@ -331,25 +328,25 @@ static void number_workers(cpubind_workers *out)
 }
 
 /* Takes the children out of the list. In another pid namespace its numbers are of others. */
-static cpubind_linux_fault find_children(reading *r, cpubind_npu_processes *list)
+static cpubind_linux_fault find_children(reading *r, cpubind_users *list)
 {
     cpubind_children children = {NULL, 0, 0};
     cpubind_linux_fault why = cpubind_no_fault;
     if (!r->out->is_other_namespace)
-        why = cpubind_split_children(&r->root, !r->is_local, list, &children);
+        why = cpubind_split_children(&r->root, r->driver != NULL, list, &children);
     r->out->child = children.row;
     r->out->n_child = children.n;
     return why.error == ENOMEM ? no_memory() : why;
 }
 
-static cpubind_linux_fault read_all(reading *r, cpubind_npu_processes *list)
+static cpubind_linux_fault read_all(reading *r, cpubind_users *list)
 {
     cpubind_workers *out = r->out;
     cpubind_linux_fault why;
     char link[64] = "";
     const ssize_t n =
         r->root.sys->readlinkat(r->root.fd, "proc/self/ns/pid", link, sizeof link - 1);
-    out->is_other_namespace = !r->is_local && n > 0 && strcmp(link, FIRST_NAMESPACE) != 0;
+    out->is_other_namespace = r->driver && n > 0 && strcmp(link, FIRST_NAMESPACE) != 0;
     why = find_children(r, list);
     if (why.error)
         return why;
@@ -363,7 +360,7 @@ static cpubind_linux_fault read_all(reading *r, cpubind_npu_processes *list)
             *w = *same;
         else
             *w = (cpubind_worker){.pid = list->row[i].pid};
-        w->npu = list->row[i].npu;
+        w->device = list->row[i].device;
         if (!same)
             w->fault = read_worker(r, w);
         if (is_memory(w->fault))
@@ -376,20 +373,19 @@ static cpubind_linux_fault read_all(reading *r, cpubind_npu_processes *list)
     number_workers(out);
     for (int32_t i = 0; i < out->n; i++)
         for (int32_t k = 0; k < out->n_child; k++)
-            out->row[i].n_child +=
-                out->child[k].parent == out->row[i].pid && out->child[k].npu == out->row[i].npu;
+            out->row[i].n_child += out->child[k].parent == out->row[i].pid &&
+                                   out->child[k].device == out->row[i].device;
     return cpubind_no_fault;
 }
 
-static cpubind_linux_status read_list(const cpubind_npu_processes *list, int is_local,
-                                      const cpubind_sys *sys, cpubind_workers *out,
-                                      cpubind_linux_fault *fault)
+cpubind_linux_status cpubind_workers_read(const cpubind_users *list, const cpubind_sys *sys,
+                                          cpubind_workers *out, cpubind_linux_fault *fault)
 {
     reading r = {.root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE},
                  .out = out,
-                 .is_local = is_local};
+                 .driver = list->driver};
     const size_t n = (size_t)list->n + 1;
-    cpubind_npu_processes own = {.n = list->n};
+    cpubind_users own = {.n = list->n};
     cpubind_linux_fault why = cpubind_no_fault;
     sys = r.root.sys;
     *out = (cpubind_workers){0};
@@ -399,7 +395,7 @@ static cpubind_linux_status read_list(const cpubind_npu_processes *list, int is_
         *r.memory = (memory){{0}};
     out->row = (cpubind_worker *)sys->malloc(n * sizeof *out->row);
     r.list = (int32_t *)sys->malloc(CPUBIND_MAX_CPUS * sizeof *r.list);
-    own.row = (cpubind_npu_process *)sys->malloc(n * sizeof *own.row);
+    own.row = (cpubind_user *)sys->malloc(n * sizeof *own.row);
     if (!r.memory || !out->row || !r.list || !own.row)
         why = no_memory();
     else if (list->n > 0)
@@ -419,20 +415,6 @@ static cpubind_linux_status read_list(const cpubind_npu_processes *list, int is_
                              : is_memory(why) ? CPUBIND_LINUX_ERR_MEMORY
                                               : CPUBIND_LINUX_ERR_OPEN,
                              why, fault);
-}
-
-cpubind_linux_status cpubind_workers_read(const cpubind_npu_processes *list,
-                                          const cpubind_sys *sys, cpubind_workers *out,
-                                          cpubind_linux_fault *fault)
-{
-    return read_list(list, 0, sys, out, fault);
-}
-
-cpubind_linux_status cpubind_workers_read_local(const cpubind_npu_processes *list,
-                                                const cpubind_sys *sys, cpubind_workers *out,
-                                                cpubind_linux_fault *fault)
-{
-    return read_list(list, 1, sys, out, fault);
 }
 
 void cpubind_workers_free(cpubind_workers *workers)

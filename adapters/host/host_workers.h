@@ -1,15 +1,15 @@
-/* host_workers.h - the workers of the live host: the processes that use its NPUs
+/* host_workers.h - the workers of the live host: the processes that use its devices
  * SPDX-License-Identifier: MIT
  *
- * Reads /proc, cgroups and the records of bound processes; changes nothing. Who uses which NPU
- * is read in ascend/npu_processes.h. A process that ends meanwhile is left out, and what cannot
- * be read of one worker is in its row alone.
+ * Reads /proc, cgroups and the records of bound processes; changes nothing. Who uses which
+ * device is told by ../model/vendor.h and host_users.h. A process that ends meanwhile is left
+ * out, and what cannot be read of one worker is in its row alone.
  */
 #ifndef CPUBIND_HOST_HOST_WORKERS_H
 #define CPUBIND_HOST_HOST_WORKERS_H
 
-#include "../ascend/npu_processes.h"
 #include "../linux/bind/bind.h"
+#include "../model/vendor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,14 +22,14 @@ extern "C" {
 typedef struct cpubind_child {
     int32_t pid;
     int32_t parent; /* the worker */
-    int32_t npu;    /* of both: index into facts->npu */
+    int32_t device; /* of both, as the list has it */
     uint64_t start; /* field 22 of its stat */
 } cpubind_child;
 
-/* A process that uses an NPU. A process that uses several NPUs has a row for each. */
+/* A process that uses a device. One that uses several has a row for each. */
 typedef struct cpubind_worker {
     int32_t pid;
-    int32_t npu;    /* index into facts->npu */
+    int32_t device; /* as the list has it */
     uint64_t start; /* field 22 of its stat; 0: not known */
     /* Why this worker cannot be read, with an errno and the step; error 0: it can. ESRCH,
      * "pid namespace": the pid is of another pid namespace than this process. */
@@ -40,22 +40,23 @@ typedef struct cpubind_worker {
         container[CPUBIND_CONTAINER_SIZE]; /* the first 12 characters of its id; "": the host */
     int32_t rank;                          /* -1: its environment has none */
     const char *rank_variable;             /* "RANK"; NULL with rank -1. Static text */
-    char visible[CPUBIND_VISIBLE_SIZE]; /* ASCEND_RT_VISIBLE_DEVICES, cut to fit; "": not set */
-    int32_t environ_error;              /* errno: its environment cannot be read; else 0 */
-    int32_t index;                      /* among the workers of its NPU, by start, then pid */
-    int32_t n_index;                    /* workers of its NPU */
-    int32_t n_child;                    /* forks of it, which share what it has of its NPU */
-    cpubind_cpus allowed; /* the CPUs that it may have, as if nothing were bound */
-    cpubind_cpus mask;    /* its main thread's; empty: not known */
-    int32_t is_bound;     /* a record says that cpubind has bound it */
-    int32_t bound_npu;    /* the NPU (logic id) on record; -1: none, not known */
+    char visible
+        [CPUBIND_VISIBLE_SIZE]; /* the variable of its runtime, cut to fit; "": not set */
+    int32_t environ_error;      /* errno: its environment cannot be read; else 0 */
+    int32_t index;              /* among the workers of its device, by start, then pid */
+    int32_t n_index;            /* workers of its device */
+    int32_t n_child;            /* forks of it, which share what it has of its device */
+    cpubind_cpus allowed;       /* the CPUs that it may have, as if nothing were bound */
+    cpubind_cpus mask;          /* its main thread's; empty: not known */
+    int32_t is_bound;           /* a record says that cpubind has bound it */
+    int32_t bound_npu;          /* the number of the NPU on record; -1: none, not known */
     char bound_rules[CPUBIND_RULES_SIZE]; /* of the plan on record; "": none, not known */
     int32_t has_own_mask; /* not bound, and its main thread has fewer CPUs than its cpuset */
 } cpubind_worker;
 
 /* The workers of a host. All zero is an empty list. */
 typedef struct cpubind_workers {
-    cpubind_worker *row; /* by NPU, then by start and pid */
+    cpubind_worker *row; /* by device, then by start and pid */
     int32_t n;
     cpubind_child *child; /* the forks of all */
     int32_t n_child;
@@ -65,21 +66,14 @@ typedef struct cpubind_workers {
     void *memory;               /* private */
 } cpubind_workers;
 
-/* Reads the workers.
- *   in      list: who uses which NPU; sys: the system calls; NULL for the real ones
+/* Reads the workers. Of a list that was read from this /proc, `visible` is the first variable
+ * of any runtime that is set.
+ *   in      list: who uses which device; sys: the system calls; NULL for the real ones
  *   out     *out, to be freed; empty on failure
  *   errors  ERR_MEMORY; ERR_OPEN: "/" cannot be opened
  *   cost    some ten files of each process */
-cpubind_linux_status cpubind_workers_read(const cpubind_npu_processes *list,
-                                          const cpubind_sys *sys, cpubind_workers *out,
-                                          cpubind_linux_fault *fault);
-
-/* The same for a list that was read from this /proc, of the users of any device: its numbers
- * are of this pid namespace, `npu` is what the list has, and `visible` is the first variable of
- * a runtime that is set. */
-cpubind_linux_status cpubind_workers_read_local(const cpubind_npu_processes *list,
-                                                const cpubind_sys *sys, cpubind_workers *out,
-                                                cpubind_linux_fault *fault);
+cpubind_linux_status cpubind_workers_read(const cpubind_users *list, const cpubind_sys *sys,
+                                          cpubind_workers *out, cpubind_linux_fault *fault);
 
 /* Frees what a call has read. */
 void cpubind_workers_free(cpubind_workers *workers);

@@ -9,33 +9,33 @@
 
 #include "../linux/kernel/descendants.h"
 
-/* The index of the row of a process and a device; -1: there is none. Any device with npu -1. */
-static int32_t find_row(const cpubind_npu_processes *list, int32_t pid, int32_t npu)
+/* The index of the row of a process and a device; -1: there is none. Any device with -1. */
+static int32_t find_row(const cpubind_users *list, int32_t pid, int32_t device)
 {
     for (int32_t i = 0; i < list->n; i++)
-        if (list->row[i].pid == pid && (npu < 0 || list->row[i].npu == npu))
+        if (list->row[i].pid == pid && (device < 0 || list->row[i].device == device))
             return i;
     return -1;
 }
 
-/* The users of one device, or of any with npu -1. */
+/* The users of one device, or of any with device -1. */
 typedef struct users {
-    const cpubind_npu_processes *list;
-    int32_t npu;
+    const cpubind_users *list;
+    int32_t device;
 } users;
 
 static int is_user(const void *ctx, int32_t pid)
 {
     const users *of = (const users *)ctx;
-    return find_row(of->list, pid, of->npu) >= 0;
+    return find_row(of->list, pid, of->device) >= 0;
 }
 
 /* Finds the user of a device that a process was forked from, and when the process was
  * started; parent 0: there is none. */
-static cpubind_linux_fault find_parent(cpubind_root *root, const cpubind_npu_processes *list,
-                                       int32_t npu, cpubind_child *child)
+static cpubind_linux_fault find_parent(cpubind_root *root, const cpubind_users *list,
+                                       int32_t device, cpubind_child *child)
 {
-    const users of = {list, npu};
+    const users of = {list, device};
     return cpubind_forked_from(root, child->pid, (cpubind_fork_test){is_user, &of},
                                &child->parent, &child->start);
 }
@@ -53,7 +53,7 @@ static cpubind_linux_fault add(const cpubind_sys *sys, cpubind_children *out,
 }
 
 /* Adds the forks of users that are not in the list. */
-static cpubind_linux_fault add_unlisted(cpubind_root *root, const cpubind_npu_processes *list,
+static cpubind_linux_fault add_unlisted(cpubind_root *root, const cpubind_users *list,
                                         cpubind_children *out)
 {
     const cpubind_sys *sys = root->sys;
@@ -70,7 +70,7 @@ static cpubind_linux_fault add_unlisted(cpubind_root *root, const cpubind_npu_pr
             continue;
         why = find_parent(root, list, -1, &child);
         if (!why.error && child.parent) {
-            child.npu = list->row[find_row(list, child.parent, -1)].npu;
+            child.device = list->row[find_row(list, child.parent, -1)].device;
             why = add(sys, out, child);
         }
     }
@@ -80,7 +80,7 @@ static cpubind_linux_fault add_unlisted(cpubind_root *root, const cpubind_npu_pr
 }
 
 cpubind_linux_fault cpubind_split_children(cpubind_root *root, int finds_unlisted,
-                                           cpubind_npu_processes *list, cpubind_children *out)
+                                           cpubind_users *list, cpubind_children *out)
 {
     cpubind_linux_fault why = cpubind_no_fault;
     int32_t n = 0;
@@ -88,8 +88,8 @@ cpubind_linux_fault cpubind_split_children(cpubind_root *root, int finds_unliste
     if (finds_unlisted && list->n > 0)
         why = add_unlisted(root, list, out);
     for (int32_t i = 0; i < list->n && !why.error; i++) {
-        cpubind_child child = {.pid = list->row[i].pid, .npu = list->row[i].npu};
-        why = find_parent(root, list, child.npu, &child);
+        cpubind_child child = {.pid = list->row[i].pid, .device = list->row[i].device};
+        why = find_parent(root, list, child.device, &child);
         if (!why.error && child.parent)
             why = add(root->sys, out, child);
     }
@@ -97,8 +97,8 @@ cpubind_linux_fault cpubind_split_children(cpubind_root *root, int finds_unliste
     for (int32_t i = 0; i < list->n && !why.error; i++) {
         int is_child = 0;
         for (int32_t k = 0; k < out->n && !is_child; k++)
-            is_child =
-                out->row[k].pid == list->row[i].pid && out->row[k].npu == list->row[i].npu;
+            is_child = out->row[k].pid == list->row[i].pid &&
+                       out->row[k].device == list->row[i].device;
         if (!is_child)
             list->row[n++] = list->row[i];
     }

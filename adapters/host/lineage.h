@@ -14,7 +14,6 @@
 #ifndef CPUBIND_HOST_LINEAGE_H
 #define CPUBIND_HOST_LINEAGE_H
 
-#include "../ascend/npu_processes.h"
 #include "../linux/kernel/process.h"
 #include "host_workers.h"
 
@@ -35,7 +34,7 @@ typedef struct cpubind_children {
  *   errors  "memory"; of listing /proc, with finds_unlisted
  *   cost    four system calls for each user; for each process, with finds_unlisted */
 cpubind_linux_fault cpubind_split_children(cpubind_root *root, int finds_unlisted,
-                                           cpubind_npu_processes *list, cpubind_children *out);
+                                           cpubind_users *list, cpubind_children *out);
 
 #ifdef __cplusplus
 }

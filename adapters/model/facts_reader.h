@@ -15,7 +15,12 @@
 #include "../text/lscpu.h"
 #include "../text/procfs.h"
 #include "../text/scan.h"
-#include "facts.h"
+#include "vendor.h"
+
+/* vendor_NAME.c: the rows. */
+#define CPUBIND_X(name, row) extern const cpubind_vendor cpubind_vendor_##row;
+CPUBIND_VENDOR_LIST(CPUBIND_X)
+#undef CPUBIND_X
 
 #define INPUT_LSCPU_E "cmd/lscpu-e.txt"
 #define INPUT_LSCPU   "cmd/lscpu.txt"

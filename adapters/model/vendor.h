@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. A new vendor is one file
- * ../pci/vendor_NAME.c with its row, and one line in CPUBIND_VENDOR_LIST (accelerators.h).
+ * ../pci/vendor_NAME.c with its row, and one line in CPUBIND_VENDOR_LIST (accelerators.h); that
+ * of Ascend, whose inputs are read in ../ascend, is there.
  */
 #ifndef CPUBIND_MODEL_VENDOR_H
 #define CPUBIND_MODEL_VENDOR_H
@@ -66,6 +67,32 @@ typedef struct cpubind_vendor_driver {
     int32_t major;       /* where none is there */
 } cpubind_vendor_driver;
 
+/* A process that uses a device. */
+typedef struct cpubind_user {
+    int32_t pid;
+    int32_t device; /* its index among the devices of the facts */
+} cpubind_user;
+
+typedef struct cpubind_users {
+    cpubind_user *row; /* by device, then by pid; each pair once */
+    int32_t n;
+    int32_t n_elsewhere; /* entries of devices that are not among those of the facts */
+    int32_t n_hidden;    /* entries that hide the pid; the device runs a process */
+    const char *input;   /* the input that has been read */
+    /* Whose driver lists them, with the numbers that the host gives to processes; NULL: they
+     * were found in this /proc. Static storage. */
+    const struct cpubind_vendor *driver;
+} cpubind_users;
+
+/* Reads who uses the devices of the facts.
+ *   out     *out, in the arena; n may be 0: no process uses one
+ *   errors  UNREADABLE, with the input, when no input tells: an input that failed or is damaged
+ *           is never taken for one without processes; NO_MEMORY */
+typedef cpubind_problem_code cpubind_users_read(const cpubind_source *source,
+                                                const cpubind_facts *facts,
+                                                cpubind_arena *arena, cpubind_users *out,
+                                                cpubind_problem *problem);
+
 enum { CPUBIND_VENDOR_VARIABLES = 4, CPUBIND_VENDOR_FILES = 4 };
 
 typedef struct cpubind_vendor {
@@ -88,6 +115,11 @@ typedef struct cpubind_vendor {
     /* Reads which devices this process sees, and their numbers; NULL: no variable is known, and
      * a device without a file that the process may open is hidden. */
     cpubind_problem_code (*see)(struct facts_reader *r, cpubind_input env);
+    /* Who uses the devices, by the list of their driver, which has facts->npu; NULL: it has
+     * none, and a process that has a file of a device open uses it. */
+    cpubind_users_read *users;
+    const char *user_file; /* that each of those users has open, "/dev/davinci_manager" */
+    int32_t drives_one;    /* 1: a process that uses several is bound to none of them */
 } cpubind_vendor;
 
 /* Calls visit(ctx, nodes, bus) for each kind of device files that are inputs, of all vendors,
@@ -96,6 +128,12 @@ typedef struct cpubind_vendor {
 typedef int cpubind_vendor_visit(void *ctx, const cpubind_vendor_nodes *nodes,
                                  const cpubind_vendor_files *bus);
 int cpubind_vendor_each_nodes(cpubind_vendor_visit *visit, void *ctx);
+
+/* Reads who uses the devices facts->npu, by the row of their vendor: as its function `users`. */
+cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
+                                               const cpubind_facts *facts,
+                                               cpubind_arena *arena, cpubind_users *out,
+                                               cpubind_problem *problem);
 
 /* The row of a vendor; of a number that is none, that of OTHER. Static storage. */
 const cpubind_vendor *cpubind_vendor_of(cpubind_vendor_id id);

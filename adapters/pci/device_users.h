@@ -4,7 +4,7 @@
  * Pure but for the source: no I/O of its own, no malloc. A process that has a device of such a
  * number open uses the accelerator, whatever the file is called and wherever it is: a container
  * has a /dev of its own, and anyone can name a file as he likes. Which processes do is read
- * elsewhere (../host/device_workers.h).
+ * elsewhere (../host/host_users.h).
  *
  * The row of its vendor (../model/vendor.h) says how the files of a function are told: by its
  * driver (/dev/nvidia0), or by a folder of the function on the PCI bus (/dev/dri/renderD128,

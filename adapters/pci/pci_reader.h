@@ -7,13 +7,7 @@
 #define CPUBIND_PCI_READER_H
 
 #include "../model/facts_reader.h"
-#include "../model/vendor.h"
 #include "visible_devices.h"
-
-/* vendor_NAME.c: the rows. */
-#define CPUBIND_X(name, row) extern const cpubind_vendor cpubind_vendor_##row;
-CPUBIND_VENDOR_LIST(CPUBIND_X)
-#undef CPUBIND_X
 
 typedef struct pci_reading {
     const cpubind_pci_request *request;

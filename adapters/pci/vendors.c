@@ -64,6 +64,16 @@ int cpubind_vendor_each_nodes(cpubind_vendor_visit *visit, void *ctx)
     return result;
 }
 
+cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
+                                               const cpubind_facts *facts, cpubind_arena *arena,
+                                               cpubind_users *out, cpubind_problem *problem)
+{
+    int i = 0;
+    while (!cpubind_vendor_of((cpubind_vendor_id)i)->users)
+        i++;
+    return cpubind_vendor_of((cpubind_vendor_id)i)->users(source, facts, arena, out, problem);
+}
+
 static int is_product(const cpubind_vendor_product *row, const cpubind_pci_ids *ids)
 {
     return row->vendor == ids->vendor &&

@@ -81,20 +81,31 @@ static const struct {
 };
 
 /* Puts the name of a metric and its first label: npu="3", device="0000:c1:00.0". */
-static void put_name(writer *w, const cpubind_service_counts *c, const char *name,
-                     const cpubind_service_npu *npu)
+static void put_name(writer *w, const char *name, const cpubind_service_npu *npu)
 {
-    if (c->is_on_devices)
+    if (npu->npu < 0)
         put(w, "cpubind_%s{device=\"%s\"", name, *npu->pci ? npu->pci : "several");
     else
         put(w, "cpubind_%s{npu=\"%d\"", name, (int)npu->npu);
 }
 
+/* Puts the number of workers of each device with a logic id, or without. */
+static void put_workers(writer *w, const cpubind_service_counts *c, int has_id,
+                        const char *name, const char *help)
+{
+    put_head(w, name, "gauge", help);
+    for (int32_t i = 0; i < c->n_npu; i++) {
+        if ((c->npu[i].npu >= 0) != has_id)
+            continue;
+        put_name(w, name, &c->npu[i]);
+        put(w, "} %d\n", (int)c->npu[i].processes);
+    }
+}
+
 static void put_families(writer *w, const cpubind_service_counts *c)
 {
-    const char *const users = c->is_on_devices ? "device_workers" : "npu_workers";
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-        const char *help = c->is_on_devices ? families[f].device_help : families[f].help;
+        const char *help = c->has_npus ? families[f].help : families[f].device_help;
         if (!help)
             continue;
         put_head(w, families[f].name, "gauge", help);
@@ -103,19 +114,17 @@ static void put_families(writer *w, const cpubind_service_counts *c)
                 int64_t value;
                 memcpy(&value, (const char *)&c->npu[i] + families[f].value[v].member,
                        sizeof value);
-                if (value < 0)
+                if (value < 0 || (!families[f].device_help && c->npu[i].npu < 0))
                     continue;
-                put_name(w, c, families[f].name, &c->npu[i]);
+                put_name(w, families[f].name, &c->npu[i]);
                 put(w, ",%s=\"%s\"} %lld\n", families[f].label, families[f].value[v].word,
                     (long long)value);
             }
     }
-    put_head(w, users, "gauge",
-             c->is_on_devices ? "Processes that use a device." : "Processes that use an NPU.");
-    for (int32_t i = 0; i < c->n_npu; i++) {
-        put_name(w, c, users, &c->npu[i]);
-        put(w, "} %d\n", (int)c->npu[i].processes);
-    }
+    if (c->has_npus)
+        put_workers(w, c, 1, "npu_workers", "Processes that use an NPU.");
+    if (c->has_devices)
+        put_workers(w, c, 0, "device_workers", "Processes that use a device.");
 }
 
 cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
@@ -124,8 +133,8 @@ cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
     writer w = {sys, out, cpubind_no_fault};
     put_families(&w, counts);
     put_one(&w, "workers", "gauge",
-            counts->is_on_devices ? "Processes that use a device of this host."
-                                  : "Processes that use an NPU of this host.",
+            counts->has_devices ? "Processes that use a device of this host."
+                                : "Processes that use an NPU of this host.",
             counts->workers);
     put_one(&w, "moves_total", "counter", "Threads and interrupts that were moved.",
             counts->moves);

@@ -45,7 +45,7 @@ static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_mem
         row->report = cpubind_bind_report(b);
         row->binding = b;
         row->record_path = cpubind_bind_record_path(b);
-        if (row->npu < 0) {
+        if (row->device < 0) {
             row->npu = row->report->npu;
             (void)snprintf(row->pci, sizeof row->pci, "%s", row->report->pci);
         }
@@ -84,6 +84,7 @@ void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *
     for (int32_t i = 0; i < n; i++) {
         const cpubind_bind_options how = {.pid = pid[i], .is_reading = 1};
         cpubind_host_row row = {.pid = pid[i],
+                                .device = -1,
                                 .npu = -1,
                                 .n_process = 1,
                                 .state = CPUBIND_HOST_UNBOUND,
@@ -108,25 +109,34 @@ typedef struct counting {
     cpubind_root root; /* "/" */
     cpubind_service_npu *npu;
     int32_t n, cap;
-    int has_memory, is_short, is_on_devices;
+    int has_memory, is_short;
 } counting;
+
+/* Whether the figures of what a row uses come behind others, or are these: -1, 1, 0. Those with
+ * a logic id come first, those of several devices last. */
+static int compare(const cpubind_service_npu *a, const cpubind_host_row *row)
+{
+    const int is_last = !*a->pci - !*row->pci;
+    if (a->npu >= 0 || row->npu >= 0)
+        return a->npu < 0 ? 1 : row->npu < 0 ? -1 : (a->npu > row->npu) - (a->npu < row->npu);
+    return is_last ? is_last : strcmp(a->pci, row->pci);
+}
 
 /* The figures of what a row uses; new ones are zero but for the memory, which is not known. */
 static cpubind_service_npu *find(counting *c, const cpubind_host_row *row)
 {
-    const int32_t npu = c->is_on_devices && row->n_npu > 1 ? CPUBIND_NPU_SEVERAL : row->npu;
     int32_t at = 0;
     cpubind_service_npu *all;
-    while (at < c->n && c->npu[at].npu < npu)
+    while (at < c->n && compare(&c->npu[at], row) < 0)
         at++;
-    if (at < c->n && c->npu[at].npu == npu)
+    if (at < c->n && compare(&c->npu[at], row) == 0)
         return &c->npu[at];
     all = (cpubind_service_npu *)cpubind_grow(c->sys, c->npu, c->n, &c->cap, sizeof *all);
     if (!all)
         return NULL;
     c->npu = all;
     memmove(all + at + 1, all + at, (size_t)(c->n++ - at) * sizeof *all);
-    all[at] = (cpubind_service_npu){.npu = npu, .near_bytes = -1, .far_bytes = -1};
+    all[at] = (cpubind_service_npu){.npu = row->npu, .near_bytes = -1, .far_bytes = -1};
     (void)snprintf(all[at].pci, sizeof all[at].pci, "%s", row->pci);
     return &all[at];
 }
@@ -158,9 +168,10 @@ static void add_memory(cpubind_service_npu *npu, const cpubind_report *r)
 static void count_row(void *ctx, const cpubind_host_row *row)
 {
     counting *c = (counting *)ctx;
-    cpubind_service_npu *npu = row->npu < 0 ? NULL : find(c, row);
+    const int is_worker = row->device >= 0 || row->npu >= 0 || *row->pci;
+    cpubind_service_npu *npu = is_worker ? find(c, row) : NULL;
     cpubind_proc_stat stat = {.n_threads = 0};
-    c->is_short |= row->npu >= 0 && !npu;
+    c->is_short |= is_worker && !npu;
     if (!npu || row->state == CPUBIND_HOST_ENDED)
         return;
     npu->processes++;
@@ -177,7 +188,8 @@ static void keep_memory(counting *c, const cpubind_service_counts *before)
 {
     for (int32_t i = 0; i < before->n_npu; i++)
         for (int32_t k = 0; k < c->n; k++)
-            if (c->npu[k].npu == before->npu[i].npu) {
+            if (c->npu[k].npu == before->npu[i].npu &&
+                strcmp(c->npu[k].pci, before->npu[i].pci) == 0) {
                 c->npu[k].near_bytes = before->npu[i].near_bytes;
                 c->npu[k].far_bytes = before->npu[i].far_bytes;
             }
@@ -186,9 +198,7 @@ static void keep_memory(counting *c, const cpubind_service_counts *before)
 cpubind_linux_fault cpubind_figures_count(const cpubind_host_bind *host, const cpubind_sys *sys,
                                           int has_memory, cpubind_service_counts *counts)
 {
-    counting c = {.sys = sys,
-                  .root = {sys, -1, CPUBIND_REACH_ANYWHERE},
-                  .is_on_devices = counts->is_on_devices};
+    counting c = {.sys = sys, .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
     cpubind_linux_fault why =
         cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &c.root.fd);
     if (why.error)

@@ -25,7 +25,7 @@ void cpubind_figures_each(const cpubind_host_bind *host, const cpubind_sys *sys,
 void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *sys,
                               cpubind_figures_visit *visit, void *ctx);
 
-/* Fills the figures of the NPUs, with counts->is_on_devices of the devices. Those of memory are
+/* Fills the figures of the devices. Those of memory are
  * kept from an earlier call unless has_memory.
  *   in      counts->npu: of an earlier call, or NULL; freed by the caller
  *   errors  ENOMEM, "memory": the figures are as they were */

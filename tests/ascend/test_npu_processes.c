@@ -29,7 +29,7 @@ static cpubind_facts facts_of(cpubind_origin origin, int has_phy)
 
 /* Reads a host into `out`; memory is the caller's. */
 static cpubind_problem_code read_host(memory_host *host, const cpubind_facts *facts,
-                                      char *memory, size_t size, cpubind_npu_processes *out,
+                                      char *memory, size_t size, cpubind_users *out,
                                       cpubind_problem *problem)
 {
     const cpubind_source source = {host, read_input, list_inputs};
@@ -45,7 +45,7 @@ TEST(pairs_are_in_order_and_there_once)
     static const int32_t expected[][2] = {{7, 0}, {100, 0}, {100, 2}, {9, 3}};
     const cpubind_facts facts = facts_of(CPUBIND_ORIGIN_DRIVER, 1);
     static memory_host host;
-    cpubind_npu_processes out;
+    cpubind_users out;
     cpubind_problem problem;
     /* Process 100 has two contexts on NPU 0; 8 uses an NPU that is not in view; a virtual NPU
      * of the facts, 105, and one that is a part of NPU 0: (4 * 16 + 3 + 100). */
@@ -57,7 +57,7 @@ TEST(pairs_are_in_order_and_there_once)
     assert_int_equal(out.n, 4);
     for (int32_t i = 0; i < 4; i++) {
         assert_int_equal(out.row[i].pid, expected[i][0]);
-        assert_int_equal(out.row[i].npu, expected[i][1]);
+        assert_int_equal(out.row[i].device, expected[i][1]);
     }
     assert_int_equal(out.n_elsewhere, 1);
     assert_int_equal(out.n_hidden, 1);
@@ -69,7 +69,7 @@ TEST(an_empty_list_is_no_process)
 {
     const cpubind_facts facts = facts_of(CPUBIND_ORIGIN_NPU_SMI, 1);
     static memory_host host;
-    cpubind_npu_processes out;
+    cpubind_users out;
     set(&host, TRS "/", "");
     assert_int_equal(read_host(&host, &facts, memory, sizeof memory, &out, NULL),
                      CPUBIND_PROBLEM_NONE);
@@ -97,7 +97,7 @@ TEST(failed_is_not_absent)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const cpubind_facts facts = facts_of(cases[i].origin, cases[i].has_phy);
         static memory_host host;
-        cpubind_npu_processes out;
+        cpubind_users out;
         cpubind_problem problem;
         memset(&host, 0, sizeof host);
         if (cases[i].list)
@@ -140,16 +140,16 @@ TEST(the_table_of_npu_smi_tells_where_there_is_no_list)
 {
     const cpubind_facts facts = facts_of(CPUBIND_ORIGIN_NPU_SMI, 0);
     static memory_host host;
-    cpubind_npu_processes out;
+    cpubind_users out;
     cpubind_problem problem;
     set(&host, INFO, table);
     assert_int_equal(read_host(&host, &facts, memory, sizeof memory, &out, &problem),
                      CPUBIND_PROBLEM_NONE);
     assert_int_equal(out.n, 2);
     assert_int_equal(out.row[0].pid, 4712);
-    assert_int_equal(out.row[0].npu, 1);
+    assert_int_equal(out.row[0].device, 1);
     assert_int_equal(out.row[1].pid, 4711);
-    assert_int_equal(out.row[1].npu, 2);
+    assert_int_equal(out.row[1].device, 2);
     assert_string_equal(out.input, INFO);
     host.failing = INFO;
     host.state = CPUBIND_INPUT_TIMEOUT;
@@ -167,7 +167,7 @@ TEST(a_small_arena_is_named)
 {
     const cpubind_facts facts = facts_of(CPUBIND_ORIGIN_NPU_SMI, 1);
     static memory_host host;
-    cpubind_npu_processes out;
+    cpubind_users out;
     cpubind_problem problem;
     int n_short = 0;
     set(&host, INFO, table);

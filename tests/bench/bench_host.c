@@ -109,7 +109,8 @@ static void start_all(void)
     f.source = cpubind_linux_source(f.fixture);
     for (int32_t i = 0; i < N_CPU; i++)
         f.allowed[i] = i;
-    f.options = (cpubind_host_options){.source = &f.source,
+    f.options = (cpubind_host_options){.has_listed = 1,
+                                       .source = &f.source,
                                        .root = f.root,
                                        .sys = &f.sys,
                                        .bind = {.memory = CPUBIND_MEMORY_NONE}};

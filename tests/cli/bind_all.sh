@@ -213,6 +213,51 @@ all="--all --root $out/host --allowed 0-47 --rules reference"
     }
 }
 
+
+# A GPU beside the NPUs, whose files have the numbers of /dev/full and /dev/urandom. Only
+# processes of this script are bound: those of its tree.
+gpu=$out/mixed/sys/bus/pci/devices/0000:81:00.0
+mixed="--root $out/mixed --allowed 0-47"
+
+put() { # file, text
+    mkdir -p "$(dirname "$1")" && printf '%s\n' "$2" >"$1"
+}
+
+# shellcheck disable=SC2086
+{
+    binds_both() {
+        cp -R "$out/host" "$out/mixed" && rm -f "$out/mixed/proc/trs_core/proc"/* &&
+            put "$gpu/vendor" 0x1002 && put "$gpu/device" 0x74a1 && put "$gpu/class" 0x120000 &&
+            put "$gpu/numa_node" 1 && put "$gpu/local_cpulist" 12-23 &&
+            put "$gpu/drm/renderD128/dev" 1:7 && put "$out/mixed/sys/class/kfd/kfd/dev" 1:9 ||
+            return 1
+        list=$out/mixed/proc/trs_core/proc
+        start_worker 0 && n=$worker && start_worker - 3</dev/full 4</dev/urandom && g=$worker
+        says 0 "NPU 0" cpubind apply --tree --pid $$ $mixed && is_on "$g" 12-23 &&
+            is_on "$n" 26-27,42-44 && ! grep -q "other accelerators" "$out/err" &&
+            [ "$(awk -v p="$g" '$2 == p { print $1, $NF }' "$out/said")" = "0000:81:00.0 bound" ]
+    }
+
+    verifies_both() {
+        says 0 0000:81:00.0 cpubind verify --all $mixed && says 0 '' cpubind verify --all $mixed \
+            --json && [ "$(json '$.workers[0].npu') $(json '$.workers[0].pid')" = "0 $n" ] &&
+            [ "$(json '$.workers[1].pci') $(json '$.workers[1].npu')" = "0000:81:00.0 " ] &&
+            [ "$(json '$.workers[1].product')" = "Instinct MI300X" ] || return 1
+        ! command -v python3 >"$out/python" ||
+            python3 tests/api/json_schema.py check host_report "$out/said" || return 1
+        echo 0-47 >"$out/shim/$g"
+        says 1 "process $g, 0000:81:00.0: it is not where it belongs" cpubind verify --all $mixed
+    }
+
+    # The reference is blind to others, and --exclude leaves CPUs to them.
+    parts_them() {
+        says 0 bound cpubind apply --tree --pid $$ $mixed --exclude 12-17 && is_on "$g" 12-13 &&
+            says 0 bound cpubind apply --tree --pid $$ $mixed --device-type a2 &&
+            ! grep -q 0000:81 "$out/said" && says 0 "put back" cpubind restore --all &&
+            is_on "$g" 0-47 && is_on "$n" 0-47
+    }
+}
+
 check "without workers nothing is bound" no_worker
 check "apply --all binds each worker to the pool of its NPU, or to its part" applies
 check "verify --all finds the process that has drifted" verifies
@@ -224,6 +269,9 @@ check "restore --all ends a watch of all workers" ends_watch_by_restore
 check "--others keep puts the engine's other processes on the kept CPUs" keeps_others
 check "options that contradict --all are refused" refuses_options
 check "a host that cannot be read is a refusal" says_unreadable
+check "the workers of NPUs and of a GPU are bound at once, to CPUs of their own" binds_both
+check "verify --all has both" verifies_both
+check "--exclude parts them, an option of NPUs is about these alone, restore has both" parts_them
 # shellcheck disable=SC2086
 kill $workers 2>/dev/null
 finish

@@ -126,7 +126,8 @@ SETUP(set_up)
     scratch_path(&on_stage.s, "root", f.root);
     for (int32_t i = 0; i < N_CPU; i++)
         f.allowed[i] = i;
-    f.options = (cpubind_host_options){.source = &f.source,
+    f.options = (cpubind_host_options){.has_listed = 1,
+                                       .source = &f.source,
                                        .root = f.root,
                                        .sys = &fault_table,
                                        .bind = {.memory = CPUBIND_MEMORY_NONE}};
@@ -293,7 +294,7 @@ TEST(a_process_of_several_npus_is_said_and_left)
     apply();
     assert_int_equal(cpubind_host_bind_n(f.h), 1);
     assert_string_equal(state_of(0), "failed");
-    assert_int_equal(row_of(0)->n_npu, 2);
+    assert_int_equal(row_of(0)->n_device, 2);
     assert_true(is_at(0, UNBOUND));
 }
 

@@ -98,8 +98,9 @@ static int tear_down(void **state)
 
 static cpubind_workers read_workers(void)
 {
-    static cpubind_npu_process row[] = {{100, 0}, {200, 0}, {100, 1}, {300, 2}};
-    const cpubind_npu_processes list = {.row = row, .n = 3};
+    static cpubind_user row[] = {{100, 0}, {200, 0}, {100, 1}, {300, 2}};
+    const cpubind_users list = {
+        .row = row, .n = 3, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     cpubind_workers workers;
     assert_int_equal(cpubind_workers_read(&list, &sys, &workers, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(workers.n, 3);

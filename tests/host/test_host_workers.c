@@ -24,9 +24,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static cpubind_workers read_rows(const cpubind_npu_process *row, int32_t n)
+static cpubind_workers read_rows(const cpubind_user *row, int32_t n)
 {
-    cpubind_npu_processes list = {.row = (cpubind_npu_process *)(uintptr_t)row, .n = n};
+    cpubind_users list = {.row = (cpubind_user *)(uintptr_t)row,
+                          .n = n,
+                          .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     cpubind_workers w;
     cpubind_linux_fault why = {0};
     const int before = open_descriptors();
@@ -38,7 +40,7 @@ static cpubind_workers read_rows(const cpubind_npu_process *row, int32_t n)
 /* Reads process 100 alone. */
 static cpubind_workers read_one(void)
 {
-    const cpubind_npu_process row = {100, 0};
+    const cpubind_user row = {100, 0};
     return read_rows(&row, 1);
 }
 
@@ -56,7 +58,7 @@ static void test_rows(void **state)
         {200, 800, "python3", "0-3", "0::/\n", "ASCEND_RT_VISIBLE_DEVICES=2,3 X=1", 0},
         {300, 800, "a) b\nc", "0-3", "0::/\n", NULL, 0},
     };
-    static const cpubind_npu_process row[] = {{100, 0}, {200, 0}, {300, 0}, {200, 1}, {400, 1}};
+    static const cpubind_user row[] = {{100, 0}, {200, 0}, {300, 0}, {200, 1}, {400, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tree_add(&all[i]);
@@ -76,7 +78,7 @@ static void test_rows(void **state)
         assert_false(w.row[i].has_own_mask);
     }
     assert_int_equal(w.row[3].pid, 200);
-    assert_int_equal(w.row[3].npu, 1);
+    assert_int_equal(w.row[3].device, 1);
     assert_int_equal(w.row[3].n_index, 1);
     assert_string_equal(w.row[2].name, "VLLM::Worker_TP");
     assert_string_equal(w.row[2].program, "python3.10");
@@ -97,7 +99,7 @@ static void test_rows(void **state)
 /* A process that has ended or is hidden, and processes of another pid namespace. */
 static void test_processes_not_there(void **state)
 {
-    static const cpubind_npu_process row[] = {{100, 0}, {200, 0}, {300, 0}};
+    static const cpubind_user row[] = {{100, 0}, {200, 0}, {300, 0}};
     const tree_process zombie = {100, 5, "dead", "0", "0::/\n", "", 'Z'};
     (void)state;
     tree_add(&zombie);
@@ -113,7 +115,7 @@ static void test_processes_not_there(void **state)
 
 static void test_other_namespace(void **state)
 {
-    static const cpubind_npu_process row[] = {{100, 0}, {200, 0}, {300, 0}};
+    static const cpubind_user row[] = {{100, 0}, {200, 0}, {300, 0}};
     static const tree_process all[] = {{100, 5, "own", "0-1", "0::/\n", "", 0},
                                        {200, 6, "other", "0-1", "0::/\n", "", 0}};
     (void)state;
@@ -205,8 +207,9 @@ static void test_forks(void **state)
                {103, 0, {102, 0, 10}},  {104, 0, {103, 1, 10}}, /* of a program */
                {105, 0, {1, 1, 9}},                             /* nobody's */
                {106, 'Z', {100, 1, 9}}, {107, 0, {100, 1, 11}}};
-    cpubind_npu_process row[] = {{100, 3}, {102, 3}, {105, 3}};
-    cpubind_npu_processes list = {.row = row, .n = 3};
+    cpubind_user row[] = {{100, 3}, {102, 3}, {105, 3}};
+    cpubind_users list = {
+        .row = row, .n = 3, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     cpubind_workers w;
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -224,7 +227,7 @@ static void test_forks(void **state)
     for (int32_t i = 0; i < 2; i++) {
         assert_int_equal(w.child[i].pid, 101 + i);
         assert_int_equal(w.child[i].parent, 100);
-        assert_int_equal(w.child[i].npu, 3);
+        assert_int_equal(w.child[i].device, 3);
         assert_int_equal(w.child[i].start, 101 + i);
     }
     cpubind_workers_free(&w);
@@ -240,8 +243,9 @@ static void change_process(void)
 static void test_pid_is_taken(void **state)
 {
     const tree_process p = {100, 5, "w", "0", "0::/\n", "A=1", 0};
-    cpubind_npu_process row = {100, 0};
-    cpubind_npu_processes list = {.row = &row, .n = 1};
+    cpubind_user row = {100, 0};
+    cpubind_users list = {
+        .row = &row, .n = 1, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     cpubind_workers w;
     (void)state;
     tree_add(&p);
@@ -260,8 +264,9 @@ static void test_pid_is_taken(void **state)
 static void test_every_call_fails(void **state)
 {
     const tree_process p = {100, 5, "w", "1", "0::/k\n", "RANK=2", 0};
-    cpubind_npu_process row = {100, 0};
-    cpubind_npu_processes list = {.row = &row, .n = 1};
+    cpubind_user row = {100, 0};
+    cpubind_users list = {
+        .row = &row, .n = 1, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     const int before = open_descriptors();
     (void)state;
     tree_add(&p);

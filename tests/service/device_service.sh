@@ -188,11 +188,17 @@ a_host_without_devices_is_tried_again() {
         becomes 100 is_on "$first" "$a" && end_service TERM
 }
 
+# NPUs have their numbers in another pid namespace; the GPU beside them is bound.
 the_others_of_a_host_with_npus() {
-    settings 'any-arch = yes' && : >"$out/said" || return 1
-    start_service --root fixtures/hosts/gpu-beside-npu
-    becomes 50 said "1 accelerators are no NPUs, and their workers are left alone: bind them with \
-cpubind apply --all --pci 0000:61:00.0 --watch 5" && end_service TERM
+    settings 'any-arch = yes' && cp -r fixtures/hosts/gpu-beside-npu "$out/mixed" &&
+        echo "Device Minor: 	 5" >"$out/minor" &&
+        mkdir -p "$out/mixed/proc/driver/nvidia/gpus/0000:61:00.0" &&
+        cp "$out/minor" "$out/mixed/proc/driver/nvidia/gpus/0000:61:00.0/information" &&
+        echo "$a" >"$out/mixed/sys/bus/pci/devices/0000:61:00.0/local_cpulist" &&
+        put_gpu_drivers "$out/mixed" && start_worker 5 && beside=$worker || return 1
+    start_service --root "$out/mixed" --restore-at-end
+    becomes 50 said "process $beside (worker), 0000:61:00.0: " && is_on "$beside" "$a" &&
+        end_service TERM && end_worker "$beside"
 }
 
 check "workers that run and workers that come are bound" binds_workers_that_run_and_that_come
@@ -219,7 +225,7 @@ else
     check "a program that may not be read is said" a_hidden_program_is_said
 fi
 check "a host without a device is tried again" a_host_without_devices_is_tried_again
-check "a host with NPUs says which accelerators are left alone" the_others_of_a_host_with_npus
+check "the service binds the workers of a GPU beside NPUs" the_others_of_a_host_with_npus
 # shellcheck disable=SC2086
 kill -KILL $pids "$gpu_terminal" 2>/dev/null
 kill_service

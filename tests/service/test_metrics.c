@@ -32,7 +32,7 @@ static cpubind_service_npu npus[] = {{.npu = 0,
                                       .far_bytes = -1,
                                       .irqs_right = -1,
                                       .irqs_elsewhere = -1}};
-static const cpubind_service_counts counts = {npus, 2, 17, 2, 1, 1790000000, 3, 0};
+static const cpubind_service_counts counts = {npus, 2, 17, 2, 1, 1790000000, 3, 1, 0};
 
 SETUP(set_up)
 {
@@ -144,10 +144,10 @@ TEST(the_text_follows_the_format)
 TEST(devices_have_their_address)
 {
     cpubind_service_npu devices[] = {
-        {.npu = 0, .pci = "0000:c1:00.0", .processes = 2, .right = 7},
-        {.npu = CPUBIND_NPU_SEVERAL, .processes = 1, .near_bytes = -1, .far_bytes = -1}};
+        {.npu = -1, .pci = "0000:c1:00.0", .processes = 2, .right = 7},
+        {.npu = -1, .processes = 1, .near_bytes = -1, .far_bytes = -1}};
     const cpubind_service_counts of_devices = {
-        .npu = devices, .n_npu = 2, .workers = 3, .is_on_devices = 1};
+        .npu = devices, .n_npu = 2, .workers = 3, .has_devices = 1};
     const char *text;
     assert_int_equal(cpubind_metrics_write(&of_devices, &cpubind_sys_real, path).error, 0);
     text = read_back();

@@ -1,8 +1,9 @@
-/* device_workers.h - the processes that use the accelerators of this host, whatever the vendor
+/* host_users.h - who uses the devices of this host: which processes have their files open
  * SPDX-License-Identifier: MIT
  *
  * Reads /proc; changes nothing. Which files belong to which device is in
- * ../pci/device_users.h. Ascend NPUs have the list of their driver instead: host_workers.h.
+ * ../pci/device_users.h. Devices whose driver lists its users have that list instead:
+ * ../model/vendor.h. What a user is, is read in host_workers.h.
  *
  * THE DEVICE OF A PROCESS, by the first of these that tells one
  *   files        it has files of one device open
@@ -22,14 +23,14 @@
  * counts only for a device that no process has a file of, and not for the parent of a process
  * that names the same device. Where only some processes are asked for, files alone count.
  */
-#ifndef CPUBIND_HOST_DEVICE_WORKERS_H
-#define CPUBIND_HOST_DEVICE_WORKERS_H
+#ifndef CPUBIND_HOST_HOST_USERS_H
+#define CPUBIND_HOST_HOST_USERS_H
 
 #include <sys/types.h>
 
 #include "../pci/device_users.h"
 
-#include "host_workers.h"
+#include "../linux/sys.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,31 +51,34 @@ typedef struct cpubind_stranger {
 typedef struct cpubind_strangers {
     cpubind_stranger *row; /* by pid */
     int32_t n;
+    uint64_t sum; /* of the numbers of the devices then */
 } cpubind_strangers;
 
-typedef struct cpubind_device_question {
-    const cpubind_source *source; /* of the facts; NULL: this host */
+typedef struct cpubind_users_question {
+    const cpubind_source *source; /* the host as it is now, for the numbers of devices */
+    const cpubind_source *host;   /* of the facts; NULL: this host */
     const cpubind_facts *facts;
     const cpubind_pci_request *request; /* that the facts were read with */
-    const cpubind_device_nodes *nodes;
-    const int32_t *pid; /* these processes alone; NULL: all */
+    const int32_t *pid;                 /* these processes alone; NULL: all */
     int32_t n_pid;
-    cpubind_strangers *strangers; /* NULL: each process is looked at. Of other nodes or other
-                                     devices than those of the last call they must be none */
-} cpubind_device_question;
+    cpubind_strangers *strangers; /* NULL: each process is looked at. Of other devices than
+                                     those of the last call they must be none */
+} cpubind_users_question;
 
-/* Reads the processes that use devices. Those whose files this user may not read are left out.
+/* Reads the processes that use the devices facts->device. Those whose files this user may not
+ * read are left out.
  *   in      sys: the system calls; NULL for the real ones
- *   out     *out, to be freed with cpubind_workers_free; the member `npu` of a row is the
- *           index of the device in facts->device. Empty on failure
- *   errors  ERR_MEMORY; ERR_OPEN: "/" or /proc cannot be opened or listed
+ *   out     *out: free(3) the rows; in the order of the processes. None on failure
+ *   returns code NONE; NO_MEMORY; UNREADABLE: a number of a device could not be read, "/" or
+ *           /proc cannot be opened or listed: input, as text in `name`, and what or, in its
+ *           answer, error
  *   cost    a system call an open file of each process, and some ten files of each user */
-cpubind_linux_status cpubind_device_workers_read(const cpubind_device_question *question,
-                                                 const cpubind_sys *sys, cpubind_workers *out,
-                                                 cpubind_linux_fault *fault);
+cpubind_problem cpubind_users_find(const cpubind_users_question *question,
+                                   const cpubind_sys *sys, char name[CPUBIND_DEVICE_INPUT_SIZE],
+                                   cpubind_users *out);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* CPUBIND_HOST_DEVICE_WORKERS_H */
+#endif /* CPUBIND_HOST_HOST_USERS_H */

@@ -1,11 +1,10 @@
 /* vendor_ascend.c - the row of Huawei's Ascend NPUs
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. Their products are in ../model/products.h, and the driver tells the
- * rest: ../ascend.
+ * Pure: no I/O, no malloc. Their products are in ../model/products.h.
  */
-#include "../model/products.h"
-#include "pci_reader.h"
+#include "../model/facts_reader.h"
+#include "npu_processes.h"
 
 static const char *name_product(int32_t vendor, int32_t device)
 {
@@ -17,4 +16,7 @@ static const char *name_product(int32_t vendor, int32_t device)
 const cpubind_vendor cpubind_vendor_ascend = {.word = "ascend",
                                               .runtime = "ascend",
                                               .name = name_product,
-                                              .variable = {"ASCEND_RT_VISIBLE_DEVICES"}};
+                                              .variable = {"ASCEND_RT_VISIBLE_DEVICES"},
+                                              .users = cpubind_npu_processes_read,
+                                              .user_file = "/dev/davinci_manager",
+                                              .drives_one = 1};

@@ -1,10 +1,11 @@
-/* test_device_workers.c - who uses which accelerator, on a host of files
+/* test_host_users.c - who uses which device, on a host of files
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
 #include <unistd.h>
 
-#include "../../adapters/host/device_workers.h"
+#include "../../adapters/host/host_users.h"
+#include "../../adapters/linux/source/host_source.h"
 #include "../linux/fault_table.h"
 #include "../support/cmocka_test.h"
 #include "host_tree.h"
@@ -14,7 +15,7 @@ static int no_statx_error;
 static cpubind_linux_host *host;
 static char memory[1 << 20];
 static cpubind_facts facts;
-static cpubind_device_nodes nodes;
+static cpubind_source source;
 static const cpubind_pci_request request = {.wants_cores = 1};
 
 static void put_gpu(int bus, int minor)
@@ -47,7 +48,6 @@ static int set_up(void **state)
 {
     cpubind_arena arena = {memory, sizeof memory, 0};
     cpubind_problem pci_fault;
-    cpubind_source source;
     (void)state;
     tree_make();
     sys = tree_table();
@@ -65,9 +65,6 @@ static int set_up(void **state)
     assert_int_equal(cpubind_devices_read(&source, &request, &arena, &facts, &pci_fault),
                      CPUBIND_PROBLEM_NONE);
     assert_int_equal(facts.n_device, 2);
-    assert_int_equal(cpubind_device_nodes_read(&source, &facts, &arena, &nodes), 1);
-    assert_int_equal(nodes.n, 4);
-    assert_int_equal(cpubind_device_numbers_read(&source, &facts, &nodes), 1);
     return 0;
 }
 
@@ -135,11 +132,32 @@ static void add_fork(int32_t pid, int32_t parent, int code, const char *environm
     open_file(pid, 9, "/dev/nvidia-uvm");
 }
 
-static cpubind_workers ask(const cpubind_device_question *question)
+/* Reads who uses devices, and what these processes are. The error is 0, or that of what could
+ * not be read. */
+static cpubind_linux_status read_users(const cpubind_users_question *question,
+                                       const cpubind_sys *with, cpubind_workers *out,
+                                       cpubind_linux_fault *why)
+{
+    char name[CPUBIND_DEVICE_INPUT_SIZE];
+    cpubind_users users;
+    const cpubind_problem problem = cpubind_users_find(question, with, name, &users);
+    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    *out = (cpubind_workers){.n = 0};
+    if (problem.code == CPUBIND_PROBLEM_NO_MEMORY)
+        status = cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", why);
+    else if (problem.code != CPUBIND_PROBLEM_NONE)
+        status = cpubind_linux_fail(CPUBIND_LINUX_ERR_OPEN, problem.answer.error, "find", why);
+    else
+        status = cpubind_workers_read(&users, with, out, why);
+    free(users.row);
+    return status;
+}
+
+static cpubind_workers ask(const cpubind_users_question *question)
 {
     const int before = open_descriptors();
     cpubind_workers w;
-    assert_int_equal(cpubind_device_workers_read(question, &sys, &w, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(read_users(question, &sys, &w, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(open_descriptors(), before);
     return w;
 }
@@ -148,14 +166,14 @@ static void assert_row(const cpubind_workers *w, int32_t i, int32_t pid, int32_t
 {
     assert_true(i < w->n);
     assert_int_equal(w->row[i].pid, pid);
-    assert_int_equal(w->row[i].npu, device);
+    assert_int_equal(w->row[i].device, device);
     assert_int_equal(w->row[i].fault.error, 0);
 }
 
 TEST(a_process_with_files_of_one_device_open_uses_it)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     add_computing(100, "LOCAL_RANK=1 RANK=5 CUDA_VISIBLE_DEVICES=0,1");
     open_file(100, 0, "/dev/null");
     open_file(100, 3, "/dev/nvidiactl");
@@ -185,8 +203,8 @@ TEST(a_process_with_files_of_one_device_open_uses_it)
 /* What a file is called counts for nothing, nor does a descriptor that takes no right. */
 TEST(only_an_open_device_of_the_number_counts)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     char name[SCRATCH_PATH * 2];
     scratch_file(&tree.s, "own/dev/nvidia1", "");
     snprintf(name, sizeof name, "%s/own/dev/fifo", tree.s.dir);
@@ -222,8 +240,8 @@ TEST(a_refused_look_at_a_file_is_no_device)
     static const struct {
         int error, n;
     } cases[] = {{ENOSYS, 1}, {EPERM, 1}, {ENOENT, 0}, {EACCES, 0}, {ENOTCONN, 0}};
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     add_computing(100, "");
     open_file(100, 3, "/dev/nvidia1");
     sys.statat_known = no_statx;
@@ -238,8 +256,8 @@ TEST(a_refused_look_at_a_file_is_no_device)
 /* The environment counts before the number of open files; where neither tells, all count. */
 TEST(a_process_with_files_of_several_devices_uses_that_of_its_rank)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     static const struct {
         const char *environment;
         int n[2];       /* files of /dev/nvidia1 and of /dev/nvidia0 */
@@ -258,8 +276,8 @@ TEST(a_process_with_files_of_several_devices_uses_that_of_its_rank)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int32_t pid = 100 + (int32_t)i;
-        const cpubind_device_question one = {
-            .facts = &facts, .request = &request, .nodes = &nodes, .pid = &pid, .n_pid = 1};
+        const cpubind_users_question one = {
+            .source = &source, .facts = &facts, .request = &request, .pid = &pid, .n_pid = 1};
         add_computing(pid, cases[i].environment);
         for (int k = 0; k < cases[i].n[0]; k++)
             open_file(pid, 10 + k, "/dev/nvidia1");
@@ -280,8 +298,8 @@ TEST(a_process_with_files_of_several_devices_uses_that_of_its_rank)
 /* 1 is the parent of all but the last, and may have variables itself. */
 TEST(variables_of_its_own_name_the_device_of_a_process_without_open_files)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     static const struct {
         const char *parent, *environment;
         int32_t device; /* -1: none */
@@ -319,8 +337,8 @@ TEST(variables_of_its_own_name_the_device_of_a_process_without_open_files)
             assert_row(&w, 0, 100, cases[i].device);
         cpubind_workers_free(&w);
         const int32_t pid = 100;
-        const cpubind_device_question one = {
-            .facts = &facts, .request = &request, .nodes = &nodes, .pid = &pid, .n_pid = 1};
+        const cpubind_users_question one = {
+            .source = &source, .facts = &facts, .request = &request, .pid = &pid, .n_pid = 1};
         w = ask(&one);
         assert_int_equal(w.n, 0);
         cpubind_workers_free(&w);
@@ -332,8 +350,8 @@ TEST(variables_of_its_own_name_the_device_of_a_process_without_open_files)
 TEST(a_variable_of_any_length_is_read_or_names_no_device)
 {
     static char text[3 << 20];
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     tree_file(1, "environ", "HOME=/", 7);
     for (size_t n = 64; n < sizeof text; n *= 4) {
         memset(text, '1', n);
@@ -350,8 +368,8 @@ TEST(a_variable_of_any_length_is_read_or_names_no_device)
  * device ends what variables say of it. */
 TEST(variables_yield_to_children_and_to_open_files)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     cpubind_workers w;
     tree_file(1, "environ", "HOME=/", 7);
     add(100, "CUDA_VISIBLE_DEVICES=1");
@@ -382,8 +400,8 @@ TEST(variables_yield_to_children_and_to_open_files)
 /* What a process was forked with is not its own: it belongs to its parent. */
 TEST(a_fork_belongs_to_the_user_that_it_was_forked_from)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     static const struct {
         int32_t pid, parent;
     } children[] = {{110, 100}, {111, 100}, {112, 100}, {205, 200}};
@@ -423,7 +441,7 @@ TEST(a_fork_belongs_to_the_user_that_it_was_forked_from)
     for (int32_t i = 0; i < w.n_child; i++) {
         assert_int_equal(w.child[i].pid, children[i].pid);
         assert_int_equal(w.child[i].parent, children[i].parent);
-        assert_int_equal(w.child[i].npu, 0);
+        assert_int_equal(w.child[i].device, 0);
         assert_int_equal(w.child[i].start, children[i].pid);
     }
     assert_int_equal(w.row[0].n_child, 3);
@@ -435,8 +453,8 @@ TEST(a_fork_belongs_to_the_user_that_it_was_forked_from)
 /* The numbers of /proc are those of this pid namespace, whichever it is. */
 TEST(another_pid_namespace_hides_no_process)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     scratch_need(unlinkat(tree.dir, "proc/self/ns/pid", 0) == 0, "unlink");
     scratch_link(&tree.s, "proc/self/ns/pid", "pid:[4026532836]");
     add_computing(100, "");
@@ -474,8 +492,8 @@ TEST(what_could_not_be_read_is_not_an_empty_list)
         {"fd", EMFILE, CPUBIND_LINUX_ERR_OPEN},   {"fd", ENFILE, CPUBIND_LINUX_ERR_OPEN},
         {"fd", ENOMEM, CPUBIND_LINUX_ERR_MEMORY}, {"3", EACCES, CPUBIND_LINUX_OK},
         {"3", EMFILE, CPUBIND_LINUX_ERR_OPEN}};
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     add_computing(100, "");
     open_file(100, 3, "/dev/nvidia1");
     sys.openat = refuse_open;
@@ -484,8 +502,7 @@ TEST(what_could_not_be_read_is_not_an_empty_list)
         cpubind_workers w;
         refused_leaf = cases[i].leaf;
         refuse_error = cases[i].error;
-        assert_int_equal(cpubind_device_workers_read(&question, &sys, &w, &why),
-                         cases[i].status);
+        assert_int_equal(read_users(&question, &sys, &w, &why), cases[i].status);
         assert_int_equal(w.n, 0);
         if (cases[i].status != CPUBIND_LINUX_OK)
             assert_int_equal(why.error, cases[i].error);
@@ -495,8 +512,7 @@ TEST(what_could_not_be_read_is_not_an_empty_list)
     sys.statat_known = no_statx;
     no_statx_error = ENOMEM;
     cpubind_workers w;
-    assert_int_equal(cpubind_device_workers_read(&question, &sys, &w, NULL),
-                     CPUBIND_LINUX_ERR_MEMORY);
+    assert_int_equal(read_users(&question, &sys, &w, NULL), CPUBIND_LINUX_ERR_MEMORY);
 }
 
 static int32_t n_looked;
@@ -510,8 +526,8 @@ static int count_look(int dir, const char *path, struct stat *out)
 /* Asks, and returns the devices in use; *n_look: descriptors that were looked at. */
 static int32_t ask_watching(cpubind_strangers *known, int32_t *n_look)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes, .strangers = known};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request, .strangers = known};
     cpubind_workers w;
     int32_t n;
     n_looked = 0;
@@ -575,16 +591,16 @@ TEST(a_stranger_is_looked_at_seldom)
 /* Whether the rows are those of a reading without a fault. */
 static int is_whole(const cpubind_workers *w)
 {
-    return w->n == 2 && w->row[0].pid == 200 && w->row[0].npu == 0 && w->row[1].pid == 100 &&
-           w->row[1].npu == 1 && w->row[1].n_child == 1;
+    return w->n == 2 && w->row[0].pid == 200 && w->row[0].device == 0 && w->row[1].pid == 100 &&
+           w->row[1].device == 1 && w->row[1].n_child == 1;
 }
 
 /* Each use of each call fails once: the reading ends with the error, or says it in a row, or it
  * is whole; no descriptor stays open. */
 TEST(every_call_that_fails_is_said_or_does_no_harm)
 {
-    const cpubind_device_question question = {
-        .facts = &facts, .request = &request, .nodes = &nodes};
+    const cpubind_users_question question = {
+        .source = &source, .facts = &facts, .request = &request};
     const int before = open_descriptors();
     tree_file(1, "environ", "HOME=/", 7);
     add(200, "LOCAL_RANK=0");
@@ -601,8 +617,7 @@ TEST(every_call_that_fails_is_said_or_does_no_harm)
             cpubind_linux_fault why = {0};
             const int error = which == CALL_malloc || which == CALL_realloc ? ENOMEM : EMFILE;
             fault_set((call)which, nth, error);
-            const cpubind_linux_status status =
-                cpubind_device_workers_read(&question, &fault_table, &w, &why);
+            const cpubind_linux_status status = read_users(&question, &fault_table, &w, &why);
             int is_said = status != CPUBIND_LINUX_OK;
             assert_int_equal(open_descriptors(), before);
             if (is_said)
@@ -647,5 +662,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_call_that_fails_is_said_or_does_no_harm, set_up,
                                         tear_down),
     };
-    return cmocka_run_group_tests_name("device_workers", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("host_users", tests, NULL, NULL);
 }

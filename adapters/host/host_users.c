@@ -1,10 +1,10 @@
-/* device_workers.c - the processes that use the accelerators of this host, whatever the vendor
+/* host_users.c - who uses the devices of this host: which processes have their files open
  * SPDX-License-Identifier: MIT
  *
  * Reads files only: no device file is opened.
  */
 #define _GNU_SOURCE
-#include "device_workers.h"
+#include "host_users.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,10 +29,11 @@ typedef struct claim {
 
 /* One search of all processes. */
 typedef struct search {
-    const cpubind_device_question *q;
+    const cpubind_users_question *q;
+    cpubind_device_nodes nodes;
     cpubind_root root;
     int32_t *n_open; /* files of each device that the present process has open */
-    cpubind_npu_process *row;
+    cpubind_user *row;
     int32_t n, cap;
     claim *claim;
     int32_t n_claim, claim_cap;
@@ -72,7 +73,7 @@ static cpubind_linux_fault can_use(search *s, int32_t pid, int32_t fd, int *out)
 static cpubind_linux_fault count_file(search *s, int folder, int32_t pid, int32_t fd,
                                       int *computes)
 {
-    const cpubind_device_nodes *nodes = s->q->nodes;
+    const cpubind_device_nodes *nodes = &s->nodes;
     const cpubind_sys *sys = s->root.sys;
     cpubind_linux_fault why = cpubind_no_fault;
     char name[16];
@@ -276,7 +277,7 @@ static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t r
         return why;
     for (size_t size = FIRST_ARENA; size <= LAST_ARENA && status == CPUBIND_PROBLEM_NO_MEMORY;
          size *= 4) {
-        view seen = {s->q->source, cpubind_linux_source(host), cpubind_no_fault};
+        view seen = {s->q->host, cpubind_linux_source(host), cpubind_no_fault};
         const cpubind_source source = {&seen, read_view, list_view};
         cpubind_facts own;
         cpubind_problem fault;
@@ -301,12 +302,12 @@ static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t r
 
 static cpubind_linux_fault add_row(search *s, int32_t pid, int32_t device)
 {
-    cpubind_npu_process *row =
-        (cpubind_npu_process *)cpubind_grow(s->root.sys, s->row, s->n, &s->cap, sizeof *row);
+    cpubind_user *row =
+        (cpubind_user *)cpubind_grow(s->root.sys, s->row, s->n, &s->cap, sizeof *row);
     if (!row)
         return no_memory();
     s->row = row;
-    s->row[s->n++] = (cpubind_npu_process){pid, device};
+    s->row[s->n++] = (cpubind_user){pid, device};
     return cpubind_no_fault;
 }
 
@@ -356,7 +357,7 @@ static cpubind_linux_fault add_claims(search *s)
         const claim *c = &s->claim[i];
         int is_used = 0;
         for (int32_t k = 0; k < n_user; k++)
-            is_used |= s->row[k].npu == c->device;
+            is_used |= s->row[k].device == c->device;
         for (int32_t k = 0; k < s->n_claim; k++)
             is_used |= s->claim[k].device == c->device && s->claim[k].ppid == c->pid;
         if (!is_used)
@@ -475,42 +476,101 @@ static cpubind_linux_fault look_at_all(search *s)
     return why;
 }
 
-cpubind_linux_status cpubind_device_workers_read(const cpubind_device_question *question,
-                                                 const cpubind_sys *sys, cpubind_workers *out,
-                                                 cpubind_linux_fault *fault)
+/* == The numbers of devices ================================================= */
+
+static cpubind_problem_code read_nodes(search *s, cpubind_arena *arena)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NO_MEMORY;
+    for (size_t size = FIRST_ARENA; code == CPUBIND_PROBLEM_NO_MEMORY && size <= LAST_ARENA;
+         size *= 4) {
+        free(arena->base);
+        *arena = (cpubind_arena){(char *)s->root.sys->malloc(size), size, 0};
+        if (!arena->base)
+            break;
+        if (!cpubind_device_nodes_read(s->q->source, s->q->facts, arena, &s->nodes))
+            continue;
+        code = cpubind_device_numbers_read(s->q->source, s->q->facts, &s->nodes)
+                   ? CPUBIND_PROBLEM_NONE
+                   : CPUBIND_PROBLEM_UNREADABLE;
+    }
+    return code;
+}
+
+/* Forgets who used no device, when devices have other numbers than at the last look: a driver
+ * was loaded again. */
+static void check_strangers(const search *s)
+{
+    const cpubind_device_nodes *nodes = &s->nodes;
+    uint64_t sum = cpubind_sum(CPUBIND_SUM, nodes->compute_major, sizeof nodes->compute_major);
+    sum = cpubind_sum(sum, nodes->compute_minor, sizeof nodes->compute_minor);
+    for (int32_t i = 0; i < nodes->n; i++) {
+        sum = cpubind_sum(sum, &nodes->row[i].major, sizeof nodes->row[i].major);
+        sum = cpubind_sum(sum, &nodes->row[i].minor, sizeof nodes->row[i].minor);
+    }
+    if (sum != s->q->strangers->sum)
+        s->q->strangers->n = 0;
+    s->q->strangers->sum = sum;
+}
+
+/* == The whole ============================================================== */
+
+static void keep_strangers(search *s)
+{
+    free(s->q->strangers->row);
+    s->q->strangers->row = s->stranger;
+    s->q->strangers->n = s->n_stranger;
+    s->stranger = NULL;
+}
+
+static cpubind_linux_fault find_users(search *s)
+{
+    const cpubind_sys *sys = s->root.sys;
+    cpubind_linux_fault why = no_memory();
+    s->n_open = (int32_t *)sys->malloc(((size_t)s->q->facts->n_device + 1) * sizeof *s->n_open);
+    if (s->q->strangers)
+        check_strangers(s);
+    if (s->n_open)
+        why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &s->root.fd);
+    if (!why.error)
+        why = look_at_all(s);
+    if (s->root.fd >= 0)
+        sys->close(s->root.fd);
+    if (s->q->strangers && !why.error)
+        keep_strangers(s);
+    return why;
+}
+
+cpubind_problem cpubind_users_find(const cpubind_users_question *question,
+                                   const cpubind_sys *sys, char name[CPUBIND_DEVICE_INPUT_SIZE],
+                                   cpubind_users *out)
 {
     search s = {.q = question,
                 .root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE}};
-    cpubind_linux_status status = CPUBIND_LINUX_OK;
+    cpubind_arena arena = {NULL, 0, 0};
     cpubind_linux_fault why = cpubind_no_fault;
-    *out = (cpubind_workers){0};
-    sys = s.root.sys;
-    s.n_open =
-        (int32_t *)sys->malloc(((size_t)question->facts->n_device + 1) * sizeof *s.n_open);
-    why = s.n_open
-              ? cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &s.root.fd)
-              : no_memory();
-    if (!why.error)
-        why = look_at_all(&s);
-    if (s.root.fd >= 0)
-        sys->close(s.root.fd);
-    if (why.error) {
-        status = cpubind_linux_fail(why.error == ENOMEM ? CPUBIND_LINUX_ERR_MEMORY
-                                                        : CPUBIND_LINUX_ERR_OPEN,
-                                    why.error, why.what, fault);
-    } else {
-        const cpubind_npu_processes list = {.row = s.row, .n = s.n};
-        status = cpubind_workers_read_local(&list, sys, out, fault);
+    cpubind_problem problem;
+    *out = (cpubind_users){.row = NULL};
+    cpubind_problem_clear(&problem);
+    problem.code = read_nodes(&s, &arena);
+    if (problem.code == CPUBIND_PROBLEM_NONE)
+        why = find_users(&s);
+    if (why.error)
+        problem.code =
+            why.error == ENOMEM ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_UNREADABLE;
+    if (problem.code == CPUBIND_PROBLEM_UNREADABLE) {
+        (void)snprintf(name, CPUBIND_DEVICE_INPUT_SIZE, "%s",
+                       why.error ? why.what : s.nodes.failed);
+        problem.input = name;
+        problem.what = why.error ? NULL : "it could not be read";
+        problem.answer.error = why.error;
     }
-    if (question->strangers && status == CPUBIND_LINUX_OK) {
-        free(question->strangers->row);
-        question->strangers->row = s.stranger;
-        question->strangers->n = s.n_stranger;
-        s.stranger = NULL;
-    }
-    free(s.row);
+    if (problem.code == CPUBIND_PROBLEM_NONE)
+        *out = (cpubind_users){.row = s.row, .n = s.n};
+    else
+        free(s.row);
     free(s.claim);
     free(s.stranger);
     free(s.n_open);
-    return status;
+    free(arena.base);
+    return problem;
 }
