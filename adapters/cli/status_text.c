@@ -9,20 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "host_call.h"
+#include <unistd.h>
 
 enum { WIDTH = 80 };
 
 /* == Words ================================================================== */
 
 /* Appends "NPU 3", or "0000:17:00.0". */
-static void add_name(api_text *to, const cli_status *s, const cpubind_status_device *d)
+static void add_name(api_text *to, const cpubind_status_device *d)
 {
-    if (s->is_on_devices)
-        api_add_pci(to, &s->devices.topo.facts.device[d->device].pci);
+    if (d->npu)
+        api_add(to, "NPU %d", (int)d->npu->logic);
     else
-        api_add(to, "NPU %d", (int)s->planned.facts.npu[d->device].logic);
+        api_add_pci(to, &d->function->pci);
 }
 
 static const char *product_of(const cpubind_pci_function *device)
@@ -151,49 +150,29 @@ static void add_irqs(api_text *to, const cpubind_status_device *d)
     }
 }
 
-/* Prints an accelerator that is no NPU: its pool, and the node of its memory. */
-static void print_accelerator(FILE *out, const cli_status *s, const cpubind_status_device *d)
-{
-    const cpubind_pci_function *device = &s->devices.topo.facts.device[d->device];
-    const cpubind_goal *goal = &s->goal[d->device];
-    api_text line = {"", 0}, part = {"", 0};
-    add_name(&line, s, d);
-    api_add(&line, " %-18.18s ", product_of(device));
-    if (d->row < 0) {
-        api_add(&line, "no pool");
-    } else {
-        api_add(&part, "pool ");
-        api_add_list(&part, goal->main.cpu, goal->main.n);
-        api_add(&line, "%-23s", part.text);
-        if (goal->memory_node >= 0)
-            api_add(&line, "  node %d", (int)goal->memory_node);
-    }
-    print_line(out, &line);
-}
-
-static void print_device(FILE *out, const cli_status *s, const cpubind_status_device *d)
+/* Prints a device: what it is, its pool, the node of its memory, its interrupts. */
+static void print_device(FILE *out, const cpubind_status_device *d)
 {
     api_text line = {"", 0}, part = {"", 0};
-    if (s->is_on_devices) {
-        print_accelerator(out, s, d);
-        return;
-    }
-    add_name(&part, s, d);
-    api_add(&line, "%-8s", part.text);
-    if (d->row >= 0) {
-        const api_row row = api_row_of(d->plan->facts, d->plan->plan, d->row);
-        part = (api_text){"", 0};
+    add_name(&part, d);
+    if (d->npu)
+        api_add(&line, "%-8s", part.text);
+    else
+        api_add(&line, "%s %-18.18s ", part.text, product_of(d->function));
+    part = (api_text){"", 0};
+    if (d->pool.n > 0) {
         api_add(&part, "pool ");
-        api_add_list(&part, row.cpu, row.n);
-        api_add(&line, "%-23s", part.text);
-        part = (api_text){"", 0};
-        if (row.memory_node >= 0)
-            api_add(&part, "  node %d", (int)row.memory_node);
-        api_add(&line, "%-10s  ", part.text);
+        api_add_list(&part, d->pool.cpu, d->pool.n);
     } else {
-        api_add(&line, "%-23s%-10s  ", "no pool", "");
+        api_add(&part, "no pool");
     }
-    add_irqs(&line, d);
+    api_add(&line, d->npu || d->pool.n > 0 ? "%-23s" : "%s", part.text);
+    part = (api_text){"", 0};
+    if (d->memory_node >= 0)
+        api_add(&part, "  node %d", (int)d->memory_node);
+    api_add(&line, d->npu ? "%-10s  " : "%s", part.text);
+    if (d->npu)
+        add_irqs(&line, d);
     print_line(out, &line);
 }
 
@@ -255,8 +234,8 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
         print_line(out, &line);
         line = (api_text){"", 0};
     }
-    if (w->is_on_other_npu) {
-        if (s->is_on_devices)
+    if (w->is_on_other) {
+        if (w->worker->bound_npu < 0)
             api_add(&line, "%12son record for another device", "");
         else
             api_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_npu);
@@ -273,48 +252,55 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
     print_line(out, &line);
 }
 
+/* The users of devices of the bus are those whose files this user may see. */
+static int is_hidden(const cpubind_status_part *bus)
+{
+    return bus->is_there && (bus->is_hidden_from_user || geteuid() != 0);
+}
+
 /* Prints what could not be seen, and why. */
 static void print_gaps(FILE *out, const cli_status *s)
 {
+    const cpubind_host_status *st = &s->status;
+    const cpubind_problem *why = &s->unlisted;
     api_text line = {"", 0};
-    if (s->status.is_hidden_from_user)
+    if (st->listed.is_hidden_from_user || is_hidden(&st->bus))
         fprintf(out, "memory, environment or records of other users are not seen; as root "
                      "they are\n");
-    if (s->workers.is_other_namespace)
+    if (st->is_other_namespace)
         fprintf(out, "the driver numbers processes as the host does, and this is another pid "
                      "namespace\n");
-    if (s->list.n_hidden > 0)
-        fprintf(out, "npu-smi hides the numbers of %d processes\n", (int)s->list.n_hidden);
-    if (s->list.n_elsewhere > 0)
-        fprintf(out, "%d processes use NPUs that are not in view here\n",
-                (int)s->list.n_elsewhere);
-    if (s->list_problem.code != CPUBIND_PROBLEM_NONE) {
+    if (st->n_hidden > 0)
+        fprintf(out, "npu-smi hides the numbers of %d processes\n", (int)st->n_hidden);
+    if (st->n_elsewhere > 0)
+        fprintf(out, "%d processes use NPUs that are not in view here\n", (int)st->n_elsewhere);
+    if (why->code != CPUBIND_PROBLEM_NONE) {
         api_add(&line, "who runs is not known: ");
-        api_add_input(&line, s->list_problem.input ? s->list_problem.input : "the host");
-        api_add(&line, ": %s", s->list_problem.what ? s->list_problem.what : "unreadable");
+        api_add_input(&line, why->input ? why->input : "the host");
+        api_add(&line, ": %s", why->what ? why->what : "unreadable");
         fprintf(out, "%s\n", line.text);
     }
 }
 
 /* Whether a worker before this one is bound by the same rules. */
-static int has_same_before(const cpubind_host_status *st, int32_t i)
+static int has_same_before(const cpubind_host_status *st, int32_t first, int32_t i)
 {
-    for (int32_t k = 0; k < i; k++)
+    for (int32_t k = first; k < i; k++)
         if (strcmp(st->worker[k].worker->bound_rules, st->worker[i].worker->bound_rules) == 0)
             return 1;
     return 0;
 }
 
 /* "; 8 by the rules near, 2 by reference" of those that are bound. */
-static void print_rules(FILE *out, const cpubind_host_status *st)
+static void print_rules(FILE *out, const cpubind_host_status *st, int32_t first, int32_t end)
 {
     const char *before = "; ", *words = " by the rules ";
-    for (int32_t i = 0; i < st->n_worker; i++) {
+    for (int32_t i = first; i < end; i++) {
         const char *word = st->worker[i].worker->bound_rules;
         int n = 0;
-        if (!*word || has_same_before(st, i))
+        if (!*word || has_same_before(st, first, i))
             continue;
-        for (int32_t k = i; k < st->n_worker; k++)
+        for (int32_t k = i; k < end; k++)
             n += strcmp(st->worker[k].worker->bound_rules, word) == 0;
         fprintf(out, "%s%d%s%s", before, n, words, word);
         before = ", ";
@@ -322,52 +308,54 @@ static void print_rules(FILE *out, const cpubind_host_status *st)
     }
 }
 
-static void print_summary(FILE *out, const cli_status *s)
+static void print_summary(FILE *out, const cpubind_host_status *st,
+                          const cpubind_status_part *part, const char *noun)
 {
-    const cpubind_host_status *st = &s->status;
+    const int32_t first = part == &st->bus ? st->listed.n_worker : 0;
     const char *comma = ": ";
-    fprintf(out, "%d %s, %d idle; %d workers", (int)st->n_device,
-            s->is_on_devices ? "devices" : "NPUs", (int)st->n_idle, (int)st->n_worker);
+    fprintf(out, "%d %s, %d idle; %d workers", (int)part->n_device, noun, (int)part->n_idle,
+            (int)part->n_worker);
     for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
-        if (st->count[place] > 0) {
-            fprintf(out, "%s%d %s", comma, (int)st->count[place],
+        if (part->count[place] > 0) {
+            fprintf(out, "%s%d %s", comma, (int)part->count[place],
                     cpubind_place_word((cpubind_place_kind)place));
             comma = ", ";
         }
-    if (st->n_irq_elsewhere > 0)
-        fprintf(out, "; %d interrupts elsewhere", (int)st->n_irq_elsewhere);
-    print_rules(out, st);
+    if (part->n_irq_elsewhere > 0)
+        fprintf(out, "; %d interrupts elsewhere", (int)part->n_irq_elsewhere);
+    print_rules(out, st, first, first + part->n_worker);
     fputs("\n", out);
 }
 
-int cli_status_is_right(const cli_status *s)
+static void print_part(FILE *out, const cli_status *s, const cpubind_status_part *part,
+                       const char *noun)
 {
-    return cpubind_host_status_is_right(&s->status) &&
-           (!s->more || cpubind_host_status_is_right(&s->more->status));
+    if (part->n_worker > 0)
+        fprintf(out, "%10s %-15s %-12s %4s %-16s %11s %s\n", "PID", "NAME", "CONTAINER", "RANK",
+                "THREADS", "MEMORY NEAR", "RECORD");
+    for (int32_t i = 0; i < part->n_device; i++) {
+        const cpubind_status_device *d = &part->device[i];
+        print_device(out, d);
+        for (int32_t k = 0; k < d->n_worker; k++) {
+            print_worker(out, &s->status.worker[d->first_worker + k]);
+            print_details(out, s, &s->status.worker[d->first_worker + k]);
+        }
+        if (d->n_worker == 0)
+            fprintf(out, "%10s %s\n", "-", "idle");
+    }
+    print_summary(out, &s->status, part, noun);
 }
 
 void cli_print_status(FILE *out, const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
-    if (st->n_worker > 0)
-        fprintf(out, "%10s %-15s %-12s %4s %-16s %11s %s\n", "PID", "NAME", "CONTAINER", "RANK",
-                "THREADS", "MEMORY NEAR", "RECORD");
-    for (int32_t i = 0; i < st->n_device; i++) {
-        const cpubind_status_device *d = &st->device[i];
-        print_device(out, s, d);
-        for (int32_t k = 0; k < d->n_worker; k++) {
-            print_worker(out, &st->worker[d->first_worker + k]);
-            print_details(out, s, &st->worker[d->first_worker + k]);
-        }
-        if (d->n_worker == 0)
-            fprintf(out, "%10s %s\n", "-", "idle");
-    }
-    print_summary(out, s);
-    print_gaps(out, s);
-    if (s->more) {
+    if (st->listed.is_there)
+        print_part(out, s, &st->listed, "NPUs");
+    if (st->listed.is_there && st->bus.is_there)
         fputs("\n", out);
-        cli_print_status(out, s->more);
-    }
+    if (st->bus.is_there)
+        print_part(out, s, &st->bus, "devices");
+    print_gaps(out, s);
 }
 
 /* == JSON =================================================================== */
@@ -463,29 +451,26 @@ static json_t *workers_json(const cli_status *s, const cpubind_status_device *d)
     return workers;
 }
 
-/* An accelerator that is no NPU. */
+/* A device of the bus. */
 static json_t *accelerator_json(const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_pci_function *device = &s->devices.topo.facts.device[d->device];
-    const cpubind_goal *goal = &s->goal[d->device];
+    const cpubind_pci_function *device = d->function;
     api_text pci = {"", 0};
     api_add_pci(&pci, &device->pci);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "pci", pci.text, "family",
                      cpubind_vendor_word(device->accelerator.vendor), "product",
                      text_json(device->accelerator.product), "node", id_json(device->node),
-                     "pool", cli_list_json(goal->main.cpu, goal->main.n), "memory_node",
-                     id_json(goal->memory_node), "workers", workers_json(s, d));
+                     "pool", cli_list_json(d->pool.cpu, d->pool.n), "memory_node",
+                     id_json(d->memory_node), "workers", workers_json(s, d));
 }
 
 static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_npu *npu = &s->planned.facts.npu[d->device];
+    const cpubind_npu *npu = d->npu;
     json_t *irqs = json_array();
-    api_row row = {0};
     api_text pci = {"", 0};
-    row.memory_node = -1;
-    if (d->row >= 0)
-        row = api_row_of(d->plan->facts, d->plan->plan, d->row);
+    if (!npu)
+        return accelerator_json(s, d);
     if (npu->pci.domain >= 0)
         api_add_pci(&pci, &npu->pci);
     for (int32_t i = 0; irqs && i < d->n_irq; i++)
@@ -493,60 +478,51 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
     return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu",
                      (int)npu->logic, "card", id_json(npu->card), "chip", id_json(npu->chip),
                      "phy", id_json(npu->phy), "pci", text_json(pci.text), "pool",
-                     cli_list_json(row.cpu, row.n), "memory_node", id_json(row.memory_node),
-                     "interrupts", irqs, "no_interrupts",
+                     cli_list_json(d->pool.cpu, d->pool.n), "memory_node",
+                     id_json(d->memory_node), "interrupts", irqs, "no_interrupts",
                      d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
                          ? json_null()
                          : json_string(cpubind_no_irq_word(d->no_irq)),
                      "workers", workers_json(s, d));
 }
 
-const api_planned *cli_status_refusal(const cli_status *s)
+static json_t *part_json(const cli_status *s, const cpubind_status_part *part)
 {
-    return s->made.code == CPUBIND_PROBLEM_NONE ? NULL : &s->made;
-}
-
-const api_planned *cli_status_warned(const cli_status *s)
-{
-    return s->is_on_devices ? &s->devices.npus : &s->made;
+    json_t *devices = json_array();
+    for (int32_t i = 0; devices && i < part->n_device; i++)
+        devices = cli_json_append(devices, device_json(s, &part->device[i]));
+    return devices;
 }
 
 json_t *cli_status_json(const cli_status *s)
 {
-    const api_planned *refused = cli_status_refusal(s);
-    json_t *npus = json_array(), *problem = json_null(), *unlisted = json_null();
-    json_t *devices = json_array(), *json;
-    const cli_status *of_devices = s->is_on_devices ? s : s->more;
-    cpubind_host_status all = s->status; /* the sums of both */
-    for (int place = 0; s->more && place < CPUBIND_PLACE_COUNT; place++)
-        all.count[place] += s->more->status.count[place];
-    all.n_idle += s->more ? s->more->status.n_idle : 0;
-    for (int32_t i = 0; npus && !s->is_on_devices && i < s->status.n_device; i++)
-        npus = cli_json_append(npus, device_json(s, &s->status.device[i]));
-    for (int32_t i = 0; devices && of_devices && i < of_devices->status.n_device; i++)
-        devices = cli_json_append(devices,
-                                  accelerator_json(of_devices, &of_devices->status.device[i]));
-    if (refused) {
+    const cpubind_host_status *st = &s->status;
+    const cpubind_problem_code code = s->call->planned.code;
+    json_t *problem = json_null(), *unlisted = json_null(), *json;
+    int32_t count[CPUBIND_PLACE_COUNT];
+    for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
+        count[place] = st->listed.count[place] + st->bus.count[place];
+    if (code != CPUBIND_PROBLEM_NONE) {
         api_text text = {"", 0};
-        api_explain(refused, s->options, &text);
-        problem = json_pack("{s:s, s:o}", "code", cpubind_problem_word(refused->code), "text",
+        cli_explain_no_plan(s->call, &text);
+        problem = json_pack("{s:s, s:o}", "code", cpubind_problem_word(code), "text",
                             cli_json_text(text.text));
     }
-    if (s->list_problem.code != CPUBIND_PROBLEM_NONE)
-        unlisted = json_pack("{s:o, s:o}", "input", text_json(s->list_problem.input), "text",
-                             text_json(s->list_problem.what));
+    if (s->unlisted.code != CPUBIND_PROBLEM_NONE)
+        unlisted = json_pack("{s:o, s:o}", "input", text_json(s->unlisted.input), "text",
+                             text_json(s->unlisted.what));
     json = json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
-                     CPUBIND_VERSION, "right", cli_status_is_right(s), "npus", npus, "workers",
-                     places_json(all.count), "idle", (int)all.n_idle, "interrupts_elsewhere",
-                     (int)s->status.n_irq_elsewhere, "processes_hidden", (int)s->list.n_hidden,
-                     "processes_out_of_view", (int)s->list.n_elsewhere, "other_pid_namespace",
-                     s->workers.is_other_namespace, "needs_root", s->status.is_hidden_from_user,
-                     "no_plan", problem, "no_processes", unlisted);
-    (void)json_object_set_new(json, "warnings", cli_warnings_json(cli_status_warned(s)));
-    if (of_devices)
-        (void)json_object_set_new(json, "devices", devices);
-    else
-        json_decref(devices);
+                     CPUBIND_VERSION, "right", cpubind_host_status_is_right(st), "npus",
+                     part_json(s, &st->listed), "workers", places_json(count), "idle",
+                     (int)(st->listed.n_idle + st->bus.n_idle), "interrupts_elsewhere",
+                     (int)st->listed.n_irq_elsewhere, "processes_hidden", (int)st->n_hidden,
+                     "processes_out_of_view", (int)st->n_elsewhere, "other_pid_namespace",
+                     st->is_other_namespace, "needs_root",
+                     st->listed.is_hidden_from_user || is_hidden(&st->bus), "no_plan", problem,
+                     "no_processes", unlisted);
+    (void)json_object_set_new(json, "warnings", cli_warnings_json(s->warned));
+    if (st->bus.is_there)
+        (void)json_object_set_new(json, "devices", part_json(s, &st->bus));
     return json;
 }
 
@@ -567,12 +543,12 @@ static int keep_device(cli_changes *to, const cli_status *s, const cpubind_statu
 {
     api_text line = {"", 0}, name = {"", 0};
     int good;
-    add_name(&name, s, d);
-    api_add(&line, "%s: %s: ", name.text, s->is_on_devices ? "pool" : "interrupts");
-    if (s->is_on_devices)
-        api_add_list(&line, s->goal[d->device].main.cpu, s->goal[d->device].main.n);
-    else
+    add_name(&name, d);
+    api_add(&line, "%s: %s: ", name.text, d->npu ? "interrupts" : "pool");
+    if (d->npu)
         add_irqs(&line, d);
+    else
+        api_add_list(&line, d->pool.cpu, d->pool.n);
     if (d->n_worker == 0)
         api_add(&line, "; idle");
     good = keep(to, &line);
@@ -626,6 +602,7 @@ void cli_free_changes(cli_changes *changes)
 
 int cli_print_changes(FILE *out, const cli_status *s, cli_changes *last, int32_t *n_changed)
 {
+    const cpubind_status_part *const part[] = {&s->status.listed, &s->status.bus};
     const time_t now = time(NULL);
     cli_changes lines = {NULL, 0};
     struct tm utc;
@@ -634,10 +611,9 @@ int cli_print_changes(FILE *out, const cli_status *s, cli_changes *last, int32_t
     *n_changed = 0;
     if (gmtime_r(&now, &utc))
         (void)strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    for (int32_t i = 0; good && i < s->status.n_device; i++)
-        good = keep_device(&lines, s, &s->status.device[i]);
-    for (int32_t i = 0; good && s->more && i < s->more->status.n_device; i++)
-        good = keep_device(&lines, s->more, &s->more->status.device[i]);
+    for (int k = 0; k < 2; k++)
+        for (int32_t i = 0; good && i < part[k]->n_device; i++)
+            good = keep_device(&lines, s, &part[k]->device[i]);
     for (int32_t i = 0; i < lines.n; i++) {
         const char *before = find(last, lines.line[i]);
         if (before && strcmp(before, lines.line[i]) == 0)

@@ -97,6 +97,8 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
     free(h->goal_arena.base);
     free(h->list_arena.base);
     free(h->strangers.row);
+    cpubind_workers_free(&h->listed);
+    cpubind_workers_free(&h->opened);
     free(h->tree_cpu);
     free(h->in_tree.id);
     free(h->child);
@@ -584,14 +586,21 @@ static void begin_call(cpubind_host_bind *h)
     }
 }
 
+/* Reads the facts, unless that is done. */
+static cpubind_problem_code read_facts(cpubind_host_bind *h)
+{
+    if (h->facts.has_facts || cpubind_host_read_facts(h) == CPUBIND_PROBLEM_NONE)
+        return CPUBIND_PROBLEM_NONE;
+    h->plan.code = h->facts.code;
+    h->plan.problem = h->facts.problem;
+    return h->plan.code;
+}
+
 static cpubind_problem_code find_all(cpubind_host_bind *h)
 {
     begin_call(h);
-    if (!h->facts.has_facts && cpubind_host_read_facts(h) != CPUBIND_PROBLEM_NONE) {
-        h->plan.code = h->facts.code;
-        h->plan.problem = h->facts.problem;
+    if (read_facts(h) != CPUBIND_PROBLEM_NONE)
         return h->plan.code;
-    }
     if (!list_all(h)) {
         h->plan.problem = h->list_problem;
         h->plan.code = h->list_problem.code;
@@ -601,12 +610,22 @@ static cpubind_problem_code find_all(cpubind_host_bind *h)
 
 cpubind_problem_code cpubind_host_bind_prepare(cpubind_host_bind *h)
 {
-    if (!h->facts.has_facts && cpubind_host_read_facts(h) != CPUBIND_PROBLEM_NONE) {
-        h->plan.code = h->facts.code;
-        h->plan.problem = h->facts.problem;
+    return read_facts(h) == CPUBIND_PROBLEM_NONE ? cpubind_host_make_plan(h) : h->plan.code;
+}
+
+cpubind_problem_code cpubind_host_bind_survey(cpubind_host_bind *h)
+{
+    h->is_survey = 1;
+    if (read_facts(h) != CPUBIND_PROBLEM_NONE)
         return h->plan.code;
-    }
-    return cpubind_host_make_plan(h);
+    (void)list_all(h);
+    (void)cpubind_host_make_plan(h);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+const cpubind_problem *cpubind_host_bind_unlisted(const cpubind_host_bind *h)
+{
+    return &h->list_problem;
 }
 
 cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h)

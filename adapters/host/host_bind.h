@@ -180,6 +180,15 @@ cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h);
  *   returns as apply */
 cpubind_problem_code cpubind_host_bind_prepare(cpubind_host_bind *h);
 
+/* Reads who uses the devices, and plans for them, for cpubind_host_status_read; changes
+ * nothing. Where nobody uses a device the plan is of all online CPUs.
+ *   returns the code of the facts: NONE, also when it is not known who uses devices
+ *           (cpubind_host_bind_unlisted), or when there is no plan */
+cpubind_problem_code cpubind_host_bind_survey(cpubind_host_bind *h);
+
+/* Why it is not known who uses devices; code NONE: it is. */
+const cpubind_problem *cpubind_host_bind_unlisted(const cpubind_host_bind *h);
+
 /* Whether the tree has ended: its first process, and every process that is bound. */
 int cpubind_host_bind_is_over(cpubind_host_bind *h);
 

@@ -267,30 +267,42 @@ static int list_opened(listing *l)
         .facts = &h->bus_facts,
         .request = &h->options.devices->request,
         .strangers = h->options.bind.is_watching ? &h->strangers : NULL};
+    cpubind_problem problem;
     cpubind_users list;
     int is_taken;
-    l->problem = cpubind_users_find(&question, h->sys, h->list_input, &list);
-    if (l->problem.code == CPUBIND_PROBLEM_UNREADABLE && !l->problem.what) {
-        l->problem.input = "/proc";
-        l->problem.what = "it cannot be listed";
+    problem = cpubind_users_find(&question, h->sys, h->list_input, &list);
+    if (problem.code == CPUBIND_PROBLEM_UNREADABLE && !problem.what) {
+        problem.input = "/proc";
+        problem.what = "it cannot be listed";
     }
-    is_taken = l->problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &list, h->n_listed);
+    if (l->problem.code == CPUBIND_PROBLEM_NONE)
+        l->problem = problem;
+    is_taken = problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &list, h->n_listed);
     free(list.row);
     return is_taken;
 }
 
 /* Reads the processes of a part of the list, and adds an entry for each that is none. Those
  * that cannot be read now are entries after a later listing. */
-static int add_workers(listing *l, cpubind_users part)
+static int add_workers(listing *l, cpubind_users part, cpubind_workers *kept)
 {
     cpubind_host_bind *h = l->h;
     cpubind_workers workers = {.n = 0};
     int is_added = 1;
     (void)cpubind_workers_read(&part, h->sys, &workers, NULL);
-    for (int32_t i = 0; i < workers.n && is_added; i++)
-        if (!cpubind_host_find(h, workers.row[i].pid))
-            is_added = add_worker(h, &workers.row[i], &l->found);
-    cpubind_workers_free(&workers);
+    for (int32_t i = 0; i < workers.n && is_added; i++) {
+        cpubind_worker *w = &workers.row[i];
+        if (!cpubind_host_find(h, w->pid))
+            is_added = add_worker(h, w, &l->found);
+        w->n_child = 0;
+        for (int32_t k = 0; k < l->children.n; k++)
+            w->n_child +=
+                l->children.row[k].parent == w->pid && l->children.row[k].device == w->device;
+    }
+    cpubind_workers_free(kept);
+    *kept = workers;
+    if (!h->is_survey)
+        cpubind_workers_free(kept);
     return is_added;
 }
 
@@ -306,11 +318,14 @@ static int take_entries(listing *l)
         return 0;
     while (n_listed < l->found.n && l->found.row[n_listed].device < h->n_listed)
         n_listed++;
-    return (!is_new || (add_workers(l, (cpubind_users){.row = l->found.row,
-                                                       .n = n_listed,
-                                                       .driver = l->of_driver.driver}) &&
-                        add_workers(l, (cpubind_users){.row = l->found.row + n_listed,
-                                                       .n = l->found.n - n_listed}))) &&
+    return (!is_new ||
+            (add_workers(l,
+                         (cpubind_users){
+                             .row = l->found.row, .n = n_listed, .driver = l->of_driver.driver},
+                         &h->listed) &&
+             add_workers(
+                 l, (cpubind_users){.row = l->found.row + n_listed, .n = l->found.n - n_listed},
+                 &h->opened))) &&
            cpubind_host_take_children(h, &l->children);
 }
 
@@ -318,9 +333,15 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
 {
     listing l = {.h = h};
     cpubind_linux_host *host = open_now(h, &l.source);
+    int is_known;
     cpubind_problem_clear(&l.problem);
-    if ((!h->options.has_listed || list_listed(&l)) &&
-        (!h->options.devices || list_opened(&l)) && !take_entries(&l))
+    is_known = !h->options.has_listed || list_listed(&l);
+    h->n_hidden = l.of_driver.n_hidden;
+    h->n_elsewhere = l.of_driver.n_elsewhere;
+    /* A survey shows what is known. */
+    if (h->options.devices && (is_known || h->is_survey))
+        is_known = list_opened(&l) && is_known;
+    if ((is_known || h->is_survey) && !take_entries(&l))
         l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
     free(l.found.row);
     free(l.children.row);

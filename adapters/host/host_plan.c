@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text/cpulist.h"
 #include "host_rows.h"
 
 #define FIRST_ARENA ((size_t)4 << 20)
@@ -42,6 +43,7 @@ void cpubind_host_free_plans(cpubind_host_bind *h)
     free(h->number);
     free(h->is_asked);
     free(h->exclude);
+    free(h->online);
     cpubind_host_free_allowed(&h->allowed);
     cpubind_host_free_allowed(&h->bus_allowed);
 }
@@ -203,7 +205,7 @@ static int32_t list_users(const cpubind_host_bind *h, int32_t first, int32_t end
     for (int32_t i = 0; i < h->n; i++) {
         const host_entry *e = h->entry[i];
         if (e->device >= first && e->device < end && !host_is_joint(e) && !e->row.parent &&
-            !e->is_stale)
+            !e->is_stale && (e->n_allowed > 0 || !h->is_survey))
             user[n++] = (cpubind_host_user){e->device - first, {e->allowed, e->n_allowed}};
     }
     n_own = n;
@@ -235,7 +237,8 @@ static int allow(cpubind_host_bind *h, int32_t first, int32_t end,
     cpubind_host_free_allowed(allowed);
     *n_user = user ? list_users(h, first, end, user) : 0;
     is_made = user && cpubind_host_allow(h->sys, h->number + first, end - first, user, *n_user,
-                                         h->options.tree && *n_user == 0, allowed, request);
+                                         (h->options.tree && *n_user == 0) || h->is_survey,
+                                         allowed, request);
     free(user);
     return is_made;
 }
@@ -300,6 +303,24 @@ static int exclude_bus(cpubind_host_bind *h, cpubind_request *request)
     return 1;
 }
 
+/* Lets a request have all online CPUs, where these are known. */
+static void allow_online(cpubind_host_bind *h, cpubind_request *request)
+{
+    const cpubind_source source = source_of(h);
+    const cpubind_input online = source.read(source.ctx, "sys/devices/system/cpu/online");
+    cpubind_int_list list = {NULL, CPUBIND_MAX_CPUS, 0};
+    if (!h->online)
+        h->online = (int32_t *)h->sys->malloc(CPUBIND_MAX_CPUS * sizeof *h->online);
+    list.out = h->online;
+    if (!h->online || online.state != CPUBIND_INPUT_PRESENT ||
+        cpubind_cpulist_parse(online.data, online.len, CPUBIND_MAX_CPUS, &list, NULL) !=
+            CPUBIND_TEXT_OK ||
+        list.n == 0)
+        return;
+    request->allowed = h->online;
+    request->n_allowed = list.n;
+}
+
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
 {
     cpubind_request request = h->options.request;
@@ -309,6 +330,8 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
     p->has_facts = 0;
     memset(&p->plan, 0, sizeof p->plan);
     request.wants_pci = 1;
+    if (h->is_survey)
+        request.scope = CPUBIND_SCOPE_CPUSET;
     if (h->options.devices)
         plan_bus(h);
     if (h->options.has_listed && (!allow(h, 0, h->n_listed, &h->allowed, &request, &n_user) ||
@@ -316,7 +339,10 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
         p->problem.code = p->code = CPUBIND_PROBLEM_NO_MEMORY;
         return p->code;
     }
-    if (h->options.has_listed && (!h->options.devices || h->options.tree || n_user > 0))
+    if (h->is_survey && n_user == 0 && !request.allowed)
+        allow_online(h, &request);
+    if (h->options.has_listed &&
+        (!h->options.devices || h->options.tree || h->is_survey || n_user > 0))
         return make(h, &request, 1, p);
     p->problem = h->bus_problem;
     p->code = h->bus_problem.code;
@@ -329,27 +355,21 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
 
 /* == Goals ================================================================== */
 
-/* The arguments of make_goal and make_bus_goal. */
-typedef struct goal_making {
-    cpubind_host_bind *h;
-    host_entry *e;
-    cpubind_source source;
-    cpubind_goal_request request;
-    cpubind_goal *out;
-    cpubind_problem *problem;
-} goal_making;
-
-static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
+int32_t cpubind_host_plan_row(const cpubind_host_bind *h, int32_t device)
 {
-    const goal_making *m = (const goal_making *)ctx;
-    return cpubind_goal_make(&m->source, &m->request, arena, m->out, m->problem);
+    const cpubind_host_plan *p = &h->plan;
+    for (int32_t i = 0; p->code == CPUBIND_PROBLEM_NONE && i < p->plan.n_want; i++)
+        if (p->facts.npu[p->plan.want[i]].logic == h->number[device])
+            return i;
+    return -1;
 }
 
-/* The pool of a device of the bus, or NULL. */
-static const cpubind_pci_pool *find_pool(const cpubind_host_bind *h, int32_t device)
+const cpubind_pci_pool *cpubind_host_bus_pool(const cpubind_host_bind *h, int32_t device)
 {
     const int32_t at = device - h->n_listed;
-    const cpubind_pci_pool *pool = at < 0 ? NULL : &h->bus_plan.of_device[at];
+    const cpubind_pci_pool *pool = at < 0 || h->bus_problem.code != CPUBIND_PROBLEM_NONE
+                                       ? NULL
+                                       : &h->bus_plan.of_device[at];
     return pool && pool->device >= 0 ? pool : NULL;
 }
 
@@ -384,14 +404,16 @@ static cpubind_status join_pools(const cpubind_host_bind *h, const host_entry *e
 {
     int32_t total = 0, n = 0, kept = 0, has = 0;
     int32_t *cpu;
-    for (int32_t i = 0; i < e->row.n_device; i++)
-        total += find_pool(h, e->devices[i]) ? find_pool(h, e->devices[i])->n_cpu : 0;
+    for (int32_t i = 0; i < e->row.n_device; i++) {
+        const cpubind_pci_pool *pool = cpubind_host_bus_pool(h, e->devices[i]);
+        total += pool ? pool->n_cpu : 0;
+    }
     cpu = cpubind_arena_ints(arena, total);
     if (!cpu)
         return CPUBIND_ERR_SPACE;
     *out = (cpubind_pci_pool){.share = -1, .device = -1, .memory_node = -1};
     for (int32_t i = 0; i < e->row.n_device; i++) {
-        const cpubind_pci_pool *pool = find_pool(h, e->devices[i]);
+        const cpubind_pci_pool *pool = cpubind_host_bus_pool(h, e->devices[i]);
         if (!pool || pool->n_cpu == 0)
             continue;
         memcpy(cpu + n, pool->cpu, (size_t)pool->n_cpu * sizeof *cpu);
@@ -416,22 +438,22 @@ static cpubind_status join_pools(const cpubind_host_bind *h, const host_entry *e
 }
 
 /* The pool of a process: that of its device or a part of it, or those of its devices. */
-static cpubind_status make_pool(const cpubind_host_bind *h, const host_entry *e,
+static cpubind_status make_pool(const cpubind_host_bind *h, const host_part *part,
                                 cpubind_arena *arena, cpubind_pci_pool *out, int *is_shared)
 {
-    const cpubind_pci_pool *pool = find_pool(h, e->device);
+    const cpubind_pci_pool *pool = cpubind_host_bus_pool(h, part->device);
     cpubind_status status = CPUBIND_ERR_TOO_FEW;
     cpubind_fault fault;
     *is_shared = 0;
-    if (e->row.n_device > 1)
-        return join_pools(h, e, arena, out);
+    if (part->joint)
+        return join_pools(h, part->joint, arena, out);
     if (!pool || pool->n_cpu == 0)
         return pool ? pool->why : CPUBIND_ERR_EMPTY;
     *out = *pool;
-    if (e->row.n_process < 2)
+    if (part->n_process < 2)
         return CPUBIND_OK;
-    if (e->row.n_process <= CPUBIND_MAX_DEVICES)
-        status = cpubind_pci_place_process(&h->bus_plan, pool, e->row.n_process, e->row.process,
+    if (part->n_process <= CPUBIND_MAX_DEVICES)
+        status = cpubind_pci_place_process(&h->bus_plan, pool, part->n_process, part->process,
                                            arena, out, &fault);
     *is_shared = status == CPUBIND_ERR_TOO_FEW;
     if (*is_shared) /* all of them have all of it */
@@ -439,35 +461,33 @@ static cpubind_status make_pool(const cpubind_host_bind *h, const host_entry *e,
     return *is_shared ? CPUBIND_OK : status;
 }
 
-static cpubind_problem_code make_bus_goal(void *ctx, cpubind_arena *arena)
+static cpubind_problem_code make_bus_goal(const cpubind_host_bind *h, host_part *part,
+                                          cpubind_arena *arena, cpubind_goal *out)
 {
-    const goal_making *m = (const goal_making *)ctx;
-    cpubind_host_bind *h = m->h;
-    host_entry *e = m->e;
     cpubind_thread_rule *rule =
         (cpubind_thread_rule *)cpubind_arena_take(arena, h->options.n_wish, sizeof *rule);
     cpubind_pci_pool *pool = (cpubind_pci_pool *)cpubind_arena_take(arena, 1, sizeof *pool);
     int is_shared = 0;
     const cpubind_status status =
-        rule && pool ? make_pool(h, e, arena, pool, &is_shared) : CPUBIND_ERR_SPACE;
+        rule && pool ? make_pool(h, part, arena, pool, &is_shared) : CPUBIND_ERR_SPACE;
     if (status == CPUBIND_ERR_SPACE)
         return CPUBIND_PROBLEM_NO_MEMORY;
-    e->row.pool_status = status;
+    part->pool_status = status;
     if (status != CPUBIND_OK)
         return CPUBIND_PROBLEM_TOO_FEW_CPUS;
-    *m->out = (cpubind_goal){
+    *out = (cpubind_goal){
         .npu = -1, .memory_node = pool->memory_node, .no_irq = CPUBIND_IRQ_NO_ROLE};
-    m->out->rules = cpubind_host_rules(h);
-    m->out->is_shared = is_shared;
-    m->out->main = cpus_of_role(pool, CPUBIND_ROLE_MAIN);
-    m->out->rule = rule;
-    m->out->n_rule = h->options.n_wish;
+    out->rules = cpubind_host_rules(h);
+    out->is_shared = is_shared;
+    out->main = cpus_of_role(pool, CPUBIND_ROLE_MAIN);
+    out->rule = rule;
+    out->n_rule = h->options.n_wish;
     for (int32_t i = 0; i < h->options.n_wish; i++)
         rule[i] = (cpubind_thread_rule){h->options.wish[i].name,
                                         cpus_of_wish(pool, &h->options.wish[i]),
                                         h->options.wish[i].kind == CPUBIND_WISH_LEAVE};
     if (pool->device >= 0)
-        (void)cpubind_pci_format(m->out->pci, &h->bus_facts.device[pool->device].pci);
+        (void)cpubind_pci_format(out->pci, &h->bus_facts.device[pool->device].pci);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -508,30 +528,55 @@ static cpubind_problem_code make_other_goal(const cpubind_host_plan *p, cpubind_
 }
 
 /* The goal of a listed device by the plan; a device without a pool has its reason. */
-static cpubind_problem_code make_listed_goal(goal_making *m)
+static cpubind_problem_code make_listed_goal(const cpubind_host_bind *h, const host_part *part,
+                                             cpubind_arena *arena, cpubind_goal *out,
+                                             cpubind_problem *problem)
 {
-    cpubind_host_bind *h = m->h;
+    const cpubind_source source = h->live ? cpubind_linux_source(h->live) : source_of(h);
     const cpubind_host_plan *p = &h->plan;
-    *m->problem = p->problem;
+    const cpubind_goal_request request = {.facts = &p->facts,
+                                          .plan = &p->plan,
+                                          .row = cpubind_host_plan_row(h, part->device),
+                                          .wish = h->options.wish,
+                                          .n_wish = h->options.n_wish,
+                                          .threads = h->options.threads,
+                                          .n_process = part->n_process,
+                                          .process = part->process};
+    *problem = p->problem;
     for (int32_t i = 0; p->has_facts && i < p->plan.n_poolless; i++)
-        if (p->facts.npu[p->plan.poolless[i].npu].logic == m->e->row.npu) {
-            *m->problem = p->plan.poolless[i].problem;
-            return m->problem->code;
+        if (p->facts.npu[p->plan.poolless[i].npu].logic == h->number[part->device]) {
+            *problem = p->plan.poolless[i].problem;
+            return problem->code;
         }
-    if (p->code != CPUBIND_PROBLEM_NONE)
-        return p->code;
-    m->request = (cpubind_goal_request){.facts = &p->facts,
-                                        .plan = &p->plan,
-                                        .row = -1,
-                                        .wish = h->options.wish,
-                                        .n_wish = h->options.n_wish,
-                                        .threads = h->options.threads,
-                                        .n_process = m->e->row.n_process,
-                                        .process = m->e->row.process};
-    for (int32_t i = 0; i < p->plan.n_want; i++)
-        if (p->facts.npu[p->plan.want[i]].logic == m->e->row.npu)
-            m->request.row = i;
-    return cpubind_host_with_arena(h->sys, &h->goal_arena, make_goal, m);
+    return p->code != CPUBIND_PROBLEM_NONE
+               ? p->code
+               : cpubind_goal_make(&source, &request, arena, out, problem);
+}
+
+cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h, host_part *part,
+                                                 cpubind_arena *arena, cpubind_goal *out,
+                                                 cpubind_problem *problem)
+{
+    if (part->device < h->n_listed)
+        return make_listed_goal(h, part, arena, out, problem);
+    *problem = h->bus_problem;
+    if (problem->code == CPUBIND_PROBLEM_NONE)
+        problem->code = make_bus_goal(h, part, arena, out);
+    return problem->code;
+}
+
+/* The arguments of make_part. */
+typedef struct goal_making {
+    cpubind_host_bind *h;
+    host_part part;
+    cpubind_goal *out;
+    cpubind_problem *problem;
+} goal_making;
+
+static cpubind_problem_code make_part(void *ctx, cpubind_arena *arena)
+{
+    goal_making *m = (goal_making *)ctx;
+    return cpubind_host_make_part_goal(m->h, &m->part, arena, m->out, m->problem);
 }
 
 cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
@@ -539,8 +584,10 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_problem *problem)
 {
     goal_making m = {.h = h,
-                     .e = e,
-                     .source = cpubind_linux_source(h->live),
+                     .part = {.device = e->device,
+                              .n_process = e->row.n_process,
+                              .process = e->row.process,
+                              .joint = host_is_joint(e) ? e : NULL},
                      .out = goal,
                      .problem = problem};
     cpubind_problem_code code;
@@ -552,14 +599,9 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
         code = h->plan.code;
         if (code == CPUBIND_PROBLEM_NONE)
             code = make_other_goal(&h->plan, goal);
-    } else if (e->device < h->n_listed) {
-        code = make_listed_goal(&m);
     } else {
-        *problem = h->bus_problem;
-        code = h->bus_problem.code;
-        if (code == CPUBIND_PROBLEM_NONE)
-            problem->code = code =
-                cpubind_host_with_arena(h->sys, &h->goal_arena, make_bus_goal, &m);
+        code = cpubind_host_with_arena(h->sys, &h->goal_arena, make_part, &m);
+        e->row.pool_status = m.part.pool_status;
     }
     *sum = code == CPUBIND_PROBLEM_NONE ? sum_of(goal) : 0;
     return code;

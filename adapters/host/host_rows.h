@@ -88,7 +88,11 @@ struct cpubind_host_bind {
     cpubind_host_allowed allowed, bus_allowed; /* which the plans borrow from */
     cpubind_arena bus_arena, bus_plan_arena;
     cpubind_arena goal_arena, list_arena;
-    int32_t *tree_cpu; /* that the tree may have; NULL: not read, or named */
+    int is_survey;                  /* changes nothing, and keeps the workers: */
+    cpubind_workers listed, opened; /* by the lists of drivers, and by open files */
+    int32_t n_hidden, n_elsewhere;  /* entries of the former */
+    int32_t *online;                /* CPUs that a plan for nobody borrows */
+    int32_t *tree_cpu;              /* that the tree may have; NULL: not read, or named */
     uint64_t tree_start;
     cpubind_ids in_tree; /* by the last listing */
     host_child *child;   /* by the last listing */
@@ -128,6 +132,24 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h);
 cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem);
+
+/* A process of a device, or of several. */
+typedef struct host_part {
+    int32_t device, n_process, process; /* as of a row */
+    const host_entry *joint;            /* of several devices of the bus; NULL: of one */
+    cpubind_status pool_status;         /* out: as of a row */
+} host_part;
+
+/* The same as make_goal, in the arena. */
+cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h, host_part *part,
+                                                 cpubind_arena *arena, cpubind_goal *out,
+                                                 cpubind_problem *problem);
+
+/* The row of the plan that a listed device has; -1: it has none. */
+int32_t cpubind_host_plan_row(const cpubind_host_bind *h, int32_t device);
+
+/* The pool of a device of the bus; NULL: it has none. */
+const cpubind_pci_pool *cpubind_host_bus_pool(const cpubind_host_bind *h, int32_t device);
 
 void cpubind_host_free_plans(cpubind_host_bind *h);
 

@@ -17,10 +17,12 @@
 #include "../linux/kernel/memory.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
+#include "host_rows.h"
 
 /* One look at a host. */
 typedef struct look {
-    const cpubind_status_request *request;
+    const cpubind_host_bind *h;
+    int32_t has_no_memory;
     cpubind_arena *arena;
     cpubind_host_status *out;
     cpubind_root root;
@@ -58,7 +60,7 @@ static cpubind_place_kind worse(cpubind_place_kind a, cpubind_place_kind b)
 
 static cpubind_role role_of(const look *l, const char *name)
 {
-    const cpubind_thread_role *role = cpubind_thread_role_of(name, l->request->threads);
+    const cpubind_thread_role *role = cpubind_thread_role_of(name, l->h->options.threads);
     return role ? role->role : CPUBIND_ROLE_MAIN;
 }
 
@@ -159,7 +161,8 @@ static void take_irqs(look *l, const cpubind_report *report, cpubind_status_devi
 
 static void read_irqs(look *l, const cpubind_goal *goal, cpubind_status_device *device)
 {
-    const cpubind_source *source = l->request->source;
+    const cpubind_source own = cpubind_linux_source(l->h->facts_host);
+    const cpubind_source *source = l->h->options.source ? l->h->options.source : &own;
     cpubind_status_irq *irq =
         (cpubind_status_irq *)cpubind_arena_take(l->arena, goal->n_irq, sizeof *irq);
     l->is_short |= !irq;
@@ -227,39 +230,34 @@ int cpubind_status_memory_is_away(const cpubind_status_worker *worker)
 
 /* == A worker =============================================================== */
 
+/* Makes the goal of a worker of a device, or that of the whole device. Returns whether it has
+ * one. */
 static int make_goal(look *l, const cpubind_status_device *device, const cpubind_worker *w,
                      cpubind_goal *goal)
 {
-    cpubind_goal_request request = {.row = device->row,
-                                    .wish = l->request->wish,
-                                    .n_wish = l->request->n_wish,
-                                    .threads = l->request->threads,
-                                    .n_process = w ? w->n_index : 0,
-                                    .process = w ? w->index : 0};
+    const host_entry *e = w ? cpubind_host_find(l->h, w->pid) : NULL;
+    host_part part = {.device = device->device,
+                      .n_process = w ? w->n_index : 0,
+                      .process = w ? w->index : 0,
+                      .joint = e && host_is_joint(e) ? e : NULL};
     cpubind_problem problem;
-    cpubind_problem_code code;
-    if (l->request->goal) {
-        *goal = l->request->goal[device->device];
-        return 1;
-    }
-    request.facts = device->plan->facts;
-    request.plan = device->plan->plan;
-    code = cpubind_goal_make(l->request->source, &request, l->arena, goal, &problem);
+    const cpubind_problem_code code =
+        cpubind_host_make_part_goal(l->h, &part, l->arena, goal, &problem);
     l->is_short |= code == CPUBIND_PROBLEM_NO_MEMORY;
     return code == CPUBIND_PROBLEM_NONE;
 }
 
 /* Whether a worker that is bound is on record for another device. */
-static int is_on_other(const look *l, const cpubind_status_device *device,
-                       const cpubind_worker *w, const cpubind_binding *b)
+static int is_on_other(const cpubind_status_device *device, const cpubind_worker *w,
+                       const cpubind_binding *b)
 {
+    char pci[CPUBIND_PCI_ADDRESS_MAX];
     if (!w->is_bound)
         return 0;
-    if (!l->request->goal)
-        return w->bound_npu >= 0 &&
-               w->bound_npu != l->request->facts->npu[device->device].logic;
-    return b && *cpubind_bind_pci(b) &&
-           strcmp(cpubind_bind_pci(b), l->request->goal[device->device].pci) != 0;
+    if (device->npu)
+        return w->bound_npu >= 0 && w->bound_npu != device->npu->logic;
+    (void)cpubind_pci_format(pci, &device->function->pci);
+    return b && *cpubind_bind_pci(b) && strcmp(cpubind_bind_pci(b), pci) != 0;
 }
 
 /* Compares a worker with its record, else with the plan. */
@@ -271,12 +269,12 @@ static void compare(look *l, cpubind_status_device *device, cpubind_status_worke
     cpubind_linux_fault fault = {.what = ""};
     cpubind_binding *b = NULL;
     cpubind_goal goal;
-    const int has_goal = !w->is_bound && device->row >= 0 && make_goal(l, device, w, &goal);
-    cpubind_linux_status status = cpubind_bind_open(&options, l->request->sys, &b, &fault);
+    const int has_goal = !w->is_bound && device->pool.n > 0 && make_goal(l, device, w, &goal);
+    cpubind_linux_status status = cpubind_bind_open(&options, l->h->sys, &b, &fault);
     if (status == CPUBIND_LINUX_OK && (w->is_bound || has_goal))
         status = cpubind_bind_verify(b, w->is_bound ? NULL : &goal, &fault);
     out->status = status;
-    out->is_on_other_npu = is_on_other(l, device, w, b);
+    out->is_on_other = is_on_other(device, w, b);
     if (status != CPUBIND_LINUX_OK)
         out->fault = fault;
     else if (!cpubind_bind_report(b)->has_goal)
@@ -295,19 +293,15 @@ static void compare(look *l, cpubind_status_device *device, cpubind_status_worke
  * memory is moved. */
 static int32_t memory_node_of(look *l, const cpubind_status_device *device)
 {
-    const cpubind_status_request *q = l->request;
+    const int32_t node = device->memory_node;
     int is_there;
-    int32_t node;
-    if (device->row < 0)
-        return -1;
-    node = q->goal ? q->goal[device->row].memory_node
-                   : device->plan->plan->memory_node[device->row];
     if (node >= 0 && !cpubind_memory_find_node(&l->root, node, &is_there).error && !is_there)
         return -1;
     return node;
 }
 
-static void look_at_worker(look *l, cpubind_status_device *device, cpubind_status_worker *out)
+static void look_at_worker(look *l, cpubind_status_part *part, cpubind_status_device *device,
+                           cpubind_status_worker *out)
 {
     const cpubind_worker *w = out->worker;
     out->memory_node = memory_node_of(l, device);
@@ -317,91 +311,110 @@ static void look_at_worker(look *l, cpubind_status_device *device, cpubind_statu
         return;
     out->place = CPUBIND_PLACE_RIGHT;
     compare(l, device, out);
-    if (!l->request->has_no_memory)
+    if (!l->has_no_memory)
         read_memory(l, out);
-    if (out->is_on_other_npu ||
+    if (out->is_on_other ||
         (out->place == CPUBIND_PLACE_RIGHT && cpubind_status_memory_is_away(out)))
         out->place = CPUBIND_PLACE_ELSEWHERE;
-    l->out->is_hidden_from_user |= out->memory_error == EACCES || out->memory_error == EPERM ||
-                                   w->environ_error == EACCES || w->environ_error == EPERM;
+    part->is_hidden_from_user |= out->memory_error == EACCES || out->memory_error == EPERM ||
+                                 w->environ_error == EACCES || w->environ_error == EPERM;
 }
 
 /* == The host =============================================================== */
 
-static void look_at_device(look *l, cpubind_status_device *device)
+static void look_at_device(look *l, cpubind_status_part *part, cpubind_status_device *device)
 {
-    cpubind_host_status *out = l->out;
     cpubind_goal goal;
     for (int32_t i = 0; i < device->n_worker; i++) {
-        cpubind_status_worker *w = &out->worker[device->first_worker + i];
-        look_at_worker(l, device, w);
-        out->count[w->place]++;
+        cpubind_status_worker *w = &l->out->worker[device->first_worker + i];
+        look_at_worker(l, part, device, w);
+        part->count[w->place]++;
     }
-    if (device->n_irq == 0 && device->row >= 0 && make_goal(l, device, NULL, &goal))
+    if (device->n_irq == 0 && device->npu && device->pool.n > 0 &&
+        make_goal(l, device, NULL, &goal))
         read_irqs(l, &goal, device);
     for (int32_t i = 0; i < device->n_irq; i++) {
         device->irq_place = worse(device->irq_place, device->irq[i].place);
-        out->n_irq_elsewhere +=
+        part->n_irq_elsewhere +=
             device->n_worker > 0 && device->irq[i].place == CPUBIND_PLACE_ELSEWHERE;
     }
-    out->n_idle += device->n_worker == 0;
+    part->n_worker += device->n_worker;
+    part->n_idle += device->n_worker == 0;
 }
 
-/* Finds the plan that has the NPU of a device. */
-static void find_row(const cpubind_status_request *q, cpubind_status_device *device)
+/* What a device is, and its pool in the plan. */
+static cpubind_status_device describe(const cpubind_host_bind *h, int32_t i)
 {
-    if (q->goal && q->goal[device->device].main.n > 0)
-        device->row = device->device;
-    for (int32_t i = 0; i < q->n_plan; i++)
-        for (int32_t row = 0; row < q->plan[i].plan->n_want; row++)
-            if (q->plan[i].plan->want[row] == device->device) {
-                device->plan = &q->plan[i];
-                device->row = row;
-            }
+    cpubind_status_device device = {
+        .device = i, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
+    if (i < h->n_listed) {
+        const cpubind_ascend_plan *plan = &h->plan.plan;
+        const int32_t row = cpubind_host_plan_row(h, i);
+        device.npu = &h->facts.facts.npu[i];
+        device.no_irq = CPUBIND_IRQ_FOUND;
+        if (row >= 0) {
+            device.pool = (cpubind_cpus){plan->core.cpu + plan->core.row[row],
+                                         plan->core.row[row + 1] - plan->core.row[row]};
+            device.memory_node = plan->memory_node[row];
+        }
+    } else {
+        const cpubind_pci_pool *pool = cpubind_host_bus_pool(h, i);
+        device.function = &h->bus_facts.device[i - h->n_listed];
+        if (pool && pool->n_cpu > 0) {
+            device.pool = (cpubind_cpus){pool->cpu, pool->n_cpu};
+            device.memory_node = pool->memory_node;
+        }
+    }
+    return device;
 }
 
-static int32_t count_devices(const cpubind_status_request *q)
+/* Looks at the devices from `first` up to `end` that are asked for, and at their workers. */
+static void look_at_part(look *l, const cpubind_workers *workers, int32_t first, int32_t end,
+                         cpubind_status_part *part)
 {
-    return q->goal ? q->n_goal : q->facts->n_npu;
-}
-
-static void look_at_all(look *l)
-{
-    const cpubind_status_request *q = l->request;
-    const int32_t n = count_devices(q);
-    cpubind_host_status *out = l->out;
-    for (int32_t i = 0; i < q->workers->n; i++)
-        out->worker[i] = (cpubind_status_worker){.worker = &q->workers->row[i]};
-    out->n_worker = q->workers->n;
-    for (int32_t i = 0, at = 0; i < n && !l->is_short; i++) {
-        cpubind_status_device *device = &out->device[out->n_device++];
-        *device = (cpubind_status_device){.device = i, .row = -1, .first_worker = at};
-        find_row(q, device);
-        while (at < out->n_worker && q->workers->row[at].device == i)
+    cpubind_status_device *all =
+        (cpubind_status_device *)cpubind_arena_take(l->arena, end - first, sizeof *all);
+    l->is_short |= !all;
+    part->device = all;
+    for (int32_t i = first, at = 0; i < end && !l->is_short; i++) {
+        cpubind_status_device *device = &all[part->n_device];
+        if (!l->h->is_asked[i])
+            continue;
+        *device = describe(l->h, i);
+        device->first_worker = l->out->n_worker;
+        while (at < workers->n && workers->row[at].device < i)
             at++;
-        device->n_worker = at - device->first_worker;
-        look_at_device(l, device);
+        for (; at < workers->n && workers->row[at].device == i; at++)
+            l->out->worker[l->out->n_worker++] =
+                (cpubind_status_worker){.worker = &workers->row[at]};
+        device->n_worker = l->out->n_worker - device->first_worker;
+        part->n_device++;
+        look_at_device(l, part, device);
     }
 }
 
-cpubind_problem_code cpubind_host_status_read(const cpubind_status_request *request,
+cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t has_no_memory,
                                               cpubind_arena *arena, cpubind_host_status *out)
 {
-    const cpubind_sys *sys = request->sys ? request->sys : &cpubind_sys_real;
-    look l = {.request = request,
+    const cpubind_sys *sys = host->sys;
+    look l = {.h = host,
+              .has_no_memory = has_no_memory,
               .arena = arena,
               .out = out,
               .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
-    *out = (cpubind_host_status){0};
+    *out = (cpubind_host_status){.n_hidden = host->n_hidden,
+                                 .n_elsewhere = host->n_elsewhere,
+                                 .is_other_namespace = host->listed.is_other_namespace};
+    out->listed.is_there = host->options.has_listed;
+    out->bus.is_there = host->options.devices != NULL;
     l.list = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
-    out->device = (cpubind_status_device *)cpubind_arena_take(arena, count_devices(request),
-                                                              sizeof *out->device);
-    out->worker = (cpubind_status_worker *)cpubind_arena_take(arena, request->workers->n,
-                                                              sizeof *out->worker);
-    if (!l.list || !out->device || !out->worker)
+    out->worker = (cpubind_status_worker *)cpubind_arena_take(
+        arena, host->listed.n + host->opened.n, sizeof *out->worker);
+    if (!l.list || !out->worker)
         return CPUBIND_PROBLEM_NO_MEMORY;
     (void)cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &l.root.fd);
-    look_at_all(&l);
+    look_at_part(&l, &host->listed, 0, host->n_listed, &out->listed);
+    look_at_part(&l, &host->opened, host->n_listed, host->n_device, &out->bus);
     if (l.root.fd >= 0)
         sys->close(l.root.fd);
     return l.is_short ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_NONE;
@@ -409,6 +422,10 @@ cpubind_problem_code cpubind_host_status_read(const cpubind_status_request *requ
 
 int cpubind_host_status_is_right(const cpubind_host_status *status)
 {
-    return status->count[CPUBIND_PLACE_ELSEWHERE] == 0 &&
-           status->count[CPUBIND_PLACE_UNBOUND] == 0 && status->n_irq_elsewhere == 0;
+    const cpubind_status_part *part[] = {&status->listed, &status->bus};
+    int is_right = 1;
+    for (int i = 0; i < 2; i++)
+        is_right &= part[i]->count[CPUBIND_PLACE_ELSEWHERE] == 0 &&
+                    part[i]->count[CPUBIND_PLACE_UNBOUND] == 0 && part[i]->n_irq_elsewhere == 0;
+    return is_right;
 }

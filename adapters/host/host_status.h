@@ -8,6 +8,7 @@
 #ifndef CPUBIND_HOST_HOST_STATUS_H
 #define CPUBIND_HOST_HOST_STATUS_H
 
+#include "host_bind.h"
 #include "host_workers.h"
 
 #ifdef __cplusplus
@@ -47,9 +48,9 @@ typedef struct cpubind_status_worker {
                                     in the list of workers, or ENOENT, "plan": no pool */
     int32_t n_thread;
     int32_t thread[CPUBIND_ROLE_COUNT][CPUBIND_PLACE_COUNT]; /* threads, by role and place */
-    const char *cpuset;      /* the CPUs of its own cgroup, "0-23"; NULL: it has none */
-    int32_t is_on_other_npu; /* it is bound for another NPU than the one that it uses */
-    int32_t memory_node;     /* that its memory belongs on; -1: none */
+    const char *cpuset;  /* the CPUs of its own cgroup, "0-23"; NULL: it has none */
+    int32_t is_on_other; /* it is bound for another device than the one that it uses */
+    int32_t memory_node; /* that its memory belongs on; -1: none */
     int32_t has_memory;
     int32_t memory_error;            /* errno: why memory is not known */
     int64_t own_near, own_away;      /* bytes that it alone maps: on that node; on others */
@@ -65,17 +66,13 @@ typedef struct cpubind_status_irq {
     cpubind_place_kind place;
 } cpubind_status_irq;
 
-/* A plan, and the facts that it was made from. */
-typedef struct cpubind_status_plan {
-    const cpubind_facts *facts;
-    const cpubind_ascend_plan *plan;
-} cpubind_status_plan;
-
-/* An NPU, or an accelerator of another vendor. */
+/* A device. */
 typedef struct cpubind_status_device {
-    int32_t device;                  /* index into facts->npu, or into `goal` of the request */
-    const cpubind_status_plan *plan; /* that has it; NULL: it has no pool */
-    int32_t row;                     /* of that plan, or of `goal`; -1: it has no pool */
+    int32_t device;                       /* its number, as in the rows of a host */
+    const cpubind_npu *npu;               /* one with a logic id; NULL: of the bus */
+    const cpubind_pci_function *function; /* one of the bus; NULL: with a logic id */
+    cpubind_cpus pool;                    /* n 0: it has none */
+    int32_t memory_node;                  /* of the pool, or -1 */
     int32_t first_worker, n_worker;
     const cpubind_status_irq *irq;
     int32_t n_irq;
@@ -83,44 +80,37 @@ typedef struct cpubind_status_device {
     cpubind_place_kind irq_place; /* of all interrupts; RIGHT without any */
 } cpubind_status_device;
 
-typedef struct cpubind_host_status {
-    cpubind_status_device *device; /* by logic id */
+/* Devices with logic ids, or those of the bus, and their workers. */
+typedef struct cpubind_status_part {
+    const cpubind_status_device *device;
     int32_t n_device;
-    cpubind_status_worker *worker; /* as in the list of workers */
     int32_t n_worker;
     int32_t n_idle;                     /* devices without a worker */
     int32_t count[CPUBIND_PLACE_COUNT]; /* workers, by place */
     int32_t n_irq_elsewhere;            /* interrupts of devices with workers */
     int32_t is_hidden_from_user; /* memory or environment of some worker: EACCES or EPERM */
+    int32_t is_there;            /* 0: the host was opened without such devices */
+} cpubind_status_part;
+
+typedef struct cpubind_host_status {
+    cpubind_status_worker *worker; /* by device, then by start and pid */
+    int32_t n_worker;
+    cpubind_status_part listed, bus;
+    /* Of the list of a driver */
+    int32_t n_hidden, n_elsewhere; /* entries without a pid, or of devices out of view */
+    int32_t is_other_namespace;    /* its numbers are of another pid namespace */
 } cpubind_host_status;
 
-/* What is looked at. Borrowed. */
-typedef struct cpubind_status_request {
-    const cpubind_source *source; /* for the interrupts */
-    const cpubind_facts *facts;   /* of a request with wants_pci */
-    /* In place of facts and plans: accelerators of other vendors, and what their workers
-     * belong to. A goal without CPUs of main is that of a device without a pool. */
-    const cpubind_goal *goal;
-    int32_t n_goal;
-    const cpubind_status_plan *plan; /* an NPU is in one of them at most; each is made of the
-                                        same NPUs as `facts` */
-    int32_t n_plan;                  /* 0: records alone count */
-    const cpubind_workers *workers;
-    const cpubind_thread_wish *wish; /* of the goals of workers that are not bound */
-    int32_t n_wish;
-    cpubind_threads threads;
-    const cpubind_sys *sys; /* NULL: the real calls */
-    int32_t has_no_memory;  /* 1: do not measure memory */
-} cpubind_status_request;
-
 /* Looks at the host.
+ *   in      host: after cpubind_host_bind_survey, which the result borrows from;
+ *           has_no_memory: 1: memory is not measured
  *   out     *out, in the arena
  *   errors  NO_MEMORY
  *   cost    two system calls a thread; the kernel walks the memory of each worker */
-cpubind_problem_code cpubind_host_status_read(const cpubind_status_request *request,
+cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t has_no_memory,
                                               cpubind_arena *arena, cpubind_host_status *out);
 
-/* Whether a worker or its NPU's interrupts are not where they belong. */
+/* Whether all workers, and the interrupts of their devices, are where they belong. */
 int cpubind_host_status_is_right(const cpubind_host_status *status);
 
 /* Whether more than a tenth of the own memory of a worker is on other nodes. */

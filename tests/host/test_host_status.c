@@ -15,10 +15,9 @@
 static cpubind_sys sys;
 static cpubind_linux_host *host;
 static cpubind_source source;
-static cpubind_facts facts;
-static cpubind_ascend_plan plan;
-static char memory[64 << 20];
-static cpubind_arena arena;
+static cpubind_source source_of_test;
+static cpubind_host_bind *survey;
+static char memory[32 << 20];
 
 /* The CPUs of the threads, by number; others have ended. */
 static const struct {
@@ -48,6 +47,35 @@ static void add_thread(int32_t pid, int32_t tid, const char *name)
     tree_file(pid, leaf, name, strlen(name));
 }
 
+/* The process table of the fixture with the processes of the test: 100 has NPU 0 and 1, 200 has
+ * NPU 0; the others have ended. */
+static cpubind_input read_host(void *ctx, const char *name)
+{
+    static const char *const pids[][2] = {
+        {"73120", "100  "}, {"73201", "200  "}, {"73204", "100  "}};
+    static char text[1 << 16];
+    cpubind_input answer = source.read(source.ctx, name);
+    (void)ctx;
+    if (strcmp(name, "cmd/npu-smi-info.txt") != 0)
+        return answer;
+    assert_true(answer.len < (int32_t)sizeof text);
+    memcpy(text, answer.data, (size_t)answer.len);
+    text[answer.len] = '\0';
+    for (size_t i = 0; i < sizeof pids / sizeof *pids; i++) {
+        char *at = strstr(text, pids[i][0]);
+        assert_non_null(at);
+        memcpy(at, pids[i][1], 5);
+    }
+    answer.data = text;
+    return answer;
+}
+
+static cpubind_input list_host(void *ctx, const char *name)
+{
+    (void)ctx;
+    return source.list(source.ctx, name);
+}
+
 static int set_up(void **state)
 {
     static const char maps[] = "00400000-00800000 rw-p 00000000 00:00 0 \n"
@@ -57,12 +85,10 @@ static int set_up(void **state)
         "00900000 default file=/dev/shm/x mapmax=2 mapped=50 N0=50 kernelpagesize_kB=4\n";
     const tree_process one = {100, 5, "python3", "0-191", "0::/\n", "RANK=0", 0};
     const tree_process two = {200, 6, "python3", "0-191", "0::/\n", "RANK=1", 0};
-    const cpubind_request request = {.is_auto_strategy = 1,
-                                     .rules = CPUBIND_RULES_REFERENCE,
-                                     .has_rules = 1,
-                                     .wants_pci = 1,
-                                     .scope = CPUBIND_SCOPE_CPUSET};
-    cpubind_problem problem;
+    cpubind_host_options options = {.has_listed = 1,
+                                    .source = &source_of_test,
+                                    .threads = CPUBIND_THREADS_PRODUCT,
+                                    .sys = &fault_table};
     (void)state;
     tree_make();
     sys = tree_table();
@@ -76,64 +102,49 @@ static int set_up(void **state)
     add_thread(200, 201, "release_thread\n");
     tree_file(100, "numa_maps", numa_maps, strlen(numa_maps));
     tree_file(100, "maps", maps, strlen(maps));
-    arena = (cpubind_arena){memory, sizeof memory / 2, 0};
     assert_int_equal(
         cpubind_linux_open_folder("fixtures/hosts/a2-192cpu-8npu", NULL, &host, NULL),
         CPUBIND_LINUX_OK);
     source = cpubind_linux_source(host);
-    assert_int_equal(cpubind_facts_read(&source, &request, &arena, &facts, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    assert_int_equal(cpubind_ascend_make_plan(&facts, &request, &arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
+    source_of_test = (cpubind_source){NULL, read_host, list_host};
+    options.request.is_auto_strategy = 1;
+    options.request.rules = CPUBIND_RULES_REFERENCE;
+    options.request.has_rules = 1;
+    fault_next = &sys;
+    fault_clear();
+    assert_int_equal(cpubind_host_bind_open(&options, &survey, NULL), CPUBIND_LINUX_OK);
+    assert_int_equal(cpubind_host_bind_survey(survey), CPUBIND_PROBLEM_NONE);
+    assert_int_equal(cpubind_host_bind_unlisted(survey)->code, CPUBIND_PROBLEM_NONE);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
+    fault_clear();
+    cpubind_host_bind_close(survey);
     cpubind_linux_close(host);
     tree_remove();
     return 0;
 }
 
-static cpubind_workers read_workers(void)
+static cpubind_problem_code look(size_t size, cpubind_host_status *out)
 {
-    static cpubind_user row[] = {{100, 0}, {200, 0}, {100, 1}, {300, 2}};
-    const cpubind_users list = {
-        .row = row, .n = 3, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
-    cpubind_workers workers;
-    assert_int_equal(cpubind_workers_read(&list, &sys, &workers, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(workers.n, 3);
-    return workers;
-}
-
-static cpubind_problem_code look(const cpubind_workers *workers, const cpubind_sys *with,
-                                 size_t size, cpubind_host_status *out)
-{
-    cpubind_arena second = {memory + sizeof memory / 2, size, 0};
-    const cpubind_status_plan plans = {&facts, &plan};
-    const cpubind_status_request request = {.source = &source,
-                                            .facts = &facts,
-                                            .plan = &plans,
-                                            .n_plan = 1,
-                                            .workers = workers,
-                                            .threads = CPUBIND_THREADS_PRODUCT,
-                                            .sys = with};
-    return cpubind_host_status_read(&request, &second, out);
+    cpubind_arena arena = {memory, size, 0};
+    return cpubind_host_status_read(survey, 0, &arena, out);
 }
 
 /* The two processes of NPU 0 each have a part of its pool: main 146-155 and 156-165. */
 static void test_places(void **state)
 {
-    cpubind_workers workers = read_workers();
     cpubind_host_status s;
     (void)state;
-    assert_int_equal(look(&workers, &sys, sizeof memory / 2, &s), CPUBIND_PROBLEM_NONE);
-    assert_int_equal(s.n_device, 8);
+    assert_int_equal(look(sizeof memory, &s), CPUBIND_PROBLEM_NONE);
+    assert_int_equal(s.listed.n_device, 8);
     assert_int_equal(s.n_worker, 3);
-    assert_int_equal(s.n_idle, 6);
-    assert_int_equal(s.device[0].n_worker, 2);
-    assert_int_equal(s.device[1].first_worker, 2);
+    assert_int_equal(s.listed.n_idle, 6);
+    assert_int_equal(s.listed.device[0].n_worker, 2);
+    assert_int_equal(s.listed.device[1].first_worker, 2);
     const cpubind_status_worker *w = &s.worker[0];
     assert_int_equal(w->worker->pid, 100);
     assert_int_equal(w->fault.error, 0);
@@ -156,7 +167,6 @@ static void test_places(void **state)
     assert_int_equal(s.worker[1].thread[CPUBIND_ROLE_RELEASE][CPUBIND_PLACE_RIGHT], 1);
     assert_false(cpubind_host_status_is_right(&s));
     assert_string_equal(cpubind_place_word(CPUBIND_PLACE_ELSEWHERE), "elsewhere");
-    cpubind_workers_free(&workers);
 }
 
 /* The place of memory is judged where the wanted node has memory, and another one, too. */
@@ -168,47 +178,39 @@ static void test_nodes_with_memory(void **state)
         int is_away;
     } table[] = {
         {"0-7\n", 6, 1}, {"0,6\n", 6, 1}, {"0-5,7\n", -1, 0}, {"6\n", -1, 0}, {"x\n", 6, 1}};
-    cpubind_workers workers = read_workers();
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         cpubind_host_status s;
         scratch_file(&tree.s, "sys/devices/system/node/has_memory", table[i].nodes);
-        assert_int_equal(look(&workers, &sys, sizeof memory / 2, &s), CPUBIND_PROBLEM_NONE);
+        assert_int_equal(look(sizeof memory, &s), CPUBIND_PROBLEM_NONE);
         assert_int_equal(s.worker[0].memory_node, table[i].node);
         assert_int_equal(cpubind_status_memory_is_away(&s.worker[0]), table[i].is_away);
     }
-    cpubind_workers_free(&workers);
 }
 
 /* Any arena is enough, or named. */
 static void test_small_arenas(void **state)
 {
-    cpubind_workers workers = read_workers();
     cpubind_host_status s;
     (void)state;
     for (size_t size = 0; size < 400000; size += 9973)
-        assert_true(look(&workers, &sys, size, &s) == CPUBIND_PROBLEM_NO_MEMORY ||
-                    s.n_worker == 3);
-    cpubind_workers_free(&workers);
+        assert_true(look(size, &s) == CPUBIND_PROBLEM_NO_MEMORY || s.n_worker == 3);
 }
 
 /* Each use of each call fails once: all devices and workers are there, no descriptor stays
  * open, and without a fault of its own a worker has the threads that it has without any. */
 static void test_every_call_fails(void **state)
 {
-    cpubind_workers workers = read_workers();
     const int before = open_descriptors();
     (void)state;
-    fault_next = &sys;
     for (int which = 1; which < N_CALLS; which++) {
         for (int nth = 1;; nth++) {
             cpubind_host_status s;
             fault_set((call)which, nth,
                       which == CALL_malloc || which == CALL_realloc ? ENOMEM : EIO);
-            assert_int_equal(look(&workers, &fault_table, sizeof memory / 2, &s),
-                             CPUBIND_PROBLEM_NONE);
+            assert_int_equal(look(sizeof memory, &s), CPUBIND_PROBLEM_NONE);
             assert_int_equal(open_descriptors(), before);
-            assert_int_equal(s.n_device, 8);
+            assert_int_equal(s.listed.n_device, 8);
             assert_int_equal(s.n_worker, 3);
             for (int32_t i = 0; i < 3; i++) {
                 assert_int_equal(s.worker[i].place == CPUBIND_PLACE_UNKNOWN,
@@ -220,7 +222,6 @@ static void test_every_call_fails(void **state)
                 break;
         }
     }
-    cpubind_workers_free(&workers);
 }
 
 int main(void)
