@@ -10,15 +10,21 @@
 
 #include "../api/device_plan.h"
 #include "../doctor/doctor.h"
+#include "../model/vendor.h"
+#include "device_bind.h"
 #include "doctor_fix.h"
 #include "output.h"
 
 enum { WIDTH = 80, INDENT = 10 };
 
-/* The accelerators of a host without NPUs; n is 0 on every other host. */
-typedef struct other_devices {
-    int32_t n, n_poolless; /* all, and those that no allowed CPU is near */
-} other_devices;
+/* The devices of the bus that have no driver with a list of their users. */
+typedef struct bus_devices {
+    api_device_plan devices;
+    cpubind_users users;
+    cpubind_doctor_bus part;
+    int32_t is_there, is_alone; /* there are some; and no NPU */
+    int32_t n_poolless;         /* that no allowed CPU is near */
+} bus_devices;
 
 /* == Texts ================================================================== */
 
@@ -81,20 +87,28 @@ static void print_finding(const cpubind_doctor_finding *f, const cli_fixed *fixe
 }
 
 /* Whether a check could not be made since the host has no NPU. */
-static int lacks_npus(const cpubind_doctor_unknown *u, const other_devices *others)
+static int lacks_npus(const cpubind_doctor_unknown *u, const bus_devices *bus)
 {
-    return others->n > 0 && (!u->input || strncmp(u->input, "cmd/npu-smi", 11) == 0);
+    return bus->is_alone && u->input && strncmp(u->input, "cmd/npu-smi", 11) == 0;
+}
+
+/* Whether a check could not be made since a snapshot does not say who uses devices. */
+static int lacks_users(const cpubind_doctor_unknown *u, const bus_devices *bus)
+{
+    return bus->is_there && u->input && strcmp(u->input, "proc/*/fd") == 0;
 }
 
 /* Appends why a check could not be made. */
-static void add_why(const cpubind_doctor_unknown *u, const other_devices *others, api_text *to)
+static void add_why(const cpubind_doctor_unknown *u, const bus_devices *bus, api_text *to)
 {
     static const char *const why[] = {[CPUBIND_INPUT_ABSENT] = "is not there",
                                       [CPUBIND_INPUT_PRESENT] = "is damaged",
                                       [CPUBIND_INPUT_TIMEOUT] = "did not end in time",
                                       [CPUBIND_INPUT_TOO_LONG] = "is too long"};
-    if (lacks_npus(u, others)) {
-        api_add(to, "this host has no NPU");
+    if (lacks_npus(u, bus) || lacks_users(u, bus)) {
+        api_add(to, lacks_npus(u, bus)
+                        ? "this host has no NPU"
+                        : "a snapshot does not say who has files of devices open");
         return;
     }
     if (!u->input) {
@@ -133,43 +147,43 @@ static int count_fixed(const cpubind_doctor_report *report, const cli_fixed *fix
     return n;
 }
 
-/* Appends what doctor does not judge on a host without NPUs, and the commands that do. */
-static void add_others(const other_devices *others, api_text *to)
+/* Appends that devices are without CPUs. */
+static void add_poolless(const bus_devices *bus, api_text *to)
 {
-    api_add(to,
-            "this host has no NPU, and %d %s of other vendors: doctor does not judge the "
-            "processes that use them",
-            (int)others->n, others->n == 1 ? "accelerator" : "accelerators");
-    if (others->n_poolless > 0)
-        api_add(to, "; near %d of them this process may use no CPU", (int)others->n_poolless);
-    api_add(to, "; cpubind plan prints their CPUs, cpubind verify --pid N judges a process");
+    api_add(to, "near %d of the %d devices this process may use no CPU", (int)bus->n_poolless,
+            (int)bus->devices.topo.facts.n_device);
 }
 
-/* Prints the checks that could not be made: those that need an NPU are one line where the host
- * has none. */
-static void print_unknown(const cpubind_doctor_report *report, const other_devices *others)
+/* Prints the checks that could not be made: those that lack the same are one line. */
+static void print_unknown(const cpubind_doctor_report *report, const bus_devices *bus)
 {
-    int n_line = 0, n_lacking = 0;
+    int n_line = 0, n[2] = {0, 0};
+    const cpubind_doctor_unknown *last[2] = {NULL, NULL};
     for (int32_t i = 0; i < report->n_unknown; i++) {
+        const cpubind_doctor_unknown *u = &report->unknown[i];
+        const int kind = lacks_npus(u, bus) ? 0 : lacks_users(u, bus) ? 1 : 2;
         api_text why = {"", 0};
-        if (lacks_npus(&report->unknown[i], others)) {
-            n_lacking++;
+        if (kind < 2) {
+            n[kind]++;
+            last[kind] = u;
             continue;
         }
-        api_add(&why, "%s: ", report->unknown[i].check->word);
-        add_why(&report->unknown[i], others, &why);
+        api_add(&why, "%s: ", u->check->word);
+        add_why(u, bus, &why);
         print_line(n_line++ ? "" : "unknown", why.text, 0);
     }
-    if (n_lacking > 0) {
+    for (int kind = 0; kind < 2; kind++) {
         api_text why = {"", 0};
-        api_add(&why, "%d checks of NPUs and of their workers: this host has no NPU",
-                n_lacking);
-        print_line(n_line ? "" : "unknown", why.text, 0);
+        if (n[kind] == 0)
+            continue;
+        api_add(&why, "%d checks of %s: ", n[kind], kind ? "workers" : "NPUs");
+        add_why(last[kind], bus, &why);
+        print_line(n_line++ ? "" : "unknown", why.text, 0);
     }
 }
 
 static void print_text(const cpubind_doctor_report *report, const cli_fixed *fixed,
-                       const other_devices *others, const api_options *options)
+                       const bus_devices *bus, const api_options *options)
 {
     const int n_fixed = count_fixed(report, fixed);
     for (int32_t i = 0; i < report->n_finding; i++)
@@ -178,7 +192,7 @@ static void print_text(const cpubind_doctor_report *report, const cli_fixed *fix
         printf("and %d more findings of these checks\n", (int)report->n_more);
     if (options->quiet)
         return;
-    print_unknown(report, others);
+    print_unknown(report, bus);
     if (n_fixed > 0)
         printf("%d fixed, on record in %s; put back with: cpubind doctor --restore\n", n_fixed,
                cpubind_mend_path(fixed->mend));
@@ -210,32 +224,35 @@ static json_t *finding_json(const cpubind_doctor_finding *f)
         (void)json_object_set_new(numbers, f->number[i].key,
                                   json_integer((json_int_t)f->number[i].value));
     return json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:i, s:o}", "check",
-        f->check->word, "severity", cpubind_severity_word(f->check->severity), "evidence",
-        cli_json_text(f->evidence), "input", text_or_null(f->input), "value",
-        text_or_null(f->value), "npu", id_or_null(f->npu), "pid", id_or_null(f->pid), "tid",
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:i, s:o}",
+        "check", f->check->word, "severity", cpubind_severity_word(f->check->severity),
+        "evidence", cli_json_text(f->evidence), "input", text_or_null(f->input), "value",
+        text_or_null(f->value), "npu", id_or_null(f->npu), "pci",
+        text_or_null(f->pci && *f->pci ? f->pci : NULL), "pid", id_or_null(f->pid), "tid",
         id_or_null(f->tid), "cpus", cli_list_json(f->cpu, f->n_cpu), "numbers", numbers, "cost",
         f->check->cost, "command", cli_json_text(f->command), "mends", !f->is_look,
         "safe_changes", (int)f->n_change, "then", text_or_null(f->check->then));
 }
 
 /* {"code", "text"} of the reason why there is no plan; null when there is one. */
-static json_t *no_plan_json(const api_planned *planned, const other_devices *others,
+static json_t *no_plan_json(const api_planned *planned, const bus_devices *bus,
                             const api_options *options)
 {
     api_text text = {"", 0};
-    if (planned->code == CPUBIND_PROBLEM_NONE)
+    if (planned->code == CPUBIND_PROBLEM_NONE || (bus->is_alone && bus->n_poolless == 0))
         return json_null();
-    if (others->n > 0)
-        add_others(others, &text);
+    if (bus->is_alone)
+        add_poolless(bus, &text);
     else
         api_explain(planned, options, &text);
-    return json_pack("{s:s, s:s}", "code", cpubind_problem_word(planned->code), "text",
-                     text.text);
+    return json_pack(
+        "{s:s, s:s}", "code",
+        cpubind_problem_word(bus->is_alone ? CPUBIND_PROBLEM_NO_LOCAL_CPUS : planned->code),
+        "text", text.text);
 }
 
 static int print_json(const cpubind_doctor_report *report, const api_planned *planned,
-                      const cli_fixed *fixed, const other_devices *others,
+                      const cli_fixed *fixed, const bus_devices *bus,
                       const api_options *options)
 {
     json_t *findings = json_array(), *unknown = json_array(), *right = json_array();
@@ -244,18 +261,17 @@ static int print_json(const cpubind_doctor_report *report, const api_planned *pl
     for (int32_t i = 0; unknown && i < report->n_unknown; i++) {
         const cpubind_doctor_unknown *u = &report->unknown[i];
         api_text why = {"", 0};
-        add_why(u, others, &why);
+        add_why(u, bus, &why);
         unknown = cli_json_append(unknown,
                                   json_pack("{s:s, s:o, s:s}", "check", u->check->word, "input",
                                             text_or_null(u->input), "why", why.text));
     }
     (void)count_right(report, right);
     return cli_print_json(
-        stdout,
-        json_pack("{s:s, s:o, s:i, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "findings",
-                  findings, "more", (int)report->n_more, "unknown", unknown, "right", right,
-                  "no_plan", no_plan_json(planned, others, options), "fix",
-                  fixed->is_asked ? cli_fixed_json(fixed, report) : json_null()));
+        stdout, json_pack("{s:s, s:o, s:i, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
+                          "findings", findings, "more", (int)report->n_more, "unknown", unknown,
+                          "right", right, "no_plan", no_plan_json(planned, bus, options), "fix",
+                          fixed->is_asked ? cli_fixed_json(fixed, report) : json_null()));
 }
 
 /* == The command ============================================================ */
@@ -285,48 +301,78 @@ static cpubind_problem_code examine(void *ctx, cpubind_arena *arena)
 /* Prints the report. Returns the exit status: that of a host without a plan, unless there is
  * something to mend. */
 static int print_report(const cpubind_doctor_report *report, const api_planned *planned,
-                        const cli_fixed *fixed, const other_devices *others,
+                        const cli_fixed *fixed, const bus_devices *bus,
                         const api_options *options)
 {
     if (options->json) {
-        if (!print_json(report, planned, fixed, others, options))
+        if (!print_json(report, planned, fixed, bus, options))
             return cli_no_memory();
     } else {
         api_text why = {"", 0};
-        print_text(report, fixed, others, options);
+        print_text(report, fixed, bus, options);
         cli_warn_fixed(fixed);
-        if (others->n > 0) {
-            add_others(others, &why);
+        if (bus->is_alone && bus->n_poolless > 0) {
+            add_poolless(bus, &why);
             fprintf(stderr, "cpubind: %s\n", why.text);
-        } else if (planned->code != CPUBIND_PROBLEM_NONE) {
+        } else if (!bus->is_alone && planned->code != CPUBIND_PROBLEM_NONE) {
             api_explain(planned, options, &why);
             fprintf(stderr, "cpubind: there is no plan: %s\n", why.text);
         }
     }
     if (report->n_finding > count_fixed(report, fixed) || report->n_more > 0)
         return API_REFUSED;
-    return planned->code == CPUBIND_PROBLEM_NONE || others->n > 0
+    return planned->code == CPUBIND_PROBLEM_NONE || bus->is_alone
                ? API_DONE
                : (int)cpubind_problem_exit(planned->code);
 }
 
-/* Counts the accelerators of a host without NPUs, and those that no allowed CPU is near. */
-static other_devices count_others(const cpubind_source *source, const api_options *options,
-                                  const api_planned *planned)
+static int count_opened(const api_topo *topo)
 {
-    api_device_plan devices = {0};
-    other_devices others = {0, 0};
+    int n = 0;
+    for (int32_t i = 0; topo->status == CPUBIND_PROBLEM_NONE && i < topo->facts.n_device; i++)
+        n += !cpubind_vendor_of(topo->facts.device[i].accelerator.vendor)->users;
+    return n;
+}
+
+/* Reads who uses the devices of this host; a failure is printed. */
+static void read_users(const cpubind_source *source, const api_options *options,
+                       bus_devices *bus)
+{
+    cpubind_workers workers = {0};
+    if (cli_read_device_workers(options, source, &bus->devices.topo, 0, &workers) == API_DONE)
+        bus->users.row =
+            (cpubind_user *)malloc(((size_t)workers.n + 1) * sizeof *bus->users.row);
+    for (int32_t i = 0; bus->users.row && i < workers.n; i++)
+        bus->users.row[bus->users.n++] =
+            (cpubind_user){workers.row[i].pid, workers.row[i].device};
+    if (bus->users.row)
+        bus->part.users = &bus->users;
+    cpubind_workers_free(&workers);
+}
+
+/* Reads the devices of the bus, plans for them, and reads who uses them: on a live host, or
+ * where there is nothing else. */
+static void read_bus(const cpubind_source *source, const api_options *options,
+                     const api_planned *planned, int is_live, bus_devices *bus)
+{
+    const cpubind_pci_plan *plan = &bus->devices.plan;
     api_text why = {"", 0};
-    if (!api_has_devices_alone(source, options, planned))
-        return others;
-    (void)api_make_devices(source, options, NULL, &devices, &why);
-    others.n = devices.topo.status == CPUBIND_PROBLEM_NONE ? devices.topo.facts.n_device : 0;
-    for (int32_t i = 0; i < devices.plan.n_pool; i++)
-        others.n_poolless +=
-            devices.plan.pool[i].n_cpu == 0 &&
-            (i == 0 || devices.plan.pool[i].device != devices.plan.pool[i - 1].device);
-    api_free_devices(&devices);
-    return others;
+    int status;
+    bus->is_alone = api_has_devices_alone(source, options, planned);
+    if (!bus->is_alone && (!is_live || api_npu_option(options)))
+        return;
+    status = api_make_devices(source, options, NULL, &bus->devices, &why);
+    bus->is_there = status == API_DONE && count_opened(&bus->devices.topo) > 0;
+    bus->is_alone &= bus->is_there;
+    if (!bus->is_there)
+        return;
+    for (int32_t i = 0; i < plan->n_pool; i++)
+        bus->n_poolless += plan->pool[i].n_cpu == 0 &&
+                           (i == 0 || plan->pool[i].device != plan->pool[i - 1].device);
+    bus->part.facts = &plan->facts;
+    bus->part.plan = plan->all.n_want > 0 ? &plan->all : NULL;
+    if (is_live)
+        read_users(source, options, bus);
 }
 
 /* Examines the host, makes the safe changes if that is asked for, and prints. */
@@ -341,7 +387,7 @@ static int examine_host(api_host *host, api_options *options, int is_live)
                                  .request = &options->request,
                                  .is_live = is_live,
                                  .npu_smi_ms = -1}};
-    other_devices others;
+    static bus_devices bus;
     int status;
     options->request.wants_pci = 1;
     if (is_live &&
@@ -353,7 +399,9 @@ static int examine_host(api_host *host, api_options *options, int is_live)
         api_free_planned(&planned);
         return cli_fail(options, API_REFUSED, why.text);
     }
-    others = count_others(&host->source, options, &planned);
+    read_bus(&host->source, options, &planned, is_live, &bus);
+    if (bus.is_there)
+        e.request.bus = &bus.part;
     if (planned.has_facts)
         e.request.facts = &planned.facts;
     if (planned.code == CPUBIND_PROBLEM_NONE)
@@ -361,13 +409,15 @@ static int examine_host(api_host *host, api_options *options, int is_live)
     if (api_with_arena(&arena, examine, &e) == CPUBIND_PROBLEM_NONE) {
         if (options->is_fix)
             fix_status = cli_fix(&e.report, options->is_dry, &fixed);
-        status = print_report(&e.report, &planned, &fixed, &others, options);
+        status = print_report(&e.report, &planned, &fixed, &bus, options);
         status = fix_status ? fix_status : status;
     } else {
         status = cli_no_memory();
     }
     cli_free_fixed(&fixed);
     free(arena.base);
+    free(bus.users.row);
+    api_free_devices(&bus.devices);
     api_free_planned(&planned);
     return status;
 }

@@ -18,105 +18,106 @@
 typedef struct row {
     cpubind_doctor_check check;
     doctor_check_run *run;
+    int32_t is_of_workers; /* it is made for the workers of each kind of device */
 } row;
 
 /* clang-format off */
 static const row rows[] = {
     {{"one_cpu", CPUBIND_SEVERITY_SEVERE,
       "these threads wait for each other on one CPU, while those of the pool are idle", NULL},
-     doctor_check_one_cpu},
+     doctor_check_one_cpu, 1},
     {{"omp_proc_bind", CPUBIND_SEVERITY_SEVERE,
       "OpenMP pins each thread by itself, often all of the process to CPU 0, and pins threads "
       "again that cpubind has moved", "start the engine again from this shell"},
-     doctor_check_omp},
+     doctor_check_omp, 1},
     {{"cpuset_overlap", CPUBIND_SEVERITY_SEVERE,
       "each process cuts pools from its own cpuset, so that two NPUs get the same CPUs", NULL},
-     doctor_check_cpuset_overlap},
+     doctor_check_cpuset_overlap, 1},
     {{"cpuset_far", CPUBIND_SEVERITY_SEVERE,
       "the worker cannot run near its NPU: each launch crosses to another node", APPLY_AGAIN},
-     doctor_check_cpuset_far},
+     doctor_check_cpuset_far, 1},
     {{"cpuset_split", CPUBIND_SEVERITY_MODERATE,
       "the other thread of the core runs work of others, which takes its units and its cache",
-      APPLY_AGAIN}, doctor_check_cpuset_split},
+      APPLY_AGAIN}, doctor_check_cpuset_split, 1},
     {{"cpuset_mems", CPUBIND_SEVERITY_MODERATE,
       "no page of the worker can be on the node of its NPU: each access crosses nodes",
-      APPLY_AGAIN}, doctor_check_cpuset_mems},
+      APPLY_AGAIN}, doctor_check_cpuset_mems, 1},
     {{"engine_binds", CPUBIND_SEVERITY_MODERATE,
       "the engine binds the worker after its warm-up, by its own rules, over what cpubind has "
       "bound", "start the engine again with it, beside its other options"},
-     doctor_check_engine},
+     doctor_check_engine, 1},
     {{"role_taken", CPUBIND_SEVERITY_SEVERE,
       "the one thread that launches or frees for this NPU waits while the other process runs",
-      NULL}, doctor_check_role_taken},
+      NULL}, doctor_check_role_taken, 1},
     {{"far_memory", CPUBIND_SEVERITY_MODERATE,
       "each access crosses nodes, with its latency and its bandwidth", NULL},
-     doctor_check_far_memory},
+     doctor_check_far_memory, 1},
     {{"shared_memory", CPUBIND_SEVERITY_MODERATE,
       "all workers that share these pages load one node, and cpubind apply leaves them where "
       "they are", "COMMAND is the one that makes the shared table; start it again so"},
-     doctor_check_shared_memory},
+     doctor_check_shared_memory, 1},
     {{"pinned_memory", CPUBIND_SEVERITY_MODERATE,
       "pinned pages cannot be moved: they stay far until the process ends", COMMAND_IS},
-     doctor_check_pinned_memory},
+     doctor_check_pinned_memory, 1},
     {{"memory_policy", CPUBIND_SEVERITY_MODERATE,
       "new pages come from other nodes for as long as the process runs, also after cpubind "
       "apply has moved the old ones", COMMAND_IS},
-     doctor_check_memory_policy},
+     doctor_check_memory_policy, 1},
     {{"irqbalance", CPUBIND_SEVERITY_MODERATE,
       "irqbalance moves the interrupts of the NPU away from their CPUs, every ten seconds",
       NULL},
-     doctor_check_irqbalance},
+     doctor_check_irqbalance, 0},
     {{"nic_interrupts", CPUBIND_SEVERITY_MODERATE,
-      "network traffic interrupts the threads of workers", NULL}, doctor_check_nics},
+      "network traffic interrupts the threads of workers", NULL}, doctor_check_nics, 0},
     {{"autonuma", CPUBIND_SEVERITY_MODERATE,
       "the kernel unmaps pages to see who uses them, and moves memory that was placed; each "
-      "page costs a fault", NULL}, doctor_check_autonuma},
+      "page costs a fault", NULL}, doctor_check_autonuma, 0},
     {{"offline", CPUBIND_SEVERITY_MODERATE,
       "the pools are cut from fewer CPUs, and a thread whose CPUs are all offline runs "
-      "anywhere", NULL}, doctor_check_offline},
+      "anywhere", NULL}, doctor_check_offline, 0},
     {{"governor", CPUBIND_SEVERITY_MODERATE,
       "a CPU that has just been idle starts slowly, so each launch of a kernel takes longer",
-      NULL}, doctor_check_governor},
+      NULL}, doctor_check_governor, 0},
     {{"isolated", CPUBIND_SEVERITY_SEVERE,
       "the scheduler does not balance isolated CPUs: all main threads of a worker pile up on "
-      "one of them", RESTART_HOST}, doctor_check_isolated},
+      "one of them", RESTART_HOST}, doctor_check_isolated, 0},
     {{"nohz_full", CPUBIND_SEVERITY_MINOR,
       "system calls and interrupts are slower there, and with several threads a CPU nothing is "
-      "gained", RESTART_HOST}, doctor_check_nohz_full},
+      "gained", RESTART_HOST}, doctor_check_nohz_full, 0},
     {{"split_cores", CPUBIND_SEVERITY_MODERATE,
-      "workers of two NPUs share the caches and the units of one core", RESTART_WORKERS},
-     doctor_check_split},
+      "workers of two devices share the caches and the units of one core", RESTART_WORKERS},
+     doctor_check_split, 0},
     {{"poor_locality", CPUBIND_SEVERITY_SEVERE,
-      "each launch and each interrupt of these NPUs crosses to another node", RESTART_WORKERS},
-     doctor_check_locality},
+      "each launch and interrupt of these devices crosses to another node", RESTART_WORKERS},
+     doctor_check_locality, 0},
     {{"mixed_rules", CPUBIND_SEVERITY_SEVERE,
       "each of the rules cuts the pools of the whole host in its own way, so that two workers "
       "get the same CPUs", RESTART_WORKERS},
-     doctor_check_rules},
+     doctor_check_rules, 0},
     {{"other_accelerators", CPUBIND_SEVERITY_SEVERE,
       "workers of NPUs and workers of the others run on the same CPUs",
       "give the workers of the others --exclude with the rest, as the warning of cpubind plan "
       "says"},
-     doctor_check_others},
+     doctor_check_others, 0},
     {{"seccomp", CPUBIND_SEVERITY_MODERATE,
       "memory is not placed: pages stay where they are, new ones come from any node",
-      START_CONTAINER}, doctor_check_seccomp},
+      START_CONTAINER}, doctor_check_seccomp, 0},
     {{"sys_nice", CPUBIND_SEVERITY_MODERATE,
       "cpubind apply is refused for workers of another user, and memory policies may be",
-      START_CONTAINER}, doctor_check_sys_nice},
+      START_CONTAINER}, doctor_check_sys_nice, 0},
     {{"proc_irq", CPUBIND_SEVERITY_MODERATE,
       "interrupts of the NPU are served by any CPU, also by those of other workers",
       "start the container with it, beside its other options, or bind from the host"},
-     doctor_check_proc_irq},
+     doctor_check_proc_irq, 0},
     {{"hidepid", CPUBIND_SEVERITY_MINOR,
       "faults of these processes are not found, and their threads cannot be bound from here",
-      NULL}, doctor_check_hidepid},
+      NULL}, doctor_check_hidepid, 0},
     {{"npu_smi_slow", CPUBIND_SEVERITY_MINOR,
       "each start of a worker waits for npu-smi, and fails after 20 seconds", SAME_FACTS},
-     doctor_check_npusmi_slow},
+     doctor_check_npusmi_slow, 0},
     {{"inputs_differ", CPUBIND_SEVERITY_SEVERE,
       "workers that read one of them plan other pools than those that read the other",
-      SAME_FACTS}, doctor_check_inputs_differ},
+      SAME_FACTS}, doctor_check_inputs_differ, 0},
 };
 /* clang-format on */
 
@@ -188,17 +189,41 @@ int doctor_has_cores(doctor *d)
     return d->facts->core_of != NULL;
 }
 
+/* Makes an examination about the devices of one kind: their facts, plan and workers. */
+static void enter(doctor *d, const doctor *part)
+{
+    d->is_bus = part->is_bus;
+    d->facts = part->facts;
+    d->plan = part->plan;
+    d->worker = part->worker;
+    d->n_worker = part->n_worker;
+    d->is_workers_known = part->is_workers_known;
+    d->workers_input = part->workers_input;
+    d->workers_answer = part->workers_answer;
+}
+
+static void read_part(doctor *d, doctor *part, int32_t is_bus)
+{
+    *part = *d;
+    part->is_bus = is_bus;
+    part->facts = is_bus ? d->request->bus->facts : d->request->facts;
+    part->plan = is_bus ? d->request->bus->plan : d->request->plan;
+    doctor_read_workers(part);
+    d->is_short |= part->is_short;
+    if (part->is_workers_known)
+        d->report->n_worker =
+            (d->report->n_worker < 0 ? 0 : d->report->n_worker) + part->n_worker;
+}
+
 cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *request,
                                             cpubind_arena *arena, cpubind_doctor_report *out)
 {
-    doctor d = {.request = request,
-                .source = request->source,
-                .facts = request->facts,
-                .plan = request->plan,
-                .arena = arena,
-                .report = out};
+    doctor d = {.request = request, .source = request->source, .arena = arena, .report = out};
+    doctor part[2];
+    int n_part = 0;
     memset(out, 0, sizeof *out);
     out->n_check = N_CHECKS;
+    out->n_worker = -1;
     /* One more: the place of a finding that is not kept. */
     out->finding = (cpubind_doctor_finding *)cpubind_arena_take(
         arena, N_CHECKS * CPUBIND_DOCTOR_MAX_FINDINGS + 1, sizeof *out->finding);
@@ -207,13 +232,18 @@ cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *reques
     d.cpu = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
     if (!out->finding || !out->unknown || !d.cpu)
         return CPUBIND_PROBLEM_NO_MEMORY;
-    doctor_read_workers(&d);
-    out->n_worker = d.is_workers_known ? d.n_worker : -1;
+    if (request->facts || !request->bus)
+        read_part(&d, &part[n_part++], 0);
+    if (request->bus)
+        read_part(&d, &part[n_part++], 1);
     doctor_read_pids(&d);
     for (int32_t i = 0; i < N_CHECKS && !d.is_short; i++) {
         d.check = &rows[i].check;
         d.n_found = d.is_unknown = 0;
-        rows[i].run(&d);
+        for (int k = 0; k < (rows[i].is_of_workers ? n_part : 1); k++) {
+            enter(&d, &part[k]);
+            rows[i].run(&d);
+        }
     }
     return d.is_short ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_NONE;
 }

@@ -12,6 +12,7 @@
 #define CPUBIND_DOCTOR_DOCTOR_H
 
 #include "../ascend/host_change.h"
+#include "../model/vendor.h"
 #include "../plan/plan.h"
 
 #ifdef __cplusplus
@@ -61,6 +62,7 @@ typedef struct cpubind_doctor_finding {
     const cpubind_change *change; /* what may be done at once, safely; groups are 0 */
     int32_t n_change;             /* 0: nothing of it is safe, or nothing is known */
     int32_t npu;                  /* logic id */
+    const char *pci;              /* the address of a device without one; else NULL or "" */
     int32_t pid, tid;             /* the process and the thread at fault */
     const int32_t *cpu;           /* the CPUs at fault, ascending */
     int32_t n_cpu;
@@ -86,8 +88,15 @@ typedef struct cpubind_doctor_report {
     int32_t n_unknown;
     int32_t n_check;  /* checks of the table; those without a finding that are not unknown are
                         right */
-    int32_t n_worker; /* processes that drive an NPU; -1: not known */
+    int32_t n_worker; /* processes that use a device; -1: not known */
 } cpubind_doctor_report;
+
+/* Devices whose drivers do not list their users. */
+typedef struct cpubind_doctor_bus {
+    const cpubind_facts *facts; /* of the plan: each is one of `npu`, whose function is ... */
+    const cpubind_ascend_plan *plan;
+    const cpubind_users *users; /* ... the device of these; NULL: they are not known */
+} cpubind_doctor_bus;
 
 /* What is examined. Borrowed. */
 typedef struct cpubind_doctor_request {
@@ -95,6 +104,7 @@ typedef struct cpubind_doctor_request {
     const cpubind_request *request;  /* of the plan, with wants_pci */
     const cpubind_facts *facts;      /* NULL: they could not be read */
     const cpubind_ascend_plan *plan; /* made of these facts; NULL: there is none */
+    const cpubind_doctor_bus *bus;   /* NULL: the host has none */
     int32_t is_live;                 /* 1: the source is the live host */
     int32_t npu_smi_ms;              /* how long npu-smi took to answer; -1: not known */
 } cpubind_doctor_request;
@@ -103,7 +113,7 @@ typedef struct cpubind_doctor_request {
  *   in      request, an arena of 4 MiB for most hosts
  *   out     *out, in the arena
  *   errors  NO_MEMORY: try a larger arena
- *   cost    O(bytes read): the files of each process that drives an NPU, and one line of each
+ *   cost    O(bytes read): the files of each process that uses a device, and one line of each
  *           thread of the host */
 cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *request,
                                             cpubind_arena *arena, cpubind_doctor_report *out);

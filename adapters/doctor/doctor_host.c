@@ -123,14 +123,13 @@ static void check_irqs(doctor *d, const doctor_worker *w, int32_t pid)
             continue;
         doctor_add_cpus(&value, d->cpu, n);
         doctor_add(&evidence,
-                   "irqbalance runs, process %d, and interrupt %d of NPU %d is on CPU "
+                   "irqbalance runs, process %d, and interrupt %d of %s is on CPU "
                    "%s, not on %d",
-                   (int)pid, (int)irq->irq, (int)doctor_npu_id(d, w), value.text,
-                   (int)irq->cpu);
+                   (int)pid, (int)irq->irq, doctor_name(d, w), value.text, (int)irq->cpu);
         doctor_add_apply(d, w, &command);
         doctor_add(&command, " --irqbalance ban");
         f = doctor_find(d);
-        f->npu = doctor_npu_id(d, w);
+        doctor_set_device(d, w, f);
         f->pid = pid;
         f->command = doctor_keep(d, command.text);
         f->input = doctor_keep(d, input.text);
@@ -147,6 +146,8 @@ static void check_irqs(doctor *d, const doctor_worker *w, int32_t pid)
 void doctor_check_irqbalance(doctor *d)
 {
     int32_t pid;
+    if (d->is_bus) /* whose interrupts are not bound */
+        return;
     if (!doctor_has_workers(d) || !doctor_has_plan(d) || !doctor_has_pids(d))
         return;
     pid = find_irqbalance(d);
@@ -386,8 +387,8 @@ static int check_thread(doctor *d, const doctor_text *folder, cpubind_input stat
     doctor_add_cpus(&value, d->cpu, list.n);
     doctor_add(&evidence, "process %d, ", (int)pid);
     doctor_add_bytes(&evidence, status.data + name.at, name.len);
-    doctor_add(&evidence, ", is on CPU %d, the %s CPU of NPU %d, which process %d drives",
-               (int)s->cpu, cpubind_role_word(s->role), (int)doctor_npu_id(d, s->worker),
+    doctor_add(&evidence, ", is on CPU %d, the %s CPU of %s, which process %d drives",
+               (int)s->cpu, cpubind_role_word(s->role), doctor_name(d, s->worker),
                (int)s->worker->pid);
     if (other) {
         doctor_add_apply(d, other, &command);
@@ -398,7 +399,7 @@ static int check_thread(doctor *d, const doctor_text *folder, cpubind_input stat
         doctor_add(&command, " %d", (int)pid);
     }
     f = doctor_find(d);
-    f->npu = doctor_npu_id(d, s->worker);
+    doctor_set_device(d, s->worker, f);
     f->pid = pid;
     f->tid = doctor_number(status.data, tid);
     f->evidence = doctor_keep(d, evidence.text);

@@ -163,8 +163,8 @@ static void find(doctor *d, const doctor_worker *w, const memory *m, const char 
     doctor_text evidence = {"", 0}, value = {"", 0};
     cpubind_doctor_finding *f = doctor_find(d);
     doctor_add_mib(&evidence, far);
-    doctor_add(&evidence, " of the %s of process %d, which drives NPU %d, are not on node %d",
-               what, (int)w->pid, (int)doctor_npu_id(d, w), (int)m->node);
+    doctor_add(&evidence, " of the %s of process %d, which drives %s, are not on node %d", what,
+               (int)w->pid, doctor_name(d, w), (int)m->node);
     for (int32_t node = 0; node < MAX_NODES; node++) {
         const int64_t bytes = m->own[node] + m->shared[node];
         if (bytes == 0)
@@ -172,7 +172,7 @@ static void find(doctor *d, const doctor_worker *w, const memory *m, const char 
         doctor_add(&value, "%snode %d: ", value.len ? ", " : "", (int)node);
         doctor_add_mib(&value, bytes);
     }
-    f->npu = doctor_npu_id(d, w);
+    doctor_set_device(d, w, f);
     f->pid = w->pid;
     f->evidence = doctor_keep(d, evidence.text);
     f->command = doctor_keep(d, command->text);
@@ -190,10 +190,10 @@ static void find_policy_of(doctor *d, const doctor_worker *w, const memory *m,
     cpubind_doctor_finding *f = doctor_find(d);
     doctor_add_mib(&evidence, m->by_policy);
     doctor_add(&evidence,
-               " of the memory of process %d, which drives NPU %d, have a policy that asks for "
+               " of the memory of process %d, which drives %s, have a policy that asks for "
                "other nodes than %d",
-               (int)w->pid, (int)doctor_npu_id(d, w), (int)m->node);
-    f->npu = doctor_npu_id(d, w);
+               (int)w->pid, doctor_name(d, w), (int)m->node);
+    doctor_set_device(d, w, f);
     f->pid = w->pid;
     f->evidence = doctor_keep(d, evidence.text);
     f->command = doctor_keep(d, command->text);
@@ -224,13 +224,13 @@ static void check_worker(doctor *d, const doctor_worker *w, const memory *m, mem
             find(d, w, m, "pages that other processes share", m->shared_far, &command);
         break;
     case KIND_PINNED:
-        doctor_add(&command, "cpubind run --npu %d -- COMMAND", (int)doctor_npu_id(d, w));
+        doctor_add(&command, "cpubind run %s -- COMMAND", doctor_option(d, w));
         if (is_much(m->pinned < far ? m->pinned : far, all))
             find(d, w, m, "pinned or locked memory", m->pinned < far ? m->pinned : far,
                  &command);
         break;
     case KIND_POLICY:
-        doctor_add(&command, "cpubind run --npu %d -- COMMAND", (int)doctor_npu_id(d, w));
+        doctor_add(&command, "cpubind run %s -- COMMAND", doctor_option(d, w));
         if (is_much(m->by_policy, m->own_all))
             find_policy_of(d, w, m, &command);
         break;

@@ -11,7 +11,7 @@ enum { SLOW_MS = 5000 };
  * are enough. */
 static void go_without_npusmi(const doctor *d, cpubind_doctor_finding *f)
 {
-    f->is_look = !d->facts || d->facts->origin != CPUBIND_ORIGIN_DRIVER;
+    f->is_look = !d->request->facts || d->request->facts->origin != CPUBIND_ORIGIN_DRIVER;
     f->command = f->is_look ? "npu-smi info -l; dmesg | grep -i -e devdrv -e davinci"
                             : "export CPUBIND_FACTS=driver";
 }
@@ -59,7 +59,7 @@ void doctor_check_npusmi_slow(doctor *d)
 /* Appends what the facts of npu-smi contradict; nothing when they contradict nothing. */
 static void add_contradiction(const doctor *d, const cpubind_facts *npusmi, doctor_text *to)
 {
-    const cpubind_facts *own = d->facts;
+    const cpubind_facts *own = d->request->facts;
     if (npusmi->n_difference > 0) {
         const cpubind_difference *x = &npusmi->difference[0];
         doctor_add(to, "%s names an NPU that %s lacks", x->has, x->lacks);

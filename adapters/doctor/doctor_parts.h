@@ -17,7 +17,7 @@
 #define INPUT_NPUSMI_MAP "cmd/npu-smi-info-m.txt"
 #define INPUT_NPUSMI     "cmd/npu-smi-info.txt"
 
-/* A process that drives an NPU. */
+/* A process that uses a device. */
 typedef struct doctor_worker {
     int32_t pid;
     int32_t npu; /* index into facts->npu */
@@ -36,7 +36,8 @@ typedef struct doctor {
     int32_t n_found;                   /* its findings */
     int32_t is_unknown;                /* it has an unknown */
     int32_t is_short;
-    int32_t *cpu; /* CPUBIND_MAX_CPUS elements for the list that is being read */
+    int32_t *cpu;   /* CPUBIND_MAX_CPUS elements for the list that is being read */
+    int32_t is_bus; /* the facts, the plan and the workers are those of devices of the bus */
     doctor_worker *worker;
     int32_t n_worker;
     int32_t is_workers_known;
@@ -136,9 +137,12 @@ int doctor_has_pids(doctor *d);
  * (doctor_rights.c). */
 int doctor_is_hiding(doctor *d);
 
-/* The logic id of a worker's NPU; "cpubind apply --npu N --pid P". */
-int32_t doctor_npu_id(const doctor *d, const doctor_worker *w);
-void doctor_add_apply(const doctor *d, const doctor_worker *w, doctor_text *to);
+/* The device of a worker: in a finding; as "NPU 3" or "0000:c1:00.0"; as "--npu 3" or "--pci
+ * 0000:c1:00.0"; and "cpubind apply --npu N --pid P". */
+void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding *f);
+const char *doctor_name(doctor *d, const doctor_worker *w);
+const char *doctor_option(doctor *d, const doctor_worker *w);
+void doctor_add_apply(doctor *d, const doctor_worker *w, doctor_text *to);
 
 /* == Checks: each finds its faults, or notes what it lacks ================== */
 

@@ -14,13 +14,17 @@ void doctor_check_locality(doctor *d)
     cpubind_doctor_finding *f;
     if (!doctor_has_plan(d) || !(plan->warnings >> CPUBIND_WARNING_POOR_LOCALITY & 1u))
         return;
-    doctor_add(&evidence,
-               "%d of %d pools have no CPU near their NPU by the rules reference: NPU",
-               (int)plan->n_poor, (int)plan->n_want);
-    for (int32_t i = 0; i < plan->n_poor; i++)
-        doctor_add(&evidence, "%s%d", i ? "," : " ", (int)d->facts->npu[plan->poor[i]].logic);
+    doctor_add(&evidence, "%d of %d pools have no CPU near their %s by the rules reference:%s",
+               (int)plan->n_poor, (int)plan->n_want, d->facts->noun, d->is_bus ? "" : " NPU");
+    for (int32_t i = 0; i < plan->n_poor; i++) {
+        const doctor_worker of = {.npu = plan->poor[i]};
+        if (d->is_bus)
+            doctor_add(&evidence, "%s%s", i ? "," : " ", doctor_name(d, &of));
+        else
+            doctor_add(&evidence, "%s%d", i ? "," : " ", (int)d->facts->npu[of.npu].logic);
+    }
     f = doctor_find(d);
-    f->npu = d->facts->npu[plan->poor[0]].logic;
+    doctor_set_device(d, &(doctor_worker){.npu = plan->poor[0]}, f);
     f->evidence = doctor_keep(d, evidence.text);
     f->command = USE_NEAR;
     f->number[0] = (cpubind_doctor_number){"pools", plan->n_poor};
@@ -35,7 +39,7 @@ void doctor_check_split(doctor *d)
         return;
     if (d->plan->rules == CPUBIND_RULES_NEAR || d->plan->quality.split_cores == 0)
         return;
-    doctor_add(&evidence, "cores split between NPUs by the rules reference: %d",
+    doctor_add(&evidence, "cores split between %ss by the rules reference: %d", d->facts->noun,
                (int)d->plan->quality.split_cores);
     f = doctor_find(d);
     f->evidence = doctor_keep(d, evidence.text);

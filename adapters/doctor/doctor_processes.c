@@ -1,17 +1,16 @@
-/* doctor_processes.c - which processes drive NPUs; checks of their threads, cpusets, engines
+/* doctor_processes.c - which processes use devices; checks of their threads, cpusets, engines
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. Processes have the numbers of the host (npu_processes.h), so in a
  * container the files of a process may not be there. The facts about engines are those of
  * vllm-ascend (enable_cpu_binding, on by default on ARM) and of vLLM (--numa-bind).
  */
-#include "../model/vendor.h"
 #include "../text/cgroup.h"
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
 #include "doctor_parts.h"
 
-/* == Who drives NPUs ======================================================== */
+/* == Who uses devices ======================================================= */
 
 /* Keeps the workers with their rows of the plan. */
 static void keep_workers(doctor *d, const cpubind_users *list)
@@ -27,12 +26,33 @@ static void keep_workers(doctor *d, const cpubind_users *list)
     }
 }
 
+/* Where the users are given, those of devices that this process does not see are left out. */
+static void take_users(doctor *d, const cpubind_doctor_bus *bus)
+{
+    cpubind_users list = {.row = (cpubind_user *)cpubind_arena_take(
+                              d->arena, bus->users ? bus->users->n : 0, sizeof *list.row)};
+    d->is_short |= !list.row;
+    d->workers_input = "proc/*/fd";
+    d->workers_answer.state = CPUBIND_INPUT_ABSENT;
+    for (int32_t i = 0; list.row && bus->users && i < bus->users->n; i++)
+        for (int32_t k = 0; k < d->facts->n_npu; k++)
+            if (d->facts->npu[k].function == bus->users->row[i].device)
+                list.row[list.n++] = (cpubind_user){bus->users->row[i].pid, k};
+    d->is_workers_known = bus->users != NULL;
+    if (d->is_workers_known)
+        keep_workers(d, &list);
+}
+
 void doctor_read_workers(doctor *d)
 {
     cpubind_users list = {0};
     cpubind_problem problem;
     cpubind_problem_code code;
     d->workers_answer.state = CPUBIND_INPUT_FAILED;
+    if (d->is_bus) {
+        take_users(d, d->request->bus);
+        return;
+    }
     if (!d->facts)
         return;
     code = cpubind_listed_users_read(d->source, d->facts, d->arena, &list, &problem);
@@ -87,9 +107,38 @@ int doctor_has_pids(doctor *d)
     return d->n_pid > 0;
 }
 
-int32_t doctor_npu_id(const doctor *d, const doctor_worker *w)
+/* The address of the device of a worker, as text; "": it has a logic id. */
+static const char *address_of(doctor *d, const doctor_worker *w)
 {
-    return d->facts->npu[w->npu].logic;
+    char pci[CPUBIND_PCI_ADDRESS_MAX] = "";
+    if (d->is_bus)
+        (void)cpubind_pci_format(pci, &d->facts->npu[w->npu].pci);
+    return doctor_keep(d, pci);
+}
+
+void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding *f)
+{
+    f->npu = d->is_bus ? -1 : d->facts->npu[w->npu].logic;
+    f->pci = address_of(d, w);
+}
+
+const char *doctor_name(doctor *d, const doctor_worker *w)
+{
+    doctor_text name = {"", 0};
+    if (d->is_bus)
+        return address_of(d, w);
+    doctor_add(&name, "NPU %d", (int)d->facts->npu[w->npu].logic);
+    return doctor_keep(d, name.text);
+}
+
+const char *doctor_option(doctor *d, const doctor_worker *w)
+{
+    doctor_text option = {"", 0};
+    if (d->is_bus)
+        doctor_add(&option, "--pci %s", address_of(d, w));
+    else
+        doctor_add(&option, "--npu %d", (int)d->facts->npu[w->npu].logic);
+    return doctor_keep(d, option.text);
 }
 
 /* A finding about a worker, with the evidence and the command as they are now. */
@@ -97,16 +146,16 @@ static cpubind_doctor_finding *find_of(doctor *d, const doctor_worker *w,
                                        const doctor_text *evidence, const doctor_text *command)
 {
     cpubind_doctor_finding *f = doctor_find(d);
-    f->npu = doctor_npu_id(d, w);
+    doctor_set_device(d, w, f);
     f->pid = w->pid;
     f->evidence = doctor_keep(d, evidence->text);
     f->command = doctor_keep(d, command->text);
     return f;
 }
 
-void doctor_add_apply(const doctor *d, const doctor_worker *w, doctor_text *to)
+void doctor_add_apply(doctor *d, const doctor_worker *w, doctor_text *to)
 {
-    doctor_add(to, "cpubind apply --npu %d --pid %d", (int)doctor_npu_id(d, w), (int)w->pid);
+    doctor_add(to, "cpubind apply %s --pid %d", doctor_option(d, w), (int)w->pid);
 }
 
 /* == Masks of one CPU ======================================================= */
@@ -220,9 +269,9 @@ void doctor_check_one_cpu(doctor *d)
             (w->row >= 0 && doctor_role(d, w->row, CPUBIND_ROLE_MAIN).n == 1))
             continue;
         doctor_add(&evidence,
-                   "%d of %d threads of process %d, which drives NPU %d, may use "
+                   "%d of %d threads of process %d, which drives %s, may use "
                    "CPU %d alone",
-                   (int)m.count[m.cpu], (int)m.n_thread, (int)w->pid, (int)doctor_npu_id(d, w),
+                   (int)m.count[m.cpu], (int)m.n_thread, (int)w->pid, doctor_name(d, w),
                    (int)m.cpu);
         doctor_add_apply(d, w, &command);
         doctor_add(&input, "proc/%d/task/%d/status", (int)w->pid, (int)m.tid);
@@ -290,8 +339,8 @@ void doctor_check_omp(doctor *d)
         }
         if (text.len == 0)
             continue;
-        doctor_add(&evidence, "process %d, which drives NPU %d, was started with %s",
-                   (int)w->pid, (int)doctor_npu_id(d, w), text.text);
+        doctor_add(&evidence, "process %d, which drives %s, was started with %s", (int)w->pid,
+                   doctor_name(d, w), text.text);
         cpubind_doctor_finding *f = find_of(d, w, &evidence, &command);
         f->input = doctor_keep(d, name.text);
         f->value = doctor_keep(d, text.text);
@@ -492,9 +541,8 @@ void doctor_check_cpuset_far(doctor *d)
         cpubind_doctor_finding *f;
         if (set[i].n == 0 || near.n == 0 || common(d, &set[i], &near) > 0)
             continue;
-        doctor_add(&evidence,
-                   "the cpuset of process %d, %s, has no CPU near NPU %d: ", (int)w->pid,
-                   set[i].value, (int)doctor_npu_id(d, w));
+        doctor_add(&evidence, "the cpuset of process %d, %s, has no CPU near %s: ", (int)w->pid,
+                   set[i].value, doctor_name(d, w));
         doctor_add_cpus(&evidence, near.cpu, near.n);
         add_write_cpuset(d, &set[i], join_near(d, set, i), cpu_files.written, &command);
         f = find_of(d, w, &evidence, &command);
@@ -582,8 +630,8 @@ void doctor_check_cpuset_mems(doctor *d)
             continue;
         doctor_add(&evidence,
                    "the memory nodes of the cpuset of process %d, %s, lack node %d, that of "
-                   "NPU %d",
-                   (int)w->pid, set[i].value, (int)node, (int)doctor_npu_id(d, w));
+                   "%s",
+                   (int)w->pid, set[i].value, (int)node, doctor_name(d, w));
         add_write_cpuset(d, &set[i], join_nodes(d, set, i), node_files.written, &command);
         f = find_of(d, w, &evidence, &command);
         f->input = set[i].input;
@@ -694,7 +742,7 @@ static void check_engine(doctor *d, const doctor_worker *w)
     cpubind_doctor_finding *f;
     engine e = {0, 0, 0, 0};
     int32_t pid;
-    if (!read_engines(d, w, &e) || !e.is_vllm || (e.is_off && !e.numa_bind))
+    if (!read_engines(d, w, &e) || !e.is_vllm || ((e.is_off || d->is_bus) && !e.numa_bind))
         return;
     pid = e.numa_bind ? e.numa_bind : e.pid;
     if (is_found(d, pid))
@@ -708,10 +756,9 @@ static void check_engine(doctor *d, const doctor_worker *w)
                    "vllm-ascend binds its workers too: process %d has no "
                    "enable_cpu_binding=false, and it is on by default",
                    (int)pid);
-    doctor_add(&command,
-               "vllm serve MODEL%s --additional-config '{\"enable_cpu_binding\": "
-               "false}'",
-               e.numa_bind ? " --no-numa-bind" : "");
+    doctor_add(&command, "vllm serve MODEL%s", e.numa_bind ? " --no-numa-bind" : "");
+    if (!d->is_bus)
+        doctor_add(&command, " --additional-config '{\"enable_cpu_binding\": false}'");
     f = doctor_find(d);
     f->pid = pid;
     f->evidence = doctor_keep(d, evidence.text);
@@ -723,7 +770,8 @@ void doctor_check_engine(doctor *d)
 {
     const cpubind_input machine = d->source->read(d->source->ctx, "uname");
     /* vllm-ascend binds on ARM alone. */
-    if (machine.state == CPUBIND_INPUT_PRESENT && !after(machine.data, machine.len, "aarch64"))
+    if (!d->is_bus && machine.state == CPUBIND_INPUT_PRESENT &&
+        !after(machine.data, machine.len, "aarch64"))
         return;
     for (int32_t i = 0; doctor_has_workers(d) && i < d->n_worker; i++)
         check_engine(d, &d->worker[i]);

@@ -201,6 +201,32 @@ the_others_of_a_host_with_npus() {
         end_service TERM && end_worker "$beside"
 }
 
+# The command reads this machine: its bus is that of the test, its other classes are hidden.
+doctor_judges_workers() {
+    put sys/bus/pci/devices/0000:03:00.0/vendor 0x1002
+    put sys/bus/pci/devices/0000:03:00.0/device 0x74a1
+    put sys/bus/pci/devices/0000:03:00.0/class 0x120000
+    put sys/bus/pci/devices/0000:03:00.0/numa_node 0
+    put sys/bus/pci/devices/0000:03:00.0/drm/renderD128/dev 1:7
+    mkdir -p "$out/class/kfd/kfd" "$out/class/net" && echo 1:9 >"$out/class/kfd/kfd/dev" &&
+        mount --bind "$out/class" /sys/class || return 1
+    OMP_PROC_BIND=true "$out/worker" "$out/engine" 3</dev/full 4</dev/urandom &
+    pinned=$!
+    pids="$pids $pinned"
+    "$CPUBIND" doctor --json >"$out/doctor" 2>&1
+    ! command -v python3 >"$out/python" ||
+        python3 tests/api/json_schema.py check doctor "$out/doctor" || return 1
+    sqlite3 :memory: "SELECT value ->> 'evidence', value ->> 'pci', value ->> 'npu', value ->> 'pid'
+        FROM json_each(readfile('$out/doctor'), '\$.findings')
+        WHERE value ->> 'check' = 'omp_proc_bind'" >"$out/found"
+    umount /sys/class && end_worker "$pinned" && rm -r "$root/sys/bus/pci/devices/0000:03:00.0"
+    grep -qxF "process $pinned, which drives 0000:03:00.0, was started with OMP_PROC_BIND=true|\
+0000:03:00.0||$pinned" "$out/found" || {
+        cat "$out/doctor" "$out/found"
+        return 1
+    }
+}
+
 check "workers that run and workers that come are bound" binds_workers_that_run_and_that_come
 check "a new thread is bound" a_new_thread_is_bound
 check "a thread that somebody has moved is moved back" a_moved_thread_is_moved_back
@@ -226,6 +252,7 @@ else
 fi
 check "a host without a device is tried again" a_host_without_devices_is_tried_again
 check "the service binds the workers of a GPU beside NPUs" the_others_of_a_host_with_npus
+check "doctor judges the workers of a device" doctor_judges_workers
 # shellcheck disable=SC2086
 kill -KILL $pids "$gpu_terminal" 2>/dev/null
 kill_service
