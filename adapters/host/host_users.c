@@ -17,10 +17,8 @@
 #include "../linux/kernel/process.h"
 #include "../linux/source/host_source.h"
 #include "../plan/pci_plan.h"
+#include "host_rows.h"
 #include "process_env.h"
-
-#define FIRST_ARENA ((size_t)1 << 20)
-#define LAST_ARENA  ((size_t)1 << 28)
 
 /* A process that names a device by variables of its own, and has no file open. */
 typedef struct claim {
@@ -259,6 +257,34 @@ static cpubind_input list_view(void *ctx, const char *name)
     return note_failure(v, source->list(source->ctx, name));
 }
 
+/* The arguments of find_shown. */
+typedef struct showing {
+    const search *s;
+    view seen;
+    int32_t rank;
+    int32_t device; /* out: an index in q->facts; -1: none */
+} showing;
+
+/* Finds the device that a process names with its rank. */
+static cpubind_problem_code find_shown(void *ctx, cpubind_arena *arena)
+{
+    showing *show = (showing *)ctx;
+    const cpubind_facts *all = show->s->q->facts;
+    const cpubind_source source = {&show->seen, read_view, list_view};
+    cpubind_facts own;
+    cpubind_problem fault;
+    int32_t found = -1;
+    cpubind_problem_code code;
+    show->seen.failed = cpubind_no_fault;
+    code = cpubind_devices_read(&source, show->s->q->request, arena, &own, &fault);
+    if (code == CPUBIND_PROBLEM_NONE)
+        found = device_of_rank(&own, show->rank, arena);
+    for (int32_t i = 0; i < all->n_device && found >= 0 && show->device < 0; i++)
+        if (cpubind_pci_compare(&all->device[i].pci, &own.device[found].pci) == 0)
+            show->device = i;
+    return code;
+}
+
 /* Finds the device that the environment of a process names with a local rank, -1 for none, as
  * an index in q->facts; -1: none. */
 static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t rank,
@@ -266,36 +292,20 @@ static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t r
 {
     const cpubind_linux_live live = {
         .pid = pid, .limit_ms = CPUBIND_LIVE_LIMIT_MS, .is_alone = 1, .sys = s->root.sys};
-    const cpubind_facts *all = s->q->facts;
+    showing show = {.s = s, .rank = rank, .device = -1};
     cpubind_linux_host *host = NULL;
     cpubind_arena arena = {NULL, 0, 0};
-    cpubind_problem_code status = CPUBIND_PROBLEM_NO_MEMORY;
+    cpubind_problem_code code;
     cpubind_linux_fault why = cpubind_no_fault;
-    int32_t found = -1;
     *device = -1;
     if (cpubind_linux_open_live(&live, &host, &why) != CPUBIND_LINUX_OK)
         return why;
-    for (size_t size = FIRST_ARENA; size <= LAST_ARENA && status == CPUBIND_PROBLEM_NO_MEMORY;
-         size *= 4) {
-        view seen = {s->q->host, cpubind_linux_source(host), cpubind_no_fault};
-        const cpubind_source source = {&seen, read_view, list_view};
-        cpubind_facts own;
-        cpubind_problem fault;
-        free(arena.base);
-        arena = (cpubind_arena){(char *)s->root.sys->malloc(size), size, 0};
-        if (!arena.base)
-            break;
-        status = cpubind_devices_read(&source, s->q->request, &arena, &own, &fault);
-        if (status == CPUBIND_PROBLEM_NONE)
-            found = device_of_rank(&own, rank, &arena);
-        why = seen.failed;
-        for (int32_t i = 0; i < all->n_device && found >= 0 && *device < 0; i++)
-            if (cpubind_pci_compare(&all->device[i].pci, &own.device[found].pci) == 0)
-                *device = i;
-    }
+    show.seen = (view){s->q->host, cpubind_linux_source(host), cpubind_no_fault};
+    code = cpubind_host_with_arena(s->root.sys, &arena, find_shown, &show);
+    *device = show.device;
     free(arena.base);
     cpubind_linux_close(host);
-    return status == CPUBIND_PROBLEM_NO_MEMORY ? no_memory() : why;
+    return code == CPUBIND_PROBLEM_NO_MEMORY ? no_memory() : show.seen.failed;
 }
 
 /* == All processes ========================================================== */
@@ -478,22 +488,14 @@ static cpubind_linux_fault look_at_all(search *s)
 
 /* == The numbers of devices ================================================= */
 
-static cpubind_problem_code read_nodes(search *s, cpubind_arena *arena)
+static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
 {
-    cpubind_problem_code code = CPUBIND_PROBLEM_NO_MEMORY;
-    for (size_t size = FIRST_ARENA; code == CPUBIND_PROBLEM_NO_MEMORY && size <= LAST_ARENA;
-         size *= 4) {
-        free(arena->base);
-        *arena = (cpubind_arena){(char *)s->root.sys->malloc(size), size, 0};
-        if (!arena->base)
-            break;
-        if (!cpubind_device_nodes_read(s->q->source, s->q->facts, arena, &s->nodes))
-            continue;
-        code = cpubind_device_numbers_read(s->q->source, s->q->facts, &s->nodes)
-                   ? CPUBIND_PROBLEM_NONE
-                   : CPUBIND_PROBLEM_UNREADABLE;
-    }
-    return code;
+    search *s = (search *)ctx;
+    if (!cpubind_device_nodes_read(s->q->source, s->q->facts, arena, &s->nodes))
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    return cpubind_device_numbers_read(s->q->source, s->q->facts, &s->nodes)
+               ? CPUBIND_PROBLEM_NONE
+               : CPUBIND_PROBLEM_UNREADABLE;
 }
 
 /* Forgets who used no device, when devices have other numbers than at the last look: a driver
@@ -551,7 +553,7 @@ cpubind_problem cpubind_users_find(const cpubind_users_question *question,
     cpubind_problem problem;
     *out = (cpubind_users){.row = NULL};
     cpubind_problem_clear(&problem);
-    problem.code = read_nodes(&s, &arena);
+    problem.code = cpubind_host_with_arena(s.root.sys, &arena, read_nodes, &s);
     if (problem.code == CPUBIND_PROBLEM_NONE)
         why = find_users(&s);
     if (why.error)
