@@ -384,7 +384,7 @@ SETUP(name_the_capture)
     return 0;
 }
 
-TEST(every_capture_reads_as_by_eye)
+TEST_WITH(every_capture_reads_as_by_eye, NULL, name_the_capture)
 {
     DIR *captures = open_captures();
     char *table, *rest, *line;
@@ -446,10 +446,5 @@ TEST(every_capture_is_in_the_table)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(every_capture_reads_as_by_eye, name_the_capture),
-        cmocka_unit_test(every_capture_is_in_the_table),
-    };
-
-    return cmocka_run_group_tests_name("captures", tests, NULL, NULL);
+    return run_registered("captures", NULL, NULL);
 }

@@ -671,16 +671,5 @@ TEST(real_hosts)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cores_sockets_and_distances_are_read),
-        cmocka_unit_test(damage_is_told_with_its_place),
-        cmocka_unit_test(damage_stops_a_plan_that_needs_the_topology),
-        cmocka_unit_test(an_input_that_fails_is_not_absent),
-        cmocka_unit_test(the_first_problem_is_kept),
-        cmocka_unit_test(a_file_is_read_only_where_it_tells_more),
-        cmocka_unit_test(files_of_some_kernels_end_in_a_nul),
-        cmocka_unit_test(a_small_arena_is_a_problem_and_no_other),
-        cmocka_unit_test(real_hosts),
-    };
-    return cmocka_run_group_tests_name("cores", tests, NULL, NULL);
+    return run_registered("cores", NULL, NULL);
 }

@@ -135,13 +135,5 @@ TEST(names_of_processes_are_redacted_but_for_roles)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_record_its_process_and_rules_are_kept),
-        cmocka_unit_test(names_are_those_of_processes_interrupts_and_nics),
-        cmocka_unit_test(environments_keep_what_pins_threads_alone),
-        cmocka_unit_test(command_lines_keep_words_of_engines_alone),
-        cmocka_unit_test(mounts_keep_those_of_proc_alone),
-        cmocka_unit_test(names_of_processes_are_redacted_but_for_roles),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("doctor_inputs", NULL, NULL);
 }

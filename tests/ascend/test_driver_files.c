@@ -508,22 +508,5 @@ TEST(arguments_outside_their_range_are_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_name_of_a_folder_is_a_process_and_its_device),
-        cmocka_unit_test(the_name_of_a_mailbox_has_the_device),
-        cmocka_unit_test(a_device_node_has_a_major_and_a_minor_number),
-        cmocka_unit_test(the_table_of_the_own_namespace_is_read),
-        cmocka_unit_test(the_mark_follows_any_name_of_a_namespace),
-        cmocka_unit_test(columns_and_lines_that_are_not_known_are_passed_over),
-        cmocka_unit_test(several_namespaces_may_have_the_same_device),
-        cmocka_unit_test(faults_of_namespaces_have_their_place),
-        cmocka_unit_test(a_fault_in_the_table_of_another_namespace_is_one),
-        cmocka_unit_test(every_prefix_of_the_namespaces_is_whole_or_a_fault),
-        cmocka_unit_test(both_forms_of_the_table_of_functions_are_read),
-        cmocka_unit_test(an_address_may_be_there_more_than_once),
-        cmocka_unit_test(columns_of_the_table_of_functions_are_found_by_name),
-        cmocka_unit_test(faults_of_the_table_of_functions_have_their_place),
-        cmocka_unit_test(arguments_outside_their_range_are_refused),
-    };
-    return cmocka_run_group_tests_name("driver files", tests, NULL, NULL);
+    return run_registered("driver files", NULL, NULL);
 }

@@ -629,37 +629,5 @@ TEST(an_arena_that_is_too_small_is_reported)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_files_of_any_user_name_every_npu),
-        cmocka_unit_test(root_reads_the_same_as_another_user),
-        cmocka_unit_test(a_container_numbers_the_npus_that_it_may_open_from_0),
-        cmocka_unit_test(the_own_table_is_enough_without_device_nodes),
-        cmocka_unit_test(the_minor_number_of_a_node_is_the_device_whatever_its_name),
-        cmocka_unit_test(two_npus_of_one_function_are_both_named),
-        cmocka_unit_test(an_address_of_two_domains_is_told_apart_by_its_mailbox),
-        cmocka_unit_test(an_empty_or_forbidden_cross_check_says_nothing),
-        cmocka_unit_test(a_table_without_a_mark_says_nothing),
-        cmocka_unit_test(several_namespaces_with_one_device_are_no_contradiction),
-        cmocka_unit_test(the_folders_of_interrupts_name_the_npus_that_proc_interrupts_names),
-        cmocka_unit_test(the_folders_of_interrupts_name_both_npus_of_a_function),
-        cmocka_unit_test(folders_of_interrupts_that_lack_a_mailbox_or_fail_are_not_passed_over),
-        cmocka_unit_test(an_entry_counts_whichever_process_it_names),
-        cmocka_unit_test(a_name_that_is_no_process_is_passed_over_and_named),
-        cmocka_unit_test(no_list_of_processes_is_no_gap),
-        cmocka_unit_test(a_host_without_an_npu_on_its_bus_has_a_gap),
-        cmocka_unit_test(missing_files_are_gaps),
-        cmocka_unit_test(npus_without_a_mailbox_are_gaps),
-        cmocka_unit_test(an_npu_that_has_not_started_is_a_gap_for_root),
-        cmocka_unit_test(virtual_npus_in_view_are_a_gap),
-        cmocka_unit_test(a_process_that_may_open_no_npu_has_a_gap),
-        cmocka_unit_test(mailboxes_that_disagree_are_contradictions),
-        cmocka_unit_test(cross_checks_that_disagree_are_contradictions),
-        cmocka_unit_test(a_node_without_an_npu_on_the_bus_is_a_contradiction),
-        cmocka_unit_test(a_file_that_cannot_be_read_is_a_failure),
-        cmocka_unit_test(a_refusal_of_a_file_for_all_users_is_a_failure),
-        cmocka_unit_test(a_damaged_file_is_a_failure_with_its_place),
-        cmocka_unit_test(a_node_that_is_listed_and_not_there_is_a_failure),
-        cmocka_unit_test(an_arena_that_is_too_small_is_reported),
-    };
-    return cmocka_run_group_tests_name("driver", tests, NULL, NULL);
+    return run_registered("driver", NULL, NULL);
 }

@@ -279,18 +279,5 @@ TEST(a_fixture_has_the_counts_of_its_table)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_online_cpus_count_allowed_or_not),
-        cmocka_unit_test(cpus_on_no_node_count_too),
-        cmocka_unit_test(without_a_list_of_online_cpus_they_count_elsewhere),
-        cmocka_unit_test(nodes_are_those_of_lscpu_where_sys_has_none),
-        cmocka_unit_test(a_host_without_inputs_has_no_known_counts),
-        cmocka_unit_test(npus_are_counted_by_npu_smi),
-        cmocka_unit_test(nothing_else_is_asked_for),
-        cmocka_unit_test(one_bad_input_costs_only_its_own_count),
-        cmocka_unit_test(a_folder_of_nodes_that_fails_costs_the_nodes),
-        cmocka_unit_test(a_full_arena_makes_counts_unknown_and_never_wrong),
-        cmocka_unit_test(a_fixture_has_the_counts_of_its_table),
-    };
-    return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
+    return run_registered("shape", NULL, NULL);
 }

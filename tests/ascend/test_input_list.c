@@ -865,30 +865,5 @@ TEST(every_input_of_a_fixture_is_visited)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_input_that_is_read_is_known),
-        cmocka_unit_test(an_input_that_nothing_reads_is_not_known),
-        cmocka_unit_test(a_start_of_a_known_name_is_not_known),
-        cmocka_unit_test(a_known_name_is_no_longer_than_a_name),
-        cmocka_unit_test(a_live_host_is_asked_for_three_commands),
-        cmocka_unit_test(commands_that_are_listed_are_visited_when_they_are_known),
-        cmocka_unit_test(an_empty_host_has_no_inputs),
-        cmocka_unit_test(without_a_list_of_online_cpus_each_cpu_has_a_file),
-        cmocka_unit_test(each_cpu_that_the_list_of_online_cpus_lacks_has_a_file),
-        cmocka_unit_test(the_topology_of_a_cpu_may_be_absent),
-        cmocka_unit_test(a_function_is_visited_where_the_census_counts_it),
-        cmocka_unit_test(a_function_without_a_vendor_is_visited),
-        cmocka_unit_test(functions_of_these_classes_are_visited),
-        cmocka_unit_test(names_that_no_folder_holds_are_skipped),
-        cmocka_unit_test(a_name_that_becomes_too_long_is_skipped),
-        cmocka_unit_test(the_files_of_the_driver_are_visited),
-        cmocka_unit_test(a_file_of_root_is_no_failure_for_another_user),
-        cmocka_unit_test(the_cpus_of_the_own_cgroup_and_those_above_it_are_visited),
-        cmocka_unit_test(an_input_that_fails_is_visited_with_its_answer),
-        cmocka_unit_test(a_folder_that_cannot_be_listed_is_visited_itself),
-        cmocka_unit_test(the_result_of_a_visit_can_end_the_walk),
-        cmocka_unit_test(the_walk_ends_at_a_folder_that_fails),
-        cmocka_unit_test(every_input_of_a_fixture_is_visited),
-    };
-    return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);
+    return run_registered("inputs", NULL, NULL);
 }

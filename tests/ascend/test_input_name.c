@@ -178,14 +178,5 @@ TEST(a_name_is_no_longer_than_a_path)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_name_of_a_board_holds_its_card_and_its_chip),
-        cmocka_unit_test(a_written_name_reads_back_the_same),
-        cmocka_unit_test(a_near_miss_is_no_board),
-        cmocka_unit_test(null_is_no_board),
-        cmocka_unit_test(a_cut_name_is_no_board),
-        cmocka_unit_test(a_name_has_parts_and_none_of_them_leads_up),
-        cmocka_unit_test(a_name_is_no_longer_than_a_path),
-    };
-    return cmocka_run_group_tests_name("input", tests, NULL, NULL);
+    return run_registered("input", NULL, NULL);
 }

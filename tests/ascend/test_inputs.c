@@ -497,8 +497,5 @@ TEST(every_state_of_every_input_has_its_outcome)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_state_of_every_input_has_its_outcome),
-    };
-    return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);
+    return run_registered("inputs", NULL, NULL);
 }

@@ -431,10 +431,5 @@ TEST(damaged_captures_do_no_harm)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_texts_do_no_harm),
-        cmocka_unit_test(damaged_captures_do_no_harm),
-    };
-
-    return cmocka_run_group_tests_name("mutations", tests, NULL, NULL);
+    return run_registered("mutations", NULL, NULL);
 }

@@ -352,8 +352,5 @@ TEST(an_edit_keeps_the_plan_or_is_refused_and_never_gives_another)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_edit_keeps_the_plan_or_is_refused_and_never_gives_another),
-    };
-    return cmocka_run_group_tests_name("next_plans", tests, NULL, NULL);
+    return run_registered("next_plans", NULL, NULL);
 }

@@ -185,12 +185,5 @@ TEST(a_small_arena_is_named)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_are_in_order_and_there_once),
-        cmocka_unit_test(an_empty_list_is_no_process),
-        cmocka_unit_test(failed_is_not_absent),
-        cmocka_unit_test(the_table_of_npu_smi_tells_where_there_is_no_list),
-        cmocka_unit_test(a_small_arena_is_named),
-    };
-    return cmocka_run_group_tests_name("processes of NPUs", tests, NULL, NULL);
+    return run_registered("processes of NPUs", NULL, NULL);
 }

@@ -1132,48 +1132,5 @@ TEST(bad_arguments_are_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_refusals_are_recognised),
-        cmocka_unit_test(a_refusal_is_not_read_as_a_table),
-        cmocka_unit_test(each_chip_has_its_four_ids),
-        cmocka_unit_test(a_950_has_no_logic_id),
-        cmocka_unit_test(columns_of_ids_may_be_in_any_order),
-        cmocka_unit_test(other_maps_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_chip_that_cannot_be_queried_has_no_name),
-        cmocka_unit_test(repeated_controllers_are_no_error),
-        cmocka_unit_test(a_slot_may_be_unknown),
-        cmocka_unit_test(a_map_without_room_gives_the_room_that_it_needs),
-        cmocka_unit_test(affinities_belong_to_the_label_of_their_row),
-        cmocka_unit_test(nics_are_left_out),
-        cmocka_unit_test(one_npu_is_a_matrix_too),
-        cmocka_unit_test(rows_may_be_in_any_order_and_cells_without_cpus_are_empty),
-        cmocka_unit_test(a_list_at_the_end_of_the_text_counts_when_another_npu_has_it),
-        cmocka_unit_test(a_column_of_affinity_may_be_empty),
-        cmocka_unit_test(other_matrices_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_matrix_without_room_gives_the_room_that_it_needs),
-        cmocka_unit_test(both_tables_of_an_a3_are_read),
-        cmocka_unit_test(a_table_without_rules_and_processes_is_read),
-        cmocka_unit_test(the_device_column_of_a_310p_is_the_logic_id),
-        cmocka_unit_test(a_950_has_no_chips),
-        cmocka_unit_test(pids_in_the_container_are_read),
-        cmocka_unit_test(bars_need_no_blanks_around_them),
-        cmocka_unit_test(translated_words_do_not_matter),
-        cmocka_unit_test(devices_without_a_header_have_no_second_id),
-        cmocka_unit_test(other_tables_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_text_that_was_cut_is_refused),
-        cmocka_unit_test(a_row_that_is_lost_in_another_is_refused),
-        cmocka_unit_test(a_text_that_ends_between_devices_is_read),
-        cmocka_unit_test(a_chip_with_one_line_is_left_out),
-        cmocka_unit_test(a_lone_line_must_be_whole),
-        cmocka_unit_test(a_health_may_be_any_word_or_none),
-        cmocka_unit_test(every_family_is_read),
-        cmocka_unit_test(tables_without_room_give_the_room_that_they_need),
-        cmocka_unit_test(a_cut_at_any_byte_is_detected_or_loses_whole_lines),
-        cmocka_unit_test(a_cut_map_is_detected_or_loses_whole_lines),
-        cmocka_unit_test(a_cut_family_is_detected_or_loses_whole_lines),
-        cmocka_unit_test(more_devices_than_the_limit_are_refused),
-        cmocka_unit_test(bad_arguments_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("npusmi", tests, NULL, NULL);
+    return run_registered("npusmi", NULL, NULL);
 }

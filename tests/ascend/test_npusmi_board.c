@@ -482,27 +482,5 @@ TEST(blocks_are_limited)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chip_has_its_address_and_names),
-        cmocka_unit_test(a_controller_has_no_address),
-        cmocka_unit_test(chips_after_their_card_belong_to_it),
-        cmocka_unit_test(several_cards_are_several_blocks),
-        cmocka_unit_test(a_950_has_card_and_chip_in_one_block),
-        cmocka_unit_test(ids_of_ub_replace_missing_ids_of_pci),
-        cmocka_unit_test(zeros_of_a_failed_query_are_no_address),
-        cmocka_unit_test(other_lines_of_a_board_are_left_out),
-        cmocka_unit_test(other_boards_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_cut_board_is_an_error),
-        cmocka_unit_test(a_board_that_was_cut_has_no_other_address),
-        cmocka_unit_test(a_board_without_room_gives_the_room_that_it_needs),
-        cmocka_unit_test(a_list_holds_as_many_cards_as_its_count),
-        cmocka_unit_test(other_lists_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_cut_list_is_an_error),
-        cmocka_unit_test(a_list_without_room_gives_the_room_that_it_needs),
-        cmocka_unit_test(no_other_output_is_a_board_or_a_list),
-        cmocka_unit_test(wrong_arguments_are_refused),
-        cmocka_unit_test(blocks_are_limited),
-    };
-
-    return cmocka_run_group_tests_name("npusmi_board", tests, NULL, NULL);
+    return run_registered("npusmi_board", NULL, NULL);
 }

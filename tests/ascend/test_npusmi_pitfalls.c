@@ -549,26 +549,5 @@ TEST(trap_19_npusmi_may_hang_and_sys_remains)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trap_01_labels_of_the_topology_are_no_logic_ids),
-        cmocka_unit_test(trap_02_boards_are_asked_for_by_card_and_chip),
-        cmocka_unit_test(trap_03_the_header_of_the_map_is_found_by_its_words),
-        cmocka_unit_test(trap_04_an_exit_code_of_0_is_no_answer),
-        cmocka_unit_test(trap_05_no_node_is_not_node_0),
-        cmocka_unit_test(trap_06_an_affinity_has_many_ranges_or_is_missing),
-        cmocka_unit_test(trap_07_one_function_may_have_two_sq_interrupts),
-        cmocka_unit_test(trap_08_the_names_of_interrupts_count_and_not_their_numbers),
-        cmocka_unit_test(trap_09_pids_are_those_of_the_host),
-        cmocka_unit_test(trap_10_eight_processes_of_a_chip_are_all_that_is_shown),
-        cmocka_unit_test(trap_11_rows_have_not_always_the_same_fields),
-        cmocka_unit_test(trap_12_widths_and_rules_differ_between_versions),
-        cmocka_unit_test(trap_13_visible_devices_are_logic_ids_and_no_list_is_all_of_them),
-        cmocka_unit_test(trap_14_names_of_threads_are_cut_at_15_bytes),
-        cmocka_unit_test(trap_15_single_cpus_count_and_ranges_do_not_run_backwards),
-        cmocka_unit_test(trap_16_the_words_of_links_mean_nothing),
-        cmocka_unit_test(trap_17_devices_are_distinguished_by_card_and_chip),
-        cmocka_unit_test(trap_18_a_warning_may_follow_and_a_process_table_may_be_missing),
-        cmocka_unit_test(trap_19_npusmi_may_hang_and_sys_remains),
-    };
-    return cmocka_run_group_tests_name("traps", tests, NULL, NULL);
+    return run_registered("traps", NULL, NULL);
 }

@@ -306,21 +306,5 @@ TEST(every_reader_knows_a_command_that_did_not_run)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_refusals_never_change),
-        cmocka_unit_test(refusals_at_the_start_of_npu_smi_are_distinguished),
-        cmocka_unit_test(refusals_for_lack_of_rights_are_distinguished),
-        cmocka_unit_test(refusals_of_a_failed_query_are_distinguished),
-        cmocka_unit_test(refusals_of_wrong_arguments_are_distinguished),
-        cmocka_unit_test(messages_of_a_command_that_did_not_run_are_distinguished),
-        cmocka_unit_test(words_of_a_table_are_no_refusal),
-        cmocka_unit_test(the_first_refusal_is_the_line_that_counts),
-        cmocka_unit_test(a_refusal_beside_a_whole_table_is_noise),
-        cmocka_unit_test(the_case_of_letters_does_not_matter),
-        cmocka_unit_test(lost_cards_are_counted),
-        cmocka_unit_test(a_cut_table_is_cut_also_after_a_message_about_one_card),
-        cmocka_unit_test(every_reader_knows_a_command_that_did_not_run),
-    };
-
-    return cmocka_run_group_tests_name("npusmi_refusal", tests, NULL, NULL);
+    return run_registered("npusmi_refusal", NULL, NULL);
 }

@@ -822,32 +822,5 @@ TEST(every_new_field_of_a_request_is_checked)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rules_are_those_of_the_request_then_of_the_environment),
-        cmocka_unit_test(a_word_that_is_no_rule_is_refused_with_its_place),
-        cmocka_unit_test(an_environment_that_cannot_be_read_is_a_problem),
-        cmocka_unit_test(near_goes_with_no_strategy_but_that_of_homes),
-        cmocka_unit_test(near_is_refused_when_cores_or_distances_cannot_be_read),
-        cmocka_unit_test(an_a2_is_planned_by_home),
-        cmocka_unit_test(an_a3_is_planned_by_home_when_the_kernel_knows_it),
-        cmocka_unit_test(an_a3_without_homes_is_cut_by_phy_id),
-        cmocka_unit_test(a_950_is_cut_in_clusters_by_either_rules),
-        cmocka_unit_test(near_uses_cpus_of_other_nodes_where_no_near_cpu_is_allowed),
-        cmocka_unit_test(a_refusal_by_near_has_both_numbers),
-        cmocka_unit_test(near_with_scope_host_cuts_pools_of_the_host),
-        cmocka_unit_test(kept_cpus_are_the_lowest_of_each_node),
-        cmocka_unit_test(kept_cpus_of_a_list_need_not_be_allowed_or_online),
-        cmocka_unit_test(kept_cpus_are_whole_cores),
-        cmocka_unit_test(every_cpu_may_be_kept),
-        cmocka_unit_test(processes_of_one_npu_share_interrupts_alone),
-        cmocka_unit_test(a_pool_must_hold_the_roles_of_every_process),
-        cmocka_unit_test(the_reference_gives_memory_to_the_node_of_the_first_cpu),
-        cmocka_unit_test(the_quality_is_that_of_the_pools_of_hidden_npus_too),
-        cmocka_unit_test(the_quality_of_overlapping_pools_is_that_of_the_rows),
-        cmocka_unit_test(a_pool_without_near_cpus_is_a_warning_where_near_has_some),
-        cmocka_unit_test(cpus_that_one_npu_takes_from_the_home_of_another_are_a_warning),
-        cmocka_unit_test(every_fixture_is_planned_by_near_at_least_as_well_as_by_the_reference),
-        cmocka_unit_test(every_new_field_of_a_request_is_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("plan_rules", NULL, NULL);
 }

@@ -854,41 +854,5 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_pool_has_all_roles),
-        cmocka_unit_test(the_npu_of_a_row_is_the_npu_of_the_plan),
-        cmocka_unit_test(a_request_that_is_wrong_is_refused),
-        cmocka_unit_test(memory_goes_to_the_node_of_the_plan),
-        cmocka_unit_test(a_wish_for_the_pool_has_its_cpus_in_order),
-        cmocka_unit_test(a_950_has_main_and_uvb_threads_and_no_interrupts),
-        cmocka_unit_test(wishes_come_before_the_built_in_rules),
-        cmocka_unit_test(a_role_that_the_pool_lacks_is_main),
-        cmocka_unit_test(a_pool_without_interrupt_cpus_keeps_its_rules),
-        cmocka_unit_test(the_rows_of_the_product_follow_those_of_the_reference),
-        cmocka_unit_test(the_reference_leaves_the_driver_alone),
-        cmocka_unit_test(the_driver_is_left_without_a_phy_id_and_without_interrupt_cpus),
-        cmocka_unit_test(a_wish_may_leave_threads_and_what_is_the_drivers),
-        cmocka_unit_test(interrupts_may_all_be_left),
-        cmocka_unit_test(kept_cpus_near_the_memory_come_first),
-        cmocka_unit_test(mailboxes_are_those_of_the_device),
-        cmocka_unit_test(the_sq_goes_to_the_first_cpu_and_every_cq_to_the_second),
-        cmocka_unit_test(one_interrupt_cpu_serves_both_kinds),
-        cmocka_unit_test(the_largest_interrupt_number_is_one_of_the_device),
-        cmocka_unit_test(interrupts_of_other_functions_are_left_alone),
-        cmocka_unit_test(two_devices_of_one_function_are_distinguished_by_their_mailbox),
-        cmocka_unit_test(a_missing_input_leaves_the_interrupts_and_is_named),
-        cmocka_unit_test(interrupts_that_cannot_be_read_are_named),
-        cmocka_unit_test(damaged_interrupts_have_their_place),
-        cmocka_unit_test(interrupts_without_rows_have_no_sq),
-        cmocka_unit_test(an_arena_that_is_too_small_is_reported),
-        cmocka_unit_test(one_sq_is_the_devices_whatever_its_mailbox_is_called),
-        cmocka_unit_test(a_device_has_the_rows_from_its_mailbox_to_the_next),
-        cmocka_unit_test(devices_without_distinct_mailboxes_are_ambiguous),
-        cmocka_unit_test(names_are_compared_whole),
-        cmocka_unit_test(shared_handlers_each_count),
-        cmocka_unit_test(only_interrupts_of_the_function_count),
-        cmocka_unit_test(every_reason_has_a_word),
-        cmocka_unit_test(a_plan_that_asked_for_addresses_leads_to_interrupts),
-    };
-    return cmocka_run_group_tests_name("goal", tests, NULL, NULL);
+    return run_registered("goal", NULL, NULL);
 }

@@ -210,15 +210,5 @@ TEST(redaction_leaves_chip_names)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chip_name_in_letters_of_any_case_tells_the_type),
-        cmocka_unit_test(a_pci_id_of_any_vendor_tells_the_type),
-        cmocka_unit_test(each_product_is_planned_by_its_strategy_and_roles),
-        cmocka_unit_test(boards_are_asked_only_where_a_product_binds_interrupts),
-        cmocka_unit_test(words_and_pci_ids_belong_to_one_product),
-        cmocka_unit_test(every_row_is_whole),
-        cmocka_unit_test(a_number_that_is_no_type_is_auto),
-        cmocka_unit_test(redaction_leaves_chip_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("products", NULL, NULL);
 }

@@ -786,43 +786,5 @@ TEST(long_lines_cost_no_more_than_their_length)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_name_is_overwritten_in_place),
-        cmocka_unit_test(the_pid_of_the_container_stays),
-        cmocka_unit_test(a_950_names_the_card_alone),
-        cmocka_unit_test(a_name_may_be_long_and_hold_bars_and_other_bytes),
-        cmocka_unit_test(an_empty_name_and_one_of_x_are_nothing_to_redact),
-        cmocka_unit_test(messages_and_rules_stay),
-        cmocka_unit_test(the_device_table_stays),
-        cmocka_unit_test(a_table_without_a_header_stays),
-        cmocka_unit_test(a_header_in_another_language_is_one),
-        cmocka_unit_test(a_row_that_holds_the_words_of_the_header_is_a_row),
-        cmocka_unit_test(a_rule_with_bars_stays_a_rule),
-        cmocka_unit_test(a_second_output_has_its_own_device_table),
-        cmocka_unit_test(damaged_rows_are_redacted_too),
-        cmocka_unit_test(a_header_that_is_cut_is_one),
-        cmocka_unit_test(no_cut_leaves_a_name),
-        cmocka_unit_test(the_name_of_a_status_is_overwritten),
-        cmocka_unit_test(the_name_in_a_summary_of_the_driver_is_overwritten),
-        cmocka_unit_test(names_are_redacted_in_their_inputs_alone),
-        cmocka_unit_test(serial_numbers_and_ids_of_a_board_are_overwritten),
-        cmocka_unit_test(a_board_without_a_number_stays),
-        cmocka_unit_test(a_value_of_several_lines_is_overwritten),
-        cmocka_unit_test(uuids_of_gpus_are_overwritten),
-        cmocka_unit_test(the_host_is_overwritten_as_a_whole_word),
-        cmocka_unit_test(the_domain_goes_with_the_host),
-        cmocka_unit_test(bytes_that_are_not_ascii_end_a_word),
-        cmocka_unit_test(a_host_name_that_is_a_word_of_the_formats_stays),
-        cmocka_unit_test(a_container_id_is_a_host),
-        cmocka_unit_test(a_host_may_have_255_bytes),
-        cmocka_unit_test(the_host_is_overwritten_in_stderr_whatever_it_says),
-        cmocka_unit_test(a_refusal_stays_a_refusal),
-        cmocka_unit_test(pieces_of_each_kind_are_counted_separately),
-        cmocka_unit_test(an_empty_text_is_not_changed),
-        cmocka_unit_test(a_fixture_reads_the_same_whatever_its_host_is_called),
-        cmocka_unit_test(a_capture_reads_the_same_whatever_its_host_is_called),
-        cmocka_unit_test(the_names_of_captured_processes_are_gone),
-        cmocka_unit_test(long_lines_cost_no_more_than_their_length),
-    };
-    return cmocka_run_group_tests_name("redact", tests, NULL, NULL);
+    return run_registered("redact", NULL, NULL);
 }

@@ -615,29 +615,5 @@ TEST(an_arena_that_is_too_small_is_reported)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cpus_asked_for_count_instead_of_the_status),
-        cmocka_unit_test(requested_cpus_that_are_offline_are_left_out_with_a_warning),
-        cmocka_unit_test(without_nodes_the_cpus_asked_for_are_one_node),
-        cmocka_unit_test(lists_that_do_not_ascend_are_refused),
-        cmocka_unit_test(no_pool_has_an_excluded_cpu),
-        cmocka_unit_test(slices_are_cut_without_the_excluded_cpus),
-        cmocka_unit_test(clusters_and_spare_cpus_are_cut_without_the_excluded_ones),
-        cmocka_unit_test(clusters_need_one_or_two_threads_a_core),
-        cmocka_unit_test(an_excluded_cpu_that_does_not_exist_changes_nothing),
-        cmocka_unit_test(an_excluded_cpu_that_is_offline_is_not_warned_of),
-        cmocka_unit_test(the_refusal_without_cpus_names_the_exclusion),
-        cmocka_unit_test(excluding_is_the_same_as_not_allowing),
-        cmocka_unit_test(wanted_addresses_are_those_of_npu_smi_info),
-        cmocka_unit_test(wanted_addresses_are_asked_of_the_boards_of_visible_npus),
-        cmocka_unit_test(addresses_are_found_for_every_strategy),
-        cmocka_unit_test(an_address_from_a_board_is_kept),
-        cmocka_unit_test(an_info_without_addresses_is_no_problem),
-        cmocka_unit_test(a_board_without_an_address_is_no_problem),
-        cmocka_unit_test(after_a_board_that_hangs_none_is_asked_for),
-        cmocka_unit_test(the_boards_of_a_950_are_not_asked),
-        cmocka_unit_test(npus_without_a_card_have_no_board),
-        cmocka_unit_test(an_arena_that_is_too_small_is_reported),
-    };
-    return cmocka_run_group_tests_name("request", tests, NULL, NULL);
+    return run_registered("request", NULL, NULL);
 }

@@ -563,23 +563,5 @@ TEST(every_field_of_a_request_is_checked)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus),
-        cmocka_unit_test(hidden_npus_may_be_more_than_two_a_function),
-        cmocka_unit_test(one_of_two_npus_of_a_function_without_a_phy_id_is_refused),
-        cmocka_unit_test(an_npu_that_the_map_has_lost_is_on_its_function),
-        cmocka_unit_test(virtual_functions_and_other_products_are_no_hidden_npus),
-        cmocka_unit_test(a_hidden_npu_on_no_node_counts_as_near_node_0),
-        cmocka_unit_test(a_part_of_the_online_cpus_without_a_scope_is_a_warning),
-        cmocka_unit_test(scope_host_cuts_the_pools_of_the_host_to_the_allowed_cpus),
-        cmocka_unit_test(a_refusal_for_want_of_cpus_names_the_scope_that_would_do),
-        cmocka_unit_test(a_variable_of_the_cpu_driver_means_scope_own),
-        cmocka_unit_test(own_cpus_are_those_that_the_cpu_driver_names),
-        cmocka_unit_test(own_cpus_are_those_of_the_cgroup),
-        cmocka_unit_test(a_rank_counts_visible_npus_whoever_runs),
-        cmocka_unit_test(a_plan_is_limited_to_running_npus_on_request),
-        cmocka_unit_test(an_idle_npu_without_cpus_is_shown_with_its_reason),
-        cmocka_unit_test(every_field_of_a_request_is_checked),
-    };
-    return cmocka_run_group_tests_name("scope", tests, NULL, NULL);
+    return run_registered("scope", NULL, NULL);
 }

@@ -127,12 +127,5 @@ TEST(words_are_those_of_the_option)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_row_is_whole),
-        cmocka_unit_test(no_row_hides_a_later_one),
-        cmocka_unit_test(names_of_the_field_have_the_role_that_is_documented),
-        cmocka_unit_test(the_number_of_the_device_is_written_and_cut_to_fit),
-        cmocka_unit_test(words_are_those_of_the_option),
-    };
-    return cmocka_run_group_tests_name("thread_roles", tests, NULL, NULL);
+    return run_registered("thread_roles", NULL, NULL);
 }

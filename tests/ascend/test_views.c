@@ -526,18 +526,5 @@ TEST(own_is_cpuset_where_every_npu_is_visible)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_generated_text_can_be_read),
-        cmocka_unit_test(the_bare_host_has_the_plan_of_the_contract),
-        cmocka_unit_test(hidden_functions_of_a_duo_have_two_npus),
-        cmocka_unit_test(a_container_without_interrupts_has_the_plan_of_the_host),
-        cmocka_unit_test(a_failed_table_of_addresses_changes_no_order),
-        cmocka_unit_test(a_card_off_the_bus_is_no_reason_to_share),
-        cmocka_unit_test(a_process_without_the_pci_bus_says_so),
-        cmocka_unit_test(a_plan_does_not_depend_on_who_runs),
-        cmocka_unit_test(ranks_drive_different_npus),
-        cmocka_unit_test(own_is_cpuset_where_every_npu_is_visible),
-        cmocka_unit_test(no_two_views_of_a_host_share_a_cpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("views", NULL, NULL);
 }

@@ -442,7 +442,15 @@ static uint64_t number_of(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-TEST(plans_keep_the_laws_of_allowed_cpus)
+SETUP(print_seed)
+{
+    if (host_seed != 0)
+        print_message("CPUBIND_SEED=%llu CPUBIND_TEST_HOSTS=1\n",
+                      (unsigned long long)host_seed);
+    return 0;
+}
+
+TEST_WITH(plans_keep_the_laws_of_allowed_cpus, NULL, print_seed)
 {
     const uint64_t first = number_of("CPUBIND_SEED", 1);
     uint64_t n = number_of("CPUBIND_TEST_HOSTS", 20000);
@@ -519,20 +527,7 @@ TEST(bad_lists_are_refused)
     assert_string_equal(fault.argument, "plan.work");
 }
 
-static int print_seed(void **state)
-{
-    (void)state;
-    if (host_seed != 0)
-        print_message("CPUBIND_SEED=%llu CPUBIND_TEST_HOSTS=1\n",
-                      (unsigned long long)host_seed);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_lists_are_refused),
-        cmocka_unit_test_teardown(plans_keep_the_laws_of_allowed_cpus, print_seed),
-    };
-    return cmocka_run_group_tests_name("allowed CPUs", tests, NULL, NULL);
+    return run_registered("allowed CPUs", NULL, NULL);
 }

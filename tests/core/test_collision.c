@@ -214,10 +214,5 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(homes_of_different_length_with_one_hash_are_told_apart),
-        cmocka_unit_test(pools_with_one_hash_are_told_apart),
-        cmocka_unit_test(segments_of_different_homes_in_one_group_are_told_apart),
-    };
-    return cmocka_run_group_tests_name("collision", tests, NULL, NULL);
+    return run_registered("collision", NULL, NULL);
 }

@@ -441,24 +441,5 @@ TEST(near_lends_to_many_devices)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_limits_are_planned_without_affinity),
-        cmocka_unit_test(the_limits_are_planned_with_a_slot_for_each_device),
-        cmocka_unit_test(the_limits_are_planned_with_a_node_for_each_device),
-        cmocka_unit_test(a_node_for_each_cpu_is_planned),
-        cmocka_unit_test(of_1024_devices_on_8192_cpus_eight_share_a_node),
-        cmocka_unit_test(large_homes_that_all_differ_share_evenly),
-        cmocka_unit_test(homes_inside_one_another_share_evenly),
-        cmocka_unit_test(homes_inside_one_another_at_the_end_share_evenly),
-        cmocka_unit_test(homes_inside_one_another_from_the_largest_share_evenly),
-        cmocka_unit_test(homes_that_slide_share_evenly),
-        cmocka_unit_test(homes_of_every_nth_cpu_share_evenly),
-        cmocka_unit_test(cpus_move_through_a_chain_of_any_length),
-        cmocka_unit_test(the_limits_are_planned_with_homes_at_random),
-        cmocka_unit_test(plans_of_random_hosts_never_change),
-        cmocka_unit_test(near_plans_the_limits_with_a_node_for_four_devices),
-        cmocka_unit_test(near_plans_homes_on_all_nodes),
-        cmocka_unit_test(near_lends_to_many_devices),
-    };
-    return cmocka_run_group_tests_name("growth", tests, NULL, NULL);
+    return run_registered("growth", NULL, NULL);
 }

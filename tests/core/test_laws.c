@@ -318,12 +318,5 @@ TEST(slices_of_all_devices_are_the_allowed_cpus)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_agree_with_the_model_on_small_hosts),
-        cmocka_unit_test(plans_agree_with_the_model_on_larger_hosts),
-        cmocka_unit_test(on_regular_hosts_keeping_homes_costs_nothing),
-        cmocka_unit_test(slices_and_roles_tile),
-        cmocka_unit_test(slices_of_all_devices_are_the_allowed_cpus),
-    };
-    return cmocka_run_group_tests_name("laws", tests, NULL, NULL);
+    return run_registered("laws", NULL, NULL);
 }

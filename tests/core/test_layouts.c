@@ -61,10 +61,5 @@ TEST(names_of_layouts_differ)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(near_is_never_worse_than_the_reference),
-        cmocka_unit_test(near_refuses_nobody_while_there_are_cpus),
-        cmocka_unit_test(names_of_layouts_differ),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("layouts", NULL, NULL);
 }

@@ -110,13 +110,5 @@ TEST(a_budget_grows_with_the_load_and_the_workers)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_budget_is_the_counted_one),
-        cmocka_unit_test(without_a_side_the_other_serves_all),
-        cmocka_unit_test(the_first_requests_go_to_the_devices),
-        cmocka_unit_test(a_ratio_below_one_is_one),
-        cmocka_unit_test(the_two_functions_agree_at_every_edge),
-        cmocka_unit_test(a_budget_grows_with_the_load_and_the_workers),
-    };
-    return cmocka_run_group_tests_name("mixed_pool", tests, NULL, NULL);
+    return run_registered("mixed_pool", NULL, NULL);
 }

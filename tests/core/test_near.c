@@ -805,35 +805,5 @@ TEST(a_slot_past_the_total_is_unknown_and_two_on_one_slot_are_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_npus_of_an_a2_share_their_node_and_its_neighbour),
-        cmocka_unit_test(eight_npus_on_one_node_leave_the_other_socket_alone),
-        cmocka_unit_test(threads_of_a_core_stay_together_whatever_their_numbers),
-        cmocka_unit_test(with_sub_numa_clustering_the_node_beside_the_home_is_near),
-        cmocka_unit_test(a_device_with_a_node_alone_gets_that_node),
-        cmocka_unit_test(a_home_of_part_of_a_core_is_the_whole_core),
-        cmocka_unit_test(overlapping_homes_even_out),
-        cmocka_unit_test(displaced_devices_share_what_nobody_claims),
-        cmocka_unit_test(a_pool_below_the_floor_takes_free_cores),
-        cmocka_unit_test(cores_of_two_sizes_even_out),
-        cmocka_unit_test(a_pool_below_its_minimum_takes_idle_cores_of_the_nearest_node),
-        cmocka_unit_test(a_pool_below_its_minimum_is_lent_cores),
-        cmocka_unit_test(a_core_is_split_where_a_pool_would_be_too_small_else),
-        cmocka_unit_test(devices_are_refused_only_when_the_cpus_do_not_suffice_for_all),
-        cmocka_unit_test(without_any_place_cores_are_cut_into_slices_by_slot),
-        cmocka_unit_test(a_slot_past_the_total_is_unknown_and_two_on_one_slot_are_refused),
-        cmocka_unit_test(a_core_on_two_nodes_and_numbers_out_of_range_are_refused),
-        cmocka_unit_test(more_nodes_than_the_limit_are_refused),
-        cmocka_unit_test(a_buffer_too_small_is_answered_with_enough),
-        cmocka_unit_test(buffers_that_overlap_are_refused),
-        cmocka_unit_test(irq_on_one_core_and_acl_and_release_on_two),
-        cmocka_unit_test(acl_and_release_have_cores_to_themselves_while_main_keeps_eight),
-        cmocka_unit_test(roles_are_near_the_npu_whatever_the_ids),
-        cmocka_unit_test(processes_of_an_npu_share_its_irq_cpus_and_nothing_else),
-        cmocka_unit_test(a_pool_too_small_for_its_processes_is_refused),
-        cmocka_unit_test(placing_refuses_bad_arguments),
-        cmocka_unit_test(the_figures_of_a_plan),
-        cmocka_unit_test(measuring_refuses_bad_arguments),
-    };
-    return cmocka_run_group_tests_name("near", tests, NULL, NULL);
+    return run_registered("near", NULL, NULL);
 }

@@ -987,8 +987,5 @@ TEST(plans_keep_the_laws_of_near)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(plans_keep_the_laws_of_near, print_seed),
-    };
-    return cmocka_run_group_tests_name("near laws", tests, NULL, NULL);
+    return run_registered("near laws", NULL, print_seed);
 }

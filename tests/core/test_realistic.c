@@ -378,9 +378,5 @@ TEST(interrupts_are_at_home_cores_whole_and_pools_even)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(interrupts_are_at_home_cores_whole_and_pools_even,
-                                  print_seed),
-    };
-    return cmocka_run_group_tests_name("realistic hosts", tests, NULL, NULL);
+    return run_registered("realistic hosts", NULL, print_seed);
 }

@@ -285,8 +285,5 @@ TEST(plans_of_random_hosts_never_change)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_of_random_hosts_never_change),
-    };
-    return cmocka_run_group_tests_name("same plans", tests, NULL, NULL);
+    return run_registered("same plans", NULL, NULL);
 }

@@ -364,9 +364,5 @@ TEST(the_references_vectors_hold)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_projects_vectors_hold),
-        cmocka_unit_test(the_references_vectors_hold),
-    };
-    return cmocka_run_group_tests_name("vectors", tests, NULL, NULL);
+    return run_registered("vectors", NULL, NULL);
 }

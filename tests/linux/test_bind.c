@@ -1559,63 +1559,12 @@ TEST(verify_without_memory_keeps_the_node_of_the_record)
     restore_and_close();
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(threads_move_by_their_names_and_are_restored),
-        EACH(a_rule_compares_15_bytes_and_the_first_rule_counts),
-        EACH(a_thread_that_ends_meanwhile_is_no_error),
-        EACH(a_second_goal_keeps_the_cpus_before_the_first),
-        EACH(a_thread_created_later_is_restored_to_the_cpus_of_the_process),
-        EACH(a_thread_created_between_two_goals_is_restored_too),
-        EACH(a_process_is_bound_when_the_threads_that_count_are_placed),
-        EACH(a_second_goal_that_is_refused_leaves_the_first),
-        EACH(verify_reports_misplaced_threads_and_changes_nothing),
-        EACH(a_goal_without_its_arrays_is_refused),
-        EACH(verify_needs_no_record_and_makes_none),
-        EACH(a_goal_that_was_verified_is_not_watched),
-        EACH(again_moves_new_and_drifted_threads_and_reports_them),
-        EACH(a_long_watch_drops_threads_that_have_ended),
-        EACH(a_wait_ends_with_the_process),
-        EACH(the_cpus_before_a_binding_are_found),
-        EACH(a_thousand_threads_that_start_and_end_meanwhile_are_no_failure),
-        EACH(the_record_of_an_earlier_process_restores_the_host_alone),
-        EACH(apply_restores_and_drops_the_record_of_an_earlier_process),
-        EACH(the_record_of_a_process_that_has_ended_restores_the_host),
-        EACH(without_a_record_restore_does_nothing),
-        EACH(a_process_has_one_writer_at_a_time_and_any_reader),
-        EACH(the_caller_may_name_the_record_file),
-        EACH(a_restored_binding_can_be_applied_again),
-        EACH(a_damaged_record_stops_apply),
-        EACH(a_pid_without_a_process_is_gone),
-        EACH(a_boot_id_that_cannot_be_read_is_named),
-        EACH(a_memory_limit_below_zero_is_refused),
-        EACH(a_result_without_a_word_is_a_question_mark),
-        EACH(a_process_without_its_first_thread_is_bound),
-        EACH(interrupts_are_restored_unless_somebody_else_has_moved_them),
-        EACH(interrupts_of_the_npu_before_are_restored),
-        EACH(an_interrupt_that_may_not_be_moved_is_skipped_and_named),
-        EACH(a_thread_that_a_cpuset_has_moved_since_stays_there),
-        EACH(a_tid_is_no_pid),
-        EACH(bans_for_the_npu_before_are_lifted),
-        EACH(a_watch_tells_an_irqbalance_that_has_started_again),
-        EACH(irqbalance_continues_when_the_other_process_has_ended),
-        EACH(irqbalance_continues_when_the_last_process_is_restored),
-        EACH(irqbalance_continues_when_two_processes_are_restored_at_once),
-        EACH(a_goal_beyond_the_cpuset_is_refused_if_strict_and_all_is_as_before),
-        EACH(restore_in_a_narrower_cpuset_gives_its_cpus),
-        EACH(polling_threads_of_other_processes_are_moved_verified_and_restored),
-        EACH(only_the_calling_process_can_prefer_a_node),
-        EACH(memory_is_measured_and_makes_no_call_fail),
-        EACH(a_move_that_a_signal_ends_leaves_a_true_record),
-        EACH(verify_without_memory_keeps_the_node_of_the_record),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("bind", tests, NULL, NULL);
+    return run_registered("bind", set_up, tear_down);
 }

@@ -405,37 +405,9 @@ TEST(the_mailbox_is_recorded_and_restored)
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_driver_is_bound_verified_and_restored, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(restore_puts_the_driver_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_kernel_thread_is_found_without_a_list_of_children,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_process_with_the_name_is_no_kernel_thread, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_host_without_them_is_bound_all_the_same, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_thread_that_nobody_can_move_is_said, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(two_workers_share_what_is_the_drivers, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(the_driver_of_another_npu_is_given_back, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_watch_moves_the_driver_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_watch_finds_a_kernel_thread_that_was_started_again,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_driver_goes_back_when_a_goal_names_it_no_more,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(somebody_else_may_have_moved_them_since, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_mask_that_makes_no_sense_fails_the_call, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(the_mailbox_is_recorded_and_restored, set_up,
-                                        tear_down),
-    };
     if (!two_cpus(cpu)) {
         puts("1..0 # SKIP this process may use one CPU only");
         return 0;
     }
-    return cmocka_run_group_tests_name("bind_driver", tests, NULL, NULL);
+    return run_registered("bind_driver", set_up, tear_down);
 }

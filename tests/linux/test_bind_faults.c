@@ -727,7 +727,7 @@ TEST(restore_recovers_from_a_fault)
 
 /* == irqbalance ============================================================ */
 
-TEST(stopping_irqbalance_is_part_of_all_or_nothing)
+TEST_WITH(stopping_irqbalance_is_part_of_all_or_nothing, set_up_stop, tear_down)
 {
     FAIL(apply_first, MAY_FAIL, pidfd_open, OF_pidfd_open, ESRCH, EPERM, ENOSYS);
     FAIL(apply_first, MAY_FAIL, pidfd_send_signal, OF_pidfd_send_signal, ESRCH, ENOSYS);
@@ -740,7 +740,7 @@ TEST(stopping_irqbalance_is_part_of_all_or_nothing)
     FAIL(apply_first, MAY_FAIL, realloc, OF_realloc);
 }
 
-TEST(a_stopped_irqbalance_is_continued)
+TEST_WITH(a_stopped_irqbalance_is_continued, set_up_stop, tear_down)
 {
     do_step_to(STEP_APPLY, &f.first, f.first_done);
     FAIL(restore, MAY_FAIL, pidfd_open, OF_pidfd_open, EPERM, ENOSYS);
@@ -750,7 +750,7 @@ TEST(a_stopped_irqbalance_is_continued)
     do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
-TEST(a_ban_is_part_of_all_or_nothing)
+TEST_WITH(a_ban_is_part_of_all_or_nothing, set_up_ban, tear_down)
 {
     FAIL(apply_first, MAY_FAIL, socket, OF_socket);
     FAIL(apply_first, MAY_FAIL, connect, OF_connect);
@@ -917,36 +917,12 @@ TEST(the_bindings_around_a_process_are_found_or_it_is_said)
     do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
-#define EACH(test)      cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define EACH_STOP(test) cmocka_unit_test_setup_teardown(test, set_up_stop, tear_down)
-#define EACH_BAN(test)  cmocka_unit_test_setup_teardown(test, set_up_ban, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(apply_does_all_or_nothing_when_files_fail),
-        EACH(apply_does_all_or_nothing_when_writing_fails),
-        EACH(apply_does_all_or_nothing_when_threads_cannot_be_moved),
-        EACH(apply_does_all_or_nothing_without_memory),
-        EACH(a_thread_that_ends_is_no_error),
-        EACH(an_interrupted_call_is_repeated),
-        EACH(another_goal_does_all_or_nothing),
-        EACH(a_watch_survives_every_fault_and_recovers),
-        EACH(verify_changes_nothing_whatever_fails),
-        EACH(restore_recovers_from_a_fault),
-        EACH_STOP(stopping_irqbalance_is_part_of_all_or_nothing),
-        EACH_STOP(a_stopped_irqbalance_is_continued),
-        EACH_BAN(a_ban_is_part_of_all_or_nothing),
-        EACH(a_fault_that_stays_leaves_a_record_to_restore),
-        EACH(the_bindings_around_a_process_are_found_or_it_is_said),
-        EACH(memory_that_cannot_be_preferred_is_named),
-        EACH(a_command_that_cannot_be_executed_is_reported),
-        EACH(a_wait_that_fails_is_not_the_end_of_the_process),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("bind faults", tests, NULL, NULL);
+    return run_registered("bind faults", set_up, tear_down);
 }

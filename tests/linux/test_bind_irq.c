@@ -334,24 +334,12 @@ SETUP(tear_down)
     return has_child() ? -1 : 0;
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(a_driver_loaded_again_in_another_order_costs_no_foreign_interrupt),
-        EACH(what_is_gone_is_reported_once),
-        EACH(a_number_that_has_gone_to_another_device_is_not_written),
-        EACH(the_order_of_restores_does_not_matter),
-        EACH(the_first_place_outlives_its_worker),
-        EACH(what_ended_workers_have_left_is_restored),
-        EACH(somebody_elses_place_is_the_origin_of_the_next_worker),
-        EACH(a_watch_leaves_an_interrupt_to_the_last_user),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("bind irq", tests, NULL, NULL);
+    return run_registered("bind irq", set_up, tear_down);
 }

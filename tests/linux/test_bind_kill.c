@@ -286,20 +286,12 @@ SETUP(tear_down)
     return has_child() ? -1 : 0;
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(a_killed_apply_is_restored),
-        EACH(a_killed_second_apply_is_restored),
-        EACH(a_killed_restore_is_repeated),
-        EACH(a_killed_one_of_two_users_leaves_the_other_bound),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("bind kill", tests, NULL, NULL);
+    return run_registered("bind kill", set_up, tear_down);
 }

@@ -265,22 +265,9 @@ TEST(a_rule_that_fits_no_name_is_refused)
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_row_of_the_table_is_applied_verified_and_restored,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_first_pattern_that_fits_counts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(threads_that_are_left_are_reported_and_not_moved,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(restore_leaves_a_thread_that_was_left, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(all_threads_may_be_left, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_thread_that_is_renamed_later_moves, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_rule_that_fits_no_name_is_refused, set_up, tear_down),
-    };
     if (!two_cpus(cpu)) {
         puts("1..0 # SKIP this process may use one CPU only");
         return 0;
     }
-    return cmocka_run_group_tests_name("bind_roles", tests, NULL, NULL);
+    return run_registered("bind_roles", set_up, tear_down);
 }

@@ -211,9 +211,6 @@ SETUP(set_up)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(no_chain_escapes_unless_it_is_said, set_up),
-        cmocka_unit_test_setup(births_that_do_not_end_are_said_and_the_record_stays, set_up)};
     if (!two_cpus(f.cpu) || f.cpu[1] >= (int32_t)(8 * sizeof(long))) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
@@ -221,5 +218,5 @@ int main(void)
     f.notes = (notes *)mmap(NULL, sizeof *f.notes, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     scratch_need(f.notes != MAP_FAILED, "mmap");
-    return cmocka_run_group_tests_name("births", tests, NULL, NULL);
+    return run_registered("births", set_up, NULL);
 }

@@ -281,16 +281,5 @@ TEST(a_known_set_needs_no_memory)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_sets_have_one_number),
-        cmocka_unit_test(a_set_has_its_list_its_mask_and_its_text),
-        cmocka_unit_test(the_widest_mask_is_a_set),
-        cmocka_unit_test(a_mask_past_the_widest_counts_as_far_as_it_is_zero),
-        cmocka_unit_test(an_empty_or_malformed_set_is_none_and_adds_nothing),
-        cmocka_unit_test(an_empty_mask_is_a_set_without_cpus),
-        cmocka_unit_test(many_sets_keep_their_numbers_and_their_cpus),
-        cmocka_unit_test(without_memory_the_table_is_as_it_was),
-        cmocka_unit_test(a_known_set_needs_no_memory),
-    };
-    return cmocka_run_group_tests_name("cpuset", tests, NULL, NULL);
+    return run_registered("cpuset", NULL, NULL);
 }

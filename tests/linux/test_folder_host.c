@@ -637,51 +637,9 @@ TEST(every_status_has_a_name_and_a_text)
     assert_string_equal(cpubind_linux_status_text((cpubind_linux_status)7), "?");
 }
 
-#define EACH(test)                                                                             \
-    {#test " (openat2)", test, set_up_openat2, tear_down, NULL},                               \
-    {                                                                                          \
-#test " (walk)", test, set_up_walk, tear_down, NULL                                    \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_file_is_answered_byte_by_byte),
-        EACH(an_empty_file_is_present_without_data),
-        EACH(a_file_larger_than_any_buffer_is_read_to_its_end),
-        EACH(a_file_over_the_cap_is_too_long_and_one_at_the_cap_is_not),
-        EACH(a_missing_file_is_absent),
-        EACH(anything_but_a_regular_file_fails_and_does_not_hang),
-        EACH(a_file_that_dev_null_is_mounted_over_is_absent),
-        EACH(a_file_that_may_not_be_read_fails),
-        EACH(a_name_that_breaks_the_rules_is_refused),
-        EACH(a_name_that_only_looks_odd_is_allowed),
-        EACH(a_relative_link_that_stays_inside_is_followed),
-        EACH(no_link_leads_outside),
-        EACH(a_dangling_link_is_absent_and_a_loop_fails),
-        EACH(the_exit_code_of_a_command_is_in_a_file_beside_its_output),
-        EACH(a_command_without_an_exit_file_exited_0),
-        EACH(an_empty_file_stands_for_an_empty_folder),
-        EACH(the_link_of_a_virtual_function_is_there),
-        EACH(a_device_node_of_a_snapshot_is_a_file),
-        EACH(a_node_below_a_folder_is_not_opened),
-        EACH(a_node_below_a_folder_that_cannot_be_examined_fails),
-        EACH(the_stderr_of_a_command_is_in_a_file_beside_its_output),
-        EACH(an_exit_file_that_cannot_be_read_fails_the_command),
-        EACH(a_command_that_did_not_end_in_time_is_a_timeout_without_its_output),
-        EACH(a_word_that_resembles_timeout_is_malformed),
-        EACH(a_listing_is_in_ascending_byte_order),
-        EACH(an_empty_folder_is_an_empty_listing),
-        EACH(a_listing_with_a_name_that_would_be_two_lines_fails),
-        EACH(a_long_listing_is_complete),
-        EACH(the_first_answer_is_repeated_when_the_file_changes),
-        EACH(one_name_may_be_read_as_a_file_and_listed_as_a_folder),
-        EACH(answers_do_not_move_when_thousands_follow),
-        EACH(names_of_the_caller_are_copied),
-        EACH(a_change_of_the_working_folder_is_harmless),
-        EACH(a_folder_that_cannot_be_opened_says_why),
-        EACH(arguments_are_checked),
-        EACH(every_status_has_a_name_and_a_text),
-    };
-    return cmocka_run_group_tests_name("folder", tests, NULL, NULL);
+    const int failed = run_registered("folder (openat2)", set_up_openat2, tear_down);
+
+    return failed + run_registered("folder (walk)", set_up_walk, tear_down);
 }

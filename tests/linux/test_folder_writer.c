@@ -920,52 +920,9 @@ TEST(the_codes_have_their_numbers)
     assert_string_equal(cpubind_linux_status_name(CPUBIND_LINUX_ERR_WRITE), "ERR_WRITE");
 }
 
-#define EACH(test)                                                                             \
-    {#test " (renameat2)", test, set_up_flags, tear_down, NULL},                               \
-    {                                                                                          \
-#test " (rename)", test, set_up_plain, tear_down, NULL                                 \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_folder_has_the_files_that_were_written_byte_by_byte),
-        EACH(a_file_larger_than_any_buffer_is_written_to_its_end),
-        EACH(a_written_snapshot_is_read_back),
-        EACH(modes_follow_the_umask),
-        EACH(the_target_does_not_exist_before_the_commit),
-        EACH(without_a_commit_nothing_is_left),
-        EACH(an_empty_folder_is_written_as_one),
-        EACH(leftovers_of_a_killed_process_do_no_harm),
-        EACH(an_empty_target_is_replaced),
-        EACH(an_empty_target_stays_without_a_commit),
-        EACH(a_target_that_is_no_snapshot_stays),
-        EACH(a_snapshot_is_replaced_only_on_request),
-        EACH(a_replaced_snapshot_is_removed_whole_and_no_link_is_followed),
-        EACH(a_snapshot_too_deep_to_remove_is_left_and_the_new_one_is_in_place),
-        EACH(a_mount_in_an_old_snapshot_is_not_touched),
-        EACH(an_old_snapshot_with_endless_entries_is_left),
-        EACH(a_target_that_appears_before_the_commit_stays),
-        EACH(an_empty_target_made_meanwhile_stays_where_the_kernel_has_the_flags),
-        EACH(an_empty_target_filled_meanwhile_stays),
-        EACH(another_snapshot_at_the_target_stays),
-        EACH(a_file_at_the_target_stays),
-        EACH(a_target_removed_meanwhile_is_no_failure),
-        EACH(of_two_writers_the_first_commit_wins),
-        EACH(a_name_that_breaks_the_rules_is_refused_and_writes_nothing),
-        EACH(a_name_that_only_looks_odd_is_written),
-        EACH(a_link_put_into_the_new_folder_is_not_followed),
-        EACH(a_name_is_written_once_and_is_a_file_or_a_folder),
-        EACH(the_longest_part_is_written_and_a_longer_one_is_not),
-        EACH(sixty_four_parts_are_written_and_one_more_is_not),
-        EACH(a_target_may_have_the_longest_name),
-        EACH(a_relative_path_is_resolved_at_open),
-        EACH(a_folder_without_a_name_of_its_own_is_refused),
-        EACH(a_parent_that_cannot_be_opened_says_why),
-        EACH(a_missing_right_is_reported),
-        EACH(a_file_that_does_not_fit_fails_and_nothing_is_left),
-        EACH(arguments_are_checked),
-        EACH(the_codes_have_their_numbers),
-    };
-    return cmocka_run_group_tests_name("write", tests, NULL, NULL);
+    const int failed = run_registered("write (renameat2)", set_up_flags, tear_down);
+
+    return failed + run_registered("write (rename)", set_up_plain, tear_down);
 }

@@ -596,32 +596,10 @@ TEST(everything_is_on_the_disk_before_it_has_its_name)
     }
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(without_a_fault_the_folder_is_written),
-        EACH(every_fault_of_opening_is_reported),
-        EACH(every_fault_of_writing_is_reported),
-        EACH(every_fault_of_renaming_is_reported),
-        EACH(every_fault_of_listing_is_reported),
-        EACH(a_fault_that_stays_is_reported),
-        EACH(an_interrupted_call_is_repeated),
-        EACH(short_writes_change_nothing),
-        EACH(a_file_system_that_cannot_sync_is_no_fault),
-        EACH(a_kernel_without_flags_of_rename_renames_without),
-        EACH(a_removal_that_fails_undoes_nothing),
-        EACH(a_failed_close_is_reported_only_after_writing),
-        EACH(a_write_that_writes_nothing_is_not_repeated_for_ever),
-        EACH(the_old_host_survives_what_cannot_be_undone),
-        EACH(after_a_failed_undoing_neither_folder_is_removed),
-        EACH(a_process_that_ends_anywhere_leaves_the_old_or_the_new_folder),
-        EACH(without_flags_a_replaced_host_is_complete_under_some_name),
-        EACH(everything_is_on_the_disk_before_it_has_its_name),
-    };
     /* Thousands of small folders: in memory, unless TMPDIR is set. */
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
-    return cmocka_run_group_tests_name("write_faults", tests, NULL, NULL);
+    return run_registered("write_faults", set_up, tear_down);
 }

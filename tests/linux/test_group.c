@@ -198,23 +198,12 @@ TEST(without_memory_or_descriptors_a_group_works_by_periods)
     }
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(an_event_wakes_the_binding_that_it_is_about_and_no_other),
-        EACH(a_process_of_no_binding_is_said_and_its_names_wake_nobody),
-        EACH(a_process_that_ends_ends_the_wait),
-        EACH(a_binding_that_is_closed_leaves_its_group),
-        EACH(events_that_fail_are_said_once_and_periods_go_on),
-        EACH(lost_events_make_all_bindings_look_at_all_threads),
-        EACH(without_memory_or_descriptors_a_group_works_by_periods),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("group", tests, NULL, NULL);
+    return run_registered("group", set_up, tear_down);
 }

@@ -322,19 +322,7 @@ TEST(without_a_queue_the_lock_still_keeps_others_out)
     check_all_is_done();
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_watch_binds_the_interrupts_when_the_lock_is_free),
-        EACH(the_next_apply_binds_the_interrupts_when_the_lock_is_free),
-        EACH(strictly_it_is_a_failure_of_all),
-        EACH(a_long_wait_is_said_and_goes_on),
-        EACH(a_signal_ends_the_wait),
-        EACH(who_comes_first_is_first),
-        EACH(who_gives_up_lets_the_others_pass_and_who_is_late_comes_last),
-        EACH(without_a_queue_the_lock_still_keeps_others_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("host_lock", set_up, tear_down);
 }

@@ -321,13 +321,5 @@ TEST(without_memory_nothing_is_read_or_written)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_line_of_a_text_is_read),
-        cmocka_unit_test(a_text_is_written_as_it_was_read),
-        cmocka_unit_test(an_impossible_line_is_damage),
-        cmocka_unit_test(a_text_that_is_cut_or_changed_is_damage),
-        cmocka_unit_test(a_record_that_could_not_be_read_back_is_not_written),
-        cmocka_unit_test(without_memory_nothing_is_read_or_written),
-    };
-    return cmocka_run_group_tests_name("host record", tests, NULL, NULL);
+    return run_registered("host record", NULL, NULL);
 }

@@ -312,20 +312,7 @@ TEST(an_interrupt_of_this_machine_is_moved_and_restored)
     close(root.fd);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_list_is_read_as_a_number_of_a_set),
-        EACH(a_missing_file_or_a_malformed_list_is_an_error),
-        EACH(an_empty_effective_list_is_no_set),
-        EACH(a_list_is_written_with_its_line_feed),
-        EACH(a_long_list_is_written_and_read),
-        EACH(every_fault_is_reported),
-        EACH(an_interrupted_call_is_repeated_and_a_list_is_one_write),
-        EACH(a_short_write_is_an_error),
-        EACH(an_interrupt_of_this_machine_is_moved_and_restored),
-    };
-    return cmocka_run_group_tests_name("irq", tests, NULL, NULL);
+    return run_registered("irq", set_up, tear_down);
 }

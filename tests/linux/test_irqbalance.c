@@ -762,41 +762,7 @@ TEST(the_real_irqbalance_keeps_the_bans)
     close(root.fd);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(the_daemon_is_found_among_all_processes_by_its_name),
-        EACH(the_daemon_is_found_by_its_socket),
-        EACH(a_process_of_root_comes_before_others),
-        EACH(without_proc_nothing_is_found),
-        EACH(a_running_daemon_is_found_stopped_and_continued),
-        EACH(another_process_is_not_sent_a_signal),
-        EACH(a_kernel_without_pidfd_gets_a_plain_signal),
-        EACH(bans_of_others_stay),
-        EACH(an_unchanged_list_is_not_sent),
-        EACH(banned_interrupts_are_read),
-        EACH(a_named_abstract_socket_is_tried),
-        EACH(the_abstract_socket_without_a_name_is_tried),
-        EACH(without_a_socket_a_ban_fails),
-        EACH(another_listener_at_the_socket_is_refused),
-        EACH(a_daemon_that_has_ended_cannot_ban),
-        EACH(malformed_answers_are_errors),
-        EACH(a_silent_daemon_is_waited_for_one_second),
-        EACH(a_slow_answer_is_waited_for_after_the_first_reaction),
-        EACH(a_stopped_daemon_is_sent_nothing),
-        EACH(a_list_that_the_daemon_would_cut_is_not_sent),
-        EACH(a_list_that_was_cut_is_restored),
-        EACH(changes_of_another_program_are_kept),
-        EACH(parallel_bans_are_all_kept),
-        EACH(the_lock_is_waited_for_with_a_limit),
-        EACH(every_fault_of_a_ban_is_reported_and_undone),
-        EACH(a_refused_connection_is_reported),
-        EACH(every_fault_of_a_search_is_reported),
-        EACH(processes_hidden_from_this_user_are_skipped),
-        EACH(every_fault_of_a_signal_is_reported),
-        EACH(the_real_irqbalance_keeps_the_bans),
-    };
-    return cmocka_run_group_tests_name("irqbalance", tests, NULL, NULL);
+    return run_registered("irqbalance", set_up, tear_down);
 }

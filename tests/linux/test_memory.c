@@ -1290,7 +1290,7 @@ static int has_maps(void)
     return 0;
 }
 
-TEST(the_memory_of_this_process_is_about_its_resident_size)
+TEST_WITH(the_memory_of_this_process_is_about_its_resident_size, open_live, close_live)
 {
     const size_t size = 64 << 20;
     cpubind_memory before, after;
@@ -1309,7 +1309,7 @@ TEST(the_memory_of_this_process_is_about_its_resident_size)
     assert_in_range(after.total, rss - rss / 10 - (4 << 20), rss + rss / 10 + (4 << 20));
 }
 
-TEST(a_missing_process_is_reported)
+TEST_WITH(a_missing_process_is_reported, open_live, close_live)
 {
     cpubind_memory memory;
     assert_int_equal(cpubind_memory_read(&live, 0, &memory).error, ENOENT);
@@ -1317,7 +1317,7 @@ TEST(a_missing_process_is_reported)
     assert_int_equal(cpubind_memory_read(&live, INT32_MAX, &memory).error, ENOENT);
 }
 
-TEST(on_one_node_there_is_nothing_to_move)
+TEST_WITH(on_one_node_there_is_nothing_to_move, open_live, close_live)
 {
     char nodes[256] = "";
     FILE *file = fopen("/sys/devices/system/node/has_memory", "re");
@@ -1359,7 +1359,7 @@ static long note_pages(pid_t pid, unsigned long n, void **pages, const int *node
 
 /* A scratch root with two nodes of memory and the real /proc: 64 GB of which the first, one in
  * the middle and the last page are in memory, and half of them shared with a child. */
-TEST(pages_of_this_process_are_found)
+TEST_WITH(pages_of_this_process_are_found, open_live, close_live)
 {
     const size_t size = 64ul << 30, page = (size_t)sysconf(_SC_PAGESIZE);
     cpubind_sys sys = cpubind_sys_real;
@@ -1422,7 +1422,7 @@ static int count_policy(const char *start)
     return n;
 }
 
-TEST(the_kernel_keeps_the_policy_until_it_is_undone)
+TEST_WITH(the_kernel_keeps_the_policy_until_it_is_undone, open_live, close_live)
 {
     unsigned long node_0 = 1;
     if (!has_maps())
@@ -1440,58 +1440,7 @@ TEST(the_kernel_keeps_the_policy_until_it_is_undone)
     assert_int_equal(count_policy("prefer"), 0);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define LIVE(test) cmocka_unit_test_setup_teardown(test, open_live, close_live)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(memory_is_moved_from_all_other_nodes),
-        EACH(many_pages_are_moved_in_batches),
-        EACH(without_the_wanted_node_nothing_is_called),
-        EACH(a_process_without_memory_has_nothing_to_move),
-        EACH(a_sparse_mapping_costs_no_more_than_its_pages),
-        EACH(a_hole_of_terabytes_is_skipped),
-        EACH(a_sparse_mapping_comes_last),
-        EACH(the_limit_is_kept_to_within_a_tenth),
-        EACH(a_limit_that_is_not_reached_changes_nothing),
-        EACH(a_move_ends_at_its_limit_of_time),
-        EACH(a_move_is_stopped_between_two_batches),
-        EACH(a_node_keeps_its_reserve),
-        EACH(a_node_that_the_kernel_finds_full_ends_the_move),
-        EACH(pages_that_other_processes_map_stay_where_they_are),
-        EACH(own_pages_alone_count_for_verify),
-        EACH(locked_and_huge_pages_stay_and_are_counted),
-        EACH(all_pages_are_moved_on_request),
-        EACH(without_the_right_to_move_all_own_pages_are_moved),
-        EACH(pinned_pages_stay_and_are_counted),
-        EACH(a_call_that_ends_early_is_continued),
-        EACH(pages_that_the_kernel_does_not_find_count_as_hidden),
-        EACH(pages_that_are_not_found_are_part_of_the_rest_of_a_move_that_ended),
-        EACH(pages_that_were_busy_are_moved_in_a_later_round),
-        EACH(a_refusal_of_any_call_ends_the_move_and_is_reported),
-        EACH(an_interrupted_call_is_repeated),
-        EACH(a_process_that_ends_meanwhile_is_reported_as_ended),
-        EACH(a_missing_process_and_a_kernel_without_numa_differ),
-        EACH(the_nodes_come_from_one_of_two_files_or_the_move_is_refused),
-        EACH(a_hidden_pagemap_is_named_and_own_pages_are_moved),
-        EACH(numa_balancing_is_reported),
-        EACH(progress_is_reported_at_the_start_and_after_each_batch),
-        EACH(a_move_of_nothing_reports_no_progress),
-        EACH(pages_of_every_size_are_counted_in_bytes),
-        EACH(a_damaged_file_is_an_error_and_nothing_is_written),
-        EACH(a_large_file_is_read_in_blocks_and_not_kept),
-        EACH(short_reads_change_nothing),
-        EACH(a_line_may_be_long_but_not_endless),
-        EACH(every_fault_is_reported_or_harms_nothing),
-        EACH(a_preferred_node_is_passed_in_the_narrowest_mask),
-        EACH(a_node_number_out_of_range_is_refused),
-        EACH(a_refused_policy_is_reported),
-        LIVE(the_memory_of_this_process_is_about_its_resident_size),
-        LIVE(a_missing_process_is_reported),
-        LIVE(on_one_node_there_is_nothing_to_move),
-        LIVE(pages_of_this_process_are_found),
-        LIVE(the_kernel_keeps_the_policy_until_it_is_undone),
-    };
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+    return run_registered("memory", set_up, tear_down);
 }

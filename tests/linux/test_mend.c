@@ -202,9 +202,8 @@ static void apply_all(void)
     assert_non_null(strstr(f.after, "banned 301\n"));
 }
 
-static void makes_changes_on_record_and_puts_them_back(void **state)
+TEST(makes_changes_on_record_and_puts_them_back)
 {
-    (void)state;
     apply_all();
     restore_all();
     /* Nothing is on record: restore changes nothing. */
@@ -212,10 +211,9 @@ static void makes_changes_on_record_and_puts_them_back(void **state)
 }
 
 /* A second --fix finds all as it shall be, and keeps what was before the first. */
-static void keeps_the_first_value(void **state)
+TEST(keeps_the_first_value)
 {
     cpubind_linux_fault why = {.what = ""};
-    (void)state;
     apply_all();
     assert_int_equal(apply(&f.calls, &why), CPUBIND_LINUX_OK);
     for (int i = 0; i < N_CHANGES; i++)
@@ -228,11 +226,10 @@ static void keeps_the_first_value(void **state)
     restore_all();
 }
 
-static void leaves_what_somebody_has_changed_since(void **state)
+TEST(leaves_what_somebody_has_changed_since)
 {
     cpubind_mend_item first = {.result = CPUBIND_MEND_MADE};
     char text[STAGE_TEXT];
-    (void)state;
     apply_all();
     scratch_file(&on_stage.s, NUMA, "2\n");
     assert_int_equal(restore(&f.calls, &first), CPUBIND_LINUX_OK);
@@ -245,11 +242,10 @@ static void leaves_what_somebody_has_changed_since(void **state)
 }
 
 /* A thread that was given more CPUs, and whose process was bound to a part of them then. */
-static void leaves_the_threads_of_a_bound_process(void **state)
+TEST(leaves_the_threads_of_a_bound_process)
 {
     char name[32], record[STAGE_PATH];
     FILE *file;
-    (void)state;
     snprintf(name, sizeof name, "/%d.record", (int)f.w.pid);
     stage_record_path(name, record);
     for (int is_bound = 0; is_bound < 2; is_bound++) {
@@ -288,11 +284,10 @@ static void bound_part(char text[STAGE_TEXT])
 
 /* doctor --fix, apply, doctor --restore, restore, doctor --restore; and in the other order. The
  * binding keeps its threads and its interrupt until it is restored. */
-static void leaves_the_host_as_before_a_binding_too(void **state)
+TEST(leaves_the_host_as_before_a_binding_too)
 {
     stage_goal goal;
     char bound[STAGE_TEXT], now[STAGE_TEXT];
-    (void)state;
     for (int is_early = 0; is_early < 2; is_early++) {
         goal_make(&goal, on_stage.cpu[0], on_stage.cpu[1]);
         goal_add_irq(&goal, IRQ, CPUBIND_IRQ_SQ, on_stage.cpu[0]);
@@ -309,10 +304,9 @@ static void leaves_the_host_as_before_a_binding_too(void **state)
     }
 }
 
-static void forgets_a_thread_that_has_ended(void **state)
+TEST(forgets_a_thread_that_has_ended)
 {
     char before[STAGE_TEXT];
-    (void)state;
     worker_thread_end(&f.w, f.tid[1]);
     f.change[4].tid = f.tid[0]; /* two changes of one thread */
     snapshot(before);
@@ -431,9 +425,8 @@ static void apply_with_fault(void)
     assert_true(is_on(f.tid[0], on_stage.cpu[0]) && is_on(f.tid[1], on_stage.cpu[0]));
 }
 
-static void undoes_or_names_what_a_fault_leaves(void **state)
+TEST(undoes_or_names_what_a_fault_leaves)
 {
-    (void)state;
     with_each_fault(apply_with_fault);
 }
 
@@ -447,9 +440,8 @@ static void restore_with_fault(void)
     (void)restore(&fault_table, NULL);
 }
 
-static void puts_the_rest_back_after_a_fault_of_restore(void **state)
+TEST(puts_the_rest_back_after_a_fault_of_restore)
 {
-    (void)state;
     with_each_fault(restore_with_fault);
 }
 
@@ -459,10 +451,9 @@ static void die(void)
 }
 
 /* The process dies before each write, rename, setaffinity and sendmsg of --fix. */
-static void puts_back_after_a_crash(void **state)
+TEST(puts_back_after_a_crash)
 {
     static const call calls[] = {CALL_write, CALL_rename, CALL_setaffinity, CALL_sendmsg};
-    (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int nth = 1, status = 0; status == 0 && nth < 100; nth++) {
             const pid_t child = fork();
@@ -494,14 +485,13 @@ static void write_record(const char *text, size_t len)
     chmod(path, 0600);
 }
 
-static void refuses_a_damaged_record(void **state)
+TEST(refuses_a_damaged_record)
 {
     char path[STAGE_PATH], text[4096];
     cpubind_linux_fault why;
     cpubind_mend *m;
     FILE *in;
     size_t n;
-    (void)state;
     apply_all();
     stage_record_path("/doctor.record", path);
     in = fopen(path, "r");
@@ -523,7 +513,7 @@ static void refuses_a_damaged_record(void **state)
     restore_all();
 }
 
-static void names_no_other_file(void **state)
+TEST(names_no_other_file)
 {
     static const char *const names[] = {"etc/passwd",
                                         "proc/sys/kernel/numa_balancing/../panic",
@@ -535,7 +525,6 @@ static void names_no_other_file(void **state)
     static const char *const values[] = {"", "a b", "a\n"};
     cpubind_linux_fault why;
     cpubind_mend *m;
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const cpubind_change change = {.file = names[i], .value = "0"};
         assert_int_equal(cpubind_mend_open(&f.calls, &m, &why), CPUBIND_LINUX_OK);
@@ -551,11 +540,10 @@ static void names_no_other_file(void **state)
     expect_as(f.before);
 }
 
-static void one_at_a_time(void **state)
+TEST(one_at_a_time)
 {
     cpubind_linux_fault why;
     cpubind_mend *m, *other;
-    (void)state;
     assert_int_equal(cpubind_mend_open(&f.calls, &m, &why), CPUBIND_LINUX_OK);
     assert_int_equal(cpubind_mend_open(&f.calls, &other, &why), CPUBIND_LINUX_ERR_BUSY);
     assert_null(other);
@@ -563,23 +551,7 @@ static void one_at_a_time(void **state)
     restore_all();
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(makes_changes_on_record_and_puts_them_back),
-        CASE(keeps_the_first_value),
-        CASE(leaves_what_somebody_has_changed_since),
-        CASE(leaves_the_threads_of_a_bound_process),
-        CASE(leaves_the_host_as_before_a_binding_too),
-        CASE(forgets_a_thread_that_has_ended),
-        CASE(undoes_or_names_what_a_fault_leaves),
-        CASE(puts_the_rest_back_after_a_fault_of_restore),
-        CASE(puts_back_after_a_crash),
-        CASE(refuses_a_damaged_record),
-        CASE(names_no_other_file),
-        CASE(one_at_a_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("mend", set_up, tear_down);
 }

@@ -602,27 +602,12 @@ TEST(a_watch_sees_births)
     cpubind_bind_close(b);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(a_process_gets_a_cgroup_of_its_own_and_goes_back),
-        EACH(another_goal_changes_its_cpus),
-        EACH(without_the_option_there_is_none),
-        EACH(what_somebody_else_has_changed_is_left),
-        EACH(what_is_missing_is_named),
-        EACH(what_was_enabled_stays_enabled),
-        EACH(apply_does_all_or_nothing_whatever_fails),
-        EACH(another_goal_leaves_all_that_restore_needs),
-        EACH(restore_recovers_from_a_fault),
-        EACH(a_watch_at_rest_looks_at_no_thread),
-        EACH(a_watch_sees_births),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
+    return run_registered("partition", set_up, tear_down);
 }

@@ -257,14 +257,5 @@ TEST(a_failure_of_each_call_is_a_fault_and_leaves_no_descriptor)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(births_and_names_of_the_process_are_news),
-        cmocka_unit_test(what_may_hide_an_event_asks_for_all_threads),
-        cmocka_unit_test(messages_of_other_senders_are_ignored),
-        cmocka_unit_test(another_failure_ends_the_events),
-        cmocka_unit_test(the_kernel_reports_threads_and_names_of_this_process_alone),
-        cmocka_unit_test(events_come_without_the_filter_of_the_kernel_too),
-        cmocka_unit_test(a_failure_of_each_call_is_a_fault_and_leaves_no_descriptor),
-    };
-    return cmocka_run_group_tests_name("proc_events", tests, NULL, NULL);
+    return run_registered("proc_events", NULL, NULL);
 }

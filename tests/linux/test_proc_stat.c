@@ -130,15 +130,7 @@ TEST(every_fault_is_reported_and_an_interrupted_call_is_repeated)
     fault_next = &cpubind_sys_real;
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_process_and_a_thread_are_read),
-        EACH(a_missing_process_or_a_malformed_line_is_an_error),
-        EACH(this_process_is_read),
-        EACH(every_fault_is_reported_and_an_interrupted_call_is_repeated),
-    };
-    return cmocka_run_group_tests_name("proc_stat", tests, NULL, NULL);
+    return run_registered("proc_stat", set_up, tear_down);
 }

@@ -382,24 +382,7 @@ TEST(a_lock_that_fails_is_reported)
         }
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_process_has_one_lock_whatever_its_record),
-        EACH(reading_needs_no_lock),
-        EACH(root_and_the_owner_share_the_lock),
-        EACH(a_process_that_is_not_dumpable_has_the_lock_of_its_record),
-        EACH(the_holder_is_named_while_it_lives),
-        EACH(a_lock_file_of_another_kind_names_nobody),
-        EACH(a_watch_is_ended_stopped_or_not),
-        EACH(no_other_command_is_ended),
-        EACH(a_later_process_of_the_number_is_left_alone),
-        EACH(a_watch_that_does_not_end_is_busy),
-        EACH(a_watch_is_ended_whatever_fails_or_the_status_says_so),
-        EACH(signals_of_an_old_kernel_end_a_watch),
-        EACH(a_lock_that_fails_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("process_lock", set_up, tear_down);
 }

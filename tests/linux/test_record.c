@@ -822,44 +822,10 @@ TEST(a_killed_writer_leaves_a_whole_file)
     assert_int_equal(n_names(f.folder), 0); /* and nothing of the writers is left */
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_saved_record_is_loaded_until_it_is_removed),
-        EACH(an_ordinary_user_has_a_folder_of_their_own),
-        EACH(a_missing_folder_is_made_when_it_may_be),
-        EACH(arguments_outside_their_range_are_refused),
-        EACH(the_longest_name_can_be_saved),
-        EACH(a_link_in_place_of_the_folder_is_not_followed),
-        EACH(a_dangling_link_is_not_followed),
-        EACH(a_file_in_place_of_the_folder_is_refused),
-        EACH(a_folder_that_others_may_write_to_is_refused),
-        EACH(a_folder_of_another_user_is_refused),
-        EACH(a_sticky_folder_is_allowed_for_a_named_path_alone),
-        EACH(a_named_path_is_used_unchanged),
-        EACH(a_fifo_is_refused_without_waiting),
-        EACH(a_link_is_not_followed_and_its_target_stays),
-        EACH(a_folder_in_place_of_the_file_stays),
-        EACH(a_file_that_others_may_write_to_is_refused),
-        EACH(a_file_of_another_length_is_damaged),
-        EACH(a_file_is_not_read_past_the_longest),
-        EACH(a_file_of_another_process_is_damaged),
-        EACH(an_impossible_record_is_not_saved),
-        EACH(leftovers_of_a_killed_process_do_no_harm),
-        EACH(a_file_of_form_1_is_read_where_there_is_no_other),
-        EACH(processes_with_a_file_are_listed),
-        EACH(a_second_opening_is_busy_at_once),
-        EACH(the_kernel_releases_the_lock_of_a_killed_process),
-        EACH(a_lock_file_must_be_a_regular_file_of_this_user),
-        EACH(a_lock_file_with_another_name_is_left_alone),
-        EACH(a_lock_on_a_removed_file_does_not_count),
-        EACH(of_many_processes_one_holds_the_lock),
-        EACH(a_killed_writer_leaves_a_whole_file),
-    };
     /* Hundreds of small files: in memory where that can be had, unless told otherwise. */
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
-    return cmocka_run_group_tests_name("state", tests, NULL, NULL);
+    return run_registered("state", set_up, tear_down);
 }

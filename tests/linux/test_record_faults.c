@@ -471,26 +471,10 @@ TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file)
     assert_true(n_old > 100 && n_new > 10);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(without_a_fault_every_action_is_done),
-        EACH(every_fault_of_opening_is_reported),
-        EACH(every_fault_of_locking_is_reported),
-        EACH(every_fault_of_reading_is_reported),
-        EACH(every_fault_of_writing_is_reported),
-        EACH(a_failed_close_is_reported_only_after_writing),
-        EACH(a_failed_removal_is_reported_only_for_the_file),
-        EACH(an_interrupted_call_is_repeated),
-        EACH(a_write_that_writes_nothing_is_not_repeated_for_ever),
-        EACH(a_fault_that_stays_is_reported),
-        EACH(every_fault_of_listing_is_reported),
-        EACH(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file),
-    };
     /* Thousands of small folders: in memory, unless TMPDIR is set. */
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
-    return cmocka_run_group_tests_name("state_faults", tests, NULL, NULL);
+    return run_registered("state_faults", set_up, tear_down);
 }

@@ -362,24 +362,12 @@ SETUP(tear_down)
     return has_child() ? -1 : 0;
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_of_all_forms_are_read),
-        cmocka_unit_test(a_later_form_is_named),
-        EACH(a_record_of_form_1_is_verified_and_not_changed_by_it),
-        EACH(a_record_of_form_1_is_put_back),
-        EACH(the_first_place_of_an_interrupt_is_known_in_any_order),
-        EACH(an_interrupt_that_is_gone_is_no_hindrance),
-        EACH(the_lock_of_form_1_is_respected),
-        EACH(each_call_may_fail),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: this process may use one CPU alone\n");
         return 0;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("record_forms", set_up, tear_down);
 }

@@ -318,28 +318,14 @@ TEST(a_fault_sweeps_no_record_of_the_living)
     each_fault(sweep_with_fault);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(a_record_of_another_path_is_found_without_it),
-        EACH(a_second_record_is_refused),
-        EACH(a_file_of_another_kind_names_no_record),
-        EACH(what_killed_processes_leave_is_swept),
-        EACH(a_record_of_another_pid_namespace_is_not_swept),
-        EACH(a_record_of_another_pid_namespace_is_of_no_process_here),
-        EACH(what_somebody_works_with_is_not_swept),
-        EACH(a_fault_makes_no_second_record),
-        EACH(a_fault_finds_the_record_or_fails),
-        EACH(a_fault_sweeps_no_record_of_the_living),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
     }
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
-    return cmocka_run_group_tests_name("record place", tests, NULL, NULL);
+    return run_registered("record place", set_up, tear_down);
 }

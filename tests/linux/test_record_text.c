@@ -764,28 +764,5 @@ TEST(without_memory_nothing_is_added)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_are_sorted_and_keep_their_first_set),
-        cmocka_unit_test(an_interrupt_gets_its_last_number_and_cpu),
-        cmocka_unit_test(a_name_is_cut_as_the_kernel_cuts_it),
-        cmocka_unit_test(a_record_with_facts_of_each_kind_is_read_back),
-        cmocka_unit_test(random_records_are_read_back),
-        cmocka_unit_test(the_largest_numbers_are_read_back),
-        cmocka_unit_test(names_of_any_bytes_are_read_back),
-        cmocka_unit_test(threads_of_many_masks_are_read_back),
-        cmocka_unit_test(patterns_and_threads_that_are_left_are_read_back),
-        cmocka_unit_test(a_record_that_could_not_be_read_back_is_not_written),
-        cmocka_unit_test(each_line_of_a_text_is_read),
-        cmocka_unit_test(the_rules_of_a_plan_are_kept),
-        cmocka_unit_test(the_shortest_text_has_four_lines_after_the_first),
-        cmocka_unit_test(a_number_outside_its_range_is_damage),
-        cmocka_unit_test(an_impossible_line_is_damage),
-        cmocka_unit_test(a_pid_namespace_is_read_back),
-        cmocka_unit_test(a_text_that_does_not_match_its_sum_is_damage),
-        cmocka_unit_test(every_cut_text_is_damage),
-        cmocka_unit_test(without_memory_no_text_is_read_half),
-        cmocka_unit_test(without_memory_no_text_is_written),
-        cmocka_unit_test(without_memory_nothing_is_added),
-    };
-    return cmocka_run_group_tests_name("record_text", tests, NULL, NULL);
+    return run_registered("record_text", NULL, NULL);
 }

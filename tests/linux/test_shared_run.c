@@ -449,25 +449,7 @@ TEST(a_fault_of_both_is_reported_or_harmless)
     fail_each_use(CALL_realloc, ENOMEM, 0);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(sixteen_processes_at_once_run_each_command_once),
-        EACH(a_process_that_runs_alone_neither_takes_nor_keeps),
-        EACH(a_holder_that_is_killed_frees_the_lock),
-        EACH(a_lock_is_waited_for_no_longer_than_a_command_may_take),
-        EACH(an_old_output_is_not_taken),
-        EACH(a_damaged_file_is_ignored_and_written_anew),
-        EACH(another_program_or_library_path_is_another_view),
-        EACH(a_command_that_hangs_is_not_kept),
-        EACH(a_folder_that_others_may_write_to_is_not_used),
-        EACH(a_link_in_place_of_the_folder_or_a_file_is_not_followed),
-        EACH(without_a_run_folder_npu_smi_runs),
-        EACH(a_file_that_others_may_write_is_not_read),
-        EACH(a_fault_of_the_sharing_harms_no_answer),
-        EACH(a_fault_of_both_is_reported_or_harmless),
-    };
-    return cmocka_run_group_tests_name("shared_run", tests, NULL, NULL);
+    return run_registered("shared_run", set_up, tear_down);
 }

@@ -473,27 +473,7 @@ TEST(an_answer_without_memory_is_not_cached)
     cpubind_linux_close(host);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(without_a_fault_all_answers_are_right),
-        EACH(every_fault_of_a_folder_is_reported),
-        EACH(every_fault_of_a_host_without_openat2_is_reported),
-        EACH(every_fault_of_the_live_host_is_reported),
-        EACH(an_interrupted_call_is_repeated),
-        EACH(a_close_that_fails_harms_nothing),
-        EACH(without_openat2_each_part_of_a_path_is_opened),
-        EACH(short_reads_change_nothing),
-        EACH(a_wrong_size_of_a_file_changes_nothing),
-        EACH(a_file_that_never_ends_is_too_long),
-        EACH(a_folder_that_never_ends_is_too_long),
-        EACH(a_link_that_appears_while_a_path_is_opened_is_not_followed),
-        EACH(a_command_that_cannot_be_killed_does_not_block_the_source),
-        EACH(after_a_board_that_cannot_be_killed_no_other_is_asked),
-        EACH(a_poll_that_always_fails_ends_the_commands),
-        EACH(an_answer_without_memory_is_not_cached),
-    };
-    return cmocka_run_group_tests_name("source_faults", tests, NULL, NULL);
+    return run_registered("source_faults", set_up, tear_down);
 }

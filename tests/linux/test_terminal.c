@@ -153,19 +153,9 @@ static int answer(const char *text)
     return 0;
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(the_corpus_is_beside_the_program_or_in_its_share),
-        EACH(the_current_folder_is_not_searched),
-        EACH(the_folder_of_a_link_to_the_program_is_not_searched),
-        EACH(anything_but_a_regular_file_is_skipped),
-        EACH(a_path_is_too_long_exactly_when_it_does_not_fit),
-        EACH(the_name_of_the_host_is_that_of_uname),
-    };
     if (argc == 3 && strcmp(argv[1], "find") == 0)
         return answer(argv[2]);
-    return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);
+    return run_registered("terminal", set_up, tear_down);
 }

@@ -279,7 +279,7 @@ static void assert_masks(unsigned long main_mask, unsigned long acl_mask)
 /* == Offline CPUs =========================================================== */
 
 /* Review of live hosts, P1 3 and 4. */
-TEST(a_cpu_that_goes_offline_and_comes_back_is_never_lost)
+TEST_WITH(a_cpu_that_goes_offline_and_comes_back_is_never_lost, set_up, tear_down)
 {
     for (k.is_old = 0; k.is_old < 2; k.is_old++) {
         apply();
@@ -305,7 +305,8 @@ TEST(a_cpu_that_goes_offline_and_comes_back_is_never_lost)
     k.is_old = 0;
 }
 
-TEST(a_thread_whose_only_cpu_is_offline_shares_main_until_the_cpu_is_back)
+TEST_WITH(a_thread_whose_only_cpu_is_offline_shares_main_until_the_cpu_is_back, set_up,
+          tear_down)
 {
     for (k.is_old = 0; k.is_old < 2; k.is_old++) {
         apply();
@@ -331,7 +332,7 @@ TEST(a_thread_whose_only_cpu_is_offline_shares_main_until_the_cpu_is_back)
 }
 
 /* Apply and restore too (P1 4), with the acl thread without a CPU in between. */
-TEST(apply_and_restore_work_while_cpus_are_offline)
+TEST_WITH(apply_and_restore_work_while_cpus_are_offline, set_up, tear_down)
 {
     set_online(ALL & ~(TO_ACL | 8ul));
     apply();
@@ -351,7 +352,7 @@ TEST(apply_and_restore_work_while_cpus_are_offline)
 }
 
 /* lxcfs gives a container a file of its own, with other numbers. */
-TEST(online_cpus_that_are_not_those_of_the_kernel_are_not_believed)
+TEST_WITH(online_cpus_that_are_not_those_of_the_kernel_are_not_believed, set_up, tear_down)
 {
     scratch_file(&on_stage.s, "online", "0-2\n");
     apply();
@@ -367,7 +368,7 @@ TEST(online_cpus_that_are_not_those_of_the_kernel_are_not_believed)
 
 /* == Cpusets ================================================================ */
 
-TEST(a_cpuset_that_narrows_and_widens_is_followed)
+TEST_WITH(a_cpuset_that_narrows_and_widens_is_followed, set_up, tear_down)
 {
     for (k.is_old = 0; k.is_old < 2; k.is_old++) {
         apply();
@@ -402,7 +403,7 @@ TEST(a_cpuset_that_narrows_and_widens_is_followed)
 /* == restore ================================================================ */
 
 /* P2 8: a CPU that was offline at apply, and a container that grows. */
-TEST(restore_gives_the_widest_mask_to_those_that_had_it)
+TEST_WITH(restore_gives_the_widest_mask_to_those_that_had_it, set_up, tear_down)
 {
     set_online(ALL & ~0x80ul);
     apply();
@@ -425,7 +426,7 @@ TEST(restore_gives_the_widest_mask_to_those_that_had_it)
 }
 
 /* P2 11. */
-TEST(restore_leaves_and_names_a_thread_that_somebody_else_has_moved)
+TEST_WITH(restore_leaves_and_names_a_thread_that_somebody_else_has_moved, set_up, tear_down)
 {
     const cpubind_item *item;
     apply();
@@ -443,7 +444,7 @@ TEST(restore_leaves_and_names_a_thread_that_somebody_else_has_moved)
 /* == Threads that cannot be moved =========================================== */
 
 /* P2 14: EBUSY is a thread of SCHED_DEADLINE. */
-TEST(a_thread_that_cannot_be_moved_is_named_and_the_rest_is_done)
+TEST_WITH(a_thread_that_cannot_be_moved_is_named_and_the_rest_is_done, set_up, tear_down)
 {
     static const int errors[] = {EBUSY, EPERM, EACCES};
     const char *const words[] = {"sched_setaffinity",
@@ -480,7 +481,7 @@ TEST(a_thread_that_cannot_be_moved_is_named_and_the_rest_is_done)
 }
 
 /* P3: EINVAL is not always a cpuset. */
-TEST(a_kernel_thread_that_nobody_can_move_is_not_blamed_on_its_cpuset)
+TEST_WITH(a_kernel_thread_that_nobody_can_move_is_not_blamed_on_its_cpuset, set_up, tear_down)
 {
     for (k.is_kernel = 0; k.is_kernel < 2; k.is_kernel++) {
         model_of((pid_t)f.plain)->refusal = EINVAL;
@@ -493,7 +494,7 @@ TEST(a_kernel_thread_that_nobody_can_move_is_not_blamed_on_its_cpuset)
     }
 }
 
-TEST(apply_fails_when_no_thread_can_be_moved)
+TEST_WITH(apply_fails_when_no_thread_can_be_moved, set_up, tear_down)
 {
     open_binding();
     (void)cpubind_bind_verify(f.b, &f.goal, &f.why);
@@ -506,7 +507,7 @@ TEST(apply_fails_when_no_thread_can_be_moved)
 }
 
 /* P1 3: /run is full when a thread is born. One on its own CPUs could not be put back. */
-TEST(a_thread_is_moved_only_when_restore_could_put_it_back)
+TEST_WITH(a_thread_is_moved_only_when_restore_could_put_it_back, set_up, tear_down)
 {
     int32_t born, own;
     apply();
@@ -529,7 +530,7 @@ TEST(a_thread_is_moved_only_when_restore_could_put_it_back)
 }
 
 /* P3: a thread ends, and another process gets its number before the move. */
-TEST(a_number_that_another_process_got_is_noticed_and_undone)
+TEST_WITH(a_number_that_another_process_got_is_noticed_and_undone, set_up, tear_down)
 {
     for (int i = 0; i < 3; i++) {
         const int32_t tid = worker_thread_add(&f.w, "acl_thread");
@@ -555,29 +556,12 @@ TEST(a_number_that_another_process_got_is_noticed_and_undone)
     }
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trouble_is_news_once_and_tried_again_with_growing_pauses),
-        EACH(a_cpu_that_goes_offline_and_comes_back_is_never_lost),
-        EACH(a_thread_whose_only_cpu_is_offline_shares_main_until_the_cpu_is_back),
-        EACH(apply_and_restore_work_while_cpus_are_offline),
-        EACH(a_cpuset_that_narrows_and_widens_is_followed),
-        EACH(restore_gives_the_widest_mask_to_those_that_had_it),
-        EACH(restore_leaves_and_names_a_thread_that_somebody_else_has_moved),
-        EACH(a_thread_that_cannot_be_moved_is_named_and_the_rest_is_done),
-        EACH(a_kernel_thread_that_nobody_can_move_is_not_blamed_on_its_cpuset),
-        EACH(apply_fails_when_no_thread_can_be_moved),
-        EACH(online_cpus_that_are_not_those_of_the_kernel_are_not_believed),
-        EACH(a_thread_is_moved_only_when_restore_could_put_it_back),
-        EACH(a_number_that_another_process_got_is_noticed_and_undone),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: the fake host needs two CPUs\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
+    return run_registered("watch", NULL, NULL);
 }

@@ -429,31 +429,12 @@ TEST(a_watch_opens_at_most_half_of_the_files_that_the_process_may)
     }
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(a_birth_and_a_name_are_acted_on_at_once),
-        EACH(of_100_threads_that_live_for_50_ms_95_are_placed),
-        EACH(a_period_with_events_looks_at_masks_alone),
-        EACH(an_event_that_is_lost_is_made_up_for_by_the_next_look_at_all_threads),
-        EACH(an_overflow_makes_the_watch_look_at_all_threads),
-        EACH(a_storm_of_events_does_not_put_off_the_end_of_a_period),
-        EACH(another_program_in_the_process_is_looked_at_whole),
-        EACH(a_watch_of_many_ended_threads_looks_at_all_threads),
-        EACH(a_watch_without_events_goes_on_by_periods),
-        EACH(events_that_fail_later_are_news_once_and_the_watch_goes_on),
-        EACH(a_watch_with_events_survives_every_fault),
-        EACH(files_of_names_stay_open_between_periods),
-        EACH(a_thread_that_is_born_when_another_one_ends_is_placed),
-        EACH(a_name_that_changes_is_read_through_an_open_file),
-        EACH(a_watch_opens_at_most_half_of_the_files_that_the_process_may),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is nothing to move\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("watch events", tests, NULL, NULL);
+    return run_registered("watch events", set_up, tear_down);
 }

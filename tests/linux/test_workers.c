@@ -255,17 +255,5 @@ TEST(a_large_host_is_counted_and_an_unknown_one_has_one_processor)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_item_is_done_once_whatever_the_number_of_threads),
-        cmocka_unit_test(the_number_of_threads_is_kept_within_its_range),
-        cmocka_unit_test(the_workers_run_in_parallel_and_the_caller_is_one_of_them),
-        cmocka_unit_test(no_thread_remains),
-        cmocka_unit_test(fewer_threads_than_asked_for_do_all_the_work),
-        cmocka_unit_test(signals_reach_the_calling_thread_alone),
-        cmocka_unit_test(other_threads_block_all_signals_but_those_of_a_fault),
-        cmocka_unit_test(the_mask_of_the_caller_is_unchanged),
-        cmocka_unit_test(the_processors_are_those_that_this_process_may_run_on),
-        cmocka_unit_test(a_large_host_is_counted_and_an_unknown_one_has_one_processor),
-    };
-    return cmocka_run_group_tests_name("workers", tests, NULL, NULL);
+    return run_registered("workers", NULL, NULL);
 }

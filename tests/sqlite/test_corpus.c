@@ -1331,61 +1331,8 @@ TEST(closing_nothing_is_allowed)
     cpubind_corpus_close(NULL);
 }
 
-#define RUN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     configure_sqlite();
-    const struct CMUnitTest tests[] = {
-        RUN(an_input_is_answered_byte_by_byte),
-        RUN(an_empty_input_is_present_without_data),
-        RUN(an_exit_code_belongs_to_its_command),
-        RUN(a_command_without_an_exit_code_did_not_end),
-        RUN(the_hosts_are_listed_by_name),
-        RUN(a_corpus_without_hosts_has_an_empty_list),
-        RUN(a_host_shows_its_row_its_inputs_and_its_expectations),
-        RUN(a_name_without_a_row_is_absent),
-        RUN(a_folder_is_listed_in_byte_order_and_is_no_file),
-        RUN(a_second_answer_equals_the_first),
-        RUN(names_outside_the_rules_fail),
-        RUN(unusual_names_are_names),
-        RUN(bytes_of_two_hosts_are_stored_once),
-        RUN(a_host_lives_without_its_corpus),
-        RUN(a_host_without_inputs_answers_nothing),
-        RUN(the_schema_refuses_inputs_that_a_source_cannot_have),
-        RUN(bad_arguments_are_refused),
-        RUN(a_missing_file_is_reported),
-        RUN(a_folder_is_reported),
-        RUN(an_unreadable_file_is_reported),
-        RUN(an_empty_file_is_no_database),
-        RUN(text_is_no_database),
-        RUN(another_applications_database_is_no_corpus),
-        RUN(a_newer_schema_is_refused_whatever_it_contains),
-        RUN(a_schema_without_a_version_is_damaged),
-        RUN(tables_of_another_shape_are_no_corpus),
-        RUN(tables_are_compared_without_their_comments),
-        RUN(a_reader_accepts_further_tables),
-        RUN(a_fault_has_no_control_character),
-        RUN(names_of_hosts_are_compared_byte_by_byte),
-        RUN(bytes_that_are_missing_fail_their_input_alone),
-        RUN(rows_that_break_the_schema_are_damage),
-        RUN(types_that_break_the_schema_are_damage),
-        RUN(bytes_that_are_not_those_of_their_sum_are_damage),
-        RUN(an_input_over_the_cap_is_too_long_and_one_at_the_cap_is_not),
-        RUN(a_host_has_a_greatest_number_of_inputs),
-        RUN(a_writer_is_waited_for),
-        RUN(a_writer_that_stays_is_busy),
-        RUN(a_writer_that_starts_later_is_busy_for_the_next_host),
-        RUN(an_interrupted_write_is_reported),
-        RUN(flipped_bytes_do_no_harm),
-        RUN(a_cut_file_does_no_harm),
-        RUN(every_allocation_may_fail),
-        RUN(every_read_may_fail),
-        RUN(a_branch_that_occurs_twice_is_damage),
-        RUN(a_schema_without_an_end_is_damage),
-        RUN(a_host_and_a_list_are_read_under_one_lock),
-        RUN(every_code_has_a_name_and_a_text),
-        RUN(closing_nothing_is_allowed),
-    };
-    return cmocka_run_group_tests_name("corpus", tests, NULL, NULL);
+    return run_registered("corpus", set_up, tear_down);
 }

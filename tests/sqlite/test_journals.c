@@ -700,29 +700,8 @@ TEST(mutated_files_touch_nothing_outside)
     assert_true(n < 300 || (n_of[19] > 0 && n_of[16] > n / 4));
 }
 
-#define RUN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     configure_sqlite();
-    const struct CMUnitTest tests[] = {
-        RUN(a_journal_that_names_another_file_is_refused),
-        RUN(a_journal_that_names_a_relative_path_is_refused),
-        RUN(a_journal_with_a_damaged_name_is_refused),
-        RUN(a_journal_of_no_corpus_is_refused_too),
-        RUN(a_copy_without_the_journal_is_read_and_written),
-        RUN(a_journal_that_is_no_regular_file_is_refused),
-        RUN(a_journal_that_is_a_link_to_nothing_makes_nothing),
-        RUN(a_journal_that_is_a_hard_link_is_refused),
-        RUN(a_journal_of_another_user_is_not_rolled_back),
-        RUN(a_journal_of_one_file_is_rolled_back_whatever_its_bytes_are),
-        RUN(a_journal_whose_end_is_cut_is_rolled_back),
-        RUN(a_journal_in_a_read_only_folder_stays),
-        RUN(a_corpus_in_wal_mode_is_refused_and_no_file_is_made),
-        RUN(a_file_named_as_a_write_ahead_log_is_not_opened),
-        RUN(a_symbolic_link_is_no_corpus_and_its_target_is_not_made),
-        RUN(a_corpus_in_a_linked_folder_is_read_and_written),
-        RUN(mutated_files_touch_nothing_outside),
-    };
-    return cmocka_run_group_tests_name("journals", tests, NULL, NULL);
+    return run_registered("journals", set_up, tear_down);
 }

@@ -886,54 +886,8 @@ TEST(a_writer_that_waited_for_a_removed_file_makes_it_again)
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 1);
 }
 
-#define RUN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     configure_sqlite();
-    const struct CMUnitTest tests[] = {
-        RUN(a_host_is_read_as_it_was_put),
-        RUN(the_stderr_of_a_command_is_a_part_of_its_input),
-        RUN(a_new_corpus_has_the_schema_and_its_numbers),
-        RUN(an_empty_file_becomes_a_corpus),
-        RUN(equal_bytes_are_stored_once),
-        RUN(the_sum_is_the_sha256),
-        RUN(replacing_a_host_deletes_all_of_it),
-        RUN(a_missing_host_may_be_replaced),
-        RUN(an_expectation_gets_another_body),
-        RUN(a_removed_host_leaves_nothing),
-        RUN(a_removed_expectation_leaves_the_others),
-        RUN(a_renamed_host_keeps_all_of_it),
-        RUN(a_host_that_is_not_there_is_neither_removed_nor_renamed),
-        RUN(a_removed_host_may_be_put_again),
-        RUN(the_same_calls_give_the_same_bytes),
-        RUN(replaced_bytes_are_erased_from_the_file),
-        RUN(without_a_commit_nothing_has_changed),
-        RUN(a_new_file_without_a_commit_is_removed),
-        RUN(a_file_that_was_empty_stays),
-        RUN(after_a_commit_a_store_can_only_be_closed),
-        RUN(closing_nothing_is_allowed),
-        RUN(bad_arguments_are_refused),
-        RUN(an_existing_host_is_not_put_again),
-        RUN(rows_that_break_the_rules_are_refused_without_effect),
-        RUN(only_commands_have_exit_codes),
-        RUN(a_host_that_no_reader_accepts_is_not_put),
-        RUN(a_host_has_a_greatest_number_of_inputs),
-        RUN(texts_of_a_host_have_a_greatest_length),
-        RUN(a_missing_folder_is_reported),
-        RUN(a_path_has_no_special_meaning),
-        RUN(files_that_are_no_corpus_are_not_changed),
-        RUN(a_database_without_application_id_is_no_corpus),
-        RUN(a_database_with_further_tables_is_not_written_to),
-        RUN(a_damaged_file_is_not_written_to),
-        RUN(rows_that_break_the_schema_are_damage),
-        RUN(bytes_with_the_sum_of_other_bytes_are_damage),
-        RUN(a_read_only_file_is_reported),
-        RUN(a_read_only_folder_is_reported),
-        RUN(a_reader_sees_the_old_state_until_the_commit),
-        RUN(a_writer_waits_for_another_and_then_is_busy),
-        RUN(a_commit_that_is_busy_may_be_tried_again),
-        RUN(a_writer_that_waited_for_a_removed_file_makes_it_again),
-    };
-    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+    return run_registered("store", set_up, tear_down);
 }

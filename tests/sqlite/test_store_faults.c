@@ -315,16 +315,8 @@ TEST(a_writer_that_is_killed_leaves_the_corpus_as_it_was)
     }
 }
 
-#define RUN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     configure_sqlite();
-    const struct CMUnitTest tests[] = {
-        RUN(every_allocation_may_fail),
-        RUN(every_call_of_the_file_system_may_fail),
-        RUN(the_disk_may_be_full_anywhere),
-        RUN(a_writer_that_is_killed_leaves_the_corpus_as_it_was),
-    };
-    return cmocka_run_group_tests_name("store faults", tests, NULL, NULL);
+    return run_registered("store faults", set_up, tear_down);
 }

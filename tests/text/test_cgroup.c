@@ -113,10 +113,5 @@ TEST(cgroups_that_cpubind_made_are_cut_off)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_container_is_that_of_the_runtime),
-        cmocka_unit_test(the_cpuset_is_that_of_version_1_else_2),
-        cmocka_unit_test(cgroups_that_cpubind_made_are_cut_off),
-    };
-    return cmocka_run_group_tests_name("cgroup", tests, NULL, NULL);
+    return run_registered("cgroup", NULL, NULL);
 }

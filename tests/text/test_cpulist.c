@@ -204,16 +204,5 @@ TEST(every_prefix_is_a_shorter_list_or_a_fault)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_vector_holds),
-        cmocka_unit_test(a_reversed_range_is_refused_at_its_end),
-        cmocka_unit_test(capacity_zero_asks_for_the_length),
-        cmocka_unit_test(bad_arguments_are_refused),
-        cmocka_unit_test(numbers_that_are_no_list_are_not_written),
-        cmocka_unit_test(a_written_text_reads_back_the_same),
-        cmocka_unit_test(long_lists_of_singles_are_whole),
-        cmocka_unit_test(every_prefix_is_a_shorter_list_or_a_fault),
-    };
-
-    return cmocka_run_group_tests_name("cpulist", tests, NULL, NULL);
+    return run_registered("cpulist", NULL, NULL);
 }

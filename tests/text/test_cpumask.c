@@ -149,13 +149,5 @@ TEST(every_prefix_is_a_mask_or_a_fault)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_vector_holds),
-        cmocka_unit_test(bad_arguments_are_refused),
-        cmocka_unit_test(cpus_that_do_not_fit_are_not_written),
-        cmocka_unit_test(a_written_text_reads_back_the_same),
-        cmocka_unit_test(every_prefix_is_a_mask_or_a_fault),
-    };
-
-    return cmocka_run_group_tests_name("cpumask", tests, NULL, NULL);
+    return run_registered("cpumask", NULL, NULL);
 }

@@ -112,11 +112,5 @@ TEST(names_are_letters_digits_and_three_signs)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_values_are_those_of_the_lines),
-        cmocka_unit_test(other_texts_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_nul_is_a_control_character),
-        cmocka_unit_test(names_are_letters_digits_and_three_signs),
-    };
-    return cmocka_run_group_tests_name("about", tests, NULL, NULL);
+    return run_registered("about", NULL, NULL);
 }

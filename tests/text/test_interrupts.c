@@ -686,33 +686,5 @@ TEST(two_npus_on_one_function_are_distinguished_by_their_mailboxes)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_numbered_row_gives_its_number_and_its_names),
-        cmocka_unit_test(names_follow_any_text_of_the_chip),
-        cmocka_unit_test(rows_without_a_number_are_left_out),
-        cmocka_unit_test(a_table_may_have_no_row),
-        cmocka_unit_test(cpus_that_are_offline_have_no_column),
-        cmocka_unit_test(shared_handlers_are_split_at_comma_and_blank),
-        cmocka_unit_test(names_that_cannot_be_read_are_none),
-        cmocka_unit_test(names_longer_than_a_page_are_refused),
-        cmocka_unit_test(every_byte_of_a_counter_is_checked),
-        cmocka_unit_test(counters_of_other_widths_are_walked),
-        cmocka_unit_test(a_counter_has_at_most_ten_digits),
-        cmocka_unit_test(a_row_has_a_counter_for_each_cpu),
-        cmocka_unit_test(a_row_does_not_continue_in_the_next_line),
-        cmocka_unit_test(numbers_ascend),
-        cmocka_unit_test(a_number_fits_into_31_bits),
-        cmocka_unit_test(the_header_names_cpus_in_order),
-        cmocka_unit_test(a_cut_is_an_error_unless_it_is_after_a_line_feed),
-        cmocka_unit_test(a_cut_in_a_block_is_an_error),
-        cmocka_unit_test(an_array_that_is_too_small_gets_the_number_of_rows),
-        cmocka_unit_test(a_nul_anywhere_is_an_error),
-        cmocka_unit_test(control_characters_are_in_no_name),
-        cmocka_unit_test(carriage_returns_at_the_end_of_lines_do_not_count),
-        cmocka_unit_test(bad_arguments_are_refused),
-        cmocka_unit_test(the_interrupts_of_16_npus_are_found_among_1152_cpus),
-        cmocka_unit_test(two_npus_on_one_function_are_distinguished_by_their_mailboxes),
-    };
-
-    return cmocka_run_group_tests_name("interrupts", tests, NULL, NULL);
+    return run_registered("interrupts", NULL, NULL);
 }

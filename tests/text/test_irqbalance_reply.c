@@ -125,12 +125,5 @@ TEST(bad_arguments_are_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(banned_interrupts_are_read_in_their_order),
-        cmocka_unit_test(other_answers_are_refused_where_they_go_wrong),
-        cmocka_unit_test(an_answer_that_ends_before_the_mask_is_cut),
-        cmocka_unit_test(bad_arguments_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("irqbalance", tests, NULL, NULL);
+    return run_registered("irqbalance", NULL, NULL);
 }

@@ -235,15 +235,5 @@ TEST(bad_arguments_are_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_give_the_node_of_each_cpu),
-        cmocka_unit_test(carriage_returns_are_blanks),
-        cmocka_unit_test(columns_are_found_by_their_names),
-        cmocka_unit_test(other_tables_are_refused_where_they_go_wrong),
-        cmocka_unit_test(every_prefix_is_a_shorter_table_or_a_fault),
-        cmocka_unit_test(threads_of_a_core_are_read_from_their_line),
-        cmocka_unit_test(bad_arguments_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("lscpu", tests, NULL, NULL);
+    return run_registered("lscpu", NULL, NULL);
 }

@@ -262,15 +262,5 @@ TEST(a_value_is_found_by_its_whole_name)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_a_mapping_its_flags_or_another_fact),
-        cmocka_unit_test(other_lines_are_refused_where_they_go_wrong),
-        cmocka_unit_test(an_entry_says_whether_a_page_is_present_and_own),
-        cmocka_unit_test(a_huge_page_has_a_run_of_frames_or_hidden_ones),
-        cmocka_unit_test(a_line_of_numa_maps_has_its_start_its_sums_and_its_sharers),
-        cmocka_unit_test(a_wrong_line_of_numa_maps_is_refused),
-        cmocka_unit_test(a_value_is_found_by_its_whole_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("maps", NULL, NULL);
 }

@@ -442,26 +442,5 @@ TEST(a_counter_needs_a_name_and_a_place)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_of_all_lines_are_added_up_by_node),
-        cmocka_unit_test(an_empty_text_adds_nothing),
-        cmocka_unit_test(sums_continue_from_block_to_block),
-        cmocka_unit_test(lines_without_a_size_have_that_of_the_kernel),
-        cmocka_unit_test(the_size_may_be_anywhere_in_a_line),
-        cmocka_unit_test(any_policy_is_accepted),
-        cmocka_unit_test(no_name_of_a_file_is_read_as_pages),
-        cmocka_unit_test(words_of_no_known_name_are_left_out),
-        cmocka_unit_test(a_sum_does_not_wrap),
-        cmocka_unit_test(the_last_node_is_read_and_the_next_refused),
-        cmocka_unit_test(other_lines_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_nul_is_refused),
-        cmocka_unit_test(every_prefix_is_whole_lines_or_a_fault),
-        cmocka_unit_test(arguments_outside_their_range_are_refused),
-        cmocka_unit_test(time_is_linear_whatever_the_text_is),
-        cmocka_unit_test(a_counter_is_found_by_its_whole_name),
-        cmocka_unit_test(a_wrong_counter_is_refused_where_it_goes_wrong),
-        cmocka_unit_test(a_counter_needs_a_name_and_a_place),
-    };
-
-    return cmocka_run_group_tests_name("numa_maps", tests, NULL, NULL);
+    return run_registered("numa_maps", NULL, NULL);
 }

@@ -79,10 +79,5 @@ TEST(addresses_are_ordered_by_domain_bus_device_and_function)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_read_in_every_form),
-        cmocka_unit_test(other_texts_are_refused_with_the_place),
-        cmocka_unit_test(addresses_are_ordered_by_domain_bus_device_and_function),
-    };
-    return cmocka_run_group_tests_name("pci_address", tests, NULL, NULL);
+    return run_registered("pci_address", NULL, NULL);
 }

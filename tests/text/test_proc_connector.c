@@ -175,13 +175,5 @@ TEST(arguments_outside_their_range_are_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_of_event_is_read_and_others_are_skipped),
-        cmocka_unit_test(an_answer_has_the_numbers_of_its_request),
-        cmocka_unit_test(several_messages_and_other_messages_are_read),
-        cmocka_unit_test(a_length_that_is_not_right_is_refused),
-        cmocka_unit_test(a_cut_datagram_and_a_negative_number_are_refused),
-        cmocka_unit_test(arguments_outside_their_range_are_refused),
-    };
-    return cmocka_run_group_tests_name("proc_connector", tests, NULL, NULL);
+    return run_registered("proc_connector", NULL, NULL);
 }

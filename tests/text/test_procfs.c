@@ -638,28 +638,5 @@ TEST(bad_arguments_are_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allowed_cpus_are_read_from_their_line),
-        cmocka_unit_test(faults_of_the_list_are_counted_in_the_whole_text),
-        cmocka_unit_test(an_empty_list_is_no_cpu),
-        cmocka_unit_test(every_prefix_of_a_status_is_whole_or_a_fault),
-        cmocka_unit_test(numbers_of_sysfs_are_read),
-        cmocka_unit_test(other_numbers_are_refused_where_they_go_wrong),
-        cmocka_unit_test(the_first_variable_of_a_name_counts),
-        cmocka_unit_test(names_that_no_variable_has_are_bad_arguments),
-        cmocka_unit_test(visible_devices_are_read_up_to_the_first_bad_token),
-        cmocka_unit_test(visible_devices_must_ascend),
-        cmocka_unit_test(a_thread_has_its_name_or_the_first_15_bytes_of_it),
-        cmocka_unit_test(a_pattern_fits_the_names_that_the_kernel_keeps),
-        cmocka_unit_test(a_pattern_that_fits_no_name_is_refused),
-        cmocka_unit_test(a_stat_gives_name_state_parent_threads_and_start),
-        cmocka_unit_test(a_stat_has_the_flags_of_the_kernel),
-        cmocka_unit_test(every_prefix_of_a_stat_is_cut),
-        cmocka_unit_test(other_stats_are_refused_where_they_go_wrong),
-        cmocka_unit_test(a_place_counts_lines_and_bytes_from_one),
-        cmocka_unit_test(every_status_has_a_name_and_a_sentence),
-        cmocka_unit_test(bad_arguments_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("procfs", tests, NULL, NULL);
+    return run_registered("procfs", NULL, NULL);
 }
