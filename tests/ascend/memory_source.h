@@ -28,7 +28,7 @@ typedef struct memory_host {
     cpubind_input_state state;
     int32_t error;      /* of the failing input; 0: EIO */
     int32_t asked;      /* inputs asked for so far */
-    char seen[1 << 14]; /* their names, each followed by a blank */
+    char seen[1 << 16]; /* their names, each followed by a blank */
 } memory_host;
 
 static inline cpubind_input absent(void)

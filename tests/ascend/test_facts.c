@@ -1,7 +1,7 @@
 /* test_facts.c - from the inputs of a host to its plan, with hosts in memory
  * SPDX-License-Identifier: MIT
  */
-#include "memory_source.h"
+#include "planned.h"
 
 /* Two nodes of 8 CPUs and two NPUs, cards 4 and 6, in a container. */
 static memory_host small_a2(void)
@@ -43,80 +43,54 @@ static memory_host small_a2(void)
 
 TEST(affinity_is_found_by_card_not_by_logic_id)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_reference();
-    attempt a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 2);
-    expect_run(&a, 0, 8, 15);
-    expect_run(&a, 1, 0, 7);
-    assert_int_equal(a.plan.core.overlap, CPUBIND_FOUND_RESOLVED);
-    drop(&a);
+    ask = ask_reference();
+    plan();
+    assert_int_equal(got.plan.n_want, 2);
+    expect_pools("8-15 0-7");
+    assert_int_equal(got.plan.core.overlap, CPUBIND_FOUND_RESOLVED);
 }
 
 /* Both dies of a card share its row. */
 TEST(a_cards_row_holds_for_all_its_chips)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
-        "\t4        0         0               Ascend 310P3\n"
-        "\t4        1         1               Ascend 310P3\n"
-        "\t6        0         2               Ascend 310P3\n");
-    a = try(&h, &request);
-    assert_int_equal(a.facts.type, CPUBIND_TYPE_300I);
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                                  "\t4        0         0               Ascend 310P3\n"
+                                  "\t4        1         1               Ascend 310P3\n"
+                                  "\t6        0         2               Ascend 310P3\n");
+    plan();
+    assert_int_equal(got.facts.type, CPUBIND_TYPE_300I);
     for (int32_t i = 0; i < 2; i++) {
-        assert_int_equal(a.facts.npu[i].affinity_count, 8);
-        assert_int_equal(a.facts.affinity[a.facts.npu[i].affinity_first], 8);
+        assert_int_equal(got.facts.npu[i].affinity_count, 8);
+        assert_int_equal(got.facts.affinity[got.facts.npu[i].affinity_first], 8);
     }
-    drop(&a);
 }
 
 /* Rows of cards that info -m does not list do not count: slices, as without a topology. */
 TEST(rows_of_other_cards_are_no_affinity)
 {
     static const int32_t both[] = {0, 1};
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-t-topo.txt",
-        "\t   NPU1       NPU2       CPU Affinity\n"
-        "NPU1       X          HCCS       8-15\n"
-        "NPU2       HCCS       X          0-7\n");
-    request.npu = both;
-    request.n_npu = 2;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.core.strategy, CPUBIND_GLOBAL_SLICE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
-    assert_true(has_warning(&a, CPUBIND_WARNING_ONLY_LOGIC_IDS));
-    drop(&a);
+    put("cmd/npu-smi-info-t-topo.txt", "\t   NPU1       NPU2       CPU Affinity\n"
+                                       "NPU1       X          HCCS       8-15\n"
+                                       "NPU2       HCCS       X          0-7\n");
+    ask_npus(both, 2);
+    plan();
+    assert_int_equal(got.plan.core.strategy, CPUBIND_GLOBAL_SLICE);
+    expect_warning(CPUBIND_WARNING_NO_AFFINITY);
+    expect_warning(CPUBIND_WARNING_ONLY_LOGIC_IDS);
 }
 
 TEST(phy_rows_are_found_by_phy_id)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-m.txt",
+    put("cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t1        0         0               2             Ascend910\n"
         "\t1        1         1               3             Ascend910\n");
-    set(&h, "cmd/npu-smi-info-t-topo.txt",
-        "\t   Phy-ID2    Phy-ID3    CPU Affinity\n"
-        "Phy-ID2    X          SIO        8-15\n"
-        "Phy-ID3    SIO        X          0-7\n");
-    request.npu = (const int32_t[]){0, 1};
-    request.n_npu = 2;
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_TOPO_AFFINITY;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_run(&a, 0, 8, 15);
-    expect_run(&a, 1, 0, 7);
-    drop(&a);
+    put("cmd/npu-smi-info-t-topo.txt", "\t   Phy-ID2    Phy-ID3    CPU Affinity\n"
+                                       "Phy-ID2    X          SIO        8-15\n"
+                                       "Phy-ID3    SIO        X          0-7\n");
+    ask_npus((const int32_t[]){0, 1}, 2);
+    ask_strategy(CPUBIND_TOPO_AFFINITY);
+    plan_pools("8-15 0-7");
 }
 
 /* A container with phy ids 2 and 3 of a host with 4 NPUs: slices 2 and 3 of 4. */
@@ -125,102 +99,77 @@ TEST(slices_go_by_phy_id_among_the_npus_of_the_host)
     static const char *const pci[] = {"0000:01:00.0", "0000:02:00.0", "0000:03:00.0",
                                       "0000:04:00.0"};
     static char names[4][2][80];
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-19\n");
-    set(&h, "sys/devices/system/node/node1/cpulist", "8-19\n");
-    set(&h, "sys/devices/system/node/node2/cpulist", "20-23\n");
-    set(&h, "cmd/npu-smi-info-m.txt",
+    put("proc/self/status", "Cpus_allowed_list:\t0-19\n");
+    put("sys/devices/system/node/node1/cpulist", "8-19\n");
+    put("sys/devices/system/node/node2/cpulist", "20-23\n");
+    put("cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t1        0         0               2             Ascend910\n"
         "\t1        1         1               3             Ascend910\n");
-    set(&h, "sys/bus/pci/devices/",
+    put("sys/bus/pci/devices/",
         "0000:00:00.0\n0000:01:00.0\n0000:02:00.0\n0000:03:00.0\n0000:04:00.0\n");
-    set(&h, "sys/bus/pci/devices/0000:00:00.0/vendor", "0x8086\n");
+    put("sys/bus/pci/devices/0000:00:00.0/vendor", "0x8086\n");
     for (int i = 0; i < 4; i++) {
         snprintf(names[i][0], 80, "sys/bus/pci/devices/%s/vendor", pci[i]);
         snprintf(names[i][1], 80, "sys/bus/pci/devices/%s/device", pci[i]);
-        set(&h, names[i][0], i == 1 ? "0x20c6\n" : "0x19e5\n");
-        set(&h, names[i][1], "0xd803\n");
+        put(names[i][0], i == 1 ? "0x20c6\n" : "0x19e5\n");
+        put(names[i][1], "0xd803\n");
     }
-    request.npu = (const int32_t[]){0, 1};
-    request.n_npu = 2;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.n_census, 4);
-    assert_int_equal(a.plan.total, 4);
-    assert_false(has_warning(&a, CPUBIND_WARNING_ONLY_LOGIC_IDS));
-    expect_run(&a, 0, 10, 14);
-    expect_run(&a, 1, 15, 19);
-    drop(&a);
-    take_away(&h, "sys/bus/pci/devices/");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_ONLY_LOGIC_IDS));
-    expect_run(&a, 0, 0, 9);
-    drop(&a);
+    ask_npus((const int32_t[]){0, 1}, 2);
+    plan();
+    assert_int_equal(got.facts.n_census, 4);
+    assert_int_equal(got.plan.total, 4);
+    expect_no_warning(CPUBIND_WARNING_ONLY_LOGIC_IDS);
+    expect_pools("10-14 15-19");
+    lose("sys/bus/pci/devices/");
+    plan();
+    expect_warning(CPUBIND_WARNING_ONLY_LOGIC_IDS);
+    expect_pools("0-9");
 }
 
 /* Containers that show a die twice must not give its CPUs twice. */
 TEST(a_repeated_phy_id_is_refused)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    set(&h, "cmd/npu-smi-info-m.txt",
+    put("cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t0        0         0               0             Ascend910\n"
         "\t0        1         1               0             Ascend910\n");
-    set(&h, "sys/bus/pci/devices/", "0000:01:00.0\n");
-    set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x19e5\n");
-    set(&h, "sys/bus/pci/devices/0000:01:00.0/device", "0xd803\n");
-    request.npu = (const int32_t[]){0, 1};
-    request.n_npu = 2;
-    expect_code(&h, &request, CPUBIND_PROBLEM_OVERLAP);
+    put("sys/bus/pci/devices/", "0000:01:00.0\n");
+    put("sys/bus/pci/devices/0000:01:00.0/vendor", "0x19e5\n");
+    put("sys/bus/pci/devices/0000:01:00.0/device", "0xd803\n");
+    ask_npus((const int32_t[]){0, 1}, 2);
+    refuse(CPUBIND_PROBLEM_OVERLAP);
 }
 
 TEST(a_950_has_its_npu_id_as_logic_id)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
-        "\t4        1         0         0             Ascend950PR\n"
-        "\t6        2         0         1             Ascend950PR\n");
-    set(&h, "cmd/npu-smi-info.txt",
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
+                                  "\t4        1         0         0             Ascend950PR\n"
+                                  "\t6        2         0         1             Ascend950PR\n");
+    put("cmd/npu-smi-info.txt",
         "| NPU ID                    | Process id    | Process name   | Process memory(MB) |\n"
         "| 4                         | 812           | python3        | 150                "
         "|\n");
-    set(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_run(&a, 0, 8, 15);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_SPARE)); /* NPU 6 has all of node 0 */
-    drop(&a);
-    request.overlap = CPUBIND_OVERLAP_KEEP;
-    expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
-    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
-    set(&h, "cmd/npu-smi-info-t-topo.txt",
-        "\t   NPU4       NPU6       CPU Affinity\n"
-        "NPU4       X          HCCS       8-15\n"
-        "NPU6       HCCS       X          16-23\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 2);
-    expect_run(&a, 0, 8, 15);
-    expect_run(&a, 1, 16, 23);
-    assert_int_equal(a.facts.npu[0].is_running, 1);
-    assert_int_equal(a.facts.npu[1].is_running, 0);
-    drop(&a);
-    request.only_running = 1;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 1);
-    assert_int_equal(a.facts.npu[a.plan.want[0]].logic, 4);
-    expect_run(&a, 0, 8, 15);
-    assert_int_equal(a.plan.n_spare, 7);
-    drop(&a);
+    put("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
+    plan_pools("8-15");
+    expect_warning(CPUBIND_WARNING_NO_SPARE); /* NPU 6 has all of node 0 */
+    ask.overlap = CPUBIND_OVERLAP_KEEP;
+    refuse(CPUBIND_PROBLEM_SKIPPED);
+    put("proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    put("cmd/npu-smi-info-t-topo.txt", "\t   NPU4       NPU6       CPU Affinity\n"
+                                       "NPU4       X          HCCS       8-15\n"
+                                       "NPU6       HCCS       X          16-23\n");
+    plan();
+    assert_int_equal(got.plan.n_want, 2);
+    expect_pools("8-15 16-23");
+    assert_int_equal(got.facts.npu[0].is_running, 1);
+    assert_int_equal(got.facts.npu[1].is_running, 0);
+    ask.only_running = 1;
+    plan();
+    assert_int_equal(got.plan.n_want, 1);
+    assert_int_equal(got.facts.npu[got.plan.want[0]].logic, 4);
+    expect_pools("8-15");
+    assert_int_equal(got.plan.n_spare, 7);
 }
 
 /* == Device types =========================================================== */
@@ -239,22 +188,20 @@ TEST(the_chip_name_gives_the_device_type)
                  {"Ascend950PR", 1, CPUBIND_TYPE_950},   {"Ascend950DT", 1, CPUBIND_TYPE_950}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static const int32_t zero = 0;
-        memory_host h = small_a2();
-        cpubind_request request = ask_nothing();
+        host = small_a2();
+        ask = ask_nothing();
         char text[256];
-        attempt a;
         snprintf(text, sizeof text,
                  "\tNPU ID   Chip ID   Chip Logic ID%s   Chip Name\n"
                  "\t4        0         0%s               %s\n",
                  cases[i].has_phy ? "   Chip Phy-ID" : "", cases[i].has_phy ? "   0" : "",
                  cases[i].name);
-        set(&h, "cmd/npu-smi-info-m.txt", text);
-        request.npu = &zero;
-        request.n_npu = 1;
-        a = try(&h, &request);
-        if (a.facts.type != cases[i].type)
-            fail_msg("%s is told as %s", cases[i].name, cpubind_type_word(a.facts.type));
-        drop(&a);
+        put("cmd/npu-smi-info-m.txt", text);
+        ask.npu = &zero;
+        ask.n_npu = 1;
+        try_plan();
+        if (got.facts.type != cases[i].type)
+            fail_msg("%s is told as %s", cases[i].name, cpubind_type_word(got.facts.type));
     }
 }
 
@@ -269,20 +216,17 @@ TEST(without_a_known_name_pci_ids_give_the_device_type)
                  {"0x203f\n", "0xd806\n", CPUBIND_TYPE_950},
                  {"0x20e9\n", "0xd801\n", CPUBIND_TYPE_A2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        memory_host h = small_a2();
-        cpubind_request request = ask_nothing();
-        attempt a;
-        set(&h, "cmd/npu-smi-info-m.txt",
-            "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
-            "\t4        0         0               Something\n");
-        set(&h, "sys/bus/pci/devices/", "0000:01:00.0\n");
-        set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", cases[i].vendor);
-        set(&h, "sys/bus/pci/devices/0000:01:00.0/device", cases[i].device);
-        a = try(&h, &request);
-        assert_int_equal(a.facts.type, cases[i].type);
-        drop(&a);
-        set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
-        expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_TYPE);
+        host = small_a2();
+        ask = ask_nothing();
+        put("cmd/npu-smi-info-m.txt", "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                                      "\t4        0         0               Something\n");
+        put("sys/bus/pci/devices/", "0000:01:00.0\n");
+        put("sys/bus/pci/devices/0000:01:00.0/vendor", cases[i].vendor);
+        put("sys/bus/pci/devices/0000:01:00.0/device", cases[i].device);
+        try_plan();
+        assert_int_equal(got.facts.type, cases[i].type);
+        put("sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
+        refuse(CPUBIND_PROBLEM_UNKNOWN_TYPE);
     }
 }
 
@@ -290,193 +234,140 @@ TEST(without_a_known_name_pci_ids_give_the_device_type)
 
 TEST(without_status_the_online_cpus_are_allowed)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    take_away(&h, "proc/self/status");
-    set(&h, "sys/devices/system/cpu/online", "0-13\n");
-    a = try(&h, &request);
-    assert_int_equal(a.facts.n_cpu, 14);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_STATUS));
-    drop(&a);
-    take_away(&h, "sys/devices/system/cpu/online");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.n_cpu, 24);
-    drop(&a);
+    lose("proc/self/status");
+    put("sys/devices/system/cpu/online", "0-13\n");
+    plan();
+    assert_int_equal(got.facts.n_cpu, 14);
+    expect_warning(CPUBIND_WARNING_NO_STATUS);
+    lose("sys/devices/system/cpu/online");
+    plan();
+    assert_int_equal(got.facts.n_cpu, 24);
 }
 
 TEST(offline_cpus_are_left_out_and_do_not_make_a_node)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
-    set(&h, "sys/devices/system/cpu/online", "0-5,8-15\n"); /* node 2 is off */
-    set(&h, "sys/devices/system/node/node0/cpulist", "0-5\n");
-    set(&h, "sys/devices/system/node/node2/cpulist", "\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
-    assert_int_equal(a.facts.n_cpu, 14);
-    assert_int_equal(a.facts.n_node, 2);
-    drop(&a);
+    put("proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    put("sys/devices/system/cpu/online", "0-5,8-15\n"); /* node 2 is off */
+    put("sys/devices/system/node/node0/cpulist", "0-5\n");
+    put("sys/devices/system/node/node2/cpulist", "\n");
+    plan();
+    expect_warning(CPUBIND_WARNING_OFFLINE);
+    assert_int_equal(got.facts.n_cpu, 14);
+    assert_int_equal(got.facts.n_node, 2);
 }
 
 TEST(old_kernels_show_masks_and_cpus_one_by_one)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    take_away(&h, "proc/self/status");
-    take_away(&h, "sys/devices/system/node/node0/cpulist");
-    take_away(&h, "sys/devices/system/node/node1/cpulist");
-    take_away(&h, "sys/devices/system/node/node2/cpulist");
-    set(&h, "sys/devices/system/node/node0/cpumap", "00000000,000000ff\n");
-    set(&h, "sys/devices/system/node/node1/cpumap", "00000000,0000ff00\n");
-    set(&h, "sys/devices/system/node/node2/cpumap", "00000000,00000000\n");
-    set(&h, "sys/devices/system/cpu/",
+    lose("proc/self/status");
+    lose("sys/devices/system/node/node0/cpulist");
+    lose("sys/devices/system/node/node1/cpulist");
+    lose("sys/devices/system/node/node2/cpulist");
+    put("sys/devices/system/node/node0/cpumap", "00000000,000000ff\n");
+    put("sys/devices/system/node/node1/cpumap", "00000000,0000ff00\n");
+    put("sys/devices/system/node/node2/cpumap", "00000000,00000000\n");
+    put("sys/devices/system/cpu/",
         "cpu0\ncpu1\ncpu10\ncpu11\ncpu12\ncpu13\ncpu14\ncpu15\ncpu2\ncpu3\ncpu4\ncpu5\n"
         "cpu6\ncpu7\ncpu8\ncpu9\ncpufreq\ncpuidle\n");
-    set(&h, "sys/devices/system/cpu/cpu9/online", "0\n");
-    set(&h, "sys/devices/system/cpu/cpu3/online", "1\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.n_cpu, 15);
-    assert_int_equal(a.facts.node_of[9], -1);
-    assert_int_equal(a.facts.node_of[10], 1);
-    drop(&a);
-    set(&h, "sys/devices/system/node/node1/cpumap", "0000000g\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-    assert_string_equal(a.problem.input, "sys/devices/system/node/node1/cpumap");
-    assert_int_equal(a.problem.offset, 7);
-    drop(&a);
+    put("sys/devices/system/cpu/cpu9/online", "0\n");
+    put("sys/devices/system/cpu/cpu3/online", "1\n");
+    plan();
+    assert_int_equal(got.facts.n_cpu, 15);
+    assert_int_equal(got.facts.node_of[9], -1);
+    assert_int_equal(got.facts.node_of[10], 1);
+    put("sys/devices/system/node/node1/cpumap", "0000000g\n");
+    refuse_input(CPUBIND_PROBLEM_UNREADABLE, "sys/devices/system/node/node1/cpumap");
+    assert_int_equal(got.problem.offset, 7);
 }
 
 TEST(nodes_come_from_lscpu_when_sys_has_none)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    take_away(&h, "sys/devices/system/node/");
-    set(&h, "cmd/lscpu-e.txt",
+    lose("sys/devices/system/node/");
+    put("cmd/lscpu-e.txt",
         "CPU NODE\n  0    0\n  1    0\n  2    0\n  3    0\n  4    0\n  5    0\n  6    0\n"
         "  7    0\n  8    3\n  9    3\n 10    3\n 11    3\n 12    3\n 13    3\n 14    3\n 15   "
         " -\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NODE_MAP));
-    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE)); /* CPU 15 */
-    assert_int_equal(a.facts.n_node, 2);
-    assert_int_equal(a.facts.node_id[1], 3);
-    assert_int_equal(a.facts.node_of[14], 3);
-    assert_int_equal(a.facts.node_of[15], -1);
-    drop(&a);
-    set(&h, "cmd/lscpu-e.txt", ""); /* lscpu has no /sys either */
-    h.exits_1 = "cmd/lscpu-e.txt";
-    a = try(&h, &request);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
-    drop(&a);
-    h.exits_1 = NULL;
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
-    take_away(&h, "cmd/lscpu-e.txt");
-    a = try(&h, &request);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
-    assert_int_equal(a.facts.n_node, 1);
-    drop(&a);
+    plan();
+    expect_warning(CPUBIND_WARNING_NODE_MAP);
+    expect_warning(CPUBIND_WARNING_OFFLINE); /* CPU 15 */
+    assert_int_equal(got.facts.n_node, 2);
+    assert_int_equal(got.facts.node_id[1], 3);
+    assert_int_equal(got.facts.node_of[14], 3);
+    assert_int_equal(got.facts.node_of[15], -1);
+    put("cmd/lscpu-e.txt", ""); /* lscpu has no /sys either */
+    host.exits_1 = "cmd/lscpu-e.txt";
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_NODES);
+    host.exits_1 = NULL;
+    refuse(CPUBIND_PROBLEM_UNREADABLE);
+    lose("cmd/lscpu-e.txt");
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_NODES);
+    assert_int_equal(got.facts.n_node, 1);
 }
 
 /* == Who runs =============================================================== */
 
 TEST(a_process_on_an_unknown_chip_is_named_in_a_warning)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info.txt",
+    put("cmd/npu-smi-info.txt",
         "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
         "| 5       0                 | 812           | python3        | 150                "
         "|\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_INPUTS_DIFFER));
-    assert_int_equal(a.facts.n_difference, 1);
-    assert_string_equal(a.facts.difference[0].has, "cmd/npu-smi-info.txt");
-    assert_string_equal(a.facts.difference[0].lacks, "cmd/npu-smi-info-m.txt");
-    assert_int_equal(a.facts.difference[0].card, 5);
-    assert_int_equal(a.facts.difference[0].chip, 0);
-    drop(&a);
+    plan();
+    expect_warning(CPUBIND_WARNING_INPUTS_DIFFER);
+    assert_int_equal(got.facts.n_difference, 1);
+    assert_string_equal(got.facts.difference[0].has, "cmd/npu-smi-info.txt");
+    assert_string_equal(got.facts.difference[0].lacks, "cmd/npu-smi-info-m.txt");
+    assert_int_equal(got.facts.difference[0].card, 5);
+    assert_int_equal(got.facts.difference[0].chip, 0);
 }
 
 TEST(a_missing_process_table_differs_from_an_empty_one)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    request.only_running = 1;
-    set(&h, "cmd/npu-smi-info.txt",
+    ask.only_running = 1;
+    put("cmd/npu-smi-info.txt",
         "| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n"
         "| No running processes found in NPU 4                                              "
         "|\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
-    assert_string_equal(a.problem.what, "no NPU has a running process");
-    drop(&a);
-    set(&h, "cmd/npu-smi-info.txt",
+    refuse(CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    assert_string_equal(got.problem.what, "no NPU has a running process");
+    put("cmd/npu-smi-info.txt",
         "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
         "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
         "| 4     910B4               | OK            | 88.4        46                   |\n"
         "| 0                         | 0000:C1:00.0  | 0           0    / 0             |\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
-    assert_string_equal(a.problem.what, "npu-smi info shows no process table");
-    drop(&a);
-    request.only_running = 0;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_PROCESSES));
-    drop(&a);
+    refuse(CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    assert_string_equal(got.problem.what, "npu-smi info shows no process table");
+    ask.only_running = 0;
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_PROCESSES);
 }
 
 TEST(an_answer_with_an_exit_code_is_used_with_a_warning)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    h.exits_1 = "cmd/npu-smi-info.txt";
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
-    drop(&a);
+    host.exits_1 = "cmd/npu-smi-info.txt";
+    plan();
+    expect_warning(CPUBIND_WARNING_EXIT_CODE);
 }
 
 TEST(the_rank_follows_the_order_of_the_visible_devices)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "env", "HOME=/root\nASCEND_RT_VISIBLE_DEVICES=0,1\n");
-    request.has_rank = 1;
-    request.rank = 1;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.npu[a.plan.want[a.plan.rank_row]].logic, 1);
-    drop(&a);
-    request.rank = 2;
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU);
-    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=1\n");
-    a = try(&h, &request); /* one device, for any rank */
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 1);
-    assert_int_equal(a.plan.rank_row, 0);
-    drop(&a);
-    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=1,9\n");
-    a = try(&h, &request);
-    assert_true(has_warning(&a, CPUBIND_WARNING_VISIBLE_TAIL));
-    drop(&a);
-    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=\n");
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    put("env", "HOME=/root\nASCEND_RT_VISIBLE_DEVICES=0,1\n");
+    ask.has_rank = 1;
+    ask.rank = 1;
+    plan();
+    assert_int_equal(got.facts.npu[got.plan.want[got.plan.rank_row]].logic, 1);
+    ask.rank = 2;
+    refuse(CPUBIND_PROBLEM_UNKNOWN_NPU);
+    put("env", "ASCEND_RT_VISIBLE_DEVICES=1\n");
+    plan(); /* one device, for any rank */
+    assert_int_equal(got.plan.n_want, 1);
+    assert_int_equal(got.plan.rank_row, 0);
+    put("env", "ASCEND_RT_VISIBLE_DEVICES=1,9\n");
+    plan();
+    expect_warning(CPUBIND_WARNING_VISIBLE_TAIL);
+    put("env", "ASCEND_RT_VISIBLE_DEVICES=\n");
+    refuse(CPUBIND_PROBLEM_NO_RUNNING_NPU);
 }
 
 /* == The CPUs near an NPU =================================================== */
@@ -596,32 +487,28 @@ TEST(the_affinity_of_the_kernel_is_used_where_npu_smi_has_none)
         "NPU1       X          HCCS       8-15\n"
         "NPU2       HCCS       X          0-7\n",
         NULL};
-    cpubind_request request = ask_reference();
+    ask = ask_reference();
     for (size_t i = 0; i < sizeof topo / sizeof *topo; i++) {
-        memory_host h = kernel_a2();
-        attempt a;
+        host = kernel_a2();
         if (topo[i])
-            set(&h, TOPO, topo[i]);
+            put(TOPO, topo[i]);
         else
-            take_away(&h, TOPO);
-        a = try(&h, &request);
-        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-        assert_int_equal(a.facts.has_affinity, 1);
-        expect_plan_of_small_a2(&a);
-        drop(&a);
+            lose(TOPO);
+        plan();
+        expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        assert_int_equal(got.facts.has_affinity, 1);
+        expect_plan_of_small_a2(&got);
     }
 }
 
 TEST(one_missing_row_is_filled_and_the_others_are_kept)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    set(&h, TOPO, "\t   NPU4       CPU Affinity\nNPU4       X          8-15\n");
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_TAKEN);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
+    host = kernel_a2();
+    ask = ask_reference();
+    put(TOPO, "\t   NPU4       CPU Affinity\nNPU4       X          8-15\n");
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&got);
 }
 
 TEST(equal_affinities_give_no_warning)
@@ -643,23 +530,19 @@ TEST(equal_affinities_give_no_warning)
 /* Without local_cpulist the CPUs of a node are near, of a large node and of a small one. */
 TEST(all_cpus_of_a_node_are_near_when_nodes_differ_in_size)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-31\n");
-    set(&h, "sys/devices/system/node/node1/cpulist", "8-31\n");
-    set(&h, "sys/devices/system/node/node2/cpulist", "\n");
-    take_away(&h, PCI_4 "local_cpulist");
-    take_away(&h, PCI_6 "local_cpulist");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.npu[0].affinity_count, 24);
-    assert_int_equal(a.facts.npu[1].affinity_count, 8);
+    host = kernel_a2();
+    put("proc/self/status", "Cpus_allowed_list:\t0-31\n");
+    put("sys/devices/system/node/node1/cpulist", "8-31\n");
+    put("sys/devices/system/node/node2/cpulist", "\n");
+    lose(PCI_4 "local_cpulist");
+    lose(PCI_6 "local_cpulist");
+    plan();
+    assert_int_equal(got.facts.npu[0].affinity_count, 24);
+    assert_int_equal(got.facts.npu[1].affinity_count, 8);
     for (int32_t i = 0; i < 24; i++)
-        assert_int_equal(a.facts.affinity[a.facts.npu[0].affinity_first + i], 8 + i);
+        assert_int_equal(got.facts.affinity[got.facts.npu[0].affinity_first + i], 8 + i);
     for (int32_t i = 0; i < 8; i++)
-        assert_int_equal(a.facts.affinity[a.facts.npu[1].affinity_first + i], i);
-    drop(&a);
+        assert_int_equal(got.facts.affinity[got.facts.npu[1].affinity_first + i], i);
 }
 
 /* The topology of small_a2 and the affinities of kernel_a2. */
@@ -676,251 +559,199 @@ static memory_host both_a2(void)
 TEST(npu_smi_is_followed_where_the_kernel_disagrees_with_a_warning)
 {
     static const char *const lists[] = {"16-23\n", "8-14\n", "9-15\n", "7-15\n", "8-16\n"};
-    cpubind_request request = ask_reference();
+    ask = ask_reference();
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        memory_host h = both_a2();
-        attempt a;
-        set(&h, PCI_4 "local_cpulist", lists[i]);
-        a = try(&h, &request);
-        expect_locality(&a, CPUBIND_LOCALITY_DIFFERS, CPUBIND_LOCALITY_SAME);
-        expect_plan_of_small_a2(&a);
-        drop(&a);
+        host = both_a2();
+        put(PCI_4 "local_cpulist", lists[i]);
+        plan();
+        expect_locality(&got, CPUBIND_LOCALITY_DIFFERS, CPUBIND_LOCALITY_SAME);
+        expect_plan_of_small_a2(&got);
     }
 }
 
 TEST(a_difference_in_offline_cpus_does_not_count)
 {
-    memory_host h = both_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "sys/devices/system/cpu/online", "0-6,9-13,16-23\n");
-    set(&h, "sys/devices/system/node/node0/cpulist", "0-6\n");
-    set(&h, "sys/devices/system/node/node1/cpulist", "9-13\n");
-    set(&h, PCI_4 "local_cpulist", "9-13\n");
-    set(&h, PCI_6 "local_cpulist", "0-8\n"); /* 7 and 8 are off: npu-smi has the one */
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_SAME);
-    drop(&a);
-    set(&h, PCI_4 "local_cpulist", "9-12\n");
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_DIFFERS, CPUBIND_LOCALITY_SAME);
-    drop(&a);
+    host = both_a2();
+    put("sys/devices/system/cpu/online", "0-6,9-13,16-23\n");
+    put("sys/devices/system/node/node0/cpulist", "0-6\n");
+    put("sys/devices/system/node/node1/cpulist", "9-13\n");
+    put(PCI_4 "local_cpulist", "9-13\n");
+    put(PCI_6 "local_cpulist", "0-8\n"); /* 7 and 8 are off: npu-smi has the one */
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_SAME);
+    put(PCI_4 "local_cpulist", "9-12\n");
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_DIFFERS, CPUBIND_LOCALITY_SAME);
 }
 
 TEST(node_0_of_npu_smi_gives_a_warning_when_the_kernel_has_no_node)
 {
-    memory_host h = both_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    set(&h, PCI_6 "numa_node", "-1\n");
-    set(&h, PCI_6 "local_cpulist", "0-23\n");
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_NO_NODE);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
-    set(&h, PCI_4 "numa_node",
+    host = both_a2();
+    ask = ask_reference();
+    put(PCI_6 "numa_node", "-1\n");
+    put(PCI_6 "local_cpulist", "0-23\n");
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_SAME, CPUBIND_LOCALITY_NO_NODE);
+    expect_plan_of_small_a2(&got);
+    put(PCI_4 "numa_node",
         "-1\n"); /* npu-smi says node 1, which is not its answer for "no node" */
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_NO_NODE);
-    drop(&a);
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_NO_NODE);
 }
 
 TEST(an_affinity_of_offline_cpus_alone_is_not_node_0)
 {
-    memory_host h = both_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, PCI_6 "numa_node", "-1\n");
-    set(&h, PCI_6 "local_cpulist", "0-23\n");
-    set(&h, TOPO,
-        "\t   NPU4       NPU6       CPU Affinity\n"
-        "NPU4       X          HCCS       8-15\n"
-        "NPU6       HCCS       X          64-71\n");
-    a = try(&h, &request);
-    assert_int_equal(a.facts.npu[1].locality, CPUBIND_LOCALITY_UNKNOWN);
-    drop(&a);
+    host = both_a2();
+    put(PCI_6 "numa_node", "-1\n");
+    put(PCI_6 "local_cpulist", "0-23\n");
+    put(TOPO, "\t   NPU4       NPU6       CPU Affinity\n"
+              "NPU4       X          HCCS       8-15\n"
+              "NPU6       HCCS       X          64-71\n");
+    plan();
+    assert_int_equal(got.facts.npu[1].locality, CPUBIND_LOCALITY_UNKNOWN);
 }
 
 TEST(on_a_host_with_one_node_node_0_gives_no_warning)
 {
-    memory_host h = both_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "sys/devices/system/node/", "node0\n");
-    set(&h, "sys/devices/system/node/node0/cpulist", "0-15\n");
-    set(&h, TOPO,
-        "\t   NPU4       NPU6       CPU Affinity\n"
-        "NPU4       X          HCCS       0-15\n"
-        "NPU6       HCCS       X          0-15\n");
-    set(&h, PCI_4 "numa_node", "-1\n");
-    set(&h, PCI_6 "local_cpulist", "0-15\n");
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_SAME);
-    drop(&a);
+    host = both_a2();
+    put("sys/devices/system/node/", "node0\n");
+    put("sys/devices/system/node/node0/cpulist", "0-15\n");
+    put(TOPO, "\t   NPU4       NPU6       CPU Affinity\n"
+              "NPU4       X          HCCS       0-15\n"
+              "NPU6       HCCS       X          0-15\n");
+    put(PCI_4 "numa_node", "-1\n");
+    put(PCI_6 "local_cpulist", "0-15\n");
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_SAME);
 }
 
 TEST(without_a_node_there_is_no_affinity)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, PCI_4 "numa_node", "-1\n");
-    set(&h, PCI_4 "local_cpulist", "0-23\n");
-    set(&h, PCI_6 "numa_node", "-1\n");
-    set(&h, PCI_6 "local_cpulist", "0-23\n");
-    a = try(&h, &request);
-    expect_slices(&a);
-    drop(&a);
+    host = kernel_a2();
+    put(PCI_4 "numa_node", "-1\n");
+    put(PCI_4 "local_cpulist", "0-23\n");
+    put(PCI_6 "numa_node", "-1\n");
+    put(PCI_6 "local_cpulist", "0-23\n");
+    plan();
+    expect_slices(&got);
 }
 
 /* The NPU whose CPUs the kernel knows gets a slice too, for any request. */
 TEST(one_npu_on_no_node_makes_slices_for_all)
 {
     static const int32_t one = 1;
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, PCI_4 "numa_node", "-1\n");
-    a = try(&h, &request);
-    expect_slices(&a);
-    drop(&a);
-    request.npu = &one;
-    request.n_npu = 1;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
-    expect_run(&a, 0, 8, 15);
-    drop(&a);
+    host = kernel_a2();
+    put(PCI_4 "numa_node", "-1\n");
+    plan();
+    expect_slices(&got);
+    ask.npu = &one;
+    ask.n_npu = 1;
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_pools("8-15");
 }
 
 TEST(a_node_without_a_list_has_the_cpus_of_the_node)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    take_away(&h, PCI_4 "local_cpulist");
-    take_away(&h, PCI_6 "local_cpulist");
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
-    set(&h, PCI_4 "numa_node", "7\n"); /* there is no such node */
-    set(&h, PCI_6 "numa_node", "2147483647\n");
-    a = try(&h, &request);
-    expect_slices(&a);
-    drop(&a);
+    host = kernel_a2();
+    ask = ask_reference();
+    lose(PCI_4 "local_cpulist");
+    lose(PCI_6 "local_cpulist");
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&got);
+    put(PCI_4 "numa_node", "7\n"); /* there is no such node */
+    put(PCI_6 "numa_node", "2147483647\n");
+    plan();
+    expect_slices(&got);
 }
 
 /* All CPUs count as node 0 then, which is not the node 0 of the kernel. */
 TEST(a_node_does_not_count_when_no_nodes_are_known)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    take_away(&h, "sys/devices/system/node/");
-    take_away(&h, PCI_4 "local_cpulist");
-    take_away(&h, PCI_6 "local_cpulist");
-    a = try(&h, &request);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
-    expect_slices(&a);
-    drop(&a);
+    host = kernel_a2();
+    lose("sys/devices/system/node/");
+    lose(PCI_4 "local_cpulist");
+    lose(PCI_6 "local_cpulist");
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_NODES);
+    expect_slices(&got);
 }
 
 TEST(a_list_without_a_node_is_enough)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    take_away(&h, PCI_4 "numa_node");
-    take_away(&h, PCI_6 "numa_node");
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
+    host = kernel_a2();
+    ask = ask_reference();
+    lose(PCI_4 "numa_node");
+    lose(PCI_6 "numa_node");
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&got);
 }
 
 TEST(a_list_of_all_cpus_or_of_none_does_not_count)
 {
     static const char *const lists[] = {"0-23\n", "\n", "0-14,16-23\n"};
-    cpubind_request request = ask_nothing();
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        memory_host h = kernel_a2();
-        attempt a;
-        set(&h, "sys/devices/system/cpu/online", i < 2 ? "0-23\n" : "0-14,16-23\n");
-        set(&h, "sys/devices/system/node/node1/cpulist", i < 2 ? "8-15\n" : "8-14\n");
-        take_away(&h, PCI_4 "numa_node");
-        take_away(&h, PCI_6 "numa_node");
-        set(&h, PCI_4 "local_cpulist", lists[i]);
-        set(&h, PCI_6 "local_cpulist", lists[i]);
-        a = try(&h, &request);
-        expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
-        assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
-        drop(&a);
+        host = kernel_a2();
+        put("sys/devices/system/cpu/online", i < 2 ? "0-23\n" : "0-14,16-23\n");
+        put("sys/devices/system/node/node1/cpulist", i < 2 ? "8-15\n" : "8-14\n");
+        lose(PCI_4 "numa_node");
+        lose(PCI_6 "numa_node");
+        put(PCI_4 "local_cpulist", lists[i]);
+        put(PCI_6 "local_cpulist", lists[i]);
+        plan();
+        expect_locality(&got, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+        expect_warning(CPUBIND_WARNING_NO_AFFINITY);
     }
 }
 
 TEST(a_function_that_is_not_in_sys_does_not_count)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, INFO,
-        DEVICE_HEAD DEVICE("4", "0000:D1:00.0") DEVICE("6", "0001:82:00.0") PROCESSES);
-    a = try(&h, &request);
-    expect_slices(&a);
-    assert_int_equal(a.facts.npu[1].pci.domain, 1);
-    assert_non_null(strstr(h.seen, "sys/bus/pci/devices/0000:d1:00.0/numa_node "));
-    assert_non_null(strstr(h.seen, "sys/bus/pci/devices/0001:82:00.0/local_cpulist "));
-    drop(&a);
+    host = kernel_a2();
+    put(INFO, DEVICE_HEAD DEVICE("4", "0000:D1:00.0") DEVICE("6", "0001:82:00.0") PROCESSES);
+    plan();
+    expect_slices(&got);
+    assert_int_equal(got.facts.npu[1].pci.domain, 1);
+    expect_seen("sys/bus/pci/devices/0000:d1:00.0/numa_node ");
+    expect_seen("sys/bus/pci/devices/0001:82:00.0/local_cpulist ");
 }
 
 TEST(a_file_of_the_function_that_cannot_be_read_is_a_problem_unless_npu_smi_tells)
 {
     static const char *const names[] = {PCI_4 "numa_node", PCI_4 "local_cpulist"};
-    cpubind_request request = ask_reference();
+    ask = ask_reference();
     for (size_t i = 0; i < 2; i++) {
-        memory_host h = kernel_a2();
-        attempt a;
-        h.failing = names[i];
-        h.state = CPUBIND_INPUT_FAILED;
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-        assert_string_equal(a.problem.input, names[i]);
-        drop(&a);
-        set(&h, TOPO,
-            "\t   NPU4       NPU6       CPU Affinity\n"
-            "NPU4       X          HCCS       8-15\n"
-            "NPU6       HCCS       X          0-7\n");
-        a = try(&h, &request);
-        expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_SAME);
-        expect_plan_of_small_a2(&a);
-        drop(&a);
+        host = kernel_a2();
+        fail_input(names[i], CPUBIND_INPUT_FAILED);
+        refuse_input(CPUBIND_PROBLEM_UNREADABLE, names[i]);
+        put(TOPO, "\t   NPU4       NPU6       CPU Affinity\n"
+                  "NPU4       X          HCCS       8-15\n"
+                  "NPU6       HCCS       X          0-7\n");
+        plan();
+        expect_locality(&got, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_SAME);
+        expect_plan_of_small_a2(&got);
     }
 }
 
 TEST(a_bus_id_that_is_not_there_is_asked_of_the_board)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    set(&h, INFO,
-        DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0") PROCESSES);
-    a = try(&h, &request);
-    assert_non_null(strstr(h.seen, BOARD_4_C0 " " BOARD_4 " "));
-    assert_null(strstr(h.seen, "board-i6"));
-    expect_slices(&a);
-    drop(&a);
-    set(&h, BOARD_4_C0, BOARD_OF("4", "0", "0000:C1:00.0"));
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
-    set(&h, BOARD_4_C0, BOARD_OF("4", "0", "NA"));
-    set(&h, BOARD_4, CARD_OF("4", "NA", "1"));
-    a = try(&h, &request);
-    assert_int_equal(a.facts.npu[0].pci.domain, -1);
-    assert_int_equal(a.facts.npu[0].locality, CPUBIND_LOCALITY_UNKNOWN);
-    drop(&a);
+    host = kernel_a2();
+    ask = ask_reference();
+    put(INFO, DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0") PROCESSES);
+    plan();
+    expect_seen(BOARD_4_C0 " " BOARD_4 " ");
+    expect_unseen("board-i6");
+    expect_slices(&got);
+    put(BOARD_4_C0, BOARD_OF("4", "0", "0000:C1:00.0"));
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&got);
+    put(BOARD_4_C0, BOARD_OF("4", "0", "NA"));
+    put(BOARD_4, CARD_OF("4", "NA", "1"));
+    plan();
+    assert_int_equal(got.facts.npu[0].pci.domain, -1);
+    assert_int_equal(got.facts.npu[0].locality, CPUBIND_LOCALITY_UNKNOWN);
 }
 
 TEST(addresses_are_matched_whatever_their_case_and_width)
@@ -936,31 +767,27 @@ TEST(addresses_are_matched_whatever_their_case_and_width)
         {AT("7FFFFFFF:FF:1F.7"), "sys/bus/pci/devices/7fffffff:ff:1f.7/numa_node"},
     };
 #undef AT
-    cpubind_request request = ask_reference();
+    ask = ask_reference();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        memory_host h = kernel_a2();
-        attempt a;
-        set(&h, INFO, cases[i].info);
-        set(&h, cases[i].numa_node, "1\n");
-        a = try(&h, &request);
-        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-        expect_plan_of_small_a2(&a);
-        drop(&a);
+        host = kernel_a2();
+        put(INFO, cases[i].info);
+        put(cases[i].numa_node, "1\n");
+        plan();
+        expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&got);
     }
 }
 
 /* 300I Duo: both chips of card 4 have one address; they share its CPUs. */
 TEST(two_chips_on_one_function_have_the_same_home)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
-        "\t4        0         0               Ascend 310P3\n"
-        "\t4        1         1               Ascend 310P3\n");
-    set(&h, INFO,
+    host = kernel_a2();
+    ask = ask_reference();
+    put("proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                                  "\t4        0         0               Ascend 310P3\n"
+                                  "\t4        1         1               Ascend 310P3\n");
+    put(INFO,
         "| NPU     Name              | Health        | Power(W)    Temp(C)              |\n"
         "| Chip    Device            | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
         "| 4       310P3             | OK            | NA          46                   |\n"
@@ -971,83 +798,69 @@ TEST(two_chips_on_one_function_have_the_same_home)
         "| 4       0                 | 812           | python3        | 150                |\n"
         "| 4       1                 | 813           | python3        | 150                "
         "|\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    expect_run(&a, 0, 8, 15); /* 8-15, extended by 16-23, cut into two */
-    expect_run(&a, 1, 16, 23);
-    drop(&a);
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_run(&got, 0, 8, 15); /* 8-15, extended by 16-23, cut into two */
+    expect_run(&got, 1, 16, 23);
 }
 
 /* The dies of an A3 card have an address each. */
 TEST(chips_of_one_card_have_their_own_addresses)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-m.txt",
+    host = kernel_a2();
+    ask = ask_reference();
+    put("cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t4        0         0               8             Ascend910\n"
         "\t4        1         1               9             Ascend910\n");
-    set(&h, INFO,
+    put(INFO,
         "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
         "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
         "| 4     Ascend910           | OK            | 160.1       36                   |\n"
         "| 0     8                   | 0000:C1:00.0  | 0           0    / 0             |\n"
         "| 4     Ascend910           | OK            | -           36                   |\n"
         "| 1     9                   | 0000:82:00.0  | 0           0    / 0             |\n");
-    request.npu = (const int32_t[]){0, 1};
-    request.n_npu = 2;
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_TOPO_AFFINITY;
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
+    ask_npus((const int32_t[]){0, 1}, 2);
+    ask_strategy(CPUBIND_TOPO_AFFINITY);
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&got);
 }
 
 /* A soft-split container prints both dies with the ids and the address of one. */
 TEST(a_soft_split_container_shows_one_address_twice)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
-    set(&h, "cmd/npu-smi-info-m.txt",
+    host = kernel_a2();
+    ask = ask_reference();
+    put("proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    put("cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t4        0         0               8             Ascend910\n"
         "\t4        1         1               8             Ascend910\n");
-    set(&h, INFO,
+    put(INFO,
         "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
         "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
         "| 4     Ascend910           | OK            | 160.1       36                   |\n"
         "| 0     8                   | 0000:C1:00.0  | 0           0    / 0             |\n"
         "| 4     Ascend910           | OK            | -           36                   |\n"
         "| 1     8                   | 0000:C1:00.0  | 0           0    / 0             |\n");
-    request.npu = (const int32_t[]){0, 1};
-    request.n_npu = 2;
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_TOPO_AFFINITY;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    expect_run(&a, 0, 8, 15);
-    expect_run(&a, 1, 16, 23);
-    drop(&a);
+    ask_npus((const int32_t[]){0, 1}, 2);
+    ask_strategy(CPUBIND_TOPO_AFFINITY);
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_pools("8-15 16-23");
 }
 
 /* The number of a Phy-ID row is no card id: card 3 is another device. */
 TEST(without_info_m_a_phy_row_finds_its_address_by_phy_id)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    take_away(&h, "cmd/npu-smi-info-m.txt");
-    set(&h, TOPO,
-        "\t   Phy-ID0    Phy-ID1    \n"
-        "Phy-ID0    X          SIO        \n"
-        "Phy-ID1    SIO        X          \n");
-    set(&h, INFO,
+    host = kernel_a2();
+    ask = ask_reference();
+    lose("cmd/npu-smi-info-m.txt");
+    put(TOPO, "\t   Phy-ID0    Phy-ID1    \n"
+              "Phy-ID0    X          SIO        \n"
+              "Phy-ID1    SIO        X          \n");
+    put(INFO,
         "| NPU   Name                | Health        | Power(W)    Temp(C)              |\n"
         "| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)     |\n"
         "| 1     Ascend910           | OK            | 160.1       36                   |\n"
@@ -1056,49 +869,38 @@ TEST(without_info_m_a_phy_row_finds_its_address_by_phy_id)
         "| 1     1                   | 0000:82:00.0  | 0           0    / 0             |\n"
         "| 3     Ascend910           | OK            | 160.1       36                   |\n"
         "| 0     6                   | 0000:C1:00.0  | 0           0    / 0             |\n");
-    request.type = CPUBIND_TYPE_A3;
-    request.npu = (const int32_t[]){0, 1};
-    request.n_npu = 2;
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_TOPO_AFFINITY;
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    assert_int_equal(a.facts.npu[1].card, -1);
-    assert_int_equal(a.facts.npu[1].phy, 1);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
-    set(&h, TOPO, /* not all cards are in view: the ids tell no logic ids */
+    ask.type = CPUBIND_TYPE_A3;
+    ask_npus((const int32_t[]){0, 1}, 2);
+    ask_strategy(CPUBIND_TOPO_AFFINITY);
+    try_plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    assert_int_equal(got.facts.npu[1].card, -1);
+    assert_int_equal(got.facts.npu[1].phy, 1);
+    expect_plan_of_small_a2(&got);
+    put(TOPO, /* not all cards are in view: the ids tell no logic ids */
         "\t   Phy-ID2    Phy-ID3    \n"
         "Phy-ID2    X          SIO        \n"
         "Phy-ID3    SIO        X          \n");
-    a = try(&h, &request);
-    assert_int_equal(a.facts.npu[1].phy, -1);
-    drop(&a);
+    try_plan();
+    assert_int_equal(got.facts.npu[1].phy, -1);
 }
 
 /* Clusters need an affinity, and use that of the kernel. */
 TEST(a_cluster_is_cut_from_the_affinity_of_the_kernel)
 {
-    memory_host h = kernel_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
-        "\t4        1         0         0             Ascend950PR\n");
-    set(&h, INFO,
-        "| NPU ID | Name            | Health          | Power(W)  Temp(C)          |\n"
-        "|        |                 | Bus-Id          | AICore(%) Memory-Usage(MB) |\n"
-        "| 4      | Ascend950PR     | OK              | 150.0     40               |\n"
-        "|        |                 | 0000:C1:00.0    | 0         0    / 0         |\n");
-    set(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
-    request.npu = (const int32_t[]){4};
-    request.n_npu = 1;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_PCI_AFFINITY));
-    assert_int_equal(a.plan.core.strategy, CPUBIND_CLUSTER);
-    expect_run(&a, 0, 8, 15);
-    drop(&a);
+    host = kernel_a2();
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Slot ID   Chip ID   Chip Phy-ID   Chip Name\n"
+                                  "\t4        1         0         0             Ascend950PR\n");
+    put(INFO, "| NPU ID | Name            | Health          | Power(W)  Temp(C)          |\n"
+              "|        |                 | Bus-Id          | AICore(%) Memory-Usage(MB) |\n"
+              "| 4      | Ascend950PR     | OK              | 150.0     40               |\n"
+              "|        |                 | 0000:C1:00.0    | 0         0    / 0         |\n");
+    put("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
+    ask_npus((const int32_t[]){4}, 1);
+    plan();
+    expect_warning(CPUBIND_WARNING_PCI_AFFINITY);
+    assert_int_equal(got.plan.core.strategy, CPUBIND_CLUSTER);
+    expect_pools("8-15");
 }
 
 TEST(a_damaged_file_of_the_function_has_its_place)
@@ -1112,20 +914,15 @@ TEST(a_damaged_file_of_the_function_has_its_place)
         {PCI_6 "local_cpulist", "0-7;\n", 3},   {PCI_6 "local_cpulist", "0-\n", 2},
         {PCI_6 "local_cpulist", "0,65536\n", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        memory_host h = kernel_a2();
-        cpubind_request request = ask_reference();
-        attempt a;
-        set(&h, cases[i].name, cases[i].text);
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-        assert_string_equal(a.problem.input, cases[i].name);
-        assert_int_equal(a.problem.offset, cases[i].offset);
-        drop(&a);
-        h = both_a2(); /* it would be used for a comparison only */
-        set(&h, cases[i].name, cases[i].text);
-        a = try(&h, &request);
-        expect_plan_of_small_a2(&a);
-        drop(&a);
+        host = kernel_a2();
+        ask = ask_reference();
+        put(cases[i].name, cases[i].text);
+        refuse_input(CPUBIND_PROBLEM_UNREADABLE, cases[i].name);
+        assert_int_equal(got.problem.offset, cases[i].offset);
+        host = both_a2(); /* it would be used for a comparison only */
+        put(cases[i].name, cases[i].text);
+        plan();
+        expect_plan_of_small_a2(&got);
     }
 }
 
@@ -1133,56 +930,43 @@ TEST(a_damaged_file_of_the_function_has_its_place)
 
 TEST(boards_are_asked_for_their_addresses_when_nothing_else_has_them)
 {
-    cpubind_request request;
-    memory_host h = board_a2(&request);
-    attempt a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    expect_plan_of_small_a2(&a);
-    assert_non_null(strstr(h.seen, BOARD_4_C0 " " BOARD_6_C0 " "));
-    assert_null(strstr(h.seen, BOARD_4 " "));
-    assert_null(strstr(h.seen, BOARD_6 " "));
-    assert_false(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
-    drop(&a);
-    h.exits_1 = BOARD_6_C0;
-    a = try(&h, &request);
-    assert_true(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
-    drop(&a);
+    host = board_a2(&ask);
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&got);
+    expect_seen(BOARD_4_C0 " " BOARD_6_C0 " ");
+    expect_unseen(BOARD_4 " ");
+    expect_unseen(BOARD_6 " ");
+    expect_no_warning(CPUBIND_WARNING_EXIT_CODE);
+    host.exits_1 = BOARD_6_C0;
+    plan();
+    expect_warning(CPUBIND_WARNING_EXIT_CODE);
 }
 
 TEST(no_board_is_asked_when_all_affinity_is_known)
 {
-    cpubind_request request;
-    memory_host h = board_a2(&request);
-    attempt a;
-    set(&h, TOPO,
-        "\t   NPU4       NPU6       CPU Affinity\n"
-        "NPU4       X          HCCS       8-15\n"
-        "NPU6       HCCS       X          0-7\n");
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
-    expect_plan_of_small_a2(&a);
-    assert_null(strstr(h.seen, "board"));
-    drop(&a);
-    set(&h, TOPO, "\t   NPU6       CPU Affinity\nNPU6       X          0-7\n");
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_UNKNOWN);
-    assert_non_null(strstr(h.seen, BOARD_4_C0));
-    assert_null(strstr(h.seen, "board-i6"));
-    drop(&a);
+    host = board_a2(&ask);
+    put(TOPO, "\t   NPU4       NPU6       CPU Affinity\n"
+              "NPU4       X          HCCS       8-15\n"
+              "NPU6       HCCS       X          0-7\n");
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_plan_of_small_a2(&got);
+    expect_unseen("board");
+    put(TOPO, "\t   NPU6       CPU Affinity\nNPU6       X          0-7\n");
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_seen(BOARD_4_C0);
+    expect_unseen("board-i6");
 }
 
 TEST(no_board_is_asked_for_slices)
 {
-    cpubind_request request;
-    memory_host h = board_a2(&request);
-    attempt a;
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_GLOBAL_SLICE;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_null(strstr(h.seen, "board"));
-    assert_null(strstr(h.seen, INFO));
-    drop(&a);
+    host = board_a2(&ask);
+    ask_strategy(CPUBIND_GLOBAL_SLICE);
+    plan();
+    expect_unseen("board");
+    expect_unseen(INFO);
 }
 
 TEST(the_board_of_the_card_serves_its_only_chip)
@@ -1191,47 +975,38 @@ TEST(the_board_of_the_card_serves_its_only_chip)
                                         "\tNPU ID                         : 6\n"
                                         "\tPCIe Bus Info                  : 0000:82:00.0\n"};
     for (size_t i = 0; i < 2; i++) {
-        cpubind_request request;
-        memory_host h = board_a2(&request);
-        attempt a;
-        take_away(&h, BOARD_6_C0);
-        set(&h, BOARD_6, cards[i]);
-        a = try(&h, &request);
-        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-        expect_plan_of_small_a2(&a);
-        assert_non_null(strstr(h.seen, BOARD_6_C0 " " BOARD_6 " "));
-        drop(&a);
+        host = board_a2(&ask);
+        lose(BOARD_6_C0);
+        put(BOARD_6, cards[i]);
+        plan();
+        expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&got);
+        expect_seen(BOARD_6_C0 " " BOARD_6 " ");
     }
 }
 
 TEST(the_board_of_a_card_with_more_chips_serves_none)
 {
-    cpubind_request request;
-    memory_host h = board_a2(&request);
-    attempt a;
-    take_away(&h, BOARD_6_C0);
-    set(&h, BOARD_6,
+    host = board_a2(&ask);
+    lose(BOARD_6_C0);
+    put(BOARD_6,
         CARD_OF("6", "0000:82:00.0", "2")); /* the other chip is not in this container */
-    a = try(&h, &request);
-    expect_second_unknown(&a);
-    drop(&a);
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
-        "\t4        0         0               Ascend 310P3\n"
-        "\t6        0         1               Ascend 310P3\n"
-        "\t6        1         2               Ascend 310P3\n");
-    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "1"));
-    a = try(&h, &request);
-    assert_int_equal(a.facts.npu[1].pci.domain, -1);
-    assert_int_equal(a.facts.npu[2].pci.domain, -1);
-    drop(&a);
-    set(&h, BOARD_6, /* its chips may follow: their blocks have the addresses */
+    try_plan();
+    expect_second_unknown(&got);
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                                  "\t4        0         0               Ascend 310P3\n"
+                                  "\t6        0         1               Ascend 310P3\n"
+                                  "\t6        1         2               Ascend 310P3\n");
+    put(BOARD_6, CARD_OF("6", "0000:82:00.0", "1"));
+    try_plan();
+    assert_int_equal(got.facts.npu[1].pci.domain, -1);
+    assert_int_equal(got.facts.npu[2].pci.domain, -1);
+    put(BOARD_6, /* its chips may follow: their blocks have the addresses */
         CARD_OF("6", "0000:82:00.0", "2") BOARD_OF("6", "0", "0000:82:00.0")
             BOARD_OF("6", "1", "0000:C1:00.0"));
-    a = try(&h, &request);
-    assert_int_equal(a.facts.npu[1].pci.bus, 0x82);
-    assert_int_equal(a.facts.npu[2].pci.bus, 0xc1);
-    drop(&a);
+    try_plan();
+    assert_int_equal(got.facts.npu[1].pci.bus, 0x82);
+    assert_int_equal(got.facts.npu[2].pci.bus, 0xc1);
 }
 
 TEST(a_board_of_another_chip_is_not_used)
@@ -1242,30 +1017,21 @@ TEST(a_board_of_another_chip_is_not_used)
                                          BOARD_OF("6", "1", "0000:82:00.0"),
                                          CARD_OF("4", "0000:82:00.0", "1"), no_address};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        cpubind_request request;
-        memory_host h = board_a2(&request);
-        attempt a;
-        set(&h, BOARD_6_C0, others[i]);
-        a = try(&h, &request);
-        expect_second_unknown(&a);
-        drop(&a);
+        host = board_a2(&ask);
+        put(BOARD_6_C0, others[i]);
+        plan();
+        expect_second_unknown(&got);
     }
 }
 
 TEST(after_a_board_that_hangs_none_is_asked_for)
 {
-    cpubind_request request;
-    memory_host h = board_a2(&request);
-    attempt a;
-    h.failing = BOARD_4_C0;
-    h.state = CPUBIND_INPUT_TIMEOUT;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-    assert_string_equal(a.problem.input, BOARD_4_C0);
-    assert_non_null(strstr(h.seen, BOARD_4_C0));
-    assert_null(strstr(h.seen, BOARD_4 " "));
-    assert_null(strstr(h.seen, "board-i6"));
-    drop(&a);
+    host = board_a2(&ask);
+    fail_input(BOARD_4_C0, CPUBIND_INPUT_TIMEOUT);
+    refuse_input(CPUBIND_PROBLEM_UNREADABLE, BOARD_4_C0);
+    expect_seen(BOARD_4_C0);
+    expect_unseen(BOARD_4 " ");
+    expect_unseen("board-i6");
 }
 
 TEST(a_board_that_refuses_is_skipped_and_one_that_fails_is_a_problem)
@@ -1304,21 +1070,13 @@ static int32_t line_of(const cpubind_problem *problem)
 
 TEST(a_damaged_board_is_a_problem_with_its_place)
 {
-    cpubind_request request;
-    memory_host h = board_a2(&request);
-    attempt a;
-    set(&h, BOARD_6_C0, BOARD_OF("6", "0", "0000:8X:00.0"));
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-    assert_string_equal(a.problem.input, BOARD_6_C0);
-    assert_int_equal(line_of(&a.problem), 4);
-    drop(&a);
-    set(&h, BOARD_6_C0, "\tNPU ID                         : 6\n\tChip ID           ");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-    assert_string_equal(a.problem.input, BOARD_6_C0);
-    assert_int_equal(line_of(&a.problem), 2);
-    drop(&a);
+    host = board_a2(&ask);
+    put(BOARD_6_C0, BOARD_OF("6", "0", "0000:8X:00.0"));
+    refuse_input(CPUBIND_PROBLEM_UNREADABLE, BOARD_6_C0);
+    assert_int_equal(line_of(&got.problem), 4);
+    put(BOARD_6_C0, "\tNPU ID                         : 6\n\tChip ID           ");
+    refuse_input(CPUBIND_PROBLEM_UNREADABLE, BOARD_6_C0);
+    assert_int_equal(line_of(&got.problem), 2);
 }
 
 /* == npu-smi info, when the NPUs are named ================================== */
@@ -1327,26 +1085,19 @@ TEST(a_damaged_board_is_a_problem_with_its_place)
 
 TEST(a_damaged_info_is_a_problem_only_when_its_addresses_are_needed)
 {
-    cpubind_request request;
-    memory_host h = board_a2(&request);
-    attempt a;
-    set(&h, INFO, DAMAGED_INFO);
-    a = try(&h, &request); /* the boards have the same addresses */
-    expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
-    take_away(&h, BOARD_6_C0);
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-    assert_string_equal(a.problem.input, INFO);
-    assert_int_equal(line_of(&a.problem), 6);
-    drop(&a);
-    h = both_a2();
-    set(&h, INFO, DAMAGED_INFO);
-    a = try(&h, &request);
-    expect_locality(&a, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
-    expect_plan_of_small_a2(&a);
-    drop(&a);
+    host = board_a2(&ask);
+    put(INFO, DAMAGED_INFO);
+    plan(); /* the boards have the same addresses */
+    expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+    expect_plan_of_small_a2(&got);
+    lose(BOARD_6_C0);
+    refuse_input(CPUBIND_PROBLEM_UNREADABLE, INFO);
+    assert_int_equal(line_of(&got.problem), 6);
+    host = both_a2();
+    put(INFO, DAMAGED_INFO);
+    plan();
+    expect_locality(&got, CPUBIND_LOCALITY_UNKNOWN, CPUBIND_LOCALITY_UNKNOWN);
+    expect_plan_of_small_a2(&got);
 }
 
 /* Nothing is asked in the place of a process table that a plan does not need. */
@@ -1355,27 +1106,22 @@ TEST(a_damaged_process_table_is_a_problem_only_of_a_plan_of_running_npus)
     static const char *const rows[] = {"| 4       0 | 47x1 | python | 1 |\n",
                                        "| 4       0 | 4711 | python\n", "| 4 | 4711 |"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cpubind_request request = ask_reference();
-        memory_host h = both_a2();
+        ask = ask_reference();
+        host = both_a2();
         char text[2048];
-        attempt a;
         snprintf(text, sizeof text, "%s%s%s",
                  DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:81:00.0"),
                  "| NPU     Chip | Process id | Process name | Process memory(MB) |\n"
                  "+======+======+======+\n",
                  rows[i]);
-        set(&h, INFO, text);
-        a = try(&h, &request);
-        expect_plan_of_small_a2(&a);
-        assert_true(has_warning(&a, CPUBIND_WARNING_NO_PROCESSES));
-        assert_string_equal(a.facts.unread_processes.input, INFO);
-        assert_null(strstr(h.seen, "board"));
-        drop(&a);
-        request.only_running = 1;
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-        assert_string_equal(a.problem.input, INFO);
-        drop(&a);
+        put(INFO, text);
+        plan();
+        expect_plan_of_small_a2(&got);
+        expect_warning(CPUBIND_WARNING_NO_PROCESSES);
+        assert_string_equal(got.facts.unread_processes.input, INFO);
+        expect_unseen("board");
+        ask.only_running = 1;
+        refuse_input(CPUBIND_PROBLEM_UNREADABLE, INFO);
     }
 }
 
@@ -1383,17 +1129,14 @@ TEST(without_a_device_table_the_boards_are_asked)
 {
     static const char *const texts[] = {"", "Some words of a new version.\n", NULL};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        cpubind_request request;
-        memory_host h = board_a2(&request);
-        attempt a;
+        host = board_a2(&ask);
         if (texts[i])
-            set(&h, INFO, texts[i]);
+            put(INFO, texts[i]);
         else
-            take_away(&h, INFO);
-        a = try(&h, &request);
-        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-        expect_plan_of_small_a2(&a);
-        drop(&a);
+            lose(INFO);
+        plan();
+        expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&got);
     }
 }
 
@@ -1401,25 +1144,18 @@ TEST(an_npu_smi_that_hangs_or_refuses_is_not_asked_for_boards)
 {
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
-    cpubind_request request;
-    memory_host h = board_a2(&request);
-    attempt a;
-    set(&h, INFO, "dcmi module initialize failed. ret is -8005\n");
-    a = try(&h, &request);
-    expect_slices(&a);
-    assert_null(strstr(h.seen, "board"));
-    drop(&a);
+    host = board_a2(&ask);
+    put(INFO, "dcmi module initialize failed. ret is -8005\n");
+    plan();
+    expect_slices(&got);
+    expect_unseen("board");
     /* Another process may get an answer and another plan: a missing answer must not lead to
      * slices. */
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        h = board_a2(&request);
-        h.failing = INFO;
-        h.state = states[i];
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-        assert_string_equal(a.problem.input, INFO);
-        assert_null(strstr(h.seen, "board"));
-        drop(&a);
+        host = board_a2(&ask);
+        fail_input(INFO, states[i]);
+        refuse_input(CPUBIND_PROBLEM_UNREADABLE, INFO);
+        expect_unseen("board");
     }
 }
 
@@ -1431,25 +1167,19 @@ TEST(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_has_it)
         "dcmi module initialize failed. ret is -8005\n", "Segmentation fault\n"};
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
-    cpubind_request request = ask_reference();
+    ask = ask_reference();
     for (size_t i = 0; i < 6; i++) {
-        memory_host h = kernel_a2();
-        attempt a;
+        host = kernel_a2();
         if (i < 3) {
-            set(&h, "cmd/npu-smi-info-t-topo.txt", refusals[i]);
+            put("cmd/npu-smi-info-t-topo.txt", refusals[i]);
         } else {
-            h.failing = "cmd/npu-smi-info-t-topo.txt";
-            h.state = states[i - 3];
+            fail_input("cmd/npu-smi-info-t-topo.txt", states[i - 3]);
         }
-        a = try(&h, &request);
-        expect_locality(&a, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
-        expect_plan_of_small_a2(&a);
-        drop(&a);
-        set(&h, PCI_4 "numa_node", "-1\n");
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-        assert_string_equal(a.problem.input, "cmd/npu-smi-info-t-topo.txt");
-        drop(&a);
+        plan();
+        expect_locality(&got, CPUBIND_LOCALITY_TAKEN, CPUBIND_LOCALITY_TAKEN);
+        expect_plan_of_small_a2(&got);
+        put(PCI_4 "numa_node", "-1\n");
+        refuse_input(CPUBIND_PROBLEM_UNREADABLE, "cmd/npu-smi-info-t-topo.txt");
     }
 }
 
@@ -1457,11 +1187,9 @@ TEST(a_topology_that_is_not_given_is_a_problem_unless_the_kernel_has_it)
 TEST(a_card_that_cannot_be_listed_keeps_its_slices)
 {
     static const int32_t last = 5;
-    memory_host h = small_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-23\n");
-    set(&h, "cmd/npu-smi-info-m.txt",
+    ask = ask_reference();
+    put("proc/self/status", "Cpus_allowed_list:\t0-23\n");
+    put("cmd/npu-smi-info-m.txt",
         "Failed to get chip number of card1.\n"
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t0        0         0               0             Ascend910\n"
@@ -1469,42 +1197,33 @@ TEST(a_card_that_cannot_be_listed_keeps_its_slices)
         "\t1        0         -               -             Mcu\n"
         "\t2        0         4               4             Ascend910\n"
         "\t2        1         5               5             Ascend910\n");
-    request.npu = &last;
-    request.n_npu = 1;
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_GLOBAL_SLICE;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS); /* 24 CPUs for 6, and roles of 5 */
-    assert_int_equal(a.facts.n_unknown, 2);
-    assert_true((a.facts.warnings >> CPUBIND_WARNING_UNKNOWN_CHIP & 1u) != 0);
-    assert_int_equal(a.problem.have, 4);
-    drop(&a);
+    ask.npu = &last;
+    ask.n_npu = 1;
+    ask_strategy(CPUBIND_GLOBAL_SLICE);
+    try_plan();
+    assert_int_equal(got.code,
+                     CPUBIND_PROBLEM_TOO_FEW_CPUS); /* 24 CPUs for 6, and roles of 5 */
+    assert_int_equal(got.facts.n_unknown, 2);
+    assert_true((got.facts.warnings >> CPUBIND_WARNING_UNKNOWN_CHIP & 1u) != 0);
+    assert_int_equal(got.problem.have, 4);
 }
 
 /* npu-smi info -m would tell only the NPUs and their type, which are given. */
 TEST(a_map_that_hangs_is_no_problem_when_npus_and_type_are_given)
 {
     static const int32_t both[] = {0, 1};
-    memory_host h = small_a2();
-    cpubind_request request = ask_reference();
-    attempt a;
-    h.failing = "cmd/npu-smi-info-m.txt";
-    h.state = CPUBIND_INPUT_TIMEOUT;
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_GLOBAL_SLICE;
-    request.npu = both;
-    request.n_npu = 2;
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
-    request.type = CPUBIND_TYPE_A2;
-    take_away(&h, "cmd/npu-smi-info-t-topo.txt");
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU);
-    request.total = 2;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_MAP));
-    expect_run(&a, 0, 0, 7);
-    expect_run(&a, 1, 8, 15);
-    drop(&a);
+    ask = ask_reference();
+    fail_input("cmd/npu-smi-info-m.txt", CPUBIND_INPUT_TIMEOUT);
+    ask_strategy(CPUBIND_GLOBAL_SLICE);
+    ask_npus(both, 2);
+    refuse(CPUBIND_PROBLEM_UNREADABLE);
+    ask.type = CPUBIND_TYPE_A2;
+    lose("cmd/npu-smi-info-t-topo.txt");
+    refuse(CPUBIND_PROBLEM_UNKNOWN_NPU);
+    ask.total = 2;
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_MAP);
+    expect_pools("0-7 8-15");
 }
 
 /* == What is not read ======================================================= */
@@ -1512,32 +1231,27 @@ TEST(a_map_that_hangs_is_no_problem_when_npus_and_type_are_given)
 TEST(named_npus_need_no_process_table)
 {
     static const int32_t one = 1;
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    request.npu = &one;
-    request.n_npu = 1;
-    h.failing = "cmd/npu-smi-info.txt";
-    h.state = CPUBIND_INPUT_TIMEOUT;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
-    assert_null(strstr(h.seen, "board"));
-    assert_null(strstr(h.seen, "pci"));
-    assert_null(strstr(h.seen, "lscpu"));
+    ask.npu = &one;
+    ask.n_npu = 1;
+    fail_input("cmd/npu-smi-info.txt", CPUBIND_INPUT_TIMEOUT);
+    plan();
+    expect_unseen("board");
+    expect_unseen("pci");
+    expect_unseen("lscpu");
 }
 
 TEST(npu_smi_info_is_not_asked_about_npus_without_a_card)
 {
     static const int32_t zero = 0;
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    request.type = CPUBIND_TYPE_A2;
-    request.npu = &zero;
-    request.n_npu = 1;
-    take_away(&h, "cmd/npu-smi-info-m.txt");
-    take_away(&h, TOPO);
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU); /* of how many NPUs? */
-    request.total = 2;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
-    assert_null(strstr(h.seen, INFO));
+    ask.type = CPUBIND_TYPE_A2;
+    ask.npu = &zero;
+    ask.n_npu = 1;
+    lose("cmd/npu-smi-info-m.txt");
+    lose(TOPO);
+    refuse(CPUBIND_PROBLEM_UNKNOWN_NPU); /* of how many NPUs? */
+    ask.total = 2;
+    plan();
+    expect_unseen(INFO);
 }
 
 /* A wedged chip has no name, and zeros for ids that others have. The slices of the others are
@@ -1580,24 +1294,23 @@ static int warns_of_others(const attempt *a)
 
 TEST(other_accelerators_are_looked_for_where_the_request_asks)
 {
-    memory_host h = host_with_gpu();
-    cpubind_request request = ask_nothing();
-    attempt a = try(&h, &request), b;
-    assert_int_equal(a.facts.n_other, 0);
-    assert_false(warns_of_others(&a));
-    assert_null(strstr(h.seen, GPU "class"));
-    request.is_other = is_gpu;
-    b = try(&h, &request);
+    attempt b;
+    host = host_with_gpu();
+    plan();
+    assert_int_equal(got.facts.n_other, 0);
+    assert_false(warns_of_others(&got));
+    expect_unseen(GPU "class");
+    ask.is_other = is_gpu;
+    b = try(&host, &ask);
     assert_true(warns_of_others(&b));
     assert_int_equal(b.facts.n_other, 1);
     assert_int_equal(b.facts.other[0].n_cpu, 8);
     assert_int_equal(b.plan.n_for_others, 6); /* the NPUs need 10 for their roles */
     assert_int_equal(b.plan.n_for_npus, 10);
     assert_true(b.plan.for_others[5] < 8 && b.plan.for_npus[2] == 8);
-    assert_int_equal(a.plan.core.row[2], b.plan.core.row[2]); /* the pools are the same */
-    assert_memory_equal(a.plan.core.cpu, b.plan.core.cpu,
-                        (size_t)a.plan.core.row[2] * sizeof *a.plan.core.cpu);
-    drop(&a);
+    assert_int_equal(got.plan.core.row[2], b.plan.core.row[2]); /* the pools are the same */
+    assert_memory_equal(got.plan.core.cpu, b.plan.core.cpu,
+                        (size_t)got.plan.core.row[2] * sizeof *got.plan.core.cpu);
     drop(&b);
 }
 
@@ -1609,61 +1322,44 @@ TEST(a_file_of_another_accelerator_that_cannot_be_read_is_no_problem)
         int warns;
     } files[] = {{GPU "device", 0},    {GPU "class", 0},         {GPU "physfn", 0},
                  {GPU "numa_node", 1}, {GPU "local_cpulist", 1}, {NULL, 1}};
-    cpubind_request request = ask_nothing();
-    request.is_other = is_gpu;
+    ask.is_other = is_gpu;
     for (size_t i = 0; files[i].name; i++) {
-        memory_host h = host_with_gpu();
-        attempt a;
-        h.failing = files[i].name;
-        h.state = CPUBIND_INPUT_FAILED;
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-        assert_int_equal(warns_of_others(&a), files[i].warns);
-        drop(&a);
+        host = host_with_gpu();
+        fail_input(files[i].name, CPUBIND_INPUT_FAILED);
+        plan();
+        assert_int_equal(warns_of_others(&got), files[i].warns);
     }
 }
 
 TEST(a_chip_that_npu_smi_cannot_query_is_left_out_with_a_warning)
 {
     static const int32_t last = 2;
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-m.txt",
+    put("cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t0        0         0               0             Ascend910\n"
         "\t0        1         0               0             \n"
         "\t1        0         2               2             Ascend910\n");
-    request.npu = &last;
-    request.n_npu = 1;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_UNKNOWN_CHIP));
-    assert_int_equal(a.facts.n_npu, 2);
-    assert_int_equal(a.plan.total, 3);
-    expect_run(&a, 0, 11, 15);
-    drop(&a);
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
-        "\t0        0         0               \n");
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+    ask.npu = &last;
+    ask.n_npu = 1;
+    plan();
+    expect_warning(CPUBIND_WARNING_UNKNOWN_CHIP);
+    assert_int_equal(got.facts.n_npu, 2);
+    assert_int_equal(got.plan.total, 3);
+    expect_pools("11-15");
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                                  "\t0        0         0               \n");
+    refuse(CPUBIND_PROBLEM_UNREADABLE);
 }
 
 TEST(a_huge_logic_id_is_not_visible_and_no_fault)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
-        "\t4        0         2147483647      Ascend 910B4\n"
-        "\t6        0         0               Ascend 910B4\n");
-    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=0,2147483647\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 1);
-    assert_int_equal(a.facts.npu[a.plan.want[0]].card, 6);
-    drop(&a);
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                                  "\t4        0         2147483647      Ascend 910B4\n"
+                                  "\t6        0         0               Ascend 910B4\n");
+    put("env", "ASCEND_RT_VISIBLE_DEVICES=0,2147483647\n");
+    plan();
+    assert_int_equal(got.plan.n_want, 1);
+    assert_int_equal(got.facts.npu[got.plan.want[0]].card, 6);
 }
 
 /* == Faults ================================================================= */
@@ -1679,19 +1375,13 @@ TEST(every_input_that_fails_is_named)
                                         "env"};
     static const cpubind_input_state states[] = {CPUBIND_INPUT_FAILED, CPUBIND_INPUT_TIMEOUT,
                                                  CPUBIND_INPUT_TOO_LONG};
-    cpubind_request request = ask_nothing();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < 3; k++) {
-            memory_host h = small_a2();
-            attempt a;
-            h.failing = names[i];
-            h.state = states[k];
-            a = try(&h, &request);
-            assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-            assert_string_equal(a.problem.input, names[i]);
-            assert_int_equal(a.problem.answer.state, states[k]);
-            assert_int_equal(a.problem.offset, -1);
-            drop(&a);
+            host = small_a2();
+            fail_input(names[i], states[k]);
+            refuse_input(CPUBIND_PROBLEM_UNREADABLE, names[i]);
+            assert_int_equal(got.problem.answer.state, states[k]);
+            assert_int_equal(got.problem.offset, -1);
         }
 }
 
@@ -1727,24 +1417,21 @@ static void expect_no_memory_below_what_is_needed(memory_host *h,
 
 TEST(an_arena_that_is_too_small_is_reported)
 {
-    memory_host h = small_a2();
-    cpubind_request request = ask_nothing();
-    expect_no_memory_below_what_is_needed(&h, &request);
+    expect_no_memory_below_what_is_needed(&host, &ask);
 }
 
 /* With addresses of npu-smi info and lists; of boards and nodes; and with lists to compare. */
 TEST(an_arena_that_is_too_small_for_near_cpus_is_reported)
 {
-    cpubind_request request = ask_nothing();
-    memory_host h = kernel_a2();
-    expect_no_memory_below_what_is_needed(&h, &request);
-    h = both_a2();
-    expect_no_memory_below_what_is_needed(&h, &request);
-    h = board_a2(&request);
-    take_away(&h, BOARD_6_C0);
-    set(&h, BOARD_6, CARD_OF("6", "0000:82:00.0", "1"));
-    take_away(&h, PCI_4 "local_cpulist");
-    expect_no_memory_below_what_is_needed(&h, &request);
+    host = kernel_a2();
+    expect_no_memory_below_what_is_needed(&host, &ask);
+    host = both_a2();
+    expect_no_memory_below_what_is_needed(&host, &ask);
+    host = board_a2(&ask);
+    lose(BOARD_6_C0);
+    put(BOARD_6, CARD_OF("6", "0000:82:00.0", "1"));
+    lose(PCI_4 "local_cpulist");
+    expect_no_memory_below_what_is_needed(&host, &ask);
 }
 
 TEST(every_code_has_a_word)
@@ -1837,7 +1524,12 @@ TEST(physical_ids_name_devices)
     }
 }
 
+SETUP(set_up)
+{
+    return start(small_a2(), ask_nothing());
+}
+
 int main(void)
 {
-    return run_registered("snapshot", NULL, NULL);
+    return run_registered("snapshot", set_up, drop_plan);
 }

@@ -4,7 +4,7 @@
  * The number of a test is that of its pitfall in the list that this project started from.
  * Hosts and outputs are made up, in the formats of npu-smi.
  */
-#include "memory_source.h"
+#include "planned.h"
 
 #include "../../adapters/ascend/cpubind_ascend.h"
 
@@ -85,19 +85,16 @@ TEST(trap_01_labels_of_the_topology_are_no_logic_ids)
     static const char by_phy[] = "\t   Phy-ID2    Phy-ID13   CPU Affinity\n"
                                  "Phy-ID2    X          SIO        0-7\n"
                                  "Phy-ID13   SIO        X          8-15\n";
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
-    attempt a = try(&h, &request);
+    plan();
     cpubind_npusmi_affinity row[2];
     int32_t cpu[16];
     cpubind_npusmi_topo topo = {row, 2, cpu, 16, 0, 0, CPUBIND_NPUSMI_LABEL_CARD, 0, {0, 0}};
 
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.npu[0].logic, 0);
-    assert_int_equal(a.facts.npu[0].card, 4);
-    assert_int_equal(a.facts.affinity[a.facts.npu[0].affinity_first], 24);
-    assert_int_equal(a.facts.affinity[a.facts.npu[1].affinity_first], 8);
-    drop(&a);
+    assert_int_equal(got.code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(got.facts.npu[0].logic, 0);
+    assert_int_equal(got.facts.npu[0].card, 4);
+    assert_int_equal(got.facts.affinity[got.facts.npu[0].affinity_first], 24);
+    assert_int_equal(got.facts.affinity[got.facts.npu[1].affinity_first], 8);
     assert_int_equal(cpubind_npusmi_parse_topo(by_phy, length(by_phy), &topo, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(topo.label, CPUBIND_NPUSMI_LABEL_PHY);
@@ -109,36 +106,31 @@ TEST(trap_01_labels_of_the_topology_are_no_logic_ids)
 TEST(trap_02_boards_are_asked_for_by_card_and_chip)
 {
     static const int32_t all[] = {0, 1, 2, 3};
-    memory_host h = four_nodes();
-    cpubind_request request = ask_nothing();
-    attempt a;
+    host = four_nodes();
 
-    set(&h, "cmd/npu-smi-info-m.txt",
+    put("cmd/npu-smi-info-m.txt",
         MAP_HEADER_A3 "\t1        0         0               2             Ascend910\n"
                       "\t1        1         1               3             Ascend910\n"
                       "\t6        0         2               12            Ascend910\n"
                       "\t6        1         3               13            Ascend910\n");
-    set(&h, "cmd/npu-smi-info-t-board-i6-c1.txt", BOARD("6", "1", "0000:9F:00.0"));
-    set(&h, "cmd/npu-smi-info-t-board-i6-c0.txt", BOARD("6", "0", "0000:9D:00.0"));
-    set(&h, "cmd/npu-smi-info-t-board-i1-c1.txt", BOARD("1", "1", "0000:0B:00.0"));
-    set(&h, "cmd/npu-smi-info-t-board-i1-c0.txt", BOARD("1", "0", "0000:09:00.0"));
-    set(&h, "sys/bus/pci/devices/0000:9f:00.0/numa_node", "2\n");
-    set(&h, "sys/bus/pci/devices/0000:9d:00.0/numa_node", "2\n");
-    set(&h, "sys/bus/pci/devices/0000:0b:00.0/numa_node", "0\n");
-    set(&h, "sys/bus/pci/devices/0000:09:00.0/numa_node", "0\n");
-    request.npu = all;
-    request.n_npu = LENGTH(all);
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_TOPO_AFFINITY;
-    a = try(&h, &request);
-    assert_non_null(strstr(h.seen, "cmd/npu-smi-info-t-board-i1-c0.txt"));
-    assert_non_null(strstr(h.seen, "cmd/npu-smi-info-t-board-i1-c1.txt"));
-    assert_non_null(strstr(h.seen, "cmd/npu-smi-info-t-board-i6-c0.txt"));
-    assert_null(strstr(h.seen, "board-i0"));
-    assert_int_equal(a.facts.npu[3].pci.bus, 0x9f);
-    assert_int_equal(a.facts.npu[3].affinity_count, 8);
-    assert_int_equal(a.facts.affinity[a.facts.npu[3].affinity_first], 16);
-    drop(&a);
+    put("cmd/npu-smi-info-t-board-i6-c1.txt", BOARD("6", "1", "0000:9F:00.0"));
+    put("cmd/npu-smi-info-t-board-i6-c0.txt", BOARD("6", "0", "0000:9D:00.0"));
+    put("cmd/npu-smi-info-t-board-i1-c1.txt", BOARD("1", "1", "0000:0B:00.0"));
+    put("cmd/npu-smi-info-t-board-i1-c0.txt", BOARD("1", "0", "0000:09:00.0"));
+    put("sys/bus/pci/devices/0000:9f:00.0/numa_node", "2\n");
+    put("sys/bus/pci/devices/0000:9d:00.0/numa_node", "2\n");
+    put("sys/bus/pci/devices/0000:0b:00.0/numa_node", "0\n");
+    put("sys/bus/pci/devices/0000:09:00.0/numa_node", "0\n");
+    ask_npus(all, LENGTH(all));
+    ask_strategy(CPUBIND_TOPO_AFFINITY);
+    plan();
+    expect_seen("cmd/npu-smi-info-t-board-i1-c0.txt");
+    expect_seen("cmd/npu-smi-info-t-board-i1-c1.txt");
+    expect_seen("cmd/npu-smi-info-t-board-i6-c0.txt");
+    expect_unseen("board-i0");
+    assert_int_equal(got.facts.npu[3].pci.bus, 0x9f);
+    assert_int_equal(got.facts.npu[3].affinity_count, 8);
+    assert_int_equal(got.facts.affinity[got.facts.npu[3].affinity_first], 16);
 }
 
 TEST(trap_03_the_header_of_the_map_is_found_by_its_words)
@@ -148,8 +140,6 @@ TEST(trap_03_the_header_of_the_map_is_found_by_its_words)
     static const char none[] = "There is no NPU card on this server.\n";
     cpubind_npusmi_chip chip;
     cpubind_npusmi_map map = {&chip, 1, 0, 0, 0, {0, 0}};
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
 
     assert_int_equal(cpubind_npusmi_parse_map(late, length(late), &map, &fault),
                      CPUBIND_TEXT_OK);
@@ -157,8 +147,8 @@ TEST(trap_03_the_header_of_the_map_is_found_by_its_words)
     assert_int_equal(chip.card, 0);
     assert_int_equal(cpubind_npusmi_parse_map(none, length(none), &map, &fault),
                      CPUBIND_TEXT_ERR_REFUSED);
-    set(&h, "cmd/npu-smi-info-m.txt", none);
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    put("cmd/npu-smi-info-m.txt", none);
+    refuse(CPUBIND_PROBLEM_NO_RUNNING_NPU);
 }
 
 /* The same text with exit code 0 and with another one: only the text counts. A good answer
@@ -166,45 +156,31 @@ TEST(trap_03_the_header_of_the_map_is_found_by_its_words)
 TEST(trap_04_an_exit_code_of_0_is_no_answer)
 {
     static const char broken[] = "dcmi module initialize failed. ret is -8005\n";
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
-    attempt a;
 
-    set(&h, "cmd/npu-smi-info-t-topo.txt", "This device does not support querying topo.\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
-    drop(&a);
-    h.exits_1 = "cmd/npu-smi-info-t-topo.txt";
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
-    drop(&a);
-    h = cards_4_and_6();
-    h.exits_1 = "cmd/npu-smi-info-t-topo.txt";
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_EXIT_CODE));
-    drop(&a);
-    set(&h, "cmd/npu-smi-info-m.txt", broken);
-    h.exits_1 = NULL;
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
-    h.exits_1 = "cmd/npu-smi-info-m.txt";
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+    put("cmd/npu-smi-info-t-topo.txt", "This device does not support querying topo.\n");
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_AFFINITY);
+    host.exits_1 = "cmd/npu-smi-info-t-topo.txt";
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_AFFINITY);
+    host = cards_4_and_6();
+    host.exits_1 = "cmd/npu-smi-info-t-topo.txt";
+    plan();
+    expect_warning(CPUBIND_WARNING_EXIT_CODE);
+    put("cmd/npu-smi-info-m.txt", broken);
+    host.exits_1 = NULL;
+    refuse(CPUBIND_PROBLEM_UNREADABLE);
+    host.exits_1 = "cmd/npu-smi-info-m.txt";
+    refuse(CPUBIND_PROBLEM_UNREADABLE);
 }
 
 /* npu-smi prints the CPUs of node 0 for a function that is on no node. */
 TEST(trap_05_no_node_is_not_node_0)
 {
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
-    attempt a;
-
-    set(&h, "cmd/npu-smi-info-t-topo.txt",
-        "\t   NPU4       NPU6       CPU Affinity\n"
-        "NPU4       X          HCCS       24-31\n"
-        "NPU6       HCCS       X          0-7\n");
-    set(&h, "cmd/npu-smi-info.txt",
+    put("cmd/npu-smi-info-t-topo.txt", "\t   NPU4       NPU6       CPU Affinity\n"
+                                       "NPU4       X          HCCS       24-31\n"
+                                       "NPU6       HCCS       X          0-7\n");
+    put("cmd/npu-smi-info.txt",
         "| NPU   Name                | Health        | Power(W)    Temp(C)       |\n"
         "| Chip                      | Bus-Id        | AICore(%)   Memory        |\n"
         "| 4     910B4               | OK            | 90.1        40            |\n"
@@ -214,16 +190,14 @@ TEST(trap_05_no_node_is_not_node_0)
         "|\n" PROCESS_HEADER
         "| 4       0                 | 812           | python3        | 150      |\n"
         "| 6       0                 | 813           | python3        | 151      |\n");
-    set(&h, "sys/bus/pci/devices/0000:81:00.0/numa_node", "3\n");
-    set(&h, "sys/bus/pci/devices/0000:01:00.0/numa_node", "-1\n");
-    set(&h, "sys/bus/pci/devices/0000:01:00.0/local_cpulist", "0-31\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NUMA_NODE));
-    assert_int_equal(a.facts.npu[0].locality, CPUBIND_LOCALITY_SAME);
-    assert_int_equal(a.facts.npu[1].locality, CPUBIND_LOCALITY_NO_NODE);
-    assert_int_equal(a.facts.npu[1].affinity_count, 8);
-    drop(&a);
+    put("sys/bus/pci/devices/0000:81:00.0/numa_node", "3\n");
+    put("sys/bus/pci/devices/0000:01:00.0/numa_node", "-1\n");
+    put("sys/bus/pci/devices/0000:01:00.0/local_cpulist", "0-31\n");
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_NUMA_NODE);
+    assert_int_equal(got.facts.npu[0].locality, CPUBIND_LOCALITY_SAME);
+    assert_int_equal(got.facts.npu[1].locality, CPUBIND_LOCALITY_NO_NODE);
+    assert_int_equal(got.facts.npu[1].affinity_count, 8);
 }
 
 TEST(trap_06_an_affinity_has_many_ranges_or_is_missing)
@@ -322,22 +296,17 @@ TEST(trap_09_pids_are_those_of_the_host)
 TEST(trap_10_eight_processes_of_a_chip_are_all_that_is_shown)
 {
     static char table[4096];
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
     int32_t at = snprintf(table, sizeof table, "%s", PROCESS_HEADER);
-    attempt a;
 
     for (int i = 0; i < 8; i++)
         at += snprintf(table + at, sizeof table - (size_t)at,
                        "| 6       0                 | %d           | worker         | 10 |\n",
                        70001 + i);
-    set(&h, "cmd/npu-smi-info.txt", table);
-    request.only_running = 1;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 1);
-    assert_int_equal(a.facts.npu[a.plan.want[0]].card, 6);
-    drop(&a);
+    put("cmd/npu-smi-info.txt", table);
+    ask.only_running = 1;
+    plan();
+    assert_int_equal(got.plan.n_want, 1);
+    assert_int_equal(got.facts.npu[got.plan.want[0]].card, 6);
 }
 
 TEST(trap_11_rows_have_not_always_the_same_fields)
@@ -409,20 +378,14 @@ TEST(trap_12_widths_and_rules_differ_between_versions)
 /* A list that the runtime refuses leaves no device, not all of them. */
 TEST(trap_13_visible_devices_are_logic_ids_and_no_list_is_all_of_them)
 {
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
-    attempt a;
-
-    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=1\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 1);
-    assert_int_equal(a.facts.npu[a.plan.want[0]].card, 6);
-    drop(&a);
-    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=4,6\n");
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
-    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=1,0\n");
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    put("env", "ASCEND_RT_VISIBLE_DEVICES=1\n");
+    plan();
+    assert_int_equal(got.plan.n_want, 1);
+    assert_int_equal(got.facts.npu[got.plan.want[0]].card, 6);
+    put("env", "ASCEND_RT_VISIBLE_DEVICES=4,6\n");
+    refuse(CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    put("env", "ASCEND_RT_VISIBLE_DEVICES=1,0\n");
+    refuse(CPUBIND_PROBLEM_NO_RUNNING_NPU);
 }
 
 TEST(trap_14_names_of_threads_are_cut_at_15_bytes)
@@ -451,22 +414,14 @@ TEST(trap_15_single_cpus_count_and_ranges_do_not_run_backwards)
 
 TEST(trap_16_the_words_of_links_mean_nothing)
 {
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
-    attempt a;
-
-    set(&h, "cmd/npu-smi-info-m.txt",
-        MAP_HEADER "\t4        0         0               a2g3\n"
-                   "\t6        0         1               a2g3\n");
-    set(&h, "cmd/npu-smi-info-t-topo.txt",
-        "\t   NPU4       NPU6       CPU Affinity\n"
-        "NPU4       X          XLink_SW   24-31\n"
-        "NPU6       XLink_SW   X          8-15\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.type, CPUBIND_TYPE_A2);
-    assert_int_equal(a.facts.npu[0].affinity_count, 8);
-    drop(&a);
+    put("cmd/npu-smi-info-m.txt", MAP_HEADER "\t4        0         0               a2g3\n"
+                                             "\t6        0         1               a2g3\n");
+    put("cmd/npu-smi-info-t-topo.txt", "\t   NPU4       NPU6       CPU Affinity\n"
+                                       "NPU4       X          XLink_SW   24-31\n"
+                                       "NPU6       XLink_SW   X          8-15\n");
+    plan();
+    assert_int_equal(got.facts.type, CPUBIND_TYPE_A2);
+    assert_int_equal(got.facts.npu[0].affinity_count, 8);
 }
 
 /* A soft-split container: both dies carry the phy id and the address of the one that is
@@ -494,19 +449,14 @@ TEST(trap_18_a_warning_may_follow_and_a_process_table_may_be_missing)
                                "| 0 310B1 | OK | 8.2 |\n"
                                "| 0 0 | NA | 0 |\n"
                                "[WARNING]The driver package may not be completely installed.\n";
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
     cpubind_npusmi_device device;
-    attempt a;
 
     assert_int_equal(info_of(text, &device, 1, NULL, 0).has_process_table, 0);
     assert_int_equal(device.pci.domain, -1);
-    set(&h, "cmd/npu-smi-info.txt", text);
-    request.only_running = 1;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_RUNNING_NPU);
-    assert_non_null(strstr(a.problem.what, "no process table"));
-    drop(&a);
+    put("cmd/npu-smi-info.txt", text);
+    ask.only_running = 1;
+    refuse(CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    assert_non_null(strstr(got.problem.what, "no process table"));
 }
 
 /* A command that hangs is named. /sys has the affinity; with given NPUs and type, /sys is
@@ -514,40 +464,30 @@ TEST(trap_18_a_warning_may_follow_and_a_process_table_may_be_missing)
 TEST(trap_19_npusmi_may_hang_and_sys_remains)
 {
     static const int32_t both[] = {0, 1};
-    memory_host h = cards_4_and_6();
-    cpubind_request request = ask_nothing();
-    attempt a;
 
-    h.failing = "cmd/npu-smi-info-t-topo.txt";
-    h.state = CPUBIND_INPUT_TIMEOUT;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-    assert_string_equal(a.problem.input, "cmd/npu-smi-info-t-topo.txt");
-    drop(&a);
-    set(&h, "cmd/npu-smi-info-t-board-i4-c0.txt", BOARD("4", "0", "0000:81:00.0"));
-    set(&h, "cmd/npu-smi-info-t-board-i6-c0.txt", BOARD("6", "0", "0000:01:00.0"));
-    set(&h, "sys/bus/pci/devices/0000:81:00.0/numa_node", "3\n");
-    set(&h, "sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_PCI_AFFINITY));
-    assert_int_equal(a.facts.affinity[a.facts.npu[0].affinity_first], 24);
-    drop(&a);
-    h = four_nodes();
-    h.failing = "cmd/npu-smi-info-m.txt";
-    h.state = CPUBIND_INPUT_TIMEOUT;
-    request.npu = both;
-    request.n_npu = 2;
-    request.type = CPUBIND_TYPE_A3;
-    request.total = 2;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_run(&a, 0, 0, 15);
-    expect_run(&a, 1, 16, 31);
-    drop(&a);
+    fail_input("cmd/npu-smi-info-t-topo.txt", CPUBIND_INPUT_TIMEOUT);
+    refuse_input(CPUBIND_PROBLEM_UNREADABLE, "cmd/npu-smi-info-t-topo.txt");
+    put("cmd/npu-smi-info-t-board-i4-c0.txt", BOARD("4", "0", "0000:81:00.0"));
+    put("cmd/npu-smi-info-t-board-i6-c0.txt", BOARD("6", "0", "0000:01:00.0"));
+    put("sys/bus/pci/devices/0000:81:00.0/numa_node", "3\n");
+    put("sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n");
+    plan();
+    expect_warning(CPUBIND_WARNING_PCI_AFFINITY);
+    assert_int_equal(got.facts.affinity[got.facts.npu[0].affinity_first], 24);
+    host = four_nodes();
+    fail_input("cmd/npu-smi-info-m.txt", CPUBIND_INPUT_TIMEOUT);
+    ask_npus(both, 2);
+    ask.type = CPUBIND_TYPE_A3;
+    ask.total = 2;
+    plan_pools("0-15 16-31");
+}
+
+SETUP(set_up)
+{
+    return start(cards_4_and_6(), ask_nothing());
 }
 
 int main(void)
 {
-    return run_registered("traps", NULL, NULL);
+    return run_registered("traps", set_up, drop_plan);
 }

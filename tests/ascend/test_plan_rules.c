@@ -5,7 +5,7 @@
  * given for a host, and what the plan says of its answer.
  */
 #include "fixtures.h"
-#include "memory_source.h"
+#include "planned.h"
 
 #define PCI     "sys/bus/pci/devices/0000:"
 #define NODE    "sys/devices/system/node/node"
@@ -145,20 +145,18 @@ TEST(the_rules_are_those_of_the_request_then_of_the_environment)
         {"CPUBIND_RULES=damaged\n", 1, CPUBIND_RULES_NEAR, CPUBIND_RULES_NEAR},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        memory_host h = two_on_one_node();
-        cpubind_request request = ask_nothing();
-        attempt a;
+        host = two_on_one_node();
+        ask = ask_nothing();
         if (cases[i].env)
-            set(&h, "env", cases[i].env);
-        request.has_rules = cases[i].has_rules;
-        request.rules = cases[i].asked;
-        a = planned(&h, &request);
-        assert_int_equal(a.facts.rules, cases[i].rules);
-        assert_int_equal(a.plan.rules, cases[i].rules);
-        assert_int_equal(a.plan.core.strategy, cases[i].rules == CPUBIND_RULES_NEAR
-                                                   ? CPUBIND_NEAR
-                                                   : CPUBIND_TOPO_AFFINITY);
-        drop(&a);
+            put("env", cases[i].env);
+        ask.has_rules = cases[i].has_rules;
+        ask.rules = cases[i].asked;
+        plan();
+        assert_int_equal(got.facts.rules, cases[i].rules);
+        assert_int_equal(got.plan.rules, cases[i].rules);
+        assert_int_equal(got.plan.core.strategy, cases[i].rules == CPUBIND_RULES_NEAR
+                                                     ? CPUBIND_NEAR
+                                                     : CPUBIND_TOPO_AFFINITY);
     }
 }
 
@@ -166,53 +164,42 @@ TEST(a_word_that_is_no_rule_is_refused_with_its_place)
 {
     static const char *const words[] = {"nearest", "NEAR", " near", "near ", "0"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        memory_host h = two_on_one_node();
-        cpubind_request request = ask_nothing();
+        host = two_on_one_node();
+        ask = ask_nothing();
         char env[64];
-        attempt a;
         (void)snprintf(env, sizeof env, "A=b\nCPUBIND_RULES=%s\n", words[i]);
-        set(&h, "env", env);
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-        assert_string_equal(a.problem.input, "env");
-        assert_int_equal(a.problem.offset, strlen("A=b\nCPUBIND_RULES="));
-        assert_string_equal(a.problem.what, "CPUBIND_RULES is neither reference nor near");
-        drop(&a);
+        put("env", env);
+        refuse_input(CPUBIND_PROBLEM_UNREADABLE, "env");
+        assert_int_equal(got.problem.offset, strlen("A=b\nCPUBIND_RULES="));
+        assert_string_equal(got.problem.what, "CPUBIND_RULES is neither reference nor near");
     }
 }
 
 TEST(an_environment_that_cannot_be_read_is_a_problem)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_nothing();
-    request.scope = CPUBIND_SCOPE_CPUSET;
-    request.visible = "0";
-    request.visible_len = 1;
-    h.failing = "env";
-    h.state = CPUBIND_INPUT_FAILED;
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
-    request.has_rules = 1;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    ask = ask_nothing();
+    ask.scope = CPUBIND_SCOPE_CPUSET;
+    ask.visible = "0";
+    ask.visible_len = 1;
+    fail_input("env", CPUBIND_INPUT_FAILED);
+    refuse(CPUBIND_PROBLEM_UNREADABLE);
+    ask.has_rules = 1;
+    plan();
 }
 
 TEST(near_goes_with_no_strategy_but_that_of_homes)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_near();
-    attempt a;
-    request.is_auto_strategy = 0;
-    request.strategy = CPUBIND_TOPO_AFFINITY;
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.core.strategy, CPUBIND_NEAR);
-    drop(&a);
-    request.strategy = CPUBIND_GLOBAL_SLICE;
-    expect_code(&h, &request, CPUBIND_PROBLEM_BAD_REQUEST);
-    request.strategy = CPUBIND_CLUSTER;
-    expect_code(&h, &request, CPUBIND_PROBLEM_BAD_REQUEST);
-    request.has_rules = 0;
-    expect_code(&h, &request, CPUBIND_PROBLEM_BAD_REQUEST);
-    set(&h, "env", "CPUBIND_RULES=reference\n");
-    expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
+    ask_strategy(CPUBIND_TOPO_AFFINITY);
+    plan();
+    assert_int_equal(got.plan.core.strategy, CPUBIND_NEAR);
+    ask.strategy = CPUBIND_GLOBAL_SLICE;
+    refuse(CPUBIND_PROBLEM_BAD_REQUEST);
+    ask.strategy = CPUBIND_CLUSTER;
+    refuse(CPUBIND_PROBLEM_BAD_REQUEST);
+    ask.has_rules = 0;
+    refuse(CPUBIND_PROBLEM_BAD_REQUEST);
+    put("env", "CPUBIND_RULES=reference\n");
+    refuse(CPUBIND_PROBLEM_SKIPPED);
 }
 
 /* Failed is not absent: other processes of the host may know the distances. */
@@ -222,18 +209,15 @@ TEST(near_is_refused_when_cores_or_distances_cannot_be_read)
         NODE "0/distance", "sys/devices/system/cpu/cpu0/topology/thread_siblings_list"};
     static const int32_t kept[] = {3};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
-        memory_host h = two_on_one_node();
-        cpubind_request request = ask_near();
-        h.failing = inputs[i];
-        h.state = CPUBIND_INPUT_FAILED;
-        expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
-        request.rules = CPUBIND_RULES_REFERENCE;
-        h.seen[0] = '\0';
-        expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
-        request.keep = kept;
-        request.n_keep = 1;
-        h.seen[0] = '\0';
-        expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+        host = two_on_one_node();
+        ask = ask_near();
+        fail_input(inputs[i], CPUBIND_INPUT_FAILED);
+        refuse(CPUBIND_PROBLEM_UNREADABLE);
+        ask.rules = CPUBIND_RULES_REFERENCE;
+        plan();
+        ask.keep = kept;
+        ask.n_keep = 1;
+        refuse(CPUBIND_PROBLEM_UNREADABLE);
     }
 }
 
@@ -242,25 +226,21 @@ TEST(near_is_refused_when_cores_or_distances_cannot_be_read)
 /* Both pools are in the socket of the home, and each has a half of it. */
 TEST(an_a2_is_planned_by_home)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_near();
-    attempt a;
-    set(&h, NODE "0/distance", "10 12 32 32\n");
-    set(&h, NODE "1/distance", "12 10 32 32\n");
-    set(&h, NODE "2/distance", "32 32 10 12\n");
-    set(&h, NODE "3/distance", "32 32 12 10\n");
-    a = planned(&h, &request);
-    assert_int_equal(a.facts.strategy, CPUBIND_NEAR);
-    assert_int_equal(a.plan.quality.n_pool, 2);
+    put(NODE "0/distance", "10 12 32 32\n");
+    put(NODE "1/distance", "12 10 32 32\n");
+    put(NODE "2/distance", "32 32 10 12\n");
+    put(NODE "3/distance", "32 32 12 10\n");
+    plan();
+    assert_int_equal(got.facts.strategy, CPUBIND_NEAR);
+    assert_int_equal(got.plan.quality.n_pool, 2);
     for (int32_t row = 0; row < 2; row++) {
-        expect_roles(&a, row);
-        assert_int_equal(a.plan.memory_node[row], 2);
-        assert_int_equal(a.plan.row_quality[row].near_cpu, 4);
-        assert_int_equal(a.plan.row_quality[row].irq_off_node, 0);
+        expect_roles(&got, row);
+        assert_int_equal(got.plan.memory_node[row], 2);
+        assert_int_equal(got.plan.row_quality[row].near_cpu, 4);
+        assert_int_equal(got.plan.row_quality[row].irq_off_node, 0);
     }
-    assert_int_equal(a.plan.quality.near_cpu, 8);
-    assert_int_equal(a.plan.devices.node[0], 2);
-    drop(&a);
+    assert_int_equal(got.plan.quality.near_cpu, 8);
+    assert_int_equal(got.plan.devices.node[0], 2);
 }
 
 #define A3_MAP                                                                                 \
@@ -271,95 +251,77 @@ TEST(an_a2_is_planned_by_home)
 /* An A3 is cut by slots; by the rules near it is planned by home where homes are known. */
 TEST(an_a3_is_planned_by_home_when_the_kernel_knows_it)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_reference();
-    attempt a;
-    request.type = CPUBIND_TYPE_A3;
-    set(&h, MAP, A3_MAP);
-    set(&h, PCI "01:00.0/device", "0xd803\n");
-    set(&h, PCI "02:00.0/device", "0xd803\n");
-    move_home(&h, "3\n", "24-31\n", "This device does not support querying topo.\n");
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.core.strategy, CPUBIND_GLOBAL_SLICE);
-    expect_run(&a, 0, 0, 15);
-    assert_int_equal(a.plan.row_quality[0].near_cpu, 0);
-    assert_int_equal(a.plan.row_quality[1].near_cpu, 8);
-    assert_true(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
-    assert_int_equal(a.plan.n_poor, 1);
-    assert_int_equal(a.plan.poor[0], 0);
-    drop(&a);
-    h.failing = PCI "01:00.0/numa_node"; /* slices are cut without it */
-    h.state = CPUBIND_INPUT_FAILED;
-    h.seen[0] = '\0';
-    a = planned(&h, &request);
-    expect_run(&a, 0, 0, 15);
-    assert_int_equal(a.plan.devices.node[0], -1);
-    assert_false(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
-    drop(&a);
-    h.failing = NULL;
-    h.seen[0] = '\0';
-    request.rules = CPUBIND_RULES_NEAR;
-    request.has_rules = 1;
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.core.strategy, CPUBIND_NEAR);
-    assert_true(pool_has(&a, 0, 24) && pool_has(&a, 0, 31));
-    assert_true(pool_has(&a, 1, 16) && pool_has(&a, 1, 23));
-    assert_int_equal(a.plan.memory_node[0], 3);
-    assert_int_equal(a.plan.memory_node[1], 2);
-    assert_false(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
-    drop(&a);
-    h.failing = PCI "01:00.0/numa_node"; /* failed is not absent */
-    h.state = CPUBIND_INPUT_FAILED;
-    h.seen[0] = '\0';
-    expect_code(&h, &request, CPUBIND_PROBLEM_UNREADABLE);
+    ask = ask_reference();
+    ask.type = CPUBIND_TYPE_A3;
+    put(MAP, A3_MAP);
+    put(PCI "01:00.0/device", "0xd803\n");
+    put(PCI "02:00.0/device", "0xd803\n");
+    move_home(&host, "3\n", "24-31\n", "This device does not support querying topo.\n");
+    plan();
+    assert_int_equal(got.plan.core.strategy, CPUBIND_GLOBAL_SLICE);
+    expect_pools("0-15");
+    assert_int_equal(got.plan.row_quality[0].near_cpu, 0);
+    assert_int_equal(got.plan.row_quality[1].near_cpu, 8);
+    expect_warning(CPUBIND_WARNING_POOR_LOCALITY);
+    assert_int_equal(got.plan.n_poor, 1);
+    assert_int_equal(got.plan.poor[0], 0);
+    host.failing = PCI "01:00.0/numa_node"; /* slices are cut without it */
+    host.state = CPUBIND_INPUT_FAILED;
+    plan_pools("0-15");
+    assert_int_equal(got.plan.devices.node[0], -1);
+    expect_no_warning(CPUBIND_WARNING_POOR_LOCALITY);
+    host.failing = NULL;
+    ask.rules = CPUBIND_RULES_NEAR;
+    ask.has_rules = 1;
+    plan();
+    assert_int_equal(got.plan.core.strategy, CPUBIND_NEAR);
+    assert_true(pool_has(&got, 0, 24) && pool_has(&got, 0, 31));
+    assert_true(pool_has(&got, 1, 16) && pool_has(&got, 1, 23));
+    assert_int_equal(got.plan.memory_node[0], 3);
+    assert_int_equal(got.plan.memory_node[1], 2);
+    expect_no_warning(CPUBIND_WARNING_NO_AFFINITY);
+    host.failing = PCI "01:00.0/numa_node"; /* failed is not absent */
+    host.state = CPUBIND_INPUT_FAILED;
+    refuse(CPUBIND_PROBLEM_UNREADABLE);
 }
 
 /* Without homes the rules near cut whole cores by slot. */
 TEST(an_a3_without_homes_is_cut_by_phy_id)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_near();
-    attempt a;
-    request.type = CPUBIND_TYPE_A3;
-    set(&h, MAP, A3_MAP);
-    set(&h, TOPO, "This device does not support querying topo.\n");
+    ask.type = CPUBIND_TYPE_A3;
+    put(MAP, A3_MAP);
+    put(TOPO, "This device does not support querying topo.\n");
     for (int i = 0; i < 2; i++) {
-        take_away(&h, i ? PCI "01:00.0/numa_node" : PCI "02:00.0/numa_node");
-        take_away(&h, i ? PCI "01:00.0/local_cpulist" : PCI "02:00.0/local_cpulist");
-        set(&h, i ? PCI "01:00.0/device" : PCI "02:00.0/device", "0xd803\n");
+        lose(i ? PCI "01:00.0/numa_node" : PCI "02:00.0/numa_node");
+        lose(i ? PCI "01:00.0/local_cpulist" : PCI "02:00.0/local_cpulist");
+        put(i ? PCI "01:00.0/device" : PCI "02:00.0/device", "0xd803\n");
     }
-    a = planned(&h, &request);
-    assert_int_equal(a.facts.strategy, CPUBIND_GLOBAL_SLICE);
-    assert_int_equal(a.plan.rules, CPUBIND_RULES_NEAR);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_AFFINITY));
-    expect_run(&a, 0, 0, 15);
-    expect_run(&a, 1, 16, 31);
-    expect_roles(&a, 0);
-    assert_int_equal(a.plan.memory_node[1], 2); /* of two nodes with as many CPUs the first */
-    drop(&a);
+    plan();
+    assert_int_equal(got.facts.strategy, CPUBIND_GLOBAL_SLICE);
+    assert_int_equal(got.plan.rules, CPUBIND_RULES_NEAR);
+    expect_warning(CPUBIND_WARNING_NO_AFFINITY);
+    expect_pools("0-15 16-31");
+    expect_roles(&got, 0);
+    assert_int_equal(got.plan.memory_node[1], 2); /* of two nodes with as many CPUs the first */
 }
 
 TEST(a_950_is_cut_in_clusters_by_either_rules)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_near();
-    request.type = CPUBIND_TYPE_950;
-    set(&h, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
-    set(&h, PCI "01:00.0/device", "0xd806\n");
-    set(&h, PCI "02:00.0/device", "0xd806\n");
-    move_home(&h, "3\n", "24-31\n",
+    ask.type = CPUBIND_TYPE_950;
+    put("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n");
+    put(PCI "01:00.0/device", "0xd806\n");
+    put(PCI "02:00.0/device", "0xd806\n");
+    move_home(&host, "3\n", "24-31\n",
               "\t   NPU1       NPU2       CPU Affinity\n"
               "NPU1       X          HCCS       24-31\n"
               "NPU2       HCCS       X          16-23\n");
     for (int i = 0; i < 2; i++) {
-        attempt a = planned(&h, &request);
-        assert_int_equal(a.plan.core.strategy, CPUBIND_CLUSTER);
-        expect_run(&a, 0, 24, 31);
-        expect_run(&a, 1, 16, 23);
-        assert_int_equal(a.plan.quality.near_cpu, 16);
-        assert_int_equal(a.plan.quality.irq_off_node, 0);
-        drop(&a);
-        request.rules = CPUBIND_RULES_REFERENCE;
+        plan();
+        assert_int_equal(got.plan.core.strategy, CPUBIND_CLUSTER);
+        expect_pools("24-31 16-23");
+        assert_int_equal(got.plan.quality.near_cpu, 16);
+        assert_int_equal(got.plan.quality.irq_off_node, 0);
+        ask.rules = CPUBIND_RULES_REFERENCE;
     }
 }
 
@@ -367,40 +329,28 @@ TEST(a_950_is_cut_in_clusters_by_either_rules)
 
 TEST(near_uses_cpus_of_other_nodes_where_no_near_cpu_is_allowed)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_reference();
-    attempt a;
-    set(&h, STATUS, "Cpus_allowed_list:\t0-11\n");
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
-    request = ask_near();
-    h.seen[0] = '\0';
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.devices.node[0], 2); /* where its CPUs would be */
-    assert_int_equal(pool_size(&a, 0) + pool_size(&a, 1), 12);
-    assert_int_equal(a.plan.row_quality[0].near_cpu, 0);
-    drop(&a);
+    ask = ask_reference();
+    put(STATUS, "Cpus_allowed_list:\t0-11\n");
+    refuse(CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    ask = ask_near();
+    plan();
+    assert_int_equal(got.plan.devices.node[0], 2); /* where its CPUs would be */
+    assert_int_equal(pool_size(&got, 0) + pool_size(&got, 1), 12);
+    assert_int_equal(got.plan.row_quality[0].near_cpu, 0);
 }
 
 TEST(a_refusal_by_near_has_both_numbers)
 {
     static const int32_t both[] = {0, 1};
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_near();
-    attempt a;
-    set(&h, STATUS, "Cpus_allowed_list:\t16-24\n");
-    a = planned(&h, &request); /* an idle NPU without CPUs is no reason to refuse */
-    assert_int_equal(a.plan.n_want, 1);
-    assert_int_equal(a.plan.n_poolless, 1);
-    assert_int_equal(a.plan.quality.n_pool, 1);
-    drop(&a);
-    h.seen[0] = '\0';
-    request.npu = both;
-    request.n_npu = 2;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-    assert_int_equal(a.problem.need, 5);
-    assert_int_equal(a.problem.have, 4);
-    drop(&a);
+    put(STATUS, "Cpus_allowed_list:\t16-24\n");
+    plan(); /* an idle NPU without CPUs is no reason to refuse */
+    assert_int_equal(got.plan.n_want, 1);
+    assert_int_equal(got.plan.n_poolless, 1);
+    assert_int_equal(got.plan.quality.n_pool, 1);
+    ask_npus(both, 2);
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_int_equal(got.problem.need, 5);
+    assert_int_equal(got.problem.have, 4);
 }
 
 TEST(near_with_scope_host_cuts_pools_of_the_host)
@@ -452,32 +402,26 @@ static void expect_kept(memory_host *h, const cpubind_request *request, const in
 TEST(kept_cpus_are_the_lowest_of_each_node)
 {
     static const int32_t kept[] = {0, 1, 8, 9, 16, 17, 24, 25};
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_reference();
-    attempt a;
-    request.keep_each = 2;
-    expect_kept(&h, &request, kept, 8);
-    set(&h, STATUS, "Cpus_allowed_list:\t1-31\n"); /* the same in every cpuset */
-    expect_kept(&h, &request, kept, 8);
-    h.seen[0] = '\0';
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.n_idle, 12); /* 2-7 and 10-15; 1, 8 and 9 are kept */
-    drop(&a);
-    request.keep_each = 8;
-    h.seen[0] = '\0';
-    expect_code(&h, &request, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    ask = ask_reference();
+    ask.keep_each = 2;
+    expect_kept(&host, &ask, kept, 8);
+    put(STATUS, "Cpus_allowed_list:\t1-31\n"); /* the same in every cpuset */
+    expect_kept(&host, &ask, kept, 8);
+    plan();
+    assert_int_equal(got.plan.n_idle, 12); /* 2-7 and 10-15; 1, 8 and 9 are kept */
+    ask.keep_each = 8;
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
 }
 
 TEST(kept_cpus_of_a_list_need_not_be_allowed_or_online)
 {
     static const int32_t asked[] = {3, 16, 31, 32, 65535}, kept[] = {3, 16, 31};
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_nothing();
-    request.keep = asked;
-    request.n_keep = 5;
-    expect_kept(&h, &request, kept, 3);
-    set(&h, STATUS, "Cpus_allowed_list:\t4-31\n");
-    expect_kept(&h, &request, kept, 3);
+    ask = ask_nothing();
+    ask.keep = asked;
+    ask.n_keep = 5;
+    expect_kept(&host, &ask, kept, 3);
+    put(STATUS, "Cpus_allowed_list:\t4-31\n");
+    expect_kept(&host, &ask, kept, 3);
 }
 
 /* Facts with cores of two CPUs, whose numbers are next to each other or half the host apart. */
@@ -494,49 +438,43 @@ TEST(kept_cpus_are_whole_cores)
         {1, 0, 7, 2, {6, 7}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        memory_host h = two_on_one_node();
-        cpubind_request request = ask_near();
-        cpubind_source source = {&h, read_input, list_inputs};
+        host = two_on_one_node();
+        ask = ask_near();
+        cpubind_source source = {&host, read_input, list_inputs};
         int32_t core_of[32];
-        attempt a;
-        memset(&a, 0, sizeof a);
-        a.arena.size = (size_t)1 << 20;
-        a.arena.base = (char *)malloc(a.arena.size);
-        assert_non_null(a.arena.base);
+        (void)drop_plan(NULL);
+        got.arena.size = (size_t)1 << 20;
+        got.arena.base = (char *)malloc(got.arena.size);
+        assert_non_null(got.arena.base);
         for (int32_t cpu = 0; cpu < 32; cpu++)
             core_of[cpu] = cases[i].distance == 1 ? cpu & ~1 : cpu & ~4;
-        request.keep_each = cases[i].keep_each;
-        request.keep = cases[i].asked < 0 ? NULL : &cases[i].asked;
-        request.n_keep = cases[i].asked >= 0;
-        a.code = cpubind_facts_read(&source, &request, &a.arena, &a.facts, &a.problem);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-        a.facts.core_of = core_of;
-        a.code = cpubind_ascend_make_plan(&a.facts, &request, &a.arena, &a.plan, &a.problem);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-        assert_int_equal(a.plan.n_kept, cases[i].n);
-        assert_memory_equal(a.plan.kept, cases[i].kept,
+        ask.keep_each = cases[i].keep_each;
+        ask.keep = cases[i].asked < 0 ? NULL : &cases[i].asked;
+        ask.n_keep = cases[i].asked >= 0;
+        got.code = cpubind_facts_read(&source, &ask, &got.arena, &got.facts, &got.problem);
+        assert_int_equal(got.code, CPUBIND_PROBLEM_NONE);
+        got.facts.core_of = core_of;
+        got.code =
+            cpubind_ascend_make_plan(&got.facts, &ask, &got.arena, &got.plan, &got.problem);
+        assert_int_equal(got.code, CPUBIND_PROBLEM_NONE);
+        assert_int_equal(got.plan.n_kept, cases[i].n);
+        assert_memory_equal(got.plan.kept, cases[i].kept,
                             (size_t)cases[i].n * sizeof *cases[i].kept);
-        assert_int_equal(a.plan.quality.split_cores, 0);
-        for (int32_t k = 0; k < a.plan.host.n_cpu; k++)
-            assert_int_equal(a.plan.host.core[k], core_of[a.plan.host.cpu[k]]);
-        drop(&a);
+        assert_int_equal(got.plan.quality.split_cores, 0);
+        for (int32_t k = 0; k < got.plan.host.n_cpu; k++)
+            assert_int_equal(got.plan.host.core[k], core_of[got.plan.host.cpu[k]]);
     }
 }
 
 TEST(every_cpu_may_be_kept)
 {
     static const int32_t asked[] = {16, 17, 18, 19, 20, 21, 22, 23};
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_near();
-    attempt a;
-    set(&h, STATUS, "Cpus_allowed_list:\t16-23\n");
-    request.scope = CPUBIND_SCOPE_OWN;
-    request.keep = asked;
-    request.n_keep = 8;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-    assert_string_equal(a.problem.what, "every allowed CPU is kept for the host");
-    drop(&a);
+    put(STATUS, "Cpus_allowed_list:\t16-23\n");
+    ask.scope = CPUBIND_SCOPE_OWN;
+    ask.keep = asked;
+    ask.n_keep = 8;
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_string_equal(got.problem.what, "every allowed CPU is kept for the host");
 }
 
 /* == Several processes ====================================================== */
@@ -580,58 +518,44 @@ TEST(processes_of_one_npu_share_interrupts_alone)
 
 TEST(a_pool_must_hold_the_roles_of_every_process)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_near();
-    attempt a;
-    request.n_process = 11; /* 2 for interrupts, 3 for each */
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-    assert_int_equal(a.problem.need, 35);
-    assert_int_equal(a.problem.have, 16);
-    drop(&a);
-    request.n_process = 5; /* 17 each: of 32 CPUs only one NPU can have them */
-    h.seen[0] = '\0';
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.n_want, 1);
-    assert_int_equal(a.plan.n_poolless, 1);
-    assert_int_equal(a.plan.poolless[0].problem.need, 17);
-    assert_int_equal(a.plan.poolless[0].problem.have, 15);
-    drop(&a);
-    request.n_process = 4;
-    h.seen[0] = '\0';
-    a = planned(&h, &request);
-    expect_roles(&a, 0);
-    drop(&a);
+    ask.n_process = 11; /* 2 for interrupts, 3 for each */
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_int_equal(got.problem.need, 35);
+    assert_int_equal(got.problem.have, 16);
+    ask.n_process = 5; /* 17 each: of 32 CPUs only one NPU can have them */
+    plan();
+    assert_int_equal(got.plan.n_want, 1);
+    assert_int_equal(got.plan.n_poolless, 1);
+    assert_int_equal(got.plan.poolless[0].problem.need, 17);
+    assert_int_equal(got.plan.poolless[0].problem.have, 15);
+    ask.n_process = 4;
+    plan();
+    expect_roles(&got, 0);
 }
 
 /* == Roles, memory, quality ================================================= */
 
 TEST(the_reference_gives_memory_to_the_node_of_the_first_cpu)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_reference();
-    attempt a;
-    move_home(&h, "3\n", "24-31\n",
+    ask = ask_reference();
+    move_home(&host, "3\n", "24-31\n",
               "\t   NPU1       NPU2       CPU Affinity\n"
               "NPU1       X          HCCS       24-31\n"
               "NPU2       HCCS       X          16-23\n");
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.memory_node[0], a.facts.node_of[a.plan.core.cpu[0]]);
-    assert_int_equal(a.plan.memory_node[0], 0); /* the next node of the last is the first */
-    assert_memory_equal(a.plan.role_cpu, a.plan.core.cpu,
-                        (size_t)a.plan.core.n_cpu * sizeof *a.plan.role_cpu);
-    expect_roles(&a, 0);
-    expect_roles(&a, 1);
-    assert_int_equal(a.plan.row_quality[0].n_pool_off_node, 1);
-    assert_int_equal(a.plan.row_quality[0].irq_off_node, 2);
-    assert_int_equal(a.plan.row_quality[0].near_cpu, 8);
-    drop(&a);
-    request = ask_near();
-    h.seen[0] = '\0';
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.memory_node[0], 3);
-    assert_int_equal(a.plan.quality.irq_off_node, 0);
-    drop(&a);
+    plan();
+    assert_int_equal(got.plan.memory_node[0], got.facts.node_of[got.plan.core.cpu[0]]);
+    assert_int_equal(got.plan.memory_node[0], 0); /* the next node of the last is the first */
+    assert_memory_equal(got.plan.role_cpu, got.plan.core.cpu,
+                        (size_t)got.plan.core.n_cpu * sizeof *got.plan.role_cpu);
+    expect_roles(&got, 0);
+    expect_roles(&got, 1);
+    assert_int_equal(got.plan.row_quality[0].n_pool_off_node, 1);
+    assert_int_equal(got.plan.row_quality[0].irq_off_node, 2);
+    assert_int_equal(got.plan.row_quality[0].near_cpu, 8);
+    ask = ask_near();
+    plan();
+    assert_int_equal(got.plan.memory_node[0], 3);
+    assert_int_equal(got.plan.quality.irq_off_node, 0);
 }
 
 /* NPU 1 is hidden from this process, and its pool counts. */
@@ -669,16 +593,12 @@ TEST(the_quality_is_that_of_the_pools_of_hidden_npus_too)
 TEST(the_quality_of_overlapping_pools_is_that_of_the_rows)
 {
     static const int32_t first[] = {0};
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    request.overlap = CPUBIND_OVERLAP_KEEP;
-    request.npu = first;
-    request.n_npu = 1;
-    a = planned(&h, &request);
-    assert_int_equal(a.plan.quality.n_pool, 1);
-    assert_int_equal(a.plan.quality.n_cpu, pool_size(&a, 0));
-    drop(&a);
+    ask = ask_nothing();
+    ask.overlap = CPUBIND_OVERLAP_KEEP;
+    ask_npus(first, 1);
+    plan();
+    assert_int_equal(got.plan.quality.n_pool, 1);
+    assert_int_equal(got.plan.quality.n_cpu, pool_size(&got, 0));
 }
 
 /* == Warnings =============================================================== */
@@ -686,50 +606,40 @@ TEST(the_quality_of_overlapping_pools_is_that_of_the_rows)
 /* The two NPUs share the node of their home and the next: the second has no near CPU. */
 TEST(a_pool_without_near_cpus_is_a_warning_where_near_has_some)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_reference();
-    attempt a = planned(&h, &request);
-    expect_run(&a, 1, 24, 31);
-    assert_true(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
-    assert_int_equal(a.plan.n_poor, 1);
-    assert_int_equal(a.plan.poor[0], 1);
-    drop(&a);
-    request = ask_near();
-    h.seen[0] = '\0';
-    a = planned(&h, &request);
-    assert_false(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
-    assert_int_equal(a.plan.n_poor, 0);
-    drop(&a);
-    request = ask_reference();
-    request.scope = CPUBIND_SCOPE_HOST;
-    set(&h, STATUS, "Cpus_allowed_list:\t24-31\n"); /* nothing near is allowed: no warning */
-    request.visible = "1";
-    request.visible_len = 1;
-    h.seen[0] = '\0';
-    a = planned(&h, &request);
-    assert_false(has_warning(&a, CPUBIND_WARNING_POOR_LOCALITY));
-    drop(&a);
+    ask = ask_reference();
+    plan();
+    expect_run(&got, 1, 24, 31);
+    expect_warning(CPUBIND_WARNING_POOR_LOCALITY);
+    assert_int_equal(got.plan.n_poor, 1);
+    assert_int_equal(got.plan.poor[0], 1);
+    ask = ask_near();
+    plan();
+    expect_no_warning(CPUBIND_WARNING_POOR_LOCALITY);
+    assert_int_equal(got.plan.n_poor, 0);
+    ask = ask_reference();
+    ask.scope = CPUBIND_SCOPE_HOST;
+    put(STATUS, "Cpus_allowed_list:\t24-31\n"); /* nothing near is allowed: no warning */
+    ask.visible = "1";
+    ask.visible_len = 1;
+    plan();
+    expect_no_warning(CPUBIND_WARNING_POOR_LOCALITY);
 }
 
 /* NPU 0 is alone on node 2; NPU 1 has no CPU of its own, for its node is not allowed. */
 TEST(cpus_that_one_npu_takes_from_the_home_of_another_are_a_warning)
 {
-    memory_host h = two_on_one_node();
-    cpubind_request request = ask_near();
-    attempt a;
-    move_home(&h, "0\n", "0-7\n",
+    move_home(&host, "0\n", "0-7\n",
               "\t   NPU1       NPU2       CPU Affinity\n"
               "NPU1       X          HCCS       0-7\n"
               "NPU2       HCCS       X          16-23\n");
-    set(&h, STATUS, "Cpus_allowed_list:\t16-27\n");
-    a = planned(&h, &request);
-    assert_int_equal(pool_size(&a, 0) + pool_size(&a, 1), 12);
-    assert_true(pool_size(&a, 0) > 4);
-    assert_true(has_warning(&a, CPUBIND_WARNING_LENT));
-    assert_true(a.plan.n_lent > 0);
-    for (int32_t i = 0; i < a.plan.n_lent; i++)
-        assert_true(pool_has(&a, 0, a.plan.lent[i]) && a.plan.lent[i] < 24);
-    drop(&a);
+    put(STATUS, "Cpus_allowed_list:\t16-27\n");
+    plan();
+    assert_int_equal(pool_size(&got, 0) + pool_size(&got, 1), 12);
+    assert_true(pool_size(&got, 0) > 4);
+    expect_warning(CPUBIND_WARNING_LENT);
+    assert_true(got.plan.n_lent > 0);
+    for (int32_t i = 0; i < got.plan.n_lent; i++)
+        assert_true(pool_has(&got, 0, got.plan.lent[i]) && got.plan.lent[i] < 24);
 }
 
 /* == Fixtures =============================================================== */
@@ -794,7 +704,6 @@ TEST(every_new_field_of_a_request_is_checked)
 {
     static const int32_t twice[] = {1, 1};
     cpubind_request bad[16];
-    memory_host h = two_on_one_node();
     size_t n = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         bad[i] = ask_near();
@@ -813,14 +722,18 @@ TEST(every_new_field_of_a_request_is_checked)
     bad[n].n_process = 2;
     bad[n++].process = 2;
     for (size_t i = 0; i < n; i++) {
-        attempt a = try(&h, &bad[i]);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_BAD_REQUEST);
-        assert_non_null(a.problem.what);
-        drop(&a);
+        ask = bad[i];
+        refuse(CPUBIND_PROBLEM_BAD_REQUEST);
+        assert_non_null(got.problem.what);
     }
+}
+
+SETUP(set_up)
+{
+    return start(two_on_one_node(), ask_near());
 }
 
 int main(void)
 {
-    return run_registered("plan_rules", NULL, NULL);
+    return run_registered("plan_rules", set_up, drop_plan);
 }

@@ -1,7 +1,7 @@
 /* test_request.c - the options of a request: CPUs to use and to exclude, addresses
  * SPDX-License-Identifier: MIT
  */
-#include "memory_source.h"
+#include "planned.h"
 
 #define LENGTH(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 
@@ -94,69 +94,52 @@ static void expect_buses(const attempt *a, int32_t first, int32_t second)
 TEST(the_cpus_asked_for_count_instead_of_the_status)
 {
     static const int32_t asked[] = {3, 4, 5, 6, 7, 11, 12, 13, 14, 15, 16};
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    request.allowed = asked;
-    request.n_allowed = LENGTH(asked);
-    set(&h, STATUS, "Cpus_allowed_list:\tdamaged\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_cpus(&a, asked, LENGTH(asked));
-    assert_null(strstr(h.seen, STATUS));
-    assert_false(has_warning(&a, CPUBIND_WARNING_NO_STATUS));
-    expect_run(&a, 0, 11, 16);
-    expect_run(&a, 1, 3, 7);
-    drop(&a);
-    take_away(&h, STATUS);
-    a = try(&h, &request);
-    assert_false(has_warning(&a, CPUBIND_WARNING_NO_STATUS));
-    expect_run(&a, 1, 3, 7);
-    drop(&a);
+    host = host_a2(&ask);
+    ask.allowed = asked;
+    ask.n_allowed = LENGTH(asked);
+    put(STATUS, "Cpus_allowed_list:\tdamaged\n");
+    plan();
+    expect_cpus(&got, asked, LENGTH(asked));
+    expect_unseen(STATUS);
+    expect_no_warning(CPUBIND_WARNING_NO_STATUS);
+    expect_pools("11-16 3-7");
+    lose(STATUS);
+    plan();
+    expect_no_warning(CPUBIND_WARNING_NO_STATUS);
+    expect_run(&got, 1, 3, 7);
 }
 
 TEST(requested_cpus_that_are_offline_are_left_out_with_a_warning)
 {
     static const int32_t asked[] = {0, 1, 2, 3, 4, 5, 30, 65535}, there[] = {0, 1, 2, 3, 4, 5};
     static const int32_t one[] = {1};
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    request.npu = one;
-    request.n_npu = 1;
-    request.allowed = asked;
-    request.n_allowed = LENGTH(asked);
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    expect_cpus(&a, there, LENGTH(there));
-    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
-    drop(&a);
-    request.allowed = asked + 6;
-    request.n_allowed = 2;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-    assert_string_equal(a.problem.what, "no allowed CPU is online");
-    assert_null(a.problem.input); /* from the caller, not from an input */
-    drop(&a);
-    request.n_allowed = 0;
-    expect_code(&h, &request, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    host = host_a2(&ask);
+    ask_npus(one, 1);
+    ask.allowed = asked;
+    ask.n_allowed = LENGTH(asked);
+    plan();
+    expect_cpus(&got, there, LENGTH(there));
+    expect_warning(CPUBIND_WARNING_OFFLINE);
+    ask.allowed = asked + 6;
+    ask.n_allowed = 2;
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_string_equal(got.problem.what, "no allowed CPU is online");
+    assert_null(got.problem.input); /* from the caller, not from an input */
+    ask.n_allowed = 0;
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
 }
 
 /* Every CPU that is asked for counts as one of node 0, as those of a status would. */
 TEST(without_nodes_the_cpus_asked_for_are_one_node)
 {
     static const int32_t asked[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    take_away(&h, "sys/devices/system/node/");
-    request.allowed = asked;
-    request.n_allowed = LENGTH(asked);
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NODES));
-    expect_cpus(&a, asked, LENGTH(asked));
-    drop(&a);
+    host = host_a2(&ask);
+    lose("sys/devices/system/node/");
+    ask.allowed = asked;
+    ask.n_allowed = LENGTH(asked);
+    plan();
+    expect_warning(CPUBIND_WARNING_NO_NODES);
+    expect_cpus(&got, asked, LENGTH(asked));
 }
 
 TEST(lists_that_do_not_ascend_are_refused)
@@ -164,21 +147,17 @@ TEST(lists_that_do_not_ascend_are_refused)
     static const int32_t lists[][3] = {
         {2, 1, 3}, {1, 1, 2}, {-1, 0, 1}, {0, 1, -1}, {1, 2, 65536}};
     for (int32_t i = 0; i < 2 * LENGTH(lists); i++) {
-        cpubind_request request;
-        memory_host h = host_a2(&request);
-        attempt a;
+        host = host_a2(&ask);
         if (i % 2) {
-            request.allowed = lists[i / 2];
-            request.n_allowed = 3;
+            ask.allowed = lists[i / 2];
+            ask.n_allowed = 3;
         } else {
-            request.exclude = lists[i / 2];
-            request.n_exclude = 3;
+            ask.exclude = lists[i / 2];
+            ask.n_exclude = 3;
         }
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_BAD_REQUEST);
-        assert_null(a.problem.input);
-        assert_non_null(strstr(a.problem.what, i % 2 ? "allowed" : "excluded"));
-        drop(&a);
+        refuse(CPUBIND_PROBLEM_BAD_REQUEST);
+        assert_null(got.problem.input);
+        assert_non_null(strstr(got.problem.what, i % 2 ? "allowed" : "excluded"));
     }
 }
 
@@ -189,20 +168,16 @@ TEST(no_pool_has_an_excluded_cpu)
 {
     static const int32_t exclude[] = {0, 1, 11, 19, 20, 21, 22, 23, 24, 25, 27, 28, 29};
     static const int32_t first[] = {10, 12, 13, 14, 15, 16, 17, 18, 26};
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    request.exclude = exclude;
-    request.n_exclude = LENGTH(exclude);
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.facts.n_cpu, 17);
-    assert_int_equal(a.plan.core.row[1], 9);
-    assert_memory_equal(a.plan.core.cpu, first, sizeof first);
-    expect_run(&a, 1, 2, 9);
-    assert_int_equal(a.facts.npu[1].affinity_count, 10); /* its affinity does not change */
-    assert_int_equal(a.facts.node_of[0], 0);
-    drop(&a);
+    host = host_a2(&ask);
+    ask.exclude = exclude;
+    ask.n_exclude = LENGTH(exclude);
+    plan();
+    assert_int_equal(got.facts.n_cpu, 17);
+    assert_int_equal(got.plan.core.row[1], 9);
+    assert_memory_equal(got.plan.core.cpu, first, sizeof first);
+    expect_run(&got, 1, 2, 9);
+    assert_int_equal(got.facts.npu[1].affinity_count, 10); /* its affinity does not change */
+    assert_int_equal(got.facts.node_of[0], 0);
 }
 
 /* Slices are cut from what is left: 14 CPUs for two NPUs. */
@@ -210,17 +185,13 @@ TEST(slices_are_cut_without_the_excluded_cpus)
 {
     static const int32_t exclude[] = {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
     static const int32_t first[] = {0, 1, 2, 3, 20, 21, 22};
-    cpubind_request request;
-    memory_host h = sliced_a2(&request);
-    attempt a;
-    request.exclude = exclude;
-    request.n_exclude = LENGTH(exclude);
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.core.row[1], 7);
-    assert_memory_equal(a.plan.core.cpu, first, sizeof first);
-    expect_run(&a, 1, 23, 29);
-    drop(&a);
+    host = sliced_a2(&ask);
+    ask.exclude = exclude;
+    ask.n_exclude = LENGTH(exclude);
+    plan();
+    assert_int_equal(got.plan.core.row[1], 7);
+    assert_memory_equal(got.plan.core.cpu, first, sizeof first);
+    expect_run(&got, 1, 23, 29);
 }
 
 static void make_950(memory_host *h)
@@ -240,112 +211,86 @@ TEST(clusters_and_spare_cpus_are_cut_without_the_excluded_ones)
 {
     static const int32_t exclude[] = {1, 12, 13, 14};
     static const int32_t first[] = {10, 11, 14, 15, 16, 17, 18, 19};
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    make_950(&h);
-    request.exclude = exclude;
-    request.n_exclude = 3;
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.core.row[1], 8);
-    assert_memory_equal(a.plan.core.cpu, first, sizeof first);
-    expect_run(&a, 1, 20, 27);
-    assert_int_equal(a.plan.n_spare, 8); /* node 0 without CPUs 0 and 1 */
-    assert_int_equal(a.plan.spare[0], 2);
-    drop(&a);
-    request.n_exclude = 4;
-    expect_code(&h, &request, CPUBIND_PROBLEM_SKIPPED);
+    host = host_a2(&ask);
+    make_950(&host);
+    ask.exclude = exclude;
+    ask.n_exclude = 3;
+    plan();
+    assert_int_equal(got.plan.core.row[1], 8);
+    assert_memory_equal(got.plan.core.cpu, first, sizeof first);
+    expect_run(&got, 1, 20, 27);
+    assert_int_equal(got.plan.n_spare, 8); /* node 0 without CPUs 0 and 1 */
+    assert_int_equal(got.plan.spare[0], 2);
+    ask.n_exclude = 4;
+    refuse(CPUBIND_PROBLEM_SKIPPED);
 }
 
 TEST(clusters_need_one_or_two_threads_a_core)
 {
     static const char siblings[] = "sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    make_950(&h);
-    set(&h, siblings, "0-3\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_SKIPPED);
-    assert_string_equal(a.problem.what, "clusters are known for 1 or 2 threads a core only");
-    drop(&a);
-    h.seen[0] = '\0';
-    take_away(&h, siblings);
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_SKIPPED);
-    assert_string_equal(a.problem.what, "the number of threads a core is not known");
-    drop(&a);
+    host = host_a2(&ask);
+    make_950(&host);
+    put(siblings, "0-3\n");
+    refuse(CPUBIND_PROBLEM_SKIPPED);
+    assert_string_equal(got.problem.what, "clusters are known for 1 or 2 threads a core only");
+    host.seen[0] = '\0';
+    lose(siblings);
+    refuse(CPUBIND_PROBLEM_SKIPPED);
+    assert_string_equal(got.problem.what, "the number of threads a core is not known");
 }
 
 TEST(an_excluded_cpu_that_does_not_exist_changes_nothing)
 {
     static const int32_t exclude[] = {30, 31, 65535};
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    request.rules = CPUBIND_RULES_REFERENCE;
-    request.has_rules = 1;
-    request.exclude = exclude;
-    request.n_exclude = LENGTH(exclude);
-    a = try(&h, &request);
-    assert_int_equal(a.facts.n_cpu, 30);
-    expect_run(&a, 0, 10, 29);
-    expect_run(&a, 1, 0, 9);
-    drop(&a);
+    host = host_a2(&ask);
+    ask.rules = CPUBIND_RULES_REFERENCE;
+    ask.has_rules = 1;
+    ask.exclude = exclude;
+    ask.n_exclude = LENGTH(exclude);
+    plan();
+    assert_int_equal(got.facts.n_cpu, 30);
+    expect_pools("10-29 0-9");
 }
 
 /* An excluded CPU that is offline gives no warning. */
 TEST(an_excluded_cpu_that_is_offline_is_not_warned_of)
 {
     static const int32_t exclude[] = {29};
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    set(&h, "sys/devices/system/cpu/online", "0-28\n");
-    set(&h, "sys/devices/system/cpu/cpu29/online", "0\n");
-    a = try(&h, &request);
-    assert_true(has_warning(&a, CPUBIND_WARNING_OFFLINE));
-    drop(&a);
-    request.exclude = exclude;
-    request.n_exclude = 1;
-    a = try(&h, &request);
-    assert_int_equal(a.facts.n_cpu, 29);
-    assert_false(has_warning(&a, CPUBIND_WARNING_OFFLINE));
-    drop(&a);
+    host = host_a2(&ask);
+    put("sys/devices/system/cpu/online", "0-28\n");
+    put("sys/devices/system/cpu/cpu29/online", "0\n");
+    plan();
+    expect_warning(CPUBIND_WARNING_OFFLINE);
+    ask.exclude = exclude;
+    ask.n_exclude = 1;
+    plan();
+    assert_int_equal(got.facts.n_cpu, 29);
+    expect_no_warning(CPUBIND_WARNING_OFFLINE);
 }
 
 TEST(the_refusal_without_cpus_names_the_exclusion)
 {
     static const int32_t pair[] = {5, 6};
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    request.exclude = pair;
-    request.n_exclude = 2;
-    set(&h, STATUS, "Cpus_allowed_list:\t5-6\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-    assert_string_equal(a.problem.what, "every allowed CPU that is online is excluded");
-    assert_null(a.problem.input);
-    assert_int_equal(a.facts.n_cpu, 0);
-    drop(&a);
-    set(&h, STATUS, "Cpus_allowed_list:\t5-6,40\n"); /* 40 is offline */
-    a = try(&h, &request);
-    assert_string_equal(a.problem.what, "every allowed CPU that is online is excluded");
-    drop(&a);
-    request.allowed = pair;
-    request.n_allowed = 2;
-    a = try(&h, &request);
-    assert_string_equal(a.problem.what, "every allowed CPU that is online is excluded");
-    drop(&a);
-    set(&h, "sys/devices/system/cpu/online", "0-4\n"); /* and not because of the exclusion */
-    set(&h, "sys/devices/system/cpu/cpu5/online", "0\n");
-    set(&h, "sys/devices/system/cpu/cpu6/online", "0\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-    assert_string_equal(a.problem.what, "no allowed CPU is online");
-    drop(&a);
+    host = host_a2(&ask);
+    ask.exclude = pair;
+    ask.n_exclude = 2;
+    put(STATUS, "Cpus_allowed_list:\t5-6\n");
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_string_equal(got.problem.what, "every allowed CPU that is online is excluded");
+    assert_null(got.problem.input);
+    assert_int_equal(got.facts.n_cpu, 0);
+    put(STATUS, "Cpus_allowed_list:\t5-6,40\n"); /* 40 is offline */
+    try_plan();
+    assert_string_equal(got.problem.what, "every allowed CPU that is online is excluded");
+    ask.allowed = pair;
+    ask.n_allowed = 2;
+    try_plan();
+    assert_string_equal(got.problem.what, "every allowed CPU that is online is excluded");
+    put("sys/devices/system/cpu/online", "0-4\n"); /* and not because of the exclusion */
+    put("sys/devices/system/cpu/cpu5/online", "0\n");
+    put("sys/devices/system/cpu/cpu6/online", "0\n");
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_string_equal(got.problem.what, "no allowed CPU is online");
 }
 
 static void expect_same_plan(const attempt *a, const attempt *b)
@@ -407,50 +352,41 @@ TEST(excluding_is_the_same_as_not_allowing)
 
 TEST(wanted_addresses_are_those_of_npu_smi_info)
 {
-    cpubind_request request;
-    memory_host h = sliced_a2(&request);
-    attempt a;
-    set(&h, INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:82:00.0"));
-    a = try(&h, &request);
-    expect_buses(&a, 0xc1, 0x82);
-    expect_run(&a, 0, 0, 14); /* the slices are the same */
-    expect_run(&a, 1, 15, 29);
-    assert_null(strstr(h.seen, "board"));
-    assert_null(strstr(h.seen, "sys/bus/pci/devices/0"));
-    drop(&a);
-    request.wants_pci = 0;
-    h.seen[0] = '\0';
-    a = try(&h, &request);
-    expect_buses(&a, -1, -1);
-    assert_null(strstr(h.seen, INFO));
-    drop(&a);
+    host = sliced_a2(&ask);
+    put(INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "0000:82:00.0"));
+    plan();
+    expect_buses(&got, 0xc1, 0x82);
+    expect_run(&got, 0, 0, 14); /* the slices are the same */
+    expect_run(&got, 1, 15, 29);
+    expect_unseen("board");
+    expect_unseen("sys/bus/pci/devices/0");
+    ask.wants_pci = 0;
+    host.seen[0] = '\0';
+    plan();
+    expect_buses(&got, -1, -1);
+    expect_unseen(INFO);
 }
 
 TEST(wanted_addresses_are_asked_of_the_boards_of_visible_npus)
 {
-    cpubind_request request;
-    memory_host h = sliced_a2(&request);
-    attempt a;
-    set(&h, BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
-    set(&h, BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
-    a = try(&h, &request);
-    expect_buses(&a, 0xc1, 0x82);
-    drop(&a);
-    set(&h, INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "NA          "));
-    h.seen[0] = '\0';
-    a = try(&h, &request);
-    expect_buses(&a, 0xc1, 0x82);
-    assert_null(strstr(h.seen, "board-i4"));
-    assert_non_null(strstr(h.seen, BOARD_6_C0));
-    drop(&a);
-    set(&h, INFO, PROCESS_HEAD PROCESS("4"));
-    set(&h, "env", "ASCEND_RT_VISIBLE_DEVICES=0\n"); /* the other one is not visible */
-    request.npu = NULL;
-    h.seen[0] = '\0';
-    a = try(&h, &request);
-    expect_buses(&a, 0xc1, -1);
-    assert_null(strstr(h.seen, "board-i6"));
-    drop(&a);
+    host = sliced_a2(&ask);
+    put(BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
+    put(BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
+    plan();
+    expect_buses(&got, 0xc1, 0x82);
+    put(INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "NA          "));
+    host.seen[0] = '\0';
+    plan();
+    expect_buses(&got, 0xc1, 0x82);
+    expect_unseen("board-i4");
+    expect_seen(BOARD_6_C0);
+    put(INFO, PROCESS_HEAD PROCESS("4"));
+    put("env", "ASCEND_RT_VISIBLE_DEVICES=0\n"); /* the other one is not visible */
+    ask.npu = NULL;
+    host.seen[0] = '\0';
+    plan();
+    expect_buses(&got, 0xc1, -1);
+    expect_unseen("board-i6");
 }
 
 /* With the affinity of npu-smi the plan needs no address. */
@@ -459,31 +395,25 @@ TEST(addresses_are_found_for_every_strategy)
     static const cpubind_strategy strategies[] = {CPUBIND_GLOBAL_SLICE, CPUBIND_TOPO_AFFINITY,
                                                   CPUBIND_CLUSTER};
     for (int32_t i = 0; i < LENGTH(strategies); i++) {
-        cpubind_request request;
-        memory_host h = sliced_a2(&request);
-        attempt a;
-        request.strategy = strategies[i];
-        set(&h, BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
-        set(&h, BOARD_6, BOARD_OF("6", "0000:82:00.0"));
-        a = try(&h, &request);
-        expect_buses(&a, 0xc1, 0x82);
-        drop(&a);
+        host = sliced_a2(&ask);
+        ask.strategy = strategies[i];
+        put(BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
+        put(BOARD_6, BOARD_OF("6", "0000:82:00.0"));
+        plan();
+        expect_buses(&got, 0xc1, 0x82);
     }
 }
 
 /* An address by which the affinity was found is kept when the table lacks it. */
 TEST(an_address_from_a_board_is_kept)
 {
-    cpubind_request request;
-    memory_host h = sliced_a2(&request);
-    attempt a;
-    request.is_auto_strategy = 1;
-    set(&h, TOPO, "This device does not support querying topo.\n");
-    set(&h, INFO, DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0"));
-    set(&h, BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
-    a = try(&h, &request);
-    expect_buses(&a, 0xc1, 0x82);
-    drop(&a);
+    host = sliced_a2(&ask);
+    ask.is_auto_strategy = 1;
+    put(TOPO, "This device does not support querying topo.\n");
+    put(INFO, DEVICE_HEAD DEVICE("4", "NA          ") DEVICE("6", "0000:82:00.0"));
+    put(BOARD_4_C0, BOARD_OF("4", "0000:C1:00.0"));
+    plan();
+    expect_buses(&got, 0xc1, 0x82);
 }
 
 /* Slices need no npu-smi info: the plan is the same with a damaged one. */
@@ -502,19 +432,15 @@ TEST(an_info_without_addresses_is_no_problem)
                  {"", CPUBIND_INPUT_TIMEOUT, 0}, /* it would hang again, for each board */
                  {"dcmi module initialize failed. ret is -8005\n", CPUBIND_INPUT_PRESENT, 0}};
     for (int32_t i = 0; i < LENGTH(cases); i++) {
-        cpubind_request request;
-        memory_host h = sliced_a2(&request);
-        attempt a;
-        set(&h, INFO, cases[i].text);
-        h.failing = cases[i].state == CPUBIND_INPUT_PRESENT ? NULL : INFO;
-        h.state = cases[i].state;
-        a = try(&h, &request);
-        expect_buses(&a, -1, -1);
-        assert_int_equal(a.problem.code, CPUBIND_PROBLEM_NONE);
-        assert_null(a.problem.input);
-        expect_run(&a, 0, 0, 14);
-        assert_int_equal(strstr(h.seen, "board") != NULL, cases[i].asks_boards);
-        drop(&a);
+        host = sliced_a2(&ask);
+        put(INFO, cases[i].text);
+        fail_input(cases[i].state == CPUBIND_INPUT_PRESENT ? NULL : INFO, cases[i].state);
+        plan();
+        expect_buses(&got, -1, -1);
+        assert_int_equal(got.problem.code, CPUBIND_PROBLEM_NONE);
+        assert_null(got.problem.input);
+        expect_pools("0-14");
+        assert_int_equal(strstr(host.seen, "board") != NULL, cases[i].asks_boards);
     }
 }
 
@@ -528,92 +454,81 @@ TEST(a_board_without_an_address_is_no_problem)
         BOARD_OF("4", "0000:8X:00.0"),
         BOARD_OF("5", "0000:C1:00.0")};
     for (int32_t i = 0; i < LENGTH(texts); i++) {
-        cpubind_request request;
-        memory_host h = sliced_a2(&request);
-        attempt a;
-        set(&h, BOARD_4_C0, texts[i]);
-        set(&h, BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
-        a = try(&h, &request);
-        expect_buses(&a, -1, 0x82);
-        assert_int_equal(a.problem.code, CPUBIND_PROBLEM_NONE);
-        assert_null(a.problem.input);
-        drop(&a);
+        host = sliced_a2(&ask);
+        put(BOARD_4_C0, texts[i]);
+        put(BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
+        plan();
+        expect_buses(&got, -1, 0x82);
+        assert_int_equal(got.problem.code, CPUBIND_PROBLEM_NONE);
+        assert_null(got.problem.input);
     }
 }
 
 TEST(after_a_board_that_hangs_none_is_asked_for)
 {
-    cpubind_request request;
-    memory_host h = sliced_a2(&request);
-    attempt a;
-    h.failing = BOARD_4_C0;
-    h.state = CPUBIND_INPUT_TIMEOUT;
-    set(&h, BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
-    a = try(&h, &request);
-    expect_buses(&a, -1, -1);
-    assert_non_null(strstr(h.seen, BOARD_4_C0));
-    assert_null(strstr(h.seen, BOARD_4 " "));
-    assert_null(strstr(h.seen, "board-i6"));
-    drop(&a);
+    host = sliced_a2(&ask);
+    fail_input(BOARD_4_C0, CPUBIND_INPUT_TIMEOUT);
+    put(BOARD_6_C0, BOARD_OF("6", "0000:82:00.0"));
+    plan();
+    expect_buses(&got, -1, -1);
+    expect_seen(BOARD_4_C0);
+    expect_unseen(BOARD_4 " ");
+    expect_unseen("board-i6");
 }
 
 /* A 950 has no interrupts to bind, and each board costs a run of npu-smi. */
 TEST(the_boards_of_a_950_are_not_asked)
 {
-    cpubind_request request;
-    memory_host h = host_a2(&request);
-    attempt a;
-    make_950(&h);
-    request.wants_pci = 1;
-    a = try(&h, &request);
-    expect_buses(&a, -1, -1);
-    assert_null(strstr(h.seen, "board"));
-    drop(&a);
+    host = host_a2(&ask);
+    make_950(&host);
+    ask.wants_pci = 1;
+    plan();
+    expect_buses(&got, -1, -1);
+    expect_unseen("board");
 }
 
 TEST(npus_without_a_card_have_no_board)
 {
-    cpubind_request request;
-    memory_host h = sliced_a2(&request);
-    attempt a;
-    take_away(&h, MAP);
-    take_away(&h, TOPO);
-    request.type = CPUBIND_TYPE_A2;
-    request.total = 2;
-    a = try(&h, &request);
-    expect_buses(&a, -1, -1);
-    assert_null(strstr(h.seen, "board"));
-    drop(&a);
+    host = sliced_a2(&ask);
+    lose(MAP);
+    lose(TOPO);
+    ask.type = CPUBIND_TYPE_A2;
+    ask.total = 2;
+    plan();
+    expect_buses(&got, -1, -1);
+    expect_unseen("board");
 }
 
 /* Every arena that is too small gives NO_MEMORY; the first that is large enough, the plan. */
 TEST(an_arena_that_is_too_small_is_reported)
 {
     static const int32_t asked[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
-    cpubind_request request;
-    memory_host h = sliced_a2(&request);
+    host = sliced_a2(&ask);
     size_t used;
-    attempt a;
-    request.allowed = asked;
-    request.n_allowed = LENGTH(asked);
-    request.exclude = asked + 2;
-    request.n_exclude = 2;
-    set(&h, INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "NA          "));
-    set(&h, BOARD_6, BOARD_OF("6", "0000:82:00.0"));
-    a = try(&h, &request);
-    expect_buses(&a, 0xc1, 0x82);
-    used = a.arena.used;
-    drop(&a);
+    ask.allowed = asked;
+    ask.n_allowed = LENGTH(asked);
+    ask.exclude = asked + 2;
+    ask.n_exclude = 2;
+    put(INFO, DEVICE_HEAD DEVICE("4", "0000:C1:00.0") DEVICE("6", "NA          "));
+    put(BOARD_6, BOARD_OF("6", "0000:82:00.0"));
+    plan();
+    expect_buses(&got, 0xc1, 0x82);
+    used = got.arena.used;
     for (size_t size = 0; size < used; size += size + 4096 < used ? 4096 : 16) {
-        h.seen[0] = '\0';
-        a = try_in(&h, &request, size);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_NO_MEMORY);
-        assert_int_equal(a.problem.code, CPUBIND_PROBLEM_NO_MEMORY);
-        drop(&a);
+        drop(&got);
+        got = try_in(&host, &ask, size);
+        assert_int_equal(got.code, CPUBIND_PROBLEM_NO_MEMORY);
+        assert_int_equal(got.problem.code, CPUBIND_PROBLEM_NO_MEMORY);
     }
+}
+
+SETUP(set_up)
+{
+    host = host_a2(&ask);
+    return 0;
 }
 
 int main(void)
 {
-    return run_registered("request", NULL, NULL);
+    return run_registered("request", set_up, drop_plan);
 }

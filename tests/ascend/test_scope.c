@@ -4,7 +4,7 @@
  * The rules are those of facts.h: candidates come from the PCI bus, a plan is for all visible
  * NPUs, and a refusal names the scope that would do.
  */
-#include "memory_source.h"
+#include "planned.h"
 
 #define PCI    "sys/bus/pci/devices/0000:"
 #define BUS    "sys/bus/pci/devices/"
@@ -82,62 +82,50 @@ static memory_host two_npus(void)
 
 TEST(an_npu_of_the_bus_that_is_not_in_view_keeps_its_cpus)
 {
-    cpubind_request request = ask_reference();
-    memory_host h = two_npus();
-    attempt a = try(&h, &request);
-    assert_int_equal(a.plan.n_hidden, 0);
-    expect_run(&a, 0, 16, 31);
-    expect_run(&a, 1, 0, 15);
-    drop(&a);
-    set(&h, BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c2:00.0\n");
-    FUNCTION(&h, "c2:00.0", "0xd802\n", "2\n", "16-23\n");
-    a = try(&h, &request);
-    assert_int_equal(a.plan.n_hidden, 1);
-    expect_run(&a, 0, 16, 23);
-    expect_run(&a, 1, 0, 15);
-    assert_int_equal(a.plan.n_idle, 8);
-    drop(&a);
-    request.scope = CPUBIND_SCOPE_OWN;
-    a = try(&h, &request);
-    assert_int_equal(a.plan.n_hidden, 0);
-    expect_run(&a, 0, 16, 31);
-    drop(&a);
+    ask = ask_reference();
+    plan();
+    assert_int_equal(got.plan.n_hidden, 0);
+    expect_pools("16-31 0-15");
+    put(BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c2:00.0\n");
+    FUNCTION(&host, "c2:00.0", "0xd802\n", "2\n", "16-23\n");
+    plan();
+    assert_int_equal(got.plan.n_hidden, 1);
+    expect_pools("16-23 0-15");
+    assert_int_equal(got.plan.n_idle, 8);
+    ask.scope = CPUBIND_SCOPE_OWN;
+    plan();
+    assert_int_equal(got.plan.n_hidden, 0);
+    expect_pools("16-31");
 }
 
 /* Four chips of one function are in view, and three more functions are like it. */
 TEST(hidden_npus_may_be_more_than_two_a_function)
 {
-    memory_host h = two_npus();
-    cpubind_request request = ask_nothing();
-    attempt a;
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
-        "\t1        0         0               Ascend 910B4\n"
-        "\t2        0         1               Ascend 910B4\n"
-        "\t3        0         2               Ascend 910B4\n"
-        "\t4        0         3               Ascend 910B4\n");
-    set(&h, INFO,
-        DEVICES DEVICE("1", "01:00.0") DEVICE("2", "01:00.0") DEVICE("3", "01:00.0")
-            DEVICE("4", "01:00.0"));
-    set(&h, BUS, "0000:01:00.0\n0000:02:00.0\n0000:03:00.0\n0000:c1:00.0\n");
-    set(&h, STATUS, "Cpus_allowed_list:\t0-255\n");
-    set(&h, "sys/devices/system/cpu/online", "0-255\n");
-    set(&h, "sys/devices/system/node/node0/cpulist", "0-63\n");
-    set(&h, "sys/devices/system/node/node1/cpulist", "64-127\n");
-    set(&h, "sys/devices/system/node/node2/cpulist", "128-191\n");
-    set(&h, "sys/devices/system/node/node3/cpulist", "192-255\n");
-    FUNCTION(&h, "01:00.0", "0xd802\n", "0\n", "0-63\n");
-    FUNCTION(&h, "02:00.0", "0xd802\n", "1\n", "64-127\n");
-    FUNCTION(&h, "03:00.0", "0xd802\n", "3\n", "192-255\n");
-    FUNCTION(&h, "c1:00.0", "0xd802\n", "2\n", "128-191\n");
-    a = try(&h, &request);
-    assert_int_equal(a.plan.n_candidate, 16);
-    assert_int_equal(a.plan.n_hidden, 12);
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                                  "\t1        0         0               Ascend 910B4\n"
+                                  "\t2        0         1               Ascend 910B4\n"
+                                  "\t3        0         2               Ascend 910B4\n"
+                                  "\t4        0         3               Ascend 910B4\n");
+    put(INFO, DEVICES DEVICE("1", "01:00.0") DEVICE("2", "01:00.0") DEVICE("3", "01:00.0")
+                  DEVICE("4", "01:00.0"));
+    put(BUS, "0000:01:00.0\n0000:02:00.0\n0000:03:00.0\n0000:c1:00.0\n");
+    put(STATUS, "Cpus_allowed_list:\t0-255\n");
+    put("sys/devices/system/cpu/online", "0-255\n");
+    put("sys/devices/system/node/node0/cpulist", "0-63\n");
+    put("sys/devices/system/node/node1/cpulist", "64-127\n");
+    put("sys/devices/system/node/node2/cpulist", "128-191\n");
+    put("sys/devices/system/node/node3/cpulist", "192-255\n");
+    FUNCTION(&host, "01:00.0", "0xd802\n", "0\n", "0-63\n");
+    FUNCTION(&host, "02:00.0", "0xd802\n", "1\n", "64-127\n");
+    FUNCTION(&host, "03:00.0", "0xd802\n", "3\n", "192-255\n");
+    FUNCTION(&host, "c1:00.0", "0xd802\n", "2\n", "128-191\n");
+    plan();
+    assert_int_equal(got.plan.n_candidate, 16);
+    assert_int_equal(got.plan.n_hidden, 12);
     for (int32_t i = 0; i < 16; i++) {
-        assert_int_equal(a.plan.candidate[i].npu, i < 4 ? i : -1);
-        assert_int_equal(a.plan.candidate[i].function, i / 4);
+        assert_int_equal(got.plan.candidate[i].npu, i < 4 ? i : -1);
+        assert_int_equal(got.plan.candidate[i].function, i / 4);
     }
-    drop(&a);
 }
 
 #define VECTOR(irq, name) irq ":  7  ITS-MSI " irq " Edge  " name "\n"
@@ -148,42 +136,32 @@ TEST(hidden_npus_may_be_more_than_two_a_function)
  * in view is not known, unless both are. */
 TEST(one_of_two_npus_of_a_function_without_a_phy_id_is_refused)
 {
-    cpubind_request request = ask_reference();
-    memory_host h = two_npus();
-    attempt a;
-    set(&h, "proc/interrupts",
+    ask = ask_reference();
+    put("proc/interrupts",
         "   CPU0\n" DIE("10", "0") DIE("11", "1") DIE("12", "2") DIE("13", "3"));
-    set(&h, PCI "01:00.0/msi_irqs/", "100\n101\n110\n111\n");
-    set(&h, PCI "c1:00.0/msi_irqs/", "120\n121\n130\n131\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_UNKNOWN_NPU);
-    assert_int_equal(a.problem.have, 1);
-    assert_int_equal(a.problem.need, 2);
-    drop(&a);
-    request.scope = CPUBIND_SCOPE_OWN;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
-    request.scope = CPUBIND_SCOPE_AUTO;
-    set(&h, "cmd/npu-smi-info-m.txt",
+    put(PCI "01:00.0/msi_irqs/", "100\n101\n110\n111\n");
+    put(PCI "c1:00.0/msi_irqs/", "120\n121\n130\n131\n");
+    refuse(CPUBIND_PROBLEM_UNKNOWN_NPU);
+    assert_int_equal(got.problem.have, 1);
+    assert_int_equal(got.problem.need, 2);
+    ask.scope = CPUBIND_SCOPE_OWN;
+    plan();
+    ask.scope = CPUBIND_SCOPE_AUTO;
+    put("cmd/npu-smi-info-m.txt",
         "\tNPU ID   Chip ID   Chip Logic ID   Chip Phy-ID   Chip Name\n"
         "\t1        0         0               2             Ascend 910B4\n"
         "\t2        0         1               0             Ascend 910B4\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_hidden, 2);
-    drop(&a);
-    set(&h, "cmd/npu-smi-info-m.txt",
-        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
-        "\t1        0         0               Ascend 910B4\n"
-        "\t1        1         1               Ascend 910B4\n");
-    set(&h, "cmd/npu-smi-info-t-topo.txt",
-        "\t   NPU1       CPU Affinity\n"
-        "NPU1       X          16-23\n");
-    set(&h, INFO, DEVICES CHIP("1", "0", "C1:00.0") CHIP("1", "1", "C1:00.0"));
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_hidden, 2);
-    expect_run(&a, 0, 16, 23);
-    drop(&a);
+    plan();
+    assert_int_equal(got.plan.n_hidden, 2);
+    put("cmd/npu-smi-info-m.txt", "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
+                                  "\t1        0         0               Ascend 910B4\n"
+                                  "\t1        1         1               Ascend 910B4\n");
+    put("cmd/npu-smi-info-t-topo.txt", "\t   NPU1       CPU Affinity\n"
+                                       "NPU1       X          16-23\n");
+    put(INFO, DEVICES CHIP("1", "0", "C1:00.0") CHIP("1", "1", "C1:00.0"));
+    plan();
+    assert_int_equal(got.plan.n_hidden, 2);
+    expect_pools("16-23");
 }
 
 /* npu-smi info -m has lost the second NPU of a function, and npu-smi info lists it. */
@@ -201,19 +179,18 @@ TEST(an_npu_that_the_map_has_lost_is_on_its_function)
          CPUBIND_PROBLEM_NONE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cpubind_request request = ask_nothing();
-        memory_host h = two_npus();
+        ask = ask_nothing();
+        host = two_npus();
         char map[256];
         (void)snprintf(map, sizeof map,
                        "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                        "\t1        0         0               Ascend %s\n",
                        cases[i].type);
-        set(&h, "cmd/npu-smi-info-m.txt", map);
-        set(&h, "cmd/npu-smi-info-t-topo.txt",
-            "\t   NPU1       CPU Affinity\n"
-            "NPU1       X          16-23\n");
-        set(&h, INFO, cases[i].info);
-        expect_code(&h, &request, cases[i].code);
+        put("cmd/npu-smi-info-m.txt", map);
+        put("cmd/npu-smi-info-t-topo.txt", "\t   NPU1       CPU Affinity\n"
+                                           "NPU1       X          16-23\n");
+        put(INFO, cases[i].info);
+        expect_code(&host, &ask, cases[i].code);
     }
 }
 
@@ -221,35 +198,27 @@ TEST(virtual_functions_and_other_products_are_no_hidden_npus)
 {
     static const char *const devices[] = {"0xd802\n", "0xd500\n", "0x1711\n"};
     for (int i = 0; i < 3; i++) {
-        cpubind_request request = ask_reference();
-        memory_host h = two_npus();
-        attempt a;
-        set(&h, BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c1:00.1\n");
-        FUNCTION(&h, "c1:00.1", devices[i], "2\n", "16-23\n");
+        ask = ask_reference();
+        host = two_npus();
+        put(BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c1:00.1\n");
+        FUNCTION(&host, "c1:00.1", devices[i], "2\n", "16-23\n");
         if (i == 0)
-            set(&h, PCI "c1:00.1/physfn", "");
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-        assert_int_equal(a.plan.n_hidden, 0);
-        expect_run(&a, 0, 16, 31);
-        drop(&a);
+            put(PCI "c1:00.1/physfn", "");
+        plan();
+        assert_int_equal(got.plan.n_hidden, 0);
+        expect_pools("16-31");
     }
 }
 
 TEST(a_hidden_npu_on_no_node_counts_as_near_node_0)
 {
-    cpubind_request request = ask_reference();
-    memory_host h = two_npus();
-    attempt a;
-    set(&h, BUS, "0000:01:00.0\n0000:02:00.0\n0000:c1:00.0\n");
-    FUNCTION(&h, "02:00.0", "0xd802\n", "-1\n", "0-31\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_hidden, 1);
-    assert_true(has_warning(&a, CPUBIND_WARNING_NO_NUMA_NODE));
-    expect_run(&a, 0, 16, 31);
-    expect_run(&a, 1, 0, 7);
-    drop(&a);
+    ask = ask_reference();
+    put(BUS, "0000:01:00.0\n0000:02:00.0\n0000:c1:00.0\n");
+    FUNCTION(&host, "02:00.0", "0xd802\n", "-1\n", "0-31\n");
+    plan();
+    assert_int_equal(got.plan.n_hidden, 1);
+    expect_warning(CPUBIND_WARNING_NO_NUMA_NODE);
+    expect_pools("16-31 0-7");
 }
 
 /* == Scope ================================================================== */
@@ -267,64 +236,49 @@ TEST(a_part_of_the_online_cpus_without_a_scope_is_a_warning)
         {"0-7,16-23", CPUBIND_SCOPE_OWN, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cpubind_request request = ask_nothing();
-        memory_host h = two_npus();
+        ask = ask_nothing();
+        host = two_npus();
         char status[64];
-        attempt a;
         snprintf(status, sizeof status, "Cpus_allowed_list:\t%s\n", cases[i].allowed);
-        set(&h, STATUS, status);
-        request.scope = cases[i].scope;
-        a = try(&h, &request);
-        assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-        assert_int_equal(has_warning(&a, CPUBIND_WARNING_PARTIAL_CPUSET), cases[i].is_warned);
-        assert_int_equal(a.plan.n_idle, cases[i].n_idle);
-        drop(&a);
+        put(STATUS, status);
+        ask.scope = cases[i].scope;
+        plan();
+        assert_int_equal(has_warning(&got, CPUBIND_WARNING_PARTIAL_CPUSET), cases[i].is_warned);
+        assert_int_equal(got.plan.n_idle, cases[i].n_idle);
     }
 }
 
 TEST(scope_host_cuts_the_pools_of_the_host_to_the_allowed_cpus)
 {
-    cpubind_request request = ask_reference();
-    memory_host h = two_npus();
-    attempt a;
-    request.scope = CPUBIND_SCOPE_HOST;
-    set(&h, STATUS, "Cpus_allowed_list:\t4-19,26-31\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.core.row[1], 10); /* 16-19 and 26-31 of 16-31 */
-    expect_run(&a, 1, 4, 15);
-    assert_int_equal(a.plan.n_idle, 0);
-    drop(&a);
-    set(&h, STATUS, "Cpus_allowed_list:\t4-18\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-    assert_int_equal(a.problem.npu, 0);
-    assert_int_equal(a.problem.need, 5);
-    assert_int_equal(a.problem.have, 3);
-    assert_int_equal(a.problem.uncut, 16);
-    drop(&a);
+    ask = ask_reference();
+    ask.scope = CPUBIND_SCOPE_HOST;
+    put(STATUS, "Cpus_allowed_list:\t4-19,26-31\n");
+    plan();
+    assert_int_equal(got.plan.core.row[1], 10); /* 16-19 and 26-31 of 16-31 */
+    expect_run(&got, 1, 4, 15);
+    assert_int_equal(got.plan.n_idle, 0);
+    put(STATUS, "Cpus_allowed_list:\t4-18\n");
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_int_equal(got.problem.npu, 0);
+    assert_int_equal(got.problem.need, 5);
+    assert_int_equal(got.problem.have, 3);
+    assert_int_equal(got.problem.uncut, 16);
 }
 
 TEST(a_refusal_for_want_of_cpus_names_the_scope_that_would_do)
 {
-    cpubind_request request = ask_reference();
-    memory_host h = two_npus();
-    attempt a;
-    set(&h, STATUS, "Cpus_allowed_list:\t0-7,16-23\n");
-    set(&h, BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c2:00.0\n");
-    FUNCTION(&h, "c2:00.0", "0xd802\n", "2\n", "16-23\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
-    assert_int_equal(a.problem.would_do, CPUBIND_SCOPE_OWN);
-    request.scope = a.problem.would_do;
-    drop(&a);
-    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
-    request.scope = CPUBIND_SCOPE_AUTO;
-    set(&h, STATUS, "Cpus_allowed_list:\t8-15\n");
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
-    assert_int_equal(a.problem.would_do, CPUBIND_SCOPE_AUTO);
-    drop(&a);
+    ask = ask_reference();
+    put(STATUS, "Cpus_allowed_list:\t0-7,16-23\n");
+    put(BUS, "0000:01:00.0\n0000:c1:00.0\n0000:c2:00.0\n");
+    FUNCTION(&host, "c2:00.0", "0xd802\n", "2\n", "16-23\n");
+    refuse(CPUBIND_PROBLEM_TOO_FEW_CPUS);
+    assert_int_equal(got.problem.would_do, CPUBIND_SCOPE_OWN);
+    ask.scope = got.problem.would_do;
+    plan();
+    ask.scope = CPUBIND_SCOPE_AUTO;
+    put(STATUS, "Cpus_allowed_list:\t8-15\n");
+    refuse(CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    assert_int_equal(got.problem.would_do, CPUBIND_SCOPE_AUTO);
 }
 
 TEST(a_variable_of_the_cpu_driver_means_scope_own)
@@ -340,18 +294,15 @@ TEST(a_variable_of_the_cpu_driver_means_scope_own)
         {"DRA_CPUSET_pod\n", CPUBIND_SCOPE_CPUSET},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cpubind_request request = ask_nothing();
-        memory_host h = two_npus();
-        attempt a;
-        set(&h, "env", cases[i].env);
-        a = try(&h, &request);
-        assert_int_equal(a.facts.scope, cases[i].scope);
-        assert_int_equal(a.facts.is_scope_given, cases[i].scope == CPUBIND_SCOPE_OWN);
-        drop(&a);
-        request.scope = CPUBIND_SCOPE_HOST;
-        a = try(&h, &request);
-        assert_int_equal(a.facts.scope, CPUBIND_SCOPE_HOST);
-        drop(&a);
+        ask = ask_nothing();
+        host = two_npus();
+        put("env", cases[i].env);
+        try_plan();
+        assert_int_equal(got.facts.scope, cases[i].scope);
+        assert_int_equal(got.facts.is_scope_given, cases[i].scope == CPUBIND_SCOPE_OWN);
+        ask.scope = CPUBIND_SCOPE_HOST;
+        try_plan();
+        assert_int_equal(got.facts.scope, CPUBIND_SCOPE_HOST);
     }
 }
 
@@ -378,27 +329,24 @@ TEST(own_cpus_are_those_that_the_cpu_driver_names)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char status[64];
-        cpubind_request request = ask_nothing();
-        memory_host h = two_npus();
-        attempt a;
+        ask = ask_nothing();
+        host = two_npus();
         (void)snprintf(status, sizeof status, "Cpus_allowed_list:\t%s\n", cases[i].status);
-        set(&h, STATUS, status);
-        set(&h, "env", cases[i].env);
+        put(STATUS, status);
+        put("env", cases[i].env);
         if (cases[i].cgroup) {
-            set(&h, CGROUP, "0::/a\n");
-            set(&h, V2 "/a/cpuset.cpus.effective", cases[i].cgroup);
+            put(CGROUP, "0::/a\n");
+            put(V2 "/a/cpuset.cpus.effective", cases[i].cgroup);
         }
-        a = try(&h, &request);
-        if (cases[i].n_cpu < 0
-                ? a.code != CPUBIND_PROBLEM_UNREADABLE || a.problem.offset != cases[i].offset
-                : a.facts.n_cpu != cases[i].n_cpu)
-            fail_msg("%s: %d CPUs, %s at %d", cases[i].name, a.facts.n_cpu,
-                     cpubind_problem_word(a.code), a.problem.offset);
-        drop(&a);
-        request.scope = CPUBIND_SCOPE_CPUSET;
-        a = try(&h, &request);
-        assert_int_not_equal(a.code, CPUBIND_PROBLEM_UNREADABLE);
-        drop(&a);
+        try_plan();
+        if (cases[i].n_cpu < 0 ? got.code != CPUBIND_PROBLEM_UNREADABLE ||
+                                     got.problem.offset != cases[i].offset
+                               : got.facts.n_cpu != cases[i].n_cpu)
+            fail_msg("%s: %d CPUs, %s at %d", cases[i].name, got.facts.n_cpu,
+                     cpubind_problem_word(got.code), got.problem.offset);
+        ask.scope = CPUBIND_SCOPE_CPUSET;
+        try_plan();
+        assert_int_not_equal(got.code, CPUBIND_PROBLEM_UNREADABLE);
     }
 }
 
@@ -419,20 +367,17 @@ TEST(own_cpus_are_those_of_the_cgroup)
         {"1:name=systemd:/a\n", V2 "/a/cpuset.cpus.effective", "0-24\n", 32},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cpubind_request request = ask_nothing();
-        memory_host h = two_npus();
-        attempt a;
-        request.scope = CPUBIND_SCOPE_OWN;
-        set(&h, CGROUP, cases[i].cgroup);
-        set(&h, cases[i].file, cases[i].list);
-        a = try(&h, &request);
-        if (a.facts.n_cpu != cases[i].n_cpu)
-            fail_msg("%s%s: %d CPUs", cases[i].cgroup, cases[i].file, (int)a.facts.n_cpu);
-        drop(&a);
-        request.scope = CPUBIND_SCOPE_CPUSET;
-        a = try(&h, &request);
-        assert_int_equal(a.facts.n_cpu, 32);
-        drop(&a);
+        ask = ask_nothing();
+        host = two_npus();
+        ask.scope = CPUBIND_SCOPE_OWN;
+        put(CGROUP, cases[i].cgroup);
+        put(cases[i].file, cases[i].list);
+        plan();
+        if (got.facts.n_cpu != cases[i].n_cpu)
+            fail_msg("%s%s: %d CPUs", cases[i].cgroup, cases[i].file, (int)got.facts.n_cpu);
+        ask.scope = CPUBIND_SCOPE_CPUSET;
+        plan();
+        assert_int_equal(got.facts.n_cpu, 32);
     }
 }
 
@@ -443,76 +388,63 @@ TEST(a_rank_counts_visible_npus_whoever_runs)
     static const char *const tables[] = {BOTH PROCESSES PROCESS("1") PROCESS("2"),
                                          BOTH PROCESSES PROCESS("2"), BOTH PROCESSES RULE};
     for (int i = 0; i < 3; i++) {
-        cpubind_request request = ask_nothing();
-        memory_host h = two_npus();
-        request.has_rank = 1;
-        set(&h, INFO, tables[i]);
-        for (request.rank = 0; request.rank < 2; request.rank++) {
-            attempt a = try(&h, &request);
-            assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-            assert_int_equal(a.plan.n_want, 2);
-            assert_int_equal(a.plan.rank_row, request.rank);
-            assert_int_equal(a.facts.npu[0].is_running, i == 0);
-            drop(&a);
+        ask = ask_nothing();
+        host = two_npus();
+        ask.has_rank = 1;
+        put(INFO, tables[i]);
+        for (ask.rank = 0; ask.rank < 2; ask.rank++) {
+            plan();
+            assert_int_equal(got.plan.n_want, 2);
+            assert_int_equal(got.plan.rank_row, ask.rank);
+            assert_int_equal(got.facts.npu[0].is_running, i == 0);
         }
-        expect_code(&h, &request, CPUBIND_PROBLEM_UNKNOWN_NPU);
-        request.visible = "1";
-        request.visible_len = 1;
+        refuse(CPUBIND_PROBLEM_UNKNOWN_NPU);
+        ask.visible = "1";
+        ask.visible_len = 1;
         {
-            attempt a = try(&h, &request); /* a single NPU is driven by any rank */
-            assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-            assert_int_equal(a.plan.n_want, 1);
-            assert_int_equal(a.facts.npu[a.plan.want[a.plan.rank_row]].logic, 1);
-            drop(&a);
+            plan(); /* a single NPU is driven by any rank */
+            assert_int_equal(got.plan.n_want, 1);
+            assert_int_equal(got.facts.npu[got.plan.want[got.plan.rank_row]].logic, 1);
         }
     }
 }
 
 TEST(a_plan_is_limited_to_running_npus_on_request)
 {
-    cpubind_request request = ask_reference();
-    memory_host h = two_npus();
-    attempt a;
-    request.only_running = 1;
-    set(&h, INFO, BOTH PROCESSES PROCESS("2"));
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 1);
-    expect_run(&a, 0, 0, 15);
-    drop(&a);
-    request.has_rank = 1;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_RUNNING_NPU);
-    request.rank = 1;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    ask = ask_reference();
+    ask.only_running = 1;
+    put(INFO, BOTH PROCESSES PROCESS("2"));
+    plan();
+    assert_int_equal(got.plan.n_want, 1);
+    expect_pools("0-15");
+    ask.has_rank = 1;
+    refuse(CPUBIND_PROBLEM_NO_RUNNING_NPU);
+    ask.rank = 1;
+    plan();
 }
 
 TEST(an_idle_npu_without_cpus_is_shown_with_its_reason)
 {
     static const int32_t first[] = {0};
-    cpubind_request request = ask_reference();
-    memory_host h = two_npus();
-    attempt a;
-    set(&h, STATUS, "Cpus_allowed_list:\t0-15\n");
-    set(&h, INFO, BOTH PROCESSES PROCESS("2"));
-    a = try(&h, &request);
-    assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);
-    assert_int_equal(a.plan.n_want, 1);
-    assert_int_equal(a.plan.n_poolless, 1);
-    assert_int_equal(a.plan.poolless[0].npu, 0);
-    assert_int_equal(a.plan.poolless[0].problem.code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
-    expect_run(&a, 0, 0, 15);
-    drop(&a);
-    request.has_rank = 1;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* the rank's */
-    request.rank = 1;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
-    request.has_rank = 0;
-    request.npu = first;
-    request.n_npu = 1;
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* named */
-    request.npu = NULL;
-    set(&h, INFO, BOTH PROCESSES PROCESS("1"));
-    expect_code(&h, &request, CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* it runs */
+    ask = ask_reference();
+    put(STATUS, "Cpus_allowed_list:\t0-15\n");
+    put(INFO, BOTH PROCESSES PROCESS("2"));
+    plan();
+    assert_int_equal(got.plan.n_want, 1);
+    assert_int_equal(got.plan.n_poolless, 1);
+    assert_int_equal(got.plan.poolless[0].npu, 0);
+    assert_int_equal(got.plan.poolless[0].problem.code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    expect_pools("0-15");
+    ask.has_rank = 1;
+    refuse(CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* the rank's */
+    ask.rank = 1;
+    plan();
+    ask.has_rank = 0;
+    ask_npus(first, 1);
+    refuse(CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* named */
+    ask.npu = NULL;
+    put(INFO, BOTH PROCESSES PROCESS("1"));
+    refuse(CPUBIND_PROBLEM_NO_LOCAL_CPUS); /* it runs */
 }
 
 /* == Requests =============================================================== */
@@ -521,11 +453,9 @@ TEST(every_field_of_a_request_is_checked)
 {
     static const int32_t twice[] = {1, 1}, negative[] = {-1}, high[] = {CPUBIND_MAX_DEVICES};
     cpubind_request bad[24];
-    memory_host h = two_npus();
-    cpubind_request request = ask_nothing();
     size_t n = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        bad[i] = request;
+        bad[i] = ask;
     bad[n++].type = CPUBIND_TYPE_COUNT;
     bad[n++].type = (cpubind_device_type)99;
     bad[n].is_auto_strategy = 0;
@@ -553,15 +483,20 @@ TEST(every_field_of_a_request_is_checked)
     bad[n].exclude = negative;
     bad[n++].n_exclude = 1;
     for (size_t i = 0; i < n; i++) {
-        attempt a = try(&h, &bad[i]);
-        if (a.code != CPUBIND_PROBLEM_BAD_REQUEST || !a.problem.what || h.asked != 0)
-            fail_msg("request %d: %s", (int)i, cpubind_problem_word(a.code));
-        drop(&a);
+        drop(&got);
+        got = try(&host, &bad[i]);
+        if (got.code != CPUBIND_PROBLEM_BAD_REQUEST || !got.problem.what || host.asked != 0)
+            fail_msg("request %d: %s", (int)i, cpubind_problem_word(got.code));
     }
-    expect_code(&h, &request, CPUBIND_PROBLEM_NONE);
+    plan();
+}
+
+SETUP(set_up)
+{
+    return start(two_npus(), ask_nothing());
 }
 
 int main(void)
 {
-    return run_registered("scope", NULL, NULL);
+    return run_registered("scope", set_up, drop_plan);
 }
