@@ -91,13 +91,6 @@ static inline int stage_close(int fd)
     return close(fd);
 }
 
-/* No file of a test needs to reach the disk. */
-static inline int stage_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 static inline cpubind_sys stage_table(void)
 {
     cpubind_sys sys = cpubind_sys_real;
@@ -105,7 +98,7 @@ static inline cpubind_sys stage_table(void)
     sys.accessat = stage_accessat;
     sys.write = stage_write;
     sys.close = stage_close;
-    sys.fsync = stage_fsync;
+    sys.fsync = no_fsync;
     return sys;
 }
 
@@ -134,6 +127,15 @@ static inline void stage_remove(void)
 {
     close(on_stage.dir);
     scratch_remove(&on_stage.s);
+}
+
+static inline void put_on_both(int32_t tid)
+{
+    cpu_set_t both;
+    CPU_ZERO(&both);
+    CPU_SET((size_t)on_stage.cpu[0], &both);
+    CPU_SET((size_t)on_stage.cpu[1], &both);
+    scratch_need(sched_setaffinity((pid_t)tid, sizeof both, &both) == 0, "sched_setaffinity");
 }
 
 /* Adds a process to the list of /proc. */
@@ -239,6 +241,16 @@ static inline const char *stage_irq_text(int irq, char *text, size_t size)
     text[n] = '\0';
     text[strcspn(text, "\n")] = '\0';
     return text;
+}
+
+/* Appends the lists of the interrupts, a line each. */
+static inline void stage_irqs(char *text, size_t size, int first, int last)
+{
+    char list[64];
+    for (int irq = first; irq <= last; irq++) {
+        const size_t at = strlen(text);
+        snprintf(text + at, size - at, "%d %s\n", irq, stage_irq_text(irq, list, sizeof list));
+    }
 }
 
 #define STAGE_PATH (SCRATCH_PATH * 2)

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../adapters/linux/sys.h"
 #include "../support/cmocka_test.h"
@@ -50,6 +51,12 @@ static inline void fault_set(call which, int nth, int error)
 static inline void fault_clear(void)
 {
     fault_set(CALL_NONE, 0, 0);
+}
+
+/* An on_fault: as if the process were killed there. */
+static inline void fault_ends_process(void)
+{
+    _exit(0);
 }
 
 /* Counts a use of `which`. Whether it fails. */

@@ -130,4 +130,30 @@ static inline int sample_is_zero(const cpubind_record *record)
     return 1;
 }
 
+/* Puts the right sum where the last line begins. Returns the length of the text. */
+static inline size_t sample_seal(char *text, size_t size)
+{
+    char *sum = strstr(text, "\nsum ");
+    uint32_t crc = 0xffffffffu;
+    scratch_need(sum != NULL, text);
+    sum++;
+    for (const char *at = text; at < sum; at++) {
+        crc ^= (unsigned char)*at;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
+    }
+    snprintf(sum, size - (size_t)(sum - text), "sum %08lx\n", (unsigned long)~crc);
+    return strlen(text);
+}
+
+/* A record with one text replaced, and the right sum. */
+static inline size_t sample_edit(const char *good, char *text, size_t size, const char *from,
+                                 const char *to)
+{
+    const char *at = strstr(good, from);
+    scratch_need(at != NULL, from);
+    snprintf(text, size, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from));
+    return sample_seal(text, size);
+}
+
 #endif /* CPUBIND_TESTS_LINUX_RECORD_SAMPLES_H */

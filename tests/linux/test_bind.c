@@ -13,6 +13,7 @@
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
+#include "two_cpus.h"
 
 #define IRQ_SQ 301
 #define IRQ_CQ 302
@@ -37,15 +38,6 @@ static int is_on_both(int32_t tid)
     char text[512], expected[32];
     snprintf(expected, sizeof expected, "%d,%d", (int)on_stage.cpu[0], (int)on_stage.cpu[1]);
     return strcmp(mask_text(tid, text, sizeof text), expected) == 0;
-}
-
-static void put_on_both(int32_t tid)
-{
-    cpu_set_t both;
-    CPU_ZERO(&both);
-    CPU_SET((size_t)on_stage.cpu[0], &both);
-    CPU_SET((size_t)on_stage.cpu[1], &both);
-    scratch_need(sched_setaffinity((pid_t)tid, sizeof both, &both) == 0, "sched_setaffinity");
 }
 
 /* The masks of all threads, and the names in the folder of records. */
@@ -1103,16 +1095,6 @@ TEST(a_watch_tells_an_irqbalance_that_has_started_again)
     assert_int_equal(n_last, 0);
 }
 
-static int is_stopped(pid_t pid)
-{
-    char path[64], stat[512] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    scratch_need(fd >= 0 && read(fd, stat, sizeof stat - 1) > 0, path);
-    close(fd);
-    return strstr(stat, ") T ") != NULL;
-}
-
 static int comes_to_stop(pid_t pid)
 {
     for (int i = 0; i < 2000 && !is_stopped(pid); i++)
@@ -1561,10 +1543,5 @@ TEST(verify_without_memory_keeps_the_node_of_the_record)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: with one CPU there is nothing to move\n");
-        return 0;
-    }
-    return run_registered("bind", set_up, tear_down);
+    return run_on_two_cpus("bind", set_up, tear_down);
 }

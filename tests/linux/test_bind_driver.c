@@ -8,6 +8,7 @@
 #include "../../adapters/text/cpumask.h"
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
+#include "two_cpus.h"
 
 #define THREAD "dev4_sq_task"
 #define QUEUE  "dev10_sq_send_wq" /* longer than a name of a thread */
@@ -33,15 +34,6 @@ static void mask_of(int32_t cpu, char out[32])
     int32_t len = 0;
     assert_int_equal(cpubind_cpumask_format(&cpu, 1, cpu + 1, out, 31, &len), CPUBIND_TEXT_OK);
     out[len] = '\0';
-}
-
-static void put_on_both(int32_t tid)
-{
-    cpu_set_t both;
-    CPU_ZERO(&both);
-    CPU_SET((size_t)on_stage.cpu[0], &both);
-    CPU_SET((size_t)on_stage.cpu[1], &both);
-    scratch_need(sched_setaffinity((pid_t)tid, sizeof both, &both) == 0, "sched_setaffinity");
 }
 
 static void make_goal(stage_goal *goal, cpubind_driver_goal *driver, int32_t main_cpu,
@@ -404,10 +396,5 @@ TEST(the_mailbox_is_recorded_and_restored)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        puts("1..0 # SKIP this process may use one CPU only");
-        return 0;
-    }
-    return run_registered("bind_driver", set_up, tear_down);
+    return run_on_two_cpus("bind_driver", set_up, tear_down);
 }

@@ -15,6 +15,7 @@
 #include "fake_host.h"
 #include "fault_table.h"
 #include "irqbalance_double.h"
+#include "two_cpus.h"
 
 #define IRQ_SQ 301
 #define IRQ_CQ 302
@@ -67,11 +68,7 @@ static void snapshot(char text[STAGE_TEXT])
     at = strlen(text);
     snprintf(text + at, STAGE_TEXT - at, "0 %s\n",
              stage_workqueue_text(QUEUE, list, sizeof list));
-    for (int irq = IRQ_SQ; irq <= IRQ_CQ; irq++) {
-        at = strlen(text);
-        snprintf(text + at, STAGE_TEXT - at, "%d %s\n", irq,
-                 stage_irq_text(irq, list, sizeof list));
-    }
+    stage_irqs(text, STAGE_TEXT, IRQ_SQ, IRQ_CQ);
     if (f.daemon.pid) {
         char path[64], stat[512] = "";
         snprintf(path, sizeof path, "/proc/%d/stat", (int)f.daemon.pid);
@@ -919,10 +916,5 @@ TEST(the_bindings_around_a_process_are_found_or_it_is_said)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: with one CPU there is nothing to move\n");
-        return 0;
-    }
-    return run_registered("bind faults", set_up, tear_down);
+    return run_on_two_cpus("bind faults", set_up, tear_down);
 }

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
+#include "two_cpus.h"
 
 #define MAX_IRQ 100
 #define N_IRQS  3 /* of an NPU: the SQ, two CQs */
@@ -336,10 +337,5 @@ SETUP(tear_down)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: with one CPU there is nothing to move\n");
-        return 0;
-    }
-    return run_registered("bind irq", set_up, tear_down);
+    return run_on_two_cpus("bind irq", set_up, tear_down);
 }

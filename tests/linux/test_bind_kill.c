@@ -10,6 +10,7 @@
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
+#include "two_cpus.h"
 
 #define N_THREADS 16
 #define IRQ_FIRST 301
@@ -43,28 +44,13 @@ static int64_t clock_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static int is_stopped(pid_t pid)
-{
-    char path[64], stat[512] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    scratch_need(fd >= 0 && read(fd, stat, sizeof stat - 1) > 0, path);
-    close(fd);
-    return strstr(stat, ") T ") != NULL;
-}
-
 static void snapshot(char text[STAGE_TEXT])
 {
-    char list[64];
     size_t at;
     (void)masks_of(f.w.pid, text, STAGE_TEXT);
     at = strlen(text);
     (void)masks_of(f.polling.pid, text + at, STAGE_TEXT - at);
-    for (int irq = IRQ_FIRST; irq < IRQ_FIRST + N_IRQS; irq++) {
-        at = strlen(text);
-        snprintf(text + at, STAGE_TEXT - at, "%d %s\n", irq,
-                 stage_irq_text(irq, list, sizeof list));
-    }
+    stage_irqs(text, STAGE_TEXT, IRQ_FIRST, IRQ_FIRST + N_IRQS - 1);
     at = strlen(text);
     snprintf(text + at, STAGE_TEXT - at, "irqbalance %s\n",
              is_stopped(f.daemon.pid) ? "stopped" : "runs");
@@ -288,10 +274,5 @@ SETUP(tear_down)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: with one CPU there is nothing to move\n");
-        return 0;
-    }
-    return run_registered("bind kill", set_up, tear_down);
+    return run_on_two_cpus("bind kill", set_up, tear_down);
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
+#include "two_cpus.h"
 
 enum { MOST = 32 };
 
@@ -23,15 +24,6 @@ static struct {
 
 #define MAIN_CPU  (on_stage.cpu[0])
 #define OTHER_CPU (on_stage.cpu[1])
-
-static void put_on_both(int32_t tid)
-{
-    cpu_set_t both;
-    CPU_ZERO(&both);
-    CPU_SET((size_t)on_stage.cpu[0], &both);
-    CPU_SET((size_t)on_stage.cpu[1], &both);
-    scratch_need(sched_setaffinity((pid_t)tid, sizeof both, &both) == 0, "sched_setaffinity");
-}
 
 static int is_on_both(int32_t tid)
 {
@@ -264,10 +256,5 @@ TEST(a_rule_that_fits_no_name_is_refused)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        puts("1..0 # SKIP this process may use one CPU only");
-        return 0;
-    }
-    return run_registered("bind_roles", set_up, tear_down);
+    return run_on_two_cpus("bind_roles", set_up, tear_down);
 }

@@ -31,13 +31,6 @@ static int rename_without_flags(int dir, const char *from, const char *to, int f
     return -1;
 }
 
-/* test_folder_writer_faults.c checks the order of syncing; here nothing need reach the disk. */
-static int no_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 static int set_up(void)
 {
     f.sys.fsync = no_fsync;

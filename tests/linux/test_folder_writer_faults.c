@@ -48,13 +48,6 @@ static int rename_of_kind(int dir, const char *from, const char *to, int flags)
     return -1;
 }
 
-/* Thousands of runs need not reach the disk. */
-static int no_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 static void note_phase(void)
 {
     if (fault.n_met == 1)
@@ -491,18 +484,13 @@ TEST(after_a_failed_undoing_neither_folder_is_removed)
 
 /* == the process, or the machine, ends == */
 
-static void end_process(void)
-{
-    _exit(0);
-}
-
 /* A child writes and ends at the nth use of `which`. Returns 0 if it did not get there. */
 static int end_at(target what, call which, int nth)
 {
     int status = 0;
     make_target(what);
     set_fault(which, nth, 0, 0);
-    fault.on_fault = end_process;
+    fault.on_fault = fault_ends_process;
     pid_t pid = fork();
     scratch_need(pid >= 0, "fork");
     if (pid == 0)
@@ -598,8 +586,6 @@ TEST(everything_is_on_the_disk_before_it_has_its_name)
 
 int main(void)
 {
-    /* Thousands of small folders: in memory, unless TMPDIR is set. */
-    if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0);
+    scratch_in_memory();
     return run_registered("write_faults", set_up, tear_down);
 }

@@ -9,6 +9,7 @@
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "fault_table.h"
+#include "two_cpus.h"
 
 #define LONG_MS  60000 /* a period that no test waits for */
 #define N        3
@@ -200,10 +201,5 @@ TEST(without_memory_or_descriptors_a_group_works_by_periods)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: with one CPU there is nothing to move\n");
-        return 0;
-    }
-    return run_registered("group", set_up, tear_down);
+    return run_on_two_cpus("group", set_up, tear_down);
 }

@@ -30,14 +30,8 @@ static struct {
 
 static void snapshot(char text[STAGE_TEXT])
 {
-    char list[64];
-    size_t at;
     (void)masks_of(f.w.pid, text, STAGE_TEXT);
-    for (int irq = IRQ_SQ; irq <= IRQ_CQ; irq++) {
-        at = strlen(text);
-        snprintf(text + at, STAGE_TEXT - at, "%d %s\n", irq,
-                 stage_irq_text(irq, list, sizeof list));
-    }
+    stage_irqs(text, STAGE_TEXT, IRQ_SQ, IRQ_CQ);
     stage_records(text, STAGE_TEXT);
 }
 

@@ -28,31 +28,6 @@ static const char good[] = "cpubind-host 1 " CPUBIND_VERSION "\n"
                            "user 4712 12346 - ban\n"
                            "sum 00000000\n";
 
-/* Puts the right sum where the last line begins. */
-static size_t seal(char *text, size_t size)
-{
-    char *sum = strstr(text, "\nsum ");
-    uint32_t crc = 0xffffffffu;
-    scratch_need(sum != NULL, text);
-    sum++;
-    for (const char *at = text; at < sum; at++) {
-        crc ^= (unsigned char)*at;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
-    }
-    snprintf(sum, size - (size_t)(sum - text), "sum %08lx\n", (unsigned long)~crc);
-    return strlen(text);
-}
-
-/* `good` with one text replaced, and the right sum. */
-static size_t edit(char *text, size_t size, const char *from, const char *to)
-{
-    const char *at = strstr(good, from);
-    scratch_need(at != NULL, from);
-    snprintf(text, size, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from));
-    return seal(text, size);
-}
-
 static cpubind_linux_fault parse(const cpubind_sys *calls, const char *text, size_t len,
                                  cpubind_cpu_sets *sets, cpubind_shared_record *out)
 {
@@ -94,7 +69,7 @@ static void check_round(const char *text, size_t len)
 TEST(each_line_of_a_text_is_read)
 {
     char text[1024];
-    const size_t len = edit(text, sizeof text, "boot b", "boot b");
+    const size_t len = sample_edit(good, text, sizeof text, "boot b", "boot b");
     cpubind_shared_record host;
     cpubind_cpu_sets sets = {0};
     assert_int_equal(parse(sys, text, len, &sets, &host).error, 0);
@@ -149,13 +124,13 @@ TEST(a_text_is_written_as_it_was_read)
     char text[1024];
     size_t len;
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        len = edit(text, sizeof text, edits[i][0], edits[i][1]);
+        len = sample_edit(good, text, sizeof text, edits[i][0], edits[i][1]);
         check_round(text, len);
     }
     snprintf(text, sizeof text, "%s", none);
     cpubind_shared_record host;
     cpubind_cpu_sets sets = {0};
-    len = seal(text, sizeof text);
+    len = sample_seal(text, sizeof text);
     assert_int_equal(parse(sys, text, len, &sets, &host).error, 0);
     assert_int_equal(host.n_entry, 0);
     cpubind_shared_free(&host);
@@ -225,14 +200,14 @@ TEST(an_impossible_line_is_damage)
     };
     char text[1024];
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
-        check_damaged(text, edit(text, sizeof text, edits[i].from, edits[i].to), edits[i].what,
-                      edits[i].line);
+        check_damaged(text, sample_edit(good, text, sizeof text, edits[i].from, edits[i].to),
+                      edits[i].what, edits[i].line);
 }
 
 TEST(a_text_that_is_cut_or_changed_is_damage)
 {
     char text[1024], other[1026];
-    const size_t len = edit(text, sizeof text, "boot b", "boot b");
+    const size_t len = sample_edit(good, text, sizeof text, "boot b", "boot b");
     cpubind_shared_record host;
     cpubind_cpu_sets sets = {0};
     for (size_t at = 0; at < len; at++) {
@@ -250,7 +225,7 @@ TEST(a_text_that_is_cut_or_changed_is_damage)
 TEST(a_record_that_could_not_be_read_back_is_not_written)
 {
     char text[1024];
-    const size_t len = edit(text, sizeof text, "boot b", "boot b");
+    const size_t len = sample_edit(good, text, sizeof text, "boot b", "boot b");
     for (int i = 0; i < 16; i++) {
         cpubind_shared_record host;
         cpubind_cpu_sets sets = {0};
@@ -287,7 +262,7 @@ TEST(without_memory_nothing_is_read_or_written)
     static const cpubind_shared_record zero;
     static const call calls[] = {CALL_malloc, CALL_realloc};
     char text[1024];
-    const size_t len = edit(text, sizeof text, "boot b", "boot b");
+    const size_t len = sample_edit(good, text, sizeof text, "boot b", "boot b");
     for (int i = 0; i < 4; i++) {
         int n_failed = 0;
         for (int nth = 1; nth < 1000; nth++) {

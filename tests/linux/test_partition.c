@@ -11,6 +11,7 @@
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "fault_table.h"
+#include "two_cpus.h"
 
 #include "../../adapters/linux/bind/binding.h"
 
@@ -604,10 +605,5 @@ TEST(a_watch_sees_births)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: with one CPU there is nothing to move\n");
-        return 0;
-    }
-    return run_registered("partition", set_up, tear_down);
+    return run_on_two_cpus("partition", set_up, tear_down);
 }

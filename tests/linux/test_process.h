@@ -349,4 +349,14 @@ static inline int masks_of(pid_t pid, char *text, size_t size)
     return n;
 }
 
+static inline int is_stopped(pid_t pid)
+{
+    char path[64], stat[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    scratch_need(fd >= 0 && read(fd, stat, sizeof stat - 1) > 0, path);
+    close(fd);
+    return strstr(stat, ") T ") != NULL;
+}
+
 #endif /* CPUBIND_TESTS_LINUX_TEST_PROCESS_H */

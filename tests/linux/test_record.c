@@ -824,8 +824,6 @@ TEST(a_killed_writer_leaves_a_whole_file)
 
 int main(void)
 {
-    /* Hundreds of small files: in memory where that can be had, unless told otherwise. */
-    if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0);
+    scratch_in_memory();
     return run_registered("state", set_up, tear_down);
 }

@@ -43,13 +43,6 @@ static ssize_t short_write(int fd, const void *data, size_t len)
     return write(fd, data, len < 300 ? len : 300);
 }
 
-/* Thousands of runs need not reach the disk. */
-static int no_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 /* == a run == */
 
 /* Reads the file; "" if it does not exist. */
@@ -424,18 +417,13 @@ TEST(every_fault_of_listing_is_reported)
 
 /* == the process ends == */
 
-static void end_process(void)
-{
-    _exit(0);
-}
-
 /* A child acts and ends at the nth use of `which`. Returns 0 if it did not get there. */
 static int end_at(action what, call which, int nth)
 {
     int status = 0;
     make_files(what);
     fault_set(which, nth, 0);
-    fault.on_fault = end_process;
+    fault.on_fault = fault_ends_process;
     const pid_t pid = fork();
     scratch_need(pid >= 0, "fork");
     if (pid == 0)
@@ -473,8 +461,6 @@ TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file)
 
 int main(void)
 {
-    /* Thousands of small folders: in memory, unless TMPDIR is set. */
-    if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0);
+    scratch_in_memory();
     return run_registered("state_faults", set_up, tear_down);
 }

@@ -12,6 +12,7 @@
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "record_samples.h"
+#include "two_cpus.h"
 
 #define FUNCTION "0000:0b:00.0"
 
@@ -364,10 +365,5 @@ SETUP(tear_down)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: this process may use one CPU alone\n");
-        return 0;
-    }
-    return run_registered("record_forms", set_up, tear_down);
+    return run_on_two_cpus("record_forms", set_up, tear_down);
 }

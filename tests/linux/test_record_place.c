@@ -9,6 +9,7 @@
 #include "../../adapters/linux/bind/record.h"
 #include "fake_host.h"
 #include "fault_table.h"
+#include "two_cpus.h"
 
 static struct {
     cpubind_sys sys;
@@ -320,12 +321,6 @@ TEST(a_fault_sweeps_no_record_of_the_living)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: with one CPU there is nothing to move\n");
-        return 0;
-    }
-    if (access("/dev/shm", R_OK | W_OK | X_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0);
-    return run_registered("record place", set_up, tear_down);
+    scratch_in_memory();
+    return run_on_two_cpus("record place", set_up, tear_down);
 }

@@ -336,30 +336,6 @@ static const char good[] = "cpubind-record 5 " CPUBIND_VERSION "\n"
                            "irq 300 cq 73 0:1 a 4\n"
                            "sum 00000000\n";
 
-/* Puts the right sum where the line with the sum begins. */
-static size_t seal(char *text, size_t size)
-{
-    char *sum = strstr(text, "sum ");
-    uint32_t crc = 0xffffffffu;
-    scratch_need(sum != NULL, text);
-    for (const char *at = text; at < sum; at++) {
-        crc ^= (unsigned char)*at;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
-    }
-    snprintf(sum, size - (size_t)(sum - text), "sum %08lx\n", (unsigned long)~crc);
-    return strlen(text);
-}
-
-/* `good` with one text replaced, and the right sum. */
-static size_t edit(char *out, size_t size, const char *from, const char *to)
-{
-    const char *at = strstr(good, from);
-    scratch_need(at != NULL, from);
-    snprintf(out, size, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from));
-    return seal(out, size);
-}
-
 static void check_damaged(const char *text, size_t len, const char *what, int32_t at_line)
 {
     cpubind_record s;
@@ -377,7 +353,7 @@ static void check_damaged(const char *text, size_t len, const char *what, int32_
 TEST(each_line_of_a_text_is_read)
 {
     char text[2048];
-    const size_t len = edit(text, sizeof text, "sum", "sum");
+    const size_t len = sample_edit(good, text, sizeof text, "sum", "sum");
     cpubind_record s;
     assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
     assert_int_equal(s.pid, 4711);
@@ -413,13 +389,13 @@ TEST(the_rules_of_a_plan_are_kept)
     cpubind_record s;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         snprintf(to, sizeof to, "npu 3\nrules %s\n", words[i]);
-        const size_t len = edit(text, sizeof text, "npu 3\n", to);
+        const size_t len = sample_edit(good, text, sizeof text, "npu 3\n", to);
         assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
         assert_string_equal(s.rules, words[i]);
         check_round(&s);
         cpubind_record_free(&s);
     }
-    assert_int_equal(parse(text, edit(text, sizeof text, "sum", "sum"), &s, NULL),
+    assert_int_equal(parse(text, sample_edit(good, text, sizeof text, "sum", "sum"), &s, NULL),
                      CPUBIND_LINUX_OK);
     assert_string_equal(s.rules, "");
     cpubind_record_free(&s);
@@ -466,11 +442,11 @@ TEST(a_number_outside_its_range_is_damage)
         for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
             const char *value = i < sizeof bad / sizeof *bad ? bad[i] : numbers[m].too_large;
             snprintf(to, sizeof to, numbers[m].format, value);
-            len = edit(text, sizeof text, numbers[m].from, to);
+            len = sample_edit(good, text, sizeof text, numbers[m].from, to);
             check_damaged(text, len, numbers[m].what, numbers[m].line);
         }
         snprintf(to, sizeof to, numbers[m].format, "0");
-        len = edit(text, sizeof text, numbers[m].from, to);
+        len = sample_edit(good, text, sizeof text, numbers[m].from, to);
         if (numbers[m].least == 1) {
             check_damaged(text, len, numbers[m].what, numbers[m].line);
         } else {
@@ -610,7 +586,7 @@ TEST(an_impossible_line_is_damage)
     };
     char text[2048];
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        const size_t len = edit(text, sizeof text, edits[i].from, edits[i].to);
+        const size_t len = sample_edit(good, text, sizeof text, edits[i].from, edits[i].to);
         check_damaged(text, len, edits[i].what, edits[i].line);
     }
 }
@@ -627,7 +603,8 @@ TEST(a_pid_namespace_is_read_back)
     char text[2048], with[64];
     cpubind_record s;
     cpubind_bytes bytes = {0};
-    size_t len = edit(text, sizeof text, "boot b\n", "boot b\nnamespace 4026532001\n");
+    size_t len =
+        sample_edit(good, text, sizeof text, "boot b\n", "boot b\nnamespace 4026532001\n");
     assert_int_equal(parse(text, len, &s, NULL), CPUBIND_LINUX_OK);
     assert_true(s.pid_namespace == 4026532001u);
     assert_int_equal(cpubind_record_format(&s, sys, &bytes).error, 0);
@@ -636,7 +613,7 @@ TEST(a_pid_namespace_is_read_back)
     cpubind_record_free(&s);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(with, sizeof with, "boot b\n%s", bad[i].line);
-        len = edit(text, sizeof text, "boot b\n", with);
+        len = sample_edit(good, text, sizeof text, "boot b\n", with);
         check_damaged(text, len, bad[i].what, 4);
     }
 }
@@ -646,7 +623,7 @@ TEST(a_text_that_does_not_match_its_sum_is_damage)
     static const char *const sums[] = {
         "", " ", " 0000000\n", " 00000000", " 00000000\n", " 000000000\n", " 00000000 \n"};
     char text[2048], other[2048 + 16];
-    const size_t len = edit(text, sizeof text, "sum", "sum");
+    const size_t len = sample_edit(good, text, sizeof text, "sum", "sum");
     const size_t before = len - strlen(" 00000000\n");
     for (size_t at = 0; at < len; at++) {
         cpubind_record s;
@@ -672,7 +649,7 @@ TEST(a_text_that_does_not_match_its_sum_is_damage)
 TEST(every_cut_text_is_damage)
 {
     char text[2048];
-    const size_t whole = edit(text, sizeof text, "sum", "sum");
+    const size_t whole = sample_edit(good, text, sizeof text, "sum", "sum");
     const size_t first = strcspn(text, "\n") + 1;
     int32_t at_line = 1;
     for (size_t len = 0; len < whole; len++) {
@@ -693,7 +670,7 @@ TEST(every_cut_text_is_damage)
 static int fail_each_parse(call which)
 {
     char text[2048];
-    const int32_t len = (int32_t)edit(text, sizeof text, "sum", "sum");
+    const int32_t len = (int32_t)sample_edit(good, text, sizeof text, "sum", "sum");
     for (int nth = 1;; nth++) {
         cpubind_record s;
         cpubind_linux_fault why = {0};

@@ -39,12 +39,6 @@ static int own_openat(int dir, const char *path, int flags)
     return open(full, flags);
 }
 
-static int no_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 /* Prints its words, one line on stderr, exits with 3; `first` runs before. */
 static void make_npusmi(const char *first)
 {

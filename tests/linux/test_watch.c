@@ -14,6 +14,7 @@
 #include "../../adapters/linux/bind/binding.h"
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
+#include "two_cpus.h"
 
 /* == The table of troubles ================================================== */
 
@@ -558,10 +559,5 @@ TEST_WITH(a_number_that_another_process_got_is_noticed_and_undone, set_up, tear_
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: the fake host needs two CPUs\n");
-        return 0;
-    }
-    return run_registered("watch", NULL, NULL);
+    return run_on_two_cpus("watch", NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "fault_table.h"
+#include "two_cpus.h"
 
 #define LONG_MS  60000 /* a period that no test waits for */
 #define MAIN_CPU (on_stage.cpu[0])
@@ -431,10 +432,5 @@ TEST(a_watch_opens_at_most_half_of_the_files_that_the_process_may)
 
 int main(void)
 {
-    int32_t cpu[2];
-    if (!two_cpus(cpu)) {
-        print_message("skipped: with one CPU there is nothing to move\n");
-        return 0;
-    }
-    return run_registered("watch events", set_up, tear_down);
+    return run_on_two_cpus("watch events", set_up, tear_down);
 }
