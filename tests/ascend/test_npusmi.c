@@ -4,19 +4,36 @@
 #include "lines.h"
 #include "samples.h"
 
-#define READ(reader, r, text) reader((r), (text), (int32_t)strlen(text))
+static reading got; /* what a test has read last */
+
+SETUP(forget)
+{
+    end_reading(&got);
+    return 0;
+}
+
+static cpubind_text_status take_some(reader_fn *read, const char *text, int32_t len)
+{
+    end_reading(&got);
+    return read(&got, text, len);
+}
+
+static cpubind_text_status take(reader_fn *read, const char *text)
+{
+    return take_some(read, text, (int32_t)strlen(text));
+}
 
 /* The text is read, and these are its values. */
 static void expect(write_fn *write, const char *text, const char *values)
 {
-    static lines got;
+    static lines all;
 
-    got.len = 0;
-    got.text[0] = '\0';
-    write(&got, text, (int32_t)strlen(text));
-    if (got.status != CPUBIND_TEXT_OK)
-        fail_msg("%s at %d: %s", got.fault.what, got.fault.offset, text);
-    assert_string_equal(got.text, values);
+    all.len = 0;
+    all.text[0] = '\0';
+    write(&all, text, (int32_t)strlen(text));
+    if (all.status != CPUBIND_TEXT_OK)
+        fail_msg("%s at %d: %s", all.fault.what, all.fault.offset, text);
+    assert_string_equal(all.text, values);
 }
 
 /* == refusals =============================================================== */
@@ -181,12 +198,10 @@ TEST(a_slot_may_be_unknown)
 
 TEST(a_map_without_room_gives_the_room_that_it_needs)
 {
-    reading r;
-
-    assert_int_equal(read_map_cap(&r, map_a3, (int32_t)strlen(map_a3), 1),
+    end_reading(&got);
+    assert_int_equal(read_map_cap(&got, map_a3, (int32_t)strlen(map_a3), 1),
                      CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(r.n_chip, 2);
-    end_reading(&r);
+    assert_int_equal(got.n_chip, 2);
 }
 
 /* == info -t topo =========================================================== */
@@ -206,110 +221,85 @@ TEST(affinities_belong_to_the_label_of_their_row)
 {
     static const int32_t first[] = {0, 1, 2, 3, 16, 17, 18, 19},
                          second[] = {4, 6, 20, 21, 22, 23};
-    reading r;
+    assert_int_equal(take(read_topo, topo_a2), CPUBIND_TEXT_OK);
+    assert_int_equal(got.topo.n_row, 4);
+    assert_int_equal(got.topo.n_cpu, 96);
+    assert_int_equal(got.topo.label, CPUBIND_NPUSMI_LABEL_CARD);
+    assert_int_equal(got.topo.has_affinity, 1);
+    assert_int_equal(got.topo.cpu[got.topo.row[0].first], 72);
+    assert_int_equal(got.topo.cpu[got.topo.row[1].first], 0);
+    assert_int_equal(got.topo.cpu[got.topo.row[3].first + 23], 47);
 
-    assert_int_equal(READ(read_topo, &r, topo_a2), CPUBIND_TEXT_OK);
-    assert_int_equal(r.topo.n_row, 4);
-    assert_int_equal(r.topo.n_cpu, 96);
-    assert_int_equal(r.topo.label, CPUBIND_NPUSMI_LABEL_CARD);
-    assert_int_equal(r.topo.has_affinity, 1);
-    assert_int_equal(r.topo.cpu[r.topo.row[0].first], 72);
-    assert_int_equal(r.topo.cpu[r.topo.row[1].first], 0);
-    assert_int_equal(r.topo.cpu[r.topo.row[3].first + 23], 47);
-    end_reading(&r);
-
-    assert_int_equal(READ(read_topo, &r, topo_stripped), CPUBIND_TEXT_OK);
-    assert_int_equal(r.topo.n_row, 2);
-    check_affinity(&r, 0, 4, 8, first);
-    check_affinity(&r, 1, 6, 6, second);
-    end_reading(&r);
+    assert_int_equal(take(read_topo, topo_stripped), CPUBIND_TEXT_OK);
+    assert_int_equal(got.topo.n_row, 2);
+    check_affinity(&got, 0, 4, 8, first);
+    check_affinity(&got, 1, 6, 6, second);
 }
 
 TEST(nics_are_left_out)
 {
-    reading r;
-
-    assert_int_equal(READ(read_topo, &r, topo_a3_nic), CPUBIND_TEXT_OK);
-    assert_int_equal(r.topo.n_row, 2);
-    assert_int_equal(r.topo.n_cpu, 0);
-    assert_int_equal(r.topo.label, CPUBIND_NPUSMI_LABEL_PHY);
-    assert_int_equal(r.topo.has_affinity, 0);
-    check_affinity(&r, 0, 2, 0, NULL);
-    check_affinity(&r, 1, 3, 0, NULL);
-    end_reading(&r);
+    assert_int_equal(take(read_topo, topo_a3_nic), CPUBIND_TEXT_OK);
+    assert_int_equal(got.topo.n_row, 2);
+    assert_int_equal(got.topo.n_cpu, 0);
+    assert_int_equal(got.topo.label, CPUBIND_NPUSMI_LABEL_PHY);
+    assert_int_equal(got.topo.has_affinity, 0);
+    check_affinity(&got, 0, 2, 0, NULL);
+    check_affinity(&got, 1, 3, 0, NULL);
 }
 
 TEST(one_npu_is_a_matrix_too)
 {
     static const int32_t cpus[] = {8, 9};
-    reading r;
-
-    assert_int_equal(READ(read_topo, &r, "\t   NPU5       CPU Affinity\nNPU5  X  8-9\n"),
+    assert_int_equal(take(read_topo, "\t   NPU5       CPU Affinity\nNPU5  X  8-9\n"),
                      CPUBIND_TEXT_OK);
-    check_affinity(&r, 0, 5, 2, cpus);
-    end_reading(&r);
-    assert_int_equal(READ(read_topo, &r, "Phy-ID3\nPhy-ID3 X"), CPUBIND_TEXT_OK);
-    check_affinity(&r, 0, 3, 0, NULL);
-    end_reading(&r);
+    check_affinity(&got, 0, 5, 2, cpus);
+    assert_int_equal(take(read_topo, "Phy-ID3\nPhy-ID3 X"), CPUBIND_TEXT_OK);
+    check_affinity(&got, 0, 3, 0, NULL);
 }
 
 TEST(rows_may_be_in_any_order_and_cells_without_cpus_are_empty)
 {
     static const int32_t cpus[] = {1};
-    reading r;
-
     assert_int_equal(
-        READ(read_topo, &r,
-             "NPU0 NPU1 NIC0 CPU Affinity\nNPU1 A X A 1\nNIC0 A A X\nNPU0 X A A\n"),
+        take(read_topo, "NPU0 NPU1 NIC0 CPU Affinity\nNPU1 A X A 1\nNIC0 A A X\nNPU0 X A A\n"),
         CPUBIND_TEXT_OK);
-    assert_int_equal(r.topo.n_row, 2);
-    check_affinity(&r, 0, 1, 1, cpus);
-    check_affinity(&r, 1, 0, 0, NULL);
-    end_reading(&r);
-    assert_int_equal(READ(read_topo, &r,
-                          "NPU0 NPU1 NPU2 CPU Affinity\nNPU1 A X A 1\nNPU0 X A A 2\n"
-                          "NPU2 A A X 3\n"),
+    assert_int_equal(got.topo.n_row, 2);
+    check_affinity(&got, 0, 1, 1, cpus);
+    check_affinity(&got, 1, 0, 0, NULL);
+    assert_int_equal(take(read_topo, "NPU0 NPU1 NPU2 CPU Affinity\nNPU1 A X A 1\nNPU0 X A A 2\n"
+                                     "NPU2 A A X 3\n"),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(r.topo.n_row, 3);
-    check_affinity(&r, 0, 1, 1, cpus);
-    assert_int_equal(r.topo.row[1].id, 0);
-    assert_int_equal(r.topo.row[2].id, 2);
-    end_reading(&r);
+    assert_int_equal(got.topo.n_row, 3);
+    check_affinity(&got, 0, 1, 1, cpus);
+    assert_int_equal(got.topo.row[1].id, 0);
+    assert_int_equal(got.topo.row[2].id, 2);
 }
 
 /* "0-2" may be the start of "0-23"; the lists of two nodes have no CPU in common. */
 TEST(a_list_at_the_end_of_the_text_counts_when_another_npu_has_it)
 {
     static const int32_t cpus[] = {0, 1, 2};
-    reading r;
-
-    assert_int_equal(READ(read_topo, &r,
-                          "NPU0 NPU1 NPU2 CPU Affinity\nNPU0 X A A 0-2\n"
-                          "NPU1 A X A 10-13\nNPU2 A A X 0-2"),
+    assert_int_equal(take(read_topo, "NPU0 NPU1 NPU2 CPU Affinity\nNPU0 X A A 0-2\n"
+                                     "NPU1 A X A 10-13\nNPU2 A A X 0-2"),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(r.topo.n_row, 3);
-    check_affinity(&r, 2, 2, 3, cpus);
-    end_reading(&r);
-    assert_int_equal(READ(read_topo, &r, "NPU0 CPU Affinity\nNPU0 X 0-2 "), CPUBIND_TEXT_OK);
-    check_affinity(&r, 0, 0, 3, cpus);
-    end_reading(&r);
+    assert_int_equal(got.topo.n_row, 3);
+    check_affinity(&got, 2, 2, 3, cpus);
+    assert_int_equal(take(read_topo, "NPU0 CPU Affinity\nNPU0 X 0-2 "), CPUBIND_TEXT_OK);
+    check_affinity(&got, 0, 0, 3, cpus);
 }
 
 /* A 950 UB on x86 prints the words of the column and nothing below them. */
 TEST(a_column_of_affinity_may_be_empty)
 {
-    reading r;
-
-    assert_int_equal(READ(read_topo, &r,
+    assert_int_equal(take(read_topo,
                           "\t   NPU0       NPU1       NIC0        CPU Affinity\n"
                           "NPU0       X          UB         NA         \n"
                           "NPU1       UB         X          NA         \n"
                           "NIC0       NA         NA         X          \n\nNIC0: \n"),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(r.topo.n_row, 2);
-    assert_int_equal(r.topo.has_affinity, 1);
-    check_affinity(&r, 1, 1, 0, NULL);
-    end_reading(&r);
+    assert_int_equal(got.topo.n_row, 2);
+    assert_int_equal(got.topo.has_affinity, 1);
+    check_affinity(&got, 1, 1, 0, NULL);
 }
 
 #define MATRIX "NPU0 NPU1 CPU Affinity\n" /* 23 bytes */
@@ -356,15 +346,13 @@ TEST(other_matrices_are_refused_where_they_go_wrong)
 TEST(a_matrix_without_room_gives_the_room_that_it_needs)
 {
     const int32_t len = (int32_t)strlen(topo_a2);
-    reading r;
-
-    assert_int_equal(read_topo_cap(&r, topo_a2, len, 4, 95), CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(r.topo.n_row, 4);
-    assert_int_equal(r.topo.n_cpu, 96);
-    end_reading(&r);
-    assert_int_equal(read_topo_cap(&r, topo_a2, len, 3, 96), CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(r.topo.n_row, 4);
-    end_reading(&r);
+    end_reading(&got);
+    assert_int_equal(read_topo_cap(&got, topo_a2, len, 4, 95), CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(got.topo.n_row, 4);
+    assert_int_equal(got.topo.n_cpu, 96);
+    end_reading(&got);
+    assert_int_equal(read_topo_cap(&got, topo_a2, len, 3, 96), CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(got.topo.n_row, 4);
 }
 
 /* == info =================================================================== */
@@ -407,36 +395,30 @@ static void check_process(const reading *r, int32_t i, int32_t card, int32_t chi
 
 TEST(both_tables_of_an_a3_are_read)
 {
-    reading r;
-
-    assert_int_equal(READ(read_info, &r, info_a3), CPUBIND_TEXT_OK);
-    assert_true(slice_is(&r, r.info.version, "25.4.0"));
-    assert_int_equal(r.info.n_device, 3);
-    check_device(&r, 0, 4, 0, -1, 8, "Ascend910", "OK");
-    check_pci(&r, 0, 0, 0x8d, 0, 0);
-    check_device(&r, 1, 4, 1, -1, 9, "Ascend910", "Warning");
-    check_pci(&r, 1, 1, 0xaf, 0x1f, 7);
-    check_device(&r, 2, 6, 0, -1, 12, "Ascend910", "OK");
-    check_pci(&r, 2, -1, -1, -1, -1);
-    assert_int_equal(r.info.has_process_table, 1);
-    assert_int_equal(r.info.n_process, 3);
-    check_process(&r, 0, 4, 0, 31337, -1, "VLLMWorker_TP");
-    check_process(&r, 1, 4, 1, 31338, -1, "");
-    check_process(&r, 2, 4, 1, 31339, -1, "a | b c");
-    end_reading(&r);
+    assert_int_equal(take(read_info, info_a3), CPUBIND_TEXT_OK);
+    assert_true(slice_is(&got, got.info.version, "25.4.0"));
+    assert_int_equal(got.info.n_device, 3);
+    check_device(&got, 0, 4, 0, -1, 8, "Ascend910", "OK");
+    check_pci(&got, 0, 0, 0x8d, 0, 0);
+    check_device(&got, 1, 4, 1, -1, 9, "Ascend910", "Warning");
+    check_pci(&got, 1, 1, 0xaf, 0x1f, 7);
+    check_device(&got, 2, 6, 0, -1, 12, "Ascend910", "OK");
+    check_pci(&got, 2, -1, -1, -1, -1);
+    assert_int_equal(got.info.has_process_table, 1);
+    assert_int_equal(got.info.n_process, 3);
+    check_process(&got, 0, 4, 0, 31337, -1, "VLLMWorker_TP");
+    check_process(&got, 1, 4, 1, 31338, -1, "");
+    check_process(&got, 2, 4, 1, 31339, -1, "a | b c");
 }
 
 TEST(a_table_without_rules_and_processes_is_read)
 {
-    reading r;
-
-    assert_int_equal(READ(read_info, &r, info_a2), CPUBIND_TEXT_OK);
-    assert_int_equal(r.info.version.len, 0);
-    assert_int_equal(r.info.n_device, 2);
-    assert_int_equal(r.info.n_process, 0);
-    assert_int_equal(r.info.has_process_table, 0);
-    check_device(&r, 1, 7, 0, -1, -1, "910B2", "OK");
-    end_reading(&r);
+    assert_int_equal(take(read_info, info_a2), CPUBIND_TEXT_OK);
+    assert_int_equal(got.info.version.len, 0);
+    assert_int_equal(got.info.n_device, 2);
+    assert_int_equal(got.info.n_process, 0);
+    assert_int_equal(got.info.has_process_table, 0);
+    check_device(&got, 1, 7, 0, -1, -1, "910B2", "OK");
 }
 
 TEST(the_device_column_of_a_310p_is_the_logic_id)
@@ -464,16 +446,13 @@ TEST(pids_in_the_container_are_read)
 
 TEST(bars_need_no_blanks_around_them)
 {
-    reading r;
     expect(write_info,
            "|NPU Chip|Process id|Process name|Process memory(MB)|\n"
            "|0 1|812|python3|150|\n",
            "process 0.1 812 -1 \"python3\"\n");
-    assert_int_equal(READ(read_info, &r,
-                          "|NPU Chip|Process id|Process name|Process memory(MB)|\n"
-                          "|0|812|python3|150|\n"),
+    assert_int_equal(take(read_info, "|NPU Chip|Process id|Process name|Process memory(MB)|\n"
+                                     "|0|812|python3|150|\n"),
                      CPUBIND_TEXT_ERR_SYNTAX);
-    end_reading(&r);
 }
 
 TEST(translated_words_do_not_matter)
@@ -608,11 +587,8 @@ TEST(a_text_that_ends_between_devices_is_read)
     };
 
     for (int32_t i = 0; i < LENGTH(texts); i++) {
-        reading r;
-
-        assert_int_equal(READ(read_info, &r, texts[i]), CPUBIND_TEXT_OK);
-        assert_int_equal(r.info.n_device, 1);
-        end_reading(&r);
+        assert_int_equal(take(read_info, texts[i]), CPUBIND_TEXT_OK);
+        assert_int_equal(got.info.n_device, 1);
     }
 }
 
@@ -669,15 +645,13 @@ TEST(a_health_may_be_any_word_or_none)
 TEST(tables_without_room_give_the_room_that_they_need)
 {
     const int32_t len = (int32_t)strlen(info_a3);
-    reading r;
-
-    assert_int_equal(read_info_cap(&r, info_a3, len, 2, 3), CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(r.info.n_device, 3);
-    assert_int_equal(r.info.n_process, 3);
-    end_reading(&r);
-    assert_int_equal(read_info_cap(&r, info_a3, len, 3, 2), CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(r.info.n_process, 3);
-    end_reading(&r);
+    end_reading(&got);
+    assert_int_equal(read_info_cap(&got, info_a3, len, 2, 3), CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(got.info.n_device, 3);
+    assert_int_equal(got.info.n_process, 3);
+    end_reading(&got);
+    assert_int_equal(read_info_cap(&got, info_a3, len, 3, 2), CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(got.info.n_process, 3);
 }
 
 /* == all ==================================================================== */
@@ -874,18 +848,15 @@ TEST(every_family_is_read)
         for (int32_t n_card = 1; n_card <= 64; n_card = n_card * 3 + 1) {
             const int32_t n = n_card > 64 / 2 ? 64 : n_card;
             writer w;
-            reading r;
-
             put_family(&w, f, n);
-            if (read_info(&r, w.text, w.len) != CPUBIND_TEXT_OK)
-                fail_msg("%s: %s at %d", f->name, r.fault.what, r.fault.offset);
-            assert_true(slice_is(&r, r.info.version, "25.9.0"));
-            assert_int_equal(r.info.n_device, n * f->n_chip);
-            assert_int_equal(r.info.has_process_table, f->n_process > 0);
-            check_family_devices(&r, f);
-            check_family_processes(&r, f, n);
-            check_devices_alone(&w, &r);
-            end_reading(&r);
+            if (take_some(read_info, w.text, w.len) != CPUBIND_TEXT_OK)
+                fail_msg("%s: %s at %d", f->name, got.fault.what, got.fault.offset);
+            assert_true(slice_is(&got, got.info.version, "25.9.0"));
+            assert_int_equal(got.info.n_device, n * f->n_chip);
+            assert_int_equal(got.info.has_process_table, f->n_process > 0);
+            check_family_devices(&got, f);
+            check_family_processes(&got, f, n);
+            check_devices_alone(&w, &got);
             free(w.text);
         }
     }
@@ -1007,20 +978,16 @@ TEST(more_devices_than_the_limit_are_refused)
     assert_non_null(text);
     for (int32_t n = CPUBIND_MAX_DEVICES; n <= CPUBIND_MAX_DEVICES + 1; n++) {
         int32_t map_len = 0, topo_len = 0;
-        reading r;
-
         map_len += snprintf(text, CAP, HEADER);
         for (int32_t i = n; i > 0; i--)
             map_len += snprintf(text + map_len, (size_t)(CAP - map_len), "%d 0 %d x\n", i, i);
-        assert_int_equal(read_map(&r, text, map_len),
+        assert_int_equal(take_some(read_map, text, map_len),
                          n > CPUBIND_MAX_DEVICES ? CPUBIND_TEXT_ERR_RANGE : CPUBIND_TEXT_OK);
-        end_reading(&r);
         for (int32_t i = n; i > 0; i--)
             topo_len += snprintf(text + topo_len, (size_t)(CAP - topo_len), "NPU%d ", i);
-        assert_int_equal(read_topo(&r, text, topo_len), n > CPUBIND_MAX_DEVICES
-                                                            ? CPUBIND_TEXT_ERR_RANGE
-                                                            : CPUBIND_TEXT_ERR_MISSING);
-        end_reading(&r);
+        assert_int_equal(take_some(read_topo, text, topo_len), n > CPUBIND_MAX_DEVICES
+                                                                   ? CPUBIND_TEXT_ERR_RANGE
+                                                                   : CPUBIND_TEXT_ERR_MISSING);
     }
     free(text);
 }
@@ -1052,5 +1019,5 @@ TEST(bad_arguments_are_refused)
 
 int main(void)
 {
-    return run_registered("npusmi", NULL, NULL);
+    return run_registered("npusmi", NULL, forget);
 }

@@ -4,7 +4,24 @@
 #include "../text/readers.h"
 #include "samples.h"
 
-#define READ(reader, r, text) reader((r), (text), (int32_t)strlen(text))
+static reading got; /* what a test has read last */
+
+SETUP(forget)
+{
+    end_reading(&got);
+    return 0;
+}
+
+static cpubind_text_status take_some(reader_fn *read, const char *text, int32_t len)
+{
+    end_reading(&got);
+    return read(&got, text, len);
+}
+
+static cpubind_text_status take(reader_fn *read, const char *text)
+{
+    return take_some(read, text, (int32_t)strlen(text));
+}
 
 /* == info -t board ========================================================== */
 
@@ -51,89 +68,72 @@ static void check_names(const reading *r, const cpubind_npusmi_board *board, con
 
 TEST(a_chip_has_its_address_and_names)
 {
-    reading r;
+    assert_int_equal(take(read_board, board_a2_chip), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, 1);
+    check_place(&got.board[0], 6, 0, -1);
+    check_pci(&got.board[0], 0, 0x5d, 0, 0);
+    check_ids(&got.board[0], -1, -1);
+    check_names(&got, &got.board[0], "", "Ascend", "910B2");
 
-    assert_int_equal(READ(read_board, &r, board_a2_chip), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, 1);
-    check_place(&r.board[0], 6, 0, -1);
-    check_pci(&r.board[0], 0, 0x5d, 0, 0);
-    check_ids(&r.board[0], -1, -1);
-    check_names(&r, &r.board[0], "", "Ascend", "910B2");
-    end_reading(&r);
-
-    assert_int_equal(READ(read_board, &r, board_a3_chip), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, 1);
-    check_place(&r.board[0], 3, 1, -1);
-    check_pci(&r.board[0], 1, 0x8e, 0x1f, 7);
-    check_names(&r, &r.board[0], "9382", "", "Ascend910");
-    end_reading(&r);
+    assert_int_equal(take(read_board, board_a3_chip), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, 1);
+    check_place(&got.board[0], 3, 1, -1);
+    check_pci(&got.board[0], 1, 0x8e, 0x1f, 7);
+    check_names(&got, &got.board[0], "9382", "", "Ascend910");
 }
 
 TEST(a_controller_has_no_address)
 {
-    reading r;
+    assert_int_equal(take(read_board, board_a2_mcu), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, 1);
+    check_place(&got.board[0], 6, 1, -1);
+    check_no_pci(&got.board[0], 0);
+    check_names(&got, &got.board[0], "", "", "MCU");
 
-    assert_int_equal(READ(read_board, &r, board_a2_mcu), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, 1);
-    check_place(&r.board[0], 6, 1, -1);
-    check_no_pci(&r.board[0], 0);
-    check_names(&r, &r.board[0], "", "", "MCU");
-    end_reading(&r);
-
-    assert_int_equal(READ(read_board, &r, "NPU ID:1\nChip ID:4\nPCIe Bus Info:NA\n"),
+    assert_int_equal(take(read_board, "NPU ID:1\nChip ID:4\nPCIe Bus Info:NA\n"),
                      CPUBIND_TEXT_OK);
-    check_place(&r.board[0], 1, 4, -1);
-    check_no_pci(&r.board[0], 1);
-    end_reading(&r);
+    check_place(&got.board[0], 1, 4, -1);
+    check_no_pci(&got.board[0], 1);
 }
 
 TEST(chips_after_their_card_belong_to_it)
 {
-    reading r;
-
-    assert_int_equal(READ(read_board, &r, board_card_chips), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, 3);
-    check_place(&r.board[0], 2, -1, 2);
-    check_pci(&r.board[0], 0, 0x1a, 0, 0);
-    check_ids(&r.board[0], 0x19e5, 0xd803);
-    check_names(&r, &r.board[0], "", "", "");
-    assert_true(slice_is(&r, r.board[0].product, "Box of two: A"));
-    assert_true(slice_is(&r, r.board[0].serial, "0123SN"));
+    assert_int_equal(take(read_board, board_card_chips), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, 3);
+    check_place(&got.board[0], 2, -1, 2);
+    check_pci(&got.board[0], 0, 0x1a, 0, 0);
+    check_ids(&got.board[0], 0x19e5, 0xd803);
+    check_names(&got, &got.board[0], "", "", "");
+    assert_true(slice_is(&got, got.board[0].product, "Box of two: A"));
+    assert_true(slice_is(&got, got.board[0].serial, "0123SN"));
     for (int32_t i = 0; i < 2; i++) {
-        check_place(&r.board[1 + i], 2, i, -1);
-        check_pci(&r.board[1 + i], 0, 0x1a + i, 0, 0);
-        check_ids(&r.board[1 + i], -1, -1);
-        check_names(&r, &r.board[1 + i], "", "", "Ascend910");
-        assert_int_equal(r.board[1 + i].product.len, 0);
+        check_place(&got.board[1 + i], 2, i, -1);
+        check_pci(&got.board[1 + i], 0, 0x1a + i, 0, 0);
+        check_ids(&got.board[1 + i], -1, -1);
+        check_names(&got, &got.board[1 + i], "", "", "Ascend910");
+        assert_int_equal(got.board[1 + i].product.len, 0);
     }
-    end_reading(&r);
 }
 
 TEST(several_cards_are_several_blocks)
 {
     static const char text[] = "NPU ID:3\nChip ID:1\nChip ID:0\nNPU ID:1\nChip ID:0\nNPU ID:9";
     static const int32_t wanted[][2] = {{3, 1}, {3, 0}, {1, 0}, {9, -1}};
-    reading r;
-
-    assert_int_equal(READ(read_board, &r, text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, LENGTH(wanted));
+    assert_int_equal(take(read_board, text), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, LENGTH(wanted));
     for (int32_t i = 0; i < LENGTH(wanted); i++)
-        check_place(&r.board[i], wanted[i][0], wanted[i][1], -1);
-    end_reading(&r);
+        check_place(&got.board[i], wanted[i][0], wanted[i][1], -1);
 }
 
 TEST(a_950_has_card_and_chip_in_one_block)
 {
-    reading r;
-
-    assert_int_equal(READ(read_board, &r, board_950), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, 1);
-    check_place(&r.board[0], 1, -1, 1);
-    check_pci(&r.board[0], 0, 0x71, 0, 0);
-    check_ids(&r.board[0], 0x19e5, 0xd806);
-    check_names(&r, &r.board[0], "950PR", "", "Ascend950PR");
-    assert_int_equal(r.board[0].serial.len, 0);
-    end_reading(&r);
+    assert_int_equal(take(read_board, board_950), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, 1);
+    check_place(&got.board[0], 1, -1, 1);
+    check_pci(&got.board[0], 0, 0x71, 0, 0);
+    check_ids(&got.board[0], 0x19e5, 0xd806);
+    check_names(&got, &got.board[0], "950PR", "", "Ascend950PR");
+    assert_int_equal(got.board[0].serial.len, 0);
 }
 
 /* Module and Subsystem ids are not read. */
@@ -142,45 +142,35 @@ TEST(ids_of_ub_replace_missing_ids_of_pci)
     static const char *const both[] = {
         "NPU ID:0\nVendor ID:0x1\nPCI Vendor ID:0x19e5\nDevice ID:0x2\nPCI Device ID:0XD802\n",
         "NPU ID:0\nPCI Vendor ID:0x19e5\nVendor ID:0x1\nPCI Device ID:0xd802\nDevice ID:NA\n"};
-    reading r;
-
-    assert_int_equal(READ(read_board, &r, board_950_ub), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, 1);
-    check_place(&r.board[0], 7, -1, -1);
-    check_no_pci(&r.board[0], 1);
-    check_ids(&r.board[0], 0xcc08, 0xd806);
-    end_reading(&r);
+    assert_int_equal(take(read_board, board_950_ub), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, 1);
+    check_place(&got.board[0], 7, -1, -1);
+    check_no_pci(&got.board[0], 1);
+    check_ids(&got.board[0], 0xcc08, 0xd806);
     for (int32_t i = 0; i < LENGTH(both); i++) {
-        assert_int_equal(READ(read_board, &r, both[i]), CPUBIND_TEXT_OK);
-        check_ids(&r.board[0], 0x19e5, 0xd802);
-        end_reading(&r);
+        assert_int_equal(take(read_board, both[i]), CPUBIND_TEXT_OK);
+        check_ids(&got.board[0], 0x19e5, 0xd802);
     }
 }
 
 TEST(zeros_of_a_failed_query_are_no_address)
 {
-    reading r;
+    assert_int_equal(take(read_board, board_no_pci), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, 1);
+    check_place(&got.board[0], 4, -1, 1);
+    check_no_pci(&got.board[0], 1);
+    check_ids(&got.board[0], -1, -1);
+    assert_int_equal(got.board[0].product.len, 0);
 
-    assert_int_equal(READ(read_board, &r, board_no_pci), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, 1);
-    check_place(&r.board[0], 4, -1, 1);
-    check_no_pci(&r.board[0], 1);
-    check_ids(&r.board[0], -1, -1);
-    assert_int_equal(r.board[0].product.len, 0);
-    end_reading(&r);
-
-    assert_int_equal(READ(read_board, &r, "NPU ID:0\nPCIe Bus Info:0000:00:00.1\n"),
+    assert_int_equal(take(read_board, "NPU ID:0\nPCIe Bus Info:0000:00:00.1\n"),
                      CPUBIND_TEXT_OK);
-    check_pci(&r.board[0], 0, 0, 0, 1);
-    end_reading(&r);
-    assert_int_equal(READ(read_board, &r, "NPU ID:0\nPCIe Bus Info:0000:00:1f.0\n"),
+    check_pci(&got.board[0], 0, 0, 0, 1);
+    assert_int_equal(take(read_board, "NPU ID:0\nPCIe Bus Info:0000:00:1f.0\n"),
                      CPUBIND_TEXT_OK);
-    check_pci(&r.board[0], 0, 0, 0x1f, 0);
-    end_reading(&r);
-    assert_int_equal(READ(read_board, &r, "NPU ID:0\nPCIe Bus Info:0001:00:00.0\n"),
+    check_pci(&got.board[0], 0, 0, 0x1f, 0);
+    assert_int_equal(take(read_board, "NPU ID:0\nPCIe Bus Info:0001:00:00.0\n"),
                      CPUBIND_TEXT_OK);
-    check_pci(&r.board[0], 1, 0, 0, 0);
-    end_reading(&r);
+    check_pci(&got.board[0], 1, 0, 0, 0);
 }
 
 /* Other keys, messages and further lines of a value are not read. */
@@ -200,14 +190,11 @@ TEST(other_lines_of_a_board_are_left_out)
                                "Failed to get something at all.\n"
                                "\tCHIP NAME : x:y z \n"
                                " \t ";
-    reading r;
-
-    assert_int_equal(READ(read_board, &r, text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_board, 1);
-    check_place(&r.board[0], 8, -1, -1);
-    check_no_pci(&r.board[0], 0);
-    check_names(&r, &r.board[0], "", "", "x:y z");
-    end_reading(&r);
+    assert_int_equal(take(read_board, text), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_board, 1);
+    check_place(&got.board[0], 8, -1, -1);
+    check_no_pci(&got.board[0], 0);
+    check_names(&got, &got.board[0], "", "", "x:y z");
 }
 
 #define NPU "NPU ID:0\n" /* 9 bytes */
@@ -281,29 +268,25 @@ TEST(a_board_that_was_cut_has_no_other_address)
     int32_t n_ok = 0, n_pci = 0;
 
     for (int32_t len = 0; len <= (int32_t)sizeof board_a2_chip - 1; len++) {
-        reading r;
-
-        if (read_board(&r, board_a2_chip, len) == CPUBIND_TEXT_OK) {
+        if (take_some(read_board, board_a2_chip, len) == CPUBIND_TEXT_OK) {
             n_ok++;
-            assert_int_equal(r.n_board, 1);
-            if (r.board[0].has_pci) {
-                check_pci(&r.board[0], 0, 0x5d, 0, 0);
+            assert_int_equal(got.n_board, 1);
+            if (got.board[0].has_pci) {
+                check_pci(&got.board[0], 0, 0x5d, 0, 0);
                 n_pci++;
             }
         }
-        end_reading(&r);
     }
     assert_true(n_pci > 0 && n_ok > n_pci);
 }
 
 TEST(a_board_without_room_gives_the_room_that_it_needs)
 {
-    reading r;
-
-    assert_int_equal(read_board_cap(&r, board_card_chips, (int32_t)strlen(board_card_chips), 2),
-                     CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(r.n_board, 3);
-    end_reading(&r);
+    end_reading(&got);
+    assert_int_equal(
+        read_board_cap(&got, board_card_chips, (int32_t)strlen(board_card_chips), 2),
+        CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(got.n_board, 3);
 }
 
 /* == info -l ================================================================ */
@@ -319,30 +302,24 @@ static void check_card(const reading *r, int32_t i, int32_t card, int32_t n_chip
 
 TEST(a_list_holds_as_many_cards_as_its_count)
 {
-    reading r;
+    assert_int_equal(take(read_list, list_a2), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_card, 2);
+    check_card(&got, 0, 3, 1, "", "");
+    check_card(&got, 1, 5, 1, "", "");
 
-    assert_int_equal(READ(read_list, &r, list_a2), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_card, 2);
-    check_card(&r, 0, 3, 1, "", "");
-    check_card(&r, 1, 5, 1, "", "");
-    end_reading(&r);
+    assert_int_equal(take(read_list, list_310), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_card, 2);
+    check_card(&got, 0, 1, 4, "Card: four chips", "");
+    check_card(&got, 1, 9, 0, "", "SN 17");
 
-    assert_int_equal(READ(read_list, &r, list_310), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_card, 2);
-    check_card(&r, 0, 1, 4, "Card: four chips", "");
-    check_card(&r, 1, 9, 0, "", "SN 17");
-    end_reading(&r);
+    assert_int_equal(take(read_list, list_950), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_card, 1);
+    check_card(&got, 0, 12, -1, "PCIe card", "0123");
 
-    assert_int_equal(READ(read_list, &r, list_950), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_card, 1);
-    check_card(&r, 0, 12, -1, "PCIe card", "0123");
-    end_reading(&r);
-
-    assert_int_equal(READ(read_list, &r, "total count:2\nNPU ID:4\nNPU ID:3\nChip Count:NA\n"),
+    assert_int_equal(take(read_list, "total count:2\nNPU ID:4\nNPU ID:3\nChip Count:NA\n"),
                      CPUBIND_TEXT_OK);
-    check_card(&r, 0, 4, -1, "", "");
-    check_card(&r, 1, 3, -1, "", "");
-    end_reading(&r);
+    check_card(&got, 0, 4, -1, "", "");
+    check_card(&got, 1, 3, -1, "", "");
 }
 
 #define TOTAL "Total Count:1\n" /* 14 bytes */
@@ -388,21 +365,16 @@ TEST(a_cut_list_is_an_error)
 
     assert_non_null(last);
     for (int32_t len = 0; len <= (int32_t)(last - list_a2) + 1; len++) {
-        reading r;
-
-        assert_int_not_equal(read_list(&r, list_a2, len), CPUBIND_TEXT_OK);
-        end_reading(&r);
+        assert_int_not_equal(take_some(read_list, list_a2, len), CPUBIND_TEXT_OK);
     }
 }
 
 TEST(a_list_without_room_gives_the_room_that_it_needs)
 {
-    reading r;
-
-    assert_int_equal(read_list_cap(&r, list_310, (int32_t)strlen(list_310), 1),
+    end_reading(&got);
+    assert_int_equal(read_list_cap(&got, list_310, (int32_t)strlen(list_310), 1),
                      CPUBIND_TEXT_ERR_SPACE);
-    assert_int_equal(r.n_card, 2);
-    end_reading(&r);
+    assert_int_equal(got.n_card, 2);
 }
 
 /* == both =================================================================== */
@@ -424,14 +396,12 @@ TEST(no_other_output_is_a_board_or_a_list)
         board_950,     board_950_ub, list_a2,       list_310,         list_950};
 
     for (int32_t i = 0; i < LENGTH(samples); i++) {
-        reading r;
-
-        assert_int_equal(read_list(&r, samples[i].text, samples[i].len) == CPUBIND_TEXT_OK,
+        assert_int_equal(take_some(read_list, samples[i].text, samples[i].len) ==
+                             CPUBIND_TEXT_OK,
                          is_sample(&samples[i], lists, LENGTH(lists)));
-        end_reading(&r);
-        assert_int_equal(read_board(&r, samples[i].text, samples[i].len) == CPUBIND_TEXT_OK,
+        assert_int_equal(take_some(read_board, samples[i].text, samples[i].len) ==
+                             CPUBIND_TEXT_OK,
                          is_sample(&samples[i], boards, LENGTH(boards)));
-        end_reading(&r);
     }
 }
 
@@ -466,21 +436,17 @@ TEST(blocks_are_limited)
 {
     static char text[(CPUBIND_MAX_DEVICES + 1) * 16];
     int32_t len = 0, n;
-    reading r;
-
     for (n = 0; n <= CPUBIND_MAX_DEVICES; n++) {
         if (n == CPUBIND_MAX_DEVICES) {
-            assert_int_equal(read_board(&r, text, len), CPUBIND_TEXT_OK);
-            assert_int_equal(r.n_board, CPUBIND_MAX_DEVICES);
-            end_reading(&r);
+            assert_int_equal(take_some(read_board, text, len), CPUBIND_TEXT_OK);
+            assert_int_equal(got.n_board, CPUBIND_MAX_DEVICES);
         }
         len += snprintf(text + len, sizeof text - (size_t)len, "NPU ID:%d\n", (int)n);
     }
-    assert_int_equal(read_board(&r, text, len), CPUBIND_TEXT_ERR_RANGE);
-    end_reading(&r);
+    assert_int_equal(take_some(read_board, text, len), CPUBIND_TEXT_ERR_RANGE);
 }
 
 int main(void)
 {
-    return run_registered("npusmi_board", NULL, NULL);
+    return run_registered("npusmi_board", NULL, forget);
 }

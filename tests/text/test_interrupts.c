@@ -5,30 +5,41 @@
 
 /* == Reading ================================================================ */
 
-static cpubind_text_status read_text(reading *r, const char *text)
+static reading got; /* what a test has read last */
+
+SETUP(forget)
 {
-    return read_interrupts(r, text, (int32_t)strlen(text));
+    end_reading(&got);
+    return 0;
+}
+
+static cpubind_text_status take_some(const char *text, int32_t len)
+{
+    end_reading(&got);
+    return read_interrupts(&got, text, len);
+}
+
+static cpubind_text_status take(const char *text)
+{
+    return take_some(text, (int32_t)strlen(text));
 }
 
 static void assert_names(const reading *r, int32_t row, const char *names)
 {
-    const cpubind_slice got = r->irq[row].names;
+    const cpubind_slice are = r->irq[row].names;
 
-    if (got.len != (int32_t)strlen(names) ||
-        memcmp(r->text + got.at, names, (size_t)got.len) != 0)
-        fail_msg("row %d: \"%.*s\", not \"%s\"", r->irq[row].irq, got.len, r->text + got.at,
+    if (are.len != (int32_t)strlen(names) ||
+        memcmp(r->text + are.at, names, (size_t)are.len) != 0)
+        fail_msg("row %d: \"%.*s\", not \"%s\"", r->irq[row].irq, are.len, r->text + are.at,
                  names);
 }
 
 /* A text that is refused: with this status, at this byte. */
 static void assert_refused(const char *text, cpubind_text_status status, int32_t offset)
 {
-    reading r;
-
-    if (read_text(&r, text) != status || r.fault.offset != offset)
-        fail_msg("\"%s\": %s at %d, not %s at %d", text, cpubind_text_status_name(r.status),
-                 r.fault.offset, cpubind_text_status_name(status), offset);
-    end_reading(&r);
+    if (take(text) != status || got.fault.offset != offset)
+        fail_msg("\"%s\": %s at %d, not %s at %d", text, cpubind_text_status_name(got.status),
+                 got.fault.offset, cpubind_text_status_name(status), offset);
 }
 
 /* == Building =============================================================== */
@@ -115,16 +126,13 @@ TEST(every_numbered_row_gives_its_number_and_its_names)
                 {16, "ehci_hcd:usb1, mei device 2"},
                 {130, "nvme queue 3"},
                 {131, "ice-ens9f0-TxRx-4"}};
-    reading r;
-
-    assert_int_equal(read_text(&r, X86), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_irq_cpu, 2);
-    assert_int_equal(r.n_irq, LENGTH(rows));
-    for (int32_t i = 0; i < r.n_irq; i++) {
-        assert_int_equal(r.irq[i].irq, rows[i].irq);
-        assert_names(&r, i, rows[i].names);
+    assert_int_equal(take(X86), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_irq_cpu, 2);
+    assert_int_equal(got.n_irq, LENGTH(rows));
+    for (int32_t i = 0; i < got.n_irq; i++) {
+        assert_int_equal(got.irq[i].irq, rows[i].irq);
+        assert_names(&got, i, rows[i].names);
     }
-    end_reading(&r);
 }
 
 /* The part of a row after its counters, and the names in it. */
@@ -185,19 +193,17 @@ TEST(names_follow_any_text_of_the_chip)
     for (int32_t i = 0; i < LENGTH(tails); i++) {
         for (int32_t k = 0; k < LENGTH(n_cpus); k++) {
             builder b = one_row(n_cpus[k], tails[i].tail);
-            reading r;
-            const cpubind_text_status status = read_text(&r, b.text);
+            const cpubind_text_status status = take(b.text);
 
             if (status != (tails[i].names ? CPUBIND_TEXT_OK : CPUBIND_TEXT_ERR_SYNTAX))
                 fail_msg("\"%s\" of %d CPUs: %s", tails[i].tail, n_cpus[k],
                          cpubind_text_status_name(status));
             if (tails[i].names) {
-                assert_int_equal(r.n_irq, 1);
-                assert_int_equal(r.n_irq_cpu, n_cpus[k]);
-                assert_int_equal(r.irq[0].irq, 24);
-                assert_names(&r, 0, tails[i].names);
+                assert_int_equal(got.n_irq, 1);
+                assert_int_equal(got.n_irq_cpu, n_cpus[k]);
+                assert_int_equal(got.irq[0].irq, 24);
+                assert_names(&got, 0, tails[i].names);
             }
-            end_reading(&r);
             free(b.text);
         }
     }
@@ -205,18 +211,15 @@ TEST(names_follow_any_text_of_the_chip)
 
 TEST(rows_without_a_number_are_left_out)
 {
-    reading r;
-
-    assert_int_equal(read_text(&r, "           CPU0       CPU1       \n"
-                                   "IPI0:       117        120       Rescheduling interrupts\n"
-                                   " 11:          0          5     GICv3  30 Level     timer\n"
-                                   "\n"
-                                   "IPI1:  \n"
-                                   "Err:          0\n"),
+    assert_int_equal(take("           CPU0       CPU1       \n"
+                          "IPI0:       117        120       Rescheduling interrupts\n"
+                          " 11:          0          5     GICv3  30 Level     timer\n"
+                          "\n"
+                          "IPI1:  \n"
+                          "Err:          0\n"),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_irq, 1);
-    assert_int_equal(r.irq[0].irq, 11);
-    end_reading(&r);
+    assert_int_equal(got.n_irq, 1);
+    assert_int_equal(got.irq[0].irq, 11);
     assert_refused("  CPU0\nNMI\n", CPUBIND_TEXT_ERR_SYNTAX, 10);
     assert_refused("  CPU0\nN I: 0\n", CPUBIND_TEXT_ERR_SYNTAX, 8);
     assert_refused("  CPU0\n: 0\n", CPUBIND_TEXT_ERR_SYNTAX, 7);
@@ -226,24 +229,18 @@ TEST(rows_without_a_number_are_left_out)
 
 TEST(a_table_may_have_no_row)
 {
-    reading r;
-
-    assert_int_equal(read_text(&r, "           CPU0       \n"), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_irq, 0);
-    assert_int_equal(r.n_irq_cpu, 1);
-    end_reading(&r);
+    assert_int_equal(take("           CPU0       \n"), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_irq, 0);
+    assert_int_equal(got.n_irq_cpu, 1);
 }
 
 TEST(cpus_that_are_offline_have_no_column)
 {
-    reading r;
-
-    assert_int_equal(read_text(&r, "           CPU0       CPU3       CPU1151    \n"
-                                   " 24:          1          2          3  MIPS   7  uart\n"),
+    assert_int_equal(take("           CPU0       CPU3       CPU1151    \n"
+                          " 24:          1          2          3  MIPS   7  uart\n"),
                      CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_irq_cpu, 3);
-    assert_names(&r, 0, "uart");
-    end_reading(&r);
+    assert_int_equal(got.n_irq_cpu, 3);
+    assert_names(&got, 0, "uart");
 }
 
 /* == Names ================================================================== */
@@ -304,17 +301,14 @@ TEST(names_longer_than_a_page_are_refused)
     memset(tail, 'x', sizeof tail);
     memcpy(tail, chip, sizeof chip - 1);
     for (int32_t more = 0; more <= 1; more++) {
-        reading r;
         builder b;
 
         tail[PAGE] = more ? 'x' : '\0';
         tail[PAGE + 1] = '\0';
         b = one_row(2, tail);
-        assert_int_equal(read_text(&r, b.text),
-                         more ? CPUBIND_TEXT_ERR_SYNTAX : CPUBIND_TEXT_OK);
+        assert_int_equal(take(b.text), more ? CPUBIND_TEXT_ERR_SYNTAX : CPUBIND_TEXT_OK);
         if (!more)
-            assert_int_equal(r.irq[0].names.len, PAGE - (int32_t)(sizeof chip - 1));
-        end_reading(&r);
+            assert_int_equal(got.irq[0].names.len, PAGE - (int32_t)(sizeof chip - 1));
         free(b.text);
     }
 }
@@ -353,18 +347,15 @@ TEST(every_byte_of_a_counter_is_checked)
 
         for (int32_t byte = 0; byte < 256; byte++) {
             int expected;
-            reading r;
-
             b.text[at] = (char)byte;
             expected = byte != '\0' && model_is_row(b.text + colon + 1, N_CPU);
-            if ((read_interrupts(&r, b.text, (int32_t)b.len) == CPUBIND_TEXT_OK) != expected)
+            if ((take_some(b.text, (int32_t)b.len) == CPUBIND_TEXT_OK) != expected)
                 fail_msg("byte %d as %d: %s", at - colon - 1, byte,
-                         cpubind_text_status_name(r.status));
+                         cpubind_text_status_name(got.status));
             if (expected)
-                assert_names(&r, 0, "arch_timer");
+                assert_names(&got, 0, "arch_timer");
             good += expected;
             bad += !expected;
-            end_reading(&r);
         }
         b.text[at] = was;
     }
@@ -375,20 +366,17 @@ TEST(every_byte_of_a_counter_is_checked)
 TEST(counters_of_other_widths_are_walked)
 {
     builder b = {NULL, 0, 0};
-    reading r;
-
     add_header(&b, 20);
     add(&b, "1: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 4294967295 MIPS   7  one\n");
     add_row(&b, 2, 20, "  MIPS   8  two");
     add(&b, "3:  1  2  3  4  5  6  7  8  9  0  1  2  3  4  5  6  7  8  9   0  MIPS 9  three\n");
     add_row(&b, 4, 20, "  MIPS   8  four");
-    assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_irq, 4);
-    assert_names(&r, 0, "one");
-    assert_names(&r, 1, "two");
-    assert_names(&r, 2, "three");
-    assert_names(&r, 3, "four");
-    end_reading(&r);
+    assert_int_equal(take(b.text), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_irq, 4);
+    assert_names(&got, 0, "one");
+    assert_names(&got, 1, "two");
+    assert_names(&got, 2, "three");
+    assert_names(&got, 3, "four");
     free(b.text);
 }
 
@@ -421,12 +409,9 @@ TEST(a_row_does_not_continue_in_the_next_line)
 {
     builder b = one_row(35, "  MIPS   7  uart");
     char *feed = strchr(b.text, ':') + 1 + 11 * 20;
-    reading r;
-
     *feed = '\n';
-    assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_ERR_SYNTAX);
-    assert_int_equal(r.fault.offset, feed - b.text);
-    end_reading(&r);
+    assert_int_equal(take(b.text), CPUBIND_TEXT_ERR_SYNTAX);
+    assert_int_equal(got.fault.offset, feed - b.text);
     free(b.text);
 }
 
@@ -442,11 +427,8 @@ TEST(numbers_ascend)
 
 TEST(a_number_fits_into_31_bits)
 {
-    reading r;
-
-    assert_int_equal(read_text(&r, " CPU0\n2147483647: 1  MIPS   7  a\n"), CPUBIND_TEXT_OK);
-    assert_int_equal(r.irq[0].irq, INT32_MAX);
-    end_reading(&r);
+    assert_int_equal(take(" CPU0\n2147483647: 1  MIPS   7  a\n"), CPUBIND_TEXT_OK);
+    assert_int_equal(got.irq[0].irq, INT32_MAX);
     assert_refused(" CPU0\n2147483648: 1  MIPS   7  a\n", CPUBIND_TEXT_ERR_RANGE, 6);
     assert_refused(" CPU0\n99999999999999999999: 1  MIPS   7  a\n", CPUBIND_TEXT_ERR_RANGE, 6);
     assert_refused(" CPU0\n007: 1  MIPS   7  a\n", CPUBIND_TEXT_ERR_SYNTAX, 6);
@@ -479,18 +461,15 @@ TEST(a_cut_is_an_error_unless_it_is_after_a_line_feed)
 
     for (int32_t cut = 0; cut < len; cut++) {
         const int whole = cut > 0 && X86[cut - 1] == '\n';
-        reading r;
-
-        (void)read_interrupts(&r, X86, cut);
+        (void)take_some(X86, cut);
         if (whole)
-            assert_int_equal(r.status, CPUBIND_TEXT_OK);
+            assert_int_equal(got.status, CPUBIND_TEXT_OK);
         else if (cut < header - X86 + 3)
-            assert_int_equal(r.status, CPUBIND_TEXT_ERR_MISSING);
+            assert_int_equal(got.status, CPUBIND_TEXT_ERR_MISSING);
         else {
-            assert_int_equal(r.status, CPUBIND_TEXT_ERR_CUT);
-            assert_int_equal(r.fault.offset, cut);
+            assert_int_equal(got.status, CPUBIND_TEXT_ERR_CUT);
+            assert_int_equal(got.fault.offset, cut);
         }
-        end_reading(&r);
     }
 }
 
@@ -501,26 +480,21 @@ TEST(a_cut_in_a_block_is_an_error)
     const int32_t row = (int32_t)(strchr(b.text, '\n') - b.text) + 1;
 
     for (int32_t cut = row + 1; cut < (int32_t)b.len; cut++) {
-        reading r;
-
-        assert_int_equal(read_interrupts(&r, b.text, cut), CPUBIND_TEXT_ERR_CUT);
-        end_reading(&r);
+        assert_int_equal(take_some(b.text, cut), CPUBIND_TEXT_ERR_CUT);
     }
     free(b.text);
 }
 
 TEST(an_array_that_is_too_small_gets_the_number_of_rows)
 {
-    reading r;
-
     for (int32_t cap = 0; cap < 5; cap++) {
-        assert_int_equal(read_interrupts_cap(&r, X86, (int32_t)strlen(X86), cap),
+        end_reading(&got);
+        assert_int_equal(read_interrupts_cap(&got, X86, (int32_t)strlen(X86), cap),
                          CPUBIND_TEXT_ERR_SPACE);
-        assert_int_equal(r.n_irq, 5);
-        end_reading(&r);
+        assert_int_equal(got.n_irq, 5);
     }
-    assert_int_equal(read_interrupts_cap(&r, X86, (int32_t)strlen(X86), 5), CPUBIND_TEXT_OK);
-    end_reading(&r);
+    end_reading(&got);
+    assert_int_equal(read_interrupts_cap(&got, X86, (int32_t)strlen(X86), 5), CPUBIND_TEXT_OK);
 }
 
 TEST(a_nul_anywhere_is_an_error)
@@ -529,12 +503,9 @@ TEST(a_nul_anywhere_is_an_error)
     char *text = edge_text(X86, len);
 
     for (int32_t at = 0; at < len; at++) {
-        reading r;
-
         text[at] = '\0';
-        if (read_interrupts(&r, text, len) == CPUBIND_TEXT_OK)
+        if (take_some(text, len) == CPUBIND_TEXT_OK)
             fail_msg("a NUL at %d is let through", at);
-        end_reading(&r);
         text[at] = X86[at];
     }
     free(text);
@@ -545,14 +516,11 @@ TEST(control_characters_are_in_no_name)
     char text[] = " CPU0\n 7: 1  MIPS   7  ab\n";
 
     for (int32_t byte = 1; byte < 128; byte++) {
-        reading r;
-
         if ((byte >= ' ' && byte != 0x7f) || byte == '\n')
             continue;
         text[23] = (char)byte;
-        assert_int_equal(read_text(&r, text), CPUBIND_TEXT_ERR_SYNTAX);
-        assert_int_equal(r.fault.offset, 23);
-        end_reading(&r);
+        assert_int_equal(take(text), CPUBIND_TEXT_ERR_SYNTAX);
+        assert_int_equal(got.fault.offset, 23);
     }
 }
 
@@ -560,25 +528,24 @@ TEST(control_characters_are_in_no_name)
 TEST(carriage_returns_at_the_end_of_lines_do_not_count)
 {
     builder b = {NULL, 0, 0};
-    reading r, plain;
+    reading plain;
 
     for (const char *p = X86; *p; p++) {
         const char c[2] = {*p, '\0'};
 
         add(&b, *p == '\n' ? "\r\n" : c);
     }
-    assert_int_equal(read_text(&plain, X86), CPUBIND_TEXT_OK);
-    assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_irq, plain.n_irq);
-    for (int32_t i = 0; i < r.n_irq; i++) {
-        const cpubind_slice a = r.irq[i].names, c = plain.irq[i].names;
+    assert_int_equal(read_interrupts(&plain, X86, (int32_t)strlen(X86)), CPUBIND_TEXT_OK);
+    assert_int_equal(take(b.text), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_irq, plain.n_irq);
+    for (int32_t i = 0; i < got.n_irq; i++) {
+        const cpubind_slice a = got.irq[i].names, c = plain.irq[i].names;
 
-        assert_int_equal(r.irq[i].irq, plain.irq[i].irq);
+        assert_int_equal(got.irq[i].irq, plain.irq[i].irq);
         assert_int_equal(a.len, c.len);
-        assert_memory_equal(r.text + a.at, plain.text + c.at, (size_t)a.len);
+        assert_memory_equal(got.text + a.at, plain.text + c.at, (size_t)a.len);
     }
     end_reading(&plain);
-    end_reading(&r);
     free(b.text);
 }
 
@@ -634,31 +601,28 @@ TEST(the_interrupts_of_16_npus_are_found_among_1152_cpus)
     enum { N_CPU = 1152, N_NPU = 16 };
     builder b = {NULL, 0, 0};
     int32_t n_mbox = 0, n_sq = 0, n_cq = 0;
-    reading r;
-
     add_header(&b, N_CPU);
     for (int32_t i = 0; i < 32; i++)
         add_row(&b, 100 + i, N_CPU, "   ITS-MSI 300000 Edge      nvme queue");
     for (int32_t i = 0; i < N_NPU; i++)
         add_npu(&b, 2048 + 256 * i, N_CPU, i);
     add(&b, "IPI0:         1          1       Rescheduling interrupts\n");
-    assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_irq_cpu, N_CPU);
-    assert_int_equal(r.n_irq, 32 + 18 * N_NPU);
-    for (int32_t i = 0; i < r.n_irq; i++) {
-        const int32_t vector = (r.irq[i].irq - 2048) % 256;
+    assert_int_equal(take(b.text), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_irq_cpu, N_CPU);
+    assert_int_equal(got.n_irq, 32 + 18 * N_NPU);
+    for (int32_t i = 0; i < got.n_irq; i++) {
+        const int32_t vector = (got.irq[i].irq - 2048) % 256;
 
-        assert_int_equal(has_name(&r, i, "trs-mbox-"), r.irq[i].irq >= 2048 && vector == 0);
-        assert_int_equal(has_name(&r, i, "sq_send_trigger_irq"),
-                         r.irq[i].irq >= 2048 && vector == 1);
-        n_mbox += has_name(&r, i, "trs-mbox-");
-        n_sq += has_name(&r, i, "sq_send_trigger_irq");
-        n_cq += has_name(&r, i, "cq_update_irq");
+        assert_int_equal(has_name(&got, i, "trs-mbox-"), got.irq[i].irq >= 2048 && vector == 0);
+        assert_int_equal(has_name(&got, i, "sq_send_trigger_irq"),
+                         got.irq[i].irq >= 2048 && vector == 1);
+        n_mbox += has_name(&got, i, "trs-mbox-");
+        n_sq += has_name(&got, i, "sq_send_trigger_irq");
+        n_cq += has_name(&got, i, "cq_update_irq");
     }
     assert_int_equal(n_mbox, N_NPU);
     assert_int_equal(n_sq, N_NPU);
     assert_int_equal(n_cq, 16 * N_NPU);
-    end_reading(&r);
     free(b.text);
 }
 
@@ -668,23 +632,20 @@ TEST(two_npus_on_one_function_are_distinguished_by_their_mailboxes)
 {
     builder b = {NULL, 0, 0};
     int32_t npu = -1;
-    reading r;
-
     add_header(&b, 4);
     add_npu(&b, 500, 4, 3);
     add_npu(&b, 518, 4, 2);
-    assert_int_equal(read_text(&r, b.text), CPUBIND_TEXT_OK);
-    assert_int_equal(r.n_irq, 36);
-    for (int32_t i = 0; i < r.n_irq; i++) {
-        if (has_name(&r, i, "trs-mbox-"))
-            npu = r.text[r.irq[i].names.at + 9] - '0';
-        assert_int_equal(npu, r.irq[i].irq < 518 ? 3 : 2);
+    assert_int_equal(take(b.text), CPUBIND_TEXT_OK);
+    assert_int_equal(got.n_irq, 36);
+    for (int32_t i = 0; i < got.n_irq; i++) {
+        if (has_name(&got, i, "trs-mbox-"))
+            npu = got.text[got.irq[i].names.at + 9] - '0';
+        assert_int_equal(npu, got.irq[i].irq < 518 ? 3 : 2);
     }
-    end_reading(&r);
     free(b.text);
 }
 
 int main(void)
 {
-    return run_registered("interrupts", NULL, NULL);
+    return run_registered("interrupts", NULL, forget);
 }
