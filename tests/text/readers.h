@@ -293,13 +293,6 @@ static inline cpubind_text_status read_interrupts(reading *r, const char *text, 
     return read_interrupts_cap(r, text, len, n);
 }
 
-/* A text, the status of its reader, and the place of the fault. */
-typedef struct verdict {
-    const char *text;
-    cpubind_text_status status;
-    int32_t offset;
-} verdict;
-
 typedef cpubind_text_status reader_fn(reading *r, const char *text, int32_t len);
 
 static inline void check_verdicts(reader_fn *read, const verdict *cases, int32_t n)

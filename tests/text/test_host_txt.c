@@ -45,13 +45,19 @@ TEST(the_values_are_those_of_the_lines)
     }
 }
 
+static cpubind_text_status read_host(const char *text, int32_t len, cpubind_text_fault *fault)
+{
+    cpubind_host_txt about;
+    memset(&about, EDGE_FILL, sizeof about);
+    const cpubind_text_status status = read(text, len, &about, fault);
+    assert_non_null(fault->what);
+    assert_true(edge_untouched(&about.name.at, 0) && edge_untouched(&about.notes.len, 0));
+    return status;
+}
+
 TEST(other_texts_are_refused_where_they_go_wrong)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
         {"name: a\n", CPUBIND_TEXT_ERR_MISSING, 8},
         {GOOD "\n", CPUBIND_TEXT_ERR_SYNTAX, (int32_t)sizeof GOOD - 1},
@@ -71,16 +77,7 @@ TEST(other_texts_are_refused_where_they_go_wrong)
         {"origin: capture\n", CPUBIND_TEXT_ERR_SYNTAX, 8},
         {"notes: ", CPUBIND_TEXT_ERR_SYNTAX, 7},
     };
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        cpubind_host_txt about;
-        cpubind_text_fault fault = no_fault;
-        memset(&about, EDGE_FILL, sizeof about);
-        assert_int_equal(read(cases[i].text, (int32_t)strlen(cases[i].text), &about, &fault),
-                         cases[i].status);
-        assert_int_equal(fault.offset, cases[i].offset);
-        assert_non_null(fault.what);
-        assert_true(edge_untouched(&about.name.at, 0) && edge_untouched(&about.notes.len, 0));
-    }
+    expect_verdicts(read_host, cases, LENGTH(cases));
 }
 
 TEST(a_nul_is_a_control_character)

@@ -65,13 +65,16 @@ TEST(banned_interrupts_are_read_in_their_order)
     }
 }
 
+static cpubind_text_status read_answer(const char *text, int32_t len, cpubind_text_fault *fault)
+{
+    int32_t out[4], n = 0;
+
+    return parse(text, len, out, 4, &n, fault);
+}
+
 TEST(other_answers_are_refused_where_they_go_wrong)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"sleep 10 BANNED 0", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"SLEEP x BANNED 0", CPUBIND_TEXT_ERR_SYNTAX, 6},
         {"SLEEP 10  BANNED 0", CPUBIND_TEXT_ERR_SYNTAX, 9},
@@ -86,15 +89,7 @@ TEST(other_answers_are_refused_where_they_go_wrong)
         {"SLEEP 10 BANNED 0x1", CPUBIND_TEXT_ERR_SYNTAX, 17},
     };
 
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        const int32_t len = (int32_t)strlen(cases[i].text);
-        int32_t out[4], n = 0;
-        cpubind_text_fault fault;
-
-        if (parse(cases[i].text, len, out, 4, &n, &fault) != cases[i].status ||
-            fault.offset != cases[i].offset)
-            fail_msg("\"%s\": at %d, not %d", cases[i].text, fault.offset, cases[i].offset);
-    }
+    expect_verdicts(read_answer, cases, LENGTH(cases));
 }
 
 TEST(an_answer_that_ends_before_the_mask_is_cut)

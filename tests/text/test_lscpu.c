@@ -114,13 +114,17 @@ TEST(columns_are_found_by_their_names)
         }
 }
 
+static cpubind_text_status read_nodes(const char *text, int32_t len, cpubind_text_fault *fault)
+{
+    int32_t cpu[4], node[4];
+    cpubind_lscpu_nodes rows = {.cpu = cpu, .node = node, .cap = 4};
+
+    return parse_nodes(text, len, &rows, fault);
+}
+
 TEST(other_tables_are_refused_where_they_go_wrong)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
         {"0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
         {"CPU SOCKET\n0 0\n", CPUBIND_TEXT_ERR_MISSING, 0},
@@ -147,16 +151,7 @@ TEST(other_tables_are_refused_where_they_go_wrong)
         {"CPU NODE SOCKET\n0 0 -1\n", CPUBIND_TEXT_ERR_SYNTAX, 20},
     };
 
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        int32_t cpu[4], node[4];
-        cpubind_lscpu_nodes rows = {.cpu = cpu, .node = node, .cap = 4};
-        cpubind_text_fault fault;
-
-        if (parse_nodes(cases[i].text, (int32_t)strlen(cases[i].text), &rows, &fault) !=
-                cases[i].status ||
-            fault.offset != cases[i].offset)
-            fail_msg("case %d: %s at %d", i, fault.what, fault.offset);
-    }
+    expect_verdicts(read_nodes, cases, LENGTH(cases));
 }
 
 TEST(every_prefix_is_a_shorter_table_or_a_fault)

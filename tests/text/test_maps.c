@@ -65,13 +65,16 @@ TEST(a_line_is_a_mapping_its_flags_or_another_fact)
     }
 }
 
+static cpubind_text_status read_line(const char *text, int32_t len, cpubind_text_fault *fault)
+{
+    cpubind_maps_line line;
+
+    return parse(text, len, &line, fault);
+}
+
 TEST(other_lines_are_refused_where_they_go_wrong)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {" 4-5 r\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"4 5 r\n", CPUBIND_TEXT_ERR_SYNTAX, 1},
@@ -90,11 +93,7 @@ TEST(other_lines_are_refused_where_they_go_wrong)
     cpubind_maps_line line;
     cpubind_text_fault fault;
 
-    for (int32_t i = 0; i < LENGTH(cases); i++)
-        if (parse(cases[i].text, (int32_t)strlen(cases[i].text), &line, &fault) !=
-                cases[i].status ||
-            fault.offset != cases[i].offset)
-            fail_msg("case %d: %s at %d", i, fault.what, fault.offset);
+    expect_verdicts(read_line, cases, LENGTH(cases));
     assert_int_equal(parse("4-5 r\0\n", 7, &line, &fault), CPUBIND_TEXT_ERR_SYNTAX);
     assert_int_equal(fault.offset, 5);
     assert_int_equal(cpubind_maps_line_parse("4-5 r\n", 0, &line, NULL), CPUBIND_TEXT_ERR_ARG);
@@ -185,13 +184,17 @@ TEST(a_line_of_numa_maps_has_its_start_its_sums_and_its_sharers)
     }
 }
 
+static cpubind_text_status read_numa_line(const char *text, int32_t len,
+                                          cpubind_text_fault *fault)
+{
+    cpubind_numa_line line;
+
+    return cpubind_numa_maps_line_parse(text, len, 4, 0, &line, fault);
+}
+
 TEST(a_wrong_line_of_numa_maps_is_refused)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"7f default mapmax=\n", CPUBIND_TEXT_ERR_SYNTAX, 18},
         {"7f default mapmax=x\n", CPUBIND_TEXT_ERR_SYNTAX, 18},
         {"7f default mapmax=2147483648\n", CPUBIND_TEXT_ERR_RANGE, 18},
@@ -201,14 +204,7 @@ TEST(a_wrong_line_of_numa_maps_is_refused)
     };
     cpubind_numa_line line;
 
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        cpubind_text_fault fault = no_fault;
-
-        if (cpubind_numa_maps_line_parse(cases[i].text, (int32_t)strlen(cases[i].text), 4, 0,
-                                         &line, &fault) != cases[i].status ||
-            fault.offset != cases[i].offset)
-            fail_msg("case %d: %s at %d", i, fault.what, fault.offset);
-    }
+    expect_verdicts(read_numa_line, cases, LENGTH(cases));
     assert_int_equal(cpubind_numa_maps_line_parse("7f default\n", 11, 0, 0, &line, NULL),
                      CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_numa_maps_line_parse("7f default\n", 0, 4, 0, &line, NULL),

@@ -217,13 +217,16 @@ TEST(the_last_node_is_read_and_the_next_refused)
 
 /* == faults ================================================================= */
 
+static cpubind_text_status read_line(const char *text, int32_t len, cpubind_text_fault *fault)
+{
+    int64_t bytes[N_NODE] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+    return add_to(text, len, 4, bytes, N_NODE, fault);
+}
+
 TEST(other_lines_are_refused_where_they_go_wrong)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {" 7f default\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"xyz default\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
@@ -264,15 +267,7 @@ TEST(other_lines_are_refused_where_they_go_wrong)
         {"7", CPUBIND_TEXT_ERR_CUT, 1},
     };
 
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        int64_t bytes[N_NODE] = {1, 2, 3, 4, 5, 6, 7, 8};
-        cpubind_text_fault fault;
-
-        if (add_to(cases[i].text, (int32_t)strlen(cases[i].text), 4, bytes, N_NODE, &fault) !=
-                cases[i].status ||
-            fault.offset != cases[i].offset)
-            fail_msg("case %d: %s at %d", i, fault.what, fault.offset);
-    }
+    expect_verdicts(read_line, cases, LENGTH(cases));
 }
 
 TEST(a_nul_is_refused)
@@ -394,13 +389,17 @@ TEST(a_counter_is_found_by_its_whole_name)
     assert_int_equal(fault.offset, LENGTH(vmstat) - 1);
 }
 
+static cpubind_text_status read_counter(const char *text, int32_t len,
+                                        cpubind_text_fault *fault)
+{
+    int64_t value;
+
+    return find(text, len, "ab", &value, fault);
+}
+
 TEST(a_wrong_counter_is_refused_where_it_goes_wrong)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
         {"ab", CPUBIND_TEXT_ERR_MISSING, 2},
         {"ab\n", CPUBIND_TEXT_ERR_MISSING, 3},
@@ -418,11 +417,7 @@ TEST(a_wrong_counter_is_refused_where_it_goes_wrong)
     int64_t value;
     cpubind_text_fault fault;
 
-    for (int32_t i = 0; i < LENGTH(cases); i++)
-        if (find(cases[i].text, (int32_t)strlen(cases[i].text), "ab", &value, &fault) !=
-                cases[i].status ||
-            fault.offset != cases[i].offset)
-            fail_msg("case %d: %s at %d", i, fault.what, fault.offset);
+    expect_verdicts(read_counter, cases, LENGTH(cases));
     assert_int_equal(find("ab 9223372036854775807\n", 23, "ab", &value, &fault),
                      CPUBIND_TEXT_OK);
     assert_int_equal(value, INT64_MAX);

@@ -32,13 +32,22 @@ TEST(addresses_are_read_in_every_form)
     }
 }
 
+static cpubind_text_status read_address(const char *text, int32_t len,
+                                        cpubind_text_fault *fault)
+{
+    char *edge = edge_text(text, len);
+    cpubind_pci_address pci;
+    memset(&pci, EDGE_FILL, sizeof pci);
+    const cpubind_text_status status = cpubind_pci_parse(edge, len, &pci, fault);
+    assert_untouched(&pci, sizeof pci);
+    assert_fault(fault, len);
+    free(edge);
+    return status;
+}
+
 TEST(other_texts_are_refused_with_the_place)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"NA", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"0000:c1:00", CPUBIND_TEXT_ERR_SYNTAX, 10},
@@ -51,18 +60,7 @@ TEST(other_texts_are_refused_with_the_place)
         {"0000:0000:c1:00.0", CPUBIND_TEXT_ERR_RANGE, 10},
         {"0000-c1:00.0", CPUBIND_TEXT_ERR_SYNTAX, 4},
     };
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        const int32_t len = (int32_t)strlen(cases[i].text);
-        char *text = edge_text(cases[i].text, len);
-        cpubind_text_fault fault = no_fault;
-        cpubind_pci_address pci;
-        memset(&pci, EDGE_FILL, sizeof pci);
-        assert_int_equal(cpubind_pci_parse(text, len, &pci, &fault), cases[i].status);
-        assert_int_equal(fault.offset, cases[i].offset);
-        assert_untouched(&pci, sizeof pci);
-        assert_fault(&fault, len);
-        free(text);
-    }
+    expect_verdicts(read_address, cases, LENGTH(cases));
     assert_int_equal(cpubind_pci_parse(NULL, 1, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
 }
 

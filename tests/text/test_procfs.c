@@ -54,13 +54,17 @@ TEST(allowed_cpus_are_read_from_their_line)
     assert_int_equal(n, 12);
 }
 
+static cpubind_text_status read_list_of_status(const char *text, int32_t len,
+                                               cpubind_text_fault *fault)
+{
+    int32_t out[8], n = 0;
+
+    return parse_status(text, len, out, 8, &n, fault);
+}
+
 TEST(faults_of_the_list_are_counted_in_the_whole_text)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"Cpus_allowed_list:\t0-3,2\n", CPUBIND_TEXT_ERR_ORDER, 23},
         {"A:\t1\nCpus_allowed_list:\t0-3 5\n", CPUBIND_TEXT_ERR_SYNTAX, 27},
         {"A:\t1\nCpus_allowed_list:\t65536\n", CPUBIND_TEXT_ERR_RANGE, 24},
@@ -75,15 +79,7 @@ TEST(faults_of_the_list_are_counted_in_the_whole_text)
         {"", CPUBIND_TEXT_ERR_MISSING, 0},
     };
 
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        int32_t out[8], n = 0;
-        cpubind_text_fault fault;
-
-        assert_int_equal(
-            parse_status(cases[i].text, (int32_t)strlen(cases[i].text), out, 8, &n, &fault),
-            cases[i].status);
-        assert_int_equal(fault.offset, cases[i].offset);
-    }
+    expect_verdicts(read_list_of_status, cases, LENGTH(cases));
 }
 
 TEST(an_empty_list_is_no_cpu)
@@ -139,13 +135,21 @@ TEST(numbers_of_sysfs_are_read)
     }
 }
 
+static cpubind_text_status read_number(const char *text, int32_t len, cpubind_text_fault *fault)
+{
+    char *edge = edge_text(text, len);
+    int32_t value = 99;
+    const cpubind_text_status status = cpubind_number_parse(edge, len, &value, fault);
+
+    assert_fault(fault, len);
+    assert_int_equal(value, 99);
+    free(edge);
+    return status;
+}
+
 TEST(other_numbers_are_refused_where_they_go_wrong)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"x", CPUBIND_TEXT_ERR_SYNTAX, 0},
@@ -168,19 +172,7 @@ TEST(other_numbers_are_refused_where_they_go_wrong)
         {"--1", CPUBIND_TEXT_ERR_SYNTAX, 1},
     };
 
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        const int32_t len = (int32_t)strlen(cases[i].text);
-        char *edge = edge_text(cases[i].text, len);
-        int32_t value = 99;
-        cpubind_text_fault fault = no_fault;
-
-        if (cpubind_number_parse(edge, len, &value, &fault) != cases[i].status ||
-            fault.offset != cases[i].offset)
-            fail_msg("\"%s\": at %d, not %d", cases[i].text, fault.offset, cases[i].offset);
-        assert_fault(&fault, len);
-        assert_int_equal(value, 99);
-        free(edge);
-    }
+    expect_verdicts(read_number, cases, LENGTH(cases));
 }
 
 /* == the environment ======================================================== */
@@ -540,13 +532,16 @@ TEST(every_prefix_of_a_stat_is_cut)
     }
 }
 
+static cpubind_text_status read_stat(const char *text, int32_t len, cpubind_text_fault *fault)
+{
+    cpubind_stat out;
+
+    return parse_stat(text, len, &out, fault);
+}
+
 TEST(other_stats_are_refused_where_they_go_wrong)
 {
-    static const struct {
-        const char *text;
-        cpubind_text_status status;
-        int32_t offset;
-    } cases[] = {
+    static const verdict cases[] = {
         {"(a) S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"-7 (a) S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
         {"07 (a) S 1\n", CPUBIND_TEXT_ERR_SYNTAX, 0},
@@ -577,15 +572,7 @@ TEST(other_stats_are_refused_where_they_go_wrong)
         {"7 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5 \n", CPUBIND_TEXT_ERR_SYNTAX, 46},
     };
 
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        const int32_t len = (int32_t)strlen(cases[i].text);
-        cpubind_stat out;
-        cpubind_text_fault fault;
-
-        if (parse_stat(cases[i].text, len, &out, &fault) != cases[i].status ||
-            fault.offset != cases[i].offset)
-            fail_msg("\"%s\": at %d, not %d", cases[i].text, fault.offset, cases[i].offset);
-    }
+    expect_verdicts(read_stat, cases, LENGTH(cases));
     assert_int_equal(cpubind_stat_parse(NULL, 1, &(cpubind_stat){0}, NULL),
                      CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(cpubind_stat_parse("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);

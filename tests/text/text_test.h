@@ -151,6 +151,30 @@ static inline void assert_fault(const cpubind_text_fault *fault, int32_t len)
     assert_true(fault->what[0] != '\0');
 }
 
+/* A text, the status of its reader, and the place of the fault. */
+typedef struct verdict {
+    const char *text;
+    cpubind_text_status status;
+    int32_t offset;
+} verdict;
+
+typedef cpubind_text_status verdict_fn(const char *text, int32_t len,
+                                       cpubind_text_fault *fault);
+
+static inline void expect_verdicts(verdict_fn *read, const verdict *cases, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        cpubind_text_fault fault = no_fault;
+        const cpubind_text_status status =
+            read(cases[i].text, (int32_t)strlen(cases[i].text), &fault);
+
+        if (status != cases[i].status || fault.offset != cases[i].offset)
+            fail_msg("\"%s\": %s at %d, not %s at %d", cases[i].text,
+                     cpubind_text_status_name(status), fault.offset,
+                     cpubind_text_status_name(cases[i].status), cases[i].offset);
+    }
+}
+
 static inline void assert_untouched(const void *object, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)object;
