@@ -110,7 +110,7 @@ TEST(anything_but_a_regular_file_is_skipped)
 
 TEST(a_path_is_too_long_exactly_when_it_does_not_fit)
 {
-    char size[16];
+    char size[24];
     copy_program("cpubind");
     scratch_file(&s, "fixtures.db", "x");
     size_t len = strlen(s.dir) + strlen("/fixtures.db");
