@@ -433,10 +433,16 @@ int32_t api_figure(api_figures figures, const char *key);
 /* The figures as an object; null without a pool. */
 void api_json_quality(api_out *to, const char *key, api_figures figures, int is_of_npu);
 
-/* One row of a plan: an NPU, its pool, and the CPUs of its roles. */
+/* One row of a plan: a device, or a tile of one, its pool, and the CPUs of its roles. */
 typedef struct api_row {
-    const cpubind_npu *npu;
-    const int32_t *cpu; /* the pool, ascending */
+    const cpubind_npu *npu;             /* the device */
+    const cpubind_pci_function *device; /* the same on the bus; NULL: it is an NPU */
+    int32_t id;                         /* among all devices of the plan */
+    int32_t rank;                       /* among those that the process sees */
+    int32_t tile;                       /* -1: all of the device */
+    int32_t number;                     /* by which its runtime names it; -1: not known */
+    int32_t node;                       /* that it is near; -1: not known */
+    const int32_t *cpu;                 /* the pool, ascending */
     int32_t n;
     const int32_t *role_cpu; /* the CPUs of the roles of this process ... */
     cpubind_roles roles;     /* ... as spans of role_cpu */
@@ -445,18 +451,42 @@ typedef struct api_row {
     const cpubind_problem *problem; /* why it has no pool; NULL: it has one */
 } api_row;
 
+/* A whole row of the plan, without rank, tile, number and node. */
 api_row api_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t row);
 
 /* The CPUs of a role, ascending; *n is their number. */
 const int32_t *api_role_of(const api_row *row, cpubind_role role, int32_t *n);
 
-/* The rows that are shown: those of the plan and, between them, the NPUs without a pool, by
- * ascending logic id. */
-int32_t api_n_shown(const cpubind_ascend_plan *plan);
+/* The rows that are shown, plan->n_unit of them: those of plan->unit. */
 api_row api_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i);
 
-/* The logic id of the NPU that the rank drives; -1 without --rank. */
-int32_t api_rank_npu(const api_planned *planned, const api_options *options);
+/* Appends the name of a row: "npu3", "gpu0"; nothing where it has none. Returns whether it has
+ * one. */
+int api_add_name(api_text *to, const api_row *row);
+
+/* Appends the row as sentences name it: "NPU 3", "device 0". */
+void api_add_row(api_text *to, const cpubind_facts *facts, const api_row *row);
+
+cpubind_vendor_id api_vendor_of(const api_row *row);
+
+/* "a2", "L40S"; NULL: not known. */
+const char *api_product_of(const cpubind_facts *facts, const api_row *row);
+
+/* Appends the table of the plan: all rows that are shown, or with `only` at or above 0 one. */
+void api_put_rows(api_out *to, const api_planned *planned, int32_t only);
+
+/* Appends why a row has no pool. */
+void api_explain_row(const api_planned *planned, const api_options *options, const api_row *row,
+                     api_text *to);
+
+/* The row that is shown of the rank of the options; -1: without --rank, or it has none. */
+int32_t api_rank_row(const api_planned *planned, const api_options *options);
+
+/* Whether devices of the facts are no NPUs: then sentences call each a device, by its id. */
+int api_has_others(const cpubind_facts *facts);
+
+/* Appends a sentence about NPUs; where api_has_others, with the word device in their place. */
+void api_add_in_words(const cpubind_facts *facts, const char *text, api_text *to);
 
 /* Writes the nodes that have one of the CPUs, ascending; `out` has room for all nodes. Returns
  * their number. */
@@ -494,9 +524,9 @@ int api_has_launch(const api_planned *planned, const api_options *options, api_t
 
 /* Whether a format can have so many ranks; else appends why not. */
 int api_is_for_ranks(const char *format, int32_t n_rank, api_text *why);
+void api_put_ranks(api_out *to, cpubind_launch_format format, const cpubind_launch *launch);
 void api_put_launch(api_out *to, cpubind_launch_format format, const api_planned *planned,
                     const api_options *options);
-void api_put_ranks(api_out *to, cpubind_launch_format format, const cpubind_launch *launch);
 
 /* An SVG document. */
 void api_put_svg(api_out *to, const api_planned *planned, const api_options *options);
@@ -504,7 +534,7 @@ void api_put_svg(api_out *to, const api_planned *planned, const api_options *opt
 /* == JSON of a plan ========================================================= */
 
 /* The key "format" of a plan, which grows if a key is ever removed or changes what it means. */
-#define API_JSON_FORMAT 1
+#define API_JSON_FORMAT 2
 
 /* The object that plan --json prints. */
 void api_json_plan(api_out *to, const char *key, const api_planned *planned,

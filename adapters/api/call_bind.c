@@ -142,7 +142,7 @@ static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why
     rank = is_named ? 0 : api_rank_of_devices(&b->devices, o);
     pool = &b->devices.plan.pool[rank];
     if (pool->n_cpu == 0) {
-        api_explain_device(&b->devices, pool, why);
+        api_explain_device(&b->devices, rank, o, why);
         return API_REFUSED;
     }
     api_device_goal(o, pool, cpubind_rules_word(api_device_rules(&b->devices)),

@@ -321,10 +321,10 @@ struct cpb_plan {
     call_facts *facts;   /* of the source, whose arrays `planned` borrows; NULL: its own */
     call_options options;
     api_planned planned;
-    api_device_plan *others; /* accelerators of any vendor; NULL: `planned` is the plan */
+    api_device_plan *others; /* what `planned` borrows from where no plan of NPUs is; or NULL */
     int32_t n;               /* devices with a pool */
-    api_out *json;   /* made at the first call of cpb_plan_json, under the mutex of `source` */
-    int32_t *device; /* by row */
+    api_out *json; /* made at the first call of cpb_plan_json, under the mutex of `source` */
+    int32_t *device, *unit; /* by row: the id, and the index in planned.plan.unit */
     int32_t *row[N_TABLE], *cpu[N_TABLE];
 };
 
@@ -341,34 +341,28 @@ static int32_t table_of(const char *word)
 /* The CPUs of row `i` in a table. */
 static const int32_t *list_of(const cpb_plan *plan, int32_t table, int32_t i, int32_t *n)
 {
-    const cpubind_ascend_plan *p = &plan->planned.plan;
-    if (plan->others) {
-        const cpubind_pci_pool *pool = &plan->others->plan.pool[plan->device[i]];
-        if (table != POOL)
-            return api_device_role(pool, (cpubind_role)table, n);
-        *n = pool->n_cpu;
-        return pool->cpu;
-    }
+    const cpubind_unit *unit = &plan->planned.plan.unit[plan->unit[i]];
+    const cpubind_span *span = &unit->roles.span[table];
     if (table == POOL) {
-        *n = p->core.row[i + 1] - p->core.row[i];
-        return p->core.cpu + p->core.row[i];
+        *n = unit->n_cpu;
+        return unit->cpu;
     }
-    *n = p->role_span[i].span[table].count;
-    return p->role_cpu + p->role_row[i] + p->role_span[i].span[table].first;
+    *n = span->count;
+    return unit->role_cpu + span->first;
 }
 
-/* Lists the devices with a pool: NPUs by logic id, others by rank. Returns 0 without memory. */
+/* Lists the devices with a pool. Returns 0 without memory. */
 static int list_devices(cpb_plan *plan)
 {
     const cpubind_ascend_plan *p = &plan->planned.plan;
-    const int32_t n_all = plan->others ? plan->others->plan.n_pool : p->n_want;
-    plan->device = (int32_t *)malloc(((size_t)n_all + 1) * sizeof *plan->device);
-    for (int32_t i = 0; plan->device && i < n_all; i++)
-        if (!plan->others)
-            plan->device[plan->n++] = plan->planned.facts.npu[p->want[i]].logic;
-        else if (plan->others->plan.pool[i].n_cpu > 0)
-            plan->device[plan->n++] = i;
-    return plan->device != NULL;
+    plan->device = (int32_t *)malloc(((size_t)p->n_unit + 1) * sizeof *plan->device);
+    plan->unit = (int32_t *)malloc(((size_t)p->n_unit + 1) * sizeof *plan->unit);
+    for (int32_t i = 0; plan->device && plan->unit && i < p->n_unit; i++)
+        if (p->unit[i].row >= 0) {
+            plan->unit[plan->n] = i;
+            plan->device[plan->n++] = p->unit[i].id;
+        }
+    return plan->device && plan->unit;
 }
 
 /* Fills the tables: for each, one array of offsets and one of CPUs. Returns 0 without
@@ -408,9 +402,13 @@ typedef struct reading {
 static cpubind_problem_code read_facts(void *ctx, cpubind_arena *arena)
 {
     const reading *r = (const reading *)ctx;
+    const cpubind_request *request = &r->to->options.options.request;
     cpubind_problem problem;
-    return cpubind_facts_read(r->source, &r->to->options.options.request, arena, &r->to->facts,
-                              &problem);
+    const cpubind_problem_code code =
+        cpubind_facts_read(r->source, request, arena, &r->to->facts, &problem);
+    return code != CPUBIND_PROBLEM_NONE
+               ? code
+               : cpubind_plan_add_devices(r->source, request, arena, &r->to->facts, &problem);
 }
 
 /* The facts for a request, kept or read now; NULL: they cannot be read, and the plan of the
@@ -454,9 +452,9 @@ static int make_others(cpb_plan *plan, api_text *why)
         return api_no_room(why);
     cpubind_mutex_lock(plan->source->mutex);
     status = api_make_devices(&plan->source->host.source, options, NULL, plan->others, why);
-    if (status == API_DONE)
-        api_find_npus(&plan->source->host.source, options, plan->others);
     cpubind_mutex_unlock(plan->source->mutex);
+    if (status == API_DONE)
+        api_view_devices(plan->others, &plan->planned);
     if (status == API_DONE)
         status = api_check_device_rank(plan->others, options, why);
     return status == API_DONE ? api_check_device_pools(plan->others, options, why) : status;
@@ -562,6 +560,7 @@ void cpb_plan_free(cpb_plan *plan)
         free(plan->cpu[t]);
     }
     free(plan->device);
+    free(plan->unit);
     free(plan->json ? plan->json->text : NULL);
     free(plan->json);
     api_free_planned(&plan->planned);
@@ -595,8 +594,8 @@ int32_t cpb_plan_devices(const cpb_plan *plan, const int32_t **devices)
 int32_t cpb_plan_rank_device(const cpb_plan *plan)
 {
     const api_options *options = &plan->options.options;
-    return plan->others ? api_rank_of_devices(plan->others, options)
-                        : api_rank_npu(&plan->planned, options);
+    const int32_t row = api_rank_row(&plan->planned, options);
+    return row < 0 ? -1 : plan->planned.plan.unit[row].id;
 }
 
 int32_t cpb_plan_cpus(const cpb_plan *plan, int32_t device, const char *role,
@@ -651,19 +650,17 @@ int32_t cpb_plan_memory_node(const cpb_plan *plan, int32_t device)
     const int32_t row = row_of(plan, device);
     if (row < 0)
         return -1;
-    return plan->others ? plan->others->plan.pool[device].memory_node
-                        : plan->planned.plan.memory_node[row];
+    return plan->planned.plan.unit[plan->unit[row]].memory_node;
 }
 
 int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figure)
 {
     const int32_t row = device < 0 ? -1 : row_of(plan, device);
-    if (!figure || (device >= 0 && (row < 0 || plan->others)))
+    const api_planned *p = &plan->planned;
+    if (!figure || (device >= 0 && row < 0))
         return -1;
-    if (plan->others)
-        return api_figure(api_figures_of(&plan->others->plan.all), figure);
-    return api_figure(device < 0 ? api_figures_of(&plan->planned.plan)
-                                 : api_figures_of_row(&plan->planned.plan, row),
+    return api_figure(device < 0 ? api_figures_of(&p->plan)
+                                 : api_shown(&p->facts, &p->plan, plan->unit[row]).figures,
                       figure);
 }
 
@@ -674,10 +671,7 @@ const char *cpb_plan_json(const cpb_plan *plan)
     if (!json->text || json->is_short) {
         json->len = 0;
         json->is_short = 0;
-        if (plan->others)
-            api_json_devices(json, NULL, plan->others);
-        else
-            api_json_plan(json, NULL, &plan->planned, &plan->options.options);
+        api_json_plan(json, NULL, &plan->planned, &plan->options.options);
     }
     cpubind_mutex_unlock(plan->source->mutex);
     return json->is_short ? call_no_memory_json : json->text;
@@ -736,13 +730,6 @@ char *cpb_plan_format(const cpb_plan *plan, const char *format, cpb_error **erro
     while (format && row->word && strcmp(row->word, format) != 0)
         row++;
     options.format_word = format;
-    if (plan->others && format && row->word) {
-        const int status = api_put_devices(&text, format, plan->others, &options, &why);
-        if (status == API_DONE)
-            return text_of(&text, error);
-        free(text.text);
-        return (char *)call_fail(error, api_status_word(status), status, 0, why.text);
-    }
     if (format && row->word && row->check && !row->check(&plan->planned, &options, &why))
         return (char *)call_fail(error, "refused", API_REFUSED, 0, why.text);
     if (format && row->word) {
@@ -765,9 +752,7 @@ char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_error **err
         return (char *)call_fail(error, "usage", API_USAGE, 0,
                                  fault ? fault : "threads are of a binding, not of a plan");
     options.explain = target;
-    if ((plan->others ? api_put_device_why(&text, plan->others, &options, &why)
-                      : api_put_why(&text, &plan->planned, &options, &why)) ||
-        text.is_short)
+    if (api_put_why(&text, &plan->planned, &options, &why) || text.is_short)
         return text_of(&text, error);
     free(text.text);
     return (char *)call_fail(error, "refused", API_REFUSED, 0, why.text);

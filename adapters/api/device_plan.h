@@ -43,8 +43,8 @@ void api_json_topo(api_out *to, const api_topo *topo, const api_options *options
 typedef struct api_device_plan {
     api_topo topo;
     cpubind_pci_plan plan;
-    cpubind_arena arena; /* of the plan */
-    api_planned npus;    /* of api_find_npus */
+    cpubind_arena arena;           /* of the plan */
+    const struct api_outer *outer; /* of the host, whose it is; or NULL */
 } api_device_plan;
 
 /* Whether --pci or --class asks for devices of any vendor. */
@@ -82,12 +82,6 @@ int api_make_devices(const cpubind_source *source, const api_options *options,
                      const cpubind_pci_address *only, api_device_plan *out, api_text *why);
 void api_free_devices(api_device_plan *devices);
 
-/* Plans the NPUs of the host, too, where it has some that the options do not part from planned
- * devices: devices->npus then has the warning OTHER_ACCELERATORS, else none. It may run
- * npu-smi. */
-void api_find_npus(const cpubind_source *source, const api_options *options,
-                   api_device_plan *devices);
-
 /* Whether a rank past the devices that its process sees drives the only one that it sees: that
  * is one of several of the host, or a tile of one, as a launcher shows each rank its own, or
  * the one of --pci.
@@ -118,9 +112,9 @@ int api_check_device_rank(const api_device_plan *devices, const api_options *opt
 int api_check_device_pools(const api_device_plan *devices, const api_options *options,
                            api_text *why);
 
-/* Appends why a device has no pool. */
-void api_explain_device(const api_device_plan *devices, const cpubind_pci_pool *pool,
-                        api_text *to);
+/* Appends why the device of a rank has no pool. */
+void api_explain_device(const api_device_plan *devices, int32_t rank,
+                        const api_options *options, api_text *to);
 
 /* The CPUs of a role; NULL with *n of 0 when it has none. */
 const int32_t *api_device_role(const cpubind_pci_pool *pool, cpubind_role role, int32_t *n);
@@ -130,14 +124,11 @@ const int32_t *api_device_role(const cpubind_pci_pool *pool, cpubind_role role, 
 /* Tells the warnings of the plan. */
 void api_warn_devices(const api_device_plan *devices, api_hear *hear, void *ctx);
 
-/* Appends the table of the plan: all ranks, or with a rank at or above 0 that one. */
-void api_put_device_table(api_out *to, const api_device_plan *devices, int32_t rank);
+/* Makes *planned the plan of devices with this warning alone, that a plan of NPUs knows no other
+ * devices, where it has that; else leaves it. Borrows from the devices. */
+void api_keep_doubt(const api_device_plan *devices, api_planned *planned);
 
-/* Appends the object that plan --json prints. */
-void api_json_devices(api_out *to, const char *key, const api_device_plan *devices);
-
-/* Appends the plan in a format: text, json, or a launcher's. Returns the status, with the
- * reason in *why. */
+/* Appends the plan in a format of api_formats. Returns the status, with the reason in *why. */
 int api_put_devices(api_out *to, const char *format, const api_device_plan *devices,
                     const api_options *options, api_text *why);
 
@@ -146,9 +137,5 @@ int api_put_devices(api_out *to, const char *format, const api_device_plan *devi
 /* The plan as one of NPUs, for what explains it: each device that the process sees is one whose
  * logic id is the first rank that drives it. Borrows from the devices. */
 void api_view_devices(const api_device_plan *devices, api_planned *out);
-
-/* The same as api_put_why, of devices: those that this process sees are numbered by rank. */
-int api_put_device_why(api_out *to, const api_device_plan *devices, const api_options *options,
-                       api_text *why);
 
 #endif /* CPUBIND_API_DEVICE_PLAN_H */

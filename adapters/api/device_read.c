@@ -17,25 +17,29 @@
 
 typedef struct npu_reading {
     const cpubind_source *source;
+    const cpubind_request *request; /* whose CPUs and rules count; NULL: none is given */
     api_planned *planned;
 } npu_reading;
 
 static cpubind_problem_code read_npus(void *ctx, cpubind_arena *arena)
 {
     const npu_reading *n = (const npu_reading *)ctx;
-    const cpubind_request request = {.is_auto_strategy = 1, .wants_pci = 1};
+    const cpubind_request usual = {.is_auto_strategy = 1};
+    cpubind_request request = n->request ? *n->request : usual;
+    request.wants_pci = 1;
     return cpubind_facts_read(n->source, &request, arena, &n->planned->facts,
                               &n->planned->problem);
 }
 
 /* Says of each Ascend function which logic ids it has and whether the process sees one. */
-static void see_ascend(const cpubind_source *source, api_topo *topo)
+static void see_ascend(const cpubind_source *source, const cpubind_request *request,
+                       api_topo *topo)
 {
     cpubind_facts *f = &topo->facts;
     cpubind_runtime_view *view = &f->runtime[CPUBIND_VENDOR_ASCEND];
     const cpubind_vendor *row = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND);
     const cpubind_facts *npus = &topo->npus.facts;
-    npu_reading reading = {source, &topo->npus};
+    npu_reading reading = {source, request, &topo->npus};
     int32_t n_ascend = 0;
     for (int32_t i = 0; i < f->n_device; i++)
         n_ascend += f->device[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
@@ -55,7 +59,7 @@ static void see_ascend(const cpubind_source *source, api_topo *topo)
     }
     for (int32_t i = 0; i < f->n_device; i++) {
         cpubind_pci_function *device = &f->device[i];
-        if (device->accelerator.vendor != CPUBIND_VENDOR_ASCEND)
+        if (device->accelerator.vendor != CPUBIND_VENDOR_ASCEND || !device->is_asked)
             continue;
         device->sight = CPUBIND_SIGHT_HIDDEN;
         for (int32_t k = 0; k < npus->n_npu; k++) {
@@ -93,7 +97,7 @@ void api_topo_ask(const cpubind_source *source, const cpubind_pci_request *asked
     if (!out->arena.base)
         out->status = CPUBIND_PROBLEM_NO_MEMORY;
     if (out->status == CPUBIND_PROBLEM_NONE)
-        see_ascend(source, out);
+        see_ascend(source, asked->host, out);
 }
 
 void api_topo_free(api_topo *topo)

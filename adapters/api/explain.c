@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../model/vendor.h"
 #include "../text/procfs.h"
-#include "device_plan.h"
 #include "picture.h"
 
 enum {
@@ -81,7 +81,6 @@ static const struct {
 typedef struct explanation {
     api_view view;
     const api_planned *planned;
-    const api_device_plan *devices; /* the plan is of these; NULL: of NPUs */
     const api_options *options;
     api_out *to;  /* sentences, or the objects of all targets */
     api_out fact; /* the object of this target */
@@ -94,27 +93,12 @@ typedef struct explanation {
 
 /* == Sentences and facts ==================================================== */
 
-/* Appends a sentence about NPUs; of other devices with their word. */
-static void add_in_words(const explanation *e, const char *text, api_text *to)
-{
-    for (const char *npu; e->devices && (npu = strstr(text, "NPU")) != NULL; text = npu + 3) {
-        const int n = (int)(npu - text);
-        const int has_article = n >= 3 && memcmp(npu - 3, "an ", 3) == 0;
-        const char *after = npu + 4 + (npu[3] == ' ' ? strspn(npu + 4, "0123456789") : 0);
-        api_add(to, "%.*s%s", has_article ? n - 2 : n, text, has_article ? " " : "");
-        api_add(to, to->len == 0 ? "Device" : "device");
-        if (npu[3] == ' ' && after > npu + 4 && (*after == '-' || *after == ','))
-            api_add(to, after[1] >= '0' && after[1] <= '9' ? "s" : "");
-    }
-    api_add(to, "%s", text);
-}
-
 static void say(explanation *e, const api_text *sentence)
 {
     const int is_first = e->n_said++ == 0;
     const int32_t columns = e->to->columns > 0 && e->to->columns < 80 ? e->to->columns : 80;
     api_text text = {"", 0};
-    add_in_words(e, sentence->text, &text);
+    api_add_in_words(e->view.facts, sentence->text, &text);
     if (e->options->json) {
         api_json_text(&e->said, NULL, text.text);
         return;
@@ -126,7 +110,7 @@ static void say(explanation *e, const api_text *sentence)
 /* The key of JSON for NPUs, or for other devices. */
 static const char *key_of(const explanation *e, const char *npus, const char *devices)
 {
-    return e->devices ? devices : npus;
+    return api_has_others(e->view.facts) ? devices : npus;
 }
 
 /* Appends a device of the core: "NPU 3", "the hidden NPU 0000:c1:00.0". */
@@ -376,13 +360,13 @@ static void say_place(explanation *e, const cpubind_npu *npu)
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
                           npu->locality == CPUBIND_LOCALITY_TAKEN ||
                           npu->locality == CPUBIND_LOCALITY_DIFFERS;
-    if (e->devices) {
-        const cpubind_pci_function *f = &e->devices->topo.facts.device[npu->function];
+    if (npu->device >= 0) {
+        const cpubind_pci_function *f = &facts->device[npu->device];
         api_text pci = {"", 0};
         api_add_pci(&pci, &f->pci);
         api_json_text(&e->fact, "pci", pci.text);
         api_json_text(&e->fact, "node_by", cpubind_node_origin_word(f->origin));
-        add_origin(f, e->devices->topo.facts.has_nodes, &by);
+        add_origin(f, facts->has_nodes, &by);
     } else {
         api_add(&by, "the %s", is_kernel ? "kernel" : "topology of npu-smi");
     }
@@ -524,7 +508,7 @@ static void say_slot(explanation *e, int32_t device, const cpubind_npu *npu)
     api_text text = {"", 0};
     api_add(&text, "%d CPUs are cut into %d slices, and it has slice %d, ",
             (int)e->view.plan->host.n_cpu, (int)total, (int)slot);
-    api_add(&text, e->devices ? "by its place in the order of the PCI addresses."
+    api_add(&text, !e->view.facts->has_npus ? "by its place in the order of the PCI addresses."
                    : e->view.facts->scope == CPUBIND_SCOPE_OWN
                        ? "by its place among the visible NPUs."
                    : slot == npu->phy ? "by its phy id."
@@ -543,6 +527,10 @@ static void say_slot(explanation *e, int32_t device, const cpubind_npu *npu)
 /* Says where the other CPUs of the host went. */
 static void say_rest(explanation *e, int32_t device, int32_t n_mine)
 {
+    const cpubind_ascend_plan *plan = e->view.plan;
+    const int32_t npu = plan->candidate[device].npu;
+    const cpubind_role_spec *roles =
+        npu < 0 || e->view.facts->npu[npu].device < 0 ? &plan->roles : &plan->other_roles;
     int32_t n[API_CPU_KIND_COUNT] = {0}, n_taken = 0, n_all = 0, least = 0;
     api_text text = {"", 0};
     for (int32_t id = 0; id < e->view.facts->n_cpu_id; id++) {
@@ -557,7 +545,7 @@ static void say_rest(explanation *e, int32_t device, int32_t n_mine)
             n[cpu->kind]++;
     }
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
-        least += e->view.plan->roles.count[role];
+        least += roles->count[role];
     api_add(&text, "Of the other %d online CPUs, %d are in pools of other NPUs", (int)n_all,
             (int)n_taken);
     for (int32_t kind = API_CPU_BARRED; kind < API_CPU_PROCESS; kind++)
@@ -599,34 +587,23 @@ static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
     return -1;
 }
 
-/* A row of the plan as those have it who use it: one NPU, or each rank of a device, since its
- * tiles have parts of the row. */
+/* A row of the plan as those have it who use it: one device, or each tile of one, which has a
+ * part of the row. */
 typedef struct part {
-    int32_t number; /* of the NPU or the rank; at first -1 */
+    int32_t at; /* index of what api_shown shows; at first -1 */
     api_row row;
 } part;
 
 /* The next part of a row. Returns 0 after the last. */
 static int next_part(const explanation *e, int32_t index, part *p)
 {
-    const int is_first = p->number < 0;
-    const cpubind_pci_pool *pool;
-    p->row = api_row_of(e->view.facts, e->view.plan, index);
-    if (!e->devices) {
-        p->number = p->row.npu->logic;
-        return is_first;
-    }
-    pool = e->devices->plan.pool;
+    const cpubind_ascend_plan *plan = e->view.plan;
     do
-        p->number++;
-    while (p->number < e->devices->plan.n_pool &&
-           pool[p->number].device != p->row.npu->function);
-    if (p->number == e->devices->plan.n_pool)
+        p->at++;
+    while (p->at < plan->n_unit && plan->unit[p->at].npu != plan->want[index]);
+    if (p->at == plan->n_unit)
         return 0;
-    p->row.cpu = pool[p->number].cpu;
-    p->row.n = pool[p->number].n_cpu;
-    p->row.role_cpu = pool[p->number].role_cpu;
-    p->row.roles = pool[p->number].roles;
+    p->row = api_shown(e->view.facts, plan, p->at);
     return 1;
 }
 
@@ -637,10 +614,10 @@ static void say_role(explanation *e, const part *p, cpubind_role role)
     int32_t n;
     const int32_t *cpu = api_role_of(&p->row, role, &n);
     api_text text = {"", 0};
-    api_add(&text, "NPU %d, %s: ", (int)p->number, cpubind_role_word(role));
+    api_add(&text, "NPU %d, %s: ", (int)p->row.id, cpubind_role_word(role));
     if (n == 0) {
         api_add(&text, "no CPUs, since %s.",
-                !e->devices ? "this product has no threads or interrupts of this role"
+                !p->row.device ? "this product has no threads or interrupts of this role"
                 : e->options->has_roles ? "--roles gives it none"
                                         : "all are main unless --roles is given");
     } else {
@@ -674,11 +651,19 @@ static void say_quality(explanation *e, int32_t row)
     say(e, &text);
 }
 
-static void add_poolless_device(const explanation *e, int32_t npu, api_text *to)
+/* Appends why a device has no pool. Returns 0 where it has one, or is not in this plan. */
+static int add_poolless(const explanation *e, int32_t npu, api_text *to)
 {
-    const int32_t rank = e->view.facts->npu[npu].logic;
-    api_add(to, "NPU %d: ", (int)rank);
-    api_explain_device(e->devices, &e->devices->plan.pool[rank], to);
+    const cpubind_ascend_plan *plan = e->view.plan;
+    for (int32_t i = 0; i < plan->n_unit; i++) {
+        const api_row row = api_shown(e->view.facts, plan, i);
+        if (plan->unit[i].npu != npu || !row.problem)
+            continue;
+        api_add(to, row.device ? "NPU %d: " : "NPU %d has no pool: ", (int)row.id);
+        api_explain_row(e->planned, e->options, &row, to);
+        return 1;
+    }
+    return 0;
 }
 
 /* Says which part of the pool of a device each of its ranks has, if they are tiles. */
@@ -686,11 +671,11 @@ static void say_tiles(explanation *e, int32_t row)
 {
     const char *before = "Each tile has a part, with roles of its own:";
     api_text text = {"", 0};
-    for (part p = {.number = -1}; next_part(e, row, &p);) {
-        const int32_t tile = e->devices->plan.pool[p.number].tile;
+    for (part p = {.at = -1}; next_part(e, row, &p);) {
+        const int32_t tile = p.row.tile;
         if (tile < 0)
             return;
-        api_add(&text, "%s rank %d is tile %d, with CPUs ", before, (int)p.number, (int)tile);
+        api_add(&text, "%s rank %d is tile %d, with CPUs ", before, (int)p.row.id, (int)tile);
         api_add_list(&text, p.row.cpu, p.row.n);
         before = ",";
     }
@@ -712,15 +697,7 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
         api_add_list(&text, r.cpu, r.n);
         api_json_list(&e->fact, "pool", r.cpu, r.n);
     } else {
-        for (int32_t i = 0; i < plan->n_poolless; i++)
-            if (plan->poolless[i].npu == npu) {
-                api_add(&text, "NPU %d has no pool: ", (int)n->logic);
-                api_explain_problem(&plan->poolless[i].problem, e->view.facts, e->options,
-                                    &text);
-            }
-        if (e->devices)
-            add_poolless_device(e, npu, &text);
-        if (text.len == 0)
+        if (!add_poolless(e, npu, &text))
             api_add(&text, "NPU %d is not in this plan, since it %s", (int)n->logic,
                     !n->is_visible ? "is not visible or was not asked for" : "does not run");
         n_cpu = device >= 0 ? list_traced(e, device, -2, -2) : 0;
@@ -744,7 +721,7 @@ static void explain_npu(explanation *e, int32_t npu)
     api_json_number(&e->fact, key_of(e, "npu", "device"), n->logic);
     if (is_traced)
         say_pool(e, npu, device);
-    if (e->devices && row >= 0)
+    if (n->device >= 0 && row >= 0)
         say_tiles(e, row);
     say_place(e, n);
     if (device < 0)
@@ -763,7 +740,7 @@ static void explain_npu(explanation *e, int32_t npu)
             }
     api_json_close(&e->fact, ']');
     say_steps(e, device, row);
-    for (part p = {.number = -1}; row >= 0 && next_part(e, row, &p);)
+    for (part p = {.at = -1}; row >= 0 && next_part(e, row, &p);)
         for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
             say_role(e, &p, (cpubind_role)role);
     if (row >= 0 && api_has_place(&e->view, device))
@@ -837,9 +814,9 @@ static int add_part(explanation *e, const part *p, int32_t id, const char *befor
     }
     if (!in_pool)
         return 0;
-    snprintf(key, sizeof key, "%d", (int)p->number);
+    snprintf(key, sizeof key, "%d", (int)p->row.id);
     api_json_text(&e->fact, key, word);
-    api_add(to, "%sNPU %d (%s)", before, (int)p->number, word);
+    api_add(to, "%sNPU %d (%s)", before, (int)p->row.id, word);
     return 1;
 }
 
@@ -850,7 +827,7 @@ static int add_rows(explanation *e, int32_t id, api_text *to)
     int n_row = 0;
     api_json_open(&e->fact, "pools", '{');
     for (int32_t i = 0; i < e->view.plan->n_want; i++)
-        for (part p = {.number = -1}; next_part(e, i, &p);)
+        for (part p = {.at = -1}; next_part(e, i, &p);)
             n_row += add_part(e, &p, id, n_row ? " and of " : "It is in the pool of ", to);
     api_json_close(&e->fact, '}');
     return n_row;
@@ -987,10 +964,12 @@ static void explain_cpu(explanation *e, int32_t id)
 
 /* What --explain names. */
 typedef struct target {
-    int32_t npu;           /* a logic id, or the number of a device; or -1 */
-    int is_device, is_npu; /* by its word */
-    int32_t cpu;           /* or -1 */
-    int32_t role;          /* or -1 */
+    int32_t npu;      /* a logic id, or the id of a device; or -1 */
+    int is_npu;       /* by its word */
+    const char *name; /* of a device, "gpu0", or its PCI address; NULL: `npu` says which */
+    int32_t name_len;
+    int32_t cpu;  /* or -1 */
+    int32_t role; /* or -1 */
 } target;
 
 /* Reads a number that ends at `end`. */
@@ -1010,11 +989,26 @@ static int read_role(const char *word, int32_t *out)
     return 0;
 }
 
-/* Reads "npu3", "device3", "npu3.acl", "cpu17", "acl"; "3" is an NPU or a device. Returns 0 for
- * anything else. */
+/* Whether a text is the name of a device of some vendor, or a PCI address. */
+static int is_name(const char *text, int32_t len)
+{
+    cpubind_pci_address pci;
+    int32_t number;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+        const char *noun = cpubind_vendor_of((cpubind_vendor_id)i)->noun;
+        const int32_t n = noun ? (int32_t)strlen(noun) : len;
+        if (len > n && strncasecmp(text, noun, (size_t)n) == 0 &&
+            read_id(text + n, text + len, CPUBIND_MAX_DEVICES, &number))
+            return 1;
+    }
+    return cpubind_pci_parse(text, len, &pci, NULL) == CPUBIND_TEXT_OK;
+}
+
+/* Reads "npu3", "gpu0", "0000:c1:00.0", "device3", "npu3.acl", "cpu17", "acl"; "3" is a device.
+ * Returns 0 for anything else. */
 static int read_target(const char *text, target *out)
 {
-    const char *end = text + strlen(text), *dot = strchr(text, '.');
+    const char *end = text + strlen(text), *dot = strrchr(text, '.');
     *out = (target){.npu = -1, .cpu = -1, .role = -1};
     if (strlen(text) > 32)
         return 0;
@@ -1022,12 +1016,16 @@ static int read_target(const char *text, target *out)
         return 1;
     if (strncasecmp(text, "cpu", 3) == 0)
         return read_id(text + 3, end, CPUBIND_MAX_CPUS, &out->cpu);
-    if (dot && !read_role(dot + 1, &out->role))
-        return 0;
+    if (dot && read_role(dot + 1, &out->role))
+        end = dot;
     out->is_npu = strncasecmp(text, "npu", 3) == 0;
-    out->is_device = strncasecmp(text, "device", 6) == 0;
-    text += out->is_npu ? 3 : out->is_device ? 6 : 0;
-    return read_id(text, dot ? dot : end, CPUBIND_MAX_DEVICES, &out->npu);
+    if (!out->is_npu && is_name(text, (int32_t)(end - text))) {
+        out->name = text;
+        out->name_len = (int32_t)(end - text);
+        return 1;
+    }
+    text += out->is_npu ? 3 : strncasecmp(text, "device", 6) == 0 ? 6 : 0;
+    return read_id(text, end, CPUBIND_MAX_DEVICES, &out->npu);
 }
 
 const char *api_check_explain(const char *text)
@@ -1035,20 +1033,35 @@ const char *api_check_explain(const char *text)
     target t;
     return strcasecmp(text, "all") == 0 || strcmp(text, "threads") == 0 || read_target(text, &t)
                ? NULL
-               : "--explain takes an NPU (npu3), another device (device3), a CPU (cpu17), a "
-                 "role (acl), a role of one (npu3.acl), threads, or all; a number alone is an "
-                 "NPU or a device";
+               : "--explain takes a device (npu3, gpu0, its PCI address, or its number in the "
+                 "plan), a CPU (cpu17), a role (acl), a role of a device (npu3.acl), threads, "
+                 "or all";
 }
 
-/* The index of an NPU by its logic id, or of a device by one of its ranks; or -1. */
-static int32_t npu_index(const explanation *e, int32_t number)
+/* Whether a target names a row of the plan. */
+static int is_of(const target *t, const api_row *row)
+{
+    cpubind_pci_address pci;
+    api_text name = {"", 0};
+    if (!t->name)
+        return row->id == t->npu && (!t->is_npu || !row->device);
+    if (cpubind_pci_parse(t->name, t->name_len, &pci, NULL) == CPUBIND_TEXT_OK)
+        return cpubind_pci_compare(&row->npu->pci, &pci) == 0;
+    return api_add_name(&name, row) && (size_t)t->name_len == name.len &&
+           strncasecmp(name.text, t->name, name.len) == 0;
+}
+
+/* The index of the device that a target names; or -1. */
+static int32_t npu_index(const explanation *e, const target *t)
 {
     const cpubind_facts *facts = e->view.facts;
-    const cpubind_pci_plan *devices = e->devices ? &e->devices->plan : NULL;
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (devices ? number < devices->n_pool &&
-                          devices->pool[number].device == facts->npu[i].function
-                    : facts->npu[i].logic == number)
+    for (int32_t i = 0; i < e->view.plan->n_unit; i++) {
+        const api_row row = api_shown(facts, e->view.plan, i);
+        if (is_of(t, &row))
+            return e->view.plan->unit[i].npu;
+    }
+    for (int32_t i = 0; i < facts->n_npu && !t->name; i++)
+        if (facts->npu[i].logic == t->npu && facts->npu[i].device < 0)
             return i;
     return -1;
 }
@@ -1063,21 +1076,20 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
     for (int32_t i = 0; has_trace(e) && i < plan->n_want; i++) {
         if (npu >= 0 && plan->want[i] != npu)
             continue;
-        for (part p = {.number = -1}; next_part(e, i, &p); n++) {
+        for (part p = {.at = -1}; next_part(e, i, &p); n++) {
             char key[16];
             int32_t n_cpu;
             const int32_t *cpu = api_role_of(&p.row, role, &n_cpu);
             say_role(e, &p, role);
-            snprintf(key, sizeof key, "%d", (int)p.number);
+            snprintf(key, sizeof key, "%d", (int)p.row.id);
             api_json_list(&e->fact, key, cpu, n_cpu);
         }
     }
     api_json_close(&e->fact, '}');
-    for (int32_t i = 0; e->devices && npu < 0 && i < e->view.facts->n_npu; i++) {
+    for (int32_t i = 0; npu < 0 && i < plan->n_unit; i++) {
         api_text text = {"", 0};
-        if (row_of(plan, i) >= 0)
+        if (plan->unit[i].rank < 0 || !add_poolless(e, plan->unit[i].npu, &text))
             continue;
-        add_poolless_device(e, i, &text);
         api_add(&text, ".");
         say(e, &text);
         n++;
@@ -1089,13 +1101,13 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
 static int explain_target(explanation *e, const target *t)
 {
     const cpubind_facts *facts = e->view.facts;
-    const int is_other = e->devices ? t->is_npu : t->is_device;
-    const int32_t npu = t->npu >= 0 && !is_other ? npu_index(e, t->npu) : -1;
+    const int is_named = t->npu >= 0 || t->name;
+    const int32_t npu = is_named ? npu_index(e, t) : -1;
     if (t->cpu >= 0) {
         explain_cpu(e, t->cpu);
         return facts->n_cpu_id > 0;
     }
-    if (t->npu >= 0 && npu < 0)
+    if (is_named && npu < 0)
         return 0;
     if (t->role >= 0 && explain_role(e, npu, (cpubind_role)t->role) && npu < 0)
         return 1;
@@ -1175,12 +1187,11 @@ static int put_all(explanation *e)
     return is_known;
 }
 
-/* The plan is of `devices`, or of NPUs. */
-static int put_why(api_out *to, const api_planned *planned, const api_device_plan *devices,
-                   const api_options *options, api_text *why)
+int api_put_why(api_out *to, const api_planned *planned, const api_options *options,
+                api_text *why)
 {
     const cpubind_facts *facts = &planned->facts;
-    explanation e = {.planned = planned, .devices = devices, .options = options, .to = to};
+    explanation e = {.planned = planned, .options = options, .to = to};
     api_text unknown = {"", 0};
     int is_made, is_known = 0;
     if (!planned->has_facts)
@@ -1205,20 +1216,6 @@ static int put_why(api_out *to, const api_planned *planned, const api_device_pla
     api_add_npus(&unknown, facts, NULL, NULL);
     api_add(&unknown, "; a CPU is named as in cpu17");
     api_add(why, "--explain %s", options->explain);
-    add_in_words(&e, unknown.text, why);
+    api_add_in_words(facts, unknown.text, why);
     return 0;
-}
-
-int api_put_why(api_out *to, const api_planned *planned, const api_options *options,
-                api_text *why)
-{
-    return put_why(to, planned, NULL, options, why);
-}
-
-int api_put_device_why(api_out *to, const api_device_plan *devices, const api_options *options,
-                       api_text *why)
-{
-    api_planned planned = {0};
-    api_view_devices(devices, &planned);
-    return put_why(to, &planned, devices, options, why);
 }

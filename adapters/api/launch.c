@@ -8,20 +8,32 @@
 
 #include "api.h"
 
-/* Appends the reason if the format has a node for each rank and one rank has none. */
-static int check_nodes(const api_planned *p, const api_options *options, api_text *why)
+/* The rows of the ranks, in their order: the NPUs in that of the visible devices, then the
+ * others; with --rank its row alone. */
+typedef struct ranks {
+    int32_t *row; /* indices of what api_shown shows */
+    int32_t n;
+} ranks;
+
+/* Returns 0 without memory; the caller frees out->row. */
+static int list_ranks(const api_planned *p, const api_options *options, ranks *out)
 {
-    const int needs_nodes =
-        strcmp(options->format_word, cpubind_launch_word(CPUBIND_LAUNCH_SLURM_LDOM)) == 0;
-    for (int32_t i = 0; needs_nodes && i < p->plan.n_want; i++) {
-        if (p->plan.memory_node[i] >= 0)
-            continue;
-        api_add(why,
-                "--format %s names a NUMA node for each rank, and the node of NPU %d is not "
-                "known; use --format slurm, which has masks of CPUs",
-                options->format_word, (int)p->facts.npu[p->plan.want[i]].logic);
+    const int32_t n_visible = p->facts.visible ? p->facts.n_visible : 0;
+    out->n = 0;
+    out->row = (int32_t *)calloc((size_t)(p->plan.n_unit + n_visible) + 1, sizeof *out->row);
+    if (!out->row)
         return 0;
+    if (options->request.has_rank) {
+        out->row[out->n++] = api_rank_row(p, options);
+        return 1;
     }
+    for (int32_t i = 0; i < n_visible; i++)
+        for (int32_t k = 0; k < p->plan.n_unit && p->plan.unit[k].rank < 0; k++)
+            if (p->plan.unit[k].id == p->facts.visible_id[i])
+                out->row[out->n++] = k;
+    for (int32_t k = 0; k < p->plan.n_unit; k++)
+        if (!p->facts.visible || p->plan.unit[k].rank >= 0)
+            out->row[out->n++] = k;
     return 1;
 }
 
@@ -36,17 +48,42 @@ int api_is_for_ranks(const char *format, int32_t n_rank, api_text *why)
     return 0;
 }
 
+/* Appends why the row of a rank does not fit the format. Returns whether it fits. */
+static int check_row(const api_planned *p, const api_options *options, int32_t i, api_text *why)
+{
+    const api_row row = api_shown(&p->facts, &p->plan, i);
+    if (row.problem) {
+        api_add(why, "--format %s has a place for each rank, and one rank has no pool: ",
+                options->format_word);
+        api_explain_row(p, options, &row, why);
+        return 0;
+    }
+    if (row.memory_node >= 0 ||
+        strcmp(options->format_word, cpubind_launch_word(CPUBIND_LAUNCH_SLURM_LDOM)) != 0)
+        return 1;
+    api_add(why, "--format %s names a NUMA node for each rank, and the node of ",
+            options->format_word);
+    api_add_row(why, &p->facts, &row);
+    api_add(why, " is not known; use --format slurm, which has masks of CPUs");
+    return 0;
+}
+
 int api_has_launch(const api_planned *p, const api_options *options, api_text *why)
 {
-    const int32_t n_rank = p->facts.visible ? p->facts.n_visible : p->plan.n_want;
-    if (!options->request.has_rank && !api_is_for_ranks(options->format_word, n_rank, why))
-        return 0;
-    if (options->request.has_rank || p->plan.n_poolless == 0)
-        return check_nodes(p, options, why);
-    api_add(why, "--format %s has a place for each rank, and one rank has no pool: ",
-            options->format_word);
-    api_explain_problem(&p->plan.poolless[0].problem, &p->facts, options, why);
-    return 0;
+    ranks list;
+    int has = list_ranks(p, options, &list);
+    if (!has)
+        (void)api_no_room(why);
+    has = has && api_is_for_ranks(options->format_word, list.n, why);
+    if (has && list.n == 0) {
+        api_add(why, "--format %s has a place for each rank, and this process sees no device",
+                options->format_word);
+        has = 0;
+    }
+    for (int32_t i = 0; has && i < list.n; i++)
+        has = check_row(p, options, list.row[i], why);
+    free(list.row);
+    return has;
 }
 
 void api_put_ranks(api_out *to, cpubind_launch_format format, const cpubind_launch *launch)
@@ -62,40 +99,23 @@ void api_put_ranks(api_out *to, cpubind_launch_format format, const cpubind_laun
     free(text);
 }
 
-static cpubind_launch_rank rank_of(const api_planned *p, int32_t i)
-{
-    const api_row row = api_row_of(&p->facts, &p->plan, i);
-    cpubind_launch_rank rank = {.cpu = row.cpu, .n_cpu = row.n, .node = row.memory_node};
-    rank.thread = api_role_of(&row, CPUBIND_ROLE_MAIN, &rank.n_thread);
-    return rank;
-}
-
-/* The row of the NPU with a logic id, or -1. */
-static int32_t row_of(const api_planned *p, int32_t logic)
-{
-    for (int32_t i = 0; i < p->plan.n_want; i++)
-        if (p->facts.npu[p->plan.want[i]].logic == logic)
-            return i;
-    return -1;
-}
-
 void api_put_launch(api_out *to, cpubind_launch_format format, const api_planned *p,
                     const api_options *options)
 {
-    const int32_t n_rank = p->facts.visible ? p->facts.n_visible : p->plan.n_want;
-    cpubind_launch_rank *rank = (cpubind_launch_rank *)calloc((size_t)n_rank + 1, sizeof *rank);
-    cpubind_launch launch = {rank, 0};
-    if (!rank) {
-        to->is_short = 1;
-        return;
+    ranks list;
+    const int has_room = list_ranks(p, options, &list);
+    cpubind_launch_rank *rank =
+        has_room ? (cpubind_launch_rank *)calloc((size_t)list.n + 1, sizeof *rank) : NULL;
+    cpubind_launch launch = {rank, list.n};
+    to->is_short |= !rank;
+    for (int32_t i = 0; rank && i < list.n; i++) {
+        const api_row row = api_shown(&p->facts, &p->plan, list.row[i]);
+        rank[i] =
+            (cpubind_launch_rank){.cpu = row.cpu, .n_cpu = row.n, .node = row.memory_node};
+        rank[i].thread = api_role_of(&row, CPUBIND_ROLE_MAIN, &rank[i].n_thread);
     }
-    if (options->request.has_rank)
-        rank[launch.n_rank++] = rank_of(p, p->plan.rank_row);
-    for (int32_t i = 0; !options->request.has_rank && i < n_rank; i++) {
-        const int32_t row = p->facts.visible ? row_of(p, p->facts.visible_id[i]) : i;
-        if (row >= 0)
-            rank[launch.n_rank++] = rank_of(p, row);
-    }
-    api_put_ranks(to, format, &launch);
+    if (rank)
+        api_put_ranks(to, format, &launch);
     free(rank);
+    free(list.row);
 }

@@ -46,23 +46,45 @@ static void put_details(api_out *to, const cpubind_problem *p, const char *text)
     api_json_close(to, '}');
 }
 
-static void put_npu(api_out *to, const api_planned *p, const api_options *options, int32_t i)
+/* Appends the name of a row; null where it has none. */
+static void put_name(api_out *to, const char *key, const api_row *row)
+{
+    api_text name = {"", 0};
+    api_json_text(to, key, api_add_name(&name, row) ? name.text : NULL);
+}
+
+/* The numbers that only an NPU has. */
+static void put_npu(api_out *to, const cpubind_npu *npu)
+{
+    api_json_id(to, "npu", npu->logic);
+    api_json_id(to, "card", npu->card);
+    api_json_id(to, "chip", npu->chip);
+    api_json_id(to, "phy", npu->phy);
+}
+
+static void put_device(api_out *to, const api_planned *p, const api_options *options, int32_t i)
 {
     const cpubind_facts *facts = &p->facts;
     const api_row row = api_shown(facts, &p->plan, i);
-    api_text text = {"", 0};
+    api_text pci = {"", 0};
     api_json_open(to, NULL, '{');
-    api_json_id(to, "npu", row.npu->logic);
-    api_json_id(to, "card", row.npu->card);
-    api_json_id(to, "chip", row.npu->chip);
-    api_json_id(to, "phy", row.npu->phy);
+    put_name(to, "name", &row);
+    api_json_id(to, "number", row.number);
+    api_json_number(to, "rank", row.rank);
+    api_json_text(to, "vendor", cpubind_vendor_word(api_vendor_of(&row)));
+    api_json_text(to, "product", api_product_of(facts, &row));
     if (row.npu->pci.domain >= 0)
-        api_add_pci(&text, &row.npu->pci);
-    api_json_text(to, "pci", text.len > 0 ? text.text : NULL);
-    if (facts->has_processes)
+        api_add_pci(&pci, &row.npu->pci);
+    api_json_text(to, "pci", pci.len > 0 ? pci.text : NULL);
+    if (!row.device)
+        put_npu(to, row.npu);
+    if (row.tile >= 0)
+        api_json_number(to, "tile", row.tile);
+    if (facts->has_processes && !row.device)
         api_json_bool(to, "running", row.npu->is_running);
     else
         api_json_null(to, "running");
+    api_json_id(to, "node", row.node);
     api_json_list(to, "pool", row.cpu, row.n);
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t n;
@@ -74,8 +96,10 @@ static void put_npu(api_out *to, const api_planned *p, const api_options *option
     api_json_quality(to, "quality", row.figures, 1);
     if (row.problem) {
         api_text why = {"", 0};
-        api_explain_problem(row.problem, facts, options, &why);
+        api_explain_row(p, options, &row, &why);
         put_details(to, row.problem, why.text);
+    } else {
+        api_json_null(to, "error");
     }
     api_json_close(to, '}');
 }
@@ -98,28 +122,30 @@ void api_json_plan(api_out *to, const char *key, const api_planned *p,
 {
     const cpubind_facts *facts = &p->facts;
     const cpubind_ascend_plan *plan = &p->plan;
+    const int32_t ranked = api_rank_row(p, options);
     api_json_open(to, key, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);
     api_json_number(to, "format", API_JSON_FORMAT);
-    api_json_text(to, "device_type", cpubind_type_word(facts->type));
+    api_json_text(to, "device_type", facts->has_npus ? cpubind_type_word(facts->type) : NULL);
     api_json_text(to, "strategy", api_strategy_word(plan->core.strategy));
     api_json_text(to, "rules", cpubind_rules_word(plan->rules));
     api_json_text(to, "scope", cpubind_scope_word(facts->scope));
-    api_json_text(to, "facts", cpubind_origin_word(facts->origin));
+    api_json_text(to, "facts", facts->has_npus ? cpubind_origin_word(facts->origin) : NULL);
     api_json_text(to, "overlap", api_finding_word(plan->core.overlap));
     api_json_number(to, "rank", options->request.rank);
-    api_json_id(to, "rank_npu", api_rank_npu(p, options));
+    if (ranked >= 0) {
+        const api_row row = api_shown(facts, plan, ranked);
+        put_name(to, "rank_device", &row);
+    } else {
+        api_json_null(to, "rank_device");
+    }
     api_json_list(to, "allowed", facts->cpu, facts->n_cpu);
-    api_json_number(to, "total_npus", plan->total);
+    api_json_number(to, "total", plan->total);
     api_json_number(to, "hidden", plan->n_hidden);
     api_json_number(to, "idle", plan->n_idle);
-    api_json_open(to, "visible_npus", '[');
-    for (int32_t i = 0; i < api_n_shown(plan); i++)
-        api_json_number(to, NULL, api_shown(facts, plan, i).npu->logic);
-    api_json_close(to, ']');
-    api_json_open(to, "npus", '[');
-    for (int32_t i = 0; i < api_n_shown(plan); i++)
-        put_npu(to, p, options, i);
+    api_json_open(to, "devices", '[');
+    for (int32_t i = 0; i < plan->n_unit; i++)
+        put_device(to, p, options, i);
     api_json_close(to, ']');
     api_json_quality(to, "quality", api_figures_of(plan), 0);
     api_json_warnings(to, "warnings", p);

@@ -1,4 +1,4 @@
-/* print.c - a plan as text: log lines, a table and findings
+/* plan_text.c - a plan as text: log lines, a table and findings
  * SPDX-License-Identifier: MIT
  *
  * Operators search their logs for the log lines: no character of them may change.
@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
+#include "../model/vendor.h"
+#include "device_plan.h"
 
 const char *api_strategy_word(cpubind_strategy strategy)
 {
@@ -44,40 +45,74 @@ const int32_t *api_role_of(const api_row *row, cpubind_role role, int32_t *n)
     return *n > 0 ? row->role_cpu + row->roles.span[role].first : NULL;
 }
 
-int32_t api_n_shown(const cpubind_ascend_plan *plan)
+/* The node of an NPU by the plan, which knows the CPUs near it. */
+static int32_t node_of(const cpubind_ascend_plan *plan, int32_t npu)
 {
-    return plan->n_want + plan->n_poolless;
+    for (int32_t i = 0; i < plan->n_candidate && plan->devices.node; i++)
+        if (plan->candidate[i].npu == npu)
+            return plan->devices.node[i];
+    return -1;
 }
 
 api_row api_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
 {
-    int32_t row = 0, k = 0;
-    api_row none;
-    for (;;) {
-        const int is_poolless =
-            k < plan->n_poolless &&
-            (row == plan->n_want || plan->poolless[k].npu < plan->want[row]);
-        if (row + k == i && !is_poolless)
-            return api_row_of(facts, plan, row);
-        if (row + k == i)
-            break;
-        if (is_poolless)
-            k++;
-        else
-            row++;
-    }
-    memset(&none, 0, sizeof none);
-    none.npu = &facts->npu[plan->poolless[k].npu];
-    none.memory_node = -1;
-    none.problem = &plan->poolless[k].problem;
-    return none;
+    const cpubind_unit *unit = &plan->unit[i];
+    const cpubind_npu *npu = &facts->npu[unit->npu];
+    api_row row = {.npu = npu,
+                   .device = npu->device < 0 ? NULL : &facts->device[npu->device],
+                   .id = unit->id,
+                   .rank = unit->rank < 0 ? 0 : unit->rank,
+                   .tile = unit->tile,
+                   .number = unit->number,
+                   .cpu = unit->cpu,
+                   .n = unit->n_cpu,
+                   .role_cpu = unit->role_cpu,
+                   .roles = unit->roles,
+                   .memory_node = unit->memory_node,
+                   .problem = unit->row < 0 ? &unit->problem : NULL};
+    row.node = row.device ? row.device->node : node_of(plan, unit->npu);
+    if (unit->row >= 0 && unit->tile < 0)
+        row.figures = api_figures_of_row(plan, unit->row);
+    for (int32_t k = 0; k < facts->n_npu; k++)
+        row.rank += facts->npu[k].device < 0 && facts->npu[k].is_visible &&
+                    (row.device || k < unit->npu);
+    return row;
 }
 
-int32_t api_rank_npu(const api_planned *p, const api_options *options)
+cpubind_vendor_id api_vendor_of(const api_row *row)
 {
-    if (!options->request.has_rank || p->plan.rank_row < 0)
-        return -1;
-    return p->facts.npu[p->plan.want[p->plan.rank_row]].logic;
+    return row->device ? row->device->accelerator.vendor : CPUBIND_VENDOR_ASCEND;
+}
+
+int api_add_name(api_text *to, const api_row *row)
+{
+    const char *noun = cpubind_vendor_of(api_vendor_of(row))->noun;
+    if (!noun || row->number < 0)
+        return 0;
+    api_add(to, "%s%d", noun, (int)row->number);
+    return 1;
+}
+
+void api_add_row(api_text *to, const cpubind_facts *facts, const api_row *row)
+{
+    api_add(to, "%s %d", facts->noun, (int)row->id);
+}
+
+int32_t api_rank_row(const api_planned *p, const api_options *options)
+{
+    int32_t only = -1;
+    for (int32_t i = 0; options->request.has_rank && i < p->plan.n_unit; i++) {
+        const api_row row = api_shown(&p->facts, &p->plan, i);
+        if (p->facts.has_npus && p->plan.unit[i].row != p->plan.rank_row)
+            continue;
+        if (row.rank == options->request.rank)
+            return i;
+        only = i;
+    }
+    return p->facts.has_npus || (p->plan.n_unit == 1 && only >= 0 &&
+                                 api_drives_only_device(&p->facts, options))
+               ? only
+               : -1;
 }
 
 int32_t api_nodes_of(const cpubind_facts *facts, const int32_t *cpu, int32_t n_cpu,
@@ -123,14 +158,16 @@ static void put_log_lines(api_out *to, const cpubind_facts *facts, const api_opt
     const cpubind_product *product = cpubind_product_of(facts->type);
     api_put(to, "[cpu_bind_mode] mode=%s rank=%d visible_npus=[",
             logged_mode(facts, options, plan), (int)options->request.rank);
-    for (int32_t i = 0; i < api_n_shown(plan); i++)
-        api_put(to, "%s%d", i ? ", " : "", (int)api_shown(facts, plan, i).npu->logic);
+    for (int32_t i = 0; i < plan->n_unit && plan->unit[i].rank < 0; i++)
+        api_put(to, "%s%d", i ? ", " : "", (int)plan->unit[i].id);
     api_put_text(to, "]\n");
     if (options->no_lists)
         return;
     api_put_text(to, "The CPU allocation plan is as follows:\n");
-    for (int32_t i = 0; i < plan->n_want; i++) {
-        api_row row = api_row_of(facts, plan, i);
+    for (int32_t i = 0; i < plan->n_unit && plan->unit[i].rank < 0; i++) {
+        const api_row row = api_shown(facts, plan, i);
+        if (row.problem)
+            continue;
         api_put(to, "%sNPU%d: %s=[", product->log_name, (int)row.npu->logic, product->log_main);
         put_role(to, &row, CPUBIND_ROLE_MAIN);
         for (int role = CPUBIND_ROLE_MAIN + 1; role < CPUBIND_ROLE_COUNT; role++) {
@@ -146,47 +183,114 @@ static void put_log_lines(api_out *to, const cpubind_facts *facts, const api_opt
     }
 }
 
-static void add_row(api_table *table, const cpubind_facts *facts, const api_row *row,
-                    int32_t *nodes)
+/* Which columns a table of this plan has. */
+typedef struct columns {
+    int has_npu, has_product, has_running, has_role[CPUBIND_ROLE_COUNT];
+} columns;
+
+static columns columns_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
 {
-    api_text pci = {"", 0};
-    api_cell_number(table, row->npu->logic);
-    api_cell_number(table, row->npu->card);
-    api_cell_number(table, row->npu->chip);
-    api_cell_number(table, row->npu->phy);
-    if (row->npu->pci.domain >= 0)
-        api_add_pci(&pci, &row->npu->pci);
+    columns c = {0};
+    for (int32_t i = 0; i < plan->n_unit; i++) {
+        const api_row row = api_shown(facts, plan, i);
+        for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+            c.has_role[role] |= !row.device || row.roles.span[role].count > 0;
+        c.has_npu |= !row.device;
+        c.has_product |= row.device != NULL;
+    }
+    c.has_running = c.has_npu;
+    return c;
+}
+
+const char *api_product_of(const cpubind_facts *facts, const api_row *row)
+{
+    if (!row->device)
+        return cpubind_type_word(facts->type);
+    return row->device->accelerator.product;
+}
+
+static void add_row(api_table *table, const cpubind_facts *facts, const api_row *row,
+                    const columns *c, int32_t *nodes)
+{
+    const cpubind_npu *npu = row->npu;
+    api_text pci = {"", 0}, name = {"", 0};
+    api_cell_number(table, row->id);
+    if (c->has_product) {
+        const char *product = api_product_of(facts, row);
+        api_cell(table, "%s", api_add_name(&name, row) ? name.text : "-");
+        api_cell(table, "%s", product ? product : cpubind_vendor_word(api_vendor_of(row)));
+    }
+    if (c->has_npu) {
+        api_cell_number(table, npu->card);
+        api_cell_number(table, npu->chip);
+        api_cell_number(table, npu->phy);
+    }
+    if (npu->pci.domain >= 0)
+        api_add_pci(&pci, &npu->pci);
     api_cell(table, "%s", pci.len > 0 ? pci.text : "-");
-    api_cell(table, "%s", !facts->has_processes ? "-" : row->npu->is_running ? "yes" : "no");
+    if (c->has_product)
+        api_cell_number(table, row->node);
+    if (c->has_running)
+        api_cell(table, "%s",
+                 !facts->has_processes || row->device ? "-"
+                 : npu->is_running                    ? "yes"
+                                                      : "no");
     api_cell_number(table, row->n);
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
         int32_t n;
         const int32_t *cpu = api_role_of(row, (cpubind_role)i, &n);
-        api_cell_list(table, cpu, n);
+        if (c->has_role[i])
+            api_cell_list(table, cpu, n);
     }
     api_cell_list(table, nodes, api_nodes_of(facts, row->cpu, row->n, nodes));
     api_cell_number(table, row->memory_node);
 }
 
-static void put_table(api_out *to, const cpubind_facts *facts, const cpubind_ascend_plan *plan)
+/* Adds the heads of the columns. */
+static void add_heads(api_table *table, const cpubind_facts *facts, const columns *c)
 {
-#define CPUBIND_X(name, word, letter) word,
-    static const char *const heads[] = {
-        "NPU",        "card",    "chip", "phy",
-        "PCI",        "running", "CPUs", CPUBIND_ROLE_LIST(CPUBIND_X) "nodes",
-        "memory node"};
+    const struct {
+        int is_there;
+        const char *head;
+    } heads[] = {
+        {1, facts->noun},
+        {c->has_product, "name"},
+        {c->has_product, "product"},
+        {c->has_npu, "card"},
+        {c->has_npu, "chip"},
+        {c->has_npu, "phy"},
+        {1, "PCI"},
+        {c->has_product, "node"},
+        {c->has_running, "running"},
+        {1, "CPUs"},
+#define CPUBIND_X(name, word, letter) {c->has_role[CPUBIND_ROLE_##name], word},
+        CPUBIND_ROLE_LIST(CPUBIND_X)
 #undef CPUBIND_X
-    api_table table = {.n_column = sizeof heads / sizeof *heads};
+            {1, "nodes"},
+        {1, "memory node"},
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        table->n_column += heads[i].is_there;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (heads[i].is_there)
+            api_cell(table, "%s", heads[i].head);
+}
+
+void api_put_rows(api_out *to, const api_planned *planned, int32_t only)
+{
+    const cpubind_facts *facts = &planned->facts;
+    const columns c = columns_of(facts, &planned->plan);
+    api_table table = {0};
     int32_t *nodes = (int32_t *)malloc((size_t)facts->n_node * sizeof *nodes);
     if (!nodes) {
         to->is_short = 1;
         return;
     }
-    for (int32_t i = 0; i < table.n_column; i++)
-        api_cell(&table, "%s", heads[i]);
-    for (int32_t i = 0; i < api_n_shown(plan); i++) {
-        api_row row = api_shown(facts, plan, i);
-        add_row(&table, facts, &row, nodes);
+    add_heads(&table, facts, &c);
+    for (int32_t i = 0; i < planned->plan.n_unit; i++) {
+        const api_row row = api_shown(facts, &planned->plan, i);
+        if (only < 0 || i == only)
+            add_row(&table, facts, &row, &c, nodes);
     }
     api_put_table(to, &table);
     free(nodes);
@@ -232,7 +336,7 @@ static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *p
             n_hidden++;
     }
     (void)!cpubind_sort_unique(ids, &n, NULL);
-    api_add(out, "NPUs ");
+    api_add(out, "%ss ", facts->noun);
     api_add_list(out, ids, n);
     free(ids);
     if (n_hidden > 0)
@@ -242,14 +346,56 @@ static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *p
                 (int)n_unknown);
 }
 
-/* Prints a line for each NPU without a pool: why. */
-static void put_poolless(api_out *to, const cpubind_facts *facts, const api_options *options,
-                         const cpubind_ascend_plan *plan)
+void api_explain_row(const api_planned *p, const api_options *options, const api_row *row,
+                     api_text *to)
 {
-    for (int32_t i = 0; i < plan->n_poolless; i++) {
+    const cpubind_problem *problem = row->problem;
+    if (!row->device) {
+        api_explain_problem(problem, &p->facts, options, to);
+        return;
+    }
+    api_add_pci(to, &row->device->pci);
+    if (row->tile >= 0)
+        api_add(to, ", tile %d,", (int)row->tile);
+    if (problem->code == CPUBIND_PROBLEM_TOO_FEW_CPUS && problem->need > 0)
+        api_add(to, " has no pool: %s: its roles need %d CPUs, it would have %d",
+                cpubind_status_text(CPUBIND_ERR_TOO_FEW), (int)problem->need,
+                (int)problem->have);
+    else
+        api_add(to, " has no pool: the CPUs near it are not known, or none is allowed");
+    if (row->device->origin == CPUBIND_NODE_ORIGIN_UNKNOWN)
+        api_add(to, "; no file of the kernel tells its node");
+}
+
+/* Says that the process sees no device, with the variables that count. */
+static void put_blind(api_out *to, const cpubind_facts *facts)
+{
+    const char *before = ": ";
+    api_put(to, "this process sees none of the %d devices", (int)facts->n_device);
+    for (int vendor = 0; vendor < CPUBIND_VENDOR_COUNT; vendor++)
+        for (int i = 0; i < 2; i++) {
+            const cpubind_runtime_view *view = &facts->runtime[vendor];
+            if (!view->variable[i])
+                continue;
+            api_put(to, "%s%s=%.*s", before, view->variable[i],
+                    view->value_len[i] < 200 ? (int)view->value_len[i] : 200, view->value[i]);
+            before = ", ";
+        }
+    api_put_text(to, "\n");
+}
+
+/* Prints a line for each row without a pool: why. */
+static void put_poolless(api_out *to, const api_planned *p, const api_options *options)
+{
+    if (p->plan.n_unit == 0)
+        put_blind(to, &p->facts);
+    for (int32_t i = 0; i < p->plan.n_unit; i++) {
+        const api_row row = api_shown(&p->facts, &p->plan, i);
         api_text text = {"", 0};
-        api_explain_problem(&plan->poolless[i].problem, facts, options, &text);
-        api_put(to, "no pool: %s\n", text.text);
+        if (!row.problem)
+            continue;
+        api_explain_row(p, options, &row, &text);
+        api_put(to, "%s%s\n", row.device ? "" : "no pool: ", text.text);
     }
 }
 
@@ -257,12 +403,18 @@ static void put_findings(api_out *to, const api_planned *p, const api_options *o
 {
     const cpubind_facts *facts = &p->facts;
     const cpubind_ascend_plan *plan = &p->plan;
-    const int32_t rank_npu = api_rank_npu(p, options);
+    const int32_t ranked = api_rank_row(p, options);
+    const char *doubt = api_rank_doubt(facts, options);
     api_text text = {"", 0};
-    api_add(&text, "device type %s, allowed CPUs ", cpubind_type_word(facts->type));
+    if (facts->has_npus)
+        api_add(&text, "device type %s, ", cpubind_type_word(facts->type));
+    api_add(&text, "allowed CPUs ");
     api_add_allowed(&text, facts, options);
-    if (rank_npu >= 0)
-        api_add(&text, ", rank %d drives NPU %d", (int)options->request.rank, (int)rank_npu);
+    if (ranked >= 0) {
+        const api_row row = api_shown(facts, plan, ranked);
+        api_add(&text, ", rank %d drives ", (int)options->request.rank);
+        api_add_row(&text, facts, &row);
+    }
     api_add(&text, "\noverlap: %s, checked over ", api_finding_word(plan->core.overlap));
     add_checked(facts, plan, &text);
     if (plan->n_kept > 0) {
@@ -271,13 +423,15 @@ static void put_findings(api_out *to, const api_planned *p, const api_options *o
     }
     if (options->request.n_process > 1)
         api_add(&text,
-                "\nprocess %d of %d of each NPU, from 0 on: its own main, acl and release; irq "
+                "\nprocess %d of %d of each %s, from 0 on: its own main, acl and release; irq "
                 "is shared",
-                (int)options->request.process, (int)options->request.n_process);
+                (int)options->request.process, (int)options->request.n_process, facts->noun);
     if (plan->n_spare > 0) {
         api_add(&text, "\nUVB polling threads of the host: CPUs ");
         api_add_list(&text, plan->spare, plan->n_spare);
     }
+    if (doubt)
+        api_add(&text, "\nthe ranks are by address: %s", doubt);
     api_put(to, "%s\n", text.text);
 }
 
@@ -292,14 +446,19 @@ void api_put_plan(api_out *to, const api_planned *planned, const api_options *op
     const cpubind_facts *facts = &planned->facts;
     const cpubind_ascend_plan *plan = &planned->plan;
     const api_figures figures = api_figures_of(plan);
+    const int has_npu = plan->n_unit > 0 && plan->unit[0].rank < 0;
     if (!options->quiet)
         api_put_rules(to, plan->rules);
-    put_log_lines(to, facts, options, plan);
+    if (has_npu)
+        put_log_lines(to, facts, options, plan);
+    if (options->quiet && has_npu)
+        return;
+    if (has_npu)
+        api_put_text(to, "\n");
+    api_put_rows(to, planned, -1);
+    put_poolless(to, planned, options);
     if (options->quiet)
         return;
-    api_put_text(to, "\n");
-    put_table(to, facts, plan);
-    put_poolless(to, facts, options, plan);
     api_put_text(to, "\n");
     put_findings(to, planned, options);
     api_put_text(to, "\n");

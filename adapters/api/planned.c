@@ -10,6 +10,7 @@
 
 #include "../linux/bind/bind.h"
 #include "../linux/source/host_source.h"
+#include "../plan/pci_plan.h"
 #include "api.h"
 #include "device_bound.h"
 
@@ -192,6 +193,8 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
     api_planned *p = m->planned;
     cpubind_problem_code code =
         cpubind_facts_read(m->source, m->request, arena, &p->facts, &p->problem);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_plan_add_devices(m->source, m->request, arena, &p->facts, &p->problem);
     p->has_facts = code == CPUBIND_PROBLEM_NONE;
     if (p->has_facts)
         code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);

@@ -71,6 +71,29 @@ void api_add(api_text *to, const char *format, ...)
     make_plain(to->text + start, strchr(format, '\n') != NULL);
 }
 
+int api_has_others(const cpubind_facts *facts)
+{
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (facts->npu[i].device >= 0)
+            return 1;
+    return !facts->has_npus && facts->n_device > 0;
+}
+
+void api_add_in_words(const cpubind_facts *facts, const char *text, api_text *to)
+{
+    const int has_others = api_has_others(facts);
+    for (const char *npu; has_others && (npu = strstr(text, "NPU")) != NULL; text = npu + 3) {
+        const int n = (int)(npu - text);
+        const int has_article = n >= 3 && memcmp(npu - 3, "an ", 3) == 0;
+        const char *after = npu + 4 + (npu[3] == ' ' ? strspn(npu + 4, "0123456789") : 0);
+        api_add(to, "%.*s%s", has_article ? n - 2 : n, text, has_article ? " " : "");
+        api_add(to, to->len == 0 ? "Device" : "device");
+        if (npu[3] == ' ' && after > npu + 4 && (*after == '-' || *after == ','))
+            api_add(to, after[1] >= '0' && after[1] <= '9' ? "s" : "");
+    }
+    api_add(to, "%s", text);
+}
+
 void api_add_list(api_text *to, const int32_t *list, int32_t n)
 {
     char text[MAX_LIST];
@@ -234,11 +257,11 @@ static int is_prefix(const char *text, const char *prefix)
 static int slices_may_do(const cpubind_facts *facts)
 {
     const cpubind_product *product = cpubind_product_of(facts->type);
-    int32_t need = 0, on_bus = 0, in_view = facts->n_npu + facts->n_unknown;
+    int32_t need = 0, on_bus = 0, in_view = facts->n_found + facts->n_unknown;
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
         need += product->roles.count[role];
     for (int32_t i = 0; i < facts->n_function; i++)
-        on_bus += facts->function[i].n_npu;
+        on_bus += facts->function[i].is_other ? 0 : facts->function[i].n_npu;
     if (facts->scope == CPUBIND_SCOPE_OWN)
         on_bus = 0;
     return facts->n_cpu == 0 || facts->n_cpu >= need * (on_bus > in_view ? on_bus : in_view);
@@ -278,6 +301,22 @@ static int is_for_all(const char *option)
     return !is_prefix(option, "--allowed LIST") && !is_prefix(option, "--facts npu-smi");
 }
 
+/* Whether an input is about a function of the bus that is no NPU. */
+static int is_about_other(const char *input, const cpubind_facts *facts)
+{
+    static const char folder[] = "sys/bus/pci/devices/";
+    const char *name = input + sizeof folder - 1;
+    cpubind_pci_address pci;
+    if (!is_prefix(input, folder) ||
+        cpubind_pci_parse(name, (int32_t)strcspn(name, "/"), &pci, NULL) != CPUBIND_TEXT_OK)
+        return 0;
+    for (int32_t i = 0; i < facts->n_function; i++)
+        if (!facts->function[i].is_other &&
+            cpubind_pci_compare(&facts->function[i].pci, &pci) == 0)
+            return 0;
+    return facts->n_function > 0;
+}
+
 /* The options with which a plan goes on without an input, or NULL. */
 static const char *way_without(const char *input, const cpubind_facts *facts,
                                const api_options *options, int *names_npus)
@@ -304,6 +343,8 @@ static const char *way_without(const char *input, const cpubind_facts *facts,
         return "--rules reference";
     if (is_prefix(input, "cmd/"))
         return NULL;
+    if (is_about_other(input, facts) && facts->rules == CPUBIND_RULES_NEAR)
+        return "--rules reference";
     return is_prefix(input, "sys/devices/system/") ||
                    request->origin == CPUBIND_ORIGIN_NPU_SMI || facts->n_function == 0
                ? NULL

@@ -76,7 +76,7 @@ static void put_device(api_out *to, const cpubind_facts *f, int32_t i, int wants
     const cpubind_pci_function *device = &f->device[i];
     api_json_open(to, NULL, '{');
     put_function(to, f, device);
-    api_json_text(to, "family", cpubind_vendor_word(device->accelerator.vendor));
+    api_json_text(to, "vendor", cpubind_vendor_word(device->accelerator.vendor));
     api_json_text(to, "product", device->accelerator.product);
     put_bytes(to, "model", device->model, device->model_len);
     put_bytes(to, "uuid", device->uuid, device->uuid_len);

@@ -200,6 +200,12 @@ static void explain_lent(const cpubind_facts *facts, const cpubind_ascend_plan *
 static void explain_others(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
                            api_text *out)
 {
+    if (!facts->has_npus) {
+        api_add(out, "the plan of the NPUs of this host takes no other devices in: a worker of "
+                     "one kind may get the CPUs of the other; cpubind plan names the CPUs for "
+                     "both kinds");
+        return;
+    }
     api_add(out, "this host has other accelerators, too (");
     for (int32_t i = 0; i < facts->n_other && i < 4; i++) {
         api_add(out, i ? ", " : "");

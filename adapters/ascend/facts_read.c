@@ -636,6 +636,15 @@ static cpubind_problem_code read_bus(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Notes that the NPUs are found here, and not among the devices of the bus. */
+static void note_found(cpubind_facts *f, cpubind_problem_code code)
+{
+    for (int32_t i = 0; i < f->n_npu; i++)
+        f->npu[i].device = -1;
+    f->n_found = f->n_npu;
+    f->has_npus = code == CPUBIND_PROBLEM_NONE;
+}
+
 cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem)
@@ -692,5 +701,7 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = cpubind_priv_read_wanted(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cores(&r);
-    return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_read_distances(&r) : code;
+    code = code == CPUBIND_PROBLEM_NONE ? cpubind_priv_read_distances(&r) : code;
+    note_found(out, code);
+    return code;
 }

@@ -55,7 +55,7 @@ static const char *why_not(cpubind_input answer)
 
 static int32_t find_phy(const cpubind_facts *f, int32_t phy)
 {
-    for (int32_t i = 0; i < f->n_npu; i++)
+    for (int32_t i = 0; i < f->n_found; i++)
         if (f->npu[i].phy == phy)
             return i;
     return -1;
@@ -72,7 +72,7 @@ static int32_t find_udevid(const cpubind_facts *f, int32_t udevid)
 
 static int32_t find_chip(const cpubind_facts *f, int32_t card, int32_t chip)
 {
-    for (int32_t i = 0; i < f->n_npu; i++)
+    for (int32_t i = 0; i < f->n_found; i++)
         if (f->npu[i].card == card && (chip < 0 || f->npu[i].chip == chip))
             return i;
     return -1;

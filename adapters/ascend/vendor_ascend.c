@@ -14,6 +14,7 @@ static const char *name_product(int32_t vendor, int32_t device)
 }
 
 const cpubind_vendor cpubind_vendor_ascend = {.word = "ascend",
+                                              .noun = "npu",
                                               .runtime = "ascend",
                                               .name = name_product,
                                               .variable = {"ASCEND_RT_VISIBLE_DEVICES"},

@@ -17,10 +17,13 @@ static int print_plan(const api_options *options, const api_bound *bound,
                       const cli_run_place *place)
 {
     api_out text = cli_out_for(stdout);
-    if (!bound->is_on_device)
+    if (!bound->is_on_device) {
         api_put_plan(&text, &bound->planned, options);
-    else if (!options->quiet)
-        api_put_device_table(&text, &place->devices, place->rank);
+    } else if (!options->quiet) {
+        api_planned view = {0};
+        api_view_devices(&place->devices, &view);
+        api_put_rows(&text, &view, place->rank);
+    }
     return cli_print_out(stdout, &text);
 }
 

@@ -121,73 +121,45 @@ static int print_both(const api_planned *reference, api_planned *by_near,
     return API_DONE;
 }
 
-/* Plans by the rules of the options; with --compare by the reference, then by near. */
-static void make(const cpubind_source *source, api_options *options, api_planned out[2])
+/* The rules of one of the plans: with --compare the reference, then near. */
+static void choose_rules(api_options *options, int i)
 {
-    if (options->compare) {
-        options->request.has_rules = 1;
-        options->request.rules = CPUBIND_RULES_REFERENCE;
-    }
-    api_make(source, &options->request, &out[0]);
     if (!options->compare)
         return;
-    options->request.rules = CPUBIND_RULES_NEAR;
-    api_make(source, &options->request, &out[1]);
+    options->request.has_rules = 1;
+    options->request.rules = i == 0 ? CPUBIND_RULES_REFERENCE : CPUBIND_RULES_NEAR;
 }
 
-/* Appends what --explain asks for. *pools is API_REFUSED where there is no plan, as in
- * api_check_device_pools. Returns the exit status, with the reason in *why. */
-static int explain_devices(api_out *to, const api_device_plan *devices,
-                           const api_options *options, int *pools, api_text *why)
+/* Plans the devices where no plan of NPUs is, and prints them. A device that is asked for must
+ * have a pool; what is explained needs none, and is refused after it is explained. */
+static int plan_devices(const api_host *host, api_options *options)
 {
-    api_text ignored = {"", 0};
-    if (!api_put_device_why(to, devices, options, why) && !to->is_short)
-        return API_REFUSED;
-    if (api_check_device_rank(devices, options, &ignored) == API_DONE)
-        *pools = api_check_device_pools(devices, options, &ignored);
-    return API_DONE;
-}
-
-/* Plans the accelerators of any vendor, and prints their plan. */
-static int plan_devices(const api_host *host, const api_options *options)
-{
-    const cpubind_source *source = &host->source;
-    api_device_plan devices = {0};
-    api_out text = cli_out_for(stdout);
-    api_text why = {"", 0};
-    int is_drawn = 0, pools = API_DONE;
-    int status = api_make_devices(source, options, NULL, &devices, &why);
-    if (status == API_DONE)
-        api_find_npus(source, options, &devices);
-    devices.npus.outer = host->outer;
-    if (status == API_DONE && !options->explain)
-        status = api_put_devices(&text, options->format->word, &devices, options, &why);
-    else if (status == API_DONE)
-        status = explain_devices(&text, &devices, options, &pools, &why);
-    if (status == API_DONE && options->svg) {
-        api_planned view = {0};
-        api_view_devices(&devices, &view);
-        status = write_svg(&view, options);
-        is_drawn = strcmp(options->svg, "-") == 0;
-        if (status != API_DONE) {
-            api_free_devices(&devices);
-            free(text.text);
-            return status;
-        }
+    static api_device_plan devices[2]; /* a thread may have 64 KiB of stack */
+    static api_planned view[2];
+    static api_text why, refusal;
+    int status = API_DONE, pools = API_DONE;
+    for (int i = 0; i <= options->compare && status == API_DONE; i++) {
+        choose_rules(options, i);
+        status = api_make_devices(&host->source, options, NULL, &devices[i], &why);
+        devices[i].outer = host->outer;
+        if (status != API_DONE)
+            break;
+        api_view_devices(&devices[i], &view[i]);
+        pools = api_check_device_rank(&devices[i], options, &refusal);
+        if (pools == API_DONE && !options->compare)
+            pools = api_check_device_pools(&devices[i], options, &refusal);
+        if (!options->explain)
+            status = pools;
     }
-    if (status == API_DONE && !options->json && !options->quiet && !is_drawn)
-        api_warn_devices(&devices, cli_hear_warning, NULL);
-    api_free_devices(&devices);
-    if (is_drawn) {
-        free(text.text);
-        return pools;
-    }
-    if (status == API_DONE)
-        return (options->json ? cli_print_line : cli_print_out)(stdout, &text)
-                   ? pools
-                   : cli_no_memory();
-    free(text.text);
-    return cli_fail(options, status, why.text);
+    if (status != API_DONE)
+        status = cli_fail(options, status, refusal.len > 0 ? refusal.text : why.text);
+    else if (options->compare)
+        status = print_both(&view[0], &view[1], options);
+    else
+        status = print_plan(&view[0], options);
+    for (int i = 0; i < 2; i++)
+        api_free_devices(&devices[i]);
+    return status == API_DONE ? pools : status;
 }
 
 int cli_plan(int argc, char **argv)
@@ -216,7 +188,10 @@ int cli_plan(int argc, char **argv)
     }
     if (is_live)
         cli_progress(&options, "cpubind: asking npu-smi ...");
-    make(&host.source, &options, planned);
+    for (int i = 0; i <= options.compare; i++) {
+        choose_rules(&options, i);
+        api_make(&host.source, &options.request, &planned[i]);
+    }
     planned[0].outer = host.outer;
     if (is_live)
         cli_progress(&options, NULL);

@@ -29,25 +29,14 @@ static void end_look(look *l)
 {
     cpubind_host_bind_close(l->call.host);
     api_close_host(&l->call.source);
-    api_free_devices(&l->s.devices);
     free(l->arena.base);
 }
 
 /* Takes the warning that the host has devices which the plan does not know. */
 static void take_warning(look *l)
 {
-    const host_call *c = &l->call;
-    api_host host = {0};
-    api_text why = {"", 0};
-    l->s.warned = &c->planned;
+    l->s.warned = &l->call.planned;
     api_keep_warning(CPUBIND_WARNING_OTHER_ACCELERATORS, &l->call.planned);
-    if (c->has_listed || cli_open_host(c->options, &host, &why) != API_DONE)
-        return;
-    api_topo_read(&host.source, c->options, &l->s.devices.topo);
-    if (l->s.devices.topo.status == CPUBIND_PROBLEM_NONE)
-        api_find_npus(&host.source, c->options, &l->s.devices);
-    l->s.warned = &l->s.devices.npus;
-    api_close_host(&host);
 }
 
 /* Looks once. Returns the exit status of a failure, which has been printed, else API_DONE. */

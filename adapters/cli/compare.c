@@ -25,14 +25,14 @@ static int has_plan(const api_planned *p)
     return p->code == CPUBIND_PROBLEM_NONE;
 }
 
-/* The row of an NPU; npu is NULL when the plan does not have it. */
-static api_row row_of_npu(const api_planned *p, int32_t logic)
+/* The row of a device; npu is NULL when the plan does not have it. */
+static api_row row_of_device(const api_planned *p, int32_t id)
 {
     api_row none;
     memset(&none, 0, sizeof none);
-    for (int32_t i = 0; has_plan(p) && i < api_n_shown(&p->plan); i++) {
+    for (int32_t i = 0; has_plan(p) && i < p->plan.n_unit; i++) {
         const api_row row = api_shown(&p->facts, &p->plan, i);
-        if (row.npu->logic == logic)
+        if (row.id == id)
             return row;
     }
     return none;
@@ -80,15 +80,15 @@ static void add_row(const comparison *c, api_table *table, const api_planned *p,
         api_cell_list(table, row->cpu, row->n);
 }
 
-/* Adds the rows of one NPU: one when both rules agree, else one for each rule that has it. */
-static void add_npu(const comparison *c, api_table *table, int32_t logic)
+/* Adds the rows of one device: one when both rules agree, else one for each that has it. */
+static void add_device(const comparison *c, api_table *table, int32_t id)
 {
     api_row row[N_RULE];
     int is_first = 1;
     for (int i = 0; i < N_RULE; i++)
-        row[i] = row_of_npu(c->planned[i], logic);
+        row[i] = row_of_device(c->planned[i], id);
     if (is_same(&row[0], &row[1])) {
-        api_cell_number(table, logic);
+        api_cell_number(table, id);
         add_row(c, table, c->planned[0], &row[0], "same");
         return;
     }
@@ -96,7 +96,7 @@ static void add_npu(const comparison *c, api_table *table, int32_t logic)
         if (!row[i].npu)
             continue;
         if (is_first)
-            api_cell_number(table, logic);
+            api_cell_number(table, id);
         else
             api_cell(table, "%s", "");
         is_first = 0;
@@ -104,18 +104,18 @@ static void add_npu(const comparison *c, api_table *table, int32_t logic)
     }
 }
 
-/* Prints what each NPU gets. Both plans show the same NPUs. */
-static void print_npus(const comparison *c)
+/* Prints what each device gets. The plan by near has all that the other has. */
+static void print_devices(const comparison *c)
 {
-    static const char *const heads[] = {"NPU", "rules", "CPUs",    "near", "IRQ node",
-                                        "irq", "acl",   "release", "pool"};
+    const api_planned *p = has_plan(c->planned[1]) ? c->planned[1] : c->planned[0];
+    const char *const heads[] = {p->facts.noun, "rules", "CPUs",    "near", "IRQ node",
+                                 "irq",         "acl",   "release", "pool"};
     api_table table = {.n_column = sizeof heads / sizeof *heads};
-    const api_planned *p = has_plan(c->planned[0]) ? c->planned[0] : c->planned[1];
     table.n_column -= c->options->no_lists != 0;
     for (int32_t i = 0; i < table.n_column; i++)
         api_cell(&table, "%s", heads[i]);
-    for (int32_t i = 0; i < api_n_shown(&p->plan); i++)
-        add_npu(c, &table, api_shown(&p->facts, &p->plan, i).npu->logic);
+    for (int32_t i = 0; i < p->plan.n_unit; i++)
+        add_device(c, &table, p->plan.unit[i].id);
     (void)cli_print_table(stdout, &table);
 }
 
@@ -130,9 +130,12 @@ static void print_refusals(const comparison *c)
             api_explain(p, c->options, &text);
             printf("%s, no plan: %s\n", word, text.text);
         }
-        for (int32_t k = 0; has_plan(p) && k < p->plan.n_poolless; k++) {
+        for (int32_t k = 0; has_plan(p) && k < p->plan.n_unit; k++) {
+            const api_row row = api_shown(&p->facts, &p->plan, k);
+            if (!row.problem)
+                continue;
             text.len = 0;
-            api_explain_problem(&p->plan.poolless[k].problem, &p->facts, c->options, &text);
+            api_explain_row(p, c->options, &row, &text);
             printf("%s, no pool: %s\n", word, text.text);
         }
     }
@@ -155,10 +158,10 @@ int cli_compare_text(const api_planned *reference, const api_planned *near_plan,
             figures[i] = api_figures_of(&c.planned[i]->plan);
         head[i] = cpubind_rules_word(rules[i]);
     }
-    api_put_quality(&text, "NPU", head, figures, N_RULE);
+    api_put_quality(&text, near_plan->facts.noun, head, figures, N_RULE);
     api_put_text(&text, "\n");
     (void)cli_print_out(stdout, &text);
-    print_npus(&c);
+    print_devices(&c);
     print_refusals(&c);
     free(c.node);
     return 1;

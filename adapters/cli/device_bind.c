@@ -186,7 +186,7 @@ static int plan(api_options *o, api_bound *bound, const cpubind_source *source,
         status = find_tile(o, source, only, &out->devices, &why);
     if (status != API_DONE)
         return cli_fail_plan(o, bound, status, &why);
-    cli_find_npus(o, source, &out->devices, bound);
+    api_keep_doubt(&out->devices, &bound->planned);
     if (!o->request.has_rank)
         status = find_rank(o, bound, source, &out->devices);
     if (status == API_DONE)

@@ -13,7 +13,7 @@
 #include "../api/device_plan.h"
 #include "output.h"
 
-/* Length of "npus[3].main", cut where a key is longer. */
+/* Length of "devices[3].main", cut where a key is longer. */
 #define MAX_PLACE 256
 
 /* == Reading ================================================================ */
@@ -91,12 +91,9 @@ static json_t *expected_plan(json_t *plan)
 {
     json_t *codes = plan ? json_array() : NULL;
     const json_t *warnings = json_object_get(plan, "warnings");
-    const json_t *npus = json_object_get(plan, "npus");
     const json_t *devices = json_object_get(plan, "devices");
-    for (size_t i = 0; i < json_array_size(npus); i++)
-        (void)json_object_del(json_object_get(json_array_get(npus, i), "error"), "text");
     for (size_t i = 0; i < json_array_size(devices); i++)
-        (void)json_object_del(json_array_get(devices, i), "error");
+        (void)json_object_del(json_object_get(json_array_get(devices, i), "error"), "text");
     for (size_t i = 0; codes && i < json_array_size(warnings); i++)
         codes = cli_json_append(
             codes, json_incref(json_object_get(json_array_get(warnings, i), "code")));
@@ -105,7 +102,7 @@ static json_t *expected_plan(json_t *plan)
         json_decref(plan);
         return NULL;
     }
-    (void)json_object_del(plan, "format"); /* other devices have none */
+    (void)json_object_del(plan, "format");
     return plan;
 }
 
@@ -369,7 +366,7 @@ void cli_keep_named(json_t *expected, json_t *got)
 int cli_lacks_quality(const json_t *expectation)
 {
     const json_t *plan = json_object_get(expectation, "plan");
-    return plan && !json_object_get(plan, "quality") && !json_object_get(plan, "devices");
+    return plan && !json_object_get(plan, "quality") && !json_object_get(plan, "nodes");
 }
 
 /* Plans the host with the arguments of the expectation and compares. Arguments that are wrong

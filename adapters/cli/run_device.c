@@ -207,7 +207,7 @@ int cli_take_device_pool(const api_options *o, cli_run_place *out)
         return cli_fail(o, API_REFUSED, why.text);
     }
     if (pool->n_cpu == 0) {
-        api_explain_device(&out->devices, pool, &why);
+        api_explain_device(&out->devices, rank, o, &why);
         return cli_fail(o, API_REFUSED, why.text);
     }
     out->rank = rank;
@@ -468,15 +468,6 @@ static int limit_to_own(api_options *o, const api_bound *bound)
     return API_DONE;
 }
 
-void cli_find_npus(const api_options *o, const cpubind_source *source, api_device_plan *devices,
-                   api_bound *bound)
-{
-    api_find_npus(source, o, devices);
-    api_free_planned(&bound->planned);
-    bound->planned = devices->npus;
-    memset(&devices->npus, 0, sizeof devices->npus);
-}
-
 static int find_place(api_options *o, api_bound *bound, cli_run_place *out)
 {
     const int is_live = !o->root && !o->fixture;
@@ -494,9 +485,8 @@ static int find_place(api_options *o, api_bound *bound, cli_run_place *out)
             status = api_check_rank_doubt(&out->devices.topo.facts, o, &why);
         status =
             status == API_DONE ? cli_take_device_pool(o, out) : cli_fail(o, status, why.text);
+        api_keep_doubt(&out->devices, &bound->planned);
     }
-    if (status == API_DONE && out->device >= 0)
-        cli_find_npus(o, source, &out->devices, bound);
     return status;
 }
 

@@ -37,10 +37,6 @@ int cli_choose_run_rank(api_options *options);
  * --pci, --class or --force-lists is given. Returns the exit status; errors are printed. */
 int cli_find_device_kind(api_options *options, int *is_on_device);
 
-/* Plans the NPUs beside the devices, for the warning of bound->planned (api_find_npus). */
-void cli_find_npus(const api_options *options, const cpubind_source *source,
-                   api_device_plan *devices, api_bound *bound);
-
 /* Takes the pool of the rank. Returns the exit status; errors are printed. */
 int cli_take_device_pool(const api_options *options, cli_run_place *place);
 

@@ -457,7 +457,7 @@ static json_t *accelerator_json(const cli_status *s, const cpubind_status_device
     const cpubind_pci_function *device = d->function;
     api_text pci = {"", 0};
     api_add_pci(&pci, &device->pci);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "pci", pci.text, "family",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "pci", pci.text, "vendor",
                      cpubind_vendor_word(device->accelerator.vendor), "product",
                      text_json(device->accelerator.product), "node", id_json(device->node),
                      "pool", cli_list_json(d->pool.cpu, d->pool.n), "memory_node",

@@ -17,7 +17,6 @@ typedef struct cli_status {
     cpubind_problem unlisted; /* code: why it is not known who runs */
     cpubind_host_status status;
     const api_planned *warned; /* the plan whose warnings are printed */
-    api_device_plan devices;   /* without NPUs in the plan: the others, and the NPUs beside */
 } cli_status;
 
 /* Prints two lines for each device: its pool and interrupts, its workers; more where something

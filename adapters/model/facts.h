@@ -217,9 +217,11 @@ typedef struct cpubind_pci_request {
     int32_t class_code;   /* those of a class: the first `class_digits` of its six hexadecimal
                            digits */
     int32_t class_digits; /* 2, 4 or 6; 0: not asked for */
-    int32_t wants_nics;   /* 1: network cards, too */
-    int32_t wants_cores;  /* 1: which CPUs share a core, for a plan */
-    int32_t no_bus;       /* 1: nodes and CPUs alone, and no device */
+    int32_t is_beside;   /* 1: other accelerators count, too, as such that this process does not
+                           see: those that are asked for are planned beside them */
+    int32_t wants_nics;  /* 1: network cards, too */
+    int32_t wants_cores; /* 1: which CPUs share a core, for a plan */
+    int32_t no_bus;      /* 1: nodes and CPUs alone, and no device */
     /* With no_bus: the CPUs that this process may use, ascending, where the caller knows them
      * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
     const int32_t *own_cpu;
@@ -242,9 +244,10 @@ typedef enum cpubind_locality {
     CPUBIND_LOCALITY_NO_NODE = 4  /* the kernel has no node for it; npu-smi says node 0 */
 } cpubind_locality;
 
-/* One logical NPU. An id that is not known is -1. */
+/* A device that this process may see, an NPU or another one. An id that is not known is -1. */
 typedef struct cpubind_npu {
-    int32_t logic;           /* the number that a runtime in this container uses */
+    int32_t logic;           /* of an NPU the number that a runtime in this container uses; of
+                                others one that no other device of the facts has */
     int32_t card, chip;      /* the numbers in the tables of npu-smi */
     int32_t phy;             /* the number that the host uses */
     int32_t affinity_first;  /* its CPUs in facts->affinity */
@@ -252,6 +255,7 @@ typedef struct cpubind_npu {
     cpubind_pci_address pci; /* domain -1: not known, or not needed */
     cpubind_locality locality;
     int32_t function;   /* its index in facts->function, or -1: not known */
+    int32_t device;     /* its index in facts->device; -1: the Ascend row found it, an NPU */
     int32_t is_running; /* in the process table */
     int32_t is_named;   /* by the request */
     int32_t is_visible; /* by the visible devices, else by the request, else all are */
@@ -267,10 +271,11 @@ typedef struct cpubind_function {
     const int32_t *cpu; /* the CPUs near it by the kernel, ascending */
     int32_t n_cpu;
     int32_t is_near_known; /* 1: the kernel names the CPUs near it; there may be none */
-    int32_t n_npu;         /* NPUs that it has */
+    int32_t n_npu;         /* devices that it has */
     int32_t
         phy[CPUBIND_FUNCTION_NPUS]; /* by the driver's mailboxes, ascending; -1: not known */
     int32_t n_in_view; /* NPUs of facts->npu on it; the others are hidden from this process */
+    int32_t is_other;  /* 1: of a device that the Ascend row has not found */
 } cpubind_function;
 
 /* == Devices of any vendor ================================================== */
@@ -343,6 +348,7 @@ typedef struct cpubind_pci_function {
     const int32_t *bridge;      /* above it, the nearest first: indices in facts->bridge */
     int32_t n_bridge;
     int32_t root_bus; /* of its domain */
+    int32_t is_asked; /* by the request; 0: it is beside those that are */
     cpubind_sight sight;
     int32_t number[CPUBIND_PCI_NUMBERS]; /* those that its runtime has for it in this process,
                                             ascending */
@@ -363,6 +369,7 @@ typedef struct cpubind_runtime_view {
     const char *value[2];    /* their values, which belong to the source */
     int32_t value_len[2];
     int32_t has_order; /* 0: which number a device has is not known */
+    int32_t n_file;    /* device files of it that this process may open */
     const char *why;   /* static clause: why it is not known what the process sees; or NULL */
 } cpubind_runtime_view;
 
@@ -428,9 +435,12 @@ typedef struct cpubind_facts {
     int32_t *affinity;          /* CPUs, allowed or not, list after list */
     cpubind_function *function; /* of the census, by PCI address; after n_census those of NPUs
                                    in view that the bus lacks */
+    int32_t has_npus;           /* 1: the Ascend row has found its NPUs: `device` does not tell
+                                   more of them */
     cpubind_function *other;    /* accelerators that are no NPUs, by PCI address */
     int32_t n_other;
     int32_t n_npu;
+    int32_t n_found;   /* of these the NPUs, which are the first ones */
     int32_t n_unknown; /* further chips, which npu-smi lists and cannot query, or without
                                a logic id */
     int32_t n_function;

@@ -97,6 +97,7 @@ enum { CPUBIND_VENDOR_VARIABLES = 4, CPUBIND_VENDOR_FILES = 4 };
 
 typedef struct cpubind_vendor {
     const char *word;    /* "nvidia" */
+    const char *noun;    /* "gpu", before the number of a device: its name; NULL: it has none */
     const char *runtime; /* "cuda", which numbers the devices; NULL: none that cpubind knows */
     const cpubind_vendor_product *product;
     int32_t n_product;
@@ -129,11 +130,10 @@ typedef int cpubind_vendor_visit(void *ctx, const cpubind_vendor_nodes *nodes,
                                  const cpubind_vendor_files *bus);
 int cpubind_vendor_each_nodes(cpubind_vendor_visit *visit, void *ctx);
 
-/* Reads who uses the devices facts->npu, by the row of their vendor: as its function `users`. */
+/* Reads who uses the devices facts->npu, by the function `users` of the row of their vendor. */
 cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
-                                               const cpubind_facts *facts,
-                                               cpubind_arena *arena, cpubind_users *out,
-                                               cpubind_problem *problem);
+                                               const cpubind_facts *facts, cpubind_arena *arena,
+                                               cpubind_users *out, cpubind_problem *problem);
 
 /* The row of a vendor; of a number that is none, that of OTHER. Static storage. */
 const cpubind_vendor *cpubind_vendor_of(cpubind_vendor_id id);

@@ -139,7 +139,9 @@ static cpubind_problem_code take_function(facts_reader *r, const cpubind_pci_add
         status = read_secondary(r, bridge);
     }
     function.accelerator = cpubind_accelerator_of(&function.ids);
-    if (is_asked_for(r->pci->request, &function, whole_class))
+    function.is_asked = is_asked_for(r->pci->request, &function, whole_class);
+    if (function.is_asked ||
+        (r->pci->request->is_beside && function.accelerator.vendor != CPUBIND_VENDOR_OTHER))
         insert(f->device, &f->n_device, &function);
     else if (r->pci->request->wants_nics && function.ids.class_code >> 8 == NETWORK_CLASS)
         insert(f->nic, &f->n_nic, &function);
@@ -396,7 +398,14 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
         code = compare_all(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = make_devices(&r);
-    return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_pci_read_sight(&r) : code;
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_pci_read_sight(&r);
+    for (int32_t i = 0; i < out->n_device; i++)
+        if (!out->device[i].is_asked) {
+            out->device[i].sight = CPUBIND_SIGHT_HIDDEN;
+            out->device[i].n_number = 0;
+        }
+    return code;
 }
 
 /* == Words ================================================================== */

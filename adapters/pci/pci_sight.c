@@ -226,6 +226,7 @@ cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r)
     for (int i = 0; status == CPUBIND_PROBLEM_NONE && i < CPUBIND_VENDOR_COUNT; i++) {
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         f->runtime[i].value_len[0] = f->runtime[i].value_len[1] = -1;
+        f->runtime[i].n_file = r->pci->n_node[i];
         if (!v->see || !has_vendor(f, (cpubind_vendor_id)i))
             continue;
         f->runtime[i].word = v->runtime;

@@ -55,6 +55,7 @@ static cpubind_problem_code read_rocm(facts_reader *r, cpubind_input env)
 
 const cpubind_vendor cpubind_vendor_amd = {
     .word = "amd",
+    .noun = "gpu",
     .runtime = "rocm",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),

@@ -19,6 +19,7 @@ static const cpubind_vendor_product products[] = {
 
 const cpubind_vendor cpubind_vendor_gaudi = {
     .word = "gaudi",
+    .noun = "hpu",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),
     .file = {CPUBIND_FILES_ACCEL},

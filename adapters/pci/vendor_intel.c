@@ -39,6 +39,7 @@ static cpubind_problem_code read_level_zero(facts_reader *r, cpubind_input env)
 
 const cpubind_vendor cpubind_vendor_intel = {
     .word = "intel",
+    .noun = "gpu",
     .runtime = "level_zero",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),

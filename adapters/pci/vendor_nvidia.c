@@ -150,6 +150,7 @@ static cpubind_problem_code read_cuda(facts_reader *r, cpubind_input env)
 
 const cpubind_vendor cpubind_vendor_nvidia = {
     .word = "nvidia",
+    .noun = "gpu",
     .runtime = "cuda",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),

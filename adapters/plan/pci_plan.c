@@ -8,58 +8,6 @@
 
 #include "plan_parts.h"
 
-/* == Ranks ================================================================== */
-
-/* Whether one runtime numbers all devices that this process sees. */
-static int has_numbers(const cpubind_facts *f)
-{
-    cpubind_vendor_id family = CPUBIND_VENDOR_OTHER;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        const cpubind_pci_function *device = &f->device[i];
-        if (device->sight == CPUBIND_SIGHT_HIDDEN)
-            continue;
-        if (device->n_number == 0 ||
-            (family != CPUBIND_VENDOR_OTHER && family != device->accelerator.vendor))
-            return 0;
-        family = device->accelerator.vendor;
-    }
-    return family != CPUBIND_VENDOR_OTHER;
-}
-
-/* The device with the smallest number from `least` on, which becomes *number, and its tile; the
- * device -1: none. */
-static cpubind_pci_rank next_by_number(const cpubind_facts *f, int32_t least, int32_t *number)
-{
-    cpubind_pci_rank best = {-1, -1};
-    for (int32_t i = 0; i < f->n_device; i++)
-        for (int32_t k = 0; k < f->device[i].n_number; k++)
-            if (f->device[i].number[k] >= least &&
-                (best.device < 0 || f->device[i].number[k] < *number)) {
-                best.device = i;
-                best.tile = f->device[i].accelerator.n_tile > 1 ? f->device[i].tile[k] : -1;
-                *number = f->device[i].number[k];
-            }
-    return best;
-}
-
-int32_t cpubind_pci_ranks(const cpubind_facts *f, cpubind_pci_rank *out)
-{
-    int32_t n = 0, number = -1;
-    if (!has_numbers(f)) {
-        for (int32_t i = 0; i < f->n_device; i++)
-            if (f->device[i].sight != CPUBIND_SIGHT_HIDDEN)
-                out[n++] = (cpubind_pci_rank){i, -1};
-        return n;
-    }
-    for (;;) {
-        const int32_t least = number + 1;
-        const cpubind_pci_rank next = next_by_number(f, least, &number);
-        if (next.device < 0 || (number > least && !f->is_part))
-            return n;
-        out[n++] = next;
-    }
-}
-
 /* == The CPUs =============================================================== */
 
 int cpubind_pci_limit(const cpubind_facts *facts, const cpubind_pci_limits *limits,
@@ -89,82 +37,28 @@ int cpubind_pci_limit(const cpubind_facts *facts, const cpubind_pci_limits *limi
     return 1;
 }
 
-int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
-{
-    const cpubind_pci_function *function = &f->device[device];
-    for (int32_t k = 0; k < f->n_device; k++)
-        if (function->is_virtual && function->sight == CPUBIND_SIGHT_HIDDEN &&
-            !f->device[k].is_virtual &&
-            f->device[k].accelerator.vendor == function->accelerator.vendor)
-            return 0;
-    return 1;
-}
-
 /* == Devices as those of a plan ============================================= */
 
 typedef struct device_planner {
     const cpubind_pci_asked *asked;
     cpubind_arena *arena;
     cpubind_pci_plan *out;
-    cpubind_pci_rank *rank;
     int is_blind;        /* this process sees none of the devices */
     cpubind_facts facts; /* with the devices that this process may see as `npu` */
 } device_planner;
 
-/* Adds a device that this process may see. */
-static void add_seen(cpubind_facts *f, int32_t device, int32_t logic)
-{
-    const cpubind_pci_function *d = &f->device[device];
-    f->npu[f->n_npu++] = (cpubind_npu){.logic = logic,
-                                       .card = -1,
-                                       .chip = -1,
-                                       .phy = -1,
-                                       .affinity_first = f->devices.affinity.row[device],
-                                       .affinity_count = d->n_cpu,
-                                       .pci = d->pci,
-                                       .function = device,
-                                       .is_visible = 1};
-    f->function[device].n_in_view = 1;
-}
-
-/* Lists the devices as the plan takes them: each is a function of the bus, and those that this
- * process may see are in the order of their ranks, the logic id of each being its first rank.
- * Where it sees none, they are planned for others. */
+/* Lists the devices as the plan takes them. Where this process sees none, they are planned for
+ * others. */
 static int list_devices(device_planner *p)
 {
     cpubind_facts *f = &p->facts;
-    f->npu = (cpubind_npu *)cpubind_arena_take(p->arena, f->n_device, sizeof *f->npu);
-    f->function =
-        (cpubind_function *)cpubind_arena_take(p->arena, f->n_device, sizeof *f->function);
-    if (!f->npu || !f->function)
-        return 0;
-    f->affinity = (int32_t *)f->devices.affinity.cpu;
-    f->n_npu = 0;
-    f->n_function = f->n_census = f->n_device;
+    p->is_blind = !f->has_npus;
     for (int32_t i = 0; i < f->n_device; i++) {
-        const cpubind_pci_function *d = &f->device[i];
-        f->function[i] = (cpubind_function){.pci = d->pci,
-                                            .device = d->ids.device,
-                                            .node = d->node,
-                                            .cpu = d->cpu,
-                                            .n_cpu = d->n_cpu,
-                                            .is_near_known = d->n_cpu > 0,
-                                            .n_npu = cpubind_pci_has_share(f, i),
-                                            .phy = {-1, -1}};
-        p->out->n_hidden += d->sight == CPUBIND_SIGHT_HIDDEN && f->function[i].n_npu;
+        p->is_blind &= f->device[i].sight == CPUBIND_SIGHT_HIDDEN;
+        p->out->n_hidden +=
+            f->device[i].sight == CPUBIND_SIGHT_HIDDEN && cpubind_pci_has_share(f, i);
     }
-    for (int32_t k = 0; k < p->out->n_pool; k++)
-        if (f->function[p->rank[k].device].n_npu && !f->function[p->rank[k].device].n_in_view)
-            add_seen(f, p->rank[k].device, k);
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].sight != CPUBIND_SIGHT_HIDDEN && f->function[i].n_npu &&
-            !f->function[i].n_in_view)
-            add_seen(f, i, p->out->n_pool + i);
-    p->is_blind = f->n_npu == 0;
-    for (int32_t i = 0; p->is_blind && i < f->n_device; i++)
-        if (f->function[i].n_npu)
-            add_seen(f, i, i);
-    return 1;
+    return cpubind_plan_join(f, p->is_blind, p->arena);
 }
 
 /* The allowed CPUs of each device, by logic id. Returns 0 when the arena is full. */
@@ -178,7 +72,7 @@ static int list_allowed(device_planner *p, cpubind_request *request)
     request->npu_allowed = row;
     for (int32_t i = 0; row && i < f->n_npu; i++)
         for (int32_t k = 0; k < p->asked->n_npu_allowed; k++)
-            if (p->asked->npu_allowed[k].logic == f->npu[i].function) {
+            if (p->asked->npu_allowed[k].logic == f->npu[i].device) {
                 row[request->n_npu_allowed] = p->asked->npu_allowed[k];
                 row[request->n_npu_allowed++].logic = f->npu[i].logic;
             }
@@ -220,7 +114,7 @@ cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
     int32_t *cpu;
     placing.is_near = plan->all.rules == CPUBIND_RULES_NEAR;
     placing.is_checked = 1;
-    placing.roles = plan->all.roles;
+    placing.roles = plan->all.other_roles;
     placing.cap_work = CPUBIND_PLACE_WORK(pool->n_cpu);
     placing.work = cpubind_arena_ints(arena, placing.cap_work);
     placing.out_cpu = cpubind_arena_ints(arena, pool->n_cpu);
@@ -252,6 +146,17 @@ static void say_why(cpubind_pci_pool *pool, const cpubind_problem *problem)
     pool->fault.cpu = pool->fault.device = pool->fault.other = -1;
 }
 
+/* The device of facts->device that one of facts->npu is, or is on; -1: the bus lacks it. */
+static int32_t device_of(const cpubind_facts *f, int32_t npu)
+{
+    if (f->npu[npu].device >= 0)
+        return f->npu[npu].device;
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (cpubind_pci_compare(&f->device[i].pci, &f->npu[npu].pci) == 0)
+            return i;
+    return -1;
+}
+
 /* The whole pool of each device that this process may see, from the rows of the plan. */
 static void take_rows(device_planner *p, const cpubind_problem *problem)
 {
@@ -259,20 +164,28 @@ static void take_rows(device_planner *p, const cpubind_problem *problem)
     for (int32_t i = 0; i < p->facts.n_device; i++) {
         cpubind_pci_pool *pool = &p->out->of_device[i];
         memset(pool, 0, sizeof *pool);
-        pool->device = p->facts.function[i].n_in_view && !p->is_blind ? i : -1;
-        pool->tile = pool->share = pool->memory_node = -1;
+        pool->device = pool->tile = pool->share = pool->memory_node = -1;
         pool->why = CPUBIND_ERR_EMPTY;
         if (problem->code != CPUBIND_PROBLEM_NONE)
             say_why(pool, problem);
-        for (int32_t k = 0; k < plan->n_candidate; k++)
-            if (plan->candidate[k].function == i)
-                pool->share = k;
+    }
+    for (int32_t i = 0; i < p->facts.n_npu; i++)
+        if (device_of(&p->facts, i) >= 0 && !p->is_blind)
+            p->out->of_device[device_of(&p->facts, i)].device = device_of(&p->facts, i);
+    for (int32_t k = 0; k < plan->n_candidate && p->facts.n_npu > 0; k++) {
+        const int32_t npu = plan->candidate[k].npu;
+        if (npu >= 0 && device_of(&p->facts, npu) >= 0)
+            p->out->of_device[device_of(&p->facts, npu)].share = k;
     }
     for (int32_t k = 0; k < plan->n_poolless; k++)
-        say_why(&p->out->of_device[p->facts.npu[plan->poolless[k].npu].function],
-                &plan->poolless[k].problem);
+        if (device_of(&p->facts, plan->poolless[k].npu) >= 0)
+            say_why(&p->out->of_device[device_of(&p->facts, plan->poolless[k].npu)],
+                    &plan->poolless[k].problem);
     for (int32_t row = 0; row < plan->n_want; row++) {
-        cpubind_pci_pool *pool = &p->out->of_device[p->facts.npu[plan->want[row]].function];
+        const int32_t device = device_of(&p->facts, plan->want[row]);
+        cpubind_pci_pool *pool = &p->out->of_device[device < 0 ? 0 : device];
+        if (device < 0)
+            continue;
         pool->cpu = plan->core.cpu + plan->core.row[row];
         pool->n_cpu = plan->core.row[row + 1] - plan->core.row[row];
         pool->role_cpu = plan->role_cpu + plan->role_row[row];
@@ -283,24 +196,20 @@ static void take_rows(device_planner *p, const cpubind_problem *problem)
 }
 
 /* The pools of the ranks: that of the device, or the part of it that is its tile's. */
-static cpubind_status take_pools(device_planner *p)
+static void take_pools(device_planner *p)
 {
     for (int32_t i = 0; i < p->out->n_pool; i++) {
-        const cpubind_pci_pool *whole = &p->out->of_device[p->rank[i].device];
+        const cpubind_unit *unit = &p->out->all.unit[i];
         cpubind_pci_pool *pool = &p->out->pool[i];
-        *pool = *whole;
-        if (p->rank[i].tile < 0 || whole->n_cpu == 0)
-            continue;
-        pool->why = cpubind_pci_place_process(
-            p->out, whole, p->facts.device[p->rank[i].device].accelerator.n_tile,
-            p->rank[i].tile, p->arena, pool, &pool->fault);
-        if (pool->why == CPUBIND_ERR_SPACE)
-            return CPUBIND_ERR_SPACE;
-        if (pool->why != CPUBIND_OK)
-            pool->n_cpu = 0;
-        pool->tile = p->rank[i].tile;
+        *pool = p->out->of_device[device_of(&p->facts, unit->npu)];
+        pool->tile = unit->tile;
+        pool->cpu = unit->cpu;
+        pool->n_cpu = unit->n_cpu;
+        pool->role_cpu = unit->role_cpu;
+        pool->roles = unit->roles;
+        if (unit->problem.code != CPUBIND_PROBLEM_NONE)
+            say_why(pool, &unit->problem);
     }
-    return CPUBIND_OK;
 }
 
 /* The CPUs that some device has. */
@@ -338,7 +247,7 @@ static cpubind_problem_code plan_all(device_planner *p, cpubind_problem *problem
                                .keep_each = asked->keep_each,
                                .keep = asked->n_keep > 0 ? asked->keep : NULL,
                                .n_keep = asked->n_keep,
-                               .roles = &asked->roles};
+                               .roles = asked->roles};
     cpubind_problem_code code;
     if (!list_allowed(p, &request))
         return CPUBIND_PROBLEM_NO_MEMORY;
@@ -349,7 +258,32 @@ static cpubind_problem_code plan_all(device_planner *p, cpubind_problem *problem
         p->out->all.n_want = p->out->all.n_poolless = 0;
     if (p->is_blind)
         p->facts.n_npu = 0;
+    if (!p->facts.has_npus)
+        p->out->all.n_hidden = p->out->n_hidden;
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether --exclude parts a device from others: it has a CPU near it. */
+static int is_parted(const cpubind_pci_function *device, const cpubind_pci_limits *limits)
+{
+    for (int32_t i = 0; i < device->n_cpu; i++)
+        for (int32_t k = 0; k < limits->n_exclude; k++)
+            if (limits->exclude[k] == device->cpu[i])
+                return 1;
+    return device->n_cpu == 0 && limits->n_exclude > 0;
+}
+
+/* Whether a plan of NPUs alone may give CPUs of these devices to NPUs. */
+static int has_other_plan(const device_planner *p)
+{
+    const cpubind_facts *f = &p->facts;
+    int n_npu = 0, n_other = 0;
+    for (int32_t i = 0; i < f->n_device && !f->has_npus; i++)
+        if (f->device[i].accelerator.vendor != CPUBIND_VENDOR_ASCEND)
+            n_other++;
+        else if (cpubind_pci_has_share(f, i) && !is_parted(&f->device[i], &p->asked->limits))
+            n_npu++;
+    return n_npu > 0 && n_other > 0;
 }
 
 cpubind_problem_code cpubind_pci_make_plan(const cpubind_facts *facts,
@@ -360,22 +294,24 @@ cpubind_problem_code cpubind_pci_make_plan(const cpubind_facts *facts,
     cpubind_problem_code code;
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(problem);
-    p.rank = (cpubind_pci_rank *)cpubind_arena_take(
-        arena, facts->n_device * CPUBIND_PCI_NUMBERS, sizeof *p.rank);
     out->of_device =
         (cpubind_pci_pool *)cpubind_arena_take(arena, facts->n_device, sizeof *out->of_device);
-    if (!p.rank || !out->of_device)
-        return CPUBIND_PROBLEM_NO_MEMORY;
-    out->n_pool = cpubind_pci_ranks(facts, p.rank);
-    out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);
-    if (!out->pool || !take_host(&p, facts))
+    if (!out->of_device || !take_host(&p, facts))
         return CPUBIND_PROBLEM_NO_MEMORY;
     code = plan_all(&p, problem);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
+    if (problem->code != CPUBIND_PROBLEM_NONE &&
+        !cpubind_plan_units(&p.facts, problem, arena, &out->all))
+        return CPUBIND_PROBLEM_NO_MEMORY;
     out->facts = p.facts;
+    out->n_pool = out->all.n_unit;
+    out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);
+    if (!out->pool)
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    if (has_other_plan(&p))
+        out->all.warnings |= 1u << CPUBIND_WARNING_OTHER_ACCELERATORS;
     take_rows(&p, problem);
-    return take_pools(&p) == CPUBIND_OK && list_pooled(&p) == CPUBIND_OK
-               ? CPUBIND_PROBLEM_NONE
-               : CPUBIND_PROBLEM_NO_MEMORY;
+    take_pools(&p);
+    return list_pooled(&p) == CPUBIND_OK ? CPUBIND_PROBLEM_NONE : CPUBIND_PROBLEM_NO_MEMORY;
 }

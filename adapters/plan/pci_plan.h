@@ -30,9 +30,9 @@ int cpubind_pci_limit(const cpubind_facts *facts, const cpubind_pci_limits *limi
 /* == The plan of the devices of a host ====================================== */
 
 typedef struct cpubind_pci_asked {
-    int32_t is_reference;    /* 1: by the rules reference, TOPO_AFFINITY; 0: NEAR */
-    cpubind_overlap overlap; /* by the rules reference */
-    cpubind_role_spec roles;
+    int32_t is_reference;           /* 1: by the rules reference, TOPO_AFFINITY; 0: NEAR */
+    cpubind_overlap overlap;        /* by the rules reference */
+    const cpubind_role_spec *roles; /* NULL: those of NPUs for NPUs, main for others */
     cpubind_pci_limits limits;
     int32_t keep_each;   /* at least so many of these CPUs of each node are kept for the host,
                             by whole cores, the lowest first */
@@ -71,8 +71,35 @@ typedef struct cpubind_pci_plan {
     cpubind_facts facts;
 } cpubind_pci_plan;
 
+/* Adds the devices of facts->device that the Ascend row has not found to facts->npu and
+ * facts->function, as those of a plan, in arrays of the arena: those that this process may see
+ * in the order of their ranks, each with its first rank, counted on from the NPUs, as its logic
+ * id; with is_for_others those that it does not see, too. Returns 0 when the arena is full. */
+int cpubind_plan_join(cpubind_facts *facts, int is_for_others, cpubind_arena *arena);
+
+/* Whether a plan of these NPUs takes other devices in: by the rules NEAR. The rules reference,
+ * clusters and slices are for NPUs alone. */
+int cpubind_plan_takes_devices(const cpubind_facts *npus);
+
+/* Gives the facts of NPUs the devices of other facts of the same host, to be joined. */
+void cpubind_plan_take_devices(cpubind_facts *npus, const cpubind_facts *devices);
+
+/* Reads the accelerators of other vendors beside NPUs, and joins them, where a plan takes
+ * them in.
+ *   in      facts: of cpubind_facts_read for the same request
+ *   errors  of cpubind_devices_read */
+cpubind_problem_code cpubind_plan_add_devices(const cpubind_source *source,
+                                              const cpubind_request *request,
+                                              cpubind_arena *arena, cpubind_facts *facts,
+                                              cpubind_problem *problem);
+
+/* Lists plan->unit. A device without a row that is no NPU without a pool has none because of
+ * `refusal`. Returns 0 when the arena is full. */
+int cpubind_plan_units(const cpubind_facts *facts, const cpubind_problem *refusal,
+                       cpubind_arena *arena, cpubind_ascend_plan *plan);
+
 /* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
- * one of its family has none unless this process sees it: the physical one stands for the card,
+ * one of its vendor has none unless this process sees it: the physical one stands for the card,
  * and a virtual machine with the other has the CPUs of its cpuset. */
 int cpubind_pci_has_share(const cpubind_facts *facts, int32_t device);
 

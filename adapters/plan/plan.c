@@ -4,11 +4,15 @@
  * Pure: no I/O, no malloc. The strategy is in the facts already. The rules are those of
  * vllm-ascend's cpu_binding.py; the core cuts the pools.
  */
+#include "pci_plan.h"
+
 #include "plan_parts.h"
 
-/* The policy for the core. A cluster has the role main alone, whatever the product is. The
- * processes of an NPU share its interrupts, and each has the other roles for itself. Where no
- * near CPUs are known the core cuts slices by the rules near too, of whole cores. */
+/* The policy for the core. A cluster has the role main alone, whatever the product is; so has a
+ * device that is no NPU, but beside NPUs its pool is as large as theirs must be, since the core
+ * has one minimum. The processes of an NPU share its interrupts, and each has the other roles
+ * for itself. Where no near CPUs are known the core cuts slices by the rules near too, of whole
+ * cores. */
 static void choose_policy(planner *p)
 {
     static const cpubind_role_spec main_only = CPUBIND_ROLES_MAIN;
@@ -20,9 +24,10 @@ static void choose_policy(planner *p)
     p->policy.strategy =
         f->rules == CPUBIND_RULES_NEAR && !is_cluster ? CPUBIND_NEAR : f->strategy;
     p->policy.overlap = p->request->overlap;
-    p->out->roles = p->request->roles ? *p->request->roles
-                    : is_cluster      ? main_only
-                                      : p->product->roles;
+    p->out->roles = p->request->roles            ? *p->request->roles
+                    : is_cluster || !f->has_npus ? main_only
+                                                 : p->product->roles;
+    p->out->other_roles = p->request->roles ? *p->request->roles : main_only;
     p->policy.roles = p->out->roles;
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
         if (role != CPUBIND_ROLE_IRQ)
@@ -325,7 +330,7 @@ static cpubind_problem_code check_order(planner *p)
     cpubind_problem_code code;
     int is_other = 0;
     if (f->strategy == CPUBIND_GLOBAL_SLICE || p->out->n_hidden > 0 || f->n_census == 0 ||
-        f->n_device > 0 || p->scope == CPUBIND_SCOPE_OWN || p->scope == CPUBIND_SCOPE_PER_NPU ||
+        !f->has_npus || p->scope == CPUBIND_SCOPE_OWN || p->scope == CPUBIND_SCOPE_PER_NPU ||
         (p->is_ordered && is_in_logic_order(p)))
         return CPUBIND_PROBLEM_NONE;
     code = compare_order(p, p->is_ordered ? ORDER_LOGIC : ORDER_REVERSED, &is_other);
@@ -499,6 +504,8 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
         code = cpubind_priv_measure_pools(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_find_others(p);
+    if (code == CPUBIND_PROBLEM_NONE && !cpubind_plan_units(f, p->problem, p->arena, p->out))
+        code = plan_fail_memory(p);
     return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_check_locality(p) : code;
 }
 

@@ -26,16 +26,36 @@ typedef struct cpubind_poolless {
     cpubind_problem problem;
 } cpubind_poolless;
 
+/* What one process drives: an NPU, another device, or a tile of one. */
+typedef struct cpubind_unit {
+    int32_t npu;        /* index into facts->npu */
+    int32_t id;         /* of all devices of the plan: of an NPU its logic id */
+    int32_t rank;       /* among the other devices that the process sees; -1: it is an NPU */
+    int32_t tile;       /* -1: all of the device */
+    int32_t number;     /* by which the runtime names it; -1: not known */
+    int32_t row;        /* of the plan; -1: it has no pool */
+    const int32_t *cpu; /* its pool: of a tile, a part of the row; ascending */
+    int32_t n_cpu;
+    const int32_t *role_cpu;
+    cpubind_roles roles;     /* spans of role_cpu */
+    int32_t memory_node;     /* or -1 */
+    cpubind_problem problem; /* why it has no pool; no code: it has one */
+} cpubind_unit;
+
 /* A plan for the NPUs of this process: those that the request names, else the visible ones. */
 typedef struct cpubind_ascend_plan {
     cpubind_plan core; /* row i belongs to facts->npu[want[i]]; its faults and `shared`
                                 name candidates */
     cpubind_candidate *candidate; /* the devices of the core */
     int32_t n_candidate;
-    cpubind_role_spec roles;    /* each row is split by it */
-    int32_t *want, n_want;      /* indices into facts->npu, ascending */
-    cpubind_poolless *poolless; /* by ascending index */
+    cpubind_role_spec roles;       /* each row of an NPU is split by it ... */
+    cpubind_role_spec other_roles; /* ... and by this one each row of another device */
+    int32_t *want, n_want;         /* indices into facts->npu, ascending */
+    cpubind_poolless *poolless;    /* by ascending index */
     int32_t n_poolless;
+    cpubind_unit *unit; /* NPUs by ascending index, with or without a pool; then the ranks of
+                           other devices */
+    int32_t n_unit;
     int32_t rank_row;        /* the row of the NPU that request->rank drives; of the first
                                 visible NPU without a rank; -1: it has no pool */
     int32_t n_hidden;        /* candidates that this process cannot see */

@@ -158,7 +158,7 @@ cpubind_problem_code cpubind_priv_find_others(planner *p)
     const cpubind_facts *f = p->facts;
     cpubind_devices devices;
     int32_t at = 0;
-    if (p->scope == CPUBIND_SCOPE_OWN || is_parted(p))
+    if (p->scope == CPUBIND_SCOPE_OWN || f->n_device > 0 || is_parted(p))
         return CPUBIND_PROBLEM_NONE;
     plan_warn(p, CPUBIND_WARNING_OTHER_ACCELERATORS);
     memset(&devices, 0, sizeof devices);

@@ -21,7 +21,7 @@ static cpubind_facts facts_of(cpubind_origin origin, int has_phy)
     cpubind_facts facts;
     memset(&facts, 0, sizeof facts);
     facts.npu = npus;
-    facts.n_npu = 4;
+    facts.n_npu = facts.n_found = 4;
     facts.origin = origin;
     facts.has_phy = has_phy;
     return facts;

@@ -98,7 +98,7 @@ def bench(name, title):
         with host.plan() as plan:
             text, known = plan.json(), plan.dict()
         allowed = numbers(known["allowed"])
-        homes = {npu["npu"]: numbers(npu["pool"]) for npu in known["npus"]}
+        homes = {npu["npu"]: numbers(npu["pool"]) for npu in known["devices"]}
         rows = [("plan, with the lists of all roles", time_of(lambda: plan_and_lists(host))),
                 ("  rules near", time_of(lambda: plan_and_lists(host, rules="near"))),
                 ("  and its JSON as a dict", time_of(lambda: host.plan().dict())),

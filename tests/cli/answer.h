@@ -63,7 +63,7 @@ static inline int has_code(const json_t *array, const char *code)
 
 static inline json_t *npu_at(const json_t *plan, size_t i)
 {
-    return json_array_get(json_object_get(plan, "npus"), i);
+    return json_array_get(json_object_get(plan, "devices"), i);
 }
 
 #endif

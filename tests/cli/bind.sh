@@ -788,16 +788,16 @@ run_prefers_a_node() {
         grep -q "set_mempolicy" "$CPUBIND_SHIM/calls"
 }
 
-# The lists of the warning end it.
+# By the reference the plan of NPUs knows no other devices; --exclude parts them.
 on_gpu() { # argument ...
     cpubind run --fixture gpu-beside-npu --allowed 0-95 --state "$state" "$@" -- true
 }
 
 run_warns_of_npus() {
-    says 0 "the others --exclude 0-47,72-95" on_gpu --pci 0000:61:00.0 &&
-        says 0 "the others --exclude 0-47,72-95" on_gpu --class 0302 --rank 0 &&
-        says 0 "the others --exclude 0-47,72-95" on_gpu --pci 0000:61:00.0 --numa-bind --index 0 &&
-        says 0 "" on_gpu --pci 0000:61:00.0 --exclude 0-47,72-95 && [ ! -s "$out/err" ]
+    says 0 "takes no other devices in" on_gpu --rules reference --pci 0000:61:00.0 &&
+        says 0 "takes no other devices in" on_gpu --rules reference --class 0302 --rank 0 &&
+        says 0 "" on_gpu --rules reference --pci 0000:61:00.0 --exclude 0-47,72-95 &&
+        [ ! -s "$out/err" ] && says 0 "" on_gpu --pci 0000:61:00.0 && [ ! -s "$out/err" ]
 }
 
 # -- Privileges and containers -----------------------------------------------
@@ -1694,7 +1694,7 @@ check_worker "run --env sets variables" sets_what_is_asked
 check_worker "run: no such command: exit 127, and the binding is undone" without_a_command
 check_worker "run: a file that is not executable: exit 126, and the binding is undone" with_no_program
 check_worker "run prefers the memory of the node" run_prefers_a_node
-check_worker "run of another accelerator warns of the NPUs beside it" run_warns_of_npus
+check_worker "run of another accelerator by the reference warns of the NPUs beside it" run_warns_of_npus
 check_worker "apply and run refuse a machine that is not ARM without --any-arch" arm_alone
 check_nobody "an environment that may not be read is not known" unread_environment
 check_nobody "a process of another user is refused" another_users_process

@@ -235,7 +235,7 @@ keeps_tile() { # VARIABLE=VALUE
 
 check "two tiles of a GPU have parts of its pool, and --pci names all of it" parts_tiles
 check "the plan says which tile a rank is" says 0 \
-    '"pci": "0000:ca:00.0", "family": "intel", "product": "GPU Max 1550", "tile": 1' \
+    '"vendor": "intel", "product": "GPU Max 1550", "pci": "0000:ca:00.0", "tile": 1' \
     "$CPUBIND" plan --fixture gpu-4max1550 --json
 check "a process that sees one tile keeps it when it is bound again" keeps_tile ZE_AFFINITY_MASK=1
 check "a process that sees both has the one of its rank" keeps_tile LOCAL_RANK=1
@@ -736,7 +736,7 @@ leaves_launchers() { # kind, value of CUDA_VISIBLE_DEVICES, CPUs of both workers
 keeps_cpus() { # host, argument of --keep, kept CPUs, CPUs of the first device
     says 0 "kept for the host: CPUs $3" "$CPUBIND" plan --root "fixtures/hosts/$1" --keep "$2" &&
         says 0 "" "$CPUBIND" plan --root "fixtures/hosts/$1" --keep "$2" --json &&
-        has '$.kept' "$3" && has '$.devices[0].cpus' "$4" && fits device_plan
+        has '$.kept' "$3" && has '$.devices[0].pool' "$4" && fits plan
 }
 
 # The same processes, by --all: the server and the process without a device are of its group.

@@ -259,7 +259,7 @@ static int has_warning(const json_t *plan, const char *code)
 /* Whether an NPU has a pool without near CPUs (1), or with such (2); 0: no pool, not known. */
 static int nearness(const json_t *plan, size_t i)
 {
-    const json_t *npu = json_array_get(json_object_get(plan, "npus"), i);
+    const json_t *npu = json_array_get(json_object_get(plan, "devices"), i);
     const json_t *percent = json_object_get(json_object_get(npu, "quality"), "near_percent");
     return !json_is_integer(percent) ? 0 : json_integer_value(percent) == 0 ? 1 : 2;
 }
@@ -281,7 +281,7 @@ TEST(the_advice_of_poor_locality_helps)
         if (has_warning(plan, "poor_locality")) {
             by_near = plan_of(path, 1);
             assert_false(has_warning(by_near, "poor_locality"));
-            for (size_t k = 0; k < json_array_size(json_object_get(plan, "npus")); k++)
+            for (size_t k = 0; k < json_array_size(json_object_get(plan, "devices")); k++)
                 assert_true(nearness(plan, k) != 1 || nearness(by_near, k) == 2);
             json_decref(by_near);
             n_warned++;
@@ -360,12 +360,14 @@ static const struct {
      "$C plan --root fixtures/hosts/gpu-vm-2l4 --rank 1 --pci 0000:00:06.0"},
     {"leave out --state: the usual record", "$C restore --state /etc/passwd", NULL},
     {"leave CPUs near these to them with --exclude LIST",
-     "$C plan --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76",
-     "$C plan --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76 --exclude 48"},
-    {"give all workers of the NPUs --exclude", "$C plan --root fixtures/hosts/gpu-beside-npu",
-     "$C plan --root fixtures/hosts/gpu-beside-npu --exclude 48-71"},
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76",
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76 "
+     "--exclude 48"},
+    {"give all workers of the NPUs --exclude",
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu",
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu --exclude 48-71"},
     {", and all workers of the others --exclude",
-     "$C plan --root fixtures/hosts/gpu-beside-npu --class 0302",
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu",
      "$C plan --root fixtures/hosts/gpu-beside-npu --class 0302 --exclude 0-47,72-95"},
 };
 
@@ -431,8 +433,8 @@ SETUP(make_hosts)
     setenv("H", HOSTS "a2-192cpu-8npu", 1);
     assert_non_null(mkdtemp(folder));
     setenv("D", folder, 1);
-    /* The search for leaks takes a third of each of three thousand runs; test_hosts and test_plan
-     * have it. */
+    /* The search for leaks takes a third of each of three thousand runs; test_hosts and
+     * test_plan have it. */
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     r = shell("mkdir $D/empty && cp -r $H $D/rules && echo CPUBIND_RULES=x >$D/rules/env && "
               "cp -r $H $D/physical && echo ASCEND_VISIBLE_DEVICES=4,x >$D/physical/env && "
@@ -486,12 +488,12 @@ static json_t *plan_mixed(const char *options, int status)
 }
 
 /* Marks the CPUs of all pools; each must be free. */
-static void mark_pools(const json_t *plan, const char *array, const char *key, char *is_used)
+static void mark_pools(const json_t *plan, char *is_used)
 {
-    const json_t *rows = json_object_get(plan, array);
+    const json_t *rows = json_object_get(plan, "devices");
     assert_true(json_array_size(rows) > 0);
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        const char *at = json_string_value(json_object_get(json_array_get(rows, i), key));
+        const char *at = json_string_value(json_object_get(json_array_get(rows, i), "pool"));
         assert_non_null(at);
         while (*at) {
             char *end;
@@ -533,23 +535,51 @@ static void expect_parted(const char *options, const char *devices)
     npus[strlen(npus) - 1] = '\0'; /* the comma after it */
     snprintf(of_devices, sizeof of_devices, "%s %s", devices, options);
     other = plan_mixed(of_devices, 0);
-    assert_string_equal(mixed_text(other), text);
+    assert_non_null(mixed_text(other)); /* it sends to the plan of the NPUs */
     json_decref(other);
     json_decref(plan);
     memset(is_used, 0, sizeof is_used);
     snprintf(line, sizeof line, "%s --exclude %s", options, npus);
     plan = plan_mixed(line, 0);
     assert_null(mixed_text(plan));
-    mark_pools(plan, "npus", "pool", is_used);
+    mark_pools(plan, is_used);
     json_decref(plan);
     snprintf(line, sizeof line, "%s --exclude %s", of_devices, others);
     plan = plan_mixed(line, 0);
     assert_null(mixed_text(plan));
-    mark_pools(plan, "devices", "cpus", is_used);
+    mark_pools(plan, is_used);
     json_decref(plan);
 }
 
-TEST(the_lists_of_the_warning_part_npus_from_other_accelerators)
+/* The plan of all devices, and that of the others alone, give these the same CPUs, which no NPU
+ * has. */
+static void expect_one_plan(const char *options, const char *devices)
+{
+    static char is_used[65536];
+    char line[256];
+    json_t *plan = plan_mixed(options, 0), *other;
+    snprintf(line, sizeof line, "%s %s", devices, options);
+    other = plan_mixed(line, 0);
+    assert_null(mixed_text(plan));
+    assert_null(mixed_text(other));
+    memset(is_used, 0, sizeof is_used);
+    mark_pools(plan, is_used);
+    for (size_t i = 0; i < json_array_size(json_object_get(other, "devices")); i++) {
+        const json_t *one = npu_at(other, i);
+        size_t k = 0;
+        while (
+            k < json_array_size(json_object_get(plan, "devices")) &&
+            !json_equal(json_object_get(one, "pci"), json_object_get(npu_at(plan, k), "pci")))
+            k++;
+        assert_true(json_is_string(json_object_get(one, "pool")));
+        assert_true(
+            json_equal(json_object_get(one, "pool"), json_object_get(npu_at(plan, k), "pool")));
+    }
+    json_decref(plan);
+    json_decref(other);
+}
+
+TEST(a_host_of_npus_and_other_accelerators_has_one_plan)
 {
     static const char *const hosts[][3] = {
         {"gpu-beside-npu", ":", "--pci 0000:61:00.0"},
@@ -572,10 +602,15 @@ TEST(the_lists_of_the_warning_part_npus_from_other_accelerators)
         {"a2-cards-container-a", "echo 0 >$G/numa_node; rm $G/local_cpulist", "--class 0302"}};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         make_mixed(hosts[i][0], hosts[i][1]);
-        expect_parted("", hosts[i][2]);
-        expect_parted("--rules reference", hosts[i][2]);
+        if (strncmp(hosts[i][0], "950", 3) == 0 || strncmp(hosts[i][0], "a3", 2) == 0)
+            /* clusters and slices are for NPUs alone */
+            expect_parted("", hosts[i][2]);
+        else
+            expect_one_plan("", hosts[i][2]);
+        if (i != 2) /* by the reference a GPU without a home has no pool beside NPUs */
+            expect_parted("--rules reference", hosts[i][2]);
         if (i < 3)
-            expect_parted("--keep 1", hosts[i][2]);
+            expect_one_plan("--keep 1", hosts[i][2]);
     }
 }
 
@@ -587,8 +622,7 @@ TEST(npus_and_other_accelerators_share_cpus_without_the_lists)
     npus = plan_mixed("--rules reference", 0);
     devices = plan_mixed("--rules reference --class 0302", 0);
     assert_string_equal(text_at(npu_at(npus, 1), "pool"), "72-95");
-    assert_string_equal(text_at(json_array_get(json_object_get(devices, "devices"), 0), "cpus"),
-                        "48-95");
+    assert_string_equal(text_at(npu_at(devices, 0), "pool"), "48-71");
     json_decref(npus);
     json_decref(devices);
 }
@@ -614,15 +648,14 @@ TEST(only_accelerators_that_workers_may_use_count_beside_npus)
             fail_msg("%s: %s", changes[i], mixed_text(plan));
         json_decref(plan);
     }
-    make_mixed("gpu-beside-npu", "echo x >$G/numa_node");
-    plan = plan_mixed("", 0);
-    assert_non_null(mixed_text(plan));
-    json_decref(plan);
-    plan = plan_mixed("--scope own", 0);
-    assert_null(mixed_text(plan));
+    make_mixed("gpu-beside-npu", "echo x >$G/numa_node"); /* its CPUs are not known */
+    plan = plan_mixed("", 3);
     json_decref(plan);
     make_mixed("gpu-beside-npu", ":");
-    plan = plan_mixed("--exclude 0", 0); /* not a CPU near the GPU */
+    plan = plan_mixed("--scope own", 0); /* no file says that the GPU is this process's */
+    assert_int_equal(json_array_size(json_object_get(plan, "devices")), 2);
+    json_decref(plan);
+    plan = plan_mixed("--rules reference --exclude 0", 0); /* not a CPU near the GPU */
     assert_non_null(mixed_text(plan));
     json_decref(plan);
 }
@@ -632,7 +665,7 @@ TEST(a_host_that_is_too_small_for_both_kinds_has_no_lists)
 {
     json_t *plan;
     make_mixed("gpu-beside-npu", ":");
-    plan = plan_mixed("--allowed 0-4,72-76", 0);
+    plan = plan_mixed("--rules reference --allowed 0-4,72-76", 0);
     assert_non_null(strstr(mixed_text(plan), "leave CPUs near these to them with --exclude"));
     json_decref(plan);
 }
@@ -751,7 +784,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_advice_of_every_refusal_leads_on),
         cmocka_unit_test(the_advice_of_poor_locality_helps),
-        cmocka_unit_test(the_lists_of_the_warning_part_npus_from_other_accelerators),
+        cmocka_unit_test(a_host_of_npus_and_other_accelerators_has_one_plan),
         cmocka_unit_test(npus_and_other_accelerators_share_cpus_without_the_lists),
         cmocka_unit_test(only_accelerators_that_workers_may_use_count_beside_npus),
         cmocka_unit_test(a_host_that_is_too_small_for_both_kinds_has_no_lists),

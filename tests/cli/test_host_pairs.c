@@ -56,7 +56,7 @@ static json_t *load(const npu_of_view *view, json_t **out)
     body = json_load_file(path, 0, NULL);
     if (!body)
         fail_msg("%s cannot be read", path);
-    npus = json_object_get(json_object_get(body, "plan"), "npus");
+    npus = json_object_get(json_object_get(body, "plan"), "devices");
     *out = NULL;
     for (size_t i = 0; i < json_array_size(npus); i++)
         if (json_integer_value(json_object_get(json_array_get(npus, i), "npu")) == view->npu)

@@ -238,7 +238,7 @@ static int is_kind(const char *text, int32_t cpu, const char *what)
 static void check_roles(const char *svg, const json_t *plan)
 {
     static const char *const roles[] = {"irq", "main", "acl", "release"};
-    const json_t *npus = json_object_get(plan, "npus");
+    const json_t *npus = json_object_get(plan, "devices");
     for (size_t i = 0; i < json_array_size(npus); i++) {
         const json_t *npu = json_array_get(npus, i);
         const int id = (int)json_integer_value(json_object_get(npu, "npu"));
@@ -407,7 +407,7 @@ static void check_npu(const json_t *npu, const json_t *explained)
 static void check_cpu(const json_t *explained, const json_t *plan)
 {
     static const char *const roles[] = {"irq", "main", "acl", "release"};
-    const json_t *npus = json_object_get(plan, "npus");
+    const json_t *npus = json_object_get(plan, "devices");
     const json_t *pools = json_object_get(explained, "pools");
     const char *state = json_string_value(json_object_get(explained, "state"));
     const long cpu = (long)json_integer_value(json_object_get(explained, "cpu"));
@@ -448,7 +448,7 @@ static void check_cpu(const json_t *explained, const json_t *plan)
 
 static void check_explanations(const char *root, const json_t *args, const json_t *made)
 {
-    const json_t *npus = json_object_get(made, "npus");
+    const json_t *npus = json_object_get(made, "devices");
     command_result r = PLAN(root, args, "--explain=all", "--json");
     json_t *got = json_loads(r.out, 0, NULL);
     const json_t *all = json_object_get(got, "explain");
@@ -512,20 +512,10 @@ TEST(what_is_explained_has_a_grammar)
 {
     static const char *const good[] = {"npu3", "NPU3",     "3",     "cpu17", "CPU17", "acl",
                                        "main", "npu3.acl", "3.irq", "all",   "cpu900"};
-    static const char *const wrong[] = {"",
-                                        "npu",
-                                        "cpu",
-                                        "gpu1",
-                                        "npu3.",
-                                        "npu3.foo",
-                                        ".acl",
-                                        "cpu3.acl",
-                                        "npu-1",
-                                        "npu3 ",
-                                        "cpu65536",
-                                        "npu4096",
-                                        "npu3.acl.acl",
-                                        "npu99999999999999999999999999999999"};
+    static const char *const wrong[] = {
+        "",      "npu",      "cpu",     "gpu",          "fpga1",
+        "npu3.", "npu3.foo", ".acl",    "cpu3.acl",     "npu-1",
+        "npu3 ", "cpu65536", "npu4096", "npu3.acl.acl", "npu99999999999999999999999999999999"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         command_result r = PLAN(A2, NULL, "--explain", good[i]);
         assert_int_equal(r.status, 0);
@@ -623,10 +613,8 @@ static json_t *as_npus(const json_t *made)
     json_t *npus = json_array();
     for (size_t i = 0; i < json_array_size(devices); i++) {
         const json_t *device = json_array_get(devices, i);
-        json_t *npu = json_copy(json_object_get(device, "roles"));
+        json_t *npu = json_copy(json_array_get(devices, i));
         json_object_set(npu, "npu", json_object_get(device, "rank"));
-        json_object_set(npu, "pci", json_object_get(device, "pci"));
-        json_object_set(npu, "pool", json_object_get(device, "cpus"));
         json_array_append_new(npus, npu);
     }
     return npus;
@@ -660,9 +648,9 @@ static void check_device_explanations(const char *host, const char *const *optio
     assert_int_equal(r.status, 0);
     json_t *got = json_loads(r.out, 0, NULL);
     const json_t *all = json_object_get(got, "explain");
-    shown = json_pack("{s:o, s:O}", "npus", as_npus(made), "allowed",
+    shown = json_pack("{s:o, s:O}", "devices", as_npus(made), "allowed",
                       json_object_get(made, "allowed"));
-    const json_t *npus = json_object_get(shown, "npus");
+    const json_t *npus = json_object_get(shown, "devices");
     for (size_t i = json_array_size(npus); i-- > 0;) {
         const json_t *npu = json_array_get(npus, i), *pci = json_object_get(npu, "pci");
         const json_t *one =

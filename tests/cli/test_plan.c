@@ -381,12 +381,13 @@ TEST(equal_hosts_give_equal_bytes)
 TEST(json_has_the_keys_in_their_order)
 {
     static const char *const keys[] = {
-        "cpubind", "format",  "device_type",  "strategy", "rules",   "scope",
-        "facts",   "overlap", "rank",         "rank_npu", "allowed", "total_npus",
-        "hidden",  "idle",    "visible_npus", "npus",     "quality", "warnings"};
-    static const char *const npu_keys[] = {"npu",     "card",  "chip",        "phy",    "pci",
-                                           "running", "pool",  "irq",         "main",   "acl",
-                                           "release", "nodes", "memory_node", "quality"};
+        "cpubind", "format",  "device_type", "strategy",    "rules",   "scope",
+        "facts",   "overlap", "rank",        "rank_device", "allowed", "total",
+        "hidden",  "idle",    "devices",     "quality",     "warnings"};
+    static const char *const npu_keys[] = {
+        "name", "number", "rank",    "vendor",  "product",     "pci",     "npu",
+        "card", "chip",   "phy",     "running", "node",        "pool",    "irq",
+        "main", "acl",    "release", "nodes",   "memory_node", "quality", "error"};
     command_result r = RUN("plan", "--root", A2, "--json");
     json_t *plan = json_loads(r.out, 0, NULL);
     const char *key;
@@ -399,7 +400,7 @@ TEST(json_has_the_keys_in_their_order)
     }
     assert_int_equal(n, sizeof keys / sizeof *keys);
     n = 0;
-    json_object_foreach(json_array_get(json_object_get(plan, "npus"), 0), key, value)
+    json_object_foreach(npu_at(plan, 0), key, value)
     {
         assert_string_equal(key, npu_keys[n++]);
     }
@@ -720,8 +721,8 @@ TEST(an_npu_without_a_pool_is_shown_with_its_reason)
     json_t *plan = json_of(RUN("plan", "--rules", "reference", "--root", host, "--json"));
     const json_t *error = json_object_get(npu_at(plan, 1), "error");
     command_result r = RUN("plan", "--rules", "reference", "--root", host);
-    assert_int_equal(json_array_size(json_object_get(plan, "visible_npus")), 8);
-    assert_null(json_object_get(npu_at(plan, 0), "error"));
+    assert_int_equal(json_array_size(json_object_get(plan, "devices")), 8);
+    assert_true(json_is_null(json_object_get(npu_at(plan, 0), "error")));
     assert_string_equal(text_at(npu_at(plan, 0), "pool"), "144-167");
     assert_true(json_is_null(json_object_get(npu_at(plan, 1), "pool")));
     assert_string_equal(text_at(error, "code"), "no_local_cpus");
@@ -743,7 +744,7 @@ TEST(a_plan_says_which_npus_run_and_running_limits_it)
     assert_true(json_is_false(json_object_get(npu_at(plan, 1), "running")));
     json_decref(plan);
     plan = json_of(RUN("plan", "--root", host, "--json", "--running"));
-    assert_int_equal(json_array_size(json_object_get(plan, "npus")), 1);
+    assert_int_equal(json_array_size(json_object_get(plan, "devices")), 1);
     json_decref(plan);
     plan = json_of(RUN("plan", "--root", HOSTS "910a-no-process-table", "--json"));
     assert_true(json_is_null(json_object_get(npu_at(plan, 0), "running")));
@@ -755,12 +756,13 @@ TEST(a_plan_says_which_npus_run_and_running_limits_it)
 TEST(ranks_of_an_idle_host_drive_different_npus)
 {
     for (int rank = 0; rank < 8; rank++) {
-        char text[16];
+        char text[16], name[16];
         json_t *plan;
         snprintf(text, sizeof text, "%d", rank);
+        snprintf(name, sizeof name, "npu%d", rank);
         plan = json_of(RUN("plan", "--root", HOSTS "idle-a2", "--rank", text, "--json"));
         assert_int_equal(json_integer_value(json_object_get(plan, "rank")), rank);
-        assert_int_equal(json_integer_value(json_object_get(plan, "rank_npu")), rank);
+        assert_string_equal(text_at(plan, "rank_device"), name);
         json_decref(plan);
     }
 }
@@ -790,7 +792,7 @@ TEST(the_number_of_npus_is_asked_for_where_no_input_tells)
         "--total");
     plan = json_of(RUN("plan", "--root", HOSTS "npu-missing", "--npus", "0-1", "--device-type",
                        "a3", "--total", "4", "--json"));
-    assert_int_equal(json_integer_value(json_object_get(plan, "total_npus")), 4);
+    assert_int_equal(json_integer_value(json_object_get(plan, "total")), 4);
     assert_string_equal(text_at(npu_at(plan, 0), "pool"), "0-15");
     json_decref(plan);
 }
@@ -839,7 +841,7 @@ TEST(excluded_cpus_are_in_no_pool_and_are_printed)
 {
     json_t *plan = json_of(RUN("plan", "--rules", "reference", "--root", A2, "--exclude",
                                "0-143,150,191", "--npus", "0,2", "--json"));
-    const json_t *npus = json_object_get(plan, "npus");
+    const json_t *npus = json_object_get(plan, "devices");
     assert_string_equal(text_at(plan, "allowed"), "144-149,151-190");
     assert_string_equal(text_at(plan, "excluded"), "0-143,150,191");
     assert_string_equal(text_at(json_array_get(npus, 0), "pool"), "144-149,151-167");
@@ -863,8 +865,7 @@ TEST(allowed_cpus_of_the_option_replace_those_of_the_process)
                        "--json", "--allowed", "144-155,168-179"));
     assert_string_equal(text_at(plan, "allowed"), "144-155,168-179");
     assert_null(json_object_get(plan, "excluded"));
-    assert_string_equal(text_at(json_array_get(json_object_get(plan, "npus"), 0), "pool"),
-                        "144-155");
+    assert_string_equal(text_at(npu_at(plan, 0), "pool"), "144-155");
     json_decref(plan);
 }
 
@@ -1091,7 +1092,7 @@ TEST(swapped_captures_are_errors)
 TEST(a_damaged_topology_gives_way_to_the_kernel)
 {
     command_result whole = RUN("plan", "--root", A2, "--json");
-    const char *npus = strstr(whole.out, "\"npus\"");
+    const char *npus = strstr(whole.out, "\"devices\"");
     const char *end = strstr(whole.out, "\"warnings\"");
     static const char *const texts[] = {"", "NPU0 NPU1 CPU Affinity\nNPU0 X SYS 0-", NULL};
     assert_non_null(npus);
@@ -1103,7 +1104,7 @@ TEST(a_damaged_topology_gives_way_to_the_kernel)
         r = RUN("plan", "--root", temp.dir, "--json");
         assert_int_equal(r.status, 0);
         assert_non_null(strstr(r.out, "\"code\": \"pci_affinity\""));
-        same = strstr(r.out, "\"npus\"");
+        same = strstr(r.out, "\"devices\"");
         assert_non_null(same);
         assert_memory_equal(npus, same, (size_t)(end - npus));
         command_free(&r);
@@ -1182,7 +1183,7 @@ TEST(an_unknown_chip_asks_for_the_device_type)
     }
     expect_output(
         RUN("plan", "--root", temp.dir, "--npus", "0", "--device-type", "a2", "--json"),
-        "\"total_npus\": 1");
+        "\"total\": 1");
 }
 
 TEST(ids_out_of_range_are_errors)

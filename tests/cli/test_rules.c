@@ -142,7 +142,7 @@ static void check_kept(const json_t *plan, const char *list)
     int n_kept;
     assert_string_equal(text_at(plan, "kept"), list);
     n_kept = count_cpus(list, count);
-    for (size_t i = 0; i < json_array_size(json_object_get(plan, "npus")); i++)
+    for (size_t i = 0; i < json_array_size(json_object_get(plan, "devices")); i++)
         n_kept += count_cpus(text_at(npu_at(plan, i), "pool"), count);
     for (int cpu = 0; cpu < MAX_CPU; cpu++)
         assert_true(count[cpu] <= 1);

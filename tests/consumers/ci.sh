@@ -37,7 +37,7 @@ cpubind fixture import changed --replace --db ours.db
 status=0
 cpubind fixture replay ticket-1 --db ours.db >differs.txt || status=$?
 [ "$status" -eq 1 ]
-grep -q 'npus\[0\].pool: expected "0-14", got "0-15"' differs.txt
+grep -q 'devices\[0\].pool: expected "0-14", got "0-15"' differs.txt
 
 say "the changed plan is accepted after a review"
 cpubind fixture accept ticket-1 --db ours.db >accept.txt

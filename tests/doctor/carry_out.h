@@ -190,7 +190,7 @@ static inline void carry_all(const char *folder, const called *c)
     if (!excluded)
         return;
     plan = json_of(RUN("plan", "--json", "--root", folder, "--exclude", excluded));
-    for (size_t i = 0; i < json_array_size(json_object_get(plan, "npus")); i++) {
+    for (size_t i = 0; i < json_array_size(json_object_get(plan, "devices")); i++) {
         const json_t *row = npu_at(plan, i);
         const int pid = 61000 + (int)json_integer_value(json_object_get(row, "npu"));
         char name[128];
@@ -216,7 +216,7 @@ static inline void carry_cpubind(const char *folder, const called *c, int pid)
     assert_true(is_run || strcmp(c->word[1], "apply") == 0);
     assert_non_null(npu);
     plan = json_of(RUN("plan", "--json", "--root", folder, scope ? "--scope" : NULL, scope));
-    for (size_t i = 0; i < json_array_size(json_object_get(plan, "npus")); i++) {
+    for (size_t i = 0; i < json_array_size(json_object_get(plan, "devices")); i++) {
         const json_t *row = npu_at(plan, i);
         const int node = (int)json_integer_value(json_object_get(row, "memory_node"));
         if (json_integer_value(json_object_get(row, "npu")) != atoi(npu))

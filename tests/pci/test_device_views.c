@@ -273,7 +273,7 @@ static void draw_view(const made_host *h, made_view *v)
 
 static void plan_view(made_view *v, made_plan *out)
 {
-    static const cpubind_pci_asked usual = {.roles = {{0, 1, 0, 0}}};
+    static const cpubind_pci_asked usual = {0};
     const cpubind_source source = {v, read_view, list_view};
     const cpubind_pci_request request = {.wants_cores = 1, .host = &v->request};
     cpubind_arena arena = {(char *)malloc(ARENA), ARENA, 0};

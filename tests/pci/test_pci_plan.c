@@ -131,7 +131,7 @@ static void expect_status(made_host *h, const cpubind_numa_asked *asked,
     assert_int_equal(bound.n_rank, n_rank);
 }
 
-static const cpubind_pci_asked near_rules = {.roles = {{0, 1, 0, 0}}};
+static const cpubind_pci_asked near_rules = {.roles = &(const cpubind_role_spec){{0, 1, 0, 0}}};
 
 /* == numa-bind ============================================================== */
 
@@ -363,7 +363,8 @@ TEST(a_plan_by_near_gives_each_device_its_share)
 
 TEST(a_plan_by_the_reference_extends_to_the_next_node)
 {
-    const cpubind_pci_asked asked = {.is_reference = 1, .roles = {{2, 1, 1, 1}}};
+    const cpubind_pci_asked asked = {.is_reference = 1,
+                                     .roles = &(const cpubind_role_spec){{2, 1, 1, 1}}};
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
     cpubind_problem problem;
@@ -378,7 +379,8 @@ TEST(a_plan_by_the_reference_extends_to_the_next_node)
 
 TEST(a_device_without_near_cpus_has_no_pool_and_the_others_have)
 {
-    const cpubind_pci_asked asked = {.is_reference = 1, .roles = {{0, 1, 0, 0}}};
+    const cpubind_pci_asked asked = {.is_reference = 1,
+                                     .roles = &(const cpubind_role_spec){{0, 1, 0, 0}}};
     made_host *h = make(16, 2, 0, 1);
     cpubind_pci_plan plan;
     cpubind_problem problem;

@@ -91,19 +91,19 @@ class TestPlans(unittest.TestCase):
         with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")) as host:
             plan = host.plan(rank=3)
         facts = plan.dict()
-        self.assertEqual(plan.devices, tuple(facts["visible_npus"]))
+        self.assertEqual(plan.devices, tuple(row["npu"] for row in facts["devices"]))
         self.assertEqual(plan.rank_device, 3)
         self.assertIsNone(host_plan_without_rank().rank_device)
         row, cpus = plan.table("main")
         for i, device in enumerate(plan.devices):
             main = list(plan.cpus(device, "main"))
             self.assertEqual(list(cpus[row[i]:row[i + 1]]), main)
-            spans = [span.split("-") for span in facts["npus"][i]["main"].split(",")]
+            spans = [span.split("-") for span in facts["devices"][i]["main"].split(",")]
             self.assertEqual(main, [cpu for span in spans
                                     for cpu in range(int(span[0]), int(span[-1]) + 1)])
             bits = int.from_bytes(plan.mask(device, "main"), sys.byteorder)
             self.assertEqual(bits, sum(1 << cpu for cpu in main))
-            self.assertEqual(plan.memory_node(device), facts["npus"][i]["memory_node"])
+            self.assertEqual(plan.memory_node(device), facts["devices"][i]["memory_node"])
         self.assertEqual(plan.quality("near_percent"), facts["quality"]["near_percent"])
         self.assertEqual(plan.warnings, facts["warnings"])
         self.assertIn("node 0 |", plan.format("map"))

@@ -108,7 +108,7 @@ is_planned() { # logic id; the plan is in /run/plan
     fi
     for words in "\"npu\": $1, " "\"pool\": \"$pool\", \"irq\": $irq, $roles" \
         "\"memory_node\": $memory, "; do
-        if ! tr '{' '\n' </run/plan | grep "^\"npu\": $1, " | grep -qF "$words"; then
+        if ! tr '{' '\n' </run/plan | grep "\"npu\": $1, " | grep -qF "$words"; then
             echo "NPU $1: the plan does not say $words"
             cat /run/plan
             return 1
@@ -527,7 +527,7 @@ is_refused() { # how cpubind is started
 # Six of eight nodes are enough: apply must do what a plan inside the cpuset says.
 is_planned_inside() { # how cpubind is started
     npu 1
-    inside cpubind plan --visible 1 --json 2>/run/said | tr '{' '\n' | grep '^"npu": 1, ' >/run/inside
+    inside cpubind plan --visible 1 --json 2>/run/said | tr '{' '\n' | grep '"npu": 1, ' >/run/inside
     main=$(sed 's/.*"main": "\([^"]*\)".*/\1/' /run/inside)
     acl=$(sed 's/.*"acl": "\([^"]*\)".*/\1/; /"acl": null/s/.*/'"$main/" /run/inside)
     release=$(sed 's/.*"release": "\([^"]*\)".*/\1/; /"release": null/s/.*/'"$main/" \

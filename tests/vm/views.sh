@@ -108,7 +108,7 @@ has_its_devices() { # view
 
 # Prints "logic id, pool" for each NPU of a plan.
 pools() { # file
-    tr '{' '\n' <"$1" | sed -n 's/^"npu": \([0-9]*\), .*"pool": "\([^"]*\)".*/\1 \2/p'
+    tr '{' '\n' <"$1" | sed -n 's/^.*"npu": \([0-9]*\), .*"pool": "\([^"]*\)".*/\1 \2/p'
 }
 
 plans_the_pools() { # view, origin of its facts, more options ...
@@ -137,7 +137,7 @@ has_ranks() { # view, more options
     shift
     awk '{ print $1 }' "$(described "$of")/npus" | while read -r rank; do
         seen_by "$of" cpubind plan --json --rank "$rank" "$@" >/run/plan 2>&1 </dev/null
-        grep -q "\"rank\": $rank, \"rank_npu\": $rank, " /run/plan || {
+        grep -q "\"rank\": $rank, \"rank_device\": \"npu$rank\", " /run/plan || {
             echo "rank $rank:"
             cat /run/plan
             exit 1
@@ -229,7 +229,7 @@ shows_running() { # view, logic id ...
     of=$1
     shift
     seen_by "$of" cpubind plan --json >/run/plan 2>/run/plan.said
-    tr '{' '\n' </run/plan | sed -n 's/^"npu": \([0-9]*\), .*"running": true.*/\1/p' >/run/own
+    tr '{' '\n' </run/plan | sed -n 's/^.*"npu": \([0-9]*\), .*"running": true.*/\1/p' >/run/own
     printf '%s\n' "$@" | diff - /run/own && return 0
     cat /run/plan /run/plan.said
     return 1

@@ -117,6 +117,11 @@ def device_of_id(rows: List[Mapping[str, Any]], number: int, own: Optional[int])
     return own if own in found else found[0]
 
 
+def npus_of(plan: Any) -> List[Dict[str, Any]]:
+    """The NPUs of a plan: its devices that have a logic id."""
+    return [row for row in plan.dict()["devices"] if "npu" in row]
+
+
 def make_plan(host: Any, rank: Optional[int], npu_id: Optional[int]) -> Tuple[Any, int]:
     """The plan of the host, and the logic id of the NPU of this process."""
     keywords = _keywords(options(), is_of_plan=True)
@@ -124,7 +129,7 @@ def make_plan(host: Any, rank: Optional[int], npu_id: Optional[int]) -> Tuple[An
         plan = host.plan(rank=rank or 0, **keywords)
         return plan, plan.rank_device
     plan = host.plan(**keywords)
-    rows = plan.dict()["npus"]
+    rows = npus_of(plan)
     in_order = sorted(row["npu"] for row in rows)
     own = None
     if rank is not None and 0 <= rank < len(in_order):
@@ -209,7 +214,7 @@ def log_plan(logger: Any, plan: Any, npu: int, rank: Optional[int]) -> None:
     if mode == "cluster" or is_sliced_instead:
         mode = "topo_affinity"  # the word of the reference for these, too
     logger.info("[cpu_bind_mode] mode=%s rank=%s visible_npus=%s", mode, rank,
-                facts["visible_npus"])
+                [row["npu"] for row in npus_of(plan)])
     if is_sliced_instead:
         logger.warning("NPU topo affinity not found. action: fallback to global-slice CPU "
                        "binding.")
@@ -236,7 +241,7 @@ def log_binding(logger: Any, bound: Bound) -> None:
     if "sq" in irqs and irqs["sq"]["result"] in ("skipped", "failed"):
         warn_not_writable(logger)
     elif "sq" in irqs and "cq" in irqs:
-        rows = bound.plan.dict()["npus"]
+        rows = npus_of(bound.plan)
         pci = [row["pci"] for row in rows if row["npu"] == bound.device][0]
         sq, cq = ((irqs[name]["id"], irqs[name]["should"]) for name in ("sq", "cq"))
         log_interrupts(logger, bound.device, pci, sq, cq)

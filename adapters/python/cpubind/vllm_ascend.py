@@ -165,7 +165,7 @@ def _answer_npu_smi(cmd: List[str]) -> Optional[Tuple[str, int]]:
         return None  # a plan has the visible NPUs alone
     try:
         with _engine.open_host() as host:
-            rows = host.plan().dict()["npus"]
+            rows = _engine.npus_of(host.plan())
     except Exception:
         return None
     lines = ["NPU ID  Chip ID  Chip Logic ID"]

@@ -253,7 +253,7 @@ class TestLogOfBinding(Case):
     def lines_of(self, report, product="a2"):
         plan = mock.Mock()
         plan.dict.return_value = {"device_type": product,
-                                  "npus": [{"npu": 3, "pci": "0000:86:00.0"}]}
+                                  "devices": [{"npu": 3, "pci": "0000:86:00.0"}]}
         with self.lines(drop_in.logger) as lines:
             _engine.log_binding(drop_in.logger, _engine.Bound(plan, 3, None, report, False))
         return lines

@@ -1,0 +1,405 @@
+/* plan_units.c - the devices of any vendor as those of a plan, and what each process drives
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. The pools are cut already, or not yet; this file cuts a pool into
+ * the parts of its tiles and no other one.
+ */
+#include "pci_plan.h"
+
+#include "plan_parts.h"
+
+/* Whether the Ascend row has found what this device is: it is an NPU of facts->npu. */
+static int is_found(const cpubind_facts *f, int32_t device)
+{
+    return f->has_npus && f->device[device].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
+}
+
+/* The id of the first device that is no NPU: above those of NPUs, but for ids of a damaged
+ * text, which no process sees. */
+static int32_t first_id(const cpubind_facts *f)
+{
+    int32_t first = 0;
+    for (int32_t i = 0; i < f->n_found; i++)
+        if (f->npu[i].logic < CPUBIND_MAX_DEVICES && f->npu[i].logic >= first)
+            first = f->npu[i].logic + 1;
+    return first;
+}
+
+/* == Ranks ================================================================== */
+
+/* Whether this process may drive a device as one of those that are no found NPUs. */
+static int is_ranked(const cpubind_facts *f, int32_t device)
+{
+    return f->device[device].sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device);
+}
+
+/* Whether one runtime numbers all devices that are ranked. */
+static int has_numbers(const cpubind_facts *f)
+{
+    cpubind_vendor_id vendor = CPUBIND_VENDOR_OTHER;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const cpubind_pci_function *device = &f->device[i];
+        if (!is_ranked(f, i))
+            continue;
+        if (device->n_number == 0 ||
+            (vendor != CPUBIND_VENDOR_OTHER && vendor != device->accelerator.vendor))
+            return 0;
+        vendor = device->accelerator.vendor;
+    }
+    return vendor != CPUBIND_VENDOR_OTHER;
+}
+
+/* The device with the smallest number from `least` on, which becomes *number, and its tile; the
+ * device -1: none. */
+static cpubind_pci_rank next_by_number(const cpubind_facts *f, int32_t least, int32_t *number)
+{
+    cpubind_pci_rank best = {-1, -1};
+    for (int32_t i = 0; i < f->n_device; i++)
+        for (int32_t k = 0; is_ranked(f, i) && k < f->device[i].n_number; k++)
+            if (f->device[i].number[k] >= least &&
+                (best.device < 0 || f->device[i].number[k] < *number)) {
+                best.device = i;
+                best.tile = f->device[i].accelerator.n_tile > 1 ? f->device[i].tile[k] : -1;
+                *number = f->device[i].number[k];
+            }
+    return best;
+}
+
+int32_t cpubind_pci_ranks(const cpubind_facts *f, cpubind_pci_rank *out)
+{
+    int32_t n = 0, number = -1;
+    if (!has_numbers(f)) {
+        for (int32_t i = 0; i < f->n_device; i++)
+            if (is_ranked(f, i))
+                out[n++] = (cpubind_pci_rank){i, -1};
+        return n;
+    }
+    for (;;) {
+        const int32_t least = number + 1;
+        const cpubind_pci_rank next = next_by_number(f, least, &number);
+        if (next.device < 0 || (number > least && !f->is_part))
+            return n;
+        out[n++] = next;
+    }
+}
+
+/* == Devices as those of a plan ============================================= */
+
+int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
+{
+    const cpubind_pci_function *function = &f->device[device];
+    for (int32_t k = 0; k < f->n_device; k++)
+        if (function->is_virtual && function->sight == CPUBIND_SIGHT_HIDDEN &&
+            !f->device[k].is_virtual &&
+            f->device[k].accelerator.vendor == function->accelerator.vendor)
+            return 0;
+    return 1;
+}
+
+/* Adds a device to the functions of the plan. */
+static void add_function(cpubind_facts *f, int32_t device)
+{
+    const cpubind_pci_function *d = &f->device[device];
+    f->function[f->n_function++] = (cpubind_function){.pci = d->pci,
+                                                      .device = d->ids.device,
+                                                      .node = d->node,
+                                                      .cpu = d->cpu,
+                                                      .n_cpu = d->n_cpu,
+                                                      .is_near_known = d->n_cpu > 0,
+                                                      .n_npu = cpubind_pci_has_share(f, device),
+                                                      .is_other = 1,
+                                                      .phy = {-1, -1}};
+}
+
+/* Merges the devices into the functions of the NPUs, by address; behind them those that the bus
+ * lacks. place[i] becomes the place of device i; -1: it is a found NPU. */
+static int merge_functions(cpubind_facts *f, int32_t *place, cpubind_arena *arena)
+{
+    const cpubind_function *old = f->function;
+    const int32_t n_old = f->n_function, n_census = f->n_census;
+    int32_t *moved = cpubind_arena_ints(arena, n_old), at = 0;
+    f->function =
+        (cpubind_function *)cpubind_arena_take(arena, n_old + f->n_device, sizeof *f->function);
+    if (!moved || !f->function)
+        return 0;
+    f->n_function = 0;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        place[i] = -1;
+        if (is_found(f, i))
+            continue;
+        for (; at < n_census && cpubind_pci_compare(&old[at].pci, &f->device[i].pci) < 0;
+             at++) {
+            moved[at] = f->n_function;
+            f->function[f->n_function++] = old[at];
+        }
+        place[i] = f->n_function;
+        add_function(f, i);
+    }
+    for (; at < n_old; at++) {
+        moved[at] = f->n_function;
+        f->function[f->n_function++] = old[at];
+    }
+    f->n_census += f->n_function - n_old;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].function >= 0)
+            f->npu[i].function = moved[f->npu[i].function];
+    return 1;
+}
+
+/* Whether a plan is for a device that this process may see. Beside NPUs whose CPUs are this
+ * process's own, one without files that it may open is of others. */
+static int32_t is_visible(const cpubind_facts *f, int32_t device)
+{
+    return !f->has_npus || f->scope != CPUBIND_SCOPE_OWN ||
+           f->runtime[f->device[device].accelerator.vendor].n_file > 0;
+}
+
+/* Adds a device that this process may see, unless it is there or has no share. */
+static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place, int32_t first,
+                     int32_t logic)
+{
+    const cpubind_pci_function *d = &f->device[device];
+    cpubind_function *function = &f->function[place[device]];
+    if (function->n_in_view > 0 || function->n_npu == 0)
+        return;
+    function->n_in_view = 1;
+    f->npu[f->n_npu++] =
+        (cpubind_npu){.logic = logic,
+                      .card = -1,
+                      .chip = -1,
+                      .phy = -1,
+                      .affinity_first = first + f->devices.affinity.row[device],
+                      .affinity_count = d->n_cpu,
+                      .pci = d->pci,
+                      .function = place[device],
+                      .device = device,
+                      .is_visible = is_visible(f, device)};
+}
+
+/* Appends the CPUs near the devices to those near the NPUs. *first is where they begin. */
+static int join_affinity(cpubind_facts *f, int32_t *first, cpubind_arena *arena)
+{
+    const int32_t n_device = f->devices.affinity.row[f->n_device];
+    int32_t *cpu;
+    *first = 0;
+    for (int32_t i = 0; i < f->n_npu; i++)
+        if (f->npu[i].affinity_first + f->npu[i].affinity_count > *first)
+            *first = f->npu[i].affinity_first + f->npu[i].affinity_count;
+    cpu = cpubind_arena_ints(arena, *first + n_device);
+    if (!cpu)
+        return 0;
+    if (*first > 0)
+        memcpy(cpu, f->affinity, (size_t)*first * sizeof *cpu);
+    if (n_device > 0)
+        memcpy(cpu + *first, f->devices.affinity.cpu, (size_t)n_device * sizeof *cpu);
+    f->affinity = cpu;
+    return 1;
+}
+
+/* Whether the device with an address is asked for; one that the bus lacks is where all are. */
+static int32_t is_asked(const cpubind_facts *f, const cpubind_pci_address *pci)
+{
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (cpubind_pci_compare(&f->device[i].pci, pci) == 0)
+            return f->device[i].is_asked;
+    return !f->is_part;
+}
+
+int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
+{
+    const cpubind_npu *old = f->npu;
+    const int32_t base = first_id(f);
+    int32_t *place = cpubind_arena_ints(arena, f->n_device);
+    cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
+        arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
+    int32_t n_rank, first;
+    f->npu = (cpubind_npu *)cpubind_arena_take(arena, f->n_npu + f->n_device, sizeof *f->npu);
+    if (!place || !rank || !f->npu)
+        return 0;
+    if (f->n_npu > 0)
+        memcpy(f->npu, old, (size_t)f->n_npu * sizeof *old);
+    for (int32_t i = 0; i < f->n_npu; i++)
+        f->npu[i].is_visible &= is_asked(f, &f->npu[i].pci);
+    if (!merge_functions(f, place, arena) || !join_affinity(f, &first, arena))
+        return 0;
+    n_rank = cpubind_pci_ranks(f, rank);
+    for (int32_t k = 0; k < n_rank; k++)
+        add_seen(f, rank[k].device, place, first, base + k);
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (is_ranked(f, i) || (is_for_others && !is_found(f, i)))
+            add_seen(f, i, place, first, base + n_rank + i);
+    return 1;
+}
+
+int cpubind_plan_takes_devices(const cpubind_facts *npus)
+{
+    return npus->rules == CPUBIND_RULES_NEAR && npus->strategy == CPUBIND_NEAR;
+}
+
+void cpubind_plan_take_devices(cpubind_facts *npus, const cpubind_facts *devices)
+{
+    npus->noun = devices->noun;
+    npus->device = devices->device;
+    npus->n_device = devices->n_device;
+    npus->host = devices->host;
+    npus->devices = devices->devices;
+    npus->has_bus = devices->has_bus;
+    npus->is_part = devices->is_part;
+    memcpy(npus->runtime, devices->runtime, sizeof npus->runtime);
+}
+
+cpubind_problem_code cpubind_plan_add_devices(const cpubind_source *source,
+                                              const cpubind_request *request,
+                                              cpubind_arena *arena, cpubind_facts *f,
+                                              cpubind_problem *problem)
+{
+    const cpubind_pci_request asked = {.wants_cores = 1, .host = request};
+    const int32_t n_npu = f->n_npu;
+    cpubind_facts devices;
+    cpubind_problem_code code;
+    if (f->n_other == 0 || !cpubind_plan_takes_devices(f))
+        return CPUBIND_PROBLEM_NONE;
+    code = cpubind_devices_read(source, &asked, arena, &devices, problem);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    cpubind_plan_take_devices(f, &devices);
+    if (!cpubind_plan_join(f, 0, arena)) {
+        problem->code = CPUBIND_PROBLEM_NO_MEMORY;
+        return problem->code;
+    }
+    for (int32_t i = n_npu; i < f->n_npu && request->npu; i++)
+        f->npu[i].is_visible = 0;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Units ================================================================== */
+
+/* Takes the pool of the device of a unit, or why it has none. */
+static void take_row(const cpubind_facts *f, const cpubind_ascend_plan *plan,
+                     const cpubind_problem *refusal, cpubind_unit *unit)
+{
+    unit->row = unit->memory_node = -1;
+    unit->problem = *refusal;
+    for (int32_t i = 0; i < plan->n_poolless; i++)
+        if (plan->poolless[i].npu == unit->npu)
+            unit->problem = plan->poolless[i].problem;
+    for (int32_t row = 0; row < plan->n_want; row++) {
+        if (plan->want[row] != unit->npu)
+            continue;
+        unit->row = row;
+        unit->cpu = plan->core.cpu + plan->core.row[row];
+        unit->n_cpu = plan->core.row[row + 1] - plan->core.row[row];
+        unit->role_cpu = plan->role_cpu + plan->role_row[row];
+        unit->roles = plan->role_span[row];
+        unit->memory_node = f->has_nodes || unit->rank < 0 ? plan->memory_node[row] : -1;
+        cpubind_problem_clear(&unit->problem);
+    }
+}
+
+/* Cuts the pool of a unit into the part of its tile. */
+static cpubind_status take_tile(const cpubind_facts *f, const cpubind_ascend_plan *plan,
+                                cpubind_unit *unit, cpubind_arena *arena)
+{
+    const int32_t n_tile = f->device[f->npu[unit->npu].device].accelerator.n_tile;
+    cpubind_placing placing = {.cpu = unit->cpu, .n_cpu = unit->n_cpu, .n_process = n_tile};
+    cpubind_fault fault;
+    cpubind_status status;
+    int32_t *cpu;
+    while (plan->candidate[placing.device].npu != unit->npu)
+        placing.device++;
+    placing.process = unit->tile;
+    placing.is_near = plan->rules == CPUBIND_RULES_NEAR;
+    placing.is_checked = 1;
+    placing.roles = plan->other_roles;
+    placing.cap_work = CPUBIND_PLACE_WORK(unit->n_cpu);
+    placing.work = cpubind_arena_ints(arena, placing.cap_work);
+    placing.out_cpu = cpubind_arena_ints(arena, unit->n_cpu);
+    cpu = cpubind_arena_ints(arena, unit->n_cpu);
+    if (!placing.work || !placing.out_cpu || !cpu)
+        return CPUBIND_ERR_SPACE;
+    status = cpubind_place_roles(&plan->host, &plan->devices, &placing, &fault);
+    unit->cpu = cpu;
+    unit->n_cpu = placing.n_out;
+    unit->role_cpu = placing.out_cpu;
+    unit->roles = placing.out_roles;
+    if (status == CPUBIND_OK) {
+        memcpy(cpu, placing.out_cpu, (size_t)placing.n_out * sizeof *cpu);
+        return cpubind_sort_unique(cpu, &unit->n_cpu, NULL);
+    }
+    unit->n_cpu = 0;
+    unit->row = unit->memory_node = -1;
+    unit->problem.code = CPUBIND_PROBLEM_TOO_FEW_CPUS;
+    unit->problem.what = cpubind_status_text(status);
+    unit->problem.need = fault.need;
+    unit->problem.have = fault.have;
+    return CPUBIND_OK;
+}
+
+/* The device of facts->npu that a function is. */
+static int32_t npu_of(const cpubind_facts *f, int32_t device)
+{
+    int32_t i = 0;
+    while (f->npu[i].device != device)
+        i++;
+    return i;
+}
+
+/* The number that a runtime has for a tile of a device, or for all of it; -1: not known. */
+static int32_t number_of(const cpubind_pci_function *device, int32_t tile)
+{
+    for (int32_t k = 0; k < device->n_number; k++)
+        if (tile < 0 || device->tile[k] == tile)
+            return device->number[k];
+    return -1;
+}
+
+/* Whether the plan is for an NPU that the Ascend row has found. */
+static int is_npu_of(const cpubind_facts *f, const cpubind_ascend_plan *plan, int32_t npu)
+{
+    int is_one = 0;
+    for (int32_t k = 0; k < plan->n_want; k++)
+        is_one |= plan->want[k] == npu;
+    for (int32_t k = 0; k < plan->n_poolless; k++)
+        is_one |= plan->poolless[k].npu == npu;
+    return is_one && f->npu[npu].device < 0;
+}
+
+int cpubind_plan_units(const cpubind_facts *f, const cpubind_problem *refusal,
+                       cpubind_arena *arena, cpubind_ascend_plan *plan)
+{
+    cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
+        arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
+    const int32_t base = first_id(f);
+    int32_t n_rank;
+    if (!rank)
+        return 0;
+    n_rank = cpubind_pci_ranks(f, rank);
+    plan->unit =
+        (cpubind_unit *)cpubind_arena_take(arena, f->n_npu + n_rank, sizeof *plan->unit);
+    plan->n_unit = 0;
+    if (!plan->unit)
+        return 0;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        cpubind_unit *unit = &plan->unit[plan->n_unit];
+        if (!is_npu_of(f, plan, i))
+            continue;
+        *unit = (cpubind_unit){
+            .npu = i, .id = f->npu[i].logic, .rank = -1, .tile = -1, .number = f->npu[i].logic};
+        take_row(f, plan, refusal, unit);
+        plan->n_unit++;
+    }
+    for (int32_t k = 0; k < n_rank; k++) {
+        cpubind_unit *unit = &plan->unit[plan->n_unit];
+        *unit = (cpubind_unit){.npu = npu_of(f, rank[k].device),
+                               .id = base + k,
+                               .rank = k,
+                               .tile = rank[k].tile,
+                               .number = number_of(&f->device[rank[k].device], rank[k].tile)};
+        take_row(f, plan, refusal, unit);
+        if (unit->tile >= 0 && unit->n_cpu > 0 && take_tile(f, plan, unit, arena) != CPUBIND_OK)
+            return 0;
+        plan->n_unit +=
+            !f->has_npus || unit->row >= 0 || unit->problem.code != CPUBIND_PROBLEM_NONE;
+    }
+    return 1;
+}
