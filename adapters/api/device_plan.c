@@ -304,14 +304,6 @@ int api_check_device_pools(const api_device_plan *d, const api_options *options,
     return API_REFUSED;
 }
 
-/* == Text =================================================================== */
-
-const int32_t *api_device_role(const cpubind_pci_pool *pool, cpubind_role role, int32_t *n)
-{
-    *n = pool->n_cpu > 0 ? pool->roles.span[role].count : 0;
-    return *n > 0 ? pool->role_cpu + pool->roles.span[role].first : NULL;
-}
-
 int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
                     const api_options *options, api_text *why)
 {
@@ -327,13 +319,6 @@ int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
         return API_REFUSED;
     row->put(to, &view, options);
     return API_DONE;
-}
-
-void api_warn_devices(const api_device_plan *d, api_hear *hear, void *ctx)
-{
-    api_planned view = {0};
-    api_view_devices(d, &view);
-    api_warn_plan(&view, hear, ctx);
 }
 
 void api_keep_doubt(const api_device_plan *devices, api_planned *planned)

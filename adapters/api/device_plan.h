@@ -116,19 +116,14 @@ int api_check_device_pools(const api_device_plan *devices, const api_options *op
 void api_explain_device(const api_device_plan *devices, int32_t rank,
                         const api_options *options, api_text *to);
 
-/* The CPUs of a role; NULL with *n of 0 when it has none. */
-const int32_t *api_device_role(const cpubind_pci_pool *pool, cpubind_role role, int32_t *n);
-
 /* == Text and JSON ========================================================== */
 
-/* Tells the warnings of the plan. */
-void api_warn_devices(const api_device_plan *devices, api_hear *hear, void *ctx);
-
-/* Makes *planned the plan of devices with this warning alone, that a plan of NPUs knows no other
- * devices, where it has that; else leaves it. Borrows from the devices. */
+/* Makes *planned the plan of devices with this warning alone, that a plan of NPUs knows no
+ * other devices, where it has that; else leaves it. Borrows from the devices. */
 void api_keep_doubt(const api_device_plan *devices, api_planned *planned);
 
-/* Appends the plan in a format of api_formats. Returns the status, with the reason in *why. */
+/* Appends the plan in a format of api_formats. Returns the status, with the reason in
+ * *why. */
 int api_put_devices(api_out *to, const char *format, const api_device_plan *devices,
                     const api_options *options, api_text *why);
 

@@ -201,9 +201,9 @@ static void explain_others(const cpubind_facts *facts, const cpubind_ascend_plan
                            api_text *out)
 {
     if (!facts->has_npus) {
-        api_add(out, "the plan of the NPUs of this host takes no other devices in: a worker of "
-                     "one kind may get the CPUs of the other; cpubind plan names the CPUs for "
-                     "both kinds");
+        api_add(out, "the NPUs of this host are not read here, or their plan takes no other "
+                     "devices in: a worker of one kind may get the CPUs of the other; cpubind "
+                     "plan, where npu-smi or the driver names the NPUs, has CPUs for both");
         return;
     }
     api_add(out, "this host has other accelerators, too (");
