@@ -402,13 +402,9 @@ typedef struct reading {
 static cpubind_problem_code read_facts(void *ctx, cpubind_arena *arena)
 {
     const reading *r = (const reading *)ctx;
-    const cpubind_request *request = &r->to->options.options.request;
     cpubind_problem problem;
-    const cpubind_problem_code code =
-        cpubind_facts_read(r->source, request, arena, &r->to->facts, &problem);
-    return code != CPUBIND_PROBLEM_NONE
-               ? code
-               : cpubind_plan_add_devices(r->source, request, arena, &r->to->facts, &problem);
+    return cpubind_plan_read_facts(r->source, &r->to->options.options.request, arena,
+                                   &r->to->facts, &problem);
 }
 
 /* The facts for a request, kept or read now; NULL: they cannot be read, and the plan of the

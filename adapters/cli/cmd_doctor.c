@@ -10,7 +10,6 @@
 
 #include "../api/device_plan.h"
 #include "../doctor/doctor.h"
-#include "../model/vendor.h"
 #include "device_bind.h"
 #include "doctor_fix.h"
 #include "output.h"
@@ -326,14 +325,6 @@ static int print_report(const cpubind_doctor_report *report, const api_planned *
                : (int)cpubind_problem_exit(planned->code);
 }
 
-static int count_opened(const api_topo *topo)
-{
-    int n = 0;
-    for (int32_t i = 0; topo->status == CPUBIND_PROBLEM_NONE && i < topo->facts.n_device; i++)
-        n += !cpubind_vendor_of(topo->facts.device[i].accelerator.vendor)->users;
-    return n;
-}
-
 /* Reads who uses the devices of this host; a failure is printed. */
 static void read_users(const cpubind_source *source, const api_options *options,
                        bus_devices *bus)
@@ -362,7 +353,7 @@ static void read_bus(const cpubind_source *source, const api_options *options,
     if (!bus->is_alone && (!is_live || api_npu_option(options)))
         return;
     status = api_make_devices(source, options, NULL, &bus->devices, &why);
-    bus->is_there = status == API_DONE && count_opened(&bus->devices.topo) > 0;
+    bus->is_there = status == API_DONE && cli_has_opened(&bus->devices.topo);
     bus->is_alone &= bus->is_there;
     if (!bus->is_there)
         return;

@@ -11,7 +11,7 @@
 
 #include "../host/host_bind.h"
 #include "../linux/terminal.h"
-#include "../model/vendor.h"
+#include "device_bind.h"
 #include "host_call.h"
 #include "output.h"
 #include "run_device.h"
@@ -716,17 +716,6 @@ static int ask_service(host_call *c)
     return is_printed ? status : API_UNWRITTEN;
 }
 
-/* Whether the bus has a device without a list of its users. */
-static int has_opened(const api_topo *topo)
-{
-    if (topo->status != CPUBIND_PROBLEM_NONE)
-        return 0;
-    for (int32_t i = 0; i < topo->facts.n_device; i++)
-        if (!cpubind_vendor_of(topo->facts.device[i].accelerator.vendor)->users)
-            return 1;
-    return 0;
-}
-
 int cli_read_devices(host_call *c, api_text *why)
 {
     const api_options *o = c->options;
@@ -736,7 +725,7 @@ int cli_read_devices(host_call *c, api_text *why)
     if (status == API_DONE) {
         api_topo_read(&host.source, o, &topo);
         if (c->has_listed)
-            c->has_bus = has_opened(&topo);
+            c->has_bus = cli_has_opened(&topo);
         else
             status = api_topo_judge(&topo, o, why);
         c->devices.request = o->topo;

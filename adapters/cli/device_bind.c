@@ -11,9 +11,20 @@
 #include "../host/host_users.h"
 #include "../host/process_env.h"
 #include "../linux/source/tar_folder.h"
+#include "../model/vendor.h"
 #include "../text/procfs.h"
 
 /* == Who uses a device ====================================================== */
+
+int cli_has_opened(const api_topo *topo)
+{
+    if (topo->status != CPUBIND_PROBLEM_NONE)
+        return 0;
+    for (int32_t i = 0; i < topo->facts.n_device; i++)
+        if (!cpubind_vendor_of(topo->facts.device[i].accelerator.vendor)->users)
+            return 1;
+    return 0;
+}
 
 int cli_read_device_workers(const api_options *options, const cpubind_source *source,
                             const api_topo *topo, int32_t pid, cpubind_workers *out)

@@ -11,6 +11,9 @@
 #include "../host/host_workers.h"
 #include "run_device.h"
 
+/* Whether the bus has a device whose driver has no list of its users: open files tell them. */
+int cli_has_opened(const api_topo *topo);
+
 /* Reads the processes that use devices, by ../host/host_users.h: all, or with a pid above 0
  * that one. Returns the exit status; errors are printed. */
 int cli_read_device_workers(const api_options *options, const cpubind_source *source,

@@ -453,8 +453,8 @@ static cpubind_status make_pool(const cpubind_host_bind *h, const host_part *par
     if (part->n_process < 2)
         return CPUBIND_OK;
     if (part->n_process <= CPUBIND_MAX_DEVICES)
-        status = cpubind_pci_place_process(&h->bus_plan, pool, part->n_process, part->process,
-                                           arena, out, &fault);
+        status = cpubind_pci_place_process(&h->bus_plan.all, pool, part->n_process,
+                                           part->process, arena, out, &fault);
     *is_shared = status == CPUBIND_ERR_TOO_FEW;
     if (*is_shared) /* all of them have all of it */
         *out = *pool;

@@ -139,7 +139,7 @@ typedef struct cpubind_problem {
     X(LENT, "lent") /* near: CPUs near one NPU went to another, which had too few */           \
     X(NO_SUCH_CPU, "no_such_cpu") /* an excluded CPU is not online: perhaps a typing error */  \
     X(OTHER_ACCELERATORS,                                                                      \
-      "other_accelerators")         /* of other vendors, which no plan of NPUs     \
+      "other_accelerators")         /* of other vendors, which this plan of NPUs   \
                                                    keeps CPUs for */           \
     X(NO_DISTANCES, "no_distances") /* near: sockets tell how far nodes are apart, or none */  \
     X(NO_CORES, "no_cores")         /* which CPUs share a core is not known: each is one */    \

@@ -100,41 +100,6 @@ static int take_host(device_planner *p, const cpubind_facts *facts)
 
 /* == Pools ================================================================== */
 
-cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
-                                         const cpubind_pci_pool *pool, int32_t n_process,
-                                         int32_t process, cpubind_arena *arena,
-                                         cpubind_pci_pool *out, cpubind_fault *fault)
-{
-    cpubind_placing placing = {.cpu = pool->cpu,
-                               .n_cpu = pool->n_cpu,
-                               .device = pool->share,
-                               .n_process = n_process,
-                               .process = process};
-    cpubind_status status;
-    int32_t *cpu;
-    placing.is_near = plan->all.rules == CPUBIND_RULES_NEAR;
-    placing.is_checked = 1;
-    placing.roles = plan->all.other_roles;
-    placing.cap_work = CPUBIND_PLACE_WORK(pool->n_cpu);
-    placing.work = cpubind_arena_ints(arena, placing.cap_work);
-    placing.out_cpu = cpubind_arena_ints(arena, pool->n_cpu);
-    if (!placing.work || !placing.out_cpu)
-        return CPUBIND_ERR_SPACE;
-    *out = *pool;
-    status = cpubind_place_roles(&plan->all.host, &plan->all.devices, &placing, fault);
-    out->role_cpu = placing.out_cpu;
-    out->roles = placing.out_roles;
-    if (status != CPUBIND_OK || n_process < 2)
-        return status;
-    cpu = cpubind_arena_ints(arena, placing.n_out);
-    if (!cpu)
-        return CPUBIND_ERR_SPACE;
-    memcpy(cpu, placing.out_cpu, (size_t)placing.n_out * sizeof *cpu);
-    out->cpu = cpu;
-    out->n_cpu = placing.n_out;
-    return cpubind_sort_unique(cpu, &out->n_cpu, NULL);
-}
-
 /* Why a device has no pool, in the codes of the core. */
 static void say_why(cpubind_pci_pool *pool, const cpubind_problem *problem)
 {
@@ -263,25 +228,18 @@ static cpubind_problem_code plan_all(device_planner *p, cpubind_problem *problem
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether --exclude parts a device from others: it has a CPU near it. */
-static int is_parted(const cpubind_pci_function *device, const cpubind_pci_limits *limits)
-{
-    for (int32_t i = 0; i < device->n_cpu; i++)
-        for (int32_t k = 0; k < limits->n_exclude; k++)
-            if (limits->exclude[k] == device->cpu[i])
-                return 1;
-    return device->n_cpu == 0 && limits->n_exclude > 0;
-}
-
 /* Whether a plan of NPUs alone may give CPUs of these devices to NPUs. */
 static int has_other_plan(const device_planner *p)
 {
     const cpubind_facts *f = &p->facts;
+    const cpubind_pci_limits *limits = &p->asked->limits;
     int n_npu = 0, n_other = 0;
     for (int32_t i = 0; i < f->n_device && !f->has_npus; i++)
         if (f->device[i].accelerator.vendor != CPUBIND_VENDOR_ASCEND)
             n_other++;
-        else if (cpubind_pci_has_share(f, i) && !is_parted(&f->device[i], &p->asked->limits))
+        else if (cpubind_pci_has_share(f, i) &&
+                 !plan_is_parted(limits->exclude, limits->n_exclude, f->device[i].cpu,
+                                 f->device[i].n_cpu))
             n_npu++;
     return n_npu > 0 && n_other > 0;
 }

@@ -84,14 +84,13 @@ int cpubind_plan_takes_devices(const cpubind_facts *npus);
 /* Gives the facts of NPUs the devices of other facts of the same host, to be joined. */
 void cpubind_plan_take_devices(cpubind_facts *npus, const cpubind_facts *devices);
 
-/* Reads the accelerators of other vendors beside NPUs, and joins them, where a plan takes
- * them in.
- *   in      facts: of cpubind_facts_read for the same request
- *   errors  of cpubind_devices_read */
-cpubind_problem_code cpubind_plan_add_devices(const cpubind_source *source,
-                                              const cpubind_request *request,
-                                              cpubind_arena *arena, cpubind_facts *facts,
-                                              cpubind_problem *problem);
+/* The facts for a plan of a host with NPUs: those of cpubind_facts_read, with the accelerators
+ * of other vendors joined where a plan takes them in.
+ *   errors  of cpubind_facts_read and of cpubind_devices_read */
+cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
+                                             const cpubind_request *request,
+                                             cpubind_arena *arena, cpubind_facts *out,
+                                             cpubind_problem *problem);
 
 /* Lists plan->unit. A device without a row that is no NPU without a pool has none because of
  * `refusal`. Returns 0 when the arena is full. */
@@ -117,7 +116,7 @@ cpubind_problem_code cpubind_pci_make_plan(const cpubind_facts *facts,
  *   out     *out: the pool with the CPUs and the roles of the process; with n_process below 2
  *           the roles of the whole pool
  *   errors  ERR_TOO_FEW; ERR_SPACE: try a larger arena */
-cpubind_status cpubind_pci_place_process(const cpubind_pci_plan *plan,
+cpubind_status cpubind_pci_place_process(const cpubind_ascend_plan *plan,
                                          const cpubind_pci_pool *pool, int32_t n_process,
                                          int32_t process, cpubind_arena *arena,
                                          cpubind_pci_pool *out, cpubind_fault *fault);

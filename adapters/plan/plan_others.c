@@ -1,28 +1,19 @@
 /* plan_others.c - which CPUs part the NPUs of a host from its accelerators of other vendors
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. A plan of NPUs shares all CPUs among the NPUs. What is found here is
- * advice: the pools are not cut by it.
+ * Pure: no I/O, no malloc. A plan that takes no other devices in, by the reference, clusters or
+ * slices, shares all CPUs among the NPUs. What is found here is advice: no pool is cut by it.
  */
 #include "plan_parts.h"
 
-/* Whether a list has one of the excluded CPUs. */
-static int has_excluded(const planner *p, const int32_t *cpu, int32_t n)
-{
-    int32_t at = 0;
-    for (int32_t i = 0; i < n && p->request->exclude; i++)
-        if (facts_is_in_list(p->request->exclude, p->request->n_exclude, cpu[i], &at))
-            return 1;
-    return 0;
-}
-
-/* Whether the request parts the NPUs from the others: --exclude has a CPU near each of them. */
+/* Whether the request parts the NPUs from each of the others. */
 static int is_parted(const planner *p)
 {
     const cpubind_facts *f = p->facts;
     for (int32_t i = 0; i < f->n_other; i++)
-        if (f->other[i].n_cpu > 0 ? !has_excluded(p, f->other[i].cpu, f->other[i].n_cpu)
-                                  : !p->request->exclude)
+        if (!plan_is_parted(p->request->exclude,
+                            p->request->exclude ? p->request->n_exclude : 0, f->other[i].cpu,
+                            f->other[i].n_cpu))
             return 0;
     return 1;
 }

@@ -114,6 +114,18 @@ static inline int32_t plan_copy_allowed(const planner *p, const int32_t *pool, i
     return n_out;
 }
 
+/* Whether --exclude parts a device from those of another plan: it has a CPU near the device,
+ * or, where none is known, any CPU. */
+static inline int plan_is_parted(const int32_t *exclude, int32_t n_exclude, const int32_t *cpu,
+                                 int32_t n)
+{
+    int32_t at = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (facts_is_in_list(exclude, n_exclude, cpu[i], &at))
+            return 1;
+    return n == 0 && n_exclude > 0;
+}
+
 /* Whether the plan is for an NPU. */
 static inline int plan_is_ours(const planner *p, int32_t npu)
 {

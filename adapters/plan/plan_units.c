@@ -1,8 +1,8 @@
 /* plan_units.c - the devices of any vendor as those of a plan, and what each process drives
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. The pools are cut already, or not yet; this file cuts a pool into
- * the parts of its tiles and no other one.
+ * Pure: no I/O, no malloc. This file cuts no pool but into the parts of its tiles and
+ * processes.
  */
 #include "pci_plan.h"
 
@@ -248,17 +248,16 @@ void cpubind_plan_take_devices(cpubind_facts *npus, const cpubind_facts *devices
     memcpy(npus->runtime, devices->runtime, sizeof npus->runtime);
 }
 
-cpubind_problem_code cpubind_plan_add_devices(const cpubind_source *source,
-                                              const cpubind_request *request,
-                                              cpubind_arena *arena, cpubind_facts *f,
-                                              cpubind_problem *problem)
+cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
+                                             const cpubind_request *request,
+                                             cpubind_arena *arena, cpubind_facts *f,
+                                             cpubind_problem *problem)
 {
     const cpubind_pci_request asked = {.wants_cores = 1, .host = request};
-    const int32_t n_npu = f->n_npu;
     cpubind_facts devices;
-    cpubind_problem_code code;
-    if (f->n_other == 0 || !cpubind_plan_takes_devices(f))
-        return CPUBIND_PROBLEM_NONE;
+    cpubind_problem_code code = cpubind_facts_read(source, request, arena, f, problem);
+    if (code != CPUBIND_PROBLEM_NONE || f->n_other == 0 || !cpubind_plan_takes_devices(f))
+        return code;
     code = cpubind_devices_read(source, &asked, arena, &devices, problem);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
@@ -267,7 +266,7 @@ cpubind_problem_code cpubind_plan_add_devices(const cpubind_source *source,
         problem->code = CPUBIND_PROBLEM_NO_MEMORY;
         return problem->code;
     }
-    for (int32_t i = n_npu; i < f->n_npu && request->npu; i++)
+    for (int32_t i = f->n_found; i < f->n_npu && request->npu; i++)
         f->npu[i].is_visible = 0;
     return CPUBIND_PROBLEM_NONE;
 }
@@ -296,36 +295,60 @@ static void take_row(const cpubind_facts *f, const cpubind_ascend_plan *plan,
     }
 }
 
+cpubind_status cpubind_pci_place_process(const cpubind_ascend_plan *plan,
+                                         const cpubind_pci_pool *pool, int32_t n_process,
+                                         int32_t process, cpubind_arena *arena,
+                                         cpubind_pci_pool *out, cpubind_fault *fault)
+{
+    cpubind_placing placing = {.cpu = pool->cpu,
+                               .n_cpu = pool->n_cpu,
+                               .device = pool->share,
+                               .n_process = n_process,
+                               .process = process};
+    cpubind_status status;
+    int32_t *cpu;
+    placing.is_near = plan->rules == CPUBIND_RULES_NEAR;
+    placing.is_checked = 1;
+    placing.roles = plan->other_roles;
+    placing.cap_work = CPUBIND_PLACE_WORK(pool->n_cpu);
+    placing.work = cpubind_arena_ints(arena, placing.cap_work);
+    placing.out_cpu = cpubind_arena_ints(arena, pool->n_cpu);
+    if (!placing.work || !placing.out_cpu)
+        return CPUBIND_ERR_SPACE;
+    *out = *pool;
+    status = cpubind_place_roles(&plan->host, &plan->devices, &placing, fault);
+    out->role_cpu = placing.out_cpu;
+    out->roles = placing.out_roles;
+    if (status != CPUBIND_OK || n_process < 2)
+        return status;
+    cpu = cpubind_arena_ints(arena, placing.n_out);
+    if (!cpu)
+        return CPUBIND_ERR_SPACE;
+    memcpy(cpu, placing.out_cpu, (size_t)placing.n_out * sizeof *cpu);
+    out->cpu = cpu;
+    out->n_cpu = placing.n_out;
+    return cpubind_sort_unique(cpu, &out->n_cpu, NULL);
+}
+
 /* Cuts the pool of a unit into the part of its tile. */
 static cpubind_status take_tile(const cpubind_facts *f, const cpubind_ascend_plan *plan,
                                 cpubind_unit *unit, cpubind_arena *arena)
 {
     const int32_t n_tile = f->device[f->npu[unit->npu].device].accelerator.n_tile;
-    cpubind_placing placing = {.cpu = unit->cpu, .n_cpu = unit->n_cpu, .n_process = n_tile};
+    cpubind_pci_pool whole = {.cpu = unit->cpu, .n_cpu = unit->n_cpu}, part;
     cpubind_fault fault;
     cpubind_status status;
-    int32_t *cpu;
-    while (plan->candidate[placing.device].npu != unit->npu)
-        placing.device++;
-    placing.process = unit->tile;
-    placing.is_near = plan->rules == CPUBIND_RULES_NEAR;
-    placing.is_checked = 1;
-    placing.roles = plan->other_roles;
-    placing.cap_work = CPUBIND_PLACE_WORK(unit->n_cpu);
-    placing.work = cpubind_arena_ints(arena, placing.cap_work);
-    placing.out_cpu = cpubind_arena_ints(arena, unit->n_cpu);
-    cpu = cpubind_arena_ints(arena, unit->n_cpu);
-    if (!placing.work || !placing.out_cpu || !cpu)
-        return CPUBIND_ERR_SPACE;
-    status = cpubind_place_roles(&plan->host, &plan->devices, &placing, &fault);
-    unit->cpu = cpu;
-    unit->n_cpu = placing.n_out;
-    unit->role_cpu = placing.out_cpu;
-    unit->roles = placing.out_roles;
-    if (status == CPUBIND_OK) {
-        memcpy(cpu, placing.out_cpu, (size_t)placing.n_out * sizeof *cpu);
-        return cpubind_sort_unique(cpu, &unit->n_cpu, NULL);
-    }
+    while (plan->candidate[whole.share].npu != unit->npu)
+        whole.share++;
+    status = cpubind_pci_place_process(plan, &whole, n_tile, unit->tile, arena, &part, &fault);
+    if (status == CPUBIND_ERR_SPACE)
+        return status;
+    unit->cpu = part.cpu;
+    unit->n_cpu = part.n_cpu;
+    unit->role_cpu = part.role_cpu;
+    unit->roles = part.roles;
+    if (status == CPUBIND_OK)
+        return status;
     unit->n_cpu = 0;
     unit->row = unit->memory_node = -1;
     unit->problem.code = CPUBIND_PROBLEM_TOO_FEW_CPUS;
