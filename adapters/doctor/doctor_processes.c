@@ -36,7 +36,7 @@ static void take_users(doctor *d, const cpubind_doctor_bus *bus)
     d->workers_answer.state = CPUBIND_INPUT_ABSENT;
     for (int32_t i = 0; list.row && bus->users && i < bus->users->n; i++)
         for (int32_t k = 0; k < d->facts->n_npu; k++)
-            if (d->facts->npu[k].function == bus->users->row[i].device)
+            if (d->facts->npu[k].device == bus->users->row[i].device)
                 list.row[list.n++] = (cpubind_user){bus->users->row[i].pid, k};
     d->is_workers_known = bus->users != NULL;
     if (d->is_workers_known)
