@@ -135,10 +135,17 @@ settings() { # lines
 service=
 start_service() { # argument ...
     kill_service
+    last_socket=$(stat -c %i /run/cpubind/service.sock 2>/dev/null)
     : >"$out/said"
     "$CPUBIND" service --config "$conf" --root "$root" "$@" 2>>"$out/said" &
     service=$!
-    becomes 100 test -S /run/cpubind/service.sock
+    becomes 100 has_own_socket
+}
+
+# A service that was killed has left its socket, which nobody answers at.
+has_own_socket() {
+    [ -S /run/cpubind/service.sock ] &&
+        [ "$(stat -c %i /run/cpubind/service.sock)" != "$last_socket" ]
 }
 
 end_service() { # signal

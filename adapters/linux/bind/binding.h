@@ -363,7 +363,8 @@ int32_t cpubind_set_of_name(const cpubind_record *record, const char *name);
 /* == Threads (apply_threads.c) ============================================== */
 
 /* Lists the threads into b->tids.
- *   errors  ESRCH: the process has ended */
+ *   errors  ESRCH: the process has ended; with the option is_forced one whose parent has not
+ *           waited for it has not */
 cpubind_linux_fault cpubind_list_threads(cpubind_binding *b);
 
 /* Reads the name of a thread, and its set.
