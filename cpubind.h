@@ -293,6 +293,8 @@ typedef struct cpubind_devices {
     cpubind_lists allowed;  /* list i: the CPUs that device i may have; ids that are not in
                                host.cpu do not count. n 0: every device may have all of
                                host.cpu; else n is affinity.n. See ALLOWED CPUS */
+    const int32_t *least;   /* with fewer CPUs device i is refused, 1 or more; the minimum that
+                               pools are given stays that of the roles. NULL: this minimum */
 } cpubind_devices;
 
 typedef enum cpubind_strategy {
@@ -1077,6 +1079,9 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_devices(const cpubind_devices *de
         return cpubind_priv_bad_argument(fault, "devices.allowed.n");
     status = cpubind_priv_check_lists(&devices->allowed, "devices.allowed.row",
                                       "devices.allowed.cpu", fault);
+    for (int32_t d = 0; devices->least != NULL && d < devices->affinity.n; d++)
+        if (status == CPUBIND_OK && devices->least[d] < 1)
+            status = cpubind_priv_bad_argument(fault, "devices.least");
     if (status != CPUBIND_OK)
         return status;
     if (plan->want == NULL && plan->n_want == 0)
@@ -1279,7 +1284,8 @@ typedef struct cpubind_priv_planner {
     cpubind_plan *plan; /* the caller's, as are the out fields */
     cpubind_fault *fault;
     int32_t is_slice;
-    int32_t need; /* CPUs, by the roles */
+    int32_t need;         /* CPUs, by the roles */
+    const int32_t *least; /* the caller's, of all devices */
     const int32_t *want;
     int32_t n_row; /* elements of want, or all devices */
     int32_t n_device, n_home, n_segment, n_group;
@@ -1806,13 +1812,20 @@ CPUBIND_PRIV void cpubind_priv_hand_out_all(cpubind_priv_planner *p)
 
 /* == The plan: rows and trace =============================================== */
 
-/* Fails when a wanted device's pool of `have` CPUs is too small for the roles. */
+/* The index of a device of the set in the caller's devices. */
+CPUBIND_PRIV int32_t cpubind_priv_member(const cpubind_priv_planner *p, int32_t device)
+{
+    return p->member == NULL || device == CPUBIND_PRIV_NONE ? device : p->member[device];
+}
+
+/* Fails when a wanted device's pool of `have` CPUs is too small. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_size(const cpubind_priv_planner *p,
                                                     int32_t device, int32_t have)
 {
-    if (have >= p->need)
+    const int32_t need = p->least != NULL ? p->least[cpubind_priv_member(p, device)] : p->need;
+    if (have >= need)
         return CPUBIND_OK;
-    cpubind_priv_set_fault(p->fault, device, p->need, have);
+    cpubind_priv_set_fault(p->fault, device, need, have);
     return CPUBIND_ERR_TOO_FEW;
 }
 
@@ -1888,11 +1901,6 @@ CPUBIND_PRIV void cpubind_priv_note_steps(cpubind_priv_planner *p, cpubind_step 
                 if (p->owner[i] == d)
                     p->step[i] = CPUBIND_STEP_HOME;
     }
-}
-
-CPUBIND_PRIV int32_t cpubind_priv_member(const cpubind_priv_planner *p, int32_t device)
-{
-    return p->member == NULL || device == CPUBIND_PRIV_NONE ? device : p->member[device];
 }
 
 /* The group of a position, or NONE when no device claims it. */
@@ -2805,10 +2813,10 @@ CPUBIND_PRIV cpubind_status cpubind_priv_close_slices(cpubind_priv_planner *p, i
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
-    cpubind_status status = p->n_row == 0
-                                ? CPUBIND_OK
-                                : cpubind_priv_check_size(p, cpubind_priv_wanted(p, 0),
-                                                          host->n_cpu / cpubind_priv_total(p));
+    cpubind_status status = CPUBIND_OK;
+    for (int32_t row = 0; row < p->n_row && status == CPUBIND_OK; row++)
+        status = cpubind_priv_check_size(p, cpubind_priv_wanted(p, row),
+                                         host->n_cpu / cpubind_priv_total(p));
     if (status == CPUBIND_OK)
         status = cpubind_priv_check_slots(p);
     if (status == CPUBIND_OK)
@@ -4126,6 +4134,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_all(cpubind_priv_planner *p,
         return status;
     p->host = host;
     p->devices = devices;
+    p->least = devices->least;
     p->policy = policy;
     p->plan = plan;
     p->fault = fault;

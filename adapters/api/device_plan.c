@@ -163,8 +163,10 @@ static void read_devices(const cpubind_source *source, const api_options *option
     }
 }
 
-int api_device_ask(const cpubind_source *source, const api_options *options,
-                   cpubind_pci_asked *out, api_text *why)
+/* How the options, and the variables of the host, want devices planned; *out borrows from
+ * them. Returns the exit status, with the reason in *why. */
+static int ask(const cpubind_source *source, const api_options *options, cpubind_pci_asked *out,
+               api_text *why)
 {
     const cpubind_request *q = &options->request;
     const cpubind_rules rules = cpubind_rules_asked(source, q);
@@ -193,7 +195,7 @@ int api_make_devices(const cpubind_source *source, const api_options *options,
     status = api_topo_judge(&out->topo, options, why);
     if (status != API_DONE)
         return status;
-    status = api_device_ask(source, options, &asked, why);
+    status = ask(source, options, &asked, why);
     return status == API_DONE ? make_plan(&asked, out, why) : status;
 }
 

@@ -66,11 +66,6 @@ int api_has_devices_alone(const cpubind_source *source, const api_options *optio
  * so, which option is about NPUs, and what to give in place of it. */
 int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why);
 
-/* How the options, and the variables of the host, want devices planned; *out borrows from
- * them. Returns the exit status, with the reason in *why. */
-int api_device_ask(const cpubind_source *source, const api_options *options,
-                   cpubind_pci_asked *out, api_text *why);
-
 /* The rules that the pools were cut by. */
 cpubind_rules api_device_rules(const api_device_plan *devices);
 

@@ -264,7 +264,8 @@ static int slices_may_do(const cpubind_facts *facts)
         on_bus += facts->function[i].is_other ? 0 : facts->function[i].n_npu;
     if (facts->scope == CPUBIND_SCOPE_OWN)
         on_bus = 0;
-    return facts->n_cpu == 0 || facts->n_cpu >= need * (on_bus > in_view ? on_bus : in_view);
+    return facts->n_cpu == 0 ||
+           (facts->has_npus && facts->n_cpu >= need * (on_bus > in_view ? on_bus : in_view));
 }
 
 static int keeps_cpus(const cpubind_request *request)
@@ -507,6 +508,13 @@ static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
     return NULL;
 }
 
+/* "NPU 3: ", the device that a problem is about; nothing where it is about none. */
+static void add_device(const cpubind_problem *p, const cpubind_facts *facts, api_text *out)
+{
+    if (p->npu >= 0)
+        api_add(out, "%s %d: ", facts->noun ? facts->noun : "NPU", (int)p->npu);
+}
+
 static void add_affinity(const cpubind_facts *facts, const api_options *options, int32_t logic,
                          api_text *out)
 {
@@ -652,8 +660,7 @@ static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
 static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts,
                             const api_options *options, api_text *out)
 {
-    if (p->npu >= 0)
-        api_add(out, "NPU %d: ", (int)p->npu);
+    add_device(p, facts, out);
     api_add(out, "%s", p->what);
     if (p->need > 0)
         api_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);
@@ -675,7 +682,8 @@ static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts
 static void explain_no_local(const cpubind_problem *p, const cpubind_facts *facts,
                              const api_options *options, api_text *out)
 {
-    api_add(out, "NPU %d: %s (", (int)p->npu, p->what);
+    add_device(p, facts, out);
+    api_add(out, "%s (", p->what);
     add_affinity(facts, options, p->npu, out);
     api_add(out, ")");
     if (p->would_do != CPUBIND_SCOPE_AUTO)
@@ -691,8 +699,7 @@ static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts
                             const api_options *options, api_text *out)
 {
     api_add(out, "binding is skipped: ");
-    if (p->npu >= 0)
-        api_add(out, "NPU %d: ", (int)p->npu);
+    add_device(p, facts, out);
     api_add(out, "%s", p->what);
     if (p->need > 0)
         api_add(out, ": it needs %d CPUs and has %d", (int)p->need, (int)p->have);

@@ -42,20 +42,6 @@ void cli_add_row_device(api_text *to, const cpubind_host_row *row)
         api_add(to, ", NPU %d", (int)row->npu);
 }
 
-/* Why a process has no CPUs of its devices. */
-static int explain_pool(const cpubind_host_row *row, api_text *to)
-{
-    if (row->pool_status == CPUBIND_ERR_TOO_FEW)
-        api_add(to, "its pool has too few CPUs for --roles and the %d processes of the device",
-                (int)row->n_process);
-    else
-        api_add(to,
-                "there is no pool for it: the CPUs near %s are not known, or none of them "
-                "is allowed",
-                row->n_device > 1 ? "its devices" : "its device");
-    return API_REFUSED;
-}
-
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
 {
     const api_bound *bound = bound_of(c, row);
@@ -88,8 +74,6 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
         api_explain_births(row->pid, to);
         return API_REFUSED;
     }
-    if (row->pool_status != CPUBIND_OK && row->problem.code != CPUBIND_PROBLEM_NONE)
-        return explain_pool(row, to);
     if (row->n_device > 1 && row->is_of_one) {
         api_add(to,
                 "it drives %d NPUs, and a process is bound to one: start one process for "
@@ -455,6 +439,8 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     if (status != API_DONE)
         return status;
     how->request = o->request;
+    if (c->has_bus && o->has_roles)
+        how->request.roles = &o->roles;
     how->has_listed = c->has_listed;
     how->devices = c->has_bus ? &c->devices : NULL;
     how->wish = o->wish;
@@ -728,11 +714,9 @@ int cli_read_devices(host_call *c, api_text *why)
             c->has_bus = cli_has_opened(&topo);
         else
             status = api_topo_judge(&topo, o, why);
-        c->devices.request = o->topo;
-        c->devices.request.named = o->topo.n_named > 0 ? o->pci : NULL;
+        c->devices = o->topo;
+        c->devices.named = o->topo.n_named > 0 ? o->pci : NULL;
     }
-    if (status == API_DONE && c->has_bus)
-        status = api_device_ask(&host.source, o, &c->devices.asked, why);
     api_topo_free(&topo);
     api_close_host(&host);
     return status;

@@ -17,7 +17,7 @@ typedef struct host_call {
     json_t *said;        /* texts of warnings: each is printed once */
     int has_listed;      /* NPUs, whose driver lists their users, count */
     int has_bus;         /* `devices` count: those of the bus */
-    cpubind_host_devices devices;
+    cpubind_pci_request devices;
     int is_watching, status;
     int (*stop)(void *ctx);   /* ends a call early; NULL: the signals of a command do */
     int is_service;           /* the call is the service's */

@@ -12,7 +12,7 @@
 /* What is known of the users of the devices. */
 typedef struct joining {
     const int32_t *number;
-    int32_t n_device;
+    int32_t n_listed, n_device;
     const cpubind_host_user *user;
     int32_t n_user;
     uint8_t *mark; /* by CPU: bit 0: in the list that is made; bit 1: in any list */
@@ -48,7 +48,7 @@ static int32_t join_users(const joining *j, int32_t device, int32_t *cpu)
     return list_marked(j->mark, 1, cpu);
 }
 
-/* The most CPUs that the lists of all devices have, with one of the CPUs of all. */
+/* The CPUs that all lists together have at most, and the list of the CPUs of all users. */
 static size_t count_room(const joining *j)
 {
     size_t n = CPUBIND_MAX_CPUS;
@@ -57,8 +57,8 @@ static size_t count_room(const joining *j)
     return n;
 }
 
-/* Makes the row of each device; those of devices without users are empty, and n -1 is one that
- * is not known. Returns the end of the lists. */
+/* Makes the row of each device: n is 0 where it has no users, and -1 where theirs are not
+ * known. Returns the end of the lists. */
 static int32_t *join_all(const joining *j)
 {
     int32_t *next = j->out->cpu;
@@ -109,30 +109,39 @@ static void fill_rows(const joining *j, int32_t *next)
     }
 }
 
-/* Lists the devices of users, or all, as numbers and as text. */
+/* Lists the devices of users, or all, as numbers; as text the listed ones, or all of these. */
 static void list_devices(const joining *j, int is_all, cpubind_request *request)
 {
+    int32_t n_named = 0;
     size_t len = 0;
     request->n_npu = 0;
     *j->out->visible = '\0';
-    for (int32_t i = 0; i < j->n_device; i++) {
-        if (!is_all && !has_user(j, i))
-            continue;
-        j->out->npu[request->n_npu++] = j->number[i];
-        len += (size_t)snprintf(j->out->visible + len, 13, "%s%d", len ? "," : "",
-                                (int)j->number[i]);
-    }
+    for (int32_t i = 0; i < j->n_device; i++)
+        if (is_all || has_user(j, i)) {
+            n_named += i < j->n_listed;
+            j->out->npu[request->n_npu++] = j->number[i];
+        }
+    for (int32_t i = 0; i < j->n_listed; i++)
+        if (is_all || n_named == 0 || has_user(j, i))
+            len += (size_t)snprintf(j->out->visible + len, 13, "%s%d", len ? "," : "",
+                                    (int)j->number[i]);
     request->npu = j->out->npu;
     request->visible = j->out->visible;
     request->visible_len = (int32_t)len;
 }
 
-int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_device,
-                       const cpubind_host_user *user, int32_t n_user, int names_idle,
-                       cpubind_host_allowed *out, cpubind_request *request)
+int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_listed,
+                       int32_t n_device, const cpubind_host_user *user, int32_t n_user,
+                       int names_idle, cpubind_host_allowed *out, cpubind_request *request)
 {
     const size_t n_row = (size_t)n_device + 1;
-    joining j = {number, n_device, user, n_user, (uint8_t *)sys->malloc(CPUBIND_MAX_CPUS), out};
+    joining j = {.number = number,
+                 .n_listed = n_listed,
+                 .n_device = n_device,
+                 .user = user,
+                 .n_user = n_user,
+                 .mark = (uint8_t *)sys->malloc(CPUBIND_MAX_CPUS),
+                 .out = out};
     const cpubind_npu_allowed *first = NULL;
     int is_other = 0;
     out->npu = (int32_t *)sys->malloc(n_row * sizeof *out->npu);

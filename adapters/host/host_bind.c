@@ -482,7 +482,7 @@ static int is_unwanted(const cpubind_host_bind *h, const host_entry *e, const ch
 
 const char *cpubind_host_rules(const cpubind_host_bind *h)
 {
-    return cpubind_rules_word(h->options.devices ? h->bus_plan.all.rules : h->plan.plan.rules);
+    return cpubind_rules_word(h->plan.plan.rules);
 }
 
 static int is_entry(const void *ctx, int32_t pid)

@@ -84,7 +84,6 @@ typedef struct cpubind_host_row {
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* the address of a device without logic id; "": it is
                                           not one such device */
     const char *product;               /* of that device; NULL: not known. Static text */
-    cpubind_status pool_status;        /* why a device of the bus has no pool; OK: it has one */
     int32_t n_process, process;        /* workers of the device, and which of them, from 0 */
     int32_t is_sharing; /* its pool is too small for so many: all of them have all of it */
     int32_t n_child;    /* forks of it, which share what it has; most of them have no row */
@@ -109,13 +108,7 @@ typedef struct cpubind_host_row {
     const char *other_path;         /* the record that is in the way, or "" */
 } cpubind_host_row;
 
-/* The devices of the bus, which have no driver that lists its users. */
-typedef struct cpubind_host_devices {
-    cpubind_pci_request request; /* whose workers; other accelerators keep their CPUs */
-    cpubind_pci_asked asked;     /* allowed of the limits, and `own`, are chosen here */
-} cpubind_host_devices;
-
-/* The facts and the plan of the listed devices of a host. */
+/* The facts and the plan of the devices of a host. */
 typedef struct cpubind_host_plan {
     cpubind_problem_code code; /* why there is no plan, or NONE */
     cpubind_problem problem;
@@ -129,9 +122,9 @@ typedef struct cpubind_host_options {
     /* npu, visible, rank, wants_pci and n_process are chosen here; allowed: NULL, or the CPUs
      * that every worker may have. */
     cpubind_request request;
-    int has_listed;                      /* 1: devices whose driver lists its users: Ascend's */
-    const cpubind_host_devices *devices; /* those of the bus; NULL: none. Borrowed until close;
-                                            by the rules near their pools are cut first */
+    int has_listed;                     /* 1: devices whose driver lists its users: Ascend's */
+    const cpubind_pci_request *devices; /* whose workers of the bus; the other accelerators keep
+                                           their CPUs. NULL: none. Borrowed until close */
     const cpubind_thread_wish *wish;
     int32_t n_wish;
     cpubind_threads threads;   /* whose threads and interrupts: those of vllm-ascend or all */
@@ -227,8 +220,7 @@ cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h);
 int32_t cpubind_host_bind_n(const cpubind_host_bind *h);
 const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i);
 
-/* The facts and the plan of the listed devices of the last call; the code is also that of the
- * devices of the bus. */
+/* The facts and the plan of the last call. */
 const cpubind_host_plan *cpubind_host_bind_plan(const cpubind_host_bind *h);
 
 /* Why the kernel sends no events; error 0: it does, or was not asked. */

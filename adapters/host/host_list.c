@@ -13,8 +13,9 @@
 
 void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 {
-    const int32_t at = e->device - h->n_listed;
-    const cpubind_pci_function *function = at < 0 ? NULL : &h->bus_facts.device[at];
+    const cpubind_facts *f = &h->facts.facts;
+    const cpubind_pci_function *function =
+        e->device < h->n_listed ? NULL : &f->device[f->npu[e->device].device];
     e->row.device = e->device;
     e->row.npu = e->device < 0 || function ? -1 : h->number[e->device];
     e->row.is_of_one = e->device >= 0 && !function;
@@ -31,11 +32,13 @@ static int take_devices(cpubind_host_bind *h, host_entry *e, const cpubind_users
 {
     int32_t *all = (int32_t *)h->sys->malloc(((size_t)found->n + 1) * sizeof *all);
     int32_t n = 0;
-    if (!all)
-        return 0;
-    for (int32_t i = 0; i < found->n; i++)
+    for (int32_t i = 0; all && i < found->n; i++)
         if (found->row[i].pid == e->row.pid)
             all[n++] = found->row[i].device;
+    if (!all || cpubind_sort_unique(all, &n, NULL) != CPUBIND_OK) {
+        free(all);
+        return 0;
+    }
     h->is_old |= !e->devices || n != e->row.n_device ||
                  memcmp(all, e->devices, (size_t)n * sizeof *all) != 0;
     free(e->devices);
@@ -223,14 +226,12 @@ static int add_user(listing *l, cpubind_user user)
     return 1;
 }
 
-/* Takes the users of a list, whose devices are numbered from `first` on, and their children. */
-static int take_list(listing *l, cpubind_users *list, int32_t first)
+/* Takes the users of a list and their children. */
+static int take_list(listing *l, cpubind_users *list)
 {
     cpubind_host_bind *h = l->h;
     cpubind_children children = {NULL, 0, 0};
     int is_taken = 1;
-    for (int32_t i = 0; i < list->n; i++)
-        list->row[i].device += first;
     /* In another pid namespace the numbers of a driver are of other processes. */
     if ((!list->driver || cpubind_pid_namespace(&h->root) == 0) &&
         cpubind_split_children(&h->root, list->driver != NULL, list, &children).error)
@@ -247,15 +248,16 @@ static int take_list(listing *l, cpubind_users *list, int32_t first)
 static cpubind_problem_code read_listed(void *ctx, cpubind_arena *arena)
 {
     listing *l = (listing *)ctx;
-    return cpubind_listed_users_read(&l->source, &l->h->facts.facts, arena, &l->of_driver,
-                                     &l->problem);
+    cpubind_facts listed = l->h->facts.facts;
+    listed.n_npu = l->h->n_listed;
+    return cpubind_listed_users_read(&l->source, &listed, arena, &l->of_driver, &l->problem);
 }
 
 static int list_listed(listing *l)
 {
     cpubind_host_bind *h = l->h;
     l->problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_listed, l);
-    return l->problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &l->of_driver, 0);
+    return l->problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &l->of_driver);
 }
 
 static int list_opened(listing *l)
@@ -264,11 +266,12 @@ static int list_opened(listing *l)
     const cpubind_users_question question = {
         .source = &l->source,
         .host = h->options.source,
-        .facts = &h->bus_facts,
-        .request = &h->options.devices->request,
+        .facts = &h->facts.facts,
+        .request = h->options.devices,
         .strangers = h->options.bind.is_watching ? &h->strangers : NULL};
     cpubind_problem problem;
     cpubind_users list;
+    int32_t n = 0;
     int is_taken;
     problem = cpubind_users_find(&question, h->sys, h->list_input, &list);
     if (problem.code == CPUBIND_PROBLEM_UNREADABLE && !problem.what) {
@@ -277,7 +280,13 @@ static int list_opened(listing *l)
     }
     if (l->problem.code == CPUBIND_PROBLEM_NONE)
         l->problem = problem;
-    is_taken = problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &list, h->n_listed);
+    for (int32_t i = 0; i < list.n; i++) {
+        list.row[n] = list.row[i];
+        list.row[n].device = cpubind_host_device_of(h, list.row[i].device);
+        n += list.row[n].device >= 0;
+    }
+    list.n = n;
+    is_taken = problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &list);
     free(list.row);
     return is_taken;
 }

@@ -1,9 +1,7 @@
 /* host_plan.c - the facts and the plans of a host, and the goal of each worker
  * SPDX-License-Identifier: MIT
  *
- * Each device has the allowed CPUs of its own workers, so that no scope is asked. The devices
- * whose driver lists their users are planned by ../plan/plan.h, those of the bus by
- * ../plan/pci_plan.h: first, so that the others can be kept from their CPUs. Moves nothing.
+ * Each device has the allowed CPUs of its own workers, so that no scope is asked. Moves nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +36,10 @@ void cpubind_host_free_plans(cpubind_host_bind *h)
 {
     free(h->facts.arena.base);
     free(h->plan.arena.base);
-    free(h->bus_arena.base);
-    free(h->bus_plan_arena.base);
     free(h->number);
     free(h->is_asked);
-    free(h->exclude);
     free(h->online);
     cpubind_host_free_allowed(&h->allowed);
-    cpubind_host_free_allowed(&h->bus_allowed);
 }
 
 /* == Facts ================================================================== */
@@ -73,120 +67,172 @@ static cpubind_input list_host(void *ctx, const char *name)
     return source->list(source->ctx, name);
 }
 
-/* Reads devices of the bus; a reading that fails is in h->facts.problem. */
-static cpubind_problem_code read_bus(cpubind_host_bind *h, const cpubind_pci_request *request,
-                                     cpubind_arena *arena, cpubind_facts *out)
+/* The arguments of make_plan. */
+typedef struct making {
+    const cpubind_host_bind *h;
+    const cpubind_request *request;
+    cpubind_host_plan *out;
+    int is_plan; /* 0: the facts alone, of all devices, whether one plan takes them or not */
+} making;
+
+/* Adds the devices of the bus to the facts as those of a plan, or makes these of them. */
+static cpubind_problem_code join_bus(const making *m, cpubind_arena *arena)
 {
+    const cpubind_host_bind *h = m->h;
     cpubind_source host = source_of(h);
     const cpubind_source source = {&host, read_host, list_host};
-    cpubind_problem fault;
-    const cpubind_problem_code code =
-        cpubind_devices_read(&source, request, arena, out, &fault);
-    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY)
-        return code;
-    h->facts.problem.input = fault.input;
-    h->facts.problem.what = fault.what;
-    h->facts.problem.code = CPUBIND_PROBLEM_UNREADABLE;
-    return CPUBIND_PROBLEM_UNREADABLE;
-}
-
-static int has_address(const cpubind_facts *f, const cpubind_pci_address *pci)
-{
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (cpubind_pci_compare(&f->device[i].pci, pci) == 0)
-            return 1;
-    return 0;
-}
-
-/* Reads all accelerators, also those that are not asked for, which keep their CPUs, unless a
- * function was named that is none of them. */
-static cpubind_problem_code read_both(void *ctx, cpubind_arena *arena)
-{
-    cpubind_host_bind *h = (cpubind_host_bind *)ctx;
-    const cpubind_pci_request every = {.wants_cores = 1};
-    cpubind_pci_request request = h->options.devices->request;
-    cpubind_facts *asked = &h->asked_facts;
+    cpubind_pci_request request = *h->options.devices;
+    cpubind_facts bus, *f = &m->out->facts;
     cpubind_problem_code code;
-    request.wants_cores = 1;
-    code = read_bus(h, &request, arena, asked);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_bus(h, &every, arena, &h->bus_facts);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < asked->n_device; i++)
-        if (!has_address(&h->bus_facts, &asked->device[i].pci)) {
-            h->bus_facts = *asked;
-            break;
+    request.wants_cores = request.is_beside = 1;
+    request.host = m->request;
+    code = cpubind_devices_read(&source, &request, arena, &bus, &m->out->problem);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (h->options.has_listed) {
+        cpubind_plan_take_devices(f, &bus);
+    } else {
+        const cpubind_rules rules = cpubind_rules_asked(&host, m->request);
+        if (rules == CPUBIND_RULES_COUNT) {
+            m->out->problem.code = CPUBIND_PROBLEM_UNREADABLE;
+            m->out->problem.input = "env";
+            m->out->problem.what = "CPUBIND_RULES is neither reference nor near";
+            return CPUBIND_PROBLEM_UNREADABLE;
         }
+        *f = bus;
+        cpubind_plan_take_rules(f, rules);
+    }
+    return cpubind_plan_join(f, 1, arena) ? code : CPUBIND_PROBLEM_NO_MEMORY;
+}
+
+/* The request for those devices alone whose driver lists their users. */
+static cpubind_request request_of_listed(const making *m)
+{
+    cpubind_request request = *m->request;
+    while (request.n_npu > 0 && request.npu[request.n_npu - 1] > m->h->last_listed)
+        request.n_npu--;
+    if (request.n_npu == 0)
+        request.npu = NULL;
+    return request;
+}
+
+static cpubind_problem_code read_facts(const making *m, cpubind_arena *arena)
+{
+    const cpubind_host_options *o = &m->h->options;
+    const cpubind_source source = source_of(m->h);
+    const cpubind_request listed = request_of_listed(m);
+    cpubind_facts *f = &m->out->facts;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (o->has_listed)
+        code = cpubind_facts_read(&source, &listed, arena, f, &m->out->problem);
+    if (code == CPUBIND_PROBLEM_NONE && o->devices &&
+        (!o->has_listed || !m->is_plan || cpubind_plan_takes_devices(f)))
+        code = join_bus(m, arena);
     return code;
 }
 
-/* Numbers the devices. Those of the bus that a driver lists users of are no devices twice. */
-static int number_devices(cpubind_host_bind *h)
+/* Lets the plan be for the devices that the request names alone. */
+static void choose_visible(const making *m)
 {
-    const cpubind_facts *bus = &h->bus_facts;
-    size_t room;
-    h->n_listed = h->options.has_listed ? h->facts.facts.n_npu : 0;
-    h->n_device = h->n_listed + (h->options.devices ? bus->n_device : 0);
-    room = (size_t)h->n_device + 1;
-    h->number = (int32_t *)h->sys->malloc(room * sizeof *h->number);
-    h->is_asked = (uint8_t *)h->sys->malloc(room);
-    if (!h->number || !h->is_asked)
-        return 0;
-    for (int32_t i = 0; i < h->n_listed; i++) {
-        h->number[i] = h->facts.facts.npu[i].logic;
-        h->is_asked[i] = 1;
+    cpubind_facts *f = &m->out->facts;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        int is_named = 0;
+        for (int32_t k = 0; k < m->request->n_npu; k++)
+            is_named |= m->request->npu[k] == f->npu[i].logic;
+        f->npu[i].is_visible = is_named;
     }
-    for (int32_t i = h->n_listed, k = 0; i < h->n_device; i++, k++) {
-        h->number[i] = k;
-        h->is_asked[i] = has_address(&h->asked_facts, &bus->device[k].pci) &&
-                         !(h->options.has_listed &&
-                           cpubind_vendor_of(bus->device[k].accelerator.vendor)->users);
-    }
-    return 1;
 }
 
-/* The arguments of make_plan. */
-typedef struct making {
-    cpubind_source source;
-    const cpubind_request *request;
-    cpubind_host_plan *out;
-    int is_plan; /* 0: the facts alone */
-} making;
+/* Plans again where CPUs are wanting, for the devices whose driver lists no users alone: no
+ * process of these waits for one of the others. The refusal stays in out->problem. */
+static cpubind_problem_code plan_others(const making *m, cpubind_arena *arena)
+{
+    cpubind_host_plan *p = m->out;
+    const cpubind_problem refusal = p->problem;
+    cpubind_problem_code code = refusal.code;
+    int has_others = 0;
+    if (code != CPUBIND_PROBLEM_TOO_FEW_CPUS && code != CPUBIND_PROBLEM_NO_LOCAL_CPUS)
+        return code;
+    for (int32_t i = 0; i < p->facts.n_npu; i++) {
+        p->facts.npu[i].is_visible &= i >= p->facts.n_found;
+        has_others |= p->facts.npu[i].is_visible;
+    }
+    if (has_others && p->facts.n_found > 0) {
+        cpubind_problem_clear(&p->problem);
+        code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
+        p->problem = refusal;
+    } else if (has_others) { /* processes that use no device may have the kept CPUs */
+        p->plan.n_want = p->plan.n_poolless = 0;
+        code = CPUBIND_PROBLEM_NONE;
+    }
+    return code;
+}
 
 static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
 {
     const making *m = (const making *)ctx;
     cpubind_host_plan *p = m->out;
-    cpubind_problem_code code =
-        cpubind_facts_read(&m->source, m->request, arena, &p->facts, &p->problem);
-    p->has_facts = code == CPUBIND_PROBLEM_NONE;
+    cpubind_problem_code code;
+    memset(&p->facts, 0, sizeof p->facts);
     memset(&p->plan, 0, sizeof p->plan);
-    if (p->has_facts && m->is_plan)
+    code = read_facts(m, arena);
+    p->has_facts = code == CPUBIND_PROBLEM_NONE;
+    if (p->has_facts && m->is_plan) {
+        choose_visible(m);
         code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
+        if (code != CPUBIND_PROBLEM_NONE)
+            code = plan_others(m, arena);
+    }
     return code;
 }
 
 static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *request,
                                  int is_plan, cpubind_host_plan *out)
 {
-    making m = {source_of(h), request, out, is_plan};
+    making m = {h, request, out, is_plan};
     out->code = cpubind_host_with_arena(h->sys, &out->arena, make_plan, &m);
     return out->code;
+}
+
+/* Numbers the devices: those of the facts, by their ids. */
+static int number_devices(cpubind_host_bind *h)
+{
+    const cpubind_facts *f = &h->facts.facts;
+    const size_t room = (size_t)f->n_npu + 1;
+    h->n_listed = f->n_found;
+    h->n_device = f->n_npu;
+    h->number = (int32_t *)h->sys->malloc(room * sizeof *h->number);
+    h->is_asked = (uint8_t *)h->sys->malloc(room);
+    if (!h->number || !h->is_asked)
+        return 0;
+    for (int32_t i = 0; i < h->n_device; i++) {
+        h->number[i] = f->npu[i].logic;
+        h->is_asked[i] = f->npu[i].device < 0 || f->device[f->npu[i].device].is_asked;
+    }
+    h->last_listed = h->n_listed > 0 ? h->number[h->n_listed - 1] : -1;
+    return 1;
+}
+
+int32_t cpubind_host_device_of(const cpubind_host_bind *h, int32_t on_bus)
+{
+    for (int32_t i = h->n_listed; i < h->n_device; i++)
+        if (h->facts.facts.npu[i].device == on_bus)
+            return i;
+    return -1;
 }
 
 cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 {
     cpubind_request request = h->options.request;
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_problem_code code;
     request.wants_pci = 1;
     free(h->number);
     free(h->is_asked);
     h->number = NULL;
     h->is_asked = NULL;
     cpubind_problem_clear(&h->facts.problem);
-    if (h->options.has_listed)
-        code = make(h, &request, 0, &h->facts);
-    if (code == CPUBIND_PROBLEM_NONE && h->options.devices)
-        code = cpubind_host_with_arena(h->sys, &h->bus_arena, read_both, h);
+    h->last_listed = CPUBIND_MAX_DEVICES;
+    code = make(h, &request, 0, &h->facts);
     if (code == CPUBIND_PROBLEM_NONE && !number_devices(h))
         code = CPUBIND_PROBLEM_NO_MEMORY;
     h->facts.code = code;
@@ -196,37 +242,34 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 
 /* == Plans ================================================================== */
 
-/* Lists the users of each device from `first` up to `end`: its own processes, and where it has
- * none those that use several devices. Returns their number. */
-static int32_t list_users(const cpubind_host_bind *h, int32_t first, int32_t end,
-                          cpubind_host_user *user)
+/* Lists the users of each device: its own processes, and where it has none those that use
+ * several devices. Returns their number. */
+static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
 {
     int32_t n = 0, n_own;
     for (int32_t i = 0; i < h->n; i++) {
         const host_entry *e = h->entry[i];
-        if (e->device >= first && e->device < end && !host_is_joint(e) && !e->row.parent &&
-            !e->is_stale && (e->n_allowed > 0 || !h->is_survey))
-            user[n++] = (cpubind_host_user){e->device - first, {e->allowed, e->n_allowed}};
+        if (e->device >= 0 && !host_is_joint(e) && !e->row.parent && !e->is_stale &&
+            (e->n_allowed > 0 || !h->is_survey))
+            user[n++] = (cpubind_host_user){e->device, {e->allowed, e->n_allowed}};
     }
     n_own = n;
     for (int32_t i = 0; i < h->n; i++) {
         const host_entry *e = h->entry[i];
         for (int32_t k = 0; host_is_joint(e) && k < e->row.n_device; k++) {
-            int has_own = e->devices[k] < first || e->devices[k] >= end;
+            int has_own = 0;
             for (int32_t j = 0; j < n_own && !has_own; j++)
-                has_own = user[j].device == e->devices[k] - first;
+                has_own = user[j].device == e->devices[k];
             if (!has_own)
-                user[n++] =
-                    (cpubind_host_user){e->devices[k] - first, {e->allowed, e->n_allowed}};
+                user[n++] = (cpubind_host_user){e->devices[k], {e->allowed, e->n_allowed}};
         }
     }
     return n;
 }
 
-/* Completes a request for a part of the devices by their users. Returns 0 without memory.
+/* Completes a request by the users of the devices. Returns 0 without memory.
  *   out     *n_user */
-static int allow(cpubind_host_bind *h, int32_t first, int32_t end,
-                 cpubind_host_allowed *allowed, cpubind_request *request, int32_t *n_user)
+static int allow(cpubind_host_bind *h, cpubind_request *request, int32_t *n_user)
 {
     size_t room = 1;
     cpubind_host_user *user;
@@ -234,73 +277,13 @@ static int allow(cpubind_host_bind *h, int32_t first, int32_t end,
     for (int32_t i = 0; i < h->n; i++)
         room += (size_t)h->entry[i]->row.n_device + 1;
     user = (cpubind_host_user *)h->sys->malloc(room * sizeof *user);
-    cpubind_host_free_allowed(allowed);
-    *n_user = user ? list_users(h, first, end, user) : 0;
-    is_made = user && cpubind_host_allow(h->sys, h->number + first, end - first, user, *n_user,
-                                         (h->options.tree && *n_user == 0) || h->is_survey,
-                                         allowed, request);
+    cpubind_host_free_allowed(&h->allowed);
+    *n_user = user ? list_users(h, user) : 0;
+    is_made =
+        user && cpubind_host_allow(h->sys, h->number, h->n_listed, h->n_device, user, *n_user,
+                                   *n_user == 0 || h->is_survey, &h->allowed, request);
     free(user);
     return is_made;
-}
-
-static cpubind_problem_code make_bus_plan(void *ctx, cpubind_arena *arena)
-{
-    cpubind_host_bind *h = (cpubind_host_bind *)ctx;
-    return cpubind_pci_make_plan(&h->bus_facts, &h->bus_asked, arena, &h->bus_plan,
-                                 &h->bus_problem);
-}
-
-static void plan_bus(cpubind_host_bind *h)
-{
-    cpubind_request request = h->options.request;
-    int32_t n_user;
-    cpubind_problem_clear(&h->bus_problem);
-    h->bus_problem.code = CPUBIND_PROBLEM_NO_MEMORY;
-    if (!allow(h, h->n_listed, h->n_device, &h->bus_allowed, &request, &n_user))
-        return;
-    h->bus_asked = h->options.devices->asked;
-    if (h->options.has_listed && request.n_exclude > 0) { /* it is what others leave to these */
-        h->bus_asked.limits = (cpubind_pci_limits){request.exclude, request.n_exclude, NULL, 0};
-    } else {
-        h->bus_asked.limits.allowed = request.allowed;
-        h->bus_asked.limits.n_allowed = request.n_allowed;
-    }
-    h->bus_asked.npu_allowed = request.npu_allowed;
-    h->bus_asked.n_npu_allowed = request.n_npu_allowed;
-    h->bus_problem.code = cpubind_host_with_arena(h->sys, &h->bus_plan_arena, make_bus_plan, h);
-}
-
-/* Keeps the listed devices from the CPUs that those of the bus have. The rules reference know
- * no others. Returns 0 without memory. */
-static int exclude_bus(cpubind_host_bind *h, cpubind_request *request)
-{
-    const cpubind_facts *f = &h->bus_facts;
-    int32_t n = request->n_exclude;
-    if (!h->options.devices || h->bus_problem.code != CPUBIND_PROBLEM_NONE ||
-        h->options.devices->asked.is_reference)
-        return 1;
-    for (int32_t i = 0; i < f->n_device; i++)
-        n += h->bus_plan.of_device[i].n_cpu;
-    free(h->exclude);
-    h->exclude = (int32_t *)h->sys->malloc(((size_t)n + 1) * sizeof *h->exclude);
-    if (!h->exclude)
-        return 0;
-    n = request->n_exclude;
-    if (n > 0)
-        memcpy(h->exclude, request->exclude, (size_t)n * sizeof *h->exclude);
-    for (int32_t i = 0; i < f->n_device; i++) {
-        const cpubind_pci_pool *pool = &h->bus_plan.of_device[i];
-        if (pool->n_cpu == 0 || cpubind_vendor_of(f->device[i].accelerator.vendor)->users)
-            continue;
-        memcpy(h->exclude + n, pool->cpu, (size_t)pool->n_cpu * sizeof *pool->cpu);
-        n += pool->n_cpu;
-    }
-    if (n > 0 && cpubind_sort_unique(h->exclude, &n, NULL) != CPUBIND_OK)
-        return 0;
-    request->exclude = n > 0 ? h->exclude : NULL;
-    request->n_exclude = n;
-    request->is_other = NULL;
-    return 1;
 }
 
 /* Lets a request have all online CPUs, where these are known. */
@@ -332,25 +315,13 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
     request.wants_pci = 1;
     if (h->is_survey)
         request.scope = CPUBIND_SCOPE_CPUSET;
-    if (h->options.devices)
-        plan_bus(h);
-    if (h->options.has_listed && (!allow(h, 0, h->n_listed, &h->allowed, &request, &n_user) ||
-                                  !exclude_bus(h, &request))) {
+    if (!allow(h, &request, &n_user)) {
         p->problem.code = p->code = CPUBIND_PROBLEM_NO_MEMORY;
         return p->code;
     }
     if (h->is_survey && n_user == 0 && !request.allowed)
         allow_online(h, &request);
-    if (h->options.has_listed &&
-        (!h->options.devices || h->options.tree || h->is_survey || n_user > 0))
-        return make(h, &request, 1, p);
-    p->problem = h->bus_problem;
-    p->code = h->bus_problem.code;
-    if (p->code == CPUBIND_PROBLEM_NONE) { /* the others may have the kept CPUs */
-        p->plan.kept = h->bus_plan.all.kept;
-        p->plan.n_kept = h->bus_plan.all.n_kept;
-    }
-    return p->code;
+    return make(h, &request, 1, p);
 }
 
 /* == Goals ================================================================== */
@@ -364,62 +335,37 @@ int32_t cpubind_host_plan_row(const cpubind_host_bind *h, int32_t device)
     return -1;
 }
 
-const cpubind_pci_pool *cpubind_host_bus_pool(const cpubind_host_bind *h, int32_t device)
+cpubind_cpus cpubind_host_pool(const cpubind_host_bind *h, int32_t device, int32_t *memory_node)
 {
-    const int32_t at = device - h->n_listed;
-    const cpubind_pci_pool *pool = at < 0 || h->bus_problem.code != CPUBIND_PROBLEM_NONE
-                                       ? NULL
-                                       : &h->bus_plan.of_device[at];
-    return pool && pool->device >= 0 ? pool : NULL;
-}
-
-/* The CPUs of a role of a pool; those of main where it has none. */
-static cpubind_cpus cpus_of_role(const cpubind_pci_pool *pool, cpubind_role role)
-{
-    const cpubind_span *span = pool->roles.span;
-    if (span[role].count == 0)
-        role = CPUBIND_ROLE_MAIN;
-    return (cpubind_cpus){pool->role_cpu + span[role].first, span[role].count};
-}
-
-static cpubind_cpus cpus_of_wish(const cpubind_pci_pool *pool, const cpubind_thread_wish *wish)
-{
-    switch (wish->kind) {
-    case CPUBIND_WISH_POOL:
-        return (cpubind_cpus){pool->cpu, pool->n_cpu};
-    case CPUBIND_WISH_LIST:
-        return wish->cpus;
-    case CPUBIND_WISH_LEAVE:
+    const cpubind_host_plan *p = &h->plan;
+    const int32_t row = cpubind_host_plan_row(h, device);
+    *memory_node = -1;
+    if (row < 0)
         return (cpubind_cpus){NULL, 0};
-    default:
-        return cpus_of_role(pool,
-                            wish->kind == CPUBIND_WISH_ROLE ? wish->role : CPUBIND_ROLE_MAIN);
-    }
+    *memory_node = cpubind_goal_memory_node(&p->facts, &p->plan, row);
+    return (cpubind_cpus){p->plan.core.cpu + p->plan.core.row[row],
+                          p->plan.core.row[row + 1] - p->plan.core.row[row]};
 }
 
 /* Joins the pools of a process that uses several devices: the CPUs of them that it may have,
- * all of main; the node for memory where it is the same for all. */
-static cpubind_status join_pools(const cpubind_host_bind *h, const host_entry *e,
-                                 cpubind_arena *arena, cpubind_pci_pool *out)
+ * all of main; the node for memory where it is the same for all. Returns 0 without memory. */
+static int join_pools(const cpubind_host_bind *h, const host_entry *e, cpubind_arena *arena,
+                      cpubind_goal_pool *out)
 {
-    int32_t total = 0, n = 0, kept = 0, has = 0;
+    int32_t total = 0, n = 0, kept = 0, has = 0, memory_node = -1, node;
     int32_t *cpu;
-    for (int32_t i = 0; i < e->row.n_device; i++) {
-        const cpubind_pci_pool *pool = cpubind_host_bus_pool(h, e->devices[i]);
-        total += pool ? pool->n_cpu : 0;
-    }
+    for (int32_t i = 0; i < e->row.n_device; i++)
+        total += cpubind_host_pool(h, e->devices[i], &node).n;
     cpu = cpubind_arena_ints(arena, total);
     if (!cpu)
-        return CPUBIND_ERR_SPACE;
-    *out = (cpubind_pci_pool){.share = -1, .device = -1, .memory_node = -1};
+        return 0;
     for (int32_t i = 0; i < e->row.n_device; i++) {
-        const cpubind_pci_pool *pool = cpubind_host_bus_pool(h, e->devices[i]);
-        if (!pool || pool->n_cpu == 0)
+        const cpubind_cpus pool = cpubind_host_pool(h, e->devices[i], &node);
+        if (pool.n == 0)
             continue;
-        memcpy(cpu + n, pool->cpu, (size_t)pool->n_cpu * sizeof *cpu);
-        n += pool->n_cpu;
-        out->memory_node =
-            has++ && out->memory_node != pool->memory_node ? -1 : pool->memory_node;
+        memcpy(cpu + n, pool.cpu, (size_t)pool.n * sizeof *cpu);
+        n += pool.n;
+        memory_node = has++ && memory_node != node ? -1 : node;
     }
     if (n > 0 && cpubind_sort_unique(cpu, &n, NULL) != CPUBIND_OK)
         n = 0;
@@ -429,66 +375,9 @@ static cpubind_status join_pools(const cpubind_host_bind *h, const host_entry *e
         if (e->n_allowed == 0 || (at < e->n_allowed && e->allowed[at] == cpu[i]))
             cpu[kept++] = cpu[i];
     }
-    out->cpu = out->role_cpu = cpu;
-    out->n_cpu = kept;
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
-        out->roles.span[role] = (cpubind_span){role > CPUBIND_ROLE_MAIN ? kept : 0,
-                                               role == CPUBIND_ROLE_MAIN ? kept : 0};
-    return kept > 0 ? CPUBIND_OK : CPUBIND_ERR_EMPTY;
-}
-
-/* The pool of a process: that of its device or a part of it, or those of its devices. */
-static cpubind_status make_pool(const cpubind_host_bind *h, const host_part *part,
-                                cpubind_arena *arena, cpubind_pci_pool *out, int *is_shared)
-{
-    const cpubind_pci_pool *pool = cpubind_host_bus_pool(h, part->device);
-    cpubind_status status = CPUBIND_ERR_TOO_FEW;
-    cpubind_fault fault;
-    *is_shared = 0;
-    if (part->joint)
-        return join_pools(h, part->joint, arena, out);
-    if (!pool || pool->n_cpu == 0)
-        return pool ? pool->why : CPUBIND_ERR_EMPTY;
-    *out = *pool;
-    if (part->n_process < 2)
-        return CPUBIND_OK;
-    if (part->n_process <= CPUBIND_MAX_DEVICES)
-        status = cpubind_pci_place_process(&h->bus_plan.all, pool, part->n_process,
-                                           part->process, arena, out, &fault);
-    *is_shared = status == CPUBIND_ERR_TOO_FEW;
-    if (*is_shared) /* all of them have all of it */
-        *out = *pool;
-    return *is_shared ? CPUBIND_OK : status;
-}
-
-static cpubind_problem_code make_bus_goal(const cpubind_host_bind *h, host_part *part,
-                                          cpubind_arena *arena, cpubind_goal *out)
-{
-    cpubind_thread_rule *rule =
-        (cpubind_thread_rule *)cpubind_arena_take(arena, h->options.n_wish, sizeof *rule);
-    cpubind_pci_pool *pool = (cpubind_pci_pool *)cpubind_arena_take(arena, 1, sizeof *pool);
-    int is_shared = 0;
-    const cpubind_status status =
-        rule && pool ? make_pool(h, part, arena, pool, &is_shared) : CPUBIND_ERR_SPACE;
-    if (status == CPUBIND_ERR_SPACE)
-        return CPUBIND_PROBLEM_NO_MEMORY;
-    part->pool_status = status;
-    if (status != CPUBIND_OK)
-        return CPUBIND_PROBLEM_TOO_FEW_CPUS;
-    *out = (cpubind_goal){
-        .npu = -1, .memory_node = pool->memory_node, .no_irq = CPUBIND_IRQ_NO_ROLE};
-    out->rules = cpubind_host_rules(h);
-    out->is_shared = is_shared;
-    out->main = cpus_of_role(pool, CPUBIND_ROLE_MAIN);
-    out->rule = rule;
-    out->n_rule = h->options.n_wish;
-    for (int32_t i = 0; i < h->options.n_wish; i++)
-        rule[i] = (cpubind_thread_rule){h->options.wish[i].name,
-                                        cpus_of_wish(pool, &h->options.wish[i]),
-                                        h->options.wish[i].kind == CPUBIND_WISH_LEAVE};
-    if (pool->device >= 0)
-        (void)cpubind_pci_format(out->pci, &h->bus_facts.device[pool->device].pci);
-    return CPUBIND_PROBLEM_NONE;
+    *out = (cpubind_goal_pool){.cpu = cpu, .n_cpu = kept, .memory_node = memory_node};
+    out->roles.span[CPUBIND_ROLE_MAIN].count = kept;
+    return 1;
 }
 
 static uint64_t add_cpus(uint64_t sum, cpubind_cpus cpus)
@@ -527,41 +416,48 @@ static cpubind_problem_code make_other_goal(const cpubind_host_plan *p, cpubind_
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The goal of a listed device by the plan; a device without a pool has its reason. */
-static cpubind_problem_code make_listed_goal(const cpubind_host_bind *h, const host_part *part,
-                                             cpubind_arena *arena, cpubind_goal *out,
-                                             cpubind_problem *problem)
+/* Why a process of devices without a pool has no goal. */
+static cpubind_problem why_poolless(const cpubind_host_bind *h, const host_part *part)
+{
+    const cpubind_host_plan *p = &h->plan;
+    cpubind_problem problem = p->problem;
+    for (int32_t i = 0; i < p->plan.n_poolless; i++)
+        if (p->facts.npu[p->plan.poolless[i].npu].logic == h->number[part->device])
+            problem = p->plan.poolless[i].problem;
+    if (problem.code == CPUBIND_PROBLEM_NONE) {
+        problem.code = CPUBIND_PROBLEM_BAD_REQUEST;
+        problem.what = part->joint ? "it may have none of the CPUs of its devices"
+                                   : "the plan by these rules is for NPUs alone";
+    }
+    return problem;
+}
+
+cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h,
+                                                 const host_part *part, cpubind_arena *arena,
+                                                 cpubind_goal *out, cpubind_problem *problem)
 {
     const cpubind_source source = h->live ? cpubind_linux_source(h->live) : source_of(h);
     const cpubind_host_plan *p = &h->plan;
-    const cpubind_goal_request request = {.facts = &p->facts,
-                                          .plan = &p->plan,
-                                          .row = cpubind_host_plan_row(h, part->device),
-                                          .wish = h->options.wish,
-                                          .n_wish = h->options.n_wish,
-                                          .threads = h->options.threads,
-                                          .n_process = part->n_process,
-                                          .process = part->process};
+    cpubind_goal_pool joined = {.n_cpu = 0};
+    const cpubind_goal_request request = {
+        .facts = &p->facts,
+        .plan = &p->plan,
+        .row = part->joint ? -1 : cpubind_host_plan_row(h, part->device),
+        .pool = part->joint ? &joined : NULL,
+        .wish = h->options.wish,
+        .n_wish = h->options.n_wish,
+        .threads = h->options.threads,
+        .n_process = part->n_process,
+        .process = part->process};
     *problem = p->problem;
-    for (int32_t i = 0; p->has_facts && i < p->plan.n_poolless; i++)
-        if (p->facts.npu[p->plan.poolless[i].npu].logic == h->number[part->device]) {
-            *problem = p->plan.poolless[i].problem;
-            return problem->code;
-        }
-    return p->code != CPUBIND_PROBLEM_NONE
-               ? p->code
-               : cpubind_goal_make(&source, &request, arena, out, problem);
-}
-
-cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h, host_part *part,
-                                                 cpubind_arena *arena, cpubind_goal *out,
-                                                 cpubind_problem *problem)
-{
-    if (part->device < h->n_listed)
-        return make_listed_goal(h, part, arena, out, problem);
-    *problem = h->bus_problem;
-    if (problem->code == CPUBIND_PROBLEM_NONE)
-        problem->code = make_bus_goal(h, part, arena, out);
+    if (p->code != CPUBIND_PROBLEM_NONE)
+        return p->code;
+    if (part->joint && !join_pools(h, part->joint, arena, &joined))
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    if (request.row < 0 && joined.n_cpu == 0)
+        *problem = why_poolless(h, part);
+    else
+        problem->code = cpubind_goal_make(&source, &request, arena, out, problem);
     return problem->code;
 }
 
@@ -601,7 +497,6 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
             code = make_other_goal(&h->plan, goal);
     } else {
         code = cpubind_host_with_arena(h->sys, &h->goal_arena, make_part, &m);
-        e->row.pool_status = m.part.pool_status;
     }
     *sum = code == CPUBIND_PROBLEM_NONE ? sum_of(goal) : 0;
     return code;

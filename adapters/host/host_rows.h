@@ -71,22 +71,16 @@ struct cpubind_host_bind {
     cpubind_group *group;
     cpubind_linux_host *facts_host; /* this host; its answers are kept for the plan */
     cpubind_linux_host *live;       /* this host as it is now: opened again for each listing */
-    /* Devices are numbered: first those whose driver lists its users, as facts.npu has them,
-     * then those of the bus, as bus_facts.device has them. */
-    cpubind_host_plan facts;              /* of the first call, of the listed devices */
-    cpubind_facts bus_facts, asked_facts; /* all accelerators, and those that are asked for */
-    int32_t n_listed, n_device;           /* listed ones, and all */
-    int32_t *number;   /* by device: the logic id of a listed one, the index of another one */
+    /* A device is an index into facts.facts.npu: those whose driver lists its users, then the
+     * others of the bus. */
+    cpubind_host_plan facts;    /* of the first call */
+    int32_t n_listed, n_device; /* listed ones, and all */
+    int32_t last_listed;        /* the largest id of a listed one */
+    int32_t *number;            /* by device: its id in the facts */
     uint8_t *is_asked; /* by device: the options ask for it; the others keep their CPUs */
-    cpubind_strangers strangers; /* of a watch */
-    cpubind_host_plan plan;      /* of the listed devices with workers of now, or why there is
-                                       none of them or of the bus */
-    cpubind_pci_plan bus_plan;   /* of those of the bus */
-    cpubind_problem bus_problem; /* why there is none; code NONE: there is one */
-    cpubind_pci_asked bus_asked;
-    int32_t *exclude; /* CPUs of devices of the bus, and those of the options */
-    cpubind_host_allowed allowed, bus_allowed; /* which the plans borrow from */
-    cpubind_arena bus_arena, bus_plan_arena;
+    cpubind_strangers strangers;  /* of a watch */
+    cpubind_host_plan plan;       /* with workers of now, or why there is none */
+    cpubind_host_allowed allowed; /* which the plan borrows from */
     cpubind_arena goal_arena, list_arena;
     int is_survey;                  /* changes nothing, and keeps the workers: */
     cpubind_workers listed, opened; /* by the lists of drivers, and by open files */
@@ -125,9 +119,7 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h);
  *   returns its code, also in h->plan */
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h);
 
-/* Makes the goal of an entry by the plan, in memory that the next call uses again. Where a
- * process has no pool of devices of the bus, e->row.pool_status says why, with the code
- * TOO_FEW_CPUS.
+/* Makes the goal of an entry by the plan, in memory that the next call uses again.
  *   out     *sum: equal for equal goals, never 0 */
 cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
@@ -136,20 +128,24 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
 /* A process of a device, or of several. */
 typedef struct host_part {
     int32_t device, n_process, process; /* as of a row */
-    const host_entry *joint;            /* of several devices of the bus; NULL: of one */
-    cpubind_status pool_status;         /* out: as of a row */
+    const host_entry *joint;            /* of several devices; NULL: of one */
 } host_part;
 
 /* The same as make_goal, in the arena. */
-cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h, host_part *part,
-                                                 cpubind_arena *arena, cpubind_goal *out,
-                                                 cpubind_problem *problem);
+cpubind_problem_code cpubind_host_make_part_goal(const cpubind_host_bind *h,
+                                                 const host_part *part, cpubind_arena *arena,
+                                                 cpubind_goal *out, cpubind_problem *problem);
 
-/* The row of the plan that a listed device has; -1: it has none. */
+/* The row of the plan that a device has; -1: it has none. */
 int32_t cpubind_host_plan_row(const cpubind_host_bind *h, int32_t device);
 
-/* The pool of a device of the bus; NULL: it has none. */
-const cpubind_pci_pool *cpubind_host_bus_pool(const cpubind_host_bind *h, int32_t device);
+/* The device that an index into facts.facts.device is; -1: none, or a listed one. */
+int32_t cpubind_host_device_of(const cpubind_host_bind *h, int32_t on_bus);
+
+/* The pool of a device; n 0: it has none.
+ *   out     *memory_node: or -1 */
+cpubind_cpus cpubind_host_pool(const cpubind_host_bind *h, int32_t device,
+                               int32_t *memory_node);
 
 void cpubind_host_free_plans(cpubind_host_bind *h);
 

@@ -347,24 +347,14 @@ static cpubind_status_device describe(const cpubind_host_bind *h, int32_t i)
 {
     cpubind_status_device device = {
         .device = i, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
+    const cpubind_facts *f = &h->facts.facts;
     if (i < h->n_listed) {
-        const cpubind_ascend_plan *plan = &h->plan.plan;
-        const int32_t row = cpubind_host_plan_row(h, i);
-        device.npu = &h->facts.facts.npu[i];
+        device.npu = &f->npu[i];
         device.no_irq = CPUBIND_IRQ_FOUND;
-        if (row >= 0) {
-            device.pool = (cpubind_cpus){plan->core.cpu + plan->core.row[row],
-                                         plan->core.row[row + 1] - plan->core.row[row]};
-            device.memory_node = plan->memory_node[row];
-        }
     } else {
-        const cpubind_pci_pool *pool = cpubind_host_bus_pool(h, i);
-        device.function = &h->bus_facts.device[i - h->n_listed];
-        if (pool && pool->n_cpu > 0) {
-            device.pool = (cpubind_cpus){pool->cpu, pool->n_cpu};
-            device.memory_node = pool->memory_node;
-        }
+        device.function = &f->device[f->npu[i].device];
     }
+    device.pool = cpubind_host_pool(h, i, &device.memory_node);
     return device;
 }
 

@@ -90,9 +90,8 @@ static int take_host(device_planner *p, const cpubind_facts *facts)
     f->cpu = (int32_t *)host.cpu;
     f->node = (int32_t *)host.node;
     f->n_cpu = host.n_cpu;
-    f->rules = p->asked->is_reference ? CPUBIND_RULES_REFERENCE : CPUBIND_RULES_NEAR;
-    f->strategy = p->asked->is_reference ? CPUBIND_TOPO_AFFINITY : CPUBIND_NEAR;
-    f->has_affinity = 1;
+    cpubind_plan_take_rules(f, p->asked->is_reference ? CPUBIND_RULES_REFERENCE
+                                                      : CPUBIND_RULES_NEAR);
     if (p->asked->npu_allowed)
         f->scope = CPUBIND_SCOPE_PER_NPU;
     return list_devices(p);

@@ -77,6 +77,9 @@ typedef struct cpubind_pci_plan {
  * id; with is_for_others those that it does not see, too. Returns 0 when the arena is full. */
 int cpubind_plan_join(cpubind_facts *facts, int is_for_others, cpubind_arena *arena);
 
+/* Gives the facts of a host without NPUs the rules of a plan. */
+void cpubind_plan_take_rules(cpubind_facts *devices, cpubind_rules rules);
+
 /* Whether a plan of these NPUs takes other devices in: by the rules NEAR. The rules reference,
  * clusters and slices are for NPUs alone. */
 int cpubind_plan_takes_devices(const cpubind_facts *npus);

@@ -29,9 +29,12 @@ static void choose_policy(planner *p)
                                                  : p->product->roles;
     p->out->other_roles = p->request->roles ? *p->request->roles : main_only;
     p->policy.roles = p->out->roles;
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
-        if (role != CPUBIND_ROLE_IRQ)
-            p->policy.roles.count[role] *= n_process;
+    p->other_least = 0;
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+        const int32_t times = role == CPUBIND_ROLE_IRQ ? 1 : n_process;
+        p->policy.roles.count[role] *= times;
+        p->other_least += p->out->other_roles.count[role] * times;
+    }
     p->policy.cluster = shape->cores * f->threads;
     p->policy.has_spare_node = is_cluster;
     p->policy.spare_node = shape->uvb_node;
@@ -351,10 +354,11 @@ static cpubind_problem_code check_order(planner *p)
 }
 
 /* Fails because the allowed part of a pool is too small for the roles. */
-static cpubind_problem_code fail_cut(planner *p, int32_t npu, int32_t uncut, int32_t left)
+static cpubind_problem_code fail_cut(planner *p, int32_t npu, int32_t need, int32_t uncut,
+                                     int32_t left)
 {
     p->problem->npu = p->facts->npu[npu].logic;
-    p->problem->need = plan_count_roles(&p->policy.roles);
+    p->problem->need = need;
     p->problem->have = left;
     p->problem->uncut = uncut;
     return plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
@@ -373,15 +377,16 @@ static cpubind_problem_code order_rows(planner *p)
         return plan_fail_memory(p);
     row[0] = 0;
     for (int32_t i = 0, n = 0; i < p->facts->n_npu; i++) {
-        int32_t k = 0, uncut, left;
+        int32_t k = 0, need, uncut, left;
         while (k < n_want && p->out->candidate[plan->want[k]].npu != i)
             k++;
         if (k == n_want)
             continue;
         uncut = plan->row[k + 1] - plan->row[k];
         left = plan_copy_allowed(p, plan->cpu + plan->row[k], uncut, cpu + row[n]);
-        if (left < plan_count_roles(&p->policy.roles)) {
-            (void)fail_cut(p, i, uncut, left);
+        need = p->out->devices.least[plan->want[k]];
+        if (left < need) {
+            (void)fail_cut(p, i, need, uncut, left);
             if (!give_up(p, i))
                 return p->problem->code;
             continue;

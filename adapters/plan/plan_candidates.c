@@ -284,20 +284,22 @@ static int32_t node_of(const planner *p, const cpubind_candidate *candidate)
     return f->function[candidate->function].node;
 }
 
-/* Copies the lists of near CPUs and the nodes, in the order of the candidates. */
+/* Copies the lists of near CPUs, the nodes and how many CPUs are too few, in the order of the
+ * candidates. */
 cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
 {
     const int32_t n_candidate = p->out->n_candidate;
     int32_t total = 0, n;
     int32_t *row = cpubind_arena_ints(p->arena, n_candidate + 1);
     int32_t *node = cpubind_arena_ints(p->arena, n_candidate);
+    int32_t *least = cpubind_arena_ints(p->arena, n_candidate);
     int32_t *cpu;
     for (int32_t i = 0; i < n_candidate; i++) {
         (void)near_of(p, &p->out->candidate[i], &n);
         total += n;
     }
     cpu = cpubind_arena_ints(p->arena, total);
-    if (!row || !node || !cpu)
+    if (!row || !node || !least || !cpu)
         return plan_fail_memory(p);
     row[0] = 0;
     for (int32_t i = 0; i < n_candidate; i++) {
@@ -306,11 +308,13 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
             memcpy(cpu + row[i], near_cpu, (size_t)n * sizeof *cpu);
         row[i + 1] = row[i] + n;
         node[i] = node_of(p, &p->out->candidate[i]);
+        least[i] = plan_is_other(p, i) ? p->other_least : plan_count_roles(&p->policy.roles);
     }
     p->out->devices.affinity.cpu = cpu;
     p->out->devices.affinity.row = row;
     p->out->devices.affinity.n = n_candidate;
     p->out->devices.node = is_blind(p) ? NULL : node;
+    p->out->devices.least = least;
     return CPUBIND_PROBLEM_NONE;
 }
 

@@ -19,6 +19,7 @@ typedef struct planner {
     const cpubind_product *product;
     cpubind_scope scope;
     cpubind_policy policy; /* its roles are those of all processes of an NPU */
+    int32_t other_least;   /* CPUs that those of another device need */
     int is_ordered;        /* the candidates are in the order of their PCI addresses */
     int32_t *ours, n_ours; /* indices into facts->npu that the plan is for, ascending */
     int32_t rank_npu;      /* the one that this process drives */
@@ -76,6 +77,13 @@ static inline int32_t plan_count_roles(const cpubind_role_spec *roles)
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
         n += roles->count[role];
     return n;
+}
+
+/* Whether a device of the core is no NPU that the Ascend row has found. */
+static inline int plan_is_other(const planner *p, int32_t device)
+{
+    const int32_t function = p->out->candidate[device].function;
+    return function >= 0 && p->facts->function[function].is_other;
 }
 
 /* The CPUs in the lists of allowed CPUs of the devices. */

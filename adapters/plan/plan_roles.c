@@ -59,20 +59,13 @@ static int32_t find_memory_node(const planner *p, int32_t row, int32_t device)
     return best;
 }
 
-/* Whether a device of the core is no NPU that the Ascend row has found. */
-static int is_other(const planner *p, int32_t device)
-{
-    const int32_t function = p->out->candidate[device].function;
-    return function >= 0 && p->facts->function[function].is_other;
-}
-
 /* Asks the core for the roles of a pool. */
 static cpubind_problem_code place(planner *p, cpubind_placing *placing)
 {
     cpubind_fault fault;
     cpubind_status status;
     placing->is_near = p->facts->rules == CPUBIND_RULES_NEAR;
-    placing->roles = is_other(p, placing->device) ? p->out->other_roles : p->out->roles;
+    placing->roles = plan_is_other(p, placing->device) ? p->out->other_roles : p->out->roles;
     placing->cap_work = CPUBIND_PLACE_WORK(placing->n_cpu);
     placing->work = cpubind_arena_ints(p->arena, placing->cap_work);
     if (!placing->work)
@@ -211,7 +204,7 @@ static cpubind_problem_code copy_other(planner *p, const pool_lists *lists, int3
                                        int32_t **to)
 {
     const size_t used = p->arena->used;
-    const int32_t n_irq = is_other(p, device) ? 0 : p->out->roles.count[CPUBIND_ROLE_IRQ];
+    const int32_t n_irq = plan_is_other(p, device) ? 0 : p->out->roles.count[CPUBIND_ROLE_IRQ];
     cpubind_placing placing;
     memset(&placing, 0, sizeof placing);
     placing.cpu = lists->owned + lists->first[device];
@@ -236,7 +229,7 @@ static cpubind_problem_code copy_pools(planner *p, pool_lists *lists)
     const cpubind_ascend_plan *out = p->out;
     int32_t *to = lists->cpu;
     for (int32_t i = 0; i < out->n_candidate; i++) {
-        const int32_t n_irq = is_other(p, i) ? 0 : out->roles.count[CPUBIND_ROLE_IRQ];
+        const int32_t n_irq = plan_is_other(p, i) ? 0 : out->roles.count[CPUBIND_ROLE_IRQ];
         const int32_t npu = out->candidate[i].npu;
         int32_t row = 0, is_poolless = 0;
         lists->row[i] = (int32_t)(to - lists->cpu);
@@ -295,7 +288,7 @@ cpubind_problem_code cpubind_priv_measure_pools(planner *p)
         return plan_fail(p, CPUBIND_PROBLEM_UNREADABLE, "the pools could not be measured");
     out->quality.idle -= count_hidden_slices(p);
     for (int32_t i = 0; i < n; i++)
-        if (is_other(p, i)) { /* its first CPUs are for no interrupts */
+        if (plan_is_other(p, i)) { /* its first CPUs are for no interrupts */
             out->quality.irq_off_node -= each[i].irq_off_node;
             each[i].irq_off_node = 0;
         }

@@ -231,6 +231,13 @@ int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
     return 1;
 }
 
+void cpubind_plan_take_rules(cpubind_facts *devices, cpubind_rules rules)
+{
+    devices->rules = rules;
+    devices->strategy = rules == CPUBIND_RULES_REFERENCE ? CPUBIND_TOPO_AFFINITY : CPUBIND_NEAR;
+    devices->has_affinity = 1;
+}
+
 int cpubind_plan_takes_devices(const cpubind_facts *npus)
 {
     return npus->rules == CPUBIND_RULES_NEAR && npus->strategy == CPUBIND_NEAR;

@@ -1,4 +1,4 @@
-/* process_goal.c - from the plan of an NPU to the goal of the process that drives it
+/* process_goal.c - from the plan of a device to the goal of the process that drives it
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc; binds nothing. The rules are in
@@ -193,37 +193,35 @@ cpubind_no_irq cpubind_goal_irqs(const cpubind_irq_search *search, cpubind_irq_g
 typedef struct maker {
     facts_reader r; /* without request and facts: only to ask for inputs and to fail */
     const cpubind_goal_request *request;
-    const cpubind_npu *npu;
-    const int32_t *cpu; /* of this process, role after role */
-    int32_t n_cpu;
-    const cpubind_roles *roles; /* spans of cpu */
-    cpubind_cpus pool, kept;
+    const cpubind_npu *npu;  /* NULL: the device is no NPU */
+    cpubind_goal_pool its;   /* the CPUs of this process */
+    cpubind_cpus pool, kept; /* the same, ascending; those that the plan keeps for the host */
     cpubind_goal *out;
 } maker;
 
 static cpubind_cpus cpus_of_span(const maker *m, cpubind_span span)
 {
-    const cpubind_cpus cpus = {m->cpu + span.first, span.count};
+    const cpubind_cpus cpus = {m->its.cpu + span.first, span.count};
     return cpus;
 }
 
 /* The CPUs of a role; those of main when the pool lacks the role. */
 static cpubind_cpus cpus_of_role(const maker *m, cpubind_role role)
 {
-    const cpubind_span span = m->roles->span[role];
-    return cpus_of_span(m, span.count > 0 ? span : m->roles->span[CPUBIND_ROLE_MAIN]);
+    const cpubind_span span = m->its.roles.span[role];
+    return cpus_of_span(m, span.count > 0 ? span : m->its.roles.span[CPUBIND_ROLE_MAIN]);
 }
 
 /* The CPUs of all roles, ascending. */
 static cpubind_problem_code sort_pool(maker *m)
 {
-    int32_t *cpu = cpubind_arena_ints(m->r.arena, m->n_cpu);
+    int32_t *cpu = cpubind_arena_ints(m->r.arena, m->its.n_cpu);
     if (!cpu)
         return facts_fail_memory(&m->r);
     m->pool.cpu = cpu;
-    m->pool.n = m->n_cpu;
-    if (m->n_cpu > 0)
-        memcpy(cpu, m->cpu, (size_t)m->n_cpu * sizeof *cpu);
+    m->pool.n = m->its.n_cpu;
+    if (m->its.n_cpu > 0)
+        memcpy(cpu, m->its.cpu, (size_t)m->its.n_cpu * sizeof *cpu);
     return cpubind_sort_unique(cpu, &m->pool.n, NULL) == CPUBIND_OK
                ? CPUBIND_PROBLEM_NONE
                : facts_fail(&m->r, CPUBIND_PROBLEM_BAD_REQUEST, "the plan has no pool");
@@ -233,7 +231,7 @@ static cpubind_problem_code sort_pool(maker *m)
 static cpubind_problem_code choose_kept(maker *m)
 {
     const cpubind_ascend_plan *plan = m->request->plan;
-    const int32_t node = plan->memory_node[m->request->row];
+    const int32_t node = m->its.memory_node;
     int32_t *cpu = cpubind_arena_ints(m->r.arena, plan->n_kept);
     if (!cpu)
         return facts_fail_memory(&m->r);
@@ -333,7 +331,7 @@ static cpubind_problem_code find_irqs(maker *m)
     const char *name;
     int32_t *msi, n_msi;
     m->out->no_irq = CPUBIND_IRQ_NO_ROLE;
-    if (m->roles->span[CPUBIND_ROLE_IRQ].count == 0)
+    if (!m->npu || m->its.roles.span[CPUBIND_ROLE_IRQ].count == 0)
         return CPUBIND_PROBLEM_NONE;
     m->out->no_irq = CPUBIND_IRQ_NO_ADDRESS;
     if (m->npu->pci.domain < 0)
@@ -365,8 +363,8 @@ static void add_rule(maker *m, const char *name, cpubind_cpus cpus, int32_t is_l
 
 static int32_t is_wanted(const maker *m, const cpubind_thread_role *row)
 {
-    return (row->is_reference || m->request->threads == CPUBIND_THREADS_PRODUCT) &&
-           m->roles->span[row->role].count > 0;
+    return m->npu && (row->is_reference || m->request->threads == CPUBIND_THREADS_PRODUCT) &&
+           m->its.roles.span[row->role].count > 0;
 }
 
 /* The rules of the caller, then those of the table. A row of main needs none. */
@@ -402,7 +400,8 @@ static cpubind_problem_code find_driver(maker *m)
         (cpubind_driver_goal *)cpubind_arena_take(m->r.arena, n, sizeof *m->out->driver);
     if (!m->out->driver)
         return facts_fail_memory(&m->r);
-    for (int32_t i = 0; m->npu->phy >= 0 && (row = cpubind_thread_role_at(i)) != NULL; i++) {
+    for (int32_t i = 0; m->npu && m->npu->phy >= 0 && (row = cpubind_thread_role_at(i)) != NULL;
+         i++) {
         cpubind_driver_goal *goal = &m->out->driver[m->out->n_driver];
         const cpubind_thread_wish *wish;
         if ((row->named != CPUBIND_NAMED_KERNEL && row->named != CPUBIND_NAMED_QUEUE) ||
@@ -420,11 +419,11 @@ static cpubind_problem_code find_driver(maker *m)
 /* What is wrong with a request, or NULL. */
 static const char *find_fault(const cpubind_goal_request *q)
 {
-    if (q->row < 0 || q->row >= q->plan->n_want)
+    if (q->row < (q->pool ? -1 : 0) || q->row >= q->plan->n_want)
         return "the row of the request is no row of the plan";
     if (q->n_process < 0 || q->n_process > CPUBIND_MAX_DEVICES ||
         (q->n_process > 1 && (q->process < 0 || q->process >= q->n_process)))
-        return "the process of the request is none of its NPU";
+        return "the process of the request is none of its device";
     if (q->n_wish < 0 || (q->n_wish > 0 && !q->wish))
         return "the wishes of the request are not there";
     for (int32_t i = 0; i < q->n_wish; i++) {
@@ -442,16 +441,47 @@ static const char *find_fault(const cpubind_goal_request *q)
     return NULL;
 }
 
+int32_t cpubind_goal_memory_node(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                                 int32_t row)
+{
+    const int is_npu = facts->npu[plan->want[row]].device < 0;
+    return is_npu || facts->has_nodes ? plan->memory_node[row] : -1;
+}
+
+/* Takes the CPUs of the row: the part of this process, or, where it cannot be cut for so many,
+ * all of them. */
+static cpubind_problem_code take_row(maker *m)
+{
+    const cpubind_goal_request *q = m->request;
+    const cpubind_ascend_plan *plan = q->plan;
+    cpubind_problem_code code;
+    cpubind_part part;
+    m->its = (cpubind_goal_pool){plan->role_cpu + plan->role_row[q->row],
+                                 plan->role_row[q->row + 1] - plan->role_row[q->row],
+                                 plan->role_span[q->row],
+                                 cpubind_goal_memory_node(q->facts, plan, q->row)};
+    if (q->n_process < 2)
+        return CPUBIND_PROBLEM_NONE;
+    code = cpubind_ascend_place_process(q->facts, plan, q->row, q->n_process, q->process,
+                                        m->r.arena, &part, m->r.problem);
+    m->out->is_shared = code == CPUBIND_PROBLEM_TOO_FEW_CPUS;
+    if (m->out->is_shared)
+        cpubind_problem_clear(m->r.problem);
+    else if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    else
+        m->its = (cpubind_goal_pool){part.cpu, part.n, part.roles, m->its.memory_node};
+    return CPUBIND_PROBLEM_NONE;
+}
+
 cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
                                        const cpubind_goal_request *request,
                                        cpubind_arena *arena, cpubind_goal *out,
                                        cpubind_problem *problem)
 {
-    const cpubind_facts *facts = request->facts;
     const cpubind_ascend_plan *plan = request->plan;
-    const int32_t row = request->row;
-    cpubind_problem_code code;
-    cpubind_part part;
+    const cpubind_npu *device = NULL;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     maker m;
     memset(&m, 0, sizeof m);
     memset(out, 0, sizeof *out);
@@ -465,32 +495,25 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
         return problem->code;
     cpubind_problem_clear(problem);
     m.request = request;
-    m.npu = &facts->npu[plan->want[row]];
-    m.cpu = plan->role_cpu + plan->role_row[row];
-    m.n_cpu = plan->role_row[row + 1] - plan->role_row[row];
-    m.roles = &plan->role_span[row];
-    if (request->n_process > 1) {
-        code = cpubind_ascend_place_process(facts, plan, row, request->n_process,
-                                            request->process, arena, &part, problem);
-        out->is_shared = code == CPUBIND_PROBLEM_TOO_FEW_CPUS;
-        if (code != CPUBIND_PROBLEM_NONE && !out->is_shared)
-            return code;
-        if (out->is_shared) {
-            cpubind_problem_clear(problem);
-        } else {
-            m.cpu = part.cpu;
-            m.n_cpu = part.n;
-            m.roles = &part.roles;
-        }
-    }
     m.out = out;
-    out->npu = m.npu->logic;
-    out->rules = cpubind_rules_word(request->plan->rules);
+    if (request->row >= 0)
+        device = &request->facts->npu[plan->want[request->row]];
+    if (device && device->device < 0)
+        m.npu = device;
+    else if (device)
+        (void)cpubind_pci_format(out->pci, &device->pci);
+    if (request->pool)
+        m.its = *request->pool;
+    else
+        code = take_row(&m);
+    out->npu = m.npu ? m.npu->logic : -1;
+    out->rules = cpubind_rules_word(plan->rules);
     out->main = cpus_of_role(&m, CPUBIND_ROLE_MAIN);
-    out->memory_node = plan->memory_node[row];
-    out->uvb.cpu = plan->spare;
-    out->uvb.n = plan->n_spare;
-    code = sort_pool(&m);
+    out->memory_node = m.its.memory_node;
+    if (m.npu)
+        out->uvb = (cpubind_cpus){plan->spare, plan->n_spare};
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = sort_pool(&m);
     if (code == CPUBIND_PROBLEM_NONE)
         code = choose_kept(&m);
     if (code == CPUBIND_PROBLEM_NONE)

@@ -1,7 +1,7 @@
-/* process_goal.h - from the plan of an NPU to the goal of the process that drives it
+/* process_goal.h - from the plan of a device to the goal of the process that drives it
  * SPDX-License-Identifier: MIT
  *
- * A plan gives CPUs to the roles of an NPU. A goal gives CPUs to the threads of a process, by
+ * A plan gives CPUs to the roles of a device. A goal gives CPUs to the threads of a process, by
  * their names, to the interrupts of its NPU, by their numbers, and names the node for its
  * memory. Pure but for the source; nothing is bound here. The names of threads and interrupts
  * are those that vllm-ascend and the Ascend driver use.
@@ -122,20 +122,33 @@ typedef struct cpubind_goal {
 /* The name of the threads that poll UVB on a host whose CPUs are planned in clusters. */
 #define CPUBIND_UVB_THREAD "uvb_poll_window_thread"
 
+/* CPUs of a process, role after role. Borrowed. */
+typedef struct cpubind_goal_pool {
+    const int32_t *cpu;
+    int32_t n_cpu;
+    cpubind_roles roles; /* spans of cpu */
+    int32_t memory_node; /* or -1 */
+} cpubind_goal_pool;
+
 /* Which goal is wanted. Borrowed. */
 typedef struct cpubind_goal_request {
     const cpubind_facts *facts;      /* for interrupts, of a request with wants_pci */
     const cpubind_ascend_plan *plan; /* made of these facts */
-    int32_t row;                     /* of the plan: the NPU */
+    int32_t row;                     /* of the plan: the device; -1: several, with their ... */
+    const cpubind_goal_pool *pool;   /* ... CPUs; NULL: those of the row */
     const cpubind_thread_wish *wish; /* they become rules before the built-in ones */
     int32_t n_wish;
-    int32_t n_process; /* 2 or more: so many processes drive the NPU, this one is ... */
+    int32_t n_process; /* 2 or more: so many processes drive the device, this one is ... */
     int32_t process;   /* ... this of them, from 0; else the roles are those of the plan */
     cpubind_threads threads; /* which built-in rules count */
 } cpubind_goal_request;
 
-/* The goal for one NPU of a plan. Where its pool cannot be cut for so many processes, all of
- * them have all of it. The built-in rules are the rows of thread_roles.h; a pool
+/* The node for the memory of the device of a row, or -1. */
+int32_t cpubind_goal_memory_node(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                                 int32_t row);
+
+/* The goal for one device of a plan. Where its pool cannot be cut for so many processes, all of
+ * them have all of it. The built-in rules are the rows of thread_roles.h, for NPUs; a pool
  * without the role has no such rule. Kernel threads and work queues have the phy id of the NPU
  * in their names: where it is not known they are left.
  *   out     *out, in the arena; its lists may point into the plan

@@ -225,6 +225,14 @@ put() { # file, text
 
 # shellcheck disable=SC2086
 {
+    # A process is where plan says that it belongs.
+    is_planned() { # process, device, CPUs, option of plan ...
+        process=$1 device=$2 cpus=$3
+        shift 3
+        is_on "$process" "$cpus" &&
+            cpubind plan $mixed "$@" 2>/dev/null | grep -qE " $device .* $cpus +"
+    }
+
     binds_both() {
         cp -R "$out/host" "$out/mixed" && rm -f "$out/mixed/proc/trs_core/proc"/* &&
             put "$gpu/vendor" 0x1002 && put "$gpu/device" 0x74a1 && put "$gpu/class" 0x120000 &&
@@ -233,8 +241,8 @@ put() { # file, text
             return 1
         list=$out/mixed/proc/trs_core/proc
         start_worker 0 && n=$worker && start_worker - 3</dev/full 4</dev/urandom && g=$worker
-        says 0 "NPU 0" cpubind apply --tree --pid $$ $mixed && is_on "$g" 12-23 &&
-            is_on "$n" 26-27,42-44 && ! grep -q "other accelerators" "$out/err" &&
+        says 0 "NPU 0" cpubind apply --tree --pid $$ $mixed && is_planned "$g" gpu0 12-23 &&
+            is_planned "$n" npu0 26,42-45 && ! grep -q "other accelerators" "$out/err" &&
             [ "$(awk -v p="$g" '$2 == p { print $1, $NF }' "$out/said")" = "0000:81:00.0 bound" ]
     }
 
@@ -249,9 +257,10 @@ put() { # file, text
         says 1 "process $g, 0000:81:00.0: it is not where it belongs" cpubind verify --all $mixed
     }
 
-    # The reference is blind to others, and --exclude leaves CPUs to them.
+    # No device has the excluded CPUs.
     parts_them() {
-        says 0 bound cpubind apply --tree --pid $$ $mixed --exclude 12-17 && is_on "$g" 12-13 &&
+        says 0 bound cpubind apply --tree --pid $$ $mixed --exclude 12-17 &&
+            is_planned "$g" gpu0 18-23,42-43 --exclude 12-17 &&
             says 0 bound cpubind apply --tree --pid $$ $mixed --device-type a2 &&
             ! grep -q 0000:81 "$out/said" && says 0 "put back" cpubind restore --all &&
             is_on "$g" 0-47 && is_on "$n" 0-47
@@ -271,7 +280,7 @@ check "options that contradict --all are refused" refuses_options
 check "a host that cannot be read is a refusal" says_unreadable
 check "the workers of NPUs and of a GPU are bound at once, to CPUs of their own" binds_both
 check "verify --all has both" verifies_both
-check "--exclude parts them, an option of NPUs is about these alone, restore has both" parts_them
+check "--exclude is for both, an option of NPUs is about these alone, restore has both" parts_them
 # shellcheck disable=SC2086
 kill $workers 2>/dev/null
 finish

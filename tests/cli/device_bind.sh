@@ -573,7 +573,7 @@ if [ -n "$can_have_files" ]; then
     check "verify --all finds a drift, and apply --all ends it" finds_drift_of_all
     check "restore --all restores all" restores_all
     check "--pci and --class choose the devices" binds_one_device
-    check "--allowed is what all of them may have" says 1 "there is no pool for it" all apply \
+    check "--allowed is what all of them may have" says 1 "none of the CPUs near it is allowed" all apply \
         --rules reference --allowed "$a"
     "$CPUBIND" restore --all >"$out/restored"
     end_two

@@ -20,6 +20,7 @@ typedef struct listed {
     uint8_t has[DEVICES][CPUS]; /* by index into host.cpu */
     int32_t set[DEVICES];       /* the first device of its set */
     int32_t is_equal[DEVICES];  /* by set: all lists are equal */
+    int32_t least[DEVICES];
 } listed;
 
 static struct {
@@ -73,7 +74,7 @@ static void make_listed(uint64_t *state, listed *l)
     static const near_limits limits = {4, 8, DEVICES};
     const int32_t kind = below(state, 10);
     const int32_t parts = 1 + below(state, 3);
-    int32_t n = 0;
+    int32_t n = 0, are_equal = 1;
     near_random(state, limits, &l->h);
     assert_true(l->h.host.n_cpu <= CPUS);
     l->h.policy.strategy = (cpubind_strategy)below(state, 4);
@@ -94,6 +95,11 @@ static void make_listed(uint64_t *state, listed *l)
     }
     l->h.devices.allowed = (cpubind_lists){l->cpu, l->row, l->h.devices.affinity.n};
     join_sets(l);
+    for (int32_t d = 0; d < l->h.devices.affinity.n; d++) {
+        l->least[d] = 1 + below(state, 8);
+        are_equal &= l->is_equal[l->set[d]];
+    }
+    l->h.devices.least = are_equal && below(state, 2) ? l->least : NULL;
 }
 
 /* == A set alone ============================================================ */
@@ -102,7 +108,7 @@ static void make_listed(uint64_t *state, listed *l)
 typedef struct alone {
     int32_t cpu[CPUS], node[CPUS], core[CPUS], at[CPUS];
     int32_t near_cpu[CPUS * DEVICES], near_row[DEVICES + 1], node_of[DEVICES];
-    int32_t member[DEVICES], index[DEVICES];
+    int32_t member[DEVICES], index[DEVICES], least[DEVICES];
     cpubind_host host;
     cpubind_devices devices;
 } alone;
@@ -132,6 +138,7 @@ static void make_alone(const listed *l, int32_t set, alone *a)
         for (int32_t k = devices->affinity.row[d]; k < devices->affinity.row[d + 1]; k++)
             a->near_cpu[n_near++] = devices->affinity.cpu[k];
         a->node_of[n] = devices->node ? devices->node[d] : -1;
+        a->least[n] = l->least[d];
         a->index[d] = n;
         a->member[n++] = d;
         a->near_row[n] = n_near;
@@ -139,6 +146,7 @@ static void make_alone(const listed *l, int32_t set, alone *a)
     memset(&a->devices, 0, sizeof a->devices);
     a->devices.affinity = (cpubind_lists){a->near_cpu, a->near_row, n};
     a->devices.node = devices->node ? a->node_of : NULL;
+    a->devices.least = devices->least ? a->least : NULL;
     if (n == devices->affinity.n) {
         a->devices.slot = devices->slot;
         a->devices.total = devices->total;
@@ -464,15 +472,16 @@ TEST_WITH(plans_keep_the_laws_of_allowed_cpus, NULL, print_seed)
 }
 
 /* Two devices on a host of one node with 8 CPUs. */
-static cpubind_status plan_two(cpubind_lists allowed, int32_t *work, int32_t cap_work,
-                               cpubind_plan *plan, cpubind_fault *fault)
+static cpubind_status plan_two(cpubind_lists allowed, const int32_t *least, int32_t *work,
+                               int32_t cap_work, cpubind_plan *plan, cpubind_fault *fault)
 {
     static const int32_t cpu[8] = {0, 1, 2, 3, 4, 5, 6, 7}, zero[8] = {0};
     static const int32_t near_row[3] = {0, 8, 8};
     static int32_t pool[8], row[3];
     const cpubind_host host = {
         .cpu = cpu, .node = zero, .node_id = zero, .n_cpu = 8, .n_node = 1};
-    const cpubind_devices devices = {.affinity = {cpu, near_row, 2}, .allowed = allowed};
+    const cpubind_devices devices = {
+        .affinity = {cpu, near_row, 2}, .allowed = allowed, .least = least};
     const cpubind_policy policy = {.strategy = CPUBIND_GLOBAL_SLICE, .roles = {{0, 2, 0, 0}}};
     memset(plan, 0, sizeof *plan);
     plan->cpu = pool;
@@ -483,11 +492,32 @@ static cpubind_status plan_two(cpubind_lists allowed, int32_t *work, int32_t cap
     return cpubind_make_plan(&host, &devices, &policy, plan, fault);
 }
 
+TEST(a_device_is_refused_below_its_least)
+{
+    static const int32_t ids[] = {0, 1, 2, 3, 4}, row[] = {0, 4, 5};
+    static const struct {
+        int32_t least[2], device; /* the one that is refused, or -1 */
+    } cases[] = {{{4, 1}, -1}, {{5, 1}, 0}, {{4, 2}, 1}, {{1, 1}, -1}};
+    static int32_t work[4096];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cpubind_plan plan;
+        cpubind_fault fault = {.device = -1};
+        const cpubind_status status =
+            plan_two((cpubind_lists){ids, row, 2}, cases[i].least, work, 4096, &plan, &fault);
+        assert_int_equal(status, cases[i].device < 0 ? CPUBIND_OK : CPUBIND_ERR_TOO_FEW);
+        if (cases[i].device < 0)
+            continue;
+        assert_int_equal(fault.device, cases[i].device);
+        assert_int_equal(fault.need, cases[i].least[cases[i].device]);
+        assert_int_equal(fault.have, cases[i].device == 0 ? 4 : 1);
+    }
+}
+
 TEST(bad_lists_are_refused)
 {
     static int32_t ids[] = {0, 1, 2, 2, 3, 9};
     static const int32_t row[] = {0, 2, 3}, back[] = {0, 3, 2}, late[] = {1, 2, 3};
-    static const int32_t unordered[] = {0, 2, 5}, narrow[] = {0, 1, 4};
+    static const int32_t none[] = {1, 0}, unordered[] = {0, 2, 5}, narrow[] = {0, 1, 4};
     static const struct {
         cpubind_lists lists;
         cpubind_status status;
@@ -509,7 +539,7 @@ TEST(bad_lists_are_refused)
     cpubind_plan plan;
     cpubind_fault fault;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(plan_two(bad[i].lists, work, cap, &plan, &fault), bad[i].status);
+        assert_int_equal(plan_two(bad[i].lists, NULL, work, cap, &plan, &fault), bad[i].status);
         assert_int_equal(fault.index, bad[i].index);
         assert_int_equal(fault.device, bad[i].device);
         if (bad[i].argument)
@@ -517,14 +547,16 @@ TEST(bad_lists_are_refused)
         else
             assert_null(fault.argument);
     }
-    assert_int_equal(plan_two(good, work, cap, &plan, &fault), CPUBIND_ERR_TOO_FEW);
+    assert_int_equal(plan_two(good, NULL, work, cap, &plan, &fault), CPUBIND_ERR_TOO_FEW);
     assert_int_equal(fault.device, 1);
     assert_int_equal(fault.need, 2);
     assert_int_equal(fault.have, 1);
-    assert_int_equal(plan_two(good, work, 8, &plan, &fault), CPUBIND_ERR_SPACE);
+    assert_int_equal(plan_two(good, NULL, work, 8, &plan, &fault), CPUBIND_ERR_SPACE);
     assert_string_equal(fault.argument, "plan.work");
-    assert_int_equal(plan_two(good, ids, 6, &plan, &fault), CPUBIND_ERR_ARG);
+    assert_int_equal(plan_two(good, NULL, ids, 6, &plan, &fault), CPUBIND_ERR_ARG);
     assert_string_equal(fault.argument, "plan.work");
+    assert_int_equal(plan_two(good, none, work, cap, &plan, &fault), CPUBIND_ERR_ARG);
+    assert_string_equal(fault.argument, "devices.least");
 }
 
 int main(void)

@@ -1399,7 +1399,8 @@ TEST(buffers_that_overlap_an_input_or_each_other_are_refused)
                     int32_t is_read = !slice || (a != 1 && a != 2);
                     int32_t overlaps = is_read && shift > -size[b] && shift < size[a];
                     cpubind_host host = {NULL, NULL, NULL, N, 1, NULL, NULL, NULL};
-                    cpubind_devices devices = {{NULL, NULL, N}, NULL, N, NULL, {NULL, NULL, 0}};
+                    cpubind_devices devices = {{NULL, NULL, N}, NULL, N, NULL,
+                                               {NULL, NULL, 0}, NULL};
                     cpubind_policy policy = {.strategy = slice ? CPUBIND_GLOBAL_SLICE
                                                                : CPUBIND_TOPO_AFFINITY};
                     cpubind_plan plan = {.cap_cpu = N, .cap_work = work};

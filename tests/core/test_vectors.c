@@ -188,7 +188,8 @@ static attempt try(const vector *v, cpubind_overlap overlap)
     cpubind_policy policy = policy_of(v, overlap);
     cpubind_host host = {v->allowed.cpu, NULL, v->node_id, v->allowed.n,
                          v->n_node,      NULL, NULL,       NULL};
-    cpubind_devices devices = {{NULL, NULL, v->n_npu}, v->npu, v->n_npu, NULL, {NULL, NULL, 0}};
+    cpubind_devices devices = {{NULL, NULL, v->n_npu}, v->npu, v->n_npu, NULL,
+                               {NULL, NULL, 0},        NULL};
     fill_devices(v, &a);
     a.node = edge_ints(v->allowed.n);
     for (int32_t i = 0; i < v->allowed.n; i++)

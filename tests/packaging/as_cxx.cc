@@ -16,7 +16,8 @@ int main()
     const std::vector<int32_t> near_both = {0, 1, 2, 3, 4, 5, 6, 7};
     const std::vector<int32_t> rows = {0, 4, 8};
     const cpubind_host host = {cpu.data(), node.data(), node_id.data(), 8, 2, NULL, NULL, NULL};
-    const cpubind_devices devices = {{near_both.data(), rows.data(), 2}, NULL, 0, NULL, {NULL, NULL, 0}};
+    const cpubind_devices devices = {
+        {near_both.data(), rows.data(), 2}, NULL, 0, NULL, {NULL, NULL, 0}, NULL};
     const cpubind_policy policy = {
         CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_RESOLVE, {{0, 1, 1, 1}}, 1, 0, 0};
     std::vector<int32_t> pools(CPUBIND_PLAN_CPUS(8)), row(3);

@@ -18,7 +18,7 @@ int32_t ENTRY(void)
     } mine = {{NULL, pool, row, NULL, 0, 4, 0, 0, 0, CPUBIND_GLOBAL_SLICE, CPUBIND_FOUND_NONE},
               {0}};
     cpubind_host host = {cpu, NULL, NULL, 4, 0, NULL, NULL, NULL};
-    cpubind_devices devices = {{NULL, NULL, 2}, NULL, 0, NULL, {NULL, NULL, 0}};
+    cpubind_devices devices = {{NULL, NULL, 2}, NULL, 0, NULL, {NULL, NULL, 0}, NULL};
     cpubind_policy policy = {CPUBIND_GLOBAL_SLICE, CPUBIND_OVERLAP_RESOLVE, {{0}}, 0, 0, 0};
     if (cpubind_version() != CPUBIND_VERSION_HEX)
         return -1;

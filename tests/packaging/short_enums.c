@@ -12,7 +12,7 @@ int main(void)
     const int32_t near_cpu[2] = {0, 2}, near_row[3] = {0, 1, 2};
     int32_t pool[8], row[3], work[CPUBIND_PLAN_WORK(4, 2, 2, 2)];
     cpubind_host host = {cpu, node, node_id, 4, 2, NULL, NULL, NULL};
-    cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0, NULL, {NULL, NULL, 0}};
+    cpubind_devices devices = {{near_cpu, near_row, 2}, NULL, 0, NULL, {NULL, NULL, 0}, NULL};
     cpubind_policy policy = {
         CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_KEEP, {{0, 1, 0, 0}}, 0, 0, 0};
     cpubind_plan plan = {

@@ -213,6 +213,7 @@ doctor_judges_workers() {
     OMP_PROC_BIND=true "$out/worker" "$out/engine" 3</dev/full 4</dev/urandom &
     pinned=$!
     pids="$pids $pinned"
+    becomes 50 grep -qx worker "/proc/$pinned/comm" || return 1
     "$CPUBIND" doctor --json >"$out/doctor" 2>&1
     ! command -v python3 >"$out/python" ||
         python3 tests/api/json_schema.py check doctor "$out/doctor" || return 1

@@ -103,9 +103,10 @@ cpubind_linux_fault cpubind_list_threads(cpubind_binding *b)
     cpubind_proc_stat stat = {.start = 0};
     int is_over = b->tids.n == 0;
     /* Until its parent has waited for it, the kernel lists what has ended, and has its mask. */
-    if (b->tids.n == 1 && !b->options.is_forced)
-        is_over = !cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat).error &&
-                  stat.state == 'Z';
+    if (b->tids.n == 1 && !b->options.is_forced) {
+        const int error = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat).error;
+        is_over = error ? error == ESRCH : stat.state == 'Z';
+    }
     return !why.error && is_over ? cpubind_fault_of(ESRCH, "list the threads of") : why;
 }
 

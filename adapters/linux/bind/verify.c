@@ -22,12 +22,13 @@ static cpubind_linux_fault add(cpubind_binding *b, const cpubind_subject *s)
 static cpubind_linux_fault compare_threads(cpubind_binding *b)
 {
     cpubind_linux_fault why = cpubind_list_threads(b);
+    int32_t n_ended = 0;
     for (int32_t i = 0; !why.error && i < b->tids.n; i++) {
         const int32_t tid = b->tids.id[i];
         char name[CPUBIND_COMM_SIZE];
         cpubind_subject s = {CPUBIND_ITEM_THREAD, b->options.pid, tid, name, 0, 0};
         why = cpubind_read_thread(b, tid, name, &s.was);
-        if (why.error == ESRCH) { /* it has ended since the listing */
+        if (why.error == ESRCH && ++n_ended < b->tids.n) { /* since the listing */
             why = cpubind_no_fault;
         } else if (!why.error) {
             s.should = cpubind_set_of_name(&b->record, name);
