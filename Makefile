@@ -83,7 +83,7 @@ VM         = $(BUILD)/vm
 
 .PHONY: all help run check analyze check-foreign check-vm laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
-.PHONY: built wheel static deb rpm dist packages check-packages
+.PHONY: built pages wheel static deb rpm dist packages check-packages
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
@@ -288,6 +288,10 @@ $(BUILD)/doc/made: $(BUILD)/cpubind $(BUILD)/option_table adapters/api/cpubind_a
 	adapters/packaging/manuals.sh $(BUILD)/cpubind $(@D)/options $(@D)
 	adapters/packaging/completion.sh $(BUILD)/cpubind $(@D)/options $(@D)
 	touch $@
+
+pages: $(BUILD)/doc/made ## the pages that are made from the help
+	cp $(BUILD)/doc/COMMANDS.md adapters/cli/COMMANDS.md
+	cp $(BUILD)/doc/FIXTURE.md adapters/sqlite/FIXTURE.md
 
 # The names of captured files contain colons, which make does not allow in a prerequisite: find
 # compares the times. SQLite writes its own version number to byte 96, which no reader uses; the

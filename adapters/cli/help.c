@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Texts only: opens nothing and reads no option. The options are those of options.c;
- * tests/checks/readme.sh compares the help with README.md.
+ * COMMANDS.md and the manual pages are made from the help.
  */
 #include "cli.h"
 

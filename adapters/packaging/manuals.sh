@@ -1,13 +1,14 @@
 #!/bin/sh
 # manuals.sh - writes the manual pages: of each command from its help, of the library from its
-# header, of the service's file from its example
+# header, of the service's file from its example; and two pages from the same help
 # SPDX-License-Identifier: MIT
 #
 #   adapters/packaging/manuals.sh COMMAND TABLE FOLDER     from the top folder
 #
 # COMMAND is cpubind, TABLE a file with the output of option_table.c.
-# Pages go to FOLDER/man1, man3 and man5. SOURCE_DATE_EPOCH is their date. Options and functions
-# are written nowhere else: a page has what the help or the header has.
+# Pages go to FOLDER/man1, man3 and man5, and to FOLDER/COMMANDS.md and FIXTURE.md.
+# SOURCE_DATE_EPOCH is the date of manual pages. Options and functions are written nowhere else: a
+# page has what the help or the header has.
 set -eu
 export LC_ALL=C
 
@@ -211,3 +212,93 @@ done
     ' adapters/api/cpubind_api.h | without_empty_paragraphs
     see_also 'cpubind(1)'
 } >"$out/man3/cpubind.3"
+
+# Turns the helps of commands, each after a line "## cpubind WORDS", into one page. The options of
+# plan are there once, though the help of other commands repeats them.
+markdown_of_help() {
+    awk '
+        function fold(s,    line, n, i, word) {
+            gsub(/[*<_|]/, "\\\\&", s)
+            n = split(s, word, " ")
+            for (i = 1; i <= n; i++) {
+                if (line != "" && length(line " " word[i]) > 120) { print line; line = "" }
+                line = line == "" ? word[i] : line " " word[i]
+            }
+            print line
+        }
+        function end_item(    key) {
+            if (name == "") return
+            key = name cell
+            if (!is_plan || !(key in seen)) {
+                if (heading != "") print "\n" heading
+                if (heading != "" || !in_list) print ""
+                heading = ""; in_list = 1
+                print "- " (cell == "" ? name : "`" name "`: " cell)
+            }
+            seen[key] = 1; name = ""
+        }
+        function end_paragraph() {
+            end_item()
+            if (paragraph == "") return
+            print ""; fold(heading (heading == "" ? "" : " ") paragraph)
+            heading = paragraph = ""; in_list = 0
+        }
+        /^## / { end_paragraph(); print "\n" $0; usage = in_list = is_plan = 0; heading = ""; next }
+        /^Usage: / || (usage && /^       cpubind /) {
+            sub(/^(Usage: | *)/, "    "); if (!usage) print ""; print; usage = 1; next
+        }
+        /^$/ { end_paragraph(); next }
+        /^[A-Z][A-Za-z ]*:$/ { end_paragraph(); heading = $0; is_plan = /^The plan:/; in_list = 0; next }
+        /^Options that / { heading = "" }
+        /^  [^ ](.*[^ ])?  +[^ ]/ {
+            end_paragraph()
+            match($0, /[^ ]  +[^ ]/)
+            name = substr($0, 3, RSTART - 2); cell = substr($0, RSTART + RLENGTH - 1); next
+        }
+        /^  -/ { # options without a text of their own, such as "as for plan"
+            if (cell != "" || name !~ /,$/) end_paragraph()
+            name = name (name == "" ? "" : " ") substr($0, 3); cell = ""; next
+        }
+        (name != "" && /^       +[^ ]/) || /^                        [^ ]/ {
+            sub(/^ +/, "")
+            if (match($0, /  +/)) {
+                end_paragraph()
+                name = substr($0, 1, RSTART - 1); cell = substr($0, RSTART + RLENGTH)
+            } else cell = cell " " $0
+            next
+        }
+        { end_item(); sub(/^ +/, ""); paragraph = paragraph == "" ? $0 : paragraph " " $0 }
+        END { end_paragraph() }'
+}
+
+options_of() { # commands, which are words of cpubind
+    for words in "$@"; do
+        printf '## cpubind %s\n' "$words"
+        # Words are split on purpose.
+        # shellcheck disable=SC2086
+        "$command" $words --help-all | and_other_options "$words"
+    done | markdown_of_help
+}
+
+{
+    cat <<'EOF'
+# The options of every command
+
+For whoever knows the command and asks: **which options has it?** Made from the help by `make pages`, in the order of
+`cpubind --help`. What a plan is about is in [PLAN.md](PLAN.md), what a message or an exit status means in
+[MESSAGES.md](MESSAGES.md); the commands of a corpus have [a page of their own](../sqlite/FIXTURE.md).
+EOF
+    # shellcheck disable=SC2046
+    options_of $(echo "$commands" | grep -vx fixture)
+} >"$out/COMMANDS.md"
+
+{
+    cat <<'EOF'
+# The options of cpubind fixture
+
+For whoever works on a corpus of hosts and asks: **which options has the command?** Made from the help by `make pages`.
+What a corpus is for is in [CORPUS.md](CORPUS.md), the other commands are in [COMMANDS.md](../cli/COMMANDS.md).
+EOF
+    "$command" fixture --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fixture \1/p' |
+        while read -r words; do options_of "$words"; done
+} >"$out/FIXTURE.md"

@@ -25,7 +25,7 @@ everything_is_there() {
         share/man/man1/cpubind.1 share/man/man3/cpubind.3 share/man/man5/cpubind.conf.5 \
         share/bash-completion/completions/cpubind share/zsh/site-functions/_cpubind \
         share/doc/cpubind/README.md share/doc/cpubind/CHANGELOG.md share/doc/cpubind/LICENSE \
-        share/doc/cpubind/JSON.md share/doc/cpubind/WITH.md; do
+        share/doc/cpubind/adapters/plan/RULES.md share/doc/cpubind/fuzz/README.md; do
         [ -f "$stage/$file" ] || [ -f "$stage/$(echo "$file" | sed 's|cpubind/cpubind_asc|cpubind/ascend/cpubind_asc|')" ] ||
             { echo "missing: $file" && return 1; }
     done
@@ -246,6 +246,13 @@ zsh_reads_it() {
             zsh "$stage/share/zsh/site-functions"
 }
 
+options_are_those_of_the_help() {
+    diff adapters/cli/COMMANDS.md "$BUILD/doc/COMMANDS.md" >&2 &&
+        diff adapters/sqlite/FIXTURE.md "$BUILD/doc/FIXTURE.md" >&2 && return 0
+    echo "make pages writes them" >&2
+    return 1
+}
+
 check_with() { # needed command, text, command ...
     tool=$1
     shift
@@ -274,6 +281,7 @@ check_with mandoc "no page has a warning of mandoc" pages_have_no_warnings mando
 check_with man "man renders each page" man_renders_each_page
 check "the page of a command names each of its options" pages_name_each_option
 check "the pages name each key of cpubind.conf and each call" pages_name_each_key_and_call
+check "the pages of options are what the help says" options_are_those_of_the_help
 check_with bash "bash completes commands, options, values, hosts and files" bash_completes
 check_with bash "bash completes each option of each command" bash_completes_each_option
 check_with zsh "zsh reads the completion" zsh_reads_it
