@@ -172,7 +172,7 @@ extern "C" {
 /* == 2. Status codes ======================================================== */
 
 /* The one list of codes: the enum, the names, the texts, the tests and the table in
- * README.md come from it. Codes never change their number; new ones go at the end. */
+ * LANGUAGES.md come from it. Codes never change their number; new ones go at the end. */
 #define CPUBIND_STATUS_LIST(X)                                                                 \
     X(OK, 0, "success")                                                                        \
     X(ERR_ARG, -1, "an argument is outside its documented range")                              \

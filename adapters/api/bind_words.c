@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * A message says what, where, why, and what to do. Prints warnings only; changes nothing. The
- * statuses and items are those of adapters/linux/bind/bind.h. README.md quotes the sentences:
+ * statuses and items are those of adapters/linux/bind/bind.h. MESSAGES.md quotes the sentences:
  * tests/checks/readme.sh compares.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* bound.c - open a process, plan for it, and find where its threads belong
  * SPDX-License-Identifier: MIT
  *
- * Changes a process only through adapters/linux/bind. README.md documents what each option
+ * Changes a process only through adapters/linux/bind. BIND.md documents what each option
  * means.
  */
 #include <stdlib.h>

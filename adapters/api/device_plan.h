@@ -1,7 +1,7 @@
 /* device_plan.h - the accelerators of any vendor, and plans of hosts without Ascend NPUs
  * SPDX-License-Identifier: MIT
  *
- * The plan is that of ../plan/pci_plan.h. README.md documents the table and the keys of the
+ * The plan is that of ../plan/pci_plan.h. PLAN.md documents the table, JSON.md the keys of the
  * JSON.
  */
 #ifndef CPUBIND_API_DEVICE_PLAN_H

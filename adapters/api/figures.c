@@ -1,7 +1,7 @@
 /* figures.c - the figures of plans, as text and as JSON
  * SPDX-License-Identifier: MIT
  *
- * Counts nothing: the figures are those of cpubind_measure. README.md defines each of them.
+ * Counts nothing: the figures are those of cpubind_measure. RULES.md defines each of them.
  */
 #include <string.h>
 

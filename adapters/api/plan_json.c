@@ -1,7 +1,7 @@
 /* plan_json.c - plans, problems and errors as JSON
  * SPDX-License-Identifier: MIT
  *
- * README.md documents the keys. New keys may be added; a key is never renamed or removed.
+ * JSON.md documents the keys. New keys may be added; a key is never renamed or removed.
  */
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Prints and formats; changes nothing. The words of results are those of adapters/linux/bind;
- * README.md documents the JSON.
+ * JSON.md documents the JSON.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Shared by apply, run, verify and restore. Changes a process only through adapters/linux/bind.
- * README.md documents what each option means.
+ * BIND.md documents what each option means.
  */
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  *
  * adapters/cli is the only folder that prints and exits. It decides nothing about CPUs: that
  * is done in cpubind.h and adapters/ascend; words and JSON of plans are made in adapters/api.
- * README.md documents options, output and statuses.
+ * COMMANDS.md has the options, MESSAGES.md the statuses.
  */
 #ifndef CPUBIND_CLI_H
 #define CPUBIND_CLI_H

@@ -1,7 +1,7 @@
 /* cmd_apply.c - cpubind apply: bind a process, and with --watch keep it bound
  * SPDX-License-Identifier: MIT
  *
- * Prints the outcome; whatever changes the process is in adapters/linux/bind. README.md
+ * Prints the outcome; whatever changes the process is in adapters/linux/bind. BIND.md
  * documents the options and the output.
  */
 #include "../linux/terminal.h"

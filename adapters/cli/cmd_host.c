@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Prints one row for each process, and below the table only what is wrong. adapters/host
- * decides which processes there are and binds them. README.md documents the options and the
+ * decides which processes there are and binds them. WORKERS.md documents the options and the
  * output.
  */
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Asks no plan and no NPU: the record alone says what is restored. adapters/linux/bind does it;
- * README.md documents the options and the output.
+ * BIND.md documents the options and the output.
  */
 #include <stdlib.h>
 #include <string.h>

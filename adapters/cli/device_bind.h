@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Finds which accelerator a live process uses, and makes the goal of the process from the plan
- * of ../plan/pci_plan.h. Changes nothing; adapters/linux/bind binds. README.md documents the
+ * of ../plan/pci_plan.h. Changes nothing; adapters/linux/bind binds. DEVICES.md documents the
  * options.
  */
 #ifndef CPUBIND_CLI_DEVICE_BIND_H

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Chooses the command and returns its exit status; reads no option and opens nothing: cmd_*.c
- * do. README.md documents the commands and the exit statuses.
+ * do. COMMANDS.md has the commands, MESSAGES.md the exit statuses.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Plans, problems and reports come from adapters/api as text, and become a part of a tree here.
- * README.md documents the keys of the JSON; a key that it documents is never renamed.
+ * JSON.md documents the keys of the JSON; a key that it documents is never renamed.
  */
 #ifndef CPUBIND_CLI_OUTPUT_H
 #define CPUBIND_CLI_OUTPUT_H

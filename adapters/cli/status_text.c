@@ -1,7 +1,7 @@
 /* status_text.c - what cpubind status has found, as text, as JSON and as lines of changes
  * SPDX-License-Identifier: MIT
  *
- * Prints and formats; reads nothing of the host. README.md documents the JSON. The text fits 80
+ * Prints and formats; reads nothing of the host. JSON.md documents the JSON. The text fits 80
  * columns: 16 NPUs with a worker each are 34 lines.
  */
 #include "status_text.h"

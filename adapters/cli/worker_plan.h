@@ -1,7 +1,7 @@
 /* worker_plan.h - plan --cpu-workers: CPUs for workers that drive no device
  * SPDX-License-Identifier: MIT
  *
- * README.md documents the table and the keys of the JSON.
+ * PLAN.md documents the table, JSON.md the keys of the JSON.
  */
 #ifndef CPUBIND_CLI_WORKER_PLAN_H
 #define CPUBIND_CLI_WORKER_PLAN_H

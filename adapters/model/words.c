@@ -1,7 +1,7 @@
 /* words.c - the words of problems and warnings
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. The rows are in facts.h, and README.md documents the words.
+ * Pure: no I/O, no malloc. The rows are in facts.h, and MESSAGES.md documents the words.
  */
 #include "facts.h"
 

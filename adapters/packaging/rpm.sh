@@ -32,8 +32,9 @@ development_files "$tree" | sed 's|^|/|' >"$tree.devel"
 {
     (cd "$tree" && find . \( -type f -o -type l \) | sed 's|^\.||' | sort) |
         grep -vxFf "$tree.devel"
-    printf '%%dir %s\n' /usr/share/cpubind /usr/share/doc/cpubind /usr/share/zsh \
-        /usr/share/zsh/site-functions /usr/share/bash-completion /usr/share/bash-completion/completions
+    printf '%%dir %s\n' /usr/share/cpubind /usr/share/zsh /usr/share/zsh/site-functions \
+        /usr/share/bash-completion /usr/share/bash-completion/completions
+    (cd "$tree/usr/share/doc" && find cpubind -type d | sort | sed 's|^|%dir /usr/share/doc/|')
 } >"$tree.files"
 printf '%%dir %s\n' /usr/include/cpubind /usr/lib64/cmake /usr/lib64/cmake/cpubind \
     /usr/lib64/pkgconfig >>"$tree.devel"

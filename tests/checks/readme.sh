@@ -1,5 +1,5 @@
 #!/bin/sh
-# readme.sh - the claims of README.md and the examples of all pages are true; prints TAP
+# readme.sh - the claims, links and examples of all pages are true; prints TAP
 #
 #   tests/checks/readme.sh       from the top folder, after `make all lib`; BUILD as there
 #
@@ -43,9 +43,7 @@ ln -s "$build/libcpubind.so.1" "$out/lib/libcpubind.so.1"
 ln -s libcpubind.so.1 "$out/lib/libcpubind.so"
 . tests/support/tap.sh
 
-pages="README.md adapters/api/WITH.md adapters/api/JSON.md adapters/python/README.md
-    adapters/cpp/README.md adapters/rust/README.md adapters/go/README.md fixtures/README.md
-    fuzz/README.md"
+pages=$(find README.md adapters fixtures/README.md fuzz/README.md -name '*.md')
 
 # -- The examples ------------------------------------------------------------
 
@@ -310,7 +308,7 @@ check_examples() {
     echo "# $(grep -c . "$out/ran") examples run, $(grep -c . "$out/not_run") do not"
 }
 
-# -- README.md ---------------------------------------------------------------
+# -- The claims --------------------------------------------------------------
 
 # Compares the table of status codes with the X-macro.
 codes_are_those_of_the_header() {
@@ -320,49 +318,52 @@ codes_are_those_of_the_header() {
             text = substr($0, index($0, "\"") + 1); sub(/".*/, "", text)
             print "| `" f[1] "` | " f[2] " | " text " |" }
         on && !/\\$/ { exit }' cpubind.h >"$out/codes"
-    [ -s "$out/codes" ] && grep -E '^\| `(OK|ERR_)' README.md | diff "$out/codes" -
+    [ -s "$out/codes" ] &&
+        grep -E '^\| `(OK|ERR_)' adapters/api/LANGUAGES.md | diff "$out/codes" -
 }
 
-words_are_in_readme() {
-    for word in $(sed -n '/^#define CPUBIND_[A-Z]*_LIST/,/^typedef/ {
+# A page has each of these words; at least N of them must be given.
+are_named() { # page, N, pattern of a line around WORD, words on stdin
+    cat >"$out/words"
+    [ "$(wc -l <"$out/words")" -ge "$2" ] || return 1
+    while read -r word; do
+        grep -q -e "$(echo "$3" | sed "s/WORD/$word/")" "$1" || {
+            echo "$1 does not name $word"
+            return 1
+        }
+    done <"$out/words"
+}
+
+warnings_are_named() {
+    sed -n '/^#define CPUBIND_[A-Z]*_LIST/,/^typedef/ {
             s/^ *X([A-Z0-9_]*, "\([a-z_]*\)".*/\1/p; }; /^\/\* == Devices of any vendor/q' \
-        adapters/model/facts.h); do
-        grep -q "\`$word\`" README.md || [ "$word" = auto ] || {
-            echo "README.md does not name $word"
-            return 1
-        }
-    done
+        adapters/model/facts.h | sort -u >"$out/model"
+    for page in $pages; do grep -oE '`[a-z_]+`' "$page"; done | tr -d '`' | sort -u >"$out/named"
+    echo auto >>"$out/named"
+    sort -u "$out/named" | comm -23 "$out/model" - >"$out/missing"
+    cat "$out/missing"
+    [ -s "$out/model" ] && [ ! -s "$out/missing" ]
 }
 
-options_are_in_readme() {
-    for option in $(for command in plan apply run verify restore status doctor service topo capture "fixture replay" "fixture accept"; do
-        # Words are split on purpose.
-        # shellcheck disable=SC2086
-        "$BUILD/cpubind" $command --help-all
-    done | grep -o -- '--[a-z][a-z-]*' | sort -u); do
-        case $option in --help | --help-all | --version) continue ;; esac
-        grep -q -- "$option" README.md || {
-            echo "README.md does not name $option"
-            return 1
-        }
-    done
+keys_are_named() {
+    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/cli/settings.c |
+        are_named adapters/service/SERVICE.md 20 '^| `WORD` |'
 }
 
-keys_are_in_readme() {
-    sed -n 's/^    {"\([a-z-]*\)", .*/\1/p' adapters/cli/settings.c >"$out/keys"
-    [ "$(wc -l <"$out/keys")" -ge 20 ] || return 1
-    while read -r key; do
-        grep -q "^| \`$key\` |" README.md || {
-            echo "README.md does not name the key $key"
-            return 1
-        }
-    done <"$out/keys"
+doctor_words_are_named() {
+    sed -n 's/^ *{{"\([a-z_]*\)", CPUBIND_SEVERITY.*/\1/p' adapters/doctor/doctor.c |
+        are_named adapters/doctor/DOCTOR.md 24 '^| .*`WORD`.* | '
 }
 
-# The command contains each sentence of the section "Into effect"; "..." is a part that varies.
+no_irq_words_are_named() {
+    sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/plan/process_goal.h |
+        grep -v no_role | are_named adapters/cli/MESSAGES.md 2 '`WORD`'
+}
+
+# The command contains each sentence of the tables of MESSAGES.md; "..." is a part that varies.
 sentences_are_those_of_the_command() {
-    awk '/^## /{ on = $0 == "## Into effect" } on && /^\|/ { print }' README.md |
-        grep -o '"[^"]*"' | tr -d '"' | sed 's/ *\.\.\. */\n/g' | grep . >"$out/sentences"
+    grep '^|' adapters/cli/MESSAGES.md | grep -o '"[^"]*"' | tr -d '"' | sed 's/ *\.\.\. */\n/g' |
+        grep . >"$out/sentences"
     # Joins the lines of a string in the source.
     cat adapters/cli/*.c adapters/api/*.c | tr '\n' ' ' | sed 's/" *"//g' >"$out/source"
     [ "$(wc -l <"$out/sentences")" -ge 10 ] || return 1
@@ -374,47 +375,63 @@ sentences_are_those_of_the_command() {
     done <"$out/sentences"
 }
 
-doctor_words_are_in_readme() {
-    words=$(sed -n 's/^ *{{"\([a-z_]*\)", CPUBIND_SEVERITY.*/\1/p' adapters/doctor/doctor.c)
-    [ "$(echo "$words" | wc -l)" -ge 24 ] || return 1
-    for word in $words; do
-        grep -q "^| .*\`$word\`.* | " README.md || {
-            echo "README.md does not name the check $word"
-            return 1
-        }
+readme_is_short() {
+    [ "$(wc -l <README.md)" -le 200 ] && head -60 README.md | grep -q '^make run' &&
+        head -60 README.md | grep -q '^make check'
+}
+
+# -- Links, and names of files -----------------------------------------------
+
+# Prints the anchors of a page: its headings in small letters, with - for blanks.
+anchors() { # page
+    awk '/^```/ { code = !code } !code && /^##* / { print }' "$1" | tr '[:upper:]' '[:lower:]' |
+        sed 's/^#* //; s/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+# Prints the links of a page to files, as "FILE ANCHOR"; the file is seen from the top folder.
+links() { # page
+    awk '/^```/ { code = !code } !code' "$1" | grep -oE '\]\([^)]*\)' | tr -d '])(' |
+        grep -v '^https:' | while IFS='#' read -r file anchor; do
+        echo "$(realpath -m --relative-to=. "$(dirname "$1")/${file:-${1##*/}}") $anchor"
     done
 }
 
-no_irq_words_are_in_readme() {
-    words=$(sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/plan/process_goal.h)
-    [ -n "$words" ] || return 1
-    for word in $words; do
-        grep -q "\`$word\`" README.md || [ "$word" = no_role ] || {
-            echo "README.md does not name $word"
-            return 1
-        }
-    done
+links_lead_somewhere() { # page
+    links "$1" | while read -r file anchor; do
+        [ -f "$file" ] || echo "$1 has a link to $file"
+        [ -z "$anchor" ] || anchors "$file" | grep -qx -e "$anchor" ||
+            echo "$1 has a link to $file#$anchor"
+    done >"$out/broken"
+    cat "$out/broken"
+    [ ! -s "$out/broken" ]
 }
 
-commands_are_on_the_first_screen() {
-    head -60 README.md | grep -q '^make run' && head -60 README.md | grep -q '^make check'
+# No reader needs more than two clicks from README.md to a page.
+pages_are_two_clicks_away() {
+    for page in README.md $(links README.md | cut -d ' ' -f 1); do
+        links "$page"
+    done | cut -d ' ' -f 1 | sort -u >"$out/near"
+    echo "$pages" | grep -vx README.md | sort | comm -23 - "$out/near" >"$out/far"
+    cat "$out/far"
+    [ ! -s "$out/far" ]
 }
 
-# Files, headers and targets of make that README.md names.
+# Files, headers and targets of make that the pages name. The page on
+# fuzzing names folders of the reader.
 names_exist() {
-    grep -oE '`[^` ]+`' README.md | tr -d '`' | sort -u >"$out/names"
-    grep -oE '(adapters|tests|fixtures|fuzz)/[a-zA-Z0-9_./-]*' README.md | sort -u >"$out/paths"
-    while read -r path; do
-        [ -e "${path%.}" ] || {
-            echo "README.md names $path"
-            return 1
-        }
-    done <"$out/paths"
+    for page in $pages; do
+        [ "$page" = fuzz/README.md ] || cat "$page"
+    done >"$out/all"
+    grep -oE '`[^` ]+`' "$out/all" | tr -d '`' | sort -u >"$out/names"
+    grep -oE '(^|[^a-z/.-])(adapters|tests|fixtures|fuzz)/[a-zA-Z0-9_./-]*' "$out/all" |
+        sed 's/^[^a-z]//; s/\.$//' | sort -u | while read -r path; do
+        [ -e "$path" ] || echo "$path"
+    done >"$out/missing"
     grep -E '^[a-z_/]+\.h$' "$out/names" | sed 's|^cpubind/||' | while read -r header; do
         [ -f "$header" ] || [ -f "adapters/$header" ] || [ -f "adapters/linux/$header" ] ||
             [ -f "adapters/ascend/$header" ] || [ -f "adapters/api/$header" ] || [ -f "adapters/sqlite/$header" ] || echo "$header"
-    done >"$out/missing"
-    grep -oE '`make [a-z-]+' README.md | sed 's/.* //' | sort -u | while read -r target; do
+    done >>"$out/missing"
+    grep -oE '`make [a-z-]+' "$out/all" | sed 's/.* //' | sort -u | while read -r target; do
         grep -qE "^$target:|^\.PHONY:.* $target( |\$)" Makefile || echo "make $target"
     done >>"$out/missing"
     cat "$out/missing"
@@ -434,12 +451,12 @@ has_no_foreign_path() {
         README.md CHANGELOG.md .ci | grep -v 'tests/checks/readme.sh'
 }
 
-# In the order of the table: README.md, and the module for torch.
+# In the order of the table: the page on binding, and the module for torch.
 rank_variables_agree() {
     sed -n 's/^    X(".*", "\([A-Z0-9_]*\)", ".*") *\\*$/\1/p' adapters/host/process_env.h |
         tr '\n' ' ' >"$out/ranks"
     [ "$(wc -w <"$out/ranks")" -ge 8 ] &&
-        grep -o 'else the first of `LOCAL_RANK`[^:]*that is set' README.md | grep -o '`[A-Z0-9_]*`' |
+        grep -o 'else the first of `LOCAL_RANK`[^:]*that is set' adapters/linux/bind/BIND.md | grep -o '`[A-Z0-9_]*`' |
         tr -d '`' | tr '\n' ' ' | diff "$out/ranks" - &&
         sed -n '/^RANK_VARIABLES/,/)/p' adapters/python/cpubind/torch.py | grep -o '"[A-Z0-9_]*"' |
         tr -d '"' | tr '\n' ' ' | diff "$out/ranks" -
@@ -447,15 +464,18 @@ rank_variables_agree() {
 
 check "the tools of the examples compile" make_tools
 check_examples
-check "the status codes of README.md are those of the header" codes_are_those_of_the_header
-check "README.md names every error and warning code" words_are_in_readme
-check "README.md names every option" options_are_in_readme
-check "README.md names every key of the service" keys_are_in_readme
-check "README.md names every check of doctor" doctor_words_are_in_readme
-check "the sentences of README.md are those of the command" sentences_are_those_of_the_command
-check "README.md names every reason why no interrupt is bound" no_irq_words_are_in_readme
-check "the two commands are on its first screen" commands_are_on_the_first_screen
-check "README.md names files, headers and targets that exist" names_exist
+check "the status codes are those of the header" codes_are_those_of_the_header
+check "the pages name every error and warning code" warnings_are_named
+check "every key of the service is named" keys_are_named
+check "every check of doctor is named" doctor_words_are_named
+check "the sentences of MESSAGES.md are those of the command" sentences_are_those_of_the_command
+check "every reason why no interrupt is bound is named" no_irq_words_are_named
+check "README.md has 200 lines at most, and the two commands on its first screen" readme_is_short
+for page in $pages; do
+    check "the links of $page lead to pages and headings" links_lead_somewhere "$page"
+done
+check "every page is two clicks from README.md at most" pages_are_two_clicks_away
+check "the pages name files, headers and targets that exist" names_exist
 check "the version is the same everywhere" versions_agree
 check "the variables of launchers are the same everywhere" rank_variables_agree
 check "no path of a build machine" has_no_foreign_path
