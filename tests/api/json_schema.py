@@ -113,6 +113,8 @@ def rows(schema, required, defs, prefix=""):
 def page(schema):
     defs = schema["$defs"]
     print("# JSON of cpubind\n")
+    print("For whoever reads the JSON of a command: **which keys has it, and what do they mean?** How")
+    print("to ask for it is in [PLAN.md](../cli/PLAN.md#as-json).\n")
     print("Made from `cpubind.schema.json` (JSON Schema) by `tests/api/json_schema.py page`;")
     print("the tests hold the outputs for all fixture hosts against it.\n")
     print(schema["description"])
