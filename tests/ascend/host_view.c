@@ -69,19 +69,19 @@ static cpubind_input read_driver_attribute(view_source *s, const host_function *
                                            const char *leaf)
 {
     const int32_t start = s->used;
-    if (!is_started(s->view->host, function))
+    const int is_table = strcmp(leaf, "devdrv_sysfs_bdf_to_devid") == 0;
+    if (!is_started(s->view->host, function) ||
+        (!is_table && strcmp(leaf, "dev_id") != 0 && strcmp(leaf, "davinci_dev_num") != 0))
         return no_answer(CPUBIND_INPUT_ABSENT, 0);
     if (!s->view->is_root)
         return no_answer(CPUBIND_INPUT_FAILED, 13);
     if (strcmp(leaf, "dev_id") == 0)
         view_put_number(s, function->first);
-    else if (strcmp(leaf, "davinci_dev_num") == 0)
-        view_put_number(s, function->n_npu);
-    else if (strcmp(leaf, "devdrv_sysfs_bdf_to_devid") == 0)
+    else if (is_table)
         view_make_functions_table(s);
     else
-        return no_answer(CPUBIND_INPUT_ABSENT, 0);
-    if (leaf[0] == 'd' && strcmp(leaf, "devdrv_sysfs_bdf_to_devid") != 0)
+        view_put_number(s, function->n_npu);
+    if (!is_table)
         view_put(s, "\n");
     return answer_from(s, start);
 }
@@ -98,6 +98,8 @@ static cpubind_input read_function(view_source *s, const char *rest)
         put_hex(s, function->vendor);
     else if (strcmp(leaf, "device") == 0)
         put_hex(s, function->device);
+    else if (strcmp(leaf, "class") == 0)
+        put_hex(s, function->device == 0x1572 ? 0x020000 : 0x120000);
     else if (strcmp(leaf, "numa_node") == 0)
         view_put_number(s, function->node < 0 ? -1 : h->node[function->node].id);
     else if (strcmp(leaf, "local_cpulist") == 0)

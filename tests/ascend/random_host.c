@@ -124,7 +124,7 @@ static host_function *add_function(random_host *h, int32_t vendor, int32_t devic
     memset(function, 0, sizeof *function);
     function->vendor = vendor;
     function->device = device;
-    function->node = -1;
+    function->node = function->gpu = -1;
     return function;
 }
 
@@ -228,6 +228,21 @@ static void add_others(draws *d, random_host *h)
     }
 }
 
+/* GPUs in a host of four, on any node, and below or above the buses of the NPUs. 5 bytes. */
+static void add_gpus(draws *d, random_host *h)
+{
+    const int32_t has_gpus = draw_chance(d, 4), n = 1 + draw(d, HOST_GPUS);
+    for (int32_t i = 0; i < HOST_GPUS; i++) {
+        const int32_t byte = draw(d, 256);
+        if (!has_gpus || i >= n)
+            continue;
+        host_function *function = add_function(h, 0x1002, 0x74a1);
+        function->bus = byte % 2 ? 240 + i : 190 + i;
+        function->node = byte / 2 % h->n_node;
+        function->gpu = 0;
+    }
+}
+
 static int compare_functions(const void *a, const void *b)
 {
     return strcmp(((const host_function *)a)->name, ((const host_function *)b)->name);
@@ -243,8 +258,10 @@ static void order_functions(random_host *h)
     qsort(h->function, (size_t)h->n_function, sizeof h->function[0], compare_functions);
     for (int32_t i = 0; i < h->n_npu; i++)
         h->npu[i].function = -1;
-    for (int32_t i = 0; i < h->n_function; i++) {
+    for (int32_t i = 0, gpu = 0; i < h->n_function; i++) {
         host_function *function = &h->function[i];
+        if (function->gpu >= 0)
+            function->gpu = gpu++;
         function->irq = 1000 + 20 * i;
         for (int32_t k = 0; k < function->n_npu; k++)
             h->npu[function->first + k].function = i;
@@ -299,8 +316,9 @@ void random_host_make(draws *d, random_host *out)
     add_others(d, h);
     h->socket_nodes = draw(d, 5);
     h->has_smt_file = draw(d, 2);
-    order_functions(h);
     h->lacks = (host_lack)(draw(d, 12) % 9 % 4);
+    add_gpus(d, h);
+    order_functions(h);
 }
 
 /* == Questions ============================================================== */

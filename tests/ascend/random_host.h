@@ -22,6 +22,8 @@ enum {
     HOST_NODES = 8,
     HOST_CARDS = 8,
     HOST_NPUS = 16,
+    HOST_GPUS = 3,
+    HOST_DEVICES = HOST_NPUS + HOST_GPUS, /* the NPUs by phy id, then the GPUs by address */
     HOST_FUNCTIONS = 32,
     HOST_BYTES = 64 /* that a host is made from */
 };
@@ -88,6 +90,7 @@ typedef struct host_function {
     int32_t vendor, device; /* PCI ids */
     int32_t node;           /* index, or -1: on no node */
     int32_t is_virtual;     /* the kernel links it to a physical function */
+    int32_t gpu;            /* of a GPU: its number by address; else -1 */
     int32_t first, n_npu;   /* NPUs on it, phy ids in a row; 0: another device */
     int32_t irq;            /* number of its first interrupt */
 } host_function;

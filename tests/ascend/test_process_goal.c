@@ -54,8 +54,10 @@ SETUP(start)
     p.row[1] = 8;
     p.row[2] = 16;
     p.want[1] = 1;
-    p.npu[0] = (cpubind_npu){.device = -1, .logic = 0, .card = 2, .phy = 4, .pci = {0, 0xc1, 0, 0}};
-    p.npu[1] = (cpubind_npu){.device = -1, .logic = 1, .card = 6, .phy = 5, .pci = {0x10002, 0x0a, 0x1f, 7}};
+    p.npu[0] =
+        (cpubind_npu){.device = -1, .logic = 0, .card = 2, .phy = 4, .pci = {0, 0xc1, 0, 0}};
+    p.npu[1] = (cpubind_npu){
+        .device = -1, .logic = 1, .card = 6, .phy = 5, .pci = {0x10002, 0x0a, 0x1f, 7}};
     p.facts.npu = p.npu;
     p.facts.n_npu = 2;
     p.facts.node_of = p.node_of;

@@ -492,7 +492,15 @@ TEST(ranks_drive_different_npus)
     }
 }
 
-/* For a process with all NPUs of the host, --scope own is --scope cpuset, but for the order of
+static int has_gpu(const random_host *h)
+{
+    int n = 0;
+    for (int32_t i = 0; i < h->n_function; i++)
+        n += h->function[i].gpu >= 0;
+    return n > 0;
+}
+
+/* For a process with all NPUs of the host, and no device of others, --scope own is --scope cpuset, but for the order of
  * NPUs that share CPUs: own needs no addresses, and orders by logic id. */
 TEST(own_is_cpuset_where_every_npu_is_visible)
 {
@@ -508,7 +516,7 @@ TEST(own_is_cpuset_where_every_npu_is_visible)
         view->has_visible = view->has_dra = view->request.only_running = 0;
         view->request.npu = NULL;
         view->request.n_npu = 0;
-        if (view->n_npu < c.host.n_npu)
+        if (view->n_npu < c.host.n_npu || has_gpu(&c.host))
             continue;
         view->request.scope = CPUBIND_SCOPE_CPUSET;
         view_law_plan(view, &c.plan[0]);

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../adapters/model/accelerators.h"
+#include "../../adapters/plan/pci_plan.h"
+
 /* == What excuses a pair ==================================================== */
 
 #define W(name) (1u << CPUBIND_WARNING_##name)
@@ -74,9 +77,10 @@ static void take_roles(const cpubind_ascend_plan *plan, int32_t row, int32_t phy
     const int32_t *cpu = plan->role_cpu + plan->role_row[row];
     const int32_t n = plan->role_row[row + 1] - plan->role_row[row];
     int32_t at = 0, has_memory_node = 0;
+    const cpubind_role_spec *roles = phy < HOST_NPUS ? &plan->roles : &plan->other_roles;
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         const cpubind_span span = plan->role_span[row].span[role];
-        if (span.first != at || span.count < plan->roles.count[role])
+        if (span.first != at || span.count < roles->count[role])
             break_plan(out, "the roles do not tile the pool (role, phy)", role, phy);
         at += span.count;
     }
@@ -107,14 +111,46 @@ static void take_kept(const cpubind_ascend_plan *plan, view_plan *out)
         if (plan->kept[i] < 0 || plan->kept[i] >= HOST_CPUS)
             continue;
         bits_add(&out->kept, plan->kept[i]);
-        for (int32_t phy = 0; phy < HOST_NPUS; phy++)
+        for (int32_t phy = 0; phy < HOST_DEVICES; phy++)
             if (bits_has(&out->pool[phy], plan->kept[i]))
                 break_plan(out, "a CPU that is kept is in a pool (CPU, phy)", plan->kept[i],
                            phy);
     }
 }
 
-/* Takes the pools of a plan by phy ids, and checks those laws that need one plan only. */
+/* The device of a row; -1: an NPU that the view does not have. */
+static int32_t device_of(const host_view *v, const cpubind_facts *f, const cpubind_npu *npu)
+{
+    const random_host *h = v->host;
+    for (int32_t i = 0; npu->device >= 0 && i < h->n_function; i++)
+        if (h->function[i].gpu >= 0 && h->function[i].bus == npu->pci.bus)
+            return HOST_NPUS + h->function[i].gpu;
+    return npu >= f->npu + f->n_found || npu->logic < 0 || npu->logic >= v->n_npu
+               ? -1
+               : v->phy[npu->logic];
+}
+
+/* Takes the CPUs of a row. Those of one plan are in one pool. */
+static void take_pool(const host_view *v, const cpubind_ascend_plan *plan, int32_t row,
+                      int32_t device, cpu_bits *all, view_plan *out)
+{
+    for (int32_t i = plan->core.row[row]; i < plan->core.row[row + 1]; i++) {
+        const int32_t cpu = plan->core.cpu[i];
+        out->has_pool |= 1u << device;
+        if (cpu < 0 || cpu >= HOST_CPUS ||
+            (!bits_has(&v->allowed, cpu) && !(plan->warnings & W(NO_STATUS)))) {
+            break_plan(out, "a CPU that is not allowed is in a pool (CPU, device)", cpu,
+                       device);
+            continue;
+        }
+        bits_add(&out->pool[device], cpu);
+        if (bits_has(all, cpu) && !(plan->warnings & W(OVERLAP)))
+            break_plan(out, "a CPU is in two pools of one plan (CPU, device)", cpu, device);
+        bits_add(all, cpu);
+    }
+}
+
+/* Takes the pools of a plan by devices, and checks those laws that need one plan only. */
 static void take_pools(const host_view *v, const cpubind_facts *f,
                        const cpubind_ascend_plan *plan, view_plan *out)
 {
@@ -122,32 +158,15 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
     memset(&all, 0, sizeof all);
     for (int32_t row = 0; row < plan->n_want; row++) {
         const cpubind_npu *npu = &f->npu[plan->want[row]];
-        const int32_t first = plan->core.row[row], end = plan->core.row[row + 1];
-        cpu_bits *pool;
-        if (npu->logic < 0 || npu->logic >= v->n_npu) {
+        const int32_t device = device_of(v, f, npu);
+        if (device < 0) {
             out->n_unknown++;
             continue;
         }
-        check_npu(v, npu, out);
-        pool = &out->pool[v->phy[npu->logic]];
-        if (end > first)
-            out->has_pool |= 1u << v->phy[npu->logic];
-        for (int32_t i = first; i < end; i++) {
-            const int32_t cpu = plan->core.cpu[i];
-            if (cpu < 0 || cpu >= HOST_CPUS ||
-                (!bits_has(&v->allowed, cpu) && !(plan->warnings & W(NO_STATUS))))
-                break_plan(out, "a CPU that is not allowed is in a pool (CPU, phy)", cpu,
-                           v->phy[npu->logic]);
-            else
-                bits_add(pool, cpu);
-            if (cpu >= 0 && cpu < HOST_CPUS && bits_has(&all, cpu) &&
-                !(plan->warnings & 1u << CPUBIND_WARNING_OVERLAP))
-                break_plan(out, "a CPU is in two pools of one plan (CPU, phy)", cpu,
-                           v->phy[npu->logic]);
-            if (cpu >= 0 && cpu < HOST_CPUS)
-                bits_add(&all, cpu);
-        }
-        take_roles(plan, row, v->phy[npu->logic], out);
+        if (npu->device < 0)
+            check_npu(v, npu, out);
+        take_pool(v, plan, row, device, &all, out);
+        take_roles(plan, row, device, out);
     }
     take_kept(plan, out);
     out->rank_phy = -1;
@@ -165,6 +184,7 @@ void view_law_plan(const host_view *view, view_plan *out)
     cpubind_facts facts;
     cpubind_ascend_plan plan;
     cpubind_source seam;
+    cpubind_request request = view->request;
     if (!block)
         block = (char *)malloc(ARENA);
     if (!block)
@@ -173,10 +193,10 @@ void view_law_plan(const host_view *view, view_plan *out)
     memset(out, 0, sizeof *out);
     view_source_start(&source, view);
     seam = view_source_of(&source);
-    out->code = cpubind_facts_read(&seam, &view->request, &arena, &facts, &out->problem);
+    request.is_other = cpubind_is_accelerator;
+    out->code = cpubind_plan_read_facts(&seam, &request, &arena, &facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
-        out->code =
-            cpubind_ascend_make_plan(&facts, &view->request, &arena, &plan, &out->problem);
+        out->code = cpubind_ascend_make_plan(&facts, &request, &arena, &plan, &out->problem);
     out->has_failed = source.has_failed;
     out->origin = facts.origin;
     out->strategy = facts.strategy;
@@ -226,6 +246,7 @@ static int32_t is_fair(const host_view *v)
     const int32_t driver = random_host_has_driver(h) && !v->masks_interrupts;
     const int32_t roles = 2 + 3 * (q->n_process > 1 ? q->n_process : 1);
     cpu_bits cpus = v->allowed;
+    int32_t n_device = h->n_npu;
     if (v->failure != FAILURE_NONE || v->table == TABLE_CUT || q->only_running ||
         q->overlap == CPUBIND_OVERLAP_REFUSE || (q->npu && v->has_visible))
         return 0;
@@ -252,7 +273,9 @@ static int32_t is_fair(const host_view *v)
     for (int32_t i = 0; i < q->n_exclude; i++)
         cpus.word[q->exclude[i] / 64] &= ~(UINT64_C(1) << (q->exclude[i] % 64));
     remove_kept(h, q, &cpus);
-    if (bits_count(&cpus) / h->n_npu < roles)
+    for (int32_t i = 0; i < h->n_function; i++)
+        n_device += h->function[i].gpu >= 0;
+    if (bits_count(&cpus) / n_device < roles)
         return 0;
     return (q->rules == CPUBIND_RULES_NEAR && h->type != CPUBIND_TYPE_950) ||
            has_room_near(h, &cpus, roles);
@@ -282,8 +305,8 @@ static int32_t find_excuse(const law_case *c, int32_t i, int32_t k)
 /* Writes how two plans break the law, if they do; returns 1 when they keep it. */
 static int32_t compare_pools(const view_plan *a, const view_plan *b, int64_t *equal, char *text)
 {
-    for (int32_t i = 0; i < HOST_NPUS; i++) {
-        for (int32_t k = 0; k < HOST_NPUS; k++) {
+    for (int32_t i = 0; i < HOST_DEVICES; i++) {
+        for (int32_t k = 0; k < HOST_DEVICES; k++) {
             if (!(a->has_pool >> i & 1u) || !(b->has_pool >> k & 1u))
                 continue;
             if (i == k && bits_are_same(&a->pool[i], &b->pool[k])) {
@@ -311,7 +334,7 @@ static int32_t compare_parts(const law_case *c, int32_t i, int32_t k, law_counts
         (void)snprintf(text, LAW_TEXT / 2, "the CPUs that are kept differ");
         return 0;
     }
-    for (int32_t phy = 0; phy < HOST_NPUS; phy++) {
+    for (int32_t phy = 0; phy < HOST_DEVICES; phy++) {
         if (!(a->has_pool & b->has_pool & 1u << phy) ||
             !bits_are_same(&a->pool[phy], &b->pool[phy]))
             continue;
@@ -374,6 +397,7 @@ static void check_view(law_case *c, int32_t i, law_counts *counts)
     counts->views++;
     counts->fair += fair;
     c->is_broken = 1u << i;
+    counts->mixed += plan->has_pool >> HOST_NPUS != 0;
     counts->by_driver +=
         plan->code == CPUBIND_PROBLEM_NONE && plan->origin == CPUBIND_ORIGIN_DRIVER;
     if (plan->code != CPUBIND_PROBLEM_NONE)
@@ -545,7 +569,7 @@ static void print_plan(FILE *out, const view_plan *p)
     }
     (void)fprintf(out, "   plan by %s, strategy %d:", cpubind_origin_word(p->origin),
                   (int)p->strategy);
-    for (int32_t i = 0; i < HOST_NPUS; i++)
+    for (int32_t i = 0; i < HOST_DEVICES; i++)
         if (p->has_pool >> i & 1u) {
             (void)fprintf(out, "  phy %d", i);
             print_set(out, " ", &p->pool[i]);
@@ -577,11 +601,11 @@ void view_law_print_counts(FILE *out, const law_counts *counts)
     (void)fprintf(out,
                   "# %lld hosts, %lld views (%lld must have a plan, %lld by the driver), "
                   "%lld pairs, %lld with two plans (%lld by near), %lld equal pools "
-                  "(%lld of two processes)\n",
+                  "(%lld of two processes), %lld plans with GPUs\n",
                   (long long)counts->cases, (long long)counts->views, (long long)counts->fair,
                   (long long)counts->by_driver, (long long)counts->pairs,
                   (long long)counts->both, (long long)counts->by_near, (long long)counts->equal,
-                  (long long)counts->parts);
+                  (long long)counts->parts, (long long)counts->mixed);
     for (int32_t i = 0; i < N_EXCUSE; i++)
         if (counts->excused[i] > 0)
             (void)fprintf(out, "#   excused: %s: %lld pairs\n", excuses[i].why,

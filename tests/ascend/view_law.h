@@ -14,17 +14,17 @@
 
 enum { LAW_TEXT = 160 };
 
-/* The plan of a view, by phy ids. */
+/* The plan of a view, by devices: NPUs by phy id, then GPUs. */
 typedef struct view_plan {
     cpubind_problem_code code;
     cpubind_problem problem;
     uint32_t warnings;
     cpubind_origin origin;
     cpubind_strategy strategy;
-    uint32_t has_pool; /* a bit for each phy id with a pool */
-    cpu_bits pool[HOST_NPUS];
-    cpu_bits irq[HOST_NPUS];  /* of a pool, for interrupts */
-    cpu_bits part[HOST_NPUS]; /* of a pool, what this process has for itself */
+    uint32_t has_pool; /* a bit for each device with a pool */
+    cpu_bits pool[HOST_DEVICES];
+    cpu_bits irq[HOST_DEVICES];  /* of a pool, for interrupts */
+    cpu_bits part[HOST_DEVICES]; /* of a pool, what this process has for itself */
     cpu_bits kept;
     int32_t rank_phy;          /* of the NPU that the rank drives, or -1 */
     int32_t n_unknown;         /* rows of NPUs that the view does not have */
@@ -42,6 +42,7 @@ typedef struct law_counts {
     int64_t fair;           /* views that must have a plan */
     int64_t by_driver;      /* plans from the driver's files */
     int64_t by_near;        /* pairs with two plans by the rules near */
+    int64_t mixed;          /* plans with a pool of a GPU */
     int64_t parts;          /* pools that two processes of an NPU share in a pair */
 } law_counts;
 
