@@ -59,44 +59,22 @@ int api_process_allow(api_process_view *m, const int32_t *cpu, int32_t n)
 
 /* == The goal =============================================================== */
 
-/* The CPUs of a role; those of main where the device has none for it. */
-static cpubind_cpus cpus_of_role(const cpubind_pci_pool *pool, cpubind_role role)
-{
-    const cpubind_span *span = pool->roles.span;
-    if (span[role].count == 0)
-        role = CPUBIND_ROLE_MAIN;
-    return (cpubind_cpus){pool->role_cpu + span[role].first, span[role].count};
-}
-
-/* The CPUs of --thread; nothing is kept for the host, so that `keep` is main. */
-static cpubind_cpus cpus_of_wish(const cpubind_pci_pool *pool, const cpubind_thread_wish *wish)
-{
-    switch (wish->kind) {
-    case CPUBIND_WISH_POOL:
-        return (cpubind_cpus){pool->cpu, pool->n_cpu};
-    case CPUBIND_WISH_LIST:
-        return wish->cpus;
-    case CPUBIND_WISH_LEAVE:
-        return (cpubind_cpus){NULL, 0};
-    default:
-        return cpus_of_role(pool,
-                            wish->kind == CPUBIND_WISH_ROLE ? wish->role : CPUBIND_ROLE_MAIN);
-    }
-}
-
 void api_device_goal(const api_options *o, const cpubind_pci_pool *pool, const char *rules,
                      const cpubind_pci_function *device, cpubind_thread_rule *rule,
                      api_bound *bound)
 {
+    const cpubind_goal_pool its = {.cpu = pool->role_cpu, .roles = pool->roles};
+    const cpubind_cpus ascending = {pool->cpu, pool->n_cpu}, none = {NULL, 0};
     cpubind_goal *goal = &bound->goal;
     *goal = (cpubind_goal){.npu = -1, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
     goal->rules = rules;
-    goal->main = cpus_of_role(pool, CPUBIND_ROLE_MAIN);
+    goal->main = cpubind_goal_cpus_of_role(&its, CPUBIND_ROLE_MAIN);
     goal->rule = rule;
     goal->n_rule = o->n_wish;
     for (int32_t i = 0; i < o->n_wish; i++)
-        rule[i] = (cpubind_thread_rule){o->wish[i].name, cpus_of_wish(pool, &o->wish[i]),
-                                        o->wish[i].kind == CPUBIND_WISH_LEAVE};
+        rule[i] = (cpubind_thread_rule){
+            o->wish[i].name, cpubind_goal_cpus_of_wish(&its, ascending, none, &o->wish[i]),
+            o->wish[i].kind == CPUBIND_WISH_LEAVE};
     if (!device)
         return;
     (void)cpubind_pci_format(goal->pci, &device->pci);

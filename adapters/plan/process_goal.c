@@ -189,6 +189,32 @@ cpubind_no_irq cpubind_goal_irqs(const cpubind_irq_search *search, cpubind_irq_g
 
 /* == CPUs and interrupts of a process ======================================= */
 
+cpubind_cpus cpubind_goal_cpus_of_role(const cpubind_goal_pool *pool, cpubind_role role)
+{
+    const cpubind_span *span = &pool->roles.span[role];
+    if (span->count == 0)
+        span = &pool->roles.span[CPUBIND_ROLE_MAIN];
+    return (cpubind_cpus){pool->cpu + span->first, span->count};
+}
+
+cpubind_cpus cpubind_goal_cpus_of_wish(const cpubind_goal_pool *pool, cpubind_cpus ascending,
+                                       cpubind_cpus kept, const cpubind_thread_wish *wish)
+{
+    switch (wish->kind) {
+    case CPUBIND_WISH_ROLE:
+        return cpubind_goal_cpus_of_role(pool, wish->role);
+    case CPUBIND_WISH_POOL:
+        return ascending;
+    case CPUBIND_WISH_KEEP:
+        return kept.n > 0 ? kept : cpubind_goal_cpus_of_role(pool, CPUBIND_ROLE_MAIN);
+    case CPUBIND_WISH_LEAVE:
+        return (cpubind_cpus){NULL, 0};
+    case CPUBIND_WISH_LIST:
+        break;
+    }
+    return wish->cpus;
+}
+
 /* A goal that is being made. */
 typedef struct maker {
     facts_reader r; /* without request and facts: only to ask for inputs and to fail */
@@ -198,19 +224,6 @@ typedef struct maker {
     cpubind_cpus pool, kept; /* the same, ascending; those that the plan keeps for the host */
     cpubind_goal *out;
 } maker;
-
-static cpubind_cpus cpus_of_span(const maker *m, cpubind_span span)
-{
-    const cpubind_cpus cpus = {m->its.cpu + span.first, span.count};
-    return cpus;
-}
-
-/* The CPUs of a role; those of main when the pool lacks the role. */
-static cpubind_cpus cpus_of_role(const maker *m, cpubind_role role)
-{
-    const cpubind_span span = m->its.roles.span[role];
-    return cpus_of_span(m, span.count > 0 ? span : m->its.roles.span[CPUBIND_ROLE_MAIN]);
-}
 
 /* The CPUs of all roles, ascending. */
 static cpubind_problem_code sort_pool(maker *m)
@@ -246,20 +259,7 @@ static cpubind_problem_code choose_kept(maker *m)
 
 static cpubind_cpus cpus_of_wish(const maker *m, const cpubind_thread_wish *wish)
 {
-    const cpubind_cpus none = {NULL, 0};
-    switch (wish->kind) {
-    case CPUBIND_WISH_ROLE:
-        return cpus_of_role(m, wish->role);
-    case CPUBIND_WISH_POOL:
-        return m->pool;
-    case CPUBIND_WISH_KEEP:
-        return m->kept.n > 0 ? m->kept : cpus_of_role(m, CPUBIND_ROLE_MAIN);
-    case CPUBIND_WISH_LEAVE:
-        return none;
-    case CPUBIND_WISH_LIST:
-        break;
-    }
-    return wish->cpus;
+    return cpubind_goal_cpus_of_wish(&m->its, m->pool, m->kept, wish);
 }
 
 /* The first wish that a name of the driver fits, or NULL. A name that is longer than that of a
@@ -282,7 +282,8 @@ static const cpubind_thread_wish *find_wish(const maker *m, const char *name)
 static int32_t choose_irq_cpu(const maker *m, cpubind_irq_goal *irq)
 {
     const cpubind_thread_wish *wish = find_wish(m, irq->id.name);
-    const cpubind_cpus cpus = wish ? cpus_of_wish(m, wish) : cpus_of_role(m, CPUBIND_ROLE_IRQ);
+    const cpubind_cpus cpus =
+        wish ? cpus_of_wish(m, wish) : cpubind_goal_cpus_of_role(&m->its, CPUBIND_ROLE_IRQ);
     const int32_t place = !wish && irq->kind != CPUBIND_IRQ_SQ && cpus.n > 1 ? 1 : 0;
     irq->cpu = cpus.n > 0 ? cpus.cpu[place] : -1;
     return !wish || wish->kind != CPUBIND_WISH_LEAVE;
@@ -385,7 +386,7 @@ static cpubind_problem_code make_rules(maker *m)
     for (int32_t i = 0; (row = cpubind_thread_role_at(i)) != NULL; i++)
         if (row->named == CPUBIND_NAMED_THREAD && row->role != CPUBIND_ROLE_MAIN &&
             is_wanted(m, row))
-            add_rule(m, row->pattern, cpus_of_role(m, row->role), 0);
+            add_rule(m, row->pattern, cpubind_goal_cpus_of_role(&m->its, row->role), 0);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -410,7 +411,8 @@ static cpubind_problem_code find_driver(maker *m)
         goal->named = row->named;
         cpubind_thread_role_name(row, m->npu->phy, goal->name, (int32_t)sizeof goal->name);
         wish = find_wish(m, goal->name);
-        goal->cpus = wish ? cpus_of_wish(m, wish) : cpus_of_role(m, row->role);
+        goal->cpus =
+            wish ? cpus_of_wish(m, wish) : cpubind_goal_cpus_of_role(&m->its, row->role);
         m->out->n_driver += !wish || wish->kind != CPUBIND_WISH_LEAVE;
     }
     return CPUBIND_PROBLEM_NONE;
@@ -508,7 +510,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
         code = take_row(&m);
     out->npu = m.npu ? m.npu->logic : -1;
     out->rules = cpubind_rules_word(plan->rules);
-    out->main = cpus_of_role(&m, CPUBIND_ROLE_MAIN);
+    out->main = cpubind_goal_cpus_of_role(&m.its, CPUBIND_ROLE_MAIN);
     out->memory_node = m.its.memory_node;
     if (m.npu)
         out->uvb = (cpubind_cpus){plan->spare, plan->n_spare};

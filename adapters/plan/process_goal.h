@@ -130,6 +130,14 @@ typedef struct cpubind_goal_pool {
     int32_t memory_node; /* or -1 */
 } cpubind_goal_pool;
 
+/* The CPUs of a role; those of main when the pool lacks the role. */
+cpubind_cpus cpubind_goal_cpus_of_role(const cpubind_goal_pool *pool, cpubind_role role);
+
+/* The CPUs of a wish.
+ *   in      ascending: the CPUs of the pool; kept: those for KEEP */
+cpubind_cpus cpubind_goal_cpus_of_wish(const cpubind_goal_pool *pool, cpubind_cpus ascending,
+                                       cpubind_cpus kept, const cpubind_thread_wish *wish);
+
 /* Which goal is wanted. Borrowed. */
 typedef struct cpubind_goal_request {
     const cpubind_facts *facts;      /* for interrupts, of a request with wants_pci */
