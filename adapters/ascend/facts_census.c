@@ -36,8 +36,8 @@ static int is_before(const cpubind_pci_address *a, const cpubind_pci_address *b)
     return cpubind_pci_compare(a, b) < 0;
 }
 
-/* Adds a function of another vendor if it is an accelerator. What cannot be read is none: the
- * plan of the NPUs does not depend on it. */
+/* Adds a function of another vendor if it is an accelerator. Whether one is that cannot be read
+ * is left to the reader of devices: a plan of NPUs alone does not depend on it. */
 static cpubind_problem_code add_other(facts_reader *r, cpubind_input listing,
                                       cpubind_slice name, int32_t vendor,
                                       const facts_found *found)
@@ -51,6 +51,7 @@ static cpubind_problem_code add_other(facts_reader *r, cpubind_input listing,
     if (code == CPUBIND_PROBLEM_NONE && device >= 0)
         code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "class"), -1,
                                  &class_code);
+    f->has_unread_other |= code != CPUBIND_PROBLEM_NONE || class_code < 0;
     if (code == CPUBIND_PROBLEM_NONE && class_code >= 0 && physfn &&
         r->request->is_other(vendor, device, class_code >> 8) && !is_virtual(r, physfn)) {
         other.device = device;

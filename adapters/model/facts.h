@@ -439,6 +439,7 @@ typedef struct cpubind_facts {
                                    more of them */
     cpubind_function *other;    /* accelerators that are no NPUs, by PCI address */
     int32_t n_other;
+    int32_t has_unread_other; /* 1: some function could not be read that may be one */
     int32_t n_npu;
     int32_t n_found;   /* of these the NPUs, which are the first ones */
     int32_t n_unknown; /* further chips, which npu-smi lists and cannot query, or without

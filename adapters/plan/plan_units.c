@@ -263,7 +263,8 @@ cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
     const cpubind_pci_request asked = {.wants_cores = 1, .host = request};
     cpubind_facts devices;
     cpubind_problem_code code = cpubind_facts_read(source, request, arena, f, problem);
-    if (code != CPUBIND_PROBLEM_NONE || f->n_other == 0 || !cpubind_plan_takes_devices(f))
+    if (code != CPUBIND_PROBLEM_NONE || (f->n_other == 0 && !f->has_unread_other) ||
+        !cpubind_plan_takes_devices(f))
         return code;
     code = cpubind_devices_read(source, &asked, arena, &devices, problem);
     if (code != CPUBIND_PROBLEM_NONE)
