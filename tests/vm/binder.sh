@@ -336,8 +336,8 @@ random_moments() {
         npu "$i"
         echo "$pid $group$i $address $main $acl $release $first $((first + 1))"
     done >/run/disturbed
-    check "100 random moments: all that was put on a wrong CPU is put right" \
-        disturb "${moments:-100}" 1000 "${seed:-1}" </run/disturbed
+    check "random moments: all that was put on a wrong CPU is put right" \
+        disturb "${moments:-50}" 1000 "${seed:-1}" </run/disturbed
     grep '^#' /run/output
     check "all watches live" for_all watch_lives
     check "no foreign interrupt was written" no_foreign_irq_was_written
