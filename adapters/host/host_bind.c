@@ -109,43 +109,6 @@ void cpubind_host_bind_close(cpubind_host_bind *h)
 
 /* == Entries ================================================================ */
 
-host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid)
-{
-    for (int32_t i = 0; i < h->n; i++)
-        if (h->entry[i]->row.pid == pid)
-            return h->entry[i];
-    return NULL;
-}
-
-host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    host_entry **all =
-        (host_entry **)cpubind_grow(h->sys, h->entry, h->n, &h->cap, sizeof(host_entry *));
-    host_entry *e = all ? (host_entry *)h->sys->malloc(sizeof *e) : NULL;
-    h->entry = all ? all : h->entry;
-    if (!e)
-        return NULL;
-    memset(e, 0, sizeof *e);
-    (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
-    e->start = e->order_start = stat.start;
-    e->order_pid = pid;
-    e->device = device;
-    e->is_listed = e->is_new = 1;
-    e->row = (cpubind_host_row){.pid = pid,
-                                .device = device,
-                                .npu = -1,
-                                .state = CPUBIND_HOST_UNBOUND,
-                                .record_path = "",
-                                .other_path = e->other_path};
-    cpubind_problem_clear(&e->row.problem);
-    e->row.has_program = cpubind_bind_program(pid, h->sys, e->row.name);
-    h->entry[h->n++] = e;
-    cpubind_host_name_device(h, e);
-    h->is_old |= device >= 0;
-    return e;
-}
-
 static int compare(const void *a, const void *b)
 {
     const host_entry *x = *(host_entry *const *)a, *y = *(host_entry *const *)b;
@@ -478,11 +441,6 @@ static int is_unwanted(const cpubind_host_bind *h, const host_entry *e, const ch
     return h->options.wants && *name && e->row.state != CPUBIND_HOST_BOUND &&
            !e->row.is_let_go && claim_of(h, e) != CPUBIND_CLAIM_ADOPT &&
            !h->options.wants(h->options.wants_ctx, e->row.name, name);
-}
-
-const char *cpubind_host_rules(const cpubind_host_bind *h)
-{
-    return cpubind_rules_word(h->plan.plan.rules);
 }
 
 static int is_entry(const void *ctx, int32_t pid)

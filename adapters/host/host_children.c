@@ -227,18 +227,3 @@ void cpubind_host_add_strays(cpubind_host_bind *h)
             add_entry(h, child, parent, n_cpu);
     }
 }
-
-cpubind_problem_code cpubind_host_make_child_goal(cpubind_host_bind *h, const host_entry *e,
-                                                  cpubind_goal *goal)
-{
-    const host_entry *parent = cpubind_host_find(h, e->row.parent);
-    if (!parent || !parent->main)
-        return CPUBIND_PROBLEM_BAD_REQUEST;
-    *goal = (cpubind_goal){.npu = parent->row.npu,
-                           .main = {parent->main, parent->n_main},
-                           .rules = cpubind_host_rules(h),
-                           .memory_node = -1,
-                           .no_irq = CPUBIND_IRQ_NO_ROLE};
-    memcpy(goal->pci, parent->row.pci, sizeof goal->pci);
-    return CPUBIND_PROBLEM_NONE;
-}

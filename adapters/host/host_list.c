@@ -11,22 +11,6 @@
 
 /* == The devices of an entry ================================================ */
 
-void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
-{
-    const cpubind_facts *f = &h->facts.facts;
-    const cpubind_pci_function *function =
-        e->device < h->n_listed ? NULL : &f->device[f->npu[e->device].device];
-    e->row.device = e->device;
-    e->row.npu = e->device < 0 || function ? -1 : h->number[e->device];
-    e->row.is_of_one = e->device >= 0 && !function;
-    e->row.pci[0] = '\0';
-    e->row.product = NULL;
-    if (!function || e->row.n_device > 1)
-        return;
-    (void)cpubind_pci_format(e->row.pci, &function->pci);
-    e->row.product = function->accelerator.product;
-}
-
 /* Gives an entry the devices that it has by a list. Returns 0 without memory. */
 static int take_devices(cpubind_host_bind *h, host_entry *e, const cpubind_users *found)
 {

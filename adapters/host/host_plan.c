@@ -1,36 +1,14 @@
 /* host_plan.c - the facts and the plans of a host, and the goal of each worker
  * SPDX-License-Identifier: MIT
  *
- * Each device has the allowed CPUs of its own workers, so that no scope is asked. Moves nothing.
+ * Each device has the allowed CPUs of its own workers, so that no scope is asked. Moves
+ * nothing.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../text/cpulist.h"
 #include "host_rows.h"
-
-#define FIRST_ARENA ((size_t)4 << 20)
-#define LAST_ARENA  ((size_t)1 << 30)
-
-/* == Memory ================================================================= */
-
-cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
-                                             cpubind_host_maker *make, void *ctx)
-{
-    size_t size = arena->size ? arena->size : FIRST_ARENA;
-    for (;; size *= 4) {
-        cpubind_problem_code code;
-        if (!arena->base)
-            arena->base = (char *)sys->malloc(size);
-        arena->size = arena->base ? size : 0;
-        arena->used = 0;
-        code = make(ctx, arena);
-        if (code != CPUBIND_PROBLEM_NO_MEMORY || !arena->base || size >= LAST_ARENA)
-            return code;
-        free(arena->base);
-        arena->base = NULL;
-    }
-}
 
 void cpubind_host_free_plans(cpubind_host_bind *h)
 {
@@ -475,6 +453,23 @@ static cpubind_problem_code make_part(void *ctx, cpubind_arena *arena)
     return cpubind_host_make_part_goal(m->h, &m->part, arena, m->out, m->problem);
 }
 
+/* The goal of a child: the main CPUs of its worker, which the goal borrows.
+ *   errors  BAD_REQUEST: its worker is not bound */
+static cpubind_problem_code make_child_goal(const cpubind_host_bind *h, const host_entry *e,
+                                            cpubind_goal *goal)
+{
+    const host_entry *parent = cpubind_host_find(h, e->row.parent);
+    if (!parent || !parent->main)
+        return CPUBIND_PROBLEM_BAD_REQUEST;
+    *goal = (cpubind_goal){.npu = parent->row.npu,
+                           .main = {parent->main, parent->n_main},
+                           .rules = cpubind_host_rules(h),
+                           .memory_node = -1,
+                           .no_irq = CPUBIND_IRQ_NO_ROLE};
+    memcpy(goal->pci, parent->row.pci, sizeof goal->pci);
+    return CPUBIND_PROBLEM_NONE;
+}
+
 cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
                                             cpubind_goal *goal, uint64_t *sum,
                                             cpubind_problem *problem)
@@ -489,7 +484,7 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
     cpubind_problem_code code;
     cpubind_problem_clear(problem);
     if (e->row.parent) {
-        code = cpubind_host_make_child_goal(h, e, goal);
+        code = make_child_goal(h, e, goal);
     } else if (e->device < 0) {
         *problem = h->plan.problem;
         code = h->plan.code;

@@ -105,12 +105,6 @@ struct cpubind_host_bind {
 
 /* == The plan (host_plan.c) ================================================= */
 
-/* Calls `make` with an arena that is four times as large each time, until it returns anything
- * but NO_MEMORY. The arena is all zero before the first call; the caller frees its base. */
-typedef cpubind_problem_code cpubind_host_maker(void *ctx, cpubind_arena *arena);
-cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
-                                             cpubind_host_maker *make, void *ctx);
-
 /* Reads the facts of the host, for the listing.
  *   returns its code, also in h->facts */
 cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h);
@@ -160,9 +154,6 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
  *   errors  ESRCH: its first process has ended */
 cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h);
 
-/* Names the device of an entry in its row. */
-void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e);
-
 /* == Forks of workers (host_children.c) ===================================== */
 
 /* Takes out of a list of users those that were children of a worker when they were listed last,
@@ -189,11 +180,6 @@ int cpubind_host_keep_main_text(cpubind_host_bind *h, host_entry *e, const char 
 /* Adds an entry for each child that has other CPUs than the main ones of its worker. */
 void cpubind_host_add_strays(cpubind_host_bind *h);
 
-/* The goal of a child: the main CPUs of its worker, which the goal borrows.
- *   errors  BAD_REQUEST: its worker is not bound */
-cpubind_problem_code cpubind_host_make_child_goal(cpubind_host_bind *h, const host_entry *e,
-                                                  cpubind_goal *goal);
-
 /* == Others (host_others.c) ================================================= */
 
 /* Whether a process belongs to a worker and uses no device is asked for each process of the
@@ -201,13 +187,22 @@ cpubind_problem_code cpubind_host_make_child_goal(cpubind_host_bind *h, const ho
  *   errors  of listing /proc; "memory" */
 cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h);
 
-/* == Entries (host_bind.c) ================================================== */
+/* == Entries (host_entries.c) =============================================== */
+
+/* Calls `make` with an arena that is four times as large each time, until it returns anything
+ * but NO_MEMORY. The arena is all zero before the first call; the caller frees its base. */
+typedef cpubind_problem_code cpubind_host_maker(void *ctx, cpubind_arena *arena);
+cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
+                                             cpubind_host_maker *make, void *ctx);
 
 /* The entry of a process, or NULL. */
 host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid);
 
 /* "near": the word of the rules of the plan. */
 const char *cpubind_host_rules(const cpubind_host_bind *h);
+
+/* Names the device of an entry in its row. */
+void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e);
 
 /* Adds an entry; NULL without memory. */
 host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device);

@@ -500,8 +500,9 @@ static int has_gpu(const random_host *h)
     return n > 0;
 }
 
-/* For a process with all NPUs of the host, and no device of others, --scope own is --scope cpuset, but for the order of
- * NPUs that share CPUs: own needs no addresses, and orders by logic id. */
+/* For a process with all NPUs of a host that has no other devices, --scope own is --scope
+ * cpuset, but for the order of NPUs that share CPUs: own needs no addresses, and orders by
+ * logic id. */
 TEST(own_is_cpuset_where_every_npu_is_visible)
 {
     static law_case c;

@@ -1,0 +1,91 @@
+/* host_entries.c - the entries of a host, and what all files of this folder need
+ * SPDX-License-Identifier: MIT
+ *
+ * Calls no other file of this folder.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_rows.h"
+
+#define FIRST_ARENA ((size_t)4 << 20)
+#define LAST_ARENA  ((size_t)1 << 30)
+
+cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
+                                             cpubind_host_maker *make, void *ctx)
+{
+    size_t size = arena->size ? arena->size : FIRST_ARENA;
+    for (;; size *= 4) {
+        cpubind_problem_code code;
+        if (!arena->base)
+            arena->base = (char *)sys->malloc(size);
+        arena->size = arena->base ? size : 0;
+        arena->used = 0;
+        code = make(ctx, arena);
+        if (code != CPUBIND_PROBLEM_NO_MEMORY || !arena->base || size >= LAST_ARENA)
+            return code;
+        free(arena->base);
+        arena->base = NULL;
+    }
+}
+
+const char *cpubind_host_rules(const cpubind_host_bind *h)
+{
+    return cpubind_rules_word(h->plan.plan.rules);
+}
+
+/* == Entries ================================================================ */
+
+void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
+{
+    const cpubind_facts *f = &h->facts.facts;
+    const cpubind_pci_function *function =
+        e->device < h->n_listed ? NULL : &f->device[f->npu[e->device].device];
+    e->row.device = e->device;
+    e->row.npu = e->device < 0 || function ? -1 : h->number[e->device];
+    e->row.is_of_one = e->device >= 0 && !function;
+    e->row.pci[0] = '\0';
+    e->row.product = NULL;
+    if (!function || e->row.n_device > 1)
+        return;
+    (void)cpubind_pci_format(e->row.pci, &function->pci);
+    e->row.product = function->accelerator.product;
+}
+
+host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid)
+{
+    for (int32_t i = 0; i < h->n; i++)
+        if (h->entry[i]->row.pid == pid)
+            return h->entry[i];
+    return NULL;
+}
+
+host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    host_entry **all =
+        (host_entry **)cpubind_grow(h->sys, h->entry, h->n, &h->cap, sizeof(host_entry *));
+    host_entry *e = all ? (host_entry *)h->sys->malloc(sizeof *e) : NULL;
+    h->entry = all ? all : h->entry;
+    if (!e)
+        return NULL;
+    memset(e, 0, sizeof *e);
+    (void)cpubind_proc_stat_read(&h->root, pid, 0, &stat);
+    e->start = e->order_start = stat.start;
+    e->order_pid = pid;
+    e->device = device;
+    e->is_listed = e->is_new = 1;
+    e->row = (cpubind_host_row){.pid = pid,
+                                .device = device,
+                                .npu = -1,
+                                .state = CPUBIND_HOST_UNBOUND,
+                                .record_path = "",
+                                .other_path = e->other_path};
+    cpubind_problem_clear(&e->row.problem);
+    e->row.has_program = cpubind_bind_program(pid, h->sys, e->row.name);
+    h->entry[h->n++] = e;
+    cpubind_host_name_device(h, e);
+    h->is_old |= device >= 0;
+    return e;
+}
