@@ -294,17 +294,14 @@ pages: $(BUILD)/doc/made ## the pages that are made from the help
 	cp $(BUILD)/doc/COMMANDS.md adapters/cli/COMMANDS.md
 	cp $(BUILD)/doc/FIXTURE.md adapters/sqlite/FIXTURE.md
 
-# The names of captured files contain colons, which make does not allow in a prerequisite: find
-# compares the times. SQLite writes its own version number to byte 96, which no reader uses; the
+# SQLite writes its own version number to byte 96, which no reader uses; the
 # recipe overwrites it with 3.38.0, the oldest version that can read the file, so that the file
 # has the same bytes everywhere.
-$(BUILD)/fixtures.db: $(BUILD)/cpubind FORCE
-	@if [ ! -e $@ ] || [ -n "$$(find fixtures/hosts $< -newer $@ | head -n 1)" ]; then \
-	    rm -f $@.new && LC_ALL=C && export LC_ALL && \
-	    $< fixture import --quiet --db $@.new fixtures/hosts/* && \
-	    printf '\000\056\133\060' | dd of=$@.new bs=1 seek=96 conv=notrunc 2>/dev/null && \
-	    mv $@.new $@; \
-	fi
+$(BUILD)/fixtures.db: $(BUILD)/cpubind $(sort $(wildcard fixtures/hosts/*.host)) fixtures/hosts
+	@rm -f $@.new
+	@$< fixture import --quiet --db $@.new $(filter %.host,$^)
+	@printf '\000\056\133\060' | dd of=$@.new bs=1 seek=96 conv=notrunc 2>/dev/null
+	@mv $@.new $@
 
 # Objects are built again when the compiler or the flags change.
 FLAGS = $(CC) $(ALL) $(LDFLAGS)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # seeds.sh - make seeds from fixtures/hosts; the other seeds are written by hand
 #
-#   fuzz/seeds.sh               from the top folder: write the seeds of all hosts to fuzz/corpus
+#   fuzz/seeds.sh               from the top folder, after `make`: write the seeds of all hosts
 #   fuzz/seeds.sh FOLDER        print one snapshot as an input of the target facts
 #   fuzz/seeds.sh databases     write only the seeds of the target corpus (needs sqlite3)
 #
@@ -92,10 +92,13 @@ databases() {
 }
 
 all() {
-    made=$(mktemp) || exit 1
-    trap 'rm -f "$made"' EXIT
-    for host in fixtures/hosts/*; do
-        name=${host##*/}
+    folder=$(mktemp -d) || exit 1
+    trap 'rm -rf "$folder"' EXIT
+    made=$folder/made
+    for file in fixtures/hosts/*.host; do
+        name=$(basename "$file" .host)
+        host=$folder/$name
+        build/cpubind fixture export "$name" "$host" --quiet || exit 1
         seed "$host/cmd/npu-smi-info-m.txt" npusmi_map "$name"
         seed "$host/cmd/npu-smi-info-t-topo.txt" npusmi_topo "$name"
         seed "$host/cmd/npu-smi-info.txt" npusmi_info "$name"

@@ -17,6 +17,7 @@
 #include "../model/facts.h"
 #include "../pci/launch_text.h"
 #include "../plan/plan.h"
+#include "../text/character.h"
 
 /* How a call has ended: the exit status of the command. */
 enum api_status {
@@ -36,10 +37,6 @@ typedef struct api_text {
     char text[4096];
     size_t len;
 } api_text;
-
-/* The bytes of the character of UTF-8 at text[0 .. len - 1], 1 to 4; 0 where there is none, or
- * a control character (U+0080 to U+009F too), which a terminal would obey. */
-int32_t api_character(const char *text, size_t len);
 
 /* Appends to a message. Messages quote files and threads of other users, and are printed to
  * terminals and as JSON: "?" replaces every control character (line feeds only if the format
@@ -321,7 +318,7 @@ void api_json_number(api_out *to, const char *key, int64_t number);
 /* A number; null when it is negative, which means not known. */
 void api_json_id(api_out *to, const char *key, int32_t id);
 
-/* A string, with "?" in place of bytes that api_character refuses, but for the control
+/* A string, with "?" in place of bytes that cpubind_character refuses, but for the control
  * characters that JSON escapes. NULL: null. */
 void api_json_text(api_out *to, const char *key, const char *text);
 

@@ -67,20 +67,18 @@ typedef struct call_source {
     char *name;                      /* the folder, for messages; NULL: a live host */
 } call_source;
 
-/* A file in the archive of a host of cpb_host_empty. */
+/* A file of a host of cpb_host_empty. */
 typedef struct call_file {
     struct call_file *next;
-    size_t at, len; /* with its header and its padding */
-    int is_made;    /* cmd/NAME.exit, made from an exit code */
-    char name[];    /* ended by NUL */
+    int32_t len;
+    int is_made; /* cmd/NAME.exit, made from an exit code */
+    char name[]; /* ended by NUL; then its bytes */
 } call_file;
 
 struct cpb_host {
     cpubind_mutex *mutex; /* of all below */
-    call_source *source;  /* NULL: made from `tar` at the next plan */
-    char *tar;            /* of cpb_host_empty: the files that were put, as an archive */
-    size_t len, size;
-    call_file *file; /* each of them, no two with one name */
+    call_source *source;  /* NULL: made of `file` at the next plan */
+    call_file *file;      /* of cpb_host_empty: in order of their names, each once */
     int is_of_bytes;
 };
 

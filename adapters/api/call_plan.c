@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../linux/source/host_files.h"
 #include "../linux/source/host_source.h"
-#include "../linux/source/tar_folder.h"
 #include "call.h"
 #include "device_plan.h"
 
@@ -98,31 +98,24 @@ cpb_host *cpb_host_live(int32_t pid, cpb_error **error)
     return host_of(&open, NULL, error);
 }
 
-/* Opens an archive, whose bytes belong to the host from then on. */
-static int open_bytes(const char *name, char *bytes, size_t len, api_host *out,
-                      cpb_error **error)
+/* Opens the text of a host, which belongs to the host from then on. */
+static int open_text(const char *name, char *text, int32_t len, api_host *out,
+                     cpb_error **error)
 {
-    cpubind_tar_fault fault = {"it is longer than 2 GiB", -1, ""};
+    cpubind_text_fault fault = {-1, ""};
     api_text why = {"", 0};
-    cpubind_linux_status status = CPUBIND_LINUX_ERR_OPEN;
-    if (len <= INT32_MAX)
-        status = cpubind_linux_open_archive(bytes, (int32_t)len, NULL, &out->host, &fault);
-    else
-        free(bytes);
+    const cpubind_linux_status status =
+        cpubind_linux_open_text(text, len, NULL, &out->host, &fault);
     if (status == CPUBIND_LINUX_OK) {
         out->source = cpubind_linux_source(out->host);
         return 1;
     }
-    api_add(&why, "\"%s\"", name);
-    if (fault.offset >= 0)
-        api_add(&why, ", byte %d", (int)fault.offset);
-    if (fault.name[0])
-        api_add(&why, ", \"%s\"", fault.name);
-    api_add(&why, ": %s", fault.what);
-    if (status == CPUBIND_LINUX_ERR_MEMORY)
+    if (status == CPUBIND_LINUX_ERR_MEMORY) {
         (void)call_no_memory(error);
-    else
-        (void)call_fail(error, "unreadable", API_UNREADABLE, 0, why.text);
+        return 0;
+    }
+    api_add(&why, "\"%s\", byte %d: %s", name, (int)fault.offset, fault.what);
+    (void)call_fail(error, "unreadable", API_UNREADABLE, 0, why.text);
     return 0;
 }
 
@@ -141,7 +134,7 @@ cpb_host *cpb_host_folder(const char *path, cpb_error **error)
     if (fault.error == ENOTDIR) {
         fault = cpubind_linux_read_file(path, NULL, &bytes);
         if (fault.error == 0)
-            return open_bytes(path, bytes.data, (size_t)bytes.len, &open, error)
+            return open_text(path, bytes.data, bytes.len, &open, error)
                        ? host_of(&open, path, error)
                        : NULL;
         free(bytes.data);
@@ -158,57 +151,40 @@ cpb_host *cpb_host_empty(cpb_error **error)
     return host;
 }
 
-/* Takes the file of this name out of the archive, if there is one. */
-static void take_out(cpb_host *host, const char *name)
+/* The place of the file of this name in the list, or where it would be. */
+static call_file **place_of(cpb_host *host, const char *name)
 {
-    call_file **link = &host->file, *old;
-    while (*link && strcmp((*link)->name, name) != 0)
+    call_file **link = &host->file;
+    while (*link && cpubind_host_file_order((*link)->name, name) < 0)
         link = &(*link)->next;
-    old = *link;
-    if (!old)
+    return link;
+}
+
+/* Takes the file at a place out, if it has this name. */
+static void take_out(call_file **link, const char *name)
+{
+    call_file *old = *link;
+    if (!old || strcmp(old->name, name) != 0)
         return;
     *link = old->next;
-    host->len -= old->len;
-    memmove(host->tar + old->at, host->tar + old->at + old->len, host->len - old->at);
-    for (call_file *file = host->file; file; file = file->next)
-        if (file->at > old->at)
-            file->at -= old->len;
     free(old);
 }
 
-/* Adds a file to the archive, or replaces it. Returns 0 without memory: then the archive is as
- * it was. */
-static int put_file(cpb_host *host, const char *name, const void *bytes, size_t len)
+/* Adds a file, or replaces it. Returns it; NULL without memory: then nothing has changed. */
+static call_file *put_file(cpb_host *host, const char *name, const void *bytes, size_t len)
 {
-    const size_t padded = (len + CPUBIND_TAR_BLOCK - 1) / CPUBIND_TAR_BLOCK * CPUBIND_TAR_BLOCK;
-    const size_t need = host->len + CPUBIND_TAR_HEADER_MAX + padded;
     const size_t name_size = strlen(name) + 1;
-    call_file *file = (call_file *)malloc(sizeof *file + name_size);
-    if (file && need > host->size) {
-        const size_t size = need > host->size * 2 ? need : host->size * 2;
-        char *tar = (char *)realloc(host->tar, size);
-        if (tar) {
-            host->tar = tar;
-            host->size = size;
-        }
-    }
-    if (!file || need > host->size) {
-        free(file);
-        return 0;
-    }
-    take_out(host, name);
+    call_file **link = place_of(host, name);
+    call_file *file = (call_file *)malloc(sizeof *file + name_size + len);
+    if (!file)
+        return NULL;
+    take_out(link, name);
+    *file = (call_file){.next = *link, .len = (int32_t)len};
     memcpy(file->name, name, name_size);
-    file->is_made = 0;
-    file->at = host->len;
-    host->len += (size_t)cpubind_tar_header(name, (int32_t)len, 0, host->tar + host->len);
     if (len > 0)
-        memcpy(host->tar + host->len, bytes, len);
-    memset(host->tar + host->len + len, 0, padded - len);
-    host->len += padded;
-    file->len = host->len - file->at;
-    file->next = host->file;
-    host->file = file;
-    return 1;
+        memcpy(file->name + name_size, bytes, len);
+    *link = file;
+    return file;
 }
 
 /* Writes "cmd/NAME.exit" for "cmd/NAME.txt". */
@@ -223,19 +199,18 @@ static void add_exit_name(const char *name, api_text *to)
 static int put_exit(cpb_host *host, const char *name, int32_t exit_code)
 {
     api_text number = {"", 0};
-    const call_file *file = host->file;
-    if (exit_code != 0) {
-        api_add(&number, "%d\n", (int)exit_code);
-        if (!put_file(host, name, number.text, number.len))
-            return 0;
-        host->file->is_made = 1;
+    call_file **link = place_of(host, name);
+    call_file *file;
+    if (exit_code == 0) {
+        if (*link && (*link)->is_made)
+            take_out(link, name);
         return 1;
     }
-    while (file && strcmp(file->name, name) != 0)
-        file = file->next;
-    if (file && file->is_made)
-        take_out(host, name);
-    return 1;
+    api_add(&number, "%d\n", (int)exit_code);
+    file = put_file(host, name, number.text, number.len);
+    if (file)
+        file->is_made = 1;
+    return file != NULL;
 }
 
 int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
@@ -252,7 +227,8 @@ int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t
     }
     add_exit_name(name, &exit_name);
     cpubind_mutex_lock(host->mutex);
-    is_put = put_file(host, name, bytes, len) && put_exit(host, exit_name.text, exit_code);
+    is_put =
+        put_file(host, name, bytes, len) != NULL && put_exit(host, exit_name.text, exit_code);
     call_drop_source(host->source);
     host->source = NULL;
     cpubind_mutex_unlock(host->mutex);
@@ -261,21 +237,43 @@ int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t
     return is_put ? 0 : -1;
 }
 
-/* Opens the files that were put. */
-static call_source *open_put(cpb_host *host, cpb_error **error)
+/* Writes the files that were put as the text of a host, which the caller frees. Returns NULL
+ * without memory, or when it would be longer than CPUBIND_TEXT_MAX. */
+static char *write_put(const cpb_host *host, int32_t *len)
 {
+    int32_t n = 0;
+    for (const call_file *file = host->file; file; file = file->next)
+        n++;
+    cpubind_host_part *part = (cpubind_host_part *)malloc(((size_t)n + 1) * sizeof *part);
+    char *text = NULL;
+    if (!part)
+        return NULL;
+    n = 0;
+    for (const call_file *file = host->file; file; file = file->next)
+        part[n++] =
+            (cpubind_host_part){file->name, file->name + strlen(file->name) + 1, file->len};
+    const int64_t size = cpubind_host_file_write(part, n, NULL);
+    if (size <= CPUBIND_TEXT_MAX)
+        text = (char *)malloc((size_t)size);
+    if (text)
+        *len = (int32_t)cpubind_host_file_write(part, n, text);
+    free(part);
+    return text;
+}
+
+/* Opens the files that were put. */
+static call_source *open_put(const cpb_host *host, cpb_error **error)
+{
+    static const char name[] = "the host in memory";
     api_host open = {0};
     call_source *source;
-    const size_t size =
-        host->len + 2 * (size_t)CPUBIND_TAR_BLOCK; /* two blocks end an archive */
-    char *copy = (char *)calloc(1, size);
-    if (!copy)
+    int32_t len = 0;
+    char *text = write_put(host, &len);
+    if (!text)
         return (call_source *)call_no_memory(error);
-    if (host->len > 0)
-        memcpy(copy, host->tar, host->len);
-    if (!open_bytes("the host in memory", copy, size, &open, error))
+    if (!open_text(name, text, len, &open, error))
         return NULL;
-    source = new_source(&open, "the host in memory", error);
+    source = new_source(&open, name, error);
     if (!source)
         api_close_host(&open);
     return source;
@@ -308,7 +306,6 @@ void cpb_host_close(cpb_host *host)
         free(host->file);
         host->file = next;
     }
-    free(host->tar);
     free(host);
 }
 

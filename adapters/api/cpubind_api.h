@@ -83,8 +83,7 @@ CPB_API void cpb_error_free(cpb_error *error);
  * errors  "gone", "unreadable", "no_memory" */
 CPB_API cpb_host *cpb_host_live(int32_t pid, cpb_error **error);
 
-/* A folder with the files of a host, as `cpubind capture -o DIR` writes it, or a .tar of
- * one. */
+/* A folder with the files of a host, or a file NAME.host, as `cpubind capture -o` writes it. */
 CPB_API cpb_host *cpb_host_folder(const char *path, cpb_error **error);
 
 /* A host without any input; cpb_host_put adds them. */

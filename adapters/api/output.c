@@ -265,7 +265,7 @@ void api_json_text(api_out *to, const char *key, const char *text)
     }
     put_bytes(to, "\"", 1);
     while (left > 0) {
-        const int32_t n = api_character(text, left);
+        const int32_t n = cpubind_character(text, left);
         const unsigned char byte = (unsigned char)*text;
         const size_t step = n ? (size_t)n : 1;
         if (n == 0 && byte >= 0x7f)

@@ -20,36 +20,11 @@
 #define ONLINE     "sys/devices/system/cpu/online"
 #define MAX_STDERR 200 /* bytes of a line of stderr that is quoted: the loader names files */
 
-/* RFC 3629: no form longer than it must be, no surrogate, nothing above U+10FFFF. */
-int32_t api_character(const char *text, size_t len)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    uint32_t value;
-    int32_t n;
-    if (len == 0 || c[0] < ' ' || c[0] == 0x7f)
-        return 0;
-    if (c[0] < 0x80)
-        return 1;
-    n = c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
-    value = c[0] & (0x7fu >> n);
-    if (c[0] < 0xc2 || c[0] > 0xf4 || (size_t)n > len)
-        return 0;
-    for (int32_t i = 1; i < n; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-        value = value << 6 | (c[i] & 0x3f);
-    }
-    if (value < 0xa0 || (n == 3 && value < 0x800) || (n == 4 && value < 0x10000) ||
-        value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
-        return 0;
-    return n;
-}
-
 /* Replaces what a terminal would obey, and bytes that belong to no character. */
 static void make_plain(char *text, int keeps_lines)
 {
     for (size_t left = strlen(text); left > 0;) {
-        const int32_t n = *text == '\n' && keeps_lines ? 1 : api_character(text, left);
+        const int32_t n = *text == '\n' && keeps_lines ? 1 : cpubind_character(text, left);
         if (n == 0)
             *text = '?';
         text += n ? n : 1;
@@ -193,7 +168,7 @@ static void add_quote(const char *text, int32_t len, int32_t max, api_text *out)
     char quote[MAX_STDERR + 4];
     int32_t at = 0, n = 0;
     while (at < len && n < max) {
-        const int32_t step = api_character(text + at, (size_t)(len - at));
+        const int32_t step = cpubind_character(text + at, (size_t)(len - at));
         for (int32_t i = 0; i < (step ? step : 1); i++)
             quote[n++] = step ? text[at + i] : '?';
         at += step ? step : 1;

@@ -1,16 +1,13 @@
-/* archive.c - a host as one file: a tar archive, perhaps compressed by gzip
+/* archive.c - a host as one file: the text of NAME.host, perhaps compressed by gzip
  * SPDX-License-Identifier: MIT
  *
- * zlib does the compression. An archive may come from a stranger: no more than
+ * zlib does the compression. A file may come from a stranger: no more than
  * CPUBIND_ARCHIVE_MAX bytes are ever unpacked, whatever it says about itself.
  */
 #include "archive.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
-
-#include "../text/tar.h"
 
 enum { GZIP = 16, FIRST_ROOM = 1 << 20 };
 
@@ -18,14 +15,8 @@ enum { GZIP = 16, FIRST_ROOM = 1 << 20 };
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const cpubind_archive_file *)a)->name,
-                  ((const cpubind_archive_file *)b)->name);
-}
-
-/* The bytes of data in whole blocks. */
-static int64_t blocks_of(int32_t len)
-{
-    return ((int64_t)len + CPUBIND_TAR_BLOCK - 1) / CPUBIND_TAR_BLOCK * CPUBIND_TAR_BLOCK;
+    return cpubind_host_file_order(((const cpubind_host_part *)a)->name,
+                                   ((const cpubind_host_part *)b)->name);
 }
 
 /* Compresses bytes; the header of gzip has no time and no name. Returns 0 without memory. */
@@ -55,45 +46,22 @@ static int pack(char **data, int32_t *len)
     return good;
 }
 
-/* Appends the header and the data of a file. Returns 0 when the name is too long. */
-static int put_file(const cpubind_archive_file *file, const char *folder, int64_t seconds,
-                    char *to, int32_t *at)
+int cpubind_archive_make(cpubind_host_part *part, int32_t n, int is_packed, char **out,
+                         int32_t *len)
 {
-    char name[CPUBIND_INPUT_NAME_MAX + 1];
-    const size_t n = strlen(folder), m = strlen(file->name);
-    if (n + m >= sizeof name)
+    qsort(part, (size_t)n, sizeof *part, by_name);
+    const int64_t size = cpubind_host_file_write(part, n, NULL);
+    char *data = size <= CPUBIND_ARCHIVE_MAX ? (char *)malloc((size_t)size) : NULL;
+    if (!data)
         return 0;
-    memcpy(name, folder, n);
-    memcpy(name + n, file->name, m + 1);
-    *at += cpubind_tar_header(name, file->len, seconds, to + *at);
-    if (file->len > 0)
-        memcpy(to + *at, file->data, (size_t)file->len);
-    *at += (int32_t)blocks_of(file->len);
-    return 1;
-}
-
-int cpubind_archive_make(cpubind_archive_file *file, int32_t n, const char *folder,
-                         int64_t seconds, int is_packed, char **out, int32_t *len)
-{
-    int64_t room = (int64_t)2 * CPUBIND_TAR_BLOCK;
-    char *data;
-    int good = 1;
-    qsort(file, (size_t)n, sizeof *file, by_name);
-    for (int32_t i = 0; i < n; i++)
-        room += CPUBIND_TAR_HEADER_MAX + CPUBIND_TAR_BLOCK + blocks_of(file[i].len);
-    if (room > CPUBIND_ARCHIVE_MAX)
-        return 0;
-    data = (char *)calloc(1, (size_t)room);
-    *len = 0;
-    for (int32_t i = 0; data && good && i < n; i++)
-        good = put_file(&file[i], folder, seconds, data, len);
-    *len += 2 * CPUBIND_TAR_BLOCK; /* of zeros */
-    good = good && data && (!is_packed || pack(&data, len));
-    if (good)
-        *out = data;
-    else
+    (void)cpubind_host_file_write(part, n, data);
+    *len = (int32_t)size;
+    if (is_packed && !pack(&data, len)) {
         free(data);
-    return good;
+        return 0;
+    }
+    *out = data;
+    return 1;
 }
 
 /* == Unpacking ============================================================== */
@@ -125,11 +93,11 @@ static const char *inflate_all(z_stream *stream, char **out, int32_t *n)
     }
     *n = (int32_t)(room - stream->avail_out);
     if (result == Z_STREAM_END && stream->avail_in > 0)
-        return "bytes follow the end of the compressed archive";
+        return "bytes follow the end of the compressed file";
     if (result == Z_STREAM_END)
         return NULL;
-    return result == Z_BUF_ERROR ? "the compressed archive is cut off"
-                                 : "the compressed archive is damaged";
+    return result == Z_BUF_ERROR ? "the compressed file is cut off"
+                                 : "the compressed file is damaged";
 }
 
 const char *cpubind_archive_unpack(const char *data, int32_t len, char **out, int32_t *n)

@@ -94,7 +94,7 @@ int cli_rename(int argc, char **argv);
 /* Opens the host that the options name. Returns the exit status, with the reason in *why. */
 int cli_open_host(const api_options *options, api_host *out, api_text *why);
 
-/* Opens a snapshot: a folder, or a .tar or .tar.gz file of one. The caller closes *out. */
+/* Opens a snapshot: a folder, or a .host or .host.gz file. The caller closes *out. */
 int cli_open_snapshot(const char *path, struct cpubind_linux_host **out, api_text *why);
 
 /* Shows on a terminal what the command is waiting for; NULL erases that line. */

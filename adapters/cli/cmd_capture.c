@@ -287,8 +287,8 @@ static void add_product(const capture *c, api_text *out)
                 cpubind_type_word(facts->type));
 }
 
-/* Sets the name of the host: --name, or the last part of DIR, without the ending of an
- * archive. */
+/* Sets the name of the host: --name, or the last part of DIR, without the ending of a
+ * file. */
 static int name_host(const capture *c, api_text *name, api_text *why)
 {
     const char *dir = c->options->output;
@@ -298,7 +298,7 @@ static int name_host(const capture *c, api_text *name, api_text *why)
         size_t end = strlen(dir), at;
         while (end > 0 && dir[end - 1] == '/')
             end--;
-        end -= cli_archive_ending(dir);
+        end -= cli_host_ending(dir);
         for (at = end; at > 0 && dir[at - 1] != '/'; at--)
             ;
         api_add(name, "%.*s", (int)(end - at), dir + at);
@@ -327,56 +327,14 @@ static int put_all(const capture *c, cli_sink *sink, api_text *why)
     return status;
 }
 
-/* Reads the two digits at `at`; -1: they are none. */
-static int two_digits(const char *at)
-{
-    return at[0] >= '0' && at[0] <= '9' && at[1] >= '0' && at[1] <= '9'
-               ? (at[0] - '0') * 10 + at[1] - '0'
-               : -1;
-}
-
-/* The time of the capture, since 1970: the input "date", "2026-11-23T01:02:03Z"; 0 without it,
- * so that one snapshot always gives one archive. Days as in Howard Hinnant's
- * days_from_civil. */
-static int64_t seconds_of(const capture *c)
-{
-    const cpubind_input date = c->host.source.read(c->host.source.ctx, "date");
-    int part[7];
-    if (date.state != CPUBIND_INPUT_PRESENT || date.len < 20)
-        return 0;
-    for (int i = 0; i < 7; i++) {
-        part[i] = two_digits(date.data + (i == 0 ? 0 : 3 * i - 1));
-        if (part[i] < 0)
-            return 0;
-    }
-    const int64_t month = part[2], year = part[0] * 100 + part[1] - (month <= 2);
-    const int64_t era = year / 400, of_era = year - era * 400;
-    const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + part[3] - 1;
-    const int64_t days =
-        era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-    const int64_t seconds = ((days * 24 + part[4]) * 60 + part[5]) * 60 + part[6];
-    return seconds < 0 ? 0 : seconds;
-}
-
-static int open_sink(capture *c, cli_sink *sink)
-{
-    const char *output = c->options->output;
-    int status;
-    if (!output)
-        return cli_open_corpus_sink(c->options, sink, &c->why);
-    if (!cli_archive_ending(output))
-        return cli_open_folder_sink(c->options, output, sink, &c->why);
-    status = cli_open_archive_sink(c->options, output, sink, &c->why);
-    sink->seconds = seconds_of(c);
-    return status;
-}
-
 static int write_capture(capture *c, const char *name)
 {
     api_text version = {"", 0}, product = {"", 0};
     cpubind_corpus_about about = {.name = name, .origin = "captured"};
     cli_sink sink;
-    int status = open_sink(c, &sink);
+    int status = c->options->output
+                     ? cli_open_path_sink(c->options, c->options->output, &sink, &c->why)
+                     : cli_open_corpus_sink(c->options, &sink, &c->why);
     add_version(c, &version);
     add_product(c, &product);
     about.npu_smi = version.text;

@@ -115,7 +115,7 @@ static void draw(const char *text)
         const size_t n = strcspn(text, "\n");
         size_t at = 0;
         for (int32_t column = 0; at < n && column < columns; column++) {
-            const int32_t bytes = api_character(text + at, n - at);
+            const int32_t bytes = cpubind_character(text + at, n - at);
             at += bytes > 0 ? (size_t)bytes : 1;
         }
         printf("%.*s\033[K\n", (int)at, text);

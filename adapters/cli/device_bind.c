@@ -10,7 +10,7 @@
 
 #include "../host/host_users.h"
 #include "../host/process_env.h"
-#include "../linux/source/tar_folder.h"
+#include "../linux/source/host_files.h"
 #include "../model/vendor.h"
 #include "../text/procfs.h"
 

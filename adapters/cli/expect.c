@@ -418,7 +418,7 @@ void cli_print_lines(FILE *out, const char *before, const char *lines)
         size_t n = strcspn(lines, "\n");
         fputs(before, out);
         for (size_t i = 0; i < n;) {
-            const size_t step = (size_t)api_character(lines + i, n - i);
+            const size_t step = (size_t)cpubind_character(lines + i, n - i);
             fwrite(step ? lines + i : "?", 1, step ? step : 1, out);
             i += step ? step : 1;
         }

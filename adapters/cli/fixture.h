@@ -109,34 +109,31 @@ __attribute__((format(printf, 4, 5))) int cli_say_change(const api_options *opti
 
 /* == A folder or a corpus to write to (sink.c) ============================== */
 
-/* A folder, a corpus or an archive. Nothing that was written is visible to others before
+/* A folder, a corpus or a file. Nothing that was written is visible to others before
  * cli_commit_sink; without it, all of it is removed. */
 typedef struct cli_sink {
     cpubind_store *store;                /* the corpus; else the folder: */
     struct cpubind_linux_writer *writer; /* or the file: */
-    cpubind_archive_file *file;
-    int32_t n_file;
-    int is_archive, is_packed;
-    int64_t seconds;         /* of all files of an archive, since 1970 */
-    char path[CLI_PATH_MAX]; /* of the folder or of the corpus */
+    cpubind_host_part *part;             /* each name an allocation, with the data behind it */
+    int32_t n_part;
+    int is_file, is_packed;
+    char path[CLI_PATH_MAX]; /* of the folder, of the corpus or of the file */
     const char *host;        /* the name of the host that is being written */
     int is_replacing;
 } cli_sink;
 
-/* Opens a new folder `dir`, or the corpus of the options. With options->replace a host that
- * exists is replaced. The caller closes the sink, also after a failure. */
-int cli_open_folder_sink(const api_options *options, const char *dir, cli_sink *out,
-                         api_text *why);
+/* Opens a new folder `path`, or a file, NAME.host or NAME.host.gz; or the corpus of the
+ * options. With options->replace a host that exists is replaced. The caller closes the sink,
+ * also after a failure. */
+int cli_open_path_sink(const api_options *options, const char *path, cli_sink *out,
+                       api_text *why);
 int cli_open_corpus_sink(const api_options *options, cli_sink *out, api_text *why);
 
-/* Opens a file "NAME.tar", "NAME.tar.gz" or "NAME.tgz", which is written by cli_commit_sink. */
-int cli_open_archive_sink(const api_options *options, const char *path, cli_sink *out,
-                          api_text *why);
+/* The bytes of the ending of a path that names such a file; 0: it names none. */
+size_t cli_host_ending(const char *path);
 
-/* The bytes of the ending of a path that names an archive; 0: it names none. */
-size_t cli_archive_ending(const char *path);
-
-/* Starts a host. Its name is kept as a pointer until the next host. A folder holds one host. */
+/* Starts a host. Its name is kept as a pointer until the next host. A folder or a file holds
+ * one host. */
 int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, api_text *why);
 
 /* Add to the host that was started last. An input is PRESENT or TIMEOUT. */

@@ -1,7 +1,7 @@
-/* fixture_export.c - cpubind fixture export: write a host of a corpus as a folder
+/* fixture_export.c - cpubind fixture export: write a host of a corpus as a folder or a file
  * SPDX-License-Identifier: MIT
  *
- * Either the whole folder is written, or nothing.
+ * Either all of it is written, or nothing.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static int export_host(const api_options *options, const cpubind_corpus_host *ho
 {
     const cpubind_corpus_about about = cpubind_corpus_about_host(host);
     cli_sink sink;
-    int status = cli_open_folder_sink(options, options->word[1], &sink, why);
+    int status = cli_open_path_sink(options, options->word[1], &sink, why);
     if (status == API_DONE)
         status = cli_put_host(&sink, &about, why);
     if (status == API_DONE)

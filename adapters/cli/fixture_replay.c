@@ -147,7 +147,7 @@ static int print_tap(const cli_replay_result *result, const api_options *options
 static void print_xml(const char *text)
 {
     for (size_t step; *text; text += step) {
-        const size_t n = (size_t)api_character(text, strlen(text));
+        const size_t n = (size_t)cpubind_character(text, strlen(text));
         step = n ? n : 1;
         if (*text == '&')
             fputs("&amp;", stdout);

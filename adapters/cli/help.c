@@ -117,7 +117,7 @@ void cli_print_fixture_help(FILE *out)
 
 /* The options of plan that other commands have too, but for those that name the NPUs. */
 #define HOST_OPTIONS                                                                           \
-    "  --root DIR            a snapshot in place of this host: proc/, sys/ and cmd/\n"         \
+    "  --root DIR            a snapshot in place of this host: a folder or NAME.host\n"        \
     "  --fixture NAME        a host of a corpus (--db FILE), such as a2-192cpu-8npu\n"
 
 #define PLAN_OPTIONS                                                                           \
@@ -235,7 +235,7 @@ static const cli_help helps[] = {
      "  --fix                 make the changes that are safe, on record\n"
      "  --fix --dry-run       say which these are; without --fix nothing is changed\n"
      "  --restore             put back what --fix has changed, after a crash too\n"
-     "  --root DIR            a snapshot in place of this host: proc/, sys/ and cmd/\n"
+     "  --root DIR            a snapshot in place of this host: a folder or NAME.host\n"
      "  --fixture NAME        a host of a corpus (--db FILE)\n"
      "  --npus, --visible, --rank, --running, --total, --facts, --allowed, --exclude,\n"
      "  --scope, --device-type, --strategy, --overlap, --rules, --keep, --processes,\n"
@@ -270,7 +270,7 @@ static const cli_help helps[] = {
      "  --pci ADDRESS         this PCI function, whatever it is; may be repeated\n"
      "  --class CLASS         functions of this PCI class, such as 0x0302 or 12\n"
      "  --slurm               lines of gres.conf, with File= and Cores=\n"
-     "  --root DIR            a snapshot in place of this host\n"
+     "  --root DIR            a snapshot in place of this host: a folder or NAME.host\n"
      "  --fixture NAME        a host of a corpus (--db FILE)\n"
      "  --json, --quiet       one JSON object; the tables alone\n"
      "  --help, --version\n"},
@@ -282,7 +282,7 @@ static const cli_help helps[] = {
      "exits with 1 if the two plans differ.\n"
      "\n"
      "Target:\n"
-     "  -o, --output DIR      a new folder; or a file, NAME.tar.gz or NAME.tar\n"
+     "  -o, --output DIR      a new folder; or a file, NAME.host or NAME.host.gz\n"
      "  --db FILE             a corpus, which is created if it is missing\n"
      "  --replace             replace a host of this name\n"
      "\n"
@@ -315,8 +315,8 @@ static const cli_help helps[] = {
     {API_IMPORT, "fixture import",
      "Usage: cpubind fixture import DIR... --db FILE [--replace]\n"
      "\n"
-     "Adds host folders to a corpus: host.txt, expect/CASE.json, and the inputs. DIR\n"
-     "may be a file, NAME.tar.gz or NAME.tar, as cpubind capture -o writes it.\n"
+     "Adds hosts to a corpus: host.txt, expect/CASE.json, and the inputs. DIR is a\n"
+     "folder, or a file NAME.host or NAME.host.gz, as cpubind capture -o writes them.\n"
      "Either all of them are added, or the corpus is unchanged. A copy of\n"
      "/proc and /sys becomes a host folder with: cpubind capture --root COPY -o DIR\n"
      "\n"
@@ -326,8 +326,9 @@ static const cli_help helps[] = {
     {API_EXPORT, "fixture export",
      "Usage: cpubind fixture export NAME DIR [--db FILE] [--replace]\n"
      "\n"
-     "Writes a host as a folder, whole or not at all.\n"
-     "\n" DB "  --replace             replace a host folder that exists\n"
+     "Writes a host as a folder, or as a file when DIR ends in .host or .host.gz,\n"
+     "whole or not at all.\n"
+     "\n" DB "  --replace             replace a host that exists\n"
      "  --json, --quiet       one JSON object; nothing but errors\n"},
     {API_REPLAY, "fixture replay",
      "Usage: cpubind fixture replay [NAME...] [--db FILE] [--jobs N] [--format FORMAT]\n"

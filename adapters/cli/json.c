@@ -123,7 +123,7 @@ json_t *cli_json_text(const char *text)
     json_t *value;
     size_t left = plain ? strlen(plain) : 0;
     for (char *at = plain; left > 0;) {
-        const int32_t n = api_character(at, left);
+        const int32_t n = cpubind_character(at, left);
         if (n == 0 && (unsigned char)*at >= 0x7f)
             *at = '?';
         at += n ? n : 1;

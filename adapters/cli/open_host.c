@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "../archive/archive.h"
+#include "../linux/source/host_files.h"
 #include "../linux/source/host_source.h"
-#include "../linux/source/tar_folder.h"
 #include "../linux/terminal.h"
 #include "fixture.h"
 
@@ -35,26 +35,26 @@ static int open_in_corpus(const api_options *options, api_host *out, api_text *w
     return API_DONE;
 }
 
-/* Opens a file that holds the files of a host, as capture -o FILE.tar.gz writes it. */
-static int open_archive(const char *path, struct cpubind_linux_host **out, api_text *why)
+/* Opens a file that holds the files of a host, as capture -o NAME.host writes it. */
+static int open_file(const char *path, struct cpubind_linux_host **out, api_text *why)
 {
-    cpubind_bytes bytes = {0}, tar = {0};
-    cpubind_tar_fault fault = {NULL, -1, ""};
+    cpubind_bytes bytes = {0}, text = {0};
+    cpubind_text_fault fault = {-1, NULL};
     const cpubind_linux_fault read = cpubind_linux_read_file(path, NULL, &bytes);
     cpubind_linux_status status = CPUBIND_LINUX_ERR_OPEN;
     if (read.error) {
-        api_add(why, "the archive \"%s\" cannot be read: %s", path,
+        api_add(why, "the file \"%s\" cannot be read: %s", path,
                 read.error == EINVAL ? "it is no regular file" : strerror(read.error));
         free(bytes.data);
         return API_UNREADABLE;
     }
     if (cpubind_archive_is_packed(bytes.data, bytes.len)) {
-        fault.what = cpubind_archive_unpack(bytes.data, bytes.len, &tar.data, &tar.len);
+        fault.what = cpubind_archive_unpack(bytes.data, bytes.len, &text.data, &text.len);
         free(bytes.data);
-        bytes = tar;
+        bytes = text;
     }
     if (!fault.what)
-        status = cpubind_linux_open_archive(bytes.data, bytes.len, NULL, out, &fault);
+        status = cpubind_linux_open_text(bytes.data, bytes.len, NULL, out, &fault);
     if (status == CPUBIND_LINUX_OK)
         return API_DONE;
     if (status == CPUBIND_LINUX_ERR_MEMORY)
@@ -62,9 +62,8 @@ static int open_archive(const char *path, struct cpubind_linux_host **out, api_t
     api_add(why, "\"%s\"", path);
     if (fault.offset >= 0)
         api_add(why, ", byte %d", (int)fault.offset);
-    if (fault.name[0])
-        api_add(why, ", \"%s\"", fault.name);
-    api_add(why, ": %s; a host is a folder, which this is not (%s), or a .tar or .tar.gz file",
+    api_add(why,
+            ": %s; a host is a folder, which this is not (%s), or a .host or .host.gz file",
             fault.what, strerror(ENOTDIR));
     return API_UNREADABLE;
 }
@@ -75,7 +74,7 @@ int cli_open_snapshot(const char *path, struct cpubind_linux_host **out, api_tex
     if (cpubind_linux_open_folder(path, NULL, out, &fault) == CPUBIND_LINUX_OK)
         return API_DONE;
     if (fault.error == ENOTDIR)
-        return open_archive(path, out, why);
+        return open_file(path, out, why);
     api_add(why, "the folder \"%s\" cannot be opened: %s", path, strerror(fault.error));
     return API_UNREADABLE;
 }

@@ -31,8 +31,8 @@ json_t *cli_warnings_json(const api_planned *planned);
 /* Appends a value and returns the array. When either is NULL, frees both and returns NULL. */
 json_t *cli_json_append(json_t *array, json_t *value);
 
-/* A JSON string, with "?" in place of DEL and of each byte that api_character refuses, but for
- * the control characters that JSON escapes. */
+/* A JSON string, with "?" in place of DEL and of each byte that cpubind_character refuses, but
+ * for the control characters that JSON escapes. */
 json_t *cli_json_text(const char *text);
 
 /* Prints a value as one line and frees it. Returns 0 when it is NULL or cannot be written. */

@@ -1,4 +1,4 @@
-/* sink.c - write a host to a new folder, to an archive or to a corpus
+/* sink.c - write a host to a new folder, to a file or to a corpus
  * SPDX-License-Identifier: MIT
  *
  * Nothing is visible to others before cli_commit_sink.
@@ -51,22 +51,6 @@ static int written(const cli_sink *sink, const char *name, cpubind_linux_status 
 
 /* == Opening and closing ==================================================== */
 
-int cli_open_folder_sink(const api_options *options, const char *dir, cli_sink *out,
-                         api_text *why)
-{
-    cpubind_linux_fault fault = {.what = ""};
-    size_t size = strlen(dir) + 1;
-    memset(out, 0, sizeof *out);
-    if (size > sizeof out->path) {
-        api_add(why, "the name of the folder is too long");
-        return API_USAGE;
-    }
-    memcpy(out->path, dir, size);
-    return written(out, "",
-                   cpubind_linux_writer_open(dir, options->replace, NULL, &out->writer, &fault),
-                   &fault, why);
-}
-
 int cli_open_corpus_sink(const api_options *options, cli_sink *out, api_text *why)
 {
     memset(out, 0, sizeof *out);
@@ -74,9 +58,9 @@ int cli_open_corpus_sink(const api_options *options, cli_sink *out, api_text *wh
     return cli_open_store(options, 1, out->path, &out->store, why);
 }
 
-size_t cli_archive_ending(const char *path)
+size_t cli_host_ending(const char *path)
 {
-    static const char *const endings[] = {".tar", ".tar.gz", ".tgz"};
+    static const char *const endings[] = {".host", ".host.gz"};
     const size_t n = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         const size_t m = strlen(endings[i]);
@@ -86,57 +70,71 @@ size_t cli_archive_ending(const char *path)
     return 0;
 }
 
-int cli_open_archive_sink(const api_options *options, const char *path, cli_sink *out,
-                          api_text *why)
+/* Opens a file "NAME.host" or "NAME.host.gz", which is written by cli_commit_sink. */
+static int open_file_sink(const api_options *options, cli_sink *out, api_text *why)
 {
-    const size_t size = strlen(path) + 1;
-    const int32_t error = cpubind_linux_check_file(path).error;
-    memset(out, 0, sizeof *out);
-    if (size > sizeof out->path) {
-        api_add(why, "the name of the file is too long");
-        return API_USAGE;
-    }
-    memcpy(out->path, path, size);
-    out->is_archive = 1;
-    out->is_packed = path[size - 2] == 'z';
+    const int32_t error = cpubind_linux_check_file(out->path).error;
+    out->is_file = 1;
+    out->is_packed = out->path[strlen(out->path) - 1] == 'z';
     if (error == ENOENT || (error == 0 && options->replace))
         return API_DONE;
     if (error == 0)
         api_add(why, "\"%s\" is there already; name another file, or replace it with --replace",
-                path);
+                out->path);
     else
-        api_add(why, "\"%s\" could not be written: %s", path,
+        api_add(why, "\"%s\" could not be written: %s", out->path,
                 error == EINVAL ? "it is no regular file" : strerror(error));
     return error == 0 ? API_REFUSED : API_UNWRITTEN;
 }
 
-/* Keeps a copy of a file until the archive is written. */
+int cli_open_path_sink(const api_options *options, const char *path, cli_sink *out,
+                       api_text *why)
+{
+    cpubind_linux_fault fault = {.what = ""};
+    const size_t size = strlen(path) + 1;
+    memset(out, 0, sizeof *out);
+    if (size > sizeof out->path) {
+        api_add(why, "the name of the target is too long");
+        return API_USAGE;
+    }
+    memcpy(out->path, path, size);
+    if (cli_host_ending(path))
+        return open_file_sink(options, out, why);
+    return written(
+        out, "", cpubind_linux_writer_open(path, options->replace, NULL, &out->writer, &fault),
+        &fault, why);
+}
+
+/* Keeps a copy of a file until the host is written. */
 static int keep_file(cli_sink *sink, const char *name, const char *data, size_t len,
                      api_text *why)
 {
-    cpubind_archive_file *grown =
-        (cpubind_archive_file *)realloc(sink->file, ((size_t)sink->n_file + 1) * sizeof *grown);
-    if (!grown)
+    const size_t name_size = strlen(name) + 1;
+    cpubind_host_part *grown =
+        (cpubind_host_part *)realloc(sink->part, ((size_t)sink->n_part + 1) * sizeof *grown);
+    char *copy = (char *)malloc(name_size + len);
+    if (grown)
+        sink->part = grown;
+    if (!grown || !copy) {
+        free(copy);
         return api_no_room(why);
-    sink->file = grown;
-    grown += sink->n_file++;
-    *grown = (cpubind_archive_file){strdup(name), (char *)malloc(len + 1), (int32_t)len};
-    if (!grown->name || !grown->data)
-        return api_no_room(why);
+    }
+    memcpy(copy, name, name_size);
     if (len > 0)
-        memcpy(grown->data, data, len);
+        memcpy(copy + name_size, data, len);
+    grown += sink->n_part++;
+    grown->name = copy;
+    grown->data = copy + name_size;
+    grown->len = (int32_t)len;
     return API_DONE;
 }
 
-/* Writes the archive; its files are in a folder of the name of the host. */
-static int write_archive(cli_sink *sink, const char *host, api_text *why)
+static int write_file(cli_sink *sink, api_text *why)
 {
-    char folder[CPUBIND_HOST_TXT_NAME_MAX + 2], *data = NULL;
+    char *data = NULL;
     int32_t len = 0;
     cpubind_linux_fault fault;
-    (void)snprintf(folder, sizeof folder, "%s/", host);
-    if (!cpubind_archive_make(sink->file, sink->n_file, folder, sink->seconds, sink->is_packed,
-                              &data, &len)) {
+    if (!cpubind_archive_make(sink->part, sink->n_part, sink->is_packed, &data, &len)) {
         api_add(why, "\"%s\": the host is larger than 128 MiB, or there is no memory left",
                 sink->path);
         return API_UNREADABLE;
@@ -154,8 +152,8 @@ int cli_commit_sink(cli_sink *sink, api_text *why)
 {
     cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_linux_fault said = {.what = ""};
-    if (sink->is_archive)
-        return write_archive(sink, sink->host, why);
+    if (sink->is_file)
+        return write_file(sink, why);
     sink->host = NULL; /* the error is about all hosts */
     if (sink->store)
         return stored(sink, cpubind_store_commit(sink->store, &fault), &fault, why);
@@ -166,13 +164,11 @@ void cli_close_sink(cli_sink *sink)
 {
     cpubind_store_close(sink->store);
     cpubind_linux_writer_close(sink->writer);
-    for (int32_t i = 0; i < sink->n_file; i++) {
-        free(sink->file[i].name);
-        free(sink->file[i].data);
-    }
-    free(sink->file);
-    sink->file = NULL;
-    sink->n_file = 0;
+    for (int32_t i = 0; i < sink->n_part; i++)
+        free((char *)sink->part[i].name);
+    free(sink->part);
+    sink->part = NULL;
+    sink->n_part = 0;
     sink->store = NULL;
     sink->writer = NULL;
 }
@@ -183,7 +179,7 @@ static int put_file(cli_sink *sink, const char *name, const char *data, size_t l
                     api_text *why)
 {
     cpubind_linux_fault fault = {.what = ""};
-    if (sink->is_archive)
+    if (sink->is_file)
         return keep_file(sink, name, data, len, why);
     return written(sink, name,
                    cpubind_linux_writer_put(sink->writer, name, data, (int32_t)len, &fault),

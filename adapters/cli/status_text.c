@@ -95,7 +95,7 @@ static void print_line(FILE *out, const api_text *line)
 {
     size_t at = 0;
     for (int column = 0; at < line->len && column < WIDTH; column++) {
-        const int32_t n = api_character(line->text + at, line->len - at);
+        const int32_t n = cpubind_character(line->text + at, line->len - at);
         at += n > 0 ? (size_t)n : 1;
     }
     fprintf(out, "%.*s\n", (int)at, line->text);

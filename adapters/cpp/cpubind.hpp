@@ -386,7 +386,7 @@ class host
         return host(detail::made(opened, why));
     }
 
-    /* A folder as `cpubind capture -o DIR` writes it, or a .tar of one. */
+    /* A folder, or a file NAME.host, as `cpubind capture -o` writes it. */
     static host folder(const std::string &path)
     {
         cpb_error *why = nullptr;

@@ -112,7 +112,7 @@ func Live(pid int32) (*Host, error) {
 	return newHost(C.cpb_host_live(C.int32_t(pid), &taken), &taken)
 }
 
-// Folder is a folder as `cpubind capture -o DIR` writes it, or a .tar of one.
+// Folder is a folder, or a file NAME.host, as `cpubind capture -o` writes it.
 func Folder(path string) (*Host, error) {
 	var taken *C.cpb_error
 	name, err := checkedText(path)

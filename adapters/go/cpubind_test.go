@@ -2,9 +2,7 @@ package cpubind_test
 
 import (
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -13,11 +11,11 @@ import (
 	"cpubind"
 )
 
-const folder = "../../fixtures/hosts/a2-192cpu-8npu"
+const hostFile = "../../fixtures/hosts/a2-192cpu-8npu.host"
 
 func openHost(t *testing.T) *cpubind.Host {
 	t.Helper()
-	host, err := cpubind.Folder(folder)
+	host, err := cpubind.Folder(hostFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,19 +170,16 @@ func TestInputsInMemoryMakeAHost(t *testing.T) {
 	if _, err = host.Plan(); err == nil {
 		t.Error("a plan without inputs")
 	}
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(folder, path)
-		if err != nil || entry.IsDir() || strings.HasPrefix(name, "expect") || name == "host.txt" {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return host.Put(name, data, 0)
-	})
+	text, err := os.ReadFile(hostFile)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, file := range strings.Split(string(text), "\nfile ")[1:] {
+		name, lines, _ := strings.Cut(strings.TrimSuffix(file, "\nend\n"), "\n ")
+		data := strings.ReplaceAll(lines, "\n ", "\n") + "\n"
+		if err = host.Put(name, []byte(data), 0); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got, want := makePlan(t, host).JSON(), makePlan(t, openHost(t)).JSON(); got != want {
 		t.Error(got, want)

@@ -109,7 +109,7 @@ collect_fix() {
     grep -q '"result": "made"' "$out/fixed" && [ "$(cat "$out/switch")" = 1 ]
 }
 
-for host in fixtures/hosts/*; do
+for host in fixtures/hosts/*.host; do
     collect_host "$host"
 done
 check "the validator refuses objects that are wrong" python3 $here/json_schema.py self-test
@@ -129,12 +129,12 @@ check "status keeps to the schema" keeps_to status 50
 check "a process is bound, verified and restored" collect_binding
 check "reports of a binding keep to the schema" keeps_to report 4
 for host in a2-192cpu-8npu 950-smt2-640cpu too-few; do
-    collect explain plan --root fixtures/hosts/$host --explain all
+    collect explain plan --root fixtures/hosts/$host.host --explain all
 done
 collect explain plan --explain threads
 collect explain plan --explain threads --threads reference
 for host in gpu-switches-4a100 gpu-4max1550 gpu-vm-2l4 gpu-cpuset-far-2l20; do
-    collect explain plan --root fixtures/hosts/$host --keep 1 --explain all
+    collect explain plan --root fixtures/hosts/$host.host --keep 1 --explain all
 done
 check "explanations keep to the schema" keeps_to explain 700
 check "plans of CPU workers keep to the schema" keeps_to cpu_workers 100

@@ -17,8 +17,8 @@
 #include "../../cpubind.h"
 #include "../cli/answer.h"
 
-#define A2   "fixtures/hosts/a2-192cpu-8npu"
-#define GPUS "fixtures/hosts/gpu-2socket-8h100"
+#define A2   "fixtures/hosts/a2-192cpu-8npu.host"
+#define GPUS "fixtures/hosts/gpu-2socket-8h100.host"
 
 static const char *const none[] = {NULL};
 
@@ -35,7 +35,7 @@ static char *answer_of(const char *folder, const char *const *options)
     return text;
 }
 
-/* Calls `work` for each fixture folder. Returns their number. */
+/* Calls `work` for each fixture host. Returns their number. */
 static int for_each_fixture(void (*work)(const char *folder))
 {
     DIR *dir = opendir("fixtures/hosts");
@@ -44,7 +44,7 @@ static int for_each_fixture(void (*work)(const char *folder))
     assert_non_null(dir);
     while ((entry = readdir(dir)) != NULL) {
         char path[512];
-        if (entry->d_name[0] == '.')
+        if (!strstr(entry->d_name, ".host"))
             continue;
         snprintf(path, sizeof path, "fixtures/hosts/%s", entry->d_name);
         work(path);
@@ -189,7 +189,7 @@ TEST(devices_of_a_class_are_listed)
     static const char *const class_of_gpus[] = {"class=0302", NULL};
     static const char *const wrong[] = {"rules=near", NULL};
     cpb_error *error = NULL;
-    cpb_host *host = cpb_host_folder("fixtures/hosts/gpu-vm-2l4", &error);
+    cpb_host *host = cpb_host_folder("fixtures/hosts/gpu-vm-2l4.host", &error);
     char *text = cpb_host_topo(host, class_of_gpus, &error);
     assert_non_null(strstr(text, "\"product\": \"L4\""));
     assert_non_null(strstr(text, "\"nics\": null"));
@@ -211,7 +211,7 @@ TEST(accelerators_of_any_vendor_are_planned)
     static const char *const npus[] = {"class=0302", "npus=0", NULL};
     static const char *const total[] = {"total=4", NULL};
     cpb_error *error = NULL;
-    cpb_host *host = cpb_host_folder("fixtures/hosts/gpu-vm-2l4", &error);
+    cpb_host *host = cpb_host_folder("fixtures/hosts/gpu-vm-2l4.host", &error);
     cpb_plan *plan = cpb_plan_make(host, options, &error);
     const int32_t *device, *cpu;
     char *text;
@@ -405,18 +405,24 @@ static void put_folder(const char *folder)
 
 TEST(a_host_in_memory_has_the_plan_of_its_folder)
 {
-    static const char *const folders[] = {A2, "fixtures/hosts/a2-192cpu-4node-8npu"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *expected = answer_of(folders[i], none);
+    static const char *const names[] = {"a2-192cpu-8npu", "a2-192cpu-4node-8npu"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char folder[] = "/tmp/cpubind-memory-XXXXXX";
+        assert_non_null(mkdtemp(folder));
+        command_unpack(names[i], folder);
+        char *expected = answer_of(folder, none);
         cpb_plan *plan;
         memory_host = cpb_host_empty(NULL);
-        before_name = strlen(folders[i]) + 1;
-        put_folder(folders[i]);
+        before_name = strlen(folder) + 1;
+        put_folder(folder);
         plan = cpb_plan_make(memory_host, none, NULL);
         assert_non_null(plan);
         assert_string_equal(cpb_plan_json(plan), expected);
         cpb_plan_free(plan);
         cpb_host_close(memory_host);
+        const char *const words[] = {"rm", "-r", folder, NULL};
+        command_result r = command_run(words);
+        command_free(&r);
         free(expected);
     }
 }

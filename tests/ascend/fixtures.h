@@ -6,148 +6,120 @@
 
 #include "../text/text_test.h"
 
-#include <dirent.h>
+#include <glob.h>
 
 #include "../../adapters/source.h"
+#include "../../adapters/text/host_file.h"
 
-enum { MAX_ANSWERS = 1024, MAX_NAMES = 1024 };
+enum { MAX_FILES = 4096, MAX_LISTS = 1024 };
 
-/* A folder as a host. Its answers are valid until it is dropped. */
-typedef struct folder_host {
-    char root[1024];
-    char *answer[MAX_ANSWERS];
+/* A host. Its answers are valid until the next one is read. */
+typedef struct fixture_host {
+    char *text;
+    cpubind_host_entry file[MAX_FILES];
     int32_t n;
-} folder_host;
+    char *list[MAX_LISTS];
+    int32_t n_list;
+} fixture_host;
 
-static inline char *keep(folder_host *h, char *bytes)
+static inline const char *fixture_name(const fixture_host *h, int32_t i)
 {
-    assert_true(h->n < MAX_ANSWERS);
-    h->answer[h->n++] = bytes;
-    return bytes;
-}
-
-static inline void drop_folder(folder_host *h)
-{
-    for (int32_t i = 0; i < h->n; i++)
-        free(h->answer[i]);
-    h->n = 0;
-}
-
-static inline void host_path(const folder_host *h, char *path, size_t cap, const char *name)
-{
-    const int n = snprintf(path, cap, "%s/%s", h->root, name);
-
-    assert_true(n > 0 && (size_t)n < cap);
-}
-
-static inline int is_directory(const char *path)
-{
-    DIR *folder = opendir(path);
-
-    if (folder)
-        (void)closedir(folder);
-    return folder != NULL;
+    return h->text + h->file[i].name.at;
 }
 
 /* Exit codes are always 0: no test with this source needs them. */
-static inline cpubind_input read_folder_input(void *ctx, const char *name)
+static inline cpubind_input read_fixture(void *ctx, const char *name)
 {
-    folder_host *h = (folder_host *)ctx;
-    cpubind_input input;
-    char path[4096];
-    int32_t len = 0;
-    char *bytes;
-
-    memset(&input, 0, sizeof input);
-    host_path(h, path, sizeof path, name);
-    bytes = is_directory(path) ? NULL : read_file(path, &len);
-    if (!bytes)
-        return input;
-    input.state = CPUBIND_INPUT_PRESENT;
-    input.data = keep(h, bytes);
-    input.len = len;
+    const fixture_host *h = (const fixture_host *)ctx;
+    cpubind_input input = {.state = CPUBIND_INPUT_ABSENT};
+    for (int32_t i = 0; i < h->n; i++)
+        if (strcmp(fixture_name(h, i), name) == 0) {
+            input.state = CPUBIND_INPUT_PRESENT;
+            input.data = h->text + h->file[i].data.at;
+            input.len = h->file[i].data.len;
+        }
     return input;
 }
 
-static inline int by_bytes(const void *a, const void *b)
+/* The names in a folder, each once: those of files in order are. */
+static inline cpubind_input list_fixture(void *ctx, const char *folder)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The names in a folder in ascending byte order, each to be freed; their number, or -1. */
-static inline int32_t names_in(const char *path, char **names)
-{
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    int32_t n = 0;
-
-    if (!folder)
-        return -1;
-    while ((entry = readdir(folder)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        assert_true(n < MAX_NAMES);
-        names[n++] = strdup(entry->d_name);
-    }
-    (void)closedir(folder);
-    qsort(names, (size_t)n, sizeof *names, by_bytes);
-    return n;
-}
-
-static inline cpubind_input list_folder_inputs(void *ctx, const char *name)
-{
-    folder_host *h = (folder_host *)ctx;
-    cpubind_input input;
-    char path[4096];
-    char *names[MAX_NAMES], *lines;
+    fixture_host *h = (fixture_host *)ctx;
+    cpubind_input input = {.state = CPUBIND_INPUT_ABSENT};
+    const size_t n = strlen(folder);
+    char *lines = NULL, *last = NULL;
     size_t len = 0;
-    int32_t n;
-
-    memset(&input, 0, sizeof input);
-    host_path(h, path, sizeof path, name);
-    n = names_in(path, names);
-    if (n < 0)
-        return input;
-    for (int32_t i = 0; i < n; i++)
-        len += strlen(names[i]) + 1;
-    lines = keep(h, (char *)malloc(len + 1));
-    lines[0] = '\0';
-    for (int32_t i = 0; i < n; i++) {
-        strcat(strcat(lines, names[i]), "\n");
-        free(names[i]);
+    for (int32_t i = 0; i < h->n; i++) {
+        const char *name = fixture_name(h, i);
+        if (strncmp(name, folder, n) != 0 || name[n] != '/')
+            continue;
+        const size_t part = strcspn(name + n + 1, "/");
+        if (last && strncmp(last, name + n + 1, part) == 0 && last[part] == '\n')
+            continue;
+        lines = (char *)realloc(lines, len + part + 1);
+        assert_non_null(lines);
+        last = lines + len;
+        memcpy(last, name + n + 1, part);
+        last[part] = '\n';
+        len += part + 1;
     }
+    if (!lines)
+        return input;
+    assert_true(h->n_list < MAX_LISTS);
+    h->list[h->n_list++] = lines;
     input.state = CPUBIND_INPUT_PRESENT;
     input.data = lines;
     input.len = (int32_t)len;
     return input;
 }
 
-static inline cpubind_source source_of(folder_host *h)
+static inline cpubind_source source_of_fixture(fixture_host *h)
 {
-    const cpubind_source source = {h, read_folder_input, list_folder_inputs};
+    return (cpubind_source){h, read_fixture, list_fixture};
+}
 
-    return source;
+static inline void open_fixture(fixture_host *h, const char *path)
+{
+    cpubind_host_entry entry = {{0, 0}, {0, 0}};
+    int32_t len = 0, at = 0;
+    h->n = h->n_list = 0;
+    h->text = read_file(path, &len);
+    assert_non_null(h->text);
+    for (;;) {
+        assert_int_equal(cpubind_host_file_next(h->text, len, &at, &entry, NULL),
+                         CPUBIND_TEXT_OK);
+        if (entry.name.len == 0)
+            return;
+        assert_true(h->n < MAX_FILES);
+        h->file[h->n++] = entry;
+    }
+}
+
+static inline void close_fixture(fixture_host *h)
+{
+    for (int32_t i = 0; i < h->n_list; i++)
+        free(h->list[i]);
+    free(h->text);
 }
 
 /* Calls `check` with each host of fixtures/; returns how many there are. */
-static inline int32_t each_fixture(void (*check)(folder_host *h, const char *name))
+static inline int32_t each_fixture(void (*check)(fixture_host *h, const char *name))
 {
-    static folder_host h;
+    static fixture_host h;
     char path[1024];
-    char *names[MAX_NAMES];
-    int32_t n;
-
-    path_below(path, sizeof path, "CPUBIND_TESTS", "tests", "../fixtures/hosts");
-    n = names_in(path, names);
-    assert_true(n > 0);
-    for (int32_t i = 0; i < n; i++) {
-        const int len = snprintf(h.root, sizeof h.root, "%s/%s", path, names[i]);
-
-        assert_true(len > 0 && (size_t)len < sizeof h.root);
-        check(&h, names[i]);
-        drop_folder(&h);
-        free(names[i]);
+    glob_t found;
+    path_below(path, sizeof path, "CPUBIND_TESTS", "tests", "../fixtures/hosts/*.host");
+    assert_int_equal(glob(path, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *base = strrchr(found.gl_pathv[i], '/') + 1;
+        char name[256];
+        (void)snprintf(name, sizeof name, "%.*s", (int)(strlen(base) - strlen(".host")), base);
+        open_fixture(&h, found.gl_pathv[i]);
+        check(&h, name);
+        close_fixture(&h);
     }
+    const int32_t n = (int32_t)found.gl_pathc;
+    globfree(&found);
     return n;
 }
 

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "fixtures.h"
+#include "folder_host.h"
 #include "memory_source.h"
 
 #define CPUS       "sys/devices/system/cpu"

@@ -256,9 +256,9 @@ static const struct {
 
 static int32_t n_checked;
 
-static void check_fixture(folder_host *h, const char *name)
+static void check_fixture(fixture_host *h, const char *name)
 {
-    const cpubind_source source = source_of(h);
+    const cpubind_source source = source_of_fixture(h);
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
         const cpubind_host_counts want = fixtures[i].shape;
         cpubind_host_counts is;

@@ -785,7 +785,7 @@ TEST(the_walk_ends_at_a_folder_that_fails)
 /* == The fixture hosts ====================================================== */
 
 typedef struct found {
-    char *names[MAX_ANSWERS];
+    char *names[MAX_FILES];
     int32_t n;
 } found;
 
@@ -794,37 +794,14 @@ static int note(void *ctx, const char *name, cpubind_input answer)
     found *f = (found *)ctx;
     assert_int_equal(answer.state, CPUBIND_INPUT_PRESENT);
     assert_true(is_known(name));
-    assert_true(f->n < MAX_ANSWERS);
+    assert_true(f->n < MAX_FILES);
     f->names[f->n++] = strdup(name);
     return 0;
 }
 
-/* Every file of a folder, below `part`. */
-static void collect(const folder_host *h, const char *part, found *f)
+static int by_order(const void *a, const void *b)
 {
-    char *queue[MAX_NAMES];
-    int32_t n = 0;
-    queue[n++] = strdup(part);
-    while (n > 0) {
-        char *names[MAX_NAMES], path[4096], *folder = queue[--n];
-        int32_t n_name;
-        host_path(h, path, sizeof path, folder);
-        n_name = names_in(path, names);
-        if (n_name < 0) {
-            int32_t len;
-            char *bytes = read_file(path, &len);
-            if (bytes)
-                f->names[f->n++] = strdup(folder);
-            free(bytes);
-        }
-        for (int32_t i = 0; i < n_name; i++) {
-            char name[2048];
-            (void)snprintf(name, sizeof name, "%s/%s", folder, names[i]);
-            queue[n++] = strdup(name);
-            free(names[i]);
-        }
-        free(folder);
-    }
+    return cpubind_host_file_order(*(char *const *)a, *(char *const *)b);
 }
 
 static int ends_with(const char *text, const char *end)
@@ -833,25 +810,22 @@ static int ends_with(const char *text, const char *end)
 }
 
 /* Of a fixture everything is visited but exit codes and stderr. */
-static void check_fixture(folder_host *h, const char *name)
+static void check_fixture(fixture_host *h, const char *name)
 {
-    static const char *const parts[] = {"proc", "sys", "dev", "cmd", "env", "uname"};
-    const cpubind_source source = source_of(h);
-    static found there, visits;
+    const cpubind_source source = source_of_fixture(h);
+    static found visits;
     int32_t n = 0;
-    there.n = visits.n = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        collect(h, parts[i], &there);
+    visits.n = 0;
     assert_int_equal(cpubind_input_list_each(&source, note, &visits), 0);
-    qsort(there.names, (size_t)there.n, sizeof *there.names, by_bytes);
-    qsort(visits.names, (size_t)visits.n, sizeof *visits.names, by_bytes);
-    for (int32_t i = 0; i < there.n; i++) {
-        if (!ends_with(there.names[i], ".exit") && !ends_with(there.names[i], ".err")) {
-            if (n >= visits.n || strcmp(visits.names[n], there.names[i]) != 0)
-                fail_msg("%s: %s is not visited", name, there.names[i]);
-            n++;
-        }
-        free(there.names[i]);
+    qsort(visits.names, (size_t)visits.n, sizeof *visits.names, by_order);
+    for (int32_t i = 0; i < h->n; i++) {
+        const char *file = fixture_name(h, i);
+        if (strcmp(file, "host.txt") == 0 || strncmp(file, "expect/", 7) == 0 ||
+            ends_with(file, ".exit") || ends_with(file, ".err"))
+            continue;
+        if (n >= visits.n || strcmp(visits.names[n], file) != 0)
+            fail_msg("%s: %s is not visited", name, file);
+        n++;
     }
     assert_int_equal(n, visits.n);
     for (int32_t i = 0; i < visits.n; i++)

@@ -649,10 +649,10 @@ enum { MEBIBYTE = 1 << 20 };
 /* Plans a fixture in an arena of 1 MiB by both rules. What near refuses, the reference
  * refuses as well, unless near cannot read which CPUs share a core; by near no more cores are
  * split, and no more IRQ CPUs are off their node. */
-static void plan_by_both(folder_host *h, const char *name)
+static void plan_by_both(fixture_host *h, const char *name)
 {
     static _Alignas(16) char block[MEBIBYTE];
-    const cpubind_source source = source_of(h);
+    const cpubind_source source = source_of_fixture(h);
     cpubind_problem_code code[CPUBIND_RULES_COUNT];
     cpubind_quality quality[CPUBIND_RULES_COUNT];
     int32_t n_want[CPUBIND_RULES_COUNT] = {0};

@@ -689,11 +689,11 @@ static void check_all_laws(const char *text, int32_t len, const char *host)
 static int32_t n_own;
 
 /* Each input of a host, by its own name. */
-static void check_fixture(folder_host *h, const char *name)
+static void check_fixture(fixture_host *h, const char *name)
 {
     (void)name;
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        const cpubind_input input = read_folder_input(h, laws[i].input);
+        const cpubind_input input = read_fixture(h, laws[i].input);
         if (input.state != CPUBIND_INPUT_PRESENT)
             continue;
         n_own += check_law(&laws[i], input.data, input.len, NULL);

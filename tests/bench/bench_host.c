@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 
 #include "../../adapters/host/host_bind.h"
-#include "../../adapters/linux/source/host_source.h"
 #include "../../adapters/service/worker_figures.h"
 #include "../linux/fake_host.h"
+#include "../support/fixture_host.h"
 #include "measure.h"
 
 #define N_WORKER  16
@@ -103,9 +103,7 @@ static void start_all(void)
     f.sys.setaffinity = set_mask;
     scratch_folder(&on_stage.s, "root/proc/trs_core/proc");
     scratch_path(&on_stage.s, "root", f.root);
-    must(cpubind_linux_open_folder("fixtures/hosts/a3-640cpu-16npu", NULL, &f.fixture, NULL) ==
-             CPUBIND_LINUX_OK,
-         "fixture host");
+    f.fixture = fixture_host("fixtures/hosts/a3-640cpu-16npu.host");
     f.source = cpubind_linux_source(f.fixture);
     for (int32_t i = 0; i < N_CPU; i++)
         f.allowed[i] = i;

@@ -15,12 +15,13 @@ import sys
 import time
 
 TOP = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(TOP, "adapters", "python"))
+sys.path[:0] = [os.path.join(TOP, "adapters", "python"), os.path.join(TOP, "tests", "python")]
 sys.dont_write_bytecode = True
 os.environ.setdefault("CPUBIND_LIBRARY", os.path.join(
     os.path.abspath(os.environ.get("BUILD", "build")), "libcpubind.so.1"))
 
 import cpubind  # noqa: E402  the library of BUILD
+import fixture_hosts  # noqa: E402
 
 ROLES = ("pool", "irq", "main", "acl", "release")
 HOSTS = (("a3-640cpu-16npu", "640 CPUs, 16 NPUs"), ("a2-192cpu-8npu", "192 CPUs, 8 NPUs"))
@@ -93,7 +94,7 @@ def open_and_plan(folder):
 
 
 def bench(name, title):
-    folder = os.path.join(TOP, "fixtures", "hosts", name)
+    folder = fixture_hosts.folder(name)
     with cpubind.Host.folder(folder) as host:
         with host.plan() as plan:
             text, known = plan.json(), plan.dict()

@@ -36,14 +36,17 @@ typedef struct input {
 
 /* == Texts ================================================================== */
 
-static void open_file(input *in, const char *path, int32_t n)
+/* An input of a fixture host. */
+static void open_input(input *in, const char *name, int32_t n)
 {
-    FILE *file = fopen(path, "rb");
-    must(file != NULL, path);
+    char line[256];
+    (void)snprintf(line, sizeof line, "build/cpubind fixture show %s", name);
+    FILE *file = popen(line, "r");
+    must(file != NULL, name);
     in->text = (char *)must_alloc(1 << 16);
     in->len = (int32_t)fread(in->text, 1, 1 << 16, file);
     in->n = n;
-    must(in->len > 0 && in->len < 1 << 16 && fclose(file) == 0, path);
+    must(in->len > 0 && in->len < 1 << 16 && pclose(file) == 0, name);
 }
 
 /* lscpu -e=CPU,NODE of n_cpu CPUs on 16 nodes. */
@@ -271,17 +274,17 @@ static void bench_outputs(input *in)
 {
     printf("\n%-36s %8s %10s %8s %6s %5s  %s\n", "readers of text", "bytes", "ns", "MB/s",
            "goal", "met", "beside");
-    open_file(in, "fixtures/hosts/a3-640cpu-16npu/cmd/npu-smi-info.txt", 16);
+    open_input(in, "a3-640cpu-16npu cmd/npu-smi-info.txt", 16);
     rate_row("npu-smi info, 16 NPUs", read_info, 500, in);
-    open_file(in, "fixtures/hosts/a3-640cpu-16npu/cmd/npu-smi-info-m.txt", 16);
+    open_input(in, "a3-640cpu-16npu cmd/npu-smi-info-m.txt", 16);
     rate_row("npu-smi info -m, 16 NPUs", read_map, 500, in);
-    open_file(in, "fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-info-t-topo.txt", 8);
+    open_input(in, "a2-192cpu-8npu cmd/npu-smi-info-t-topo.txt", 8);
     rate_row("npu-smi info -t topo, 8 NPUs", read_topo, 500, in);
-    open_file(in, "fixtures/hosts/a3-640cpu-16npu/cmd/npu-smi-info-t-topo.txt", 16);
+    open_input(in, "a3-640cpu-16npu cmd/npu-smi-info-t-topo.txt", 16);
     rate_row("npu-smi info -t topo, 16 NPUs", read_topo, 500, in);
     make_lscpu(in, 640);
     rate_row("lscpu -e=CPU,NODE, 640 CPUs", read_nodes, 0, in);
-    open_file(in, "fixtures/hosts/a2-192cpu-8npu/proc/self/status", 192);
+    open_input(in, "a2-192cpu-8npu proc/self/status", 192);
     rate_row("/proc/<pid>/status, 192 CPUs", read_status, 0, in);
 }
 

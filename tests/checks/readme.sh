@@ -87,7 +87,7 @@ case "\$command \$* " in
 restore\ *) set -- "\$command" "\$@" ;;
 run\ * | apply\ * | status\ * | verify\ --all*) set -- "\$command" \$host \$cpus "\$@" ;;
 plan\ * | topo\ * | doctor\ *) set -- "\$command" \$host "\$@" ;;
-capture\ *) set -- "\$command" --root "fixtures/hosts/\$EXAMPLE_HOST" "\$@" ;;
+capture\ *) set -- "\$command" --root "fixtures/hosts/\$EXAMPLE_HOST.host" "\$@" ;;
 *) set -- "\$command" "\$@" ;;
 esac
 export LD_PRELOAD="$out/shim.so" CPUBIND_SHIM="$out/shim" CPUBIND_SHIM_MACHINE=aarch64
@@ -105,7 +105,7 @@ example() { # command ...
 
 start_worker() {
     rm -rf "$out"/shim/* "$out/in" "$out/ready" "$out/host"
-    cp -R fixtures/hosts/a2-driver-host "$out/host" && chmod -R u+w "$out/host"
+    "$BUILD/cpubind" fixture export a2-driver-host "$out/host" --quiet
     mkfifo "$out/in" "$out/ready"
     RANK=1 "$out/VLLM::Worker_TP" acl_thread release_thread hccl_watchdog_t pt_main_thread \
         pt_autograd_0 <>"$out/in" >"$out/ready" &

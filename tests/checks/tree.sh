@@ -26,7 +26,7 @@ starts="$starts|\\x00asm|\\x89PNG"
 database='SQLite format 3\x00'
 
 databases='^fuzz/(corpus|crashes)/corpus/'
-any_bytes='^(fuzz/(corpus|crashes)|fixtures/hosts)/'
+any_bytes='^fuzz/(corpus|crashes)/'
 
 # Names of tracked files, one in a line, none of which is a link or has a line feed. Root may
 # check what another user has cloned.
@@ -107,21 +107,21 @@ self_test() {
 
     plant "" adapters/a.c 'int a;\n'
     plant "" fuzz/corpus/corpus/a 'SQLite format 3\000\001\n'
-    plant "" fuzz/crashes/tar/a 'a\000b\n'
-    plant "" fixtures/hosts/a/proc/1/cmdline 'a\000b'
+    plant "" fuzz/crashes/plan/a 'a\000b\n'
+    plant "have a NUL byte" fixtures/hosts/a.host 'a\000b'
     for name in cpubind-0.1.0-py3-none-any.whl libcpubind.so libcpubind.so.1 libcpubind.a main.o \
         host.tar.gz fixtures.db FIXTURES.DB a.pyc a.deb; do
         plant "has the name of a built one" "adapters/$name" 'text\n'
     done
-    plant "has the name of a built one" fuzz/corpus/tar/a.tar.gz 'text\n'
+    plant "has the name of a built one" fuzz/corpus/plan/a.tar.gz 'text\n'
     plant "starts as a program" adapters/a 'text\n\177ELF\002\001\001\n'
     plant "starts as a program" fuzz/corpus/plan/a '\177ELF\002\001\001\n'
-    plant "starts as a program" fixtures/hosts/a/uname 'PK\003\004\n'
+    plant "starts as a program" fixtures/hosts/a.host 'PK\003\004\n'
     plant "starts as a program" adapters/program '\177ELF\002\001\001\n'
     plant "starts as a program" adapters/b '!<arch>\nmain.o/\n'
     plant "starts as a program" adapters/c '\037\213\010\b\n'
     plant "are databases" fuzz/corpus/plan/a 'SQLite format 3\000\001\n'
-    plant "are databases" fixtures/hosts/a/uname 'SQLite format 3\000\001\n'
+    plant "are databases" fixtures/hosts/a.host 'SQLite format 3\000\001\n'
     plant "have a NUL byte" adapters/a.c 'int a;\000\n'
     plant "the top folder holds" dist/a 'text\n'
     finish

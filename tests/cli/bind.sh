@@ -1134,7 +1134,7 @@ full_disk() {
 # 0000:c5:00.0, and an npu-smi that prints its tables.
 make_host() {
     live=$out/live
-    cp -R fixtures/hosts/a2-192cpu-8npu "$live" && chmod -R u+w "$live" &&
+    rm -rf "$live" && "$CPUBIND" fixture export a2-192cpu-8npu "$live" --quiet &&
         mkdir -p "$live/bin" "$live/sys/bus/pci/devices/0000:c5:00.0/msi_irqs" || return 1
     echo 0-7 >"$live/sys/devices/system/node/has_memory"
     {

@@ -32,7 +32,7 @@ flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
     cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
         cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread
 } || exit 1
-cp -R fixtures/hosts/a2-driver-host "$out/host" || exit 1
+"$CPUBIND" fixture export a2-driver-host "$out/host" --quiet || exit 1
 list=$out/host/proc/trs_core/proc
 rm -rf "$list"/*
 CPUBIND_SHIM=$out/shim

@@ -13,6 +13,9 @@ mkdir -p "$out/db" "$out/back" "$out/captured"
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$(dirname "$CPUBIND")" && pwd)/$(basename "$CPUBIND")
 . tests/support/tap.sh
+. tests/support/unpack.sh
+hosts=$out/hosts
+unpack_hosts "$hosts" || exit 1
 
 db=$out/db/corpus.db
 newline='
@@ -51,16 +54,24 @@ sum_of() { # file
 
 # -- Import and export -------------------------------------------------------
 
+# Each went from its file through a corpus, a folder and another corpus.
+a_host_is_exported_as_its_file() {
+    for file in fixtures/hosts/*.host; do
+        fixture export "$(basename "$file" .host)" "$out/back.host" --db "$db" --replace --quiet &&
+            cmp "$file" "$out/back.host" || return 1
+    done
+}
+
 every_host_comes_back() {
-    for host in fixtures/hosts/*; do
+    for host in "$hosts"/*; do
         fixture export "$(basename "$host")" "$out/back/$(basename "$host")" --db "$db" --quiet ||
             return 1
     done
-    diff -r fixtures/hosts "$out/back"
+    diff -r "$hosts" "$out/back"
 }
 
 names_are_those_of_the_folders() {
-    for host in fixtures/hosts/*; do
+    for host in "$hosts"/*; do
         grep -qx "name: $(basename "$host")" "$host/host.txt" || return 1
     done
 }
@@ -68,7 +79,7 @@ names_are_those_of_the_folders() {
 sums_are_right() {
     ask "$db" "SELECT content || '  ' || host || '/' || name FROM inputs
                WHERE exit_code IS NOT NULL" >"$out/sums"
-    (cd fixtures/hosts && sha256sum --check --quiet "$out/sums") &&
+    (cd "$hosts" && sha256sum --check --quiet "$out/sums") &&
         [ "$(ask "$db" 'SELECT count(*) - count(DISTINCT bytes) FROM contents')" = 0 ]
 }
 
@@ -82,7 +93,7 @@ is_clean() { # database
 
 # Another folder, other time stamps, other modes, another build of the command.
 packs_the_same() {
-    cp -R fixtures/hosts "$out/copy" && chmod -R u+w "$out/copy" || return 1
+    cp -R "$hosts" "$out/copy" && chmod -R u+w "$out/copy" || return 1
     (cd "$out" && umask 077 && "$BUILD_CPUBIND" fixture import copy/* --db db/again.db) &&
         cmp "$db" "$out/db/again.db" && rm "$out/db/again.db"
 }
@@ -93,10 +104,10 @@ both_builds_pack_the_same() {
 }
 
 one_by_one_is_the_same_corpus() {
-    for host in fixtures/hosts/*; do
+    for host in "$hosts"/*; do
         fixture import "$host" --db "$out/db/single.db" --quiet || return 1
     done
-    fixture import fixtures/hosts/a2-192cpu-8npu --db "$out/db/single.db" --replace --quiet &&
+    fixture import "$hosts/a2-192cpu-8npu" --db "$out/db/single.db" --replace --quiet &&
         for table in hosts contents inputs expectations; do
             ask "$db" "SELECT * FROM $table ORDER BY 1, 2" >"$out/a"
             ask "$out/db/single.db" "SELECT * FROM $table ORDER BY 1, 2" >"$out/b"
@@ -177,7 +188,7 @@ END
 
 is_there_already() {
     before=$(sum_of "$db")
-    says 1 "--replace" fixture import fixtures/hosts/idle-a2 --db "$db" &&
+    says 1 "--replace" fixture import "$hosts/idle-a2" --db "$db" &&
         [ "$(sum_of "$db")" = "$before" ]
 }
 
@@ -189,7 +200,7 @@ export_keeps_what_is_there() {
         fixture export idle-a2 "$out/there/empty" --db "$db" &&
         says 1 "there already" fixture export idle-a2 "$out/there/empty" --db "$db" &&
         fixture export no-npu "$out/there/empty" --db "$db" --replace &&
-        diff -r fixtures/hosts/no-npu "$out/there/empty" &&
+        diff -r "$hosts/no-npu" "$out/there/empty" &&
         [ "$(ls -A "$out/there")" = "empty${newline}full" ]
 }
 
@@ -197,7 +208,7 @@ export_keeps_what_is_there() {
 
 list_is_a_table() {
     fixture list --db "$db" >"$out/list" || return 1
-    [ "$(wc -l <"$out/list")" -eq $(($(find fixtures/hosts -mindepth 1 -maxdepth 1 | wc -l) + 1)) ] &&
+    [ "$(wc -l <"$out/list")" -eq $(($(find "$hosts" -mindepth 1 -maxdepth 1 | wc -l) + 1)) ] &&
         grep -qE '^a2-192cpu-8npu +Atlas 800I A2 .* 192 +8 +8 +documented +[0-9]+ +[0-9]+$' \
             "$out/list" &&
         grep -qE '^950-ub-8npu .* 256 +8 +8 +[a-z]+ +0 +[0-9]+$' "$out/list" &&
@@ -207,7 +218,7 @@ list_is_a_table() {
 
 list_is_json() {
     fixture list --db "$db" --json >"$out/list.json" && is_json "$out/list.json" &&
-        [ "$(json "$out/list.json" '$.hosts[0].name')" = "$(ls fixtures/hosts | head -n 1)" ]
+        [ "$(json "$out/list.json" '$.hosts[0].name')" = "$(ls "$hosts" | head -n 1)" ]
 }
 
 show_tells_all() {
@@ -215,7 +226,7 @@ show_tells_all() {
         grep -q '^notes ' "$out/show" && grep -q '^cmd/npu-smi-info-m.txt ' "$out/show" &&
         grep -q '^default  *plan: near' "$out/show" &&
         fixture show a2-192cpu-8npu cmd/npu-smi-info.txt --db "$db" |
-        cmp - fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-info.txt &&
+        cmp - "$hosts/a2-192cpu-8npu/cmd/npu-smi-info.txt" &&
         fixture show a2-192cpu-8npu --db "$db" --json >"$out/show.json" &&
         [ "$(json "$out/show.json" '$.expectations[0].expected.exit')" = 0 ]
 }
@@ -223,7 +234,7 @@ show_tells_all() {
 # -- replay and accept -------------------------------------------------------
 
 n_expectations() {
-    find fixtures/hosts -path '*/expect/*.json' | wc -l
+    find "$hosts" -path '*/expect/*.json' | wc -l
 }
 
 replays_all() {
@@ -292,9 +303,9 @@ map_is_the_end_of_the_text() {
 # Changes one key of a plan, of an NPU or of a refusal: replay prints one line for it.
 spoil() { # host, case, text, its replacement
     rm -rf "$out/spoilt"
-    cp -R "fixtures/hosts/$1" "$out/spoilt" && chmod -R u+w "$out/spoilt" || return 1
-    sed "s/$3/$4/" "fixtures/hosts/$1/expect/$2.json" >"$out/spoilt/expect/$2.json"
-    ! cmp -s "fixtures/hosts/$1/expect/$2.json" "$out/spoilt/expect/$2.json" &&
+    cp -R "$hosts/$1" "$out/spoilt" && chmod -R u+w "$out/spoilt" || return 1
+    sed "s/$3/$4/" "$hosts/$1/expect/$2.json" >"$out/spoilt/expect/$2.json"
+    ! cmp -s "$hosts/$1/expect/$2.json" "$out/spoilt/expect/$2.json" &&
         fixture import "$out/spoilt" --db "$db" --replace --quiet
 }
 
@@ -304,7 +315,7 @@ is_found() { # line, host, case, text, its replacement
         says 1 "# $1" fixture replay "$2" --db "$db" --format tap &&
         says 1 'failures="1"' fixture replay "$2" --db "$db" --format junit &&
         says 1 '"failures": [{"host"' fixture replay "$2" --db "$db" --json &&
-        fixture import "fixtures/hosts/$2" --db "$db" --replace --quiet
+        fixture import "$hosts/$2" --db "$db" --replace --quiet
 }
 
 find_all() {
@@ -360,7 +371,7 @@ is_ignored() { # host, text, its replacement
         rm -rf "$out/kept-keys" && fixture export "$1" "$out/kept-keys" --db "$db" &&
         [ "$(ask :memory: "SELECT json(readfile('$out/named.json')) =
             json(readfile('$out/kept-keys/expect/default.json'))")" = 1 ] &&
-        fixture import "fixtures/hosts/$1" --db "$db" --replace --quiet
+        fixture import "$hosts/$1" --db "$db" --replace --quiet
 }
 
 # The quality is stored also where nothing differs, and is compared from then on.
@@ -369,7 +380,7 @@ accepts_the_quality() {
         fixture replay a2-192cpu-8npu --db "$db" &&
         says 0 "the quality of the plan is new" fixture accept a2-192cpu-8npu --db "$db" &&
         rm -rf "$out/figures" && fixture export a2-192cpu-8npu "$out/figures" --db "$db" &&
-        diff -r fixtures/hosts/a2-192cpu-8npu "$out/figures" &&
+        diff -r "$hosts/a2-192cpu-8npu" "$out/figures" &&
         says 0 "0 expectations accepted" fixture accept a2-192cpu-8npu --db "$db"
 }
 
@@ -386,7 +397,7 @@ accepts_all_keys_of_a_question() {
             fixture accept a2-192cpu-8npu default --db "$db" -- --npus 0-7 &&
         says 0 "nothing differs" \
             fixture accept a2-192cpu-8npu default --db "$db" -- --npus 0-7 &&
-        fixture import fixtures/hosts/a2-192cpu-8npu --db "$db" --replace --quiet
+        fixture import "$hosts/a2-192cpu-8npu" --db "$db" --replace --quiet
 }
 
 accepts_a_difference() {
@@ -395,13 +406,15 @@ accepts_a_difference() {
             fixture accept a2-192cpu-8npu --db "$db" &&
         fixture replay a2-192cpu-8npu --db "$db" &&
         fixture export a2-192cpu-8npu "$out/accepted" --db "$db" &&
-        diff -r fixtures/hosts/a2-192cpu-8npu "$out/accepted" &&
+        diff -r "$hosts/a2-192cpu-8npu" "$out/accepted" &&
+        fixture export a2-192cpu-8npu "$out/accepted.host" --db "$db" &&
+        cmp fixtures/hosts/a2-192cpu-8npu.host "$out/accepted.host" &&
         says 0 "0 expectations accepted" fixture accept a2-192cpu-8npu --db "$db"
 }
 
 # accept writes expectations in the form of the folders, so that a diff shows only changes.
 accept_writes_the_form_of_the_folders() {
-    rm -rf "$out/empty" && cp -R fixtures/hosts "$out/empty" && chmod -R u+w "$out/empty" &&
+    rm -rf "$out/empty" && cp -R "$hosts" "$out/empty" && chmod -R u+w "$out/empty" &&
         for host in a2-192cpu-8npu a2-192cpu-4node-8npu a3-640cpu-16npu 950-ub-8npu too-few; do
             for file in "$out/empty/$host/expect"/*.json; do
                 sed 's/"exit": \([0-9]\)/"exit": 1\1/' "$file" >"$out/file" &&
@@ -411,7 +424,7 @@ accept_writes_the_form_of_the_folders() {
                 fixture accept "$host" --db "$db" --quiet &&
                 rm -r "${out:?}/empty/$host" &&
                 fixture export "$host" "$out/empty/$host" --db "$db" --quiet &&
-                diff -r "fixtures/hosts/$host" "$out/empty/$host" || return 1
+                diff -r "$hosts/$host" "$out/empty/$host" || return 1
         done
 }
 
@@ -423,7 +436,7 @@ accepts_a_new_case() {
             fixture accept idle-a2 asked --db "$db" -- --npus 3 &&
         says 0 "nothing differs" fixture accept idle-a2 asked --db "$db" -- --npus 3 &&
         fixture show idle-a2 --db "$db" | grep -q '^asked  *plan: .* --npus 3$' &&
-        fixture import fixtures/hosts/idle-a2 --db "$db" --replace --quiet &&
+        fixture import "$hosts/idle-a2" --db "$db" --replace --quiet &&
         says 2 "" fixture accept idle-a2 a b --db "$db" -- --rank 1 &&
         says 2 "" fixture accept idle-a2 ../x --db "$db" -- --rank 1 &&
         says 2 "--rank" fixture accept idle-a2 x --db "$db" -- --rank x &&
@@ -445,7 +458,7 @@ every_reader_says() { # status, words, database
 every_command_says() { # words, database
     before=$(sum_of "$2")
     every_reader_says 3 "$1" "$2" &&
-        says 3 "$1" fixture import fixtures/hosts/idle-a2 --db "$2" &&
+        says 3 "$1" fixture import "$hosts/idle-a2" --db "$2" &&
         [ "$(sum_of "$2")" = "$before" ]
 }
 
@@ -486,9 +499,9 @@ changed_bytes_are_refused() {
 
 missing_is_refused() {
     every_reader_says 3 "No such file" "$out/missing.db" && [ ! -e "$out/missing.db" ] &&
-        says 3 "Is a directory" fixture import fixtures/hosts/idle-a2 --db "$out" &&
+        says 3 "Is a directory" fixture import "$hosts/idle-a2" --db "$out" &&
         mkfifo "$out/fifo" && every_reader_says 3 "no regular file" "$out/fifo" &&
-        says 3 "no regular file" fixture import fixtures/hosts/idle-a2 --db "$out/fifo"
+        says 3 "no regular file" fixture import "$hosts/idle-a2" --db "$out/fifo"
 }
 
 # Neither the file nor the folder of its journal may be written.
@@ -508,9 +521,9 @@ full_disk_is_refused() {
     mkdir -p "$out/full" && mount -t tmpfs -o size=64k tmpfs "$out/full" || return 2
     cp "$db" "$out/full/corpus.db" 2>/dev/null
     rm -f "$out/full/corpus.db"
-    fixture import fixtures/hosts/no-npu --db "$out/full/corpus.db"
+    fixture import "$hosts/no-npu" --db "$out/full/corpus.db"
     before=$(sum_of "$out/full/corpus.db")
-    says 4 "disk is full" fixture import fixtures/hosts/a3-* --db "$out/full/corpus.db" &&
+    says 4 "disk is full" fixture import "$hosts"/a3-* --db "$out/full/corpus.db" &&
         [ "$(sum_of "$out/full/corpus.db")" = "$before" ] && is_clean "$out/full/corpus.db" &&
         says 4 "No space left" fixture export a3-640cpu-16npu "$out/full/host" --db "$db" &&
         [ "$(ls -A "$out/full")" = corpus.db ]
@@ -527,7 +540,7 @@ locked_is_refused() {
     cat "$out/go" >"$out/gone"
     says 3 "being written by another process" fixture list --db "$db" &&
         says 3 "nothing has changed; try again" \
-            fixture import fixtures/hosts/idle-a2 --db "$db" --replace
+            fixture import "$hosts/idle-a2" --db "$db" --replace
     result=$?
     echo >"$out/end"
     wait
@@ -591,10 +604,10 @@ a_naming_journal_is_refused() {
     make_stranger "$out/victim" &&
         every_command_says "its journal names another file" "$out/strange/c.db" &&
         says 3 "copy it without its -journal, and use the copy" "$CPUBIND" capture \
-            --root fixtures/hosts/no-npu --db "$out/strange/c.db" --name x1 &&
+            --root "$hosts/no-npu" --db "$out/strange/c.db" --name x1 &&
         is_victim_there && [ "$(ls "$out/strange")" = "c.db${newline}c.db-journal" ] &&
         cp "$out/strange/c.db" "$out/strange/copy.db" &&
-        says 0 "" fixture import fixtures/hosts/no-npu --db "$out/strange/copy.db" --replace &&
+        says 0 "" fixture import "$hosts/no-npu" --db "$out/strange/copy.db" --replace &&
         says 0 "" fixture list --db "$out/strange/copy.db" && is_victim_there
 }
 
@@ -603,7 +616,7 @@ an_odd_journal_is_refused() {
         make_stranger "" && rm "$out/strange/c.db-journal" || return 1
         (cd "$out/strange" && $make c.db-journal) || return 1
         says 3 "its journal" timeout 20 "$CPUBIND" fixture list --db "$out/strange/c.db" &&
-            says 3 "its journal" timeout 20 "$CPUBIND" fixture import fixtures/hosts/no-npu \
+            says 3 "its journal" timeout 20 "$CPUBIND" fixture import "$hosts/no-npu" \
                 --db "$out/strange/c.db" --replace && is_victim_there || return 1
     done
 }
@@ -612,7 +625,7 @@ an_odd_journal_is_refused() {
 an_interrupted_write_is_rolled_back() {
     make_stranger "" &&
         every_reader_says 3 "accept on this file rolls it back" "$out/strange/c.db" || return 1
-    make_stranger "" && fixture import fixtures/hosts/no-npu --db "$out/strange/c.db" --replace &&
+    make_stranger "" && fixture import "$hosts/no-npu" --db "$out/strange/c.db" --replace &&
         [ "$(ls "$out/strange")" = c.db ] && says 0 "" fixture replay --db "$out/strange/c.db"
 }
 
@@ -630,7 +643,7 @@ a_mistyped_word_has_a_hint() {
 
 # No command writes to the corpus that came with cpubind, unless --db names it.
 the_installed_corpus_is_not_written_to() {
-    for words in "import fixtures/hosts/no-npu" "accept no-npu" "remove no-npu" "rename no-npu x"; do
+    for words in "import $hosts/no-npu" "accept no-npu" "remove no-npu" "rename no-npu x"; do
         # shellcheck disable=SC2086
         says 2 "a corpus of yours, --db FILE" fixture $words || return 1
     done
@@ -682,7 +695,7 @@ says_in_json() { # words, path, arguments of cpubind fixture
 
 changes_are_objects() {
     new=$out/new.db
-    says_in_json "1 host added" "$new" import fixtures/hosts/no-npu --db "$new" &&
+    says_in_json "1 host added" "$new" import "$hosts/no-npu" --db "$new" &&
         says_in_json "0 expectations accepted" "$new" accept no-npu --db "$new" &&
         says_in_json "the host no-npu is other now" "$new" rename no-npu other --db "$new" &&
         says_in_json "the host other would be removed" "$new" remove other --dry-run --db "$new" &&
@@ -715,7 +728,7 @@ an_interrupted_write_in_a_closed_folder() {
 no_call_leaves_the_corpus() {
     for name in "$out/victim" ""; do
         make_stranger "$name" || return 1
-        for command in "list" "import fixtures/hosts/no-npu --replace"; do
+        for command in "list" "import $hosts/no-npu --replace"; do
             # shellcheck disable=SC2086
             ASAN_OPTIONS=detect_leaks=0 strace -f -qq -e trace=%file -o "$out/calls" "$CPUBIND" \
                 fixture $command --db "$out/strange/c.db" >"$out/said" 2>&1
@@ -741,7 +754,7 @@ wal_and_links_are_refused() {
         'PRAGMA journal_mode = DELETE' && says 0 "" fixture list --db "$out/strange/c.db" &&
         ln -s c.db "$out/strange/link.db" && ln -s ../none.db "$out/strange/none.db" &&
         every_command_says "it is a symbolic link" "$out/strange/link.db" &&
-        says 3 "it is a symbolic link" fixture import fixtures/hosts/no-npu \
+        says 3 "it is a symbolic link" fixture import "$hosts/no-npu" \
             --db "$out/strange/none.db" && [ ! -e "$out/none.db" ]
 }
 
@@ -755,15 +768,15 @@ nothing_to_hold_is_no_success() {
 # Every fixture host is captured from its folder: the plan is the same, and only host.txt and
 # expect/ differ.
 captures_every_host() {
-    for host in fixtures/hosts/*; do
+    for host in "$hosts"/*; do
         name=$(basename "$host")
         says 0 "what was written gives the same" "$CPUBIND" capture --root "$host" \
             -o "$out/captured/$name" && [ "$(ls "$out/captured/$name/expect")" = default.json ] ||
             return 1
         diff -r "$host" "$out/captured/$name" |
-            grep -v -e '^Only in fixtures/hosts/[^:]*/expect: ' \
+            grep -v -e "^Only in $hosts/[^:]*/expect: " \
                 -e '^Only in [^:]*/gpu-[^:/]*/expect: default.json$' \
-                -e '^Only in fixtures/hosts/.*/topology: ' -e '/cpu: cpu[0-9]*$' >"$out/differs"
+                -e "^Only in $hosts/.*/topology: " -e '/cpu: cpu[0-9]*$' >"$out/differs"
         ! grep -q '^Only in' "$out/differs" || return 1
     done
     fixture import "$out/captured"/* --db "$out/captured.db" &&
@@ -774,7 +787,7 @@ make_npusmi() { # folder, host whose outputs it prints
     mkdir -p "$1"
     cat >"$1/npu-smi" <<END
 #!/bin/sh
-host=$PWD/fixtures/hosts/$2/cmd
+host=$hosts/$2/cmd
 case "\$*" in
 "info -m") cat "\$host/npu-smi-info-m.txt" ;;
 "info") cat "\$host/npu-smi-info.txt" ;;
@@ -812,7 +825,7 @@ captures_this_host() {
         "$CPUBIND" plan --root "$out/live" --npus 0-3 --json >"$out/again.json"
     [ $? -eq $live ] && cmp "$out/live.json" "$out/again.json" &&
         cmp "$out/live/cmd/npu-smi-info.txt" \
-            fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-info.txt &&
+            "$hosts/a2-192cpu-8npu/cmd/npu-smi-info.txt" &&
         [ "$(cat "$out/live/cmd/npu-smi-info-t-topo.exit")" = 7 ] &&
         [ "$(cat "$out/live/env")" = ASCEND_RT_VISIBLE_DEVICES=1,2 ] &&
         [ "$(cat "$out/live/uname")" = "$(uname -m)" ] &&
@@ -836,7 +849,7 @@ captures_a_refusal() {
 
 redacts() {
     host=$(uname -n)
-    cp -R fixtures/hosts/a2-192cpu-8npu "$out/named" && chmod -R u+w "$out/named" &&
+    cp -R "$hosts/a2-192cpu-8npu" "$out/named" && chmod -R u+w "$out/named" &&
         mkdir -p "$out/named/etc" && echo "$host" >"$out/named/etc/hostname" &&
         printf 'Name:\ttrainer\nCpus_allowed_list:\t0-191\n' >"$out/named/proc/self/status" &&
         printf '0:  1  eth0 %s\n1: 2 x.%s\n' "$host" "$host" >"$out/named/proc/interrupts" &&
@@ -860,7 +873,7 @@ says_what_it_cannot_take_out() {
 
 # Each input that cannot be read is named once, and changes the plan.
 leaves_out_once() {
-    cp -R fixtures/hosts/a2-192cpu-8npu "$out/halves" && chmod -R u+w "$out/halves" &&
+    cp -R "$hosts/a2-192cpu-8npu" "$out/halves" && chmod -R u+w "$out/halves" &&
         for name in npu-smi-info-m npu-smi-info-t-topo; do
             ln -sf /etc/passwd "$out/halves/cmd/$name.txt" || return 1
         done
@@ -874,7 +887,7 @@ leaves_out_once() {
 
 capture_keeps_what_is_there() {
     mkdir -p "$out/kept" && echo mine >"$out/kept/file" &&
-        says 1 "there already" "$CPUBIND" capture --root fixtures/hosts/no-npu -o "$out/kept" &&
+        says 1 "there already" "$CPUBIND" capture --root "$hosts/no-npu" -o "$out/kept" &&
         [ "$(ls "$out/kept")" = file ] &&
         says 2 "cannot name a host" "$CPUBIND" capture -o "$out/-a" &&
         says 2 "either -o DIR" "$CPUBIND" capture && says 2 "" "$CPUBIND" capture -o a --db b &&
@@ -887,13 +900,21 @@ capture_keeps_what_is_there() {
 # Every statement of the section, ended by a line with ";" at its end.
 check_questions() {
     awk '/^## /{ inside = ($0 == "## The corpus as a database") }
-        inside && /^    SELECT/ { open = 1 }
+        inside && /^    (SELECT|WITH) / { open = 1 }
         open { text = text " " $0 }
         open && /;$/ { print text; text = ""; open = 0 }' fixtures/README.md >"$out/questions"
-    check "fixtures/README.md asks five questions" [ "$(wc -l <"$out/questions")" -eq 5 ]
+    check "fixtures/README.md asks ten questions" [ "$(wc -l <"$out/questions")" -eq 10 ]
     while read -r question; do
         check "it answers: $question" gives_rows "$question"
     done <"$out/questions"
+    check "no plan reads the inputs of which the answer says so" no_plan_reads_them
+}
+
+no_plan_reads_them() {
+    cp "$BUILD/fixtures.db" "$out/unread.db" &&
+        ask "$out/unread.db" "DELETE FROM inputs WHERE (host, name) IN
+            ($(grep "'uname'" "$out/questions" | tr -d ';'))" &&
+        says 0 "522 of 522" fixture replay --db "$out/unread.db"
 }
 
 gives_rows() { # SQL
@@ -907,7 +928,8 @@ has_no_setpriv() {
 }
 
 BUILD_CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-check "the hosts are imported" fixture import fixtures/hosts/* --db "$db"
+check "the hosts are imported" fixture import "$hosts"/* --db "$db"
+check "each host is exported as its file in fixtures/hosts" a_host_is_exported_as_its_file
 check "the names of the hosts are those of the folders" names_are_those_of_the_folders
 check "export writes every file as it was imported" every_host_comes_back
 check "the sums are those of the files, and equal bytes are stored once" sums_are_right

@@ -379,7 +379,7 @@ check "status of an idle host" says 0 "2 devices, 2 idle; 0 workers" status
 check "status names each device and its pool" says 0 "0000:02:00.0 H100 SXM5          pool $b" \
     status
 check "status on a host without any device is refused as before" says 3 "npu-smi" \
-    "$CPUBIND" status --root fixtures/hosts/gpu-none
+    "$CPUBIND" status --root fixtures/hosts/gpu-none.host
 if [ -n "$can_have_files" ]; then
     start_on 7
     check "status shows who has the file of a device open" says 1 "2 devices, 1 idle; 1 workers: 1 unbound" \
@@ -401,7 +401,7 @@ if [ -n "$can_have_files" ]; then
         status
     check "restore after status" restores
     end
-    cp -r fixtures/hosts/gpu-beside-npu "$out/mixed"
+    "$CPUBIND" fixture export gpu-beside-npu "$out/mixed" --quiet
     sed -i 's/^| \([0-9]*\)  *0  *| 512[78] .*/| No running processes found in NPU \1 |/' \
         "$out/mixed/cmd/npu-smi-info.txt"
     host_of_two=$host
@@ -734,8 +734,8 @@ leaves_launchers() { # kind, value of CUDA_VISIBLE_DEVICES, CPUs of both workers
 }
 
 keeps_cpus() { # host, argument of --keep, kept CPUs, CPUs of the first device
-    says 0 "kept for the host: CPUs $3" "$CPUBIND" plan --root "fixtures/hosts/$1" --keep "$2" &&
-        says 0 "" "$CPUBIND" plan --root "fixtures/hosts/$1" --keep "$2" --json &&
+    says 0 "kept for the host: CPUs $3" "$CPUBIND" plan --root "fixtures/hosts/$1.host" --keep "$2" &&
+        says 0 "" "$CPUBIND" plan --root "fixtures/hosts/$1.host" --keep "$2" --json &&
         has '$.kept' "$3" && has '$.devices[0].pool' "$4" && fits plan
 }
 

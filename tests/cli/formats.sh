@@ -277,7 +277,7 @@ check "topo --slurm names file and cores of each device" gres_is \
     "Name=gpu Type=h100_sxm5 File=/dev/nvidia0 Cores=0-1
 Name=gpu Type=h100_sxm5 File=/dev/nvidia1 Cores=0-1"
 npu_files() {
-    "$CPUBIND" topo --root fixtures/hosts/a2-192cpu-8npu --slurm 2>&1 |
+    "$CPUBIND" topo --root fixtures/hosts/a2-192cpu-8npu.host --slurm 2>&1 |
         grep -c '^Name=gpu Type=a2 File=/dev/davinci[0-7] Cores=[0-9]*-[0-9]*$' | grep -qx 8
 }
 check "of NPUs, too" npu_files
@@ -289,7 +289,7 @@ workers_are() { # host, text, argument ...
     fixture=$1
     wanted=$2
     shift 2
-    "$CPUBIND" plan --root "fixtures/hosts/$fixture" --quiet "$@" >"$out/workers" 2>&1
+    "$CPUBIND" plan --root "fixtures/hosts/$fixture.host" --quiet "$@" >"$out/workers" 2>&1
     cat "$out/workers"
     [ "$(cat "$out/workers")" = "$wanted" ]
 }
@@ -319,7 +319,7 @@ workers with --cpu-nodes LIST, and give the accelerators' workers --exclude with
     --cpu-workers 2 --keep 2
 has_no_ranks() {
     rm -rf "$out/blind"
-    cp -r fixtures/hosts/gpu-vm-2l4 "$out/blind"
+    "$CPUBIND" fixture export gpu-vm-2l4 "$out/blind" --quiet
     echo CUDA_VISIBLE_DEVICES=3 >"$out/blind/env"
     "$CPUBIND" plan --root "$out/blind" --format taskset >"$out/said" 2>&1
     got=$?

@@ -122,7 +122,7 @@ check "the other device is bound" says 0 "cpus $a" \
 
 # -- NPUs ----------------------------------------------------------------------
 
-npus() { "$CPUBIND" run --root fixtures/hosts/a2-192cpu-8npu --any-arch "$@"; }
+npus() { "$CPUBIND" run --root fixtures/hosts/a2-192cpu-8npu.host --any-arch "$@"; }
 check "on a host with NPUs lists are refused" says 125 "--force-lists" \
     npus --numa-bind --numa-bind-nodes 0 0 1 1 --index 0 -- true
 check "with --force-lists they are taken" says 0 "cpus $a" npus --numa-bind --force-lists \

@@ -28,7 +28,7 @@ names="$id $other 1f0e3dad 9990 8345 b7439f8ffabdffc4 acmebank ledger quarkhost
 
 # A host whose NPU 0 is driven by process 73120, with what it and its neighbour say of themselves.
 make_host() { # folder, path of the cgroup, that of the neighbour
-    rm -rf "$1" && cp -R fixtures/hosts/a2-192cpu-8npu "$1" && chmod -R u+w "$1" && rm -r "$1/expect" &&
+    rm -rf "$1" && "$CPUBIND" fixture export a2-192cpu-8npu "$1" --quiet && rm -r "$1/expect" &&
         mkdir -p "$1/etc" "$1/sys/fs/cgroup$2" "$1/sys/fs/cgroup$3" &&
         echo quarkhost >"$1/etc/hostname" && echo "0::$2" >"$1/proc/self/cgroup" &&
         echo 0-191 >"$1/sys/fs/cgroup$2/cpuset.cpus.effective" &&

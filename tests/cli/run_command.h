@@ -124,4 +124,16 @@ static inline void command_free(command_result *r)
     free(r->err);
 }
 
+/* Writes a fixture host as a folder, which does not exist or is empty. */
+static inline void command_unpack(const char *name, const char *folder)
+{
+    const char *words[] = {command_path(), "fixture", "export", name, folder, "--quiet", NULL};
+    command_result r = command_run(words);
+    if (r.status != 0) {
+        fputs(r.err, stderr);
+        abort();
+    }
+    command_free(&r);
+}
+
 #endif

@@ -37,7 +37,7 @@ flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
 {
     cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
         cc $flags tests/cli/bound_worker.c -o "$out/VLLM::Worker_TP" -pthread &&
-        cp -R fixtures/hosts/a3-320cpu-16npu "$host"
+        "$CPUBIND" fixture export a3-320cpu-16npu "$host" --quiet
 } || exit 1
 
 cpubind() { # arguments

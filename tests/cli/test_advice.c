@@ -301,8 +301,8 @@ static const struct {
     {"name the NPUs with --npus LIST and their type", "PATH=/nowhere; $C plan --root $D/none",
      "$C plan --root $D/none --npus 0 --device-type a2 --total 8"},
     {"plan a captured host with --root DIR", "PATH=/nowhere; $C plan", "$C plan --root $H"},
-    {"has CPU workers: --cpu-workers N", "$C plan --root fixtures/hosts/gpu-none",
-     "$C plan --root fixtures/hosts/gpu-none --cpu-workers 2"},
+    {"has CPU workers: --cpu-workers N", "$C plan --root fixtures/hosts/gpu-none.host",
+     "$C plan --root fixtures/hosts/gpu-none.host --cpu-workers 2"},
     {"fixture host with --fixture NAME", "PATH=/nowhere; $C plan",
      "$C plan --fixture a2-192cpu-8npu"},
     {"name CPUs that are online with --allowed LIST", "$C plan --root $H --allowed 300-400",
@@ -320,14 +320,17 @@ static const struct {
      "$C plan --root $D/rules --rules reference"},
     {"it with --visible LIST, by logic ids", "$C plan --root $D/physical",
      "$C plan --root $D/physical --visible 0,1"},
-    {"leave out --running", "$C plan --root fixtures/hosts/idle-a2 --running",
-     "$C plan --root fixtures/hosts/idle-a2"},
+    {"leave out --running", "$C plan --root fixtures/hosts/idle-a2.host --running",
+     "$C plan --root fixtures/hosts/idle-a2.host"},
     {"use --overlap resolve, for all workers of the host",
-     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap refuse",
-     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap resolve"},
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu.host --overlap "
+     "refuse",
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu.host --overlap "
+     "resolve"},
     {"--overlap resolve, for all workers of the host, gives each CPU to one",
-     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap keep",
-     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu --overlap resolve"},
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu.host --overlap keep",
+     "$C plan --rules reference --root fixtures/hosts/a2-192cpu-4node-8npu.host --overlap "
+     "resolve"},
     {"--scope own, of this process alone", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
      "$C plan --root $H --allowed 0-95,144-191 --npus 0 --scope own"},
     {"--scope cpuset, of all workers", "$C plan --root $H --allowed 0-95,144-191 --npus 0",
@@ -339,36 +342,37 @@ static const struct {
     {"by --rules near, for all workers", "$C plan --root $H --rules reference",
      "$C plan --root $H --rules near"},
     {"--rules near, for all workers of the host, gives it others",
-     "$C plan --root fixtures/hosts/gpu-cpuset-far-2l20 --rules reference",
-     "$C plan --root fixtures/hosts/gpu-cpuset-far-2l20 --rules near"},
+     "$C plan --root fixtures/hosts/gpu-cpuset-far-2l20.host --rules reference",
+     "$C plan --root fixtures/hosts/gpu-cpuset-far-2l20.host --rules near"},
     {"--scope own when the allowed CPUs are",
-     "$C plan --root fixtures/hosts/a3-container-no-census",
-     "$C plan --root fixtures/hosts/a3-container-no-census --scope own"},
+     "$C plan --root fixtures/hosts/a3-container-no-census.host",
+     "$C plan --root fixtures/hosts/a3-container-no-census.host --scope own"},
     {"--scope own when the allowed CPUs are",
-     "$C plan --root fixtures/hosts/950-container-1npu",
-     "$C plan --root fixtures/hosts/950-container-1npu --scope own"},
+     "$C plan --root fixtures/hosts/950-container-1npu.host",
+     "$C plan --root fixtures/hosts/950-container-1npu.host --scope own"},
     {"--total is about NPUs alone: leave it out",
-     "$C plan --root fixtures/hosts/gpu-vm-2l4 --total 4",
-     "$C plan --root fixtures/hosts/gpu-vm-2l4"},
+     "$C plan --root fixtures/hosts/gpu-vm-2l4.host --total 4",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4.host"},
     {"--pci ADDRESS and --class CLASS name other devices",
-     "$C plan --root fixtures/hosts/gpu-vm-2l4 --npus 1",
-     "$C plan --root fixtures/hosts/gpu-vm-2l4 --pci 0000:00:06.0"},
+     "$C plan --root fixtures/hosts/gpu-vm-2l4.host --npus 1",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4.host --pci 0000:00:06.0"},
     {"--rank N is one of those that the process sees",
-     "$C plan --root fixtures/hosts/gpu-vm-2l4 --npus 1",
-     "$C plan --root fixtures/hosts/gpu-switches-4a100 --rank 1"},
-    {"name the device with --pci ADDRESS", "$C plan --root fixtures/hosts/gpu-vm-2l4 --rank 1",
-     "$C plan --root fixtures/hosts/gpu-vm-2l4 --rank 1 --pci 0000:00:06.0"},
+     "$C plan --root fixtures/hosts/gpu-vm-2l4.host --npus 1",
+     "$C plan --root fixtures/hosts/gpu-switches-4a100.host --rank 1"},
+    {"name the device with --pci ADDRESS",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4.host --rank 1",
+     "$C plan --root fixtures/hosts/gpu-vm-2l4.host --rank 1 --pci 0000:00:06.0"},
     {"leave out --state: the usual record", "$C restore --state /etc/passwd", NULL},
     {"leave CPUs near these to them with --exclude LIST",
-     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76",
-     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu --allowed 0-4,72-76 "
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu.host --allowed 0-4,72-76",
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu.host --allowed 0-4,72-76 "
      "--exclude 48"},
     {"give all workers of the NPUs --exclude",
-     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu",
-     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu --exclude 48-71"},
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu.host",
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu.host --exclude 48-71"},
     {", and all workers of the others --exclude",
-     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu",
-     "$C plan --root fixtures/hosts/gpu-beside-npu --class 0302 --exclude 0-47,72-95"},
+     "$C plan --rules reference --root fixtures/hosts/gpu-beside-npu.host",
+     "$C plan --root fixtures/hosts/gpu-beside-npu.host --class 0302 --exclude 0-47,72-95"},
 };
 
 /* Texts that follow() follows: each is in a refusal of some host above. */
@@ -430,15 +434,17 @@ SETUP(make_hosts)
     command_result r;
     assert_non_null(realpath(command_path(), path));
     setenv("C", path, 1);
-    setenv("H", HOSTS "a2-192cpu-8npu", 1);
+    setenv("H", HOSTS "a2-192cpu-8npu.host", 1);
     assert_non_null(mkdtemp(folder));
     setenv("D", folder, 1);
     /* The search for leaks takes a third of each of three thousand runs; test_hosts and
      * test_plan have it. */
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-    r = shell("mkdir $D/empty && cp -r $H $D/rules && echo CPUBIND_RULES=x >$D/rules/env && "
-              "cp -r $H $D/physical && echo ASCEND_VISIBLE_DEVICES=4,x >$D/physical/env && "
-              "cp -r $H $D/none && rm -r $D/none/cmd $D/none/sys/bus");
+    r = shell("mkdir $D/empty && $C fixture export a2-192cpu-8npu $D/a2 --quiet && "
+              "$C fixture export gpu-beside-npu $D/gpu --quiet && "
+              "cp -r $D/a2 $D/rules && echo CPUBIND_RULES=x >$D/rules/env && "
+              "cp -r $D/a2 $D/physical && echo ASCEND_VISIBLE_DEVICES=4,x >$D/physical/env && "
+              "cp -r $D/a2 $D/none && rm -r $D/none/cmd $D/none/sys/bus");
     if (r.status != 0)
         fail_msg("%s", r.err);
     command_free(&r);
@@ -454,17 +460,16 @@ SETUP(remove_hosts)
 
 /* == NPUs and other accelerators on one host ================================ */
 
-/* A host $D/mixed, made by a shell from the host $M, whose function $G is a GPU; $P is the
- * folder of PCI functions. */
+/* A host $D/mixed, made by a shell from a fixture, whose function $G is a GPU; $P is the folder
+ * of PCI functions. */
 static void make_mixed(const char *host, const char *change)
 {
     char line[1024];
     command_result r;
     snprintf(line, sizeof line,
-             "M=" HOSTS
-             "%s; P=$D/mixed/sys/bus/pci/devices; G=$P/0000:61:00.0; rm -rf $D/mixed "
-             "&& cp -r $M $D/mixed && mkdir -p $P && cp -r " HOSTS
-             "gpu-beside-npu/sys/bus/pci/devices/0000:61:00.0 $P/ && { %s; }",
+             "P=$D/mixed/sys/bus/pci/devices; G=$P/0000:61:00.0; rm -rf $D/mixed && "
+             "$C fixture export %s $D/mixed --quiet && mkdir -p $P && "
+             "cp -r $D/gpu/sys/bus/pci/devices/0000:61:00.0 $P/ && { %s; }",
              host, change);
     r = shell(line);
     if (r.status != 0)

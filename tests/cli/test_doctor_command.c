@@ -8,7 +8,7 @@
 #define HOSTS "fixtures/hosts/"
 
 /* A host whose plan has poor locality. */
-#define POOR HOSTS "a2-driver-smi-host"
+#define POOR HOSTS "a2-driver-smi-host.host"
 
 static void expect_width(const char *text, const char *host)
 {
@@ -22,8 +22,9 @@ static void expect_width(const char *text, const char *host)
 
 static void fits_80_columns(void **state)
 {
-    static const char *const names[] = {POOR, HOSTS "a2-192cpu-4node-8npu", HOSTS "950-ub-8npu",
-                                        HOSTS "a3-640cpu-16npu", HOSTS "a2-nothing-online"};
+    static const char *const names[] = {POOR, HOSTS "a2-192cpu-4node-8npu.host",
+                                        HOSTS "950-ub-8npu.host", HOSTS "a3-640cpu-16npu.host",
+                                        HOSTS "a2-nothing-online.host"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         command_result r = RUN("doctor", "--root", names[i]);
@@ -50,8 +51,8 @@ static void prints_evidence_cost_and_command(void **state)
 /* No command mends a driver that does not answer: the command shows more, and says so. */
 static void names_a_command_that_only_shows_more(void **state)
 {
-    command_result r = RUN("doctor", "--root", HOSTS "a2-info-hangs");
-    json_t *report = json_of(RUN("doctor", "--root", HOSTS "a2-info-hangs", "--json"));
+    command_result r = RUN("doctor", "--root", HOSTS "a2-info-hangs.host");
+    json_t *report = json_of(RUN("doctor", "--root", HOSTS "a2-info-hangs.host", "--json"));
     const json_t *findings = json_object_get(report, "findings");
     int n = 0;
     (void)state;
@@ -99,16 +100,16 @@ static void never_takes_unknown_for_right(void **state)
 
 static void says_why_there_is_no_plan(void **state)
 {
-    command_result r = RUN("doctor", "--root", HOSTS "a2-cut-map", "--facts", "npu-smi");
+    command_result r = RUN("doctor", "--root", HOSTS "a2-cut-map.host", "--facts", "npu-smi");
     json_t *report;
     (void)state;
     assert_int_equal(r.status, 3);
     assert_non_null(strstr(r.err, "cpubind: there is no plan: "));
     command_free(&r);
-    report = json_of(RUN("doctor", "--root", HOSTS "too-few", "--json"));
+    report = json_of(RUN("doctor", "--root", HOSTS "too-few.host", "--json"));
     assert_string_equal(text_at(json_object_get(report, "no_plan"), "code"), "too_few_cpus");
     json_decref(report);
-    r = RUN("doctor", "--root", HOSTS "too-few");
+    r = RUN("doctor", "--root", HOSTS "too-few.host");
     assert_int_equal(r.status, 1);
     command_free(&r);
 }
@@ -118,12 +119,12 @@ static void says_why_there_is_no_plan(void **state)
 static void judges_a_host_of_other_accelerators(void **state)
 {
     static const char script[] =
-        "d=$(mktemp -d) && cp -R " HOSTS "gpu-2socket-8h100 \"$d/h\" && "
+        "d=$(mktemp -d) && \"$1\" fixture export gpu-2socket-8h100 \"$d/h\" --quiet && "
         "mkdir -p \"$d/h/proc/sys/kernel\" && echo 1 >\"$d/h/proc/sys/kernel/numa_balancing\" "
         "&& \"$1\" doctor --root \"$d/h\"; s=$?; rm -r \"$d\"; exit $s";
     const char *const words[] = {"sh", "-c", script, "sh", command_path(), NULL};
-    command_result r = RUN("doctor", "--root", HOSTS "gpu-2socket-8h100");
-    json_t *report = json_of(RUN("doctor", "--root", HOSTS "gpu-2socket-8h100", "--json"));
+    command_result r = RUN("doctor", "--root", HOSTS "gpu-2socket-8h100.host");
+    json_t *report = json_of(RUN("doctor", "--root", HOSTS "gpu-2socket-8h100.host", "--json"));
     (void)state;
     assert_int_equal(r.status, 0);
     assert_string_equal(r.err, "");
@@ -139,7 +140,7 @@ static void judges_a_host_of_other_accelerators(void **state)
     assert_non_null(strstr(r.out, "autonuma: moderate\n"));
     assert_non_null(strstr(r.out, "; 1 to mend\n"));
     command_free(&r);
-    r = RUN("doctor", "--rules", "reference", "--root", HOSTS "gpu-cpuset-far-2l20");
+    r = RUN("doctor", "--rules", "reference", "--root", HOSTS "gpu-cpuset-far-2l20.host");
     assert_non_null(strstr(r.err, "near 2 of the 2 devices this process may use no CPU"));
     command_free(&r);
 }
@@ -148,9 +149,10 @@ static void judges_a_host_of_other_accelerators(void **state)
 static void a_full_disk_is_worse_than_a_finding(void **state)
 {
     static const char script[] =
-        "\"$0\" doctor --rules reference --root " HOSTS "a2-256cpu-8npu >/dev/full";
+        "\"$0\" doctor --rules reference --root " HOSTS "a2-256cpu-8npu.host >/dev/full";
     const char *const words[] = {"sh", "-c", script, command_path(), NULL};
-    command_result r = RUN("doctor", "--rules", "reference", "--root", HOSTS "a2-256cpu-8npu");
+    command_result r =
+        RUN("doctor", "--rules", "reference", "--root", HOSTS "a2-256cpu-8npu.host");
     (void)state;
     assert_int_equal(r.status, 1);
     command_free(&r);
@@ -179,7 +181,8 @@ static void refuses_what_it_does_not_know(void **state)
 static void breaks_a_command_so_that_it_can_be_pasted(void **state)
 {
     static const char script[] =
-        "d=$(mktemp -d) && cp -R " POOR " \"$d/h\" && cd \"$d/h\" && "
+        "d=$(mktemp -d) && \"$1\" fixture export a2-driver-smi-host \"$d/h\" --quiet && "
+        "cd \"$d/h\" && "
         "for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
         "mkdir -p sys/devices/system/cpu/cpu$i/cpufreq && "
         "echo powersave >sys/devices/system/cpu/cpu$i/cpufreq/scaling_governor; done; "

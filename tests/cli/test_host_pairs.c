@@ -4,15 +4,10 @@
  * Compares expectations of fixtures/hosts/, which test_hosts.c holds against the command. A new
  * pair of a host and a container is a row of a table here.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include <jansson.h>
-
-#include "../support/cmocka_test.h"
+#include "expectations.h"
 
 typedef struct npu_of_view {
-    const char *host, *expected; /* folder of the host, name of its expectation */
+    const char *host, *expected; /* the host, name of its expectation */
     int npu;                     /* logic id in this view */
 } npu_of_view;
 
@@ -47,23 +42,40 @@ static const npu_of_view strangers[][2] = {
     {{"a3-no-start-host", "npu-0", 0}, {"a3-no-start-host", "npus-15", 15}},
 };
 
-/* The expectation; the caller frees it. *out is the NPU in its plan. */
-static json_t *load(const npu_of_view *view, json_t **out)
+static expectations all;
+
+SETUP(read_all)
 {
-    char path[256];
-    json_t *body, *npus;
-    snprintf(path, sizeof path, "fixtures/hosts/%s/expect/%s.json", view->host, view->expected);
-    body = json_load_file(path, 0, NULL);
-    if (!body)
-        fail_msg("%s cannot be read", path);
-    npus = json_object_get(json_object_get(body, "plan"), "devices");
-    *out = NULL;
+    all = read_expectations();
+    return 0;
+}
+
+SETUP(free_all)
+{
+    free_expectations(&all);
+    return 0;
+}
+
+/* The plan that is expected. */
+static const json_t *plan_of(const npu_of_view *view)
+{
+    char label[256];
+    snprintf(label, sizeof label, "%s, %s", view->host, view->expected);
+    for (size_t i = 0; i < all.n; i++)
+        if (strcmp(all.row[i].label, label) == 0)
+            return json_object_get(all.row[i].body, "plan");
+    fail_msg("%s is not there", label);
+    return NULL;
+}
+
+static const json_t *npu_of(const npu_of_view *view)
+{
+    const json_t *npus = json_object_get(plan_of(view), "devices");
     for (size_t i = 0; i < json_array_size(npus); i++)
         if (json_integer_value(json_object_get(json_array_get(npus, i), "npu")) == view->npu)
-            *out = json_array_get(npus, i);
-    if (!*out)
-        fail_msg("%s has no NPU %d", path, view->npu);
-    return body;
+            return json_array_get(npus, i);
+    fail_msg("%s, %s has no NPU %d", view->host, view->expected, view->npu);
+    return NULL;
 }
 
 TEST(an_npu_has_the_same_cpus_in_every_view)
@@ -71,16 +83,12 @@ TEST(an_npu_has_the_same_cpus_in_every_view)
     static const char *const keys[] = {"pool",    "irq",   "main",       "acl",
                                        "release", "nodes", "memory_node"};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        json_t *npu[2];
-        json_t *a = load(&pairs[i][0], &npu[0]);
-        json_t *b = load(&pairs[i][1], &npu[1]);
+        const json_t *npu[] = {npu_of(&pairs[i][0]), npu_of(&pairs[i][1])};
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
             if (!json_object_get(npu[0], keys[k]) ||
                 !json_equal(json_object_get(npu[0], keys[k]), json_object_get(npu[1], keys[k])))
                 fail_msg("%s and %s: \"%s\" differs", pairs[i][0].host, pairs[i][1].host,
                          keys[k]);
-        json_decref(a);
-        json_decref(b);
     }
 }
 
@@ -106,10 +114,8 @@ TEST(two_npus_have_no_cpu_in_common)
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         unsigned char is_used[1024] = {0};
         for (size_t k = 0; k < 2; k++) {
-            json_t *npu;
-            json_t *body = load(&strangers[i][k], &npu);
+            const json_t *npu = npu_of(&strangers[i][k]);
             mark(json_string_value(json_object_get(npu, "pool")), is_used, &strangers[i][k]);
-            json_decref(body);
         }
     }
 }
@@ -120,14 +126,11 @@ TEST(plans_that_share_cpus_carry_a_warning)
     static const npu_of_view both[] = {{"a2-crossed-container-a", "default", 0},
                                        {"a2-crossed-container-b", "default", 0}};
     for (size_t i = 0; i < 2; i++) {
-        json_t *npu, *warnings;
-        json_t *body = load(&both[i], &npu);
+        const json_t *warnings = json_object_get(plan_of(&both[i]), "warnings");
         int n = 0;
-        warnings = json_object_get(json_object_get(body, "plan"), "warnings");
         for (size_t k = 0; k < json_array_size(warnings); k++)
             n += strcmp(json_string_value(json_array_get(warnings, k)), "partial_cpuset") == 0;
         assert_int_equal(n, 1);
-        json_decref(body);
     }
 }
 
@@ -138,5 +141,5 @@ int main(void)
         cmocka_unit_test(two_npus_have_no_cpu_in_common),
         cmocka_unit_test(plans_that_share_cpus_carry_a_warning),
     };
-    return cmocka_run_group_tests_name("host pairs", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("host pairs", tests, read_all, free_all);
 }

@@ -1,27 +1,11 @@
 /* test_hosts.c - plan every fixture host and compare with its expectations
  * SPDX-License-Identifier: MIT
  *
- * Each fixtures/hosts/<host>/expect/<case>.json is a test: `args` are given to the command,
- * `exit` is its status, and `plan` or `error` what it must print. fixtures/README.md has the
- * format.
+ * Each expect/<case>.json of a host in fixtures/hosts is a test: `args` are given to the
+ * command, `exit` is its status, and `plan` or `error` what it must print. fixtures/README.md
+ * has the format.
  */
-#include <stdio.h>
-
-#include <glob.h>
-#include <jansson.h>
-
-#include "../support/cmocka_test.h"
-#include "run_command.h"
-
-#define MAX_PATH 4096
-
-/* "fixtures/hosts/NAME" of "fixtures/hosts/NAME/expect/CASE.json". */
-static void host_of(const char *path, char *out)
-{
-    const char *expect = strstr(path, "/expect/");
-    assert_non_null(expect);
-    snprintf(out, MAX_PATH, "%.*s", (int)(expect - path), path);
-}
+#include "expectations.h"
 
 /* Whether arguments are those of topo, of which they are the first word. */
 static int is_of_topo(const json_t *args)
@@ -160,37 +144,25 @@ static void check_text(const char *root, const json_t *expect)
 
 static void a_host_gets_its_plan(void **state)
 {
-    const char *path = (const char *)*state;
-    char root[MAX_PATH];
-    json_error_t fault;
-    json_t *expect = json_load_file(path, 0, &fault);
-    if (!expect)
-        fail_msg("%s, line %d: %s", path, fault.line, fault.text);
-    host_of(path, root);
-    check_json(root, expect);
-    check_text(root, expect);
-    json_decref(expect);
+    const expectation *e = (const expectation *)*state;
+    check_json(e->root, e->body);
+    check_text(e->root, e->body);
 }
 
 int main(void)
 {
-    glob_t found;
-    struct CMUnitTest *tests;
+    expectations all = read_expectations();
+    struct CMUnitTest *tests = (struct CMUnitTest *)calloc(all.n, sizeof *tests);
     int status;
-    if (glob("fixtures/hosts/*/expect/*.json", 0, NULL, &found) != 0) {
-        fprintf(stderr, "no fixtures/hosts here\n");
-        return 1;
-    }
-    tests = (struct CMUnitTest *)calloc(found.gl_pathc, sizeof *tests);
     if (!tests)
         return 1;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        tests[i].name = found.gl_pathv[i] + strlen("fixtures/hosts/");
+    for (size_t i = 0; i < all.n; i++) {
+        tests[i].name = all.row[i].label;
         tests[i].test_func = a_host_gets_its_plan;
-        tests[i].initial_state = found.gl_pathv[i];
+        tests[i].initial_state = &all.row[i];
     }
-    status = _cmocka_run_group_tests("hosts", tests, found.gl_pathc, NULL, NULL);
+    status = _cmocka_run_group_tests("hosts", tests, all.n, NULL, NULL);
     free(tests);
-    globfree(&found);
+    free_expectations(&all);
     return status;
 }

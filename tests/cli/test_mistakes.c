@@ -98,26 +98,32 @@ static const mistake mistakes[] = {
      {"CPUBIND_RULES", "--rules reference or --rules near"}},
     /* Hosts */
     {"$C plan @ --root /no/such/folder", 3, {"/no/such/folder", "No such file"}},
-    {"$C plan @ --root /etc/passwd", 3, {"no header of a tar archive", "Not a directory"}},
+    {"$C plan @ --root /etc/passwd", 3, {"its first line is not", "Not a directory"}},
     {"$C plan @ --root $D", 3, {"no input names a CPU of the host", "is \"", "--allowed LIST"}},
     {"$C plan @ --root $D/no-sys --npus 0 --device-type a2", 1, {"say it with --total"}},
     {"$C plan @ --root $D/empty-cpuset", 1, {"no allowed CPU is online", "online 0-191"}},
-    {"$C plan @ --root $D/cut.tar.gz", 3, {"cut.tar.gz", "cut off"}},
-    {"$C plan @ --root " H "gpu-2socket-8h100 --npus 1",
+    {"$C plan @ --root $D/cut.host.gz", 3, {"cut.host.gz", "cut off"}},
+    {"$C plan @ --root " H "gpu-2socket-8h100.host --npus 1",
      1,
      {"no NPU, but accelerators of other vendors (8 nvidia)", "--npus is about NPUs alone"}},
-    {"$C plan @ --root " H "gpu-mixed-vendors --total 4",
+    {"$C plan @ --root " H "gpu-mixed-vendors.host --total 4",
      1,
      {"(2 nvidia, 1 amd, 1 intel, 1 gaudi)", "--total is about NPUs alone: leave it out"}},
-    {"$C apply @ --root " H "gpu-2socket-8h100 --npu 1", 1, {"--npu is about", "--rank N"}},
-    {"$C apply @ --root " H "gpu-2socket-8h100 --all --total 4", 1, {"--total is about"}},
-    {"$C verify @ --root " H "gpu-2socket-8h100 --npu 1", 1, {"--npu is about NPUs alone"}},
-    {"$C status @ --root " H "gpu-2socket-8h100 --npus 1", 1, {"--npus is about", "--pci"}},
-    {"$C doctor @ --root " H "gpu-2socket-8h100 --total 4", 1, {"--total is about NPUs"}},
-    {"$C run @ --root " H "gpu-2socket-8h100 --npu 1 -- true",
+    {"$C apply @ --root " H "gpu-2socket-8h100.host --npu 1",
+     1,
+     {"--npu is about", "--rank N"}},
+    {"$C apply @ --root " H "gpu-2socket-8h100.host --all --total 4", 1, {"--total is about"}},
+    {"$C verify @ --root " H "gpu-2socket-8h100.host --npu 1",
+     1,
+     {"--npu is about NPUs alone"}},
+    {"$C status @ --root " H "gpu-2socket-8h100.host --npus 1",
+     1,
+     {"--npus is about", "--pci"}},
+    {"$C doctor @ --root " H "gpu-2socket-8h100.host --total 4", 1, {"--total is about NPUs"}},
+    {"$C run @ --root " H "gpu-2socket-8h100.host --npu 1 -- true",
      125,
      {"--npu is about NPUs alone", "--rank N", "--pci ADDRESS"}},
-    {"$C run @ --tree --root " H "gpu-2socket-8h100 --total 4 -- true",
+    {"$C run @ --tree --root " H "gpu-2socket-8h100.host --total 4 -- true",
      125,
      {"--total is about NPUs alone: leave it out"}},
     {"$C plan @ --fixture a2-192cpu-8npus", 3, {"did you mean \"a2-192cpu-8npu\""}},
@@ -169,14 +175,14 @@ static const mistake mistakes[] = {
     {"$C capture @", 2, {"name the target"}},
     {"$C capture @ --root $H -o $D/'a b'", 2, {"cannot name a host", "--name NAME"}},
     {"$C capture @ --root $H -o $D", 1, {"is there already"}},
-    {"$C capture @ --root $H -o $D/none/x.tar.gz", 4, {"could not be written"}},
+    {"$C capture @ --root $H -o $D/none/x.host", 4, {"could not be written"}},
     {"$C fixture replay @ no-such-host", 3, {"no host of this name"}},
     {"$C fixture list @ a2", 2, {"\"a2\" is no option"}},
     {"$C fixture import @", 2, {"name the folders of hosts"}},
     {"$C fixture import @ --repalce", 2, {"did you mean \"--replace\"?"}},
     {"$C fixture import @ $H", 2, {"a corpus of yours, --db FILE"}},
     {"$C fixture import @ --db $D/new.db /no/such/folder", 3, {"No such file"}},
-    {"$C fixture import @ --db $D/new.db /etc/passwd", 3, {"no header of a tar archive"}},
+    {"$C fixture import @ --db $D/new.db /etc/passwd", 3, {"its first line is not"}},
     {"$C fixture import @ --db $D/new.db $D", 3, {"this is no host folder", "-o DIR"}},
     {"$C fixture export @ a2-192cpu-8npu", 2, {"name a host and a folder"}},
     {"$C fixture export @ no-such-host $D/out", 3, {"no host of this name"}},
@@ -300,15 +306,15 @@ static void *wait_for_end(void *unused)
 SETUP(make_all)
 {
     static const char make[] =
-        "mkdir -p $D/no-sys/proc/self && cp $H/proc/self/status $D/no-sys/proc/self && "
-        "cp -r $H $D/empty-cpuset && "
-        "printf 'Cpus_allowed_list:\\t\\n' >$D/empty-cpuset/proc/self/status && "
-        "gzip <$H/cmd/npu-smi-info.txt | head -c 60 >$D/cut.tar.gz @";
+        "$C fixture export a2-192cpu-8npu $D/empty-cpuset --quiet && cd $D/empty-cpuset && "
+        "mkdir -p $D/no-sys/proc/self && cp proc/self/status $D/no-sys/proc/self && "
+        "printf 'Cpus_allowed_list:\\t\\n' >proc/self/status && "
+        "gzip <cmd/npu-smi-info.txt | head -c 60 >$D/cut.host.gz @";
     command_result r;
     char path[4096];
     assert_non_null(realpath(command_path(), path));
     setenv("C", path, 1);
-    setenv("H", H "a2-192cpu-8npu", 1);
+    setenv("H", H "a2-192cpu-8npu.host", 1);
     assert_non_null(mkdtemp(folder));
     setenv("D", folder, 1);
     unsetenv("ASCEND_RT_VISIBLE_DEVICES");

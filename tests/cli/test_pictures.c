@@ -1,17 +1,13 @@
 /* test_pictures.c - the map, the picture and the explanations of every fixture
  * SPDX-License-Identifier: MIT
  *
- * Each fixtures/hosts/<host>/expect/<case>.json is planned with its arguments.
+ * Each expect/<case>.json of a host in fixtures/hosts is planned with its arguments.
  */
-#include <glob.h>
-#include <jansson.h>
-
 #include "../linux/temp_dir.h"
-#include "../support/cmocka_test.h"
-#include "run_command.h"
+#include "expectations.h"
 
 #define HOSTS    "fixtures/hosts/"
-#define A2       HOSTS "a2-192cpu-8npu"
+#define A2       HOSTS "a2-192cpu-8npu.host"
 #define MAX_PATH 4096
 
 /* Runs plan on a folder with the arguments of an expectation, then with `more`. */
@@ -30,12 +26,12 @@ static command_result plan(const char *root, const json_t *args, const char *con
 #define PLAN(root, args, ...) plan(root, args, (const char *const[]){__VA_ARGS__, NULL})
 
 /* Whether a case is planned otherwise than the host's first one. */
-static int is_special(const char *path)
+static int is_special(const char *name)
 {
     static const char *const words[] = {"reference", "near", "keep", "host", "own"};
     int is_one = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        is_one |= strstr(strrchr(path, '/'), words[i]) != NULL;
+        is_one |= strstr(name, words[i]) != NULL;
     return is_one;
 }
 
@@ -53,25 +49,14 @@ static int is_of_devices(const json_t *expect)
  * other rules, overlap or scope. */
 static void each_case(void (*check)(const char *root, const json_t *expect))
 {
-    glob_t found;
-    assert_int_equal(glob(HOSTS "*/expect/*.json", 0, NULL, &found), 0);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *path = found.gl_pathv[i];
-        const size_t n = (size_t)(strstr(path, "/expect/") - path);
-        char root[MAX_PATH];
-        if (i > 0 && strncmp(path, found.gl_pathv[i - 1], n + 1) == 0 && !is_special(path))
-            continue;
-        json_t *expect = json_load_file(path, 0, NULL);
-        assert_non_null(expect);
-        if (is_of_devices(expect)) {
-            json_decref(expect);
-            continue;
-        }
-        snprintf(root, sizeof root, "%.*s", (int)n, path);
-        check(root, expect);
-        json_decref(expect);
+    expectations all = read_expectations();
+    for (size_t i = 0; i < all.n; i++) {
+        const expectation *e = &all.row[i];
+        const int is_first = i == 0 || strcmp(e->root, e[-1].root) != 0;
+        if ((is_first || is_special(e->name)) && !is_of_devices(e->body))
+            check(e->root, e->body);
     }
-    globfree(&found);
+    free_expectations(&all);
 }
 
 static scratch temp;
@@ -148,11 +133,11 @@ TEST(a_map_names_the_npus_at_their_homes)
 
 TEST(a_map_makes_one_column_of_many_that_are_alike)
 {
-    expect_map(HOSTS "a3-superpod-640cpu-16npu", "80", "node 0 |ii0<36>arii1<36>ar| 0-79");
-    expect_map(HOSTS "a3-superpod-640cpu-16npu", "100",
+    expect_map(HOSTS "a3-superpod-640cpu-16npu.host", "80", "node 0 |ii0<36>arii1<36>ar| 0-79");
+    expect_map(HOSTS "a3-superpod-640cpu-16npu.host", "100",
                "node 0 |ii000000000000000000000000000000000000ar"
                "ii111111111111111111111111111111111111ar| 0-79");
-    expect_map(HOSTS "a2-192cpu-8npu", "20", "node 0 |ii5<20>ar|\n         0-23  NPU");
+    expect_map(HOSTS "a2-192cpu-8npu.host", "20", "node 0 |ii5<20>ar|\n         0-23  NPU");
 }
 
 /* == The picture ============================================================ */
@@ -276,7 +261,7 @@ TEST(a_picture_is_written_whole_or_not_at_all)
     snprintf(path, sizeof path, "%s/plan.svg", temp.dir);
     snprintf(missing, sizeof missing, "%s/no/plan.svg", temp.dir);
     scratch_bytes(&temp, "plan.svg", "old", 3);
-    w = PLAN(HOSTS "too-few", NULL, "--svg", path);
+    w = PLAN(HOSTS "too-few.host", NULL, "--svg", path);
     assert_int_equal(w.status, 1);
     command_free(&w);
     char *text = slurp(path);
@@ -497,9 +482,9 @@ TEST(every_plan_has_a_picture_and_every_npu_cpu_and_role_an_explanation)
 
 TEST(lines_of_an_explanation_have_at_most_80_columns)
 {
-    static const char *const hosts[] = {A2, HOSTS "a3-640cpu-16npu", HOSTS "too-few",
-                                        HOSTS "a2-cpuset-second-cpus",
-                                        HOSTS "gpu-2socket-8h100"};
+    static const char *const hosts[] = {A2, HOSTS "a3-640cpu-16npu.host", HOSTS "too-few.host",
+                                        HOSTS "a2-cpuset-second-cpus.host",
+                                        HOSTS "gpu-2socket-8h100.host"};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         command_result r = PLAN(hosts[i], NULL, "--explain=all");
         assert_true(strlen(r.out) > 1000);
@@ -555,9 +540,9 @@ static void expect_why(int status, const char *host, const char *args, const cha
 
 #define BY_REFERENCE "[\"--rules\", \"reference\"]"
 #define WHY(host, args, what, ...)                                                             \
-    expect_why(0, HOSTS host, args, what, (const char *const[]){__VA_ARGS__, NULL})
+    expect_why(0, HOSTS host ".host", args, what, (const char *const[]){__VA_ARGS__, NULL})
 #define WHY_NOT(host, args, what, ...)                                                         \
-    expect_why(1, HOSTS host, args, what, (const char *const[]){__VA_ARGS__, NULL})
+    expect_why(1, HOSTS host ".host", args, what, (const char *const[]){__VA_ARGS__, NULL})
 
 TEST(explanations_follow_the_steps_of_the_rule)
 {
@@ -694,7 +679,7 @@ TEST(every_device_of_other_vendors_and_each_of_its_cpus_has_an_explanation)
         "gpu-smt-adjacent-2a30", "gpu-flex170-virtual",    "gpu-two-nodes-each-2mi210"};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         char host[MAX_PATH];
-        snprintf(host, sizeof host, HOSTS "%s", hosts[i]);
+        snprintf(host, sizeof host, HOSTS "%s.host", hosts[i]);
         check_device_explanations(host, NO_OPTIONS);
         if (strcmp(hosts[i], "gpu-cpuset-far-2l20") != 0) { /* which the reference refuses */
             check_device_explanations(host, OPTIONS("--rules", "reference"));
@@ -749,7 +734,7 @@ TEST(explanations_of_other_devices_are_those_of_npus)
             "Pools are cut from none of them, so it has no home.");
     WHY_NOT("gpu-cpuset-far-2l20", BY_REFERENCE, "main",
             "Device 0: 0000:17:00.0 has no pool: ");
-    command_result r = PLAN(HOSTS "gpu-vm-2l4", NULL, "--explain", "npu0");
+    command_result r = PLAN(HOSTS "gpu-vm-2l4.host", NULL, "--explain", "npu0");
     assert_int_equal(r.status, 1);
     assert_non_null(strstr(r.err, "sees no such device; it sees devices 0-1"));
     command_free(&r);
@@ -757,12 +742,12 @@ TEST(explanations_of_other_devices_are_those_of_npus)
 
 TEST(a_refused_plan_is_explained_as_far_as_its_facts_go)
 {
-    command_result r = PLAN(HOSTS "too-few", NULL, "--explain", "npu1");
+    command_result r = PLAN(HOSTS "too-few.host", NULL, "--explain", "npu1");
     assert_int_equal(r.status, 1);
     assert_non_null(strstr(r.out, "CPUs 96-119 are near it"));
     assert_non_null(strstr(r.out, "There is no plan: NPU 3"));
     command_free(&r);
-    r = PLAN(HOSTS "no-npu", NULL, "--explain", "npu1");
+    r = PLAN(HOSTS "no-npu.host", NULL, "--explain", "npu1");
     assert_int_equal(r.status, 1);
     assert_string_equal(r.out, "");
     assert_non_null(strstr(r.err, "finds no NPU"));

@@ -7,23 +7,20 @@
 #include "answer.h"
 
 #define HOSTS    "fixtures/hosts/"
-#define A2       HOSTS "a2-192cpu-8npu"
+#define A2_NAME  "a2-192cpu-8npu"
+#define A2       HOSTS A2_NAME ".host"
 #define MAX_PATH 4096
 
 /* == Snapshots with one change ============================================== */
 
 static scratch temp;
 
-/* Copies a host to the temporary folder, where file `name` holds `text`; NULL: it has none. */
+/* Writes a host as the temporary folder, where file `name` holds `text`; NULL: it has none. */
 static void change(const char *host, const char *name, const char *text, size_t len)
 {
     char path[MAX_PATH];
-    snprintf(path, sizeof path, "%s/.", host);
-    const char *copy[] = {"cp", "-R", path, temp.dir, NULL};
     scratch_empty(&temp);
-    command_result r = command_run(copy);
-    assert_int_equal(r.status, 0);
-    command_free(&r);
+    command_unpack(host, temp.dir);
     snprintf(path, sizeof path, "%s/%s", temp.dir, name);
     if (text)
         scratch_bytes(&temp, name, text, len);
@@ -36,16 +33,16 @@ static void change_text(const char *host, const char *name, const char *text)
     change(host, name, text, text ? strlen(text) : 0);
 }
 
-static char *load(const char *path, size_t *len)
+/* An input of a host, which the caller frees. */
+static char *load(const char *host, const char *name, size_t *len)
 {
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    *len = 0;
-    {
-        char *text = command_slurp(file);
-        *len = strlen(text);
-        return text;
-    }
+    command_result r = RUN("fixture", "show", host, name);
+    char *text = strdup(r.out);
+    assert_int_equal(r.status, 0);
+    assert_non_null(text);
+    command_free(&r);
+    *len = strlen(text);
+    return text;
 }
 
 SETUP(make_temp)
@@ -158,7 +155,7 @@ TEST(wrong_arguments_exit_with_2)
     expect_refusal(RUN("plan", "--total", "4097"), 2, "--total");
     expect_refusal(RUN("plan", "--rules", "best"), 2, "\"best\"; it knows near, reference");
     expect_refusal(RUN("plan", "--keep", "x"), 2, "from 0 to 65536, nor a list of CPUs");
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu", "--keep", "0"),
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu.host", "--keep", "0"),
                   "CPUs in no pool                     0\n");
     expect_refusal(RUN("plan", "--keep", "x"), 2, "--keep \"x\" is neither");
     expect_refusal(RUN("plan", "--keep", ""), 2, "--keep \"\" is neither");
@@ -190,9 +187,9 @@ TEST(wrong_arguments_exit_with_2)
 TEST(npu_and_npus_are_one_option)
 {
     static const char row[] = "\n3    3     0     -";
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu", "--npu", "3"), row);
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu", "--npus", "3"), row);
-    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu", "--npu=2-3"), row);
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu.host", "--npu", "3"), row);
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu.host", "--npus", "3"), row);
+    expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu.host", "--npu=2-3"), row);
     expect_refusal(RUN("apply", "--npus", "2-3", "--pid", "1"), 2,
                    "--npu is not the logic id of an NPU: \"2-3\"");
     expect_refusal(RUN("apply", "--npus", "3", "--rank", "1"), 2, "--npu names the NPU");
@@ -201,7 +198,8 @@ TEST(npu_and_npus_are_one_option)
 /* A drop-in has one section: of several the last would count. */
 TEST(a_drop_in_of_systemd_is_that_of_one_rank)
 {
-    static const char *const hosts[] = {HOSTS "a2-192cpu-8npu", HOSTS "gpu-switches-4a100"};
+    static const char *const hosts[] = {HOSTS "a2-192cpu-8npu.host",
+                                        HOSTS "gpu-switches-4a100.host"};
     for (size_t i = 0; i < 2; i++) {
         expect_refusal(RUN("plan", "--root", hosts[i], "--format", "systemd"), 1,
                        "say which with --rank N");
@@ -210,9 +208,9 @@ TEST(a_drop_in_of_systemd_is_that_of_one_rank)
     }
     expect_output(RUN("plan", "--root", hosts[0], "--format", "systemd", "--npus", "3"),
                   "[Service]\nAllowedCPUs=");
-    expect_refusal(
-        RUN("plan", "--root", HOSTS "gpu-none", "--cpu-workers", "2", "--format", "systemd"), 1,
-        "and this plan has 2: say which with --rank N");
+    expect_refusal(RUN("plan", "--root", HOSTS "gpu-none.host", "--cpu-workers", "2",
+                       "--format", "systemd"),
+                   1, "and this plan has 2: say which with --rank N");
 }
 
 /* An abbreviation would become another option with the next version. */
@@ -356,16 +354,16 @@ TEST(no_command_prints_help_and_exits_with_2)
 
 TEST(text_keeps_the_lines_of_the_logs)
 {
-    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset",
-                      "--quiet", "--running"),
+    expect_output(RUN("plan", "--rules", "reference", "--root",
+                      HOSTS "a2-192cpu-8npu-cpuset.host", "--quiet", "--running"),
                   "[cpu_bind_mode] mode=topo_affinity rank=0 visible_npus=[0]\n"
                   "The CPU allocation plan is as follows:\n"
                   "NPU0: main=[146 147 148 149 150 151 152 153 154 155 156 157 158 159 160 161 "
                   "162 163 164 165]  acl=[166]  release=[[167]]\n");
-    expect_output(
-        RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset", "--quiet"),
-        "rank=0 visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]\n");
-    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "950-smt1-256cpu"),
+    expect_output(RUN("plan", "--rules", "reference", "--root",
+                      HOSTS "a2-192cpu-8npu-cpuset.host", "--quiet"),
+                  "rank=0 visible_npus=[0, 1, 2, 3, 4, 5, 6, 7]\n");
+    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "950-smt1-256cpu.host"),
                   "Ascend 950 NPU0: worker=[64 65 66 67 68 69 70 71]\n");
 }
 
@@ -435,24 +433,25 @@ TEST(the_map_is_no_wider_than_the_screen)
     check_width(A2, "40");
     check_width(A2, "20");
     check_width(A2, "300");
-    check_width(HOSTS "a3-640cpu-16npu", "80");
-    check_width(HOSTS "a3-640cpu-16npu", "60");
-    check_width(HOSTS "a2-192cpu-4node-8npu", "80");
+    check_width(HOSTS "a3-640cpu-16npu.host", "80");
+    check_width(HOSTS "a3-640cpu-16npu.host", "60");
+    check_width(HOSTS "a2-192cpu-4node-8npu.host", "80");
 }
 
 TEST(the_map_shows_each_cpu)
 {
-    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset",
-                      "--running"),
+    expect_output(RUN("plan", "--rules", "reference", "--root",
+                      HOSTS "a2-192cpu-8npu-cpuset.host", "--running"),
                   "node 5 |------------------------| 120-143\n"
                   "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"
                   "node 7 |oooooooooooooooooooooooo| 168-191\n");
-    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
-                  "node 5 |------------------------| 120-143\n"
-                  "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"
-                  "node 7 |ii22222222222222222222ar| 168-191\n");
-    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-4node-8npu",
-                      "--overlap", "keep"),
+    expect_output(
+        RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset.host"),
+        "node 5 |------------------------| 120-143\n"
+        "node 6 |ii00000000000000000000ar| 144-167  NPU 0,2\n"
+        "node 7 |ii22222222222222222222ar| 168-191\n");
+    expect_output(RUN("plan", "--rules", "reference", "--root",
+                      HOSTS "a2-192cpu-4node-8npu.host", "--overlap", "keep"),
                   "node 0 |xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx| 0-47  NPU 4-5\n");
 }
 
@@ -548,7 +547,7 @@ TEST(without_npu_smi_the_message_names_other_hosts)
     assert_non_null(strstr(r.err, "--root"));
     assert_non_null(strstr(r.err, "--fixture"));
     expect_refusal(r, 3, "npu-smi is not on this machine");
-    r = RUN("plan", "--root", HOSTS "npu-missing");
+    r = RUN("plan", "--root", HOSTS "npu-missing.host");
     assert_null(strstr(r.err, "--root"));
     expect_refusal(r, 3,
                    "npu-smi is not on this host; name the NPUs with --npus LIST and their "
@@ -557,7 +556,7 @@ TEST(without_npu_smi_the_message_names_other_hosts)
 
 TEST(without_a_running_npu_the_message_names_an_option)
 {
-    expect_refusal(RUN("plan", "--root", HOSTS "idle-a2", "--running"), 1,
+    expect_refusal(RUN("plan", "--root", HOSTS "idle-a2.host", "--running"), 1,
                    "leave out --running to plan before the workers run");
 }
 
@@ -592,7 +591,7 @@ TEST(quotes_hold_no_control_characters)
     r = RUN("plan", "--root", A2, "--npus", "\033[31m9");
     assert_null(strchr(r.err, '\033'));
     expect_refusal(r, 2, "\"?[31m9\"");
-    change_text(A2, "env", "ASCEND_RT_VISIBLE_DEVICES=1,\033[31m\xff\n");
+    change_text(A2_NAME, "env", "ASCEND_RT_VISIBLE_DEVICES=1,\033[31m\xff\n");
     r = RUN("plan", "--root", temp.dir);
     assert_null(strchr(r.err, '\033'));
     expect_output(r, "visible_npus=[1]");
@@ -615,12 +614,14 @@ TEST(a_fixture_is_found_in_the_installed_corpus)
 
 TEST(a_plan_names_the_npus_that_were_checked_for_overlap)
 {
-    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset"),
-                  "overlap: none, checked over NPUs 0,2\n");
-    expect_output(RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-4node-8npu"),
-                  "overlap: resolved, checked over NPUs 0-7\n");
     expect_output(
-        RUN("plan", "--rules", "reference", "--root", HOSTS "a3-container-renumbered"),
+        RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-8npu-cpuset.host"),
+        "overlap: none, checked over NPUs 0,2\n");
+    expect_output(
+        RUN("plan", "--rules", "reference", "--root", HOSTS "a2-192cpu-4node-8npu.host"),
+        "overlap: resolved, checked over NPUs 0-7\n");
+    expect_output(
+        RUN("plan", "--rules", "reference", "--root", HOSTS "a3-container-renumbered.host"),
         "overlap: none, checked over all 16 NPUs that slices are cut for\n");
 }
 
@@ -634,7 +635,7 @@ TEST(a_host_in_a_corpus_gets_the_plan_of_its_folder)
     snprintf(db, sizeof db, "%s/corpus.db", temp.dir);
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         char folder[MAX_PATH];
-        snprintf(folder, sizeof folder, HOSTS "%s", hosts[i]);
+        snprintf(folder, sizeof folder, HOSTS "%s.host", hosts[i]);
         expect_output(RUN("fixture", "import", folder, "--db", db), "1 host added");
         command_result from_folder = RUN("plan", "--root", folder, "--json");
         command_result from_row = RUN("plan", "--fixture", hosts[i], "--db", db, "--json");
@@ -675,7 +676,7 @@ TEST(a_rank_drives_its_visible_device)
 TEST(a_part_of_the_cpus_asks_for_the_scope)
 {
     static const char *const scopes[] = {"cpuset", "host", "own"};
-    const char *host = HOSTS "a2-cpuset-half-nodes";
+    const char *host = HOSTS "a2-cpuset-half-nodes.host";
     json_t *plan = json_of(RUN("plan", "--rules", "reference", "--root", host, "--json"));
     command_result r = RUN("plan", "--rules", "reference", "--root", host);
     assert_string_equal(text_at(plan, "scope"), "cpuset");
@@ -717,7 +718,7 @@ TEST(a_refusal_for_want_of_cpus_names_the_scope_that_would_do)
 /* An NPU that cannot have a pool and does not run is shown with its reason. */
 TEST(an_npu_without_a_pool_is_shown_with_its_reason)
 {
-    const char *host = HOSTS "a2-192cpu-8npu-cpuset";
+    const char *host = HOSTS "a2-192cpu-8npu-cpuset.host";
     json_t *plan = json_of(RUN("plan", "--rules", "reference", "--root", host, "--json"));
     const json_t *error = json_object_get(npu_at(plan, 1), "error");
     command_result r = RUN("plan", "--rules", "reference", "--root", host);
@@ -738,7 +739,7 @@ TEST(an_npu_without_a_pool_is_shown_with_its_reason)
 
 TEST(a_plan_says_which_npus_run_and_running_limits_it)
 {
-    const char *host = HOSTS "a2-192cpu-8npu-cpuset"; /* NPU 0 alone runs */
+    const char *host = HOSTS "a2-192cpu-8npu-cpuset.host"; /* NPU 0 alone runs */
     json_t *plan = json_of(RUN("plan", "--root", host, "--json"));
     assert_true(json_is_true(json_object_get(npu_at(plan, 0), "running")));
     assert_true(json_is_false(json_object_get(npu_at(plan, 1), "running")));
@@ -746,7 +747,7 @@ TEST(a_plan_says_which_npus_run_and_running_limits_it)
     plan = json_of(RUN("plan", "--root", host, "--json", "--running"));
     assert_int_equal(json_array_size(json_object_get(plan, "devices")), 1);
     json_decref(plan);
-    plan = json_of(RUN("plan", "--root", HOSTS "910a-no-process-table", "--json"));
+    plan = json_of(RUN("plan", "--root", HOSTS "910a-no-process-table.host", "--json"));
     assert_true(json_is_null(json_object_get(npu_at(plan, 0), "running")));
     assert_true(has_code(json_object_get(plan, "warnings"), "no_processes"));
     json_decref(plan);
@@ -760,7 +761,7 @@ TEST(ranks_of_an_idle_host_drive_different_npus)
         json_t *plan;
         snprintf(text, sizeof text, "%d", rank);
         snprintf(name, sizeof name, "npu%d", rank);
-        plan = json_of(RUN("plan", "--root", HOSTS "idle-a2", "--rank", text, "--json"));
+        plan = json_of(RUN("plan", "--root", HOSTS "idle-a2.host", "--rank", text, "--json"));
         assert_int_equal(json_integer_value(json_object_get(plan, "rank")), rank);
         assert_string_equal(text_at(plan, "rank_device"), name);
         json_decref(plan);
@@ -769,7 +770,7 @@ TEST(ranks_of_an_idle_host_drive_different_npus)
 
 TEST(hidden_npus_and_idle_cpus_are_counted)
 {
-    const char *host = HOSTS "a2-container-cards-4-6"; /* 2 of 8 NPUs */
+    const char *host = HOSTS "a2-container-cards-4-6.host"; /* 2 of 8 NPUs */
     json_t *plan = json_of(RUN("plan", "--root", host, "--json"));
     assert_int_equal(json_integer_value(json_object_get(plan, "hidden")), 6);
     assert_int_equal(json_integer_value(json_object_get(plan, "idle")), 96);
@@ -777,7 +778,7 @@ TEST(hidden_npus_and_idle_cpus_are_counted)
     json_decref(plan);
     expect_output(RUN("plan", "--root", host),
                   "NPUs 0-1, not over 6 hidden: which CPUs are near them is not known\n");
-    expect_output(RUN("plan", "--root", HOSTS "a2-container-boards"),
+    expect_output(RUN("plan", "--root", HOSTS "a2-container-boards.host"),
                   "NPUs 0-1 and 1 hidden\n");
     plan = json_of(RUN("plan", "--root", host, "--scope", "own", "--json"));
     assert_int_equal(json_integer_value(json_object_get(plan, "hidden")), 0);
@@ -788,10 +789,10 @@ TEST(the_number_of_npus_is_asked_for_where_no_input_tells)
 {
     json_t *plan;
     expect_refusal(
-        RUN("plan", "--root", HOSTS "npu-missing", "--npus", "0-1", "--device-type", "a3"), 1,
-        "--total");
-    plan = json_of(RUN("plan", "--root", HOSTS "npu-missing", "--npus", "0-1", "--device-type",
-                       "a3", "--total", "4", "--json"));
+        RUN("plan", "--root", HOSTS "npu-missing.host", "--npus", "0-1", "--device-type", "a3"),
+        1, "--total");
+    plan = json_of(RUN("plan", "--root", HOSTS "npu-missing.host", "--npus", "0-1",
+                       "--device-type", "a3", "--total", "4", "--json"));
     assert_int_equal(json_integer_value(json_object_get(plan, "total")), 4);
     assert_string_equal(text_at(npu_at(plan, 0), "pool"), "0-15");
     json_decref(plan);
@@ -801,11 +802,11 @@ TEST(the_number_of_npus_is_asked_for_where_no_input_tells)
 TEST(inputs_that_differ_are_named_with_the_npu)
 {
     size_t len;
-    char *text = load(A2 "/cmd/npu-smi-info-m.txt", &len);
+    char *text = load(A2_NAME, "cmd/npu-smi-info-m.txt", &len);
     char *last = strstr(text, "\n\t7 ");
     command_result r;
     assert_non_null(last);
-    change(A2, "cmd/npu-smi-info-m.txt", text, (size_t)(last + 1 - text));
+    change(A2_NAME, "cmd/npu-smi-info-m.txt", text, (size_t)(last + 1 - text));
     r = RUN("plan", "--root", temp.dir);
     assert_int_equal(r.status, 0);
     assert_non_null(strstr(r.err, "npu-smi info -t topo names an NPU with card 7 that npu-smi "
@@ -818,12 +819,12 @@ TEST(inputs_that_differ_are_named_with_the_npu)
 TEST(text_that_no_reader_knows_is_quoted_with_its_place)
 {
     size_t len;
-    char *text = load(A2 "/cmd/npu-smi-info-m.txt", &len);
+    char *text = load(A2_NAME, "cmd/npu-smi-info-m.txt", &len);
     char *more = (char *)malloc(len + 64);
     command_result r;
     assert_non_null(more);
     snprintf(more, len + 64, "Mood of the driver : fine\n%s", text);
-    change_text(A2, "cmd/npu-smi-info-m.txt", more);
+    change_text(A2_NAME, "cmd/npu-smi-info-m.txt", more);
     r = RUN("plan", "--root", temp.dir);
     assert_int_equal(r.status, 0);
     assert_non_null(strstr(r.err,
@@ -858,7 +859,7 @@ TEST(excluded_cpus_are_in_no_pool_and_are_printed)
 TEST(allowed_cpus_of_the_option_replace_those_of_the_process)
 {
     json_t *plan;
-    change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-47\n");
+    change_text(A2_NAME, "proc/self/status", "Cpus_allowed_list:\t0-47\n");
     expect_refusal(RUN("plan", "--rules", "reference", "--root", temp.dir, "--npus", "0"), 1,
                    "none of the CPUs near");
     plan = json_of(RUN("plan", "--rules", "reference", "--root", temp.dir, "--npus", "0",
@@ -912,7 +913,7 @@ TEST(a_bad_list_of_allowed_cpus_names_the_place)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         char text[128];
         snprintf(text, sizeof text, "Name:\tpython\nCpus_allowed_list:\t%s\n", lists[i][0]);
-        change_text(A2, "proc/self/status", text);
+        change_text(A2_NAME, "proc/self/status", text);
         expect_refusal(RUN("plan", "--root", temp.dir), 3, lists[i][1]);
         expect_refusal(RUN("plan", "--root", temp.dir), 3, "proc/self/status, line 2");
     }
@@ -920,15 +921,15 @@ TEST(a_bad_list_of_allowed_cpus_names_the_place)
 
 TEST(an_empty_list_of_allowed_cpus_is_refused)
 {
-    change_text(A2, "proc/self/status", "Name:\tpython\nCpus_allowed_list:\t\n");
+    change_text(A2_NAME, "proc/self/status", "Name:\tpython\nCpus_allowed_list:\t\n");
     expect_refusal(RUN("plan", "--root", temp.dir), 1, "no allowed CPU");
-    change_text(A2, "proc/self/status", "Name:\tpython\n");
+    change_text(A2_NAME, "proc/self/status", "Name:\tpython\n");
     expect_refusal(RUN("plan", "--root", temp.dir), 3, "proc/self/status");
 }
 
 TEST(allowed_cpus_without_a_node_are_left_out)
 {
-    change_text(A2, "proc/self/status", "Cpus_allowed_list:\t0-191,60000\n");
+    change_text(A2_NAME, "proc/self/status", "Cpus_allowed_list:\t0-191,60000\n");
     expect_output(RUN("plan", "--root", temp.dir, "--json"), "\"allowed\": \"0-191\"");
     expect_output(RUN("plan", "--root", temp.dir, "--json"), "\"code\": \"offline\"");
 }
@@ -938,17 +939,17 @@ static const char *const captures[] = {"cmd/npu-smi-info-m.txt", "cmd/npu-smi-in
 
 /* A host and an option with which a plan needs the capture. Without the option the boards have
  * the addresses of npu-smi info; on other hosts the kernel has the CPUs of the topology. */
-static const char *const needy[] = {A2, A2, HOSTS "a2-cut-output"};
+static const char *const needy[] = {A2_NAME, A2_NAME, "a2-cut-output"};
 static const char *const needing[] = {NULL, "--running", NULL};
 
 TEST(warnings_of_affinity_name_their_npus)
 {
     static const char *const cases[][2] = {
-        {HOSTS "300i-pro-x86-96cpu",
+        {HOSTS "300i-pro-x86-96cpu.host",
          "no CPU affinity for NPU 0-3: it is taken from the kernel"},
-        {HOSTS "a2-affinity-differs",
+        {HOSTS "a2-affinity-differs.host",
          "disagree about the CPUs near NPU 3: the CPUs of the kernel are used"},
-        {HOSTS "a2-no-numa-node", "the kernel has no node for NPU 2 (numa_node -1)"}};
+        {HOSTS "a2-no-numa-node.host", "the kernel has no node for NPU 2 (numa_node -1)"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         command_result r = RUN("plan", "--root", cases[i][0]);
         assert_int_equal(r.status, 0);
@@ -962,7 +963,7 @@ TEST(warnings_of_affinity_name_their_npus)
  * in use already. */
 TEST(an_input_that_only_gives_affinity_can_be_left_out)
 {
-    change_text(HOSTS "a2-container-boards", "cmd/npu-smi-info-t-board-i4-c0.txt",
+    change_text("a2-container-boards", "cmd/npu-smi-info-t-board-i4-c0.txt",
                 "\tNPU ID : 4\n\tPCIe Bus Info : 0000:E8\n");
     expect_refusal(RUN("plan", "--root", temp.dir, "--npus", "0,1"), 3,
                    "npu-smi info -t board -i 4 -c 0, line 2, column ");
@@ -980,9 +981,9 @@ TEST(an_input_that_only_gives_affinity_can_be_left_out)
 /* A worker that cannot read npu-smi info has the pools of the others, which can. */
 TEST(a_damaged_table_that_a_plan_does_not_need_leaves_the_pools_as_they_are)
 {
-    json_t *whole = json_of(RUN("plan", "--root", HOSTS "a2-container-boards", "--json"));
+    json_t *whole = json_of(RUN("plan", "--root", HOSTS "a2-container-boards.host", "--json"));
     json_t *plan;
-    change_text(HOSTS "a2-container-boards", "cmd/npu-smi-info.txt",
+    change_text("a2-container-boards", "cmd/npu-smi-info.txt",
                 "| NPU     Chip | Process id | Process");
     plan = json_of(RUN("plan", "--root", temp.dir, "--json"));
     assert_true(has_code(json_object_get(plan, "warnings"), "no_processes"));
@@ -1019,7 +1020,7 @@ TEST(stderr_of_a_failed_command_is_quoted)
         {"\xf0\x9f\x98\x80 \x7f\xe6\x9c", "\"\xf0\x9f\x98\x80 ???\";"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        change_text("fixtures/hosts/npu-smi-no-library", name, cases[i].text);
+        change_text("npu-smi-no-library", name, cases[i].text);
         expect_refusal(RUN("plan", "--root", temp.dir), 3, cases[i].quoted);
         command_result r = RUN("plan", "--root", temp.dir, "--json");
         assert_int_equal(r.status, 3);
@@ -1027,7 +1028,7 @@ TEST(stderr_of_a_failed_command_is_quoted)
             assert_non_null(strstr(r.out, "\xe6\x9c\xaa\xe6\x89\xbe\xe5\x88\xb0"));
         command_free(&r);
     }
-    change_text("fixtures/hosts/npu-smi-no-library", name, "\n \n");
+    change_text("npu-smi-no-library", name, "\n \n");
     command_result r = RUN("plan", "--root", temp.dir);
     assert_null(strstr(r.err, "stderr"));
     command_free(&r);
@@ -1042,7 +1043,7 @@ TEST(a_long_line_of_stderr_is_cut_between_characters)
         for (size_t i = before; i + 3 <= 900; i += 3)
             memcpy(text + i, "\xe6\x9c\xaa", 3);
         text[900] = '\0';
-        change_text("fixtures/hosts/npu-smi-no-library", "cmd/npu-smi-info-m.txt.err", text);
+        change_text("npu-smi-no-library", "cmd/npu-smi-info-m.txt.err", text);
         expect_refusal(RUN("plan", "--root", temp.dir), 3, "\xe6\x9c\xaa...\";");
     }
 }
@@ -1051,8 +1052,8 @@ TEST(a_text_in_chinese_is_quoted_as_it_is)
 {
     static const char words[] = "\"bash: npu-smi: \xe6\x9c\xaa\xe6\x89\xbe\xe5\x88\xb0"
                                 "\xe5\x91\xbd\xe4\xbb\xa4\"";
-    expect_refusal(RUN("plan", "--root", "fixtures/hosts/zh-npu-missing"), 3, words);
-    command_result r = RUN("plan", "--root", "fixtures/hosts/zh-npu-missing", "--json");
+    expect_refusal(RUN("plan", "--root", "fixtures/hosts/zh-npu-missing.host"), 3, words);
+    command_result r = RUN("plan", "--root", "fixtures/hosts/zh-npu-missing.host", "--json");
     assert_non_null(strstr(r.out, "\xe6\x9c\xaa\xe6\x89\xbe\xe5\x88\xb0"));
     command_free(&r);
 }
@@ -1078,10 +1079,7 @@ TEST(swapped_captures_are_errors)
 {
     size_t len;
     for (size_t i = 0; i < 3; i++) {
-        char path[MAX_PATH];
-        char *text;
-        snprintf(path, sizeof path, A2 "/%s", captures[(i + 1) % 3]);
-        text = load(path, &len);
+        char *text = load(A2_NAME, captures[(i + 1) % 3], &len);
         change(needy[i], captures[i], text, len);
         expect_refusal(RUN("plan", "--root", temp.dir, needing[i]), 3, "npu-smi info");
         free(text);
@@ -1100,7 +1098,7 @@ TEST(a_damaged_topology_gives_way_to_the_kernel)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         command_result r;
         const char *same;
-        change_text(A2, captures[2], texts[i]);
+        change_text(A2_NAME, captures[2], texts[i]);
         r = RUN("plan", "--root", temp.dir, "--json");
         assert_int_equal(r.status, 0);
         assert_non_null(strstr(r.out, "\"code\": \"pci_affinity\""));
@@ -1116,7 +1114,7 @@ TEST(a_damaged_topology_gives_way_to_the_kernel)
 TEST(a_capture_with_reversed_lines_is_an_error)
 {
     size_t len;
-    char *text = load(A2 "/cmd/npu-smi-info-m.txt", &len);
+    char *text = load(A2_NAME, "cmd/npu-smi-info-m.txt", &len);
     char *turned = (char *)malloc(len + 1);
     size_t end = len;
     size_t n = 0;
@@ -1129,7 +1127,7 @@ TEST(a_capture_with_reversed_lines_is_an_error)
         n += end - start;
         end = start;
     }
-    change(A2, "cmd/npu-smi-info-m.txt", turned, n);
+    change(A2_NAME, "cmd/npu-smi-info-m.txt", turned, n);
     expect_refusal(RUN("plan", "--root", temp.dir), 3, "npu-smi info -m, line ");
     free(text);
     free(turned);
@@ -1140,14 +1138,11 @@ TEST(a_capture_with_reversed_lines_is_an_error)
 TEST(a_truncated_capture_is_an_error_or_a_smaller_host)
 {
     for (size_t i = 0; i < 3; i++) {
-        char path[MAX_PATH];
         size_t len;
-        char *text;
-        snprintf(path, sizeof path, HOSTS "a2-192cpu-8npu-cpuset/%s", captures[i]);
-        text = load(path, &len);
+        char *text = load("a2-192cpu-8npu-cpuset", captures[i], &len);
         for (size_t cut = 0; cut < len; cut += len / 12 + 1) {
             command_result r;
-            change(HOSTS "a2-192cpu-8npu-cpuset", captures[i], text, cut);
+            change("a2-192cpu-8npu-cpuset", captures[i], text, cut);
             r = RUN("plan", "--root", temp.dir, "--npus", "0");
             if (r.status != 0)
                 assert_string_equal(r.out, "");
@@ -1161,8 +1156,8 @@ TEST(a_truncated_capture_is_an_error_or_a_smaller_host)
 TEST(the_chips_of_a_map_name_the_product)
 {
     size_t len;
-    char *text = load(HOSTS "a3-640cpu-16npu/cmd/npu-smi-info-m.txt", &len);
-    change(A2, "cmd/npu-smi-info-m.txt", text, len);
+    char *text = load("a3-640cpu-16npu", "cmd/npu-smi-info-m.txt", &len);
+    change(A2_NAME, "cmd/npu-smi-info-m.txt", text, len);
     expect_output(RUN("plan", "--root", temp.dir, "--npus", "0", "--total", "16", "--json"),
                   "\"device_type\": \"a3\"");
     free(text);
@@ -1170,7 +1165,7 @@ TEST(the_chips_of_a_map_name_the_product)
 
 TEST(an_unknown_chip_asks_for_the_device_type)
 {
-    change_text(HOSTS "a2-192cpu-8npu-cpuset", "cmd/npu-smi-info-m.txt",
+    change_text("a2-192cpu-8npu-cpuset", "cmd/npu-smi-info-m.txt",
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         0               Fantasy 1\n");
     {
@@ -1188,16 +1183,16 @@ TEST(an_unknown_chip_asks_for_the_device_type)
 
 TEST(ids_out_of_range_are_errors)
 {
-    change_text(A2, "cmd/npu-smi-info-m.txt",
+    change_text(A2_NAME, "cmd/npu-smi-info-m.txt",
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         4294967296      Ascend 910B3\n");
     expect_refusal(RUN("plan", "--root", temp.dir), 3, "line 2");
-    change_text(A2, "cmd/npu-smi-info-m.txt",
+    change_text(A2_NAME, "cmd/npu-smi-info-m.txt",
                 "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                 "\t0        0         0               Ascend 910B3\n"
                 "\t1        0         0               Ascend 910B3\n");
     expect_refusal(RUN("plan", "--root", temp.dir), 3, "a logic id occurs twice");
-    change_text(A2, "sys/devices/system/node/node3/cpulist", "72-95,70000\n");
+    change_text(A2_NAME, "sys/devices/system/node/node3/cpulist", "72-95,70000\n");
     expect_refusal(RUN("plan", "--root", temp.dir), 3, "node3/cpulist, line 1, column 7");
     expect_refusal(RUN("plan", "--root", A2, "--npus", "8"), 1, "NPU 8");
 }

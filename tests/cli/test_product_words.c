@@ -10,7 +10,7 @@
 
 #include "../../adapters/model/products.h"
 
-#define HOST "fixtures/hosts/950-smt1-256cpu"
+#define HOST "fixtures/hosts/950-smt1-256cpu.host"
 
 static const cpubind_product products[] = {
 #define CPUBIND_X(name, type_word, ...) {.word = (type_word), __VA_ARGS__},

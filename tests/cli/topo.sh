@@ -16,7 +16,9 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$(dirname "$CPUBIND")" && pwd)/$(basename "$CPUBIND")
 . tests/support/tap.sh
-hosts=fixtures/hosts
+. tests/support/unpack.sh
+hosts=$out/hosts
+unpack_hosts "$hosts" || exit 1
 
 topo() { # argument ...
     "$CPUBIND" topo "$@"

@@ -68,7 +68,7 @@ cpus() {
 
 bound='146-165 166 167 146-165'
 free='0-191 0-191 0-191 0-191'
-host='--root fixtures/hosts/a2-192cpu-8npu --allowed 0-191 --npu 0 --memory none'
+host='--root fixtures/hosts/a2-192cpu-8npu.host --allowed 0-191 --npu 0 --memory none'
 
 # shellcheck disable=SC2086
 bind_with() { # program, options: starts a worker and binds it

@@ -8,10 +8,10 @@
 #define _GNU_SOURCE
 #include "../../adapters/host/host_bind.h"
 #include "../../adapters/linux/kernel/process.h"
-#include "../../adapters/linux/source/host_source.h"
 #include "../linux/fake_host.h"
 #include "../linux/fault_table.h"
 #include "../support/cmocka_test.h"
+#include "../support/fixture_host.h"
 
 #define N_CPU   48
 #define N       4
@@ -119,8 +119,9 @@ SETUP(set_up)
     fault_next = &f.calls;
     fault_clear();
     f.descriptors = open_descriptors();
-    snprintf(path, sizeof path, "%s/../fixtures/hosts/a2-driver-host", tests ? tests : "tests");
-    assert_int_equal(cpubind_linux_open_folder(path, NULL, &f.fixture, NULL), CPUBIND_LINUX_OK);
+    snprintf(path, sizeof path, "%s/../fixtures/hosts/a2-driver-host.host",
+             tests ? tests : "tests");
+    f.fixture = fixture_host(path);
     f.source = cpubind_linux_source(f.fixture);
     scratch_folder(&on_stage.s, "root/proc/trs_core/proc");
     scratch_path(&on_stage.s, "root", f.root);

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "../linux/fault_table.h"
+#include "../support/fixture_host.h"
 #include "host_tree.h"
 
 #include "../../adapters/host/host_status.h"
@@ -102,9 +103,7 @@ static int set_up(void **state)
     add_thread(200, 201, "release_thread\n");
     tree_file(100, "numa_maps", numa_maps, strlen(numa_maps));
     tree_file(100, "maps", maps, strlen(maps));
-    assert_int_equal(
-        cpubind_linux_open_folder("fixtures/hosts/a2-192cpu-8npu", NULL, &host, NULL),
-        CPUBIND_LINUX_OK);
+    host = fixture_host("fixtures/hosts/a2-192cpu-8npu.host");
     source = cpubind_linux_source(host);
     source_of_test = (cpubind_source){NULL, read_host, list_host};
     options.request.is_auto_strategy = 1;

@@ -78,7 +78,7 @@ json() { # file, path
 
 run_example() { # language, host: prints what it printed, and its exit status
     rm -f "$out/state.json"
-    "$out/example-$1" "fixtures/hosts/$2" "$out/own" "$own_cpu" "$out/state.json" \
+    "$out/example-$1" "fixtures/hosts/$2.host" "$out/own" "$own_cpu" "$out/state.json" \
         >"$out/said" 2>"$out/err"
     status=$?
 }
@@ -86,7 +86,7 @@ run_example() { # language, host: prints what it printed, and its exit status
 # The lines about the plan that the example has to print, from the command. Maps are of NPUs
 # alone: with other accelerators the example prints its devices, and ends.
 expect_lines() { # host
-    cpubind="$build/cpubind plan --root fixtures/hosts/$1"
+    cpubind="$build/cpubind plan --root fixtures/hosts/$1.host"
     $cpubind --rules near --json >"$out/plan.json" 2>"$out/warnings"
     want=$?
     if [ $want -ne 0 ]; then
@@ -101,8 +101,8 @@ expect_lines() { # host
 
 agrees_on_every_host() { # language
     n=0
-    for host in fixtures/hosts/*; do
-        name=${host##*/}
+    for host in fixtures/hosts/*.host; do
+        name=$(basename "$host" .host)
         run_example "$1" "$name"
         if [ ! -e "$out/lines-$name" ]; then
             expect_lines "$name" >"$out/expected"

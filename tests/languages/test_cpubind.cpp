@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    cpubind::host host = cpubind::host::folder(std::string(argv[1]) + "/a2-192cpu-8npu");
+    cpubind::host host = cpubind::host::folder(std::string(argv[1]) + "/a2-192cpu-8npu.host");
     CHECK(cpubind::abi() >= CPB_ABI);
     CHECK(*cpubind::version() != '\0');
     CHECK(host.plan({"rank=3"}).rank_device() == 3);

@@ -29,7 +29,7 @@ build_for() { # name, compiler
 }
 
 plans_as_here() { # name, emulator, folder of its libraries
-    nice "$2" -L "$3" -E LD_LIBRARY_PATH="$out/$1" "$out/$1/api_plans" 1 fixtures/hosts/* \
+    nice "$2" -L "$3" -E LD_LIBRARY_PATH="$out/$1" "$out/$1/api_plans" 1 fixtures/hosts/*.host \
         >"$out/$1/plans"
     status=$?
     [ $status -eq 0 ] || echo "exit status $status"
@@ -40,7 +40,7 @@ plans_as_here() { # name, emulator, folder of its libraries
 
 check "the program builds for this machine" compile "${CC:-cc}" "$BUILD/libcpubind.so.1" \
     "$out/api_plans"
-LD_LIBRARY_PATH=$BUILD "$out/api_plans" 1 fixtures/hosts/* >"$out/plans" || {
+LD_LIBRARY_PATH=$BUILD "$out/api_plans" 1 fixtures/hosts/*.host >"$out/plans" || {
     echo "not ok 2 - plans of this machine"
     exit 1
 }

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     return n == 16 ? 0 : 1;
 }
 EOF
-host=fixtures/hosts/a3-640cpu-16npu
+host=fixtures/hosts/a3-640cpu-16npu.host
 
 # The installed tree is not at its PREFIX: --define-prefix moves the paths.
 pkg() { # options of pkg-config

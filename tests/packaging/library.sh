@@ -93,7 +93,7 @@ two_versions_and_the_library() {
     # The program has a third copy, whose names are visible to all.
     ${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -DCPUBIND_EXPORT -rdynamic -Wall -Wextra -Werror \
         -Iadapters/api $here/beside_library.c "$library" -ldl -o "$out/beside" || return 1
-    LD_LIBRARY_PATH=$BUILD "$out/beside" fixtures/hosts/a2-192cpu-8npu "$out/plugin_mine.so" \
+    LD_LIBRARY_PATH=$BUILD "$out/beside" fixtures/hosts/a2-192cpu-8npu.host "$out/plugin_mine.so" \
         "$out/plugin_other.so"
 }
 check "two other versions of the core, and one in the program, stay apart from it" \
@@ -101,8 +101,8 @@ check "two other versions of the core, and one in the program, stay apart from i
 
 # -- Threads -----------------------------------------------------------------
 
-hosts='fixtures/hosts/a2-192cpu-8npu fixtures/hosts/950-container-1npu fixtures/hosts/too-few
-fixtures/hosts/gpu-none'
+hosts='fixtures/hosts/a2-192cpu-8npu.host fixtures/hosts/950-container-1npu.host fixtures/hosts/too-few.host
+fixtures/hosts/gpu-none.host'
 alone="env LD_LIBRARY_PATH=$BUILD"
 check "a program that plans in threads compiles" compile api_plans "${CC:-cc}" -pthread \
     -O1 "-L$BUILD" "-Wl,--no-as-needed" "$library"

@@ -40,7 +40,7 @@ small() { # command ...
 }
 
 all_hosts() { # argument ...
-    for host in fixtures/hosts/*/; do
+    for host in fixtures/hosts/*.host; do
         small "$CPUBIND" "$@" --root "$host" || return 1
     done
 }
@@ -65,7 +65,7 @@ check "verify --all" all_hosts verify --all
 
 corpus() {
     db=$out/corpus.db
-    for words in "import fixtures/hosts/a3-640cpu-16npu fixtures/hosts/gpu-2socket-8h100" list \
+    for words in "import fixtures/hosts/a3-640cpu-16npu.host fixtures/hosts/gpu-2socket-8h100.host" list \
         "show a3-640cpu-16npu" replay "accept gpu-2socket-8h100" \
         "export a3-640cpu-16npu $out/exported" "remove a3-640cpu-16npu"; do
         # The words are split on purpose.
@@ -84,7 +84,7 @@ in_a_thread() {
     cc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow \
         -Werror -Iadapters/api tests/packaging/small_stack.c -o "$out/small_stack" \
         -L "$BUILD" -lcpubind -Wl,-rpath,"$(cd "$BUILD" && pwd)" -pthread &&
-        make_own_host "$out/own" && "$out/small_stack" "$own_cpu" fixtures/hosts/*/ "$out/own"
+        make_own_host "$out/own" && "$out/small_stack" "$own_cpu" fixtures/hosts/*.host "$out/own"
 }
 if [ -e "$BUILD/libcpubind.so" ]; then
     check "the library, in a thread" in_a_thread
@@ -96,10 +96,12 @@ fi
 
 # A double of npu-smi, which prints what a fixture host has.
 make_npusmi() {
-    mkdir -p "$out/bin" && cat >"$out/bin/npu-smi" <<END
+    mkdir -p "$out/bin" && rm -rf "$out/a2" &&
+        "$CPUBIND" fixture export a2-192cpu-8npu "$out/a2" --quiet &&
+        cat >"$out/bin/npu-smi" <<END
 #!/bin/sh
 : >"$out/asked"
-cd "$PWD/fixtures/hosts/a2-192cpu-8npu/cmd" || exit
+cd "$PWD/$out/a2/cmd" || exit
 exec cat "npu-smi-\$(echo "\$*" | tr ' ' - | sed 's|--|-|').txt"
 END
     chmod 755 "$out/bin/npu-smi"

@@ -53,7 +53,7 @@ empty_root() { # architecture
     mkdir "$out/empty"
     cp "$static/cpubind-$1" "$out/empty/cpubind"
     cp "$static/fixtures.db" "$out/empty/fixtures.db"
-    cp -r fixtures/hosts/$host "$out/empty/host"
+    cp fixtures/hosts/$host.host "$out/empty/host"
     if [ "$1" != "$(uname -m)" ]; then
         cp "$(command -v "qemu-$1-static")" "$out/empty/qemu" || return 1
     fi
@@ -100,7 +100,7 @@ static_applies() { # architecture
     sleep 60 &
     pid=$!
     # shellcheck disable=SC2086
-    $emulator "$static/cpubind-$1" apply --pid $pid --npu 0 --root "$here/fixtures/hosts/$host" --any-arch \
+    $emulator "$static/cpubind-$1" apply --pid $pid --npu 0 --root "$here/fixtures/hosts/$host.host" --any-arch \
         --allowed 0-639 --memory none --state "$out/record" >"$out/text" 2>&1
     status=$?
     cat "$out/text"
@@ -124,7 +124,7 @@ new_system() { # debian|ubuntu
         >"$out/debootstrap.log" 2>&1 && touch "$system.made"
 }
 copy_of_system() {
-    rm -rf "$out/root" && cp -a --reflink=auto "$system" "$out/root" && cp -r fixtures/hosts/$host "$out/root/srv/host"
+    rm -rf "$out/root" && cp -a --reflink=auto "$system" "$out/root" && cp fixtures/hosts/$host.host "$out/root/srv/host"
 }
 in_root() {
     LC_ALL=C.UTF-8 chroot "$out/root" "$@"

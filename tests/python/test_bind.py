@@ -19,7 +19,7 @@ import cpubind
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 BOTH = ",".join(map(str, CPUS))
 TOP = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-A2 = os.path.join(TOP, "fixtures", "hosts", "a2-192cpu-8npu")
+A2 = os.path.join(TOP, "fixtures", "hosts", "a2-192cpu-8npu.host")
 WORKER = "import sys; print('ready', flush=True); sys.stdin.read()"
 
 

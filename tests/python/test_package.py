@@ -11,10 +11,11 @@ import unittest
 import unittest.mock
 
 import cpubind
+import fixture_hosts
 
 TOP = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-HOSTS = sorted(glob.glob(os.path.join(TOP, "fixtures", "hosts", "*")))
-COMMAND = os.environ.get("CPUBIND", os.path.join(TOP, "build", "cpubind"))
+HOSTS = sorted(glob.glob(os.path.join(TOP, "fixtures", "hosts", "*.host")))
+COMMAND = fixture_hosts.COMMAND
 
 
 def ask_command(folder, *words):
@@ -50,7 +51,7 @@ class TestPlans(unittest.TestCase):
 
     def test_the_accelerators_are_those_of_the_command(self):
         for name in ("gpu-2socket-8h100", "a2-192cpu-8npu"):
-            folder = os.path.join(TOP, "fixtures/hosts", name)
+            folder = os.path.join(TOP, "fixtures/hosts", name + ".host")
             done = subprocess.run([COMMAND, "topo", "--root", folder, "--json", "--nics"],
                                   stdout=subprocess.PIPE)
             with cpubind.Host.folder(folder) as host:
@@ -79,7 +80,7 @@ class TestPlans(unittest.TestCase):
                                          ask_package(folder, **options))
 
     def test_a_plan_outlives_its_host_and_the_facts_of_the_host(self):
-        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")) as host:
+        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu.host")) as host:
             plan = host.plan(visible="0,1")
             text = plan.json(), plan.format(), plan.explain("all")
             for cpu in range(40):
@@ -88,7 +89,7 @@ class TestPlans(unittest.TestCase):
         self.assertEqual((plan.json(), plan.format(), plan.explain("all")), text)
 
     def test_getters_agree_with_the_json(self):
-        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")) as host:
+        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu.host")) as host:
             plan = host.plan(rank=3)
         facts = plan.dict()
         self.assertEqual(plan.devices, tuple(row["npu"] for row in facts["devices"]))
@@ -114,14 +115,14 @@ class TestPlans(unittest.TestCase):
             plan.cpus(3, "no role")
 
     def test_options_take_lists_and_switches(self):
-        folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")
+        folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu.host")
         self.assertEqual(ask_package(folder, allowed=range(96), exclude=[0, 1]),
                          ask_command(folder, "--allowed", "0-95", "--exclude", "0,1"))
         code, text = ask_package(folder, no_such_option=1)
         self.assertEqual((code, json.loads(text)["error"]["code"]), (2, "usage"))
 
     def test_an_error_has_its_numbers(self):
-        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/too-few")) as host:
+        with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/too-few.host")) as host:
             with self.assertRaises(cpubind.Error) as caught:
                 host.plan()
         error = pickle.loads(pickle.dumps(caught.exception))
@@ -130,7 +131,7 @@ class TestPlans(unittest.TestCase):
         self.assertEqual(str(error), error.text)
 
     def test_a_host_in_memory_is_the_host_of_the_folder(self):
-        folder = os.path.join(TOP, "fixtures/hosts/a3-container-renumbered")
+        folder = fixture_hosts.folder("a3-container-renumbered")
         with cpubind.Host.empty() as host:
             for place, _, names in os.walk(folder):
                 for name in names:
@@ -143,7 +144,7 @@ class TestPlans(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             db = os.path.join(place, "corpus.db")
             names = ["a2-192cpu-8npu", "a2-info-hangs", "driver-broken"]
-            folders = [os.path.join(TOP, "fixtures", "hosts", name) for name in names]
+            folders = [os.path.join(TOP, "fixtures", "hosts", name + ".host") for name in names]
             done = subprocess.run([COMMAND, "fixture", "import", "--db", db] + folders,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual(done.returncode, 0, done.stdout)
@@ -175,7 +176,7 @@ class TestPlans(unittest.TestCase):
                     cpubind.Host.corpus("a2-192cpu-8npu")
 
     def test_an_input_that_is_put_again_loses_its_exit_code(self):
-        folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")
+        folder = fixture_hosts.folder("a2-192cpu-8npu")
         name = "cmd/npu-smi-info.txt"
         with cpubind.Host.empty() as host:
             for place, _, names in os.walk(folder):
@@ -195,7 +196,7 @@ class TestPlans(unittest.TestCase):
             self.assertIn("exit_code", host.plan().json())
 
     def test_the_module_is_a_command(self):
-        folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")
+        folder = os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu.host")
         done = subprocess.run([sys.executable, "-m", "cpubind", "--root", folder, "--json",
                                "--rank=2"], stdout=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stdout.decode().rstrip("\n")),
@@ -214,7 +215,7 @@ class TestPlans(unittest.TestCase):
 
 
 def host_plan_without_rank():
-    with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu")) as host:
+    with cpubind.Host.folder(os.path.join(TOP, "fixtures/hosts/a2-192cpu-8npu.host")) as host:
         return host.plan()
 
 

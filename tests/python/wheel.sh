@@ -16,8 +16,8 @@ wheel_is_the_same_twice() {
 wheel_is_whole() {
     mkdir "$out/site" && (cd "$out/site" && python3 -m zipfile -e ../one/*.whl .) &&
         env -u CPUBIND_LIBRARY PYTHONPATH="$out/site" python3 -m cpubind \
-            --root "$top/fixtures/hosts/a2-192cpu-8npu" --json >"$out/wheel.json" &&
-        "$CPUBIND" plan --root "$top/fixtures/hosts/a2-192cpu-8npu" --json | cmp - "$out/wheel.json"
+            --root "$top/fixtures/hosts/a2-192cpu-8npu.host" --json >"$out/wheel.json" &&
+        "$CPUBIND" plan --root "$top/fixtures/hosts/a2-192cpu-8npu.host" --json | cmp - "$out/wheel.json"
 }
 record_is_right() {
     python3 - "$out/site" <<'EOP'

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/linux/source/host_source.h"
 #include "../../adapters/plan/plan.h"
+#include "../support/fixture_host.h"
 #include "layouts.h"
 #include "rules.h"
 
@@ -473,7 +473,7 @@ static int32_t print_layouts(void)
 
 #define ARENA ((size_t)64 << 20)
 
-/* A host folder, planned by one rule. */
+/* A host, planned by one rule. */
 typedef struct planned {
     cpubind_arena arena;
     cpubind_facts facts;
@@ -482,13 +482,11 @@ typedef struct planned {
     cpubind_problem_code code;
 } planned;
 
-static void plan_folder(const char *path, cpubind_rules rules, planned *out)
+static void plan_host(const char *path, cpubind_rules rules, planned *out)
 {
     const cpubind_request request = {.is_auto_strategy = 1, .rules = rules, .has_rules = 1};
-    cpubind_linux_host *host = NULL;
-    cpubind_source source;
-    must(cpubind_linux_open_folder(path, NULL, &host, NULL) == CPUBIND_LINUX_OK, path);
-    source = cpubind_linux_source(host);
+    cpubind_linux_host *host = fixture_host(path);
+    const cpubind_source source = cpubind_linux_source(host);
     out->arena.used = 0;
     out->code = cpubind_facts_read(&source, &request, &out->arena, &out->facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
@@ -542,9 +540,9 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int no_dot(const struct dirent *entry)
+static int is_host(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.';
+    return strstr(entry->d_name, ".host") != NULL;
 }
 
 /* What the fixture hosts come to. */
@@ -562,9 +560,9 @@ static void print_fixture(const char *folder, const char *name, fixtures *f)
     char path[1024], shape[64], word[64] = "";
     const char *const names[N_RULES] = {name, shape, word};
     compared c;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s.host", folder, name);
     for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++)
-        plan_folder(path, (cpubind_rules)rule, &f->by_rule[rule]);
+        plan_host(path, (cpubind_rules)rule, &f->by_rule[rule]);
     if (near->code != CPUBIND_PROBLEM_NONE) {
         /* near reads more: an input that only near needs may be unreadable. */
         if (reference->code == CPUBIND_PROBLEM_NONE && cpubind_problem_exit(near->code) == 1) {
@@ -603,7 +601,7 @@ static int32_t print_fixtures(const char *folder)
 {
     static fixtures f;
     struct dirent **entries;
-    int n = scandir(folder, &entries, no_dot, by_bytes);
+    int n = scandir(folder, &entries, is_host, by_bytes);
     must(n >= 0, folder);
     for (int32_t rule = 0; rule < CPUBIND_RULES_COUNT; rule++) {
         f.by_rule[rule].arena.size = ARENA;
@@ -612,6 +610,7 @@ static int32_t print_fixtures(const char *folder)
     }
     heading("FIXTURE HOSTS");
     for (int i = 0; i < n; i++) {
+        *strrchr(entries[i]->d_name, '.') = '\0';
         print_fixture(folder, entries[i]->d_name, &f);
         free(entries[i]);
     }

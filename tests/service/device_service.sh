@@ -190,7 +190,7 @@ a_host_without_devices_is_tried_again() {
 
 # NPUs have their numbers in another pid namespace; the GPU beside them is bound.
 the_others_of_a_host_with_npus() {
-    settings 'any-arch = yes' && cp -r fixtures/hosts/gpu-beside-npu "$out/mixed" &&
+    settings 'any-arch = yes' && "$CPUBIND" fixture export gpu-beside-npu "$out/mixed" --quiet &&
         echo "Device Minor: 	 5" >"$out/minor" &&
         mkdir -p "$out/mixed/proc/driver/nvidia/gpus/0000:61:00.0" &&
         cp "$out/minor" "$out/mixed/proc/driver/nvidia/gpus/0000:61:00.0/information" &&

@@ -37,7 +37,7 @@ flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
 
 # The host: NPU 0 and NPU 1 on node 0.
 root=$out/root
-cp -r fixtures/hosts/a2-driver-host "$root"
+"$CPUBIND" fixture export a2-driver-host "$root" --quiet
 rm -rf "$root/proc/trs_core/proc"
 mkdir -p "$root/proc/trs_core/proc"
 conf=$out/conf
@@ -150,9 +150,11 @@ moves_back_what_was_moved() {
 
 # A double of npu-smi prints what a fixture host has: status plans for this host.
 show_status() { # options
-    mkdir -p "$out/bin" && cat >"$out/bin/npu-smi" <<SCRIPT
+    mkdir -p "$out/bin" && rm -rf "$out/a2" &&
+        "$CPUBIND" fixture export a2-192cpu-8npu "$out/a2" --quiet &&
+        cat >"$out/bin/npu-smi" <<SCRIPT
 #!/bin/sh
-cat "$PWD/fixtures/hosts/a2-192cpu-8npu/cmd/npu-smi-\$(echo "\$*" | tr -d ' ' | sed 's/^info-/info-/; s/-ttopo/-t-topo/').txt"
+cat "$out/a2/cmd/npu-smi-\$(echo "\$*" | tr -d ' ' | sed 's/^info-/info-/; s/-ttopo/-t-topo/').txt"
 SCRIPT
     chmod 755 "$out/bin/npu-smi" &&
         shim env PATH="$out/bin:$PATH" "$CPUBIND" status "$@" >"$out/status" 2>"$out/status.err"

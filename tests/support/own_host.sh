@@ -7,8 +7,9 @@
 
 # Makes the folder; sets own_cpu to the first CPU that this process may use.
 make_own_host() { # folder
-    own_from=fixtures/hosts/950-container-1npu
-    rm -rf "$1"
+    own_from=$1.from
+    rm -rf "$1" "$own_from"
+    "${BUILD:-build}/cpubind" fixture export 950-container-1npu "$own_from" --quiet || return 1
     mkdir -p "$1/cmd" "$1/proc/self" "$1/sys/devices/system/cpu" || return 1
     cp "$own_from/cmd/npu-smi-info-m.txt" "$own_from/cmd/npu-smi-info.txt" "$1/cmd" &&
         cp "$own_from/uname" "$1" &&

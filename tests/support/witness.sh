@@ -47,6 +47,6 @@ witness() {
     done
 }
 
-for host in fixtures/hosts/*; do
-    witness >"$out/${host##*/}"
+for host in fixtures/hosts/*.host; do
+    witness >"$out/$(basename "$host" .host)"
 done

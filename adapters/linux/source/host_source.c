@@ -26,9 +26,9 @@
 #include "../kernel/files.h"
 #include "../kernel/process.h"
 #include "command.h"
+#include "host_files.h"
 #include "input_cache.h"
 #include "shared_run.h"
-#include "tar_folder.h"
 
 /* Longest value in `env`: far more than a list of all devices. */
 #define VALUE_MAX 65536
@@ -56,8 +56,8 @@ typedef cpubind_input fetch(cpubind_linux_host *host, const char *name);
 
 struct cpubind_linux_host {
     const cpubind_sys *sys;
-    cpubind_root root;           /* fd -1: the files are those of an archive */
-    cpubind_tar_folder *archive; /* or NULL */
+    cpubind_root root;        /* fd -1: the files are those in memory */
+    cpubind_host_files *held; /* or NULL */
     fetch *read, *list;
     cpubind_input_cache files, folders; /* the answers of read and of list */
     cpubind_bytes bytes;                /* the content that is being fetched */
@@ -99,8 +99,8 @@ static cpubind_input parse_exit_code(const char *text, int32_t len)
 /* The content of a file of the snapshot. */
 static cpubind_input read_file(cpubind_linux_host *host, const char *name, cpubind_bytes *bytes)
 {
-    return host->archive ? cpubind_tar_folder_read(host->archive, name, host->sys, bytes)
-                         : cpubind_root_read(&host->root, name, bytes);
+    return host->held ? cpubind_host_files_read(host->held, name, host->sys, bytes)
+                      : cpubind_root_read(&host->root, name, bytes);
 }
 
 /* Sets the stderr of an answer to a copy, which the host keeps until the next fetch. */
@@ -184,7 +184,7 @@ static cpubind_input look_for_node(const cpubind_linux_host *host, const char *n
 static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 {
     cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
-    if (!host->archive && strncmp(name, DEV_FOLDER "/", sizeof DEV_FOLDER) == 0)
+    if (!host->held && strncmp(name, DEV_FOLDER "/", sizeof DEV_FOLDER) == 0)
         input = look_for_node(host, name);
     if (input.state != CPUBIND_INPUT_PRESENT)
         return input;
@@ -200,8 +200,8 @@ static cpubind_input read_folder(cpubind_linux_host *host, const char *name)
 static cpubind_input list_folder(cpubind_linux_host *host, const char *name)
 {
     cpubind_input input =
-        host->archive ? cpubind_tar_folder_list(host->archive, name, host->sys, &host->bytes)
-                      : cpubind_root_list(&host->root, name, &host->bytes);
+        host->held ? cpubind_host_files_list(host->held, name, host->sys, &host->bytes)
+                   : cpubind_root_list(&host->root, name, &host->bytes);
     if (input.state == CPUBIND_INPUT_FAILED && input.error == ENOTDIR &&
         strncmp(name, "proc/", 5) == 0) {
         host->bytes.len = 0;
@@ -740,27 +740,26 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
     return status;
 }
 
-cpubind_linux_status cpubind_linux_open_archive(char *text, int32_t len, const cpubind_sys *sys,
-                                                cpubind_linux_host **out,
-                                                cpubind_tar_fault *why)
+cpubind_linux_status cpubind_linux_open_text(char *text, int32_t len, const cpubind_sys *sys,
+                                             cpubind_linux_host **out, cpubind_text_fault *why)
 {
-    cpubind_tar_folder *archive;
+    cpubind_host_files *held;
     cpubind_linux_host *host;
     *out = NULL;
     if (!sys)
         sys = &cpubind_sys_real;
-    archive = cpubind_tar_folder_make(text, len, sys, why);
-    if (!archive)
+    held = cpubind_host_files_make(text, len, sys, why);
+    if (!held)
         return strcmp(why->what, "memory") == 0 ? CPUBIND_LINUX_ERR_MEMORY
                                                 : CPUBIND_LINUX_ERR_OPEN;
     host = sys->malloc(sizeof *host);
     if (!host) {
-        cpubind_tar_folder_free(archive);
+        cpubind_host_files_free(held);
         return CPUBIND_LINUX_ERR_MEMORY;
     }
     *host = (cpubind_linux_host){.sys = sys,
                                  .root = {.sys = sys, .fd = -1},
-                                 .archive = archive,
+                                 .held = held,
                                  .read = read_folder,
                                  .list = list_folder};
     *out = host;
@@ -867,7 +866,7 @@ void cpubind_linux_close(cpubind_linux_host *host)
         cpubind_command_reap(host->unreaped_board, host->sys);
     if (host->root.fd >= 0)
         host->sys->close(host->root.fd);
-    cpubind_tar_folder_free(host->archive);
+    cpubind_host_files_free(host->held);
     cpubind_input_cache_free(&host->files);
     cpubind_input_cache_free(&host->folders);
     cpubind_bytes_free(&host->bytes);

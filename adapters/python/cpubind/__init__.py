@@ -78,7 +78,7 @@ class Host(_Handle):
 
     @classmethod
     def folder(cls, path: str) -> Host:
-        """A captured host: the folder, or the .tar, that `cpubind capture` writes."""
+        """A captured host: the folder, or NAME.host, that `cpubind capture` writes."""
         return cls(_library.call("cpb_host_folder", os.fsencode(path)))
 
     @classmethod

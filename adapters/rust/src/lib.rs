@@ -136,7 +136,7 @@ impl Host {
         made(|error| unsafe { ffi::cpb_host_live(pid, error) }).map(|handle| Host { handle })
     }
 
-    /// A folder as `cpubind capture -o DIR` writes it, or a `.tar` of one.
+    /// A folder, or a file `NAME.host`, as `cpubind capture -o` writes it.
     pub fn folder(path: &str) -> Result<Host> {
         let path = c_text(path)?;
         made(|error| unsafe { ffi::cpb_host_folder(path.as_ptr(), error) })

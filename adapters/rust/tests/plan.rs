@@ -1,10 +1,7 @@
 //! Plans of a fixture host through the safe wrapper: the values, the errors, the threads.
 
-use std::path::{Path, PathBuf};
-
 fn fixture(name: &str) -> String {
-    let hosts: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/hosts");
-    hosts.join(name).to_str().unwrap().to_string()
+    format!("{}/../../fixtures/hosts/{}.host", env!("CARGO_MANIFEST_DIR"), name)
 }
 
 fn no_options() -> &'static [&'static str] {
@@ -102,26 +99,15 @@ fn a_folder_that_is_not_there_is_an_error() {
 fn inputs_in_memory_make_a_host() {
     let mut host = cpubind::Host::empty().unwrap();
     assert!(host.plan(no_options()).is_err());
-    let folder = PathBuf::from(fixture("a2-192cpu-8npu"));
-    put_all(&mut host, &folder, "cmd");
-    put_all(&mut host, &folder, "proc");
-    put_all(&mut host, &folder, "sys");
-    put_all(&mut host, &folder, "uname");
-    let options = &["rank=0"];
-    let read = cpubind::Host::folder(folder.to_str().unwrap()).unwrap();
-    assert_eq!(host.plan(options).unwrap().json(), read.plan(options).unwrap().json());
-}
-
-fn put_all(host: &mut cpubind::Host, folder: &Path, name: &str) {
-    let path = folder.join(name);
-    if path.is_dir() {
-        for entry in std::fs::read_dir(&path).unwrap() {
-            let below = entry.unwrap().file_name();
-            put_all(host, folder, &format!("{}/{}", name, below.to_str().unwrap()));
-        }
-    } else if let Ok(bytes) = std::fs::read(&path) {
-        host.put(name, &bytes, 0).unwrap();
+    let text = std::fs::read_to_string(fixture("a2-192cpu-8npu")).unwrap();
+    for file in text.trim_end_matches("\nend\n").split("\nfile ").skip(1) {
+        let (name, lines) = file.split_once("\n ").unwrap();
+        let data = lines.replace("\n ", "\n") + "\n";
+        host.put(name, data.as_bytes(), 0).unwrap();
     }
+    let options = &["rank=0"];
+    let read = cpubind::Host::folder(&fixture("a2-192cpu-8npu")).unwrap();
+    assert_eq!(host.plan(options).unwrap().json(), read.plan(options).unwrap().json());
 }
 
 #[test]

@@ -23,7 +23,10 @@ import threading
 import time
 from unittest import mock
 
-from reference_tests import STANDINS, import_or_stand_in, load
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import fixture_hosts  # noqa: E402
+from reference_tests import STANDINS, import_or_stand_in, load  # noqa: E402
 
 HOSTS = """a2-192cpu-8npu a2-192cpu-8npu-cpuset a2-192cpu-8npu-training a2-192cpu-odd-homes
     a2-192cpu-4node-8npu a2-256cpu-8npu a2-96cpu-wrap a2-cards-host a2-cpuset-half-nodes
@@ -32,7 +35,6 @@ HOSTS = """a2-192cpu-8npu a2-192cpu-8npu-cpuset a2-192cpu-8npu-training a2-192cp
     a3-320cpu-8npu-smt a3-640cpu-16npu a3-superpod-640cpu-16npu a3-x86-192cpu-16npu
     950-smt1-256cpu 950-smt2-640cpu 950-smt2-one-thread""".split()
 PRODUCTS = {"a2": "A2", "a3": "A3", "300i": "_310P", "950": "A5"}
-FOLDERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../fixtures/hosts")
 
 
 def text_of(path):
@@ -140,7 +142,7 @@ def compare(checkout, hosts):
     import_or_stand_in("regex")
     reference = load("reference", os.path.join(checkout, "vllm_ascend", "cpu_binding.py"))
     import cpubind.vllm_ascend as ours
-    same = [compare_host(reference, ours, os.path.join(FOLDERS, name))
+    same = [compare_host(reference, ours, fixture_hosts.folder(name))
             for name in hosts or HOSTS]
     print("%d of %d hosts: every rank has the lines and masks of the reference"
           % (sum(same), len(same)))
@@ -198,7 +200,7 @@ def run_ranks(which, n, checkout):
 
 
 def measure(checkout):
-    folder = os.path.join(FOLDERS, "a3-640cpu-16npu")
+    folder = fixture_hosts.folder("a3-640cpu-16npu")
     lab = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lab.sh")
     environment = dict({"LAB_NPU_SMI_SECONDS": "0.2"}, **os.environ)
     print("%-10s %5s  %12s %12s  %s" % ("", "ranks", "median ms", "slowest ms", "processes"))

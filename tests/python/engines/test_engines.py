@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """test_engines.py - cpubind.vllm_ascend, cpubind.sglang and cpubind.torch, without an engine
 
-Hosts are folders of fixtures/hosts. Tests that bind run in a lab (lab.sh), which needs a
+Hosts are those of fixtures/hosts. Tests that bind run in a lab (lab.sh), which needs a
 compiler and root that may mount. Tests that need libcpubind.so.1 are skipped without it.
 """
 import contextlib
@@ -19,14 +19,14 @@ from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
-HOSTS = os.path.join(TOP, "fixtures", "hosts")
 PYTHON = os.path.join(TOP, "adapters", "python")
-sys.path[:0] = [os.path.join(HERE, "standins"), PYTHON]
+sys.path[:0] = [os.path.join(HERE, "standins"), PYTHON, os.path.dirname(HERE)]
 
 from cpubind import _engine  # noqa: E402
 import cpubind.sglang  # noqa: E402
 import cpubind.torch  # noqa: E402
 import cpubind.vllm_ascend as drop_in  # noqa: E402
+from fixture_hosts import folder as folder_of  # noqa: E402
 
 
 def has_library():
@@ -328,7 +328,7 @@ class TestFailure(Case):
 @unittest.skipUnless(HAS_LIBRARY, "there is no libcpubind.so.1")
 class TestPlans(Case):
     def bind(self, name, *words, **named):
-        os.environ["CPUBIND_ROOT"] = os.path.join(HOSTS, name)
+        os.environ["CPUBIND_ROOT"] = folder_of(name)
         with self.lines(drop_in.logger) as lines:
             drop_in.bind_cpus(*words, **named)
         return [line for _, line in lines]
@@ -353,13 +353,13 @@ class TestPlans(Case):
                 self.assertTrue(line.startswith("NPU%d: " % npu), line)
 
     def test_the_map_comes_from_the_library(self):
-        os.environ["CPUBIND_ROOT"] = os.path.join(HOSTS, "a3-container-renumbered")
+        os.environ["CPUBIND_ROOT"] = folder_of("a3-container-renumbered")
         with mock.patch.object(subprocess, "Popen", side_effect=AssertionError):
             self.assertEqual(drop_in.DeviceInfo.get_npu_map_info(),
                              {"1": {"0": "0", "1": "1"}, "6": {"0": "2", "1": "3"}})
 
     def test_torch_and_sglang_plan_the_same(self):
-        folder = os.path.join(HOSTS, "a2-192cpu-8npu")
+        folder = folder_of("a2-192cpu-8npu")
         os.environ.update(CPUBIND_ROOT=folder, LOCAL_RANK="3")
         with cpubind.Host.folder(folder) as host:
             main = list(host.plan(rules="near").cpus(3, "main"))
@@ -373,7 +373,7 @@ class TestPlans(Case):
         from compare import as_printed
         for name in ("a2-192cpu-8npu", "a2-192cpu-4node-8npu", "a2-cpuset-pieces",
                      "a3-640cpu-16npu", "300i-duo-vm-32cpu", "950-smt1-256cpu"):
-            folder = os.path.join(HOSTS, name)
+            folder = folder_of(name)
             with cpubind.Host.folder(folder) as host:
                 plan = host.plan(rules="reference", overlap="keep", scope="cpuset")
             product = {"a2": "A2", "a3": "A3", "950": "A5"}.get(plan.dict()["device_type"], "")
@@ -433,7 +433,7 @@ class TestLive(Case):
         path = os.pathsep.join([os.path.join(HERE, "standins"), PYTHON])
         worker = WORKER + "import importlib\n" + text
         done = subprocess.run(
-            [os.path.join(HERE, "lab.sh"), os.path.join(HOSTS, name), place, sys.executable,
+            [os.path.join(HERE, "lab.sh"), folder_of(name), place, sys.executable,
              "-c", worker], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=dict(os.environ, SHIM=self.shim, PYTHONPATH=path, **environment))
         if done.returncode == 77:
