@@ -1,4 +1,4 @@
-/* doctor_input.c - how the checks ask for inputs
+/* doctor_input.c - how the checks ask for inputs, and say what they found or could not read
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source. An input that is not there is noted by doctor_lack, once a check.
@@ -6,6 +6,59 @@
 #include "../text/cpulist.h"
 #include "../text/procfs.h"
 #include "doctor_parts.h"
+
+/* == Findings =============================================================== */
+
+cpubind_doctor_finding *doctor_find(doctor *d)
+{
+    cpubind_doctor_report *report = d->report;
+    cpubind_doctor_finding *f = &report->finding[report->n_finding];
+    memset(f, 0, sizeof *f);
+    f->check = d->check;
+    f->evidence = f->command = "";
+    f->npu = f->pid = f->tid = -1;
+    if (d->n_found++ < CPUBIND_DOCTOR_MAX_FINDINGS)
+        report->n_finding++;
+    else
+        report->n_more++;
+    return f;
+}
+
+void doctor_lack(doctor *d, const char *input, cpubind_input answer)
+{
+    if (!d->request->is_live || answer.state != CPUBIND_INPUT_ABSENT)
+        doctor_gap(d, input, answer);
+}
+
+void doctor_gap(doctor *d, const char *input, cpubind_input answer)
+{
+    cpubind_doctor_unknown *u = &d->report->unknown[d->report->n_unknown];
+    if (d->is_unknown)
+        return;
+    d->is_unknown = 1;
+    d->report->n_unknown++;
+    u->check = d->check;
+    u->input = input ? doctor_keep(d, input) : NULL;
+    u->state = answer.state;
+    u->error = answer.error;
+}
+
+int doctor_has_plan(doctor *d)
+{
+    if (!d->plan)
+        doctor_lack(d, NULL, (cpubind_input){.state = CPUBIND_INPUT_FAILED});
+    return d->plan != NULL;
+}
+
+int doctor_has_cores(doctor *d)
+{
+    if (!d->facts->core_of)
+        doctor_lack(d, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+                    (cpubind_input){.state = CPUBIND_INPUT_ABSENT});
+    return d->facts->core_of != NULL;
+}
+
+/* == Inputs ================================================================= */
 
 int doctor_read(doctor *d, const char *input, cpubind_input *out)
 {

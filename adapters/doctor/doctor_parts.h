@@ -74,7 +74,7 @@ cpubind_change *doctor_keep_changes(doctor *d, cpubind_doctor_finding *f, int32_
 /* A copy of numbers in the arena. */
 const int32_t *doctor_keep_cpus(doctor *d, const int32_t *cpu, int32_t n);
 
-/* == Findings (doctor.c) ==================================================== */
+/* == Findings (doctor_input.c) ============================================== */
 
 /* A finding of the running check with no ids, without texts. A finding that is not kept is
  * counted, and is a place that is written in vain. */
