@@ -103,7 +103,8 @@ enum api_command {
     API_TOPO_CALL = 1 << 26, /* no command: the call of cpubind_api.h that lists devices */
     API_PLAN_CALL = 1 << 27, /* no command: a call of cpubind_api.h that plans */
     API_BIND_CALL = 1 << 28, /* no command: a call of cpubind_api.h that binds */
-    API_BINDING = API_APPLY | API_RUN | API_VERIFY | API_RESTORE
+    API_LIVE = API_APPLY | API_RUN | API_VERIFY, /* those that plan for a process */
+    API_BINDING = API_LIVE | API_RESTORE
 };
 
 struct cli_format; /* below */
@@ -120,6 +121,18 @@ typedef struct api_numbers {
     int32_t *item;
     int32_t n;
 } api_numbers;
+
+/* A device as a user names it. */
+typedef struct api_name {
+    const char *noun;        /* "npu", "gpu", of the row of a vendor; NULL: of any */
+    int32_t number;          /* -1: the name is its address */
+    cpubind_pci_address pci; /* of an address */
+} api_name;
+
+typedef struct api_names {
+    api_name *item; /* free(3) */
+    int32_t n;
+} api_names;
 
 typedef struct api_options {
     enum api_command command; /* whose options these are */
@@ -143,8 +156,9 @@ typedef struct api_options {
     const char *format_word;         /* --format, or NULL */
     const struct cli_format *format; /* of that word: of plan and replay; else NULL */
     int32_t pid;                     /* the process; 0: the parent */
-    int32_t one_npu;                 /* --npu, or -1 */
-    const char *npu_text;            /* --npu as it was written */
+    api_names device;  /* --device and --devices, until they are found: see api_find_devices */
+    int32_t one_npu;   /* the NPU that a process is bound to, or -1 */
+    char npu_text[12]; /* its number, as a list of visible devices */
     int has_memory, any_arch, all;
     int is_strict, is_forced, or_unbound, is_ended;
     int32_t wants_cpuset; /* --with cpuset */
@@ -163,7 +177,9 @@ typedef struct api_options {
     int keeps_others;         /* --others keep */
     int tree;                 /* --tree: a process and all below it */
     cpubind_pci_request topo; /* of topo, without its functions */
-    cpubind_pci_address pci[API_MAX_PCI]; /* --pci; topo.n_named of them */
+    cpubind_pci_address pci[API_MAX_PCI]; /* --pci, and devices that are no NPUs; topo.n_named
+                                             of them ... */
+    int32_t tile[API_MAX_PCI];            /* ... and which tile is meant; -1: all of it */
     cpubind_role_spec roles;              /* --roles */
     int has_roles;
     /* plan: workers that drive no device, on these nodes; what is left free of each, and
@@ -201,7 +217,45 @@ void api_set_usual(api_options *out, enum api_command command);
  *           empty then. NULL: it is a list */
 const char *api_read_numbers(const char *text, int32_t limit, api_numbers *out, int32_t *at);
 
-/* Frees the lists of CPUs and NPUs, and the CPUs of --thread. */
+/* == Names of devices (device_name.c) ======================================= */
+
+/* Reads one name: "npu3", "gpu0", "3", "device3", "0000:c1:00.0", "c1:00.0". Returns 0 for any
+ * other text. */
+int api_read_name(const char *text, int32_t len, api_name *out);
+
+/* Reads names with commas between them, where a number may be a range as api_read_numbers has
+ * it: "npu0-3,gpu0".
+ *   in      only: the noun that all have, written or not; NULL: any
+ *   out     *out, which the caller frees in every case
+ *   errors  as api_read_numbers */
+const char *api_read_names(const char *text, const char *only, api_names *out, int32_t *at);
+
+/* Whether a name is that of the device of a vendor: of the number that its runtime has for it
+ * (-1: not known), without a noun of its id in the plan, or of its address. */
+int api_is_called(const api_name *name, cpubind_vendor_id vendor, int32_t number, int32_t id,
+                  const cpubind_pci_address *pci);
+
+/* Takes the names of o->device where all are of NPUs, which needs no look at the host; else
+ * leaves them. Returns 0 without memory. */
+int api_take_npus(api_options *o);
+
+/* Adds a function of the bus to those that are named. Returns 0 where there are too many. */
+int api_name_function(api_options *o, const cpubind_pci_address *pci, int32_t tile);
+
+/* Finds the devices that are named and not found yet: NPUs become those of the request, others
+ * functions of the bus. A command that binds names them as this process sees them, others as
+ * the host shows them.
+ *   in       source: of the host; a command that binds may have NULL, for this one
+ *   returns  the exit status, with the reason and what there is in *why */
+int api_find_devices(const cpubind_source *source, api_options *o, api_text *why);
+
+/* Appends the names of all devices that this process sees: "npu0-3, gpu0". */
+void api_add_devices(const cpubind_source *source, const api_options *o, api_text *to);
+
+/* Whether options name a device, found or not. */
+int api_names_device(const api_options *options);
+
+/* Frees the lists of CPUs, NPUs and devices, and the CPUs of --thread. */
 void api_free_options(api_options *options);
 
 /* The words of all roles, each with ", " after it. */

@@ -110,7 +110,7 @@ static int choose_allowed(api_options *options, const api_bound *bound, int is_o
     return is_other_host ? read_allowed(options, bound, why) : API_DONE;
 }
 
-/* With --npu N the plan has that NPU alone, whether or not it runs and is visible. */
+/* The plan has the NPU that is named alone, whether or not it runs and is visible. */
 static void choose_npu(api_options *options)
 {
     cpubind_request *request = &options->request;

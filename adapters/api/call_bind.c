@@ -104,11 +104,12 @@ static const char *conflict(const api_options *o, int is_self)
     if (api_device_conflict(o))
         return api_device_conflict(o);
     if (api_asks_for_devices(o) && !o->request.has_rank && o->topo.n_named != 1)
-        return "say which device: pci=ADDRESS, or rank=N among those that the process sees";
-    if (!api_asks_for_devices(o) && o->one_npu < 0 && !o->request.has_rank)
-        return "say which NPU: npu=N, or rank=N among the visible ones";
-    if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
-        return "npu names the NPU; rank and visible find it: give one";
+        return "say which device: device=NAME, or rank=N among those that the process sees";
+    if (!api_asks_for_devices(o) && !api_names_device(o) && !o->request.has_rank)
+        return "say which device: device=NAME, such as npu3 or gpu0, or rank=N among the "
+               "visible ones";
+    if (api_names_device(o) && (o->request.has_rank || o->request.visible))
+        return "device and npu name the device; rank and visible find it: give one";
     if (o->request.n_process > 1 && !o->has_index)
         return "say which of the processes this one is: index=I, from 0 on";
     return o->memory == CPUBIND_MEMORY_PREFER && !is_self
@@ -139,7 +140,7 @@ static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why
         status = api_check_device_rank(&b->devices, o, why);
     if (status != API_DONE)
         return status;
-    rank = is_named ? 0 : api_rank_of_devices(&b->devices, o);
+    rank = is_named ? 0 : api_rank_of(&b->devices.topo.facts, b->devices.plan.n_pool, o);
     pool = &b->devices.plan.pool[rank];
     if (pool->n_cpu == 0) {
         api_explain_device(&b->devices, rank, o, why);
@@ -175,6 +176,20 @@ static int plan_process(cpb_binding *b, api_text *why)
     return status;
 }
 
+/* Finds the device that is named: on the host, else on this one. Returns the status, with the
+ * reason in *why. */
+static int find_devices(cpb_binding *b, api_text *why)
+{
+    api_options *o = &b->options.options;
+    int status;
+    if (!b->source)
+        return api_find_devices(NULL, o, why);
+    cpubind_mutex_lock(b->source->mutex);
+    status = api_find_devices(&b->source->host.source, o, why);
+    cpubind_mutex_unlock(b->source->mutex);
+    return status;
+}
+
 /* Plans for the process and binds it. Returns 0, with *error, when that fails. */
 static int bind_process(cpb_binding *b, cpb_host *host, cpb_error **error)
 {
@@ -191,7 +206,9 @@ static int bind_process(cpb_binding *b, cpb_host *host, cpb_error **error)
     }
     if (b->source)
         o->root = b->source->name;
-    status = plan_process(b, &why);
+    status = find_devices(b, &why);
+    if (status == API_DONE)
+        status = plan_process(b, &why);
     if (status != API_DONE) {
         (void)(why.len > 0 ? call_fail(error, api_status_word(status), status, 0, why.text)
                            : call_refuse(error, &b->bound.planned, o));

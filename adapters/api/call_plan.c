@@ -494,11 +494,18 @@ static void make_npus(cpb_plan *plan, const char *const *texts)
 /* Returns 0, with *error, when there is no plan. */
 static int make(cpb_plan *plan, const char *const *texts, cpb_error **error)
 {
-    const api_options *options = &plan->options.options;
+    api_options *options = &plan->options.options;
     api_text why = {"", 0};
-    int status = API_DONE;
-    if (api_device_conflict(options)) {
-        (void)call_fail(error, "usage", API_USAGE, 0, api_device_conflict(options));
+    int status;
+    cpubind_mutex_lock(plan->source->mutex);
+    status = api_find_devices(&plan->source->host.source, options, &why);
+    cpubind_mutex_unlock(plan->source->mutex);
+    if (status == API_DONE && api_device_conflict(options)) {
+        api_add(&why, "%s", api_device_conflict(options));
+        status = API_USAGE;
+    }
+    if (status != API_DONE) {
+        (void)call_fail(error, api_status_word(status), status, 0, why.text);
         return 0;
     }
     if (!api_asks_for_devices(options))
@@ -680,15 +687,18 @@ static char *text_of(api_out *text, cpb_error **error)
 }
 
 /* The accelerators that the options ask for, as JSON. */
-static char *topo_of(call_source *source, const api_options *options, cpb_error **error)
+static char *topo_of(call_source *source, api_options *options, cpb_error **error)
 {
     api_topo topo = {0};
     api_out json = {0};
     api_text why = {"", 0};
     int status;
     cpubind_mutex_lock(source->mutex);
-    api_topo_read(&source->host.source, options, &topo);
-    status = api_topo_judge(&topo, options, &why);
+    status = api_find_devices(&source->host.source, options, &why);
+    if (status == API_DONE) {
+        api_topo_read(&source->host.source, options, &topo);
+        status = api_topo_judge(&topo, options, &why);
+    }
     if (status == API_DONE)
         api_json_topo(&json, &topo, options);
     cpubind_mutex_unlock(source->mutex);

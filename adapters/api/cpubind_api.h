@@ -175,8 +175,8 @@ CPB_API char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_err
  * interrupts of its device, its memory.
  *   in       host: that the facts are read from, as with --root; NULL or a live one: this host
  *            pid: 0 for this process
- *   options  those of `cpubind apply`, with npu=N or rank=N; "any-arch=yes" where the machine
- *            is not ARM. An accelerator of any vendor: with pci=ADDRESS, or class=C and rank=N
+ *   options  those of `cpubind apply`, with device=NAME, such as npu3, gpu0 or a PCI address,
+ *            or with rank=N; "any-arch=yes" where the machine is not ARM
  *   returns  a binding, to be closed; what was changed stays changed then
  *   errors   as cpb_plan_make; "gone", "busy", "bound", "state", "damaged", "unwritten" (what
  *            was done is undone) */

@@ -15,6 +15,11 @@ int api_asks_for_devices(const api_options *options)
     return options->topo.n_named > 0 || options->topo.class_digits > 0;
 }
 
+int api_names_device(const api_options *options)
+{
+    return options->one_npu >= 0 || options->device.n > 0;
+}
+
 const char *api_npu_option(const api_options *options)
 {
     const cpubind_request *q = &options->request;
@@ -23,12 +28,9 @@ const char *api_npu_option(const api_options *options)
         const char *name;
     } given[] = {{options->one_npu >= 0, "--npu"},
                  {q->n_npu > 0, "--npus"},
-                 {q->only_running, "--running"},
-                 {q->visible != NULL, "--visible"},
                  {q->total > 0, "--total"},
                  {q->type != CPUBIND_TYPE_AUTO, "--device-type"},
                  {q->origin != CPUBIND_ORIGIN_AUTO, "--facts"},
-                 {q->n_process > 0, "--processes"},
                  {!q->is_auto_strategy && q->strategy != CPUBIND_TOPO_AFFINITY, "--strategy"}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].is_given)
@@ -73,6 +75,9 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
 {
     const cpubind_request plain = {.is_auto_strategy = 1};
     const char *const option = api_npu_option(options);
+    const int32_t npu = options->one_npu >= 0        ? options->one_npu
+                        : options->request.n_npu > 0 ? options->request.npu[0]
+                                                     : -1;
     const int has_rank = options->command != API_STATUS && !options->all && !options->tree;
     const char *before = " (";
     int32_t n[CPUBIND_VENDOR_COUNT] = {0};
@@ -94,11 +99,14 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
         before = ", ";
     }
     api_add(why, ")");
-    if (option)
+    if (npu >= 0)
+        api_add(why, ": there is no npu%d", (int)npu);
+    else if (option)
         api_add(why, ", and %s is about NPUs alone: leave it out", option);
-    if (options->command != API_DOCTOR)
-        api_add(why, "; --pci ADDRESS and --class CLASS name other devices%s",
-                has_rank ? ", --rank N is one of those that the process sees" : "");
+    api_add(why, "; --device names ");
+    api_add_devices(source, options, why);
+    if (has_rank)
+        api_add(why, ", --rank N is one of those that the process sees");
     return 1;
 }
 
@@ -141,6 +149,21 @@ static int make_plan(const cpubind_pci_asked *asked, api_device_plan *out, api_t
     return cpubind_problem_exit(code);
 }
 
+/* Leaves a device of which tiles are named these alone. */
+static void keep_named_tiles(const api_options *o, cpubind_pci_function *device)
+{
+    int32_t n = 0;
+    for (int32_t k = 0; k < device->n_number; k++)
+        for (int32_t i = 0; i < o->topo.n_named; i++)
+            if (o->tile[i] >= 0 && o->tile[i] == device->tile[k] &&
+                cpubind_pci_compare(&o->pci[i], &device->pci) == 0) {
+                device->number[n] = device->number[k];
+                device->tile[n++] = device->tile[k];
+            }
+    if (n > 0)
+        device->n_number = n;
+}
+
 /* Reads the devices that the options name, or `only`, beside all other accelerators of the
  * host. */
 static void read_devices(const cpubind_source *source, const api_options *options,
@@ -150,16 +173,24 @@ static void read_devices(const cpubind_source *source, const api_options *option
     asked.wants_cores = asked.is_beside = 1;
     asked.host = &options->request;
     asked.named = asked.n_named > 0 ? options->pci : NULL;
+    asked.visible = options->request.visible;
+    asked.visible_len = options->request.visible_len;
     if (only) {
         asked.named = only;
         asked.n_named = 1;
         asked.class_digits = 0;
     }
     api_topo_ask(source, &asked, out);
-    for (int32_t i = 0; only && i < out->facts.n_device; i++) {
+    for (int32_t i = 0; i < out->facts.n_device; i++) {
         cpubind_pci_function *device = &out->facts.device[i];
+        if (!only) {
+            keep_named_tiles(options, device);
+            continue;
+        }
         device->sight = device->is_asked ? CPUBIND_SIGHT_VISIBLE : CPUBIND_SIGHT_HIDDEN;
-        device->n_number = 0;
+        device->n_number = device->is_asked && only == options->pci && options->tile[0] >= 0;
+        device->number[0] = 0;
+        device->tile[0] = options->tile[0];
     }
 }
 
@@ -175,6 +206,8 @@ static int ask(const cpubind_source *source, const api_options *options, cpubind
     asked.keep_each = q->keep_each;
     asked.keep = q->keep;
     asked.n_keep = q->n_keep;
+    asked.n_process = q->n_process;
+    asked.process = q->n_process > 0 ? q->process : 0; /* else it is a rank */
     if (options->has_roles)
         asked.roles = &options->roles;
     asked.is_reference = rules == CPUBIND_RULES_REFERENCE;
@@ -191,6 +224,10 @@ int api_make_devices(const cpubind_source *source, const api_options *options,
 {
     cpubind_pci_asked asked;
     int status;
+    if (options->request.only_running) {
+        api_add(why, "which devices run is not known here: leave out --running");
+        return API_REFUSED;
+    }
     read_devices(source, options, only, &out->topo);
     status = api_topo_judge(&out->topo, options, why);
     if (status != API_DONE)
@@ -224,7 +261,8 @@ void api_add_only_device(const cpubind_facts *facts, api_text *why)
     if (facts->n_device != 1 || has_tiles(facts))
         return;
     api_add(why, ": this is the only one of the host, and its ranks would have the same CPUs; "
-                 "cpubind apply --all gives each process a part of them, and --pci ");
+                 "cpubind apply --all gives each process a part of them, and "
+                 "--device ");
     api_add_pci(why, &facts->device[0].pci);
     api_add(why, " for each rank lets them share");
 }
@@ -246,25 +284,25 @@ int api_check_rank_doubt(const cpubind_facts *facts, const api_options *options,
     const char *doubt = options->request.has_rank ? api_rank_doubt(facts, options) : NULL;
     if (!doubt)
         return API_DONE;
-    api_add(why,
-            "which device rank %d drives is not known: %s; name the device with --pci ADDRESS",
-            (int)options->request.rank, doubt);
+    api_add(
+        why,
+        "which device rank %d drives is not known: %s; name the device with --device ADDRESS",
+        (int)options->request.rank, doubt);
     return API_REFUSED;
 }
 
-int32_t api_rank_of_devices(const api_device_plan *d, const api_options *options)
+int32_t api_rank_of(const cpubind_facts *facts, int32_t n_pool, const api_options *options)
 {
-    const int32_t rank = options->request.rank;
-    if (rank < d->plan.n_pool)
-        return rank;
-    return d->plan.n_pool == 1 && api_drives_only_device(&d->topo.facts, options) ? 0 : -1;
+    if (options->request.rank < n_pool)
+        return options->request.rank;
+    return n_pool == 1 && api_drives_only_device(facts, options) ? 0 : -1;
 }
 
 int api_check_device_rank(const api_device_plan *d, const api_options *options, api_text *why)
 {
     if (api_check_rank_doubt(&d->topo.facts, options, why) != API_DONE)
         return API_REFUSED;
-    if (!options->request.has_rank || api_rank_of_devices(d, options) >= 0)
+    if (!options->request.has_rank || api_rank_of(&d->topo.facts, d->plan.n_pool, options) >= 0)
         return API_DONE;
     api_add(why, "--rank %d is none of the %d devices that this process sees",
             (int)options->request.rank, (int)d->plan.n_pool);
@@ -285,7 +323,7 @@ void api_explain_device(const api_device_plan *d, int32_t rank, const api_option
 int api_check_device_pools(const api_device_plan *d, const api_options *options, api_text *why)
 {
     const int has_rank = options->request.has_rank, is_named = api_asks_for_devices(options);
-    const int32_t rank = has_rank ? api_rank_of_devices(d, options) : 0;
+    const int32_t rank = has_rank ? api_rank_of(&d->topo.facts, d->plan.n_pool, options) : 0;
     const int32_t end = has_rank ? rank + 1 : d->plan.n_pool;
     int32_t first = -1, n = 0;
     for (int32_t i = end - 1; i >= rank; i--)

@@ -94,8 +94,8 @@ const char *api_rank_doubt(const cpubind_facts *facts, const api_options *option
 /* API_DONE, or API_REFUSED with that and what to do in *why: the options have a rank. */
 int api_check_rank_doubt(const cpubind_facts *facts, const api_options *options, api_text *why);
 
-/* The pool of the rank that the options name, or -1: it has none. */
-int32_t api_rank_of_devices(const api_device_plan *devices, const api_options *options);
+/* The pool of the rank that the options name, of those of the facts; or -1: it has none. */
+int32_t api_rank_of(const cpubind_facts *facts, int32_t n_pool, const api_options *options);
 
 /* API_DONE, or API_REFUSED with the reason in *why: the options name a rank without device. */
 int api_check_device_rank(const api_device_plan *devices, const api_options *options,

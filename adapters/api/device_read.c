@@ -124,7 +124,7 @@ int api_topo_judge(const api_topo *topo, const api_options *options, api_text *w
         api_add(why, "%s", fault->what);
         if (fault->answer.state == CPUBIND_INPUT_FAILED)
             api_add(why, " (%s)", strerror(fault->answer.error));
-        return API_UNREADABLE;
+        return (int)cpubind_problem_exit(topo->status);
     }
     if (topo->facts.n_device > 0)
         return API_DONE;

@@ -964,20 +964,11 @@ static void explain_cpu(explanation *e, int32_t id)
 
 /* What --explain names. */
 typedef struct target {
-    int32_t npu;      /* a logic id, or the id of a device; or -1 */
-    int is_npu;       /* by its word */
-    const char *name; /* of a device, "gpu0", or its PCI address; NULL: `npu` says which */
-    int32_t name_len;
+    int is_device; /* it names one, `device` */
+    api_name device;
     int32_t cpu;  /* or -1 */
     int32_t role; /* or -1 */
 } target;
-
-/* Reads a number that ends at `end`. */
-static int read_id(const char *text, const char *end, int32_t limit, int32_t *out)
-{
-    return cpubind_number_parse(text, (int32_t)(end - text), out, NULL) == CPUBIND_TEXT_OK &&
-           *out >= 0 && *out < limit;
-}
 
 static int read_role(const char *word, int32_t *out)
 {
@@ -989,43 +980,23 @@ static int read_role(const char *word, int32_t *out)
     return 0;
 }
 
-/* Whether a text is the name of a device of some vendor, or a PCI address. */
-static int is_name(const char *text, int32_t len)
-{
-    cpubind_pci_address pci;
-    int32_t number;
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
-        const char *noun = cpubind_vendor_of((cpubind_vendor_id)i)->noun;
-        const int32_t n = noun ? (int32_t)strlen(noun) : len;
-        if (len > n && strncasecmp(text, noun, (size_t)n) == 0 &&
-            read_id(text + n, text + len, CPUBIND_MAX_DEVICES, &number))
-            return 1;
-    }
-    return cpubind_pci_parse(text, len, &pci, NULL) == CPUBIND_TEXT_OK;
-}
-
-/* Reads "npu3", "gpu0", "0000:c1:00.0", "device3", "npu3.acl", "cpu17", "acl"; "3" is a device.
- * Returns 0 for anything else. */
+/* Reads the name of a device, "npu3.acl", "cpu17", "acl". Returns 0 for anything else. */
 static int read_target(const char *text, target *out)
 {
     const char *end = text + strlen(text), *dot = strrchr(text, '.');
-    *out = (target){.npu = -1, .cpu = -1, .role = -1};
+    *out = (target){.cpu = -1, .role = -1};
     if (strlen(text) > 32)
         return 0;
     if (read_role(text, &out->role))
         return 1;
     if (strncasecmp(text, "cpu", 3) == 0)
-        return read_id(text + 3, end, CPUBIND_MAX_CPUS, &out->cpu);
+        return cpubind_number_parse(text + 3, (int32_t)(end - text - 3), &out->cpu, NULL) ==
+                   CPUBIND_TEXT_OK &&
+               out->cpu >= 0 && out->cpu < CPUBIND_MAX_CPUS;
     if (dot && read_role(dot + 1, &out->role))
         end = dot;
-    out->is_npu = strncasecmp(text, "npu", 3) == 0;
-    if (!out->is_npu && is_name(text, (int32_t)(end - text))) {
-        out->name = text;
-        out->name_len = (int32_t)(end - text);
-        return 1;
-    }
-    text += out->is_npu ? 3 : strncasecmp(text, "device", 6) == 0 ? 6 : 0;
-    return read_id(text, end, CPUBIND_MAX_DEVICES, &out->npu);
+    out->is_device = api_read_name(text, (int32_t)(end - text), &out->device);
+    return out->is_device;
 }
 
 const char *api_check_explain(const char *text)
@@ -1038,30 +1009,19 @@ const char *api_check_explain(const char *text)
                  "or all";
 }
 
-/* Whether a target names a row of the plan. */
-static int is_of(const target *t, const api_row *row)
-{
-    cpubind_pci_address pci;
-    api_text name = {"", 0};
-    if (!t->name)
-        return row->id == t->npu && (!t->is_npu || !row->device);
-    if (cpubind_pci_parse(t->name, t->name_len, &pci, NULL) == CPUBIND_TEXT_OK)
-        return cpubind_pci_compare(&row->npu->pci, &pci) == 0;
-    return api_add_name(&name, row) && (size_t)t->name_len == name.len &&
-           strncasecmp(name.text, t->name, name.len) == 0;
-}
-
 /* The index of the device that a target names; or -1. */
 static int32_t npu_index(const explanation *e, const target *t)
 {
     const cpubind_facts *facts = e->view.facts;
     for (int32_t i = 0; i < e->view.plan->n_unit; i++) {
         const api_row row = api_shown(facts, e->view.plan, i);
-        if (is_of(t, &row))
+        if (api_is_called(&t->device, api_vendor_of(&row), row.number, row.id, &row.npu->pci))
             return e->view.plan->unit[i].npu;
     }
-    for (int32_t i = 0; i < facts->n_npu && !t->name; i++)
-        if (facts->npu[i].logic == t->npu && facts->npu[i].device < 0)
+    for (int32_t i = 0; i < facts->n_npu; i++)
+        if (facts->npu[i].device < 0 &&
+            api_is_called(&t->device, CPUBIND_VENDOR_ASCEND, facts->npu[i].logic,
+                          facts->npu[i].logic, &facts->npu[i].pci))
             return i;
     return -1;
 }
@@ -1101,13 +1061,12 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
 static int explain_target(explanation *e, const target *t)
 {
     const cpubind_facts *facts = e->view.facts;
-    const int is_named = t->npu >= 0 || t->name;
-    const int32_t npu = is_named ? npu_index(e, t) : -1;
+    const int32_t npu = t->is_device ? npu_index(e, t) : -1;
     if (t->cpu >= 0) {
         explain_cpu(e, t->cpu);
         return facts->n_cpu_id > 0;
     }
-    if (is_named && npu < 0)
+    if (t->is_device && npu < 0)
         return 0;
     if (t->role >= 0 && explain_role(e, npu, (cpubind_role)t->role) && npu < 0)
         return 1;
@@ -1148,13 +1107,13 @@ static int add_all(explanation *e)
 {
     const cpubind_facts *facts = e->view.facts;
     for (int32_t i = 0; i < facts->n_npu; i++)
-        if (!add_target(e, &(target){.npu = facts->npu[i].logic, .cpu = -1, .role = -1}, NULL))
+        if (!add_target(e, &(target){1, {NULL, facts->npu[i].logic, {0}}, -1, -1}, NULL))
             return 0;
     for (int32_t i = 0; has_trace(e) && i < CPUBIND_ROLE_COUNT; i++)
-        if (!add_target(e, &(target){.npu = -1, .cpu = -1, .role = i}, NULL))
+        if (!add_target(e, &(target){.cpu = -1, .role = i}, NULL))
             return 0;
     for (int32_t i = 0; i < facts->n_cpu_id; i++)
-        if (!add_target(e, &(target){.npu = -1, .cpu = i, .role = -1}, NULL))
+        if (!add_target(e, &(target){.cpu = i, .role = -1}, NULL))
             return 0;
     return 1;
 }

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "../text/procfs.h"
-#include "api.h"
+#include "device_plan.h"
 
 #define MAX_JOBS          1024
 #define MAX_WATCH_SECONDS 3600
@@ -19,20 +19,22 @@
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 
-#define LIVE     (API_APPLY | API_RUN | API_VERIFY)
-#define PLANNING (API_PLAN | API_CAPTURE | API_DOCTOR | LIVE)
+#define PLANNING (API_PLAN | API_CAPTURE | API_DOCTOR | API_LIVE)
 #define CASE     (PLANNING | API_CASE | API_BIND_CALL)
 #define CHANGING (API_IMPORT | API_ACCEPT | API_REMOVE | API_RENAME)
 #define STORE    (API_LIST | API_SHOW | API_EXPORT | API_REPLAY | CHANGING)
 #define EVERY    (PLANNING | STORE | API_RESTORE | API_SERVICE | API_TOPO | API_STATUS)
 
-/* That plan one NPU or several; the commands that bind take one. Each of these options has both
- * of its spellings. */
-#define SEVERAL_NPUS (API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE)
+/* That plan one device or several; those that bind take one. */
+#define SEVERAL (API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE)
 
-/* That take devices of any vendor. */
-#define DEVICES                                                                                \
-    (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_BIND_CALL | API_STATUS | LIVE)
+/* That take functions of the bus by address and by class. */
+#define FUNCTIONS                                                                              \
+    (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_BIND_CALL | API_STATUS |        \
+     API_LIVE)
+
+/* That take devices by name. */
+#define DEVICES (FUNCTIONS | SEVERAL)
 
 /* One word of a closed set. */
 typedef struct choice {
@@ -202,13 +204,12 @@ static int choose_rules(const reading *r, const char *word)
     return 1;
 }
 
-/* Reads a list that must not be empty; `what` is "CPU" or "NPU". */
+/* Reads a list of CPUs or nodes that must not be empty; `what` is one of them. */
 static int read_list(const reading *r, const char *option, const char *what, const char *text,
                      api_numbers *out)
 {
-    const int32_t limit = strcmp(what, "NPU") == 0 ? CPUBIND_MAX_DEVICES : CPUBIND_MAX_CPUS;
     int32_t at = 0;
-    const char *fault = api_read_numbers(text, limit, out, &at);
+    const char *fault = api_read_numbers(text, CPUBIND_MAX_CPUS, out, &at);
     if (!fault && out->n > 0)
         return 1;
     if (fault)
@@ -219,17 +220,52 @@ static int read_list(const reading *r, const char *option, const char *what, con
     return fault ? 0 : add_try(r);
 }
 
-/* "all" are the visible ones, as without the option. */
-static int read_npus(const reading *r, const char *text)
+/* Reads the names of devices, of NPUs alone with the noun of these; of a command that binds,
+ * one. "all" are the visible ones, as without the option. */
+static int read_names(const reading *r, const char *noun, const char *text)
 {
     api_options *o = r->options;
-    const int is_all = strcasecmp(text, "all") == 0;
-    const int good = is_all || read_list(r, "npus", "NPU", text, &o->npus);
-    if (is_all)
-        o->npus = (api_numbers){NULL, 0};
-    o->request.npu = o->npus.item;
-    o->request.n_npu = o->npus.n;
-    return good;
+    const int takes_one = (o->command & API_LIVE) != 0;
+    const char *option = noun ? takes_one ? "npu" : "npus" : takes_one ? "device" : "devices";
+    const char *fault = NULL;
+    int32_t at = 0;
+    free(o->device.item);
+    o->device = (api_names){NULL, 0};
+    o->request.npu = NULL;
+    o->request.n_npu = 0;
+    o->one_npu = -1;
+    if (!takes_one && strcasecmp(text, "all") == 0)
+        return 1;
+    fault = api_read_names(text, noun, &o->device, &at);
+    if (fault) {
+        api_add(r->why, "--%s \"%s\", character %d: %s; such as %s", option, text, (int)at + 1,
+                fault,
+                noun        ? "3 or npu3"
+                : takes_one ? "npu3, gpu0 or 0000:c1:00.0"
+                            : "npu0-3,gpu0 or 0000:c1:00.0");
+        return 0;
+    }
+    if (o->device.n == 0 || (takes_one && o->device.n > 1)) {
+        api_add(r->why, "--%s names %s: \"%s\"", option,
+                o->device.n == 0 ? "no device"
+                                 : "several devices, and a process is bound to one",
+                text);
+        return add_try(r);
+    }
+    if (api_take_npus(o))
+        return 1;
+    (void)api_no_room(r->why);
+    return 0;
+}
+
+static int read_device(const reading *r, const char *text)
+{
+    return read_names(r, NULL, text);
+}
+
+static int read_npu(const reading *r, const char *text)
+{
+    return read_names(r, "npu", text);
 }
 
 static int read_allowed(const reading *r, const char *text)
@@ -269,8 +305,8 @@ static int read_rank(const reading *r, const char *text)
     if (!read_number(text, &r->options->request.rank)) {
         api_add(r->why,
                 "--rank \"%s\" is not a number from 0 on: the launcher has not set the rank of "
-                "this worker; or name the NPU with --%s N",
-                text, r->options->command & LIVE ? "npu" : "npus");
+                "this worker; or name the device with --%s",
+                text, r->options->command & API_LIVE ? "device" : "devices");
         return 0;
     }
     r->options->request.has_rank = 1;
@@ -347,25 +383,14 @@ static int read_pid(const reading *r, const char *text)
     return 1;
 }
 
-static int read_npu(const reading *r, const char *text)
-{
-    if (!read_number(text, &r->options->one_npu) || r->options->one_npu >= CPUBIND_MAX_DEVICES)
-        return wrong(r, "--npu is not the logic id of an NPU", text);
-    r->options->npu_text = text;
-    return 1;
-}
-
 /* Reads the address of a PCI function, which may be given several times. */
 static int read_pci(const reading *r, const char *text)
 {
-    cpubind_pci_request *q = &r->options->topo;
-    if (q->n_named == API_MAX_PCI)
-        return wrong(r, "there are too many addresses", text);
-    if (cpubind_pci_parse(text, length(text), &r->options->pci[q->n_named], NULL) !=
-        CPUBIND_TEXT_OK)
+    cpubind_pci_address pci;
+    if (cpubind_pci_parse(text, length(text), &pci, NULL) != CPUBIND_TEXT_OK)
         return wrong(r, "--pci is not an address such as 0000:17:00.0", text);
-    q->n_named++;
-    return 1;
+    return api_name_function(r->options, &pci, -1) ||
+           wrong(r, "there are too many addresses", text);
 }
 
 /* Reads a PCI class: 0x and two, four or six hexadecimal digits, or the digits alone. */
@@ -741,11 +766,13 @@ static int read_textfile(const reading *r, const char *text)
 
 const api_option api_option_rows[] = {
     TEXT("root", API_SERVICE | PLANNING | API_TOPO | API_STATUS, root),
-    TEXT("fixture", API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | LIVE, fixture),
+    TEXT("fixture", API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | API_LIVE, fixture),
     TEXT("db", API_SERVICE | PLANNING | STORE | API_TOPO, db),
     READ("device-type", CASE | API_STATUS, choose_type),
-    READ("npus", SEVERAL_NPUS, read_npus),
-    READ("npus", LIVE | API_BIND_CALL, read_npu),
+    READ("device", DEVICES, read_device),
+    READ("devices", DEVICES, read_device),
+    READ("npus", DEVICES, read_npu),
+    READ("npu", DEVICES, read_npu),
     READ("visible", CASE, read_visible),
     READ("rank", CASE, read_rank),
     FLAG("running", CASE, request.only_running),
@@ -777,11 +804,9 @@ const api_option api_option_rows[] = {
     READ("jobs", API_REPLAY, read_jobs),
     TEXT("format", API_PLAN | API_REPLAY, format_word),
     READ("pid", API_APPLY | API_VERIFY | API_RESTORE, read_pid),
-    READ("npu", LIVE | API_BIND_CALL, read_npu),
-    READ("npu", SEVERAL_NPUS, read_npus),
-    READ("thread", API_PLAN | LIVE | API_STATUS | API_BIND_CALL, read_wish),
-    READ("threads", API_PLAN | LIVE | API_STATUS | API_BIND_CALL, choose_threads),
-    READ("memory", LIVE | API_STATUS | API_BIND_CALL, choose_memory),
+    READ("thread", API_PLAN | API_LIVE | API_STATUS | API_BIND_CALL, read_wish),
+    READ("threads", API_PLAN | API_LIVE | API_STATUS | API_BIND_CALL, choose_threads),
+    READ("memory", API_LIVE | API_STATUS | API_BIND_CALL, choose_memory),
     READ("memory-limit", API_APPLY | API_BIND_CALL, read_limit),
     READ("memory-time", API_APPLY | API_BIND_CALL, read_memory_time),
     READ("irqbalance", API_APPLY | API_RUN | API_BIND_CALL, choose_irqbalance),
@@ -797,15 +822,15 @@ const api_option api_option_rows[] = {
     FLAG("force-lists", API_RUN, forces_lists),
     {"--watch", 0, API_APPLY | API_STATUS, read_watch, 0, 0},
     READ("env", API_RUN, read_env),
-    TEXT("state", LIVE | API_RESTORE | API_BIND_CALL, state),
+    TEXT("state", API_LIVE | API_RESTORE | API_BIND_CALL, state),
     READ("cpu-workers", API_PLAN, read_workers),
     READ("cpu-nodes", API_PLAN, read_cpu_nodes),
     READ("reserve", API_PLAN, read_reserve),
     FLAG("nics", API_TOPO | API_TOPO_CALL, topo.wants_nics),
     FLAG("slurm", API_TOPO, is_slurm),
-    READ("pci", DEVICES, read_pci),
-    READ("class", DEVICES, read_class),
-    READ("roles", API_PLAN | API_PLAN_CALL | API_BIND_CALL | LIVE, read_roles),
+    READ("pci", FUNCTIONS, read_pci),
+    READ("class", FUNCTIONS, read_class),
+    READ("roles", API_PLAN | API_PLAN_CALL | API_BIND_CALL | API_LIVE, read_roles),
     FLAG("all", API_APPLY | API_VERIFY | API_RESTORE, all),
     FLAG("tree", API_APPLY | API_RUN, tree),
     FLAG("respect-masks", API_APPLY, respects_masks),
@@ -880,8 +905,8 @@ int api_check_index(const api_options *options, const char *words, api_text *why
     const cpubind_request *q = &options->request;
     if (!options->has_index || q->process < q->n_process)
         return 1;
-    if (q->n_process == 0 && (options->numa_bind || options->is_auto ||
-                              options->topo.n_named > 0 || options->topo.class_digits > 0))
+    if (q->n_process == 0 &&
+        (options->numa_bind || options->is_auto || api_asks_for_devices(options)))
         return 1; /* it is the rank */
     if (q->n_process == 0)
         api_add(why,
@@ -909,6 +934,7 @@ void api_set_usual(api_options *out, enum api_command command)
 void api_free_options(api_options *options)
 {
     free(options->npus.item);
+    free(options->device.item);
     free(options->allowed.item);
     free(options->exclude.item);
     free(options->keep.item);

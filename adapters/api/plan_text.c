@@ -101,18 +101,18 @@ void api_add_row(api_text *to, const cpubind_facts *facts, const api_row *row)
 int32_t api_rank_row(const api_planned *p, const api_options *options)
 {
     int32_t only = -1;
-    for (int32_t i = 0; options->request.has_rank && i < p->plan.n_unit; i++) {
-        const api_row row = api_shown(&p->facts, &p->plan, i);
-        if (p->facts.has_npus && p->plan.unit[i].row != p->plan.rank_row)
+    if (!options->request.has_rank)
+        return -1;
+    if (!p->facts.has_npus)
+        return api_rank_of(&p->facts, p->plan.n_unit, options);
+    for (int32_t i = 0; i < p->plan.n_unit; i++) {
+        if (p->plan.unit[i].row != p->plan.rank_row)
             continue;
-        if (row.rank == options->request.rank)
+        if (api_shown(&p->facts, &p->plan, i).rank == options->request.rank)
             return i;
         only = i;
     }
-    return p->facts.has_npus || (p->plan.n_unit == 1 && only >= 0 &&
-                                 api_drives_only_device(&p->facts, options))
-               ? only
-               : -1;
+    return only;
 }
 
 int32_t api_nodes_of(const cpubind_facts *facts, const int32_t *cpu, int32_t n_cpu,

@@ -112,7 +112,7 @@ static int plan_npu(api_options *options, api_bound *bound)
         int status;
         api_add(&why, "process %d: ", (int)bound->pid);
         status = cli_find_npu(options, bound, &why);
-        api_add(&why, "; name the NPU with --npu N");
+        api_add(&why, "; name the device with --device NAME");
         if (status != API_DONE)
             return cli_fail(options, status, why.text);
     }
@@ -157,10 +157,9 @@ static int apply(api_options *options, api_bound *bound, cli_run_place *place)
 /* Whether the options say no more than which process it is. */
 static int is_plain(const api_options *o)
 {
-    return o->one_npu < 0 && !o->request.has_rank && o->topo.n_named == 0 &&
-           o->topo.class_digits == 0 && !o->request.allowed && !o->state && o->n_wish == 0 &&
-           !o->has_memory && !o->has_index && !o->has_roles && !o->wants_cpuset &&
-           o->watch_ms == 0;
+    return !api_names_device(o) && !o->request.has_rank && !api_asks_for_devices(o) &&
+           !o->request.allowed && !o->state && o->n_wish == 0 && !o->has_memory &&
+           !o->has_index && !o->has_roles && !o->wants_cpuset && o->watch_ms == 0;
 }
 
 /* Prints what the service has done for a process of this user. Returns the exit status; -1: the

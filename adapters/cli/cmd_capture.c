@@ -28,7 +28,7 @@ typedef struct captured {
 } captured;
 
 typedef struct capture {
-    const api_options *options;
+    api_options *options;
     api_host host;
     api_planned planned;
     captured *input;
@@ -493,6 +493,8 @@ static int expect(capture *c)
 static int run(capture *c, const char *name)
 {
     int status = cli_open_host(c->options, &c->host, &c->why);
+    if (status == API_DONE)
+        status = api_find_devices(&c->host.source, c->options, &c->why);
     if (status != API_DONE)
         return status;
     if (!c->options->root)

@@ -330,9 +330,14 @@ static void read_users(const cpubind_source *source, const api_options *options,
                        bus_devices *bus)
 {
     cpubind_workers workers = {0};
-    if (cli_read_device_workers(options, source, &bus->devices.topo, 0, &workers) == API_DONE)
+    api_text why = {"", 0};
+    const int status =
+        cli_read_device_workers(options, source, &bus->devices.topo, 0, &workers, &why);
+    if (status == API_DONE)
         bus->users.row =
             (cpubind_user *)malloc(((size_t)workers.n + 1) * sizeof *bus->users.row);
+    else
+        (void)cli_fail(options, status, why.text);
     for (int32_t i = 0; bus->users.row && i < workers.n; i++)
         bus->users.row[bus->users.n++] =
             (cpubind_user){workers.row[i].pid, workers.row[i].device};
@@ -441,8 +446,12 @@ int cli_doctor(int argc, char **argv)
     if (options.is_restoring)
         return cli_doctor_restore(&options);
     status = cli_open_host(&options, &host, &why);
-    if (status != API_DONE)
+    if (status == API_DONE)
+        status = api_find_devices(&host.source, &options, &why);
+    if (status != API_DONE) {
+        api_close_host(&host);
         return cli_fail(&options, status, why.text);
+    }
     is_live = !options.root && !options.fixture;
     if (is_live)
         cli_progress(&options, "cpubind: asking npu-smi, and looking at processes ...");

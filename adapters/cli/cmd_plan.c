@@ -10,6 +10,7 @@
 #include "../api/device_plan.h"
 #include "../linux/source/file_writer.h"
 #include "cli.h"
+#include "device_bind.h"
 #include "worker_plan.h"
 
 enum { MAX_FORMATS = 32 };
@@ -130,6 +131,36 @@ static void choose_rules(api_options *options, int i)
     options->request.rules = i == 0 ? CPUBIND_RULES_REFERENCE : CPUBIND_RULES_NEAR;
 }
 
+/* Names the devices that a process uses, for --running, in place of those that are named.
+ * Returns the exit status, with the reason in *why. */
+static int name_used(const cpubind_source *source, api_options *options, api_text *why)
+{
+    cpubind_workers workers = {0};
+    api_topo topo = {0};
+    int status;
+    if (options->root || options->fixture) {
+        api_add(why, "a snapshot does not say which processes use its devices: leave out "
+                     "--running");
+        return API_REFUSED;
+    }
+    api_topo_read(source, options, &topo);
+    status = api_topo_judge(&topo, options, why);
+    if (status == API_DONE)
+        status = cli_read_device_workers(options, source, &topo, 0, &workers, why);
+    options->topo.n_named = options->topo.class_digits = 0;
+    for (int32_t i = 0; i < workers.n; i++)
+        if (i == 0 || workers.row[i].device != workers.row[i - 1].device)
+            (void)api_name_function(options, &topo.facts.device[workers.row[i].device].pci, -1);
+    if (status == API_DONE && options->topo.n_named == 0) {
+        api_add(why, "no process has files of a device open: leave out --running");
+        status = API_REFUSED;
+    }
+    options->request.only_running = 0;
+    cpubind_workers_free(&workers);
+    api_topo_free(&topo);
+    return status;
+}
+
 /* Plans the devices where no plan of NPUs is, and prints them. A device that is asked for must
  * have a pool; what is explained needs none, and is refused after it is explained. */
 static int plan_devices(const api_host *host, api_options *options)
@@ -138,6 +169,8 @@ static int plan_devices(const api_host *host, api_options *options)
     static api_planned view[2];
     static api_text why, refusal;
     int status = API_DONE, pools = API_DONE;
+    if (options->request.only_running)
+        status = name_used(&host->source, options, &why);
     for (int i = 0; i <= options->compare && status == API_DONE; i++) {
         choose_rules(options, i);
         status = api_make_devices(&host->source, options, NULL, &devices[i], &why);
@@ -177,8 +210,12 @@ int cli_plan(int argc, char **argv)
     if (options.explain && strcmp(options.explain, "threads") == 0)
         return cli_print_threads(&options);
     status = cli_open_host(&options, &host, &why);
-    if (status != API_DONE)
+    if (status == API_DONE)
+        status = api_find_devices(&host.source, &options, &why);
+    if (status != API_DONE) {
+        api_close_host(&host);
         return cli_fail(&options, status, why.text);
+    }
     is_live = !options.root && !options.fixture;
     if (options.has_workers || api_asks_for_devices(&options)) {
         status = options.has_workers ? cli_plan_workers(&host.source, &options)

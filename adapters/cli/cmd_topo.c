@@ -364,11 +364,13 @@ int cli_topology(int argc, char **argv)
     if (status >= 0)
         return status;
     status = cli_open_host(&options, &host, &why);
-    if (status != API_DONE)
-        return cli_fail(&options, status, why.text);
+    if (status == API_DONE)
+        status = api_find_devices(&host.source, &options, &why);
     options.topo.wants_cores = options.is_slurm;
-    api_topo_read(&host.source, &options, &topo);
-    status = api_topo_judge(&topo, &options, &why);
+    if (status == API_DONE) {
+        api_topo_read(&host.source, &options, &topo);
+        status = api_topo_judge(&topo, &options, &why);
+    }
     if (status != API_DONE)
         status = cli_fail(&options, status, why.text);
     else if (options.is_slurm)

@@ -55,7 +55,7 @@ static int verify_plan(api_options *options, api_bound *bound, int is_on_device)
 static int verify(api_options *options, api_bound *bound)
 {
     const int is_named =
-        options->one_npu >= 0 || options->request.has_rank || api_asks_for_devices(options);
+        api_names_device(options) || options->request.has_rank || api_asks_for_devices(options);
     cpubind_linux_fault fault = {.what = ""};
     cpubind_linux_status result;
     api_text why = {"", 0}, found = {"", 0};
@@ -77,7 +77,8 @@ static int verify(api_options *options, api_bound *bound)
         status = cli_find_npu(options, bound, &found);
     if (status == API_DONE)
         return verify_plan(options, bound, is_on_device);
-    api_add(&why, "nothing is on record of process %d; name the NPU that it drives: --npu N",
+    api_add(&why,
+            "nothing is on record of process %d; name the device that it drives: --device NAME",
             (int)bound->pid);
     if (status == API_REFUSED)
         api_add(&why, "; %s", found.text);

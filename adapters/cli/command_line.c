@@ -12,7 +12,6 @@
 #include "cli.h"
 #include "run_device.h"
 
-#define LIVE         (API_APPLY | API_RUN | API_VERIFY)
 #define CHANGING     (API_IMPORT | API_ACCEPT | API_REMOVE | API_RENAME)
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 
@@ -77,24 +76,24 @@ static int add_foreign_name(enum api_command command, const char *word, api_text
         {"--cpus", "--allowed"},                /* docker */
         {"--cpuset-cpus", "--allowed"},         /* docker */
         {"--numa-bind-cpus", "--allowed"},      /* vLLM */
-        {"--cpunodebind", "--npu"},             /* numactl: the node is that of the NPU */
+        {"--cpunodebind", "--device"},          /* numactl: the node is that of the device */
         {"--cpunodebind", "--numa-bind-nodes"}, /* and on a host without NPUs, that of a rank */
-        {"-N", "--npu"},
+        {"-N", "--device"},
         {"-N", "--numa-bind-nodes"},
-        {"--numa-node", "--npu"}, /* SGLang */
+        {"--numa-node", "--device"}, /* SGLang */
         {"--numa-node", "--numa-bind-nodes"},
-        {"--numa-bind-nodes", "--npu"}, /* vLLM */
-        {"--membind", "--memory"},      /* numactl */
+        {"--numa-bind-nodes", "--device"}, /* vLLM */
+        {"--membind", "--memory"},         /* numactl */
         {"-m", "--memory"},
         {"--preferred", "--memory"},
         {"--local-rank", "--rank"}, /* torchrun */
         {"--local_rank", "--rank"},
-        {"--device", "--npu"},
-        {"--device-id", "--npu"},
-        {"--device_id", "--npu"},
-        {"--devices", "--npus"},
-        {"--device-ids", "--npus"}, /* vllm-ascend */
-        {"-n", "--npu"},
+        {"--device-id", "--device"},
+        {"--device_id", "--device"},
+        {"--device-ids", "--devices"}, /* vllm-ascend */
+        {"--gpu", "--device"},
+        {"--gpus", "--devices"}, /* docker */
+        {"-n", "--device"},
         {"-q", "--quiet"},
         {"-j", "--json"},
     };
@@ -105,6 +104,19 @@ static int add_foreign_name(enum api_command command, const char *word, api_text
             api_add(why, "%s %s", n++ ? " or" : "; cpubind calls it", names[i].ours);
     }
     return n > 0;
+}
+
+/* Adds how the device is named that an option is the name of: "--npu0". Returns 0 for any other
+ * option. */
+static int add_device(enum api_command command, const char *word, api_text *why)
+{
+    const char *name = word + 2, *value;
+    api_name device;
+    if (strncmp(word, "--", 2) != 0 || !row_of(command, "--device", &value) ||
+        !api_read_name(name, (int32_t)strlen(name), &device))
+        return 0;
+    api_add(why, "; a device is named with --device %s", name);
+    return 1;
 }
 
 /* Adds the commands that have the option, where they are few. Returns 0 when none has. */
@@ -141,7 +153,8 @@ static void add_full_names(enum api_command command, const char *text, api_text 
         if (strncmp(row->dashed, word, strlen(word)) == 0)
             api_add(why, "%s %s", n++ ? "," : "; an option is written in full:", row->dashed);
     }
-    if (n == 0 && !add_foreign_name(command, word, why) && !add_owners(word, why))
+    if (n == 0 && !add_foreign_name(command, word, why) && !add_device(command, word, why) &&
+        !add_owners(word, why))
         api_hint_add(&hint, why);
 }
 
@@ -271,19 +284,21 @@ int cli_parse(int argc, char **argv, enum api_command command, const cli_format 
 /* Says why options of a command that binds exclude each other; NULL when they do not. */
 static const char *binding_conflict(const api_options *o, enum api_command command)
 {
-    if (o->one_npu >= 0 && (o->request.has_rank || o->request.visible))
-        return "--npu names the NPU; --rank and --visible find it: give one";
+    if (api_names_device(o) && (o->request.has_rank || o->request.visible))
+        return "--device and --npu name the device; --rank and --visible find it: give one";
     if (api_device_conflict(o))
         return api_device_conflict(o);
-    if (o->one_npu < 0 && !o->request.has_rank && command == API_APPLY && !o->pid &&
+    if (!api_names_device(o) && !o->request.has_rank && command == API_APPLY && !o->pid &&
         !api_asks_for_devices(o))
-        return "say which NPU: --npu N, or --rank N among the visible ones; or with --pid N "
-               "which process, and the NPU that it uses is found";
+        return "say which device: --device NAME, such as npu3 or gpu0, or --rank N among the "
+               "visible ones; or with --pid N which process, and the device that it uses is "
+               "found";
     if (cli_numa_conflict(o))
         return cli_numa_conflict(o);
-    if (o->one_npu < 0 && !o->request.has_rank && command == API_RUN && !o->numa_bind &&
+    if (!api_names_device(o) && !o->request.has_rank && command == API_RUN && !o->numa_bind &&
         !o->is_auto && o->topo.n_named != 1)
-        return "say which NPU: --npu N, or --rank N among the visible ones";
+        return "say which device: --device NAME, such as npu3 or gpu0, or --rank N among the "
+               "visible ones";
     if (o->request.n_process > 1 && !o->has_index)
         return "say which of the --processes this one is: --index I, from 0 on";
     if (command == API_APPLY && o->memory == CPUBIND_MEMORY_PREFER)
@@ -303,9 +318,9 @@ static const char *tree_conflict(const api_options *o, enum api_command command)
     const cpubind_request *q = &o->request;
     if (command == API_APPLY && !o->pid)
         return "--tree is a process and all below it: name it with --pid N";
-    if (o->all || o->state || o->one_npu >= 0 || q->has_rank || q->visible || o->is_auto)
-        return "--tree finds the device of each process: leave out --all, --npu, --rank, "
-               "--auto, --visible and --state";
+    if (o->all || o->state || api_names_device(o) || q->has_rank || q->visible || o->is_auto)
+        return "--tree finds the device of each process: leave out --all, --device, --npu, "
+               "--rank, --auto, --visible and --state";
     if (o->numa_bind || o->n_numa_node > 0 || o->n_numa_cpus > 0 || o->forces_lists)
         return "--tree binds by the plan: leave out --numa-bind and its lists";
     if (q->n_process > 0 || o->has_index)
@@ -323,11 +338,11 @@ static const char *all_conflict(const api_options *o, enum api_command command)
     const cpubind_request *q = &o->request;
     if (api_device_conflict(o))
         return api_device_conflict(o);
-    if (o->pid || o->state || o->one_npu >= 0 || q->has_rank || q->visible)
-        return "--all is every process that drives an NPU: leave out --pid, --npu, --rank, "
-               "--visible and --state";
+    if (o->pid || o->state || api_names_device(o) || q->has_rank || q->visible)
+        return "--all is every process that uses a device: leave out --pid, --device, --npu, "
+               "--rank, --visible and --state";
     if (q->n_process > 0 || o->has_index)
-        return "--all counts the processes of each NPU itself: leave out --processes and "
+        return "--all counts the processes of each device itself: leave out --processes and "
                "--index";
     if (o->keeps_others && q->keep_each == 0 && !q->keep)
         return "--others keep puts the other processes on the CPUs of --keep: give it, too, "
@@ -383,7 +398,7 @@ static const char *conflict(const api_options *o, enum api_command command)
         return api_device_conflict(o);
     if (o->root && o->fixture)
         return "--root and --fixture each name a host; give one";
-    if ((command & (API_PLAN | API_DOCTOR | API_TOPO | LIVE)) && o->db && !o->fixture)
+    if ((command & (API_PLAN | API_DOCTOR | API_TOPO | API_LIVE)) && o->db && !o->fixture)
         return "--db needs the name of a host, --fixture NAME";
     if ((command & CHANGING) && !o->db && !(command == API_ACCEPT && o->is_dry))
         return "it writes to a corpus of yours, --db FILE; the one installed with cpubind "

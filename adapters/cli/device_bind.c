@@ -27,7 +27,8 @@ int cli_has_opened(const api_topo *topo)
 }
 
 int cli_read_device_workers(const api_options *options, const cpubind_source *source,
-                            const api_topo *topo, int32_t pid, cpubind_workers *out)
+                            const api_topo *topo, int32_t pid, cpubind_workers *out,
+                            api_text *why)
 {
     cpubind_pci_request request = options->topo;
     const cpubind_users_question question = {.source = source,
@@ -40,18 +41,20 @@ int cli_read_device_workers(const api_options *options, const cpubind_source *so
     char name[CPUBIND_DEVICE_INPUT_SIZE];
     cpubind_users users;
     cpubind_linux_fault fault = {.what = ""};
-    api_text why = {"", 0};
+    int status = API_UNREADABLE;
     request.named = request.n_named > 0 ? options->pci : NULL;
     const cpubind_problem problem = cpubind_users_find(&question, NULL, name, &users);
     if (problem.code == CPUBIND_PROBLEM_NO_MEMORY)
-        return cli_no_memory();
+        return api_no_room(why);
     if (problem.code != CPUBIND_PROBLEM_NONE)
-        api_add(&why, "%s: %s", problem.input,
+        api_add(why, "%s: %s", problem.input,
                 problem.what ? problem.what : strerror(problem.answer.error));
     else if (cpubind_workers_read(&users, NULL, out, &fault) != CPUBIND_LINUX_OK)
-        api_add(&why, "%s: %s", fault.what, strerror(fault.error));
+        api_add(why, "%s: %s", fault.what, strerror(fault.error));
+    else
+        status = API_DONE;
     free(users.row);
-    return why.len > 0 ? cli_fail(options, API_UNREADABLE, why.text) : API_DONE;
+    return status;
 }
 
 /* == Which device =========================================================== */
@@ -73,7 +76,7 @@ static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environme
         }
         api_add(&why,
                 "process %d has %s=%.*s, which is not the number of a rank; name the "
-                "device with --pci ADDRESS or --rank N",
+                "device with --device ADDRESS or --rank N",
                 (int)pid, cpubind_local_ranks[i], value.len < 40 ? (int)value.len : 40, text);
         return cli_fail(o, API_REFUSED, why.text);
     }
@@ -102,8 +105,11 @@ static int take_opened(api_options *o, int32_t pid, const cpubind_source *source
                        const api_device_plan *devices)
 {
     cpubind_workers workers = {0};
-    const int status = cli_read_device_workers(o, source, &devices->topo, pid, &workers);
-    if (status == API_DONE && workers.n == 1)
+    api_text why = {"", 0};
+    const int status = cli_read_device_workers(o, source, &devices->topo, pid, &workers, &why);
+    if (status != API_DONE)
+        return cli_fail(o, status, why.text);
+    if (workers.n == 1)
         take_rank_of(o, devices, workers.row[0].device);
     cpubind_workers_free(&workers);
     return status;
@@ -128,7 +134,7 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
     if (doubt) {
         api_add(&why,
                 "which of the %d devices process %d uses is not known: it has the files of no "
-                "single device open, and %s; name the device with --pci ADDRESS",
+                "single device open, and %s; name the device with --device ADDRESS",
                 (int)devices->plan.n_pool, (int)bound->pid, doubt);
         return cli_fail_plan(o, bound, API_REFUSED, &why);
     }
@@ -146,7 +152,7 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
     else
         api_add(&why, "it has the files of no single device open, its environment has no rank, "
                       "and the variables of its runtime name no single device");
-    api_add(&why, "; name the device with --pci ADDRESS or --rank N");
+    api_add(&why, "; name the device with --device ADDRESS or --rank N");
     return cli_fail_plan(o, bound, API_REFUSED, &why);
 }
 
@@ -218,7 +224,7 @@ int cli_place_on_device(api_options *o, api_bound *bound, cli_run_place *out)
     api_text why = {"", 0};
     int status;
     bound->is_on_device = 1;
-    if (o->has_index && !o->request.has_rank) {
+    if (o->has_index && o->request.n_process == 0 && !o->request.has_rank) {
         o->request.rank = o->request.process;
         o->request.has_rank = 1;
     }

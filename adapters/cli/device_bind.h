@@ -15,12 +15,13 @@
 int cli_has_opened(const api_topo *topo);
 
 /* Reads the processes that use devices, by ../host/host_users.h: all, or with a pid above 0
- * that one. Returns the exit status; errors are printed. */
+ * that one. Returns the exit status, with the reason in *why. */
 int cli_read_device_workers(const api_options *options, const cpubind_source *source,
-                            const api_topo *topo, int32_t pid, cpubind_workers *out);
+                            const api_topo *topo, int32_t pid, cpubind_workers *out,
+                            api_text *why);
 
 /* Finds the pool of the process and makes bound->goal, which borrows from *out. The device is
- *   1  that of --rank or --index; of a single --pci
+ *   1  that of --rank or --index; of --device or a single --pci
  *   2  that of the record
  *   3  the only one that the process sees, by the variables of its runtime
  *   4  the only one that it has files of open

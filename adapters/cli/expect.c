@@ -183,7 +183,8 @@ json_t *cli_answer(const cpubind_source *source, const json_t *question, api_pla
     const json_t *args = json_object_get(question, "args");
     api_options *options = (api_options *)malloc(sizeof *options); /* large, for a stack */
     json_t *answer = NULL;
-    const int is_read = options && read_arguments(args, options, why);
+    const int is_read = options && read_arguments(args, options, why) &&
+                        api_find_devices(source, options, why) == API_DONE;
     if (is_read && is_of_topo(args)) {
         answer = topo_expectation(args, source, options, why);
     } else if (is_read) {

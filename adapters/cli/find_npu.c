@@ -50,7 +50,6 @@ static void add_workers(const cpubind_workers *workers, const cpubind_facts *fac
 static int choose(api_options *options, const api_bound *bound, const cpubind_workers *workers,
                   api_text *why)
 {
-    static char text[16];
     const cpubind_facts *facts = &bound->planned.facts;
     const cpubind_worker *own = NULL;
     api_text used = {"", 0};
@@ -73,8 +72,7 @@ static int choose(api_options *options, const api_bound *bound, const cpubind_wo
         return API_REFUSED;
     }
     options->one_npu = facts->npu[own->device].logic;
-    (void)snprintf(text, sizeof text, "%d", (int)options->one_npu);
-    options->npu_text = text;
+    (void)snprintf(options->npu_text, sizeof options->npu_text, "%d", (int)options->one_npu);
     if (options->request.n_process == 0 && own->n_index > 1) {
         options->request.n_process = own->n_index;
         options->request.process = own->index;

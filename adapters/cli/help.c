@@ -17,7 +17,7 @@ static const char main_help[] =
     "Commands:\n"
     "  plan         print which CPUs each NPU would get; changes nothing\n"
     "  apply        bind a process to one NPU's CPUs: threads, interrupts, memory\n"
-    "  run          bind, then execute a command: cpubind run --npu 3 -- python ...\n"
+    "  run          bind, then execute a command: cpubind run --device npu3 -- ...\n"
     "  verify       compare where a process is with where it belongs\n"
     "  restore      undo what apply and run have changed\n"
     "  status       print every NPU: who runs on it, and whether all is right\n"
@@ -92,8 +92,8 @@ void cli_print_fixture_help(FILE *out)
 
 #define DB "  --db FILE             the corpus (default: the one installed with cpubind)\n"
 
-#define WHICH_NPU                                                                              \
-    "  --npu N, or --rank N  its NPU by logic id, or its number among visible ones\n"
+#define WHICH_DEVICE                                                                           \
+    "  --device NAME         npu3 (or --npu 3), gpu0, 3, a PCI address; or --rank N\n"
 
 #define THREADS                                                                                \
     "  --thread NAME=WHERE   " API_ROLE_WORDS "pool, keep, leave or\n"                         \
@@ -121,8 +121,8 @@ void cli_print_fixture_help(FILE *out)
     "  --fixture NAME        a host of a corpus (--db FILE), such as a2-192cpu-8npu\n"
 
 #define PLAN_OPTIONS                                                                           \
-    "  --visible LIST        in place of ASCEND_RT_VISIBLE_DEVICES, such as 0,1,2\n"           \
-    "  --rank N              the number of the worker: say which NPU it drives\n"              \
+    "  --visible LIST        in place of ASCEND_RT_VISIBLE_DEVICES, CUDA_... : 0,1\n"          \
+    "  --rank N              the number of the worker: say which device it drives\n"           \
     "  --total N             the number of NPUs of the host, where no input tells\n"           \
     "  --device-type TYPE    " TYPES ", or a chip, such as 910B\n"                             \
     "  --facts FROM          which inputs name the NPUs: " ORIGINS "\n"                        \
@@ -133,7 +133,7 @@ void cli_print_fixture_help(FILE *out)
     "  --overlap POLICY      resolve, keep or refuse CPUs that two NPUs would share\n"         \
     "  --rules RULES         near (default: whole cores, homes first), or reference\n"         \
     "  --keep N|LIST         CPUs for the host: N of each node, or a list such as 0-3\n"       \
-    "  --processes N --index I   N processes drive each NPU, this one is the I-th\n"
+    "  --processes N --index I   N processes drive each device, this is the I-th\n"
 
 static const char host_options[] = HOST_OPTIONS, plan_options[] = PLAN_OPTIONS;
 
@@ -141,7 +141,7 @@ static const cli_help helps[] = {
     {API_PLAN, "plan",
      "Usage: cpubind plan [OPTION...]\n"
      "Prints which CPUs each NPU would get. Changes nothing.\n"
-     "\n" HOST_OPTIONS "  --npus LIST, --running   these of the visible NPUs (or --npu); those "
+     "\n" HOST_OPTIONS "  --devices LIST        these: npu0-3,gpu0 or 0-3; --running: those "
      "that run\n" PLAN_OPTIONS
      "  --compare, --distances   both rules side by side; the map with distances\n"
      "  --format FORMAT       text, json (--json), map or a launcher's: --help-all\n"
@@ -149,12 +149,12 @@ static const cli_help helps[] = {
      "  --explain WHAT        why: npu3, device3, cpu17, acl, npu3.acl, threads or all\n"
      "  --no-lists, --quiet   without the lists of CPUs; the plan alone\n"},
     {API_APPLY, "apply",
-     "Usage: cpubind apply --pid N | --npu N | --rank N | --pci ADDRESS | --all ...\n"
+     "Usage: cpubind apply --pid N | --device NAME | --rank N | --all ...\n"
      "Moves the threads of a process, the interrupts of its NPU and its memory to\n"
      "where the plan puts them, or undoes all. restore undoes all but memory.\n"
      "\n"
-     "  --pid N               the process, whose NPU is found (default: the parent)\n" WHICH_NPU
-         THREADS
+     "  --pid N               the process, whose device is found (default: the "
+     "parent)\n" WHICH_DEVICE THREADS
      "  --memory WAY          migrate (default: own pages), all (lone worker), none\n"
      "  --memory-limit BYTES, --memory-time SECONDS   such as 200G; 5 by default\n" IRQBALANCE
      "  --watch [SECONDS]     bind again every SECONDS (default 1), to its end\n"
@@ -166,12 +166,12 @@ static const cli_help helps[] = {
      "  --force, --any-arch   bind PID 1, a kernel thread or a zombie; as for run\n"
      "  --json, --quiet, --help, --version\n"},
     {API_RUN, "run",
-     "Usage: cpubind run --npu N|--rank N|--auto|--numa-bind [OPTION...] -- COMMAND...\n"
+     "Usage: cpubind run --device NAME|--rank N|--auto|--numa-bind [...] -- COMMAND...\n"
      "Binds itself, then executes the command in its place: signals and exit status\n"
      "are those of the command. Exits with 127 if there is no such command, with 126\n"
      "if it cannot be executed (the binding is undone), with 125 if cpubind fails.\n"
      "Threads get names later: use apply --watch for --thread. restore undoes it.\n"
-     "\n" WHICH_NPU THREADS "  --memory WAY          prefer (default: new memory comes from "
+     "\n" WHICH_DEVICE THREADS "  --memory WAY          prefer (default: new memory comes from "
      "its node) or none\n" IRQBALANCE
      "  --env NAME=VALUE      set a variable; " CPUBIND_ROLE_LIST(
          BRACED) "{pool}\n"
@@ -183,15 +183,15 @@ static const cli_help helps[] = {
                  "  --or-unbound, --tree  start it after any refusal; bind all below it\n"
                  "  --json (errors alone), --quiet, --help, --version\n"},
     {API_VERIFY, "verify",
-     "Usage: cpubind verify [--pid N | --all] [--npu N | --rank N] [OPTION...]\n"
+     "Usage: cpubind verify [--pid N | --all] [--device NAME | --rank N] [OPTION...]\n"
      "\n"
      "Prints where each thread, each interrupt and the memory of a process are, and\n"
-     "where they belong; exits with 1 if one is elsewhere. Without an NPU it compares\n"
-     "with the record of apply or run. Changes nothing.\n"
+     "where they belong; exits with 1 if one is elsewhere. Without a device it\n"
+     "compares with the record of apply or run. Changes nothing.\n"
      "\n"
      "  --pid N               the process (default: the parent)\n"
-     "  --all                 all that drive an NPU, or any GPU, and all on record\n" WHICH_NPU
-         THREADS "  --memory none         do not check the memory\n"
+     "  --all                 all that drive an NPU, or any GPU, and all on "
+     "record\n" WHICH_DEVICE THREADS "  --memory none         do not check the memory\n"
      "\n"
      "The plan:\n" LIVE_PLAN "\n" STATE "  --json, --quiet, --help, --version\n"},
     {API_RESTORE, "restore",
@@ -220,8 +220,9 @@ static const cli_help helps[] = {
      "  --root DIR            the NPUs and who uses them, in place of those of this\n"
      "                        host; the processes are those of this host\n"
      "  --pci ADDRESS, --class CLASS   these accelerators alone, as for topo\n"
-     "  --npus, --total, --facts, --device-type, --allowed, --exclude, --strategy,\n"
-     "  --overlap, --rules, --keep, --thread, --threads: give those of the workers\n"
+     "  --devices NAMES       these devices of one kind, as for plan\n"
+     "  --total, --facts, --device-type, --allowed, --exclude, --strategy, --overlap,\n"
+     "  --rules, --keep, --thread, --threads: give those of the workers\n"
      "\n"
      "  --json                one JSON object; with --watch one for each change\n"
      "  --quiet, --help, --version\n"
@@ -237,9 +238,9 @@ static const cli_help helps[] = {
      "  --restore             put back what --fix has changed, after a crash too\n"
      "  --root DIR            a snapshot in place of this host: a folder or NAME.host\n"
      "  --fixture NAME        a host of a corpus (--db FILE)\n"
-     "  --npus, --visible, --rank, --running, --total, --facts, --allowed, --exclude,\n"
-     "  --scope, --device-type, --strategy, --overlap, --rules, --keep, --processes,\n"
-     "  --index: as for plan; give those that the workers are bound with\n"
+     "  --devices, --visible, --rank, --running, --total, --facts, --allowed,\n"
+     "  --exclude, --scope, --device-type, --strategy, --overlap, --rules, --keep,\n"
+     "  --processes, --index: as for plan; give those that the workers are bound with\n"
      "\n"
      "  --json                one JSON object\n"
      "  --quiet               the faults alone, without what is not known\n"
@@ -267,6 +268,7 @@ static const cli_help helps[] = {
      "and the CPUs near each, and which of them this process sees. Changes nothing.\n"
      "\n"
      "  --nics                network cards, too, and how near each is to each device\n"
+     "  --devices NAMES       these alone: npu0-3,gpu0 or 0-3, or PCI addresses\n"
      "  --pci ADDRESS         this PCI function, whatever it is; may be repeated\n"
      "  --class CLASS         functions of this PCI class, such as 0x0302 or 12\n"
      "  --slurm               lines of gres.conf, with File= and Cores=\n"
@@ -293,9 +295,9 @@ static const cli_help helps[] = {
      "  --notes TEXT          why it is worth keeping\n"
      "\n"
      "The plan and the host:\n"
-     "  --npus, --visible, --rank, --running, --total, --facts, --allowed, --exclude,\n"
-     "  --scope, --device-type, --strategy, --overlap, --rules, --keep, --processes,\n"
-     "  --index: as for plan\n"
+     "  --devices, --visible, --rank, --running, --total, --facts, --allowed,\n"
+     "  --exclude, --scope, --device-type, --strategy, --overlap, --rules, --keep,\n"
+     "  --processes, --index: as for plan\n"
      "  --root DIR            a snapshot folder, or a whole copy of /proc and /sys\n"
      "\n"
      "  --json, --quiet, --help, --version\n"},
@@ -518,8 +520,9 @@ static void print_plan_options(FILE *out, enum api_command command)
     if (command != API_CAPTURE)
         fputs(host_options, out);
     if (!is_binding)
-        fputs("  --npus LIST           these of the visible NPUs\n", out);
-    fputs("  --running             the visible NPUs that are in the process table\n", out);
+        fputs("  --devices LIST        these devices: npu0-3,gpu0 or 0-3, or PCI addresses\n",
+              out);
+    fputs("  --running             the NPUs in the process table; plan: devices in use\n", out);
     print_text(out, plan_options, NULL);
 }
 

@@ -93,9 +93,9 @@ const char *cli_numa_conflict(const api_options *o)
 int cli_choose_run_rank(api_options *o)
 {
     api_text why = {"", 0};
-    if ((!o->numa_bind && !o->is_auto) || o->request.has_rank || o->one_npu >= 0)
+    if ((!o->numa_bind && !o->is_auto) || o->request.has_rank || api_names_device(o))
         return API_DONE;
-    if (o->has_index) {
+    if (o->has_index && o->request.n_process == 0) {
         o->request.rank = o->request.process;
         o->request.has_rank = 1;
         o->request.process = 0;
@@ -169,13 +169,30 @@ static int refuse_npu_option(const api_options *options, const cpubind_source *s
                                                  : API_DONE;
 }
 
+int cli_find_named(api_options *options)
+{
+    const int is_other = options->root || options->fixture;
+    api_text why = {"", 0};
+    api_host host = {0};
+    int status = API_DONE;
+    if (options->device.n > 0 && is_other)
+        status = cli_open_host(options, &host, &why);
+    if (status == API_DONE)
+        status = api_find_devices(is_other ? &host.source : NULL, options, &why);
+    api_close_host(&host);
+    return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
+}
+
 int cli_find_device_kind(api_options *options, int *is_on_device)
 {
-    const char *const option = api_npu_option(options);
+    const char *option;
     const int is_live = !options->root && !options->fixture;
     static api_host host; /* large, and a stack may have 64 KiB; closed at the end */
     int32_t n_device = 0;
-    int status;
+    int status = cli_find_named(options);
+    if (status != API_DONE)
+        return status;
+    option = api_npu_option(options);
     *is_on_device =
         api_asks_for_devices(options) || (options->forces_lists && has_lists(options));
     if (*is_on_device || (option && may_have_npus(options) && is_live))
@@ -197,7 +214,7 @@ int cli_find_device_kind(api_options *options, int *is_on_device)
 
 int cli_take_device_pool(const api_options *o, cli_run_place *out)
 {
-    const int32_t rank = api_rank_of_devices(&out->devices, o);
+    const int32_t rank = api_rank_of(&out->devices.topo.facts, out->devices.plan.n_pool, o);
     const cpubind_pci_pool *pool = rank < 0 ? NULL : &out->devices.plan.pool[rank];
     api_text why = {"", 0};
     if (!pool) {
@@ -356,11 +373,20 @@ static int take_bound(const api_options *o, const cpubind_numa_bound *bound, cli
 static int read_topo(const cpubind_source *source, const api_options *o, cli_run_place *out)
 {
     api_topo *topo = &out->devices.topo;
+    api_text why = {"", 0};
+    cpubind_pci_request asked = o->topo;
+    asked.named = asked.n_named > 0 ? o->pci : NULL;
+    asked.visible = o->request.visible;
+    asked.visible_len = o->request.visible_len;
     api_topo_free(topo);
-    api_topo_read(source, o, topo);
+    api_topo_ask(source, &asked, topo);
+    if (topo->status == CPUBIND_PROBLEM_NONE && o->topo.n_named == 1) {
+        /* The device that is named, whether or not this process sees it. */
+        topo->facts.device[0].sight = CPUBIND_SIGHT_VISIBLE;
+        topo->facts.device[0].n_number = 0;
+    }
     if (topo->status == CPUBIND_PROBLEM_NONE)
         return API_DONE;
-    api_text why = {"", 0};
     return cli_fail(o, api_topo_judge(topo, o, &why), why.text);
 }
 

@@ -33,6 +33,10 @@ const char *cli_numa_conflict(const api_options *options);
  * launcher that is set. Returns the exit status; errors are printed. */
 int cli_choose_run_rank(api_options *options);
 
+/* Finds the devices that options name on their host, which is opened for that. Returns the exit
+ * status; errors are printed. */
+int cli_find_named(api_options *options);
+
 /* Finds whether the process is bound without an NPU. An NPU of the host counts first, unless
  * --pci, --class or --force-lists is given. Returns the exit status; errors are printed. */
 int cli_find_device_kind(api_options *options, int *is_on_device);

@@ -237,7 +237,7 @@ static int print(const api_options *o, const worker_plan *w)
     if (o->json)
         return cli_print_json(stdout, workers_json(w)) ? API_DONE : cli_no_memory();
     if (strcmp(o->format->word, "text") != 0)
-        return cli_fail(o, API_USAGE, "--format map is for NPUs; leave it out");
+        return cli_fail(o, API_USAGE, "--format map is about devices; leave it out");
     return print_table(w) ? API_DONE : cli_no_memory();
 }
 

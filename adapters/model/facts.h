@@ -222,6 +222,10 @@ typedef struct cpubind_pci_request {
     int32_t wants_nics;  /* 1: network cards, too */
     int32_t wants_cores; /* 1: which CPUs share a core, for a plan */
     int32_t no_bus;      /* 1: nodes and CPUs alone, and no device */
+    /* The devices that this process sees, in place of the variables of their runtime; NULL:
+     * those count. On a host with NPUs the list is of these, and others have variables. */
+    const char *visible;
+    int32_t visible_len;
     /* With no_bus: the CPUs that this process may use, ascending, where the caller knows them
      * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
     const int32_t *own_cpu;

@@ -216,11 +216,78 @@ static int has_vendor(const cpubind_facts *f, cpubind_vendor_id id)
     return 0;
 }
 
+/* Whether a variable, with its value, is one of those that hide devices of a vendor. */
+static int hides(const cpubind_vendor *v, const char *text, int32_t len)
+{
+    for (int i = 0; i < CPUBIND_VENDOR_VARIABLES && v->variable[i]; i++) {
+        const int32_t n = (int32_t)strlen(v->variable[i]);
+        if (n < len && memcmp(text, v->variable[i], (size_t)n) == 0 && text[n] == '=')
+            return 1;
+    }
+    return 0;
+}
+
+/* Puts the list of the request in place of the variables of a runtime. */
+static cpubind_problem_code replace_visible(facts_reader *r, const cpubind_vendor *v,
+                                            cpubind_input *env)
+{
+    const cpubind_pci_request *q = r->pci->request;
+    const int32_t n_old = facts_is_present(*env) ? env->len : 0;
+    const size_t n_name = strlen(v->variable[0]);
+    char *text = (char *)cpubind_arena_take(
+        r->arena, n_old + (int32_t)n_name + q->visible_len + 3, sizeof *text);
+    int32_t n = (int32_t)n_name;
+    if (!text)
+        return facts_fail_memory(r);
+    memcpy(text, v->variable[0], n_name);
+    text[n++] = '=';
+    memcpy(text + n, q->visible, (size_t)q->visible_len);
+    n += q->visible_len;
+    text[n++] = '\0';
+    for (int32_t at = 0, len; at < n_old; at += len) {
+        const char *end = (const char *)memchr(env->data + at, '\0', (size_t)(n_old - at));
+        len = end ? (int32_t)(end - env->data) - at + 1 : n_old - at;
+        memcpy(text + n, env->data + at, (size_t)len);
+        text[n + len] = '\0';
+        if (!hides(v, text + n, len))
+            n += len;
+    }
+    *env = (cpubind_input){.state = CPUBIND_INPUT_PRESENT, .data = text, .len = n};
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Takes the list of visible devices of the request as that of the only runtime of the host. */
+static cpubind_problem_code take_visible(facts_reader *r, cpubind_input *env)
+{
+    const cpubind_vendor *only = NULL;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        if (!has_vendor(r->facts, (cpubind_vendor_id)i))
+            continue;
+        if (i == CPUBIND_VENDOR_ASCEND)
+            return CPUBIND_PROBLEM_NONE;
+        if (!v->see)
+            continue;
+        if (only)
+            return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
+                              "a list of visible devices is of one runtime, and this host has "
+                              "devices of several: set their variables in place of it");
+        only = v;
+    }
+    if (only || r->facts->n_device == 0)
+        return only ? replace_visible(r, only, env) : CPUBIND_PROBLEM_NONE;
+    return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
+                      "which variable has the list of visible devices is not known of the "
+                      "devices of this host");
+}
+
 cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_input env;
     cpubind_problem_code status = facts_ask(r, "env", &env);
+    if (status == CPUBIND_PROBLEM_NONE && r->pci->request->visible)
+        status = take_visible(r, &env);
     if (status == CPUBIND_PROBLEM_NONE)
         status = read_files(r);
     for (int i = 0; status == CPUBIND_PROBLEM_NONE && i < CPUBIND_VENDOR_COUNT; i++) {

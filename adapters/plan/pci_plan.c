@@ -211,6 +211,8 @@ static cpubind_problem_code plan_all(device_planner *p, cpubind_problem *problem
                                .keep_each = asked->keep_each,
                                .keep = asked->n_keep > 0 ? asked->keep : NULL,
                                .n_keep = asked->n_keep,
+                               .n_process = asked->n_process,
+                               .process = asked->process,
                                .roles = asked->roles};
     cpubind_problem_code code;
     if (!list_allowed(p, &request))
@@ -224,6 +226,9 @@ static cpubind_problem_code plan_all(device_planner *p, cpubind_problem *problem
         p->facts.n_npu = 0;
     if (!p->facts.has_npus)
         p->out->all.n_hidden = p->out->n_hidden;
+    if (code != CPUBIND_PROBLEM_NONE &&
+        !cpubind_plan_units(&p->facts, &request, problem, p->arena, &p->out->all))
+        return CPUBIND_PROBLEM_NO_MEMORY;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -258,9 +263,6 @@ cpubind_problem_code cpubind_pci_make_plan(const cpubind_facts *facts,
     code = plan_all(&p, problem);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (problem->code != CPUBIND_PROBLEM_NONE &&
-        !cpubind_plan_units(&p.facts, problem, arena, &out->all))
-        return CPUBIND_PROBLEM_NO_MEMORY;
     out->facts = p.facts;
     out->n_pool = out->all.n_unit;
     out->pool = (cpubind_pci_pool *)cpubind_arena_take(arena, out->n_pool, sizeof *out->pool);

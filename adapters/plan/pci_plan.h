@@ -41,6 +41,8 @@ typedef struct cpubind_pci_asked {
     const cpubind_npu_allowed *npu_allowed; /* by index in facts->device; NULL: each may have
                                                those of the limits */
     int32_t n_npu_allowed;
+    int32_t n_process; /* as cpubind_request has it */
+    int32_t process;
 } cpubind_pci_asked;
 
 /* The CPUs of a device that this process sees, or of a tile of it. */
@@ -95,10 +97,11 @@ cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
                                              cpubind_arena *arena, cpubind_facts *out,
                                              cpubind_problem *problem);
 
-/* Lists plan->unit. A device without a row that is no NPU without a pool has none because of
- * `refusal`. Returns 0 when the arena is full. */
-int cpubind_plan_units(const cpubind_facts *facts, const cpubind_problem *refusal,
-                       cpubind_arena *arena, cpubind_ascend_plan *plan);
+/* Lists plan->unit, for the process of the request. A device without a row that is no NPU
+ * without a pool has none because of `refusal`. Returns 0 when the arena is full. */
+int cpubind_plan_units(const cpubind_facts *facts, const cpubind_request *request,
+                       const cpubind_problem *refusal, cpubind_arena *arena,
+                       cpubind_ascend_plan *plan);
 
 /* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
  * one of its vendor has none unless this process sees it: the physical one stands for the card,
@@ -193,6 +196,10 @@ typedef struct cpubind_pci_rank {
  *   in      out: room for facts->n_device * CPUBIND_PCI_NUMBERS
  *   returns their number */
 int32_t cpubind_pci_ranks(const cpubind_facts *facts, cpubind_pci_rank *out);
+
+/* The number that a runtime has for a tile of a device, or with -1 for all of it; -1: not
+ * known. */
+int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile);
 
 #ifdef __cplusplus
 }

@@ -509,7 +509,8 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
         code = cpubind_priv_measure_pools(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_find_others(p);
-    if (code == CPUBIND_PROBLEM_NONE && !cpubind_plan_units(f, p->problem, p->arena, p->out))
+    if (code == CPUBIND_PROBLEM_NONE &&
+        !cpubind_plan_units(f, p->request, p->problem, p->arena, p->out))
         code = plan_fail_memory(p);
     return code == CPUBIND_PROBLEM_NONE ? cpubind_priv_check_locality(p) : code;
 }

@@ -83,6 +83,14 @@ int32_t cpubind_pci_ranks(const cpubind_facts *f, cpubind_pci_rank *out)
     }
 }
 
+int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile)
+{
+    for (int32_t k = 0; k < device->n_number; k++)
+        if (tile < 0 || device->tile[k] == tile)
+            return device->number[k];
+    return -1;
+}
+
 /* == Devices as those of a plan ============================================= */
 
 int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
@@ -339,16 +347,20 @@ cpubind_status cpubind_pci_place_process(const cpubind_ascend_plan *plan,
 }
 
 /* Cuts the pool of a unit into the part of its tile. */
-static cpubind_status take_tile(const cpubind_facts *f, const cpubind_ascend_plan *plan,
-                                cpubind_unit *unit, cpubind_arena *arena)
+static cpubind_status take_tile(const cpubind_facts *f, const cpubind_request *request,
+                                const cpubind_ascend_plan *plan, cpubind_unit *unit,
+                                cpubind_arena *arena)
 {
     const int32_t n_tile = f->device[f->npu[unit->npu].device].accelerator.n_tile;
+    const int32_t n_process = request->n_process > 1 ? request->n_process : 1;
     cpubind_pci_pool whole = {.cpu = unit->cpu, .n_cpu = unit->n_cpu}, part;
     cpubind_fault fault;
     cpubind_status status;
     while (plan->candidate[whole.share].npu != unit->npu)
         whole.share++;
-    status = cpubind_pci_place_process(plan, &whole, n_tile, unit->tile, arena, &part, &fault);
+    status = cpubind_pci_place_process(plan, &whole, n_tile * n_process,
+                                       unit->tile * n_process + request->process, arena, &part,
+                                       &fault);
     if (status == CPUBIND_ERR_SPACE)
         return status;
     unit->cpu = part.cpu;
@@ -375,15 +387,6 @@ static int32_t npu_of(const cpubind_facts *f, int32_t device)
     return i;
 }
 
-/* The number that a runtime has for a tile of a device, or for all of it; -1: not known. */
-static int32_t number_of(const cpubind_pci_function *device, int32_t tile)
-{
-    for (int32_t k = 0; k < device->n_number; k++)
-        if (tile < 0 || device->tile[k] == tile)
-            return device->number[k];
-    return -1;
-}
-
 /* Whether the plan is for an NPU that the Ascend row has found. */
 static int is_npu_of(const cpubind_facts *f, const cpubind_ascend_plan *plan, int32_t npu)
 {
@@ -395,8 +398,9 @@ static int is_npu_of(const cpubind_facts *f, const cpubind_ascend_plan *plan, in
     return is_one && f->npu[npu].device < 0;
 }
 
-int cpubind_plan_units(const cpubind_facts *f, const cpubind_problem *refusal,
-                       cpubind_arena *arena, cpubind_ascend_plan *plan)
+int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
+                       const cpubind_problem *refusal, cpubind_arena *arena,
+                       cpubind_ascend_plan *plan)
 {
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
         arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
@@ -421,13 +425,15 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_problem *refusal,
     }
     for (int32_t k = 0; k < n_rank; k++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
-        *unit = (cpubind_unit){.npu = npu_of(f, rank[k].device),
-                               .id = base + k,
-                               .rank = k,
-                               .tile = rank[k].tile,
-                               .number = number_of(&f->device[rank[k].device], rank[k].tile)};
+        *unit = (cpubind_unit){
+            .npu = npu_of(f, rank[k].device),
+            .id = base + k,
+            .rank = k,
+            .tile = rank[k].tile,
+            .number = cpubind_pci_number(&f->device[rank[k].device], rank[k].tile)};
         take_row(f, plan, refusal, unit);
-        if (unit->tile >= 0 && unit->n_cpu > 0 && take_tile(f, plan, unit, arena) != CPUBIND_OK)
+        if (unit->tile >= 0 && unit->n_cpu > 0 &&
+            take_tile(f, request, plan, unit, arena) != CPUBIND_OK)
             return 0;
         plan->n_unit +=
             !f->has_npus || unit->row >= 0 || unit->problem.code != CPUBIND_PROBLEM_NONE;

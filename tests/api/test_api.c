@@ -249,7 +249,7 @@ TEST(accelerators_of_any_vendor_are_planned)
     expect_error(
         &error, "refused",
         "which device rank 1 drives is not known: a MIG instance is named, and no file "
-        "tells on which GPU it is; name the device with --pci ADDRESS");
+        "tells on which GPU it is; name the device with --device ADDRESS");
     assert_null(cpb_plan_make(host, total, &error));
     expect_error(&error, "refused",
                  "this host has no NPU, but accelerators of other vendors (2 nvidia), and "
@@ -308,7 +308,7 @@ TEST(wrong_options_are_usage_errors)
         {"rule=near", "there is no option \"rule\"; did you mean \"rules\" or \"roles\"?"},
         {"rules=far", "--rules does not know \"far\"; it knows near, reference"},
         {"allowed=1-", "character 3: a number belongs here"},
-        {"npus=", "--npus names no NPU"},
+        {"npus=", "names no device"},
         {"running=perhaps", "it takes yes or no"},
         {"rank=-1", "--rank \"-1\" is not a number from 0 on"},
         {"index=3", "say how many there are, with --processes N"},
@@ -632,7 +632,7 @@ TEST(a_process_is_bound_to_an_accelerator)
     cpb_error *error = NULL;
     cpb_host *host = own_gpus(cpu);
     const pid_t child = start_child();
-    const char *const by_address[] = {"pci=0000:02:00.0", "memory=none", state, NULL};
+    const char *const by_address[] = {"device=gpu1", "memory=none", state, NULL};
     const char *const by_rank[] = {"class=0302", "rank=0", "memory=none", state, NULL};
     const char *const where[] = {state, NULL};
     cpu_set_t set;
@@ -672,8 +672,10 @@ TEST(an_accelerator_that_is_not_there_is_refused)
         {{"class=0302", NULL}, "usage", "say which device"},
         {{"pci=0000:02:00.0", "npu=0"}, "usage", "about NPUs"},
         {{"pci=0000:07:00.0", NULL}, "refused", "there is no PCI function 0000:07:00.0"},
-        {{"npu=1", NULL}, "refused", "(2 nvidia), and --npu is about NPUs alone"},
-        {{"rank=0", NULL}, "refused", "(2 nvidia); --pci ADDRESS and --class CLASS"},
+        {{"npu=1", NULL}, "refused", "(2 nvidia): there is no npu1; --device names gpu0-1"},
+        {{"device=gpu2", NULL}, "refused", "there is no gpu2 here; this process sees gpu0-1"},
+        {{"device=1", "rank=0"}, "usage", "name the device"},
+        {{"rank=0", NULL}, "refused", "(2 nvidia); --device names gpu0-1"},
         {{"class=0302", "rank=2"}, "refused", "--rank 2 is none of the 2 devices"}};
     int32_t cpu[2];
     cpb_host *host = own_gpus(cpu);
@@ -694,8 +696,8 @@ TEST(what_cannot_be_bound_is_refused_before_anything_changes)
 {
     static const struct {
         const char *option, *code, *words;
-    } rows[] = {{"scope=own", "usage", "say which NPU"},
-                {"npu=x", "usage", "--npu is not the logic id"},
+    } rows[] = {{"scope=own", "usage", "say which device: device=NAME"},
+                {"npu=x", "usage", "--npu \"x\", character 1"},
                 {"npu=0", "not_arm", "use --rules near"},
                 {"watch=1", "usage", "there is no option \"watch\""}};
     int32_t cpu[2];

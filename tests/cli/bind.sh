@@ -217,7 +217,7 @@ is_refused_arch() { # status, arguments
 # -- apply -------------------------------------------------------------------
 
 applies() {
-    says 0 "process $worker, NPU 0" apply --npu 0 &&
+    says 0 "process $worker, NPU 0" apply --device npu0 &&
         grep -qx 'NPU0: main=\[146 147 .* 165\]  acl=\[166\]  release=\[\[167\]\]' "$out/said" &&
         ! grep -n ' $' "$out/said" &&
         is_on worker 146-165 && is_on other 146-165 && is_on acl_thread 166 &&
@@ -463,7 +463,7 @@ verifies() {
 
 # shellcheck disable=SC2086
 verifies_without_a_record() {
-    refuses 1 "nothing is on record of process $worker; name the NPU that it drives: --npu N" \
+    refuses 1 "nothing is on record of process $worker; name the device that it drives: --device NAME" \
         verify && says 1 "it has drifted" verify $host --memory none --npu 0 &&
         grep -qE "^thread +$worker +worker +0-191 +146-165 +wrong" "$out/said" &&
         [ ! -e "$state" ] && apply --npu 0 && rm "$state" &&
@@ -797,7 +797,8 @@ run_warns_of_npus() {
     says 0 "takes no other " on_gpu --rules reference --pci 0000:61:00.0 &&
         says 0 "takes no other " on_gpu --rules reference --class 0302 --rank 0 &&
         says 0 "" on_gpu --rules reference --pci 0000:61:00.0 --exclude 0-47,72-95 &&
-        [ ! -s "$out/err" ] && says 0 "" on_gpu --pci 0000:61:00.0 && [ ! -s "$out/err" ]
+        [ ! -s "$out/err" ] && says 0 "" on_gpu --device gpu0 && [ ! -s "$out/err" ] &&
+        refuses 125 "device 0 may be npu0, gpu0 (0000:61:00.0)" on_gpu --device 0
 }
 
 # -- Privileges and containers -----------------------------------------------
@@ -1589,14 +1590,14 @@ apply verify restore|--pid is not the number of a process|--pid 0
 apply verify restore|--pid is not the number of a process|--pid 1x
 apply verify restore|--pid is not the number of a process|--pid 4294967297
 apply verify restore|"word" is no option|word
-apply|say which NPU: --npu N, or --rank N|
-run|say which NPU: --npu N, or --rank N|-- true
+apply|say which device: --device NAME, such as npu3 or gpu0, or --rank N|
+run|say which device: --device NAME, such as npu3 or gpu0, or --rank N|-- true
 apply run|--with does not know "cgroup"; it knows masks, cpuset|--with cgroup
 apply run|--irqbalance does not know "kill"; it knows leave, ban, stop|--irqbalance kill
-apply run verify|--npu is not the logic id of an NPU|--npu -1
-apply run verify|--npu is not the logic id of an NPU|--npu 4096
-apply run verify|--npu names the NPU; --rank and --visible find it: give one|--npu 0 --rank 0
-apply run verify|--npu names the NPU; --rank and --visible find it: give one|--npu 0 --visible 0
+apply run verify|--npu "-1", character 1: a number belongs here|--npu -1
+apply run verify|--npu "4096", character 1: the number is too large|--npu 4096
+apply run verify|--device and --npu name the device; --rank and --visible find it: give one|--npu 0 --rank 0
+apply run verify|--device and --npu name the device; --rank and --visible find it: give one|--npu 0 --visible 0
 apply run verify|--memory does not know "some"; it knows migrate, all, prefer, none|--memory some
 apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread acl
 apply run verify|--thread wants NAME=ROLE or NAME=CPUS|--thread =acl

@@ -163,13 +163,23 @@ binds() { # CPUs, address, argument ...
 start
 check "--pci names the device" binds "$b" 0000:02:00.0 --pci 0000:02:00.0
 check "--pci names the other device" binds "$a" 0000:01:00.0 --pci 0000:01:00.0
+for name in gpu1 1 GPU1 0000:02:00.0 02:00.0; do
+    check "--device $name names the device" binds "$b" 0000:02:00.0 --device "$name"
+done
+check "a name that is not there is refused with those that are" says 1 \
+    "there is no gpu7 here; this process sees gpu0-1" on_host apply --device gpu7
+check "an NPU is not there" says 1 "there is no npu0; --device names gpu0-1," on_host apply --npu 0
+check "a name and a rank exclude each other" says 2 "give one" on_host apply --device gpu0 --rank 1
+check "--processes parts a device" says 1 "its roles need 2 CPUs" on_host apply --device gpu1 \
+    --processes 2 --index 1
+check "--visible stands in place of the variable" binds "$b" 0000:02:00.0 --visible 1,0 --rank 0
 check "--rank counts the devices" binds "$b" 0000:02:00.0 --rank 1
 check "--class and --index name the device" binds "$b" 0000:02:00.0 --class 0x0302 --index 1
 check "several --pci and --rank name the device" binds "$b" 0000:02:00.0 \
     --pci 0000:01:00.0 --pci 0000:02:00.0 --rank 1
 check "--rules near gives the same device" binds "$b" 0000:02:00.0 --rank 1 --rules near
 check "without a rank all ways to name it are named" says 1 \
-    "name the device with --pci ADDRESS or --rank N" on_host apply
+    "name the device with --device ADDRESS or --rank N" on_host apply
 check "nothing is changed then" is_on "$before"
 check "a rank past the devices is refused" says 1 \
     "rank 2 is none of the 2 devices that the process sees" on_host apply --rank 2
@@ -305,7 +315,7 @@ check "verify finds a drift" says 1 "it has drifted" on_host verify
 check "another device takes over" says 0 "process $worker, 0000:01:00.0" \
     on_host apply --pci 0000:01:00.0
 check "restore goes back to the first CPUs" restores
-check "without a record verify wants a device" says 1 "name the device with --pci" on_host verify
+check "without a record verify wants a device" says 1 "name the device with --device" on_host verify
 check "a role list cuts the pool" says 1 "its roles need 2 CPUs" on_host apply --rank 1 \
     --roles 1,1,0,0
 check "--thread has a place of its own" says 0 "$a" on_host apply --rank 1 --thread "sl*=$a"
@@ -415,6 +425,13 @@ if [ -n "$can_have_files" ]; then
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --class 0x0302
     check "--pci selects one" says 1 "0000:61:00.0 L40S" \
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --pci 0000:61:00.0
+    check "--devices selects one" says 1 "0000:61:00.0 L40S" \
+        "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --devices gpu0
+    check "a number alone is refused where devices of several kinds are" says 1 \
+        "device 0 may be npu0, gpu0 (0000:61:00.0)" \
+        "$CPUBIND" plan --root "$out/mixed" --devices 0
+    check "devices of both kinds are planned by name" says 0 "gpu0  L40S" \
+        "$CPUBIND" plan --root "$out/mixed" --devices npu1,gpu0
     check "an option of NPUs is refused beside --pci in status" says 2 "leave out the options" \
         "$CPUBIND" status --root "$out/mixed" --npus 0 --pci 0000:61:00.0
     check "--watch has the NPUs and the other accelerators" watches_mixed

@@ -252,8 +252,8 @@ finds_the_npu() {
     says 0 "NPU7: main=[142 " cpubind apply "$@" --pid "$(pid_of 7)" &&
         says 0 "NPU 7" cpubind verify --pid "$(pid_of 7)" --memory none &&
         says 1 "process $$: it uses no NPU; processes that use one: $(pid_of 0) (NPU 0), " \
-            cpubind apply "$@" --pid $$ && grep -q 'and 8 more; name the NPU with --npu N$' "$out/said" &&
-        says 1 "nothing is on record of process $$; name the NPU that it drives: --npu N; it uses no NPU" \
+            cpubind apply "$@" --pid $$ && grep -q 'and 8 more; name the device with --device NAME$' "$out/said" &&
+        says 1 "nothing is on record of process $$; name the device that it drives: --device NAME; it uses no NPU" \
             cpubind verify "$@" --pid $$ &&
         use_npu "$(pid_of 7)" 8 && says 1 "it uses the NPUs 7, 8, and a process is bound to one; name" \
             cpubind apply "$@" --pid "$(pid_of 7)" &&

@@ -191,8 +191,9 @@ TEST(npu_and_npus_are_one_option)
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu.host", "--npus", "3"), row);
     expect_output(RUN("plan", "--root", HOSTS "a2-192cpu-8npu.host", "--npu=2-3"), row);
     expect_refusal(RUN("apply", "--npus", "2-3", "--pid", "1"), 2,
-                   "--npu is not the logic id of an NPU: \"2-3\"");
-    expect_refusal(RUN("apply", "--npus", "3", "--rank", "1"), 2, "--npu names the NPU");
+                   "--npu names several devices");
+    expect_refusal(RUN("apply", "--npus", "3", "--rank", "1"), 2,
+                   "--device and --npu name the device");
 }
 
 /* A drop-in has one section: of several the last would count. */
@@ -230,7 +231,7 @@ TEST(a_rank_that_is_not_set_is_a_usage_error)
     static const char *const ranks[] = {"-1", "", "$SLURM_LOCALID", "1x"};
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         expect_refusal(RUN("plan", "--rank", ranks[i]), 2, "the launcher has not set the rank");
-        expect_refusal(RUN("run", "--rank", ranks[i], "--", "true"), 125, "with --npu N");
+        expect_refusal(RUN("run", "--rank", ranks[i], "--", "true"), 125, "with --device");
     }
 }
 
@@ -253,7 +254,7 @@ TEST(with_json_a_usage_error_is_an_object)
         assert_string_equal(text_at(json_object_get(error, "error"), "code"), "usage");
         json_decref(error);
     }
-    expect_refusal(RUN("run", "--", "true", "--json"), 125, "say which NPU");
+    expect_refusal(RUN("run", "--", "true", "--json"), 125, "say which device");
     {
         command_result r = RUN("fixture", "replay", "--format", "tap", "--json");
         assert_int_equal(r.status, 2);

@@ -128,8 +128,7 @@ class Host(_Handle):
 
     def bind(self, pid: int = 0, **options: Any) -> Binding:
         """Binds a process of this machine by the facts of this host; options: those of `cpubind
-        apply`, with npu= or rank=; for an accelerator of any vendor pci=, or class_= and rank=.
-        pid 0: this process."""
+        apply`, with device= ("npu3", "gpu0", a PCI address) or rank=. pid 0: this process."""
         return Binding(_library.call("cpb_bind", self._open, pid, _library.options_of(options)))
 
 
@@ -247,9 +246,8 @@ def plan(**options: Any) -> Plan:
 
 
 def bind(pid: int = 0, **options: Any) -> Binding:
-    """Binds a process to the CPUs of one NPU, npu= or rank=: its threads, the interrupts of the
-    NPU, its memory; to those of an accelerator of any vendor with pci=, or class_= and rank=.
-    pid 0: this process."""
+    """Binds a process to the CPUs of one device, device= ("npu3", "gpu0", a PCI address) or
+    rank=: its threads, the interrupts of an NPU, its memory. pid 0: this process."""
     with Host.live(pid) as host:
         return host.bind(pid, **options)
 
