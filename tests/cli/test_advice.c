@@ -635,15 +635,13 @@ TEST(only_accelerators_that_workers_may_use_count_beside_npus)
 {
     static const char *const changes[] = {
         /* a display card whose product no row has; a virtual function; a network card; files
-         * that are not there or damaged: the plan of the NPUs needs none of them */
-        "echo 0x2684 >$G/device; echo 0x030000 >$G/class",
-        "mkdir $G/physfn",
-        "echo 0x1017 >$G/device; echo 0x020000 >$G/class",
-        "rm $G/class",
-        "rm $G/device",
-        "echo x >$G/class",
-        "echo x >$G/device",
-        "rm -r $G/class && mkdir $G/class"};
+         * that are not there */
+        "echo 0x2684 >$G/device; echo 0x030000 >$G/class", "mkdir $G/physfn",
+        "echo 0x1017 >$G/device; echo 0x020000 >$G/class", "rm $G/class", "rm $G/device"};
+    /* It may be an accelerator, and its CPUs are not known. */
+    static const char *const damages[] = {"echo x >$G/class", "echo x >$G/device",
+                                          "rm -r $G/class && mkdir $G/class",
+                                          "echo x >$G/numa_node"};
     json_t *plan;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         make_mixed("gpu-beside-npu", changes[i]);
@@ -652,9 +650,11 @@ TEST(only_accelerators_that_workers_may_use_count_beside_npus)
             fail_msg("%s: %s", changes[i], mixed_text(plan));
         json_decref(plan);
     }
-    make_mixed("gpu-beside-npu", "echo x >$G/numa_node"); /* its CPUs are not known */
-    plan = plan_mixed("", 3);
-    json_decref(plan);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        make_mixed("gpu-beside-npu", damages[i]);
+        json_decref(plan_mixed("", 3));
+        json_decref(plan_mixed("--rules reference", 0));
+    }
     make_mixed("gpu-beside-npu", ":");
     plan = plan_mixed("--scope own", 0); /* no file says that the GPU is this process's */
     assert_int_equal(json_array_size(json_object_get(plan, "devices")), 2);
