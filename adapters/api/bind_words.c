@@ -893,11 +893,6 @@ static void explain_other_record(const api_options *options, const api_bound *bo
                 (int)bound->pid, bound->other_path, (int)bound->pid);
 }
 
-int api_is_out_of_files(int32_t error)
-{
-    return error == EMFILE || error == ENFILE;
-}
-
 int api_explain_bind(const api_options *options, const api_bound *bound,
                      cpubind_linux_status status, const cpubind_linux_fault *fault,
                      api_text *why)

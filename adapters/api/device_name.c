@@ -437,3 +437,28 @@ void api_add_devices(const cpubind_source *source, const api_options *o, api_tex
     api_add(to, "%s", all.len > 0 ? all.text : "a PCI address");
     close_search(&s);
 }
+
+/* == Options ================================================================ */
+
+int api_asks_for_devices(const api_options *options)
+{
+    return options->topo.n_named > 0 || options->topo.class_digits > 0;
+}
+
+const char *api_npu_option(const api_options *options)
+{
+    const cpubind_request *q = &options->request;
+    const struct {
+        int is_given;
+        const char *name;
+    } given[] = {{options->one_npu >= 0, "--npu"},
+                 {q->n_npu > 0, "--npus"},
+                 {q->total > 0, "--total"},
+                 {q->type != CPUBIND_TYPE_AUTO, "--device-type"},
+                 {q->origin != CPUBIND_ORIGIN_AUTO, "--facts"},
+                 {!q->is_auto_strategy && q->strategy != CPUBIND_TOPO_AFFINITY, "--strategy"}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i].is_given)
+            return given[i].name;
+    return NULL;
+}

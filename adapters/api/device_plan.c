@@ -10,32 +10,9 @@
 
 #include "../text/procfs.h"
 
-int api_asks_for_devices(const api_options *options)
-{
-    return options->topo.n_named > 0 || options->topo.class_digits > 0;
-}
-
 int api_names_device(const api_options *options)
 {
     return options->one_npu >= 0 || options->device.n > 0;
-}
-
-const char *api_npu_option(const api_options *options)
-{
-    const cpubind_request *q = &options->request;
-    const struct {
-        int is_given;
-        const char *name;
-    } given[] = {{options->one_npu >= 0, "--npu"},
-                 {q->n_npu > 0, "--npus"},
-                 {q->total > 0, "--total"},
-                 {q->type != CPUBIND_TYPE_AUTO, "--device-type"},
-                 {q->origin != CPUBIND_ORIGIN_AUTO, "--facts"},
-                 {!q->is_auto_strategy && q->strategy != CPUBIND_TOPO_AFFINITY, "--strategy"}};
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (given[i].is_given)
-            return given[i].name;
-    return NULL;
 }
 
 const char *api_device_conflict(const api_options *options)
@@ -243,42 +220,6 @@ void api_free_devices(api_device_plan *devices)
     memset(devices, 0, sizeof *devices);
 }
 
-/* Whether ranks of the first device are tiles of it. */
-static int has_tiles(const cpubind_facts *facts)
-{
-    const cpubind_pci_function *device = &facts->device[0];
-    return facts->n_device > 0 && device->accelerator.n_tile > 1 && device->n_number > 0 &&
-           device->tile[0] >= 0;
-}
-
-int api_drives_only_device(const cpubind_facts *facts, const api_options *options)
-{
-    return facts->n_device > 1 || has_tiles(facts) || options->topo.n_named == 1;
-}
-
-void api_add_only_device(const cpubind_facts *facts, api_text *why)
-{
-    if (facts->n_device != 1 || has_tiles(facts))
-        return;
-    api_add(why, ": this is the only one of the host, and its ranks would have the same CPUs; "
-                 "cpubind apply --all gives each process a part of them, and "
-                 "--device ");
-    api_add_pci(why, &facts->device[0].pci);
-    api_add(why, " for each rank lets them share");
-}
-
-const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
-{
-    const char *why = NULL;
-    int32_t n_shown = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        if (f->device[i].sight == CPUBIND_SIGHT_UNKNOWN && !why)
-            why = f->runtime[f->device[i].accelerator.vendor].why;
-        n_shown += f->device[i].sight != CPUBIND_SIGHT_HIDDEN;
-    }
-    return n_shown > 1 && options->topo.n_named == 0 ? why : NULL;
-}
-
 int api_check_rank_doubt(const cpubind_facts *facts, const api_options *options, api_text *why)
 {
     const char *doubt = options->request.has_rank ? api_rank_doubt(facts, options) : NULL;
@@ -289,13 +230,6 @@ int api_check_rank_doubt(const cpubind_facts *facts, const api_options *options,
         "which device rank %d drives is not known: %s; name the device with --device ADDRESS",
         (int)options->request.rank, doubt);
     return API_REFUSED;
-}
-
-int32_t api_rank_of(const cpubind_facts *facts, int32_t n_pool, const api_options *options)
-{
-    if (options->request.rank < n_pool)
-        return options->request.rank;
-    return n_pool == 1 && api_drives_only_device(facts, options) ? 0 : -1;
 }
 
 int api_check_device_rank(const api_device_plan *d, const api_options *options, api_text *why)

@@ -25,25 +25,52 @@ const char *api_finding_word(cpubind_finding finding)
     return words[finding];
 }
 
-api_row api_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
+/* == Ranks ================================================================== */
+
+/* Whether ranks of the first device are tiles of it. */
+static int has_tiles(const cpubind_facts *facts)
 {
-    api_row row;
-    memset(&row, 0, sizeof row);
-    row.npu = &facts->npu[plan->want[i]];
-    row.cpu = plan->core.cpu + plan->core.row[i];
-    row.n = plan->core.row[i + 1] - plan->core.row[i];
-    row.role_cpu = plan->role_cpu + plan->role_row[i];
-    row.roles = plan->role_span[i];
-    row.memory_node = plan->memory_node[i];
-    row.figures = api_figures_of_row(plan, i);
-    return row;
+    const cpubind_pci_function *device = &facts->device[0];
+    return facts->n_device > 0 && device->accelerator.n_tile > 1 && device->n_number > 0 &&
+           device->tile[0] >= 0;
 }
 
-const int32_t *api_role_of(const api_row *row, cpubind_role role, int32_t *n)
+int api_drives_only_device(const cpubind_facts *facts, const api_options *options)
 {
-    *n = row->roles.span[role].count;
-    return *n > 0 ? row->role_cpu + row->roles.span[role].first : NULL;
+    return facts->n_device > 1 || has_tiles(facts) || options->topo.n_named == 1;
 }
+
+void api_add_only_device(const cpubind_facts *facts, api_text *why)
+{
+    if (facts->n_device != 1 || has_tiles(facts))
+        return;
+    api_add(why, ": this is the only one of the host, and its ranks would have the same CPUs; "
+                 "cpubind apply --all gives each process a part of them, and "
+                 "--device ");
+    api_add_pci(why, &facts->device[0].pci);
+    api_add(why, " for each rank lets them share");
+}
+
+const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
+{
+    const char *why = NULL;
+    int32_t n_shown = 0;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        if (f->device[i].sight == CPUBIND_SIGHT_UNKNOWN && !why)
+            why = f->runtime[f->device[i].accelerator.vendor].why;
+        n_shown += f->device[i].sight != CPUBIND_SIGHT_HIDDEN;
+    }
+    return n_shown > 1 && options->topo.n_named == 0 ? why : NULL;
+}
+
+int32_t api_rank_of(const cpubind_facts *facts, int32_t n_pool, const api_options *options)
+{
+    if (options->request.rank < n_pool)
+        return options->request.rank;
+    return n_pool == 1 && api_drives_only_device(facts, options) ? 0 : -1;
+}
+
+/* == Rows =================================================================== */
 
 /* The node of an NPU by the plan, which knows the CPUs near it. */
 static int32_t node_of(const cpubind_ascend_plan *plan, int32_t npu)

@@ -444,6 +444,11 @@ static int explain_start(const cpubind_problem *p, api_text *out)
     return 1;
 }
 
+int api_is_out_of_files(int32_t error)
+{
+    return error == EMFILE || error == ENFILE;
+}
+
 static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
                           const api_options *options, api_text *out)
 {

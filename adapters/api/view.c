@@ -8,6 +8,26 @@
 
 #include "picture.h"
 
+api_row api_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
+{
+    api_row row;
+    memset(&row, 0, sizeof row);
+    row.npu = &facts->npu[plan->want[i]];
+    row.cpu = plan->core.cpu + plan->core.row[i];
+    row.n = plan->core.row[i + 1] - plan->core.row[i];
+    row.role_cpu = plan->role_cpu + plan->role_row[i];
+    row.roles = plan->role_span[i];
+    row.memory_node = plan->memory_node[i];
+    row.figures = api_figures_of_row(plan, i);
+    return row;
+}
+
+const int32_t *api_role_of(const api_row *row, cpubind_role role, int32_t *n)
+{
+    *n = row->roles.span[role].count;
+    return *n > 0 ? row->role_cpu + row->roles.span[role].first : NULL;
+}
+
 static const struct {
     const char *word;
     char letter;

@@ -168,7 +168,7 @@ cpubind_problem_code cpubind_npu_processes_read(const cpubind_source *source,
                                                 cpubind_problem *problem)
 {
     const cpubind_input listing = source->list(source->ctx, INPUT_TRS);
-    cpubind_users result = {.driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
+    cpubind_users result = {.n = 0};
     cpubind_problem own;
     reading r = {source, facts, arena, &result, problem ? problem : &own};
     cpubind_problem_code code;

@@ -3,11 +3,9 @@
  *
  * Reads the options and the file, and prints; adapters/service has the loop.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../service/conf_file.h"
 #include "output.h"
 #include "service_engine.h"
 
@@ -32,62 +30,6 @@ static void say(void *ctx, cpubind_place place, const char *text)
         (void)json_array_append_new(
             f->array, json_pack("{s:i, s:i, s:o}", "line", (int)place.line, "column",
                                 (int)place.column, "text", cli_json_text(text)));
-}
-
-/* Appends why a file could not be read, and what helps. */
-static void explain_file(const char *path, cpubind_linux_fault why, api_text *text)
-{
-    if (strcmp(why.what, "owner") == 0)
-        api_add(text, "%s belongs to another user than root; try: chown root %s", path, path);
-    else if (strcmp(why.what, "mode") == 0)
-        api_add(text, "others than its owner may write to %s; try: chmod go-w %s", path, path);
-    else if (strcmp(why.what, "length") == 0)
-        api_add(text, "%s has more than %d bytes", path, CPUBIND_CONF_MAX);
-    else if (strcmp(why.what, "kind") == 0)
-        api_add(text, "%s is no regular file", path);
-    else if (strcmp(why.what, "writer") == 0)
-        api_add(text, "%s is being written to; try again when it is complete", path);
-    else if (strcmp(why.what, "empty") == 0)
-        api_add(text,
-                "%s is empty; for the usual settings write a line \"# usual\", or remove it",
-                path);
-    else
-        api_add(text, "%s could not be read: %s", path, strerror(why.error));
-}
-
-static int is_empty(const cpubind_bytes *bytes)
-{
-    int32_t at = 0;
-    while (at < bytes->len && (unsigned char)bytes->data[at] <= ' ')
-        at++;
-    return at == bytes->len;
-}
-
-int cli_settings_load(const char *asked, cli_settings *out, const char **path,
-                      cli_settings_say *say_one, void *ctx, api_text *why)
-{
-    cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_linux_fault fault;
-    int32_t n;
-    *path = asked ? asked : CLI_CONF_PATH;
-    memset(out, 0, sizeof *out);
-    fault = cpubind_conf_read_file(&cpubind_sys_real, *path, &bytes);
-    if (fault.error == ENOENT && !asked) {
-        fault.error = 0;
-        *path = NULL;
-    } else if (!fault.error && is_empty(&bytes)) { /* a full disk leaves such a file */
-        fault = (cpubind_linux_fault){EPERM, "empty", 0};
-    }
-    if (fault.error) {
-        explain_file(*path, fault, why);
-        cpubind_bytes_free(&bytes);
-        return fault.error == EPERM ? API_USAGE : API_UNREADABLE;
-    }
-    n = cli_settings_parse(bytes.data, bytes.len, out, say_one, ctx);
-    cpubind_bytes_free(&bytes);
-    if (n < 0)
-        api_add(why, "there is no memory left");
-    return n < 0 ? API_UNREADABLE : n > 0 ? API_USAGE : API_DONE;
 }
 
 /* The value of a key as JSON: null without one, a list where it may repeat. */

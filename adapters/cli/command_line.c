@@ -488,3 +488,16 @@ int cli_start(int argc, char **argv, enum api_command command, const cli_format 
     out->json = is_json;
     return cli_fail(out, API_USAGE, why.text);
 }
+
+int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint)
+{
+    static api_options options;
+    api_text why = {"", 0};
+    options.json = cli_has_json(argc, argv);
+    api_add(&why, "there is no command \"%s%s\"; try: cpubind %s--help", before, argv[1],
+            before);
+    if (argv[1][0] == '-')
+        api_add(&why, "; the command is the first word, its options follow");
+    api_hint_add(hint, &why);
+    return cli_fail(&options, API_USAGE, why.text);
+}

@@ -42,19 +42,6 @@ static void move_help(int argc, char **argv)
     argv[argc - 1] = help;
 }
 
-int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint)
-{
-    static api_options options;
-    api_text why = {"", 0};
-    options.json = cli_has_json(argc, argv);
-    api_add(&why, "there is no command \"%s%s\"; try: cpubind %s--help", before, argv[1],
-            before);
-    if (argv[1][0] == '-')
-        api_add(&why, "; the command is the first word, its options follow");
-    api_hint_add(hint, &why);
-    return cli_fail(&options, API_USAGE, why.text);
-}
-
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";

@@ -11,7 +11,7 @@
 
 #include "../service/rights.h"
 #include "output.h"
-#include "service_engine.h"
+#include "settings.h"
 
 /* == Asking ================================================================= */
 

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT
  *
  * Each key is the long name of an option, and its value is read by the function of that option.
- * Opens no file.
  */
 #ifndef CPUBIND_CLI_SETTINGS_H
 #define CPUBIND_CLI_SETTINGS_H
@@ -42,6 +41,14 @@ typedef void cli_settings_say(void *ctx, cpubind_place place, const char *text);
 int32_t cli_settings_parse(const char *text, int32_t len, cli_settings *out,
                            cli_settings_say *say, void *ctx);
 void cli_settings_free(cli_settings *settings);
+
+/* Reads a file of settings.
+ *   in      asked: its path; NULL: the usual one, which may be missing
+ *   out     *out, to be freed also on failure; *path: the file that was read, NULL: none
+ *   returns the exit status: USAGE when the text has faults, which `say` was called for; else
+ *           the reason is in *why */
+int cli_settings_load(const char *asked, cli_settings *out, const char **path,
+                      cli_settings_say *say, void *ctx, api_text *why);
 
 /* Whether a process is wanted: its program or the name of its main thread is one of `only`
  * (none: every name), and neither is one of `except`. In a pattern * is any number of

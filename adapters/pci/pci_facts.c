@@ -10,25 +10,6 @@ enum { NETWORK_CLASS = 0x02 };
 
 /* == Ids ==================================================================== */
 
-int cpubind_priv_pci_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
-                               const cpubind_pci_address *pci)
-{
-    cpubind_input listing;
-    cpubind_slice name;
-    int32_t at = 0;
-    if (!vendor->driver.folder)
-        return 0;
-    listing = r->source->list(r->source->ctx, vendor->driver.folder);
-    while (facts_next_name(listing, &at, &name)) {
-        cpubind_pci_address driven;
-        if (cpubind_pci_parse(listing.data + name.at, name.len, &driven, NULL) ==
-                CPUBIND_TEXT_OK &&
-            cpubind_pci_compare(&driven, pci) == 0)
-            return 1;
-    }
-    return 0;
-}
-
 /* The lists of functions of all drivers can be read, or are not there. */
 static cpubind_problem_code check_drivers(facts_reader *r)
 {

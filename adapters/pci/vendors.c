@@ -68,10 +68,16 @@ cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
                                                const cpubind_facts *facts, cpubind_arena *arena,
                                                cpubind_users *out, cpubind_problem *problem)
 {
+    const cpubind_vendor *vendor;
+    cpubind_problem_code code;
     int i = 0;
     while (!cpubind_vendor_of((cpubind_vendor_id)i)->users)
         i++;
-    return cpubind_vendor_of((cpubind_vendor_id)i)->users(source, facts, arena, out, problem);
+    vendor = cpubind_vendor_of((cpubind_vendor_id)i);
+    code = vendor->users(source, facts, arena, out, problem);
+    if (code == CPUBIND_PROBLEM_NONE)
+        out->driver = vendor;
+    return code;
 }
 
 static int is_product(const cpubind_vendor_product *row, const cpubind_pci_ids *ids)
