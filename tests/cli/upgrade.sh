@@ -68,7 +68,10 @@ cpus() {
 
 bound='146-165 166 167 146-165'
 free='0-191 0-191 0-191 0-191'
-host='--root fixtures/hosts/a2-192cpu-8npu.host --allowed 0-191 --npu 0 --memory none'
+# An earlier program takes a host as a folder.
+rm -rf "$out/host"
+"$CPUBIND" fixture export a2-192cpu-8npu "$out/host" --quiet || exit 1
+host="--root $out/host --allowed 0-191 --npu 0 --memory none"
 
 # shellcheck disable=SC2086
 bind_with() { # program, options: starts a worker and binds it
