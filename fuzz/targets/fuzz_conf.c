@@ -9,14 +9,6 @@
 #include "../../adapters/cli/settings.h"
 #include "../../adapters/service/conf.h"
 
-/* In place of the one of main.c, which cannot be linked beside the main of a fuzzer. No reader
- * of settings calls it. */
-int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint)
-{
-    (void)argc, (void)argv, (void)before, (void)hint;
-    abort();
-}
-
 static void check_key(const char *text, cpubind_slice key)
 {
     for (int32_t i = 0; i < key.len; i++) {
