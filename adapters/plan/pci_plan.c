@@ -61,24 +61,6 @@ static int list_devices(device_planner *p)
     return cpubind_plan_join(f, p->is_blind, p->arena);
 }
 
-/* The allowed CPUs of each device, by logic id. Returns 0 when the arena is full. */
-static int list_allowed(device_planner *p, cpubind_request *request)
-{
-    const cpubind_facts *f = &p->facts;
-    cpubind_npu_allowed *row;
-    if (!p->asked->npu_allowed)
-        return 1;
-    row = (cpubind_npu_allowed *)cpubind_arena_take(p->arena, f->n_npu + 1, sizeof *row);
-    request->npu_allowed = row;
-    for (int32_t i = 0; row && i < f->n_npu; i++)
-        for (int32_t k = 0; k < p->asked->n_npu_allowed; k++)
-            if (p->asked->npu_allowed[k].logic == f->npu[i].device) {
-                row[request->n_npu_allowed] = p->asked->npu_allowed[k];
-                row[request->n_npu_allowed++].logic = f->npu[i].logic;
-            }
-    return row != NULL;
-}
-
 /* Makes the facts of the CPUs that count. */
 static int take_host(device_planner *p, const cpubind_facts *facts)
 {
@@ -92,8 +74,6 @@ static int take_host(device_planner *p, const cpubind_facts *facts)
     f->n_cpu = host.n_cpu;
     cpubind_plan_take_rules(f, p->asked->is_reference ? CPUBIND_RULES_REFERENCE
                                                       : CPUBIND_RULES_NEAR);
-    if (p->asked->npu_allowed)
-        f->scope = CPUBIND_SCOPE_PER_NPU;
     return list_devices(p);
 }
 
@@ -214,10 +194,8 @@ static cpubind_problem_code plan_all(device_planner *p, cpubind_problem *problem
                                .n_process = asked->n_process,
                                .process = asked->process,
                                .roles = asked->roles};
-    cpubind_problem_code code;
-    if (!list_allowed(p, &request))
-        return CPUBIND_PROBLEM_NO_MEMORY;
-    code = cpubind_ascend_make_plan(&p->facts, &request, p->arena, &p->out->all, problem);
+    const cpubind_problem_code code =
+        cpubind_ascend_make_plan(&p->facts, &request, p->arena, &p->out->all, problem);
     if (!is_without_pools(problem) && code != CPUBIND_PROBLEM_NONE)
         return code;
     if (code != CPUBIND_PROBLEM_NONE || p->is_blind)

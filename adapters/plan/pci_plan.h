@@ -38,9 +38,6 @@ typedef struct cpubind_pci_asked {
                             by whole cores, the lowest first */
     const int32_t *keep; /* and these, ascending, with the rest of their cores; NULL: none */
     int32_t n_keep;
-    const cpubind_npu_allowed *npu_allowed; /* by index in facts->device; NULL: each may have
-                                               those of the limits */
-    int32_t n_npu_allowed;
     int32_t n_process; /* as cpubind_request has it */
     int32_t process;
 } cpubind_pci_asked;
