@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../ascend/thread_roles.h"
 #include "../linux/bind/bind.h"
 #include "../model/facts.h"
 #include "../pci/launch_text.h"

@@ -1,27 +1,13 @@
 /* driver_reader.h - private to this folder: the NPUs of a host by the files of its driver
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c and
- * process_goal.c alone.
+ * Pure but for the source: no I/O of its own, no malloc. Included by facts*.c
+ * alone.
  */
 #ifndef CPUBIND_ASCEND_DRIVER_READER_H
 #define CPUBIND_ASCEND_DRIVER_READER_H
 
-#include "../text/interrupts.h"
 #include "ascend_reader.h"
-
-#define INPUT_INTERRUPTS "proc/interrupts"
-
-/* == Interrupts ============================================================= */
-
-/* The rows of /proc/interrupts, in the arena. The text is checked once.
- *   errors  NO_MEMORY; UNREADABLE with the place */
-cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input answer,
-                                                  cpubind_interrupt_list *out);
-
-/* The numbers among the names of the listing msi_irqs, ascending, in the arena. */
-cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listing,
-                                           int32_t **out, int32_t *out_n);
 
 /* == The driver's files ===================================================== */
 

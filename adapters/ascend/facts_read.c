@@ -639,8 +639,10 @@ static cpubind_problem_code read_bus(facts_reader *r)
 /* Notes that the NPUs are found here, and not among the devices of the bus. */
 static void note_found(cpubind_facts *f, cpubind_problem_code code)
 {
-    for (int32_t i = 0; i < f->n_npu; i++)
+    for (int32_t i = 0; i < f->n_npu; i++) {
         f->npu[i].device = -1;
+        f->npu[i].vendor = CPUBIND_VENDOR_ASCEND;
+    }
     f->n_found = f->n_npu;
     f->has_npus = code == CPUBIND_PROBLEM_NONE;
 }

@@ -1,4 +1,4 @@
-/* thread_roles.h - where the threads and interrupts of the whole product belong, by their names
+/* thread_roles.h - where the threads and interrupts of Ascend's products belong, by their names
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h. One row for each pattern of names. vllm-ascend binds those that are marked
@@ -8,39 +8,11 @@
 #ifndef CPUBIND_ASCEND_THREAD_ROLES_H
 #define CPUBIND_ASCEND_THREAD_ROLES_H
 
-#include "../../cpubind.h"
-#include "../text/procfs.h"
+#include "../model/driver_names.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Which rows count: (name, word of --threads). */
-#define CPUBIND_THREADS_LIST(X)                                                                \
-    X(REFERENCE, "reference") /* those of vllm-ascend */                                       \
-    X(PRODUCT, "product")     /* all */
-
-typedef enum cpubind_threads {
-#define CPUBIND_X(name, word) CPUBIND_THREADS_##name,
-    CPUBIND_THREADS_LIST(CPUBIND_X)
-#undef CPUBIND_X
-} cpubind_threads;
-
-/* What has the names of a row: (name, word). */
-#define CPUBIND_NAMED_LIST(X)                                                                  \
-    X(THREAD, "thread")       /* threads of the worker */                                      \
-    X(KERNEL, "kernel")       /* a kernel thread of the driver, which all workers share */     \
-    X(QUEUE, "workqueue")     /* a work queue of the driver, the same */                       \
-    X(INTERRUPT, "interrupt") /* an interrupt of the device */
-
-typedef enum cpubind_named {
-#define CPUBIND_X(name, word) CPUBIND_NAMED_##name,
-    CPUBIND_NAMED_LIST(CPUBIND_X)
-#undef CPUBIND_X
-} cpubind_named;
-
-/* The number of the device in the name of a kernel thread, a work queue or a mailbox. */
-#define CPUBIND_DEVICE_MARK "<N>"
 
 /* The rows: (pattern, what has the name, role, number of the CPU in the role for an interrupt,
  * whether vllm-ascend binds it, who gives the name, why it belongs there). The first row that
@@ -93,30 +65,11 @@ typedef enum cpubind_named {
       "interrupts no thread")
 /* clang-format on */
 
-typedef struct cpubind_thread_role {
-    const char *pattern; /* with CPUBIND_DEVICE_MARK for the number of the device */
-    cpubind_named named;
-    cpubind_role role;
-    int32_t cpu; /* of an interrupt: which CPU of the role; the last one, if it has fewer */
-    int32_t is_reference;
-    const char *giver; /* "torch_npu" */
-    const char *why;   /* a sentence without its subject and its full stop */
-} cpubind_thread_role;
-
-/* The rows in their order; NULL: there are no more. Static storage. */
-const cpubind_thread_role *cpubind_thread_role_at(int32_t place);
-
-/* The row of a thread of a worker by its name, which ends with NUL; NULL: a main thread. */
-const cpubind_thread_role *cpubind_thread_role_of(const char *name, cpubind_threads threads);
-
-/* Writes the pattern of a row for one device: "dev3_sq_task".
- *   out     out[size], ended by NUL, cut to fit */
-void cpubind_thread_role_name(const cpubind_thread_role *role, int32_t device, char *out,
-                              int32_t size);
-
-/* "product"; "kernel". Static storage. */
-const char *cpubind_threads_word(cpubind_threads threads);
-const char *cpubind_named_word(cpubind_named named);
+/* The SQ, the CQs and perhaps the mailboxes of one device: a cpubind_irqs_find.
+ *   rule    the interrupts of a function belong to a device from its mailbox to the next
+ *           mailbox; a function with one SQ is the device's, whatever its mailbox is called */
+cpubind_no_irq cpubind_ascend_irqs(const cpubind_irq_search *search, cpubind_irq_goal *out,
+                                   int32_t *out_n);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
  */
 #include "../model/facts_reader.h"
 #include "npu_processes.h"
+#include "thread_roles.h"
 
 static const char *name_product(int32_t vendor, int32_t device)
 {
@@ -13,6 +14,13 @@ static const char *name_product(int32_t vendor, int32_t device)
     return type == CPUBIND_TYPE_AUTO ? NULL : cpubind_type_word(type);
 }
 
+static const cpubind_thread_role threads[] = {
+#define CPUBIND_X(pattern, named, role, cpu, is_reference, giver, why)                         \
+    {pattern, CPUBIND_NAMED_##named, CPUBIND_ROLE_##role, cpu, is_reference, giver, why},
+    CPUBIND_THREAD_ROLE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
 const cpubind_vendor cpubind_vendor_ascend = {.word = "ascend",
                                               .noun = "npu",
                                               .runtime = "ascend",
@@ -20,4 +28,7 @@ const cpubind_vendor cpubind_vendor_ascend = {.word = "ascend",
                                               .variable = {"ASCEND_RT_VISIBLE_DEVICES"},
                                               .users = cpubind_npu_processes_read,
                                               .user_file = "/dev/davinci_manager",
+                                              .thread = threads,
+                                              .n_thread = sizeof threads / sizeof *threads,
+                                              .irqs = cpubind_ascend_irqs,
                                               .drives_one = 1};

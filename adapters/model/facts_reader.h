@@ -22,12 +22,13 @@
 CPUBIND_VENDOR_LIST(CPUBIND_X)
 #undef CPUBIND_X
 
-#define INPUT_LSCPU_E "cmd/lscpu-e.txt"
-#define INPUT_LSCPU   "cmd/lscpu.txt"
-#define INPUT_CPUS    "sys/devices/system/cpu"
-#define INPUT_NODES   "sys/devices/system/node"
-#define INPUT_PCI     "sys/bus/pci/devices"
-#define INPUT_ENV     "env"
+#define INPUT_LSCPU_E    "cmd/lscpu-e.txt"
+#define INPUT_LSCPU      "cmd/lscpu.txt"
+#define INPUT_CPUS       "sys/devices/system/cpu"
+#define INPUT_NODES      "sys/devices/system/node"
+#define INPUT_PCI        "sys/bus/pci/devices"
+#define INPUT_ENV        "env"
+#define INPUT_INTERRUPTS "proc/interrupts"
 
 /* One reading. */
 typedef struct facts_reader {
@@ -64,6 +65,15 @@ cpubind_problem_code cpubind_priv_read_lscpu(facts_reader *r, cpubind_input answ
 cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
+
+/* irqs.c: the rows of /proc/interrupts, in the arena. The text is checked once.
+ *   errors  NO_MEMORY; UNREADABLE with the place */
+cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input answer,
+                                                  cpubind_interrupt_list *out);
+
+/* The numbers among the names of the listing msi_irqs, ascending, in the arena. */
+cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listing,
+                                           int32_t **out, int32_t *out_n);
 
 /* NPUs of the host by its PCI bus; 0: not known. */
 static inline int32_t facts_count_on_bus(const cpubind_facts *f)

@@ -8,6 +8,7 @@
 #ifndef CPUBIND_MODEL_VENDOR_H
 #define CPUBIND_MODEL_VENDOR_H
 
+#include "driver_names.h"
 #include "facts.h"
 
 #ifdef __cplusplus
@@ -120,7 +121,12 @@ typedef struct cpubind_vendor {
      * none, and a process that has a file of a device open uses it. */
     cpubind_users_read *users;
     const char *user_file; /* that each of those users has open, "/dev/davinci_manager" */
-    int32_t drives_one;    /* 1: a process that uses several is bound to none of them */
+    /* Where the threads of its processes and of its driver belong; a thread that fits no row is
+     * a main thread. Of several rows that fit a name the first counts. */
+    const cpubind_thread_role *thread;
+    int32_t n_thread;
+    cpubind_irqs_find *irqs; /* NULL: no interrupt of it is bound */
+    int32_t drives_one;      /* 1: a process that uses several is bound to none of them */
 } cpubind_vendor;
 
 /* Calls visit(ctx, nodes, bus) for each kind of device files that are inputs, of all vendors,

@@ -181,6 +181,7 @@ static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place, int
                       .pci = d->pci,
                       .function = place[device],
                       .device = device,
+                      .vendor = d->accelerator.vendor,
                       .is_visible = is_visible(f, device)};
 }
 

@@ -6,186 +6,7 @@
  */
 #include "process_goal.h"
 
-#include "../ascend/driver_files.h"
-#include "../ascend/driver_reader.h"
-
-/* == Words ================================================================== */
-
-/* By code; FOUND first. */
-static const struct {
-    const char *word, *text;
-} no_irqs[] = {{"found", "its interrupts were found"},
-#define CPUBIND_X(name, word, text) {word, text},
-               CPUBIND_NO_IRQ_LIST(CPUBIND_X)
-#undef CPUBIND_X
-};
-
-/* A number that is no code counts as FOUND. */
-static size_t index_of(cpubind_no_irq why)
-{
-    return (size_t)why < sizeof no_irqs / sizeof no_irqs[0] ? (size_t)why : 0;
-}
-
-const char *cpubind_no_irq_word(cpubind_no_irq why)
-{
-    return no_irqs[index_of(why)].word;
-}
-
-const char *cpubind_no_irq_text(cpubind_no_irq why)
-{
-    return no_irqs[index_of(why)].text;
-}
-
-/* == Interrupts of a device ================================================= */
-
-/* The actions that the driver registers, by kind. */
-static const char *const action_names[] = {
-    [CPUBIND_IRQ_SQ] = "sq_send_trigger_irq",
-    [CPUBIND_IRQ_CQ] = "cq_update_irq",
-};
-
-/* The kind of an interrupt, by the names of its handlers. */
-typedef struct handlers {
-    int32_t is_mailbox, is_sq, is_cq;
-    int32_t device;        /* the number in the name of the mailbox */
-    cpubind_slice mailbox; /* its name */
-} handlers;
-
-static int32_t is_action(const scan_text *in, scan_run name, cpubind_irq_kind kind)
-{
-    return scan_is(in, name, action_names[kind], (int32_t)strlen(action_names[kind]));
-}
-
-static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
-{
-    const scan_text in = {text, irq->names.at + irq->names.len, NULL};
-    handlers found = {0, 0, 0, -1, {0, 0}};
-    cpubind_slice slice;
-    int32_t at = 0;
-    while (cpubind_interrupts_next_name(text, irq->names, &at, &slice)) {
-        const scan_run name = {slice.at, slice.at + slice.len};
-        if (cpubind_driver_parse_mailbox(text + slice.at, slice.len, &found.device, NULL) ==
-            CPUBIND_TEXT_OK) {
-            found.is_mailbox = 1;
-            found.mailbox = slice;
-        }
-        found.is_sq |= is_action(&in, name, CPUBIND_IRQ_SQ);
-        found.is_cq |= is_action(&in, name, CPUBIND_IRQ_CQ);
-    }
-    return found;
-}
-
-/* A walk over two ascending lists at once: all interrupts, and those of the function. */
-typedef struct walk {
-    const cpubind_irq_search *search;
-    int32_t i, k; /* the next element of `all` and of `msi` */
-} walk;
-
-/* The next number that is in both lists, or -1. */
-static int32_t next_irq(walk *w, handlers *out)
-{
-    const cpubind_irq_search *s = w->search;
-    while (w->i < s->n_all && w->k < s->n_msi) {
-        const cpubind_interrupt *irq = &s->all[w->i];
-        if (irq->irq < s->msi[w->k]) {
-            w->i++;
-        } else if (irq->irq > s->msi[w->k]) {
-            w->k++;
-        } else {
-            *out = read_handlers(s->text, irq);
-            w->i++;
-            w->k++;
-            return irq->irq;
-        }
-    }
-    return -1;
-}
-
-/* How many interrupts of each kind the function has, of all of its devices. */
-static void count_irqs(const cpubind_irq_search *search, int32_t *n_sq, int32_t *n_mailbox)
-{
-    walk w = {search, 0, 0};
-    handlers found;
-    *n_sq = *n_mailbox = 0;
-    while (next_irq(&w, &found) >= 0) {
-        *n_sq += found.is_sq;
-        *n_mailbox += found.is_mailbox;
-    }
-}
-
-/* The interrupts that are taken, and what they are numbered by. */
-typedef struct taking {
-    const cpubind_irq_search *search;
-    cpubind_irq_goal *out;
-    int32_t n;
-} taking;
-
-/* Adds an interrupt. The number of those of the function that have its name and come before it
- * is `index`; -1: those that were taken are counted. */
-static void take_irq(taking *t, int32_t irq, cpubind_irq_kind kind, const char *name,
-                     int32_t len, int32_t index)
-{
-    cpubind_irq_goal *goal = &t->out[t->n];
-    memset(goal, 0, sizeof *goal);
-    goal->irq = irq;
-    goal->kind = kind;
-    goal->cpu = -1;
-    memcpy(goal->id.name, name, (size_t)len);
-    goal->id.index = index;
-    for (int32_t i = 0; index < 0 && i < t->n; i++)
-        goal->id.index += t->out[i].kind == kind &&
-                          memcmp(t->out[i].id.name, goal->id.name, sizeof goal->id.name) == 0;
-    goal->id.index += index < 0;
-    t->n++;
-}
-
-/* Takes the interrupts of the device, or of all devices of the function. Returns how many of
- * them are SQs.
- *   in      is_all: all devices; is_any_mailbox: the mailbox is the device's, whatever its
- *           number is */
-static int32_t take_irqs(taking *t, int32_t is_all, int32_t is_any_mailbox)
-{
-    const cpubind_irq_search *search = t->search;
-    walk w = {search, 0, 0};
-    handlers found;
-    int32_t irq, n_sq = 0, is_its = is_all;
-    int32_t n_named[] = {[CPUBIND_IRQ_SQ] = 0, [CPUBIND_IRQ_CQ] = 0}; /* of all devices */
-    while ((irq = next_irq(&w, &found)) >= 0) {
-        const cpubind_irq_kind kind = found.is_sq ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
-        const int32_t is_device = is_any_mailbox || found.device == search->device;
-        if (found.is_mailbox)
-            is_its = is_all || found.device == search->device;
-        n_sq += is_its && found.is_sq;
-        if (is_its && (found.is_sq || found.is_cq))
-            take_irq(t, irq, kind, action_names[kind], (int32_t)strlen(action_names[kind]),
-                     n_named[kind]);
-        else if (found.is_mailbox && is_device && search->wants_mailbox &&
-                 found.mailbox.len < CPUBIND_IRQ_NAME_SIZE)
-            take_irq(t, irq, CPUBIND_IRQ_MAILBOX, search->text + found.mailbox.at,
-                     found.mailbox.len, -1);
-        n_named[CPUBIND_IRQ_SQ] += found.is_sq;
-        n_named[CPUBIND_IRQ_CQ] += found.is_cq;
-    }
-    return n_sq;
-}
-
-cpubind_no_irq cpubind_goal_irqs(const cpubind_irq_search *search, cpubind_irq_goal *out,
-                                 int32_t *out_n)
-{
-    taking t = {search, out, 0};
-    int32_t n_sq, n_mailbox, n_taken;
-    count_irqs(search, &n_sq, &n_mailbox);
-    *out_n = 0;
-    if (n_sq == 0)
-        return CPUBIND_IRQ_NO_SQ;
-    if (n_sq > 1 && search->device < 0)
-        return CPUBIND_IRQ_AMBIGUOUS;
-    n_taken = take_irqs(&t, n_sq == 1, n_sq == 1 && n_mailbox == 1);
-    if (n_taken != 1) /* a device has one SQ: with none or two, the mailboxes are misleading */
-        return CPUBIND_IRQ_AMBIGUOUS;
-    *out_n = t.n;
-    return CPUBIND_IRQ_FOUND;
-}
+#include "../model/facts_reader.h"
 
 /* == CPUs and interrupts of a process ======================================= */
 
@@ -219,7 +40,8 @@ cpubind_cpus cpubind_goal_cpus_of_wish(const cpubind_goal_pool *pool, cpubind_cp
 typedef struct maker {
     facts_reader r; /* without request and facts: only to ask for inputs and to fail */
     const cpubind_goal_request *request;
-    const cpubind_npu *npu;  /* NULL: the device is no NPU */
+    const cpubind_npu *device; /* NULL: several, of different vendors perhaps */
+    const cpubind_vendor *vendor;
     cpubind_goal_pool its;   /* the CPUs of this process */
     cpubind_cpus pool, kept; /* the same, ascending; those that the plan keeps for the host */
     cpubind_goal *out;
@@ -289,11 +111,11 @@ static int32_t choose_irq_cpu(const maker *m, cpubind_irq_goal *irq)
     return !wish || wish->kind != CPUBIND_WISH_LEAVE;
 }
 
-/* Finds the interrupts of the NPU. */
+/* Finds the interrupts of the device. */
 static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int32_t *msi,
                                        int32_t n_msi)
 {
-    const int32_t device = m->npu->phy >= 0 ? m->npu->phy : m->npu->logic;
+    const int32_t device = m->device->phy >= 0 ? m->device->phy : m->device->logic;
     cpubind_irq_search search;
     cpubind_interrupt_list all;
     int32_t n = 0;
@@ -311,10 +133,10 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
                                   n_msi,
                                   device,
                                   m->request->threads == CPUBIND_THREADS_PRODUCT};
-    m->out->no_irq = cpubind_goal_irqs(&search, m->out->irq, &m->out->n_irq);
+    m->out->no_irq = m->vendor->irqs(&search, m->out->irq, &m->out->n_irq);
     for (int32_t i = 0; i < m->out->n_irq; i++) {
         cpubind_irq_goal irq = m->out->irq[i];
-        (void)cpubind_pci_format(irq.id.function, &m->npu->pci);
+        (void)cpubind_pci_format(irq.id.function, &m->device->pci);
         if (choose_irq_cpu(m, &irq))
             m->out->irq[n++] = irq;
     }
@@ -322,7 +144,7 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The interrupts of the NPU. Without an input that leads to them, none is bound: no_irq says
+/* The interrupts of the device. Without an input that leads to them, none is bound: no_irq says
  * why. */
 static cpubind_problem_code find_irqs(maker *m)
 {
@@ -332,13 +154,13 @@ static cpubind_problem_code find_irqs(maker *m)
     const char *name;
     int32_t *msi, n_msi;
     m->out->no_irq = CPUBIND_IRQ_NO_ROLE;
-    if (!m->npu || m->its.roles.span[CPUBIND_ROLE_IRQ].count == 0)
+    if (!m->device || !m->vendor->irqs || m->its.roles.span[CPUBIND_ROLE_IRQ].count == 0)
         return CPUBIND_PROBLEM_NONE;
     m->out->no_irq = CPUBIND_IRQ_NO_ADDRESS;
-    if (m->npu->pci.domain < 0)
+    if (m->device->pci.domain < 0)
         return CPUBIND_PROBLEM_NONE;
     m->out->no_irq = CPUBIND_IRQ_NO_MSI;
-    name = facts_function_path(&m->r, &m->npu->pci, "msi_irqs");
+    name = facts_function_path(&m->r, &m->device->pci, "msi_irqs");
     if (!name)
         return facts_fail_memory(&m->r);
     answer = source->list(source->ctx, name);
@@ -364,7 +186,7 @@ static void add_rule(maker *m, const char *name, cpubind_cpus cpus, int32_t is_l
 
 static int32_t is_wanted(const maker *m, const cpubind_thread_role *row)
 {
-    return m->npu && (row->is_reference || m->request->threads == CPUBIND_THREADS_PRODUCT) &&
+    return (row->is_reference || m->request->threads == CPUBIND_THREADS_PRODUCT) &&
            m->its.roles.span[row->role].count > 0;
 }
 
@@ -372,44 +194,39 @@ static int32_t is_wanted(const maker *m, const cpubind_thread_role *row)
 static cpubind_problem_code make_rules(maker *m)
 {
     const cpubind_goal_request *q = m->request;
-    const cpubind_thread_role *row;
-    int32_t n = q->n_wish;
-    while (cpubind_thread_role_at(n - q->n_wish))
-        n++;
-    m->out->rule =
-        (cpubind_thread_rule *)cpubind_arena_take(m->r.arena, n, sizeof *m->out->rule);
+    m->out->rule = (cpubind_thread_rule *)cpubind_arena_take(
+        m->r.arena, q->n_wish + m->vendor->n_thread, sizeof *m->out->rule);
     if (!m->out->rule)
         return facts_fail_memory(&m->r);
     for (int32_t i = 0; i < q->n_wish; i++)
         add_rule(m, q->wish[i].name, cpus_of_wish(m, &q->wish[i]),
                  q->wish[i].kind == CPUBIND_WISH_LEAVE);
-    for (int32_t i = 0; (row = cpubind_thread_role_at(i)) != NULL; i++)
+    for (int32_t i = 0; i < m->vendor->n_thread; i++) {
+        const cpubind_thread_role *row = &m->vendor->thread[i];
         if (row->named == CPUBIND_NAMED_THREAD && row->role != CPUBIND_ROLE_MAIN &&
             is_wanted(m, row))
             add_rule(m, row->pattern, cpubind_goal_cpus_of_role(&m->its, row->role), 0);
+    }
     return CPUBIND_PROBLEM_NONE;
 }
 
 /* The kernel threads and work queues of the driver for this device. */
 static cpubind_problem_code find_driver(maker *m)
 {
-    const cpubind_thread_role *row;
-    int32_t n = 0;
-    while (cpubind_thread_role_at(n))
-        n++;
+    const int32_t n = m->device && m->device->phy >= 0 ? m->vendor->n_thread : 0;
     m->out->driver =
         (cpubind_driver_goal *)cpubind_arena_take(m->r.arena, n, sizeof *m->out->driver);
     if (!m->out->driver)
         return facts_fail_memory(&m->r);
-    for (int32_t i = 0; m->npu && m->npu->phy >= 0 && (row = cpubind_thread_role_at(i)) != NULL;
-         i++) {
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_thread_role *row = &m->vendor->thread[i];
         cpubind_driver_goal *goal = &m->out->driver[m->out->n_driver];
         const cpubind_thread_wish *wish;
         if ((row->named != CPUBIND_NAMED_KERNEL && row->named != CPUBIND_NAMED_QUEUE) ||
             !is_wanted(m, row))
             continue;
         goal->named = row->named;
-        cpubind_thread_role_name(row, m->npu->phy, goal->name, (int32_t)sizeof goal->name);
+        cpubind_thread_role_name(row, m->device->phy, goal->name, (int32_t)sizeof goal->name);
         wish = find_wish(m, goal->name);
         goal->cpus =
             wish ? cpus_of_wish(m, wish) : cpubind_goal_cpus_of_role(&m->its, row->role);
@@ -482,8 +299,8 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
                                        cpubind_problem *problem)
 {
     const cpubind_ascend_plan *plan = request->plan;
-    const cpubind_npu *device = NULL;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    int is_found;
     maker m;
     memset(&m, 0, sizeof m);
     memset(out, 0, sizeof *out);
@@ -499,20 +316,20 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     m.request = request;
     m.out = out;
     if (request->row >= 0)
-        device = &request->facts->npu[plan->want[request->row]];
-    if (device && device->device < 0)
-        m.npu = device;
-    else if (device)
-        (void)cpubind_pci_format(out->pci, &device->pci);
+        m.device = &request->facts->npu[plan->want[request->row]];
+    m.vendor = cpubind_vendor_of(m.device ? m.device->vendor : CPUBIND_VENDOR_OTHER);
+    is_found = m.device && m.device->device < 0;
+    if (m.device && !is_found)
+        (void)cpubind_pci_format(out->pci, &m.device->pci);
     if (request->pool)
         m.its = *request->pool;
     else
         code = take_row(&m);
-    out->npu = m.npu ? m.npu->logic : -1;
+    out->npu = is_found ? m.device->logic : -1;
     out->rules = cpubind_rules_word(plan->rules);
     out->main = cpubind_goal_cpus_of_role(&m.its, CPUBIND_ROLE_MAIN);
     out->memory_node = m.its.memory_node;
-    if (m.npu)
+    if (m.device)
         out->uvb = (cpubind_cpus){plan->spare, plan->n_spare};
     if (code == CPUBIND_PROBLEM_NONE)
         code = sort_pool(&m);

@@ -2,15 +2,14 @@
  * SPDX-License-Identifier: MIT
  *
  * A plan gives CPUs to the roles of a device. A goal gives CPUs to the threads of a process, by
- * their names, to the interrupts of its NPU, by their numbers, and names the node for its
- * memory. Pure but for the source; nothing is bound here. The names of threads and interrupts
- * are those that vllm-ascend and the Ascend driver use.
+ * their names, to the interrupts of its device, by their numbers, and names the node for its
+ * memory. Pure but for the source; nothing is bound here. The names are those of the row of the
+ * device's vendor.
  */
-#ifndef CPUBIND_ASCEND_PROCESS_GOAL_H
-#define CPUBIND_ASCEND_PROCESS_GOAL_H
+#ifndef CPUBIND_PLAN_PROCESS_GOAL_H
+#define CPUBIND_PLAN_PROCESS_GOAL_H
 
-#include "../ascend/thread_roles.h"
-#include "../text/interrupts.h"
+#include "../model/driver_names.h"
 #include "plan.h"
 
 #ifdef __cplusplus
@@ -56,51 +55,6 @@ typedef struct cpubind_driver_goal {
     char name[CPUBIND_PATTERN_SIZE];
     cpubind_cpus cpus;
 } cpubind_driver_goal;
-
-typedef enum cpubind_irq_kind {
-    CPUBIND_IRQ_SQ,
-    CPUBIND_IRQ_CQ,
-    CPUBIND_IRQ_MAILBOX
-} cpubind_irq_kind;
-
-/* Which interrupt of the host: its number goes to another one when a driver is loaded again. */
-#define CPUBIND_IRQ_FUNCTION_SIZE 20
-#define CPUBIND_IRQ_NAME_SIZE     32
-typedef struct cpubind_irq_id {
-    char function[CPUBIND_IRQ_FUNCTION_SIZE]; /* its PCI function as /sys names it,
-                                                 "0000:c1:00.0"; NUL-terminated */
-    char name[CPUBIND_IRQ_NAME_SIZE];         /* of its action, NUL-terminated */
-    int32_t index; /* among the interrupts of the function with this name, by number, from 0 */
-} cpubind_irq_id;
-
-/* An interrupt of the NPU, and its CPU. */
-typedef struct cpubind_irq_goal {
-    int32_t irq;
-    cpubind_irq_kind kind;
-    int32_t cpu;
-    cpubind_irq_id id;
-} cpubind_irq_goal;
-
-/* Why there is no interrupt to bind: (name, word, sentence without a full stop). */
-#define CPUBIND_NO_IRQ_LIST(X)                                                                 \
-    X(NOT_ON_RECORD, "not_on_record", "none is on record")                                     \
-    X(NO_ROLE, "no_role", "this product has no CPUs set apart for interrupts")                 \
-    X(NO_ADDRESS, "no_address", "the PCI address of the NPU is not known")                     \
-    X(NO_MSI, "no_msi", "the kernel lists no interrupts of its PCI function")                  \
-    X(NO_INTERRUPTS, "no_interrupts", "/proc/interrupts cannot be read")                       \
-    X(NO_SQ, "no_sq", "no interrupt of its PCI function is named sq_send_trigger_irq")         \
-    X(AMBIGUOUS, "ambiguous", "several NPUs share its PCI function and none is named as it is")
-
-typedef enum cpubind_no_irq {
-    CPUBIND_IRQ_FOUND = 0,
-#define CPUBIND_X(name, word, text) CPUBIND_IRQ_##name,
-    CPUBIND_NO_IRQ_LIST(CPUBIND_X)
-#undef CPUBIND_X
-} cpubind_no_irq;
-
-/* Its word in JSON, and one English sentence without a full stop. Static storage. */
-const char *cpubind_no_irq_word(cpubind_no_irq why);
-const char *cpubind_no_irq_text(cpubind_no_irq why);
 
 typedef struct cpubind_goal {
     int32_t npu;                       /* logic id, or -1 */
@@ -156,9 +110,9 @@ int32_t cpubind_goal_memory_node(const cpubind_facts *facts, const cpubind_ascen
                                  int32_t row);
 
 /* The goal for one device of a plan. Where its pool cannot be cut for so many processes, all of
- * them have all of it. The built-in rules are the rows of thread_roles.h, for NPUs; a pool
- * without the role has no such rule. Kernel threads and work queues have the phy id of the NPU
- * in their names: where it is not known they are left.
+ * them have all of it. The built-in rules are those of its vendor; a pool without the role
+ * has no such rule. Kernel threads and work queues have the phy id of the
+ * device in their names: where it is not known they are left.
  *   out     *out, in the arena; its lists may point into the plan
  *   errors  NO_MEMORY; UNREADABLE with the place when /proc/interrupts is damaged */
 cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
@@ -166,27 +120,8 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
                                        cpubind_arena *arena, cpubind_goal *out,
                                        cpubind_problem *problem);
 
-/* The interrupts of one PCI function, and the device whose interrupts are wanted. */
-typedef struct cpubind_irq_search {
-    const char *text;             /* of /proc/interrupts */
-    const cpubind_interrupt *all; /* of cpubind_interrupts_parse for this text */
-    int32_t n_all;
-    const int32_t *msi; /* the numbers in msi_irqs, ascending */
-    int32_t n_msi;
-    int32_t device; /* the number in the name of its mailbox, "trs-mbox-<device>-<n>", or -1 */
-    int32_t wants_mailbox; /* 1: the mailboxes, too */
-} cpubind_irq_search;
-
-/* The SQ, the CQs and perhaps the mailboxes of one device among those of its PCI function.
- *   out     out[0 .. *out_n - 1] with cpu -1 and an id without a function; needs room for n_msi
- *   returns FOUND, NO_SQ, AMBIGUOUS
- *   rule    the interrupts of a function belong to a device from its mailbox to the next
- *           mailbox; a function with one SQ is the device's, whatever its mailbox is called */
-cpubind_no_irq cpubind_goal_irqs(const cpubind_irq_search *search, cpubind_irq_goal *out,
-                                 int32_t *out_n);
-
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* CPUBIND_ASCEND_PROCESS_GOAL_H */
+#endif /* CPUBIND_PLAN_PROCESS_GOAL_H */

@@ -7,6 +7,7 @@
  */
 #include "../fuzz.h"
 
+#include "../../adapters/ascend/thread_roles.h"
 #include "../../adapters/plan/process_goal.h"
 #include "../../adapters/text/cpulist.h"
 
@@ -106,7 +107,7 @@ static void check_mailboxes(const function *f, cpubind_irq_search search, cpubin
         (cpubind_irq_goal *)fuzz_filled(((size_t)f->n_msi + 1) * sizeof *out, FUZZ_FILL);
     int32_t n_out, k = 0;
     search.wants_mailbox = 1;
-    CHECK(cpubind_goal_irqs(&search, out, &n_out) == why);
+    CHECK(cpubind_ascend_irqs(&search, out, &n_out) == why);
     for (int32_t i = 0; i < n_out; i++) {
         CHECK(i == 0 || out[i - 1].irq < out[i].irq);
         if (out[i].kind == CPUBIND_IRQ_MAILBOX) {
@@ -126,7 +127,7 @@ static cpubind_no_irq check_irqs(const function *f, cpubind_irq_goal *out, int32
     int32_t k = 0, found = 0;
     const cpubind_irq_search search = {f->text,  f->all,    f->n_all, f->msi,
                                        f->n_msi, f->device, 0};
-    const cpubind_no_irq why = cpubind_goal_irqs(&search, out, n);
+    const cpubind_no_irq why = cpubind_ascend_irqs(&search, out, n);
     CHECK((why == CPUBIND_IRQ_NO_SQ) == (n_sq == 0));
     CHECK((why == CPUBIND_IRQ_FOUND) == (*n > 0));
     for (int32_t i = 0; i < f->n_all; i++) {
@@ -188,7 +189,11 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
     int32_t node_of[FIRST_CPU + POOL] = {0}, cpu[POOL], row[2] = {0, POOL}, want[1] = {0};
     int32_t memory_node[1] = {0};
     cpubind_roles roles;
-    cpubind_npu npu = {.logic = f->device, .phy = -1, .pci = {0, 1, 0, 0}, .device = -1};
+    cpubind_npu npu = {.logic = f->device,
+                       .phy = -1,
+                       .pci = {0, 1, 0, 0},
+                       .device = -1,
+                       .vendor = CPUBIND_VENDOR_ASCEND};
     cpubind_facts facts = {.node_of = node_of, .npu = &npu, .n_npu = 1};
     cpubind_ascend_plan plan = {.want = want, .n_want = 1, .roles = {{2, 1, 1, 1}}};
     const cpubind_goal_request request = {.facts = &facts, .plan = &plan};

@@ -3,6 +3,7 @@
  */
 #include "memory_source.h"
 
+#include "../../adapters/ascend/thread_roles.h"
 #include "../../adapters/plan/process_goal.h"
 #include "../../adapters/text/text.h"
 #include "../support/exact_buffer.h"
@@ -54,10 +55,18 @@ SETUP(start)
     p.row[1] = 8;
     p.row[2] = 16;
     p.want[1] = 1;
-    p.npu[0] =
-        (cpubind_npu){.device = -1, .logic = 0, .card = 2, .phy = 4, .pci = {0, 0xc1, 0, 0}};
-    p.npu[1] = (cpubind_npu){
-        .device = -1, .logic = 1, .card = 6, .phy = 5, .pci = {0x10002, 0x0a, 0x1f, 7}};
+    p.npu[0] = (cpubind_npu){.device = -1,
+                             .vendor = CPUBIND_VENDOR_ASCEND,
+                             .logic = 0,
+                             .card = 2,
+                             .phy = 4,
+                             .pci = {0, 0xc1, 0, 0}};
+    p.npu[1] = (cpubind_npu){.device = -1,
+                             .vendor = CPUBIND_VENDOR_ASCEND,
+                             .logic = 1,
+                             .card = 6,
+                             .phy = 5,
+                             .pci = {0x10002, 0x0a, 0x1f, 7}};
     p.facts.npu = p.npu;
     p.facts.n_npu = 2;
     p.facts.node_of = p.node_of;
@@ -553,7 +562,7 @@ static cpubind_no_irq find(const function *f, const int32_t *msi, int32_t n_msi,
     assert_int_equal(cpubind_interrupts_parse(text, (int32_t)strlen(text), &list, NULL),
                      CPUBIND_TEXT_OK);
     search = (cpubind_irq_search){text, all, list.n, msi, n_msi, f->device, with_mailboxes};
-    why = cpubind_goal_irqs(&search, out, &n);
+    why = cpubind_ascend_irqs(&search, out, &n);
     found[0] = '\0';
     for (int32_t i = 0; i < n; i++) {
         assert_int_equal(out[i].cpu, -1);

@@ -356,7 +356,7 @@ doctor_words_are_named() {
 }
 
 no_irq_words_are_named() {
-    sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/plan/process_goal.h |
+    sed -n 's/^ *X([A-Z_]*, "\(no_[a-z]*\|ambiguous\)", .*/\1/p' adapters/model/driver_names.h |
         grep -v no_role | are_named adapters/cli/MESSAGES.md 2 '`WORD`'
 }
 

@@ -3,6 +3,7 @@
  *
  * C11 and C++11: with the installed headers and libcpubind_ascend.
  */
+#include <cpubind/ascend/thread_roles.h>
 #include <cpubind/plan/process_goal.h>
 
 #include <string.h>
@@ -28,7 +29,7 @@ int main(void)
         CPUBIND_TEXT_OK)
         return 1;
     search.n_all = list.n;
-    if (cpubind_goal_irqs(&search, goal, &n) != CPUBIND_IRQ_FOUND)
+    if (cpubind_ascend_irqs(&search, goal, &n) != CPUBIND_IRQ_FOUND)
         return 1;
     return n == 2 && goal[0].kind == CPUBIND_IRQ_SQ && goal[1].irq == 52 &&
                    strcmp(cpubind_role_word(CPUBIND_ROLE_IRQ), "irq") == 0 &&

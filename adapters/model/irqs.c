@@ -1,10 +1,10 @@
-/* facts_irqs.c - the rows of /proc/interrupts and the interrupts of a PCI function
+/* irqs.c - the rows of /proc/interrupts, and the interrupts of a PCI function
  * SPDX-License-Identifier: MIT
  *
  * Pure but for the source: no I/O of its own, no malloc. It must not judge what an interrupt is
- * for: facts_driver.c and process_goal.c do.
+ * for: the row of the vendor does.
  */
-#include "driver_reader.h"
+#include "facts_reader.h"
 
 /* A row has a line feed, so their number is enough room: the text needs no second reading to
  * count its rows. A host with a thousand CPUs has 13 MB of it. */
@@ -48,4 +48,31 @@ cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listin
                                   &(*out)[*out_n]) == CPUBIND_TEXT_OK)
                 ++*out_n;
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Words ================================================================== */
+
+/* By code; FOUND first. */
+static const struct {
+    const char *word, *text;
+} no_irqs[] = {{"found", "its interrupts were found"},
+#define CPUBIND_X(name, word, text) {word, text},
+               CPUBIND_NO_IRQ_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+/* A number that is no code counts as FOUND. */
+static size_t index_of(cpubind_no_irq why)
+{
+    return (size_t)why < sizeof no_irqs / sizeof no_irqs[0] ? (size_t)why : 0;
+}
+
+const char *cpubind_no_irq_word(cpubind_no_irq why)
+{
+    return no_irqs[index_of(why)].word;
+}
+
+const char *cpubind_no_irq_text(cpubind_no_irq why)
+{
+    return no_irqs[index_of(why)].text;
 }

@@ -1,33 +1,31 @@
-/* thread_roles.c - where the threads and interrupts of the whole product belong, by their names
+/* thread_roles.c - the rows of all vendors for names of threads and interrupts
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. The rows are in thread_roles.h.
+ * Pure: no I/O, no malloc.
  */
-#include "thread_roles.h"
-
 #include <string.h>
 
-static const cpubind_thread_role roles[] = {
-#define CPUBIND_X(pattern, named, role, cpu, is_reference, giver, why)                         \
-    {pattern, CPUBIND_NAMED_##named, CPUBIND_ROLE_##role, cpu, is_reference, giver, why},
-    CPUBIND_THREAD_ROLE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-};
-
-enum { N_ROLES = (int)(sizeof roles / sizeof roles[0]) };
+#include "../model/vendor.h"
 
 const cpubind_thread_role *cpubind_thread_role_at(int32_t place)
 {
-    return place >= 0 && place < N_ROLES ? &roles[place] : NULL;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && place >= 0; i++) {
+        const cpubind_vendor *row = cpubind_vendor_of((cpubind_vendor_id)i);
+        if (place < row->n_thread)
+            return &row->thread[place];
+        place -= row->n_thread;
+    }
+    return NULL;
 }
 
 const cpubind_thread_role *cpubind_thread_role_of(const char *name, cpubind_threads threads)
 {
-    for (int i = 0; i < N_ROLES; i++)
-        if (roles[i].named == CPUBIND_NAMED_THREAD &&
-            (roles[i].is_reference || threads == CPUBIND_THREADS_PRODUCT) &&
-            cpubind_pattern_matches(roles[i].pattern, name))
-            return &roles[i];
+    const cpubind_thread_role *row;
+    for (int32_t i = 0; (row = cpubind_thread_role_at(i)) != NULL; i++)
+        if (row->named == CPUBIND_NAMED_THREAD &&
+            (row->is_reference || threads == CPUBIND_THREADS_PRODUCT) &&
+            cpubind_pattern_matches(row->pattern, name))
+            return row;
     return NULL;
 }
 
