@@ -10,23 +10,21 @@
 
 /* == The functions ========================================================== */
 
-/* Whether a function is a virtual one: the kernel links it to its physical function. The link
- * leads to a folder, so any answer but ABSENT says that it is there. */
-static int is_virtual(const facts_reader *r, const char *path)
-{
-    return r->source->read(r->source->ctx, path).state != CPUBIND_INPUT_ABSENT ||
-           r->source->list(r->source->ctx, path).state != CPUBIND_INPUT_ABSENT;
-}
-
 /* Fails because a function lacks a file that the kernel gives to every function: it may be an
  * NPU. */
-static cpubind_problem_code fail_without(facts_reader *r, cpubind_input listing,
-                                         cpubind_slice name, const char *leaf)
+static cpubind_problem_code fail_without(facts_reader *r, const char *path)
 {
     static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
-    const char *path = facts_path(r, INPUT_PCI, listing.data, name, leaf);
-    return path ? facts_fail_input(r, path, absent, -1, "a function of the bus lacks this file")
-                : facts_fail_memory(r);
+    return facts_fail_input(r, path, absent, -1, "a function of the bus lacks this file");
+}
+
+/* Reads a number that every function has. */
+static cpubind_problem_code read_id(facts_reader *r, const cpubind_pci_address *pci,
+                                    const char *leaf, int32_t *out)
+{
+    const char *path = facts_function_path(r, pci, leaf);
+    const cpubind_problem_code code = facts_read_number(r, path, -1, out);
+    return code == CPUBIND_PROBLEM_NONE && *out < 0 ? fail_without(r, path) : code;
 }
 
 static cpubind_problem_code read_near(facts_reader *r, cpubind_function *function);
@@ -38,95 +36,81 @@ static int is_before(const cpubind_pci_address *a, const cpubind_pci_address *b)
 
 /* Adds a function of another vendor if it is an accelerator. Whether one is that cannot be read
  * is left to the reader of devices: a plan of NPUs alone does not depend on it. */
-static cpubind_problem_code add_other(facts_reader *r, cpubind_input listing,
-                                      cpubind_slice name, int32_t vendor,
-                                      const facts_found *found)
+static cpubind_problem_code add_other(facts_reader *r, int32_t vendor,
+                                      const cpubind_function *function)
 {
     cpubind_facts *f = r->facts;
-    cpubind_function other = found->function;
-    const char *physfn = facts_path(r, INPUT_PCI, listing.data, name, "physfn");
-    int32_t device = -1, class_code = -1, i = f->n_other;
-    cpubind_problem_code code = facts_read_number(
-        r, facts_path(r, INPUT_PCI, listing.data, name, "device"), -1, &device);
-    if (code == CPUBIND_PROBLEM_NONE && device >= 0)
-        code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "class"), -1,
-                                 &class_code);
+    const cpubind_pci_address *pci = &function->pci;
+    cpubind_function other = *function;
+    int32_t class_code = -1, is_virtual = 1, i = f->n_other;
+    cpubind_problem_code code =
+        facts_read_number(r, facts_function_path(r, pci, "device"), -1, &other.device);
+    if (code == CPUBIND_PROBLEM_NONE && other.device >= 0)
+        code = facts_read_number(r, facts_function_path(r, pci, "class"), -1, &class_code);
     f->has_unread_other |= code != CPUBIND_PROBLEM_NONE || class_code < 0;
-    if (code == CPUBIND_PROBLEM_NONE && class_code >= 0 && physfn &&
-        r->request->is_other(vendor, device, class_code >> 8) && !is_virtual(r, physfn)) {
-        other.device = device;
+    if (code == CPUBIND_PROBLEM_NONE && class_code >= 0 &&
+        r->request->is_other(vendor, other.device, class_code >> 8))
+        code = facts_read_virtual(r, pci, &is_virtual);
+    if (code == CPUBIND_PROBLEM_NONE && !is_virtual) {
         code = read_near(r, &other);
         for (; i > 0 && is_before(&other.pci, &f->other[i - 1].pci); i--)
             f->other[i] = f->other[i - 1];
         f->other[i] = other;
         f->n_other++;
     }
-    if (code == CPUBIND_PROBLEM_NO_MEMORY || !physfn)
-        return facts_fail_memory(r);
+    if (code == CPUBIND_PROBLEM_NO_MEMORY)
+        return code;
     cpubind_problem_clear(r->problem);
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Reads one function of the bus; *out_type becomes AUTO when it is no NPU. */
-static cpubind_problem_code read_function(facts_reader *r, cpubind_input listing,
-                                          cpubind_slice name, facts_found *out)
+/* Reads one function of the bus; out->type becomes AUTO when it is no NPU. */
+static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_address *pci,
+                                          facts_found *out)
 {
-    int32_t vendor, device;
-    const char *path;
+    int32_t vendor;
     cpubind_problem_code code;
     memset(out, 0, sizeof *out);
+    out->function.pci = *pci;
     out->function.node = FACTS_NODE_UNKNOWN;
     out->function.n_npu = 1;
     for (int32_t i = 0; i < CPUBIND_FUNCTION_NPUS; i++)
         out->function.phy[i] = -1;
-    if (cpubind_pci_parse(listing.data + name.at, name.len, &out->function.pci, NULL) !=
-        CPUBIND_TEXT_OK)
-        return CPUBIND_PROBLEM_NONE;
-    code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "vendor"), -1,
-                             &vendor);
-    if (code == CPUBIND_PROBLEM_NONE && vendor < 0)
-        code = fail_without(r, listing, name, "vendor");
+    code = read_id(r, pci, "vendor", &vendor);
     if (code == CPUBIND_PROBLEM_NONE && !cpubind_is_npu_vendor(vendor) &&
         r->request->is_other && r->request->is_other(vendor, -1, -1))
-        return add_other(r, listing, name, vendor, out);
+        return add_other(r, vendor, &out->function);
     if (code != CPUBIND_PROBLEM_NONE || !cpubind_is_npu_vendor(vendor))
         return code;
-    code = facts_read_number(r, facts_path(r, INPUT_PCI, listing.data, name, "device"), -1,
-                             &device);
-    if (code == CPUBIND_PROBLEM_NONE && device < 0)
-        code = fail_without(r, listing, name, "device");
-    out->type = cpubind_type_of_pci(device);
-    out->function.device = device;
-    if (code != CPUBIND_PROBLEM_NONE || out->type == CPUBIND_TYPE_AUTO)
-        return code;
-    path = facts_path(r, INPUT_PCI, listing.data, name, "physfn");
-    if (!path)
-        return facts_fail_memory(r);
-    out->is_virtual = is_virtual(r, path);
-    return code;
+    code = read_id(r, pci, "device", &out->function.device);
+    out->type = cpubind_type_of_pci(out->function.device);
+    return code != CPUBIND_PROBLEM_NONE || out->type == CPUBIND_TYPE_AUTO
+               ? code
+               : facts_read_virtual(r, pci, &out->is_virtual);
 }
 
 cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
 {
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
     cpubind_problem_code code = facts_judge(r, INPUT_PCI, listing);
+    cpubind_pci_address pci;
     cpubind_slice name;
     facts_found found;
-    int32_t at = 0, n = 0;
+    int32_t at = 0;
+    const int32_t n = facts_count_names(listing);
     if (!facts_is_present(listing))
         return code;
-    while (facts_next_name(listing, &at, &name))
-        n++;
     r->ascend->found = (facts_found *)cpubind_arena_take(r->arena, n, sizeof *r->ascend->found);
     if (r->request->is_other)
         r->facts->other =
             (cpubind_function *)cpubind_arena_take(r->arena, n, sizeof *r->facts->other);
     if (!r->ascend->found || (r->request->is_other && !r->facts->other))
         return facts_fail_memory(r);
-    at = 0;
     while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         int32_t i = r->ascend->n_found;
-        code = read_function(r, listing, name, &found);
+        if (cpubind_pci_parse(listing.data + name.at, name.len, &pci, NULL) != CPUBIND_TEXT_OK)
+            continue;
+        code = read_function(r, &pci, &found);
         if (code != CPUBIND_PROBLEM_NONE || found.type == CPUBIND_TYPE_AUTO)
             continue;
         for (; i > 0 && is_before(&found.function.pci, &r->ascend->found[i - 1].function.pci);
@@ -309,25 +293,11 @@ static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
     return f->n_node > 1;
 }
 
-/* Lists the online CPUs of a node as near a function, in the arena. */
+/* Takes the online CPUs of a node as near a function. */
 static cpubind_problem_code take_node(facts_reader *r, cpubind_function *function, int32_t node)
 {
-    const cpubind_facts *f = r->facts;
-    int32_t *list;
-    int32_t n = 0;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        n += f->node_of[cpu] == node;
-    list = cpubind_arena_ints(r->arena, n);
-    if (!list)
-        return facts_fail_memory(r);
-    n = 0;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (f->node_of[cpu] == node)
-            list[n++] = cpu;
-    function->cpu = list;
-    function->n_cpu = n;
     function->is_near_known = 1;
-    return CPUBIND_PROBLEM_NONE;
+    return facts_list_node(r, node, &function->cpu, &function->n_cpu);
 }
 
 /* Reads numa_node and local_cpulist of a function. For a function on no node, local_cpulist

@@ -332,6 +332,35 @@ static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *
     return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
 }
 
+/* Whether a PCI function is a virtual one: the kernel links it to its physical function. The
+ * link leads to a folder, so any answer but ABSENT says that it is there. */
+static inline cpubind_problem_code
+facts_read_virtual(facts_reader *r, const cpubind_pci_address *pci, int32_t *out)
+{
+    const char *name = facts_function_path(r, pci, "physfn");
+    if (!name)
+        return facts_fail_memory(r);
+    *out = r->source->read(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT ||
+           r->source->list(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Lists the online CPUs of a node, ascending, in the arena. */
+static inline cpubind_problem_code facts_list_node(facts_reader *r, int32_t node,
+                                                   const int32_t **out, int32_t *out_n)
+{
+    const cpubind_facts *f = r->facts;
+    int32_t *cpu = cpubind_arena_ints(r->arena, f->n_cpu_id);
+    if (!cpu)
+        return facts_fail_memory(r);
+    *out = cpu;
+    *out_n = 0;
+    for (int32_t i = 0; i < f->n_cpu_id; i++)
+        if (f->node_of[i] == node)
+            cpu[(*out_n)++] = i;
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* Steps to the next name of a listing; returns 0 at its end. */
 static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_slice *out)
 {

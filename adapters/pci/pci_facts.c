@@ -168,20 +168,6 @@ static cpubind_problem_code read_bus(facts_reader *r)
 
 /* == More of a device ======================================================= */
 
-/* Whether a function is a virtual one: the kernel links it to its physical function. The link
- * leads to a folder, so any answer but ABSENT says that it is there. */
-static cpubind_problem_code read_virtual(facts_reader *r, cpubind_pci_function *function)
-{
-    const char *name = facts_function_path(r, &function->pci, "physfn");
-    if (!name)
-        return facts_fail_memory(r);
-    function->is_virtual =
-        r->source->read(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT ||
-        r->source->list(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT;
-    return facts_read_number(r, facts_function_path(r, &function->pci, "sriov_numvfs"), 0,
-                             &function->n_virtual);
-}
-
 /* Takes the first name in a folder of a network card: infiniband before net. */
 static cpubind_problem_code read_interface(facts_reader *r, cpubind_pci_function *function)
 {
@@ -274,7 +260,12 @@ static cpubind_problem_code read_functions(facts_reader *r, cpubind_pci_function
 {
     for (int32_t i = 0; i < n; i++) {
         const cpubind_vendor *v = cpubind_vendor_of(function[i].accelerator.vendor);
-        cpubind_problem_code status = read_virtual(r, &function[i]);
+        cpubind_problem_code status =
+            facts_read_virtual(r, &function[i].pci, &function[i].is_virtual);
+        if (status == CPUBIND_PROBLEM_NONE)
+            status =
+                facts_read_number(r, facts_function_path(r, &function[i].pci, "sriov_numvfs"),
+                                  0, &function[i].n_virtual);
         if (status == CPUBIND_PROBLEM_NONE && v->read)
             status = v->read(r, &function[i]);
         if (status == CPUBIND_PROBLEM_NONE)

@@ -93,22 +93,6 @@ static cpubind_problem_code read_locality(facts_reader *r, const cpubind_pci_add
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Takes the online CPUs of a node. */
-static cpubind_problem_code take_node(facts_reader *r, cpubind_pci_function *function)
-{
-    const cpubind_facts *f = r->facts;
-    int32_t *cpu = cpubind_arena_ints(r->arena, f->n_cpu_id);
-    int32_t n = 0;
-    if (!cpu)
-        return facts_fail_memory(r);
-    for (int32_t i = 0; i < f->n_cpu_id; i++)
-        if (f->node_of[i] == function->node)
-            cpu[n++] = i;
-    function->cpu = cpu;
-    function->n_cpu = n;
-    return CPUBIND_PROBLEM_NONE;
-}
-
 /* Takes what the kernel says of a function or a bridge; *is_known stays 0 when it says nothing
  * of use. A node without CPUs stands for the nearest one with CPUs. */
 static cpubind_problem_code take_locality(facts_reader *r, cpubind_pci_function *function,
@@ -121,7 +105,7 @@ static cpubind_problem_code take_locality(facts_reader *r, cpubind_pci_function 
         return CPUBIND_PROBLEM_NONE;
     function->node = node >= 0 ? node : r->facts->node_of[near->cpu[0]];
     if (near->n == 0)
-        return take_node(r, function);
+        return facts_list_node(r, function->node, &function->cpu, &function->n_cpu);
     function->cpu = near->cpu;
     function->n_cpu = near->n;
     return CPUBIND_PROBLEM_NONE;
@@ -160,7 +144,7 @@ cpubind_problem_code cpubind_priv_pci_read_near(facts_reader *r, cpubind_pci_fun
     if (near.node < 0 && f->host.n_node == 1) {
         function->origin = CPUBIND_NODE_ORIGIN_ONLY_NODE;
         function->node = f->host.node_id[0];
-        return take_node(r, function);
+        return facts_list_node(r, function->node, &function->cpu, &function->n_cpu);
     }
     status = take_locality(r, function, &near, &is_known);
     if (status == CPUBIND_PROBLEM_NONE && is_known)
