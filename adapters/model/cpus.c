@@ -256,7 +256,7 @@ static cpubind_problem_code copy_allowed(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Joins the allowed CPUs of all NPUs. */
+/* Joins the allowed CPUs of all devices. */
 static cpubind_problem_code join_allowed(facts_reader *r)
 {
     cpubind_facts *f = r->facts;

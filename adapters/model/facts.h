@@ -29,9 +29,9 @@ extern "C" {
 /* (name, word): whose the allowed CPUs are. */
 #define CPUBIND_SCOPE_LIST(X)                                                                  \
     X(AUTO, "auto")     /* own when DRA_CPUSET_* is in the environment, else cpuset */         \
-    X(CPUSET, "cpuset") /* all NPUs of the host share them */                                  \
+    X(CPUSET, "cpuset") /* all devices of the host share them */                               \
     X(HOST, "host") /* pools are cut from all online CPUs, then each to the allowed ones */    \
-    X(OWN, "own")   /* only the NPUs of this process share them */
+    X(OWN, "own")   /* only the devices of this process share them */
 
 typedef enum cpubind_scope {
 #define CPUBIND_X(name, word) CPUBIND_SCOPE_##name,
@@ -42,7 +42,7 @@ typedef enum cpubind_scope {
                                                    npu_allowed */
 } cpubind_scope;
 
-/* (name, word): which inputs name the NPUs. */
+/* (name, word): which inputs name the devices. */
 #define CPUBIND_ORIGIN_LIST(X)                                                                 \
     X(AUTO, "auto")       /* the driver's files where they name every NPU, else npu-smi */     \
     X(DRIVER, "driver")   /* the driver's files alone */                                       \
@@ -119,7 +119,7 @@ typedef struct cpubind_problem {
     X(UNKNOWN_CHIP, "unknown_chip") /* chips that npu-smi cannot query are left out */         \
     X(EXIT_CODE, "exit_code")       /* npu-smi answered, its exit status is not 0 */           \
     X(VISIBLE_TAIL, "visible_tail") /* the visible devices were not read to their end */       \
-    X(NO_AFFINITY, "no_affinity")   /* affinity of an NPU unknown: global_slice is used */     \
+    X(NO_AFFINITY, "no_affinity")   /* affinity of a device unknown: global_slice is used */   \
     X(PCI_AFFINITY, "pci_affinity") /* from the kernel, npu-smi has none */                    \
     X(AFFINITY_DIFFERS, "affinity_differs") /* npu-smi and the kernel disagree */              \
     X(NO_NUMA_NODE, "no_numa_node")         /* npu-smi says node 0, the kernel no node */      \
@@ -128,15 +128,16 @@ typedef struct cpubind_problem {
     X(OVERLAP, "overlap")               /* the plan gives CPUs twice, as asked */              \
     X(NO_SPARE, "no_spare")             /* no CPU is left for the host's UVB threads */        \
     X(UNKNOWN_TEXT, "unknown_text")     /* text that no reader knows was passed over */        \
-    X(INPUTS_DIFFER, "inputs_differ")   /* two inputs name different NPUs */                   \
+    X(INPUTS_DIFFER, "inputs_differ")   /* two inputs name different devices */                \
     X(PARTIAL_CPUSET, "partial_cpuset") /* some online CPUs are not allowed; no scope given */ \
-    X(NO_PROCESSES, "no_processes")     /* which NPUs run is not known */                      \
-    X(HIDDEN_HOME, "hidden_home")       /* near CPUs of a hidden NPU are not known */          \
+    X(NO_PROCESSES, "no_processes")     /* which devices run is not known */                   \
+    X(HIDDEN_HOME, "hidden_home")       /* near CPUs of a hidden device are not known */       \
     X(NO_CENSUS, "no_census")           /* no NPU on the PCI bus: hidden ones are not known */ \
     X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
-    X(ORDER_DIFFERS, "order_differs")   /* NPUs of a group: PCI order is not logic order */    \
-    X(POOR_LOCALITY, "poor_locality")   /* reference: NPUs without near CPUs; near has some */ \
-    X(LENT, "lent") /* near: CPUs near one NPU went to another, which had too few */           \
+    X(ORDER_DIFFERS, "order_differs")   /* devices of a group: PCI order is not logic order */ \
+    X(POOR_LOCALITY,                                                                           \
+      "poor_locality") /* reference: devices without near CPUs; near has some */               \
+    X(LENT, "lent")    /* near: CPUs near one device went to another, which had too few */     \
     X(NO_SUCH_CPU, "no_such_cpu") /* an excluded CPU is not online: perhaps a typing error */  \
     X(OTHER_ACCELERATORS,                                                                      \
       "other_accelerators")         /* of other vendors, which this plan of NPUs   \
@@ -154,11 +155,11 @@ typedef enum cpubind_warning {
 
 /* == What is asked ========================================================== */
 
-/* The CPUs that the processes of an NPU may have. */
+/* The CPUs that the processes of a device may have. */
 typedef struct cpubind_npu_allowed {
-    int32_t logic;      /* of the NPU */
+    int32_t logic;      /* of the device */
     const int32_t *cpu; /* strictly ascending */
-    int32_t n;          /* 0: none, so that the NPU has no pool */
+    int32_t n;          /* 0: none, so that the device has no pool */
 } cpubind_npu_allowed;
 
 /* Whether a function of the PCI bus is an accelerator that is no NPU; with a device of -1,
@@ -175,22 +176,22 @@ typedef struct cpubind_request {
     const int32_t *npu;     /* logic ids, strictly ascending, that the plan is for; or NULL: the
                                visible ones */
     int32_t n_npu;          /* their number */
-    int32_t only_running;   /* 1: of these the NPUs in the process table alone */
-    int32_t total;          /* NPUs of the host, where no input tells; 0: not given */
+    int32_t only_running;   /* 1: of these the devices in the process table alone */
+    int32_t total;          /* devices of the host, where no input tells; 0: not given */
     cpubind_scope scope;    /* whose the allowed CPUs are */
-    cpubind_origin origin;  /* which inputs name the NPUs; AUTO: CPUBIND_FACTS counts */
+    cpubind_origin origin;  /* which inputs name the devices; AUTO: CPUBIND_FACTS counts */
     cpubind_rules rules;    /* NEAR: is_auto_strategy is 1, or the strategy is TOPO_AFFINITY */
     const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
     int32_t visible_len;    /* bytes */
     int32_t has_rules;      /* 1: rules was given; 0: CPUBIND_RULES of the environment counts */
-    int32_t has_rank;       /* 1: this process drives the NPU of `rank` */
-    int32_t rank;           /* >= 0; its NPU is rank-th of the visible ones */
+    int32_t has_rank;       /* 1: this process drives the device of `rank` */
+    int32_t rank;           /* >= 0; its device is rank-th of the visible ones */
     const int32_t *allowed; /* CPUs, strictly ascending, instead of proc/self/status; or NULL */
     int32_t n_allowed;
-    /* By logic id, strictly ascending, instead of `allowed` and `scope`; or NULL. An NPU
-     * without a row may have the CPUs of all rows. Slices are cut among the NPUs that share
-     * CPUs, hidden NPUs do not count, and an NPU that cannot have a pool is left out of the
-     * plan, also where it runs. */
+    /* By logic id, strictly ascending, instead of `allowed` and `scope`; or NULL. A device
+     * without a row may have the CPUs of all rows. Slices are cut among the devices that share
+     * CPUs, hidden devices do not count, and a device that cannot have a pool is left out of
+     * the plan, also where it runs. */
     const cpubind_npu_allowed *npu_allowed;
     int32_t n_npu_allowed;  /* at least 1 */
     const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
@@ -200,9 +201,9 @@ typedef struct cpubind_request {
     const int32_t *keep; /* CPUs, strictly ascending, that are kept for the host with the rest
                              of their cores; or NULL */
     int32_t n_keep;
-    int32_t n_process; /* processes that drive each NPU, at most CPUBIND_MAX_DEVICES; 0: 1 */
+    int32_t n_process; /* processes that drive each device, at most CPUBIND_MAX_DEVICES; 0: 1 */
     int32_t process;   /* which of them this one is, 0 .. n_process - 1 */
-    int32_t wants_pci; /* 1: find the PCI addresses of running NPUs, for interrupts; an
+    int32_t wants_pci; /* 1: find the PCI addresses of running devices, for interrupts; an
                           address that is not found is no problem */
     cpubind_other_accelerator *is_other; /* NULL: other accelerators are not looked for */
     const cpubind_role_spec *roles;      /* NULL: those of the product */
@@ -248,7 +249,7 @@ typedef enum cpubind_locality {
     CPUBIND_LOCALITY_NO_NODE = 4  /* the kernel has no node for it; npu-smi says node 0 */
 } cpubind_locality;
 
-/* A device that this process may see, an NPU or another one. An id that is not known is -1. */
+/* A device that this process may see. An id that is not known is -1. */
 typedef struct cpubind_npu {
     int32_t logic;           /* of an NPU the number that a runtime in this container uses; of
                                 others one that no other device of the facts has */
@@ -266,9 +267,9 @@ typedef struct cpubind_npu {
     int32_t is_visible; /* by the visible devices, else by the request, else all are */
 } cpubind_npu;
 
-enum { CPUBIND_FUNCTION_NPUS = 2 }; /* most NPUs of one PCI function: 300I Duo */
+enum { CPUBIND_FUNCTION_NPUS = 2 }; /* most devices of one PCI function: 300I Duo */
 
-/* A function of the host's PCI bus with an NPU of the product. */
+/* A function of the host's PCI bus with a device of the product. */
 typedef struct cpubind_function {
     cpubind_pci_address pci;
     int32_t device;     /* PCI device id; 0: not known */
@@ -279,8 +280,9 @@ typedef struct cpubind_function {
     int32_t n_npu;         /* devices that it has */
     int32_t
         phy[CPUBIND_FUNCTION_NPUS]; /* by the driver's mailboxes, ascending; -1: not known */
-    int32_t n_in_view; /* NPUs of facts->npu on it; the others are hidden from this process */
-    int32_t is_other;  /* 1: of a device that the Ascend row has not found */
+    int32_t
+        n_in_view;    /* devices of facts->npu on it; the others are hidden from this process */
+    int32_t is_other; /* 1: of a device that the Ascend row has not found */
 } cpubind_function;
 
 /* == Devices of any vendor ================================================== */
@@ -378,10 +380,10 @@ typedef struct cpubind_runtime_view {
     const char *why;   /* static clause: why it is not known what the process sees; or NULL */
 } cpubind_runtime_view;
 
-/* Two inputs that name different NPUs. */
+/* Two inputs that name different devices. */
 typedef struct cpubind_difference {
     const char *has, *lacks; /* the names of the inputs */
-    int32_t card, chip, phy; /* the NPU that the first names; -1: not known */
+    int32_t card, chip, phy; /* the device that the first names; -1: not known */
     cpubind_pci_address pci; /* domain -1: not known */
 } cpubind_difference;
 
@@ -435,14 +437,15 @@ typedef struct cpubind_facts {
     cpubind_host host;
     cpubind_devices devices;
 
-    /* NPUs */
-    cpubind_npu *npu;           /* in view, by ascending logic id */
-    int32_t *affinity;          /* CPUs, allowed or not, list after list */
-    cpubind_function *function; /* of the census, by PCI address; after n_census those of NPUs
+    /* Devices in view */
+    cpubind_npu *npu;  /* in view, by ascending logic id */
+    int32_t *affinity; /* CPUs, allowed or not, list after list */
+    cpubind_function
+        *function;           /* of the census, by PCI address; after n_census those of devices
                                    in view that the bus lacks */
-    int32_t has_npus;           /* 1: the Ascend row has found its NPUs: `device` does not tell
+    int32_t has_npus;        /* 1: the Ascend row has found its NPUs: `device` does not tell
                                    more of them */
-    cpubind_function *other;    /* accelerators that are no NPUs, by PCI address */
+    cpubind_function *other; /* accelerators that are no NPUs, by PCI address */
     int32_t n_other;
     int32_t has_unread_other; /* 1: some function could not be read that may be one */
     int32_t n_npu;
@@ -450,13 +453,13 @@ typedef struct cpubind_facts {
     int32_t n_unknown; /* further chips, which npu-smi lists and cannot query, or without
                                a logic id */
     int32_t n_function;
-    int32_t n_census;       /* NPUs of the host by /sys/bus/pci, or 0: not known */
+    int32_t n_census;       /* devices of the host by /sys/bus/pci, or 0: not known */
     int32_t end_phy;        /* slices: one past the highest phy id of the host; 0: not known */
-    int32_t has_only_named; /* the NPUs are those of the request: no input lists them */
-    int32_t has_affinity;   /* some NPU has a list */
+    int32_t has_only_named; /* the devices are those of the request: no input lists them */
+    int32_t has_affinity;   /* some device has a list */
     int32_t has_phy;        /* every NPU has a phy id */
     int32_t has_processes;  /* the process table is known */
-    cpubind_origin origin;  /* DRIVER or NPU_SMI: the inputs that named the NPUs */
+    cpubind_origin origin;  /* DRIVER or NPU_SMI: the inputs that named the devices */
     cpubind_device_type type;
     cpubind_rules rules; /* of the request, else of CPUBIND_RULES, else NEAR */
     cpubind_strategy
@@ -480,9 +483,10 @@ typedef struct cpubind_facts {
     const char *contradiction; /* what it contradicts, static text, or NULL */
     cpubind_problem unmapped;  /* info -m, which the request can do without, failed: it was not
                                     started, or not read; no code: it did not */
-    cpubind_problem unaddressed; /* why the addresses of NPUs in view are not known; no code:
+    cpubind_problem unaddressed; /* why the addresses of devices in view are not known; no code:
                                     nothing that was asked for them failed */
-    cpubind_problem unread_processes; /* why it is not known which NPUs run; no code: no process
+    cpubind_problem
+        unread_processes; /* why it is not known which devices run; no code: no process
                                          table is there */
 } cpubind_facts;
 

@@ -75,7 +75,7 @@ cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input
 cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listing,
                                            int32_t **out, int32_t *out_n);
 
-/* NPUs of the host by its PCI bus; 0: not known. */
+/* devices of the host by its PCI bus; 0: not known. */
 static inline int32_t facts_count_on_bus(const cpubind_facts *f)
 {
     int32_t n = 0;

@@ -139,8 +139,8 @@ static int is_about_one(const planner *p, cpubind_problem_code code)
             code == CPUBIND_PROBLEM_SKIPPED);
 }
 
-/* Whether an NPU without a pool makes the whole plan a refusal: it runs, the request names it,
- * or this process drives it. With allowed CPUs of each NPU one does not need another. */
+/* Whether a device without a pool makes the whole plan a refusal: it runs, the request names
+ * it, or this process drives it. With allowed CPUs of each device one does not need another. */
 static int is_needed(const planner *p, int32_t npu)
 {
     const cpubind_npu *n = &p->facts->npu[npu];
@@ -150,7 +150,7 @@ static int is_needed(const planner *p, int32_t npu)
            (p->request->has_rank && npu == p->rank_npu);
 }
 
-/* Takes an NPU out of the plan, with the reason. Returns 0 when it is needed there. */
+/* Takes a device out of the plan, with the reason. Returns 0 when it is needed there. */
 static int give_up(planner *p, int32_t npu)
 {
     cpubind_poolless *poolless = &p->out->poolless[p->out->n_poolless];
@@ -168,7 +168,7 @@ static int give_up(planner *p, int32_t npu)
     return 1;
 }
 
-/* Asks the core for the pools of our NPUs. *fault is about devices of the core. */
+/* Asks the core for the pools of our devices. *fault is about devices of the core. */
 static cpubind_problem_code call_core(planner *p, cpubind_fault *fault)
 {
     cpubind_plan *plan = &p->out->core;
@@ -220,7 +220,7 @@ static cpubind_problem_code take_buffers(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Gives up one NPU of a refusal of the core. */
+/* Gives up one device of a refusal of the core. */
 static int give_up_one(planner *p, const cpubind_fault *fault)
 {
     const int32_t devices[2] = {fault->device, fault->other};
@@ -232,7 +232,7 @@ static int give_up_one(planner *p, const cpubind_fault *fault)
     return 0;
 }
 
-/* Cuts the pools. An NPU that cannot have one is left out, unless it is needed. */
+/* Cuts the pools. A device that cannot have one is left out, unless it is needed. */
 static cpubind_problem_code cut_pools(planner *p)
 {
     cpubind_problem_code code = take_trace(p);
@@ -248,7 +248,7 @@ static cpubind_problem_code cut_pools(planner *p)
     return code;
 }
 
-/* Whether two plans give an NPU the same pool. */
+/* Whether two plans give a device the same pool. */
 static int have_same_pool(const planner *p, const planner *q, int32_t npu)
 {
     const planner *both[2] = {p, q};
@@ -278,7 +278,7 @@ static int is_in_logic_order(const planner *p)
 /* Orders of the candidates to compare with. */
 typedef enum order_kind { ORDER_LOGIC, ORDER_REVERSED, ORDER_OURS_FIRST } order_kind;
 
-/* Lists the indices of the NPUs in view in another order. */
+/* Lists the indices of the devices in view in another order. */
 static void list_in_order(const planner *p, order_kind order, cpubind_candidate *out)
 {
     const int32_t n = p->out->n_candidate;
@@ -291,7 +291,7 @@ static void list_in_order(const planner *p, order_kind order, cpubind_candidate 
             out[n_out++] = (cpubind_candidate){order == ORDER_REVERSED ? n - 1 - i : i, -1, -1};
 }
 
-/* Whether another order of the candidates gives our NPUs other pools. */
+/* Whether another order of the candidates gives our devices other pools. */
 static cpubind_problem_code compare_order(planner *p, order_kind order, int *is_other)
 {
     const size_t used = p->arena->used;
@@ -365,7 +365,7 @@ static cpubind_problem_code fail_cut(planner *p, int32_t npu, int32_t need, int3
                      "too few CPUs of its pool are allowed for the roles");
 }
 
-/* Puts the rows in the order of the NPUs, and cuts them to the allowed CPUs. */
+/* Puts the rows in the order of the devices, and cuts them to the allowed CPUs. */
 static cpubind_problem_code order_rows(planner *p)
 {
     cpubind_plan *plan = &p->out->core;
@@ -404,7 +404,7 @@ static cpubind_problem_code order_rows(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Sorts the NPUs without a pool, finds the row of the rank, and counts the idle CPUs. */
+/* Sorts the devices without a pool, finds the row of the rank, and counts the idle CPUs. */
 static cpubind_problem_code finish(planner *p)
 {
     cpubind_ascend_plan *out = p->out;

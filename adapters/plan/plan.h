@@ -1,7 +1,7 @@
 /* plan.h - from the facts of a host to its plan
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. Chooses the NPUs, the roles and the slots for the core, which cuts the
+ * Pure: see text.h. Chooses the devices, the roles and the slots for the core, which cuts the
  * pools, and says in the words of the host what the core refuses.
  */
 #ifndef CPUBIND_PLAN_PLAN_H
@@ -13,14 +13,14 @@
 extern "C" {
 #endif
 
-/* A device of the core: an NPU in view, or one that this process cannot see. */
+/* A device of the core: one in view, or one that this process cannot see. */
 typedef struct cpubind_candidate {
     int32_t npu;      /* index into facts->npu, or -1: hidden */
     int32_t function; /* index into facts->function, or -1: not known */
     int32_t phy;      /* -1: not known */
 } cpubind_candidate;
 
-/* An NPU of this process that has no pool, and why. */
+/* A device of this process that has no pool, and why. */
 typedef struct cpubind_poolless {
     int32_t npu; /* index into facts->npu */
     cpubind_problem problem;
@@ -42,7 +42,8 @@ typedef struct cpubind_unit {
     cpubind_problem problem; /* why it has no pool; no code: it has one */
 } cpubind_unit;
 
-/* A plan for the NPUs of this process: those that the request names, else the visible ones. */
+/* A plan for the devices of this process: those that the request names, else the visible
+ * ones. */
 typedef struct cpubind_ascend_plan {
     cpubind_plan core; /* row i belongs to facts->npu[want[i]]; its faults and `shared`
                                 name candidates */
@@ -56,14 +57,14 @@ typedef struct cpubind_ascend_plan {
     cpubind_unit *unit; /* NPUs by ascending index, with or without a pool; then the ranks of
                            other devices */
     int32_t n_unit;
-    int32_t rank_row;        /* the row of the NPU that request->rank drives; of the first
-                                visible NPU without a rank; -1: it has no pool */
+    int32_t rank_row;        /* the row of the device that request->rank drives; of the first
+                                visible device without a rank; -1: it has no pool */
     int32_t n_hidden;        /* candidates that this process cannot see */
     int32_t n_idle;          /* allowed CPUs that no NPU of this process gets */
-    int32_t total;           /* NPUs among which slices were cut, else logical NPUs */
+    int32_t total;           /* devices among which slices were cut, else logical devices */
     int32_t *spare, n_spare; /* CPUs for the host's UVB polling threads, ascending */
     int32_t *poor, n_poor;   /* POOR_LOCALITY: indices into facts->npu, ascending */
-    int32_t *lent, n_lent;   /* LENT: CPUs near one NPU that another got, ascending */
+    int32_t *lent, n_lent;   /* LENT: CPUs near one device that another got, ascending */
     /* OTHER_ACCELERATORS: of the allowed CPUs those that a fair share near them would leave to
      * the others, and the rest, which it leaves to the NPUs; ascending. n_for_others 0: which
      * these are is not known. The pools are not cut by that. */
@@ -74,7 +75,7 @@ typedef struct cpubind_ascend_plan {
     cpubind_rules rules;      /* by which the pools were cut */
     int32_t *role_cpu;        /* row i, in the order of the roles: role_cpu[role_row[i]] up to,
                                   not with, role_cpu[role_row[i + 1]]. Several processes of an
-                                  NPU: only the CPUs of this one */
+                                  device: only the CPUs of this one */
     int32_t *role_row;        /* n_want + 1 offsets into role_cpu */
     cpubind_roles *role_span; /* by row: spans of the row of role_cpu */
     int32_t *memory_node;     /* by row: id of the node for memory, or -1: on no node */
@@ -96,7 +97,7 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
                                               cpubind_arena *arena, cpubind_ascend_plan *out,
                                               cpubind_problem *problem);
 
-/* The CPUs of one of several processes that drive an NPU. */
+/* The CPUs of one of several processes that drive a device. */
 typedef struct cpubind_part {
     const int32_t *cpu; /* role after role, in the arena */
     int32_t n;
@@ -107,7 +108,7 @@ typedef struct cpubind_part {
  * it to that one.
  *   in      facts, plan: of cpubind_ascend_make_plan for a request without n_process
  *           row: of the plan; 1 <= n_process <= CPUBIND_MAX_DEVICES, 0 <= process < n_process
- *   errors  NO_MEMORY; TOO_FEW_CPUS, with the NPU; UNREADABLE */
+ *   errors  NO_MEMORY; TOO_FEW_CPUS, with the device; UNREADABLE */
 cpubind_problem_code cpubind_ascend_place_process(const cpubind_facts *facts,
                                                   const cpubind_ascend_plan *plan, int32_t row,
                                                   int32_t n_process, int32_t process,

@@ -1,4 +1,4 @@
-/* plan_candidates.c - which NPUs a plan is for, and among which devices CPUs are shared
+/* plan_candidates.c - which devices a plan is for, and among which CPUs are shared
  * SPDX-License-Identifier: MIT
  *
  * Pure: no I/O, no malloc. The core cuts the pools; this file lists the devices for it, in an
@@ -6,9 +6,10 @@
  */
 #include "plan_parts.h"
 
-/* == The NPUs of this process =============================================== */
+/* == The devices of this process ============================================ */
 
-/* The plan is for the visible NPUs; of these for the running ones when the request says so. */
+/* The plan is for the visible devices; of these for the running ones when the request says
+ * so. */
 cpubind_problem_code cpubind_priv_choose_ours(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -31,7 +32,7 @@ cpubind_problem_code cpubind_priv_choose_ours(planner *p)
                                         : "npu-smi info shows no process table");
 }
 
-/* Rank r drives the r-th visible NPU, whatever runs at the moment. A single one is driven by
+/* Rank r drives the r-th visible device, whatever runs at the moment. A single one is driven by
  * any rank. Without a rank it is the first of the plan. */
 cpubind_problem_code cpubind_priv_choose_rank(planner *p)
 {
@@ -75,7 +76,7 @@ static int32_t max_of(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-enum { PHY_BLOCK = 8 }; /* hosts have NPUs by the eight */
+enum { PHY_BLOCK = 8 }; /* hosts have devices by the eight */
 
 /* Whether every NPU has a phy id below `total`. *first is the first NPU that is not below.
  * *is_lost becomes 1 when that is so because the bus has lost a card: another NPU is below, or
@@ -183,7 +184,7 @@ static int has_phys(const planner *p, int32_t index)
     return p->facts->function[index].phy[0] >= 0;
 }
 
-/* Adds the NPUs of a function that this process cannot see. */
+/* Adds the devices of a function that this process cannot see. */
 static cpubind_problem_code add_hidden(planner *p, int32_t index)
 {
     const cpubind_function *function = &p->facts->function[index];
@@ -211,11 +212,10 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The devices of the core: the NPUs in view, and the hidden ones of the PCI bus, which the
+/* The devices of the core: those in view, and the hidden ones of the PCI bus, which the
  * rules for near CPUs keep CPUs for. With scope own only those of this process, with CPUs of
- * each NPU only those in view. They are
- * ordered by PCI address, which is the same in every process, when all addresses are known;
- * else by logic id. */
+ * each device only those in view. They are ordered by PCI address, which is the same in every
+ * process, when all addresses are known; else by logic id. */
 cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
 {
     const cpubind_facts *f = p->facts;
@@ -318,7 +318,7 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The row of an NPU in the request, or NULL. */
+/* The row of a device in the request, or NULL. */
 static const cpubind_npu_allowed *allowed_of(const planner *p,
                                              const cpubind_candidate *candidate)
 {

@@ -18,7 +18,7 @@ typedef struct planner {
     cpubind_problem *problem;
     const cpubind_product *product;
     cpubind_scope scope;
-    cpubind_policy policy; /* its roles are those of all processes of an NPU */
+    cpubind_policy policy; /* its roles are those of all processes of a device */
     int32_t other_least;   /* CPUs that those of another device need */
     int is_ordered;        /* the candidates are in the order of their PCI addresses */
     int32_t *ours, n_ours; /* indices into facts->npu that the plan is for, ascending */
@@ -30,8 +30,8 @@ typedef struct planner {
 /* plan_host.c: the kept CPUs, and the host for the core. */
 cpubind_problem_code cpubind_priv_choose_host(planner *p);
 
-/* plan_candidates.c: the NPUs that the plan is for; the NPU of the rank; the devices of the
- * core; the lists of CPUs near them, and of those that each may have; the slot of each, for
+/* plan_candidates.c: the devices that the plan is for; the device of the rank; the devices of
+ * the core; the lists of CPUs near them, and of those that each may have; the slot of each, for
  * slices. */
 cpubind_problem_code cpubind_priv_choose_ours(planner *p);
 cpubind_problem_code cpubind_priv_choose_rank(planner *p);
@@ -134,7 +134,7 @@ static inline int plan_is_parted(const int32_t *exclude, int32_t n_exclude, cons
     return n == 0 && n_exclude > 0;
 }
 
-/* Whether the plan is for an NPU. */
+/* Whether the plan is for a device. */
 static inline int plan_is_ours(const planner *p, int32_t npu)
 {
     for (int32_t i = 0; i < p->n_ours; i++)
@@ -143,7 +143,7 @@ static inline int plan_is_ours(const planner *p, int32_t npu)
     return 0;
 }
 
-/* The NPU in view that a candidate is, or NULL. */
+/* The device in view that a candidate is, or NULL. */
 static inline const cpubind_npu *plan_npu_of(const planner *p,
                                              const cpubind_candidate *candidate)
 {

@@ -7,7 +7,7 @@
 
 /* == Roles and memory ======================================================= */
 
-/* The device of the core that an NPU in view is. */
+/* The device of the core that one in view is. */
 static int32_t device_of(const planner *p, int32_t npu)
 {
     int32_t i = 0;
@@ -223,7 +223,7 @@ static cpubind_problem_code copy_other(planner *p, const pool_lists *lists, int3
 }
 
 /* Copies the pools of all devices: those of this plan as they are, cut to the allowed CPUs;
- * those of others as the core has cut them. An NPU in view that was given up has none. */
+ * those of others as the core has cut them. A device in view that was given up has none. */
 static cpubind_problem_code copy_pools(planner *p, pool_lists *lists)
 {
     const cpubind_ascend_plan *out = p->out;
@@ -248,7 +248,7 @@ static cpubind_problem_code copy_pools(planner *p, pool_lists *lists)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* The CPUs of slices of NPUs that are not in view are not idle. */
+/* The CPUs of slices of devices that are not in view are not idle. */
 static int32_t count_hidden_slices(const planner *p)
 {
     int32_t n = 0;
@@ -310,7 +310,7 @@ static int has_place(const planner *p, int32_t device)
     return 0;
 }
 
-/* Lists the NPUs of the plan whose pools have no near CPU although near CPUs are known. */
+/* Lists the devices of the plan whose pools have no near CPU although near CPUs are known. */
 static int list_far(const planner *p, int32_t *npu)
 {
     const cpubind_ascend_plan *out = p->out;
@@ -335,7 +335,7 @@ static int has_near_cpu(const planner *p, int32_t device, const int32_t *pool, i
     return 0;
 }
 
-/* Asks the core for the pools of `n` devices by the rules near, and lists the NPUs that have
+/* Asks the core for the pools of `n` devices by the rules near, and lists the devices that have
  * near CPUs there. No plan by these rules is no answer. */
 static cpubind_problem_code plan_near(planner *p, const int32_t *device, int32_t n)
 {
@@ -361,7 +361,7 @@ static cpubind_problem_code plan_near(planner *p, const int32_t *device, int32_t
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Warns of NPUs that have no near CPUs by the reference, and would have some by the rules
+/* Warns of devices that have no near CPUs by the reference, and would have some by the rules
  * near. There is no plan by near where an input of the topology cannot be read. */
 static cpubind_problem_code check_reference(planner *p)
 {
@@ -403,7 +403,8 @@ static int is_near_device(const cpubind_lists *affinity, int32_t device, int32_t
     return 0;
 }
 
-/* Warns of CPUs in the home of one NPU that another got, whose pool was below the minimum. */
+/* Warns of CPUs in the home of one device that another got, whose pool was below the
+ * minimum. */
 static cpubind_problem_code check_near(planner *p)
 {
     cpubind_ascend_plan *out = p->out;

@@ -28,7 +28,7 @@ typedef enum cpubind_wish_kind {
     CPUBIND_WISH_POOL,     /* those of all roles: the pool, or the part of it of this process */
     CPUBIND_WISH_LIST,     /* `cpus` */
     CPUBIND_WISH_KEEP, /* those that the plan keeps for the host: the ones near the memory of
-                              the NPU, else all; those of main when it keeps none */
+                              the device, else all; those of main when it keeps none */
     CPUBIND_WISH_LEAVE /* none: the threads are left where they are */
 } cpubind_wish_kind;
 
