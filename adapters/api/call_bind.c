@@ -126,7 +126,7 @@ static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why
     api_process_view view = {.host = host, .process = &b->bound.live.source};
     const cpubind_source seen = api_process_source(&view);
     const int is_named = o->topo.n_named == 1;
-    const cpubind_pci_pool *pool;
+    const cpubind_unit *pool;
     int32_t rank;
     int status = API_DONE;
     b->rule = (cpubind_thread_rule *)calloc((size_t)o->n_wish + 1, sizeof *b->rule);
@@ -140,14 +140,14 @@ static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why
         status = api_check_device_rank(&b->devices, o, why);
     if (status != API_DONE)
         return status;
-    rank = is_named ? 0 : api_rank_of(&b->devices.topo.facts, b->devices.plan.n_pool, o);
-    pool = &b->devices.plan.pool[rank];
+    rank = is_named ? 0 : api_rank_of(&b->devices.topo.facts, b->devices.plan.n_unit, o);
+    pool = &b->devices.plan.unit[rank];
     if (pool->n_cpu == 0) {
         api_explain_device(&b->devices, rank, o, why);
         return API_REFUSED;
     }
     api_device_goal(o, pool, cpubind_rules_word(api_device_rules(&b->devices)),
-                    &b->devices.topo.facts.device[pool->device], b->rule, &b->bound);
+                    &b->devices.topo.facts.device[pool->on_bus], b->rule, &b->bound);
     b->bound.goal.memory_node = pool->memory_node;
     return API_DONE;
 }

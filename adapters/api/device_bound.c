@@ -59,7 +59,7 @@ int api_process_allow(api_process_view *m, const int32_t *cpu, int32_t n)
 
 /* == The goal =============================================================== */
 
-void api_device_goal(const api_options *o, const cpubind_pci_pool *pool, const char *rules,
+void api_device_goal(const api_options *o, const cpubind_unit *pool, const char *rules,
                      const cpubind_pci_function *device, cpubind_thread_rule *rule,
                      api_bound *bound)
 {

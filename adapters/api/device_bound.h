@@ -27,8 +27,8 @@ int api_process_allow(api_process_view *view, const int32_t *cpu, int32_t n);
  *   in      device: for the report; NULL: the CPUs are of no device
  *           rules: the word of those of the plan; NULL: there is no plan
  *           rule: room for options->n_wish rules, which the goal borrows */
-void api_device_goal(const api_options *options, const cpubind_pci_pool *pool,
-                     const char *rules, const cpubind_pci_function *device,
-                     cpubind_thread_rule *rule, api_bound *bound);
+void api_device_goal(const api_options *options, const cpubind_unit *pool, const char *rules,
+                     const cpubind_pci_function *device, cpubind_thread_rule *rule,
+                     api_bound *bound);
 
 #endif /* CPUBIND_API_DEVICE_BOUND_H */

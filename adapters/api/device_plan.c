@@ -91,11 +91,11 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
 
 cpubind_rules api_device_rules(const api_device_plan *d)
 {
-    return d->plan.all.rules;
+    return d->plan.rules;
 }
 
 typedef struct making {
-    const cpubind_pci_asked *asked;
+    const cpubind_request *asked;
     api_device_plan *out;
     cpubind_problem problem;
 } making;
@@ -110,10 +110,11 @@ static cpubind_problem_code make(void *ctx, cpubind_arena *arena)
         facts = topo->npus.facts;
         cpubind_plan_take_devices(&facts, &topo->facts);
     }
-    return cpubind_pci_make_plan(&facts, m->asked, arena, &m->out->plan, &m->problem);
+    return cpubind_plan_devices(&facts, m->asked, arena, &m->out->facts, &m->out->plan,
+                                &m->problem);
 }
 
-static int make_plan(const cpubind_pci_asked *asked, api_device_plan *out, api_text *why)
+static int make_plan(const cpubind_request *asked, api_device_plan *out, api_text *why)
 {
     making m = {.asked = asked, .out = out};
     const cpubind_problem_code code = api_with_arena(&out->arena, make, &m);
@@ -173,23 +174,14 @@ static void read_devices(const cpubind_source *source, const api_options *option
 
 /* How the options, and the variables of the host, want devices planned; *out borrows from
  * them. Returns the exit status, with the reason in *why. */
-static int ask(const cpubind_source *source, const api_options *options, cpubind_pci_asked *out,
+static int ask(const cpubind_source *source, const api_options *options, cpubind_request *out,
                api_text *why)
 {
-    const cpubind_request *q = &options->request;
-    const cpubind_rules rules = cpubind_rules_asked(source, q);
-    cpubind_pci_asked asked = {.overlap = q->overlap,
-                               .limits = {q->allowed, q->n_allowed, q->exclude, q->n_exclude}};
-    asked.keep_each = q->keep_each;
-    asked.keep = q->keep;
-    asked.n_keep = q->n_keep;
-    asked.n_process = q->n_process;
-    asked.process = q->n_process > 0 ? q->process : 0; /* else it is a rank */
+    *out = options->request;
+    out->rules = cpubind_rules_asked(source, out);
     if (options->has_roles)
-        asked.roles = &options->roles;
-    asked.is_reference = rules == CPUBIND_RULES_REFERENCE;
-    *out = asked;
-    if (rules != CPUBIND_RULES_COUNT)
+        out->roles = &options->roles;
+    if (out->rules != CPUBIND_RULES_COUNT)
         return API_DONE;
     api_add(why, "CPUBIND_RULES is neither reference nor near; mend the variable, or say it "
                  "with --rules reference or --rules near");
@@ -199,7 +191,7 @@ static int ask(const cpubind_source *source, const api_options *options, cpubind
 int api_make_devices(const cpubind_source *source, const api_options *options,
                      const cpubind_pci_address *only, api_device_plan *out, api_text *why)
 {
-    cpubind_pci_asked asked;
+    cpubind_request asked;
     int status;
     if (options->request.only_running) {
         api_add(why, "which devices run is not known here: leave out --running");
@@ -236,10 +228,10 @@ int api_check_device_rank(const api_device_plan *d, const api_options *options, 
 {
     if (api_check_rank_doubt(&d->topo.facts, options, why) != API_DONE)
         return API_REFUSED;
-    if (!options->request.has_rank || api_rank_of(&d->topo.facts, d->plan.n_pool, options) >= 0)
+    if (!options->request.has_rank || api_rank_of(&d->topo.facts, d->plan.n_unit, options) >= 0)
         return API_DONE;
     api_add(why, "--rank %d is none of the %d devices that this process sees",
-            (int)options->request.rank, (int)d->plan.n_pool);
+            (int)options->request.rank, (int)d->plan.n_unit);
     api_add_only_device(&d->topo.facts, why);
     return API_REFUSED;
 }
@@ -257,11 +249,11 @@ void api_explain_device(const api_device_plan *d, int32_t rank, const api_option
 int api_check_device_pools(const api_device_plan *d, const api_options *options, api_text *why)
 {
     const int has_rank = options->request.has_rank, is_named = api_asks_for_devices(options);
-    const int32_t rank = has_rank ? api_rank_of(&d->topo.facts, d->plan.n_pool, options) : 0;
-    const int32_t end = has_rank ? rank + 1 : d->plan.n_pool;
+    const int32_t rank = has_rank ? api_rank_of(&d->topo.facts, d->plan.n_unit, options) : 0;
+    const int32_t end = has_rank ? rank + 1 : d->plan.n_unit;
     int32_t first = -1, n = 0;
     for (int32_t i = end - 1; i >= rank; i--)
-        if (d->plan.pool[i].n_cpu == 0) {
+        if (d->plan.unit[i].n_cpu == 0) {
             first = i;
             n++;
         }
@@ -270,7 +262,8 @@ int api_check_device_pools(const api_device_plan *d, const api_options *options,
     api_explain_device(d, first, options, why);
     if (n > 1)
         api_add(why, ", and %d other%s none either", (int)n - 1, n > 2 ? "s have" : " has");
-    if (d->plan.pool[first].why == CPUBIND_ERR_EMPTY &&
+    if ((d->plan.unit[first].problem.code != CPUBIND_PROBLEM_TOO_FEW_CPUS ||
+         d->plan.unit[first].problem.need == 0) &&
         api_device_rules(d) == CPUBIND_RULES_REFERENCE)
         api_add(why, "; --rules near, for all workers of the host, gives it others");
     else
@@ -297,7 +290,7 @@ int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
 
 void api_keep_doubt(const api_device_plan *devices, api_planned *planned)
 {
-    if (!(devices->plan.all.warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u))
+    if (!(devices->plan.warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u))
         return;
     api_free_planned(planned);
     api_view_devices(devices, planned);
@@ -310,7 +303,7 @@ void api_view_devices(const api_device_plan *devices, api_planned *out)
 {
     out->code = CPUBIND_PROBLEM_NONE;
     out->has_facts = 1;
-    out->facts = devices->plan.facts;
-    out->plan = devices->plan.all;
+    out->facts = devices->facts;
+    out->plan = devices->plan;
     out->outer = devices->outer;
 }

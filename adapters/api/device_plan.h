@@ -42,8 +42,9 @@ void api_json_topo(api_out *to, const api_topo *topo, const api_options *options
 /* The accelerators of a host and their pools. All zero before api_make_devices. */
 typedef struct api_device_plan {
     api_topo topo;
-    cpubind_pci_plan plan;
-    cpubind_arena arena;           /* of the plan */
+    cpubind_facts facts; /* the devices as those of a plan */
+    cpubind_ascend_plan plan;
+    cpubind_arena arena;           /* of facts and plan */
     const struct api_outer *outer; /* of the host, whose it is; or NULL */
 } api_device_plan;
 
@@ -94,8 +95,8 @@ const char *api_rank_doubt(const cpubind_facts *facts, const api_options *option
 /* API_DONE, or API_REFUSED with that and what to do in *why: the options have a rank. */
 int api_check_rank_doubt(const cpubind_facts *facts, const api_options *options, api_text *why);
 
-/* The pool of the rank that the options name, of those of the facts; or -1: it has none. */
-int32_t api_rank_of(const cpubind_facts *facts, int32_t n_pool, const api_options *options);
+/* The unit of the rank that the options name, of n_unit ones; or -1: it has none. */
+int32_t api_rank_of(const cpubind_facts *facts, int32_t n_unit, const api_options *options);
 
 /* API_DONE, or API_REFUSED with the reason in *why: the options name a rank without device. */
 int api_check_device_rank(const api_device_plan *devices, const api_options *options,

@@ -63,11 +63,11 @@ const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
     return n_shown > 1 && options->topo.n_named == 0 ? why : NULL;
 }
 
-int32_t api_rank_of(const cpubind_facts *facts, int32_t n_pool, const api_options *options)
+int32_t api_rank_of(const cpubind_facts *facts, int32_t n_unit, const api_options *options)
 {
-    if (options->request.rank < n_pool)
+    if (options->request.rank < n_unit)
         return options->request.rank;
-    return n_pool == 1 && api_drives_only_device(facts, options) ? 0 : -1;
+    return n_unit == 1 && api_drives_only_device(facts, options) ? 0 : -1;
 }
 
 /* == Rows =================================================================== */

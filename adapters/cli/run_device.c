@@ -214,12 +214,12 @@ int cli_find_device_kind(api_options *options, int *is_on_device)
 
 int cli_take_device_pool(const api_options *o, cli_run_place *out)
 {
-    const int32_t rank = api_rank_of(&out->devices.topo.facts, out->devices.plan.n_pool, o);
-    const cpubind_pci_pool *pool = rank < 0 ? NULL : &out->devices.plan.pool[rank];
+    const int32_t rank = api_rank_of(&out->devices.topo.facts, out->devices.plan.n_unit, o);
+    const cpubind_unit *pool = rank < 0 ? NULL : &out->devices.plan.unit[rank];
     api_text why = {"", 0};
     if (!pool) {
         api_add(&why, "rank %d is none of the %d devices that the process sees",
-                (int)o->request.rank, (int)out->devices.plan.n_pool);
+                (int)o->request.rank, (int)out->devices.plan.n_unit);
         api_add_only_device(&out->devices.topo.facts, &why);
         return cli_fail(o, API_REFUSED, why.text);
     }
@@ -228,7 +228,7 @@ int cli_take_device_pool(const api_options *o, cli_run_place *out)
         return cli_fail(o, API_REFUSED, why.text);
     }
     out->rank = rank;
-    out->device = pool->device;
+    out->device = pool->on_bus;
     out->cpu = pool->cpu;
     out->n_cpu = pool->n_cpu;
     out->role_cpu = pool->role_cpu;
@@ -458,10 +458,10 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
 
 int cli_make_place_goal(const api_options *o, cli_run_place *place, api_bound *bound)
 {
-    const cpubind_pci_pool pool = {.cpu = place->cpu,
-                                   .n_cpu = place->n_cpu,
-                                   .role_cpu = place->role_cpu,
-                                   .roles = place->roles};
+    const cpubind_unit pool = {.cpu = place->cpu,
+                               .n_cpu = place->n_cpu,
+                               .role_cpu = place->role_cpu,
+                               .roles = place->roles};
     free(place->rule);
     place->rule = (cpubind_thread_rule *)calloc((size_t)o->n_wish + 1, sizeof *place->rule);
     if (!place->rule)

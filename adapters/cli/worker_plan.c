@@ -36,8 +36,18 @@ static void take(worker_plan *w, const int32_t *cpu, int32_t n)
             w->is_free[i] = 0;
 }
 
-/* Takes the CPUs of the pools of all NPUs, those that are kept and those for UVB threads. Sets
- * *has_npus to 0 where the host has no npu-smi. */
+/* Takes the CPUs of the pools of all devices, those that are kept and those for UVB threads. */
+static void take_plan(worker_plan *w, const cpubind_ascend_plan *plan)
+{
+    for (int32_t i = 0; plan->trace.owner && i < plan->host.n_cpu; i++)
+        if (plan->trace.owner[i] >= 0)
+            take(w, &plan->host.cpu[i], 1);
+    take(w, plan->kept, plan->n_kept);
+    take(w, plan->spare, plan->n_spare);
+}
+
+/* Takes what the plan of a host with NPUs has. Sets *has_npus to 0 where the host has
+ * no npu-smi. */
 static int take_npus(const cpubind_source *source, const api_options *options, worker_plan *w,
                      int *has_npus)
 {
@@ -47,14 +57,8 @@ static int take_npus(const cpubind_source *source, const api_options *options, w
     *has_npus = planned.code != CPUBIND_PROBLEM_NO_NPU_SMI;
     if (*has_npus && planned.code != CPUBIND_PROBLEM_NONE)
         status = cli_refuse(options, &planned);
-    for (int32_t i = 0; planned.code == CPUBIND_PROBLEM_NONE && i < planned.plan.host.n_cpu;
-         i++)
-        if (planned.plan.trace.owner[i] >= 0)
-            take(w, &planned.plan.host.cpu[i], 1);
-    if (planned.code == CPUBIND_PROBLEM_NONE) {
-        take(w, planned.plan.kept, planned.plan.n_kept);
-        take(w, planned.plan.spare, planned.plan.n_spare);
-    }
+    if (planned.code == CPUBIND_PROBLEM_NONE)
+        take_plan(w, &planned.plan);
     api_free_planned(&planned);
     return status;
 }
@@ -72,8 +76,7 @@ static int take_accelerators(const cpubind_source *source, api_options *options,
     status = api_make_devices(source, options, NULL, &w->devices, &why);
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
-    take(w, w->devices.plan.pooled, w->devices.plan.n_pooled);
-    take(w, w->devices.plan.all.kept, w->devices.plan.all.n_kept);
+    take_plan(w, &w->devices.plan);
     return API_DONE;
 }
 

@@ -320,7 +320,7 @@ cpubind_cpus cpubind_host_pool(const cpubind_host_bind *h, int32_t device, int32
     *memory_node = -1;
     if (row < 0)
         return (cpubind_cpus){NULL, 0};
-    *memory_node = cpubind_goal_memory_node(&p->facts, &p->plan, row);
+    *memory_node = cpubind_plan_memory_node(&p->facts, &p->plan, row);
     return (cpubind_cpus){p->plan.core.cpu + p->plan.core.row[row],
                           p->plan.core.row[row + 1] - p->plan.core.row[row]};
 }

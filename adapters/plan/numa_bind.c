@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "../model/facts_reader.h"
 #include "pci_plan.h"
 
 typedef struct finder {
@@ -23,6 +24,34 @@ typedef struct finder {
     int32_t me;   /* the rank that is asked for; with hidden devices or tiles not the index */
     int32_t tile; /* of the device that the rank is; -1: it is the device, or listed */
 } finder;
+
+/* The host of the facts with the CPUs that count alone. Returns 0 when the arena is full. */
+static int limit_host(const cpubind_facts *facts, const cpubind_pci_limits *limits,
+                      cpubind_arena *arena, cpubind_host *out)
+{
+    const cpubind_host *host = &facts->host;
+    int32_t *cpu = cpubind_arena_ints(arena, host->n_cpu);
+    int32_t *node = cpubind_arena_ints(arena, host->n_cpu);
+    int32_t *core = cpubind_arena_ints(arena, host->n_cpu);
+    int32_t n = 0, allowed_at = 0, exclude_at = 0;
+    if (!cpu || !node || !core)
+        return 0;
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        if (facts_is_in_list(limits->exclude, limits->n_exclude, host->cpu[i], &exclude_at) ||
+            (limits->allowed &&
+             !facts_is_in_list(limits->allowed, limits->n_allowed, host->cpu[i], &allowed_at)))
+            continue;
+        cpu[n] = host->cpu[i];
+        node[n] = host->node[i];
+        core[n++] = host->core ? host->core[i] : host->cpu[i];
+    }
+    *out = *host;
+    out->cpu = cpu;
+    out->node = node;
+    out->core = core;
+    out->n_cpu = n;
+    return 1;
+}
 
 static int is_in(const int32_t *list, int32_t n, int32_t value)
 {
@@ -292,7 +321,7 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_facts *facts,
         arena, facts->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
     cpubind_numa_bind_status status;
     memset(out, 0, sizeof *out);
-    if (!rank || !cpubind_pci_limit(facts, &asked->limits, arena, &s.host))
+    if (!rank || !limit_host(facts, &asked->limits, arena, &s.host))
         return CPUBIND_NUMA_BIND_NO_MEMORY;
     out->allowed = s.host.cpu;
     out->n_allowed = s.host.n_cpu;

@@ -13,62 +13,7 @@
 extern "C" {
 #endif
 
-/* == The CPUs =============================================================== */
-
-/* Which of the allowed CPUs count. */
-typedef struct cpubind_pci_limits {
-    const int32_t *allowed; /* these of them, ascending; NULL: all */
-    int32_t n_allowed;
-    const int32_t *exclude; /* not these, ascending */
-    int32_t n_exclude;
-} cpubind_pci_limits;
-
-/* The host of the facts with those CPUs alone. Returns 0 when the arena is full. */
-int cpubind_pci_limit(const cpubind_facts *facts, const cpubind_pci_limits *limits,
-                      cpubind_arena *arena, cpubind_host *out);
-
 /* == The plan of the devices of a host ====================================== */
-
-typedef struct cpubind_pci_asked {
-    int32_t is_reference;           /* 1: by the rules reference, TOPO_AFFINITY; 0: NEAR */
-    cpubind_overlap overlap;        /* by the rules reference */
-    const cpubind_role_spec *roles; /* NULL: those of NPUs for NPUs, main for others */
-    cpubind_pci_limits limits;
-    int32_t keep_each;   /* at least so many of these CPUs of each node are kept for the host,
-                            by whole cores, the lowest first */
-    const int32_t *keep; /* and these, ascending, with the rest of their cores; NULL: none */
-    int32_t n_keep;
-    int32_t n_process; /* as cpubind_request has it */
-    int32_t process;
-} cpubind_pci_asked;
-
-/* The CPUs of a device that this process sees, or of a tile of it. */
-typedef struct cpubind_pci_pool {
-    int32_t device;     /* index in facts->device */
-    int32_t tile;       /* -1: all of the device */
-    int32_t share;      /* index in the devices of the plan; -1: it has no share */
-    const int32_t *cpu; /* ascending */
-    int32_t n_cpu;      /* 0: it has no pool */
-    const int32_t *role_cpu;
-    cpubind_roles roles; /* spans of role_cpu */
-    int32_t memory_node; /* or -1 */
-    cpubind_status why;  /* it has no pool */
-    cpubind_fault fault;
-} cpubind_pci_pool;
-
-typedef struct cpubind_pci_plan {
-    cpubind_pci_pool *pool; /* by rank; a tile of n has one of n parts of its device's */
-    int32_t n_pool;
-    cpubind_pci_pool *of_device; /* by facts->device: the whole pool of a device that has a
-                                    rank; of others `device` is -1 */
-    const int32_t *pooled;       /* the CPUs of the pools of all devices, hidden ones too */
-    int32_t n_pooled;
-    int32_t n_hidden; /* devices that this process does not see; their CPUs are not given to
-                         others */
-    cpubind_ascend_plan all; /* of the devices as `npu` of these facts: the logic id of each is
-                                its first rank */
-    cpubind_facts facts;
-} cpubind_pci_plan;
 
 /* Adds the devices of facts->device that the Ascend row has not found to facts->npu and
  * facts->function, as those of a plan, in arrays of the arena: those that this process may see
@@ -105,24 +50,17 @@ int cpubind_plan_units(const cpubind_facts *facts, const cpubind_request *reques
  * and a virtual machine with the other has the CPUs of its cpuset. */
 int cpubind_pci_has_share(const cpubind_facts *facts, int32_t device);
 
-/* Plans the devices of a host that have a share. A device whose near CPUs are not known, or are
- * not allowed, or are too few, has no pool, and the others have theirs.
+/* Plans the devices of a host that have a share, those of all vendors. A device whose near CPUs
+ * are not known, or are not allowed, or are too few, has no pool, and the others have theirs.
  *   in      facts of cpubind_devices_read, with wants_cores
- *   out     *out, in the arena
+ *           request: rules, overlap, roles, kept and excluded CPUs, processes
+ *   out     *joined: the facts with the devices as `npu`; *out, made of them, of which each
+ *           device that this process sees is a unit, with a pool or why it has none
  *   errors  of cpubind_ascend_make_plan, but for those that each device says of itself */
-cpubind_problem_code cpubind_pci_make_plan(const cpubind_facts *facts,
-                                           const cpubind_pci_asked *asked, cpubind_arena *arena,
-                                           cpubind_pci_plan *out, cpubind_problem *problem);
-
-/* Gives one of several processes of a device its part of the pool.
- *   in      pool: one of the plan, which has CPUs; process: from 0
- *   out     *out: the pool with the CPUs and the roles of the process; with n_process below 2
- *           the roles of the whole pool
- *   errors  ERR_TOO_FEW; ERR_SPACE: try a larger arena */
-cpubind_status cpubind_pci_place_process(const cpubind_ascend_plan *plan,
-                                         const cpubind_pci_pool *pool, int32_t n_process,
-                                         int32_t process, cpubind_arena *arena,
-                                         cpubind_pci_pool *out, cpubind_fault *fault);
+cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
+                                          const cpubind_request *request, cpubind_arena *arena,
+                                          cpubind_facts *joined, cpubind_ascend_plan *out,
+                                          cpubind_problem *problem);
 
 /* == One rank on the node of its device (numa-bind) ========================= */
 
@@ -143,6 +81,14 @@ typedef enum cpubind_numa_bind_status {
 #undef CPUBIND_X
         CPUBIND_NUMA_BIND_COUNT
 } cpubind_numa_bind_status;
+
+/* Which of the allowed CPUs count. */
+typedef struct cpubind_pci_limits {
+    const int32_t *allowed; /* these of them, ascending; NULL: all */
+    int32_t n_allowed;
+    const int32_t *exclude; /* not these, ascending */
+    int32_t n_exclude;
+} cpubind_pci_limits;
 
 /* Which rank is bound, and to what: to the node that the list has for it, else to that of its
  * device. Lists of CPUs are taken as they are. */

@@ -29,6 +29,7 @@ typedef struct cpubind_poolless {
 /* What one process drives: an NPU, another device, or a tile of one. */
 typedef struct cpubind_unit {
     int32_t npu;        /* index into facts->npu */
+    int32_t on_bus;     /* index into facts->device; -1: the bus lacks it */
     int32_t id;         /* of all devices of the plan: of an NPU its logic id */
     int32_t rank;       /* among the other devices that the process sees; -1: it is an NPU */
     int32_t tile;       /* -1: all of the device */
@@ -96,6 +97,10 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
                                               const cpubind_request *request,
                                               cpubind_arena *arena, cpubind_ascend_plan *out,
                                               cpubind_problem *problem);
+
+/* The node for the memory of the device of a row, or -1. */
+int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                                 int32_t row);
 
 /* The CPUs of one of several processes that drive a device. */
 typedef struct cpubind_part {

@@ -82,6 +82,13 @@ static cpubind_problem_code place(planner *p, cpubind_placing *placing)
                      cpubind_status_text(status));
 }
 
+int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+                                 int32_t row)
+{
+    const int is_npu = facts->npu[plan->want[row]].device < 0;
+    return is_npu || facts->has_nodes ? plan->memory_node[row] : -1;
+}
+
 cpubind_problem_code cpubind_priv_place_rows(planner *p)
 {
     cpubind_ascend_plan *out = p->out;

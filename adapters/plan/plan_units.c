@@ -205,13 +205,13 @@ static int join_affinity(cpubind_facts *f, int32_t *first, cpubind_arena *arena)
     return 1;
 }
 
-/* Whether the device with an address is asked for; one that the bus lacks is where all are. */
-static int32_t is_asked(const cpubind_facts *f, const cpubind_pci_address *pci)
+/* The device of facts->device with an address; -1: the bus lacks it. */
+static int32_t on_bus(const cpubind_facts *f, const cpubind_pci_address *pci)
 {
     for (int32_t i = 0; i < f->n_device; i++)
         if (cpubind_pci_compare(&f->device[i].pci, pci) == 0)
-            return f->device[i].is_asked;
-    return !f->is_part;
+            return i;
+    return -1;
 }
 
 int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
@@ -227,8 +227,10 @@ int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
         return 0;
     if (f->n_npu > 0)
         memcpy(f->npu, old, (size_t)f->n_npu * sizeof *old);
-    for (int32_t i = 0; i < f->n_npu; i++)
-        f->npu[i].is_visible &= is_asked(f, &f->npu[i].pci);
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        const int32_t device = on_bus(f, &f->npu[i].pci);
+        f->npu[i].is_visible &= device < 0 ? !f->is_part : f->device[device].is_asked;
+    }
     if (!merge_functions(f, place, arena) || !join_affinity(f, &first, arena))
         return 0;
     n_rank = cpubind_pci_ranks(f, rank);
@@ -307,76 +309,40 @@ static void take_row(const cpubind_facts *f, const cpubind_ascend_plan *plan,
         unit->n_cpu = plan->core.row[row + 1] - plan->core.row[row];
         unit->role_cpu = plan->role_cpu + plan->role_row[row];
         unit->roles = plan->role_span[row];
-        unit->memory_node = f->has_nodes || unit->rank < 0 ? plan->memory_node[row] : -1;
+        unit->memory_node = cpubind_plan_memory_node(f, plan, row);
         cpubind_problem_clear(&unit->problem);
     }
 }
 
-cpubind_status cpubind_pci_place_process(const cpubind_ascend_plan *plan,
-                                         const cpubind_pci_pool *pool, int32_t n_process,
-                                         int32_t process, cpubind_arena *arena,
-                                         cpubind_pci_pool *out, cpubind_fault *fault)
+/* Cuts the pool of a unit into the part of its tile; without it when that is too small. */
+static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_request *request,
+                                      const cpubind_ascend_plan *plan, cpubind_unit *unit,
+                                      cpubind_arena *arena)
 {
-    cpubind_placing placing = {.cpu = pool->cpu,
-                               .n_cpu = pool->n_cpu,
-                               .device = pool->share,
-                               .n_process = n_process,
-                               .process = process};
-    cpubind_status status;
-    int32_t *cpu;
-    placing.is_near = plan->rules == CPUBIND_RULES_NEAR;
-    placing.is_checked = 1;
-    placing.roles = plan->other_roles;
-    placing.cap_work = CPUBIND_PLACE_WORK(pool->n_cpu);
-    placing.work = cpubind_arena_ints(arena, placing.cap_work);
-    placing.out_cpu = cpubind_arena_ints(arena, pool->n_cpu);
-    if (!placing.work || !placing.out_cpu)
-        return CPUBIND_ERR_SPACE;
-    *out = *pool;
-    status = cpubind_place_roles(&plan->host, &plan->devices, &placing, fault);
-    out->role_cpu = placing.out_cpu;
-    out->roles = placing.out_roles;
-    if (status != CPUBIND_OK || n_process < 2)
-        return status;
-    cpu = cpubind_arena_ints(arena, placing.n_out);
-    if (!cpu)
-        return CPUBIND_ERR_SPACE;
-    memcpy(cpu, placing.out_cpu, (size_t)placing.n_out * sizeof *cpu);
-    out->cpu = cpu;
-    out->n_cpu = placing.n_out;
-    return cpubind_sort_unique(cpu, &out->n_cpu, NULL);
-}
-
-/* Cuts the pool of a unit into the part of its tile. */
-static cpubind_status take_tile(const cpubind_facts *f, const cpubind_request *request,
-                                const cpubind_ascend_plan *plan, cpubind_unit *unit,
-                                cpubind_arena *arena)
-{
-    const int32_t n_tile = f->device[f->npu[unit->npu].device].accelerator.n_tile;
+    const int32_t n_tile = f->device[unit->on_bus].accelerator.n_tile;
     const int32_t n_process = request->n_process > 1 ? request->n_process : 1;
-    cpubind_pci_pool whole = {.cpu = unit->cpu, .n_cpu = unit->n_cpu}, part;
-    cpubind_fault fault;
-    cpubind_status status;
-    while (plan->candidate[whole.share].npu != unit->npu)
-        whole.share++;
-    status = cpubind_pci_place_process(plan, &whole, n_tile * n_process,
-                                       unit->tile * n_process + request->process, arena, &part,
-                                       &fault);
-    if (status == CPUBIND_ERR_SPACE)
-        return status;
-    unit->cpu = part.cpu;
-    unit->n_cpu = part.n_cpu;
-    unit->role_cpu = part.role_cpu;
+    cpubind_part part;
+    int32_t *cpu = cpubind_arena_ints(arena, unit->n_cpu);
+    cpubind_problem_code code = cpubind_ascend_place_process(
+        f, plan, unit->row, n_tile * n_process, unit->tile * n_process + request->process,
+        arena, &part, &unit->problem);
+    if (!cpu)
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    if (code == CPUBIND_PROBLEM_TOO_FEW_CPUS) {
+        unit->n_cpu = 0;
+        unit->row = unit->memory_node = -1;
+        return CPUBIND_PROBLEM_NONE;
+    }
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    memcpy(cpu, part.cpu, (size_t)part.n * sizeof *cpu);
+    unit->cpu = cpu;
+    unit->n_cpu = part.n;
+    unit->role_cpu = part.cpu;
     unit->roles = part.roles;
-    if (status == CPUBIND_OK)
-        return status;
-    unit->n_cpu = 0;
-    unit->row = unit->memory_node = -1;
-    unit->problem.code = CPUBIND_PROBLEM_TOO_FEW_CPUS;
-    unit->problem.what = cpubind_status_text(status);
-    unit->problem.need = fault.need;
-    unit->problem.have = fault.have;
-    return CPUBIND_OK;
+    return cpubind_sort_unique(cpu, &unit->n_cpu, NULL) == CPUBIND_OK
+               ? CPUBIND_PROBLEM_NONE
+               : CPUBIND_PROBLEM_UNREADABLE;
 }
 
 /* The device of facts->npu that a function is. */
@@ -419,8 +385,12 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
         cpubind_unit *unit = &plan->unit[plan->n_unit];
         if (!is_npu_of(f, plan, i))
             continue;
-        *unit = (cpubind_unit){
-            .npu = i, .id = f->npu[i].logic, .rank = -1, .tile = -1, .number = f->npu[i].logic};
+        *unit = (cpubind_unit){.npu = i,
+                               .on_bus = on_bus(f, &f->npu[i].pci),
+                               .id = f->npu[i].logic,
+                               .rank = -1,
+                               .tile = -1,
+                               .number = f->npu[i].logic};
         take_row(f, plan, refusal, unit);
         plan->n_unit++;
     }
@@ -428,13 +398,14 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
         cpubind_unit *unit = &plan->unit[plan->n_unit];
         *unit = (cpubind_unit){
             .npu = npu_of(f, rank[k].device),
+            .on_bus = rank[k].device,
             .id = base + k,
             .rank = k,
             .tile = rank[k].tile,
             .number = cpubind_pci_number(&f->device[rank[k].device], rank[k].tile)};
         take_row(f, plan, refusal, unit);
         if (unit->tile >= 0 && unit->n_cpu > 0 &&
-            take_tile(f, request, plan, unit, arena) != CPUBIND_OK)
+            take_tile(f, request, plan, unit, arena) != CPUBIND_PROBLEM_NONE)
             return 0;
         plan->n_unit +=
             !f->has_npus || unit->row >= 0 || unit->problem.code != CPUBIND_PROBLEM_NONE;

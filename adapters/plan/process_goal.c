@@ -260,13 +260,6 @@ static const char *find_fault(const cpubind_goal_request *q)
     return NULL;
 }
 
-int32_t cpubind_goal_memory_node(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
-                                 int32_t row)
-{
-    const int is_npu = facts->npu[plan->want[row]].device < 0;
-    return is_npu || facts->has_nodes ? plan->memory_node[row] : -1;
-}
-
 /* Takes the CPUs of the row: the part of this process, or, where it cannot be cut for so many,
  * all of them. */
 static cpubind_problem_code take_row(maker *m)
@@ -278,7 +271,7 @@ static cpubind_problem_code take_row(maker *m)
     m->its = (cpubind_goal_pool){plan->role_cpu + plan->role_row[q->row],
                                  plan->role_row[q->row + 1] - plan->role_row[q->row],
                                  plan->role_span[q->row],
-                                 cpubind_goal_memory_node(q->facts, plan, q->row)};
+                                 cpubind_plan_memory_node(q->facts, plan, q->row)};
     if (q->n_process < 2)
         return CPUBIND_PROBLEM_NONE;
     code = cpubind_ascend_place_process(q->facts, plan, q->row, q->n_process, q->process,

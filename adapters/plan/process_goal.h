@@ -105,10 +105,6 @@ typedef struct cpubind_goal_request {
     cpubind_threads threads; /* which built-in rules count */
 } cpubind_goal_request;
 
-/* The node for the memory of the device of a row, or -1. */
-int32_t cpubind_goal_memory_node(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
-                                 int32_t row);
-
 /* The goal for one device of a plan. Where its pool cannot be cut for so many processes, all of
  * them have all of it. The built-in rules are those of its vendor; a pool without the role
  * has no such rule. Kernel threads and work queues have the phy id of the

@@ -273,32 +273,31 @@ static void draw_view(const made_host *h, made_view *v)
 
 static void plan_view(made_view *v, made_plan *out)
 {
-    static const cpubind_pci_asked usual = {0};
+    static const cpubind_request usual = {.rules = CPUBIND_RULES_NEAR};
     const cpubind_source source = {v, read_view, list_view};
     const cpubind_pci_request request = {.wants_cores = 1, .host = &v->request};
     cpubind_arena arena = {(char *)malloc(ARENA), ARENA, 0};
-    cpubind_facts facts;
+    cpubind_facts facts, joined;
     cpubind_problem problem;
-    cpubind_pci_plan plan;
+    cpubind_ascend_plan plan;
     assert_non_null(arena.base);
     memset(out, 0, sizeof *out);
     memset(out->owner, -1, sizeof out->owner);
     out->code = cpubind_devices_read(&source, &request, &arena, &facts, &problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
-        out->code = cpubind_pci_make_plan(&facts, &usual, &arena, &plan, &problem);
+        out->code = cpubind_plan_devices(&facts, &usual, &arena, &joined, &plan, &problem);
     assert_int_not_equal(out->code, CPUBIND_PROBLEM_NO_MEMORY);
-    for (int32_t d = 0; out->code == CPUBIND_PROBLEM_NONE && d < facts.n_device; d++) {
-        const cpubind_pci_pool *pool = &plan.of_device[d];
-        for (int32_t i = 0; i < pool->n_cpu; i++) {
-            if (out->owner[pool->cpu[i]] >= 0)
-                fail_msg("CPU %d is in two pools of one plan", (int)pool->cpu[i]);
-            out->owner[pool->cpu[i]] = (int8_t)d;
-            if (!v->is_allowed[pool->cpu[i]] && !(v->lacks & LACKS_STATUS))
-                fail_msg("CPU %d is not allowed", (int)pool->cpu[i]);
+    for (int32_t row = 0; out->code == CPUBIND_PROBLEM_NONE && row < plan.n_want; row++)
+        for (int32_t i = plan.core.row[row]; i < plan.core.row[row + 1]; i++) {
+            const int32_t cpu = plan.core.cpu[i];
+            if (out->owner[cpu] >= 0)
+                fail_msg("CPU %d is in two pools of one plan", (int)cpu);
+            out->owner[cpu] = (int8_t)joined.npu[plan.want[row]].device;
+            if (!v->is_allowed[cpu] && !(v->lacks & LACKS_STATUS))
+                fail_msg("CPU %d is not allowed", (int)cpu);
         }
-    }
     if (out->code == CPUBIND_PROBLEM_NONE)
-        out->warnings = plan.all.warnings;
+        out->warnings = plan.warnings;
     free(arena.base);
 }
 

@@ -131,7 +131,7 @@ static void expect_status(made_host *h, const cpubind_numa_asked *asked,
     assert_int_equal(bound.n_rank, n_rank);
 }
 
-static const cpubind_pci_asked near_rules = {.roles = &(const cpubind_role_spec){{0, 1, 0, 0}}};
+static const cpubind_request near_rules = {.rules = CPUBIND_RULES_NEAR};
 
 /* == numa-bind ============================================================== */
 
@@ -208,7 +208,8 @@ TEST(a_hidden_device_keeps_its_share)
 TEST(a_virtual_function_beside_its_physical_one_has_no_share)
 {
     made_host *h = make(16, 2, 0, 1);
-    cpubind_pci_plan plan;
+    cpubind_ascend_plan plan;
+    cpubind_facts joined;
     cpubind_problem problem;
     add(h, 0, -1);
     add(h, 0, -1);
@@ -216,20 +217,21 @@ TEST(a_virtual_function_beside_its_physical_one_has_no_share)
     h->device[1].sight = CPUBIND_SIGHT_HIDDEN;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(
-            cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
+            cpubind_plan_devices(&h->facts, &near_rules, &h->arena, &joined, &plan, &problem),
             CPUBIND_PROBLEM_NONE);
-        assert_int_equal(plan.n_pool, 1);
+        assert_int_equal(plan.n_unit, 1);
         assert_int_equal(plan.n_hidden, i);
         /* In a virtual machine, which has no physical function, it keeps its share. */
-        expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, i ? "0-3,8-11" : "0-15");
+        expect_list(plan.unit[0].cpu, plan.unit[0].n_cpu, i ? "0-3,8-11" : "0-15");
         expect_bound(h, &(cpubind_numa_asked){.index = 0}, i ? "0-3" : "0-7", "0");
         h->device[0].is_virtual = 1;
     }
     h->device[1].sight = CPUBIND_SIGHT_VISIBLE;
     h->device[0].is_virtual = 0;
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    assert_int_equal(plan.n_pool, 2);
+    assert_int_equal(
+        cpubind_plan_devices(&h->facts, &near_rules, &h->arena, &joined, &plan, &problem),
+        CPUBIND_PROBLEM_NONE);
+    assert_int_equal(plan.n_unit, 2);
     drop(h);
 }
 
@@ -340,77 +342,94 @@ TEST(a_full_arena_is_said)
 
 /* == Plans ================================================================== */
 
+/* The whole pool of a device with several tiles; NULL: the plan is not for the device. */
+static void expect_whole(const cpubind_facts *joined, const cpubind_ascend_plan *plan,
+                         int32_t device, const char *list)
+{
+    for (int32_t row = 0; row < plan->n_want; row++)
+        if (joined->npu[plan->want[row]].device == device) {
+            const int32_t first = plan->core.row[row];
+            assert_non_null(list);
+            expect_list(plan->core.cpu + first, plan->core.row[row + 1] - first, list);
+            return;
+        }
+    assert_null(list);
+}
+
 TEST(a_plan_by_near_gives_each_device_its_share)
 {
     made_host *h = make(16, 2, 0, 1);
-    cpubind_pci_plan plan;
+    cpubind_ascend_plan plan;
+    cpubind_facts joined;
     cpubind_problem problem;
     add(h, 0, -1);
     add(h, 0, -1);
     add(h, 1, -1);
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    assert_int_equal(plan.n_pool, 3);
-    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "0-3");
-    expect_list(plan.pool[1].cpu, plan.pool[1].n_cpu, "4-7");
-    expect_list(plan.pool[2].cpu, plan.pool[2].n_cpu, "8-15");
-    assert_int_equal(plan.pool[2].memory_node, 1);
-    assert_int_equal(plan.pool[2].roles.span[CPUBIND_ROLE_MAIN].count, 8);
-    assert_int_equal(plan.all.quality.n_pool, 3);
-    assert_int_equal(plan.all.quality.near_cpu, 16);
+    assert_int_equal(
+        cpubind_plan_devices(&h->facts, &near_rules, &h->arena, &joined, &plan, &problem),
+        CPUBIND_PROBLEM_NONE);
+    assert_int_equal(plan.n_unit, 3);
+    expect_list(plan.unit[0].cpu, plan.unit[0].n_cpu, "0-3");
+    expect_list(plan.unit[1].cpu, plan.unit[1].n_cpu, "4-7");
+    expect_list(plan.unit[2].cpu, plan.unit[2].n_cpu, "8-15");
+    assert_int_equal(plan.unit[2].memory_node, 1);
+    assert_int_equal(plan.unit[2].roles.span[CPUBIND_ROLE_MAIN].count, 8);
+    assert_int_equal(plan.quality.n_pool, 3);
+    assert_int_equal(plan.quality.near_cpu, 16);
     drop(h);
 }
 
 TEST(a_plan_by_the_reference_extends_to_the_next_node)
 {
-    const cpubind_pci_asked asked = {.is_reference = 1,
-                                     .roles = &(const cpubind_role_spec){{2, 1, 1, 1}}};
+    const cpubind_request asked = {.rules = CPUBIND_RULES_REFERENCE,
+                                   .roles = &(const cpubind_role_spec){{2, 1, 1, 1}}};
     made_host *h = make(16, 2, 0, 1);
-    cpubind_pci_plan plan;
+    cpubind_ascend_plan plan;
+    cpubind_facts joined;
     cpubind_problem problem;
     add(h, 0, -1);
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "0-15");
-    assert_int_equal(plan.pool[0].roles.span[CPUBIND_ROLE_IRQ].count, 2);
-    assert_int_equal(plan.pool[0].memory_node, 0);
+    assert_int_equal(
+        cpubind_plan_devices(&h->facts, &asked, &h->arena, &joined, &plan, &problem),
+        CPUBIND_PROBLEM_NONE);
+    expect_list(plan.unit[0].cpu, plan.unit[0].n_cpu, "0-15");
+    assert_int_equal(plan.unit[0].roles.span[CPUBIND_ROLE_IRQ].count, 2);
+    assert_int_equal(plan.unit[0].memory_node, 0);
     drop(h);
 }
 
 TEST(a_device_without_near_cpus_has_no_pool_and_the_others_have)
 {
-    const cpubind_pci_asked asked = {.is_reference = 1,
-                                     .roles = &(const cpubind_role_spec){{0, 1, 0, 0}}};
+    const cpubind_request asked = {.rules = CPUBIND_RULES_REFERENCE,
+                                   .roles = &(const cpubind_role_spec){{0, 1, 0, 0}}};
     made_host *h = make(16, 2, 0, 1);
-    cpubind_pci_plan plan;
+    cpubind_ascend_plan plan;
+    cpubind_facts joined;
     cpubind_problem problem;
     add(h, -1, -1);
     add(h, 1, -1);
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    assert_int_equal(plan.pool[0].n_cpu, 0);
-    assert_int_equal(plan.pool[0].why, CPUBIND_ERR_EMPTY);
-    assert_true(plan.pool[1].n_cpu > 0);
+    assert_int_equal(
+        cpubind_plan_devices(&h->facts, &asked, &h->arena, &joined, &plan, &problem),
+        CPUBIND_PROBLEM_NONE);
+    assert_int_equal(plan.unit[0].n_cpu, 0);
+    assert_int_equal(plan.unit[0].problem.code, CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    assert_true(plan.unit[1].n_cpu > 0);
     drop(h);
 }
 
-TEST(excluded_and_forbidden_cpus_are_in_no_pool)
+TEST(forbidden_cpus_are_in_no_pool)
 {
-    static const int32_t exclude[] = {0, 9}, allowed[] = {0, 1, 2, 8, 9, 10};
-    cpubind_pci_asked asked = near_rules;
     made_host *h = make(16, 2, 0, 1);
-    cpubind_pci_plan plan;
+    cpubind_ascend_plan plan;
+    cpubind_facts joined;
     cpubind_problem problem;
-    asked.limits.exclude = exclude;
-    asked.limits.n_exclude = 2;
-    asked.limits.allowed = allowed;
-    asked.limits.n_allowed = 6;
     add(h, 0, -1);
     add(h, 1, -1);
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "1-2");
-    expect_list(plan.pool[1].cpu, plan.pool[1].n_cpu, "8,10");
+    allow(h, "1-2,8,10");
+    assert_int_equal(
+        cpubind_plan_devices(&h->facts, &near_rules, &h->arena, &joined, &plan, &problem),
+        CPUBIND_PROBLEM_NONE);
+    expect_list(plan.unit[0].cpu, plan.unit[0].n_cpu, "1-2");
+    expect_list(plan.unit[1].cpu, plan.unit[1].n_cpu, "8,10");
     drop(h);
 }
 
@@ -488,55 +507,61 @@ TEST(tiles_of_a_device_part_its_pool)
         {"0-1,8-9", "2-3,10-11", "4-5,12-13", "6-7,14-15"}, {"0-3", "4-7", "8-11", "12-15"}};
     static const char *const wholes[2] = {"4-7,12-15", "8-15"};
     made_host *h = make_tiles(NULL);
-    cpubind_pci_plan plan;
+    cpubind_ascend_plan plan;
+    cpubind_facts joined;
     cpubind_problem problem;
     for (int way = 0; way < 2; way++) {
         const char *const *parts = all_parts[way];
-        cpubind_pci_asked asked = near_rules;
-        asked.is_reference = way;
-        assert_int_equal(cpubind_pci_make_plan(&h->facts, &asked, &h->arena, &plan, &problem),
-                         CPUBIND_PROBLEM_NONE);
-        assert_int_equal(plan.n_pool, 4);
+        const cpubind_request asked = {.rules =
+                                           way ? CPUBIND_RULES_REFERENCE : CPUBIND_RULES_NEAR};
+        assert_int_equal(
+            cpubind_plan_devices(&h->facts, &asked, &h->arena, &joined, &plan, &problem),
+            CPUBIND_PROBLEM_NONE);
+        assert_int_equal(plan.n_unit, 4);
         for (int32_t rank = 0; rank < 4; rank++) {
-            assert_int_equal(plan.pool[rank].device, rank / 2);
-            assert_int_equal(plan.pool[rank].tile, rank % 2);
-            expect_list(plan.pool[rank].cpu, plan.pool[rank].n_cpu, parts[rank]);
-            expect_list(plan.pool[rank].role_cpu, plan.pool[rank].roles.span[1].count,
+            assert_int_equal(plan.unit[rank].on_bus, rank / 2);
+            assert_int_equal(plan.unit[rank].tile, rank % 2);
+            expect_list(plan.unit[rank].cpu, plan.unit[rank].n_cpu, parts[rank]);
+            expect_list(plan.unit[rank].role_cpu, plan.unit[rank].roles.span[1].count,
                         parts[rank]);
         }
-        expect_list(plan.of_device[1].cpu, plan.of_device[1].n_cpu, wholes[way]);
+        expect_whole(&joined, &plan, 1, wholes[way]);
     }
     h->device[0].sight = CPUBIND_SIGHT_HIDDEN;
     h->device[0].n_number = 0;
     h->device[1].n_number = 1;
     h->device[1].number[0] = 0;
     h->device[1].tile[0] = 1;
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    assert_int_equal(plan.n_pool, 1);
-    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, all_parts[0][3]);
-    assert_int_equal(plan.of_device[0].device, -1);
+    assert_int_equal(
+        cpubind_plan_devices(&h->facts, &near_rules, &h->arena, &joined, &plan, &problem),
+        CPUBIND_PROBLEM_NONE);
+    assert_int_equal(plan.n_unit, 1);
+    expect_list(plan.unit[0].cpu, plan.unit[0].n_cpu, all_parts[0][3]);
+    expect_whole(&joined, &plan, 0, NULL);
     h->device[1].tile[0] = -1; /* the process has all tiles */
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, wholes[0]);
+    assert_int_equal(
+        cpubind_plan_devices(&h->facts, &near_rules, &h->arena, &joined, &plan, &problem),
+        CPUBIND_PROBLEM_NONE);
+    expect_list(plan.unit[0].cpu, plan.unit[0].n_cpu, wholes[0]);
     drop(h);
 }
 
 TEST(no_tile_has_a_pool_where_one_would_have_none)
 {
     made_host *h = make_tiles("0-1,8");
-    cpubind_pci_plan plan;
+    cpubind_ascend_plan plan;
+    cpubind_facts joined;
     cpubind_problem problem;
-    assert_int_equal(cpubind_pci_make_plan(&h->facts, &near_rules, &h->arena, &plan, &problem),
-                     CPUBIND_PROBLEM_NONE);
-    expect_list(plan.pool[0].cpu, plan.pool[0].n_cpu, "0");
-    expect_list(plan.pool[1].cpu, plan.pool[1].n_cpu, "1");
-    expect_list(plan.of_device[1].cpu, plan.of_device[1].n_cpu, "8");
+    assert_int_equal(
+        cpubind_plan_devices(&h->facts, &near_rules, &h->arena, &joined, &plan, &problem),
+        CPUBIND_PROBLEM_NONE);
+    expect_list(plan.unit[0].cpu, plan.unit[0].n_cpu, "0");
+    expect_list(plan.unit[1].cpu, plan.unit[1].n_cpu, "1");
+    expect_whole(&joined, &plan, 1, "8");
     for (int32_t rank = 2; rank < 4; rank++) {
-        assert_int_equal(plan.pool[rank].n_cpu, 0);
-        assert_int_equal(plan.pool[rank].why, CPUBIND_ERR_TOO_FEW);
-        assert_int_equal(plan.pool[rank].fault.need, 1);
+        assert_int_equal(plan.unit[rank].n_cpu, 0);
+        assert_int_equal(plan.unit[rank].problem.code, CPUBIND_PROBLEM_TOO_FEW_CPUS);
+        assert_int_equal(plan.unit[rank].problem.need, 1);
     }
     drop(h);
 }
@@ -583,7 +608,7 @@ int main(void)
         cmocka_unit_test(a_plan_by_near_gives_each_device_its_share),
         cmocka_unit_test(a_plan_by_the_reference_extends_to_the_next_node),
         cmocka_unit_test(a_device_without_near_cpus_has_no_pool_and_the_others_have),
-        cmocka_unit_test(excluded_and_forbidden_cpus_are_in_no_pool),
+        cmocka_unit_test(forbidden_cpus_are_in_no_pool),
         cmocka_unit_test(ranks_are_in_the_order_of_the_runtime),
         cmocka_unit_test(ranks_of_named_devices_need_no_number_zero),
         cmocka_unit_test(tiles_of_a_device_part_its_pool),

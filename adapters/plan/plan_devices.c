@@ -1,0 +1,78 @@
+/* plan_devices.c - the plan of all devices of a host, where each may be without a pool
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. Cuts no pool: plan.c does, of the devices that are joined here.
+ */
+#include "pci_plan.h"
+
+#include "plan_parts.h"
+
+/* Whether a problem is that no device has CPUs, which each of them says. */
+static int is_without_pools(const cpubind_problem *problem)
+{
+    return problem->code == CPUBIND_PROBLEM_TOO_FEW_CPUS ||
+           problem->code == CPUBIND_PROBLEM_NO_LOCAL_CPUS ||
+           problem->code == CPUBIND_PROBLEM_NO_RUNNING_NPU;
+}
+
+/* Whether a plan of NPUs alone may give CPUs of these devices to NPUs. */
+static int has_other_plan(const cpubind_facts *f, const cpubind_request *q)
+{
+    const int32_t n_exclude = q->exclude ? q->n_exclude : 0;
+    int n_npu = 0, n_other = 0;
+    for (int32_t i = 0; i < f->n_device && !f->has_npus; i++)
+        if (f->device[i].accelerator.vendor != CPUBIND_VENDOR_ASCEND)
+            n_other++;
+        else if (cpubind_pci_has_share(f, i) &&
+                 !plan_is_parted(q->exclude, n_exclude, f->device[i].cpu, f->device[i].n_cpu))
+            n_npu++;
+    return n_npu > 0 && n_other > 0;
+}
+
+cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
+                                          const cpubind_request *request, cpubind_arena *arena,
+                                          cpubind_facts *joined, cpubind_ascend_plan *out,
+                                          cpubind_problem *problem)
+{
+    cpubind_facts *f = joined;
+    cpubind_request asked = {.is_auto_strategy = 1,
+                             .overlap = request->overlap,
+                             .scope = facts->scope,
+                             .rules = request->rules,
+                             .has_rules = 1,
+                             .exclude = request->exclude,
+                             .n_exclude = request->n_exclude,
+                             .keep_each = request->keep_each,
+                             .keep = request->keep,
+                             .n_keep = request->n_keep,
+                             .n_process = request->n_process,
+                             .process = request->n_process > 0 ? request->process : 0,
+                             .roles = request->roles};
+    cpubind_problem_code code;
+    int32_t n_hidden = 0;
+    int is_blind = !facts->has_npus; /* this process sees none of the devices */
+    cpubind_problem_clear(problem);
+    *f = *facts;
+    cpubind_plan_take_rules(f, request->rules);
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const int is_hidden = f->device[i].sight == CPUBIND_SIGHT_HIDDEN;
+        is_blind &= is_hidden;
+        n_hidden += is_hidden && cpubind_pci_has_share(f, i);
+    }
+    if (!cpubind_plan_join(f, is_blind, arena))
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    code = cpubind_ascend_make_plan(f, &asked, arena, out, problem);
+    if (code != CPUBIND_PROBLEM_NONE && !is_without_pools(problem))
+        return code;
+    if (code != CPUBIND_PROBLEM_NONE || is_blind)
+        out->n_want = out->n_poolless = 0;
+    if (is_blind)
+        f->n_npu = 0;
+    if (!f->has_npus)
+        out->n_hidden = n_hidden;
+    if (has_other_plan(f, request))
+        out->warnings |= 1u << CPUBIND_WARNING_OTHER_ACCELERATORS;
+    return code == CPUBIND_PROBLEM_NONE || cpubind_plan_units(f, &asked, problem, arena, out)
+               ? CPUBIND_PROBLEM_NONE
+               : CPUBIND_PROBLEM_NO_MEMORY;
+}
