@@ -421,6 +421,9 @@ void api_make_from(const cpubind_facts *facts, const cpubind_request *request,
                    api_planned *out);
 void api_free_planned(api_planned *planned);
 
+/* Makes *out the same plan in the memory of the first one. */
+void api_borrow_planned(const api_planned *planned, api_planned *out);
+
 /* Calls `make` with an arena that is four times as large each time, until it returns anything
  * but NO_MEMORY. The arena is all zero before the first call, but for its first size, if that
  * matters; the caller frees its base. */

@@ -140,8 +140,9 @@ static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why
         status = api_check_device_rank(&b->devices, o, why);
     if (status != API_DONE)
         return status;
-    rank = is_named ? 0 : api_rank_of(&b->devices.topo.facts, b->devices.plan.n_unit, o);
-    pool = &b->devices.plan.unit[rank];
+    rank =
+        is_named ? 0 : api_rank_of(&b->devices.topo.facts, b->devices.planned.plan.n_unit, o);
+    pool = &b->devices.planned.plan.unit[rank];
     if (pool->n_cpu == 0) {
         api_explain_device(&b->devices, rank, o, why);
         return API_REFUSED;

@@ -91,7 +91,7 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
 
 cpubind_rules api_device_rules(const api_device_plan *d)
 {
-    return d->plan.rules;
+    return d->planned.plan.rules;
 }
 
 typedef struct making {
@@ -110,14 +110,16 @@ static cpubind_problem_code make(void *ctx, cpubind_arena *arena)
         facts = topo->npus.facts;
         cpubind_plan_take_devices(&facts, &topo->facts);
     }
-    return cpubind_plan_devices(&facts, m->asked, arena, &m->out->facts, &m->out->plan,
-                                &m->problem);
+    return cpubind_plan_devices(&facts, m->asked, arena, &m->out->planned.facts,
+                                &m->out->planned.plan, &m->problem);
 }
 
 static int make_plan(const cpubind_request *asked, api_device_plan *out, api_text *why)
 {
     making m = {.asked = asked, .out = out};
-    const cpubind_problem_code code = api_with_arena(&out->arena, make, &m);
+    const cpubind_problem_code code = api_with_arena(&out->planned.arena, make, &m);
+    out->planned.code = code;
+    out->planned.has_facts = code == CPUBIND_PROBLEM_NONE;
     if (code == CPUBIND_PROBLEM_NONE)
         return API_DONE;
     if (code == CPUBIND_PROBLEM_NO_MEMORY)
@@ -208,7 +210,7 @@ int api_make_devices(const cpubind_source *source, const api_options *options,
 void api_free_devices(api_device_plan *devices)
 {
     api_topo_free(&devices->topo);
-    free(devices->arena.base);
+    api_free_planned(&devices->planned);
     memset(devices, 0, sizeof *devices);
 }
 
@@ -228,10 +230,11 @@ int api_check_device_rank(const api_device_plan *d, const api_options *options, 
 {
     if (api_check_rank_doubt(&d->topo.facts, options, why) != API_DONE)
         return API_REFUSED;
-    if (!options->request.has_rank || api_rank_of(&d->topo.facts, d->plan.n_unit, options) >= 0)
+    if (!options->request.has_rank ||
+        api_rank_of(&d->topo.facts, d->planned.plan.n_unit, options) >= 0)
         return API_DONE;
     api_add(why, "--rank %d is none of the %d devices that this process sees",
-            (int)options->request.rank, (int)d->plan.n_unit);
+            (int)options->request.rank, (int)d->planned.plan.n_unit);
     api_add_only_device(&d->topo.facts, why);
     return API_REFUSED;
 }
@@ -239,21 +242,19 @@ int api_check_device_rank(const api_device_plan *d, const api_options *options, 
 void api_explain_device(const api_device_plan *d, int32_t rank, const api_options *options,
                         api_text *to)
 {
-    api_planned view = {0};
-    api_row row;
-    api_view_devices(d, &view);
-    row = api_shown(&view.facts, &view.plan, rank);
-    api_explain_row(&view, options, &row, to);
+    const api_row row = api_shown(&d->planned.facts, &d->planned.plan, rank);
+    api_explain_row(&d->planned, options, &row, to);
 }
 
 int api_check_device_pools(const api_device_plan *d, const api_options *options, api_text *why)
 {
     const int has_rank = options->request.has_rank, is_named = api_asks_for_devices(options);
-    const int32_t rank = has_rank ? api_rank_of(&d->topo.facts, d->plan.n_unit, options) : 0;
-    const int32_t end = has_rank ? rank + 1 : d->plan.n_unit;
+    const int32_t rank =
+        has_rank ? api_rank_of(&d->topo.facts, d->planned.plan.n_unit, options) : 0;
+    const int32_t end = has_rank ? rank + 1 : d->planned.plan.n_unit;
     int32_t first = -1, n = 0;
     for (int32_t i = end - 1; i >= rank; i--)
-        if (d->plan.unit[i].n_cpu == 0) {
+        if (d->planned.plan.unit[i].n_cpu == 0) {
             first = i;
             n++;
         }
@@ -262,8 +263,8 @@ int api_check_device_pools(const api_device_plan *d, const api_options *options,
     api_explain_device(d, first, options, why);
     if (n > 1)
         api_add(why, ", and %d other%s none either", (int)n - 1, n > 2 ? "s have" : " has");
-    if ((d->plan.unit[first].problem.code != CPUBIND_PROBLEM_TOO_FEW_CPUS ||
-         d->plan.unit[first].problem.need == 0) &&
+    if ((d->planned.plan.unit[first].problem.code != CPUBIND_PROBLEM_TOO_FEW_CPUS ||
+         d->planned.plan.unit[first].problem.need == 0) &&
         api_device_rules(d) == CPUBIND_RULES_REFERENCE)
         api_add(why, "; --rules near, for all workers of the host, gives it others");
     else
@@ -275,35 +276,22 @@ int api_put_devices(api_out *to, const char *format, const api_device_plan *d,
                     const api_options *options, api_text *why)
 {
     const api_format *row = api_formats;
-    api_planned view = {0};
     if (api_check_device_rank(d, options, why) != API_DONE ||
         api_check_device_pools(d, options, why) != API_DONE)
         return API_REFUSED;
     while (strcmp(row->word, format) != 0)
         row++;
-    api_view_devices(d, &view);
-    if (row->check && !row->check(&view, options, why))
+    if (row->check && !row->check(&d->planned, options, why))
         return API_REFUSED;
-    row->put(to, &view, options);
+    row->put(to, &d->planned, options);
     return API_DONE;
 }
 
 void api_keep_doubt(const api_device_plan *devices, api_planned *planned)
 {
-    if (!(devices->plan.warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u))
+    if (!(devices->planned.plan.warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u))
         return;
     api_free_planned(planned);
-    api_view_devices(devices, planned);
+    api_borrow_planned(&devices->planned, planned);
     api_keep_warning(CPUBIND_WARNING_OTHER_ACCELERATORS, planned);
-}
-
-/* == The plan as one of NPUs ================================================ */
-
-void api_view_devices(const api_device_plan *devices, api_planned *out)
-{
-    out->code = CPUBIND_PROBLEM_NONE;
-    out->has_facts = 1;
-    out->facts = devices->facts;
-    out->plan = devices->plan;
-    out->outer = devices->outer;
 }

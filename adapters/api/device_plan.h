@@ -42,10 +42,7 @@ void api_json_topo(api_out *to, const api_topo *topo, const api_options *options
 /* The accelerators of a host and their pools. All zero before api_make_devices. */
 typedef struct api_device_plan {
     api_topo topo;
-    cpubind_facts facts; /* the devices as those of a plan */
-    cpubind_ascend_plan plan;
-    cpubind_arena arena;           /* of facts and plan */
-    const struct api_outer *outer; /* of the host, whose it is; or NULL */
+    api_planned planned; /* the devices as those of a plan */
 } api_device_plan;
 
 /* Whether --pci or --class asks for devices of any vendor. */
@@ -122,11 +119,5 @@ void api_keep_doubt(const api_device_plan *devices, api_planned *planned);
  * *why. */
 int api_put_devices(api_out *to, const char *format, const api_device_plan *devices,
                     const api_options *options, api_text *why);
-
-/* == Why ==================================================================== */
-
-/* The plan as one of NPUs, for what explains it: each device that the process sees is one whose
- * logic id is the first rank that drives it. Borrows from the devices. */
-void api_view_devices(const api_device_plan *devices, api_planned *out);
 
 #endif /* CPUBIND_API_DEVICE_PLAN_H */

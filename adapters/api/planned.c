@@ -229,6 +229,12 @@ void api_free_planned(api_planned *planned)
     memset(planned, 0, sizeof *planned);
 }
 
+void api_borrow_planned(const api_planned *planned, api_planned *out)
+{
+    *out = *planned;
+    out->arena = (cpubind_arena){NULL, 0, 0};
+}
+
 const char *api_status_word(int status)
 {
     switch (status) {

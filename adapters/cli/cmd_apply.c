@@ -20,9 +20,7 @@ static int print_plan(const api_options *options, const api_bound *bound,
     if (!bound->is_on_device) {
         api_put_plan(&text, &bound->planned, options);
     } else if (!options->quiet) {
-        api_planned view = {0};
-        api_view_devices(&place->devices, &view);
-        api_put_rows(&text, &view, place->rank);
+        api_put_rows(&text, &place->devices.planned, place->rank);
     }
     return cli_print_out(stdout, &text);
 }

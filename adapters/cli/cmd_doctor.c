@@ -351,7 +351,7 @@ static void read_users(const cpubind_source *source, const api_options *options,
 static void read_bus(const cpubind_source *source, const api_options *options,
                      const api_planned *planned, int is_live, bus_devices *bus)
 {
-    const cpubind_ascend_plan *plan = &bus->devices.plan;
+    const cpubind_ascend_plan *plan = &bus->devices.planned.plan;
     api_text why = {"", 0};
     int status;
     bus->is_alone = api_has_devices_alone(source, options, planned);
@@ -365,7 +365,7 @@ static void read_bus(const cpubind_source *source, const api_options *options,
     for (int32_t i = 0; i < plan->n_unit; i++)
         bus->n_poolless += plan->unit[i].n_cpu == 0 &&
                            (i == 0 || plan->unit[i].on_bus != plan->unit[i - 1].on_bus);
-    bus->part.facts = &bus->devices.facts;
+    bus->part.facts = &bus->devices.planned.facts;
     bus->part.plan = plan->n_want > 0 ? plan : NULL;
     if (is_live)
         read_users(source, options, bus);

@@ -166,7 +166,6 @@ static int name_used(const cpubind_source *source, api_options *options, api_tex
 static int plan_devices(const api_host *host, api_options *options)
 {
     static api_device_plan devices[2]; /* a thread may have 64 KiB of stack */
-    static api_planned view[2];
     static api_text why, refusal;
     int status = API_DONE, pools = API_DONE;
     if (options->request.only_running)
@@ -174,10 +173,9 @@ static int plan_devices(const api_host *host, api_options *options)
     for (int i = 0; i <= options->compare && status == API_DONE; i++) {
         choose_rules(options, i);
         status = api_make_devices(&host->source, options, NULL, &devices[i], &why);
-        devices[i].outer = host->outer;
+        devices[i].planned.outer = host->outer;
         if (status != API_DONE)
             break;
-        api_view_devices(&devices[i], &view[i]);
         pools = api_check_device_rank(&devices[i], options, &refusal);
         if (pools == API_DONE && !options->compare)
             pools = api_check_device_pools(&devices[i], options, &refusal);
@@ -187,9 +185,9 @@ static int plan_devices(const api_host *host, api_options *options)
     if (status != API_DONE)
         status = cli_fail(options, status, refusal.len > 0 ? refusal.text : why.text);
     else if (options->compare)
-        status = print_both(&view[0], &view[1], options);
+        status = print_both(&devices[0].planned, &devices[1].planned, options);
     else
-        status = print_plan(&view[0], options);
+        status = print_plan(&devices[0].planned, options);
     for (int i = 0; i < 2; i++)
         api_free_devices(&devices[i]);
     return status == API_DONE ? pools : status;

@@ -86,7 +86,7 @@ static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environme
 /* Takes the rank of a device that has one rank; its tiles have one each. */
 static void take_rank_of(api_options *o, const api_device_plan *devices, int32_t device)
 {
-    const cpubind_ascend_plan *plan = &devices->plan;
+    const cpubind_ascend_plan *plan = &devices->planned.plan;
     int32_t rank = 0, n_rank = 0;
     for (int32_t i = 0; i < plan->n_unit; i++)
         if (plan->unit[i].on_bus == device) {
@@ -126,7 +126,7 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
     api_text why = {"", 0};
     char path[40];
     int status;
-    if (devices->plan.n_unit == 1)
+    if (devices->planned.plan.n_unit == 1)
         return API_DONE;
     status = take_opened(o, bound->pid, source, devices);
     if (status != API_DONE || o->request.has_rank)
@@ -135,7 +135,7 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
         api_add(&why,
                 "which of the %d devices process %d uses is not known: it has the files of no "
                 "single device open, and %s; name the device with --device ADDRESS",
-                (int)devices->plan.n_unit, (int)bound->pid, doubt);
+                (int)devices->planned.plan.n_unit, (int)bound->pid, doubt);
         return cli_fail_plan(o, bound, API_REFUSED, &why);
     }
     (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)bound->pid);
@@ -144,9 +144,8 @@ static int find_rank(api_options *o, const api_bound *bound, const cpubind_sourc
     free(environment.data);
     if (status != API_DONE || o->request.has_rank)
         return status;
-    api_add(&why,
-            "which of the %d devices process %d uses is not known: ", (int)devices->plan.n_unit,
-            (int)bound->pid);
+    api_add(&why, "which of the %d devices process %d uses is not known: ",
+            (int)devices->planned.plan.n_unit, (int)bound->pid);
     if (fault.error)
         api_add(&why, "its environment cannot be read (%s)", strerror(fault.error));
     else
@@ -180,7 +179,7 @@ static int find_tile(api_options *o, const cpubind_source *source,
 {
     const cpubind_facts *f = &devices->topo.facts;
     int status;
-    if (f->device[devices->plan.unit[0].on_bus].accelerator.n_tile < 2)
+    if (f->device[devices->planned.plan.unit[0].on_bus].accelerator.n_tile < 2)
         return API_DONE;
     api_free_devices(devices);
     status = api_make_devices(source, o, NULL, devices, why);

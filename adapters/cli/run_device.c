@@ -214,12 +214,13 @@ int cli_find_device_kind(api_options *options, int *is_on_device)
 
 int cli_take_device_pool(const api_options *o, cli_run_place *out)
 {
-    const int32_t rank = api_rank_of(&out->devices.topo.facts, out->devices.plan.n_unit, o);
-    const cpubind_unit *pool = rank < 0 ? NULL : &out->devices.plan.unit[rank];
+    const int32_t rank =
+        api_rank_of(&out->devices.topo.facts, out->devices.planned.plan.n_unit, o);
+    const cpubind_unit *pool = rank < 0 ? NULL : &out->devices.planned.plan.unit[rank];
     api_text why = {"", 0};
     if (!pool) {
         api_add(&why, "rank %d is none of the %d devices that the process sees",
-                (int)o->request.rank, (int)out->devices.plan.n_unit);
+                (int)o->request.rank, (int)out->devices.planned.plan.n_unit);
         api_add_only_device(&out->devices.topo.facts, &why);
         return cli_fail(o, API_REFUSED, why.text);
     }

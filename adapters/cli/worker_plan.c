@@ -76,7 +76,7 @@ static int take_accelerators(const cpubind_source *source, api_options *options,
     status = api_make_devices(source, options, NULL, &w->devices, &why);
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
-    take_plan(w, &w->devices.plan);
+    take_plan(w, &w->devices.planned.plan);
     return API_DONE;
 }
 

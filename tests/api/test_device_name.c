@@ -144,8 +144,8 @@ static void expect_pools(const char *name, const char *key, const char *text,
     assert_true(api_read_setting(&options, API_PLAN, key, value, &found));
     assert_int_equal(api_make_devices(&host.source, &options, NULL, &devices, &found),
                      API_DONE);
-    for (int32_t i = 0; i < devices.plan.n_unit; i++) {
-        const cpubind_unit *pool = &devices.plan.unit[i];
+    for (int32_t i = 0; i < devices.planned.plan.n_unit; i++) {
+        const cpubind_unit *pool = &devices.planned.plan.unit[i];
         api_add(&found, "%s", i ? "; " : "");
         api_add_list(&found, pool->role_cpu, pool->roles.span[CPUBIND_ROLE_MAIN].count);
     }
