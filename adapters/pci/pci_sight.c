@@ -119,7 +119,7 @@ static cpubind_problem_code take_visible(facts_reader *r, cpubind_input *env)
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         if (!has_vendor(r->facts, (cpubind_vendor_id)i))
             continue;
-        if (i == CPUBIND_VENDOR_ASCEND)
+        if (v->users) /* the list is of these */
             return CPUBIND_PROBLEM_NONE;
         if (!v->see)
             continue;

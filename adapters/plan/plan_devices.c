@@ -21,7 +21,7 @@ static int has_other_plan(const cpubind_facts *f, const cpubind_request *q)
     const int32_t n_exclude = q->exclude ? q->n_exclude : 0;
     int n_npu = 0, n_other = 0;
     for (int32_t i = 0; i < f->n_device && !f->has_npus; i++)
-        if (f->device[i].accelerator.vendor != CPUBIND_VENDOR_ASCEND)
+        if (!cpubind_vendor_of(f->device[i].accelerator.vendor)->users)
             n_other++;
         else if (cpubind_pci_has_share(f, i) &&
                  !plan_is_parted(q->exclude, n_exclude, f->device[i].cpu, f->device[i].n_cpu))

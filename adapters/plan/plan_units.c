@@ -8,10 +8,10 @@
 
 #include "plan_parts.h"
 
-/* Whether the Ascend row has found what this device is: it is an NPU of facts->npu. */
+/* Whether inputs of its vendor have named this device: it is one of facts->npu. */
 static int is_found(const cpubind_facts *f, int32_t device)
 {
-    return f->has_npus && f->device[device].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
+    return f->has_npus && cpubind_vendor_of(f->device[device].accelerator.vendor)->users;
 }
 
 /* The id of the first device that is no NPU: above those of NPUs, but for ids of a damaged
