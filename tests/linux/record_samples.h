@@ -5,6 +5,7 @@
 #define CPUBIND_TESTS_LINUX_RECORD_SAMPLES_H
 
 #include "../../adapters/linux/bind/record.h"
+#include "../../adapters/linux/kernel/irq.h"
 #include "../../cpubind.h"
 #include "temp_dir.h"
 

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -188,7 +189,8 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
     b->has_moved_threads = 0;
     b->is_entered = 0;
     b->is_save_failed = 0;
-    cpubind_owed_free(b);
+    free(b->owed);
+    b->owed = NULL;
     why = put_into_effect(&a, goal);
     if (why.error)
         give_up(&a, &previous);

@@ -13,72 +13,37 @@
 
 /* == What is left for a watch =============================================== */
 
-/* The part of a goal that is of the host, copied. */
-struct cpubind_owed {
-    cpubind_goal goal; /* without threads and memory */
-    int32_t npu_before;
-    int32_t *cpu; /* of the rows of `driver` */
-};
-
-void cpubind_owed_free(cpubind_binding *b)
-{
-    if (!b->owed)
-        return;
-    free(b->owed->goal.irq);
-    free(b->owed->goal.driver);
-    free(b->owed->cpu);
-    free(b->owed);
-    b->owed = NULL;
-}
-
-/* The rows of the driver, with CPUs of their own. */
-static int copy_driver(const cpubind_sys *sys, struct cpubind_owed *owed,
-                       const cpubind_goal *goal)
-{
-    cpubind_driver_goal *row = owed->goal.driver;
-    size_t n = 0;
-    for (int32_t i = 0; i < goal->n_driver; i++)
-        n += (size_t)goal->driver[i].cpus.n;
-    owed->cpu = (int32_t *)sys->malloc((n + 1) * sizeof *owed->cpu);
-    if (!owed->cpu)
-        return 0;
-    n = 0;
-    for (int32_t i = 0; i < goal->n_driver; i++) {
-        const cpubind_cpus cpus = goal->driver[i].cpus;
-        row[i] = goal->driver[i];
-        row[i].cpus.cpu = owed->cpu + n;
-        if (cpus.n > 0)
-            memcpy(owed->cpu + n, cpus.cpu, (size_t)cpus.n * sizeof *cpus.cpu);
-        n += (size_t)cpus.n;
-    }
-    return 1;
-}
-
-/* Keeps what is of the host of a goal.
+/* Keeps a copy of what is of the host of a goal, in one block.
  *   errors  ENOMEM */
 static cpubind_linux_fault owe(cpubind_attempt *a, const cpubind_goal *goal)
 {
-    const cpubind_sys *sys = a->b->sys;
-    struct cpubind_owed *owed = (struct cpubind_owed *)sys->malloc(sizeof *owed);
+    const size_t n_irq = (size_t)goal->n_irq, n_driver = (size_t)goal->n_driver;
+    struct cpubind_owed *owed;
+    cpubind_driver_goal *row;
+    size_t n_cpu = 0;
+    int32_t *cpu;
+    for (size_t i = 0; i < n_driver; i++)
+        n_cpu += (size_t)goal->driver[i].cpus.n;
+    owed = (struct cpubind_owed *)a->b->sys->malloc(sizeof *owed + n_driver * sizeof *row +
+                                                    n_irq * sizeof *goal->irq +
+                                                    n_cpu * sizeof *cpu);
     if (!owed)
         return cpubind_fault_of(ENOMEM, "memory");
-    cpubind_owed_free(a->b);
+    free(a->b->owed);
     a->b->owed = owed;
-    *owed = (struct cpubind_owed){.goal = {.npu = goal->npu,
-                                           .n_irq = goal->n_irq,
-                                           .n_driver = goal->n_driver,
-                                           .no_irq = goal->no_irq},
-                                  .npu_before = a->npu_before};
-    owed->goal.irq =
-        (cpubind_irq_goal *)sys->malloc(((size_t)goal->n_irq + 1) * sizeof *owed->goal.irq);
-    owed->goal.driver = (cpubind_driver_goal *)sys->malloc(((size_t)goal->n_driver + 1) *
-                                                           sizeof *owed->goal.driver);
-    if (!owed->goal.irq || !owed->goal.driver || !copy_driver(sys, owed, goal)) {
-        cpubind_owed_free(a->b);
-        return cpubind_fault_of(ENOMEM, "memory");
+    *owed = (struct cpubind_owed){.goal = *goal, .npu_before = a->npu_before};
+    row = owed->goal.driver = (cpubind_driver_goal *)(owed + 1);
+    owed->goal.irq = (cpubind_irq_goal *)(row + n_driver);
+    cpu = (int32_t *)(owed->goal.irq + n_irq);
+    if (n_irq > 0)
+        memcpy(owed->goal.irq, goal->irq, n_irq * sizeof *goal->irq);
+    for (size_t i = 0; i < n_driver; i++) {
+        const cpubind_cpus cpus = goal->driver[i].cpus;
+        row[i] = goal->driver[i];
+        row[i].cpus.cpu = cpu;
+        for (int32_t k = 0; k < cpus.n; k++)
+            *cpu++ = cpus.cpu[k];
     }
-    if (goal->n_irq > 0)
-        memcpy(owed->goal.irq, goal->irq, (size_t)goal->n_irq * sizeof *goal->irq);
     return cpubind_no_fault;
 }
 
@@ -216,7 +181,9 @@ int cpubind_watch_owed(cpubind_binding *b)
         (void)cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, pid, CPUBIND_STEP_HOST, why);
     else
         cpubind_note_step(b, CPUBIND_STEP_HOST, why);
-    if (!why.error)
-        cpubind_owed_free(b);
+    if (!why.error) {
+        free(b->owed);
+        b->owed = NULL;
+    }
     return why.error == 0;
 }

@@ -200,7 +200,7 @@ static cpubind_linux_fault ask_new_daemon(cpubind_binding *b)
         why = cpubind_shared_write(b);
     if (!why.error)
         why = cpubind_ask_irqbalance(&a);
-    cpubind_attempt_free(&a);
+    free(a.ban);
     return why;
 }
 

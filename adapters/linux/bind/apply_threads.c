@@ -97,19 +97,6 @@ static cpubind_linux_fault add_misplaced(cpubind_binding *b, const cpubind_mispl
     return cpubind_no_fault;
 }
 
-cpubind_linux_fault cpubind_list_threads(cpubind_binding *b)
-{
-    const cpubind_linux_fault why = cpubind_tasks_list(b->sys, b->task_dir_fd, &b->tids);
-    cpubind_proc_stat stat = {.start = 0};
-    int is_over = b->tids.n == 0;
-    /* Until its parent has waited for it, the kernel lists what has ended, and has its mask. */
-    if (b->tids.n == 1 && !b->options.is_forced) {
-        const int error = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat).error;
-        is_over = error ? error == ESRCH : stat.state == 'Z';
-    }
-    return !why.error && is_over ? cpubind_fault_of(ESRCH, "list the threads of") : why;
-}
-
 cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
                                         char name[CPUBIND_COMM_SIZE], int32_t *is)
 {

@@ -19,34 +19,6 @@
 
 #define INPUT_BOOT "proc/sys/kernel/random/boot_id"
 
-const char *cpubind_item_result_word(cpubind_item_result result)
-{
-    switch (result) {
-#define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_ITEM_##name:                                                                  \
-        return word;
-        CPUBIND_ITEM_RESULT_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    }
-    return "?";
-}
-
-int cpubind_bind_memory_is_wrong(const cpubind_report *report)
-{
-    const cpubind_memory_move *memory = &report->memory;
-    const int64_t wrong = memory->own_left - report->memory_left;
-    return report->has_memory && memory->error == 0 &&
-           memory->result != CPUBIND_MEMORY_NO_NODE && wrong > memory->own / 10;
-}
-
-const char *cpubind_memory_stay_word(cpubind_memory_stay stay)
-{
-#define CPUBIND_X(name, word) word,
-    static const char *const words[] = {CPUBIND_MEMORY_STAY_LIST(CPUBIND_X)};
-#undef CPUBIND_X
-    return stay < CPUBIND_STAY_COUNT ? words[stay] : "?";
-}
-
 /* == Reports ================================================================ */
 
 void cpubind_report_begin(cpubind_binding *b)
@@ -63,107 +35,13 @@ void cpubind_report_begin(cpubind_binding *b)
     memcpy(r->pci, b->record.pci, sizeof r->pci);
 }
 
-cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
-                                 cpubind_item_result result)
-{
-    const cpubind_cpu_sets *sets = &b->record.sets;
-    const int32_t was = subject->was, should = subject->should;
-    cpubind_report *r = &b->report;
-    cpubind_item *item =
-        (cpubind_item *)cpubind_grow(b->sys, r->item, r->n, &r->cap, sizeof *item);
-    if (!item)
-        return NULL;
-    r->item = item;
-    item += r->n++;
-    *item = (cpubind_item){.kind = subject->kind,
-                           .result = result,
-                           .pid = subject->pid,
-                           .id = subject->id,
-                           .was = was < 0 ? NULL : cpubind_cpu_sets_text(sets, was),
-                           .should = should < 0 ? NULL : cpubind_cpu_sets_text(sets, should)};
-    strncpy(item->name, subject->name, sizeof item->name - 1);
-    return item;
-}
-
-cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
-                                       cpubind_item_result result, cpubind_linux_fault why)
-{
-    cpubind_item *item = cpubind_report_add(b, subject, result);
-    if (!item)
-        return cpubind_fault_of(ENOMEM, "memory");
-    item->error = why.error;
-    item->what = why.what;
-    return cpubind_no_fault;
-}
-
-int64_t cpubind_count_threads(const cpubind_binding *b)
-{
-    struct stat st;
-    return b->sys->fstat(b->task_dir_fd, &st) == 0 ? (int64_t)st.st_nlink - 2 : -1;
-}
-
-cpubind_linux_fault cpubind_births_list(cpubind_births *births)
-{
-    cpubind_binding *b = births->b;
-    const cpubind_ids last = b->tids_before;
-    if (births->n_look++ == 0) {
-        births->end_ms = cpubind_now_ms() + CPUBIND_BIRTHS_MS;
-        b->tids.n = 0;
-    }
-    b->tids_before = b->tids;
-    b->tids = last;
-    births->n_counted = cpubind_count_threads(b);
-    return cpubind_list_threads(b);
-}
-
-int cpubind_births_are_over(cpubind_births *births, int32_t n_news)
-{
-    const cpubind_binding *b = births->b;
-    const int n_wanted = births->n_counted < 0 ? 3 : births->has_births ? 2 : 1;
-    int is_quiet = n_news == 0 && births->n_counted <= b->tids.n;
-    for (int32_t i = 0; i < b->tids.n && is_quiet; i++)
-        is_quiet = cpubind_ids_has(&b->tids_before, b->tids.id[i]);
-    births->n_quiet = is_quiet ? births->n_quiet + 1 : 0;
-    births->has_births |= !is_quiet && births->n_look > 1;
-    births->is_endless = births->n_quiet < n_wanted && cpubind_now_ms() >= births->end_ms;
-    return births->is_endless || births->n_quiet >= n_wanted;
-}
-
-int cpubind_is_missing(int error)
-{
-    switch (error) {
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ENOENT:
-    case EIO:
-    case ENOSYS:
-    case ENODEV:
-    case EOPNOTSUPP:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-const cpubind_report *cpubind_bind_report(const cpubind_binding *binding)
-{
-    return &binding->report;
-}
-
 /* == The record ============================================================= */
 
-/* Where one of the two is not known, the start time of the process has to do. */
-int cpubind_is_same_boot(const char *a, const char *b)
+void cpubind_partition_close(cpubind_binding *b)
 {
-    return !*a || !*b || strcmp(a, b) == 0;
-}
-
-int cpubind_process_is_alive(const cpubind_binding *b)
-{
-    const cpubind_record *r = &b->record;
-    return b->task_dir_fd >= 0 && r->pid == b->options.pid && r->start == b->start &&
-           r->pid_namespace == b->pid_namespace && cpubind_is_same_boot(r->boot, b->boot);
+    if (b->cpuset_fd >= 0)
+        b->sys->close(b->cpuset_fd);
+    b->cpuset_fd = -1;
 }
 
 void cpubind_begin_record(cpubind_binding *b)
@@ -485,7 +363,7 @@ void cpubind_bind_close(cpubind_binding *binding)
     cpubind_stop_events(binding);
     free(binding->report.item);
     cpubind_shared_close(binding);
-    cpubind_owed_free(binding);
+    free(binding->owed);
     if (binding->process_lock_fd >= 0)
         binding->sys->close(binding->process_lock_fd);
     if (binding->task_dir_fd >= 0)

@@ -3,9 +3,9 @@
  *
  * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
  * bind.h return a status: cpubind_record_status for a fault of the record, cpubind_status_of
- * for one of a step. Calls go one way: apply.c, watch.c, verify.c, then apply_host.c, then
- * the other apply_*.c, then restore.c, then placement.c and binding.c, and all of them use
- * record.h.
+ * for one of a step. Calls go one way: apply.c, watch.c, verify.c and outer.c, then apply_host.c
+ * and restore.c, then the other apply_*.c, partition.c and restore_host.c, then binding.c, then
+ * threads.c, report.c, host.c and group.c, and all of them use record.h.
  *
  * TERMS
  *   record      the file, and the struct of the same content, of all that was changed for one
@@ -99,6 +99,13 @@ typedef struct cpubind_kernel_list {
     int32_t n, cap;
     int64_t end_ms; /* the list holds until then */
 } cpubind_kernel_list;
+
+/* What apply has left for a watch to do: the part of its goal that is of the host. */
+struct cpubind_owed {
+    cpubind_goal goal; /* its interrupts and rows of the driver are copies, in the same block;
+                          its lists of threads are gone */
+    int32_t npu_before;
+};
 
 /* A thread that a watch has looked at. */
 typedef struct cpubind_watched {
@@ -196,6 +203,9 @@ int cpubind_has_events(const cpubind_binding *b);
 /* Finds irqbalance as cpubind_irqbalance_find does; a group finds it once. */
 cpubind_linux_fault cpubind_group_find_daemon(cpubind_binding *b, cpubind_irqbalance *out);
 
+/* Stops receiving events, those of a group too. */
+void cpubind_stop_events(cpubind_binding *b);
+
 /* Leaves the group, if there is one. */
 void cpubind_group_leave(cpubind_binding *b);
 
@@ -207,10 +217,6 @@ void cpubind_group_leave(cpubind_binding *b);
  *   errors  EWOULDBLOCK, "lock": a cpubind that writes form 1 works on the process; "look up
  *           the interrupt"; those of loading, writing and removing. The old file stays then */
 cpubind_linux_fault cpubind_adopt_record(cpubind_binding *b);
-
-/* Adds what a record of form 1 has of the host to the record of the host, which was read.
- *   errors  ENOMEM, "memory" */
-cpubind_linux_fault cpubind_adopt_entries(cpubind_binding *b);
 
 /* == The lock of a process (process_lock.c) ================================= */
 
@@ -257,10 +263,126 @@ cpubind_linux_fault cpubind_place_check(cpubind_binding *b, char path[CPUBIND_PL
 /* Removes the record file, and <pid>.path if that names it. */
 cpubind_linux_fault cpubind_remove_record(cpubind_binding *b);
 
-/* Whether two boots are the same, as far as both are known. */
-int cpubind_is_same_boot(const char *a, const char *b);
-
 /* == The binding (binding.c) ================================================ */
+
+/* Whether a record file is there. */
+static inline int cpubind_is_recorded(const cpubind_binding *b)
+{
+    return b->phase == CPUBIND_PHASE_BOUND || b->phase == CPUBIND_PHASE_REAPPLYING ||
+           b->phase == CPUBIND_PHASE_OUTDATED;
+}
+
+/* Whether the process lives and is the one that the record is of. */
+static inline int cpubind_process_is_alive(const cpubind_binding *b)
+{
+    const cpubind_record *r = &b->record;
+    return b->task_dir_fd >= 0 && r->pid == b->options.pid && r->start == b->start &&
+           r->pid_namespace == b->pid_namespace && cpubind_is_same_boot(r->boot, b->boot);
+}
+
+/* Lets the next call of cpubind_bind_again look at all threads. */
+static inline void cpubind_look_at_all(cpubind_binding *b)
+{
+    b->next_look_ms = 0;
+}
+
+/* Begins an empty record of this process: phase NEW. */
+void cpubind_begin_record(cpubind_binding *b);
+
+/* Reads the record file into an empty record: phase NEW or BOUND.
+ *   errors  as cpubind_record_load, but not that there is no file */
+cpubind_linux_fault cpubind_read_record(cpubind_binding *b);
+
+/* Writes the record if it is dirty. */
+cpubind_linux_fault cpubind_write_record(cpubind_binding *b);
+
+/* Begins a call: an empty report, and the record as its file has it.
+ *   errors  as cpubind_read_record */
+cpubind_linux_fault cpubind_begin_call(cpubind_binding *b);
+
+/* The status of a call whose last step ended with this fault: OK; ERR_UNDONE when something
+ * could not be put back; ERR_STATE when the record was not written; ERR_MEMORY; ERR_GONE;
+ * ERR_REFUSED. */
+cpubind_linux_status cpubind_status_of(const cpubind_binding *b, cpubind_linux_fault why);
+
+/* == Reports (report.c) ===================================================== */
+
+/* The thread, interrupt or daemon of an item, and its sets or NONE. */
+typedef struct cpubind_subject {
+    cpubind_item_kind kind;
+    int32_t pid, id;
+    const char *name;
+    int32_t was, should;
+} cpubind_subject;
+
+void cpubind_report_begin(cpubind_binding *b);
+
+/* Adds an item.
+ *   returns NULL without memory */
+cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
+                                 cpubind_item_result result);
+
+/* Adds an item with the fault that explains its result.
+ *   errors  ENOMEM */
+cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
+                                       cpubind_item_result result, cpubind_linux_fault why);
+
+/* Whether an error says that a right or a file is missing, or that the kernel keeps this
+ * interrupt or thread to itself: the report names it, and the call goes on. */
+int cpubind_is_missing(int error);
+
+/* Adds an item: MOVED without a fault, else `if_not`. Only FAILED counts as not restored, and
+ * it counts even when there is no memory for the item. */
+void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
+                             cpubind_linux_fault why, cpubind_item_result if_not);
+
+/* == What a watch cannot do now (report.c) ================================== */
+
+/* Whether a watch should try an item now. 0: it failed lately, and its pause is not over. */
+int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id);
+
+/* Remembers how a try of a watch ended; `why` without an error is a success.
+ *   returns 1 if that is news, to be reported: the first failure, one for another reason, the
+ *   success after a failure */
+int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
+                         cpubind_linux_fault why);
+
+/* A step of a watch that is for all items; each has a row of the table. */
+typedef enum cpubind_watch_step {
+    CPUBIND_STEP_LISTING = 0, /* list the threads */
+    CPUBIND_STEP_RECORD = -1, /* write the record */
+    CPUBIND_STEP_IRQS = -2,   /* read or move interrupts */
+    CPUBIND_STEP_EVENTS = -3, /* receive events */
+    CPUBIND_STEP_DRIVER = -4, /* read or move kernel threads and work queues */
+    CPUBIND_STEP_CPUSET = -6, /* find the process in its cgroup */
+    CPUBIND_STEP_HOST = -5    /* do what apply has left undone on the host */
+} cpubind_watch_step;
+
+/* The same for a step. News of a failure is an item of id 0. */
+void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why);
+
+/* Drops the rows that no call has looked at since they were due: their threads have ended. */
+void cpubind_drop_old_troubles(cpubind_binding *b);
+
+/* == The goal (placement.c) ================================================= */
+
+/* Makes `goal` the goal of the record. Earlier changes stay in the record, and the sets of
+ * earlier goals stay placed sets.
+ *   errors  ENOMEM; "goal", EINVAL: a list is empty or out of order */
+cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goal);
+
+/* Whether the arrays of a goal are there, and its threads have names. */
+int cpubind_is_goal(const cpubind_goal *goal);
+
+/* The set that a thread of this name belongs on; NONE: it is left where it is. */
+int32_t cpubind_set_of_name(const cpubind_record *record, const char *name);
+
+/* == Listing threads (threads.c) ============================================ */
+
+/* Lists the threads into b->tids.
+ *   errors  ESRCH: the process has ended; with the option is_forced one whose parent has not
+ *           waited for it has not */
+cpubind_linux_fault cpubind_list_threads(cpubind_binding *b);
 
 /* The threads of the process as the kernel counts them in the links of its task folder, which
  * has two of its own; -1: not known. */
@@ -292,80 +414,7 @@ cpubind_linux_fault cpubind_births_list(cpubind_births *births);
  *   in      n_news: threads of the listing that were elsewhere, or had ended */
 int cpubind_births_are_over(cpubind_births *births, int32_t n_news);
 
-/* Whether a record file is there. */
-static inline int cpubind_is_recorded(const cpubind_binding *b)
-{
-    return b->phase == CPUBIND_PHASE_BOUND || b->phase == CPUBIND_PHASE_REAPPLYING ||
-           b->phase == CPUBIND_PHASE_OUTDATED;
-}
-
-/* Whether the process lives and is the one that the record is of. */
-int cpubind_process_is_alive(const cpubind_binding *b);
-
-/* Begins an empty record of this process: phase NEW. */
-void cpubind_begin_record(cpubind_binding *b);
-
-/* Reads the record file into an empty record: phase NEW or BOUND.
- *   errors  as cpubind_record_load, but not that there is no file */
-cpubind_linux_fault cpubind_read_record(cpubind_binding *b);
-
-/* Writes the record if it is dirty. */
-cpubind_linux_fault cpubind_write_record(cpubind_binding *b);
-
-/* Begins a call: an empty report, and the record as its file has it.
- *   errors  as cpubind_read_record */
-cpubind_linux_fault cpubind_begin_call(cpubind_binding *b);
-
-/* The status of a call whose last step ended with this fault: OK; ERR_UNDONE when something
- * could not be put back; ERR_STATE when the record was not written; ERR_MEMORY; ERR_GONE;
- * ERR_REFUSED. */
-cpubind_linux_status cpubind_status_of(const cpubind_binding *b, cpubind_linux_fault why);
-
-/* Whether an error says that a right or a file is missing, or that the kernel keeps this
- * interrupt or thread to itself: the report names it, and the call goes on. */
-int cpubind_is_missing(int error);
-
-/* == Reports (binding.c) ==================================================== */
-
-/* The thread, interrupt or daemon of an item, and its sets or NONE. */
-typedef struct cpubind_subject {
-    cpubind_item_kind kind;
-    int32_t pid, id;
-    const char *name;
-    int32_t was, should;
-} cpubind_subject;
-
-void cpubind_report_begin(cpubind_binding *b);
-
-/* Adds an item.
- *   returns NULL without memory */
-cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
-                                 cpubind_item_result result);
-
-/* Adds an item with the fault that explains its result.
- *   errors  ENOMEM */
-cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
-                                       cpubind_item_result result, cpubind_linux_fault why);
-
-/* == The goal (placement.c) ================================================= */
-
-/* Makes `goal` the goal of the record. Earlier changes stay in the record, and the sets of
- * earlier goals stay placed sets.
- *   errors  ENOMEM; "goal", EINVAL: a list is empty or out of order */
-cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goal);
-
-/* Whether the arrays of a goal are there, and its threads have names. */
-int cpubind_is_goal(const cpubind_goal *goal);
-
-/* The set that a thread of this name belongs on; NONE: it is left where it is. */
-int32_t cpubind_set_of_name(const cpubind_record *record, const char *name);
-
 /* == Threads (apply_threads.c) ============================================== */
-
-/* Lists the threads into b->tids.
- *   errors  ESRCH: the process has ended; with the option is_forced one whose parent has not
- *           waited for it has not */
-cpubind_linux_fault cpubind_list_threads(cpubind_binding *b);
 
 /* Reads the name of a thread, and its set.
  *   errors  ESRCH: it has ended */
@@ -415,7 +464,7 @@ typedef enum cpubind_look {
  *   errors  ESRCH: the process has ended */
 cpubind_linux_fault cpubind_watch_threads(cpubind_binding *b, cpubind_look look);
 
-/* == The threads that a watch has looked at (watch_threads.c) =============== */
+/* == The threads that a watch has looked at (threads.c) ===================== */
 
 /* The name of a thread; in a watch through a descriptor that stays open, if there is room. */
 cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
@@ -440,39 +489,6 @@ cpubind_linux_fault cpubind_watched_list(const cpubind_binding *b, cpubind_ids *
 cpubind_linux_fault cpubind_watched_find_moved(cpubind_binding *b, cpubind_ids *tids);
 
 void cpubind_watched_free(cpubind_binding *b);
-
-/* == Events (watch.c) ======================================================= */
-
-/* Lets the next call of cpubind_bind_again look at all threads. */
-void cpubind_look_at_all(cpubind_binding *b);
-
-/* Stops receiving events. */
-void cpubind_stop_events(cpubind_binding *b);
-
-/* == What a watch cannot do now (watch.c) =================================== */
-
-/* Whether a watch should try an item now. 0: it failed lately, and its pause is not over. */
-int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id);
-
-/* Remembers how a try of a watch ended; `why` without an error is a success.
- *   returns 1 if that is news, to be reported: the first failure, one for another reason, the
- *   success after a failure */
-int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
-                         cpubind_linux_fault why);
-
-/* A step of a watch that is for all items; each has a row of the table. */
-typedef enum cpubind_watch_step {
-    CPUBIND_STEP_LISTING = 0, /* list the threads */
-    CPUBIND_STEP_RECORD = -1, /* write the record */
-    CPUBIND_STEP_IRQS = -2,   /* read or move interrupts */
-    CPUBIND_STEP_EVENTS = -3, /* receive events */
-    CPUBIND_STEP_DRIVER = -4, /* read or move kernel threads and work queues */
-    CPUBIND_STEP_CPUSET = -6, /* find the process in its cgroup */
-    CPUBIND_STEP_HOST = -5    /* do what apply has left undone on the host */
-} cpubind_watch_step;
-
-/* The same for a step. News of a failure is an item of id 0. */
-void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why);
 
 /* == The cpuset of the process (partition.c) ================================ */
 
@@ -534,11 +550,6 @@ int cpubind_is_ours(const cpubind_binding *b, int32_t set);
  * be moved (report->n_not_restored counts those). */
 void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,
                               int32_t n, int32_t home);
-
-/* Adds an item: MOVED without a fault, else `if_not`. Only FAILED counts as not restored, and
- * it counts even when there is no memory for the item. */
-void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
-                             cpubind_linux_fault why, cpubind_item_result if_not);
 
 /* == The record of the host (host.c, restore_host.c) ========================= */
 
@@ -668,8 +679,6 @@ void cpubind_attempt_free(cpubind_attempt *a);
 /* For a watch: does what a call of apply has left undone because the record was in use.
  *   returns 0 when that is still so, or failed: to be tried again */
 int cpubind_watch_owed(cpubind_binding *b);
-
-void cpubind_owed_free(cpubind_binding *b);
 
 /* Interrupts (apply_irq.c). The first part is done before the record is locked. */
 cpubind_linux_fault cpubind_find_irqs(cpubind_attempt *a, const cpubind_goal *goal);

@@ -128,6 +128,18 @@ int cpubind_has_events(const cpubind_binding *b)
     return b->events_fd >= 0 || (b->group && b->group->events_fd >= 0);
 }
 
+void cpubind_stop_events(cpubind_binding *b)
+{
+    if (b->events_fd >= 0)
+        cpubind_proc_events_close(b->sys, b->events_fd);
+    b->events_fd = -1;
+    cpubind_group_leave(b);
+    free(b->news.tids.id);
+    b->news = (cpubind_proc_news){.is_all = 0};
+    b->is_early = 0;
+    cpubind_look_at_all(b);
+}
+
 cpubind_linux_status cpubind_group_watch(cpubind_group *group, cpubind_linux_fault *fault)
 {
     cpubind_linux_fault why = cpubind_no_fault;

@@ -4,6 +4,7 @@
  * Pure but for memory: no system call, no file.
  */
 #include "host_record.h"
+#include "../kernel/irq.h"
 
 #include <errno.h>
 #include <stdlib.h>

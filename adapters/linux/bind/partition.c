@@ -253,12 +253,6 @@ int cpubind_partition_is_whole(cpubind_binding *b)
     return 0;
 }
 
-void cpubind_partition_close(cpubind_binding *b)
-{
-    close_folder(b->sys, b->cpuset_fd);
-    b->cpuset_fd = -1;
-}
-
 /* == Making one ============================================================= */
 
 /* All CPUs of the goal. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../kernel/irq.h"
 #include "host_record.h"
 
 static const cpubind_linux_fault no_memory = {ENOMEM, "memory", 0};
@@ -18,6 +19,20 @@ const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
     static const char *const words[] = {
         [CPUBIND_IRQ_SQ] = "sq", [CPUBIND_IRQ_CQ] = "cq", [CPUBIND_IRQ_MAILBOX] = "mailbox"};
     return words[kind];
+}
+
+const char *cpubind_memory_stay_word(cpubind_memory_stay stay)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_MEMORY_STAY_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return stay < CPUBIND_STAY_COUNT ? words[stay] : "?";
+}
+
+/* Where one of the two is not known, the start time of the process has to do. */
+int cpubind_is_same_boot(const char *a, const char *b)
+{
+    return !*a || !*b || strcmp(a, b) == 0;
 }
 
 void cpubind_record_free(cpubind_record *record)
@@ -91,14 +106,6 @@ cpubind_linux_fault cpubind_record_add_thread(cpubind_record *record, const cpub
     thread[at] = (cpubind_record_thread){.tid = tid, .before = before};
     record->n_thread++;
     return cpubind_no_fault;
-}
-
-int cpubind_irq_compare(const cpubind_irq_id *a, const cpubind_irq_id *b)
-{
-    int order = strcmp(a->function, b->function);
-    if (order == 0)
-        order = strcmp(a->name, b->name);
-    return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
 cpubind_linux_fault cpubind_record_add_irq(cpubind_record *record, const cpubind_sys *sys,

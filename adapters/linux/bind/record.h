@@ -103,6 +103,9 @@ typedef struct cpubind_record {
 /* "sq", "cq" or "mailbox". Static storage. */
 const char *cpubind_irq_kind_word(cpubind_irq_kind kind);
 
+/* Whether two boots are the same, as far as both are known. */
+int cpubind_is_same_boot(const char *a, const char *b);
+
 void cpubind_record_free(cpubind_record *record);
 
 /* Each adds a fact. A fact that is in the record already keeps its first `before`: restore goes
@@ -128,9 +131,6 @@ int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n
 /* The thread of a list, or NULL. */
 const cpubind_record_thread *cpubind_record_find_thread(const cpubind_record_thread *list,
                                                         int32_t n, int32_t tid);
-
-/* The order of interrupts: by function, name, index. Below, at or above 0. */
-int cpubind_irq_compare(const cpubind_irq_id *a, const cpubind_irq_id *b);
 
 /* The status of a fault of the functions below, for those of bind.h: ERR_MEMORY; ERR_ARG;
  * ERR_BUSY; ERR_DAMAGED for a line, or for a file that is too long; else ERR_STATE. */

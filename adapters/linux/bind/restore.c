@@ -18,14 +18,6 @@
 #include "../kernel/process.h"
 #include "binding.h"
 
-void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
-                             cpubind_linux_fault why, cpubind_item_result if_not)
-{
-    if (why.error && if_not == CPUBIND_ITEM_FAILED && b->report.n_not_restored++ == 0)
-        b->first_failure = why;
-    (void)cpubind_report_why(b, subject, why.error ? if_not : CPUBIND_ITEM_MOVED, why);
-}
-
 /* == Threads ================================================================ */
 
 int cpubind_is_ours(const cpubind_binding *b, int32_t set)

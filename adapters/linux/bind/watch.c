@@ -11,119 +11,8 @@
 
 #include "binding.h"
 
-/* Calls of cpubind_bind_again between two tries, at most. */
-#define MAX_PAUSE 64
-
 /* How long a call waits for the record of the host: the next one tries again. */
 #define HOST_WAIT_MS 100
-
-/* == Troubles =============================================================== */
-
-static int compare(const cpubind_trouble *t, cpubind_item_kind kind, int32_t pid, int32_t id)
-{
-    if (t->id != id)
-        return t->id < id ? -1 : 1;
-    if (t->pid != pid)
-        return t->pid < pid ? -1 : 1;
-    return (t->kind > kind) - (t->kind < kind);
-}
-
-/* The place of a row, or where it would be. */
-static int32_t place_of(const cpubind_binding *b, cpubind_item_kind kind, int32_t pid,
-                        int32_t id)
-{
-    int32_t low = 0, high = b->n_trouble;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (compare(&b->trouble[middle], kind, pid, id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int is_row(const cpubind_binding *b, int32_t at, cpubind_item_kind kind, int32_t pid,
-                  int32_t id)
-{
-    return at < b->n_trouble && compare(&b->trouble[at], kind, pid, id) == 0;
-}
-
-int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id)
-{
-    const int32_t at = place_of(b, kind, pid, id);
-    return !is_row(b, at, kind, pid, id) || b->trouble[at].next <= b->n_again;
-}
-
-/* CPUs that are offline or outside of the cpuset of a thread may return at any time, and so may
- * interrupts whose driver is not bound, and the record of the host that another cpubind works
- * on; asking for them costs little. */
-static int is_for_the_next_call(cpubind_item_kind kind, cpubind_linux_fault why)
-{
-    if (cpubind_is_host_busy(why))
-        return 1;
-    if (kind == CPUBIND_ITEM_IRQ)
-        return why.error == EINVAL || why.error == ENOENT;
-    return kind == CPUBIND_ITEM_THREAD && why.error == EINVAL &&
-           strcmp(why.what, "kernel thread") != 0;
-}
-
-int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
-                         cpubind_linux_fault why)
-{
-    const int32_t at = place_of(b, kind, pid, id);
-    const int is_there = is_row(b, at, kind, pid, id);
-    cpubind_trouble *all = b->trouble, *t;
-    int is_news;
-    if (!why.error) {
-        if (is_there)
-            memmove(all + at, all + at + 1, (size_t)(--b->n_trouble - at) * sizeof *all);
-        return is_there;
-    }
-    if (!is_there) {
-        all = (cpubind_trouble *)cpubind_grow(b->sys, b->trouble, b->n_trouble, &b->cap_trouble,
-                                              sizeof *all);
-        if (!all) /* it is news when there is memory for it */
-            return 0;
-        b->trouble = all;
-        memmove(all + at + 1, all + at, (size_t)(b->n_trouble++ - at) * sizeof *all);
-        all[at] = (cpubind_trouble){.kind = kind, .pid = pid, .id = id};
-    }
-    t = &all[at];
-    is_news = t->why.error != why.error || strcmp(t->why.what, why.what) != 0;
-    t->why = why;
-    if (t->pause == 0 || is_for_the_next_call(kind, why))
-        t->pause = 1;
-    else if (t->pause < MAX_PAUSE)
-        t->pause *= 2;
-    t->next = b->n_again + t->pause;
-    return is_news;
-}
-
-void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why)
-{
-    const cpubind_subject subject = {CPUBIND_ITEM_THREAD, b->options.pid,     0, "",
-                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
-    if (why.error && step == CPUBIND_STEP_RECORD)
-        why.what = "write the record of";
-    if (why.error && step == CPUBIND_STEP_HOST)
-        why.what = "bind the interrupts of";
-    if (why.error && step == CPUBIND_STEP_EVENTS)
-        why.what = "receive events about";
-    if (cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, b->options.pid, (int32_t)step, why) &&
-        why.error)
-        (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
-}
-
-/* Nothing has looked at these rows since they were due: their threads have ended. */
-static void drop_old_troubles(cpubind_binding *b)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < b->n_trouble; i++)
-        if (b->trouble[i].next + MAX_PAUSE > b->n_again)
-            b->trouble[n++] = b->trouble[i];
-    b->n_trouble = n;
-}
 
 /* == Events ================================================================= */
 
@@ -137,23 +26,6 @@ static void drop_old_troubles(cpubind_binding *b)
 
 /* Events that come within this time are handled together. */
 #define GATHER_MS 2
-
-void cpubind_look_at_all(cpubind_binding *b)
-{
-    b->next_look_ms = 0;
-}
-
-void cpubind_stop_events(cpubind_binding *b)
-{
-    if (b->events_fd >= 0)
-        cpubind_proc_events_close(b->sys, b->events_fd);
-    b->events_fd = -1;
-    cpubind_group_leave(b);
-    free(b->news.tids.id);
-    b->news = (cpubind_proc_news){.is_all = 0};
-    b->is_early = 0;
-    cpubind_look_at_all(b);
-}
 
 cpubind_linux_status cpubind_bind_watch(cpubind_binding *binding, cpubind_linux_fault *fault)
 {
@@ -280,7 +152,7 @@ cpubind_linux_status cpubind_bind_again(cpubind_binding *binding, cpubind_linux_
     /* Pauses are counted in periods. */
     if (!b->is_early) {
         b->n_again++;
-        drop_old_troubles(b);
+        cpubind_drop_old_troubles(b);
     }
     read_events(b);
     why = cpubind_watch_threads(b, choose_look(b));

@@ -33,6 +33,14 @@ int cpubind_irq_is_id(const cpubind_irq_id *id)
            !strchr(id->name, '/') && id->index >= 0;
 }
 
+int cpubind_irq_compare(const cpubind_irq_id *a, const cpubind_irq_id *b)
+{
+    int order = strcmp(a->function, b->function);
+    if (order == 0)
+        order = strcmp(a->name, b->name);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
+}
+
 /* Whether there is a name below the root: ENOENT when not. */
 static cpubind_linux_fault look_up(const cpubind_root *root, const char *name)
 {

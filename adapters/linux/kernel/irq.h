@@ -36,6 +36,9 @@ cpubind_linux_fault cpubind_irq_identify(cpubind_root *root, int32_t irq, cpubin
 /* Whether the words of an id lead to a folder of one function and one action. */
 int cpubind_irq_is_id(const cpubind_irq_id *id);
 
+/* The order of interrupts: by function, name, index. Below, at or above 0. */
+int cpubind_irq_compare(const cpubind_irq_id *a, const cpubind_irq_id *b);
+
 /* The CPUs that may serve an interrupt, /proc/irq/<irq>/smp_affinity_list.
  *   out     *set, a number in `sets`; unchanged on failure
  *   errors  "read smp_affinity_list"; ENOENT: no such interrupt, or no /proc/irq; EILSEQ: no

@@ -1,7 +1,7 @@
-/* watch_threads.c - the threads that a watch has looked at: their names and masks, read cheaply
+/* threads.c - listing the threads of a process, and those that a watch has looked at
  * SPDX-License-Identifier: MIT
  *
- * A row for each thread: where it belongs, and a descriptor of its name. Reading a name through
+ * Of the threads of a watch there is a row for each thread: where it belongs, and a descriptor of its name. Reading a name through
  * a descriptor that stays open takes half the time of opening its file again; reading the mask
  * alone a tenth. Moves nothing.
  */
@@ -11,6 +11,56 @@
 #include <sys/stat.h>
 
 #include "binding.h"
+
+/* == Listing ================================================================ */
+
+int64_t cpubind_count_threads(const cpubind_binding *b)
+{
+    struct stat st;
+    return b->sys->fstat(b->task_dir_fd, &st) == 0 ? (int64_t)st.st_nlink - 2 : -1;
+}
+
+cpubind_linux_fault cpubind_list_threads(cpubind_binding *b)
+{
+    const cpubind_linux_fault why = cpubind_tasks_list(b->sys, b->task_dir_fd, &b->tids);
+    cpubind_proc_stat stat = {.start = 0};
+    int is_over = b->tids.n == 0;
+    /* Until its parent has waited for it, the kernel lists what has ended, and has its mask. */
+    if (b->tids.n == 1 && !b->options.is_forced) {
+        const int error = cpubind_proc_stat_read(&b->root, b->options.pid, 0, &stat).error;
+        is_over = error ? error == ESRCH : stat.state == 'Z';
+    }
+    return !why.error && is_over ? cpubind_fault_of(ESRCH, "list the threads of") : why;
+}
+
+cpubind_linux_fault cpubind_births_list(cpubind_births *births)
+{
+    cpubind_binding *b = births->b;
+    const cpubind_ids last = b->tids_before;
+    if (births->n_look++ == 0) {
+        births->end_ms = cpubind_now_ms() + CPUBIND_BIRTHS_MS;
+        b->tids.n = 0;
+    }
+    b->tids_before = b->tids;
+    b->tids = last;
+    births->n_counted = cpubind_count_threads(b);
+    return cpubind_list_threads(b);
+}
+
+int cpubind_births_are_over(cpubind_births *births, int32_t n_news)
+{
+    const cpubind_binding *b = births->b;
+    const int n_wanted = births->n_counted < 0 ? 3 : births->has_births ? 2 : 1;
+    int is_quiet = n_news == 0 && births->n_counted <= b->tids.n;
+    for (int32_t i = 0; i < b->tids.n && is_quiet; i++)
+        is_quiet = cpubind_ids_has(&b->tids_before, b->tids.id[i]);
+    births->n_quiet = is_quiet ? births->n_quiet + 1 : 0;
+    births->has_births |= !is_quiet && births->n_look > 1;
+    births->is_endless = births->n_quiet < n_wanted && cpubind_now_ms() >= births->end_ms;
+    return births->is_endless || births->n_quiet >= n_wanted;
+}
+
+/* == The table of a watch =================================================== */
 
 /* Descriptors that a watch keeps at most: also at most half of those that the process may
  * have. */

@@ -1,0 +1,206 @@
+/* report.c - what a call reports, and what a watch cannot do now
+ * SPDX-License-Identifier: MIT
+ *
+ * A watch reports news alone: whatever fails is a row of the table of troubles, reported once, and
+ * tried again after a pause that doubles. Memory alone: makes no system call.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "binding.h"
+
+/* Calls of cpubind_bind_again between two tries, at most. */
+#define MAX_PAUSE 64
+
+/* == Items ================================================================== */
+
+const char *cpubind_item_result_word(cpubind_item_result result)
+{
+    switch (result) {
+#define CPUBIND_X(name, word)                                                                  \
+    case CPUBIND_ITEM_##name:                                                                  \
+        return word;
+        CPUBIND_ITEM_RESULT_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    }
+    return "?";
+}
+
+int cpubind_bind_memory_is_wrong(const cpubind_report *report)
+{
+    const cpubind_memory_move *memory = &report->memory;
+    const int64_t wrong = memory->own_left - report->memory_left;
+    return report->has_memory && memory->error == 0 &&
+           memory->result != CPUBIND_MEMORY_NO_NODE && wrong > memory->own / 10;
+}
+
+cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
+                                 cpubind_item_result result)
+{
+    const cpubind_cpu_sets *sets = &b->record.sets;
+    const int32_t was = subject->was, should = subject->should;
+    cpubind_report *r = &b->report;
+    cpubind_item *item =
+        (cpubind_item *)cpubind_grow(b->sys, r->item, r->n, &r->cap, sizeof *item);
+    if (!item)
+        return NULL;
+    r->item = item;
+    item += r->n++;
+    *item = (cpubind_item){.kind = subject->kind,
+                           .result = result,
+                           .pid = subject->pid,
+                           .id = subject->id,
+                           .was = was < 0 ? NULL : cpubind_cpu_sets_text(sets, was),
+                           .should = should < 0 ? NULL : cpubind_cpu_sets_text(sets, should)};
+    strncpy(item->name, subject->name, sizeof item->name - 1);
+    return item;
+}
+
+cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
+                                       cpubind_item_result result, cpubind_linux_fault why)
+{
+    cpubind_item *item = cpubind_report_add(b, subject, result);
+    if (!item)
+        return cpubind_fault_of(ENOMEM, "memory");
+    item->error = why.error;
+    item->what = why.what;
+    return cpubind_no_fault;
+}
+
+void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
+                             cpubind_linux_fault why, cpubind_item_result if_not)
+{
+    if (why.error && if_not == CPUBIND_ITEM_FAILED && b->report.n_not_restored++ == 0)
+        b->first_failure = why;
+    (void)cpubind_report_why(b, subject, why.error ? if_not : CPUBIND_ITEM_MOVED, why);
+}
+
+int cpubind_is_missing(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENOENT:
+    case EIO:
+    case ENOSYS:
+    case ENODEV:
+    case EOPNOTSUPP:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+const cpubind_report *cpubind_bind_report(const cpubind_binding *binding)
+{
+    return &binding->report;
+}
+
+/* == Troubles =============================================================== */
+
+static int compare(const cpubind_trouble *t, cpubind_item_kind kind, int32_t pid, int32_t id)
+{
+    if (t->id != id)
+        return t->id < id ? -1 : 1;
+    if (t->pid != pid)
+        return t->pid < pid ? -1 : 1;
+    return (t->kind > kind) - (t->kind < kind);
+}
+
+/* The place of a row, or where it would be. */
+static int32_t place_of(const cpubind_binding *b, cpubind_item_kind kind, int32_t pid,
+                        int32_t id)
+{
+    int32_t low = 0, high = b->n_trouble;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (compare(&b->trouble[middle], kind, pid, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int is_row(const cpubind_binding *b, int32_t at, cpubind_item_kind kind, int32_t pid,
+                  int32_t id)
+{
+    return at < b->n_trouble && compare(&b->trouble[at], kind, pid, id) == 0;
+}
+
+int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id)
+{
+    const int32_t at = place_of(b, kind, pid, id);
+    return !is_row(b, at, kind, pid, id) || b->trouble[at].next <= b->n_again;
+}
+
+/* CPUs that are offline or outside of the cpuset of a thread may return at any time, and so may
+ * interrupts whose driver is not bound, and the record of the host that another cpubind works
+ * on; asking for them costs little. */
+static int is_for_the_next_call(cpubind_item_kind kind, cpubind_linux_fault why)
+{
+    if (cpubind_is_host_busy(why))
+        return 1;
+    if (kind == CPUBIND_ITEM_IRQ)
+        return why.error == EINVAL || why.error == ENOENT;
+    return kind == CPUBIND_ITEM_THREAD && why.error == EINVAL &&
+           strcmp(why.what, "kernel thread") != 0;
+}
+
+int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
+                         cpubind_linux_fault why)
+{
+    const int32_t at = place_of(b, kind, pid, id);
+    const int is_there = is_row(b, at, kind, pid, id);
+    cpubind_trouble *all = b->trouble, *t;
+    int is_news;
+    if (!why.error) {
+        if (is_there)
+            memmove(all + at, all + at + 1, (size_t)(--b->n_trouble - at) * sizeof *all);
+        return is_there;
+    }
+    if (!is_there) {
+        all = (cpubind_trouble *)cpubind_grow(b->sys, b->trouble, b->n_trouble, &b->cap_trouble,
+                                              sizeof *all);
+        if (!all) /* it is news when there is memory for it */
+            return 0;
+        b->trouble = all;
+        memmove(all + at + 1, all + at, (size_t)(b->n_trouble++ - at) * sizeof *all);
+        all[at] = (cpubind_trouble){.kind = kind, .pid = pid, .id = id};
+    }
+    t = &all[at];
+    is_news = t->why.error != why.error || strcmp(t->why.what, why.what) != 0;
+    t->why = why;
+    if (t->pause == 0 || is_for_the_next_call(kind, why))
+        t->pause = 1;
+    else if (t->pause < MAX_PAUSE)
+        t->pause *= 2;
+    t->next = b->n_again + t->pause;
+    return is_news;
+}
+
+void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why)
+{
+    const cpubind_subject subject = {CPUBIND_ITEM_THREAD, b->options.pid,     0, "",
+                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    if (why.error && step == CPUBIND_STEP_RECORD)
+        why.what = "write the record of";
+    if (why.error && step == CPUBIND_STEP_HOST)
+        why.what = "bind the interrupts of";
+    if (why.error && step == CPUBIND_STEP_EVENTS)
+        why.what = "receive events about";
+    if (cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, b->options.pid, (int32_t)step, why) &&
+        why.error)
+        (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
+}
+
+/* Nothing has looked at these rows since they were due: their threads have ended. */
+void cpubind_drop_old_troubles(cpubind_binding *b)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < b->n_trouble; i++)
+        if (b->trouble[i].next + MAX_PAUSE > b->n_again)
+            b->trouble[n++] = b->trouble[i];
+    b->n_trouble = n;
+}
