@@ -22,13 +22,7 @@ static cpubind_linux_fault set_of_cpu(cpubind_binding *b, int32_t cpu, int32_t *
 
 cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *move)
 {
-    cpubind_move *all =
-        (cpubind_move *)cpubind_grow(a->b->sys, a->move, a->n_move, &a->cap_move, sizeof *all);
-    if (!all)
-        return cpubind_fault_of(ENOMEM, "memory");
-    a->move = all;
-    all[a->n_move++] = *move;
-    return cpubind_no_fault;
+    return CPUBIND_APPEND(a->b->sys, a->move, a->n_move, a->cap_move, move);
 }
 
 cpubind_linux_fault cpubind_find_irqs(cpubind_attempt *a, const cpubind_goal *goal)

@@ -67,34 +67,15 @@ static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is
                                ? b->record.before
                                : is;
     const int32_t at = cpubind_record_thread_place(b->known, b->n_known, tid);
-    cpubind_record_thread *known;
+    /* Undoing a second binding puts a thread where that one found it. */
+    const cpubind_record_thread known = {.tid = tid, .before = is_recorded ? is : before};
     cpubind_linux_fault why = cpubind_no_fault;
     if (!is_left)
         why = cpubind_record_add_thread(&b->record, b->sys, tid, before);
     b->is_dirty |= b->record.n_thread != n_recorded;
     if (why.error || is_known(b, tid))
         return why;
-    known = (cpubind_record_thread *)cpubind_grow(b->sys, b->known, b->n_known, &b->cap_known,
-                                                  sizeof *known);
-    if (!known)
-        return cpubind_fault_of(ENOMEM, "memory");
-    b->known = known;
-    memmove(known + at + 1, known + at, (size_t)(b->n_known - at) * sizeof *known);
-    /* Undoing a second binding puts a thread where that one found it. */
-    known[at] = (cpubind_record_thread){.tid = tid, .before = is_recorded ? is : before};
-    b->n_known++;
-    return cpubind_no_fault;
-}
-
-static cpubind_linux_fault add_misplaced(cpubind_binding *b, const cpubind_misplaced *thread)
-{
-    cpubind_misplaced *all = (cpubind_misplaced *)cpubind_grow(
-        b->sys, b->misplaced, b->n_misplaced, &b->cap_misplaced, sizeof *all);
-    if (!all)
-        return cpubind_fault_of(ENOMEM, "memory");
-    b->misplaced = all;
-    all[b->n_misplaced++] = *thread;
-    return cpubind_no_fault;
+    return CPUBIND_INSERT(b->sys, b->known, b->n_known, b->cap_known, at, &known);
 }
 
 cpubind_linux_fault cpubind_read_thread(cpubind_binding *b, int32_t tid,
@@ -277,7 +258,7 @@ static cpubind_linux_fault look_at(cpubind_binding *b, int32_t tid)
         return report(b, &t, CPUBIND_ITEM_PART, cpubind_fault_of(EINVAL, "offline"));
     if (b->is_watching && !cpubind_is_due(b, CPUBIND_ITEM_THREAD, b->options.pid, tid))
         return cpubind_no_fault;
-    return add_misplaced(b, &t);
+    return CPUBIND_APPEND(b->sys, b->misplaced, b->n_misplaced, b->cap_misplaced, &t);
 }
 
 /* == Moving ================================================================= */

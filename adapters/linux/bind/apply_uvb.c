@@ -12,18 +12,6 @@
 #include "../kernel/process.h"
 #include "binding.h"
 
-/* Adds a polling thread to those that were found. */
-static cpubind_linux_fault add_found(cpubind_attempt *a, int32_t pid, int32_t tid)
-{
-    cpubind_uvb_thread *all = (cpubind_uvb_thread *)cpubind_grow(a->b->sys, a->uvb, a->n_uvb,
-                                                                 &a->cap_uvb, sizeof *all);
-    if (!all)
-        return cpubind_fault_of(ENOMEM, "memory");
-    a->uvb = all;
-    all[a->n_uvb++] = (cpubind_uvb_thread){pid, tid};
-    return cpubind_no_fault;
-}
-
 /* Finds the polling threads of one process. */
 static cpubind_linux_fault find_in_process(cpubind_attempt *a, int32_t pid, cpubind_ids *tids)
 {
@@ -45,7 +33,8 @@ static cpubind_linux_fault find_in_process(cpubind_attempt *a, int32_t pid, cpub
         if (cpubind_is_unseen(why.error))
             why = cpubind_no_fault;
         else if (!why.error && strncmp(name, CPUBIND_UVB_THREAD, CPUBIND_COMM_SIZE - 1) == 0)
-            why = add_found(a, pid, tids->id[i]);
+            why = CPUBIND_APPEND(sys, a->uvb, a->n_uvb, a->cap_uvb,
+                                 (&(cpubind_uvb_thread){pid, tids->id[i]}));
     }
     sys->close(folder);
     return why;

@@ -317,11 +317,6 @@ typedef struct cpubind_subject {
 
 void cpubind_report_begin(cpubind_binding *b);
 
-/* Adds an item.
- *   returns NULL without memory */
-cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
-                                 cpubind_item_result result);
-
 /* Adds an item with the fault that explains its result.
  *   errors  ENOMEM */
 cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,

@@ -43,13 +43,13 @@ static int32_t place_of(const cpubind_group *g, int32_t pid)
 
 void cpubind_group_join(cpubind_group *group, cpubind_binding *binding)
 {
-    cpubind_member *all = (cpubind_member *)cpubind_grow(group->sys, group->member, group->n,
-                                                         &group->cap, sizeof *all);
-    if (!all)
+    const cpubind_member member = {binding,
+                                   group->sys->pidfd_open((pid_t)binding->options.pid, 0)};
+    if (CPUBIND_APPEND(group->sys, group->member, group->n, group->cap, &member).error) {
+        if (member.pidfd >= 0)
+            group->sys->close(member.pidfd);
         return;
-    group->member = all;
-    all[group->n++] =
-        (cpubind_member){binding, group->sys->pidfd_open((pid_t)binding->options.pid, 0)};
+    }
     binding->group = group;
     group->is_changed = 1;
     cpubind_look_at_all(binding);

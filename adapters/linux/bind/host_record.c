@@ -29,46 +29,43 @@ int cpubind_shared_compare(const cpubind_shared_entry *a, const cpubind_shared_e
     return (a->start > b->start) - (a->start < b->start);
 }
 
+static int order_of_entries(const void *a, const void *b)
+{
+    return cpubind_shared_compare((const cpubind_shared_entry *)a,
+                                  (const cpubind_shared_entry *)b);
+}
+
+/* The place of the entry that compares equal, or where it would be: *is_there 0. */
+static int32_t place_of(const cpubind_shared_record *host, const cpubind_shared_entry *like,
+                        int *is_there)
+{
+    const int32_t at =
+        cpubind_place_in(host->entry, host->n_entry, sizeof *like, like, order_of_entries);
+    *is_there = at < host->n_entry && cpubind_shared_compare(&host->entry[at], like) == 0;
+    return at;
+}
+
 int32_t cpubind_shared_find(const cpubind_shared_record *host, const cpubind_shared_entry *like)
 {
-    for (int32_t i = 0; i < host->n_entry; i++)
-        if (cpubind_shared_compare(&host->entry[i], like) == 0)
-            return i;
-    return -1;
+    int is_there;
+    const int32_t at = place_of(host, like, &is_there);
+    return is_there ? at : -1;
 }
 
 cpubind_linux_fault cpubind_shared_add(cpubind_shared_record *host, const cpubind_sys *sys,
                                        const cpubind_shared_entry *entry, int32_t *place)
 {
-    cpubind_shared_entry *all;
-    int32_t at = host->n_entry;
-    *place = cpubind_shared_find(host, entry);
-    if (*place >= 0)
-        return cpubind_no_fault;
-    all = (cpubind_shared_entry *)cpubind_grow(sys, host->entry, host->n_entry,
-                                               &host->cap_entry, sizeof *all);
-    if (!all)
-        return cpubind_fault_of(ENOMEM, "memory");
-    host->entry = all;
-    while (at > 0 && cpubind_shared_compare(&all[at - 1], entry) > 0)
-        at--;
-    memmove(all + at + 1, all + at, (size_t)(host->n_entry - at) * sizeof *all);
-    all[at] = *entry;
-    host->n_entry++;
-    *place = at;
-    return cpubind_no_fault;
+    int is_there;
+    *place = place_of(host, entry, &is_there);
+    return is_there ? cpubind_no_fault
+                    : CPUBIND_INSERT(sys, host->entry, host->n_entry, host->cap_entry, *place,
+                                     entry);
 }
 
 cpubind_linux_fault cpubind_shared_add_user(cpubind_shared_entry *entry, const cpubind_sys *sys,
                                             const cpubind_shared_user *user)
 {
-    cpubind_shared_user *all = (cpubind_shared_user *)cpubind_grow(
-        sys, entry->user, entry->n_user, &entry->cap_user, sizeof *all);
-    if (!all)
-        return cpubind_fault_of(ENOMEM, "memory");
-    entry->user = all;
-    all[entry->n_user++] = *user;
-    return cpubind_no_fault;
+    return CPUBIND_APPEND(sys, entry->user, entry->n_user, entry->cap_user, user);
 }
 
 void cpubind_shared_drop_user(cpubind_shared_entry *entry, int32_t place)

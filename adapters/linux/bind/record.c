@@ -12,8 +12,6 @@
 #include "../kernel/irq.h"
 #include "host_record.h"
 
-static const cpubind_linux_fault no_memory = {ENOMEM, "memory", 0};
-
 const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
 {
     static const char *const words[] = {
@@ -51,20 +49,10 @@ void cpubind_record_free(cpubind_record *record)
 cpubind_linux_fault cpubind_record_add_rule(cpubind_record *record, const cpubind_sys *sys,
                                             const char *name, int32_t set)
 {
-    char pattern[CPUBIND_PATTERN_SIZE];
-    cpubind_record_rule *rule;
-    if (!cpubind_pattern_make(name, pattern))
+    cpubind_record_rule rule = {.set = set};
+    if (!cpubind_pattern_make(name, rule.name))
         return cpubind_fault_of(EINVAL, "argument");
-    rule = (cpubind_record_rule *)cpubind_grow(sys, record->rule, record->n_rule,
-                                               &record->cap_rule, sizeof *rule);
-    if (!rule)
-        return no_memory;
-    record->rule = rule;
-    rule += record->n_rule++;
-    memset(rule, 0, sizeof *rule);
-    memcpy(rule->name, pattern, strlen(pattern));
-    rule->set = set;
-    return cpubind_no_fault;
+    return CPUBIND_APPEND(sys, record->rule, record->n_rule, record->cap_rule, &rule);
 }
 
 int cpubind_record_is_placed(const cpubind_record *record, int32_t set)
@@ -78,72 +66,43 @@ int cpubind_record_is_placed(const cpubind_record *record, int32_t set)
 cpubind_linux_fault cpubind_record_add_placed(cpubind_record *record, const cpubind_sys *sys,
                                               int32_t set)
 {
-    int32_t *placed;
-    if (cpubind_record_is_placed(record, set))
-        return cpubind_no_fault;
-    placed = (int32_t *)cpubind_grow(sys, record->placed, record->n_placed, &record->cap_placed,
-                                     sizeof *placed);
-    if (!placed)
-        return no_memory;
-    record->placed = placed;
-    placed[record->n_placed++] = set;
-    return cpubind_no_fault;
+    return cpubind_record_is_placed(record, set)
+               ? cpubind_no_fault
+               : CPUBIND_APPEND(sys, record->placed, record->n_placed, record->cap_placed,
+                                &set);
 }
 
 cpubind_linux_fault cpubind_record_add_thread(cpubind_record *record, const cpubind_sys *sys,
                                               int32_t tid, int32_t before)
 {
+    const cpubind_record_thread thread = {.tid = tid, .before = before};
     const int32_t at = cpubind_record_thread_place(record->thread, record->n_thread, tid);
-    cpubind_record_thread *thread;
     if (at < record->n_thread && record->thread[at].tid == tid)
         return cpubind_no_fault;
-    thread = (cpubind_record_thread *)cpubind_grow(sys, record->thread, record->n_thread,
-                                                   &record->cap_thread, sizeof *thread);
-    if (!thread)
-        return no_memory;
-    record->thread = thread;
-    memmove(thread + at + 1, thread + at, (size_t)(record->n_thread - at) * sizeof *thread);
-    thread[at] = (cpubind_record_thread){.tid = tid, .before = before};
-    record->n_thread++;
-    return cpubind_no_fault;
+    return CPUBIND_INSERT(sys, record->thread, record->n_thread, record->cap_thread, at,
+                          &thread);
+}
+
+static int order_of_irqs(const void *a, const void *b)
+{
+    return cpubind_irq_compare(&((const cpubind_record_irq *)a)->id,
+                               &((const cpubind_record_irq *)b)->id);
 }
 
 cpubind_linux_fault cpubind_record_add_irq(cpubind_record *record, const cpubind_sys *sys,
                                            const cpubind_record_irq *irq)
 {
-    cpubind_record_irq *all;
-    int32_t n = record->n_irq, at = n;
-    while (at > 0 && cpubind_irq_compare(&record->irq[at - 1].id, &irq->id) >= 0)
-        at--;
-    if (at < n && cpubind_irq_compare(&record->irq[at].id, &irq->id) == 0) {
-        record->irq[at] = *irq;
-        return cpubind_no_fault;
-    }
-    all =
-        (cpubind_record_irq *)cpubind_grow(sys, record->irq, n, &record->cap_irq, sizeof *all);
-    if (!all)
-        return no_memory;
-    record->irq = all;
-    memmove(all + at + 1, all + at, (size_t)(n - at) * sizeof *all);
-    all[at] = *irq;
-    record->n_irq++;
+    const int32_t n = record->n_irq;
+    const int32_t at = cpubind_place_in(record->irq, n, sizeof *irq, irq, order_of_irqs);
+    if (at == n || order_of_irqs(&record->irq[at], irq) != 0)
+        return CPUBIND_INSERT(sys, record->irq, record->n_irq, record->cap_irq, at, irq);
+    record->irq[at] = *irq;
     return cpubind_no_fault;
 }
 
-/* Threads mostly come in order: the end is tried first. */
 int32_t cpubind_record_thread_place(const cpubind_record_thread *list, int32_t n, int32_t tid)
 {
-    int32_t low = 0, high = n;
-    if (n > 0 && list[n - 1].tid < tid)
-        return n;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (list[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return cpubind_place_in(list, n, sizeof *list, &tid, cpubind_order_of_ids);
 }
 
 cpubind_linux_status cpubind_record_status(cpubind_linux_fault why)

@@ -189,15 +189,10 @@ static int add_host(form1 *f, const cpubind_shared_entry *entry, int32_t set,
 {
     const cpubind_shared_user user = {f->record->pid, f->record->start, set, action};
     cpubind_shared_record *host = f->record->host;
-    cpubind_shared_entry *all = (cpubind_shared_entry *)cpubind_grow(
-        f->sys, host->entry, host->n_entry, &host->cap_entry, sizeof *all);
-    if (!all) {
-        f->is_memory_gone = 1;
-        return 0;
-    }
-    host->entry = all;
-    all[host->n_entry] = *entry;
-    return is_in_memory(f, cpubind_shared_add_user(&all[host->n_entry++], f->sys, &user));
+    return is_in_memory(
+               f, CPUBIND_APPEND(f->sys, host->entry, host->n_entry, host->cap_entry, entry)) &&
+           is_in_memory(
+               f, cpubind_shared_add_user(&host->entry[host->n_entry - 1], f->sys, &user));
 }
 
 static int read_other(form1 *f)
@@ -209,21 +204,6 @@ static int read_other(form1 *f)
            number(f, UINT64_MAX, &e.start) && member(f, ",", "before") && list(f, &e.before) &&
            member(f, ",", "set") && list(f, &set) && take(f, "}") &&
            add_host(f, &e, set, CPUBIND_IRQBALANCE_LEAVE);
-}
-
-/* Adds an interrupt of the goal; its id comes later. */
-static int add_irq(form1 *f, const cpubind_record_irq *irq)
-{
-    cpubind_record *r = f->record;
-    cpubind_record_irq *all =
-        (cpubind_record_irq *)cpubind_grow(f->sys, r->irq, r->n_irq, &r->cap_irq, sizeof *all);
-    if (!all) {
-        f->is_memory_gone = 1;
-        return 0;
-    }
-    r->irq = all;
-    all[r->n_irq++] = *irq;
-    return 1;
 }
 
 static int read_irq(form1 *f)
@@ -240,8 +220,9 @@ static int read_irq(form1 *f)
         return 0;
     irq.kind = strcmp(kind, "sq") == 0 ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
     e.number = irq.irq;
-    if (!add_irq(f, &irq))
-        return 0;
+    if (!is_in_memory(f, CPUBIND_APPEND(f->sys, f->record->irq, f->record->n_irq,
+                                        f->record->cap_irq, &irq)))
+        return 0;                        /* the id comes later */
     if (e.before == CPUBIND_CPUSET_NONE) /* it was never moved */
         return 1;
     return is_in_memory(

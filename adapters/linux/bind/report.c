@@ -16,14 +16,10 @@
 
 const char *cpubind_item_result_word(cpubind_item_result result)
 {
-    switch (result) {
-#define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_ITEM_##name:                                                                  \
-        return word;
-        CPUBIND_ITEM_RESULT_LIST(CPUBIND_X)
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_ITEM_RESULT_LIST(CPUBIND_X)};
 #undef CPUBIND_X
-    }
-    return "?";
+    return (size_t)result < sizeof words / sizeof *words ? words[result] : "?";
 }
 
 int cpubind_bind_memory_is_wrong(const cpubind_report *report)
@@ -34,37 +30,22 @@ int cpubind_bind_memory_is_wrong(const cpubind_report *report)
            memory->result != CPUBIND_MEMORY_NO_NODE && wrong > memory->own / 10;
 }
 
-cpubind_item *cpubind_report_add(cpubind_binding *b, const cpubind_subject *subject,
-                                 cpubind_item_result result)
+cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
+                                       cpubind_item_result result, cpubind_linux_fault why)
 {
     const cpubind_cpu_sets *sets = &b->record.sets;
     const int32_t was = subject->was, should = subject->should;
     cpubind_report *r = &b->report;
-    cpubind_item *item =
-        (cpubind_item *)cpubind_grow(b->sys, r->item, r->n, &r->cap, sizeof *item);
-    if (!item)
-        return NULL;
-    r->item = item;
-    item += r->n++;
-    *item = (cpubind_item){.kind = subject->kind,
-                           .result = result,
-                           .pid = subject->pid,
-                           .id = subject->id,
-                           .was = was < 0 ? NULL : cpubind_cpu_sets_text(sets, was),
-                           .should = should < 0 ? NULL : cpubind_cpu_sets_text(sets, should)};
-    strncpy(item->name, subject->name, sizeof item->name - 1);
-    return item;
-}
-
-cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject *subject,
-                                       cpubind_item_result result, cpubind_linux_fault why)
-{
-    cpubind_item *item = cpubind_report_add(b, subject, result);
-    if (!item)
-        return cpubind_fault_of(ENOMEM, "memory");
-    item->error = why.error;
-    item->what = why.what;
-    return cpubind_no_fault;
+    cpubind_item item = {.kind = subject->kind,
+                         .result = result,
+                         .pid = subject->pid,
+                         .id = subject->id,
+                         .was = was < 0 ? NULL : cpubind_cpu_sets_text(sets, was),
+                         .should = should < 0 ? NULL : cpubind_cpu_sets_text(sets, should),
+                         .error = why.error,
+                         .what = why.what};
+    strncpy(item.name, subject->name, sizeof item.name - 1);
+    return CPUBIND_APPEND(b->sys, r->item, r->n, r->cap, &item);
 }
 
 void cpubind_report_put_back(cpubind_binding *b, const cpubind_subject *subject,
@@ -99,40 +80,31 @@ const cpubind_report *cpubind_bind_report(const cpubind_binding *binding)
 
 /* == Troubles =============================================================== */
 
-static int compare(const cpubind_trouble *t, cpubind_item_kind kind, int32_t pid, int32_t id)
+static int order_of_troubles(const void *a, const void *b)
 {
-    if (t->id != id)
-        return t->id < id ? -1 : 1;
-    if (t->pid != pid)
-        return t->pid < pid ? -1 : 1;
-    return (t->kind > kind) - (t->kind < kind);
+    const cpubind_trouble *x = (const cpubind_trouble *)a, *y = (const cpubind_trouble *)b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* The place of a row, or where it would be. */
-static int32_t place_of(const cpubind_binding *b, cpubind_item_kind kind, int32_t pid,
-                        int32_t id)
+/* The place of a row, or where it would be: *is_there 0. */
+static int32_t place_of(const cpubind_binding *b, const cpubind_trouble *like, int *is_there)
 {
-    int32_t low = 0, high = b->n_trouble;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (compare(&b->trouble[middle], kind, pid, id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int is_row(const cpubind_binding *b, int32_t at, cpubind_item_kind kind, int32_t pid,
-                  int32_t id)
-{
-    return at < b->n_trouble && compare(&b->trouble[at], kind, pid, id) == 0;
+    const int32_t at =
+        cpubind_place_in(b->trouble, b->n_trouble, sizeof *like, like, order_of_troubles);
+    *is_there = at < b->n_trouble && order_of_troubles(&b->trouble[at], like) == 0;
+    return at;
 }
 
 int cpubind_is_due(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id)
 {
-    const int32_t at = place_of(b, kind, pid, id);
-    return !is_row(b, at, kind, pid, id) || b->trouble[at].next <= b->n_again;
+    int is_there;
+    const int32_t at =
+        place_of(b, &(cpubind_trouble){.kind = kind, .pid = pid, .id = id}, &is_there);
+    return !is_there || b->trouble[at].next <= b->n_again;
 }
 
 /* CPUs that are offline or outside of the cpuset of a thread may return at any time, and so may
@@ -151,25 +123,20 @@ static int is_for_the_next_call(cpubind_item_kind kind, cpubind_linux_fault why)
 int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid, int32_t id,
                          cpubind_linux_fault why)
 {
-    const int32_t at = place_of(b, kind, pid, id);
-    const int is_there = is_row(b, at, kind, pid, id);
-    cpubind_trouble *all = b->trouble, *t;
-    int is_news;
+    const cpubind_trouble row = {.kind = kind, .pid = pid, .id = id};
+    int is_there, is_news;
+    const int32_t at = place_of(b, &row, &is_there);
+    cpubind_trouble *t;
     if (!why.error) {
         if (is_there)
-            memmove(all + at, all + at + 1, (size_t)(--b->n_trouble - at) * sizeof *all);
+            memmove(b->trouble + at, b->trouble + at + 1,
+                    (size_t)(--b->n_trouble - at) * sizeof row);
         return is_there;
     }
-    if (!is_there) {
-        all = (cpubind_trouble *)cpubind_grow(b->sys, b->trouble, b->n_trouble, &b->cap_trouble,
-                                              sizeof *all);
-        if (!all) /* it is news when there is memory for it */
-            return 0;
-        b->trouble = all;
-        memmove(all + at + 1, all + at, (size_t)(b->n_trouble++ - at) * sizeof *all);
-        all[at] = (cpubind_trouble){.kind = kind, .pid = pid, .id = id};
-    }
-    t = &all[at];
+    if (!is_there &&
+        CPUBIND_INSERT(b->sys, b->trouble, b->n_trouble, b->cap_trouble, at, &row).error)
+        return 0; /* it is news when there is memory for it */
+    t = &b->trouble[at];
     is_news = t->why.error != why.error || strcmp(t->why.what, why.what) != 0;
     t->why = why;
     if (t->pause == 0 || is_for_the_next_call(kind, why))

@@ -45,7 +45,7 @@ static void keep_thread(cpubind_binding *b, cpubind_subject subject)
     if (cpubind_task_name(b->sys, b->task_dir_fd, subject.id, name).error == ESRCH)
         return; /* it has ended, and the CPUs are those of another process */
     subject.name = name;
-    (void)cpubind_report_add(b, &subject, CPUBIND_ITEM_KEPT);
+    (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_KEPT, cpubind_no_fault);
 }
 
 /* Gives a thread its set, or the widest mask: then it follows its cpuset and the CPUs that come

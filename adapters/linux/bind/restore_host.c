@@ -91,7 +91,7 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
     if (is_over(b, entry, why) || (!why.error && subject.was == should))
         return 1;
     if (!why.error && !cpubind_shared_is_given(entry, subject.was)) {
-        (void)cpubind_report_add(b, &subject, CPUBIND_ITEM_KEPT);
+        (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_KEPT, cpubind_no_fault);
         return 1;
     }
     if (!why.error && is_irq)
@@ -194,7 +194,7 @@ static int put_back_irqbalance(const leaver *l, const cpubind_shared_entry *entr
     if (is_to_undo(l, entry, CPUBIND_IRQBALANCE_STOP)) {
         why = cpubind_irqbalance_continue(&l->b->root, &daemon);
     } else if (own && own->action == CPUBIND_IRQBALANCE_STOP) {
-        (void)cpubind_report_add(l->b, &subject, CPUBIND_ITEM_KEPT);
+        (void)cpubind_report_why(l->b, &subject, CPUBIND_ITEM_KEPT, cpubind_no_fault);
         return 1;
     }
     if (!why.error) /* an earlier call of apply may have banned before this one stopped it */

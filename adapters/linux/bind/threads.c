@@ -66,18 +66,10 @@ int cpubind_births_are_over(cpubind_births *births, int32_t n_news)
  * have. */
 #define MAX_NAMES 8192
 
-/* The place of a thread in the table, or where it would be. */
 static int32_t place_of(const cpubind_binding *b, int32_t tid)
 {
-    int32_t low = 0, high = b->n_watched;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (b->watched[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return cpubind_place_in(b->watched, b->n_watched, sizeof *b->watched, &tid,
+                            cpubind_order_of_ids);
 }
 
 static cpubind_watched *find(const cpubind_binding *b, int32_t tid)
@@ -127,20 +119,13 @@ cpubind_linux_fault cpubind_watched_name(cpubind_binding *b, int32_t tid,
 
 void cpubind_watched_add(cpubind_binding *b, int32_t tid, int32_t should)
 {
+    const cpubind_watched row = {.tid = tid, .name_fd = -1};
     const int32_t at = place_of(b, tid);
-    cpubind_watched *all = b->watched;
-    if (at == b->n_watched || all[at].tid != tid) {
-        all = (cpubind_watched *)cpubind_grow(b->sys, all, b->n_watched, &b->cap_watched,
-                                              sizeof *all);
-        if (!all) {
-            cpubind_look_at_all(b);
-            return;
-        }
-        b->watched = all;
-        memmove(all + at + 1, all + at, (size_t)(b->n_watched++ - at) * sizeof *all);
-        all[at] = (cpubind_watched){.tid = tid, .name_fd = -1};
-    }
-    all[at].should = should;
+    if ((at == b->n_watched || b->watched[at].tid != tid) &&
+        CPUBIND_INSERT(b->sys, b->watched, b->n_watched, b->cap_watched, at, &row).error)
+        cpubind_look_at_all(b);
+    else
+        b->watched[at].should = should;
 }
 
 void cpubind_watched_note_listing(cpubind_binding *b)

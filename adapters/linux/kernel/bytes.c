@@ -71,6 +71,41 @@ void *cpubind_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
     return grown;
 }
 
+cpubind_linux_fault cpubind_insert(const cpubind_sys *sys, void *array, int32_t *n,
+                                   int32_t *cap, int32_t at, const void *element,
+                                   size_t size_bytes)
+{
+    const size_t from = (size_t)at * size_bytes;
+    char *all;
+    memcpy(&all, array, sizeof all);
+    all = (char *)cpubind_grow(sys, all, *n, cap, size_bytes);
+    if (!all)
+        return (cpubind_linux_fault){ENOMEM, "memory", 0};
+    memcpy(array, &all, sizeof all);
+    memmove(all + from + size_bytes, all + from, (size_t)(*n - at) * size_bytes);
+    memcpy(all + from, element, size_bytes);
+    ++*n;
+    return (cpubind_linux_fault){0};
+}
+
+int32_t cpubind_place_in(const void *array, int32_t n, size_t size_bytes, const void *like,
+                         cpubind_order *order)
+{
+    const char *all = (const char *)array;
+    int32_t low = 0, high = n;
+    /* Most elements come in order: the end is tried first. */
+    if (n > 0 && order(all + (size_t)(n - 1) * size_bytes, like) < 0)
+        return n;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (order(all + (size_t)middle * size_bytes, like) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 uint64_t cpubind_sum(uint64_t sum, const void *data, size_t len)
 {
     const unsigned char *byte = (const unsigned char *)data;
@@ -81,15 +116,10 @@ uint64_t cpubind_sum(uint64_t sum, const void *data, size_t len)
 
 cpubind_linux_fault cpubind_ids_add(cpubind_ids *ids, const cpubind_sys *sys, int32_t id)
 {
-    int32_t *all = cpubind_grow(sys, ids->id, ids->n, &ids->cap, sizeof *all);
-    if (!all)
-        return (cpubind_linux_fault){ENOMEM, "memory", 0};
-    ids->id = all;
-    all[ids->n++] = id;
-    return (cpubind_linux_fault){0};
+    return CPUBIND_APPEND(sys, ids->id, ids->n, ids->cap, &id);
 }
 
-static int compare(const void *a, const void *b)
+int cpubind_order_of_ids(const void *a, const void *b)
 {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
@@ -99,7 +129,7 @@ void cpubind_ids_sort(cpubind_ids *ids)
 {
     int32_t n = 0;
     if (ids->n > 0)
-        qsort(ids->id, (size_t)ids->n, sizeof *ids->id, compare);
+        qsort(ids->id, (size_t)ids->n, sizeof *ids->id, cpubind_order_of_ids);
     for (int32_t i = 0; i < ids->n; i++)
         if (n == 0 || ids->id[i] != ids->id[n - 1])
             ids->id[n++] = ids->id[i];
@@ -108,5 +138,6 @@ void cpubind_ids_sort(cpubind_ids *ids)
 
 int cpubind_ids_has(const cpubind_ids *ids, int32_t id)
 {
-    return ids->n > 0 && bsearch(&id, ids->id, (size_t)ids->n, sizeof id, compare) != NULL;
+    return ids->n > 0 &&
+           bsearch(&id, ids->id, (size_t)ids->n, sizeof id, cpubind_order_of_ids) != NULL;
 }

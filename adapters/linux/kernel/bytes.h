@@ -41,6 +41,28 @@ void cpubind_bytes_free(cpubind_bytes *bytes);
 void *cpubind_grow(const cpubind_sys *sys, void *array, int32_t n, int32_t *cap,
                    size_t size_bytes);
 
+/* Puts an element into an array of n elements at the place `at`, before those from there on.
+ *   in      array: where the pointer to the array is
+ *   errors  ENOMEM, "memory", and the array is as it was */
+cpubind_linux_fault cpubind_insert(const cpubind_sys *sys, void *array, int32_t *n,
+                                   int32_t *cap, int32_t at, const void *element,
+                                   size_t size_bytes);
+
+#define CPUBIND_INSERT(sys, array, n, cap, at, element)                                        \
+    cpubind_insert((sys), &(array), &(n), &(cap), (at), (element), sizeof *(array))
+#define CPUBIND_APPEND(sys, array, n, cap, element)                                            \
+    CPUBIND_INSERT(sys, array, n, cap, n, element)
+
+/* The order of two elements: below, at or above 0. */
+typedef int cpubind_order(const void *a, const void *b);
+
+/* The place of an element in a sorted array, or where it would be. O(log n). */
+int32_t cpubind_place_in(const void *array, int32_t n, size_t size_bytes, const void *like,
+                         cpubind_order *order);
+
+/* The order of two elements that are, or begin with, an int32_t. */
+int cpubind_order_of_ids(const void *a, const void *b);
+
 /* FNV-1a, 64 bits, of bytes after those that gave `sum`; CPUBIND_SUM at first. */
 #define CPUBIND_SUM 0xcbf29ce484222325u
 uint64_t cpubind_sum(uint64_t sum, const void *data, size_t len);
