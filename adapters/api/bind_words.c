@@ -17,7 +17,7 @@ const char *api_kind_word(cpubind_item_kind kind)
 {
     static const char *const words[] = {[CPUBIND_ITEM_THREAD] = "thread",
                                         [CPUBIND_ITEM_IRQ] = "irq",
-                                        [CPUBIND_ITEM_UVB] = "uvb",
+                                        [CPUBIND_ITEM_POLLING] = "uvb",
                                         [CPUBIND_ITEM_KERNEL] = "kernel",
                                         [CPUBIND_ITEM_WORKQUEUE] = "workqueue",
                                         [CPUBIND_ITEM_IRQBALANCE] = "irqbalance",
@@ -235,7 +235,7 @@ static void explain_item(const cpubind_report *report, const cpubind_item *item,
         return;
     case CPUBIND_ITEM_CGROUP: /* see above */
     case CPUBIND_ITEM_THREAD:
-    case CPUBIND_ITEM_UVB:
+    case CPUBIND_ITEM_POLLING:
     case CPUBIND_ITEM_KERNEL:
         explain_thread(item, to);
         return;

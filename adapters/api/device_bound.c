@@ -66,7 +66,7 @@ void api_device_goal(const api_options *o, const cpubind_unit *pool, const char 
     const cpubind_goal_pool its = {.cpu = pool->role_cpu, .roles = pool->roles};
     const cpubind_cpus ascending = {pool->cpu, pool->n_cpu}, none = {NULL, 0};
     cpubind_goal *goal = &bound->goal;
-    *goal = (cpubind_goal){.npu = -1, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
+    *goal = (cpubind_goal){.device = -1, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
     goal->rules = rules;
     goal->main = cpubind_goal_cpus_of_role(&its, CPUBIND_ROLE_MAIN);
     goal->rule = rule;

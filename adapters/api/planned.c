@@ -115,8 +115,8 @@ void api_warn_outer(const struct api_outer *outer, api_hear *hear, void *ctx)
         return;
     if (o->pid > 0) {
         api_add(&text, "this is inside of the binding of process %d", (int)o->pid);
-        if (o->npu >= 0)
-            api_add(&text, " (NPU %d)", (int)o->npu);
+        if (o->device >= 0)
+            api_add(&text, " (NPU %d)", (int)o->device);
         else if (*o->pci)
             api_add(&text, " (%s)", o->pci);
         api_add(&text, ": the plan is for the CPUs before it, ");

@@ -258,7 +258,7 @@ void api_json_report(api_out *to, const char *key, const api_bound *bound,
     else
         api_json_null(to, "pid");
     api_json_text(to, "parent", *bound->parent ? bound->parent : NULL);
-    api_json_id(to, "npu", report->npu);
+    api_json_id(to, "npu", report->device);
     if (*report->pci) {
         api_json_text(to, "pci", report->pci);
         api_json_text(to, "product", bound->product);

@@ -65,6 +65,9 @@ extern "C" {
       "interrupts no thread")
 /* clang-format on */
 
+/* The name of the threads that poll UVB on a host whose CPUs are planned in clusters. */
+#define CPUBIND_UVB_THREAD "uvb_poll_window_thread"
+
 /* The SQ, the CQs and perhaps the mailboxes of one device: a cpubind_irqs_find.
  *   rule    the interrupts of a function belong to a device from its mailbox to the next
  *           mailbox; a function with one SQ is the device's, whatever its mailbox is called */

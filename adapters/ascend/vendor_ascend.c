@@ -31,4 +31,5 @@ const cpubind_vendor cpubind_vendor_ascend = {.word = "ascend",
                                               .thread = threads,
                                               .n_thread = sizeof threads / sizeof *threads,
                                               .irqs = cpubind_ascend_irqs,
+                                              .polling = CPUBIND_UVB_THREAD,
                                               .drives_one = 1};

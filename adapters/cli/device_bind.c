@@ -267,7 +267,7 @@ void cli_add_bound(api_text *to, const api_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
     if (!*report->pci)
-        api_add(to, "NPU %d", (int)report->npu);
+        api_add(to, "NPU %d", (int)report->device);
     else if (bound->product)
         api_add(to, "%s (%s)", report->pci, bound->product);
     else

@@ -824,7 +824,7 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
     else
         set_state(e, is_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED : CPUBIND_HOST_RIGHT);
     if (e->device < 0 && e->row.report) {
-        e->row.npu = e->row.report->npu;
+        e->row.npu = e->row.report->device;
         (void)snprintf(e->row.pci, sizeof e->row.pci, "%s", e->row.report->pci);
     }
 }

@@ -367,10 +367,10 @@ static uint64_t add_cpus(uint64_t sum, cpubind_cpus cpus)
 static uint64_t sum_of(const cpubind_goal *goal)
 {
     uint64_t sum = CPUBIND_SUM;
-    sum = cpubind_sum(sum, &goal->npu, sizeof goal->npu);
+    sum = cpubind_sum(sum, &goal->device, sizeof goal->device);
     sum = cpubind_sum(sum, goal->pci, strlen(goal->pci));
     sum = cpubind_sum(sum, &goal->memory_node, sizeof goal->memory_node);
-    sum = add_cpus(add_cpus(sum, goal->main), goal->uvb);
+    sum = add_cpus(add_cpus(sum, goal->main), goal->polling);
     for (int32_t i = 0; i < goal->n_rule; i++) {
         sum = cpubind_sum(sum, goal->rule[i].name, strlen(goal->rule[i].name) + 1);
         sum = add_cpus(sum, goal->rule[i].cpus);
@@ -386,7 +386,7 @@ static uint64_t sum_of(const cpubind_goal *goal)
 static cpubind_problem_code make_other_goal(const cpubind_host_plan *p, cpubind_goal *goal)
 {
     memset(goal, 0, sizeof *goal);
-    goal->npu = -1;
+    goal->device = -1;
     goal->main.cpu = p->plan.kept;
     goal->main.n = p->plan.n_kept;
     goal->memory_node = -1;
@@ -461,7 +461,7 @@ static cpubind_problem_code make_child_goal(const cpubind_host_bind *h, const ho
     const host_entry *parent = cpubind_host_find(h, e->row.parent);
     if (!parent || !parent->main)
         return CPUBIND_PROBLEM_BAD_REQUEST;
-    *goal = (cpubind_goal){.npu = parent->row.npu,
+    *goal = (cpubind_goal){.device = parent->row.npu,
                            .main = {parent->main, parent->n_main},
                            .rules = cpubind_host_rules(h),
                            .memory_node = -1,

@@ -118,17 +118,6 @@ static void count_threads(look *l, const cpubind_report *report, cpubind_status_
 
 /* == Interrupts ============================================================= */
 
-/* The word of a kind in static storage. */
-static const char *kind_of(const char *word)
-{
-    static const cpubind_irq_kind kinds[] = {CPUBIND_IRQ_SQ, CPUBIND_IRQ_CQ,
-                                             CPUBIND_IRQ_MAILBOX};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(cpubind_irq_kind_word(kinds[i]), word) == 0)
-            return cpubind_irq_kind_word(kinds[i]);
-    return "";
-}
-
 /* Those of a record, which may be of another plan than that of today. */
 static void take_irqs(look *l, const cpubind_report *report, cpubind_status_device *device)
 {
@@ -151,7 +140,8 @@ static void take_irqs(look *l, const cpubind_report *report, cpubind_status_devi
             list.n = 0;
         irq[device->n_irq++] = (cpubind_status_irq){
             .irq = item->id,
-            .kind = kind_of(item->name),
+            .kind = cpubind_irq_kind_word(
+                cpubind_irq_kind_of(item->name, (int32_t)strlen(item->name))),
             .cpu = list.n > 0 ? list.out[0] : -1,
             .cpus = item->was ? keep_text(l, item->was, (int32_t)strlen(item->was)) : NULL,
             .place = place_of(l, item, (cpubind_cpus){NULL, 0})};

@@ -153,7 +153,7 @@ static cpubind_linux_fault read_record(reading *r, cpubind_worker *w)
     }
     if (cpubind_bind_allowed(b).n > 0) {
         w->is_bound = 1;
-        w->bound_npu = cpubind_bind_npu(b);
+        w->bound_npu = cpubind_bind_device(b);
         (void)snprintf(w->bound_rules, sizeof w->bound_rules, "%s", cpubind_bind_rules(b));
     }
     cpubind_bind_close(b);

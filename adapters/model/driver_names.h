@@ -70,11 +70,26 @@ const char *cpubind_named_word(cpubind_named named);
 
 /* == Interrupts ============================================================= */
 
+/* (name, word, whether a goal has such ones only when it is asked for them). */
+#define CPUBIND_IRQ_KIND_LIST(X)                                                               \
+    X(SQ, "sq", 0)                                                                             \
+    X(CQ, "cq", 0)                                                                             \
+    X(MAILBOX, "mailbox", 1)
+
 typedef enum cpubind_irq_kind {
-    CPUBIND_IRQ_SQ,
-    CPUBIND_IRQ_CQ,
-    CPUBIND_IRQ_MAILBOX
+#define CPUBIND_X(name, word, is_extra) CPUBIND_IRQ_##name,
+    CPUBIND_IRQ_KIND_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_IRQ_KINDS
 } cpubind_irq_kind;
+
+/* Its word, "" for a number that is none, in static storage; and the kind of a word, which need
+ * not end with NUL: CPUBIND_IRQ_KINDS without one. */
+const char *cpubind_irq_kind_word(cpubind_irq_kind kind);
+cpubind_irq_kind cpubind_irq_kind_of(const char *word, int32_t len);
+
+/* Whether such interrupts go back when the next goal of the same device has none. */
+int cpubind_irq_is_extra(cpubind_irq_kind kind);
 
 /* Which interrupt of the host: its number goes to another one when a driver is loaded again. */
 #define CPUBIND_IRQ_FUNCTION_SIZE 20

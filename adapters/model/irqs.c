@@ -76,3 +76,31 @@ const char *cpubind_no_irq_text(cpubind_no_irq why)
 {
     return no_irqs[index_of(why)].text;
 }
+
+static const struct {
+    const char *word;
+    int is_extra;
+} irq_kinds[] = {
+#define CPUBIND_X(name, word, is_extra) {word, is_extra},
+    CPUBIND_IRQ_KIND_LIST(CPUBIND_X)
+#undef CPUBIND_X
+};
+
+const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
+{
+    return kind < CPUBIND_IRQ_KINDS ? irq_kinds[kind].word : "";
+}
+
+cpubind_irq_kind cpubind_irq_kind_of(const char *word, int32_t len)
+{
+    int kind = 0;
+    while (kind < CPUBIND_IRQ_KINDS && (strlen(irq_kinds[kind].word) != (size_t)len ||
+                                        memcmp(irq_kinds[kind].word, word, (size_t)len) != 0))
+        kind++;
+    return (cpubind_irq_kind)kind;
+}
+
+int cpubind_irq_is_extra(cpubind_irq_kind kind)
+{
+    return irq_kinds[kind].is_extra;
+}

@@ -126,7 +126,9 @@ typedef struct cpubind_vendor {
     const cpubind_thread_role *thread;
     int32_t n_thread;
     cpubind_irqs_find *irqs; /* NULL: no interrupt of it is bound */
-    int32_t drives_one;      /* 1: a process that uses several is bound to none of them */
+    const char *polling; /* the name of the threads of other processes that serve its devices,
+                                which have the CPUs plan->spare; NULL: there are none */
+    int32_t drives_one;  /* 1: a process that uses several is bound to none of them */
 } cpubind_vendor;
 
 /* Calls visit(ctx, nodes, bus) for each kind of device files that are inputs, of all vendors,

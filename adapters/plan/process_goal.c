@@ -318,12 +318,14 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
         m.its = *request->pool;
     else
         code = take_row(&m);
-    out->npu = is_found ? m.device->logic : -1;
+    out->device = is_found ? m.device->logic : -1;
     out->rules = cpubind_rules_word(plan->rules);
     out->main = cpubind_goal_cpus_of_role(&m.its, CPUBIND_ROLE_MAIN);
     out->memory_node = m.its.memory_node;
-    if (m.device)
-        out->uvb = (cpubind_cpus){plan->spare, plan->n_spare};
+    if (m.device) {
+        out->polling = (cpubind_cpus){plan->spare, plan->n_spare};
+        out->polling_name = m.vendor->polling;
+    }
     if (code == CPUBIND_PROBLEM_NONE)
         code = sort_pool(&m);
     if (code == CPUBIND_PROBLEM_NONE)

@@ -57,8 +57,8 @@ typedef struct cpubind_driver_goal {
 } cpubind_driver_goal;
 
 typedef struct cpubind_goal {
-    int32_t npu;                       /* logic id, or -1 */
-    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* the address of a device that is no NPU; else "" */
+    int32_t device; /* its number for the runtime, or -1: it has an address */
+    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* the address of a device without a number; else "" */
     const char *rules; /* the word of the rules of its plan; NULL: not known. Static text */
     cpubind_cpus main; /* of every thread that no rule names */
     cpubind_thread_rule *rule; /* of several rules that name a thread the first counts */
@@ -69,12 +69,10 @@ typedef struct cpubind_goal {
     cpubind_no_irq no_irq;       /* why n_irq is 0; FOUND: all of them are left */
     cpubind_driver_goal *driver; /* kernel threads, then work queues */
     int32_t n_driver;
-    cpubind_cpus uvb;  /* CPUs of the host's UVB polling threads; n 0: leave them */
-    int32_t is_shared; /* the pool is too small for the processes: each has all of it */
+    cpubind_cpus polling;     /* CPUs of threads of other processes; n 0: leave them */
+    const char *polling_name; /* of these threads, as a thread keeps it; static text, or NULL */
+    int32_t is_shared;        /* the pool is too small for the processes: each has all of it */
 } cpubind_goal;
-
-/* The name of the threads that poll UVB on a host whose CPUs are planned in clusters. */
-#define CPUBIND_UVB_THREAD "uvb_poll_window_thread"
 
 /* CPUs of a process, role after role. Borrowed. */
 typedef struct cpubind_goal_pool {

@@ -46,7 +46,7 @@ static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_mem
         row->binding = b;
         row->record_path = cpubind_bind_record_path(b);
         if (row->device < 0) {
-            row->npu = row->report->npu;
+            row->npu = row->report->device;
             (void)snprintf(row->pci, sizeof row->pci, "%s", row->report->pci);
         }
         if (row->state != CPUBIND_HOST_LEFT && row->state != CPUBIND_HOST_FAILED)

@@ -247,7 +247,7 @@ static void check_goal(memory_host *h, const outcome *out)
     const cpubind_problem_code code =
         cpubind_goal_make(&source, &request, &arena, &goal, &problem);
     CHECK(code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_UNREADABLE);
-    CHECK(code == problem.code && goal.npu == out->facts.npu[out->plan.want[row]].logic);
+    CHECK(code == problem.code && goal.device == out->facts.npu[out->plan.want[row]].logic);
     CHECK(goal.main.n > 0 &&
           fuzz_count_both(goal.main.cpu, goal.main.n, pool, n) == goal.main.n);
     for (int32_t i = 0; i < goal.n_rule; i++)

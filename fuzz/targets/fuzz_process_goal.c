@@ -210,7 +210,7 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
     plan.memory_node = memory_node;
     code = cpubind_goal_make(&source, &request, &arena, &goal, &problem);
     CHECK((code == CPUBIND_PROBLEM_UNREADABLE) == (f->n_msi > 0 && !f->all));
-    CHECK(code == problem.code && goal.npu == f->device && goal.main.n == POOL - 4);
+    CHECK(code == problem.code && goal.device == f->device && goal.main.n == POOL - 4);
     if (code == CPUBIND_PROBLEM_UNREADABLE)
         CHECK(problem.what && problem.offset >= 0 && problem.offset <= f->len);
     CHECK(goal.n_irq == (f->n_msi > 0 ? n : 0));

@@ -77,12 +77,12 @@ static void check_irqs(const cpubind_record *state)
 
 static void check_state(const cpubind_record *state)
 {
-    CHECK(state->pid > 0 && state->npu >= -1 && state->memory_node >= -1);
+    CHECK(state->pid > 0 && state->device >= -1 && state->memory_node >= -1);
     CHECK(memchr(state->boot, '\0', sizeof state->boot) != NULL);
     check_sets(state);
     check_set(state, state->before);
     check_set(state, state->main);
-    check_set_or_none(state, state->uvb);
+    check_set_or_none(state, state->polling);
     for (int32_t i = 0; i < state->n_rule; i++) {
         CHECK(state->rule[i].name[0]);
         CHECK(memchr(state->rule[i].name, '\0', sizeof state->rule[i].name) != NULL);

@@ -21,7 +21,7 @@ static void hear(void *ctx, const char *code, const char *text)
 
 static cpubind_report report_of(cpubind_memory_result result)
 {
-    cpubind_report report = {.npu = 0, .no_irq = CPUBIND_IRQ_FOUND, .has_memory = 1};
+    cpubind_report report = {.device = 0, .no_irq = CPUBIND_IRQ_FOUND, .has_memory = 1};
     report.memory.pid = 4711;
     report.memory.node = 2;
     report.memory.result = result;

@@ -156,7 +156,7 @@ static const char *goal_text(void)
     static char text[GOAL_TEXT];
     const cpubind_goal *g = &p.goal;
     text[0] = '\0';
-    say(text, "npu %d; main ", g->npu);
+    say(text, "npu %d; main ", g->device);
     say_cpus(text, g->main);
     say(text, "; rules");
     for (int32_t i = 0; i < g->n_rule; i++) {
@@ -178,8 +178,8 @@ static const char *goal_text(void)
         say(text, "%s %s ", i ? "," : "", g->driver[i].name);
         say_cpus(text, g->driver[i].cpus);
     }
-    say(text, g->uvb.n ? "; uvb " : "; uvb");
-    say_cpus(text, g->uvb);
+    say(text, g->polling.n ? "; uvb " : "; uvb");
+    say_cpus(text, g->polling);
     say(text, "; ");
     return text;
 }
@@ -754,7 +754,7 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
     asked = (cpubind_goal_request){.facts = &a.facts, .plan = &a.plan, .row = 1};
     assert_int_equal(cpubind_goal_make(&source, &asked, &a.arena, &goal, &problem),
                      CPUBIND_PROBLEM_NONE);
-    assert_int_equal(goal.npu, 1);
+    assert_int_equal(goal.device, 1);
     expect_cpus(goal.main, 12, 17);
     assert_int_equal(goal.memory_node, 1);
     assert_int_equal(goal.n_irq, 2);

@@ -124,7 +124,7 @@ static double time_apply(pid_t pid, const char *state, cpubind_memory_action mem
 {
     cpubind_thread_rule rules[] = {{"acl_thread", {&last_cpu, 1}, 0},
                                    {"release_thread", {&last_cpu, 1}, 0}};
-    const cpubind_goal goal = {.npu = 0,
+    const cpubind_goal goal = {.device = 0,
                                .main = {&first_cpu, 1},
                                .rule = rules,
                                .n_rule = 2,

@@ -299,7 +299,7 @@ static inline void goal_make(stage_goal *g, int32_t main_cpu, int32_t other_cpu)
     g->cpu[1] = other_cpu;
     g->rule[0] = (cpubind_thread_rule){"acl_thread", {&g->cpu[1], 1}, 0};
     g->rule[1] = (cpubind_thread_rule){"release_thread", {&g->cpu[1], 1}, 0};
-    g->goal.npu = 3;
+    g->goal.device = 3;
     g->goal.main = (cpubind_cpus){&g->cpu[0], 1};
     g->goal.rule = g->rule;
     g->goal.n_rule = 2;

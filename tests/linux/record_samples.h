@@ -35,9 +35,9 @@ static inline void sample_begin(cpubind_record *record)
     record->pid = SAMPLE_PID;
     record->start = 12345;
     snprintf(record->boot, sizeof record->boot, "%s", "11111111-2222-3333-4444-555555555555");
-    record->npu = -1;
+    record->device = -1;
     record->memory_node = -1;
-    record->uvb = CPUBIND_CPUSET_NONE;
+    record->polling = CPUBIND_CPUSET_NONE;
     record->widest = CPUBIND_CPUSET_NONE;
     record->before = sample_set(record, "0-191");
     record->main = sample_set(record, "74-93");
@@ -55,11 +55,11 @@ static inline void sample_make(cpubind_record *record)
     cpubind_record_irq irq = {
         301, {"0000:c1:00.0", "sq_send_trigger_irq", 0}, CPUBIND_IRQ_SQ, 72};
     sample_begin(record);
-    record->npu = 3;
+    record->device = 3;
     record->memory_node = 3;
     record->memory_left = 4096;
     record->left_why = CPUBIND_STAY_TIME;
-    record->uvb = sample_set(record, "1-23");
+    record->polling = sample_set(record, "1-23");
     record->widest = record->before;
     snprintf(record->cgroup, sizeof record->cgroup, "/system.slice/a service");
     record->cpuset = sample_set(record, "74-95");
@@ -111,13 +111,13 @@ static inline int sample_same_arrays(const cpubind_record *a, const cpubind_reco
 static inline int sample_same(const cpubind_record *a, const cpubind_record *b)
 {
     return a->pid == b->pid && a->start == b->start && strcmp(a->boot, b->boot) == 0 &&
-           a->npu == b->npu && strcmp(a->pci, b->pci) == 0 &&
+           a->device == b->device && strcmp(a->pci, b->pci) == 0 &&
            a->memory_node == b->memory_node && a->memory_left == b->memory_left &&
            a->left_why == b->left_why && sample_same_set(a, a->before, b, b->before) &&
            sample_same_set(a, a->widest, b, b->widest) && strcmp(a->cgroup, b->cgroup) == 0 &&
            (!*a->cgroup || (sample_same_set(a, a->cpuset, b, b->cpuset) &&
                             a->is_cpuset_kept == b->is_cpuset_kept)) &&
-           sample_same_set(a, a->main, b, b->main) && sample_same_set(a, a->uvb, b, b->uvb) &&
+           sample_same_set(a, a->main, b, b->main) && sample_same_set(a, a->polling, b, b->polling) &&
            sample_same_arrays(a, b);
 }
 

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <sys/prctl.h>
 
+#include "../../adapters/ascend/thread_roles.h"
 #include "../../adapters/linux/bind/host_record.h"
 #include "../../adapters/linux/bind/record.h"
 #include "../support/cmocka_test.h"
@@ -160,7 +161,7 @@ TEST(threads_move_by_their_names_and_are_restored)
     assert_item((int32_t)f.w.pid, CPUBIND_ITEM_MOVED, on_stage.before, to_main);
     assert_item(f.acl, CPUBIND_ITEM_MOVED, on_stage.before, to_other);
     assert_string_equal(item_of(f.acl)->name, "acl_thread");
-    assert_int_equal(cpubind_bind_report(f.b)->npu, 3);
+    assert_int_equal(cpubind_bind_report(f.b)->device, 3);
     assert_int_equal(cpubind_bind_allowed(f.b).n, 2);
     assert_int_equal(cpubind_bind_allowed(f.b).cpu[0], MAIN_CPU);
     close_binding();
@@ -949,7 +950,7 @@ TEST(interrupts_of_the_npu_before_are_restored)
     char to_main[16];
     lay_interrupts();
     goal_add_irq(&f.other, IRQ_CQ, CPUBIND_IRQ_SQ, MAIN_CPU);
-    f.other.goal.npu = 4;
+    f.other.goal.device = 4;
     open_binding();
     apply(&f.goal);
     apply(&f.other);
@@ -1047,7 +1048,7 @@ TEST(bans_for_the_npu_before_are_lifted)
     irqbalance_double daemon;
     lay_interrupts();
     goal_add_irq(&f.other, IRQ_CQ, CPUBIND_IRQ_SQ, MAIN_CPU);
-    f.other.goal.npu = 4;
+    f.other.goal.device = 4;
     f.how.irqbalance = CPUBIND_IRQBALANCE_BAN;
     start_daemon(&daemon);
     double_ban(daemon.shared, 17);
@@ -1337,14 +1338,15 @@ TEST(polling_threads_of_other_processes_are_moved_verified_and_restored)
     for (int i = 0; i < 3; i++)
         put_on_both(tid[i]);
     stage_list(poller.pid);
-    f.goal.goal.uvb = (cpubind_cpus){&on_stage.cpu[1], 1};
+    f.goal.goal.polling = (cpubind_cpus){&on_stage.cpu[1], 1};
+    f.goal.goal.polling_name = CPUBIND_UVB_THREAD;
     open_binding();
     apply(&f.goal);
     (void)one_cpu(OTHER_CPU, to_other);
     for (int i = 0; i < 2; i++) {
         assert_string_equal(mask_text(tid[i], text, sizeof text), to_other);
         assert_int_equal(item_of(tid[i])->result, CPUBIND_ITEM_MOVED);
-        assert_int_equal(item_of(tid[i])->kind, CPUBIND_ITEM_UVB);
+        assert_int_equal(item_of(tid[i])->kind, CPUBIND_ITEM_POLLING);
     }
     assert_true(is_on_both(tid[2]));
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));

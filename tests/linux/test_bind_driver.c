@@ -273,7 +273,7 @@ TEST(the_driver_of_another_npu_is_given_back)
 {
     apply(f.w.pid, &f.goal);
     close_binding();
-    f.other.goal.npu = 7;
+    f.other.goal.device = 7;
     f.other_driver[0].name[3] = '7';
     f.other_driver[1].name[3] = '7';
     apply(f.w.pid, &f.other);

@@ -10,6 +10,7 @@
  * fake host.
  */
 #define _GNU_SOURCE
+#include "../../adapters/ascend/thread_roles.h"
 #include "../../adapters/text/cpumask.h"
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
@@ -238,12 +239,14 @@ static int set_up_with(cpubind_irqbalance_action how)
     goal_add_irq(&f.first, IRQ_SQ, CPUBIND_IRQ_SQ, on_stage.cpu[0]);
     goal_add_irq(&f.first, IRQ_CQ, CPUBIND_IRQ_CQ, on_stage.cpu[1]);
     goal_add_irq(&f.second, IRQ_CQ, CPUBIND_IRQ_SQ, on_stage.cpu[0]);
-    f.second.goal.npu = 4;
+    f.second.goal.device = 4;
     make_driver(&f.first);
     f.second.goal.driver = f.driver;
     f.second.goal.n_driver = 2;
-    f.first.goal.uvb = (cpubind_cpus){&on_stage.cpu[1], 1};
-    f.second.goal.uvb = f.first.goal.uvb;
+    f.first.goal.polling = (cpubind_cpus){&on_stage.cpu[1], 1};
+    f.first.goal.polling_name = CPUBIND_UVB_THREAD;
+    f.second.goal.polling = f.first.goal.polling;
+    f.second.goal.polling_name = CPUBIND_UVB_THREAD;
     snapshot(f.before);
     learn_result(&f.first, f.first_done);
     learn_result(&f.second, f.second_done);

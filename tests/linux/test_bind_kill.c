@@ -7,6 +7,7 @@
  * CPUBIND_TEST_SEED repeats a run as far as the scheduler lets it.
  */
 #define _GNU_SOURCE
+#include "../../adapters/ascend/thread_roles.h"
 #include "../support/cmocka_test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
@@ -229,9 +230,11 @@ static void make_goals(void)
                      on_stage.cpu[i > 0]);
     }
     goal_add_irq(&f.second, IRQ_FIRST + 1, CPUBIND_IRQ_SQ, on_stage.cpu[0]);
-    f.second.goal.npu = 4;
-    f.first.goal.uvb = (cpubind_cpus){&on_stage.cpu[1], 1};
-    f.second.goal.uvb = f.first.goal.uvb;
+    f.second.goal.device = 4;
+    f.first.goal.polling = (cpubind_cpus){&on_stage.cpu[1], 1};
+    f.first.goal.polling_name = CPUBIND_UVB_THREAD;
+    f.second.goal.polling = f.first.goal.polling;
+    f.second.goal.polling_name = CPUBIND_UVB_THREAD;
 }
 
 SETUP(set_up)

@@ -125,7 +125,7 @@ static cpubind_binding *open_binding(void)
 static cpubind_linux_status apply(cpubind_binding *b)
 {
     const cpubind_goal goal = {
-        .npu = -1, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE, .main = {&f.cpu[1], 1}};
+        .device = -1, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE, .main = {&f.cpu[1], 1}};
     return cpubind_bind_apply(b, &goal, NULL);
 }
 

@@ -86,7 +86,7 @@ TEST(each_line_of_a_text_is_read)
     assert_int_equal(host.entry[0].user[1].start, 12346);
     assert_true(cpubind_shared_is_given(&host.entry[0], host.entry[0].user[1].set));
     assert_false(cpubind_shared_is_given(&host.entry[0], host.entry[0].before));
-    assert_int_equal(host.entry[2].kind, CPUBIND_ITEM_UVB);
+    assert_int_equal(host.entry[2].kind, CPUBIND_ITEM_POLLING);
     assert_int_equal(host.entry[2].pid, 80);
     assert_int_equal(host.entry[2].number, 81);
     assert_int_equal(host.entry[2].start, 77);

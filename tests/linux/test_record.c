@@ -116,7 +116,7 @@ static void save_sample(cpubind_record_file *file, int32_t npu)
 {
     cpubind_record sample;
     sample_make(&sample);
-    sample.npu = npu;
+    sample.device = npu;
     assert_int_equal(sample_status(cpubind_record_save(file, &sample), NULL), CPUBIND_LINUX_OK);
     cpubind_record_free(&sample);
 }
@@ -127,7 +127,7 @@ static int holds_sample(cpubind_record_file *file, int32_t npu)
     cpubind_record sample, found;
     int same;
     sample_make(&sample);
-    sample.npu = npu;
+    sample.device = npu;
     assert_int_equal(sample_status(cpubind_record_load(file, &found), NULL), CPUBIND_LINUX_OK);
     same = sample_same(&sample, &found);
     cpubind_record_free(&sample);
@@ -566,7 +566,7 @@ TEST(a_file_of_form_1_is_read_where_there_is_no_other)
     scratch_file(&f.s, in_folder("4711.json"), form1);
     assert_int_equal(sample_status(cpubind_record_load(file, &r), NULL), CPUBIND_LINUX_OK);
     assert_non_null(r.host);
-    assert_int_equal(r.npu, 3);
+    assert_int_equal(r.device, 3);
     cpubind_record_free(&r);
     save_sample(file, 4);
     assert_true(holds_sample(file, 4));
@@ -811,7 +811,7 @@ TEST(a_killed_writer_leaves_a_whole_file)
         file = open_usual();
         assert_int_equal(sample_status(cpubind_record_load(file, &found), NULL),
                          CPUBIND_LINUX_OK);
-        const int32_t npu = found.npu;
+        const int32_t npu = found.device;
         cpubind_record_free(&found);
         assert_true(holds_sample(file, npu));
         cpubind_record_close(file);

@@ -42,7 +42,7 @@ static void check_sample(const char *name, int32_t n_rule, const char *rules)
     assert_int_equal(
         sample_status(cpubind_record_parse(text, len, &cpubind_sys_real, &r), NULL),
         CPUBIND_LINUX_OK);
-    assert_int_equal(r.npu, 0);
+    assert_int_equal(r.device, 0);
     assert_int_equal(r.n_thread, 4);
     assert_int_equal(r.n_rule, n_rule);
     assert_string_equal(r.rules, rules);
@@ -235,7 +235,7 @@ TEST(a_record_of_form_1_is_verified_and_not_changed_by_it)
     assert_int_equal(open_binding(&f.w, 1, &b), CPUBIND_LINUX_OK);
     assert_int_equal(cpubind_bind_verify(b, NULL, NULL), CPUBIND_LINUX_OK);
     r = cpubind_bind_report(b);
-    assert_int_equal(r->npu, 1);
+    assert_int_equal(r->device, 1);
     for (int32_t i = 0; i < r->n; i++) {
         const int is_first = r->item[i].id == 56;
         if (r->item[i].kind != CPUBIND_ITEM_IRQ)

@@ -149,7 +149,7 @@ static void random_state(cpubind_record *s)
     sample_begin(s);
     s->pid = 1 + (int32_t)random_below(4194304);
     s->start = random_start();
-    s->npu = (int32_t)random_below(17) - 1;
+    s->device = (int32_t)random_below(17) - 1;
     if (random_below(2))
         (void)cpubind_pci_format(s->pci, &(cpubind_pci_address){(int32_t)random_below(70000),
                                                                 (int32_t)random_below(256),
@@ -162,7 +162,7 @@ static void random_state(cpubind_record *s)
     }
     s->before = random_set(s);
     s->main = random_set(s);
-    s->uvb = random_below(2) ? random_set(s) : CPUBIND_CPUSET_NONE;
+    s->polling = random_below(2) ? random_set(s) : CPUBIND_CPUSET_NONE;
     s->widest = random_below(2) ? random_set(s) : CPUBIND_CPUSET_NONE;
     random_name(s->boot);
     if (random_below(2)) {
@@ -209,7 +209,7 @@ TEST(the_largest_numbers_are_read_back)
     sample_begin(&s);
     s.pid = INT32_MAX;
     s.start = UINT64_MAX;
-    s.npu = INT32_MAX;
+    s.device = INT32_MAX;
     s.memory_node = INT32_MAX;
     s.memory_left = INT64_MAX;
     s.before = sample_set(&s, "0-65535");
@@ -285,7 +285,7 @@ TEST(a_record_that_could_not_be_read_back_is_not_written)
         s.before = i == 1 ? CPUBIND_CPUSET_NONE : s.before;
         s.main = i == 2 ? CPUBIND_CPUSET_NONE : s.main;
         s.main = i == 3 ? s.sets.n : s.main;
-        s.uvb = i == 4 ? s.sets.n : s.uvb;
+        s.polling = i == 4 ? s.sets.n : s.polling;
         s.rule[0].name[0] = i == 5 ? '\0' : 'a';
         s.rule[1].set = i == 6 ? s.sets.n : s.rule[1].set;
         s.thread[0].tid = i == 7 ? 0 : s.thread[0].tid;
@@ -359,11 +359,11 @@ TEST(each_line_of_a_text_is_read)
     assert_int_equal(s.pid, 4711);
     assert_int_equal(s.start, 12345);
     assert_string_equal(s.boot, "b");
-    assert_int_equal(s.npu, 3);
+    assert_int_equal(s.device, 3);
     assert_int_equal(s.memory_node, 2);
     assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.before), "0-191");
     assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.main), "74-93");
-    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.uvb), "9");
+    assert_string_equal(cpubind_cpu_sets_text(&s.sets, s.polling), "9");
     assert_int_equal(s.n_rule, 2);
     assert_string_equal(s.rule[1].name, "a b\xff%");
     assert_int_equal(s.n_placed, 2);
@@ -407,9 +407,9 @@ TEST(the_shortest_text_has_four_lines_after_the_first)
                                "sum 19f2a9e6\n"; /* as `crc32` of zlib has it */
     cpubind_record s;
     assert_int_equal(parse(text, sizeof text - 1, &s, NULL), CPUBIND_LINUX_OK);
-    assert_int_equal(s.npu, -1);
+    assert_int_equal(s.device, -1);
     assert_int_equal(s.memory_node, -1);
-    assert_int_equal(s.uvb, CPUBIND_CPUSET_NONE);
+    assert_int_equal(s.polling, CPUBIND_CPUSET_NONE);
     assert_string_equal(s.boot, "");
     assert_int_equal(s.n_rule + s.n_placed + s.n_thread + s.n_irq, 0);
     check_round(&s);

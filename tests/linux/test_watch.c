@@ -208,7 +208,7 @@ SETUP(set_up)
     f.main_cpu[1] = 3;
     f.acl_cpu = 4;
     f.rule = (cpubind_thread_rule){"acl_thread", {&f.acl_cpu, 1}, 0};
-    f.goal = (cpubind_goal){.npu = 3,
+    f.goal = (cpubind_goal){.device = 3,
                             .main = {f.main_cpu, 2},
                             .rule = &f.rule,
                             .n_rule = 1,

@@ -177,7 +177,8 @@ static cpubind_linux_fault put_into_effect(cpubind_attempt *a, const cpubind_goa
 static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
                                   cpubind_linux_fault *fault)
 {
-    cpubind_attempt a = {.b = b, .npu_before = b->record.npu, .main_before = b->record.main};
+    cpubind_attempt a = {
+        .b = b, .device_before = b->record.device, .main_before = b->record.main};
     cpubind_record previous = {0};
     cpubind_linux_fault why = cpubind_no_fault;
     if (cpubind_is_recorded(b))
@@ -235,9 +236,10 @@ static int is_list(cpubind_cpus cpus)
 
 int cpubind_is_goal(const cpubind_goal *goal)
 {
-    if (!is_list(goal->main) || !is_list(goal->uvb) || goal->n_rule < 0 || goal->n_irq < 0 ||
-        (goal->n_rule > 0 && !goal->rule) || (goal->n_irq > 0 && !goal->irq) ||
-        goal->n_driver < 0 || (goal->n_driver > 0 && !goal->driver))
+    if (!is_list(goal->main) || !is_list(goal->polling) || goal->n_rule < 0 ||
+        goal->n_irq < 0 || (goal->n_rule > 0 && !goal->rule) ||
+        (goal->n_irq > 0 && !goal->irq) || goal->n_driver < 0 ||
+        (goal->n_driver > 0 && !goal->driver))
         return 0;
     for (int32_t i = 0; i < goal->n_driver; i++)
         if (!is_list(goal->driver[i].cpus) || !cpubind_workqueue_is_name(goal->driver[i].name))
@@ -282,7 +284,7 @@ cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_
     }
     if (why.error)
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
-    binding->report.npu = goal->npu;
+    binding->report.device = goal->device;
     memcpy(binding->report.pci, goal->pci, sizeof goal->pci);
     return apply(binding, goal, fault);
 }

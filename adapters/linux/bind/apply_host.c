@@ -31,7 +31,7 @@ static cpubind_linux_fault owe(cpubind_attempt *a, const cpubind_goal *goal)
         return cpubind_fault_of(ENOMEM, "memory");
     free(a->b->owed);
     a->b->owed = owed;
-    *owed = (struct cpubind_owed){.goal = *goal, .npu_before = a->npu_before};
+    *owed = (struct cpubind_owed){.goal = *goal, .device_before = a->device_before};
     row = owed->goal.driver = (cpubind_driver_goal *)(owed + 1);
     owed->goal.irq = (cpubind_irq_goal *)(row + n_driver);
     cpu = (int32_t *)(owed->goal.irq + n_irq);
@@ -59,7 +59,7 @@ static cpubind_linux_fault look(cpubind_attempt *a, const cpubind_goal *goal)
     if (!why.error)
         why = cpubind_find_irqs(a, goal);
     if (!why.error)
-        why = cpubind_find_uvb_threads(a);
+        why = cpubind_find_polling(a, goal);
     if (!why.error && (goal->n_irq > 0 || b->record.n_irq > 0))
         why = cpubind_find_irqbalance(a);
     return why;
@@ -74,8 +74,8 @@ static cpubind_linux_fault open_host(cpubind_attempt *a, const cpubind_goal *goa
     cpubind_binding *b = a->b;
     cpubind_linux_fault why;
     b->shared_fault = cpubind_no_fault;
-    if (goal->n_irq == 0 && goal->n_driver == 0 && b->record.uvb < 0 && b->record.n_irq == 0 &&
-        !cpubind_is_recorded(b))
+    if (goal->n_irq == 0 && goal->n_driver == 0 && b->record.polling < 0 &&
+        b->record.n_irq == 0 && !cpubind_is_recorded(b))
         return cpubind_no_fault;
     why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
     if (!why.error && goal->n_driver > 0 && !cpubind_is_recorded(b))
@@ -92,9 +92,7 @@ static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_linux_fault why = cpubind_prepare_irqs(a, goal);
     if (!why.error)
-        why = cpubind_prepare_driver(a, goal);
-    if (!why.error)
-        why = cpubind_prepare_uvb_threads(a);
+        why = cpubind_prepare_entries(a, goal);
     if (!why.error)
         why = cpubind_prepare_irqbalance(a);
     if (!why.error)
@@ -107,9 +105,7 @@ static cpubind_linux_fault move_all(cpubind_attempt *a)
     cpubind_linux_fault why = cpubind_no_fault;
     for (int32_t i = 0; !why.error && i < a->n_move; i++) {
         a->n_moved = i + 1;
-        why = a->move[i].of.kind == CPUBIND_ITEM_IRQ   ? cpubind_move_irq(a, &a->move[i])
-              : a->move[i].of.kind == CPUBIND_ITEM_UVB ? cpubind_move_uvb_thread(a, &a->move[i])
-                                                       : cpubind_move_entry(a, &a->move[i]);
+        why = cpubind_move_entry(a, &a->move[i]);
     }
     return why;
 }
@@ -144,7 +140,7 @@ void cpubind_undo_host(cpubind_attempt *a)
 void cpubind_attempt_free(cpubind_attempt *a)
 {
     free(a->irq);
-    free(a->uvb);
+    free(a->polling);
     free(a->move);
     free(a->ban);
 }
@@ -164,7 +160,7 @@ static void give_up(cpubind_attempt *a)
 
 int cpubind_watch_owed(cpubind_binding *b)
 {
-    cpubind_attempt a = {.b = b, .npu_before = b->owed->npu_before, .is_again = 1};
+    cpubind_attempt a = {.b = b, .device_before = b->owed->device_before, .is_again = 1};
     const int32_t pid = b->options.pid;
     cpubind_linux_fault why;
     if (!cpubind_is_due(b, CPUBIND_ITEM_THREAD, pid, CPUBIND_STEP_HOST))

@@ -1,4 +1,4 @@
-/* apply_irq.c - moves the interrupts of the NPU to the CPUs of the goal
+/* apply_irq.c - moves the interrupts of the device to the CPUs of the goal
  * SPDX-License-Identifier: MIT
  *
  * Only interrupts that the goal names are changed, and each one is recorded before.
@@ -18,11 +18,6 @@ static cpubind_subject subject_of(const cpubind_binding *b, int32_t irq, cpubind
 static cpubind_linux_fault set_of_cpu(cpubind_binding *b, int32_t cpu, int32_t *set)
 {
     return cpubind_cpu_sets_of_list(&b->record.sets, b->sys, &cpu, 1, set);
-}
-
-cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *move)
-{
-    return CPUBIND_APPEND(a->b->sys, a->move, a->n_move, a->cap_move, move);
 }
 
 cpubind_linux_fault cpubind_find_irqs(cpubind_attempt *a, const cpubind_goal *goal)
@@ -63,8 +58,7 @@ static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goa
     cpubind_binding *b = a->b;
     cpubind_record_irq irq = {found->irq, goal->id, goal->kind, goal->cpu};
     cpubind_move move = {
-        .of = {.kind = CPUBIND_ITEM_IRQ, .id = goal->id, .before = CPUBIND_CPUSET_NONE},
-        .kind = goal->kind};
+        .of = {.kind = CPUBIND_ITEM_IRQ, .id = goal->id, .before = CPUBIND_CPUSET_NONE}};
     cpubind_linux_fault why = set_of_cpu(b, goal->cpu, &move.should);
     cpubind_subject subject;
     if (why.error)
@@ -82,17 +76,11 @@ static cpubind_linux_fault prepare_irq(cpubind_attempt *a, const cpubind_irq_goa
     }
     if (cpubind_is_missing(why.error))
         return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
-    if (!why.error && move.of.before == move.should)
-        why = cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
     move.of.number = irq.irq;
-    if (!why.error)
-        why = cpubind_shared_use(b, &move.of, move.should, CPUBIND_IRQBALANCE_LEAVE, NULL);
-    if (!why.error && move.of.before != move.should)
-        why = cpubind_add_move(a, &move);
-    if (why.error)
-        return why;
     b->is_dirty = 1;
-    return cpubind_record_add_irq(&b->record, b->sys, &irq);
+    if (!why.error)
+        why = cpubind_record_add_irq(&b->record, b->sys, &irq);
+    return why.error ? why : cpubind_use_entry(a, &move);
 }
 
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal)
@@ -101,45 +89,6 @@ cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal 
     for (int32_t i = 0; !why.error && i < goal->n_irq; i++)
         why = prepare_irq(a, &goal->irq[i], &a->irq[i]);
     return why;
-}
-
-/* Moves an interrupt and reads its CPUs back. */
-static cpubind_linux_fault move_irq(cpubind_binding *b, const cpubind_irq_id *id, int32_t irq,
-                                    int32_t should, int32_t *actual)
-{
-    int32_t now = CPUBIND_CPUSET_NONE;
-    cpubind_linux_fault why = cpubind_write_irq(b, id, irq, should);
-    *actual = CPUBIND_CPUSET_NONE;
-    if (!why.error)
-        why = cpubind_irq_read(&b->root, irq, &b->record.sets, &now);
-    if (why.error)
-        return why;
-    if (now != should)
-        return cpubind_fault_of(EIO, "smp_affinity_list");
-    why = cpubind_irq_read_effective(&b->root, irq, &b->record.sets, actual);
-    return why.error == ENOMEM ? why : cpubind_no_fault;
-}
-
-cpubind_linux_fault cpubind_move_irq(cpubind_attempt *a, const cpubind_move *move)
-{
-    cpubind_binding *b = a->b;
-    const int32_t irq = move->of.number;
-    const cpubind_subject subject =
-        subject_of(b, irq, move->kind, move->of.before, move->should);
-    int32_t actual;
-    cpubind_linux_fault why = move_irq(b, &move->of.id, irq, move->should, &actual), no_memory;
-    cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
-    if (cpubind_is_missing(why.error)) {
-        /* It may have been moved and only not read back; a skipped one is where it was. */
-        (void)cpubind_write_irq(b, &move->of.id, irq, move->of.before);
-        result = CPUBIND_ITEM_SKIPPED;
-    }
-    no_memory = cpubind_report_why(b, &subject, result, why);
-    if (no_memory.error)
-        return no_memory;
-    if (actual >= 0)
-        b->report.item[b->report.n - 1].actual = cpubind_cpu_sets_text(&b->record.sets, actual);
-    return result == CPUBIND_ITEM_FAILED ? why : cpubind_no_fault;
 }
 
 /* == After apply ============================================================ */
@@ -156,7 +105,7 @@ void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal)
 {
     cpubind_binding *b = a->b;
     cpubind_record *r = &b->record;
-    const int is_other_npu = a->npu_before != goal->npu;
+    const int is_other_device = a->device_before != goal->device;
     int32_t n = 0;
     if (!cpubind_is_recorded(b))
         return;
@@ -166,8 +115,8 @@ void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal)
         const cpubind_record_irq irq = r->irq[i];
         const cpubind_subject subject =
             subject_of(b, irq.irq, irq.kind, CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE);
-        const int may_leave = is_other_npu || (irq.kind == CPUBIND_IRQ_MAILBOX &&
-                                               goal->no_irq == CPUBIND_IRQ_FOUND);
+        const int may_leave = is_other_device || (cpubind_irq_is_extra(irq.kind) &&
+                                                  goal->no_irq == CPUBIND_IRQ_FOUND);
         const int is_left = may_leave && !is_in_goal(goal, &irq);
         if (is_left && b->shared_fault.error)
             (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, b->shared_fault);
@@ -222,7 +171,7 @@ static cpubind_linux_fault watch_irq(cpubind_binding *b, int32_t place)
     if (!why.error && now != should)
         why = use_again(b, irq, now, should, &is_another);
     if (!why.error && now != should && !is_another) {
-        why = move_irq(b, &irq->id, irq->irq, should, &actual);
+        why = cpubind_move_irq(b, &irq->id, irq->irq, should, &actual);
         result = CPUBIND_ITEM_MOVED;
     }
     subject = subject_of(b, irq->irq, irq->kind, now, should);

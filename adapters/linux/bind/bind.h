@@ -223,7 +223,7 @@ typedef enum cpubind_item_kind {
     CPUBIND_ITEM_THREAD,     /* id: its number, name: its name; of a watch, id 0: a step for
                                all threads failed: `what`, `error` */
     CPUBIND_ITEM_IRQ,        /* id: its number, name: "sq" or "cq" */
-    CPUBIND_ITEM_UVB,        /* a polling thread of the host: pid, id, name */
+    CPUBIND_ITEM_POLLING,    /* a polling thread of the host: pid, id, name */
     CPUBIND_ITEM_KERNEL,     /* a kernel thread of the driver: pid and id its number, name */
     CPUBIND_ITEM_WORKQUEUE,  /* a work queue of the driver: name, cut to 15 bytes */
     CPUBIND_ITEM_IRQBALANCE, /* id: its process */
@@ -302,7 +302,7 @@ typedef struct cpubind_item {
 typedef struct cpubind_report {
     cpubind_item *item; /* in the order of the steps */
     int32_t n, cap;
-    int32_t npu;                       /* of the goal, or -1 */
+    int32_t device;                    /* of the goal, or -1 */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of the goal; "": an NPU, or not known */
     const char *main;                  /* apply, verify: where the goal has main threads,
                                           "0-23"; NULL: there is no goal */
@@ -402,10 +402,10 @@ cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding);
 /* The bindings that a process is inside of: its own, and those of processes above it whose CPUs
  * it has inherited. */
 typedef struct cpubind_outer {
-    int32_t *cpu;  /* the CPUs that it had before all of them, ascending; free(3) */
-    int32_t n_cpu; /* 0: it is inside of none */
-    int32_t pid;   /* the nearest process above it that is bound; 0: none */
-    int32_t npu;   /* for which that one is bound; -1: none */
+    int32_t *cpu;   /* the CPUs that it had before all of them, ascending; free(3) */
+    int32_t n_cpu;  /* 0: it is inside of none */
+    int32_t pid;    /* the nearest process above it that is bound; 0: none */
+    int32_t device; /* for which that one is bound; -1: none */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* or this device; "": none */
     int32_t unread_pid;                /* the first one whose record cannot be read; 0: none */
 } cpubind_outer;
@@ -423,7 +423,7 @@ cpubind_linux_fault cpubind_bind_find_outer(int32_t pid, const cpubind_sys *sys,
 cpubind_cpus cpubind_bind_main(const cpubind_binding *binding);
 
 /* The NPU that the process is bound for, by the record; -1: none, or not known. */
-int32_t cpubind_bind_npu(const cpubind_binding *binding);
+int32_t cpubind_bind_device(const cpubind_binding *binding);
 
 /* The PCI address of the device that is no NPU, by the record; "": none. Valid until the next
  * call. */

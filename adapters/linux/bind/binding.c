@@ -29,7 +29,7 @@ void cpubind_report_begin(cpubind_binding *b)
     memset(r, 0, offsetof(cpubind_report, memory));
     r->item = item;
     r->cap = cap;
-    r->npu = b->record.npu;
+    r->device = b->record.device;
     r->memory_node = -1;
     r->is_alive = cpubind_process_is_alive(b);
     memcpy(r->pci, b->record.pci, sizeof r->pci);
@@ -50,12 +50,12 @@ void cpubind_begin_record(cpubind_binding *b)
     b->record = (cpubind_record){.pid = b->options.pid,
                                  .start = b->start,
                                  .pid_namespace = b->pid_namespace,
-                                 .npu = -1,
+                                 .device = -1,
                                  .memory_node = -1,
                                  .before = CPUBIND_CPUSET_NONE,
                                  .widest = CPUBIND_CPUSET_NONE,
                                  .main = CPUBIND_CPUSET_NONE,
-                                 .uvb = CPUBIND_CPUSET_NONE};
+                                 .polling = CPUBIND_CPUSET_NONE};
     memcpy(b->record.boot, b->boot, sizeof b->boot);
     b->online = CPUBIND_CPUSET_NONE;
     b->given = CPUBIND_CPUSET_NONE;
@@ -405,9 +405,9 @@ cpubind_cpus cpubind_bind_main(const cpubind_binding *binding)
     return (cpubind_cpus){r->sets.set[r->main].cpu, r->sets.set[r->main].n};
 }
 
-int32_t cpubind_bind_npu(const cpubind_binding *binding)
+int32_t cpubind_bind_device(const cpubind_binding *binding)
 {
-    return cpubind_is_recorded(binding) ? binding->record.npu : -1;
+    return cpubind_is_recorded(binding) ? binding->record.device : -1;
 }
 
 const char *cpubind_bind_pci(const cpubind_binding *binding)

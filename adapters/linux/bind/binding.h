@@ -17,8 +17,9 @@
  *   goal        the sets that threads, interrupts and memory belong on
  *   known       a thread that this call of apply, or a watch, has looked at
  *   misplaced   a thread that is not on the set it belongs on
- *   UVB thread  a polling thread of the host on a 950, of another process
- *   entry       what is of the host, in its record: an interrupt, a UVB thread, a kernel thread
+ *   polling thread  a thread of another process that serves the devices of the host: the goal has
+ *               its name
+ *   entry       what is of the host, in its record: an interrupt, a polling thread, a kernel thread
  *               or a work queue of the driver, irqbalance
  *   undo        puts back what a failed call changed; restore: what the record holds
  */
@@ -104,7 +105,7 @@ typedef struct cpubind_kernel_list {
 struct cpubind_owed {
     cpubind_goal goal; /* its interrupts and rows of the driver are copies, in the same block;
                           its lists of threads are gone */
-    int32_t npu_before;
+    int32_t device_before;
 };
 
 /* A thread that a watch has looked at. */
@@ -151,18 +152,19 @@ struct cpubind_binding {
     cpubind_irqbalance daemon;        /* the last that was found; pid 0: none */
     cpubind_watched *watched;         /* by ascending tid */
     int32_t n_watched, cap_watched;
-    int32_t n_name_fd, max_name_fd; /* descriptors of names; -1: not known yet */
-    int32_t n_listed;               /* threads of the last listing */
-    int can_count;                  /* /proc counts the threads of the process */
-    int has_ended_name;             /* the thread of an open name has ended */
-    cpubind_group *group;           /* or NULL */
-    cpubind_kernel_list kernel;     /* of this call, without a group */
-    int events_fd;                  /* of cpubind_proc_events_open; -1: none */
-    cpubind_proc_news news;         /* that no call of cpubind_bind_again has handled */
-    int is_early;                   /* events ended the last wait before its time was over */
-    int64_t period_end_ms;          /* of the period that such a wait began; 0: none */
-    int64_t next_look_ms;           /* when all threads are looked at; 0: in the next call */
-    int cpuset_fd;                  /* of the effective CPUs of the own cgroup; -1: not open */
+    int32_t n_name_fd, max_name_fd;      /* descriptors of names; -1: not known yet */
+    int32_t n_listed;                    /* threads of the last listing */
+    int can_count;                       /* /proc counts the threads of the process */
+    int has_ended_name;                  /* the thread of an open name has ended */
+    cpubind_group *group;                /* or NULL */
+    char thread_name[CPUBIND_COMM_SIZE]; /* of the last entry that was read and is a thread */
+    cpubind_kernel_list kernel;          /* of this call, without a group */
+    int events_fd;                       /* of cpubind_proc_events_open; -1: none */
+    cpubind_proc_news news;              /* that no call of cpubind_bind_again has handled */
+    int is_early;          /* events ended the last wait before its time was over */
+    int64_t period_end_ms; /* of the period that such a wait began; 0: none */
+    int64_t next_look_ms;  /* when all threads are looked at; 0: in the next call */
+    int cpuset_fd;         /* of the effective CPUs of the own cgroup; -1: not open */
     int is_entered;  /* this call of apply has moved the process there, or changed its cpuset */
     int is_confined; /* a watch has seen it there */
     int64_t busy_end_ms; /* until then a watch without events looks at threads of such a one */
@@ -366,6 +368,10 @@ void cpubind_drop_old_troubles(cpubind_binding *b);
  *   errors  ENOMEM; "goal", EINVAL: a list is empty or out of order */
 cpubind_linux_fault cpubind_set_goal(cpubind_binding *b, const cpubind_goal *goal);
 
+/* The set of a list of a goal.
+ *   errors  ENOMEM; "goal", EINVAL: the list is empty or out of order */
+cpubind_linux_fault cpubind_set_of_goal(cpubind_binding *b, cpubind_cpus cpus, int32_t *set);
+
 /* Whether the arrays of a goal are there, and its threads have names. */
 int cpubind_is_goal(const cpubind_goal *goal);
 
@@ -516,7 +522,7 @@ void cpubind_partition_close(cpubind_binding *b);
 /* For verify: adds an item if there is one on record. */
 cpubind_linux_fault cpubind_compare_partition(cpubind_binding *b);
 
-/* == Interrupts (irq_lookup.c) ============================================== */
+/* == What is of the host (entry.c) ========================================== */
 
 /* Finds the present number of an interrupt.
  *   errors  ENOENT, "gone": the function has no such interrupt now; "list the interrupts";
@@ -529,6 +535,25 @@ cpubind_linux_fault cpubind_find_irq(cpubind_binding *b, const cpubind_irq_id *i
  *   errors  as cpubind_irq_check, cpubind_irq_write */
 cpubind_linux_fault cpubind_write_irq(cpubind_binding *b, const cpubind_irq_id *id, int32_t irq,
                                       int32_t set);
+
+/* Moves an interrupt and reads its CPUs back.
+ *   out     *actual: the CPUs that serve it; NONE where the kernel does not say */
+cpubind_linux_fault cpubind_move_irq(cpubind_binding *b, const cpubind_irq_id *id, int32_t irq,
+                                     int32_t should, int32_t *actual);
+
+/* Reads the present number of an entry, which an interrupt alone has, and its set.
+ *   errors  ESRCH, of a thread, or ENOENT: it is not there any more */
+cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                                       int32_t *number, int32_t *set);
+
+/* Moves a thread or a work queue to a set. */
+cpubind_linux_fault cpubind_write_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
+                                        int32_t should);
+
+/* The subject of an entry; of a thread of another process with the name that cpubind_read_entry
+ * has read last. */
+cpubind_subject cpubind_subject_of(const cpubind_binding *b, const cpubind_shared_entry *of,
+                                   int32_t should);
 
 /* == Undoing and restoring (restore.c) ========================================= */
 
@@ -589,21 +614,7 @@ const cpubind_shared_user *cpubind_shared_last_other(cpubind_binding *b,
 cpubind_shared_user *cpubind_shared_own_user(const cpubind_binding *b,
                                              const cpubind_shared_entry *entry);
 
-/* Reads the set of a UVB thread or a kernel thread.
- *   errors  "read a polling thread"; ESRCH: it has ended, even if another thread has its tid */
-cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
-                                            const cpubind_shared_entry *entry, int32_t *set);
-
-/* Reads the present number of an entry, which an interrupt alone has, and its set.
- *   errors  ESRCH, of a thread, or ENOENT: it is not there any more */
-cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
-                                       int32_t *number, int32_t *set);
-
-/* Moves a thread or a work queue to a set. */
-cpubind_linux_fault cpubind_write_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
-                                        int32_t should);
-
-/* Puts an interrupt or a UVB thread on a set if it still is where cpubind put it for a user of
+/* Puts an interrupt or an entry on a set if it still is where cpubind put it for a user of
  * its entry. Without this condition it is KEPT. On failure adds an item of the result `if_not`.
  *   returns 0 when it could not be put there */
 int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
@@ -627,7 +638,6 @@ int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id,
  * fault that makes apply fail; a missing right or file is only an item of the report. */
 typedef struct cpubind_move {
     cpubind_shared_entry of; /* without users; `before`: where it is now */
-    cpubind_irq_kind kind;
     int32_t should;
 } cpubind_move;
 
@@ -637,28 +647,25 @@ typedef struct cpubind_found_irq {
     cpubind_linux_fault why;
 } cpubind_found_irq;
 
-/* A polling thread of the host. */
-typedef struct cpubind_uvb_thread {
+/* A thread of another process that the goal is about. */
+typedef struct cpubind_polling_thread {
     int32_t pid, tid;
-} cpubind_uvb_thread;
+} cpubind_polling_thread;
 
 typedef struct cpubind_attempt {
     cpubind_binding *b;
     cpubind_found_irq *irq; /* of the goal; what is found before the record is locked */
-    cpubind_uvb_thread *uvb;
-    int32_t n_uvb, cap_uvb;
+    cpubind_polling_thread *polling;
+    int32_t n_polling, cap_polling;
     cpubind_linux_fault daemon_fault; /* of the search for irqbalance */
-    cpubind_move *move; /* interrupts, kernel threads and work queues, UVB threads */
+    cpubind_move *move; /* interrupts, kernel threads and work queues, polling threads */
     int32_t n_move, cap_move, n_moved;
     cpubind_irqbalance_action asked_before; /* what the record says was asked of this daemon */
     int is_to_ask, is_asked;                /* in this call */
     int is_again;                           /* of a watch: see cpubind_watch_owed */
     int32_t *ban, n_ban;                    /* interrupts that this call bans */
-    int32_t npu_before, main_before;        /* of the goal before; -1, NONE */
+    int32_t device_before, main_before;     /* of the goal before; -1, NONE */
 } cpubind_attempt;
-
-/* Adds an interrupt or a UVB thread that is elsewhere. */
-cpubind_linux_fault cpubind_add_move(cpubind_attempt *a, const cpubind_move *move);
 
 /* What is of the host (apply_host.c): finds it, waits for its record, records and moves it.
  * Where the record is in use for too long, the report names what is skipped, and a watch does
@@ -678,10 +685,9 @@ int cpubind_watch_owed(cpubind_binding *b);
 /* Interrupts (apply_irq.c). The first part is done before the record is locked. */
 cpubind_linux_fault cpubind_find_irqs(cpubind_attempt *a, const cpubind_goal *goal);
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal);
-cpubind_linux_fault cpubind_move_irq(cpubind_attempt *a, const cpubind_move *move);
 
 /* Puts back what the goal before named of the driver and this one does not: kernel threads,
- * work queues and the mailbox, and of another NPU all interrupts. At the end, when nothing can
+ * work queues and extra interrupts, and of another device all interrupts. At the end, when nothing can
  * fail any more. An interrupt that cannot be put back stays in the record. */
 void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal);
 
@@ -701,15 +707,18 @@ cpubind_linux_fault cpubind_watch_irqbalance(cpubind_binding *b);
 /* Takes back what this call has asked of irqbalance, and no more. */
 void cpubind_undo_irqbalance(cpubind_attempt *a);
 
-/* Kernel threads and work queues of the driver (apply_driver.c). */
-cpubind_linux_fault cpubind_prepare_driver(cpubind_attempt *a, const cpubind_goal *goal);
-cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move);
-
 /* Reads the names of all kernel threads, if a second has passed since; holds them for another
  * second. A first apply reads them before it locks the record of the host, which may take as
  * long as the rest of the call, and holds them when it has the lock. */
 cpubind_linux_fault cpubind_read_kernel_names(cpubind_binding *b);
 void cpubind_keep_kernel_names(cpubind_binding *b);
+
+/* Kernel threads and work queues of the driver, threads of other processes: adds what is elsewhere
+ * to what is to be moved (apply_entries.c). */
+cpubind_linux_fault cpubind_prepare_entries(cpubind_attempt *a, const cpubind_goal *goal);
+
+/* Makes this process a user of an entry, and adds it to what is to be moved if it is elsewhere. */
+cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *move);
 
 /* Finds the kernel thread of a name: the one on record, else one that is visible
  * (kernel_threads.c). The bindings of a group read the names once a second.
@@ -726,10 +735,11 @@ cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goa
  * place of one that has ended: the driver was loaded again. */
 cpubind_linux_fault cpubind_watch_driver(cpubind_binding *b);
 
-/* UVB threads (apply_uvb.c). They are found before the record is locked: looking through
- * 100,000 processes takes a second. */
-cpubind_linux_fault cpubind_find_uvb_threads(cpubind_attempt *a);
-cpubind_linux_fault cpubind_prepare_uvb_threads(cpubind_attempt *a);
-cpubind_linux_fault cpubind_move_uvb_thread(cpubind_attempt *a, const cpubind_move *move);
+/* Threads of other processes, by the name that a goal has. They are found before the record is
+ * locked: looking through 100,000 processes takes a second. */
+cpubind_linux_fault cpubind_find_polling(cpubind_attempt *a, const cpubind_goal *goal);
+
+/* Moves what one of the steps above has prepared, an interrupt too. */
+cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move);
 
 #endif /* CPUBIND_LINUX_BINDING_H */

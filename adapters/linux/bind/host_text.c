@@ -64,7 +64,7 @@ static void put_entry(writer *w, const cpubind_shared_entry *entry)
         put_irq_id(w, &entry->id);
         put(w, " %s\n", list_of(w, entry->before));
         break;
-    case CPUBIND_ITEM_UVB:
+    case CPUBIND_ITEM_POLLING:
         require(w, number > 0 && entry->pid > 0);
         put(w, "uvb-thread %d %d %llu %s\n", (int)entry->pid, number, start,
             list_of(w, entry->before));
@@ -140,7 +140,7 @@ static int read_irq(reader *r)
 
 static int read_uvb_thread(reader *r)
 {
-    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_UVB};
+    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_POLLING};
     return read_id(r, 1, INT32_MAX, &entry.pid) && read_id(r, 1, INT32_MAX, &entry.number) &&
            read_number(r, UINT64_MAX, &entry.start) && read_list(r, &entry.before) &&
            add_entry(r, &entry);

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,6 @@ static cpubind_linux_fault list_kernel_threads(cpubind_binding *b, cpubind_ids *
     cpubind_proc_stat stat = {.start = 0};
     cpubind_bytes bytes = {0};
     cpubind_linux_fault why = cpubind_proc_stat_read(&b->root, KTHREADD, 0, &stat);
-    int folder;
     if (cpubind_is_unseen(why.error) || (!why.error && !stat.is_kernel))
         return cpubind_no_fault;
     if (!why.error)
@@ -41,12 +39,7 @@ static cpubind_linux_fault list_kernel_threads(cpubind_binding *b, cpubind_ids *
     cpubind_bytes_free(&bytes);
     if (!cpubind_is_unseen(why.error))
         return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "list children");
-    why = cpubind_root_open(&b->root, "proc", O_DIRECTORY, &folder);
-    if (why.error)
-        return cpubind_fault_of(why.error, "open /proc");
-    why = cpubind_tasks_list(b->sys, folder, out);
-    b->sys->close(folder);
-    return cpubind_fault_of(why.error, "list /proc");
+    return cpubind_processes_list(&b->root, out);
 }
 
 /* Reads the name of a process; no name when it has ended. */

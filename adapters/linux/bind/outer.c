@@ -72,7 +72,7 @@ static cpubind_linux_fault look_at(search *s, int32_t pid)
     if (before.n > 0 && (pid == s->pid || is_from(s, &b->record))) {
         if (pid != s->pid && s->out->pid == 0) {
             s->out->pid = pid;
-            s->out->npu = b->record.npu;
+            s->out->device = b->record.device;
             memcpy(s->out->pci, b->record.pci, sizeof s->out->pci);
         }
         why = cpubind_cpu_sets_of_list(&s->sets, s->root.sys, before.cpu, before.n, &s->mask);
@@ -111,7 +111,7 @@ cpubind_linux_fault cpubind_bind_find_outer(int32_t pid, const cpubind_sys *sys,
     cpubind_linux_fault why =
         cpubind_open(s.root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &s.root.fd);
     memset(out, 0, sizeof *out);
-    out->npu = -1;
+    out->device = -1;
     if (why.error)
         return why;
     why = look_at_all(&s);

@@ -12,13 +12,6 @@
 #include "../kernel/irq.h"
 #include "host_record.h"
 
-const char *cpubind_irq_kind_word(cpubind_irq_kind kind)
-{
-    static const char *const words[] = {
-        [CPUBIND_IRQ_SQ] = "sq", [CPUBIND_IRQ_CQ] = "cq", [CPUBIND_IRQ_MAILBOX] = "mailbox"};
-    return words[kind];
-}
-
 const char *cpubind_memory_stay_word(cpubind_memory_stay stay)
 {
 #define CPUBIND_X(name, word) word,

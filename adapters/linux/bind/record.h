@@ -69,7 +69,7 @@ typedef struct cpubind_record {
     uint64_t start; /* field 22 of /proc/<pid>/stat */
     char boot[64];  /* /proc/sys/kernel/random/boot_id, NUL-terminated; "" where not known */
     uint64_t pid_namespace;            /* cpubind_pid_namespace, where the pid was taken */
-    int32_t npu;                       /* -1: not known */
+    int32_t device;                    /* -1: not known */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of a device that is no NPU, as cpubind_pci_format
                                           writes it; else "" */
     char rules
@@ -85,7 +85,7 @@ typedef struct cpubind_record {
     int32_t memory_node; /* or -1 */
     int64_t memory_left; /* bytes of own memory that apply has left on other nodes */
     cpubind_memory_stay left_why;
-    int32_t uvb;
+    int32_t polling;
     cpubind_record_rule *rule;
     int32_t n_rule, cap_rule;
     int32_t *placed; /* sets that only a binding gives: of this goal, and of those before it,
@@ -99,9 +99,6 @@ typedef struct cpubind_record {
                                            host. The id of an interrupt, here and in `irq`, is
                                            "" until cpubind_adopt_record finds it */
 } cpubind_record;
-
-/* "sq", "cq" or "mailbox". Static storage. */
-const char *cpubind_irq_kind_word(cpubind_irq_kind kind);
 
 /* Whether two boots are the same, as far as both are known. */
 int cpubind_is_same_boot(const char *a, const char *b);

@@ -197,7 +197,7 @@ static int add_host(form1 *f, const cpubind_shared_entry *entry, int32_t set,
 
 static int read_other(form1 *f)
 {
-    cpubind_shared_entry e = {.kind = CPUBIND_ITEM_UVB};
+    cpubind_shared_entry e = {.kind = CPUBIND_ITEM_POLLING};
     int32_t set;
     return member(f, "{", "pid") && id(f, 1, INT32_MAX, &e.pid) && member(f, ",", "tid") &&
            id(f, 1, INT32_MAX, &e.number) && member(f, ",", "start") &&
@@ -256,7 +256,7 @@ static int read_process(form1 *f)
            string(f, r->boot, sizeof r->boot) && member(f, ",", "pid") &&
            id(f, 1, INT32_MAX, &r->pid) && member(f, ",", "start") &&
            number(f, UINT64_MAX, &r->start) && member(f, ",", "npu") &&
-           id_or_null(f, &r->npu) && member(f, ",", "before") && list(f, &r->before);
+           id_or_null(f, &r->device) && member(f, ",", "before") && list(f, &r->before);
 }
 
 static int read_goal(form1 *f)
@@ -264,7 +264,7 @@ static int read_goal(form1 *f)
     cpubind_record *r = f->record;
     return member(f, ",", "goal") && member(f, "{", "main") && list(f, &r->main) &&
            member(f, ",", "memory_node") && id_or_null(f, &r->memory_node) &&
-           member(f, ",", "uvb") && list_or_null(f, &r->uvb) && member(f, ",", "rules") &&
+           member(f, ",", "uvb") && list_or_null(f, &r->polling) && member(f, ",", "rules") &&
            array(f, read_rule) && take(f, "}") && member(f, ",", "ours") &&
            array(f, read_our_set);
 }

@@ -68,8 +68,8 @@ static int is_address(const char *text)
 static void put_goal(writer *w, const cpubind_record *s)
 {
     put(w, "main %s\n", list_of(w, s->main));
-    if (s->npu >= 0)
-        put(w, "npu %d\n", (int)s->npu);
+    if (s->device >= 0)
+        put(w, "npu %d\n", (int)s->device);
     if (*s->pci) {
         require(w, is_address(s->pci));
         put_name(w, "pci", s->pci);
@@ -81,8 +81,8 @@ static void put_goal(writer *w, const cpubind_record *s)
     if (s->memory_left > 0)
         put(w, "left %lld %s\n", (long long)s->memory_left,
             cpubind_memory_stay_word(s->left_why));
-    if (s->uvb != CPUBIND_CPUSET_NONE)
-        put(w, "uvb %s\n", list_of(w, s->uvb));
+    if (s->polling != CPUBIND_CPUSET_NONE)
+        put(w, "uvb %s\n", list_of(w, s->polling));
     for (int32_t i = 0; i < s->n_rule; i++) {
         put(w, "rule %s", list_or_none(w, s->rule[i].set));
         put_name(w, "", s->rule[i].name);
@@ -181,7 +181,7 @@ static int read_main(reader *r)
 
 static int read_npu(reader *r)
 {
-    return read_id(r, 0, INT32_MAX, &r->record->npu);
+    return read_id(r, 0, INT32_MAX, &r->record->device);
 }
 
 static int read_pci(reader *r)
@@ -219,7 +219,7 @@ static int read_left(reader *r)
 
 static int read_uvb(reader *r)
 {
-    return read_list(r, &r->record->uvb);
+    return read_list(r, &r->record->polling);
 }
 
 static int read_rule(reader *r)
@@ -349,9 +349,9 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
     reader r = {
         .text = start, .next = start, .sys = sys, .sets = &out->sets, .record = out, .line = 1};
     const char *what;
-    *out = (cpubind_record){.npu = -1,
+    *out = (cpubind_record){.device = -1,
                             .memory_node = -1,
-                            .uvb = CPUBIND_CPUSET_NONE,
+                            .polling = CPUBIND_CPUSET_NONE,
                             .widest = CPUBIND_CPUSET_NONE};
     if (len > 0 && *text == '{')
         return cpubind_record_parse_form1(text, len, sys, out);

@@ -198,7 +198,7 @@ static void restore_host(cpubind_binding *b)
     const cpubind_subject process = {CPUBIND_ITEM_IRQ,    b->options.pid,
                                      b->options.pid,      "host.record",
                                      CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
-    const int is_needed = !b->options.pid || b->record.n_irq > 0 || b->record.uvb >= 0;
+    const int is_needed = !b->options.pid || b->record.n_irq > 0 || b->record.polling >= 0;
     cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_WRITE);
     if (!why.error && b->shared.file) {
         cpubind_put_back_shared(b, b->record.pid, b->record.start);

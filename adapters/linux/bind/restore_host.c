@@ -1,7 +1,7 @@
-/* restore_host.c - puts interrupts, UVB threads and irqbalance back for one of their users
+/* restore_host.c - puts interrupts, threads and irqbalance back for one of their users
  * SPDX-License-Identifier: MIT
  *
- * Kernel threads and work queues of the driver are put back, too. An entry of the record of the
+ * Work queues of the driver are put back, too. An entry of the record of the
  * host goes to the CPUs of its last other user that lives, else to those that it had at first.
  * One that somebody else has moved since is left where it is.
  */
@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "../kernel/process.h"
-#include "../kernel/workqueue.h"
 #include "binding.h"
 
 /* == One entry ============================================================== */
@@ -23,59 +22,11 @@ static int has_irqs(const cpubind_binding *b)
            b->sys->accessat(b->root.fd, "sys/bus/pci/devices", F_OK) == 0;
 }
 
-/* The name of an item: of an interrupt of the goal its kind, else that of its action. */
-static const char *name_of(const cpubind_binding *b, const cpubind_shared_entry *entry)
-{
-    if (entry->kind == CPUBIND_ITEM_UVB)
-        return CPUBIND_UVB_THREAD;
-    for (int32_t i = 0; i < b->record.n_irq; i++)
-        if (cpubind_irq_compare(&b->record.irq[i].id, &entry->id) == 0)
-            return cpubind_irq_kind_word(b->record.irq[i].kind);
-    return entry->id.name;
-}
-
-cpubind_linux_fault cpubind_read_uvb_thread(cpubind_binding *b,
-                                            const cpubind_shared_entry *entry, int32_t *set)
-{
-    cpubind_proc_stat stat = {.start = 0};
-    int error = cpubind_proc_stat_read(&b->root, entry->pid, entry->number, &stat).error;
-    if (!error && stat.start != entry->start)
-        error = ESRCH;
-    if (!error)
-        error = cpubind_task_cpus(b->sys, entry->number, &b->record.sets, set).error;
-    return cpubind_fault_of(error, "read a polling thread");
-}
-
-static int is_task(const cpubind_shared_entry *entry)
-{
-    return entry->kind == CPUBIND_ITEM_UVB || entry->kind == CPUBIND_ITEM_KERNEL;
-}
-
-cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
-                                       int32_t *number, int32_t *set)
-{
-    cpubind_linux_fault why;
-    if (is_task(entry))
-        return cpubind_read_uvb_thread(b, entry, set);
-    if (entry->kind == CPUBIND_ITEM_WORKQUEUE)
-        return cpubind_workqueue_read(&b->root, entry->id.name, &b->record.sets, set);
-    why = cpubind_find_irq(b, &entry->id, number);
-    return why.error ? why : cpubind_irq_read(&b->root, *number, &b->record.sets, set);
-}
-
-cpubind_linux_fault cpubind_write_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
-                                        int32_t should)
-{
-    const cpubind_cpu_set *set = &b->record.sets.set[should];
-    return is_task(entry) ? cpubind_task_move(b->sys, entry->number, set)
-                          : cpubind_workqueue_write(&b->root, entry->id.name, set);
-}
-
 /* Whether a fault says that an entry is not there any more. */
 static int is_over(const cpubind_binding *b, const cpubind_shared_entry *entry,
                    cpubind_linux_fault why)
 {
-    if (is_task(entry))
+    if (entry->kind == CPUBIND_ITEM_POLLING || entry->kind == CPUBIND_ITEM_KERNEL)
         return why.error == ESRCH;
     return why.error == ENOENT && (entry->kind == CPUBIND_ITEM_WORKQUEUE || has_irqs(b));
 }
@@ -84,10 +35,12 @@ int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry
                            int32_t should, cpubind_item_result if_not)
 {
     const int is_irq = entry->kind == CPUBIND_ITEM_IRQ;
-    cpubind_subject subject = {entry->kind,         entry->pid ? entry->pid : b->options.pid,
-                               entry->number,       name_of(b, entry),
-                               CPUBIND_CPUSET_NONE, should};
-    cpubind_linux_fault why = cpubind_read_entry(b, entry, &subject.id, &subject.was);
+    cpubind_subject subject;
+    int32_t number = entry->number, was = CPUBIND_CPUSET_NONE;
+    cpubind_linux_fault why = cpubind_read_entry(b, entry, &number, &was);
+    subject = cpubind_subject_of(b, entry, should);
+    subject.id = number;
+    subject.was = was;
     if (is_over(b, entry, why) || (!why.error && subject.was == should))
         return 1;
     if (!why.error && !cpubind_shared_is_given(entry, subject.was)) {

@@ -70,29 +70,28 @@ static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goa
     return why;
 }
 
-/* The UVB threads that were moved for this process, and without a goal what was moved of the
+/* The threads of other processes that were moved for this process, and without a goal what was moved of the
  * driver; what has ended is skipped. A record that cannot be read is a failure only where it is
  * known to have some. */
 static cpubind_linux_fault compare_entries(cpubind_binding *b, int has_goal)
 {
     cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_READ);
-    if (why.error && b->record.uvb < 0)
+    if (why.error && b->record.polling < 0)
         return cpubind_no_fault;
     for (int32_t i = 0; !why.error && i < b->shared.record.n_entry; i++) {
         const cpubind_shared_entry *entry = &b->shared.record.entry[i];
         const cpubind_shared_user *own = cpubind_shared_own_user(b, entry);
-        const int is_uvb = entry->kind == CPUBIND_ITEM_UVB;
+        const int is_polling = entry->kind == CPUBIND_ITEM_POLLING;
         const int is_driver = !has_goal && (entry->kind == CPUBIND_ITEM_KERNEL ||
                                             entry->kind == CPUBIND_ITEM_WORKQUEUE);
-        cpubind_subject s = {entry->kind,
-                             entry->pid ? entry->pid : b->options.pid,
-                             entry->number,
-                             is_uvb ? CPUBIND_UVB_THREAD : entry->id.name,
-                             0,
-                             own ? own->set : 0};
-        if (!own || (!is_uvb && !is_driver))
+        cpubind_subject s;
+        int32_t number = entry->number, was = CPUBIND_CPUSET_NONE;
+        if (!own || (!is_polling && !is_driver))
             continue;
-        why = cpubind_read_entry(b, entry, &s.id, &s.was);
+        why = cpubind_read_entry(b, entry, &number, &was);
+        s = cpubind_subject_of(b, entry, own->set);
+        s.id = number;
+        s.was = was;
         if (why.error == ESRCH || (is_driver && why.error == ENOENT))
             why = cpubind_no_fault;
         else if (!why.error)
@@ -151,13 +150,13 @@ static cpubind_linux_fault begin_goal(cpubind_binding *b, const cpubind_goal *go
     if (goal)
         why = cpubind_set_goal(b, goal);
     b->report.has_goal = 1;
-    b->report.npu = r->npu;
+    b->report.device = r->device;
     memcpy(b->report.pci, r->pci, sizeof r->pci);
     if (goal)
         b->report.no_irq = goal->no_irq;
     else
         b->report.no_irq =
-            r->n_irq == 0 && r->uvb < 0 ? CPUBIND_IRQ_NOT_ON_RECORD : CPUBIND_IRQ_FOUND;
+            r->n_irq == 0 && r->polling < 0 ? CPUBIND_IRQ_NOT_ON_RECORD : CPUBIND_IRQ_FOUND;
     return why;
 }
 

@@ -5,7 +5,6 @@
 #include "descendants.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,13 +55,7 @@ cpubind_linux_fault cpubind_descendants(cpubind_root *root, const int32_t *seed,
     const cpubind_sys *sys = root->sys;
     int32_t *parent = NULL;
     uint8_t *mark = NULL;
-    int folder = -1;
-    cpubind_linux_fault why =
-        cpubind_root_open(root, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, &folder);
-    if (!why.error)
-        why = cpubind_tasks_list(sys, folder, out);
-    if (folder >= 0)
-        sys->close(folder);
+    cpubind_linux_fault why = cpubind_processes_list(root, out);
     if (!why.error) {
         parent = (int32_t *)sys->malloc(((size_t)out->n + 1) * sizeof *parent);
         mark = (uint8_t *)sys->malloc((size_t)out->n + 1);

@@ -137,6 +137,18 @@ cpubind_linux_fault cpubind_tasks_list(const cpubind_sys *sys, int folder, cpubi
     return fault_of(fault.error, "list the threads of");
 }
 
+cpubind_linux_fault cpubind_processes_list(cpubind_root *root, cpubind_ids *ids)
+{
+    int folder;
+    cpubind_linux_fault why = cpubind_root_open(root, "proc", O_DIRECTORY, &folder);
+    ids->n = 0;
+    if (why.error)
+        return cpubind_fault_of(why.error, "open /proc");
+    why = cpubind_tasks_list(root->sys, folder, ids);
+    root->sys->close(folder);
+    return cpubind_fault_of(why.error, "list /proc");
+}
+
 /* Bytes of a file `comm`: the kernel may know longer names of its own threads. */
 #define COMM_MAX 64
 

@@ -60,6 +60,11 @@ cpubind_linux_fault cpubind_tasks_open(cpubind_root *root, int32_t pid, int *fol
  *   errors  "list the threads of" */
 cpubind_linux_fault cpubind_tasks_list(const cpubind_sys *sys, int folder, cpubind_ids *ids);
 
+/* The processes of /proc.
+ *   out     *ids as above
+ *   errors  "open /proc"; "list /proc" */
+cpubind_linux_fault cpubind_processes_list(cpubind_root *root, cpubind_ids *ids);
+
 /* The name of thread `tid` in a task folder, NUL-terminated, any bytes.
  *   errors  "read the name of" */
 cpubind_linux_fault cpubind_task_name(const cpubind_sys *sys, int folder, int32_t tid,

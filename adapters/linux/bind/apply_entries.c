@@ -1,19 +1,104 @@
-/* apply_driver.c - moves the kernel threads and work queues of the driver that serve the NPU
+/* apply_entries.c - moves kernel threads, work queues and threads of other processes
  * SPDX-License-Identifier: MIT
  *
- * They are of the host, as interrupts are: each is in the record of the host before it is
- * moved. A kernel thread that is not visible here, as in a container, and a work queue that the
- * driver does not have are left out.
+ * And has, for all that is of the host, the step that moves it.
+ * Each is in the record of the host before it is moved. A thread that is not visible here, as in a
+ * container, and a work queue that the driver does not have are left out.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../kernel/workqueue.h"
 #include "binding.h"
 
-/* == apply ================================================================== */
+/* == Threads of other processes ============================================= */
+
+/* Finds the threads of this name in one process. */
+static cpubind_linux_fault find_in_process(cpubind_attempt *a, const char *polling, int32_t pid,
+                                           cpubind_ids *tids)
+{
+    const cpubind_sys *sys = a->b->sys;
+    char name[CPUBIND_COMM_SIZE];
+    int folder;
+    cpubind_linux_fault why = cpubind_tasks_open(&a->b->root, pid, &folder);
+    if (!why.error)
+        why = cpubind_tasks_list(sys, folder, tids);
+    if (why.error) {
+        if (folder >= 0)
+            sys->close(folder);
+        return cpubind_is_unseen(why.error)
+                   ? cpubind_no_fault
+                   : cpubind_fault_of(why.error, "list the threads of");
+    }
+    for (int32_t i = 0; !why.error && i < tids->n; i++) {
+        why = cpubind_task_name(sys, folder, tids->id[i], name);
+        if (cpubind_is_unseen(why.error))
+            why = cpubind_no_fault;
+        else if (!why.error && strncmp(name, polling, CPUBIND_COMM_SIZE - 1) == 0)
+            why = CPUBIND_APPEND(sys, a->polling, a->n_polling, a->cap_polling,
+                                 (&(cpubind_polling_thread){pid, tids->id[i]}));
+    }
+    sys->close(folder);
+    return why;
+}
+
+cpubind_linux_fault cpubind_find_polling(cpubind_attempt *a, const cpubind_goal *goal)
+{
+    cpubind_ids pids = {0}, tids = {0};
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (a->b->record.polling < 0 || !goal->polling_name)
+        return why;
+    why = cpubind_processes_list(&a->b->root, &pids);
+    for (int32_t i = 0; !why.error && i < pids.n; i++)
+        why = find_in_process(a, goal->polling_name, pids.id[i], &tids);
+    free(pids.id);
+    free(tids.id);
+    return why;
+}
+
+/* == What is to be moved ==================================================== */
+
+cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *move)
+{
+    cpubind_binding *b = a->b;
+    const cpubind_subject subject = cpubind_subject_of(b, &move->of, move->should);
+    cpubind_linux_fault why =
+        cpubind_shared_use(b, &move->of, move->should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    if (why.error)
+        return why;
+    return move->of.before == move->should
+               ? cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault)
+               : CPUBIND_APPEND(b->sys, a->move, a->n_move, a->cap_move, move);
+}
+
+/* Records a thread of another process, to be moved. Without the record of the host none is; only
+ * that it is in use is reported. */
+static cpubind_linux_fault prepare_polling(cpubind_attempt *a, int32_t pid, int32_t tid)
+{
+    cpubind_binding *b = a->b;
+    cpubind_move move = {.of = {.kind = CPUBIND_ITEM_POLLING, .number = tid, .pid = pid},
+                         .should = b->record.polling};
+    cpubind_proc_stat stat = {.start = 0};
+    int error = cpubind_proc_stat_read(&b->root, pid, tid, &stat).error;
+    move.of.start = stat.start;
+    if (!error)
+        error = cpubind_read_entry(b, &move.of, &move.of.number, &move.of.before).error;
+    if (error == ESRCH || error == ENOENT)
+        return cpubind_no_fault;
+    if (error)
+        return cpubind_fault_of(error, "read a polling thread");
+    if (b->record.sets.set[move.of.before].n == 0) /* its CPUs are offline */
+        return cpubind_no_fault;
+    if (cpubind_is_host_busy(b->shared_fault)) {
+        const cpubind_subject subject = cpubind_subject_of(b, &move.of, move.should);
+        return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, b->shared_fault);
+    }
+    return cpubind_use_entry(a, &move);
+}
 
 /* Finds what a goal names, and the set that it has now.
  *   errors  ENOENT: it is not there, or not visible here */
@@ -34,66 +119,81 @@ static cpubind_linux_fault find(cpubind_binding *b, const cpubind_driver_goal *g
     return why.error ? why : cpubind_read_entry(b, out, &out->number, &out->before);
 }
 
-static cpubind_subject subject_of(const cpubind_binding *b, const cpubind_shared_entry *of,
-                                  int32_t should)
-{
-    return (cpubind_subject){of->kind,   of->pid ? of->pid : b->options.pid,
-                             of->number, of->id.name,
-                             of->before, should};
-}
-
-static cpubind_linux_fault prepare(cpubind_attempt *a, const cpubind_driver_goal *goal)
+static cpubind_linux_fault prepare_driver(cpubind_attempt *a, const cpubind_driver_goal *goal)
 {
     cpubind_binding *b = a->b;
     cpubind_move move = {.of = {.number = 0}};
-    cpubind_linux_fault why = cpubind_cpu_sets_of_list(&b->record.sets, b->sys, goal->cpus.cpu,
-                                                       goal->cpus.n, &move.should);
-    cpubind_subject subject;
+    cpubind_linux_fault why = cpubind_set_of_goal(b, goal->cpus, &move.should);
     if (why.error)
-        return cpubind_fault_of(why.error == EILSEQ ? EINVAL : why.error, "goal");
+        return why;
     why = find(b, goal, &move.of);
     if (why.error == ENOENT || why.error == ESRCH)
         return cpubind_no_fault;
-    subject = subject_of(b, &move.of, move.should);
     if (why.error && move.of.kind == CPUBIND_ITEM_KERNEL)
         return why;
     if (!why.error)
         why = b->shared_fault;
-    if (cpubind_is_missing(why.error) || cpubind_is_host_busy(why))
+    if (cpubind_is_missing(why.error) || cpubind_is_host_busy(why)) {
+        const cpubind_subject subject = cpubind_subject_of(b, &move.of, move.should);
         return cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, why);
-    if (!why.error)
-        why = cpubind_shared_use(b, &move.of, move.should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    }
     if (why.error)
         return why;
     b->has_driver = 1;
-    if (move.of.before == move.should)
-        return cpubind_report_why(b, &subject, CPUBIND_ITEM_RIGHT, cpubind_no_fault);
-    return cpubind_add_move(a, &move);
+    return cpubind_use_entry(a, &move);
 }
 
-cpubind_linux_fault cpubind_prepare_driver(cpubind_attempt *a, const cpubind_goal *goal)
+cpubind_linux_fault cpubind_prepare_entries(cpubind_attempt *a, const cpubind_goal *goal)
 {
+    const cpubind_binding *b = a->b;
+    const int has_record = b->shared.file || cpubind_is_host_busy(b->shared_fault);
     cpubind_linux_fault why = cpubind_no_fault;
     for (int32_t i = 0; !why.error && i < goal->n_driver; i++)
-        why = prepare(a, &goal->driver[i]);
+        why = prepare_driver(a, &goal->driver[i]);
+    for (int32_t i = 0; !why.error && has_record && i < a->n_polling; i++)
+        why = prepare_polling(a, a->polling[i].pid, a->polling[i].tid);
     return why;
+}
+
+/* Moves an interrupt or an entry of the host; it has ended where that says so.
+ *   out     *actual: of an interrupt, the CPUs that serve it; or NONE */
+static cpubind_linux_fault move_now(cpubind_binding *b, const cpubind_move *move,
+                                    int32_t *actual)
+{
+    const cpubind_shared_entry *of = &move->of;
+    cpubind_linux_fault why = cpubind_no_fault;
+    int32_t number, now;
+    *actual = CPUBIND_CPUSET_NONE;
+    if (of->kind == CPUBIND_ITEM_IRQ)
+        return cpubind_move_irq(b, &of->id, of->number, move->should, actual);
+    if (of->kind == CPUBIND_ITEM_POLLING) /* whether it still is the thread that was found */
+        why = cpubind_read_entry(b, of, &number, &now);
+    if (!why.error)
+        why = cpubind_write_entry(b, of, move->should);
+    return why.error == ESRCH ? cpubind_fault_of(ENOENT, why.what) : why;
 }
 
 cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move)
 {
     cpubind_binding *b = a->b;
-    const cpubind_subject subject = subject_of(b, &move->of, move->should);
-    cpubind_item_result result = CPUBIND_ITEM_MOVED;
-    cpubind_linux_fault why = cpubind_write_entry(b, &move->of, move->should), no_memory;
-    if (why.error == ESRCH || why.error == ENOENT) /* it has ended since it was found */
+    const int is_irq = move->of.kind == CPUBIND_ITEM_IRQ;
+    int32_t actual;
+    cpubind_linux_fault why = move_now(b, move, &actual), no_memory;
+    cpubind_subject subject = cpubind_subject_of(b, &move->of, move->should);
+    cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
+    if (!is_irq && why.error == ENOENT) /* it has ended since it was found */
         return cpubind_no_fault;
-    if (cpubind_is_missing(why.error) || why.error == EINVAL) /* EINVAL: nobody may move it */
+    /* EINVAL: nobody may move it */
+    if (cpubind_is_missing(why.error) || (!is_irq && why.error == EINVAL))
         result = CPUBIND_ITEM_SKIPPED;
-    else if (why.error)
-        result = CPUBIND_ITEM_FAILED;
+    /* It may have been moved and only not read back; a skipped one is where it was. */
+    if (is_irq && result == CPUBIND_ITEM_SKIPPED)
+        (void)cpubind_write_irq(b, &move->of.id, move->of.number, move->of.before);
     no_memory = cpubind_report_why(b, &subject, result, why);
     if (no_memory.error)
         return no_memory;
+    if (actual >= 0)
+        b->report.item[b->report.n - 1].actual = cpubind_cpu_sets_text(&b->record.sets, actual);
     return result == CPUBIND_ITEM_FAILED ? why : cpubind_no_fault;
 }
 
@@ -105,12 +205,11 @@ cpubind_linux_fault cpubind_compare_driver(cpubind_binding *b, const cpubind_goa
     for (int32_t i = 0; !why.error && i < goal->n_driver; i++) {
         cpubind_shared_entry of;
         int32_t should;
-        why = cpubind_cpu_sets_of_list(&b->record.sets, b->sys, goal->driver[i].cpus.cpu,
-                                       goal->driver[i].cpus.n, &should);
+        why = cpubind_set_of_goal(b, goal->driver[i].cpus, &should);
         if (why.error)
-            return cpubind_fault_of(why.error == EILSEQ ? EINVAL : why.error, "goal");
+            return why;
         why = find(b, &goal->driver[i], &of);
-        const cpubind_subject subject = subject_of(b, &of, should);
+        const cpubind_subject subject = cpubind_subject_of(b, &of, should);
         if (why.error == ENOENT || why.error == ESRCH)
             why = cpubind_no_fault;
         else if (why.error && why.error != ENOMEM)
@@ -164,7 +263,7 @@ static cpubind_linux_fault find_next(cpubind_binding *b, const cpubind_shared_en
         return why;
     *is_found = 1;
     why = use_next(b, ended, &next, should);
-    const cpubind_subject subject = subject_of(b, &next, should);
+    const cpubind_subject subject = cpubind_subject_of(b, &next, should);
     const int is_right = next.before == should;
     if (!why.error && !is_right)
         why = cpubind_write_entry(b, &next, should);
@@ -200,7 +299,7 @@ static cpubind_linux_fault watch_entry(cpubind_binding *b, int32_t place, int *i
         result = CPUBIND_ITEM_MOVED;
     }
     entry.before = now;
-    const cpubind_subject subject = subject_of(b, &entry, should);
+    const cpubind_subject subject = cpubind_subject_of(b, &entry, should);
     if (why.error)
         result = CPUBIND_ITEM_SKIPPED;
     if (cpubind_note_outcome(b, entry.kind, b->options.pid, place, why) ||
