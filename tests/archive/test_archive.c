@@ -95,10 +95,5 @@ TEST(a_bomb_is_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_files_give_equal_bytes),
-        cmocka_unit_test(what_gzip_packed_is_unpacked_or_refused),
-        cmocka_unit_test(a_bomb_is_refused),
-    };
-    return cmocka_run_group_tests_name("archive", tests, NULL, NULL);
+    return run_registered("archive", NULL, NULL);
 }

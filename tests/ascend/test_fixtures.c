@@ -3,7 +3,7 @@
  *
  * Also here: the words of problems, and names of inputs that are too long.
  */
-#define _GNU_SOURCE
+#define _XOPEN_SOURCE 700
 
 #include <unistd.h>
 

@@ -186,7 +186,8 @@ static void try_arenas(step *now)
         else
             needed = middle + 1;
     }
-    for (size_t size = 0; size < needed; size += size < needed - 8192 ? 4093 : 7)
+    for (size_t size = 0; size < needed;
+         size += size < 4096 || size + 8192 >= needed ? 7 : 4093)
         assert_int_equal(code_in(size), CPUBIND_PROBLEM_NO_MEMORY);
     assert_int_equal(code_in(needed), CPUBIND_PROBLEM_NONE);
 }

@@ -38,12 +38,11 @@ static int is_unknown(const cpubind_doctor_report *report, const char *word)
 }
 
 /* A live kernel without a file lacks the feature; a snapshot may lack the file. */
-static void an_absent_file_is_unknown_in_a_snapshot_alone(void **state)
+TEST(an_absent_file_is_unknown_in_a_snapshot_alone)
 {
     memory_host h = {.n = 0};
     cpubind_doctor_report report;
     cpubind_arena arena;
-    (void)state;
     for (int is_live = 0; is_live < 2; is_live++) {
         assert_int_equal(examine(&h, is_live, -1, ENOUGH, &arena, &report),
                          CPUBIND_PROBLEM_NONE);
@@ -57,13 +56,12 @@ static void an_absent_file_is_unknown_in_a_snapshot_alone(void **state)
     }
 }
 
-static void npu_smi_is_slow_from_five_seconds_on(void **state)
+TEST(npu_smi_is_slow_from_five_seconds_on)
 {
     static const int ms[] = {-1, 0, 4999, 5000, 6000};
     memory_host h = {.n = 0};
     cpubind_doctor_report report;
     cpubind_arena arena;
-    (void)state;
     for (size_t i = 0; i < sizeof ms / sizeof *ms; i++) {
         const cpubind_doctor_finding *f;
         assert_int_equal(examine(&h, 1, ms[i], ENOUGH, &arena, &report), CPUBIND_PROBLEM_NONE);
@@ -79,14 +77,13 @@ static void npu_smi_is_slow_from_five_seconds_on(void **state)
 
 /* An arena that is too small is NO_MEMORY at every size, and the report is whole in the first
  * that is not. */
-static void a_small_arena_is_no_memory(void **state)
+TEST(a_small_arena_is_no_memory)
 {
     memory_host h = {.n = 0};
     cpubind_doctor_report report;
     cpubind_arena arena;
     cpubind_problem_code code = CPUBIND_PROBLEM_NO_MEMORY;
     size_t size = 1;
-    (void)state;
     set(&h, "proc/sys/kernel/numa_balancing", "1\n");
     set(&h, "sys/devices/system/cpu/online", "0-1\n");
     set(&h, "sys/devices/system/cpu/present", "0-3\n");
@@ -104,10 +101,5 @@ static void a_small_arena_is_no_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_absent_file_is_unknown_in_a_snapshot_alone),
-        cmocka_unit_test(npu_smi_is_slow_from_five_seconds_on),
-        cmocka_unit_test(a_small_arena_is_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("examine", NULL, NULL);
 }

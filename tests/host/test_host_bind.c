@@ -821,44 +821,12 @@ TEST(a_watch_survives_every_fault)
     }
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     int32_t cpu[2];
-    const struct CMUnitTest tests[] = {
-        EACH(each_worker_has_the_pool_of_its_npu),
-        EACH(two_workers_of_an_npu_have_parts_of_its_pool),
-        EACH(workers_without_a_common_cpu_are_planned_apart),
-        EACH(without_workers_nothing_is_bound),
-        EACH(a_process_that_another_cpubind_holds_is_said_and_left),
-        EACH(a_process_of_several_npus_is_said_and_left),
-        EACH(too_many_workers_of_one_npu_share_its_pool),
-        EACH(workers_that_may_have_different_cpus_have_pools_in_them),
-        EACH(a_worker_without_near_cpus_is_said_and_the_others_bound),
-        EACH(a_list_that_cannot_be_read_is_a_problem_and_no_empty_list),
-        EACH(verify_says_which_worker_is_right_drifted_or_unbound),
-        EACH(verify_has_processes_on_record_that_are_no_workers_now),
-        EACH(forks_share_what_their_worker_has_and_move_nobody),
-        EACH(forks_go_where_their_worker_goes),
-        EACH(verify_has_forks_that_are_elsewhere),
-        EACH(a_worker_that_starts_later_is_bound),
-        EACH(events_find_a_worker_within_a_second),
-        EACH(a_second_worker_of_an_npu_halves_the_pool_of_the_first),
-        EACH(a_worker_that_ends_is_said_and_its_record_is_removed),
-        EACH(a_worker_that_drives_another_npu_now_moves_there),
-        EACH(a_mask_that_is_changed_is_put_back),
-        EACH(a_worker_that_another_program_moves_all_the_time_is_left_on_request),
-        EACH(a_process_with_a_mask_of_its_own_is_left_on_request),
-        EACH(short_threads_disturb_no_worker),
-        EACH(others_of_the_process_group_are_on_the_kept_cpus_and_restored),
-        EACH(every_fault_leaves_each_worker_bound_or_as_it_was),
-        EACH(no_fault_binds_who_is_to_be_left_alone),
-        EACH(a_watch_survives_every_fault),
-    };
     if (!two_cpus(cpu)) {
         print_message("skipped: with one CPU there is no mask of its own\n");
         return 0;
     }
-    return cmocka_run_group_tests_name("host_bind", tests, NULL, NULL);
+    return run_registered("host_bind", set_up, tear_down);
 }

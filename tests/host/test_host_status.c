@@ -134,10 +134,9 @@ static cpubind_problem_code look(size_t size, cpubind_host_status *out)
 }
 
 /* The two processes of NPU 0 each have a part of its pool: main 146-155 and 156-165. */
-static void test_places(void **state)
+TEST(test_places)
 {
     cpubind_host_status s;
-    (void)state;
     assert_int_equal(look(sizeof memory, &s), CPUBIND_PROBLEM_NONE);
     assert_int_equal(s.listed.n_device, 8);
     assert_int_equal(s.n_worker, 3);
@@ -169,7 +168,7 @@ static void test_places(void **state)
 }
 
 /* The place of memory is judged where the wanted node has memory, and another one, too. */
-static void test_nodes_with_memory(void **state)
+TEST(test_nodes_with_memory)
 {
     static const struct {
         const char *nodes;
@@ -177,7 +176,6 @@ static void test_nodes_with_memory(void **state)
         int is_away;
     } table[] = {
         {"0-7\n", 6, 1}, {"0,6\n", 6, 1}, {"0-5,7\n", -1, 0}, {"6\n", -1, 0}, {"x\n", 6, 1}};
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         cpubind_host_status s;
         scratch_file(&tree.s, "sys/devices/system/node/has_memory", table[i].nodes);
@@ -188,20 +186,18 @@ static void test_nodes_with_memory(void **state)
 }
 
 /* Any arena is enough, or named. */
-static void test_small_arenas(void **state)
+TEST(test_small_arenas)
 {
     cpubind_host_status s;
-    (void)state;
     for (size_t size = 0; size < 400000; size += 9973)
         assert_true(look(size, &s) == CPUBIND_PROBLEM_NO_MEMORY || s.n_worker == 3);
 }
 
 /* Each use of each call fails once: all devices and workers are there, no descriptor stays
  * open, and without a fault of its own a worker has the threads that it has without any. */
-static void test_every_call_fails(void **state)
+TEST(test_every_call_fails)
 {
     const int before = open_descriptors();
-    (void)state;
     for (int which = 1; which < N_CALLS; which++) {
         for (int nth = 1;; nth++) {
             cpubind_host_status s;
@@ -225,11 +221,5 @@ static void test_every_call_fails(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nodes_with_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_small_arenas, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_every_call_fails, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("host_status", set_up, tear_down);
 }

@@ -636,31 +636,5 @@ TEST(every_call_that_fails_is_said_or_does_no_harm)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_process_with_files_of_one_device_open_uses_it, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_stranger_is_looked_at_seldom, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(only_an_open_device_of_the_number_counts, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_refused_look_at_a_file_is_no_device, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(
-            a_process_with_files_of_several_devices_uses_that_of_its_rank, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            variables_of_its_own_name_the_device_of_a_process_without_open_files, set_up,
-            tear_down),
-        cmocka_unit_test_setup_teardown(a_variable_of_any_length_is_read_or_names_no_device,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(variables_yield_to_children_and_to_open_files, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_fork_belongs_to_the_user_that_it_was_forked_from,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(another_pid_namespace_hides_no_process, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(what_could_not_be_read_is_not_an_empty_list, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(every_call_that_fails_is_said_or_does_no_harm, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests_name("host_users", tests, NULL, NULL);
+    return run_registered("host_users", set_up, tear_down);
 }

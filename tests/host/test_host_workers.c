@@ -51,7 +51,7 @@ static void assert_cpus(cpubind_cpus cpus, int32_t first, int32_t n)
         assert_int_equal(cpus.cpu[i], first + i);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     static const tree_process all[] = {
         {100, 900, "VLLM::Worker_TP", "0-3", "0::/docker/" ID "\n", "RANK=3 LOCAL_RANK=1", 0},
@@ -59,7 +59,6 @@ static void test_rows(void **state)
         {300, 800, "a) b\nc", "0-3", "0::/\n", NULL, 0},
     };
     static const cpubind_user row[] = {{100, 0}, {200, 0}, {300, 0}, {200, 1}, {400, 1}};
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tree_add(&all[i]);
     scratch_link(&tree.s, "proc/100/exe", "/usr/bin/python3.10 (deleted)");
@@ -97,11 +96,10 @@ static void test_rows(void **state)
 }
 
 /* A process that has ended or is hidden, and processes of another pid namespace. */
-static void test_processes_not_there(void **state)
+TEST(test_processes_not_there)
 {
     static const cpubind_user row[] = {{100, 0}, {200, 0}, {300, 0}};
     const tree_process zombie = {100, 5, "dead", "0", "0::/\n", "", 'Z'};
-    (void)state;
     tree_add(&zombie);
     tree.hidden = 200;
     cpubind_workers w = read_rows(row, 3);
@@ -113,12 +111,11 @@ static void test_processes_not_there(void **state)
     cpubind_workers_free(&w);
 }
 
-static void test_other_namespace(void **state)
+TEST(test_other_namespace)
 {
     static const cpubind_user row[] = {{100, 0}, {200, 0}, {300, 0}};
     static const tree_process all[] = {{100, 5, "own", "0-1", "0::/\n", "", 0},
                                        {200, 6, "other", "0-1", "0::/\n", "", 0}};
-    (void)state;
     scratch_need(unlinkat(tree.dir, "proc/self/ns/pid", 0) == 0, "unlink");
     scratch_link(&tree.s, "proc/self/ns/pid", "pid:[4026532836]");
     tree_add(&all[0]);
@@ -139,7 +136,7 @@ static void test_other_namespace(void **state)
 }
 
 /* Whose CPUs count: the cgroup's where the mask lacks some of them. */
-static void test_allowed(void **state)
+TEST(test_allowed)
 {
     static const struct {
         const char *cgroup, *file, *text, *mask;
@@ -159,7 +156,6 @@ static void test_allowed(void **state)
         {"", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, 0},
         {NULL, "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "4", 4, 1, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tree_process p = {100, 5, "w", cases[i].mask, cases[i].cgroup, "", 0};
         tree_remove();
@@ -175,10 +171,9 @@ static void test_allowed(void **state)
 }
 
 /* A process without a status, with a damaged one, with a damaged stat: an error of its row. */
-static void test_damaged_files(void **state)
+TEST(test_damaged_files)
 {
     const tree_process p = {100, 5, "w", NULL, "0::/\n", "", 0};
-    (void)state;
     tree_add(&p);
     cpubind_workers w = read_one();
     assert_int_equal(w.n, 1);
@@ -197,7 +192,7 @@ static void test_damaged_files(void **state)
 }
 
 /* The list of a driver lacks what was forked from a process since it has opened a device. */
-static void test_forks(void **state)
+TEST(test_forks)
 {
     static const struct {
         int32_t pid;
@@ -211,7 +206,6 @@ static void test_forks(void **state)
     cpubind_users list = {
         .row = row, .n = 3, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     cpubind_workers w;
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const tree_process p = {all[i].pid, all[i].pid, "w", "0", "0::/\n", "", all[i].state};
         tree_add_of(&p, all[i].birth);
@@ -240,14 +234,13 @@ static void change_process(void)
 }
 
 /* Another process has the pid before the reading has ended: the worker has ended. */
-static void test_pid_is_taken(void **state)
+TEST(test_pid_is_taken)
 {
     const tree_process p = {100, 5, "w", "0", "0::/\n", "A=1", 0};
     cpubind_user row = {100, 0};
     cpubind_users list = {
         .row = &row, .n = 1, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     cpubind_workers w;
-    (void)state;
     tree_add(&p);
     fault_next = &sys;
     fault_set(CALL_readlinkat, 2, ENOENT); /* of exe, after the first stat */
@@ -261,14 +254,13 @@ static void test_pid_is_taken(void **state)
 /* Each use of each call fails once: the reading ends with a status, or the row has a fault, or
  * it has all that it needs, but for an environment that is said to be not known; no descriptor
  * stays open. */
-static void test_every_call_fails(void **state)
+TEST(test_every_call_fails)
 {
     const tree_process p = {100, 5, "w", "1", "0::/k\n", "RANK=2", 0};
     cpubind_user row = {100, 0};
     cpubind_users list = {
         .row = &row, .n = 1, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     const int before = open_descriptors();
-    (void)state;
     tree_add(&p);
     scratch_file(&tree.s, "sys/fs/cgroup/k/cpuset.cpus.effective", "0-3\n");
     fault_next = &sys;
@@ -302,15 +294,5 @@ static void test_every_call_fails(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_processes_not_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_other_namespace, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_allowed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_forks, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_pid_is_taken, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_every_call_fails, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("host_workers", set_up, tear_down);
 }

@@ -186,14 +186,5 @@ TEST(the_last_cores_are_left_free)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_worker_a_node_has_the_list_of_its_node),
-        cmocka_unit_test(four_workers_are_one_a_node),
-        cmocka_unit_test(fewer_workers_than_nodes_have_several),
-        cmocka_unit_test(no_core_is_given_twice),
-        cmocka_unit_test(a_core_with_a_cpu_of_another_is_not_taken),
-        cmocka_unit_test(nodes_can_be_named),
-        cmocka_unit_test(the_last_cores_are_left_free),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("cpu_workers", NULL, NULL);
 }

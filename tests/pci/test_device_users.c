@@ -228,14 +228,5 @@ TEST(a_file_with_a_folder_in_its_name_is_found)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_belongs_to_the_device_whose_driver_names_it),
-        cmocka_unit_test(a_number_that_cannot_be_read_is_said),
-        cmocka_unit_test(names_that_cannot_be_read_are_said),
-        cmocka_unit_test(each_input_that_fails_is_said),
-        cmocka_unit_test(an_arena_that_is_too_small_says_so),
-        cmocka_unit_test(names_that_are_long_or_many_are_left_out),
-        cmocka_unit_test(a_file_with_a_folder_in_its_name_is_found),
-    };
-    return cmocka_run_group_tests_name("device_users", tests, NULL, NULL);
+    return run_registered("device_users", NULL, NULL);
 }

@@ -362,8 +362,5 @@ TEST(no_two_views_of_a_host_share_a_cpu_in_silence)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_views_of_a_host_share_a_cpu_in_silence),
-    };
-    return cmocka_run_group_tests_name("device_views", tests, NULL, NULL);
+    return run_registered("device_views", NULL, NULL);
 }

@@ -116,12 +116,5 @@ TEST(a_line_of_gres_conf_names_file_and_cores)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_format_has_its_text),
-        cmocka_unit_test(a_single_rank_has_the_variables_of_openmp),
-        cmocka_unit_test(a_rank_without_a_node_has_no_policy),
-        cmocka_unit_test(ranks_without_cpus_are_refused),
-        cmocka_unit_test(a_line_of_gres_conf_names_file_and_cores),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("launch_text", NULL, NULL);
 }

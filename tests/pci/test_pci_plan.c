@@ -590,30 +590,5 @@ TEST(tiles_of_a_device_share_its_node_without_overlap)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_device_alone_on_its_node_gets_the_node),
-        cmocka_unit_test(two_devices_of_a_node_share_it_without_overlap_by_whole_cores),
-        cmocka_unit_test(interleaved_nodes_keep_their_even_and_odd_cpus),
-        cmocka_unit_test(a_narrow_cpuset_is_intersected),
-        cmocka_unit_test(a_device_that_is_not_found_does_not_turn_off_the_others),
-        cmocka_unit_test(a_hidden_device_keeps_its_share),
-        cmocka_unit_test(a_virtual_function_beside_its_physical_one_has_no_share),
-        cmocka_unit_test(several_nodes_of_a_device_are_spread_over_the_devices),
-        cmocka_unit_test(more_ranks_than_cpus_share_the_node),
-        cmocka_unit_test(a_list_of_nodes_needs_no_device),
-        cmocka_unit_test(a_list_that_names_no_node_of_the_host_is_refused_for_every_rank),
-        cmocka_unit_test(a_node_without_cpus_has_those_of_the_nearest_one),
-        cmocka_unit_test(lists_of_cpus_are_taken_as_they_are),
-        cmocka_unit_test(a_full_arena_is_said),
-        cmocka_unit_test(a_plan_by_near_gives_each_device_its_share),
-        cmocka_unit_test(a_plan_by_the_reference_extends_to_the_next_node),
-        cmocka_unit_test(a_device_without_near_cpus_has_no_pool_and_the_others_have),
-        cmocka_unit_test(forbidden_cpus_are_in_no_pool),
-        cmocka_unit_test(ranks_are_in_the_order_of_the_runtime),
-        cmocka_unit_test(ranks_of_named_devices_need_no_number_zero),
-        cmocka_unit_test(tiles_of_a_device_part_its_pool),
-        cmocka_unit_test(no_tile_has_a_pool_where_one_would_have_none),
-        cmocka_unit_test(tiles_of_a_device_share_its_node_without_overlap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_registered("pci_plan", NULL, NULL);
 }

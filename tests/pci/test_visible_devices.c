@@ -233,14 +233,5 @@ TEST(bad_arguments_and_small_arrays_are_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuda_reads_numbers_up_to_the_first_that_no_device_has),
-        cmocka_unit_test(cuda_reads_uuids_by_their_first_characters),
-        cmocka_unit_test(a_uuid_that_no_file_tells_leaves_the_answer_open),
-        cmocka_unit_test(rocr_reads_as_many_entries_as_there_are_devices),
-        cmocka_unit_test(hip_passes_over_a_repeat_and_takes_an_empty_text_for_all),
-        cmocka_unit_test(level_zero_numbers_tiles_or_devices_and_keeps_their_order),
-        cmocka_unit_test(bad_arguments_and_small_arrays_are_refused),
-    };
-    return cmocka_run_group_tests_name("visible_devices", tests, NULL, NULL);
+    return run_registered("visible_devices", NULL, NULL);
 }

@@ -347,19 +347,7 @@ TEST(the_service_is_ended_or_it_is_said)
         }
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(requests_are_read_and_written),
-        EACH(each_peer_may_ask_for_what_it_could_do),
-        EACH(rights_that_cannot_be_read_are_none),
-        EACH(claims_last_over_a_restart),
-        EACH(damage_is_said_and_the_rest_is_kept),
-        EACH(what_a_killed_service_left_is_removed),
-        EACH(each_call_may_fail),
-        EACH(the_service_is_ended_or_it_is_said),
-    };
-    return cmocka_run_group_tests_name("claims", tests, NULL, NULL);
+    return run_registered("claims", set_up, tear_down);
 }

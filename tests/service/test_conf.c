@@ -206,18 +206,7 @@ TEST(a_file_that_is_being_written_is_not_taken)
     assert_string_equal(why.what, "writer");
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_faults_are_found_line_by_line),
-        cmocka_unit_test(a_nul_is_a_control_character),
-        EACH(a_file_that_others_may_write_to_is_refused),
-        EACH(a_file_of_another_user_is_refused),
-        EACH(only_a_regular_file_of_a_bounded_length_is_read),
-        EACH(each_call_may_fail),
-        EACH(a_file_that_is_being_written_is_not_taken),
-    };
-    return cmocka_run_group_tests_name("conf", tests, NULL, NULL);
+    return run_registered("conf", set_up, tear_down);
 }

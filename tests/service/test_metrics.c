@@ -211,14 +211,7 @@ TEST(a_missing_folder_is_named)
     assert_string_equal(why.what, "folder");
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(the_text_follows_the_format), EACH(devices_have_their_address),
-        EACH(promtool_reads_the_text),     EACH(the_file_is_whole_or_as_before),
-        EACH(a_missing_folder_is_named),
-    };
-    return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
+    return run_registered("metrics", set_up, tear_down);
 }

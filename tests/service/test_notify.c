@@ -127,17 +127,7 @@ TEST(the_pause_of_the_watchdog_is_half_of_its_time)
                          cases[i].pause_ms);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_message_arrives_at_a_path_and_at_an_abstract_name),
-        EACH(without_an_address_nothing_is_sent),
-        EACH(a_wrong_address_is_an_error),
-        EACH(a_full_manager_is_not_waited_for),
-        EACH(each_call_may_fail),
-        cmocka_unit_test(the_pause_of_the_watchdog_is_half_of_its_time),
-    };
-    return cmocka_run_group_tests_name("notify", tests, NULL, NULL);
+    return run_registered("notify", set_up, tear_down);
 }

@@ -729,33 +729,7 @@ TEST(each_call_of_a_client_may_fail)
     assert_int_equal(end(pid, SIGTERM), 0);
 }
 
-#define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(a_manager_hears_each_state),
-        EACH(bindings_are_undone_at_the_end_if_the_settings_say_so),
-        EACH(the_watchdog_is_fed_in_time),
-        EACH(nothing_to_do_wakes_nobody),
-        EACH(one_service_runs_on_a_host),
-        EACH(the_textfile_is_written),
-        EACH(moves_without_end_are_not_counted_without_end),
-        EACH(a_client_is_answered),
-        EACH(an_answer_of_any_length_arrives),
-        EACH(slow_and_silent_clients_stall_nobody),
-        EACH(a_service_at_work_says_so_within_a_second),
-        EACH(a_stopped_service_is_found_out),
-        EACH(users_have_places_of_their_own),
-        EACH(a_client_that_talks_nonsense_is_dropped),
-        EACH(a_client_of_another_user_is_dropped),
-        EACH(a_socket_that_others_could_have_made_is_not_believed),
-        EACH(a_file_in_place_of_the_socket_is_said_and_kept),
-        EACH(a_reload_moves_the_socket),
-        EACH(a_full_disk_is_said_once),
-        EACH(each_call_may_fail),
-        EACH(a_fault_costs_one_client_at_most),
-        EACH(each_call_of_a_client_may_fail),
-    };
-    return cmocka_run_group_tests_name("service", tests, NULL, NULL);
+    return run_registered("service", set_up, tear_down);
 }

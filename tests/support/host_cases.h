@@ -7,6 +7,7 @@
  *   file NAME             the data are those of an input; a NAME that ends in "/" is the list
  *                         of a folder
  *   file NAME = LINE      an input of one line
+ *   pci ADDRESS LEAF=TEXT ...   files of a function of the PCI bus, of one line each
  *   gone NAME             the host has no such input
  *   fails NAME STATE [N]  reading it fails: failed (with errno N), timeout, too_long, absent
  *   exits NAME            the command ends with status 1
@@ -37,6 +38,32 @@ static inline void put_file(step *now)
         now->data = word + 1;
     }
     set(&host, now->rest, now->data ? now->data : "");
+}
+
+static char composed[1 << 17]; /* names and texts of `pci` */
+static size_t n_composed;
+
+static inline const char *compose(const char *format, const char *a, const char *b)
+{
+    char *text = composed + n_composed;
+    const int n = snprintf(text, sizeof composed - n_composed, format, a, b);
+    assert_true(n > 0 && n_composed + (size_t)n < sizeof composed);
+    n_composed += (size_t)n + 1;
+    return text;
+}
+
+static inline void put_function(step *now)
+{
+    char words[1024], *rest = words;
+    (void)snprintf(words, sizeof words, "%s", now->rest);
+    const char *address = strtok_r(rest, " ", &rest);
+    for (char *leaf; (leaf = strtok_r(rest, " ", &rest)) != NULL;) {
+        char *text = leaf + strcspn(leaf, "=");
+        assert_int_equal(*text, '=');
+        *text++ = '\0';
+        set(&host, compose("sys/bus/pci/devices/%s/%s", address, leaf),
+            compose("%s\n%s", text, ""));
+    }
 }
 
 static inline void take_file(step *now)
@@ -71,13 +98,19 @@ static inline void stand_on(step *now);
 static inline void look_for(step *now);
 
 #define HOST_VERBS                                                                             \
-    {"on", stand_on}, {"file", put_file}, {"gone", take_file}, {"fails", fail_file},           \
-        {"exits", end_command}, {"well", make_well}, {"seen", look_for},                       \
+    {"on", stand_on}, {"file", put_file}, {"pci", put_function}, {"gone", take_file},          \
+        {"fails", fail_file}, {"exits", end_command}, {"well", make_well}, {"seen", look_for}, \
     {                                                                                          \
         "unseen", look_for                                                                     \
     }
 
 /* == Hosts ================================================================== */
+
+static inline void forget_host(void)
+{
+    memset(&host, 0, sizeof host);
+    n_composed = 0;
+}
 
 /* Makes the host that a line "host NAME [= OTHER]" starts. */
 static inline void make_host(const script *s, const char *name)
@@ -93,7 +126,7 @@ static inline void make_host(const script *s, const char *name)
     if (strncmp(s->step[i].rest + n, " = ", 3) == 0)
         make_host(s, s->step[i].rest + n + 3);
     else
-        memset(&host, 0, sizeof host);
+        forget_host();
     while (++i < s->n && !is_head(&s->step[i]))
         verb_of(&s->step[i])->carry_out(&s->step[i]);
 }

@@ -176,13 +176,5 @@ TEST(another_form_is_refused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_bytes_are_text_and_are_read_again),
-        cmocka_unit_test(every_byte_is_read_as_it_was_written),
-        cmocka_unit_test(what_is_below_a_folder_is_together),
-        cmocka_unit_test(a_text_that_is_cut_off_is_refused),
-        cmocka_unit_test(what_no_host_has_is_refused_with_the_place),
-        cmocka_unit_test(another_form_is_refused),
-    };
-    return cmocka_run_group_tests_name("host file", tests, NULL, NULL);
+    return run_registered("host_file", NULL, NULL);
 }
