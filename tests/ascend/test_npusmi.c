@@ -1,5 +1,7 @@
-/* test_npusmi.c - `npu-smi info -m`, `info -t topo` and `info`
+/* test_npusmi.c - the readers of npu-smi: every family, every cut, limits and arguments
  * SPDX-License-Identifier: MIT
+ *
+ * What is read of a text is in tests/ascend/texts.
  */
 #include "lines.h"
 #include "samples.h"
@@ -18,183 +20,9 @@ static cpubind_text_status take_some(reader_fn *read, const char *text, int32_t 
     return read(&got, text, len);
 }
 
-static cpubind_text_status take(reader_fn *read, const char *text)
-{
-    return take_some(read, text, (int32_t)strlen(text));
-}
-
-/* The text is read, and these are its values. */
-static void expect(write_fn *write, const char *text, const char *values)
-{
-    static lines all;
-
-    all.len = 0;
-    all.text[0] = '\0';
-    write(&all, text, (int32_t)strlen(text));
-    if (all.status != CPUBIND_TEXT_OK)
-        fail_msg("%s at %d: %s", all.fault.what, all.fault.offset, text);
-    assert_string_equal(all.text, values);
-}
-
-/* == refusals =============================================================== */
-
-TEST(known_refusals_are_recognised)
-{
-    static const struct {
-        const char *text;
-        cpubind_npusmi_refusal refusal;
-        int32_t line;
-    } cases[] = {
-        {"There is no NPU card on this server.\n", CPUBIND_NPUSMI_NO_NPU, 0},
-        {"This device does not support querying topo.", CPUBIND_NPUSMI_NOT_SUPPORTED, 0},
-        {"\n This command cannot be executed on a VM.\r\n", CPUBIND_NPUSMI_VM, 2},
-        {"a\ndcmi module initialize failed. ret is -8005\n", CPUBIND_NPUSMI_DRIVER, 2},
-        {"dcmi model initialized failed, because the device is used. ret is -8020\n",
-         CPUBIND_NPUSMI_BUSY, 0},
-        {"Failed to query \"topo\" info.\n", CPUBIND_NPUSMI_QUERY, 0},
-        {"Error parameter of -t\n", CPUBIND_NPUSMI_PARAMETER, 0},
-        {"Invalid card id.\nError parameter of -i\n", CPUBIND_NPUSMI_PARAMETER, 0},
-        {"Failed to get chip number of card1.\n", CPUBIND_NPUSMI_NONE, -1},
-        {"say: Invalid card id.\n", CPUBIND_NPUSMI_NONE, -1},
-        {"", CPUBIND_NPUSMI_NONE, -1},
-    };
-
-    for (int32_t i = 0; i < LENGTH(cases); i++) {
-        const int32_t len = (int32_t)strlen(cases[i].text);
-        char *edge = edge_text(cases[i].text, len);
-        cpubind_slice line = {-1, -1};
-
-        assert_int_equal(cpubind_npusmi_find_refusal(edge, len, &line), cases[i].refusal);
-        assert_int_equal(line.at, cases[i].line);
-        assert_int_equal(cpubind_npusmi_find_refusal(edge, len, NULL), cases[i].refusal);
-        free(edge);
-    }
-    assert_int_equal(cpubind_npusmi_find_refusal(NULL, 1, NULL), CPUBIND_NPUSMI_NONE);
-}
-
-TEST(a_refusal_is_not_read_as_a_table)
-{
-    static const verdict cases[] = {
-        {"There is no NPU card on this server.\n", CPUBIND_TEXT_ERR_REFUSED, 0},
-        {"DrvMng failed. (ret=4)\ndcmi module initialize failed. ret is -8005\n",
-         CPUBIND_TEXT_ERR_REFUSED, 23},
-    };
-
-    check_verdicts(read_map, cases, LENGTH(cases));
-    check_verdicts(read_topo, cases, LENGTH(cases));
-    check_verdicts(read_info, cases, LENGTH(cases));
-}
-
 /* == info -m ================================================================ */
 
-TEST(each_chip_has_its_four_ids)
-{
-    expect(write_map, map_a2,
-           "chip 3.0 0 -1 \"Ascend 910B2\"\n"
-           "chip 5.0 1 -1 \"Ascend 910B2\"\n");
-    expect(write_map, map_a3,
-           "chip 2.0 0 4 \"Ascend910\"\n"
-           "chip 2.1 1 5 \"Ascend910\"\n");
-    expect(write_map, map_310,
-           "chip 2.0 0 -1 \"MiniD\"\n"
-           "chip 2.1 1 -1 \"MiniD\"\n");
-}
-
-TEST(a_950_has_no_logic_id)
-{
-    expect(write_map, map_950,
-           "chip 0.0 -1 0 \"Ascend950PR\"\n"
-           "chip 1.0 -1 1 \"Ascend950PR\"\n");
-}
-
-TEST(columns_of_ids_may_be_in_any_order)
-{
-    expect(write_map,
-           "Chip Phy-ID  Chip Logic ID  Chip ID  NPU ID  Chip Name\n"
-           "7 6 1 3 Ascend 910 \n8 MCU 2 3 Mcu\nNA 5 1 4 x",
-           "chip 3.1 6 7 \"Ascend 910\"\n"
-           "chip 4.1 5 -1 \"x\"\n");
-}
-
-#define HEADER "NPU ID  Chip ID  Chip Logic ID  Chip Name\n" /* 42 bytes */
-
-TEST(other_maps_are_refused_where_they_go_wrong)
-{
-    static const verdict cases[] = {
-        {"", CPUBIND_TEXT_ERR_MISSING, 0},
-        {"hello\n", CPUBIND_TEXT_ERR_MISSING, 6},
-        {HEADER, CPUBIND_TEXT_ERR_MISSING, 42},
-        {HEADER "0 1 - Mcu\n", CPUBIND_TEXT_ERR_MISSING, 52},
-        {"0 0 0 x\n" HEADER, CPUBIND_TEXT_ERR_SYNTAX, 0},
-        {"noise\n\t0 0 0 x\n" HEADER "0 0 0 x\n", CPUBIND_TEXT_ERR_SYNTAX, 7},
-        {HEADER HEADER, CPUBIND_TEXT_ERR_SYNTAX, 42},
-        {HEADER "0 0\n", CPUBIND_TEXT_ERR_SYNTAX, 45},
-        {HEADER "0 0 0", CPUBIND_TEXT_ERR_CUT, 47},
-        {HEADER "0 0", CPUBIND_TEXT_ERR_CUT, 45},
-        {HEADER "x 0 0 y\n", CPUBIND_TEXT_ERR_SYNTAX, 42},
-        {HEADER "0 x 0 y\n", CPUBIND_TEXT_ERR_SYNTAX, 44},
-        {HEADER "0 - 0 y\n", CPUBIND_TEXT_ERR_SYNTAX, 44},
-        {HEADER "0 0 x y\n", CPUBIND_TEXT_ERR_SYNTAX, 46},
-        {HEADER "0 0 -1 y\n", CPUBIND_TEXT_ERR_SYNTAX, 46},
-        {HEADER "0 0 1a y\n", CPUBIND_TEXT_ERR_SYNTAX, 47},
-        {HEADER "0 01 1 y\n", CPUBIND_TEXT_ERR_SYNTAX, 44},
-        {HEADER "0 0 2147483648 y\n", CPUBIND_TEXT_ERR_RANGE, 46},
-        {HEADER "4294967296 0 0 y\n", CPUBIND_TEXT_ERR_RANGE, 42},
-        {HEADER "0 0 0 A 1B\n1 0 1 A 1", CPUBIND_TEXT_ERR_CUT, 62},
-        {HEADER "0 0 0 A 1B\n1 0 1 A  ", CPUBIND_TEXT_ERR_CUT, 60},
-        {HEADER "0 0 0\n1 0 1 AB\n2 0 0\n3 0 3 A", CPUBIND_TEXT_ERR_CUT, 70},
-        {HEADER "0 0 0 A 1B\n1 0 1  ", CPUBIND_TEXT_ERR_CUT, 58},
-        {HEADER "0 0 0 x\n0 0 1 x\n", CPUBIND_TEXT_ERR_SYNTAX, 50},
-        {HEADER "0 0 0 x\n1 0 1 x\n1 0 2 x\n", CPUBIND_TEXT_ERR_SYNTAX, 58},
-        {HEADER "1 0 0 x\n0 0 1 x\n1 0 2 x\n", CPUBIND_TEXT_ERR_SYNTAX, 58},
-        {"NPU ID  NPU ID  Chip ID  Chip Name\n", CPUBIND_TEXT_ERR_SYNTAX, 8},
-        {"NPU ID  Chip ID  Weight  Chip Name\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
-        {"NPU ID  Chip Logic ID  Chip Name\n", CPUBIND_TEXT_ERR_SYNTAX, 32},
-        {"NPU ID  Chip ID", CPUBIND_TEXT_ERR_CUT, 15},
-        {"NPU ID  Chip ID  Chip Name  Chip Logic ID\n", CPUBIND_TEXT_ERR_MISSING, 42},
-    };
-
-    check_verdicts(read_map, cases, LENGTH(cases));
-}
-
-/* For a chip that it cannot query npu-smi prints ids of 0 and an empty name. */
-TEST(a_chip_that_cannot_be_queried_has_no_name)
-{
-    expect(write_map,
-           "\tNPU ID      Chip ID      Chip Logic ID Chip Phy-ID  Chip Name \n"
-           "\t0            0            0             0            Ascend910\n"
-           "\t0            1            0             0            \n"
-           "\t1            0            2             2            Ascend910",
-           "chip 0.0 0 0 \"Ascend910\"\n"
-           "chip 0.1 0 0 \"\"\n"
-           "chip 1.0 2 2 \"Ascend910\"\n");
-    expect(write_map, HEADER "2 0 0\n3 0 1 Ascend 310P3",
-           "chip 2.0 0 -1 \"\"\n"
-           "chip 3.0 1 -1 \"Ascend 310P3\"\n");
-}
-
-/* A card whose chips cannot be listed has a row Mcu and a row 3559, both with chip id 0. */
-TEST(repeated_controllers_are_no_error)
-{
-    expect(write_map,
-           "Failed to get chip number of card1.\n" HEADER
-           "0 0 0 Ascend 910B4\n0 0 - Mcu\n4 0 - Mcu \n4 0 - 3559 \n",
-           "chip 0.0 0 -1 \"Ascend 910B4\"\n");
-}
-
-TEST(a_slot_may_be_unknown)
-{
-    static const verdict cases[] = {
-        {"NPU ID  Slot ID  Chip ID  Chip Phy-ID  Chip Name\n0 -2 0 0 Ascend950PR\n",
-         CPUBIND_TEXT_ERR_SYNTAX, 51},
-    };
-    expect(write_map,
-           "NPU ID  Slot ID  Chip ID  Chip Phy-ID  Chip Name\n"
-           "0 -1 0 3 Ascend950PR\n1 2 0 4 Ascend950PR\n",
-           "chip 0.0 -1 3 \"Ascend950PR\"\n"
-           "chip 1.0 -1 4 \"Ascend950PR\"\n");
-    check_verdicts(read_map, cases, LENGTH(cases));
-}
+#define HEADER "NPU ID  Chip ID  Chip Logic ID  Chip Name\n"
 
 TEST(a_map_without_room_gives_the_room_that_it_needs)
 {
@@ -205,143 +33,6 @@ TEST(a_map_without_room_gives_the_room_that_it_needs)
 }
 
 /* == info -t topo =========================================================== */
-
-static void check_affinity(const reading *r, int32_t i, int32_t id, int32_t count,
-                           const int32_t *cpu)
-{
-    const cpubind_npusmi_affinity *row = &r->topo.row[i];
-
-    assert_int_equal(row->id, id);
-    assert_int_equal(row->count, count);
-    if (count > 0)
-        assert_memory_equal(r->topo.cpu + row->first, cpu, (size_t)count * sizeof *cpu);
-}
-
-TEST(affinities_belong_to_the_label_of_their_row)
-{
-    static const int32_t first[] = {0, 1, 2, 3, 16, 17, 18, 19},
-                         second[] = {4, 6, 20, 21, 22, 23};
-    assert_int_equal(take(read_topo, topo_a2), CPUBIND_TEXT_OK);
-    assert_int_equal(got.topo.n_row, 4);
-    assert_int_equal(got.topo.n_cpu, 96);
-    assert_int_equal(got.topo.label, CPUBIND_NPUSMI_LABEL_CARD);
-    assert_int_equal(got.topo.has_affinity, 1);
-    assert_int_equal(got.topo.cpu[got.topo.row[0].first], 72);
-    assert_int_equal(got.topo.cpu[got.topo.row[1].first], 0);
-    assert_int_equal(got.topo.cpu[got.topo.row[3].first + 23], 47);
-
-    assert_int_equal(take(read_topo, topo_stripped), CPUBIND_TEXT_OK);
-    assert_int_equal(got.topo.n_row, 2);
-    check_affinity(&got, 0, 4, 8, first);
-    check_affinity(&got, 1, 6, 6, second);
-}
-
-TEST(nics_are_left_out)
-{
-    assert_int_equal(take(read_topo, topo_a3_nic), CPUBIND_TEXT_OK);
-    assert_int_equal(got.topo.n_row, 2);
-    assert_int_equal(got.topo.n_cpu, 0);
-    assert_int_equal(got.topo.label, CPUBIND_NPUSMI_LABEL_PHY);
-    assert_int_equal(got.topo.has_affinity, 0);
-    check_affinity(&got, 0, 2, 0, NULL);
-    check_affinity(&got, 1, 3, 0, NULL);
-}
-
-TEST(one_npu_is_a_matrix_too)
-{
-    static const int32_t cpus[] = {8, 9};
-    assert_int_equal(take(read_topo, "\t   NPU5       CPU Affinity\nNPU5  X  8-9\n"),
-                     CPUBIND_TEXT_OK);
-    check_affinity(&got, 0, 5, 2, cpus);
-    assert_int_equal(take(read_topo, "Phy-ID3\nPhy-ID3 X"), CPUBIND_TEXT_OK);
-    check_affinity(&got, 0, 3, 0, NULL);
-}
-
-TEST(rows_may_be_in_any_order_and_cells_without_cpus_are_empty)
-{
-    static const int32_t cpus[] = {1};
-    assert_int_equal(
-        take(read_topo, "NPU0 NPU1 NIC0 CPU Affinity\nNPU1 A X A 1\nNIC0 A A X\nNPU0 X A A\n"),
-        CPUBIND_TEXT_OK);
-    assert_int_equal(got.topo.n_row, 2);
-    check_affinity(&got, 0, 1, 1, cpus);
-    check_affinity(&got, 1, 0, 0, NULL);
-    assert_int_equal(take(read_topo, "NPU0 NPU1 NPU2 CPU Affinity\nNPU1 A X A 1\nNPU0 X A A 2\n"
-                                     "NPU2 A A X 3\n"),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(got.topo.n_row, 3);
-    check_affinity(&got, 0, 1, 1, cpus);
-    assert_int_equal(got.topo.row[1].id, 0);
-    assert_int_equal(got.topo.row[2].id, 2);
-}
-
-/* "0-2" may be the start of "0-23"; the lists of two nodes have no CPU in common. */
-TEST(a_list_at_the_end_of_the_text_counts_when_another_npu_has_it)
-{
-    static const int32_t cpus[] = {0, 1, 2};
-    assert_int_equal(take(read_topo, "NPU0 NPU1 NPU2 CPU Affinity\nNPU0 X A A 0-2\n"
-                                     "NPU1 A X A 10-13\nNPU2 A A X 0-2"),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(got.topo.n_row, 3);
-    check_affinity(&got, 2, 2, 3, cpus);
-    assert_int_equal(take(read_topo, "NPU0 CPU Affinity\nNPU0 X 0-2 "), CPUBIND_TEXT_OK);
-    check_affinity(&got, 0, 0, 3, cpus);
-}
-
-/* A 950 UB on x86 prints the words of the column and nothing below them. */
-TEST(a_column_of_affinity_may_be_empty)
-{
-    assert_int_equal(take(read_topo,
-                          "\t   NPU0       NPU1       NIC0        CPU Affinity\n"
-                          "NPU0       X          UB         NA         \n"
-                          "NPU1       UB         X          NA         \n"
-                          "NIC0       NA         NA         X          \n\nNIC0: \n"),
-                     CPUBIND_TEXT_OK);
-    assert_int_equal(got.topo.n_row, 2);
-    assert_int_equal(got.topo.has_affinity, 1);
-    check_affinity(&got, 1, 1, 0, NULL);
-}
-
-#define MATRIX "NPU0 NPU1 CPU Affinity\n" /* 23 bytes */
-
-TEST(other_matrices_are_refused_where_they_go_wrong)
-{
-    static const verdict cases[] = {
-        {"", CPUBIND_TEXT_ERR_MISSING, 0},
-        {"Legend:\n  X    = Self\n", CPUBIND_TEXT_ERR_MISSING, 22},
-        {MATRIX, CPUBIND_TEXT_ERR_MISSING, 23},
-        {"NPU0 X A 1\n" MATRIX, CPUBIND_TEXT_ERR_SYNTAX, 0},
-        {MATRIX "NPU0 X A 1\n", CPUBIND_TEXT_ERR_SYNTAX, 5},
-        {MATRIX "NPU0 X A 1\nNPU0 X A 1\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
-        {MATRIX "NPU0 X A 1\nNPU2 A X 1\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
-        {MATRIX "NPU0 X A 1\nPhy-ID1 A X 1\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
-        {MATRIX "NPU0 X A 1\nNIC1 A X 1\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
-        {MATRIX "NPU0 X\nNPU1 A X 1\n", CPUBIND_TEXT_ERR_SYNTAX, 29},
-        {MATRIX "NPU0 X 1\nNPU1 A X 1\n", CPUBIND_TEXT_ERR_SYNTAX, 30},
-        {MATRIX "NPU0 X A A 1\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
-        {MATRIX "NPU0 X A 1 2\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
-        {MATRIX "NPU0 X A 1,\n", CPUBIND_TEXT_ERR_SYNTAX, 34},
-        {MATRIX "NPU0 X A 3-1\n", CPUBIND_TEXT_ERR_ORDER, 34},
-        {MATRIX "NPU0 X A 65536\n", CPUBIND_TEXT_ERR_RANGE, 32},
-        {MATRIX "NPU0 X A 1\nNPU1 A", CPUBIND_TEXT_ERR_CUT, 40},
-        {MATRIX "NPU0 X A 1\nNPU1", CPUBIND_TEXT_ERR_CUT, 38},
-        {MATRIX "NPU0 X A 1\nNPU1 A X", CPUBIND_TEXT_ERR_CUT, 42},
-        {MATRIX "NPU0 X A 0-23\nNPU1 A X 0-2", CPUBIND_TEXT_ERR_CUT, 49},
-        {MATRIX "NPU0 X A 10\nNPU1 A X 0", CPUBIND_TEXT_ERR_CUT, 45},
-        {"0-2\nNPU0 CPU Affinity\nNPU0 X 0-2", CPUBIND_TEXT_ERR_CUT, 32},
-        {" 0-2\nNPU0 CPU Affinity\nNPU0 X 0-2", CPUBIND_TEXT_ERR_CUT, 33},
-        {MATRIX "NPU0 X A\nNPU1 A X 0,", CPUBIND_TEXT_ERR_SYNTAX, 43},
-        {MATRIX MATRIX, CPUBIND_TEXT_ERR_SYNTAX, 23},
-        {"NPU0 NPU0\n", CPUBIND_TEXT_ERR_SYNTAX, 5},
-        {"NPU0 Phy-ID1\n", CPUBIND_TEXT_ERR_SYNTAX, 5},
-        {"NPU0 NPU1 CPU\n", CPUBIND_TEXT_ERR_SYNTAX, 10},
-        {"NPU0 NPU1 CPU Affinity NPU2\n", CPUBIND_TEXT_ERR_MISSING, 28},
-        {"NPU0 NPU1 GPU0\n", CPUBIND_TEXT_ERR_MISSING, 15},
-        {MATRIX "NPU0 X A 1\nFailed to query \"topo\" info.\n", CPUBIND_TEXT_ERR_REFUSED, 34},
-    };
-
-    check_verdicts(read_topo, cases, LENGTH(cases));
-}
 
 TEST(a_matrix_without_room_gives_the_room_that_it_needs)
 {
@@ -393,255 +84,6 @@ static void check_process(const reading *r, int32_t i, int32_t card, int32_t chi
     assert_true(slice_is(r, process->name, name));
 }
 
-TEST(both_tables_of_an_a3_are_read)
-{
-    assert_int_equal(take(read_info, info_a3), CPUBIND_TEXT_OK);
-    assert_true(slice_is(&got, got.info.version, "25.4.0"));
-    assert_int_equal(got.info.n_device, 3);
-    check_device(&got, 0, 4, 0, -1, 8, "Ascend910", "OK");
-    check_pci(&got, 0, 0, 0x8d, 0, 0);
-    check_device(&got, 1, 4, 1, -1, 9, "Ascend910", "Warning");
-    check_pci(&got, 1, 1, 0xaf, 0x1f, 7);
-    check_device(&got, 2, 6, 0, -1, 12, "Ascend910", "OK");
-    check_pci(&got, 2, -1, -1, -1, -1);
-    assert_int_equal(got.info.has_process_table, 1);
-    assert_int_equal(got.info.n_process, 3);
-    check_process(&got, 0, 4, 0, 31337, -1, "VLLMWorker_TP");
-    check_process(&got, 1, 4, 1, 31338, -1, "");
-    check_process(&got, 2, 4, 1, 31339, -1, "a | b c");
-}
-
-TEST(a_table_without_rules_and_processes_is_read)
-{
-    assert_int_equal(take(read_info, info_a2), CPUBIND_TEXT_OK);
-    assert_int_equal(got.info.version.len, 0);
-    assert_int_equal(got.info.n_device, 2);
-    assert_int_equal(got.info.n_process, 0);
-    assert_int_equal(got.info.has_process_table, 0);
-    check_device(&got, 1, 7, 0, -1, -1, "910B2", "OK");
-}
-
-TEST(the_device_column_of_a_310p_is_the_logic_id)
-{
-    expect(write_info, info_310p,
-           "device 512.0 0 -1 \"310P3\" \"OK\" 0:2:0.0\n"
-           "device 512.1 1 -1 \"310P3\" \"OK\" 0:2:0.0\n");
-}
-
-TEST(a_950_has_no_chips)
-{
-    expect(write_info, info_950,
-           "device 0.-1 -1 -1 \"Ascend950PR\" \"OK\" 0:113:0.0\n"
-           "device 1.-1 -1 -1 \"\" \"Alarm\" -1:-1:-1.-1\n"
-           "process 1.-1 1530715 -1 \"python\"\n");
-}
-
-TEST(pids_in_the_container_are_read)
-{
-    expect(write_info, info_container,
-           "process 0.0 1732754 87 \"python\"\n"
-           "process 0.0 1732755 -1 \"\"\n"
-           "process 0.1 1732756 90 \"x|1|2|\"\n");
-}
-
-TEST(bars_need_no_blanks_around_them)
-{
-    expect(write_info,
-           "|NPU Chip|Process id|Process name|Process memory(MB)|\n"
-           "|0 1|812|python3|150|\n",
-           "process 0.1 812 -1 \"python3\"\n");
-    assert_int_equal(take(read_info, "|NPU Chip|Process id|Process name|Process memory(MB)|\n"
-                                     "|0|812|python3|150|\n"),
-                     CPUBIND_TEXT_ERR_SYNTAX);
-}
-
-TEST(translated_words_do_not_matter)
-{
-    expect(write_info, info_chinese,
-           "device 0.0 -1 -1 \"910B3\" \"正常\" 0:193:0.0\n"
-           "process 0.0 4711 -1 \"python\"\n");
-}
-
-/* Only the header says whether the second number is a phy id or a logic id. */
-TEST(devices_without_a_header_have_no_second_id)
-{
-    expect(write_info,
-           "| 1  Ascend910 | OK | - 44 0 / 0 |\n"
-           "| 1  3 | 0000:9B:00.0 | 15 0 / 0 62308/ 65536 |\n",
-           "device 1.1 -1 -1 \"Ascend910\" \"OK\" 0:155:0.0\n");
-}
-
-#define DEVICES   "| NPU Name | Health | Power |\n| Chip Phy-ID | Bus-Id | HBM |\n" /* 61 */
-#define DEVICE    "| 0 A | OK | 1 |\n| 0 0 | 0000:01:00.0 | 1 |\n"                  /* 44 */
-#define PROCESSES "| NPU Chip | Process id | Process name | Process memory(MB) |\n" /* 62 */
-
-TEST(other_tables_are_refused_where_they_go_wrong)
-{
-    static const verdict cases[] = {
-        {"", CPUBIND_TEXT_ERR_MISSING, 0},
-        {"no table\n", CPUBIND_TEXT_ERR_MISSING, 9},
-        {DEVICES, CPUBIND_TEXT_ERR_MISSING, 61},
-        {DEVICE DEVICES, CPUBIND_TEXT_ERR_SYNTAX, 46},
-        {DEVICES DEVICES, CPUBIND_TEXT_ERR_SYNTAX, 63},
-        {DEVICES DEVICE DEVICES, CPUBIND_TEXT_ERR_SYNTAX, 107},
-        {PROCESSES DEVICES, CPUBIND_TEXT_ERR_SYNTAX, 64},
-        {PROCESSES PROCESSES, CPUBIND_TEXT_ERR_SYNTAX, 64},
-        {DEVICES "| 0 0 | 4711 | python | 100 |\n" PROCESSES, CPUBIND_TEXT_ERR_SYNTAX, 63},
-        {"| 0 | 4711 | python | 100 |\n" PROCESSES, CPUBIND_TEXT_ERR_SYNTAX, 2},
-        {DEVICES "| 0 A | OK | 1 |\n", CPUBIND_TEXT_ERR_CUT, 78},
-        {DEVICES "| 0 A | OK | 1 |\n...\n", CPUBIND_TEXT_ERR_SYNTAX, 78},
-        {DEVICES "| 0 A | OK | 1 |\n| 0 B | OK | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 82},
-        {DEVICES "| 0 A | OK | 1", CPUBIND_TEXT_ERR_CUT, 75},
-        {DEVICES "| 0 A | OK | 1\n" DEVICE, CPUBIND_TEXT_ERR_SYNTAX, 75},
-        {DEVICES "| 0 A | OK |", CPUBIND_TEXT_ERR_CUT, 73},
-        {DEVICES DEVICE DEVICE, CPUBIND_TEXT_ERR_SYNTAX, 124},
-        {DEVICES DEVICE "| NPU Chip |", CPUBIND_TEXT_ERR_CUT, 117},
-        {"| npu-smi 25.2.0 |", CPUBIND_TEXT_ERR_CUT, 18},
-        {DEVICES "| 0 A | 7 | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 69},
-        {DEVICES "| 0 A | OK | |\n", CPUBIND_TEXT_ERR_SYNTAX, 74},
-        {DEVICES "| A 0 | OK | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 63},
-        {DEVICES "| 2147483648 A | OK | 1 |\n", CPUBIND_TEXT_ERR_RANGE, 63},
-        {DEVICES "| 0 A | OK | 1 |\n| 0 | NA | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 81},
-        {DEVICES "| 0 A | OK | 1 |\n| 0 0 | 00:01:00 | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 94},
-        {DEVICES "| 0 A | OK | 1 |\n| 0 0 | 0:100:0.0 | 1 |\n", CPUBIND_TEXT_ERR_RANGE, 88},
-        {DEVICES "| 0 A | OK | 1 |\n| 0 0 | 0:10:20.0 | 1 |\n", CPUBIND_TEXT_ERR_RANGE, 91},
-        {DEVICES "| 0 A | OK | 1 |\n| 0 0 | 0:10:1f.8 | 1 |\n", CPUBIND_TEXT_ERR_RANGE, 94},
-        {PROCESSES "| 0 0 | 4711 | python |\n", CPUBIND_TEXT_ERR_SYNTAX, 85},
-        {PROCESSES "| 0 0 | 4711 |", CPUBIND_TEXT_ERR_CUT, 76},
-        {PROCESSES "| 0 0 |", CPUBIND_TEXT_ERR_CUT, 69},
-        {PROCESSES "| 0 0 | x | python | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 70},
-        {PROCESSES "| 0 0 | -4 | python | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 70},
-        {PROCESSES "| 0 0 | 4 | python | x |\n", CPUBIND_TEXT_ERR_SYNTAX, 83},
-        {PROCESSES "| 0 | 4 | python | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 65},
-        {PROCESSES "| 0 0 0 | 4 | python | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 68},
-        {PROCESSES "| 0 0 | 2147483648 | p | 1 |\n", CPUBIND_TEXT_ERR_RANGE, 70},
-        {"| a | b |\n", CPUBIND_TEXT_ERR_SYNTAX, 2},
-        {"|", CPUBIND_TEXT_ERR_CUT, 1},
-    };
-
-    check_verdicts(read_info, cases, LENGTH(cases));
-}
-
-#define DASHES "+-----+-----+\n" /* 14 */
-#define EQUALS "+=====+=====+\n"
-#define RUNS   "| 0 0 | 4711 | python | 100 |\n" /* 30 */
-
-/* Each of these is the start of a whole output that loses something. */
-TEST(a_text_that_was_cut_is_refused)
-{
-    static const verdict cases[] = {
-        {DEVICES DEVICE DASHES, CPUBIND_TEXT_ERR_CUT, 119},
-        {DEVICES DEVICE EQUALS DASHES, CPUBIND_TEXT_ERR_CUT, 133},
-        {DEVICES DEVICE EQUALS DASHES "\n \n", CPUBIND_TEXT_ERR_CUT, 136},
-        {DEVICES DEVICE "+", CPUBIND_TEXT_ERR_CUT, 106},
-        {DEVICES DEVICE "+==", CPUBIND_TEXT_ERR_CUT, 108},
-        {DEVICES DEVICE DASHES PROCESSES, CPUBIND_TEXT_ERR_CUT, 181},
-        {PROCESSES "...\n", CPUBIND_TEXT_ERR_CUT, 66},
-        {PROCESSES EQUALS RUNS, CPUBIND_TEXT_ERR_CUT, 106},
-        {PROCESSES EQUALS RUNS "+====", CPUBIND_TEXT_ERR_CUT, 111},
-        {PROCESSES EQUALS RUNS EQUALS RUNS, CPUBIND_TEXT_ERR_CUT, 150},
-        {PROCESSES EQUALS "| No running processes found in NPU 0 |\n", CPUBIND_TEXT_ERR_CUT,
-         116},
-    };
-
-    check_verdicts(read_info, cases, LENGTH(cases));
-}
-
-/* Two rows without the line feed between them, and a row without its first bar: each must not
- * lose a row. */
-TEST(a_row_that_is_lost_in_another_is_refused)
-{
-    static const verdict maps[] = {
-        {"\tNPU ID  Chip ID  Chip Logic ID  Chip Name\n"
-         "\t0       0        0              Ascend 910B3                                       "
-         "  "
-         "  1\n",
-         CPUBIND_TEXT_ERR_SYNTAX, 76},
-        {"NPU ID  Chip ID  Chip Logic ID  Chip Name\n0 0 0 A B C D1 0 1 A B C D\n",
-         CPUBIND_TEXT_ERR_SYNTAX, 48},
-    };
-    static const verdict tables[] = {
-        {PROCESSES EQUALS "0 0 | 4711 | python | 1 |\n" EQUALS, CPUBIND_TEXT_ERR_SYNTAX, 76},
-        {PROCESSES EQUALS "| 0 0 | 4711 | py\x01thon | 1 |\n" EQUALS, CPUBIND_TEXT_ERR_SYNTAX,
-         93},
-    };
-
-    check_verdicts(read_map, maps, LENGTH(maps));
-    check_verdicts(read_info, tables, LENGTH(tables));
-}
-
-/* Outputs in bug reports may end at any row. */
-TEST(a_text_that_ends_between_devices_is_read)
-{
-    static const char *const texts[] = {
-        DEVICES DEVICE,
-        DEVICES DEVICE EQUALS,
-        DEVICES DEVICE "+=====+=====+",
-        DEVICES EQUALS DEVICE DASHES "...\n",
-        DEVICES DEVICE "+ 1 more\n",
-        DEVICES DEVICE PROCESSES RUNS,
-        DEVICES DEVICE PROCESSES EQUALS RUNS DASHES,
-        DEVICES DEVICE PROCESSES EQUALS RUNS EQUALS "[WARNING]The driver",
-        DEVICES DEVICE DASHES PROCESSES EQUALS "| No process |\n" EQUALS,
-        DEVICES DEVICE DASHES PROCESSES EQUALS,
-    };
-
-    for (int32_t i = 0; i < LENGTH(texts); i++) {
-        assert_int_equal(take(read_info, texts[i]), CPUBIND_TEXT_OK);
-        assert_int_equal(got.info.n_device, 1);
-    }
-}
-
-/* A first line is missing when the health is not known; on 310 products a second one when the
- * logic id is not. */
-TEST(a_chip_with_one_line_is_left_out)
-{
-    expect(write_info,
-           DEVICES EQUALS "| 0 3 | 0000:9D:00.0 | 1 |\n" DASHES
-                          "| 4 A | OK | 1 |\n| 1 9 | 0000:9F:00.0 | 1 |\n" EQUALS DASHES
-                              PROCESSES EQUALS RUNS EQUALS,
-           "device 4.1 -1 9 \"A\" \"OK\" 0:159:0.0\n"
-           "process 0.0 4711 -1 \"python\"\n");
-    expect(write_info,
-           "| NPU Name | Health | Power |\n| Chip Device | Bus-Id | AICore |\n"
-           "| 5 B | UNKNOWN | 1 |\n" DASHES
-           "| 5 B | OK | 1 |\n| 1 1 | 0000:9D:00.0 | 1 |\n" EQUALS
-           "| 6 B | UNKNOWN | 1 |\n" EQUALS,
-           "device 5.1 1 -1 \"B\" \"OK\" 0:157:0.0\n");
-    expect(write_info,
-           "| NPU ID | Name | Health | Power |\n|  |  | Bus-Id | HBM |\n"
-           "|  |  | NA | 1 |\n+===+\n"
-           "| 1 | A | OK | 1 |\n|  |  | NA | 1 |\n+===+\n"
-           "|  |  | 0000:9D:00.0 | 1 |\n",
-           "device 1.-1 -1 -1 \"A\" \"OK\" -1:-1:-1.-1\n");
-}
-
-TEST(a_lone_line_must_be_whole)
-{
-    static const verdict cases[] = {
-        {DEVICES DEVICE "| 0 A | 0000:01:00.0 | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 109},
-        {DEVICES DEVICE "| 0 1 | 0000:01:00 | 1 |\n", CPUBIND_TEXT_ERR_SYNTAX, 113},
-        {DEVICES DEVICE "| 0 1 | 0000:01:00.0 | |\n", CPUBIND_TEXT_ERR_SYNTAX, 128},
-        {DEVICES DEVICE "| 0 1 | 0000:01:00.0 |", CPUBIND_TEXT_ERR_CUT, 127},
-        {DEVICES "| 0 A | OK | 1 |\n+ 1 more +\n", CPUBIND_TEXT_ERR_SYNTAX, 78},
-        {DEVICES "| 0 A | OK | 1 |\n" EQUALS DEVICE EQUALS, CPUBIND_TEXT_ERR_SYNTAX, 78},
-        {"| NPU Name | Health | Power |\n| Chip Device | Bus-Id | AICore |\n"
-         "| 5 B | OK | 1 |\n+ 1 more +\n",
-         CPUBIND_TEXT_ERR_SYNTAX, 81},
-    };
-
-    check_verdicts(read_info, cases, LENGTH(cases));
-}
-
-TEST(a_health_may_be_any_word_or_none)
-{
-    expect(write_info,
-           DEVICES "| 0 A |  | 1 |\n| 0 0 | NA | 1 |\n"
-                   "| 1   | NA | 1 |\n| 0 2 | 0000:00:00.0 | 1 |\n",
-           "device 0.0 -1 0 \"A\" \"\" -1:-1:-1.-1\n"
-           "device 1.0 -1 2 \"\" \"NA\" 0:0:0.0\n");
-}
-
 TEST(tables_without_room_give_the_room_that_they_need)
 {
     const int32_t len = (int32_t)strlen(info_a3);
@@ -653,8 +95,6 @@ TEST(tables_without_room_give_the_room_that_they_need)
     assert_int_equal(read_info_cap(&got, info_a3, len, 3, 2), CPUBIND_TEXT_ERR_SPACE);
     assert_int_equal(got.info.n_process, 3);
 }
-
-/* == all ==================================================================== */
 
 /* == families =============================================================== */
 
@@ -1015,6 +455,149 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(cpubind_npusmi_parse_info("", 0, &info, NULL), CPUBIND_TEXT_ERR_ARG);
     assert_int_equal(map.n_chip + no_array.n_chip, 14);
     assert_int_equal(map.has_logic + map.unknown.at + map.unknown.len, 21);
+}
+
+/* == boards and lists ======================================================= */
+
+/* A cut text has the address of the chip or none. */
+TEST(a_board_that_was_cut_has_no_other_address)
+{
+    static const cpubind_pci_address whole = {0, 0x5d, 0, 0};
+    int32_t n_ok = 0, n_pci = 0;
+
+    for (int32_t len = 0; len <= (int32_t)sizeof board_a2_chip - 1; len++) {
+        if (take_some(read_board, board_a2_chip, len) == CPUBIND_TEXT_OK) {
+            n_ok++;
+            assert_int_equal(got.n_board, 1);
+            if (got.board[0].has_pci) {
+                assert_memory_equal(&got.board[0].pci, &whole, sizeof whole);
+                n_pci++;
+            }
+        }
+    }
+    assert_true(n_pci > 0 && n_ok > n_pci);
+}
+
+TEST(a_board_without_room_gives_the_room_that_it_needs)
+{
+    end_reading(&got);
+    assert_int_equal(
+        read_board_cap(&got, board_card_chips, (int32_t)strlen(board_card_chips), 2),
+        CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(got.n_board, 3);
+}
+
+/* Before the end of its last NPU ID a list is never whole. */
+TEST(a_cut_list_is_an_error)
+{
+    const char *last = strstr(list_a2, ": 5");
+
+    assert_non_null(last);
+    for (int32_t len = 0; len <= (int32_t)(last - list_a2) + 1; len++) {
+        assert_int_not_equal(take_some(read_list, list_a2, len), CPUBIND_TEXT_OK);
+    }
+}
+
+TEST(a_list_without_room_gives_the_room_that_it_needs)
+{
+    end_reading(&got);
+    assert_int_equal(read_list_cap(&got, list_310, (int32_t)strlen(list_310), 1),
+                     CPUBIND_TEXT_ERR_SPACE);
+    assert_int_equal(got.n_card, 2);
+}
+
+/* == samples =================================================================== */
+
+static int is_sample(const sample *s, const char *const *texts, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (s->text == texts[i])
+            return 1;
+    return 0;
+}
+
+/* A list has the form of boards without addresses; nothing else has either form. */
+TEST(no_other_output_is_a_board_or_a_list)
+{
+    static const char *const lists[] = {list_a2, list_310, list_950};
+    static const char *const boards[] = {
+        board_a2_chip, board_a2_mcu, board_a3_chip, board_card_chips, board_no_pci,
+        board_950,     board_950_ub, list_a2,       list_310,         list_950};
+
+    for (int32_t i = 0; i < LENGTH(samples); i++) {
+        assert_int_equal(take_some(read_list, samples[i].text, samples[i].len) ==
+                             CPUBIND_TEXT_OK,
+                         is_sample(&samples[i], lists, LENGTH(lists)));
+        assert_int_equal(take_some(read_board, samples[i].text, samples[i].len) ==
+                             CPUBIND_TEXT_OK,
+                         is_sample(&samples[i], boards, LENGTH(boards)));
+    }
+}
+
+TEST(wrong_arguments_are_refused)
+{
+    cpubind_npusmi_board board;
+    cpubind_npusmi_card card;
+    cpubind_text_fault fault = no_fault;
+    cpubind_npusmi_boards boards = {&board, 1, 7, {7, 7}}, no_board = {NULL, 1, 7, {7, 7}};
+    cpubind_npusmi_cards cards = {&card, 1, 7, {7, 7}}, no_card = {NULL, 1, 7, {7, 7}};
+
+    assert_int_equal(cpubind_npusmi_parse_board(NULL, 1, &boards, &fault),
+                     CPUBIND_TEXT_ERR_ARG);
+    assert_non_null(fault.what);
+    assert_int_equal(cpubind_npusmi_parse_board("", -1, &boards, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, &no_board, NULL), CPUBIND_TEXT_ERR_ARG);
+    boards.cap_board = -1;
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, &boards, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_board("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list(NULL, 1, &cards, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list("", 0, &no_card, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(cpubind_npusmi_parse_list("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
+    assert_int_equal(boards.n_board + no_board.n_board + cards.n_card + no_card.n_card, 28);
+    assert_int_equal(boards.unknown.at + cards.unknown.len, 14);
+    no_card.cap_card = 0;
+    assert_int_equal(cpubind_npusmi_parse_list(NULL, 0, &no_card, NULL),
+                     CPUBIND_TEXT_ERR_MISSING);
+}
+
+/* The most chips that are read, and one more. */
+TEST(blocks_are_limited)
+{
+    static char text[(CPUBIND_MAX_DEVICES + 1) * 16];
+    int32_t len = 0, n;
+    for (n = 0; n <= CPUBIND_MAX_DEVICES; n++) {
+        if (n == CPUBIND_MAX_DEVICES) {
+            assert_int_equal(take_some(read_board, text, len), CPUBIND_TEXT_OK);
+            assert_int_equal(got.n_board, CPUBIND_MAX_DEVICES);
+        }
+        len += snprintf(text + len, sizeof text - (size_t)len, "NPU ID:%d\n", (int)n);
+    }
+    assert_int_equal(take_some(read_board, text, len), CPUBIND_TEXT_ERR_RANGE);
+}
+
+/* == refusals =============================================================== */
+
+TEST(lost_cards_are_counted)
+{
+    static const char text[] = "Failed to get chip number of card1.\n"
+                               "\tFailed to get chip number of card 12.\r\n"
+                               "No: Failed to get chip number of card3.\n"
+                               "Failed to get chip number\n"
+                               "Failed to get chip number of card";
+
+    assert_int_equal(cpubind_npusmi_count_lost(text, (int32_t)sizeof text - 1), 3);
+    assert_int_equal(cpubind_npusmi_count_lost(text, (int32_t)sizeof text - 2), 2);
+    assert_int_equal(cpubind_npusmi_count_lost("", 0), 0);
+    assert_int_equal(cpubind_npusmi_count_lost(NULL, 1), 0);
+}
+
+TEST(no_sample_is_a_refusal)
+{
+    for (int32_t i = 0; i < LENGTH(samples); i++)
+        if (samples[i].text != board_no_pci)
+            assert_int_equal(cpubind_npusmi_find_refusal(samples[i].text, samples[i].len, NULL),
+                             CPUBIND_NPUSMI_NONE);
+    assert_int_equal(cpubind_npusmi_find_refusal(NULL, 1, NULL), CPUBIND_NPUSMI_NONE);
 }
 
 int main(void)

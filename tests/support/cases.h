@@ -71,6 +71,7 @@ static inline void add_line(script *s, int32_t line, int32_t at, int32_t end, ch
             last->data = *data = text;
         *data = decode(text + 1, s->cut + end, *data);
         **data = '\0';
+        last->at = end + 1;
     } else if (*text == '>' && last) {
         last->len = end + 1 - last->at;
     } else {
