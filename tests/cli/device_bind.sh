@@ -29,6 +29,7 @@ out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind
 . tests/support/tap.sh
 . tests/support/gpu_nodes.sh
+. tests/support/waiting.sh
 unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
     PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
     CUDA_DEVICE_ORDER
@@ -88,10 +89,7 @@ worker=
 start() { # VARIABLE=VALUE ...
     env "$@" sleep 600 &
     worker=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ "$(cat "/proc/$worker/comm")" = sleep ] && return
-        sleep 0.05
-    done
+    becomes 100 is_program "$worker" sleep
 }
 
 end() {
@@ -348,10 +346,7 @@ status() { # argument ...
 start_on() { # number
     sleep 600 3<"/dev/nvidia$1" 5</dev/nvidia-uvm &
     worker=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ "$(cat "/proc/$worker/comm")" = sleep ] && return
-        sleep 0.05
-    done
+    becomes 100 is_program "$worker" sleep
 }
 
 status_json() {
@@ -517,10 +512,7 @@ starts_both() { # file
     start_two
     sleep 600 3</dev/nvidia5 4</dev/nvidia7 5<"$1" &
     both=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ "$(cat "/proc/$both/comm")" = sleep ] && return
-        sleep 0.05
-    done
+    becomes 100 is_program "$both" sleep
 }
 
 joins_pools() {
@@ -556,12 +548,12 @@ watches_all() {
     first=$worker
     "$CPUBIND" apply --all --root "$host" --watch 1 >"$out/watch" 2>&1 &
     watcher=$!
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         [ "$(cpus_of "$first")" = "$a" ] && break
         sleep 0.1
     done
     start_on 7
-    for _ in $(seq 50); do # it is bound before that is said
+    for _ in $(seq 600); do # it is bound before that is said
         is_on "$b" >"$out/on" && grep -q "process $worker" "$out/watch" && break
         sleep 0.1
     done
@@ -623,7 +615,7 @@ export out
 
 # Ends when the worker is on its CPU, the other processes of the tree on the kept one.
 is_tree_bound() {
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         [ -e "$out/started" ] && worker=$(cat "$out/worker.pid") && is_on "$b" >"$out/on" &&
             [ "$(cpus_of "$(cat "$out/plain.pid")")" = "$a" ] && [ "$(cpus_of "$1")" = "$a" ] &&
             return
@@ -647,7 +639,7 @@ applies_tree() {
     stranger=$worker
     sh "$out/server" &
     server=$!
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         [ -e "$out/started" ] && break
         sleep 0.1
     done
@@ -667,7 +659,7 @@ runs_tree() {
     server=$!
     is_tree_bound "$server"
     result=$?
-    for _ in $(seq 50); do # it is bound before that is said, maybe before the shell is sleep
+    for _ in $(seq 600); do # it is bound before that is said, maybe before the shell is sleep
         grep -q "), 0000:02:00.0: 1 threads moved" "$out/tree.err" && break
         sleep 0.1
     done
@@ -721,7 +713,7 @@ names_devices() { # kind, value of CUDA_VISIBLE_DEVICES, CPUs of the first and o
     env ${2:+CUDA_VISIBLE_DEVICES="$2"} "$CPUBIND" run --tree --root "$host" -- \
         sh "$out/launcher" "$1" 2>"$out/tree.err" &
     server=$!
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         [ -s "$out/workers" ] && [ -s "$out/grandchild.pid" ] && are_workers_on "$3" "$4" && break
         sleep 0.1
     done
@@ -738,7 +730,7 @@ leaves_launchers() { # kind, value of CUDA_VISIBLE_DEVICES, CPUs of both workers
     rm -f "$out/workers"
     env CUDA_VISIBLE_DEVICES="$2" sh "$out/launcher" "$1" &
     worker=$!
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         [ -s "$out/workers" ] && break
         sleep 0.1
     done
@@ -761,7 +753,7 @@ keeps_others() {
     rm -f "$out/started"
     setsid sh "$out/server" &
     server=$!
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         [ -e "$out/started" ] && break
         sleep 0.1
     done
@@ -798,12 +790,12 @@ watches() {
     start CUDA_VISIBLE_DEVICES=1
     "$CPUBIND" apply --root "$host" --pid "$worker" --watch 1 >"$out/watch" 2>&1 &
     watcher=$!
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         is_on "$b" >"$out/on" && break
         sleep 0.1
     done
     taskset -pc "$a" "$worker" >"$out/taskset"
-    for _ in $(seq 50); do
+    for _ in $(seq 600); do
         is_on "$b" >"$out/on" && break
         sleep 0.1
     done
@@ -896,7 +888,7 @@ zombies_are_said() {
     sh -c 'while ! grep -q sleep /proc/$$/comm; do sleep 0.01; done & echo $!; exec sleep 600' \
         >"$out/zombie" &
     parent=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for _ in $(seq 600); do
         zombie=$(cat "$out/zombie")
         grep -q '^State:.Z' "/proc/${zombie:-0}/status" 2>/dev/null && break
         sleep 0.1

@@ -24,6 +24,7 @@ fi
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind
 . tests/support/tap.sh
+. tests/support/waiting.sh
 unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
     PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
     CUDA_DEVICE_ORDER SLURM_STEP_GPUS SLURM_JOB_GPUS SLURM_GPUS_ON_NODE
@@ -115,10 +116,7 @@ trap 'end; rmdir "$group/0" "$group/1" "$group"' EXIT
 start() { # N
     become_task "$1" sleep 600 &
     worker=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ "$(cat "/proc/$worker/comm")" = sleep ] && return
-        sleep 0.05
-    done
+    becomes 100 is_program "$worker" sleep
 }
 
 cpus_of() { # pid

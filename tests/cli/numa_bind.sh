@@ -160,11 +160,7 @@ fi
 verifies_and_restores() {
     "$CPUBIND" run --root "$host" --numa-bind --index 0 -- sleep 30 2>"$out/err" &
     pid=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ "$(cat "/proc/$pid/comm")" = sleep ] && break
-        sleep 0.1
-    done
-    "$CPUBIND" verify --pid "$pid" && "$CPUBIND" restore --pid "$pid" &&
+    becomes 100 is_program "$pid" sleep && "$CPUBIND" verify --pid "$pid" && "$CPUBIND" restore --pid "$pid" &&
         grep -q "Cpus_allowed_list:	.*$b" "/proc/$pid/status"
     result=$?
     kill "$pid"

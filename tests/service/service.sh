@@ -26,6 +26,7 @@ mkdir -p "$out/shim"
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
 . tests/support/tap.sh
+. tests/support/waiting.sh
 
 flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
 # shellcheck disable=SC2086
@@ -81,21 +82,6 @@ start_service() {
 
 end_service() { # signal
     kill "-$1" "$service" && wait "$service"
-}
-
-# Waits until a command succeeds, so many tenths of a second.
-becomes() { # tenths, command ...
-    left=$1
-    shift
-    until "$@"; do
-        left=$((left - 1))
-        [ "$left" -gt 0 ] || {
-            echo "never: $*"
-            cat "$out/said"
-            return 1
-        }
-        sleep 0.1
-    done
 }
 
 cpus_of() { # thread

@@ -8,6 +8,7 @@
 # a process has at first), pids and service; user (the words that run a command as an ordinary
 # user) and has_user; without one, user is empty. `out`, CPUBIND and tap.sh come before.
 
+. tests/support/waiting.sh
 . tests/support/gpu_nodes.sh
 unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
     PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
@@ -158,21 +159,6 @@ kill_service() {
     kill -KILL "$service" 2>/dev/null
     wait "$service" 2>/dev/null
     service=
-}
-
-# Waits until a command succeeds, so many tenths of a second.
-becomes() { # tenths, command ...
-    left=$1
-    shift
-    until "$@"; do
-        left=$((left - 1))
-        [ "$left" -gt 0 ] || {
-            echo "never: $*"
-            cat "$out/said"
-            return 1
-        }
-        sleep 0.1
-    done
 }
 
 # Every thread of a process is on these CPUs.
