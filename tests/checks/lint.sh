@@ -21,22 +21,91 @@ jobs=$(nproc 2>/dev/null || echo 2)
 quick='-clang-analyzer-*'
 words='-std=c11 -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=700'
 
-# Lists of files and flags are split on purpose.
+# A file is not examined again by a command that found it clean, as long as it, the files of this
+# tree that it includes, the command's version, its options and its settings are the same.
+
+# Prints for each C file its name, its sum, and those of all that it includes.
 # shellcheck disable=SC2086
+states() {
+    sha256sum cpubind.h $sources $headers $fuzz_c $fuzz_h $tests_c $tests_h | awk '
+        function path(folder, name,    part, kept, n, top, i, text) {
+            n = split(folder "/" name, part, "/")
+            for (i = 1; i <= n; i++) {
+                if (part[i] == "..")
+                    top--
+                else if (part[i] != "." && part[i] != "")
+                    kept[++top] = part[i]
+            }
+            text = kept[1]
+            for (i = 2; i <= top; i++)
+                text = text "/" kept[i]
+            return text
+        }
+        function includes(file,    folder, line, part) {
+            folder = file
+            if (!sub("/[^/]*$", "", folder))
+                folder = "."
+            while ((getline line <file) > 0)
+                if (split(line, part, "\"") > 2 && part[1] ~ /^ *# *include *$/)
+                    included[file] = included[file] " " path(folder, part[2])
+            close(file)
+        }
+        function state(file,    part, n, i, text) {
+            if (seen[file] == turn || !(file in sum))
+                return ""
+            seen[file] = turn
+            text = " " sum[file]
+            n = split(included[file], part, " ")
+            for (i = 1; i <= n; i++)
+                text = text state(part[i])
+            return text
+        }
+        { sum[$2] = $1 }
+        END {
+            for (file in sum)
+                includes(file)
+            for (turn in sum)
+                print turn state(turn)
+        }' >"$out/states"
+}
+
+# Runs a command on each file of a list, in place of {}.
+clean_each() { # name of this examination, files, command ...
+    clean=$out/$1.clean
+    files=$2
+    shift 2
+    command=$({ "$1" --version; cat .clang-format .clang-tidy; echo "$*"; } | sha256sum)
+    # shellcheck disable=SC2086
+    printf '%s\n' $files | awk -v command="${command%% *}" 'NR == FNR { wanted[$1]; next }
+        $1 in wanted { print $0, command }' - "$out/states" | LC_ALL=C sort >"$clean.now"
+    touch "$clean"
+    LC_ALL=C comm -12 "$clean.now" "$clean" >"$clean.kept"
+    : >"$clean.found"
+    # shellcheck disable=SC2016
+    LC_ALL=C comm -23 "$clean.now" "$clean" | cut -d ' ' -f 1 | xargs -P "$jobs" -I{} sh -c '
+        found=$1
+        shift
+        "$@" && echo {} >>"$found"' sh "$clean.found" "$@"
+    examined=$?
+    awk 'NR == FNR { found[$1]; next } $1 in found' "$clean.found" "$clean.now" |
+        LC_ALL=C sort - "$clean.kept" >"$clean"
+    return "$examined"
+}
+
+# Lists of files and flags are split on purpose.
 format_is_clean() {
-    clang-format-14 --dry-run -Werror cpubind.h $sources $headers $fuzz_c $fuzz_h $tests_c \
-        $tests_h
+    clean_each format "cpubind.h $sources $headers $fuzz_c $fuzz_h $tests_c $tests_h" \
+        clang-format-14 --dry-run -Werror {}
 }
 
 # shellcheck disable=SC2086
 compiles_clean() { # compiler
-    printf '%s\n' $sources $fuzz_c | xargs -P "$jobs" -I{} "$1" $words $warn -O2 -fsyntax-only {}
+    clean_each "$1" "$sources $fuzz_c" "$1" $words $warn -O2 -fsyntax-only {}
 }
 
 # shellcheck disable=SC2086
 tidy_is_clean() { # checks that are added to those of .clang-tidy, or removed
-    printf '%s\n' $sources $fuzz_c |
-        xargs -P "$jobs" -I{} clang-tidy --quiet --checks="$1" {} -- $words
+    clean_each tidy "$sources $fuzz_c" clang-tidy --quiet --checks="$1" {} -- $words
 }
 
 core_tidy_is_clean() { # checks
@@ -44,8 +113,8 @@ core_tidy_is_clean() { # checks
 }
 
 # cpubind.h alone is examined for every set of its macros; the files of adapters/ only for the
-# macros of a build, since each of them includes cpubind.h; what was found in one that has not
-# changed since is kept.
+# macros of a build, since each of them includes cpubind.h. It follows calls from file to file:
+# when one has changed all are examined, with what was found in the others.
 # ctuuninitvar reports every out parameter as an uninitialized variable.
 # shellcheck disable=SC2086
 cppcheck_is_clean() {
@@ -53,10 +122,13 @@ cppcheck_is_clean() {
     set -- -j "$jobs" --quiet --std=c11 --error-exitcode=1 --inline-suppr \
         --suppress=missingIncludeSystem --suppress=ctuuninitvar \
         --enable=warning,performance,portability -I .
+    state=$({ cppcheck --version; echo "$* $words"; grep '^adapters/.*\.c ' "$out/states" | LC_ALL=C sort; } | sha256sum)
+    echo "$state" | cmp -s - "$out/cppcheck.clean" && return
     cppcheck "$@" "$out/core.c" &&
         mkdir -p "$out/cppcheck" &&
         cppcheck "$@" --cppcheck-build-dir="$out/cppcheck" -D__GNUC__=12 -D__linux__ \
-            ${words#* } $sources
+            ${words#* } $sources &&
+        echo "$state" >"$out/cppcheck.clean"
 }
 
 # Functions without a limit on the text that they read or write. Numbers are read by
@@ -89,6 +161,7 @@ check_with() { # needed command, text, command ...
     fi
 }
 
+states
 if [ "${1:-}" = --analyze ]; then
     check_with clang-tidy "the analyzer is clean on adapters/ and fuzz/" tidy_is_clean ''
     check_with clang-tidy "the analyzer is clean on cpubind.h" core_tidy_is_clean ''
