@@ -62,21 +62,31 @@ TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
 LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts random_host)
+# The programs of make laws: each takes as many random hosts or views as it is told.
+LAWS      := ascend/test_views core/test_near_laws core/test_laws core/test_allowed
 QUALITY   := $(addprefix tests/quality/,layouts rules)
-# The commands of make check. Those with a + can run beside any other (tests/run.sh): programs that
-# touch neither /run nor processes of this machine and measure no times, the slowest first.
-SLOW       = tests/checks/lint.sh tests/checks/arm64.sh tests/packaging/library.sh tests/api/json.sh \
-             tests/packaging/packaging.sh tests/cli/corpus.sh
-ALONE      = $(filter $(addprefix tests/,linux/% host/% service/% api/%),$(TESTS))
-SCRIPTS    = $(addprefix tests/cli/,bind.sh upgrade.sh bind_all.sh run_tree.sh status.sh numa_bind.sh \
-               numa_statements.sh online.sh device_bind.sh device_cgroup.sh formats.sh topo.sh redact.sh) \
-             $(addprefix tests/service/,deploy.sh service.sh device_service.sh device_users.sh \
-               owner.sh upgrade.sh kills.sh) \
-             $(addprefix tests/packaging/,maintainer.sh limits.sh abi.sh) \
-             tests/checks/install.sh tests/packaging/installed.sh tests/checks/symbols.sh \
-             tests/languages/languages.sh tests/python/python.sh tests/checks/readme.sh \
-             tests/checks/layers.sh "tests/checks/layers.sh --self-test" \
-             tests/checks/tree.sh "tests/checks/tree.sh --self-test" tests/checks/fuzz.sh
+# The commands of make check; tests/run.sh has the form. BESIDE can run beside any other: what it
+# writes, it has to itself; what it starts, it asks for alone; and it measures no times. The
+# longest come first, in the list and in the order of the Makefile.
+# BARE is built without sanitizers: it starts the command two thousand times, and would wait for
+# the sanitizers most of the time. The replay runs under them, with the same hosts.
+BARE       = $(addprefix tests/cli/,test_advice.c test_hosts.c)
+BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh packaging/library.sh \
+               packaging/packaging.sh service/device_users.sh cli/corpus.sh api/json.sh \
+               python/python.sh languages/languages.sh \
+               cli/device_bind.sh checks/install.sh packaging/installed.sh packaging/limits.sh \
+               service/kills.sh service/device_service.sh cli/upgrade.sh service/upgrade.sh \
+               packaging/maintainer.sh checks/layers.sh cli/topo.sh packaging/abi.sh cli/redact.sh \
+               checks/tree.sh checks/symbols.sh checks/fuzz.sh)
+SELF_TESTS = $(foreach check,layers tree,"+tests/checks/$(check).sh --self-test")
+OWN_FILES  = $(addprefix tests/,sqlite/test_store_faults.c ascend/test_redact.c) $(addprefix tests/linux/,test_bind_faults.c test_mend.c test_folder_writer_faults.c \
+               test_partition.c test_record_faults.c test_folder_host.c test_source_faults.c \
+               test_folder_writer.c) $(addprefix tests/host/,test_host_bind.c test_host_users.c)
+ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% api/%),$(TESTS)))
+SCRIPTS    = $(addprefix tests/,cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
+               cli/run_tree.sh cli/status.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
+               cli/device_cgroup.sh cli/formats.sh service/deploy.sh)
+SANITIZED  = $(filter-out $(BARE),$(TESTS))
 
 # The longest first, so that the last ones end together.
 VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2
@@ -97,11 +107,14 @@ run: deps-run ## install missing packages, build, and plan the fixture host HOST
 	@$(BUILD)/cpubind plan --fixture $(HOST)
 
 check: deps-check ## install missing packages, build, and run everything that CI runs
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all lib $(BUILD)/cpubind_shared
+	@$(MAKE) --no-print-directory -s -j$(JOBS) built $(BUILD)/cpubind_shared $(BARE:%.c=$(BUILD)/%)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
-	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all tests
-	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) CPUBIND=$(BUILD)/san/cpubind \
-	    tests/run.sh $(SLOW:%=+%) $(patsubst %.c,+$(BUILD)/san/%,$(filter-out $(ALONE),$(TESTS))) \
+	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all $(SANITIZED:%.c=$(BUILD)/san/%) fuzz-replays
+	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) \
+	    tests/run.sh $(BESIDE:%=+%) $(SELF_TESTS) \
+	    $(patsubst %.c,+$(BUILD)/san/%,$(OWN_FILES) $(filter-out $(ALONE) $(OWN_FILES),$(SANITIZED))) \
+	    $(BARE:%.c=+$(BUILD)/%) \
+	    "+$(BUILD)/san/cpubind fixture replay --db $(BUILD)/fixtures.db --format tap" \
 	    $(patsubst %,+$(BUILD)/san/fuzz/replay_%,$(FUZZ)) \
 	    $(patsubst %.c,$(BUILD)/san/%,$(ALONE)) $(SCRIPTS)
 
@@ -123,12 +136,11 @@ check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS=
 analyze: deps-check ## follow paths through the functions with clang-tidy's analyzer: some minutes
 	@BUILD=$(BUILD) tests/checks/lint.sh --analyze
 
-laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hosts keep the laws of NEAR
-	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/tests/ascend/test_views \
-	    $(BUILD)/tests/core/test_near_laws
-	@CPUBIND_PAIRS=$(or $(PAIRS),1000000) CPUBIND_SEED=$(or $(SEED),1) $(BUILD)/tests/ascend/test_views
-	@CPUBIND_TEST_NEAR_HOSTS=$(or $(HOSTS),1000000) CPUBIND_SEED=$(or $(SEED),1) \
-	    $(BUILD)/tests/core/test_near_laws
+laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hosts keep the laws of plans
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(LAWS:%=$(BUILD)/tests/%)
+	@for law in $(LAWS); do CPUBIND_PAIRS=$(or $(PAIRS),1000000) CPUBIND_SEED=$(or $(SEED),1) \
+	    CPUBIND_TEST_HOSTS=$(or $(HOSTS),1000000) CPUBIND_TEST_NEAR_HOSTS=$(or $(HOSTS),1000000) \
+	    $(BUILD)/tests/$$law || exit; done
 
 bench: deps-bench ## time the core, the readers, the command, binding, Python, as ratios
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all lib $(BUILD)/bench $(BUILD)/bench_text \

@@ -5,8 +5,9 @@
 #
 # Commands run one after the other. One with a + before it can run beside any other: it measures
 # no times, and shares nothing with others that it writes. Beside the commands without it, these
-# run on each other CPU, with low priority, in their order: the slowest come first. After the
-# commands without it, they run here as well.
+# run with low priority, as many at a time as there are CPUs, in their order: the slowest come
+# first. Some of them, and of the commands without it, wait most of their time: each CPU has work
+# in spite of that. After the commands without it, they run here as well.
 #
 # Prints a line for each command when it has ended, with its seconds and those of the CPUs, the
 # output of each that failed, and at the end "N passed, N failed" (and ", N skipped"). Exit 0
@@ -91,7 +92,7 @@ count() { # command, folder of its results
     skipped=$((skipped + skip))
 }
 
-for _ in $(seq 2 "$(nproc 2>/dev/null || echo 2)"); do
+for _ in $(seq "$(nproc 2>/dev/null || echo 2)"); do
     lane + : "$@" &
 done
 lane "" report "$@"

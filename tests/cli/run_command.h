@@ -20,10 +20,22 @@ typedef struct command_result {
     char *err;  /* stderr, NUL-terminated */
 } command_result;
 
+/* CPUBIND, or the command of the build that this test is of: BUILD/cpubind of
+ * BUILD/tests/cli/test_NAME. */
 static inline const char *command_path(void)
 {
+    static char beside[4096];
     const char *path = getenv("CPUBIND");
-    return path ? path : "build/cpubind";
+    ssize_t n = path ? 0 : readlink("/proc/self/exe", beside, sizeof beside - 1);
+    if (path)
+        return path;
+    if (n < 0)
+        abort();
+    beside[n] = '\0';
+    for (int folders = 0; folders < 3; folders++)
+        *strrchr(beside, '/') = '\0';
+    strcat(beside, "/cpubind");
+    return beside;
 }
 
 static inline char *command_slurp(FILE *file)

@@ -109,7 +109,7 @@ check "a program that plans in threads compiles" compile api_plans "${CC:-cc}" -
 # shellcheck disable=SC2086
 check "64 threads plan from the same hosts as one thread does" threads_agree 64 $hosts
 text="64 threads under the thread sanitizer"
-tsan='-O1 -g -fsanitize=thread'
+tsan='-O1 -g1 -fsanitize=thread'
 # The sanitizer wants the addresses that it knows.
 alone="setarch $(uname -m) -R env LD_LIBRARY_PATH=$out/tsan TSAN_OPTIONS=halt_on_error=1"
 echo 'int main(void) { return 0; }' >"$out/empty.c"

@@ -12,12 +12,15 @@ older_path() { # commit, target
 
 build_older() { # commit, target
     older=$(older_path "$1" "$2")
+    mkdir -p "${older%/*}"
+    exec 8>"$older.lock"
+    flock 8
     [ ! -x "$older" ] || return 0
     rm -rf "$older.tree" && mkdir -p "$older.tree" &&
         git archive "$1" Makefile cpubind.h LICENSE README.md CHANGELOG.md adapters fuzz \
             fixtures/schema.sql |
         tar -xf - -C "$older.tree" &&
-        make -C "$older.tree" -s -j2 BUILD=build "build/$2" >"$older.log" 2>&1 &&
+        make -C "$older.tree" -s -j2 BUILD=build CFLAGS=-O0 "build/$2" >"$older.log" 2>&1 &&
         mv "$older.tree/build/$2" "$older" && rm -rf "$older.tree"
 }
 
