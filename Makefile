@@ -298,7 +298,7 @@ $(BUILD)/doc/made: $(BUILD)/cpubind $(BUILD)/option_table adapters/api/cpubind_a
 	rm -rf $(@D)
 	mkdir -p $(@D)
 	$(BUILD)/option_table >$(@D)/options
-	adapters/packaging/manuals.sh $(BUILD)/cpubind $(@D)/options $(@D)
+	adapters/packaging/manuals.sh $(BUILD)/cpubind $(@D)
 	adapters/packaging/completion.sh $(BUILD)/cpubind $(@D)/options $(@D)
 	touch $@
 

@@ -155,9 +155,10 @@ typedef struct api_options {
     const char *format_word;         /* --format, or NULL */
     const struct cli_format *format; /* of that word: of plan and replay; else NULL */
     int32_t pid;                     /* the process; 0: the parent */
-    api_names device;  /* --device and --devices, until they are found: see api_find_devices */
-    int32_t one_npu;   /* the NPU that a process is bound to, or -1 */
-    char npu_text[12]; /* its number, as a list of visible devices */
+    api_names device; /* --device and --devices, until they are found: see api_find_devices */
+    const struct api_option *npu_option; /* one that is given and is about NPUs alone */
+    int32_t one_npu;                     /* the NPU that a process is bound to, or -1 */
+    char npu_text[12];                   /* its number, as a list of visible devices */
     int has_memory, any_arch, all;
     int is_strict, is_forced, or_unbound, is_ended;
     int32_t wants_cpuset; /* --with cpuset */
@@ -203,7 +204,7 @@ typedef struct api_options {
     int n_word;
     const char *arg[API_MAX_ARGS]; /* the options that an expectation may have, as its "args" */
     int n_arg;
-    int help, help_all, version; /* with one of them, no other option is checked */
+    int help, version; /* with one of them, no other option is checked */
 } api_options;
 
 /* Sets every option to its usual value. */
@@ -271,19 +272,52 @@ typedef struct api_reading {
     int *next; /* index of the word after those that were read */
 } api_reading;
 
+/* (name, title): the groups of options in the help, in its order. */
+#define API_GROUP_LIST(X)                                                                      \
+    X(COMMAND, "Options")                                                                      \
+    X(DEVICES, "Which devices")                                                                \
+    X(HOST, "Which host")                                                                      \
+    X(PLAN, "The plan")                                                                        \
+    X(NPUS, "For NPUs alone")                                                                  \
+    X(BINDING, "Binding")                                                                      \
+    X(NUMA, "By node as vLLM and SGLang do")                                                   \
+    X(OUTPUT, "Output")
+
+typedef enum api_group {
+#define API_X(name, title) API_GROUP_##name,
+    API_GROUP_LIST(API_X)
+#undef API_X
+        API_GROUP_COUNT
+} api_group;
+
+/* Their titles. */
+extern const char *const api_group_titles[];
+
 /* One option. Without a function that reads it, its value is stored at `member` of api_options:
- * the text, or 1 for an option without a value. */
+ * the text, or 1 for an option without a value. An option of API_GROUP_NPUS is refused where
+ * other devices are asked for. */
 typedef struct api_option {
     const char *dashed;
-    int has_value;
+    const char *value; /* what the help calls it; in brackets: it may be left out; NULL: none */
+    api_group group;
+    int first;    /* the commands whose help shows it before all groups */
     int commands; /* that have it; with API_CASE an expectation may have it too */
     int (*read)(const api_reading *r, const char *text);
     size_t member;
-    int letter; /* of the short form, or 0 */
+    int letter;       /* of the short form, or 0 */
+    const char *text; /* of the help, where % stands for the words that it knows; NULL: another
+                         spelling, which the help does not have */
 } api_option;
 
-/* All options; a row without a name ends the list. */
+/* All options, in the order of the help; a row without a name ends the list. */
 extern const api_option api_option_rows[];
+
+/* Whether an option needs a value. */
+int api_takes_value(const api_option *row);
+
+/* Appends the words that the value of an option can be: "near, reference". Returns 0 for an
+ * option without such words. */
+int api_add_option_words(const api_option *row, api_text *to);
 
 /* Stores the value of an option. Returns 0, with the reason in *r->why, when it is wrong. */
 int api_store(const api_reading *r, const api_option *row, const char *value);

@@ -103,6 +103,7 @@ static int open_text(const char *name, char *text, int32_t len, api_host *out,
                      cpb_error **error)
 {
     cpubind_text_fault fault = {-1, ""};
+    cpubind_bytes again = {0};
     api_text why = {"", 0};
     const cpubind_linux_status status =
         cpubind_linux_open_text(text, len, NULL, &out->host, &fault);
@@ -114,7 +115,14 @@ static int open_text(const char *name, char *text, int32_t len, api_host *out,
         (void)call_no_memory(error);
         return 0;
     }
-    api_add(&why, "\"%s\", byte %d: %s", name, (int)fault.offset, fault.what);
+    api_add(&why, "\"%s\"", name);
+    if (fault.offset >= 0 && !cpubind_linux_read_file(name, NULL, &again).error) {
+        /* Decoding has overwritten the text. */
+        const cpubind_place place = cpubind_text_place(again.data, again.len, fault.offset);
+        api_add(&why, ", line %d, column %d", (int)place.line, (int)place.column);
+    }
+    free(again.data);
+    api_add(&why, ": %s", fault.what);
     (void)call_fail(error, "unreadable", API_UNREADABLE, 0, why.text);
     return 0;
 }

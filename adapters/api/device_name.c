@@ -447,18 +447,8 @@ int api_asks_for_devices(const api_options *options)
 
 const char *api_npu_option(const api_options *options)
 {
-    const cpubind_request *q = &options->request;
-    const struct {
-        int is_given;
-        const char *name;
-    } given[] = {{options->one_npu >= 0, "--npu"},
-                 {q->n_npu > 0, "--npus"},
-                 {q->total > 0, "--total"},
-                 {q->type != CPUBIND_TYPE_AUTO, "--device-type"},
-                 {q->origin != CPUBIND_ORIGIN_AUTO, "--facts"},
-                 {!q->is_auto_strategy && q->strategy != CPUBIND_TOPO_AFFINITY, "--strategy"}};
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (given[i].is_given)
-            return given[i].name;
-    return NULL;
+    return options->one_npu >= 0         ? "--npu"
+           : options->request.n_npu > 0  ? "--npus"
+           : options->npu_option == NULL ? NULL
+                                         : options->npu_option->dashed;
 }

@@ -34,7 +34,9 @@
      API_LIVE)
 
 /* That take devices by name. */
-#define DEVICES (FUNCTIONS | SEVERAL)
+#define NAMING (FUNCTIONS | SEVERAL)
+
+#define BRACED(name, word, letter) "{" word "}, "
 
 /* One word of a closed set. */
 typedef struct choice {
@@ -751,119 +753,296 @@ static int read_textfile(const reading *r, const char *text)
 
 /* == All options ============================================================ */
 
-#define READ(name, commands, read)                                                             \
-    {                                                                                          \
-        "--" name, 1, commands, read, 0, 0                                                     \
-    }
-#define TEXT(name, commands, member)                                                           \
-    {                                                                                          \
-        "--" name, 1, commands, NULL, offsetof(api_options, member), 0                         \
-    }
-#define FLAG(name, commands, member)                                                           \
-    {                                                                                          \
-        "--" name, 0, commands, NULL, offsetof(api_options, member), 0                         \
-    }
+/* The commands and calls that plan for a process. */
+#define LIVE_CALLS (API_LIVE | API_BIND_CALL)
+#define BINDERS    (API_APPLY | API_RUN | API_BIND_CALL)
+#define QUIETLY                                                                                \
+    (API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | API_EXPORT | API_REPLAY |  \
+     CHANGING)
 
-const api_option api_option_rows[] = {
-    TEXT("root", API_SERVICE | PLANNING | API_TOPO | API_STATUS, root),
-    TEXT("fixture", API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | API_LIVE, fixture),
-    TEXT("db", API_SERVICE | PLANNING | STORE | API_TOPO, db),
-    READ("device-type", CASE | API_STATUS, choose_type),
-    READ("device", DEVICES, read_device),
-    READ("devices", DEVICES, read_device),
-    READ("npus", DEVICES, read_npu),
-    READ("npu", DEVICES, read_npu),
-    READ("visible", CASE, read_visible),
-    READ("rank", CASE, read_rank),
-    FLAG("running", CASE, request.only_running),
-    READ("total", CASE | API_STATUS, read_total),
-    READ("facts", CASE | API_STATUS, choose_origin),
-    READ("scope", CASE, choose_scope),
-    READ("allowed", CASE | API_STATUS, read_allowed),
-    READ("exclude", CASE | API_STATUS, read_exclude),
-    READ("strategy", CASE | API_STATUS, choose_strategy),
-    READ("overlap", CASE | API_STATUS, choose_overlap),
-    READ("rules", CASE | API_STATUS, choose_rules),
-    READ("keep", CASE | API_STATUS, read_keep),
-    READ("processes", CASE, read_processes),
-    READ("index", CASE, read_index),
-    FLAG("distances", API_PLAN, distances),
-    TEXT("svg", API_PLAN, svg),
-    FLAG("compare", API_PLAN, compare),
-    FLAG("no-lists", API_PLAN, no_lists),
-    TEXT("explain", API_PLAN, explain),
-    {"--output", 1, API_CAPTURE, NULL, offsetof(api_options, output), 'o'},
-    TEXT("name", API_CAPTURE, name),
-    TEXT("product", API_CAPTURE, product),
-    TEXT("notes", API_CAPTURE, notes),
-    FLAG("redact", API_CAPTURE, redact),
-    FLAG("replace", API_CAPTURE | API_IMPORT | API_EXPORT, replace),
-    FLAG("dry-run", API_ACCEPT | API_REMOVE | API_DOCTOR, is_dry),
-    FLAG("fix", API_DOCTOR, is_fix),
-    FLAG("restore", API_DOCTOR, is_restoring),
-    READ("jobs", API_REPLAY, read_jobs),
-    TEXT("format", API_PLAN | API_REPLAY, format_word),
-    READ("pid", API_APPLY | API_VERIFY | API_RESTORE, read_pid),
-    READ("thread", API_PLAN | API_LIVE | API_STATUS | API_BIND_CALL, read_wish),
-    READ("threads", API_PLAN | API_LIVE | API_STATUS | API_BIND_CALL, choose_threads),
-    READ("memory", API_LIVE | API_STATUS | API_BIND_CALL, choose_memory),
-    READ("memory-limit", API_APPLY | API_BIND_CALL, read_limit),
-    READ("memory-time", API_APPLY | API_BIND_CALL, read_memory_time),
-    READ("irqbalance", API_APPLY | API_RUN | API_BIND_CALL, choose_irqbalance),
-    READ("with", API_APPLY | API_RUN | API_BIND_CALL, choose_with),
-    FLAG("any-arch", API_APPLY | API_RUN | API_BIND_CALL, any_arch),
-    FLAG("strict", API_APPLY | API_RUN | API_BIND_CALL, is_strict),
-    FLAG("force", API_APPLY | API_BIND_CALL, is_forced),
-    FLAG("or-unbound", API_RUN, or_unbound),
-    FLAG("auto", API_RUN, is_auto),
-    FLAG("numa-bind", API_RUN, numa_bind),
-    READ("numa-bind-nodes", API_RUN, read_numa_nodes),
-    READ("numa-bind-cpus", API_RUN, read_numa_cpus),
-    FLAG("force-lists", API_RUN, forces_lists),
-    {"--watch", 0, API_APPLY | API_STATUS, read_watch, 0, 0},
-    READ("env", API_RUN, read_env),
-    TEXT("state", API_LIVE | API_RESTORE | API_BIND_CALL, state),
-    READ("cpu-workers", API_PLAN, read_workers),
-    READ("cpu-nodes", API_PLAN, read_cpu_nodes),
-    READ("reserve", API_PLAN, read_reserve),
-    FLAG("nics", API_TOPO | API_TOPO_CALL, topo.wants_nics),
-    FLAG("slurm", API_TOPO, is_slurm),
-    READ("pci", FUNCTIONS, read_pci),
-    READ("class", FUNCTIONS, read_class),
-    READ("roles", API_PLAN | API_PLAN_CALL | API_BIND_CALL | API_LIVE, read_roles),
-    FLAG("all", API_APPLY | API_VERIFY | API_RESTORE, all),
-    FLAG("tree", API_APPLY | API_RUN, tree),
-    FLAG("respect-masks", API_APPLY, respects_masks),
-    READ("others", API_APPLY, choose_others),
-    FLAG("ended", API_RESTORE, is_ended),
-    FLAG("service", API_RESTORE, ends_service),
-    TEXT("config", API_SERVICE, config),
-    FLAG("check", API_SERVICE, is_check),
-    FLAG("restore-at-end", API_SERVICE, is_restored_at_end),
-    READ("only", 0, read_only),
-    READ("except", 0, read_except),
-    READ("textfile", 0, read_textfile),
-    READ("socket", 0, read_socket),
-    FLAG("json", API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | STORE, json),
-    FLAG("quiet",
-         API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | API_EXPORT |
-             API_REPLAY | CHANGING,
-         quiet),
-    {"--help", 0, EVERY, NULL, offsetof(api_options, help), 'h'},
-    FLAG("help-all", EVERY, help_all),
-    {"--version", 0, EVERY, NULL, offsetof(api_options, version), 'V'},
-    {NULL, 0, 0, NULL, 0, 0},
+#define READ(name, value, group, first, commands, read, text)                                  \
+    {                                                                                          \
+        "--" name, value, API_GROUP_##group, first, commands, read, 0, 0, text                 \
+    }
+#define STORE_AT(name, value, group, first, commands, member, letter, text)                    \
+    {                                                                                          \
+        "--" name, value, API_GROUP_##group, first, commands, NULL,                            \
+            offsetof(api_options, member), letter, text                                        \
+    }
+#define TEXT(name, value, group, first, commands, member, text)                                \
+    STORE_AT(name, value, group, first, commands, member, 0, text)
+#define FLAG(name, group, first, commands, member, text)                                       \
+    STORE_AT(name, NULL, group, first, commands, member, 0, text)
+
+const char *const api_group_titles[] = {
+#define API_X(name, title) title,
+    API_GROUP_LIST(API_X)
+#undef API_X
 };
 
+/* In the order of the help. Rows of one name are of different commands. */
+const api_option api_option_rows[] = {
+    /* What one command alone has */
+    {"--output", "DIR", API_GROUP_COMMAND, API_CAPTURE, API_CAPTURE, NULL,
+     offsetof(api_options, output), 'o', "a new folder; or a file, NAME.host or NAME.host.gz"},
+    TEXT("name", "NAME", COMMAND, API_CAPTURE, API_CAPTURE, name,
+         "the name of the host (default: that of DIR)"),
+    FLAG("redact", COMMAND, API_CAPTURE, API_CAPTURE, redact,
+         "remove names (host, processes, jobs, users) and serial numbers"),
+    FLAG("replace", COMMAND, API_CAPTURE | API_IMPORT | API_EXPORT,
+         API_CAPTURE | API_IMPORT | API_EXPORT, replace, "replace hosts of the same name"),
+    TEXT("product", "TEXT", COMMAND, API_CAPTURE, API_CAPTURE, product, "what the machine is"),
+    TEXT("notes", "TEXT", COMMAND, API_CAPTURE, API_CAPTURE, notes, "why it is worth keeping"),
+    FLAG("fix", COMMAND, API_DOCTOR, API_DOCTOR, is_fix,
+         "make the changes that are safe, on record"),
+    FLAG("dry-run", COMMAND, API_DOCTOR, API_DOCTOR, is_dry,
+         "with --fix: say which these are, and change nothing"),
+    FLAG("dry-run", COMMAND, API_ACCEPT | API_REMOVE, API_ACCEPT | API_REMOVE, is_dry,
+         "say what would be changed, and change nothing"),
+    FLAG("restore", COMMAND, API_DOCTOR, API_DOCTOR, is_restoring,
+         "put back what --fix has changed, after a crash too"),
+    READ("jobs", "N", COMMAND, API_REPLAY, API_REPLAY, read_jobs,
+         "threads (default: one for each CPU)"),
+    TEXT("config", "FILE", COMMAND, API_SERVICE, API_SERVICE, config,
+         "the settings (default: /etc/cpubind.conf, if it is there)"),
+    FLAG("check", COMMAND, API_SERVICE, API_SERVICE, is_check,
+         "say what is wrong in the settings, or print them"),
+    FLAG("nics", COMMAND, API_TOPO, API_TOPO | API_TOPO_CALL, topo.wants_nics,
+         "network cards, too, and how near each is to each device"),
+    FLAG("slurm", COMMAND, API_TOPO, API_TOPO, is_slurm,
+         "lines of gres.conf, with File= and Cores="),
+    /* Which process */
+    READ("pid", "N", DEVICES, API_APPLY, API_APPLY, read_pid,
+         "the process, whose device is found (default: the parent)"),
+    READ("pid", "N", DEVICES, API_VERIFY | API_RESTORE, API_VERIFY | API_RESTORE, read_pid,
+         "the process (default: the parent)"),
+    FLAG("all", DEVICES, API_APPLY, API_APPLY, all, "every process that drives a device"),
+    FLAG("all", DEVICES, API_VERIFY, API_VERIFY, all,
+         "every process that drives a device, and every one on record"),
+    FLAG("all", DEVICES, API_RESTORE, API_RESTORE, all,
+         "every process on record, also those that have ended"),
+    FLAG("ended", DEVICES, API_RESTORE, API_RESTORE, is_ended,
+         "those that have ended; what others use stays"),
+    FLAG("tree", DEVICES, API_APPLY, API_APPLY, tree, "--pid N and every process below it"),
+    FLAG("tree", DEVICES, API_RUN, API_RUN, tree,
+         "every process below the command, each to its own device"),
+    FLAG("auto", DEVICES, API_RUN, API_RUN, is_auto,
+         "the rank by the variable of the launcher: LOCAL_RANK, or that of Open MPI, MVAPICH, "
+         "MPICH, PALS, Cray, Flux or Slurm"),
+    /* Which devices */
+    READ("device", "NAME", DEVICES, API_LIVE, LIVE_CALLS, read_device,
+         "one device: npu3, gpu0, 3 or a PCI address"),
+    READ("devices", "LIST", DEVICES, API_PLAN | API_STATUS | API_TOPO, NAMING & ~LIVE_CALLS,
+         read_device, "these devices alone: npu0-3,gpu0 or 0-3, or PCI addresses"),
+    READ("devices", "LIST", DEVICES, 0, LIVE_CALLS, read_device, NULL),
+    READ("device", "NAME", DEVICES, 0, NAMING & ~LIVE_CALLS, read_device, NULL),
+    READ("rank", "N", DEVICES, API_LIVE, API_LIVE, read_rank,
+         "the N-th of the devices that the process sees, from 0 on"),
+    READ("rank", "N", DEVICES, API_PLAN, CASE & ~API_LIVE, read_rank,
+         "say which device the worker of rank N drives"),
+    READ("visible", "LIST", DEVICES, 0, CASE, read_visible,
+         "in place of ASCEND_RT_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES and the like: 0,1"),
+    FLAG("running", DEVICES, 0, CASE, request.only_running,
+         "the NPUs in the process table; plan: the devices in use"),
+    READ("pci", "ADDRESS", DEVICES, API_TOPO, FUNCTIONS, read_pci,
+         "this PCI function, whatever it is; may be repeated"),
+    READ("class", "CLASS", DEVICES, API_TOPO, FUNCTIONS, read_class,
+         "the functions of this PCI class, such as 0x0302 or 12"),
+    /* Which host */
+    TEXT("root", "DIR", HOST, API_PLAN | API_DOCTOR | API_TOPO,
+         API_SERVICE | (PLANNING & ~API_CAPTURE) | API_TOPO, root,
+         "a snapshot in place of this host: a folder or NAME.host"),
+    TEXT("root", "DIR", HOST, API_CAPTURE, API_CAPTURE, root,
+         "a snapshot folder, or a whole copy of /proc and /sys"),
+    TEXT("root", "DIR", HOST, API_STATUS, API_STATUS, root,
+         "the devices and who uses them, in place of those of this host; the processes are "
+         "those of this host"),
+    TEXT("fixture", "NAME", HOST, API_PLAN | API_DOCTOR | API_TOPO,
+         API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | API_LIVE, fixture,
+         "a host of a corpus, such as a2-192cpu-8npu or gpu-2socket-8h100"),
+    TEXT("db", "FILE", HOST, API_LIST | API_SHOW | API_EXPORT | API_REPLAY,
+         (API_SERVICE | PLANNING | STORE | API_TOPO) & ~(API_CAPTURE | CHANGING), db,
+         "the corpus (default: the one installed with cpubind)"),
+    TEXT("db", "FILE", HOST, API_CAPTURE | API_IMPORT, API_CAPTURE | API_IMPORT, db,
+         "the corpus, which is created if it is missing"),
+    TEXT("db", "FILE", HOST, CHANGING, API_ACCEPT | API_REMOVE | API_RENAME, db,
+         "the corpus that is changed"),
+    /* The plan */
+    READ("rules", "RULES", PLAN, API_PLAN, CASE | API_STATUS, choose_rules,
+         "near (default): whole cores, homes first; or reference: as vllm-ascend. All workers "
+         "of a host need the same"),
+    READ("keep", "N|LIST", PLAN, API_PLAN, CASE | API_STATUS, read_keep,
+         "CPUs for the host: N of each node, or a list such as 0-3 (of CPU 4 alone: 4,)"),
+    READ("exclude", "LIST", PLAN, 0, CASE | API_STATUS, read_exclude,
+         "CPUs that are left out of every pool"),
+    READ("allowed", "LIST", PLAN, 0, CASE | API_STATUS, read_allowed,
+         "CPUs, such as 0-95, in place of those of this process"),
+    READ("scope", "SCOPE", PLAN, 0, CASE, choose_scope,
+         "whose the allowed CPUs are. cpuset: all devices of the host share them (default). "
+         "host: pools are cut from all online CPUs, then each to the allowed ones. own: they "
+         "are those of this container alone. auto: own with DRA_CPUSET_*, else cpuset"),
+    READ("processes", "N", PLAN, 0, CASE, read_processes,
+         "N processes drive each device and share its pool"),
+    READ("index", "I", PLAN, 0, CASE, read_index,
+         "which of --processes this one is, from 0 on; with --numa-bind its rank"),
+    READ("roles", "LIST", PLAN, 0, API_PLAN | API_PLAN_CALL | LIVE_CALLS, read_roles,
+         "of devices that are no NPUs: how many CPUs of a pool are irq, main, acl and release "
+         "(default: 0,1,0,0)"),
+    READ("overlap", "POLICY", PLAN, 0, CASE | API_STATUS, choose_overlap,
+         "CPUs that two devices would share by the reference: resolve (default), keep or "
+         "refuse"),
+    READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
+         "CPUs for N workers that drive no device, or for one a node: whole cores that the "
+         "plan of the devices leaves"),
+    READ("cpu-nodes", "LIST", PLAN, 0, API_PLAN, read_cpu_nodes,
+         "--cpu-workers: all cores of these nodes in place of what is left"),
+    READ("reserve", "N", PLAN, 0, API_PLAN, read_reserve,
+         "--cpu-workers: the last N CPUs of each worker stay free; host:N, those of the host"),
+    /* NPUs */
+    READ("npu", "N", NPUS, 0, LIVE_CALLS, read_npu, "the same as --device npuN"),
+    READ("npus", "LIST", NPUS, 0, NAMING & ~LIVE_CALLS, read_npu,
+         "the same as --devices npuLIST"),
+    READ("npus", "LIST", NPUS, 0, LIVE_CALLS, read_npu, NULL),
+    READ("npu", "N", NPUS, 0, NAMING & ~LIVE_CALLS, read_npu, NULL),
+    READ("total", "N", NPUS, 0, CASE | API_STATUS, read_total,
+         "the number of NPUs of the host, where no input tells"),
+    READ("device-type", "TYPE", NPUS, 0, CASE | API_STATUS, choose_type,
+         "%, or a chip, such as 910B"),
+    READ("facts", "FROM", NPUS, 0, CASE | API_STATUS, choose_origin,
+         "which inputs name the NPUs: %"),
+    READ("strategy", "NAME", NPUS, 0, CASE | API_STATUS, choose_strategy,
+         "auto (default): that of the product. global_slice: equal slices of the allowed CPUs. "
+         "topo_affinity: the CPUs near an NPU, and those of the next node. cluster: 8 cores"),
+    /* What is bound, and how */
+    READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | API_STATUS | LIVE_CALLS, read_wish,
+         "the threads of a name go to " API_ROLE_WORDS
+         "pool, keep (the CPUs of --keep), leave (not moved) or CPUs. In NAME, of which the "
+         "kernel keeps 15 bytes, * is any bytes and ? one. May be repeated; the first that "
+         "fits counts, before the names that cpubind knows"),
+    READ("threads", "SET", BINDING, 0, API_PLAN | API_STATUS | LIVE_CALLS, choose_threads,
+         "product (default): place all threads whose names cpubind knows. reference: those "
+         "that vllm-ascend places. plan --explain threads prints them"),
+    READ("memory", "WAY", BINDING, API_APPLY, API_APPLY | API_BIND_CALL, choose_memory,
+         "migrate (default): move the pages that the process alone maps. all: shared and "
+         "locked ones, too. none"),
+    READ("memory", "WAY", BINDING, API_RUN, API_RUN, choose_memory,
+         "prefer (default): new memory comes from the node of the device. none. With --tree "
+         "those of apply"),
+    READ("memory", "none", BINDING, API_VERIFY | API_STATUS, API_VERIFY | API_STATUS,
+         choose_memory, "do not look at the memory, which takes long if it is much"),
+    READ("memory-limit", "BYTES", BINDING, 0, API_APPLY | API_BIND_CALL, read_limit,
+         "move at most so much, such as 200G"),
+    READ("memory-time", "SECONDS", BINDING, 0, API_APPLY | API_BIND_CALL, read_memory_time,
+         "move memory for at most so long (default: 5)"),
+    READ("irqbalance", "WAY", BINDING, 0, BINDERS, choose_irqbalance,
+         "leave it (default), ban these interrupts from it, or stop it"),
+    READ("with", "WAY", BINDING, 0, BINDERS, choose_with,
+         "masks (default), or cpuset: a cgroup of its own keeps all that is born in the "
+         "process on the CPUs of its device"),
+    {"--watch", "[SECONDS]", API_GROUP_BINDING, API_APPLY, API_APPLY, read_watch, 0, 0,
+     "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
+     "process; with --all new processes, too"},
+    {"--watch", "[SECONDS]", API_GROUP_BINDING, API_STATUS, API_STATUS, read_watch, 0, 0,
+     "look again every SECONDS (default: 1): draws a terminal again; into a pipe, a line a "
+     "change"},
+    FLAG("respect-masks", BINDING, 0, API_APPLY, respects_masks,
+         "--all: leave processes alone that bind themselves"),
+    READ("others", "WAY", BINDING, 0, API_APPLY, choose_others,
+         "--all: the engine's other processes: leave (default), or keep: to the CPUs of "
+         "--keep"),
+    READ("env", "NAME=VALUE", BINDING, API_RUN, API_RUN, read_env,
+         "set a variable, such as OMP_NUM_THREADS={threads}. " CPUBIND_ROLE_LIST(
+             BRACED) "{pool} stand for lists of CPUs, {threads} for the number of main CPUs, "
+                     "{npu}, {node}"),
+    FLAG("or-unbound", BINDING, API_RUN, API_RUN, or_unbound,
+         "start the command after any refusal, too"),
+    FLAG("strict", BINDING, 0, BINDERS, is_strict, "undo all if a part cannot be done"),
+    FLAG("force", BINDING, 0, API_APPLY | API_BIND_CALL, is_forced,
+         "bind PID 1, a kernel thread or a zombie, too"),
+    FLAG("any-arch", BINDING, 0, BINDERS, any_arch, "with --rules reference: not on ARM alone"),
+    TEXT("state", "FILE", BINDING, 0, API_LIVE | API_RESTORE | API_BIND_CALL, state,
+         "the record (default: /run[/user/UID]/cpubind/PID.record)"),
+    FLAG("service", BINDING, API_RESTORE, API_RESTORE, ends_service,
+         "with --all: end the service of this host first; without it the service runs on, and "
+         "leaves them alone"),
+    /* Nodes, as vLLM and SGLang bind GPUs */
+    FLAG("numa-bind", NUMA, 0, API_RUN, numa_bind,
+         "the node of the device, shared with its other ranks"),
+    READ("numa-bind-nodes", "N...", NUMA, 0, API_RUN, read_numa_nodes,
+         "nodes in place of those of the devices, by rank: 0 0 1 1"),
+    READ("numa-bind-cpus", "LIST...", NUMA, 0, API_RUN, read_numa_cpus,
+         "CPUs in place of those of the node, by rank: 0-3 4-7"),
+    FLAG("force-lists", NUMA, 0, API_RUN, forces_lists,
+         "take the lists on a host with NPUs, too"),
+    /* Keys of the settings of the service alone */
+    READ("only", "NAME", COMMAND, 0, 0, read_only, NULL),
+    READ("except", "NAME", COMMAND, 0, 0, read_except, NULL),
+    READ("textfile", "FILE", COMMAND, 0, 0, read_textfile, NULL),
+    READ("socket", "FILE", COMMAND, 0, 0, read_socket, NULL),
+    FLAG("restore-at-end", COMMAND, 0, 0, is_restored_at_end, NULL),
+    /* What is printed */
+    TEXT("explain", "WHAT", OUTPUT, API_PLAN, API_PLAN, explain,
+         "why: npu3, gpu0, device3, cpu17, acl, npu3.acl, threads or all"),
+    TEXT("format", "FORMAT", OUTPUT, API_PLAN | API_REPLAY, API_PLAN | API_REPLAY, format_word,
+         "how to print it; the formats are below"),
+    FLAG("compare", OUTPUT, 0, API_PLAN, compare, "both rules, side by side"),
+    FLAG("distances", OUTPUT, 0, API_PLAN, distances, "the map with the distances of nodes"),
+    TEXT("svg", "FILE", OUTPUT, 0, API_PLAN, svg,
+         "draw the plan as a picture, too; -: print it alone"),
+    FLAG("no-lists", OUTPUT, 0, API_PLAN, no_lists, "without the lists of CPUs"),
+    FLAG("json", OUTPUT, 0,
+         API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | STORE, json,
+         "one JSON object, errors too; with --watch one a change"),
+    FLAG("quiet", OUTPUT, 0, QUIETLY, quiet, "no more than the result"),
+    {"--help", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, offsetof(api_options, help), 'h',
+     "print this"},
+    {"--version", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, offsetof(api_options, version), 'V',
+     "print the version"},
+    {NULL, NULL, API_GROUP_OUTPUT, 0, 0, NULL, 0, 0, NULL},
+};
+
+int api_takes_value(const api_option *row)
+{
+    return row->value && row->value[0] != '[';
+}
+
+int api_add_option_words(const api_option *row, api_text *to)
+{
+    static const char mark[] = "; it knows ";
+    static api_options options;
+    static char unknown[] = "?";
+    char *words[] = {unknown, NULL};
+    api_text why = {"", 0};
+    int next = 1;
+    const api_reading r = {"", &options, &why, words, 1, &next};
+    const char *known = NULL;
+    if (row->value && row->read && !row->read(&r, unknown))
+        known = strstr(why.text, mark);
+    if (!known)
+        return 0;
+    known += strlen(mark);
+    api_add(to, "%.*s", (int)strcspn(known, ";"), known);
+    return 1;
+}
+
 /* == Options by name ======================================================== */
+
+/* Whether an option of this value says no more than that it is not given, of any device. */
+static int is_usual(const char *value)
+{
+    return strcasecmp(value, "auto") == 0 || strcasecmp(value, "all") == 0 ||
+           is_word(value, "topo_affinity");
+}
 
 int api_store(const api_reading *r, const api_option *row, const char *value)
 {
     char *member = (char *)r->options + row->member;
     const int is_given = 1;
+    if (row->group == API_GROUP_NPUS && !is_usual(value))
+        r->options->npu_option = row;
     if (row->read)
         return row->read(r, value);
-    if (row->has_value)
+    if (api_takes_value(row))
         memcpy(member, &value, sizeof value);
     else
         memcpy(member, &is_given, sizeof is_given);
@@ -885,7 +1064,7 @@ int api_read_setting(api_options *options, int commands, const char *key, char *
         api_hint_try(&hint, name);
         if (strcmp(name, key) != 0)
             continue;
-        if (row->has_value)
+        if (api_takes_value(row))
             return api_store(&r, row, value);
         if (row->read) /* its value is the next word, and may be missing */
             return row->read(&r, NULL) &&

@@ -46,23 +46,23 @@ int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint
  * npu-smi would be lost. run restores the handler before exec. */
 void cli_reset_signals(void);
 
-/* The words of a command, such as "fixture replay", and its help. */
+/* The words of a command, such as "fixture replay", and what its help has before the options
+ * and after them (or NULL). */
 typedef struct cli_help {
     enum api_command command;
     const char *words;
-    const char *text;
+    const char *text, *more;
 } cli_help;
 
 /* The help of a command; for API_CASE the help of plan. */
 const cli_help *cli_help_of(enum api_command command);
 
-/* Prints the help of a command, with the words of its tables in place of their marks; with
- * is_all also what does not fit one screen. */
-void cli_print_help_of(FILE *out, enum api_command command, const struct cli_format *formats,
-                       int is_all);
+/* Prints the help of a command: its first options, the rest in groups, the formats. */
+void cli_print_help_of(FILE *out, enum api_command command, const struct cli_format *formats);
 
-/* Prints the list of commands; with is_all also the exit statuses and the environment. */
-void cli_print_help(FILE *out, int is_all);
+/* Prints the list of commands, the exit statuses and variables, the list of `fixture`. */
+void cli_print_help(FILE *out);
+void cli_print_environment_help(FILE *out);
 void cli_print_fixture_help(FILE *out);
 
 /* Prints the version, and the forms of records that it writes and reads. */

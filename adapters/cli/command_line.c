@@ -7,6 +7,7 @@
  */
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../api/picture.h"
 #include "cli.h"
@@ -62,48 +63,98 @@ static const api_option *row_of(enum api_command command, const char *text, cons
     return NULL;
 }
 
-/* Adds what other programs call an option of this command. Returns 0 when none does. */
+/* Adds what an option of this command is called that people look for by another name. Returns 0
+ * when there is none. */
 static int add_foreign_name(enum api_command command, const char *word, api_text *why)
 {
     static const struct {
-        const char *theirs, *ours;
+        const char *theirs, *ours,
+            *value; /* value: an example; NULL: that of the help will do */
     } names[] = {
-        {"-p", "--pid"},                        /* taskset */
-        {"-c", "--allowed"},                    /* taskset */
-        {"-C", "--allowed"},                    /* numactl */
-        {"--cpu-list", "--allowed"},            /* taskset */
-        {"--physcpubind", "--allowed"},         /* numactl */
-        {"--cpus", "--allowed"},                /* docker */
-        {"--cpuset-cpus", "--allowed"},         /* docker */
-        {"--numa-bind-cpus", "--allowed"},      /* vLLM */
-        {"--cpunodebind", "--device"},          /* numactl: the node is that of the device */
-        {"--cpunodebind", "--numa-bind-nodes"}, /* and on a host without NPUs, that of a rank */
-        {"-N", "--device"},
-        {"-N", "--numa-bind-nodes"},
-        {"--numa-node", "--device"}, /* SGLang */
-        {"--numa-node", "--numa-bind-nodes"},
-        {"--numa-bind-nodes", "--device"}, /* vLLM */
-        {"--membind", "--memory"},         /* numactl */
-        {"-m", "--memory"},
-        {"--preferred", "--memory"},
-        {"--local-rank", "--rank"}, /* torchrun */
-        {"--local_rank", "--rank"},
-        {"--device-id", "--device"},
-        {"--device_id", "--device"},
-        {"--device-ids", "--devices"}, /* vllm-ascend */
-        {"--gpu", "--device"},
-        {"--gpus", "--devices"}, /* docker */
-        {"-n", "--device"},
-        {"-q", "--quiet"},
-        {"-j", "--json"},
+        {"-p", "--pid", NULL}, /* taskset */
+        {"--process", "--pid", NULL},
+        {"-c", "--allowed", NULL},                    /* taskset */
+        {"-C", "--allowed", NULL},                    /* numactl */
+        {"--cpu-list", "--allowed", "0-95"},          /* taskset */
+        {"--physcpubind", "--allowed", "0-95"},       /* numactl */
+        {"--cpus", "--allowed", "0-95"},              /* docker, which counts them, too */
+        {"--cpuset-cpus", "--allowed", "0-95"},       /* docker */
+        {"--numa-bind-cpus", "--allowed", "0-95"},    /* vLLM */
+        {"--isolated", "--exclude", "0-3"},           /* isolcpus= of the kernel */
+        {"--reserved-cpus", "--keep", "0-3"},         /* kubelet */
+        {"--cpunodebind", "--device", "gpu0"},        /* numactl: the node is the device's */
+        {"--cpunodebind", "--numa-bind-nodes", NULL}, /* and, of a rank, without NPUs */
+        {"-N", "--device", "gpu0"},
+        {"-N", "--numa-bind-nodes", NULL},
+        {"--numa-node", "--device", "gpu0"}, /* SGLang */
+        {"--numa-node", "--numa-bind-nodes", NULL},
+        {"--numa-bind-nodes", "--device", "gpu0"}, /* vLLM */
+        {"--membind", "--memory", NULL},           /* numactl */
+        {"-m", "--memory", NULL},
+        {"--preferred", "--memory", NULL},
+        {"--local-rank", "--rank", NULL}, /* torchrun */
+        {"--local_rank", "--rank", NULL},
+        {"--device-id", "--device", "npu0"},
+        {"--device_id", "--device", "npu0"},
+        {"--device-ids", "--devices", "npu0-3"}, /* vllm-ascend */
+        {"--gpu", "--device", "gpu0"},
+        {"--gpu", "--devices", "gpu0"},
+        {"--gpus", "--devices", "gpu0-1"}, /* docker */
+        {"--gpus", "--device", "gpu0"},
+        {"-n", "--device", "npu0"},
+        {"-i", "--device", "gpu0"}, /* nvidia-smi, npu-smi */
+        {"-i", "--devices", "gpu0"},
+        {"--host", "--root", "NAME.host"},
+        {"--snapshot", "--root", "NAME.host"},
+        {"--file", "--root", "NAME.host"},
+        {"--sysroot", "--root", "DIR"}, /* lscpu */
+        {"--why", "--explain", "npu0"},
+        {"--reason", "--explain", "npu0"},
+        {"--policy", "--rules", "near"},
+        {"--mode", "--rules", "near"},
+        {"--interval", "--watch", "5"},
+        {"--follow", "--watch", NULL},
+        {"-f", "--watch", NULL},
+        {"-q", "--quiet", NULL},
+        {"-j", "--json", NULL},
+        {"-v", "--version", NULL},
     };
     int n = 0;
     for (int32_t i = 0; i < COUNT(names); i++) {
         const char *value;
-        if (strcmp(names[i].theirs, word) == 0 && row_of(command, names[i].ours, &value))
-            api_add(why, "%s %s", n++ ? " or" : "; cpubind calls it", names[i].ours);
+        const api_option *row = row_of(command, names[i].ours, &value);
+        if (strcmp(names[i].theirs, word) != 0 || !row || !row->text)
+            continue;
+        api_add(why, "%s %s", n++ ? ", or" : "; cpubind calls it", names[i].ours);
+        if (names[i].value)
+            api_add(why, ", such as %s %s", names[i].ours, names[i].value);
     }
     return n > 0;
+}
+
+/* Adds the command line that does what an option of no command of this kind would do. Returns 0
+ * when none does. */
+static int add_other_command(enum api_command command, const char *word, api_text *why)
+{
+    static const struct {
+        const char *theirs;
+        int commands; /* that are asked for it */
+        const char *line;
+    } rows[] = {
+        {"--dry-run", API_BINDING | API_SERVICE, "plan"},
+        {"--simulate", API_BINDING | API_SERVICE, "plan"},
+        {"--explain", API_BINDING | API_STATUS | API_TOPO, "plan --explain all"},
+        {"--undo", ~0, "restore --all"},
+        {"--fix", ~API_DOCTOR, "doctor --fix --dry-run"},
+        {"--list", API_PLAN | API_LIVE | API_STATUS, "topo"},
+        {"--pid", API_PLAN | API_STATUS, "verify --all"},
+    };
+    for (int32_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].commands & (int)command && strcmp(rows[i].theirs, word) == 0) {
+            api_add(why, "; that is: cpubind %s", rows[i].line);
+            return 1;
+        }
+    return 0;
 }
 
 /* Adds how the device is named that an option is the name of: "--npu0". Returns 0 for any other
@@ -147,14 +198,14 @@ static void add_full_names(enum api_command command, const char *text, api_text 
     int n = 0;
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
     for (const api_option *row = api_option_rows; row->dashed; row++) {
-        if (!(row->commands & (int)command) || strlen(text) <= 2)
+        if (!(row->commands & (int)command) || !row->text || strlen(text) <= 2)
             continue;
         api_hint_try(&hint, row->dashed);
         if (strncmp(row->dashed, word, strlen(word)) == 0)
             api_add(why, "%s %s", n++ ? "," : "; an option is written in full:", row->dashed);
     }
     if (n == 0 && !add_foreign_name(command, word, why) && !add_device(command, word, why) &&
-        !add_owners(word, why))
+        !add_other_command(command, word, why) && !add_owners(word, why))
         api_hint_add(&hint, why);
 }
 
@@ -177,11 +228,11 @@ static part next_part(walk *w)
     p.row = row_of(w->command, p.text, &p.value);
     if (!p.row)
         p.fault = "this command has no such option";
-    else if (!p.row->has_value && !p.row->read && p.value)
+    else if (!p.row->value && p.value)
         p.fault = "this option takes no value";
-    else if (p.row->has_value && !p.value && w->next >= w->argc)
+    else if (api_takes_value(p.row) && !p.value && w->next >= w->argc)
         p.fault = "this option requires an argument";
-    else if (p.row->has_value && !p.value)
+    else if (api_takes_value(p.row) && !p.value)
         p.value = w->argv[w->next++];
     if (p.fault)
         p.kind = PART_FAULT;
@@ -200,7 +251,7 @@ static int take_option(const api_reading *r, const part *p)
     if (o->n_arg + 2 > API_MAX_ARGS)
         return refuse(r, "there are too many options", p->text);
     o->arg[o->n_arg++] = row->dashed;
-    if (row->has_value)
+    if (api_takes_value(row))
         o->arg[o->n_arg++] = p->value;
     return 1;
 }
@@ -274,7 +325,7 @@ int cli_parse(int argc, char **argv, enum api_command command, const cli_format 
             out->word[out->n_word++] = p.text; /* of argv, from its start */
         else if (!take_option(&r, &p))
             return 0;
-        if (out->help || out->help_all || out->version)
+        if (out->help || out->version)
             return 1;
     }
     out->word[out->n_word] = NULL;
@@ -475,8 +526,8 @@ int cli_start(int argc, char **argv, enum api_command command, const cli_format 
     api_text why = {"", 0};
     const int is_json = wants_json(argc, argv, command, formats);
     int good = cli_parse(argc, argv, command, formats, out, &why);
-    if (good && (out->help || out->help_all)) {
-        cli_print_help_of(stdout, command, formats, out->help_all);
+    if (good && out->help) {
+        cli_print_help_of(stdout, command, formats);
         return API_DONE;
     }
     if (good && out->version) {
@@ -491,13 +542,73 @@ int cli_start(int argc, char **argv, enum api_command command, const cli_format 
 
 int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint)
 {
+    static const struct {
+        const char *before, *word, *line;
+    } known[] = {
+        {"", "explain", "plan --explain all"},
+        {"", "why", "plan --explain all"},
+        {"", "map", "plan --format map"},
+        {"", "compare", "plan --compare"},
+        {"", "diff", "plan --compare"},
+        {"", "simulate", "plan"},
+        {"", "dry-run", "plan"},
+        {"", "top", "status --watch"},
+        {"", "watch", "status --watch"},
+        {"", "monitor", "status --watch"},
+        {"", "ps", "status"},
+        {"", "info", "status"},
+        {"", "who", "status"},
+        {"", "show", "topo"},
+        {"", "list", "topo"},
+        {"", "ls", "topo"},
+        {"", "devices", "topo"},
+        {"", "gpus", "topo"},
+        {"", "npus", "topo"},
+        {"", "lstopo", "topo"},
+        {"", "check", "doctor"},
+        {"", "diagnose", "doctor"},
+        {"", "fix", "doctor --fix --dry-run"},
+        {"", "bind", "apply --all"},
+        {"", "pin", "apply --all"},
+        {"", "set", "apply --all"},
+        {"", "unbind", "restore --all"},
+        {"", "unpin", "restore --all"},
+        {"", "undo", "restore --all"},
+        {"", "reset", "restore --all"},
+        {"", "exec", "run --tree -- COMMAND"},
+        {"", "launch", "run --tree -- COMMAND"},
+        {"", "daemon", "service"},
+        {"", "start", "service"},
+        {"", "config", "service --check"},
+        {"", "dump", "capture -o NAME.host"},
+        {"", "snapshot", "capture -o NAME.host"},
+        {"", "save", "capture -o NAME.host"},
+        {"", "replay", "fixture replay"},
+        {"", "test", "fixture replay"},
+        {"", "fixtures", "fixture list"},
+        {"", "hosts", "fixture list"},
+        {"fixture ", "ls", "fixture list"},
+        {"fixture ", "run", "fixture replay"},
+        {"fixture ", "test", "fixture replay"},
+        {"fixture ", "check", "fixture replay"},
+        {"fixture ", "add", "fixture import --help"},
+        {"fixture ", "delete", "fixture remove --help"},
+        {"fixture ", "rm", "fixture remove --help"},
+    };
     static api_options options;
     api_text why = {"", 0};
+    int is_known = 0;
     options.json = cli_has_json(argc, argv);
-    api_add(&why, "there is no command \"%s%s\"; try: cpubind %s--help", before, argv[1],
-            before);
+    api_add(&why, "there is no command \"%s%s\"", before, argv[1]);
+    for (int32_t i = 0; i < COUNT(known); i++)
+        if (strcmp(known[i].before, before) == 0 && strcasecmp(known[i].word, argv[1]) == 0) {
+            api_add(&why, "; that is: cpubind %s", known[i].line);
+            is_known = 1;
+        }
+    api_add(&why, "; try: cpubind %s--help", before);
     if (argv[1][0] == '-')
         api_add(&why, "; the command is the first word, its options follow");
-    api_hint_add(hint, &why);
+    if (!is_known)
+        api_hint_add(hint, &why);
     return cli_fail(&options, API_USAGE, why.text);
 }

@@ -51,8 +51,12 @@ int main(int argc, char **argv)
         move_help(argc, argv);
         word = argv[1];
     }
-    if (is_one_of(word, "--help", "-h") || is_one_of(word, "--help-all", "help")) {
-        cli_print_help(stdout, strcmp(word, "--help-all") == 0);
+    if (strcmp(word, "help") == 0 && argc > 2 && strcmp(argv[2], "environment") == 0) {
+        cli_print_environment_help(stdout);
+        return cli_finish(API_DONE);
+    }
+    if (is_one_of(word, "--help", "-h") || strcmp(word, "help") == 0) {
+        cli_print_help(stdout);
         return cli_finish(API_DONE);
     }
     if (is_one_of(word, "--version", "-V") || strcmp(word, "version") == 0) {
@@ -67,6 +71,6 @@ int main(int argc, char **argv)
     }
     if (argc > 1)
         return cli_finish(cli_refuse_command(argc, argv, "", &hint));
-    cli_print_help(stderr, 0);
+    cli_print_help(stderr);
     return API_USAGE;
 }

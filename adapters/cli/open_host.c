@@ -35,33 +35,52 @@ static int open_in_corpus(const api_options *options, api_host *out, api_text *w
     return API_DONE;
 }
 
+/* Reads a file of a host as text. Returns why it cannot be read, or is no text, in *why. */
+static int read_text(const char *path, cpubind_bytes *out, const char **why)
+{
+    cpubind_bytes packed = {0};
+    const cpubind_linux_fault read = cpubind_linux_read_file(path, NULL, out);
+    *why = !read.error            ? NULL
+           : read.error == EINVAL ? "it is no regular file"
+                                  : strerror(read.error);
+    if (*why || !cpubind_archive_is_packed(out->data, out->len))
+        return !*why;
+    packed = *out;
+    *out = (cpubind_bytes){0};
+    *why = cpubind_archive_unpack(packed.data, packed.len, &out->data, &out->len);
+    free(packed.data);
+    return !*why;
+}
+
+/* Appends the line and the column of a fault: decoding has overwritten the text. */
+static void add_place(const char *path, int32_t offset, api_text *why)
+{
+    cpubind_bytes text = {0};
+    const char *fault;
+    if (read_text(path, &text, &fault)) {
+        const cpubind_place place = cpubind_text_place(text.data, text.len, offset);
+        api_add(why, ", line %d, column %d", (int)place.line, (int)place.column);
+    }
+    free(text.data);
+}
+
 /* Opens a file that holds the files of a host, as capture -o NAME.host writes it. */
 static int open_file(const char *path, struct cpubind_linux_host **out, api_text *why)
 {
-    cpubind_bytes bytes = {0}, text = {0};
+    cpubind_bytes text = {0};
     cpubind_text_fault fault = {-1, NULL};
-    const cpubind_linux_fault read = cpubind_linux_read_file(path, NULL, &bytes);
     cpubind_linux_status status = CPUBIND_LINUX_ERR_OPEN;
-    if (read.error) {
-        api_add(why, "the file \"%s\" cannot be read: %s", path,
-                read.error == EINVAL ? "it is no regular file" : strerror(read.error));
-        free(bytes.data);
-        return API_UNREADABLE;
-    }
-    if (cpubind_archive_is_packed(bytes.data, bytes.len)) {
-        fault.what = cpubind_archive_unpack(bytes.data, bytes.len, &text.data, &text.len);
-        free(bytes.data);
-        bytes = text;
-    }
-    if (!fault.what)
-        status = cpubind_linux_open_text(bytes.data, bytes.len, NULL, out, &fault);
+    if (read_text(path, &text, &fault.what))
+        status = cpubind_linux_open_text(text.data, text.len, NULL, out, &fault);
+    else
+        free(text.data);
     if (status == CPUBIND_LINUX_OK)
         return API_DONE;
     if (status == CPUBIND_LINUX_ERR_MEMORY)
         return api_no_room(why);
     api_add(why, "\"%s\"", path);
     if (fault.offset >= 0)
-        api_add(why, ", byte %d", (int)fault.offset);
+        add_place(path, fault.offset, why);
     api_add(why,
             ": %s; a host is a folder, which this is not (%s), or a .host or .host.gz file",
             fault.what, strerror(ENOTDIR));

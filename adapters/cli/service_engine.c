@@ -199,6 +199,7 @@ static int find_kind(engine *e, api_text *why)
     any.request.type = CPUBIND_TYPE_AUTO;
     any.request.origin = CPUBIND_ORIGIN_AUTO;
     any.request.is_auto_strategy = 1;
+    any.npu_option = NULL;
     e->call.has_bus = 0;
     if (status != API_DONE || cli_find_device_kind(&any, &e->call.has_bus) != API_DONE)
         return API_REFUSED;
@@ -396,7 +397,6 @@ static void take_options(const engine *e, cli_settings *s)
     s->options.root = e->options->root;
     s->options.fixture = e->options->fixture;
     s->options.db = e->options->db;
-    s->options.is_restored_at_end |= e->options->is_restored_at_end;
 }
 
 static int reload(void *ctx)

@@ -101,7 +101,7 @@ _cpubind() {
     fi
     if ((COMP_CWORD > 1)); then previous=\${COMP_WORDS[COMP_CWORD - 1]}; fi
     if [[ -z \$command ]]; then
-        words="${commands}help --help --help-all --version"
+        words="${commands}help --help --version"
     elif [[ \$command == fixture ]]; then
         words="${fixtures}--help"
     else
@@ -138,7 +138,7 @@ EOF
     echo "_cpubind() {"
     echo "    local command=\$words[2]"
     echo "    if ((CURRENT == 2)); then"
-    echo "        compadd -- ${commands}help --help --help-all --version"
+    echo "        compadd -- ${commands}help --help --version"
     echo "        return"
     echo "    fi"
     echo "    if [[ \$command == help ]]; then"

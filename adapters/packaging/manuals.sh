@@ -3,9 +3,9 @@
 # header, of the service's file from its example; and two pages from the same help
 # SPDX-License-Identifier: MIT
 #
-#   adapters/packaging/manuals.sh COMMAND TABLE FOLDER     from the top folder
+#   adapters/packaging/manuals.sh COMMAND FOLDER     from the top folder
 #
-# COMMAND is cpubind, TABLE a file with the output of option_table.c.
+# COMMAND is cpubind.
 # Pages go to FOLDER/man1, man3 and man5, and to FOLDER/COMMANDS.md and FIXTURE.md.
 # SOURCE_DATE_EPOCH is the date of manual pages. Options and functions are written nowhere else: a
 # page has what the help or the header has.
@@ -13,8 +13,7 @@ set -eu
 export LC_ALL=C
 
 command=$1
-table=$2
-out=$3
+out=$2
 version=$("$command" --version)
 version=${version%%,*}
 date=$(date -u -d "@${SOURCE_DATE_EPOCH:-0}" +%Y-%m-%d)
@@ -84,19 +83,6 @@ without_empty_paragraphs() {
         { held = 0; heading = /^\.S[HS]/; print }'
 }
 
-# Names the options of a command that its help, on stdin, leaves to the help of other commands.
-and_other_options() { # words of the command
-    tee "$out/help"
-    others=$(awk -v words="$1 " 'index($0, words "--") == 1 { print substr($0, length(words) + 1) }' \
-        "$table" | while read -r option kind _; do
-        case $option in --help | --help-all | --version) continue ;; esac
-        grep -qE -e "$option([^a-z-]|\$)" "$out/help" ||
-            printf '%s%s, ' "$option" "$([ "$kind" = switch ] || echo ' VALUE')"
-    done)
-    [ -z "$others" ] || printf '\nOptions that the pages of other commands describe: %s.\n' "${others%, }"
-    rm "$out/help"
-}
-
 see_also() { # pages but this one
     echo '.SH SEE ALSO'
     printf '.BR %s ,\n' "$@" | sed 's/-/\\-/g; s/(/ (/; $s/ ,$//'
@@ -108,8 +94,8 @@ line_of() { # command
 }
 
 {
-    title cpubind 1 'which CPUs belong to which NPU of an Ascend host'
-    "$command" --help-all | page_of_help SH
+    title cpubind 1 'which CPUs belong to which accelerator of a host'
+    { "$command" --help && echo && "$command" help environment; } | page_of_help SH
     echo '.SH FILES'
     for file in '/etc/cpubind.conf|the settings of the service: cpubind.conf(5)' \
         '/run/cpubind/|the records of bindings that apply, run and the service have made' \
@@ -127,10 +113,10 @@ for word in $commands; do
             "$command" fixture --help | page_of_help SH
             for sub in $("$command" fixture --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
                 echo ".SH CPUBIND FIXTURE $(echo "$sub" | tr '[:lower:]' '[:upper:]')"
-                "$command" fixture "$sub" --help-all | and_other_options "fixture $sub" | page_of_help SS
+                "$command" fixture "$sub" --help | page_of_help SS
             done
         else
-            "$command" "$word" --help-all | and_other_options "$word" | page_of_help SH
+            "$command" "$word" --help | page_of_help SH
         fi
         see_also 'cpubind(1)' $([ "$word" != service ] || echo 'cpubind.conf(5)')
     } >"$out/man1/cpubind-$word.1"
@@ -213,8 +199,8 @@ done
     see_also 'cpubind(1)'
 } >"$out/man3/cpubind.3"
 
-# Turns the helps of commands, each after a line "## cpubind WORDS", into one page. The options of
-# plan are there once, though the help of other commands repeats them.
+# Turns the helps of commands, each after a line "## cpubind WORDS", into one page. What an
+# earlier command says of an option is not said again.
 markdown_of_help() {
     awk '
         function fold(s,    line, n, i, word) {
@@ -226,16 +212,19 @@ markdown_of_help() {
             }
             print line
         }
-        function end_item(    key) {
+        function end_item() {
             if (name == "") return
-            key = name cell
-            if (!is_plan || !(key in seen)) {
-                if (heading != "") print "\n" heading
-                if (heading != "" || !in_list) print ""
-                heading = ""; in_list = 1
-                print "- " (cell == "" ? name : "`" name "`: " cell)
+            if (cell != "" && said[name cell] && said[name cell] != section) {
+                sub(/ [A-Z[].*/, "", name)
+                again = again (again == "" ? "As above: `" : ", `") name "`"
+                name = ""; return
             }
-            seen[key] = 1; name = ""
+            said[name cell] = section
+            if (heading != "") print "\n" heading
+            if (heading != "" || !in_list) print ""
+            heading = ""; in_list = 1
+            print "- " (cell == "" ? name : "`" name "`: " cell)
+            name = ""
         }
         function end_paragraph() {
             end_item()
@@ -243,13 +232,17 @@ markdown_of_help() {
             print ""; fold(heading (heading == "" ? "" : " ") paragraph)
             heading = paragraph = ""; in_list = 0
         }
-        /^## / { end_paragraph(); print "\n" $0; usage = in_list = is_plan = 0; heading = ""; next }
+        function end_section() {
+            end_paragraph()
+            if (again != "") { print ""; fold(again) }
+            again = ""; section++
+        }
+        /^## / { end_section(); print "\n" $0; usage = in_list = 0; heading = ""; next }
         /^Usage: / || (usage && /^       cpubind /) {
             sub(/^(Usage: | *)/, "    "); if (!usage) print ""; print; usage = 1; next
         }
-        /^$/ { end_paragraph(); next }
-        /^[A-Z][A-Za-z ]*:$/ { end_paragraph(); heading = $0; is_plan = /^The plan:/; in_list = 0; next }
-        /^Options that / { heading = "" }
+        /^$/ { end_paragraph(); heading = ""; next }
+        /^[A-Z][A-Za-z ]*:$/ { end_paragraph(); heading = $0; in_list = 0; next }
         /^  [^ ](.*[^ ])?  +[^ ]/ {
             end_paragraph()
             match($0, /[^ ]  +[^ ]/)
@@ -268,7 +261,7 @@ markdown_of_help() {
             next
         }
         { end_item(); sub(/^ +/, ""); paragraph = paragraph == "" ? $0 : paragraph " " $0 }
-        END { end_paragraph() }'
+        END { end_section() }'
 }
 
 options_of() { # commands, which are words of cpubind
@@ -276,7 +269,7 @@ options_of() { # commands, which are words of cpubind
         printf '## cpubind %s\n' "$words"
         # Words are split on purpose.
         # shellcheck disable=SC2086
-        "$command" $words --help-all | and_other_options "$words"
+        "$command" $words --help
     done | markdown_of_help
 }
 

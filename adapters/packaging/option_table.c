@@ -11,41 +11,28 @@
 
 #include "../cli/cli.h"
 
-/* The words that an option knows: those that its refusal of another word names. */
 static void print_words(const api_option *row)
 {
-    static const char mark[] = "; it knows";
-    static api_options options;
-    static char unknown[] = "?";
-    char *words[] = {unknown, NULL};
-    api_text why = {"", 0};
-    int next = 1;
-    const api_reading r = {"", &options, &why, words, 1, &next};
-    const char *known;
-    if (!row->has_value || !row->read || row->read(&r, unknown))
-        return;
-    known = strstr(why.text, mark);
-    if (!known)
-        return;
-    for (known += strlen(mark); *known && *known != ';'; known++)
-        if (*known != ',')
-            putchar(*known);
+    api_text words = {"", 0};
+    (void)api_add_option_words(row, &words);
+    for (const char *at = words.text; *at; at++)
+        if (*at != ',')
+            putchar(*at);
 }
 
 static void print_options(const cli_help *help)
 {
     for (const api_option *row = api_option_rows; row->dashed; row++) {
-        if (!(row->commands & (int)help->command))
+        if (!row->text || !(row->commands & (int)help->command))
             continue;
-        printf("%s %s %s", help->words, row->dashed,
-               row->has_value ? "value"
-               : row->read    ? "maybe"
-                              : "switch");
+        printf("%s %s %s ", help->words, row->dashed,
+               api_takes_value(row) ? "value"
+               : row->value         ? "maybe"
+                                    : "switch");
         print_words(row);
         putchar('\n');
         if (row->letter)
-            printf("%s -%c %s\n", help->words, row->letter,
-                   row->has_value ? "value" : "switch");
+            printf("%s -%c %s\n", help->words, row->letter, row->value ? "value" : "switch");
     }
 }
 

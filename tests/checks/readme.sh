@@ -215,7 +215,7 @@ options_are_known() { # block
         [ "$command" != fixture ] || command="fixture ${rest%% *}"
         # Words are split on purpose.
         # shellcheck disable=SC2086
-        "$BUILD/cpubind" $command --help-all >"$work/help" 2>&1 || {
+        "$BUILD/cpubind" $command --help >"$work/help" 2>&1 || {
             echo "there is no command $command"
             return 1
         }

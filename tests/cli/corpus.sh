@@ -255,11 +255,11 @@ replays_in_every_format() {
         [ "$(json "$out/replay.json" '$.held')" -eq "$n" ]
 }
 
-# The words of --format, as --help prints them: in the rows of a table, or in one line.
-formats_of() { # words of the command: the first words of the list that --help-all has
+# The words of --format, as --help prints them: in the rows of a table.
+formats_of() { # words of the command
     # Words are split on purpose.
     # shellcheck disable=SC2086
-    "$CPUBIND" $1 --help-all | awk '/All formats:$|^  --format FORMAT +how to print:$/ { on = 1; next }
+    "$CPUBIND" $1 --help | awk '/All formats:$/ { on = 1; next }
         on && /^                        [a-z]/ { print $1; next } { on = 0 }'
 }
 

@@ -27,7 +27,6 @@ static const mistake mistakes[] = {
     /* Commands and options */
     {"$C plna @", 2, {"no command \"plna\"", "did you mean \"plan\"?"}},
     {"$C Apply @", 2, {"no command \"Apply\"", "did you mean \"apply\"?"}},
-    {"$C bind @", 2, {"no command \"bind\"", "cpubind --help"}},
     {"$C @ --root $H plan", 2, {"the command is the first word"}},
     {"$C fixture lst @", 2, {"\"fixture lst\"", "did you mean \"list\"?"}},
     {"$C fixture --db x list @", 2, {"the command is the first word"}},
@@ -35,7 +34,7 @@ static const mistake mistakes[] = {
     {"$C plan @ --fixtrue x", 2, {"did you mean \"--fixture\"?"}},
     {"$C plan @ --strat topo_affinity", 2, {"written in full: --strategy"}},
     {"$C plan @ --watch", 2, {"it is an option of cpubind apply"}},
-    {"$C plan @ --np 3", 2, {"written in full: --npus, --npu"}},
+    {"$C plan @ --np 3", 2, {"written in full: --npus"}},
     {"$C apply @ --npus 3-4", 2, {"--npu names several devices"}},
     {"LOCAL_RANK=01 $C run @ --root $H --auto -- true",
      125,
@@ -45,7 +44,9 @@ static const mistake mistakes[] = {
     {"$C apply @ -p 1", 2, {"cpubind calls it --pid"}},
     {"$C plan @ --physcpubind=0-3", 2, {"cpubind calls it --allowed"}},
     {"$C run @ --cpunodebind=0 -- true", 125, {"cpubind calls it --device"}},
-    {"$C run @ --numa-node 0 -- true", 125, {"cpubind calls it --device or --numa-bind-nodes"}},
+    {"$C run @ --numa-node 0 -- true",
+     125,
+     {"cpubind calls it --device, such as --device gpu0, or --numa-bind-nodes"}},
     {"$C run @ --membind=0 -- true", 125, {"cpubind calls it --memory"}},
     {"$C plan @ --local-rank 0", 2, {"cpubind calls it --rank"}},
     {"$C plan @ --device-ids 0,1", 2, {"cpubind calls it --devices"}},
@@ -132,7 +133,11 @@ static const mistake mistakes[] = {
      {"CPUBIND_RULES", "--rules reference or --rules near"}},
     /* Hosts */
     {"$C plan @ --root /no/such/folder", 3, {"/no/such/folder", "No such file"}},
-    {"$C plan @ --root /etc/passwd", 3, {"its first line is not", "Not a directory"}},
+    {"$C plan @ --root /etc/passwd",
+     3,
+     {"line 1, column 1: its first line is not", "Not a dir"}},
+    {"$C plan @ --root $D/bad.host", 3, {"bad.host\", line 3, column 3: a control character"}},
+    {"$C plan @ --root $D/bad.host.gz", 3, {"bad.host.gz\", line 3, column 3: "}},
     {"$C plan @ --root $D", 3, {"no input names a CPU of the host", "is \"", "--allowed LIST"}},
     {"$C plan @ --root $D/no-sys --npus 0 --device-type a2", 1, {"say it with --total"}},
     {"$C plan @ --root $D/empty-cpuset", 1, {"no allowed CPU is online", "online 0-191"}},
@@ -227,7 +232,9 @@ static const mistake mistakes[] = {
     {"$C fixture accept @ --dry-run a2-192cpu-8npu new", 3, {"\"new\"", "-- ARGUMENT..."}},
     {"$C fixture accept @ --dry-run a2-192cpu-8npu a b -- --rank 1", 2, {"one case only"}},
     {"$C fixture accept @ --dry-run a2-192cpu-8npu -- --rank 1", 2, {"one case only"}},
-    {"$C fixture accept @ --dry-run a2-192cpu-8npu new -- --npsu 1", 2, {"\"--npus\" or"}},
+    {"$C fixture accept @ --dry-run a2-192cpu-8npu new -- --npsu 1",
+     2,
+     {"did you mean \"--npus\"?"}},
     {"$C fixture remove @", 2, {"name a host"}},
     {"$C fixture remove @ a2-192cpu-8npu", 2, {"a corpus of yours, --db FILE"}},
     {"$C fixture remove @ --db $D/none.db a2", 3, {"none.db", "No such file"}},
@@ -322,6 +329,127 @@ TEST(each_message_is_one_line)
     }
 }
 
+/* Words that do not exist, and how the command line that the answer names is tried: with these
+ * words after it, where it changes nothing, else with --help. */
+static const struct {
+    const char *typed, *answer, *more;
+} words[] = {
+    {"explain", "plan --explain all", "--root $H"},
+    {"why", "plan --explain all", "--root $H"},
+    {"map", "plan --format map", "--root $H"},
+    {"compare", "plan --compare", "--root $H"},
+    {"diff", "plan --compare", "--root $H"},
+    {"simulate", "plan", "--root $H"},
+    {"dry-run", "plan", "--root $H"},
+    {"top", "status --watch", "--help"},
+    {"watch", "status --watch", "--help"},
+    {"monitor", "status --watch", "--help"},
+    {"ps", "status", "--root $H"},
+    {"info", "status", "--root $H"},
+    {"who", "status", "--root $H"},
+    {"show", "topo", "--root $H"},
+    {"list", "topo", "--root $H"},
+    {"ls", "topo", "--root $H"},
+    {"devices", "topo", "--root $H"},
+    {"GPUs", "topo", "--root $H"},
+    {"npus", "topo", "--root $H"},
+    {"lstopo", "topo", "--root $H"},
+    {"check", "doctor", "--root $H"},
+    {"diagnose", "doctor", "--root $H"},
+    {"fix", "doctor --fix --dry-run", "--root $H"},
+    {"bind", "apply --all", "--help"},
+    {"pin", "apply --all", "--help"},
+    {"set", "apply --all", "--help"},
+    {"unbind", "restore --all", "--help"},
+    {"unpin", "restore --all", "--help"},
+    {"undo", "restore --all", "--help"},
+    {"reset", "restore --all", "--help"},
+    {"exec", "run --tree -- COMMAND", NULL},
+    {"launch", "run --tree -- COMMAND", NULL},
+    {"daemon", "service", "--help"},
+    {"start", "service", "--help"},
+    {"config", "service --check", "--help"},
+    {"dump", "capture -o NAME.host", "--help"},
+    {"snapshot", "capture -o NAME.host", "--help"},
+    {"save", "capture -o NAME.host", "--help"},
+    {"replay", "fixture replay", "a2-192cpu-8npu"},
+    {"test", "fixture replay", "a2-192cpu-8npu"},
+    {"fixtures", "fixture list", ""},
+    {"hosts", "fixture list", ""},
+    {"fixture ls", "fixture list", ""},
+    {"fixture run", "fixture replay", "a2-192cpu-8npu"},
+    {"fixture test", "fixture replay", "a2-192cpu-8npu"},
+    {"fixture check", "fixture replay", "a2-192cpu-8npu"},
+    {"fixture add", "fixture import --help", ""},
+    {"fixture delete", "fixture remove --help", ""},
+    {"fixture rm", "fixture remove --help", ""},
+    {"apply --dry-run", "plan", "--root $H"},
+    {"run --dry-run", "plan", "--root $H"},
+    {"apply --simulate", "plan", "--root $H"},
+    {"status --explain", "plan --explain all", "--root $H"},
+    {"apply --undo", "restore --all", "--help"},
+    {"status --fix", "doctor --fix --dry-run", "--root $H"},
+    {"plan --list", "topo", "--root $H"},
+    {"status --pid", "verify --all", "--help"},
+    /* Options */
+    {"plan --gpu", "plan --devices gpu0", "--root $G"},
+    {"plan --gpus", "plan --devices gpu0-1", "--root $G"},
+    {"run --gpu", "run --device gpu0", "--help"},
+    {"run --gpus", "run --device gpu0", "--help"},
+    {"apply --device-id", "apply --device npu0", "--help"},
+    {"plan --device-ids", "plan --devices npu0-3", "--root $H"},
+    {"verify -i", "verify --device gpu0", "--help"},
+    {"topo -i", "topo --devices gpu0", "--root $G"},
+    {"run -n", "run --device npu0", "--help"},
+    {"plan --cpus", "plan --allowed 0-95", "--root $H"},
+    {"plan --cpuset-cpus", "plan --allowed 0-95", "--root $H"},
+    {"plan --cpu-list", "plan --allowed 0-95", "--root $H"},
+    {"plan --physcpubind", "plan --allowed 0-95", "--root $H"},
+    {"plan --isolated", "plan --exclude 0-3", "--root $H"},
+    {"plan --reserved-cpus", "plan --keep 0-3", "--root $H"},
+    {"run --cpunodebind", "run --device gpu0", "--help"},
+    {"run --numa-node", "run --device gpu0", "--help"},
+    {"apply --numa-bind-nodes", "apply --device gpu0", "--help"},
+    {"plan --numa-bind-cpus", "plan --allowed 0-95", "--root $H"},
+    {"plan --host", "plan --root NAME.host", NULL},
+    {"plan --snapshot", "plan --root NAME.host", NULL},
+    {"doctor --file", "doctor --root NAME.host", NULL},
+    {"topo --sysroot", "topo --root DIR", NULL},
+    {"plan --why", "plan --explain npu0", "--root $H"},
+    {"plan --reason", "plan --explain npu0", "--root $H"},
+    {"plan --policy", "plan --rules near", "--root $H"},
+    {"plan --mode", "plan --rules near", "--root $H"},
+    {"apply --interval", "apply --watch 5", "--help"},
+};
+
+/* Each answer names what does it, and that works. */
+TEST(words_that_people_type_are_answered_with_those_that_work)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char line[256];
+        const char *option = strstr(words[i].answer, " --");
+        command_result r;
+        snprintf(line, sizeof line, "$C %s @", words[i].typed);
+        r = shell(line, "");
+        if (r.status != (strncmp(words[i].typed, "run", 3) ? 2 : 125))
+            fail_msg("%s: status %d: %s", words[i].typed, r.status, r.err);
+        if (strstr(r.err, "calls it"))
+            snprintf(line, sizeof line, ", such as%s", option);
+        else
+            snprintf(line, sizeof line, "; that is: cpubind %s", words[i].answer);
+        if (!strstr(r.err, line))
+            fail_msg("%s: no \"%s\" in %s", words[i].typed, line, r.err);
+        command_free(&r);
+        if (!words[i].more)
+            continue;
+        snprintf(line, sizeof line, "$C %s %s @", words[i].answer, words[i].more);
+        r = shell(line, "");
+        if (r.status > 1 || r.out[0] == '\0')
+            fail_msg("%s: status %d: %s", line, r.status, r.err);
+        command_free(&r);
+    }
+}
+
 static pthread_t thread;
 static pthread_barrier_t started, ended;
 
@@ -343,12 +471,15 @@ SETUP(make_all)
         "$C fixture export a2-192cpu-8npu $D/empty-cpuset --quiet && cd $D/empty-cpuset && "
         "mkdir -p $D/no-sys/proc/self && cp proc/self/status $D/no-sys/proc/self && "
         "printf 'Cpus_allowed_list:\\t\\n' >proc/self/status && "
-        "gzip <cmd/npu-smi-info.txt | head -c 60 >$D/cut.host.gz @";
+        "gzip <cmd/npu-smi-info.txt | head -c 60 >$D/cut.host.gz && "
+        "printf 'cpubind host 1\\nfile a\\n 1\\r\\nend\\n' >$D/bad.host && "
+        "gzip <$D/bad.host >$D/bad.host.gz @";
     command_result r;
     char path[4096];
     assert_non_null(realpath(command_path(), path));
     setenv("C", path, 1);
     setenv("H", H "a2-192cpu-8npu.host", 1);
+    setenv("G", H "gpu-2socket-8h100.host", 1);
     assert_non_null(mkdtemp(folder));
     setenv("D", folder, 1);
     unsetenv("ASCEND_RT_VISIBLE_DEVICES");
@@ -378,6 +509,7 @@ int main(void)
         cmocka_unit_test(each_mistake_has_its_message),
         cmocka_unit_test(with_json_each_message_is_in_an_object),
         cmocka_unit_test(each_message_is_one_line),
+        cmocka_unit_test(words_that_people_type_are_answered_with_those_that_work),
     };
     return cmocka_run_group_tests_name("mistakes", tests, make_all, remove_all);
 }

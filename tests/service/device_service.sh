@@ -138,7 +138,8 @@ sigterm_leaves_all_bound() {
 }
 
 the_end_restores_if_asked() {
-    start_service --restore-at-end && becomes 50 is_on "$first" "$a" && end_service TERM &&
+    echo 'restore-at-end = yes' >>"$conf" && start_service && becomes 50 is_on "$first" "$a" &&
+        becomes 50 said "process $first (worker), 0000:01:00.0: " && end_service TERM &&
         is_on "$first" "$before" && said "process $first (worker), 0000:01:00.0: put back"
 }
 
@@ -164,7 +165,7 @@ two_workers_share_a_device() {
 }
 
 only_chooses() {
-    settings 'only = eng*' && start_service --restore-at-end &&
+    settings 'only = eng*' 'restore-at-end = yes' && start_service &&
         becomes 50 said "process $first (worker), 0000:01:00.0: left" &&
         kill -USR2 "$second" && becomes 50 is_on "$second" "$b" && end_service TERM
 }
@@ -175,7 +176,7 @@ a_hidden_program_is_said() {
         chmod 755 "$out/hidden" && settings 'except = bash' || return 1
     own=$CPUBIND
     CPUBIND=$out/hidden
-    start_service --restore-at-end
+    echo 'restore-at-end = yes' >>"$conf" && start_service
     result=$?
     CPUBIND=$own
     [ $result -eq 0 ] && becomes 50 said "its program may not be read (/proc/$first/exe): only and \
@@ -196,7 +197,7 @@ the_others_of_a_host_with_npus() {
         cp "$out/minor" "$out/mixed/proc/driver/nvidia/gpus/0000:61:00.0/information" &&
         echo "$a" >"$out/mixed/sys/bus/pci/devices/0000:61:00.0/local_cpulist" &&
         put_gpu_drivers "$out/mixed" && start_worker 5 && beside=$worker || return 1
-    start_service --root "$out/mixed" --restore-at-end
+    echo 'restore-at-end = yes' >>"$conf" && start_service --root "$out/mixed"
     becomes 50 said "process $beside (worker), 0000:61:00.0: " && is_on "$beside" "$a" &&
         end_service TERM && end_worker "$beside"
 }
@@ -241,7 +242,7 @@ check "a worker that ends and starts again is bound" a_worker_that_starts_again_
 check "a service that was killed goes on where it was" a_killed_service_goes_on
 check "restore --all --service ends it, puts all back, and each says so" restore_ends_it_if_asked
 check "SIGTERM ends the service and leaves all bound" sigterm_leaves_all_bound
-check "--restore-at-end puts all back" the_end_restores_if_asked
+check "restore-at-end puts all back" the_end_restores_if_asked
 check "a process of several devices has figures of its own" a_process_of_several_devices
 check "two workers of one device share its pool" two_workers_share_a_device
 check "only chooses the processes" only_chooses

@@ -210,7 +210,8 @@ sigterm_leaves_all_bound() {
 }
 
 the_end_restores_if_asked() {
-    start_service --restore-at-end && becomes 50 is_bound "$first" && end_service TERM &&
+    echo 'restore-at-end = yes' >>"$conf" && start_service && becomes 50 is_bound "$first" &&
+        becomes 50 said "process $first (worker), NPU 0: " && end_service TERM &&
         is_free "$first" && said "process $first (worker), NPU 0: put back"
 }
 
@@ -248,7 +249,7 @@ lines_have_priorities_in_a_journal() {
     settings 'rules = near' && : >"$out/said" || return 1
     JOURNAL_STREAM=$(stat -c %d:%i "$out/said")
     export JOURNAL_STREAM
-    start_service --restore-at-end
+    echo 'restore-at-end = yes' >>"$conf" && start_service
     unset JOURNAL_STREAM
     becomes 50 grep -q "^<4>process $first (worker), NPU 0: " "$out/said" && end_service TERM &&
         said "<6>process $first (worker), NPU 0: put back" &&
@@ -266,7 +267,7 @@ check "a good file of settings is in force after SIGHUP" a_good_file_is_in_force
 check "a worker that ends is said" a_worker_that_ends_is_said
 check "a service that was killed goes on where it was" a_killed_service_goes_on
 check "SIGTERM ends the service and leaves all bound" sigterm_leaves_all_bound
-check "--restore-at-end puts all back" the_end_restores_if_asked
+check "restore-at-end puts all back" the_end_restores_if_asked
 check "only and except choose the processes" only_and_except_choose
 check "a full disk is said once and stops nothing" a_full_disk_stops_nothing
 check "a host without a plan is tried again" a_host_without_a_plan_is_tried_again
