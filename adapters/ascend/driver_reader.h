@@ -42,6 +42,9 @@ cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out)
  *   errors  NO_MEMORY; UNREADABLE */
 cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r);
 
+/* Whether no device node of an NPU that this process may open is listed. */
+int cpubind_priv_lists_no_node(const facts_reader *r);
+
 /* Reads the numbers of the driver's devices in /sys, which shows those of the host in a
  * container too. Virtual NPUs do not count.
  *   out     r->facts->end_phy

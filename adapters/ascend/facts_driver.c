@@ -532,6 +532,17 @@ static int is_node_name(cpubind_input listing, cpubind_slice name)
     return scan_whole_number(&in, run, INT32_MAX, &number) == CPUBIND_TEXT_OK;
 }
 
+int cpubind_priv_lists_no_node(const facts_reader *r)
+{
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_DEV);
+    cpubind_slice name;
+    int32_t at = 0;
+    while (facts_next_name(listing, &at, &name))
+        if (is_node_name(listing, name))
+            return 0;
+    return 1;
+}
+
 /* The name of the input of a node, in the arena; NULL when the arena is full. */
 static const char *node_path(facts_reader *r, const char *text, cpubind_slice name)
 {

@@ -706,7 +706,9 @@ static cpubind_problem_code apply_physical(facts_reader *r)
 
 cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
 {
-    cpubind_problem_code code = find_visible(r);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    if (r->facts->n_npu > 0) /* else the variables are of no NPU that is here */
+        code = find_visible(r);
     if (code == CPUBIND_PROBLEM_NONE && r->facts->visible)
         code = parse_visible(r);
     if (code == CPUBIND_PROBLEM_NONE)

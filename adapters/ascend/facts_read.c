@@ -30,7 +30,7 @@
  *   proc/interrupts             proc/irq       refused    refused     refused    npu-smi, w
  *   proc/irq/<n>                npu-smi        refused    npu-smi     npu-smi    npu-smi, w
  *   msi_irqs                    npu-smi        refused    npu-smi     npu-smi    npu-smi, w
- *   dev                         npu-smi        refused    npu-smi     not known  refused
+ *   dev                         npu-smi 7      refused    npu-smi 7   not known  refused
  *   dev/davinci<N>              refused        refused    refused     refused    npu-smi, w
  *   uda/namespace_node          not used       refused 5  not used    refused    npu-smi, w
  *   dev_id, davinci_dev_num     not used       refused 5  not used    refused    npu-smi, w
@@ -51,7 +51,10 @@
  *   6  where it lacks a CPU that a node lists: the file is passed over, if the CPU is allowed
  *      by proc/self/status or its own file cpu<N>/online says 1; the CPU is offline, if that
  *      says 0 or nothing says more. Refused where it has an allowed CPU that no node lists
+ *   7  all NPUs are hidden where npu-smi is absent, too, and the process has device files of
+ *      other accelerators
  */
+#include "../model/vendor.h"
 #include "driver_reader.h"
 
 /* == The strategy =========================================================== */
@@ -422,6 +425,57 @@ static cpubind_problem_code check_map(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* == No NPU in view ========================================================= */
+
+/* Whether the PCI bus tells all that a process with an NPU may know of those that it does not
+ * see: the product, the CPUs near each, and how many a function has. */
+static cpubind_problem_code read_hidden(facts_reader *r, int *is_whole)
+{
+    cpubind_problem_code code = decide_type(r);
+    if (code == CPUBIND_PROBLEM_UNKNOWN_TYPE)
+        return CPUBIND_PROBLEM_NONE;
+    code = cpubind_priv_choose_functions(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_near(r);
+    *is_whole = facts_is_kernel_complete(r->facts) && decide_strategy(r, 1) == CPUBIND_NEAR &&
+                (!cpubind_product_of(r->facts->type)->has_pairs || has_mailboxes(r->facts));
+    return code;
+}
+
+/* Whether this process may open some device file of other accelerators. */
+static int has_files(void *ctx, const cpubind_vendor_nodes *nodes,
+                     const cpubind_vendor_files *bus)
+{
+    const facts_reader *r = (const facts_reader *)ctx;
+    (void)bus;
+    return facts_is_present(r->source->list(r->source->ctx, nodes->input));
+}
+
+/* Takes all NPUs of the host to be hidden, in place of the refusal that npu-smi is absent,
+ * where this process may open other accelerators and no NPU: a container of these has a plan
+ * beside the NPUs. */
+static cpubind_problem_code hide_all(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_problem refusal = *r->problem;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    int is_whole = 0;
+    if (f->n_other == 0 || r->request->origin == CPUBIND_ORIGIN_NPU_SMI ||
+        !cpubind_priv_lists_no_node(r) || !cpubind_vendor_each_nodes(has_files, r))
+        return refusal.code;
+    cpubind_problem_clear(r->problem);
+    code = read_hidden(r, &is_whole);
+    if (code == CPUBIND_PROBLEM_NONE && is_whole) {
+        f->origin = CPUBIND_ORIGIN_DRIVER;
+        f->has_phy = 1;
+    } else if (code == CPUBIND_PROBLEM_NONE) {
+        f->type = r->request->type;
+        *r->problem = refusal;
+        code = refusal.code;
+    }
+    return code;
+}
+
 /* == The request ============================================================ */
 
 /* Whether a list ascends strictly, from 0 and below `limit`. */
@@ -689,6 +743,8 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = read_driver(&r);
     if (code == CPUBIND_PROBLEM_NONE && out->origin == CPUBIND_ORIGIN_NPU_SMI)
         code = cpubind_priv_read_npus(&r);
+    if (code == CPUBIND_PROBLEM_NO_NPU_SMI)
+        code = hide_all(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = decide_type(&r);
     if (code == CPUBIND_PROBLEM_NONE)

@@ -171,10 +171,12 @@ cpubind_problem_code cpubind_npu_processes_read(const cpubind_source *source,
     cpubind_users result = {.n = 0};
     cpubind_problem own;
     reading r = {source, facts, arena, &result, problem ? problem : &own};
-    cpubind_problem_code code;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     cpubind_problem_clear(r.problem);
     result.input = INPUT_TRS;
-    if (listing.state == CPUBIND_INPUT_PRESENT && facts->has_phy) {
+    if (listing.state == CPUBIND_INPUT_ABSENT && facts->has_npus && facts->n_found == 0) {
+        *out = result; /* this process sees no NPU: none that it sees has a user */
+    } else if (listing.state == CPUBIND_INPUT_PRESENT && facts->has_phy) {
         code = read_listing(&r, listing);
     } else if (facts->origin == CPUBIND_ORIGIN_DRIVER) {
         code = fail(&r, INPUT_TRS, listing, -1,

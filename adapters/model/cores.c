@@ -68,6 +68,8 @@ int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
     for (int32_t i = 0; i < facts->host.n_node; i++)
         if (facts->host.node_id[i] == node)
             return node;
+    if (facts->host.n_node == 1) /* the nearest one, also where no distance is known */
+        return facts->host.node_id[0];
     for (int32_t i = 0; i < facts->host.n_node && row >= 0 && facts->all_distance; i++) {
         const int32_t column = facts_node_index(facts, facts->host.node_id[i]);
         const int32_t distance = facts->all_distance[row * facts->n_all_node + column];

@@ -97,7 +97,7 @@ int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
 {
     const cpubind_pci_function *function = &f->device[device];
     for (int32_t k = 0; k < f->n_device; k++)
-        if (function->is_virtual && function->sight == CPUBIND_SIGHT_HIDDEN &&
+        if (function->is_virtual && function->sight != CPUBIND_SIGHT_VISIBLE &&
             !f->device[k].is_virtual &&
             f->device[k].accelerator.vendor == function->accelerator.vendor)
             return 0;

@@ -99,7 +99,7 @@ static cpubind_input read_function(view_source *s, const char *rest)
     else if (strcmp(leaf, "device") == 0)
         put_hex(s, function->device);
     else if (strcmp(leaf, "class") == 0)
-        put_hex(s, function->device == 0x1572 ? 0x020000 : 0x120000);
+        put_hex(s, function->class_code);
     else if (strcmp(leaf, "numa_node") == 0)
         view_put_number(s, function->node < 0 ? -1 : h->node[function->node].id);
     else if (strcmp(leaf, "local_cpulist") == 0)
@@ -239,6 +239,74 @@ static cpubind_input read_driver_file(view_source *s, const char *name)
                                                      : no_answer(CPUBIND_INPUT_ABSENT, 0);
 }
 
+/* The folders of the device files of GPUs, and their names below the PCI function. */
+static const struct {
+    const char *nodes, *folder, *start;
+    int32_t vendor; /* 0: of all but the one that is named */
+    int32_t first;
+} gpu_files[] = {{"dev/dri", "drm", "renderD", 0, 128},
+                 {"dev/accel", "accel", "accel", 0x1da3, 0},
+                 {"dev/nvidia", NULL, "nvidia", 0x10de, 0}};
+
+enum { N_GPU_FILES = sizeof gpu_files / sizeof gpu_files[0] };
+
+#define GPU_DRIVER "proc/driver/nvidia/gpus"
+
+static int32_t has_gpu_file(const host_function *f, int32_t kind)
+{
+    return f->gpu >= 0 && (gpu_files[kind].vendor ? f->vendor == gpu_files[kind].vendor
+                                                  : f->vendor != gpu_files[1].vendor);
+}
+
+static int32_t can_open(const host_view *v, const host_function *f)
+{
+    return f->gpu >= 0 && !v->hides_files && (v->gpu_files >> f->gpu & 1u);
+}
+
+static void put_gpu_file(view_source *s, const host_function *f, int32_t kind)
+{
+    view_put(s, gpu_files[kind].start);
+    view_put_number(s, gpu_files[kind].first + f->gpu);
+    view_put(s, "\n");
+}
+
+/* The file that the driver of NVIDIA has for a GPU. */
+static cpubind_input read_gpu_driver(view_source *s, const char *rest)
+{
+    const int32_t start = s->used;
+    const char *leaf = "";
+    const host_function *f = find_function(s->view->host, rest, &leaf);
+    if (!f || !has_gpu_file(f, 2) || !can_open(s->view, f) || strcmp(leaf, "information") != 0)
+        return no_answer(CPUBIND_INPUT_ABSENT, 0);
+    view_put(s, "Model: \t NVIDIA H100\nDevice Minor: \t ");
+    view_put_number(s, f->gpu);
+    view_put(s, "\n");
+    return answer_from(s, start);
+}
+
+/* Lists the device files of GPUs, of a function or of this process, and what the driver of
+ * NVIDIA lists. Returns 0 where the name is of none of them. */
+static int32_t list_gpus(view_source *s, const char *name, const host_function *function,
+                         const char *leaf)
+{
+    const random_host *h = s->view->host;
+    const int32_t start = s->used;
+    for (int32_t kind = 0; kind < N_GPU_FILES; kind++) {
+        if (function && gpu_files[kind].folder && strcmp(leaf, gpu_files[kind].folder) == 0 &&
+            has_gpu_file(function, kind))
+            put_gpu_file(s, function, kind);
+        for (int32_t i = 0; i < h->n_function && strcmp(name, gpu_files[kind].nodes) == 0; i++)
+            if (has_gpu_file(&h->function[i], kind) && can_open(s->view, &h->function[i]))
+                put_gpu_file(s, &h->function[i], kind);
+    }
+    for (int32_t i = 0; i < h->n_function && strcmp(name, GPU_DRIVER) == 0; i++)
+        if (has_gpu_file(&h->function[i], 2) && can_open(s->view, &h->function[i])) {
+            view_put(s, h->function[i].name);
+            view_put(s, "\n");
+        }
+    return s->used > start;
+}
+
 static cpubind_input read_well(view_source *s, const char *name)
 {
     const int32_t start = s->used;
@@ -251,6 +319,9 @@ static cpubind_input read_well(view_source *s, const char *name)
     rest = after(name, "cmd/npu-smi-info");
     if (rest)
         return read_command(s, rest);
+    rest = after(name, GPU_DRIVER "/");
+    if (rest)
+        return read_gpu_driver(s, rest);
     if (strcmp(name, "proc/self/status") == 0)
         view_make_status(s);
     else if (strcmp(name, "env") == 0)
@@ -290,7 +361,7 @@ static cpubind_input list_well(view_source *s, const char *name)
         view_list_device_nodes(s, 1);
     else if (strcmp(name, "dev") == 0)
         view_list_device_nodes(s, 0);
-    else
+    else if (!list_gpus(s, name, function, leaf))
         return no_answer(CPUBIND_INPUT_ABSENT, 0);
     return answer_from(s, start);
 }

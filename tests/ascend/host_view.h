@@ -51,6 +51,10 @@ typedef struct host_view {
     int32_t cut; /* TABLE_CUT, FAILURE_CUT: in 256 parts of the text */
     char visible[VIEW_VISIBLE];
     int32_t has_visible;
+    uint32_t gpu_files;   /* a bit for each GPU whose device file the process can open */
+    int32_t hides_files;  /* no input tells of device files of GPUs */
+    const char *gpu_kind; /* of the text of the variables of GPUs; NULL: they are not set */
+    char gpu_visible[VIEW_VISIBLE];
     int32_t has_dra; /* DRA_CPUSET_0 is in the environment */
     view_failure failure;
     char failing[VIEW_NAME]; /* the input, or what its name starts with before a '*' */

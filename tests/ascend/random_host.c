@@ -118,12 +118,15 @@ static void make_nodes(draws *d, random_host *h, int32_t n_card)
 
 /* == NPUs and the PCI bus =================================================== */
 
+enum { NETWORK_DEVICE = 0x1572 };
+
 static host_function *add_function(random_host *h, int32_t vendor, int32_t device)
 {
     host_function *function = &h->function[h->n_function++];
     memset(function, 0, sizeof *function);
     function->vendor = vendor;
     function->device = device;
+    function->class_code = device == NETWORK_DEVICE ? 0x020000 : 0x120000;
     function->node = function->gpu = -1;
     return function;
 }
@@ -211,7 +214,7 @@ static void add_others(draws *d, random_host *h)
     const int32_t n_nic = draw(d, 3), has_other = draw_chance(d, 8);
     const int32_t has_virtual = draw_chance(d, 6), byte = draw(d, 256);
     for (int32_t i = 0; i < n_nic; i++)
-        add_function(h, i == 0 ? 0x8086 : 0x19e5, 0x1572)->bus = 200 + i;
+        add_function(h, i == 0 ? 0x8086 : 0x19e5, NETWORK_DEVICE)->bus = 200 + i;
     if (has_other) {
         host_function *other =
             add_function(h, 0x19e5, h->type == CPUBIND_TYPE_300I ? 0xd802 : 0xd500);
@@ -228,18 +231,44 @@ static void add_others(draws *d, random_host *h)
     }
 }
 
-/* GPUs in a host of four, on any node, and below or above the buses of the NPUs. 5 bytes. */
+/* Leaves the network cards alone. */
+static void remove_npus(random_host *h)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < h->n_function; i++)
+        if (h->function[i].device == NETWORK_DEVICE)
+            h->function[n++] = h->function[i];
+    h->n_function = n;
+    h->n_npu = h->has_other_type = h->has_mailbox = h->has_driver = 0;
+}
+
+/* GPUs in a host of four, of one vendor or of several, on any node, and below or above the
+ * buses of the NPUs; in one of 16 without NPUs. The last of a vendor may be a virtual function.
+ * 9 bytes. */
 static void add_gpus(draws *d, random_host *h)
 {
-    const int32_t has_gpus = draw_chance(d, 4), n = 1 + draw(d, HOST_GPUS);
+    static const struct {
+        int32_t vendor, device, class_code;
+    } kinds[] = {{0x1002, 0x74a1, 0x120000},
+                 {0x10de, 0x2330, 0x030200},
+                 {0x8086, 0x0bd6, 0x038000},
+                 {0x1da3, 0x1020, 0x120000}};
+    const int32_t how = draw(d, 16), has_gpus = how % 4 == 3, n = 1 + draw(d, HOST_GPUS);
+    const int32_t vendor = draw(d, 8), has_virtual = draw_chance(d, 8);
+    if (how == 15)
+        remove_npus(h);
     for (int32_t i = 0; i < HOST_GPUS; i++) {
         const int32_t byte = draw(d, 256);
+        const int32_t kind = vendor < 4 ? vendor : byte / 16 % 4;
+        host_function *function;
         if (!has_gpus || i >= n)
             continue;
-        host_function *function = add_function(h, 0x1002, 0x74a1);
+        function = add_function(h, kinds[kind].vendor, kinds[kind].device);
+        function->class_code = kinds[kind].class_code;
         function->bus = byte % 2 ? 240 + i : 190 + i;
         function->node = byte / 2 % h->n_node;
         function->gpu = 0;
+        function->is_virtual = has_virtual && i > 0 && i == n - 1;
     }
 }
 

@@ -22,10 +22,10 @@ enum {
     HOST_NODES = 8,
     HOST_CARDS = 8,
     HOST_NPUS = 16,
-    HOST_GPUS = 3,
+    HOST_GPUS = 5,
     HOST_DEVICES = HOST_NPUS + HOST_GPUS, /* the NPUs by phy id, then the GPUs by address */
     HOST_FUNCTIONS = 32,
-    HOST_BYTES = 64 /* that a host is made from */
+    HOST_BYTES = 72 /* that a host is made from */
 };
 
 /* == Draws ================================================================== */
@@ -87,12 +87,13 @@ typedef struct host_npu {
 typedef struct host_function {
     char name[16]; /* "0000:c1:00.0" */
     int32_t domain, bus;
-    int32_t vendor, device; /* PCI ids */
-    int32_t node;           /* index, or -1: on no node */
-    int32_t is_virtual;     /* the kernel links it to a physical function */
-    int32_t gpu;            /* of a GPU: its number by address; else -1 */
-    int32_t first, n_npu;   /* NPUs on it, phy ids in a row; 0: another device */
-    int32_t irq;            /* number of its first interrupt */
+    int32_t vendor, device, class_code; /* PCI ids */
+    int32_t node;                       /* index, or -1: on no node */
+    int32_t is_virtual;                 /* the kernel links it to a physical function */
+    int32_t gpu;          /* of a GPU: its number by address, also that of its device
+                               file; else -1 */
+    int32_t first, n_npu; /* NPUs on it, phy ids in a row; 0: another device */
+    int32_t irq;          /* number of its first interrupt */
 } host_function;
 
 typedef enum host_lack {

@@ -76,13 +76,17 @@ static shared_options draw_shared(draws *d, const random_host *h)
     return o;
 }
 
-/* Adds the CPUs of a node that a part of the host has: all, a half, every second one, none. */
+enum { PART_NONE = 5, PART_FOURTHS = 6 }; /* and the parts after it */
+
+/* Adds the CPUs of a node that a part of the host has: all, a half, every second one, none, one
+ * of four. */
 static void add_part(cpu_bits *set, const cpu_bits *node, int32_t part)
 {
     const int32_t n = bits_count(node);
     for (int32_t cpu = bits_next(node, 0), i = 0; cpu >= 0; cpu = bits_next(node, cpu + 1), i++)
         if (part == 0 || (part == 1 && i < n / 2) || (part == 2 && i >= n / 2) ||
-            (part == 3 && i % 2 == 0) || (part == 4 && i % 2 == 1))
+            (part == 3 && i % 2 == 0) || (part == 4 && i % 2 == 1) ||
+            (part >= PART_FOURTHS && i % 4 == part - PART_FOURTHS))
             bits_add(set, cpu);
 }
 
@@ -101,12 +105,16 @@ static cpu_bits draw_allowed(draws *d, const random_host *h, const shared_option
             part = shared % 8 < 5 ? shared % 8 : 0;
         else if (o->cpuset == CPUSET_CROSSING)
             part = 1 + byte % 5;
+        else if (o->cpuset == CPUSET_DISJOINT && i == 0) /* each view has some CPU */
+            part = PART_FOURTHS + index;
+        else if (o->cpuset == CPUSET_DISJOINT && shared % 2)
+            part = i % LAW_VIEWS == index ? 0 : PART_NONE;
         else if (o->cpuset == CPUSET_DISJOINT)
-            part = shared % 2 ? (i % LAW_VIEWS == index ? 0 : 5) : (index < 2 ? 3 + index : 5);
+            part = index < 2 ? 3 + index : PART_NONE;
         add_part(&set, &h->node[i].online, part);
     }
     if (bits_next(&set, 0) < 0)
-        bits_add(&set, bits_next(&h->online, 0) + (o->cpuset == CPUSET_DISJOINT ? index : 0));
+        bits_add(&set, bits_next(&h->online, 0));
     return set;
 }
 
@@ -149,6 +157,14 @@ static const char *const inputs[] = {
     "sys/devices/system/cpu/cpu*/topology/physical_package_id",
     "sys/devices/system/cpu/cpu*",
     "sys/devices/system/node/online",
+    "sys/bus/pci/devices/%f/class",
+    "sys/bus/pci/devices/%f/drm",
+    "sys/bus/pci/devices/%f/accel",
+    "dev/dri",
+    "dev/accel",
+    "dev/nvidia",
+    "proc/driver/nvidia/gpus",
+    "proc/driver/nvidia/gpus/%f/information",
 };
 
 enum { N_INPUT = sizeof inputs / sizeof inputs[0] };
@@ -164,7 +180,7 @@ static void name_input(host_view *v, const char *pattern, int32_t byte)
     else if (mark && mark[1] == 'f')
         (void)snprintf(number, sizeof number, "%s", h->function[byte % h->n_function].name);
     else if (mark)
-        (void)snprintf(number, sizeof number, "%d", byte % h->n_npu);
+        (void)snprintf(number, sizeof number, "%d", byte % (h->n_npu > 0 ? h->n_npu : 1));
     (void)snprintf(v->failing, sizeof v->failing, "%.*s%s%s",
                    mark ? (int)(mark - pattern) : (int)strlen(pattern), pattern, number,
                    mark ? mark + 2 : "");
@@ -230,7 +246,7 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
     q->only_running = draw_chance(d, 16);
     q->wants_pci = draw_chance(d, 4);
     q->has_rank = has_rank;
-    q->rank = has_rank ? rank % view_count_visible(v) : 0;
+    q->rank = has_rank && v->n_npu > 0 ? rank % view_count_visible(v) : 0;
     if (named) {
         for (int32_t i = 0; i < v->n_npu; i++)
             if (rank >> (i % 8) & 1)
@@ -262,6 +278,53 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
     q->keep = o->keep >= 0 ? v->kept : NULL;
     q->n_process = o->n_process;
     q->process = draw(d, 256) % (o->n_process > 1 ? o->n_process : 1);
+}
+
+/* Makes a view without an NPU: a container of GPUs, or a host that has these alone. npu-smi is
+ * not there, and the options are those of any device. */
+static void leave_npus(host_view *v)
+{
+    cpubind_request *q = &v->request;
+    v->open = v->running = 0;
+    v->n_npu = v->has_npu_smi = v->has_visible = 0;
+    v->table = TABLE_NONE;
+    q->npu = NULL;
+    q->n_npu = q->has_rank = q->rank = q->total = q->only_running = 0;
+    q->type = CPUBIND_TYPE_AUTO;
+    q->origin = CPUBIND_ORIGIN_AUTO;
+    q->is_auto_strategy = 1;
+}
+
+/* Which GPUs a container has, and the variables of their runtimes: numbers in some order, or a
+ * text that is none. */
+static void draw_gpus(draws *d, host_view *v)
+{
+    static const char *const kinds[] = {NULL, NULL, NULL, NULL, "list", "reversed", "odd"};
+    const random_host *h = v->host;
+    const int32_t files = draw(d, 4), open = draw(d, 256), lacks_npus = draw_chance(d, 3);
+    const int32_t kind = draw(d, 7), chosen = draw(d, 256), cut = draw(d, 4);
+    int32_t len = 0, n = 0;
+    for (int32_t i = 0; i < h->n_function; i++)
+        n += h->function[i].gpu >= 0;
+    v->hides_files = files == 1;
+    v->gpu_files = v->is_container && files > 1 ? (uint32_t)open : ~0u;
+    if (n == 0)
+        return;
+    v->gpu_kind = kinds[kind];
+    for (int32_t i = 0; i < n && v->gpu_kind; i++) {
+        const int32_t gpu = kind == 5 ? n - 1 - i : i;
+        if (chosen >> gpu & 1)
+            len += snprintf(v->gpu_visible + len, sizeof v->gpu_visible - (size_t)len, "%s%d",
+                            len ? "," : "", gpu);
+    }
+    if (kind == 6)
+        (void)snprintf(v->gpu_visible + len, sizeof v->gpu_visible - (size_t)len, "%s",
+                       cut == 0   ? ",x"
+                       : cut == 1 ? "GPU-1"
+                       : cut == 2 ? "0.0"
+                                  : ",,");
+    if (h->n_npu == 0 || (v->is_container && lacks_npus))
+        leave_npus(v);
 }
 
 /* A view, from LAW_VIEW_BYTES bytes. */
@@ -297,6 +360,7 @@ static void draw_view(draws *d, const random_host *h, const shared_options *o, i
         /* An operator sets a variable for all workers of the host. */
         v->request.has_rules |= strcmp(v->failing, "env") == 0;
     }
+    draw_gpus(d, v);
     if (o->scope == CPUBIND_SCOPE_OWN && v->cut % 2) {
         v->has_dra = 1;
         v->request.scope = CPUBIND_SCOPE_AUTO;

@@ -14,7 +14,7 @@
 enum {
     LAW_VIEWS = 4,       /* of a host */
     LAW_SHARED = 24,     /* bytes for what the views of a case share */
-    LAW_VIEW_BYTES = 40, /* for each view */
+    LAW_VIEW_BYTES = 46, /* for each view */
     LAW_BYTES = HOST_BYTES + LAW_SHARED + LAW_VIEWS * LAW_VIEW_BYTES
 };
 

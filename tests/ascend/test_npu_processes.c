@@ -76,6 +76,23 @@ TEST(an_empty_list_is_no_process)
     assert_int_equal(out.n, 0);
 }
 
+/* A container of other accelerators sees no NPU; an old driver has no list. */
+TEST(without_an_npu_in_view_an_absent_list_is_no_process)
+{
+    cpubind_facts facts = facts_of(CPUBIND_ORIGIN_DRIVER, 1);
+    static memory_host host;
+    cpubind_users out;
+    facts.has_npus = 1;
+    facts.n_npu = facts.n_found = 0;
+    assert_int_equal(read_host(&host, &facts, memory, sizeof memory, &out, NULL),
+                     CPUBIND_PROBLEM_NONE);
+    assert_int_equal(out.n, 0);
+    host.failing = TRS;
+    host.state = CPUBIND_INPUT_FAILED;
+    assert_int_equal(read_host(&host, &facts, memory, sizeof memory, &out, NULL),
+                     CPUBIND_PROBLEM_UNREADABLE);
+}
+
 /* A list that failed or is not there, without npu-smi, is an error; so is a damaged name. */
 TEST(failed_is_not_absent)
 {

@@ -175,7 +175,7 @@ static void read_driver(view_source *s)
         assert_int_equal(irqs.n_cpu, bits_count(&v->host->online));
     }
     answer = ask(s, "proc/uda/namespace_node");
-    if (answer.state != CPUBIND_INPUT_PRESENT)
+    if (answer.state != CPUBIND_INPUT_PRESENT || v->n_npu == 0)
         return;
     assert_int_equal(cpubind_driver_parse_namespaces(answer.data, answer.len, &logics, NULL),
                      CPUBIND_TEXT_OK);
@@ -409,6 +409,106 @@ TEST(a_process_without_the_pci_bus_says_so)
         }
         expect_law(&c);
     }
+}
+
+/* Makes an A2 with two NPUs and two GPUs of AMD, of which the second may be a virtual function,
+ * and all views bare hosts with the rules near. */
+static void make_mixed_host(law_case *c, int is_virtual, uint8_t place)
+{
+    uint8_t bytes[LAW_BYTES] = {0};
+    bytes[8] = 1;                   /* two cards, */
+    bytes[58] = 3;                  /* GPUs, */
+    bytes[59] = 1;                  /* two of them, */
+    bytes[61] = is_virtual ? 7 : 0; /* the last one virtual, */
+    bytes[62] = bytes[63] = place;  /* on this node */
+    bytes[14] = place ? 15 : 0;     /* without CPUs, */
+    bytes[15] = place ? 1 : 0;      /* of two nodes */
+    bytes[55] = 1;                  /* that are sockets */
+    bytes[HOST_BYTES + 18] = 1;     /* the rules near */
+    random_views_make(bytes, sizeof bytes, &c->host, c->view);
+    assert_int_equal(c->host.n_npu, 2);
+    assert_int_equal(c->host.function[3].gpu, 1);
+    assert_int_equal(c->host.function[3].is_virtual, is_virtual);
+    assert_int_equal(c->view[0].request.rules, CPUBIND_RULES_NEAR);
+}
+
+/* Makes a view a container with these GPUs and no NPU. */
+static void contain_gpus(law_case *c, int32_t i, uint32_t files)
+{
+    contain(c, i, 0);
+    c->view[i].has_npu_smi = 0;
+    c->view[i].table = TABLE_NONE;
+    c->view[i].gpu_files = files;
+}
+
+/* Each of these containers has a plan, and the pools that the host gives its devices. */
+TEST(containers_of_one_kind_of_device_have_the_pools_of_the_host)
+{
+    static law_case c;
+    make_mixed_host(&c, 0, 0);
+    contain_gpus(&c, 1, 1);
+    contain_gpus(&c, 2, 2);
+    contain(&c, 3, 2);
+    c.view[3].gpu_files = 0;
+    for (int masks = 0; masks < 2; masks++) {
+        for (int32_t i = 1; i < LAW_VIEWS; i++)
+            c.view[i].masks_interrupts = masks;
+        expect_law(&c);
+        for (int32_t i = 0; i < LAW_VIEWS; i++)
+            assert_int_equal(c.plan[i].code, CPUBIND_PROBLEM_NONE);
+        assert_int_equal(c.plan[1].has_pool, 1u << HOST_NPUS);
+        assert_int_equal(c.plan[2].has_pool, 2u << HOST_NPUS);
+        assert_true(c.plan[3].has_pool & 2u);
+    }
+}
+
+/* What a container of GPUs does not know of the NPUs is no reason to guess. */
+TEST(a_container_of_gpus_does_not_guess_the_npus)
+{
+    static law_case c;
+    for (int how = 0; how < 5; how++) {
+        make_mixed_host(&c, 0, 0);
+        contain_gpus(&c, 1, 1);
+        if (how == 0)
+            c.view[1].hides_files = 1; /* nothing tells that it may open no NPU */
+        else if (how == 1)
+            c.view[1].request.origin = CPUBIND_ORIGIN_NPU_SMI;
+        else if (how == 2)
+            c.view[1].request.rules = CPUBIND_RULES_REFERENCE;
+        else if (how == 3)
+            c.host.type = CPUBIND_TYPE_950,
+            c.host.function[0].device = c.host.function[1].device = 0xd806;
+        else
+            c.host.function[0].node = -1;
+        view_law_plan(&c.view[1], &c.plan[1]);
+        assert_int_equal(c.plan[1].code,
+                         how == 4 ? CPUBIND_PROBLEM_NONE : CPUBIND_PROBLEM_NO_NPU_SMI);
+    }
+}
+
+/* A virtual function beside a physical one has no share, whether its runtime tells that this
+ * process does not see it, or nothing is known. */
+TEST(a_virtual_gpu_changes_no_pool)
+{
+    static law_case c;
+    make_mixed_host(&c, 1, 0);
+    c.view[1].gpu_kind = "odd";
+    (void)snprintf(c.view[1].gpu_visible, VIEW_VISIBLE, ",x");
+    expect_law(&c);
+    assert_int_equal(c.plan[1].code, CPUBIND_PROBLEM_NONE);
+}
+
+/* The only node with CPUs is the nearest one, also for who reads no distance. */
+TEST(a_gpu_on_a_node_without_cpus_needs_no_distance)
+{
+    static law_case c;
+    make_mixed_host(&c, 0, 2);
+    assert_int_equal(bits_next(&c.host.node[1].online, 0), -1);
+    c.view[1].failure = FAILURE_ABSENT;
+    (void)snprintf(c.view[1].failing, VIEW_NAME, "sys/devices/system/node/node*/distance");
+    expect_law(&c);
+    assert_int_equal(c.plan[0].code, CPUBIND_PROBLEM_NONE);
+    assert_int_equal(c.plan[1].code, CPUBIND_PROBLEM_NONE);
 }
 
 /* == Laws of one view ======================================================= */

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * The law is that of the contract: when two processes both have a plan, no CPU is in the pools
- * of two different NPUs, and an NPU that both plans have has the same pool in both, unless a
- * warning in both plans says that processes can differ. Two processes of one NPU have the same
- * CPUs for its interrupts, and share no other CPU. A CPU that is kept for the host is kept in
+ * of two different devices, and a device that both plans have has the same pool in both, unless
+ * a warning in both plans says that processes can differ. Two processes of one device have the
+ * same CPUs for its interrupts, and share no other CPU. A CPU that is kept for the host is kept in
  * every plan, and in no pool. A refusal is allowed, but not of a view
  * in which nothing failed and every NPU can have its CPUs. It must not know how a plan is made.
  */
@@ -176,6 +176,34 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
     }
 }
 
+/* Plans a host that has GPUs alone, as the command does. */
+static cpubind_problem_code plan_gpus(const cpubind_source *source, const cpubind_request *q,
+                                      cpubind_arena *arena, cpubind_facts *facts,
+                                      cpubind_ascend_plan *plan, cpubind_problem *problem)
+{
+    const cpubind_pci_request request = {.wants_cores = 1, .is_beside = 1, .host = q};
+    const cpubind_pci_asked asked = {
+        .is_reference = cpubind_rules_asked(source, q) == CPUBIND_RULES_REFERENCE,
+        .overlap = q->overlap,
+        .limits = {q->allowed, q->n_allowed, q->exclude, q->n_exclude},
+        .keep_each = q->keep_each,
+        .keep = q->keep,
+        .n_keep = q->n_keep,
+        .n_process = q->n_process,
+        .process = q->process};
+    cpubind_pci_plan out;
+    cpubind_problem_code code = cpubind_devices_read(source, &request, arena, facts, problem);
+    if (code == CPUBIND_PROBLEM_NONE && facts->n_device == 0)
+        return CPUBIND_PROBLEM_NO_RUNNING_NPU;
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_pci_make_plan(facts, &asked, arena, &out, problem);
+    if (code == CPUBIND_PROBLEM_NONE) {
+        *facts = out.facts;
+        *plan = out.all;
+    }
+    return code;
+}
+
 void view_law_plan(const host_view *view, view_plan *out)
 {
     static view_source source;
@@ -197,6 +225,8 @@ void view_law_plan(const host_view *view, view_plan *out)
     out->code = cpubind_plan_read_facts(&seam, &request, &arena, &facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
         out->code = cpubind_ascend_make_plan(&facts, &request, &arena, &plan, &out->problem);
+    else if (out->code == CPUBIND_PROBLEM_NO_NPU_SMI && view->host->n_npu == 0)
+        out->code = plan_gpus(&seam, &request, &arena, &facts, &plan, &out->problem);
     out->has_failed = source.has_failed;
     out->origin = facts.origin;
     out->strategy = facts.strategy;
@@ -237,8 +267,18 @@ static void remove_kept(const random_host *h, const cpubind_request *q, cpu_bits
     }
 }
 
-/* Whether a view must have a plan: nothing failed, npu-smi or the driver names the NPUs, and
- * there are CPUs for all. */
+/* Whether the PCI bus tells a process without an NPU all about those of the host. */
+static int32_t has_whole_bus(const random_host *h)
+{
+    for (int32_t i = 0; i < h->n_function; i++)
+        if (h->function[i].n_npu > 0 && h->function[i].node < 0)
+            return 0;
+    return h->type != CPUBIND_TYPE_950 && !h->has_other_type &&
+           (h->type != CPUBIND_TYPE_300I || random_host_has_driver(h));
+}
+
+/* Whether a view must have a plan: nothing failed, npu-smi, the driver or the bus names the
+ * NPUs, and there are CPUs for all. */
 static int32_t is_fair(const host_view *v)
 {
     const random_host *h = v->host;
@@ -250,7 +290,12 @@ static int32_t is_fair(const host_view *v)
     if (v->failure != FAILURE_NONE || v->table == TABLE_CUT || q->only_running ||
         q->overlap == CPUBIND_OVERLAP_REFUSE || (q->npu && v->has_visible))
         return 0;
-    if (q->origin == CPUBIND_ORIGIN_DRIVER ? !driver : !v->has_npu_smi && !driver)
+    if (v->n_npu == 0 && (v->gpu_kind || v->gpu_files != ~0u || v->hides_files ||
+                          (h->n_npu > 0 && (!has_whole_bus(h) || v->masks_interrupts ||
+                                            q->rules != CPUBIND_RULES_NEAR))))
+        return 0;
+    if (v->n_npu > 0 &&
+        (q->origin == CPUBIND_ORIGIN_DRIVER ? !driver : !v->has_npu_smi && !driver))
         return 0;
     if (q->origin == CPUBIND_ORIGIN_NPU_SMI && !v->has_npu_smi)
         return 0;
@@ -398,6 +443,7 @@ static void check_view(law_case *c, int32_t i, law_counts *counts)
     counts->fair += fair;
     c->is_broken = 1u << i;
     counts->mixed += plan->has_pool >> HOST_NPUS != 0;
+    counts->gpus_alone += plan->has_pool != 0 && c->view[i].n_npu == 0;
     counts->by_driver +=
         plan->code == CPUBIND_PROBLEM_NONE && plan->origin == CPUBIND_ORIGIN_DRIVER;
     if (plan->code != CPUBIND_PROBLEM_NONE)
@@ -530,6 +576,10 @@ static void print_view(FILE *out, char name, const host_view *v)
                   tables[v->table], (unsigned)v->running);
     if (v->has_visible)
         (void)fprintf(out, ", visible \"%s\"", v->visible);
+    if (v->gpu_kind)
+        (void)fprintf(out, ", GPUs %s \"%s\"", v->gpu_kind, v->gpu_visible);
+    (void)fprintf(out, ", files of GPUs %x%s", (unsigned)v->gpu_files & ((1u << HOST_GPUS) - 1),
+                  v->hides_files ? " not told" : "");
     if (v->failure != FAILURE_NONE)
         (void)fprintf(out, ", %s %s at %d/256", v->failing, failures[v->failure], v->cut);
     (void)fprintf(out, "\n   --facts %s --scope %s%s --overlap %d",
@@ -601,11 +651,12 @@ void view_law_print_counts(FILE *out, const law_counts *counts)
     (void)fprintf(out,
                   "# %lld hosts, %lld views (%lld must have a plan, %lld by the driver), "
                   "%lld pairs, %lld with two plans (%lld by near), %lld equal pools "
-                  "(%lld of two processes), %lld plans with GPUs\n",
+                  "(%lld of two processes), %lld plans with GPUs, %lld without an NPU\n",
                   (long long)counts->cases, (long long)counts->views, (long long)counts->fair,
                   (long long)counts->by_driver, (long long)counts->pairs,
                   (long long)counts->both, (long long)counts->by_near, (long long)counts->equal,
-                  (long long)counts->parts, (long long)counts->mixed);
+                  (long long)counts->parts, (long long)counts->mixed,
+                  (long long)counts->gpus_alone);
     for (int32_t i = 0; i < N_EXCUSE; i++)
         if (counts->excused[i] > 0)
             (void)fprintf(out, "#   excused: %s: %lld pairs\n", excuses[i].why,

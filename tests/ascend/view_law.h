@@ -14,7 +14,7 @@
 
 enum { LAW_TEXT = 160 };
 
-/* The plan of a view, by devices: NPUs by phy id, then GPUs. */
+/* The plan of a view, by devices: NPUs by phy id, then GPUs by address. */
 typedef struct view_plan {
     cpubind_problem_code code;
     cpubind_problem problem;
@@ -43,6 +43,7 @@ typedef struct law_counts {
     int64_t by_driver;      /* plans from the driver's files */
     int64_t by_near;        /* pairs with two plans by the rules near */
     int64_t mixed;          /* plans with a pool of a GPU */
+    int64_t gpus_alone;     /* plans of processes without an NPU */
     int64_t parts;          /* pools that two processes of an NPU share in a pair */
 } law_counts;
 

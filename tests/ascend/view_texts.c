@@ -448,6 +448,13 @@ void view_make_env(view_source *s)
         view_put(s, s->view->visible);
         view_put(s, "\n");
     }
+    for (int32_t i = 0; s->view->gpu_kind && i < 3; i++) {
+        static const char *const names[] = {
+            "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=", "ZE_AFFINITY_MASK="};
+        view_put(s, names[i]);
+        view_put(s, s->view->gpu_visible);
+        view_put(s, "\n");
+    }
     if (s->view->has_dra) {
         view_put(s, "DRA_CPUSET_0=");
         view_put_line(s, &s->view->cgroup);
