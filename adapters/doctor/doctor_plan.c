@@ -55,6 +55,10 @@ void doctor_check_others(doctor *d)
     char pci[CPUBIND_PCI_ADDRESS_MAX];
     if (!doctor_has_plan(d) || !(plan->warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u))
         return;
+    if (d->is_bus) { /* the NPUs are not among these facts: they could not be read */
+        doctor_lack(d, NULL, (cpubind_input){.state = CPUBIND_INPUT_FAILED});
+        return;
+    }
     (void)cpubind_pci_format(pci, &d->facts->other[0].pci);
     doctor_add(&evidence,
                "the NPUs share all CPUs, and the host has %d other accelerator%s: %s",

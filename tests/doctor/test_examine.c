@@ -4,6 +4,7 @@
 #include "../ascend/memory_source.h"
 
 #include "../../adapters/doctor/doctor.h"
+#include "../../adapters/plan/pci_plan.h"
 
 enum { ENOUGH = 4 << 20 };
 
@@ -97,6 +98,43 @@ TEST(a_small_arena_is_no_memory)
         free(arena.base);
     }
     assert_int_equal(code, CPUBIND_PROBLEM_NONE);
+}
+
+/* The NPUs of a host could not be read, and its GPUs have a plan of their own. */
+TEST(beside_unread_npus_is_not_known)
+{
+    static const cpubind_request request = {.is_auto_strategy = 1};
+    static const cpubind_request asked = {.rules = CPUBIND_RULES_NEAR};
+    static const cpubind_pci_request bus_asked = {.wants_cores = 1};
+    memory_host h = {.n = 0};
+    const cpubind_source source = {&h, read_input, list_inputs};
+    cpubind_arena arena = {(char *)malloc(ENOUGH), ENOUGH, 0};
+    cpubind_facts facts, joined;
+    cpubind_ascend_plan plan;
+    cpubind_problem problem;
+    cpubind_doctor_report report;
+    const cpubind_doctor_bus bus = {&joined, &plan, NULL};
+    const cpubind_doctor_request doctor = {
+        .source = &source, .request = &request, .bus = &bus, .npu_smi_ms = -1};
+    assert_non_null(arena.base);
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-31\n");
+    set(&h, "sys/devices/system/cpu/online", "0-31\n");
+    set(&h, "sys/bus/pci/devices/", "0000:01:00.0\n0000:02:00.0\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/vendor", "0x19e5\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/device", "0xd802\n");
+    set(&h, "sys/bus/pci/devices/0000:01:00.0/local_cpulist", "0-31\n");
+    set(&h, "sys/bus/pci/devices/0000:02:00.0/vendor", "0x1002\n");
+    set(&h, "sys/bus/pci/devices/0000:02:00.0/device", "0x74a1\n");
+    set(&h, "sys/bus/pci/devices/0000:02:00.0/local_cpulist", "0-31\n");
+    assert_int_equal(cpubind_devices_read(&source, &bus_asked, &arena, &facts, &problem),
+                     CPUBIND_PROBLEM_NONE);
+    assert_int_equal(cpubind_plan_devices(&facts, &asked, &arena, &joined, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
+    assert_true(plan.warnings >> CPUBIND_WARNING_OTHER_ACCELERATORS & 1u);
+    assert_int_equal(cpubind_doctor_examine(&doctor, &arena, &report), CPUBIND_PROBLEM_NONE);
+    assert_true(is_unknown(&report, "other_accelerators"));
+    assert_null(find(&report, "other_accelerators"));
+    free(arena.base);
 }
 
 int main(void)
