@@ -12,10 +12,9 @@
 
 /* == Device files =========================================================== */
 
-/* Whether a list of names, an input, has this one. */
-static int has_name(const facts_reader *r, const char *input, const char *wanted)
+/* Whether a list of names has this one. */
+static int has_name(cpubind_input listing, const char *wanted)
 {
-    const cpubind_input listing = r->source->list(r->source->ctx, input);
     cpubind_slice name;
     int32_t at = 0;
     while (facts_next_name(listing, &at, &name))
@@ -36,29 +35,40 @@ static int is_there(void *ctx, const cpubind_vendor_nodes *nodes,
 
 /* Finds the devices without a file that this process may open, where others of their vendor
  * have one: a container leaves them out, or they have another driver, and no runtime of this
- * process sees them. Where it may open none, nothing is known. */
+ * process sees them. Those whose files are known are left out, too, where others of any vendor,
+ * NPUs among them, have one. Where it may open none, nothing is known. */
 static cpubind_problem_code read_files(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_device_nodes nodes;
-    int32_t *n_own;
-    if (!cpubind_vendor_each_nodes(is_there, r))
+    int has_some = facts_is_present(r->source->list(r->source->ctx, "dev"));
+    int32_t *n_own, *n_file;
+    if (!has_some && !cpubind_vendor_each_nodes(is_there, r))
         return CPUBIND_PROBLEM_NONE;
     n_own = cpubind_arena_ints(r->arena, f->n_device);
-    if (!n_own || !cpubind_device_nodes_read(r->source, f, r->arena, &nodes))
+    n_file = cpubind_arena_ints(r->arena, f->n_device);
+    if (!n_own || !n_file || !cpubind_device_nodes_read(r->source, f, r->arena, &nodes))
         return facts_fail_memory(r);
     memset(n_own, 0, (size_t)f->n_device * sizeof *n_own);
+    memset(n_file, 0, (size_t)f->n_device * sizeof *n_file);
     for (int32_t i = 0; i < nodes.n; i++) {
         const cpubind_device_node *row = &nodes.row[i];
-        if ((row->bus && row->bus->is_display) ||
-            !has_name(r, row->nodes->input,
-                      row->path + sizeof "//" - 1 + strlen(row->nodes->folder)))
+        cpubind_input listing;
+        if (row->bus && row->bus->is_display)
             continue;
+        n_file[row->device]++;
+        listing = r->source->list(r->source->ctx, row->nodes->input);
+        if (!facts_is_present(listing) && listing.state != CPUBIND_INPUT_ABSENT)
+            n_own[row->device]++; /* it may be one */
+        if (!has_name(listing, row->path + sizeof "//" - 1 + strlen(row->nodes->folder)))
+            continue;
+        has_some = 1;
         n_own[row->device]++;
         r->pci->n_node[f->device[row->device].accelerator.vendor]++;
     }
     for (int32_t i = 0; i < f->n_device; i++)
-        if (n_own[i] == 0 && r->pci->n_node[f->device[i].accelerator.vendor] > 0)
+        if (n_own[i] == 0 && (r->pci->n_node[f->device[i].accelerator.vendor] > 0 ||
+                              (has_some && n_file[i] > 0)))
             f->device[i].is_driven = 0;
     return CPUBIND_PROBLEM_NONE;
 }

@@ -182,26 +182,16 @@ static cpubind_problem_code plan_gpus(const cpubind_source *source, const cpubin
                                       cpubind_ascend_plan *plan, cpubind_problem *problem)
 {
     const cpubind_pci_request request = {.wants_cores = 1, .is_beside = 1, .host = q};
-    const cpubind_pci_asked asked = {
-        .is_reference = cpubind_rules_asked(source, q) == CPUBIND_RULES_REFERENCE,
-        .overlap = q->overlap,
-        .limits = {q->allowed, q->n_allowed, q->exclude, q->n_exclude},
-        .keep_each = q->keep_each,
-        .keep = q->keep,
-        .n_keep = q->n_keep,
-        .n_process = q->n_process,
-        .process = q->process};
-    cpubind_pci_plan out;
-    cpubind_problem_code code = cpubind_devices_read(source, &request, arena, facts, problem);
-    if (code == CPUBIND_PROBLEM_NONE && facts->n_device == 0)
+    cpubind_request asked = *q;
+    cpubind_facts devices;
+    cpubind_problem_code code =
+        cpubind_devices_read(source, &request, arena, &devices, problem);
+    if (code == CPUBIND_PROBLEM_NONE && devices.n_device == 0)
         return CPUBIND_PROBLEM_NO_RUNNING_NPU;
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_pci_make_plan(facts, &asked, arena, &out, problem);
-    if (code == CPUBIND_PROBLEM_NONE) {
-        *facts = out.facts;
-        *plan = out.all;
-    }
-    return code;
+    asked.rules = cpubind_rules_asked(source, q);
+    return code == CPUBIND_PROBLEM_NONE
+               ? cpubind_plan_devices(&devices, &asked, arena, facts, plan, problem)
+               : code;
 }
 
 void view_law_plan(const host_view *view, view_plan *out)
