@@ -15,7 +15,7 @@
 
 enum { MAX_LINE = 65536 }; /* of gres.conf */
 enum { CPU_WIDTH = 20, NAME_WIDTH = 16, MAX_NEAR = 3 };
-enum { FILE_SIZE = 32 }; /* of the name of an NPU's device file */
+enum { FILE_SIZE = 64 }; /* of the name of a device file, of those that the kernel gives */
 
 /* == Cells ================================================================== */
 
@@ -287,71 +287,125 @@ static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
                : CPUBIND_PROBLEM_NO_MEMORY;
 }
 
-/* The file of an NPU has the number that the host uses for it. */
-static const char *find_file(const file_list *l, int32_t device, char out[FILE_SIZE])
+/* Writes the name of a device's file: of an NPU it has the number that the host uses. Returns 0
+ * where no file of the kernel tells it. */
+static int find_file(const file_list *l, int32_t device, char out[FILE_SIZE])
 {
     const cpubind_facts *f = &l->topo->facts, *npus = &l->topo->npus.facts;
-    if (f->device[device].accelerator.vendor != CPUBIND_VENDOR_ASCEND)
-        return cpubind_device_file(f, &l->nodes, device);
+    const char *file;
+    if (f->device[device].accelerator.vendor != CPUBIND_VENDOR_ASCEND) {
+        file = cpubind_device_file(f, &l->nodes, device);
+        (void)snprintf(out, FILE_SIZE, "%s", file ? file : "");
+        return file != NULL;
+    }
     for (int32_t k = 0; l->topo->npus.code == CPUBIND_PROBLEM_NONE && k < npus->n_npu; k++) {
         const cpubind_npu *npu = &npus->npu[k];
         if (cpubind_pci_compare(&npu->pci, &f->device[device].pci) != 0)
             continue;
         (void)snprintf(out, FILE_SIZE, "/dev/davinci%d",
                        (int)(npu->phy >= 0 ? npu->phy : npu->logic));
-        return out;
+        return 1;
     }
-    return NULL;
+    return 0;
 }
 
-/* Prints a line of gres.conf for each device; those without a device file on stderr. The name
- * is gpu for all: --gpu-bind=closest knows no other. Returns the exit status. */
+/* A line of gres.conf. */
+typedef struct slurm_line {
+    char file[FILE_SIZE];
+    int32_t device;
+} slurm_line;
+
+/* By the number at the end: of two names with one beginning the shorter has the smaller one. */
+static int compare_lines(const void *left, const void *right)
+{
+    const char *a = ((const slurm_line *)left)->file, *b = ((const slurm_line *)right)->file;
+    const size_t n_a = strlen(a), n_b = strlen(b);
+    return n_a != n_b ? (n_a < n_b ? -1 : 1) : strcmp(a, b);
+}
+
+/* Lists the devices that have a file; says which have none. Returns their number. */
+static int32_t list_lines(const file_list *files, slurm_line *line)
+{
+    const cpubind_facts *f = &files->topo->facts;
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        api_text pci = {"", 0};
+        line[n].device = i;
+        if (find_file(files, i, line[n].file)) {
+            n++;
+            continue;
+        }
+        api_add_pci(&pci, &f->device[i].pci);
+        fprintf(stderr, "cpubind: warning: %s: no file of the kernel tells its device file\n",
+                pci.text);
+    }
+    qsort(line, (size_t)n, sizeof *line, compare_lines);
+    return n;
+}
+
+/* Prints one line. The name is gpu for all: --gpu-bind=closest knows no other. `text` has
+ * MAX_LINE bytes, `core` one for each CPU. Returns 0 without memory. */
+static int print_slurm_line(const cpubind_facts *f, const slurm_line *line, int32_t *core,
+                            char *text)
+{
+    const cpubind_pci_function *device = &f->device[line->device];
+    char type[32];
+    const cpubind_gres gres = {.type = type,
+                               .type_len = make_type(device, type, (int32_t)sizeof type),
+                               .file = line->file,
+                               .core = core,
+                               .n_core = cpubind_gres_cores(f, line->device, core)};
+    api_text pci = {"", 0};
+    int32_t len = 0;
+    api_add_pci(&pci, &device->pci);
+    if (gres.n_core == 0)
+        fprintf(stderr, "cpubind: warning: %s: no Cores=: its node is not known\n", pci.text);
+    if (cpubind_gres_write("gpu", &gres, text, MAX_LINE, &len) != CPUBIND_TEXT_OK)
+        return 0;
+    fwrite(text, 1, (size_t)len, stdout);
+    return 1;
+}
+
+/* Prints a line of gres.conf for each device, by the numbers of their files: Slurm counts the
+ * lines, so that device i of SLURM_STEP_GPUS is device i of the host. Returns the exit
+ * status. */
 static int print_slurm(const cpubind_source *source, const api_topo *topo,
                        const api_options *options)
 {
     const cpubind_facts *f = &topo->facts;
     int32_t *core = (int32_t *)malloc(((size_t)f->host.n_cpu + 1) * sizeof *core);
-    char *line = (char *)malloc(MAX_LINE);
+    slurm_line *line = (slurm_line *)malloc(((size_t)f->n_device + 1) * sizeof *line);
+    char *text = (char *)malloc(MAX_LINE);
     file_list files = {.source = source, .topo = topo};
     cpubind_arena arena = {NULL, 0, 0};
-    int good =
-        core && line && api_with_arena(&arena, read_nodes, &files) == CPUBIND_PROBLEM_NONE;
-    int32_t n_line = 0;
-    for (int32_t i = 0; good && i < f->n_device; i++) {
-        char file[FILE_SIZE], type[32];
-        cpubind_gres gres = {.type = type, .file = find_file(&files, i, file), .core = core};
-        api_text pci = {"", 0};
-        int32_t len = 0;
-        gres.type_len = make_type(&f->device[i], type, (int32_t)sizeof type);
-        api_add_pci(&pci, &f->device[i].pci);
-        if (!gres.file) {
-            fprintf(stderr,
-                    "cpubind: warning: %s: no file of the kernel tells its device file\n",
-                    pci.text);
-            continue;
-        }
-        gres.n_core = cpubind_gres_cores(f, i, core);
-        if (gres.n_core == 0)
-            fprintf(stderr,
-                    "cpubind: warning: %s: no Cores=: its node is not known, or this process "
-                    "may not use every CPU\n",
-                    pci.text);
-        good = cpubind_gres_write("gpu", &gres, line, MAX_LINE, &len) == CPUBIND_TEXT_OK;
-        if (good)
-            fwrite(line, 1, (size_t)len, stdout);
-        n_line++;
-    }
+    int good = core && line && text &&
+               api_with_arena(&arena, read_nodes, &files) == CPUBIND_PROBLEM_NONE;
+    const int32_t n = good ? list_lines(&files, line) : 0;
+    for (int32_t i = 0; good && i < n; i++)
+        good = print_slurm_line(f, &line[i], core, text);
     free(arena.base);
     free(core);
     free(line);
+    free(text);
     if (!good)
         return cli_no_memory();
-    if (n_line > 0)
+    if (n > 0)
         return API_DONE;
     return cli_fail(options, API_REFUSED,
                     "there is no line for gres.conf: no device has a file below /dev that the "
                     "kernel's files name; run topo --slurm on the host itself, with the driver "
                     "of the devices loaded (lspci -k shows it)");
+}
+
+/* Slurm counts all cores of the host, whichever this process may use. NULL without memory. */
+static int32_t *allow_all(cpubind_request *request)
+{
+    int32_t *cpu = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *cpu);
+    for (int32_t i = 0; cpu && i < CPUBIND_MAX_CPUS; i++)
+        cpu[i] = i;
+    *request =
+        (cpubind_request){.is_auto_strategy = 1, .allowed = cpu, .n_allowed = CPUBIND_MAX_CPUS};
+    return cpu;
 }
 
 int cli_topology(int argc, char **argv)
@@ -360,13 +414,18 @@ int cli_topology(int argc, char **argv)
     static api_topo topo;
     static api_text why;
     static api_host host;
+    static cpubind_request all;
+    int32_t *cpu = NULL;
     int status = cli_start(argc, argv, API_TOPO, NULL, &options);
     if (status >= 0)
         return status;
+    if (options.is_slurm && !(cpu = allow_all(&all)))
+        return cli_no_memory();
     status = cli_open_host(&options, &host, &why);
     if (status == API_DONE)
         status = api_find_devices(&host.source, &options, &why);
     options.topo.wants_cores = options.is_slurm;
+    options.topo.host = options.is_slurm ? &all : options.topo.host;
     if (status == API_DONE) {
         api_topo_read(&host.source, &options, &topo);
         status = api_topo_judge(&topo, &options, &why);
@@ -379,5 +438,6 @@ int cli_topology(int argc, char **argv)
         status = cli_no_memory();
     api_topo_free(&topo);
     api_close_host(&host);
+    free(cpu);
     return status;
 }

@@ -139,6 +139,22 @@ host_with_files gpu-snc-8nodes-4mi300x 0x1200
 check "topo --slurm of a capture has the lines of AMD GPUs" capture_has_lines m "$out/with" 4
 check "topo --slurm of a capture has the lines of NPUs" capture_has_lines n \
     "$hosts/a2-driver-host" 4
+
+# Slurm counts all cores, in a capture of a process with a part of the CPUs, too; and it counts the
+# lines: they are in the order of the numbers of the files.
+every_core_counts() {
+    for host in a2-cpuset-node a2-256cpu-hidden; do
+        rm -rf "$out/part"
+        cp -r "$hosts/$host" "$out/part"
+        topo --slurm --root "$out/part" >"$out/lines" 2>/dev/null
+        echo "Cpus_allowed_list: 0" >"$out/part/proc/self/status"
+        topo --slurm --root "$out/part" 2>"$out/err" | diff "$out/lines" - || return 1
+        sed 's/.*davinci\([0-9]*\) Cores=[0-9].*/\1/' "$out/lines" | diff - "$out/lines.numbers" ||
+            return 1
+    done
+}
+seq 0 7 >"$out/lines.numbers"
+check "topo --slurm counts all cores, and lists devices by number" every_core_counts
 check "tables of topo fit 80 columns" tables_fit_80_columns
 check "topo works on this host, or says what to do" works_here
 check "functions are found by address and by class" by_name_and_by_class
