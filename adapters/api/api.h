@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "../linux/bind/bind.h"
+#include "../linux/kernel/bytes.h"
 #include "../model/facts.h"
 #include "../pci/launch_text.h"
 #include "../plan/plan.h"
@@ -457,12 +458,6 @@ void api_free_planned(api_planned *planned);
 
 /* Makes *out the same plan in the memory of the first one. */
 void api_borrow_planned(const api_planned *planned, api_planned *out);
-
-/* Calls `make` with an arena that is four times as large each time, until it returns anything
- * but NO_MEMORY. The arena is all zero before the first call, but for its first size, if that
- * matters; the caller frees its base. */
-typedef cpubind_problem_code api_maker(void *ctx, cpubind_arena *arena);
-cpubind_problem_code api_with_arena(cpubind_arena *arena, api_maker *make, void *ctx);
 
 /* == Messages =============================================================== */
 

@@ -179,7 +179,8 @@ int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_s
     api_planned *planned = &bound->planned;
     api_make(source ? source : &bound->live.source, &options->request, planned);
     if (planned->code == CPUBIND_PROBLEM_NONE)
-        planned->code = api_with_arena(&bound->arena, make_goal, &(making){options, bound});
+        planned->code =
+            cpubind_with_arena(NULL, &bound->arena, make_goal, &(making){options, bound});
     bound->wish = options->wish;
     bound->n_wish = planned->code == CPUBIND_PROBLEM_NONE ? options->n_wish : 0;
     return (int)cpubind_problem_exit(planned->code);

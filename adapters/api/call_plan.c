@@ -432,7 +432,7 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
         return NULL;
     facts->n_user = 1;
     if (!call_read_options(texts, API_PLAN, API_CASE | API_PLAN_CALL, &facts->options, NULL) ||
-        api_with_arena(&facts->arena, read_facts, &r) != CPUBIND_PROBLEM_NONE) {
+        cpubind_with_arena(NULL, &facts->arena, read_facts, &r) != CPUBIND_PROBLEM_NONE) {
         drop_facts(facts);
         return NULL;
     }

@@ -117,7 +117,7 @@ static cpubind_problem_code make(void *ctx, cpubind_arena *arena)
 static int make_plan(const cpubind_request *asked, api_device_plan *out, api_text *why)
 {
     making m = {.asked = asked, .out = out};
-    const cpubind_problem_code code = api_with_arena(&out->planned.arena, make, &m);
+    const cpubind_problem_code code = cpubind_with_arena(NULL, &out->planned.arena, make, &m);
     out->planned.code = code;
     out->planned.has_facts = code == CPUBIND_PROBLEM_NONE;
     if (code == CPUBIND_PROBLEM_NONE)

@@ -46,7 +46,7 @@ static void see_ascend(const cpubind_source *source, const cpubind_request *requ
     if (n_ascend == 0)
         return;
     view->word = row->runtime;
-    topo->npus.code = api_with_arena(&topo->npus.arena, read_npus, &reading);
+    topo->npus.code = cpubind_with_arena(NULL, &topo->npus.arena, read_npus, &reading);
     if (npus->visible) {
         view->variable[0] = row->variable[0];
         view->value[0] = npus->visible;

@@ -14,10 +14,8 @@
 #include "api.h"
 #include "device_bound.h"
 
-#define FIRST_ARENA ((size_t)4 << 20)
 /* Without the facts: enough for 640 CPUs and 16 NPUs, whose plan is made once then. */
 #define FIRST_ARENA_OF_PLAN ((size_t)256 << 10)
-#define LAST_ARENA          ((size_t)1 << 30)
 
 /* == This host =============================================================== */
 
@@ -163,23 +161,6 @@ void api_close_host(api_host *host)
 
 /* == A plan ================================================================== */
 
-cpubind_problem_code api_with_arena(cpubind_arena *arena, api_maker *make, void *ctx)
-{
-    size_t size = arena->size ? arena->size : FIRST_ARENA;
-    for (;; size *= 4) {
-        cpubind_problem_code code;
-        if (!arena->base)
-            arena->base = (char *)malloc(size);
-        arena->size = arena->base ? size : 0;
-        arena->used = 0;
-        code = make(ctx, arena);
-        if (code != CPUBIND_PROBLEM_NO_MEMORY || !arena->base || size >= LAST_ARENA)
-            return code;
-        free(arena->base);
-        arena->base = NULL;
-    }
-}
-
 /* The arguments of make_plan. */
 typedef struct making {
     const cpubind_source *source;
@@ -202,7 +183,7 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
 void api_make(const cpubind_source *source, const cpubind_request *request, api_planned *out)
 {
     making m = {source, request, out};
-    out->code = api_with_arena(&out->arena, make_plan, &m);
+    out->code = cpubind_with_arena(NULL, &out->arena, make_plan, &m);
 }
 
 static cpubind_problem_code make_from_facts(void *ctx, cpubind_arena *arena)
@@ -220,7 +201,7 @@ void api_make_from(const cpubind_facts *facts, const cpubind_request *request, a
     out->has_facts = 1;
     if (!out->arena.size)
         out->arena.size = FIRST_ARENA_OF_PLAN;
-    out->code = api_with_arena(&out->arena, make_from_facts, &m);
+    out->code = cpubind_with_arena(NULL, &out->arena, make_from_facts, &m);
 }
 
 void api_free_planned(api_planned *planned)

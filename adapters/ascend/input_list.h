@@ -52,6 +52,10 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
  *   out     out[0 .. CPUBIND_INPUT_BOARD_MAX - 1]; its length is returned */
 int32_t cpubind_input_board_name(char *out, int32_t card, int32_t chip);
 
+/* The words of that command before the number of the card, and before that of the chip. */
+#define CPUBIND_BOARD_WORDS "npu-smi", "info", "-t", "board", "-i"
+#define CPUBIND_BOARD_CHIP  "-c"
+
 /* Whether `name`, ended by NUL, is the name of a board's input:
  *   board  = "cmd/npu-smi-info-t-board-i" number [ "-c" number ] ".txt"
  *   number = "0" / ( "1".."9" *DIGIT )      up to 2147483647

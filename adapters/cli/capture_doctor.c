@@ -118,7 +118,7 @@ int cli_capture_doctor(const cpubind_source *source, const api_planned *planned,
                                          .npu_smi_ms = -1};
     if (planned->code == CPUBIND_PROBLEM_NONE)
         t.request.plan = &planned->plan;
-    t.is_short |= api_with_arena(&arena, examine, &t) != CPUBIND_PROBLEM_NONE;
+    t.is_short |= cpubind_with_arena(NULL, &arena, examine, &t) != CPUBIND_PROBLEM_NONE;
     if (t.n > 0)
         qsort(t.name, (size_t)t.n, sizeof *t.name, by_name);
     for (int32_t i = 0; !t.is_short && i < t.n; i++) {

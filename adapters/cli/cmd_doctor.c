@@ -402,7 +402,7 @@ static int examine_host(api_host *host, api_options *options, int is_live)
         e.request.facts = &planned.facts;
     if (planned.code == CPUBIND_PROBLEM_NONE)
         e.request.plan = &planned.plan;
-    if (api_with_arena(&arena, examine, &e) == CPUBIND_PROBLEM_NONE) {
+    if (cpubind_with_arena(NULL, &arena, examine, &e) == CPUBIND_PROBLEM_NONE) {
         if (options->is_fix)
             fix_status = cli_fix(&e.report, options->is_dry, &fixed);
         status = print_report(&e.report, &planned, &fixed, &bus, options);

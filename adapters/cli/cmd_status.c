@@ -63,7 +63,7 @@ static int begin_look(api_options *options, look *l)
         return cli_refuse_all(&l->call);
     l->s.unlisted = *cpubind_host_bind_unlisted(l->call.host);
     if (l->s.unlisted.code == CPUBIND_PROBLEM_NO_MEMORY ||
-        api_with_arena(&l->arena, read_status, l) != CPUBIND_PROBLEM_NONE)
+        cpubind_with_arena(NULL, &l->arena, read_status, l) != CPUBIND_PROBLEM_NONE)
         return cli_no_memory();
     take_warning(l);
     return API_DONE;

@@ -379,7 +379,7 @@ static int print_slurm(const cpubind_source *source, const api_topo *topo,
     file_list files = {.source = source, .topo = topo};
     cpubind_arena arena = {NULL, 0, 0};
     int good = core && line && text &&
-               api_with_arena(&arena, read_nodes, &files) == CPUBIND_PROBLEM_NONE;
+               cpubind_with_arena(NULL, &arena, read_nodes, &files) == CPUBIND_PROBLEM_NONE;
     const int32_t n = good ? list_lines(&files, line) : 0;
     for (int32_t i = 0; good && i < n; i++)
         good = print_slurm_line(f, &line[i], core, text);

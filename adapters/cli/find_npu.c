@@ -89,7 +89,7 @@ static int find(api_options *options, api_bound *bound, const cpubind_source *so
     cpubind_workers workers = {0};
     cpubind_linux_fault fault = {.what = ""};
     int status = API_UNREADABLE;
-    if (api_with_arena(&arena, read_list, &l) != CPUBIND_PROBLEM_NONE) {
+    if (cpubind_with_arena(NULL, &arena, read_list, &l) != CPUBIND_PROBLEM_NONE) {
         api_add(why, "it is not known which NPU it uses: ");
         api_add_input(why, l.problem.input ? l.problem.input : "memory");
         api_add(why, ": %s", l.problem.what);

@@ -11,7 +11,7 @@
 #ifndef CPUBIND_DOCTOR_DOCTOR_H
 #define CPUBIND_DOCTOR_DOCTOR_H
 
-#include "../ascend/host_change.h"
+#include "../model/host_change.h"
 #include "../model/vendor.h"
 #include "../plan/plan.h"
 

@@ -9,27 +9,6 @@
 
 #include "host_rows.h"
 
-#define FIRST_ARENA ((size_t)4 << 20)
-#define LAST_ARENA  ((size_t)1 << 30)
-
-cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
-                                             cpubind_host_maker *make, void *ctx)
-{
-    size_t size = arena->size ? arena->size : FIRST_ARENA;
-    for (;; size *= 4) {
-        cpubind_problem_code code;
-        if (!arena->base)
-            arena->base = (char *)sys->malloc(size);
-        arena->size = arena->base ? size : 0;
-        arena->used = 0;
-        code = make(ctx, arena);
-        if (code != CPUBIND_PROBLEM_NO_MEMORY || !arena->base || size >= LAST_ARENA)
-            return code;
-        free(arena->base);
-        arena->base = NULL;
-    }
-}
-
 const char *cpubind_host_rules(const cpubind_host_bind *h)
 {
     return cpubind_rules_word(h->plan.plan.rules);

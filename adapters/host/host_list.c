@@ -240,7 +240,7 @@ static cpubind_problem_code read_listed(void *ctx, cpubind_arena *arena)
 static int list_listed(listing *l)
 {
     cpubind_host_bind *h = l->h;
-    l->problem.code = cpubind_host_with_arena(h->sys, &h->list_arena, read_listed, l);
+    l->problem.code = cpubind_with_arena(h->sys, &h->list_arena, read_listed, l);
     return l->problem.code == CPUBIND_PROBLEM_NONE && take_list(l, &l->of_driver);
 }
 

@@ -168,7 +168,7 @@ static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *re
                                  int is_plan, cpubind_host_plan *out)
 {
     making m = {h, request, out, is_plan};
-    out->code = cpubind_host_with_arena(h->sys, &out->arena, make_plan, &m);
+    out->code = cpubind_with_arena(h->sys, &out->arena, make_plan, &m);
     return out->code;
 }
 
@@ -491,7 +491,7 @@ cpubind_problem_code cpubind_host_make_goal(cpubind_host_bind *h, host_entry *e,
         if (code == CPUBIND_PROBLEM_NONE)
             code = make_other_goal(&h->plan, goal);
     } else {
-        code = cpubind_host_with_arena(h->sys, &h->goal_arena, make_part, &m);
+        code = cpubind_with_arena(h->sys, &h->goal_arena, make_part, &m);
     }
     *sum = code == CPUBIND_PROBLEM_NONE ? sum_of(goal) : 0;
     return code;

@@ -189,12 +189,6 @@ cpubind_linux_fault cpubind_host_list_others(cpubind_host_bind *h);
 
 /* == Entries (host_entries.c) =============================================== */
 
-/* Calls `make` with an arena that is four times as large each time, until it returns anything
- * but NO_MEMORY. The arena is all zero before the first call; the caller frees its base. */
-typedef cpubind_problem_code cpubind_host_maker(void *ctx, cpubind_arena *arena);
-cpubind_problem_code cpubind_host_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
-                                             cpubind_host_maker *make, void *ctx);
-
 /* The entry of a process, or NULL. */
 host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid);
 

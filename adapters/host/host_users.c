@@ -301,7 +301,7 @@ static cpubind_linux_fault find_by_environment(search *s, int32_t pid, int32_t r
     if (cpubind_linux_open_live(&live, &host, &why) != CPUBIND_LINUX_OK)
         return why;
     show.seen = (view){s->q->host, cpubind_linux_source(host), cpubind_no_fault};
-    code = cpubind_host_with_arena(s->root.sys, &arena, find_shown, &show);
+    code = cpubind_with_arena(s->root.sys, &arena, find_shown, &show);
     *device = show.device;
     free(arena.base);
     cpubind_linux_close(host);
@@ -553,7 +553,7 @@ cpubind_problem cpubind_users_find(const cpubind_users_question *question,
     cpubind_problem problem;
     *out = (cpubind_users){.row = NULL};
     cpubind_problem_clear(&problem);
-    problem.code = cpubind_host_with_arena(s.root.sys, &arena, read_nodes, &s);
+    problem.code = cpubind_with_arena(s.root.sys, &arena, read_nodes, &s);
     if (problem.code == CPUBIND_PROBLEM_NONE)
         why = find_users(&s);
     if (why.error)

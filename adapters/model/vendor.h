@@ -128,7 +128,13 @@ typedef struct cpubind_vendor {
     cpubind_irqs_find *irqs; /* NULL: no interrupt of it is bound */
     const char *polling; /* the name of the threads of other processes that serve its devices,
                                 which have the CPUs plan->spare; NULL: there are none */
-    int32_t drives_one;  /* 1: a process that uses several is bound to none of them */
+    /* Device files that are an input of this process alone, not of another one that is looked at:
+     * those that claim a device when they are opened. input NULL: none. */
+    cpubind_vendor_nodes own;
+    /* The command that lists its devices, "npu-smi": all that are due run side by side, and
+     * processes of a host share their outputs; NULL: it has none. */
+    const char *tool;
+    int32_t drives_one; /* 1: a process that uses several is bound to none of them */
 } cpubind_vendor;
 
 /* Calls visit(ctx, nodes, bus) for each kind of device files that are inputs, of all vendors,

@@ -155,33 +155,22 @@ cpubind_linux_fault cpubind_prepare_entries(cpubind_attempt *a, const cpubind_go
     return why;
 }
 
-/* Moves an interrupt or an entry of the host; it has ended where that says so.
- *   out     *actual: of an interrupt, the CPUs that serve it; or NONE */
-static cpubind_linux_fault move_now(cpubind_binding *b, const cpubind_move *move,
-                                    int32_t *actual)
-{
-    const cpubind_shared_entry *of = &move->of;
-    cpubind_linux_fault why = cpubind_no_fault;
-    int32_t number, now;
-    *actual = CPUBIND_CPUSET_NONE;
-    if (of->kind == CPUBIND_ITEM_IRQ)
-        return cpubind_move_irq(b, &of->id, of->number, move->should, actual);
-    if (of->kind == CPUBIND_ITEM_POLLING) /* whether it still is the thread that was found */
-        why = cpubind_read_entry(b, of, &number, &now);
-    if (!why.error)
-        why = cpubind_write_entry(b, of, move->should);
-    return why.error == ESRCH ? cpubind_fault_of(ENOENT, why.what) : why;
-}
-
 cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move)
 {
     cpubind_binding *b = a->b;
     const int is_irq = move->of.kind == CPUBIND_ITEM_IRQ;
-    int32_t actual;
-    cpubind_linux_fault why = move_now(b, move, &actual), no_memory;
-    cpubind_subject subject = cpubind_subject_of(b, &move->of, move->should);
+    int32_t actual = CPUBIND_CPUSET_NONE, number, now;
+    cpubind_linux_fault why = cpubind_no_fault, no_memory;
+    if (move->of.kind ==
+        CPUBIND_ITEM_POLLING) /* whether it still is the thread that was found */
+        why = cpubind_read_entry(b, &move->of, &number, &now);
+    if (why.error)
+        return why.error == ESRCH ? cpubind_no_fault : why;
+    why = is_irq ? cpubind_move_irq(b, &move->of.id, move->of.number, move->should, &actual)
+                 : cpubind_write_entry(b, &move->of, move->should);
+    const cpubind_subject subject = cpubind_subject_of(b, &move->of, move->should);
     cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
-    if (!is_irq && why.error == ENOENT) /* it has ended since it was found */
+    if (!is_irq && (why.error == ESRCH || why.error == ENOENT)) /* it has ended since then */
         return cpubind_no_fault;
     /* EINVAL: nobody may move it */
     if (cpubind_is_missing(why.error) || (!is_irq && why.error == EINVAL))

@@ -11,15 +11,15 @@
  *
  * TERMS
  *   binding  one process, opened for the calls below
- *   goal     the CPUs that its threads and the interrupts of its NPU belong on, and the node
+ *   goal     the CPUs that its threads and the interrupts of its device belong on, and the node
  *            that its memory belongs on
  *   record   the file /run/cpubind/<pid>.record: all that was changed, and how it was before
  *   report   what the last call did, one item for each thread and interrupt
  *   restore  to put back what the record holds
  *
- * CHANGES  The CPUs of the threads of one process and of the interrupts of its NPU, those of
- *     the kernel threads and work queues of the driver that serve it, on a 950 those of the
- *     host's UVB polling threads, irqbalance if asked, and where the memory of the process is.
+ * CHANGES  The CPUs of the threads of one process and of the interrupts of its device, those of
+ *     the kernel threads and work queues of the driver that serve it, those of threads of
+ *     other processes that the goal names, irqbalance if asked, and where the memory of the process is.
  *     All but memory is recorded before it is changed, and restore puts it back, in the same or
  *     another process, also after a crash.
  * ALL OR NOTHING  A call that fails undoes what it did, in reverse order, and says what failed.
@@ -222,8 +222,8 @@ typedef struct cpubind_bind_options {
 typedef enum cpubind_item_kind {
     CPUBIND_ITEM_THREAD,     /* id: its number, name: its name; of a watch, id 0: a step for
                                all threads failed: `what`, `error` */
-    CPUBIND_ITEM_IRQ,        /* id: its number, name: "sq" or "cq" */
-    CPUBIND_ITEM_POLLING,    /* a polling thread of the host: pid, id, name */
+    CPUBIND_ITEM_IRQ,        /* id: its number, name: the word of its kind */
+    CPUBIND_ITEM_POLLING,    /* a thread of another process: pid, id, name */
     CPUBIND_ITEM_KERNEL,     /* a kernel thread of the driver: pid and id its number, name */
     CPUBIND_ITEM_WORKQUEUE,  /* a work queue of the driver: name, cut to 15 bytes */
     CPUBIND_ITEM_IRQBALANCE, /* id: its process */
@@ -303,7 +303,7 @@ typedef struct cpubind_report {
     cpubind_item *item; /* in the order of the steps */
     int32_t n, cap;
     int32_t device;                    /* of the goal, or -1 */
-    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of the goal; "": an NPU, or not known */
+    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of the goal; "": it has a number, or is not known */
     const char *main;                  /* apply, verify: where the goal has main threads,
                                           "0-23"; NULL: there is no goal */
     int32_t has_goal;                  /* verify: a goal was given, or is in the record */
@@ -385,7 +385,7 @@ cpubind_linux_status cpubind_bind_end_service(int32_t pid, const cpubind_sys *sy
                                               cpubind_linux_fault *fault);
 
 /* Opens a binding of no process, for cpubind_bind_restore, report and close alone: puts back
- * the interrupts, UVB threads and the irqbalance that only processes use which have ended,
+ * the interrupts, threads and the irqbalance that only processes use which have ended,
  * whether those have a record or not. Without any nothing is done.
  *   errors  ERR_OPEN; ERR_MEMORY */
 cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_binding **out,
@@ -422,10 +422,11 @@ cpubind_linux_fault cpubind_bind_find_outer(int32_t pid, const cpubind_sys *sys,
 /* The CPUs of its main threads, by the record of a process that lives; else n is 0. */
 cpubind_cpus cpubind_bind_main(const cpubind_binding *binding);
 
-/* The NPU that the process is bound for, by the record; -1: none, or not known. */
+/* The number of the device that the process is bound for, by the record; -1: it has none, or none
+ * is known. */
 int32_t cpubind_bind_device(const cpubind_binding *binding);
 
-/* The PCI address of the device that is no NPU, by the record; "": none. Valid until the next
+/* The PCI address of a device without a number, by the record; "": none. Valid until the next
  * call. */
 const char *cpubind_bind_pci(const cpubind_binding *binding);
 
@@ -476,8 +477,8 @@ cpubind_linux_status cpubind_bind_check(cpubind_binding *binding, cpubind_linux_
  *           the record stays, for restore
  *   cost    six system calls a thread, three of them to read its name, which is most of the
  *           time; 258 threads take a millisecond or two. Interrupts: all of /proc is searched
- *           for irqbalance if it has no socket in /run/irqbalance. On a 950 the name of every
- *           thread of the host is read */
+ *           for irqbalance if it has no socket in /run/irqbalance. Where a goal names threads of other
+ *           processes, the name of every thread of the host is read */
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
                                         cpubind_linux_fault *fault);
 

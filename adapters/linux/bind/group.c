@@ -184,7 +184,7 @@ static void take_event(void *ctx, const cpubind_proc_event *event)
         g->member[i].binding->news.is_all = 1;
     l->has_own |= is_lost || place >= 0;
     l->news->has_other |= is_lost || (place < 0 && event->kind != CPUBIND_PROC_EVENT_NAME);
-    /* A bound process that runs another program may drive another NPU, or none. */
+    /* A bound process that runs another program may drive another device, or none. */
     l->news->has_other |= event->kind == CPUBIND_PROC_EVENT_EXEC;
 }
 

@@ -1,7 +1,7 @@
 /* host_record.h - the record of the host: what several processes share, and how it was before
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux/bind. An interrupt, a UVB thread, a kernel thread and a work queue
+ * Private to adapters/linux/bind. An interrupt, a polling thread, a kernel thread and a work queue
  * of the driver, and irqbalance are of the host: several bound processes may use one. So each
  * has one entry for all of them, with the CPUs that it had before any of them came, and its
  * users, the last one last. In which order processes are restored makes no difference then:
@@ -32,7 +32,7 @@ typedef struct cpubind_shared_user {
                                          made irqbalance leave this one alone */
 } cpubind_shared_user;
 
-/* IRQ: number, id. UVB: number is the tid, pid, start. KERNEL: the same, and id.name.
+/* IRQ: number, id. POLLING: number is the tid, pid, start. KERNEL: the same, and id.name.
  * WORKQUEUE: id.name. IRQBALANCE: number is the pid, start. */
 typedef struct cpubind_shared_entry {
     cpubind_item_kind kind;

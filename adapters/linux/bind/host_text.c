@@ -7,7 +7,7 @@
  *     cpubind-host 1 VERSION                 the form's number; the cpubind that wrote it
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     irq N FUNCTION NAME INDEX LIST         an interrupt, its last number, its CPUs before
- *     uvb-thread PID TID START LIST          a UVB thread, its CPUs before
+ *     uvb-thread PID TID START LIST          a thread of another process, its CPUs before
  *     kernel-thread PID START NAME LIST      a kernel thread of the driver, its CPUs before
  *     workqueue NAME LIST                    a work queue of the driver, its CPUs before
  *     irqbalance PID START                   the daemon
@@ -138,7 +138,7 @@ static int read_irq(reader *r)
            read_list(r, &entry.before) && add_entry(r, &entry);
 }
 
-static int read_uvb_thread(reader *r)
+static int read_polling(reader *r)
 {
     cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_POLLING};
     return read_id(r, 1, INT32_MAX, &entry.pid) && read_id(r, 1, INT32_MAX, &entry.number) &&
@@ -201,14 +201,10 @@ static const struct line_kind {
     const char *word;
     int (*read)(reader *r);
 } kinds[] = {
-    {"boot", read_boot},
-    {"irq", read_irq},
-    {"uvb-thread", read_uvb_thread},
-    {"kernel-thread", read_kernel_thread},
-    {"workqueue", read_workqueue},
-    {"irqbalance", read_irqbalance},
-    {"user", read_user},
-    {"sum", read_end},
+    {"boot", read_boot},           {"irq", read_irq},
+    {"uvb-thread", read_polling},  {"kernel-thread", read_kernel_thread},
+    {"workqueue", read_workqueue}, {"irqbalance", read_irqbalance},
+    {"user", read_user},           {"sum", read_end},
 };
 
 enum { N_KINDS = (int)(sizeof kinds / sizeof *kinds) };

@@ -15,7 +15,7 @@
 #ifndef CPUBIND_LINUX_MEND_H
 #define CPUBIND_LINUX_MEND_H
 
-#include "../../ascend/host_change.h"
+#include "../../model/host_change.h"
 #include "../linux.h"
 #include "../sys.h"
 

@@ -70,7 +70,7 @@ typedef struct cpubind_record {
     char boot[64];  /* /proc/sys/kernel/random/boot_id, NUL-terminated; "" where not known */
     uint64_t pid_namespace;            /* cpubind_pid_namespace, where the pid was taken */
     int32_t device;                    /* -1: not known */
-    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of a device that is no NPU, as cpubind_pci_format
+    char pci[CPUBIND_PCI_ADDRESS_MAX]; /* of a device without a number, as cpubind_pci_format
                                           writes it; else "" */
     char rules
         [CPUBIND_RULES_SIZE]; /* the word of those that its plan was cut by; "": not known */

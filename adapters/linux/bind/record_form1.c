@@ -16,7 +16,7 @@
  *               ...],
  *      "irqbalance": {"pid": N, "start": N, "how": "ban"|"stop"} | null}
  *
- * What it says of the host is in record->host: "others" are UVB threads; an interrupt has a
+ * What it says of the host is in record->host: "others" are threads of other processes; an interrupt has a
  * number alone, no id yet (record_adopt.c).
  */
 #include "record_words.h"
@@ -216,9 +216,11 @@ static int read_irq(form1 *f)
         !string(f, kind, sizeof kind) || !member(f, ",", "cpu") ||
         !id(f, 0, CPUBIND_MAX_CPUS - 1, &irq.cpu) || !member(f, ",", "before") ||
         !list_or_null(f, &e.before) || !member(f, ",", "banned") || !id(f, 0, 1, &is_banned) ||
-        !take(f, "}") || (strcmp(kind, "sq") != 0 && strcmp(kind, "cq") != 0))
+        !take(f, "}"))
         return 0;
-    irq.kind = strcmp(kind, "sq") == 0 ? CPUBIND_IRQ_SQ : CPUBIND_IRQ_CQ;
+    irq.kind = cpubind_irq_kind_of(kind, (int32_t)strlen(kind));
+    if (irq.kind == CPUBIND_IRQ_KINDS)
+        return 0;
     e.number = irq.irq;
     if (!is_in_memory(f, CPUBIND_APPEND(f->sys, f->record->irq, f->record->n_irq,
                                         f->record->cap_irq, &irq)))

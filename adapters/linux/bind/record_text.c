@@ -16,13 +16,13 @@
  *                                            with the cpuset LIST; kept: the controller was
  *                                            enabled for those below before
  *     main LIST                              the goal: threads that no rule names
- *     npu N                                  its NPU
- *     pci ADDRESS                            its device that is no NPU, as /sys names it
+ *     npu N                                  the number of its device for the runtime
+ *     pci ADDRESS                            its device without a number, as /sys names it
  *     rules NAME                             by which its plan was cut; absent: not known
  *     memory N                               its memory node
  *     left BYTES WORD                        own memory that apply has left on other nodes, and
  *                                            why: a word of CPUBIND_MEMORY_STAY_LIST
- *     uvb LIST                               its CPUs for UVB polling threads
+ *     uvb LIST                               its CPUs for threads of other processes
  *     rule LIST|- PATTERN                    its threads of some names; the first rule that
  *                                            fits counts; -: they are left where they are
  *     placed LIST                            CPUs that only a binding gives
@@ -179,7 +179,7 @@ static int read_main(reader *r)
     return read_list(r, &r->record->main);
 }
 
-static int read_npu(reader *r)
+static int read_device(reader *r)
 {
     return read_id(r, 0, INT32_MAX, &r->record->device);
 }
@@ -217,7 +217,7 @@ static int read_left(reader *r)
     return stay >= 0;
 }
 
-static int read_uvb(reader *r)
+static int read_polling(reader *r)
 {
     return read_list(r, &r->record->polling);
 }
@@ -251,15 +251,14 @@ static int read_thread(reader *r)
 
 static int read_irq(reader *r)
 {
-    static const char *const words[] = {"sq", "cq", "mailbox", NULL};
     const cpubind_record *s = r->record;
     cpubind_record_irq irq = {0};
-    int kind;
-    if (!read_id(r, 0, INT32_MAX, &irq.irq))
+    const char *word;
+    int32_t len;
+    if (!read_id(r, 0, INT32_MAX, &irq.irq) || !read_word(r, &word, &len))
         return 0;
-    kind = read_one_of(r, words);
-    irq.kind = (cpubind_irq_kind)kind;
-    return kind >= 0 && read_id(r, 0, CPUBIND_MAX_CPUS - 1, &irq.cpu) &&
+    irq.kind = cpubind_irq_kind_of(word, len);
+    return irq.kind < CPUBIND_IRQ_KINDS && read_id(r, 0, CPUBIND_MAX_CPUS - 1, &irq.cpu) &&
            read_irq_id(r, &irq.id) &&
            (s->n_irq == 0 || cpubind_irq_compare(&s->irq[s->n_irq - 1].id, &irq.id) < 0) &&
            is_added(r, cpubind_record_add_irq(r->record, r->sys, &irq));
@@ -280,12 +279,12 @@ static const struct line_kind {
     {"widest", 0, read_widest},
     {"cgroup", 0, read_cgroup},
     {"main", NEEDED, read_main},
-    {"npu", 0, read_npu},
+    {"npu", 0, read_device},
     {"pci", 0, read_pci},
     {"rules", 0, read_rules},
     {"memory", 0, read_memory},
     {"left", 0, read_left},
-    {"uvb", 0, read_uvb},
+    {"uvb", 0, read_polling},
     {"rule", REPEATED, read_rule},
     {"placed", REPEATED, read_placed},
     {"thread", REPEATED, read_thread},

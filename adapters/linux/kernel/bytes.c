@@ -13,6 +13,9 @@
  * with 1,152 CPUs (13 MB) in eleven doublings. */
 #define FIRST_CAP 8192
 
+#define FIRST_ARENA ((size_t)4 << 20)
+#define LAST_ARENA  ((size_t)1 << 30)
+
 /* Contents up to this are copied: cheaper than a new buffer for the next file. */
 #define COPY_MAX 16384
 
@@ -104,6 +107,25 @@ int32_t cpubind_place_in(const void *array, int32_t n, size_t size_bytes, const 
             high = middle;
     }
     return low;
+}
+
+cpubind_problem_code
+cpubind_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
+                   cpubind_problem_code (*make)(void *ctx, cpubind_arena *arena), void *ctx)
+{
+    size_t size = arena->size ? arena->size : FIRST_ARENA;
+    for (;; size *= 4) {
+        cpubind_problem_code code;
+        if (!arena->base)
+            arena->base = (char *)(sys ? sys : &cpubind_sys_real)->malloc(size);
+        arena->size = arena->base ? size : 0;
+        arena->used = 0;
+        code = make(ctx, arena);
+        if (code != CPUBIND_PROBLEM_NO_MEMORY || !arena->base || size >= LAST_ARENA)
+            return code;
+        free(arena->base);
+        arena->base = NULL;
+    }
 }
 
 uint64_t cpubind_sum(uint64_t sum, const void *data, size_t len)

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "../../model/facts.h"
+#include "../../text/arena.h"
 #include "../linux.h"
 #include "../sys.h"
 
@@ -62,6 +64,15 @@ int32_t cpubind_place_in(const void *array, int32_t n, size_t size_bytes, const 
 
 /* The order of two elements that are, or begin with, an int32_t. */
 int cpubind_order_of_ids(const void *a, const void *b);
+
+/* Calls `make` with an arena that is four times as large each time, until it returns anything
+ * but NO_MEMORY.
+ *   in      sys: NULL for the real calls; the arena is all zero before the first call, but for its
+ *           first size, if that matters
+ *   out     the caller frees its base */
+cpubind_problem_code
+cpubind_with_arena(const cpubind_sys *sys, cpubind_arena *arena,
+                   cpubind_problem_code (*make)(void *ctx, cpubind_arena *arena), void *ctx);
 
 /* FNV-1a, 64 bits, of bytes after those that gave `sum`; CPUBIND_SUM at first. */
 #define CPUBIND_SUM 0xcbf29ce484222325u

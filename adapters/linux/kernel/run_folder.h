@@ -1,7 +1,7 @@
 /* run_folder.h - the folder of this user below /run: /run/cpubind or /run/user/UID/cpubind
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux. Records of bindings and shared answers of npu-smi are kept there.
+ * Private to adapters/linux. Records of bindings and shared answers of tools are kept there.
  * The folder belongs to this user, and nobody else may write to it.
  */
 #ifndef CPUBIND_LINUX_RUN_FOLDER_H

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * The live host reads files below "/", and runs the commands of CPUBIND_COMMAND_LIST and
- * `npu-smi info -t board`, and no other. It must not open anything below /dev: to open a device
- * node of an NPU claims the NPU for this container. A snapshot reads below its folder alone and
+ * CPUBIND_BOARD_WORDS, and no other. It must not open anything below /dev: to open a device node
+ * may claim the device for this container. A snapshot reads below its folder alone and
  * runs nothing. Every answer is kept until the host is closed. Files below /run are those of
  * shared_run.c alone.
  */
@@ -66,7 +66,7 @@ struct cpubind_linux_host {
     int32_t pid;      /* the process whose status and environment are read; 0: this one */
     char process[40]; /* its folder, or that of a thread of it that lives */
     int32_t limit_ms; /* for each command */
-    int is_alone;     /* npu-smi runs in this process, whatever others have read */
+    int is_alone;     /* tools run in this process, whatever others have read */
     /* Children that outlived SIGKILL, else 0: of each listed command, and of a board's. */
     pid_t unreaped[N_COMMANDS];
     pid_t unreaped_board;
@@ -214,19 +214,25 @@ static cpubind_input list_folder(cpubind_linux_host *host, const char *name)
 
 /* == Commands of the live host ============================================== */
 
-static int is_npusmi(const listed_command *l)
+/* Whether a command is the tool of a vendor. */
+static int is_tool(const char *command)
 {
-    return strcmp(l->argv[0], "npu-smi") == 0;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+        const char *tool = cpubind_vendor_of((cpubind_vendor_id)i)->tool;
+        if (tool && strcmp(tool, command) == 0)
+            return 1;
+    }
+    return 0;
 }
 
 static cpubind_input list_input(void *ctx, const char *name);
 
-/* Runs npu-smi commands, or takes the outputs that another process of this host has read. */
-static void run_npusmi(cpubind_linux_host *host, const char *tag, cpubind_command *run,
-                       const char *const *name, int32_t n)
+/* Runs commands of one tool, or takes the outputs that another process of this host has read. */
+static void run_tool(cpubind_linux_host *host, const char *tag, cpubind_command *run,
+                     const char *const *name, int32_t n)
 {
     /* Fetching the list empties host->bytes, which is empty here. */
-    const cpubind_shared shared = {&host->root, tag,
+    const cpubind_shared shared = {&host->root, run->argv[0], tag,
                                    host->is_alone ? cpubind_input_of(CPUBIND_INPUT_ABSENT)
                                                   : list_input(host, DEV_FOLDER),
                                    host->limit_ms};
@@ -236,14 +242,15 @@ static void run_npusmi(cpubind_linux_host *host, const char *tag, cpubind_comman
         cpubind_shared_run(&shared, run, name, n);
 }
 
-/* Whether command `l` runs when `asked` is asked for: `asked` itself, and with any npu-smi
- * command all other npu-smi commands that have no answer yet. */
+/* Whether command `l` runs when `asked` is asked for: `asked` itself, and with any command of a
+ * tool all others of it that have no answer yet. */
 static int is_due(const cpubind_linux_host *host, const listed_command *l,
                   const listed_command *asked)
 {
     if (l == asked)
         return 1;
-    return is_npusmi(asked) && is_npusmi(l) && !cpubind_input_cache_find(&host->files, l->name);
+    return strcmp(l->argv[0], asked->argv[0]) == 0 && is_tool(l->argv[0]) &&
+           !cpubind_input_cache_find(&host->files, l->name);
 }
 
 /* Runs the command and those that are due with it. The output of `asked` goes to host->bytes,
@@ -267,8 +274,8 @@ static cpubind_input run_due(cpubind_linux_host *host, const listed_command *ask
         name[n] = l->name;
         index[n++] = i;
     }
-    if (is_npusmi(asked))
-        run_npusmi(host, "", run, name, n);
+    if (is_tool(asked->argv[0]))
+        run_tool(host, "", run, name, n);
     else
         cpubind_commands_run(run, n, host->limit_ms, host->sys);
     for (int k = 0; k < n; k++) {
@@ -298,21 +305,21 @@ static word word_of(const char *name, cpubind_slice digits)
     return w;
 }
 
-/* Runs npu-smi info -t board; an empty `chip` asks for the card. While a killed one still hangs
+/* Runs the command for a board; an empty `chip` asks for the card. While a killed one still hangs
  * in the driver no other is started: it would hang too. */
 static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubind_slice card,
                                cpubind_slice chip)
 {
     const word card_id = word_of(name, card), chip_id = word_of(name, chip);
-    const char *const argv[] = {
-        "npu-smi",    "info", "-t", "board", "-i", card_id.text, chip.len > 0 ? "-c" : NULL,
-        chip_id.text, NULL};
+    const char *const argv[] = {CPUBIND_BOARD_WORDS, card_id.text,
+                                chip.len > 0 ? CPUBIND_BOARD_CHIP : NULL, chip_id.text, NULL};
     cpubind_command run = {.argv = argv};
     char tag[32];
     if (host->unreaped_board)
         return cpubind_input_of(CPUBIND_INPUT_TIMEOUT);
-    snprintf(tag, sizeof tag, ".i%s%s%s", card_id.text, chip.len > 0 ? "-c" : "", chip_id.text);
-    run_npusmi(host, tag, &run, &name, 1);
+    snprintf(tag, sizeof tag, ".i%s%s%s", card_id.text, chip.len > 0 ? CPUBIND_BOARD_CHIP : "",
+             chip_id.text);
+    run_tool(host, tag, &run, &name, 1);
     host->unreaped_board = run.pid;
     cpubind_bytes_free(&host->bytes);
     host->bytes = run.bytes;
@@ -515,12 +522,16 @@ static int is_wanted(void *ctx, const cpubind_vendor_nodes *nodes,
 /* Finds the folder of the input name[0 .. len - 1]. Returns whether it is one. */
 static int find_nodes(const char *name, size_t len, node_folder *out)
 {
-    static const cpubind_vendor_nodes npus = {DEV_FOLDER, "dev", "davinci"};
     wanted_nodes w = {name, len, NULL};
-    if (is_wanted(&w, &npus, NULL))
-        *out = (node_folder){npus, 0};
-    else if (cpubind_vendor_each_nodes(is_wanted, &w))
+    if (cpubind_vendor_each_nodes(is_wanted, &w)) {
         *out = (node_folder){*w.found, 1};
+        return 1;
+    }
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && !w.found; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        if (v->own.input && is_wanted(&w, &v->own, NULL))
+            *out = (node_folder){v->own, 0};
+    }
     return w.found != NULL;
 }
 

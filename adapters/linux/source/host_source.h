@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Both answer through the seam of ../source.h, which names the inputs. Neither prints, writes a
- * file (but for the shared outputs of npu-smi, below), or changes a signal handler, the
+ * file (but for the shared outputs of tools, below), or changes a signal handler, the
  * environment or the working folder of the caller. One thread at a time may use a host; several
  * hosts are independent.
  *
@@ -58,7 +58,7 @@ cpubind_linux_status cpubind_linux_open_folder(const char *dir, const cpubind_sy
 typedef struct cpubind_linux_live {
     int32_t pid;      /* the process; 0: this one */
     int32_t limit_ms; /* of each command; usually CPUBIND_LIVE_LIMIT_MS */
-    int is_alone;     /* run npu-smi here, and touch nothing below /run */
+    int is_alone;     /* run tools here, and touch nothing below /run */
     const cpubind_sys
         *sys; /* the system calls to use, kept until the host is closed; NULL for the
                                real ones */
@@ -71,18 +71,18 @@ typedef struct cpubind_linux_live {
  *   commands  those of CPUBIND_COMMAND_LIST, found in an absolute folder of PATH (never in the
  *             current folder), without a shell, with LC_ALL=C, LANG=C and no LANGUAGE, stdin
  *             /dev/null, in a process group of their own, signals as at the start of a program.
- *             Only stdout is an answer (npu-smi prints its errors there); the start of stderr
+ *             Only stdout is an answer (some tools print errors there); the start of stderr
  *             is the err of the answer. Not on PATH: ABSENT. Not executable: FAILED, "exec".
  *             Still running after limit_ms, whether or not it has closed its stdout: the group
  *             is killed, TIMEOUT. Over 16 MiB: killed, TOO_LONG. Processes that a command
  *             leaves running are neither waited for nor killed.
- *   together  when the first npu-smi command is asked for, all npu-smi commands are started in
+ *   together  when the first command of a vendor's tool is asked for, all of it are started in
  *             parallel and waited for: three calls of a second each take one second. Other
  *             commands (lscpu is a fallback) run alone, when asked for.
- *   shared    unless is_alone is set, outputs of npu-smi that another process of this user has
+ *   shared    unless is_alone is set, outputs of a tool that another process of this user has
  *             read less than five seconds ago are taken, and own ones are kept for others, in a
  *             file below /run/cpubind (of another user than root /run/user/UID/cpubind): see
- *             shared_run.h. Where that is not possible npu-smi runs here, without a word.
+ *             shared_run.h. Where that is not possible it runs here, without a word.
  *   process   proc/self/status and proc/self/cgroup are those of the process; where its main
  *             thread has ended, those of a thread of it that lives
  *   env       the variables of CPUBIND_ENV_LIST that are set, and those of CPUBIND_ENV_PREFIX,

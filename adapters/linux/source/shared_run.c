@@ -1,4 +1,4 @@
-/* shared_run.c - one run of npu-smi serves all processes of a host
+/* shared_run.c - one run of a tool serves all processes of a host
  * SPDX-License-Identifier: MIT
  *
  * Touches its own file, lock and temporary file in the folder of run_folder.h. The rules are in
@@ -65,20 +65,21 @@ static cpubind_linux_fault add(cpubind_bytes *to, const cpubind_sys *sys, const 
 
 /* == The key ================================================================ */
 
-/* Finds the file that spawn runs for "npu-smi". ENOENT: there is none. */
-static cpubind_linux_fault find_program(const cpubind_sys *sys, struct stat *st)
+/* Finds the file that spawn runs for the tool. ENOENT: there is none. */
+static cpubind_linux_fault find_program(const cpubind_sys *sys, const char *tool,
+                                        struct stat *st)
 {
     const char *rest = getenv("PATH"), *folder;
     char full[PATH_MAX];
     size_t n;
     while ((folder = cpubind_next_folder(&rest, &n)) != NULL) {
         const int len =
-            n < PATH_MAX ? snprintf(full, sizeof full, "%.*s/npu-smi", (int)n, folder) : -1;
+            n < PATH_MAX ? snprintf(full, sizeof full, "%.*s/%s", (int)n, folder, tool) : -1;
         if (len > 0 && (size_t)len < sizeof full && sys->statat(AT_FDCWD, full, st) == 0 &&
             S_ISREG(st->st_mode) && sys->accessat(AT_FDCWD, full, X_OK) == 0)
             return cpubind_no_fault;
     }
-    return cpubind_fault_of(ENOENT, "npu-smi");
+    return cpubind_fault_of(ENOENT, tool);
 }
 
 /* Makes the key, and the names of the files: `mount` is "mnt:[NUMBER]". */
@@ -88,7 +89,7 @@ static cpubind_linux_fault make_key(session *s, const char *mount)
     struct stat st;
     char text[512];
     cpubind_bytes boot = {NULL, 0, 0};
-    cpubind_linux_fault why = find_program(s->sys, &st);
+    cpubind_linux_fault why = find_program(s->sys, s->shared->tool, &st);
     if (!why.error)
         why = cpubind_input_fault(
             cpubind_root_read(s->shared->root, "proc/sys/kernel/random/boot_id", &boot));
@@ -112,13 +113,13 @@ static cpubind_linux_fault make_key(session *s, const char *mount)
 
 static cpubind_linux_fault name_files(session *s, const char *mount)
 {
-    const char *digits = strchr(mount, '[');
+    const char *digits = strchr(mount, '['), *tool = s->shared->tool;
     const int n = digits ? (int)strspn(digits + 1, "0123456789") : 0;
     if (n == 0 || n > 20 || strlen(s->shared->tag) > 40)
         return cpubind_fault_of(EINVAL, "name");
-    snprintf(s->file, NAME_SIZE, "npu-smi.%.*s%s", n, digits + 1, s->shared->tag);
-    snprintf(s->lock_file, NAME_SIZE, "npu-smi.%.*s.lock", n, digits + 1);
-    snprintf(s->temp_file, NAME_SIZE, ".npu-smi.%.*s%s.tmp", n, digits + 1, s->shared->tag);
+    snprintf(s->file, NAME_SIZE, "%.16s.%.*s%s", tool, n, digits + 1, s->shared->tag);
+    snprintf(s->lock_file, NAME_SIZE, "%.16s.%.*s.lock", tool, n, digits + 1);
+    snprintf(s->temp_file, NAME_SIZE, ".%.16s.%.*s%s.tmp", tool, n, digits + 1, s->shared->tag);
     return cpubind_no_fault;
 }
 

@@ -4,8 +4,8 @@
  * Declarations only. adapters/doctor says which changes are safe, adapters/linux/bind/mend.h
  * makes them and puts them back.
  */
-#ifndef CPUBIND_ASCEND_HOST_CHANGE_H
-#define CPUBIND_ASCEND_HOST_CHANGE_H
+#ifndef CPUBIND_MODEL_HOST_CHANGE_H
+#define CPUBIND_MODEL_HOST_CHANGE_H
 
 #include <stdint.h>
 
@@ -34,4 +34,4 @@ typedef struct cpubind_change {
 }
 #endif
 
-#endif /* CPUBIND_ASCEND_HOST_CHANGE_H */
+#endif /* CPUBIND_MODEL_HOST_CHANGE_H */
