@@ -73,9 +73,8 @@ static void move_memory(cpubind_binding *b)
 static void undo(cpubind_attempt *a, const cpubind_record *previous)
 {
     cpubind_binding *b = a->b;
-    const cpubind_subject process = {CPUBIND_ITEM_CGROUP, b->options.pid,
-                                     b->options.pid,      "",
-                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    const cpubind_subject process =
+        cpubind_own_subject(b, CPUBIND_ITEM_CGROUP, b->options.pid, "");
     cpubind_linux_fault why;
     cpubind_undo_host(a);
     why = cpubind_partition_undo(b, previous); /* the masks before may be outside of it */

@@ -10,9 +10,7 @@
 
 static cpubind_subject subject_of(const cpubind_binding *b)
 {
-    return (cpubind_subject){CPUBIND_ITEM_IRQBALANCE, b->options.pid,
-                             b->daemon.pid,           "irqbalance",
-                             CPUBIND_CPUSET_NONE,     CPUBIND_CPUSET_NONE};
+    return cpubind_own_subject(b, CPUBIND_ITEM_IRQBALANCE, b->daemon.pid, "irqbalance");
 }
 
 static cpubind_shared_entry entry_of(const cpubind_binding *b)

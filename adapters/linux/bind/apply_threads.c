@@ -525,8 +525,7 @@ static int is_only_thread(const cpubind_binding *b, int64_t n_counted)
  * they belong. */
 static cpubind_linux_fault report_births(cpubind_binding *b)
 {
-    const cpubind_subject process = {CPUBIND_ITEM_THREAD, b->options.pid,     0, "",
-                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    const cpubind_subject process = cpubind_own_subject(b, CPUBIND_ITEM_THREAD, 0, "");
     b->report.is_outrun = 1;
     return cpubind_report_why(b, &process, CPUBIND_ITEM_SKIPPED,
                               cpubind_fault_of(EAGAIN, CPUBIND_BIRTHS));

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stddef.h>
@@ -241,8 +240,7 @@ static cpubind_linux_fault open_file(cpubind_binding *b)
 
 static cpubind_linux_fault open_all(cpubind_binding *b)
 {
-    cpubind_linux_fault why =
-        cpubind_open(b->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &b->root.fd);
+    cpubind_linux_fault why = cpubind_root_live(&b->root, b->sys);
     if (why.error)
         return cpubind_fault_of(why.error, "/");
     why = find_process(b);
@@ -331,7 +329,7 @@ cpubind_linux_status cpubind_bind_open_host(const cpubind_sys *sys, cpubind_bind
     b = make_binding(sys);
     if (!b)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    why = cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &b->root.fd);
+    why = cpubind_root_live(&b->root, sys);
     if (!why.error)
         why = read_boot(b);
     if (why.error) {
@@ -389,20 +387,22 @@ cpubind_cpus cpubind_bind_now(cpubind_binding *b)
     return (cpubind_cpus){sets->set[set].cpu, sets->set[set].n};
 }
 
+/* A set of the record of a process that lives. */
+static cpubind_cpus cpus_on_record(const cpubind_binding *b, int32_t set)
+{
+    if (!cpubind_is_recorded(b) || !cpubind_process_is_alive(b) || set < 0)
+        return (cpubind_cpus){NULL, 0};
+    return (cpubind_cpus){b->record.sets.set[set].cpu, b->record.sets.set[set].n};
+}
+
 cpubind_cpus cpubind_bind_allowed(const cpubind_binding *binding)
 {
-    const cpubind_record *r = &binding->record;
-    if (!cpubind_is_recorded(binding) || !cpubind_process_is_alive(binding) || r->before < 0)
-        return (cpubind_cpus){NULL, 0};
-    return (cpubind_cpus){r->sets.set[r->before].cpu, r->sets.set[r->before].n};
+    return cpus_on_record(binding, binding->record.before);
 }
 
 cpubind_cpus cpubind_bind_main(const cpubind_binding *binding)
 {
-    const cpubind_record *r = &binding->record;
-    if (!cpubind_is_recorded(binding) || !cpubind_process_is_alive(binding) || r->main < 0)
-        return (cpubind_cpus){NULL, 0};
-    return (cpubind_cpus){r->sets.set[r->main].cpu, r->sets.set[r->main].n};
+    return cpus_on_record(binding, binding->record.main);
 }
 
 int32_t cpubind_bind_device(const cpubind_binding *binding)
@@ -428,13 +428,13 @@ const char *cpubind_bind_record_path(const cpubind_binding *binding)
 int cpubind_bind_program(int32_t pid, const cpubind_sys *sys, char out[CPUBIND_PROGRAM_SIZE])
 {
     static const char deleted[] = " (deleted)";
-    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_root root;
     cpubind_proc_stat stat = {.name = ""};
     char link[32], path[PATH_MAX + 1];
     const char *name = "";
     ssize_t n;
     out[0] = '\0';
-    if (cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd).error)
+    if (cpubind_root_live(&root, sys).error)
         return 0;
     (void)snprintf(link, sizeof link, "proc/%ld/exe", (long)pid);
     n = root.sys->readlinkat(root.fd, link, path, sizeof path - 1);
@@ -464,9 +464,8 @@ cpubind_linux_status cpubind_bind_exec(char *const *argv, const cpubind_sys *sys
 cpubind_linux_status cpubind_bind_list(const cpubind_sys *sys, int32_t **out, int32_t *out_n,
                                        cpubind_linux_fault *fault)
 {
-    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
-    cpubind_linux_fault why =
-        cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
+    cpubind_root root;
+    cpubind_linux_fault why = cpubind_root_live(&root, sys);
     cpubind_ids pids;
     int32_t n = 0;
     *out = NULL;
@@ -523,10 +522,9 @@ cpubind_other_rules cpubind_bind_find_other_rules(const char *rules,
                                                   const void *ctx, const cpubind_sys *sys)
 {
     cpubind_other_rules out = {0, 0, ""};
-    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_root root;
     cpubind_ids pids = {0};
-    if (!rules ||
-        cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd).error)
+    if (!rules || cpubind_root_live(&root, sys).error)
         return out;
     if (!cpubind_record_list(&root, &pids).error)
         for (int32_t i = 0; i < pids.n; i++)

@@ -317,6 +317,15 @@ typedef struct cpubind_subject {
     int32_t was, should;
 } cpubind_subject;
 
+/* A subject of the process without sets. */
+static inline cpubind_subject cpubind_own_subject(const cpubind_binding *b,
+                                                  cpubind_item_kind kind, int32_t id,
+                                                  const char *name)
+{
+    return (cpubind_subject){kind, b->options.pid,      id,
+                             name, CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+}
+
 void cpubind_report_begin(cpubind_binding *b);
 
 /* Adds an item with the fault that explains its result.

@@ -66,15 +66,10 @@ static cpubind_linux_fault read_names(cpubind_binding *b, cpubind_kernel_list *l
     cpubind_linux_fault why = list_kernel_threads(b, &ids);
     list->n = 0;
     for (int32_t i = 0; !why.error && i < ids.n; i++) {
-        cpubind_kernel_name *all = (cpubind_kernel_name *)cpubind_grow(
-            b->sys, list->row, list->n, &list->cap, sizeof *all);
-        if (!all) {
-            why = cpubind_fault_of(ENOMEM, "memory");
-            break;
-        }
-        list->row = all;
-        why = read_name(b, ids.id[i], &all[list->n]);
-        list->n += !why.error && all[list->n].len > 0;
+        cpubind_kernel_name row;
+        why = read_name(b, ids.id[i], &row);
+        if (!why.error && row.len > 0)
+            why = CPUBIND_APPEND(b->sys, list->row, list->n, list->cap, &row);
     }
     free(ids.id);
     list->end_ms = why.error ? 0 : cpubind_now_ms() + LIST_MS;

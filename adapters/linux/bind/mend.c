@@ -8,7 +8,6 @@
 #include "mend.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,14 +32,10 @@ struct cpubind_mend {
 
 const char *cpubind_mend_word(cpubind_mend_result result)
 {
-    switch (result) {
-#define CPUBIND_X(name, word)                                                                  \
-    case CPUBIND_MEND_##name:                                                                  \
-        return word;
-        CPUBIND_MEND_LIST(CPUBIND_X)
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_MEND_LIST(CPUBIND_X)};
 #undef CPUBIND_X
-    }
-    return "?";
+    return (size_t)result < sizeof words / sizeof *words ? words[result] : "?";
 }
 
 /* == Texts ================================================================== */
@@ -82,29 +77,18 @@ static cpubind_linux_fault read_file(cpubind_mend *m, const char *name, char **o
     return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "read");
 }
 
-/* Writes a value with one write(2): the kernel takes each write as a value of its own. */
+/* Writes a value and a line feed. */
 static cpubind_linux_fault write_file(cpubind_mend *m, const char *name, const char *value)
 {
-    const cpubind_sys *sys = m->sys;
     const size_t len = strlen(value);
-    char *text = copy_text(sys, value, len);
+    char *text = copy_text(m->sys, value, len);
     cpubind_linux_fault why;
-    ssize_t n;
-    int fd;
     if (!text)
         return cpubind_fault_of(ENOMEM, "memory");
-    text[len] = '\n';
-    why = cpubind_open(sys, m->root.fd, name, O_WRONLY | O_CLOEXEC | O_NOCTTY, &fd);
-    if (!why.error) {
-        CPUBIND_RETRY(n, sys->write(fd, text, len + 1));
-        if (n < 0)
-            why = cpubind_fault_errno("write");
-        else if ((size_t)n != len + 1)
-            why = cpubind_fault_of(EIO, "write");
-        sys->close(fd);
-    }
+    text[len] = '\n'; /* in place of the NUL */
+    why = cpubind_write_value(m->sys, m->root.fd, name, text, len + 1, "write");
     free(text);
-    return cpubind_fault_of(why.error, "write");
+    return why;
 }
 
 /* ESRCH: the thread has ended. */
@@ -303,12 +287,10 @@ static cpubind_linux_fault add_entry(cpubind_mend *m, const cpubind_mend_entry *
         e->is_kept = 1;
         return copy_to(m->sys, like->after, &e->after);
     }
-    e = (cpubind_mend_entry *)cpubind_grow(m->sys, r->entry, r->n, &r->cap, sizeof *e);
-    if (!e)
-        return cpubind_fault_of(ENOMEM, "memory");
-    r->entry = e;
-    e += r->n++;
-    *e = *like;
+    why = CPUBIND_APPEND(m->sys, r->entry, r->n, r->cap, like);
+    if (why.error)
+        return why;
+    e = &r->entry[r->n - 1];
     e->file = e->before = e->after = e->old_after = NULL;
     e->is_kept = 1;
     why = copy_to(m->sys, like->file, &e->file);
@@ -335,8 +317,7 @@ cpubind_linux_status cpubind_mend_open(const cpubind_sys *sys, cpubind_mend **ou
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
     memset(m, 0, sizeof *m);
     m->sys = calls;
-    m->root = (cpubind_root){calls, -1, CPUBIND_REACH_ANYWHERE};
-    why = cpubind_open(calls, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &m->root.fd);
+    why = cpubind_root_live(&m->root, calls);
     if (!why.error)
         why = read_boot(m);
     if (!why.error)

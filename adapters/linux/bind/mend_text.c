@@ -150,23 +150,15 @@ static int read_entry(reader *r, int kind, cpubind_mend_entry *entry)
 static const char *read_line(reader *r, int kind, cpubind_mend_record *out)
 {
     static const char *const words[] = {"file", "thread", "ban", "boot"};
-    cpubind_mend_entry *all;
+    const cpubind_mend_entry entry = {.is_kept = 1};
     if (kind == 3)
         return r->line == 2 && read_name(r, out->boot, (int32_t)sizeof out->boot) &&
                        r->at == r->end
                    ? NULL
                    : words[kind];
-    all =
-        (cpubind_mend_entry *)cpubind_grow(r->sys, out->entry, out->n, &out->cap, sizeof *all);
-    if (!all) {
-        r->why = cpubind_fault_of(ENOMEM, "memory");
-        return words[kind];
-    }
-    out->entry = all;
-    memset(&all[out->n], 0, sizeof *all);
-    all[out->n].is_kept = 1;
-    out->n++; /* its texts are freed with the record, however far it was read */
-    return read_entry(r, kind, &all[out->n - 1]) && r->at == r->end ? NULL : words[kind];
+    if (!is_added(r, CPUBIND_APPEND(r->sys, out->entry, out->n, out->cap, &entry)))
+        return words[kind]; /* its texts are freed with the record, however far it was read */
+    return read_entry(r, kind, &out->entry[out->n - 1]) && r->at == r->end ? NULL : words[kind];
 }
 
 static const char *read_lines(reader *r, const char *text_end, cpubind_mend_record *out)

@@ -104,12 +104,8 @@ static cpubind_linux_fault look_at_all(search *s)
 cpubind_linux_fault cpubind_bind_find_outer(int32_t pid, const cpubind_sys *sys,
                                             cpubind_outer *out)
 {
-    search s = {.root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE},
-                .mask = CPUBIND_CPUSET_NONE,
-                .pid = pid,
-                .out = out};
-    cpubind_linux_fault why =
-        cpubind_open(s.root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &s.root.fd);
+    search s = {.mask = CPUBIND_CPUSET_NONE, .pid = pid, .out = out};
+    cpubind_linux_fault why = cpubind_root_live(&s.root, sys);
     memset(out, 0, sizeof *out);
     out->device = -1;
     if (why.error)

@@ -105,24 +105,11 @@ static cpubind_linux_fault open_own(const cpubind_root *root, const cpubind_reco
         "cgroup");
 }
 
-/* Writes a text to a file of a cgroup, in one write(2). `file` is static text. */
+/* Writes a text to a file of a cgroup. `file` is static text. */
 static cpubind_linux_fault write_file(const cpubind_sys *sys, int folder, const char *file,
                                       const char *text)
 {
-    const size_t len = strlen(text);
-    ssize_t n;
-    int fd;
-    cpubind_linux_fault why =
-        cpubind_open(sys, folder, file, O_WRONLY | O_CLOEXEC | O_NOCTTY, &fd);
-    if (why.error)
-        return cpubind_fault_of(why.error, file);
-    CPUBIND_RETRY(n, sys->write(fd, text, len));
-    if (n < 0)
-        why = cpubind_fault_errno(file);
-    else if ((size_t)n != len)
-        why = cpubind_fault_of(EIO, file);
-    sys->close(fd);
-    return why;
+    return cpubind_write_value(sys, folder, file, text, strlen(text), file);
 }
 
 static cpubind_linux_fault write_pid(const cpubind_sys *sys, int folder, int32_t pid)
@@ -422,8 +409,7 @@ static cpubind_linux_fault enter_again(cpubind_binding *b, int32_t cpuset, int *
 cpubind_linux_fault cpubind_partition_enter(cpubind_binding *b)
 {
     char from[CPUBIND_CGROUP_SIZE] = "", name[CPUBIND_COMM_SIZE];
-    cpubind_subject subject = {CPUBIND_ITEM_CGROUP, b->options.pid,     b->options.pid, name,
-                               CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    cpubind_subject subject = cpubind_own_subject(b, CPUBIND_ITEM_CGROUP, b->options.pid, name);
     const int is_again = *b->record.cgroup != '\0';
     int is_fatal = 0;
     cpubind_linux_fault why = is_again ? cpubind_no_fault : read_path(b, from);
@@ -605,8 +591,7 @@ cpubind_linux_fault cpubind_partition_undo(cpubind_binding *b, const cpubind_rec
 cpubind_linux_fault cpubind_compare_partition(cpubind_binding *b)
 {
     char name[CPUBIND_COMM_SIZE];
-    cpubind_subject subject = {CPUBIND_ITEM_CGROUP, b->options.pid,     b->options.pid, name,
-                               CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    cpubind_subject subject = cpubind_own_subject(b, CPUBIND_ITEM_CGROUP, b->options.pid, name);
     int base = -1, own = -1;
     cpubind_linux_fault why;
     if (!*b->record.cgroup)

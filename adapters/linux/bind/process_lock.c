@@ -63,14 +63,14 @@ static int is_alive(cpubind_root *root, const cpubind_record_holder *holder)
 }
 
 /* Opens the root and reads the lock file of a record. The caller closes root->fd. */
-static cpubind_linux_fault find_holder(const cpubind_bind_options *options, cpubind_root *root,
+static cpubind_linux_fault find_holder(const cpubind_bind_options *options,
+                                       const cpubind_sys *sys, cpubind_root *root,
                                        cpubind_record_holder *holder)
 {
     char place[CPUBIND_PLACE_SIZE] = "";
     cpubind_proc_stat stat = {.start = 0};
     cpubind_record_file *file;
-    cpubind_linux_fault why =
-        cpubind_open(root->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root->fd);
+    cpubind_linux_fault why = cpubind_root_live(root, sys);
     *holder = (cpubind_record_holder){0};
     if (!why.error && !options->record_path) {
         (void)cpubind_proc_stat_read(root, options->pid, 0, &stat);
@@ -91,9 +91,9 @@ static cpubind_linux_fault find_holder(const cpubind_bind_options *options, cpub
 int32_t cpubind_bind_holder(const cpubind_bind_options *options, const cpubind_sys *sys,
                             int32_t *is_service)
 {
-    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_root root;
     cpubind_record_holder holder;
-    (void)find_holder(options, &root, &holder);
+    (void)find_holder(options, sys, &root, &holder);
     if (root.fd >= 0)
         root.sys->close(root.fd);
     if (is_service)
@@ -138,9 +138,9 @@ static cpubind_linux_fault end_holder(cpubind_root *root, const cpubind_record_h
 cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
                                             const cpubind_sys *sys, cpubind_linux_fault *fault)
 {
-    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_root root;
     cpubind_record_holder holder;
-    cpubind_linux_fault why = find_holder(options, &root, &holder);
+    cpubind_linux_fault why = find_holder(options, sys, &root, &holder);
     cpubind_linux_status status = cpubind_record_status(why);
     if (!why.error) {
         why = holder.is_watching ? end_holder(&root, &holder, END_MS)
@@ -157,11 +157,10 @@ cpubind_linux_status cpubind_bind_end_watch(const cpubind_bind_options *options,
 cpubind_linux_status cpubind_bind_end_service(int32_t pid, const cpubind_sys *sys,
                                               cpubind_linux_fault *fault)
 {
-    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_root root;
     cpubind_record_holder holder = {.pid = pid};
     cpubind_proc_stat stat = {.start = 0};
-    cpubind_linux_fault why =
-        cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd);
+    cpubind_linux_fault why = cpubind_root_live(&root, sys);
     if (!why.error)
         why = cpubind_proc_stat_read(&root, pid, 0, &stat);
     holder.start = stat.start;

@@ -117,7 +117,6 @@ static cpubind_linux_fault add_pid(void *ctx, const char *name)
 cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out)
 {
     listing l = {root->sys, out};
-    int32_t n = 0;
     int dir;
     cpubind_linux_fault why = cpubind_record_open_folder(root, NULL, 0, &dir);
     *out = (cpubind_ids){0};
@@ -130,9 +129,5 @@ cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out)
         return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "folder");
     }
     cpubind_ids_sort(out);
-    for (int32_t i = 0; i < out->n; i++)
-        if (n == 0 || out->id[n - 1] != out->id[i])
-            out->id[n++] = out->id[i];
-    out->n = n;
     return cpubind_no_fault;
 }

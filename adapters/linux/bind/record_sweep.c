@@ -10,7 +10,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,17 +83,16 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
 
 void cpubind_bind_sweep(const cpubind_sys *sys)
 {
-    cpubind_root root = {sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    cpubind_root root;
     sweeping s = {&root, {0}};
     int dir;
-    if (cpubind_open(root.sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root.fd).error)
+    if (cpubind_root_live(&root, sys).error)
         return;
     if (!cpubind_record_open_folder(&root, NULL, 0, &dir).error &&
         !cpubind_each_name(root.sys, dir, add_pid, &s).error) {
         cpubind_ids_sort(&s.pids);
         for (int32_t i = 0; i < s.pids.n; i++)
-            if (i == 0 || s.pids.id[i] != s.pids.id[i - 1])
-                sweep_pid(&root, s.pids.id[i]);
+            sweep_pid(&root, s.pids.id[i]);
     }
     free(s.pids.id);
     root.sys->close(root.fd);

@@ -149,8 +149,7 @@ int cpubind_note_outcome(cpubind_binding *b, cpubind_item_kind kind, int32_t pid
 
 void cpubind_note_step(cpubind_binding *b, cpubind_watch_step step, cpubind_linux_fault why)
 {
-    const cpubind_subject subject = {CPUBIND_ITEM_THREAD, b->options.pid,     0, "",
-                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    const cpubind_subject subject = cpubind_own_subject(b, CPUBIND_ITEM_THREAD, 0, "");
     if (why.error && step == CPUBIND_STEP_RECORD)
         why.what = "write the record of";
     if (why.error && step == CPUBIND_STEP_HOST)

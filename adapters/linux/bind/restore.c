@@ -97,9 +97,8 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
 void cpubind_put_back_threads(cpubind_binding *b, const cpubind_record_thread *before,
                               int32_t n, int32_t home)
 {
-    const cpubind_subject process = {CPUBIND_ITEM_THREAD, b->options.pid,
-                                     b->options.pid,      "",
-                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    const cpubind_subject process =
+        cpubind_own_subject(b, CPUBIND_ITEM_THREAD, b->options.pid, "");
     const int32_t n_failed = b->report.n_not_restored;
     cpubind_births births = {.b = b};
     int32_t n_news;
@@ -166,8 +165,7 @@ void cpubind_bind_move_fork(cpubind_binding *binding, int32_t pid)
 static void put_back_forks(cpubind_binding *b)
 {
     const int32_t own = b->options.pid;
-    const cpubind_subject process = {CPUBIND_ITEM_THREAD, own, own, "", CPUBIND_CPUSET_NONE,
-                                     CPUBIND_CPUSET_NONE};
+    const cpubind_subject process = cpubind_own_subject(b, CPUBIND_ITEM_THREAD, own, "");
     const int32_t n_failed = b->report.n_not_restored;
     int32_t n_item = -1;
     for (int i = 0; b->report.n > n_item && b->report.n_not_restored == n_failed; i++) {
@@ -195,9 +193,8 @@ static void put_back_forks(cpubind_binding *b)
 /* Gives back what the process of the record, or with no process what ended ones, use. */
 static void restore_host(cpubind_binding *b)
 {
-    const cpubind_subject process = {CPUBIND_ITEM_IRQ,    b->options.pid,
-                                     b->options.pid,      "host.record",
-                                     CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    const cpubind_subject process =
+        cpubind_own_subject(b, CPUBIND_ITEM_IRQ, b->options.pid, "host.record");
     const int is_needed = !b->options.pid || b->record.n_irq > 0 || b->record.polling >= 0;
     cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_WRITE);
     if (!why.error && b->shared.file) {

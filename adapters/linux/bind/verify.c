@@ -47,9 +47,8 @@ static cpubind_linux_fault compare_threads(cpubind_binding *b)
 static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goal *goal)
 {
     cpubind_cpu_sets *sets = &b->record.sets;
-    cpubind_subject s = {CPUBIND_ITEM_IRQ,    b->options.pid,
-                         goal->irq,           cpubind_irq_kind_word(goal->kind),
-                         CPUBIND_CPUSET_NONE, CPUBIND_CPUSET_NONE};
+    cpubind_subject s =
+        cpubind_own_subject(b, CPUBIND_ITEM_IRQ, goal->irq, cpubind_irq_kind_word(goal->kind));
     int32_t actual;
     cpubind_linux_fault why = cpubind_cpu_sets_of_list(sets, b->sys, &goal->cpu, 1, &s.should);
     if (why.error)

@@ -126,6 +126,24 @@ cpubind_linux_fault cpubind_create(const cpubind_sys *sys, int dir, const char *
     return *fd < 0 ? cpubind_fault_errno("create") : cpubind_no_fault;
 }
 
+cpubind_linux_fault cpubind_write_value(const cpubind_sys *sys, int dir, const char *path,
+                                        const char *text, size_t len, const char *what)
+{
+    ssize_t n;
+    int fd;
+    cpubind_linux_fault why =
+        cpubind_open(sys, dir, path, O_WRONLY | O_CLOEXEC | O_NOCTTY, &fd);
+    if (why.error)
+        return cpubind_fault_of(why.error, what);
+    CPUBIND_RETRY(n, sys->write(fd, text, len));
+    if (n < 0)
+        why = cpubind_fault_errno(what);
+    else if ((size_t)n != len)
+        why = cpubind_fault_of(EIO, what);
+    sys->close(fd);
+    return why;
+}
+
 static cpubind_linux_fault write_all(const cpubind_sys *sys, int fd, const char *data,
                                      int32_t len)
 {
@@ -359,6 +377,12 @@ static cpubind_linux_fault walk(const cpubind_root *root, const char *name, int 
     if (dir != root->fd)
         sys->close(dir);
     return fault;
+}
+
+cpubind_linux_fault cpubind_root_live(cpubind_root *root, const cpubind_sys *sys)
+{
+    *root = (cpubind_root){sys ? sys : &cpubind_sys_real, -1, CPUBIND_REACH_ANYWHERE};
+    return cpubind_open(root->sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &root->fd);
 }
 
 cpubind_linux_fault cpubind_root_open(cpubind_root *root, const char *name, int flags, int *fd)

@@ -108,6 +108,12 @@ cpubind_linux_fault cpubind_each_name(const cpubind_sys *sys, int fd, cpubind_na
 
 /* == Writing ================================================================ */
 
+/* Writes a text to a file of the kernel with one write(2): it takes each write as a value of its
+ * own.
+ *   errors  `what`, with the errno of open(2) or write(2); EIO: a part of it was written */
+cpubind_linux_fault cpubind_write_value(const cpubind_sys *sys, int dir, const char *path,
+                                        const char *text, size_t len, const char *what);
+
 /* Creates a file for writing. EEXIST when the name is taken, by a link too.
  *   out     *fd: a descriptor; -1 on failure */
 cpubind_linux_fault cpubind_create(const cpubind_sys *sys, int dir, const char *name,
@@ -163,6 +169,11 @@ typedef struct cpubind_root {
     int fd;              /* the folder, O_PATH */
     cpubind_reach reach; /* BENEATH becomes WALK when the kernel has no openat2 */
 } cpubind_root;
+
+/* Opens "/" of the live host.
+ *   in      sys: NULL for the real calls
+ *   out     *root; its fd is to be closed, -1 after a failure */
+cpubind_linux_fault cpubind_root_live(cpubind_root *root, const cpubind_sys *sys);
 
 /* Opens `name` below the folder, for reading, close-on-exec.
  *   in      a valid name; `flags` are added to the open flags

@@ -208,28 +208,18 @@ cpubind_linux_fault cpubind_irq_read_effective(cpubind_root *root, int32_t irq,
 cpubind_linux_fault cpubind_irq_write(cpubind_root *root, int32_t irq,
                                       const cpubind_cpu_set *set)
 {
-    static const char what[] = "write smp_affinity_list";
     const cpubind_sys *sys = root->sys;
     char name[NAME_SIZE];
     cpubind_bytes bytes = {NULL, 0, 0};
     const size_t len = strlen(set->text);
-    int fd = -1;
     cpubind_linux_fault fault = cpubind_bytes_reserve(&bytes, sys, (int32_t)len + 1);
     if (fault.error)
         return fault;
     memcpy(bytes.data, set->text, len);
     bytes.data[len] = '\n';
     name_of(irq, "smp_affinity_list", name);
-    fault = cpubind_open(sys, root->fd, name, O_WRONLY | O_CLOEXEC | O_NOCTTY, &fd);
-    if (!fault.error) {
-        ssize_t n; /* one write(2): the kernel takes each write as a list of its own */
-        CPUBIND_RETRY(n, sys->write(fd, bytes.data, len + 1));
-        if (n < 0)
-            fault = cpubind_fault_errno(what);
-        else if ((size_t)n != len + 1)
-            fault = cpubind_fault_of(EIO, what);
-        sys->close(fd);
-    }
+    fault = cpubind_write_value(sys, root->fd, name, bytes.data, len + 1,
+                                "write smp_affinity_list");
     cpubind_bytes_free(&bytes);
-    return cpubind_fault_of(fault.error, what);
+    return fault;
 }

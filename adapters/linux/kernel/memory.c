@@ -113,18 +113,13 @@ static int keep_mapping(cpubind_mappings *maps, const cpubind_sys *sys,
                               : maps->own_total + line->total;
     if (line->total == 0 || (away == 0 && !is_shared))
         return 0;
-    cpubind_mapping *item =
-        cpubind_grow(sys, maps->item, maps->n, &maps->cap, sizeof *maps->item);
-    if (!item)
-        return ENOMEM;
-    maps->item = item;
-    item[maps->n++] = (cpubind_mapping){.start = line->start,
-                                        .total = line->total,
-                                        .away = away,
-                                        .page_bytes = line->page_bytes,
-                                        .is_shared = is_shared,
-                                        .is_huge = line->is_huge};
-    return 0;
+    const cpubind_mapping item = {.start = line->start,
+                                  .total = line->total,
+                                  .away = away,
+                                  .page_bytes = line->page_bytes,
+                                  .is_shared = is_shared,
+                                  .is_huge = line->is_huge};
+    return CPUBIND_APPEND(sys, maps->item, maps->n, maps->cap, &item).error;
 }
 
 static int take_numa_lines(void *ctx, const cpubind_sys *sys, const char *text, int32_t len)

@@ -70,9 +70,7 @@ cpubind_linux_fault cpubind_workqueue_write(cpubind_root *root, const char *name
     char path[PATH_SIZE];
     cpubind_bytes bytes = {NULL, 0, 0};
     const int32_t width = set->n > 0 ? set->cpu[set->n - 1] + 1 : 1;
-    int fd = -1;
     int32_t len = 0;
-    ssize_t n;
     cpubind_linux_fault why = cpubind_bytes_reserve(&bytes, sys, width / 32 * 9 + 10);
     if (why.error)
         return why;
@@ -80,16 +78,9 @@ cpubind_linux_fault cpubind_workqueue_write(cpubind_root *root, const char *name
         CPUBIND_TEXT_OK)
         why = cpubind_fault_of(EINVAL, what);
     path_of(name, path);
-    if (!why.error)
-        why = cpubind_open(sys, root->fd, path, O_WRONLY | O_CLOEXEC | O_NOCTTY, &fd);
     if (!why.error) {
         bytes.data[len++] = '\n';
-        CPUBIND_RETRY(n, sys->write(fd, bytes.data, (size_t)len));
-        if (n < 0)
-            why = cpubind_fault_errno(what);
-        else if (n != (ssize_t)len)
-            why = cpubind_fault_of(EIO, what);
-        sys->close(fd);
+        why = cpubind_write_value(sys, root->fd, path, bytes.data, (size_t)len, what);
     }
     cpubind_bytes_free(&bytes);
     return cpubind_fault_of(why.error, what);

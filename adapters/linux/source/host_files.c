@@ -41,12 +41,8 @@ static int read_entries(cpubind_host_files *f, int32_t len, const cpubind_sys *s
             return 1;
         if (f->n == MAX_FILES)
             return refuse(why, before, "it has more than 65536 files");
-        cpubind_host_entry *grown =
-            (cpubind_host_entry *)cpubind_grow(sys, f->file, f->n, &f->cap, sizeof *grown);
-        if (!grown)
+        if (CPUBIND_APPEND(sys, f->file, f->n, f->cap, &entry).error)
             return refuse(why, -1, "memory");
-        f->file = grown;
-        grown[f->n++] = entry;
     }
 }
 

@@ -88,7 +88,8 @@ typedef struct cpubind_linux_live {
  *   env       the variables of CPUBIND_ENV_LIST that are set, and those of CPUBIND_ENV_PREFIX,
  *             sorted; FAILED, EILSEQ, when one holds a line feed. Of another process: those
  *             that it was started with
- *   dev       the nodes davinci<N> of /dev that this process may open, by stat(2) and
+ *   dev       the nodes of /dev that a vendor has as its own (model/vendor.h) and this
+ *             process may open, by stat(2) and
  *             access(2): nothing below /dev is opened. Without such a node: ABSENT. dev/nvidia,
  *             dev/dri and dev/accel: the same of nodes in the /dev of the process, which may be
  *             another one (/proc/PID/root); of a process of Slurm in other cgroups ABSENT,
