@@ -445,6 +445,8 @@ self_test() {
     mkdir -p "$tree" || exit 2
     cp -R cpubind.h adapters fuzz tests "$tree" || exit 2
     cd "$tree" || exit 2
+    # A rule is asked of a planted file: the headers, which it includes, are enough beside it.
+    find adapters fuzz tests -name '*.c' -delete
     mkdir -p adapters/pci adapters/api build
     out=$PWD/build
     plant_all
