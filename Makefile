@@ -66,22 +66,23 @@ LAW       := $(addprefix tests/ascend/,view_law random_view host_view view_texts
 LAWS      := ascend/test_views core/test_near_laws core/test_laws core/test_allowed
 QUALITY   := $(addprefix tests/quality/,layouts rules)
 # The commands of make check; tests/run.sh has the form. BESIDE can run beside any other: what it
-# writes, it has to itself; what it starts, it asks for alone; and it measures no times. The
-# longest come first, in the list and in the order of the Makefile.
-# BARE is built without sanitizers: it starts the command two thousand times, and would wait for
-# the sanitizers most of the time. The replay runs under them, with the same hosts.
-BARE       = $(addprefix tests/cli/,test_advice.c test_hosts.c)
+# writes, it has to itself; what it starts, it asks for alone; and it measures no times. OWN_FILES
+# are programs of rooms that bind of which that is true. The longest come first.
+# BARE is built without sanitizers: it starts the command thousands of times, and would wait for
+# the sanitizers most of the time, or tries each word of each fixture. Under them run the replay of
+# the fixtures, and the inputs of the fuzz target of redaction.
+BARE       = $(addprefix tests/,cli/test_advice.c cli/test_hosts.c cli/test_mistakes.c ascend/test_redact.c)
 BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh packaging/library.sh \
-               packaging/packaging.sh service/device_users.sh cli/corpus.sh api/json.sh \
-               python/python.sh languages/languages.sh \
-               cli/device_bind.sh checks/install.sh packaging/installed.sh packaging/limits.sh \
-               service/kills.sh service/device_service.sh cli/upgrade.sh service/upgrade.sh \
-               packaging/maintainer.sh checks/layers.sh cli/topo.sh packaging/abi.sh cli/redact.sh \
-               checks/tree.sh checks/symbols.sh checks/fuzz.sh)
+               packaging/packaging.sh service/device_users.sh cli/corpus.sh cli/upgrade.sh \
+               service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
+               service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \
+               packaging/installed.sh packaging/maintainer.sh checks/install.sh checks/layers.sh \
+               cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/symbols.sh checks/fuzz.sh)
 SELF_TESTS = $(foreach check,layers tree,"+tests/checks/$(check).sh --self-test")
-OWN_FILES  = $(addprefix tests/,sqlite/test_store_faults.c ascend/test_redact.c) $(addprefix tests/linux/,test_bind_faults.c test_mend.c test_folder_writer_faults.c \
-               test_partition.c test_record_faults.c test_folder_host.c test_source_faults.c \
-               test_folder_writer.c) $(addprefix tests/host/,test_host_bind.c test_host_users.c)
+OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_faults.c \
+               host/test_host_bind.c linux/test_mend.c linux/test_folder_writer_faults.c \
+               linux/test_partition.c linux/test_record_faults.c linux/test_folder_host.c \
+               linux/test_source_faults.c linux/test_folder_writer.c host/test_host_users.c)
 ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% api/%),$(TESTS)))
 SCRIPTS    = $(addprefix tests/,cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \

@@ -116,11 +116,14 @@ TEST(a_process_of_no_binding_is_said_and_its_names_wake_nobody)
     for (int i = 0; i < 10 && !news.has_other; i++)
         assert_int_equal(pass(LONG_MS, &news), 0);
     assert_true(news.has_other);
-    while (cpubind_group_wait(f.group, LONG_MS, 0).has_other) {
+    /* When another process of this machine starts meanwhile, that is said, too. */
+    for (int i = 0; i < 1000 && news.has_other; i++) {
+        while (cpubind_group_wait(f.group, LONG_MS, 0).has_other) {
+        }
+        (void)worker_tell(&other, 'r', "renamed", (int32_t)other.pid);
+        cpubind_group_end_period(f.group);
+        news = cpubind_group_wait(f.group, LONG_MS, -1);
     }
-    (void)worker_tell(&other, 'r', "renamed", (int32_t)other.pid);
-    cpubind_group_end_period(f.group);
-    news = cpubind_group_wait(f.group, LONG_MS, -1);
     assert_false(news.has_other);
     worker_end(&other);
 }
