@@ -3,7 +3,8 @@
  *
  * Hosts are written as text: lists are separated by blanks, "-" is an empty one, so that
  * "0-23 24-47 -" are three. Every array that the core sees is an allocation of its own of the
- * exact size. CPUBIND_TESTS is the folder tests/ (default "tests").
+ * exact size. CPUBIND_TESTS is the folder tests/ (default "tests"). What comes of hosts is in
+ * tests/core/cases.
  */
 #include <stdio.h>
 
@@ -519,14 +520,6 @@ static void assert_no_answer(void)
     assert_true(edge_untouched(&r.plan.spare_taken, 0));
 }
 
-static int32_t row_has(int32_t row, int32_t cpu)
-{
-    for (int32_t i = r.plan.row[row]; i < r.plan.row[row + 1]; i++)
-        if (r.plan.cpu[i] == cpu)
-            return 1;
-    return 0;
-}
-
 /* Lists with one thing wrong, each with the answer that they must get. */
 typedef struct bad_lists {
     cpubind_lists lists;
@@ -569,22 +562,6 @@ static const bad_lists BAD_LISTS[] = {
 
 /* == make_plan: global_slice ================================================ */
 
-TEST(a_host_of_640_cpus_is_cut_into_16_slices_of_40)
-{
-    rig_open("0-639", "0-15", blocks(16, 40), "");
-    cpubind_roles roles;
-    r.policy.strategy = CPUBIND_GLOBAL_SLICE;
-    r.devices.affinity.row = NULL;
-    r.devices.affinity.n = 16;
-    expect_plan(NULL, blocks(16, 40));
-    assert_int_equal(r.plan.strategy, CPUBIND_GLOBAL_SLICE);
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_NONE);
-    assert_int_equal(r.plan.n_checked, 16);
-    assert_int_equal(cpubind_split_roles(r.plan.row[1], &FIVE, &roles, NULL), CPUBIND_OK);
-    assert_roles(&roles, 2, 36, 1, 1);
-    expect_plan("3,15", "120-159 600-639");
-}
-
 TEST(slices_need_no_workspace_and_no_affinity_array)
 {
     rig_open("0-10", "0", "0-10", "- -");
@@ -594,212 +571,7 @@ TEST(slices_need_no_workspace_and_no_affinity_array)
     assert_int_equal(r.plan.n_work, 0);
 }
 
-TEST(topo_affinity_without_affinity_falls_back_to_slices)
-{
-    rig_open("0-9", "0", "0-9", "- -");
-    expect_plan(NULL, "0-4 5-9");
-    assert_int_equal(r.plan.strategy, CPUBIND_GLOBAL_SLICE);
-    r.devices.affinity.row = NULL;
-    r.devices.affinity.cpu = NULL;
-    expect_plan("1", "5-9");
-    assert_int_equal(r.plan.strategy, CPUBIND_GLOBAL_SLICE);
-}
-
-TEST(slices_go_by_slot_against_the_total_of_the_host)
-{
-    static const int32_t phy[] = {2, 3, 12, 13};
-    rig_open("0-639", "0-15", blocks(16, 40), "- - - -");
-    r.devices.slot = phy;
-    r.devices.total = 16;
-    expect_plan(NULL, "80-119 120-159 480-519 520-559");
-    assert_int_equal(r.plan.n_checked, 16);
-    expect_plan("2", "480-519");
-}
-
-TEST(a_slot_outside_the_total_is_unknown)
-{
-    int32_t slot[] = {0, 4};
-    rig_open("0-39", "0", "0-39", "- -");
-    r.devices.slot = slot;
-    r.devices.total = 4;
-    expect_fault(NULL, CPUBIND_ERR_UNKNOWN, 1, 0, 0);
-    assert_no_answer();
-    slot[1] = -1;
-    expect_fault(NULL, CPUBIND_ERR_UNKNOWN, 1, 0, 0);
-    expect_plan("0", "0-9");
-    r.devices.slot = NULL;
-    r.devices.total = 1;
-    expect_fault(NULL, CPUBIND_ERR_UNKNOWN, 1, 0, 0);
-}
-
-TEST(two_wanted_devices_with_one_slot_are_refused)
-{
-    static const int32_t slot[] = {3, 1, 3};
-    static const int32_t lowest[] = {1, 1, 3};
-    rig_open("0-39", "0", "0-39", "- - -");
-    r.devices.slot = slot;
-    r.devices.total = 4;
-    expect_fault(NULL, CPUBIND_ERR_OVERLAP, 2, 0, 0);
-    assert_int_equal(r.fault.other, 0);
-    assert_int_equal(r.fault.cpu, -1);
-    assert_no_answer();
-    expect_plan("0-1", "30-39 10-19");
-    r.devices.slot = lowest;
-    expect_fault(NULL, CPUBIND_ERR_OVERLAP, 1, 0, 0);
-    assert_int_equal(r.fault.other, 0);
-}
-
-TEST(slices_too_small_for_the_roles_name_device_need_and_have)
-{
-    rig_open("0-18", "0", "0-18", "- - - -");
-    expect_fault("2-3", CPUBIND_ERR_TOO_FEW, 2, 5, 4);
-    assert_no_answer();
-    r.policy.roles = ONE;
-    expect_plan(NULL, "0-4 5-9 10-14 15-18");
-}
-
 /* == make_plan: topo_affinity =============================================== */
-
-/* The pool of the only device of a host. */
-static void check_pool(const char *allowed, const char *node_id, const char *node_cpu,
-                       const char *affinity, const char *expect)
-{
-    rig_open(allowed, node_id, node_cpu, affinity);
-    int32_t n;
-    free(new_list(expect, &n));
-    r.policy.roles = NONE;
-    rig_plan_into(NULL, n - 1, rig_work());
-    assert_int_equal(r.status, CPUBIND_ERR_SPACE);
-    assert_int_equal(r.plan.n_cpu, n);
-    rig_plan_into(NULL, n, rig_work());
-    assert_pools(expect);
-}
-
-TEST(a_home_on_one_node_is_extended_by_the_next_and_the_last_by_the_first)
-{
-    check_pool("0-11", "0-2", "0-3 4-7 8-11", "0-3", "0-7");
-    check_pool("0-11", "0-2", "0-3 4-7 8-11", "5", "5,8-11");
-    check_pool("0-11", "0-2", "0-3 4-7 8-11", "9-10", "0-3,9-10");
-    check_pool("0-11", "0-2", "0,3,6,9 1,4,7,10 2,5,8,11", "0,6", "0-1,4,6-7,10");
-}
-
-TEST(a_home_is_extended_by_allowed_cpus_only)
-{
-    check_pool("1,3,6-8", "0-2", "0-3 4-7 8-11", "3", "3,6-7");
-    check_pool("0-3,8-11", "0-2", "0-3 4-7 8-11", "0-1", "0-1");
-}
-
-TEST(on_a_host_of_one_node_a_home_is_extended_to_that_node)
-{
-    check_pool("0-7", "0", "0-7", "2", "0-7");
-    check_pool("0-7", "3", "0-7", "0-7", "0-7");
-}
-
-TEST(the_next_node_is_the_next_in_the_list_whatever_the_holes)
-{
-    check_pool("0-11", "0,4,250", "0-3 4-7 8-11", "0", "0,4-7");
-    check_pool("0-11", "0,4,250", "0-3 4-7 8-11", "4", "4,8-11");
-    check_pool("0-11", "3,4,65535", "0-3 4-7 8-11", "8", "0-3,8");
-}
-
-TEST(a_home_on_several_nodes_is_not_extended)
-{
-    check_pool("0-11", "0-2", "0-3 4-7 8-11", "3-4", "3-4");
-    check_pool("0-11", "0-2", "0-3 4-7 8-11", "0,11", "0,11");
-}
-
-/* The home of the only device, on a host where nothing extends it: the next node has no CPU. */
-static void check_home(const char *affinity, const char *allowed, const char *expect)
-{
-    rig_open(allowed, "0-1", "0-65535 -", affinity);
-    r.policy.roles = NONE;
-    rig_plan(NULL);
-    if (strcmp(expect, "-") == 0)
-        assert_fault(CPUBIND_ERR_EMPTY, 0, 0, 0);
-    else
-        assert_pools(expect);
-}
-
-TEST(a_home_is_what_affinity_and_allowed_cpus_have_in_common)
-{
-    check_home("0-3", "-", "-");
-    check_home("0-3", "4-7", "-");
-    check_home("0-3", "0-3", "0-3");
-    check_home("0-9", "5-14", "5-9");
-    check_home("5-14", "0-9", "5-9");
-    check_home("0,2,4,6,8", "1,3,5,7,9", "-");
-    check_home("0-99", "3,50,99", "3,50,99");
-    check_home("3,50,99", "0-99", "3,50,99");
-    check_home("0-1,10-11,20-40", "1-10,19-21,39-50", "1,10,20-21,39-40");
-    check_home("0,65535", "1,65535", "65535");
-}
-
-TEST(equal_pools_are_shared_also_when_each_device_asks_alone)
-{
-    rig_open("144-191", "0-7", blocks(8, 24), "144-167 0-23 144-167 24-47");
-    expect_plan("0", "144-167");
-    expect_plan("2", "168-191");
-    expect_plan("0,2", "144-167 168-191");
-    assert_int_equal(r.plan.strategy, CPUBIND_TOPO_AFFINITY);
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_NONE);
-    assert_int_equal(r.plan.n_checked, 2);
-}
-
-TEST(the_last_of_equal_pools_gets_the_rest)
-{
-    rig_open("0-16", "0", "0-16", "0-3 0-3 0-3");
-    expect_plan(NULL, "0-4 5-9 10-16");
-}
-
-TEST(hidden_devices_keep_their_cpus_from_us)
-{
-    rig_open("0-31", "0-1", "0-15 16-31", "0-15 0-15 0-15 0-15");
-    expect_plan("1", "8-15");
-    assert_int_equal(r.plan.n_checked, 4);
-}
-
-TEST(homes_are_extended_over_holes_in_the_node_ids)
-{
-    rig_open("0-23", "0,4,250", "0-7 8-15 16-23", "0-7");
-    expect_plan(NULL, "0-15");
-    for (int32_t i = 0; i < 8; i++)
-        r.affinity.cpu[i] = 16 + i;
-    expect_plan(NULL, "0-7,16-23");
-}
-
-TEST(a_next_node_without_allowed_cpus_adds_nothing)
-{
-    rig_open("0-7,16-23", "0-2", "0-7 8-15 16-23", "0-7 8-15");
-    expect_plan("0", "0-7");
-    expect_fault("1", CPUBIND_ERR_EMPTY, 1, 5, 0);
-}
-
-TEST(a_home_on_several_nodes_is_left_as_it_is)
-{
-    rig_open("0-23", "0-2", "0-7 8-15 16-23", "4-11");
-    expect_plan(NULL, "4-11");
-}
-
-TEST(a_wanted_device_without_a_home_is_named)
-{
-    rig_open("0-15", "0-1", "0-15 16-31", "0-15 16-31 -");
-    for (int32_t device = 1; device < 3; device++) {
-        expect_fault(device == 1 ? "1" : "0,2", CPUBIND_ERR_EMPTY, device, 5, 0);
-        assert_int_equal(r.fault.other, -1);
-        assert_int_equal(r.fault.cpu, -1);
-        assert_no_answer();
-    }
-    expect_plan("0", "0-15");
-}
-
-TEST(a_pool_too_small_for_the_roles_names_device_need_and_have)
-{
-    rig_open("0-7", "0", "0-7", "0-7 0-7");
-    expect_fault("1", CPUBIND_ERR_TOO_FEW, 1, 5, 4);
-    assert_no_answer();
-    r.policy.roles = ONE;
-    expect_plan("1", "4-7");
-}
 
 TEST(a_node_that_is_not_listed_is_unknown)
 {
@@ -820,110 +592,12 @@ TEST(a_node_that_is_not_listed_is_unknown)
     }
 }
 
-TEST(a_host_without_cpus_has_no_pools)
-{
-    rig_open("-", "0", "0-7", "0-7");
-    expect_fault(NULL, CPUBIND_ERR_EMPTY, 0, 5, 0);
-    r.policy.strategy = CPUBIND_GLOBAL_SLICE;
-    expect_fault(NULL, CPUBIND_ERR_TOO_FEW, 0, 5, 0);
-    r.policy.roles = NONE;
-    r.host.cpu = NULL;
-    r.host.node = NULL;
-    expect_plan(NULL, "-");
-}
-
 /* Four nodes of 48 with two devices each: each pool is extended onto the next home. */
 static void open_four_nodes(cpubind_overlap overlap)
 {
     rig_open("0-191", "0-3", blocks(4, 48),
              "0-47 0-47 48-95 48-95 96-143 96-143 144-191 144-191");
     r.policy.overlap = overlap;
-}
-
-TEST(keep_hands_every_cpu_out_twice_and_says_so)
-{
-    open_four_nodes(CPUBIND_OVERLAP_KEEP);
-    int32_t times[192] = {0};
-    expect_plan(NULL, "0-47 48-95 48-95 96-143 96-143 144-191 0-47 144-191");
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_PRESENT);
-    assert_int_equal(r.plan.n_checked, 8);
-    for (int32_t i = 0; i < r.plan.n_cpu; i++)
-        times[r.plan.cpu[i]]++;
-    for (int32_t i = 0; i < 192; i++)
-        assert_int_equal(times[i], 2);
-    assert_int_not_equal(r.plan.shared.device, r.plan.shared.other);
-    assert_true(row_has(r.plan.shared.device, r.plan.shared.cpu));
-    assert_true(row_has(r.plan.shared.other, r.plan.shared.cpu));
-    expect_plan("5", "144-191");
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_PRESENT);
-}
-
-TEST(refuse_names_two_devices_and_a_cpu)
-{
-    open_four_nodes(CPUBIND_OVERLAP_REFUSE);
-    cpubind_fault fault;
-    rig_plan("7");
-    assert_fault(CPUBIND_ERR_OVERLAP, r.fault.device, 0, 0);
-    assert_no_answer();
-    fault = r.fault;
-    assert_int_not_equal(fault.device, fault.other);
-    r.policy.overlap = CPUBIND_OVERLAP_KEEP;
-    rig_plan(NULL);
-    assert_true(row_has(fault.device, fault.cpu));
-    assert_true(row_has(fault.other, fault.cpu));
-}
-
-TEST(refuse_names_the_first_pair_that_shares_a_cpu)
-{
-    static const struct {
-        const char *homes;
-        int32_t device, other, cpu; /* -1: no pair */
-    } cases[] = {
-        {"0-3", -1, -1, -1},           {"0-3 4-7 8-11", -1, -1, -1},
-        {"0,2,4 1,3,5 -", -1, -1, -1}, {"0-3 3-7", 1, 0, 3},
-        {"0-3 4-7 0,6-9", 2, 0, 0},    {"0-3 4-7 6-9", 2, 1, 6},
-        {"- 5 - 5-6 5", 3, 4, 5},      {"- 5 - 5 5", -1, -1, -1},
-        {"0-9 0-9 0-9", -1, -1, -1},   {"1,65535 0,65535", 1, 0, 65535},
-    };
-    for (int32_t i = 0; i < COUNT(cases); i++) {
-        /* All CPUs are on node 0, and node 1 has none: no home is extended. */
-        rig_open("0-11,65535", "0-1", "0-65535 -", cases[i].homes);
-        int32_t want = 0;
-        r.policy.roles = NONE;
-        r.policy.overlap = CPUBIND_OVERLAP_REFUSE;
-        while (r.affinity.row[want] == r.affinity.row[want + 1])
-            want++;
-        rig_plan(want ? "1" : "0");
-        if (cases[i].device < 0) {
-            assert_int_equal(r.status, CPUBIND_OK);
-            assert_int_equal(r.plan.overlap, CPUBIND_FOUND_NONE);
-        } else {
-            assert_fault(CPUBIND_ERR_OVERLAP, cases[i].device, 0, 0);
-            assert_int_equal(r.fault.other, cases[i].other);
-            assert_int_equal(r.fault.cpu, cases[i].cpu);
-        }
-    }
-}
-
-TEST(resolve_leaves_each_device_half_of_its_home)
-{
-    open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
-    expect_plan(NULL, blocks(8, 24));
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_RESOLVED);
-    assert_int_equal(r.plan.n_checked, 8);
-    expect_plan("3,6", "72-95 144-167");
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_RESOLVED);
-}
-
-TEST(without_overlap_the_three_policies_agree)
-{
-    rig_open("0-191", "0-7", blocks(8, 24), "0-23 0-23 48-71 96-119");
-    for (int32_t overlap = 0; overlap < 3; overlap++) {
-        r.policy.overlap = (cpubind_overlap)overlap;
-        expect_plan(NULL, "0-23 24-47 48-95 96-143");
-        assert_int_equal(r.plan.overlap, CPUBIND_FOUND_NONE);
-        assert_int_equal(r.plan.n_checked, 4);
-    }
 }
 
 /* A host whose CPUs alternate between two nodes: a home of two neighbours lies on both nodes
@@ -936,38 +610,6 @@ static void open_unextended(const char *allowed, const char *affinity)
     r.policy.roles = NONE;
 }
 
-TEST(resolve_gives_shared_cpus_to_the_poorer_device)
-{
-    open_unextended("0-19", "0-19 10-19");
-    expect_plan(NULL, "0-9 10-19");
-    open_unextended("0-19", "0-15 10-19"); /* 10 alone, 6 shared, 4 alone */
-    expect_plan(NULL, "0-9 10-19");
-}
-
-TEST(resolve_moves_cpus_along_a_chain_of_devices)
-{
-    open_unextended("0-23", "0-7 4-11 8-15 12-19 16-23");
-    /* Each shares 4 with the next; the ends have 4 alone: 24 CPUs for 5 devices. */
-    rig_plan(NULL);
-    assert_int_equal(r.status, CPUBIND_OK);
-    assert_int_equal(r.plan.n_cpu, 24);
-    for (int32_t d = 0; d < 5; d++)
-        assert_true(r.plan.row[d + 1] - r.plan.row[d] >= 4);
-    /* 12 CPUs of device 0 alone, then 2 shared with each next: all shared ones must move. */
-    open_unextended("0-17", "0-13 12-15 14-17 16-17");
-    expect_plan(NULL, "0-11 12-13 14-15 16-17");
-}
-
-/* The first three share 9 CPUs, the next two share 5: the fifth goes to the first of them,
- * since the 9 divide evenly, however many segments they are. The last two devices make the
- * overlap. */
-TEST(resolve_counts_a_group_of_many_segments_once_for_each_device)
-{
-    open_unextended("0-24", "0-4,8-11 0-4,8-11 0-4,8-11 12-16 12-16 20-22 22-24");
-    expect_plan(NULL, "0-2 3-4,8 9-11 12-14 15-16 20-21 22-24");
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_RESOLVED);
-}
-
 TEST(the_content_of_the_work_space_does_not_matter)
 {
     open_unextended("0-17", "0-13 12-15 14-17 16-17");
@@ -978,107 +620,6 @@ TEST(the_content_of_the_work_space_does_not_matter)
         r.status = cpubind_make_plan(&r.host, &r.devices, &r.policy, &r.plan, &r.fault);
         assert_pools("0-11 12-13 14-15 16-17");
     }
-}
-
-TEST(resolve_extends_only_onto_cpus_that_are_nobodys_home)
-{
-    rig_open("0-23", "0-2", "0-7 8-15 16-23", "0-7 8-11");
-    /* Device 0 may take 12-15, device 1 takes 16-23; 8-11 are at home with device 1. */
-    expect_plan(NULL, "0-7,12-15 8-11,16-23");
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_RESOLVED);
-    assert_int_equal(r.plan.shared.cpu, 8);
-}
-
-TEST(resolve_may_leave_a_device_too_few)
-{
-    open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
-    r.policy.roles.count[CPUBIND_ROLE_MAIN] = 21; /* 25 needed, 24 there */
-    expect_fault("6", CPUBIND_ERR_TOO_FEW, 6, 25, 24);
-    assert_no_answer();
-}
-
-/* == make_plan: cluster ===================================================== */
-
-static void open_clusters(const char *affinity, int32_t cluster)
-{
-    rig_open("0-63", "0-1", "0-31 32-63", affinity);
-    r.policy.strategy = CPUBIND_CLUSTER;
-    r.policy.roles = ONE;
-    r.policy.cluster = cluster;
-    r.policy.has_spare_node = 1;
-    r.policy.spare_node = 0;
-}
-
-TEST(clusters_are_cut_in_ascending_order_of_devices)
-{
-    open_clusters("32-63 32-63", 8);
-    expect_plan(NULL, "32-39 40-47");
-    assert_int_equal(r.plan.strategy, CPUBIND_CLUSTER);
-    assert_int_equal(r.plan.overlap, CPUBIND_FOUND_NONE);
-    assert_int_equal(r.plan.n_checked, 2);
-    assert_int_equal(r.plan.spare_taken, 0);
-    r.policy.cluster = 16;
-    expect_plan(NULL, "32-47 48-63");
-    r.policy.cluster = 1;
-    expect_plan(NULL, "32 33");
-}
-
-TEST(clusters_are_cut_from_the_node_and_not_from_the_home)
-{
-    open_clusters("60-63 40", 8);
-    expect_plan(NULL, "32-39 40-47");
-    rig_open("0-63", "0-1", "0-15,32-47 16-31,48-63", "48");
-    r.policy.strategy = CPUBIND_CLUSTER;
-    r.policy.cluster = 20;
-    expect_plan(NULL, "16-31,48-51");
-}
-
-TEST(hidden_devices_take_clusters)
-{
-    open_clusters("32-63 32-63 - 32-63", 8);
-    expect_plan("3", "48-55");
-    assert_int_equal(r.plan.n_checked, 3);
-    expect_fault("2", CPUBIND_ERR_EMPTY, 2, 1, 0);
-}
-
-TEST(too_few_whole_clusters_name_device_need_and_have)
-{
-    open_clusters("32-63 32-63 32-63 32-63 32-63", 8);
-    expect_fault("0", CPUBIND_ERR_CLUSTERS, 4, 40, 32);
-    assert_no_answer();
-    r.policy.cluster = 33;
-    expect_fault("0", CPUBIND_ERR_CLUSTERS, 0, 33, 32);
-}
-
-TEST(a_cluster_smaller_than_the_roles_is_too_few)
-{
-    open_clusters("32-63", 4);
-    r.policy.roles = FIVE;
-    expect_fault(NULL, CPUBIND_ERR_TOO_FEW, 0, 5, 4);
-}
-
-TEST(a_home_on_two_nodes_cannot_have_clusters_and_hidden_it_is_ignored)
-{
-    open_clusters("30-33 32-63", 8);
-    expect_fault(NULL, CPUBIND_ERR_SPREAD, 0, 0, 0);
-    assert_no_answer();
-    expect_plan("1", "32-39");
-}
-
-TEST(the_spare_node_is_whole_unless_overlap_is_resolved)
-{
-    open_clusters("0-31 32-63 0-31", 8);
-    for (int32_t overlap = CPUBIND_OVERLAP_KEEP; overlap <= CPUBIND_OVERLAP_REFUSE; overlap++) {
-        r.policy.overlap = (cpubind_overlap)overlap;
-        expect_fault(NULL, CPUBIND_ERR_CLUSTERS, 0, 8, 0);
-    }
-    r.policy.overlap = CPUBIND_OVERLAP_RESOLVE;
-    expect_plan(NULL, "0-7 32-39 8-15");
-    assert_int_equal(r.plan.spare_taken, 16);
-    r.policy.has_spare_node = 0;
-    r.policy.overlap = CPUBIND_OVERLAP_KEEP;
-    expect_plan(NULL, "0-7 32-39 8-15");
-    assert_int_equal(r.plan.spare_taken, 0);
 }
 
 /* == make_plan: buffers and arguments ======================================= */
@@ -1102,36 +643,6 @@ TEST(a_workspace_one_too_small_is_answered_with_its_size)
         assert_int_equal(r.status, CPUBIND_OK);
         assert_int_equal(r.plan.n_work, need);
     }
-}
-
-/* A buffer of n - 1 CPUs is too small, and a buffer of n is enough. */
-static void check_space(const char *want, int32_t n)
-{
-    rig_plan_into(want, n - 1, rig_work());
-    assert_refusal(r.status, &r.fault, (refusal){CPUBIND_ERR_SPACE, "plan.cpu", -1});
-    assert_fault(CPUBIND_ERR_SPACE, -1, 0, 0);
-    assert_int_equal(r.plan.n_cpu, n);
-    assert_no_answer();
-    rig_plan_into(want, 0, rig_work());
-    assert_int_equal(r.status, CPUBIND_ERR_SPACE);
-    assert_int_equal(r.plan.n_cpu, n);
-    rig_plan_into(want, n, rig_work());
-    assert_int_equal(r.status, CPUBIND_OK);
-    assert_int_equal(r.plan.n_cpu, n);
-}
-
-TEST(a_cpu_buffer_one_too_small_is_answered_with_its_length)
-{
-    open_four_nodes(CPUBIND_OVERLAP_RESOLVE);
-    check_space(NULL, 192);
-    check_space("2,7", 48);
-    r.policy.overlap = CPUBIND_OVERLAP_KEEP;
-    check_space(NULL, 384);
-    r.policy.strategy = CPUBIND_GLOBAL_SLICE;
-    check_space(NULL, 192);
-    check_space("0-2", 72);
-    r.policy.strategy = CPUBIND_CLUSTER;
-    check_space(NULL, 64);
 }
 
 TEST(a_plan_may_be_made_without_a_fault)
