@@ -12,13 +12,6 @@ export LC_ALL
 
 BUILD=${BUILD:-build}
 . tests/support/own_run.sh
-
-out=$BUILD/device_service
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
 . tests/support/device_host.sh
 cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/deny.c -o "$out/deny" || exit 1
 

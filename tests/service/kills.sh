@@ -16,13 +16,6 @@ export LC_ALL
 
 BUILD=${BUILD:-build}
 . tests/support/own_run.sh
-
-out=$BUILD/kills
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
 . tests/support/device_host.sh
 
 n_kill=${CPUBIND_KILLS:-120}

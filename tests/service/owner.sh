@@ -12,13 +12,6 @@ export LC_ALL
 
 BUILD=${BUILD:-build}
 . tests/support/own_run.sh
-
-out=$BUILD/owner
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
 . tests/support/device_host.sh
 
 # Runs a command; its outputs are in $out/text and $out/err.

@@ -12,13 +12,6 @@ export LC_ALL
 
 BUILD=${BUILD:-build}
 . tests/support/own_run.sh
-
-out=$BUILD/service_upgrade
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
 . tests/support/device_host.sh
 . tests/support/older.sh
 

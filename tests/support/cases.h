@@ -58,6 +58,17 @@ static inline char *decode(const char *from, const char *end, char *to)
     return to;
 }
 
+/* "NAME = LINE" becomes NAME, and the line the data. */
+static inline void split_file(step *now)
+{
+    char *word = now->data ? NULL : strstr(now->rest, " = ");
+    if (!word)
+        return;
+    *decode(word + 3, word + strlen(word), word + 1) = '\0';
+    *word = '\0';
+    now->data = word + 1;
+}
+
 /* Appends the line at text[at .. end) of the file to its steps. */
 static inline void add_line(script *s, int32_t line, int32_t at, int32_t end, char **data)
 {
@@ -202,7 +213,11 @@ static inline void run_case(void **state)
     }
 }
 
-/* Runs the cases of a folder of tests/. `start`: before each. */
+/* Before and after all of them, where a program sets them. */
+static CMFixtureFunction before_all, after_all;
+
+/* Runs the cases of a folder of tests/, and the tests that have registered. `start`: before each
+ * case. */
 static inline int run_cases(const char *program, const char *folder, const verb *of_program,
                             void (*start)(void))
 {
@@ -230,8 +245,10 @@ static inline int run_cases(const char *program, const char *folder, const verb 
                 (struct CMUnitTest){s->step[i].rest, run_case, NULL, NULL, &s->step[i]};
         }
     }
+    for (size_t i = 0; i < registered.n && n < MAX_CASES; i++)
+        tests[n++] = registered.test[i];
     print_message("# %s\n", program);
-    result = _cmocka_run_group_tests(program, tests, n, NULL, NULL);
+    result = _cmocka_run_group_tests(program, tests, n, before_all, after_all);
     for (size_t k = 0; k < found.gl_pathc; k++) {
         if (getenv("CPUBIND_CASES"))
             write_script(&scripts[k]);

@@ -28,15 +28,9 @@ static memory_host host; /* that of the case */
 
 /* == The verbs ============================================================== */
 
-/* "NAME = LINE" becomes NAME, and the line the data. */
 static inline void put_file(step *now)
 {
-    char *word = now->data ? NULL : strstr(now->rest, " = ");
-    if (word) {
-        *decode(word + 3, word + strlen(word), word + 1) = '\0';
-        *word = '\0';
-        now->data = word + 1;
-    }
+    split_file(now);
     set(&host, now->rest, now->data ? now->data : "");
 }
 

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Without root, or where the kernel refuses, the script is skipped. It is sourced first: the
-# script starts again.
+# script starts again. Then `out` is a new folder for its outputs, CPUBIND is the command, and
+# the functions of tap.sh are there.
 
 if [ -z "$OWN_RUN" ]; then
     own='unshare -m -p -f --mount-proc'
@@ -17,3 +18,9 @@ if [ -z "$OWN_RUN" ]; then
     OWN_RUN=yes exec $own "$0" "$@"
 fi
 mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+
+out=$(cd "$BUILD" && pwd)/service_$(basename "$0" .sh)
+rm -rf "$out"
+mkdir -p "$out" || exit 1
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+. tests/support/tap.sh
