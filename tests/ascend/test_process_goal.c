@@ -7,8 +7,7 @@
 #include "../../adapters/plan/process_goal.h"
 #include "../../adapters/text/text.h"
 #include "../support/exact_buffer.h"
-
-#include <stdarg.h>
+#include "../support/said.h"
 
 enum { GOAL_TEXT = 1024 };
 
@@ -126,62 +125,45 @@ static void expect_cpus(cpubind_cpus cpus, int32_t from, int32_t to)
 
 static const char *const irq_kinds[] = {"sq", "cq", "mailbox"};
 
-static void say(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(char *text, const char *format, ...)
+/* "8-9,12"; nothing for none. */
+static void say_cpus(said *text, cpubind_cpus cpus)
 {
-    const size_t len = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    assert_in_range(vsnprintf(text + len, GOAL_TEXT - len, format, arguments), 0,
-                    GOAL_TEXT - len - 1);
-    va_end(arguments);
-}
-
-/* " 8-9,12". */
-static void say_cpus(char *text, cpubind_cpus cpus)
-{
-    for (int32_t i = 0; i < cpus.n; i++) {
-        const int32_t first = cpus.cpu[i];
-        while (i + 1 < cpus.n && cpus.cpu[i + 1] == cpus.cpu[i] + 1)
-            i++;
-        say(text, first == cpus.cpu[i] ? "%s%d" : "%s%d-%d",
-            text[strlen(text) - 1] == ' ' ? "" : ",", first, cpus.cpu[i]);
-    }
+    if (cpus.n > 0)
+        say_list(text, cpus.cpu, cpus.n);
 }
 
 /* The parts of a goal, each with its name before it and "; " behind it. */
 static const char *goal_text(void)
 {
-    static char text[GOAL_TEXT];
+    static said text;
     const cpubind_goal *g = &p.goal;
-    text[0] = '\0';
-    say(text, "npu %d; main ", g->device);
-    say_cpus(text, g->main);
-    say(text, "; rules");
+    text.len = 0;
+    say(&text, "npu %d; main ", g->device);
+    say_cpus(&text, g->main);
+    say(&text, "; rules");
     for (int32_t i = 0; i < g->n_rule; i++) {
-        say(text, "%s %s %s", i ? "," : "", g->rule[i].name, g->rule[i].is_left ? "left" : "");
-        say_cpus(text, g->rule[i].cpus);
+        say(&text, "%s %s %s", i ? "," : "", g->rule[i].name, g->rule[i].is_left ? "left" : "");
+        say_cpus(&text, g->rule[i].cpus);
     }
-    say(text, "; node %d; irqs", g->memory_node);
+    say(&text, "; node %d; irqs", g->memory_node);
     for (int32_t i = 0; i < g->n_irq; i++) {
         char function[CPUBIND_IRQ_FUNCTION_SIZE + 2];
-        say(text, "%s %d %s %d", i ? "," : "", g->irq[i].irq, irq_kinds[g->irq[i].kind],
+        say(&text, "%s %d %s %d", i ? "," : "", g->irq[i].irq, irq_kinds[g->irq[i].kind],
             g->irq[i].cpu);
         snprintf(function, sizeof function, "/%s/", g->irq[i].id.function);
         assert_true(strstr(MSI_A MSI_B, function) != NULL);
     }
     if (g->n_irq == 0 || g->no_irq != CPUBIND_IRQ_FOUND)
-        say(text, " %s", cpubind_no_irq_word(g->no_irq));
-    say(text, "; driver");
+        say(&text, " %s", cpubind_no_irq_word(g->no_irq));
+    say(&text, "; driver");
     for (int32_t i = 0; i < g->n_driver; i++) {
-        say(text, "%s %s ", i ? "," : "", g->driver[i].name);
-        say_cpus(text, g->driver[i].cpus);
+        say(&text, "%s %s ", i ? "," : "", g->driver[i].name);
+        say_cpus(&text, g->driver[i].cpus);
     }
-    say(text, g->polling.n ? "; uvb " : "; uvb");
-    say_cpus(text, g->polling);
-    say(text, "; ");
-    return text;
+    say(&text, g->polling.n ? "; uvb " : "; uvb");
+    say_cpus(&text, g->polling);
+    say(&text, "; ");
+    return text.text;
 }
 
 /* Makes a goal that has these parts: "main 10-13; node 5". */

@@ -12,6 +12,7 @@
 #include "../support/cmocka_test.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
+#include "../support/said.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 
@@ -79,25 +80,12 @@ static void free_lists(lists *l)
     free(l->row);
 }
 
-/* Appends a list as text to `text`. */
-static void write_list(const int32_t *cpu, int32_t n, char *text, size_t size)
-{
-    if (n == 0)
-        snprintf(text + strlen(text), size - strlen(text), "-");
-    for (int32_t i = 0; i < n; i++) {
-        int32_t first = cpu[i];
-        while (i + 1 < n && cpu[i + 1] == cpu[i] + 1)
-            i++;
-        snprintf(text + strlen(text), size - strlen(text), first == cpu[i] ? "%s%d" : "%s%d-%d",
-                 *text && text[strlen(text) - 1] != ' ' ? "," : "", first, cpu[i]);
-    }
-}
-
 static void assert_list(const int32_t *cpu, int32_t n, const char *expect)
 {
-    char text[4096] = "";
-    write_list(cpu, n, text, sizeof text);
-    assert_string_equal(text, expect);
+    static said text;
+    text.len = 0;
+    say_list(&text, cpu, n);
+    assert_string_equal(text.text, expect);
 }
 
 /* "0-47 48-95 ...": n lists of `size` numbers. */
@@ -467,20 +455,19 @@ static void rig_plan(const char *want)
 /* The rows of the plan are these lists. */
 static void assert_pools(const char *expect)
 {
-    char text[4096] = "";
+    static said text;
     int32_t n = 1;
     for (const char *at = expect; *at; at++)
         n += *at == ' ';
     assert_int_equal(r.status, CPUBIND_OK);
     assert_int_equal(r.plan.row[0], 0);
     assert_int_equal(r.plan.row[n], r.plan.n_cpu);
+    text.len = 0;
     for (int32_t i = 0; i < n; i++) {
-        if (i > 0)
-            snprintf(text + strlen(text), sizeof text - strlen(text), " ");
-        write_list(r.plan.cpu + r.plan.row[i], r.plan.row[i + 1] - r.plan.row[i], text,
-                   sizeof text);
+        say(&text, i ? " " : "");
+        say_list(&text, r.plan.cpu + r.plan.row[i], r.plan.row[i + 1] - r.plan.row[i]);
     }
-    assert_string_equal(text, expect);
+    assert_string_equal(text.text, expect);
 }
 
 static void assert_fault(cpubind_status status, int32_t device, int32_t need, int32_t have)
