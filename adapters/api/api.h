@@ -295,7 +295,7 @@ typedef enum api_group {
 extern const char *const api_group_titles[];
 
 /* One option. Without a function that reads it, its value is stored at `member` of api_options:
- * the text, or 1 for an option without a value. An option of API_GROUP_NPUS is refused where
+ * the text, the number of a word, or 1 for an option without a value. An option of API_GROUP_NPUS is refused where
  * other devices are asked for. */
 typedef struct api_option {
     const char *dashed;
@@ -304,6 +304,7 @@ typedef struct api_option {
     int first;    /* the commands whose help shows it before all groups */
     int commands; /* that have it; with API_CASE an expectation may have it too */
     int (*read)(const api_reading *r, const char *text);
+    const struct api_choice *words; /* one of them is stored as an int32_t; or NULL */
     size_t member;
     int letter;       /* of the short form, or 0 */
     const char *text; /* of the help, where % stands for the words that it knows; NULL: another

@@ -107,12 +107,6 @@ static void say(explanation *e, const api_text *sentence)
     api_put_wrapped(e->to, text.text, is_first ? 0 : 2, is_first ? 2 : 4, columns);
 }
 
-/* The key of JSON for NPUs, or for other devices. */
-static const char *key_of(const explanation *e, const char *npus, const char *devices)
-{
-    return api_has_others(e->view.facts) ? devices : npus;
-}
-
 /* Appends a device of the core: "NPU 3", "the hidden NPU 0000:c1:00.0". */
 static void add_device(const explanation *e, int32_t device, api_text *to)
 {
@@ -265,7 +259,7 @@ static void put_group(explanation *e, const char *key, int32_t group)
     const int32_t n = list_traced(e, -2, -2, group);
     api_json_open(&e->fact, key, '{');
     api_json_list(&e->fact, "cpus", e->list, n);
-    api_json_list(&e->fact, key_of(e, "npus", "devices"), e->ids, n_id);
+    api_json_list(&e->fact, "devices", e->ids, n_id);
     api_json_number(&e->fact, "hidden", n_hidden);
     api_json_close(&e->fact, '}');
 }
@@ -718,7 +712,7 @@ static void explain_npu(explanation *e, int32_t npu)
     const int is_traced = has_trace(e);
     const int32_t device = is_traced ? api_candidate_of(plan, npu) : -1;
     const int32_t row = is_traced ? row_of(plan, npu) : -1;
-    api_json_number(&e->fact, key_of(e, "npu", "device"), n->logic);
+    api_json_number(&e->fact, "device", n->logic);
     if (is_traced)
         say_pool(e, npu, device);
     if (n->device >= 0 && row >= 0)
@@ -786,7 +780,7 @@ static void say_near(explanation *e, int32_t id)
         if (is_near(e, d, id))
             e->device[n++] = d;
     n_id = ids_of(e, e->device, n, -1, &n_hidden);
-    api_json_list(&e->fact, key_of(e, "near_npus", "near_devices"), e->ids, n_id);
+    api_json_list(&e->fact, "near_devices", e->ids, n_id);
     if (n == 0)
         api_add(&text, "It is near no NPU.");
     else {

@@ -38,11 +38,31 @@
 
 #define BRACED(name, word, letter) "{" word "}, "
 
-/* One word of a closed set. */
-typedef struct choice {
+/* One word of a closed set; one without a word ends the set. */
+typedef struct api_choice {
     const char *word;
     int32_t value;
 } choice;
+
+#define CPUBIND_X(name, word) {word, CPUBIND_SCOPE_##name},
+static const choice scopes[] = {CPUBIND_SCOPE_LIST(CPUBIND_X){NULL, 0}};
+#undef CPUBIND_X
+#define CPUBIND_X(name, word) {word, CPUBIND_ORIGIN_##name},
+static const choice origins[] = {CPUBIND_ORIGIN_LIST(CPUBIND_X){NULL, 0}};
+#undef CPUBIND_X
+#define CPUBIND_X(name, word) {word, CPUBIND_THREADS_##name},
+static const choice thread_sets[] = {CPUBIND_THREADS_LIST(CPUBIND_X){NULL, 0}};
+#undef CPUBIND_X
+static const choice overlaps[] = {{"resolve", CPUBIND_OVERLAP_RESOLVE},
+                                  {"keep", CPUBIND_OVERLAP_KEEP},
+                                  {"refuse", CPUBIND_OVERLAP_REFUSE},
+                                  {NULL, 0}};
+static const choice irqbalance_ways[] = {{"leave", CPUBIND_IRQBALANCE_LEAVE},
+                                         {"ban", CPUBIND_IRQBALANCE_BAN},
+                                         {"stop", CPUBIND_IRQBALANCE_STOP},
+                                         {NULL, 0}};
+static const choice bindings[] = {{"masks", 0}, {"cpuset", 1}, {NULL, 0}};
+static const choice other_ways[] = {{"leave", 0}, {"keep", 1}, {NULL, 0}};
 
 /* Functions that take a reading return 0, with the reason in *why, when a word is wrong. */
 typedef api_reading reading;
@@ -72,11 +92,11 @@ static int is_word(const char *word, const char *known)
     return *word == '\0' && *known == '\0';
 }
 
-static int choose(const reading *r, const choice *choices, int32_t n, const char *option,
-                  const char *word, int32_t *out)
+static int choose(const reading *r, const choice *choices, const char *option, const char *word,
+                  int32_t *out)
 {
     api_hint hint = {.word = word};
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; choices[i].word; i++) {
         api_hint_try(&hint, choices[i].word);
         if (!is_word(word, choices[i].word))
             continue;
@@ -84,7 +104,7 @@ static int choose(const reading *r, const choice *choices, int32_t n, const char
         return 1;
     }
     api_add(r->why, "--%s does not know \"%s\"; it knows", option, word);
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; choices[i].word; i++)
         api_add(r->why, "%s %s", i ? "," : "", choices[i].word);
     api_hint_add(&hint, r->why);
     return 0;
@@ -116,9 +136,10 @@ static cpubind_device_type type_of_chip(const char *word, cpubind_device_type *s
 static int choose_type(const reading *r, const char *word)
 {
     cpubind_device_type *type = &r->options->request.type, second = CPUBIND_TYPE_AUTO;
-    choice types[CPUBIND_TYPE_COUNT];
+    choice types[CPUBIND_TYPE_COUNT + 1];
     int32_t value = 0;
-    for (int32_t i = 0; i < COUNT(types); i++) {
+    types[CPUBIND_TYPE_COUNT].word = NULL;
+    for (int32_t i = 0; i < CPUBIND_TYPE_COUNT; i++) {
         types[i] = (choice){cpubind_type_word((cpubind_device_type)i), i};
         if (is_word(word, types[i].word)) {
             *type = (cpubind_device_type)i;
@@ -127,7 +148,7 @@ static int choose_type(const reading *r, const char *word)
     }
     *type = type_of_chip(word, &second);
     if (*type == CPUBIND_TYPE_AUTO)
-        return choose(r, types, COUNT(types), "device-type", word, &value);
+        return choose(r, types, "device-type", word, &value);
     if (*type == second)
         return 1;
     api_add(r->why, "--device-type \"%s\" is a chip of %s and of %s; name one of them", word,
@@ -141,53 +162,13 @@ static int choose_strategy(const reading *r, const char *word)
 #define API_X(name, word) {word, CPUBIND_##name},
                                         API_STRATEGY_LIST(API_X)
 #undef API_X
-    };
+                                            {NULL, 0}};
     int32_t value = -1;
-    if (!choose(r, strategies, COUNT(strategies), "strategy", word, &value))
+    if (!choose(r, strategies, "strategy", word, &value))
         return 0;
     r->options->request.is_auto_strategy = value < 0;
     if (value >= 0)
         r->options->request.strategy = (cpubind_strategy)value;
-    return 1;
-}
-
-static int choose_overlap(const reading *r, const char *word)
-{
-    static const choice policies[] = {{"resolve", CPUBIND_OVERLAP_RESOLVE},
-                                      {"keep", CPUBIND_OVERLAP_KEEP},
-                                      {"refuse", CPUBIND_OVERLAP_REFUSE}};
-    int32_t value = 0;
-    if (!choose(r, policies, COUNT(policies), "overlap", word, &value))
-        return 0;
-    r->options->request.overlap = (cpubind_overlap)value;
-    return 1;
-}
-
-static int choose_scope(const reading *r, const char *word)
-{
-    static const choice scopes[] = {
-#define CPUBIND_X(name, word) {word, CPUBIND_SCOPE_##name},
-        CPUBIND_SCOPE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    };
-    int32_t value = 0;
-    if (!choose(r, scopes, COUNT(scopes), "scope", word, &value))
-        return 0;
-    r->options->request.scope = (cpubind_scope)value;
-    return 1;
-}
-
-static int choose_origin(const reading *r, const char *word)
-{
-    static const choice origins[] = {
-#define CPUBIND_X(name, word) {word, CPUBIND_ORIGIN_##name},
-        CPUBIND_ORIGIN_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    };
-    int32_t value = 0;
-    if (!choose(r, origins, COUNT(origins), "facts", word, &value))
-        return 0;
-    r->options->request.origin = (cpubind_origin)value;
     return 1;
 }
 
@@ -197,9 +178,9 @@ static int choose_rules(const reading *r, const char *word)
 #define CPUBIND_X(name, word) {word, CPUBIND_RULES_##name},
         CPUBIND_RULES_LIST(CPUBIND_X)
 #undef CPUBIND_X
-    };
+            {NULL, 0}};
     int32_t value = 0;
-    if (!choose(r, rules, COUNT(rules), "rules", word, &value))
+    if (!choose(r, rules, "rules", word, &value))
         return 0;
     r->options->request.rules = (cpubind_rules)value;
     r->options->request.has_rules = 1;
@@ -443,40 +424,13 @@ static int choose_memory(const reading *r, const char *word)
     static const choice ways[] = {{"migrate", CPUBIND_MEMORY_MIGRATE},
                                   {"all", CPUBIND_MEMORY_ALL},
                                   {"prefer", CPUBIND_MEMORY_PREFER},
-                                  {"none", CPUBIND_MEMORY_NONE}};
+                                  {"none", CPUBIND_MEMORY_NONE},
+                                  {NULL, 0}};
     int32_t value = 0;
-    if (!choose(r, ways, COUNT(ways), "memory", word, &value))
+    if (!choose(r, ways, "memory", word, &value))
         return 0;
     r->options->memory = (cpubind_memory_action)value;
     r->options->has_memory = 1;
-    return 1;
-}
-
-static int choose_irqbalance(const reading *r, const char *word)
-{
-    static const choice ways[] = {{"leave", CPUBIND_IRQBALANCE_LEAVE},
-                                  {"ban", CPUBIND_IRQBALANCE_BAN},
-                                  {"stop", CPUBIND_IRQBALANCE_STOP}};
-    int32_t value = 0;
-    if (!choose(r, ways, COUNT(ways), "irqbalance", word, &value))
-        return 0;
-    r->options->irqbalance = (cpubind_irqbalance_action)value;
-    return 1;
-}
-
-static int choose_with(const reading *r, const char *word)
-{
-    static const choice ways[] = {{"masks", 0}, {"cpuset", 1}};
-    return choose(r, ways, COUNT(ways), "with", word, &r->options->wants_cpuset);
-}
-
-static int choose_others(const reading *r, const char *word)
-{
-    static const choice ways[] = {{"leave", 0}, {"keep", 1}};
-    int32_t value = 0;
-    if (!choose(r, ways, COUNT(ways), "others", word, &value))
-        return 0;
-    r->options->keeps_others = value;
     return 1;
 }
 
@@ -515,20 +469,6 @@ static int read_memory_time(const reading *r, const char *text)
     if (!read_number(text, &r->options->memory_time) || r->options->memory_time < 1 ||
         r->options->memory_time > 86400)
         return wrong(r, "--memory-time is not a number of seconds from 1 to 86400", text);
-    return 1;
-}
-
-static int choose_threads(const reading *r, const char *word)
-{
-    static const choice sets[] = {
-#define CPUBIND_X(name, word) {word, CPUBIND_THREADS_##name},
-        CPUBIND_THREADS_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    };
-    int32_t value = 0;
-    if (!choose(r, sets, COUNT(sets), "threads", word, &value))
-        return 0;
-    r->options->threads = (cpubind_threads)value;
     return 1;
 }
 
@@ -762,11 +702,16 @@ static int read_textfile(const reading *r, const char *text)
 
 #define READ(name, value, group, first, commands, read, text)                                  \
     {                                                                                          \
-        "--" name, value, API_GROUP_##group, first, commands, read, 0, 0, text                 \
+        "--" name, value, API_GROUP_##group, first, commands, read, NULL, 0, 0, text           \
+    }
+#define WORD(name, value, group, first, commands, words, member, text)                         \
+    {                                                                                          \
+        "--" name, value, API_GROUP_##group, first, commands, NULL, words,                     \
+            offsetof(api_options, member), 0, text                                             \
     }
 #define STORE_AT(name, value, group, first, commands, member, letter, text)                    \
     {                                                                                          \
-        "--" name, value, API_GROUP_##group, first, commands, NULL,                            \
+        "--" name, value, API_GROUP_##group, first, commands, NULL, NULL,                      \
             offsetof(api_options, member), letter, text                                        \
     }
 #define TEXT(name, value, group, first, commands, member, text)                                \
@@ -783,7 +728,7 @@ const char *const api_group_titles[] = {
 /* In the order of the help. Rows of one name are of different commands. */
 const api_option api_option_rows[] = {
     /* What one command alone has */
-    {"--output", "DIR", API_GROUP_COMMAND, API_CAPTURE, API_CAPTURE, NULL,
+    {"--output", "DIR", API_GROUP_COMMAND, API_CAPTURE, API_CAPTURE, NULL, NULL,
      offsetof(api_options, output), 'o', "a new folder; or a file, NAME.host or NAME.host.gz"},
     TEXT("name", "NAME", COMMAND, API_CAPTURE, API_CAPTURE, name,
          "the name of the host (default: that of DIR)"),
@@ -877,7 +822,7 @@ const api_option api_option_rows[] = {
          "CPUs that are left out of every pool"),
     READ("allowed", "LIST", PLAN, 0, CASE | API_STATUS, read_allowed,
          "CPUs, such as 0-95, in place of those of this process"),
-    READ("scope", "SCOPE", PLAN, 0, CASE, choose_scope,
+    WORD("scope", "SCOPE", PLAN, 0, CASE, scopes, request.scope,
          "whose the allowed CPUs are. cpuset: all devices of the host share them (default). "
          "host: pools are cut from all online CPUs, then each to the allowed ones. own: they "
          "are those of this container alone. auto: own with DRA_CPUSET_*, else cpuset"),
@@ -888,7 +833,7 @@ const api_option api_option_rows[] = {
     READ("roles", "LIST", PLAN, 0, API_PLAN | API_PLAN_CALL | LIVE_CALLS, read_roles,
          "of devices that are no NPUs: how many CPUs of a pool are irq, main, acl and release "
          "(default: 0,1,0,0)"),
-    READ("overlap", "POLICY", PLAN, 0, CASE | API_STATUS, choose_overlap,
+    WORD("overlap", "POLICY", PLAN, 0, CASE | API_STATUS, overlaps, request.overlap,
          "CPUs that two devices would share by the reference: resolve (default), keep or "
          "refuse"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
@@ -908,7 +853,7 @@ const api_option api_option_rows[] = {
          "the number of NPUs of the host, where no input tells"),
     READ("device-type", "TYPE", NPUS, 0, CASE | API_STATUS, choose_type,
          "%, or a chip, such as 910B"),
-    READ("facts", "FROM", NPUS, 0, CASE | API_STATUS, choose_origin,
+    WORD("facts", "FROM", NPUS, 0, CASE | API_STATUS, origins, request.origin,
          "which inputs name the NPUs: %"),
     READ("strategy", "NAME", NPUS, 0, CASE | API_STATUS, choose_strategy,
          "auto (default): that of the product. global_slice: equal slices of the allowed CPUs. "
@@ -919,7 +864,7 @@ const api_option api_option_rows[] = {
          "pool, keep (the CPUs of --keep), leave (not moved) or CPUs. In NAME, of which the "
          "kernel keeps 15 bytes, * is any bytes and ? one. May be repeated; the first that "
          "fits counts, before the names that cpubind knows"),
-    READ("threads", "SET", BINDING, 0, API_PLAN | API_STATUS | LIVE_CALLS, choose_threads,
+    WORD("threads", "SET", BINDING, 0, API_PLAN | API_STATUS | LIVE_CALLS, thread_sets, threads,
          "product (default): place all threads whose names cpubind knows. reference: those "
          "that vllm-ascend places. plan --explain threads prints them"),
     READ("memory", "WAY", BINDING, API_APPLY, API_APPLY | API_BIND_CALL, choose_memory,
@@ -934,20 +879,20 @@ const api_option api_option_rows[] = {
          "move at most so much, such as 200G"),
     READ("memory-time", "SECONDS", BINDING, 0, API_APPLY | API_BIND_CALL, read_memory_time,
          "move memory for at most so long (default: 5)"),
-    READ("irqbalance", "WAY", BINDING, 0, BINDERS, choose_irqbalance,
+    WORD("irqbalance", "WAY", BINDING, 0, BINDERS, irqbalance_ways, irqbalance,
          "leave it (default), ban these interrupts from it, or stop it"),
-    READ("with", "WAY", BINDING, 0, BINDERS, choose_with,
+    WORD("with", "WAY", BINDING, 0, BINDERS, bindings, wants_cpuset,
          "masks (default), or cpuset: a cgroup of its own keeps all that is born in the "
          "process on the CPUs of its device"),
-    {"--watch", "[SECONDS]", API_GROUP_BINDING, API_APPLY, API_APPLY, read_watch, 0, 0,
+    {"--watch", "[SECONDS]", API_GROUP_BINDING, API_APPLY, API_APPLY, read_watch, NULL, 0, 0,
      "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
      "process; with --all new processes, too"},
-    {"--watch", "[SECONDS]", API_GROUP_BINDING, API_STATUS, API_STATUS, read_watch, 0, 0,
+    {"--watch", "[SECONDS]", API_GROUP_BINDING, API_STATUS, API_STATUS, read_watch, NULL, 0, 0,
      "look again every SECONDS (default: 1): draws a terminal again; into a pipe, a line a "
      "change"},
     FLAG("respect-masks", BINDING, 0, API_APPLY, respects_masks,
          "--all: leave processes alone that bind themselves"),
-    READ("others", "WAY", BINDING, 0, API_APPLY, choose_others,
+    WORD("others", "WAY", BINDING, 0, API_APPLY, other_ways, keeps_others,
          "--all: the engine's other processes: leave (default), or keep: to the CPUs of "
          "--keep"),
     READ("env", "NAME=VALUE", BINDING, API_RUN, API_RUN, read_env,
@@ -994,11 +939,11 @@ const api_option api_option_rows[] = {
          API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | STORE, json,
          "one JSON object, errors too; with --watch one a change"),
     FLAG("quiet", OUTPUT, 0, QUIETLY, quiet, "no more than the result"),
-    {"--help", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, offsetof(api_options, help), 'h',
+    {"--help", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, NULL, offsetof(api_options, help), 'h',
      "print this"},
-    {"--version", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, offsetof(api_options, version), 'V',
-     "print the version"},
-    {NULL, NULL, API_GROUP_OUTPUT, 0, 0, NULL, 0, 0, NULL},
+    {"--version", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, NULL, offsetof(api_options, version),
+     'V', "print the version"},
+    {NULL, NULL, API_GROUP_OUTPUT, 0, 0, NULL, NULL, 0, 0, NULL},
 };
 
 int api_takes_value(const api_option *row)
@@ -1016,7 +961,7 @@ int api_add_option_words(const api_option *row, api_text *to)
     int next = 1;
     const api_reading r = {"", &options, &why, words, 1, &next};
     const char *known = NULL;
-    if (row->value && row->read && !row->read(&r, unknown))
+    if (row->value && (row->read || row->words) && !api_store(&r, row, unknown))
         known = strstr(why.text, mark);
     if (!known)
         return 0;
@@ -1042,6 +987,13 @@ int api_store(const api_reading *r, const api_option *row, const char *value)
         r->options->npu_option = row;
     if (row->read)
         return row->read(r, value);
+    if (row->words) {
+        int32_t chosen = 0;
+        if (!choose(r, row->words, row->dashed + 2, value, &chosen))
+            return 0;
+        memcpy(member, &chosen, sizeof chosen);
+        return 1;
+    }
     if (api_takes_value(row))
         memcpy(member, &value, sizeof value);
     else

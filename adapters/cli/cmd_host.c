@@ -236,11 +236,13 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
     api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
     json_t *json =
-        json_pack("{s:o, s:i, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}", "npu",
-                  row->npu < 0 ? json_null() : json_integer(row->npu), "pid", (int)row->pid,
-                  "name", cli_json_text(row->name), "container",
-                  row->container[0] ? cli_json_text(row->container) : json_null(), "process",
-                  (int)row->process, "processes", (int)row->n_process, "shared",
+        json_pack("{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}",
+                  "npu", row->npu < 0 ? json_null() : json_integer(row->npu), "pci",
+                  *row->pci ? json_string(row->pci) : json_null(), "product",
+                  row->product ? json_string(row->product) : json_null(), "devices",
+                  (int)row->n_device, "pid", (int)row->pid, "name", cli_json_text(row->name),
+                  "container", row->container[0] ? cli_json_text(row->container) : json_null(),
+                  "process", (int)row->process, "processes", (int)row->n_process, "shared",
                   (int)row->is_sharing, "children", (int)row->n_child, "parent",
                   row->parent ? json_integer(row->parent) : json_null(), "state",
                   cpubind_host_state_word(row->state), "error",
@@ -248,12 +250,6 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
                                            cli_json_text(text.text))
                                : json_null(),
                   "outcome", row->report ? cli_outcome_json(bound, row->report) : json_null());
-    if (json && c->has_bus) {
-        (void)json_object_set_new(json, "pci", *row->pci ? json_string(row->pci) : json_null());
-        (void)json_object_set_new(json, "product",
-                                  row->product ? json_string(row->product) : json_null());
-        (void)json_object_set_new(json, "devices", json_integer(row->n_device));
-    }
     return json;
 }
 

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../model/vendor.h"
+
 enum { WIDTH = 80 };
 
 /* == Words ================================================================== */
@@ -22,6 +24,11 @@ static void add_name(api_text *to, const cpubind_status_device *d)
         api_add(to, "NPU %d", (int)d->npu->logic);
     else
         api_add_pci(to, &d->function->pci);
+}
+
+static cpubind_vendor_id vendor_of(const cpubind_status_device *d)
+{
+    return d->npu ? CPUBIND_VENDOR_ASCEND : d->function->accelerator.vendor;
 }
 
 static const char *product_of(const cpubind_pci_function *device)
@@ -451,46 +458,56 @@ static json_t *workers_json(const cli_status *s, const cpubind_status_device *d)
     return workers;
 }
 
-/* A device of the bus. */
-static json_t *accelerator_json(const cli_status *s, const cpubind_status_device *d)
+/* The name that --device takes, where this process has a number for the device; else null. */
+static json_t *name_json(const cpubind_status_device *d)
 {
-    const cpubind_pci_function *device = d->function;
-    api_text pci = {"", 0};
-    api_add_pci(&pci, &device->pci);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "pci", pci.text, "vendor",
-                     cpubind_vendor_word(device->accelerator.vendor), "product",
-                     text_json(device->accelerator.product), "node", id_json(device->node),
-                     "pool", cli_list_json(d->pool.cpu, d->pool.n), "memory_node",
-                     id_json(d->memory_node), "workers", workers_json(s, d));
+    const char *noun = cpubind_vendor_of(vendor_of(d))->noun;
+    char name[32];
+    const int32_t number = d->npu                       ? d->npu->logic
+                           : d->function->n_number == 1 ? d->function->number[0]
+                                                        : -1;
+    if (!noun || number < 0)
+        return json_null();
+    (void)snprintf(name, sizeof name, "%s%d", noun, (int)number);
+    return json_string(name);
 }
 
 static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
 {
     const cpubind_npu *npu = d->npu;
-    json_t *irqs = json_array();
+    const cpubind_pci_address *address = npu ? &npu->pci : &d->function->pci;
+    json_t *irqs = json_array(), *device;
     api_text pci = {"", 0};
-    if (!npu)
-        return accelerator_json(s, d);
-    if (npu->pci.domain >= 0)
-        api_add_pci(&pci, &npu->pci);
+    if (address->domain >= 0)
+        api_add_pci(&pci, address);
     for (int32_t i = 0; irqs && i < d->n_irq; i++)
         irqs = cli_json_append(irqs, irq_json(&d->irq[i]));
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "npu",
-                     (int)npu->logic, "card", id_json(npu->card), "chip", id_json(npu->chip),
-                     "phy", id_json(npu->phy), "pci", text_json(pci.text), "pool",
-                     cli_list_json(d->pool.cpu, d->pool.n), "memory_node",
-                     id_json(d->memory_node), "interrupts", irqs, "no_interrupts",
-                     d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
-                         ? json_null()
-                         : json_string(cpubind_no_irq_word(d->no_irq)),
-                     "workers", workers_json(s, d));
+    device =
+        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", name_json(d),
+                  "vendor", cpubind_vendor_word(vendor_of(d)), "product",
+                  npu ? json_null() : text_json(d->function->accelerator.product), "pci",
+                  text_json(pci.text), "node", npu ? json_null() : id_json(d->function->node),
+                  "pool", cli_list_json(d->pool.cpu, d->pool.n), "memory_node",
+                  id_json(d->memory_node), "interrupts", irqs, "no_interrupts",
+                  d->n_irq > 0 || d->no_irq == CPUBIND_IRQ_FOUND
+                      ? json_null()
+                      : json_string(cpubind_no_irq_word(d->no_irq)),
+                  "workers", workers_json(s, d));
+    if (npu)
+        (void)json_object_update_new(device,
+                                     json_pack("{s:i, s:o, s:o, s:o}", "npu", (int)npu->logic,
+                                               "card", id_json(npu->card), "chip",
+                                               id_json(npu->chip), "phy", id_json(npu->phy)));
+    return device;
 }
 
-static json_t *part_json(const cli_status *s, const cpubind_status_part *part)
+static json_t *devices_json(const cli_status *s)
 {
+    const cpubind_status_part *const part[] = {&s->status.listed, &s->status.bus};
     json_t *devices = json_array();
-    for (int32_t i = 0; devices && i < part->n_device; i++)
-        devices = cli_json_append(devices, device_json(s, &part->device[i]));
+    for (int k = 0; k < 2; k++)
+        for (int32_t i = 0; devices && i < part[k]->n_device; i++)
+            devices = cli_json_append(devices, device_json(s, &part[k]->device[i]));
     return devices;
 }
 
@@ -512,8 +529,8 @@ json_t *cli_status_json(const cli_status *s)
         unlisted = json_pack("{s:o, s:o}", "input", text_json(s->unlisted.input), "text",
                              text_json(s->unlisted.what));
     json = json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
-                     CPUBIND_VERSION, "right", cpubind_host_status_is_right(st), "npus",
-                     part_json(s, &st->listed), "workers", places_json(count), "idle",
+                     CPUBIND_VERSION, "right", cpubind_host_status_is_right(st), "devices",
+                     devices_json(s), "workers", places_json(count), "idle",
                      (int)(st->listed.n_idle + st->bus.n_idle), "interrupts_elsewhere",
                      (int)st->listed.n_irq_elsewhere, "processes_hidden", (int)st->n_hidden,
                      "processes_out_of_view", (int)st->n_elsewhere, "other_pid_namespace",
@@ -521,8 +538,6 @@ json_t *cli_status_json(const cli_status *s)
                      st->listed.is_hidden_from_user || is_hidden(&st->bus), "no_plan", problem,
                      "no_processes", unlisted);
     (void)json_object_set_new(json, "warnings", cli_warnings_json(s->warned));
-    if (st->bus.is_there)
-        (void)json_object_set_new(json, "devices", part_json(s, &st->bus));
     return json;
 }
 

@@ -145,6 +145,8 @@ done
 check "explanations keep to the schema" keeps_to explain 700
 check "plans of CPU workers keep to the schema" keeps_to cpu_workers 100
 check "errors keep to the schema" keeps_to error 200
-python3 $here/json_schema.py page >"$out/JSON.md"
-check "adapters/api/JSON.md is the page of the schema" diff adapters/api/JSON.md "$out/JSON.md"
+for page in JSON.md JSON-BINDING.md; do
+    python3 $here/json_schema.py page $page >"$out/$page"
+    check "adapters/api/$page is a page of the schema" diff adapters/api/$page "$out/$page"
+done
 finish

@@ -2,7 +2,8 @@
 """Validates JSON objects against adapters/api/cpubind.schema.json, and prints its page.
 
     json_schema.py check NAME FILE...   each line of each file is an object of "$defs"/NAME
-    json_schema.py page                 the documentation, key by key, as Markdown
+    json_schema.py page NAME            the documentation, key by key, as Markdown: the page
+                                        JSON.md, or JSON-BINDING.md of what is bound
     json_schema.py self-test            broken objects are refused
 
 Knows the keywords that the schema has, and refuses a schema with another one.
@@ -110,22 +111,50 @@ def rows(schema, required, defs, prefix=""):
                 yield from rows(form, form["required"], defs, path + mark)
 
 
-def page(schema):
+# The objects of JSON-BINDING.md; JSON.md has all others.
+BINDING = {"item", "report", "host_report", "worker_row", "places", "status", "status_device",
+           "place", "status_worker", "doctor", "change", "doctor_restore"}
+
+HEADS = {
+    "JSON.md": """# JSON of plans and devices
+
+For whoever reads the JSON of a command: **which keys has it, and what do they mean?** How
+to ask for it is in [PLAN.md](../cli/PLAN.md#as-json); what `apply`, `verify`, `status`,
+`restore` and `doctor` print is in [JSON-BINDING.md](JSON-BINDING.md).
+
+Made from `cpubind.schema.json` (JSON Schema) by `tests/api/json_schema.py page JSON.md`;
+the tests hold the outputs for all fixture hosts against it.
+""",
+    "JSON-BINDING.md": """# JSON of what is bound
+
+For whoever reads the JSON of `apply`, `verify`, `restore`, `status` or `doctor`: **which keys
+has it, and what do they mean?** Plans, devices and errors are in [JSON.md](JSON.md).
+
+Made from `cpubind.schema.json` by `tests/api/json_schema.py page JSON-BINDING.md`.
+"""}
+
+
+def page(schema, name):
     defs = schema["$defs"]
-    print("# JSON of cpubind\n")
-    print("For whoever reads the JSON of a command: **which keys has it, and what do they mean?** How")
-    print("to ask for it is in [PLAN.md](../cli/PLAN.md#as-json).\n")
-    print("Made from `cpubind.schema.json` (JSON Schema) by `tests/api/json_schema.py page`;")
-    print("the tests hold the outputs for all fixture hosts against it.\n")
-    print(schema["description"])
-    for name, one in defs.items():
+    print(HEADS[name])
+    if name == "JSON.md":
+        print(schema["description"])
+    for key, one in defs.items():
+        if (key in BINDING) != (name == "JSON-BINDING.md"):
+            continue
         if one.get("type") == "object":
-            print("\n## %s\n\n%s\n" % (name, one["description"]))
+            print("\n## %s\n\n%s\n" % (key, one["description"]))
             print("| key | type | meaning |\n|--|--|--|")
             for row in rows(one, one["required"], defs):
-                print(row)
+                print(re.sub(r"\(#(\w+)\)", lambda m: link(m.group(1), name), row))
         elif "oneOf" not in one and "enum" not in one:
-            print("\n## %s\n\n%s" % (name, one["description"]))
+            print("\n## %s\n\n%s" % (key, one["description"]))
+
+
+def link(key, name):
+    """The link from a page to an object, which may be on the other page."""
+    its = "JSON-BINDING.md" if key in BINDING else "JSON.md"
+    return "(%s#%s)" % ("" if its == name else its, key)
 
 
 def self_test(defs):
@@ -151,8 +180,8 @@ def main(argv):
         schema = json.load(file)
     if argv[1:2] == ["check"] and len(argv) > 3:
         return check(schema["$defs"], argv[2], argv[3:])
-    if argv[1:] == ["page"]:
-        return page(schema)
+    if len(argv) == 3 and argv[1] == "page" and argv[2] in HEADS:
+        return page(schema, argv[2])
     if argv[1:] == ["self-test"]:
         return self_test(schema["$defs"])
     print(__doc__, file=sys.stderr)

@@ -43,7 +43,7 @@ ln -s "$build/libcpubind.so.1" "$out/lib/libcpubind.so.1"
 ln -s libcpubind.so.1 "$out/lib/libcpubind.so"
 . tests/support/tap.sh
 
-pages=$(find README.md adapters fixtures/README.md fuzz/README.md -name '*.md')
+pages=$(find README.md adapters fixtures/README.md fixtures/HOSTS.md fuzz/README.md -name '*.md')
 
 # -- The examples ------------------------------------------------------------
 
@@ -380,6 +380,12 @@ readme_is_short() {
         head -60 README.md | grep -q '^make check'
 }
 
+no_page_is_long() {
+    # Words are split on purpose.
+    # shellcheck disable=SC2086
+    wc -l $pages | awk '$2 != "total" && $1 > 300 { print; long = 1 } END { exit long }'
+}
+
 # -- Links, and names of files -----------------------------------------------
 
 # Prints the anchors of a page: its headings in small letters, with - for blanks.
@@ -471,6 +477,7 @@ check "every check of doctor is named" doctor_words_are_named
 check "the sentences of MESSAGES.md are those of the command" sentences_are_those_of_the_command
 check "every reason why no interrupt is bound is named" no_irq_words_are_named
 check "README.md has 200 lines at most, and the two commands on its first screen" readme_is_short
+check "no page has more than 300 lines" no_page_is_long
 for page in $pages; do
     check "the links of $page lead to pages and headings" links_lead_somewhere "$page"
 done

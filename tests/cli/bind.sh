@@ -7,35 +7,13 @@
 # calls that set CPUs, for the command only, and records their arguments; everything else is
 # real. As root the script runs with mounts of its own and does not touch the records of this
 # machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
 CPUBIND_RULES=reference # of processes on this machine
 export CPUBIND_RULES
-if [ -z "$BIND_MOUNTS" ]; then
-    BIND_MOUNTS=shared
-    export BIND_MOUNTS
-    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        BIND_MOUNTS=own exec unshare -m "$0" "$@"
-    fi
-fi
-[ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/bind
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
-. tests/support/tap.sh
-
-flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
-# shellcheck disable=SC2086
-{
-    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
-        cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread &&
-        cc $flags tests/cli/deny.c -o "$out/deny"
-} || exit 1
+own_run=-m
+wants_shim=yes
+. tests/cli/start.sh
+build_shim "$out/worker" &&
+    build deny.c "$out/deny" || exit 1
 
 # The plan of NPU 0 there by the reference: irq 144-145, main 146-165, acl 166, release 167; of NPU 5: irq 0-1,
 # main 2-21, acl 22, release 23. Node 6, node 0.
@@ -70,20 +48,6 @@ shim() { # command ...
 
 cpubind() { # arguments
     shim "$CPUBIND" "$@"
-}
-
-# stdout is in $out/said, stderr in $out/err.
-says() { # exit status, words that the output must hold, command ...
-    want=$1
-    words=$2
-    shift 2
-    "$@" >"$out/said" 2>"$out/err"
-    got=$?
-    cat "$out/said" "$out/err"
-    [ "$got" -eq "$want" ] &&
-        { [ -z "$words" ] || cat "$out/said" "$out/err" | grep -qF -e "$words"; } && return 0
-    echo "$*: exit status $got, expected $want and \"$words\""
-    return 1
 }
 
 # The command prints nothing on stdout and one line on stderr.

@@ -6,32 +6,11 @@
 # The workers are real processes; the list of workers is a folder. affinity_shim.c replaces the
 # calls that set CPUs, for the command only: the plan is that of a host of 48 CPUs. As root the
 # script runs with mounts of its own and does not touch the records of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-if [ -z "$BIND_MOUNTS" ]; then
-    BIND_MOUNTS=shared
-    export BIND_MOUNTS
-    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        BIND_MOUNTS=own exec unshare -m "$0" "$@"
-    fi
-fi
-[ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/bind_all
-rm -rf "$out"
-mkdir -p "$out/shim"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
-. tests/support/tap.sh
-
-flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
-# shellcheck disable=SC2086
-{
-    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
-        cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread
-} || exit 1
+own_run=-m
+wants_shim=yes
+. tests/cli/start.sh
+build_shim "$out/worker" || exit 1
+mkdir "$out/shim"
 "$CPUBIND" fixture export a2-driver-host "$out/host" --quiet || exit 1
 list=$out/host/proc/trs_core/proc
 rm -rf "$list"/*
@@ -64,20 +43,6 @@ cpubind() { # arguments
     env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" "$@"
 }
 
-# stdout is in $out/said, stderr in $out/err.
-says() { # exit status, words that the output must hold, command ...
-    want=$1
-    words=$2
-    shift 2
-    "$@" >"$out/said" 2>"$out/err"
-    got=$?
-    cat "$out/said" "$out/err"
-    [ "$got" -eq "$want" ] &&
-        { [ -z "$words" ] || cat "$out/said" "$out/err" | grep -qF -e "$words"; } && return 0
-    echo "$*: exit status $got, expected $want and \"$words\""
-    return 1
-}
-
 json() { # path
     sqlite3 :memory: "SELECT readfile('$out/said') ->> '$1'"
 }
@@ -92,8 +57,8 @@ is_on() { # pid, CPUs of its first thread
     return 1
 }
 
-comes() { # command: becomes true within 3 seconds
-    for _ in $(seq 60); do
+comes() { # command: becomes true within 30 seconds
+    for _ in $(seq 600); do
         "$@" >/dev/null && return 0
         sleep 0.05
     done

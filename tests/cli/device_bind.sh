@@ -8,74 +8,13 @@
 # near each; the processes are real, and the script starts them. As root the script runs with a
 # /run and processes of its own: it touches no record and no process of this machine, of which
 # some may name a device.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-if [ -z "$BIND_MOUNTS" ]; then
-    BIND_MOUNTS=shared
-    export BIND_MOUNTS
-    if [ "$(id -u)" -eq 0 ] &&
-        unshare -m -p -f --mount-proc mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        BIND_MOUNTS=own exec unshare -m -p -f --mount-proc "$0" "$@"
-    fi
-fi
-[ "$BIND_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/device_bind
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
+own_run="-m -p -f --mount-proc"
+. tests/cli/start.sh
 . tests/support/gpu_nodes.sh
-. tests/support/waiting.sh
-unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
-    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
-    CUDA_DEVICE_ORDER
+build deny.c "$out/deny" || exit 1
 
-cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/deny.c -o "$out/deny" || exit 1
-
-# The CPUs of this process, one a line.
-own_cpus() {
-    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
-        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
-}
-
-a=$(own_cpus | sed -n 1p)
-b=$(own_cpus | sed -n 2p)
-if [ -z "$b" ]; then
-    skip "apply on an accelerator" "this machine has one CPU"
-    finish
-    exit
-fi
-
-put() { # file, text
-    mkdir -p "$host/$(dirname "$1")"
-    printf '%s\n' "$2" >"$host/$1"
-}
-
-put_gpu() { # address, node
-    put "sys/bus/pci/devices/$1/vendor" 0x10de
-    put "sys/bus/pci/devices/$1/device" 0x2330
-    put "sys/bus/pci/devices/$1/class" 0x030200
-    put "sys/bus/pci/devices/$1/numa_node" "$2"
-}
-
-host=$out/host
-put proc/self/status "Cpus_allowed_list:	0-511"
-put sys/devices/system/cpu/online "$a,$b"
-put sys/devices/system/node/node0/cpulist "$a"
-put sys/devices/system/node/node1/cpulist "$b"
-put sys/devices/system/node/node0/distance "10 20"
-put sys/devices/system/node/node1/distance "20 10"
-put uname x86_64
-put env "CUDA_VISIBLE_DEVICES=7"
-put_gpu 0000:01:00.0 0
-put_gpu 0000:02:00.0 1
-put proc/driver/nvidia/gpus/0000:01:00.0/information "Device Minor: 	 5"
-put proc/driver/nvidia/gpus/0000:02:00.0/information "Device Minor: 	 7"
-
+take_two_cpus "apply on an accelerator"
+put_two_nodes 0-511 CUDA_VISIBLE_DEVICES=7 5 7
 put_gpu_drivers "$host"
 
 # In the mounts of this script /dev has devices with the numbers of two GPUs.
@@ -109,18 +48,6 @@ is_on() { # CPUs
         echo "process $worker is on $(cpus_of "$worker"), not on $1"
         return 1
     }
-}
-
-# Exits with a status, and says these words.
-says() { # status, words, command ...
-    want=$1
-    words=$2
-    shift 2
-    "$@" >"$out/said" 2>"$out/err"
-    got=$?
-    cat "$out/said" "$out/err"
-    echo "exit status $got"
-    [ "$got" -eq "$want" ] && cat "$out/said" "$out/err" | grep -qF -e "$words"
 }
 
 json() { # path
@@ -350,7 +277,7 @@ start_on() { # number
 }
 
 status_json() {
-    says 1 "" status --json && has '$.right' 0 && has '$.npus' '[]' && has '$.idle' 1 &&
+    says 1 "" status --json && has '$.right' 0 && has '$.idle' 1 &&
         has '$.devices[1].pci' 0000:02:00.0 && has '$.devices[1].pool' "$b" &&
         has '$.devices[1].memory_node' 1 && has '$.devices[1].workers[0].pid' "$worker" &&
         has '$.devices[1].workers[0].place' unbound &&
@@ -369,9 +296,9 @@ mixed_status() {
         ! grep -q '0000:43' "$out/said" &&
         says 1 "" "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --json &&
         has '$.right' 0 && has '$.idle' 2 && has '$.workers.unbound' 1 &&
-        has '$.npus[1].pci' 0000:43:00.0 && has '$.devices[0].pci' 0000:61:00.0 &&
-        has '$.devices[0].pool' 48-71 && has '$.devices[0].workers[0].pid' "$worker" &&
-        has '$.devices[1]' '' && fits status
+        has '$.devices[1].pci' 0000:43:00.0 && has '$.devices[2].pci' 0000:61:00.0 &&
+        has '$.devices[2].pool' 48-71 && has '$.devices[2].workers[0].pid' "$worker" &&
+        has '$.devices[3]' '' && fits status
 }
 
 watches_mixed() {

@@ -9,34 +9,11 @@
 # them with ConstrainDevices=yes: each may open one of the GPUs, and CUDA_VISIBLE_DEVICES is 0
 # for both. It needs the hierarchy of version 1: that of version 2 takes a program. Nothing
 # opens a node.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-out=$BUILD/device_cgroup
-if [ -z "$CGROUP_MOUNTS" ]; then
-    rm -rf "$out"
-    mkdir -p "$out"
-    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        CGROUP_MOUNTS=own exec unshare -m "$0" "$@"
-    fi
-fi
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
-. tests/support/waiting.sh
-unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
-    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
-    CUDA_DEVICE_ORDER SLURM_STEP_GPUS SLURM_JOB_GPUS SLURM_GPUS_ON_NODE
-
-# The CPUs of this process, one a line.
-own_cpus() {
-    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
-        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
-}
-
+own_run=-m
+. tests/cli/start.sh
 a=$(own_cpus | sed -n 1p)
 b=$(own_cpus | sed -n 2p)
+host=$out/host
 group=/sys/fs/cgroup/devices$(sed -n 's/^[0-9]*:devices://p' /proc/self/cgroup)/cpubind-$$
 
 stop() { # reason
@@ -45,7 +22,7 @@ stop() { # reason
     exit
 }
 
-[ "$CGROUP_MOUNTS" = own ] || stop "a device cgroup needs root"
+[ "$BIND_MOUNTS" = own ] || stop "a device cgroup needs root"
 [ -n "$b" ] || stop "this machine has one CPU"
 [ -d /proc/driver ] || stop "there is no /proc/driver to put the files of a driver on"
 mkdir "$group" 2>/dev/null || stop "no device cgroup of version 1 can be made here"
@@ -55,26 +32,11 @@ echo 'c 195:0 rwm' >"$group/1/devices.deny"
 
 # -- The host ----------------------------------------------------------------------
 
-host=$out/host
-
-put() { # file, text
-    mkdir -p "$host/$(dirname "$1")"
-    printf '%s\n' "$2" >"$host/$1"
-}
-
-put_gpu() { # address, node
-    put "sys/bus/pci/devices/$1/vendor" 0x10de
-    put "sys/bus/pci/devices/$1/device" 0x2330
-    put "sys/bus/pci/devices/$1/class" 0x030200
-    put "sys/bus/pci/devices/$1/numa_node" "$2"
-    put "proc/driver/nvidia/gpus/$1/information" "Device Minor: 	 $2"
-}
-
 put sys/devices/system/cpu/online "$a,$b"
 put sys/devices/system/node/node0/cpulist "$a"
 put sys/devices/system/node/node1/cpulist "$b"
-put_gpu 0000:01:00.0 0
-put_gpu 0000:02:00.0 1
+put_gpu 0000:01:00.0 0 0
+put_gpu 0000:02:00.0 1 1
 
 mkdir "$out/cgroup" "$out/dev"
 mount --rbind /sys/fs/cgroup "$out/cgroup" && mount --rbind /dev "$out/dev" &&

@@ -6,49 +6,15 @@
 #
 # The host is a snapshot with two CPUs of this machine on one node, and two GPUs: rank 0 has the
 # first CPU, rank 1 the second. A program that is not on this machine is skipped.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-out=$BUILD/formats
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
-
-# The CPUs of this process, one a line.
-own_cpus() {
-    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
-        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
-}
-
-a=$(own_cpus | sed -n 1p)
-b=$(own_cpus | sed -n 2p)
-if [ -z "$b" ]; then
-    skip "formats of launchers" "this machine has one CPU"
-    finish
-    exit
-fi
-
-put() { # file, text
-    mkdir -p "$out/host/$(dirname "$1")"
-    printf '%s\n' "$2" >"$out/host/$1"
-}
-
+. tests/cli/start.sh
+take_two_cpus "formats of launchers"
 put proc/self/status "Cpus_allowed_list:	$a,$b"
 put sys/devices/system/cpu/online "$a,$b"
 put sys/devices/system/node/node0/cpulist "$a,$b"
 put uname x86_64
 put env ""
-for n in 1 2; do
-    gpu=sys/bus/pci/devices/0000:0$n:00.0
-    put "$gpu/vendor" 0x10de
-    put "$gpu/device" 0x2330
-    put "$gpu/class" 0x030200
-    put "$gpu/numa_node" 0
-    put "proc/driver/nvidia/gpus/0000:0$n:00.0/information" "Device Minor: 	 $((n - 1))"
-done
+put_gpu 0000:01:00.0 0 0
+put_gpu 0000:02:00.0 0 1
 
 plan() { # argument ...
     "$CPUBIND" plan --root "$out/host" --rules near --quiet "$@"
@@ -241,8 +207,8 @@ CONF
 # The masks of two tasks, by rank.
 srun_is() { # option ...
     srun -n 2 --exclusive -l "$@" sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status \
-        >"$out/srun" 2>&1
-    sort "$out/srun"
+        >"$out/srun" 2>"$out/err" # which may say that the job waits
+    sort "$out/srun" "$out/err"
     [ "$(sort "$out/srun" | tr '\n' ' ')" = "0: $a 1: $b " ]
 }
 

@@ -70,7 +70,7 @@ cp -r "$host" "$seen"
 echo CUDA_VISIBLE_DEVICES=1 >"$seen/env"
 check "a rank that sees one device of several takes it" says 0 "cpus $b" env SLURM_LOCALID=3 \
     "$CPUBIND" run --root "$seen" --numa-bind -- sh -c "$worker"
-check "it is said" grep -q "rank 3 sees one of the 2 devices of the host" "$out/said"
+check "it is said" grep -q "rank 3 sees one of the 2 devices of the host" "$out/err"
 check "--auto takes it, too" says 0 "cpus $b" env SLURM_LOCALID=3 \
     "$CPUBIND" run --root "$seen" --rules near --auto -- sh -c "$worker"
 check "so does an index of the user" says 0 "cpus $b" \

@@ -7,16 +7,7 @@
 # Three hosts are made, as a pod of Kubernetes, a step of Slurm and a service of a user see them.
 # Names that are planted in them are searched for in what is captured: in bytes, in the names of
 # files, in the targets of links.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-out=$BUILD/redact
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
+. tests/cli/start.sh
 
 id=8f14e45fceea167a5a36dedd4bea2543f14e45fceea167a5a36dedd4bea25431
 other=1679091c5a880faf6fb5e6087eb1b2dc679091c5a880faf6fb5e6087eb1b2dc0

@@ -6,39 +6,20 @@
 # The NPUs, their interrupts and the driver's list of processes are those of a folder; the
 # processes are real, and have the CPUs that affinity_shim.c gives them. With mounts of its own
 # it does not touch the records of this machine: it needs root.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-. tests/support/tap.sh
-if [ -z "$STATUS_MOUNTS" ]; then
-    STATUS_MOUNTS=own
-    export STATUS_MOUNTS
-    if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        exec unshare -m "$0" "$@"
-    fi
+own_run=-m
+wants_shim=yes
+. tests/cli/start.sh
+if [ "$BIND_MOUNTS" != own ]; then
     skip "status" "needs root that may mount"
     finish
+    exit
 fi
-mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/status
-rm -rf "$out"
-mkdir -p "$out/shim" && chmod 777 "$out/shim"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
 host=$out/host
 CPUBIND_SHIM=$out/shim
 CPUBIND_SHIM_CPUS=320
 export CPUBIND_SHIM CPUBIND_SHIM_CPUS
-
-flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
-# shellcheck disable=SC2086
-{
-    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
-        cc $flags tests/cli/bound_worker.c -o "$out/VLLM::Worker_TP" -pthread &&
-        "$CPUBIND" fixture export a3-320cpu-16npu "$host" --quiet
-} || exit 1
+mkdir "$out/shim" && chmod 777 "$out/shim" && build_shim "$out/VLLM::Worker_TP" &&
+    "$CPUBIND" fixture export a3-320cpu-16npu "$host" --quiet || exit 1
 
 cpubind() { # arguments
     env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" "$@"
@@ -149,13 +130,13 @@ is_bound() {
 }
 
 is_json() {
-    says 1 "" status --memory none --json && [ "$(json '$.npus[3].workers[0].threads.main.unbound')" = 1 ] &&
-        [ "$(json '$.npus[3].workers[0].threads.acl.right')" = 1 ] &&
-        [ "$(json '$.npus[4].workers[0].place')" = elsewhere ] && [ "$(json '$.npus[4].pool')" = 80-99 ] &&
-        [ "$(json '$.npus[4].workers[0].bound_npu')" = 4 ] && [ "$(json '$.npus[5].workers[0].bound')" = 0 ] &&
-        [ "$(json '$.npus[5].workers[0].rank')" = 5 ] && [ "$(json '$.npus[5].workers[0].rank_variable')" = RANK ] &&
-        [ "$(json '$.npus[5].workers[0].visible')" = 5 ] && [ "$(json '$.right')" = 0 ] &&
-        [ "$(json '$.workers.right')" = 13 ] && [ "$(json '$.npus[5].workers[0].memory')" = "" ]
+    says 1 "" status --memory none --json && [ "$(json '$.devices[3].workers[0].threads.main.unbound')" = 1 ] &&
+        [ "$(json '$.devices[3].workers[0].threads.acl.right')" = 1 ] &&
+        [ "$(json '$.devices[4].workers[0].place')" = elsewhere ] && [ "$(json '$.devices[4].pool')" = 80-99 ] &&
+        [ "$(json '$.devices[4].workers[0].bound_npu')" = 4 ] && [ "$(json '$.devices[5].workers[0].bound')" = 0 ] &&
+        [ "$(json '$.devices[5].workers[0].rank')" = 5 ] && [ "$(json '$.devices[5].workers[0].rank_variable')" = RANK ] &&
+        [ "$(json '$.devices[5].workers[0].visible')" = 5 ] && [ "$(json '$.right')" = 0 ] &&
+        [ "$(json '$.workers.right')" = 13 ] && [ "$(json '$.devices[5].workers[0].memory')" = "" ]
 }
 
 shows_interrupts() {
@@ -164,9 +145,9 @@ shows_interrupts() {
     says 1 "; 2 interrupts elsewhere" status --memory none &&
         grep -q '^NPU 3 .* 2 interrupts elsewhere on 0-319$' "$out/said" &&
         grep -q '^NPU 4 .* 2 interrupts right on 80-81$' "$out/said" &&
-        says 1 "" status --memory none --json && [ "$(json '$.npus[3].interrupts[0].cpus')" = 0-319 ] &&
-        [ "$(json '$.npus[3].interrupts[0].place')" = elsewhere ] &&
-        [ "$(json '$.npus[3].interrupts[1].cpu')" = 61 ] && [ "$(json '$.npus[4].interrupts[1].kind')" = cq ]
+        says 1 "" status --memory none --json && [ "$(json '$.devices[3].interrupts[0].cpus')" = 0-319 ] &&
+        [ "$(json '$.devices[3].interrupts[0].place')" = elsewhere ] &&
+        [ "$(json '$.devices[3].interrupts[1].cpu')" = 61 ] && [ "$(json '$.devices[4].interrupts[1].kind')" = cq ]
     result=$?
     status >"$out/picture"
     echo 60 >"$host/proc/irq/406/smp_affinity_list" && echo 61 >"$host/proc/irq/407/smp_affinity_list"
@@ -186,8 +167,8 @@ all_is_right() {
 shows_two_processes() {
     start_worker 0 && second=$pid && use_npu 999999999 1
     says 1 "16 NPUs, 0 idle; 17 workers: 16 right, 1 unbound" status --memory none &&
-        says 1 "" status --memory none --json && [ "$(json '$.npus[0].workers[1].pid')" = "$second" ] &&
-        [ "$(json '$.npus[0].workers[1].index')" = 1 ] && [ "$(json '$.npus[0].workers[1].processes')" = 2 ]
+        says 1 "" status --memory none --json && [ "$(json '$.devices[0].workers[1].pid')" = "$second" ] &&
+        [ "$(json '$.devices[0].workers[1].index')" = 1 ] && [ "$(json '$.devices[0].workers[1].processes')" = 2 ]
     result=$?
     kill "$second"
     wait "$second" 2>/dev/null
@@ -275,8 +256,8 @@ names_a_damaged_record() {
     says 3 "16 NPUs, 0 idle; 16 workers: 15 right, 1 unknown" status --memory none &&
         grep -q "^ *$(pid_of 2) .* unknown " "$out/said" && grep -q "^ *the record of process $(pid_of 2)" "$out/said" &&
         [ "$(awk '{ if (length > n) n = length } END { print n }' "$out/said")" -le 80 ] &&
-        says 3 "" status --memory none --json && [ "$(json '$.npus[2].workers[0].threads')" = "" ] &&
-        [ -n "$(json '$.npus[2].workers[0].error')" ]
+        says 3 "" status --memory none --json && [ "$(json '$.devices[2].workers[0].threads')" = "" ] &&
+        [ -n "$(json '$.devices[2].workers[0].error')" ]
     result=$?
     cp "$out/record" "$record"
     return $result

@@ -440,7 +440,7 @@ static void check_explanations(const char *root, const json_t *args, const json_
     assert_int_equal(r.status, 0);
     for (size_t i = 0; i < json_array_size(npus); i++) {
         const json_t *npu = json_array_get(npus, i);
-        check_npu(npu, find(all, "npu", json_integer_value(json_object_get(npu, "npu"))));
+        check_npu(npu, find(all, "device", json_integer_value(json_object_get(npu, "npu"))));
     }
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *explained = json_array_get(all, i);

@@ -7,33 +7,17 @@
 # The earlier programs are built from their commits (older.sh), linked to shared libraries where
 # the shim needs it. tests/linux/test_record_forms.c reads records of each form in any case.
 # affinity_shim.c stands for a machine of 192 CPUs.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then
-    echo "ok 1 - earlier programs # SKIP needs root, for a /run of its own"
-    echo "1..1"
-    exit 0
-fi
-if [ -z "$UPGRADE_MOUNTS" ]; then
-    UPGRADE_MOUNTS=own exec unshare -m "$0" "$@"
-fi
-mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/upgrade
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
-. tests/support/tap.sh
+own_run=-m
+wants_shim=yes
+keeps_out=yes # the earlier programs
+. tests/cli/start.sh
 . tests/support/older.sh
-
-flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
-# shellcheck disable=SC2086
-{
-    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
-        cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread
-} || exit 1
+if [ "$BIND_MOUNTS" != own ]; then
+    skip "earlier programs" "needs root, for a /run of its own"
+    finish
+    exit
+fi
+build_shim "$out/worker" || exit 1
 
 shim() { # command ...
     env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$@"

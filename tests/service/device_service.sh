@@ -131,8 +131,9 @@ sigterm_leaves_all_bound() {
 }
 
 the_end_restores_if_asked() {
-    echo 'restore-at-end = yes' >>"$conf" && start_service && becomes 50 is_on "$first" "$a" &&
-        becomes 50 said "process $first (worker), 0000:01:00.0: " && end_service TERM &&
+    rm -f "$prom" && settings 'restore-at-end = yes' "textfile = $prom" && start_service &&
+        becomes 200 metric 'cpubind_device_workers{device="0000:01:00.0"} 1' &&
+        is_on "$first" "$a" && end_service TERM &&
         is_on "$first" "$before" && said "process $first (worker), 0000:01:00.0: put back"
 }
 

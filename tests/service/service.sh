@@ -210,8 +210,9 @@ sigterm_leaves_all_bound() {
 }
 
 the_end_restores_if_asked() {
-    echo 'restore-at-end = yes' >>"$conf" && start_service && becomes 50 is_bound "$first" &&
-        becomes 50 said "process $first (worker), NPU 0: " && end_service TERM &&
+    rm -f "$prom" && settings 'restore-at-end = yes' "textfile = $prom" && start_service &&
+        becomes 200 metric 'cpubind_npu_workers{npu="0"} 1' && is_bound "$first" &&
+        end_service TERM &&
         is_free "$first" && said "process $first (worker), NPU 0: put back"
 }
 
