@@ -31,86 +31,21 @@ static struct {
     int descriptors;
 } f;
 
-#define MAIN_CPU  (on_stage.cpu[0])
-#define OTHER_CPU (on_stage.cpu[1])
-
-static int is_on_both(int32_t tid)
-{
-    char text[512], expected[32];
-    snprintf(expected, sizeof expected, "%d,%d", (int)on_stage.cpu[0], (int)on_stage.cpu[1]);
-    return strcmp(mask_text(tid, text, sizeof text), expected) == 0;
-}
-
-/* The masks of all threads, and the names in the folder of records. */
-static void snapshot(char text[STAGE_TEXT])
-{
-    (void)masks_of(f.w.pid, text, STAGE_TEXT);
-    stage_records(text, STAGE_TEXT);
-}
+#include "bound.h"
 
 static void assert_all_is_as_before(void)
 {
     char text[STAGE_TEXT];
-    snapshot(text);
+    snapshot_threads(text);
     assert_string_equal(text, f.before);
-}
-
-/* Fails the test with the fault of a call that should have succeeded. */
-static void assert_ok(cpubind_linux_status status)
-{
-    if (status != CPUBIND_LINUX_OK)
-        print_message("%s: %s, %s\n", cpubind_linux_status_name(status), f.why.what,
-                      strerror(f.why.error));
-    assert_int_equal(status, CPUBIND_LINUX_OK);
-}
-
-static void open_binding(void)
-{
-    assert_ok(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why));
-}
-
-static void close_binding(void)
-{
-    cpubind_bind_close(f.b);
-    f.b = NULL;
-}
-
-static void apply(const stage_goal *goal)
-{
-    assert_ok(cpubind_bind_apply(f.b, &goal->goal, &f.why));
-}
-
-static void restore_and_close(void)
-{
-    assert_ok(cpubind_bind_restore(f.b, &f.why));
-    close_binding();
-}
-
-/* The item of a thread or an interrupt, or NULL. */
-static const cpubind_item *item_of(int32_t id)
-{
-    const cpubind_report *r = cpubind_bind_report(f.b);
-    for (int32_t i = 0; i < r->n; i++)
-        if (r->item[i].id == id)
-            return &r->item[i];
-    return NULL;
 }
 
 static void assert_item(int32_t id, cpubind_item_result result, const char *was,
                         const char *should)
 {
-    const cpubind_item *item = item_of(id);
-    assert_non_null(item);
-    assert_string_equal(cpubind_item_result_word(item->result),
-                        cpubind_item_result_word(result));
+    const cpubind_item *item = assert_result(id, result);
     assert_string_equal(item->was, was);
     assert_string_equal(item->should, should);
-}
-
-static const char *one_cpu(int32_t cpu, char text[16])
-{
-    snprintf(text, 16, "%d", (int)cpu);
-    return text;
 }
 
 SETUP(set_up)
@@ -131,7 +66,7 @@ SETUP(set_up)
     f.how = (cpubind_bind_options){.pid = (int32_t)f.w.pid, .memory = CPUBIND_MEMORY_NONE};
     goal_make(&f.goal, MAIN_CPU, OTHER_CPU);
     goal_make(&f.other, OTHER_CPU, MAIN_CPU);
-    snapshot(f.before);
+    snapshot_threads(f.before);
     f.descriptors = open_descriptors();
     return 0;
 }
@@ -240,7 +175,7 @@ TEST(a_thread_that_ends_meanwhile_is_no_error)
 TEST(a_second_goal_keeps_the_cpus_before_the_first)
 {
     put_on(f.plain, OTHER_CPU);
-    snapshot(f.before);
+    snapshot_threads(f.before);
     for (int is_new = 0; is_new < 2; is_new++) {
         open_binding();
         apply(&f.goal);
@@ -348,7 +283,7 @@ TEST(a_process_is_bound_when_the_threads_that_count_are_placed)
         if (rows[i].is_bound)
             assert_ok(cpubind_bind_restore(f.b, &f.why));
         close_binding();
-        snapshot(text);
+        snapshot_threads(text);
         if (strcmp(text, f.before) != 0)
             fail_msg("%s: not as before:\n%s", rows[i].name, text);
     }
@@ -361,35 +296,25 @@ TEST(a_second_goal_that_is_refused_leaves_the_first)
     f.how.is_strict = 1;
     open_binding();
     apply(&f.goal);
-    snapshot(first);
+    snapshot_threads(first);
     f.sys.setaffinity = refusing_setaffinity;
     refuses_error = EPERM;
     refuses_tid = f.plain;
     assert_int_equal(cpubind_bind_apply(f.b, &f.other.goal, &f.why), CPUBIND_LINUX_ERR_REFUSED);
     assert_int_equal(f.why.error, EPERM);
     assert_string_equal(f.why.what, refuser());
-    snapshot(text);
+    snapshot_threads(text);
     assert_string_equal(text, first);
     refuses_tid = 0;
     put_on((int32_t)f.w.pid, OTHER_CPU);
-    assert_ok(cpubind_bind_again(f.b, &f.why));
-    assert_int_equal(cpubind_bind_report(f.b)->n, 1);
-    snapshot(text);
+    assert_int_equal(again(), 1);
+    snapshot_threads(text);
     assert_string_equal(text, first);
     restore_and_close();
     assert_all_is_as_before();
 }
 
 /* == verify ================================================================= */
-
-static int32_t n_wrong(void)
-{
-    const cpubind_report *r = cpubind_bind_report(f.b);
-    int32_t n = 0;
-    for (int32_t i = 0; i < r->n; i++)
-        n += r->item[i].result == CPUBIND_ITEM_WRONG;
-    return n;
-}
 
 TEST(verify_reports_misplaced_threads_and_changes_nothing)
 {
@@ -401,20 +326,20 @@ TEST(verify_reports_misplaced_threads_and_changes_nothing)
     close_binding();
     f.how.is_reading = 1;
     open_binding();
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    verify();
     assert_true(cpubind_bind_report(f.b)->has_goal);
     assert_int_equal(cpubind_bind_report(f.b)->n, 5);
-    assert_int_equal(n_wrong(), 0);
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 0);
     put_on(f.plain, OTHER_CPU);
-    snapshot(text);
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
-    assert_int_equal(n_wrong(), 1);
+    snapshot_threads(text);
+    verify();
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 1);
     assert_item(f.plain, CPUBIND_ITEM_WRONG, to_other, to_main);
     assert_ok(cpubind_bind_verify(f.b, &f.other.goal, &f.why));
-    assert_int_equal(n_wrong(), 4);
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why)); /* the one on record again */
-    assert_int_equal(n_wrong(), 1);
-    snapshot(now);
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 4);
+    verify(); /* the one on record again */
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 1);
+    snapshot_threads(now);
     assert_string_equal(now, text);
     close_binding();
     f.how.is_reading = 0;
@@ -452,11 +377,11 @@ TEST(verify_needs_no_record_and_makes_none)
 {
     f.how.is_reading = 1;
     open_binding();
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    verify();
     assert_int_equal(cpubind_bind_report(f.b)->has_goal, 0);
     assert_int_equal(cpubind_bind_report(f.b)->n, 0);
     assert_ok(cpubind_bind_verify(f.b, &f.goal.goal, &f.why));
-    assert_int_equal(n_wrong(), 5);
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 5);
     assert_item(f.acl, CPUBIND_ITEM_WRONG, on_stage.before, item_of(f.acl)->should);
     assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_ERR_ARG);
     assert_int_equal(cpubind_bind_restore(f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
@@ -471,8 +396,7 @@ TEST(a_goal_that_was_verified_is_not_watched)
     open_binding();
     apply(&f.goal);
     assert_ok(cpubind_bind_verify(f.b, &f.other.goal, &f.why));
-    assert_ok(cpubind_bind_again(f.b, &f.why));
-    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    assert_int_equal(again(), 0);
     assert_true(is_on(f.acl, OTHER_CPU));
     restore_and_close();
     assert_all_is_as_before();
@@ -488,12 +412,10 @@ TEST(again_moves_new_and_drifted_threads_and_reports_them)
     open_binding();
     assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_ERR_ARG);
     apply(&f.goal);
-    assert_ok(cpubind_bind_again(f.b, &f.why));
-    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    assert_int_equal(again(), 0);
     int32_t late = worker_thread_add(&f.w, "acl_thread");
     put_on(f.plain, OTHER_CPU);
-    assert_ok(cpubind_bind_again(f.b, &f.why));
-    assert_int_equal(cpubind_bind_report(f.b)->n, 2);
+    assert_int_equal(again(), 2);
     assert_item(late, CPUBIND_ITEM_MOVED, to_main, to_other);
     assert_item(f.plain, CPUBIND_ITEM_MOVED, to_other, to_main);
     assert_true(is_on(late, OTHER_CPU));
@@ -512,7 +434,7 @@ TEST(a_long_watch_drops_threads_that_have_ended)
     apply(&f.goal);
     for (int i = 0; i < 400; i++) {
         int32_t tid = worker_thread_add(&f.w, "acl_thread");
-        assert_ok(cpubind_bind_again(f.b, &f.why));
+        (void)again();
         assert_true(is_on(tid, OTHER_CPU));
         worker_thread_end(&f.w, tid);
     }
@@ -610,18 +532,19 @@ TEST(a_thousand_threads_that_start_and_end_meanwhile_are_no_failure)
         if (n_born < 1000)
             restore_and_close();
     }
-    assert_ok(cpubind_bind_again(f.b, &f.why));
+    (void)again();
     (void)worker_tell(&f.w, 'q', "", 0);
     print_message("%d threads born during %d apply, %d ms\n", (int)n_born, n_applied,
                   (int)(clock_ms() - start_ms));
-    assert_ok(cpubind_bind_again(f.b, &f.why));
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
-    assert_int_equal(n_wrong(), 0);
+    (void)again();
+    verify();
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 0);
     assert_true(cpubind_bind_report(f.b)->n > 5); /* some have stayed */
     restore_and_close();
     open_binding();
     assert_ok(cpubind_bind_verify(f.b, &f.goal.goal, &f.why));
-    assert_int_equal(n_wrong(), cpubind_bind_report(f.b)->n); /* all are back */
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG),
+                     cpubind_bind_report(f.b)->n); /* all are back */
     close_binding();
 }
 
@@ -911,8 +834,8 @@ TEST(a_process_without_its_first_thread_is_bound)
     assert_true(is_on(f.acl, OTHER_CPU));
     assert_true(is_on(f.plain, MAIN_CPU));
     assert_int_equal(cpubind_bind_wait(f.b, 10), 0);
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
-    assert_int_equal(n_wrong(), 0);
+    verify();
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 0);
     restore_and_close();
     assert_true(is_on_both(f.acl));
     assert_true(is_on_both(f.plain));
@@ -933,10 +856,10 @@ TEST(interrupts_are_restored_unless_somebody_else_has_moved_them)
     assert_item(IRQ_SQ, CPUBIND_ITEM_MOVED, on_stage.before, to_main);
     assert_string_equal(item_of(IRQ_SQ)->name, "sq");
     assert_string_equal(item_of(IRQ_SQ)->actual, "0");
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
-    assert_int_equal(n_wrong(), 0);
+    verify();
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 0);
     stage_irq(IRQ_SQ, "7\n"); /* a CPU that no goal here has */
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    verify();
     assert_item(IRQ_SQ, CPUBIND_ITEM_WRONG, "7", to_main);
     assert_ok(cpubind_bind_restore(f.b, &f.why));
     assert_item(IRQ_SQ, CPUBIND_ITEM_KEPT, "7", on_stage.before);
@@ -945,7 +868,7 @@ TEST(interrupts_are_restored_unless_somebody_else_has_moved_them)
     assert_irq(IRQ_CQ, on_stage.before);
 }
 
-TEST(interrupts_of_the_npu_before_are_restored)
+TEST(interrupts_of_the_device_before_are_restored)
 {
     char to_main[16];
     lay_interrupts();
@@ -957,8 +880,8 @@ TEST(interrupts_of_the_npu_before_are_restored)
     assert_irq(IRQ_SQ, on_stage.before);
     assert_irq(IRQ_CQ, one_cpu(MAIN_CPU, to_main));
     stage_irq(IRQ_SQ, "7\n");
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
-    assert_null(item_of(IRQ_SQ)); /* the interrupt of the NPU before is on record no more */
+    verify();
+    assert_null(item_of(IRQ_SQ)); /* the interrupt of the device before is on record no more */
     assert_int_equal(item_of(IRQ_CQ)->result, CPUBIND_ITEM_RIGHT);
     restore_and_close();
     assert_irq(IRQ_SQ, "7"); /* somebody else has moved it: it stays */
@@ -1042,8 +965,8 @@ static void start_daemon(irqbalance_double *daemon)
     scratch_file(&on_stage.s, name, "");
 }
 
-/* Interrupts that both NPUs have stay banned; a ban of another program stays as well. */
-TEST(bans_for_the_npu_before_are_lifted)
+/* Interrupts that both devices have stay banned; a ban of another program stays as well. */
+TEST(bans_for_the_device_before_are_lifted)
 {
     irqbalance_double daemon;
     lay_interrupts();
@@ -1075,7 +998,7 @@ TEST(bans_for_the_npu_before_are_lifted)
  * tells it, and restore lifts them there. */
 TEST(a_watch_tells_an_irqbalance_that_has_started_again)
 {
-    irqbalance_double daemon, again;
+    irqbalance_double daemon, later;
     int n_told = 0, n_last;
     lay_interrupts();
     f.how.irqbalance = CPUBIND_IRQBALANCE_BAN;
@@ -1083,15 +1006,15 @@ TEST(a_watch_tells_an_irqbalance_that_has_started_again)
     open_binding();
     apply(&f.goal);
     double_end(&daemon);
-    assert_ok(cpubind_bind_again(f.b, &f.why)); /* none runs */
-    start_daemon(&again);
+    (void)again(); /* none runs */
+    start_daemon(&later);
     for (int i = 0; i < 8 && n_told == 0; i++) { /* the pauses are 1, 2, 4 calls */
-        assert_ok(cpubind_bind_again(f.b, &f.why));
-        n_told = is_banned(&again, IRQ_SQ) + is_banned(&again, IRQ_CQ);
+        (void)again();
+        n_told = is_banned(&later, IRQ_SQ) + is_banned(&later, IRQ_CQ);
     }
     restore_and_close();
-    n_last = again.shared->n;
-    double_end(&again);
+    n_last = later.shared->n;
+    double_end(&later);
     assert_int_equal(n_told, 2);
     assert_int_equal(n_last, 0);
 }
@@ -1103,21 +1026,28 @@ static int comes_to_stop(pid_t pid)
     return is_stopped(pid);
 }
 
+/* Starts a second process and an irqbalance that is to be stopped for both. */
+static cpubind_bind_options start_second(worker *second, irqbalance_double *daemon)
+{
+    cpubind_bind_options how;
+    lay_interrupts();
+    worker_start(second, "second");
+    scratch_need(double_start(daemon, on_stage.s.dir, DOUBLE_WITHOUT_SOCKET), "irqbalance");
+    stage_list(second->pid);
+    stage_list(daemon->pid);
+    f.how.irqbalance = CPUBIND_IRQBALANCE_STOP;
+    how = f.how;
+    how.pid = (int32_t)second->pid;
+    return how;
+}
+
 /* A record of a process that has ended keeps no daemon stopped. */
 TEST(irqbalance_continues_when_the_other_process_has_ended)
 {
     irqbalance_double daemon;
     worker second;
     cpubind_binding *b = NULL;
-    cpubind_bind_options how;
-    lay_interrupts();
-    worker_start(&second, "second");
-    scratch_need(double_start(&daemon, on_stage.s.dir, DOUBLE_WITHOUT_SOCKET), "irqbalance");
-    stage_list(second.pid);
-    stage_list(daemon.pid);
-    f.how.irqbalance = CPUBIND_IRQBALANCE_STOP;
-    how = f.how;
-    how.pid = (int32_t)second.pid;
+    const cpubind_bind_options how = start_second(&second, &daemon);
     open_binding();
     apply(&f.goal);
     assert_ok(cpubind_bind_open(&how, &f.sys, &b, &f.why));
@@ -1141,15 +1071,7 @@ TEST(irqbalance_continues_when_the_last_process_is_restored)
     irqbalance_double daemon;
     worker second;
     cpubind_binding *b = NULL;
-    cpubind_bind_options how;
-    lay_interrupts();
-    worker_start(&second, "second");
-    scratch_need(double_start(&daemon, on_stage.s.dir, DOUBLE_WITHOUT_SOCKET), "irqbalance");
-    stage_list(second.pid);
-    stage_list(daemon.pid);
-    f.how.irqbalance = CPUBIND_IRQBALANCE_STOP;
-    how = f.how;
-    how.pid = (int32_t)second.pid;
+    const cpubind_bind_options how = start_second(&second, &daemon);
     open_binding();
     apply(&f.goal);
     int was_stopped = comes_to_stop(daemon.pid);
@@ -1199,16 +1121,8 @@ TEST(irqbalance_continues_when_two_processes_are_restored_at_once)
 {
     irqbalance_double daemon;
     worker second;
-    cpubind_bind_options how;
     cpubind_sys sys = f.sys;
-    lay_interrupts();
-    worker_start(&second, "second");
-    scratch_need(double_start(&daemon, on_stage.s.dir, DOUBLE_WITHOUT_SOCKET), "irqbalance");
-    stage_list(second.pid);
-    stage_list(daemon.pid);
-    f.how.irqbalance = CPUBIND_IRQBALANCE_STOP;
-    how = f.how;
-    how.pid = (int32_t)second.pid;
+    const cpubind_bind_options how = start_second(&second, &daemon);
     memset(&rival, 0, sizeof rival);
     assert_ok(cpubind_bind_open(&how, &sys, &rival.b, &f.why));
     assert_ok(cpubind_bind_apply(rival.b, &f.goal.goal, &f.why));
@@ -1280,18 +1194,18 @@ TEST(a_goal_beyond_the_cpuset_is_refused_if_strict_and_all_is_as_before)
         print_message("skipped: no cpuset can be made here (cgroup v1, as root)\n");
         skip();
     }
-    snapshot(f.before);
+    snapshot_threads(f.before);
     f.how.is_strict = 1;
     open_binding();
     status[0] = cpubind_bind_apply(f.b, &f.goal.goal, &why[0]); /* acl: none of its CPUs */
     close_binding();
-    snapshot(text[0]);
+    snapshot_threads(text[0]);
     f.goal.goal.main = (cpubind_cpus){on_stage.cpu, 2}; /* some of its CPUs */
     f.goal.goal.n_rule = 0;
     open_binding();
     status[1] = cpubind_bind_apply(f.b, &f.goal.goal, &why[1]);
     close_binding();
-    snapshot(text[1]);
+    snapshot_threads(text[1]);
     leave_cpuset(folder);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(status[i], CPUBIND_LINUX_ERR_REFUSED);
@@ -1323,7 +1237,7 @@ TEST(restore_in_a_narrower_cpuset_gives_its_cpus)
     assert_true(n <= 5);
 }
 
-/* == UVB polling threads ==================================================== */
+/* == Threads of other processes ================================================== */
 
 /* Two polling threads and another thread of a process that is not the bound one. */
 TEST(polling_threads_of_other_processes_are_moved_verified_and_restored)
@@ -1349,13 +1263,13 @@ TEST(polling_threads_of_other_processes_are_moved_verified_and_restored)
         assert_int_equal(item_of(tid[i])->kind, CPUBIND_ITEM_POLLING);
     }
     assert_true(is_on_both(tid[2]));
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
-    assert_int_equal(n_wrong(), 0);
+    verify();
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 0);
     for (int i = 0; i < 2; i++)
         assert_item(tid[i], CPUBIND_ITEM_RIGHT, to_other, to_other);
     put_on_both(tid[0]);
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
-    assert_int_equal(n_wrong(), 1);
+    verify();
+    assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 1);
     assert_int_equal(item_of(tid[0])->result, CPUBIND_ITEM_WRONG);
     assert_ok(cpubind_bind_restore(f.b, &f.why));
     assert_null(item_of(tid[0])); /* the thread has its CPUs already */
@@ -1400,7 +1314,7 @@ TEST(memory_is_measured_and_makes_no_call_fail)
     assert_int_equal(cpubind_bind_report(f.b)->memory_node, 0);
     /* With one node of memory there is no other node to move from. */
     int has_node = cpubind_bind_report(f.b)->memory.result != CPUBIND_MEMORY_NO_NODE;
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    verify();
     assert_int_equal(cpubind_bind_report(f.b)->has_memory, has_node);
     assert_ok(cpubind_bind_verify(f.b, &f.goal.goal, &f.why));
     assert_true(cpubind_bind_report(f.b)->has_memory);
@@ -1408,7 +1322,7 @@ TEST(memory_is_measured_and_makes_no_call_fail)
     f.goal.goal.memory_node = CPUBIND_MAX_NODES; /* no kernel has it */
     apply(&f.goal);
     assert_int_not_equal(cpubind_bind_report(f.b)->memory.result, CPUBIND_MEMORY_MOVED);
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    verify();
     restore_and_close();
     assert_all_is_as_before();
 }
@@ -1500,7 +1414,7 @@ TEST(a_move_that_a_signal_ends_leaves_a_true_record)
         assert_int_equal(move->moved, is_stopped ? 8192 * 4096 : 2 * 8192 * 4096);
         close_binding();
         open_binding();
-        assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+        verify();
         assert_int_equal(cpubind_bind_report(f.b)->memory_node, 1);
         const cpubind_report *report = cpubind_bind_report(f.b);
         assert_int_equal(report->memory.left, is_stopped ? 2 * 8192 * 4096 : 0);
@@ -1512,7 +1426,7 @@ TEST(a_move_that_a_signal_ends_leaves_a_true_record)
         assert_item(f.plain, CPUBIND_ITEM_RIGHT, one_cpu(MAIN_CPU, cpu), cpu);
         memset(memory.node, 0, sizeof memory.node);
         write_numa_maps();
-        assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+        verify();
         assert_true(cpubind_bind_memory_is_wrong(cpubind_bind_report(f.b)));
         assert_ok(
             cpubind_bind_verify(f.b, &f.goal.goal, &f.why)); /* by the goal, not the record */
@@ -1533,12 +1447,11 @@ TEST(verify_without_memory_keeps_the_node_of_the_record)
     close_binding();
     (void)change_record(0, 0);
     open_binding(); /* without memory, as the set-up asks */
-    assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
+    verify();
     assert_int_equal(cpubind_bind_report(f.b)->memory_node, -1);
     assert_false(cpubind_bind_report(f.b)->has_memory);
     (void)worker_thread_add(&f.w, "acl_thread"); /* the next call writes the record */
-    assert_ok(cpubind_bind_again(f.b, &f.why));
-    assert_int_equal(cpubind_bind_report(f.b)->n, 1);
+    assert_int_equal(again(), 1);
     assert_int_equal(change_record(0, -1), 0);
     restore_and_close();
 }

@@ -26,8 +26,7 @@ static struct {
     char folder[STAGE_TEXT];
 } f;
 
-#define MAIN_CPU  (on_stage.cpu[0])
-#define OTHER_CPU (on_stage.cpu[1])
+#include "bound.h"
 
 static void mask_of(int32_t cpu, char out[32])
 {
@@ -83,35 +82,25 @@ SETUP(tear_down)
     return has_child() ? -1 : 0;
 }
 
-static void open_binding(pid_t pid)
+static void open_of(pid_t pid)
 {
     f.how.pid = (int32_t)pid;
-    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_OK);
+    open_binding();
 }
 
-static void close_binding(void)
+static void apply_to(pid_t pid, const stage_goal *goal)
 {
-    cpubind_bind_close(f.b);
-    f.b = NULL;
-}
-
-static void apply(pid_t pid, const stage_goal *goal)
-{
-    cpubind_linux_status status;
-    open_binding(pid);
-    status = cpubind_bind_apply(f.b, &goal->goal, &f.why);
-    if (status != CPUBIND_LINUX_OK)
-        fail_msg("%s: %s", f.why.what, strerror(f.why.error));
+    open_of(pid);
+    apply(goal);
 }
 
 static void restore(pid_t pid)
 {
-    open_binding(pid);
-    assert_int_equal(cpubind_bind_restore(f.b, &f.why), CPUBIND_LINUX_OK);
-    close_binding();
+    open_of(pid);
+    restore_and_close();
 }
 
-static const cpubind_item *item_of(cpubind_item_kind kind)
+static const cpubind_item *item_of_kind(cpubind_item_kind kind)
 {
     const cpubind_report *r = cpubind_bind_report(f.b);
     for (int32_t i = 0; i < r->n; i++)
@@ -122,7 +111,7 @@ static const cpubind_item *item_of(cpubind_item_kind kind)
 
 static void expect_item(cpubind_item_kind kind, cpubind_item_result result)
 {
-    const cpubind_item *item = item_of(kind);
+    const cpubind_item *item = item_of_kind(kind);
     assert_non_null(item);
     assert_string_equal(cpubind_item_result_word(item->result),
                         cpubind_item_result_word(result));
@@ -151,7 +140,7 @@ static void expect_as_before(void)
 TEST(the_driver_is_bound_verified_and_restored)
 {
     char mask[32];
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     expect_item(CPUBIND_ITEM_KERNEL, CPUBIND_ITEM_MOVED);
     expect_item(CPUBIND_ITEM_WORKQUEUE, CPUBIND_ITEM_MOVED);
     expect_on(OTHER_CPU);
@@ -171,16 +160,16 @@ TEST(the_driver_is_bound_verified_and_restored)
         expect_item(CPUBIND_ITEM_WORKQUEUE, CPUBIND_ITEM_WRONG);
     }
     close_binding();
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     close_binding();
     restore(f.w.pid);
 }
 
 TEST(restore_puts_the_driver_back)
 {
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     close_binding();
-    apply(f.w.pid, &f.goal); /* the record on disk has it */
+    apply_to(f.w.pid, &f.goal); /* the record on disk has it */
     expect_item(CPUBIND_ITEM_KERNEL, CPUBIND_ITEM_RIGHT);
     expect_item(CPUBIND_ITEM_WORKQUEUE, CPUBIND_ITEM_RIGHT);
     close_binding();
@@ -193,7 +182,7 @@ TEST(a_kernel_thread_is_found_without_a_list_of_children)
     char path[SCRATCH_PATH * 2];
     snprintf(path, sizeof path, "%s/proc/2/task/2/children", on_stage.s.dir);
     scratch_need(unlink(path) == 0, path);
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     expect_item(CPUBIND_ITEM_KERNEL, CPUBIND_ITEM_MOVED);
     close_binding();
     restore(f.w.pid);
@@ -204,8 +193,8 @@ TEST(a_kernel_thread_is_found_without_a_list_of_children)
 TEST(a_process_with_the_name_is_no_kernel_thread)
 {
     on_stage.kernel = 0; /* its stat is its own again */
-    apply(f.w.pid, &f.goal);
-    assert_null(item_of(CPUBIND_ITEM_KERNEL));
+    apply_to(f.w.pid, &f.goal);
+    assert_null(item_of_kind(CPUBIND_ITEM_KERNEL));
     assert_string_equal(mask_text((int32_t)f.kernel.pid, (char[64]){0}, 64), f.both);
     close_binding();
     restore(f.w.pid);
@@ -217,11 +206,11 @@ TEST(a_host_without_them_is_bound_all_the_same)
     f.driver[0].name[3] = '7';
     f.driver[1].name[3] = '7';
     f.how.is_strict = 1;
-    apply(f.w.pid, &f.goal);
-    assert_null(item_of(CPUBIND_ITEM_KERNEL));
-    assert_null(item_of(CPUBIND_ITEM_WORKQUEUE));
+    apply_to(f.w.pid, &f.goal);
+    assert_null(item_of_kind(CPUBIND_ITEM_KERNEL));
+    assert_null(item_of_kind(CPUBIND_ITEM_WORKQUEUE));
     assert_int_equal(cpubind_bind_verify(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_OK);
-    assert_null(item_of(CPUBIND_ITEM_WORKQUEUE));
+    assert_null(item_of_kind(CPUBIND_ITEM_WORKQUEUE));
     close_binding();
     restore(f.w.pid);
 }
@@ -241,15 +230,15 @@ TEST(a_thread_that_nobody_can_move_is_said)
 {
     fixed = (int32_t)f.kernel.pid;
     f.sys.setaffinity = refusing_setaffinity;
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     expect_item(CPUBIND_ITEM_KERNEL, CPUBIND_ITEM_SKIPPED);
-    assert_int_equal(item_of(CPUBIND_ITEM_KERNEL)->error, EINVAL);
+    assert_int_equal(item_of_kind(CPUBIND_ITEM_KERNEL)->error, EINVAL);
     expect_item(CPUBIND_ITEM_WORKQUEUE, CPUBIND_ITEM_MOVED);
     close_binding();
     restore(f.w.pid);
     expect_as_before();
     f.how.is_strict = 1;
-    open_binding(f.w.pid);
+    open_of(f.w.pid);
     assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_ERR_REFUSED);
     close_binding();
     expect_as_before();
@@ -258,9 +247,9 @@ TEST(a_thread_that_nobody_can_move_is_said)
 /* Two workers of one NPU: the last one counts; when it goes, the other's CPUs do. */
 TEST(two_workers_share_what_is_the_drivers)
 {
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     close_binding();
-    apply(f.next.pid, &f.other);
+    apply_to(f.next.pid, &f.other);
     expect_on(MAIN_CPU);
     close_binding();
     restore(f.next.pid);
@@ -271,12 +260,12 @@ TEST(two_workers_share_what_is_the_drivers)
 
 TEST(the_driver_of_another_npu_is_given_back)
 {
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     close_binding();
     f.other.goal.device = 7;
     f.other_driver[0].name[3] = '7';
     f.other_driver[1].name[3] = '7';
-    apply(f.w.pid, &f.other);
+    apply_to(f.w.pid, &f.other);
     assert_string_equal(mask_text((int32_t)f.kernel.pid, (char[64]){0}, 64), f.both);
     assert_string_equal(stage_workqueue_text(QUEUE, (char[64]){0}, 64), f.mask);
     close_binding();
@@ -287,7 +276,7 @@ TEST(the_driver_of_another_npu_is_given_back)
 TEST(a_watch_moves_the_driver_again)
 {
     char mask[32];
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     put_on_both((int32_t)f.kernel.pid);
     mask_of(MAIN_CPU, mask);
     stage_workqueue(QUEUE, mask);
@@ -308,7 +297,7 @@ TEST(a_watch_finds_a_kernel_thread_that_was_started_again)
     worker next; /* a child that starts later would keep the locks */
     worker_start(&next, THREAD);
     put_on_both((int32_t)next.pid);
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     worker_end(&f.kernel);
     f.kernel = next;
     assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
@@ -331,7 +320,7 @@ TEST(the_driver_goes_back_when_a_goal_names_it_no_more)
     snprintf(list, sizeof list, "%s\n", on_stage.before);
     stage_irq(IRQ, list);
     goal_add_irq(&f.goal, IRQ, CPUBIND_IRQ_MAILBOX, OTHER_CPU);
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     expect_on(OTHER_CPU);
     f.goal.goal.n_driver = 0;
     assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_OK);
@@ -351,12 +340,12 @@ TEST(the_driver_goes_back_when_a_goal_names_it_no_more)
 TEST(somebody_else_may_have_moved_them_since)
 {
     char text[64], mask[32];
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     close_binding();
     mask_of(MAIN_CPU, mask);
     stage_workqueue(QUEUE, mask);
     put_on((int32_t)f.kernel.pid, MAIN_CPU);
-    open_binding(f.w.pid);
+    open_of(f.w.pid);
     assert_int_equal(cpubind_bind_restore(f.b, &f.why), CPUBIND_LINUX_OK);
     expect_item(CPUBIND_ITEM_KERNEL, CPUBIND_ITEM_KEPT);
     expect_item(CPUBIND_ITEM_WORKQUEUE, CPUBIND_ITEM_KEPT);
@@ -367,7 +356,7 @@ TEST(somebody_else_may_have_moved_them_since)
 TEST(a_mask_that_makes_no_sense_fails_the_call)
 {
     stage_workqueue(QUEUE, "x\n");
-    open_binding(f.w.pid);
+    open_of(f.w.pid);
     assert_int_not_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_OK);
     assert_int_equal(f.why.error, EILSEQ);
     close_binding();
@@ -381,13 +370,13 @@ TEST(the_mailbox_is_recorded_and_restored)
     snprintf(to_other, sizeof to_other, "%d", (int)OTHER_CPU);
     stage_irq(IRQ, list);
     goal_add_irq(&f.goal, IRQ, CPUBIND_IRQ_MAILBOX, OTHER_CPU);
-    apply(f.w.pid, &f.goal);
+    apply_to(f.w.pid, &f.goal);
     assert_string_equal(stage_irq_text(IRQ, text, sizeof text), to_other);
-    assert_string_equal(item_of(CPUBIND_ITEM_IRQ)->name, "mailbox");
+    assert_string_equal(item_of_kind(CPUBIND_ITEM_IRQ)->name, "mailbox");
     close_binding();
-    open_binding(f.w.pid); /* from the record alone */
+    open_of(f.w.pid); /* from the record alone */
     assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
-    assert_int_equal(item_of(CPUBIND_ITEM_IRQ)->result, CPUBIND_ITEM_RIGHT);
+    assert_int_equal(item_of_kind(CPUBIND_ITEM_IRQ)->result, CPUBIND_ITEM_RIGHT);
     close_binding();
     restore(f.w.pid);
     assert_string_equal(stage_irq_text(IRQ, text, sizeof text), on_stage.before);

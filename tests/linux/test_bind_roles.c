@@ -22,15 +22,7 @@ static struct {
     char before[STAGE_TEXT];
 } f;
 
-#define MAIN_CPU  (on_stage.cpu[0])
-#define OTHER_CPU (on_stage.cpu[1])
-
-static int is_on_both(int32_t tid)
-{
-    char text[512], expected[32];
-    snprintf(expected, sizeof expected, "%d,%d", (int)on_stage.cpu[0], (int)on_stage.cpu[1]);
-    return strcmp(mask_text(tid, text, sizeof text), expected) == 0;
-}
+#include "bound.h"
 
 static int32_t add_thread(const char *name)
 {
@@ -48,12 +40,6 @@ static void add_rule(const char *pattern, int32_t cpu)
     rule->is_left = cpu < 0;
     if (rule->is_left)
         rule->cpus = (cpubind_cpus){NULL, 0};
-}
-
-static void snapshot(char text[STAGE_TEXT])
-{
-    (void)masks_of(f.w.pid, text, STAGE_TEXT);
-    stage_records(text, STAGE_TEXT);
 }
 
 SETUP(set_up)
@@ -83,27 +69,9 @@ SETUP(tear_down)
 
 static void open_and_apply(void)
 {
-    snapshot(f.before);
-    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_bind_apply(f.b, f.goal, &f.why), CPUBIND_LINUX_OK);
-}
-
-static int32_t count_items(cpubind_item_result result)
-{
-    const cpubind_report *r = cpubind_bind_report(f.b);
-    int32_t n = 0;
-    for (int32_t i = 0; i < r->n; i++)
-        n += r->item[i].result == result;
-    return n;
-}
-
-static cpubind_item_result result_of(int32_t tid)
-{
-    const cpubind_report *r = cpubind_bind_report(f.b);
-    for (int32_t i = 0; i < r->n; i++)
-        if (r->item[i].id == tid)
-            return r->item[i].result;
-    return CPUBIND_ITEM_FAILED;
+    snapshot_threads(f.before);
+    open_binding();
+    assert_ok(cpubind_bind_apply(f.b, f.goal, &f.why));
 }
 
 /* Restores from the record alone, as another process would. */
@@ -111,11 +79,9 @@ static void restore_afresh(void)
 {
     char after[STAGE_TEXT];
     cpubind_bind_close(f.b);
-    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_bind_restore(f.b, &f.why), CPUBIND_LINUX_OK);
-    cpubind_bind_close(f.b);
-    f.b = NULL;
-    snapshot(after);
+    open_binding();
+    restore_and_close();
+    snapshot_threads(after);
     assert_string_equal(after, f.before);
 }
 
@@ -148,11 +114,11 @@ TEST(each_row_of_the_table_is_applied_verified_and_restored)
         if (!is_on(tid[i], f.rule[i].cpus.cpu[0]))
             fail_msg("%s", f.rule[i].name);
     assert_true(is_on(tid[n], MAIN_CPU));
-    assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+    verify();
     assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 0);
     assert_int_equal(count_items(CPUBIND_ITEM_RIGHT), n + 3); /* "worker", "control" too */
     put_on(tid[0], MAIN_CPU);
-    assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+    verify();
     assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 1);
     restore_afresh();
 }
@@ -178,15 +144,14 @@ TEST(threads_that_are_left_are_reported_and_not_moved)
     put_on(left, OTHER_CPU);
     add_rule("hccl_*", -1);
     open_and_apply();
-    assert_int_equal(result_of(left), CPUBIND_ITEM_LEFT);
+    (void)assert_result(left, CPUBIND_ITEM_LEFT);
     assert_int_equal(count_items(CPUBIND_ITEM_LEFT), 1);
     assert_true(is_on(left, OTHER_CPU));
     assert_true(is_on(plain, MAIN_CPU));
-    assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
-    assert_int_equal(result_of(left), CPUBIND_ITEM_LEFT);
+    verify();
+    (void)assert_result(left, CPUBIND_ITEM_LEFT);
     assert_int_equal(count_items(CPUBIND_ITEM_WRONG), 0);
-    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_bind_report(f.b)->n, 0);
+    assert_int_equal(again(), 0);
     restore_afresh();
 }
 
@@ -198,8 +163,8 @@ TEST(restore_leaves_a_thread_that_was_left)
     open_and_apply();
     put_on(left, MAIN_CPU);
     cpubind_bind_close(f.b);
-    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_bind_restore(f.b, &f.why), CPUBIND_LINUX_OK);
+    open_binding();
+    assert_ok(cpubind_bind_restore(f.b, &f.why));
     assert_true(is_on_both((int32_t)f.w.pid));
 }
 
@@ -208,9 +173,9 @@ TEST(all_threads_may_be_left)
     char after[STAGE_TEXT];
     add_rule("*", -1);
     f.how.is_strict = 1;
-    snapshot(f.before);
-    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_OK);
-    assert_int_equal(cpubind_bind_apply(f.b, f.goal, &f.why), CPUBIND_LINUX_OK);
+    snapshot_threads(f.before);
+    open_binding();
+    assert_ok(cpubind_bind_apply(f.b, f.goal, &f.why));
     (void)masks_of(f.w.pid, after, STAGE_TEXT);
     assert_memory_equal(after, f.before, strlen(after));
     assert_int_equal(count_items(CPUBIND_ITEM_LEFT), 2);
@@ -227,18 +192,18 @@ TEST(a_thread_that_is_renamed_later_moves)
     assert_true(is_on(tid, MAIN_CPU));
     for (int i = 0; i < 3; i++) {
         (void)worker_tell(&f.w, 'r', "hccl_watchdog_t", tid);
-        assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
+        (void)again();
         assert_true(is_on(tid, OTHER_CPU));
         (void)worker_tell(&f.w, 'r', "own_2", tid); /* it stays where it is */
-        assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
+        (void)again();
         assert_true(is_on(tid, OTHER_CPU));
         (void)worker_tell(&f.w, 'r', "other", tid);
-        assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
+        (void)again();
         assert_true(is_on(tid, MAIN_CPU));
     }
     /* A thread that was left has a rule now: it is recorded before it is moved. */
     (void)worker_tell(&f.w, 'r', "other", left);
-    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
+    (void)again();
     assert_true(is_on(left, MAIN_CPU));
     restore_afresh();
 }
@@ -246,8 +211,8 @@ TEST(a_thread_that_is_renamed_later_moves)
 TEST(a_rule_that_fits_no_name_is_refused)
 {
     add_rule("*1234567890123456", OTHER_CPU);
-    snapshot(f.before);
-    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_OK);
+    snapshot_threads(f.before);
+    open_binding();
     assert_int_equal(cpubind_bind_apply(f.b, f.goal, &f.why), CPUBIND_LINUX_ERR_ARG);
     assert_string_equal(f.why.what, "goal");
     f.goal->rule[0].name = "";

@@ -84,6 +84,28 @@ static void finish(void)
     f.writer = NULL;
 }
 
+/* Opens, and writes a file. */
+static void begin(int is_replacing, const char *name, const char *text)
+{
+    assert_int_equal(start(is_replacing), CPUBIND_LINUX_OK);
+    assert_int_equal(put(name, text), CPUBIND_LINUX_OK);
+}
+
+static void commit_and_finish(void)
+{
+    assert_int_equal(commit(), CPUBIND_LINUX_OK);
+    finish();
+}
+
+/* Lays a link into the scratch folder, or without one a file. */
+static void lay(const char *name, const char *link, const char *text)
+{
+    if (link)
+        scratch_link(&f.s, name, link);
+    else
+        scratch_file(&f.s, name, text);
+}
+
 /* Opens, writes host.txt with this text and commits; the status of the commit. */
 static cpubind_linux_status write_host(int is_replacing, const char *text)
 {
@@ -168,8 +190,7 @@ TEST(a_folder_has_the_files_that_were_written_byte_by_byte)
     assert_int_equal(cpubind_linux_writer_put(f.writer, "env", NULL, 0, NULL),
                      CPUBIND_LINUX_OK);
     assert_int_equal(put("cmd/...", ""), CPUBIND_LINUX_OK);
-    assert_int_equal(commit(), CPUBIND_LINUX_OK);
-    finish();
+    commit_and_finish();
 
     scratch other;
     scratch_make(&other);
@@ -196,8 +217,7 @@ TEST(a_file_larger_than_any_buffer_is_written_to_its_end)
     assert_int_equal(
         cpubind_linux_writer_put(f.writer, "proc/interrupts", bytes, (int32_t)n, NULL),
         CPUBIND_LINUX_OK);
-    assert_int_equal(commit(), CPUBIND_LINUX_OK);
-    finish();
+    commit_and_finish();
 
     char path[SCRATCH_PATH * 2];
     scratch_path(&f.s, "new/proc/interrupts", path);
@@ -213,13 +233,11 @@ TEST(a_file_larger_than_any_buffer_is_written_to_its_end)
 
 TEST(a_written_snapshot_is_read_back)
 {
-    assert_int_equal(start(0), CPUBIND_LINUX_OK);
-    assert_int_equal(put("cmd/npu-smi-info.txt", "+---+\n"), CPUBIND_LINUX_OK);
+    begin(0, "cmd/npu-smi-info.txt", "+---+\n");
     assert_int_equal(put("cmd/npu-smi-info.exit", "3\n"), CPUBIND_LINUX_OK);
     assert_int_equal(put("cmd/npu-smi-info-m.txt", ""), CPUBIND_LINUX_OK);
     assert_int_equal(put("cmd/npu-smi-info-m.exit", "timeout\n"), CPUBIND_LINUX_OK);
-    assert_int_equal(commit(), CPUBIND_LINUX_OK);
-    finish();
+    commit_and_finish();
     cpubind_linux_host *host = NULL;
     assert_int_equal(cpubind_linux_open_folder(f.path, NULL, &host, NULL), CPUBIND_LINUX_OK);
     cpubind_source source = cpubind_linux_source(host);
@@ -236,8 +254,7 @@ TEST(modes_follow_the_umask)
     char path[SCRATCH_PATH * 2];
     struct stat st;
     mode_t old = umask(027);
-    assert_int_equal(start(0), CPUBIND_LINUX_OK);
-    assert_int_equal(put("sys/file", "x"), CPUBIND_LINUX_OK);
+    begin(0, "sys/file", "x");
     assert_int_equal(commit(), CPUBIND_LINUX_OK);
     umask(old);
     static const struct {
@@ -256,8 +273,7 @@ TEST(modes_follow_the_umask)
 TEST(the_target_does_not_exist_before_the_commit)
 {
     char temp[256], expected[64];
-    assert_int_equal(start(0), CPUBIND_LINUX_OK);
-    assert_int_equal(put("a/b", "x"), CPUBIND_LINUX_OK);
+    begin(0, "a/b", "x");
     assert_false(exists("new"));
     find_temp(temp);
     snprintf(expected, sizeof expected, ".new.%ld.0.tmp", (long)getpid());
@@ -283,8 +299,7 @@ TEST(an_empty_folder_is_written_as_one)
 {
     tree_text tree;
     assert_int_equal(start(0), CPUBIND_LINUX_OK);
-    assert_int_equal(commit(), CPUBIND_LINUX_OK);
-    finish();
+    commit_and_finish();
     tree_of(&f.s, "new", &tree);
     assert_string_equal(tree.text, "");
     assert_true(is_alone(1));
@@ -311,8 +326,7 @@ TEST(an_empty_target_is_replaced)
         assert_int_equal(write_host(is_replacing, "a"), CPUBIND_LINUX_OK);
         assert_true(holds("new/host.txt", "a"));
         assert_true(is_alone(1));
-        scratch_remove(&f.s);
-        scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+        scratch_empty(&f.s);
     }
 }
 
@@ -320,8 +334,7 @@ TEST(an_empty_target_stays_without_a_commit)
 {
     char path[SCRATCH_PATH * 2];
     scratch_folder(&f.s, "new");
-    assert_int_equal(start(0), CPUBIND_LINUX_OK);
-    assert_int_equal(put("host.txt", "x"), CPUBIND_LINUX_OK);
+    begin(0, "host.txt", "x");
     finish();
     scratch_path(&f.s, "new", path);
     assert_int_equal(rmdir(path), 0);
@@ -342,10 +355,7 @@ TEST(a_target_that_is_no_snapshot_stays)
                  {"new/host.txt", "/etc/passwd"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tree_text before, after;
-        if (cases[i].link)
-            scratch_link(&f.s, cases[i].name, cases[i].link);
-        else
-            scratch_file(&f.s, cases[i].name, "mine");
+        lay(cases[i].name, cases[i].link, "mine");
         tree_of(&f.s, "", &before);
         for (int is_replacing = 0; is_replacing < 2; is_replacing++) {
             f.fault = (cpubind_linux_fault){0};
@@ -355,8 +365,7 @@ TEST(a_target_that_is_no_snapshot_stays)
         }
         tree_of(&f.s, "", &after);
         assert_string_equal(after.text, before.text);
-        scratch_remove(&f.s);
-        scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+        scratch_empty(&f.s);
     }
 }
 
@@ -366,11 +375,9 @@ TEST(a_snapshot_is_replaced_only_on_request)
     scratch_file(&f.s, "new/sys/file", "old");
     assert_int_equal(start(0), CPUBIND_LINUX_ERR_EXISTS);
     assert_true(holds("new/host.txt", "old"));
-    assert_int_equal(start(1), CPUBIND_LINUX_OK);
-    assert_int_equal(put("host.txt", "new"), CPUBIND_LINUX_OK);
+    begin(1, "host.txt", "new");
     assert_true(holds("new/host.txt", "old"));
-    assert_int_equal(commit(), CPUBIND_LINUX_OK);
-    finish();
+    commit_and_finish();
     assert_true(holds("new/host.txt", "new"));
     assert_false(exists("new/sys"));
     assert_true(is_alone(1));
@@ -477,13 +484,11 @@ static int unlinkat_of_nothing(int dir, const char *path, int flags)
 TEST(an_old_snapshot_with_endless_entries_is_left)
 {
     scratch_file(&f.s, "new/host.txt", "old");
-    assert_int_equal(start(1), CPUBIND_LINUX_OK);
-    assert_int_equal(put("host.txt", "new"), CPUBIND_LINUX_OK);
+    begin(1, "host.txt", "new");
     f.sys.readdir = endless_readdir;
     f.sys.unlinkat = unlinkat_of_nothing;
     n_removed = 0;
-    assert_int_equal(commit(), CPUBIND_LINUX_OK);
-    finish();
+    commit_and_finish();
     assert_true(n_removed > 1000000 && n_removed < 1100000);
     assert_true(holds("new/host.txt", "new"));
 }
@@ -497,27 +502,18 @@ TEST(a_target_that_appears_before_the_commit_stays)
     } cases[] = {{"new", NULL}, {"new", "nothing"}, {"new", "."}, {"new/host.txt", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tree_text before, after;
-        if (cases[i].link)
-            scratch_link(&f.s, cases[i].name, cases[i].link);
-        else
-            scratch_file(&f.s, cases[i].name, "theirs");
+        lay(cases[i].name, cases[i].link, "theirs");
         tree_of(&f.s, "", &before);
-        scratch_remove(&f.s);
-        scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+        scratch_empty(&f.s);
 
-        assert_int_equal(start(1), CPUBIND_LINUX_OK);
-        assert_int_equal(put("host.txt", "ours"), CPUBIND_LINUX_OK);
-        if (cases[i].link)
-            scratch_link(&f.s, cases[i].name, cases[i].link);
-        else
-            scratch_file(&f.s, cases[i].name, "theirs");
+        begin(1, "host.txt", "ours");
+        lay(cases[i].name, cases[i].link, "theirs");
         assert_int_equal(commit(), CPUBIND_LINUX_ERR_EXISTS);
         assert_true(is_fault(EEXIST, "exists"));
         finish();
         tree_of(&f.s, "", &after);
         assert_string_equal(after.text, before.text);
-        scratch_remove(&f.s);
-        scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+        scratch_empty(&f.s);
     }
 }
 
@@ -525,8 +521,7 @@ TEST(a_target_that_appears_before_the_commit_stays)
 TEST(an_empty_target_made_meanwhile_stays_where_the_kernel_has_the_flags)
 {
     int has_flags = f.sys.rename == cpubind_sys_real.rename;
-    assert_int_equal(start(0), CPUBIND_LINUX_OK);
-    assert_int_equal(put("host.txt", "ours"), CPUBIND_LINUX_OK);
+    begin(0, "host.txt", "ours");
     scratch_folder(&f.s, "new");
     assert_int_equal(commit(), has_flags ? CPUBIND_LINUX_ERR_EXISTS : CPUBIND_LINUX_OK);
     finish();
@@ -537,8 +532,7 @@ TEST(an_empty_target_made_meanwhile_stays_where_the_kernel_has_the_flags)
 TEST(an_empty_target_filled_meanwhile_stays)
 {
     scratch_folder(&f.s, "new");
-    assert_int_equal(start(1), CPUBIND_LINUX_OK);
-    assert_int_equal(put("host.txt", "ours"), CPUBIND_LINUX_OK);
+    begin(1, "host.txt", "ours");
     scratch_file(&f.s, "new/host.txt", "theirs");
     assert_int_equal(commit(), CPUBIND_LINUX_ERR_EXISTS);
     finish();
@@ -551,8 +545,7 @@ TEST(another_snapshot_at_the_target_stays)
     char from[SCRATCH_PATH * 2];
     scratch_file(&f.s, "new/host.txt", "old");
     scratch_file(&f.s, "other/host.txt", "theirs");
-    assert_int_equal(start(1), CPUBIND_LINUX_OK);
-    assert_int_equal(put("host.txt", "ours"), CPUBIND_LINUX_OK);
+    begin(1, "host.txt", "ours");
     scratch_path(&f.s, "away", from);
     scratch_need(rename(f.path, from) == 0, "rename");
     scratch_path(&f.s, "other", from);
@@ -567,8 +560,7 @@ TEST(a_file_at_the_target_stays)
 {
     char from[SCRATCH_PATH * 2];
     scratch_file(&f.s, "new/host.txt", "old");
-    assert_int_equal(start(1), CPUBIND_LINUX_OK);
-    assert_int_equal(put("host.txt", "ours"), CPUBIND_LINUX_OK);
+    begin(1, "host.txt", "ours");
     scratch_path(&f.s, "away", from);
     scratch_need(rename(f.path, from) == 0, "rename");
     scratch_file(&f.s, "new", "theirs");
@@ -582,14 +574,12 @@ TEST(a_target_removed_meanwhile_is_no_failure)
     static const char *const names[] = {"new/host.txt", "new"};
     char path[SCRATCH_PATH * 2];
     scratch_file(&f.s, "new/host.txt", "old");
-    assert_int_equal(start(1), CPUBIND_LINUX_OK);
-    assert_int_equal(put("host.txt", "ours"), CPUBIND_LINUX_OK);
+    begin(1, "host.txt", "ours");
     for (int i = 0; i < 2; i++) {
         scratch_path(&f.s, names[i], path);
         scratch_need(remove(path) == 0, path);
     }
-    assert_int_equal(commit(), CPUBIND_LINUX_OK);
-    finish();
+    commit_and_finish();
     assert_true(holds("new/host.txt", "ours"));
     assert_true(is_alone(1));
 }
@@ -628,8 +618,7 @@ TEST(a_name_that_breaks_the_rules_is_refused_and_writes_nothing)
     }
     assert_int_equal(cpubind_linux_writer_put(f.writer, NULL, "x", 1, &f.fault),
                      CPUBIND_LINUX_ERR_ARG);
-    assert_int_equal(commit(), CPUBIND_LINUX_OK);
-    finish();
+    commit_and_finish();
     tree_of(&f.s, "", &tree);
     assert_string_equal(tree.text, "new/\n");
 }
@@ -660,8 +649,7 @@ TEST(a_link_put_into_the_new_folder_is_not_followed)
         scratch_make(&outside);
         scratch_file(&outside, "file", "theirs");
         tree_of(&outside, "", &before);
-        assert_int_equal(start(0), CPUBIND_LINUX_OK);
-        assert_int_equal(put("deep/other", "x"), CPUBIND_LINUX_OK);
+        begin(0, "deep/other", "x");
         find_temp(temp);
         snprintf(name, sizeof name, "%s/folder", temp);
         scratch_link(&f.s, name, outside.dir);
@@ -689,8 +677,7 @@ TEST(a_name_is_written_once_and_is_a_file_or_a_folder)
         const char *name, *what;
     } cases[] = {{"a/b", "create"}, {"a/b/c", "open"}, {"a", "create"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(start(0), CPUBIND_LINUX_OK);
-        assert_int_equal(put("a/b", "first"), CPUBIND_LINUX_OK);
+        begin(0, "a/b", "first");
         assert_int_equal(put(cases[i].name, "second"), CPUBIND_LINUX_ERR_WRITE);
         assert_true(is_fault(EEXIST, cases[i].what));
         /* From then on every call fails in the same way. */
@@ -778,11 +765,9 @@ TEST(a_relative_path_is_resolved_at_open)
         scratch_need(chdir("/") == 0, "chdir");
         assert_int_equal(status, CPUBIND_LINUX_OK);
         assert_int_equal(put("host.txt", "x"), CPUBIND_LINUX_OK);
-        assert_int_equal(commit(), CPUBIND_LINUX_OK);
-        finish();
+        commit_and_finish();
         assert_true(holds("new/host.txt", "x"));
-        scratch_remove(&f.s);
-        scratch_need(mkdir(f.s.dir, 0755) == 0, "mkdir");
+        scratch_empty(&f.s);
     }
     scratch_need(chdir(old) == 0, "chdir");
 }

@@ -28,6 +28,8 @@ static struct {
     char before[STAGE_TEXT];
 } f;
 
+#include "bound.h"
+
 static void snapshot(char text[STAGE_TEXT])
 {
     (void)masks_of(f.w.pid, text, STAGE_TEXT);
@@ -40,14 +42,6 @@ static void assert_irqs(const char *sq, const char *cq)
     char list[64];
     assert_string_equal(stage_irq_text(IRQ_SQ, list, sizeof list), sq);
     assert_string_equal(stage_irq_text(IRQ_CQ, list, sizeof list), cq);
-}
-
-static void assert_ok(cpubind_linux_status status)
-{
-    if (status != CPUBIND_LINUX_OK)
-        print_message("%s: %s, %s\n", cpubind_linux_status_name(status), f.why.what,
-                      strerror(f.why.error));
-    assert_int_equal(status, CPUBIND_LINUX_OK);
 }
 
 /* The items of interrupts of the last report that have this result. */
@@ -129,8 +123,8 @@ static void start_holder(void)
 static void apply_without_lock(void)
 {
     start_holder();
-    assert_ok(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why));
-    assert_ok(cpubind_bind_apply(f.b, &f.goal.goal, &f.why));
+    open_binding();
+    apply(&f.goal);
     const cpubind_report *r = cpubind_bind_report(f.b);
     assert_true(is_on((int32_t)f.w.pid, on_stage.cpu[0]));
     assert_irqs(on_stage.before, on_stage.before);
@@ -153,9 +147,7 @@ static void check_all_is_done(void)
     assert_irqs(sq, cq);
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
     assert_int_equal(count_irqs(CPUBIND_ITEM_RIGHT), 2);
-    assert_ok(cpubind_bind_restore(f.b, &f.why));
-    cpubind_bind_close(f.b);
-    f.b = NULL;
+    restore_and_close();
     snapshot(text);
     assert_string_equal(text, f.before);
 }
@@ -167,11 +159,11 @@ TEST(a_watch_binds_the_interrupts_when_the_lock_is_free)
     assert_ok(cpubind_bind_verify(f.b, NULL, &f.why));
     assert_int_equal(count_irqs(CPUBIND_ITEM_WRONG), 2); /* it is known that they are missing */
     for (int i = 0; i < 3; i++) {
-        assert_ok(cpubind_bind_again(f.b, &f.why));
+        (void)again();
         assert_int_equal(cpubind_bind_report(f.b)->n, 0); /* apply has said so */
     }
     end_holder();
-    assert_ok(cpubind_bind_again(f.b, &f.why));
+    (void)again();
     check_all_is_done();
 }
 
@@ -180,8 +172,8 @@ TEST(the_next_apply_binds_the_interrupts_when_the_lock_is_free)
     apply_without_lock();
     cpubind_bind_close(f.b);
     end_holder();
-    assert_ok(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why));
-    assert_ok(cpubind_bind_apply(f.b, &f.goal.goal, &f.why));
+    open_binding();
+    apply(&f.goal);
     check_all_is_done();
 }
 
@@ -190,11 +182,10 @@ TEST(strictly_it_is_a_failure_of_all)
     char text[STAGE_TEXT];
     f.how.is_strict = 1;
     start_holder();
-    assert_ok(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why));
+    open_binding();
     assert_int_equal(cpubind_bind_apply(f.b, &f.goal.goal, &f.why), CPUBIND_LINUX_ERR_REFUSED);
     assert_string_equal(f.why.what, CPUBIND_HOST_LOCK);
-    cpubind_bind_close(f.b);
-    f.b = NULL;
+    close_binding();
     end_holder();
     /* The holder has left its lock file: the next cpubind removes it. */
     assert_ok(cpubind_bind_open_host(&f.sys, &f.b, &f.why));
@@ -223,8 +214,8 @@ TEST(a_long_wait_is_said_and_goes_on)
     n_heard = 0;
     start_holder();
     const pid_t holder = f.holder;
-    assert_ok(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why));
-    assert_ok(cpubind_bind_apply(f.b, &f.goal.goal, &f.why));
+    open_binding();
+    apply(&f.goal);
     assert_int_equal(n_heard, 1);
     assert_int_equal(heard_holder, holder);
     assert_false(cpubind_bind_report(f.b)->is_host_busy);
@@ -312,7 +303,7 @@ TEST(without_a_queue_the_lock_still_keeps_others_out)
     assert_false(cpubind_queue_has_next(&f.sys, 0, 0));
     apply_without_lock();
     end_holder();
-    assert_ok(cpubind_bind_again(f.b, &f.why));
+    (void)again();
     check_all_is_done();
 }
 

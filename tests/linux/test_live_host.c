@@ -71,6 +71,12 @@ static void open_host(int32_t limit_ms)
     f.source = cpubind_linux_source(f.host);
 }
 
+static void close_host(void)
+{
+    cpubind_linux_close(f.host);
+    f.host = NULL;
+}
+
 static cpubind_input get(const char *name)
 {
     return f.source.read(f.source.ctx, name);
@@ -189,8 +195,7 @@ TEST(only_absolute_folders_of_the_path_are_searched)
             assert_true(is_text(get(MAP), "right\n"));
         else
             assert_true(is_state(get(MAP), CPUBIND_INPUT_ABSENT));
-        cpubind_linux_close(f.host);
-        f.host = NULL;
+        close_host();
     }
     assert_int_equal(access("npu-smi.ran", F_OK), -1);
     assert_int_equal(access("bin/npu-smi.ran", F_OK), -1);
@@ -707,8 +712,7 @@ TEST(the_environment_has_a_line_for_each_variable_that_is_set)
         cpubind_input input = get("env");
         int good = cases[i].line ? is_text(input, cases[i].line)
                                  : is_failed(input, EILSEQ, "a value holds a line feed");
-        cpubind_linux_close(f.host);
-        f.host = NULL;
+        close_host();
         assert_true(good);
     }
     unsetenv("ASCEND_RT_VISIBLE_DEVICES");
@@ -942,8 +946,7 @@ TEST(the_nodes_of_a_process_of_slurm_in_another_cgroup_are_not_known)
         nodes.environment = cases[i].environment;
         assert_int_equal(names_in("dev/nvidia").state, cases[i].state);
         assert_int_equal(get("dev/dri/renderD128").state, cases[i].state);
-        cpubind_linux_close(f.host);
-        f.host = NULL;
+        close_host();
     }
 }
 

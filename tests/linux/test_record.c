@@ -87,13 +87,17 @@ static int n_names(const char *folder)
     return n;
 }
 
+static cpubind_linux_status open_file(const char *path, int32_t pid, cpubind_record_mode mode,
+                                      cpubind_record_file **out, cpubind_linux_fault *why)
+{
+    return sample_status(cpubind_record_open(&f.root, path, pid, mode, out), why);
+}
+
 static cpubind_record_file *open_usual(void)
 {
     cpubind_record_file *file = NULL;
     cpubind_linux_fault why = {.what = "?"};
-    if (sample_status(
-            cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file), &why) !=
-        CPUBIND_LINUX_OK)
+    if (open_file(NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why) != CPUBIND_LINUX_OK)
         fail_msg("%s: %s", why.what, strerror(why.error));
     return file;
 }
@@ -103,10 +107,7 @@ static void check_refused(const char *path, cpubind_linux_status expected, int e
 {
     cpubind_linux_fault why = {0};
     cpubind_record_file *file = (cpubind_record_file *)&why;
-    assert_int_equal(
-        sample_status(
-            cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file), &why),
-        expected);
+    assert_int_equal(open_file(path, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why), expected);
     assert_null(file);
     assert_int_equal(why.error, error);
     assert_string_equal(why.what, what);
@@ -191,9 +192,8 @@ TEST(an_ordinary_user_has_a_folder_of_their_own)
     char path[SCRATCH_PATH * 2];
     path_of(FOLDER, path);
     scratch_need(chown(path, 1000, 1000) == 0, "chown");
-    assert_int_equal(
-        sample_status(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_WRITE, &file), NULL),
-        CPUBIND_LINUX_ERR_STATE); /* the lock is root's, not his */
+    assert_int_equal(open_file(NULL, 1, CPUBIND_RECORD_WRITE, &file, NULL),
+                     CPUBIND_LINUX_ERR_STATE); /* the lock is root's, not his */
     uid = 0;
     assert_int_equal(n_names(FOLDER), 1);
 }
@@ -204,9 +204,8 @@ TEST(a_missing_folder_is_made_when_it_may_be)
     cpubind_linux_fault why = {0};
     char path[SCRATCH_PATH * 2];
     struct stat st;
-    assert_int_equal(
-        sample_status(cpubind_record_open(&f.root, NULL, 1, CPUBIND_RECORD_WRITE, &file), &why),
-        CPUBIND_LINUX_ERR_STATE);
+    assert_int_equal(open_file(NULL, 1, CPUBIND_RECORD_WRITE, &file, &why),
+                     CPUBIND_LINUX_ERR_STATE);
     assert_int_equal(why.error, ENOENT);
     assert_string_equal(why.what, "folder");
     assert_false(is_there(f.folder));
@@ -221,10 +220,9 @@ TEST(arguments_outside_their_range_are_refused)
 {
     cpubind_record_file *file = NULL;
     char path[SCRATCH_PATH * 2];
-    assert_int_equal(sample_status(cpubind_record_open(&f.root, NULL, CPUBIND_RECORD_DOCTOR - 1,
-                                                       CPUBIND_RECORD_MAKE, &file),
-                                   NULL),
-                     CPUBIND_LINUX_ERR_ARG);
+    assert_int_equal(
+        open_file(NULL, CPUBIND_RECORD_DOCTOR - 1, CPUBIND_RECORD_MAKE, &file, NULL),
+        CPUBIND_LINUX_ERR_ARG);
     assert_int_equal(
         sample_status(cpubind_record_open(NULL, "x", 1, CPUBIND_RECORD_MAKE, &file), NULL),
         CPUBIND_LINUX_ERR_ARG);
@@ -244,9 +242,7 @@ TEST(the_longest_name_can_be_saved)
     cpubind_record_file *file = NULL;
     char path[SCRATCH_PATH * 2];
     snprintf(path, sizeof path, "%s/%0220d", f.s.dir, 0);
-    assert_int_equal(
-        sample_status(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file), NULL),
-        CPUBIND_LINUX_OK);
+    assert_int_equal(open_file(path, 0, CPUBIND_RECORD_WRITE, &file, NULL), CPUBIND_LINUX_OK);
     assert_string_equal(cpubind_record_path(file), path);
     save_sample(file, 1);
     assert_true(holds_sample(file, 1));
@@ -332,9 +328,7 @@ TEST(a_sticky_folder_is_allowed_for_a_named_path_alone)
     scratch_need(chmod(path, 01777) == 0, "chmod");
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "folder");
     path_of(in_folder("own.record"), path);
-    assert_int_equal(
-        sample_status(cpubind_record_open(&f.root, path, 0, CPUBIND_RECORD_WRITE, &file), NULL),
-        CPUBIND_LINUX_OK);
+    assert_int_equal(open_file(path, 0, CPUBIND_RECORD_WRITE, &file, NULL), CPUBIND_LINUX_OK);
     save_sample(file, 2);
     assert_true(holds_sample(file, 2));
     cpubind_record_close(file);
@@ -354,10 +348,8 @@ TEST(a_named_path_is_used_unchanged)
     scratch_need(getcwd(back, sizeof back) != NULL && chdir(f.s.dir) == 0, "chdir");
     static const char *const names[] = {"here.record", "own/a", "./own//b", "own/../c"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(
-            sample_status(
-                cpubind_record_open(&f.root, names[i], 0, CPUBIND_RECORD_WRITE, &file), NULL),
-            CPUBIND_LINUX_OK);
+        assert_int_equal(open_file(names[i], 0, CPUBIND_RECORD_WRITE, &file, NULL),
+                         CPUBIND_LINUX_OK);
         assert_string_equal(cpubind_record_path(file), names[i]);
         save_sample(file, 2);
         cpubind_record_close(file);
@@ -493,16 +485,12 @@ TEST(a_file_of_another_process_is_damaged)
     path_of(in_folder("4711.record"), from);
     path_of(in_folder("4712.record"), path);
     scratch_need(rename(from, path) == 0, "rename");
-    assert_int_equal(
-        sample_status(cpubind_record_open(&f.root, NULL, 4712, CPUBIND_RECORD_WRITE, &file),
-                      NULL),
-        CPUBIND_LINUX_OK);
+    assert_int_equal(open_file(NULL, 4712, CPUBIND_RECORD_WRITE, &file, NULL),
+                     CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_DAMAGED, EILSEQ, "pid");
     cpubind_record_close(file);
     /* under a name of the caller's own it is what it says */
-    assert_int_equal(
-        sample_status(cpubind_record_open(&f.root, path, 1, CPUBIND_RECORD_WRITE, &file), NULL),
-        CPUBIND_LINUX_OK);
+    assert_int_equal(open_file(path, 1, CPUBIND_RECORD_WRITE, &file, NULL), CPUBIND_LINUX_OK);
     assert_true(holds_sample(file, 4));
     cpubind_record_close(file);
 }
@@ -577,10 +565,8 @@ TEST(a_file_of_form_1_is_read_where_there_is_no_other)
     assert_string_equal(cpubind_record_form(file), "6 0.3.0");
     cpubind_record_close(file);
     path_of(in_folder("own.record"), path); /* a file of the caller's own has no other name */
-    assert_int_equal(
-        sample_status(
-            cpubind_record_open(&f.root, path, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file), NULL),
-        CPUBIND_LINUX_OK);
+    assert_int_equal(open_file(path, SAMPLE_PID, CPUBIND_RECORD_WRITE, &file, NULL),
+                     CPUBIND_LINUX_OK);
     check_load_fails(file, CPUBIND_LINUX_ERR_STATE, ENOENT, "open");
     scratch_file(&f.s, in_folder("own.record"), form1);
     assert_int_equal(sample_status(cpubind_record_load(file, &r), NULL), CPUBIND_LINUX_OK);
@@ -695,10 +681,8 @@ TEST(a_lock_file_with_another_name_is_left_alone)
     path_of(in_folder("4711.record.lock"), path);
     scratch_need(link(precious, path) == 0, "link");
     check_refused(NULL, CPUBIND_LINUX_ERR_STATE, EPERM, "lock");
-    assert_int_equal(
-        sample_status(
-            cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_READ, &file), NULL),
-        CPUBIND_LINUX_OK);
+    assert_int_equal(open_file(NULL, SAMPLE_PID, CPUBIND_RECORD_READ, &file, NULL),
+                     CPUBIND_LINUX_OK);
     assert_int_equal(cpubind_record_read_holder(file).pid, 0); /* it gets no signal */
     cpubind_record_close(file);
     const int fd = open(precious, O_RDONLY | O_CLOEXEC);
@@ -748,8 +732,8 @@ static int child_turns(int turns)
     while (turns > 0) {
         cpubind_record_file *file = NULL;
         cpubind_linux_fault why = {0};
-        cpubind_linux_status status = sample_status(
-            cpubind_record_open(&f.root, NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file), &why);
+        cpubind_linux_status status =
+            open_file(NULL, SAMPLE_PID, CPUBIND_RECORD_MAKE, &file, &why);
         if (status == CPUBIND_LINUX_ERR_BUSY)
             continue;
         if (status != CPUBIND_LINUX_OK)

@@ -86,6 +86,8 @@ static struct {
     int32_t main_cpu[2], acl_cpu;
 } f;
 
+#include "bound.h"
+
 static model_thread *model_of(pid_t tid)
 {
     for (int i = 0; i < k.n; i++)
@@ -228,22 +230,10 @@ SETUP(tear_down)
 #define TO_MAIN 0x0cul
 #define TO_ACL  0x10ul
 
-static void open_binding(void)
-{
-    assert_int_equal(cpubind_bind_open(&f.how, &f.sys, &f.b, &f.why), CPUBIND_LINUX_OK);
-}
-
-static void apply(void)
+static void bind_goal(void)
 {
     open_binding();
-    assert_int_equal(cpubind_bind_apply(f.b, &f.goal, &f.why), CPUBIND_LINUX_OK);
-}
-
-/* Looks again. Returns the number of items. */
-static int32_t again(void)
-{
-    assert_int_equal(cpubind_bind_again(f.b, &f.why), CPUBIND_LINUX_OK);
-    return cpubind_bind_report(f.b)->n;
+    assert_ok(cpubind_bind_apply(f.b, &f.goal, &f.why));
 }
 
 static void restore(void)
@@ -251,21 +241,9 @@ static void restore(void)
     assert_int_equal(cpubind_bind_restore(f.b, &f.why), CPUBIND_LINUX_OK);
 }
 
-static const cpubind_item *item_of(int32_t id)
-{
-    const cpubind_report *r = cpubind_bind_report(f.b);
-    for (int32_t i = 0; i < r->n; i++)
-        if (r->item[i].id == id)
-            return &r->item[i];
-    return NULL;
-}
-
 static void assert_item(int32_t id, cpubind_item_result result, int32_t error, const char *what)
 {
-    const cpubind_item *item = item_of(id);
-    assert_non_null(item);
-    assert_string_equal(cpubind_item_result_word(item->result),
-                        cpubind_item_result_word(result));
+    const cpubind_item *item = assert_result(id, result);
     assert_int_equal(item->error, error);
     assert_string_equal(item->what ? item->what : "-", what ? what : "-");
 }
@@ -283,7 +261,7 @@ static void assert_masks(unsigned long main_mask, unsigned long acl_mask)
 TEST_WITH(a_cpu_that_goes_offline_and_comes_back_is_never_lost, set_up, tear_down)
 {
     for (k.is_old = 0; k.is_old < 2; k.is_old++) {
-        apply();
+        bind_goal();
         assert_masks(TO_MAIN, TO_ACL);
         k.n_moves = 0;
         set_online(ALL & ~8ul); /* CPU 3 of main */
@@ -291,7 +269,7 @@ TEST_WITH(a_cpu_that_goes_offline_and_comes_back_is_never_lost, set_up, tear_dow
         assert_item(f.plain, CPUBIND_ITEM_PART, 0, "offline");
         assert_int_equal(again(), 0); /* said once */
         assert_int_equal(k.n_moves, 0);
-        assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+        verify();
         assert_item(f.plain, CPUBIND_ITEM_PART, 0, "offline");
         assert_item(f.acl, CPUBIND_ITEM_RIGHT, 0, NULL);
         set_online(ALL);
@@ -310,16 +288,16 @@ TEST_WITH(a_thread_whose_only_cpu_is_offline_shares_main_until_the_cpu_is_back, 
           tear_down)
 {
     for (k.is_old = 0; k.is_old < 2; k.is_old++) {
-        apply();
+        bind_goal();
         set_online(ALL & ~TO_ACL);
         assert_int_equal(mask_of((pid_t)f.acl), 0);
-        assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+        verify();
         assert_item(f.acl, CPUBIND_ITEM_PART, 0, "offline");
         assert_int_equal(again(), 1);
         assert_item(f.acl, CPUBIND_ITEM_PART, 0, "offline");
         assert_masks(TO_MAIN, TO_MAIN);
         assert_int_equal(again(), 0);
-        assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+        verify();
         assert_item(f.acl, CPUBIND_ITEM_PART, 0, "offline");
         set_online(ALL);
         assert_int_equal(again(), 1);
@@ -336,7 +314,7 @@ TEST_WITH(a_thread_whose_only_cpu_is_offline_shares_main_until_the_cpu_is_back, 
 TEST_WITH(apply_and_restore_work_while_cpus_are_offline, set_up, tear_down)
 {
     set_online(ALL & ~(TO_ACL | 8ul));
-    apply();
+    bind_goal();
     assert_item(f.acl, CPUBIND_ITEM_PART, 0, "offline");
     assert_item(f.plain, CPUBIND_ITEM_PART, 0, "offline");
     assert_masks(4, 4);
@@ -345,7 +323,7 @@ TEST_WITH(apply_and_restore_work_while_cpus_are_offline, set_up, tear_down)
     assert_masks(ALL, ALL);
     assert_int_equal(cpubind_bind_apply(f.b, &f.goal, &f.why), CPUBIND_LINUX_OK);
     set_online(ALL & ~(TO_ACL | TO_MAIN));
-    assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+    verify();
     assert_item(f.plain, CPUBIND_ITEM_PART, 0, "offline");
     restore();
     set_online(ALL);
@@ -356,11 +334,11 @@ TEST_WITH(apply_and_restore_work_while_cpus_are_offline, set_up, tear_down)
 TEST_WITH(online_cpus_that_are_not_those_of_the_kernel_are_not_believed, set_up, tear_down)
 {
     scratch_file(&on_stage.s, "online", "0-2\n");
-    apply();
+    bind_goal();
     assert_item(f.plain, CPUBIND_ITEM_MOVED, 0, NULL);
     assert_masks(TO_MAIN, TO_ACL);
     assert_int_equal(again(), 0);
-    assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+    verify();
     assert_item(f.plain, CPUBIND_ITEM_RIGHT, 0, NULL);
     assert_item(f.acl, CPUBIND_ITEM_RIGHT, 0, NULL);
     restore();
@@ -372,14 +350,14 @@ TEST_WITH(online_cpus_that_are_not_those_of_the_kernel_are_not_believed, set_up,
 TEST_WITH(a_cpuset_that_narrows_and_widens_is_followed, set_up, tear_down)
 {
     for (k.is_old = 0; k.is_old < 2; k.is_old++) {
-        apply();
+        bind_goal();
         for (int i = 0; i < 3; i++) {
             write_cpuset(ALL & ~(TO_ACL | 8ul));
             (void)again();
             assert_masks(4, 4);
             assert_item(f.acl, CPUBIND_ITEM_PART, 0, "cpuset");
             assert_int_equal(again(), 0);
-            assert_int_equal(cpubind_bind_verify(f.b, NULL, &f.why), CPUBIND_LINUX_OK);
+            verify();
             assert_item(f.plain, CPUBIND_ITEM_WRONG, 0, NULL);
             write_cpuset(ALL);
             (void)again();
@@ -407,7 +385,7 @@ TEST_WITH(a_cpuset_that_narrows_and_widens_is_followed, set_up, tear_down)
 TEST_WITH(restore_gives_the_widest_mask_to_those_that_had_it, set_up, tear_down)
 {
     set_online(ALL & ~0x80ul);
-    apply();
+    bind_goal();
     restore();
     set_online(ALL);
     assert_masks(ALL, ALL);
@@ -430,7 +408,7 @@ TEST_WITH(restore_gives_the_widest_mask_to_those_that_had_it, set_up, tear_down)
 TEST_WITH(restore_leaves_and_names_a_thread_that_somebody_else_has_moved, set_up, tear_down)
 {
     const cpubind_item *item;
-    apply();
+    bind_goal();
     model_of((pid_t)f.plain)->mask = 0xc0;
     restore();
     assert_item(f.plain, CPUBIND_ITEM_KEPT, 0, NULL);
@@ -454,7 +432,7 @@ TEST_WITH(a_thread_that_cannot_be_moved_is_named_and_the_rest_is_done, set_up, t
                                  CPUBIND_REFUSED_BY_MODULE};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         model_of((pid_t)f.plain)->refusal = errors[i];
-        apply();
+        bind_goal();
         assert_item(f.plain, CPUBIND_ITEM_SKIPPED, errors[i], words[i]);
         assert_item(f.acl, CPUBIND_ITEM_MOVED, 0, NULL);
         assert_int_equal(mask_of((pid_t)f.plain), ALL);
@@ -486,7 +464,7 @@ TEST_WITH(a_kernel_thread_that_nobody_can_move_is_not_blamed_on_its_cpuset, set_
 {
     for (k.is_kernel = 0; k.is_kernel < 2; k.is_kernel++) {
         model_of((pid_t)f.plain)->refusal = EINVAL;
-        apply();
+        bind_goal();
         assert_item(f.plain, CPUBIND_ITEM_SKIPPED, EINVAL,
                     k.is_kernel ? "kernel thread" : "sched_setaffinity");
         restore();
@@ -511,7 +489,7 @@ TEST_WITH(apply_fails_when_no_thread_can_be_moved, set_up, tear_down)
 TEST_WITH(a_thread_is_moved_only_when_restore_could_put_it_back, set_up, tear_down)
 {
     int32_t born, own;
-    apply();
+    bind_goal();
     k.is_full = 1;
     born = worker_thread_add(&f.w, "acl_thread");
     own = worker_thread_add(&f.w, "own");
@@ -539,7 +517,7 @@ TEST_WITH(a_number_that_another_process_got_is_noticed_and_undone, set_up, tear_
         k.stranger = 0;
         k.n_reads = i == 2 ? 0 : 1;
         k.ends = i == 0 ? (pid_t)tid : 0;
-        apply();
+        bind_goal();
         k.ends = i == 0 ? 0 : (pid_t)tid;
         if (i == 1) { /* in a watch */
             model_of((pid_t)tid)->mask = 1;
