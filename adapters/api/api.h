@@ -295,8 +295,8 @@ typedef enum api_group {
 extern const char *const api_group_titles[];
 
 /* One option. Without a function that reads it, its value is stored at `member` of api_options:
- * the text, the number of a word, or 1 for an option without a value. An option of API_GROUP_NPUS is refused where
- * other devices are asked for. */
+ * the text, the number of a word, or 1 for an option without a value. An option of
+ * API_GROUP_NPUS is refused where other devices are asked for. */
 typedef struct api_option {
     const char *dashed;
     const char *value; /* what the help calls it; in brackets: it may be left out; NULL: none */

@@ -1,8 +1,9 @@
 /* help.c - the help of each command, for a terminal of 80 columns
  * SPDX-License-Identifier: MIT
  *
- * Opens nothing and reads no option. What a command is for is written here, what each option does
- * in the table of adapters/api/options.c. COMMANDS.md and the manual pages are made from the help.
+ * Opens nothing and reads no option. What a command is for is written here, what each option
+ * does in the table of adapters/api/options.c. COMMANDS.md and the manual pages are made from
+ * the help.
  */
 #include "cli.h"
 
