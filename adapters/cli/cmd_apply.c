@@ -102,14 +102,16 @@ static int watch(const api_options *options, api_bound *bound)
     return API_DONE;
 }
 
-/* Plans for the NPU of the process. */
-static int plan_npu(api_options *options, api_bound *bound)
+/* Plans for the NPU of the process, or for the other device that it uses. */
+static int plan_npu(api_options *options, api_bound *bound, cli_run_place *place)
 {
     api_text why = {"", 0};
     if (options->one_npu < 0 && !options->request.has_rank) {
         int status;
         api_add(&why, "process %d: ", (int)bound->pid);
         status = cli_find_npu(options, bound, &why);
+        if (status == API_REFUSED && cli_find_opened(options, bound->pid))
+            return cli_place_on_device(options, bound, place);
         api_add(&why, "; name the device with --device NAME");
         if (status != API_DONE)
             return cli_fail(options, status, why.text);
@@ -136,7 +138,7 @@ static int apply(api_options *options, api_bound *bound, cli_run_place *place)
         status = cli_find_device_kind(options, &is_on_device);
     if (status == API_DONE)
         status = is_on_device ? cli_place_on_device(options, bound, place)
-                              : plan_npu(options, bound);
+                              : plan_npu(options, bound, place);
     if (status == API_DONE)
         status = cli_apply_bound(options, bound);
     if (status == API_DONE && options->watch_ms > 0)

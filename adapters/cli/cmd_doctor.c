@@ -355,7 +355,7 @@ static void read_bus(const cpubind_source *source, const api_options *options,
     api_text why = {"", 0};
     int status;
     bus->is_alone = api_has_devices_alone(source, options, planned);
-    if (!bus->is_alone && (!is_live || api_npu_option(options)))
+    if (!bus->is_alone && !is_live)
         return;
     status = api_make_devices(source, options, NULL, &bus->devices, &why);
     bus->is_there = status == API_DONE && cli_has_opened(&bus->devices.topo);

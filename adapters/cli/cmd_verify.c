@@ -75,6 +75,10 @@ static int verify(api_options *options, api_bound *bound)
     status = cli_find_device_kind(options, &is_on_device);
     if (status == API_DONE && !is_on_device)
         status = cli_find_npu(options, bound, &found);
+    if (status == API_REFUSED && cli_find_opened(options, bound->pid)) {
+        is_on_device = 1;
+        status = API_DONE;
+    }
     if (status == API_DONE)
         return verify_plan(options, bound, is_on_device);
     api_add(&why,

@@ -57,6 +57,30 @@ int cli_read_device_workers(const api_options *options, const cpubind_source *so
     return status;
 }
 
+int cli_find_opened(api_options *options, int32_t pid)
+{
+    cpubind_workers workers = {0};
+    api_text unused = {"", 0};
+    api_host host = {0};
+    api_topo topo = {0};
+    int is_found = 0;
+    if (cli_open_host(options, &host, &unused) == API_DONE)
+        api_topo_read(&host.source, options, &topo);
+    if (cli_has_opened(&topo) &&
+        cli_read_device_workers(options, &host.source, &topo, pid, &workers, &unused) ==
+            API_DONE &&
+        workers.n == 1) {
+        options->pci[0] = topo.facts.device[workers.row[0].device].pci;
+        options->tile[0] = -1;
+        options->topo.n_named = 1;
+        is_found = 1;
+    }
+    cpubind_workers_free(&workers);
+    api_topo_free(&topo);
+    api_close_host(&host);
+    return is_found;
+}
+
 /* == Which device =========================================================== */
 
 /* Takes the rank of the first variable of a launcher that is set. Returns the exit status; DONE

@@ -20,6 +20,10 @@ int cli_read_device_workers(const api_options *options, const cpubind_source *so
                             const api_topo *topo, int32_t pid, cpubind_workers *out,
                             api_text *why);
 
+/* Whether a process uses a single device whose driver has no list of its users. Then the
+ * options name that device. Prints nothing. */
+int cli_find_opened(api_options *options, int32_t pid);
+
 /* Finds the pool of the process and makes bound->goal, which borrows from *out. The device is
  *   1  that of --rank or --index; of --device or a single --pci
  *   2  that of the record

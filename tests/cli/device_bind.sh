@@ -357,6 +357,11 @@ if [ -n "$can_have_files" ]; then
     check "an option of NPUs is refused beside --pci in status" says 2 "leave out the options" \
         "$CPUBIND" status --root "$out/mixed" --npus 0 --pci 0000:61:00.0
     check "--watch has the NPUs and the other accelerators" watches_mixed
+    # The CPUs of the plan are not those of this machine.
+    check "apply finds a device beside NPUs by the open file" says 4 "on CPUs 48-71" \
+        "$CPUBIND" apply --root "$out/mixed" --allowed 0-95 --pid "$worker"
+    check "so does verify" says 1 "0000:61:00.0" \
+        "$CPUBIND" verify --root "$out/mixed" --allowed 0-95 --pid "$worker"
     end
 else
     skip "status shows who has the file of a device open" "no mounts of its own"
