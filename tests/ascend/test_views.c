@@ -466,23 +466,21 @@ TEST(containers_of_one_kind_of_device_have_the_pools_of_the_host)
 TEST(a_container_of_gpus_does_not_guess_the_npus)
 {
     static law_case c;
+    host_view *view = &c.view[1];
     for (int how = 0; how < 5; how++) {
         make_mixed_host(&c, 0, 0);
         contain_gpus(&c, 1, 1);
-        if (how == 0)
-            c.view[1].hides_files = 1; /* nothing tells that it may open no NPU */
-        else if (how == 1)
-            c.view[1].request.origin = CPUBIND_ORIGIN_NPU_SMI;
-        else if (how == 2)
-            c.view[1].request.rules = CPUBIND_RULES_REFERENCE;
-        else if (how == 3)
-            c.host.type = CPUBIND_TYPE_950,
-            c.host.function[0].device = c.host.function[1].device = 0xd806;
-        else
-            c.host.function[0].node = -1;
-        view_law_plan(&c.view[1], &c.plan[1]);
-        assert_int_equal(c.plan[1].code,
-                         how == 4 ? CPUBIND_PROBLEM_NONE : CPUBIND_PROBLEM_NO_NPU_SMI);
+        view->hides_files = how == 0; /* nothing tells that it may open no NPU */
+        if (how == 1)
+            view->request.origin = CPUBIND_ORIGIN_NPU_SMI;
+        if (how == 2)
+            view->request.rules = CPUBIND_RULES_REFERENCE;
+        for (int i = 0; i < 2 && how == 3; i++) /* clusters are of NPUs alone */
+            c.host.function[i].device = 0xd806;
+        for (int i = 0; i < 2 && how == 4; i++) /* npu-smi alone has the CPUs near them */
+            c.host.function[i].node = -1;
+        view_law_plan(view, &c.plan[1]);
+        assert_int_equal(c.plan[1].code, CPUBIND_PROBLEM_NO_NPU_SMI);
     }
 }
 
