@@ -90,7 +90,7 @@ SCRIPTS    = $(addprefix tests/,cli/bind.sh service/service.sh checks/readme.sh 
 SANITIZED  = $(filter-out $(BARE),$(TESTS))
 
 # The longest first, so that the last ones end together.
-VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2
+VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
 VM         = $(BUILD)/vm
 
 .PHONY: all help run check analyze check-foreign check-vm laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \

@@ -1,13 +1,15 @@
 #!/bin/sh
-# bundle.sh - makes the OCI bundle of a container with some of the NPUs
+# bundle.sh - makes the OCI bundle of a container with some of the NPUs and GPUs
 #
-#   bundle.sh NAME PHY...        in a virtual machine; writes only below /run/bundle/NAME
+#   bundle.sh NAME PHY|renderD<n>...
+#                                in a virtual machine; writes only below /run/bundle/NAME
 #
 # A container of this bundle has mount, pid, ipc and uts namespaces of its own, root without the
-# capabilities that Docker drops, and the davinci devices of these physical ids. Its /bin is the
-# one of the host, its /host is /views/NAME, and /run is its own. The kernel's files of the host
-# are there, with the paths masked and read-only that Docker masked before version 28.0.2. With
-# MASK=/proc/interrupts they are those of Docker since then. CPUS=0-31 gives it a cpuset.
+# capabilities that Docker drops, the davinci devices of these physical ids and the DRM devices
+# of these names. Its /bin is the one of the host, or BIN; its /host is /views/NAME, and /run is
+# its own. The kernel's files of the host are there, with the paths masked and read-only that
+# Docker masked before version 28.0.2. With MASK=/proc/interrupts they are those of Docker since
+# then. CPUS=0-31 gives it a cpuset.
 
 set -eu
 name=$1
@@ -15,19 +17,32 @@ shift
 dir=/run/bundle/$name
 for folder in bin host proc sys dev run tmp; do mkdir -p "$dir/rootfs/$folder"; done
 
-# Prints an object of JSON for each davinci device.
+# Prints an object of JSON for each device.
 for_devices() { # keys of the object; PATH stands for the path of the device
     comma=
-    for at in /sys/class/misc/davinci_manager $devices; do
-        IFS=: read -r major minor <"$at/dev"
+    for device in $devices; do
+        IFS=: read -r major minor <"/sys/class/$device/dev"
         number="\"type\": \"c\", \"major\": $major, \"minor\": $minor"
-        echo "$comma{$1, $number}" | sed "s,PATH,/dev/${at##*/},"
+        case $device in drm/*) path=/dev/dri/${device#*/} ;; *) path=/dev/${device#*/} ;; esac
+        echo "$comma{$1, $number}" | sed "s,PATH,$path,"
         comma=", "
     done
 }
 
+# Adds devices, each once.
+add() { # class/name ...
+    for device in "$@"; do
+        case " $devices " in *" $device "*) ;; *) devices="$devices $device" ;; esac
+    done
+}
+
 devices=
-for phy in "$@"; do devices="$devices /sys/class/devdrv-class/davinci$phy"; done
+for asked in "$@"; do
+    case $asked in
+    renderD*) add kfd/kfd "drm/$asked" ;;
+    *) add misc/davinci_manager "devdrv-class/davinci$asked" ;;
+    esac
+done
 capabilities='["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL",
         "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP", "CAP_NET_RAW", "CAP_SYS_CHROOT", "CAP_MKNOD"]'
 
@@ -54,7 +69,10 @@ cat >"$dir/config.json" <<END
     {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
     {"destination": "/run", "type": "tmpfs", "source": "tmpfs"},
     {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs"},
-    {"destination": "/bin", "type": "bind", "source": "/bin", "options": ["bind", "ro"]},
+    {
+      "destination": "/bin", "type": "bind", "source": "${BIN:-/bin}",
+      "options": ["bind", "ro"]
+    },
     {
       "destination": "/host", "type": "bind", "source": "/views/$name",
       "options": ["bind", "ro"]

@@ -2,7 +2,7 @@
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
 # /host/sections names the sections that run: binding, and views, rules, crowd, binder, service,
-# doctor, numa, driver, newcomer and partition, which are in files of these names.
+# doctor, numa, driver, newcomer, partition and mixed, which are in files of these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -160,7 +160,12 @@ threads_are_all_on() { # CPUs, pid
 # filled on all nodes, 8 MiB, must be on the node of the plan.
 pages_are_right() { # logic id
     npu "$1"
-    awk -v npu="$1" -v node="N$memory" '
+    pages_are_on_node "NPU $1"
+}
+
+# The node is in the variables of `npu`.
+pages_are_on_node() { # name of the device
+    awk -v name="$1" -v node="N$memory" '
         /file=/ { next }
         {
             away = 0
@@ -173,11 +178,11 @@ pages_are_right() { # logic id
                         away = 1
                 }
             if (away && ++bad)
-                print "NPU " npu ": not on " node ": " $0
+                print name ": not on " node ": " $0
         }
         END {
             if (there < 2048)
-                print "NPU " npu ": only " there + 0 " pages on " node
+                print name ": only " there + 0 " pages on " node
             exit bad || there < 2048
         }' "/proc/$pid/numa_maps"
 }
@@ -214,7 +219,7 @@ irqs_are_right() { # logic id ...
         npu "$i"
         [ "$product" = 950 ] || echo "npu $i $address $place $first $((first + 1))"
     done >/run/bound
-    irqs | awk -v everywhere="$everywhere" '
+    irqs | awk -v everywhere="$everywhere" -v n_npu="$(wc -l </host/npus)" '
         $1 == "npu" { npu[$3 " " $4] = $2; sq[$3 " " $4] = $5; cq[$3 " " $4] = $6; next }
         {
             key = $1 " " $2
@@ -231,7 +236,7 @@ irqs_are_right() { # logic id ...
             n[$4]++
         }
         END {
-            if (n["sq_send_trigger_irq"] != 8 || n["cq_update_irq"] != 128) {
+            if (n["sq_send_trigger_irq"] != n_npu || n["cq_update_irq"] != 16 * n_npu) {
                 print n["sq_send_trigger_irq"] " SQ, " n["cq_update_irq"] " CQ"
                 exit 1
             }
@@ -624,6 +629,8 @@ accidents() {
 . /newcomer.sh
 # shellcheck source=tests/vm/partition.sh
 . /partition.sh
+# shellcheck source=tests/vm/mixed.sh
+. /mixed.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

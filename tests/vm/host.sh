@@ -1,11 +1,13 @@
 #!/bin/sh
 # host.sh - writes the description of an Ascend host for a virtual machine, from a table of NPUs
 #
-#   tests/vm/host.sh a2|a2x2|a2x4|a3|300i|950 DIR [PHY...]
+#   tests/vm/host.sh a2|a2x2|a2x4|a3|300i|950|mixed DIR [PHY...]
 #
 # With physical ids, describes a container that has these NPUs only. Writes into DIR
 #   npus      a line for each NPU: logic id, card, chip, phy id, PCI address, node, its index
 #             among the NPUs of that PCI function, its pool, and the node for its memory
+#   gpus      a line for each GPU of a mixed host: its number on the host, its device file, PCI
+#             address, node, its pool, and the node for its memory
 #   nodes     a line for each node: its number, its CPUs
 #   module    the parameters of npu.ko
 #   product   a2, a3, 300i or 950
@@ -17,7 +19,7 @@
 
 set -eu
 host=$1
-product=${host%x[24]}
+case $host in mixed) product=a2 ;; *) product=${host%x[24]} ;; esac
 dir=$2
 shift 2
 mkdir -p "$dir"
@@ -29,7 +31,8 @@ mkdir -p "$dir"
 # another NPU. A2 with two nodes: the homes of all NPUs with their next nodes are all CPUs, which
 # are shared by id, so that each NPU gets CPUs of the other node. A2 with four nodes: as A2, with
 # half the NPUs. 300I: half of its node and the
-# next node. A3: a slice by phy id. 950: a cluster.
+# next node. A3: a slice by phy id. 950: a cluster. Mixed: the node of the NPU; NPU 1 and GPU 0
+# have one node, and share it by address.
 npus() {
     case $host in
     a2) echo "0 0 0 0 6 6 48-55 6
@@ -52,6 +55,8 @@ npus() {
 1 0 1 1 1 1 8-15 1
 2 0 2 2 2 2 16-23 2
 3 0 3 3 3 3 24-31 3" ;;
+    mixed) echo "0 0 0 0 0 0 0-7 0
+1 0 1 1 1 1 8-15 1" ;;
     a3) echo "0 0 0 0 1 0 0-7 0
 0 1 1 1 0 0 8-15 1
 1 0 2 2 3 2 16-23 2
@@ -80,6 +85,12 @@ npus() {
     esac
 }
 
+# GPU 1 has its node and the next one of its socket, which is no other device's.
+gpus() {
+    echo "0 renderD128 0000:00:12.0 1 16-23 1
+1 renderD129 0000:00:13.0 3 24-39 3"
+}
+
 # Node, first CPU, last CPU. The second node of the 950 has two clusters.
 nodes() {
     if [ "$host" = a2x2 ]; then
@@ -88,6 +99,10 @@ nodes() {
     fi
     if [ "$host" = a2x4 ]; then
         printf '0 0-7\n1 8-15\n2 16-23\n3 24-31\n'
+        return
+    fi
+    if [ "$host" = mixed ]; then
+        printf '0 0-7\n1 8-23\n2 24-31\n3 32-39\n'
         return
     fi
     for node in 0 1 2 3 4 5 6 7; do
@@ -102,6 +117,7 @@ nodes() {
 }
 
 case $host in
+mixed) module="device=0xd802 functions=2 per_function=1 mailbox=1 gpus=2" ;;
 a2x4) module="device=0xd802 functions=4 per_function=1 mailbox=1" ;;
 a2*) module="device=0xd802 functions=8 per_function=1 mailbox=1" ;;
 a3) module="device=0xd803 functions=8 per_function=1 mailbox=1" ;;
@@ -123,6 +139,7 @@ in_view() { # phy id ...; none: all
 
 in_view "$@" >"$dir/table.npus"
 nodes >"$dir/nodes"
+[ "$host" = mixed ] && gpus >"$dir/gpus"
 echo "$module" >"$dir/module"
 echo "$product" >"$dir/product"
 

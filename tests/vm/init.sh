@@ -23,6 +23,9 @@ insmod /npu.ko $parameters || echo "not ok - npu.ko"
 while read -r _ _ _ _ address node _; do
     echo "$node" >"/sys/bus/pci/devices/$address/numa_node"
 done </host/npus
+[ -e /host/gpus ] && while read -r _ _ address node _; do
+    echo "$node" >"/sys/bus/pci/devices/$address/numa_node"
+done </host/gpus
 
 # As the driver does that is installed for all users.
 chmod 666 /dev/davinci*

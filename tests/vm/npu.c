@@ -1,13 +1,15 @@
-/* npu.c - a driver that makes the NPUs of an Ascend host, and its files, in a virtual machine
+/* npu.c - a driver that makes the NPUs of an Ascend host, and its files, in a virtual machine;
+ *   of a mixed host the GPUs, too
  * SPDX-License-Identifier: GPL-2.0 OR MIT
  *
- *   insmod npu.ko device=0xd802 functions=8 per_function=1 phy=5,7,4,6,1,3,0,2 mailbox=1
+ *   insmod npu.ko device=0xd802 functions=8 per_function=1 phy=5,7,4,6,1,3,0,2 mailbox=1 gpus=0
  *
  * The kernel shows the first `functions` virtio devices of the machine, in the order of their
  * addresses, as devices of vendor 19e5. Each has the interrupts of `per_function` davinci
  * devices one after the other, with the names and the order of the driver of such a host. The
  * interrupts must not be managed by the kernel, so that root can move them; they never fire.
  * `phy` has the physical ids in the order of the addresses; mailbox=0: no interrupt has one.
+ * The next `gpus` virtio devices are shown as GPUs of vendor 1002, without interrupts.
  *
  * Files, with the names, modes and texts of the driver of cann 8.5 and later:
  *   on a PCI function     dev_id, davinci_dev_num, devdrv_sysfs_bdf_to_devid
@@ -17,6 +19,8 @@
  *   /proc/uda             namespace_node: the logic ids of each mount namespace
  *   kernel threads        dev<phy>_sq_task, which sleep; work queues dev<phy>_sq_send_wq and
  *                         dev<phy>_sq_fair_wq, whose CPUs are in /sys/devices/virtual/workqueue
+ *   on the function of a GPU  drm/renderD<n>/dev
+ *   /dev                  dri/renderD<n>, of the class drm; kfd, of the class kfd
  * and one for the tests alone:
  *   /proc/npu_writes      "address vector writes": how often the CPUs of a vector were written
  *
@@ -43,6 +47,9 @@
 
 #define VENDOR        0x19e5
 #define CLASS_NPU     0x120000
+#define GPU_VENDOR    0x1002
+#define GPU_DEVICE    0x74a1 /* of class 0x120000, too */
+#define FIRST_RENDER  128    /* minor number */
 #define VIRTIO_VENDOR 0x1af4
 #define VIRTIO_RNG    0x1044
 #define N_CQ          16
@@ -59,6 +66,8 @@ static int functions = 8;
 module_param(functions, int, 0444);
 static int phy[MAX_NPU] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 module_param_array(phy, int, NULL, 0444);
+static int gpus;
+module_param(gpus, int, 0444);
 static bool mailbox = true;
 module_param(mailbox, bool, 0444);
 static unsigned int opens;
@@ -430,24 +439,92 @@ static struct miscdevice manager_device = {
     .fops = &manager_files,
 };
 
+/* -- GPUs --------------------------------------------------------------------------------- */
+
+static int open_gpu(struct inode *inode, struct file *file)
+{
+    return 0;
+}
+
+static const struct file_operations gpu_files = {
+    .owner = THIS_MODULE,
+    .open = open_gpu,
+};
+
 /* -- Loading ------------------------------------------------------------------------------ */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+#define make_class(name) class_create(THIS_MODULE, name)
+#else
+#define make_class(name) class_create(name)
+#endif
+
+/* Finds the next virtio device after one, which may be NULL, and gives it other ids. */
+static struct pci_dev *next_function(struct pci_dev *pci, int vendor, int id)
+{
+    pci = pci_get_device(VIRTIO_VENDOR, VIRTIO_RNG, pci);
+    if (!pci)
+        return NULL;
+    device_release_driver(&pci->dev);
+    pci->vendor = (unsigned short)vendor;
+    pci->device = (unsigned short)id;
+    pci->class = CLASS_NPU;
+    return pci;
+}
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+static char *render_path(struct device *dev, umode_t *mode)
+#else
+static char *render_path(const struct device *dev, umode_t *mode)
+#endif
+{
+    *mode = 0666;
+    return kasprintf(GFP_KERNEL, "dri/%s", dev_name(dev));
+}
+
+/* The functions of the GPUs come after those of the NPUs. */
+static int make_gpus(struct pci_dev *pci)
+{
+    const int drm_major = register_chrdev(0, "drm", &gpu_files);
+    const int kfd_major = register_chrdev(0, "kfd", &gpu_files);
+    struct class *drm = make_class("drm"), *kfd = make_class("kfd");
+
+    if (drm_major < 0 || kfd_major < 0)
+        return drm_major < 0 ? drm_major : kfd_major;
+    if (IS_ERR(drm) || IS_ERR(kfd))
+        return IS_ERR(drm) ? PTR_ERR(drm) : PTR_ERR(kfd);
+    drm->devnode = render_path;
+    for (int n = FIRST_RENDER; n < FIRST_RENDER + gpus; n++) {
+        struct device *made;
+
+        pci = next_function(pci, GPU_VENDOR, GPU_DEVICE);
+        if (!pci)
+            return -ENODEV;
+        made = device_create(drm, &pci->dev, MKDEV(drm_major, n), NULL, "renderD%d", n);
+        if (IS_ERR(made))
+            return PTR_ERR(made);
+    }
+    pci_dev_put(pci);
+    return PTR_ERR_OR_ZERO(device_create(kfd, NULL, MKDEV(kfd_major, 0), NULL, "kfd"));
+}
 
 static int make_functions(void)
 {
     struct pci_dev *pci = NULL;
-    int n = 0;
 
-    while (n < functions) {
-        pci = pci_get_device(VIRTIO_VENDOR, VIRTIO_RNG, pci);
+    for (int n = 0; n < functions; n++) {
+        pci = next_function(pci, VENDOR, device);
         if (!pci)
             return -ENODEV;
-        device_release_driver(&pci->dev);
-        pci->vendor = VENDOR;
-        pci->device = (unsigned short)device;
-        pci->class = CLASS_NPU;
-        n++;
     }
-    pci_dev_put(pci);
+    if (gpus > 0) {
+        const int error = make_gpus(pci);
+
+        if (error)
+            return error;
+    } else {
+        pci_dev_put(pci);
+    }
     return pci_register_driver(&npu_driver);
 }
 
@@ -477,11 +554,7 @@ static int make_kernel_threads(int id)
 
 static int make_devices(void)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
-    npu_class = class_create(THIS_MODULE, "devdrv-class");
-#else
-    npu_class = class_create("devdrv-class");
-#endif
+    npu_class = make_class("devdrv-class");
     if (IS_ERR(npu_class))
         return PTR_ERR(npu_class);
     npu_major = register_chrdev(0, "devdrv-cdev", &npu_files);

@@ -7,8 +7,9 @@
 #   tests/vm/vm.sh run HOST SH   boots, runs another script in place of guest.sh, and prints the
 #                                console
 #
-# HOST is a2, a3, 300i, 950, or one of two hosts with sections of their own: a2x2, an A2 with two
-# nodes (rules, memory_moves), and a2x4, an A2 with four nodes and four NPUs (binder). Its kernel
+# HOST is a2, a3, 300i, 950, or one of three hosts with sections of their own: a2x2, an A2 with two
+# nodes (rules, memory_moves); a2x4, an A2 with four nodes and four NPUs (binder); and mixed, two
+# NPUs of an A2 beside two GPUs of AMD (mixed). Its kernel
 # is 6.1, that of HOST@6.12 is 6.12. VM_SECTIONS="views rules binding" chooses the sections of
 # guest.sh; for a2 alone there are crowd (16 workers bound at once), service (16 workers), doctor
 # (faults), numa (run --numa-bind), driver (kernel threads and work queues), partition (apply
@@ -45,7 +46,8 @@ make_disk() { # host, script
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
-    for section in views rules crowd binder memory service doctor numa driver newcomer partition; do
+    for section in views rules crowd binder memory service doctor numa driver newcomer partition \
+        mixed; do
         cp "$here/$section.sh" "$root/"
     done
     (cd "$root" && has_one_of_each ./*.sh) || return 1
@@ -58,12 +60,15 @@ make_disk() { # host, script
     "$here/host.sh" "$host" "$root/views/own" 4 5
     "$here/host.sh" "$host" "$root/views/part" 2 3 4 5 6 7
     cp -r "$root/views/two" "$root/views/masked"
+    "$here/host.sh" "$host" "$root/views/npu" 1
+    mkdir -p "$root/views/gpu"
     cp README.md "$root/host/README.md"
     # The rules of a plan are no matter of the product: an A2 has eight nodes, a 950 has clusters.
     case $host in a2 | 950) sections="views rules binding" ;; *) sections="views binding" ;; esac
     [ "$host" = a2 ] && sections="$sections crowd"
     sections=${VM_SECTIONS:-$sections}
     [ "$host" = a2x2 ] && sections="rules memory_moves"
+    [ "$host" = mixed ] && sections=mixed
     [ "$host" = a2x4 ] && case $sections in binder_start*) ;; *) sections=binder ;; esac
     echo "$sections" >"$root/host/sections"
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) >"$vm/$1.cpio"

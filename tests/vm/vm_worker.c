@@ -1,10 +1,10 @@
 /* vm_worker.c - a process with the threads and the memory of a process that drives an NPU
  * SPDX-License-Identifier: MIT
  *
- *   worker NODES MIB NPU [FILE]
+ *   worker NODES MIB DEVICE [FILE]
  *                         threads of a runtime, MIB of memory on each of the first NODES nodes;
- *                         drives the NPU of this logic id, as npu.c says; maps the file, which
- *                         it shares with other workers
+ *                         drives the NPU of this logic id, as npu.c says, or the GPU of this
+ *                         device file; maps the file, which it shares with other workers
  *   worker --uvb THREADS  threads that poll for a 950 host
  *   worker --chain FIRST LAST
  *                         each thread starts the next one and ends; SIGUSR1 prints "chain", how
@@ -125,6 +125,13 @@ static void drive(unsigned long logic_id)
     }
     if (ioctl(manager, _IO('Z', 0), logic_id) != 0)
         fail("ioctl");
+}
+
+/* Keeps the files of a GPU open, as the library of ROCm does. */
+static void drive_gpu(const char *path)
+{
+    if (open("/dev/kfd", O_RDWR | O_CLOEXEC) < 0 || open(path, O_RDWR | O_CLOEXEC) < 0)
+        fail(path);
 }
 
 /* Weights that all workers of a host share: maps all pages of a file. */
@@ -259,7 +266,9 @@ int main(int argc, char **argv)
     alarm(MOST_SECONDS);
     if (pipe(drift) != 0)
         fail("pipe");
-    if (argc >= 4 && !is_chain)
+    if (argc >= 4 && argv[3][0] == '/')
+        drive_gpu(argv[3]);
+    else if (argc >= 4 && !is_chain)
         drive(strtoul(argv[3], NULL, 10));
     if (is_chain) {
         first_cpu = atoi(argv[2]);
