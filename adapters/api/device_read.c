@@ -27,6 +27,7 @@ static cpubind_problem_code read_npus(void *ctx, cpubind_arena *arena)
     const cpubind_request usual = {.is_auto_strategy = 1};
     cpubind_request request = n->request ? *n->request : usual;
     request.wants_pci = 1;
+    request.is_other = cpubind_is_accelerator; /* with these alone all NPUs are hidden */
     return cpubind_facts_read(n->source, &request, arena, &n->planned->facts,
                               &n->planned->problem);
 }

@@ -35,6 +35,19 @@ says() { # status, words, argument ...
     [ "$got" -eq "$want" ] && grep -qF -e "$words" "$out/said"
 }
 
+# It has the file of its GPU alone, and no npu-smi.
+hides_npus() {
+    at=$out/one
+    gpu=$at/proc/driver/nvidia/gpus/0000:61:00.0
+    cp -r "$hosts/gpu-beside-npu" "$at"
+    rm -r "$at/cmd"
+    mkdir -p "$at/dev/nvidia" "$gpu"
+    echo "Device Minor: 5" >"$gpu/information"
+    echo 195:5 >"$at/dev/nvidia/nvidia5"
+    says 0 "0000:03:00.0  Ascend a2  0     0-23       hidden" --root "$at" &&
+        "$CPUBIND" plan --root "$at" | grep "0000:61:00.0  2     24    48-71"
+}
+
 # The answer of an SQL query on a file of JSON, which it reads as :file.
 query() { # file, SQL
     sqlite3 -batch -bail -init /dev/null :memory: "WITH file(body) AS (SELECT readfile('$1')) $2"
@@ -158,6 +171,7 @@ check "topo --slurm counts all cores, and lists devices by number" every_core_co
 check "tables of topo fit 80 columns" tables_fit_80_columns
 check "topo works on this host, or says what to do" works_here
 check "functions are found by address and by class" by_name_and_by_class
+check "to a container of a GPU the NPUs of the host are hidden" hides_npus
 check "a wrong address is a usage error" says 2 "--pci is not an address" --pci 17
 check "a wrong class is a usage error" says 2 "six hexadecimal digits" --class 030
 check "a class with another letter is a usage error" says 2 "--class is not a class" --class 0x3g
