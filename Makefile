@@ -43,6 +43,7 @@ TEXT      := $(call objects,text model ascend pci plan)
 DOCTOR    := $(call objects,doctor)
 LINUX     := $(call objects,linux linux/source linux/kernel linux/bind)
 WORKERS   := $(call objects,host)
+MEASURE   := $(call objects,measure)
 SERVICE   := $(call objects,service)
 SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
 ARCHIVE   := $(call objects,archive)
@@ -57,7 +58,7 @@ PUBLIC    := source.h \
 CORE      := $(BUILD)/obj/cpubind.o
 LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
-               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/service/test_*.c tests/sqlite/test_*.c tests/api/test_*.c tests/cli/test_*.c))
+               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/service/test_*.c tests/measure/test_*.c tests/sqlite/test_*.c tests/api/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
@@ -83,9 +84,9 @@ OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_fault
                host/test_host_bind.c linux/test_mend.c linux/test_folder_writer_faults.c \
                linux/test_partition.c linux/test_record_faults.c linux/test_folder_host.c \
                linux/test_source_faults.c linux/test_folder_writer.c host/test_host_users.c)
-ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% api/%),$(TESTS)))
+ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
 SCRIPTS    = $(addprefix tests/,cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
-               cli/run_tree.sh cli/status.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
+               cli/run_tree.sh cli/status.sh cli/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
                cli/device_cgroup.sh cli/formats.sh service/deploy.sh)
 SANITIZED  = $(filter-out $(BARE),$(TESTS))
 
@@ -306,6 +307,7 @@ $(BUILD)/doc/made: $(BUILD)/cpubind $(BUILD)/option_table adapters/api/cpubind_a
 pages: $(BUILD)/doc/made ## the pages that are made from the help
 	cp $(BUILD)/doc/COMMANDS.md adapters/cli/COMMANDS.md
 	cp $(BUILD)/doc/FIXTURE.md adapters/sqlite/FIXTURE.md
+	cp $(BUILD)/doc/OPTIONS.md adapters/measure/OPTIONS.md
 
 # SQLite writes its own version number to byte 96, which no reader uses; the
 # recipe overwrites it with 3.38.0, the oldest version that can read the file, so that the file
@@ -343,7 +345,7 @@ $(BUILD)/obj/adapters/sqlite/schema.o: $(BUILD)/obj/adapters/sqlite/schema.c $(B
 # A program: its name below BUILD, its own objects, those of the rooms, libraries. A test is
 # linked with the room that it tests and those below it; a fuzz target has the main of replay.c
 # or that of libFuzzer.
-COMMAND = $(filter-out %/main.o,$(CLI)) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+COMMAND = $(filter-out %/main.o,$(CLI)) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
 define program
 $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 	@mkdir -p $$(@D)
@@ -355,14 +357,14 @@ link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 # cannot be linked (a sanitizer, a distribution without static libraries) it has shared ones. A
 # copy, which is written in one go as by `make install`, has larger pages in the page cache than
 # what the linker writes, and starts 60 us earlier.
-$(BUILD)/cpubind: $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+$(BUILD)/cpubind: $(CLI) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(STATIC_LINK) -ljansson -lsqlite3 -lmd -lz -lm $(LDLIBS) -o $@.linked 2>/dev/null || \
 	    $(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -lmd -lz $(LDLIBS) -o $@.linked
 	@install $@.linked $@ && rm $@.linked
 
 # For tests that replace system calls by a library before it.
-$(call link, cpubind_shared, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
+$(call link, cpubind_shared, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
 $(call link, option_table, adapters/packaging/option_table adapters/cli/help, $(API) $(LINUX) $(TEXT) $(CORE))
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
@@ -377,6 +379,7 @@ $(call link, tests/ascend/test_views, tests/ascend/test_views $(LAW), $(TEXT) $(
 $(call link, tests/archive/%, tests/archive/%, $(ARCHIVE) $(TEXT) $(CORE), -lcmocka -lz)
 $(call link, tests/linux/%,  tests/linux/%,  $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/host/%,   tests/host/%,   $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
+$(call link, tests/measure/%, tests/measure/%, $(MEASURE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/service/%, tests/service/%, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
 $(call link, tests/doctor/%, tests/doctor/%, $(DOCTOR) $(TEXT) $(CORE), -lcmocka -ljansson)

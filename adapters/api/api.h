@@ -100,6 +100,7 @@ enum api_command {
     API_SERVICE = 1 << 20,
     API_STATUS = 1 << 21,
     API_TOPO = 1 << 22,
+    API_MEASURE = 1 << 23,
     API_TOPO_CALL = 1 << 26, /* no command: the call of cpubind_api.h that lists devices */
     API_PLAN_CALL = 1 << 27, /* no command: a call of cpubind_api.h that plans */
     API_BIND_CALL = 1 << 28, /* no command: a call of cpubind_api.h that binds */
@@ -115,6 +116,40 @@ struct cli_format; /* below */
 #define API_MAX_NAMES  32
 #define API_MAX_PCI    64
 #define API_MAX_NUMA   256
+
+/* The sides of a measurement: (name, word). */
+#define API_SIDE_LIST(X)                                                                       \
+    X(NOW, "now")         /* as it was found */                                                \
+    X(UNBOUND, "unbound") /* all CPUs of its cpuset */                                         \
+    X(NEAR, "near")                                                                            \
+    X(REFERENCE, "reference")
+
+typedef enum api_side {
+#define CPUBIND_X(name, word) API_SIDE_##name,
+    API_SIDE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        API_SIDES
+} api_side;
+
+/* "unbound". Static storage. */
+const char *api_side_word(api_side side);
+
+#define API_NOISE_CPU    1u /* threads that compute */
+#define API_NOISE_MEMORY 2u /* that copy memory */
+#define API_NOISE_IRQ    4u /* that make softirqs and timer interrupts */
+
+/* A source of figures that the user names. */
+typedef enum api_metric_kind {
+    API_METRIC_PAGE,
+    API_METRIC_COMMAND,
+    API_METRIC_LOG
+} api_metric_kind;
+
+typedef struct api_metric {
+    api_metric_kind kind;
+    const char *text;  /* the URL, the command, the file */
+    const char *regex; /* of a file; else NULL */
+} api_metric;
 
 /* Numbers in allocated memory. */
 typedef struct api_numbers {
@@ -146,9 +181,10 @@ typedef struct api_options {
     int distances;                      /* plan: the map has distances */
     int compare;                        /* plan: by both rules, side by side */
     int no_lists;                       /* plan: without the long lists of the text */
-    const char *svg;                    /* plan: the file of a picture; "-": stdout; or NULL */
+    const char *svg;                    /* plan, measure: the file of a picture; "-": stdout; or
+                                           NULL */
     const char *explain;                /* plan: what is explained in place of it; or NULL */
-    const char *output;                 /* -o of capture */
+    const char *output;                 /* -o of capture and measure */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace, is_dry;
     int is_fix, is_restoring;        /* doctor */
@@ -201,6 +237,14 @@ typedef struct api_options {
     const char *only[API_MAX_NAMES], *except[API_MAX_NAMES]; /* patterns of process names */
     int32_t n_only, n_except;
     int is_check, is_restored_at_end;
+    /* measure */
+    int has_between, is_report, has_seed, is_probe;
+    uint32_t noise; /* beside made workers: bits of API_NOISE_... */
+    api_side between[2];
+    int64_t time_ms;
+    int32_t seed;
+    api_metric metric[API_MAX_NAMES];
+    int32_t n_metric;
     char **word; /* the words after the options */
     int n_word;
     const char *arg[API_MAX_ARGS]; /* the options that an expectation may have, as its "args" */

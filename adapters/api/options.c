@@ -6,6 +6,7 @@
  */
 #include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,21 +18,26 @@
 #define MAX_WATCH_SECONDS 3600
 #define MAX_PROCESSES     1024 /* that drive one NPU */
 
+#define MAX_MEASURE_SECONDS 86400
+
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 
 #define PLANNING (API_PLAN | API_CAPTURE | API_DOCTOR | API_LIVE)
 #define CASE     (PLANNING | API_CASE | API_BIND_CALL)
 #define CHANGING (API_IMPORT | API_ACCEPT | API_REMOVE | API_RENAME)
 #define STORE    (API_LIST | API_SHOW | API_EXPORT | API_REPLAY | CHANGING)
-#define EVERY    (PLANNING | STORE | API_RESTORE | API_SERVICE | API_TOPO | API_STATUS)
+#define EVERY                                                                                  \
+    (PLANNING | STORE | API_RESTORE | API_SERVICE | API_TOPO | API_STATUS | API_MEASURE)
+
+/* That look at all workers of the host. */
+#define WORKERS (API_STATUS | API_MEASURE)
 
 /* That plan one device or several; those that bind take one. */
 #define SEVERAL (API_PLAN | API_CAPTURE | API_DOCTOR | API_STATUS | API_CASE)
 
 /* That take functions of the bus by address and by class. */
 #define FUNCTIONS                                                                              \
-    (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_BIND_CALL | API_STATUS |        \
-     API_LIVE)
+    (API_TOPO | API_TOPO_CALL | API_PLAN | API_PLAN_CALL | API_BIND_CALL | WORKERS | API_LIVE)
 
 /* That take devices by name. */
 #define NAMING (FUNCTIONS | SEVERAL)
@@ -68,7 +74,7 @@ static const choice other_ways[] = {{"leave", 0}, {"keep", 1}, {NULL, 0}};
 typedef api_reading reading;
 
 /* Appends where the values of an option, or of a key of the settings, are listed. */
-static int add_try(const reading *r)
+static int add_try(const api_reading *r)
 {
     if (*r->words)
         api_add(r->why, "; try: cpubind %s --help", r->words);
@@ -77,7 +83,7 @@ static int add_try(const reading *r)
     return 0;
 }
 
-static int wrong(const reading *r, const char *what, const char *value)
+static int wrong(const api_reading *r, const char *what, const char *value)
 {
     api_add(r->why, "%s: \"%s\"", what, value);
     return add_try(r);
@@ -92,8 +98,8 @@ static int is_word(const char *word, const char *known)
     return *word == '\0' && *known == '\0';
 }
 
-static int choose(const reading *r, const choice *choices, const char *option, const char *word,
-                  int32_t *out)
+static int choose(const api_reading *r, const choice *choices, const char *option,
+                  const char *word, int32_t *out)
 {
     api_hint hint = {.word = word};
     for (int32_t i = 0; choices[i].word; i++) {
@@ -133,7 +139,7 @@ static cpubind_device_type type_of_chip(const char *word, cpubind_device_type *s
 }
 
 /* Reads a device type or the name of a chip, in letters of either case. */
-static int choose_type(const reading *r, const char *word)
+static int choose_type(const api_reading *r, const char *word)
 {
     cpubind_device_type *type = &r->options->request.type, second = CPUBIND_TYPE_AUTO;
     choice types[CPUBIND_TYPE_COUNT + 1];
@@ -156,7 +162,7 @@ static int choose_type(const reading *r, const char *word)
     return 0;
 }
 
-static int choose_strategy(const reading *r, const char *word)
+static int choose_strategy(const api_reading *r, const char *word)
 {
     static const choice strategies[] = {{"auto", -1},
 #define API_X(name, word) {word, CPUBIND_##name},
@@ -172,7 +178,7 @@ static int choose_strategy(const reading *r, const char *word)
     return 1;
 }
 
-static int choose_rules(const reading *r, const char *word)
+static int choose_rules(const api_reading *r, const char *word)
 {
     static const choice rules[] = {
 #define CPUBIND_X(name, word) {word, CPUBIND_RULES_##name},
@@ -188,8 +194,8 @@ static int choose_rules(const reading *r, const char *word)
 }
 
 /* Reads a list of CPUs or nodes that must not be empty; `what` is one of them. */
-static int read_list(const reading *r, const char *option, const char *what, const char *text,
-                     api_numbers *out)
+static int read_list(const api_reading *r, const char *option, const char *what,
+                     const char *text, api_numbers *out)
 {
     int32_t at = 0;
     const char *fault = api_read_numbers(text, CPUBIND_MAX_CPUS, out, &at);
@@ -205,7 +211,7 @@ static int read_list(const reading *r, const char *option, const char *what, con
 
 /* Reads the names of devices, of NPUs alone with the noun of these; of a command that binds,
  * one. "all" are the visible ones, as without the option. */
-static int read_names(const reading *r, const char *noun, const char *text)
+static int read_names(const api_reading *r, const char *noun, const char *text)
 {
     api_options *o = r->options;
     const int takes_one = (o->command & API_LIVE) != 0;
@@ -241,17 +247,17 @@ static int read_names(const reading *r, const char *noun, const char *text)
     return 0;
 }
 
-static int read_device(const reading *r, const char *text)
+static int read_device(const api_reading *r, const char *text)
 {
     return read_names(r, NULL, text);
 }
 
-static int read_npu(const reading *r, const char *text)
+static int read_npu(const api_reading *r, const char *text)
 {
     return read_names(r, "npu", text);
 }
 
-static int read_allowed(const reading *r, const char *text)
+static int read_allowed(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     const int good = read_list(r, "allowed", "CPU", text, &o->allowed);
@@ -260,7 +266,7 @@ static int read_allowed(const reading *r, const char *text)
     return good;
 }
 
-static int read_exclude(const reading *r, const char *text)
+static int read_exclude(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     const int good = read_list(r, "exclude", "CPU", text, &o->exclude);
@@ -269,7 +275,7 @@ static int read_exclude(const reading *r, const char *text)
     return good;
 }
 
-static int read_visible(const reading *r, const char *text)
+static int read_visible(const api_reading *r, const char *text)
 {
     r->options->request.visible = text;
     r->options->request.visible_len = length(text);
@@ -283,7 +289,7 @@ static int read_number(const char *text, int32_t *out)
            cpubind_number_parse(text, length(text), out, NULL) == CPUBIND_TEXT_OK;
 }
 
-static int read_rank(const reading *r, const char *text)
+static int read_rank(const api_reading *r, const char *text)
 {
     if (!read_number(text, &r->options->request.rank)) {
         api_add(r->why,
@@ -296,7 +302,7 @@ static int read_rank(const reading *r, const char *text)
     return 1;
 }
 
-static int read_total(const reading *r, const char *text)
+static int read_total(const api_reading *r, const char *text)
 {
     int32_t *total = &r->options->request.total;
     if (!read_number(text, total) || *total < 1 || *total > CPUBIND_MAX_DEVICES)
@@ -305,7 +311,7 @@ static int read_total(const reading *r, const char *text)
 }
 
 /* Reads "4", a number of CPUs of each node, or a list, which has a comma or a dash: "4,". */
-static int read_keep(const reading *r, const char *text)
+static int read_keep(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     const size_t len = strlen(text);
@@ -333,7 +339,7 @@ static int read_keep(const reading *r, const char *text)
     return good;
 }
 
-static int read_processes(const reading *r, const char *text)
+static int read_processes(const api_reading *r, const char *text)
 {
     int32_t *n = &r->options->request.n_process;
     if (!read_number(text, n) || *n < 1 || *n > MAX_PROCESSES)
@@ -341,7 +347,7 @@ static int read_processes(const reading *r, const char *text)
     return 1;
 }
 
-static int read_index(const reading *r, const char *text)
+static int read_index(const api_reading *r, const char *text)
 {
     if (!read_number(text, &r->options->request.process))
         return wrong(r, "--index is not the number of a process, from 0 on", text);
@@ -349,7 +355,7 @@ static int read_index(const reading *r, const char *text)
     return 1;
 }
 
-static int read_jobs(const reading *r, const char *text)
+static int read_jobs(const api_reading *r, const char *text)
 {
     int32_t *jobs = &r->options->jobs;
     if (!read_number(text, jobs) || *jobs < 1 || *jobs > MAX_JOBS)
@@ -359,7 +365,7 @@ static int read_jobs(const reading *r, const char *text)
 
 /* == Options of the commands that bind ====================================== */
 
-static int read_pid(const reading *r, const char *text)
+static int read_pid(const api_reading *r, const char *text)
 {
     if (!read_number(text, &r->options->pid) || r->options->pid < 1)
         return wrong(r, "--pid is not the number of a process", text);
@@ -367,7 +373,7 @@ static int read_pid(const reading *r, const char *text)
 }
 
 /* Reads the address of a PCI function, which may be given several times. */
-static int read_pci(const reading *r, const char *text)
+static int read_pci(const api_reading *r, const char *text)
 {
     cpubind_pci_address pci;
     if (cpubind_pci_parse(text, length(text), &pci, NULL) != CPUBIND_TEXT_OK)
@@ -377,7 +383,7 @@ static int read_pci(const reading *r, const char *text)
 }
 
 /* Reads a PCI class: 0x and two, four or six hexadecimal digits, or the digits alone. */
-static int read_class(const reading *r, const char *text)
+static int read_class(const api_reading *r, const char *text)
 {
     const char *digits = text + (strncasecmp(text, "0x", 2) == 0 ? 2 : 0);
     const size_t n = strlen(digits);
@@ -396,7 +402,7 @@ static int read_class(const reading *r, const char *text)
 }
 
 /* Reads the CPUs of each role, irq, main, acl and release: "0,1,0,0". */
-static int read_roles(const reading *r, const char *text)
+static int read_roles(const api_reading *r, const char *text)
 {
     int32_t *count = r->options->roles.count;
     const char *at = text;
@@ -419,7 +425,7 @@ static int read_roles(const reading *r, const char *text)
     return 1;
 }
 
-static int choose_memory(const reading *r, const char *word)
+static int choose_memory(const api_reading *r, const char *word)
 {
     static const choice ways[] = {{"migrate", CPUBIND_MEMORY_MIGRATE},
                                   {"all", CPUBIND_MEMORY_ALL},
@@ -457,14 +463,14 @@ static int read_bytes(const char *text, int64_t *out)
     return 1;
 }
 
-static int read_limit(const reading *r, const char *text)
+static int read_limit(const api_reading *r, const char *text)
 {
     if (!read_bytes(text, &r->options->memory_limit))
         return wrong(r, "--memory-limit is not a number of bytes, such as 200G", text);
     return 1;
 }
 
-static int read_memory_time(const reading *r, const char *text)
+static int read_memory_time(const api_reading *r, const char *text)
 {
     if (!read_number(text, &r->options->memory_time) || r->options->memory_time < 1 ||
         r->options->memory_time > 86400)
@@ -494,7 +500,7 @@ static int read_wish_role(const char *word, cpubind_thread_wish *wish)
 }
 
 /* Reads the CPUs of --thread, which are never freed. */
-static int read_wish_list(const reading *r, const char *text, cpubind_thread_wish *wish)
+static int read_wish_list(const api_reading *r, const char *text, cpubind_thread_wish *wish)
 {
     api_numbers list = {NULL, 0};
     int32_t at = 0;
@@ -509,7 +515,7 @@ static int read_wish_list(const reading *r, const char *text, cpubind_thread_wis
 
 /* Reads "NAME=ROLE" or "NAME=LIST", where NAME may be a pattern. The name ends at the last "=",
  * since it may hold others. */
-static int read_wish(const reading *r, const char *text)
+static int read_wish(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     char *equals = strrchr(text, '=');
@@ -535,7 +541,7 @@ static int read_wish(const reading *r, const char *text)
     return 1;
 }
 
-static int read_env(const reading *r, const char *text)
+static int read_env(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     const char *equals = strchr(text, '=');
@@ -547,7 +553,7 @@ static int read_env(const reading *r, const char *text)
     return 1;
 }
 
-static int read_workers(const reading *r, const char *text)
+static int read_workers(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     o->has_workers = 1;
@@ -558,13 +564,13 @@ static int read_workers(const reading *r, const char *text)
     return 1;
 }
 
-static int read_cpu_nodes(const reading *r, const char *text)
+static int read_cpu_nodes(const api_reading *r, const char *text)
 {
     return read_list(r, "cpu-nodes", "node", text, &r->options->cpu_nodes);
 }
 
 /* Reads "2", CPUs of each worker, or "host:2", CPUs of the host. */
-static int read_reserve(const reading *r, const char *text)
+static int read_reserve(const api_reading *r, const char *text)
 {
     const int is_host = strncmp(text, "host:", 5) == 0;
     int32_t *n = is_host ? &r->options->reserve_host : &r->options->reserve;
@@ -576,7 +582,7 @@ static int read_reserve(const reading *r, const char *text)
 
 /* Whether a word after a list belongs to the list: before "--" every word that is no option,
  * else what starts with a digit. */
-static int is_more(const reading *r)
+static int is_more(const api_reading *r)
 {
     const char *word = *r->next < r->argc ? r->argv[*r->next] : "-";
     if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9'))
@@ -588,7 +594,7 @@ static int is_more(const reading *r)
 }
 
 /* Reads the words of a list, one for each rank. */
-static int read_words(const reading *r, const char *text, const char **words, int32_t *n)
+static int read_words(const api_reading *r, const char *text, const char **words, int32_t *n)
 {
     for (;;) {
         if (*n == API_MAX_NUMA)
@@ -601,7 +607,7 @@ static int read_words(const reading *r, const char *text, const char **words, in
 }
 
 /* The nodes may have commas between them, too. */
-static int read_numa_nodes(const reading *r, const char *text)
+static int read_numa_nodes(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     static char copy[4096];
@@ -628,14 +634,14 @@ static int read_numa_nodes(const reading *r, const char *text)
     }
 }
 
-static int read_numa_cpus(const reading *r, const char *text)
+static int read_numa_cpus(const api_reading *r, const char *text)
 {
     return read_words(r, text, r->options->numa_cpus, &r->options->n_numa_cpus);
 }
 
 /* Reads the number of seconds of --watch=5, or of the word after --watch, which may be
  * missing. */
-static int read_watch(const reading *r, const char *text)
+static int read_watch(const api_reading *r, const char *text)
 {
     const char *next = *r->next < r->argc ? r->argv[*r->next] : "";
     int32_t seconds = 1;
@@ -651,7 +657,7 @@ static int read_watch(const reading *r, const char *text)
 
 /* == Options of the service ================================================== */
 
-static int read_only(const reading *r, const char *text)
+static int read_only(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     if (o->n_only == API_MAX_NAMES)
@@ -660,7 +666,7 @@ static int read_only(const reading *r, const char *text)
     return 1;
 }
 
-static int read_except(const reading *r, const char *text)
+static int read_except(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     if (o->n_except == API_MAX_NAMES)
@@ -672,7 +678,7 @@ static int read_except(const reading *r, const char *text)
 /* The longest path of a socket: sun_path of unix(7), without the NUL. */
 #define MAX_SOCKET_PATH 107
 
-static int read_socket(const reading *r, const char *text)
+static int read_socket(const api_reading *r, const char *text)
 {
     const int is_none = strcmp(text, "none") == 0;
     if (!is_none && (text[0] != '/' || strlen(text) > MAX_SOCKET_PATH))
@@ -682,7 +688,7 @@ static int read_socket(const reading *r, const char *text)
     return 1;
 }
 
-static int read_textfile(const reading *r, const char *text)
+static int read_textfile(const api_reading *r, const char *text)
 {
     const size_t n = strlen(text);
     if (text[0] != '/' || n < sizeof "/.prom" || strcmp(text + n - 5, ".prom") != 0)
@@ -691,13 +697,121 @@ static int read_textfile(const reading *r, const char *text)
     return 1;
 }
 
+/* == Options of measure ====================================================== */
+
+const char *api_side_word(api_side side)
+{
+    static const char *const words[] = {
+#define CPUBIND_X(name, word) word,
+        API_SIDE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    return words[side];
+}
+
+/* Reads two sides with a comma between them: "now,near". */
+static int read_between(const api_reading *r, const char *text)
+{
+    static const choice sides[] = {
+#define CPUBIND_X(name, word) {word, API_SIDE_##name},
+        API_SIDE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+            {NULL, 0}};
+    api_options *o = r->options;
+    const char *comma = strchr(text, ',');
+    char first[16] = "";
+    int32_t value[2] = {0, 0};
+    if (!comma)
+        return wrong(r, "--between is not two sides, such as now,near", text);
+    (void)snprintf(first, sizeof first, "%.*s", (int)(comma - text), text);
+    if (!choose(r, sides, "between", first, &value[0]) ||
+        !choose(r, sides, "between", comma + 1, &value[1]))
+        return 0;
+    for (int i = 0; i < 2; i++)
+        o->between[i] = (api_side)value[i];
+    o->has_between = 1;
+    return 1;
+}
+
+/* Reads a number of seconds, or with a unit of minutes or hours: "60", "60s", "5m". */
+static int read_time(const api_reading *r, const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits;
+    const int32_t seconds = strcmp(unit, "m") == 0 ? 60 : strcmp(unit, "h") == 0 ? 3600 : 1;
+    char number[8] = "";
+    int32_t value = 0;
+    if (digits < sizeof number)
+        (void)snprintf(number, sizeof number, "%.*s", (int)digits, text);
+    if (!read_number(number, &value) || (seconds == 1 && *unit && strcmp(unit, "s") != 0) ||
+        value < 1 || value > MAX_MEASURE_SECONDS / seconds)
+        return wrong(r, "--time is not a time from 1s to 24h", text);
+    r->options->time_ms = (int64_t)value * seconds * 1000;
+    return 1;
+}
+
+static int read_seed(const api_reading *r, const char *text)
+{
+    if (!read_number(text, &r->options->seed))
+        return wrong(r, "--seed is not a number", text);
+    r->options->has_seed = 1;
+    return 1;
+}
+
+/* Reads words with commas between them: "cpu,irq"; or "none". */
+static int read_noise(const api_reading *r, const char *text)
+{
+    static const choice kinds[] = {{"cpu", API_NOISE_CPU},
+                                   {"memory", API_NOISE_MEMORY},
+                                   {"irq", API_NOISE_IRQ},
+                                   {"none", 0},
+                                   {NULL, 0}};
+    r->options->noise = 0;
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char word[16] = "";
+        int32_t value = 0;
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        if (!choose(r, kinds, "noise", word, &value))
+            return 0;
+        r->options->noise |= (uint32_t)value;
+    }
+    return 1;
+}
+
+static int add_metric(const api_reading *r, api_metric metric)
+{
+    api_options *o = r->options;
+    if (o->n_metric == API_MAX_NAMES)
+        return wrong(r, "there are too many metrics", metric.text);
+    o->metric[o->n_metric++] = metric;
+    return 1;
+}
+
+static int read_metric(const api_reading *r, const char *text)
+{
+    return add_metric(r, (api_metric){API_METRIC_PAGE, text, NULL});
+}
+
+static int read_metric_command(const api_reading *r, const char *text)
+{
+    return add_metric(r, (api_metric){API_METRIC_COMMAND, text, NULL});
+}
+
+/* Reads a file and the expression, which is the next word. */
+static int read_metric_log(const api_reading *r, const char *text)
+{
+    if (*r->next >= r->argc)
+        return wrong(r, "--metric-log takes a file and an expression", text);
+    return add_metric(r, (api_metric){API_METRIC_LOG, text, r->argv[(*r->next)++]});
+}
+
 /* == All options ============================================================ */
 
 /* The commands and calls that plan for a process. */
 #define LIVE_CALLS (API_LIVE | API_BIND_CALL)
 #define BINDERS    (API_APPLY | API_RUN | API_BIND_CALL)
 #define QUIETLY                                                                                \
-    (API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | API_EXPORT | API_REPLAY |  \
+    (API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | API_EXPORT | API_REPLAY |     \
      CHANGING)
 
 #define READ(name, value, group, first, commands, read, text)                                  \
@@ -756,19 +870,45 @@ const api_option api_option_rows[] = {
          "network cards, too, and how near each is to each device"),
     FLAG("slurm", COMMAND, API_TOPO, API_TOPO, is_slurm,
          "lines of gres.conf, with File= and Cores="),
+    READ("between", "A,B", COMMAND, API_MEASURE, API_MEASURE, read_between,
+         "two of now, unbound (all CPUs of its cpuset), near and reference (default: now,near; "
+         "unbound,near if bound, and with --probe)"),
+    READ("time", "TIME", COMMAND, API_MEASURE, API_MEASURE, read_time,
+         "in all, such as 90, 60s (default) or 5m"),
+    READ(
+        "metric", "URL[#NAME]", COMMAND, API_MEASURE, API_MEASURE, read_metric,
+        "figures of a page of Prometheus, such as that of vLLM or SGLang, or one of them; then "
+        "they decide, and counters of the kernel are shown beside them"),
+    READ("metric-command", "CMD", COMMAND, API_MEASURE, API_MEASURE, read_metric_command,
+         "the number that a command prints at the end of a block"),
+    READ("metric-log", "FILE REGEX", COMMAND, API_MEASURE, API_MEASURE, read_metric_log,
+         "numbers in new lines of a file: the first group"),
+    {"--output", "FILE", API_GROUP_COMMAND, API_MEASURE, API_MEASURE, NULL, NULL,
+     offsetof(api_options, output), 'o', "the result as JSON, for --report"},
+    FLAG("report", COMMAND, API_MEASURE, API_MEASURE, is_report,
+         "the results in the files that follow, as one table of Markdown"),
+    READ("seed", "N", COMMAND, 0, API_MEASURE, read_seed,
+         "the order of an earlier measurement, which has printed N"),
+    READ("noise", "KINDS", COMMAND, 0, API_MEASURE, read_noise,
+         "--probe: beside the workers: cpu (default), memory, irq or none"),
     /* Which process */
     READ("pid", "N", DEVICES, API_APPLY, API_APPLY, read_pid,
          "the process, whose device is found (default: the parent)"),
+    READ("pid", "N", DEVICES, API_MEASURE, API_MEASURE, read_pid, "one worker"),
     READ("pid", "N", DEVICES, API_VERIFY | API_RESTORE, API_VERIFY | API_RESTORE, read_pid,
          "the process (default: the parent)"),
-    FLAG("all", DEVICES, API_APPLY, API_APPLY, all, "every process that drives a device"),
+    FLAG("all", DEVICES, API_APPLY | API_MEASURE, API_APPLY | API_MEASURE, all,
+         "every process that drives a device"),
     FLAG("all", DEVICES, API_VERIFY, API_VERIFY, all,
          "every process that drives a device, and every one on record"),
     FLAG("all", DEVICES, API_RESTORE, API_RESTORE, all,
          "every process on record, also those that have ended"),
     FLAG("ended", DEVICES, API_RESTORE, API_RESTORE, is_ended,
          "those that have ended; what others use stays"),
-    FLAG("tree", DEVICES, API_APPLY, API_APPLY, tree, "--pid N and every process below it"),
+    FLAG("tree", DEVICES, API_APPLY | API_MEASURE, API_APPLY | API_MEASURE, tree,
+         "--pid N and every process below it"),
+    FLAG("probe", DEVICES, API_MEASURE, API_MEASURE, is_probe,
+         "made workers on the devices of the plan, and the memory of the nodes"),
     FLAG("tree", DEVICES, API_RUN, API_RUN, tree,
          "every process below the command, each to its own device"),
     FLAG("auto", DEVICES, API_RUN, API_RUN, is_auto,
@@ -799,7 +939,7 @@ const api_option api_option_rows[] = {
          "a snapshot in place of this host: a folder or NAME.host"),
     TEXT("root", "DIR", HOST, API_CAPTURE, API_CAPTURE, root,
          "a snapshot folder, or a whole copy of /proc and /sys"),
-    TEXT("root", "DIR", HOST, API_STATUS, API_STATUS, root,
+    TEXT("root", "DIR", HOST, API_STATUS, WORKERS, root,
          "the devices and who uses them, in place of those of this host; the processes are "
          "those of this host"),
     TEXT("fixture", "NAME", HOST, API_PLAN | API_DOCTOR | API_TOPO,
@@ -816,11 +956,11 @@ const api_option api_option_rows[] = {
     READ("rules", "RULES", PLAN, API_PLAN, CASE | API_STATUS, choose_rules,
          "near (default): whole cores, homes first; or reference: as vllm-ascend. All workers "
          "of a host need the same"),
-    READ("keep", "N|LIST", PLAN, API_PLAN, CASE | API_STATUS, read_keep,
+    READ("keep", "N|LIST", PLAN, API_PLAN, CASE | WORKERS, read_keep,
          "CPUs for the host: N of each node, or a list such as 0-3 (of CPU 4 alone: 4,)"),
-    READ("exclude", "LIST", PLAN, 0, CASE | API_STATUS, read_exclude,
+    READ("exclude", "LIST", PLAN, 0, CASE | WORKERS, read_exclude,
          "CPUs that are left out of every pool"),
-    READ("allowed", "LIST", PLAN, 0, CASE | API_STATUS, read_allowed,
+    READ("allowed", "LIST", PLAN, 0, CASE | WORKERS, read_allowed,
          "CPUs, such as 0-95, in place of those of this process"),
     WORD("scope", "SCOPE", PLAN, 0, CASE, scopes, request.scope,
          "whose the allowed CPUs are. cpuset: all devices of the host share them (default). "
@@ -830,10 +970,11 @@ const api_option api_option_rows[] = {
          "N processes drive each device and share its pool"),
     READ("index", "I", PLAN, 0, CASE, read_index,
          "which of --processes this one is, from 0 on; with --numa-bind its rank"),
-    READ("roles", "LIST", PLAN, 0, API_PLAN | API_PLAN_CALL | LIVE_CALLS, read_roles,
+    READ("roles", "LIST", PLAN, 0, API_PLAN | API_PLAN_CALL | API_MEASURE | LIVE_CALLS,
+         read_roles,
          "of devices that are no NPUs: how many CPUs of a pool are irq, main, acl and release "
          "(default: 0,1,0,0)"),
-    WORD("overlap", "POLICY", PLAN, 0, CASE | API_STATUS, overlaps, request.overlap,
+    WORD("overlap", "POLICY", PLAN, 0, CASE | WORKERS, overlaps, request.overlap,
          "CPUs that two devices would share by the reference: resolve (default), keep or "
          "refuse"),
     READ("cpu-workers", "N|node", PLAN, 0, API_PLAN, read_workers,
@@ -849,22 +990,22 @@ const api_option api_option_rows[] = {
          "the same as --devices npuLIST"),
     READ("npus", "LIST", NPUS, 0, LIVE_CALLS, read_npu, NULL),
     READ("npu", "N", NPUS, 0, NAMING & ~LIVE_CALLS, read_npu, NULL),
-    READ("total", "N", NPUS, 0, CASE | API_STATUS, read_total,
+    READ("total", "N", NPUS, 0, CASE | WORKERS, read_total,
          "the number of NPUs of the host, where no input tells"),
-    READ("device-type", "TYPE", NPUS, 0, CASE | API_STATUS, choose_type,
+    READ("device-type", "TYPE", NPUS, 0, CASE | WORKERS, choose_type,
          "%, or a chip, such as 910B"),
-    WORD("facts", "FROM", NPUS, 0, CASE | API_STATUS, origins, request.origin,
+    WORD("facts", "FROM", NPUS, 0, CASE | WORKERS, origins, request.origin,
          "which inputs name the NPUs: %"),
-    READ("strategy", "NAME", NPUS, 0, CASE | API_STATUS, choose_strategy,
+    READ("strategy", "NAME", NPUS, 0, CASE | WORKERS, choose_strategy,
          "auto (default): that of the product. global_slice: equal slices of the allowed CPUs. "
          "topo_affinity: the CPUs near an NPU, and those of the next node. cluster: 8 cores"),
     /* What is bound, and how */
-    READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | API_STATUS | LIVE_CALLS, read_wish,
+    READ("thread", "NAME=WHERE", BINDING, 0, API_PLAN | WORKERS | LIVE_CALLS, read_wish,
          "the threads of a name go to " API_ROLE_WORDS
          "pool, keep (the CPUs of --keep), leave (not moved) or CPUs. In NAME, of which the "
          "kernel keeps 15 bytes, * is any bytes and ? one. May be repeated; the first that "
          "fits counts, before the names that cpubind knows"),
-    WORD("threads", "SET", BINDING, 0, API_PLAN | API_STATUS | LIVE_CALLS, thread_sets, threads,
+    WORD("threads", "SET", BINDING, 0, API_PLAN | WORKERS | LIVE_CALLS, thread_sets, threads,
          "product (default): place all threads whose names cpubind knows. reference: those "
          "that vllm-ascend places. plan --explain threads prints them"),
     READ("memory", "WAY", BINDING, API_APPLY, API_APPLY | API_BIND_CALL, choose_memory,
@@ -873,12 +1014,14 @@ const api_option api_option_rows[] = {
     READ("memory", "WAY", BINDING, API_RUN, API_RUN, choose_memory,
          "prefer (default): new memory comes from the node of the device. none. With --tree "
          "those of apply"),
+    READ("memory", "WAY", BINDING, 0, API_MEASURE, choose_memory,
+         "move memory once, at the start, as apply does: it stays there (default: none)"),
     READ("memory", "none", BINDING, API_VERIFY | API_STATUS, API_VERIFY | API_STATUS,
          choose_memory, "do not look at the memory, which takes long if it is much"),
-    READ("memory-limit", "BYTES", BINDING, 0, API_APPLY | API_BIND_CALL, read_limit,
-         "move at most so much, such as 200G"),
-    READ("memory-time", "SECONDS", BINDING, 0, API_APPLY | API_BIND_CALL, read_memory_time,
-         "move memory for at most so long (default: 5)"),
+    READ("memory-limit", "BYTES", BINDING, 0, API_APPLY | API_MEASURE | API_BIND_CALL,
+         read_limit, "move at most so much, such as 200G"),
+    READ("memory-time", "SECONDS", BINDING, 0, API_APPLY | API_MEASURE | API_BIND_CALL,
+         read_memory_time, "move memory for at most so long (default: 5)"),
     WORD("irqbalance", "WAY", BINDING, 0, BINDERS, irqbalance_ways, irqbalance,
          "leave it (default), ban these interrupts from it, or stop it"),
     WORD("with", "WAY", BINDING, 0, BINDERS, bindings, wants_cpuset,
@@ -904,7 +1047,8 @@ const api_option api_option_rows[] = {
     FLAG("strict", BINDING, 0, BINDERS, is_strict, "undo all if a part cannot be done"),
     FLAG("force", BINDING, 0, API_APPLY | API_BIND_CALL, is_forced,
          "bind PID 1, a kernel thread or a zombie, too"),
-    FLAG("any-arch", BINDING, 0, BINDERS, any_arch, "with --rules reference: not on ARM alone"),
+    FLAG("any-arch", BINDING, 0, BINDERS | API_MEASURE, any_arch,
+         "with --rules reference: not on ARM alone"),
     TEXT("state", "FILE", BINDING, 0, API_LIVE | API_RESTORE | API_BIND_CALL, state,
          "the record (default: /run[/user/UID]/cpubind/PID.record)"),
     FLAG("service", BINDING, API_RESTORE, API_RESTORE, ends_service,
@@ -932,12 +1076,12 @@ const api_option api_option_rows[] = {
          "how to print it; the formats are below"),
     FLAG("compare", OUTPUT, 0, API_PLAN, compare, "both rules, side by side"),
     FLAG("distances", OUTPUT, 0, API_PLAN, distances, "the map with the distances of nodes"),
+    TEXT("svg", "FILE", OUTPUT, 0, API_MEASURE, svg, "draw the blocks as a picture, too"),
     TEXT("svg", "FILE", OUTPUT, 0, API_PLAN, svg,
          "draw the plan as a picture, too; -: print it alone"),
     FLAG("no-lists", OUTPUT, 0, API_PLAN, no_lists, "without the lists of CPUs"),
-    FLAG("json", OUTPUT, 0,
-         API_SERVICE | API_TOPO | API_STATUS | PLANNING | API_RESTORE | STORE, json,
-         "one JSON object, errors too; with --watch one a change"),
+    FLAG("json", OUTPUT, 0, API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | STORE,
+         json, "one JSON object, errors too; with --watch one a change"),
     FLAG("quiet", OUTPUT, 0, QUIETLY, quiet, "no more than the result"),
     {"--help", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, NULL, offsetof(api_options, help), 'h',
      "print this"},
@@ -1059,6 +1203,7 @@ void api_set_usual(api_options *out, enum api_command command)
     out->request.is_other = cpubind_is_accelerator;
     out->one_npu = -1;
     out->memory_limit = -1;
+    out->noise = API_NOISE_CPU;
     out->threads = CPUBIND_THREADS_PRODUCT;
 }
 

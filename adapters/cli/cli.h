@@ -77,6 +77,7 @@ int cli_restore(int argc, char **argv);
 int cli_show_status(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_service(int argc, char **argv);
+int cli_measure(int argc, char **argv);
 int cli_topology(int argc, char **argv);
 int cli_capture(int argc, char **argv);
 int cli_fixture(int argc, char **argv);

@@ -12,6 +12,7 @@
 #include "../doctor/doctor.h"
 #include "device_bind.h"
 #include "doctor_fix.h"
+#include "measure_result.h"
 #include "output.h"
 
 enum { WIDTH = 80, INDENT = 10 };
@@ -202,6 +203,7 @@ static void print_text(const cpubind_doctor_report *report, const cli_fixed *fix
         printf("%d workers: cpubind status shows which are bound, cpubind apply --all binds "
                "them\n",
                (int)report->n_worker);
+    cli_print_last_measure(stdout, options);
 }
 
 /* == JSON =================================================================== */
@@ -267,10 +269,12 @@ static int print_json(const cpubind_doctor_report *report, const api_planned *pl
     }
     (void)count_right(report, right);
     return cli_print_json(
-        stdout, json_pack("{s:s, s:o, s:i, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
-                          "findings", findings, "more", (int)report->n_more, "unknown", unknown,
-                          "right", right, "no_plan", no_plan_json(planned, bus, options), "fix",
-                          fixed->is_asked ? cli_fixed_json(fixed, report) : json_null()));
+        stdout,
+        json_pack("{s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION,
+                  "findings", findings, "more", (int)report->n_more, "unknown", unknown,
+                  "right", right, "no_plan", no_plan_json(planned, bus, options), "fix",
+                  fixed->is_asked ? cli_fixed_json(fixed, report) : json_null(), "measured",
+                  cli_last_measure_json(options)));
 }
 
 /* == The command ============================================================ */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../linux/terminal.h"
+#include "measure_result.h"
 #include "service_ask.h"
 #include "status_text.h"
 
@@ -88,11 +89,13 @@ static int print_once(const api_options *options, const cli_status *s)
         json_t *json = cli_status_json(s);
         (void)json_object_set_new(json, "service",
                                   cli_service_json(options, json_object_get(json, "warnings")));
+        (void)json_object_set_new(json, "measured", cli_last_measure_json(options));
         return cli_print_json(stdout, json) ? status_of(s) : cli_no_memory();
     }
     if (!options->quiet) {
         cli_print_status(stdout, s);
         cli_print_service(stdout, options);
+        cli_print_last_measure(stdout, options);
         cli_print_warnings(s->warned);
     }
     if (s->call->planned.code != CPUBIND_PROBLEM_NONE) {

@@ -434,6 +434,36 @@ static const char *restore_conflict(const api_options *o)
     return NULL;
 }
 
+/* Those of measure. */
+static const char *measure_conflict(const api_options *o)
+{
+    const int n_printed = (o->svg && strcmp(o->svg, "-") == 0) +
+                          (o->output && strcmp(o->output, "-") == 0) + o->json;
+    if (o->is_report && o->n_word == 0)
+        return "name files of --output: --report FILE...";
+    if (o->is_report)
+        return o->all || o->pid || o->output || o->svg
+                   ? "--report prints results of files: leave out --all, --pid, --output, --svg"
+                   : NULL;
+    if (o->is_probe && (o->all || o->pid || o->root || o->has_memory || o->n_metric > 0))
+        return "--probe starts workers of its own on this host: leave out --root, --all, "
+               "--pid, "
+               "--memory and metrics";
+    if (o->is_probe && o->has_between &&
+        (o->between[0] == API_SIDE_NOW || o->between[1] == API_SIDE_NOW))
+        return "--probe starts workers of its own, which are nowhere now: leave now out of "
+               "--between";
+    if (!o->is_probe && !o->all == !o->pid)
+        return "say which workers: --all, those of the host; --pid N, one; --pid N --tree, "
+               "those "
+               "below it; or --probe, made ones";
+    if (o->tree && o->all)
+        return "--tree is a process and all below it: name it with --pid N";
+    if (o->has_memory && o->memory == CPUBIND_MEMORY_PREFER)
+        return "--memory prefer is for run: a process sets its own memory policy only";
+    return n_printed > 1 ? "--json, --svg - and --output - each print: give one" : NULL;
+}
+
 /* Says why options exclude each other; NULL when they do not. */
 static const char *conflict(const api_options *o, enum api_command command)
 {
@@ -458,6 +488,8 @@ static const char *conflict(const api_options *o, enum api_command command)
         return "name the target: either -o DIR, or --db FILE --name NAME";
     if (command == API_CAPTURE && o->db && !o->name)
         return "--db needs a name for the host, --name NAME";
+    if (command == API_MEASURE)
+        return measure_conflict(o);
     if (o->tree || (o->all && (command & (API_APPLY | API_VERIFY))))
         return o->tree ? tree_conflict(o, command) : all_conflict(o, command);
     if (o->respects_masks || o->keeps_others)
@@ -502,7 +534,7 @@ static int check(const api_options *o, enum api_command command, api_text *why)
 {
     const cli_help *help = cli_help_of(command);
     const char *what = command & API_RUN ? NULL : count_fault(o->n_word, command);
-    const int takes_words = (command == API_SERVICE && o->is_check) ||
+    const int takes_words = (command == API_SERVICE && o->is_check) || o->is_report ||
                             command & (API_SHOW | API_EXPORT | API_REPLAY | CHANGING | API_RUN);
     if (!takes_words && o->n_word > 0) {
         api_add(why,

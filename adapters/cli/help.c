@@ -27,6 +27,7 @@ static const char main_help[] =
     "  verify       compare where a process is with where it belongs\n"
     "  restore      undo what apply, run and service have changed\n"
     "  service      keep all workers of the host bound, by /etc/cpubind.conf\n"
+    "  measure      find out whether a binding helps the workers of this host\n"
     "  capture      write all inputs of a plan of this host to a file or a corpus\n"
     "  fixture      the hosts of a corpus: list, show, import, replay, accept ...\n"
     "\n"
@@ -128,6 +129,15 @@ static const cli_help helps[] = {
      "all CPUs). A process that is bound is compared with its record, another one with\n"
      "the plan. Changes nothing; as root it sees all processes.\n",
      "Exit status: 0 all is right, 1 something is elsewhere or unbound, 3 unreadable.\n"},
+    {API_MEASURE, "measure",
+     "Usage: cpubind measure --all | --pid N [--tree] | --probe [OPTION...]\n"
+     "       cpubind measure --report FILE...\n"
+     "Says whether a binding helps: moves running workers to and fro between two\n"
+     "sides, in blocks whose order is drawn, counts in each block, and says of each\n"
+     "figure which side is better, with its doubt. At the end, and after a signal, all\n"
+     "is as it was; after kill -9 cpubind restore --all puts it back.\n",
+     "Exit status: 0 better, or no difference that one can see; 1 worse, or refused;\n"
+     "3 not judged. --quiet prints one line.\n"},
     {API_DOCTOR, "doctor",
      "Usage: cpubind doctor [OPTION...]\n"
      "Finds what on this host is against a good placement. Prints of each fault the\n"

@@ -21,7 +21,7 @@ static const struct {
 } commands[] = {{"plan", cli_plan},       {"apply", cli_apply},     {"run", cli_run},
                 {"verify", cli_verify},   {"restore", cli_restore}, {"status", cli_show_status},
                 {"doctor", cli_doctor},   {"service", cli_service}, {"topo", cli_topology},
-                {"capture", cli_capture}, {"fixture", cli_fixture}};
+                {"measure", cli_measure}, {"capture", cli_capture}, {"fixture", cli_fixture}};
 
 /* Whether one of the words is that of a command. */
 static int has_command(int argc, char **argv)

@@ -571,6 +571,27 @@ cpubind_problem_code cpubind_host_bind_prepare(cpubind_host_bind *h)
     return read_facts(h) == CPUBIND_PROBLEM_NONE ? cpubind_host_make_plan(h) : h->plan.code;
 }
 
+cpubind_problem_code cpubind_host_bind_find(cpubind_host_bind *h)
+{
+    const cpubind_problem_code code = find_all(h);
+    return code != CPUBIND_PROBLEM_NONE || h->n == 0 ? code : cpubind_host_make_plan(h);
+}
+
+cpubind_problem_code cpubind_host_bind_goal(cpubind_host_bind *h, int32_t i,
+                                            cpubind_arena *arena, cpubind_goal *out,
+                                            cpubind_problem *problem)
+{
+    host_entry *e = h->entry[i];
+    uint64_t sum;
+    cpubind_problem_code code = CPUBIND_PROBLEM_BAD_REQUEST;
+    cpubind_problem_clear(problem);
+    if (e->device >= 0 && !e->row.parent && !host_is_refused(e))
+        code = cpubind_host_make_goal(h, e, out, &sum, problem);
+    *arena = h->goal_arena;
+    h->goal_arena = (cpubind_arena){NULL, 0, 0};
+    return code;
+}
+
 cpubind_problem_code cpubind_host_bind_survey(cpubind_host_bind *h)
 {
     h->is_survey = 1;

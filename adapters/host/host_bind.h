@@ -173,6 +173,18 @@ cpubind_problem_code cpubind_host_bind_apply(cpubind_host_bind *h);
  *   returns as apply */
 cpubind_problem_code cpubind_host_bind_prepare(cpubind_host_bind *h);
 
+/* Finds the workers and plans for them, as apply does, and changes nothing.
+ *   returns as apply */
+cpubind_problem_code cpubind_host_bind_find(cpubind_host_bind *h);
+
+/* The goal that apply would give a row, after cpubind_host_bind_find.
+ *   out     *out: borrows from the plan and from *arena, whose base the caller frees after it
+ *   errors  those of the plan; BAD_REQUEST: apply binds no such process: an other, a child, one
+ *           of several devices */
+cpubind_problem_code cpubind_host_bind_goal(cpubind_host_bind *h, int32_t i,
+                                            cpubind_arena *arena, cpubind_goal *out,
+                                            cpubind_problem *problem);
+
 /* Reads who uses the devices, and plans for them, for cpubind_host_status_read; changes
  * nothing. Where nobody uses a device the plan is of all online CPUs.
  *   returns the code of the facts: NONE, also when it is not known who uses devices

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -122,6 +123,18 @@ static int real_rename(int dir, const char *from, const char *to, int flags)
 static int real_chmodat(int dir, const char *path, mode_t mode)
 {
     return fchmodat(dir, path, mode, 0);
+}
+
+static int real_perf_open(pid_t tid, uint32_t type, uint64_t config, int is_user)
+{
+    struct perf_event_attr wish = {.type = type,
+                                   .size = sizeof wish,
+                                   .config = config,
+                                   .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                                  PERF_FORMAT_TOTAL_TIME_RUNNING,
+                                   .exclude_kernel = is_user != 0,
+                                   .exclude_hv = 1};
+    return (int)syscall(SYS_perf_event_open, &wish, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static int real_thread_start(pthread_t *out, void *(*run)(void *ctx), void *ctx)

@@ -28,6 +28,9 @@
  *   getaffinity        sched_getaffinity(2), the system call and not the function of the C
  *                      library: returns the number of bytes of the mask that the kernel wrote
  *   setaffinity        sched_setaffinity(2), the system call
+ *   perf_open          perf_event_open(2) for a thread, on every CPU, with is_user without what
+ *                      the kernel does for it, close-on-exec: read(2) gives the count, the time
+ *                      that it was wanted and the time that it was counted
  *   pidfd_open         ENOSYS where the kernel or its headers have none
  *   pagemap_scan       ioctl(2) with PAGEMAP_SCAN for the first page of a range of addresses
  *                      that is in memory: returns 1 and its address, or 0; ENOTTY where the
@@ -122,6 +125,8 @@ extern "C" {
       (tid, size_bytes, mask), -1, real_getaffinity)                                           \
     X(int, setaffinity, (pid_t tid, size_t size_bytes, const unsigned long *mask),             \
       (tid, size_bytes, mask), -1, real_setaffinity)                                           \
+    X(int, perf_open, (pid_t tid, uint32_t type, uint64_t config, int is_user),                \
+      (tid, type, config, is_user), -1, real_perf_open)                                        \
     X(long, move_pages,                                                                        \
       (pid_t pid, unsigned long n, void **page, const int *node, int *status, int flags),      \
       (pid, n, page, node, status, flags), -1, real_move_pages)                                \

@@ -27,9 +27,7 @@ static void *run_job(void *given)
     return NULL;
 }
 
-/* Blocks all signals, which a new thread inherits, but those of a fault in the thread itself:
- * if those were blocked, the process would end without its handler. */
-static void block_signals(sigset_t *old)
+void cpubind_block_signals(sigset_t *old)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
     sigset_t set;
@@ -53,7 +51,7 @@ void cpubind_linux_run_with(int32_t n, void (*work)(void *ctx), void *ctx,
     thread = (pthread_t *)sys->malloc((size_t)n * sizeof *thread);
     if (!thread)
         n = 1;
-    block_signals(&old);
+    cpubind_block_signals(&old);
     while (n_thread < n - 1 && sys->thread_start(&thread[n_thread], run_job, &j) == 0)
         n_thread++;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -155,7 +153,7 @@ void cpubind_linux_run_beside(const cpubind_sys *sys, void (*work)(void *ctx), v
         work(work_ctx);
         return;
     }
-    block_signals(&old);
+    cpubind_block_signals(&old);
     const int error = sys->thread_start(&thread, run_slow_job, &j);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (error) {

@@ -1,12 +1,12 @@
 #!/bin/sh
 # manuals.sh - writes the manual pages: of each command from its help, of the library from its
-# header, of the service's file from its example; and two pages from the same help
+# header, of the service's file from its example; and three pages from the same help
 # SPDX-License-Identifier: MIT
 #
 #   adapters/packaging/manuals.sh COMMAND FOLDER     from the top folder
 #
 # COMMAND is cpubind.
-# Pages go to FOLDER/man1, man3 and man5, and to FOLDER/COMMANDS.md and FIXTURE.md.
+# Pages go to FOLDER/man1, man3 and man5, and to FOLDER/COMMANDS.md, FIXTURE.md and OPTIONS.md.
 # SOURCE_DATE_EPOCH is the date of manual pages. Options and functions are written nowhere else: a
 # page has what the help or the header has.
 set -eu
@@ -279,10 +279,11 @@ options_of() { # commands, which are words of cpubind
 
 For whoever knows the command and asks: **which options has it?** Made from the help by `make pages`, in the order of
 `cpubind --help`. What a plan is about is in [PLAN.md](PLAN.md), what a message or an exit status means in
-[MESSAGES.md](MESSAGES.md); the commands of a corpus have [a page of their own](../sqlite/FIXTURE.md).
+[MESSAGES.md](MESSAGES.md); [those of a corpus](../sqlite/FIXTURE.md) and [measure](../measure/OPTIONS.md) have
+pages of their own.
 EOF
     # shellcheck disable=SC2046
-    options_of $(echo "$commands" | grep -vx fixture)
+    options_of $(echo "$commands" | grep -vx -e fixture -e measure)
 } >"$out/COMMANDS.md"
 
 {
@@ -295,3 +296,13 @@ EOF
     "$command" fixture --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fixture \1/p' |
         while read -r words; do options_of "$words"; done
 } >"$out/FIXTURE.md"
+
+{
+    cat <<'EOF'
+# The options of cpubind measure
+
+For whoever measures and asks: **which options has it?** Made from the help by `make pages`. How a measurement is made
+and read is in [MEASURE.md](MEASURE.md), the other commands are in [COMMANDS.md](../cli/COMMANDS.md).
+EOF
+    options_of measure
+} >"$out/OPTIONS.md"

@@ -83,21 +83,6 @@ static cpubind_linux_fault check_owner(const cpubind_sys *sys, const char *path)
 
 #define PAUSE_MS 20 /* between two tries where the queue of connections is full */
 
-/* Waits until the socket can be read, up to a time. */
-static cpubind_linux_fault wait_for(const cpubind_sys *sys, int fd, int64_t until_ms,
-                                    const char *what)
-{
-    struct pollfd wait = {fd, POLLIN, 0};
-    int result;
-    do {
-        const int64_t left_ms = until_ms - cpubind_now_ms();
-        if (left_ms <= 0)
-            return cpubind_fault_of(ETIMEDOUT, what);
-        result = sys->poll(&wait, 1, (int)left_ms);
-    } while (result == 0 || (result < 0 && errno == EINTR));
-    return result < 0 ? cpubind_fault_errno("poll") : cpubind_no_fault;
-}
-
 /* A full queue of connections is EAGAIN: the service is too busy, or hangs. */
 static cpubind_linux_fault connect_to(const cpubind_sys *sys, int fd,
                                       const struct sockaddr_un *to, int64_t until_ms)
@@ -150,7 +135,7 @@ static cpubind_linux_fault read_lines(const cpubind_sys *sys, int fd, int64_t un
 {
     const char *what = "answer";
     for (;;) {
-        cpubind_linux_fault why = wait_for(sys, fd, until_ms, what);
+        cpubind_linux_fault why = cpubind_wait_for(sys, fd, POLLIN, until_ms, what);
         ssize_t got;
         if (!why.error)
             why = cpubind_bytes_reserve(answer, sys, 65536);

@@ -204,45 +204,12 @@ cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t
     return read_ids(&in, n_device, out->id, &n, &used);
 }
 
-static cpubind_text_status fail_cut(const scan_text *in)
-{
-    return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                     "the text ends in the middle of a line");
-}
-
-/* Reads 1*DIGIT at *at, without a leading zero and not above `max`; *at moves past it. A byte
- * must follow: a number at the end of the text may be cut. */
-static cpubind_text_status read_wide(const scan_text *in, int32_t *at, uint64_t max,
-                                     uint64_t *out)
-{
-    const int32_t start = *at;
-    int32_t i = start;
-    uint64_t value = 0;
-
-    for (; i < in->len && scan_is_digit(in->text[i]); i++) {
-        const uint64_t digit = (uint64_t)(in->text[i] - '0');
-
-        if (value > (max - digit) / 10)
-            return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, start, "a number is too large");
-        value = value * 10 + digit;
-    }
-    if (i == in->len)
-        return fail_cut(in);
-    if (i == start)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a number is missing");
-    if (i > start + 1 && in->text[start] == '0')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a number has a leading zero");
-    *out = value;
-    *at = i;
-    return CPUBIND_TEXT_OK;
-}
-
 /* Reads one byte, which must be this one. */
 static cpubind_text_status read_byte(const scan_text *in, int32_t *at, char byte,
                                      const char *what)
 {
     if (*at == in->len)
-        return fail_cut(in);
+        return scan_fail_cut(in);
     if (in->text[*at] != byte)
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, what);
     ++*at;
@@ -260,7 +227,7 @@ static cpubind_text_status read_field(const scan_text *in, int32_t *at, uint64_t
         return status;
     if (!out && *at < in->len && in->text[*at] == '-')
         ++*at;
-    return read_wide(in, at, max, out ? out : &ignored);
+    return scan_wide(in, at, max, out ? out : &ignored);
 }
 
 /* Reads " " integer; one that is no number of a process is 0. */
@@ -278,7 +245,7 @@ static cpubind_text_status read_stat_head(const scan_text *in, int32_t *at, cpub
 {
     uint64_t pid = 0;
     int32_t end = in->len;
-    cpubind_text_status status = read_wide(in, at, INT32_MAX, &pid);
+    cpubind_text_status status = scan_wide(in, at, INT32_MAX, &pid);
 
     if (status == CPUBIND_TEXT_OK)
         status = read_byte(in, at, ' ', "a blank is missing before the name");
@@ -298,7 +265,7 @@ static cpubind_text_status read_stat_head(const scan_text *in, int32_t *at, cpub
     if (status != CPUBIND_TEXT_OK)
         return status;
     if (*at == in->len)
-        return fail_cut(in);
+        return scan_fail_cut(in);
     out->state = in->text[*at];
     if ((out->state | 0x20) < 'a' || (out->state | 0x20) > 'z')
         return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "the state is no letter");
@@ -315,14 +282,17 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
         GROUP = 5,
         SESSION = 6,
         FLAGS = 9,
+        N_MINOR = 10,
+        N_MAJOR = 12,
         N_THREADS = 20,
         START = 22,
         CODE = 26,
-        STACK = 28
+        STACK = 28,
+        CPU = 39
     };
     const scan_text in = {text, len, fault};
-    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    uint64_t ppid = 0, group = 0, session = 0, flags = 0, n_threads = 0;
+    cpubind_stat stat = {0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1};
+    uint64_t ppid = 0, group = 0, session = 0, flags = 0, n_threads = 0, cpu = 0;
     int32_t at = 0, field = PPID;
     cpubind_text_status status;
 
@@ -339,12 +309,16 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
             status = read_field(&in, &at, UINT64_MAX, &flags);
         else if (field == N_THREADS)
             status = read_field(&in, &at, INT32_MAX, &n_threads);
+        else if (field == CPU)
+            status = read_field(&in, &at, INT32_MAX, &cpu);
         else
             status = read_field(&in, &at, UINT64_MAX,
-                                field == START   ? &stat.start
-                                : field == CODE  ? &stat.code
-                                : field == STACK ? &stat.stack
-                                                 : NULL);
+                                field == N_MINOR   ? &stat.n_minor
+                                : field == N_MAJOR ? &stat.n_major
+                                : field == START   ? &stat.start
+                                : field == CODE    ? &stat.code
+                                : field == STACK   ? &stat.stack
+                                                   : NULL);
     }
     if (status == CPUBIND_TEXT_OK && at + 1 < len)
         status = scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at + 1, "a second line follows");
@@ -355,6 +329,8 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
     stat.session = (int32_t)session;
     stat.flags = (uint32_t)flags;
     stat.n_threads = (int32_t)n_threads;
+    if (field > CPU)
+        stat.cpu = (int32_t)cpu;
     *out = stat;
     return CPUBIND_TEXT_OK;
 }

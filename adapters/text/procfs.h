@@ -83,6 +83,9 @@ typedef struct cpubind_stat {
     uint64_t start;     /* 22: clock ticks from the start of the host */
     uint64_t code;      /* 26: where its program starts; 0 or 1: not there, or hidden */
     uint64_t stack;     /* 28: where its stack starts; the same */
+    uint64_t n_minor;   /* 10: faults that needed no reading */
+    uint64_t n_major;   /* 12: faults that did */
+    int32_t cpu;        /* 39: that it ran on last; -1: the line ends before it */
 } cpubind_stat;
 
 /* Reads the line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat.

@@ -245,6 +245,39 @@ static inline cpubind_text_status scan_number(const scan_text *in, int32_t *at, 
     return CPUBIND_TEXT_OK;
 }
 
+static inline cpubind_text_status scan_fail_cut(const scan_text *in)
+{
+    return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
+                     "the text ends in the middle of a line");
+}
+
+/* Reads 1*DIGIT at *at, without a leading zero and not above `max`; *at moves past it. A byte
+ * must follow: a number at the end of the text may be cut. */
+static inline cpubind_text_status scan_wide(const scan_text *in, int32_t *at, uint64_t max,
+                                            uint64_t *out)
+{
+    const int32_t start = *at;
+    int32_t i = start;
+    uint64_t value = 0;
+
+    for (; i < in->len && scan_is_digit(in->text[i]); i++) {
+        const uint64_t digit = (uint64_t)(in->text[i] - '0');
+
+        if (value > (max - digit) / 10)
+            return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, start, "a number is too large");
+        value = value * 10 + digit;
+    }
+    if (i == in->len)
+        return scan_fail_cut(in);
+    if (i == start)
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a number is missing");
+    if (i > start + 1 && in->text[start] == '0')
+        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a number has a leading zero");
+    *out = value;
+    *at = i;
+    return CPUBIND_TEXT_OK;
+}
+
 /* A run that is one number and nothing else. */
 static inline cpubind_text_status scan_whole_number(const scan_text *in, scan_run run,
                                                     int32_t max, int32_t *out)

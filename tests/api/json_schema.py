@@ -3,7 +3,8 @@
 
     json_schema.py check NAME FILE...   each line of each file is an object of "$defs"/NAME
     json_schema.py page NAME            the documentation, key by key, as Markdown: the page
-                                        JSON.md, or JSON-BINDING.md of what is bound
+                                        JSON.md, JSON-BINDING.md of what is bound,
+                                        or JSON-MEASURE.md
     json_schema.py self-test            broken objects are refused
 
 Knows the keywords that the schema has, and refuses a schema with another one.
@@ -17,7 +18,7 @@ SCHEMA = "adapters/api/cpubind.schema.json"
 KNOWN = {"$schema", "$defs", "$ref", "title", "description", "type", "properties", "required",
          "additionalProperties", "items", "enum", "pattern", "oneOf"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
-         "null": type(None)}
+         "number": (int, float), "null": type(None)}
 
 
 def has_type(value, word):
@@ -111,16 +112,19 @@ def rows(schema, required, defs, prefix=""):
                 yield from rows(form, form["required"], defs, path + mark)
 
 
-# The objects of JSON-BINDING.md; JSON.md has all others.
-BINDING = {"item", "report", "host_report", "worker_row", "places", "status", "status_device",
-           "place", "status_worker", "doctor", "change", "doctor_restore"}
+# The objects of the other pages; JSON.md has the rest.
+OTHERS = {"JSON-BINDING.md": {"item", "report", "host_report", "worker_row", "places", "status",
+                              "status_device", "place", "status_worker", "doctor", "change",
+                              "doctor_restore"},
+          "JSON-MEASURE.md": {"measured", "verdict", "measure"}}
 
 HEADS = {
     "JSON.md": """# JSON of plans and devices
 
 For whoever reads the JSON of a command: **which keys has it, and what do they mean?** How
 to ask for it is in [PLAN.md](../cli/PLAN.md#as-json); what `apply`, `verify`, `status`,
-`restore` and `doctor` print is in [JSON-BINDING.md](JSON-BINDING.md).
+`restore` and `doctor` print is in [JSON-BINDING.md](JSON-BINDING.md), `measure` in
+[JSON-MEASURE.md](JSON-MEASURE.md).
 
 Made from `cpubind.schema.json` (JSON Schema) by `tests/api/json_schema.py page JSON.md`;
 the tests hold the outputs for all fixture hosts against it.
@@ -131,7 +135,22 @@ For whoever reads the JSON of `apply`, `verify`, `restore`, `status` or `doctor`
 has it, and what do they mean?** Plans, devices and errors are in [JSON.md](JSON.md).
 
 Made from `cpubind.schema.json` by `tests/api/json_schema.py page JSON-BINDING.md`.
+""",
+    "JSON-MEASURE.md": """# JSON of measurements
+
+For whoever reads the JSON of `measure`, or what `status` and `doctor` say of the last one:
+**which keys has it, and what do they mean?** Errors are in [JSON.md](JSON.md).
+
+Made from `cpubind.schema.json` by `tests/api/json_schema.py page JSON-MEASURE.md`.
 """}
+
+
+def page_of(key):
+    """The page that has an object."""
+    for name, keys in OTHERS.items():
+        if key in keys:
+            return name
+    return "JSON.md"
 
 
 def page(schema, name):
@@ -140,7 +159,7 @@ def page(schema, name):
     if name == "JSON.md":
         print(schema["description"])
     for key, one in defs.items():
-        if (key in BINDING) != (name == "JSON-BINDING.md"):
+        if page_of(key) != name:
             continue
         if one.get("type") == "object":
             print("\n## %s\n\n%s\n" % (key, one["description"]))
@@ -153,7 +172,7 @@ def page(schema, name):
 
 def link(key, name):
     """The link from a page to an object, which may be on the other page."""
-    its = "JSON-BINDING.md" if key in BINDING else "JSON.md"
+    its = page_of(key)
     return "(%s#%s)" % ("" if its == name else its, key)
 
 

@@ -184,6 +184,7 @@ adapters/doctor/ $below_model|<stdarg\.h>|adapters/(text|model|ascend|plan|docto
 adapters/archive/ $below_model|<stdlib\.h>|<zlib\.h>|adapters/(text|archive)/.*
 adapters/linux/ $any|adapters/(text|model|ascend|pci|plan|linux)/.*
 adapters/host/ $any|adapters/(text|model|ascend|pci|plan|linux|host)/.*
+adapters/measure/ $any|adapters/(text|model|ascend|pci|plan|linux|host|measure)/.*
 adapters/service/ $any|adapters/(text|model|ascend|pci|plan|linux|host|service)/.*
 adapters/sqlite/ $any|adapters/(text|model|ascend|pci|plan|sqlite)/.*
 adapters/api/ $any|adapters/(text|model|ascend|pci|plan|linux|sqlite|api)/.*
@@ -216,13 +217,13 @@ check_tree() {
     done <<TABLE
 $rooms
 TABLE
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|api/|cli/)' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|measure/|api/|cli/)' \
         '<sqlite3|sqlite3\.h' >"$out/found"
     rule "only adapters/sqlite includes <sqlite3.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|sqlite/|api/)' '<jansson' \
+    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|measure/|sqlite/|api/)' '<jansson' \
         >"$out/found"
     rule "only adapters/cli includes <jansson.h>"
-    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|sqlite/|service/|api/|cli/)' '<zlib' >"$out/found"
+    includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|measure/|sqlite/|service/|api/|cli/)' '<zlib' >"$out/found"
     rule "only adapters/archive includes <zlib.h>"
 
     find cpubind.h adapters fuzz tests -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d >"$out/found"
@@ -231,13 +232,13 @@ TABLE
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"
     rule "no circle of includes"
 
-    calls_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|sqlite/|service/|api/|archive/)' "$prints" >"$out/found"
+    calls_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|linux/|host/|measure/|sqlite/|service/|api/|archive/)' "$prints" >"$out/found"
     rule "only adapters/cli prints or exits"
     includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/)' '<stdio\.h>' >"$out/found"
     rule "core, adapters/text, model, plan, ascend, doctor and pci do not include <stdio.h>"
-    grep -E '^adapters/(linux|host|sqlite|service|api)/' "$out/plain" |
+    grep -E '^adapters/(linux|host|measure|sqlite|service|api)/' "$out/plain" |
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
-    rule "adapters/linux, host, sqlite, service and api do not mention stdout or stderr"
+    rule "adapters/linux, host, measure, sqlite, service and api do not mention stdout or stderr"
 
     includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|sqlite/)' "$system_headers" |
         grep -E -v '^adapters/sqlite/own_files\.c:[0-9]*: (<unistd\.h>|<fcntl\.h>|<sys/stat\.h>)$' >"$out/found"
@@ -396,7 +397,7 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
     plant "only adapters/cli prints or exits" $sqlite 'void a(void) { exit(1); }'
     plant "only adapters/cli prints or exits" $text 'void a(void) { (void)puts("x"); }'
     plant "core, adapters/text, model, plan, ascend, doctor and pci do not include <stdio.h>" $text '#include <stdio.h>'
-    plant "adapters/linux, host, sqlite, service and api do not mention stdout or stderr" $linux \
+    plant "adapters/linux, host, measure, sqlite, service and api do not mention stdout or stderr" $linux \
         'void a(void) { fwrite(b, 1, 1, stderr); }'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $sqlite '#include <sys/stat.h>'
     plant "only adapters/linux, and own_files.c for journals, include headers of system calls" $text '#include <unistd.h>'

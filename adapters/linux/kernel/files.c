@@ -38,6 +38,20 @@ int64_t cpubind_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+cpubind_linux_fault cpubind_wait_for(const cpubind_sys *sys, int fd, short events,
+                                     int64_t until_ms, const char *what)
+{
+    struct pollfd wait = {fd, events, 0};
+    int result;
+    do {
+        const int64_t left_ms = until_ms - cpubind_now_ms();
+        if (left_ms <= 0)
+            return cpubind_fault_of(ETIMEDOUT, what);
+        result = sys->poll(&wait, 1, (int)left_ms);
+    } while (result == 0 || (result < 0 && errno == EINTR));
+    return result < 0 ? cpubind_fault_errno("poll") : cpubind_no_fault;
+}
+
 /* == Files and folders by descriptor ======================================== */
 
 cpubind_linux_fault cpubind_open(const cpubind_sys *sys, int dir, const char *path, int flags,

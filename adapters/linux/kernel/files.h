@@ -79,6 +79,12 @@ static inline int cpubind_is_unseen(int error)
 /* The monotonic clock in milliseconds. */
 int64_t cpubind_now_ms(void);
 
+/* Waits until a descriptor can be read or written, up to a time of cpubind_now_ms.
+ *   in      events of poll(2); what: the step that is waited for
+ *   errors  ETIMEDOUT, `what`; "poll" */
+cpubind_linux_fault cpubind_wait_for(const cpubind_sys *sys, int fd, short events,
+                                     int64_t until_ms, const char *what);
+
 /* == Files and folders by descriptor ======================================== */
 
 /* open(2) for reading, relative to the folder `dir` or, with AT_FDCWD, to the working folder.

@@ -15,7 +15,7 @@
 #include "../../text/numa_maps.h"
 
 /* Modes of set_mempolicy(2), with the numbers of the kernel. */
-enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1 };
+enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1, MODE_BIND = 2 };
 
 /* A mask of nodes. */
 #define MASK_BITS  ((int32_t)(8 * sizeof(unsigned long)))
@@ -249,13 +249,23 @@ static cpubind_linux_fault set_policy(const cpubind_sys *sys, int mode,
     return result < 0 ? cpubind_fault_errno("set_mempolicy") : cpubind_no_fault;
 }
 
-cpubind_linux_fault cpubind_memory_prefer(cpubind_root *root, int32_t node)
+static cpubind_linux_fault set_one_node(cpubind_root *root, int mode, int32_t node)
 {
     unsigned long mask[MASK_WORDS] = {0};
     if (node < 0 || node >= CPUBIND_MAX_NODES)
         return cpubind_fault_of(EINVAL, "set_mempolicy");
     const unsigned long n_bit = set_node(node, mask);
-    return set_policy(root->sys, MODE_PREFERRED, mask, n_bit);
+    return set_policy(root->sys, mode, mask, n_bit);
+}
+
+cpubind_linux_fault cpubind_memory_prefer(cpubind_root *root, int32_t node)
+{
+    return set_one_node(root, MODE_PREFERRED, node);
+}
+
+cpubind_linux_fault cpubind_memory_take_only(cpubind_root *root, int32_t node)
+{
+    return set_one_node(root, MODE_BIND, node);
 }
 
 cpubind_linux_fault cpubind_memory_prefer_none(cpubind_root *root)
