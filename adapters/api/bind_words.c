@@ -15,13 +15,11 @@
 
 const char *api_kind_word(cpubind_item_kind kind)
 {
-    static const char *const words[] = {[CPUBIND_ITEM_THREAD] = "thread",
-                                        [CPUBIND_ITEM_IRQ] = "irq",
-                                        [CPUBIND_ITEM_POLLING] = "uvb",
-                                        [CPUBIND_ITEM_KERNEL] = "kernel",
-                                        [CPUBIND_ITEM_WORKQUEUE] = "workqueue",
-                                        [CPUBIND_ITEM_IRQBALANCE] = "irqbalance",
-                                        [CPUBIND_ITEM_CGROUP] = "cgroup"};
+    static const char *const words[] = {
+        [CPUBIND_ITEM_THREAD] = "thread",       [CPUBIND_ITEM_IRQ] = "irq",
+        [CPUBIND_ITEM_POLLING] = "uvb",         [CPUBIND_ITEM_KERNEL] = "kernel",
+        [CPUBIND_ITEM_WORKQUEUE] = "workqueue", [CPUBIND_ITEM_IRQBALANCE] = "irqbalance",
+        [CPUBIND_ITEM_CGROUP] = "cgroup"};
     return words[kind];
 }
 

@@ -117,8 +117,8 @@ static inline int sample_same(const cpubind_record *a, const cpubind_record *b)
            sample_same_set(a, a->widest, b, b->widest) && strcmp(a->cgroup, b->cgroup) == 0 &&
            (!*a->cgroup || (sample_same_set(a, a->cpuset, b, b->cpuset) &&
                             a->is_cpuset_kept == b->is_cpuset_kept)) &&
-           sample_same_set(a, a->main, b, b->main) && sample_same_set(a, a->polling, b, b->polling) &&
-           sample_same_arrays(a, b);
+           sample_same_set(a, a->main, b, b->main) &&
+           sample_same_set(a, a->polling, b, b->polling) && sample_same_arrays(a, b);
 }
 
 /* Whether a record is all zero, as after a load that failed. */
