@@ -189,12 +189,13 @@ a_bad_file_keeps_the_settings() {
 
 a_good_file_is_in_force() {
     settings 'rules = near' "textfile = $prom" && kill -HUP "$service" &&
-        becomes 50 said "the settings of $conf are in force" && becomes 50 is_bound "$first" &&
-        becomes 50 is_bound "$second"
+        becomes 50 said "the settings of $conf are in force" && echo 0-47 >"$out/shim/$first" &&
+        echo 0-47 >"$out/shim/$second" && becomes 50 is_bound "$first" && becomes 50 is_bound "$second"
 }
 
 a_worker_that_ends_is_said() {
-    rm "$root/proc/trs_core/proc/$second-1-dev-1" && kill -KILL "$second" &&
+    # A process that lives on without its NPU is let go, and has not ended.
+    kill -KILL "$second" && rm "$root/proc/trs_core/proc/$second-1-dev-1" &&
         becomes 50 said "process $second (worker), NPU 1: ended"
 }
 
@@ -210,9 +211,8 @@ sigterm_leaves_all_bound() {
 }
 
 the_end_restores_if_asked() {
-    rm -f "$prom" && settings 'restore-at-end = yes' "textfile = $prom" && start_service &&
-        becomes 200 metric 'cpubind_npu_workers{npu="0"} 1' && is_bound "$first" &&
-        end_service TERM &&
+    echo 0-47 >"$out/shim/$first" && settings 'restore-at-end = yes' && start_service &&
+        becomes 50 is_bound "$first" && end_service TERM &&
         is_free "$first" && said "process $first (worker), NPU 0: put back"
 }
 
