@@ -74,7 +74,7 @@ QUALITY   := $(addprefix tests/quality/,layouts rules)
 # the fixtures, and the inputs of the fuzz target of redaction.
 BARE       = $(addprefix tests/,cli/test_advice.c cli/test_hosts.c cli/test_mistakes.c ascend/test_redact.c)
 BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh packaging/library.sh \
-               packaging/packaging.sh service/device_users.sh cli/corpus.sh cli/upgrade.sh \
+               packaging/packaging.sh cli/corpus.sh cli/upgrade.sh \
                service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
                service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \
                packaging/installed.sh packaging/maintainer.sh checks/install.sh checks/layers.sh \
@@ -85,7 +85,7 @@ OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_fault
                linux/test_partition.c linux/test_record_faults.c linux/test_folder_host.c \
                linux/test_source_faults.c linux/test_folder_writer.c host/test_host_users.c)
 ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
-SCRIPTS    = $(addprefix tests/,cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
+SCRIPTS    = $(addprefix tests/,service/device_users.sh cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
                cli/device_cgroup.sh cli/formats.sh service/deploy.sh)
 SANITIZED  = $(filter-out $(BARE),$(TESTS))

@@ -57,8 +57,8 @@ is_on() { # pid, CPUs of its first thread
     return 1
 }
 
-comes() { # command: becomes true within 30 seconds
-    for _ in $(seq 600); do
+comes() { # command: becomes true within a minute
+    for _ in $(seq 1200); do
         "$@" >/dev/null && return 0
         sleep 0.05
     done
