@@ -411,20 +411,22 @@ TEST(a_process_without_the_pci_bus_says_so)
     }
 }
 
-/* Makes an A2 with two NPUs and two GPUs of AMD, of which the second may be a virtual function,
- * and all views bare hosts with the rules near. */
-static void make_mixed_host(law_case *c, int is_virtual, uint8_t place)
+/* Makes an A2 with two NPUs and two GPUs, of AMD or of Intel, whose second one is a virtual
+ * function; the GPUs are on node 0, or on another one, which has no CPUs. All views are bare
+ * hosts with the rules near. */
+static void make_mixed_host(law_case *c, int is_virtual, int is_far)
 {
     uint8_t bytes[LAW_BYTES] = {0};
-    bytes[8] = 1;                   /* two cards, */
-    bytes[58] = 3;                  /* GPUs, */
-    bytes[59] = 1;                  /* two of them, */
-    bytes[61] = is_virtual ? 7 : 0; /* the last one virtual, */
-    bytes[62] = bytes[63] = place;  /* on this node */
-    bytes[14] = place ? 15 : 0;     /* without CPUs, */
-    bytes[15] = place ? 1 : 0;      /* of two nodes */
-    bytes[55] = 1;                  /* that are sockets */
-    bytes[HOST_BYTES + 18] = 1;     /* the rules near */
+    bytes[8] = 1;  /* two cards, */
+    bytes[58] = 3; /* GPUs, */
+    bytes[59] = 1; /* two of them, */
+    bytes[60] = is_virtual ? 2 : 0;
+    bytes[61] = is_virtual ? 7 : 0;
+    bytes[62] = bytes[63] = is_far ? 2 : 0; /* on node 1 */
+    bytes[14] = is_far ? 15 : 0;            /* without CPUs, */
+    bytes[15] = is_far ? 1 : 0;             /* of two nodes */
+    bytes[55] = 1;                          /* that are sockets */
+    bytes[HOST_BYTES + 18] = 1;             /* the rules near */
     random_views_make(bytes, sizeof bytes, &c->host, c->view);
     assert_int_equal(c->host.n_npu, 2);
     assert_int_equal(c->host.function[3].gpu, 1);
@@ -500,7 +502,7 @@ TEST(a_virtual_gpu_changes_no_pool)
 TEST(a_gpu_on_a_node_without_cpus_needs_no_distance)
 {
     static law_case c;
-    make_mixed_host(&c, 0, 2);
+    make_mixed_host(&c, 0, 1);
     assert_int_equal(bits_next(&c.host.node[1].online, 0), -1);
     c.view[1].failure = FAILURE_ABSENT;
     (void)snprintf(c.view[1].failing, VIEW_NAME, "sys/devices/system/node/node*/distance");
