@@ -4,9 +4,9 @@
  * The law is that of the contract: when two processes both have a plan, no CPU is in the pools
  * of two different devices, and a device that both plans have has the same pool in both, unless
  * a warning in both plans says that processes can differ. Two processes of one device have the
- * same CPUs for its interrupts, and share no other CPU. A CPU that is kept for the host is kept in
- * every plan, and in no pool. A refusal is allowed, but not of a view
- * in which nothing failed and every NPU can have its CPUs. It must not know how a plan is made.
+ * same CPUs for its interrupts, and share no other CPU. A CPU that is kept for the host is kept
+ * in every plan, and in no pool. A refusal is allowed, but not of a view in which nothing failed
+ * and every NPU can have its CPUs. It must not know how a plan is made.
  */
 #include "view_law.h"
 
