@@ -87,7 +87,7 @@ OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_fault
 ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
 SCRIPTS    = $(addprefix tests/,service/device_users.sh cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
-               cli/device_cgroup.sh cli/formats.sh service/deploy.sh)
+               cli/device_cgroup.sh cli/formats.sh service/deploy.sh slurm/slurm.sh)
 SANITIZED  = $(filter-out $(BARE),$(TESTS))
 
 # The longest first, so that the last ones end together.
@@ -95,8 +95,8 @@ VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
 VM         = $(BUILD)/vm
 
 .PHONY: all help run check analyze check-foreign check-vm laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
-        deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages tests arm64-tests fuzz-targets fuzz-replays lib
-.PHONY: built pages wheel static deb rpm dist packages check-packages
+        deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm tests arm64-tests fuzz-targets fuzz-replays lib
+.PHONY: built pages wheel static deb rpm slurm spank dist packages check-packages
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
@@ -109,7 +109,7 @@ run: deps-run ## install missing packages, build, and plan the fixture host HOST
 	@$(BUILD)/cpubind plan --fixture $(HOST)
 
 check: deps-check ## install missing packages, build, and run everything that CI runs
-	@$(MAKE) --no-print-directory -s -j$(JOBS) built $(BUILD)/cpubind_shared $(BARE:%.c=$(BUILD)/%)
+	@$(MAKE) --no-print-directory -s -j$(JOBS) built spank $(BUILD)/cpubind_shared $(BARE:%.c=$(BUILD)/%)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
 	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all $(SANITIZED:%.c=$(BUILD)/san/%) fuzz-replays
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) \
@@ -225,6 +225,10 @@ deb rpm: static deps-packages ## packages for amd64 and arm64 in BUILD/packages
 	@$(foreach arch,$(ARCHES),VERSION=$(VERSION) adapters/packaging/$@.sh \
 	    $(BUILD)/staged/$@-$(arch) $(arch) $(BUILD)/packages &&) true
 
+slurm: deps-slurm ## the SPANK plugin and its package, for the Slurm of this machine: BUILD/packages/cpubind-slurm_*.deb
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/slurm/spank_cpubind.so
+	@VERSION=$(VERSION) adapters/packaging/slurm.sh $(BUILD)/slurm/spank_cpubind.so $(BUILD)/packages
+
 dist: ## the sources of the last commit: BUILD/packages/cpubind-VERSION.tar.gz
 	@mkdir -p $(BUILD)/packages
 	@git archive --format=tar --prefix=cpubind-$(VERSION)/ HEAD | gzip -9n \
@@ -254,10 +258,11 @@ wheel: deps-run ## the Python package with its library, BUILD/packages/*.whl, fo
 clean: ## remove BUILD
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages:
+deps-run deps-check deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm:
 	@tests/support/deps.sh $(@:deps-%=%)
 
 tests: $(TEST_BINS) $(REPLAYS)
+spank: $(if $(wildcard /usr/include/slurm/spank.h),$(BUILD)/slurm/spank_cpubind.so)
 fuzz-targets: $(patsubst %,$(BUILD)/fuzz/%,$(FUZZ))
 fuzz-replays: $(REPLAYS)
 arm64-tests: $(filter $(BUILD)/tests/core/% $(BUILD)/tests/text/% $(BUILD)/tests/ascend/%,$(TEST_BINS))
@@ -268,6 +273,12 @@ $(BUILD)/libcpubind.so.1: adapters/api/cpubind_api.map $(API) $(OLD_LIBC) $(LINU
 	    -Wl,-z,defs -Wl,-z,relro,-z,now -Wl,--gc-sections $(filter %.o,$^) -o $@
 $(BUILD)/libcpubind.so: $(BUILD)/libcpubind.so.1
 	ln -sf libcpubind.so.1 $@
+
+# Slurm looks up the functions of a plugin by name, and gives it its own.
+$(BUILD)/slurm/spank_cpubind.so: adapters/slurm/spank_cpubind.c adapters/api/cpubind_api.h $(BUILD)/libcpubind.so
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(ALL) -fvisibility=default $(LDFLAGS) -shared -Wl,-z,nodelete $< -L$(BUILD) \
+	    -lcpubind -lpthread -o $@
 
 # The same library as an archive.
 $(BUILD)/libcpubind.a: adapters/api/cpubind_api.map $(API) $(OLD_LIBC) $(LINUX) $(TEXT) $(CORE)

@@ -53,9 +53,14 @@
     X("ASCEND_VISIBLE_DEVICES")                                                                \
     X("CPUBIND_FACTS")                                                                         \
     X("CPUBIND_RULES")                                                                         \
+    X("SLURM_CPUS_ON_NODE")                                                                    \
     X("SLURM_GPUS_ON_NODE")                                                                    \
+    X("SLURM_JOB_CPUS_PER_NODE")                                                               \
     X("SLURM_JOB_GPUS")                                                                        \
-    X("SLURM_STEP_GPUS")
+    X("SLURM_JOB_NUM_NODES")                                                                   \
+    X("SLURM_NODEID")                                                                          \
+    X("SLURM_STEP_GPUS")                                                                       \
+    X("SLURM_STEP_NUM_NODES")
 #define CPUBIND_ENV_PREFIX "DRA_CPUSET_"
 
 /* The outcome of reading an input. */

@@ -57,10 +57,19 @@ typedef struct call_facts {
 
 enum { CALL_N_FACTS = 16 }; /* facts that a source keeps: for so many different requests */
 
+/* An environment that was put in place of that of the host, as long as plans may quote it. */
+typedef struct call_env {
+    struct call_env *next; /* that before it */
+    int32_t len;
+    char text[];
+} call_env;
+
 /* A host that is open. A plan quotes its inputs, and keeps it open. */
 typedef struct call_source {
     cpubind_mutex *mutex; /* of all below, and of all reading */
     api_host host;
+    call_env *env;        /* the last one that was put; or NULL: host.source has its own */
+    cpubind_source below; /* of the host, where an environment was put */
     int32_t n_user;
     call_facts *facts[CALL_N_FACTS]; /* NULL: none yet */
     int32_t next;                    /* the place of the facts that are read next */

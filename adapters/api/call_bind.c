@@ -160,7 +160,7 @@ static int plan_process(cpb_binding *b, api_text *why)
     const cpubind_source *host = b->source ? &b->source->host.source : &b->bound.live.source;
     int status;
     b->bound.is_on_device = api_asks_for_devices(o);
-    status = api_prepare_bound(o, &b->bound, b->source != NULL, why);
+    status = api_prepare_bound(o, &b->bound, b->source && !b->source->env, why);
     if (status != API_DONE && (b->bound.is_on_device || why->len > 0))
         return status;
     if (b->source)
@@ -169,6 +169,12 @@ static int plan_process(cpb_binding *b, api_text *why)
         status = plan_device(b, host, why);
     else if (status == API_DONE)
         status = api_plan_bound(o, &b->bound, host);
+    /* An environment that was put is that of a launcher, whose ranks count for any device. */
+    if (b->source && b->source->env && status != API_DONE && why->len == 0 &&
+        api_has_devices_alone(host, o, &b->bound.planned)) {
+        b->bound.is_on_device = 1;
+        status = plan_device(b, host, why);
+    }
     if (!b->bound.is_on_device && status != API_DONE && why->len == 0 &&
         api_lacks_npus(host, o, why))
         status = API_REFUSED;
@@ -201,7 +207,8 @@ static int bind_process(cpb_binding *b, cpb_host *host, cpb_error **error)
     int status;
     if (host && (b->source = call_take_source(host, error)) == NULL)
         return 0;
-    if (b->source && !b->source->name) { /* a live host: the process itself says what it sees */
+    /* Of a live host the process itself says what it sees. */
+    if (b->source && !b->source->name && !b->source->env) {
         call_drop_source(b->source);
         b->source = NULL;
     }

@@ -9,6 +9,7 @@
 
 #include "../linux/source/host_files.h"
 #include "../linux/source/host_source.h"
+#include "../text/slurm_step.h"
 #include "call.h"
 #include "device_plan.h"
 
@@ -55,6 +56,11 @@ void call_drop_source(call_source *source)
     for (int32_t i = 0; i < CALL_N_FACTS; i++)
         drop_facts(source->facts[i]);
     api_close_host(&source->host);
+    while (source->env) {
+        call_env *next = source->env->next;
+        free(source->env);
+        source->env = next;
+    }
     cpubind_mutex_free(source->mutex);
     free(source->name);
     free(source);
@@ -221,24 +227,75 @@ static int put_exit(cpb_host *host, const char *name, int32_t exit_code)
     return file != NULL;
 }
 
-int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
-                     int32_t exit_code, cpb_error **error)
+static cpubind_input read_over(void *ctx, const char *name)
+{
+    const call_source *source = (const call_source *)ctx;
+    if (strcmp(name, "env") != 0)
+        return source->below.read(source->below.ctx, name);
+    return (cpubind_input){
+        .state = CPUBIND_INPUT_PRESENT, .data = source->env->text, .len = source->env->len};
+}
+
+static cpubind_input list_over(void *ctx, const char *name)
+{
+    const call_source *source = (const call_source *)ctx;
+    return source->below.list(source->below.ctx, name);
+}
+
+/* Puts an environment over that of an open host. Returns 0 without memory. */
+static int put_env(call_source *source, const void *bytes, size_t len)
+{
+    call_env *env = (call_env *)malloc(sizeof *env + len);
+    if (!env)
+        return 0;
+    env->len = (int32_t)len;
+    if (len > 0)
+        memcpy(env->text, bytes, len);
+    cpubind_mutex_lock(source->mutex);
+    env->next = source->env;
+    if (!source->env) {
+        source->below = source->host.source;
+        source->host.source = (cpubind_source){source, read_over, list_over};
+    }
+    source->env = env;
+    for (int32_t i = 0; i < CALL_N_FACTS; i++) {
+        drop_facts(source->facts[i]);
+        source->facts[i] = NULL;
+    }
+    cpubind_mutex_unlock(source->mutex);
+    return 1;
+}
+
+/* Puts a file into a host of bytes. Returns 0 without memory. */
+static int put_bytes(cpb_host *host, const char *name, const void *bytes, size_t len,
+                     int32_t exit_code)
 {
     api_text exit_name = {"", 0};
     int is_put;
-    if (!host || !host->is_of_bytes || !cpubind_input_is_name(name) || (!bytes && len > 0) ||
-        len > CPUBIND_TEXT_MAX || exit_code < 0 || exit_code > 255) {
-        (void)call_fail(error, "usage", API_USAGE, 0,
-                        "a host of cpb_host_empty takes a file by its path without the first "
-                        "slash, its bytes, and an exit code from 0 to 255");
-        return -1;
-    }
     add_exit_name(name, &exit_name);
-    cpubind_mutex_lock(host->mutex);
     is_put =
         put_file(host, name, bytes, len) != NULL && put_exit(host, exit_name.text, exit_code);
     call_drop_source(host->source);
     host->source = NULL;
+    return is_put;
+}
+
+int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
+                     int32_t exit_code, cpb_error **error)
+{
+    int is_put;
+    if (!host || !cpubind_input_is_name(name) || (!bytes && len > 0) ||
+        len > CPUBIND_TEXT_MAX || exit_code < 0 || exit_code > 255 ||
+        (!host->is_of_bytes && (strcmp(name, "env") != 0 || exit_code != 0))) {
+        (void)call_fail(error, "usage", API_USAGE, 0,
+                        "a host of cpb_host_empty takes a file by its path without the first "
+                        "slash, its bytes, and an exit code from 0 to 255; another host takes "
+                        "env alone");
+        return -1;
+    }
+    cpubind_mutex_lock(host->mutex);
+    is_put = host->is_of_bytes ? put_bytes(host, name, bytes, len, exit_code)
+                               : put_env(host->source, bytes, len);
     cpubind_mutex_unlock(host->mutex);
     if (!is_put)
         (void)call_no_memory(error);
@@ -315,6 +372,28 @@ void cpb_host_close(cpb_host *host)
         host->file = next;
     }
     free(host);
+}
+
+/* == Slurm ================================================================== */
+
+int32_t cpb_slurm_rank(const char *env, int32_t local, const char *own, int32_t *n_process,
+                       int32_t *process, cpb_error **error)
+{
+    cpubind_text_fault fault = {0, "there is no environment"};
+    cpubind_slurm_task task;
+    api_text why = {"", 0};
+    const size_t len = env ? strlen(env) : 0;
+    if (env && n_process && process && len <= CPUBIND_TEXT_MAX &&
+        cpubind_slurm_find_task(env, (int32_t)len, local, own, &task, &fault) ==
+            CPUBIND_TEXT_OK) {
+        *n_process = task.n_process;
+        *process = task.process;
+        return task.place;
+    }
+    api_add(&why, "the device of task %d of this node is not known: %s", (int)local,
+            fault.what);
+    (void)call_fail(error, "refused", API_REFUSED, 0, why.text);
+    return -1;
 }
 
 /* == Plans ================================================================== */

@@ -43,7 +43,7 @@ extern "C" {
 
 /* The version of this interface: the highest number that a name below has in
  * cpubind_api.map. */
-#define CPB_ABI 2
+#define CPB_ABI 3
 
 typedef struct cpb_host cpb_host;
 typedef struct cpb_plan cpb_plan;
@@ -93,7 +93,9 @@ CPB_API cpb_host *cpb_host_empty(cpb_error **error);
  * output of a command as cmd/NAME.txt, such as "cmd/npu-smi-info-m.txt". Names and contents are
  * those of the files of a capture, cmd/NAME.exit and cmd/NAME.txt.err too. A name that was put
  * before is replaced, with the exit code of that call. Plans that are made later have it.
- *   in      host: of cpb_host_empty; the bytes are copied; exit_code: of a command, else 0
+ *   in      host: of cpb_host_empty; of another kind, since CPB_ABI 3, for "env" alone: lines
+ *           NAME=value in place of the variables of the host, such as those that a launcher sets
+ *           for its workers. The bytes are copied; exit_code: of a command, else 0
  *   returns 0, or -1 */
 CPB_API int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
                              int32_t exit_code, cpb_error **error);
@@ -104,6 +106,19 @@ CPB_API int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes
  *   errors   "usage", "no_memory", "unreadable", "refused": the host has none
  *   since    CPB_ABI 2 */
 CPB_API char *cpb_host_topo(cpb_host *host, const char *const *options, cpb_error **error);
+
+/* Which device of its step a task of Slurm drives: a rank of the plans of a host whose "env" has
+ * the variables of the step.
+ *   in      env: lines NAME=value with SLURM_STEP_GPUS, the list of all devices of the step, and
+ *           SLURMD_TRES_BIND; local: the number of the task on this node, its SLURM_LOCALID; own:
+ *           SLURM_STEP_GPUS of the task itself, to be held against these; NULL: not known
+ *   out     *n_process: tasks that share the device, 1 for none; *process: which of them this is,
+ *           from 0
+ *   returns the rank; -1: the task has no device, or several, or two variables differ
+ *   errors  "refused", "no_memory"
+ *   since   CPB_ABI 3 */
+CPB_API int32_t cpb_slurm_rank(const char *env, int32_t local, const char *own,
+                               int32_t *n_process, int32_t *process, cpb_error **error);
 
 CPB_API void cpb_host_close(cpb_host *host);
 
@@ -173,7 +188,8 @@ CPB_API char *cpb_plan_explain(const cpb_plan *plan, const char *target, cpb_err
 
 /* Binds a process to the CPUs of one device, as `cpubind apply` does: its threads, the
  * interrupts of its device, its memory.
- *   in       host: that the facts are read from, as with --root; NULL or a live one: this host
+ *   in       host: that the facts are read from, as with --root; NULL or a live one: this host,
+ *            as the process sees it, unless an environment was put: then as the host has it
  *            pid: 0 for this process
  *   options  those of `cpubind apply`, with device=NAME, such as npu3, gpu0 or a PCI address,
  *            or with rank=N; "any-arch=yes" where the machine is not ARM

@@ -24,7 +24,7 @@ typedef struct npu_reading {
 static cpubind_problem_code read_npus(void *ctx, cpubind_arena *arena)
 {
     const npu_reading *n = (const npu_reading *)ctx;
-    const cpubind_request usual = {.is_auto_strategy = 1};
+    const cpubind_request usual = {.is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET};
     cpubind_request request = n->request ? *n->request : usual;
     request.wants_pci = 1;
     request.is_other = cpubind_is_accelerator; /* with these alone all NPUs are hidden */

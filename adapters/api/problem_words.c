@@ -342,12 +342,27 @@ static int is_in_variable(const cpubind_problem *p, const char *start)
 /* Appends what to do about a variable. */
 static void add_way_of_variable(const cpubind_problem *p, api_text *out)
 {
-    api_add(out, "mend the variable, or say %s",
-            is_in_variable(p, CPUBIND_ENV_PREFIX)
-                ? "it with --scope cpuset, --scope host or --allowed LIST"
-            : is_in_variable(p, "ASCEND_VISIBLE_DEVICES=")
-                ? "it with --visible LIST, by logic ids"
-                : "what all workers of the host have, with --rules reference or --rules near");
+    static const struct {
+        const char *start, *way;
+    } ways[] = {
+        {CPUBIND_ENV_PREFIX,
+         "mend the variable, or say it with --scope cpuset, --scope host or --allowed LIST"},
+        {"ASCEND_VISIBLE_DEVICES=",
+         "mend the variable, or say it with --visible LIST, by logic ids"},
+        {"SLURM_CPUS_ON_NODE=",
+         "set ConstrainCores=yes in cgroup.conf, or name the CPUs of the "
+         "step with --allowed LIST"},
+        {"SLURM_GPUS_ON_NODE=",
+         "let each task see all devices of the step (no --gpus-per-task, no --gpu-bind), use "
+         "the plugin for Slurm, or name the NPUs of the step with --visible LIST"},
+        {"SLURM_", "list all NPUs of the host in gres.conf, as cpubind topo --slurm prints "
+                   "them, or name those of the step with --visible LIST"},
+        {"", "mend the variable, or say what all workers of the host have, with --rules "
+             "reference or --rules near"}};
+    size_t i = 0;
+    while (*ways[i].start && !is_in_variable(p, ways[i].start))
+        i++;
+    api_add(out, "%s", ways[i].way);
 }
 
 /* Appends what to do about an input that cannot be read. */

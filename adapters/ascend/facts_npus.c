@@ -704,8 +704,86 @@ static cpubind_problem_code apply_physical(facts_reader *r)
                              : choose_physical(r, env, value, is_named, n);
 }
 
+/* == Visible devices in a step of Slurm ===================================== */
+
+/* The place of an NPU among all of the host, by ascending physical ids; -1: not known. */
+static int32_t place_on_host(const cpubind_facts *f, int32_t npu, int32_t n_host)
+{
+    int32_t place = 0;
+    if (f->n_npu == n_host)
+        return npu;
+    if (f->npu[npu].phy < 0)
+        return -1;
+    for (int32_t i = 0; i < f->n_census; i++)
+        for (int32_t k = 0; k < f->function[i].n_npu; k++) {
+            if (f->function[i].phy[k] < 0)
+                return -1;
+            place += f->function[i].phy[k] < f->npu[npu].phy;
+        }
+    return place;
+}
+
+/* Lists the NPUs in view that the step has; those whose place is not known count as such. */
+static int32_t list_of_step(const cpubind_facts *f, const uint8_t *is_named, int32_t *logic)
+{
+    const int32_t n_bus = facts_count_on_bus(f);
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_npu; i++) {
+        const int32_t place = place_on_host(f, i, n_bus > 0 ? n_bus : f->n_npu);
+        if (place < 0 || (place < CPUBIND_MAX_DEVICES && is_named[place]))
+            logic[n++] = f->npu[i].logic;
+    }
+    return n;
+}
+
+/* Takes the devices of SLURM_STEP_GPUS: places in gres.conf, which has all NPUs of the host in
+ * the order of their physical ids. Where a device cgroup leaves this task fewer, the list of the
+ * task has the first ones of the step in place of them, and what it may open counts. */
+static cpubind_problem_code apply_step(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_slice list = r->slurm.list;
+    int32_t n_named, n, at = 0, *logic;
+    uint8_t *is_named;
+    cpubind_input env;
+    cpubind_problem_code code;
+    if (!r->is_in_slurm || r->slurm.n_listed < 1 || r->request->visible || f->n_npu == 0 ||
+        f->has_only_named ||
+        (r->slurm.n_listed < r->slurm.n_device && f->n_npu == r->slurm.n_listed))
+        return CPUBIND_PROBLEM_NONE;
+    logic = cpubind_arena_ints(r->arena, f->n_npu);
+    is_named = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_DEVICES, 1);
+    if (!logic || !is_named)
+        return facts_fail_memory(r);
+    code = facts_ask(r, INPUT_ENV, &env);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_physical(r, env, list, is_named, &n_named);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    n = list_of_step(f, is_named, logic);
+    if (n != n_named)
+        return facts_fail_input(
+            r, INPUT_ENV, env, list.at,
+            "SLURM_STEP_GPUS names other NPUs than this process may open (/dev/davinci*)");
+    for (int32_t i = 0; f->visible && i < f->n_visible; i++)
+        if (find_npu(f, f->visible_id[i]) && !facts_is_in_list(logic, n, f->visible_id[i], &at))
+            return facts_fail_input(
+                r, INPUT_ENV, env, list.at,
+                "SLURM_STEP_GPUS lacks an NPU that "
+                "ASCEND_RT_VISIBLE_DEVICES names: the two variables differ");
+    if (!f->visible) {
+        f->visible = env.data + list.at;
+        f->visible_len = list.len;
+        f->visible_id = logic;
+        f->n_visible = n;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
 cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
 {
+    const int32_t n_bus = facts_count_on_bus(r->facts);
+    int32_t n_visible = 0;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     if (r->facts->n_npu > 0) /* else the variables are of no NPU that is here */
         code = find_visible(r);
@@ -713,6 +791,12 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
         code = parse_visible(r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = apply_physical(r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = apply_step(r);
     mark_visible(r);
-    return code;
+    for (int32_t i = 0; i < r->facts->n_npu; i++)
+        n_visible += r->facts->npu[i].is_visible;
+    return code == CPUBIND_PROBLEM_NONE && r->facts->n_npu > 0
+               ? cpubind_priv_judge_step(r, n_visible, n_bus > 0 ? n_bus : r->facts->n_npu)
+               : code;
 }

@@ -34,22 +34,73 @@ static int has_own_cpus(cpubind_input env)
     return 0;
 }
 
+/* Reads what Slurm gave the step of the process, if it is in one. */
+static cpubind_problem_code read_step(facts_reader *r, cpubind_input env)
+{
+    cpubind_text_fault fault;
+    cpubind_text_status status;
+    if (!facts_is_present(env))
+        return CPUBIND_PROBLEM_NONE;
+    status = cpubind_slurm_parse_step(env.data ? env.data : "", env.len, &r->slurm, &fault);
+    r->is_in_slurm = status == CPUBIND_TEXT_OK;
+    return status == CPUBIND_TEXT_OK || status == CPUBIND_TEXT_ERR_MISSING ||
+                   r->facts->is_scope_given
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail_text(r, INPUT_ENV, env, &fault);
+}
+
 cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_input env;
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_problem_code code;
     f->scope = r->request->npu_allowed ? CPUBIND_SCOPE_PER_NPU : r->request->scope;
     f->is_scope_given = f->scope != CPUBIND_SCOPE_AUTO;
-    if (f->is_scope_given)
+    if (r->request->npu_allowed)
+        return CPUBIND_PROBLEM_NONE;
+    code = facts_ask(r, INPUT_ENV, &env);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = read_step(r, env);
+    if (code != CPUBIND_PROBLEM_NONE || f->is_scope_given)
         return code;
     f->scope = CPUBIND_SCOPE_CPUSET;
-    code = facts_ask(r, INPUT_ENV, &env);
-    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(env) && has_own_cpus(env)) {
+    if (facts_is_present(env) && has_own_cpus(env)) {
         f->scope = CPUBIND_SCOPE_OWN;
+        f->is_scope_given = 1;
+    } else if (r->is_in_slurm) {
+        const int is_listed = r->slurm.n_listed < 0 || r->slurm.n_listed >= r->slurm.n_device;
+        r->step = is_listed ? FACTS_STEP_OWN : FACTS_STEP_TASK;
+        f->scope = is_listed ? CPUBIND_SCOPE_OWN : CPUBIND_SCOPE_CPUSET;
         f->is_scope_given = 1;
     }
     return code;
+}
+
+/* Holds the allowed CPUs against the number that Slurm gave the step. Where nothing keeps the
+ * step to them, they are those of its job, or nobody knows whose they are. */
+static cpubind_problem_code judge_step_cpus(facts_reader *r)
+{
+    if (r->step == FACTS_NO_STEP || r->request->allowed || r->n_allowed <= r->slurm.n_cpu)
+        return CPUBIND_PROBLEM_NONE;
+    if (r->n_allowed <= r->slurm.n_job_cpu) {
+        r->step = FACTS_STEP_JOB;
+        r->facts->scope = CPUBIND_SCOPE_CPUSET;
+        return CPUBIND_PROBLEM_NONE;
+    }
+    return facts_fail_variable(r, "SLURM_CPUS_ON_NODE",
+                               "the cgroup of the process has more CPUs than Slurm gave the "
+                               "step, and whose the others are is not known");
+}
+
+cpubind_problem_code cpubind_priv_judge_step(facts_reader *r, int32_t n_visible, int32_t n_host)
+{
+    const int32_t n_step = r->slurm.n_device;
+    if (r->step == FACTS_NO_STEP || r->step == FACTS_STEP_JOB || r->request->visible ||
+        n_step < 0 || n_step == (r->step == FACTS_STEP_OWN ? n_visible : n_host))
+        return CPUBIND_PROBLEM_NONE;
+    return facts_fail_variable(r, "SLURM_GPUS_ON_NODE",
+                               "this process sees other devices than those of the step, and "
+                               "which CPUs are left to them is not known");
 }
 
 /* == The CPUs of the cgroup ================================================= */
@@ -281,8 +332,8 @@ static cpubind_problem_code join_allowed(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Reads the allowed CPUs of the process; with scope own those of its cgroup. Without
- * proc/self/status n_cpu is -1 until the online CPUs are known. */
+/* Reads the allowed CPUs of the process; with scope own, and in a step of Slurm, whose launcher
+ * cuts the masks of tasks, those of its cgroup. Without proc/self/status n_cpu is -1 until the online CPUs are known. */
 static cpubind_problem_code read_allowed(facts_reader *r)
 {
     cpubind_input status;
@@ -292,12 +343,12 @@ static cpubind_problem_code read_allowed(facts_reader *r)
         return join_allowed(r);
     if (r->request->allowed)
         return copy_allowed(r);
-    if (r->facts->scope == CPUBIND_SCOPE_OWN)
+    if (r->facts->scope == CPUBIND_SCOPE_OWN || r->is_in_slurm)
         code = read_cgroup(r, &is_found);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     if (is_found)
-        return take_dra(r, 1);
+        return r->facts->scope == CPUBIND_SCOPE_OWN ? take_dra(r, 1) : code;
     code = facts_ask(r, INPUT_STATUS, &status);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
@@ -742,6 +793,8 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
         code = facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
     if (code == CPUBIND_PROBLEM_NONE)
         code = place_cpus(r, &n_excluded);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = judge_step_cpus(r);
     if (code == CPUBIND_PROBLEM_NONE)
         check_part(r);
     return code;

@@ -15,6 +15,7 @@
 #include "../text/lscpu.h"
 #include "../text/procfs.h"
 #include "../text/scan.h"
+#include "../text/slurm_step.h"
 #include "vendor.h"
 
 /* vendor_NAME.c: the rows. */
@@ -30,6 +31,15 @@ CPUBIND_VENDOR_LIST(CPUBIND_X)
 #define INPUT_ENV        "env"
 #define INPUT_INTERRUPTS "proc/interrupts"
 
+/* How a step of Slurm shares its CPUs, where no scope was given. */
+typedef enum facts_step {
+    FACTS_NO_STEP = 0, /* the process is in none, or the scope was given */
+    FACTS_STEP_OWN,    /* among its devices, which this process sees: scope own */
+    FACTS_STEP_TASK,   /* this task sees its own devices alone: among all of the host, which
+                          have to be those of the step */
+    FACTS_STEP_JOB     /* among all of the host: the job has all of its CPUs */
+} facts_step;
+
 /* One reading. */
 typedef struct facts_reader {
     const cpubind_source *source;
@@ -39,6 +49,9 @@ typedef struct facts_reader {
     cpubind_problem *problem;
     uint8_t *online;   /* by CPU id, CPUBIND_MAX_CPUS long: 1 when online; NULL: not known */
     int32_t n_allowed; /* allowed CPUs that are online, with the excluded ones */
+    int is_in_slurm;   /* the process is in a step of Slurm, which ... */
+    cpubind_slurm_step slurm; /* ... was given this */
+    facts_step step;
     struct ascend_reading *ascend; /* of ../ascend/ascend_reader.h, or NULL */
     struct pci_reading *pci;       /* of ../pci/pci_reader.h, or NULL */
 } facts_reader;
@@ -53,6 +66,11 @@ cpubind_problem_code cpubind_priv_read_scope(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r);
 cpubind_problem_code cpubind_priv_require_cpus(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_threads(facts_reader *r);
+
+/* cpus.c: that the devices among which a step of Slurm shares its CPUs are those of the step:
+ * those that this process sees, or all of the host. */
+cpubind_problem_code cpubind_priv_judge_step(facts_reader *r, int32_t n_visible,
+                                             int32_t n_host);
 
 /* cpus.c: an answer of lscpu -e, with all columns, in the arena; one of lscpu. */
 cpubind_problem_code cpubind_priv_read_rows(facts_reader *r, cpubind_input answer,
@@ -181,6 +199,16 @@ static inline cpubind_problem_code facts_ask(facts_reader *r, const char *name,
         return facts_fail_memory(r);
     *out = r->source->read(r->source->ctx, name);
     return facts_judge(r, name, *out);
+}
+
+/* A fault of a variable that is set, at its value. */
+static inline cpubind_problem_code facts_fail_variable(facts_reader *r, const char *name,
+                                                       const char *what)
+{
+    const cpubind_input env = r->source->read(r->source->ctx, INPUT_ENV);
+    cpubind_slice value = {-1, 0};
+    (void)cpubind_env_find(env.data, env.len, name, &value);
+    return facts_fail_input(r, INPUT_ENV, env, value.at, what);
 }
 
 static inline int facts_is_present(cpubind_input answer)

@@ -335,12 +335,28 @@ static cpubind_problem_code read_host(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Holds the devices against those of a step of Slurm, where no NPU is among them: else the NPUs
+ * are held against it. A list of devices without a plan tells what is there, whosever it is. */
+static cpubind_problem_code judge_step(facts_reader *r)
+{
+    const cpubind_facts *f = r->facts;
+    int32_t n_visible = 0;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        if (f->device[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND)
+            return CPUBIND_PROBLEM_NONE;
+        n_visible += f->device[i].sight == CPUBIND_SIGHT_VISIBLE;
+    }
+    return r->pci->request->host && f->n_device > 0 && !f->is_part
+               ? cpubind_priv_judge_step(r, n_visible, f->n_device)
+               : CPUBIND_PROBLEM_NONE;
+}
+
 cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
                                           const cpubind_pci_request *request,
                                           cpubind_arena *arena, cpubind_facts *out,
                                           cpubind_problem *problem)
 {
-    static const cpubind_request usual = {.is_auto_strategy = 1};
+    static const cpubind_request usual = {.is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET};
     pci_reading pci = {.request = request};
     facts_reader r = {.source = source,
                       .request = request->host ? request->host : &usual,
@@ -372,6 +388,8 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
         code = make_devices(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_pci_read_sight(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = judge_step(&r);
     for (int32_t i = 0; i < out->n_device; i++)
         if (!out->device[i].is_asked) {
             out->device[i].sight = CPUBIND_SIGHT_HIDDEN;

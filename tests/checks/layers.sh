@@ -188,6 +188,7 @@ adapters/measure/ $any|adapters/(text|model|ascend|pci|plan|linux|host|measure)/
 adapters/service/ $any|adapters/(text|model|ascend|pci|plan|linux|host|service)/.*
 adapters/sqlite/ $any|adapters/(text|model|ascend|pci|plan|sqlite)/.*
 adapters/api/ $any|adapters/(text|model|ascend|pci|plan|linux|sqlite|api)/.*
+adapters/slurm/ $any|adapters/api/cpubind_api\.h
 adapters/cli/ $any|adapters/.*
 adapters/packaging/ $any|adapters/.*"
 

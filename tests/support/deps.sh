@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - installs the Debian packages that a target of the Makefile needs
 #
-#   tests/support/deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages
+#   tests/support/deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm
 #
 # If packages are missing: installs them (root with apt-get), or prints the command that does and
 # fails. If none is missing, changes nothing.
@@ -34,7 +34,12 @@ clang-tidy:clang-tidy
 cppcheck:cppcheck
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
-qemu-aarch64-static:qemu-user-static"
+qemu-aarch64-static:qemu-user-static
+/usr/include/slurm/spank.h:libslurm-dev
+/usr/sbin/slurmctld:slurmctld
+/usr/sbin/slurmd:slurmd
+srun:slurm-client
+/usr/sbin/munged:munge"
 
 vm='aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
@@ -87,6 +92,11 @@ pkg-config:pkgconf
 debootstrap:debootstrap
 qemu-aarch64-static:qemu-user-static"
 
+slurm="$run
+/usr/include/slurm/spank.h:libslurm-dev
+strip:binutils
+dpkg-deb:dpkg"
+
 # The path depends on the version of clang and on the machine.
 has_libfuzzer() {
     [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)/lib" -name '*rt.fuzzer*.a' \
@@ -104,7 +114,8 @@ fixtures) needs=$fixtures ;;
 measure) needs=$measure ;;
 static) needs=$static ;;
 packages) needs=$packages ;;
-*) echo "usage: deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages" >&2 && exit 2 ;;
+slurm) needs=$slurm ;;
+*) echo "usage: deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm" >&2 && exit 2 ;;
 esac
 
 missing=

@@ -1,0 +1,349 @@
+#!/bin/sh
+# slurm.sh - test the SPANK plugin in a Slurm of several slurmd on this machine; prints TAP
+# SPDX-License-Identifier: MIT
+#
+#   tests/slurm/slurm.sh         from the top folder; BUILD is where the plugin and the command are
+#
+# Each slurmd is a node with a captured host: srun starts real tasks, and the plugin plans for
+# them from the capture (its setting `captures`), without binding (`trial`), since the CPUs are
+# not there. Last two GPUs on two CPUs of this machine, which tasks are bound to. All of it runs
+# in namespaces of its own, with a /run of its own, which end with the script. CPUBIND_SLURM_NODES
+# is the number of nodes, 8 by default, with 8 tasks on each.
+LC_ALL=C
+export LC_ALL
+
+BUILD=${BUILD:-build}
+n_node=${CPUBIND_SLURM_NODES:-8}
+out=$BUILD/slurm-test
+
+stop() { # reason
+    echo "ok 1 - the plugin in a Slurm # SKIP $1"
+    echo "1..1"
+    exit 0
+}
+
+for program in /usr/sbin/slurmctld /usr/sbin/slurmd srun /usr/sbin/munged; do
+    command -v $program >/dev/null 2>&1 || stop "there is no $program: install Slurm and munge"
+done
+[ -f "$BUILD/slurm/spank_cpubind.so" ] || stop "the plugin is not built: there was no spank.h (libslurm-dev)"
+[ "$(id -u)" -eq 0 ] || stop "slurmd and device files need root"
+
+if [ -z "$SLURM_TEST_PORT" ]; then
+    rm -rf "$out"
+    mkdir -p "$out"
+    SLURM_TEST_PORT=$((20000 + $$ % 80 * 150))
+    export SLURM_TEST_PORT
+    unshare -m true 2>/dev/null || stop "no namespace can be made here"
+    unshare -m -p -f --kill-child --mount-proc "$0" "$@"
+    status=$?
+    # Slurm leaves the cgroups of its nodes.
+    find /sys/fs/cgroup -depth -type d -path '*/slurm_cpubindtest*' -exec rmdir {} + 2>/dev/null
+    exit $status
+fi
+
+mount -t tmpfs -o mode=755 tmpfs /run || exit 1
+out=$(cd "$out" && pwd)
+CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+plugin=$(cd "$BUILD" && pwd)/slurm/spank_cpubind.so
+LD_LIBRARY_PATH=$(cd "$BUILD" && pwd)
+export LD_LIBRARY_PATH
+. tests/support/tap.sh
+. tests/support/gpu_nodes.sh
+
+place=/run/slurm-test
+captures=$place/captures
+SLURM_CONF=$place/slurm.conf
+export SLURM_CONF
+mkdir -p $place/munge $place/key $place/log $place/state $captures /run/cpubind
+for i in $(seq 0 15); do
+    mknod -m 666 $place/davinci"$i" c 236 "$i" || exit 1
+done
+unset SLURM_JOB_ID SLURM_JOBID
+
+# -- A cluster -----------------------------------------------------------------
+
+hosts='a2-192cpu-8npu a3-640cpu-16npu 300i-duo-192cpu a2-x86-snc-4nodes a2-256cpu-8npu
+    a3-x86-192cpu-16npu 910a-192cpu-8npu a2-box16-192cpu'
+
+# The name of node N.
+node() { # number
+    echo "cpubindtest$1"
+}
+
+# Writes slurm.conf. The nodes come on stdin: name, CPUs, devices.
+write_conf() { # task plugins
+    cat >$SLURM_CONF <<CONF
+ClusterName=cpubindtest
+SlurmctldHost=$(hostname)
+SlurmctldPort=$SLURM_TEST_PORT
+AuthType=auth/munge
+AuthInfo=socket=$place/munge/socket
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation=$place/state
+SlurmdSpoolDir=$place/spool.%n
+SlurmctldPidFile=$place/ctld.pid
+SlurmdPidFile=$place/slurmd.%n.pid
+SlurmctldLogFile=$place/log/ctld
+SlurmdLogFile=$place/log/slurmd.%n
+SwitchType=switch/none
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+JobAcctGatherType=jobacct_gather/none
+TaskPlugin=$1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
+GresTypes=gpu
+ReturnToService=2
+TreeWidth=65533
+PlugStackConfig=$place/plugstack.conf
+CONF
+    : >$place/gres.conf
+    port=$SLURM_TEST_PORT
+    while read -r name cpus devices; do
+        port=$((port + 1))
+        echo "NodeName=$name NodeHostname=$(hostname) Port=$port CPUs=$cpus Boards=1 SocketsPerBoard=1 CoresPerSocket=$cpus ThreadsPerCore=1 Gres=gpu:$devices State=UNKNOWN" >>$SLURM_CONF
+        echo "NodeName=$name Name=gpu File=$place/davinci[0-$((devices - 1))] Flags=opencl_env" >>$place/gres.conf
+    done
+    echo "PartitionName=all Nodes=ALL Default=YES State=UP" >>$SLURM_CONF
+}
+
+plugstack() { # required or optional, settings ...
+    echo "$1 $plugin captures=$captures trial $2" >$place/plugstack.conf
+}
+
+up() { # nodes ...
+    /usr/sbin/slurmctld || return 1
+    for name in "$@"; do
+        /usr/sbin/slurmd -N "$name" || return 1
+    done
+    for _ in $(seq 200); do
+        [ "$(sinfo -h -N -o '%T' | grep -c '^idle$')" -eq $# ] && return
+        sleep 0.1
+    done
+    sinfo
+    tail -n 20 $place/log/*
+    return 1
+}
+
+down() {
+    for file in $place/*.pid; do
+        pid=$(cat "$file")
+        kill "$pid"
+        for _ in $(seq 100); do
+            [ -d "/proc/$pid" ] || break
+            sleep 0.1
+        done
+    done
+    rm -rf $place/state/* $place/*.pid
+}
+
+all_are_idle() {
+    for _ in $(seq 100); do
+        [ "$(sinfo -h -N -o '%T' | sort -u)" = idle ] && return
+        sleep 0.1
+    done
+    sinfo -N
+    return 1
+}
+
+# -- Tasks ---------------------------------------------------------------------
+
+# Node, task, its device, its CPUs, one task a line.
+# The variables are those of the task.
+# shellcheck disable=SC2016
+said='echo "$SLURMD_NODENAME $SLURM_LOCALID ${CPUBIND_DEVICE:--} ${VLLM_CPU_OMP_THREADS_BIND:--}"'
+
+start() { # argument of srun ...
+    timeout 60 srun "$@" sh -c "$said" >"$out/tasks" 2>"$out/err"
+    got=$?
+    sort "$out/tasks" -o "$out/tasks"
+    cat "$out/tasks" "$out/err"
+    return $got
+}
+
+# The line of a task that has device D, as the first of one process or the I-th of N.
+line_of() { # node, task, device, [processes, index]
+    echo "$1 $2 $3 $("$CPUBIND" plan --root "$captures/$1" --rank "$3" --processes "${4:-1}" \
+        --index "${5:-0}" --format env 2>/dev/null | sed -n 's/^VLLM_CPU_OMP_THREADS_BIND=//p')"
+}
+
+# Whether no CPU is in two lines of a node.
+no_cpu_twice() {
+    awk '{ n = split($4, part, ",")
+           for (i = 1; i <= n; i++) {
+               if (split(part[i], end, "-") < 2)
+                   end[2] = end[1]
+               for (cpu = end[1] + 0; cpu <= end[2] + 0; cpu++)
+                   if (seen[$1, cpu]++) {
+                       print "CPU " cpu " twice on " $1
+                       bad = 1
+                   }
+           }
+           if (n == 0 || $4 == "-")
+               bad = 1
+         } END { exit bad || NR == 0 }' "$out/tasks"
+}
+
+every_task_has_its_plan() {
+    start -N "$n_node" -n $((8 * n_node)) --exclusive --gpus-per-node=8 || return 1
+    [ ! -s "$out/err" ] && diff "$out/wanted" "$out/tasks" && no_cpu_twice
+}
+
+# Tasks of the first node, which have these devices in their order.
+gets() { # "0 1 2", argument of srun ...
+    devices=$1
+    shift
+    task=0
+    for device in $devices; do
+        line_of "$(node 1)" $task "$device"
+        task=$((task + 1))
+    done >"$out/wanted.gets"
+    start -N1 -w "$(node 1)" -n $task --exclusive "$@" || return 1
+    diff "$out/wanted.gets" "$out/tasks" && no_cpu_twice
+}
+
+two_share() {
+    for task in 0 1 2 3; do
+        line_of "$(node 1)" $task $((task / 2)) 2 $((task % 2))
+    done >"$out/wanted.gets"
+    start -N1 -w "$(node 1)" -n4 --exclusive --gpus=2 --gpu-bind=single:2 || return 1
+    diff "$out/wanted.gets" "$out/tasks" && no_cpu_twice
+}
+
+# Some of the tasks start unbound, with a reason; with --cpubind-strict they do not, and srun's
+# exit status is 1.
+lacks() { # reason, tasks, how many of them, argument of srun ...
+    reason=$1
+    n=$2
+    n_unbound=$3
+    shift 3
+    start -N1 -w "$(node 1)" -n "$n" "$@" || return 1
+    [ "$(grep -c ' - -$' "$out/tasks")" -eq "$n_unbound" ] && [ "$(wc -l <"$out/tasks")" -eq "$n" ] &&
+        grep -qF "starts unbound: " "$out/err" && grep -qF -e "$reason" "$out/err" || return 1
+    start -N1 -w "$(node 1)" -n "$n" --cpubind-strict "$@"
+    [ $got -eq 1 ] && ! grep -q ' - -$' "$out/tasks" && grep -qF "starts not: " "$out/err" &&
+        all_are_idle
+}
+
+is_off() {
+    start -N1 -n1 --exclusive --gpus=1 --cpubind=off --cpubind-strict &&
+        [ "$(wc -l <"$out/tasks")" -eq 1 ] && grep -q ' - -$' "$out/tasks" && [ ! -s "$out/err" ]
+}
+
+# srun refuses it before anything is queued, with the words of the plugin.
+refuses_option() {
+    start -N1 -n1 --cpubind=far
+    [ $got -ne 0 ] && [ ! -s "$out/tasks" ] &&
+        grep -qF '"far" is none of near, reference and off' "$out/err"
+}
+
+by_reference() {
+    start -N1 -w "$(node 1)" -n8 --exclusive --gpus=8 --cpubind=reference || return 1
+    for task in 0 1 2 3 4 5 6 7; do
+        echo "$(node 1) $task $task $("$CPUBIND" plan --root "$captures/$(node 1)" --rank $task \
+            --rules reference --format env 2>/dev/null | sed -n 's/^VLLM_CPU_OMP_THREADS_BIND=//p')"
+    done | diff - "$out/tasks"
+}
+
+# A plugin that is not there: srun's exit status, and whether the task starts.
+without_plugin() { # required or optional, exit status, tasks
+    echo "$1 $place/missing.so" >$place/plugstack.conf
+    start -N1 -n1
+    [ $got -eq "$2" ] && [ "$(wc -l <"$out/tasks")" -eq "$3" ] && all_are_idle
+}
+
+# A host that is not read in time: the thread waits for a FIFO that nobody writes to.
+is_late() {
+    mkdir -p $place/late/"$(node 1)"
+    cp -r "$captures/$(node 1)" $place/late
+    rm $place/late/"$(node 1)"/proc/self/status
+    mkfifo $place/late/"$(node 1)"/proc/self/status
+    echo "required $plugin captures=$place/late trial" >$place/plugstack.conf
+    before=$(date +%s)
+    start -N1 -w "$(node 1)" -n2 --exclusive --gpus=2 || return 1
+    [ $(($(date +%s) - before)) -le 15 ] && [ "$(grep -c ' - -$' "$out/tasks")" -eq 2 ] &&
+        grep -q "cannot be read\|not read in time\|could not be read" "$out/err" && all_are_idle
+}
+
+# A script is not bound. Its step has all CPUs of the node and one NPU, so that all are for it.
+script_is_free() {
+    cat >"$out/script" <<SCRIPT
+#!/bin/sh
+echo "script \${CPUBIND_DEVICE:--}"
+srun -n1 sh -c '$said'
+SCRIPT
+    timeout 60 sbatch -W -N1 -w "$(node 2)" -n1 --exclusive --gpus=1 -o "$out/script.out" "$out/script" \
+        >"$out/sbatch" 2>&1
+    got=$?
+    cat "$out/sbatch" "$out/script.out"
+    own=$("$CPUBIND" plan --root "$captures/$(node 2)" --scope own --visible 0 --rank 0 --format env \
+        2>/dev/null | sed -n 's/^VLLM_CPU_OMP_THREADS_BIND=//p')
+    [ $got -eq 0 ] && grep -qx 'script -' "$out/script.out" &&
+        grep -qx "$(node 2) 0 0 $own" "$out/script.out" && all_are_idle
+}
+
+# -- 8 tasks on each node ------------------------------------------------------
+
+mount -t tmpfs -o mode=1777 tmpfs /dev/shm 2>/dev/null
+dd if=/dev/urandom of=$place/key/key bs=64 count=1 2>/dev/null && chmod 700 $place/key && chmod 600 $place/key/key &&
+    /usr/sbin/munged --force --key-file=$place/key/key --socket=$place/munge/socket --seed-file=$place/key/seed \
+        --pid-file=$place/key/pid --log-file=$place/log/munged || exit 1
+
+nodes=
+: >"$out/wanted"
+: >"$out/nodes"
+for i in $(seq "$n_node"); do
+    # The words are split on purpose.
+    # shellcheck disable=SC2086
+    set -- $hosts
+    shift $(((i - 1) % 8))
+    name=$(node "$i")
+    nodes="$nodes $name"
+    "$CPUBIND" fixture export "$1" $captures/"$name" --quiet || exit 1
+    cpus=$("$CPUBIND" plan --root $captures/"$name" --json 2>/dev/null | sed 's/.*"allowed": "0-\([0-9]*\)".*/\1/')
+    devices=$("$CPUBIND" topo --slurm --root $captures/"$name" 2>/dev/null | wc -l)
+    echo "$name $((cpus + 1)) $((devices > 8 ? 16 : 8))" >>"$out/nodes"
+    for device in 0 1 2 3 4 5 6 7; do
+        line_of "$name" $device $device >>"$out/wanted"
+    done
+done
+sort "$out/wanted" -o "$out/wanted"
+write_conf task/affinity <"$out/nodes"
+plugstack required
+# shellcheck disable=SC2086
+check "a Slurm of $n_node nodes starts" up $nodes
+[ "$failed" -eq 0 ] || exit 1
+
+check "each of $((8 * n_node)) tasks has the CPUs of the plan, and none twice" every_task_has_its_plan
+check "--gres" gets "0 1 2 3 4 5 6 7" --gres=gpu:8
+check "--gpus" gets "0 1 2 3" --gpus=4
+check "--gpus-per-task" gets "0 1 2" --gpus-per-task=1
+check "--gpu-bind=single" gets "0 1 2 3" --gpus=4 --gpu-bind=single:1
+check "--gpu-bind=map_gpu" gets "2 0 3 1" --gpus=4 --gpu-bind=map_gpu:2,0,3,1
+check "--gpu-bind=none" gets "0 1 2 3" --gpus=4 --gpu-bind=none
+check "--gpu-bind=closest" gets "0 1 2 3" --gpus=4 --gpu-bind=closest
+check "fewer tasks than devices" gets "0 1" --gpus=8
+check "tasks that share a device" two_share
+check "the rules of --cpubind" by_reference
+check "more tasks than devices" lacks "more tasks than devices" 4 2 --exclusive --gpus=2
+check "a task with several devices" lacks "a task has several devices" 2 2 --exclusive --gpus-per-task=2
+check "a way of --gpu-bind that is not known" lacks "this way to bind tasks to devices is not known" 2 2 \
+    --exclusive --gpus=2 --gpu-bind=mask_gpu:1,2
+check "a map_gpu that Slurm does not follow" lacks "map_gpu names a device" 2 1 --exclusive --gpus=2 \
+    --gpu-bind=map_gpu:3,1
+check "no device" lacks "SLURM_STEP_GPUS does not list all devices of the step" 1 1 --exclusive
+check "a step that nothing keeps to its CPUs" lacks "ConstrainCores=yes" 2 2 --gpus-per-task=1
+check "--cpubind=off" is_off
+check "a bad option" refuses_option
+check "a script and its steps" script_is_free
+plugstack optional default=off
+check "default=off: a step that asks for it" gets "0 1" --gpus=2 --cpubind=near
+echo "required $plugin captures=$place/missing trial" >$place/plugstack.conf
+check "no plan" lacks "cannot be opened" 2 2 --exclusive --gpus=2
+check "a host that cannot be read in time, and no node is lost" is_late
+check "a required plugin that is missing" without_plugin required 1 0
+check "an optional plugin that is missing" without_plugin optional 0 1
+down
+finish
