@@ -346,4 +346,113 @@ check "a host that cannot be read in time, and no node is lost" is_late
 check "a required plugin that is missing" without_plugin required 1 0
 check "an optional plugin that is missing" without_plugin optional 0 1
 down
+
+# -- Device cgroups ------------------------------------------------------------
+
+# Each task may open its own device alone, and gets its CPUs, although SLURM_STEP_GPUS says the
+# first device of the step to each.
+constrained() { # devices in the order of the tasks, argument of srun ...
+    plain=$said
+    # shellcheck disable=SC2016
+    said="$said; for i in 0 1 2 3 4 5 6 7; do (: <>$place/davinci\$i) 2>&1 |
+        grep -q 'not permitted' || echo \"opens \$SLURM_LOCALID \$i\"; done"
+    gets "$@" >"$out/first"
+    said=$plain
+    grep opens "$out/tasks" >"$out/opens"
+    grep -v opens "$out/tasks" | diff "$out/wanted.gets" - || return 1
+    awk '$3 != "-" && NF == 4 { print "opens", $2, $3 }' "$out/wanted.gets" | diff - "$out/opens"
+}
+
+constrains() { # version of cgroups
+    head -n 1 "$out/nodes" | write_conf task/affinity,task/cgroup
+    printf '%s\n' "CgroupPlugin=cgroup/$1" ConstrainDevices=yes >$place/cgroup.conf
+    [ "$1" = v1 ] || echo IgnoreSystemd=yes >>$place/cgroup.conf
+    plugstack required
+    check "a Slurm that constrains devices by cgroup $1 starts" up "$(node 1)"
+    check "--gpus-per-task, each with its own device" constrained "0 1 2" --gpus-per-task=1
+    check "map_gpu, each with its own device" constrained "2 0 3 1" --gpus=4 --gpu-bind=map_gpu:2,0,3,1
+    down
+}
+
+if [ -d /sys/fs/cgroup/devices ]; then
+    constrains v1
+else
+    skip "ConstrainDevices with cgroup v1" "this machine has no hierarchy of version 1"
+fi
+if grep -qw cpuset /sys/fs/cgroup/cgroup.controllers 2>/dev/null; then
+    constrains v2
+else
+    skip "ConstrainDevices with cgroup v2" "the controllers of this machine are those of version 1"
+fi
+
+# -- Two GPUs on two CPUs of this machine ---------------------------------------
+
+put() { # file, text
+    mkdir -p "$(dirname "$root/$1")"
+    printf '%s\n' "$2" >"$root/$1"
+}
+
+put_gpu() { # address, node, number
+    put "sys/bus/pci/devices/$1/vendor" 0x10de
+    put "sys/bus/pci/devices/$1/device" 0x2330
+    put "sys/bus/pci/devices/$1/class" 0x030200
+    put "sys/bus/pci/devices/$1/numa_node" "$2"
+    put "proc/driver/nvidia/gpus/$1/information" "Device Minor: 	 $3"
+}
+
+# shellcheck disable=SC2016
+where='sleep 1; echo "$SLURM_LOCALID $(sed -n "s/^Cpus_allowed_list:[^0-9]*//p" /proc/self/status)" \
+    "$(ls /run/cpubind/$$.record)"'
+
+masks_are_set() {
+    timeout 60 srun -N1 -n2 --exclusive --gpus=2 sh -c "$where" >"$out/tasks" 2>"$out/err"
+    cat "$out/tasks" "$out/err"
+    sort "$out/tasks" | sed 's|/run/cpubind/[0-9]*.record|record|' >"$out/sorted"
+    printf '0 %s record\n1 %s record\n' "$a" "$b" | diff - "$out/sorted" && [ ! -s "$out/err" ] &&
+        nothing_is_left
+}
+
+nothing_is_left() {
+    all_are_idle || return 1
+    for _ in $(seq 50); do
+        [ -z "$(find /run/cpubind -name '*.record')" ] && return
+        sleep 0.1
+    done
+    ls /run/cpubind
+    return 1
+}
+
+is_cancelled() {
+    timeout 60 srun -N1 -n2 --exclusive --gpus=2 sleep 60 >"$out/tasks" 2>&1 &
+    for _ in $(seq 100); do
+        [ "$(find /run/cpubind -name '*.record' | wc -l)" -eq 2 ] && break
+        sleep 0.1
+    done
+    scancel --user=root && wait $! ; nothing_is_left
+}
+
+a=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+b=$((a + 1))
+if taskset -c $b true 2>/dev/null; then
+    root=$place/here/$(node 1)
+    put proc/self/status "Cpus_allowed_list:	$a-$b"
+    put sys/devices/system/cpu/online "$a-$b"
+    put sys/devices/system/node/node0/cpulist "$a"
+    put sys/devices/system/node/node1/cpulist "$b"
+    put sys/devices/system/node/node0/distance "10 20"
+    put sys/devices/system/node/node1/distance "20 10"
+    put uname x86_64
+    put_gpu 0000:01:00.0 0 0
+    put_gpu 0000:02:00.0 1 1
+    put_gpu_drivers "$root"
+    echo "$(node 1) 2 2" | write_conf task/affinity
+    rm -f $place/cgroup.conf
+    echo "required $plugin captures=$place/here" >$place/plugstack.conf
+    check "a Slurm of this machine starts" up "$(node 1)"
+    check "tasks are bound, with a record, and put back" masks_are_set
+    check "a step that is cancelled leaves nothing bound" is_cancelled
+    down
+else
+    skip "tasks are bound" "this machine has one CPU"
+fi
 finish
