@@ -7,7 +7,7 @@
  *
  * USE
  *   #include "adapters/ascend/cpubind_ascend.h"      compile with it, from adapters/,
- *     text/{cgroup,cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,text}.c
+ *     text/{cgroup,cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,slurm_step,text}.c
  *     ascend/{driver_files,npusmi_*}.c                  or
  *   #include <cpubind/ascend/cpubind_ascend.h>   link -lcpubind_ascend (make install)
  *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset,
@@ -40,6 +40,7 @@
  *   numa_maps.h    /proc/<pid>/numa_maps, counters of /proc/vmstat     numa_maps.c
  *   maps.h         /proc/<pid>/maps, smaps and pagemap                 maps.c
  *   cgroup.h       /proc/<pid>/cgroup: container, cpuset               cgroup.h
+ *   slurm_step.h   the environment of a step of Slurm                  slurm_step.h
  *   pci_address.h  0000:c1:00.0                                       pci_address.h
  *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
  *   driver_files.h files that the Ascend driver adds to /proc and /sys driver_files.c
@@ -65,6 +66,7 @@
 #include "../text/numa_maps.h"
 #include "../text/pci_address.h"
 #include "../text/procfs.h"
+#include "../text/slurm_step.h"
 #include "../text/text.h"
 #include "driver_files.h"
 #include "npusmi.h"

@@ -104,7 +104,7 @@ CONF
     while read -r name cpus devices; do
         port=$((port + 1))
         echo "NodeName=$name NodeHostname=$(hostname) Port=$port CPUs=$cpus Boards=1 SocketsPerBoard=1 CoresPerSocket=$cpus ThreadsPerCore=1 Gres=gpu:$devices State=UNKNOWN" >>$SLURM_CONF
-        echo "NodeName=$name Name=gpu File=$place/davinci[0-$((devices - 1))] Flags=opencl_env" >>$place/gres.conf
+        echo "NodeName=$name Name=gpu File=$place/davinci[0-$((devices - 1))]" >>$place/gres.conf
     done
     echo "PartitionName=all Nodes=ALL Default=YES State=UP" >>$SLURM_CONF
 }
@@ -235,7 +235,7 @@ is_off() {
 # srun refuses it before anything is queued, with the words of the plugin.
 refuses_option() {
     start -N1 -n1 --cpubind=far
-    [ $got -ne 0 ] && [ ! -s "$out/tasks" ] &&
+    [ $got -eq 255 ] && [ ! -s "$out/tasks" ] &&
         grep -qF '"far" is none of near, reference and off' "$out/err"
 }
 
@@ -245,6 +245,13 @@ by_reference() {
         echo "$(node 1) $task $task $("$CPUBIND" plan --root "$captures/$(node 1)" --rank $task \
             --rules reference --format env 2>/dev/null | sed -n 's/^VLLM_CPU_OMP_THREADS_BIND=//p')"
     done | diff - "$out/tasks"
+}
+
+# Slurm lets no optional plugin stop a task.
+is_not_strict() {
+    echo "optional $plugin captures=$place/missing trial" >$place/plugstack.conf
+    start -N1 -n1 --exclusive --gpus=1 --cpubind-strict && [ "$(wc -l <"$out/tasks")" -eq 1 ] &&
+        grep -qF "cannot be opened" "$out/err"
 }
 
 # A plugin that is not there: srun's exit status, and whether the task starts.
@@ -343,6 +350,7 @@ check "default=off: a step that asks for it" gets "0 1" --gpus=2 --cpubind=near
 echo "required $plugin captures=$place/missing trial" >$place/plugstack.conf
 check "no plan" lacks "cannot be opened" 2 2 --exclusive --gpus=2
 check "a host that cannot be read in time, and no node is lost" is_late
+check "no plan, with an optional plugin that is strict" is_not_strict
 check "a required plugin that is missing" without_plugin required 1 0
 check "an optional plugin that is missing" without_plugin optional 0 1
 down
