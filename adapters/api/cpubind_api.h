@@ -94,8 +94,8 @@ CPB_API cpb_host *cpb_host_empty(cpb_error **error);
  * those of the files of a capture, cmd/NAME.exit and cmd/NAME.txt.err too. A name that was put
  * before is replaced, with the exit code of that call. Plans that are made later have it.
  *   in      host: of cpb_host_empty; of another kind, since CPB_ABI 3, for "env" alone: lines
- *           NAME=value in place of the variables of the host, such as those that a launcher sets
- *           for its workers. The bytes are copied; exit_code: of a command, else 0
+ *           NAME=value in place of the variables of the host, such as those that a launcher
+ *           sets for its workers. The bytes are copied; exit_code: of a command, else 0
  *   returns 0, or -1 */
 CPB_API int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes, size_t len,
                              int32_t exit_code, cpb_error **error);
@@ -107,13 +107,14 @@ CPB_API int32_t cpb_host_put(cpb_host *host, const char *name, const void *bytes
  *   since    CPB_ABI 2 */
 CPB_API char *cpb_host_topo(cpb_host *host, const char *const *options, cpb_error **error);
 
-/* Which device of its step a task of Slurm drives: a rank of the plans of a host whose "env" has
- * the variables of the step.
- *   in      env: lines NAME=value with SLURM_STEP_GPUS, the list of all devices of the step, and
- *           SLURMD_TRES_BIND; local: the number of the task on this node, its SLURM_LOCALID; own:
- *           SLURM_STEP_GPUS of the task itself, to be held against these; NULL: not known
- *   out     *n_process: tasks that share the device, 1 for none; *process: which of them this is,
- *           from 0
+/* Which device of its step a task of Slurm drives: a rank of the plans of a host whose "env"
+ * has the variables of the step.
+ *   in      env: lines NAME=value with SLURM_STEP_GPUS, the list of all devices of the step,
+ *           and SLURMD_TRES_BIND; local: the number of the task on this node, its
+ *           SLURM_LOCALID; own: SLURM_STEP_GPUS of the task itself, to be held against these;
+ *           NULL: not known
+ *   out     *n_process: tasks that share the device, 1 for none; *process: which of them this
+ *           is, from 0
  *   returns the rank; -1: the task has no device, or several, or two variables differ
  *   errors  "refused", "no_memory"
  *   since   CPB_ABI 3 */

@@ -333,7 +333,8 @@ static cpubind_problem_code join_allowed(facts_reader *r)
 }
 
 /* Reads the allowed CPUs of the process; with scope own, and in a step of Slurm, whose launcher
- * cuts the masks of tasks, those of its cgroup. Without proc/self/status n_cpu is -1 until the online CPUs are known. */
+ * cuts the masks of tasks, those of its cgroup. Without proc/self/status n_cpu is -1 until the
+ * online CPUs are known. */
 static cpubind_problem_code read_allowed(facts_reader *r)
 {
     cpubind_input status;

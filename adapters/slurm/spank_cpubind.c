@@ -3,7 +3,7 @@
  *
  * Decides nothing: libcpubind.so.1 says which CPUs, by what the host and the environment of the
  * step tell. It fails nowhere but in task_init, and there only with --cpubind-strict; it lets
- * nobody wait longer than a second; it starts no process. SLURM.md says what each failure costs.
+ * nobody wait longer than a second; it starts nothing. SLURM.md says what each failure costs.
  *
  * ORDER  user_init: slurmstepd is in the cgroup of the step and has the list of its devices; a
  *   thread reads the host, once for all tasks. task_init: a task learns its device
@@ -166,8 +166,8 @@ int slurm_spank_user_init(spank_t spank, int n_word, char **word)
     return 0;
 }
 
-/* Sets the variables of a task; those that its user has set stay. Slurm sets those of GPUs. Where
- * a device cgroup leaves a task one NPU, its runtime has nothing to choose. */
+/* Sets the variables of a task; those that its user has set stay. Slurm sets those of GPUs.
+ * Where a device cgroup leaves a task one NPU, its runtime has nothing to choose. */
 static void set_variables(spank_t spank, const cpb_plan *plan, int32_t device)
 {
     char *text = cpb_plan_format(plan, "env", NULL), *rest = text, *line, name[32];
