@@ -737,8 +737,8 @@ static int32_t list_of_step(const cpubind_facts *f, const uint8_t *is_named, int
 }
 
 /* Takes the devices of SLURM_STEP_GPUS: places in gres.conf, which has all NPUs of the host in
- * the order of their physical ids. Where a device cgroup leaves this task fewer, its list has the
- * first ones of the step in place of them, and what it may open counts. */
+ * the order of their physical ids. Where a device cgroup leaves this task fewer, its list has
+ * the first ones of the step in place of them, and what it may open counts. */
 static cpubind_problem_code apply_step(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
