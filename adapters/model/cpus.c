@@ -59,6 +59,10 @@ cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
     if (r->request->npu_allowed)
         return CPUBIND_PROBLEM_NONE;
     code = facts_ask(r, INPUT_ENV, &env);
+    if (code != CPUBIND_PROBLEM_NONE && f->is_scope_given && r->request->visible) {
+        cpubind_problem_clear(r->problem); /* the user has said what it would tell */
+        return CPUBIND_PROBLEM_NONE;
+    }
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_step(r, env);
     if (code != CPUBIND_PROBLEM_NONE || f->is_scope_given)
