@@ -469,6 +469,36 @@ static void *plan_often(void *host)
     return NULL;
 }
 
+/* The environment of a launcher stands for that of the host, for plans that are made later. */
+TEST(a_step_of_slurm_is_planned_by_its_environment)
+{
+    static const char step[] = "SLURM_CPUS_ON_NODE=192\nSLURM_GPUS_ON_NODE=2\n"
+                               "SLURM_STEP_GPUS=3,5\nSLURMD_TRES_BIND=gpu:per_task:1\n";
+    cpb_error *error = NULL;
+    cpb_host *host = cpb_host_folder(A2, &error);
+    cpb_plan *before = cpb_plan_make(host, NULL, &error), *plan;
+    const int32_t *devices;
+    int32_t n_process, process;
+    assert_int_equal(cpb_host_put(host, "env", step, strlen(step), 0, &error), 0);
+    plan = cpb_plan_make(host, NULL, &error);
+    assert_non_null(plan);
+    assert_int_equal(cpb_plan_devices(before, &devices), 8);
+    assert_int_equal(cpb_plan_devices(plan, &devices), 2);
+    assert_int_equal(devices[0], 3);
+    assert_int_equal(devices[1], 5);
+    assert_non_null(strstr(cpb_plan_json(plan), "\"scope\": \"own\""));
+    assert_int_equal(cpb_slurm_rank(step, 1, "5", &n_process, &process, &error), 1);
+    assert_int_equal(n_process, 1);
+    assert_int_equal(process, 0);
+    assert_int_equal(cpb_slurm_rank(step, 1, "7", &n_process, &process, &error), -1);
+    expect_error(&error, "refused", "has other devices than that of the step");
+    assert_int_equal(cpb_host_put(host, "uname", "x\n", 2, 0, &error), -1);
+    expect_error(&error, "usage", "another host takes env alone");
+    cpb_plan_free(before);
+    cpb_plan_free(plan);
+    cpb_host_close(host);
+}
+
 TEST(threads_plan_from_one_host)
 {
     pthread_t thread[N_THREAD];
@@ -804,6 +834,7 @@ int main(void)
         cmocka_unit_test(an_error_has_the_numbers_of_its_problem),
         cmocka_unit_test(a_host_in_memory_has_the_plan_of_its_folder),
         cmocka_unit_test(what_is_no_input_is_refused),
+        cmocka_unit_test(a_step_of_slurm_is_planned_by_its_environment),
         cmocka_unit_test(threads_plan_from_one_host),
         cmocka_unit_test(a_process_is_bound_verified_bound_again_and_restored),
         cmocka_unit_test(a_process_is_bound_to_an_accelerator),
