@@ -460,8 +460,7 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     return API_UNREADABLE;
 }
 
-/* Whether the machine is of an architecture on which NPUs are bound. */
-static int check_arch(const api_options *options)
+int cli_check_machine(const api_options *options)
 {
     api_bound none = {0};
     api_text why = {"", 0};
@@ -495,7 +494,7 @@ int cli_refuse_all(host_call *c)
 static int apply_all(host_call *c)
 {
     cpubind_problem_code code;
-    int status = c->has_listed ? check_arch(c->options) : API_DONE;
+    int status = c->has_listed ? cli_check_machine(c->options) : API_DONE;
     if (status != API_DONE)
         return status;
     cli_progress(c->options, "cpubind: binding all workers ...");

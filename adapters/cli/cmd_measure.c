@@ -84,6 +84,9 @@ static int open_plan(measurement *m, api_side side)
     status = cli_open_all(&p->call, &p->how, &why);
     if (status != API_DONE)
         return cli_fail(m->options, status, why.text);
+    status = p->call.has_listed ? cli_check_machine(&p->options) : API_DONE;
+    if (status != API_DONE)
+        return status;
     if (cpubind_host_bind_find(p->call.host) == CPUBIND_PROBLEM_NONE)
         return API_DONE;
     cli_take_plan(&p->call);

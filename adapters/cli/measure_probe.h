@@ -38,7 +38,8 @@ int cli_probe_open(const api_options *options, const api_side side[2], cli_probe
 int cli_probe_block(void *ctx, int32_t side, const cpubind_schedule *schedule,
                     cpubind_figures *out);
 
-/* How fast the memory of each node is from the CPUs of each; null where that was not measured. */
+/* How fast the memory of each node is from the CPUs of each; null where that was not
+ * measured. */
 json_t *cli_probe_matrix(cli_probe *probe);
 
 void cli_probe_close(cli_probe *probe);

@@ -42,8 +42,8 @@ void cli_put_measure_svg(api_out *to, const json_t *result);
 /* Prints the results of files of --output as one table of Markdown. Returns the exit status. */
 int cli_report_measures(const api_options *options);
 
-/* The last measurement of this host in short, for status and doctor: an object; null where there
- * is none, it cannot be read, or the options are about another host. */
+/* The last measurement of this host in short, for status and doctor: an object; null where
+ * there is none, it cannot be read, or the options are about another host. */
 json_t *cli_last_measure_json(const api_options *options);
 
 /* Prints it as one line; nothing where there is none. */

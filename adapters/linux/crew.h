@@ -16,9 +16,9 @@
 
 typedef struct cpubind_crew cpubind_crew;
 
-/* What a member does: `prepare` (may be NULL) before the next one is started, on its CPUs; `work`
- * after cpubind_crew_go, until cpubind_crew_is_over. With 0 CPUs it runs on those of the opener
- * of the crew. */
+/* What a member does: `prepare` (may be NULL) before the next one is started, on its CPUs;
+ * `work` after cpubind_crew_go, until cpubind_crew_is_over. With 0 CPUs it runs on those of the
+ * opener of the crew. */
 typedef struct cpubind_crew_job {
     cpubind_cpus cpus;
     cpubind_linux_fault (*prepare)(void *ctx, const cpubind_sys *sys);

@@ -17,8 +17,8 @@
 #define CPUBIND_HTTP_HEAD_MAX 65536
 
 /* Gets a page.
- *   in      text: an address that was read into `url`; 1 <= limit_ms for all of it; max: longest
- *           page, at most CPUBIND_BYTES_MAX - CPUBIND_HTTP_HEAD_MAX; `answer` is empty
+ *   in      text: an address that was read into `url`; 1 <= limit_ms for all of it; max: the
+ *           longest page, at most CPUBIND_BYTES_MAX - CPUBIND_HTTP_HEAD_MAX; `answer` is empty
  *   out     *head and `answer`: the answer with its head, also where its status is not 200;
  *           the caller frees it, also on failure
  *   errors  EINVAL, "address": the host is neither an IP address nor localhost; "connect";

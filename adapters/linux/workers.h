@@ -39,8 +39,8 @@ void cpubind_linux_run_with(int32_t n, void (*work)(void *ctx), void *ctx,
 void cpubind_linux_run_beside(const cpubind_sys *sys, void (*work)(void *ctx), void *work_ctx,
                               int32_t period_ms, void (*tick)(void *ctx), void *tick_ctx);
 
-/* Blocks all signals, which a new thread inherits, but those of a fault in the thread itself: if
- * those were blocked, the process would end without its handler.
+/* Blocks all signals, which a new thread inherits, but those of a fault in the thread itself:
+ * if those were blocked, the process would end without its handler.
  *   out     *old: the mask of before, for pthread_sigmask(3) */
 void cpubind_block_signals(sigset_t *old);
 

@@ -242,7 +242,7 @@ static void keep_busy(busy *list, int32_t *n, busy one)
 
 static void choose_threads(cpubind_counting *c, worker *w)
 {
-    busy list[CPUBIND_COUNTED_THREADS];
+    busy list[CPUBIND_COUNTED_THREADS] = {{0, 0}};
     cpubind_ids tids = {NULL, 0, 0};
     cpubind_root root = {c->sys, -1, CPUBIND_REACH_ANYWHERE};
     int folder = -1;
@@ -396,8 +396,10 @@ static void sample_pages(cpubind_counting *c, worker *w, int64_t page_bytes)
     for (int32_t i = 0; next_mapping(&c->bytes, &at, &mapping); i++)
         for (int32_t k = 0; i % every == 0 && k < n_page && w->n_page < PAGES_MAX; k++) {
             const uint64_t step = (mapping.end - mapping.start) / (uint64_t)n_page;
-            const uint64_t page = mapping.start + step * (uint64_t)k;
-            w->page[w->n_page++] = (void *)(uintptr_t)(page & ~(uint64_t)(page_bytes - 1));
+            const uint64_t at_page =
+                (mapping.start + step * (uint64_t)k) & ~(uint64_t)(page_bytes - 1);
+            w->page[w->n_page++] =
+                (void *)(uintptr_t)at_page; /* NOLINT: an address of another process */
         }
 }
 

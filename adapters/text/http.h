@@ -40,8 +40,8 @@ typedef struct cpubind_http_head {
 } cpubind_http_head;
 
 /* Reads the head of an answer.
- *   errors  ERR_ARG; ERR_SYNTAX; ERR_RANGE: its length is no int32_t, or is given twice; ERR_CUT:
- *           the text is the beginning of a head, or may be
+ *   errors  ERR_ARG; ERR_SYNTAX; ERR_RANGE: its length is no int32_t, or two of them differ;
+ *           ERR_CUT: the text is the beginning of a head, or may be
  *   cost    O(length of the head) */
 cpubind_text_status cpubind_http_head_parse(const char *text, int32_t len,
                                             cpubind_http_head *out, cpubind_text_fault *fault);

@@ -10,7 +10,7 @@
  *   sample  = ( name blanks / [ name ] labels ) number [ blanks number ] [ blanks "#" *BYTE ]
  *                       the value, a time, an exemplar; labels alone have the name in quotes
  *   labels  = "{" [ label *( "," label ) [ "," ] ] "}"  blanks around each word
- *   label   = ( name / quoted ) "=" quoted / quoted     the second one is the name of the series
+ *   label   = ( name / quoted ) "=" quoted / quoted     the second one is the series' name
  *   name    = ( LETTER / "_" / ":" ) *( LETTER / DIGIT / "_" / ":" )
  *   quoted  = '"' *( any BYTE but '"', "\" and LF / "\\" / '\"' / "\n" ) '"'
  *   number  = [ "+" / "-" ] ( "NaN" / "Inf" / "Infinity" / decimal )     letters of any case
@@ -194,7 +194,7 @@ typedef struct label {
     int is_last; /* there was no label, but the "}" */
 } label;
 
-/* Reads the label at *at, after the "{" or an earlier label; *at moves past it and its comma. */
+/* Reads the label at *at, after the "{" or an earlier label; *at moves past its comma. */
 static cpubind_text_status next_label(const scan_text *in, int32_t *at, int32_t end, label *out)
 {
     int32_t i = scan_skip_blanks(in, *at, end);

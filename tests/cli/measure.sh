@@ -214,6 +214,19 @@ a_measurement_that_is_killed_can_be_put_back() {
     done
 }
 
+a_tree_has_its_own_workers() {
+    "$CPUBIND" measure --root "$root" --pid $$ --tree --time 2 --json >"$out/said" 2>"$out/err"
+    cat "$out/err"
+    [ "$(json "$out/said" '$.workers[0].pid')" != "" ] || return 1
+    sleep 30 &
+    alone=$!
+    says 1 "no process uses a device" --pid $alone --tree --time 2
+    refused=$?
+    kill $alone
+    wait $alone 2>"$out/err"
+    [ $refused -eq 0 ]
+}
+
 # Made workers on the two GPUs: whatever is better, there is a result, and no process is left.
 made_workers_are_measured() {
     "$CPUBIND" measure --probe --time 3 --noise cpu,irq --json >"$out/said" \
@@ -243,6 +256,7 @@ check "a worker that was bound is bound again" a_bound_worker_is_put_back_as_it_
 check "a second measurement is refused, a signal ends the first" a_second_measurement_is_refused
 check "workers fork, start threads and end meanwhile" \
     workers_that_fork_start_threads_or_end_are_no_error
+check "the workers of a tree" a_tree_has_its_own_workers
 check "made workers are measured" made_workers_are_measured
 check "after kill -9 at any moment restore puts all back" \
     a_measurement_that_is_killed_can_be_put_back

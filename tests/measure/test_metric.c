@@ -247,7 +247,7 @@ TEST(a_program_that_started_anew_is_said)
     expect_not_counted("time_per_output_token.mean", "anew");
 }
 
-/* The figures of a metric are those of every block, also of one whose page could not be read. */
+/* The figures of a metric are those of every block, also where the page could not be read. */
 TEST(a_page_that_fails_in_a_later_block_leaves_the_names)
 {
     char page[4096];
