@@ -49,7 +49,7 @@ void api_add_list(api_text *to, const int32_t *list, int32_t n);
 /* Appends the logic ids of the NPUs in view that a test is true of; of all with NULL. The list
  * is in memory of its own: a thread may have 64 KiB of stack. */
 void api_add_npus(api_text *to, const cpubind_facts *facts,
-                  int (*is_in)(const void *ctx, const cpubind_npu *npu), const void *ctx);
+                  int (*is_in)(const void *ctx, const cpubind_device *npu), const void *ctx);
 
 /* Appends the name of an input; for the output of a command, the command line. */
 void api_add_input(api_text *to, const char *name);
@@ -488,7 +488,7 @@ typedef struct api_planned {
     cpubind_problem_code code;
     cpubind_facts facts;
     cpubind_problem problem;
-    cpubind_ascend_plan plan;      /* when there is no problem */
+    cpubind_device_plan plan;      /* when there is no problem */
     int has_facts;                 /* all facts are known; the plan may be refused */
     cpubind_arena arena;           /* memory of facts and plan; reused by the next api_make */
     const struct api_outer *outer; /* of the host, whose it is: what it warns of; or NULL */
@@ -522,7 +522,7 @@ void api_add_comma_form(api_text *to, const cpubind_facts *facts);
 
 /* Appends one warning as a sentence, without a line feed. */
 void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
-                         const cpubind_ascend_plan *plan, api_text *out);
+                         const cpubind_device_plan *plan, api_text *out);
 
 /* Line and column of the byte at fault; 0, 0 when the problem is not in a text. */
 cpubind_place api_place(const cpubind_problem *problem);
@@ -544,8 +544,8 @@ typedef struct api_figures {
 } api_figures;
 
 /* Those of a whole plan, and of one of its rows. */
-api_figures api_figures_of(const cpubind_ascend_plan *plan);
-api_figures api_figures_of_row(const cpubind_ascend_plan *plan, int32_t row);
+api_figures api_figures_of(const cpubind_device_plan *plan);
+api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row);
 
 /* Appends figures as `n` columns, each below its head. */
 void api_put_quality(api_out *to, const char *noun, const char *const *head,
@@ -562,8 +562,8 @@ void api_json_quality(api_out *to, const char *key, api_figures figures, int is_
 
 /* One row of a plan: a device, or a tile of one, its pool, and the CPUs of its roles. */
 typedef struct api_row {
-    const cpubind_npu *npu;             /* the device */
-    const cpubind_pci_function *device; /* the same on the bus; NULL: it is an NPU */
+    const cpubind_device *device;       /* the device */
+    const cpubind_pci_function *on_bus; /* the same on the bus; NULL: it is an NPU */
     int32_t id;                         /* among all devices of the plan */
     int32_t rank;                       /* among those that the process sees */
     int32_t tile;                       /* -1: all of the device */
@@ -579,13 +579,13 @@ typedef struct api_row {
 } api_row;
 
 /* A whole row of the plan, without rank, tile, number and node. */
-api_row api_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t row);
+api_row api_row_of(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t row);
 
 /* The CPUs of a role, ascending; *n is their number. */
 const int32_t *api_role_of(const api_row *row, cpubind_role role, int32_t *n);
 
 /* The rows that are shown, plan->n_unit of them: those of plan->unit. */
-api_row api_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i);
+api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t i);
 
 /* Appends the name of a row: "npu3", "gpu0"; nothing where it has none. Returns whether it has
  * one. */

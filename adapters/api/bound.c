@@ -117,8 +117,8 @@ static void choose_npu(api_options *options)
     request->wants_pci = 1;
     if (options->one_npu < 0)
         return;
-    request->npu = &options->one_npu;
-    request->n_npu = 1;
+    request->device = &options->one_npu;
+    request->n_device = 1;
     request->visible = options->npu_text;
     request->visible_len = (int32_t)strlen(options->npu_text);
 }

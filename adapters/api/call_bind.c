@@ -148,7 +148,7 @@ static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why
         return API_REFUSED;
     }
     api_device_goal(o, pool, cpubind_rules_word(api_device_rules(&b->devices)),
-                    &b->devices.topo.facts.device[pool->on_bus], b->rule, &b->bound);
+                    &b->devices.topo.facts.bus[pool->on_bus], b->rule, &b->bound);
     b->bound.goal.memory_node = pool->memory_node;
     return API_DONE;
 }

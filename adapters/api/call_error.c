@@ -15,7 +15,7 @@ static cpb_error no_memory = {
     .text = no_memory_text,
     .json = call_no_memory_json,
     .code = "no_memory",
-    .problem = {.npu = -1, .other = -1, .cpu = -1},
+    .problem = {.device = -1, .other = -1, .cpu = -1},
     .status = API_UNREADABLE,
 };
 
@@ -106,7 +106,7 @@ int32_t cpb_error_number(const cpb_error *error, const char *name)
     const struct {
         const char *name;
         int32_t number;
-    } rows[] = {{"npu", p->npu},
+    } rows[] = {{"npu", p->device},
                 {"other_npu", p->other},
                 {"cpu", p->cpu},
                 {"need", has_counts ? p->need : -1},

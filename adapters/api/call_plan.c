@@ -438,7 +438,7 @@ static const int32_t *list_of(const cpb_plan *plan, int32_t table, int32_t i, in
 /* Lists the devices with a pool. Returns 0 without memory. */
 static int list_devices(cpb_plan *plan)
 {
-    const cpubind_ascend_plan *p = &plan->planned.plan;
+    const cpubind_device_plan *p = &plan->planned.plan;
     plan->device = (int32_t *)malloc(((size_t)p->n_unit + 1) * sizeof *plan->device);
     plan->unit = (int32_t *)malloc(((size_t)p->n_unit + 1) * sizeof *plan->unit);
     for (int32_t i = 0; plan->device && plan->unit && i < p->n_unit; i++)

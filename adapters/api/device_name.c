@@ -136,7 +136,7 @@ typedef struct search {
 
 static const cpubind_pci_function *function_of(const search *s, int32_t rank)
 {
-    return &s->topo.facts.device[s->rank[rank].device];
+    return &s->topo.facts.bus[s->rank[rank].device];
 }
 
 static int32_t number_of(const search *s, int32_t rank)
@@ -147,7 +147,7 @@ static int32_t number_of(const search *s, int32_t rank)
 /* The NPUs that the Ascend row has found. */
 static int32_t count_npus(const search *s)
 {
-    return s->topo.npus.code == CPUBIND_PROBLEM_NONE ? s->topo.npus.facts.n_npu : 0;
+    return s->topo.npus.code == CPUBIND_PROBLEM_NONE ? s->topo.npus.facts.n_device : 0;
 }
 
 /* A process that binds another one names devices as it sees them itself, whichever host they
@@ -169,15 +169,15 @@ static int open_search(const cpubind_source *source, const api_options *o, searc
     api_topo_ask(&seen, &all, &s->topo);
     if (s->topo.status != CPUBIND_PROBLEM_NONE)
         return api_topo_judge(&s->topo, NULL, why);
-    s->rank = (cpubind_pci_rank *)malloc(((size_t)f->n_device * CPUBIND_PCI_NUMBERS + 1) *
+    s->rank = (cpubind_pci_rank *)malloc(((size_t)f->n_bus * CPUBIND_PCI_NUMBERS + 1) *
                                          sizeof *s->rank);
     if (!s->rank)
         return api_no_room(why);
-    for (int32_t i = 0; i < f->n_device; i++)
-        s->n_vendor += n[f->device[i].accelerator.vendor]++ == 0;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        s->n_vendor += n[f->bus[i].accelerator.vendor]++ == 0;
     s->has_npus = n[CPUBIND_VENDOR_ASCEND] > 0;
     s->has_others = s->n_vendor > s->has_npus;
-    f->has_npus = s->has_npus;
+    f->has_listed = s->has_npus;
     s->n_rank = cpubind_pci_ranks(f, s->rank);
     return API_DONE;
 }
@@ -200,7 +200,7 @@ static void add_run(api_text *to, const char *noun, int32_t first, int32_t last)
 /* Appends the names of all devices that this process sees. */
 static void add_all(const search *s, api_text *to)
 {
-    const cpubind_npu *npu = s->topo.npus.facts.npu;
+    const cpubind_device *npu = s->topo.npus.facts.device;
     for (int32_t i = 0, k; i < count_npus(s); i = k) {
         for (k = i + 1; k < count_npus(s) && npu[k].logic == npu[k - 1].logic + 1;)
             k++;
@@ -250,9 +250,9 @@ static int refuse_several(const search *s, const api_name *name, api_text *why)
     const cpubind_facts *npus = &s->topo.npus.facts;
     api_text names = {"", 0};
     for (int32_t i = 0; i < count_npus(s); i++)
-        if (name->number < 0 ? cpubind_pci_compare(&npus->npu[i].pci, &name->pci) == 0
-                             : !name->noun && npus->npu[i].logic == name->number)
-            add_run(&names, NPU, npus->npu[i].logic, -1);
+        if (name->number < 0 ? cpubind_pci_compare(&npus->device[i].pci, &name->pci) == 0
+                             : !name->noun && npus->device[i].logic == name->number)
+            add_run(&names, NPU, npus->device[i].logic, -1);
     for (int32_t k = 0; k < s->n_rank; k++) {
         const cpubind_pci_function *device = function_of(s, k);
         const char *noun = cpubind_vendor_of(device->accelerator.vendor)->noun;
@@ -285,8 +285,8 @@ static int find_address(const search *s, const api_name *name, found *out, api_t
     int32_t n = 0;
     *out = (found){-1, name->pci, -1};
     for (int32_t i = 0; i < count_npus(s); i++)
-        if (cpubind_pci_compare(&npus->npu[i].pci, &name->pci) == 0) {
-            out->npu = npus->npu[i].logic;
+        if (cpubind_pci_compare(&npus->device[i].pci, &name->pci) == 0) {
+            out->npu = npus->device[i].logic;
             n++;
         }
     return n > 1 ? refuse_several(s, name, why) : API_DONE;
@@ -345,8 +345,8 @@ int api_take_npus(api_options *o)
     for (int32_t i = 0; i < n; i++)
         npu[i] = o->device.item[i].number;
     (void)!cpubind_sort_unique(npu, &o->npus.n, NULL);
-    o->request.npu = npu;
-    o->request.n_npu = o->npus.n;
+    o->request.device = npu;
+    o->request.n_device = o->npus.n;
     return 1;
 }
 
@@ -355,8 +355,8 @@ static cpubind_pci_address address_of(const search *s, int32_t logic)
 {
     const cpubind_facts *npus = &s->topo.npus.facts;
     for (int32_t i = 0; i < count_npus(s); i++)
-        if (npus->npu[i].logic == logic)
-            return npus->npu[i].pci;
+        if (npus->device[i].logic == logic)
+            return npus->device[i].pci;
     return (cpubind_pci_address){.domain = -1};
 }
 
@@ -447,8 +447,8 @@ int api_asks_for_devices(const api_options *options)
 
 const char *api_npu_option(const api_options *options)
 {
-    return options->one_npu >= 0         ? "--npu"
-           : options->request.n_npu > 0  ? "--npus"
-           : options->npu_option == NULL ? NULL
-                                         : options->npu_option->dashed;
+    return options->one_npu >= 0           ? "--npu"
+           : options->request.n_device > 0 ? "--npus"
+           : options->npu_option == NULL   ? NULL
+                                           : options->npu_option->dashed;
 }

@@ -32,9 +32,9 @@ static int count_devices(const cpubind_source *source, const api_options *option
     int has_some;
     api_topo_read(source, options, &topo);
     *is_read = topo.status == CPUBIND_PROBLEM_NONE;
-    has_some = *is_read && topo.facts.n_device > 0;
-    for (int32_t i = 0; has_some && i < topo.facts.n_device; i++)
-        n[topo.facts.device[i].accelerator.vendor]++;
+    has_some = *is_read && topo.facts.n_bus > 0;
+    for (int32_t i = 0; has_some && i < topo.facts.n_bus; i++)
+        n[topo.facts.bus[i].accelerator.vendor]++;
     api_topo_free(&topo);
     return has_some && n[CPUBIND_VENDOR_ASCEND] == 0;
 }
@@ -52,9 +52,9 @@ int api_lacks_npus(const cpubind_source *source, const api_options *options, api
 {
     const cpubind_request plain = {.is_auto_strategy = 1};
     const char *const option = api_npu_option(options);
-    const int32_t npu = options->one_npu >= 0        ? options->one_npu
-                        : options->request.n_npu > 0 ? options->request.npu[0]
-                                                     : -1;
+    const int32_t npu = options->one_npu >= 0           ? options->one_npu
+                        : options->request.n_device > 0 ? options->request.device[0]
+                                                        : -1;
     const int has_rank = options->command != API_STATUS && !options->all && !options->tree;
     const char *before = " (";
     int32_t n[CPUBIND_VENDOR_COUNT] = {0};
@@ -161,8 +161,8 @@ static void read_devices(const cpubind_source *source, const api_options *option
         asked.class_digits = 0;
     }
     api_topo_ask(source, &asked, out);
-    for (int32_t i = 0; i < out->facts.n_device; i++) {
-        cpubind_pci_function *device = &out->facts.device[i];
+    for (int32_t i = 0; i < out->facts.n_bus; i++) {
+        cpubind_pci_function *device = &out->facts.bus[i];
         if (!only) {
             keep_named_tiles(options, device);
             continue;

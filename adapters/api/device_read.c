@@ -42,8 +42,8 @@ static void see_ascend(const cpubind_source *source, const cpubind_request *requ
     const cpubind_facts *npus = &topo->npus.facts;
     npu_reading reading = {source, request, &topo->npus};
     int32_t n_ascend = 0;
-    for (int32_t i = 0; i < f->n_device; i++)
-        n_ascend += f->device[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        n_ascend += f->bus[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
     if (n_ascend == 0)
         return;
     view->word = row->runtime;
@@ -58,18 +58,18 @@ static void see_ascend(const cpubind_source *source, const cpubind_request *requ
         view->why = "the logic ids of the NPUs are not known; cpubind plan says why";
         return;
     }
-    for (int32_t i = 0; i < f->n_device; i++) {
-        cpubind_pci_function *device = &f->device[i];
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        cpubind_pci_function *device = &f->bus[i];
         if (device->accelerator.vendor != CPUBIND_VENDOR_ASCEND || !device->is_asked)
             continue;
         device->sight = CPUBIND_SIGHT_HIDDEN;
-        for (int32_t k = 0; k < npus->n_npu; k++) {
-            if (!npus->npu[k].is_visible ||
-                cpubind_pci_compare(&npus->npu[k].pci, &device->pci) != 0)
+        for (int32_t k = 0; k < npus->n_device; k++) {
+            if (!npus->device[k].is_visible ||
+                cpubind_pci_compare(&npus->device[k].pci, &device->pci) != 0)
                 continue;
             device->sight = CPUBIND_SIGHT_VISIBLE;
             if (device->n_number < CPUBIND_PCI_NUMBERS)
-                device->number[device->n_number++] = npus->npu[k].logic;
+                device->number[device->n_number++] = npus->device[k].logic;
         }
     }
 }
@@ -113,7 +113,7 @@ int api_topo_judge(const api_topo *topo, const api_options *options, api_text *w
     const cpubind_problem *fault = &topo->fault;
     if (topo->status == CPUBIND_PROBLEM_NO_MEMORY)
         return api_no_room(why);
-    if (topo->status == CPUBIND_PROBLEM_UNKNOWN_NPU) {
+    if (topo->status == CPUBIND_PROBLEM_UNKNOWN_DEVICE) {
         api_add(why, "there is no PCI function ");
         api_add_pci(why, &fault->pci);
         api_add(why, " on this host; ls /sys/bus/pci/devices, or lspci -D, lists them");
@@ -127,7 +127,7 @@ int api_topo_judge(const api_topo *topo, const api_options *options, api_text *w
             api_add(why, " (%s)", strerror(fault->answer.error));
         return (int)cpubind_problem_exit(topo->status);
     }
-    if (topo->facts.n_device > 0)
+    if (topo->facts.n_bus > 0)
         return API_DONE;
     if (!topo->facts.has_bus)
         api_add(why, "there is no /sys/bus/pci/devices here; show the container the host's "

@@ -111,8 +111,8 @@ static void say(explanation *e, const api_text *sentence)
 static void add_device(const explanation *e, int32_t device, api_text *to)
 {
     const cpubind_candidate *c = &e->view.plan->candidate[device];
-    if (c->npu >= 0) {
-        api_add(to, "NPU %d", (int)e->view.facts->npu[c->npu].logic);
+    if (c->device >= 0) {
+        api_add(to, "NPU %d", (int)e->view.facts->device[c->device].logic);
         return;
     }
     api_add(to, "the hidden NPU ");
@@ -130,8 +130,8 @@ static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, in
         const cpubind_candidate *c = &e->view.plan->candidate[device[i]];
         if (device[i] == except)
             continue;
-        if (c->npu >= 0)
-            e->ids[n_id++] = e->view.facts->npu[c->npu].logic;
+        if (c->device >= 0)
+            e->ids[n_id++] = e->view.facts->device[c->device].logic;
         else
             ++*n_hidden;
     }
@@ -267,7 +267,7 @@ static void put_group(explanation *e, const char *key, int32_t group)
 /* Says by which rule groups are shared. */
 static void say_rule(explanation *e)
 {
-    const cpubind_ascend_plan *plan = e->view.plan;
+    const cpubind_device_plan *plan = e->view.plan;
     api_text text = {"", 0};
     switch (plan->core.strategy) {
     case CPUBIND_GLOBAL_SLICE:
@@ -345,7 +345,7 @@ static void add_origin(const cpubind_pci_function *f, int has_nodes, api_text *t
 }
 
 /* Says which CPUs are near an NPU, and by which input. */
-static void say_place(explanation *e, const cpubind_npu *npu)
+static void say_place(explanation *e, const cpubind_device *npu)
 {
     const cpubind_facts *facts = e->view.facts;
     const int32_t *cpu = npu->affinity_count > 0 ? facts->affinity + npu->affinity_first : NULL;
@@ -354,8 +354,8 @@ static void say_place(explanation *e, const cpubind_npu *npu)
     const int is_kernel = npu->locality == CPUBIND_LOCALITY_SAME ||
                           npu->locality == CPUBIND_LOCALITY_TAKEN ||
                           npu->locality == CPUBIND_LOCALITY_DIFFERS;
-    if (npu->device >= 0) {
-        const cpubind_pci_function *f = &facts->device[npu->device];
+    if (npu->bus >= 0) {
+        const cpubind_pci_function *f = &facts->bus[npu->bus];
         api_text pci = {"", 0};
         api_add_pci(&pci, &f->pci);
         api_json_text(&e->fact, "pci", pci.text);
@@ -398,7 +398,7 @@ static void say_place(explanation *e, const cpubind_npu *npu)
 }
 
 /* Says which of these CPUs are the home, and whose home they are too. */
-static void say_home(explanation *e, int32_t device, const cpubind_npu *npu)
+static void say_home(explanation *e, int32_t device, const cpubind_device *npu)
 {
     const cpubind_devices *devices = &e->view.plan->devices;
     int32_t n_other = 0;
@@ -494,7 +494,7 @@ static void say_steps(explanation *e, int32_t device, int32_t row)
 }
 
 /* Says which slice a device has. */
-static void say_slot(explanation *e, int32_t device, const cpubind_npu *npu)
+static void say_slot(explanation *e, int32_t device, const cpubind_device *npu)
 {
     const cpubind_devices *devices = &e->view.plan->devices;
     const int32_t slot = devices->slot ? devices->slot[device] : device;
@@ -502,11 +502,11 @@ static void say_slot(explanation *e, int32_t device, const cpubind_npu *npu)
     api_text text = {"", 0};
     api_add(&text, "%d CPUs are cut into %d slices, and it has slice %d, ",
             (int)e->view.plan->host.n_cpu, (int)total, (int)slot);
-    api_add(&text, !e->view.facts->has_npus ? "by its place in the order of the PCI addresses."
-                   : e->view.facts->scope == CPUBIND_SCOPE_OWN
-                       ? "by its place among the visible NPUs."
-                   : slot == npu->phy ? "by its phy id."
-                                      : "by its logic id.");
+    api_add(&text,
+            !e->view.facts->has_listed ? "by its place in the order of the PCI addresses."
+            : e->view.facts->scope == CPUBIND_SCOPE_OWN ? "by its place among the visible NPUs."
+            : slot == npu->phy                          ? "by its phy id."
+                                                        : "by its logic id.");
     for (int32_t d = 0; devices->slot && d < devices->affinity.n; d++)
         if (d != device && devices->slot[d] == slot) {
             api_add(&text, " The same slice is that of ");
@@ -521,10 +521,10 @@ static void say_slot(explanation *e, int32_t device, const cpubind_npu *npu)
 /* Says where the other CPUs of the host went. */
 static void say_rest(explanation *e, int32_t device, int32_t n_mine)
 {
-    const cpubind_ascend_plan *plan = e->view.plan;
-    const int32_t npu = plan->candidate[device].npu;
+    const cpubind_device_plan *plan = e->view.plan;
+    const int32_t npu = plan->candidate[device].device;
     const cpubind_role_spec *roles =
-        npu < 0 || e->view.facts->npu[npu].device < 0 ? &plan->roles : &plan->other_roles;
+        npu < 0 || e->view.facts->device[npu].bus < 0 ? &plan->roles : &plan->other_roles;
     int32_t n[API_CPU_KIND_COUNT] = {0}, n_taken = 0, n_all = 0, least = 0;
     api_text text = {"", 0};
     for (int32_t id = 0; id < e->view.facts->n_cpu_id; id++) {
@@ -573,7 +573,7 @@ static void say_idle(explanation *e)
     say(e, &text);
 }
 
-static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
+static int32_t row_of(const cpubind_device_plan *plan, int32_t npu)
 {
     for (int32_t i = 0; i < plan->n_want; i++)
         if (plan->want[i] == npu)
@@ -591,10 +591,10 @@ typedef struct part {
 /* The next part of a row. Returns 0 after the last. */
 static int next_part(const explanation *e, int32_t index, part *p)
 {
-    const cpubind_ascend_plan *plan = e->view.plan;
+    const cpubind_device_plan *plan = e->view.plan;
     do
         p->at++;
-    while (p->at < plan->n_unit && plan->unit[p->at].npu != plan->want[index]);
+    while (p->at < plan->n_unit && plan->unit[p->at].device != plan->want[index]);
     if (p->at == plan->n_unit)
         return 0;
     p->row = api_shown(e->view.facts, plan, p->at);
@@ -611,7 +611,7 @@ static void say_role(explanation *e, const part *p, cpubind_role role)
     api_add(&text, "NPU %d, %s: ", (int)p->row.id, cpubind_role_word(role));
     if (n == 0) {
         api_add(&text, "no CPUs, since %s.",
-                !p->row.device ? "this product has no threads or interrupts of this role"
+                !p->row.on_bus ? "this product has no threads or interrupts of this role"
                 : e->options->has_roles ? "--roles gives it none"
                                         : "all are main unless --roles is given");
     } else {
@@ -629,7 +629,7 @@ static void say_role(explanation *e, const part *p, cpubind_role role)
 /* Says how near a pool is to its NPU. */
 static void say_quality(explanation *e, int32_t row)
 {
-    const cpubind_ascend_plan *plan = e->view.plan;
+    const cpubind_device_plan *plan = e->view.plan;
     const cpubind_quality *q = plan->row_quality ? &plan->row_quality[row] : NULL;
     api_text text = {"", 0};
     if (!q || q->n_cpu == 0)
@@ -648,12 +648,12 @@ static void say_quality(explanation *e, int32_t row)
 /* Appends why a device has no pool. Returns 0 where it has one, or is not in this plan. */
 static int add_poolless(const explanation *e, int32_t npu, api_text *to)
 {
-    const cpubind_ascend_plan *plan = e->view.plan;
+    const cpubind_device_plan *plan = e->view.plan;
     for (int32_t i = 0; i < plan->n_unit; i++) {
         const api_row row = api_shown(e->view.facts, plan, i);
-        if (plan->unit[i].npu != npu || !row.problem)
+        if (plan->unit[i].device != npu || !row.problem)
             continue;
-        api_add(to, row.device ? "NPU %d: " : "NPU %d has no pool: ", (int)row.id);
+        api_add(to, row.on_bus ? "NPU %d: " : "NPU %d has no pool: ", (int)row.id);
         api_explain_row(e->planned, e->options, &row, to);
         return 1;
     }
@@ -680,8 +680,8 @@ static void say_tiles(explanation *e, int32_t row)
 /* Says what an NPU gets, or why it has no pool. */
 static void say_pool(explanation *e, int32_t npu, int32_t device)
 {
-    const cpubind_ascend_plan *plan = e->view.plan;
-    const cpubind_npu *n = &e->view.facts->npu[npu];
+    const cpubind_device_plan *plan = e->view.plan;
+    const cpubind_device *n = &e->view.facts->device[npu];
     const int32_t row = row_of(plan, npu);
     api_text text = {"", 0};
     int32_t n_cpu = 0;
@@ -707,15 +707,15 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
 
 static void explain_npu(explanation *e, int32_t npu)
 {
-    const cpubind_ascend_plan *plan = e->view.plan;
-    const cpubind_npu *n = &e->view.facts->npu[npu];
+    const cpubind_device_plan *plan = e->view.plan;
+    const cpubind_device *n = &e->view.facts->device[npu];
     const int is_traced = has_trace(e);
     const int32_t device = is_traced ? api_candidate_of(plan, npu) : -1;
     const int32_t row = is_traced ? row_of(plan, npu) : -1;
     api_json_number(&e->fact, "device", n->logic);
     if (is_traced)
         say_pool(e, npu, device);
-    if (n->device >= 0 && row >= 0)
+    if (n->bus >= 0 && row >= 0)
         say_tiles(e, row);
     say_place(e, n);
     if (device < 0)
@@ -887,8 +887,8 @@ static void say_trace(explanation *e, int32_t id)
     const int32_t step = t->step[cpu->at], group = t->group[cpu->at];
     api_json_text(&e->fact, "step", cpubind_step_word((cpubind_step)step));
     api_json_id(&e->fact, "owner",
-                cpu->device >= 0 && e->view.plan->candidate[cpu->device].npu >= 0
-                    ? e->view.facts->npu[e->view.plan->candidate[cpu->device].npu].logic
+                cpu->device >= 0 && e->view.plan->candidate[cpu->device].device >= 0
+                    ? e->view.facts->device[e->view.plan->candidate[cpu->device].device].logic
                     : -1);
     if (step > CPUBIND_STEP_IDLE && step < STEP_COUNT && cpu->device >= 0 &&
         !is_kept_overlap(e)) {
@@ -1009,13 +1009,14 @@ static int32_t npu_index(const explanation *e, const target *t)
     const cpubind_facts *facts = e->view.facts;
     for (int32_t i = 0; i < e->view.plan->n_unit; i++) {
         const api_row row = api_shown(facts, e->view.plan, i);
-        if (api_is_called(&t->device, api_vendor_of(&row), row.number, row.id, &row.npu->pci))
-            return e->view.plan->unit[i].npu;
+        if (api_is_called(&t->device, api_vendor_of(&row), row.number, row.id,
+                          &row.device->pci))
+            return e->view.plan->unit[i].device;
     }
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (facts->npu[i].device < 0 &&
-            api_is_called(&t->device, CPUBIND_VENDOR_ASCEND, facts->npu[i].logic,
-                          facts->npu[i].logic, &facts->npu[i].pci))
+    for (int32_t i = 0; i < facts->n_device; i++)
+        if (facts->device[i].bus < 0 &&
+            api_is_called(&t->device, CPUBIND_VENDOR_ASCEND, facts->device[i].logic,
+                          facts->device[i].logic, &facts->device[i].pci))
             return i;
     return -1;
 }
@@ -1023,7 +1024,7 @@ static int32_t npu_index(const explanation *e, const target *t)
 /* Explains a role: of one NPU (-1: of each). Returns 0 when there is none to explain. */
 static int explain_role(explanation *e, int32_t npu, cpubind_role role)
 {
-    const cpubind_ascend_plan *plan = e->view.plan;
+    const cpubind_device_plan *plan = e->view.plan;
     int n = 0;
     api_json_text(&e->fact, "role", cpubind_role_word(role));
     api_json_open(&e->fact, "cpus", '{');
@@ -1042,7 +1043,7 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
     api_json_close(&e->fact, '}');
     for (int32_t i = 0; npu < 0 && i < plan->n_unit; i++) {
         api_text text = {"", 0};
-        if (plan->unit[i].rank < 0 || !add_poolless(e, plan->unit[i].npu, &text))
+        if (plan->unit[i].rank < 0 || !add_poolless(e, plan->unit[i].device, &text))
             continue;
         api_add(&text, ".");
         say(e, &text);
@@ -1100,8 +1101,8 @@ static int add_target(explanation *e, const target *t, const char *key)
 static int add_all(explanation *e)
 {
     const cpubind_facts *facts = e->view.facts;
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (!add_target(e, &(target){1, {NULL, facts->npu[i].logic, {0}}, -1, -1}, NULL))
+    for (int32_t i = 0; i < facts->n_device; i++)
+        if (!add_target(e, &(target){1, {NULL, facts->device[i].logic, {0}}, -1, -1}, NULL))
             return 0;
     for (int32_t i = 0; has_trace(e) && i < CPUBIND_ROLE_COUNT; i++)
         if (!add_target(e, &(target){.cpu = -1, .role = i}, NULL))

@@ -63,7 +63,7 @@ static int is_placed(const cpubind_devices *devices, int32_t device)
            (devices->node && devices->node[device] >= 0);
 }
 
-api_figures api_figures_of(const cpubind_ascend_plan *plan)
+api_figures api_figures_of(const cpubind_device_plan *plan)
 {
     api_figures of = {&plan->quality, 0};
     for (int32_t i = 0; i < plan->n_candidate; i++)
@@ -71,11 +71,11 @@ api_figures api_figures_of(const cpubind_ascend_plan *plan)
     return of;
 }
 
-api_figures api_figures_of_row(const cpubind_ascend_plan *plan, int32_t row)
+api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row)
 {
     api_figures of = {&plan->row_quality[row], 0};
     for (int32_t i = 0; i < plan->n_candidate; i++)
-        if (plan->candidate[i].npu == plan->want[row])
+        if (plan->candidate[i].device == plan->want[row])
             of.is_placed = is_placed(&plan->devices, i);
     return of;
 }

@@ -42,7 +42,7 @@ static char letter_of(const map *m, const api_cpu *cpu)
         return api_cpu_letter(cpu->kind);
     if (cpu->role != CPUBIND_ROLE_MAIN)
         return cpubind_role_letter(cpu->role);
-    return digit_of(m->view.facts->npu[m->view.plan->want[cpu->row]].logic);
+    return digit_of(m->view.facts->device[m->view.plan->want[cpu->row]].logic);
 }
 
 /* Sets the background of the NPU, so that neighbours differ; roles but main are underlined. */
@@ -126,16 +126,16 @@ static void put_cells(map *m, api_out *to, int32_t first, int32_t end, int32_t t
 /* Appends the NPUs whose home is on a node. */
 static void add_homes(const map *m, int32_t node, api_text *to)
 {
-    const cpubind_ascend_plan *plan = m->view.plan;
+    const cpubind_device_plan *plan = m->view.plan;
     int32_t *ids = (int32_t *)malloc(((size_t)plan->n_candidate + 1) * sizeof *ids), n = 0,
             n_hidden = 0;
     for (int32_t i = 0; ids && i < plan->n_candidate; i++) {
         if (!api_is_place(&m->view, i, node))
             continue;
-        if (plan->candidate[i].npu < 0)
+        if (plan->candidate[i].device < 0)
             n_hidden++;
         else
-            ids[n++] = m->view.facts->npu[plan->candidate[i].npu].logic;
+            ids[n++] = m->view.facts->device[plan->candidate[i].device].logic;
     }
     (void)!cpubind_sort_unique(ids, &n, NULL);
     if (n > 0) {
@@ -164,7 +164,7 @@ static int is_away(const map *m, int32_t row, int32_t node)
 /* Appends the NPUs that have CPUs of a node and their home elsewhere, by distance. */
 static void add_away(const map *m, int32_t node, api_text *to)
 {
-    const cpubind_ascend_plan *plan = m->view.plan;
+    const cpubind_device_plan *plan = m->view.plan;
     int32_t *ids = (int32_t *)malloc(((size_t)plan->n_want + 1) * sizeof *ids);
     for (int32_t last = -2, next; ids && last < CPUBIND_MAX_CPUS; last = next) {
         int32_t n = 0;
@@ -178,7 +178,7 @@ static void add_away(const map *m, int32_t node, api_text *to)
                 continue;
             n = distance < next ? 0 : n;
             next = distance;
-            ids[n++] = m->view.facts->npu[plan->want[i]].logic;
+            ids[n++] = m->view.facts->device[plan->want[i]].logic;
         }
         if (n > 0) {
             if (next < 0)

@@ -220,8 +220,8 @@ static int read_names(const api_reading *r, const char *noun, const char *text)
     int32_t at = 0;
     free(o->device.item);
     o->device = (api_names){NULL, 0};
-    o->request.npu = NULL;
-    o->request.n_npu = 0;
+    o->request.device = NULL;
+    o->request.n_device = 0;
     o->one_npu = -1;
     if (!takes_one && strcasecmp(text, "all") == 0)
         return 1;

@@ -49,7 +49,7 @@ typedef struct api_cpu {
 /* All CPUs of a planned host. */
 typedef struct api_view {
     const cpubind_facts *facts;
-    const cpubind_ascend_plan *plan;
+    const cpubind_device_plan *plan;
     api_cpu *cpu;     /* by CPU id, facts->n_cpu_id elements */
     int32_t *by_core; /* the CPUs that are on a node, by core, then by id */
     int32_t n_by_core;
@@ -76,8 +76,8 @@ int api_has_place(const api_view *view, int32_t candidate);
 int api_is_place(const api_view *view, int32_t candidate, int32_t node);
 int32_t api_distance(const api_view *view, int32_t candidate, int32_t node);
 
-/* The candidate that an NPU of facts->npu is, or -1. */
-int32_t api_candidate_of(const cpubind_ascend_plan *plan, int32_t npu);
+/* The candidate that an NPU of facts->device is, or -1. */
+int32_t api_candidate_of(const cpubind_device_plan *plan, int32_t npu);
 
 /* Whether sockets are known, and are more than one. */
 int api_has_sockets(const cpubind_facts *facts);

@@ -23,8 +23,8 @@ static void put_details(api_out *to, const cpubind_problem *p, const char *text)
     api_json_open(to, "error", '{');
     api_json_text(to, "code", cpubind_problem_word(p->code));
     api_json_text(to, "text", text);
-    if (p->npu >= 0)
-        api_json_number(to, "npu", p->npu);
+    if (p->device >= 0)
+        api_json_number(to, "npu", p->device);
     if (p->other >= 0)
         api_json_number(to, "other_npu", p->other);
     if (p->cpu >= 0)
@@ -54,7 +54,7 @@ static void put_name(api_out *to, const char *key, const api_row *row)
 }
 
 /* The numbers that only an NPU has. */
-static void put_npu(api_out *to, const cpubind_npu *npu)
+static void put_npu(api_out *to, const cpubind_device *npu)
 {
     api_json_id(to, "npu", npu->logic);
     api_json_id(to, "card", npu->card);
@@ -73,15 +73,15 @@ static void put_device(api_out *to, const api_planned *p, const api_options *opt
     api_json_number(to, "rank", row.rank);
     api_json_text(to, "vendor", cpubind_vendor_word(api_vendor_of(&row)));
     api_json_text(to, "product", api_product_of(facts, &row));
-    if (row.npu->pci.domain >= 0)
-        api_add_pci(&pci, &row.npu->pci);
+    if (row.device->pci.domain >= 0)
+        api_add_pci(&pci, &row.device->pci);
     api_json_text(to, "pci", pci.len > 0 ? pci.text : NULL);
-    if (!row.device)
-        put_npu(to, row.npu);
+    if (!row.on_bus)
+        put_npu(to, row.device);
     if (row.tile >= 0)
         api_json_number(to, "tile", row.tile);
-    if (facts->has_processes && !row.device)
-        api_json_bool(to, "running", row.npu->is_running);
+    if (facts->has_processes && !row.on_bus)
+        api_json_bool(to, "running", row.device->is_running);
     else
         api_json_null(to, "running");
     api_json_id(to, "node", row.node);
@@ -105,7 +105,7 @@ static void put_device(api_out *to, const api_planned *p, const api_options *opt
 }
 
 /* The members that only a plan with such an option has. */
-static void put_asked(api_out *to, const cpubind_request *q, const cpubind_ascend_plan *plan)
+static void put_asked(api_out *to, const cpubind_request *q, const cpubind_device_plan *plan)
 {
     if (q->exclude)
         api_json_list(to, "excluded", q->exclude, q->n_exclude);
@@ -121,16 +121,16 @@ void api_json_plan(api_out *to, const char *key, const api_planned *p,
                    const api_options *options)
 {
     const cpubind_facts *facts = &p->facts;
-    const cpubind_ascend_plan *plan = &p->plan;
+    const cpubind_device_plan *plan = &p->plan;
     const int32_t ranked = api_rank_row(p, options);
     api_json_open(to, key, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);
     api_json_number(to, "format", API_JSON_FORMAT);
-    api_json_text(to, "device_type", facts->has_npus ? cpubind_type_word(facts->type) : NULL);
+    api_json_text(to, "device_type", facts->has_listed ? cpubind_type_word(facts->type) : NULL);
     api_json_text(to, "strategy", api_strategy_word(plan->core.strategy));
     api_json_text(to, "rules", cpubind_rules_word(plan->rules));
     api_json_text(to, "scope", cpubind_scope_word(facts->scope));
-    api_json_text(to, "facts", facts->has_npus ? cpubind_origin_word(facts->origin) : NULL);
+    api_json_text(to, "facts", facts->has_listed ? cpubind_origin_word(facts->origin) : NULL);
     api_json_text(to, "overlap", api_finding_word(plan->core.overlap));
     api_json_number(to, "rank", options->request.rank);
     if (ranked >= 0) {

@@ -30,24 +30,24 @@ const char *api_finding_word(cpubind_finding finding)
 /* Whether ranks of the first device are tiles of it. */
 static int has_tiles(const cpubind_facts *facts)
 {
-    const cpubind_pci_function *device = &facts->device[0];
-    return facts->n_device > 0 && device->accelerator.n_tile > 1 && device->n_number > 0 &&
+    const cpubind_pci_function *device = &facts->bus[0];
+    return facts->n_bus > 0 && device->accelerator.n_tile > 1 && device->n_number > 0 &&
            device->tile[0] >= 0;
 }
 
 int api_drives_only_device(const cpubind_facts *facts, const api_options *options)
 {
-    return facts->n_device > 1 || has_tiles(facts) || options->topo.n_named == 1;
+    return facts->n_bus > 1 || has_tiles(facts) || options->topo.n_named == 1;
 }
 
 void api_add_only_device(const cpubind_facts *facts, api_text *why)
 {
-    if (facts->n_device != 1 || has_tiles(facts))
+    if (facts->n_bus != 1 || has_tiles(facts))
         return;
     api_add(why, ": this is the only one of the host, and its ranks would have the same CPUs; "
                  "cpubind apply --all gives each process a part of them, and "
                  "--device ");
-    api_add_pci(why, &facts->device[0].pci);
+    api_add_pci(why, &facts->bus[0].pci);
     api_add(why, " for each rank lets them share");
 }
 
@@ -55,10 +55,10 @@ const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
 {
     const char *why = NULL;
     int32_t n_shown = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        if (f->device[i].sight == CPUBIND_SIGHT_UNKNOWN && !why)
-            why = f->runtime[f->device[i].accelerator.vendor].why;
-        n_shown += f->device[i].sight != CPUBIND_SIGHT_HIDDEN;
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        if (f->bus[i].sight == CPUBIND_SIGHT_UNKNOWN && !why)
+            why = f->runtime[f->bus[i].accelerator.vendor].why;
+        n_shown += f->bus[i].sight != CPUBIND_SIGHT_HIDDEN;
     }
     return n_shown > 1 && options->topo.n_named == 0 ? why : NULL;
 }
@@ -73,20 +73,20 @@ int32_t api_rank_of(const cpubind_facts *facts, int32_t n_unit, const api_option
 /* == Rows =================================================================== */
 
 /* The node of an NPU by the plan, which knows the CPUs near it. */
-static int32_t node_of(const cpubind_ascend_plan *plan, int32_t npu)
+static int32_t node_of(const cpubind_device_plan *plan, int32_t npu)
 {
     for (int32_t i = 0; i < plan->n_candidate && plan->devices.node; i++)
-        if (plan->candidate[i].npu == npu)
+        if (plan->candidate[i].device == npu)
             return plan->devices.node[i];
     return -1;
 }
 
-api_row api_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
+api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t i)
 {
     const cpubind_unit *unit = &plan->unit[i];
-    const cpubind_npu *npu = &facts->npu[unit->npu];
-    api_row row = {.npu = npu,
-                   .device = npu->device < 0 ? NULL : &facts->device[npu->device],
+    const cpubind_device *npu = &facts->device[unit->device];
+    api_row row = {.device = npu,
+                   .on_bus = npu->bus < 0 ? NULL : &facts->bus[npu->bus],
                    .id = unit->id,
                    .rank = unit->rank < 0 ? 0 : unit->rank,
                    .tile = unit->tile,
@@ -97,18 +97,18 @@ api_row api_shown(const cpubind_facts *facts, const cpubind_ascend_plan *plan, i
                    .roles = unit->roles,
                    .memory_node = unit->memory_node,
                    .problem = unit->row < 0 ? &unit->problem : NULL};
-    row.node = row.device ? row.device->node : node_of(plan, unit->npu);
+    row.node = row.on_bus ? row.on_bus->node : node_of(plan, unit->device);
     if (unit->row >= 0 && unit->tile < 0)
         row.figures = api_figures_of_row(plan, unit->row);
-    for (int32_t k = 0; k < facts->n_npu; k++)
-        row.rank += facts->npu[k].device < 0 && facts->npu[k].is_visible &&
-                    (row.device || k < unit->npu);
+    for (int32_t k = 0; k < facts->n_device; k++)
+        row.rank += facts->device[k].bus < 0 && facts->device[k].is_visible &&
+                    (row.on_bus || k < unit->device);
     return row;
 }
 
 cpubind_vendor_id api_vendor_of(const api_row *row)
 {
-    return row->device ? row->device->accelerator.vendor : CPUBIND_VENDOR_ASCEND;
+    return row->on_bus ? row->on_bus->accelerator.vendor : CPUBIND_VENDOR_ASCEND;
 }
 
 int api_add_name(api_text *to, const api_row *row)
@@ -130,7 +130,7 @@ int32_t api_rank_row(const api_planned *p, const api_options *options)
     int32_t only = -1;
     if (!options->request.has_rank)
         return -1;
-    if (!p->facts.has_npus)
+    if (!p->facts.has_listed)
         return api_rank_of(&p->facts, p->plan.n_unit, options);
     for (int32_t i = 0; i < p->plan.n_unit; i++) {
         if (p->plan.unit[i].row != p->plan.rank_row)
@@ -168,7 +168,7 @@ static void put_role(api_out *to, const api_row *row, cpubind_role role)
 /* The mode as vllm-ascend logs it: that of the product, also where the plan is of clusters, or
  * of slices because no affinity is known. */
 static const char *logged_mode(const cpubind_facts *facts, const api_options *options,
-                               const cpubind_ascend_plan *plan)
+                               const cpubind_device_plan *plan)
 {
     const int is_instead = plan->core.strategy == CPUBIND_GLOBAL_SLICE &&
                            options->request.is_auto_strategy &&
@@ -180,7 +180,7 @@ static const char *logged_mode(const cpubind_facts *facts, const api_options *op
 
 /* Prints the lines that operators search their logs for; with --no-lists the first alone. */
 static void put_log_lines(api_out *to, const cpubind_facts *facts, const api_options *options,
-                          const cpubind_ascend_plan *plan)
+                          const cpubind_device_plan *plan)
 {
     const cpubind_product *product = cpubind_product_of(facts->type);
     api_put(to, "[cpu_bind_mode] mode=%s rank=%d visible_npus=[",
@@ -195,7 +195,8 @@ static void put_log_lines(api_out *to, const cpubind_facts *facts, const api_opt
         const api_row row = api_shown(facts, plan, i);
         if (row.problem)
             continue;
-        api_put(to, "%sNPU%d: %s=[", product->log_name, (int)row.npu->logic, product->log_main);
+        api_put(to, "%sNPU%d: %s=[", product->log_name, (int)row.device->logic,
+                product->log_main);
         put_role(to, &row, CPUBIND_ROLE_MAIN);
         for (int role = CPUBIND_ROLE_MAIN + 1; role < CPUBIND_ROLE_COUNT; role++) {
             if (product->roles.count[role] == 0)
@@ -215,15 +216,15 @@ typedef struct columns {
     int has_npu, has_product, has_running, has_role[CPUBIND_ROLE_COUNT];
 } columns;
 
-static columns columns_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan)
+static columns columns_of(const cpubind_facts *facts, const cpubind_device_plan *plan)
 {
     columns c = {0};
     for (int32_t i = 0; i < plan->n_unit; i++) {
         const api_row row = api_shown(facts, plan, i);
         for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
-            c.has_role[role] |= !row.device || row.roles.span[role].count > 0;
-        c.has_npu |= !row.device;
-        c.has_product |= row.device != NULL;
+            c.has_role[role] |= !row.on_bus || row.roles.span[role].count > 0;
+        c.has_npu |= !row.on_bus;
+        c.has_product |= row.on_bus != NULL;
     }
     c.has_running = c.has_npu;
     return c;
@@ -231,15 +232,15 @@ static columns columns_of(const cpubind_facts *facts, const cpubind_ascend_plan 
 
 const char *api_product_of(const cpubind_facts *facts, const api_row *row)
 {
-    if (!row->device)
+    if (!row->on_bus)
         return cpubind_type_word(facts->type);
-    return row->device->accelerator.product;
+    return row->on_bus->accelerator.product;
 }
 
 static void add_row(api_table *table, const cpubind_facts *facts, const api_row *row,
                     const columns *c, int32_t *nodes)
 {
-    const cpubind_npu *npu = row->npu;
+    const cpubind_device *npu = row->device;
     api_text pci = {"", 0}, name = {"", 0};
     api_cell_number(table, row->id);
     if (c->has_product) {
@@ -259,7 +260,7 @@ static void add_row(api_table *table, const cpubind_facts *facts, const api_row 
         api_cell_number(table, row->node);
     if (c->has_running)
         api_cell(table, "%s",
-                 !facts->has_processes || row->device ? "-"
+                 !facts->has_processes || row->on_bus ? "-"
                  : npu->is_running                    ? "yes"
                                                       : "no");
     api_cell_number(table, row->n);
@@ -341,7 +342,7 @@ static int has_home(const cpubind_facts *facts, const int32_t *near_cpu, int32_t
 
 /* Appends the NPUs whose pools were checked for overlap: those with a home, also hidden ones;
  * with slices all of them. */
-static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+static void add_checked(const cpubind_facts *facts, const cpubind_device_plan *plan,
                         api_text *out)
 {
     int32_t n = 0, n_hidden = 0, n_unknown = 0, *ids;
@@ -352,7 +353,7 @@ static void add_checked(const cpubind_facts *facts, const cpubind_ascend_plan *p
     ids = (int32_t *)malloc(((size_t)plan->n_candidate + 1) * sizeof *ids);
     for (int32_t i = 0; ids && i < plan->n_candidate; i++) {
         const cpubind_candidate *c = &plan->candidate[i];
-        const cpubind_npu *npu = c->npu < 0 ? NULL : &facts->npu[c->npu];
+        const cpubind_device *npu = c->device < 0 ? NULL : &facts->device[c->device];
         if (npu && npu->affinity_count > 0 &&
             has_home(facts, facts->affinity + npu->affinity_first, npu->affinity_count))
             ids[n++] = npu->logic;
@@ -377,11 +378,11 @@ void api_explain_row(const api_planned *p, const api_options *options, const api
                      api_text *to)
 {
     const cpubind_problem *problem = row->problem;
-    if (!row->device) {
+    if (!row->on_bus) {
         api_explain_problem(problem, &p->facts, options, to);
         return;
     }
-    api_add_pci(to, &row->device->pci);
+    api_add_pci(to, &row->on_bus->pci);
     if (row->tile >= 0)
         api_add(to, ", tile %d,", (int)row->tile);
     if (problem->code == CPUBIND_PROBLEM_TOO_FEW_CPUS && problem->need > 0)
@@ -390,7 +391,7 @@ void api_explain_row(const api_planned *p, const api_options *options, const api
                 (int)problem->have);
     else
         api_add(to, " has no pool: the CPUs near it are not known, or none is allowed");
-    if (row->device->origin == CPUBIND_NODE_ORIGIN_UNKNOWN)
+    if (row->on_bus->origin == CPUBIND_NODE_ORIGIN_UNKNOWN)
         api_add(to, "; no file of the kernel tells its node");
 }
 
@@ -398,7 +399,7 @@ void api_explain_row(const api_planned *p, const api_options *options, const api
 static void put_blind(api_out *to, const cpubind_facts *facts)
 {
     const char *before = ": ";
-    api_put(to, "this process sees none of the %d devices", (int)facts->n_device);
+    api_put(to, "this process sees none of the %d devices", (int)facts->n_bus);
     for (int vendor = 0; vendor < CPUBIND_VENDOR_COUNT; vendor++)
         for (int i = 0; i < 2; i++) {
             const cpubind_runtime_view *view = &facts->runtime[vendor];
@@ -422,18 +423,18 @@ static void put_poolless(api_out *to, const api_planned *p, const api_options *o
         if (!row.problem)
             continue;
         api_explain_row(p, options, &row, &text);
-        api_put(to, "%s%s\n", row.device ? "" : "no pool: ", text.text);
+        api_put(to, "%s%s\n", row.on_bus ? "" : "no pool: ", text.text);
     }
 }
 
 static void put_findings(api_out *to, const api_planned *p, const api_options *options)
 {
     const cpubind_facts *facts = &p->facts;
-    const cpubind_ascend_plan *plan = &p->plan;
+    const cpubind_device_plan *plan = &p->plan;
     const int32_t ranked = api_rank_row(p, options);
     const char *doubt = api_rank_doubt(facts, options);
     api_text text = {"", 0};
-    if (facts->has_npus)
+    if (facts->has_listed)
         api_add(&text, "device type %s, ", cpubind_type_word(facts->type));
     api_add(&text, "allowed CPUs ");
     api_add_allowed(&text, facts, options);
@@ -471,7 +472,7 @@ void api_put_rules(api_out *to, cpubind_rules rules)
 void api_put_plan(api_out *to, const api_planned *planned, const api_options *options)
 {
     const cpubind_facts *facts = &planned->facts;
-    const cpubind_ascend_plan *plan = &planned->plan;
+    const cpubind_device_plan *plan = &planned->plan;
     const api_figures figures = api_figures_of(plan);
     const int has_npu = plan->n_unit > 0 && plan->unit[0].rank < 0;
     if (!options->quiet)

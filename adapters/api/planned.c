@@ -176,7 +176,7 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
         cpubind_plan_read_facts(m->source, m->request, arena, &p->facts, &p->problem);
     p->has_facts = code == CPUBIND_PROBLEM_NONE;
     if (p->has_facts)
-        code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
+        code = cpubind_plan_make(&p->facts, m->request, arena, &p->plan, &p->problem);
     return code;
 }
 
@@ -190,8 +190,8 @@ static cpubind_problem_code make_from_facts(void *ctx, cpubind_arena *arena)
 {
     const making *m = (const making *)ctx;
     cpubind_problem_clear(&m->planned->problem);
-    return cpubind_ascend_make_plan(&m->planned->facts, m->request, arena, &m->planned->plan,
-                                    &m->planned->problem);
+    return cpubind_plan_make(&m->planned->facts, m->request, arena, &m->planned->plan,
+                             &m->planned->problem);
 }
 
 void api_make_from(const cpubind_facts *facts, const cpubind_request *request, api_planned *out)

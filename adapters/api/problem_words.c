@@ -48,10 +48,10 @@ void api_add(api_text *to, const char *format, ...)
 
 int api_has_others(const cpubind_facts *facts)
 {
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (facts->npu[i].device >= 0)
+    for (int32_t i = 0; i < facts->n_device; i++)
+        if (facts->device[i].bus >= 0)
             return 1;
-    return !facts->has_npus && facts->n_device > 0;
+    return !facts->has_listed && facts->n_bus > 0;
 }
 
 void api_add_in_words(const cpubind_facts *facts, const char *text, api_text *to)
@@ -82,12 +82,12 @@ void api_add_list(api_text *to, const int32_t *list, int32_t n)
 }
 
 void api_add_npus(api_text *to, const cpubind_facts *facts,
-                  int (*is_in)(const void *ctx, const cpubind_npu *npu), const void *ctx)
+                  int (*is_in)(const void *ctx, const cpubind_device *npu), const void *ctx)
 {
-    int32_t *ids = (int32_t *)malloc(((size_t)facts->n_npu + 1) * sizeof *ids), n = 0;
-    for (int32_t i = 0; ids && i < facts->n_npu; i++)
-        if (!is_in || is_in(ctx, &facts->npu[i]))
-            ids[n++] = facts->npu[i].logic;
+    int32_t *ids = (int32_t *)malloc(((size_t)facts->n_device + 1) * sizeof *ids), n = 0;
+    for (int32_t i = 0; ids && i < facts->n_device; i++)
+        if (!is_in || is_in(ctx, &facts->device[i]))
+            ids[n++] = facts->device[i].logic;
     if (ids)
         api_add_list(to, ids, n);
     else
@@ -232,15 +232,15 @@ static int is_prefix(const char *text, const char *prefix)
 static int slices_may_do(const cpubind_facts *facts)
 {
     const cpubind_product *product = cpubind_product_of(facts->type);
-    int32_t need = 0, on_bus = 0, in_view = facts->n_found + facts->n_unknown;
+    int32_t need = 0, on_bus = 0, in_view = facts->n_listed + facts->n_unknown;
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
         need += product->roles.count[role];
     for (int32_t i = 0; i < facts->n_function; i++)
-        on_bus += facts->function[i].is_other ? 0 : facts->function[i].n_npu;
+        on_bus += facts->function[i].is_other ? 0 : facts->function[i].n_device;
     if (facts->scope == CPUBIND_SCOPE_OWN)
         on_bus = 0;
     return facts->n_cpu == 0 ||
-           (facts->has_npus && facts->n_cpu >= need * (on_bus > in_view ? on_bus : in_view));
+           (facts->has_listed && facts->n_cpu >= need * (on_bus > in_view ? on_bus : in_view));
 }
 
 static int keeps_cpus(const cpubind_request *request)
@@ -310,7 +310,7 @@ static const char *way_without(const char *input, const cpubind_facts *facts,
     if (strcmp(input, "cmd/npu-smi-info.txt") == 0)
         return request->only_running ? NULL : slices(facts);
     if (is_prefix(input, "cmd/npu-smi")) {
-        *names_npus = !request->npu || request->type == CPUBIND_TYPE_AUTO;
+        *names_npus = !request->device || request->type == CPUBIND_TYPE_AUTO;
         return NULL;
     }
     if (is_about_cores(input))
@@ -471,8 +471,8 @@ static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
     if (explain_start(p, out))
         return;
     add_fault(p, out);
-    if (p->npu >= 0)
-        api_add(out, " (%d)", (int)p->npu);
+    if (p->device >= 0)
+        api_add(out, " (%d)", (int)p->device);
     if (place.line > 0)
         add_line_at_fault(p, out);
     if (p->answer.state == CPUBIND_INPUT_FAILED)
@@ -495,25 +495,25 @@ static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
     add_way_out(p, facts, options, out);
 }
 
-static const cpubind_npu *npu_of(const cpubind_facts *facts, int32_t logic)
+static const cpubind_device *npu_of(const cpubind_facts *facts, int32_t logic)
 {
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (facts->npu[i].logic == logic)
-            return &facts->npu[i];
+    for (int32_t i = 0; i < facts->n_device; i++)
+        if (facts->device[i].logic == logic)
+            return &facts->device[i];
     return NULL;
 }
 
 /* "NPU 3: ", the device that a problem is about; nothing where it is about none. */
 static void add_device(const cpubind_problem *p, const cpubind_facts *facts, api_text *out)
 {
-    if (p->npu >= 0)
-        api_add(out, "%s %d: ", facts->noun ? facts->noun : "NPU", (int)p->npu);
+    if (p->device >= 0)
+        api_add(out, "%s %d: ", facts->noun ? facts->noun : "NPU", (int)p->device);
 }
 
 static void add_affinity(const cpubind_facts *facts, const api_options *options, int32_t logic,
                          api_text *out)
 {
-    const cpubind_npu *npu = npu_of(facts, logic);
+    const cpubind_device *npu = npu_of(facts, logic);
     api_add(out, "affinity ");
     if (npu && npu->affinity_count > 0)
         api_add_list(out, facts->affinity + npu->affinity_first, npu->affinity_count);
@@ -580,7 +580,7 @@ static void explain_running(const cpubind_problem *p, const cpubind_facts *facts
         api_add_comma_form(out, facts);
     else if (options->request.only_running)
         api_add(out, "; leave out --running to plan before the workers run");
-    else if (options->request.npu && facts->visible)
+    else if (options->request.device && facts->visible)
         api_add(out, "; name visible NPUs, or give --visible LIST with those that are named");
     else if (facts->visible)
         add_host_npus(facts, out);
@@ -589,14 +589,14 @@ static void explain_running(const cpubind_problem *p, const cpubind_facts *facts
 static void explain_unknown(const cpubind_problem *p, const cpubind_facts *facts,
                             const api_options *options, api_text *out)
 {
-    const int32_t n = facts->visible ? facts->n_visible : facts->n_npu;
-    const int is_about_rank = p->npu < 0 && options->request.rank >= n;
-    if (p->npu >= 0)
-        api_add(out, "NPU %d: ", (int)p->npu);
+    const int32_t n = facts->visible ? facts->n_visible : facts->n_device;
+    const int is_about_rank = p->device < 0 && options->request.rank >= n;
+    if (p->device >= 0)
+        api_add(out, "NPU %d: ", (int)p->device);
     if (is_about_rank)
         api_add(out, "rank %d: ", (int)options->request.rank);
     api_add(out, "%s", p->what);
-    if (p->npu < 0 && !is_about_rank)
+    if (p->device < 0 && !is_about_rank)
         return;
     add_visible(facts, out);
     add_host_npus(facts, out);
@@ -679,7 +679,7 @@ static void explain_no_local(const cpubind_problem *p, const cpubind_facts *fact
 {
     add_device(p, facts, out);
     api_add(out, "%s (", p->what);
-    add_affinity(facts, options, p->npu, out);
+    add_affinity(facts, options, p->device, out);
     api_add(out, ")");
     if (p->would_do != CPUBIND_SCOPE_AUTO)
         api_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
@@ -742,14 +742,14 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
     case CPUBIND_PROBLEM_NO_LOCAL_CPUS:
         explain_no_local(p, facts, options, out);
         break;
-    case CPUBIND_PROBLEM_NO_RUNNING_NPU:
+    case CPUBIND_PROBLEM_NO_RUNNING_DEVICE:
         explain_running(p, facts, options, out);
         break;
-    case CPUBIND_PROBLEM_UNKNOWN_NPU:
+    case CPUBIND_PROBLEM_UNKNOWN_DEVICE:
         explain_unknown(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_OVERLAP:
-        api_add(out, "NPU %d and NPU %d: %s", (int)p->other, (int)p->npu, p->what);
+        api_add(out, "NPU %d and NPU %d: %s", (int)p->other, (int)p->device, p->what);
         if (p->cpu >= 0)
             api_add(out, " (CPU %d); use --overlap resolve, for all workers of the host",
                     (int)p->cpu);

@@ -127,11 +127,11 @@ static void put_colour(api_out *out, int32_t logic, int shade)
 /* The logic id of an NPU that a CPU belongs to, or -1. */
 static int32_t logic_of(const drawing *d, const api_cpu *cpu)
 {
-    const cpubind_ascend_plan *plan = d->view.plan;
+    const cpubind_device_plan *plan = d->view.plan;
     if (cpu->row >= 0)
-        return d->view.facts->npu[plan->want[cpu->row]].logic;
+        return d->view.facts->device[plan->want[cpu->row]].logic;
     if (cpu->kind == API_CPU_OTHER && cpu->device >= 0)
-        return d->view.facts->npu[plan->candidate[cpu->device].npu].logic;
+        return d->view.facts->device[plan->candidate[cpu->device].device].logic;
     return -1;
 }
 
@@ -235,8 +235,8 @@ static void put_core(const drawing *d, int32_t core, int32_t x, int32_t y)
 
 /* == NPUs =================================================================== */
 
-/* Whether an NPU of facts->npu has a row of the plan. */
-static int32_t row_of(const cpubind_ascend_plan *plan, int32_t npu)
+/* Whether an NPU of facts->device has a row of the plan. */
+static int32_t row_of(const cpubind_device_plan *plan, int32_t npu)
 {
     for (int32_t i = 0; i < plan->n_want; i++)
         if (plan->want[i] == npu)
@@ -257,8 +257,8 @@ static void put_chip(const drawing *d, int32_t candidate, int32_t x, int32_t y, 
 {
     const cpubind_facts *facts = d->view.facts;
     const cpubind_candidate *c = &d->view.plan->candidate[candidate];
-    const cpubind_npu *npu = c->npu < 0 ? NULL : &facts->npu[c->npu];
-    const int32_t row = npu ? row_of(d->view.plan, c->npu) : -1;
+    const cpubind_device *npu = c->device < 0 ? NULL : &facts->device[c->device];
+    const int32_t row = npu ? row_of(d->view.plan, c->device) : -1;
     api_text text = {"", 0}, title = {"", 0};
     if (npu) {
         api_add(&text, "%s %d", d->view.facts->noun, (int)npu->logic);
@@ -481,10 +481,10 @@ static void add_quality(const drawing *d, api_text *to)
 static const char *product_of(const cpubind_facts *facts)
 {
     const char *product = NULL;
-    if (facts->n_device == 0)
+    if (facts->n_bus == 0)
         return cpubind_type_word(facts->type);
-    for (int32_t i = 0; i < facts->n_device; i++) {
-        const cpubind_accelerator *a = &facts->device[i].accelerator;
+    for (int32_t i = 0; i < facts->n_bus; i++) {
+        const cpubind_accelerator *a = &facts->bus[i].accelerator;
         const char *word = a->product ? a->product : cpubind_vendor_word(a->vendor);
         if (product && strcmp(product, word) != 0)
             return "several products";
@@ -497,7 +497,7 @@ static const char *product_of(const cpubind_facts *facts)
 static void put_head(const drawing *d)
 {
     const cpubind_facts *facts = d->view.facts;
-    const cpubind_ascend_plan *plan = d->view.plan;
+    const cpubind_device_plan *plan = d->view.plan;
     int64_t wide = (int64_t)d->width * MM_OF_100 / 10, high; /* tenths of mm */
     api_text title = {"", 0};
     if (wide > PAGE_WIDTH * 10)
@@ -522,7 +522,7 @@ static void put_head(const drawing *d)
     for (int32_t i = 0; i < plan->n_want; i++) {
         const api_row row = api_row_of(facts, plan, i);
         api_text text = {"", 0};
-        api_add(&text, "%s %d: CPUs ", facts->noun, (int)row.npu->logic);
+        api_add(&text, "%s %d: CPUs ", facts->noun, (int)row.device->logic);
         api_add_list(&text, row.cpu, row.n);
         print_text(d->out, text.text);
         api_put_text(d->out, ". ");
@@ -555,7 +555,7 @@ static void put_head(const drawing *d)
 static void put_heading(const drawing *d)
 {
     const cpubind_facts *facts = d->view.facts;
-    const cpubind_ascend_plan *plan = d->view.plan;
+    const cpubind_device_plan *plan = d->view.plan;
     const char *host = d->options->fixture ? d->options->fixture : d->options->root;
     api_text line = {"", 0};
     api_add(&line, "%d %s%s (%s), %d CPUs, %d node%s", (int)plan->n_want, facts->noun,

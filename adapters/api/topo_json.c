@@ -73,7 +73,7 @@ static void put_near(api_out *to, const cpubind_facts *f, int32_t device)
 
 static void put_device(api_out *to, const cpubind_facts *f, int32_t i, int wants_nics)
 {
-    const cpubind_pci_function *device = &f->device[i];
+    const cpubind_pci_function *device = &f->bus[i];
     api_json_open(to, NULL, '{');
     put_function(to, f, device);
     api_json_text(to, "vendor", cpubind_vendor_word(device->accelerator.vendor));
@@ -134,7 +134,7 @@ void api_json_topo(api_out *to, const api_topo *topo, const api_options *options
         put_node(to, f, f->all_node[i], cpu);
     api_json_close(to, ']');
     api_json_open(to, "devices", '[');
-    for (int32_t i = 0; i < f->n_device; i++)
+    for (int32_t i = 0; i < f->n_bus; i++)
         put_device(to, f, i, options->topo.wants_nics);
     api_json_close(to, ']');
     if (options->topo.wants_nics)

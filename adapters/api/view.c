@@ -8,11 +8,11 @@
 
 #include "picture.h"
 
-api_row api_row_of(const cpubind_facts *facts, const cpubind_ascend_plan *plan, int32_t i)
+api_row api_row_of(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t i)
 {
     api_row row;
     memset(&row, 0, sizeof row);
-    row.npu = &facts->npu[plan->want[i]];
+    row.device = &facts->device[plan->want[i]];
     row.cpu = plan->core.cpu + plan->core.row[i];
     row.n = plan->core.row[i + 1] - plan->core.row[i];
     row.role_cpu = plan->role_cpu + plan->role_row[i];
@@ -65,21 +65,21 @@ static void mark_list(api_view *v, const int32_t *cpu, int32_t n, api_cpu_kind k
  * they are. */
 static void mark_trace(api_view *v)
 {
-    const cpubind_ascend_plan *plan = v->plan;
+    const cpubind_device_plan *plan = v->plan;
     for (int32_t i = 0; plan->trace.owner && i < plan->host.n_cpu; i++) {
         api_cpu *cpu = &v->cpu[plan->host.cpu[i]];
         const int32_t device = plan->trace.owner[i];
         cpu->at = i;
         cpu->device = device;
         if (device >= 0 && cpu->kind == API_CPU_IDLE)
-            cpu->kind = plan->candidate[device].npu < 0 ? API_CPU_HIDDEN : API_CPU_OTHER;
+            cpu->kind = plan->candidate[device].device < 0 ? API_CPU_HIDDEN : API_CPU_OTHER;
     }
 }
 
 /* Marks the pool of a row. */
 static void mark_row(api_view *v, int32_t index)
 {
-    const cpubind_ascend_plan *plan = v->plan;
+    const cpubind_device_plan *plan = v->plan;
     const api_row row = api_row_of(v->facts, plan, index);
     const int32_t device = api_candidate_of(plan, plan->want[index]);
     for (int32_t i = 0; i < row.n; i++) {
@@ -135,7 +135,7 @@ static int find_places(api_view *v)
     v->place = (uint8_t *)calloc(n + 1, 1);
     for (int32_t i = 0; v->place && i < v->plan->n_candidate; i++) {
         const cpubind_candidate *c = &v->plan->candidate[i];
-        const cpubind_npu *npu = c->npu < 0 ? NULL : &facts->npu[c->npu];
+        const cpubind_device *npu = c->device < 0 ? NULL : &facts->device[c->device];
         const cpubind_function *f = c->function < 0 ? NULL : &facts->function[c->function];
         const int32_t n_cpu = npu ? npu->affinity_count : f ? f->n_cpu : 0;
         const int32_t *cpu = npu && n_cpu > 0 ? facts->affinity + npu->affinity_first
@@ -158,8 +158,8 @@ static int find_places(api_view *v)
 int api_make_view(const api_planned *planned, const api_options *options, api_view *out)
 {
     const cpubind_facts *facts = &planned->facts;
-    static const cpubind_ascend_plan none;
-    const cpubind_ascend_plan *plan =
+    static const cpubind_device_plan none;
+    const cpubind_device_plan *plan =
         planned->code == CPUBIND_PROBLEM_NONE ? &planned->plan : &none;
     const size_t n = (size_t)facts->n_cpu_id + 1;
     memset(out, 0, sizeof *out);
@@ -238,10 +238,10 @@ int32_t api_distance(const api_view *view, int32_t candidate, int32_t node)
     return least;
 }
 
-int32_t api_candidate_of(const cpubind_ascend_plan *plan, int32_t npu)
+int32_t api_candidate_of(const cpubind_device_plan *plan, int32_t npu)
 {
     for (int32_t i = 0; i < plan->n_candidate; i++)
-        if (plan->candidate[i].npu == npu)
+        if (plan->candidate[i].device == npu)
             return i;
     return -1;
 }

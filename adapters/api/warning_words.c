@@ -8,7 +8,7 @@
 
 #include "api.h"
 
-static int has_locality(const void *ctx, const cpubind_npu *npu)
+static int has_locality(const void *ctx, const cpubind_device *npu)
 {
     return npu->locality == *(const cpubind_locality *)ctx;
 }
@@ -19,7 +19,7 @@ static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality,
 }
 
 /* Whether the CPUs near an NPU are those that the kernel names. */
-static int is_by_kernel(const cpubind_facts *facts, const cpubind_npu *npu)
+static int is_by_kernel(const cpubind_facts *facts, const cpubind_device *npu)
 {
     const cpubind_function *function =
         npu->function < 0 ? NULL : &facts->function[npu->function];
@@ -31,9 +31,9 @@ static int is_by_kernel(const cpubind_facts *facts, const cpubind_npu *npu)
 static void explain_differing_affinity(const cpubind_facts *facts, api_text *out)
 {
     int by_kernel = 0;
-    for (int32_t i = 0; i < facts->n_npu; i++)
-        if (facts->npu[i].locality == CPUBIND_LOCALITY_DIFFERS)
-            by_kernel |= is_by_kernel(facts, &facts->npu[i]);
+    for (int32_t i = 0; i < facts->n_device; i++)
+        if (facts->device[i].locality == CPUBIND_LOCALITY_DIFFERS)
+            by_kernel |= is_by_kernel(facts, &facts->device[i]);
     api_add(out,
             "npu-smi and the kernel (numa_node, local_cpulist) disagree about the CPUs near "
             "NPU ");
@@ -115,7 +115,7 @@ static void explain_difference(const cpubind_facts *facts, api_text *out)
             ": every NPU that the host has counts; is a card lost (npu-smi info -l, dmesg)?");
 }
 
-static void explain_partial(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+static void explain_partial(const cpubind_facts *facts, const cpubind_device_plan *plan,
                             api_text *out)
 {
     api_add(out,
@@ -130,8 +130,8 @@ static void explain_partial(const cpubind_facts *facts, const cpubind_ascend_pla
 static void add_device(const cpubind_facts *facts, const cpubind_candidate *device,
                        api_text *out)
 {
-    if (device->npu >= 0) {
-        api_add(out, "%s %d", facts->noun, (int)facts->npu[device->npu].logic);
+    if (device->device >= 0) {
+        api_add(out, "%s %d", facts->noun, (int)facts->device[device->device].logic);
         return;
     }
     api_add(out, "the hidden %s", facts->noun);
@@ -142,12 +142,12 @@ static void add_device(const cpubind_facts *facts, const cpubind_candidate *devi
 }
 
 static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
-                           const cpubind_ascend_plan *plan, api_text *out)
+                           const cpubind_device_plan *plan, api_text *out)
 {
     const cpubind_fault *shared = &plan->core.shared;
     const cpubind_candidate *devices = plan->candidate;
-    const cpubind_candidate plain[] = {{.npu = shared->other, .function = -1},
-                                       {.npu = shared->device, .function = -1}};
+    const cpubind_candidate plain[] = {{.device = shared->other, .function = -1},
+                                       {.device = shared->device, .function = -1}};
     api_add(out, "the rule gives CPU %d to ", (int)shared->cpu);
     add_device(facts, devices ? &devices[shared->other] : &plain[0], out);
     api_add(out, " and ");
@@ -163,19 +163,19 @@ static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
 /* The facts and the plan that a test of NPUs is about. */
 typedef struct poor_npus {
     const cpubind_facts *facts;
-    const cpubind_ascend_plan *plan;
+    const cpubind_device_plan *plan;
 } poor_npus;
 
-static int is_poor(const void *ctx, const cpubind_npu *npu)
+static int is_poor(const void *ctx, const cpubind_device *npu)
 {
     const poor_npus *of = (const poor_npus *)ctx;
     for (int32_t i = 0; i < of->plan->n_poor; i++)
-        if (&of->facts->npu[of->plan->poor[i]] == npu)
+        if (&of->facts->device[of->plan->poor[i]] == npu)
             return 1;
     return 0;
 }
 
-static void explain_poor_locality(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+static void explain_poor_locality(const cpubind_facts *facts, const cpubind_device_plan *plan,
                                   api_text *out)
 {
     const poor_npus of = {facts, plan};
@@ -185,7 +185,7 @@ static void explain_poor_locality(const cpubind_facts *facts, const cpubind_asce
     api_add(out, "): by --rules near, for all workers of the host, they would have some");
 }
 
-static void explain_lent(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+static void explain_lent(const cpubind_facts *facts, const cpubind_device_plan *plan,
                          api_text *out)
 {
     api_add(out, "%d CPUs near one %s were given to another, which had too few for its roles: ",
@@ -194,13 +194,13 @@ static void explain_lent(const cpubind_facts *facts, const cpubind_ascend_plan *
     api_add(out,
             "; allow more CPUs, keep fewer (--keep), or let fewer processes drive %s %s "
             "(--processes)",
-            facts->n_device > 0 ? "a" : "an", facts->noun);
+            facts->n_bus > 0 ? "a" : "an", facts->noun);
 }
 
-static void explain_others(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+static void explain_others(const cpubind_facts *facts, const cpubind_device_plan *plan,
                            api_text *out)
 {
-    if (!facts->has_npus) {
+    if (!facts->has_listed) {
         api_add(out, "the NPUs of this host are not read here, or their plan takes no other "
                      "devices in: a worker of one kind may get the CPUs of the other; cpubind "
                      "plan, where npu-smi or the driver names the NPUs, has CPUs for both");
@@ -224,7 +224,7 @@ static void explain_others(const cpubind_facts *facts, const cpubind_ascend_plan
     api_add(out, "give all workers of the NPUs --exclude ");
     api_add_list(out, plan->for_others, plan->n_for_others);
     api_add(out, ", and all workers of the others --exclude ");
-    api_add_list(out, plan->for_npus, plan->n_for_npus);
+    api_add_list(out, plan->for_listed, plan->n_for_listed);
 }
 
 static void explain_distances(const cpubind_facts *facts, api_text *out)
@@ -286,7 +286,7 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
 };
 
 void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
-                         const cpubind_ascend_plan *plan, api_text *out)
+                         const cpubind_device_plan *plan, api_text *out)
 {
     if (sentences[warning])
         api_add(out, "%s", sentences[warning]);

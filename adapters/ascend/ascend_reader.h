@@ -78,8 +78,8 @@ static inline int facts_is_kernel_complete(const cpubind_facts *f)
             return 0;
         n_cpu += f->function[i].n_cpu;
     }
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].function < 0)
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].function < 0)
             return 0;
     return n_cpu > 0;
 }
@@ -88,8 +88,8 @@ static inline int facts_is_kernel_complete(const cpubind_facts *f)
 static inline int facts_has_lists(const facts_reader *r, int32_t function)
 {
     const cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].function == function && f->npu[i].affinity_count == 0)
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].function == function && f->device[i].affinity_count == 0)
             return 0;
     return 1;
 }
@@ -97,7 +97,7 @@ static inline int facts_has_lists(const facts_reader *r, int32_t function)
 /* Whether a row of the device table belongs to an NPU. Without npu-smi info -m only its phy id
  * may be known. */
 static inline int facts_is_device_of(const cpubind_npusmi_device *device,
-                                     const cpubind_npu *npu)
+                                     const cpubind_device *npu)
 {
     if (npu->card < 0)
         return device->phy >= 0 && device->phy == npu->phy;
@@ -107,8 +107,8 @@ static inline int facts_is_device_of(const cpubind_npusmi_device *device,
 /* Whether an NPU in view is this device of npu-smi info. */
 static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_device *device)
 {
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (facts_is_device_of(device, &f->npu[i]))
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (facts_is_device_of(device, &f->device[i]))
             return 1;
     return 0;
 }
@@ -116,15 +116,15 @@ static inline int facts_has_npu_of(const cpubind_facts *f, const cpubind_npusmi_
 /* Whether the CPUs near every NPU are known. */
 static inline int facts_all_have_affinity(const cpubind_facts *f)
 {
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].affinity_count == 0)
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].affinity_count == 0)
             return 0;
     return 1;
 }
 
 /* Notes that input `has` names an NPU that input `lacks` does not. */
 static inline void facts_note_difference(facts_reader *r, const char *has, const char *lacks,
-                                         const cpubind_npu *npu)
+                                         const cpubind_device *npu)
 {
     cpubind_facts *f = r->facts;
     facts_warn(r, CPUBIND_WARNING_INPUTS_DIFFER);

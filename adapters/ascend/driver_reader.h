@@ -22,7 +22,7 @@ typedef struct driver_view {
     driver_outcome outcome;
     cpubind_problem why; /* of a gap or a contradiction: the problem of a request that names no
                             other origin */
-    cpubind_npu *npu;    /* COMPLETE: the NPUs in view, by ascending logic id, with logic, phy,
+    cpubind_device *npu; /* COMPLETE: the NPUs in view, by ascending logic id, with logic, phy,
                             pci, function and is_running; in the arena */
     int32_t n_npu;
     int32_t has_processes; /* COMPLETE: is_running is known */
@@ -38,7 +38,7 @@ cpubind_problem_code cpubind_priv_read_driver(facts_reader *r, driver_view *out)
 
 /* Reads the phy ids of the NPUs in view from the device nodes that this process may open, where
  * there are as many of these as NPUs.
- *   out     the phy ids of r->facts->npu, and has_phy, when they are known
+ *   out     the phy ids of r->facts->device, and has_phy, when they are known
  *   errors  NO_MEMORY; UNREADABLE */
 cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r);
 

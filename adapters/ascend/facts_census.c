@@ -44,12 +44,12 @@ static cpubind_problem_code add_other(facts_reader *r, int32_t vendor,
     cpubind_function other = *function;
     int32_t class_code = -1, is_virtual = 1, i = f->n_other;
     cpubind_problem_code code =
-        facts_read_number(r, facts_function_path(r, pci, "device"), -1, &other.device);
-    if (code == CPUBIND_PROBLEM_NONE && other.device >= 0)
+        facts_read_number(r, facts_function_path(r, pci, "device"), -1, &other.device_id);
+    if (code == CPUBIND_PROBLEM_NONE && other.device_id >= 0)
         code = facts_read_number(r, facts_function_path(r, pci, "class"), -1, &class_code);
     f->has_unread_other |= code != CPUBIND_PROBLEM_NONE || class_code < 0;
     if (code == CPUBIND_PROBLEM_NONE && class_code >= 0 &&
-        r->request->is_other(vendor, other.device, class_code >> 8))
+        r->request->is_other(vendor, other.device_id, class_code >> 8))
         code = facts_read_virtual(r, pci, &is_virtual);
     if (code == CPUBIND_PROBLEM_NONE && !is_virtual) {
         code = read_near(r, &other);
@@ -73,8 +73,8 @@ static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_add
     memset(out, 0, sizeof *out);
     out->function.pci = *pci;
     out->function.node = FACTS_NODE_UNKNOWN;
-    out->function.n_npu = 1;
-    for (int32_t i = 0; i < CPUBIND_FUNCTION_NPUS; i++)
+    out->function.n_device = 1;
+    for (int32_t i = 0; i < CPUBIND_FUNCTION_DEVICES; i++)
         out->function.phy[i] = -1;
     code = read_id(r, pci, "vendor", &vendor);
     if (code == CPUBIND_PROBLEM_NONE && !cpubind_is_npu_vendor(vendor) &&
@@ -82,8 +82,8 @@ static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_add
         return add_other(r, vendor, &out->function);
     if (code != CPUBIND_PROBLEM_NONE || !cpubind_is_npu_vendor(vendor))
         return code;
-    code = read_id(r, pci, "device", &out->function.device);
-    out->type = cpubind_type_of_pci(out->function.device);
+    code = read_id(r, pci, "device", &out->function.device_id);
+    out->type = cpubind_type_of_pci(out->function.device_id);
     return code != CPUBIND_PROBLEM_NONE || out->type == CPUBIND_TYPE_AUTO
                ? code
                : facts_read_virtual(r, pci, &out->is_virtual);
@@ -153,7 +153,7 @@ cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
     is_virtual_wanted = count_found(r, type, 0) == 0;
     f->n_function = 0;
     f->function = (cpubind_function *)cpubind_arena_take(
-        r->arena, r->ascend->n_found + f->n_npu, sizeof *f->function);
+        r->arena, r->ascend->n_found + f->n_device, sizeof *f->function);
     if (!f->function)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < r->ascend->n_found; i++) {
@@ -169,14 +169,14 @@ cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r)
 
 static int has_phy(const cpubind_function *function, int32_t phy)
 {
-    for (int32_t i = 0; i < CPUBIND_FUNCTION_NPUS; i++)
+    for (int32_t i = 0; i < CPUBIND_FUNCTION_DEVICES; i++)
         if (phy >= 0 && function->phy[i] == phy)
             return 1;
     return 0;
 }
 
 /* The function of an NPU by its address, else by its phy id; -1 when it is not known. */
-static int32_t find_function(const cpubind_facts *f, const cpubind_npu *npu)
+static int32_t find_function(const cpubind_facts *f, const cpubind_device *npu)
 {
     for (int32_t i = 0; i < f->n_function; i++)
         if (npu->pci.domain >= 0 ? cpubind_pci_compare(&f->function[i].pci, &npu->pci) == 0
@@ -186,15 +186,15 @@ static int32_t find_function(const cpubind_facts *f, const cpubind_npu *npu)
 }
 
 /* Adds the function of an NPU whose address the bus lacks. */
-static int32_t add_function(facts_reader *r, const cpubind_npu *npu)
+static int32_t add_function(facts_reader *r, const cpubind_device *npu)
 {
     cpubind_facts *f = r->facts;
     cpubind_function *function = &f->function[f->n_function];
     memset(function, 0, sizeof *function);
     function->pci = npu->pci;
     function->node = FACTS_NODE_UNKNOWN;
-    function->n_npu = 1;
-    for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
+    function->n_device = 1;
+    for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
         function->phy[k] = -1;
     if (f->n_census > 0)
         facts_note_difference(r, INPUT_INFO, INPUT_PCI, npu);
@@ -207,8 +207,8 @@ static int may_be_on(const cpubind_facts *f, const cpubind_npusmi_device *device
 {
     if (device->pci.domain >= 0)
         return cpubind_pci_compare(&device->pci, &f->function[i].pci) == 0;
-    for (int32_t k = 0; k < f->n_npu && cpubind_product_of(f->type)->has_pairs; k++)
-        if (f->npu[k].function == i && f->npu[k].card == device->card)
+    for (int32_t k = 0; k < f->n_device && cpubind_product_of(f->type)->has_pairs; k++)
+        if (f->device[k].function == i && f->device[k].card == device->card)
             return 1;
     return 0;
 }
@@ -222,8 +222,8 @@ static void count_lost(facts_reader *r)
         for (int32_t d = 0; d < r->ascend->info.n_device; d++)
             n += !facts_has_npu_of(f, &r->ascend->info.device[d]) &&
                  may_be_on(f, &r->ascend->info.device[d], i);
-        if (n > f->function[i].n_npu)
-            f->function[i].n_npu = n;
+        if (n > f->function[i].n_device)
+            f->function[i].n_device = n;
     }
 }
 
@@ -235,9 +235,9 @@ static void count_hidden(cpubind_facts *f)
         cpubind_function *function = &f->function[i];
         for (int32_t k = 0; k < f->n_function; k++)
             if (function->n_in_view == 0 && function->phy[0] < 0 &&
-                f->function[k].device == function->device && f->function[k].n_in_view > 0 &&
-                f->function[k].n_npu > function->n_npu)
-                function->n_npu = f->function[k].n_npu;
+                f->function[k].device_id == function->device_id &&
+                f->function[k].n_in_view > 0 && f->function[k].n_device > function->n_device)
+                function->n_device = f->function[k].n_device;
     }
 }
 
@@ -246,8 +246,8 @@ static void count_hidden(cpubind_facts *f)
 static int is_part_of_another(const cpubind_facts *f, int32_t npu)
 {
     for (int32_t i = 0; i < npu; i++)
-        if (f->npu[i].function == f->npu[npu].function && f->npu[npu].phy >= 0 &&
-            f->npu[i].phy == f->npu[npu].phy)
+        if (f->device[i].function == f->device[npu].function && f->device[npu].phy >= 0 &&
+            f->device[i].phy == f->device[npu].phy)
             return 1;
     return 0;
 }
@@ -257,8 +257,8 @@ void cpubind_priv_attach_functions(facts_reader *r)
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_function; i++)
         f->function[i].n_in_view = 0;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        cpubind_npu *npu = &f->npu[i];
+    for (int32_t i = 0; i < f->n_device; i++) {
+        cpubind_device *npu = &f->device[i];
         cpubind_function *function;
         npu->function = find_function(f, npu);
         if (npu->function < 0 && npu->pci.domain >= 0)
@@ -269,8 +269,8 @@ void cpubind_priv_attach_functions(facts_reader *r)
         npu->pci = function->pci;
         if (is_part_of_another(f, i))
             continue;
-        if (++function->n_in_view > function->n_npu)
-            function->n_npu = function->n_in_view;
+        if (++function->n_in_view > function->n_device)
+            function->n_device = function->n_in_view;
     }
     count_lost(r);
     count_hidden(f);
@@ -357,7 +357,7 @@ cpubind_problem_code cpubind_priv_read_near(facts_reader *r)
             return code;
         if (code == CPUBIND_PROBLEM_NONE)
             continue;
-        if (f->function[i].n_in_view < f->function[i].n_npu || !facts_has_lists(r, i))
+        if (f->function[i].n_in_view < f->function[i].n_device || !facts_has_lists(r, i))
             return code;
         cpubind_problem_clear(r->problem);
     }
@@ -372,7 +372,7 @@ cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r)
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < f->n_function; i++) {
         cpubind_function *function = &f->function[i];
         if (function->node != FACTS_NODE_NONE || function->n_cpu > 0 ||
-            function->n_in_view == function->n_npu)
+            function->n_in_view == function->n_device)
             continue;
         code = take_node(r, function, 0);
         facts_warn(r, CPUBIND_WARNING_NO_NUMA_NODE);
@@ -386,14 +386,14 @@ cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r)
 cpubind_problem_code cpubind_priv_read_locality(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_npu && f->n_census > 0; i++) {
-        cpubind_npu npu = f->npu[i];
+    for (int32_t i = 0; i < f->n_device && f->n_census > 0; i++) {
+        cpubind_device npu = f->device[i];
         for (int32_t d = 0;
              d < r->ascend->info.n_device && r->ascend->info_status == CPUBIND_TEXT_OK; d++)
             if (npu.pci.domain < 0 && facts_is_device_of(&r->ascend->info.device[d], &npu))
                 npu.pci = r->ascend->info.device[d].pci;
         if (npu.function < 0)
-            f->npu[i].function = find_function(f, &npu);
+            f->device[i].function = find_function(f, &npu);
     }
     for (int32_t i = 0; i < f->n_census; i++) {
         if (!f->function[i].is_near_known &&

@@ -38,7 +38,7 @@ typedef struct mailbox {
 
 /* The devices of a PCI function by its mailboxes, ascending. */
 typedef struct device_set {
-    int32_t phy[CPUBIND_FUNCTION_NPUS];
+    int32_t phy[CPUBIND_FUNCTION_DEVICES];
     int32_t n;
 } device_set;
 
@@ -183,7 +183,7 @@ static cpubind_problem_code add_device(reading *d, const mailbox *box)
     if (known >= 0)
         return stop_contradiction(d, INPUT_INTERRUPTS,
                                   "two PCI functions have a mailbox of the same NPU");
-    if (own->n == CPUBIND_FUNCTION_NPUS)
+    if (own->n == CPUBIND_FUNCTION_DEVICES)
         return stop_contradiction(d, INPUT_INTERRUPTS,
                                   "a PCI function has mailboxes of more NPUs than it can have");
     for (; i > 0 && own->phy[i - 1] > box->phy; i--)
@@ -285,7 +285,7 @@ static cpubind_problem_code count_wanted(reading *d, const cpubind_function *fun
     const char *name = facts_function_path(r, &function->pci, PCI_DEV_NUM);
     const cpubind_problem_code code = read_known_number(r, name, out);
     if (*out <= 0)
-        *out = cpubind_product_of(r->facts->type)->has_pairs ? CPUBIND_FUNCTION_NPUS : 1;
+        *out = cpubind_product_of(r->facts->type)->has_pairs ? CPUBIND_FUNCTION_DEVICES : 1;
     return code;
 }
 
@@ -448,8 +448,8 @@ static cpubind_problem_code take_phys(reading *d)
 {
     cpubind_facts *f = d->r->facts;
     for (int32_t i = 0; i < f->n_function; i++) {
-        f->function[i].n_npu = d->devices[i].n;
-        for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
+        f->function[i].n_device = d->devices[i].n;
+        for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
             f->function[i].phy[k] = k < d->devices[i].n ? d->devices[i].phy[k] : -1;
     }
     return CPUBIND_PROBLEM_NONE;
@@ -463,7 +463,7 @@ static cpubind_problem_code add_npu(reading *d, const char *input, int32_t logic
 {
     driver_view *v = d->view;
     int32_t at = v->n_npu;
-    cpubind_npu npu;
+    cpubind_device npu;
     memset(&npu, 0, sizeof npu);
     npu.logic = logic;
     npu.phy = udevid;
@@ -657,7 +657,7 @@ static cpubind_problem_code read_logics(reading *d)
     n = has_nodes ? n_node : table.n;
     if (n == 0)
         return stop_gap(d, INPUT_DEV, "this process may open no NPU");
-    v->npu = (cpubind_npu *)cpubind_arena_take(r->arena, count_devices(d), sizeof *v->npu);
+    v->npu = (cpubind_device *)cpubind_arena_take(r->arena, count_devices(d), sizeof *v->npu);
     if (!v->npu)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < n && v->outcome == DRIVER_COMPLETE; i++) {
@@ -671,8 +671,8 @@ static cpubind_problem_code read_logics(reading *d)
 /* Whether the logic ids of the NPUs in view are 0 .. n - 1. */
 static int are_ranks(const cpubind_facts *f)
 {
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].logic != i)
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].logic != i)
             return 0;
     return 1;
 }
@@ -691,11 +691,11 @@ cpubind_problem_code cpubind_priv_read_node_phys(facts_reader *r)
     code = read_nodes(&d, &node, &n_node, &has_nodes);
     if (code != CPUBIND_PROBLEM_NONE || view.outcome != DRIVER_COMPLETE)
         return code;
-    if (n_node != f->n_npu || !are_ranks(f) || n_node == 0 ||
+    if (n_node != f->n_device || !are_ranks(f) || n_node == 0 ||
         node[n_node - 1] >= CPUBIND_DRIVER_VIRTUAL)
         return CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        f->npu[i].phy = node[i];
+    for (int32_t i = 0; i < f->n_device; i++)
+        f->device[i].phy = node[i];
     f->has_phy = 1;
     return CPUBIND_PROBLEM_NONE;
 }

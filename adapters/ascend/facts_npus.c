@@ -16,13 +16,14 @@ static cpubind_problem_code fail_refusal(facts_reader *r, const char *name,
     cpubind_problem_code code = facts_fail_text(r, name, answer, fault);
     if (refusal != CPUBIND_NPUSMI_NO_NPU)
         return code;
-    return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, "npu-smi finds no NPU on this host");
+    return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_DEVICE,
+                      "npu-smi finds no NPU on this host");
 }
 
 /* An NPU with its ids; everything else is not known. */
-static cpubind_npu new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
+static cpubind_device new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
 {
-    cpubind_npu npu;
+    cpubind_device npu;
     memset(&npu, 0, sizeof npu);
     npu.logic = logic;
     npu.card = card;
@@ -34,17 +35,17 @@ static cpubind_npu new_npu(int32_t logic, int32_t card, int32_t chip, int32_t ph
 }
 
 /* Inserts an NPU by its logic id; returns 0 when the id is there already. */
-static int insert_npu(cpubind_facts *f, const cpubind_npu *npu)
+static int insert_npu(cpubind_facts *f, const cpubind_device *npu)
 {
-    int32_t at = f->n_npu;
-    while (at > 0 && f->npu[at - 1].logic >= npu->logic)
+    int32_t at = f->n_device;
+    while (at > 0 && f->device[at - 1].logic >= npu->logic)
         at--;
-    if (at < f->n_npu && f->npu[at].logic == npu->logic)
+    if (at < f->n_device && f->device[at].logic == npu->logic)
         return 0;
-    for (int32_t i = f->n_npu; i > at; i--)
-        f->npu[i] = f->npu[i - 1];
-    f->npu[at] = *npu;
-    f->n_npu++;
+    for (int32_t i = f->n_device; i > at; i--)
+        f->device[i] = f->device[i - 1];
+    f->device[at] = *npu;
+    f->n_device++;
     return 1;
 }
 
@@ -57,8 +58,8 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
     cpubind_facts *f = r->facts;
     const cpubind_npusmi_chip *chip = map->chip;
     const int32_t n = map->n_chip;
-    f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, n, sizeof *f->npu);
-    if (!f->npu)
+    f->device = (cpubind_device *)cpubind_arena_take(r->arena, n, sizeof *f->device);
+    if (!f->device)
         return facts_fail_memory(r);
     f->has_phy = 1;
     for (int32_t i = 0; i < n; i++) {
@@ -70,16 +71,16 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
             facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
             continue;
         }
-        const cpubind_npu npu = new_npu(map->has_logic ? chip[i].logic : chip[i].card,
-                                        chip[i].card, chip[i].chip, chip[i].phy);
+        const cpubind_device npu = new_npu(map->has_logic ? chip[i].logic : chip[i].card,
+                                           chip[i].card, chip[i].chip, chip[i].phy);
         f->has_phy &= npu.phy >= 0;
         if (!insert_npu(f, &npu)) {
-            r->problem->npu = npu.logic;
+            r->problem->device = npu.logic;
             return facts_fail_input(r, INPUT_MAP, answer, chip[i].name.at,
                                     "a logic id occurs twice");
         }
     }
-    if (f->n_npu == 0)
+    if (f->n_device == 0)
         return facts_fail_input(r, INPUT_MAP, answer, chip[0].name.at,
                                 "no chip could be queried");
     return CPUBIND_PROBLEM_NONE;
@@ -94,9 +95,9 @@ static void note_lost_cards(facts_reader *r, cpubind_input answer)
     int32_t n_chip = 0;
     if (lost == 0)
         return;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].chip >= n_chip)
-            n_chip = f->npu[i].chip + 1;
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].chip >= n_chip)
+            n_chip = f->device[i].chip + 1;
     f->n_unknown += lost * (n_chip < CPUBIND_MAX_DEVICES / lost ? n_chip : 1);
     facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
 }
@@ -144,12 +145,12 @@ static const char *why_absent(const facts_reader *r)
 cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    const int can_do_without = r->request->npu && r->request->type != CPUBIND_TYPE_AUTO;
+    const int can_do_without = r->request->device && r->request->type != CPUBIND_TYPE_AUTO;
     cpubind_input answer;
     cpubind_problem_code code = facts_ask(r, INPUT_MAP, &answer);
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         code = read_map(r, answer);
-    else if (code == CPUBIND_PROBLEM_NONE && !r->request->npu)
+    else if (code == CPUBIND_PROBLEM_NONE && !r->request->device)
         return facts_fail(r, CPUBIND_PROBLEM_NO_NPU_SMI, why_absent(r));
     else
         facts_warn(r, CPUBIND_WARNING_NO_MAP);
@@ -162,7 +163,7 @@ cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
     }
     cpubind_problem_clear(r->problem);
     facts_warn(r, CPUBIND_WARNING_NO_MAP);
-    f->n_npu = 0;
+    f->n_device = 0;
     f->n_unknown = 0;
     f->has_phy = 0;
     return CPUBIND_PROBLEM_NONE;
@@ -172,7 +173,7 @@ cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
 
 /* Whether a row of the topology belongs to this NPU. */
 static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affinity *row,
-                     const cpubind_npu *npu)
+                     const cpubind_device *npu)
 {
     return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
 }
@@ -196,13 +197,14 @@ static int are_all_rows(const cpubind_npusmi_topo *topo)
 static cpubind_problem_code npus_from_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
-    f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, topo->n_row, sizeof *f->npu);
-    if (!f->npu)
+    f->device = (cpubind_device *)cpubind_arena_take(r->arena, topo->n_row, sizeof *f->device);
+    if (!f->device)
         return facts_fail_memory(r);
     f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
     for (int32_t i = 0; i < topo->n_row; i++) {
         const int32_t id = topo->row[i].id;
-        const cpubind_npu npu = f->has_phy ? new_npu(id, -1, -1, id) : new_npu(id, id, 0, -1);
+        const cpubind_device npu =
+            f->has_phy ? new_npu(id, -1, -1, id) : new_npu(id, id, 0, -1);
         (void)insert_npu(f, &npu);
     }
     return CPUBIND_PROBLEM_NONE;
@@ -216,38 +218,38 @@ static void compare_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
     const int32_t has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
     for (int32_t i = 0; i < topo->n_row && f->n_unknown == 0; i++) {
         const int32_t id = topo->row[i].id;
-        const cpubind_npu npu = has_phy ? new_npu(-1, -1, -1, id) : new_npu(-1, id, -1, -1);
+        const cpubind_device npu = has_phy ? new_npu(-1, -1, -1, id) : new_npu(-1, id, -1, -1);
         int32_t d = 0;
-        while (d < f->n_npu && !is_row_of(topo, &topo->row[i], &f->npu[d]))
+        while (d < f->n_device && !is_row_of(topo, &topo->row[i], &f->device[d]))
             d++;
-        if (d == f->n_npu)
+        if (d == f->n_device)
             facts_note_difference(r, INPUT_TOPO, INPUT_MAP, &npu);
     }
-    for (int32_t d = 0; d < f->n_npu; d++) {
+    for (int32_t d = 0; d < f->n_device; d++) {
         int32_t i = 0;
-        while (i < topo->n_row && !is_row_of(topo, &topo->row[i], &f->npu[d]))
+        while (i < topo->n_row && !is_row_of(topo, &topo->row[i], &f->device[d]))
             i++;
-        if (i == topo->n_row && (!has_phy || f->npu[d].phy >= 0))
-            facts_note_difference(r, INPUT_MAP, INPUT_TOPO, &f->npu[d]);
+        if (i == topo->n_row && (!has_phy || f->device[d].phy >= 0))
+            facts_note_difference(r, INPUT_MAP, INPUT_TOPO, &f->device[d]);
     }
 }
 
 static cpubind_problem_code take_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
-    if (f->n_npu > 0)
+    if (f->n_device > 0)
         compare_rows(r, topo);
     else if (!are_all_rows(topo))
         return CPUBIND_PROBLEM_NONE;
     else if (npus_from_rows(r, topo) != CPUBIND_PROBLEM_NONE)
         return CPUBIND_PROBLEM_NO_MEMORY;
     f->affinity = topo->cpu;
-    for (int32_t d = 0; d < f->n_npu; d++) {
+    for (int32_t d = 0; d < f->n_device; d++) {
         for (int32_t i = 0; i < topo->n_row; i++) {
-            if (!is_row_of(topo, &topo->row[i], &f->npu[d]))
+            if (!is_row_of(topo, &topo->row[i], &f->device[d]))
                 continue;
-            f->npu[d].affinity_first = topo->row[i].first;
-            f->npu[d].affinity_count = topo->row[i].count;
+            f->device[d].affinity_first = topo->row[i].first;
+            f->device[d].affinity_count = topo->row[i].count;
             f->has_affinity |= topo->row[i].count > 0;
         }
     }
@@ -322,11 +324,11 @@ cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *un
 
 /* == Who runs =============================================================== */
 
-static cpubind_npu *find_npu(cpubind_facts *f, int32_t logic)
+static cpubind_device *find_npu(cpubind_facts *f, int32_t logic)
 {
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].logic == logic)
-            return &f->npu[i];
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].logic == logic)
+            return &f->device[i];
     return NULL;
 }
 
@@ -336,19 +338,20 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
-    if (f->n_npu == 0) {
-        f->npu = (cpubind_npu *)cpubind_arena_take(r->arena, q->n_npu, sizeof *f->npu);
-        if (!f->npu)
+    if (f->n_device == 0) {
+        f->device =
+            (cpubind_device *)cpubind_arena_take(r->arena, q->n_device, sizeof *f->device);
+        if (!f->device)
             return facts_fail_memory(r);
         f->has_only_named = 1;
-        for (int32_t i = 0; i < q->n_npu; i++)
-            f->npu[f->n_npu++] = new_npu(q->npu[i], -1, -1, -1);
+        for (int32_t i = 0; i < q->n_device; i++)
+            f->device[f->n_device++] = new_npu(q->device[i], -1, -1, -1);
     }
-    for (int32_t i = 0; i < q->n_npu; i++) {
-        cpubind_npu *npu = find_npu(f, q->npu[i]);
+    for (int32_t i = 0; i < q->n_device; i++) {
+        cpubind_device *npu = find_npu(f, q->device[i]);
         if (!npu) {
-            r->problem->npu = q->npu[i];
-            return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_NPU,
+            r->problem->device = q->device[i];
+            return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
                               "there is no NPU with this logic id");
         }
         npu->is_named = 1;
@@ -358,7 +361,7 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
 
 /* Whether a row of the process table belongs to an NPU. A row without a chip belongs to all
  * NPUs of its card. */
-static int runs_on(const cpubind_npusmi_process *process, const cpubind_npu *npu)
+static int runs_on(const cpubind_npusmi_process *process, const cpubind_device *npu)
 {
     return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);
 }
@@ -369,14 +372,14 @@ static void take_processes(facts_reader *r)
     for (int32_t p = 0; p < r->ascend->info.n_process; p++) {
         const cpubind_npusmi_process *process = &r->ascend->info.process[p];
         int32_t found = 0;
-        for (int32_t i = 0; i < f->n_npu; i++) {
-            if (!runs_on(process, &f->npu[i]))
+        for (int32_t i = 0; i < f->n_device; i++) {
+            if (!runs_on(process, &f->device[i]))
                 continue;
-            f->npu[i].is_running = 1;
+            f->device[i].is_running = 1;
             found = 1;
         }
         if (!found && f->n_unknown == 0 && !f->has_only_named) {
-            const cpubind_npu npu = new_npu(-1, process->card, process->chip, -1);
+            const cpubind_device npu = new_npu(-1, process->card, process->chip, -1);
             facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
         }
     }
@@ -388,18 +391,18 @@ static void compare_devices(facts_reader *r)
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < r->ascend->info.n_device && f->n_unknown == 0; i++) {
         const cpubind_npusmi_device *device = &r->ascend->info.device[i];
-        cpubind_npu npu = new_npu(-1, device->card, device->chip, device->phy);
+        cpubind_device npu = new_npu(-1, device->card, device->chip, device->phy);
         npu.pci = device->pci;
         if (!facts_has_npu_of(f, device))
             facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
     }
-    for (int32_t d = 0; d < f->n_npu && r->ascend->info.n_device > 0; d++) {
+    for (int32_t d = 0; d < f->n_device && r->ascend->info.n_device > 0; d++) {
         int32_t i = 0;
         while (i < r->ascend->info.n_device &&
-               !facts_is_device_of(&r->ascend->info.device[i], &f->npu[d]))
+               !facts_is_device_of(&r->ascend->info.device[i], &f->device[d]))
             i++;
         if (i == r->ascend->info.n_device)
-            facts_note_difference(r, INPUT_MAP, INPUT_INFO, &f->npu[d]);
+            facts_note_difference(r, INPUT_MAP, INPUT_INFO, &f->device[d]);
     }
 }
 
@@ -453,7 +456,7 @@ cpubind_problem_code cpubind_priv_read_info(facts_reader *r)
         return code;
     facts_check_exit(r, r->ascend->info_answer);
     facts_note_unknown(r, INPUT_INFO, r->ascend->info_answer, r->ascend->info.unknown);
-    if (r->facts->n_npu > 0 && r->facts->npu[0].card >= 0)
+    if (r->facts->n_device > 0 && r->facts->device[0].card >= 0)
         compare_devices(r);
     return code;
 }
@@ -485,7 +488,7 @@ cpubind_problem_code cpubind_priv_read_running(facts_reader *r)
         return code;
     r->facts->unread_processes = *r->problem;
     cpubind_problem_clear(r->problem);
-    if (!r->facts->has_processes && !r->request->npu)
+    if (!r->facts->has_processes && !r->request->device)
         facts_warn(r, CPUBIND_WARNING_NO_PROCESSES);
     return CPUBIND_PROBLEM_NONE;
 }
@@ -518,12 +521,12 @@ static cpubind_problem_code find_visible(facts_reader *r)
 static void mark_visible(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        f->npu[i].is_visible = !f->visible && (!r->request->npu || f->npu[i].is_named);
+    for (int32_t i = 0; i < f->n_device; i++)
+        f->device[i].is_visible = !f->visible && (!r->request->device || f->device[i].is_named);
     for (int32_t i = 0; f->visible && i < f->n_visible; i++) {
-        cpubind_npu *npu = find_npu(f, f->visible_id[i]);
+        cpubind_device *npu = find_npu(f, f->visible_id[i]);
         if (npu)
-            npu->is_visible = !r->request->npu || npu->is_named;
+            npu->is_visible = !r->request->device || npu->is_named;
     }
 }
 
@@ -533,7 +536,7 @@ static cpubind_problem_code parse_visible(facts_reader *r)
     cpubind_text_fault fault = {0, "no NPU is visible"};
     cpubind_text_status status;
     cpubind_visible visible = {NULL, 0, 0, 0};
-    int32_t last = f->n_npu > 0 ? f->npu[f->n_npu - 1].logic : -1;
+    int32_t last = f->n_device > 0 ? f->device[f->n_device - 1].logic : -1;
     int32_t limit = last < CPUBIND_MAX_DEVICES ? last + 1 : CPUBIND_MAX_DEVICES;
     f->visible_id = cpubind_arena_ints(r->arena, limit);
     if (!f->visible_id)
@@ -542,7 +545,7 @@ static cpubind_problem_code parse_visible(facts_reader *r)
     visible.cap = limit;
     status = cpubind_visible_parse(f->visible, f->visible_len, limit, &visible, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_NPU, fault.what);
+        return facts_fail(r, CPUBIND_PROBLEM_NO_RUNNING_DEVICE, fault.what);
     f->n_visible = visible.n;
     if (visible.used < f->visible_len)
         facts_warn(r, CPUBIND_WARNING_VISIBLE_TAIL);
@@ -635,10 +638,10 @@ static cpubind_problem_code compare_visible(facts_reader *r, cpubind_input env, 
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_visible; i++) {
-        const cpubind_npu *npu = find_npu(r->facts, f->visible_id[i]);
+        const cpubind_device *npu = find_npu(r->facts, f->visible_id[i]);
         if (!npu || npu->phy < 0 || is_named[npu->phy])
             continue;
-        r->problem->npu = npu->logic;
+        r->problem->device = npu->logic;
         return facts_fail_input(r, INPUT_ENV, env, at,
                                 "these physical ids lack that of an NPU that "
                                 "ASCEND_RT_VISIBLE_DEVICES names: the two variables differ");
@@ -653,17 +656,17 @@ static cpubind_problem_code choose_physical(facts_reader *r, cpubind_input env,
                                             int32_t n_named)
 {
     cpubind_facts *f = r->facts;
-    int32_t *logic = cpubind_arena_ints(r->arena, f->n_npu);
+    int32_t *logic = cpubind_arena_ints(r->arena, f->n_device);
     int32_t n = 0, n_unknown = 0;
     if (!logic)
         return facts_fail_memory(r);
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        n_unknown += f->npu[i].phy < 0;
-        if (f->npu[i].phy >= 0 && f->npu[i].phy < CPUBIND_MAX_DEVICES &&
-            is_named[f->npu[i].phy])
-            logic[n++] = f->npu[i].logic;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        n_unknown += f->device[i].phy < 0;
+        if (f->device[i].phy >= 0 && f->device[i].phy < CPUBIND_MAX_DEVICES &&
+            is_named[f->device[i].phy])
+            logic[n++] = f->device[i].logic;
     }
-    if (n == f->n_npu || (n_unknown > 0 && (n_named == f->n_npu || r->request->npu)))
+    if (n == f->n_device || (n_unknown > 0 && (n_named == f->n_device || r->request->device)))
         return CPUBIND_PROBLEM_NONE;
     if (n == 0 || n_unknown > 0)
         return facts_fail_input(
@@ -687,7 +690,7 @@ static cpubind_problem_code apply_physical(facts_reader *r)
     int32_t n;
     uint8_t *is_named;
     cpubind_problem_code code;
-    if (r->request->visible || r->facts->n_npu == 0 || r->facts->has_only_named)
+    if (r->request->visible || r->facts->n_device == 0 || r->facts->has_only_named)
         return CPUBIND_PROBLEM_NONE;
     code = facts_ask(r, INPUT_ENV, &env);
     if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(env) ||
@@ -710,15 +713,15 @@ static cpubind_problem_code apply_physical(facts_reader *r)
 static int32_t place_on_host(const cpubind_facts *f, int32_t npu, int32_t n_host)
 {
     int32_t place = 0;
-    if (f->n_npu == n_host)
+    if (f->n_device == n_host)
         return npu;
-    if (f->npu[npu].phy < 0)
+    if (f->device[npu].phy < 0)
         return -1;
     for (int32_t i = 0; i < f->n_census; i++)
-        for (int32_t k = 0; k < f->function[i].n_npu; k++) {
+        for (int32_t k = 0; k < f->function[i].n_device; k++) {
             if (f->function[i].phy[k] < 0)
                 return -1;
-            place += f->function[i].phy[k] < f->npu[npu].phy;
+            place += f->function[i].phy[k] < f->device[npu].phy;
         }
     return place;
 }
@@ -728,10 +731,10 @@ static int32_t list_of_step(const cpubind_facts *f, const uint8_t *is_named, int
 {
     const int32_t n_bus = facts_count_on_bus(f);
     int32_t n = 0;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        const int32_t place = place_on_host(f, i, n_bus > 0 ? n_bus : f->n_npu);
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const int32_t place = place_on_host(f, i, n_bus > 0 ? n_bus : f->n_device);
         if (place < 0 || (place < CPUBIND_MAX_DEVICES && is_named[place]))
-            logic[n++] = f->npu[i].logic;
+            logic[n++] = f->device[i].logic;
     }
     return n;
 }
@@ -747,11 +750,11 @@ static cpubind_problem_code apply_step(facts_reader *r)
     uint8_t *is_named;
     cpubind_input env;
     cpubind_problem_code code;
-    if (!r->is_in_slurm || r->slurm.n_listed < 1 || r->request->visible || f->n_npu == 0 ||
+    if (!r->is_in_slurm || r->slurm.n_listed < 1 || r->request->visible || f->n_device == 0 ||
         f->has_only_named ||
-        (r->slurm.n_listed < r->slurm.n_device && f->n_npu == r->slurm.n_listed))
+        (r->slurm.n_listed < r->slurm.n_device && f->n_device == r->slurm.n_listed))
         return CPUBIND_PROBLEM_NONE;
-    logic = cpubind_arena_ints(r->arena, f->n_npu);
+    logic = cpubind_arena_ints(r->arena, f->n_device);
     is_named = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_DEVICES, 1);
     if (!logic || !is_named)
         return facts_fail_memory(r);
@@ -785,7 +788,7 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
     const int32_t n_bus = facts_count_on_bus(r->facts);
     int32_t n_visible = 0;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (r->facts->n_npu > 0) /* else the variables are of no NPU that is here */
+    if (r->facts->n_device > 0) /* else the variables are of no NPU that is here */
         code = find_visible(r);
     if (code == CPUBIND_PROBLEM_NONE && r->facts->visible)
         code = parse_visible(r);
@@ -794,9 +797,9 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
     if (code == CPUBIND_PROBLEM_NONE)
         code = apply_step(r);
     mark_visible(r);
-    for (int32_t i = 0; i < r->facts->n_npu; i++)
-        n_visible += r->facts->npu[i].is_visible;
-    return code == CPUBIND_PROBLEM_NONE && r->facts->n_npu > 0
-               ? cpubind_priv_judge_step(r, n_visible, n_bus > 0 ? n_bus : r->facts->n_npu)
+    for (int32_t i = 0; i < r->facts->n_device; i++)
+        n_visible += r->facts->device[i].is_visible;
+    return code == CPUBIND_PROBLEM_NONE && r->facts->n_device > 0
+               ? cpubind_priv_judge_step(r, n_visible, n_bus > 0 ? n_bus : r->facts->n_device)
                : code;
 }

@@ -13,26 +13,26 @@
 static void take_addresses(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t d = 0; d < f->n_npu; d++) {
-        if (f->npu[d].pci.domain >= 0)
+    for (int32_t d = 0; d < f->n_device; d++) {
+        if (f->device[d].pci.domain >= 0)
             continue;
         for (int32_t i = 0; i < r->ascend->info.n_device; i++)
-            if (facts_is_device_of(&r->ascend->info.device[i], &f->npu[d]))
-                f->npu[d].pci = r->ascend->info.device[i].pci;
+            if (facts_is_device_of(&r->ascend->info.device[i], &f->device[d]))
+                f->device[d].pci = r->ascend->info.device[i].pci;
     }
 }
 
 static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
 {
     int32_t n = 0;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        n += f->npu[i].card == card;
+    for (int32_t i = 0; i < f->n_device; i++)
+        n += f->device[i].card == card;
     return n;
 }
 
 /* Whether a block of npu-smi info -t board has the address of an NPU: the block of its chip, or
  * that of a card with one chip, counted in the block and on this host. */
-static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu,
+static int is_board_of(const cpubind_npusmi_board *board, const cpubind_device *npu,
                        int32_t n_chip)
 {
     if (!board->has_pci || board->card != npu->card)
@@ -41,7 +41,7 @@ static int is_board_of(const cpubind_npusmi_board *board, const cpubind_npu *npu
 }
 
 /* Takes the address from an answer of `npu-smi info -t board`. A refusal is no problem. */
-static cpubind_problem_code take_board(facts_reader *r, cpubind_npu *npu, const char *name,
+static cpubind_problem_code take_board(facts_reader *r, cpubind_device *npu, const char *name,
                                        cpubind_input answer)
 {
     const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
@@ -70,7 +70,7 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_npu *npu, const 
 
 /* Asks for the board of the chip, then for that of the card. *is_stuck becomes 1 when npu-smi
  * does not end in time. The first answer that could not be read is kept in *failed. */
-static cpubind_problem_code read_board(facts_reader *r, cpubind_npu *npu, int *is_stuck,
+static cpubind_problem_code read_board(facts_reader *r, cpubind_device *npu, int *is_stuck,
                                        cpubind_problem *failed)
 {
     const int32_t chips[2] = {npu->chip, -1};
@@ -97,7 +97,7 @@ static cpubind_problem_code read_board(facts_reader *r, cpubind_npu *npu, int *i
 }
 
 /* Whether the address of an NPU is not known, and its board can be asked for. */
-static int needs_board(const cpubind_npu *npu)
+static int needs_board(const cpubind_device *npu)
 {
     return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
 }
@@ -109,8 +109,8 @@ static int needs_addresses(const facts_reader *r)
     const cpubind_facts *f = r->facts;
     if (!facts_all_have_affinity(f))
         return 1;
-    for (int32_t i = 0; i < f->n_npu && f->n_census > 0; i++)
-        if (f->npu[i].pci.domain < 0 && f->scope != CPUBIND_SCOPE_OWN)
+    for (int32_t i = 0; i < f->n_device && f->n_census > 0; i++)
+        if (f->device[i].pci.domain < 0 && f->scope != CPUBIND_SCOPE_OWN)
             return 1;
     return 0;
 }
@@ -120,8 +120,8 @@ static int lacks_address(const facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
     const int are_all_needed = f->n_census > 0 && f->scope != CPUBIND_SCOPE_OWN;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].pci.domain < 0 && (are_all_needed || f->npu[i].affinity_count == 0))
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].pci.domain < 0 && (are_all_needed || f->device[i].affinity_count == 0))
             return 1;
     return 0;
 }
@@ -130,7 +130,8 @@ static int lacks_address(const facts_reader *r)
  * of the host are in view. Their order may matter all the same: ascend_plan.c looks. */
 static int can_do_without(const facts_reader *r)
 {
-    return facts_all_have_affinity(r->facts) && facts_count_on_bus(r->facts) == r->facts->n_npu;
+    return facts_all_have_affinity(r->facts) &&
+           facts_count_on_bus(r->facts) == r->facts->n_device;
 }
 
 /* Asks for the board of each NPU whose address is not known. Each costs a run of npu-smi. When
@@ -141,8 +142,8 @@ static cpubind_problem_code read_boards(facts_reader *r)
     cpubind_problem failed;
     int is_stuck = 0;
     cpubind_problem_clear(&failed);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_npu; i++) {
-        cpubind_npu *npu = &r->facts->npu[i];
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_device; i++) {
+        cpubind_device *npu = &r->facts->device[i];
         if (!needs_board(npu) || (npu->affinity_count > 0 && r->facts->n_census == 0))
             continue;
         code = read_board(r, npu, &is_stuck, &failed);
@@ -197,8 +198,8 @@ static cpubind_problem_code read_wanted_boards(facts_reader *r)
     cpubind_problem ignored;
     int is_stuck = 0;
     cpubind_problem_clear(&ignored);
-    for (int32_t i = 0; i < r->facts->n_npu; i++) {
-        cpubind_npu *npu = &r->facts->npu[i];
+    for (int32_t i = 0; i < r->facts->n_device; i++) {
+        cpubind_device *npu = &r->facts->device[i];
         if (!npu->is_visible || !needs_board(npu))
             continue;
         if (read_board(r, npu, &is_stuck, &ignored) == CPUBIND_PROBLEM_NO_MEMORY)
@@ -250,7 +251,7 @@ static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 }
 
 /* Compares the lists of the kernel and of npu-smi for an NPU. */
-static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu)
+static cpubind_locality compare(const cpubind_facts *f, const cpubind_device *npu)
 {
     const int32_t n = npu->affinity_count;
     const cpubind_function *function;
@@ -272,7 +273,7 @@ static cpubind_locality compare(const cpubind_facts *f, const cpubind_npu *npu)
 /* Whether the list of an NPU is taken from the kernel: npu-smi has none, or the two differ and
  * the kernel has one for every NPU of the host. Other processes of the host may not see this
  * NPU, and take the list of the kernel for it. */
-static int is_kernels(const cpubind_npu *npu, int is_complete)
+static int is_kernels(const cpubind_device *npu, int is_complete)
 {
     return npu->locality == CPUBIND_LOCALITY_TAKEN ||
            (npu->locality == CPUBIND_LOCALITY_DIFFERS && is_complete);
@@ -280,8 +281,8 @@ static int is_kernels(const cpubind_npu *npu, int is_complete)
 
 static void warn_of(facts_reader *r, cpubind_locality locality, cpubind_warning warning)
 {
-    for (int32_t i = 0; i < r->facts->n_npu; i++)
-        if (r->facts->npu[i].locality == locality)
+    for (int32_t i = 0; i < r->facts->n_device; i++)
+        if (r->facts->device[i].locality == locality)
             facts_warn(r, warning);
 }
 
@@ -290,15 +291,16 @@ static cpubind_problem_code join_lists(facts_reader *r, int is_complete)
 {
     cpubind_facts *f = r->facts;
     int32_t total = 0, *all;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        total += is_kernels(&f->npu[i], is_complete) ? f->function[f->npu[i].function].n_cpu
-                                                     : f->npu[i].affinity_count;
+    for (int32_t i = 0; i < f->n_device; i++)
+        total += is_kernels(&f->device[i], is_complete)
+                     ? f->function[f->device[i].function].n_cpu
+                     : f->device[i].affinity_count;
     all = cpubind_arena_ints(r->arena, total);
     if (!all)
         return facts_fail_memory(r);
     total = 0;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        cpubind_npu *npu = &f->npu[i];
+    for (int32_t i = 0; i < f->n_device; i++) {
+        cpubind_device *npu = &f->device[i];
         int32_t n = npu->affinity_count;
         const int32_t *from = n > 0 ? f->affinity + npu->affinity_first : NULL;
         if (is_kernels(npu, is_complete)) {
@@ -319,8 +321,8 @@ static cpubind_problem_code join_lists(facts_reader *r, int is_complete)
 cpubind_problem_code cpubind_priv_take_near(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        f->npu[i].locality = compare(f, &f->npu[i]);
+    for (int32_t i = 0; i < f->n_device; i++)
+        f->device[i].locality = compare(f, &f->device[i]);
     if (f->origin == CPUBIND_ORIGIN_NPU_SMI)
         warn_of(r, CPUBIND_LOCALITY_TAKEN, CPUBIND_WARNING_PCI_AFFINITY);
     warn_of(r, CPUBIND_LOCALITY_DIFFERS, CPUBIND_WARNING_AFFINITY_DIFFERS);

@@ -123,7 +123,7 @@ static void keep_phys(facts_reader *r)
     for (int32_t i = 0, k = 0; i < f->n_function; i++) {
         while (cpubind_pci_compare(&r->ascend->found[k].function.pci, &f->function[i].pci) != 0)
             k++;
-        r->ascend->found[k].function.n_npu = f->function[i].n_npu;
+        r->ascend->found[k].function.n_device = f->function[i].n_device;
         memcpy(r->ascend->found[k].function.phy, f->function[i].phy, sizeof f->function[i].phy);
     }
 }
@@ -133,8 +133,8 @@ static void take_driver(facts_reader *r, const driver_view *view)
 {
     cpubind_facts *f = r->facts;
     f->origin = CPUBIND_ORIGIN_DRIVER;
-    f->npu = view->npu;
-    f->n_npu = view->n_npu;
+    f->device = view->npu;
+    f->n_device = view->n_npu;
     f->has_phy = 1;
     f->has_processes = view->has_processes;
     r->ascend->has_read_processes = 1;
@@ -200,12 +200,12 @@ static cpubind_problem_code read_driver(facts_reader *r)
 static cpubind_problem_code check_addresses(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        if (f->npu[i].function >= 0 || f->n_census == 0 || !needs_others(r))
+    for (int32_t i = 0; i < f->n_device; i++) {
+        if (f->device[i].function >= 0 || f->n_census == 0 || !needs_others(r))
             continue;
-        if (facts_count_on_bus(f) <= f->n_npu)
+        if (facts_count_on_bus(f) <= f->n_device)
             return CPUBIND_PROBLEM_NONE;
-        r->problem->npu = f->npu[i].logic;
+        r->problem->device = f->device[i].logic;
         return facts_fail_input(r, INPUT_PCI, r->ascend->info_answer, -1,
                                 "it shows more NPUs than this process sees, and the address of "
                                 "one that it sees is not known");
@@ -218,8 +218,8 @@ static void check_hidden(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_census && needs_others(r); i++)
-        if (f->function[i].n_in_view < f->function[i].n_npu && !f->function[i].is_near_known &&
-            facts_count_on_bus(f) > f->n_npu)
+        if (f->function[i].n_in_view < f->function[i].n_device &&
+            !f->function[i].is_near_known && facts_count_on_bus(f) > f->n_device)
             facts_warn(r, CPUBIND_WARNING_HIDDEN_HOME);
 }
 
@@ -251,14 +251,14 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
         if (code == CPUBIND_PROBLEM_NONE && f->has_affinity)
             code = cpubind_priv_take_node_0(r);
         check_hidden(r);
-    } else if (n_near > 0 && n_near == f->n_census && f->n_npu > 0) {
+    } else if (n_near > 0 && n_near == f->n_census && f->n_device > 0) {
         if (unanswered->code == CPUBIND_PROBLEM_NONE)
             return facts_fail_input(r, INPUT_PCI, r->ascend->info_answer, -1,
                                     "it has the CPUs near every NPU, but which of its devices "
                                     "an NPU is could not be found out");
     }
     if (code == CPUBIND_PROBLEM_NONE && unanswered->code != CPUBIND_PROBLEM_NONE &&
-        (f->n_npu == 0 || !facts_all_have_affinity(f))) {
+        (f->n_device == 0 || !facts_all_have_affinity(f))) {
         *r->problem = *unanswered;
         code = unanswered->code;
     }
@@ -278,14 +278,14 @@ static int has_mailboxes(const cpubind_facts *f)
 static int name_phys(cpubind_facts *f, int32_t function)
 {
     int32_t n = 0;
-    if (f->function[function].n_in_view != f->function[function].n_npu)
+    if (f->function[function].n_in_view != f->function[function].n_device)
         return 0;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        if (f->npu[i].function != function)
+    for (int32_t i = 0; i < f->n_device; i++) {
+        if (f->device[i].function != function)
             continue;
-        if (n == CPUBIND_FUNCTION_NPUS || f->function[function].phy[n] < 0)
+        if (n == CPUBIND_FUNCTION_DEVICES || f->function[function].phy[n] < 0)
             return 0;
-        f->npu[i].phy = f->function[function].phy[n++];
+        f->device[i].phy = f->function[function].phy[n++];
     }
     return 1;
 }
@@ -328,8 +328,8 @@ static cpubind_problem_code find_phys(facts_reader *r)
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     cpubind_priv_attach_functions(r);
-    for (int32_t i = 0; i < f->n_npu && !f->has_phy; i++)
-        is_whole &= f->npu[i].function >= 0 && name_phys(f, f->npu[i].function);
+    for (int32_t i = 0; i < f->n_device && !f->has_phy; i++)
+        is_whole &= f->device[i].function >= 0 && name_phys(f, f->device[i].function);
     f->has_phy |= is_whole;
     return CPUBIND_PROBLEM_NONE;
 }
@@ -366,10 +366,10 @@ static cpubind_problem_code read_npu_smi(facts_reader *r, cpubind_problem *unans
     cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    if (needs_affinity(f->strategy) || f->n_npu == 0)
+    if (needs_affinity(f->strategy) || f->n_device == 0)
         code = cpubind_priv_read_topo(r, unanswered);
-    if (code == CPUBIND_PROBLEM_NONE && (!q->npu || q->wants_pci || q->only_running ||
-                                         (needs_affinity(f->strategy) && f->n_npu > 0)))
+    if (code == CPUBIND_PROBLEM_NONE && (!q->device || q->wants_pci || q->only_running ||
+                                         (needs_affinity(f->strategy) && f->n_device > 0)))
         code = cpubind_priv_read_info(r);
     return code;
 }
@@ -385,7 +385,7 @@ static cpubind_problem_code read_for_plan(facts_reader *r)
     cpubind_problem_clear(&unanswered);
     if (f->origin == CPUBIND_ORIGIN_NPU_SMI)
         code = read_npu_smi(r, &unanswered);
-    if (code == CPUBIND_PROBLEM_NONE && r->request->npu)
+    if (code == CPUBIND_PROBLEM_NONE && r->request->device)
         code = cpubind_priv_name_npus(r);
     if (code == CPUBIND_PROBLEM_NONE && f->origin == CPUBIND_ORIGIN_NPU_SMI)
         code = cpubind_priv_choose_functions(r);
@@ -498,24 +498,25 @@ static int is_among(int32_t value, int32_t n)
 static int are_npu_lists(const cpubind_request *q)
 {
     int32_t last = -1;
-    for (int32_t i = 0; i < q->n_npu_allowed; i++) {
-        const cpubind_npu_allowed *row = &q->npu_allowed[i];
+    for (int32_t i = 0; i < q->n_device_allowed; i++) {
+        const cpubind_device_allowed *row = &q->device_allowed[i];
         if (row->logic <= last || row->logic >= CPUBIND_MAX_DEVICES ||
             (row->n > 0 && !row->cpu) || !is_list(row->cpu, row->n, CPUBIND_MAX_CPUS))
             return 0;
         last = row->logic;
     }
-    return q->n_npu_allowed > 0;
+    return q->n_device_allowed > 0;
 }
 
 /* What is wrong with the lists of a request, or NULL. */
 static const char *find_list_fault(const cpubind_request *q)
 {
-    if (q->npu && (q->n_npu == 0 || !is_list(q->npu, q->n_npu, CPUBIND_MAX_DEVICES)))
+    if (q->device &&
+        (q->n_device == 0 || !is_list(q->device, q->n_device, CPUBIND_MAX_DEVICES)))
         return "the NPUs of the request do not ascend from 0 on, or there are none";
     if (q->allowed && !is_list(q->allowed, q->n_allowed, CPUBIND_MAX_CPUS))
         return "the allowed CPUs of the request do not ascend from 0 on";
-    if (q->npu_allowed && !are_npu_lists(q))
+    if (q->device_allowed && !are_npu_lists(q))
         return "the NPUs with allowed CPUs of the request, or these CPUs, do not ascend from 0 "
                "on";
     if (q->exclude && !is_list(q->exclude, q->n_exclude, CPUBIND_MAX_CPUS))
@@ -566,13 +567,13 @@ static int is_same_list(const int32_t *a, int32_t n_a, const int32_t *b, int32_t
 
 static int has_same_npu_lists(const cpubind_request *a, const cpubind_request *b)
 {
-    const int32_t n = a->npu_allowed ? a->n_npu_allowed : 0;
-    if (!a->npu_allowed != !b->npu_allowed || (n > 0 && n != b->n_npu_allowed))
+    const int32_t n = a->device_allowed ? a->n_device_allowed : 0;
+    if (!a->device_allowed != !b->device_allowed || (n > 0 && n != b->n_device_allowed))
         return 0;
     for (int32_t i = 0; i < n; i++)
-        if (a->npu_allowed[i].logic != b->npu_allowed[i].logic ||
-            !is_same_list(a->npu_allowed[i].cpu, a->npu_allowed[i].n, b->npu_allowed[i].cpu,
-                          b->npu_allowed[i].n))
+        if (a->device_allowed[i].logic != b->device_allowed[i].logic ||
+            !is_same_list(a->device_allowed[i].cpu, a->device_allowed[i].n,
+                          b->device_allowed[i].cpu, b->device_allowed[i].n))
             return 0;
     return 1;
 }
@@ -594,7 +595,7 @@ int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *
            a->total == b->total && a->scope == b->scope && a->origin == b->origin &&
            a->rules == b->rules && a->has_rules == b->has_rules &&
            a->wants_pci == b->wants_pci && a->is_other == b->is_other &&
-           is_same_list(a->npu, a->n_npu, b->npu, b->n_npu) &&
+           is_same_list(a->device, a->n_device, b->device, b->n_device) &&
            is_same_list(a->allowed, a->n_allowed, b->allowed, b->n_allowed) &&
            is_same_list(a->exclude, a->n_exclude, b->exclude, b->n_exclude) &&
            has_same_npu_lists(a, b) && has_same_visible(a, b) && !find_fault(b);
@@ -693,12 +694,12 @@ static cpubind_problem_code read_bus(facts_reader *r)
 /* Notes that the NPUs are found here, and not among the devices of the bus. */
 static void note_found(cpubind_facts *f, cpubind_problem_code code)
 {
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        f->npu[i].device = -1;
-        f->npu[i].vendor = CPUBIND_VENDOR_ASCEND;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        f->device[i].bus = -1;
+        f->device[i].vendor = CPUBIND_VENDOR_ASCEND;
     }
-    f->n_found = f->n_npu;
-    f->has_npus = code == CPUBIND_PROBLEM_NONE;
+    f->n_listed = f->n_device;
+    f->has_listed = code == CPUBIND_PROBLEM_NONE;
 }
 
 cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
@@ -755,7 +756,7 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = check_map(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_visible(&r);
-    if (code == CPUBIND_PROBLEM_NONE && request->wants_pci && out->n_npu > 0)
+    if (code == CPUBIND_PROBLEM_NONE && request->wants_pci && out->n_device > 0)
         code = cpubind_priv_read_wanted(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cores(&r);

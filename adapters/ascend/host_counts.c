@@ -110,8 +110,8 @@ cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source, cpubi
         (void)take_cpus(source, arena, HIDE_STATUS | HIDE_ONLINE, &counts);
     code = take_step(source, arena, 0, cpubind_priv_read_npus, &facts);
     if (code == CPUBIND_PROBLEM_NONE)
-        counts.npus = facts.n_npu;
-    else if (code == CPUBIND_PROBLEM_NO_RUNNING_NPU)
+        counts.npus = facts.n_device;
+    else if (code == CPUBIND_PROBLEM_NO_RUNNING_DEVICE)
         counts.npus = 0;
     return counts;
 }

@@ -55,8 +55,8 @@ static const char *why_not(cpubind_input answer)
 
 static int32_t find_phy(const cpubind_facts *f, int32_t phy)
 {
-    for (int32_t i = 0; i < f->n_found; i++)
-        if (f->npu[i].phy == phy)
+    for (int32_t i = 0; i < f->n_listed; i++)
+        if (f->device[i].phy == phy)
             return i;
     return -1;
 }
@@ -72,8 +72,8 @@ static int32_t find_udevid(const cpubind_facts *f, int32_t udevid)
 
 static int32_t find_chip(const cpubind_facts *f, int32_t card, int32_t chip)
 {
-    for (int32_t i = 0; i < f->n_found; i++)
-        if (f->npu[i].card == card && (chip < 0 || f->npu[i].chip == chip))
+    for (int32_t i = 0; i < f->n_listed; i++)
+        if (f->device[i].card == card && (chip < 0 || f->device[i].chip == chip))
             return i;
     return -1;
 }
@@ -174,7 +174,7 @@ cpubind_problem_code cpubind_npu_processes_read(const cpubind_source *source,
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     cpubind_problem_clear(r.problem);
     result.input = INPUT_TRS;
-    if (listing.state == CPUBIND_INPUT_ABSENT && facts->has_npus && facts->n_found == 0) {
+    if (listing.state == CPUBIND_INPUT_ABSENT && facts->has_listed && facts->n_listed == 0) {
         *out = result; /* this process sees no NPU: none that it sees has a user */
     } else if (listing.state == CPUBIND_INPUT_PRESENT && facts->has_phy) {
         code = read_listing(&r, listing);

@@ -283,7 +283,7 @@ static void add_product(const capture *c, api_text *out)
     else if (facts->type == CPUBIND_TYPE_AUTO)
         api_add(out, "unknown");
     else
-        api_add(out, "%d NPUs of device type %s", (int)facts->n_npu,
+        api_add(out, "%d NPUs of device type %s", (int)facts->n_device,
                 cpubind_type_word(facts->type));
 }
 

@@ -151,7 +151,7 @@ static int count_fixed(const cpubind_doctor_report *report, const cli_fixed *fix
 static void add_poolless(const bus_devices *bus, api_text *to)
 {
     api_add(to, "near %d of the %d devices this process may use no CPU", (int)bus->n_poolless,
-            (int)bus->devices.topo.facts.n_device);
+            (int)bus->devices.topo.facts.n_bus);
 }
 
 /* Prints the checks that could not be made: those that lack the same are one line. */
@@ -355,7 +355,7 @@ static void read_users(const cpubind_source *source, const api_options *options,
 static void read_bus(const cpubind_source *source, const api_options *options,
                      const api_planned *planned, int is_live, bus_devices *bus)
 {
-    const cpubind_ascend_plan *plan = &bus->devices.planned.plan;
+    const cpubind_device_plan *plan = &bus->devices.planned.plan;
     api_text why = {"", 0};
     int status;
     bus->is_alone = api_has_devices_alone(source, options, planned);

@@ -38,8 +38,8 @@ void cli_add_row_device(api_text *to, const cpubind_host_row *row)
         api_add(to, ", %d devices", (int)row->n_device);
     else if (*row->pci)
         api_add(to, ", %s", row->pci);
-    else if (row->npu >= 0)
-        api_add(to, ", NPU %d", (int)row->npu);
+    else if (row->number >= 0)
+        api_add(to, ", NPU %d", (int)row->number);
 }
 
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
@@ -161,7 +161,7 @@ static void print_table(const host_call *c)
         if (c->has_bus)
             api_cell(&table, "%s", device.len > 2 ? device.text + 2 : "-");
         else
-            api_cell_number(&table, row->npu);
+            api_cell_number(&table, row->number);
         api_cell_number(&table, row->pid);
         api_cell(&table, "%.12s", row->name);
         api_cell(&table, "%s", row->container[0] ? row->container : "-");
@@ -237,7 +237,7 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
     const int status = cli_explain_row(c, row, &text);
     json_t *json =
         json_pack("{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}",
-                  "npu", row->npu < 0 ? json_null() : json_integer(row->npu), "pci",
+                  "npu", row->number < 0 ? json_null() : json_integer(row->number), "pci",
                   *row->pci ? json_string(row->pci) : json_null(), "product",
                   row->product ? json_string(row->product) : json_null(), "devices",
                   (int)row->n_device, "pid", (int)row->pid, "name", cli_json_text(row->name),
@@ -255,7 +255,7 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
 
 int cli_is_worker(const cpubind_host_row *row)
 {
-    return row->device >= 0 || row->npu >= 0 || *row->pci;
+    return row->device >= 0 || row->number >= 0 || *row->pci;
 }
 
 /* All rows, or those with news. */
@@ -516,7 +516,7 @@ static int verify_all(host_call *c)
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
         return cli_refuse_all(c);
     c->planned.code = CPUBIND_PROBLEM_NONE;
-    c->planned.plan = (cpubind_ascend_plan){.n_want = 0};
+    c->planned.plan = (cpubind_device_plan){.n_want = 0};
     return print_all(c);
 }
 

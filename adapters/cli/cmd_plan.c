@@ -150,7 +150,7 @@ static int name_used(const cpubind_source *source, api_options *options, api_tex
     options->topo.n_named = options->topo.class_digits = 0;
     for (int32_t i = 0; i < workers.n; i++)
         if (i == 0 || workers.row[i].device != workers.row[i - 1].device)
-            (void)api_name_function(options, &topo.facts.device[workers.row[i].device].pci, -1);
+            (void)api_name_function(options, &topo.facts.bus[workers.row[i].device].pci, -1);
     if (status == API_DONE && options->topo.n_named == 0) {
         api_add(why, "no process has files of a device open: leave out --running");
         status = API_REFUSED;

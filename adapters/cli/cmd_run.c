@@ -44,7 +44,7 @@ typedef struct run_words {
 static run_words words_of_plan(const api_planned *p)
 {
     const api_row row = api_row_of(&p->facts, &p->plan, p->plan.rank_row);
-    run_words words = {.npu = row.npu->logic, .node = row.memory_node};
+    run_words words = {.npu = row.device->logic, .node = row.memory_node};
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
         words.cpu[i] = api_role_of(&row, (cpubind_role)i, &words.n[i]);
     words.cpu[CPUBIND_ROLE_COUNT] = row.cpu;

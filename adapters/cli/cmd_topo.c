@@ -119,7 +119,7 @@ static int print_near(const cpubind_facts *f)
     api_cell(&table, "PCI");
     api_cell(&table, "near");
     api_cell(&table, "nearest network cards");
-    for (int32_t i = 0; i < f->n_device; i++) {
+    for (int32_t i = 0; i < f->n_bus; i++) {
         const int32_t *near = f->nearness + i * f->n_nic;
         api_text pci = {"", 0}, cards = {"", 0};
         int32_t best = CPUBIND_NEARNESS_UNKNOWN, n = 0;
@@ -136,7 +136,7 @@ static int print_near(const cpubind_facts *f)
         }
         if (n > MAX_NEAR)
             api_add(&cards, " and %d more", (int)(n - MAX_NEAR));
-        api_add_pci(&pci, &f->device[i].pci);
+        api_add_pci(&pci, &f->bus[i].pci);
         api_cell(&table, "%s", pci.text);
         api_cell(&table, "%s", cpubind_nearness_word((cpubind_nearness)best));
         api_cell(&table, "%s", cards.text);
@@ -213,13 +213,13 @@ static void print_notes(const cpubind_facts *f)
     api_text text = {"", 0};
     int32_t n_placeless = 0;
     int n = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        n_placeless += f->device[i].origin == CPUBIND_NODE_ORIGIN_UNKNOWN;
-        note_device(&n, &f->device[i]);
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        n_placeless += f->bus[i].origin == CPUBIND_NODE_ORIGIN_UNKNOWN;
+        note_device(&n, &f->bus[i]);
     }
     if (n_placeless > 0) {
         api_add(&text, "no file of the kernel tells the node of %d of %d devices",
-                (int)n_placeless, (int)f->n_device);
+                (int)n_placeless, (int)f->n_bus);
         note(&n, &text);
     }
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
@@ -230,7 +230,7 @@ static void print_notes(const cpubind_facts *f)
 static int print_text(const api_topo *topo, const api_options *options)
 {
     const cpubind_facts *f = &topo->facts;
-    if (!print_functions(f->device, f->n_device, 0))
+    if (!print_functions(f->bus, f->n_bus, 0))
         return 0;
     if (options->topo.wants_nics && f->n_nic > 0) {
         puts("");
@@ -293,14 +293,14 @@ static int find_file(const file_list *l, int32_t device, char out[FILE_SIZE])
 {
     const cpubind_facts *f = &l->topo->facts, *npus = &l->topo->npus.facts;
     const char *file;
-    if (f->device[device].accelerator.vendor != CPUBIND_VENDOR_ASCEND) {
+    if (f->bus[device].accelerator.vendor != CPUBIND_VENDOR_ASCEND) {
         file = cpubind_device_file(f, &l->nodes, device);
         (void)snprintf(out, FILE_SIZE, "%s", file ? file : "");
         return file != NULL;
     }
-    for (int32_t k = 0; l->topo->npus.code == CPUBIND_PROBLEM_NONE && k < npus->n_npu; k++) {
-        const cpubind_npu *npu = &npus->npu[k];
-        if (cpubind_pci_compare(&npu->pci, &f->device[device].pci) != 0)
+    for (int32_t k = 0; l->topo->npus.code == CPUBIND_PROBLEM_NONE && k < npus->n_device; k++) {
+        const cpubind_device *npu = &npus->device[k];
+        if (cpubind_pci_compare(&npu->pci, &f->bus[device].pci) != 0)
             continue;
         (void)snprintf(out, FILE_SIZE, "/dev/davinci%d",
                        (int)(npu->phy >= 0 ? npu->phy : npu->logic));
@@ -328,14 +328,14 @@ static int32_t list_lines(const file_list *files, slurm_line *line)
 {
     const cpubind_facts *f = &files->topo->facts;
     int32_t n = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
+    for (int32_t i = 0; i < f->n_bus; i++) {
         api_text pci = {"", 0};
         line[n].device = i;
         if (find_file(files, i, line[n].file)) {
             n++;
             continue;
         }
-        api_add_pci(&pci, &f->device[i].pci);
+        api_add_pci(&pci, &f->bus[i].pci);
         fprintf(stderr, "cpubind: warning: %s: no file of the kernel tells its device file\n",
                 pci.text);
     }
@@ -348,7 +348,7 @@ static int32_t list_lines(const file_list *files, slurm_line *line)
 static int print_slurm_line(const cpubind_facts *f, const slurm_line *line, int32_t *core,
                             char *text)
 {
-    const cpubind_pci_function *device = &f->device[line->device];
+    const cpubind_pci_function *device = &f->bus[line->device];
     char type[32];
     const cpubind_gres gres = {.type = type,
                                .type_len = make_type(device, type, (int32_t)sizeof type),
@@ -374,7 +374,7 @@ static int print_slurm(const cpubind_source *source, const api_topo *topo,
 {
     const cpubind_facts *f = &topo->facts;
     int32_t *core = (int32_t *)malloc(((size_t)f->host.n_cpu + 1) * sizeof *core);
-    slurm_line *line = (slurm_line *)malloc(((size_t)f->n_device + 1) * sizeof *line);
+    slurm_line *line = (slurm_line *)malloc(((size_t)f->n_bus + 1) * sizeof *line);
     char *text = (char *)malloc(MAX_LINE);
     file_list files = {.source = source, .topo = topo};
     cpubind_arena arena = {NULL, 0, 0};

@@ -46,7 +46,7 @@ static int is_same_list(const int32_t *a, int32_t n_a, const int32_t *b, int32_t
 /* Whether both rules give an NPU the same CPUs in the same roles. */
 static int is_same(const api_row *a, const api_row *b)
 {
-    int same = a->npu && b->npu && is_same_list(a->cpu, a->n, b->cpu, b->n);
+    int same = a->device && b->device && is_same_list(a->cpu, a->n, b->cpu, b->n);
     for (int32_t i = 0; same && i < CPUBIND_ROLE_COUNT; i++) {
         int32_t n_a, n_b;
         const int32_t *in_a = api_role_of(a, (cpubind_role)i, &n_a);
@@ -93,7 +93,7 @@ static void add_device(const comparison *c, api_table *table, int32_t id)
         return;
     }
     for (int i = 0; i < N_RULE; i++) {
-        if (!row[i].npu)
+        if (!row[i].device)
             continue;
         if (is_first)
             api_cell_number(table, id);

@@ -20,8 +20,8 @@ int cli_has_opened(const api_topo *topo)
 {
     if (topo->status != CPUBIND_PROBLEM_NONE)
         return 0;
-    for (int32_t i = 0; i < topo->facts.n_device; i++)
-        if (!cpubind_vendor_of(topo->facts.device[i].accelerator.vendor)->users)
+    for (int32_t i = 0; i < topo->facts.n_bus; i++)
+        if (!cpubind_vendor_of(topo->facts.bus[i].accelerator.vendor)->users)
             return 1;
     return 0;
 }
@@ -70,7 +70,7 @@ int cli_find_opened(api_options *options, int32_t pid)
         cli_read_device_workers(options, &host.source, &topo, pid, &workers, &unused) ==
             API_DONE &&
         workers.n == 1) {
-        options->pci[0] = topo.facts.device[workers.row[0].device].pci;
+        options->pci[0] = topo.facts.bus[workers.row[0].device].pci;
         options->tile[0] = -1;
         options->topo.n_named = 1;
         is_found = 1;
@@ -110,7 +110,7 @@ static int take_rank(api_options *o, int32_t pid, const cpubind_bytes *environme
 /* Takes the rank of a device that has one rank; its tiles have one each. */
 static void take_rank_of(api_options *o, const api_device_plan *devices, int32_t device)
 {
-    const cpubind_ascend_plan *plan = &devices->planned.plan;
+    const cpubind_device_plan *plan = &devices->planned.plan;
     int32_t rank = 0, n_rank = 0;
     for (int32_t i = 0; i < plan->n_unit; i++)
         if (plan->unit[i].on_bus == device) {
@@ -203,12 +203,12 @@ static int find_tile(api_options *o, const cpubind_source *source,
 {
     const cpubind_facts *f = &devices->topo.facts;
     int status;
-    if (f->device[devices->planned.plan.unit[0].on_bus].accelerator.n_tile < 2)
+    if (f->bus[devices->planned.plan.unit[0].on_bus].accelerator.n_tile < 2)
         return API_DONE;
     api_free_devices(devices);
     status = api_make_devices(source, o, NULL, devices, why);
-    for (int32_t i = 0; status == API_DONE && i < f->n_device; i++)
-        if (cpubind_pci_compare(&f->device[i].pci, recorded) == 0)
+    for (int32_t i = 0; status == API_DONE && i < f->n_bus; i++)
+        if (cpubind_pci_compare(&f->bus[i].pci, recorded) == 0)
             take_rank_of(o, devices, i);
     return status;
 }
@@ -281,8 +281,8 @@ void cli_name_device(const api_options *options, api_bound *bound)
         return;
     asked.named = &pci;
     api_topo_ask(&host.source, &asked, &topo);
-    if (topo.status == CPUBIND_PROBLEM_NONE && topo.facts.n_device == 1)
-        bound->product = topo.facts.device[0].accelerator.product;
+    if (topo.status == CPUBIND_PROBLEM_NONE && topo.facts.n_bus == 1)
+        bound->product = topo.facts.bus[0].accelerator.product;
     api_topo_free(&topo);
     api_close_host(&host);
 }

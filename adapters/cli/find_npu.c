@@ -35,7 +35,7 @@ static void add_workers(const cpubind_workers *workers, const cpubind_facts *fac
         if (workers->row[i].fault.error || n++ >= MAX_NAMED)
             continue;
         api_add(to, "%s %d (NPU %d)", n == 1 ? "; processes that use one:" : ",",
-                (int)workers->row[i].pid, (int)facts->npu[workers->row[i].device].logic);
+                (int)workers->row[i].pid, (int)facts->device[workers->row[i].device].logic);
     }
     if (n > MAX_NAMED)
         api_add(to, " and %d more", (int)(n - MAX_NAMED));
@@ -60,7 +60,7 @@ static int choose(api_options *options, const api_bound *bound, const cpubind_wo
             continue;
         own = w;
         api_add(&used, "%s %d", n++ ? "," : "it uses the NPUs",
-                (int)facts->npu[w->device].logic);
+                (int)facts->device[w->device].logic);
     }
     if (n > 1) {
         api_add(why, "%s, and a process is bound to one", used.text);
@@ -71,7 +71,7 @@ static int choose(api_options *options, const api_bound *bound, const cpubind_wo
         add_workers(workers, facts, why);
         return API_REFUSED;
     }
-    options->one_npu = facts->npu[own->device].logic;
+    options->one_npu = facts->device[own->device].logic;
     (void)snprintf(options->npu_text, sizeof options->npu_text, "%d", (int)options->one_npu);
     if (options->request.n_process == 0 && own->n_index > 1) {
         options->request.n_process = own->n_index;

@@ -138,9 +138,9 @@ static int has_npus(const cpubind_source *source, api_options *options, int32_t 
     api_planned planned = {0};
     int has = 0;
     api_topo_read(source, options, &topo);
-    *n_device = topo.status == CPUBIND_PROBLEM_NONE ? topo.facts.n_device : 0;
+    *n_device = topo.status == CPUBIND_PROBLEM_NONE ? topo.facts.n_bus : 0;
     for (int32_t i = 0; i < *n_device && !has; i++)
-        has = topo.facts.device[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
+        has = topo.facts.bus[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
     api_topo_free(&topo);
     if (has)
         return 1;
@@ -330,7 +330,7 @@ static int explain(const api_options *o, const cli_run_place *place,
         return 0;
     case CPUBIND_NUMA_BIND_NO_PLACE:
         api_add(why, "Could not detect NUMA node for GPU %d (", (int)index);
-        api_add_pci(why, &f->device[bound->device].pci);
+        api_add_pci(why, &f->bus[bound->device].pci);
         api_add(why, "): this rank is not bound, the others are");
         return 1;
     case CPUBIND_NUMA_BIND_NOT_ALLOWED:
@@ -339,7 +339,7 @@ static int explain(const api_options *o, const cli_run_place *place,
         else
             api_add(why, "NUMA node %d",
                     (int)(bound->device < 0 ? number_at(o->numa_node[index])
-                                            : f->device[bound->device].node));
+                                            : f->bus[bound->device].node));
         api_add(why, " has no CPU cores allowed by the current affinity [");
         api_add_list(why, bound->allowed, bound->n_allowed);
         api_add(why, "], skipping NUMA binding for GPU %d", (int)index);
@@ -383,8 +383,8 @@ static int read_topo(const cpubind_source *source, const api_options *o, cli_run
     api_topo_ask(source, &asked, topo);
     if (topo->status == CPUBIND_PROBLEM_NONE && o->topo.n_named == 1) {
         /* The device that is named, whether or not this process sees it. */
-        topo->facts.device[0].sight = CPUBIND_SIGHT_VISIBLE;
-        topo->facts.device[0].n_number = 0;
+        topo->facts.bus[0].sight = CPUBIND_SIGHT_VISIBLE;
+        topo->facts.bus[0].n_number = 0;
     }
     if (topo->status == CPUBIND_PROBLEM_NONE)
         return API_DONE;
@@ -403,7 +403,7 @@ static int take_only_device(api_options *o, const cli_run_place *place,
         fprintf(stderr,
                 "cpubind: rank %d sees one of the %d devices of the host, and is bound to "
                 "it\n",
-                (int)asked->index, (int)place->devices.topo.facts.n_device);
+                (int)asked->index, (int)place->devices.topo.facts.n_bus);
     o->request.rank = asked->index = 0;
     return 1;
 }
@@ -470,7 +470,7 @@ int cli_make_place_goal(const api_options *o, cli_run_place *place, api_bound *b
     api_device_goal(o, &pool,
                     place->device < 0 ? NULL
                                       : cpubind_rules_word(api_device_rules(&place->devices)),
-                    place->device < 0 ? NULL : &place->devices.topo.facts.device[place->device],
+                    place->device < 0 ? NULL : &place->devices.topo.facts.bus[place->device],
                     place->rule, bound);
     return API_DONE;
 }

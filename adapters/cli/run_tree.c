@@ -69,7 +69,7 @@ static int prepare(host_call *c, api_options *options)
  * tree that uses no device. */
 static void move_to_kept(host_call *c)
 {
-    const cpubind_ascend_plan *plan = &cpubind_host_bind_plan(c->host)->plan;
+    const cpubind_device_plan *plan = &cpubind_host_bind_plan(c->host)->plan;
     if (plan->n_kept > 0)
         (void)cpubind_move_self(plan->kept, plan->n_kept);
     else if (!c->options->quiet)

@@ -439,8 +439,8 @@ static const cpubind_service_counts *count(void *ctx, int is_full)
     engine *e = (engine *)ctx;
     const int64_t now = (int64_t)time(NULL);
     const int has_memory = e->memory_at == 0 || now >= e->memory_at + MEMORY_SECONDS;
-    e->counts.has_npus = e->call.has_listed;
-    e->counts.has_devices = e->call.has_bus;
+    e->counts.has_numbered = e->call.has_listed;
+    e->counts.has_others = e->call.has_bus;
     if (is_full && e->is_planned &&
         !cpubind_figures_count(e->call.host, &cpubind_sys_real, has_memory, &e->counts).error &&
         has_memory)
@@ -714,7 +714,7 @@ int cli_run_service(const api_options *options)
     close_host(&e);
     cli_settings_free(&e.settings);
     cpubind_claims_free(&e.claims);
-    free(e.counts.npu);
+    free(e.counts.device);
     json_decref(e.call.said);
     return status;
 }

@@ -20,15 +20,15 @@ enum { WIDTH = 80 };
 /* Appends "NPU 3", or "0000:17:00.0". */
 static void add_name(api_text *to, const cpubind_status_device *d)
 {
-    if (d->npu)
-        api_add(to, "NPU %d", (int)d->npu->logic);
+    if (d->listed)
+        api_add(to, "NPU %d", (int)d->listed->logic);
     else
         api_add_pci(to, &d->function->pci);
 }
 
 static cpubind_vendor_id vendor_of(const cpubind_status_device *d)
 {
-    return d->npu ? CPUBIND_VENDOR_ASCEND : d->function->accelerator.vendor;
+    return d->listed ? CPUBIND_VENDOR_ASCEND : d->function->accelerator.vendor;
 }
 
 static const char *product_of(const cpubind_pci_function *device)
@@ -162,7 +162,7 @@ static void print_device(FILE *out, const cpubind_status_device *d)
 {
     api_text line = {"", 0}, part = {"", 0};
     add_name(&part, d);
-    if (d->npu)
+    if (d->listed)
         api_add(&line, "%-8s", part.text);
     else
         api_add(&line, "%s %-18.18s ", part.text, product_of(d->function));
@@ -173,12 +173,12 @@ static void print_device(FILE *out, const cpubind_status_device *d)
     } else {
         api_add(&part, "no pool");
     }
-    api_add(&line, d->npu || d->pool.n > 0 ? "%-23s" : "%s", part.text);
+    api_add(&line, d->listed || d->pool.n > 0 ? "%-23s" : "%s", part.text);
     part = (api_text){"", 0};
     if (d->memory_node >= 0)
         api_add(&part, "  node %d", (int)d->memory_node);
-    api_add(&line, d->npu ? "%-10s  " : "%s", part.text);
-    if (d->npu)
+    api_add(&line, d->listed ? "%-10s  " : "%s", part.text);
+    if (d->listed)
         add_irqs(&line, d);
     print_line(out, &line);
 }
@@ -242,10 +242,10 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
         line = (api_text){"", 0};
     }
     if (w->is_on_other) {
-        if (w->worker->bound_npu < 0)
+        if (w->worker->bound_number < 0)
             api_add(&line, "%12son record for another device", "");
         else
-            api_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_npu);
+            api_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_number);
         print_line(out, &line);
     }
     if (!cpubind_status_memory_is_away(w) || count_place(w, CPUBIND_PLACE_RIGHT) < w->n_thread)
@@ -436,7 +436,7 @@ static json_t *worker_json(const cli_status *whole, const cpubind_status_worker 
         "container", text_json(w->container), "rank", id_json(w->rank), "rank_variable",
         text_json(w->rank_variable), "visible", text_json(w->visible), "index", (int)w->index,
         "processes", (int)w->n_index, "children", (int)w->n_child, "bound", w->is_bound,
-        "bound_npu", id_json(w->bound_npu), "bound_rules", text_json(w->bound_rules),
+        "bound_npu", id_json(w->bound_number), "bound_rules", text_json(w->bound_rules),
         "own_mask", w->has_own_mask, "allowed", cli_list_json(w->allowed.cpu, w->allowed.n),
         "place", cpubind_place_word(s->place), "threads", threads_json(s), "cpuset",
         text_json(s->cpuset), "memory", memory_json(s), "error", error_json(whole, s));
@@ -463,7 +463,7 @@ static json_t *name_json(const cpubind_status_device *d)
 {
     const char *noun = cpubind_vendor_of(vendor_of(d))->noun;
     char name[32];
-    const int32_t number = d->npu                       ? d->npu->logic
+    const int32_t number = d->listed                    ? d->listed->logic
                            : d->function->n_number == 1 ? d->function->number[0]
                                                         : -1;
     if (!noun || number < 0)
@@ -474,7 +474,7 @@ static json_t *name_json(const cpubind_status_device *d)
 
 static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_npu *npu = d->npu;
+    const cpubind_device *npu = d->listed;
     const cpubind_pci_address *address = npu ? &npu->pci : &d->function->pci;
     json_t *irqs = json_array(), *device;
     api_text pci = {"", 0};
@@ -559,8 +559,8 @@ static int keep_device(cli_changes *to, const cli_status *s, const cpubind_statu
     api_text line = {"", 0}, name = {"", 0};
     int good;
     add_name(&name, d);
-    api_add(&line, "%s: %s: ", name.text, d->npu ? "interrupts" : "pool");
-    if (d->npu)
+    api_add(&line, "%s: %s: ", name.text, d->listed ? "interrupts" : "pool");
+    if (d->listed)
         add_irqs(&line, d);
     else
         api_add_list(&line, d->pool.cpu, d->pool.n);

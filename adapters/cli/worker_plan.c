@@ -37,7 +37,7 @@ static void take(worker_plan *w, const int32_t *cpu, int32_t n)
 }
 
 /* Takes the CPUs of the pools of all devices, those that are kept and those for UVB threads. */
-static void take_plan(worker_plan *w, const cpubind_ascend_plan *plan)
+static void take_plan(worker_plan *w, const cpubind_device_plan *plan)
 {
     for (int32_t i = 0; plan->trace.owner && i < plan->host.n_cpu; i++)
         if (plan->trace.owner[i] >= 0)
@@ -70,7 +70,7 @@ static int take_accelerators(const cpubind_source *source, api_options *options,
     int has_npus = 0, status = API_DONE;
     if (!api_asks_for_devices(options))
         status = take_npus(source, options, w, &has_npus);
-    if (status != API_DONE || has_npus || w->devices.topo.facts.n_device == 0)
+    if (status != API_DONE || has_npus || w->devices.topo.facts.n_bus == 0)
         return status;
     api_free_devices(&w->devices);
     status = api_make_devices(source, options, NULL, &w->devices, &why);

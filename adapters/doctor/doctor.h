@@ -94,7 +94,7 @@ typedef struct cpubind_doctor_report {
 /* Devices whose drivers do not list their users. */
 typedef struct cpubind_doctor_bus {
     const cpubind_facts *facts; /* of the plan: each is one of `npu`, whose function is ... */
-    const cpubind_ascend_plan *plan;
+    const cpubind_device_plan *plan;
     const cpubind_users *users; /* ... the device of these; NULL: they are not known */
 } cpubind_doctor_bus;
 
@@ -103,7 +103,7 @@ typedef struct cpubind_doctor_request {
     const cpubind_source *source;
     const cpubind_request *request;  /* of the plan, with wants_pci */
     const cpubind_facts *facts;      /* NULL: they could not be read */
-    const cpubind_ascend_plan *plan; /* made of these facts; NULL: there is none */
+    const cpubind_device_plan *plan; /* made of these facts; NULL: there is none */
     const cpubind_doctor_bus *bus;   /* NULL: the host has none */
     int32_t is_live;                 /* 1: the source is the live host */
     int32_t npu_smi_ms;              /* how long npu-smi took to answer; -1: not known */

@@ -182,7 +182,7 @@ static int is_for_interrupts(const doctor *d, int32_t cpu)
  * no pool, if the plan has all NPUs of the host, else those of irq. */
 static int32_t list_spare(doctor *d)
 {
-    const cpubind_ascend_plan *plan = d->plan;
+    const cpubind_device_plan *plan = d->plan;
     const cpubind_facts *facts = d->facts;
     const int is_whole =
         plan->n_hidden == 0 && plan->n_candidate <= plan->n_want && plan->total <= plan->n_want;

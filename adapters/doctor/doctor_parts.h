@@ -20,7 +20,7 @@
 /* A process that uses a device. */
 typedef struct doctor_worker {
     int32_t pid;
-    int32_t npu; /* index into facts->npu */
+    int32_t npu; /* index into facts->device */
     int32_t row; /* of the plan, or -1 */
 } doctor_worker;
 
@@ -29,7 +29,7 @@ typedef struct doctor {
     const cpubind_doctor_request *request;
     const cpubind_source *source;
     const cpubind_facts *facts;
-    const cpubind_ascend_plan *plan;
+    const cpubind_device_plan *plan;
     cpubind_arena *arena;
     cpubind_doctor_report *report;
     const cpubind_doctor_check *check; /* that runs */

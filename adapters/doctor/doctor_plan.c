@@ -9,7 +9,7 @@
 
 void doctor_check_locality(doctor *d)
 {
-    const cpubind_ascend_plan *plan = d->plan;
+    const cpubind_device_plan *plan = d->plan;
     doctor_text evidence = {"", 0};
     cpubind_doctor_finding *f;
     if (!doctor_has_plan(d) || !(plan->warnings >> CPUBIND_WARNING_POOR_LOCALITY & 1u))
@@ -21,7 +21,7 @@ void doctor_check_locality(doctor *d)
         if (d->is_bus)
             doctor_add(&evidence, "%s%s", i ? "," : " ", doctor_name(d, &of));
         else
-            doctor_add(&evidence, "%s%d", i ? "," : " ", (int)d->facts->npu[of.npu].logic);
+            doctor_add(&evidence, "%s%d", i ? "," : " ", (int)d->facts->device[of.npu].logic);
     }
     f = doctor_find(d);
     doctor_set_device(d, &(doctor_worker){.npu = plan->poor[0]}, f);
@@ -49,7 +49,7 @@ void doctor_check_split(doctor *d)
 
 void doctor_check_others(doctor *d)
 {
-    const cpubind_ascend_plan *plan = d->plan;
+    const cpubind_device_plan *plan = d->plan;
     doctor_text evidence = {"", 0}, command = {"", 0};
     cpubind_doctor_finding *f;
     char pci[CPUBIND_PCI_ADDRESS_MAX];

@@ -35,8 +35,8 @@ static void take_users(doctor *d, const cpubind_doctor_bus *bus)
     d->workers_input = "proc/*/fd";
     d->workers_answer.state = CPUBIND_INPUT_ABSENT;
     for (int32_t i = 0; list.row && bus->users && i < bus->users->n; i++)
-        for (int32_t k = 0; k < d->facts->n_npu; k++)
-            if (d->facts->npu[k].device == bus->users->row[i].device)
+        for (int32_t k = 0; k < d->facts->n_device; k++)
+            if (d->facts->device[k].bus == bus->users->row[i].device)
                 list.row[list.n++] = (cpubind_user){bus->users->row[i].pid, k};
     d->is_workers_known = bus->users != NULL;
     if (d->is_workers_known)
@@ -112,13 +112,13 @@ static const char *address_of(doctor *d, const doctor_worker *w)
 {
     char pci[CPUBIND_PCI_ADDRESS_MAX] = "";
     if (d->is_bus)
-        (void)cpubind_pci_format(pci, &d->facts->npu[w->npu].pci);
+        (void)cpubind_pci_format(pci, &d->facts->device[w->npu].pci);
     return doctor_keep(d, pci);
 }
 
 void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding *f)
 {
-    f->npu = d->is_bus ? -1 : d->facts->npu[w->npu].logic;
+    f->npu = d->is_bus ? -1 : d->facts->device[w->npu].logic;
     f->pci = address_of(d, w);
 }
 
@@ -127,7 +127,7 @@ const char *doctor_name(doctor *d, const doctor_worker *w)
     doctor_text name = {"", 0};
     if (d->is_bus)
         return address_of(d, w);
-    doctor_add(&name, "NPU %d", (int)d->facts->npu[w->npu].logic);
+    doctor_add(&name, "NPU %d", (int)d->facts->device[w->npu].logic);
     return doctor_keep(d, name.text);
 }
 
@@ -137,7 +137,7 @@ const char *doctor_option(doctor *d, const doctor_worker *w)
     if (d->is_bus)
         doctor_add(&option, "--pci %s", address_of(d, w));
     else
-        doctor_add(&option, "--npu %d", (int)d->facts->npu[w->npu].logic);
+        doctor_add(&option, "--npu %d", (int)d->facts->device[w->npu].logic);
     return doctor_keep(d, option.text);
 }
 
@@ -506,7 +506,7 @@ static void add_write_cpuset(doctor *d, const cpuset *set, int32_t n, const char
 /* The CPUs near the NPU of a worker, as a set. */
 static cpuset near_set(const doctor *d, const doctor_worker *w)
 {
-    const cpubind_npu *npu = &d->facts->npu[w->npu];
+    const cpubind_device *npu = &d->facts->device[w->npu];
     return (cpuset){NULL, NULL, d->facts->affinity + npu->affinity_first, npu->affinity_count};
 }
 

@@ -63,8 +63,8 @@ static int32_t *join_all(const joining *j)
 {
     int32_t *next = j->out->cpu;
     for (int32_t i = 0; i < j->n_device; i++) {
-        cpubind_npu_allowed *row = &j->out->row[i];
-        *row = (cpubind_npu_allowed){j->number[i], next, 0};
+        cpubind_device_allowed *row = &j->out->row[i];
+        *row = (cpubind_device_allowed){j->number[i], next, 0};
         if (!has_user(j, i))
             continue;
         row->n = join_users(j, i, next);
@@ -77,11 +77,11 @@ static int32_t *join_all(const joining *j)
 
 /* Whether the users of two devices may have different CPUs; *first is the first row with a
  * user. */
-static int do_differ(const joining *j, const cpubind_npu_allowed **first)
+static int do_differ(const joining *j, const cpubind_device_allowed **first)
 {
     *first = NULL;
     for (int32_t i = 0; i < j->n_device; i++) {
-        const cpubind_npu_allowed *row = &j->out->row[i];
+        const cpubind_device_allowed *row = &j->out->row[i];
         if (row->n == 0)
             continue;
         if (!*first)
@@ -103,9 +103,9 @@ static void fill_rows(const joining *j, int32_t *next)
     for (int32_t i = 0; i < j->n_device; i++)
         is_one_all |= j->out->row[i].n == n || j->out->row[i].n < 0;
     for (int32_t i = 0; i < j->n_device; i++) {
-        cpubind_npu_allowed *row = &j->out->row[i];
+        cpubind_device_allowed *row = &j->out->row[i];
         if (row->n < 0 || (row->n == 0 && is_one_all))
-            *row = (cpubind_npu_allowed){row->logic, next, n};
+            *row = (cpubind_device_allowed){row->logic, next, n};
     }
 }
 
@@ -114,18 +114,18 @@ static void list_devices(const joining *j, int is_all, cpubind_request *request)
 {
     int32_t n_named = 0;
     size_t len = 0;
-    request->n_npu = 0;
+    request->n_device = 0;
     *j->out->visible = '\0';
     for (int32_t i = 0; i < j->n_device; i++)
         if (is_all || has_user(j, i)) {
             n_named += i < j->n_listed;
-            j->out->npu[request->n_npu++] = j->number[i];
+            j->out->device[request->n_device++] = j->number[i];
         }
     for (int32_t i = 0; i < j->n_listed; i++)
         if (is_all || n_named == 0 || has_user(j, i))
             len += (size_t)snprintf(j->out->visible + len, 13, "%s%d", len ? "," : "",
                                     (int)j->number[i]);
-    request->npu = j->out->npu;
+    request->device = j->out->device;
     request->visible = j->out->visible;
     request->visible_len = (int32_t)len;
 }
@@ -142,13 +142,13 @@ int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_
                  .n_user = n_user,
                  .mark = (uint8_t *)sys->malloc(CPUBIND_MAX_CPUS),
                  .out = out};
-    const cpubind_npu_allowed *first = NULL;
+    const cpubind_device_allowed *first = NULL;
     int is_other = 0;
-    out->npu = (int32_t *)sys->malloc(n_row * sizeof *out->npu);
+    out->device = (int32_t *)sys->malloc(n_row * sizeof *out->device);
     out->visible = (char *)sys->malloc(n_row * 13);
     out->cpu = (int32_t *)sys->malloc(count_room(&j) * sizeof *out->cpu);
-    out->row = (cpubind_npu_allowed *)sys->malloc(n_row * sizeof *out->row);
-    if (!j.mark || !out->npu || !out->visible || !out->cpu || !out->row) {
+    out->row = (cpubind_device_allowed *)sys->malloc(n_row * sizeof *out->row);
+    if (!j.mark || !out->device || !out->visible || !out->cpu || !out->row) {
         free(j.mark);
         return 0;
     }
@@ -161,8 +161,8 @@ int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_
             fill_rows(&j, next);
     }
     if (is_other) {
-        request->npu_allowed = out->row;
-        request->n_npu_allowed = n_device;
+        request->device_allowed = out->row;
+        request->n_device_allowed = n_device;
     } else if (first && first->n > 0) {
         request->allowed = first->cpu;
         request->n_allowed = first->n;
@@ -174,7 +174,7 @@ int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_
 
 void cpubind_host_free_allowed(cpubind_host_allowed *allowed)
 {
-    free(allowed->npu);
+    free(allowed->device);
     free(allowed->visible);
     free(allowed->cpu);
     free(allowed->row);

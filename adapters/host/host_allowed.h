@@ -25,18 +25,18 @@ typedef struct cpubind_host_user {
 
 /* The memory of a request. All zero is none. */
 typedef struct cpubind_host_allowed {
-    int32_t *npu;             /* numbers of devices, ascending */
-    char *visible;            /* the listed ones, as a variable that hides devices has them */
-    int32_t *cpu;             /* list after list */
-    cpubind_npu_allowed *row; /* of all devices, by number */
+    int32_t *device; /* numbers of devices, ascending */
+    char *visible;   /* the listed ones, as a variable that hides devices has them */
+    int32_t *cpu;    /* list after list */
+    cpubind_device_allowed *row; /* of all devices, by number */
 } cpubind_host_allowed;
 
-/* Completes a request: npu, the devices of the users; visible, as a variable that hides
+/* Completes a request: device, the devices of the users; visible, as a variable that hides
  * devices has them, those of these whose driver lists its users, or all such where none has
- * users; allowed, or npu_allowed where they differ, unless the request has `allowed`.
+ * users; allowed, or device_allowed where they differ, unless the request has `allowed`.
  *   in      sys: for malloc; number: of each device, ascending, of which the first n_listed
  *           have drivers that list their users; names_idle: 1: where all users may have the
- *           same CPUs, or there is none, npu and visible are all devices
+ *           same CPUs, or there is none, device and visible are all devices
  *   out     *request, which borrows from *out; the caller frees that after the last use of
  *           facts and plan, also without memory
  *   returns 0 without memory */

@@ -448,8 +448,8 @@ static int is_entry(const void *ctx, int32_t pid)
     return cpubind_host_find((const cpubind_host_bind *)ctx, pid) != NULL;
 }
 
-/* Says which processes are bound by plans of other rules, but for those that this plan is for.
- * */
+/* Says which processes are bound by plans of other rules, but for those that this plan is
+ * for. */
 static void hear_rules(cpubind_host_bind *h)
 {
     const char *rules = cpubind_host_rules(h);
@@ -845,7 +845,7 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
     else
         set_state(e, is_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED : CPUBIND_HOST_RIGHT);
     if (e->device < 0 && e->row.report) {
-        e->row.npu = e->row.report->device;
+        e->row.number = e->row.report->device;
         (void)snprintf(e->row.pci, sizeof e->row.pci, "%s", e->row.report->pci);
     }
 }

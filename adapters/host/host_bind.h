@@ -80,7 +80,7 @@ typedef struct cpubind_host_row {
                        driver lists its users first; -1: an other */
     int32_t n_device; /* that it uses */
     int is_of_one;    /* only a process of one such device is bound */
-    int32_t npu;      /* the logic id of the device, or on record; -1: it has none */
+    int32_t number;   /* the logic id of the device, or on record; -1: it has none */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* the address of a device without logic id; "": it is
                                           not one such device */
     const char *product;               /* of that device; NULL: not known. Static text */
@@ -114,13 +114,13 @@ typedef struct cpubind_host_plan {
     cpubind_problem problem;
     cpubind_facts facts;
     int has_facts;
-    cpubind_ascend_plan plan; /* code NONE */
+    cpubind_device_plan plan; /* code NONE */
     cpubind_arena arena;
 } cpubind_host_plan;
 
 typedef struct cpubind_host_options {
-    /* npu, visible, rank, wants_pci and n_process are chosen here; allowed: NULL, or the CPUs
-     * that every worker may have. */
+    /* device, visible, rank, wants_pci and n_process are chosen here; allowed: NULL, or the
+     * CPUs that every worker may have. */
     cpubind_request request;
     int has_listed;                     /* 1: devices whose driver lists its users: Ascend's */
     const cpubind_pci_request *devices; /* whose workers of the bus; the other accelerators keep

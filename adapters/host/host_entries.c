@@ -20,9 +20,9 @@ void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 {
     const cpubind_facts *f = &h->facts.facts;
     const cpubind_pci_function *function =
-        e->device < h->n_listed ? NULL : &f->device[f->npu[e->device].device];
+        e->device < h->n_listed ? NULL : &f->bus[f->device[e->device].bus];
     e->row.device = e->device;
-    e->row.npu = e->device < 0 || function ? -1 : h->number[e->device];
+    e->row.number = e->device < 0 || function ? -1 : h->number[e->device];
     e->row.is_of_one = e->device >= 0 && !function;
     e->row.pci[0] = '\0';
     e->row.product = NULL;
@@ -57,7 +57,7 @@ host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device)
     e->is_listed = e->is_new = 1;
     e->row = (cpubind_host_row){.pid = pid,
                                 .device = device,
-                                .npu = -1,
+                                .number = -1,
                                 .state = CPUBIND_HOST_UNBOUND,
                                 .record_path = "",
                                 .other_path = e->other_path};

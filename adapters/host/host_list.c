@@ -233,7 +233,7 @@ static cpubind_problem_code read_listed(void *ctx, cpubind_arena *arena)
 {
     listing *l = (listing *)ctx;
     cpubind_facts listed = l->h->facts.facts;
-    listed.n_npu = l->h->n_listed;
+    listed.n_device = l->h->n_listed;
     return cpubind_listed_users_read(&l->source, &listed, arena, &l->of_driver, &l->problem);
 }
 

@@ -87,10 +87,10 @@ static cpubind_problem_code join_bus(const making *m, cpubind_arena *arena)
 static cpubind_request request_of_listed(const making *m)
 {
     cpubind_request request = *m->request;
-    while (request.n_npu > 0 && request.npu[request.n_npu - 1] > m->h->last_listed)
-        request.n_npu--;
-    if (request.n_npu == 0)
-        request.npu = NULL;
+    while (request.n_device > 0 && request.device[request.n_device - 1] > m->h->last_listed)
+        request.n_device--;
+    if (request.n_device == 0)
+        request.device = NULL;
     return request;
 }
 
@@ -113,11 +113,11 @@ static cpubind_problem_code read_facts(const making *m, cpubind_arena *arena)
 static void choose_visible(const making *m)
 {
     cpubind_facts *f = &m->out->facts;
-    for (int32_t i = 0; i < f->n_npu; i++) {
+    for (int32_t i = 0; i < f->n_device; i++) {
         int is_named = 0;
-        for (int32_t k = 0; k < m->request->n_npu; k++)
-            is_named |= m->request->npu[k] == f->npu[i].logic;
-        f->npu[i].is_visible = is_named;
+        for (int32_t k = 0; k < m->request->n_device; k++)
+            is_named |= m->request->device[k] == f->device[i].logic;
+        f->device[i].is_visible = is_named;
     }
 }
 
@@ -131,13 +131,13 @@ static cpubind_problem_code plan_others(const making *m, cpubind_arena *arena)
     int has_others = 0;
     if (code != CPUBIND_PROBLEM_TOO_FEW_CPUS && code != CPUBIND_PROBLEM_NO_LOCAL_CPUS)
         return code;
-    for (int32_t i = 0; i < p->facts.n_npu; i++) {
-        p->facts.npu[i].is_visible &= i >= p->facts.n_found;
-        has_others |= p->facts.npu[i].is_visible;
+    for (int32_t i = 0; i < p->facts.n_device; i++) {
+        p->facts.device[i].is_visible &= i >= p->facts.n_listed;
+        has_others |= p->facts.device[i].is_visible;
     }
-    if (has_others && p->facts.n_found > 0) {
+    if (has_others && p->facts.n_listed > 0) {
         cpubind_problem_clear(&p->problem);
-        code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
+        code = cpubind_plan_make(&p->facts, m->request, arena, &p->plan, &p->problem);
         p->problem = refusal;
     } else if (has_others) { /* processes that use no device may have the kept CPUs */
         p->plan.n_want = p->plan.n_poolless = 0;
@@ -157,7 +157,7 @@ static cpubind_problem_code make_plan(void *ctx, cpubind_arena *arena)
     p->has_facts = code == CPUBIND_PROBLEM_NONE;
     if (p->has_facts && m->is_plan) {
         choose_visible(m);
-        code = cpubind_ascend_make_plan(&p->facts, m->request, arena, &p->plan, &p->problem);
+        code = cpubind_plan_make(&p->facts, m->request, arena, &p->plan, &p->problem);
         if (code != CPUBIND_PROBLEM_NONE)
             code = plan_others(m, arena);
     }
@@ -176,16 +176,16 @@ static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *re
 static int number_devices(cpubind_host_bind *h)
 {
     const cpubind_facts *f = &h->facts.facts;
-    const size_t room = (size_t)f->n_npu + 1;
-    h->n_listed = f->n_found;
-    h->n_device = f->n_npu;
+    const size_t room = (size_t)f->n_device + 1;
+    h->n_listed = f->n_listed;
+    h->n_device = f->n_device;
     h->number = (int32_t *)h->sys->malloc(room * sizeof *h->number);
     h->is_asked = (uint8_t *)h->sys->malloc(room);
     if (!h->number || !h->is_asked)
         return 0;
     for (int32_t i = 0; i < h->n_device; i++) {
-        h->number[i] = f->npu[i].logic;
-        h->is_asked[i] = f->npu[i].device < 0 || f->device[f->npu[i].device].is_asked;
+        h->number[i] = f->device[i].logic;
+        h->is_asked[i] = f->device[i].bus < 0 || f->bus[f->device[i].bus].is_asked;
     }
     h->last_listed = h->n_listed > 0 ? h->number[h->n_listed - 1] : -1;
     return 1;
@@ -194,7 +194,7 @@ static int number_devices(cpubind_host_bind *h)
 int32_t cpubind_host_device_of(const cpubind_host_bind *h, int32_t on_bus)
 {
     for (int32_t i = h->n_listed; i < h->n_device; i++)
-        if (h->facts.facts.npu[i].device == on_bus)
+        if (h->facts.facts.device[i].bus == on_bus)
             return i;
     return -1;
 }
@@ -308,7 +308,7 @@ int32_t cpubind_host_plan_row(const cpubind_host_bind *h, int32_t device)
 {
     const cpubind_host_plan *p = &h->plan;
     for (int32_t i = 0; p->code == CPUBIND_PROBLEM_NONE && i < p->plan.n_want; i++)
-        if (p->facts.npu[p->plan.want[i]].logic == h->number[device])
+        if (p->facts.device[p->plan.want[i]].logic == h->number[device])
             return i;
     return -1;
 }
@@ -400,7 +400,7 @@ static cpubind_problem why_poolless(const cpubind_host_bind *h, const host_part 
     const cpubind_host_plan *p = &h->plan;
     cpubind_problem problem = p->problem;
     for (int32_t i = 0; i < p->plan.n_poolless; i++)
-        if (p->facts.npu[p->plan.poolless[i].npu].logic == h->number[part->device])
+        if (p->facts.device[p->plan.poolless[i].device].logic == h->number[part->device])
             problem = p->plan.poolless[i].problem;
     if (problem.code == CPUBIND_PROBLEM_NONE) {
         problem.code = CPUBIND_PROBLEM_BAD_REQUEST;
@@ -461,7 +461,7 @@ static cpubind_problem_code make_child_goal(const cpubind_host_bind *h, const ho
     const host_entry *parent = cpubind_host_find(h, e->row.parent);
     if (!parent || !parent->main)
         return CPUBIND_PROBLEM_BAD_REQUEST;
-    *goal = (cpubind_goal){.device = parent->row.npu,
+    *goal = (cpubind_goal){.device = parent->row.number,
                            .main = {parent->main, parent->n_main},
                            .rules = cpubind_host_rules(h),
                            .memory_node = -1,

@@ -71,8 +71,8 @@ struct cpubind_host_bind {
     cpubind_group *group;
     cpubind_linux_host *facts_host; /* this host; its answers are kept for the plan */
     cpubind_linux_host *live;       /* this host as it is now: opened again for each listing */
-    /* A device is an index into facts.facts.npu: those whose driver lists its users, then the
-     * others of the bus. */
+    /* A device is an index into facts.facts.device: those whose driver lists its users, then
+     * the others of the bus. */
     cpubind_host_plan facts;    /* of the first call */
     int32_t n_listed, n_device; /* listed ones, and all */
     int32_t last_listed;        /* the largest id of a listed one */

@@ -244,8 +244,8 @@ static int is_on_other(const cpubind_status_device *device, const cpubind_worker
     char pci[CPUBIND_PCI_ADDRESS_MAX];
     if (!w->is_bound)
         return 0;
-    if (device->npu)
-        return w->bound_npu >= 0 && w->bound_npu != device->npu->logic;
+    if (device->listed)
+        return w->bound_number >= 0 && w->bound_number != device->listed->logic;
     (void)cpubind_pci_format(pci, &device->function->pci);
     return b && *cpubind_bind_pci(b) && strcmp(cpubind_bind_pci(b), pci) != 0;
 }
@@ -320,7 +320,7 @@ static void look_at_device(look *l, cpubind_status_part *part, cpubind_status_de
         look_at_worker(l, part, device, w);
         part->count[w->place]++;
     }
-    if (device->n_irq == 0 && device->npu && device->pool.n > 0 &&
+    if (device->n_irq == 0 && device->listed && device->pool.n > 0 &&
         make_goal(l, device, NULL, &goal))
         read_irqs(l, &goal, device);
     for (int32_t i = 0; i < device->n_irq; i++) {
@@ -339,10 +339,10 @@ static cpubind_status_device describe(const cpubind_host_bind *h, int32_t i)
         .device = i, .memory_node = -1, .no_irq = CPUBIND_IRQ_NO_ROLE};
     const cpubind_facts *f = &h->facts.facts;
     if (i < h->n_listed) {
-        device.npu = &f->npu[i];
+        device.listed = &f->device[i];
         device.no_irq = CPUBIND_IRQ_FOUND;
     } else {
-        device.function = &f->device[f->npu[i].device];
+        device.function = &f->bus[f->device[i].bus];
     }
     device.pool = cpubind_host_pool(h, i, &device.memory_node);
     return device;

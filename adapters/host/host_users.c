@@ -114,7 +114,7 @@ static cpubind_linux_fault count_files(search *s, int32_t pid, int32_t *n_device
     char name[64];
     int folder;
     *n_device = 0;
-    memset(s->n_open, 0, ((size_t)s->q->facts->n_device + 1) * sizeof *s->n_open);
+    memset(s->n_open, 0, ((size_t)s->q->facts->n_bus + 1) * sizeof *s->n_open);
     (void)snprintf(name, sizeof name, "proc/%d/fd", (int)pid);
     why = cpubind_root_open(&s->root, name, O_DIRECTORY, &folder);
     if (why.error)
@@ -128,8 +128,8 @@ static cpubind_linux_fault count_files(search *s, int32_t pid, int32_t *n_device
         why = count_file(s, folder, pid, ids.id[i], computes);
     free(ids.id);
     s->root.sys->close(folder);
-    for (int32_t i = 0; i < s->q->facts->n_device; i++) {
-        const cpubind_vendor_id vendor = s->q->facts->device[i].accelerator.vendor;
+    for (int32_t i = 0; i < s->q->facts->n_bus; i++) {
+        const cpubind_vendor_id vendor = s->q->facts->bus[i].accelerator.vendor;
         if (cpubind_vendor_of(vendor)->compute_file && !computes[vendor])
             s->n_open[i] = 0;
         *n_device += s->n_open[i] > 0;
@@ -141,7 +141,7 @@ static cpubind_linux_fault count_files(search *s, int32_t pid, int32_t *n_device
 static int32_t most_open(const search *s)
 {
     int32_t best = -1, n_best = 0, n_next = 0;
-    for (int32_t i = 0; i < s->q->facts->n_device; i++) {
+    for (int32_t i = 0; i < s->q->facts->n_bus; i++) {
         if (s->n_open[i] > n_best) {
             n_next = n_best;
             n_best = s->n_open[i];
@@ -213,7 +213,7 @@ static int has_own_visible(const cpubind_bytes *own, const cpubind_bytes *parent
 static int32_t device_of_rank(const cpubind_facts *f, int32_t rank, cpubind_arena *arena)
 {
     cpubind_pci_rank *shown = (cpubind_pci_rank *)cpubind_arena_take(
-        arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *shown);
+        arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *shown);
     const int32_t n = shown ? cpubind_pci_ranks(f, shown) : 0;
     int has_variable = 0;
     for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
@@ -279,8 +279,8 @@ static cpubind_problem_code find_shown(void *ctx, cpubind_arena *arena)
     code = cpubind_devices_read(&source, show->s->q->request, arena, &own, &fault);
     if (code == CPUBIND_PROBLEM_NONE)
         found = device_of_rank(&own, show->rank, arena);
-    for (int32_t i = 0; i < all->n_device && found >= 0 && show->device < 0; i++)
-        if (cpubind_pci_compare(&all->device[i].pci, &own.device[found].pci) == 0)
+    for (int32_t i = 0; i < all->n_bus && found >= 0 && show->device < 0; i++)
+        if (cpubind_pci_compare(&all->bus[i].pci, &own.bus[found].pci) == 0)
             show->device = i;
     return code;
 }
@@ -395,7 +395,7 @@ static cpubind_linux_fault look_at(search *s, int32_t pid)
         device = most_open(s);
     if (device >= 0)
         return add_row(s, pid, device);
-    for (int32_t i = 0; n_file > 1 && i < s->q->facts->n_device && !why.error; i++)
+    for (int32_t i = 0; n_file > 1 && i < s->q->facts->n_bus && !why.error; i++)
         if (s->n_open[i] > 0)
             why = add_row(s, pid, i);
     return why;
@@ -528,7 +528,7 @@ static cpubind_linux_fault find_users(search *s)
 {
     const cpubind_sys *sys = s->root.sys;
     cpubind_linux_fault why = no_memory();
-    s->n_open = (int32_t *)sys->malloc(((size_t)s->q->facts->n_device + 1) * sizeof *s->n_open);
+    s->n_open = (int32_t *)sys->malloc(((size_t)s->q->facts->n_bus + 1) * sizeof *s->n_open);
     if (s->q->strangers)
         check_strangers(s);
     if (s->n_open)

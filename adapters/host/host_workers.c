@@ -153,7 +153,7 @@ static cpubind_linux_fault read_record(reading *r, cpubind_worker *w)
     }
     if (cpubind_bind_allowed(b).n > 0) {
         w->is_bound = 1;
-        w->bound_npu = cpubind_bind_device(b);
+        w->bound_number = cpubind_bind_device(b);
         (void)snprintf(w->bound_rules, sizeof w->bound_rules, "%s", cpubind_bind_rules(b));
     }
     cpubind_bind_close(b);
@@ -272,7 +272,7 @@ static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
 {
     cpubind_proc_stat stat, after;
     cpubind_linux_fault again, fault = cpubind_proc_stat_read(&r->root, w->pid, 0, &stat);
-    w->rank = w->bound_npu = -1;
+    w->rank = w->bound_number = -1;
     if (fault.error == ESRCH && !r->out->is_other_namespace) {
         const int is_there = r->root.sys->kill((pid_t)w->pid, 0) == 0 || errno == EPERM;
         return cpubind_fault_of(is_there ? EPERM : ESRCH, is_there ? "hidden" : "process");

@@ -49,7 +49,7 @@ typedef struct cpubind_worker {
     cpubind_cpus allowed;       /* the CPUs that it may have, as if nothing were bound */
     cpubind_cpus mask;          /* its main thread's; empty: not known */
     int32_t is_bound;           /* a record says that cpubind has bound it */
-    int32_t bound_npu;          /* the number of the device on record; -1: none, not known */
+    int32_t bound_number;       /* the number of the device on record; -1: none, not known */
     char bound_rules[CPUBIND_RULES_SIZE]; /* of the plan on record; "": none, not known */
     int32_t has_own_mask; /* not bound, and its main thread has fewer CPUs than its cpuset */
 } cpubind_worker;

@@ -6,7 +6,7 @@
  *
  *   1  open this host                      cpubind_linux_open_live     source/host_source.h
  *   2  read it                             cpubind_facts_read          ../model/facts.h
- *      make a plan                         cpubind_ascend_make_plan    ../plan/plan.h
+ *      make a plan                         cpubind_plan_make    ../plan/plan.h
  *   3  derive the goal of one process      cpubind_goal_make           ../plan/process_goal.h
  *   4  apply, watch, verify, restore       cpubind_bind_*              bind/bind.h
  *
@@ -21,7 +21,7 @@
  *   cpubind_source source = cpubind_linux_source(host);
  *   cpubind_arena arena = {malloc(4 << 20), 4 << 20, 0};
  *   cpubind_facts_read(&source, &ask, &arena, &facts, &problem);
- *   cpubind_ascend_make_plan(&facts, &ask, &arena, &plan, &problem);
+ *   cpubind_plan_make(&facts, &ask, &arena, &plan, &problem);
  *   cpubind_goal_request want = {&facts, &plan, plan.rank_row, NULL, 0};
  *   cpubind_goal_make(&source, &want, &arena, &goal, &problem);
  *   cpubind_bind_open(&how, NULL, &b, &fault);

@@ -50,8 +50,11 @@ static const struct {
 
 /* A thread that is counted. */
 typedef struct counted {
-    int32_t tid; /* 0: none */
-    int32_t cpu; /* that it ran on last; -1: not known */
+    int32_t tid;     /* 0: none */
+    int32_t cpu;     /* that it ran on last; -1: not known */
+    int is_ready;    /* it runs or waits for a CPU, by its state */
+    double ahead_ns; /* of a wait that is not over: counted here, and not by the kernel */
+    int64_t read_ms; /* when its times were read last */
     double last[CPUBIND_COUNT_TICKS];
     int is_begun[CPUBIND_COUNT_TICKS];
     int fd[N_EVENT]; /* -1: not open */
@@ -69,6 +72,7 @@ struct cpubind_counting {
     worker *worker;
     int32_t n;
     int32_t *cpu, n_cpu;
+    int has_tickless; /* CPUs without a tick: the run time of a thread there may be old */
     int16_t *node_of; /* by CPU: its node, or -1; NULL: the host has one node */
     double sum[CPUBIND_COUNT_TICKS];
     cpubind_linux_fault fault[CPUBIND_COUNTS];
@@ -181,19 +185,46 @@ static cpubind_linux_fault read_stat(cpubind_counting *c, int32_t pid, counted *
     if (cpubind_stat_parse(text, len, &stat, NULL) != CPUBIND_TEXT_OK)
         return unreadable("stat");
     t->cpu = stat.cpu;
+    t->is_ready = stat.state == 'R';
     add(c, t, CPUBIND_COUNT_MINOR_FAULTS, (double)stat.n_minor);
     add(c, t, CPUBIND_COUNT_MAJOR_FAULTS, (double)stat.n_major);
     return why;
 }
 
+/* Adds the wait of a thread. The kernel counts a wait when it is over; one that lasts from one
+ * reading to the next is counted here, and taken off when the kernel counts it. */
+static void add_wait(cpubind_counting *c, counted *t, const cpubind_schedstat *times,
+                     int was_ready)
+{
+    const int64_t now_ms = cpubind_now_ms();
+    const double wait = (double)times->wait_ns;
+    if (was_ready && t->is_ready && !c->has_tickless && t->is_begun[CPUBIND_COUNT_WAIT_NS] &&
+        t->last[CPUBIND_COUNT_WAIT_NS] == wait &&
+        t->last[CPUBIND_COUNT_RUN_NS] == (double)times->run_ns) {
+        const double more = (double)(now_ms - t->read_ms) * 1e6;
+        c->sum[CPUBIND_COUNT_WAIT_NS] += more;
+        t->ahead_ns += more;
+    } else if (t->is_begun[CPUBIND_COUNT_WAIT_NS]) {
+        const double grown = wait - t->last[CPUBIND_COUNT_WAIT_NS];
+        c->sum[CPUBIND_COUNT_WAIT_NS] += grown > t->ahead_ns ? grown - t->ahead_ns : 0;
+        t->ahead_ns = 0;
+    }
+    t->is_begun[CPUBIND_COUNT_WAIT_NS] = 1;
+    t->last[CPUBIND_COUNT_WAIT_NS] = wait;
+    t->read_ms = now_ms;
+}
+
 static cpubind_linux_fault read_times(cpubind_counting *c, int32_t pid, counted *t)
 {
+    const int was_ready = t->is_ready;
     cpubind_schedstat times;
-    const cpubind_linux_fault why = read_schedstat(c, pid, t->tid, &times);
+    cpubind_linux_fault why = read_schedstat(c, pid, t->tid, &times);
+    if (!why.error)
+        why = read_stat(c, pid, t);
     if (why.error)
         return why;
+    add_wait(c, t, &times, was_ready);
     add(c, t, CPUBIND_COUNT_RUN_NS, (double)times.run_ns);
-    add(c, t, CPUBIND_COUNT_WAIT_NS, (double)times.wait_ns);
     add(c, t, CPUBIND_COUNT_SLICES, (double)times.slices);
     return why;
 }
@@ -202,9 +233,8 @@ static cpubind_linux_fault read_times(cpubind_counting *c, int32_t pid, counted 
 static const struct {
     cpubind_linux_fault (*read)(cpubind_counting *c, int32_t pid, counted *t);
     cpubind_count_id first, last;
-} files[] = {{read_times, CPUBIND_COUNT_RUN_NS, CPUBIND_COUNT_SLICES},
-             {read_switches, CPUBIND_COUNT_VOLUNTARY, CPUBIND_COUNT_INVOLUNTARY},
-             {read_stat, CPUBIND_COUNT_MINOR_FAULTS, CPUBIND_COUNT_MAJOR_FAULTS}};
+} files[] = {{read_times, CPUBIND_COUNT_RUN_NS, CPUBIND_COUNT_MAJOR_FAULTS},
+             {read_switches, CPUBIND_COUNT_VOLUNTARY, CPUBIND_COUNT_INVOLUNTARY}};
 
 /* Reads a thread. Returns 0 when it has ended. */
 static int read_thread(cpubind_counting *c, int32_t pid, counted *t)
@@ -469,6 +499,17 @@ static int read_nodes(cpubind_counting *c)
     return 1;
 }
 
+/* Whether the host has CPUs without a tick, by nohz_full. */
+static int has_tickless(const cpubind_counting *c)
+{
+    char text[32];
+    int32_t len;
+    return !cpubind_read_text(c->sys, AT_FDCWD, "/sys/devices/system/cpu/nohz_full", text,
+                              sizeof text, &len)
+                .error &&
+           text[0] >= '0' && text[0] <= '9';
+}
+
 /* == Counting =============================================================== */
 
 cpubind_linux_status cpubind_counting_open(const cpubind_sys *sys, const int32_t *pid,
@@ -489,6 +530,7 @@ cpubind_linux_status cpubind_counting_open(const cpubind_sys *sys, const int32_t
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
     }
     memset(c->worker, 0, (size_t)n_pid * sizeof *c->worker);
+    c->has_tickless = has_tickless(c);
     if (n_cpu > 0)
         memcpy(c->cpu, cpu, (size_t)n_cpu * sizeof *cpu);
     for (int32_t i = 0; i < n_pid; i++) {

@@ -19,10 +19,10 @@
     X(RUN_NS)                                                                                  \
     X(WAIT_NS)                                                                                 \
     X(SLICES)                                                                                  \
-    X(VOLUNTARY)                                                                               \
-    X(INVOLUNTARY)                                                                             \
     X(MINOR_FAULTS)                                                                            \
     X(MAJOR_FAULTS)                                                                            \
+    X(VOLUNTARY)                                                                               \
+    X(INVOLUNTARY)                                                                             \
     X(CYCLES)                                                                                  \
     X(INSTRUCTIONS)                                                                            \
     X(CACHE_MISSES)                                                                            \

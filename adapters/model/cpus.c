@@ -54,9 +54,9 @@ cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
     cpubind_facts *f = r->facts;
     cpubind_input env;
     cpubind_problem_code code;
-    f->scope = r->request->npu_allowed ? CPUBIND_SCOPE_PER_NPU : r->request->scope;
+    f->scope = r->request->device_allowed ? CPUBIND_SCOPE_PER_DEVICE : r->request->scope;
     f->is_scope_given = f->scope != CPUBIND_SCOPE_AUTO;
-    if (r->request->npu_allowed)
+    if (r->request->device_allowed)
         return CPUBIND_PROBLEM_NONE;
     code = facts_ask(r, INPUT_ENV, &env);
     if (code != CPUBIND_PROBLEM_NONE && f->is_scope_given && r->request->visible) {
@@ -321,10 +321,10 @@ static cpubind_problem_code join_allowed(facts_reader *r)
         return facts_fail_memory(r);
     memset(is_allowed, 0, CPUBIND_MAX_CPUS);
     f->n_cpu = 0;
-    for (int32_t i = 0; i < q->n_npu_allowed; i++)
-        for (int32_t k = 0; k < q->npu_allowed[i].n; k++) {
-            f->n_cpu += !is_allowed[q->npu_allowed[i].cpu[k]];
-            is_allowed[q->npu_allowed[i].cpu[k]] = 1;
+    for (int32_t i = 0; i < q->n_device_allowed; i++)
+        for (int32_t k = 0; k < q->device_allowed[i].n; k++) {
+            f->n_cpu += !is_allowed[q->device_allowed[i].cpu[k]];
+            is_allowed[q->device_allowed[i].cpu[k]] = 1;
         }
     f->cpu = cpubind_arena_ints(r->arena, f->n_cpu);
     if (!f->cpu)
@@ -344,7 +344,7 @@ static cpubind_problem_code read_allowed(facts_reader *r)
     cpubind_input status;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     int is_found = 0;
-    if (r->request->npu_allowed)
+    if (r->request->device_allowed)
         return join_allowed(r);
     if (r->request->allowed)
         return copy_allowed(r);
@@ -766,7 +766,7 @@ cpubind_problem_code cpubind_priv_require_cpus(facts_reader *r)
     if (r->n_allowed > 0)
         return facts_fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS,
                           "every allowed CPU that is online is excluded");
-    if (!r->request->allowed && !r->request->npu_allowed)
+    if (!r->request->allowed && !r->request->device_allowed)
         r->problem->input = INPUT_STATUS;
     if (!r->online && r->facts->n_cpu_id == 0)
         return facts_fail_input(

@@ -37,9 +37,9 @@ typedef enum cpubind_scope {
 #define CPUBIND_X(name, word) CPUBIND_SCOPE_##name,
     CPUBIND_SCOPE_LIST(CPUBIND_X)
 #undef CPUBIND_X
-        CPUBIND_SCOPE_COUNT,                    /* of those that a request may have */
-    CPUBIND_SCOPE_PER_NPU = CPUBIND_SCOPE_COUNT /* of facts alone, "per_npu": the request has
-                                                   npu_allowed */
+        CPUBIND_SCOPE_COUNT,                       /* of those that a request may have */
+    CPUBIND_SCOPE_PER_DEVICE = CPUBIND_SCOPE_COUNT /* of facts alone, "per_npu": the request has
+                                                   device_allowed */
 } cpubind_scope;
 
 /* (name, word): which inputs name the devices. */
@@ -76,8 +76,8 @@ typedef enum cpubind_rules {
 #define CPUBIND_PROBLEM_LIST(X)                                                                \
     X(TOO_FEW_CPUS, "too_few_cpus", 1)                                                         \
     X(NO_LOCAL_CPUS, "no_local_cpus", 1)                                                       \
-    X(NO_RUNNING_NPU, "no_running_npu", 1)                                                     \
-    X(UNKNOWN_NPU, "unknown_npu", 1)                                                           \
+    X(NO_RUNNING_DEVICE, "no_running_npu", 1)                                                  \
+    X(UNKNOWN_DEVICE, "unknown_npu", 1)                                                        \
     X(OVERLAP, "overlap", 1)                                                                   \
     X(NOT_ARM, "not_arm", 1)                                                                   \
     X(SKIPPED, "skipped", 1)                                                                   \
@@ -101,7 +101,7 @@ typedef struct cpubind_problem {
     cpubind_input answer;    /* how the source answered for it */
     int32_t offset;          /* byte of answer.data, or -1: no place */
     const char *what;        /* static English clause, or NULL */
-    int32_t npu, other;      /* logic ids, or -1 */
+    int32_t device, other;   /* logic ids, or -1 */
     int32_t cpu;             /* CPU id, or -1 */
     cpubind_pci_address pci; /* the function that it is about; domain -1: none */
     int32_t need, have;      /* CPUs; 0, 0 when the problem is not about numbers */
@@ -156,11 +156,11 @@ typedef enum cpubind_warning {
 /* == What is asked ========================================================== */
 
 /* The CPUs that the processes of a device may have. */
-typedef struct cpubind_npu_allowed {
+typedef struct cpubind_device_allowed {
     int32_t logic;      /* of the device */
     const int32_t *cpu; /* strictly ascending */
     int32_t n;          /* 0: none, so that the device has no pool */
-} cpubind_npu_allowed;
+} cpubind_device_allowed;
 
 /* Whether a function of the PCI bus is an accelerator that is no NPU; with a device of -1,
  * whether some function of this vendor may be one. */
@@ -173,9 +173,9 @@ typedef struct cpubind_request {
     int32_t is_auto_strategy; /* 1: by the device type; 0: `strategy` */
     cpubind_strategy strategy;
     cpubind_overlap overlap;
-    const int32_t *npu;     /* logic ids, strictly ascending, that the plan is for; or NULL: the
+    const int32_t *device;  /* logic ids, strictly ascending, that the plan is for; or NULL: the
                                visible ones */
-    int32_t n_npu;          /* their number */
+    int32_t n_device;       /* their number */
     int32_t only_running;   /* 1: of these the devices in the process table alone */
     int32_t total;          /* devices of the host, where no input tells; 0: not given */
     cpubind_scope scope;    /* whose the allowed CPUs are */
@@ -192,9 +192,9 @@ typedef struct cpubind_request {
      * without a row may have the CPUs of all rows. Slices are cut among the devices that share
      * CPUs, hidden devices do not count, and a device that cannot have a pool is left out of
      * the plan, also where it runs. */
-    const cpubind_npu_allowed *npu_allowed;
-    int32_t n_npu_allowed;  /* at least 1 */
-    const int32_t *exclude; /* CPUs, strictly ascending, that no pool may have; or NULL */
+    const cpubind_device_allowed *device_allowed;
+    int32_t n_device_allowed; /* at least 1 */
+    const int32_t *exclude;   /* CPUs, strictly ascending, that no pool may have; or NULL */
     int32_t n_exclude;
     int32_t keep_each;   /* at least so many online CPUs of each node are kept for the host, in
                              whole cores, the lowest; 0: none */
@@ -231,7 +231,7 @@ typedef struct cpubind_pci_request {
      * and needs the ids of the nodes alone: each CPU counts as of the first node. Or NULL */
     const int32_t *own_cpu;
     int32_t n_own_cpu;
-    /* Which CPUs and rules count: scope, allowed, npu_allowed, exclude and rules of it; or
+    /* Which CPUs and rules count: scope, allowed, device_allowed, exclude and rules of it; or
      * NULL, for the CPUs of this process */
     const cpubind_request *host;
 } cpubind_pci_request;
@@ -250,7 +250,7 @@ typedef enum cpubind_locality {
 } cpubind_locality;
 
 /* A device that this process may see. An id that is not known is -1. */
-typedef struct cpubind_npu {
+typedef struct cpubind_device {
     int32_t logic;           /* of an NPU the number that a runtime in this container uses; of
                                 others one that no other device of the facts has */
     int32_t card, chip;      /* the numbers in the tables of npu-smi */
@@ -260,28 +260,28 @@ typedef struct cpubind_npu {
     cpubind_pci_address pci; /* domain -1: not known, or not needed */
     cpubind_locality locality;
     int32_t function; /* its index in facts->function, or -1: not known */
-    int32_t device;   /* its index in facts->device; -1: the Ascend row found it, an NPU */
+    int32_t bus;      /* its index in facts->device; -1: the Ascend row found it, an NPU */
     cpubind_vendor_id vendor;
     int32_t is_running; /* in the process table */
     int32_t is_named;   /* by the request */
     int32_t is_visible; /* by the visible devices, else by the request, else all are */
-} cpubind_npu;
+} cpubind_device;
 
-enum { CPUBIND_FUNCTION_NPUS = 2 }; /* most devices of one PCI function: 300I Duo */
+enum { CPUBIND_FUNCTION_DEVICES = 2 }; /* most devices of one PCI function: 300I Duo */
 
 /* A function of the host's PCI bus with a device of the product. */
 typedef struct cpubind_function {
     cpubind_pci_address pci;
-    int32_t device;     /* PCI device id; 0: not known */
+    int32_t device_id;  /* PCI device id; 0: not known */
     int32_t node;       /* numa_node; -1: on no node, -2: not known */
     const int32_t *cpu; /* the CPUs near it by the kernel, ascending */
     int32_t n_cpu;
     int32_t is_near_known; /* 1: the kernel names the CPUs near it; there may be none */
-    int32_t n_npu;         /* devices that it has */
+    int32_t n_device;      /* devices that it has */
     int32_t
-        phy[CPUBIND_FUNCTION_NPUS]; /* by the driver's mailboxes, ascending; -1: not known */
+        phy[CPUBIND_FUNCTION_DEVICES]; /* by the driver's mailboxes, ascending; -1: not known */
     int32_t
-        n_in_view;    /* devices of facts->npu on it; the others are hidden from this process */
+        n_in_view; /* devices of facts->device on it; the others are hidden from this process */
     int32_t is_other; /* 1: of a device that the Ascend row has not found */
 } cpubind_function;
 
@@ -421,9 +421,9 @@ typedef struct cpubind_facts {
     uint32_t warnings;      /* bits 1 << cpubind_warning */
 
     /* Devices of any vendor, and network cards */
-    const char *noun;             /* "NPU", "device": one of `npu`, in sentences; static */
-    cpubind_pci_function *device; /* that were asked for, by address */
-    int32_t n_device;
+    const char *noun;          /* "NPU", "device": one of `npu`, in sentences; static */
+    cpubind_pci_function *bus; /* that were asked for, by address */
+    int32_t n_bus;
     cpubind_pci_function *nic; /* by address */
     int32_t n_nic;
     int32_t *nearness; /* cpubind_nearness of device i and card k: [i * n_nic + k] */
@@ -438,18 +438,18 @@ typedef struct cpubind_facts {
     cpubind_devices devices;
 
     /* Devices in view */
-    cpubind_npu *npu;  /* in view, by ascending logic id */
-    int32_t *affinity; /* CPUs, allowed or not, list after list */
+    cpubind_device *device; /* in view, by ascending logic id */
+    int32_t *affinity;      /* CPUs, allowed or not, list after list */
     cpubind_function
         *function;           /* of the census, by PCI address; after n_census those of devices
                                    in view that the bus lacks */
-    int32_t has_npus;        /* 1: the Ascend row has found its NPUs: `device` does not tell
+    int32_t has_listed;      /* 1: the Ascend row has found its NPUs: `device` does not tell
                                    more of them */
     cpubind_function *other; /* accelerators that are no NPUs, by PCI address */
     int32_t n_other;
     int32_t has_unread_other; /* 1: some function could not be read that may be one */
-    int32_t n_npu;
-    int32_t n_found;   /* of these the NPUs, which are the first ones */
+    int32_t n_device;
+    int32_t n_listed;  /* of these the NPUs, which are the first ones */
     int32_t n_unknown; /* further chips, which npu-smi lists and cannot query, or without
                                a logic id */
     int32_t n_function;

@@ -98,7 +98,7 @@ static inline int32_t facts_count_on_bus(const cpubind_facts *f)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < f->n_census; i++)
-        n += f->function[i].n_npu;
+        n += f->function[i].n_device;
     return n;
 }
 

@@ -117,7 +117,7 @@ typedef struct cpubind_vendor {
     /* Reads which devices this process sees, and their numbers; NULL: no variable is known, and
      * a device without a file that the process may open is hidden. */
     cpubind_problem_code (*see)(struct facts_reader *r, cpubind_input env);
-    /* Who uses the devices, by the list of their driver, which has facts->npu; NULL: it has
+    /* Who uses the devices, by the list of their driver, which has facts->device; NULL: it has
      * none, and a process that has a file of a device open uses it. */
     cpubind_users_read *users;
     const char *user_file; /* that each of those users has open, "/dev/davinci_manager" */
@@ -128,8 +128,8 @@ typedef struct cpubind_vendor {
     cpubind_irqs_find *irqs; /* NULL: no interrupt of it is bound */
     const char *polling; /* the name of the threads of other processes that serve its devices,
                                 which have the CPUs plan->spare; NULL: there are none */
-    /* Device files that are an input of this process alone, not of another one that is looked at:
-     * those that claim a device when they are opened. input NULL: none. */
+    /* Device files that are an input of this process alone, not of another one that is looked
+     * at: those that claim a device when they are opened. input NULL: none. */
     cpubind_vendor_nodes own;
     /* The command that lists its devices, "npu-smi": all that are due run side by side, and
      * processes of a host share their outputs; NULL: it has none. */
@@ -144,7 +144,8 @@ typedef int cpubind_vendor_visit(void *ctx, const cpubind_vendor_nodes *nodes,
                                  const cpubind_vendor_files *bus);
 int cpubind_vendor_each_nodes(cpubind_vendor_visit *visit, void *ctx);
 
-/* Reads who uses the devices facts->npu, by the function `users` of the row of their vendor. */
+/* Reads who uses the devices facts->device, by the function `users` of the row of their
+ * vendor. */
 cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
                                                const cpubind_facts *facts, cpubind_arena *arena,
                                                cpubind_users *out, cpubind_problem *problem);

@@ -73,7 +73,7 @@ void cpubind_problem_clear(cpubind_problem *problem)
 {
     memset(problem, 0, sizeof *problem);
     problem->offset = -1;
-    problem->npu = -1;
+    problem->device = -1;
     problem->other = -1;
     problem->cpu = -1;
     problem->pci.domain = -1;

@@ -101,17 +101,17 @@ int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_facts 
 {
     node_list l = {.source = source, .out = out};
     memset(out, 0, sizeof *out);
-    if (facts->n_device > INT32_MAX / CPUBIND_DEVICE_FILES_MAX)
+    if (facts->n_bus > INT32_MAX / CPUBIND_DEVICE_FILES_MAX)
         return 0;
     out->row = (cpubind_device_node *)cpubind_arena_take(
-        arena, facts->n_device * CPUBIND_DEVICE_FILES_MAX, sizeof *out->row);
+        arena, facts->n_bus * CPUBIND_DEVICE_FILES_MAX, sizeof *out->row);
     out->failed = (char *)cpubind_arena_take(arena, CPUBIND_DEVICE_INPUT_SIZE, 1);
     if (!out->row || !out->failed)
         return 0;
     *out->failed = '\0';
-    for (l.device = 0; l.device < facts->n_device; l.device++) {
-        const cpubind_vendor *v = cpubind_vendor_of(facts->device[l.device].accelerator.vendor);
-        l.function = &facts->device[l.device];
+    for (l.device = 0; l.device < facts->n_bus; l.device++) {
+        const cpubind_vendor *v = cpubind_vendor_of(facts->bus[l.device].accelerator.vendor);
+        l.function = &facts->bus[l.device];
         l.n_before = out->n;
         if (v->driver.folder)
             add_driven(&l, &v->driver);
@@ -124,7 +124,7 @@ int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_facts 
 const char *cpubind_device_file(const cpubind_facts *facts, const cpubind_device_nodes *nodes,
                                 int32_t device)
 {
-    const cpubind_vendor *v = cpubind_vendor_of(facts->device[device].accelerator.vendor);
+    const cpubind_vendor *v = cpubind_vendor_of(facts->bus[device].accelerator.vendor);
     for (int32_t i = 0; i < nodes->n; i++) {
         const cpubind_device_node *row = &nodes->row[i];
         if (row->device == device &&
@@ -184,7 +184,7 @@ static void read_number(cpubind_device_nodes *nodes, const cpubind_source *sourc
                         const cpubind_facts *facts, cpubind_input drivers,
                         cpubind_device_node *row)
 {
-    const cpubind_pci_function *function = &facts->device[row->device];
+    const cpubind_pci_function *function = &facts->bus[row->device];
     const cpubind_vendor_driver *driver =
         &cpubind_vendor_of(function->accelerator.vendor)->driver;
     const char *number = row->path + 2 + strlen(row->nodes->folder) + strlen(row->nodes->start);
@@ -215,8 +215,8 @@ int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_fact
     const cpubind_input drivers =
         judge(nodes, INPUT_DRIVERS, source->read(source->ctx, INPUT_DRIVERS));
     int is_there[CPUBIND_VENDOR_COUNT] = {0};
-    for (int32_t i = 0; i < facts->n_device; i++)
-        is_there[facts->device[i].accelerator.vendor] = 1;
+    for (int32_t i = 0; i < facts->n_bus; i++)
+        is_there[facts->bus[i].accelerator.vendor] = 1;
     for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++) {
         const char *file = cpubind_vendor_of((cpubind_vendor_id)k)->compute_file;
         nodes->compute_major[k] = nodes->compute_minor[k] = -1;

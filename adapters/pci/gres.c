@@ -47,8 +47,7 @@ int32_t cpubind_gres_cores(const cpubind_facts *facts, int32_t device, int32_t *
         n_online += facts->node_of[cpu] >= 0;
     for (int32_t i = 0; n_online == host->n_cpu && i < host->n_cpu; i++) {
         int32_t number, at = n;
-        if (!is_near(&facts->device[device], host->cpu[i]) ||
-            lowest(host, i, 0) != host->cpu[i])
+        if (!is_near(&facts->bus[device], host->cpu[i]) || lowest(host, i, 0) != host->cpu[i])
             continue;
         number = number_of_core(host, i);
         for (; at > 0 && out[at - 1] > number; at--)

@@ -123,7 +123,7 @@ static cpubind_problem_code take_function(facts_reader *r, const cpubind_pci_add
     function.is_asked = is_asked_for(r->pci->request, &function, whole_class);
     if (function.is_asked ||
         (r->pci->request->is_beside && function.accelerator.vendor != CPUBIND_VENDOR_OTHER))
-        insert(f->device, &f->n_device, &function);
+        insert(f->bus, &f->n_bus, &function);
     else if (r->pci->request->wants_nics && function.ids.class_code >> 8 == NETWORK_CLASS)
         insert(f->nic, &f->n_nic, &function);
     return status;
@@ -134,12 +134,12 @@ static cpubind_problem_code check_named(facts_reader *r)
     for (int32_t i = 0; i < r->pci->request->n_named; i++) {
         const cpubind_pci_address *named = &r->pci->request->named[i];
         int is_there = 0;
-        for (int32_t k = 0; k < r->facts->n_device && !is_there; k++)
-            is_there = cpubind_pci_compare(&r->facts->device[k].pci, named) == 0;
+        for (int32_t k = 0; k < r->facts->n_bus && !is_there; k++)
+            is_there = cpubind_pci_compare(&r->facts->bus[k].pci, named) == 0;
         if (is_there)
             continue;
         r->problem->pci = *named;
-        return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_NPU, "the bus has no such function");
+        return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE, "the bus has no such function");
     }
     return CPUBIND_PROBLEM_NONE;
 }
@@ -153,10 +153,10 @@ static cpubind_problem_code read_bus(facts_reader *r)
     cpubind_slice name;
     int32_t at = 0;
     f->has_bus = facts_is_present(listing);
-    f->device = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->device);
+    f->bus = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->bus);
     f->nic = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->nic);
     f->bridge = (cpubind_pci_bridge *)cpubind_arena_take(r->arena, n, sizeof *f->bridge);
-    if (!f->device || !f->nic || !f->bridge)
+    if (!f->bus || !f->nic || !f->bridge)
         return facts_fail_memory(r);
     while (status == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         cpubind_pci_address pci;
@@ -211,14 +211,14 @@ static cpubind_nearness nearness_of(const cpubind_pci_function *a,
 static cpubind_problem_code compare_all(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    if (f->n_nic > 0 && f->n_device > INT32_MAX / 4 / f->n_nic)
+    if (f->n_nic > 0 && f->n_bus > INT32_MAX / 4 / f->n_nic)
         return facts_fail_memory(r);
-    f->nearness = cpubind_arena_ints(r->arena, f->n_device * f->n_nic);
+    f->nearness = cpubind_arena_ints(r->arena, f->n_bus * f->n_nic);
     if (!f->nearness)
         return facts_fail_memory(r);
-    for (int32_t i = 0; i < f->n_device; i++)
+    for (int32_t i = 0; i < f->n_bus; i++)
         for (int32_t k = 0; k < f->n_nic; k++)
-            f->nearness[i * f->n_nic + k] = (int32_t)nearness_of(&f->device[i], &f->nic[k]);
+            f->nearness[i * f->n_nic + k] = (int32_t)nearness_of(&f->bus[i], &f->nic[k]);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -227,20 +227,20 @@ static cpubind_problem_code compare_all(facts_reader *r)
 static cpubind_problem_code make_devices(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    int32_t *row = cpubind_arena_ints(r->arena, f->n_device + 1);
-    int32_t *node = cpubind_arena_ints(r->arena, f->n_device);
+    int32_t *row = cpubind_arena_ints(r->arena, f->n_bus + 1);
+    int32_t *node = cpubind_arena_ints(r->arena, f->n_bus);
     int32_t *cpu, n = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        if (n > INT32_MAX / 8 - f->device[i].n_cpu)
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        if (n > INT32_MAX / 8 - f->bus[i].n_cpu)
             return facts_fail_memory(r);
-        n += f->device[i].n_cpu;
+        n += f->bus[i].n_cpu;
     }
     cpu = cpubind_arena_ints(r->arena, n);
     if (!row || !node || !cpu)
         return facts_fail_memory(r);
     row[0] = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        const cpubind_pci_function *device = &f->device[i];
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        const cpubind_pci_function *device = &f->bus[i];
         if (device->n_cpu > 0)
             memcpy(cpu + row[i], device->cpu, (size_t)device->n_cpu * sizeof *cpu);
         row[i + 1] = row[i] + device->n_cpu;
@@ -248,7 +248,7 @@ static cpubind_problem_code make_devices(facts_reader *r)
     }
     f->devices.affinity.cpu = cpu;
     f->devices.affinity.row = row;
-    f->devices.affinity.n = f->n_device;
+    f->devices.affinity.n = f->n_bus;
     f->devices.node = node;
     return CPUBIND_PROBLEM_NONE;
 }
@@ -341,13 +341,13 @@ static cpubind_problem_code judge_step(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
     int32_t n_visible = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        if (f->device[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND)
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        if (f->bus[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND)
             return CPUBIND_PROBLEM_NONE;
-        n_visible += f->device[i].sight == CPUBIND_SIGHT_VISIBLE;
+        n_visible += f->bus[i].sight == CPUBIND_SIGHT_VISIBLE;
     }
-    return r->pci->request->host && f->n_device > 0 && !f->is_part
-               ? cpubind_priv_judge_step(r, n_visible, f->n_device)
+    return r->pci->request->host && f->n_bus > 0 && !f->is_part
+               ? cpubind_priv_judge_step(r, n_visible, f->n_bus)
                : CPUBIND_PROBLEM_NONE;
 }
 
@@ -379,7 +379,7 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_bus(&r);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = read_functions(&r, out->device, out->n_device);
+        code = read_functions(&r, out->bus, out->n_bus);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_functions(&r, out->nic, out->n_nic);
     if (code == CPUBIND_PROBLEM_NONE)
@@ -390,10 +390,10 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
         code = cpubind_priv_pci_read_sight(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = judge_step(&r);
-    for (int32_t i = 0; i < out->n_device; i++)
-        if (!out->device[i].is_asked) {
-            out->device[i].sight = CPUBIND_SIGHT_HIDDEN;
-            out->device[i].n_number = 0;
+    for (int32_t i = 0; i < out->n_bus; i++)
+        if (!out->bus[i].is_asked) {
+            out->bus[i].sight = CPUBIND_SIGHT_HIDDEN;
+            out->bus[i].n_number = 0;
         }
     return code;
 }

@@ -45,12 +45,12 @@ static cpubind_problem_code read_files(facts_reader *r)
     int32_t *n_own, *n_file;
     if (!has_some && !cpubind_vendor_each_nodes(is_there, r))
         return CPUBIND_PROBLEM_NONE;
-    n_own = cpubind_arena_ints(r->arena, f->n_device);
-    n_file = cpubind_arena_ints(r->arena, f->n_device);
+    n_own = cpubind_arena_ints(r->arena, f->n_bus);
+    n_file = cpubind_arena_ints(r->arena, f->n_bus);
     if (!n_own || !n_file || !cpubind_device_nodes_read(r->source, f, r->arena, &nodes))
         return facts_fail_memory(r);
-    memset(n_own, 0, (size_t)f->n_device * sizeof *n_own);
-    memset(n_file, 0, (size_t)f->n_device * sizeof *n_file);
+    memset(n_own, 0, (size_t)f->n_bus * sizeof *n_own);
+    memset(n_file, 0, (size_t)f->n_bus * sizeof *n_file);
     for (int32_t i = 0; i < nodes.n; i++) {
         const cpubind_device_node *row = &nodes.row[i];
         cpubind_input listing;
@@ -64,19 +64,19 @@ static cpubind_problem_code read_files(facts_reader *r)
             continue;
         has_some = 1;
         n_own[row->device]++;
-        r->pci->n_node[f->device[row->device].accelerator.vendor]++;
+        r->pci->n_node[f->bus[row->device].accelerator.vendor]++;
     }
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (n_own[i] == 0 && (r->pci->n_node[f->device[i].accelerator.vendor] > 0 ||
-                              (has_some && n_file[i] > 0)))
-            f->device[i].is_driven = 0;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (n_own[i] == 0 &&
+            (r->pci->n_node[f->bus[i].accelerator.vendor] > 0 || (has_some && n_file[i] > 0)))
+            f->bus[i].is_driven = 0;
     return CPUBIND_PROBLEM_NONE;
 }
 
 static int has_vendor(const cpubind_facts *f, cpubind_vendor_id id)
 {
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].accelerator.vendor == id)
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (f->bus[i].accelerator.vendor == id)
             return 1;
     return 0;
 }
@@ -139,7 +139,7 @@ static cpubind_problem_code take_visible(facts_reader *r, cpubind_input *env)
                               "devices of several: set their variables in place of it");
         only = v;
     }
-    if (only || r->facts->n_device == 0)
+    if (only || r->facts->n_bus == 0)
         return only ? replace_visible(r, only, env) : CPUBIND_PROBLEM_NONE;
     return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
                       "which variable has the list of visible devices is not known of the "
@@ -164,8 +164,8 @@ cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r)
         f->runtime[i].word = v->runtime;
         status = v->see(r, env);
     }
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (!f->device[i].is_driven && !cpubind_vendor_of(f->device[i].accelerator.vendor)->see)
-            f->device[i].sight = CPUBIND_SIGHT_HIDDEN;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (!f->bus[i].is_driven && !cpubind_vendor_of(f->bus[i].accelerator.vendor)->see)
+            f->bus[i].sight = CPUBIND_SIGHT_HIDDEN;
     return status;
 }

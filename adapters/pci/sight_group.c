@@ -38,10 +38,10 @@ int cpubind_priv_sight_is(cpubind_input env, const char *name, const char *wante
  * physical ones, in a virtual machine. */
 static int is_device(const cpubind_facts *f, int32_t i, cpubind_vendor_id id)
 {
-    const cpubind_pci_function *function = &f->device[i];
+    const cpubind_pci_function *function = &f->bus[i];
     int32_t n_physical = 0;
-    for (int32_t k = 0; k < f->n_device; k++)
-        n_physical += f->device[k].accelerator.vendor == id && !f->device[k].is_virtual;
+    for (int32_t k = 0; k < f->n_bus; k++)
+        n_physical += f->bus[k].accelerator.vendor == id && !f->bus[k].is_virtual;
     return function->accelerator.vendor == id && function->is_driven != 0 &&
            function->is_virtual == (n_physical == 0);
 }
@@ -77,20 +77,20 @@ cpubind_problem_code cpubind_priv_sight_open(facts_reader *r, cpubind_vendor_id 
     const cpubind_facts *f = r->facts;
     int32_t n_item = 0;
     memset(g, 0, sizeof *g);
-    g->index = cpubind_arena_ints(r->arena, f->n_device);
-    g->n_tile = cpubind_arena_ints(r->arena, f->n_device);
-    g->uuid_len = cpubind_arena_ints(r->arena, f->n_device);
-    g->uuid = (const char **)cpubind_arena_take(r->arena, f->n_device, sizeof *g->uuid);
+    g->index = cpubind_arena_ints(r->arena, f->n_bus);
+    g->n_tile = cpubind_arena_ints(r->arena, f->n_bus);
+    g->uuid_len = cpubind_arena_ints(r->arena, f->n_bus);
+    g->uuid = (const char **)cpubind_arena_take(r->arena, f->n_bus, sizeof *g->uuid);
     if (!g->index || !g->n_tile || !g->uuid_len || !g->uuid)
         return facts_fail_memory(r);
-    for (int32_t i = 0; i < f->n_device && g->devices.n < CPUBIND_MAX_DEVICES; i++) {
+    for (int32_t i = 0; i < f->n_bus && g->devices.n < CPUBIND_MAX_DEVICES; i++) {
         const int32_t n = g->devices.n;
         if (!is_device(f, i, id))
             continue;
         g->index[n] = i;
-        g->n_tile[n] = f->device[i].accelerator.n_tile;
-        g->uuid[n] = f->device[i].uuid;
-        g->uuid_len[n] = f->device[i].uuid_len;
+        g->n_tile[n] = f->bus[i].accelerator.n_tile;
+        g->uuid[n] = f->bus[i].uuid;
+        g->uuid_len[n] = f->bus[i].uuid_len;
         n_item += g->n_tile[n];
         g->devices.n++;
     }
@@ -131,11 +131,11 @@ int cpubind_priv_sight_apply(cpubind_runtime_view *view, int32_t slot,
 void cpubind_priv_sight_write(cpubind_facts *f, cpubind_vendor_id id, const sight_group *g,
                               int32_t has_order)
 {
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].accelerator.vendor == id)
-            f->device[i].sight = CPUBIND_SIGHT_HIDDEN;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (f->bus[i].accelerator.vendor == id)
+            f->bus[i].sight = CPUBIND_SIGHT_HIDDEN;
     for (int32_t k = 0; k < g->seen.n; k++) {
-        cpubind_pci_function *device = &f->device[g->index[g->seen.item[k].device]];
+        cpubind_pci_function *device = &f->bus[g->index[g->seen.item[k].device]];
         device->sight = CPUBIND_SIGHT_VISIBLE;
         if (!has_order || device->n_number == CPUBIND_PCI_NUMBERS)
             continue;

@@ -33,7 +33,7 @@ static cpubind_problem_code read_rocm(facts_reader *r, cpubind_input env)
 {
     cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_VENDOR_AMD];
     sight_group g;
-    int32_t *left = cpubind_arena_ints(r->arena, r->facts->n_device);
+    int32_t *left = cpubind_arena_ints(r->arena, r->facts->n_bus);
     const cpubind_problem_code status = cpubind_priv_sight_open(r, CPUBIND_VENDOR_AMD, env, &g);
     if (status != CPUBIND_PROBLEM_NONE || !left)
         return left ? status : CPUBIND_PROBLEM_NO_MEMORY;

@@ -122,8 +122,8 @@ static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *f
 static int are_alike(const cpubind_facts *f, const sight_group *g)
 {
     for (int32_t i = 0; i < g->devices.n; i++) {
-        const int32_t id = f->device[g->index[i]].ids.device;
-        if (g->devices.n > 1 && (id < 0 || id != f->device[g->index[0]].ids.device))
+        const int32_t id = f->bus[g->index[i]].ids.device;
+        if (g->devices.n > 1 && (id < 0 || id != f->bus[g->index[0]].ids.device))
             return 0;
     }
     return 1;

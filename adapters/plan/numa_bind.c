@@ -97,7 +97,7 @@ static void add_node(finder *s, int32_t rank, int32_t node)
 /* Adds the CPUs near a device. */
 static void add_device(finder *s, int32_t rank, int32_t index)
 {
-    const cpubind_pci_function *device = &s->facts->device[index];
+    const cpubind_pci_function *device = &s->facts->bus[index];
     const int32_t n = cpubind_pci_has_share(s->facts, index) ? device->n_cpu : 0;
     if (n > 0)
         memcpy(s->home + s->row[rank], device->cpu, (size_t)n * sizeof *s->home);
@@ -112,7 +112,7 @@ static cpubind_numa_bind_status list_homes(finder *s)
 {
     const cpubind_facts *f = s->facts;
     const int is_listed = s->asked->node != NULL;
-    const int32_t n = is_listed ? s->asked->n_node : f->n_device;
+    const int32_t n = is_listed ? s->asked->n_node : f->n_bus;
     s->home = cpubind_arena_ints(s->arena, n * f->n_cpu_id);
     s->row = cpubind_arena_ints(s->arena, n + 1);
     s->place = cpubind_arena_ints(s->arena, n);
@@ -245,7 +245,7 @@ static cpubind_numa_bind_status take_tile(finder *s)
     cpubind_placing placing = {.cpu = s->out->cpu,
                                .n_cpu = n,
                                .device = s->me,
-                               .n_process = s->facts->device[s->me].accelerator.n_tile,
+                               .n_process = s->facts->bus[s->me].accelerator.n_tile,
                                .process = s->tile,
                                .is_near = 1};
     cpubind_fault fault;
@@ -292,8 +292,7 @@ static cpubind_numa_bind_status check(finder *s, const cpubind_pci_rank *rank, i
         return CPUBIND_NUMA_BIND_PAST_DEVICES;
     s->me = s->out->device = rank[asked->index].device;
     s->tile = rank[asked->index].tile;
-    return s->facts->device[s->me].n_cpu > 0 ? CPUBIND_NUMA_BIND_OK
-                                             : CPUBIND_NUMA_BIND_NO_PLACE;
+    return s->facts->bus[s->me].n_cpu > 0 ? CPUBIND_NUMA_BIND_OK : CPUBIND_NUMA_BIND_NO_PLACE;
 }
 
 /* The list of CPUs of this rank, with the node of its list for memory. */
@@ -318,7 +317,7 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_facts *facts,
 {
     finder s = {.facts = facts, .asked = asked, .arena = arena, .out = out};
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
-        arena, facts->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
+        arena, facts->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
     cpubind_numa_bind_status status;
     memset(out, 0, sizeof *out);
     if (!rank || !limit_host(facts, &asked->limits, arena, &s.host))

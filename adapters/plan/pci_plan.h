@@ -15,7 +15,7 @@ extern "C" {
 
 /* == The plan of the devices of a host ====================================== */
 
-/* Adds the devices of facts->device that the Ascend row has not found to facts->npu and
+/* Adds the devices of facts->device that the Ascend row has not found to facts->device and
  * facts->function, as those of a plan, in arrays of the arena: those that this process may see
  * in the order of their ranks, each with its first rank, counted on from the NPUs, as its logic
  * id; with is_for_others those that it does not see, too. Returns 0 when the arena is full. */
@@ -26,10 +26,10 @@ void cpubind_plan_take_rules(cpubind_facts *devices, cpubind_rules rules);
 
 /* Whether a plan of these NPUs takes other devices in: by the rules NEAR. The rules reference,
  * clusters and slices are for NPUs alone. */
-int cpubind_plan_takes_devices(const cpubind_facts *npus);
+int cpubind_plan_takes_devices(const cpubind_facts *listed);
 
 /* Gives the facts of NPUs the devices of other facts of the same host, to be joined. */
-void cpubind_plan_take_devices(cpubind_facts *npus, const cpubind_facts *devices);
+void cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devices);
 
 /* The facts for a plan of a host with NPUs: those of cpubind_facts_read, with the accelerators
  * of other vendors joined where a plan takes them in.
@@ -43,7 +43,7 @@ cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
  * without a pool has none because of `refusal`. Returns 0 when the arena is full. */
 int cpubind_plan_units(const cpubind_facts *facts, const cpubind_request *request,
                        const cpubind_problem *refusal, cpubind_arena *arena,
-                       cpubind_ascend_plan *plan);
+                       cpubind_device_plan *plan);
 
 /* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
  * one of its vendor has none unless this process sees it: the physical one stands for the card,
@@ -54,12 +54,12 @@ int cpubind_pci_has_share(const cpubind_facts *facts, int32_t device);
  * are not known, or are not allowed, or are too few, has no pool, and the others have theirs.
  *   in      facts of cpubind_devices_read, with wants_cores
  *           request: rules, overlap, roles, kept and excluded CPUs, processes
- *   out     *joined: the facts with the devices as `npu`; *out, made of them, of which each
+ *   out     *joined: the facts with the devices as `device`; *out, made of them, of which each
  *           device that this process sees is a unit, with a pool or why it has none
- *   errors  of cpubind_ascend_make_plan, but for those that each device says of itself */
+ *   errors  of cpubind_plan_make, but for those that each device says of itself */
 cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
                                           const cpubind_request *request, cpubind_arena *arena,
-                                          cpubind_facts *joined, cpubind_ascend_plan *out,
+                                          cpubind_facts *joined, cpubind_device_plan *out,
                                           cpubind_problem *problem);
 
 /* == One rank on the node of its device (numa-bind) ========================= */

@@ -24,9 +24,9 @@ static void choose_policy(planner *p)
     p->policy.strategy =
         f->rules == CPUBIND_RULES_NEAR && !is_cluster ? CPUBIND_NEAR : f->strategy;
     p->policy.overlap = p->request->overlap;
-    p->out->roles = p->request->roles            ? *p->request->roles
-                    : is_cluster || !f->has_npus ? main_only
-                                                 : p->product->roles;
+    p->out->roles = p->request->roles              ? *p->request->roles
+                    : is_cluster || !f->has_listed ? main_only
+                                                   : p->product->roles;
     p->out->other_roles = p->request->roles ? *p->request->roles : main_only;
     p->policy.roles = p->out->roles;
     p->other_least = 0;
@@ -42,8 +42,9 @@ static void choose_policy(planner *p)
 
 static int32_t logic_of(const planner *p, int32_t device)
 {
-    const cpubind_npu *npu = device < 0 ? NULL : plan_npu_of(p, &p->out->candidate[device]);
-    return npu ? npu->logic : -1;
+    const cpubind_device *viewed =
+        device < 0 ? NULL : plan_device_of(p, &p->out->candidate[device]);
+    return viewed ? viewed->logic : -1;
 }
 
 /* Turns a refusal of the core into a problem of this host. A plan by clusters that cannot be
@@ -53,8 +54,8 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
 {
     int32_t is_cluster = p->policy.strategy == CPUBIND_CLUSTER;
     int32_t is_slice =
-        p->facts->strategy == CPUBIND_GLOBAL_SLICE && p->scope != CPUBIND_SCOPE_PER_NPU;
-    p->problem->npu = logic_of(p, fault->device);
+        p->facts->strategy == CPUBIND_GLOBAL_SLICE && p->scope != CPUBIND_SCOPE_PER_DEVICE;
+    p->problem->device = logic_of(p, fault->device);
     p->problem->other = logic_of(p, fault->other);
     p->problem->cpu = fault->cpu;
     p->problem->need = fault->need;
@@ -70,7 +71,7 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
                              : "which CPUs are near it is not known");
     case CPUBIND_ERR_TOO_FEW:
         if (is_slice)
-            p->problem->npu = -1;
+            p->problem->device = -1;
         return plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
                          is_slice
                              ? "a slice for each NPU of the host is too small for the roles"
@@ -80,7 +81,7 @@ static cpubind_problem_code translate(planner *p, cpubind_status status,
                          fault->cpu < 0 ? "two NPUs have the same phy id"
                                         : "two pools share a CPU");
     case CPUBIND_ERR_UNKNOWN:
-        return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+        return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
                          "its id is not below the number of NPUs that slices are cut for");
     case CPUBIND_ERR_SPREAD:
         return plan_fail(p, CPUBIND_PROBLEM_SKIPPED, "the CPUs near it are on several nodes");
@@ -99,8 +100,8 @@ static cpubind_problem_code find_spare(planner *p)
 {
     const cpubind_facts *f = p->facts;
     const cpubind_host *host = &p->out->host;
-    const int is_per_npu = p->scope == CPUBIND_SCOPE_PER_NPU;
-    int32_t skip = is_per_npu ? 0 : p->out->core.spare_taken;
+    const int is_per_device = p->scope == CPUBIND_SCOPE_PER_DEVICE;
+    int32_t skip = is_per_device ? 0 : p->out->core.spare_taken;
     int32_t at = 0, i_host = 0;
     p->out->spare = cpubind_arena_ints(p->arena, f->n_cpu);
     if (!p->out->spare)
@@ -108,7 +109,7 @@ static cpubind_problem_code find_spare(planner *p)
     for (int32_t i = 0; i < f->n_cpu; i++) {
         if (f->node[i] != p->policy.spare_node ||
             facts_is_in_list(p->out->kept, p->out->n_kept, f->cpu[i], &at) || skip-- > 0 ||
-            (is_per_npu && facts_is_in_list(host->cpu, host->n_cpu, f->cpu[i], &i_host) &&
+            (is_per_device && facts_is_in_list(host->cpu, host->n_cpu, f->cpu[i], &i_host) &&
              p->out->trace.owner[i_host] >= 0))
             continue;
         if (f->cpu[i] != p->product->cluster.kept_cpu)
@@ -134,34 +135,35 @@ static int is_about_one(const planner *p, cpubind_problem_code code)
 {
     if (code == CPUBIND_PROBLEM_OVERLAP)
         return p->problem->cpu < 0;
-    return (p->facts->strategy != CPUBIND_GLOBAL_SLICE || p->scope == CPUBIND_SCOPE_PER_NPU) &&
+    return (p->facts->strategy != CPUBIND_GLOBAL_SLICE ||
+            p->scope == CPUBIND_SCOPE_PER_DEVICE) &&
            (code == CPUBIND_PROBLEM_TOO_FEW_CPUS || code == CPUBIND_PROBLEM_NO_LOCAL_CPUS ||
             code == CPUBIND_PROBLEM_SKIPPED);
 }
 
 /* Whether a device without a pool makes the whole plan a refusal: it runs, the request names
  * it, or this process drives it. With allowed CPUs of each device one does not need another. */
-static int is_needed(const planner *p, int32_t npu)
+static int is_needed(const planner *p, int32_t viewed)
 {
-    const cpubind_npu *n = &p->facts->npu[npu];
-    if (p->scope == CPUBIND_SCOPE_PER_NPU)
+    const cpubind_device *n = &p->facts->device[viewed];
+    if (p->scope == CPUBIND_SCOPE_PER_DEVICE)
         return 0;
-    return n->is_running || (p->request->npu && n->is_named) ||
-           (p->request->has_rank && npu == p->rank_npu);
+    return n->is_running || (p->request->device && n->is_named) ||
+           (p->request->has_rank && viewed == p->rank_device);
 }
 
 /* Takes a device out of the plan, with the reason. Returns 0 when it is needed there. */
-static int give_up(planner *p, int32_t npu)
+static int give_up(planner *p, int32_t viewed)
 {
     cpubind_poolless *poolless = &p->out->poolless[p->out->n_poolless];
     int32_t at = 0;
-    if (is_needed(p, npu) || p->n_ours == 1)
+    if (is_needed(p, viewed) || p->n_ours == 1)
         return 0;
-    poolless->npu = npu;
+    poolless->device = viewed;
     poolless->problem = *p->problem;
     p->out->n_poolless++;
     cpubind_problem_clear(p->problem);
-    while (p->ours[at] != npu)
+    while (p->ours[at] != viewed)
         at++;
     for (p->n_ours--; at < p->n_ours; at++)
         p->ours[at] = p->ours[at + 1];
@@ -175,7 +177,7 @@ static cpubind_problem_code call_core(planner *p, cpubind_fault *fault)
     cpubind_status status;
     int32_t n = 0;
     for (int32_t i = 0; i < p->out->n_candidate; i++)
-        if (p->out->candidate[i].npu >= 0 && plan_is_ours(p, p->out->candidate[i].npu))
+        if (p->out->candidate[i].device >= 0 && plan_is_ours(p, p->out->candidate[i].device))
             p->out->want[n++] = i;
     plan->want = p->out->want;
     plan->n_want = n;
@@ -225,9 +227,9 @@ static int give_up_one(planner *p, const cpubind_fault *fault)
 {
     const int32_t devices[2] = {fault->device, fault->other};
     for (int i = 0; i < 2; i++)
-        if (devices[i] >= 0 && p->out->candidate[devices[i]].npu >= 0 &&
-            plan_is_ours(p, p->out->candidate[devices[i]].npu) &&
-            give_up(p, p->out->candidate[devices[i]].npu))
+        if (devices[i] >= 0 && p->out->candidate[devices[i]].device >= 0 &&
+            plan_is_ours(p, p->out->candidate[devices[i]].device) &&
+            give_up(p, p->out->candidate[devices[i]].device))
             return 1;
     return 0;
 }
@@ -249,7 +251,7 @@ static cpubind_problem_code cut_pools(planner *p)
 }
 
 /* Whether two plans give a device the same pool. */
-static int have_same_pool(const planner *p, const planner *q, int32_t npu)
+static int have_same_pool(const planner *p, const planner *q, int32_t viewed)
 {
     const planner *both[2] = {p, q};
     const int32_t *pool[2] = {NULL, NULL};
@@ -257,7 +259,7 @@ static int have_same_pool(const planner *p, const planner *q, int32_t npu)
     for (int i = 0; i < 2; i++) {
         const cpubind_plan *plan = &both[i]->out->core;
         for (int32_t k = 0; k < plan->n_want; k++)
-            if (both[i]->out->candidate[plan->want[k]].npu == npu) {
+            if (both[i]->out->candidate[plan->want[k]].device == viewed) {
                 pool[i] = plan->cpu + plan->row[k];
                 n[i] = plan->row[k + 1] - plan->row[k];
             }
@@ -270,7 +272,7 @@ static int have_same_pool(const planner *p, const planner *q, int32_t npu)
 static int is_in_logic_order(const planner *p)
 {
     for (int32_t i = 1; i < p->out->n_candidate; i++)
-        if (p->out->candidate[i].npu < p->out->candidate[i - 1].npu)
+        if (p->out->candidate[i].device < p->out->candidate[i - 1].device)
             return 0;
     return 1;
 }
@@ -295,7 +297,7 @@ static void list_in_order(const planner *p, order_kind order, cpubind_candidate 
 static cpubind_problem_code compare_order(planner *p, order_kind order, int *is_other)
 {
     const size_t used = p->arena->used;
-    cpubind_ascend_plan other = *p->out;
+    cpubind_device_plan other = *p->out;
     planner q = *p;
     cpubind_problem ignored;
     cpubind_problem_code code;
@@ -333,8 +335,8 @@ static cpubind_problem_code check_order(planner *p)
     cpubind_problem_code code;
     int is_other = 0;
     if (f->strategy == CPUBIND_GLOBAL_SLICE || p->out->n_hidden > 0 || f->n_census == 0 ||
-        !f->has_npus || p->scope == CPUBIND_SCOPE_OWN || p->scope == CPUBIND_SCOPE_PER_NPU ||
-        (p->is_ordered && is_in_logic_order(p)))
+        !f->has_listed || p->scope == CPUBIND_SCOPE_OWN ||
+        p->scope == CPUBIND_SCOPE_PER_DEVICE || (p->is_ordered && is_in_logic_order(p)))
         return CPUBIND_PROBLEM_NONE;
     code = compare_order(p, p->is_ordered ? ORDER_LOGIC : ORDER_REVERSED, &is_other);
     /* The middle one of a group keeps its place in the reversed order. */
@@ -354,10 +356,10 @@ static cpubind_problem_code check_order(planner *p)
 }
 
 /* Fails because the allowed part of a pool is too small for the roles. */
-static cpubind_problem_code fail_cut(planner *p, int32_t npu, int32_t need, int32_t uncut,
+static cpubind_problem_code fail_cut(planner *p, int32_t viewed, int32_t need, int32_t uncut,
                                      int32_t left)
 {
-    p->problem->npu = p->facts->npu[npu].logic;
+    p->problem->device = p->facts->device[viewed].logic;
     p->problem->need = need;
     p->problem->have = left;
     p->problem->uncut = uncut;
@@ -376,9 +378,9 @@ static cpubind_problem_code order_rows(planner *p)
     if (!cpu || !row || !want)
         return plan_fail_memory(p);
     row[0] = 0;
-    for (int32_t i = 0, n = 0; i < p->facts->n_npu; i++) {
+    for (int32_t i = 0, n = 0; i < p->facts->n_device; i++) {
         int32_t k = 0, need, uncut, left;
-        while (k < n_want && p->out->candidate[plan->want[k]].npu != i)
+        while (k < n_want && p->out->candidate[plan->want[k]].device != i)
             k++;
         if (k == n_want)
             continue;
@@ -407,7 +409,7 @@ static cpubind_problem_code order_rows(planner *p)
 /* Sorts the devices without a pool, finds the row of the rank, and counts the idle CPUs. */
 static cpubind_problem_code finish(planner *p)
 {
-    cpubind_ascend_plan *out = p->out;
+    cpubind_device_plan *out = p->out;
     uint8_t *is_used = (uint8_t *)cpubind_arena_take(p->arena, p->facts->n_cpu_id, 1);
     if (!is_used)
         return plan_fail_memory(p);
@@ -415,13 +417,13 @@ static cpubind_problem_code finish(planner *p)
     for (int32_t i = 1; i < out->n_poolless; i++) {
         const cpubind_poolless moved = out->poolless[i];
         int32_t at = i;
-        for (; at > 0 && moved.npu < out->poolless[at - 1].npu; at--)
+        for (; at > 0 && moved.device < out->poolless[at - 1].device; at--)
             out->poolless[at] = out->poolless[at - 1];
         out->poolless[at] = moved;
     }
     out->rank_row = -1;
     for (int32_t i = 0; i < out->n_want; i++)
-        if (out->want[i] == p->rank_npu)
+        if (out->want[i] == p->rank_device)
             out->rank_row = i;
     for (int32_t i = 0; i < out->core.row[out->n_want]; i++)
         is_used[out->core.cpu[i]] = 1;
@@ -476,7 +478,7 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
     p->n_ours = 0;
     p->product = cpubind_product_of(f->type);
     p->out->warnings = f->warnings;
-    p->out->total = f->n_npu + f->n_unknown;
+    p->out->total = f->n_device + f->n_unknown;
     choose_policy(p);
     code = check_topology(p);
     if (code == CPUBIND_PROBLEM_NONE)
@@ -491,8 +493,8 @@ static cpubind_problem_code plan_with(planner *p, cpubind_scope scope)
         code = cpubind_priv_choose_candidates(p);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_copy_affinity(p);
-    if (code == CPUBIND_PROBLEM_NONE && scope == CPUBIND_SCOPE_PER_NPU)
-        code = cpubind_priv_copy_npu_allowed(p);
+    if (code == CPUBIND_PROBLEM_NONE && scope == CPUBIND_SCOPE_PER_DEVICE)
+        code = cpubind_priv_copy_device_allowed(p);
     if (code == CPUBIND_PROBLEM_NONE && f->strategy == CPUBIND_GLOBAL_SLICE)
         code = cpubind_priv_choose_slots(p);
     if (code == CPUBIND_PROBLEM_NONE)
@@ -524,7 +526,7 @@ static int is_want_of_cpus(cpubind_problem_code code)
 /* Finds a scope with which there is a plan, for the message of a refusal. */
 static cpubind_problem_code find_scope(const planner *p, cpubind_scope refused)
 {
-    cpubind_ascend_plan tried;
+    cpubind_device_plan tried;
     planner q = *p;
     static const cpubind_scope others[] = {CPUBIND_SCOPE_OWN, CPUBIND_SCOPE_HOST};
     const cpubind_problem refusal = *p->problem;
@@ -546,10 +548,9 @@ static cpubind_problem_code find_scope(const planner *p, cpubind_scope refused)
     return refusal.code;
 }
 
-cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
-                                              const cpubind_request *request,
-                                              cpubind_arena *arena, cpubind_ascend_plan *out,
-                                              cpubind_problem *problem)
+cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
+                                       const cpubind_request *request, cpubind_arena *arena,
+                                       cpubind_device_plan *out, cpubind_problem *problem)
 {
     planner p;
     cpubind_problem_code code;
@@ -560,7 +561,8 @@ cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
     p.out = out;
     p.problem = problem;
     code = plan_with(&p, facts->scope);
-    return is_want_of_cpus(code) && problem->uncut == 0 && facts->scope != CPUBIND_SCOPE_PER_NPU
+    return is_want_of_cpus(code) && problem->uncut == 0 &&
+                   facts->scope != CPUBIND_SCOPE_PER_DEVICE
                ? find_scope(&p, facts->scope)
                : code;
 }

@@ -15,20 +15,20 @@ extern "C" {
 
 /* A device of the core: one in view, or one that this process cannot see. */
 typedef struct cpubind_candidate {
-    int32_t npu;      /* index into facts->npu, or -1: hidden */
+    int32_t device;   /* index into facts->device, or -1: hidden */
     int32_t function; /* index into facts->function, or -1: not known */
     int32_t phy;      /* -1: not known */
 } cpubind_candidate;
 
 /* A device of this process that has no pool, and why. */
 typedef struct cpubind_poolless {
-    int32_t npu; /* index into facts->npu */
+    int32_t device; /* index into facts->device */
     cpubind_problem problem;
 } cpubind_poolless;
 
 /* What one process drives: an NPU, another device, or a tile of one. */
 typedef struct cpubind_unit {
-    int32_t npu;        /* index into facts->npu */
+    int32_t device;     /* index into facts->device */
     int32_t on_bus;     /* index into facts->device; -1: the bus lacks it */
     int32_t id;         /* of all devices of the plan: of an NPU its logic id */
     int32_t rank;       /* among the other devices that the process sees; -1: it is an NPU */
@@ -45,14 +45,14 @@ typedef struct cpubind_unit {
 
 /* A plan for the devices of this process: those that the request names, else the visible
  * ones. */
-typedef struct cpubind_ascend_plan {
-    cpubind_plan core; /* row i belongs to facts->npu[want[i]]; its faults and `shared`
+typedef struct cpubind_device_plan {
+    cpubind_plan core; /* row i belongs to facts->device[want[i]]; its faults and `shared`
                                 name candidates */
     cpubind_candidate *candidate; /* the devices of the core */
     int32_t n_candidate;
     cpubind_role_spec roles;       /* each row of an NPU is split by it ... */
     cpubind_role_spec other_roles; /* ... and by this one each row of another device */
-    int32_t *want, n_want;         /* indices into facts->npu, ascending */
+    int32_t *want, n_want;         /* indices into facts->device, ascending */
     cpubind_poolless *poolless;    /* by ascending index */
     int32_t n_poolless;
     cpubind_unit *unit; /* NPUs by ascending index, with or without a pool; then the ranks of
@@ -64,13 +64,13 @@ typedef struct cpubind_ascend_plan {
     int32_t n_idle;          /* allowed CPUs that no NPU of this process gets */
     int32_t total;           /* devices among which slices were cut, else logical devices */
     int32_t *spare, n_spare; /* CPUs for the host's UVB polling threads, ascending */
-    int32_t *poor, n_poor;   /* POOR_LOCALITY: indices into facts->npu, ascending */
+    int32_t *poor, n_poor;   /* POOR_LOCALITY: indices into facts->device, ascending */
     int32_t *lent, n_lent;   /* LENT: CPUs near one device that another got, ascending */
     /* OTHER_ACCELERATORS: of the allowed CPUs those that a fair share near them would leave to
      * the others, and the rest, which it leaves to the NPUs; ascending. n_for_others 0: which
      * these are is not known. The pools are not cut by that. */
     int32_t *for_others, n_for_others;
-    int32_t *for_npus, n_for_npus;
+    int32_t *for_listed, n_for_listed;
     uint32_t warnings; /* bits 1 << cpubind_warning, with those of the facts */
 
     cpubind_rules rules;      /* by which the pools were cut */
@@ -87,19 +87,18 @@ typedef struct cpubind_ascend_plan {
     cpubind_host host;            /* of the core: what the pools were cut from ... */
     cpubind_devices devices;      /* ... and the candidates, by index */
     cpubind_trace trace;          /* of the core, over host.cpu and the candidates */
-} cpubind_ascend_plan;
+} cpubind_device_plan;
 
 /* The plan for a request.
  *   in      facts of cpubind_facts_read for the same request
  *   out     *out, in the arena
  *   errors  a code of CPUBIND_PROBLEM_LIST, and *problem */
-cpubind_problem_code cpubind_ascend_make_plan(const cpubind_facts *facts,
-                                              const cpubind_request *request,
-                                              cpubind_arena *arena, cpubind_ascend_plan *out,
-                                              cpubind_problem *problem);
+cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
+                                       const cpubind_request *request, cpubind_arena *arena,
+                                       cpubind_device_plan *out, cpubind_problem *problem);
 
 /* The node for the memory of the device of a row, or -1. */
-int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_device_plan *plan,
                                  int32_t row);
 
 /* The CPUs of one of several processes that drive a device. */
@@ -111,14 +110,14 @@ typedef struct cpubind_part {
 
 /* The part of a pool that one of n_process processes has, as a plan for so many processes gives
  * it to that one.
- *   in      facts, plan: of cpubind_ascend_make_plan for a request without n_process
+ *   in      facts, plan: of cpubind_plan_make for a request without n_process
  *           row: of the plan; 1 <= n_process <= CPUBIND_MAX_DEVICES, 0 <= process < n_process
  *   errors  NO_MEMORY; TOO_FEW_CPUS, with the device; UNREADABLE */
-cpubind_problem_code cpubind_ascend_place_process(const cpubind_facts *facts,
-                                                  const cpubind_ascend_plan *plan, int32_t row,
-                                                  int32_t n_process, int32_t process,
-                                                  cpubind_arena *arena, cpubind_part *out,
-                                                  cpubind_problem *problem);
+cpubind_problem_code cpubind_plan_place_process(const cpubind_facts *facts,
+                                                const cpubind_device_plan *plan, int32_t row,
+                                                int32_t n_process, int32_t process,
+                                                cpubind_arena *arena, cpubind_part *out,
+                                                cpubind_problem *problem);
 
 #ifdef __cplusplus
 }

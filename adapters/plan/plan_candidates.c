@@ -14,19 +14,20 @@ cpubind_problem_code cpubind_priv_choose_ours(planner *p)
 {
     const cpubind_facts *f = p->facts;
     int32_t n_running = 0;
-    p->ours = cpubind_arena_ints(p->arena, f->n_npu);
+    p->ours = cpubind_arena_ints(p->arena, f->n_device);
     if (!p->ours)
         return plan_fail_memory(p);
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        n_running += f->npu[i].is_running;
-        if (f->npu[i].is_visible && (f->npu[i].is_running || !p->request->only_running))
+    for (int32_t i = 0; i < f->n_device; i++) {
+        n_running += f->device[i].is_running;
+        if (f->device[i].is_visible && (f->device[i].is_running || !p->request->only_running))
             p->ours[p->n_ours++] = i;
     }
     if (p->n_ours > 0)
         return CPUBIND_PROBLEM_NONE;
     if (!p->request->only_running)
-        return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU, "no NPU of this host is visible");
-    return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU,
+        return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_DEVICE,
+                         "no NPU of this host is visible");
+    return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_DEVICE,
                      n_running          ? "no running NPU is visible"
                      : f->has_processes ? "no NPU has a running process"
                                         : "npu-smi info shows no process table");
@@ -39,20 +40,20 @@ cpubind_problem_code cpubind_priv_choose_rank(planner *p)
     const cpubind_facts *f = p->facts;
     const int32_t rank = p->request->has_rank ? p->request->rank : 0;
     int32_t n = 0;
-    p->rank_npu = -1;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        if (!f->npu[i].is_visible)
+    p->rank_device = -1;
+    for (int32_t i = 0; i < f->n_device; i++) {
+        if (!f->device[i].is_visible)
             continue;
         if (n == rank || n == 0)
-            p->rank_npu = i;
+            p->rank_device = i;
         n++;
     }
     if (!p->request->has_rank)
-        p->rank_npu = p->ours[0];
+        p->rank_device = p->ours[0];
     else if (n > 1 && rank >= n)
-        return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_NPU, "there are fewer visible NPUs");
-    else if (!plan_is_ours(p, p->rank_npu))
-        return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_NPU,
+        return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_DEVICE, "there are fewer visible NPUs");
+    else if (!plan_is_ours(p, p->rank_device))
+        return plan_fail(p, CPUBIND_PROBLEM_NO_RUNNING_DEVICE,
                          "the NPU of this rank does not run");
     return CPUBIND_PROBLEM_NONE;
 }
@@ -65,7 +66,7 @@ static int32_t end_of_phys(const cpubind_facts *f)
 {
     int32_t end = f->end_phy;
     for (int32_t i = 0; i < f->n_census; i++)
-        for (int32_t k = 0; k < CPUBIND_FUNCTION_NPUS; k++)
+        for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
             if (f->function[i].phy[k] >= end)
                 end = f->function[i].phy[k] + 1;
     return end;
@@ -88,8 +89,8 @@ static int is_below(const planner *p, int32_t total, int32_t *first, int *is_los
     int32_t n_below = 0;
     *first = -1;
     *is_lost = 0;
-    for (int32_t i = 0; i < p->facts->n_npu; i++) {
-        const int32_t phy = p->facts->npu[i].phy;
+    for (int32_t i = 0; i < p->facts->n_device; i++) {
+        const int32_t phy = p->facts->device[i].phy;
         if (phy < total) {
             n_below++;
             continue;
@@ -113,21 +114,22 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
     int32_t high = -1;
     int32_t *slot = cpubind_arena_ints(p->arena, p->out->n_candidate);
     const int is_own = p->scope == CPUBIND_SCOPE_OWN;
-    int by_phy = !is_own && f->has_phy && total > 0 && f->n_npu > 0;
+    int by_phy = !is_own && f->has_phy && total > 0 && f->n_device > 0;
     int is_lost;
     if (!slot)
         return plan_fail_memory(p);
-    if (p->scope == CPUBIND_SCOPE_PER_NPU) { /* the core cuts slices among those that share */
+    if (p->scope ==
+        CPUBIND_SCOPE_PER_DEVICE) { /* the core cuts slices among those that share */
         p->out->total = p->out->n_candidate;
         return CPUBIND_PROBLEM_NONE;
     }
     by_phy = by_phy && is_below(p, total, &high, &is_lost);
     if (high >= 0 && is_lost) {
-        p->problem->npu = f->npu[high].logic;
-        p->problem->need = f->npu[high].phy + 1;
+        p->problem->device = f->device[high].logic;
+        p->problem->need = f->device[high].phy + 1;
         p->problem->have = total;
         return plan_fail(
-            p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+            p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
             "its phy id is not below the number of NPUs on the PCI bus: say how many "
             "slots the host has with --total");
     }
@@ -138,17 +140,17 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
     }
     if (!is_own && total == 0 && f->has_only_named)
         return plan_fail(
-            p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+            p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
             "no input tells how many NPUs this host has: say it with --total, or use "
             "--scope own when the allowed CPUs are for this process alone");
     for (int32_t i = 0; i < p->out->n_candidate; i++) {
-        const cpubind_npu *npu = &f->npu[p->out->candidate[i].npu];
-        slot[i] = is_own ? i : by_phy ? npu->phy : npu->logic;
+        const cpubind_device *viewed = &f->device[p->out->candidate[i].device];
+        slot[i] = is_own ? i : by_phy ? viewed->phy : viewed->logic;
     }
     if (is_own)
         total = p->out->n_candidate;
     else if (!by_phy)
-        total = max_of(total, f->n_npu + f->n_unknown);
+        total = max_of(total, f->n_device + f->n_unknown);
     p->out->devices.slot = slot;
     p->out->devices.total = total;
     p->out->total = total;
@@ -162,8 +164,8 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
 /* The number that orders the NPUs of one function: the phy id, else the logic id. */
 static int32_t number_of(const planner *p, const cpubind_candidate *candidate)
 {
-    const cpubind_npu *npu = plan_npu_of(p, candidate);
-    return !npu ? candidate->phy : npu->phy >= 0 ? npu->phy : npu->logic;
+    const cpubind_device *viewed = plan_device_of(p, candidate);
+    return !viewed ? candidate->phy : viewed->phy >= 0 ? viewed->phy : viewed->logic;
 }
 
 /* Functions are in the order of their addresses. */
@@ -178,8 +180,8 @@ static int comes_before(const planner *p, const cpubind_candidate *a,
  * which of its NPUs are hidden. */
 static int has_phys(const planner *p, int32_t index)
 {
-    for (int32_t i = 0; i < p->facts->n_npu; i++)
-        if (p->facts->npu[i].function == index && p->facts->npu[i].phy < 0)
+    for (int32_t i = 0; i < p->facts->n_device; i++)
+        if (p->facts->device[i].function == index && p->facts->device[i].phy < 0)
             return 0;
     return p->facts->function[index].phy[0] >= 0;
 }
@@ -190,20 +192,20 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
     const cpubind_function *function = &p->facts->function[index];
     if (function->n_in_view > 0 && !has_phys(p, index)) {
         p->problem->have = function->n_in_view;
-        p->problem->need = function->n_npu;
+        p->problem->need = function->n_device;
         return plan_fail(
-            p, CPUBIND_PROBLEM_UNKNOWN_NPU,
+            p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
             "a PCI function has more NPUs than this process sees, and which of them it "
             "sees is not known: use --facts driver, or --scope own when the allowed "
             "CPUs are for this process alone");
     }
-    for (int32_t k = 0; k < function->n_npu; k++) {
+    for (int32_t k = 0; k < function->n_device; k++) {
         const cpubind_candidate hidden = {-1, index,
-                                          k < CPUBIND_FUNCTION_NPUS ? function->phy[k] : -1};
+                                          k < CPUBIND_FUNCTION_DEVICES ? function->phy[k] : -1};
         int is_in_view = 0;
-        for (int32_t i = 0; i < p->facts->n_npu && function->n_in_view > 0; i++)
+        for (int32_t i = 0; i < p->facts->n_device && function->n_in_view > 0; i++)
             is_in_view |=
-                p->facts->npu[i].function == index && p->facts->npu[i].phy == hidden.phy;
+                p->facts->device[i].function == index && p->facts->device[i].phy == hidden.phy;
         if (is_in_view)
             continue;
         p->out->candidate[p->out->n_candidate++] = hidden;
@@ -219,21 +221,22 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
 cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int is_ordered = p->scope != CPUBIND_SCOPE_OWN && p->scope != CPUBIND_SCOPE_PER_NPU &&
+    int is_ordered = p->scope != CPUBIND_SCOPE_OWN && p->scope != CPUBIND_SCOPE_PER_DEVICE &&
                      f->strategy != CPUBIND_GLOBAL_SLICE;
     cpubind_candidate *list = (cpubind_candidate *)cpubind_arena_take(
-        p->arena, f->n_npu + facts_count_on_bus(f), sizeof *list);
+        p->arena, f->n_device + facts_count_on_bus(f), sizeof *list);
     if (!list)
         return plan_fail_memory(p);
     p->out->candidate = list;
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        if (p->scope == CPUBIND_SCOPE_OWN && !f->npu[i].is_visible)
+    for (int32_t i = 0; i < f->n_device; i++) {
+        if (p->scope == CPUBIND_SCOPE_OWN && !f->device[i].is_visible)
             continue;
-        list[p->out->n_candidate++] = (cpubind_candidate){i, f->npu[i].function, f->npu[i].phy};
-        is_ordered &= f->npu[i].function >= 0;
+        list[p->out->n_candidate++] =
+            (cpubind_candidate){i, f->device[i].function, f->device[i].phy};
+        is_ordered &= f->device[i].function >= 0;
     }
     for (int32_t i = 0; is_ordered && i < f->n_census; i++) {
-        if (f->function[i].n_in_view == f->function[i].n_npu)
+        if (f->function[i].n_in_view == f->function[i].n_device)
             continue;
         if (add_hidden(p, i) != CPUBIND_PROBLEM_NONE)
             return p->problem->code;
@@ -259,14 +262,14 @@ static int is_blind(const planner *p)
 /* The CPUs near a candidate. */
 static const int32_t *near_of(const planner *p, const cpubind_candidate *candidate, int32_t *n)
 {
-    const cpubind_npu *npu = plan_npu_of(p, candidate);
+    const cpubind_device *viewed = plan_device_of(p, candidate);
     const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !is_blind(p);
-    if (!npu || (is_slice && candidate->function >= 0)) {
+    if (!viewed || (is_slice && candidate->function >= 0)) {
         *n = p->facts->function[candidate->function].n_cpu;
         return p->facts->function[candidate->function].cpu;
     }
-    *n = npu->affinity_count;
-    return *n > 0 ? p->facts->affinity + npu->affinity_first : NULL;
+    *n = viewed->affinity_count;
+    return *n > 0 ? p->facts->affinity + viewed->affinity_first : NULL;
 }
 
 /* The node of a candidate: of the first online CPU near it, else of its PCI function; -1: not
@@ -319,25 +322,25 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
 }
 
 /* The row of a device in the request, or NULL. */
-static const cpubind_npu_allowed *allowed_of(const planner *p,
-                                             const cpubind_candidate *candidate)
+static const cpubind_device_allowed *allowed_of(const planner *p,
+                                                const cpubind_candidate *candidate)
 {
-    const cpubind_npu *npu = plan_npu_of(p, candidate);
-    for (int32_t i = 0; npu && i < p->request->n_npu_allowed; i++)
-        if (p->request->npu_allowed[i].logic == npu->logic)
-            return &p->request->npu_allowed[i];
+    const cpubind_device *viewed = plan_device_of(p, candidate);
+    for (int32_t i = 0; viewed && i < p->request->n_device_allowed; i++)
+        if (p->request->device_allowed[i].logic == viewed->logic)
+            return &p->request->device_allowed[i];
     return NULL;
 }
 
 /* Copies the lists of allowed CPUs, in the order of the candidates. */
-cpubind_problem_code cpubind_priv_copy_npu_allowed(planner *p)
+cpubind_problem_code cpubind_priv_copy_device_allowed(planner *p)
 {
     const cpubind_host *host = &p->out->host;
     const int32_t n_candidate = p->out->n_candidate;
     int32_t total = 0;
     int32_t *row, *cpu;
     for (int32_t i = 0; i < n_candidate; i++) {
-        const cpubind_npu_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
+        const cpubind_device_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
         total += allowed ? allowed->n : host->n_cpu;
     }
     row = cpubind_arena_ints(p->arena, n_candidate + 1);
@@ -346,7 +349,7 @@ cpubind_problem_code cpubind_priv_copy_npu_allowed(planner *p)
         return plan_fail_memory(p);
     row[0] = 0;
     for (int32_t i = 0; i < n_candidate; i++) {
-        const cpubind_npu_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
+        const cpubind_device_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
         const int32_t n = allowed ? allowed->n : host->n_cpu;
         if (n > 0)
             memcpy(cpu + row[i], allowed ? allowed->cpu : host->cpu, (size_t)n * sizeof *cpu);

@@ -12,26 +12,26 @@ static int is_without_pools(const cpubind_problem *problem)
 {
     return problem->code == CPUBIND_PROBLEM_TOO_FEW_CPUS ||
            problem->code == CPUBIND_PROBLEM_NO_LOCAL_CPUS ||
-           problem->code == CPUBIND_PROBLEM_NO_RUNNING_NPU;
+           problem->code == CPUBIND_PROBLEM_NO_RUNNING_DEVICE;
 }
 
 /* Whether a plan of NPUs alone may give CPUs of these devices to NPUs. */
 static int has_other_plan(const cpubind_facts *f, const cpubind_request *q)
 {
     const int32_t n_exclude = q->exclude ? q->n_exclude : 0;
-    int n_npu = 0, n_other = 0;
-    for (int32_t i = 0; i < f->n_device && !f->has_npus; i++)
-        if (!cpubind_vendor_of(f->device[i].accelerator.vendor)->users)
+    int n_listed = 0, n_other = 0;
+    for (int32_t i = 0; i < f->n_bus && !f->has_listed; i++)
+        if (!cpubind_vendor_of(f->bus[i].accelerator.vendor)->users)
             n_other++;
         else if (cpubind_pci_has_share(f, i) &&
-                 !plan_is_parted(q->exclude, n_exclude, f->device[i].cpu, f->device[i].n_cpu))
-            n_npu++;
-    return n_npu > 0 && n_other > 0;
+                 !plan_is_parted(q->exclude, n_exclude, f->bus[i].cpu, f->bus[i].n_cpu))
+            n_listed++;
+    return n_listed > 0 && n_other > 0;
 }
 
 cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
                                           const cpubind_request *request, cpubind_arena *arena,
-                                          cpubind_facts *joined, cpubind_ascend_plan *out,
+                                          cpubind_facts *joined, cpubind_device_plan *out,
                                           cpubind_problem *problem)
 {
     cpubind_facts *f = joined;
@@ -50,25 +50,25 @@ cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
                              .roles = request->roles};
     cpubind_problem_code code;
     int32_t n_hidden = 0;
-    int is_blind = !facts->has_npus; /* this process sees none of the devices */
+    int is_blind = !facts->has_listed; /* this process sees none of the devices */
     cpubind_problem_clear(problem);
     *f = *facts;
     cpubind_plan_take_rules(f, request->rules);
-    for (int32_t i = 0; i < f->n_device; i++) {
-        const int is_hidden = f->device[i].sight == CPUBIND_SIGHT_HIDDEN;
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        const int is_hidden = f->bus[i].sight == CPUBIND_SIGHT_HIDDEN;
         is_blind &= is_hidden;
         n_hidden += is_hidden && cpubind_pci_has_share(f, i);
     }
     if (!cpubind_plan_join(f, is_blind, arena))
         return CPUBIND_PROBLEM_NO_MEMORY;
-    code = cpubind_ascend_make_plan(f, &asked, arena, out, problem);
+    code = cpubind_plan_make(f, &asked, arena, out, problem);
     if (code != CPUBIND_PROBLEM_NONE && !is_without_pools(problem))
         return code;
     if (code != CPUBIND_PROBLEM_NONE || is_blind)
         out->n_want = out->n_poolless = 0;
     if (is_blind)
-        f->n_npu = 0;
-    if (!f->has_npus)
+        f->n_device = 0;
+    if (!f->has_listed)
         out->n_hidden = n_hidden;
     if (has_other_plan(f, request))
         out->warnings |= 1u << CPUBIND_WARNING_OTHER_ACCELERATORS;

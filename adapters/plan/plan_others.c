@@ -20,16 +20,16 @@ static int is_parted(const planner *p)
 
 /* The CPUs near function i of the NPUs, by the kernel, else by npu-smi; all CPUs of the host
  * where they are not known. */
-static const int32_t *near_npu(const planner *p, int32_t i, int32_t *n)
+static const int32_t *near_listed(const planner *p, int32_t i, int32_t *n)
 {
     const cpubind_facts *f = p->facts;
     *n = f->function[i].n_cpu;
     if (*n > 0)
         return f->function[i].cpu;
-    for (int32_t k = 0; k < f->n_npu; k++)
-        if (f->npu[k].function == i && f->npu[k].affinity_count > 0) {
-            *n = f->npu[k].affinity_count;
-            return f->affinity + f->npu[k].affinity_first;
+    for (int32_t k = 0; k < f->n_device; k++)
+        if (f->device[k].function == i && f->device[k].affinity_count > 0) {
+            *n = f->device[k].affinity_count;
+            return f->affinity + f->device[k].affinity_first;
         }
     *n = p->out->host.n_cpu;
     return p->out->host.cpu;
@@ -46,12 +46,12 @@ static const int32_t *near_other(const planner *p, int32_t i, int32_t *n)
 static int list_devices(planner *p, cpubind_lists *near)
 {
     const cpubind_facts *f = p->facts;
-    const int32_t n_npu = facts_count_on_bus(f);
+    const int32_t n_listed = facts_count_on_bus(f);
     int32_t n, n_near = 0, at = 0;
-    int32_t *cpu, *row = cpubind_arena_ints(p->arena, n_npu + f->n_other + 1);
+    int32_t *cpu, *row = cpubind_arena_ints(p->arena, n_listed + f->n_other + 1);
     for (int32_t i = 0; i < f->n_census; i++) {
-        (void)near_npu(p, i, &n);
-        n_near += n * f->function[i].n_npu;
+        (void)near_listed(p, i, &n);
+        n_near += n * f->function[i].n_device;
     }
     for (int32_t i = 0; i < f->n_other; i++) {
         (void)near_other(p, i, &n);
@@ -63,8 +63,8 @@ static int list_devices(planner *p, cpubind_lists *near)
     row[0] = 0;
     for (int32_t i = 0; i < f->n_census + f->n_other; i++) {
         const int32_t *list =
-            i < f->n_census ? near_npu(p, i, &n) : near_other(p, i - f->n_census, &n);
-        for (int32_t k = 0; k < (i < f->n_census ? f->function[i].n_npu : 1); k++, at++) {
+            i < f->n_census ? near_listed(p, i, &n) : near_other(p, i - f->n_census, &n);
+        for (int32_t k = 0; k < (i < f->n_census ? f->function[i].n_device : 1); k++, at++) {
             memcpy(cpu + row[at], list, (size_t)n * sizeof *cpu);
             row[at + 1] = row[at] + n;
         }
@@ -111,14 +111,14 @@ static int share(planner *p, const cpubind_devices *devices, const cpubind_trace
 static int take_share(planner *p, const cpubind_devices *devices)
 {
     const cpubind_host *host = &p->out->host;
-    const int32_t n_npu = devices->affinity.n - p->facts->n_other;
+    const int32_t n_listed = devices->affinity.n - p->facts->n_other;
     const cpubind_trace *trace;
-    if (n_npu == 0 || host->n_node > CPUBIND_MAX_NODES)
+    if (n_listed == 0 || host->n_node > CPUBIND_MAX_NODES)
         return 1;
     if (!share(p, devices, &trace))
         return 0;
     for (int32_t i = 0; trace && i < host->n_cpu; i++)
-        if (trace->owner[i] >= n_npu && trace->step[i] == CPUBIND_STEP_HOME)
+        if (trace->owner[i] >= n_listed && trace->step[i] == CPUBIND_STEP_HOME)
             p->out->for_others[p->out->n_for_others++] = host->cpu[i];
     return 1;
 }
@@ -149,13 +149,13 @@ cpubind_problem_code cpubind_priv_find_others(planner *p)
     const cpubind_facts *f = p->facts;
     cpubind_devices devices;
     int32_t at = 0;
-    if (p->scope == CPUBIND_SCOPE_OWN || f->n_device > 0 || is_parted(p))
+    if (p->scope == CPUBIND_SCOPE_OWN || f->n_bus > 0 || is_parted(p))
         return CPUBIND_PROBLEM_NONE;
     plan_warn(p, CPUBIND_WARNING_OTHER_ACCELERATORS);
     memset(&devices, 0, sizeof devices);
     p->out->for_others = cpubind_arena_ints(p->arena, p->out->host.n_cpu);
-    p->out->for_npus = cpubind_arena_ints(p->arena, f->n_cpu);
-    if (!p->out->for_others || !p->out->for_npus || !list_devices(p, &devices.affinity))
+    p->out->for_listed = cpubind_arena_ints(p->arena, f->n_cpu);
+    if (!p->out->for_others || !p->out->for_listed || !list_devices(p, &devices.affinity))
         return plan_fail_memory(p);
     if (p->out->core.strategy == CPUBIND_CLUSTER)
         take_idle(p);
@@ -163,6 +163,6 @@ cpubind_problem_code cpubind_priv_find_others(planner *p)
         return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_cpu; i++)
         if (!facts_is_in_list(p->out->for_others, p->out->n_for_others, f->cpu[i], &at))
-            p->out->for_npus[p->out->n_for_npus++] = f->cpu[i];
+            p->out->for_listed[p->out->n_for_listed++] = f->cpu[i];
     return CPUBIND_PROBLEM_NONE;
 }

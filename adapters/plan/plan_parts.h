@@ -14,15 +14,15 @@ typedef struct planner {
     const cpubind_facts *facts;
     const cpubind_request *request;
     cpubind_arena *arena;
-    cpubind_ascend_plan *out;
+    cpubind_device_plan *out;
     cpubind_problem *problem;
     const cpubind_product *product;
     cpubind_scope scope;
     cpubind_policy policy; /* its roles are those of all processes of a device */
     int32_t other_least;   /* CPUs that those of another device need */
     int is_ordered;        /* the candidates are in the order of their PCI addresses */
-    int32_t *ours, n_ours; /* indices into facts->npu that the plan is for, ascending */
-    int32_t rank_npu;      /* the one that this process drives */
+    int32_t *ours, n_ours; /* indices into facts->device that the plan is for, ascending */
+    int32_t rank_device;   /* the one that this process drives */
 } planner;
 
 /* == The steps ============================================================== */
@@ -37,7 +37,7 @@ cpubind_problem_code cpubind_priv_choose_ours(planner *p);
 cpubind_problem_code cpubind_priv_choose_rank(planner *p);
 cpubind_problem_code cpubind_priv_choose_candidates(planner *p);
 cpubind_problem_code cpubind_priv_copy_affinity(planner *p);
-cpubind_problem_code cpubind_priv_copy_npu_allowed(planner *p);
+cpubind_problem_code cpubind_priv_copy_device_allowed(planner *p);
 cpubind_problem_code cpubind_priv_choose_slots(planner *p);
 
 /* plan_roles.c: the roles and the memory node of each row; the quality of the pools; the
@@ -135,19 +135,19 @@ static inline int plan_is_parted(const int32_t *exclude, int32_t n_exclude, cons
 }
 
 /* Whether the plan is for a device. */
-static inline int plan_is_ours(const planner *p, int32_t npu)
+static inline int plan_is_ours(const planner *p, int32_t viewed)
 {
     for (int32_t i = 0; i < p->n_ours; i++)
-        if (p->ours[i] == npu)
+        if (p->ours[i] == viewed)
             return 1;
     return 0;
 }
 
 /* The device in view that a candidate is, or NULL. */
-static inline const cpubind_npu *plan_npu_of(const planner *p,
-                                             const cpubind_candidate *candidate)
+static inline const cpubind_device *plan_device_of(const planner *p,
+                                                   const cpubind_candidate *candidate)
 {
-    return candidate->npu < 0 ? NULL : &p->facts->npu[candidate->npu];
+    return candidate->device < 0 ? NULL : &p->facts->device[candidate->device];
 }
 
 #endif /* CPUBIND_PLAN_PLAN_PARTS_H */

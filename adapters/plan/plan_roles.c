@@ -8,10 +8,10 @@
 /* == Roles and memory ======================================================= */
 
 /* The device of the core that one in view is. */
-static int32_t device_of(const planner *p, int32_t npu)
+static int32_t device_of(const planner *p, int32_t viewed)
 {
     int32_t i = 0;
-    while (p->out->candidate[i].npu != npu)
+    while (p->out->candidate[i].device != viewed)
         i++;
     return i;
 }
@@ -82,16 +82,16 @@ static cpubind_problem_code place(planner *p, cpubind_placing *placing)
                      cpubind_status_text(status));
 }
 
-int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_ascend_plan *plan,
+int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_device_plan *plan,
                                  int32_t row)
 {
-    const int is_npu = facts->npu[plan->want[row]].device < 0;
-    return is_npu || facts->has_nodes ? plan->memory_node[row] : -1;
+    const int is_listed = facts->device[plan->want[row]].bus < 0;
+    return is_listed || facts->has_nodes ? plan->memory_node[row] : -1;
 }
 
 cpubind_problem_code cpubind_priv_place_rows(planner *p)
 {
-    cpubind_ascend_plan *out = p->out;
+    cpubind_device_plan *out = p->out;
     const int32_t n = out->n_want;
     out->role_cpu = cpubind_arena_ints(p->arena, out->core.row[n]);
     out->role_row = cpubind_arena_ints(p->arena, n + 1);
@@ -112,7 +112,7 @@ cpubind_problem_code cpubind_priv_place_rows(planner *p)
         placing.out_cpu = out->role_cpu + out->role_row[i];
         placing.is_checked = i > 0; /* the first row has checked the host for all */
         if (place(p, &placing) != CPUBIND_PROBLEM_NONE) {
-            p->problem->npu = p->facts->npu[out->want[i]].logic;
+            p->problem->device = p->facts->device[out->want[i]].logic;
             return p->problem->code;
         }
         out->role_row[i + 1] = out->role_row[i] + placing.n_out;
@@ -123,13 +123,13 @@ cpubind_problem_code cpubind_priv_place_rows(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-cpubind_problem_code cpubind_ascend_place_process(const cpubind_facts *facts,
-                                                  const cpubind_ascend_plan *plan, int32_t row,
-                                                  int32_t n_process, int32_t process,
-                                                  cpubind_arena *arena, cpubind_part *out,
-                                                  cpubind_problem *problem)
+cpubind_problem_code cpubind_plan_place_process(const cpubind_facts *facts,
+                                                const cpubind_device_plan *plan, int32_t row,
+                                                int32_t n_process, int32_t process,
+                                                cpubind_arena *arena, cpubind_part *out,
+                                                cpubind_problem *problem)
 {
-    cpubind_ascend_plan copy = *plan;
+    cpubind_device_plan copy = *plan;
     planner p;
     cpubind_placing placing;
     memset(&p, 0, sizeof p);
@@ -147,7 +147,7 @@ cpubind_problem_code cpubind_ascend_place_process(const cpubind_facts *facts,
     if (!placing.out_cpu)
         return plan_fail_memory(&p);
     if (place(&p, &placing) != CPUBIND_PROBLEM_NONE) {
-        problem->npu = facts->npu[plan->want[row]].logic;
+        problem->device = facts->device[plan->want[row]].logic;
         return problem->code;
     }
     out->cpu = placing.out_cpu;
@@ -233,17 +233,17 @@ static cpubind_problem_code copy_other(planner *p, const pool_lists *lists, int3
  * those of others as the core has cut them. A device in view that was given up has none. */
 static cpubind_problem_code copy_pools(planner *p, pool_lists *lists)
 {
-    const cpubind_ascend_plan *out = p->out;
+    const cpubind_device_plan *out = p->out;
     int32_t *to = lists->cpu;
     for (int32_t i = 0; i < out->n_candidate; i++) {
         const int32_t n_irq = plan_is_other(p, i) ? 0 : out->roles.count[CPUBIND_ROLE_IRQ];
-        const int32_t npu = out->candidate[i].npu;
+        const int32_t viewed = out->candidate[i].device;
         int32_t row = 0, is_poolless = 0;
         lists->row[i] = (int32_t)(to - lists->cpu);
-        while (row < out->n_want && out->want[row] != npu)
+        while (row < out->n_want && out->want[row] != viewed)
             row++;
         for (int32_t k = 0; k < out->n_poolless; k++)
-            is_poolless |= out->poolless[k].npu == npu;
+            is_poolless |= out->poolless[k].device == viewed;
         if (row < out->n_want)
             to = copy_pool(to, out->core.cpu + out->core.row[row],
                            out->core.row[row + 1] - out->core.row[row],
@@ -266,7 +266,7 @@ static int32_t count_hidden_slices(const planner *p)
 
 cpubind_problem_code cpubind_priv_measure_pools(planner *p)
 {
-    cpubind_ascend_plan *out = p->out;
+    cpubind_device_plan *out = p->out;
     const cpubind_host *host = &out->host;
     const int32_t n = out->n_candidate;
     size_t used;
@@ -318,14 +318,14 @@ static int has_place(const planner *p, int32_t device)
 }
 
 /* Lists the devices of the plan whose pools have no near CPU although near CPUs are known. */
-static int list_far(const planner *p, int32_t *npu)
+static int list_far(const planner *p, int32_t *viewed)
 {
-    const cpubind_ascend_plan *out = p->out;
+    const cpubind_device_plan *out = p->out;
     int32_t n = 0;
     for (int32_t i = 0; i < out->n_want; i++)
         if (out->row_quality[i].n_cpu > 0 && out->row_quality[i].near_cpu == 0 &&
             has_place(p, device_of(p, out->want[i])))
-            npu[n++] = out->want[i];
+            viewed[n++] = out->want[i];
     return n;
 }
 
@@ -346,7 +346,7 @@ static int has_near_cpu(const planner *p, int32_t device, const int32_t *pool, i
  * near CPUs there. No plan by these rules is no answer. */
 static cpubind_problem_code plan_near(planner *p, const int32_t *device, int32_t n)
 {
-    cpubind_ascend_plan *out = p->out;
+    cpubind_device_plan *out = p->out;
     cpubind_policy policy = p->policy;
     cpubind_plan plan;
     policy.strategy = CPUBIND_NEAR;
@@ -364,7 +364,7 @@ static cpubind_problem_code plan_near(planner *p, const int32_t *device, int32_t
         return CPUBIND_PROBLEM_NONE;
     for (int32_t i = 0; i < n; i++)
         if (has_near_cpu(p, device[i], plan.cpu + plan.row[i], plan.row[i + 1] - plan.row[i]))
-            out->poor[out->n_poor++] = out->candidate[device[i]].npu;
+            out->poor[out->n_poor++] = out->candidate[device[i]].device;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -372,7 +372,7 @@ static cpubind_problem_code plan_near(planner *p, const int32_t *device, int32_t
  * near. There is no plan by near where an input of the topology cannot be read. */
 static cpubind_problem_code check_reference(planner *p)
 {
-    cpubind_ascend_plan *out = p->out;
+    cpubind_device_plan *out = p->out;
     cpubind_problem_code code;
     size_t used;
     int32_t *device, n = 0, n_far;
@@ -386,7 +386,7 @@ static cpubind_problem_code check_reference(planner *p)
     n_far = list_far(p, out->poor);
     for (int32_t i = 0; i < out->n_candidate && n < n_far; i++)
         for (int32_t k = 0; k < n_far; k++)
-            if (out->candidate[i].npu == out->poor[k])
+            if (out->candidate[i].device == out->poor[k])
                 device[n++] = i;
     code = n > 0 ? plan_near(p, device, n) : CPUBIND_PROBLEM_NONE;
     p->arena->used = used;
@@ -414,7 +414,7 @@ static int is_near_device(const cpubind_lists *affinity, int32_t device, int32_t
  * minimum. */
 static cpubind_problem_code check_near(planner *p)
 {
-    cpubind_ascend_plan *out = p->out;
+    cpubind_device_plan *out = p->out;
     const cpubind_lists *affinity = &out->devices.affinity;
     out->lent = cpubind_arena_ints(p->arena, out->host.n_cpu);
     if (!out->lent)

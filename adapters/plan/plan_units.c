@@ -8,10 +8,10 @@
 
 #include "plan_parts.h"
 
-/* Whether inputs of its vendor have named this device: it is one of facts->npu. */
+/* Whether inputs of its vendor have named this device: it is one of facts->device. */
 static int is_found(const cpubind_facts *f, int32_t device)
 {
-    return f->has_npus && cpubind_vendor_of(f->device[device].accelerator.vendor)->users;
+    return f->has_listed && cpubind_vendor_of(f->bus[device].accelerator.vendor)->users;
 }
 
 /* The id of the first device that is no NPU: above those of NPUs, but for ids of a damaged
@@ -19,9 +19,9 @@ static int is_found(const cpubind_facts *f, int32_t device)
 static int32_t first_id(const cpubind_facts *f)
 {
     int32_t first = 0;
-    for (int32_t i = 0; i < f->n_found; i++)
-        if (f->npu[i].logic < CPUBIND_MAX_DEVICES && f->npu[i].logic >= first)
-            first = f->npu[i].logic + 1;
+    for (int32_t i = 0; i < f->n_listed; i++)
+        if (f->device[i].logic < CPUBIND_MAX_DEVICES && f->device[i].logic >= first)
+            first = f->device[i].logic + 1;
     return first;
 }
 
@@ -30,15 +30,15 @@ static int32_t first_id(const cpubind_facts *f)
 /* Whether this process may drive a device as one of those that are no found NPUs. */
 static int is_ranked(const cpubind_facts *f, int32_t device)
 {
-    return f->device[device].sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device);
+    return f->bus[device].sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device);
 }
 
 /* Whether one runtime numbers all devices that are ranked. */
 static int has_numbers(const cpubind_facts *f)
 {
     cpubind_vendor_id vendor = CPUBIND_VENDOR_OTHER;
-    for (int32_t i = 0; i < f->n_device; i++) {
-        const cpubind_pci_function *device = &f->device[i];
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        const cpubind_pci_function *device = &f->bus[i];
         if (!is_ranked(f, i))
             continue;
         if (device->n_number == 0 ||
@@ -54,13 +54,13 @@ static int has_numbers(const cpubind_facts *f)
 static cpubind_pci_rank next_by_number(const cpubind_facts *f, int32_t least, int32_t *number)
 {
     cpubind_pci_rank best = {-1, -1};
-    for (int32_t i = 0; i < f->n_device; i++)
-        for (int32_t k = 0; is_ranked(f, i) && k < f->device[i].n_number; k++)
-            if (f->device[i].number[k] >= least &&
-                (best.device < 0 || f->device[i].number[k] < *number)) {
+    for (int32_t i = 0; i < f->n_bus; i++)
+        for (int32_t k = 0; is_ranked(f, i) && k < f->bus[i].n_number; k++)
+            if (f->bus[i].number[k] >= least &&
+                (best.device < 0 || f->bus[i].number[k] < *number)) {
                 best.device = i;
-                best.tile = f->device[i].accelerator.n_tile > 1 ? f->device[i].tile[k] : -1;
-                *number = f->device[i].number[k];
+                best.tile = f->bus[i].accelerator.n_tile > 1 ? f->bus[i].tile[k] : -1;
+                *number = f->bus[i].number[k];
             }
     return best;
 }
@@ -69,7 +69,7 @@ int32_t cpubind_pci_ranks(const cpubind_facts *f, cpubind_pci_rank *out)
 {
     int32_t n = 0, number = -1;
     if (!has_numbers(f)) {
-        for (int32_t i = 0; i < f->n_device; i++)
+        for (int32_t i = 0; i < f->n_bus; i++)
             if (is_ranked(f, i))
                 out[n++] = (cpubind_pci_rank){i, -1};
         return n;
@@ -95,11 +95,11 @@ int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile)
 
 int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
 {
-    const cpubind_pci_function *function = &f->device[device];
-    for (int32_t k = 0; k < f->n_device; k++)
+    const cpubind_pci_function *function = &f->bus[device];
+    for (int32_t k = 0; k < f->n_bus; k++)
         if (function->is_virtual && function->sight != CPUBIND_SIGHT_VISIBLE &&
-            !f->device[k].is_virtual &&
-            f->device[k].accelerator.vendor == function->accelerator.vendor)
+            !f->bus[k].is_virtual &&
+            f->bus[k].accelerator.vendor == function->accelerator.vendor)
             return 0;
     return 1;
 }
@@ -107,16 +107,17 @@ int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
 /* Adds a device to the functions of the plan. */
 static void add_function(cpubind_facts *f, int32_t device)
 {
-    const cpubind_pci_function *d = &f->device[device];
-    f->function[f->n_function++] = (cpubind_function){.pci = d->pci,
-                                                      .device = d->ids.device,
-                                                      .node = d->node,
-                                                      .cpu = d->cpu,
-                                                      .n_cpu = d->n_cpu,
-                                                      .is_near_known = d->n_cpu > 0,
-                                                      .n_npu = cpubind_pci_has_share(f, device),
-                                                      .is_other = 1,
-                                                      .phy = {-1, -1}};
+    const cpubind_pci_function *d = &f->bus[device];
+    f->function[f->n_function++] =
+        (cpubind_function){.pci = d->pci,
+                           .device_id = d->ids.device,
+                           .node = d->node,
+                           .cpu = d->cpu,
+                           .n_cpu = d->n_cpu,
+                           .is_near_known = d->n_cpu > 0,
+                           .n_device = cpubind_pci_has_share(f, device),
+                           .is_other = 1,
+                           .phy = {-1, -1}};
 }
 
 /* Merges the devices into the functions of the NPUs, by address; behind them those that the bus
@@ -127,16 +128,15 @@ static int merge_functions(cpubind_facts *f, int32_t *place, cpubind_arena *aren
     const int32_t n_old = f->n_function, n_census = f->n_census;
     int32_t *moved = cpubind_arena_ints(arena, n_old), at = 0;
     f->function =
-        (cpubind_function *)cpubind_arena_take(arena, n_old + f->n_device, sizeof *f->function);
+        (cpubind_function *)cpubind_arena_take(arena, n_old + f->n_bus, sizeof *f->function);
     if (!moved || !f->function)
         return 0;
     f->n_function = 0;
-    for (int32_t i = 0; i < f->n_device; i++) {
+    for (int32_t i = 0; i < f->n_bus; i++) {
         place[i] = -1;
         if (is_found(f, i))
             continue;
-        for (; at < n_census && cpubind_pci_compare(&old[at].pci, &f->device[i].pci) < 0;
-             at++) {
+        for (; at < n_census && cpubind_pci_compare(&old[at].pci, &f->bus[i].pci) < 0; at++) {
             moved[at] = f->n_function;
             f->function[f->n_function++] = old[at];
         }
@@ -148,9 +148,9 @@ static int merge_functions(cpubind_facts *f, int32_t *place, cpubind_arena *aren
         f->function[f->n_function++] = old[at];
     }
     f->n_census += f->n_function - n_old;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].function >= 0)
-            f->npu[i].function = moved[f->npu[i].function];
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].function >= 0)
+            f->device[i].function = moved[f->device[i].function];
     return 1;
 }
 
@@ -158,42 +158,42 @@ static int merge_functions(cpubind_facts *f, int32_t *place, cpubind_arena *aren
  * process's own, one without files that it may open is of others. */
 static int32_t is_visible(const cpubind_facts *f, int32_t device)
 {
-    return !f->has_npus || f->scope != CPUBIND_SCOPE_OWN ||
-           f->runtime[f->device[device].accelerator.vendor].n_file > 0;
+    return !f->has_listed || f->scope != CPUBIND_SCOPE_OWN ||
+           f->runtime[f->bus[device].accelerator.vendor].n_file > 0;
 }
 
 /* Adds a device that this process may see, unless it is there or has no share. */
 static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place, int32_t first,
                      int32_t logic)
 {
-    const cpubind_pci_function *d = &f->device[device];
+    const cpubind_pci_function *d = &f->bus[device];
     cpubind_function *function = &f->function[place[device]];
-    if (function->n_in_view > 0 || function->n_npu == 0)
+    if (function->n_in_view > 0 || function->n_device == 0)
         return;
     function->n_in_view = 1;
-    f->npu[f->n_npu++] =
-        (cpubind_npu){.logic = logic,
-                      .card = -1,
-                      .chip = -1,
-                      .phy = -1,
-                      .affinity_first = first + f->devices.affinity.row[device],
-                      .affinity_count = d->n_cpu,
-                      .pci = d->pci,
-                      .function = place[device],
-                      .device = device,
-                      .vendor = d->accelerator.vendor,
-                      .is_visible = is_visible(f, device)};
+    f->device[f->n_device++] =
+        (cpubind_device){.logic = logic,
+                         .card = -1,
+                         .chip = -1,
+                         .phy = -1,
+                         .affinity_first = first + f->devices.affinity.row[device],
+                         .affinity_count = d->n_cpu,
+                         .pci = d->pci,
+                         .function = place[device],
+                         .bus = device,
+                         .vendor = d->accelerator.vendor,
+                         .is_visible = is_visible(f, device)};
 }
 
 /* Appends the CPUs near the devices to those near the NPUs. *first is where they begin. */
 static int join_affinity(cpubind_facts *f, int32_t *first, cpubind_arena *arena)
 {
-    const int32_t n_device = f->devices.affinity.row[f->n_device];
+    const int32_t n_device = f->devices.affinity.row[f->n_bus];
     int32_t *cpu;
     *first = 0;
-    for (int32_t i = 0; i < f->n_npu; i++)
-        if (f->npu[i].affinity_first + f->npu[i].affinity_count > *first)
-            *first = f->npu[i].affinity_first + f->npu[i].affinity_count;
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].affinity_first + f->device[i].affinity_count > *first)
+            *first = f->device[i].affinity_first + f->device[i].affinity_count;
     cpu = cpubind_arena_ints(arena, *first + n_device);
     if (!cpu)
         return 0;
@@ -208,35 +208,36 @@ static int join_affinity(cpubind_facts *f, int32_t *first, cpubind_arena *arena)
 /* The device of facts->device with an address; -1: the bus lacks it. */
 static int32_t on_bus(const cpubind_facts *f, const cpubind_pci_address *pci)
 {
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (cpubind_pci_compare(&f->device[i].pci, pci) == 0)
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (cpubind_pci_compare(&f->bus[i].pci, pci) == 0)
             return i;
     return -1;
 }
 
 int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
 {
-    const cpubind_npu *old = f->npu;
+    const cpubind_device *old = f->device;
     const int32_t base = first_id(f);
-    int32_t *place = cpubind_arena_ints(arena, f->n_device);
+    int32_t *place = cpubind_arena_ints(arena, f->n_bus);
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
-        arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
+        arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
     int32_t n_rank, first;
-    f->npu = (cpubind_npu *)cpubind_arena_take(arena, f->n_npu + f->n_device, sizeof *f->npu);
-    if (!place || !rank || !f->npu)
+    f->device =
+        (cpubind_device *)cpubind_arena_take(arena, f->n_device + f->n_bus, sizeof *f->device);
+    if (!place || !rank || !f->device)
         return 0;
-    if (f->n_npu > 0)
-        memcpy(f->npu, old, (size_t)f->n_npu * sizeof *old);
-    for (int32_t i = 0; i < f->n_npu; i++) {
-        const int32_t device = on_bus(f, &f->npu[i].pci);
-        f->npu[i].is_visible &= device < 0 ? !f->is_part : f->device[device].is_asked;
+    if (f->n_device > 0)
+        memcpy(f->device, old, (size_t)f->n_device * sizeof *old);
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const int32_t device = on_bus(f, &f->device[i].pci);
+        f->device[i].is_visible &= device < 0 ? !f->is_part : f->bus[device].is_asked;
     }
     if (!merge_functions(f, place, arena) || !join_affinity(f, &first, arena))
         return 0;
     n_rank = cpubind_pci_ranks(f, rank);
     for (int32_t k = 0; k < n_rank; k++)
         add_seen(f, rank[k].device, place, first, base + k);
-    for (int32_t i = 0; i < f->n_device; i++)
+    for (int32_t i = 0; i < f->n_bus; i++)
         if (is_ranked(f, i) || (is_for_others && !is_found(f, i)))
             add_seen(f, i, place, first, base + n_rank + i);
     return 1;
@@ -249,21 +250,21 @@ void cpubind_plan_take_rules(cpubind_facts *devices, cpubind_rules rules)
     devices->has_affinity = 1;
 }
 
-int cpubind_plan_takes_devices(const cpubind_facts *npus)
+int cpubind_plan_takes_devices(const cpubind_facts *listed)
 {
-    return npus->rules == CPUBIND_RULES_NEAR && npus->strategy == CPUBIND_NEAR;
+    return listed->rules == CPUBIND_RULES_NEAR && listed->strategy == CPUBIND_NEAR;
 }
 
-void cpubind_plan_take_devices(cpubind_facts *npus, const cpubind_facts *devices)
+void cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devices)
 {
-    npus->noun = devices->noun;
-    npus->device = devices->device;
-    npus->n_device = devices->n_device;
-    npus->host = devices->host;
-    npus->devices = devices->devices;
-    npus->has_bus = devices->has_bus;
-    npus->is_part = devices->is_part;
-    memcpy(npus->runtime, devices->runtime, sizeof npus->runtime);
+    listed->noun = devices->noun;
+    listed->bus = devices->bus;
+    listed->n_bus = devices->n_bus;
+    listed->host = devices->host;
+    listed->devices = devices->devices;
+    listed->has_bus = devices->has_bus;
+    listed->is_part = devices->is_part;
+    memcpy(listed->runtime, devices->runtime, sizeof listed->runtime);
 }
 
 cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
@@ -285,24 +286,24 @@ cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
         problem->code = CPUBIND_PROBLEM_NO_MEMORY;
         return problem->code;
     }
-    for (int32_t i = f->n_found; i < f->n_npu && request->npu; i++)
-        f->npu[i].is_visible = 0;
+    for (int32_t i = f->n_listed; i < f->n_device && request->device; i++)
+        f->device[i].is_visible = 0;
     return CPUBIND_PROBLEM_NONE;
 }
 
 /* == Units ================================================================== */
 
 /* Takes the pool of the device of a unit, or why it has none. */
-static void take_row(const cpubind_facts *f, const cpubind_ascend_plan *plan,
+static void take_row(const cpubind_facts *f, const cpubind_device_plan *plan,
                      const cpubind_problem *refusal, cpubind_unit *unit)
 {
     unit->row = unit->memory_node = -1;
     unit->problem = *refusal;
     for (int32_t i = 0; i < plan->n_poolless; i++)
-        if (plan->poolless[i].npu == unit->npu)
+        if (plan->poolless[i].device == unit->device)
             unit->problem = plan->poolless[i].problem;
     for (int32_t row = 0; row < plan->n_want; row++) {
-        if (plan->want[row] != unit->npu)
+        if (plan->want[row] != unit->device)
             continue;
         unit->row = row;
         unit->cpu = plan->core.cpu + plan->core.row[row];
@@ -316,14 +317,14 @@ static void take_row(const cpubind_facts *f, const cpubind_ascend_plan *plan,
 
 /* Cuts the pool of a unit into the part of its tile; without it when that is too small. */
 static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_request *request,
-                                      const cpubind_ascend_plan *plan, cpubind_unit *unit,
+                                      const cpubind_device_plan *plan, cpubind_unit *unit,
                                       cpubind_arena *arena)
 {
-    const int32_t n_tile = f->device[unit->on_bus].accelerator.n_tile;
+    const int32_t n_tile = f->bus[unit->on_bus].accelerator.n_tile;
     const int32_t n_process = request->n_process > 1 ? request->n_process : 1;
     cpubind_part part;
     int32_t *cpu = cpubind_arena_ints(arena, unit->n_cpu);
-    cpubind_problem_code code = cpubind_ascend_place_process(
+    cpubind_problem_code code = cpubind_plan_place_process(
         f, plan, unit->row, n_tile * n_process, unit->tile * n_process + request->process,
         arena, &part, &unit->problem);
     if (!cpu)
@@ -345,70 +346,70 @@ static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_requ
                : CPUBIND_PROBLEM_UNREADABLE;
 }
 
-/* The device of facts->npu that a function is. */
-static int32_t npu_of(const cpubind_facts *f, int32_t device)
+/* The device of facts->device that a function is. */
+static int32_t viewed_of(const cpubind_facts *f, int32_t device)
 {
     int32_t i = 0;
-    while (f->npu[i].device != device)
+    while (f->device[i].bus != device)
         i++;
     return i;
 }
 
 /* Whether the plan is for an NPU that the Ascend row has found. */
-static int is_npu_of(const cpubind_facts *f, const cpubind_ascend_plan *plan, int32_t npu)
+static int is_listed_of(const cpubind_facts *f, const cpubind_device_plan *plan, int32_t viewed)
 {
     int is_one = 0;
     for (int32_t k = 0; k < plan->n_want; k++)
-        is_one |= plan->want[k] == npu;
+        is_one |= plan->want[k] == viewed;
     for (int32_t k = 0; k < plan->n_poolless; k++)
-        is_one |= plan->poolless[k].npu == npu;
-    return is_one && f->npu[npu].device < 0;
+        is_one |= plan->poolless[k].device == viewed;
+    return is_one && f->device[viewed].bus < 0;
 }
 
 int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
                        const cpubind_problem *refusal, cpubind_arena *arena,
-                       cpubind_ascend_plan *plan)
+                       cpubind_device_plan *plan)
 {
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
-        arena, f->n_device * CPUBIND_PCI_NUMBERS, sizeof *rank);
+        arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
     const int32_t base = first_id(f);
     int32_t n_rank;
     if (!rank)
         return 0;
     n_rank = cpubind_pci_ranks(f, rank);
     plan->unit =
-        (cpubind_unit *)cpubind_arena_take(arena, f->n_npu + n_rank, sizeof *plan->unit);
+        (cpubind_unit *)cpubind_arena_take(arena, f->n_device + n_rank, sizeof *plan->unit);
     plan->n_unit = 0;
     if (!plan->unit)
         return 0;
-    for (int32_t i = 0; i < f->n_npu; i++) {
+    for (int32_t i = 0; i < f->n_device; i++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
-        if (!is_npu_of(f, plan, i))
+        if (!is_listed_of(f, plan, i))
             continue;
-        *unit = (cpubind_unit){.npu = i,
-                               .on_bus = on_bus(f, &f->npu[i].pci),
-                               .id = f->npu[i].logic,
+        *unit = (cpubind_unit){.device = i,
+                               .on_bus = on_bus(f, &f->device[i].pci),
+                               .id = f->device[i].logic,
                                .rank = -1,
                                .tile = -1,
-                               .number = f->npu[i].logic};
+                               .number = f->device[i].logic};
         take_row(f, plan, refusal, unit);
         plan->n_unit++;
     }
     for (int32_t k = 0; k < n_rank; k++) {
         cpubind_unit *unit = &plan->unit[plan->n_unit];
-        *unit = (cpubind_unit){
-            .npu = npu_of(f, rank[k].device),
-            .on_bus = rank[k].device,
-            .id = base + k,
-            .rank = k,
-            .tile = rank[k].tile,
-            .number = cpubind_pci_number(&f->device[rank[k].device], rank[k].tile)};
+        *unit =
+            (cpubind_unit){.device = viewed_of(f, rank[k].device),
+                           .on_bus = rank[k].device,
+                           .id = base + k,
+                           .rank = k,
+                           .tile = rank[k].tile,
+                           .number = cpubind_pci_number(&f->bus[rank[k].device], rank[k].tile)};
         take_row(f, plan, refusal, unit);
         if (unit->tile >= 0 && unit->n_cpu > 0 &&
             take_tile(f, request, plan, unit, arena) != CPUBIND_PROBLEM_NONE)
             return 0;
         plan->n_unit +=
-            !f->has_npus || unit->row >= 0 || unit->problem.code != CPUBIND_PROBLEM_NONE;
+            !f->has_listed || unit->row >= 0 || unit->problem.code != CPUBIND_PROBLEM_NONE;
     }
     return 1;
 }

@@ -40,7 +40,7 @@ cpubind_cpus cpubind_goal_cpus_of_wish(const cpubind_goal_pool *pool, cpubind_cp
 typedef struct maker {
     facts_reader r; /* without request and facts: only to ask for inputs and to fail */
     const cpubind_goal_request *request;
-    const cpubind_npu *device; /* NULL: several, of different vendors perhaps */
+    const cpubind_device *device; /* NULL: several, of different vendors perhaps */
     const cpubind_vendor *vendor;
     cpubind_goal_pool its;   /* the CPUs of this process */
     cpubind_cpus pool, kept; /* the same, ascending; those that the plan keeps for the host */
@@ -65,7 +65,7 @@ static cpubind_problem_code sort_pool(maker *m)
 /* The kept CPUs near the memory of the process; all of them when none is near. */
 static cpubind_problem_code choose_kept(maker *m)
 {
-    const cpubind_ascend_plan *plan = m->request->plan;
+    const cpubind_device_plan *plan = m->request->plan;
     const int32_t node = m->its.memory_node;
     int32_t *cpu = cpubind_arena_ints(m->r.arena, plan->n_kept);
     if (!cpu)
@@ -265,7 +265,7 @@ static const char *find_fault(const cpubind_goal_request *q)
 static cpubind_problem_code take_row(maker *m)
 {
     const cpubind_goal_request *q = m->request;
-    const cpubind_ascend_plan *plan = q->plan;
+    const cpubind_device_plan *plan = q->plan;
     cpubind_problem_code code;
     cpubind_part part;
     m->its = (cpubind_goal_pool){plan->role_cpu + plan->role_row[q->row],
@@ -274,8 +274,8 @@ static cpubind_problem_code take_row(maker *m)
                                  cpubind_plan_memory_node(q->facts, plan, q->row)};
     if (q->n_process < 2)
         return CPUBIND_PROBLEM_NONE;
-    code = cpubind_ascend_place_process(q->facts, plan, q->row, q->n_process, q->process,
-                                        m->r.arena, &part, m->r.problem);
+    code = cpubind_plan_place_process(q->facts, plan, q->row, q->n_process, q->process,
+                                      m->r.arena, &part, m->r.problem);
     m->out->is_shared = code == CPUBIND_PROBLEM_TOO_FEW_CPUS;
     if (m->out->is_shared)
         cpubind_problem_clear(m->r.problem);
@@ -291,7 +291,7 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
                                        cpubind_arena *arena, cpubind_goal *out,
                                        cpubind_problem *problem)
 {
-    const cpubind_ascend_plan *plan = request->plan;
+    const cpubind_device_plan *plan = request->plan;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     int is_found;
     maker m;
@@ -309,9 +309,9 @@ cpubind_problem_code cpubind_goal_make(const cpubind_source *source,
     m.request = request;
     m.out = out;
     if (request->row >= 0)
-        m.device = &request->facts->npu[plan->want[request->row]];
+        m.device = &request->facts->device[plan->want[request->row]];
     m.vendor = cpubind_vendor_of(m.device ? m.device->vendor : CPUBIND_VENDOR_OTHER);
-    is_found = m.device && m.device->device < 0;
+    is_found = m.device && m.device->bus < 0;
     if (m.device && !is_found)
         (void)cpubind_pci_format(out->pci, &m.device->pci);
     if (request->pool)

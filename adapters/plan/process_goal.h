@@ -93,7 +93,7 @@ cpubind_cpus cpubind_goal_cpus_of_wish(const cpubind_goal_pool *pool, cpubind_cp
 /* Which goal is wanted. Borrowed. */
 typedef struct cpubind_goal_request {
     const cpubind_facts *facts;      /* for interrupts, of a request with wants_pci */
-    const cpubind_ascend_plan *plan; /* made of these facts */
+    const cpubind_device_plan *plan; /* made of these facts */
     int32_t row;                     /* of the plan: the device; -1: several, with their ... */
     const cpubind_goal_pool *pool;   /* ... CPUs; NULL: those of the row */
     const cpubind_thread_wish *wish; /* they become rules before the built-in ones */

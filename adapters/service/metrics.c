@@ -51,7 +51,7 @@ static void put_one(writer *w, const char *name, const char *type, const char *h
     put(w, "cpubind_%s %lld\n", name, (long long)value);
 }
 
-#define MEMBER(name) offsetof(cpubind_service_npu, name)
+#define MEMBER(name) offsetof(cpubind_service_device, name)
 
 /* Metrics of each NPU or device, with up to three values of one label. */
 static const struct {
@@ -81,12 +81,12 @@ static const struct {
 };
 
 /* Puts the name of a metric and its first label: npu="3", device="0000:c1:00.0". */
-static void put_name(writer *w, const char *name, const cpubind_service_npu *npu)
+static void put_name(writer *w, const char *name, const cpubind_service_device *device)
 {
-    if (npu->npu < 0)
-        put(w, "cpubind_%s{device=\"%s\"", name, *npu->pci ? npu->pci : "several");
+    if (device->number < 0)
+        put(w, "cpubind_%s{device=\"%s\"", name, *device->pci ? device->pci : "several");
     else
-        put(w, "cpubind_%s{npu=\"%d\"", name, (int)npu->npu);
+        put(w, "cpubind_%s{npu=\"%d\"", name, (int)device->number);
 }
 
 /* Puts the number of workers of each device with a logic id, or without. */
@@ -94,36 +94,36 @@ static void put_workers(writer *w, const cpubind_service_counts *c, int has_id,
                         const char *name, const char *help)
 {
     put_head(w, name, "gauge", help);
-    for (int32_t i = 0; i < c->n_npu; i++) {
-        if ((c->npu[i].npu >= 0) != has_id)
+    for (int32_t i = 0; i < c->n_device; i++) {
+        if ((c->device[i].number >= 0) != has_id)
             continue;
-        put_name(w, name, &c->npu[i]);
-        put(w, "} %d\n", (int)c->npu[i].processes);
+        put_name(w, name, &c->device[i]);
+        put(w, "} %d\n", (int)c->device[i].processes);
     }
 }
 
 static void put_families(writer *w, const cpubind_service_counts *c)
 {
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-        const char *help = c->has_npus ? families[f].help : families[f].device_help;
+        const char *help = c->has_numbered ? families[f].help : families[f].device_help;
         if (!help)
             continue;
         put_head(w, families[f].name, "gauge", help);
-        for (int32_t i = 0; i < c->n_npu; i++)
+        for (int32_t i = 0; i < c->n_device; i++)
             for (int v = 0; v < 3 && families[f].value[v].word; v++) {
                 int64_t value;
-                memcpy(&value, (const char *)&c->npu[i] + families[f].value[v].member,
+                memcpy(&value, (const char *)&c->device[i] + families[f].value[v].member,
                        sizeof value);
-                if (value < 0 || (!families[f].device_help && c->npu[i].npu < 0))
+                if (value < 0 || (!families[f].device_help && c->device[i].number < 0))
                     continue;
-                put_name(w, families[f].name, &c->npu[i]);
+                put_name(w, families[f].name, &c->device[i]);
                 put(w, ",%s=\"%s\"} %lld\n", families[f].label, families[f].value[v].word,
                     (long long)value);
             }
     }
-    if (c->has_npus)
+    if (c->has_numbered)
         put_workers(w, c, 1, "npu_workers", "Processes that use an NPU.");
-    if (c->has_devices)
+    if (c->has_others)
         put_workers(w, c, 0, "device_workers", "Processes that use a device.");
 }
 
@@ -133,8 +133,8 @@ cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
     writer w = {sys, out, cpubind_no_fault};
     put_families(&w, counts);
     put_one(&w, "workers", "gauge",
-            counts->has_devices ? "Processes that use a device of this host."
-                                : "Processes that use an NPU of this host.",
+            counts->has_others ? "Processes that use a device of this host."
+                               : "Processes that use an NPU of this host.",
             counts->workers);
     put_one(&w, "moves_total", "counter", "Threads and interrupts that were moved.",
             counts->moves);

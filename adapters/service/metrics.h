@@ -11,23 +11,23 @@
 #include "../text/pci_address.h"
 
 /* The figures of one device. A number below 0 is not known and left out. */
-typedef struct cpubind_service_npu {
-    int32_t npu;                       /* its logic id; -1: it has none */
+typedef struct cpubind_service_device {
+    int32_t number;                    /* its logic id; -1: it has none */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* its address; "": of workers of several devices */
     int32_t processes;                 /* workers that use it */
     int64_t right, elsewhere, unbound; /* threads: where the plan has them; not; not bound */
     int64_t near_bytes, far_bytes;     /* memory of the workers: on its node, on others */
     int64_t irqs_right, irqs_elsewhere;
-} cpubind_service_npu;
+} cpubind_service_device;
 
 typedef struct cpubind_service_counts {
-    cpubind_service_npu *npu; /* by logic id, then those without one by address */
-    int32_t n_npu;
-    int64_t moves, errors;     /* threads and interrupts moved, faults met, since the start */
-    int64_t reloads;           /* of the settings, since the start */
-    int64_t last_look;         /* seconds since 1970; 0: there was none */
-    int32_t workers;           /* processes that use a device */
-    int has_npus, has_devices; /* which the host has: with a logic id, and without */
+    cpubind_service_device *device; /* by logic id, then those without one by address */
+    int32_t n_device;
+    int64_t moves, errors; /* threads and interrupts moved, faults met, since the start */
+    int64_t reloads;       /* of the settings, since the start */
+    int64_t last_look;     /* seconds since 1970; 0: there was none */
+    int32_t workers;       /* processes that use a device */
+    int has_numbered, has_others; /* which the host has: with a logic id, and without */
 } cpubind_service_counts;
 
 /* Appends all figures as text.

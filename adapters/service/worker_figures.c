@@ -46,7 +46,7 @@ static void visit_row(cpubind_host_row *row, const cpubind_sys *sys, int has_mem
         row->binding = b;
         row->record_path = cpubind_bind_record_path(b);
         if (row->device < 0) {
-            row->npu = row->report->device;
+            row->number = row->report->device;
             (void)snprintf(row->pci, sizeof row->pci, "%s", row->report->pci);
         }
         if (row->state != CPUBIND_HOST_LEFT && row->state != CPUBIND_HOST_FAILED)
@@ -85,7 +85,7 @@ void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *
         const cpubind_bind_options how = {.pid = pid[i], .is_reading = 1};
         cpubind_host_row row = {.pid = pid[i],
                                 .device = -1,
-                                .npu = -1,
+                                .number = -1,
                                 .n_process = 1,
                                 .state = CPUBIND_HOST_UNBOUND,
                                 .record_path = "",
@@ -107,91 +107,94 @@ void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *
 typedef struct counting {
     const cpubind_sys *sys;
     cpubind_root root; /* "/" */
-    cpubind_service_npu *npu;
+    cpubind_service_device *device;
     int32_t n, cap;
     int has_memory, is_short;
 } counting;
 
 /* Whether the figures of what a row uses come behind others, or are these: -1, 1, 0. Those with
  * a logic id come first, those of several devices last. */
-static int compare(const cpubind_service_npu *a, const cpubind_host_row *row)
+static int compare(const cpubind_service_device *a, const cpubind_host_row *row)
 {
     const int is_last = !*a->pci - !*row->pci;
-    if (a->npu >= 0 || row->npu >= 0)
-        return a->npu < 0 ? 1 : row->npu < 0 ? -1 : (a->npu > row->npu) - (a->npu < row->npu);
+    if (a->number >= 0 || row->number >= 0)
+        return a->number < 0     ? 1
+               : row->number < 0 ? -1
+                                 : (a->number > row->number) - (a->number < row->number);
     return is_last ? is_last : strcmp(a->pci, row->pci);
 }
 
 /* The figures of what a row uses; new ones are zero but for the memory, which is not known. */
-static cpubind_service_npu *find(counting *c, const cpubind_host_row *row)
+static cpubind_service_device *find(counting *c, const cpubind_host_row *row)
 {
     int32_t at = 0;
-    cpubind_service_npu *all;
-    while (at < c->n && compare(&c->npu[at], row) < 0)
+    cpubind_service_device *all;
+    while (at < c->n && compare(&c->device[at], row) < 0)
         at++;
-    if (at < c->n && compare(&c->npu[at], row) == 0)
-        return &c->npu[at];
-    all = (cpubind_service_npu *)cpubind_grow(c->sys, c->npu, c->n, &c->cap, sizeof *all);
+    if (at < c->n && compare(&c->device[at], row) == 0)
+        return &c->device[at];
+    all = (cpubind_service_device *)cpubind_grow(c->sys, c->device, c->n, &c->cap, sizeof *all);
     if (!all)
         return NULL;
-    c->npu = all;
+    c->device = all;
     memmove(all + at + 1, all + at, (size_t)(c->n++ - at) * sizeof *all);
-    all[at] = (cpubind_service_npu){.npu = row->npu, .near_bytes = -1, .far_bytes = -1};
+    all[at] =
+        (cpubind_service_device){.number = row->number, .near_bytes = -1, .far_bytes = -1};
     (void)snprintf(all[at].pci, sizeof all[at].pci, "%s", row->pci);
     return &all[at];
 }
 
-static void add_items(cpubind_service_npu *npu, const cpubind_report *r)
+static void add_items(cpubind_service_device *device, const cpubind_report *r)
 {
     for (int32_t i = 0; i < r->n; i++) {
         const cpubind_item *item = &r->item[i];
         const int is_right = item->result == CPUBIND_ITEM_RIGHT;
         if (item->kind == CPUBIND_ITEM_THREAD) {
-            npu->right += is_right;
-            npu->elsewhere += !is_right;
+            device->right += is_right;
+            device->elsewhere += !is_right;
         } else if (item->kind == CPUBIND_ITEM_IRQ) {
-            npu->irqs_right += is_right;
-            npu->irqs_elsewhere += !is_right;
+            device->irqs_right += is_right;
+            device->irqs_elsewhere += !is_right;
         }
     }
 }
 
-static void add_memory(cpubind_service_npu *npu, const cpubind_report *r)
+static void add_memory(cpubind_service_device *device, const cpubind_report *r)
 {
     if (!r->has_memory || r->memory.error || r->memory_node < 0)
         return;
-    npu->near_bytes =
-        (npu->near_bytes < 0 ? 0 : npu->near_bytes) + r->memory.own - r->memory.own_left;
-    npu->far_bytes = (npu->far_bytes < 0 ? 0 : npu->far_bytes) + r->memory.own_left;
+    device->near_bytes =
+        (device->near_bytes < 0 ? 0 : device->near_bytes) + r->memory.own - r->memory.own_left;
+    device->far_bytes = (device->far_bytes < 0 ? 0 : device->far_bytes) + r->memory.own_left;
 }
 
 static void count_row(void *ctx, const cpubind_host_row *row)
 {
     counting *c = (counting *)ctx;
-    const int is_worker = row->device >= 0 || row->npu >= 0 || *row->pci;
-    cpubind_service_npu *npu = is_worker ? find(c, row) : NULL;
+    const int is_worker = row->device >= 0 || row->number >= 0 || *row->pci;
+    cpubind_service_device *device = is_worker ? find(c, row) : NULL;
     cpubind_proc_stat stat = {.n_threads = 0};
-    c->is_short |= is_worker && !npu;
-    if (!npu || row->state == CPUBIND_HOST_ENDED)
+    c->is_short |= is_worker && !device;
+    if (!device || row->state == CPUBIND_HOST_ENDED)
         return;
-    npu->processes++;
+    device->processes++;
     if (row->report && row->report->has_goal) {
-        add_items(npu, row->report);
-        add_memory(npu, row->report);
+        add_items(device, row->report);
+        add_memory(device, row->report);
     } else if (!cpubind_proc_stat_read(&c->root, row->pid, 0, &stat).error) {
-        npu->unbound += stat.n_threads;
+        device->unbound += stat.n_threads;
     }
 }
 
 /* Keeps the memory of NPUs that were counted before. */
 static void keep_memory(counting *c, const cpubind_service_counts *before)
 {
-    for (int32_t i = 0; i < before->n_npu; i++)
+    for (int32_t i = 0; i < before->n_device; i++)
         for (int32_t k = 0; k < c->n; k++)
-            if (c->npu[k].npu == before->npu[i].npu &&
-                strcmp(c->npu[k].pci, before->npu[i].pci) == 0) {
-                c->npu[k].near_bytes = before->npu[i].near_bytes;
-                c->npu[k].far_bytes = before->npu[i].far_bytes;
+            if (c->device[k].number == before->device[i].number &&
+                strcmp(c->device[k].pci, before->device[i].pci) == 0) {
+                c->device[k].near_bytes = before->device[i].near_bytes;
+                c->device[k].far_bytes = before->device[i].far_bytes;
             }
 }
 
@@ -206,13 +209,13 @@ cpubind_linux_fault cpubind_figures_count(const cpubind_host_bind *host, const c
     cpubind_figures_each(host, sys, has_memory, count_row, &c);
     (void)sys->close(c.root.fd);
     if (c.is_short) {
-        free(c.npu);
+        free(c.device);
         return cpubind_fault_of(ENOMEM, "memory");
     }
     if (!has_memory)
         keep_memory(&c, counts);
-    free(counts->npu);
-    counts->npu = c.npu;
-    counts->n_npu = c.n;
+    free(counts->device);
+    counts->device = c.device;
+    counts->n_device = c.n;
     return cpubind_no_fault;
 }

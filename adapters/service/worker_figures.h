@@ -27,7 +27,7 @@ void cpubind_figures_recorded(const cpubind_host_bind *host, const cpubind_sys *
 
 /* Fills the figures of the devices. Those of memory are
  * kept from an earlier call unless has_memory.
- *   in      counts->npu: of an earlier call, or NULL; freed by the caller
+ *   in      counts->device: of an earlier call, or NULL; freed by the caller
  *   errors  ENOMEM, "memory": the figures are as they were */
 cpubind_linux_fault cpubind_figures_count(const cpubind_host_bind *host, const cpubind_sys *sys,
                                           int has_memory, cpubind_service_counts *counts);

@@ -46,14 +46,13 @@ static void examine(memory_host *h, int is_live, size_t size)
                            (size_t)ARENA_KIB * 1024, 0};
     cpubind_arena own = {(char *)fuzz_filled(size, FUZZ_OTHER), size, 0};
     cpubind_facts facts;
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_problem problem;
     cpubind_doctor_report report;
     const int has_facts =
         cpubind_facts_read(&source, &request, &arena, &facts, &problem) == CPUBIND_PROBLEM_NONE;
-    const int has_plan =
-        has_facts && cpubind_ascend_make_plan(&facts, &request, &arena, &plan, &problem) ==
-                         CPUBIND_PROBLEM_NONE;
+    const int has_plan = has_facts && cpubind_plan_make(&facts, &request, &arena, &plan,
+                                                        &problem) == CPUBIND_PROBLEM_NONE;
     const cpubind_doctor_request asked = {.source = &source,
                                           .request = &request,
                                           .facts = has_facts ? &facts : NULL,

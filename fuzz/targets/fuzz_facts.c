@@ -112,8 +112,8 @@ static void take_key(asked *a, const char *at, const char *end)
                                   NULL) == CPUBIND_TEXT_OK &&
             npus.n > 0;
         if (is_list)
-            q->npu = a->npu;
-        q->n_npu = is_list ? npus.n : 0;
+            q->device = a->npu;
+        q->n_device = is_list ? npus.n : 0;
     }
 }
 
@@ -127,8 +127,8 @@ static void take_request(asked *a, const char *at, const char *end)
         take_key(a, at, stop);
         at = stop + (stop < end);
     }
-    if (!a->request.npu)
-        a->request.n_npu = 0;
+    if (!a->request.device)
+        a->request.n_device = 0;
 }
 
 /* == Laws =================================================================== */
@@ -137,7 +137,7 @@ typedef struct outcome {
     cpubind_problem_code code;
     cpubind_problem problem;
     cpubind_facts facts;
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_arena arena;
 } outcome;
 
@@ -151,8 +151,8 @@ static void make(memory_host *h, const asked *a, int fill, outcome *out)
     out->code =
         cpubind_facts_read(&source, &a->request, &out->arena, &out->facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
-        out->code = cpubind_ascend_make_plan(&out->facts, &a->request, &out->arena, &out->plan,
-                                             &out->problem);
+        out->code =
+            cpubind_plan_make(&out->facts, &a->request, &out->arena, &out->plan, &out->problem);
     CHECK(out->arena.used <= out->arena.size);
 }
 
@@ -162,7 +162,7 @@ static void check_problem(const cpubind_problem *p)
     CHECK(strcmp(cpubind_problem_word(p->code), "none") != 0);
     CHECK(cpubind_problem_exit(p->code) >= 1 && cpubind_problem_exit(p->code) <= 3);
     CHECK(p->what && p->what[0] != '\0');
-    CHECK(p->npu >= -1 && p->other >= -1 && p->cpu >= -1);
+    CHECK(p->device >= -1 && p->other >= -1 && p->cpu >= -1);
     CHECK(p->offset >= -1);
     if (p->offset >= 0)
         CHECK(p->input && p->offset <= p->answer.len);
@@ -175,7 +175,7 @@ static void check_problem(const cpubind_problem *p)
 static void check_problem_same(const cpubind_problem *a, const cpubind_problem *b)
 {
     CHECK(a->code == b->code && a->offset == b->offset && a->what == b->what);
-    CHECK(a->npu == b->npu && a->other == b->other && a->cpu == b->cpu);
+    CHECK(a->device == b->device && a->other == b->other && a->cpu == b->cpu);
     CHECK(a->need == b->need && a->have == b->have);
     CHECK((a->input == NULL) == (b->input == NULL));
     if (a->input && b->input)
@@ -203,10 +203,10 @@ static void check_allowed(memory_host *h, const cpubind_request *q, const int32_
 
 static void check_pools(memory_host *h, const asked *a, const outcome *out)
 {
-    const cpubind_ascend_plan *plan = &out->plan;
+    const cpubind_device_plan *plan = &out->plan;
     CHECK(plan->n_want >= 1 && plan->rank_row >= -1 && plan->rank_row < plan->n_want);
     CHECK(plan->rank_row >= 0 || (plan->n_poolless > 0 && !a->request.has_rank));
-    fuzz_check_list(plan->want, plan->n_want, out->facts.n_npu);
+    fuzz_check_list(plan->want, plan->n_want, out->facts.n_device);
     for (int32_t i = 0; i < plan->n_want; i++) {
         const int32_t *pool = plan->core.cpu + plan->core.row[i];
         const int32_t n = plan->core.row[i + 1] - plan->core.row[i];
@@ -247,7 +247,7 @@ static void check_goal(memory_host *h, const outcome *out)
     const cpubind_problem_code code =
         cpubind_goal_make(&source, &request, &arena, &goal, &problem);
     CHECK(code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_UNREADABLE);
-    CHECK(code == problem.code && goal.device == out->facts.npu[out->plan.want[row]].logic);
+    CHECK(code == problem.code && goal.device == out->facts.device[out->plan.want[row]].logic);
     CHECK(goal.main.n > 0 &&
           fuzz_count_both(goal.main.cpu, goal.main.n, pool, n) == goal.main.n);
     for (int32_t i = 0; i < goal.n_rule; i++)
@@ -359,7 +359,7 @@ static void check_counts(memory_host *h, const asked *a, const outcome *out, siz
         CHECK(counts[0].nodes == f->n_node || f->warnings & 1u << CPUBIND_WARNING_NO_NODES);
     }
     if (f->origin == CPUBIND_ORIGIN_NPU_SMI && !(f->warnings & 1u << CPUBIND_WARNING_NO_MAP))
-        CHECK(counts[0].npus == f->n_npu);
+        CHECK(counts[0].npus == f->n_device);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -189,13 +189,13 @@ static void check_goal(function *f, cpubind_no_irq why, const cpubind_irq_goal *
     int32_t node_of[FIRST_CPU + POOL] = {0}, cpu[POOL], row[2] = {0, POOL}, want[1] = {0};
     int32_t memory_node[1] = {0};
     cpubind_roles roles;
-    cpubind_npu npu = {.logic = f->device,
-                       .phy = -1,
-                       .pci = {0, 1, 0, 0},
-                       .device = -1,
-                       .vendor = CPUBIND_VENDOR_ASCEND};
-    cpubind_facts facts = {.node_of = node_of, .npu = &npu, .n_npu = 1};
-    cpubind_ascend_plan plan = {.want = want, .n_want = 1, .roles = {{2, 1, 1, 1}}};
+    cpubind_device npu = {.logic = f->device,
+                          .phy = -1,
+                          .pci = {0, 1, 0, 0},
+                          .bus = -1,
+                          .vendor = CPUBIND_VENDOR_ASCEND};
+    cpubind_facts facts = {.node_of = node_of, .device = &npu, .n_device = 1};
+    cpubind_device_plan plan = {.want = want, .n_want = 1, .roles = {{2, 1, 1, 1}}};
     const cpubind_goal_request request = {.facts = &facts, .plan = &plan};
     cpubind_arena arena = {(char *)fuzz_filled(ARENA, FUZZ_FILL), ARENA, 0};
     cpubind_goal goal;

@@ -39,10 +39,10 @@ static void check_plan(const cpubind_facts *f)
     cpubind_plan plan = {.cap_cpu = MAX_PLAN_CPUS, .cap_work = 1 << 17};
     cpubind_fault fault;
     cpubind_status status;
-    if (f->n_device == 0 || f->host.n_cpu == 0)
+    if (f->n_bus == 0 || f->host.n_cpu == 0)
         return;
     plan.cpu = (int32_t *)fuzz_filled(MAX_PLAN_CPUS * sizeof *plan.cpu, FUZZ_FILL);
-    plan.row = (int32_t *)fuzz_filled(((size_t)f->n_device + 1) * sizeof *plan.row, FUZZ_FILL);
+    plan.row = (int32_t *)fuzz_filled(((size_t)f->n_bus + 1) * sizeof *plan.row, FUZZ_FILL);
     plan.work = (int32_t *)fuzz_filled((size_t)plan.cap_work * sizeof *plan.work, FUZZ_FILL);
     status = cpubind_make_plan(&f->host, &f->devices, &policy, &plan, &fault);
     CHECK(status == CPUBIND_OK || status == CPUBIND_ERR_TOO_FEW ||
@@ -54,13 +54,13 @@ static void check_plan(const cpubind_facts *f)
 
 static void check_facts(const cpubind_facts *f)
 {
-    for (int32_t i = 0; i < f->n_device; i++) {
-        CHECK(i == 0 || cpubind_pci_compare(&f->device[i - 1].pci, &f->device[i].pci) < 0);
-        check_function(f, &f->device[i]);
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        CHECK(i == 0 || cpubind_pci_compare(&f->bus[i - 1].pci, &f->bus[i].pci) < 0);
+        check_function(f, &f->bus[i]);
     }
     for (int32_t i = 0; i < f->n_nic; i++)
         check_function(f, &f->nic[i]);
-    for (int32_t i = 0; i < f->n_device * f->n_nic; i++)
+    for (int32_t i = 0; i < f->n_bus * f->n_nic; i++)
         CHECK(f->nearness[i] >= 0 && f->nearness[i] < CPUBIND_NEARNESS_COUNT);
     check_plan(f);
 }
@@ -81,7 +81,7 @@ static void check_host(const char *text, int32_t len)
         arena.size = size;
         arena.used = 0;
         status = cpubind_devices_read(&source, &request, &arena, &facts, &fault);
-        CHECK(status != CPUBIND_PROBLEM_UNKNOWN_NPU);
+        CHECK(status != CPUBIND_PROBLEM_UNKNOWN_DEVICE);
         if (status == CPUBIND_PROBLEM_NONE)
             check_facts(&facts);
         else if (status == CPUBIND_PROBLEM_UNREADABLE)

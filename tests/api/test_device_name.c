@@ -78,9 +78,9 @@ static void add_named(const api_options *o, api_text *to)
 {
     if (o->one_npu >= 0)
         api_add(to, "npu %d", (int)o->one_npu);
-    if (o->request.n_npu > 0) {
+    if (o->request.n_device > 0) {
         api_add(to, "npus ");
-        api_add_list(to, o->request.npu, o->request.n_npu);
+        api_add_list(to, o->request.device, o->request.n_device);
     }
     for (int32_t i = 0; i < o->topo.n_named; i++) {
         api_add(to, "%s", i ? " " : "");

@@ -32,7 +32,7 @@ static inline cpubind_request ask_reference(void)
 typedef struct attempt {
     cpubind_arena arena;
     cpubind_facts facts;
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_problem problem;
     cpubind_problem_code code;
 } attempt;
@@ -60,7 +60,7 @@ static inline attempt try_in(memory_host *h, const cpubind_request *request, siz
 {
     attempt a = read_in(h, request, size);
     if (a.code == CPUBIND_PROBLEM_NONE)
-        a.code = cpubind_ascend_make_plan(&a.facts, request, &a.arena, &a.plan, &a.problem);
+        a.code = cpubind_plan_make(&a.facts, request, &a.arena, &a.plan, &a.problem);
     assert_true(a.arena.used <= a.arena.size);
     return a;
 }

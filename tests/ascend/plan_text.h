@@ -39,8 +39,8 @@ static inline void say_problem(said *s, const cpubind_problem *p)
         say(s, " at %d", p->offset);
     if (p->input && p->answer.state != CPUBIND_INPUT_PRESENT)
         say(s, " %s", input_states[p->answer.state]);
-    if (p->npu >= 0)
-        say(s, "; npu %d", p->npu);
+    if (p->device >= 0)
+        say(s, "; npu %d", p->device);
     if (p->other >= 0)
         say(s, "; other %d", p->other);
     if (p->cpu >= 0)
@@ -96,7 +96,7 @@ static inline void say_address(said *s, const cpubind_pci_address *pci)
 
 static inline void say_npu(said *s, const cpubind_facts *f, int32_t i)
 {
-    const cpubind_npu *npu = &f->npu[i];
+    const cpubind_device *npu = &f->device[i];
     say(s, "> npu %d", npu->logic);
     if (npu->card >= 0)
         say(s, " card %d.%d", npu->card, npu->chip);
@@ -112,7 +112,7 @@ static inline void say_npu(said *s, const cpubind_facts *f, int32_t i)
 }
 
 /* A row: its pool, the CPUs of each role, the node of its memory, where they differ. */
-static inline void say_row(said *s, const cpubind_ascend_plan *p, int32_t row)
+static inline void say_row(said *s, const cpubind_device_plan *p, int32_t row)
 {
     const cpubind_quality *q = &p->row_quality[row];
     say(s, ": pool ");
@@ -132,13 +132,13 @@ static inline void say_row(said *s, const cpubind_ascend_plan *p, int32_t row)
 /* What the plan says of one NPU of the facts. */
 static inline void say_npu_of_plan(said *s, const attempt *a, int32_t i)
 {
-    const cpubind_ascend_plan *p = &a->plan;
+    const cpubind_device_plan *p = &a->plan;
     say_npu(s, &a->facts, i);
     for (int32_t row = 0; row < p->n_want; row++)
         if (p->want[row] == i)
             say_row(s, p, row);
     for (int32_t k = 0; k < p->n_poolless; k++)
-        if (p->poolless[k].npu == i) {
+        if (p->poolless[k].device == i) {
             say(s, ": ");
             say_problem(s, &p->poolless[k].problem);
         }
@@ -150,11 +150,11 @@ static inline void say_npu_of_plan(said *s, const attempt *a, int32_t i)
 static inline void say_functions(said *s, const cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_function; i++)
-        if (f->function[i].n_npu != 1 || f->function[i].n_in_view != 1) {
+        if (f->function[i].n_device != 1 || f->function[i].n_in_view != 1) {
             say(s, "> function");
             say_address(s, &f->function[i].pci);
-            say(s, ": %d npus, %d in view", f->function[i].n_npu, f->function[i].n_in_view);
-            for (int k = 0; k < CPUBIND_FUNCTION_NPUS && f->function[i].phy[k] >= 0; k++)
+            say(s, ": %d npus, %d in view", f->function[i].n_device, f->function[i].n_in_view);
+            for (int k = 0; k < CPUBIND_FUNCTION_DEVICES && f->function[i].phy[k] >= 0; k++)
                 say(s, ", phy %d", f->function[i].phy[k]);
             say(s, "\n");
         }
@@ -182,7 +182,7 @@ static inline void say_differences(said *s, const cpubind_facts *f)
 static inline void say_plan(said *s, const attempt *a)
 {
     const cpubind_facts *f = &a->facts;
-    const cpubind_ascend_plan *p = &a->plan;
+    const cpubind_device_plan *p = &a->plan;
     if (a->code != CPUBIND_PROBLEM_NONE) {
         say(s, "> refused ");
         say_problem(s, &a->problem);
@@ -207,10 +207,10 @@ static inline void say_plan(said *s, const attempt *a)
     say_cpus(s, "lent", p->lent, p->n_lent);
     say_cpus(s, "poor npus", p->poor, p->n_poor);
     say_cpus(s, "for others", p->for_others, p->n_for_others);
-    say_cpus(s, "for npus", p->for_npus, p->n_for_npus);
+    say_cpus(s, "for npus", p->for_listed, p->n_for_listed);
     say(s, "\n");
     say_nodes(s, f);
-    for (int32_t i = 0; i < f->n_npu; i++)
+    for (int32_t i = 0; i < f->n_device; i++)
         say_npu_of_plan(s, a, i);
     say_functions(s, f);
     say_warnings(s, p->warnings);

@@ -250,10 +250,10 @@ static void draw_request(draws *d, const shared_options *o, host_view *v)
     if (named) {
         for (int32_t i = 0; i < v->n_npu; i++)
             if (rank >> (i % 8) & 1)
-                v->named[q->n_npu++] = i;
-        if (q->n_npu == 0)
-            v->named[q->n_npu++] = 0;
-        q->npu = v->named;
+                v->named[q->n_device++] = i;
+        if (q->n_device == 0)
+            v->named[q->n_device++] = 0;
+        q->device = v->named;
         q->has_rank = 0;
     }
     if (lists_allowed) {
@@ -288,8 +288,8 @@ static void leave_npus(host_view *v)
     v->open = v->running = 0;
     v->n_npu = v->has_npu_smi = v->has_visible = 0;
     v->table = TABLE_NONE;
-    q->npu = NULL;
-    q->n_npu = q->has_rank = q->rank = q->total = q->only_running = 0;
+    q->device = NULL;
+    q->n_device = q->has_rank = q->rank = q->total = q->only_running = 0;
     q->type = CPUBIND_TYPE_AUTO;
     q->origin = CPUBIND_ORIGIN_AUTO;
     q->is_auto_strategy = 1;

@@ -53,7 +53,7 @@ SETUP(start)
     memset(&t, 0, sizeof t);
     for (int32_t i = 0; i < N_FUNCTION; i++) {
         t.function[i].pci = addresses[i];
-        t.function[i].n_npu = 1;
+        t.function[i].n_device = 1;
         t.function[i].phy[0] = t.function[i].phy[1] = -1;
     }
     t.facts.function = t.function;
@@ -130,7 +130,7 @@ static void expect_npus(const char *phys)
     for (const char *at = phys; *at; n++) {
         char *end;
         const int32_t phy = (int32_t)strtol(at, &end, 10);
-        const cpubind_npu *npu = &t.view.npu[n];
+        const cpubind_device *npu = &t.view.npu[n];
         const cpubind_function *function = &t.function[npu->function];
         assert_true(n < t.view.n_npu);
         assert_int_equal(npu->logic, n);
@@ -172,7 +172,7 @@ TEST(the_files_of_any_user_name_every_npu)
     assert_int_equal(t.view.npu[0].function, 2);
     assert_int_equal(t.view.npu[3].function, 1);
     for (int32_t i = 0; i < N_FUNCTION; i++) {
-        assert_int_equal(t.function[i].n_npu, 1);
+        assert_int_equal(t.function[i].n_device, 1);
         assert_int_equal(t.function[i].phy[0], (i + 2) % 4);
         assert_int_equal(t.function[i].phy[1], -1);
     }
@@ -238,7 +238,7 @@ TEST(two_npus_of_one_function_are_both_named)
             set(&t.host, PCI "01:00.0/devdrv_sysfs_bdf_to_devid", tables[i]);
         }
         expect_npus("0 1 2 3");
-        assert_int_equal(t.function[0].n_npu, 2);
+        assert_int_equal(t.function[0].n_device, 2);
         assert_int_equal(t.function[0].phy[0], 2);
         assert_int_equal(t.function[0].phy[1], 3);
     }

@@ -32,13 +32,13 @@ static void plan_by_both(fixture_host *h, const char *name)
         cpubind_request request = ask_nothing();
         cpubind_arena arena = {block, sizeof block, 0};
         cpubind_facts facts;
-        cpubind_ascend_plan plan;
+        cpubind_device_plan plan;
         cpubind_problem problem;
         request.rules = (cpubind_rules)rules;
         request.has_rules = 1;
         code[rules] = cpubind_facts_read(&source, &request, &arena, &facts, &problem);
         if (code[rules] == CPUBIND_PROBLEM_NONE)
-            code[rules] = cpubind_ascend_make_plan(&facts, &request, &arena, &plan, &problem);
+            code[rules] = cpubind_plan_make(&facts, &request, &arena, &plan, &problem);
         if (code[rules] == CPUBIND_PROBLEM_NO_MEMORY)
             fail_msg("%s: 1 MiB is too small", name);
         if (code[rules] != CPUBIND_PROBLEM_NONE)
@@ -363,8 +363,8 @@ TEST(real_hosts)
     static const int32_t zero = 0;
     cpubind_request request = ask_nothing();
     int32_t n = 0;
-    request.npu = &zero;
-    request.n_npu = request.total = 1;
+    request.device = &zero;
+    request.n_device = request.total = 1;
     request.type = CPUBIND_TYPE_A3;
     request.origin = CPUBIND_ORIGIN_NPU_SMI;
     request.scope = CPUBIND_SCOPE_OWN; /* no part of the PCI bus */

@@ -9,10 +9,11 @@
  *   counts                counts the host
  *   visits                the inputs that a capture visits, those that `on` has told left out
  *   walk                  a visit can end the walk, and an input that fails is visited
- *   known NAME            an input is known, unknown: it is not; no_start: it is, and no start of
- *                         its name is
+ *   known NAME            an input is known, unknown: it is not; no_start: it is, and no start
+ *                         of its name is
  *   arena                 plans in arenas of every size: those that are too small are told
- *   excluding             excludes any CPUs: the plan is that of a process that may not use them
+ *   excluding             excludes any CPUs: the plan is that of a process that may not have
+ *                         them
  *   nul                   a NUL follows each file of /sys, as some kernels have it
  */
 #include "../../adapters/ascend/input_list.h"
@@ -52,8 +53,8 @@ static const struct question {
     {"scope", WORD, AT(scope), NO_PLACE, 0, scopes},
     {"origin", WORD, AT(origin), NO_PLACE, 0, origins},
     {"rules", WORD, AT(rules), AT(has_rules), 1, rules},
-    {"npus", LIST, AT(npu), AT(n_npu), 0, NULL},
-    {"n_npus", NUMBER, AT(n_npu), NO_PLACE, 0, NULL},
+    {"npus", LIST, AT(device), AT(n_device), 0, NULL},
+    {"n_npus", NUMBER, AT(n_device), NO_PLACE, 0, NULL},
     {"visible", TEXT, AT(visible), AT(visible_len), 0, NULL},
     {"visible_len", NUMBER, AT(visible_len), NO_PLACE, 0, NULL},
     {"running", NUMBER, AT(only_running), NO_PLACE, 0, NULL},

@@ -263,7 +263,7 @@ static char *apply(const edit *e)
 static int is_same_row(const attempt *a, int32_t i, const attempt *b, int32_t k)
 {
     const int32_t n = a->plan.role_row[i + 1] - a->plan.role_row[i];
-    return a->facts.npu[a->plan.want[i]].logic == b->facts.npu[b->plan.want[k]].logic &&
+    return a->facts.device[a->plan.want[i]].logic == b->facts.device[b->plan.want[k]].logic &&
            memcmp(&a->plan.role_span[i], &b->plan.role_span[k], sizeof(cpubind_roles)) == 0 &&
            b->plan.role_row[k + 1] - b->plan.role_row[k] == n &&
            memcmp(a->plan.role_cpu + a->plan.role_row[i],

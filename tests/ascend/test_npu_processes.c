@@ -9,7 +9,7 @@
 #define INFO "cmd/npu-smi-info.txt"
 
 /* Two cards with two chips each; the logic ids are those of the facts, 0 to 3. */
-static cpubind_npu npus[] = {
+static cpubind_device npus[] = {
     {.logic = 0, .card = 0, .chip = 0, .phy = 4},
     {.logic = 1, .card = 0, .chip = 1, .phy = 5},
     {.logic = 2, .card = 1, .chip = 0, .phy = 6},
@@ -20,8 +20,8 @@ static cpubind_facts facts_of(cpubind_origin origin, int has_phy)
 {
     cpubind_facts facts;
     memset(&facts, 0, sizeof facts);
-    facts.npu = npus;
-    facts.n_npu = facts.n_found = 4;
+    facts.device = npus;
+    facts.n_device = facts.n_listed = 4;
     facts.origin = origin;
     facts.has_phy = has_phy;
     return facts;
@@ -82,8 +82,8 @@ TEST(without_an_npu_in_view_an_absent_list_is_no_process)
     cpubind_facts facts = facts_of(CPUBIND_ORIGIN_DRIVER, 1);
     static memory_host host;
     cpubind_users out;
-    facts.has_npus = 1;
-    facts.n_npu = facts.n_found = 0;
+    facts.has_listed = 1;
+    facts.n_device = facts.n_listed = 0;
     assert_int_equal(read_host(&host, &facts, memory, sizeof memory, &out, NULL),
                      CPUBIND_PROBLEM_NONE);
     assert_int_equal(out.n, 0);

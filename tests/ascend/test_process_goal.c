@@ -17,11 +17,11 @@ enum { GOAL_TEXT = 1024 };
 
 /* Two NPUs of 8 CPUs each, the first one on node 5, the second on node 3, at two functions. */
 typedef struct planned {
-    cpubind_npu npu[2];
+    cpubind_device npu[2];
     int32_t node_of[16], cpu[16], row[3], want[2], memory_node[2];
     cpubind_roles span[2];
     cpubind_facts facts;
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     memory_host host;
     char block[16384];
     cpubind_arena arena;
@@ -54,20 +54,20 @@ SETUP(start)
     p.row[1] = 8;
     p.row[2] = 16;
     p.want[1] = 1;
-    p.npu[0] = (cpubind_npu){.device = -1,
-                             .vendor = CPUBIND_VENDOR_ASCEND,
-                             .logic = 0,
-                             .card = 2,
-                             .phy = 4,
-                             .pci = {0, 0xc1, 0, 0}};
-    p.npu[1] = (cpubind_npu){.device = -1,
-                             .vendor = CPUBIND_VENDOR_ASCEND,
-                             .logic = 1,
-                             .card = 6,
-                             .phy = 5,
-                             .pci = {0x10002, 0x0a, 0x1f, 7}};
-    p.facts.npu = p.npu;
-    p.facts.n_npu = 2;
+    p.npu[0] = (cpubind_device){.bus = -1,
+                                .vendor = CPUBIND_VENDOR_ASCEND,
+                                .logic = 0,
+                                .card = 2,
+                                .phy = 4,
+                                .pci = {0, 0xc1, 0, 0}};
+    p.npu[1] = (cpubind_device){.bus = -1,
+                                .vendor = CPUBIND_VENDOR_ASCEND,
+                                .logic = 1,
+                                .card = 6,
+                                .phy = 5,
+                                .pci = {0x10002, 0x0a, 0x1f, 7}};
+    p.facts.device = p.npu;
+    p.facts.n_device = 2;
     p.facts.node_of = p.node_of;
     p.facts.n_cpu_id = 16;
     p.plan.core.cpu = p.cpu;
@@ -728,8 +728,8 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
     set(&h, "sys/bus/pci/devices/0000:9f:00.0/msi_irqs/", "1000\n1001\n999\n");
     set(&h, INTERRUPTS,
         HEAD ROW("999", "trs-mbox-1-0") ROW("1000", SQ) ROW("1001", CQ) ROW("1002", CQ));
-    request.npu = both;
-    request.n_npu = 2;
+    request.device = both;
+    request.n_device = 2;
     request.wants_pci = 1;
     a = try(&h, &request);
     assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);

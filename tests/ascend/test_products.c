@@ -45,8 +45,8 @@ static attempt plan_first_npu(memory_host *h, cpubind_device_type type, cpubind_
     request.type = type;
     request.rules = rules;
     request.has_rules = 1;
-    request.npu = &zero;
-    request.n_npu = 1;
+    request.device = &zero;
+    request.n_device = 1;
     return try(h, &request);
 }
 
@@ -138,8 +138,8 @@ TEST(boards_are_asked_only_where_a_product_binds_interrupts)
         cpubind_request request = ask_nothing();
         attempt a;
         request.type = type;
-        request.npu = &zero;
-        request.n_npu = 1;
+        request.device = &zero;
+        request.n_device = 1;
         request.wants_pci = 1;
         a = try(&h, &request);
         assert_int_equal(a.code, CPUBIND_PROBLEM_NONE);

@@ -574,8 +574,8 @@ TEST(ranks_drive_different_npus)
         fill(seed, bytes);
         random_views_make(bytes, sizeof bytes, &c.host, c.view);
         view->failure = FAILURE_NONE;
-        view->request.npu = NULL;
-        view->request.n_npu = view->request.only_running = 0;
+        view->request.device = NULL;
+        view->request.n_device = view->request.only_running = 0;
         view->request.has_rank = 1;
         for (int32_t rank = 0; rank < view_count_visible(view); rank++) {
             view->request.rank = rank;
@@ -615,8 +615,8 @@ TEST(own_is_cpuset_where_every_npu_is_visible)
         view->failure = FAILURE_NONE;
         view->table = TABLE_WHOLE;
         view->has_visible = view->has_dra = view->request.only_running = 0;
-        view->request.npu = NULL;
-        view->request.n_npu = 0;
+        view->request.device = NULL;
+        view->request.n_device = 0;
         if (view->n_npu < c.host.n_npu || has_gpu(&c.host))
             continue;
         view->request.scope = CPUBIND_SCOPE_CPUSET;

@@ -5,8 +5,8 @@
  * of two different devices, and a device that both plans have has the same pool in both, unless
  * a warning in both plans says that processes can differ. Two processes of one device have the
  * same CPUs for its interrupts, and share no other CPU. A CPU that is kept for the host is kept
- * in every plan, and in no pool. A refusal is allowed, but not of a view in which nothing failed
- * and every NPU can have its CPUs. It must not know how a plan is made.
+ * in every plan, and in no pool. A refusal is allowed, but not of a view in which nothing
+ * failed and every NPU can have its CPUs. It must not know how a plan is made.
  */
 #include "view_law.h"
 
@@ -59,7 +59,7 @@ static void break_plan(view_plan *p, const char *text, int32_t a, int32_t b)
 }
 
 /* Holds what the facts say of an NPU against the host. */
-static void check_npu(const host_view *v, const cpubind_npu *npu, view_plan *out)
+static void check_npu(const host_view *v, const cpubind_device *npu, view_plan *out)
 {
     const int32_t phy = v->phy[npu->logic];
     const host_npu *truth = &v->host->npu[phy];
@@ -71,7 +71,7 @@ static void check_npu(const host_view *v, const cpubind_npu *npu, view_plan *out
 }
 
 /* Takes the roles of a row, and holds them against its pool. */
-static void take_roles(const cpubind_ascend_plan *plan, int32_t row, int32_t phy,
+static void take_roles(const cpubind_device_plan *plan, int32_t row, int32_t phy,
                        view_plan *out)
 {
     const int32_t *cpu = plan->role_cpu + plan->role_row[row];
@@ -105,7 +105,7 @@ static void take_roles(const cpubind_ascend_plan *plan, int32_t row, int32_t phy
 }
 
 /* Takes the CPUs that are kept for the host; none of them is in a pool. */
-static void take_kept(const cpubind_ascend_plan *plan, view_plan *out)
+static void take_kept(const cpubind_device_plan *plan, view_plan *out)
 {
     for (int32_t i = 0; i < plan->n_kept; i++) {
         if (plan->kept[i] < 0 || plan->kept[i] >= HOST_CPUS)
@@ -119,19 +119,19 @@ static void take_kept(const cpubind_ascend_plan *plan, view_plan *out)
 }
 
 /* The device of a row; -1: an NPU that the view does not have. */
-static int32_t device_of(const host_view *v, const cpubind_facts *f, const cpubind_npu *npu)
+static int32_t device_of(const host_view *v, const cpubind_facts *f, const cpubind_device *npu)
 {
     const random_host *h = v->host;
-    for (int32_t i = 0; npu->device >= 0 && i < h->n_function; i++)
+    for (int32_t i = 0; npu->bus >= 0 && i < h->n_function; i++)
         if (h->function[i].gpu >= 0 && h->function[i].bus == npu->pci.bus)
             return HOST_NPUS + h->function[i].gpu;
-    return npu >= f->npu + f->n_found || npu->logic < 0 || npu->logic >= v->n_npu
+    return npu >= f->device + f->n_listed || npu->logic < 0 || npu->logic >= v->n_npu
                ? -1
                : v->phy[npu->logic];
 }
 
 /* Takes the CPUs of a row. Those of one plan are in one pool. */
-static void take_pool(const host_view *v, const cpubind_ascend_plan *plan, int32_t row,
+static void take_pool(const host_view *v, const cpubind_device_plan *plan, int32_t row,
                       int32_t device, cpu_bits *all, view_plan *out)
 {
     for (int32_t i = plan->core.row[row]; i < plan->core.row[row + 1]; i++) {
@@ -152,18 +152,18 @@ static void take_pool(const host_view *v, const cpubind_ascend_plan *plan, int32
 
 /* Takes the pools of a plan by devices, and checks those laws that need one plan only. */
 static void take_pools(const host_view *v, const cpubind_facts *f,
-                       const cpubind_ascend_plan *plan, view_plan *out)
+                       const cpubind_device_plan *plan, view_plan *out)
 {
     cpu_bits all;
     memset(&all, 0, sizeof all);
     for (int32_t row = 0; row < plan->n_want; row++) {
-        const cpubind_npu *npu = &f->npu[plan->want[row]];
+        const cpubind_device *npu = &f->device[plan->want[row]];
         const int32_t device = device_of(v, f, npu);
         if (device < 0) {
             out->n_unknown++;
             continue;
         }
-        if (npu->device < 0)
+        if (npu->bus < 0)
             check_npu(v, npu, out);
         take_pool(v, plan, row, device, &all, out);
         take_roles(plan, row, device, out);
@@ -171,7 +171,7 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
     take_kept(plan, out);
     out->rank_phy = -1;
     if (plan->rank_row >= 0 && plan->rank_row < plan->n_want) {
-        const int32_t logic = f->npu[plan->want[plan->rank_row]].logic;
+        const int32_t logic = f->device[plan->want[plan->rank_row]].logic;
         out->rank_phy = logic >= 0 && logic < v->n_npu ? v->phy[logic] : -1;
     }
 }
@@ -179,15 +179,15 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
 /* Plans a host that has GPUs alone, as the command does. */
 static cpubind_problem_code plan_gpus(const cpubind_source *source, const cpubind_request *q,
                                       cpubind_arena *arena, cpubind_facts *facts,
-                                      cpubind_ascend_plan *plan, cpubind_problem *problem)
+                                      cpubind_device_plan *plan, cpubind_problem *problem)
 {
     const cpubind_pci_request request = {.wants_cores = 1, .is_beside = 1, .host = q};
     cpubind_request asked = *q;
     cpubind_facts devices;
     cpubind_problem_code code =
         cpubind_devices_read(source, &request, arena, &devices, problem);
-    if (code == CPUBIND_PROBLEM_NONE && devices.n_device == 0)
-        return CPUBIND_PROBLEM_NO_RUNNING_NPU;
+    if (code == CPUBIND_PROBLEM_NONE && devices.n_bus == 0)
+        return CPUBIND_PROBLEM_NO_RUNNING_DEVICE;
     asked.rules = cpubind_rules_asked(source, q);
     return code == CPUBIND_PROBLEM_NONE
                ? cpubind_plan_devices(&devices, &asked, arena, facts, plan, problem)
@@ -200,7 +200,7 @@ void view_law_plan(const host_view *view, view_plan *out)
     static char *block;
     cpubind_arena arena = {NULL, ARENA, 0};
     cpubind_facts facts;
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_source seam;
     cpubind_request request = view->request;
     if (!block)
@@ -214,7 +214,7 @@ void view_law_plan(const host_view *view, view_plan *out)
     request.is_other = cpubind_is_accelerator;
     out->code = cpubind_plan_read_facts(&seam, &request, &arena, &facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
-        out->code = cpubind_ascend_make_plan(&facts, &request, &arena, &plan, &out->problem);
+        out->code = cpubind_plan_make(&facts, &request, &arena, &plan, &out->problem);
     else if (out->code == CPUBIND_PROBLEM_NO_NPU_SMI && view->host->n_npu == 0)
         out->code = plan_gpus(&seam, &request, &arena, &facts, &plan, &out->problem);
     out->has_failed = source.has_failed;
@@ -278,7 +278,7 @@ static int32_t is_fair(const host_view *v)
     cpu_bits cpus = v->allowed;
     int32_t n_device = h->n_npu;
     if (v->failure != FAILURE_NONE || v->table == TABLE_CUT || q->only_running ||
-        q->overlap == CPUBIND_OVERLAP_REFUSE || (q->npu && v->has_visible))
+        q->overlap == CPUBIND_OVERLAP_REFUSE || (q->device && v->has_visible))
         return 0;
     if (v->n_npu == 0 && (v->gpu_kind || v->gpu_files != ~0u || v->hides_files ||
                           (h->n_npu > 0 && (!has_whole_bus(h) || v->masks_interrupts ||
@@ -587,8 +587,8 @@ static void print_view(FILE *out, char name, const host_view *v)
         (void)fprintf(out, " --processes %d --index %d", q->n_process, q->process);
     if (q->type != CPUBIND_TYPE_AUTO)
         (void)fprintf(out, " --device-type %s", cpubind_type_word(q->type));
-    for (int32_t i = 0; i < q->n_npu; i++)
-        (void)fprintf(out, "%s%d", i ? "," : " --npus ", q->npu[i]);
+    for (int32_t i = 0; i < q->n_device; i++)
+        (void)fprintf(out, "%s%d", i ? "," : " --npus ", q->device[i]);
     if (q->has_rank)
         (void)fprintf(out, " --rank %d", q->rank);
     if (q->total > 0)
@@ -603,7 +603,7 @@ static void print_plan(FILE *out, const view_plan *p)
     if (p->code != CPUBIND_PROBLEM_NONE) {
         (void)fprintf(out, "   refused: %s: %s (%s) npu %d need %d have %d\n",
                       cpubind_problem_word(p->code), p->problem.what ? p->problem.what : "",
-                      p->problem.input ? p->problem.input : "-", p->problem.npu,
+                      p->problem.input ? p->problem.input : "-", p->problem.device,
                       p->problem.need, p->problem.have);
         return;
     }

@@ -237,8 +237,9 @@ static double time_figures(const cpubind_host_bind *h)
     const double start = cpu_ns();
     for (int i = 0; i < TICKS; i++)
         must(!cpubind_figures_count(h, &f.sys, 0, &counts).error, "figures");
-    must(counts.n_npu == N_WORKER && counts.npu[0].right == N_THREAD, "all threads are right");
-    free(counts.npu);
+    must(counts.n_device == N_WORKER && counts.device[0].right == N_THREAD,
+         "all threads are right");
+    free(counts.device);
     return (cpu_ns() - start) / TICKS;
 }
 

@@ -20,7 +20,7 @@ static int make_goal(const cpubind_source *source, const char *npu, cpubind_aren
                      cpubind_goal *goal)
 {
     static cpubind_facts facts;
-    static cpubind_ascend_plan plan;
+    static cpubind_device_plan plan;
     const int32_t id = (int32_t)strtol(npu, NULL, 10);
     const cpubind_request request = {.is_auto_strategy = 1,
                                      .npu = &id,
@@ -31,7 +31,7 @@ static int make_goal(const cpubind_source *source, const char *npu, cpubind_aren
     cpubind_problem problem;
     cpubind_problem_code code = cpubind_facts_read(source, &request, arena, &facts, &problem);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_ascend_make_plan(&facts, &request, arena, &plan, &problem);
+        code = cpubind_plan_make(&facts, &request, arena, &plan, &problem);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_goal_make(
             source,

@@ -19,10 +19,10 @@ static int plan(const cpubind_source *source, cpubind_arena *arena)
     cpubind_request request = {.is_auto_strategy = 1};
     cpubind_facts facts;
     cpubind_problem problem;
-    cpubind_ascend_plan made;
+    cpubind_device_plan made;
     cpubind_problem_code code = cpubind_facts_read(source, &request, arena, &facts, &problem);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_ascend_make_plan(&facts, &request, arena, &made, &problem);
+        code = cpubind_plan_make(&facts, &request, arena, &made, &problem);
     if (code != CPUBIND_PROBLEM_NONE) {
         printf("%s\n", cpubind_problem_word(code));
         return 1;

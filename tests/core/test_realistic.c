@@ -249,8 +249,8 @@ static int32_t can_all_have(const near_host *h, const near_model *m, int32_t siz
 
 /* == The laws =============================================================== */
 
-/* Whether whole cores of its home are enough for the interrupts of all devices that share it.
- * */
+/* Whether whole cores of its home are enough for the interrupts of all devices that share
+ * it. */
 static int32_t is_home_enough(const near_host *h, const near_model *m, int32_t d)
 {
     int32_t n_device = 0;

@@ -4,8 +4,8 @@
  *
  * The right host is the fixture a2-driver-smi-host with each NPU on a node of its own, and all
  * files that the checks read. Each made host is an overlay over it: a case of
- * tests/doctor/cases, in the verbs `file`, `gone` and `finds`. The command that doctor prints is
- * carried out on the folder (carry_out.h), and doctor finds nothing then.
+ * tests/doctor/cases, in the verbs `file`, `gone` and `finds`. The command that doctor prints
+ * is carried out on the folder (carry_out.h), and doctor finds nothing then.
  */
 #include "../support/cases.h"
 #include "carry_out.h"

@@ -110,7 +110,7 @@ TEST(beside_unread_npus_is_not_known)
     const cpubind_source source = {&h, read_input, list_inputs};
     cpubind_arena arena = {(char *)malloc(ENOUGH), ENOUGH, 0};
     cpubind_facts facts, joined;
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_problem problem;
     cpubind_doctor_report report;
     const cpubind_doctor_bus bus = {&joined, &plan, NULL};

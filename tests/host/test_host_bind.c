@@ -202,8 +202,8 @@ TEST(each_worker_has_the_pool_of_its_npu)
     apply();
     assert_int_equal(cpubind_host_bind_n(f.h), 2);
     assert_string_equal(state_of(0), "bound");
-    assert_int_equal(row_of(0)->npu, 0);
-    assert_int_equal(row_of(1)->npu, 3);
+    assert_int_equal(row_of(0)->number, 0);
+    assert_int_equal(row_of(1)->number, 3);
     assert_true(is_at(0, ON_NPU_0));
     assert_true(is_at(1, ON_NPU_3));
     cpubind_host_bind_close(f.h);
@@ -351,7 +351,7 @@ TEST(a_worker_without_near_cpus_is_said_and_the_others_bound)
     apply_by_records(1, CPUS(0, 23));
     assert_true(is_at(0, CPUS(26, 45), CPUS(46, 46)));
     assert_string_equal(state_of(1), "failed");
-    assert_int_equal(row_of(1)->problem.npu, 1);
+    assert_int_equal(row_of(1)->problem.device, 1);
 }
 
 TEST(a_list_that_cannot_be_read_is_a_problem_and_no_empty_list)
@@ -397,7 +397,7 @@ TEST(verify_has_processes_on_record_that_are_no_workers_now)
     open_host();
     assert_int_equal(cpubind_host_bind_verify(f.h), CPUBIND_PROBLEM_NONE);
     assert_string_equal(state_of(0), "right");
-    assert_int_equal(row_of(0)->npu, 0);
+    assert_int_equal(row_of(0)->number, 0);
 }
 
 /* == Watching =============================================================== */

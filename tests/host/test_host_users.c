@@ -64,7 +64,7 @@ static int set_up(void **state)
     source = cpubind_linux_source(host);
     assert_int_equal(cpubind_devices_read(&source, &request, &arena, &facts, &pci_fault),
                      CPUBIND_PROBLEM_NONE);
-    assert_int_equal(facts.n_device, 2);
+    assert_int_equal(facts.n_bus, 2);
     return 0;
 }
 

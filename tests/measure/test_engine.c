@@ -101,7 +101,7 @@ SETUP(set_up)
     (void)worker_thread_add(&f.w, "acl_thread");
     fill_schedule();
     for (int i = 0; i < 2; i++)
-        f.goal[i] = (cpubind_goal){.npu = -1,
+        f.goal[i] = (cpubind_goal){.device = -1,
                                    .main = {f.cpu + i, 2 - i},
                                    .memory_node = -1,
                                    .no_irq = CPUBIND_IRQ_NO_ROLE};

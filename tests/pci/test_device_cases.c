@@ -6,8 +6,8 @@
  *   ask WORD=VALUE ...    this is asked, and nothing else: nics=1, cores=1, no_bus=1, own=CPUS,
  *                         named=ADDRESS, class=DIGITS
  *   devices               reads the devices
- *   arena N M             the smallest arena that is enough has N to M bytes; a smaller one says
- *                         so
+ *   arena N M             the smallest arena that is enough has N to M bytes; a smaller one
+ *                         says so
  */
 #include <inttypes.h>
 
@@ -119,7 +119,7 @@ static void say_function(said *s, const cpubind_facts *facts, const cpubind_pci_
 
 static void say_device(said *s, const cpubind_facts *facts, int32_t i)
 {
-    const cpubind_pci_function *f = &facts->device[i];
+    const cpubind_pci_function *f = &facts->bus[i];
     say(s, "> %s", cpubind_vendor_word(f->accelerator.vendor));
     if (f->accelerator.product)
         say(s, " %s", f->accelerator.product);
@@ -132,7 +132,7 @@ static void say_card(said *s, const cpubind_facts *facts, int32_t i)
 {
     say(s, "> card");
     say_function(s, facts, &facts->nic[i]);
-    for (int32_t d = 0; d < facts->n_device; d++)
+    for (int32_t d = 0; d < facts->n_bus; d++)
         say(s, "%s%s", d ? ", " : "; to the devices ",
             cpubind_nearness_word((cpubind_nearness)facts->nearness[d * facts->n_nic + i]));
     say(s, "\n");
@@ -187,7 +187,7 @@ static void read_devices(step *now)
         return;
     }
     say_host(&s, &facts);
-    for (int32_t i = 0; i < facts.n_device; i++)
+    for (int32_t i = 0; i < facts.n_bus; i++)
         say_device(&s, &facts, i);
     for (int32_t i = 0; i < facts.n_nic; i++)
         say_card(&s, &facts, i);

@@ -53,8 +53,7 @@ static cpubind_pci_function device[] = {
     {.pci = {0, 12, 0, 0}, .accelerator = {CPUBIND_VENDOR_AMD, NULL, 1}},
     {.pci = {0, 13, 0, 0}, .accelerator = {CPUBIND_VENDOR_GAUDI, NULL, 1}},
 };
-static const cpubind_facts facts = {.device = device,
-                                    .n_device = sizeof device / sizeof *device};
+static const cpubind_facts facts = {.bus = device, .n_bus = sizeof device / sizeof *device};
 
 static char missing[64]; /* an input that is not there, or cannot be read */
 static cpubind_input_state missing_state;
@@ -214,7 +213,7 @@ TEST(a_file_with_a_folder_in_its_name_is_found)
 {
     static cpubind_pci_function card[] = {
         {.pci = {0, 14, 0, 0}, .accelerator = {CPUBIND_VENDOR_TENSTORRENT, NULL, 1}}};
-    static const cpubind_facts one = {.device = card, .n_device = 1};
+    static const cpubind_facts one = {.bus = card, .n_bus = 1};
     _Alignas(16) char memory[8192];
     cpubind_arena arena = {memory, sizeof memory, 0};
     cpubind_device_nodes nodes;

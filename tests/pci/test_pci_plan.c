@@ -58,7 +58,7 @@ static made_host *make(int32_t n_cpu, int32_t n_node, int is_interleaved, int32_
     h->facts.all_node = h->all_node;
     h->facts.n_all_node = n_node;
     h->facts.has_nodes = 1;
-    h->facts.device = h->device;
+    h->facts.bus = h->device;
     h->facts.devices.affinity.cpu = h->near_cpu;
     h->facts.devices.affinity.row = h->near_row;
     h->facts.devices.node = h->place;
@@ -70,9 +70,9 @@ static made_host *make(int32_t n_cpu, int32_t n_node, int is_interleaved, int32_
 /* Adds a device near the nodes `node` and, unless it is -1, `other`; node -1: not known. */
 static void add(made_host *h, int32_t node, int32_t other)
 {
-    const int32_t i = h->facts.n_device++;
+    const int32_t i = h->facts.n_bus++;
     int32_t n = 0;
-    h->facts.devices.affinity.n = h->facts.n_device;
+    h->facts.devices.affinity.n = h->facts.n_bus;
     h->place[i] = h->device[i].node = node;
     for (int32_t cpu = 0; node >= 0 && cpu < h->facts.n_cpu_id; cpu++)
         if (h->node_of[cpu] == node || (other >= 0 && h->node_of[cpu] == other))
@@ -208,7 +208,7 @@ TEST(a_hidden_device_keeps_its_share)
 TEST(a_virtual_function_beside_its_physical_one_has_no_share)
 {
     made_host *h = make(16, 2, 0, 1);
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_facts joined;
     cpubind_problem problem;
     add(h, 0, -1);
@@ -343,11 +343,11 @@ TEST(a_full_arena_is_said)
 /* == Plans ================================================================== */
 
 /* The whole pool of a device with several tiles; NULL: the plan is not for the device. */
-static void expect_whole(const cpubind_facts *joined, const cpubind_ascend_plan *plan,
+static void expect_whole(const cpubind_facts *joined, const cpubind_device_plan *plan,
                          int32_t device, const char *list)
 {
     for (int32_t row = 0; row < plan->n_want; row++)
-        if (joined->npu[plan->want[row]].device == device) {
+        if (joined->device[plan->want[row]].bus == device) {
             const int32_t first = plan->core.row[row];
             assert_non_null(list);
             expect_list(plan->core.cpu + first, plan->core.row[row + 1] - first, list);
@@ -359,7 +359,7 @@ static void expect_whole(const cpubind_facts *joined, const cpubind_ascend_plan 
 TEST(a_plan_by_near_gives_each_device_its_share)
 {
     made_host *h = make(16, 2, 0, 1);
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_facts joined;
     cpubind_problem problem;
     add(h, 0, -1);
@@ -384,7 +384,7 @@ TEST(a_plan_by_the_reference_extends_to_the_next_node)
     const cpubind_request asked = {.rules = CPUBIND_RULES_REFERENCE,
                                    .roles = &(const cpubind_role_spec){{2, 1, 1, 1}}};
     made_host *h = make(16, 2, 0, 1);
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_facts joined;
     cpubind_problem problem;
     add(h, 0, -1);
@@ -402,7 +402,7 @@ TEST(a_device_without_near_cpus_has_no_pool_and_the_others_have)
     const cpubind_request asked = {.rules = CPUBIND_RULES_REFERENCE,
                                    .roles = &(const cpubind_role_spec){{0, 1, 0, 0}}};
     made_host *h = make(16, 2, 0, 1);
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_facts joined;
     cpubind_problem problem;
     add(h, -1, -1);
@@ -419,7 +419,7 @@ TEST(a_device_without_near_cpus_has_no_pool_and_the_others_have)
 TEST(forbidden_cpus_are_in_no_pool)
 {
     made_host *h = make(16, 2, 0, 1);
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_facts joined;
     cpubind_problem problem;
     add(h, 0, -1);
@@ -507,7 +507,7 @@ TEST(tiles_of_a_device_part_its_pool)
         {"0-1,8-9", "2-3,10-11", "4-5,12-13", "6-7,14-15"}, {"0-3", "4-7", "8-11", "12-15"}};
     static const char *const wholes[2] = {"4-7,12-15", "8-15"};
     made_host *h = make_tiles(NULL);
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_facts joined;
     cpubind_problem problem;
     for (int way = 0; way < 2; way++) {
@@ -549,7 +549,7 @@ TEST(tiles_of_a_device_part_its_pool)
 TEST(no_tile_has_a_pool_where_one_would_have_none)
 {
     made_host *h = make_tiles("0-1,8");
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_facts joined;
     cpubind_problem problem;
     assert_int_equal(
@@ -577,7 +577,7 @@ TEST(tiles_of_a_device_share_its_node_without_overlap)
         assert_int_equal(bound.device, rank / 2);
     }
     h->device[1].n_number = 0; /* a device alone, and a tile of it */
-    h->facts.n_device = h->facts.devices.affinity.n = 1;
+    h->facts.n_bus = h->facts.devices.affinity.n = 1;
     h->device[0].number[0] = 0;
     h->device[0].tile[0] = 1;
     h->device[0].n_number = 1;

@@ -477,7 +477,7 @@ static int32_t print_layouts(void)
 typedef struct planned {
     cpubind_arena arena;
     cpubind_facts facts;
-    cpubind_ascend_plan plan;
+    cpubind_device_plan plan;
     cpubind_problem problem;
     cpubind_problem_code code;
 } planned;
@@ -490,8 +490,8 @@ static void plan_host(const char *path, cpubind_rules rules, planned *out)
     out->arena.used = 0;
     out->code = cpubind_facts_read(&source, &request, &out->arena, &out->facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
-        out->code = cpubind_ascend_make_plan(&out->facts, &request, &out->arena, &out->plan,
-                                             &out->problem);
+        out->code =
+            cpubind_plan_make(&out->facts, &request, &out->arena, &out->plan, &out->problem);
     must(out->code != CPUBIND_PROBLEM_NO_MEMORY, "an arena");
     cpubind_linux_close(host);
 }

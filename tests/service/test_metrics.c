@@ -14,24 +14,24 @@
 static scratch s;
 static char path[SCRATCH_PATH * 2];
 
-static cpubind_service_npu npus[] = {{.npu = 0,
-                                      .processes = 2,
-                                      .right = 250,
-                                      .elsewhere = 3,
-                                      .unbound = 1,
-                                      .near_bytes = 1LL << 40,
-                                      .far_bytes = 4096,
-                                      .irqs_right = 4,
-                                      .irqs_elsewhere = 1},
-                                     {.npu = 15,
-                                      .processes = 1,
-                                      .right = 0,
-                                      .elsewhere = 0,
-                                      .unbound = 0,
-                                      .near_bytes = -1,
-                                      .far_bytes = -1,
-                                      .irqs_right = -1,
-                                      .irqs_elsewhere = -1}};
+static cpubind_service_device npus[] = {{.number = 0,
+                                         .processes = 2,
+                                         .right = 250,
+                                         .elsewhere = 3,
+                                         .unbound = 1,
+                                         .near_bytes = 1LL << 40,
+                                         .far_bytes = 4096,
+                                         .irqs_right = 4,
+                                         .irqs_elsewhere = 1},
+                                        {.number = 15,
+                                         .processes = 1,
+                                         .right = 0,
+                                         .elsewhere = 0,
+                                         .unbound = 0,
+                                         .near_bytes = -1,
+                                         .far_bytes = -1,
+                                         .irqs_right = -1,
+                                         .irqs_elsewhere = -1}};
 static const cpubind_service_counts counts = {npus, 2, 17, 2, 1, 1790000000, 3, 1, 0};
 
 SETUP(set_up)
@@ -143,11 +143,11 @@ TEST(the_text_follows_the_format)
 
 TEST(devices_have_their_address)
 {
-    cpubind_service_npu devices[] = {
-        {.npu = -1, .pci = "0000:c1:00.0", .processes = 2, .right = 7},
-        {.npu = -1, .processes = 1, .near_bytes = -1, .far_bytes = -1}};
+    cpubind_service_device devices[] = {
+        {.number = -1, .pci = "0000:c1:00.0", .processes = 2, .right = 7},
+        {.number = -1, .processes = 1, .near_bytes = -1, .far_bytes = -1}};
     const cpubind_service_counts of_devices = {
-        .npu = devices, .n_npu = 2, .workers = 3, .has_devices = 1};
+        .device = devices, .n_device = 2, .workers = 3, .has_others = 1};
     const char *text;
     assert_int_equal(cpubind_metrics_write(&of_devices, &cpubind_sys_real, path).error, 0);
     text = read_back();

@@ -31,7 +31,7 @@ static struct {
     int answer_ms;     /* the same of an answer */
     int is_counting;   /* notes each full count */
     const char *other; /* the socket after a reload */
-    cpubind_service_npu npu;
+    cpubind_service_device npu;
     cpubind_service_counts counts;
     const char *socket;
 } fake;
@@ -79,9 +79,9 @@ static const cpubind_service_counts *fake_count(void *ctx, int is_full)
     (void)ctx;
     if (is_full && fake.is_counting)
         note("figures");
-    fake.npu = (cpubind_service_npu){.npu = 3, .processes = 1, .right = 7};
-    fake.counts.npu = &fake.npu;
-    fake.counts.n_npu = 1;
+    fake.npu = (cpubind_service_device){.number = 3, .processes = 1, .right = 7};
+    fake.counts.device = &fake.npu;
+    fake.counts.n_device = 1;
     fake.counts.workers = 1;
     return &fake.counts;
 }

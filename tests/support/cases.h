@@ -10,8 +10,8 @@
  *                 to it: such as start with a blank are its data, and such as start with "> "
  *                 are what must come of it. "> as before": the same as of the last such verb
  *    LINE         data: a line of a file, as *.host has it (adapters/text/host_file.h)
- * With CPUBIND_CASES=write in the environment the lines "> ..." are written anew; git diff shows
- * then what has changed.
+ * With CPUBIND_CASES=write in the environment the lines "> ..." are written anew; git diff
+ * shows then what has changed.
  */
 #ifndef CPUBIND_TESTS_SUPPORT_CASES_H
 #define CPUBIND_TESTS_SUPPORT_CASES_H
@@ -216,8 +216,8 @@ static inline void run_case(void **state)
 /* Before and after all of them, where a program sets them. */
 static CMFixtureFunction before_all, after_all;
 
-/* Runs the cases of a folder of tests/, and the tests that have registered. `start`: before each
- * case. */
+/* Runs the cases of a folder of tests/, and the tests that have registered. `start`: before
+ * each case. */
 static inline int run_cases(const char *program, const char *folder, const verb *of_program,
                             void (*start)(void))
 {

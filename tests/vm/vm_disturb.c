@@ -231,8 +231,8 @@ static long now(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Interrupts are looked at in each fourth round, since they cost more, or in each `whole` one.
- * */
+/* Interrupts are looked at in each fourth round, since they cost more, or in each `whole`
+ * one. */
 static void look(int whole)
 {
     static long last;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * And has, for all that is of the host, the step that moves it.
- * Each is in the record of the host before it is moved. A thread that is not visible here, as in a
- * container, and a work queue that the driver does not have are left out.
+ * Each is in the record of the host before it is moved. A thread that is not visible here, as
+ * in a container, and a work queue that the driver does not have are left out.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -75,8 +75,8 @@ cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *mo
                : CPUBIND_APPEND(b->sys, a->move, a->n_move, a->cap_move, move);
 }
 
-/* Records a thread of another process, to be moved. Without the record of the host none is; only
- * that it is in use is reported. */
+/* Records a thread of another process, to be moved. Without the record of the host none is;
+ * only that it is in use is reported. */
 static cpubind_linux_fault prepare_polling(cpubind_attempt *a, int32_t pid, int32_t tid)
 {
     cpubind_binding *b = a->b;

@@ -19,9 +19,9 @@
  *
  * CHANGES  The CPUs of the threads of one process and of the interrupts of its device, those of
  *     the kernel threads and work queues of the driver that serve it, those of threads of
- *     other processes that the goal names, irqbalance if asked, and where the memory of the process is.
- *     All but memory is recorded before it is changed, and restore puts it back, in the same or
- *     another process, also after a crash.
+ *     other processes that the goal names, irqbalance if asked, and where the memory of the
+ *     process is. All but memory is recorded before it is changed, and restore puts it back, in
+ *     the same or another process, also after a crash.
  * ALL OR NOTHING  A call that fails undoes what it did, in reverse order, and says what failed.
  *     A step that lacks a right or a file (no right to /proc/irq, no such interrupt, a thread
  *     in passing of another user or of SCHED_DEADLINE, memory that the kernel does not move) is
@@ -422,8 +422,8 @@ cpubind_linux_fault cpubind_bind_find_outer(int32_t pid, const cpubind_sys *sys,
 /* The CPUs of its main threads, by the record of a process that lives; else n is 0. */
 cpubind_cpus cpubind_bind_main(const cpubind_binding *binding);
 
-/* The number of the device that the process is bound for, by the record; -1: it has none, or none
- * is known. */
+/* The number of the device that the process is bound for, by the record; -1: it has none, or
+ * none is known. */
 int32_t cpubind_bind_device(const cpubind_binding *binding);
 
 /* The PCI address of a device without a number, by the record; "": none. Valid until the next
@@ -477,8 +477,8 @@ cpubind_linux_status cpubind_bind_check(cpubind_binding *binding, cpubind_linux_
  *           the record stays, for restore
  *   cost    six system calls a thread, three of them to read its name, which is most of the
  *           time; 258 threads take a millisecond or two. Interrupts: all of /proc is searched
- *           for irqbalance if it has no socket in /run/irqbalance. Where a goal names threads of other
- *           processes, the name of every thread of the host is read */
+ *           for irqbalance if it has no socket in /run/irqbalance. Where a goal names threads
+ *           of other processes, the name of every thread of the host is read */
 cpubind_linux_status cpubind_bind_apply(cpubind_binding *binding, const cpubind_goal *goal,
                                         cpubind_linux_fault *fault);
 

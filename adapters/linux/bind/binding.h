@@ -3,9 +3,9 @@
  *
  * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
  * bind.h return a status: cpubind_record_status for a fault of the record, cpubind_status_of
- * for one of a step. Calls go one way: apply.c, watch.c, verify.c and outer.c, then apply_host.c
- * and restore.c, then the other apply_*.c, partition.c and restore_host.c, then binding.c, then
- * threads.c, report.c, host.c and group.c, and all of them use record.h.
+ * for one of a step. Calls go one way: apply.c, watch.c, verify.c and outer.c, then
+ * apply_host.c and restore.c, then the other apply_*.c, partition.c and restore_host.c, then
+ * binding.c, then threads.c, report.c, host.c and group.c, and all of them use record.h.
  *
  * TERMS
  *   record      the file, and the struct of the same content, of all that was changed for one
@@ -17,10 +17,10 @@
  *   goal        the sets that threads, interrupts and memory belong on
  *   known       a thread that this call of apply, or a watch, has looked at
  *   misplaced   a thread that is not on the set it belongs on
- *   polling thread  a thread of another process that serves the devices of the host: the goal has
- *               its name
- *   entry       what is of the host, in its record: an interrupt, a polling thread, a kernel thread
- *               or a work queue of the driver, irqbalance
+ *   polling thread  a thread of another process that serves the devices of the host: the goal
+ *               has its name
+ *   entry       what is of the host, in its record: an interrupt, a polling thread, a kernel
+ *               thread or a work queue of the driver, irqbalance
  *   undo        puts back what a failed call changed; restore: what the record holds
  */
 #ifndef CPUBIND_LINUX_BINDING_H
@@ -696,8 +696,8 @@ cpubind_linux_fault cpubind_find_irqs(cpubind_attempt *a, const cpubind_goal *go
 cpubind_linux_fault cpubind_prepare_irqs(cpubind_attempt *a, const cpubind_goal *goal);
 
 /* Puts back what the goal before named of the driver and this one does not: kernel threads,
- * work queues and extra interrupts, and of another device all interrupts. At the end, when nothing can
- * fail any more. An interrupt that cannot be put back stays in the record. */
+ * work queues and extra interrupts, and of another device all interrupts. At the end, when
+ * nothing can fail any more. An interrupt that cannot be put back stays in the record. */
 void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal);
 
 /* Moves the interrupts that were moved elsewhere since apply, and tells an irqbalance that has
@@ -722,11 +722,12 @@ void cpubind_undo_irqbalance(cpubind_attempt *a);
 cpubind_linux_fault cpubind_read_kernel_names(cpubind_binding *b);
 void cpubind_keep_kernel_names(cpubind_binding *b);
 
-/* Kernel threads and work queues of the driver, threads of other processes: adds what is elsewhere
- * to what is to be moved (apply_entries.c). */
+/* Kernel threads and work queues of the driver, threads of other processes: adds what is
+ * elsewhere to what is to be moved (apply_entries.c). */
 cpubind_linux_fault cpubind_prepare_entries(cpubind_attempt *a, const cpubind_goal *goal);
 
-/* Makes this process a user of an entry, and adds it to what is to be moved if it is elsewhere. */
+/* Makes this process a user of an entry, and adds it to what is to be moved if it is
+ * elsewhere. */
 cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *move);
 
 /* Finds the kernel thread of a name: the one on record, else one that is visible

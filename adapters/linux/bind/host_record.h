@@ -1,10 +1,10 @@
 /* host_record.h - the record of the host: what several processes share, and how it was before
  * SPDX-License-Identifier: MIT
  *
- * Private to adapters/linux/bind. An interrupt, a polling thread, a kernel thread and a work queue
- * of the driver, and irqbalance are of the host: several bound processes may use one. So each
- * has one entry for all of them, with the CPUs that it had before any of them came, and its
- * users, the last one last. In which order processes are restored makes no difference then:
+ * Private to adapters/linux/bind. An interrupt, a polling thread, a kernel thread and a work
+ * queue of the driver, and irqbalance are of the host: several bound processes may use one. So
+ * each has one entry for all of them, with the CPUs that it had before any of them came, and
+ * its users, the last one last. In which order processes are restored makes no difference then:
  * while another user lives, the entry is moved to the CPUs of the last of those; after the last
  * one it goes back to where it was at first.
  *

@@ -16,8 +16,8 @@
  *               ...],
  *      "irqbalance": {"pid": N, "start": N, "how": "ban"|"stop"} | null}
  *
- * What it says of the host is in record->host: "others" are threads of other processes; an interrupt has a
- * number alone, no id yet (record_adopt.c).
+ * What it says of the host is in record->host: "others" are threads of other processes; an
+ * interrupt has a number alone, no id yet (record_adopt.c).
  */
 #include "record_words.h"
 

@@ -1,8 +1,8 @@
 /* report.c - what a call reports, and what a watch cannot do now
  * SPDX-License-Identifier: MIT
  *
- * A watch reports news alone: whatever fails is a row of the table of troubles, reported once, and
- * tried again after a pause that doubles. Memory alone: makes no system call.
+ * A watch reports news alone: whatever fails is a row of the table of troubles, reported once,
+ * and tried again after a pause that doubles. Memory alone: makes no system call.
  */
 #include <errno.h>
 #include <string.h>

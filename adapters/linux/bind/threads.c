@@ -1,9 +1,9 @@
 /* threads.c - listing the threads of a process, and those that a watch has looked at
  * SPDX-License-Identifier: MIT
  *
- * Of the threads of a watch there is a row for each thread: where it belongs, and a descriptor of its name. Reading a name through
- * a descriptor that stays open takes half the time of opening its file again; reading the mask
- * alone a tenth. Moves nothing.
+ * Of the threads of a watch there is a row for each thread: where it belongs, and a descriptor
+ * of its name. Reading a name through a descriptor that stays open takes half the time of
+ * opening its file again; reading the mask alone a tenth. Moves nothing.
  */
 #include <errno.h>
 #include <stdlib.h>

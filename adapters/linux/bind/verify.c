@@ -69,9 +69,9 @@ static cpubind_linux_fault compare_irq(cpubind_binding *b, const cpubind_irq_goa
     return why;
 }
 
-/* The threads of other processes that were moved for this process, and without a goal what was moved of the
- * driver; what has ended is skipped. A record that cannot be read is a failure only where it is
- * known to have some. */
+/* The threads of other processes that were moved for this process, and without a goal what was
+ * moved of the driver; what has ended is skipped. A record that cannot be read is a failure
+ * only where it is known to have some. */
 static cpubind_linux_fault compare_entries(cpubind_binding *b, int has_goal)
 {
     cpubind_linux_fault why = cpubind_shared_open(b, CPUBIND_RECORD_READ);

@@ -67,7 +67,8 @@ int cpubind_order_of_ids(const void *a, const void *b);
 
 /* Calls `make` with an arena that is four times as large each time, until it returns anything
  * but NO_MEMORY.
- *   in      sys: NULL for the real calls; the arena is all zero before the first call, but for its
+ *   in      sys: NULL for the real calls; the arena is all zero before the first call, but for
+ *   its
  *           first size, if that matters
  *   out     the caller frees its base */
 cpubind_problem_code

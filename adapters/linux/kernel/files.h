@@ -114,8 +114,8 @@ cpubind_linux_fault cpubind_each_name(const cpubind_sys *sys, int fd, cpubind_na
 
 /* == Writing ================================================================ */
 
-/* Writes a text to a file of the kernel with one write(2): it takes each write as a value of its
- * own.
+/* Writes a text to a file of the kernel with one write(2): it takes each write as a value of
+ * its own.
  *   errors  `what`, with the errno of open(2) or write(2); EIO: a part of it was written */
 cpubind_linux_fault cpubind_write_value(const cpubind_sys *sys, int dir, const char *path,
                                         const char *text, size_t len, const char *what);

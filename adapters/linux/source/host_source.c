@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * The live host reads files below "/", and runs the commands of CPUBIND_COMMAND_LIST and
- * CPUBIND_BOARD_WORDS, and no other. It must not open anything below /dev: to open a device node
- * may claim the device for this container. A snapshot reads below its folder alone and
+ * CPUBIND_BOARD_WORDS, and no other. It must not open anything below /dev: to open a device
+ * node may claim the device for this container. A snapshot reads below its folder alone and
  * runs nothing. Every answer is kept until the host is closed. Files below /run are those of
  * shared_run.c alone.
  */
@@ -227,7 +227,8 @@ static int is_tool(const char *command)
 
 static cpubind_input list_input(void *ctx, const char *name);
 
-/* Runs commands of one tool, or takes the outputs that another process of this host has read. */
+/* Runs commands of one tool, or takes the outputs that another process of this host has
+ * read. */
 static void run_tool(cpubind_linux_host *host, const char *tag, cpubind_command *run,
                      const char *const *name, int32_t n)
 {
@@ -305,8 +306,8 @@ static word word_of(const char *name, cpubind_slice digits)
     return w;
 }
 
-/* Runs the command for a board; an empty `chip` asks for the card. While a killed one still hangs
- * in the driver no other is started: it would hang too. */
+/* Runs the command for a board; an empty `chip` asks for the card. While a killed one still
+ * hangs in the driver no other is started: it would hang too. */
 static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubind_slice card,
                                cpubind_slice chip)
 {
