@@ -533,8 +533,10 @@ static int make_others(cpb_plan *plan, api_text *why)
     cpubind_mutex_lock(plan->source->mutex);
     status = api_make_devices(&plan->source->host.source, options, NULL, plan->others, why);
     cpubind_mutex_unlock(plan->source->mutex);
-    if (status == API_DONE)
+    if (status == API_DONE) {
+        api_free_planned(&plan->planned);
         api_borrow_planned(&plan->others->planned, &plan->planned);
+    }
     if (status == API_DONE)
         status = api_check_device_rank(plan->others, options, why);
     return status == API_DONE ? api_check_device_pools(plan->others, options, why) : status;

@@ -342,7 +342,7 @@ static cpubind_problem_code judge_step(facts_reader *r)
     const cpubind_facts *f = r->facts;
     int32_t n_visible = 0;
     for (int32_t i = 0; i < f->n_bus; i++) {
-        if (f->bus[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND)
+        if (cpubind_vendor_of(f->bus[i].accelerator.vendor)->users)
             return CPUBIND_PROBLEM_NONE;
         n_visible += f->bus[i].sight == CPUBIND_SIGHT_VISIBLE;
     }

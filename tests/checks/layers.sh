@@ -241,6 +241,14 @@ TABLE
         grep -E '[^[:alnum:]_](stdout|stderr)' >"$out/found"
     rule "adapters/linux, host, measure, sqlite, service and api do not mention stdout or stderr"
 
+    # A device is a device: what one vendor's have of their own is in its row. The list of vendors,
+    # the command npu-smi as a source of facts, and the state of its reading have their names.
+    grep -E '^adapters/(model|plan|pci|host|service|linux|measure)/' "$out/plain" |
+        grep -v -e '^adapters/model/products\.' -e '^adapters/pci/vendor_' -e '# *include' |
+        grep -iE '(^|[^[:alnum:]])([[:alnum:]]*_)*(npus?|ascend)(_|[^[:alnum:]]|$)' |
+        grep -vE 'X\((ASCEND, ascend|NPU_SMI|NO_NPU_SMI)|struct ascend_reading|int32_t npus;' >"$out/found"
+    rule "adapters/model, plan, pci, host, service, linux and measure name the devices of no vendor"
+
     includes_of 'cpubind.h|adapters/(source.h|text/|model/|plan/|ascend/|doctor/|pci/|sqlite/)' "$system_headers" |
         grep -E -v '^adapters/sqlite/own_files\.c:[0-9]*: (<unistd\.h>|<fcntl\.h>|<sys/stat\.h>)$' >"$out/found"
     rule "only adapters/linux, and own_files.c for journals, include headers of system calls"
@@ -408,6 +416,10 @@ printf("x"); */ int a; /* exit(1) */ // getenv("x")'
         'char *a(void) { return getenv("A"); }'
     plant "core, adapters/text, model, plan, ascend, doctor and pci call neither system, environment nor malloc" $text \
         'void *a(void) { return malloc(1); }'
+    plant "adapters/model, plan, pci, host, service, linux and measure name the devices of no vendor" $linux \
+        'static int n_npu;'
+    plant "adapters/model, plan, pci, host, service, linux and measure name the devices of no vendor" $linux \
+        'int a(int is_ascend) { return is_ascend; }'
     plant "only adapters/archive includes <zlib.h>" $cli '#include <zlib.h>'
     plant "adapters/archive calls neither system nor environment" adapters/archive/planted.c \
         'void a(void) { write(1, "a", 1); }'
