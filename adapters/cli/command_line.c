@@ -63,71 +63,72 @@ static const api_option *row_of(enum api_command command, const char *text, cons
     return NULL;
 }
 
+/* What options are called elsewhere. value: an example; NULL: that of the help will do. */
+static const struct {
+    const char *theirs, *ours, *value;
+} foreign_names[] = {
+    {"-p", "--pid", NULL}, /* taskset */
+    {"--process", "--pid", NULL},
+    {"-c", "--allowed", NULL},                    /* taskset */
+    {"-C", "--allowed", NULL},                    /* numactl */
+    {"--cpu-list", "--allowed", "0-95"},          /* taskset */
+    {"--physcpubind", "--allowed", "0-95"},       /* numactl */
+    {"--cpus", "--allowed", "0-95"},              /* docker, which counts them, too */
+    {"--cpuset-cpus", "--allowed", "0-95"},       /* docker */
+    {"--numa-bind-cpus", "--allowed", "0-95"},    /* vLLM */
+    {"--isolated", "--exclude", "0-3"},           /* isolcpus= of the kernel */
+    {"--reserved-cpus", "--keep", "0-3"},         /* kubelet */
+    {"--cpunodebind", "--device", "gpu0"},        /* numactl: the node is the device's */
+    {"--cpunodebind", "--numa-bind-nodes", NULL}, /* and, of a rank, without NPUs */
+    {"-N", "--device", "gpu0"},
+    {"-N", "--numa-bind-nodes", NULL},
+    {"--numa-node", "--device", "gpu0"}, /* SGLang */
+    {"--numa-node", "--numa-bind-nodes", NULL},
+    {"--numa-bind-nodes", "--device", "gpu0"}, /* vLLM */
+    {"--membind", "--memory", NULL},           /* numactl */
+    {"-m", "--memory", NULL},
+    {"--preferred", "--memory", NULL},
+    {"--local-rank", "--rank", NULL}, /* torchrun */
+    {"--local_rank", "--rank", NULL},
+    {"--device-id", "--device", "npu0"},
+    {"--device_id", "--device", "npu0"},
+    {"--device-ids", "--devices", "npu0-3"}, /* vllm-ascend */
+    {"--gpu", "--device", "gpu0"},
+    {"--gpu", "--devices", "gpu0"},
+    {"--gpus", "--devices", "gpu0-1"}, /* docker */
+    {"--gpus", "--device", "gpu0"},
+    {"-n", "--device", "npu0"},
+    {"-i", "--device", "gpu0"}, /* nvidia-smi, npu-smi */
+    {"-i", "--devices", "gpu0"},
+    {"--host", "--root", "NAME.host"},
+    {"--snapshot", "--root", "NAME.host"},
+    {"--file", "--root", "NAME.host"},
+    {"--sysroot", "--root", "DIR"}, /* lscpu */
+    {"--why", "--explain", "npu0"},
+    {"--reason", "--explain", "npu0"},
+    {"--policy", "--rules", "near"},
+    {"--mode", "--rules", "near"},
+    {"--interval", "--watch", "5"},
+    {"--follow", "--watch", NULL},
+    {"-f", "--watch", NULL},
+    {"-q", "--quiet", NULL},
+    {"-j", "--json", NULL},
+    {"-v", "--version", NULL},
+};
+
 /* Adds what an option of this command is called that people look for by another name. Returns 0
  * when there is none. */
 static int add_foreign_name(enum api_command command, const char *word, api_text *why)
 {
-    static const struct {
-        const char *theirs, *ours,
-            *value; /* value: an example; NULL: that of the help will do */
-    } names[] = {
-        {"-p", "--pid", NULL}, /* taskset */
-        {"--process", "--pid", NULL},
-        {"-c", "--allowed", NULL},                    /* taskset */
-        {"-C", "--allowed", NULL},                    /* numactl */
-        {"--cpu-list", "--allowed", "0-95"},          /* taskset */
-        {"--physcpubind", "--allowed", "0-95"},       /* numactl */
-        {"--cpus", "--allowed", "0-95"},              /* docker, which counts them, too */
-        {"--cpuset-cpus", "--allowed", "0-95"},       /* docker */
-        {"--numa-bind-cpus", "--allowed", "0-95"},    /* vLLM */
-        {"--isolated", "--exclude", "0-3"},           /* isolcpus= of the kernel */
-        {"--reserved-cpus", "--keep", "0-3"},         /* kubelet */
-        {"--cpunodebind", "--device", "gpu0"},        /* numactl: the node is the device's */
-        {"--cpunodebind", "--numa-bind-nodes", NULL}, /* and, of a rank, without NPUs */
-        {"-N", "--device", "gpu0"},
-        {"-N", "--numa-bind-nodes", NULL},
-        {"--numa-node", "--device", "gpu0"}, /* SGLang */
-        {"--numa-node", "--numa-bind-nodes", NULL},
-        {"--numa-bind-nodes", "--device", "gpu0"}, /* vLLM */
-        {"--membind", "--memory", NULL},           /* numactl */
-        {"-m", "--memory", NULL},
-        {"--preferred", "--memory", NULL},
-        {"--local-rank", "--rank", NULL}, /* torchrun */
-        {"--local_rank", "--rank", NULL},
-        {"--device-id", "--device", "npu0"},
-        {"--device_id", "--device", "npu0"},
-        {"--device-ids", "--devices", "npu0-3"}, /* vllm-ascend */
-        {"--gpu", "--device", "gpu0"},
-        {"--gpu", "--devices", "gpu0"},
-        {"--gpus", "--devices", "gpu0-1"}, /* docker */
-        {"--gpus", "--device", "gpu0"},
-        {"-n", "--device", "npu0"},
-        {"-i", "--device", "gpu0"}, /* nvidia-smi, npu-smi */
-        {"-i", "--devices", "gpu0"},
-        {"--host", "--root", "NAME.host"},
-        {"--snapshot", "--root", "NAME.host"},
-        {"--file", "--root", "NAME.host"},
-        {"--sysroot", "--root", "DIR"}, /* lscpu */
-        {"--why", "--explain", "npu0"},
-        {"--reason", "--explain", "npu0"},
-        {"--policy", "--rules", "near"},
-        {"--mode", "--rules", "near"},
-        {"--interval", "--watch", "5"},
-        {"--follow", "--watch", NULL},
-        {"-f", "--watch", NULL},
-        {"-q", "--quiet", NULL},
-        {"-j", "--json", NULL},
-        {"-v", "--version", NULL},
-    };
     int n = 0;
-    for (int32_t i = 0; i < COUNT(names); i++) {
+    for (int32_t i = 0; i < COUNT(foreign_names); i++) {
         const char *value;
-        const api_option *row = row_of(command, names[i].ours, &value);
-        if (strcmp(names[i].theirs, word) != 0 || !row || !row->text)
+        const api_option *row = row_of(command, foreign_names[i].ours, &value);
+        if (strcmp(foreign_names[i].theirs, word) != 0 || !row || !row->text)
             continue;
-        api_add(why, "%s %s", n++ ? ", or" : "; cpubind calls it", names[i].ours);
-        if (names[i].value)
-            api_add(why, ", such as %s %s", names[i].ours, names[i].value);
+        api_add(why, "%s %s", n++ ? ", or" : "; cpubind calls it", foreign_names[i].ours);
+        if (foreign_names[i].value)
+            api_add(why, ", such as %s %s", foreign_names[i].ours, foreign_names[i].value);
     }
     return n > 0;
 }
@@ -572,69 +573,72 @@ int cli_start(int argc, char **argv, enum api_command command, const cli_format 
     return cli_fail(out, API_USAGE, why.text);
 }
 
+/* What commands are called elsewhere, behind the words before them. */
+static const struct {
+    const char *before, *word, *line;
+} foreign_commands[] = {
+    {"", "explain", "plan --explain all"},
+    {"", "why", "plan --explain all"},
+    {"", "map", "plan --format map"},
+    {"", "compare", "plan --compare"},
+    {"", "diff", "plan --compare"},
+    {"", "simulate", "plan"},
+    {"", "dry-run", "plan"},
+    {"", "top", "status --watch"},
+    {"", "watch", "status --watch"},
+    {"", "monitor", "status --watch"},
+    {"", "ps", "status"},
+    {"", "info", "status"},
+    {"", "who", "status"},
+    {"", "show", "topo"},
+    {"", "list", "topo"},
+    {"", "ls", "topo"},
+    {"", "devices", "topo"},
+    {"", "gpus", "topo"},
+    {"", "npus", "topo"},
+    {"", "lstopo", "topo"},
+    {"", "check", "doctor"},
+    {"", "diagnose", "doctor"},
+    {"", "fix", "doctor --fix --dry-run"},
+    {"", "bind", "apply --all"},
+    {"", "pin", "apply --all"},
+    {"", "set", "apply --all"},
+    {"", "unbind", "restore --all"},
+    {"", "unpin", "restore --all"},
+    {"", "undo", "restore --all"},
+    {"", "reset", "restore --all"},
+    {"", "exec", "run --tree -- COMMAND"},
+    {"", "launch", "run --tree -- COMMAND"},
+    {"", "daemon", "service"},
+    {"", "start", "service"},
+    {"", "config", "service --check"},
+    {"", "dump", "capture -o NAME.host"},
+    {"", "snapshot", "capture -o NAME.host"},
+    {"", "save", "capture -o NAME.host"},
+    {"", "replay", "fixture replay"},
+    {"", "test", "fixture replay"},
+    {"", "fixtures", "fixture list"},
+    {"", "hosts", "fixture list"},
+    {"fixture ", "ls", "fixture list"},
+    {"fixture ", "run", "fixture replay"},
+    {"fixture ", "test", "fixture replay"},
+    {"fixture ", "check", "fixture replay"},
+    {"fixture ", "add", "fixture import --help"},
+    {"fixture ", "delete", "fixture remove --help"},
+    {"fixture ", "rm", "fixture remove --help"},
+};
+
 int cli_refuse_command(int argc, char **argv, const char *before, api_hint *hint)
 {
-    static const struct {
-        const char *before, *word, *line;
-    } known[] = {
-        {"", "explain", "plan --explain all"},
-        {"", "why", "plan --explain all"},
-        {"", "map", "plan --format map"},
-        {"", "compare", "plan --compare"},
-        {"", "diff", "plan --compare"},
-        {"", "simulate", "plan"},
-        {"", "dry-run", "plan"},
-        {"", "top", "status --watch"},
-        {"", "watch", "status --watch"},
-        {"", "monitor", "status --watch"},
-        {"", "ps", "status"},
-        {"", "info", "status"},
-        {"", "who", "status"},
-        {"", "show", "topo"},
-        {"", "list", "topo"},
-        {"", "ls", "topo"},
-        {"", "devices", "topo"},
-        {"", "gpus", "topo"},
-        {"", "npus", "topo"},
-        {"", "lstopo", "topo"},
-        {"", "check", "doctor"},
-        {"", "diagnose", "doctor"},
-        {"", "fix", "doctor --fix --dry-run"},
-        {"", "bind", "apply --all"},
-        {"", "pin", "apply --all"},
-        {"", "set", "apply --all"},
-        {"", "unbind", "restore --all"},
-        {"", "unpin", "restore --all"},
-        {"", "undo", "restore --all"},
-        {"", "reset", "restore --all"},
-        {"", "exec", "run --tree -- COMMAND"},
-        {"", "launch", "run --tree -- COMMAND"},
-        {"", "daemon", "service"},
-        {"", "start", "service"},
-        {"", "config", "service --check"},
-        {"", "dump", "capture -o NAME.host"},
-        {"", "snapshot", "capture -o NAME.host"},
-        {"", "save", "capture -o NAME.host"},
-        {"", "replay", "fixture replay"},
-        {"", "test", "fixture replay"},
-        {"", "fixtures", "fixture list"},
-        {"", "hosts", "fixture list"},
-        {"fixture ", "ls", "fixture list"},
-        {"fixture ", "run", "fixture replay"},
-        {"fixture ", "test", "fixture replay"},
-        {"fixture ", "check", "fixture replay"},
-        {"fixture ", "add", "fixture import --help"},
-        {"fixture ", "delete", "fixture remove --help"},
-        {"fixture ", "rm", "fixture remove --help"},
-    };
     static api_options options;
     api_text why = {"", 0};
     int is_known = 0;
     options.json = cli_has_json(argc, argv);
     api_add(&why, "there is no command \"%s%s\"", before, argv[1]);
-    for (int32_t i = 0; i < COUNT(known); i++)
-        if (strcmp(known[i].before, before) == 0 && strcasecmp(known[i].word, argv[1]) == 0) {
-            api_add(&why, "; that is: cpubind %s", known[i].line);
+    for (int32_t i = 0; i < COUNT(foreign_commands); i++)
+        if (strcmp(foreign_commands[i].before, before) == 0 &&
+            strcasecmp(foreign_commands[i].word, argv[1]) == 0) {
+            api_add(&why, "; that is: cpubind %s", foreign_commands[i].line);
             is_known = 1;
         }
     api_add(&why, "; try: cpubind %s--help", before);
