@@ -77,8 +77,8 @@ BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh 
                packaging/packaging.sh cli/corpus.sh cli/upgrade.sh \
                service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
                service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \
-               packaging/installed.sh packaging/maintainer.sh checks/install.sh checks/layers.sh \
-               cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/symbols.sh checks/fuzz.sh)
+               packaging/maintainer.sh checks/layers.sh \
+               cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/fuzz.sh)
 SELF_TESTS = $(foreach check,layers tree,"+tests/checks/$(check).sh --self-test")
 OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_faults.c \
                host/test_host_bind.c linux/test_mend.c linux/test_folder_writer_faults.c \
@@ -87,7 +87,8 @@ OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_fault
 ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
 SCRIPTS    = $(addprefix tests/,service/device_users.sh cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
-               cli/device_cgroup.sh cli/formats.sh service/deploy.sh slurm/slurm.sh)
+               cli/device_cgroup.sh cli/formats.sh service/deploy.sh checks/install.sh packaging/installed.sh \
+               checks/symbols.sh slurm/slurm.sh)
 SANITIZED  = $(filter-out $(BARE),$(TESTS))
 
 # The longest first, so that the last ones end together.

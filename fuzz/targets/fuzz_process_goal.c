@@ -3,7 +3,7 @@
  *
  * The first line of the input is the number of the device or "-", a blank, and the numbers in
  * msi_irqs as a CPU list; the rest is the content of /proc/interrupts. Compares
- * adapters/ascend/process_goal.c with the rule of process_goal.h, written a second time.
+ * adapters/ascend/device_irqs.c with the rule of thread_roles.h, written a second time.
  */
 #include "../fuzz.h"
 

@@ -202,7 +202,8 @@ put() { # file, text
         cp -R "$out/host" "$out/mixed" && rm -f "$out/mixed/proc/trs_core/proc"/* &&
             put "$gpu/vendor" 0x1002 && put "$gpu/device" 0x74a1 && put "$gpu/class" 0x120000 &&
             put "$gpu/numa_node" 1 && put "$gpu/local_cpulist" 12-23 &&
-            put "$gpu/drm/renderD128/dev" 1:7 && put "$out/mixed/sys/class/kfd/kfd/dev" 1:9 ||
+            put "$gpu/drm/renderD128/dev" 1:7 && put "$out/mixed/sys/class/kfd/kfd/dev" 1:9 &&
+            put "$out/mixed/dev/dri/renderD128" 1:7 ||
             return 1
         list=$out/mixed/proc/trs_core/proc
         start_worker 0 && n=$worker && start_worker - 3</dev/full 4</dev/urandom && g=$worker

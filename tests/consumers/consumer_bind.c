@@ -23,8 +23,8 @@ static int make_goal(const cpubind_source *source, const char *npu, cpubind_aren
     static cpubind_device_plan plan;
     const int32_t id = (int32_t)strtol(npu, NULL, 10);
     const cpubind_request request = {.is_auto_strategy = 1,
-                                     .npu = &id,
-                                     .n_npu = 1,
+                                     .device = &id,
+                                     .n_device = 1,
                                      .visible = npu,
                                      .visible_len = (int32_t)strlen(npu),
                                      .wants_pci = 1};
