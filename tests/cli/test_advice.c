@@ -320,6 +320,10 @@ static const struct {
      "$C plan --root $D/rules --rules reference"},
     {"it with --visible LIST, by logic ids", "$C plan --root $D/physical",
      "$C plan --root $D/physical --visible 0,1"},
+    {"name the NPUs of the step with --visible LIST", "$C plan --root $D/step",
+     "$C plan --root $D/step --visible 0"},
+    {"or name those of the step with --visible LIST", "$C plan --root $D/unlisted",
+     "$C plan --root $D/unlisted --visible 0"},
     {"leave out --running", "$C plan --root fixtures/hosts/idle-a2.host --running",
      "$C plan --root fixtures/hosts/idle-a2.host"},
     {"use --overlap resolve, for all workers of the host",
@@ -442,6 +446,11 @@ SETUP(make_hosts)
     r = shell("mkdir $D/empty && $C fixture export a2-192cpu-8npu $D/a2 --quiet && "
               "$C fixture export gpu-beside-npu $D/gpu --quiet && "
               "cp -r $D/a2 $D/rules && echo CPUBIND_RULES=x >$D/rules/env && "
+              "for n in step unlisted; do cp -r $D/a2 $D/$n && printf "
+              "'SLURM_CPUS_ON_NODE=192\\nSLURM_GPUS_ON_NODE=2\\nSLURM_STEP_GPUS=0,' "
+              ">$D/$n/env; done && "
+              "printf '1\\nASCEND_RT_VISIBLE_DEVICES=0\\n' >>$D/step/env && "
+              "echo 99 >>$D/unlisted/env && "
               "cp -r $D/a2 $D/physical && echo ASCEND_VISIBLE_DEVICES=4,x >$D/physical/env && "
               "cp -r $D/a2 $D/none && rm -r $D/none/cmd $D/none/sys/bus");
     if (r.status != 0)
