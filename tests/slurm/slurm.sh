@@ -136,7 +136,8 @@ down() {
             sleep 0.1
         done
     done
-    rm -rf $place/state/* $place/*.pid
+    # The next Slurm counts its jobs from 1 again: a node must not remember those as ended.
+    rm -rf $place/state/* $place/spool.*/cred_state* $place/*.pid
 }
 
 all_are_idle() {
