@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 #   tests/cli/measure.sh         from the top folder; BUILD has the command and outputs
-#   CPUBIND_KILLS=200            how often a measurement is killed (default 12)
+#   CPUBIND_KILLS=200            how often a measurement is killed (default 6)
 #
 # The workers compute; a hog computes on one of the CPUs. What is called better or worse is so by
 # far, on a machine of any speed. It needs root: it has a /run and processes of its own, and
@@ -199,7 +199,7 @@ workers_that_fork_start_threads_or_end_are_no_error() {
 
 a_measurement_that_is_killed_can_be_put_back() {
     n=0
-    while [ $n -lt "${CPUBIND_KILLS:-12}" ]; do
+    while [ $n -lt "${CPUBIND_KILLS:-6}" ]; do
         "$CPUBIND" measure --root "$root" --all --time 2 >"$out/first" 2>&1 &
         command=$!
         sleep "$(awk -v seed="$n$$" 'BEGIN { srand(seed); print rand() * 1.5 }')"
