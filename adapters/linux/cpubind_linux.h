@@ -14,9 +14,9 @@
  *   cpubind_linux_host *host;
  *   cpubind_binding *b;
  *   cpubind_bind_options how = {.pid = (int32_t)getpid()};
- *   int32_t npu = 3;
- *   cpubind_request ask = {.is_auto_strategy = 1, .npu = &npu, .n_npu = 1, .visible = "3",
- *                          .visible_len = 1, .wants_pci = 1};
+ *   int32_t device = 3;
+ *   cpubind_request ask = {.is_auto_strategy = 1, .device = &device, .n_device = 1,
+ *                          .visible = "3", .visible_len = 1, .wants_pci = 1};
  *   cpubind_linux_open_live(NULL, &host, NULL);
  *   cpubind_source source = cpubind_linux_source(host);
  *   cpubind_arena arena = {malloc(4 << 20), 4 << 20, 0};
