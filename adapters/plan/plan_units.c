@@ -267,6 +267,29 @@ void cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devic
     memcpy(listed->runtime, devices->runtime, sizeof listed->runtime);
 }
 
+/* Refuses facts in which the bus has a device that this process does not see, and the address
+ * of one that it sees is not known: other processes order both by their addresses. */
+static cpubind_problem_code check_addresses(const cpubind_facts *f, cpubind_problem *problem)
+{
+    int is_lost = 0, is_hidden = 0;
+    for (int32_t i = 0; i < f->n_listed; i++)
+        is_lost |= f->device[i].function < 0;
+    for (int32_t i = 0; i < f->n_census; i++)
+        is_hidden |=
+            f->function[i].is_other && f->function[i].n_in_view < f->function[i].n_device;
+    if (!is_lost || !is_hidden || f->scope == CPUBIND_SCOPE_OWN ||
+        f->scope == CPUBIND_SCOPE_PER_DEVICE)
+        return CPUBIND_PROBLEM_NONE;
+    *problem = f->unaddressed;
+    if (problem->code == CPUBIND_PROBLEM_NONE) {
+        problem->code = CPUBIND_PROBLEM_UNREADABLE;
+        problem->input = INPUT_PCI;
+        problem->what = "it shows devices that this process does not see, and the address of "
+                        "one that it sees is not known";
+    }
+    return problem->code;
+}
+
 cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
                                              const cpubind_request *request,
                                              cpubind_arena *arena, cpubind_facts *f,
@@ -288,7 +311,7 @@ cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
     }
     for (int32_t i = f->n_listed; i < f->n_device && request->device; i++)
         f->device[i].is_visible = 0;
-    return CPUBIND_PROBLEM_NONE;
+    return check_addresses(f, problem);
 }
 
 /* == Units ================================================================== */
