@@ -699,24 +699,20 @@ static int read_textfile(const api_reading *r, const char *text)
 
 /* == Options of measure ====================================================== */
 
+static const choice sides[] = {
+#define CPUBIND_X(name, word) {word, API_SIDE_##name},
+    API_SIDE_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        {NULL, 0}};
+
 const char *api_side_word(api_side side)
 {
-    static const char *const words[] = {
-#define CPUBIND_X(name, word) word,
-        API_SIDE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-    };
-    return words[side];
+    return sides[side].word;
 }
 
 /* Reads two sides with a comma between them: "now,near". */
 static int read_between(const api_reading *r, const char *text)
 {
-    static const choice sides[] = {
-#define CPUBIND_X(name, word) {word, API_SIDE_##name},
-        API_SIDE_LIST(CPUBIND_X)
-#undef CPUBIND_X
-            {NULL, 0}};
     api_options *o = r->options;
     const char *comma = strchr(text, ',');
     char first[16] = "";
