@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../model/products.h"
+#include "../model/vendor.h"
 #include "../text/scan.h"
 #include "doctor_inputs.h"
 #include "input_list.h"
@@ -20,7 +21,6 @@
 #define INPUT_LIST      "cmd/npu-smi-info-l.txt"
 #define INPUT_STATUS    "proc/self/status"
 #define INPUT_PROCESSES "proc/trs_core/proc/" /* how the names of all its files start */
-#define INPUT_GPUS      "proc/driver/nvidia/gpus/"
 #define INPUT_ENV       "env"
 #define INPUT_NPUSMI    "cmd/npu-smi" /* how the names of all its outputs start */
 
@@ -306,18 +306,29 @@ static void redact_process(const redactor *r, const char *input, int32_t *count)
         overwrite(r, whole, count);
 }
 
+/* Whether a line sets a variable that hides devices of some vendor. */
+static int is_visible_list(const redactor *r, scan_run line)
+{
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        for (int k = 0; k < CPUBIND_VENDOR_VARIABLES && v->variable[k]; k++) {
+            const int32_t n = (int32_t)strlen(v->variable[k]);
+            if (scan_starts(&r->in, line, v->variable[k], n) && line.at + n < line.end &&
+                r->text[line.at + n] == '=')
+                return 1;
+        }
+    }
+    return 0;
+}
+
 /* Overwrites UUIDs in the lists of visible devices, after "GPU-" or "MIG-" up to the comma. */
 static void redact_env(const redactor *r, int32_t *count)
 {
-    static const char *const names[] = {
-        "CUDA_VISIBLE_DEVICES=", "HIP_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES="};
     scan_line line = {{0, 0}, 0, 0};
     while (scan_next_line(&r->in, &line)) {
         scan_run run = line.run;
-        int is_list = 0;
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            is_list |= scan_starts(&r->in, run, names[i], (int32_t)strlen(names[i]));
-        for (; is_list && run.at < run.end; run.at++) {
+        for (const int is_list = is_visible_list(r, run); is_list && run.at < run.end;
+             run.at++) {
             const scan_run rest = {run.at + 4, run.end};
             scan_run id = rest;
             if (!SCAN_STARTS(&r->in, run, "GPU-") && !SCAN_STARTS(&r->in, run, "MIG-"))
@@ -328,6 +339,19 @@ static void redact_env(const redactor *r, int32_t *count)
             run.at = id.end - 1;
         }
     }
+}
+
+/* Whether an input is a file of the driver of some vendor, about one of its devices. */
+static int is_driver_file(const char *input)
+{
+    const int32_t len = (int32_t)strlen(input);
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+        const char *folder = cpubind_vendor_of((cpubind_vendor_id)i)->driver.folder;
+        if (folder && scan_starts_with_letters(input, len, folder) &&
+            input[strlen(folder)] == '/')
+            return 1;
+    }
+    return 0;
 }
 
 /* == The name of the host =================================================== */
@@ -497,9 +521,8 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
         redact_process(&r, input, &counts->process_names);
     else if (is_input(input, INPUT_ENV))
         redact_env(&r, &counts->serial_numbers);
-    else if (scan_starts_with_letters(input, n_input, INPUT_GPUS))
-        redact_serials(&r, &counts->serial_numbers);
-    else if (is_input(input, INPUT_LIST) || cpubind_input_is_board(input, &card, &chip))
+    else if (is_driver_file(input) || is_input(input, INPUT_LIST) ||
+             cpubind_input_is_board(input, &card, &chip))
         redact_serials(&r, &counts->serial_numbers);
     redact_host(&r, choose_name(host),
                 scan_starts_with_letters(input, n_input, INPUT_NPUSMI) &&

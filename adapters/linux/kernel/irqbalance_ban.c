@@ -47,22 +47,6 @@ typedef struct connection {
     int64_t end_ms;
 } connection;
 
-/* Waits until the socket can be read or written; with no events, for a moment. */
-static cpubind_linux_fault wait_for(const connection *c, short events)
-{
-    struct pollfd p = {c->fd, events, 0};
-    for (;;) {
-        int64_t left_ms = c->end_ms - cpubind_now_ms();
-        if (left_ms <= 0)
-            return cpubind_fault_of(ETIMEDOUT, "poll");
-        int n = events ? c->sys->poll(&p, 1, (int)left_ms) : c->sys->poll(NULL, 0, PAUSE_MS);
-        if (n > 0 || (n == 0 && !events))
-            return cpubind_no_fault;
-        if (n < 0 && errno != EINTR)
-            return cpubind_fault_errno("poll");
-    }
-}
-
 /* A full queue is waited for: the daemon takes one connection at a time. */
 static cpubind_linux_fault connect_to(const connection *c, const struct sockaddr_un *address)
 {
@@ -74,9 +58,10 @@ static cpubind_linux_fault connect_to(const connection *c, const struct sockaddr
             return cpubind_no_fault;
         if (errno != EAGAIN)
             return cpubind_fault_errno("connect");
-        cpubind_linux_fault fault = wait_for(c, 0);
-        if (fault.error)
-            return fault;
+        if (cpubind_now_ms() >= c->end_ms)
+            return cpubind_fault_of(ETIMEDOUT, "poll");
+        if (c->sys->poll(NULL, 0, PAUSE_MS) < 0 && errno != EINTR)
+            return cpubind_fault_errno("poll");
     }
 }
 
@@ -154,7 +139,8 @@ static cpubind_linux_fault send_command(const connection *c, const char *command
         if (n >= 0)
             return cpubind_fault_of((size_t)n == len ? 0 : EIO, "send");
         cpubind_linux_fault fault =
-            errno == EAGAIN ? wait_for(c, POLLOUT) : cpubind_fault_errno("send");
+            errno == EAGAIN ? cpubind_wait_for(c->sys, c->fd, POLLOUT, c->end_ms, "poll")
+                            : cpubind_fault_errno("send");
         if (fault.error)
             return fault;
     }
@@ -175,7 +161,8 @@ static cpubind_linux_fault receive_answer(const connection *c, cpubind_bytes *an
         if (n > 0)
             answer->len += (int32_t)n;
         else
-            fault = errno == EAGAIN ? wait_for(c, POLLIN) : cpubind_fault_errno("receive");
+            fault = errno == EAGAIN ? cpubind_wait_for(c->sys, c->fd, POLLIN, c->end_ms, "poll")
+                                    : cpubind_fault_errno("receive");
         if (fault.error)
             return fault;
     }
@@ -194,7 +181,7 @@ static cpubind_linux_fault ask(cpubind_root *root, int32_t pid, const char *comm
     if (!fault.error) {
         fault = receive_answer(&c, answer);
         if (fault.error) /* closing before the daemon has answered would end it */
-            (void)wait_for(&c, POLLIN);
+            (void)cpubind_wait_for(c.sys, c.fd, POLLIN, c.end_ms, "poll");
     }
     root->sys->close(c.fd);
     return fault;
