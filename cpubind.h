@@ -214,12 +214,6 @@ typedef struct cpubind_span {
     int32_t count; /* elements, >= 0 */
 } cpubind_span;
 
-/* Which parts get the elements that do not divide evenly. */
-typedef enum cpubind_remainder {
-    CPUBIND_REMAINDER_SPREAD = 0, /* one more to each of the first total % parts */
-    CPUBIND_REMAINDER_LAST = 1    /* all of them to the last part */
-} CPUBIND_ENUM_INT32 cpubind_remainder;
-
 /* The roles, in the order in which they tile a pool: name, word, letter on a map. The roles
  * before MAIN take CPUs from the front of a pool, the roles after MAIN from its back; MAIN gets
  * the rest. A new role is one more row here. */
@@ -425,19 +419,6 @@ typedef struct cpubind_quality {
 
 /* == 4. Spans: closed forms, no buffers ===================================== */
 
-/* Span of part `index` when `total` elements are cut into `parts` runs.
- *   in      0 <= total <= CPUBIND_MAX_CPUS; 1 <= parts <= CPUBIND_MAX_DEVICES;
- *           0 <= index < parts
- *   out     *out_span; the spans of 0 .. parts - 1 tile [0, total) in order
- *   errors  ERR_ARG
- *   cost    O(1)
- *   source  S1 (SPREAD: base + 1 below the remainder), S2 (LAST) */
-CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_share(int32_t total, int32_t parts,
-                                                           int32_t index,
-                                                           cpubind_remainder rule,
-                                                           cpubind_span *out_span,
-                                                           cpubind_fault *fault);
-
 /* Spans of the roles inside a pool of `count` CPUs.
  *   in      0 <= count <= CPUBIND_MAX_CPUS; every element of *spec in the same range
  *   out     *out_roles; the spans tile [0, count) in the order of CPUBIND_ROLE_LIST
@@ -465,17 +446,17 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* int32_t elements of plan->work that are enough for every plan of these sizes. n_affinity is
  * row[n_device], or 0. */
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
-    (22 * (n_cpu) + 12 * (n_node) + 33 * (n_device) + 3 * (n_affinity) + 24)
+    (22 * (n_cpu) + 12 * (n_node) + 35 * (n_device) + 3 * (n_affinity) + 24)
 
 /* The same for NEAR, with at most CPUBIND_MAX_NODES nodes. */
 #define CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, n_affinity)                            \
     (CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, (n_affinity) + (n_node) * (n_device)) +        \
-     8 * (n_cpu) + 4 * (n_node) + (n_node) * (n_node) + 5 * (n_device) + 2 * (n_affinity) + 4)
+     6 * (n_cpu) + 5 * (n_node) + 5 * (n_device) + 2 * (n_affinity) + 4)
 
 /* The same with devices->allowed; n_allowed is allowed.row[n_device], and `work` is one of the
  * two above, with n_affinity + n_allowed in place of n_affinity. */
-#define CPUBIND_PLAN_WORK_ALLOWED(work, n_cpu, n_device, n_affinity, n_allowed)                \
-    ((work) + 5 * (n_cpu) + 13 * (n_device) + (n_affinity) + 3 * (n_allowed) + 6)
+#define CPUBIND_PLAN_WORK_ALLOWED(work, n_cpu, n_device, n_allowed)                            \
+    ((work) + 5 * (n_cpu) + 14 * (n_device) + 3 * (n_allowed) + 6)
 
 /* int32_t elements of trace->row and trace->device that are enough for every plan; with
  * devices->allowed, n_affinity + n_allowed in place of n_affinity. */
@@ -488,13 +469,6 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
  * number of all devices when plan->n_want is 0. */
 #define CPUBIND_PLAN_CPUS(n_cpu)             (n_cpu)
 #define CPUBIND_PLAN_CPUS_KEEP(n_cpu, n_row) ((n_cpu) * (n_row))
-
-/* The same sizes as functions, for languages that have no macros; -1 when an argument is
- * below 0 or above the limits, or n_affinity above n_device * CPUBIND_MAX_CPUS. */
-CPUBIND_API int32_t cpubind_plan_work(int32_t n_cpu, int32_t n_node, int32_t n_device,
-                                      int32_t n_affinity);
-CPUBIND_API int32_t cpubind_plan_cpus(int32_t n_cpu);
-CPUBIND_API int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row);
 
 /* The pools of all devices, or of those in plan->want.
  *   in      host, devices, policy: each field as documented at the type; global_slice reads no
@@ -536,9 +510,9 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_reference_plan(
 /* A role after MAIN has its cores to itself while MAIN keeps so many CPUs. */
 #define CPUBIND_MAIN_KEEPS 8
 
-/* int32_t elements of the scratch of these functions. */
-#define CPUBIND_PLACE_WORK(n_pool)          (6 * (n_pool) + 8)
-#define CPUBIND_MEASURE_WORK(n_cpu, n_node) (5 * (n_cpu) + 3 * (n_node) + 2)
+/* int32_t elements of the scratch of these functions. Without is_near n_node may be 0. */
+#define CPUBIND_PLACE_WORK(n_pool, n_node)  (6 * (n_pool) + (n_node) + 9)
+#define CPUBIND_MEASURE_WORK(n_cpu, n_node) (5 * (n_cpu) + 3 * (n_node) + 4)
 
 /* The roles of a pool for one of the processes that drive its device.
  *   in      host, devices: as for cpubind_make_plan; *placing: its in fields
@@ -554,8 +528,8 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_make_reference_plan(
  *   errors  ERR_ARG; ERR_ORDER (placing.cpu); ERR_UNKNOWN (a CPU that is not in host.cpu:
  *           fault->cpu); ERR_SPACE (placing.work); ERR_TOO_FEW (need, have: of the part with
  *           the IRQ CPUs)
- *   cost    O(n log n) in the CPUs of the pool, for each node of the affinity once, and the
- *           affinity of the device */
+ *   cost    linear in the CPUs of the pool, each with a search for its node, in the nodes and
+ *           the affinity of the device */
 CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_place_roles(const cpubind_host *host,
                                                                  const cpubind_devices *devices,
                                                                  cpubind_placing *placing,
@@ -630,10 +604,10 @@ CPUBIND_API int32_t cpubind_version(void);
 
 /* The binary interface has enums of 32 bits. */
 typedef char cpubind_priv_assert_enums_are_32_bits
-    [sizeof(cpubind_status) == 4 && sizeof(cpubind_remainder) == 4 &&
-             sizeof(cpubind_role) == 4 && sizeof(cpubind_strategy) == 4 &&
-             sizeof(cpubind_overlap) == 4 && sizeof(cpubind_finding) == 4 &&
-             sizeof(cpubind_step) == 4 && sizeof(cpubind_pool_side) == 4
+    [sizeof(cpubind_status) == 4 && sizeof(cpubind_role) == 4 &&
+             sizeof(cpubind_strategy) == 4 && sizeof(cpubind_overlap) == 4 &&
+             sizeof(cpubind_finding) == 4 && sizeof(cpubind_step) == 4 &&
+             sizeof(cpubind_pool_side) == 4
          ? 1
          : -1];
 
@@ -689,13 +663,13 @@ CPUBIND_PRIV void cpubind_priv_fill(int32_t *list, int32_t n, int32_t value)
 
 /* == Faults ================================================================= */
 
-/* A fault without an argument. Set field by field: a copy of the struct may become a call of
- * memcpy. */
-CPUBIND_PRIV void cpubind_priv_set_fault(cpubind_fault *fault, int32_t device, int32_t need,
-                                         int32_t have)
+/* Fills the fault with a device and numbers of CPUs, without an argument; returns `status`. Set
+ * field by field: a copy of the struct may become a call of memcpy. */
+CPUBIND_PRIV cpubind_status cpubind_priv_fail(cpubind_fault *fault, cpubind_status status,
+                                              int32_t device, int32_t need, int32_t have)
 {
     if (fault == NULL)
-        return;
+        return status;
     fault->argument = NULL;
     fault->index = CPUBIND_PRIV_NONE;
     fault->device = device;
@@ -703,29 +677,43 @@ CPUBIND_PRIV void cpubind_priv_set_fault(cpubind_fault *fault, int32_t device, i
     fault->cpu = CPUBIND_PRIV_NONE;
     fault->need = need;
     fault->have = have;
+    return status;
 }
 
 /* Fills the fault with two devices that share a CPU. */
-CPUBIND_PRIV void cpubind_priv_set_shared(cpubind_fault *fault, int32_t device, int32_t other,
-                                          int32_t cpu)
+CPUBIND_PRIV cpubind_status cpubind_priv_set_shared(cpubind_fault *fault, int32_t device,
+                                                    int32_t other, int32_t cpu)
 {
-    cpubind_priv_set_fault(fault, device, 0, 0);
-    if (fault == NULL)
-        return;
-    fault->other = other;
-    fault->cpu = cpu;
+    (void)cpubind_priv_fail(fault, CPUBIND_ERR_OVERLAP, device, 0, 0);
+    if (fault != NULL) {
+        fault->other = other;
+        fault->cpu = cpu;
+    }
+    return CPUBIND_ERR_OVERLAP;
 }
 
 /* Fills the fault with an argument and an element of it; returns `status`. */
 CPUBIND_PRIV cpubind_status cpubind_priv_refuse(cpubind_fault *fault, cpubind_status status,
                                                 const char *argument, int32_t index)
 {
-    cpubind_priv_set_fault(fault, CPUBIND_PRIV_NONE, 0, 0);
+    (void)cpubind_priv_fail(fault, status, CPUBIND_PRIV_NONE, 0, 0);
     if (fault != NULL) {
         fault->argument = argument;
         fault->index = index;
     }
     return status;
+}
+
+/* The same for a CPU of a device that is in no list of the host, or its node. */
+CPUBIND_PRIV cpubind_status cpubind_priv_refuse_cpu(cpubind_fault *fault, const char *argument,
+                                                    int32_t index, int32_t device, int32_t cpu)
+{
+    (void)cpubind_priv_refuse(fault, CPUBIND_ERR_UNKNOWN, argument, index);
+    if (fault != NULL) {
+        fault->device = device;
+        fault->cpu = cpu;
+    }
+    return CPUBIND_ERR_UNKNOWN;
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_bad_argument(cpubind_fault *fault,
@@ -854,31 +842,6 @@ CPUBIND_PRIV cpubind_span cpubind_priv_share(int32_t total, int32_t parts, int32
     return span;
 }
 
-CPUBIND_PRIV_PUBLIC cpubind_status cpubind_share(int32_t total, int32_t parts, int32_t index,
-                                                 cpubind_remainder rule, cpubind_span *out_span,
-                                                 cpubind_fault *fault)
-{
-    cpubind_span span;
-    if (!cpubind_priv_is_count(total))
-        return cpubind_priv_bad_argument(fault, "total");
-    if (parts < 1 || parts > CPUBIND_MAX_DEVICES)
-        return cpubind_priv_bad_argument(fault, "parts");
-    if (index < 0 || index >= parts)
-        return cpubind_priv_bad_argument(fault, "index");
-    if (rule != CPUBIND_REMAINDER_SPREAD && rule != CPUBIND_REMAINDER_LAST)
-        return cpubind_priv_bad_argument(fault, "rule");
-    if (out_span == NULL)
-        return cpubind_priv_bad_argument(fault, "out_span");
-    span = cpubind_priv_share(total, parts, index);
-    if (rule == CPUBIND_REMAINDER_LAST) {
-        span.first = index * (total / parts);
-        span.count = index < parts - 1 ? total / parts : total - span.first;
-    }
-    out_span->first = span.first;
-    out_span->count = span.count;
-    return CPUBIND_OK;
-}
-
 /* Adds up the CPUs that the roles need; `argument` names the specification. */
 CPUBIND_PRIV cpubind_status cpubind_priv_sum_roles(const cpubind_role_spec *spec,
                                                    const char *argument, cpubind_fault *fault,
@@ -910,10 +873,8 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_split_roles(int32_t count,
     status = cpubind_priv_sum_roles(spec, "spec.count", fault, &need);
     if (status != CPUBIND_OK)
         return status;
-    if (count < need) {
-        cpubind_priv_set_fault(fault, CPUBIND_PRIV_NONE, need, count);
-        return CPUBIND_ERR_TOO_FEW;
-    }
+    if (count < need)
+        return cpubind_priv_fail(fault, CPUBIND_ERR_TOO_FEW, CPUBIND_PRIV_NONE, need, count);
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t rest = role == CPUBIND_ROLE_MAIN ? count - need : 0;
         out_roles->span[role].first = first;
@@ -979,18 +940,6 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_sort_unique(int32_t *cpu, int32_t *n,
 
 /* == The plan: arguments ==================================================== */
 
-CPUBIND_PRIV_PUBLIC int32_t cpubind_plan_cpus(int32_t n_cpu)
-{
-    return cpubind_priv_is_count(n_cpu) ? CPUBIND_PLAN_CPUS(n_cpu) : CPUBIND_PRIV_NONE;
-}
-
-CPUBIND_PRIV_PUBLIC int32_t cpubind_plan_cpus_keep(int32_t n_cpu, int32_t n_row)
-{
-    if (!cpubind_priv_is_count(n_cpu) || n_row < 0 || n_row > CPUBIND_MAX_DEVICES)
-        return CPUBIND_PRIV_NONE;
-    return CPUBIND_PLAN_CPUS_KEEP(n_cpu, n_row);
-}
-
 /* Elements of lists; 0 where there are none. */
 CPUBIND_PRIV int32_t cpubind_priv_length(const cpubind_lists *lists)
 {
@@ -998,12 +947,10 @@ CPUBIND_PRIV int32_t cpubind_priv_length(const cpubind_lists *lists)
 }
 
 /* Whether the policy cuts slices: asked for, or because no affinity is known at all. */
-CPUBIND_PRIV int32_t cpubind_priv_is_slice(const cpubind_devices *devices,
-                                           const cpubind_policy *policy)
+CPUBIND_PRIV int32_t cpubind_priv_is_slice(cpubind_strategy strategy, int32_t n_affinity)
 {
-    return policy->strategy == CPUBIND_GLOBAL_SLICE ||
-           (policy->strategy == CPUBIND_TOPO_AFFINITY &&
-            cpubind_priv_length(&devices->affinity) == 0);
+    return strategy == CPUBIND_GLOBAL_SLICE ||
+           (strategy == CPUBIND_TOPO_AFFINITY && n_affinity == 0);
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_check_policy(const cpubind_policy *policy,
@@ -1163,7 +1110,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     /* by unit */                                                                              \
     X(segment_of, n_cpu)                                                                       \
     X(owner, n_cpu + 1) /* the device that gets it, or NONE; before: a segment starts here */  \
-    X(step, n_cpu)                                                                             \
+    X(step, n_cpu)      /* both are by position in the end */                                  \
     /* by segment */                                                                           \
     X(segment_first, n_cpu + 1) /* first unit; the next segment's ends it */                   \
     X(segment_node, n_cpu)      /* its node, an index into host->node_id */                    \
@@ -1180,6 +1127,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(pool_size, n_device)      /* CPUs of the extended pool */                                \
     X(pool_hash, n_device)      /* sum of the hashes of its segments */                        \
     X(pool_table, 4 * n_device) /* devices by pool_hash: open addressing */                    \
+    X(near_first, n_device)     /* its affinity list: where it starts, ... */                  \
+    X(near_end, n_device)       /* ... and ends */                                             \
     X(is_wanted, n_device)                                                                     \
     X(write_at, n_device) /* position in plan->cpu of the next CPU that it gets */             \
     X(load, n_device)     /* units that it gets: the sum of its shares */                      \
@@ -1213,10 +1162,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
 /* The arrays after these. The sum of both is CPUBIND_PLAN_WORK_NEAR. */
 #define CPUBIND_PRIV_NEAR_ARRAYS(X)                                                            \
     /* by position */                                                                          \
-    X(core_of, n_cpu)   /* number of its core */                                               \
-    X(core_cpu, n_cpu)  /* positions, core by core */                                          \
-    X(cpu_owner, n_cpu) /* device, or NONE */                                                  \
-    X(cpu_step, n_cpu)                                                                         \
+    X(core_of, n_cpu)  /* number of its core */                                                \
+    X(core_cpu, n_cpu) /* positions, core by core */                                           \
     /* by core */                                                                              \
     X(core_row, n_cpu + 1) /* offsets into core_cpu */                                         \
     X(core_id, n_cpu)      /* its number; after N4 the index of its node */                    \
@@ -1227,8 +1174,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(node_is_open, n_node) /* it may still serve a pool */                                    \
     X(node_at, n_node)      /* its cores before this one, in node_core, are not free */        \
     X(node_mark, n_node)    /* device that came to the node last */                            \
-    X(is_nearest,                                                                              \
-      n_node *n_node) /* [a * n_node + b]: node b is the nearest place to node a */            \
+    X(nearest, n_node)      /* distance of the nearest place on its socket, or MAX */          \
     /* by device */                                                                            \
     X(near_row, n_device + 1) /* offsets into near_core */                                     \
     X(near_core, n_affinity)  /* the affinity lists, in cores */                               \
@@ -1255,14 +1201,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(set_node, n_cpu)                                                                         \
     X(set_core, n_cpu)                                                                         \
     /* by device of the set */                                                                 \
-    X(set_want, n_device) /* the wanted devices */                                             \
-    X(set_near_row, n_device + 1)                                                              \
-    X(set_near, n_affinity) /* affinity lists */                                               \
-    X(set_place, n_device)                                                                     \
+    X(set_want, n_device)   /* the wanted devices */                                           \
+    X(list_first, n_device) /* its list: where it starts, ... */                               \
+    X(list_end, n_device)   /* ... and ends */                                                 \
     X(list_row, n_device + 1)                                                                  \
-    X(list, n_allowed) /* positions that a device may have */                                  \
-    X(may, n_allowed)  /* segments that it may have; offsets in list_row, ends in may_end */   \
-    X(may_end, n_device)                                                                       \
+    X(list_core, n_allowed) /* NEAR: the lists, in cores */                                    \
+    X(may_row, n_device + 1)                                                                   \
+    X(may, n_allowed) /* segments that it may have */                                          \
     X(own_row, n_device + 1)                                                                   \
     X(own, n_allowed)  /* segments that it claims */                                           \
     X(reach, n_device) /* how far from home it may be given CPUs (L4) */
@@ -1275,17 +1220,21 @@ typedef struct cpubind_priv_found {
     int32_t device, other, cpu; /* shared */
 } cpubind_priv_found;
 
+/* Lists of ids or of numbers of units: list i is item[first[i]] up to, not with, item[end[i]]. */
+typedef struct cpubind_priv_rows {
+    const int32_t *first, *end, *item;
+} cpubind_priv_rows;
+
 /* One plan in the making: of all devices or, where devices have lists of allowed CPUs, of one
  * set of devices after the other. */
 typedef struct cpubind_priv_planner {
-    const cpubind_host *host; /* of the set; so are the devices */
-    const cpubind_devices *devices;
+    const cpubind_host *host;       /* of the set */
+    const cpubind_devices *devices; /* the caller's, of all sets */
     const cpubind_policy *policy;
     cpubind_plan *plan; /* the caller's, as are the out fields */
     cpubind_fault *fault;
     int32_t is_slice;
-    int32_t need;         /* CPUs, by the roles */
-    const int32_t *least; /* the caller's, of all devices */
+    int32_t need; /* CPUs, by the roles */
     const int32_t *want;
     int32_t n_row; /* elements of want, or all devices */
     int32_t n_device, n_home, n_segment, n_group;
@@ -1295,15 +1244,17 @@ typedef struct cpubind_priv_planner {
     const int32_t *position; /* by position: that in the caller's host */
     int32_t is_whole;        /* the set is all devices */
     int32_t is_listed;       /* the lists of its devices differ */
-    int32_t must_split;      /* NEAR, listed: there are too few cores for all minimums */
+    cpubind_priv_rows allowed;
+    int32_t n_near, n_listed; /* entries of its affinity lists and of its lists */
+    int32_t must_split;       /* NEAR, listed: there are too few cores for all minimums */
     /* the answer so far */
     int32_t n_out; /* elements of plan->cpu */
     int32_t n_trace_group, n_trace_device;
     cpubind_priv_found found;
     int32_t *rest; /* of plan->work, for the set */
-    /* units, and the affinity lists in units */
+    /* units; the affinity lists and, where they differ, the lists of allowed CPUs in units */
     const int32_t *unit, *unit_node; /* ids; ids of their nodes */
-    const int32_t *near, *unit_near_row;
+    cpubind_priv_rows near, listed;
     int32_t n_unit;
     int32_t n_placed;                 /* NEAR: devices with a place */
     int32_t widest;                   /* NEAR: CPUs of the largest core */
@@ -1337,20 +1288,6 @@ CPUBIND_PRIV int32_t cpubind_priv_max_groups(int32_t n_cpu, int32_t n_node, int3
     return n_cpu + n_node + n_device + 2;
 }
 
-CPUBIND_PRIV_PUBLIC int32_t cpubind_plan_work(int32_t n_cpu, int32_t n_node, int32_t n_device,
-                                              int32_t n_affinity)
-{
-    int32_t n_group;
-    if (!cpubind_priv_is_count(n_cpu) || !cpubind_priv_is_count(n_node) || n_device < 0 ||
-        n_device > CPUBIND_MAX_DEVICES || n_affinity < 0 ||
-        n_affinity > n_device * CPUBIND_MAX_CPUS)
-        return CPUBIND_PRIV_NONE;
-    n_group = cpubind_priv_max_groups(n_cpu, n_node, n_device);
-#define CPUBIND_X(name, count) +(count)
-    return 0 CPUBIND_PRIV_ARRAYS(CPUBIND_X);
-#undef CPUBIND_X
-}
-
 CPUBIND_PRIV int32_t *cpubind_priv_take(int32_t **next, int32_t n)
 {
     int32_t *taken = *next;
@@ -1365,7 +1302,7 @@ CPUBIND_PRIV int32_t *cpubind_priv_carve(cpubind_priv_planner *p, int32_t n_clai
     const int32_t n_cpu = p->host->n_cpu;
     const int32_t n_node = p->host->n_node;
     const int32_t n_device = p->n_device;
-    const int32_t n_affinity = cpubind_priv_length(&p->devices->affinity) + n_claim;
+    const int32_t n_affinity = p->n_near + n_claim + (p->is_listed ? p->n_listed : 0);
     const int32_t n_group = cpubind_priv_max_groups(n_cpu, n_node, n_device);
     int32_t *next = p->rest;
 #define CPUBIND_X(name, count) p->name = cpubind_priv_take(&next, count);
@@ -1457,80 +1394,133 @@ CPUBIND_PRIV void cpubind_priv_sort_by_key(const int32_t *key, int32_t n, int32_
         sorted[--row[key[i]]] = i;
 }
 
-/* Finds the next run of ids from id[*at] on that are in `all`, n ids, and moves *at past it.
- * Returns its length, 0 at the end; *past is the position after it. Where no id of `all` is
- * missing, a position is the distance from the first id, and ids k places and k apart are of a
- * run. */
-CPUBIND_PRIV int32_t cpubind_priv_next_run(const int32_t *all, int32_t n, const int32_t *id,
-                                           int32_t end, int32_t *at, int32_t *past)
+/* A walk through the runs of a list that are in `all`, n ids. */
+typedef struct cpubind_priv_runs {
+    const int32_t *all, *id;
+    int32_t n, at, end;  /* id[at] .. id[end - 1] are not read yet */
+    int32_t first, past; /* the last run: all[first] .. all[past - 1] */
+} cpubind_priv_runs;
+
+/* Opens a walk through list i. */
+CPUBIND_PRIV void cpubind_priv_open_runs(cpubind_priv_runs *run, const int32_t *all, int32_t n,
+                                         const cpubind_priv_rows *lists, int32_t i)
 {
-    const int32_t first = n > 0 ? all[0] : 0;
-    int32_t i = *at;
+    run->all = all;
+    run->n = n;
+    run->id = lists->item;
+    run->at = lists->first[i];
+    run->end = lists->end[i];
+    run->past = 0;
+}
+
+/* Finds the next run. Returns its length, 0 at the end. Where no id of `all` is missing, a
+ * position is the distance from the first id, and ids k places and k apart are of a run. */
+CPUBIND_PRIV int32_t cpubind_priv_next_run(cpubind_priv_runs *run)
+{
+    const int32_t *id = run->id;
+    const int32_t end = run->end;
+    const int32_t n = run->n;
+    const int32_t lowest = n > 0 ? run->all[0] : 0;
+    int32_t i = run->at;
     int32_t start;
-    if (n == 0 || all[n - 1] - first != n - 1)
-        return cpubind_priv_common_run(id, end, at, all, n, past);
-    while (i < end && id[i] < first)
+    if (n == 0 || run->all[n - 1] - lowest != n - 1) {
+        const int32_t count =
+            cpubind_priv_common_run(id, end, &run->at, run->all, n, &run->past);
+        run->first = run->past - count;
+        return count;
+    }
+    while (i < end && id[i] < lowest)
         i++;
     start = i;
-    if (i < end && id[i] - first < n) {
+    if (i < end && id[i] - lowest < n) {
         int32_t step = 1;
+        run->first = id[i] - lowest;
         for (; end - i > step && id[i + step] - id[i] == step; step += step)
             i += step;
         for (step /= 2; step > 0; step /= 2)
             if (end - i > step && id[i + step] - id[i] == step)
                 i += step;
-        i = cpubind_priv_min(i + 1, start + n - (id[start] - first));
+        i = cpubind_priv_min(i + 1, start + n - run->first);
+        run->past = run->first + i - start;
     }
-    *at = i;
-    *past = i > start ? id[i - 1] - first + 1 : n;
+    run->at = i;
     return i - start;
 }
 
-/* The position of the first CPU of a unit, and the unit of a position. */
+/* The index of a device of the set in the caller's devices. */
+CPUBIND_PRIV int32_t cpubind_priv_member(const cpubind_priv_planner *p, int32_t device)
+{
+    return p->member == NULL || device == CPUBIND_PRIV_NONE ? device : p->member[device];
+}
+
+/* The lists with these n + 1 offsets. */
+CPUBIND_PRIV cpubind_priv_rows cpubind_priv_rows_of(const int32_t *row, const int32_t *item)
+{
+    cpubind_priv_rows lists;
+    lists.first = row;
+    lists.end = row + 1;
+    lists.item = item;
+    return lists;
+}
+
+/* The lists of the devices of the set. */
+CPUBIND_PRIV cpubind_priv_rows cpubind_priv_choose_lists(const cpubind_priv_planner *p,
+                                                         const cpubind_lists *lists,
+                                                         int32_t *first, int32_t *end)
+{
+    cpubind_priv_rows chosen;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        const int32_t all = cpubind_priv_member(p, d);
+        first[d] = lists->row == NULL ? 0 : lists->row[all];
+        end[d] = lists->row == NULL ? 0 : lists->row[all + 1];
+    }
+    chosen.first = first;
+    chosen.end = end;
+    chosen.item = lists->cpu;
+    return chosen;
+}
+
+/* The position of the first CPU of a unit. */
 CPUBIND_PRIV int32_t cpubind_priv_first_cpu(const cpubind_priv_planner *p, int32_t unit)
 {
     return p->core_row == NULL ? unit : p->core_cpu[p->core_row[unit]];
 }
 
+/* The unit of a position. */
 CPUBIND_PRIV int32_t cpubind_priv_unit_of(const cpubind_priv_planner *p, int32_t position)
 {
     return p->core_row == NULL ? position : p->core_of[position];
+}
+
+/* Marks the units where lists start or end; n units are marked so far. Returns how many are. */
+CPUBIND_PRIV int32_t cpubind_priv_mark_ends(cpubind_priv_planner *p,
+                                            const cpubind_priv_rows *lists, int32_t n)
+{
+    int32_t *is_start = p->owner;
+    for (int32_t d = 0; d < p->n_device && n < p->n_unit; d++) {
+        cpubind_priv_runs run;
+        cpubind_priv_open_runs(&run, p->unit, p->n_unit, lists, d);
+        while (cpubind_priv_next_run(&run) > 0) {
+            n += !is_start[run.first] + !is_start[run.past];
+            is_start[run.first] = 1;
+            is_start[run.past] = 1;
+        }
+    }
+    return n;
 }
 
 /* Marks where the node changes, and where a home or a list starts or ends. */
 CPUBIND_PRIV void cpubind_priv_find_starts(cpubind_priv_planner *p)
 {
     int32_t *is_start = p->owner;
-    int32_t *mark = p->segment_of; /* by unit: the last device whose list it is in */
     int32_t n = 1;
     is_start[0] = 1;
     is_start[p->n_unit] = 1;
     for (int32_t i = 1; i < p->n_unit; i++)
         n += is_start[i] = p->unit_node[i] != p->unit_node[i - 1];
-    for (int32_t d = 0; d < p->n_device && n < p->n_unit; d++) {
-        int32_t at = p->unit_near_row == NULL ? 0 : p->unit_near_row[d];
-        int32_t end = p->unit_near_row == NULL ? 0 : p->unit_near_row[d + 1];
-        int32_t past = 0;
-        int32_t count;
-        while ((count = cpubind_priv_next_run(p->unit, p->n_unit, p->near, end, &at, &past)) >
-               0) {
-            n += !is_start[past - count] + !is_start[past];
-            is_start[past - count] = 1;
-            is_start[past] = 1;
-        }
-    }
-    if (!p->is_listed)
-        return;
-    cpubind_priv_fill(mark, p->n_unit, CPUBIND_PRIV_NONE);
-    for (int32_t d = 0; d < p->n_device; d++) {
-        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++)
-            mark[cpubind_priv_unit_of(p, p->list[i])] = d;
-        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++) {
-            const int32_t unit = cpubind_priv_unit_of(p, p->list[i]);
-            is_start[unit] |= unit == 0 || mark[unit - 1] != d;
-            is_start[unit + 1] |= unit + 1 == p->n_unit || mark[unit + 1] != d;
-        }
-    }
+    n = cpubind_priv_mark_ends(p, &p->near, n);
+    if (p->is_listed)
+        (void)cpubind_priv_mark_ends(p, &p->listed, n);
 }
 
 CPUBIND_PRIV int32_t cpubind_priv_width(const cpubind_priv_planner *p, int32_t segment)
@@ -1572,10 +1562,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_segments(cpubind_priv_planner *p)
         const int32_t node = cpubind_priv_find(host->node_id, host->n_node, p->unit_node[at]);
         if (node == CPUBIND_PRIV_NONE) {
             const int32_t cpu = cpubind_priv_first_cpu(p, at);
-            (void)cpubind_priv_refuse(p->fault, CPUBIND_ERR_UNKNOWN, "host.node", cpu);
-            if (p->fault != NULL)
-                p->fault->cpu = host->cpu[cpu];
-            return CPUBIND_ERR_UNKNOWN;
+            return cpubind_priv_refuse_cpu(p->fault, "host.node", cpu, CPUBIND_PRIV_NONE,
+                                           host->cpu[cpu]);
         }
         p->segment_node[s] = node;
         p->node_size[node] += cpubind_priv_width(p, s);
@@ -1596,83 +1584,72 @@ CPUBIND_PRIV int32_t cpubind_priv_home_node(const cpubind_priv_planner *p, int32
     return p->segment_node[p->home[p->home_row[device]]];
 }
 
-/* What the extended pool of a device is, from the size and the hash of its home. */
-CPUBIND_PRIV void cpubind_priv_extend_home(cpubind_priv_planner *p, int32_t device,
-                                           int32_t size, int32_t hash)
+/* Finds the next node of a device, whose home must lie on one node. */
+CPUBIND_PRIV void cpubind_priv_find_next_node(cpubind_priv_planner *p, int32_t device)
 {
     int32_t is_single = cpubind_priv_has_home(p, device);
     for (int32_t i = p->home_row[device]; i < p->home_row[device + 1] && is_single; i++)
         is_single = p->segment_node[p->home[i]] == cpubind_priv_home_node(p, device);
-    p->next_node[device] = CPUBIND_PRIV_NONE;
-    if (is_single) {
-        const int32_t node = cpubind_priv_home_node(p, device);
-        const int32_t next = (node + 1) % p->host->n_node;
-        p->next_node[device] = next;
-        size = p->node_size[next] + (next == node ? 0 : size);
-        hash = cpubind_priv_add_hash(p->node_hash[next], next == node ? 0 : hash);
-    }
-    p->pool_size[device] = size;
-    p->pool_hash[device] = hash;
+    p->next_node[device] = is_single ? (cpubind_priv_home_node(p, device) + 1) % p->host->n_node
+                                     : CPUBIND_PRIV_NONE;
 }
 
-/* The homes as segments, and what their extended pools are. Where every unit is a segment and
- * no id is missing, homes are read without a search for runs: most of them would be short. */
+/* Lists the segments of list d, ascending, from out[n] on. Returns where they end. */
+CPUBIND_PRIV int32_t cpubind_priv_list_segments(const cpubind_priv_planner *p,
+                                                const cpubind_priv_rows *lists, int32_t d,
+                                                int32_t *out, int32_t n)
+{
+    cpubind_priv_runs run;
+    cpubind_priv_open_runs(&run, p->unit, p->n_unit, lists, d);
+    while (cpubind_priv_next_run(&run) > 0)
+        for (int32_t s = p->segment_of[run.first]; s <= p->segment_of[run.past - 1]; s++)
+            out[n++] = s;
+    return n;
+}
+
+/* Lists the segments that a device may have by its list, and cuts its home, which ends at
+ * home[n], to them. Returns where the home ends then. */
+CPUBIND_PRIV int32_t cpubind_priv_cut_home(cpubind_priv_planner *p, int32_t device, int32_t n)
+{
+    int32_t *last = p->segment_group; /* by segment: the last device that may have it */
+    int32_t kept = p->home_row[device];
+    p->may_row[device + 1] =
+        cpubind_priv_list_segments(p, &p->listed, device, p->may, p->may_row[device]);
+    for (int32_t i = p->may_row[device]; i < p->may_row[device + 1]; i++)
+        last[p->may[i]] = device;
+    for (int32_t i = p->home_row[device]; i < n; i++)
+        if (last[p->home[i]] == device)
+            p->home[kept++] = p->home[i];
+    return kept;
+}
+
+/* The homes as segments, and the lists. Where every unit is a segment and no id is missing,
+ * homes are read without a search for runs: most of them would be short. */
 CPUBIND_PRIV void cpubind_priv_make_homes(cpubind_priv_planner *p)
 {
-    int32_t *hash_to = p->segment_group; /* sum of the hashes up to a segment */
     const int32_t n_unit = p->n_unit;
     const int32_t is_plain =
         n_unit > 0 && p->n_segment == n_unit && p->unit[n_unit - 1] - p->unit[0] == n_unit - 1;
-    int32_t sum = 0;
     int32_t n = 0;
-    for (int32_t s = 0; s < p->n_segment; s++)
-        hash_to[s] = sum = cpubind_priv_add_hash(sum, cpubind_priv_hash(s));
     p->n_home = 0;
     p->home_row[0] = 0;
+    if (p->is_listed) {
+        cpubind_priv_fill(p->segment_group, p->n_segment, CPUBIND_PRIV_NONE);
+        p->may_row[0] = 0;
+    }
     for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t size = 0;
-        int32_t hash = 0;
-        int32_t at = p->unit_near_row == NULL ? 0 : p->unit_near_row[d];
-        int32_t end = p->unit_near_row == NULL ? 0 : p->unit_near_row[d + 1];
-        int32_t past = 0;
-        int32_t count;
-        for (; is_plain && at < end; at++) {
-            const int32_t s = p->near[at] - p->unit[0];
-            if (s < 0 || s >= p->n_segment)
-                continue;
-            size++;
-            hash = cpubind_priv_add_hash(hash, cpubind_priv_hash(s));
-            p->home[n++] = s;
-        }
-        while ((count = cpubind_priv_next_run(p->unit, n_unit, p->near, end, &at, &past)) > 0) {
-            const int32_t from = p->segment_of[past - count];
-            const int32_t to = p->segment_of[past - 1];
-            size += count;
-            hash = cpubind_priv_add_hash(hash, hash_to[to]);
-            if (from > 0)
-                hash = cpubind_priv_add_hash(hash, -hash_to[from - 1]);
-            for (int32_t s = from; s <= to; s++)
+        for (int32_t i = p->near.first[d]; is_plain && i < p->near.end[d]; i++) {
+            const int32_t s = p->near.item[i] - p->unit[0];
+            if (s >= 0 && s < n_unit)
                 p->home[n++] = s;
         }
+        if (!is_plain)
+            n = cpubind_priv_list_segments(p, &p->near, d, p->home, n);
+        if (p->is_listed)
+            n = cpubind_priv_cut_home(p, d, n);
         p->home_row[d + 1] = n;
         p->n_home += cpubind_priv_has_home(p, d);
-        cpubind_priv_extend_home(p, d, size, hash);
-    }
-}
-
-/* The segments that each device may have by its list, each once. */
-CPUBIND_PRIV void cpubind_priv_make_lists(cpubind_priv_planner *p)
-{
-    int32_t *seen = p->segment_group;
-    cpubind_priv_fill(seen, p->n_segment, CPUBIND_PRIV_NONE);
-    for (int32_t d = 0; d < p->n_device; d++) {
-        p->may_end[d] = p->list_row[d];
-        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++) {
-            const int32_t s = p->segment_of[cpubind_priv_unit_of(p, p->list[i])];
-            if (seen[s] != d)
-                p->may[p->may_end[d]++] = s;
-            seen[s] = d;
-        }
+        cpubind_priv_find_next_node(p, d);
     }
 }
 
@@ -1685,8 +1662,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_read_units(cpubind_priv_planner *p)
     if (status != CPUBIND_OK)
         return status;
     cpubind_priv_make_homes(p);
-    if (p->is_listed)
-        cpubind_priv_make_lists(p);
     cpubind_priv_fill(p->is_wanted, p->n_device, 0);
     for (int32_t row = 0; row < p->n_row; row++)
         p->is_wanted[cpubind_priv_wanted(p, row)] = 1;
@@ -1812,21 +1787,14 @@ CPUBIND_PRIV void cpubind_priv_hand_out_all(cpubind_priv_planner *p)
 
 /* == The plan: rows and trace =============================================== */
 
-/* The index of a device of the set in the caller's devices. */
-CPUBIND_PRIV int32_t cpubind_priv_member(const cpubind_priv_planner *p, int32_t device)
-{
-    return p->member == NULL || device == CPUBIND_PRIV_NONE ? device : p->member[device];
-}
-
 /* Fails when a wanted device's pool of `have` CPUs is too small. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_size(const cpubind_priv_planner *p,
                                                     int32_t device, int32_t have)
 {
-    const int32_t need = p->least != NULL ? p->least[cpubind_priv_member(p, device)] : p->need;
-    if (have >= need)
-        return CPUBIND_OK;
-    cpubind_priv_set_fault(p->fault, device, need, have);
-    return CPUBIND_ERR_TOO_FEW;
+    const int32_t *least = p->devices->least;
+    const int32_t need = least == NULL ? p->need : least[cpubind_priv_member(p, device)];
+    return have >= need ? CPUBIND_OK
+                        : cpubind_priv_fail(p->fault, CPUBIND_ERR_TOO_FEW, device, need, have);
 }
 
 /* Makes room for the pool of a row. Returns where it starts in plan->cpu. */
@@ -1865,14 +1833,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
 }
 
 /* Writes the CPUs of positions at .. end - 1 into the rows of their owners. */
-CPUBIND_PRIV void cpubind_priv_write_cpus(cpubind_priv_planner *p, const int32_t *owner,
-                                          int32_t at, int32_t end)
+CPUBIND_PRIV void cpubind_priv_write_cpus(cpubind_priv_planner *p, int32_t at, int32_t end)
 {
     while (at < end) {
-        const int32_t device = owner[at];
+        const int32_t device = p->owner[at];
         int32_t *to;
         int32_t past = at + 1;
-        while (past < end && owner[past] == device)
+        while (past < end && p->owner[past] == device)
             past++;
         if (device != CPUBIND_PRIV_NONE && p->is_wanted[device]) {
             to = p->plan->cpu + p->write_at[device] - at;
@@ -1891,13 +1858,11 @@ CPUBIND_PRIV void cpubind_priv_note_steps(cpubind_priv_planner *p, cpubind_step 
 {
     for (int32_t i = 0; i < p->n_unit; i++)
         p->step[i] = (int32_t)(p->owner[i] == CPUBIND_PRIV_NONE ? CPUBIND_STEP_IDLE : other);
-    for (int32_t d = 0; by_home && p->unit_near_row != NULL && d < p->n_device; d++) {
-        int32_t at = p->unit_near_row[d];
-        int32_t past = 0;
-        int32_t count;
-        while ((count = cpubind_priv_next_run(p->unit, p->n_unit, p->near,
-                                              p->unit_near_row[d + 1], &at, &past)) > 0)
-            for (int32_t i = past - count; i < past; i++)
+    for (int32_t d = 0; by_home && d < p->n_device; d++) {
+        cpubind_priv_runs run;
+        cpubind_priv_open_runs(&run, p->unit, p->n_unit, &p->near, d);
+        while (cpubind_priv_next_run(&run) > 0)
+            for (int32_t i = run.first; i < run.past; i++)
                 if (p->owner[i] == d)
                     p->step[i] = CPUBIND_STEP_HOME;
     }
@@ -1966,14 +1931,13 @@ CPUBIND_PRIV void cpubind_priv_add_found(cpubind_priv_planner *p, cpubind_strate
 }
 
 /* Writes the pools by the owners of the CPUs, and the trace. */
-CPUBIND_PRIV cpubind_status cpubind_priv_write_owned(cpubind_priv_planner *p,
-                                                     const int32_t *owner, const int32_t *step)
+CPUBIND_PRIV cpubind_status cpubind_priv_write_owned(cpubind_priv_planner *p)
 {
     const cpubind_status status = cpubind_priv_make_rows(p);
     if (status != CPUBIND_OK)
         return status;
-    cpubind_priv_write_cpus(p, owner, 0, p->host->n_cpu);
-    return cpubind_priv_write_trace(p, owner, step);
+    cpubind_priv_write_cpus(p, 0, p->host->n_cpu);
+    return cpubind_priv_write_trace(p, p->owner, p->step);
 }
 
 /* == The plan: topo_affinity ================================================ */
@@ -2028,6 +1992,22 @@ CPUBIND_PRIV int32_t cpubind_priv_same_pool(const cpubind_priv_planner *p, int32
     return 1;
 }
 
+/* Finds the size of the extended pool of a device, and its hash. */
+CPUBIND_PRIV void cpubind_priv_measure_extended(cpubind_priv_planner *p, int32_t device)
+{
+    const int32_t next = p->next_node[device];
+    int32_t size = next == CPUBIND_PRIV_NONE ? 0 : p->node_size[next];
+    int32_t hash = next == CPUBIND_PRIV_NONE ? 0 : p->node_hash[next];
+    for (int32_t i = p->home_row[device]; i < p->home_row[device + 1]; i++) {
+        if (p->segment_node[p->home[i]] == next)
+            continue; /* the node is its own next one */
+        size += cpubind_priv_width(p, p->home[i]);
+        hash = cpubind_priv_add_hash(hash, cpubind_priv_hash(p->home[i]));
+    }
+    p->pool_size[device] = size;
+    p->pool_hash[device] = hash;
+}
+
 /* A group for each extended pool; each device claims the group of its own. */
 CPUBIND_PRIV void cpubind_priv_group_pools(cpubind_priv_planner *p)
 {
@@ -2039,7 +2019,9 @@ CPUBIND_PRIV void cpubind_priv_group_pools(cpubind_priv_planner *p)
     p->n_group = 0;
     cpubind_priv_open_claims(p);
     for (int32_t d = 0; d < p->n_device; d++) {
-        int32_t slot = p->pool_hash[d] & (slots - 1);
+        int32_t slot;
+        cpubind_priv_measure_extended(p, d);
+        slot = p->pool_hash[d] & (slots - 1);
         if (cpubind_priv_has_home(p, d)) {
             while (p->pool_table[slot] != CPUBIND_PRIV_NONE &&
                    !cpubind_priv_same_pool(p, p->pool_table[slot], d))
@@ -2047,26 +2029,13 @@ CPUBIND_PRIV void cpubind_priv_group_pools(cpubind_priv_planner *p)
             if (p->pool_table[slot] == CPUBIND_PRIV_NONE) {
                 p->pool_table[slot] = d;
                 p->group_first[p->n_group] = d;
+                p->group_size[p->n_group] = p->pool_size[d];
                 p->claims[n++] = p->n_group++;
             } else {
                 p->claims[n++] = p->claim[p->claim_row[p->pool_table[slot]]];
             }
         }
         p->claim_rows[d + 1] = n;
-    }
-}
-
-/* Every group evenly among its devices; the last one also gets the rest. */
-CPUBIND_PRIV void cpubind_priv_split_pools(cpubind_priv_planner *p)
-{
-    for (int32_t g = 0; g < p->n_group; g++) {
-        const int32_t first = p->claimant_row[g];
-        const int32_t n = p->claimant_row[g + 1] - first;
-        const int32_t size = p->pool_size[p->group_first[g]];
-        int32_t *link = &p->group_slot[g];
-        for (int32_t i = 0; i < n; i++)
-            link = cpubind_priv_give(p, link, g, p->claimant[first + i],
-                                     size / n + (i == n - 1 ? size % n : 0));
     }
 }
 
@@ -2091,7 +2060,7 @@ CPUBIND_PRIV int32_t cpubind_priv_holder(const cpubind_priv_planner *p, int32_t 
 CPUBIND_PRIV cpubind_finding cpubind_priv_find_overlap(cpubind_priv_planner *p,
                                                        cpubind_fault *shared)
 {
-    cpubind_priv_set_fault(shared, CPUBIND_PRIV_NONE, 0, 0);
+    (void)cpubind_priv_fail(shared, CPUBIND_OK, CPUBIND_PRIV_NONE, 0, 0);
     cpubind_priv_fill(p->segment_group, p->n_segment, CPUBIND_PRIV_NONE);
     for (int32_t g = 0; g < p->n_group; g++) {
         cpubind_priv_walk walk;
@@ -2099,9 +2068,9 @@ CPUBIND_PRIV cpubind_finding cpubind_priv_find_overlap(cpubind_priv_planner *p,
         cpubind_priv_walk_pool(p, p->group_first[g], &walk);
         while ((s = cpubind_priv_walk_on(&walk)) != CPUBIND_PRIV_NONE) {
             if (p->segment_group[s] != CPUBIND_PRIV_NONE) {
-                cpubind_priv_set_shared(shared, cpubind_priv_holder(p, g, s),
-                                        cpubind_priv_holder(p, p->segment_group[s], s),
-                                        p->host->cpu[p->segment_first[s]]);
+                (void)cpubind_priv_set_shared(shared, cpubind_priv_holder(p, g, s),
+                                              cpubind_priv_holder(p, p->segment_group[s], s),
+                                              p->host->cpu[p->segment_first[s]]);
                 return CPUBIND_FOUND_PRESENT;
             }
             p->segment_group[s] = g;
@@ -2122,7 +2091,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
         cpubind_priv_walk_pool(p, p->group_first[g], &walk);
         while ((s = cpubind_priv_walk_on(&walk)) != CPUBIND_PRIV_NONE) {
             cpubind_priv_hand_out(p, g, s);
-            cpubind_priv_write_cpus(p, p->owner, p->segment_first[s], p->segment_first[s + 1]);
+            cpubind_priv_write_cpus(p, p->segment_first[s], p->segment_first[s + 1]);
             p->segment_group[s] = g;
         }
     }
@@ -2144,18 +2113,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
 #define CPUBIND_PRIV_MANY     65536 /* with more claims, groups are filled by load */
 #define CPUBIND_PRIV_PATIENCE 4096  /* claims and slots that are always worth a search */
 
-/* Lists of segments: those of device d are segment[row[d]] .. segment[row[d + 1] - 1]. */
-typedef struct cpubind_priv_areas {
-    const int32_t *row, *segment;
-} cpubind_priv_areas;
-
 /* Puts the segments that are in the same homes into one group or, without is_joined, each
  * segment into a group of its own; what is in no home into a group for each node. The same
  * homes are found by two sums of hashes. Groups are numbered by their first segments, then
  * those of the nodes, in the order of the nodes: the claims of each device are ascending.
  * Returns the first group of the nodes. */
 CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
-                                                cpubind_priv_areas homes, int32_t is_joined)
+                                                cpubind_priv_rows homes, int32_t is_joined)
 {
     int32_t *latest =
         p->group_first; /* by sum: the latest group, each with the one before it */
@@ -2167,8 +2131,8 @@ CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
     for (int32_t d = 0; d < p->n_device; d++) {
         const int32_t hash = cpubind_priv_hash(d);
         const int32_t other = cpubind_priv_hash(d + CPUBIND_MAX_DEVICES);
-        for (int32_t i = homes.row[d]; i < homes.row[d + 1]; i++) {
-            const int32_t s = homes.segment[i];
+        for (int32_t i = homes.first[d]; i < homes.end[d]; i++) {
+            const int32_t s = homes.item[i];
             p->group_sum[s] = cpubind_priv_add_hash(p->group_sum[s], hash);
             p->group_other[s] = cpubind_priv_add_hash(p->group_other[s], other);
             n_home[s]++;
@@ -2207,6 +2171,30 @@ CPUBIND_PRIV int32_t cpubind_priv_join_segments(cpubind_priv_planner *p,
     return n;
 }
 
+/* Whether node b is on another socket than node a. */
+CPUBIND_PRIV int32_t cpubind_priv_is_far(const cpubind_host *host, int32_t a, int32_t b)
+{
+    if (host->socket != NULL)
+        return host->socket[a] != host->socket[b];
+    return a != b && host->distance != NULL &&
+           host->distance[a * host->n_node + b] >= CPUBIND_FAR_DISTANCE;
+}
+
+/* The distance from node a to node b; the least one to itself. */
+CPUBIND_PRIV int32_t cpubind_priv_distance(const cpubind_host *host, int32_t a, int32_t b)
+{
+    if (a == b)
+        return 0;
+    return host->distance == NULL ? 1 : host->distance[a * host->n_node + b];
+}
+
+/* The same; MAX where they are on different sockets. */
+CPUBIND_PRIV int32_t cpubind_priv_bound_distance(const cpubind_host *host, int32_t a, int32_t b)
+{
+    return cpubind_priv_is_far(host, a, b) ? CPUBIND_PRIV_MAX
+                                           : cpubind_priv_distance(host, a, b);
+}
+
 /* Marks the places of a device for claims_node. */
 CPUBIND_PRIV void cpubind_priv_mark_places(cpubind_priv_planner *p, int32_t device)
 {
@@ -2219,12 +2207,11 @@ CPUBIND_PRIV void cpubind_priv_mark_places(cpubind_priv_planner *p, int32_t devi
 CPUBIND_PRIV int32_t cpubind_priv_claims_node(const cpubind_priv_planner *p, int32_t device,
                                               int32_t node)
 {
-    const int32_t *is_nearest = p->is_nearest + node * p->host->n_node;
-    if (is_nearest[node])
+    if (p->nearest[node] == 0)
         return p->node_mark[node] == device;
     for (int32_t i = p->place_row[device]; i < p->place_row[device + 1]; i++)
-        if (is_nearest[p->place[i]])
-            return 1;
+        if (cpubind_priv_bound_distance(p->host, p->place[i], node) == p->nearest[node])
+            return p->nearest[node] < CPUBIND_PRIV_MAX;
     return 0;
 }
 
@@ -2244,17 +2231,17 @@ CPUBIND_PRIV int32_t cpubind_priv_claim_nodes(cpubind_priv_planner *p, int32_t d
  * on, the next node or, for NEAR, nodes by N3. With lists, homes are what the devices may be
  * given: there is nothing else to claim. Returns whether each home has all segments of a group
  * or none, as it does unless sums were equal by chance. */
-CPUBIND_PRIV int32_t cpubind_priv_claim_groups(cpubind_priv_planner *p,
-                                               cpubind_priv_areas homes, int32_t first_rest)
+CPUBIND_PRIV int32_t cpubind_priv_claim_groups(cpubind_priv_planner *p, cpubind_priv_rows homes,
+                                               int32_t first_rest)
 {
     const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
     int32_t n = 0;
     cpubind_priv_fill(p->group_claimed, p->n_group, CPUBIND_PRIV_NONE);
     for (int32_t d = 0; d < p->n_device; d++) {
         const int32_t next = is_near || p->is_listed ? CPUBIND_PRIV_NONE : p->next_node[d];
-        int32_t n_missing = homes.row[d] - homes.row[d + 1];
-        for (int32_t i = homes.row[d]; i < homes.row[d + 1]; i++) {
-            const int32_t group = p->segment_group[homes.segment[i]];
+        int32_t n_missing = homes.first[d] - homes.end[d];
+        for (int32_t i = homes.first[d]; i < homes.end[d]; i++) {
+            const int32_t group = p->segment_group[homes.item[i]];
             if (p->group_claimed[group] == d)
                 continue;
             p->group_claimed[group] = d;
@@ -2273,7 +2260,7 @@ CPUBIND_PRIV int32_t cpubind_priv_claim_groups(cpubind_priv_planner *p,
 }
 
 /* Groups the segments by the homes that they are in, or each alone, and finds the claims. */
-CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, cpubind_priv_areas homes)
+CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, cpubind_priv_rows homes)
 {
     int32_t is_joined = 1;
     int32_t first_rest;
@@ -2281,17 +2268,17 @@ CPUBIND_PRIV void cpubind_priv_make_claims(cpubind_priv_planner *p, cpubind_priv
     do {
         first_rest = cpubind_priv_join_segments(p, homes, is_joined);
         if (first_rest == p->n_segment) { /* every segment is a group, with its number */
-            p->claim_row = homes.row;
-            p->claim = homes.segment;
+            p->claim_row = homes.first;
+            p->claim = homes.item;
             return;
         }
         is_joined = 0;
     } while (!cpubind_priv_claim_groups(p, homes, first_rest));
 }
 
-/* Every group evenly among its devices. Who gets the units that do not divide evenly goes
- * round, so that it is not always the first devices. */
-CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
+/* Every group evenly among its devices. What does not divide evenly goes to the last of them
+ * or, without to_last, round all devices, so that it is not always the first ones. */
+CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p, int32_t to_last)
 {
     int32_t extras = 0; /* units so far that did not divide evenly */
     for (int32_t g = 0; g < p->n_group; g++) {
@@ -2301,8 +2288,9 @@ CPUBIND_PRIV void cpubind_priv_split_evenly(cpubind_priv_planner *p)
         int32_t after = n > 0 ? (n - extras % n) % n : 0;
         int32_t *link = &p->group_slot[g];
         for (int32_t i = 0; i < n; i++) {
+            const int32_t more = to_last ? extra * (i == n - 1) : after < extra;
             link = cpubind_priv_give(p, link, g, p->claimant[first + i],
-                                     p->group_size[g] / n + (after < extra));
+                                     p->group_size[g] / n + more);
             after = after + 1 < n ? after + 1 : 0;
         }
         extras += extra;
@@ -2710,29 +2698,28 @@ CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 }
 
 /* Shares every group among the devices that claim it. */
-CPUBIND_PRIV void cpubind_priv_share_groups(cpubind_priv_planner *p, cpubind_priv_areas homes)
+CPUBIND_PRIV void cpubind_priv_share_groups(cpubind_priv_planner *p, cpubind_priv_rows homes)
 {
     cpubind_priv_make_claims(p, homes);
     cpubind_priv_open_shares(p);
     if (p->claim_row[p->n_device] > CPUBIND_PRIV_MANY)
         cpubind_priv_fill_groups(p);
     else
-        cpubind_priv_split_evenly(p);
+        cpubind_priv_split_evenly(p, 0);
     cpubind_priv_balance(p);
 }
 
 /* == The plan: the rules of the reference =================================== */
 
-CPUBIND_PRIV int32_t cpubind_priv_slot(const cpubind_priv_planner *p, int32_t row)
+CPUBIND_PRIV int32_t cpubind_priv_slot(const cpubind_priv_planner *p, int32_t device)
 {
-    const int32_t device = cpubind_priv_wanted(p, row);
-    return p->devices->slot == NULL ? device : p->devices->slot[device];
+    return p->is_whole && p->devices->slot != NULL ? p->devices->slot[device] : device;
 }
 
 /* Devices of the host, by slot. */
 CPUBIND_PRIV int32_t cpubind_priv_total(const cpubind_priv_planner *p)
 {
-    return p->devices->total ? p->devices->total : p->n_device;
+    return p->is_whole && p->devices->total ? p->devices->total : p->n_device;
 }
 
 /* The slice of a slot, of n units; it has none where the slot is not of the host. */
@@ -2747,12 +2734,12 @@ CPUBIND_PRIV cpubind_span cpubind_priv_slice(const cpubind_priv_planner *p, int3
 /* The slot of every wanted device must be one of the host. */
 CPUBIND_PRIV cpubind_status cpubind_priv_find_slots(const cpubind_priv_planner *p)
 {
-    for (int32_t row = 0; row < p->n_row; row++)
-        if (cpubind_priv_slot(p, row) < 0 ||
-            cpubind_priv_slot(p, row) >= cpubind_priv_total(p)) {
-            cpubind_priv_set_fault(p->fault, cpubind_priv_wanted(p, row), 0, 0);
-            return CPUBIND_ERR_UNKNOWN;
-        }
+    for (int32_t row = 0; row < p->n_row; row++) {
+        const int32_t device = cpubind_priv_wanted(p, row);
+        const int32_t slot = cpubind_priv_slot(p, device);
+        if (slot < 0 || slot >= cpubind_priv_total(p))
+            return cpubind_priv_fail(p->fault, CPUBIND_ERR_UNKNOWN, device, 0, 0);
+    }
     return CPUBIND_OK;
 }
 
@@ -2762,19 +2749,20 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner 
 {
     int32_t first = CPUBIND_PRIV_NONE;
     int32_t second = CPUBIND_PRIV_NONE;
-    for (int32_t b = 1; p->devices->slot != NULL && b < p->n_row; b++)
-        for (int32_t a = 0; a < b; a++)
-            if (cpubind_priv_slot(p, a) == cpubind_priv_slot(p, b) &&
-                (first == CPUBIND_PRIV_NONE ||
-                 cpubind_priv_slot(p, a) < cpubind_priv_slot(p, first))) {
-                first = a;
-                second = b;
-            }
+    int32_t lowest = CPUBIND_PRIV_MAX;
+    for (int32_t b = 1; p->is_whole && p->devices->slot != NULL && b < p->n_row; b++)
+        for (int32_t a = 0; a < b; a++) {
+            const int32_t slot = cpubind_priv_slot(p, cpubind_priv_wanted(p, a));
+            if (slot != cpubind_priv_slot(p, cpubind_priv_wanted(p, b)) ||
+                (first != CPUBIND_PRIV_NONE && slot >= lowest))
+                continue;
+            first = cpubind_priv_wanted(p, a);
+            second = cpubind_priv_wanted(p, b);
+            lowest = slot;
+        }
     if (first == CPUBIND_PRIV_NONE)
         return CPUBIND_OK;
-    cpubind_priv_set_shared(p->fault, cpubind_priv_wanted(p, second),
-                            cpubind_priv_wanted(p, first), CPUBIND_PRIV_NONE);
-    return CPUBIND_ERR_OVERLAP;
+    return cpubind_priv_set_shared(p->fault, second, first, CPUBIND_PRIV_NONE);
 }
 
 /* The owners of n units by their slots. A slice of a device that is not in devices has none; of
@@ -2782,15 +2770,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner 
 CPUBIND_PRIV void cpubind_priv_own_slices(const cpubind_priv_planner *p, int32_t n,
                                           int32_t wanted_first, int32_t *owner)
 {
+    const int32_t n_all = p->n_device;
     cpubind_priv_fill(owner, n, CPUBIND_PRIV_NONE);
-    for (int32_t d = 0; d < p->n_device; d++) {
-        const cpubind_span span =
-            cpubind_priv_slice(p, n, p->devices->slot == NULL ? d : p->devices->slot[d]);
-        cpubind_priv_fill(owner + span.first, span.count, d);
-    }
-    for (int32_t row = 0; wanted_first && row < p->n_row; row++) {
-        const cpubind_span span = cpubind_priv_slice(p, n, cpubind_priv_slot(p, row));
-        cpubind_priv_fill(owner + span.first, span.count, cpubind_priv_wanted(p, row));
+    for (int32_t i = 0; i < n_all + (wanted_first ? p->n_row : 0); i++) {
+        const int32_t device = i < n_all ? i : cpubind_priv_wanted(p, i - n_all);
+        const cpubind_span span = cpubind_priv_slice(p, n, cpubind_priv_slot(p, device));
+        cpubind_priv_fill(owner + span.first, span.count, device);
     }
 }
 
@@ -2824,7 +2809,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
     if (status != CPUBIND_OK)
         return status;
     for (int32_t row = 0; row < p->n_row; row++) {
-        const cpubind_span span = cpubind_priv_slice(p, host->n_cpu, cpubind_priv_slot(p, row));
+        const int32_t slot = cpubind_priv_slot(p, cpubind_priv_wanted(p, row));
+        const cpubind_span span = cpubind_priv_slice(p, host->n_cpu, slot);
         const int32_t first = cpubind_priv_add_row(p, row, span.count);
         if (p->n_out <= p->plan->cap_cpu)
             for (int32_t i = 0; i < span.count; i++)
@@ -2838,35 +2824,30 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
 CPUBIND_PRIV cpubind_status cpubind_priv_close_groups(cpubind_priv_planner *p,
                                                       cpubind_step other)
 {
+    cpubind_priv_hand_out_all(p);
     if (p->plan->trace != NULL)
         cpubind_priv_note_steps(p, other, other == CPUBIND_STEP_NEXT);
-    return cpubind_priv_write_owned(p, p->owner, p->step);
+    return cpubind_priv_write_owned(p);
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_planner *p)
 {
-    cpubind_priv_areas homes;
     cpubind_fault shared;
     cpubind_finding found;
     cpubind_status status;
-    homes.row = p->home_row;
-    homes.segment = p->home;
     cpubind_priv_group_pools(p);
     cpubind_priv_open_shares(p);
-    cpubind_priv_split_pools(p);
+    cpubind_priv_split_evenly(p, 1);
     found = cpubind_priv_find_overlap(p, &shared);
-    if (found == CPUBIND_FOUND_PRESENT && p->policy->overlap == CPUBIND_OVERLAP_REFUSE) {
-        cpubind_priv_set_shared(p->fault, shared.device, shared.other, shared.cpu);
-        return CPUBIND_ERR_OVERLAP;
-    }
+    if (found == CPUBIND_FOUND_PRESENT && p->policy->overlap == CPUBIND_OVERLAP_REFUSE)
+        return cpubind_priv_set_shared(p->fault, shared.device, shared.other, shared.cpu);
     if (found == CPUBIND_FOUND_PRESENT && p->policy->overlap == CPUBIND_OVERLAP_KEEP) {
         status = cpubind_priv_write_pools(p);
     } else {
         if (found == CPUBIND_FOUND_PRESENT) {
             found = CPUBIND_FOUND_RESOLVED;
-            cpubind_priv_share_groups(p, homes);
+            cpubind_priv_share_groups(p, cpubind_priv_rows_of(p->home_row, p->home));
         }
-        cpubind_priv_hand_out_all(p);
         status = cpubind_priv_close_groups(p, CPUBIND_STEP_NEXT);
     }
     if (p->found.overlap == CPUBIND_FOUND_NONE) {
@@ -2900,14 +2881,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
                 node == spare && p->policy->overlap != CPUBIND_OVERLAP_RESOLVE;
             const int32_t room = is_kept ? 0 : p->node_size[node];
             taken[node] += size;
-            if (taken[node] > room) {
-                cpubind_priv_set_fault(p->fault, d, taken[node], room);
-                return CPUBIND_ERR_CLUSTERS;
-            }
+            if (taken[node] > room)
+                return cpubind_priv_fail(p->fault, CPUBIND_ERR_CLUSTERS, d, taken[node], room);
             p->claims[n++] = node;
         } else if (p->is_wanted[d]) {
-            cpubind_priv_set_fault(p->fault, d, 0, 0);
-            return CPUBIND_ERR_SPREAD;
+            return cpubind_priv_fail(p->fault, CPUBIND_ERR_SPREAD, d, 0, 0);
         }
         p->claim_rows[d + 1] = n;
     }
@@ -2920,7 +2898,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
         }
     for (int32_t s = 0; s < p->n_segment; s++)
         p->segment_group[s] = p->segment_node[s];
-    cpubind_priv_hand_out_all(p);
     cpubind_priv_add_found(p, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE, p->n_home);
     return cpubind_priv_close_groups(p, CPUBIND_STEP_CLUSTER);
 }
@@ -2928,24 +2905,24 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
 /* Every wanted device must have a home. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_homes(const cpubind_priv_planner *p)
 {
-    for (int32_t row = 0; row < p->n_row; row++)
-        if (!cpubind_priv_has_home(p, cpubind_priv_wanted(p, row))) {
-            cpubind_priv_set_fault(p->fault, cpubind_priv_wanted(p, row), p->need, 0);
-            return CPUBIND_ERR_EMPTY;
-        }
+    for (int32_t row = 0; row < p->n_row; row++) {
+        const int32_t device = cpubind_priv_wanted(p, row);
+        if (!cpubind_priv_has_home(p, device))
+            return cpubind_priv_fail(p->fault, CPUBIND_ERR_EMPTY, device, p->need, 0);
+    }
     return CPUBIND_OK;
 }
 
 /* The units are the CPUs. */
-CPUBIND_PRIV cpubind_status cpubind_priv_read_cpus(cpubind_priv_planner *p, int32_t n_claim)
+CPUBIND_PRIV cpubind_status cpubind_priv_read_cpus(cpubind_priv_planner *p)
 {
-    (void)cpubind_priv_carve(p, n_claim);
+    (void)cpubind_priv_carve(p, 0);
     p->core_row = NULL;
     p->unit = p->host->cpu;
     p->unit_node = p->host->node;
     p->n_unit = p->host->n_cpu;
-    p->near = p->devices->affinity.cpu;
-    p->unit_near_row = p->devices->affinity.row;
+    p->near = cpubind_priv_choose_lists(p, &p->devices->affinity, p->near_first, p->near_end);
+    p->listed = p->allowed;
     return cpubind_priv_read_units(p);
 }
 
@@ -2955,7 +2932,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_reference(cpubind_priv_planner *p)
     cpubind_status status;
     if (p->is_slice)
         return cpubind_priv_plan_slice(p);
-    status = cpubind_priv_read_cpus(p, 0);
+    status = cpubind_priv_read_cpus(p);
     if (status == CPUBIND_OK)
         status = cpubind_priv_check_homes(p);
     if (status != CPUBIND_OK)
@@ -2977,23 +2954,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_reference(cpubind_priv_planner *p)
 #define CPUBIND_PRIV_REACH_FREE 1 /* also free CPUs */
 #define CPUBIND_PRIV_REACH_REST 2 /* also CPUs in nobody's home */
 #define CPUBIND_PRIV_REACH_ALL  3
-
-/* Whether node b is on another socket than node a. */
-CPUBIND_PRIV int32_t cpubind_priv_is_far(const cpubind_host *host, int32_t a, int32_t b)
-{
-    if (host->socket != NULL)
-        return host->socket[a] != host->socket[b];
-    return a != b && host->distance != NULL &&
-           host->distance[a * host->n_node + b] >= CPUBIND_FAR_DISTANCE;
-}
-
-/* The distance from node a to node b; the least one to itself. */
-CPUBIND_PRIV int32_t cpubind_priv_distance(const cpubind_host *host, int32_t a, int32_t b)
-{
-    if (a == b)
-        return 0;
-    return host->distance == NULL ? 1 : host->distance[a * host->n_node + b];
-}
 
 /* Numbers the cores of n CPUs in the order of their first CPUs: out[i] is the core of CPU i, at
  * position at[i] of core, or i. `table` has 4 * n + 2 elements. Returns the number of cores. */
@@ -3027,12 +2987,43 @@ CPUBIND_PRIV int32_t cpubind_priv_number_cores(const int32_t *core, const int32_
     return n_core;
 }
 
+/* Makes lists of cores from lists of CPUs: every core once. */
+CPUBIND_PRIV cpubind_priv_rows cpubind_priv_list_cores(cpubind_priv_planner *p,
+                                                       const cpubind_priv_rows *lists,
+                                                       int32_t *row, int32_t *item)
+{
+    int32_t *seen = p->owner;
+    int32_t n = 0;
+    cpubind_priv_fill(seen, p->n_unit, CPUBIND_PRIV_NONE);
+    row[0] = 0;
+    for (int32_t d = 0; d < p->n_device; d++) {
+        cpubind_priv_runs run;
+        int32_t is_sorted = 1;
+        cpubind_priv_open_runs(&run, p->host->cpu, p->host->n_cpu, lists, d);
+        while (cpubind_priv_next_run(&run) > 0)
+            for (int32_t i = run.first; i < run.past; i++) {
+                const int32_t core = p->core_of[i];
+                if (seen[core] == d)
+                    continue;
+                seen[core] = d;
+                is_sorted &= n == row[d] || item[n - 1] < core;
+                item[n++] = core;
+            }
+        if (!is_sorted)
+            cpubind_priv_heap_sort(item + row[d], n - row[d]);
+        row[d + 1] = n;
+    }
+    return cpubind_priv_rows_of(row, item);
+}
+
 /* The units are the cores. The CPUs of a core must be on one node. */
 CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
     int32_t *table = p->slot_device; /* with the arrays after it, which are not in use yet */
     p->n_unit = cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, p->core_of);
+    p->near = cpubind_priv_choose_lists(p, &p->devices->affinity, p->near_first, p->near_end);
+    p->listed = p->allowed;
     if (host->core == NULL) {
         for (int32_t i = 0; i <= host->n_cpu; i++)
             p->core_row[i] = i;
@@ -3057,46 +3048,17 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_planner *p)
     }
     p->unit = p->core_id;
     p->unit_node = p->core_node;
+    p->near = cpubind_priv_list_cores(p, &p->near, p->near_row, p->near_core);
+    if (p->is_listed)
+        p->listed = cpubind_priv_list_cores(p, &p->listed, p->list_row, p->list_core);
     return CPUBIND_OK;
-}
-
-/* Makes the affinity lists of cores: every core once. */
-CPUBIND_PRIV void cpubind_priv_make_core_lists(cpubind_priv_planner *p)
-{
-    const cpubind_lists *affinity = &p->devices->affinity;
-    int32_t *seen = p->owner;
-    int32_t n = 0;
-    cpubind_priv_fill(seen, p->n_unit, CPUBIND_PRIV_NONE);
-    p->near_row[0] = 0;
-    p->near = p->host->core == NULL ? affinity->cpu : p->near_core;
-    p->unit_near_row = p->host->core == NULL ? affinity->row : p->near_row;
-    for (int32_t d = 0; p->host->core != NULL && d < p->n_device; d++) {
-        const int32_t first = n;
-        int32_t at = affinity->row == NULL ? 0 : affinity->row[d];
-        int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
-        int32_t past = 0;
-        int32_t is_sorted = 1;
-        int32_t count;
-        while ((count = cpubind_priv_next_run(p->host->cpu, p->host->n_cpu, affinity->cpu, end,
-                                              &at, &past)) > 0)
-            for (int32_t i = past - count; i < past; i++) {
-                const int32_t core = p->core_of[i];
-                if (seen[core] == d)
-                    continue;
-                seen[core] = d;
-                is_sorted &= n == first || p->near_core[n - 1] < core;
-                p->near_core[n++] = core;
-            }
-        if (!is_sorted)
-            cpubind_priv_heap_sort(p->near_core + first, n - first);
-        p->near_row[d + 1] = n;
-    }
 }
 
 /* The places: the nodes of the homes; without a home, the node of the device. */
 CPUBIND_PRIV void cpubind_priv_make_places(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
+    const int32_t *node_of = p->devices->node;
     int32_t n = 0;
     cpubind_priv_fill(p->node_mark, host->n_node, CPUBIND_PRIV_NONE);
     p->n_placed = 0;
@@ -3110,8 +3072,9 @@ CPUBIND_PRIV void cpubind_priv_make_places(cpubind_priv_planner *p)
                 p->place[n++] = node;
             p->node_mark[node] = d;
         }
-        if (node == CPUBIND_PRIV_NONE && p->devices->node != NULL)
-            node = cpubind_priv_find(host->node_id, host->n_node, p->devices->node[d]);
+        if (node == CPUBIND_PRIV_NONE && node_of != NULL)
+            node = cpubind_priv_find(host->node_id, host->n_node,
+                                     node_of[cpubind_priv_member(p, d)]);
         if (node != CPUBIND_PRIV_NONE && n == p->place_row[d])
             p->place[n++] = node;
         p->n_placed += n > p->place_row[d];
@@ -3122,8 +3085,8 @@ CPUBIND_PRIV void cpubind_priv_make_places(cpubind_priv_planner *p)
 /* Whether no core is on a socket of the place of a device, of those that it may have. */
 CPUBIND_PRIV int32_t cpubind_priv_is_displaced(const cpubind_priv_planner *p, int32_t device)
 {
-    const int32_t first = p->is_listed ? p->list_row[device] : 0;
-    const int32_t end = p->is_listed ? p->may_end[device] : p->host->n_node;
+    const int32_t first = p->is_listed ? p->may_row[device] : 0;
+    const int32_t end = p->is_listed ? p->may_row[device + 1] : p->host->n_node;
     if (cpubind_priv_has_home(p, device))
         return 0;
     if (p->place_row[device] == p->place_row[device + 1])
@@ -3148,29 +3111,19 @@ CPUBIND_PRIV void cpubind_priv_set_goals(cpubind_priv_planner *p)
         p->goal[d] = cpubind_priv_is_displaced(p, d) ? CPUBIND_PRIV_MAX : floor;
 }
 
-/* Finds the places that are nearest to each node and on its socket (N3). */
+/* Finds how far the nearest place on its socket is from each node (N3). */
 CPUBIND_PRIV void cpubind_priv_find_nearest(cpubind_priv_planner *p)
 {
-    const cpubind_host *host = p->host;
-    const int32_t n_node = host->n_node;
+    const int32_t n_node = p->host->n_node;
     int32_t *is_place = p->node_mark;
     cpubind_priv_fill(is_place, n_node, 0);
     for (int32_t i = 0; i < p->place_row[p->n_device]; i++)
         is_place[p->place[i]] = 1;
-    for (int32_t b = 0; b < n_node; b++) {
-        int32_t least = CPUBIND_PRIV_MAX;
-        for (int32_t pass = 0; pass < 2; pass++) /* first the distance, then who has it */
-            for (int32_t a = 0; a < n_node; a++) {
-                int32_t distance = is_place[a] && !cpubind_priv_is_far(host, a, b)
-                                       ? cpubind_priv_distance(host, a, b)
-                                       : CPUBIND_PRIV_MAX;
-                if (pass == 0)
-                    least = cpubind_priv_min(least, distance);
-                else
-                    p->is_nearest[b * n_node + a] =
-                        distance == least && least != CPUBIND_PRIV_MAX;
-            }
-    }
+    cpubind_priv_fill(p->nearest, n_node, CPUBIND_PRIV_MAX);
+    for (int32_t a = 0; a < n_node; a++)
+        for (int32_t b = 0; is_place[a] && b < n_node; b++)
+            p->nearest[b] =
+                cpubind_priv_min(p->nearest[b], cpubind_priv_bound_distance(p->host, a, b));
     cpubind_priv_fill(p->node_mark, n_node, CPUBIND_PRIV_NONE);
 }
 
@@ -3184,15 +3137,21 @@ CPUBIND_PRIV void cpubind_priv_list_nodes(cpubind_priv_planner *p)
     cpubind_priv_sort_by_key(node, p->n_unit, p->host->n_node, p->node_core_row, p->node_core);
 }
 
-/* Notes the owner of every CPU, as its core has it, and counts the loads. */
-CPUBIND_PRIV void cpubind_priv_own_cpus(cpubind_priv_planner *p)
+/* Counts the loads in CPUs. */
+CPUBIND_PRIV void cpubind_priv_count_loads(cpubind_priv_planner *p)
 {
     cpubind_priv_fill(p->load, p->n_device, 0);
-    for (int32_t i = 0; i < p->host->n_cpu; i++) {
-        p->cpu_owner[i] = p->owner[p->core_of[i]];
-        if (p->cpu_owner[i] != CPUBIND_PRIV_NONE)
-            p->load[p->cpu_owner[i]]++;
-    }
+    for (int32_t c = 0; c < p->n_unit; c++)
+        if (p->owner[c] != CPUBIND_PRIV_NONE)
+            p->load[p->owner[c]] += p->core_row[c + 1] - p->core_row[c];
+}
+
+/* Makes of owners or steps of cores those of CPUs, in place: no core has a larger number than
+ * its first CPU has as its position. */
+CPUBIND_PRIV void cpubind_priv_spread_cores(const cpubind_priv_planner *p, int32_t *list)
+{
+    for (int32_t i = p->host->n_cpu - 1; i >= 0; i--)
+        list[i] = list[p->core_of[i]];
 }
 
 /* The step by which a device gets a free core. */
@@ -3220,8 +3179,7 @@ CPUBIND_PRIV void cpubind_priv_step_cpus(cpubind_priv_planner *p)
     for (int32_t c = 0; p->is_listed && c < p->n_unit; c++)
         if (p->step[c] == CPUBIND_STEP_NEAREST)
             p->step[c] = (int32_t)cpubind_priv_listed_step(p, c);
-    for (int32_t i = 0; i < p->host->n_cpu; i++)
-        p->cpu_step[i] = p->step[p->core_of[i]];
+    cpubind_priv_spread_cores(p, p->step);
 }
 
 /* The stages of service: what a pool below the minimum may take. */
@@ -3263,7 +3221,7 @@ CPUBIND_PRIV void cpubind_priv_find_free(cpubind_priv_planner *p, int32_t node,
     for (; out->count == 0 && *at < p->node_core_row[node + 1]; ++*at) {
         const int32_t core = p->node_core[*at];
         out->first = p->core_row[core];
-        if (p->cpu_owner[p->core_cpu[out->first]] == CPUBIND_PRIV_NONE)
+        if (p->owner[p->core_cpu[out->first]] == CPUBIND_PRIV_NONE)
             out->count = p->core_row[core + 1] - out->first;
     }
 }
@@ -3284,11 +3242,11 @@ CPUBIND_PRIV void cpubind_priv_find_spare(const cpubind_priv_planner *p, int32_t
         const int32_t step = stage >= CPUBIND_PRIV_TAKE_CPU ? 1 : end - p->core_row[core];
         for (int32_t at = p->core_row[core]; at < end; at += step) {
             const int32_t cpu = p->core_cpu[at];
-            const int32_t owner = p->cpu_owner[cpu];
+            const int32_t owner = p->owner[cpu];
             const int32_t willing = cpubind_priv_willing(p, owner, device, stage, step);
             if (willing < most ||
-                (stage == CPUBIND_PRIV_TAKE_REST && (p->cpu_step[cpu] == CPUBIND_STEP_HOME ||
-                                                     p->cpu_step[cpu] == CPUBIND_STEP_LENT)))
+                (stage == CPUBIND_PRIV_TAKE_REST &&
+                 (p->step[cpu] == CPUBIND_STEP_HOME || p->step[cpu] == CPUBIND_STEP_LENT)))
                 continue;
             out->first = at;
             out->count = step;
@@ -3310,7 +3268,7 @@ CPUBIND_PRIV void cpubind_priv_find_left(const cpubind_priv_planner *p, int32_t 
         const int32_t core = p->node_core[out->at];
         out->first = p->core_row[core + 1];
         while (--out->first >= p->core_row[core])
-            if (p->cpu_owner[p->core_cpu[out->first]] == out->owner)
+            if (p->owner[p->core_cpu[out->first]] == out->owner)
                 return;
     }
     cpubind_priv_find_spare(p, node, device, CPUBIND_PRIV_TAKE_LEFT, out);
@@ -3355,8 +3313,8 @@ CPUBIND_PRIV void cpubind_priv_serve(cpubind_priv_planner *p, int32_t device, in
             else
                 cpubind_priv_find_spare(p, node, device, stage, last);
             for (int32_t i = last->first; i < last->first + last->count; i++) {
-                p->cpu_owner[p->core_cpu[i]] = device;
-                p->cpu_step[p->core_cpu[i]] = (int32_t)step;
+                p->owner[p->core_cpu[i]] = device;
+                p->step[p->core_cpu[i]] = (int32_t)step;
             }
             if (last->owner != CPUBIND_PRIV_NONE)
                 p->load[last->owner] -= last->count;
@@ -3489,12 +3447,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_slice_cores(cpubind_priv_planner *p)
     if (status != CPUBIND_OK)
         return status;
     cpubind_priv_own_slices(p, p->n_unit, 1, p->owner);
-    cpubind_priv_own_cpus(p);
+    cpubind_priv_count_loads(p);
+    cpubind_priv_spread_cores(p, p->owner);
     status = cpubind_priv_make_rows(p);
     if (status != CPUBIND_OK)
         return status;
-    cpubind_priv_write_cpus(p, p->cpu_owner, 0, p->host->n_cpu);
-    return cpubind_priv_close_slices(p, p->cpu_owner);
+    cpubind_priv_write_cpus(p, 0, p->host->n_cpu);
+    return cpubind_priv_close_slices(p, p->owner);
 }
 
 /* Lets the pool of core `from` pass it on to that of core `to`, their neighbour in a group, if
@@ -3599,7 +3558,7 @@ CPUBIND_PRIV void cpubind_priv_claim_listed(cpubind_priv_planner *p)
                 home_of[p->home[i]] = d;
             if (is_near)
                 cpubind_priv_mark_places(p, d);
-            for (int32_t i = p->list_row[d]; i < p->may_end[d]; i++) {
+            for (int32_t i = p->may_row[d]; i < p->may_row[d + 1]; i++) {
                 const int32_t s = p->may[i];
                 const int32_t has = cpubind_priv_is_given(p, d, s, is_home[s], home_of[s] == d);
                 if (pass == 0)
@@ -3616,11 +3575,8 @@ CPUBIND_PRIV void cpubind_priv_claim_listed(cpubind_priv_planner *p)
 /* Shares what each device may be given: the CPUs that the same devices claim are a group. */
 CPUBIND_PRIV void cpubind_priv_share_listed(cpubind_priv_planner *p)
 {
-    cpubind_priv_areas own;
-    own.row = p->own_row;
-    own.segment = p->own;
     cpubind_priv_claim_listed(p);
-    cpubind_priv_share_groups(p, own);
+    cpubind_priv_share_groups(p, cpubind_priv_rows_of(p->own_row, p->own));
 }
 
 /* Lets each device below the minimum reach further, and each pool below the floor reach free
@@ -3653,14 +3609,10 @@ CPUBIND_PRIV cpubind_status cpubind_priv_trim_clusters(cpubind_priv_planner *p)
     int32_t *left = p->queue;
     for (int32_t d = 0; d < p->n_device; d++) {
         left[d] = p->policy->cluster;
-        if (!cpubind_priv_has_claim(p, d) && p->is_wanted[d]) {
-            cpubind_priv_set_fault(p->fault, d, 0, 0);
-            return CPUBIND_ERR_SPREAD;
-        }
-        if (cpubind_priv_has_claim(p, d) && p->load[d] < left[d]) {
-            cpubind_priv_set_fault(p->fault, d, left[d], p->load[d]);
-            return CPUBIND_ERR_CLUSTERS;
-        }
+        if (!cpubind_priv_has_claim(p, d) && p->is_wanted[d])
+            return cpubind_priv_fail(p->fault, CPUBIND_ERR_SPREAD, d, 0, 0);
+        if (cpubind_priv_has_claim(p, d) && p->load[d] < left[d])
+            return cpubind_priv_fail(p->fault, CPUBIND_ERR_CLUSTERS, d, left[d], p->load[d]);
         p->load[d] = cpubind_priv_min(p->load[d], left[d]);
     }
     for (int32_t g = 0; g < p->n_group; g++)
@@ -3675,7 +3627,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_trim_clusters(cpubind_priv_planner *p)
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_listed(cpubind_priv_planner *p)
 {
     const int32_t is_cluster = !p->is_slice && p->policy->strategy == CPUBIND_CLUSTER;
-    cpubind_status status = cpubind_priv_read_cpus(p, p->list_row[p->n_device]);
+    cpubind_status status = cpubind_priv_read_cpus(p);
     if (status == CPUBIND_OK && !p->is_slice)
         status = cpubind_priv_check_homes(p);
     if (status != CPUBIND_OK)
@@ -3688,7 +3640,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_listed(cpubind_priv_planner *p)
     status = is_cluster ? cpubind_priv_trim_clusters(p) : CPUBIND_OK;
     if (status != CPUBIND_OK)
         return status;
-    cpubind_priv_hand_out_all(p);
     cpubind_priv_add_found(p, p->is_slice ? CPUBIND_GLOBAL_SLICE : p->policy->strategy,
                            CPUBIND_FOUND_NONE, p->is_slice ? p->n_device : p->n_home);
     return cpubind_priv_close_groups(p, p->is_slice  ? CPUBIND_STEP_SLICE
@@ -3701,19 +3652,14 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_listed(cpubind_priv_planner *p)
 /* N2 to N4, or L2 and L4: the cores go to the devices. */
 CPUBIND_PRIV void cpubind_priv_share_cores(cpubind_priv_planner *p)
 {
-    cpubind_priv_areas homes;
-    homes.row = p->home_row;
-    homes.segment = p->home;
     if (p->is_listed)
         cpubind_priv_share_listed(p);
     else
-        cpubind_priv_share_groups(p, homes);
+        cpubind_priv_share_groups(p, cpubind_priv_rows_of(p->home_row, p->home));
     cpubind_priv_hand_out_all(p);
-    cpubind_priv_own_cpus(p);
-    if (p->widest * p->n_unit > p->host->n_cpu) {
+    cpubind_priv_count_loads(p);
+    if (p->widest * p->n_unit > p->host->n_cpu)
         cpubind_priv_even_out(p);
-        cpubind_priv_own_cpus(p);
-    }
 }
 
 /* The arrays and the units of NEAR. */
@@ -3722,22 +3668,18 @@ CPUBIND_PRIV cpubind_status cpubind_priv_read_cores(cpubind_priv_planner *p)
     const int32_t n_cpu = p->host->n_cpu;
     const int32_t n_node = p->host->n_node;
     const int32_t n_device = p->n_device;
-    const int32_t n_affinity = cpubind_priv_length(&p->devices->affinity);
-    int32_t *next =
-        cpubind_priv_carve(p, n_node * n_device + (p->is_listed ? p->list_row[n_device] : 0));
+    const int32_t n_affinity = p->n_near;
+    int32_t *next = cpubind_priv_carve(p, n_node * n_device);
     cpubind_status status;
 #define CPUBIND_X(name, count) p->name = cpubind_priv_take(&next, count);
     CPUBIND_PRIV_NEAR_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
     status = cpubind_priv_make_cores(p);
-    if (status != CPUBIND_OK)
-        return status;
-    cpubind_priv_make_core_lists(p);
-    status = cpubind_priv_read_units(p);
-    if (status != CPUBIND_OK)
-        return status;
-    cpubind_priv_make_places(p);
-    return CPUBIND_OK;
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_read_units(p);
+    if (status == CPUBIND_OK)
+        cpubind_priv_make_places(p);
+    return status;
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
@@ -3762,10 +3704,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_near(cpubind_priv_planner *p)
     is_served = !p->is_listed && cpubind_priv_count_up_to(p, CPUBIND_MAX_CPUS) > 0;
     if (p->plan->trace != NULL || is_served)
         cpubind_priv_step_cpus(p);
+    cpubind_priv_spread_cores(p, p->owner);
     if (is_served)
         cpubind_priv_serve_all(p);
     cpubind_priv_add_found(p, CPUBIND_NEAR, CPUBIND_FOUND_NONE, p->n_device);
-    return cpubind_priv_write_owned(p, p->cpu_owner, p->cpu_step);
+    return cpubind_priv_write_owned(p);
 }
 
 /* == Sets of devices ========================================================
@@ -3786,19 +3729,16 @@ CPUBIND_PRIV int32_t cpubind_priv_find_set(int32_t *set_of, int32_t device)
 CPUBIND_PRIV void cpubind_priv_join_sets(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
-    const cpubind_lists *lists = &p->devices->allowed;
     const int32_t n_device = p->n_device;
     for (int32_t d = 0; d < n_device; d++)
         p->set_of[d] = d;
     cpubind_priv_fill(p->set_of_cpu, host->n_cpu, n_device);
-    for (int32_t d = 0; lists->row != NULL && d < n_device; d++) {
-        int32_t at = lists->row[d];
-        int32_t past = 0;
+    for (int32_t d = 0; d < n_device; d++) {
+        cpubind_priv_runs run;
         int32_t joined = d; /* the device that was joined last */
-        int32_t count;
-        while ((count = cpubind_priv_next_run(host->cpu, host->n_cpu, lists->cpu,
-                                              lists->row[d + 1], &at, &past)) > 0)
-            for (int32_t i = past - count; i < past; i++) {
+        cpubind_priv_open_runs(&run, host->cpu, host->n_cpu, &p->allowed, d);
+        while (cpubind_priv_next_run(&run) > 0)
+            for (int32_t i = run.first; i < run.past; i++) {
                 int32_t a, b;
                 if (p->set_of_cpu[i] == n_device)
                     p->set_of_cpu[i] = d;
@@ -3839,62 +3779,23 @@ CPUBIND_PRIV void cpubind_priv_open_host(cpubind_priv_planner *p, const cpubind_
     p->host = host;
 }
 
-/* Makes the lists of the devices of a set as positions of its host. */
-CPUBIND_PRIV void cpubind_priv_open_lists(cpubind_priv_planner *p, const cpubind_lists *lists)
+/* Counts the entries of the lists of a set, and finds out whether its lists differ. */
+CPUBIND_PRIV void cpubind_priv_count_entries(cpubind_priv_planner *p)
 {
-    int32_t n = 0;
-    p->list_row[0] = 0;
+    const int32_t *row = p->devices->affinity.row;
+    p->allowed = cpubind_priv_choose_lists(p, &p->devices->allowed, p->list_first, p->list_end);
+    p->n_near = 0;
+    p->n_listed = 0;
     for (int32_t k = 0; k < p->n_device; k++) {
-        int32_t at = lists->row == NULL ? 0 : lists->row[p->member[k]];
-        const int32_t end = lists->row == NULL ? 0 : lists->row[p->member[k] + 1];
-        int32_t past = 0;
+        cpubind_priv_runs run;
         int32_t count;
-        while ((count = cpubind_priv_next_run(p->set_id, p->host->n_cpu, lists->cpu, end, &at,
-                                              &past)) > 0)
-            for (int32_t i = past - count; i < past; i++)
-                p->list[n++] = i;
-        p->list_row[k + 1] = n;
+        cpubind_priv_open_runs(&run, p->host->cpu, p->host->n_cpu, &p->allowed, k);
+        while ((count = cpubind_priv_next_run(&run)) > 0)
+            p->n_listed += count;
+        p->n_near += row == NULL ? 0 : row[p->member[k] + 1] - row[p->member[k]];
     }
-    p->is_listed = n != p->n_device * p->host->n_cpu;
-}
-
-/* Makes the devices of a set from the caller's. Where lists differ, each affinity is cut to its
- * list. */
-CPUBIND_PRIV void cpubind_priv_open_devices(cpubind_priv_planner *p, const cpubind_devices *all,
-                                            cpubind_devices *devices)
-{
-    const cpubind_lists *affinity = &all->affinity;
-    int32_t n_raw = 0;
-    int32_t n = 0;
-    p->set_near_row[0] = 0;
-    for (int32_t k = 0; k < p->n_device; k++) {
-        const int32_t d = p->member[k];
-        const int32_t end = affinity->row == NULL ? 0 : affinity->row[d + 1];
-        int32_t at = affinity->row == NULL ? 0 : affinity->row[d];
-        int32_t in_list = all->allowed.row == NULL ? 0 : all->allowed.row[d];
-        int32_t count = end - at;
-        n_raw += count;
-        if (!p->is_listed)
-            for (; at < end; at++)
-                p->set_near[n++] = affinity->cpu[at];
-        while (at < end &&
-               (count = cpubind_priv_common_run(affinity->cpu, end, &at, all->allowed.cpu,
-                                                all->allowed.row[d + 1], &in_list)) > 0)
-            for (int32_t i = at - count; i < at; i++)
-                p->set_near[n++] = affinity->cpu[i];
-        p->set_near_row[k + 1] = n;
-        p->set_place[k] = all->node == NULL ? CPUBIND_PRIV_NONE : all->node[d];
-    }
-    devices->affinity.cpu = p->set_near;
-    devices->affinity.row = p->set_near_row;
-    devices->affinity.n = p->n_device;
-    devices->slot = p->is_whole ? all->slot : NULL;
-    devices->total = p->is_whole ? all->total : 0;
-    devices->node = all->node == NULL ? NULL : p->set_place;
-    devices->allowed.n = 0;
-    p->devices = devices;
-    p->is_slice = p->policy->strategy == CPUBIND_GLOBAL_SLICE ||
-                  (p->policy->strategy == CPUBIND_TOPO_AFFINITY && n_raw == 0);
+    p->is_listed = p->n_listed != p->n_device * p->host->n_cpu;
+    p->is_slice = cpubind_priv_is_slice(p->policy->strategy, p->n_near);
 }
 
 /* Gives CPUs of a core that different devices may have the numbers of different cores: a list
@@ -3907,6 +3808,7 @@ CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_planner *p)
     int32_t *listed = width + n_cpu;  /* by core: CPUs of the list */
     int32_t *part = listed + n_cpu;   /* by core: the new core of these */
     int32_t *whole = part + n_cpu;    /* by new core: the core that it was of */
+    int32_t *list = whole + n_cpu;    /* positions */
     int32_t n_core = cpubind_priv_number_cores(p->set_core, NULL, n_cpu, width, core_of);
     cpubind_priv_fill(width, n_cpu, 0);
     cpubind_priv_fill(listed, n_cpu, 0);
@@ -3915,10 +3817,16 @@ CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_planner *p)
         width[core_of[i]]++;
     for (int32_t d = 0; d < p->n_device; d++) {
         const int32_t first_new = n_core;
-        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++)
-            listed[core_of[p->list[i]]]++;
-        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++) {
-            int32_t *core = &core_of[p->list[i]];
+        cpubind_priv_runs run;
+        int32_t n = 0;
+        cpubind_priv_open_runs(&run, p->host->cpu, n_cpu, &p->allowed, d);
+        while (cpubind_priv_next_run(&run) > 0)
+            for (int32_t i = run.first; i < run.past; i++)
+                list[n++] = i;
+        for (int32_t i = 0; i < n; i++)
+            listed[core_of[list[i]]]++;
+        for (int32_t i = 0; i < n; i++) {
+            int32_t *core = &core_of[list[i]];
             if (listed[*core] == width[*core])
                 continue;
             if (part[*core] == CPUBIND_PRIV_NONE) {
@@ -3928,8 +3836,8 @@ CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_planner *p)
             *core = part[*core];
             width[*core]++;
         }
-        for (int32_t i = p->list_row[d]; i < p->list_row[d + 1]; i++)
-            listed[core_of[p->list[i]]] = 0;
+        for (int32_t i = 0; i < n; i++)
+            listed[core_of[list[i]]] = 0;
         for (int32_t c = first_new; c < n_core; c++) {
             width[whole[c]] -= width[c];
             listed[whole[c]] = 0;
@@ -3962,20 +3870,17 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_set(cpubind_priv_planner *p, cpubi
 
 /* Plans one set. */
 CPUBIND_PRIV cpubind_status cpubind_priv_run_set(cpubind_priv_planner *p, int32_t set,
-                                                 const cpubind_host *all_host,
-                                                 const cpubind_devices *all_devices)
+                                                 const cpubind_host *all)
 {
     cpubind_host host;
-    cpubind_devices devices;
     cpubind_status status;
     p->member = p->set_device + p->set_row[set];
     p->position = p->set_cpu + p->set_cpu_row[set];
+    p->is_whole = p->set_row[set + 1] - p->set_row[set] == p->devices->affinity.n;
     p->n_device = p->set_row[set + 1] - p->set_row[set];
-    p->is_whole = p->n_device == all_devices->affinity.n;
     host.n_cpu = p->set_cpu_row[set + 1] - p->set_cpu_row[set];
-    cpubind_priv_open_host(p, all_host, &host);
-    cpubind_priv_open_lists(p, &all_devices->allowed);
-    cpubind_priv_open_devices(p, all_devices, &devices);
+    cpubind_priv_open_host(p, all, &host);
+    cpubind_priv_count_entries(p);
     if (p->is_slice) { /* slices read no nodes */
         cpubind_priv_fill(p->set_node, host.n_cpu, 0);
         host.node_id = p->set_node;
@@ -4030,12 +3935,10 @@ CPUBIND_PRIV void cpubind_priv_order_rows(cpubind_priv_planner *p, int32_t n_row
 /* Plans every set. */
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_sets(cpubind_priv_planner *p)
 {
-    const cpubind_host *all_host = p->host;
-    const cpubind_devices *all_devices = p->devices;
+    const cpubind_host *all = p->host;
     const int32_t n_cpu = p->host->n_cpu;
     const int32_t n_device = p->n_device;
     const int32_t n_row = p->n_row;
-    const int32_t n_affinity = cpubind_priv_length(&p->devices->affinity);
     const int32_t n_allowed = cpubind_priv_length(&p->devices->allowed);
     cpubind_trace *trace = p->plan->trace;
 #define CPUBIND_X(name, count) p->name = cpubind_priv_take(&p->rest, count);
@@ -4044,6 +3947,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_sets(cpubind_priv_planner *p)
     cpubind_priv_fill(p->want_row, n_device, CPUBIND_PRIV_NONE);
     for (int32_t row = 0; row < n_row; row++)
         p->want_row[cpubind_priv_wanted(p, row)] = row;
+    p->allowed = cpubind_priv_choose_lists(p, &p->devices->allowed, p->list_first, p->list_end);
     cpubind_priv_join_sets(p);
     if (trace != NULL) {
         cpubind_priv_fill(trace->owner, n_cpu, CPUBIND_PRIV_NONE);
@@ -4053,7 +3957,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_sets(cpubind_priv_planner *p)
     for (int32_t set = 0; set < n_device; set++) {
         cpubind_status status = CPUBIND_OK;
         if (p->set_row[set] < p->set_row[set + 1])
-            status = cpubind_priv_run_set(p, set, all_host, all_devices);
+            status = cpubind_priv_run_set(p, set, all);
         if (status != CPUBIND_OK)
             return status;
     }
@@ -4077,7 +3981,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_close_plan(cpubind_priv_planner *p,
     plan->overlap = p->found.overlap;
     plan->n_checked = p->found.n_checked;
     plan->spare_taken = p->found.spare_taken;
-    cpubind_priv_set_shared(&plan->shared, p->found.device, p->found.other, p->found.cpu);
+    (void)cpubind_priv_set_shared(&plan->shared, p->found.device, p->found.other, p->found.cpu);
     if (plan->trace != NULL) {
         plan->trace->n_group = p->n_trace_group;
         plan->trace->row[p->n_trace_group] = p->n_trace_device;
@@ -4102,8 +4006,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_open_plan(cpubind_priv_planner *p)
                            ? CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, p->n_device, n_entry)
                            : CPUBIND_PLAN_WORK(n_cpu, n_node, p->n_device, n_entry);
     if (p->has_sets)
-        plan->n_work =
-            CPUBIND_PLAN_WORK_ALLOWED(plan->n_work, n_cpu, p->n_device, n_affinity, n_allowed);
+        plan->n_work = CPUBIND_PLAN_WORK_ALLOWED(plan->n_work, n_cpu, p->n_device, n_allowed);
     p->rest = plan->work;
     if (plan->n_work <= plan->cap_work)
         return CPUBIND_OK;
@@ -4127,14 +4030,15 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_all(cpubind_priv_planner *p,
         status = cpubind_priv_check_devices(devices, plan, fault);
     if (status != CPUBIND_OK)
         return status;
-    p->is_slice = cpubind_priv_is_slice(devices, policy);
+    p->is_slice =
+        cpubind_priv_is_slice(policy->strategy, cpubind_priv_length(&devices->affinity));
     status =
         cpubind_priv_check_host(host, p->is_slice, policy->strategy == CPUBIND_NEAR, fault);
     if (status != CPUBIND_OK)
         return status;
     p->host = host;
     p->devices = devices;
-    p->least = devices->least;
+    p->n_near = cpubind_priv_length(&devices->affinity);
     p->policy = policy;
     p->plan = plan;
     p->fault = fault;
@@ -4195,55 +4099,37 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_make_reference_plan(const cpubind_hos
 
 /* == Roles ================================================================== */
 
-/* A walk through the nodes of the place of a device. */
-typedef struct cpubind_priv_place {
-    const cpubind_host *host;
-    const cpubind_devices *devices;
-    int32_t device;
-    int32_t ia, ib; /* where the lists go on */
-    int32_t node;   /* id of the node that was found last, or NONE */
-    int32_t n;      /* how many were found */
-} cpubind_priv_place;
-
-CPUBIND_PRIV void cpubind_priv_open_place(cpubind_priv_place *place, const cpubind_host *host,
-                                          const cpubind_devices *devices, int32_t device)
+/* Marks a node by its index; nodes that are not in node_id count as one more node. */
+CPUBIND_PRIV void cpubind_priv_mark_node(const cpubind_host *host, int32_t id, int32_t *mark)
 {
-    place->host = host;
-    place->devices = devices;
-    place->device = device;
-    place->ia = devices->affinity.row == NULL ? 0 : devices->affinity.row[device];
-    place->ib = 0;
-    place->node = CPUBIND_PRIV_NONE;
-    place->n = 0;
+    const int32_t node = cpubind_priv_find(host->node_id, host->n_node, id);
+    mark[node == CPUBIND_PRIV_NONE ? host->n_node : node] = 1;
 }
 
-/* Finds the next node of the place, an id in place->node; one may come several times. Returns 0
- * at the end. */
-CPUBIND_PRIV int32_t cpubind_priv_next_place(cpubind_priv_place *place)
+/* Marks the nodes of the place of a device. */
+CPUBIND_PRIV void cpubind_priv_mark_place(const cpubind_host *host,
+                                          const cpubind_devices *devices, int32_t device,
+                                          int32_t *is_place)
 {
-    const cpubind_host *host = place->host;
-    const cpubind_lists *affinity = &place->devices->affinity;
-    const int32_t end = affinity->row == NULL ? 0 : affinity->row[place->device + 1];
-    int32_t count;
-    while ((count = cpubind_priv_common_run(affinity->cpu, end, &place->ia, host->cpu,
-                                            host->n_cpu, &place->ib)) > 0) {
-        const int32_t first = place->ib - count;
-        int32_t at = first;
-        while (at < place->ib && place->n > 0 && host->node[at] == place->node)
-            at++;
-        if (at == place->ib)
-            continue;
-        place->ia -= place->ib - at - 1; /* the rest of the run comes with the next call */
-        place->ib = at + 1;
-        place->node = host->node[at];
-        place->n++;
-        return 1;
+    const cpubind_lists *affinity = &devices->affinity;
+    int32_t n_home = 0;
+    cpubind_priv_fill(is_place, host->n_node + 1, 0);
+    if (affinity->row != NULL) {
+        const cpubind_priv_rows lists = cpubind_priv_rows_of(affinity->row, affinity->cpu);
+        int32_t node = CPUBIND_PRIV_NONE; /* id of the node of the CPU before */
+        cpubind_priv_runs run;
+        cpubind_priv_open_runs(&run, host->cpu, host->n_cpu, &lists, device);
+        while (cpubind_priv_next_run(&run) > 0)
+            for (int32_t i = run.first; i < run.past; i++, n_home++)
+                if (n_home == 0 || host->node[i] != node) {
+                    node = host->node[i];
+                    cpubind_priv_mark_node(host, node, is_place);
+                }
     }
-    if (place->n > 0 || place->devices->node == NULL)
-        return 0;
-    place->node = place->devices->node[place->device];
-    place->n++;
-    return cpubind_priv_find(host->node_id, host->n_node, place->node) != CPUBIND_PRIV_NONE;
+    if (n_home == 0 && devices->node != NULL) {
+        cpubind_priv_mark_node(host, devices->node[device], is_place);
+        is_place[host->n_node] = 0; /* such a node is not known */
+    }
 }
 
 /* One placing in the making. Indices are into placing->cpu. */
@@ -4256,21 +4142,19 @@ typedef struct cpubind_priv_placer {
     int32_t *core;           /* number of its core */
     int32_t *order;          /* near ones first, core by core */
     int32_t *scratch;        /* 3 * n + 8 elements */
+    int32_t *is_place;       /* by node */
 } cpubind_priv_placer;
 
 /* Finds the positions of the pool in the host. */
 CPUBIND_PRIV cpubind_status cpubind_priv_find_pool(cpubind_priv_placer *r, cpubind_fault *fault)
 {
-    const int32_t n = r->placing->n_cpu;
+    const cpubind_host *host = r->host;
+    const int32_t *cpu = r->placing->cpu;
     int32_t at = 0;
-    for (int32_t i = 0; i < n; i++) {
-        at = cpubind_priv_seek(r->host->cpu, at, r->host->n_cpu, r->placing->cpu[i]);
-        if (at == r->host->n_cpu || r->host->cpu[at] != r->placing->cpu[i]) {
-            (void)cpubind_priv_refuse(fault, CPUBIND_ERR_UNKNOWN, "placing.cpu", i);
-            if (fault != NULL)
-                fault->cpu = r->placing->cpu[i];
-            return CPUBIND_ERR_UNKNOWN;
-        }
+    for (int32_t i = 0; i < r->placing->n_cpu; i++) {
+        at = cpubind_priv_seek(host->cpu, at, host->n_cpu, cpu[i]);
+        if (at == host->n_cpu || host->cpu[at] != cpu[i])
+            return cpubind_priv_refuse_cpu(fault, "placing.cpu", i, CPUBIND_PRIV_NONE, cpu[i]);
         r->at[i] = at;
     }
     return CPUBIND_OK;
@@ -4285,21 +4169,18 @@ CPUBIND_PRIV void cpubind_priv_order_pool(cpubind_priv_placer *r,
     const int32_t n = r->placing->n_cpu;
     const int32_t is_near = r->placing->is_near;
     int32_t *table = r->order; /* with the scratch after it: 4 * n + 8 elements */
-    int32_t n_core;
-    cpubind_priv_place place;
-    n_core = cpubind_priv_number_cores(is_near ? host->core : NULL, r->at, n, table, r->core);
+    const int32_t n_core =
+        cpubind_priv_number_cores(is_near ? host->core : NULL, r->at, n, table, r->core);
     r->n_near = n;
-    if (is_near) {
-        for (int32_t i = 0; i < n; i++)
-            r->core[i] += n_core;
-        r->n_near = 0;
-        cpubind_priv_open_place(&place, host, devices, r->placing->device);
-        while (cpubind_priv_next_place(&place))
-            for (int32_t i = 0; i < n; i++)
-                if (r->core[i] >= n_core && host->node[r->at[i]] == place.node) {
-                    r->core[i] -= n_core;
-                    r->n_near++;
-                }
+    if (is_near)
+        cpubind_priv_mark_place(host, devices, r->placing->device, r->is_place);
+    for (int32_t i = 0; is_near && i < n; i++) {
+        const int32_t node =
+            cpubind_priv_find(host->node_id, host->n_node, host->node[r->at[i]]);
+        if (r->is_place[node == CPUBIND_PRIV_NONE ? host->n_node : node])
+            continue;
+        r->core[i] += n_core;
+        r->n_near--;
     }
     cpubind_priv_sort_by_key(r->core, n, 2 * n_core, r->scratch, r->order);
 }
@@ -4352,8 +4233,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_choose_part(const cpubind_priv_placer *
         if (least >= need)
             return CPUBIND_OK;
     }
-    cpubind_priv_set_fault(fault, r->placing->device, r->n_front + need, r->n_front + least);
-    return CPUBIND_ERR_TOO_FEW;
+    return cpubind_priv_fail(fault, CPUBIND_ERR_TOO_FEW, r->placing->device, r->n_front + need,
+                             r->n_front + least);
 }
 
 /* The last CPU of a part that is still of MAIN, near ones first, and if there is one on a core
@@ -4439,6 +4320,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_places(const cpubind_host *host,
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_check_placing(const cpubind_placing *placing,
+                                                       const cpubind_host *host,
                                                        const cpubind_devices *devices,
                                                        cpubind_fault *fault)
 {
@@ -4456,7 +4338,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_placing(const cpubind_placing *pl
         return cpubind_priv_bad_argument(fault, "placing.process");
     if (placing->n_cpu > 0 && placing->out_cpu == NULL)
         return cpubind_priv_bad_argument(fault, "placing.out_cpu");
-    if (placing->cap_work < CPUBIND_PLACE_WORK(placing->n_cpu))
+    if (placing->cap_work <
+        CPUBIND_PLACE_WORK(placing->n_cpu, placing->is_near ? host->n_node : 0))
         return cpubind_priv_refuse(fault, CPUBIND_ERR_SPACE, "placing.work", CPUBIND_PRIV_NONE);
     return placing->work == NULL ? cpubind_priv_bad_argument(fault, "placing.work")
                                  : CPUBIND_OK;
@@ -4474,7 +4357,7 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_place_roles(const cpubind_host *host,
                                 ? CPUBIND_OK
                                 : cpubind_priv_check_places(host, devices, fault);
     if (status == CPUBIND_OK)
-        status = cpubind_priv_check_placing(placing, devices, fault);
+        status = cpubind_priv_check_placing(placing, host, devices, fault);
     if (status == CPUBIND_OK)
         status = cpubind_priv_sum_roles(&placing->roles, "placing.roles.count", fault, &need);
     if (status != CPUBIND_OK)
@@ -4486,14 +4369,14 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_place_roles(const cpubind_host *host,
     r.core = r.at + placing->n_cpu;
     r.order = r.core + placing->n_cpu;
     r.scratch = r.order + placing->n_cpu;
+    r.is_place = r.scratch + 3 * placing->n_cpu + 8;
     r.n_front = 0;
     for (int32_t role = 0; role < (int32_t)CPUBIND_ROLE_MAIN; role++)
         r.n_front += placing->roles.count[role];
     r.n_back = need - r.n_front - placing->roles.count[CPUBIND_ROLE_MAIN];
-    if (placing->n_cpu < need) {
-        cpubind_priv_set_fault(fault, placing->device, need, placing->n_cpu);
-        return CPUBIND_ERR_TOO_FEW;
-    }
+    if (placing->n_cpu < need)
+        return cpubind_priv_fail(fault, CPUBIND_ERR_TOO_FEW, placing->device, need,
+                                 placing->n_cpu);
     status = cpubind_priv_find_pool(&r, fault);
     if (status != CPUBIND_OK)
         return status;
@@ -4531,16 +4414,9 @@ CPUBIND_PRIV void cpubind_priv_find_sides(const cpubind_priv_meter *m, int32_t d
     const cpubind_host *host = m->host;
     int32_t *is_place = m->side + host->n_node;
     int32_t n_place = 0;
-    cpubind_priv_place place;
-    cpubind_priv_fill(is_place, host->n_node, 0);
-    cpubind_priv_open_place(&place, host, m->devices, device);
-    while (cpubind_priv_next_place(&place)) {
-        int32_t node = cpubind_priv_find(host->node_id, host->n_node, place.node);
-        if (node == CPUBIND_PRIV_NONE)
-            continue;
-        n_place += !is_place[node];
-        is_place[node] = 1;
-    }
+    cpubind_priv_mark_place(host, m->devices, device, is_place);
+    for (int32_t a = 0; a < host->n_node; a++)
+        n_place += is_place[a];
     for (int32_t b = 0; b < host->n_node; b++) {
         int32_t is_far = n_place > 0;
         for (int32_t a = 0; is_far && a < host->n_node; a++)
@@ -4549,8 +4425,6 @@ CPUBIND_PRIV void cpubind_priv_find_sides(const cpubind_priv_meter *m, int32_t d
                      : is_far    ? CPUBIND_PRIV_ELSEWHERE
                                  : CPUBIND_PRIV_BETWEEN;
     }
-    if (n_place == 0)
-        cpubind_priv_fill(m->side, host->n_node, CPUBIND_PRIV_BETWEEN);
 }
 
 CPUBIND_PRIV int32_t cpubind_priv_position(const cpubind_priv_meter *m, int32_t cpu)
@@ -4658,23 +4532,16 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_pools(const cpubind_priv_meter *m
             return cpubind_priv_refuse(fault, CPUBIND_ERR_ARG, "pools.row", d);
     if (pools->row[pools->n] > 0 && pools->cpu == NULL)
         return cpubind_priv_bad_argument(fault, "pools.cpu");
-    for (int32_t d = 0; d < pools->n; d++) {
+    for (int32_t d = 0; d < pools->n; d++)
         for (int32_t i = pools->row[d]; i < pools->row[d + 1]; i++) {
-            const int32_t at = cpubind_priv_position(m, pools->cpu[i]);
-            if (at != CPUBIND_PRIV_NONE &&
-                cpubind_priv_find(host->node_id, host->n_node, host->node[at]) !=
-                    CPUBIND_PRIV_NONE)
-                continue;
-            (void)cpubind_priv_refuse(fault, CPUBIND_ERR_UNKNOWN,
-                                      at == CPUBIND_PRIV_NONE ? "pools.cpu" : "host.node",
-                                      at == CPUBIND_PRIV_NONE ? i : at);
-            if (fault != NULL) {
-                fault->device = d;
-                fault->cpu = pools->cpu[i];
-            }
-            return CPUBIND_ERR_UNKNOWN;
+            const int32_t cpu = pools->cpu[i];
+            const int32_t at = cpubind_priv_position(m, cpu);
+            if (at == CPUBIND_PRIV_NONE)
+                return cpubind_priv_refuse_cpu(fault, "pools.cpu", i, d, cpu);
+            if (cpubind_priv_find(host->node_id, host->n_node, host->node[at]) ==
+                CPUBIND_PRIV_NONE)
+                return cpubind_priv_refuse_cpu(fault, "host.node", at, d, cpu);
         }
-    }
     return CPUBIND_OK;
 }
 
@@ -4705,13 +4572,10 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_measure(const cpubind_host *host,
     m.core_owner = work + host->n_cpu; /* the table of cores is here before */
     m.is_used = m.core_owner + host->n_cpu;
     m.side = work + 5 * host->n_cpu + 2;
-    m.has_cpu = m.side + 2 * host->n_node;
+    m.has_cpu = m.side + 2 * host->n_node + 1;
     cpubind_priv_fill(m.has_cpu, host->n_node, 0);
-    for (int32_t i = 0; i < host->n_cpu; i++) {
-        const int32_t node = cpubind_priv_find(host->node_id, host->n_node, host->node[i]);
-        if (node != CPUBIND_PRIV_NONE)
-            m.has_cpu[node] = 1;
-    }
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        cpubind_priv_mark_node(host, host->node[i], m.has_cpu);
     n_core = cpubind_priv_number_cores(host->core, NULL, host->n_cpu, m.core_owner, m.core_of);
     cpubind_priv_fill(m.core_owner, n_core, CPUBIND_PRIV_NONE);
     cpubind_priv_fill(m.is_used, host->n_cpu, 0);

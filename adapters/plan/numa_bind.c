@@ -250,7 +250,7 @@ static cpubind_numa_bind_status take_tile(finder *s)
                                .is_near = 1};
     cpubind_fault fault;
     placing.roles.count[CPUBIND_ROLE_MAIN] = 1;
-    placing.cap_work = CPUBIND_PLACE_WORK(n);
+    placing.cap_work = CPUBIND_PLACE_WORK(n, s->host.n_node);
     placing.work = cpubind_arena_ints(s->arena, placing.cap_work);
     placing.out_cpu = cpubind_arena_ints(s->arena, n);
     if (!placing.work || !placing.out_cpu)

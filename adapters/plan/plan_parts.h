@@ -105,8 +105,7 @@ static inline int32_t plan_count_work(const planner *p, cpubind_strategy strateg
                              : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, affinity->n, n);
     return p->out->devices.allowed.n == 0
                ? work
-               : CPUBIND_PLAN_WORK_ALLOWED(work, host->n_cpu, affinity->n,
-                                           affinity->row[affinity->n], n_allowed);
+               : CPUBIND_PLAN_WORK_ALLOWED(work, host->n_cpu, affinity->n, n_allowed);
 }
 
 /* Copies the CPUs of a pool that this process may use; returns their number. With scope host

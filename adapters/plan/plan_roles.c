@@ -66,7 +66,7 @@ static cpubind_problem_code place(planner *p, cpubind_placing *placing)
     cpubind_status status;
     placing->is_near = p->facts->rules == CPUBIND_RULES_NEAR;
     placing->roles = plan_is_other(p, placing->device) ? p->out->other_roles : p->out->roles;
-    placing->cap_work = CPUBIND_PLACE_WORK(placing->n_cpu);
+    placing->cap_work = CPUBIND_PLACE_WORK(placing->n_cpu, p->out->host.n_node);
     placing->work = cpubind_arena_ints(p->arena, placing->cap_work);
     if (!placing->work)
         return plan_fail_memory(p);

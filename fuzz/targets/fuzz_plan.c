@@ -169,7 +169,7 @@ static int32_t work_of(const fuzz_host *h)
     const int32_t n_affinity = h->devices.affinity.row ? h->devices.affinity.row[n] : 0;
     if (h->flags & FLAG_NEAR)
         return CPUBIND_PLAN_WORK_NEAR(h->host.n_cpu, h->host.n_node, n, n_affinity);
-    return cpubind_plan_work(h->host.n_cpu, h->host.n_node, n, n_affinity);
+    return CPUBIND_PLAN_WORK(h->host.n_cpu, h->host.n_node, n, n_affinity);
 }
 
 static run make(const fuzz_host *h, const cpubind_policy *policy, const int32_t *want,
@@ -451,18 +451,7 @@ static void check_small_args(void)
     static const cpubind_role_spec none = {{0, 0, 0, 0}};
     static const cpubind_role_spec odd = {{-1, 0, 0, 0}};
     cpubind_roles roles;
-    cpubind_span span;
     int32_t n = 0, high = CPUBIND_MAX_CPUS, low = -1, one = 1;
-    CHECK(cpubind_share(-1, 1, 0, CPUBIND_REMAINDER_LAST, &span, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(high + 1, 1, 0, CPUBIND_REMAINDER_LAST, &span, NULL) ==
-          CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 0, 0, CPUBIND_REMAINDER_LAST, &span, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, CPUBIND_MAX_DEVICES + 1, 0, CPUBIND_REMAINDER_LAST, &span, NULL) ==
-          CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 1, -1, CPUBIND_REMAINDER_LAST, &span, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 1, 1, CPUBIND_REMAINDER_LAST, &span, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 1, 0, (cpubind_remainder)2, &span, NULL) == CPUBIND_ERR_ARG);
-    CHECK(cpubind_share(1, 1, 0, CPUBIND_REMAINDER_LAST, NULL, NULL) == CPUBIND_ERR_ARG);
     CHECK(cpubind_split_roles(-1, &none, &roles, NULL) == CPUBIND_ERR_ARG);
     CHECK(cpubind_split_roles(0, NULL, &roles, NULL) == CPUBIND_ERR_ARG);
     CHECK(cpubind_split_roles(0, &none, NULL, NULL) == CPUBIND_ERR_ARG);
@@ -525,22 +514,6 @@ static void check_alone_on_host(const fuzz_host *h)
     }
 }
 
-/* The shares follow one another and add up to the total, for every rule of the remainder. */
-static void check_share(int32_t total, int32_t parts)
-{
-    for (int rule = CPUBIND_REMAINDER_SPREAD; rule <= CPUBIND_REMAINDER_LAST; rule++) {
-        cpubind_span span = {0, 0};
-        int32_t next = 0;
-        for (int32_t i = 0; i < parts; i++) {
-            CHECK(cpubind_share(total, parts, i, (cpubind_remainder)rule, &span, NULL) ==
-                  CPUBIND_OK);
-            CHECK(span.first == next && span.count >= total / parts);
-            next += span.count;
-        }
-        CHECK(next == total);
-    }
-}
-
 static void check_plan(const fuzz_host *h)
 {
     const int32_t *want = h->flags & FLAG_ALL ? NULL : h->want;
@@ -573,6 +546,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_small_args();
     check_alone_on_host(&h);
     check_sort(data, size);
-    check_share(h.host.n_cpu, 1 + h.devices.affinity.n);
     return 0;
 }

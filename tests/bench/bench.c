@@ -225,7 +225,7 @@ static void bench_core(void)
 /* A plan by near of 640 CPUs x 16 devices, and buffers for its roles and figures. */
 typedef struct bench_parts {
     bench_host b;
-    int32_t roles_work[CPUBIND_PLACE_WORK(640)], roles_cpu[640];
+    int32_t roles_work[CPUBIND_PLACE_WORK(640, 16)], roles_cpu[640];
     int32_t *measure_work;
     int32_t n_process;
 } bench_parts;
@@ -246,7 +246,7 @@ static void place_all(void *ctx)
             x.process = process;
             x.out_cpu = p->roles_cpu;
             x.work = p->roles_work;
-            x.cap_work = CPUBIND_PLACE_WORK(x.n_cpu);
+            x.cap_work = CPUBIND_PLACE_WORK(x.n_cpu, p->b.host.n_node);
             must(cpubind_place_roles(&p->b.host, &p->b.devices, &x, NULL) == CPUBIND_OK,
                  "cpubind_place_roles");
         }

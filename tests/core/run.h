@@ -37,7 +37,7 @@ static inline run run_make_into(const cpubind_host *host, const cpubind_devices 
                           ? CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n, n_near + n_list)
                           : CPUBIND_PLAN_WORK(n_cpu, n_node, n, n_near + n_list);
     if (devices->allowed.n > 0)
-        r.plan.cap_work = CPUBIND_PLAN_WORK_ALLOWED(r.plan.cap_work, n_cpu, n, n_near, n_list);
+        r.plan.cap_work = CPUBIND_PLAN_WORK_ALLOWED(r.plan.cap_work, n_cpu, n, n_list);
     r.plan.cap_cpu = cap_cpu >= 0 ? cap_cpu
                      : policy->overlap == CPUBIND_OVERLAP_KEEP
                          ? CPUBIND_PLAN_CPUS_KEEP(n_cpu, n_row)

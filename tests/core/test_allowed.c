@@ -533,7 +533,7 @@ TEST(bad_lists_are_refused)
         {{ids, narrow, 2}, CPUBIND_ERR_ORDER, "devices.allowed.cpu", 3, 1},
         {{NULL, NULL, 2}, CPUBIND_ERR_TOO_FEW, NULL, -1, 0},
     };
-    int32_t work[CPUBIND_PLAN_WORK_ALLOWED(CPUBIND_PLAN_WORK(8, 1, 2, 14), 8, 2, 8, 6)];
+    int32_t work[CPUBIND_PLAN_WORK_ALLOWED(CPUBIND_PLAN_WORK(8, 1, 2, 14), 8, 2, 6)];
     const int32_t cap = (int32_t)(sizeof work / sizeof *work);
     const cpubind_lists good = {ids, row, 2};
     cpubind_plan plan;

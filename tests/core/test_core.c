@@ -107,82 +107,6 @@ static void assert_span(cpubind_span span, int32_t first, int32_t count)
     assert_int_equal(span.count, count);
 }
 
-TEST(share_spreads_the_remainder_over_the_first_parts)
-{
-    static const int32_t expect[][2] = {{0, 3}, {3, 3}, {6, 2}, {8, 2}};
-    for (int32_t i = 0; i < 4; i++) {
-        cpubind_span s;
-        assert_int_equal(cpubind_share(10, 4, i, CPUBIND_REMAINDER_SPREAD, &s, NULL),
-                         CPUBIND_OK);
-        assert_span(s, expect[i][0], expect[i][1]);
-    }
-}
-
-TEST(share_gives_the_remainder_to_the_last_part)
-{
-    static const int32_t expect[][2] = {{0, 2}, {2, 2}, {4, 2}, {6, 4}};
-    for (int32_t i = 0; i < 4; i++) {
-        cpubind_span s;
-        assert_int_equal(cpubind_share(10, 4, i, CPUBIND_REMAINDER_LAST, &s, NULL), CPUBIND_OK);
-        assert_span(s, expect[i][0], expect[i][1]);
-    }
-}
-
-TEST(share_takes_its_whole_range)
-{
-    const int32_t most = CPUBIND_MAX_CPUS;
-    const int32_t parts = CPUBIND_MAX_DEVICES;
-    cpubind_span s;
-    assert_int_equal(cpubind_share(0, 1, 0, CPUBIND_REMAINDER_SPREAD, &s, NULL), CPUBIND_OK);
-    assert_span(s, 0, 0);
-    assert_int_equal(cpubind_share(3, 8, 7, CPUBIND_REMAINDER_SPREAD, &s, NULL), CPUBIND_OK);
-    assert_span(s, 3, 0);
-    assert_int_equal(cpubind_share(3, 8, 7, CPUBIND_REMAINDER_LAST, &s, NULL), CPUBIND_OK);
-    assert_span(s, 0, 3);
-    assert_int_equal(cpubind_share(most, 1, 0, CPUBIND_REMAINDER_LAST, &s, NULL), CPUBIND_OK);
-    assert_span(s, 0, most);
-    assert_int_equal(cpubind_share(most, parts, parts - 1, CPUBIND_REMAINDER_SPREAD, &s, NULL),
-                     CPUBIND_OK);
-    assert_span(s, most - 16, 16);
-}
-
-TEST(share_refuses_what_is_out_of_range_and_writes_nothing)
-{
-    static const struct {
-        int32_t total, parts, index, rule;
-        const char *argument;
-    } bad[] = {
-        {-1, 1, 0, 0, "total"},
-        {CPUBIND_MAX_CPUS + 1, 1, 0, 0, "total"},
-        {8, 0, 0, 0, "parts"},
-        {8, -1, 0, 0, "parts"},
-        {8, CPUBIND_MAX_DEVICES + 1, 0, 0, "parts"},
-        {8, 2, -1, 0, "index"},
-        {8, 2, 2, 0, "index"},
-        {8, 2, 0, 2, "rule"},
-        {8, 2, 0, -1, "rule"},
-        {8, 2, 2, 1, "index"},
-        {INT32_MIN, 1, 0, 0, "total"},
-        {INT32_MAX, INT32_MAX, 0, 0, "total"},
-    };
-    cpubind_fault fault;
-    cpubind_span s;
-    cpubind_status status;
-    for (int32_t i = 0; i < COUNT(bad); i++) {
-        refusal expect = {CPUBIND_ERR_ARG, bad[i].argument, -1};
-        memset(&s, EDGE_FILL, sizeof s);
-        status = cpubind_share(bad[i].total, bad[i].parts, bad[i].index,
-                               (cpubind_remainder)bad[i].rule, &s, &fault);
-        assert_refusal(status, &fault, expect);
-        assert_int_equal(cpubind_share(bad[i].total, bad[i].parts, bad[i].index,
-                                       (cpubind_remainder)bad[i].rule, &s, NULL),
-                         CPUBIND_ERR_ARG);
-        assert_true(edge_untouched(&s.first, 0) && edge_untouched(&s.count, 0));
-    }
-    status = cpubind_share(8, 2, 0, CPUBIND_REMAINDER_SPREAD, NULL, &fault);
-    assert_refusal(status, &fault, (refusal){CPUBIND_ERR_ARG, "out_span", -1});
-}
-
 static void assert_roles(const cpubind_roles *r, int32_t irq, int32_t rest, int32_t acl,
                          int32_t release)
 {
@@ -934,39 +858,10 @@ TEST(buffers_that_overlap_an_input_or_each_other_are_refused)
                 }
 }
 
-TEST(sizes_are_functions_as_well)
-{
-    static const int32_t size[][4] = {{0, 0, 0, 0},      {1, 0, 0, 0},
-                                      {0, 1, 0, 0},      {0, 0, 1, 0},
-                                      {0, 0, 1, 1},      {640, 4, 16, 2560},
-                                      {65536, 1, 1, 17}, {0, 65536, 0, 0},
-                                      {0, 0, 4096, 0},   {65536, 65536, 4096, 268435456}};
-    static const int32_t bad[][4] = {
-        {-1, 0, 0, 0},    {65537, 0, 0, 0}, {0, -1, 0, 0},
-        {0, 65537, 0, 0}, {0, 0, -1, 0},    {0, 0, 4097, 0},
-        {0, 0, 1, -1},    {0, 0, 1, 65537}, {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}};
-    for (int32_t i = 0; i < COUNT(size); i++)
-        assert_int_equal(cpubind_plan_work(size[i][0], size[i][1], size[i][2], size[i][3]),
-                         CPUBIND_PLAN_WORK(size[i][0], size[i][1], size[i][2], size[i][3]));
-    for (int32_t i = 0; i < COUNT(bad); i++)
-        assert_int_equal(cpubind_plan_work(bad[i][0], bad[i][1], bad[i][2], bad[i][3]), -1);
-    assert_int_equal(cpubind_plan_cpus(640), CPUBIND_PLAN_CPUS(640));
-    assert_int_equal(cpubind_plan_cpus(0), 0);
-    assert_int_equal(cpubind_plan_cpus(-1), -1);
-    assert_int_equal(cpubind_plan_cpus(CPUBIND_MAX_CPUS), CPUBIND_MAX_CPUS);
-    assert_int_equal(cpubind_plan_cpus(CPUBIND_MAX_CPUS + 1), -1);
-    assert_int_equal(cpubind_plan_cpus_keep(640, 16), CPUBIND_PLAN_CPUS_KEEP(640, 16));
-    assert_int_equal(cpubind_plan_cpus_keep(CPUBIND_MAX_CPUS, CPUBIND_MAX_DEVICES), 1 << 28);
-    assert_int_equal(cpubind_plan_cpus_keep(CPUBIND_MAX_CPUS + 1, 1), -1);
-    assert_int_equal(cpubind_plan_cpus_keep(-1, 1), -1);
-    assert_int_equal(cpubind_plan_cpus_keep(1, CPUBIND_MAX_DEVICES + 1), -1);
-    assert_int_equal(cpubind_plan_cpus_keep(1, -1), -1);
-}
-
 /* 640 CPUs, 16 devices, 4 nodes: all that the caller allocates. */
 TEST(buffers_of_a_large_host_take_128_kib)
 {
-    assert_true((cpubind_plan_work(640, 4, 16, 2560) + cpubind_plan_cpus(640) + 17) *
+    assert_true((CPUBIND_PLAN_WORK(640, 4, 16, 2560) + CPUBIND_PLAN_CPUS(640) + 17) *
                     (int32_t)sizeof(int32_t) <=
                 128 * 1024);
 }

@@ -279,7 +279,7 @@ static void place(step *now)
     p.n_cpu = lists_read(&at, pool);
     p.roles = policy.roles;
     p.out_cpu = edge_ints(p.n_cpu);
-    p.cap_work = CPUBIND_PLACE_WORK(p.n_cpu);
+    p.cap_work = CPUBIND_PLACE_WORK(p.n_cpu, host.n_node);
     p.work = edge_ints(p.cap_work);
     got.len = 0;
     const cpubind_status status = cpubind_place_roles(&host, &devices, &p, &fault);

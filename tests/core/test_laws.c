@@ -252,50 +252,32 @@ TEST(on_regular_hosts_keeping_homes_costs_nothing)
     assert_int_equal(price.smaller, 0);
 }
 
-TEST(slices_and_roles_tile)
+TEST(roles_tile)
 {
     uint64_t seed = 42;
     for (int32_t i = 0; i < host_count(); i++) {
         int32_t total = (int32_t)model_random(&seed, 2000);
-        int32_t parts = 1 + (int32_t)model_random(&seed, 64);
+        int32_t need = 0, first = 0;
         cpubind_role_spec spec;
-        int32_t need = 0;
+        cpubind_status status;
+        cpubind_roles r;
         for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
             spec.count[role] = (int32_t)model_random(&seed, role == 0 ? 4 : 3);
             need += spec.count[role];
         }
-        for (int32_t rule = 0; rule < 2; rule++) {
-            int32_t at = 0;
-            for (int32_t p = 0; p < parts; p++) {
-                cpubind_span s;
-                assert_int_equal(
-                    cpubind_share(total, parts, p, (cpubind_remainder)rule, &s, NULL),
-                    CPUBIND_OK);
-                assert_int_equal(s.first, at);
-                assert_true(rule == CPUBIND_REMAINDER_LAST
-                                ? p == parts - 1 || s.count == total / parts
-                                : s.count - total / parts <= 1);
-                at += s.count;
-            }
-            assert_int_equal(at, total);
+        status = cpubind_split_roles(total, &spec, &r, NULL);
+        assert_int_equal(status, total < need ? CPUBIND_ERR_TOO_FEW : CPUBIND_OK);
+        if (status != CPUBIND_OK)
+            continue;
+        for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
+            assert_int_equal(r.span[role].first, first);
+            if (role == CPUBIND_ROLE_MAIN)
+                assert_true(r.span[role].count >= spec.count[role]);
+            else
+                assert_int_equal(r.span[role].count, spec.count[role]);
+            first += r.span[role].count;
         }
-        {
-            cpubind_roles r;
-            int32_t first = 0;
-            cpubind_status status = cpubind_split_roles(total, &spec, &r, NULL);
-            assert_int_equal(status, total < need ? CPUBIND_ERR_TOO_FEW : CPUBIND_OK);
-            if (status != CPUBIND_OK)
-                continue;
-            for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
-                assert_int_equal(r.span[role].first, first);
-                if (role == CPUBIND_ROLE_MAIN)
-                    assert_true(r.span[role].count >= spec.count[role]);
-                else
-                    assert_int_equal(r.span[role].count, spec.count[role]);
-                first += r.span[role].count;
-            }
-            assert_int_equal(first, total);
-        }
+        assert_int_equal(first, total);
     }
 }
 

@@ -233,7 +233,7 @@ TEST(buffers_that_overlap_are_refused)
 TEST(a_pool_too_small_for_its_processes_is_refused)
 {
     int32_t cpu[] = {0, 1, 2, 3, 4, 5, 6, 9};
-    int32_t out[8], work[CPUBIND_PLACE_WORK(8)];
+    int32_t out[8], work[CPUBIND_PLACE_WORK(8, 1)];
     cpubind_placing p = {.cpu = cpu,
                          .n_cpu = 7,
                          .is_near = 1,
@@ -241,7 +241,7 @@ TEST(a_pool_too_small_for_its_processes_is_refused)
                          .n_process = 2,
                          .out_cpu = out,
                          .work = work,
-                         .cap_work = CPUBIND_PLACE_WORK(7)};
+                         .cap_work = CPUBIND_PLACE_WORK(7, 1)};
     open_host("0-7", "0-7");
     assert_int_equal(cpubind_place_roles(&r.host, &r.devices, &p, &r.fault),
                      CPUBIND_ERR_TOO_FEW);
@@ -259,7 +259,7 @@ TEST(placing_refuses_bad_arguments)
     int32_t cpu[] = {0, 1, 2, 3, 4, 5, 6, 7};
     int32_t falling[] = {0, 1, 2, 2, 4, 5, 6, 7};
     int32_t unknown[] = {0, 1, 2, 3, 4, 5, 6, 9};
-    int32_t out[8], work[CPUBIND_PLACE_WORK(8)];
+    int32_t out[8], work[CPUBIND_PLACE_WORK(8, 1)];
     const cpubind_placing good = {.cpu = cpu,
                                   .n_cpu = 8,
                                   .is_near = 1,
@@ -268,7 +268,7 @@ TEST(placing_refuses_bad_arguments)
                                   .process = 1,
                                   .out_cpu = out,
                                   .work = work,
-                                  .cap_work = CPUBIND_PLACE_WORK(8)};
+                                  .cap_work = CPUBIND_PLACE_WORK(8, 1)};
     cpubind_placing bad[12];
     static const struct {
         const char *argument;

@@ -545,7 +545,7 @@ static void place(const near_host *h, const int32_t *pool, int32_t n_pool, place
     out->p.n_cpu = n_pool;
     out->p.roles = h->policy.roles;
     out->p.out_cpu = cpu;
-    out->p.cap_work = CPUBIND_PLACE_WORK(n_pool);
+    out->p.cap_work = CPUBIND_PLACE_WORK(n_pool, h->host.n_node);
     out->p.work = edge_ints(out->p.cap_work);
     out->p.n_out = -1;
     out->p.is_checked = 0;

@@ -274,7 +274,7 @@ static int32_t is_home_enough(const near_host *h, const near_model *m, int32_t d
 static void check_irq(const near_host *h, const near_model *m, const cpubind_plan *plan,
                       int32_t d)
 {
-    static int32_t work[CPUBIND_PLACE_WORK(NEAR_CPUS)], out[NEAR_CPUS];
+    static int32_t work[CPUBIND_PLACE_WORK(NEAR_CPUS, NEAR_NODES)], out[NEAR_CPUS];
     cpubind_placing p = {.cpu = plan->cpu + plan->row[d],
                          .n_cpu = plan->row[d + 1] - plan->row[d],
                          .device = d,
@@ -282,7 +282,7 @@ static void check_irq(const near_host *h, const near_model *m, const cpubind_pla
                          .roles = h->policy.roles,
                          .out_cpu = out,
                          .work = work,
-                         .cap_work = CPUBIND_PLACE_WORK(NEAR_CPUS)};
+                         .cap_work = CPUBIND_PLACE_WORK(NEAR_CPUS, NEAR_NODES)};
     assert_int_equal(cpubind_place_roles(&h->host, &h->devices, &p, NULL), CPUBIND_OK);
     if (!is_home_enough(h, m, d))
         return;

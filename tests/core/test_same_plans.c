@@ -162,7 +162,7 @@ static void spoil(uint64_t *state, subject *s)
 static void add_places(const subject *s, const cpubind_plan *plan, const int32_t *want,
                        int32_t n_row)
 {
-    static int32_t out[CPUS], work[CPUBIND_PLACE_WORK(CPUS)];
+    static int32_t out[CPUS], work[CPUBIND_PLACE_WORK(CPUS, NEAR_NODES)];
     static int32_t meter[CPUBIND_MEASURE_WORK(CPUS, NEAR_NODES)];
     static cpubind_quality each[DEVICES];
     cpubind_quality total;
@@ -180,7 +180,7 @@ static void add_places(const subject *s, const cpubind_plan *plan, const int32_t
         p.process = p.n_process / 2;
         p.out_cpu = out;
         p.work = work;
-        p.cap_work = CPUBIND_PLACE_WORK(CPUS);
+        p.cap_work = CPUBIND_PLACE_WORK(CPUS, NEAR_NODES);
         status = cpubind_place_roles(&s->host, &s->devices, &p, &fault);
         add_fault(status, &fault);
         if (status != CPUBIND_OK)

@@ -10,17 +10,17 @@
 #include <string.h>
 
 /* As a foreign runtime declares them. */
-typedef struct span {
-    int32_t first, count;
-} span;
+typedef struct roles {
+    int32_t first_and_count[4][2];
+} roles;
 
 typedef struct fault {
     const char *argument;
     int32_t index, device, other, cpu, need, have;
 } fault;
 
-typedef int32_t (*share_function)(int32_t total, int32_t parts, int32_t index, int32_t rule,
-                                  span *out_span, fault *out_fault);
+typedef int32_t (*split_function)(int32_t count, const int32_t *spec, roles *out_roles,
+                                  fault *out_fault);
 typedef int32_t (*version_function)(void);
 
 /* The symbol into a function pointer at `out`, by way of its bytes: ISO C has no cast. */
@@ -38,19 +38,23 @@ static int find(void *library, const char *name, void *out)
 int main(int argc, char **argv)
 {
     void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    share_function share;
+    static const int32_t spec[4] = {2, 1, 1, 1};
+    split_function split;
     version_function version;
-    span s = {-1, -1};
+    roles r = {{{0}}};
     fault f;
     if (!library) {
         fprintf(stderr, "dynamic: %s\n", argc == 2 ? dlerror() : "usage: dynamic LIBRARY");
         return 2;
     }
-    if (!find(library, "cpubind_share", &share) || !find(library, "cpubind_version", &version))
+    if (!find(library, "cpubind_split_roles", &split) ||
+        !find(library, "cpubind_version", &version))
         return 2;
-    if (share(640, 16, 15, 0, &s, NULL) != 0 || s.first != 600 || s.count != 40)
+    if (split(40, spec, &r, NULL) != 0 || r.first_and_count[1][0] != 2 ||
+        r.first_and_count[1][1] != 36)
         return 1;
-    if (share(640, 0, 0, 0, &s, &f) != -1 || s.first != 600 || strcmp(f.argument, "parts") != 0)
+    if (split(-1, spec, &r, &f) != -1 || r.first_and_count[1][1] != 36 ||
+        strcmp(f.argument, "count") != 0)
         return 1;
     printf("0x%06x\n", (unsigned)version());
     return dlclose(library) == 0 ? 0 : 1;

@@ -182,7 +182,7 @@ if "$cc" -std=c99 $here/two_files.c -o "$out/program" >"$out/log" 2>&1; then
     echo "it linked" >"$out/log"
     fail "without the implementation there is a link error" "$out/log"
 else
-    check "without the implementation there is a link error" grep -q cpubind_share "$out/log"
+    check "without the implementation there is a link error" grep -q cpubind_split_roles "$out/log"
 fi
 
 late="CPUBIND_STATIC after a first include is an error that says what to do"

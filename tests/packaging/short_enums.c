@@ -18,7 +18,7 @@ int main(void)
     cpubind_plan plan = {
         NULL, pool, row, work, 0, 8, 0, 0, 0, CPUBIND_CLUSTER, CPUBIND_FOUND_NONE,
         0,    {0},  0,   NULL};
-    cpubind_span span;
+    cpubind_roles roles;
     if (cpubind_make_plan(&host, &devices, &policy, &plan, NULL) != CPUBIND_ERR_SPACE)
         return 1;
     plan.cap_work = plan.n_work;
@@ -27,7 +27,10 @@ int main(void)
     if (plan.strategy != CPUBIND_TOPO_AFFINITY || plan.overlap != CPUBIND_FOUND_PRESENT ||
         plan.n_checked != 2 || plan.shared.device != 1 || plan.shared.cpu != 0)
         return 3;
-    if (cpubind_share(5, 2, 1, CPUBIND_REMAINDER_LAST, &span, NULL) != CPUBIND_OK)
+    if (cpubind_split_roles(5, &policy.roles, &roles, NULL) != CPUBIND_OK)
         return 4;
-    return span.count == 3 && cpubind_role_letter(CPUBIND_ROLE_MAIN) == 'm' ? 0 : 5;
+    return roles.span[CPUBIND_ROLE_MAIN].count == 5 &&
+                   cpubind_role_letter(CPUBIND_ROLE_MAIN) == 'm'
+               ? 0
+               : 5;
 }

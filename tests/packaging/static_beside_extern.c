@@ -7,10 +7,13 @@
 
 int main(void)
 {
-    cpubind_span span;
+    const cpubind_role_spec spec = {{2, 1, 1, 1}};
+    cpubind_roles roles;
     if (public_version() == cpubind_version || public_version()() != cpubind_version())
         return 1;
-    if (cpubind_share(10, 4, 3, CPUBIND_REMAINDER_LAST, &span, NULL) != CPUBIND_OK)
+    if (cpubind_split_roles(10, &spec, &roles, NULL) != CPUBIND_OK)
         return 1;
-    return span.first == 6 && span.count == 4 ? 0 : 1;
+    return roles.span[CPUBIND_ROLE_MAIN].first == 2 && roles.span[CPUBIND_ROLE_MAIN].count == 6
+               ? 0
+               : 1;
 }

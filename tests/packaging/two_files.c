@@ -5,8 +5,9 @@
 
 int main(void)
 {
-    cpubind_span span;
-    if (cpubind_share(640, 16, 3, CPUBIND_REMAINDER_SPREAD, &span, NULL) != CPUBIND_OK)
+    const cpubind_role_spec spec = {{2, 1, 1, 1}};
+    cpubind_roles roles;
+    if (cpubind_split_roles(40, &spec, &roles, NULL) != CPUBIND_OK)
         return 1;
-    return span.first == 120 && span.count == 40 ? 0 : 1;
+    return roles.span[CPUBIND_ROLE_ACL].first == 38 ? 0 : 1;
 }

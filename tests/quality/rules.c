@@ -82,7 +82,7 @@ static void add_placed(const cpubind_host *host, const cpubind_devices *devices,
                          .is_near = policy->strategy == CPUBIND_NEAR,
                          .roles = policy->roles,
                          .out_cpu = edge_ints(plan->row[1]),
-                         .cap_work = CPUBIND_PLACE_WORK(plan->row[1])};
+                         .cap_work = CPUBIND_PLACE_WORK(plan->row[1], host->n_node)};
     p.work = edge_ints(p.cap_work);
     must(cpubind_place_roles(host, devices, &p, NULL), "cpubind_place_roles");
     rules_add(out, p.out_cpu, p.n_out);
