@@ -4,14 +4,16 @@
 #   tests/run.sh COMMAND...      a command may have arguments: "tests/checks/layers.sh --self-test"
 #
 # Commands run one after the other. One with a + before it can run beside any other: it measures
-# no times, and shares nothing with others that it writes. Beside the commands without it, these
-# run with low priority, as many at a time as there are CPUs, in their order: the slowest come
-# first. Some of them, and of the commands without it, wait most of their time: each CPU has work
-# in spite of that. After the commands without it, they run here as well.
+# no times, and shares nothing with others that it writes; where this is root it has a /tmp of its
+# own, in memory, since tests write many small files. Beside the commands without it, these run
+# with low priority, as many at a time as there are CPUs, in their order: the slowest come first.
+# Some of them, and of the commands without it, wait most of their time: each CPU has work in spite
+# of that. After the commands without it, they run here as well.
 #
-# Prints a line for each command when it has ended, with its seconds and those of the CPUs, the
-# output of each that failed, and at the end "N passed, N failed" (and ", N skipped"). Exit 0
-# only if a test passed and none failed.
+# Prints a line for each command when it has ended, with its seconds and those of the CPUs, and
+# "kept" where tests/support/kept.sh repeated a result; the output of each that failed; and at the
+# end the ten that took most of the CPUs, and "N passed, N failed" (and ", N skipped"). Exit 0 only
+# if a test passed and none failed.
 
 passed=0
 failed=0
@@ -37,6 +39,17 @@ run() { # command, folder for its results
     echo "$? $(($(date +%s) - start))" >"$2/end"
 }
 
+in_memory() { # command ...
+    unshare -m sh -c 'mount -t tmpfs -o mode=1777 tmpfs /tmp && exec "$@"' sh "$@"
+}
+
+# A tree below /tmp would be hidden.
+beside="nice -n 10"
+case "$(pwd)/ $(cd "${BUILD:-build}" 2>/dev/null && pwd)/" in
+/tmp/* | *" /tmp/"*) ;;
+*) [ "$(id -u)" -ne 0 ] || ! in_memory true 2>/dev/null || beside="in_memory nice -n 10" ;;
+esac
+
 # Runs the commands of a kind that no other lane has begun, and then calls `after`.
 lane() { # "" or +, after, command ...
     kind=$1
@@ -46,7 +59,7 @@ lane() { # "" or +, after, command ...
     for command in "$@"; do
         at=$((at + 1))
         if [ "${command%"${command#+}"}" = "$kind" ] && mkdir "$logs/$at" 2>/dev/null; then
-            run "${kind:+nice -n 10 }${command#+}" "$logs/$at"
+            run "${kind:+$beside }${command#+}" "$logs/$at"
             $after "$@"
         fi
     done
@@ -67,7 +80,10 @@ report() { # command ...
 count() { # command, folder of its results
     log=$2/log
     read -r status seconds <"$2/end"
-    cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%d", ($1 + $3) * 60 + $2 + $4 }' "$2/times")
+    cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%.1f", ($1 + $3) * 60 + $2 + $4 }' "$2/times")
+    echo "$cpu $(basename "${1%% *}")${1#"${1%% *}"}" >>"$logs/cpu"
+    kept=
+    ! grep -q '^# kept: ' "$log" || kept="  kept"
     # TAP writes "ok 1 # SKIP why"; cmocka writes "not ok 1 # SKIP name".
     skip=$(grep -ciE '^(not )?ok.*# skip' "$log")
     not_ok=$(grep -vi '# skip' "$log" | grep -c '^not ok')
@@ -80,8 +96,8 @@ count() { # command, folder of its results
         echo "no test ran" >>"$log"
         not_ok=1
     fi
-    printf '%-44s %5d passed  %3d failed  %3d skipped  %4d s  %4d s of CPU\n' \
-        "$(basename "${1%% *}")${1#"${1%% *}"}" "$ok" "$not_ok" "$skip" "$seconds" "$cpu"
+    printf '%-44s %5d passed  %3d failed  %3d skipped  %4d s  %6s s of CPU%s\n' \
+        "$(basename "${1%% *}")${1#"${1%% *}"}" "$ok" "$not_ok" "$skip" "$seconds" "$cpu" "$kept"
     if [ "$not_ok" -ne 0 ]; then
         grep -vE '^(ok|1\.\.)' "$log" | sed 's/^/    /'
         [ "$status" -ne 0 ] && echo "    exit status $status"
@@ -100,6 +116,10 @@ lane + report "$@"
 wait
 report "$@"
 
+LC_ALL=C sort -rn "$logs/cpu" | awk '
+    { sum += $1 }
+    NR <= 10 { slowest = slowest "  " $0 "\n" }
+    END { printf "%.0f s of CPU in %d commands; the slowest:\n%s", sum, NR, slowest }'
 if [ $skipped -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else

@@ -9,6 +9,11 @@
 BUILD=${BUILD:-build}
 out=$BUILD/arm64
 
+. tests/support/kept.sh
+keep_by "cpubind.h Makefile adapters fixtures tests/core tests/text tests/ascend tests/quality
+    tests/support tests/vectors ${CPUBIND_SHARED:-../shared}" \
+    "aarch64-linux-gnu-gcc aarch64-linux-gnu-ld qemu-aarch64-static" "$@"
+
 give_up() {
     echo "ok 1 - tests on aarch64 # SKIP $1"
     echo "1..1"

@@ -16,6 +16,10 @@ if [ ! -f cpubind.h ]; then
     echo "packaging.sh: run it from the folder that holds cpubind.h" >&2
     exit 2
 fi
+BUILD=${BUILD:-build}
+. tests/support/kept.sh
+keep_by "cpubind.h README.md tests/packaging" \
+    "${CC:-cc} ${GCC:-gcc} ${GXX:-g++} ${CLANG:-clang} ${CLANGXX:-clang++} ${AARCH64_CC:-aarch64-linux-gnu-gcc} ld" "$@"
 rm -rf "$out"
 mkdir -p "$out" || exit 2
 

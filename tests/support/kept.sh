@@ -1,0 +1,45 @@
+# shellcheck shell=sh
+# kept.sh - a script whose result follows from files alone repeats it while none of them changes
+# SPDX-License-Identifier: MIT
+#
+# The script sources this file before it writes anything, and calls keep_by. What it prints when
+# all tests pass and none is skipped is kept below BUILD/kept. The next run prints that again if
+# nothing that goes in has changed: the script, the files and folders that it names, the packages
+# of this machine, the commands that it names (which may be of no package), the machine, and the
+# variables of the environment that compilers and tests read.
+
+# Prints the sum of all that goes in. The files and commands are words on purpose.
+# shellcheck disable=SC2086
+kept_state() { # files and folders, commands
+    {
+        find $1 -type f | LC_ALL=C sort | xargs -d '\n' sha256sum
+        cat /var/lib/dpkg/status
+        uname -rm
+        for kept_command in $2; do
+            command -v "$kept_command" && "$kept_command" --version
+        done
+        env | grep -E '^(BUILD|PATH|CPUBIND[A-Z_]*|[A-Z]*FLAGS|CC|CXX|GCC|GXX|CLANG|CLANGXX|AARCH64_CC|LD_[A-Z_]*)=' |
+            LC_ALL=C sort
+    } 2>&1 | sha256sum
+}
+
+keep_by() { # files and folders, commands, argument of the script ...
+    [ "${KEPT_BY:-}" != "$0" ] || return 0
+    kept=$BUILD/kept/$(basename "$0" .sh)${3:+.${3#--}}
+    mkdir -p "$BUILD/kept"
+    kept_now=$(kept_state "$0 tests/support/kept.sh tests/support/tap.sh $1" "$2")
+    if [ "$(head -n 1 "$kept" 2>/dev/null)" = "# kept: $kept_now" ]; then
+        cat "$kept"
+        exit
+    fi
+    shift 2
+    KEPT_BY=$0 "$0" "$@" >"$kept.new" 2>&1
+    kept_status=$?
+    cat "$kept.new"
+    if [ $kept_status -eq 0 ] && ! grep -qiE '^not ok|^(not )?ok.*# skip' "$kept.new"; then
+        { echo "# kept: $kept_now" && cat "$kept.new"; } >"$kept"
+    else
+        rm -f "$kept"
+    fi
+    exit $kept_status
+}
