@@ -24,6 +24,9 @@ FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
 # time: nothing is relocated, and no library is loaded. gold links in half the time of ld.
 SAN_LINK = -no-pie $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan) \
            $(if $(shell command -v ld.gold),-fuse-ld=gold)
+# 256 MB of freed memory, of which each page is new, and 30 callers of each malloc are a third of
+# the time of a test. ASAN= has the defaults.
+ASAN    ?= quarantine_size_mb=8:malloc_context_size=8
 COVERED  = -O0 -g -fprofile-instr-generate -fcoverage-mapping
 # A shared object can contain the static libraries; it exports none of their names.
 LIBRARY  = -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
@@ -70,15 +73,20 @@ QUALITY   := $(addprefix tests/quality/,layouts rules)
 # writes, it has to itself; what it starts, it asks for alone; and it measures no times. OWN_FILES
 # are programs of rooms that bind of which that is true. The longest come first.
 # BARE is built without sanitizers: it starts the command thousands of times, and would wait for
-# the sanitizers most of the time, or tries each word of each fixture. Under them run the replay of
-# the fixtures, and the inputs of the fuzz target of redaction.
-BARE       = $(addprefix tests/,cli/test_advice.c cli/test_hosts.c cli/test_mistakes.c ascend/test_redact.c)
+# the sanitizers most of the time, tries each word of each fixture, or counts the plans of so many
+# random hosts that their sum says whether one has changed. Under sanitizers run a sample of these
+# commands (tests/cli/run_command.h), the replay of the fixtures, the inputs of the fuzz target of
+# redaction, and the random hosts of test_laws. TWICE is built in both ways: without sanitizers
+# every allocation fails, under them a sample.
+TWICE      = tests/sqlite/test_store_faults.c
+BARE       = $(filter tests/cli/%,$(TESTS)) $(addprefix tests/,doctor/test_doctor.c ascend/test_redact.c \
+               core/test_same_plans.c) $(TWICE)
 BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh packaging/library.sh \
                packaging/packaging.sh cli/corpus.sh cli/upgrade.sh \
                service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
                service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \
                packaging/maintainer.sh checks/layers.sh \
-               cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/fuzz.sh)
+               cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/fuzz.sh checks/kept.sh)
 SELF_TESTS = $(foreach check,layers tree,"+tests/checks/$(check).sh --self-test")
 OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_faults.c \
                host/test_host_bind.c linux/test_mend.c linux/test_folder_writer_faults.c \
@@ -89,7 +97,7 @@ SCRIPTS    = $(addprefix tests/,service/device_users.sh cli/bind.sh service/serv
                cli/run_tree.sh cli/status.sh cli/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
                cli/device_cgroup.sh cli/formats.sh service/deploy.sh checks/install.sh packaging/installed.sh \
                checks/symbols.sh slurm/slurm.sh)
-SANITIZED  = $(filter-out $(BARE),$(TESTS))
+SANITIZED  = $(filter-out $(filter-out $(TWICE),$(BARE)),$(TESTS))
 
 # The longest first, so that the last ones end together.
 VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
@@ -113,7 +121,8 @@ check: deps-check ## install missing packages, build, and run everything that CI
 	@$(MAKE) --no-print-directory -s -j$(JOBS) built spank $(BUILD)/cpubind_shared $(BARE:%.c=$(BUILD)/%)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
 	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all $(SANITIZED:%.c=$(BUILD)/san/%) fuzz-replays
-	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) \
+	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) ASAN_OPTIONS="$(ASAN)" \
+	    CPUBIND_SANITIZED=$(abspath $(BUILD)/san/cpubind) \
 	    tests/run.sh $(BESIDE:%=+%) $(SELF_TESTS) \
 	    $(patsubst %.c,+$(BUILD)/san/%,$(OWN_FILES) $(filter-out $(ALONE) $(OWN_FILES),$(SANITIZED))) \
 	    $(BARE:%.c=+$(BUILD)/%) \
