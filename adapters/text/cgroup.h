@@ -1,4 +1,4 @@
-/* cgroup.h - /proc/<pid>/cgroup: the container of a process, and the path of its cpuset
+/* cgroup.h - /proc/<pid>/cgroup: container and pod of a process, and the path of its cpuset
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h.
@@ -38,6 +38,71 @@ typedef struct cpubind_cgroup_cpuset {
  *           is outside of the cgroup namespace of the reader */
 cpubind_text_status cpubind_cgroup_find_cpuset(const char *text, int32_t len,
                                                cpubind_cgroup_cpuset *out);
+
+/* == Pods of Kubernetes =====================================================
+ *
+ * GRAMMAR, of the parts of a path; kubelet makes the cgroup of a pod, its runtime those below
+ *   pod       = cgroupfs / systemd
+ *   cgroupfs  = ( "kubepods" / qos / ".." ) "/" "pod" uid [ "/" container ]
+ *   systemd   = *prefix "kubepods-" [ qos "-" ] "pod" uid ".slice" [ ( "/" / ":" ) container ]
+ *               a prefix is the folder in which kubelet has its cgroups, as in "kubelet-"
+ *   qos       = "burstable" / "besteffort"      the class Guaranteed has no word
+ *   uid       = 32hexdig / 8hexdig 3( d 4hexdig ) d 12hexdig, d = "-" / "_"
+ *               the first form is that of a pod by a file of the node
+ *   container = [ runtime ( "-" / ":" ) ] 64hexdig [ ".scope" ]
+ * Parts before and after these are passed over: those of a node that is a container itself
+ * (kind), and of a container in a container. ".." stands for what a cgroup namespace hides. */
+
+/* The classes of quality of service: (name, word). */
+#define CPUBIND_QOS_LIST(X)                                                                    \
+    X(UNKNOWN, "unknown") /* the path does not show it */                                      \
+    X(GUARANTEED, "guaranteed")                                                                \
+    X(BURSTABLE, "burstable")                                                                  \
+    X(BEST_EFFORT, "besteffort")
+
+typedef enum cpubind_qos {
+#define CPUBIND_X(name, word) CPUBIND_QOS_##name,
+    CPUBIND_QOS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+} cpubind_qos;
+
+/* "guaranteed". Static storage. */
+const char *cpubind_qos_word(cpubind_qos qos);
+
+#define CPUBIND_POD_UID_SIZE 37
+
+typedef struct cpubind_cgroup_pod {
+    char uid[CPUBIND_POD_UID_SIZE]; /* as the API has it, with "-" */
+    cpubind_slice container;        /* its id in the text; len 0: the path shows none */
+    const char *runtime; /* "containerd", "cri-o", "docker" or "podman", static text; NULL: the
+                            path does not name it */
+    cpubind_qos qos;
+} cpubind_cgroup_pod;
+
+/* Finds the pod of a process: the innermost one of the first path that has one.
+ *   out     *out; all zero without one
+ *   returns 1 if there is one, else 0
+ *   cost    O(len) */
+int cpubind_cgroup_find_pod(const char *text, int32_t len, cpubind_cgroup_pod *out);
+
+/* The parts of the name that kubelet gives to the log of a container, in /var/log/containers:
+ *   log       = pod "_" namespace "_" container "-" 64hexdig ".log"
+ *   pod       = 1*253( a-z / 0-9 / "-" / "." )
+ *   namespace = 1*63( a-z / 0-9 / "-" )             a container as well
+ */
+typedef struct cpubind_pod_log {
+    cpubind_slice pod, space, container;
+    cpubind_slice id; /* of the container */
+} cpubind_pod_log;
+
+#define CPUBIND_POD_NAME_SIZE  254 /* of a pod, with a NUL */
+#define CPUBIND_POD_LABEL_SIZE 64  /* of a namespace, a container */
+
+/* Reads such a name.
+ *   out     *out; unchanged on failure
+ *   errors  ERR_ARG; ERR_SYNTAX */
+cpubind_text_status cpubind_pod_log_parse(const char *name, int32_t len, cpubind_pod_log *out,
+                                          cpubind_text_fault *fault);
 
 /* The names of the cgroups that cpubind makes: "cpubind-4711". */
 #define CPUBIND_CGROUP_PREFIX "cpubind-"
