@@ -42,6 +42,30 @@ void cli_add_row_device(api_text *to, const cpubind_host_row *row)
         api_add(to, ", NPU %d", (int)row->number);
 }
 
+void cli_add_pod(api_text *to, const cpubind_pod *pod)
+{
+    if (!*pod->uid)
+        return;
+    if (*pod->name)
+        api_add(to, ", pod %s/%s/%s", pod->space, pod->name, pod->container);
+    else
+        api_add(to, ", pod %s", pod->uid);
+    if (pod->qos != CPUBIND_QOS_UNKNOWN)
+        api_add(to, " (%s)", cpubind_qos_word(pod->qos));
+}
+
+json_t *cli_pod_json(const cpubind_pod *pod)
+{
+    if (!*pod->uid)
+        return json_null();
+    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "uid", pod->uid, "name",
+                     *pod->name ? json_string(pod->name) : json_null(), "namespace",
+                     *pod->name ? json_string(pod->space) : json_null(), "container",
+                     *pod->name ? json_string(pod->container) : json_null(), "qos",
+                     cpubind_qos_word(pod->qos), "runtime",
+                     pod->runtime ? json_string(pod->runtime) : json_null());
+}
+
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to)
 {
     const api_bound *bound = bound_of(c, row);
@@ -214,6 +238,7 @@ static void print_wrong(host_call *c, const cpubind_host_row *row)
     size_t i;
     (void)cli_explain_row(c, row, &text);
     cli_add_row_device(&device, row);
+    cli_add_pod(&device, &row->pod);
     if (text.len > 0)
         fprintf(stderr, "cpubind: process %d%s: %s\n", (int)row->pid, device.text, text.text);
     if (!c->options->quiet)
@@ -235,21 +260,21 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
     const api_bound *bound = bound_of(c, row);
     api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
-    json_t *json =
-        json_pack("{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}",
-                  "npu", row->number < 0 ? json_null() : json_integer(row->number), "pci",
-                  *row->pci ? json_string(row->pci) : json_null(), "product",
-                  row->product ? json_string(row->product) : json_null(), "devices",
-                  (int)row->n_device, "pid", (int)row->pid, "name", cli_json_text(row->name),
-                  "container", row->container[0] ? cli_json_text(row->container) : json_null(),
-                  "process", (int)row->process, "processes", (int)row->n_process, "shared",
-                  (int)row->is_sharing, "children", (int)row->n_child, "parent",
-                  row->parent ? json_integer(row->parent) : json_null(), "state",
-                  cpubind_host_state_word(row->state), "error",
-                  text.len > 0 ? json_pack("{s:i, s:o}", "status", status, "text",
-                                           cli_json_text(text.text))
-                               : json_null(),
-                  "outcome", row->report ? cli_outcome_json(bound, row->report) : json_null());
+    json_t *json = json_pack(
+        "{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}",
+        "npu", row->number < 0 ? json_null() : json_integer(row->number), "pci",
+        *row->pci ? json_string(row->pci) : json_null(), "product",
+        row->product ? json_string(row->product) : json_null(), "devices", (int)row->n_device,
+        "pid", (int)row->pid, "name", cli_json_text(row->name), "container",
+        row->container[0] ? cli_json_text(row->container) : json_null(), "pod",
+        cli_pod_json(&row->pod), "process", (int)row->process, "processes", (int)row->n_process,
+        "shared", (int)row->is_sharing, "children", (int)row->n_child, "parent",
+        row->parent ? json_integer(row->parent) : json_null(), "state",
+        cpubind_host_state_word(row->state), "error",
+        text.len > 0
+            ? json_pack("{s:i, s:o}", "status", status, "text", cli_json_text(text.text))
+            : json_null(),
+        "outcome", row->report ? cli_outcome_json(bound, row->report) : json_null());
     return json;
 }
 

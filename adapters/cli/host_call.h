@@ -31,6 +31,13 @@ void cli_take_plan(host_call *c);
  * other. */
 void cli_add_row_device(api_text *to, const cpubind_host_row *row);
 
+/* Appends whose it is: ", pod prod/vllm-0/worker (burstable)", without names its uid; nothing
+ * for a process of no pod. */
+void cli_add_pod(api_text *to, const cpubind_pod *pod);
+
+/* A pod as an object; null for none. */
+json_t *cli_pod_json(const cpubind_pod *pod);
+
 /* Appends why a row is not bound; nothing for one that is. Returns the exit status. */
 int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *to);
 

@@ -83,11 +83,12 @@ static void say_failure(void *ctx, int priority, const char *text, cpubind_linux
 
 /* == News =================================================================== */
 
-/* "process 4711 (python3), NPU 3", "process 4711 (python3), 0000:c1:00.0" */
+/* "process 4711 (python3), NPU 3", "process 4711 (python3), 0000:c1:00.0, pod prod/vllm-0/a" */
 static void add_process(api_text *to, const cpubind_host_row *row)
 {
     api_add(to, "process %d (%s)", (int)row->pid, row->name);
     cli_add_row_device(to, row);
+    cli_add_pod(to, &row->pod);
 }
 
 /* Says each warning of a row that no row before it had. */
@@ -128,6 +129,27 @@ static void say_program(engine *e, const cpubind_host_row *row, const char *proc
             process, (int)row->pid);
 }
 
+/* Says of a worker whose cpuset has changed that it is bound anew. */
+static void say_cpuset(engine *e, const cpubind_host_row *row, const char *process)
+{
+    static api_text text;
+    text = (api_text){"", 0};
+    if (!row->is_regranted)
+        return;
+    api_add_list(&text, row->allowed.cpu, row->allowed.n);
+    say(e, CPUBIND_SAY_INFO, "%s: its cpuset has changed to %s", process, text.text);
+}
+
+/* Says once why pods have no names. */
+static void say_pods(engine *e, const cpubind_host_row *row)
+{
+    static const char *const key = "/var/log/containers";
+    if (row->pod.names_error && e->call.said && !json_object_get(e->call.said, key) &&
+        json_object_set_new(e->call.said, key, json_true()) == 0)
+        say(e, CPUBIND_SAY_WARNING, "pods have no names here but their uids: %s: %s", key,
+            strerror(row->pod.names_error));
+}
+
 static void say_row(engine *e, const cpubind_host_row *row)
 {
     const int32_t moved = cli_count_threads(row->report, CPUBIND_ITEM_MOVED);
@@ -137,6 +159,8 @@ static void say_row(engine *e, const cpubind_host_row *row)
     status = cli_explain_row(&e->call, row, &why);
     add_process(&process, row);
     say_program(e, row, process.text);
+    say_pods(e, row);
+    say_cpuset(e, row, process.text);
     e->counts.moves += moved;
     if (row->report)
         for (int32_t i = 0; i < row->report->n; i++)

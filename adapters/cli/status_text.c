@@ -228,6 +228,13 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
         print_line(out, &line);
         line = (api_text){"", 0};
     }
+    cli_add_pod(&line, &w->worker->pod);
+    if (line.len > 0) {
+        api_text pod = {"", 0};
+        api_add(&pod, "%12s%s", "", line.text + 2);
+        print_line(out, &pod);
+        line = (api_text){"", 0};
+    }
     if (w->fault.error) {
         add_fault(&line, s, w);
         print_words(out, line.text);
@@ -430,16 +437,17 @@ static json_t *worker_json(const cli_status *whole, const cpubind_status_worker 
 {
     const cpubind_worker *w = s->worker;
     return json_pack(
-        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:o, s:o, s:b, s:o, s:s, s:o, "
-        "s:o, s:o, s:o}",
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:o, s:o, s:b, s:o, s:s, "
+        "s:o, s:o, s:o, s:o}",
         "pid", (int)w->pid, "name", text_json(w->name), "program", text_json(w->program),
-        "container", text_json(w->container), "rank", id_json(w->rank), "rank_variable",
-        text_json(w->rank_variable), "visible", text_json(w->visible), "index", (int)w->index,
-        "processes", (int)w->n_index, "children", (int)w->n_child, "bound", w->is_bound,
-        "bound_npu", id_json(w->bound_number), "bound_rules", text_json(w->bound_rules),
-        "own_mask", w->has_own_mask, "allowed", cli_list_json(w->allowed.cpu, w->allowed.n),
-        "place", cpubind_place_word(s->place), "threads", threads_json(s), "cpuset",
-        text_json(s->cpuset), "memory", memory_json(s), "error", error_json(whole, s));
+        "container", text_json(w->container), "pod", cli_pod_json(&w->pod), "rank",
+        id_json(w->rank), "rank_variable", text_json(w->rank_variable), "visible",
+        text_json(w->visible), "index", (int)w->index, "processes", (int)w->n_index, "children",
+        (int)w->n_child, "bound", w->is_bound, "bound_npu", id_json(w->bound_number),
+        "bound_rules", text_json(w->bound_rules), "own_mask", w->has_own_mask, "allowed",
+        cli_list_json(w->allowed.cpu, w->allowed.n), "place", cpubind_place_word(s->place),
+        "threads", threads_json(s), "cpuset", text_json(s->cpuset), "memory", memory_json(s),
+        "error", error_json(whole, s));
 }
 
 static json_t *irq_json(const cpubind_status_irq *irq)

@@ -94,6 +94,15 @@ static int do_differ(const joining *j, const cpubind_device_allowed **first)
     return 0;
 }
 
+/* Whether the CPUs of all users are their own. */
+static int are_own(const joining *j)
+{
+    int32_t n = 0;
+    while (n < j->n_user && j->user[n].is_own && j->user[n].allowed.n > 0)
+        n++;
+    return n > 0 && n == j->n_user;
+}
+
 /* Gives the CPUs of all lists to the devices whose own are not known, and, if those of one are
  * all of these, to devices without users. */
 static void fill_rows(const joining *j, int32_t *next)
@@ -157,8 +166,9 @@ int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_
         memset(j.mark, 0, CPUBIND_MAX_CPUS);
         next = join_all(&j);
         is_other = do_differ(&j, &first);
-        if (is_other)
+        if (is_other && !are_own(&j))
             fill_rows(&j, next);
+        is_other |= are_own(&j);
     }
     if (is_other) {
         request->device_allowed = out->row;

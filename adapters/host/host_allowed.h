@@ -3,9 +3,9 @@
  *
  * Reads and moves nothing. Each device may have the CPUs of its own workers, so that no scope
  * is asked. Where the workers of all devices may have the same CPUs, the plan is that of a
- * process with these CPUs. Where they differ, a device without workers may have the CPUs of all
- * others if those of one device are that already, since its next worker may be such a one; else
- * none.
+ * process with these CPUs, unless they are their own: then the devices of these workers alone
+ * share them. Where they differ, a device without workers may have the CPUs of all others if
+ * those of one device are that already, since its next worker may be such a one; else none.
  */
 #ifndef CPUBIND_HOST_ALLOWED_H
 #define CPUBIND_HOST_ALLOWED_H
@@ -21,6 +21,7 @@ extern "C" {
 typedef struct cpubind_host_user {
     int32_t device;       /* index into the numbers */
     cpubind_cpus allowed; /* ascending; n 0: not known */
+    int is_own;           /* nobody else gets these CPUs: an exclusive cpuset of kubelet */
 } cpubind_host_user;
 
 /* The memory of a request. All zero is none. */

@@ -540,7 +540,7 @@ static void begin_call(cpubind_host_bind *h)
         if (h->entry[i]->row.state == CPUBIND_HOST_ENDED)
             drop_entry(h, i);
         else
-            h->entry[i]->row.is_news = 0;
+            h->entry[i]->row.is_news = h->entry[i]->row.is_regranted = 0;
     }
 }
 
@@ -706,11 +706,17 @@ void cpubind_host_bind_again(cpubind_host_bind *h, int32_t period_ms)
     begin_call(h);
     if (news.why.error)
         h->no_events = news.why;
+    if (news.is_period)
+        cpubind_host_read_cpusets(h);
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
         e->wait -= news.is_period && e->wait > 0;
-        if (e->binding && e->row.state == CPUBIND_HOST_BOUND)
+        if (e->row.is_regranted && !e->row.is_adopted) {
+            e->goal_sum = 0; /* the goal of now may lie outside: bind_all makes another one */
+            e->wait = 0;
+        } else if (e->binding && e->row.state == CPUBIND_HOST_BOUND) {
             look_again(h, e, &news);
+        }
     }
     if (is_list_due(h, &news))
         (void)list_all(h);
@@ -877,6 +883,7 @@ int32_t cpubind_host_bind_n(const cpubind_host_bind *h)
 const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_t i)
 {
     h->entry[i]->row.binding = h->entry[i]->binding;
+    h->entry[i]->row.allowed = (cpubind_cpus){h->entry[i]->allowed, h->entry[i]->n_allowed};
     return &h->entry[i]->row;
 }
 

@@ -29,6 +29,9 @@
  *     share them, and no CPU is in two pools. See host_allowed.h for the devices without
  *     workers. Which devices there are is read once; which processes use them is read again in
  *     a watch: after events, and at the end of each period.
+ * CPUSETS  Each worker is kept within the CPUs of its cpuset. A watch reads these again at the
+ *     end of each period: where they have changed it plans again, and binds such a worker anew,
+ *     also where its goal is the same: before Linux 6.2 such a change undoes its masks.
  * ROWS  A failure of one row stops no other. A process whose record another cpubind holds is
  *     left alone, and tried again at the end of each period of a watch.
  * CHANGES  Those of ../linux/bind/bind.h, for each process alone, each on its own record; close
@@ -40,6 +43,7 @@
 #include "../linux/bind/bind.h"
 #include "../plan/pci_plan.h"
 #include "../plan/plan.h"
+#include "host_pod.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,8 +95,11 @@ typedef struct cpubind_host_row {
     char name[CPUBIND_PROGRAM_SIZE]; /* of its program */
     int has_program;    /* 0: which program it is could not be read: the name is its thread's */
     char container[16]; /* the first characters of its id; "": the host */
+    cpubind_pod pod;    /* of a worker */
     cpubind_host_state state;
-    int is_news;                 /* the last call has changed the state, or has a report */
+    int is_news;          /* the last call has changed the state, or has a report */
+    int is_regranted;     /* the last call has found that the CPUs of its cpuset have changed */
+    cpubind_cpus allowed; /* the CPUs that it may have; n 0: not known */
     cpubind_linux_status status; /* FAILED, BUSY */
     cpubind_linux_fault fault;
     cpubind_problem problem;      /* code NONE: there is none */

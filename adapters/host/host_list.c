@@ -66,6 +66,38 @@ static void refuse(host_entry *e, cpubind_linux_fault fault)
     e->is_new = 0;
 }
 
+/* Gives an entry the CPUs that it may have. Returns 0 without memory: it has those before. */
+static int take_allowed(const cpubind_host_bind *h, host_entry *e, cpubind_cpus cpus)
+{
+    int32_t *own = NULL;
+    if (cpus.n > 0)
+        own = (int32_t *)h->sys->malloc((size_t)cpus.n * sizeof *own);
+    if (!own)
+        return 0;
+    memcpy(own, cpus.cpu, (size_t)cpus.n * sizeof *own);
+    free(e->allowed);
+    e->allowed = own;
+    e->n_allowed = cpus.n;
+    return 1;
+}
+
+void cpubind_host_read_cpusets(cpubind_host_bind *h)
+{
+    int32_t *cpu = (int32_t *)h->sys->malloc(CPUBIND_MAX_CPUS * sizeof *cpu);
+    for (int32_t i = 0; cpu && i < h->n; i++) {
+        host_entry *e = h->entry[i];
+        int32_t n = 0;
+        if (e->device < 0 || e->row.parent || e->row.state == CPUBIND_HOST_ENDED ||
+            cpubind_worker_cpuset(&h->root, e->row.pid, cpu, &n).error || n == 0 ||
+            (n == e->n_allowed && memcmp(cpu, e->allowed, (size_t)n * sizeof *cpu) == 0) ||
+            !take_allowed(h, e, (cpubind_cpus){cpu, n}))
+            continue;
+        e->row.is_regranted = e->row.is_news = 1;
+        h->is_old = 1;
+    }
+    free(cpu);
+}
+
 /* Adds the entry of a process of the list. Returns 0 without memory for its devices. */
 static int add_worker(cpubind_host_bind *h, const cpubind_worker *w, const cpubind_users *found)
 {
@@ -77,12 +109,8 @@ static int add_worker(cpubind_host_bind *h, const cpubind_worker *w, const cpubi
     cpubind_host_take_place(h, e);
     memcpy(e->row.name, w->program, sizeof w->program);
     memcpy(e->row.container, w->container, sizeof w->container);
-    if (w->allowed.n > 0)
-        e->allowed = (int32_t *)h->sys->malloc((size_t)w->allowed.n * sizeof *e->allowed);
-    if (e->allowed) {
-        memcpy(e->allowed, w->allowed.cpu, (size_t)w->allowed.n * sizeof *e->allowed);
-        e->n_allowed = w->allowed.n;
-    }
+    e->row.pod = w->pod;
+    (void)take_allowed(h, e, w->allowed);
     if (!take_devices(h, e, found))
         return 0;
     if (w->fault.error)

@@ -220,6 +220,15 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 
 /* == Plans ================================================================== */
 
+/* Whether nobody else gets the CPUs of a worker: kubelet gives exclusive ones to pods of class
+ * Guaranteed alone, and never all of the host. A pod of this class may have the shared ones,
+ * too: another worker that comes there changes the plan, as everywhere. */
+static int has_own_cpus(const cpubind_host_bind *h, const host_entry *e)
+{
+    return e->row.pod.qos == CPUBIND_QOS_GUARANTEED && e->n_allowed > 0 &&
+           e->n_allowed < h->facts.facts.n_online;
+}
+
 /* Lists the users of each device: its own processes, and where it has none those that use
  * several devices. Returns their number. */
 static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
@@ -229,7 +238,8 @@ static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
         const host_entry *e = h->entry[i];
         if (e->device >= 0 && !host_is_joint(e) && !e->row.parent && !e->is_stale &&
             (e->n_allowed > 0 || !h->is_survey))
-            user[n++] = (cpubind_host_user){e->device, {e->allowed, e->n_allowed}};
+            user[n++] =
+                (cpubind_host_user){e->device, {e->allowed, e->n_allowed}, has_own_cpus(h, e)};
     }
     n_own = n;
     for (int32_t i = 0; i < h->n; i++) {
@@ -239,7 +249,8 @@ static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
             for (int32_t j = 0; j < n_own && !has_own; j++)
                 has_own = user[j].device == e->devices[k];
             if (!has_own)
-                user[n++] = (cpubind_host_user){e->devices[k], {e->allowed, e->n_allowed}};
+                user[n++] = (cpubind_host_user){
+                    e->devices[k], {e->allowed, e->n_allowed}, has_own_cpus(h, e)};
         }
     }
     return n;

@@ -150,6 +150,10 @@ void cpubind_host_free_plans(cpubind_host_bind *h);
  *   returns why that is not known; code NONE: it is */
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
 
+/* Reads the CPUs of the cpuset of each worker again, marks those that have other ones, and the
+ * plan as old then. Where they cannot be read all is as before. */
+void cpubind_host_read_cpusets(cpubind_host_bind *h);
+
 /* Reads the CPUs that the tree may have into the request.
  *   errors  ESRCH: its first process has ended */
 cpubind_linux_fault cpubind_host_read_tree(cpubind_host_bind *h);

@@ -48,7 +48,7 @@ static cpubind_linux_fault no_memory(void)
 /* Reads a file of a process, or of the host with pid 0. */
 static cpubind_linux_fault read_file(reading *r, int32_t pid, const char *leaf)
 {
-    char name[PATH_SIZE];
+    char name[PATH_SIZE + 32];
     int n = pid ? snprintf(name, sizeof name, "proc/%d/%s", (int)pid, leaf)
                 : snprintf(name, sizeof name, "%s", leaf);
     if (n < 0 || n >= (int)sizeof name)
@@ -80,49 +80,108 @@ static cpubind_linux_fault read_mask(reading *r, int32_t pid, int32_t *set)
     return cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, list.out, list.n, set);
 }
 
-/* Reads the cpuset of a cgroup, whose path has n bytes; NONE without one. */
-static cpubind_linux_fault read_cgroup_cpus(reading *r, const char *path, int n,
-                                            int is_version_1, int32_t *set)
+/* Finds out whether a folder is there. */
+static cpubind_linux_fault find_folder(const reading *r, const char *name, int *is_there)
+{
+    struct stat st;
+    *is_there = r->root.sys->statat(r->root.fd, name, &st) == 0;
+    if (!*is_there && errno != ENOENT && errno != ENOTDIR)
+        return cpubind_fault_errno("cgroup");
+    *is_there = *is_there && S_ISDIR(st.st_mode);
+    return cpubind_no_fault;
+}
+
+/* Reads the cpuset of a cgroup, whose folder has a name of n bytes; n 0: it is not known. */
+static cpubind_linux_fault read_cgroup_cpus(reading *r, const char *folder, int n,
+                                            int is_version_1, cpubind_int_list *out)
 {
     static const char *const leaves[2][2] = {{"cpuset.cpus.effective", NULL},
                                              {"cpuset.effective_cpus", "cpuset.cpus"}};
-    *set = CPUBIND_CPUSET_NONE;
-    for (int i = 0; i < 2 && leaves[is_version_1][i] && *set == CPUBIND_CPUSET_NONE; i++) {
-        char name[PATH_SIZE];
+    for (int i = 0; i < 2 && leaves[is_version_1][i] && out->n == 0; i++) {
+        char name[PATH_SIZE + 32];
         cpubind_linux_fault fault;
-        (void)snprintf(name, sizeof name, "sys/fs/cgroup%s%.*s/%s",
-                       is_version_1 ? "/cpuset" : "", n, path, leaves[is_version_1][i]);
+        (void)snprintf(name, sizeof name, "%.*s/%s", n, folder, leaves[is_version_1][i]);
         fault = read_file(r, 0, name);
         if (fault.error && !cpubind_is_unseen(fault.error))
             return fault;
-        if (!fault.error)
-            fault = cpubind_cpu_sets_of_text(&r->memory->sets, r->root.sys, r->bytes.data,
-                                             r->bytes.len, set);
-        if (is_memory(fault))
-            return fault;
+        if (!fault.error && cpubind_cpulist_parse(r->bytes.data, r->bytes.len, CPUBIND_MAX_CPUS,
+                                                  out, NULL) != CPUBIND_TEXT_OK)
+            out->n = 0;
     }
     return cpubind_no_fault;
 }
 
-/* The CPUs of the cpuset of a process whose cgroup file is in r->bytes: of its cgroup, else of
- * the nearest one above that has a file. NONE where none is there, or makes sense. */
-static cpubind_linux_fault read_cpuset(reading *r, int32_t *set)
+/* Finds out whether a cgroup has a process among its own. */
+static cpubind_linux_fault find_process(reading *r, const char *folder, int32_t pid,
+                                        int *is_there)
 {
-    cpubind_cgroup_cpuset place;
-    char path[PATH_SIZE - 64];
-    cpubind_linux_fault fault = cpubind_no_fault;
-    int n;
-    *set = CPUBIND_CPUSET_NONE;
-    if (cpubind_cgroup_find_cpuset(r->bytes.data, r->bytes.len, &place) != CPUBIND_TEXT_OK ||
-        place.path.len >= (int32_t)sizeof path)
+    char name[PATH_SIZE + 16], number[16];
+    const int n = snprintf(number, sizeof number, "%d\n", (int)pid);
+    cpubind_linux_fault fault;
+    (void)snprintf(name, sizeof name, "%s/cgroup.procs", folder);
+    fault = read_file(r, 0, name);
+    *is_there = 0;
+    for (int32_t at = 0; !fault.error && at + n <= r->bytes.len && !*is_there; at++)
+        *is_there = (at == 0 || r->bytes.data[at - 1] == '\n') &&
+                    memcmp(r->bytes.data + at, number, (size_t)n) == 0;
+    return fault;
+}
+
+/* The folder in which a process sees the cgroup of its container, if it is in that one.
+ *   out     *n: the bytes of its name; 0: it sees none, or is in another one */
+static cpubind_linux_fault find_own_cgroup(reading *r, int32_t pid, int *is_version_1,
+                                           char folder[PATH_SIZE], int *n)
+{
+    static const char *const mounts[] = {"sys/fs/cgroup", "sys/fs/cgroup/cpuset"};
+    struct stat own, seen;
+    int is_there = 0;
+    cpubind_linux_fault fault = find_folder(r, mounts[1], is_version_1);
+    const char *mount = mounts[*is_version_1];
+    const int len = snprintf(folder, PATH_SIZE, "proc/%d/root/%s", (int)pid, mount);
+    *n = 0;
+    if (fault.error)
         return fault;
-    n = place.path.len;
-    memcpy(path, r->bytes.data + place.path.at, (size_t)n);
-    while (!fault.error && *set == CPUBIND_CPUSET_NONE && n >= 0) {
-        fault = read_cgroup_cpus(r, path, n, place.is_version_1, set);
-        while (n > 0 && path[n - 1] != '/')
-            n--;
-        n--;
+    /* A container may mount anything there: what is not of the same file system is not read. */
+    if (r->root.sys->statat_known(r->root.fd, mount, &own) < 0 ||
+        r->root.sys->statat_known(r->root.fd, folder, &seen) < 0)
+        return cpubind_fault_errno("cgroup");
+    if (S_ISDIR(seen.st_mode) && seen.st_dev == own.st_dev)
+        fault = find_process(r, folder, pid, &is_there);
+    *n = is_there ? len : 0;
+    return fault;
+}
+
+/* The CPUs of the cpuset of a process whose cgroup file is in r->bytes: of its cgroup, else of
+ * the nearest one above that has a file; n 0 where none is there, or makes sense. */
+static cpubind_linux_fault read_cpuset(reading *r, int32_t pid, cpubind_int_list *out)
+{
+    cpubind_cgroup_cpuset place = {.is_version_1 = 0};
+    char folder[PATH_SIZE];
+    cpubind_linux_fault fault = cpubind_no_fault;
+    const cpubind_text_status status =
+        cpubind_cgroup_find_cpuset(r->bytes.data, r->bytes.len, &place);
+    int n = 0, top = 0, is_there = 0;
+    out->n = 0;
+    if (status == CPUBIND_TEXT_OK) {
+        const char *path = r->bytes.data + place.path.at;
+        top = snprintf(folder, sizeof folder, "sys/fs/cgroup%s",
+                       place.is_version_1 ? "/cpuset" : "");
+        n = top + snprintf(folder + top, sizeof folder - (size_t)top, "%.*s",
+                           (int)cpubind_cgroup_outside(path, place.path.len), path);
+        if (n >= PATH_SIZE)
+            return cpubind_fault_of(ENAMETOOLONG, "cgroup");
+        fault = find_folder(r, folder, &is_there);
+    }
+    /* Without that folder the path is one of other mounts than those of this process. */
+    if (!fault.error && !is_there && status != CPUBIND_TEXT_ERR_MISSING) {
+        fault = find_own_cgroup(r, pid, &place.is_version_1, folder, &n);
+        is_there = n > 0;
+        top = n;
+    }
+    while (is_there && !fault.error && out->n == 0 && n >= top) {
+        fault = read_cgroup_cpus(r, folder, n, place.is_version_1, out);
+        while (n > 0 && folder[--n] != '/')
+            ;
     }
     return fault;
 }
@@ -173,18 +232,24 @@ static cpubind_linux_fault read_before(reading *r, const cpubind_worker *w, int3
     return fault.error == ESRCH ? cpubind_no_fault : fault;
 }
 
-/* The CPUs that a worker may have: those before a binding, or its own; those of its cpuset
- * where they lack some of these. */
+/* The CPUs that a worker may have: those of its cpuset, where that is known; else those before
+ * a binding, or its own. */
 static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
 {
     int32_t mask, cpuset = CPUBIND_CPUSET_NONE, set;
+    cpubind_int_list list = {r->list, CPUBIND_MAX_CPUS, 0};
     cpubind_linux_fault fault = read_file(r, w->pid, "cgroup");
     cpubind_slice id;
     if (!fault.error) {
         if (cpubind_cgroup_container(r->bytes.data, r->bytes.len, &id))
             memcpy(w->container, r->bytes.data + id.at, sizeof w->container - 1);
-        fault = read_cpuset(r, &cpuset);
+        fault = cpubind_pod_read(&r->root, &r->bytes, &w->pod);
     }
+    if (!fault.error)
+        fault = read_cpuset(r, w->pid, &list);
+    if (!fault.error && list.n > 0)
+        fault =
+            cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, list.out, list.n, &cpuset);
     if (fault.error && !cpubind_is_unseen(fault.error))
         return fault;
     fault = read_record(r, w);
@@ -196,10 +261,9 @@ static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
         return fault;
     if (set == CPUBIND_CPUSET_NONE)
         set = mask;
-    if (cpuset != CPUBIND_CPUSET_NONE &&
-        (set == CPUBIND_CPUSET_NONE ||
-         !cpubind_cpu_sets_is_part(&r->memory->sets, cpuset, set))) {
-        w->has_own_mask = set != CPUBIND_CPUSET_NONE;
+    if (cpuset != CPUBIND_CPUSET_NONE) {
+        w->has_own_mask = set != CPUBIND_CPUSET_NONE &&
+                          !cpubind_cpu_sets_is_part(&r->memory->sets, cpuset, set);
         set = cpuset;
     }
     w->mask = cpus_of(r, mask);
@@ -415,6 +479,19 @@ cpubind_linux_status cpubind_workers_read(const cpubind_users *list, const cpubi
                              : is_memory(why) ? CPUBIND_LINUX_ERR_MEMORY
                                               : CPUBIND_LINUX_ERR_OPEN,
                              why, fault);
+}
+
+cpubind_linux_fault cpubind_worker_cpuset(cpubind_root *root, int32_t pid, int32_t *cpu,
+                                          int32_t *n)
+{
+    reading r = {.root = *root};
+    cpubind_int_list list = {cpu, CPUBIND_MAX_CPUS, 0};
+    cpubind_linux_fault fault = read_file(&r, pid, "cgroup");
+    if (!fault.error)
+        fault = read_cpuset(&r, pid, &list);
+    *n = fault.error ? 0 : list.n;
+    cpubind_bytes_free(&r.bytes);
+    return fault;
 }
 
 void cpubind_workers_free(cpubind_workers *workers)

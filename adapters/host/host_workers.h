@@ -9,7 +9,9 @@
 #define CPUBIND_HOST_HOST_WORKERS_H
 
 #include "../linux/bind/bind.h"
+#include "../linux/kernel/files.h"
 #include "../model/vendor.h"
+#include "host_pod.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,8 +40,9 @@ typedef struct cpubind_worker {
     char program[CPUBIND_PROGRAM_SIZE]; /* of its executable, else `name` */
     char
         container[CPUBIND_CONTAINER_SIZE]; /* the first 12 characters of its id; "": the host */
-    int32_t rank;                          /* -1: its environment has none */
-    const char *rank_variable;             /* "RANK"; NULL with rank -1. Static text */
+    cpubind_pod pod;
+    int32_t rank;              /* -1: its environment has none */
+    const char *rank_variable; /* "RANK"; NULL with rank -1. Static text */
     char visible
         [CPUBIND_VISIBLE_SIZE]; /* the variable of its runtime, cut to fit; "": not set */
     int32_t environ_error;      /* errno: its environment cannot be read; else 0 */
@@ -74,6 +77,16 @@ typedef struct cpubind_workers {
  *   cost    some ten files of each process */
 cpubind_linux_status cpubind_workers_read(const cpubind_users *list, const cpubind_sys *sys,
                                           cpubind_workers *out, cpubind_linux_fault *fault);
+
+/* Reads the CPUs of the cpuset that holds a process: of its cgroup outside of those that
+ * cpubind has made. Where the cgroups of other containers are hidden from this one, they are
+ * read where the process itself sees its own.
+ *   in      root: "/"; cpu: CPUBIND_MAX_CPUS elements
+ *   out     *n: of them, ascending; 0: not known
+ *   errors  "memory"; those of reading: not known
+ *   cost    three files */
+cpubind_linux_fault cpubind_worker_cpuset(cpubind_root *root, int32_t pid, int32_t *cpu,
+                                          int32_t *n);
 
 /* Frees what a call has read. */
 void cpubind_workers_free(cpubind_workers *workers);

@@ -113,7 +113,7 @@ def rows(schema, required, defs, prefix=""):
 
 
 # The objects of the other pages; JSON.md has the rest.
-OTHERS = {"JSON-BINDING.md": {"item", "report", "host_report", "worker_row", "places", "status",
+OTHERS = {"JSON-BINDING.md": {"item", "report", "host_report", "worker_row", "pod", "places", "status",
                               "status_device", "place", "status_worker", "doctor", "change",
                               "doctor_restore"},
           "JSON-MEASURE.md": {"measured", "verdict", "measure"}}

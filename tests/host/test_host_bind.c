@@ -228,20 +228,58 @@ TEST(two_workers_of_an_npu_have_parts_of_its_pool)
     assert_true(is_at(3 - first, CPUS(19, 21), CPUS(22, 22)));
 }
 
-/* The cpuset of this machine has none of the CPUs of the test. */
-static int open_without_cgroup(int dir, const char *path, int flags)
+/* The cpuset of this machine has none of the CPUs of the test: cgroups are files of the stage,
+ * "cgroup/PID" of a process and "cgroup/PID.cpus" of its cpuset. */
+static int open_cgroup(int dir, const char *path, int flags)
 {
-    if (strncmp(path, "sys/fs/cgroup", 13) != 0)
+    char name[64];
+    int pid = 0, end = 0;
+    if (sscanf(path, "proc/%d/cgroup%n", &pid, &end) == 1 && end > 0 && !path[end])
+        snprintf(name, sizeof name, "cgroup/%d", pid);
+    else if (sscanf(path, "sys/fs/cgroup/%d/", &pid) == 1 &&
+             strstr(path, "/cpuset.cpus.effective"))
+        snprintf(name, sizeof name, "cgroup/%d.cpus", pid);
+    else if (strncmp(path, "sys/fs/cgroup", 13) == 0)
+        snprintf(name, sizeof name, "cgroup/none");
+    else
         return stage_openat(dir, path, flags);
-    errno = ENOENT;
-    return -1;
+    return cpubind_sys_real.openat(on_stage.dir, name, flags);
+}
+
+static int stat_cgroup(int dir, const char *path, struct stat *out)
+{
+    if (strncmp(path, "sys/fs/cgroup/", 14) != 0)
+        return cpubind_sys_real.statat(dir, path, out);
+    return cpubind_sys_real.statat(on_stage.dir, "cgroup", out);
+}
+
+static void fake_cgroups(void)
+{
+    scratch_folder(&on_stage.s, "cgroup");
+    f.calls.openat = open_cgroup;
+    f.calls.statat = stat_cgroup;
+}
+
+static void write_cgroup(int i, const char *below)
+{
+    char name[64], text[128];
+    snprintf(name, sizeof name, "cgroup/%d", (int)f.w[i].pid);
+    snprintf(text, sizeof text, "0::/%d%s\n", (int)f.w[i].pid, below);
+    scratch_file(&on_stage.s, name, text);
+}
+
+static void write_cpuset(int i, const char *cpus)
+{
+    char name[64];
+    snprintf(name, sizeof name, "cgroup/%d.cpus", (int)f.w[i].pid);
+    scratch_file(&on_stage.s, name, cpus);
 }
 
 /* As in two containers with cpusets of their own; the records say which CPUs each had
  * before. */
 TEST(workers_without_a_common_cpu_are_planned_apart)
 {
-    f.calls.openat = open_without_cgroup;
+    fake_cgroups();
     start(0, 0);
     start(1, 3);
     *mask_of((int32_t)f.w[0].pid) = *mask_of(f.acl[0]) = CPUS(24, 47);
@@ -336,6 +374,7 @@ static void apply_by_records(int i, uint64_t cpus)
  * the CPUs of its worker. NPUs without workers may have all CPUs, and keep their share. */
 TEST(workers_that_may_have_different_cpus_have_pools_in_them)
 {
+    fake_cgroups();
     start(0, 0);
     start(1, 3);
     apply_by_records(1, CPUS(0, 20));
@@ -346,6 +385,7 @@ TEST(workers_that_may_have_different_cpus_have_pools_in_them)
 /* NPU 0 has the CPUs near both, since NPU 1 may have none of them. */
 TEST(a_worker_without_near_cpus_is_said_and_the_others_bound)
 {
+    fake_cgroups();
     start(0, 0);
     start(1, 1);
     apply_by_records(1, CPUS(0, 23));
@@ -597,6 +637,88 @@ TEST(a_mask_that_is_changed_is_put_back)
     watch();
     *mask_of(f.acl[0]) = 1;
     UNTIL(is_at(0, ON_NPU_0));
+}
+
+/* kubelet rewrites cpusets: within a period the plan is that of the new ones, and where it is
+ * the same the masks are put right, which older kernels undo at each write. */
+TEST(a_cpuset_that_is_rewritten_is_noticed_within_a_period)
+{
+    f.options.bind.is_watching = 1;
+    f.options.request.allowed = NULL;
+    f.options.request.n_allowed = 0;
+    fake_cgroups();
+    start(0, 0);
+    start(1, 3);
+    write_cgroup(0, "");
+    write_cgroup(1, "");
+    write_cpuset(0, "24-47\n");
+    write_cpuset(1, "0-23\n");
+    open_host();
+    apply();
+    assert_true(is_at(0, CPUS(26, 45), CPUS(46, 46)));
+    assert_true(is_at(1, CPUS(2, 21), CPUS(22, 22)));
+    assert_int_equal(row_of(0)->allowed.n, 24);
+    cpubind_host_bind_again(f.h, 1);
+    assert_false(row_of(0)->is_regranted);
+
+    write_cpuset(0, "24-35\n");
+    *mask_of((int32_t)f.w[0].pid) = *mask_of(f.acl[0]) = CPUS(24, 35);
+    cpubind_host_bind_again(f.h, 1);
+    assert_true(row_of(0)->is_regranted);
+    assert_true(row_of(0)->is_news);
+    assert_false(row_of(1)->is_regranted);
+    assert_int_equal(row_of(0)->allowed.n, 12);
+    assert_true(is_at(0, CPUS(26, 33), CPUS(34, 34)));
+    assert_true(is_at(1, CPUS(2, 21), CPUS(22, 22)));
+
+    /* None of its CPUs is near, or they are too few: that is said of this worker alone. */
+    for (int i = 0; i < 2; i++) {
+        write_cpuset(0, i == 0 ? "0-22\n" : "24-26\n");
+        cpubind_host_bind_again(f.h, 1);
+        assert_true(row_of(0)->is_regranted);
+        assert_string_equal(state_of(0), "failed");
+        assert_int_equal(row_of(0)->problem.code,
+                         i == 0 ? CPUBIND_PROBLEM_NO_LOCAL_CPUS : CPUBIND_PROBLEM_TOO_FEW_CPUS);
+        assert_string_equal(state_of(1), "bound");
+        assert_true((*mask_of((int32_t)f.w[1].pid) & ~CPUS(0, 23)) == 0);
+    }
+    write_cpuset(0, "24-47\n");
+    cpubind_host_bind_again(f.h, 1);
+    assert_string_equal(state_of(0), "bound");
+    assert_true(is_at(0, CPUS(26, 45), CPUS(46, 46)));
+    assert_true(is_at(1, CPUS(2, 21), CPUS(22, 22)));
+    cpubind_host_bind_again(f.h, 1);
+    assert_false(row_of(0)->is_regranted);
+}
+
+/* Of one pod alone nobody can tell by the CPUs whether others get them: its class does. */
+TEST(the_cpus_of_a_guaranteed_pod_are_its_own)
+{
+#define POD "pod01234567-89ab-cdef-0123-456789abcdef"
+    static const struct {
+        const char *cgroup, *cpus;
+        uint64_t main, acl;
+    } cases[] = {{"/kubepods/" POD, "24-47\n", CPUS(26, 45), CPUS(46, 46)},
+                 {"/kubepods/" POD, "0-47\n", ON_NPU_0},
+                 {"/kubepods/burstable/" POD, "24-47\n", ON_NPU_0},
+                 {"", "24-47\n", ON_NPU_0}};
+    f.options.request.allowed = NULL;
+    f.options.request.n_allowed = 0;
+    fake_cgroups();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start(0, 0);
+        write_cgroup(0, cases[i].cgroup);
+        write_cpuset(0, cases[i].cpus);
+        open_host();
+        apply();
+        assert_string_equal(row_of(0)->pod.uid, *cases[i].cgroup ? POD + 3 : "");
+        assert_true(is_at(0, cases[i].main, cases[i].acl));
+        cpubind_host_bind_close(f.h);
+        f.h = NULL;
+        restore(0);
+        unlist_worker(0);
+        worker_end(&f.w[0]);
+    }
 }
 
 TEST(a_worker_that_another_program_moves_all_the_time_is_left_on_request)

@@ -146,7 +146,12 @@ TEST(test_allowed)
         {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-7\n", "2", 0, 8, 1},
         {"0::/a/b\n", "sys/fs/cgroup/a/cpuset.cpus.effective", "0-7\n", "2", 0, 8, 1},
         {"0::/a/b/\n", "sys/fs/cgroup/cpuset.cpus.effective", "0-7\n", "0-7", 0, 8, 0},
-        {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "4-5\n", "0-7", 0, 8, 0},
+        /* It was written since the mask was. */
+        {"0::/a/b\n", "sys/fs/cgroup/a/b/cpuset.cpus.effective", "4-5\n", "0-7", 4, 2, 0},
+        /* That of cpubind's own cgroup is not what the process may have. */
+        {"0::/a/cpubind-7\n", "sys/fs/cgroup/a/cpuset.cpus.effective", "0-7\n", "4", 0, 8, 1},
+        /* The tree is that of other mounts: a container sees its own cgroups alone. */
+        {"5:cpuset:/c/d\n", "sys/fs/cgroup/cpuset/cpuset.cpus", "4-7\n", "1", 1, 1, 0},
         {"5:cpuset:/k\n0::/k\n", "sys/fs/cgroup/cpuset/k/cpuset.cpus", "4-7\n", "4", 4, 4, 1},
         {"0::/k\n5:cpuset:/k\n", "sys/fs/cgroup/cpuset/cpuset.effective_cpus", "4-7\n", "4", 4,
          4, 1},
@@ -161,6 +166,9 @@ TEST(test_allowed)
         tree_remove();
         tree_make();
         tree_add(&p);
+        scratch_file(&tree.s, "sys/fs/cgroup/a/b/cgroup.procs", "100\n");
+        scratch_file(&tree.s, "sys/fs/cgroup/k/cgroup.procs", "100\n");
+        scratch_file(&tree.s, "sys/fs/cgroup/cpuset/k/cgroup.procs", "100\n");
         scratch_file(&tree.s, cases[i].file, cases[i].text);
         cpubind_workers w = read_one();
         assert_int_equal(w.row[0].fault.error, 0);
@@ -168,6 +176,82 @@ TEST(test_allowed)
         assert_int_equal(w.row[0].has_own_mask, cases[i].is_cpuset);
         cpubind_workers_free(&w);
     }
+}
+
+/* Where cgroups are hidden, those that the process sees count, when it is in them. */
+TEST(test_hidden_cgroups)
+{
+    static const struct {
+        const char *cgroup, *procs;
+        int is_version_1;
+        int32_t n;
+    } cases[] = {
+        {"0::/../../kubepods-x.slice/y\n", "7\n100\n", 0, 4},
+        {"0::/../../kubepods-x.slice/y\n", "7\n1001\n", 0, 2},
+        {"0::/../../kubepods-x.slice/y\n", "2100\n", 0, 2},
+        {"0::/../../kubepods-x.slice/y\n", "", 0, 2},
+        {"5:cpuset:/kubepods/x/y\n", "100\n", 1, 4},
+        {"5:cpuset:/kubepods/x/y\n", "99\n", 1, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tree_process p = {100, 5, "w", "4-5", cases[i].cgroup, "", 0};
+        const char *folder = cases[i].is_version_1 ? "/cpuset" : "";
+        char name[128];
+        tree_remove();
+        tree_make();
+        tree_add(&p);
+        snprintf(name, sizeof name, "sys/fs/cgroup%s/cgroup.procs", folder);
+        scratch_file(&tree.s, name, "1\n");
+        snprintf(name, sizeof name, "sys/fs/cgroup%s/cpuset.cpus.effective", folder);
+        scratch_file(&tree.s, name, "0-63\n");
+        snprintf(name, sizeof name, "proc/100/root/sys/fs/cgroup%s/cgroup.procs", folder);
+        scratch_file(&tree.s, name, cases[i].procs);
+        snprintf(name, sizeof name, "proc/100/root/sys/fs/cgroup%s/cpuset.%s", folder,
+                 cases[i].is_version_1 ? "effective_cpus" : "cpus.effective");
+        scratch_file(&tree.s, name, "4-7\n");
+        cpubind_workers w = read_one();
+        assert_int_equal(w.row[0].fault.error, 0);
+        assert_cpus(w.row[0].allowed, 4, cases[i].n);
+        cpubind_workers_free(&w);
+    }
+}
+
+/* The pod by the cgroup, its names by the log of its container; without these the uid alone. */
+TEST(test_pods)
+{
+#define UID  "01234567-89ab-cdef-0123-456789abcdef"
+#define UID_ "01234567_89ab_cdef_0123_456789abcdef"
+    const tree_process p = {100,
+                            5,
+                            "w",
+                            "0-3",
+                            "0::/kubepods.slice/kubepods-pod" UID_ ".slice/cri-containerd-" ID
+                            ".scope\n",
+                            "",
+                            0};
+    const tree_process plain = {100, 5, "w", "0-3", "0::/docker/" ID "\n", "", 0};
+    tree_add(&p);
+    cpubind_workers w = read_one();
+    assert_string_equal(w.row[0].pod.uid, UID);
+    assert_string_equal(w.row[0].pod.runtime, "containerd");
+    assert_int_equal(w.row[0].pod.qos, CPUBIND_QOS_GUARANTEED);
+    assert_string_equal(w.row[0].pod.name, "");
+    assert_int_equal(w.row[0].pod.names_error, 0);
+    cpubind_workers_free(&w);
+    scratch_file(&tree.s, "var/log/containers/junk", "");
+    scratch_file(&tree.s, "var/log/containers/vllm-0_prod_other-1" ID ".log", "");
+    scratch_file(&tree.s, "var/log/containers/vllm-0_prod_worker-" ID ".log", "");
+    w = read_one();
+    assert_string_equal(w.row[0].pod.name, "vllm-0");
+    assert_string_equal(w.row[0].pod.space, "prod");
+    assert_string_equal(w.row[0].pod.container, "worker");
+    cpubind_workers_free(&w);
+    scratch_need(unlinkat(tree.dir, "proc/100/cgroup", 0) == 0, "unlink");
+    tree_add(&plain);
+    w = read_one();
+    assert_string_equal(w.row[0].pod.uid, "");
+    assert_string_equal(w.row[0].pod.name, "");
+    cpubind_workers_free(&w);
 }
 
 /* A process without a status, with a damaged one, with a damaged stat: an error of its row. */
@@ -251,18 +335,20 @@ TEST(test_pid_is_taken)
     cpubind_workers_free(&w);
 }
 
-/* Each use of each call fails once: the reading ends with a status, or the row has a fault, or
- * it has all that it needs, but for an environment that is said to be not known; no descriptor
- * stays open. */
+/* Each use of each call fails once, of a process of a pod: the reading ends with a status, or
+ * the row has a fault, or it has all that it needs, but for an environment or names of the pod
+ * that are said to be not known; no descriptor stays open. */
 TEST(test_every_call_fails)
 {
-    const tree_process p = {100, 5, "w", "1", "0::/k\n", "RANK=2", 0};
+    const tree_process p = {100, 5, "w", "1", "0::/kubepods/pod" UID "/" ID "\n", "RANK=2", 0};
     cpubind_user row = {100, 0};
     cpubind_users list = {
         .row = &row, .n = 1, .driver = cpubind_vendor_of(CPUBIND_VENDOR_ASCEND)};
     const int before = open_descriptors();
     tree_add(&p);
-    scratch_file(&tree.s, "sys/fs/cgroup/k/cpuset.cpus.effective", "0-3\n");
+    scratch_file(&tree.s, "sys/fs/cgroup/kubepods/pod" UID "/" ID "/cpuset.cpus.effective",
+                 "0-3\n");
+    scratch_file(&tree.s, "var/log/containers/vllm-0_prod_worker-" ID ".log", "");
     fault_next = &sys;
     for (int which = 1; which < N_CALLS; which++) {
         for (int nth = 1;; nth++) {
@@ -282,6 +368,7 @@ TEST(test_every_call_fails)
             } else if (w.n != 1 ||
                        (!w.row[0].fault.error &&
                         (w.row[0].allowed.n != 4 ||
+                         (!*w.row[0].pod.name && w.row[0].pod.names_error != EMFILE) ||
                          (w.row[0].rank != 2 && w.row[0].environ_error != EMFILE)))) {
                 fail_msg("%s, use %d: %d rows", call_name[which], nth, (int)w.n);
             }

@@ -223,6 +223,66 @@ doctor_judges_workers() {
     }
 }
 
+# -- A pod, in cgroups of this machine ------------------------------------------
+
+uid=01234567-89ab-cdef-0123-456789abcdef
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+pods=/sys/fs/cgroup/cpuset/cpubind-test.$$
+
+# The cpuset of the container of a pod of class Burstable, by the driver cgroupfs.
+make_pod() {
+    cgroup=$pods
+    for part in / kubepods burstable pod$uid $id; do
+        [ $part = / ] || cgroup=$cgroup/$part
+        mkdir "$cgroup" && cat "${cgroup%/*}/cpuset.mems" >"$cgroup/cpuset.mems" &&
+            echo "$a,$b" >"$cgroup/cpuset.cpus" || return 1
+    done
+}
+
+remove_pod() {
+    while [ "$cgroup" != "${pods%/*}" ]; do
+        rmdir "$cgroup" || return 1
+        cgroup=${cgroup%/*}
+    done
+}
+
+# The log of the container, in whose name kubelet has those of the pod.
+name_pod() {
+    mount -t tmpfs tmpfs /var/log && mkdir /var/log/containers &&
+        ln -s /nowhere "/var/log/containers/vllm-0_prod_worker-$id.log"
+}
+
+a_pod_is_named() {
+    name_pod && start_worker 5 && of_pod=$worker && echo "$of_pod" >"$cgroup/cgroup.procs" &&
+        settings "textfile = $prom" 'restore-at-end = yes' && start_service &&
+        becomes 50 is_on "$of_pod" "$a" &&
+        becomes 50 said "process $of_pod (worker), 0000:01:00.0, pod prod/vllm-0/worker (burstable): "
+}
+
+# The other CPU is far from its device: it is all that is given.
+a_cpuset_that_changes_is_kept_to() {
+    echo "$b" >"$cgroup/cpuset.cpus" && becomes 30 is_on "$of_pod" "$b" &&
+        becomes 10 said "(burstable): its cpuset has changed to $b" &&
+        echo "$a,$b" >"$cgroup/cpuset.cpus" && becomes 30 is_on "$of_pod" "$a" &&
+        becomes 10 said "(burstable): its cpuset has changed to $both"
+}
+
+a_pod_is_in_the_json() {
+    "$CPUBIND" status --root "$root" --json >"$out/status"
+    "$CPUBIND" status --root "$root" >"$out/text"
+    "$CPUBIND" verify --all --json >"$out/verify" || return 1
+    ! command -v python3 >"$out/python" ||
+        python3 tests/api/json_schema.py check host_report "$out/verify" &&
+        python3 tests/api/json_schema.py check status "$out/status" || return 1
+    for at in "$out/verify \$.workers" "$out/status \$.devices[0].workers"; do
+        [ "$(json "${at% *}" "${at#* }[#-1].pod.uid")" = $uid ] &&
+            [ "$(json "${at% *}" "${at#* }[#-1].pod.namespace")" = prod ] &&
+            [ "$(json "${at% *}" "${at#* }[#-1].pod.qos")" = burstable ] || return 1
+    done
+    grep -qx "  *pod prod/vllm-0/worker (burstable)" "$out/text" && end_service TERM &&
+        end_worker "$of_pod" && remove_pod && umount /var/log
+}
+
 check "workers that run and workers that come are bound" binds_workers_that_run_and_that_come
 check "a new thread is bound" a_new_thread_is_bound
 check "a thread that somebody has moved is moved back" a_moved_thread_is_moved_back
@@ -249,6 +309,18 @@ fi
 check "a host without a device is tried again" a_host_without_devices_is_tried_again
 check "the service binds the workers of a GPU beside NPUs" the_others_of_a_host_with_npus
 check "doctor judges the workers of a device" doctor_judges_workers
+both=$a,$b
+[ $((a + 1)) -ne "$b" ] || both=$a-$b
+if make_pod 2>"$out/output"; then
+    end_worker "$first"
+    end_worker "$second"
+    check "a pod is named by its cgroup and the log of its container" a_pod_is_named
+    check "a cpuset that changes is noticed, and the worker is bound in it" \
+        a_cpuset_that_changes_is_kept_to
+    check "JSON and text have the pod" a_pod_is_in_the_json
+else
+    skip "pods" "no cpuset of cgroups of version 1 can be made here"
+fi
 # shellcheck disable=SC2086
 kill -KILL $pids "$gpu_terminal" 2>/dev/null
 kill_service
