@@ -236,7 +236,7 @@ typedef struct api_options {
     const char *config, *textfile, *socket; /* or NULL; a socket of "none" is NULL */
     const char *only[API_MAX_NAMES], *except[API_MAX_NAMES]; /* patterns of process names */
     int32_t n_only, n_except;
-    int is_check, is_restored_at_end;
+    int is_check, is_restored_at_end, is_alive, is_ready;
     /* measure */
     int has_between, is_report, has_seed, is_probe;
     uint32_t noise; /* beside made workers: bits of API_NOISE_... */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "service_ask.h"
 #include "service_engine.h"
 
 /* The faults of a file, as lines and as JSON. */
@@ -143,6 +144,48 @@ static int check(const api_options *o, cli_settings *settings)
     return status;
 }
 
+/* cpubind service --alive, --ready: for a probe, which has a second. A service may work for as
+ * long as one that answers may, and wait for a period. */
+static int probe(const api_options *o, cli_settings *settings)
+{
+    const char *path;
+    api_text text = {"", 0};
+    cpubind_bytes bytes = {NULL, 0, 0};
+    cpubind_asking asking = {.asked = {CPUBIND_ASK_ALIVE, 0, 0}, .path = CLI_SOCKET_PATH};
+    cpubind_linux_fault why;
+    json_t *json = NULL;
+    json_int_t idle_ms, limit_ms = CPUBIND_ANSWER_LIMIT_MS;
+    int is_good;
+    if (cli_settings_load(o->config, settings, &path, NULL, NULL, &text) == API_DONE) {
+        asking.path = settings->options.socket;
+        limit_ms += settings->options.watch_ms;
+    }
+    if (!asking.path)
+        return cli_fail(o, API_REFUSED, "the settings have socket = none: nobody can ask");
+    why = cpubind_service_ask(&cpubind_sys_real, &asking, &bytes);
+    if (!why.error)
+        json = json_loadb(bytes.data, (size_t)bytes.len, 0, NULL);
+    cpubind_bytes_free(&bytes);
+    if (!json)
+        return cli_fail(o, API_REFUSED, cli_explain_silence(why, &asking));
+    idle_ms = json_integer_value(json_object_get(json, "idle_ms"));
+    is_good = idle_ms <= limit_ms && json_is_integer(json_object_get(json, "idle_ms"));
+    text = (api_text){"", 0};
+    api_add(&text, "the service (process %d) %s: its last turn was %lld.%lld s ago",
+            (int)asking.pid, is_good ? "goes on" : "hangs", (long long)(idle_ms / 1000),
+            (long long)(idle_ms % 1000 / 100));
+    if (o->is_ready && is_good && !json_is_true(json_object_get(json, "ready"))) {
+        is_good = 0;
+        api_add(&text, "; it has not looked at the workers of this host yet");
+    }
+    json_decref(json);
+    if (!is_good)
+        return cli_fail(o, API_REFUSED, text.text);
+    if (!o->quiet)
+        printf("%s\n", text.text);
+    return API_DONE;
+}
+
 int cli_service(int argc, char **argv)
 {
     static api_options options;
@@ -150,7 +193,10 @@ int cli_service(int argc, char **argv)
     int status = cli_start(argc, argv, API_SERVICE, NULL, &options);
     if (status >= 0)
         return status;
-    status = options.is_check ? check(&options, &settings) : cli_run_service(&options);
+    if (options.is_alive || options.is_ready)
+        status = probe(&options, &settings);
+    else
+        status = options.is_check ? check(&options, &settings) : cli_run_service(&options);
     cli_settings_free(&settings);
     api_free_options(&options);
     return status;

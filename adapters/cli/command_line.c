@@ -465,12 +465,22 @@ static const char *measure_conflict(const api_options *o)
     return n_printed > 1 ? "--json, --svg - and --output - each print: give one" : NULL;
 }
 
+static const char *service_conflict(const api_options *o)
+{
+    if (o->is_check && o->config && o->n_word > 0)
+        return "--config and --check each name a file; give one";
+    if ((o->is_alive || o->is_ready) && (o->is_check || o->root || o->fixture || o->json))
+        return "--alive and --ready ask a service that runs, and print a line: leave out "
+               "--check, --json, --root and --fixture";
+    return NULL;
+}
+
 /* Says why options exclude each other; NULL when they do not. */
 static const char *conflict(const api_options *o, enum api_command command)
 {
     const char *text;
-    if (o->is_check && o->config && o->n_word > 0)
-        return "--config and --check each name a file; give one";
+    if ((text = service_conflict(o)) != NULL)
+        return text;
     if (!o->has_workers && (o->cpu_nodes.n > 0 || o->reserve > 0 || o->reserve_host > 0))
         return "--cpu-nodes and --reserve are about CPU workers: give --cpu-workers N, too";
     if (o->has_workers && (o->compare || o->svg || o->explain || o->distances))

@@ -147,6 +147,7 @@ static const cli_help helps[] = {
     {API_SERVICE, "service",
      "Usage: cpubind service [--config FILE] [OPTION...]\n"
      "       cpubind service --check [FILE]\n"
+     "       cpubind service --alive | --ready\n"
      "Keeps every worker of the host bound to the CPUs of its device, as apply --all\n"
      "--watch does, in the foreground, with the settings of a file. systemd starts it:\n"
      "systemctl start cpubind. SIGHUP reads the file again; if the file is wrong, the\n"

@@ -41,7 +41,17 @@ static void explain(cpubind_linux_fault why, int32_t pid, const char *path, api_
         api_add(text, " is not asked: others than its user could have made %s", path);
     else
         api_add(text, " could not be asked: %s: %s", why.what, strerror(why.error));
-    api_add(text, "; this command works by itself");
+}
+
+const char *cli_explain_silence(cpubind_linux_fault why, const cpubind_asking *asking)
+{
+    static api_text text;
+    text = (api_text){"", 0};
+    if (why.error == ENOENT || why.error == EACCES)
+        api_add(&text, "no service can be asked at %s: %s", asking->path, strerror(why.error));
+    else
+        explain(why, asking->pid, asking->path, &text);
+    return text.text;
 }
 
 /* Takes the answer over: what was refused has an error. */
@@ -76,6 +86,7 @@ static void ask_at(const api_options *options, cpubind_asking *asking, cpubind_l
         /* EACCES: the socket of an older service is for root alone */
         api_text text = {"", 0};
         explain(why, asking->pid, asking->path, &text);
+        api_add(&text, "; this command works by itself");
         out->state = CLI_SERVICE_SILENT;
         (void)snprintf(out->why, sizeof out->why, "%.*s", (int)sizeof out->why - 1, text.text);
         fprintf(stderr, "cpubind: warning: %s\n", out->why);

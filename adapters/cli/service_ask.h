@@ -39,6 +39,9 @@ void cli_tell_service(const api_options *options, cpubind_ask ask, int32_t pid,
 
 void cli_free_service(cli_service_reply *service);
 
+/* Why the service was not heard: a sentence, valid until the next call. */
+const char *cli_explain_silence(cpubind_linux_fault why, const cpubind_asking *asking);
+
 /* Makes the service let go of a process, so that this command may work on it: the service of
  * another user, which alone can restore what it has bound, does that, too.
  *   in      bound->pid; NULL: all

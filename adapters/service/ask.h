@@ -16,6 +16,7 @@
 #include "../text/text.h"
 
 /* The requests: (name, word, about). About 0: the host; 1: a process; 2: a process, or all.
+ *   ALIVE  whether the loop of the service goes on: answered beside it, and so at once
  *   LEAVE  the service lets go of the process, and leaves it alone until it is told otherwise
  *   ADOPT  it lets go of the process, which is bound by somebody else, and watches that binding
  *   TAKE   it binds the process by its plan */
@@ -23,6 +24,7 @@
     X(STATUS, "status", 0)                                                                     \
     X(VERIFY, "verify", 0)                                                                     \
     X(RELOAD, "reload", 0)                                                                     \
+    X(ALIVE, "alive", 0)                                                                       \
     X(LEAVE, "leave", 2)                                                                       \
     X(ADOPT, "adopt", 1)                                                                       \
     X(TAKE, "take", 2)

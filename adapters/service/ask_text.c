@@ -4,7 +4,7 @@
  * Pure: works on (pointer, length).
  *
  *     request = ( host / process / all ) LF
- *     host    = "status" / "verify" / "reload"
+ *     host    = "status" / "verify" / "reload" / "alive"
  *     process = ( "leave" / "adopt" / "take" ) SP pid SP start
  *     all     = ( "leave" / "take" ) SP "all"
  *     pid     = a number from 1 to 2147483647     start = a number from 0 to 2^64 - 1

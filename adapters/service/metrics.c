@@ -1,8 +1,8 @@
 /* metrics.c - write the figures of the service for the Prometheus node exporter
  * SPDX-License-Identifier: MIT
  *
- * Counts nothing: the engine does. No value of another program is in the text, so that nothing
- * needs escapes.
+ * Counts nothing: the engine does. No value of another program is in the text but names of
+ * Kubernetes, which have letters, digits, "-" and "." alone: nothing needs escapes.
  */
 #define _GNU_SOURCE
 #include "metrics.h"
@@ -25,7 +25,7 @@ typedef struct writer {
 
 __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...)
 {
-    char line[256];
+    char line[256 + CPUBIND_POD_LABELS_SIZE];
     va_list args;
     int n;
     va_start(args, format);
@@ -80,13 +80,16 @@ static const struct {
      {{"right", MEMBER(irqs_right)}, {"elsewhere", MEMBER(irqs_elsewhere)}, {NULL, 0}}},
 };
 
-/* Puts the name of a metric and its first label: npu="3", device="0000:c1:00.0". */
+/* Puts the name of a metric and its first labels: npu="3", device="0000:c1:00.0", and those of
+ * a pod. */
 static void put_name(writer *w, const char *name, const cpubind_service_device *device)
 {
     if (device->number < 0)
         put(w, "cpubind_%s{device=\"%s\"", name, *device->pci ? device->pci : "several");
     else
         put(w, "cpubind_%s{npu=\"%d\"", name, (int)device->number);
+    if (*device->pod)
+        put(w, ",%s", device->pod);
 }
 
 /* Puts the number of workers of each device with a logic id, or without. */

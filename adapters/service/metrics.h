@@ -10,10 +10,17 @@
 #include "../linux/kernel/bytes.h"
 #include "../text/pci_address.h"
 
-/* The figures of one device. A number below 0 is not known and left out. */
+/* Room for labels of a pod, with a NUL. */
+#define CPUBIND_POD_LABELS_SIZE 512
+
+/* The figures of one device, by the workers of one container of a pod, or by all that are in
+ * none. A number below 0 is not known and left out. */
 typedef struct cpubind_service_device {
     int32_t number;                    /* its logic id; -1: it has none */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* its address; "": of workers of several devices */
+    /* pod="vllm-0",namespace="prod",container="worker",pod_uid="...",qos="burstable": the first
+     * three where they are known. "": of workers that are in no pod */
+    char pod[CPUBIND_POD_LABELS_SIZE];
     int32_t processes;                 /* workers that use it */
     int64_t right, elsewhere, unbound; /* threads: where the plan has them; not; not bound */
     int64_t near_bytes, far_bytes;     /* memory of the workers: on its node, on others */
@@ -21,7 +28,8 @@ typedef struct cpubind_service_device {
 } cpubind_service_device;
 
 typedef struct cpubind_service_counts {
-    cpubind_service_device *device; /* by logic id, then those without one by address */
+    cpubind_service_device
+        *device; /* by logic id, then those without one by address, then pod */
     int32_t n_device;
     int64_t moves, errors; /* threads and interrupts moved, faults met, since the start */
     int64_t reloads;       /* of the settings, since the start */

@@ -63,6 +63,24 @@ static int is_waiting(const cpubind_server *s, const cpubind_client *c)
     return got < 0 && errno == EAGAIN;
 }
 
+/* Answers whether the loop goes on. */
+static void answer_alive(cpubind_server *s, cpubind_client *c)
+{
+    char text[96];
+    const int n =
+        snprintf(text, sizeof text, "{\"idle_ms\": %lld, \"ready\": %s}\n",
+                 (long long)(cpubind_now_ms() - s->turn_ms), s->is_ready ? "true" : "false");
+    if (cpubind_bytes_reserve(&c->answer, s->sys, n).error) {
+        drop(s, c);
+        return;
+    }
+    memcpy(c->answer.data, text, (size_t)n);
+    c->answer.len = n;
+    c->state = CPUBIND_CLIENT_SENDING;
+    c->until_ms = cpubind_now_ms() + CPUBIND_CLIENT_LIMIT_MS;
+    send_answer(s, c);
+}
+
 /* Reads what has come. Only the one request is read: a client that sends more is dropped. */
 static void read_request(cpubind_server *s, cpubind_client *c)
 {
@@ -79,6 +97,10 @@ static void read_request(cpubind_server *s, cpubind_client *c)
         return;
     if (got <= 0 || status != CPUBIND_TEXT_OK || !is_waiting(s, c)) {
         drop(s, c);
+        return;
+    }
+    if (c->asked.ask == CPUBIND_ASK_ALIVE) {
+        answer_alive(s, c);
         return;
     }
     c->state = CPUBIND_CLIENT_WAITING;
@@ -417,6 +439,14 @@ int cpubind_server_next(cpubind_server *s, cpubind_asked *asked, cpubind_peer *p
     }
     (void)pthread_mutex_unlock(&s->lock);
     return first;
+}
+
+void cpubind_server_turn(cpubind_server *s, int is_ready)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    s->turn_ms = cpubind_now_ms();
+    s->is_ready = is_ready;
+    (void)pthread_mutex_unlock(&s->lock);
 }
 
 void cpubind_server_answer(cpubind_server *s, int place, cpubind_bytes *answer)

@@ -3,8 +3,9 @@
  *
  * Private to adapters/service. A thread of its own accepts, reads and sends, so that a client
  * hears within CPUBIND_EARLY_MS that its request was accepted, whatever the service does then.
- * The requests wait for the loop of the service, which makes the answers, one at a time: no
- * other state is shared. The protocol is in ask.h.
+ * The requests wait for the loop of the service, which makes the answers, one at a time;
+ * whether that goes on is answered by the thread. No other state is shared. The protocol is in
+ * ask.h.
  *
  * No client can stall the service or root: the socket of users is another one than that of the
  * owner, its clients have CPUBIND_MAX_USERS of the places, and one user CPUBIND_MAX_OF_USER of
@@ -67,6 +68,8 @@ typedef struct cpubind_server {
     pthread_mutex_t lock; /* of all below */
     int is_ending;
     int64_t n_request;
+    int64_t turn_ms; /* when the loop went on last */
+    int is_ready;    /* it has looked at the workers of the host */
     cpubind_door door[CPUBIND_N_DOOR];
     cpubind_client client[CPUBIND_MAX_CLIENTS];
 } cpubind_server;
@@ -91,6 +94,9 @@ int cpubind_server_next(cpubind_server *server, cpubind_asked *asked, cpubind_pe
 /* Answers a request: one line of JSON with its LF; without one the connection is closed. Takes
  * the bytes over. */
 void cpubind_server_answer(cpubind_server *server, int place, cpubind_bytes *answer);
+
+/* Notes that the loop goes on, and whether it has looked at the workers. */
+void cpubind_server_turn(cpubind_server *server, int is_ready);
 
 /* Sends what can be sent at once, drops all clients and removes the sockets. */
 void cpubind_server_close(cpubind_server *server);

@@ -97,10 +97,19 @@ static void write_textfile(service *s, int64_t now_ms)
 
 /* == Steps ================================================================== */
 
+/* Notes for those who ask whether the service is alive that it is. */
+static void note_turn(service *s)
+{
+    const cpubind_service_counts *c = s->engine->count(s->engine->ctx, 0);
+    cpubind_server_turn(&s->server, c->last_look != 0);
+}
+
 static void open_server(service *s)
 {
     const char *path = s->engine->settings(s->engine->ctx).socket;
-    cpubind_linux_fault why = cpubind_server_open(&s->server, path);
+    cpubind_linux_fault why;
+    note_turn(s);
+    why = cpubind_server_open(&s->server, path);
     if (!why.error && path && s->sys->epoll_set(s->epoll_fd, s->server.news_fd, EPOLLIN) < 0)
         why = cpubind_fault_errno("epoll");
     if (!why.error)
@@ -217,6 +226,7 @@ static void take_events(service *s)
 static void tick(service *s)
 {
     const int64_t now_ms = cpubind_now_ms();
+    note_turn(s);
     if (s->options->watchdog_ms > 0 && now_ms >= s->next_watchdog_ms) {
         tell(s, "WATCHDOG=1\n");
         s->next_watchdog_ms = now_ms + s->options->watchdog_ms;

@@ -112,26 +112,46 @@ typedef struct counting {
     int has_memory, is_short;
 } counting;
 
+/* Writes the labels of a pod; nothing without one. */
+static void name_pod(const cpubind_pod *pod, char out[CPUBIND_POD_LABELS_SIZE])
+{
+    int n = 0;
+    *out = '\0';
+    if (*pod->name)
+        n = snprintf(out, CPUBIND_POD_LABELS_SIZE,
+                     "pod=\"%s\",namespace=\"%s\",container=\"%s\",", pod->name, pod->space,
+                     pod->container);
+    if (*pod->uid)
+        (void)snprintf(out + n, CPUBIND_POD_LABELS_SIZE - (size_t)n,
+                       "pod_uid=\"%s\",qos=\"%s\"", pod->uid, cpubind_qos_word(pod->qos));
+}
+
 /* Whether the figures of what a row uses come behind others, or are these: -1, 1, 0. Those with
  * a logic id come first, those of several devices last. */
-static int compare(const cpubind_service_device *a, const cpubind_host_row *row)
+static int compare(const cpubind_service_device *a, const cpubind_host_row *row,
+                   const char *pod)
 {
     const int is_last = !*a->pci - !*row->pci;
+    int order;
     if (a->number >= 0 || row->number >= 0)
-        return a->number < 0     ? 1
-               : row->number < 0 ? -1
-                                 : (a->number > row->number) - (a->number < row->number);
-    return is_last ? is_last : strcmp(a->pci, row->pci);
+        order = a->number < 0     ? 1
+                : row->number < 0 ? -1
+                                  : (a->number > row->number) - (a->number < row->number);
+    else
+        order = is_last ? is_last : strcmp(a->pci, row->pci);
+    return order ? order : strcmp(a->pod, pod);
 }
 
 /* The figures of what a row uses; new ones are zero but for the memory, which is not known. */
 static cpubind_service_device *find(counting *c, const cpubind_host_row *row)
 {
+    char pod[CPUBIND_POD_LABELS_SIZE];
     int32_t at = 0;
     cpubind_service_device *all;
-    while (at < c->n && compare(&c->device[at], row) < 0)
+    name_pod(&row->pod, pod);
+    while (at < c->n && compare(&c->device[at], row, pod) < 0)
         at++;
-    if (at < c->n && compare(&c->device[at], row) == 0)
+    if (at < c->n && compare(&c->device[at], row, pod) == 0)
         return &c->device[at];
     all = (cpubind_service_device *)cpubind_grow(c->sys, c->device, c->n, &c->cap, sizeof *all);
     if (!all)
@@ -141,6 +161,7 @@ static cpubind_service_device *find(counting *c, const cpubind_host_row *row)
     all[at] =
         (cpubind_service_device){.number = row->number, .near_bytes = -1, .far_bytes = -1};
     (void)snprintf(all[at].pci, sizeof all[at].pci, "%s", row->pci);
+    memcpy(all[at].pod, pod, sizeof pod);
     return &all[at];
 }
 
@@ -192,7 +213,8 @@ static void keep_memory(counting *c, const cpubind_service_counts *before)
     for (int32_t i = 0; i < before->n_device; i++)
         for (int32_t k = 0; k < c->n; k++)
             if (c->device[k].number == before->device[i].number &&
-                strcmp(c->device[k].pci, before->device[i].pci) == 0) {
+                strcmp(c->device[k].pci, before->device[i].pci) == 0 &&
+                strcmp(c->device[k].pod, before->device[i].pod) == 0) {
                 c->device[k].near_bytes = before->device[i].near_bytes;
                 c->device[k].far_bytes = before->device[i].far_bytes;
             }

@@ -149,6 +149,27 @@ a_process_of_several_devices() {
         becomes 50 said "process $both (worker), 2 devices: ended" && end_service TERM
 }
 
+probe() { # exit status, word of --alive or --ready, sentence
+    "$CPUBIND" service --config "$conf" "--$2" >"$out/probe" 2>&1
+    [ $? -eq "$1" ] && grep -q -e "$3" "$out/probe" || {
+        cat "$out/probe"
+        return 1
+    }
+}
+
+# A host without a plan is alive and not ready; a stopped service is neither.
+probes_tell_alive_from_ready() {
+    probe 1 alive "no service can be asked at /run/cpubind/service.sock: No such file" &&
+        settings 'any-arch = yes' && mv "$root/sys" "$root/away" && start_service &&
+        becomes 50 grep -q . "$out/said" &&
+        probe 0 alive "^the service (process $service) goes on: its last turn was [0-9]*\.[0-9] s ago$" &&
+        probe 1 ready "; it has not looked at the workers of this host yet$" &&
+        mv "$root/away" "$root/sys" && becomes 100 probe 0 ready "goes on" &&
+        kill -STOP "$service" && probe 1 alive "the service.* does not answer: it is stopped or hangs$" &&
+        kill -CONT "$service" && becomes 50 probe 0 alive "goes on" && end_service TERM &&
+        ! "$CPUBIND" service --alive --check 2>"$out/probe" && grep -q "leave out --check" "$out/probe"
+}
+
 # Two processes of one device have parts of its pool, which is both CPUs.
 two_workers_share_a_device() {
     cp -r "$root" "$out/one" && rm -r "$out/one/sys/bus/pci/devices/0000:02:00.0" &&
@@ -267,6 +288,15 @@ a_cpuset_that_changes_is_kept_to() {
         becomes 10 said "(burstable): its cpuset has changed to $both"
 }
 
+a_pod_is_in_the_figures() {
+    labels='device="0000:01:00.0",pod="vllm-0",namespace="prod",container="worker"'
+    becomes 200 metric \
+        "cpubind_threads{$labels,pod_uid=\"$uid\",qos=\"burstable\",place=\"right\"} 1" &&
+        metric "cpubind_device_workers{$labels,pod_uid=\"$uid\",qos=\"burstable\"} 1" && return 0
+    cat "$prom"
+    return 1
+}
+
 a_pod_is_in_the_json() {
     "$CPUBIND" status --root "$root" --json >"$out/status"
     "$CPUBIND" status --root "$root" >"$out/text"
@@ -306,6 +336,7 @@ if [ $? -eq 77 ]; then
 else
     check "a program that may not be read is said" a_hidden_program_is_said
 fi
+check "probes tell a service that goes on from one that is ready" probes_tell_alive_from_ready
 check "a host without a device is tried again" a_host_without_devices_is_tried_again
 check "the service binds the workers of a GPU beside NPUs" the_others_of_a_host_with_npus
 check "doctor judges the workers of a device" doctor_judges_workers
@@ -317,6 +348,7 @@ if make_pod 2>"$out/output"; then
     check "a pod is named by its cgroup and the log of its container" a_pod_is_named
     check "a cpuset that changes is noticed, and the worker is bound in it" \
         a_cpuset_that_changes_is_kept_to
+    check "the figures have labels of the pod" a_pod_is_in_the_figures
     check "JSON and text have the pod" a_pod_is_in_the_json
 else
     skip "pods" "no cpuset of cgroups of version 1 can be made here"

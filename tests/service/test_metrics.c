@@ -161,6 +161,32 @@ TEST(devices_have_their_address)
     assert_null(strstr(text, "cpubind_interrupts"));
 }
 
+/* Two containers on one NPU have figures of their own, also where their names are not known. */
+TEST(pods_have_labels)
+{
+    cpubind_service_device devices[] = {
+        {.number = 3, .processes = 1, .right = 5},
+        {.number = 3,
+         .pod = "pod=\"vllm-0\",namespace=\"prod\",container=\"worker\",pod_uid=\"1\","
+                "qos=\"guaranteed\"",
+         .processes = 2,
+         .right = 7},
+        {.number = 3, .pod = "pod_uid=\"2\",qos=\"unknown\"", .processes = 1}};
+    const cpubind_service_counts of_pods = {
+        .device = devices, .n_device = 3, .workers = 4, .has_numbered = 1};
+    const char *text;
+    assert_int_equal(cpubind_metrics_write(&of_pods, &cpubind_sys_real, path).error, 0);
+    text = read_back();
+    check_grammar(text);
+    assert_non_null(strstr(text, "\ncpubind_threads{npu=\"3\",place=\"right\"} 5\n"));
+    assert_non_null(strstr(text,
+                           "\ncpubind_threads{npu=\"3\",pod=\"vllm-0\",namespace=\"prod\","
+                           "container=\"worker\",pod_uid=\"1\",qos=\"guaranteed\","
+                           "place=\"right\"} 7\n"));
+    assert_non_null(
+        strstr(text, "\ncpubind_npu_workers{npu=\"3\",pod_uid=\"2\",qos=\"unknown\"} 1\n"));
+}
+
 TEST(promtool_reads_the_text)
 {
     char command[SCRATCH_PATH * 3];

@@ -456,6 +456,35 @@ TEST(a_service_at_work_says_so_within_a_second)
     assert_int_equal(end(pid, SIGTERM), 0);
 }
 
+/* A probe is answered beside the loop, which says how long that has been at work. */
+TEST(a_probe_does_not_wait_for_the_loop)
+{
+    cpubind_asking asking = {.asked = {CPUBIND_ASK_ALIVE, 0, 0}, .path = asked};
+    long long idle[2];
+    fake.answer_ms = 1500;
+    const pid_t pid = start(0);
+    expect("READY=1");
+    const pid_t first = ask_as(geteuid(), asked, "status\n");
+    for (int i = 0; i < 2; i++) {
+        cpubind_bytes bytes = {NULL, 0, 0};
+        char rest[32] = "";
+        (void)poll(NULL, 0, 400);
+        const int64_t begin = clock_ms();
+        assert_int_equal(cpubind_service_ask(&cpubind_sys_real, &asking, &bytes).error, 0);
+        assert_true(clock_ms() - begin < 900);
+        assert_false(asking.is_accepted);
+        assert_int_equal(cpubind_bytes_reserve(&bytes, &cpubind_sys_real, 1).error, 0);
+        bytes.data[bytes.len] = '\0';
+        assert_int_equal(sscanf(bytes.data, "{\"idle_ms\": %lld, %31[^\n]", &idle[i], rest), 2);
+        assert_string_equal(rest,
+                            fake.counts.last_look ? "\"ready\": true}" : "\"ready\": false}");
+        cpubind_bytes_free(&bytes);
+    }
+    assert_true(idle[0] >= 0 && idle[1] >= idle[0] + 300);
+    assert_int_equal(end(first, 0), 0);
+    assert_int_equal(end(pid, SIGTERM), 0);
+}
+
 /* A stopped service is found out within a second, and what it is asked then is not done. */
 TEST(a_stopped_service_is_found_out)
 {
