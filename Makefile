@@ -355,10 +355,13 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(CC) -std=c11 $(ALL) -c $< -o $@
 
 # The schema is compiled in, so that the command can create a corpus without another file.
-$(BUILD)/obj/adapters/sqlite/schema.c: fixtures/schema.sql Makefile
+$(BUILD)/obj/adapters/sqlite/schema.c: fixtures/schema.sql fixtures/shapes.sql Makefile
 	@mkdir -p $(@D)
-	{ echo '#include "schema.h"'; echo 'const char cpubind_priv_corpus_schema[] = {'; \
-	    od -An -v -tu1 $< | sed 's/[0-9][0-9]*/&,/g'; echo '0};'; } >$@.new
+	{ echo '#include "schema.h"'; \
+	  for part in corpus_schema=schema shapes_schema=shapes; do \
+	    echo "const char cpubind_priv_$${part%=*}[] = {"; \
+	    od -An -v -tu1 fixtures/$${part#*=}.sql | sed 's/[0-9][0-9]*/&,/g'; echo '0};'; \
+	  done; } >$@.new
 	mv $@.new $@
 $(BUILD)/obj/adapters/sqlite/schema.o: $(BUILD)/obj/adapters/sqlite/schema.c $(BUILD)/flags
 	$(CC) -std=c11 $(ALL) -Iadapters/sqlite -c $< -o $@

@@ -77,7 +77,9 @@ databases() {
         ('b', 'p', 'captured', 'none', 'n'), ('c.d', 'p', 'documented', 'none', 'n');
         INSERT INTO inputs SELECT 'b', name, content, exit_code FROM inputs WHERE host = 'a';"
     database fuzz "$(echo "$host $bytes $inputs $expected" | sed "s/'a'/'fuzz'/g")"
-    database newer 'PRAGMA user_version = 2;'
+    database newer 'PRAGMA user_version = 3;'
+    database shapes "$host $bytes $inputs $(cat fixtures/shapes.sql)
+        INSERT INTO shapes VALUES ('a', '$nothing', '1', '{\"properties\": {}}');"
     database another 'PRAGMA application_id = 7;'
     database trigger "$host CREATE TRIGGER t AFTER INSERT ON hosts BEGIN
         DELETE FROM inputs; END;"

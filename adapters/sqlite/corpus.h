@@ -1,8 +1,8 @@
 /* corpus.h - reading a corpus: many hosts in one SQLite database, each as a source
  * SPDX-License-Identifier: MIT
  *
- * store.h is for writing. fixtures/schema.sql defines the tables. Nothing here writes, prints
- * or exits. The file may be hostile: whatever its bytes are, each call ends soon, with an
+ * store.h is for writing. fixtures/schema.sql defines the tables, fixtures/shapes.sql those that
+ * a corpus of version 2 has besides. Nothing here writes, prints or exits. The file may be hostile: whatever its bytes are, each call ends soon, with an
  * answer or a status.
  *
  * One thread at a time may use a corpus or a host; several corpora and hosts are independent. A
@@ -59,7 +59,7 @@ typedef enum cpubind_corpus_status {
 } cpubind_corpus_status;
 
 /* The newest schema that this code reads: user_version of the database. */
-#define CPUBIND_CORPUS_VERSION 1
+#define CPUBIND_CORPUS_VERSION 2
 
 /* The application_id of a corpus, "CPUB". */
 #define CPUBIND_CORPUS_APPLICATION 0x43505542
@@ -72,6 +72,9 @@ typedef enum cpubind_corpus_status {
 #define CPUBIND_CORPUS_MAX_INPUTS 65536
 #define CPUBIND_CORPUS_MAX_BYTES  (1 << 28)
 #define CPUBIND_CORPUS_MAX_ABOUT  (1 << 20)
+
+/* Most bytes of a shape. */
+#define CPUBIND_CORPUS_MAX_SHAPE (1 << 20)
 
 #define CPUBIND_CORPUS_MESSAGE 240
 
@@ -135,6 +138,27 @@ cpubind_corpus_status cpubind_corpus_list(cpubind_corpus *corpus, cpubind_corpus
 
 /* Frees a list. NULL is allowed. */
 void cpubind_corpus_free_list(cpubind_corpus_about *list);
+
+/* The shape of a host: what was read of its capture in place of the inputs. The texts are valid
+ * during the visit. */
+typedef struct cpubind_corpus_shape {
+    cpubind_corpus_about about; /* its row in the table hosts */
+    const char *program;        /* the version that has read it; NULL: the host has no shape */
+    const char *body;           /* JSON text as in the table shapes, ended by NUL; or NULL */
+    int32_t len;                /* bytes without it */
+} cpubind_corpus_shape;
+
+/* Called with a host; a result other than 0 ends the visits. It must not use the corpus. */
+typedef int cpubind_corpus_shape_visit(void *ctx, const cpubind_corpus_shape *shape);
+
+/* Visits all hosts, by ascending name in byte order, with their shapes, from one state of the
+ * database.
+ *   errors  ERR_ARG; ERR_LIMIT (CPUBIND_CORPUS_MAX_...); ERR_DAMAGED; ERR_NO_CORPUS, ERR_READ,
+ *           ERR_MEMORY and ERR_BUSY as above. Hosts may have been visited before
+ *   cost    O(bytes of the tables hosts and shapes), and memory for one row */
+cpubind_corpus_status cpubind_corpus_each_shape(cpubind_corpus *corpus,
+                                                cpubind_corpus_shape_visit *visit, void *ctx,
+                                                cpubind_corpus_fault *fault);
 
 /* Reads one host: its row, all inputs, all expectations, from one state of the database.
  *   in      name as in the table hosts, matched byte by byte

@@ -326,11 +326,11 @@ static const char *next_statement(const char *at)
     return at ? at + 1 : NULL;
 }
 
-/* Bit i is set if `sql` equals the i-th CREATE of the schema. sql NULL: all bits. */
-static unsigned bits_of(const char *sql)
+/* Bit i is set if `sql` equals the i-th CREATE of a schema. sql NULL: all bits. */
+static unsigned bits_of(const char *schema, const char *sql)
 {
     unsigned bits = 0, bit = 1;
-    const char *own = next_statement(cpubind_priv_corpus_schema);
+    const char *own = next_statement(schema);
     for (; own; own = next_statement(own), bit <<= 1)
         if (!sql || is_statement(own, sql))
             bits |= bit;
@@ -346,28 +346,34 @@ static failure fail_alien(sqlite3_stmt *query)
 
 failure cpubind_priv_check_tables(database *d, int is_alone, sqlite3_stmt **pin)
 {
-    /* An index that SQLite makes for a UNIQUE has no text. */
-    static const char sql[] = "SELECT sql, name FROM sqlite_schema WHERE sql IS NOT NULL";
-    unsigned missing = bits_of(NULL);
+    /* An index that SQLite makes for a UNIQUE has no text. The last row, without one, is where
+     * the pin stays. */
+    static const char sql[] = "SELECT sql, name FROM sqlite_schema WHERE sql IS NOT NULL"
+                              " UNION ALL SELECT NULL, NULL";
+    const char *const schema = cpubind_priv_corpus_schema;
+    const char *const shapes = cpubind_priv_shapes_schema;
+    const unsigned all_shapes = bits_of(shapes, NULL);
+    unsigned missing = bits_of(schema, NULL), missing_shapes = all_shapes;
     *pin = NULL;
     allow_steps(d, STEPS_OF_SCHEMA);
     int result = sqlite3_prepare_v2(d->db, sql, sizeof sql, pin, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_step(*pin);
-    while (result == SQLITE_ROW && (missing || is_alone)) {
+    while (result == SQLITE_ROW && sqlite3_column_type(*pin, 0) != SQLITE_NULL) {
         const char *text = (const char *)sqlite3_column_text(*pin, 0);
         if (!text)
             return cpubind_priv_fail_memory();
-        unsigned bits = bits_of(text);
-        if (is_alone && !(missing & bits))
+        const unsigned bits = bits_of(schema, text), more = bits_of(shapes, text);
+        if (is_alone && !(missing & bits) && !(missing_shapes & more))
             return fail_alien(*pin);
         missing &= ~bits;
-        if (missing || is_alone)
-            result = sqlite3_step(*pin);
+        missing_shapes &= ~more;
+        result = sqlite3_step(*pin);
     }
     if (result != SQLITE_ROW && result != SQLITE_DONE)
         return cpubind_priv_fail_sqlite(d, result);
-    if (missing)
+    d->has_shapes = missing_shapes == 0;
+    if (missing || (is_alone && missing_shapes != 0 && missing_shapes != all_shapes))
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_CORPUS, 0,
                                  "the tables are not those of a corpus");
     allow_steps(d, STEPS_OF_CALL);

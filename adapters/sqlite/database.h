@@ -6,7 +6,7 @@
  * files of this folder include this header.
  *
  * A hostile database can be made slow: trees of pages with loops in them, computed columns.
- * Therefore the text of every table must be that of fixtures/schema.sql before a table is read,
+ * Therefore the text of every table must be that of schema.sql or shapes.sql of fixtures before a table is read,
  * rows must ascend where several are read, and SQLite is interrupted when it has made more
  * steps than a corpus can need.
  *
@@ -33,8 +33,9 @@ typedef struct database {
     sqlite3 *db;
     own_files files; /* the only ones that SQLite may use */
     int is_writer;
-    int is_open;  /* 0: `db` only holds the reason why it could not be opened */
-    int32_t left; /* thousands of steps that SQLite may still make */
+    int is_open;    /* 0: `db` only holds the reason why it could not be opened */
+    int has_shapes; /* the tables of fixtures/shapes.sql are there, by the last check */
+    int32_t left;   /* thousands of steps that SQLite may still make */
 } database;
 
 /* Steps, in thousands: to parse the tables of the schema, and for one call. */
@@ -93,7 +94,8 @@ int cpubind_priv_read_number(const database *d, const char *sql, int64_t *out);
  * ERR_NO_DATABASE. */
 failure cpubind_priv_check_header(const database *d);
 
-/* Checks that the tables are those of a corpus, by their text.
+/* Checks that the tables are those of a corpus, by their text, and whether it has those of
+ * shapes: d->has_shapes.
  *   in      is_alone: the database must contain nothing else
  *   out     *pin: a statement in the middle of its rows. Until it is finalized, everything that
  *           is read is of one state of the database. The caller finalizes it, also after a

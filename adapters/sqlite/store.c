@@ -45,6 +45,9 @@
     X(PUT_EXPECTATION, "INSERT INTO expectations (host, name, body) VALUES (?1, ?2, ?3)"       \
                        " ON CONFLICT (host, name) DO UPDATE SET body = excluded.body")         \
     X(DROP_EXPECTATION, "DELETE FROM expectations WHERE host = ?1 AND name = ?2")              \
+    X(FIND_SHAPE, "SELECT host FROM shapes WHERE capture = ?1 AND program = ?2")               \
+    X(ADD_SHAPE, "INSERT INTO shapes (host, capture, program, shape)"                          \
+                 " VALUES (?1, ?2, ?3, ?4)")                                                   \
     X(SWEEP, "DELETE FROM contents WHERE NOT EXISTS"                                           \
              " (SELECT 1 FROM inputs WHERE content = sha256)")
 
@@ -274,6 +277,12 @@ static failure check_corpus(cpubind_store *store)
         return f;
     f = cpubind_priv_check_tables(&store->d, 1, &pin);
     sqlite3_finalize(pin);
+    int64_t version = 0;
+    if (!f.status &&
+        cpubind_priv_read_number(&store->d, "PRAGMA user_version", &version) == SQLITE_OK &&
+        store->d.has_shapes != (version > 1))
+        f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_NO_CORPUS, 0,
+                              "the tables are not those of its user_version");
     return !f.status ? check_pages(store) : f;
 }
 
@@ -736,6 +745,97 @@ cpubind_corpus_status cpubind_store_put_expectation(cpubind_store *store, const 
         f = begin_put(store);
         if (!f.status)
             f = end_put(store, put_expectation(store, host, name, body, len));
+    }
+    return cpubind_priv_report(&f, fault);
+}
+
+/* == Shapes ================================================================= */
+
+/* Makes the tables of shapes, unless they are there. A failure ends the change. */
+static failure need_shapes(cpubind_store *store)
+{
+    if (store->ended.status || store->d.has_shapes)
+        return store->ended;
+    allow_steps(&store->d, STEPS_OF_CALL);
+    const int result = sqlite3_exec(store->d.db, cpubind_priv_shapes_schema, NULL, NULL, NULL);
+    store->d.has_shapes = result == SQLITE_OK;
+    if (result != SQLITE_OK)
+        store->ended = fail_sqlite(store, result);
+    return store->ended;
+}
+
+static failure put_shape(cpubind_store *store, const char *host,
+                         const cpubind_store_shape *shape)
+{
+    char sum[SUM_SIZE];
+    sqlite3_stmt *insert = NULL;
+    if (strlen(shape->body) > CPUBIND_CORPUS_MAX_SHAPE)
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT, 0, "the shape of a host");
+    cpubind_priv_sum(shape->capture, (size_t)shape->capture_len, sum);
+    int result = use_with(store, ADD_SHAPE, host, sum, -1, &insert);
+    if (result == SQLITE_OK)
+        result = sqlite3_bind_text(insert, 3, shape->program, -1, SQLITE_STATIC);
+    if (result == SQLITE_OK)
+        result = sqlite3_bind_text(insert, 4, shape->body, -1, SQLITE_STATIC);
+    if (result == SQLITE_OK)
+        result = run(insert);
+    return result == SQLITE_DONE ? no_failure : fail_sqlite(store, result);
+}
+
+/* Whether the arguments about a shape are sound, but for its body. */
+static int is_shape(const cpubind_store_shape *shape)
+{
+    return shape && shape->capture && shape->capture_len >= 0 && shape->program;
+}
+
+cpubind_corpus_status cpubind_store_put_shape(cpubind_store *store, const char *host,
+                                              const cpubind_store_shape *shape,
+                                              cpubind_corpus_fault *fault)
+{
+    failure f = cpubind_priv_fail_argument();
+    if (store && host && is_shape(shape) && shape->body) {
+        f = need_shapes(store);
+        if (!f.status)
+            f = begin_put(store);
+        if (!f.status)
+            f = end_put(store, put_shape(store, host, shape));
+    }
+    return cpubind_priv_report(&f, fault);
+}
+
+static failure find_shape(cpubind_store *store, const cpubind_store_shape *shape, char *host,
+                          int32_t size)
+{
+    char sum[SUM_SIZE];
+    sqlite3_stmt *query = NULL;
+    failure f = no_failure;
+    cpubind_priv_sum(shape->capture, (size_t)shape->capture_len, sum);
+    allow_steps(&store->d, STEPS_OF_CALL);
+    int result = use_with(store, FIND_SHAPE, sum, shape->program, -1, &query);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(query);
+    if (result == SQLITE_ROW) {
+        const char *name = NULL;
+        f = cpubind_priv_text(query, 0, &name);
+        if (!f.status)
+            sqlite3_snprintf(size, host, "%s", name);
+    } else if (result != SQLITE_DONE) {
+        f = fail_sqlite(store, result);
+    }
+    sqlite3_reset(query);
+    return f;
+}
+
+cpubind_corpus_status cpubind_store_find_shape(cpubind_store *store,
+                                               const cpubind_store_shape *shape, char *host,
+                                               int32_t size, cpubind_corpus_fault *fault)
+{
+    failure f = cpubind_priv_fail_argument();
+    if (store && is_shape(shape) && host && size > 0) {
+        *host = '\0';
+        f = store->ended;
+        if (!f.status && store->d.has_shapes)
+            f = store->ended = find_shape(store, shape, host, size);
     }
     return cpubind_priv_report(&f, fault);
 }

@@ -33,7 +33,7 @@ typedef struct cpubind_store cpubind_store;
 
 /* Opens a corpus for one change and locks out other writers.
  *   in      path; a missing or empty file becomes a corpus with the schema of
- *           fixtures/schema.sql
+ *           fixtures/schema.sql, to which the first shape adds fixtures/shapes.sql
  *   out     *out, to be closed with cpubind_store_close; NULL on failure
  *   errors  ERR_ARG; ERR_OPEN with fault->error; ERR_NO_DATABASE; ERR_NO_CORPUS, also if the
  *           database contains anything else than the schema; ERR_NEWER; ERR_DAMAGED, also if
@@ -71,6 +71,29 @@ cpubind_corpus_status cpubind_store_put_input(cpubind_store *store, const char *
 cpubind_corpus_status cpubind_store_put_expectation(cpubind_store *store, const char *host,
                                                     const char *name, const char *body,
                                                     int32_t len, cpubind_corpus_fault *fault);
+
+/* The shape of a host, for cpubind_store_put_shape. */
+typedef struct cpubind_store_shape {
+    const char *capture; /* the text of NAME.host that it was read of; its SHA-256 is stored */
+    int32_t capture_len; /* bytes */
+    const char *program; /* the version of the program that has read it */
+    const char *body;    /* JSON as in the table shapes, ended by NUL; NULL: not read yet */
+} cpubind_store_shape;
+
+/* Adds the shape of a host, which has none.
+ *   errors  ERR_ARG; ERR_RULE, also if the host does not exist or has a shape; ERR_LIMIT
+ *           (CPUBIND_CORPUS_MAX_SHAPE) */
+cpubind_corpus_status cpubind_store_put_shape(cpubind_store *store, const char *host,
+                                              const cpubind_store_shape *shape,
+                                              cpubind_corpus_fault *fault);
+
+/* Finds the shape that this program has read of this capture.
+ *   out     host[0 .. size - 1], ended by NUL: the name of its host, cut where it is longer; ""
+ *           when there is none. size >= 1
+ *   cost    O(length of the capture + log shapes) */
+cpubind_corpus_status cpubind_store_find_shape(cpubind_store *store,
+                                               const cpubind_store_shape *shape, char *host,
+                                               int32_t size, cpubind_corpus_fault *fault);
 
 /* Removes a host with its inputs and expectations; the commit deletes bytes that no input has
  * any more. Removes one expectation.

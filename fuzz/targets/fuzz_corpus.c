@@ -199,6 +199,35 @@ static int read_host(cpubind_corpus *corpus, const cpubind_corpus_about *about)
     return 1;
 }
 
+/* The hosts of a list, as the visit of shapes comes to them. */
+typedef struct visited {
+    const cpubind_corpus_about *list; /* NULL: only counted */
+    int32_t n, n_shape;
+} visited;
+
+static int visit_shape(void *ctx, const cpubind_corpus_shape *shape)
+{
+    visited *v = (visited *)ctx;
+    CHECK(!v->list || is_same_about(&v->list[v->n], &shape->about));
+    CHECK((shape->program == NULL) == (shape->body == NULL));
+    CHECK(shape->len == (shape->body ? (int32_t)strlen(shape->body) : 0));
+    v->n++;
+    v->n_shape += shape->program != NULL;
+    return 0;
+}
+
+static void check_shapes(cpubind_corpus *corpus, const cpubind_corpus_about *list, int32_t n)
+{
+    cpubind_corpus_fault fault;
+    visited v = {list, 0, 0};
+    const cpubind_corpus_status status =
+        cpubind_corpus_each_shape(corpus, visit_shape, &v, &fault);
+    if (status == CPUBIND_CORPUS_OK)
+        CHECK(v.n == n);
+    else
+        check_fault(status, &fault);
+}
+
 static void check_corpus(cpubind_corpus *corpus)
 {
     cpubind_corpus_fault fault;
@@ -220,6 +249,7 @@ static void check_corpus(cpubind_corpus *corpus)
     }
     for (int32_t i = 0; i < n && i < MAX_HOSTS; i++)
         CHECK(read_host(corpus, &list[i]) == read_host(corpus, &list[i]));
+    check_shapes(corpus, list, n);
     cpubind_corpus_free_list(list);
     cpubind_corpus_free_list(again);
 }
@@ -252,12 +282,14 @@ static cpubind_input present(const char *text, int32_t exit_code)
     return input;
 }
 
-/* Adds a host with three inputs and an expectation. Returns the status of the first step that
- * fails, else OK. */
+/* Adds a host with three inputs, an expectation and a shape. Returns the status of the first step
+ * that fails, else OK. */
 static cpubind_corpus_status change(cpubind_store *store, cpubind_corpus_fault *fault)
 {
     const cpubind_input cpus = present("0-31\n", 0), refused = present("no\n", 187);
     const cpubind_input late = {.state = CPUBIND_INPUT_TIMEOUT};
+    const cpubind_store_shape shape = {"fuzz\n", 5, "0", "{\"properties\": {}}"};
+    char found[8];
     cpubind_corpus_status status = cpubind_store_put_host(store, &added, 1, fault);
     if (status == CPUBIND_CORPUS_OK)
         status = cpubind_store_put_input(store, "fuzz", "proc/self/status", &cpus, fault);
@@ -268,6 +300,11 @@ static cpubind_corpus_status change(cpubind_store *store, cpubind_corpus_fault *
     if (status == CPUBIND_CORPUS_OK)
         status = cpubind_store_put_expectation(store, "fuzz", "default", plan,
                                                (int32_t)sizeof plan - 1, fault);
+    if (status == CPUBIND_CORPUS_OK)
+        status = cpubind_store_put_shape(store, "fuzz", &shape, fault);
+    if (status == CPUBIND_CORPUS_OK)
+        status = cpubind_store_find_shape(store, &shape, found, (int32_t)sizeof found, fault);
+    CHECK(status != CPUBIND_CORPUS_OK || found[0] != '\0');
     return status;
 }
 
@@ -275,9 +312,12 @@ static void check_added(void)
 {
     cpubind_corpus *corpus = NULL;
     cpubind_corpus_host *host = NULL;
+    visited v = {NULL, 0, 0};
     cpubind_source source;
     cpubind_input input;
     CHECK(cpubind_corpus_open(path, &corpus, NULL) == CPUBIND_CORPUS_OK);
+    CHECK(cpubind_corpus_each_shape(corpus, visit_shape, &v, NULL) != CPUBIND_CORPUS_OK ||
+          v.n_shape >= 1);
     CHECK(cpubind_corpus_open_host(corpus, "fuzz", &host, NULL) == CPUBIND_CORPUS_OK);
     check_host(host, &added);
     source = cpubind_corpus_source(host);

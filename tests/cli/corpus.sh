@@ -468,7 +468,7 @@ spoil_corpus() { # SQL
 }
 
 newer_is_refused() {
-    spoil_corpus 'PRAGMA user_version = 2' &&
+    spoil_corpus 'PRAGMA user_version = 3' &&
         every_command_says "newer schema" "$out/spoilt.db"
 }
 

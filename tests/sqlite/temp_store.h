@@ -197,6 +197,22 @@ static inline cpubind_corpus_status put_all(cpubind_store *store, const char *ho
     return status;
 }
 
+#define SHAPE "{\"properties\": {\"cpus\": \"8\"}}"
+
+/* Stores a host that has a shape alone, of a capture with this text. Returns the first
+ * failure. */
+static inline cpubind_corpus_status put_shape(cpubind_store *store, const char *host,
+                                              int is_replacing, const char *capture,
+                                              cpubind_corpus_fault *fault)
+{
+    const cpubind_corpus_about about = about_of(host);
+    const cpubind_store_shape shape = {capture, (int32_t)strlen(capture), "1.0", SHAPE};
+    const cpubind_corpus_status status =
+        cpubind_store_put_host(store, &about, is_replacing, fault);
+    return status == CPUBIND_CORPUS_OK ? cpubind_store_put_shape(store, host, &shape, fault)
+                                       : status;
+}
+
 /* Returns 1 if the message of the fault is printable and complete. */
 static inline int is_printable(const cpubind_corpus_fault *fault)
 {

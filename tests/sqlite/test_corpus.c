@@ -618,7 +618,7 @@ TEST(another_applications_database_is_no_corpus)
 TEST(a_newer_schema_is_refused_whatever_it_contains)
 {
     make_tables();
-    sql("PRAGMA user_version = 2; PRAGMA writable_schema = ON;"
+    sql("PRAGMA user_version = 3; PRAGMA writable_schema = ON;"
         "UPDATE sqlite_schema SET sql = 'CREATE GADGET inputs (x)' WHERE name = 'inputs'");
     made();
     opening_is(CPUBIND_CORPUS_ERR_NEWER, "the user_version is newer");

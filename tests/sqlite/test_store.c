@@ -683,7 +683,7 @@ TEST(files_that_are_no_corpus_are_not_changed)
     stays_and_is(CPUBIND_CORPUS_ERR_NO_DATABASE, "the file does not start as a database does");
     unlink(temp.path);
     make_corpus("one", NULL);
-    plain_sql(temp.path, "PRAGMA user_version = 2");
+    plain_sql(temp.path, "PRAGMA user_version = 3");
     stays_and_is(CPUBIND_CORPUS_ERR_NEWER, "the user_version is newer");
     plain_sql(temp.path, "PRAGMA user_version = 0");
     stays_and_is(CPUBIND_CORPUS_ERR_DAMAGED, "the user_version is below 1");
@@ -884,6 +884,155 @@ TEST(a_writer_that_waited_for_a_removed_file_makes_it_again)
     scratch_need(waitpid(pid, &status, 0) == pid, "waitpid");
     assert_int_equal(status, 0);
     assert_int_equal(ask(temp.path, "SELECT count(*) FROM hosts"), 1);
+}
+
+/* == Shapes == */
+
+/* The names of the hosts that are visited, and the bodies of their shapes. */
+typedef struct visited {
+    char text[256];
+    int n, most;
+} visited;
+
+static int visit(void *ctx, const cpubind_corpus_shape *shape)
+{
+    visited *v = ctx;
+    const size_t used = strlen(v->text);
+    snprintf(v->text + used, sizeof v->text - used, "%s %s %s\n", shape->about.name,
+             shape->program ? shape->program : "-", shape->body ? shape->body : "-");
+    assert_int_equal(shape->len, shape->body ? (int32_t)strlen(shape->body) : 0);
+    return ++v->n == v->most;
+}
+
+static cpubind_corpus_status visiting(visited *v)
+{
+    memset(&f.fault, 0x55, sizeof f.fault);
+    assert_int_equal(cpubind_corpus_open(temp.path, &f.corpus, &f.fault), CPUBIND_CORPUS_OK);
+    const cpubind_corpus_status status =
+        cpubind_corpus_each_shape(f.corpus, visit, v, &f.fault);
+    close_host();
+    return status;
+}
+
+/* The host that has the shape of a capture, as a program of this version has read it. */
+static const char *found(const char *capture, const char *program)
+{
+    static char host[64];
+    const cpubind_store_shape shape = {capture, (int32_t)strlen(capture), program, NULL};
+    assert_int_equal(
+        cpubind_store_find_shape(f.store, &shape, host, (int32_t)sizeof host, &f.fault),
+        CPUBIND_CORPUS_OK);
+    return host;
+}
+
+/* Makes a corpus with the host "full", and "a" and "b" with shapes. */
+static void make_fleet(void)
+{
+    opened();
+    assert_int_equal(put_shape(f.store, "b", 0, "of b", &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(put_all(f.store, "full", 0, &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(put_shape(f.store, "a", 0, "of a", &f.fault), CPUBIND_CORPUS_OK);
+    committed();
+}
+
+TEST(shapes_are_visited_by_name_and_found_by_capture)
+{
+    visited all = {.text = ""}, one = {.text = "", .most = 1};
+    make_fleet();
+    assert_int_equal(ask(temp.path, "PRAGMA user_version"), 2);
+    assert_int_equal(visiting(&all), CPUBIND_CORPUS_OK);
+    assert_string_equal(all.text, "a 1.0 " SHAPE "\nb 1.0 " SHAPE "\nfull - -\n");
+    assert_int_equal(visiting(&one), CPUBIND_CORPUS_OK);
+    assert_string_equal(one.text, "a 1.0 " SHAPE "\n");
+    opened();
+    assert_string_equal(found("of b", "1.0"), "b");
+    assert_string_equal(found("of b", "1.1"), "");
+    assert_string_equal(found("of c", "1.0"), "");
+    assert_true(is_sound(temp.path));
+}
+
+TEST(a_corpus_without_shapes_stays_of_version_1)
+{
+    visited all = {.text = ""};
+    make_corpus("one", "two");
+    opened();
+    assert_string_equal(found("of b", "1.0"), "");
+    committed();
+    assert_int_equal(ask(temp.path, "PRAGMA user_version"), 1);
+    assert_int_equal(visiting(&all), CPUBIND_CORPUS_OK);
+    assert_string_equal(all.text, "one - -\ntwo - -\n");
+}
+
+TEST(a_shape_goes_with_its_host)
+{
+    visited all = {.text = ""};
+    make_fleet();
+    opened();
+    assert_int_equal(cpubind_store_rename_host(f.store, "a", "z", &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(cpubind_store_remove_host(f.store, "b", &f.fault), CPUBIND_CORPUS_OK);
+    assert_int_equal(put_shape(f.store, "full", 1, "of full", &f.fault), CPUBIND_CORPUS_OK);
+    assert_string_equal(found("of b", "1.0"), "");
+    assert_string_equal(found("of a", "1.0"), "z");
+    committed();
+    assert_int_equal(visiting(&all), CPUBIND_CORPUS_OK);
+    assert_string_equal(all.text, "full 1.0 " SHAPE "\nz 1.0 " SHAPE "\n");
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM contents"), 0);
+}
+
+TEST(a_wrong_shape_is_refused_and_the_change_goes_on)
+{
+    static const char *const bodies[] = {"", "{", "[]", "{\"properties\": 1}"};
+    cpubind_store_shape shape = {"x", 1, "1.0", SHAPE};
+    make_fleet();
+    opened();
+    assert_int_equal(cpubind_store_put_shape(f.store, "none", &shape, &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    assert_int_equal(cpubind_store_put_shape(f.store, "a", &shape, &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    shape.program = "a b";
+    assert_int_equal(cpubind_store_put_shape(f.store, "full", &shape, &f.fault),
+                     CPUBIND_CORPUS_ERR_RULE);
+    shape.program = "1.0";
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        shape.body = bodies[i];
+        assert_int_equal(cpubind_store_put_shape(f.store, "full", &shape, &f.fault),
+                         CPUBIND_CORPUS_ERR_RULE);
+        assert_true(is_printable(&f.fault));
+    }
+    shape.body = NULL;
+    assert_int_equal(cpubind_store_put_shape(f.store, "full", &shape, &f.fault),
+                     CPUBIND_CORPUS_ERR_ARG);
+    shape.body = SHAPE;
+    assert_int_equal(cpubind_store_put_shape(f.store, "full", &shape, &f.fault),
+                     CPUBIND_CORPUS_OK);
+    committed();
+    assert_int_equal(ask(temp.path, "SELECT count(*) FROM shapes"), 3);
+}
+
+/* A reader of a damaged table ends with a status; a writer does not touch it. */
+TEST(damaged_shapes_are_refused)
+{
+    visited all = {.text = ""};
+    make_fleet();
+    plain_sql(temp.path, "PRAGMA ignore_check_constraints = ON;"
+                         "UPDATE shapes SET shape = 'a' || char(0) || 'b' WHERE host = 'b'");
+    assert_int_equal(visiting(&all), CPUBIND_CORPUS_ERR_DAMAGED);
+    assert_string_equal(f.fault.what, "a text is not of the schema");
+    assert_string_equal(all.text, "a 1.0 " SHAPE "\n");
+    opening_is(CPUBIND_CORPUS_ERR_DAMAGED, "a page is damaged");
+}
+
+TEST(tables_of_another_version_are_refused)
+{
+    make_fleet();
+    plain_sql(temp.path, "PRAGMA user_version = 1");
+    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of its user_version");
+    plain_sql(temp.path, "PRAGMA user_version = 2; DROP INDEX shapes_capture");
+    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of a corpus");
+    plain_sql(temp.path, "DROP TABLE shapes");
+    opening_is(CPUBIND_CORPUS_ERR_NO_CORPUS, "the tables are not those of its user_version");
+    plain_sql(temp.path, "PRAGMA user_version = 1");
+    opened();
 }
 
 int main(void)

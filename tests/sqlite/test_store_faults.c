@@ -54,12 +54,32 @@ static cpubind_corpus_status remove_and_rename(cpubind_store *store,
                : status;
 }
 
+/* The first shape of a corpus adds the tables. */
+static cpubind_corpus_status import_shape(cpubind_store *store, cpubind_corpus_fault *fault)
+{
+    return put_shape(store, "new", 0, "a capture", fault);
+}
+
+/* A shape for a host with inputs, and one more after a look for it. */
+static cpubind_corpus_status replace_by_shapes(cpubind_store *store,
+                                               cpubind_corpus_fault *fault)
+{
+    const cpubind_store_shape shape = {"another", 7, "1.0", SHAPE};
+    char host[16];
+    cpubind_corpus_status status = put_shape(store, "host-0", 1, "a capture", fault);
+    if (status == CPUBIND_CORPUS_OK)
+        status = cpubind_store_find_shape(store, &shape, host, (int32_t)sizeof host, fault);
+    return status == CPUBIND_CORPUS_OK ? put_shape(store, "new", 0, "another", fault) : status;
+}
+
 static const scenario scenarios[] = {
     {"a host into no file", 0, import_new},
     {"a host into a corpus", 2, import_new},
     {"a host for another", 2, replace_first},
     {"an expectation for another", 2, accept_plan},
     {"a host removed, another renamed", 2, remove_and_rename},
+    {"a shape into no file", 0, import_shape},
+    {"shapes into a corpus", 2, replace_by_shapes},
 };
 
 enum { N_SCENARIO = sizeof scenarios / sizeof *scenarios };

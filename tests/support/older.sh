@@ -18,7 +18,7 @@ build_older() { # commit, target
     [ ! -x "$older" ] || return 0
     rm -rf "$older.tree" && mkdir -p "$older.tree" &&
         git archive "$1" Makefile cpubind.h LICENSE README.md CHANGELOG.md adapters fuzz \
-            fixtures/schema.sql |
+            'fixtures/*.sql' |
         tar -xf - -C "$older.tree" &&
         make -C "$older.tree" -s -j2 BUILD=build CFLAGS=-O0 "build/$2" >"$older.log" 2>&1 &&
         mv "$older.tree/build/$2" "$older" && rm -rf "$older.tree"
