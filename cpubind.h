@@ -1220,7 +1220,7 @@ typedef struct cpubind_priv_found {
     int32_t device, other, cpu; /* shared */
 } cpubind_priv_found;
 
-/* Lists of ids or of numbers of units: list i is item[first[i]] up to, not with, item[end[i]]. */
+/* Lists of ids, of units or of segments: list i is item[first[i]] .. item[end[i] - 1]. */
 typedef struct cpubind_priv_rows {
     const int32_t *first, *end, *item;
 } cpubind_priv_rows;

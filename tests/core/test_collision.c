@@ -172,7 +172,7 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
         int32_t home[4], row[3], first[] = {0, 4, 6}, node[] = {0, 0}, group[] = {0, 0};
         int32_t by_group[ARRAYS][GROUPS] = {{2, 0, 0, 0}};
         int32_t next_node[] = {-1, -1}, claims[6], claim_row[3];
-        const cpubind_priv_areas homes = {row, home};
+        const cpubind_priv_rows homes = cpubind_priv_rows_of(row, home);
         cpubind_host host;
         cpubind_policy policy;
         cpubind_priv_planner p;
