@@ -789,41 +789,81 @@ CPUBIND_PRIV int32_t cpubind_priv_find(const int32_t *list, int32_t n, int32_t v
     return at < n && list[at] == value ? at : CPUBIND_PRIV_NONE;
 }
 
-/* Finds the next run of elements that both lists have, from a[*ia] and b[*ib] on, and moves
- * both indices past it. Returns its length, 0 at the end. */
-CPUBIND_PRIV int32_t cpubind_priv_common_run(const int32_t *a, int32_t na, int32_t *ia,
-                                             const int32_t *b, int32_t nb, int32_t *ib)
+/* Lists of ids, of units or of segments: list i is item[first[i]] .. item[end[i] - 1]. */
+typedef struct cpubind_priv_rows {
+    const int32_t *first, *end, *item;
+} cpubind_priv_rows;
+
+/* The lists with these n + 1 offsets. */
+CPUBIND_PRIV cpubind_priv_rows cpubind_priv_rows_of(const int32_t *row, const int32_t *item)
 {
-    int32_t i = *ia;
-    int32_t j = *ib;
-    int32_t start;
-    while (i < na && j < nb && a[i] != b[j]) {
-        const int32_t ahead = a[i] - b[j]; /* as many places, where no id is missing */
-        if (ahead > 0 && ahead < nb - j && b[j + ahead] == a[i])
+    cpubind_priv_rows lists;
+    lists.first = row;
+    lists.end = row + 1;
+    lists.item = item;
+    return lists;
+}
+
+/* A walk through the runs of a list that are in `all`, n ids. */
+typedef struct cpubind_priv_runs {
+    const int32_t *all, *id;
+    int32_t n, at, end;  /* id[at] .. id[end - 1] are not read yet */
+    int32_t first, past; /* the last run: all[first] .. all[past - 1] */
+} cpubind_priv_runs;
+
+/* Opens a walk through list i. */
+CPUBIND_PRIV void cpubind_priv_open_runs(cpubind_priv_runs *run, const int32_t *all, int32_t n,
+                                         const cpubind_priv_rows *lists, int32_t i)
+{
+    run->all = all;
+    run->n = n;
+    run->id = lists->item;
+    run->at = lists->first[i];
+    run->end = lists->end[i];
+    run->past = 0;
+}
+
+/* Finds the next run. Returns its length, 0 at the end. Where as many ids as places are left in
+ * both lists, none is missing, and all of them are of the run. */
+CPUBIND_PRIV int32_t cpubind_priv_next_run(cpubind_priv_runs *run)
+{
+    const int32_t *id = run->id;
+    const int32_t *all = run->all;
+    const int32_t end = run->end;
+    const int32_t n = run->n;
+    int32_t i = run->at;
+    int32_t j = run->past;
+    int32_t rest;
+    while (i < end && j < n && id[i] != all[j]) {
+        const int32_t ahead = id[i] - all[j]; /* as many places, where no id is missing */
+        if (ahead > 0 && ahead < n - j && all[j + ahead] == id[i])
             j += ahead;
         else if (ahead < 0)
-            i = cpubind_priv_seek(a, i, na, b[j]);
+            i = cpubind_priv_seek(id, i, end, all[j]);
         else
-            j = cpubind_priv_seek(b, j, nb, a[i]);
+            j = cpubind_priv_seek(all, j, n, id[i]);
     }
-    start = i;
-    while (na - i >= CPUBIND_PRIV_BLOCK && nb - j >= CPUBIND_PRIV_BLOCK &&
-           a[i + CPUBIND_PRIV_BLOCK - 1] == b[j + CPUBIND_PRIV_BLOCK - 1]) {
+    run->first = j;
+    rest = cpubind_priv_min(end - i, n - j) - 1;
+    if (rest > 0 && id[i + rest] - id[i] == rest && all[j + rest] - all[j] == rest) {
+        i += rest;
+        j += rest;
+    }
+    while (end - i >= CPUBIND_PRIV_BLOCK && n - j >= CPUBIND_PRIV_BLOCK &&
+           id[i + CPUBIND_PRIV_BLOCK - 1] == all[j + CPUBIND_PRIV_BLOCK - 1]) {
         int32_t differ = 0;
         for (int32_t k = 0; k < CPUBIND_PRIV_BLOCK; k++)
-            differ |= a[i + k] ^ b[j + k];
+            differ |= id[i + k] ^ all[j + k];
         if (differ)
             break;
         i += CPUBIND_PRIV_BLOCK;
         j += CPUBIND_PRIV_BLOCK;
     }
-    while (i < na && j < nb && a[i] == b[j]) {
+    for (; i < end && j < n && id[i] == all[j]; j++)
         i++;
-        j++;
-    }
-    *ia = i;
-    *ib = j;
-    return i - start;
+    run->at = i;
+    run->past = j;
+    return j - run->first;
 }
 
 /* == Spans ================================================================== */
@@ -1220,11 +1260,6 @@ typedef struct cpubind_priv_found {
     int32_t device, other, cpu; /* shared */
 } cpubind_priv_found;
 
-/* Lists of ids, of units or of segments: list i is item[first[i]] .. item[end[i] - 1]. */
-typedef struct cpubind_priv_rows {
-    const int32_t *first, *end, *item;
-} cpubind_priv_rows;
-
 /* One plan in the making: of all devices or, where devices have lists of allowed CPUs, of one
  * set of devices after the other. */
 typedef struct cpubind_priv_planner {
@@ -1394,73 +1429,10 @@ CPUBIND_PRIV void cpubind_priv_sort_by_key(const int32_t *key, int32_t n, int32_
         sorted[--row[key[i]]] = i;
 }
 
-/* A walk through the runs of a list that are in `all`, n ids. */
-typedef struct cpubind_priv_runs {
-    const int32_t *all, *id;
-    int32_t n, at, end;  /* id[at] .. id[end - 1] are not read yet */
-    int32_t first, past; /* the last run: all[first] .. all[past - 1] */
-} cpubind_priv_runs;
-
-/* Opens a walk through list i. */
-CPUBIND_PRIV void cpubind_priv_open_runs(cpubind_priv_runs *run, const int32_t *all, int32_t n,
-                                         const cpubind_priv_rows *lists, int32_t i)
-{
-    run->all = all;
-    run->n = n;
-    run->id = lists->item;
-    run->at = lists->first[i];
-    run->end = lists->end[i];
-    run->past = 0;
-}
-
-/* Finds the next run. Returns its length, 0 at the end. Where no id of `all` is missing, a
- * position is the distance from the first id, and ids k places and k apart are of a run. */
-CPUBIND_PRIV int32_t cpubind_priv_next_run(cpubind_priv_runs *run)
-{
-    const int32_t *id = run->id;
-    const int32_t end = run->end;
-    const int32_t n = run->n;
-    const int32_t lowest = n > 0 ? run->all[0] : 0;
-    int32_t i = run->at;
-    int32_t start;
-    if (n == 0 || run->all[n - 1] - lowest != n - 1) {
-        const int32_t count =
-            cpubind_priv_common_run(id, end, &run->at, run->all, n, &run->past);
-        run->first = run->past - count;
-        return count;
-    }
-    while (i < end && id[i] < lowest)
-        i++;
-    start = i;
-    if (i < end && id[i] - lowest < n) {
-        int32_t step = 1;
-        run->first = id[i] - lowest;
-        for (; end - i > step && id[i + step] - id[i] == step; step += step)
-            i += step;
-        for (step /= 2; step > 0; step /= 2)
-            if (end - i > step && id[i + step] - id[i] == step)
-                i += step;
-        i = cpubind_priv_min(i + 1, start + n - run->first);
-        run->past = run->first + i - start;
-    }
-    run->at = i;
-    return i - start;
-}
-
 /* The index of a device of the set in the caller's devices. */
 CPUBIND_PRIV int32_t cpubind_priv_member(const cpubind_priv_planner *p, int32_t device)
 {
     return p->member == NULL || device == CPUBIND_PRIV_NONE ? device : p->member[device];
-}
-
-/* The lists with these n + 1 offsets. */
-CPUBIND_PRIV cpubind_priv_rows cpubind_priv_rows_of(const int32_t *row, const int32_t *item)
-{
-    cpubind_priv_rows lists;
-    lists.first = row;
-    lists.end = row + 1;
-    lists.item = item;
-    return lists;
 }
 
 /* The lists of the devices of the set. */
