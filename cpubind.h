@@ -3770,51 +3770,27 @@ CPUBIND_PRIV void cpubind_priv_count_entries(cpubind_priv_planner *p)
     p->is_slice = cpubind_priv_is_slice(p->policy->strategy, p->n_near);
 }
 
-/* Gives CPUs of a core that different devices may have the numbers of different cores: a list
- * that has a part of a core makes this part a core of its own. */
+/* Gives CPUs of a core that different devices may have the numbers of different cores: each
+ * list makes of the part of a core that it has a core of its own. */
 CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_planner *p)
 {
     const int32_t n_cpu = p->host->n_cpu;
     int32_t *core_of = p->rest;
-    int32_t *width = core_of + n_cpu; /* by core: CPUs */
-    int32_t *listed = width + n_cpu;  /* by core: CPUs of the list */
-    int32_t *part = listed + n_cpu;   /* by core: the new core of these */
-    int32_t *whole = part + n_cpu;    /* by new core: the core that it was of */
-    int32_t *list = whole + n_cpu;    /* positions */
-    int32_t n_core = cpubind_priv_number_cores(p->set_core, NULL, n_cpu, width, core_of);
-    cpubind_priv_fill(width, n_cpu, 0);
-    cpubind_priv_fill(listed, n_cpu, 0);
-    cpubind_priv_fill(part, n_cpu, CPUBIND_PRIV_NONE);
-    for (int32_t i = 0; i < n_cpu; i++)
-        width[core_of[i]]++;
+    int32_t *part = core_of + n_cpu;              /* by core: the new core of the CPUs ... */
+    int32_t *listed = part + n_cpu + p->n_listed; /* ... in the list of this device */
+    int32_t n_core = cpubind_priv_number_cores(p->set_core, NULL, n_cpu, part, core_of);
+    cpubind_priv_fill(listed, n_cpu + p->n_listed, CPUBIND_PRIV_NONE);
     for (int32_t d = 0; d < p->n_device; d++) {
-        const int32_t first_new = n_core;
         cpubind_priv_runs run;
-        int32_t n = 0;
         cpubind_priv_open_runs(&run, p->host->cpu, n_cpu, &p->allowed, d);
         while (cpubind_priv_next_run(&run) > 0)
-            for (int32_t i = run.first; i < run.past; i++)
-                list[n++] = i;
-        for (int32_t i = 0; i < n; i++)
-            listed[core_of[list[i]]]++;
-        for (int32_t i = 0; i < n; i++) {
-            int32_t *core = &core_of[list[i]];
-            if (listed[*core] == width[*core])
-                continue;
-            if (part[*core] == CPUBIND_PRIV_NONE) {
-                whole[n_core] = *core;
-                part[*core] = n_core++;
+            for (int32_t i = run.first; i < run.past; i++) {
+                const int32_t core = core_of[i];
+                if (listed[core] != d)
+                    part[core] = n_core++;
+                listed[core] = d;
+                core_of[i] = part[core];
             }
-            *core = part[*core];
-            width[*core]++;
-        }
-        for (int32_t i = 0; i < n; i++)
-            listed[core_of[list[i]]] = 0;
-        for (int32_t c = first_new; c < n_core; c++) {
-            width[whole[c]] -= width[c];
-            listed[whole[c]] = 0;
-            part[whole[c]] = CPUBIND_PRIV_NONE;
-        }
     }
     for (int32_t i = 0; i < n_cpu; i++)
         p->set_core[i] = core_of[i];
