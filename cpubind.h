@@ -446,7 +446,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* int32_t elements of plan->work that are enough for every plan of these sizes. n_affinity is
  * row[n_device], or 0. */
 #define CPUBIND_PLAN_WORK(n_cpu, n_node, n_device, n_affinity)                                 \
-    (22 * (n_cpu) + 12 * (n_node) + 35 * (n_device) + 3 * (n_affinity) + 24)
+    (22 * (n_cpu) + 12 * (n_node) + 34 * (n_device) + 3 * (n_affinity) + 24)
 
 /* The same for NEAR, with at most CPUBIND_MAX_NODES nodes. */
 #define CPUBIND_PLAN_WORK_NEAR(n_cpu, n_node, n_device, n_affinity)                            \
@@ -456,7 +456,7 @@ CPUBIND_API CPUBIND_NODISCARD cpubind_status cpubind_sort_unique(int32_t *cpu, i
 /* The same with devices->allowed; n_allowed is allowed.row[n_device], and `work` is one of the
  * two above, with n_affinity + n_allowed in place of n_affinity. */
 #define CPUBIND_PLAN_WORK_ALLOWED(work, n_cpu, n_device, n_allowed)                            \
-    ((work) + 5 * (n_cpu) + 14 * (n_device) + 3 * (n_allowed) + 6)
+    ((work) + 5 * (n_cpu) + 12 * (n_device) + 3 * (n_allowed) + 6)
 
 /* int32_t elements of trace->row and trace->device that are enough for every plan; with
  * devices->allowed, n_affinity + n_allowed in place of n_affinity. */
@@ -704,7 +704,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_refuse(cpubind_fault *fault, cpubind_st
     return status;
 }
 
-/* The same for a CPU of a device that is in no list of the host, or its node. */
+/* Refuses a CPU that is not in the host, or whose node is not, for a device or NONE. */
 CPUBIND_PRIV cpubind_status cpubind_priv_refuse_cpu(cpubind_fault *fault, const char *argument,
                                                     int32_t index, int32_t device, int32_t cpu)
 {
@@ -794,7 +794,7 @@ typedef struct cpubind_priv_rows {
     const int32_t *first, *end, *item;
 } cpubind_priv_rows;
 
-/* The lists with these n + 1 offsets. */
+/* Lists that follow one another: list i is item[row[i]] .. item[row[i + 1] - 1]. */
 CPUBIND_PRIV cpubind_priv_rows cpubind_priv_rows_of(const int32_t *row, const int32_t *item)
 {
     cpubind_priv_rows lists;
@@ -1169,9 +1169,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(pool_table, 4 * n_device) /* devices by pool_hash: open addressing */                    \
     X(near_first, n_device)     /* its affinity list: where it starts, ... */                  \
     X(near_end, n_device)       /* ... and ends */                                             \
-    X(is_wanted, n_device)                                                                     \
-    X(write_at, n_device) /* position in plan->cpu of the next CPU that it gets */             \
-    X(load, n_device)     /* units that it gets: the sum of its shares */                      \
+    X(write_at, n_device)       /* position in plan->cpu of the next CPU that it gets */       \
+    X(load, n_device)           /* units that it gets: the sum of its shares */                \
     /* by claim, device by device */                                                           \
     X(claim_rows, n_device + 1)      /* offsets into claims */                                 \
     X(claims, n_affinity + n_device) /* groups, ascending */                                   \
@@ -1234,14 +1233,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_plan(const cpubind_plan *plan,
     X(set_row, n_device + 1) /* offsets into set_device */                                     \
     X(set_device, n_device)  /* set by set, ascending */                                       \
     X(set_cpu_row, n_device + 2)                                                               \
-    X(want_row, n_device) /* its row in the plan, or NONE */                                   \
     X(row_size, n_device) /* by row: CPUs */                                                   \
     /* by position of the set */                                                               \
     X(set_id, n_cpu)                                                                           \
     X(set_node, n_cpu)                                                                         \
     X(set_core, n_cpu)                                                                         \
     /* by device of the set */                                                                 \
-    X(set_want, n_device)   /* the wanted devices */                                           \
     X(list_first, n_device) /* its list: where it starts, ... */                               \
     X(list_end, n_device)   /* ... and ends */                                                 \
     X(list_row, n_device + 1)                                                                  \
@@ -1269,8 +1266,7 @@ typedef struct cpubind_priv_planner {
     cpubind_plan *plan; /* the caller's, as are the out fields */
     cpubind_fault *fault;
     int32_t is_slice;
-    int32_t need; /* CPUs, by the roles */
-    const int32_t *want;
+    int32_t need;  /* CPUs, by the roles */
     int32_t n_row; /* elements of want, or all devices */
     int32_t n_device, n_home, n_segment, n_group;
     int32_t has_sets; /* there are lists of allowed CPUs */
@@ -1311,18 +1307,6 @@ typedef struct cpubind_priv_planner {
 #undef CPUBIND_X
 } cpubind_priv_planner;
 
-/* The device of a row. */
-CPUBIND_PRIV int32_t cpubind_priv_wanted(const cpubind_priv_planner *p, int32_t row)
-{
-    return p->want == NULL ? row : p->want[row];
-}
-
-/* The largest number of groups that there can be. */
-CPUBIND_PRIV int32_t cpubind_priv_max_groups(int32_t n_cpu, int32_t n_node, int32_t n_device)
-{
-    return n_cpu + n_node + n_device + 2;
-}
-
 CPUBIND_PRIV int32_t *cpubind_priv_take(int32_t **next, int32_t n)
 {
     int32_t *taken = *next;
@@ -1338,7 +1322,7 @@ CPUBIND_PRIV int32_t *cpubind_priv_carve(cpubind_priv_planner *p, int32_t n_clai
     const int32_t n_node = p->host->n_node;
     const int32_t n_device = p->n_device;
     const int32_t n_affinity = p->n_near + n_claim + (p->is_listed ? p->n_listed : 0);
-    const int32_t n_group = cpubind_priv_max_groups(n_cpu, n_node, n_device);
+    const int32_t n_group = n_cpu + n_node + n_device + 2;
     int32_t *next = p->rest;
 #define CPUBIND_X(name, count) p->name = cpubind_priv_take(&next, count);
     CPUBIND_PRIV_ARRAYS(CPUBIND_X)
@@ -1359,21 +1343,21 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
     const cpubind_host *h = p->host;
     const cpubind_devices *d = p->devices;
     const cpubind_plan *plan = p->plan;
-    const cpubind_trace *trace = plan->trace;
+    const cpubind_trace no_trace = {NULL, NULL, NULL, NULL, NULL, 0, 0, 0};
+    const cpubind_trace *trace = plan->trace == NULL ? &no_trace : plan->trace;
     const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
     const int32_t n = d->affinity.n;
     const int32_t n_cpu = p->is_slice ? 0 : h->n_cpu;
     const int32_t n_near_cpu = is_near ? n_cpu : 0;
     const int32_t n_node = is_near ? h->n_node : 0;
-    const int32_t n_traced = trace == NULL ? 0 : h->n_cpu;
-    const int32_t *const none = NULL;
+    const int32_t n_traced = plan->trace == NULL ? 0 : h->n_cpu;
     const cpubind_priv_range list[] = {
         {h->cpu, h->n_cpu, NULL},
         {d->affinity.cpu, cpubind_priv_length(&d->affinity), NULL},
         {d->affinity.row, n + 1, NULL},
         {d->slot, n, NULL},
         {d->allowed.cpu, cpubind_priv_length(&d->allowed), NULL},
-        {d->allowed.n > 0 ? d->allowed.row : none, n + 1, NULL},
+        {d->allowed.row, d->allowed.n > 0 ? n + 1 : 0, NULL},
         {plan->want, plan->n_want, NULL},
         {h->node, n_cpu, NULL},
         {h->node_id, p->is_slice ? 0 : h->n_node, NULL},
@@ -1384,12 +1368,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
         {plan->cpu, plan->cap_cpu, "plan.cpu"},
         {plan->row, p->n_row + 1, "plan.row"},
         {plan->work, plan->cap_work, "plan.work"},
-        {trace == NULL ? none : trace->owner, n_traced, "plan.trace"},
-        {trace == NULL ? none : trace->step, n_traced, "plan.trace"},
-        {trace == NULL ? none : trace->group, n_traced, "plan.trace"},
-        {trace == NULL ? none : trace->row, trace == NULL ? 0 : trace->cap_row, "plan.trace"},
-        {trace == NULL ? none : trace->device, trace == NULL ? 0 : trace->cap_device,
-         "plan.trace"},
+        {trace->owner, n_traced, "plan.trace"},
+        {trace->step, n_traced, "plan.trace"},
+        {trace->group, n_traced, "plan.trace"},
+        {trace->row, trace->cap_row, "plan.trace"},
+        {trace->device, trace->cap_device, "plan.trace"},
     };
     for (int32_t i = 0; i < (int32_t)(sizeof list / sizeof *list); i++)
         for (int32_t k = 0; list[i].buffer != NULL && list[i].first != NULL && k < i; k++)
@@ -1435,6 +1418,19 @@ CPUBIND_PRIV int32_t cpubind_priv_member(const cpubind_priv_planner *p, int32_t 
     return p->member == NULL || device == CPUBIND_PRIV_NONE ? device : p->member[device];
 }
 
+/* The row of a device of the set in the plan, or NONE. */
+CPUBIND_PRIV int32_t cpubind_priv_row_of(const cpubind_priv_planner *p, int32_t device)
+{
+    const cpubind_plan *plan = p->plan;
+    const int32_t member = cpubind_priv_member(p, device);
+    return plan->want == NULL ? member : cpubind_priv_find(plan->want, plan->n_want, member);
+}
+
+CPUBIND_PRIV int32_t cpubind_priv_is_wanted(const cpubind_priv_planner *p, int32_t device)
+{
+    return p->plan->want == NULL || cpubind_priv_row_of(p, device) != CPUBIND_PRIV_NONE;
+}
+
 /* The lists of the devices of the set. */
 CPUBIND_PRIV cpubind_priv_rows cpubind_priv_choose_lists(const cpubind_priv_planner *p,
                                                          const cpubind_lists *lists,
@@ -1456,12 +1452,6 @@ CPUBIND_PRIV cpubind_priv_rows cpubind_priv_choose_lists(const cpubind_priv_plan
 CPUBIND_PRIV int32_t cpubind_priv_first_cpu(const cpubind_priv_planner *p, int32_t unit)
 {
     return p->core_row == NULL ? unit : p->core_cpu[p->core_row[unit]];
-}
-
-/* The unit of a position. */
-CPUBIND_PRIV int32_t cpubind_priv_unit_of(const cpubind_priv_planner *p, int32_t position)
-{
-    return p->core_row == NULL ? position : p->core_of[position];
 }
 
 /* Marks the units where lists start or end; n units are marked so far. Returns how many are. */
@@ -1631,13 +1621,9 @@ CPUBIND_PRIV cpubind_status cpubind_priv_read_units(cpubind_priv_planner *p)
     cpubind_status status;
     cpubind_priv_find_starts(p);
     status = cpubind_priv_make_segments(p);
-    if (status != CPUBIND_OK)
-        return status;
-    cpubind_priv_make_homes(p);
-    cpubind_priv_fill(p->is_wanted, p->n_device, 0);
-    for (int32_t row = 0; row < p->n_row; row++)
-        p->is_wanted[cpubind_priv_wanted(p, row)] = 1;
-    return CPUBIND_OK;
+    if (status == CPUBIND_OK)
+        cpubind_priv_make_homes(p);
+    return status;
 }
 
 /* == The plan: groups, claims and shares ==================================== */
@@ -1769,17 +1755,16 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_size(const cpubind_priv_planner *
                         : cpubind_priv_fail(p->fault, CPUBIND_ERR_TOO_FEW, device, need, have);
 }
 
-/* Makes room for the pool of a row. Returns where it starts in plan->cpu. */
-CPUBIND_PRIV int32_t cpubind_priv_add_row(cpubind_priv_planner *p, int32_t row, int32_t count)
+/* Makes room for the pool of a wanted device. Returns where it starts in plan->cpu. */
+CPUBIND_PRIV int32_t cpubind_priv_add_row(cpubind_priv_planner *p, int32_t device,
+                                          int32_t count)
 {
-    const int32_t first = p->n_out;
-    if (p->member != NULL) {
-        row = p->want_row[p->member[cpubind_priv_wanted(p, row)]];
+    const int32_t row = cpubind_priv_row_of(p, device);
+    if (p->has_sets)
         p->row_size[row] = count;
-    }
-    p->plan->row[row] = first;
+    p->plan->row[row] = p->n_out;
     p->n_out += count;
-    return first;
+    return p->n_out - count;
 }
 
 /* Whether plan->cpu has room for all rows so far. */
@@ -1794,14 +1779,15 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_room(const cpubind_priv_planner *
 /* The rows of the plan, from the loads. */
 CPUBIND_PRIV cpubind_status cpubind_priv_make_rows(cpubind_priv_planner *p)
 {
-    for (int32_t row = 0; row < p->n_row; row++) {
-        const int32_t device = cpubind_priv_wanted(p, row);
-        const cpubind_status status = cpubind_priv_check_size(p, device, p->load[device]);
-        if (status != CPUBIND_OK)
-            return status;
-        p->write_at[device] = cpubind_priv_add_row(p, row, p->load[device]);
+    cpubind_status status = CPUBIND_OK;
+    for (int32_t d = 0; status == CPUBIND_OK && d < p->n_device; d++) {
+        p->write_at[d] = CPUBIND_PRIV_NONE;
+        if (!cpubind_priv_is_wanted(p, d))
+            continue;
+        status = cpubind_priv_check_size(p, d, p->load[d]);
+        p->write_at[d] = cpubind_priv_add_row(p, d, p->load[d]);
     }
-    return cpubind_priv_check_room(p);
+    return status == CPUBIND_OK ? cpubind_priv_check_room(p) : status;
 }
 
 /* Writes the CPUs of positions at .. end - 1 into the rows of their owners. */
@@ -1813,7 +1799,7 @@ CPUBIND_PRIV void cpubind_priv_write_cpus(cpubind_priv_planner *p, int32_t at, i
         int32_t past = at + 1;
         while (past < end && p->owner[past] == device)
             past++;
-        if (device != CPUBIND_PRIV_NONE && p->is_wanted[device]) {
+        if (device != CPUBIND_PRIV_NONE && p->write_at[device] != CPUBIND_PRIV_NONE) {
             to = p->plan->cpu + p->write_at[device] - at;
             p->write_at[device] += past - at;
             for (int32_t i = at; i < past; i++)
@@ -1823,11 +1809,11 @@ CPUBIND_PRIV void cpubind_priv_write_cpus(cpubind_priv_planner *p, int32_t at, i
     }
 }
 
-/* Notes the step by which every unit came to its owner. By `by_home`: by the home of the owner,
- * else by `other`. */
-CPUBIND_PRIV void cpubind_priv_note_steps(cpubind_priv_planner *p, cpubind_step other,
-                                          int32_t by_home)
+/* Notes the step by which every unit came to its owner: `other`, or by the home of the owner
+ * where the rule has homes. */
+CPUBIND_PRIV void cpubind_priv_note_steps(cpubind_priv_planner *p, cpubind_step other)
 {
+    const int32_t by_home = other == CPUBIND_STEP_NEXT || other == CPUBIND_STEP_NEAREST;
     for (int32_t i = 0; i < p->n_unit; i++)
         p->step[i] = (int32_t)(p->owner[i] == CPUBIND_PRIV_NONE ? CPUBIND_STEP_IDLE : other);
     for (int32_t d = 0; by_home && d < p->n_device; d++) {
@@ -1843,9 +1829,11 @@ CPUBIND_PRIV void cpubind_priv_note_steps(cpubind_priv_planner *p, cpubind_step 
 /* The group of a position, or NONE when no device claims it. */
 CPUBIND_PRIV int32_t cpubind_priv_group_of(const cpubind_priv_planner *p, int32_t position)
 {
-    const int32_t group =
-        p->n_group == 0 ? CPUBIND_PRIV_NONE
-                        : p->segment_group[p->segment_of[cpubind_priv_unit_of(p, position)]];
+    int32_t unit, group;
+    if (p->n_group == 0)
+        return CPUBIND_PRIV_NONE;
+    unit = p->core_row == NULL ? position : p->core_of[position];
+    group = p->segment_group[p->segment_of[unit]];
     return group == CPUBIND_PRIV_NONE || p->claimant_row[group] == p->claimant_row[group + 1]
                ? CPUBIND_PRIV_NONE
                : group;
@@ -1857,19 +1845,14 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(cpubind_priv_planner *p,
                                                      const int32_t *owner, const int32_t *step)
 {
     cpubind_trace *trace = p->plan->trace;
+    const int32_t n_cpu = trace == NULL ? 0 : p->host->n_cpu;
+    const int32_t n_group = trace == NULL ? 0 : p->n_group;
     int32_t *number = p->group_sum; /* by group: its number in the trace, or NONE */
-    for (int32_t g = 0; trace != NULL && g < p->n_group; g++)
-        number[g] = p->member == NULL || p->is_whole ? 0 : CPUBIND_PRIV_NONE;
-    for (int32_t i = 0; trace != NULL && i < p->host->n_cpu; i++) {
-        const int32_t at = p->position == NULL ? i : p->position[i];
-        const int32_t group = cpubind_priv_group_of(p, i);
-        trace->owner[at] = cpubind_priv_member(p, owner[i]);
-        trace->step[at] = step == NULL ? (int32_t)CPUBIND_STEP_SLICE : step[i];
-        trace->group[at] = group;
-        if (group != CPUBIND_PRIV_NONE)
-            number[group] = 0;
-    }
-    for (int32_t g = 0; trace != NULL && g < p->n_group; g++) {
+    cpubind_priv_fill(number, n_group, p->is_whole ? 0 : CPUBIND_PRIV_NONE);
+    for (int32_t i = 0; i < n_cpu; i++)
+        if (cpubind_priv_group_of(p, i) != CPUBIND_PRIV_NONE)
+            number[cpubind_priv_group_of(p, i)] = 0;
+    for (int32_t g = 0; g < n_group; g++) {
         const int32_t first = p->claimant_row[g];
         const int32_t end = p->claimant_row[g + 1];
         if (number[g] == CPUBIND_PRIV_NONE)
@@ -1883,10 +1866,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_trace(cpubind_priv_planner *p,
         for (int32_t c = first; c < end; c++)
             trace->device[p->n_trace_device++] = cpubind_priv_member(p, p->claimant[c]);
     }
-    for (int32_t i = 0; trace != NULL && i < p->host->n_cpu; i++) {
-        int32_t *group = &trace->group[p->position == NULL ? i : p->position[i]];
-        if (*group != CPUBIND_PRIV_NONE)
-            *group = number[*group];
+    for (int32_t i = 0; i < n_cpu; i++) {
+        const int32_t at = p->position == NULL ? i : p->position[i];
+        const int32_t group = cpubind_priv_group_of(p, i);
+        trace->owner[at] = cpubind_priv_member(p, owner[i]);
+        trace->step[at] = step == NULL ? (int32_t)CPUBIND_STEP_SLICE : step[i];
+        trace->group[at] = group == CPUBIND_PRIV_NONE ? CPUBIND_PRIV_NONE : number[group];
     }
     return CPUBIND_OK;
 }
@@ -2056,8 +2041,10 @@ CPUBIND_PRIV cpubind_finding cpubind_priv_find_overlap(cpubind_priv_planner *p,
 CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
 {
     const cpubind_status status = cpubind_priv_make_rows(p);
+    if (status != CPUBIND_OK)
+        return status;
     cpubind_priv_fill(p->owner, p->n_unit, CPUBIND_PRIV_NONE);
-    for (int32_t g = p->n_group - 1; status == CPUBIND_OK && g >= 0; g--) {
+    for (int32_t g = p->n_group - 1; g >= 0; g--) {
         cpubind_priv_walk walk;
         int32_t s;
         cpubind_priv_walk_pool(p, p->group_first[g], &walk);
@@ -2067,9 +2054,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_write_pools(cpubind_priv_planner *p)
             p->segment_group[s] = g;
         }
     }
-    if (status != CPUBIND_OK || p->plan->trace == NULL)
-        return status;
-    cpubind_priv_note_steps(p, CPUBIND_STEP_NEXT, 1);
+    if (p->plan->trace != NULL)
+        cpubind_priv_note_steps(p, CPUBIND_STEP_NEXT);
     return cpubind_priv_write_trace(p, p->owner, p->step);
 }
 
@@ -2607,31 +2593,23 @@ CPUBIND_PRIV void cpubind_priv_pass_on(cpubind_priv_planner *p, int32_t rich, in
     }
 }
 
-/* Where the search for the device with the smallest load is. */
-typedef struct cpubind_priv_order {
-    int32_t load; /* the smallest load of a device that is not done */
-    int32_t at;   /* devices before this one are done, or have more */
-} cpubind_priv_order;
-
-/* The first device of the smallest load that is not done, or NONE. That load never falls, and
- * no device comes down to it: a device passes CPUs on only while it keeps at least as many as
- * the receiver then has. */
-CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p,
-                                            cpubind_priv_order *order)
+/* The first device of the smallest load that is not done, or NONE. *load is the smallest load
+ * so far; devices before *at are done, or have more. That load never falls, and no device comes
+ * down to it: a device passes CPUs on only while it keeps at least as many as the receiver then
+ * has. */
+CPUBIND_PRIV int32_t cpubind_priv_find_poor(const cpubind_priv_planner *p, int32_t *load,
+                                            int32_t *at)
 {
-    for (;;) {
-        int32_t load = CPUBIND_PRIV_MAX;
-        for (; order->at < p->n_device; order->at++)
-            if (!p->is_done[order->at] && p->load[order->at] <= order->load)
-                return order->at;
+    for (; *load < CPUBIND_PRIV_MAX; *at = 0) {
+        for (; *at < p->n_device; ++*at)
+            if (!p->is_done[*at] && p->load[*at] <= *load)
+                return *at;
+        *load = CPUBIND_PRIV_MAX;
         for (int32_t d = 0; d < p->n_device; d++)
             if (!p->is_done[d])
-                load = cpubind_priv_min(load, p->load[d]);
-        if (load == CPUBIND_PRIV_MAX)
-            return CPUBIND_PRIV_NONE;
-        order->load = load;
-        order->at = 0;
+                *load = cpubind_priv_min(*load, p->load[d]);
     }
+    return CPUBIND_PRIV_NONE;
 }
 
 /* Sets up the search, in arrays that are not needed any more. */
@@ -2652,15 +2630,13 @@ CPUBIND_PRIV void cpubind_priv_open_search(cpubind_priv_planner *p)
  * because each move lowers the sum of squared loads. */
 CPUBIND_PRIV void cpubind_priv_balance(cpubind_priv_planner *p)
 {
-    cpubind_priv_order order;
     int32_t most, poor;
-    const int32_t least = cpubind_priv_least_load(p, &most);
-    order.load = CPUBIND_PRIV_NONE;
-    order.at = 0;
-    if (most - least < 2)
+    int32_t load = cpubind_priv_least_load(p, &most);
+    int32_t at = 0;
+    if (most - load < 2)
         return; /* no load is larger by 2 than another one */
     cpubind_priv_open_search(p);
-    while ((poor = cpubind_priv_find_poor(p, &order)) != CPUBIND_PRIV_NONE) {
+    while ((poor = cpubind_priv_find_poor(p, &load, &at)) != CPUBIND_PRIV_NONE) {
         int32_t rich = CPUBIND_PRIV_NONE;
         if (cpubind_priv_has_level(p, poor) || cpubind_priv_make_levels(p, poor))
             rich = cpubind_priv_climb(p, poor);
@@ -2706,11 +2682,10 @@ CPUBIND_PRIV cpubind_span cpubind_priv_slice(const cpubind_priv_planner *p, int3
 /* The slot of every wanted device must be one of the host. */
 CPUBIND_PRIV cpubind_status cpubind_priv_find_slots(const cpubind_priv_planner *p)
 {
-    for (int32_t row = 0; row < p->n_row; row++) {
-        const int32_t device = cpubind_priv_wanted(p, row);
-        const int32_t slot = cpubind_priv_slot(p, device);
-        if (slot < 0 || slot >= cpubind_priv_total(p))
-            return cpubind_priv_fail(p->fault, CPUBIND_ERR_UNKNOWN, device, 0, 0);
+    for (int32_t d = 0; d < p->n_device; d++) {
+        const int32_t slot = cpubind_priv_slot(p, d);
+        if ((slot < 0 || slot >= cpubind_priv_total(p)) && cpubind_priv_is_wanted(p, d))
+            return cpubind_priv_fail(p->fault, CPUBIND_ERR_UNKNOWN, d, 0, 0);
     }
     return CPUBIND_OK;
 }
@@ -2719,19 +2694,16 @@ CPUBIND_PRIV cpubind_status cpubind_priv_find_slots(const cpubind_priv_planner *
  * several such pairs, that of the lowest slot is named. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner *p)
 {
+    const int32_t *slot = p->is_whole ? p->devices->slot : NULL;
     int32_t first = CPUBIND_PRIV_NONE;
     int32_t second = CPUBIND_PRIV_NONE;
-    int32_t lowest = CPUBIND_PRIV_MAX;
-    for (int32_t b = 1; p->is_whole && p->devices->slot != NULL && b < p->n_row; b++)
-        for (int32_t a = 0; a < b; a++) {
-            const int32_t slot = cpubind_priv_slot(p, cpubind_priv_wanted(p, a));
-            if (slot != cpubind_priv_slot(p, cpubind_priv_wanted(p, b)) ||
-                (first != CPUBIND_PRIV_NONE && slot >= lowest))
-                continue;
-            first = cpubind_priv_wanted(p, a);
-            second = cpubind_priv_wanted(p, b);
-            lowest = slot;
-        }
+    for (int32_t b = 1; slot != NULL && b < p->n_device; b++)
+        for (int32_t a = 0; a < b && cpubind_priv_is_wanted(p, b); a++)
+            if (slot[a] == slot[b] && cpubind_priv_is_wanted(p, a) &&
+                (first == CPUBIND_PRIV_NONE || slot[a] < slot[first])) {
+                first = a;
+                second = b;
+            }
     if (first == CPUBIND_PRIV_NONE)
         return CPUBIND_OK;
     return cpubind_priv_set_shared(p->fault, second, first, CPUBIND_PRIV_NONE);
@@ -2742,13 +2714,13 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_slots(const cpubind_priv_planner 
 CPUBIND_PRIV void cpubind_priv_own_slices(const cpubind_priv_planner *p, int32_t n,
                                           int32_t wanted_first, int32_t *owner)
 {
-    const int32_t n_all = p->n_device;
     cpubind_priv_fill(owner, n, CPUBIND_PRIV_NONE);
-    for (int32_t i = 0; i < n_all + (wanted_first ? p->n_row : 0); i++) {
-        const int32_t device = i < n_all ? i : cpubind_priv_wanted(p, i - n_all);
-        const cpubind_span span = cpubind_priv_slice(p, n, cpubind_priv_slot(p, device));
-        cpubind_priv_fill(owner + span.first, span.count, device);
-    }
+    for (int32_t wanted = 0; wanted <= wanted_first; wanted++)
+        for (int32_t d = 0; d < p->n_device; d++)
+            if (!wanted || cpubind_priv_is_wanted(p, d)) {
+                const cpubind_span span = cpubind_priv_slice(p, n, cpubind_priv_slot(p, d));
+                cpubind_priv_fill(owner + span.first, span.count, d);
+            }
 }
 
 /* The trace of slices: by owner, or by those of slices of CPUs. Without sets, there is no work
@@ -2771,24 +2743,24 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
     cpubind_status status = CPUBIND_OK;
-    for (int32_t row = 0; row < p->n_row && status == CPUBIND_OK; row++)
-        status = cpubind_priv_check_size(p, cpubind_priv_wanted(p, row),
-                                         host->n_cpu / cpubind_priv_total(p));
+    for (int32_t d = 0; d < p->n_device && status == CPUBIND_OK; d++)
+        if (cpubind_priv_is_wanted(p, d))
+            status = cpubind_priv_check_size(p, d, host->n_cpu / cpubind_priv_total(p));
     if (status == CPUBIND_OK)
         status = cpubind_priv_check_slots(p);
     if (status == CPUBIND_OK)
         status = cpubind_priv_find_slots(p);
-    if (status != CPUBIND_OK)
-        return status;
-    for (int32_t row = 0; row < p->n_row; row++) {
-        const int32_t slot = cpubind_priv_slot(p, cpubind_priv_wanted(p, row));
-        const cpubind_span span = cpubind_priv_slice(p, host->n_cpu, slot);
-        const int32_t first = cpubind_priv_add_row(p, row, span.count);
-        if (p->n_out <= p->plan->cap_cpu)
-            for (int32_t i = 0; i < span.count; i++)
-                p->plan->cpu[first + i] = host->cpu[span.first + i];
-    }
-    status = cpubind_priv_check_room(p);
+    for (int32_t d = 0; d < p->n_device && status == CPUBIND_OK; d++)
+        if (cpubind_priv_is_wanted(p, d)) {
+            const cpubind_span span =
+                cpubind_priv_slice(p, host->n_cpu, cpubind_priv_slot(p, d));
+            const int32_t first = cpubind_priv_add_row(p, d, span.count);
+            if (p->n_out <= p->plan->cap_cpu)
+                for (int32_t i = 0; i < span.count; i++)
+                    p->plan->cpu[first + i] = host->cpu[span.first + i];
+        }
+    if (status == CPUBIND_OK)
+        status = cpubind_priv_check_room(p);
     return status == CPUBIND_OK ? cpubind_priv_close_slices(p, NULL) : status;
 }
 
@@ -2798,7 +2770,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_close_groups(cpubind_priv_planner *p,
 {
     cpubind_priv_hand_out_all(p);
     if (p->plan->trace != NULL)
-        cpubind_priv_note_steps(p, other, other == CPUBIND_STEP_NEXT);
+        cpubind_priv_note_steps(p, other);
     return cpubind_priv_write_owned(p);
 }
 
@@ -2856,7 +2828,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
             if (taken[node] > room)
                 return cpubind_priv_fail(p->fault, CPUBIND_ERR_CLUSTERS, d, taken[node], room);
             p->claims[n++] = node;
-        } else if (p->is_wanted[d]) {
+        } else if (cpubind_priv_is_wanted(p, d)) {
             return cpubind_priv_fail(p->fault, CPUBIND_ERR_SPREAD, d, 0, 0);
         }
         p->claim_rows[d + 1] = n;
@@ -2874,28 +2846,23 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_cluster(cpubind_priv_planner *p)
     return cpubind_priv_close_groups(p, CPUBIND_STEP_CLUSTER);
 }
 
-/* Every wanted device must have a home. */
-CPUBIND_PRIV cpubind_status cpubind_priv_check_homes(const cpubind_priv_planner *p)
-{
-    for (int32_t row = 0; row < p->n_row; row++) {
-        const int32_t device = cpubind_priv_wanted(p, row);
-        if (!cpubind_priv_has_home(p, device))
-            return cpubind_priv_fail(p->fault, CPUBIND_ERR_EMPTY, device, p->need, 0);
-    }
-    return CPUBIND_OK;
-}
-
-/* The units are the CPUs. */
+/* The units are the CPUs. Every wanted device must have a home; slices need none. */
 CPUBIND_PRIV cpubind_status cpubind_priv_read_cpus(cpubind_priv_planner *p)
 {
+    cpubind_status status;
     (void)cpubind_priv_carve(p, 0);
     p->core_row = NULL;
     p->unit = p->host->cpu;
     p->unit_node = p->host->node;
     p->n_unit = p->host->n_cpu;
     p->near = cpubind_priv_choose_lists(p, &p->devices->affinity, p->near_first, p->near_end);
-    p->listed = p->allowed;
-    return cpubind_priv_read_units(p);
+    if (p->is_listed)
+        p->listed = p->allowed;
+    status = cpubind_priv_read_units(p);
+    for (int32_t d = 0; status == CPUBIND_OK && !p->is_slice && d < p->n_device; d++)
+        if (!cpubind_priv_has_home(p, d) && cpubind_priv_is_wanted(p, d))
+            status = cpubind_priv_fail(p->fault, CPUBIND_ERR_EMPTY, d, p->need, 0);
+    return status;
 }
 
 /* A plan by the rules of the reference. */
@@ -2905,8 +2872,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_reference(cpubind_priv_planner *p)
     if (p->is_slice)
         return cpubind_priv_plan_slice(p);
     status = cpubind_priv_read_cpus(p);
-    if (status == CPUBIND_OK)
-        status = cpubind_priv_check_homes(p);
     if (status != CPUBIND_OK)
         return status;
     return p->policy->strategy == CPUBIND_CLUSTER ? cpubind_priv_plan_cluster(p)
@@ -2995,7 +2960,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_make_cores(cpubind_priv_planner *p)
     int32_t *table = p->slot_device; /* with the arrays after it, which are not in use yet */
     p->n_unit = cpubind_priv_number_cores(host->core, NULL, host->n_cpu, table, p->core_of);
     p->near = cpubind_priv_choose_lists(p, &p->devices->affinity, p->near_first, p->near_end);
-    p->listed = p->allowed;
+    if (p->is_listed)
+        p->listed = p->allowed;
     if (host->core == NULL) {
         for (int32_t i = 0; i <= host->n_cpu; i++)
             p->core_row[i] = i;
@@ -3147,7 +3113,7 @@ CPUBIND_PRIV cpubind_step cpubind_priv_listed_step(cpubind_priv_planner *p, int3
 /* Notes the step of every CPU, by N2 and N3, or L4. */
 CPUBIND_PRIV void cpubind_priv_step_cpus(cpubind_priv_planner *p)
 {
-    cpubind_priv_note_steps(p, CPUBIND_STEP_NEAREST, 1);
+    cpubind_priv_note_steps(p, CPUBIND_STEP_NEAREST);
     for (int32_t c = 0; p->is_listed && c < p->n_unit; c++)
         if (p->step[c] == CPUBIND_STEP_NEAREST)
             p->step[c] = (int32_t)cpubind_priv_listed_step(p, c);
@@ -3457,7 +3423,7 @@ CPUBIND_PRIV void cpubind_priv_even_out(cpubind_priv_planner *p)
     int32_t *latest = p->group_next; /* by group: the core before this one, or NONE */
     int32_t *at_home = p->queue;     /* by device: CPUs of its pool in its home */
     int32_t n_passed = 1;
-    cpubind_priv_note_steps(p, CPUBIND_STEP_NEAREST, 1);
+    cpubind_priv_note_steps(p, CPUBIND_STEP_NEAREST);
     cpubind_priv_fill(at_home, p->n_device, 0);
     for (int32_t c = 0; c < p->n_unit; c++)
         if (p->step[c] == CPUBIND_STEP_HOME)
@@ -3581,7 +3547,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_trim_clusters(cpubind_priv_planner *p)
     int32_t *left = p->queue;
     for (int32_t d = 0; d < p->n_device; d++) {
         left[d] = p->policy->cluster;
-        if (!cpubind_priv_has_claim(p, d) && p->is_wanted[d])
+        if (!cpubind_priv_has_claim(p, d) && cpubind_priv_is_wanted(p, d))
             return cpubind_priv_fail(p->fault, CPUBIND_ERR_SPREAD, d, 0, 0);
         if (cpubind_priv_has_claim(p, d) && p->load[d] < left[d])
             return cpubind_priv_fail(p->fault, CPUBIND_ERR_CLUSTERS, d, left[d], p->load[d]);
@@ -3600,8 +3566,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_listed(cpubind_priv_planner *p)
 {
     const int32_t is_cluster = !p->is_slice && p->policy->strategy == CPUBIND_CLUSTER;
     cpubind_status status = cpubind_priv_read_cpus(p);
-    if (status == CPUBIND_OK && !p->is_slice)
-        status = cpubind_priv_check_homes(p);
     if (status != CPUBIND_OK)
         return status;
     for (int32_t d = 0; is_cluster && p->policy->has_spare_node && d < p->n_device; d++)
@@ -3834,11 +3798,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_run_set(cpubind_priv_planner *p, int32_
         host.node_id = p->set_node;
         host.n_node = 1;
     }
-    p->n_row = 0;
-    for (int32_t k = 0; k < p->n_device; k++)
-        if (p->want_row[p->member[k]] != CPUBIND_PRIV_NONE)
-            p->set_want[p->n_row++] = k;
-    p->want = p->set_want;
     status = cpubind_priv_plan_set(p, &host);
     if (status != CPUBIND_OK && p->fault != NULL) {
         p->fault->device = cpubind_priv_member(p, p->fault->device);
@@ -3859,19 +3818,19 @@ CPUBIND_PRIV void cpubind_priv_reverse(int32_t *list, int32_t first, int32_t end
 }
 
 /* Puts the rows into the order of the plan, in place. */
-CPUBIND_PRIV void cpubind_priv_order_rows(cpubind_priv_planner *p, int32_t n_row)
+CPUBIND_PRIV void cpubind_priv_order_rows(cpubind_priv_planner *p)
 {
     int32_t *cpu = p->plan->cpu;
     int32_t *first = p->plan->row;
     int32_t at = 0;
-    for (int32_t row = 0; row < n_row; row++) {
+    for (int32_t row = 0; row < p->n_row; row++) {
         const int32_t from = first[row];
         const int32_t n = p->row_size[row];
         if (from != at && n > 0) {
             cpubind_priv_reverse(cpu, at, from);
             cpubind_priv_reverse(cpu, from, from + n);
             cpubind_priv_reverse(cpu, at, from + n);
-            for (int32_t i = row + 1; i < n_row; i++)
+            for (int32_t i = row + 1; i < p->n_row; i++)
                 if (first[i] < from)
                     first[i] += n;
         }
@@ -3886,15 +3845,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_sets(cpubind_priv_planner *p)
     const cpubind_host *all = p->host;
     const int32_t n_cpu = p->host->n_cpu;
     const int32_t n_device = p->n_device;
-    const int32_t n_row = p->n_row;
     const int32_t n_allowed = cpubind_priv_length(&p->devices->allowed);
     cpubind_trace *trace = p->plan->trace;
 #define CPUBIND_X(name, count) p->name = cpubind_priv_take(&p->rest, count);
     CPUBIND_PRIV_SET_ARRAYS(CPUBIND_X)
 #undef CPUBIND_X
-    cpubind_priv_fill(p->want_row, n_device, CPUBIND_PRIV_NONE);
-    for (int32_t row = 0; row < n_row; row++)
-        p->want_row[cpubind_priv_wanted(p, row)] = row;
     p->allowed = cpubind_priv_choose_lists(p, &p->devices->allowed, p->list_first, p->list_end);
     cpubind_priv_join_sets(p);
     if (trace != NULL) {
@@ -3909,8 +3864,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_sets(cpubind_priv_planner *p)
         if (status != CPUBIND_OK)
             return status;
     }
-    p->n_row = n_row;
-    cpubind_priv_order_rows(p, n_row);
+    cpubind_priv_order_rows(p);
     return CPUBIND_OK;
 }
 
@@ -3991,7 +3945,6 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_all(cpubind_priv_planner *p,
     p->plan = plan;
     p->fault = fault;
     p->n_device = devices->affinity.n;
-    p->want = plan->want;
     p->n_row = plan->want == NULL ? p->n_device : plan->n_want;
     p->member = NULL;
     p->position = NULL;
