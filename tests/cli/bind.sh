@@ -11,7 +11,7 @@ CPUBIND_RULES=reference # of processes on this machine
 export CPUBIND_RULES
 own_run=-m
 wants_shim=yes
-. tests/cli/start.sh
+. tests/support/start.sh
 build_shim "$out/worker" &&
     build deny.c "$out/deny" || exit 1
 

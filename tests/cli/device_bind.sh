@@ -9,12 +9,12 @@
 # /run and processes of its own: it touches no record and no process of this machine, of which
 # some may name a device.
 own_run="-m -p -f --mount-proc"
-. tests/cli/start.sh
-. tests/support/gpu_nodes.sh
+. tests/support/start.sh
 build deny.c "$out/deny" || exit 1
 
 take_two_cpus "apply on an accelerator"
-put_two_nodes 0-511 CUDA_VISIBLE_DEVICES=7 5 7
+put_two_nodes 0-511 5 7
+put env CUDA_VISIBLE_DEVICES=7
 put_gpu_drivers "$host"
 
 # In the mounts of this script /dev has devices with the numbers of two GPUs.

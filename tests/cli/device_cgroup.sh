@@ -10,7 +10,7 @@
 # for both. It needs the hierarchy of version 1: that of version 2 takes a program. Nothing
 # opens a node.
 own_run=-m
-. tests/cli/start.sh
+. tests/support/start.sh
 a=$(own_cpus | sed -n 1p)
 b=$(own_cpus | sed -n 2p)
 host=$out/host

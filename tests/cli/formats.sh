@@ -6,7 +6,7 @@
 #
 # The host is a snapshot with two CPUs of this machine on one node, and two GPUs: rank 0 has the
 # first CPU, rank 1 the second. A program that is not on this machine is skipped.
-. tests/cli/start.sh
+. tests/support/start.sh
 take_two_cpus "formats of launchers"
 put proc/self/status "Cpus_allowed_list:	$a,$b"
 put sys/devices/system/cpu/online "$a,$b"

@@ -8,22 +8,11 @@
 # The workers compute; a hog computes on one of the CPUs. What is called better or worse is so by
 # far, on a machine of any speed. It needs root: it has a /run and processes of its own, and
 # touches no record and no process of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-. tests/support/own_run.sh
-
-out=$BUILD/measure
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
+needs_own_run=yes
+. tests/support/start.sh
 . tests/support/device_host.sh
 
-cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/measure_worker.c \
-    -o "$out/worker" -pthread || exit 1
+build measure_worker.c "$out/worker" -pthread || exit 1
 
 hog=
 start_hog() { # CPU
@@ -31,10 +20,15 @@ start_hog() { # CPU
     hog=$!
 }
 
-end_all() {
-    for pid in $pids $hog; do [ ! -e "/proc/$pid" ] || end_worker "$pid"; done
-    pids=
+end_hog() {
+    [ -z "$hog" ] || end_worker "$hog"
     hog=
+}
+
+end_all() {
+    end_hog
+    for pid in $pids; do [ ! -e "/proc/$pid" ] || end_worker "$pid"; done
+    pids=
 }
 
 measure() { # argument ...
@@ -91,13 +85,14 @@ a_binding_that_helps_is_better() {
     start_hog "$a"
     start_worker_away || return 1
     masks=$(masks_of "$worker")
-    says 0 "near against now: better: run_queue_wait" --all --time 8 --seed 7 \
+    says 0 "near against now: better: run_queue_wait" --all --time 6 --seed 7 \
         --output "$out/better.json" --svg "$out/better.svg" && is_as_before "$worker" "$masks" &&
         grep -q 'in each block, from 0' "$out/said" && grep -q 'of one CPU' "$out/said"
 }
 
 # Status and doctor of this machine, which has the same devices here.
 the_result_is_in_the_files() {
+    end_hog
     if command -v python3 >"$out/python"; then
         sqlite3 :memory: "SELECT json(readfile('$out/better.json'))" >"$out/line" &&
             python3 tests/api/json_schema.py check measure "$out/line" || return 1
@@ -123,21 +118,22 @@ a_binding_that_hurts_is_worse() {
     start_hog "$b"
     start_worker_away || return 1
     masks=$(masks_of "$worker")
-    says 1 '"verdict": "worse", "main": "run_queue_wait"' --pid "$worker" --time 8 \
+    says 1 '"verdict": "worse", "main": "run_queue_wait"' --pid "$worker" --time 6 \
         --json --output "$out/worse.json" && is_as_before "$worker" "$masks"
 }
 
 # What the user names decides: here a number that is better on the CPU of the plan.
 a_metric_of_the_user_decides() {
+    end_hog
     cat >"$out/latency" <<END
 #!/bin/sh
 sed -n "s/^Cpus_allowed_list:[^0-9]*$b\$/10/p; t; s/^Cpus_allowed_list:.*/20/p" /proc/$worker/status
 END
     chmod +x "$out/latency"
-    says 0 '"verdict": "better"' --all --time 4 --json \
+    says 0 '"verdict": "better"' --all --time 2 --json \
         --metric-command "lower:$out/latency" && [ "$(json "$out/said" '$.figures[0].asked')" = 1 ] &&
         [ "$(json "$out/said" '$.main')" = "$(json "$out/said" '$.figures[0].name')" ] &&
-        says 1 "near against now: worse" --all --time 4 --quiet \
+        says 1 "near against now: worse" --all --time 2 --quiet \
             --metric-command "higher:$out/latency" &&
         says 2 "--metric ftp://host" --all --metric ftp://host
 }
@@ -184,7 +180,7 @@ workers_that_fork_start_threads_or_end_are_no_error() {
     start_worker 5
     first=$worker
     start_worker 7
-    "$CPUBIND" measure --root "$root" --all --time 4 >"$out/first" 2>&1 &
+    "$CPUBIND" measure --root "$root" --all --time 3 >"$out/first" 2>&1 &
     command=$!
     sleep 1
     kill -USR1 "$worker"

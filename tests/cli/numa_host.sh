@@ -6,10 +6,11 @@
 # and two GPUs. $placeless has a GPU without a node. $out is a folder for outputs, $out/deny a
 # command that refuses system calls.
 own_run=-m
-. tests/cli/start.sh
+. tests/support/start.sh
 build deny.c "$out/deny" || exit 1
 take_two_cpus "run --numa-bind"
-put_two_nodes "$a,$b" ""
+put_two_nodes "$a,$b"
+put env ""
 placeless=$out/placeless
 cp -r "$host" "$placeless"
 echo -1 >"$placeless/sys/bus/pci/devices/0000:02:00.0/numa_node"

@@ -7,7 +7,7 @@
 # Three hosts are made, as a pod of Kubernetes, a step of Slurm and a service of a user see them.
 # Names that are planted in them are searched for in what is captured: in bytes, in the names of
 # files, in the targets of links.
-. tests/cli/start.sh
+. tests/support/start.sh
 
 id=8f14e45fceea167a5a36dedd4bea2543f14e45fceea167a5a36dedd4bea25431
 other=1679091c5a880faf6fb5e6087eb1b2dc679091c5a880faf6fb5e6087eb1b2dc0

@@ -8,7 +8,7 @@
 # the script runs with mounts of its own and does not touch the records of this machine.
 own_run=-m
 wants_shim=yes
-. tests/cli/start.sh
+. tests/support/start.sh
 build_shim "$out/worker" || exit 1
 mkdir "$out/shim"
 "$CPUBIND" fixture export a2-driver-host "$out/host" --quiet || exit 1

@@ -8,7 +8,7 @@
 # it does not touch the records of this machine: it needs root.
 own_run=-m
 wants_shim=yes
-. tests/cli/start.sh
+. tests/support/start.sh
 if [ "$BIND_MOUNTS" != own ]; then
     skip "status" "needs root that may mount"
     finish

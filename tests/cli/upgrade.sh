@@ -10,7 +10,7 @@
 own_run=-m
 wants_shim=yes
 keeps_out=yes # the earlier programs
-. tests/cli/start.sh
+. tests/support/start.sh
 . tests/support/older.sh
 if [ "$BIND_MOUNTS" != own ]; then
     skip "earlier programs" "needs root, for a /run of its own"

@@ -7,13 +7,10 @@
 # The host is a snapshot with two CPUs of this machine, each on a node of its own, and a GPU near
 # each; the processes are real, and the script starts them. It needs root: it has a /run, a /dev
 # and processes of its own, and touches no record, service or process of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-. tests/support/own_run.sh
+needs_own_run=yes
+. tests/support/start.sh
 . tests/support/device_host.sh
-cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/deny.c -o "$out/deny" || exit 1
+build deny.c "$out/deny" || exit 1
 
 # -- Tests --------------------------------------------------------------------
 

@@ -7,29 +7,8 @@
 # Forks, processes of Python's multiprocessing, containers, and strangers with files that are
 # called as devices are. Two workers share the pool of one GPU, a CPU each: a third one would
 # move both. strace counts what is written. It needs root, as device_service.sh does.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-own='unshare -m -p -f --mount-proc'
-# The words are split on purpose.
-# shellcheck disable=SC2086
-if [ "$(id -u)" -ne 0 ] || ! $own mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-    echo "1..0 # SKIP a /run of its own needs root"
-    exit 0
-fi
-if [ -z "$SERVICE_MOUNTS" ]; then
-    # shellcheck disable=SC2086
-    SERVICE_MOUNTS=own exec $own "$0" "$@"
-fi
-mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/device_users
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
+needs_own_run=yes
+. tests/support/start.sh
 . tests/support/device_host.sh
 
 # One GPU, whose pool is both CPUs.

@@ -11,11 +11,8 @@
 # command or the service is killed, and another service has each worker bound, or says that it was
 # let go. It needs root: it has a /run, a /dev and processes of its own, and touches no record,
 # service or process of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-. tests/support/own_run.sh
+needs_own_run=yes
+. tests/support/start.sh
 . tests/support/device_host.sh
 
 n_kill=${CPUBIND_KILLS:-120}

@@ -7,11 +7,8 @@
 # After each step every worker is bound, or as before, and what is let go is said. It needs
 # root: it has a /run, a /dev and processes of its own, and touches no record, service or process
 # of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-. tests/support/own_run.sh
+needs_own_run=yes
+. tests/support/start.sh
 . tests/support/device_host.sh
 
 # Runs a command; its outputs are in $out/text and $out/err.

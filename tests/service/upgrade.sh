@@ -7,11 +7,8 @@
 # Workers of root and of an ordinary user are bound by the service of an earlier program, which
 # is built from its commit. It needs root: it has a /run, a /dev and processes of its own, and
 # touches no record, service or process of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-. tests/support/own_run.sh
+needs_own_run=yes
+. tests/support/start.sh
 . tests/support/device_host.sh
 . tests/support/older.sh
 

@@ -396,19 +396,6 @@ fi
 
 # -- Two GPUs on two CPUs of this machine ---------------------------------------
 
-put() { # file, text
-    mkdir -p "$(dirname "$root/$1")"
-    printf '%s\n' "$2" >"$root/$1"
-}
-
-put_gpu() { # address, node, number
-    put "sys/bus/pci/devices/$1/vendor" 0x10de
-    put "sys/bus/pci/devices/$1/device" 0x2330
-    put "sys/bus/pci/devices/$1/class" 0x030200
-    put "sys/bus/pci/devices/$1/numa_node" "$2"
-    put "proc/driver/nvidia/gpus/$1/information" "Device Minor: 	 $3"
-}
-
 # shellcheck disable=SC2016
 where='sleep 1; echo "$SLURM_LOCALID $(sed -n "s/^Cpus_allowed_list:[^0-9]*//p" /proc/self/status)" \
     "$(ls /run/cpubind/$$.record)"'
@@ -443,17 +430,9 @@ is_cancelled() {
 a=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
 b=$((a + 1))
 if taskset -c $b true 2>/dev/null; then
-    root=$place/here/$(node 1)
-    put proc/self/status "Cpus_allowed_list:	$a-$b"
-    put sys/devices/system/cpu/online "$a-$b"
-    put sys/devices/system/node/node0/cpulist "$a"
-    put sys/devices/system/node/node1/cpulist "$b"
-    put sys/devices/system/node/node0/distance "10 20"
-    put sys/devices/system/node/node1/distance "20 10"
-    put uname x86_64
-    put_gpu 0000:01:00.0 0 0
-    put_gpu 0000:02:00.0 1 1
-    put_gpu_drivers "$root"
+    host=$place/here/$(node 1)
+    put_two_nodes "$a,$b" 0 1
+    put_gpu_drivers "$host"
     echo "$(node 1) 2 2" | write_conf task/affinity
     rm -f $place/cgroup.conf
     echo "required $plugin captures=$place/here" >$place/plugstack.conf

@@ -2,23 +2,12 @@
 # device_host.sh - a host with two GPUs on two CPUs of this machine, workers, and the service
 # SPDX-License-Identifier: MIT
 #
-# For scripts that source it, in a mount and pid namespace of their own with a /run of its own.
+# For scripts that source it after start.sh, in a mount and pid namespace of their own with a /run
+# of its own.
 # The host is a snapshot with two CPUs of this machine, each on a node of its own, and a GPU near
 # each; the processes are real. Sets root, conf, prom, a and b (the CPUs), before (the CPUs that
 # a process has at first), pids and service; user (the words that run a command as an ordinary
-# user) and has_user; without one, user is empty. `out`, CPUBIND and tap.sh come before.
-
-. tests/support/waiting.sh
-. tests/support/gpu_nodes.sh
-unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
-    PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
-    CUDA_DEVICE_ORDER
-
-# The CPUs of this process, one a line.
-own_cpus() {
-    sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status | tr ',' '\n' |
-        awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'
-}
+# user) and has_user; without one, user is empty.
 
 a=$(own_cpus | sed -n 1p)
 b=$(own_cpus | sed -n 2p)
@@ -28,30 +17,9 @@ if [ -z "$b" ] || [ ! -d /sys/bus/pci/devices ]; then
     exit
 fi
 
-put() { # file, text
-    mkdir -p "$(dirname "$root/$1")"
-    printf '%s\n' "$2" >"$root/$1"
-}
-
-put_gpu() { # address, node, number
-    put "sys/bus/pci/devices/$1/vendor" 0x10de
-    put "sys/bus/pci/devices/$1/device" 0x2330
-    put "sys/bus/pci/devices/$1/class" 0x030200
-    put "sys/bus/pci/devices/$1/numa_node" "$2"
-    put "proc/driver/nvidia/gpus/$1/information" "Device Minor: 	 $3"
-}
-
 root=$out/root
-put proc/self/status "Cpus_allowed_list:	0-511"
-put sys/devices/system/cpu/online "$a,$b"
-put sys/devices/system/node/node0/cpulist "$a"
-put sys/devices/system/node/node1/cpulist "$b"
-put sys/devices/system/node/node0/distance "10 20"
-put sys/devices/system/node/node1/distance "20 10"
-put uname x86_64
-put_gpu 0000:01:00.0 0 5
-put_gpu 0000:02:00.0 1 7
-
+host=$root
+put_two_nodes 0-511 5 7
 put_gpu_drivers "$root"
 
 # Commands that read this machine find the same devices on its bus.
