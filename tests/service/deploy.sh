@@ -7,6 +7,7 @@
 BUILD=${BUILD:-build}
 CPUBIND=${CPUBIND:-$BUILD/cpubind}
 deploy=adapters/service/deploy
+manifest=$deploy/kubernetes/all-nodes/daemonset.yaml
 out=$BUILD/deploy
 mkdir -p "$out"
 . tests/support/tap.sh
@@ -107,16 +108,66 @@ example_has_usual_values() {
 capabilities_agree() {
     sed -n 's/^CapabilityBoundingSet=//p' $deploy/cpubind.service | tr ' ' '\n' |
         sed 's/^CAP_//' | sort >"$out/unit"
-    sed -n 's/^ *- \([A-Z_]*\) #.*/\1/p' $deploy/daemonset.yaml | sort >"$out/pod"
+    sed -n 's/^ *- \([A-Z_]*\) #.*/\1/p' $manifest | sort >"$out/pod"
     grep -o -e '--cap-add [A-Z_]*' $deploy/Dockerfile | sed 's/.* //' | sort >"$out/docker"
     [ -s "$out/unit" ] && diff "$out/unit" "$out/pod" && diff "$out/unit" "$out/docker"
 }
 
-# The settings in the ConfigMap are right.
+manifests() { # command of manifests.py, argument ...
+    python3 tests/service/manifests.py "$@"
+}
+
+# The settings in the ConfigMaps are right; those that only watch leave every process alone.
 pod_settings_are_right() {
-    sed -n '/cpubind.conf: |/,/^---/p' $deploy/daemonset.yaml | sed -n 's/^    //p' >"$out/pod.conf" &&
-        [ -s "$out/pod.conf" ] && chmod 644 "$out/pod.conf" &&
-        "$CPUBIND" service --check --quiet "$out/pod.conf"
+    for folder in $deploy/kubernetes/*; do
+        manifests settings "$folder" >"$out/pod.conf" && [ -s "$out/pod.conf" ] &&
+            chmod 644 "$out/pod.conf" && "$CPUBIND" service --check --quiet "$out/pod.conf" || return 1
+        case $folder in
+        *watch-only) grep -qxF 'except = *' "$out/pod.conf" ;;
+        *) ! grep -q except "$out/pod.conf" ;;
+        esac || return 1
+    done
+}
+
+# kubectl reads an object into its types, and writes it: what these lack is lost. No server is
+# asked: --dry-run=client asks one for its types.
+types_know() { # manifest of a DaemonSet
+    kubectl set image --local -f "$1" cpubind=other -o yaml >"$out/typed.yaml" 2>"$out/kubectl" &&
+        manifests lost "$1" "$out/typed.yaml"
+}
+
+types_know_the_manifest() {
+    sed '1,/^---/d' $manifest >"$out/daemonset.yaml" && types_know "$out/daemonset.yaml" || {
+        cat "$out/kubectl"
+        return 1
+    }
+    for wrong in s/hostPID:/hostPid:/ s/livenessProbe:/aliveProbe:/ s/readOnly:/readonly:/; do
+        sed "$wrong" "$out/daemonset.yaml" >"$out/wrong.yaml"
+        ! types_know "$out/wrong.yaml" >"$out/lost" || {
+            echo "$wrong is not found"
+            return 1
+        }
+    done
+}
+
+folders_are_built() {
+    for folder in $deploy/kubernetes/*; do
+        kubectl kustomize "$folder" >"$out/built.yaml" 2>"$out/kubectl" &&
+            sed '1,/^---/d' "$out/built.yaml" >"$out/daemonset.yaml" &&
+            types_know "$out/daemonset.yaml" || {
+            cat "$out/kubectl"
+            return 1
+        }
+        case $folder in
+        */gpu) ! grep -q -e 'privileged: true' -e davinci -e npu-smi "$out/built.yaml" ;;
+        *one-node | *watch-only) grep -q 'cpubind: first' "$out/built.yaml" ;;
+        esac || return 1
+    done
+}
+
+knows_kustomize() {
+    kubectl kustomize $deploy/kubernetes/one-node >"$out/built.yaml" 2>"$out/kubectl" ||
+        ! grep -q 'json: cannot unmarshal object into Go struct' "$out/kubectl"
 }
 
 if command -v systemd-analyze >/dev/null 2>&1; then
@@ -134,5 +185,22 @@ check "the example names each key of the settings once" example_has_every_key
 check "the example is right, with and without its marks" example_is_right
 check "the example has the usual values of the command" example_has_usual_values
 check "unit, image and pod have the same capabilities" capabilities_agree
-check "the settings of the pod are right" pod_settings_are_right
+if python3 -c 'import yaml' 2>"$out/python"; then
+    check "the manifests parse, and what they name is there" manifests tree
+    check "the page has each right of the manifests, and no other" manifests page
+    check "the image has the command of the probes" manifests image
+    check "the settings of the pods are right" pod_settings_are_right
+    if command -v kubectl >"$out/kubectl"; then
+        check "the types of kubectl know each key of the manifest" types_know_the_manifest
+        if knows_kustomize; then
+            check "each folder is built, with its rights" folders_are_built
+        else
+            skip "each folder is built" "this kubectl is older than 1.21"
+        fi
+    else
+        skip "the types of kubectl know each key" "kubectl is not installed"
+    fi
+else
+    skip "the manifests" "python3 has no yaml"
+fi
 finish

@@ -25,6 +25,8 @@ man:man-db
 mandoc:mandoc
 zsh:zsh
 python3:python3
+/usr/lib/python3/dist-packages/yaml/__init__.py:python3-yaml
+kubectl:kubernetes-client
 gcc:gcc
 g++:g++
 /usr/include/cmocka.h:libcmocka-dev
