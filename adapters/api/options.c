@@ -1072,6 +1072,8 @@ const api_option api_option_rows[] = {
     /* What is printed */
     TEXT("explain", "WHAT", OUTPUT, API_PLAN, API_PLAN, explain,
          "why: npu3, gpu0, device3, cpu17, acl, npu3.acl, threads or all"),
+    TEXT("explain", "POD", OUTPUT, API_STATUS, API_STATUS, explain,
+         "why a pod has its CPUs, and whose are beside them: its uid, name, or namespace/name"),
     TEXT("format", "FORMAT", OUTPUT, API_PLAN | API_REPLAY, API_PLAN | API_REPLAY, format_word,
          "how to print it; the formats are below"),
     FLAG("compare", OUTPUT, 0, API_PLAN, compare, "both rules, side by side"),

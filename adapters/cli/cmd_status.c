@@ -85,6 +85,8 @@ static int status_of(const cli_status *s)
 
 static int print_once(const api_options *options, const cli_status *s)
 {
+    if (options->explain)
+        return cli_explain_pod(s);
     if (options->json) {
         json_t *json = cli_status_json(s);
         (void)json_object_set_new(json, "service",

@@ -144,7 +144,7 @@ static int add_other_command(enum api_command command, const char *word, api_tex
     } rows[] = {
         {"--dry-run", API_BINDING | API_SERVICE, "plan"},
         {"--simulate", API_BINDING | API_SERVICE, "plan"},
-        {"--explain", API_BINDING | API_STATUS | API_TOPO, "plan --explain all"},
+        {"--explain", API_BINDING | API_TOPO, "plan --explain all"},
         {"--undo", ~0, "restore --all"},
         {"--fix", ~API_DOCTOR, "doctor --fix --dry-run"},
         {"--list", API_PLAN | API_LIVE | API_STATUS, "topo"},
@@ -416,6 +416,10 @@ static const char *printing_conflict(const api_options *o)
                "--explain";
     if (o->compare && o->format && !o->format->compare)
         return "--compare prints text or JSON; leave out --format";
+    if (o->explain && !o->format) /* status */
+        return o->json || o->watch_ms > 0
+                   ? "--explain prints sentences, once: leave out --json and --watch"
+                   : NULL;
     if (o->explain && api_check_explain(o->explain))
         return api_check_explain(o->explain);
     if (o->explain && !o->json && strcmp(o->format->word, "text") != 0)

@@ -26,6 +26,10 @@ void cli_print_status(FILE *out, const cli_status *s);
 /* The whole as one object; NULL without memory. */
 json_t *cli_status_json(const cli_status *s);
 
+/* Prints why the workers of a pod have their CPUs, and whose are beside them: of the pod that
+ * the option explain names. Returns the exit status: 1 where it has no worker here. */
+int cli_explain_pod(const cli_status *s);
+
 /* The lines of the last look, to print what has changed since. All zero is none. */
 typedef struct cli_changes {
     char **line; /* "NPU 3: process 4711 (python3): 258 threads right" */

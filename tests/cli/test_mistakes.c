@@ -386,7 +386,6 @@ static const struct {
     {"apply --dry-run", "plan", "--root $H"},
     {"run --dry-run", "plan", "--root $H"},
     {"apply --simulate", "plan", "--root $H"},
-    {"status --explain", "plan --explain all", "--root $H"},
     {"apply --undo", "restore --all", "--help"},
     {"status --fix", "doctor --fix --dry-run", "--root $H"},
     {"plan --list", "topo", "--root $H"},

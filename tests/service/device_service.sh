@@ -245,23 +245,22 @@ doctor_judges_workers() {
 
 uid=01234567-89ab-cdef-0123-456789abcdef
 id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
-pods=/sys/fs/cgroup/cpuset/cpubind-test.$$
+pods=
 
 # The cpuset of the container of a pod of class Burstable, by the driver cgroupfs.
 make_pod() {
+    pods=$(mktemp -d /sys/fs/cgroup/cpuset/cpubind-test.XXXXXX) || return 1
     cgroup=$pods
-    for part in / kubepods burstable pod$uid $id; do
-        [ $part = / ] || cgroup=$cgroup/$part
-        mkdir "$cgroup" && cat "${cgroup%/*}/cpuset.mems" >"$cgroup/cpuset.mems" &&
+    for part in . kubepods burstable pod$uid $id; do
+        [ "$part" = . ] || cgroup=$cgroup/$part
+        [ -d "$cgroup" ] || mkdir "$cgroup" && cat "${cgroup%/*}/cpuset.mems" >"$cgroup/cpuset.mems" &&
             echo "$a,$b" >"$cgroup/cpuset.cpus" || return 1
     done
 }
 
+# A cgroup is empty some time after its last process has ended.
 remove_pod() {
-    while [ "$cgroup" != "${pods%/*}" ]; do
-        rmdir "$cgroup" || return 1
-        cgroup=${cgroup%/*}
-    done
+    [ -z "$pods" ] || becomes 50 find "$pods" -depth -type d -exec rmdir {} +
 }
 
 # The log of the container, in whose name kubelet has those of the pod.
@@ -294,6 +293,32 @@ a_pod_is_in_the_figures() {
     return 1
 }
 
+explains() { # name of the pod, exit status, sentence
+    "$CPUBIND" status --root "$root" --explain "$1" >"$out/why" 2>&1
+    got=$?
+    tr '\n' ' ' <"$out/why" | sed 's/  */ /g' >"$out/line"
+    [ $got -eq "$2" ] && grep -qF -e "$3" "$out/line" || {
+        cat "$out/why"
+        return 1
+    }
+}
+
+# A second worker is in no pod, and may use the same CPUs.
+a_pod_is_explained() {
+    start_worker 7 && beside=$worker && becomes 50 is_on "$beside" "$b" || return 1
+    who="Process $of_pod (worker), pod prod/vllm-0/worker (burstable)"
+    for name in $uid vllm-0 prod/vllm-0 pod:vllm-0; do
+        explains "$name" 0 "$who, may use the CPUs $both; of these 2 also process $beside (worker)." ||
+            return 1
+    done
+    explains vllm-0 0 "It drives 0000:01:00.0; its threads are where the plan has them." &&
+        explains vllm-0 0 "1 of its CPUs, $a, at distance 10, are in its home" &&
+        explains vllm-0 0 "No other device has CPUs on its nodes." &&
+        explains vllm-1 1 "no worker of this host is in a pod vllm-1; there are workers in prod/vllm-0" &&
+        explains prod/vllm 1 "no worker of this host is in a pod prod/vllm;" &&
+        end_worker "$beside"
+}
+
 a_pod_is_in_the_json() {
     "$CPUBIND" status --root "$root" --json >"$out/status"
     "$CPUBIND" status --root "$root" >"$out/text"
@@ -307,7 +332,7 @@ a_pod_is_in_the_json() {
             [ "$(json "${at% *}" "${at#* }[#-1].pod.qos")" = burstable ] || return 1
     done
     grep -qx "  *pod prod/vllm-0/worker (burstable)" "$out/text" && end_service TERM &&
-        end_worker "$of_pod" && remove_pod && umount /var/log
+        end_worker "$of_pod" && umount /var/log
 }
 
 check "workers that run and workers that come are bound" binds_workers_that_run_and_that_come
@@ -346,6 +371,7 @@ if make_pod 2>"$out/output"; then
     check "a cpuset that changes is noticed, and the worker is bound in it" \
         a_cpuset_that_changes_is_kept_to
     check "the figures have labels of the pod" a_pod_is_in_the_figures
+    check "status --explain says why a pod has its CPUs" a_pod_is_explained
     check "JSON and text have the pod" a_pod_is_in_the_json
 else
     skip "pods" "no cpuset of cgroups of version 1 can be made here"
@@ -353,4 +379,5 @@ fi
 # shellcheck disable=SC2086
 kill -KILL $pids "$gpu_terminal" 2>/dev/null
 kill_service
+remove_pod 2>"$out/output"
 finish
