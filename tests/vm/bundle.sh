@@ -9,7 +9,10 @@
 # of these names. Its /bin is the one of the host, or BIN; its /host is /views/NAME, and /run is
 # its own. The kernel's files of the host are there, with the paths masked and read-only that
 # Docker masked before version 28.0.2. With MASK=/proc/interrupts they are those of Docker since
-# then. CPUS=0-31 gives it a cpuset.
+# then. CPUS=0-31 gives it a cpuset, GROUP=/a/b another cgroup than /NAME.
+#
+# SERVICE='"CAP_SYS_NICE", ...' makes it the container of a service: it has these capabilities
+# alone, the processes of the host, and its /run/cpubind.
 
 set -eu
 name=$1
@@ -45,6 +48,13 @@ for asked in "$@"; do
 done
 capabilities='["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL",
         "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP", "CAP_NET_RAW", "CAP_SYS_CHROOT", "CAP_MKNOD"]'
+pid='{"type": "pid"}, '
+records=
+if [ -n "${SERVICE:-}" ]; then
+    capabilities="[$SERVICE]"
+    pid=
+    records='{"destination": "/run/cpubind", "type": "bind", "source": "/run/cpubind", "options": ["bind"]},'
+fi
 
 cat >"$dir/config.json" <<END
 {
@@ -68,6 +78,7 @@ cat >"$dir/config.json" <<END
     {"destination": "/sys/fs/cgroup", "type": "cgroup", "source": "cgroup", "options": ["ro"]},
     {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
     {"destination": "/run", "type": "tmpfs", "source": "tmpfs"},
+    $records
     {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs"},
     {
       "destination": "/bin", "type": "bind", "source": "${BIN:-/bin}",
@@ -79,9 +90,9 @@ cat >"$dir/config.json" <<END
     }
   ],
   "linux": {
-    "cgroupsPath": "/$name",
+    "cgroupsPath": "${GROUP:-/$name}",
     "namespaces": [
-      {"type": "mount"}, {"type": "pid"}, {"type": "ipc"}, {"type": "uts"}, {"type": "cgroup"}
+      {"type": "mount"}, $pid{"type": "ipc"}, {"type": "uts"}, {"type": "cgroup"}
     ],
     "devices": [
       $(for_devices '"path": "PATH", "fileMode": 438')

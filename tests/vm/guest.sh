@@ -2,7 +2,7 @@
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
 # /host/sections names the sections that run: binding, and views, rules, crowd, binder, service,
-# doctor, numa, driver, newcomer, partition and mixed, which are in files of these names.
+# doctor, numa, driver, newcomer, partition, mixed and pods, which are in files of these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -631,6 +631,8 @@ accidents() {
 . /partition.sh
 # shellcheck source=tests/vm/mixed.sh
 . /mixed.sh
+# shellcheck source=tests/vm/pods.sh
+. /pods.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

@@ -39,15 +39,17 @@ view_of() { # logic id of the host
 start_one() { # logic id of the host, number
     view=$(view_of "$1")
     file=/run/workers/$1.$2
+    n_node=$(wc -l </host/nodes)
     rm -f "$file"
     if [ "$view" = host ]; then
-        worker 8 1 "$1" >"$file.said" 2>&1 &
+        worker "$n_node" 1 "$1" >"$file.said" 2>&1 &
         echo $! >"$file"
         return 0
     fi
     ls /proc/trs_core/proc >/run/tasks.before
     # shellcheck disable=SC2016
-    seen_by "$view" sh -c 'worker 8 1 "$0" >/tmp/said.$1 2>&1 &' "$(($1 % 2))" "$1.$2"
+    seen_by "$view" sh -c 'worker "$2" 1 "$0" >/tmp/said.$1 2>&1 &' "$(($1 % 2))" \
+        "$1.$2" "$n_node"
     tries=0
     while [ $tries -lt 300 ]; do
         for task in /proc/trs_core/proc/*-dev-"$1"; do
