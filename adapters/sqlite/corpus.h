@@ -1,9 +1,9 @@
 /* corpus.h - reading a corpus: many hosts in one SQLite database, each as a source
  * SPDX-License-Identifier: MIT
  *
- * store.h is for writing. fixtures/schema.sql defines the tables, fixtures/shapes.sql those that
- * a corpus of version 2 has besides. Nothing here writes, prints or exits. The file may be hostile: whatever its bytes are, each call ends soon, with an
- * answer or a status.
+ * store.h is for writing. fixtures/schema.sql defines the tables, fixtures/shapes.sql those
+ * that a corpus of version 2 has besides. Nothing here writes, prints or exits. The file may be
+ * hostile: whatever its bytes are, each call ends soon, with an answer or a status.
  *
  * One thread at a time may use a corpus or a host; several corpora and hosts are independent. A
  * host does not need the corpus that it was opened from: either may be closed first.

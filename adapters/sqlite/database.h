@@ -6,9 +6,9 @@
  * files of this folder include this header.
  *
  * A hostile database can be made slow: trees of pages with loops in them, computed columns.
- * Therefore the text of every table must be that of schema.sql or shapes.sql of fixtures before a table is read,
- * rows must ascend where several are read, and SQLite is interrupted when it has made more
- * steps than a corpus can need.
+ * Therefore the text of every table must be that of fixtures/schema.sql, or shapes.sql beside
+ * it, before a table is read, rows must ascend where several are read, and SQLite is
+ * interrupted when it has made more steps than a corpus can need.
  *
  * ERRORS  A function of this folder returns an int if it only calls SQLite (its result code),
  *         else a `failure` by value. The public functions return the status and copy the fault.

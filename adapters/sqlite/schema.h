@@ -1,4 +1,4 @@
-/* schema.h - private to adapters/sqlite: the texts of schema.sql and shapes.sql of fixtures, compiled in
+/* schema.h - private to adapters/sqlite: the schema and that of shapes, compiled in
  * SPDX-License-Identifier: MIT
  *
  * The Makefile generates schema.c below BUILD.
@@ -6,7 +6,7 @@
 #ifndef CPUBIND_SQLITE_SCHEMA_H
 #define CPUBIND_SQLITE_SCHEMA_H
 
-/* schema.sql, and what shapes.sql adds to it; each followed by NUL. */
+/* fixtures/schema.sql, and what fixtures/shapes.sql adds to it; each followed by NUL. */
 extern const char cpubind_priv_corpus_schema[];
 extern const char cpubind_priv_shapes_schema[];
 

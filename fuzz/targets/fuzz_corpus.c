@@ -282,8 +282,8 @@ static cpubind_input present(const char *text, int32_t exit_code)
     return input;
 }
 
-/* Adds a host with three inputs, an expectation and a shape. Returns the status of the first step
- * that fails, else OK. */
+/* Adds a host with three inputs, an expectation and a shape. Returns the status of the first
+ * step that fails, else OK. */
 static cpubind_corpus_status change(cpubind_store *store, cpubind_corpus_fault *fault)
 {
     const cpubind_input cpus = present("0-31\n", 0), refused = present("no\n", 187);
