@@ -85,7 +85,7 @@ BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh 
                packaging/packaging.sh cli/corpus.sh cli/upgrade.sh \
                service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
                service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \
-               packaging/maintainer.sh checks/layers.sh \
+               packaging/maintainer.sh checks/layers.sh sqlite/fleet.sh \
                cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/fuzz.sh checks/kept.sh)
 SELF_TESTS = $(foreach check,layers tree,"+tests/checks/$(check).sh --self-test")
 OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_faults.c \
@@ -103,7 +103,7 @@ SANITIZED  = $(filter-out $(filter-out $(TWICE),$(BARE)),$(TESTS))
 VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
 VM         = $(BUILD)/vm
 
-.PHONY: all help run check analyze check-foreign check-vm laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+.PHONY: all help run check analyze check-fleet check-foreign check-vm laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm tests arm64-tests fuzz-targets fuzz-replays lib
 .PHONY: built pages wheel static deb rpm slurm spank dist packages check-packages
 
@@ -118,7 +118,7 @@ run: deps-run ## install missing packages, build, and plan the fixture host HOST
 	@$(BUILD)/cpubind plan --fixture $(HOST)
 
 check: deps-check ## install missing packages, build, and run everything that CI runs
-	@$(MAKE) --no-print-directory -s -j$(JOBS) built spank $(BUILD)/cpubind_shared $(BARE:%.c=$(BUILD)/%)
+	@$(MAKE) --no-print-directory -s -j$(JOBS) built spank $(BUILD)/cpubind_shared $(BUILD)/tests/sqlite/fleet_hosts $(BARE:%.c=$(BUILD)/%)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
 	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all $(SANITIZED:%.c=$(BUILD)/san/%) fuzz-replays
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) ASAN_OPTIONS="$(ASAN)" \
@@ -153,6 +153,10 @@ laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hos
 	@for law in $(LAWS); do CPUBIND_PAIRS=$(or $(PAIRS),1000000) CPUBIND_SEED=$(or $(SEED),1) \
 	    CPUBIND_TEST_HOSTS=$(or $(HOSTS),1000000) CPUBIND_TEST_NEAR_HOSTS=$(or $(HOSTS),1000000) \
 	    $(BUILD)/tests/$$law || exit; done
+
+check-fleet: deps-check ## import and group 10,000 made hosts, and print time and memory; FLEET_HOSTS=N for others
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/cpubind $(BUILD)/tests/sqlite/fleet_hosts
+	@BUILD=$(BUILD) FLEET_HOSTS=$${FLEET_HOSTS:-10000} tests/sqlite/fleet.sh
 
 bench: deps-bench ## time the core, the readers, the command, binding, Python, as ratios
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all lib $(BUILD)/bench $(BUILD)/bench_text \
@@ -406,6 +410,7 @@ $(call link, tests/host/%,   tests/host/%,   $(WORKERS) $(LINUX) $(TEXT) $(CORE)
 $(call link, tests/measure/%, tests/measure/%, $(MEASURE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/service/%, tests/service/%, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lcmocka)
 $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka -lsqlite3 -lmd)
+$(call link, tests/sqlite/fleet_hosts, tests/sqlite/fleet_hosts, $(TEXT) $(CORE))
 $(call link, tests/doctor/%, tests/doctor/%, $(DOCTOR) $(TEXT) $(CORE), -lcmocka -ljansson)
 $(call link, tests/api/%,    tests/api/%,    $(API) $(LINUX) $(TEXT) $(CORE), -lcmocka -ljansson -lpthread)
 $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)

@@ -97,6 +97,7 @@ enum api_command {
     API_DOCTOR = 8192,
     API_REMOVE = 16384,
     API_RENAME = 32768,
+    API_GROUPS = 65536,
     API_SERVICE = 1 << 20,
     API_STATUS = 1 << 21,
     API_TOPO = 1 << 22,
@@ -187,6 +188,7 @@ typedef struct api_options {
     const char *output;                 /* -o of capture and measure */
     const char *name, *product, *notes; /* of the captured host, or NULL */
     int redact, replace, is_dry;
+    int shapes;                      /* import: keeps the shapes of hosts alone */
     int is_fix, is_restoring;        /* doctor */
     int32_t jobs;                    /* threads of replay; 0: one a CPU */
     const char *format_word;         /* --format, or NULL */
@@ -410,6 +412,9 @@ typedef struct api_out {
 /* Appends as printf does; no byte is replaced. */
 __attribute__((format(printf, 2, 3))) void api_put(api_out *to, const char *format, ...);
 void api_put_text(api_out *to, const char *text);
+
+/* Appends a text of XML, an element's or an attribute's. */
+void api_put_xml(api_out *to, const char *text);
 
 /* Appends a text from column `at` on and a line feed; goes to the next line, indented, after a
  * blank or a comma before the line would be longer than `columns`. */

@@ -25,7 +25,7 @@
 #define PLANNING (API_PLAN | API_CAPTURE | API_DOCTOR | API_LIVE)
 #define CASE     (PLANNING | API_CASE | API_BIND_CALL)
 #define CHANGING (API_IMPORT | API_ACCEPT | API_REMOVE | API_RENAME)
-#define STORE    (API_LIST | API_SHOW | API_EXPORT | API_REPLAY | CHANGING)
+#define STORE    (API_LIST | API_SHOW | API_EXPORT | API_REPLAY | API_GROUPS | CHANGING)
 #define EVERY                                                                                  \
     (PLANNING | STORE | API_RESTORE | API_SERVICE | API_TOPO | API_STATUS | API_MEASURE)
 
@@ -808,7 +808,7 @@ static int read_metric_log(const api_reading *r, const char *text)
 #define BINDERS    (API_APPLY | API_RUN | API_BIND_CALL)
 #define QUIETLY                                                                                \
     (API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | API_EXPORT | API_REPLAY |     \
-     CHANGING)
+     API_GROUPS | CHANGING)
 
 #define READ(name, value, group, first, commands, read, text)                                  \
     {                                                                                          \
@@ -846,6 +846,8 @@ const api_option api_option_rows[] = {
          "remove names (host, processes, jobs, users) and serial numbers"),
     FLAG("replace", COMMAND, API_CAPTURE | API_IMPORT | API_EXPORT,
          API_CAPTURE | API_IMPORT | API_EXPORT, replace, "replace hosts of the same name"),
+    FLAG("shapes", COMMAND, API_IMPORT, API_IMPORT, shapes,
+         "keep what groups needs of each host, in place of its inputs"),
     TEXT("product", "TEXT", COMMAND, API_CAPTURE, API_CAPTURE, product, "what the machine is"),
     TEXT("notes", "TEXT", COMMAND, API_CAPTURE, API_CAPTURE, notes, "why it is worth keeping"),
     FLAG("fix", COMMAND, API_DOCTOR, API_DOCTOR, is_fix,
@@ -945,7 +947,7 @@ const api_option api_option_rows[] = {
     TEXT("fixture", "NAME", HOST, API_PLAN | API_DOCTOR | API_TOPO,
          API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | API_LIVE, fixture,
          "a host of a corpus, such as a2-192cpu-8npu or gpu-2socket-8h100"),
-    TEXT("db", "FILE", HOST, API_LIST | API_SHOW | API_EXPORT | API_REPLAY,
+    TEXT("db", "FILE", HOST, API_LIST | API_SHOW | API_EXPORT | API_REPLAY | API_GROUPS,
          (API_SERVICE | PLANNING | STORE | API_TOPO) & ~(API_CAPTURE | CHANGING), db,
          "the corpus (default: the one installed with cpubind)"),
     TEXT("db", "FILE", HOST, API_CAPTURE | API_IMPORT, API_CAPTURE | API_IMPORT, db,
@@ -1081,6 +1083,8 @@ const api_option api_option_rows[] = {
     TEXT("svg", "FILE", OUTPUT, 0, API_MEASURE, svg, "draw the blocks as a picture, too"),
     TEXT("svg", "FILE", OUTPUT, 0, API_PLAN, svg,
          "draw the plan as a picture, too; -: print it alone"),
+    TEXT("svg", "FILE", OUTPUT, API_GROUPS, API_GROUPS, svg,
+         "draw the groups as a picture, too; -: print it alone"),
     FLAG("no-lists", OUTPUT, 0, API_PLAN, no_lists, "without the lists of CPUs"),
     FLAG("json", OUTPUT, 0, API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | STORE,
          json, "one JSON object, errors too; with --watch one a change"),

@@ -89,6 +89,7 @@ int cli_replay(int argc, char **argv);
 int cli_accept(int argc, char **argv);
 int cli_remove(int argc, char **argv);
 int cli_rename(int argc, char **argv);
+int cli_groups(int argc, char **argv);
 
 /* == A host ================================================================= */
 
@@ -97,6 +98,14 @@ int cli_open_host(const api_options *options, api_host *out, api_text *why);
 
 /* Opens a snapshot: a folder, or a .host or .host.gz file. The caller closes *out. */
 int cli_open_snapshot(const char *path, struct cpubind_linux_host **out, api_text *why);
+
+/* Reads the text of a .host or .host.gz file, which the caller frees. */
+int cli_read_host_text(const char *path, cpubind_bytes *out, api_text *why);
+
+/* Opens such a text, which is *text no longer, also after a failure. The caller closes *out.
+ *   in      path: of the file, for messages */
+int cli_open_host_text(const char *path, cpubind_bytes *text, struct cpubind_linux_host **out,
+                       api_text *why);
 
 /* Shows on a terminal what the command is waiting for; NULL erases that line. */
 void cli_progress(const api_options *options, const char *text);
@@ -149,6 +158,11 @@ int cli_refuse(const api_options *options, const api_planned *planned);
 /* Prints any other error in the same way. Its code is "refused", "usage", "unreadable" or
  * "unwritten", by the status, which is returned. */
 int cli_fail(const api_options *options, int status, const char *text);
+
+/* Writes a file that an option names, whole or not at all; "-" is stdout. Returns the exit
+ * status; a failure is printed. */
+int cli_write_output(const api_options *options, const char *option, const char *path,
+                     const char *text, size_t len);
 
 /* Keeps the sentence that says what has been done, for an output that cannot be written. */
 void cli_note_done(const api_text *text);

@@ -20,7 +20,7 @@ int cli_fixture(int argc, char **argv)
         int (*run)(int argc, char **argv);
     } commands[] = {{"list", cli_list},     {"show", cli_show},     {"import", cli_import},
                     {"export", cli_export}, {"replay", cli_replay}, {"accept", cli_accept},
-                    {"remove", cli_remove}, {"rename", cli_rename}};
+                    {"remove", cli_remove}, {"rename", cli_rename}, {"groups", cli_groups}};
     const char *word = argc > 1 ? argv[1] : "";
     api_hint hint = {.word = word};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

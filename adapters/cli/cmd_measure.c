@@ -466,21 +466,6 @@ static int is_printed(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
-static int write_file(const api_options *options, const char *option, const char *path,
-                      const char *text, size_t len)
-{
-    api_text why = {"", 0};
-    cpubind_linux_fault fault = {.what = ""};
-    if (is_printed(path))
-        return fwrite(text, 1, len, stdout) == len ? API_DONE : API_UNWRITTEN;
-    fault = cpubind_linux_write_file(path, text, (int32_t)len, NULL);
-    if (!fault.error)
-        return API_DONE;
-    api_add(&why, "%s %s could not be written (%s: %s); nothing has changed there", option,
-            path, fault.what, strerror(fault.error));
-    return cli_fail(options, API_UNWRITTEN, why.text);
-}
-
 /* Keeps the result for status and doctor, and in the files that are asked for. */
 static int keep_result(measurement *m, const json_t *result)
 {
@@ -498,13 +483,13 @@ static int keep_result(measurement *m, const json_t *result)
         warn(m, &why);
     }
     if (o->output)
-        status = write_file(o, "--output", o->output, text, strlen(text));
+        status = cli_write_output(o, "--output", o->output, text, strlen(text));
     free(text);
     if (o->svg && status == API_DONE) {
         api_out svg = {0};
         cli_put_measure_svg(&svg, result);
-        status =
-            svg.is_short ? cli_no_memory() : write_file(o, "--svg", o->svg, svg.text, svg.len);
+        status = svg.is_short ? cli_no_memory()
+                              : cli_write_output(o, "--svg", o->svg, svg.text, svg.len);
         free(svg.text);
     }
     return status;

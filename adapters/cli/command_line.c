@@ -404,10 +404,11 @@ static const char *all_conflict(const api_options *o, enum api_command command)
                : NULL;
 }
 
-/* The options of plan that say what is printed. */
+/* The options that say what is printed. */
 static const char *printing_conflict(const api_options *o)
 {
-    if (o->svg && strcmp(o->svg, "-") == 0 && strcmp(o->format->word, "text") != 0)
+    if (o->svg && strcmp(o->svg, "-") == 0 &&
+        (o->json || (o->format && strcmp(o->format->word, "text") != 0)))
         return "--svg - prints the picture alone; leave out --format and --json";
     if (o->compare && o->request.has_rules)
         return "--compare plans by both rules; leave out --rules";

@@ -169,12 +169,47 @@ int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_
     return API_DONE;
 }
 
+/* The search for the shape of one host. */
+typedef struct search {
+    const char *name;
+    int is_found;
+} search;
+
+/* A cpubind_corpus_shape_visit. */
+static int find_shape(void *ctx, const cpubind_corpus_shape *shape)
+{
+    search *s = (search *)ctx;
+    s->is_found |= shape->program && strcmp(shape->about.name, s->name) == 0;
+    return s->is_found;
+}
+
+/* Refuses a host without inputs of which the corpus has the shape alone. */
+static int check_inputs(const cli_corpus *corpus, const char *name,
+                        const cpubind_corpus_host *host, api_text *why)
+{
+    search s = {name, 0};
+    if (cpubind_corpus_n_input(host) > 0)
+        return API_DONE;
+    (void)cpubind_corpus_each_shape(corpus->corpus, find_shape, &s, NULL);
+    if (!s.is_found)
+        return API_DONE;
+    api_add(why,
+            "\"%s\" has the shape of this host alone, for cpubind fixture groups: \"%s\"; name "
+            "its capture with --root FILE",
+            corpus->path, name);
+    return API_UNREADABLE;
+}
+
 int cli_take_fixture(const api_options *options, const char *name, cli_corpus *corpus,
                      cpubind_corpus_host **out, api_text *why)
 {
     int status = cli_open_corpus(options, corpus, why);
     if (status == API_DONE)
         status = cli_open_fixture(corpus, name, out, why);
+    if (status == API_DONE && (status = check_inputs(corpus, name, *out, why)) != API_DONE) {
+        cpubind_corpus_close_host(*out);
+        *out = NULL;
+    }
     cpubind_corpus_close(corpus->corpus);
     corpus->corpus = NULL;
     return status;

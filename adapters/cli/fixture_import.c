@@ -1,8 +1,10 @@
-/* fixture_import.c - cpubind fixture import: add host folders to a corpus
+/* fixture_import.c - cpubind fixture import: add hosts, or their shapes, to a corpus
  * SPDX-License-Identifier: MIT
  *
- * Either all hosts are added, or none. Every file of a folder must be one that
- * fixtures/README.md names; any other file is refused, so that no typing error goes unnoticed.
+ * One change of the corpus. Without --shapes either all hosts are added, or none, and every
+ * file of a folder must be one that fixtures/README.md names; any other file is refused, so
+ * that no typing error goes unnoticed. With --shapes a capture that cannot be read is left
+ * out: of ten thousand hosts one has always failed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +14,10 @@
 #include "../linux/source/host_source.h"
 #include "../text/host_txt.h"
 #include "fixture.h"
+#include "output.h"
+#include "shape.h"
+
+enum { MAX_SAID = 20 }; /* captures that are left out */
 
 /* One host folder, and the folders inside it that are still to be read. */
 typedef struct walk {
@@ -222,7 +228,7 @@ static int import_host(walk *w)
     return status;
 }
 
-static int import_folder(const char *dir, cli_sink *sink, api_text *why)
+static int import_capture(const char *dir, cli_sink *sink, api_text *why)
 {
     walk w = {.dir = dir, .sink = sink, .why = why};
     struct cpubind_linux_host *host = NULL;
@@ -235,22 +241,278 @@ static int import_folder(const char *dir, cli_sink *sink, api_text *why)
     return status;
 }
 
+/* == Captures =============================================================== */
+
+/* A capture that is imported, and the host that it is of. */
+typedef struct capture {
+    char *path;
+    char host[CPUBIND_HOST_TXT_NAME_MAX + 1]; /* "": not known, or not needed */
+} capture;
+
+/* One import. */
+typedef struct importing {
+    const api_options *options;
+    cli_sink sink;
+    capture *capture;
+    int32_t n_capture, cap_capture;
+    cli_shape_reader reader;
+    int32_t n_added, n_unchanged, n_left_out;
+    json_t *left_out; /* [{"path", "text"}] */
+} importing;
+
+static int add_capture(importing *m, const char *folder, const char *name, api_text *why)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    capture *to;
+    if (m->n_capture == m->cap_capture) {
+        const int32_t cap = m->cap_capture ? m->cap_capture * 2 : 64;
+        to = (capture *)realloc(m->capture, (size_t)cap * sizeof *to);
+        if (!to)
+            return api_no_room(why);
+        m->capture = to;
+        m->cap_capture = cap;
+    }
+    to = &m->capture[m->n_capture];
+    *to = (capture){.path = (char *)malloc(size)};
+    if (!to->path)
+        return api_no_room(why);
+    (void)snprintf(to->path, size, "%s%s%s", folder, *folder ? "/" : "", name);
+    m->n_capture++;
+    return API_DONE;
+}
+
+/* Adds the captures in a folder: files NAME.host and NAME.host.gz, and folders of hosts. */
+static int add_folder_of(importing *m, const char *path, const cpubind_source *source,
+                         api_text *why)
+{
+    const cpubind_input names = source->list(source->ctx, ".");
+    int status = API_DONE;
+    for (int32_t at = 0, end; status == API_DONE && at < names.len; at = end + 1) {
+        api_text name = {"", 0}, inside = {"", 0};
+        for (end = at; end < names.len && names.data[end] != '\n'; end++)
+            ;
+        api_add(&name, "%.*s", (int)(end - at), names.data + at);
+        api_add(&inside, "%s/host.txt", name.text);
+        if (cli_host_ending(name.text) ||
+            source->read(source->ctx, inside.text).state == CPUBIND_INPUT_PRESENT)
+            status = add_capture(m, path, name.text, why);
+    }
+    return status;
+}
+
+/* Adds what a word of the command line names: a capture, or a folder of captures. */
+static int add_word(importing *m, const char *word, api_text *why)
+{
+    const int32_t before = m->n_capture;
+    struct cpubind_linux_host *folder = NULL;
+    cpubind_linux_fault fault = {.what = ""};
+    int status = API_DONE;
+    if (cpubind_linux_open_folder(word, NULL, &folder, &fault) == CPUBIND_LINUX_OK) {
+        const cpubind_source source = cpubind_linux_source(folder);
+        if (source.read(source.ctx, "host.txt").state == CPUBIND_INPUT_ABSENT)
+            status = add_folder_of(m, word, &source, why);
+    }
+    cpubind_linux_close(folder);
+    if (status == API_DONE && m->n_capture == before)
+        status = add_capture(m, "", word, why);
+    return status;
+}
+
+static int by_host(const void *a, const void *b)
+{
+    const capture *left = (const capture *)a, *right = (const capture *)b;
+    const int order = strcmp(left->host, right->host);
+    return order ? order : strcmp(left->path, right->path);
+}
+
+/* Refuses two captures of one host: which of them counts would depend on their order. */
+static int check_hosts(importing *m, api_text *why)
+{
+    if (m->n_capture > 0)
+        qsort(m->capture, (size_t)m->n_capture, sizeof *m->capture, by_host);
+    for (int32_t i = 1; i < m->n_capture; i++) {
+        const capture *last = &m->capture[i - 1], *own = &m->capture[i];
+        if (*own->host == '\0' || strcmp(last->host, own->host) != 0)
+            continue;
+        api_add(why, "\"%s\" and \"%s\" are both of a host \"%s\"; nothing has changed",
+                last->path, own->path, own->host);
+        return API_REFUSED;
+    }
+    return API_DONE;
+}
+
+/* == Shapes ================================================================= */
+
+/* Reads a capture as the text of NAME.host, of a folder too. */
+static int read_capture(const char *path, cpubind_bytes *out, api_text *why)
+{
+    struct cpubind_linux_host *folder = NULL;
+    cpubind_linux_fault fault = {.what = ""};
+    cli_sink parts = {.is_file = 1};
+    walk w = {.dir = path, .sink = &parts, .why = why};
+    int status;
+    if (cpubind_linux_open_folder(path, NULL, &folder, &fault) != CPUBIND_LINUX_OK)
+        return cli_read_host_text(path, out, why);
+    *out = (cpubind_bytes){0};
+    w.source = cpubind_linux_source(folder);
+    status = import_host(&w);
+    if (status == API_DONE &&
+        !cpubind_archive_make(parts.part, parts.n_part, 0, &out->data, &out->len))
+        status = api_no_room(why);
+    cli_close_sink(&parts);
+    cpubind_linux_close(folder);
+    return status;
+}
+
+/* Reads the shape of a host that is open, and stores it. */
+static int store_shape(importing *m, capture *c, const cpubind_source *source,
+                       cpubind_store_shape *shape, api_text *why)
+{
+    walk w = {.dir = c->path, .source = *source, .why = why};
+    cpubind_corpus_fault fault = {0, 0, "", ""};
+    cpubind_corpus_about about;
+    cpubind_corpus_status result;
+    char *const text = read_about(&w, &about);
+    json_t *read = text ? cli_read_shape(&m->reader, source) : NULL;
+    char *body = read ? json_dumps(read, JSON_COMPACT) : NULL;
+    int status = !text ? API_UNREADABLE : body ? API_DONE : api_no_room(why);
+    json_decref(read);
+    if (status == API_DONE) {
+        (void)snprintf(c->host, sizeof c->host, "%s", about.name);
+        status = cli_put_host(&m->sink, &about, why);
+    }
+    if (status == API_DONE) {
+        shape->body = body;
+        result = cpubind_store_put_shape(m->sink.store, c->host, shape, &fault);
+        if (result != CPUBIND_CORPUS_OK)
+            status = cli_corpus_failed(result, &fault, m->sink.path, c->host, why);
+    }
+    free(body);
+    free(text);
+    return status;
+}
+
+/* Imports the shape of a capture, unless it is known.
+ *   out     *is_read: 1 when the capture was read, so that a failure is one of the corpus */
+static int import_shape(importing *m, capture *c, int *is_read, api_text *why)
+{
+    cpubind_corpus_fault fault = {0, 0, "", ""};
+    cpubind_store_shape shape = {.program = CLI_SHAPE_PROGRAM};
+    struct cpubind_linux_host *host = NULL;
+    cpubind_bytes text, copy = {0};
+    cpubind_source source;
+    int status = read_capture(c->path, &text, why);
+    *is_read = 0;
+    if (status != API_DONE)
+        return status;
+    shape.capture = text.len ? text.data : "";
+    shape.capture_len = text.len;
+    const cpubind_corpus_status result = cpubind_store_find_shape(
+        m->sink.store, &shape, c->host, (int32_t)sizeof c->host, &fault);
+    if (result != CPUBIND_CORPUS_OK) {
+        *is_read = 1;
+        status = cli_corpus_failed(result, &fault, m->sink.path, NULL, why);
+    } else if (*c->host != '\0') {
+        m->n_unchanged++;
+    } else {
+        copy.data = (char *)malloc((size_t)text.len + 1);
+        copy.len = text.len;
+        if (copy.data)
+            memcpy(copy.data, shape.capture, (size_t)text.len);
+        status = copy.data ? cli_open_host_text(c->path, &copy, &host, why) : api_no_room(why);
+        if (status == API_DONE) {
+            source = cpubind_linux_source(host);
+            status = store_shape(m, c, &source, &shape, why);
+            *is_read = *c->host != '\0';
+            m->n_added += status == API_DONE;
+        }
+        cpubind_linux_close(host);
+    }
+    free(text.data);
+    return status;
+}
+
+/* Says that a capture is left out; with --json all are said at the end, else the first ones. */
+static void leave_out(importing *m, capture *c, const api_text *why)
+{
+    m->n_left_out++;
+    if (m->options->json) {
+        m->left_out =
+            cli_json_append(m->left_out, json_pack("{s:o, s:o}", "path", cli_json_text(c->path),
+                                                   "text", cli_json_text(why->text)));
+        return;
+    }
+    if (m->n_left_out > MAX_SAID)
+        return;
+    cli_progress(m->options, NULL);
+    fprintf(stderr, "cpubind: left out: %s\n", why->text);
+}
+
+/* == The command ============================================================ */
+
+static int import_all(importing *m, api_text *why)
+{
+    char progress[64];
+    int status = API_DONE, is_read = 1;
+    for (int i = 0; status == API_DONE && i < m->options->n_word; i++)
+        status = add_word(m, m->options->word[i], why);
+    for (int32_t i = 0; status == API_DONE && i < m->n_capture; i++) {
+        capture *c = &m->capture[i];
+        (void)snprintf(progress, sizeof progress, "cpubind: %d of %d captures ...", (int)i + 1,
+                       (int)m->n_capture);
+        cli_progress(m->options, progress);
+        if (!m->options->shapes) {
+            status = import_capture(c->path, &m->sink, why);
+            m->n_added += status == API_DONE;
+            continue;
+        }
+        status = import_shape(m, c, &is_read, why);
+        if (status == API_DONE || is_read)
+            continue;
+        leave_out(m, c, why);
+        *why = (api_text){"", 0};
+        status = API_DONE;
+    }
+    cli_progress(m->options, NULL);
+    if (status == API_DONE)
+        status = check_hosts(m, why);
+    return status == API_DONE ? cli_commit_sink(&m->sink, why) : status;
+}
+
+static int say_import(importing *m)
+{
+    api_text more = {"", 0};
+    json_t *counts = NULL;
+    if (m->options->shapes) {
+        counts = json_pack("{s:i, s:i, s:O}", "added", (int)m->n_added, "unchanged",
+                           (int)m->n_unchanged, "left_out", m->left_out);
+        api_add(&more, ", %d unchanged, %d left out", (int)m->n_unchanged, (int)m->n_left_out);
+    }
+    return cli_say_change(m->options, m->sink.path, counts, "%d %s added%s", (int)m->n_added,
+                          m->n_added == 1 ? "host" : "hosts", more.text);
+}
+
 int cli_import(int argc, char **argv)
 {
     static api_options options;
+    static importing m;
     api_text why = {"", 0};
-    cli_sink sink;
     int status = cli_start(argc, argv, API_IMPORT, NULL, &options);
     if (status >= 0)
         return status;
-    status = cli_open_corpus_sink(&options, &sink, &why);
-    for (int i = 0; status == API_DONE && i < options.n_word; i++)
-        status = import_folder(options.word[i], &sink, &why);
+    m = (importing){.options = &options, .left_out = json_array()};
+    status = m.left_out ? cli_open_corpus_sink(&options, &m.sink, &why) : cli_no_memory();
     if (status == API_DONE)
-        status = cli_commit_sink(&sink, &why);
-    cli_close_sink(&sink);
+        status = import_all(&m, &why);
+    cli_close_sink(&m.sink);
     if (status != API_DONE)
-        return cli_fail(&options, status, why.text);
-    return cli_say_change(&options, sink.path, NULL, "%d %s added", options.n_word,
-                          options.n_word == 1 ? "host" : "hosts");
+        status = cli_fail(&options, status, why.text);
+    else if ((status = say_import(&m)) == API_DONE && m.n_left_out > 0)
+        status = API_UNREADABLE;
+    for (int32_t i = 0; i < m.n_capture; i++)
+        free(m.capture[i].path);
+    free(m.capture);
+    json_decref(m.left_out);
+    cli_free_shape_reader(&m.reader);
+    return status;
 }

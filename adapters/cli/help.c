@@ -82,6 +82,7 @@ void cli_print_fixture_help(FILE *out)
           "  accept NAME [CASE...] show what differs, and store the plans of today\n"
           "  remove NAME [CASE...] remove a host, or expectations of it\n"
           "  rename NAME NEW       give a host another name\n"
+          "  groups                the hosts by shape, and what differs in the others\n"
           "\n"
           "  --db FILE             the corpus; to read, the default is the one installed\n"
           "                        with cpubind, which no command writes to unasked\n"
@@ -177,11 +178,13 @@ static const cli_help helps[] = {
      "as cmd/npu-smi-info-m.txt, unchanged.\n",
      NULL},
     {API_IMPORT, "fixture import",
-     "Usage: cpubind fixture import DIR... --db FILE [--replace]\n"
+     "Usage: cpubind fixture import DIR... --db FILE [--replace] [--shapes]\n"
      "Adds hosts to a corpus: host.txt, expect/CASE.json, and the inputs. DIR is a\n"
-     "folder, or a file NAME.host or NAME.host.gz, as cpubind capture -o writes them.\n"
-     "Either all of them are added, or the corpus is unchanged. A copy of\n"
-     "/proc and /sys becomes a host folder with: cpubind capture --root COPY -o DIR\n",
+     "folder, or a file NAME.host or NAME.host.gz, as cpubind capture -o writes them;\n"
+     "or a folder of these. Either all of them are added, or the corpus is unchanged.\n"
+     "With --shapes a host that cannot be read is left out, and said; one whose\n"
+     "capture is the same as before is not read again. A copy of /proc and /sys\n"
+     "becomes a host folder with: cpubind capture --root COPY -o DIR\n",
      NULL},
     {API_EXPORT, "fixture export",
      "Usage: cpubind fixture export NAME DIR [--db FILE] [--replace]\n"
@@ -210,6 +213,12 @@ static const cli_help helps[] = {
     {API_RENAME, "fixture rename",
      "Usage: cpubind fixture rename NAME NEW --db FILE\n"
      "Gives a host another name; its inputs and expectations stay.\n",
+     NULL},
+    {API_GROUPS, "fixture groups",
+     "Usage: cpubind fixture groups [--db FILE] [--svg FILE] [--json]\n"
+     "Prints the hosts of one shape together (devices, nodes, cores, allowed CPUs,\n"
+     "versions, plan), what differs in the other groups, the figures of their plans,\n"
+     "and what doctor finds from their captures.\n",
      NULL},
 };
 

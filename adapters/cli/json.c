@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../linux/source/file_writer.h"
 #include "../linux/terminal.h"
 #include "output.h"
 
@@ -202,4 +203,19 @@ int cli_fail(const api_options *options, int status, const char *text)
     }
     api_json_error(&json, api_status_word(status), said.text);
     return cli_print_line(stdout, &json) ? status : cli_no_memory();
+}
+
+int cli_write_output(const api_options *options, const char *option, const char *path,
+                     const char *text, size_t len)
+{
+    api_text why = {"", 0};
+    cpubind_linux_fault fault = {.what = ""};
+    if (strcmp(path, "-") == 0)
+        return fwrite(text, 1, len, stdout) == len ? API_DONE : API_UNWRITTEN;
+    fault = cpubind_linux_write_file(path, text, (int32_t)len, NULL);
+    if (!fault.error)
+        return API_DONE;
+    api_add(&why, "%s %s could not be written (%s: %s); nothing has changed there", option,
+            path, fault.what, strerror(fault.error));
+    return cli_fail(options, API_UNWRITTEN, why.text);
 }

@@ -390,12 +390,6 @@ int cli_print_measure(FILE *out, const json_t *result)
 #define PAD   20
 #define TITLE 48
 
-static void put_xml(api_out *to, const char *text)
-{
-    for (; *text; text++)
-        api_put(to, "%c", strchr("<>&\"'", *text) ? '?' : *text);
-}
-
 static void put_panel(api_out *to, const json_t *result, const json_t *figure, int top)
 {
     const json_t *blocks = json_object_get(figure, "blocks");
@@ -405,11 +399,11 @@ static void put_panel(api_out *to, const json_t *result, const json_t *figure, i
     size_t i;
     (void)range_of(figure, &least, &most);
     api_put(to, "<text x=\"%d\" y=\"%d\">", PAD, top + 14);
-    put_xml(to, text_of(figure, "name"));
+    api_put_xml(to, text_of(figure, "name"));
     api_put(to, ", %.4g to %.4g ", least, most);
-    put_xml(to, text_of(figure, "unit"));
+    api_put_xml(to, text_of(figure, "unit"));
     api_put(to, ": ");
-    put_xml(to, text_of(figure, "verdict"));
+    api_put_xml(to, text_of(figure, "verdict"));
     api_put(to, "</text>\n<path d=\"M%d %dH%d\" stroke=\"#999\"/>\n", PAD, top + PANEL - 8,
             WIDTH - PAD);
     json_array_foreach(blocks, i, value)
@@ -437,17 +431,17 @@ void cli_put_measure_svg(api_out *to, const json_t *result)
             "stroke-width:1.5}.b{fill:#1664b0}</style>\n<rect width=\"100%%\" height=\"100%%\" "
             "fill=\"#fff\"/>\n<text x=\"%d\" y=\"18\">",
             WIDTH, TITLE + PANEL * (int)n, PAD);
-    put_xml(to, line.text);
+    api_put_xml(to, line.text);
     api_put(to,
             "</text>\n<circle cx=\"%d\" cy=\"34\" r=\"4\" class=\"a\"/><text x=\"%d\" "
             "y=\"38\">",
             PAD + 4, PAD + 14);
-    put_xml(to, side_of(result, 0));
+    api_put_xml(to, side_of(result, 0));
     api_put(to,
             "</text><circle cx=\"%d\" cy=\"34\" r=\"4\" class=\"b\"/><text x=\"%d\" "
             "y=\"38\">",
             PAD + 104, PAD + 114);
-    put_xml(to, side_of(result, 1));
+    api_put_xml(to, side_of(result, 1));
     api_put(to, "</text>\n");
     json_array_foreach(json_object_get(result, "figures"), i, figure)
     {

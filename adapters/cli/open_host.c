@@ -64,27 +64,49 @@ static void add_place(const char *path, int32_t offset, api_text *why)
     free(text.data);
 }
 
-/* Opens a file that holds the files of a host, as capture -o NAME.host writes it. */
-static int open_file(const char *path, struct cpubind_linux_host **out, api_text *why)
+/* Appends why a file holds no host. */
+static int refuse_file(const char *path, const cpubind_text_fault *fault, api_text *why)
 {
-    cpubind_bytes text = {0};
+    api_add(why, "\"%s\"", path);
+    if (fault->offset >= 0)
+        add_place(path, fault->offset, why);
+    api_add(why,
+            ": %s; a host is a folder, which this is not (%s), or a .host or .host.gz file",
+            fault->what, strerror(ENOTDIR));
+    return API_UNREADABLE;
+}
+
+int cli_read_host_text(const char *path, cpubind_bytes *out, api_text *why)
+{
     cpubind_text_fault fault = {-1, NULL};
-    cpubind_linux_status status = CPUBIND_LINUX_ERR_OPEN;
-    if (read_text(path, &text, &fault.what))
-        status = cpubind_linux_open_text(text.data, text.len, NULL, out, &fault);
-    else
-        free(text.data);
+    *out = (cpubind_bytes){0};
+    if (read_text(path, out, &fault.what))
+        return API_DONE;
+    free(out->data);
+    *out = (cpubind_bytes){0};
+    return refuse_file(path, &fault, why);
+}
+
+int cli_open_host_text(const char *path, cpubind_bytes *text, struct cpubind_linux_host **out,
+                       api_text *why)
+{
+    cpubind_text_fault fault = {-1, NULL};
+    const cpubind_linux_status status =
+        cpubind_linux_open_text(text->data, text->len, NULL, out, &fault);
+    *text = (cpubind_bytes){0};
     if (status == CPUBIND_LINUX_OK)
         return API_DONE;
     if (status == CPUBIND_LINUX_ERR_MEMORY)
         return api_no_room(why);
-    api_add(why, "\"%s\"", path);
-    if (fault.offset >= 0)
-        add_place(path, fault.offset, why);
-    api_add(why,
-            ": %s; a host is a folder, which this is not (%s), or a .host or .host.gz file",
-            fault.what, strerror(ENOTDIR));
-    return API_UNREADABLE;
+    return refuse_file(path, &fault, why);
+}
+
+/* Opens a file that holds the files of a host, as capture -o NAME.host writes it. */
+static int open_file(const char *path, struct cpubind_linux_host **out, api_text *why)
+{
+    cpubind_bytes text;
+    const int status = cli_read_host_text(path, &text, why);
+    return status == API_DONE ? cli_open_host_text(path, &text, out, why) : status;
 }
 
 int cli_open_snapshot(const char *path, struct cpubind_linux_host **out, api_text *why)

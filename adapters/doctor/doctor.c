@@ -123,6 +123,11 @@ static const row rows[] = {
 
 enum { N_CHECKS = (int)(sizeof rows / sizeof rows[0]) };
 
+int32_t cpubind_doctor_checks(void)
+{
+    return N_CHECKS;
+}
+
 const cpubind_doctor_check *cpubind_doctor_check_at(int32_t i)
 {
     return &rows[i].check;

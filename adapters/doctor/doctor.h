@@ -118,7 +118,8 @@ typedef struct cpubind_doctor_request {
 cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *request,
                                             cpubind_arena *arena, cpubind_doctor_report *out);
 
-/* Row i of the table of checks, 0 .. report->n_check - 1. Static storage. */
+/* The number of checks, also report->n_check; row i of their table. Static storage. */
+int32_t cpubind_doctor_checks(void);
 const cpubind_doctor_check *cpubind_doctor_check_at(int32_t i);
 
 #ifdef __cplusplus

@@ -222,7 +222,7 @@ static const mistake mistakes[] = {
     {"$C fixture import @ $H", 2, {"a corpus of yours, --db FILE"}},
     {"$C fixture import @ --db $D/new.db /no/such/folder", 3, {"No such file"}},
     {"$C fixture import @ --db $D/new.db /etc/passwd", 3, {"its first line is not"}},
-    {"$C fixture import @ --db $D/new.db $D", 3, {"this is no host folder", "-o DIR"}},
+    {"$C fixture import @ --db $D/new.db tests", 3, {"this is no host folder", "-o DIR"}},
     {"$C fixture export @ a2-192cpu-8npu", 2, {"name a host and a folder"}},
     {"$C fixture export @ no-such-host $D/out", 3, {"no host of this name"}},
     {"$C fixture accept @", 2, {"name a host"}},
@@ -239,6 +239,12 @@ static const mistake mistakes[] = {
     {"$C fixture remove @ a2-192cpu-8npu", 2, {"a corpus of yours, --db FILE"}},
     {"$C fixture remove @ --db $D/none.db a2", 3, {"none.db", "No such file"}},
     {"$C fixture rename @ a2-192cpu-8npu", 2, {"name a host and its new name"}},
+    {"$C fixture groups @ a2-192cpu-8npu", 2, {"\"a2-192cpu-8npu\" is no option"}},
+    {"$C fixture groups @ --db $D/none.db", 3, {"none.db", "No such file"}},
+    {"$C fixture groups @ --shapes",
+     2,
+     {"\"--shapes\"", "an option of cpubind fixture import"}},
+    {"$C fixture groups @ --svg $D/no/such.svg", 4, {"--svg", "No such file"}},
 };
 
 static void replace(char *line, size_t size, const char *by)

@@ -94,6 +94,7 @@ TEST(help_fits_a_screen)
                                     {"fixture", "accept", "--help", NULL},
                                     {"fixture", "remove", "--help", NULL},
                                     {"fixture", "rename", "--help", NULL},
+                                    {"fixture", "groups", "--help", NULL},
                                     {"help", "plan", NULL},
                                     {"help", "fixture", NULL},
                                     {"help", "fixture", "import", NULL}};

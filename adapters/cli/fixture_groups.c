@@ -1,0 +1,165 @@
+/* fixture_groups.c - cpubind fixture groups: a fleet by the shapes of its hosts
+ * SPDX-License-Identifier: MIT
+ *
+ * Reads a corpus and changes nothing. A host without a shape is read from its inputs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../api/api.h"
+#include "fixture.h"
+#include "groups.h"
+
+/* The reading of a corpus. */
+typedef struct reading {
+    const api_options *options;
+    cli_corpus corpus;
+    cli_fleet fleet;
+    cli_shape_reader reader;
+    char **unread; /* hosts whose inputs are to be read */
+    int32_t n_unread, cap_unread;
+    int status;
+    api_text why;
+} reading;
+
+static int fail_memory(reading *r)
+{
+    r->status = api_no_room(&r->why);
+    return 1;
+}
+
+static int keep_unread(reading *r, const char *name)
+{
+    if (r->n_unread == r->cap_unread) {
+        const int32_t cap = r->cap_unread ? r->cap_unread * 2 : 64;
+        char **grown = (char **)realloc(r->unread, (size_t)cap * sizeof *grown);
+        if (!grown)
+            return fail_memory(r);
+        r->unread = grown;
+        r->cap_unread = cap;
+    }
+    r->unread[r->n_unread] = strdup(name);
+    return r->unread[r->n_unread] ? r->n_unread++, 0 : fail_memory(r);
+}
+
+/* Takes a shape of the corpus; a cpubind_corpus_shape_visit. */
+static int take_shape(void *ctx, const cpubind_corpus_shape *shape)
+{
+    reading *r = (reading *)ctx;
+    json_error_t error;
+    json_t *body;
+    int good;
+    if (!shape->program)
+        return keep_unread(r, shape->about.name);
+    body = json_loadb(shape->body, (size_t)shape->len, 0, &error);
+    if (!json_is_object(json_object_get(body, "properties"))) {
+        json_decref(body);
+        api_add(&r->why,
+                "\"%s\": the shape of the host \"%s\" is damaged, at byte %d; import "
+                "its capture again, with --replace",
+                r->corpus.path, shape->about.name, body ? 0 : error.position);
+        r->status = API_UNREADABLE;
+        return 1;
+    }
+    good = cli_fleet_add(&r->fleet, shape->about.name, body,
+                         strcmp(shape->program, CLI_SHAPE_PROGRAM) != 0);
+    json_decref(body);
+    return good ? 0 : fail_memory(r);
+}
+
+/* Reads the shape of a host from its inputs. */
+static void read_host(reading *r, const char *name)
+{
+    cpubind_corpus_host *host = NULL;
+    cpubind_source source;
+    json_t *shape;
+    r->status = cli_open_fixture(&r->corpus, name, &host, &r->why);
+    if (r->status != API_DONE)
+        return;
+    source = cpubind_corpus_source(host);
+    shape = cli_read_shape(&r->reader, &source);
+    if (!shape || !cli_fleet_add(&r->fleet, name, shape, 0))
+        (void)fail_memory(r);
+    json_decref(shape);
+    cpubind_corpus_close_host(host);
+}
+
+static int read_fleet(reading *r)
+{
+    cpubind_corpus_fault fault = {0, 0, "", ""};
+    char progress[64];
+    cpubind_corpus_status result;
+    r->status = cli_open_corpus(r->options, &r->corpus, &r->why);
+    if (r->status != API_DONE)
+        return r->status;
+    result = cpubind_corpus_each_shape(r->corpus.corpus, take_shape, r, &fault);
+    if (r->status == API_DONE && result != CPUBIND_CORPUS_OK)
+        r->status = cli_corpus_failed(result, &fault, r->corpus.path, NULL, &r->why);
+    for (int32_t i = 0; r->status == API_DONE && i < r->n_unread; i++) {
+        (void)snprintf(progress, sizeof progress, "cpubind: %d of %d hosts ...", (int)i + 1,
+                       (int)r->n_unread);
+        cli_progress(r->options, progress);
+        read_host(r, r->unread[i]);
+    }
+    cli_progress(r->options, NULL);
+    if (r->status == API_DONE && !cli_fleet_group_all(&r->fleet))
+        (void)fail_memory(r);
+    return r->status;
+}
+
+/* Says on stderr how many shapes are of another version. */
+static void warn_old(const cli_fleet *fleet)
+{
+    api_text text = {"", 0};
+    int32_t n = 0;
+    for (int32_t i = 0; i < fleet->n_host; i++)
+        n += fleet->host[i].is_old;
+    if (n == 0)
+        return;
+    api_add(&text,
+            "the shapes of %d of %d hosts were read by another version of cpubind; import "
+            "their captures again, with --replace",
+            (int)n, (int)fleet->n_host);
+    cli_hear_warning(NULL, "old_shapes", text.text);
+}
+
+static int print_groups(const cli_fleet *fleet, const api_options *options)
+{
+    const int is_alone = options->svg && strcmp(options->svg, "-") == 0;
+    int status = API_DONE;
+    if (options->svg) {
+        api_out svg = {0};
+        cli_put_fleet_svg(&svg, fleet);
+        status = svg.is_short
+                     ? cli_no_memory()
+                     : cli_write_output(options, "--svg", options->svg, svg.text, svg.len);
+        free(svg.text);
+    }
+    if (status != API_DONE || is_alone)
+        return status;
+    if (!(options->json ? cli_print_fleet_json(fleet) : cli_print_fleet(fleet)))
+        return cli_no_memory();
+    if (!options->json && !options->quiet)
+        warn_old(fleet);
+    return API_DONE;
+}
+
+int cli_groups(int argc, char **argv)
+{
+    static api_options options;
+    static reading r;
+    int status = cli_start(argc, argv, API_GROUPS, NULL, &options);
+    if (status >= 0)
+        return status;
+    r = (reading){.options = &options};
+    status = read_fleet(&r);
+    status = status == API_DONE ? print_groups(&r.fleet, &options)
+                                : cli_fail(&options, status, r.why.text);
+    for (int32_t i = 0; i < r.n_unread; i++)
+        free(r.unread[i]);
+    free(r.unread);
+    cpubind_corpus_close(r.corpus.corpus);
+    cli_free_fleet(&r.fleet);
+    cli_free_shape_reader(&r.reader);
+    return status;
+}
