@@ -120,14 +120,14 @@ void cli_ask_service(const api_options *options, cpubind_ask what, int32_t pid,
                      cli_service_reply *out)
 {
     cpubind_asking asking = {
-        .asked = {what, pid, 0}, .at_work = show_work, .ctx = (void *)options};
+        .asked = {.ask = what, .pid = pid}, .at_work = show_work, .ctx = (void *)options};
     ask(options, &asking, out);
 }
 
 void cli_tell_service(const api_options *options, cpubind_ask what, int32_t pid,
                       cli_service_reply *out)
 {
-    cpubind_asking asking = {.asked = {what, pid, 0}, .is_enough = 1};
+    cpubind_asking asking = {.asked = {.ask = what, .pid = pid}, .is_enough = 1};
     ask(options, &asking, out);
 }
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../host/host_place.h"
 #include "../linux/kernel/files.h"
 #include "../linux/terminal.h"
 #include "../service/claims.h"
@@ -267,7 +268,7 @@ static cpubind_host_claim claim_of(void *ctx, int32_t pid, uint64_t start)
 
 static void note_taken(void *ctx, int32_t pid, uint64_t start)
 {
-    const cpubind_asked asked = {CPUBIND_ASK_TAKE, pid, start};
+    const cpubind_asked asked = {.ask = CPUBIND_ASK_TAKE, .pid = pid, .start = start};
     /* Without memory it is adopted, not planned, by a service that starts again. */
     (void)cpubind_claims_note(&((engine *)ctx)->claims, &asked);
 }
@@ -636,6 +637,63 @@ static json_t *take(engine *e, const cpubind_asked *asked, const cpubind_peer *p
                      row ? cli_row_json(&e->call, row) : json_null());
 }
 
+/* "NPU 3", "0000:c1:00.0": a device of a plan, by its number. */
+static void add_device(api_text *to, const cpubind_facts *f, int32_t logic)
+{
+    cpubind_host_row row = {.n_device = 1, .number = logic};
+    api_text text = {"", 0};
+    for (int32_t i = f->n_listed; i < f->n_device; i++)
+        if (f->device[i].logic == logic) {
+            (void)cpubind_pci_format(row.pci, &f->bus[f->device[i].bus].pci);
+            row.number = -1;
+        }
+    cli_add_row_device(&text, &row);
+    api_add(to, "%s", text.len > 2 ? text.text + 2 : "the device");
+}
+
+/* Says where a process that is to start belongs, by the devices that it is given. */
+static json_t *place(engine *e, const cpubind_asked *asked)
+{
+    const cpubind_ask_text *cpus = &asked->list[CPUBIND_ASK_CPUS],
+                           *mems = &asked->list[CPUBIND_ASK_MEMS],
+                           *devices = &asked->list[CPUBIND_ASK_DEVICES];
+    const cpubind_host_grant grant = {cpus->text, mems->text,    cpus->len,
+                                      mems->len,  devices->text, devices->len};
+    cpubind_host_place found;
+    cpubind_problem problem;
+    api_text why = {"", 0};
+    if (!e->is_planned)
+        return refusal_json(API_REFUSED, e->problem.len > 0 ? e->problem.text
+                                                            : "there is no plan of this host");
+    switch (cpubind_host_find_place(e->call.host, &grant, &found, &problem)) {
+    case CPUBIND_PROBLEM_NONE:
+        return json_pack("{s:s, s:i, s:o, s:o, s:i}", "cpubind", CPUBIND_VERSION, "devices",
+                         (int)found.n_device, "cpus", cli_list_json(found.cpu, found.n_cpu),
+                         "mems", cli_list_json(found.node, found.n_node), "omp",
+                         (int)found.n_main);
+    case CPUBIND_PROBLEM_TOO_FEW_CPUS:
+        if (problem.need == 0)
+            break;
+        add_device(&why, &found.plan->facts, problem.device);
+        api_add(&why,
+                " has %d of its CPUs among those that the container may have (%.*s), and "
+                "needs %d",
+                (int)problem.have, cpus->len > 0 ? (int)cpus->len : 3,
+                cpus->len > 0 ? cpus->text : "all", (int)problem.need);
+        return refusal_json(API_REFUSED, why.text);
+    case CPUBIND_PROBLEM_UNKNOWN_DEVICE:
+        if (found.about.len == 0)
+            break;
+        api_add(&why, "this host has no device %.*s", (int)found.about.len,
+                devices->text + found.about.at);
+        return refusal_json(API_REFUSED, why.text);
+    default:
+        break;
+    }
+    api_explain_problem(&problem, &found.plan->facts, &e->settings.options, &why);
+    return refusal_json(API_REFUSED, why.text);
+}
+
 static json_t *make_answer(engine *e, const cpubind_asked *asked, const cpubind_peer *peer)
 {
     const int is_change = asked->ask >= CPUBIND_ASK_LEAVE;
@@ -646,6 +704,8 @@ static json_t *make_answer(engine *e, const cpubind_asked *asked, const cpubind_
     switch (asked->ask) {
     case CPUBIND_ASK_VERIFY:
         return rows_json(e, peer, 1);
+    case CPUBIND_ASK_PLACE:
+        return place(e, asked);
     case CPUBIND_ASK_LEAVE:
         return let_go(e, asked, peer);
     case CPUBIND_ASK_ADOPT:

@@ -184,9 +184,7 @@ typedef struct listing {
     cpubind_problem problem;
 } listing;
 
-/* Opens the source of the lists as it is now: a source keeps its first answers.
- *   returns what the caller closes, or NULL */
-static cpubind_linux_host *open_now(const cpubind_host_bind *h, cpubind_source *out)
+cpubind_linux_host *cpubind_host_open_now(const cpubind_host_bind *h, cpubind_source *out)
 {
     const cpubind_linux_live live = {.limit_ms = CPUBIND_LIVE_LIMIT_MS, .sys = h->sys};
     cpubind_linux_host *host = NULL;
@@ -353,7 +351,7 @@ static int take_entries(listing *l)
 cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
 {
     listing l = {.h = h};
-    cpubind_linux_host *host = open_now(h, &l.source);
+    cpubind_linux_host *host = cpubind_host_open_now(h, &l.source);
     int is_known;
     cpubind_problem_clear(&l.problem);
     is_known = !h->options.has_listed || list_listed(&l);

@@ -14,10 +14,12 @@ void cpubind_host_free_plans(cpubind_host_bind *h)
 {
     free(h->facts.arena.base);
     free(h->plan.arena.base);
+    free(h->whole.arena.base);
     free(h->number);
     free(h->is_asked);
     free(h->online);
     cpubind_host_free_allowed(&h->allowed);
+    cpubind_host_free_allowed(&h->whole_allowed);
 }
 
 /* == Facts ================================================================== */
@@ -309,6 +311,26 @@ cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h)
         return p->code;
     }
     if (h->is_survey && n_user == 0 && !request.allowed)
+        allow_online(h, &request);
+    return make(h, &request, 1, p);
+}
+
+cpubind_problem_code cpubind_host_plan_whole(cpubind_host_bind *h)
+{
+    cpubind_request request = h->options.request;
+    cpubind_host_plan *p = &h->whole;
+    if (p->has_facts && p->code == CPUBIND_PROBLEM_NONE)
+        return p->code;
+    request.wants_pci = 1;
+    request.scope = CPUBIND_SCOPE_CPUSET;
+    cpubind_problem_clear(&p->problem);
+    cpubind_host_free_allowed(&h->whole_allowed);
+    if (!cpubind_host_allow(h->sys, h->number, h->n_listed, h->n_device, NULL, 0, 1,
+                            &h->whole_allowed, &request)) {
+        p->problem.code = p->code = CPUBIND_PROBLEM_NO_MEMORY;
+        return p->code;
+    }
+    if (!request.allowed)
         allow_online(h, &request);
     return make(h, &request, 1, p);
 }

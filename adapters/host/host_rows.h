@@ -81,6 +81,8 @@ struct cpubind_host_bind {
     cpubind_strangers strangers;  /* of a watch */
     cpubind_host_plan plan;       /* with workers of now, or why there is none */
     cpubind_host_allowed allowed; /* which the plan borrows from */
+    cpubind_host_plan whole;      /* of all devices, whoever uses them; has_facts 0: not made */
+    cpubind_host_allowed whole_allowed; /* which that borrows from */
     cpubind_arena goal_arena, list_arena;
     int is_survey;                  /* changes nothing, and keeps the workers: */
     cpubind_workers listed, opened; /* by the lists of drivers, and by open files */
@@ -112,6 +114,10 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h);
 /* Plans for the workers that are entries now.
  *   returns its code, also in h->plan */
 cpubind_problem_code cpubind_host_make_plan(cpubind_host_bind *h);
+
+/* Plans for all devices of the host as if none had a user, into h->whole, and keeps that.
+ *   returns its code */
+cpubind_problem_code cpubind_host_plan_whole(cpubind_host_bind *h);
 
 /* Makes the goal of an entry by the plan, in memory that the next call uses again.
  *   out     *sum: equal for equal goals, never 0 */
@@ -153,6 +159,10 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h);
 /* Reads the CPUs of the cpuset of each worker again, marks those that have other ones, and the
  * plan as old then. Where they cannot be read all is as before. */
 void cpubind_host_read_cpusets(cpubind_host_bind *h);
+
+/* Opens the source of lists and numbers as it is now: a source keeps its first answers.
+ *   returns what the caller closes, or NULL */
+cpubind_linux_host *cpubind_host_open_now(const cpubind_host_bind *h, cpubind_source *out);
 
 /* Reads the CPUs that the tree may have into the request.
  *   errors  ESRCH: its first process has ended */

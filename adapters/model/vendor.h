@@ -112,6 +112,12 @@ typedef struct cpubind_vendor {
     const char *compute_file;
     const char *variable[CPUBIND_VENDOR_VARIABLES]; /* which hide devices; NULL: no more */
     const char *setting[CPUBIND_VENDOR_VARIABLES];  /* which change what those mean */
+    /* The variable by which a container is given devices: a list of the host's numbers, models
+     * with a number ("Ascend910-2") or UUIDs; NULL: none. */
+    const char *container;
+    /* The driver in proc/devices whose minor numbers are the host's numbers of the devices;
+     * NULL: none is. */
+    const char *numbered;
     /* Reads what the driver tells of a function; or NULL. */
     cpubind_problem_code (*read)(struct facts_reader *r, cpubind_pci_function *function);
     /* Reads which devices this process sees, and their numbers; NULL: no variable is known, and

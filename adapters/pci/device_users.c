@@ -219,6 +219,8 @@ int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_fact
         is_there[facts->bus[i].accelerator.vendor] = 1;
     for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++) {
         const char *file = cpubind_vendor_of((cpubind_vendor_id)k)->compute_file;
+        const char *numbered = cpubind_vendor_of((cpubind_vendor_id)k)->numbered;
+        nodes->numbered_major[k] = numbered ? driver_number(drivers, numbered) : -1;
         nodes->compute_major[k] = nodes->compute_minor[k] = -1;
         if (!is_there[k] || !file)
             continue;

@@ -42,6 +42,7 @@ typedef struct cpubind_device_nodes {
     /* Of the device that a process of the vendor which computes has open, too; -1: it is not
      * there, and none computes. */
     int32_t compute_major[CPUBIND_VENDOR_COUNT], compute_minor[CPUBIND_VENDOR_COUNT];
+    int32_t numbered_major[CPUBIND_VENDOR_COUNT]; /* of the driver `numbered`; -1: not there */
     char *failed; /* the first input that is there and could not be read; "": none */
 } cpubind_device_nodes;
 

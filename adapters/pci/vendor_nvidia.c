@@ -165,6 +165,7 @@ const cpubind_vendor cpubind_vendor_nvidia = {
     .compute_file = "nvidia-uvm",
     .variable = {"CUDA_VISIBLE_DEVICES"},
     .setting = {"CUDA_DEVICE_ORDER"},
+    .container = "NVIDIA_VISIBLE_DEVICES",
     .read = read_driver,
     .see = read_cuda,
 };

@@ -108,6 +108,8 @@ static cpubind_linux_fault send_request(const cpubind_sys *sys, int fd,
     const struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
     ssize_t sent;
     text.iov_len = (size_t)cpubind_ask_format(asked, line);
+    if (text.iov_len >= sizeof line)
+        return cpubind_fault_of(EMSGSIZE, "request");
     /* A new socket has room for more than a request. */
     CPUBIND_RETRY(sent, sys->sendmsg(fd, &message, MSG_NOSIGNAL));
     if (sent < 0) /* an older service reads no more than it knows, and has closed */
@@ -154,7 +156,8 @@ static cpubind_linux_fault read_lines(const cpubind_sys *sys, int fd, int64_t un
         answer->len += (int32_t)got;
         if (answer->len > CPUBIND_ANSWER_MAX)
             return cpubind_fault_of(EFBIG, "answer");
-        until_ms = cpubind_now_ms() + CPUBIND_ANSWER_LIMIT_MS;
+        if (a->limit_ms == 0)
+            until_ms = cpubind_now_ms() + CPUBIND_ANSWER_LIMIT_MS;
         if (*what == 'a' && take_early(answer)) {
             what = "work";
             a->is_accepted = 1;
@@ -179,7 +182,8 @@ static cpubind_linux_fault end_answer(cpubind_bytes *answer)
 static cpubind_linux_fault talk(const cpubind_sys *sys, int fd, const struct sockaddr_un *to,
                                 cpubind_asking *a, cpubind_bytes *answer)
 {
-    const int64_t until_ms = cpubind_now_ms() + CPUBIND_ANSWER_FIRST_MS;
+    const int64_t until_ms =
+        cpubind_now_ms() + (a->limit_ms > 0 ? a->limit_ms : CPUBIND_ANSWER_FIRST_MS);
     cpubind_peer peer = {.pid = 0};
     cpubind_linux_fault why = connect_to(sys, fd, to, until_ms);
     if (!why.error)

@@ -15,8 +15,11 @@
 #include "../linux/kernel/bytes.h"
 #include "../text/text.h"
 
-/* The requests: (name, word, about). About 0: the host; 1: a process; 2: a process, or all.
+/* The requests: (name, word, about). About 0: the host; 1: a process; 2: a process, or all; 3:
+ * devices.
  *   ALIVE  whether the loop of the service goes on: answered beside it, and so at once
+ *   PLACE  it says which CPUs and memory nodes of a list the plan of the host has for devices;
+ *          nothing is changed
  *   LEAVE  the service lets go of the process, and leaves it alone until it is told otherwise
  *   ADOPT  it lets go of the process, which is bound by somebody else, and watches that binding
  *   TAKE   it binds the process by its plan */
@@ -25,6 +28,7 @@
     X(VERIFY, "verify", 0)                                                                     \
     X(RELOAD, "reload", 0)                                                                     \
     X(ALIVE, "alive", 0)                                                                       \
+    X(PLACE, "place", 3)                                                                       \
     X(LEAVE, "leave", 2)                                                                       \
     X(ADOPT, "adopt", 1)                                                                       \
     X(TAKE, "take", 2)
@@ -39,15 +43,25 @@ typedef enum cpubind_ask {
 /* "status". Static storage. */
 const char *cpubind_ask_word(cpubind_ask ask);
 
+/* The lists of a request about devices: what their process may have, and the devices: numbers
+ * of device files, "195:0", and names of a vendor, "nvidia=0" (../host/host_place.h). */
+enum { CPUBIND_ASK_CPUS, CPUBIND_ASK_MEMS, CPUBIND_ASK_DEVICES, CPUBIND_ASK_N_LIST };
+
+typedef struct cpubind_ask_text {
+    const char *text; /* borrowed from the request */
+    int32_t len;
+} cpubind_ask_text;
+
 /* A request. The start time tells the process from a later one of its number. */
 typedef struct cpubind_asked {
     cpubind_ask ask;
     int32_t
         pid; /* in the pid namespace of the service; 0: all, or the request is of the host */
-    uint64_t start; /* field 22 of its stat; 0 with pid 0 */
+    uint64_t start;                            /* field 22 of its stat; 0 with pid 0 */
+    cpubind_ask_text list[CPUBIND_ASK_N_LIST]; /* PLACE; len 0: not known */
 } cpubind_asked;
 
-#define CPUBIND_ASK_MAX   64 /* bytes of a request, its LF included */
+#define CPUBIND_ASK_MAX   4096 /* bytes of a request, its LF included */
 #define CPUBIND_ASK_EARLY "{\"accepted\": true}\n"
 
 /* Reads a request (ask_text.c has the grammar).
@@ -56,7 +70,8 @@ typedef struct cpubind_asked {
 cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_asked *asked,
                                       cpubind_text_fault *fault);
 
-/* Writes a request, with its LF. Returns its length. */
+/* Writes a request, with its LF. Returns its length; one of lists may be CPUBIND_ASK_MAX and
+ * more: it is too long, and was not written whole. */
 int32_t cpubind_ask_format(const cpubind_asked *asked, char out[CPUBIND_ASK_MAX]);
 
 #define CPUBIND_ANSWER_MAX      (16 << 20) /* bytes of an answer */
@@ -67,6 +82,7 @@ int32_t cpubind_ask_format(const cpubind_asked *asked, char out[CPUBIND_ASK_MAX]
 typedef struct cpubind_asking {
     cpubind_asked asked;
     const char *path; /* of the socket of mode 0600 */
+    int32_t limit_ms; /* for all of it, whatever the service does; 0: the times above */
     int is_enough;    /* that the request was accepted; its answer is not waited for */
     void (*at_work)(void *ctx); /* called once when an early line has come; or NULL */
     void *ctx;
@@ -84,7 +100,8 @@ typedef struct cpubind_asking {
  *   errors  ENOENT, "connect": no service is there; ECONNREFUSED, "connect": it has ended, and
  *           left its socket; ETIMEDOUT, "connect" or "answer": it hangs; ETIMEDOUT, "work": it
  *           is at work for too long; ENOMSG, "answer": it has closed the connection without a
- *           word, as one does that does not know the request; EPERM, "owner", "peer": somebody
+ *           word, as one does that does not know the request; EMSGSIZE, "request": it is too
+ *           long; EPERM, "owner", "peer": somebody
  *           else made the socket; EPROTO, "answer"; EFBIG, "answer"; ENOMEM, "memory"; those of
  *           the calls */
 cpubind_linux_fault cpubind_service_ask(const cpubind_sys *sys, cpubind_asking *asking,

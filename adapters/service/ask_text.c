@@ -3,12 +3,15 @@
  *
  * Pure: works on (pointer, length).
  *
- *     request = ( host / process / all ) LF
+ *     request = ( host / process / all / devices ) LF
  *     host    = "status" / "verify" / "reload" / "alive"
  *     process = ( "leave" / "adopt" / "take" ) SP pid SP start
  *     all     = ( "leave" / "take" ) SP "all"
+ *     devices = "place" SP list SP list SP list      of CPUs, of memory nodes, of devices
+ *     list    = "-" / 1*( ALPHA / DIGIT / "," / ":" / "=" / "-" )     "-": not known
  *     pid     = a number from 1 to 2147483647     start = a number from 0 to 2^64 - 1
  *     number  = "0" / ( "1".."9" ) *( "0".."9" )
+ * A request is shorter than CPUBIND_ASK_MAX.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,8 +37,19 @@ int32_t cpubind_ask_format(const cpubind_asked *asked, char out[CPUBIND_ASK_MAX]
 {
     const char *word = cpubind_ask_word(asked->ask);
     const int about = words[asked->ask].about;
+    const cpubind_ask_text *list = asked->list;
     if (about == 0)
         return (int32_t)snprintf(out, CPUBIND_ASK_MAX, "%s\n", word);
+    if (about == 3) {
+        int32_t n = (int32_t)snprintf(out, CPUBIND_ASK_MAX, "%s", word);
+        for (int i = 0; i < CPUBIND_ASK_N_LIST && n < CPUBIND_ASK_MAX; i++)
+            n += (int32_t)snprintf(out + n, (size_t)(CPUBIND_ASK_MAX - n), " %.*s",
+                                   list[i].len > 0 ? (int)list[i].len : 1,
+                                   list[i].len > 0 ? list[i].text : "-");
+        if (n < CPUBIND_ASK_MAX)
+            n += (int32_t)snprintf(out + n, (size_t)(CPUBIND_ASK_MAX - n), "\n");
+        return n;
+    }
     if (about == 2 && asked->pid == 0)
         return (int32_t)snprintf(out, CPUBIND_ASK_MAX, "%s all\n", word);
     return (int32_t)snprintf(out, CPUBIND_ASK_MAX, "%s %" PRId32 " %" PRIu64 "\n", word,
@@ -70,6 +84,35 @@ static int32_t take_number(const scan_text *in, int32_t at, uint64_t max, uint64
 static cpubind_text_status cut(const scan_text *in)
 {
     return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the request has no end");
+}
+
+static int is_of_list(char c)
+{
+    return scan_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ',' ||
+           c == ':' || c == '=' || c == '-';
+}
+
+/* Reads " cpus mems devices". */
+static cpubind_text_status take_lists(const scan_text *in, int32_t *at, cpubind_asked *out)
+{
+    for (int i = 0; i < CPUBIND_ASK_N_LIST; i++) {
+        cpubind_ask_text *list = &out->list[i];
+        if (*at == in->len)
+            return cut(in);
+        if (in->text[*at] != ' ')
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a blank belongs here");
+        list->text = in->text + ++*at;
+        while (*at < in->len && is_of_list(in->text[*at]))
+            ++*at;
+        list->len = (int32_t)(in->text + *at - list->text);
+        if (*at == in->len)
+            return cut(in);
+        if (list->len == 0)
+            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a list belongs here");
+        if (list->len == 1 && list->text[0] == '-')
+            list->len = 0;
+    }
+    return CPUBIND_TEXT_OK;
 }
 
 /* Reads " pid start", or " all". */
@@ -124,8 +167,11 @@ cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_ask
     }
     if (out.ask == CPUBIND_ASK_COUNT)
         return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, 0, "there is no such request");
+    if (len >= CPUBIND_ASK_MAX)
+        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, CPUBIND_ASK_MAX, "it is too long");
     if (words[out.ask].about)
-        status = take_process(&in, &at, &out);
+        status = words[out.ask].about == 3 ? take_lists(&in, &at, &out)
+                                           : take_process(&in, &at, &out);
     if (status != CPUBIND_TEXT_OK)
         return status;
     if (at == len)

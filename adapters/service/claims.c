@@ -105,7 +105,8 @@ cpubind_linux_fault cpubind_claims_read(cpubind_claims *c)
         const char *end = (const char *)memchr(line, '\n', (size_t)(bytes.len - at));
         const int32_t len = end ? (int32_t)(end - line) + 1 : bytes.len - at;
         cpubind_asked asked;
-        if (cpubind_ask_parse(line, len, &asked, NULL) != CPUBIND_TEXT_OK)
+        if (cpubind_ask_parse(line, len, &asked, NULL) != CPUBIND_TEXT_OK ||
+            asked.ask < CPUBIND_ASK_LEAVE)
             damage = cpubind_fault_of(EILSEQ, "claims");
         else
             why = cpubind_claims_note(c, &asked);

@@ -86,9 +86,10 @@ cpubind_linux_fault cpubind_rights_check(const cpubind_sys *sys, const cpubind_a
 {
     const int is_asking = asked->ask == CPUBIND_ASK_STATUS || asked->ask == CPUBIND_ASK_VERIFY;
     const int is_users = asked->pid > 0 && asked->ask != CPUBIND_ASK_ADOPT;
+    const int is_of_host = asked->ask == CPUBIND_ASK_RELOAD || asked->ask == CPUBIND_ASK_PLACE;
     uint64_t start = 0;
     cpubind_linux_fault why = cpubind_no_fault;
-    if (is_asking || (asked->ask == CPUBIND_ASK_RELOAD && peer->is_owner))
+    if (is_asking || (is_of_host && peer->is_owner))
         return cpubind_no_fault;
     if (!peer->is_owner && !is_users)
         return cpubind_fault_of(EPERM, "user");

@@ -23,6 +23,7 @@
 static void drop(cpubind_server *s, cpubind_client *c)
 {
     (void)s->sys->close(c->fd);
+    cpubind_bytes_free(&c->request);
     cpubind_bytes_free(&c->answer);
     *c = (cpubind_client){.state = CPUBIND_CLIENT_NONE, .fd = -1};
 }
@@ -85,14 +86,19 @@ static void answer_alive(cpubind_server *s, cpubind_client *c)
 static void read_request(cpubind_server *s, cpubind_client *c)
 {
     cpubind_text_status status;
+    cpubind_bytes *r = &c->request;
     ssize_t got;
-    CPUBIND_RETRY(got, s->sys->recv(c->fd, c->request + c->n_request,
-                                    sizeof c->request - (size_t)c->n_request, MSG_DONTWAIT));
+    if (cpubind_bytes_reserve(r, s->sys, CPUBIND_ASK_MAX - r->len).error) {
+        drop(s, c);
+        return;
+    }
+    CPUBIND_RETRY(got, s->sys->recv(c->fd, r->data + r->len, (size_t)(CPUBIND_ASK_MAX - r->len),
+                                    MSG_DONTWAIT));
     if (got < 0 && errno == EAGAIN)
         return;
     if (got > 0)
-        c->n_request += (int32_t)got;
-    status = cpubind_ask_parse(c->request, c->n_request, &c->asked, NULL);
+        r->len += (int32_t)got;
+    status = cpubind_ask_parse(r->data, r->len, &c->asked, NULL);
     if (got > 0 && status == CPUBIND_TEXT_ERR_CUT)
         return;
     if (got <= 0 || status != CPUBIND_TEXT_OK || !is_waiting(s, c)) {

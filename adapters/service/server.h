@@ -45,8 +45,7 @@ typedef struct cpubind_client {
     int64_t place;    /* among all requests */
     cpubind_peer peer;
     cpubind_asked asked;
-    char request[CPUBIND_ASK_MAX];
-    int32_t n_request;
+    cpubind_bytes request; /* which `asked` borrows from */
     cpubind_bytes answer;
     int32_t n_sent;
 } cpubind_client;
@@ -87,8 +86,8 @@ void cpubind_server_clear(cpubind_server *server, const cpubind_sys *sys);
  *           calls */
 cpubind_linux_fault cpubind_server_open(cpubind_server *server, const char *path);
 
-/* Takes the request that has waited longest. Returns its place for cpubind_server_answer; -1:
- * none waits. */
+/* Takes the request that has waited longest, whose lists live until it is answered. Returns its
+ * place for cpubind_server_answer; -1: none waits. */
 int cpubind_server_next(cpubind_server *server, cpubind_asked *asked, cpubind_peer *peer);
 
 /* Answers a request: one line of JSON with its LF; without one the connection is closed. Takes

@@ -20,7 +20,7 @@ static void check_beginnings(const char *text, int32_t len)
 
 static void check_text(const char *text, int32_t len)
 {
-    cpubind_asked asked = {(cpubind_ask)FUZZ_FILL, FUZZ_FILL, FUZZ_FILL};
+    cpubind_asked asked = {.ask = (cpubind_ask)FUZZ_FILL, .pid = FUZZ_FILL, .start = FUZZ_FILL};
     cpubind_text_fault fault = {-7, NULL};
     char line[CPUBIND_ASK_MAX];
     const cpubind_text_status status = cpubind_ask_parse(text, len, &asked, &fault);

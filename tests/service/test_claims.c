@@ -61,14 +61,14 @@ TEST(requests_are_read_and_written)
         int offset;
         cpubind_asked asked;
     } rows[] = {
-        {"status\n", CPUBIND_TEXT_OK, 0, {CPUBIND_ASK_STATUS, 0, 0}},
-        {"leave 4711 99\n", CPUBIND_TEXT_OK, 0, {CPUBIND_ASK_LEAVE, 4711, 99}},
-        {"leave all\n", CPUBIND_TEXT_OK, 0, {CPUBIND_ASK_LEAVE, 0, 0}},
-        {"take all\n", CPUBIND_TEXT_OK, 0, {CPUBIND_ASK_TAKE, 0, 0}},
+        {"status\n", CPUBIND_TEXT_OK, 0, {CPUBIND_ASK_STATUS, 0, 0, {{NULL, 0}}}},
+        {"leave 4711 99\n", CPUBIND_TEXT_OK, 0, {CPUBIND_ASK_LEAVE, 4711, 99, {{NULL, 0}}}},
+        {"leave all\n", CPUBIND_TEXT_OK, 0, {CPUBIND_ASK_LEAVE, 0, 0, {{NULL, 0}}}},
+        {"take all\n", CPUBIND_TEXT_OK, 0, {CPUBIND_ASK_TAKE, 0, 0, {{NULL, 0}}}},
         {"adopt 2147483647 18446744073709551615\n",
          CPUBIND_TEXT_OK,
          0,
-         {CPUBIND_ASK_ADOPT, INT32_MAX, UINT64_MAX}},
+         {CPUBIND_ASK_ADOPT, INT32_MAX, UINT64_MAX, {{NULL, 0}}}},
         {"", CPUBIND_TEXT_ERR_CUT, 0, {0}},
         {"leave", CPUBIND_TEXT_ERR_CUT, 5, {0}},
         {"leave ", CPUBIND_TEXT_ERR_CUT, 6, {0}},
@@ -84,10 +84,21 @@ TEST(requests_are_read_and_written)
         {"leave 1 2 3\n", CPUBIND_TEXT_ERR_SYNTAX, 9, {0}},
         {"leave 1 2\nx", CPUBIND_TEXT_ERR_SYNTAX, 10, {0}},
         {"stop\n", CPUBIND_TEXT_ERR_SYNTAX, 0, {0}},
+        {"place 0-3 - 1:5,nvidia=GPU-1\n",
+         CPUBIND_TEXT_OK,
+         0,
+         {CPUBIND_ASK_PLACE, 0, 0, {{"0-3", 3}, {NULL, 0}, {"1:5,nvidia=GPU-1", 16}}}},
+        {"place", CPUBIND_TEXT_ERR_CUT, 5, {0}},
+        {"place 0", CPUBIND_TEXT_ERR_CUT, 7, {0}},
+        {"place 0 1 2", CPUBIND_TEXT_ERR_CUT, 11, {0}},
+        {"place 0 1\n", CPUBIND_TEXT_ERR_SYNTAX, 9, {0}},
+        {"place 0  1:5\n", CPUBIND_TEXT_ERR_SYNTAX, 8, {0}},
+        {"place 0 1 a;b\n", CPUBIND_TEXT_ERR_SYNTAX, 11, {0}},
+        {"place 0 1 2 3\n", CPUBIND_TEXT_ERR_SYNTAX, 11, {0}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int32_t len = (int32_t)strlen(rows[i].text);
-        cpubind_asked asked = {CPUBIND_ASK_COUNT, 0, 0};
+        cpubind_asked asked = {CPUBIND_ASK_COUNT, 0, 0, {{NULL, 0}}};
         cpubind_text_fault where = {-1, NULL};
         char line[CPUBIND_ASK_MAX];
         if (cpubind_ask_parse(rows[i].text, len, &asked, &where) != rows[i].status)
@@ -100,9 +111,36 @@ TEST(requests_are_read_and_written)
         assert_int_equal(asked.ask, rows[i].asked.ask);
         assert_int_equal(asked.pid, rows[i].asked.pid);
         assert_true(asked.start == rows[i].asked.start);
+        for (int k = 0; k < CPUBIND_ASK_N_LIST; k++) {
+            const cpubind_ask_text *list = &asked.list[k], *want = &rows[i].asked.list[k];
+            assert_int_equal(list->len, want->len);
+            if (want->len > 0)
+                assert_memory_equal(list->text, want->text, (size_t)want->len);
+        }
         assert_int_equal(cpubind_ask_format(&asked, line), len);
         assert_string_equal(line, rows[i].text);
     }
+}
+
+/* A request that is as long as none may be is neither written nor read. */
+TEST(a_request_that_is_too_long_is_refused)
+{
+    static char list[CPUBIND_ASK_MAX + 8], line[CPUBIND_ASK_MAX];
+    const int32_t most = CPUBIND_ASK_MAX - 1 - (int32_t)sizeof "place - - \n" + 1;
+    cpubind_asked asked = {.ask = CPUBIND_ASK_PLACE}, read;
+    cpubind_text_fault where = {-1, NULL};
+    memset(list, '1', sizeof list);
+    asked.list[CPUBIND_ASK_DEVICES] = (cpubind_ask_text){list, most};
+    assert_int_equal(cpubind_ask_format(&asked, line), CPUBIND_ASK_MAX - 1);
+    assert_int_equal(cpubind_ask_parse(line, CPUBIND_ASK_MAX - 1, &read, NULL),
+                     CPUBIND_TEXT_OK);
+    assert_int_equal(read.list[CPUBIND_ASK_DEVICES].len, most);
+    asked.list[CPUBIND_ASK_DEVICES].len++;
+    assert_true(cpubind_ask_format(&asked, line) >= CPUBIND_ASK_MAX);
+    memcpy(list, "place - - ", 10);
+    assert_int_equal(cpubind_ask_parse(list, CPUBIND_ASK_MAX, &read, &where),
+                     CPUBIND_TEXT_ERR_SYNTAX);
+    assert_int_equal(where.offset, CPUBIND_ASK_MAX);
 }
 
 /* == Rights ================================================================= */
@@ -110,7 +148,7 @@ TEST(requests_are_read_and_written)
 static int check(const cpubind_sys *sys, cpubind_ask ask, int32_t pid, uint64_t start,
                  const cpubind_peer *peer)
 {
-    const cpubind_asked asked = {ask, pid, start};
+    const cpubind_asked asked = {.ask = ask, .pid = pid, .start = start};
     return cpubind_rights_check(sys, &asked, peer).error;
 }
 
@@ -134,6 +172,9 @@ TEST(each_peer_may_ask_for_what_it_could_do)
     assert_int_equal(check(sys, CPUBIND_ASK_VERIFY, 0, 0, &other), 0);
     assert_int_equal(check(sys, CPUBIND_ASK_RELOAD, 0, 0, &owner), 0);
     assert_int_equal(check(sys, CPUBIND_ASK_RELOAD, 0, 0, &user), EPERM);
+    assert_int_equal(check(sys, CPUBIND_ASK_PLACE, 0, 0, &owner), 0);
+    assert_int_equal(check(sys, CPUBIND_ASK_PLACE, 0, 0, &unseen), 0);
+    assert_int_equal(check(sys, CPUBIND_ASK_PLACE, 0, 0, &user), EPERM);
     assert_int_equal(check(sys, CPUBIND_ASK_LEAVE, 0, 0, &owner), 0);
     assert_int_equal(check(sys, CPUBIND_ASK_LEAVE, 0, 0, &user), EPERM);
     assert_int_equal(check(sys, CPUBIND_ASK_LEAVE, 0, 0, &unseen), EPERM);
@@ -187,7 +228,9 @@ static cpubind_claims open_claims(const cpubind_sys *sys)
 
 static void note(cpubind_claims *c, cpubind_ask ask, int32_t pid, uint64_t start)
 {
-    assert_int_equal(cpubind_claims_note(c, &(cpubind_asked){ask, pid, start}).error, 0);
+    assert_int_equal(
+        cpubind_claims_note(c, &(cpubind_asked){.ask = ask, .pid = pid, .start = start}).error,
+        0);
 }
 
 TEST(claims_last_over_a_restart)

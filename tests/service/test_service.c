@@ -435,7 +435,7 @@ TEST(a_service_at_work_says_so_within_a_second)
 {
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_asking asking = {
-        .asked = {CPUBIND_ASK_ADOPT, 4711, 1}, .path = asked, .is_enough = 1};
+        .asked = {CPUBIND_ASK_ADOPT, 4711, 1, {{NULL, 0}}}, .path = asked, .is_enough = 1};
     fake.answer_ms = 1500;
     const pid_t pid = start(0);
     int32_t len;
@@ -493,7 +493,8 @@ TEST(a_stopped_service_is_found_out)
     expect("READY=1");
     assert_int_equal(kill(pid, SIGSTOP), 0);
     const int64_t begin = clock_ms();
-    assert_int_equal(ask_about(&(cpubind_asked){CPUBIND_ASK_LEAVE, 4711, 1}, &len), ETIMEDOUT);
+    assert_int_equal(ask_about(&(cpubind_asked){CPUBIND_ASK_LEAVE, 4711, 1, {{NULL, 0}}}, &len),
+                     ETIMEDOUT);
     assert_in_range(clock_ms() - begin, 900, WAIT_MS);
     assert_int_equal(kill(pid, SIGCONT), 0);
     assert_int_equal(ask(CPUBIND_ASK_STATUS, &len), 0);
