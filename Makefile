@@ -52,6 +52,7 @@ SQLITE    := $(call objects,sqlite) $(BUILD)/obj/adapters/sqlite/schema.o
 ARCHIVE   := $(call objects,archive)
 API       := $(call objects,api)
 OLD_LIBC  := $(call objects,linux/shared)
+NRI       := $(call objects,nri) $(BUILD)/obj/adapters/nri/nri.pb-c.o
 CLI       := $(call objects,cli)
 PUBLIC    := source.h \
              $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_parts.h,\
@@ -96,16 +97,16 @@ ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/
 SCRIPTS    = $(addprefix tests/,service/device_users.sh cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
                cli/device_cgroup.sh cli/formats.sh service/deploy.sh checks/install.sh packaging/installed.sh \
-               checks/symbols.sh slurm/slurm.sh)
+               checks/symbols.sh slurm/slurm.sh nri/nri.sh)
 SANITIZED  = $(filter-out $(filter-out $(TWICE),$(BARE)),$(TESTS))
 
 # The longest first, so that the last ones end together.
 VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
 VM         = $(BUILD)/vm
 
-.PHONY: all help run check analyze check-fleet check-foreign check-vm laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
-        deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm tests arm64-tests fuzz-targets fuzz-replays lib
-.PHONY: built pages wheel static deb rpm slurm spank dist packages check-packages
+.PHONY: all help run check analyze check-fleet check-foreign check-vm check-nri laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+        deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm deps-nri deps-check-nri tests arm64-tests fuzz-targets fuzz-replays lib
+.PHONY: built pages wheel static deb rpm slurm spank nri dist packages check-packages
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
@@ -118,9 +119,9 @@ run: deps-run ## install missing packages, build, and plan the fixture host HOST
 	@$(BUILD)/cpubind plan --fixture $(HOST)
 
 check: deps-check ## install missing packages, build, and run everything that CI runs
-	@$(MAKE) --no-print-directory -s -j$(JOBS) built spank $(BUILD)/cpubind_shared $(BUILD)/tests/sqlite/fleet_hosts $(BARE:%.c=$(BUILD)/%)
+	@$(MAKE) --no-print-directory -s -j$(JOBS) built spank $(BUILD)/cpubind-nri $(BUILD)/cpubind_shared $(BUILD)/tests/sqlite/fleet_hosts $(BARE:%.c=$(BUILD)/%)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/san \
-	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all $(SANITIZED:%.c=$(BUILD)/san/%) fuzz-replays
+	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all $(BUILD)/san/cpubind-nri $(SANITIZED:%.c=$(BUILD)/san/%) fuzz-replays
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) ASAN_OPTIONS="$(ASAN)" \
 	    CPUBIND_SANITIZED=$(abspath $(BUILD)/san/cpubind) \
 	    tests/run.sh $(BESIDE:%=+%) $(SELF_TESTS) \
@@ -144,6 +145,11 @@ check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS=
 	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/cli/deny.c -o $(VM)/bin/deny
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
+
+check-nri: deps-nri deps-check-nri ## the plugin in a real containerd of Debian 13, which is fetched; CPUBIND_NRI_PODS=500 pods
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/cpubind $(BUILD)/cpubind-nri
+	@BUILD=$(BUILD) tests/nri/fetch.sh || echo "containerd could not be fetched"
+	@BUILD=$(BUILD) tests/run.sh tests/nri/real.sh
 
 analyze: deps-check ## follow paths through the functions with clang-tidy's analyzer: some minutes
 	@BUILD=$(BUILD) tests/checks/lint.sh --analyze
@@ -243,6 +249,10 @@ slurm: deps-slurm ## the SPANK plugin and its package, for the Slurm of this mac
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/slurm/spank_cpubind.so
 	@VERSION=$(VERSION) adapters/packaging/slurm.sh $(BUILD)/slurm/spank_cpubind.so $(BUILD)/packages
 
+nri: deps-nri ## the plugin of containerd and CRI-O and its package, for this machine: BUILD/packages/cpubind-nri_*.deb
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/cpubind-nri
+	@VERSION=$(VERSION) adapters/packaging/nri.sh $(BUILD)/cpubind-nri $(BUILD)/packages
+
 dist: ## the sources of the last commit: BUILD/packages/cpubind-VERSION.tar.gz
 	@mkdir -p $(BUILD)/packages
 	@git archive --format=tar --prefix=cpubind-$(VERSION)/ HEAD | gzip -9n \
@@ -272,7 +282,7 @@ wheel: deps-run ## the Python package with its library, BUILD/packages/*.whl, fo
 clean: ## remove BUILD
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm:
+deps-run deps-check deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm deps-nri deps-check-nri:
 	@tests/support/deps.sh $(@:deps-%=%)
 
 tests: $(TEST_BINS) $(REPLAYS)
@@ -370,6 +380,16 @@ $(BUILD)/obj/adapters/sqlite/schema.c: fixtures/schema.sql fixtures/shapes.sql M
 $(BUILD)/obj/adapters/sqlite/schema.o: $(BUILD)/obj/adapters/sqlite/schema.c $(BUILD)/flags
 	$(CC) -std=c11 $(ALL) -Iadapters/sqlite -c $< -o $@
 
+# The messages of NRI, by Debian's protobuf-c.
+NRI_MADE = $(BUILD)/obj/adapters/nri
+$(NRI_MADE)/nri.pb-c.c: adapters/nri/nri.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(@D) -Iadapters/nri $<
+$(NRI_MADE)/nri.pb-c.o: $(NRI_MADE)/nri.pb-c.c $(BUILD)/flags
+	$(CC) -std=c11 $(ALL) -c $< -o $@
+$(NRI) $(BUILD)/obj/fuzz/targets/fuzz_nri.o: $(NRI_MADE)/nri.pb-c.c
+$(NRI) $(BUILD)/obj/fuzz/targets/fuzz_nri.o: private CPPFLAGS += -I$(NRI_MADE)
+
 # A program: its name below BUILD, its own objects, those of the rooms, libraries. A test is
 # linked with the room that it tests and those below it; a fuzz target has the main of replay.c
 # or that of libFuzzer.
@@ -391,6 +411,7 @@ $(BUILD)/cpubind: $(CLI) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARC
 	    $(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -lmd -lz $(LDLIBS) -o $@.linked
 	@install $@.linked $@ && rm $@.linked
 
+$(call link, cpubind-nri, , $(NRI) $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lprotobuf-c -ljansson)
 # For tests that replace system calls by a library before it.
 $(call link, cpubind_shared, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
 $(call link, option_table, adapters/packaging/option_table adapters/cli/help, $(API) $(LINUX) $(TEXT) $(CORE))
@@ -418,6 +439,7 @@ $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
 $(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))
 $(call link, fuzz/replay_record, fuzz/targets/fuzz_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_ask, fuzz/targets/fuzz_ask fuzz/replay, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE))
+$(call link, fuzz/replay_nri, fuzz/targets/fuzz_nri fuzz/replay, $(filter-out %/nri_main.o,$(NRI)) $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lprotobuf-c -ljansson)
 $(call link, fuzz/replay_conf, fuzz/targets/fuzz_conf fuzz/replay, $(COMMAND), -ljansson -lsqlite3 -lmd -lz)
 $(call link, fuzz/replay_call, fuzz/targets/fuzz_call fuzz/replay, $(API) $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_doctor, fuzz/targets/fuzz_doctor fuzz/replay, $(DOCTOR) $(TEXT) $(CORE))
@@ -426,6 +448,7 @@ $(call link, fuzz/replay_views, fuzz/targets/fuzz_views fuzz/replay $(LAW), $(TE
 $(call link, fuzz/replay_corpus, fuzz/targets/fuzz_corpus fuzz/replay, $(SQLITE) $(TEXT) $(CORE), -lsqlite3 -lmd)
 $(call link, fuzz/%, fuzz/targets/fuzz_%, $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/ask, fuzz/targets/fuzz_ask, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
+$(call link, fuzz/nri, fuzz/targets/fuzz_nri, $(filter-out %/nri_main.o,$(NRI)) $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer -lprotobuf-c -ljansson)
 $(call link, fuzz/conf, fuzz/targets/fuzz_conf, $(COMMAND), -fsanitize=fuzzer -ljansson -lsqlite3 -lmd -lz)
 $(call link, fuzz/call, fuzz/targets/fuzz_call, $(API) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/doctor, fuzz/targets/fuzz_doctor, $(DOCTOR) $(TEXT) $(CORE), -fsanitize=fuzzer)

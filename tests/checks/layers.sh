@@ -189,6 +189,7 @@ adapters/service/ $any|adapters/(text|model|ascend|pci|plan|linux|host|service)/
 adapters/sqlite/ $any|adapters/(text|model|ascend|pci|plan|sqlite)/.*
 adapters/api/ $any|adapters/(text|model|ascend|pci|plan|linux|sqlite|api)/.*
 adapters/slurm/ $any|adapters/api/cpubind_api\.h
+adapters/nri/ $any|<nri\.pb-c\.h>|adapters/(text|model|linux|service|nri)/.*
 adapters/cli/ $any|adapters/.*
 adapters/packaging/ $any|adapters/.*"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - installs the Debian packages that a target of the Makefile needs
 #
-#   tests/support/deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm
+#   tests/support/deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm|nri|check-nri
 #
 # If packages are missing: installs them (root with apt-get), or prints the command that does and
 # fails. If none is missing, changes nothing.
@@ -37,6 +37,8 @@ cppcheck:cppcheck
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-aarch64-static:qemu-user-static
+/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
+protoc-c:protobuf-c-compiler
 /usr/include/slurm/spank.h:libslurm-dev
 /usr/sbin/slurmctld:slurmctld
 /usr/sbin/slurmd:slurmd
@@ -71,6 +73,8 @@ fuzz='cc:gcc
 /usr/include/jansson.h:libjansson-dev
 /usr/include/sqlite3.h:libsqlite3-dev
 /usr/include/sha2.h:libmd-dev
+/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
+protoc-c:protobuf-c-compiler
 clang:clang
 libfuzzer:libclang-rt-dev
 llvm-cov:llvm
@@ -99,6 +103,18 @@ slurm="$run
 strip:binutils
 dpkg-deb:dpkg"
 
+nri="$run
+/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
+protoc-c:protobuf-c-compiler
+strip:binutils
+dpkg-deb:dpkg"
+
+check_nri="$run
+/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
+/usr/lib/python3/dist-packages/grpc:python3-grpcio
+busybox:busybox-static
+runc:runc"
+
 # The path depends on the version of clang and on the machine.
 has_libfuzzer() {
     [ -n "$(find "$(clang -print-resource-dir 2>/dev/null)/lib" -name '*rt.fuzzer*.a' \
@@ -117,7 +133,9 @@ measure) needs=$measure ;;
 static) needs=$static ;;
 packages) needs=$packages ;;
 slurm) needs=$slurm ;;
-*) echo "usage: deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm" >&2 && exit 2 ;;
+nri) needs=$nri ;;
+check-nri) needs=$check_nri ;;
+*) echo "usage: deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm|nri|check-nri" >&2 && exit 2 ;;
 esac
 
 missing=
