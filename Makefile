@@ -95,7 +95,7 @@ OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_fault
                linux/test_source_faults.c linux/test_folder_writer.c host/test_host_users.c)
 ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
 SCRIPTS    = $(addprefix tests/,service/device_users.sh cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
-               cli/run_tree.sh cli/status.sh cli/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
+               cli/run_tree.sh cli/status.sh cli/measure.sh service/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
                cli/device_cgroup.sh cli/formats.sh service/deploy.sh checks/install.sh packaging/installed.sh \
                checks/symbols.sh slurm/slurm.sh nri/nri.sh)
 SANITIZED  = $(filter-out $(filter-out $(TWICE),$(BARE)),$(TESTS))

@@ -729,8 +729,9 @@ static int read_between(const api_reading *r, const char *text)
     return 1;
 }
 
-/* Reads a number of seconds, or with a unit of minutes or hours: "60", "60s", "5m". */
-static int read_time(const api_reading *r, const char *text)
+/* Reads a number of seconds, or with a unit of minutes or hours: "60", "60s", "5m". Returns 0
+ * for any other text. */
+static int read_duration(const char *text, int64_t *out)
 {
     const size_t digits = strspn(text, "0123456789");
     const char *unit = text + digits;
@@ -741,9 +742,24 @@ static int read_time(const api_reading *r, const char *text)
         (void)snprintf(number, sizeof number, "%.*s", (int)digits, text);
     if (!read_number(number, &value) || (seconds == 1 && *unit && strcmp(unit, "s") != 0) ||
         value < 1 || value > MAX_MEASURE_SECONDS / seconds)
-        return wrong(r, "--time is not a time from 1s to 24h", text);
-    r->options->time_ms = (int64_t)value * seconds * 1000;
+        return 0;
+    *out = (int64_t)value * seconds * 1000;
     return 1;
+}
+
+static int read_time(const api_reading *r, const char *text)
+{
+    return read_duration(text, &r->options->time_ms) ||
+           wrong(r, "--time is not a time from 1s to 24h", text);
+}
+
+/* Reads whether the service measures, and for how long: "yes", "no", "5m". */
+static int read_measure(const api_reading *r, const char *text)
+{
+    int64_t *ms = &r->options->measure_ms;
+    *ms = strcmp(text, "yes") == 0 ? API_USUAL_MEASURE_MS : 0;
+    return *ms || strcmp(text, "no") == 0 || read_duration(text, ms) ||
+           wrong(r, "--measure is neither yes, no nor a time from 1s to 24h", text);
 }
 
 static int read_seed(const api_reading *r, const char *text)
@@ -873,8 +889,16 @@ const api_option api_option_rows[] = {
     FLAG("slurm", COMMAND, API_TOPO, API_TOPO, is_slurm,
          "lines of gres.conf, with File= and Cores="),
     READ("between", "A,B", COMMAND, API_MEASURE, API_MEASURE, read_between,
-         "two of now, unbound (all CPUs of its cpuset), near and reference (default: now,near; "
-         "unbound,near if bound, and with --probe)"),
+         "two of now, unbound (all CPUs of its cpuset), near, reference, before and after "
+         "(default: now,near; unbound,near if bound, and with --probe)"),
+    TEXT("before", "FILE", COMMAND, 0, API_MEASURE, before,
+         "side before: by these settings of the service; of the workers, those that are bound "
+         "by "
+         "one of the two files"),
+    TEXT("after", "FILE", COMMAND, API_MEASURE, API_MEASURE, after,
+         "side after: by these settings of the service, against what is, or --before"),
+    FLAG("under-service", COMMAND, 0, API_MEASURE, is_under_service,
+         "the service has started this: it is not asked, and its end ends the measurement"),
     READ("time", "TIME", COMMAND, API_MEASURE, API_MEASURE, read_time,
          "in all, such as 90, 60s (default) or 5m"),
     READ(
@@ -1071,6 +1095,7 @@ const api_option api_option_rows[] = {
     READ("textfile", "FILE", COMMAND, 0, 0, read_textfile, NULL),
     READ("socket", "FILE", COMMAND, 0, 0, read_socket, NULL),
     FLAG("restore-at-end", COMMAND, 0, 0, is_restored_at_end, NULL),
+    READ("measure", "TIME", COMMAND, 0, 0, read_measure, NULL),
     /* What is printed */
     TEXT("explain", "WHAT", OUTPUT, API_PLAN, API_PLAN, explain,
          "why: npu3, gpu0, device3, cpu17, acl, npu3.acl, threads or all"),

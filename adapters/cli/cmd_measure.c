@@ -20,13 +20,13 @@
 #include "measure_probe.h"
 #include "measure_result.h"
 #include "service_ask.h"
-
-#define USUAL_MS 60000
+#include "settings.h"
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
-/* The plan of all workers by one of the rules. */
+/* The plan of all workers by one of the rules, or by the settings of a file. */
 typedef struct plan_of {
+    cli_settings settings; /* of BEFORE and AFTER */
     api_options options;
     host_call call;
     cpubind_host_options how;
@@ -35,23 +35,24 @@ typedef struct plan_of {
 
 /* A worker, and its goals. */
 typedef struct subject {
-    cpubind_goal goal[API_SIDES]; /* of NEAR and REFERENCE, and of UNBOUND */
+    cpubind_goal goal[API_SIDES]; /* of all sides but NOW */
     cpubind_arena arena[API_SIDES];
-    int has_goal[API_SIDES];
-    int is_bound; /* it was found bound, by the rules of this side: */
-    api_side found;
+    uint64_t sum[API_SIDES]; /* of the content of the goal; 0: there is none */
+    int is_bound;            /* it was found bound, by the rules of a side and by its plan: */
+    api_side rules, found;
 } subject;
 
 typedef struct measurement {
     api_options *options;
-    plan_of plan[API_SIDES]; /* of NEAR and REFERENCE */
+    plan_of plan[API_SIDES]; /* from NEAR on */
     api_side side[2];
     subject *worker;
     cpubind_placed *placed;
     int32_t n;
     int32_t *online, n_online;
     json_t *workers, *warnings;
-    int lock; /* until this process ends */
+    int lock;       /* until this process ends */
+    int32_t parent; /* the service that has started this; 0: none */
     int has_asked_service;
     api_bound service; /* which let go */
     cpubind_schedule schedule;
@@ -63,21 +64,83 @@ typedef struct measurement {
 
 /* == What is measured ======================================================= */
 
-/* Opens the plan by the rules of a side, unless it is open. Returns the exit status; a failure
- * is printed. */
+/* The first fault of a file of settings. */
+typedef struct fault_of {
+    const char *path;
+    api_text text;
+} fault_of;
+
+static void hear_fault(void *ctx, cpubind_place place, const char *text)
+{
+    fault_of *f = ctx;
+    if (f->text.len == 0)
+        api_add(&f->text, "%s, line %d, column %d: %s", f->path, (int)place.line,
+                (int)place.column, text);
+}
+
+/* Reads the settings of a side. Returns the exit status; a failure is printed. */
+static int read_settings(measurement *m, api_side side, const char *path)
+{
+    const api_options *o = m->options;
+    plan_of *p = &m->plan[side];
+    fault_of fault = {path, {"", 0}};
+    int status;
+    if (!path)
+        return API_DONE;
+    status =
+        cli_settings_load(path, &p->settings, &fault.path, hear_fault, &fault, &fault.text);
+    if (status != API_DONE)
+        return cli_fail(o, status, fault.text.text);
+    p->options = p->settings.options;
+    p->options.command = o->command;
+    p->options.root = o->root;
+    p->options.json = o->json;
+    p->options.quiet = o->quiet;
+    p->options.all = o->all;
+    p->options.pid = o->pid;
+    p->options.tree = o->tree;
+    p->options.watch_ms = 0;
+    return API_DONE;
+}
+
+/* Reads the settings of the files. Those of --after say what is measured, unless options do.
+ * Returns the exit status. */
+static int read_files(measurement *m)
+{
+    api_options *o = m->options;
+    const api_options *after = &m->plan[API_SIDE_AFTER].options;
+    int status = read_settings(m, API_SIDE_BEFORE, o->before);
+    if (status == API_DONE)
+        status = read_settings(m, API_SIDE_AFTER, o->after);
+    if (status != API_DONE || !o->after)
+        return status;
+    if (o->n_metric == 0) {
+        memcpy(o->metric, after->metric, sizeof o->metric);
+        o->n_metric = after->n_metric;
+    }
+    if (o->time_ms == 0)
+        o->time_ms = after->measure_ms;
+    return API_DONE;
+}
+
+/* Opens the plan of a side, unless it is open. Returns the exit status; a failure is printed. */
 static int open_plan(measurement *m, api_side side)
 {
     plan_of *p = &m->plan[side];
     api_text why = {"", 0};
+    api_options any;
     int status;
     if (p->is_open)
         return API_DONE;
-    p->options = *m->options;
-    p->options.request.rules =
-        side == API_SIDE_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE;
-    p->options.request.has_rules = 1;
+    if (side < API_SIDE_BEFORE) {
+        p->options = *m->options;
+        p->options.request.rules =
+            side == API_SIDE_NEAR ? CPUBIND_RULES_NEAR : CPUBIND_RULES_REFERENCE;
+        p->options.request.has_rules = 1;
+    }
     p->call.options = &p->options;
-    status = cli_find_workers(&p->call, &p->options);
+    any = cli_settings_of_any_device(&p->options);
+    status = cli_find_workers(&p->call, side < API_SIDE_BEFORE ? &p->options : &any);
     if (status != API_DONE)
         return status;
     p->is_open = 1;
@@ -117,17 +180,15 @@ static int make_goal(measurement *m, int32_t i, api_side side, api_text *why)
     cpubind_problem problem;
     int32_t at;
     const cpubind_host_row *row = row_of(p, m->placed[i].pid, &at);
-    if (w->has_goal[side])
+    if (w->sum[side])
         return 1;
     if (!row) {
         api_add(why, "it uses no device any more");
         return 0;
     }
-    if (cpubind_host_bind_goal(p->call.host, at, &w->arena[side], &w->goal[side], &problem) ==
-        CPUBIND_PROBLEM_NONE) {
-        w->has_goal[side] = 1;
+    if (cpubind_host_bind_goal(p->call.host, at, &w->arena[side], &w->goal[side], &w->sum[side],
+                               &problem) == CPUBIND_PROBLEM_NONE)
         return 1;
-    }
     cli_take_plan(&p->call);
     if (problem.code != CPUBIND_PROBLEM_NONE)
         api_explain_problem(&problem, &p->call.planned.facts, &p->options, why);
@@ -150,18 +211,19 @@ static int look_at_record(measurement *m, int32_t i)
                    ? API_DONE
                    : cli_fail_bind(m->options, &bound, status, &fault);
     w->is_bound = cpubind_bind_is_alive(b) && cpubind_bind_main(b).n > 0;
-    w->found = strcmp(cpubind_bind_rules(b), api_side_word(API_SIDE_REFERENCE)) == 0
+    w->rules = strcmp(cpubind_bind_rules(b), api_side_word(API_SIDE_REFERENCE)) == 0
                    ? API_SIDE_REFERENCE
                    : API_SIDE_NEAR;
     cpubind_bind_close(b);
     return API_DONE;
 }
 
-/* Whether the plan gives a bound worker the CPUs that it has: only then can it be put back. */
-static int is_as_planned(const measurement *m, int32_t i)
+/* Whether the plan of a side gives a bound worker the CPUs that it has: only then can it be put
+ * back. */
+static int is_as_planned(const measurement *m, int32_t i, api_side side)
 {
     const cpubind_bind_options how = {.pid = m->placed[i].pid, .is_reading = 1};
-    const cpubind_cpus should = m->worker[i].goal[m->worker[i].found].main;
+    const cpubind_cpus should = m->worker[i].goal[side].main;
     cpubind_binding *b = NULL;
     int is_equal = 0;
     if (cpubind_bind_open(&how, NULL, &b, NULL) == CPUBIND_LINUX_OK) {
@@ -173,20 +235,34 @@ static int is_as_planned(const measurement *m, int32_t i)
     return is_equal;
 }
 
+/* Finds the side by whose plan a worker is bound, among those whose plan is open: that of a file
+ * first. Returns 0, with the reason in *why, when there is none. */
+static int find_side(measurement *m, int32_t i, api_text *why)
+{
+    const api_side may[] = {API_SIDE_AFTER, API_SIDE_BEFORE, m->worker[i].rules};
+    for (size_t k = 0; k < sizeof may / sizeof *may; k++) {
+        *why = (api_text){"", 0};
+        m->worker[i].found = may[k];
+        if (m->plan[may[k]].is_open && make_goal(m, i, may[k], why) &&
+            is_as_planned(m, i, may[k]))
+            return 1;
+    }
+    return 0;
+}
+
 /* Makes the goals of a worker. Returns the exit status. */
 static int make_goals(measurement *m, int32_t i)
 {
     subject *w = &m->worker[i];
-    api_text why = {"", 0};
-    const api_side needed[] = {m->side[0], m->side[1], w->is_bound ? w->found : API_SIDE_NOW};
+    api_text why = {"", 0}, unplanned = {"", 0};
     api_add(&why, "process %d cannot be measured: ", (int)m->placed[i].pid);
-    for (size_t k = 0; k < sizeof needed / sizeof *needed; k++) {
-        if (needed[k] < API_SIDE_NEAR)
-            continue;
-        if (!make_goal(m, i, needed[k], &why))
+    for (int side = 0; side < 2; side++)
+        if (m->side[side] >= API_SIDE_NEAR && !make_goal(m, i, m->side[side], &why))
             return cli_fail(m->options, API_REFUSED, why.text);
-    }
-    if (w->is_bound && !is_as_planned(m, i)) {
+    if (w->is_bound && !find_side(m, i, &unplanned)) {
+        api_add(&why, "%s", unplanned.text);
+        if (unplanned.len > 0)
+            return cli_fail(m->options, API_REFUSED, why.text);
         api_add(&why,
                 "it is bound to other CPUs than the plan gives it now, and could not be put "
                 "back; bind it anew with cpubind apply, or undo it with cpubind restore --pid "
@@ -206,10 +282,18 @@ static int make_goals(measurement *m, int32_t i)
     return API_DONE;
 }
 
+/* The side whose plan names the workers. */
+static api_side first_side(const measurement *m)
+{
+    return m->options->after    ? API_SIDE_AFTER
+           : m->options->before ? API_SIDE_BEFORE
+                                : API_SIDE_NEAR;
+}
+
 /* Takes the workers of the plan: all, or that of --pid. Returns the exit status. */
 static int take_workers(measurement *m)
 {
-    const plan_of *p = &m->plan[API_SIDE_NEAR];
+    const plan_of *p = &m->plan[first_side(m)];
     const int32_t n = cpubind_host_bind_n(p->call.host);
     const int32_t only = m->options->tree ? 0 : m->options->pid;
     int status = API_DONE;
@@ -241,14 +325,16 @@ static int take_workers(measurement *m)
 }
 
 /* Without --between the plan is compared with what is, and where that is a plan already, with
- * unbound workers. */
+ * unbound workers; with files of settings, the second one with the first. */
 static void choose_sides(measurement *m)
 {
     int32_t n_bound = 0;
     for (int32_t i = 0; i < m->n; i++)
         n_bound += m->worker[i].is_bound;
     m->side[0] = n_bound > 0 ? API_SIDE_UNBOUND : API_SIDE_NOW;
-    m->side[1] = API_SIDE_NEAR;
+    m->side[1] = first_side(m);
+    if (m->options->before)
+        m->side[0] = API_SIDE_BEFORE;
     if (m->options->has_between)
         memcpy(m->side, m->options->between, sizeof m->side);
 }
@@ -273,25 +359,68 @@ static int read_online(measurement *m)
     return cli_fail(m->options, API_UNREADABLE, why.text);
 }
 
+static void free_goals(subject *w)
+{
+    for (int side = 0; side < API_SIDES; side++)
+        free(w->arena[side].base);
+}
+
+/* With --before, the workers of a service are measured: leaves out those that it has not bound
+ * by one of the two files, since it was told to. Returns the exit status. */
+static int leave_out(measurement *m)
+{
+    int32_t n = 0;
+    api_text why;
+    for (int32_t i = 0; i < m->n; i++) {
+        if (!m->worker[i].is_bound || !find_side(m, i, &why)) {
+            free_goals(&m->worker[i]);
+            (void)json_array_remove(m->workers, (size_t)n);
+            continue;
+        }
+        m->worker[n] = m->worker[i];
+        m->placed[n++] = m->placed[i];
+    }
+    m->n = n;
+    return n > 0 ? API_DONE
+                 : cli_fail(m->options, API_REFUSED,
+                            "no worker is bound by the settings of one of the two files");
+}
+
+/* Refuses settings that differ in nothing that can be measured. Returns the exit status. */
+static int check_difference(const measurement *m)
+{
+    int n_equal = 0;
+    for (int32_t i = 0; i < m->n && m->side[0] == API_SIDE_BEFORE; i++)
+        n_equal += m->worker[i].sum[m->side[0]] == m->worker[i].sum[m->side[1]];
+    return n_equal < m->n || m->side[1] != API_SIDE_AFTER
+               ? API_DONE
+               : cli_fail(m->options, API_UNREADABLE,
+                          "not judged: both files place every worker alike");
+}
+
 /* Finds the workers, what they are bound to, and what they are to be bound to. */
 static int prepare(measurement *m)
 {
-    int status = open_plan(m, API_SIDE_NEAR);
+    int status = open_plan(m, first_side(m));
     if (status == API_DONE)
         status = take_workers(m);
     if (status == API_DONE)
         status = read_online(m);
     if (status == API_DONE)
         choose_sides(m);
-    for (int32_t i = 0; i < m->n && status == API_DONE; i++)
+    for (int32_t i = 0; i < m->n && status == API_DONE && !m->options->before; i++)
         if (m->worker[i].is_bound)
-            status = open_plan(m, m->worker[i].found);
+            status = open_plan(m, m->worker[i].rules);
+    if (status == API_DONE && m->options->before)
+        status = open_plan(m, API_SIDE_BEFORE);
     for (int side = 0; side < 2 && status == API_DONE; side++)
         if (m->side[side] >= API_SIDE_NEAR)
             status = open_plan(m, m->side[side]);
+    if (status == API_DONE && m->options->before)
+        status = leave_out(m);
     for (int32_t i = 0; i < m->n && status == API_DONE; i++)
         status = make_goals(m, i);
-    return status;
+    return status == API_DONE ? check_difference(m) : status;
 }
 
 /* == Placing ================================================================ */
@@ -309,10 +438,13 @@ static int fail_place(const measurement *m, cpubind_linux_status status,
  * back. Returns the exit status. */
 static int open_bindings(measurement *m)
 {
-    api_options once = *m->options;
+    api_options once = m->options->after ? m->plan[API_SIDE_AFTER].options : *m->options;
     cpubind_place_fault why = {.at = 0};
     cpubind_linux_status status = CPUBIND_LINUX_OK;
     cpubind_bind_options how;
+    once.memory = m->options->memory;
+    once.memory_limit = m->options->memory_limit;
+    once.memory_time = m->options->memory_time;
     if (m->options->has_memory && m->options->memory != CPUBIND_MEMORY_NONE) {
         how = cli_bind_options(&once, 0, 0);
         status = cpubind_place_open(m->placed, m->n, &how, &cpubind_sys_real, &why);
@@ -404,6 +536,13 @@ static int is_stopped(void *ctx)
     return cli_was_signalled();
 }
 
+/* The same for running workers: a service that has ended has nobody to tell the result. */
+static int is_over(void *ctx)
+{
+    const measurement *m = ctx;
+    return cli_was_signalled() || (m->parent && (int32_t)getppid() != m->parent);
+}
+
 static void show_block(void *ctx, int32_t block, const cpubind_schedule *schedule)
 {
     char text[80];
@@ -422,7 +561,8 @@ static int run_blocks(measurement *m, cli_measured *out)
     double elapsed_s;
     api_text said = {"", 0};
     m->live.side = -1;
-    m->live.stop = is_stopped;
+    m->live.stop = is_over;
+    m->live.stop_ctx = m;
     m->live.hear = show_block;
     m->live.hear_ctx = m->options;
     m->live.sys = &cpubind_sys_real;
@@ -444,11 +584,12 @@ static int run_blocks(measurement *m, cli_measured *out)
         return fail_place(m, back, &why);
     if (m->live.status != CPUBIND_LINUX_OK)
         return fail_place(m, m->live.status, &m->live.why);
-    if (cli_was_signalled()) {
+    if (is_over(m)) {
         api_add(&said,
-                "the measurement was stopped by a signal after %d of %d blocks; all is as it "
+                "the measurement was stopped by a signal%s after %d of %d blocks; all is as it "
                 "was before",
-                (int)out->n_block, (int)m->schedule.n_block);
+                m->parent ? " or by the end of the service" : "", (int)out->n_block,
+                (int)m->schedule.n_block);
         return cli_fail(m->options, API_REFUSED, said.text);
     }
     if (cpubind_live_is_over(&m->live)) {
@@ -562,6 +703,8 @@ static int begin(measurement *m)
     int is_put_back = 0;
     if (status != API_DONE)
         return status;
+    if (m->options->is_under_service)
+        return API_DONE;
     m->service.pid = m->options->tree ? 0 : m->options->pid;
     m->has_asked_service = 1;
     return cli_let_service_go(m->options, &m->service, &is_put_back);
@@ -583,13 +726,13 @@ static void free_all(measurement *m)
     for (int32_t i = 0; i < m->options->n_metric; i++)
         cpubind_metric_close(m->metric[i]);
     for (int32_t i = 0; i < m->n; i++)
-        for (int side = 0; side < API_SIDES; side++)
-            free(m->worker[i].arena[side].base);
+        free_goals(&m->worker[i]);
     if (m->placed)
         cpubind_place_close(m->placed, m->n);
     for (int side = 0; side < API_SIDES; side++) {
         cpubind_host_bind_close(m->plan[side].call.host);
         api_close_host(&m->plan[side].call.source);
+        cli_settings_free(&m->plan[side].settings);
     }
     cli_probe_close(&m->probe);
     json_decref(m->workers);
@@ -603,7 +746,8 @@ static void draw(measurement *m)
 {
     const api_options *o = m->options;
     const int32_t seed = o->has_seed ? o->seed : (int32_t)(cpubind_now_ms() & INT32_MAX);
-    cpubind_schedule_draw((uint64_t)seed, o->time_ms ? o->time_ms : USUAL_MS, &m->schedule);
+    cpubind_schedule_draw((uint64_t)seed, o->time_ms ? o->time_ms : API_USUAL_MEASURE_MS,
+                          &m->schedule);
 }
 
 /* Measures made workers. */
@@ -641,7 +785,9 @@ static int probe(measurement *m)
 static int measure(measurement *m)
 {
     cli_measured measured = {.n_block = 0};
-    int status = open_metrics(m);
+    int status = read_files(m);
+    if (status == API_DONE)
+        status = open_metrics(m);
     if (status == API_DONE)
         status = begin(m);
     if (status == API_DONE)
@@ -667,6 +813,7 @@ int cli_measure(int argc, char **argv)
     if (options.is_report)
         return cli_report_measures(&options);
     m.options = &options;
+    m.parent = options.is_under_service ? (int32_t)getppid() : 0;
     m.workers = json_array();
     m.warnings = json_array();
     cpubind_linux_raise_files();

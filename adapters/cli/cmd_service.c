@@ -52,6 +52,10 @@ static void each_value(const cli_settings *s, const char *key,
         visit(ctx, key, o->only[i]);
     for (int32_t i = 0; !strcmp(key, "except") && i < o->n_except; i++)
         visit(ctx, key, o->except[i]);
+    for (int32_t i = 0; i < o->n_metric; i++)
+        if (strcmp(key, o->metric[i].kind == API_METRIC_PAGE ? "metric" : "metric-command") ==
+            0)
+            visit(ctx, key, o->metric[i].text);
     for (int32_t i = 0; !strcmp(key, "thread") && i < o->n_wish; i++) {
         const cpubind_thread_wish *wish = &o->wish[i];
         text = (api_text){"", 0};

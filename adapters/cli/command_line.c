@@ -440,6 +440,16 @@ static const char *restore_conflict(const api_options *o)
     return NULL;
 }
 
+/* Whether a side of measure has no file of settings to be made by. */
+static int is_file_missing(const api_options *o)
+{
+    int is_missing = 0;
+    for (int i = 0; o->has_between && i < 2; i++)
+        is_missing |= (o->between[i] == API_SIDE_BEFORE && !o->before) ||
+                      (o->between[i] == API_SIDE_AFTER && !o->after);
+    return is_missing || (!o->has_between && o->before && !o->after);
+}
+
 /* Those of measure. */
 static const char *measure_conflict(const api_options *o)
 {
@@ -459,6 +469,11 @@ static const char *measure_conflict(const api_options *o)
         (o->between[0] == API_SIDE_NOW || o->between[1] == API_SIDE_NOW))
         return "--probe starts workers of its own, which are nowhere now: leave now out of "
                "--between";
+    if (o->is_probe && (o->before || o->after))
+        return "--before and --after are settings of a service, which binds no made workers: "
+               "leave --probe out";
+    if (is_file_missing(o))
+        return "the sides before and after are settings of files: --before FILE --after FILE";
     if (!o->is_probe && !o->all == !o->pid)
         return "say which workers: --all, those of the host; --pid N, one; --pid N --tree, "
                "those "

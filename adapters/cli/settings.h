@@ -6,6 +6,7 @@
 #ifndef CPUBIND_CLI_SETTINGS_H
 #define CPUBIND_CLI_SETTINGS_H
 
+#include "../linux/kernel/bytes.h"
 #include "cli.h"
 
 #define CLI_CONF_PATH   "/etc/cpubind.conf"
@@ -26,6 +27,7 @@ extern const cli_key cli_keys[];
 typedef struct cli_settings {
     api_options options; /* as apply --all has them */
     char *text;          /* the values, each ended by NUL */
+    cpubind_bytes file;  /* as cli_settings_load has read it; empty without a file */
     /* By the row of cli_keys: the last value that was given, and its place; NULL: none. */
     const char *value[CLI_MAX_KEYS];
     cpubind_place place[CLI_MAX_KEYS];
@@ -49,6 +51,10 @@ void cli_settings_free(cli_settings *settings);
  *           the reason is in *why */
 int cli_settings_load(const char *asked, cli_settings *out, const char **path,
                       cli_settings_say *say, void *ctx, api_text *why);
+
+/* The options without the keys that are for NPUs alone: such a key does not make NPUs of other
+ * accelerators. Borrows from `options`. */
+api_options cli_settings_of_any_device(const api_options *options);
 
 /* Whether a process is wanted: its program or the name of its main thread is one of `only`
  * (none: every name), and neither is one of `except`. In a pattern * is any number of

@@ -579,14 +579,14 @@ cpubind_problem_code cpubind_host_bind_find(cpubind_host_bind *h)
 
 cpubind_problem_code cpubind_host_bind_goal(cpubind_host_bind *h, int32_t i,
                                             cpubind_arena *arena, cpubind_goal *out,
-                                            cpubind_problem *problem)
+                                            uint64_t *sum, cpubind_problem *problem)
 {
     host_entry *e = h->entry[i];
-    uint64_t sum;
     cpubind_problem_code code = CPUBIND_PROBLEM_BAD_REQUEST;
+    *sum = 0;
     cpubind_problem_clear(problem);
     if (e->device >= 0 && !e->row.parent && !host_is_refused(e))
-        code = cpubind_host_make_goal(h, e, out, &sum, problem);
+        code = cpubind_host_make_goal(h, e, out, sum, problem);
     *arena = h->goal_arena;
     h->goal_arena = (cpubind_arena){NULL, 0, 0};
     return code;

@@ -185,12 +185,13 @@ cpubind_problem_code cpubind_host_bind_prepare(cpubind_host_bind *h);
 cpubind_problem_code cpubind_host_bind_find(cpubind_host_bind *h);
 
 /* The goal that apply would give a row, after cpubind_host_bind_find.
- *   out     *out: borrows from the plan and from *arena, whose base the caller frees after it
+ *   out     *out: borrows from the plan and from *arena, whose base the caller frees after it;
+ *           *sum: of its content, 0 on failure
  *   errors  those of the plan; BAD_REQUEST: apply binds no such process: an other, a child, one
  *           of several devices */
 cpubind_problem_code cpubind_host_bind_goal(cpubind_host_bind *h, int32_t i,
                                             cpubind_arena *arena, cpubind_goal *out,
-                                            cpubind_problem *problem);
+                                            uint64_t *sum, cpubind_problem *problem);
 
 /* Reads who uses the devices, and plans for them, for cpubind_host_status_read; changes
  * nothing. Where nobody uses a device the plan is of all online CPUs.

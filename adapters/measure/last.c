@@ -1,10 +1,11 @@
-/* last.c - one measurement at a time on a host, and the result of the last one
+/* last.c - one measurement at a time on a host, the result of the last one, and its settings
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
 #include "last.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/file.h>
 
 #include "../linux/kernel/files.h"
@@ -54,15 +55,31 @@ cpubind_linux_fault cpubind_last_lock(const cpubind_sys *sys, int *fd)
     return cpubind_no_fault;
 }
 
-cpubind_linux_fault cpubind_last_write(const cpubind_sys *sys, const char *text, int32_t len)
+static cpubind_linux_fault write_file(const cpubind_sys *sys, const char *name, mode_t mode,
+                                      const char *text, int32_t len)
 {
     int folder;
     cpubind_linux_fault why = open_folder(sys, 1, &folder);
     if (why.error)
         return why;
-    why = cpubind_replace(sys, folder, RESULT, 0644, text, len);
+    why = cpubind_replace(sys, folder, name, mode, text, len);
     sys->close(folder);
     return why;
+}
+
+cpubind_linux_fault cpubind_last_write(const cpubind_sys *sys, const char *text, int32_t len)
+{
+    return write_file(sys, RESULT, 0644, text, len);
+}
+
+cpubind_linux_fault cpubind_last_keep(const cpubind_sys *sys, const char *name,
+                                      const char *text, int32_t len,
+                                      char path[CPUBIND_LAST_PATH_SIZE])
+{
+    char parent[CPUBIND_RUN_PARENT_SIZE];
+    cpubind_run_parent(sys->geteuid(), parent);
+    (void)snprintf(path, CPUBIND_LAST_PATH_SIZE, "/%s/cpubind/%s", parent, name);
+    return write_file(sys, name, 0600, text, len);
 }
 
 cpubind_linux_fault cpubind_last_read(const cpubind_sys *sys, cpubind_bytes *out)

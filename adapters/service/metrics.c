@@ -146,6 +146,12 @@ cpubind_linux_fault cpubind_metrics_format(const cpubind_service_counts *counts,
             counts->reloads);
     put_one(&w, "last_look_timestamp_seconds", "gauge",
             "When the service last looked at the workers.", counts->last_look);
+    if (counts->measured_at) {
+        put_one(&w, "measured_timestamp_seconds", "gauge",
+                "When cpubind measure last had a result.", counts->measured_at);
+        put_head(&w, "measured", "gauge", "The verdict of that measurement.");
+        put(&w, "cpubind_measured{verdict=\"%s\"} 1\n", counts->measured);
+    }
     put_head(&w, "build_info", "gauge", "The version of cpubind.");
     put(&w, "cpubind_build_info{version=\"" CPUBIND_VERSION "\"} 1\n");
     return w.why;

@@ -198,6 +198,8 @@ static void take_signals(service *s)
 {
     struct signalfd_siginfo info;
     while (s->sys->read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            continue; /* the engine looks at its children after each signal */
         if (info.ssi_signo != SIGHUP) {
             s->is_over = 1;
             say_end(s, &info);
@@ -266,14 +268,14 @@ static cpubind_linux_fault lock(service *s)
 
 static cpubind_linux_fault open_all(service *s)
 {
-    static const int numbers[] = {SIGHUP, SIGTERM, SIGINT};
+    static const int numbers[] = {SIGHUP, SIGTERM, SIGINT, SIGCHLD};
     cpubind_linux_fault why = lock(s);
     if (why.error)
         return why;
     s->epoll_fd = s->sys->epoll_open();
     if (s->epoll_fd < 0)
         return cpubind_fault_errno("epoll");
-    s->signal_fd = s->sys->signal_open(numbers, 3);
+    s->signal_fd = s->sys->signal_open(numbers, 4);
     if (s->signal_fd < 0 || s->sys->epoll_set(s->epoll_fd, s->signal_fd, EPOLLIN) < 0)
         return cpubind_fault_errno("signals");
     s->timer_fd = s->sys->timer_open();

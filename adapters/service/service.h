@@ -7,6 +7,7 @@
  * prints.
  *
  *   SIGHUP            the engine reads its settings again
+ *   SIGCHLD           the engine looks: a child of it may have ended
  *   SIGTERM, SIGINT   the loop ends; processes stay bound, unless the settings say otherwise
  */
 #ifndef CPUBIND_SERVICE_SERVICE_H

@@ -32,7 +32,8 @@ static cpubind_service_device npus[] = {{.number = 0,
                                          .far_bytes = -1,
                                          .irqs_right = -1,
                                          .irqs_elsewhere = -1}};
-static const cpubind_service_counts counts = {npus, 2, 17, 2, 1, 1790000000, 3, 1, 0};
+static const cpubind_service_counts counts = {npus, 2,          17,       2, 1, 1790000000,
+                                              3,    1790000100, "better", 1, 0};
 
 SETUP(set_up)
 {
@@ -137,6 +138,8 @@ TEST(the_text_follows_the_format)
     assert_non_null(strstr(text, "\ncpubind_moves_total 17\n"));
     assert_non_null(strstr(text, "\ncpubind_errors_total 2\n"));
     assert_non_null(strstr(text, "\ncpubind_last_look_timestamp_seconds 1790000000\n"));
+    assert_non_null(strstr(text, "\ncpubind_measured_timestamp_seconds 1790000100\n"));
+    assert_non_null(strstr(text, "\ncpubind_measured{verdict=\"better\"} 1\n"));
     assert_non_null(strstr(text, "\ncpubind_build_info{version=\""));
     assert_null(strstr(text, "-1")); /* what is not known is left out */
 }
