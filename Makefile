@@ -86,7 +86,7 @@ BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh 
                packaging/packaging.sh cli/corpus.sh cli/upgrade.sh \
                service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
                service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \
-               packaging/maintainer.sh checks/layers.sh sqlite/fleet.sh \
+               packaging/maintainer.sh packaging/slurm_packages.sh checks/layers.sh sqlite/fleet.sh \
                cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/fuzz.sh checks/kept.sh)
 SELF_TESTS = $(foreach check,layers tree,"+tests/checks/$(check).sh --self-test")
 OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_faults.c \
@@ -245,7 +245,7 @@ deb rpm: static deps-packages ## packages for amd64 and arm64 in BUILD/packages
 	@$(foreach arch,$(ARCHES),VERSION=$(VERSION) adapters/packaging/$@.sh \
 	    $(BUILD)/staged/$@-$(arch) $(arch) $(BUILD)/packages &&) true
 
-slurm: deps-slurm ## the SPANK plugin and its package, for the Slurm of this machine: BUILD/packages/cpubind-slurm_*.deb
+slurm: deps-slurm ## the SPANK plugin and its packages, for the Slurm of this machine, in BUILD/packages
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/slurm/spank_cpubind.so
 	@VERSION=$(VERSION) adapters/packaging/slurm.sh $(BUILD)/slurm/spank_cpubind.so $(BUILD)/packages
 
