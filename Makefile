@@ -104,7 +104,7 @@ SANITIZED  = $(filter-out $(filter-out $(TWICE),$(BARE)),$(TESTS))
 VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
 VM         = $(BUILD)/vm
 
-.PHONY: all help run check analyze check-fleet check-foreign check-vm check-nri laws bench bench-host bench-limits quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+.PHONY: all help run check analyze check-fleet check-foreign check-vm check-nri laws bench bench-host bench-limits bench-slurm quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
         deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm deps-nri deps-check-nri tests arm64-tests fuzz-targets fuzz-replays lib
 .PHONY: built pages wheel static deb rpm slurm spank nri dist packages check-packages
 
@@ -184,6 +184,10 @@ bench-host: deps-bench ## measure a watch beside 100,000 threads, for two minute
 bench-limits: ## time plans of 65,536 CPUs and 4,096 devices, of homes of any shape; needs 3 GB
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/bench_limits
 	@$(BUILD)/bench_limits
+
+bench-slurm: deps-slurm ## what the plugin for Slurm costs a task, as a ratio in one run; needs root
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/slurm/spank_cpubind.so
+	@BUILD=$(BUILD) CPUBIND_SLURM_COST=15 tests/slurm/slurm.sh
 
 quality: deps-bench ## compare the rules of a plan and hwloc-distrib, over layouts and fixture hosts
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/quality

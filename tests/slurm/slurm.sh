@@ -7,8 +7,12 @@
 # Each slurmd is a node with a captured host: srun starts real tasks, and the plugin plans for
 # them from the capture (its setting `captures`), without binding (`trial`), since the CPUs are
 # not there. Last two GPUs on two CPUs of this machine, which tasks are bound to. All of it runs
-# in namespaces of its own, with a /run of its own, which end with the script. CPUBIND_SLURM_NODES
-# is the number of nodes, 8 by default, with 8 tasks on each.
+# in namespaces of its own, with a /run of its own, which end with the script.
+#
+#   CPUBIND_SLURM_NODES=256      nodes, 8 by default, with 8 tasks on each; of more than 64 the
+#                                plans alone are tested
+#   CPUBIND_SLURM_COST=15        in place of the tests: what the plugin costs a task, by so many
+#                                steps with it and without it in turn (make bench-slurm)
 LC_ALL=C
 export LC_ALL
 
@@ -31,7 +35,7 @@ done
 if [ -z "$SLURM_TEST_PORT" ]; then
     rm -rf "$out"
     mkdir -p "$out"
-    SLURM_TEST_PORT=$((20000 + $$ % 80 * 150))
+    SLURM_TEST_PORT=$((20000 + $$ % 40 * 300))
     export SLURM_TEST_PORT
     unshare -m true 2>/dev/null || stop "no namespace can be made here"
     unshare -m -p -f --kill-child --mount-proc "$0" "$@"
@@ -118,7 +122,7 @@ up() { # nodes ...
     for name in "$@"; do
         /usr/sbin/slurmd -N "$name" || return 1
     done
-    for _ in $(seq 200); do
+    for _ in $(seq $((200 + 20 * $#))); do
         [ "$(sinfo -h -N -o '%T' | grep -c '^idle$')" -eq $# ] && return
         sleep 0.1
     done
@@ -157,7 +161,7 @@ all_are_idle() {
 said='echo "$SLURMD_NODENAME $SLURM_LOCALID ${CPUBIND_DEVICE:--} ${VLLM_CPU_OMP_THREADS_BIND:--}"'
 
 start() { # argument of srun ...
-    timeout 60 srun "$@" sh -c "$said" >"$out/tasks" 2>"$out/err"
+    timeout $((60 + 4 * n_node)) srun "$@" sh -c "$said" >"$out/tasks" 2>"$out/err"
     got=$?
     sort "$out/tasks" -o "$out/tasks"
     cat "$out/tasks" "$out/err"
@@ -188,8 +192,44 @@ no_cpu_twice() {
 }
 
 every_task_has_its_plan() {
-    start -N "$n_node" -n $((8 * n_node)) --exclusive --gpus-per-node=8 || return 1
+    begin=$(date +%s%N)
+    start -N "$n_node" -n $((8 * n_node)) --exclusive --gpus-per-node=8 >"$out/said" || {
+        tail -n 20 "$out/said"
+        return 1
+    }
+    echo "$((($(date +%s%N) - begin) / 1000000)) ms for $(wc -l <"$out/tasks") tasks," \
+        "$(comm -12 "$out/wanted" "$out/tasks" | wc -l) as planned" >"$out/many"
     [ ! -s "$out/err" ] && diff "$out/wanted" "$out/tasks" && no_cpu_twice
+}
+
+# -- What it costs -------------------------------------------------------------
+
+# The time of a step of all nodes, in microseconds.
+time_of() { # argument of srun ...
+    begin=$(date +%s%N)
+    start -N "$n_node" -n $((8 * n_node)) --exclusive --gpus-per-node=8 "$@" >"$out/said" || {
+        cat "$out/said" >&2
+        exit 1
+    }
+    echo $((($(date +%s%N) - begin) / 1000))
+}
+
+median() { # file
+    sort -n "$1" | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+}
+
+# Steps with it and without it take turns, so that the load of the machine is in both.
+print_cost() { # steps of each
+    : >"$out/off"
+    : >"$out/near"
+    time_of --cpubind=near >/dev/null
+    for _ in $(seq "$1"); do
+        time_of --cpubind=off >>"$out/off"
+        time_of --cpubind=near >>"$out/near"
+    done
+    echo "$(median "$out/off") $(median "$out/near") $((8 * n_node)) $1" | awk '{
+        printf "a step of %d tasks, median of %d: off %.0f ms, near %.0f ms: %.2f times, %.2f ms a task\n",
+            $3, $4, $1 / 1000, $2 / 1000, $2 / $1, ($2 - $1) / 1000 / $3 }'
 }
 
 # Tasks of the first node, which have these devices in their order.
@@ -299,6 +339,7 @@ dd if=/dev/urandom of=$place/key/key bs=64 count=1 2>/dev/null && chmod 700 $pla
     /usr/sbin/munged --force --key-file=$place/key/key --socket=$place/munge/socket --seed-file=$place/key/seed \
         --pid-file=$place/key/pid --log-file=$place/log/munged || exit 1
 
+# The hosts are eight: a node past them has the capture and the plans of the first one of its host.
 nodes=
 : >"$out/wanted"
 : >"$out/nodes"
@@ -309,6 +350,15 @@ for i in $(seq "$n_node"); do
     shift $(((i - 1) % 8))
     name=$(node "$i")
     nodes="$nodes $name"
+    first=$(node $(((i - 1) % 8 + 1)))
+    if [ "$name" != "$first" ]; then
+        ln -s "$first" $captures/"$name"
+        sed -n "s/^$first /$name /p" "$out/nodes" >"$out/more"
+        cat "$out/more" >>"$out/nodes"
+        sed -n "s/^$first /$name /p" "$out/wanted" >"$out/more"
+        cat "$out/more" >>"$out/wanted"
+        continue
+    fi
     "$CPUBIND" fixture export "$1" $captures/"$name" --quiet || exit 1
     cpus=$("$CPUBIND" plan --root $captures/"$name" --json 2>/dev/null | sed 's/.*"allowed": "0-\([0-9]*\)".*/\1/')
     devices=$("$CPUBIND" topo --slurm --root $captures/"$name" 2>/dev/null | wc -l)
@@ -324,7 +374,19 @@ plugstack required
 check "a Slurm of $n_node nodes starts" up $nodes
 [ "$failed" -eq 0 ] || exit 1
 
+if [ -n "$CPUBIND_SLURM_COST" ]; then
+    print_cost "$CPUBIND_SLURM_COST"
+    down
+    exit 0
+fi
+
 check "each of $((8 * n_node)) tasks has the CPUs of the plan, and none twice" every_task_has_its_plan
+sed 's/^/# /' "$out/many"
+if [ "$n_node" -gt 64 ]; then
+    down
+    finish
+    exit
+fi
 check "--gres" gets "0 1 2 3 4 5 6 7" --gres=gpu:8
 check "--gpus" gets "0 1 2 3" --gpus=4
 check "--gpus-per-task" gets "0 1 2" --gpus-per-task=1
