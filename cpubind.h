@@ -3696,15 +3696,15 @@ CPUBIND_PRIV void cpubind_priv_join_sets(cpubind_priv_planner *p)
                              p->set_cpu);
 }
 
-/* Makes the host of a set from the caller's. */
+/* Makes the host of a set from the caller's; its cores have numbers below its CPUs. */
 CPUBIND_PRIV void cpubind_priv_open_host(cpubind_priv_planner *p, const cpubind_host *all,
                                          cpubind_host *host)
 {
     for (int32_t i = 0; i < host->n_cpu; i++) {
         p->set_id[i] = all->cpu[p->position[i]];
         p->set_node[i] = all->node == NULL ? 0 : all->node[p->position[i]];
-        p->set_core[i] = all->core == NULL ? 0 : all->core[p->position[i]];
     }
+    (void)cpubind_priv_number_cores(all->core, p->position, host->n_cpu, p->rest, p->set_core);
     host->cpu = p->set_id;
     host->node = p->set_node;
     host->node_id = all->node_id;
@@ -3738,26 +3738,23 @@ CPUBIND_PRIV void cpubind_priv_count_entries(cpubind_priv_planner *p)
  * list makes of the part of a core that it has a core of its own. */
 CPUBIND_PRIV void cpubind_priv_part_cores(cpubind_priv_planner *p)
 {
-    const int32_t n_cpu = p->host->n_cpu;
-    int32_t *core_of = p->rest;
-    int32_t *part = core_of + n_cpu;              /* by core: the new core of the CPUs ... */
-    int32_t *listed = part + n_cpu + p->n_listed; /* ... in the list of this device */
-    int32_t n_core = cpubind_priv_number_cores(p->set_core, NULL, n_cpu, part, core_of);
-    cpubind_priv_fill(listed, n_cpu + p->n_listed, CPUBIND_PRIV_NONE);
+    const int32_t most = p->host->n_cpu + p->n_listed; /* cores */
+    int32_t *part = p->rest;                           /* by core: the core of its CPUs ... */
+    int32_t *listed = part + most;                     /* ... in the list of this device */
+    int32_t n_core = p->host->n_cpu;
+    cpubind_priv_fill(listed, most, CPUBIND_PRIV_NONE);
     for (int32_t d = 0; d < p->n_device; d++) {
         cpubind_priv_runs run;
-        cpubind_priv_open_runs(&run, p->host->cpu, n_cpu, &p->allowed, d);
+        cpubind_priv_open_runs(&run, p->host->cpu, p->host->n_cpu, &p->allowed, d);
         while (cpubind_priv_next_run(&run) > 0)
             for (int32_t i = run.first; i < run.past; i++) {
-                const int32_t core = core_of[i];
+                const int32_t core = p->set_core[i];
                 if (listed[core] != d)
                     part[core] = n_core++;
                 listed[core] = d;
-                core_of[i] = part[core];
+                p->set_core[i] = part[core];
             }
     }
-    for (int32_t i = 0; i < n_cpu; i++)
-        p->set_core[i] = core_of[i];
 }
 
 /* The plan of a set, in work space that is large enough. A plan of NEAR that must split cores
@@ -4091,31 +4088,28 @@ CPUBIND_PRIV void cpubind_priv_order_pool(cpubind_priv_placer *r,
 CPUBIND_PRIV cpubind_span cpubind_priv_cut_part(const cpubind_priv_placer *r, int32_t first,
                                                 int32_t end, int32_t part, int32_t by_core)
 {
-    cpubind_span cut, span;
+    int32_t *start = r->scratch; /* by core or CPU */
     int32_t n = 0;
-    int32_t unit = 0;
-    cut.first = first;
-    cut.count = r->n_part == 1 ? end - first : 0;
-    if (r->n_part == 1)
-        return cut;
+    cpubind_span span;
     for (int32_t i = first; i < end; i++)
-        n += !by_core || i == first || r->core[r->order[i]] != r->core[r->order[i - 1]];
+        if (!by_core || i == first || r->core[r->order[i]] != r->core[r->order[i - 1]])
+            start[n++] = i;
+    start[n] = end;
     span = cpubind_priv_share(n, r->n_part, part);
-    for (int32_t i = first; i < end; i++) {
-        unit += !by_core || i == first || r->core[r->order[i]] != r->core[r->order[i - 1]];
-        cut.first += unit <= span.first;
-        cut.count += unit > span.first && unit <= span.first + span.count;
-    }
-    return cut;
+    span.count = start[span.first + span.count] - start[span.first];
+    span.first = start[span.first];
+    return span;
 }
 
-/* The near CPUs of a part, and the others; those of the roles before MAIN are in no part. */
-CPUBIND_PRIV void cpubind_priv_cut_pool(const cpubind_priv_placer *r, int32_t part,
-                                        int32_t by_core, cpubind_span out[2])
+/* The near CPUs of a part, and the others; those of the roles before MAIN are in no part.
+ * Returns how many CPUs these are. */
+CPUBIND_PRIV int32_t cpubind_priv_cut_pool(const cpubind_priv_placer *r, int32_t part,
+                                           int32_t by_core, cpubind_span out[2])
 {
     const int32_t middle = r->n_near > r->n_front ? r->n_near : r->n_front;
     out[0] = cpubind_priv_cut_part(r, r->n_front, middle, part, by_core);
     out[1] = cpubind_priv_cut_part(r, middle, r->placing->n_cpu, r->n_part - 1 - part, by_core);
+    return out[0].count + out[1].count;
 }
 
 /* Cuts the part of the process: by cores if every part is large enough then, else by CPUs. */
@@ -4125,12 +4119,12 @@ CPUBIND_PRIV cpubind_status cpubind_priv_choose_part(const cpubind_priv_placer *
     const int32_t need = r->n_back + r->placing->roles.count[CPUBIND_ROLE_MAIN];
     int32_t least = 0;
     for (int32_t by_core = 1; by_core >= 0; by_core--) {
-        least = CPUBIND_PRIV_MAX;
+        least = cpubind_priv_cut_pool(r, r->placing->process, by_core, out);
         for (int32_t part = 0; part < r->n_part; part++) {
-            cpubind_priv_cut_pool(r, part, by_core, out);
-            least = cpubind_priv_min(least, out[0].count + out[1].count);
+            cpubind_span other[2];
+            if (part != r->placing->process)
+                least = cpubind_priv_min(least, cpubind_priv_cut_pool(r, part, by_core, other));
         }
-        cpubind_priv_cut_pool(r, r->placing->process, by_core, out);
         if (least >= need)
             return CPUBIND_OK;
     }
