@@ -7,26 +7,11 @@
 # deb.sh makes the packages out of a small tree with the command of BUILD; dpkg installs them in a
 # folder, with its scripts run in place of a new root, and with a systemctl that writes down how it
 # is called. The scripts of the RPM are taken out of cpubind.spec.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then
-    echo "ok 1 - scripts of packages # SKIP needs root, for a /run of its own"
-    echo "1..1"
-    exit 0
-fi
-if [ -z "$MAINTAINER_MOUNTS" ]; then
-    MAINTAINER_MOUNTS=own exec unshare -m "$0" "$@"
-fi
-mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/maintainer
-rm -rf "$out"
-mkdir -p "$out/bin"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
-. tests/support/tap.sh
+own_run=-m
+needs_own_run=yes
+wants_shim=yes
+. tests/support/start.sh
+mkdir "$out/bin" || exit 1
 . tests/support/own_host.sh
 make_own_host "$out/host" || exit 1
 

@@ -7,34 +7,11 @@
 # The plan is that of a fixture host of 48 CPUs; affinity_shim.c replaces the calls that set
 # CPUs, for the service only. The script needs root: it runs with a /run of its own and does not
 # touch the records or a service of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-if [ "$(id -u)" -ne 0 ] || ! unshare -m mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-    echo "1..0 # SKIP a /run of its own needs root"
-    exit 0
-fi
-if [ -z "$SERVICE_MOUNTS" ]; then
-    SERVICE_MOUNTS=own exec unshare -m "$0" "$@"
-fi
-mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/service
-rm -rf "$out"
-mkdir -p "$out/shim"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind_shared
-. tests/support/tap.sh
-. tests/support/waiting.sh
-
-flags='-std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror'
-# shellcheck disable=SC2086
-{
-    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
-        cc $flags tests/cli/bound_worker.c -o "$out/worker" -pthread &&
-        cc $flags tests/cli/bound_worker.c -o "$out/other" -pthread
-} || exit 1
+own_run=-m
+needs_own_run=yes
+wants_shim=yes
+. tests/support/start.sh
+mkdir "$out/shim" && build_shim "$out/worker" && cp "$out/worker" "$out/other" || exit 1
 
 # The host: NPU 0 and NPU 1 on node 0.
 root=$out/root

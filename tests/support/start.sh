@@ -4,15 +4,17 @@
 #
 # With own_run set, to options of unshare(1) such as "-m", a script starts again with mounts and a
 # /run of its own where it is root, so that it touches no record of this machine; BIND_MOUNTS then
-# says "own", else "shared". With `needs_own_run` it is skipped where it would be shared. Sets
-# BUILD; `out`, a new folder for outputs with the name of the script; CPUBIND, the command of the
-# build that is linked to shared libraries if `wants_shim` is set, which the shim needs. With
-# `keeps_out` what is in the folder stays. No variable of a launcher is left.
+# says "own", else "shared". With `needs_own_run` it is skipped where it would be shared, and has
+# processes of its own too if own_run is not set.
+#
+# Sets BUILD; `out`, a new folder for outputs with the names of the room and the script; CPUBIND,
+# the command of the build that is linked to shared libraries if `wants_shim` is set, which the
+# shim needs. With `keeps_out` what is in the folder stays. No variable of a launcher is left.
 LC_ALL=C
 export LC_ALL
 
 BUILD=${BUILD:-build}
-[ -z "$needs_own_run" ] || own_run='-m -p -f --mount-proc'
+[ -z "$needs_own_run" ] || own_run=${own_run:-'-m -p -f --mount-proc'}
 if [ -n "$own_run" ] && [ -z "$BIND_MOUNTS" ]; then
     BIND_MOUNTS=shared
     export BIND_MOUNTS
@@ -30,7 +32,6 @@ elif [ -n "$needs_own_run" ]; then
     exit 0
 fi
 
-# Scripts of two folders have the same name.
 out=${0%.sh}
 out=$BUILD/$(basename "${out%/*}")_${out##*/}
 [ -n "$keeps_out" ] || rm -rf "$out"
