@@ -72,7 +72,8 @@ LAWS      := ascend/test_views core/test_near_laws core/test_laws core/test_allo
 QUALITY   := $(addprefix tests/quality/,layouts rules)
 # The commands of make check; tests/run.sh has the form. BESIDE can run beside any other: what it
 # writes, it has to itself; what it starts, it asks for alone; and it measures no times. OWN_FILES
-# are programs of rooms that bind of which that is true. The longest come first.
+# are programs of rooms that bind of which that is true; WAITING is so too, but waits for limits of
+# a second or more, most of its time. The longest come first.
 # BARE is built without sanitizers: it starts the command thousands of times, and would wait for
 # the sanitizers most of the time, tries each word of each fixture, or counts the plans of so many
 # random hosts that their sum says whether one has changed. Under sanitizers run a sample of these
@@ -82,7 +83,7 @@ QUALITY   := $(addprefix tests/quality/,layouts rules)
 TWICE      = tests/sqlite/test_store_faults.c
 BARE       = $(filter tests/cli/%,$(TESTS)) $(addprefix tests/,doctor/test_doctor.c ascend/test_redact.c \
                core/test_same_plans.c) $(TWICE)
-BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh packaging/library.sh \
+BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh service/device_users.sh packaging/library.sh \
                packaging/packaging.sh cli/corpus.sh cli/upgrade.sh \
                service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
                service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \
@@ -93,8 +94,10 @@ OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_fault
                host/test_host_bind.c linux/test_mend.c linux/test_folder_writer_faults.c \
                linux/test_partition.c linux/test_record_faults.c linux/test_folder_host.c \
                linux/test_source_faults.c linux/test_folder_writer.c host/test_host_users.c)
-ALONE      = $(filter-out $(OWN_FILES),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
-SCRIPTS    = $(addprefix tests/,service/device_users.sh cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
+WAITING    = $(addprefix tests/,service/test_service.c linux/test_irqbalance.c linux/test_shared_run.c \
+               linux/test_live_host.c linux/test_host_lock.c)
+ALONE      = $(filter-out $(OWN_FILES) $(WAITING),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
+SCRIPTS    = $(addprefix tests/,cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/measure.sh service/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
                cli/device_cgroup.sh cli/formats.sh service/deploy.sh checks/install.sh packaging/installed.sh \
                checks/symbols.sh slurm/slurm.sh nri/nri.sh)
@@ -125,7 +128,8 @@ check: deps-check ## install missing packages, build, and run everything that CI
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) ASAN_OPTIONS="$(ASAN)" \
 	    CPUBIND_SANITIZED=$(abspath $(BUILD)/san/cpubind) \
 	    tests/run.sh $(BESIDE:%=+%) $(SELF_TESTS) \
-	    $(patsubst %.c,+$(BUILD)/san/%,$(OWN_FILES) $(filter-out $(ALONE) $(OWN_FILES),$(SANITIZED))) \
+	    $(patsubst %.c,+$(BUILD)/san/%,$(OWN_FILES) $(filter-out $(ALONE) $(OWN_FILES) $(WAITING),$(SANITIZED))) \
+	    $(WAITING:%.c==$(BUILD)/san/%) \
 	    $(BARE:%.c=+$(BUILD)/%) \
 	    "+$(BUILD)/san/cpubind fixture replay --db $(BUILD)/fixtures.db --format tap" \
 	    $(patsubst %,+$(BUILD)/san/fuzz/replay_%,$(FUZZ)) \

@@ -7,8 +7,9 @@
 # no times, and shares nothing with others that it writes; where this is root it has a /tmp of its
 # own, in memory, since tests write many small files. Beside the commands without it, these run
 # with low priority, as many at a time as there are CPUs, in their order: the slowest come first.
-# Some of them, and of the commands without it, wait most of their time: each CPU has work in spite
-# of that. After the commands without it, they run here as well.
+# One with a = before it shares nothing either, but waits most of its time, for limits of a second
+# or more: these run one after the other beside all the rest, and with its priority. After the
+# commands without a sign, those with a + run here as well.
 #
 # Prints a line for each command when it has ended, with its seconds and those of the CPUs, and
 # "kept" where tests/support/kept.sh repeated a result; the output of each that failed; and at the
@@ -44,22 +45,24 @@ in_memory() { # command ...
 }
 
 # A tree below /tmp would be hidden.
-beside="nice -n 10"
+own_tmp=
 case "$(pwd)/ $(cd "${BUILD:-build}" 2>/dev/null && pwd)/" in
 /tmp/* | *" /tmp/"*) ;;
-*) [ "$(id -u)" -ne 0 ] || ! in_memory true 2>/dev/null || beside="in_memory nice -n 10" ;;
+*) [ "$(id -u)" -ne 0 ] || ! in_memory true 2>/dev/null || own_tmp=in_memory ;;
 esac
 
 # Runs the commands of a kind that no other lane has begun, and then calls `after`.
-lane() { # "" or +, after, command ...
+lane() { # "", + or =, after, command ...
     kind=$1
     after=$2
     shift 2
+    case $kind in + | =) before="$own_tmp " ;; *) before= ;; esac
+    [ "$kind" != + ] || before="${before}nice -n 10 "
     at=0
     for command in "$@"; do
         at=$((at + 1))
-        if [ "${command%"${command#+}"}" = "$kind" ] && mkdir "$logs/$at" 2>/dev/null; then
-            run "${kind:+$beside }${command#+}" "$logs/$at"
+        if [ "${command%"${command#[+=]}"}" = "$kind" ] && mkdir "$logs/$at" 2>/dev/null; then
+            run "$before${command#[+=]}" "$logs/$at"
             $after "$@"
         fi
     done
@@ -72,7 +75,7 @@ report() { # command ...
         n=$((n + 1))
         if [ -s "$logs/$n/end" ] && [ ! -e "$logs/$n/told" ]; then
             : >"$logs/$n/told"
-            count "${command#+}" "$logs/$n"
+            count "${command#[+=]}" "$logs/$n"
         fi
     done
 }
@@ -111,6 +114,7 @@ count() { # command, folder of its results
 for _ in $(seq "$(nproc 2>/dev/null || echo 2)"); do
     lane + : "$@" &
 done
+lane "=" : "$@" &
 lane "" report "$@"
 lane + report "$@"
 wait

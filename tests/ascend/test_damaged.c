@@ -12,7 +12,7 @@
 #include "next_tables.h"
 #include "samples.h"
 
-enum { MAX_DAMAGED = 1 << 16, MAX_CUTS = 1200, MAX_FLIPS = 600 };
+enum { MAX_DAMAGED = 1 << 16, MAX_CUTS = 600, MAX_FLIPS = 300 };
 
 /* The allowed results for a damaged output, reader by reader. */
 typedef struct reader_case {

@@ -1,14 +1,16 @@
 #!/bin/sh
 # corpus.sh - test cpubind fixture and cpubind capture; prints TAP
 #
-#   tests/cli/corpus.sh          from the top folder; BUILD is where outputs go, CPUBIND the command
+#   tests/cli/corpus.sh          from the top folder; BUILD has the command, or CPUBIND names it
+#
+# It writes thousands of files, to a new folder of /tmp, which tests/run.sh has in memory.
 LC_ALL=C
 export LC_ALL
 
 BUILD=${BUILD:-build}
 CPUBIND=${CPUBIND:-$BUILD/cpubind}
-out=$BUILD/corpus
-rm -rf "$out"
+out=/tmp/cpubind-corpus-$$
+trap 'rm -rf "$out"' EXIT
 mkdir -p "$out/db" "$out/back" "$out/captured"
 out=$(cd "$out" && pwd)
 CPUBIND=$(cd "$(dirname "$CPUBIND")" && pwd)/$(basename "$CPUBIND")

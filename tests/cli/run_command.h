@@ -41,7 +41,7 @@ static inline const char *command_path(void)
 
 /* The program that runs `words`. Where CPUBIND_SANITIZED names the command with sanitizers,
  * which needs ten times as long to start, that one runs in place of the command of the build
- * the first time that a command has these options, and each eighth time. */
+ * the first time that a command has these options, and each sixteenth time. */
 static inline const char *command_program(const char *const *words)
 {
     static uint64_t seen[1024];
@@ -57,7 +57,7 @@ static inline const char *command_program(const char *const *words)
     while (at < n_seen && seen[at] != options)
         at++;
     if (at < n_seen)
-        return n_run++ % 8 == 0 ? sanitized : words[0];
+        return n_run++ % 16 == 0 ? sanitized : words[0];
     if (n_seen < sizeof seen / sizeof *seen)
         seen[n_seen++] = options;
     return sanitized;
