@@ -14,7 +14,7 @@
 
 #include "../linux/bind/bind.h"
 #include "../linux/kernel/bytes.h"
-#include "../model/facts.h"
+#include "../model/vendor.h"
 #include "../pci/launch_text.h"
 #include "../plan/plan.h"
 #include "../text/character.h"
@@ -490,6 +490,21 @@ typedef struct api_host {
  * reason in *why. */
 int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why);
 
+/* The files of a host, but the environment of a live process, and allowed CPUs that may be
+ * others than those of the process. */
+typedef struct api_process_view {
+    const cpubind_source *host;
+    const cpubind_source *process; /* NULL: an empty environment, and no device files */
+    char *status;                  /* free(3)'s; NULL: the allowed CPUs of the process */
+    int32_t status_len;
+} api_process_view;
+
+/* The view as a source, which borrows from it. */
+cpubind_source api_process_source(api_process_view *view);
+
+/* Sets the allowed CPUs. Returns 0 without memory. */
+int api_process_allow(api_process_view *view, const int32_t *cpu, int32_t n);
+
 /* Nothing depends on an environment that may not be read when the options say what it would:
  * then there is no warning of it. */
 void api_settle_environment(struct api_outer *outer, const api_options *options);
@@ -512,9 +527,6 @@ void api_make(const cpubind_source *source, const cpubind_request *request, api_
 void api_make_from(const cpubind_facts *facts, const cpubind_request *request,
                    api_planned *out);
 void api_free_planned(api_planned *planned);
-
-/* Makes *out the same plan in the memory of the first one. */
-void api_borrow_planned(const api_planned *planned, api_planned *out);
 
 /* == Messages =============================================================== */
 
@@ -718,8 +730,11 @@ typedef struct api_bound {
     char other_path[CPUBIND_PLACE_SIZE]; /* the record that is in the way; or "" */
     cpubind_other_rules other_rules;     /* apply: before it binds */
     int is_stopped;                      /* apply: a signal has ended the move of memory */
-    int is_on_device;                    /* planned by adapters/pci, not as an NPU */
-    const char *product;                 /* of that device, static; NULL: not known */
+    int has_used;                        /* it is known that it uses a device of the bus: ... */
+    cpubind_pci_address used;            /* ... this one */
+    int32_t unit;                        /* of the plan, which the goal was made of */
+    char device[CPUBIND_DEVICE_NAME_SIZE]; /* its name, "npu3", else its address */
+    const char *product;                   /* of a device of the bus, static; NULL: not known */
     cpubind_binding *binding;
     api_host live; /* this host, as the process sees it */
     api_host host; /* the host of --root or --fixture, which the facts quote */
@@ -739,18 +754,26 @@ cpubind_linux_status api_open_bound(const cpubind_bind_options *how, api_bound *
                                     cpubind_linux_fault *fault);
 
 /* Opens this host as the process sees it, and chooses the CPUs and the NPU that the plan is
- * for. Refuses a machine that is not ARM, unless --any-arch is given, nothing is changed, or
- * bound->is_on_device is set.
+ * for.
  *   in       is_other_host: the facts will be those of another host
- *   returns  the status; the reason is bound->planned.problem, if it has a code, else *why */
+ *   returns  the status, with the reason in *why */
 int api_prepare_bound(api_options *options, api_bound *bound, int is_other_host, api_text *why);
 
-/* Plans, and makes the goal of the process.
- *   in       source: of the host that the facts are of; NULL: of this one
- *   returns  the status; the reason is bound->planned.problem */
-int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_source *source);
+/* Plans for the process, and finds which unit of the plan the rank of the options drives.
+ *   in       source: the host as the process sees it
+ *   returns  the status; the reason is in *why, or where that is empty bound->planned.problem */
+int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_source *source,
+                   api_text *why);
 
-/* Refuses a machine that is not ARM, unless --any-arch is given. As api_plan_bound.
+/* The unit of a plan that the process of the options drives; -1: they do not tell. */
+int32_t api_unit_of(const api_planned *planned, const api_options *options);
+
+/* Makes bound->goal of a unit of the plan. Refuses to bind to an NPU on a machine that is not
+ * ARM where api_check_arch does. As api_plan_bound. */
+int api_aim_bound(const api_options *options, api_bound *bound, int32_t unit, api_text *why);
+
+/* Refuses a machine that is not ARM, unless --any-arch is given. Returns the
+ * status; the reason is bound->planned.problem.
  *   in       bound->live is open */
 int api_check_arch(const api_options *options, api_bound *bound);
 

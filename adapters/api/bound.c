@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../text/procfs.h"
-#include "api.h"
+#include "device_plan.h"
 
 /* How often a lock is tried again, every 10 ms. */
 #define LOCK_TRIES 20
@@ -127,18 +127,25 @@ static void choose_npu(api_options *options)
 typedef struct making {
     const api_options *options;
     api_bound *bound;
+    const cpubind_unit *unit;
 } making;
 
 static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
 {
     const making *m = (const making *)ctx;
     api_planned *p = &m->bound->planned;
+    const cpubind_unit *unit = m->unit;
+    cpubind_goal_pool pool = {
+        .cpu = unit->role_cpu, .roles = unit->roles, .memory_node = unit->memory_node};
     const cpubind_goal_request request = {.facts = &p->facts,
                                           .plan = &p->plan,
-                                          .row = p->plan.rank_row,
+                                          .row = unit->row,
+                                          .pool = &pool,
                                           .wish = m->options->wish,
                                           .n_wish = m->options->n_wish,
                                           .threads = m->options->threads};
+    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
+        pool.n_cpu += unit->roles.span[role].count;
     cpubind_problem_clear(&p->problem);
     return cpubind_goal_make(&m->bound->live.source, &request, arena, &m->bound->goal,
                              &p->problem);
@@ -165,25 +172,40 @@ int api_prepare_bound(api_options *options, api_bound *bound, int is_other_host,
 {
     const int32_t self = (int32_t)getpid();
     int status = api_open_live(bound->pid == self ? 0 : bound->pid, 0, &bound->live, why);
-    if (status == API_DONE && !bound->is_reading && !bound->is_on_device)
-        status = api_check_arch(options, bound);
     if (status == API_DONE)
         status = choose_allowed(options, bound, is_other_host, why);
-    if (status == API_DONE && !bound->is_on_device)
-        choose_npu(options);
+    choose_npu(options);
     return status;
 }
 
-int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_source *source)
+int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_source *source,
+                   api_text *why)
 {
-    api_planned *planned = &bound->planned;
-    api_make(source ? source : &bound->live.source, &options->request, planned);
-    if (planned->code == CPUBIND_PROBLEM_NONE)
-        planned->code =
-            cpubind_with_arena(NULL, &bound->arena, make_goal, &(making){options, bound});
+    int status = api_plan(source, options, &bound->planned, why);
+    if (status != API_DONE && why->len == 0 && !bound->is_reading)
+        (void)api_check_arch(options, bound); /* whose refusal comes before that of the plan */
+    if (status == API_DONE)
+        status = api_check_rank(&bound->planned, options, why);
+    return status;
+}
+
+int api_aim_bound(const api_options *options, api_bound *bound, int32_t unit, api_text *why)
+{
+    api_planned *p = &bound->planned;
+    making m = {options, bound, &p->plan.unit[unit]};
+    const api_row row = api_shown(&p->facts, &p->plan, unit);
+    if (m.unit->row < 0 || m.unit->n_cpu == 0) {
+        api_explain_row(p, options, &row, why);
+        return API_REFUSED;
+    }
+    if (!row.on_bus && !bound->is_reading && api_check_arch(options, bound) != API_DONE)
+        return API_REFUSED;
+    bound->unit = unit;
+    bound->product = row.on_bus ? row.on_bus->accelerator.product : NULL;
+    p->code = cpubind_with_arena(NULL, &bound->arena, make_goal, &m);
     bound->wish = options->wish;
-    bound->n_wish = planned->code == CPUBIND_PROBLEM_NONE ? options->n_wish : 0;
-    return (int)cpubind_problem_exit(planned->code);
+    bound->n_wish = p->code == CPUBIND_PROBLEM_NONE ? options->n_wish : 0;
+    return (int)cpubind_problem_exit(p->code);
 }
 
 void api_close_bound(api_bound *bound)

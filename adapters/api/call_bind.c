@@ -8,14 +8,12 @@
 #include <unistd.h>
 
 #include "call.h"
-#include "device_bound.h"
+#include "device_plan.h"
 
 struct cpb_binding {
     call_options options;
     call_source *source; /* of another host, whose inputs the facts quote; or NULL */
     api_bound bound;
-    api_device_plan devices;   /* of a process on an accelerator ... */
-    cpubind_thread_rule *rule; /* ... whose goal borrows both */
     api_out json;
 };
 
@@ -118,66 +116,32 @@ static const char *conflict(const api_options *o, int is_self)
                : NULL;
 }
 
-/* Plans the accelerator of the process, and makes the goal. Returns the status, with the reason
- * in *why. */
-static int plan_device(cpb_binding *b, const cpubind_source *host, api_text *why)
-{
-    api_options *o = &b->options.options;
-    api_process_view view = {.host = host, .process = &b->bound.live.source};
-    const cpubind_source seen = api_process_source(&view);
-    const int is_named = o->topo.n_named == 1;
-    const cpubind_unit *pool;
-    int32_t rank;
-    int status = API_DONE;
-    b->rule = (cpubind_thread_rule *)calloc((size_t)o->n_wish + 1, sizeof *b->rule);
-    if (!b->rule || (o->request.allowed &&
-                     !api_process_allow(&view, o->request.allowed, o->request.n_allowed)))
-        status = api_no_room(why);
-    if (status == API_DONE)
-        status = api_make_devices(&seen, o, is_named ? &o->pci[0] : NULL, &b->devices, why);
-    free(view.status);
-    if (status == API_DONE)
-        status = api_check_device_rank(&b->devices, o, why);
-    if (status != API_DONE)
-        return status;
-    rank =
-        is_named ? 0 : api_rank_of(&b->devices.topo.facts, b->devices.planned.plan.n_unit, o);
-    pool = &b->devices.planned.plan.unit[rank];
-    if (pool->n_cpu == 0) {
-        api_explain_device(&b->devices, rank, o, why);
-        return API_REFUSED;
-    }
-    api_device_goal(o, pool, cpubind_rules_word(api_device_rules(&b->devices)),
-                    &b->devices.topo.facts.bus[pool->on_bus], b->rule, &b->bound);
-    b->bound.goal.memory_node = pool->memory_node;
-    return API_DONE;
-}
-
-/* Plans for the process. Returns the status; the reason is that of api_plan_bound, or *why. */
+/* Plans for the process. Returns the status; the reason is in *why, or where that is empty in
+ * the plan. An environment that was put is that of a launcher, else that of the process counts,
+ * whichever host the files are of. */
 static int plan_process(cpb_binding *b, api_text *why)
 {
     api_options *o = &b->options.options;
-    const cpubind_source *host = b->source ? &b->source->host.source : &b->bound.live.source;
-    int status;
-    b->bound.is_on_device = api_asks_for_devices(o);
-    status = api_prepare_bound(o, &b->bound, b->source && !b->source->env, why);
-    if (status != API_DONE && (b->bound.is_on_device || why->len > 0))
+    const int has_env = b->source && b->source->env;
+    api_process_view view = {.process = &b->bound.live.source};
+    cpubind_source source;
+    int status = api_prepare_bound(o, &b->bound, b->source && !has_env, why);
+    int32_t unit;
+    if (status != API_DONE)
         return status;
+    view.host = b->source ? &b->source->host.source : &b->bound.live.source;
+    source = has_env ? *view.host : api_process_source(&view);
     if (b->source)
         cpubind_mutex_lock(b->source->mutex);
-    if (b->bound.is_on_device)
-        status = plan_device(b, host, why);
-    else if (status == API_DONE)
-        status = api_plan_bound(o, &b->bound, host);
-    /* An environment that was put is that of a launcher, whose ranks count for any device. */
-    if (b->source && b->source->env && status != API_DONE && why->len == 0 &&
-        api_has_devices_alone(host, o, &b->bound.planned)) {
-        b->bound.is_on_device = 1;
-        status = plan_device(b, host, why);
-    }
-    if (!b->bound.is_on_device && status != API_DONE && why->len == 0 &&
-        api_lacks_npus(host, o, why))
+    status = api_plan_bound(o, &b->bound, &source, why);
+    unit = status == API_DONE ? api_unit_of(&b->bound.planned, o) : -1;
+    if (unit >= 0) {
+        status = api_aim_bound(o, &b->bound, unit, why);
+    } else if (status == API_DONE) {
+        api_add(why, "the process sees %d devices: say which one it drives with device=NAME",
+                (int)b->bound.planned.plan.n_unit);
         status = API_REFUSED;
+    }
     if (b->source)
         cpubind_mutex_unlock(b->source->mutex);
     return status;
@@ -321,8 +285,6 @@ void cpb_binding_close(cpb_binding *binding)
     if (!binding)
         return;
     api_close_bound(&binding->bound);
-    api_free_devices(&binding->devices);
-    free(binding->rule);
     call_drop_source(binding->source);
     call_free_options(&binding->options);
     free(binding->json.text);

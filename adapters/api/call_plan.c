@@ -405,8 +405,7 @@ struct cpb_plan {
     call_facts *facts;   /* of the source, whose arrays `planned` borrows; NULL: its own */
     call_options options;
     api_planned planned;
-    api_device_plan *others; /* what `planned` borrows from where no plan of NPUs is; or NULL */
-    int32_t n;               /* devices with a pool */
+    int32_t n;     /* devices with a pool */
     api_out *json; /* made at the first call of cpb_plan_json, under the mutex of `source` */
     int32_t *device, *unit; /* by row: the id, and the index in planned.plan.unit */
     int32_t *row[N_TABLE], *cpu[N_TABLE];
@@ -522,51 +521,6 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
     return facts;
 }
 
-/* Plans the accelerators of any vendor. Returns the status, with the reason in *why. */
-static int make_others(cpb_plan *plan, api_text *why)
-{
-    const api_options *options = &plan->options.options;
-    int status;
-    plan->others = (api_device_plan *)calloc(1, sizeof *plan->others);
-    if (!plan->others)
-        return api_no_room(why);
-    cpubind_mutex_lock(plan->source->mutex);
-    status = api_make_devices(&plan->source->host.source, options, NULL, plan->others, why);
-    cpubind_mutex_unlock(plan->source->mutex);
-    if (status == API_DONE) {
-        api_free_planned(&plan->planned);
-        api_borrow_planned(&plan->others->planned, &plan->planned);
-    }
-    if (status == API_DONE)
-        status = api_check_device_rank(plan->others, options, why);
-    return status == API_DONE ? api_check_device_pools(plan->others, options, why) : status;
-}
-
-/* Whether the plan is one of accelerators of any vendor. */
-static int is_of_others(cpb_plan *plan)
-{
-    const api_options *options = &plan->options.options;
-    int is_one = api_asks_for_devices(options);
-    if (is_one || plan->planned.code == CPUBIND_PROBLEM_NONE)
-        return is_one;
-    cpubind_mutex_lock(plan->source->mutex);
-    is_one = api_has_devices_alone(&plan->source->host.source, options, &plan->planned);
-    cpubind_mutex_unlock(plan->source->mutex);
-    return is_one;
-}
-
-/* Whether a plan of NPUs was refused on a host of other accelerators; *why says so. */
-static int lacks_npus(cpb_plan *plan, api_text *why)
-{
-    int lacks;
-    if (plan->planned.code == CPUBIND_PROBLEM_NONE)
-        return 0;
-    cpubind_mutex_lock(plan->source->mutex);
-    lacks = api_lacks_npus(&plan->source->host.source, &plan->options.options, why);
-    cpubind_mutex_unlock(plan->source->mutex);
-    return lacks;
-}
-
 /* Plans the NPUs. The facts are read if need be. */
 static void make_npus(cpb_plan *plan, const char *const *texts)
 {
@@ -580,35 +534,41 @@ static void make_npus(cpb_plan *plan, const char *const *texts)
         api_make_from(&plan->facts->facts, request, &plan->planned);
 }
 
+/* Finds the devices that are named, and plans. Returns the status; the reason is in *why, or
+ * where that is empty in the plan. */
+static int make_plan(cpb_plan *plan, const char *const *texts, api_text *why)
+{
+    const cpubind_source *source = &plan->source->host.source;
+    api_options *options = &plan->options.options;
+    int status;
+    cpubind_mutex_lock(plan->source->mutex);
+    status = api_find_devices(source, options, why);
+    if (status == API_DONE && api_device_conflict(options)) {
+        api_add(why, "%s", api_device_conflict(options));
+        status = API_USAGE;
+    }
+    cpubind_mutex_unlock(plan->source->mutex);
+    if (status == API_DONE && !api_asks_for_devices(options))
+        make_npus(plan, texts);
+    if (status == API_DONE &&
+        (api_asks_for_devices(options) || plan->planned.code != CPUBIND_PROBLEM_NONE)) {
+        cpubind_mutex_lock(plan->source->mutex);
+        status = api_plan_others(source, options, &plan->planned, why);
+        cpubind_mutex_unlock(plan->source->mutex);
+    }
+    if (status == API_DONE)
+        status = api_check_rank(&plan->planned, options, why);
+    return status == API_DONE ? api_check_pools(&plan->planned, options, why) : status;
+}
+
 /* Returns 0, with *error, when there is no plan. */
 static int make(cpb_plan *plan, const char *const *texts, cpb_error **error)
 {
-    api_options *options = &plan->options.options;
     api_text why = {"", 0};
-    int status;
-    cpubind_mutex_lock(plan->source->mutex);
-    status = api_find_devices(&plan->source->host.source, options, &why);
-    cpubind_mutex_unlock(plan->source->mutex);
-    if (status == API_DONE && api_device_conflict(options)) {
-        api_add(&why, "%s", api_device_conflict(options));
-        status = API_USAGE;
-    }
+    const int status = make_plan(plan, texts, &why);
     if (status != API_DONE) {
-        (void)call_fail(error, api_status_word(status), status, 0, why.text);
-        return 0;
-    }
-    if (!api_asks_for_devices(options))
-        make_npus(plan, texts);
-    if (is_of_others(plan)) {
-        status = make_others(plan, &why);
-    } else if (lacks_npus(plan, &why)) {
-        status = API_REFUSED;
-    } else if (plan->planned.code != CPUBIND_PROBLEM_NONE) {
-        (void)call_refuse(error, &plan->planned, options);
-        return 0;
-    }
-    if (status != API_DONE) {
-        (void)call_fail(error, api_status_word(status), status, 0, why.text);
+        (void)(why.len > 0 ? call_fail(error, api_status_word(status), status, 0, why.text)
+                           : call_refuse(error, &plan->planned, &plan->options.options));
         return 0;
     }
     if (list_devices(plan) && fill_tables(plan))
@@ -653,9 +613,6 @@ void cpb_plan_free(cpb_plan *plan)
     free(plan->json ? plan->json->text : NULL);
     free(plan->json);
     api_free_planned(&plan->planned);
-    if (plan->others)
-        api_free_devices(plan->others);
-    free(plan->others);
     call_free_options(&plan->options);
     if (plan->facts) {
         cpubind_mutex_lock(plan->source->mutex);
@@ -778,20 +735,20 @@ static char *text_of(api_out *text, cpb_error **error)
 /* The accelerators that the options ask for, as JSON. */
 static char *topo_of(call_source *source, api_options *options, cpb_error **error)
 {
-    api_topo topo = {0};
+    api_planned read = {0};
     api_out json = {0};
     api_text why = {"", 0};
     int status;
     cpubind_mutex_lock(source->mutex);
     status = api_find_devices(&source->host.source, options, &why);
     if (status == API_DONE) {
-        api_topo_read(&source->host.source, options, &topo);
-        status = api_topo_judge(&topo, options, &why);
+        api_read_devices(&source->host.source, options, &read);
+        status = api_judge_devices(&read, options, &why);
     }
     if (status == API_DONE)
-        api_json_topo(&json, &topo, options);
+        api_json_topo(&json, &read.facts, options);
     cpubind_mutex_unlock(source->mutex);
-    api_topo_free(&topo);
+    api_free_planned(&read);
     if (status == API_DONE)
         return text_of(&json, error);
     return (char *)call_fail(error, api_status_word(status), status, 0, why.text);

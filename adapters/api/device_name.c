@@ -15,7 +15,6 @@
 
 #include "../model/vendor.h"
 #include "../text/procfs.h"
-#include "device_bound.h"
 #include "device_plan.h"
 
 #define NPU "npu"
@@ -127,7 +126,7 @@ int api_is_called(const api_name *name, cpubind_vendor_id vendor, int32_t number
 typedef struct search {
     api_host own;          /* of a command that binds: this process ... */
     api_process_view view; /* ... and the host with its variables */
-    api_topo topo;
+    api_planned read;
     cpubind_pci_rank *rank; /* of the devices that are no NPUs */
     int32_t n_rank;
     int32_t n_vendor; /* that the host has devices of */
@@ -136,18 +135,12 @@ typedef struct search {
 
 static const cpubind_pci_function *function_of(const search *s, int32_t rank)
 {
-    return &s->topo.facts.bus[s->rank[rank].device];
+    return &s->read.facts.bus[s->rank[rank].device];
 }
 
 static int32_t number_of(const search *s, int32_t rank)
 {
     return cpubind_pci_number(function_of(s, rank), s->rank[rank].tile);
-}
-
-/* The NPUs that the Ascend row has found. */
-static int32_t count_npus(const search *s)
-{
-    return s->topo.npus.code == CPUBIND_PROBLEM_NONE ? s->topo.npus.facts.n_device : 0;
 }
 
 /* A process that binds another one names devices as it sees them itself, whichever host they
@@ -157,7 +150,7 @@ static int open_search(const cpubind_source *source, const api_options *o, searc
 {
     const cpubind_pci_request all = {.named = NULL};
     int32_t n[CPUBIND_VENDOR_COUNT] = {0};
-    cpubind_facts *f = &s->topo.facts;
+    cpubind_facts *f = &s->read.facts;
     cpubind_source seen;
     const int is_own = (o->command & API_LIVE) != 0;
     const int status = is_own ? api_open_live(0, 0, &s->own, why) : API_DONE;
@@ -166,9 +159,9 @@ static int open_search(const cpubind_source *source, const api_options *o, searc
     s->view =
         (api_process_view){.host = source ? source : &s->own.source, .process = &s->own.source};
     seen = is_own ? api_process_source(&s->view) : *source;
-    api_topo_ask(&seen, &all, &s->topo);
-    if (s->topo.status != CPUBIND_PROBLEM_NONE)
-        return api_topo_judge(&s->topo, NULL, why);
+    api_read_asked(&seen, &all, &s->read);
+    if (s->read.code != CPUBIND_PROBLEM_NONE)
+        return api_judge_devices(&s->read, NULL, why);
     s->rank = (cpubind_pci_rank *)malloc(((size_t)f->n_bus * CPUBIND_PCI_NUMBERS + 1) *
                                          sizeof *s->rank);
     if (!s->rank)
@@ -184,7 +177,7 @@ static int open_search(const cpubind_source *source, const api_options *o, searc
 
 static void close_search(search *s)
 {
-    api_topo_free(&s->topo);
+    api_free_planned(&s->read);
     api_close_host(&s->own);
     free(s->rank);
 }
@@ -200,9 +193,9 @@ static void add_run(api_text *to, const char *noun, int32_t first, int32_t last)
 /* Appends the names of all devices that this process sees. */
 static void add_all(const search *s, api_text *to)
 {
-    const cpubind_device *npu = s->topo.npus.facts.device;
-    for (int32_t i = 0, k; i < count_npus(s); i = k) {
-        for (k = i + 1; k < count_npus(s) && npu[k].logic == npu[k - 1].logic + 1;)
+    const cpubind_device *npu = s->read.facts.device;
+    for (int32_t i = 0, k; i < s->read.facts.n_listed; i = k) {
+        for (k = i + 1; k < s->read.facts.n_listed && npu[k].logic == npu[k - 1].logic + 1;)
             k++;
         add_run(to, NPU, npu[i].logic, npu[k - 1].logic);
     }
@@ -247,9 +240,9 @@ static int refuse(const search *s, const api_name *name, api_text *why)
 /* Says which devices a name may be. */
 static int refuse_several(const search *s, const api_name *name, api_text *why)
 {
-    const cpubind_facts *npus = &s->topo.npus.facts;
+    const cpubind_facts *npus = &s->read.facts;
     api_text names = {"", 0};
-    for (int32_t i = 0; i < count_npus(s); i++)
+    for (int32_t i = 0; i < s->read.facts.n_listed; i++)
         if (name->number < 0 ? cpubind_pci_compare(&npus->device[i].pci, &name->pci) == 0
                              : !name->noun && npus->device[i].logic == name->number)
             add_run(&names, NPU, npus->device[i].logic, -1);
@@ -281,10 +274,10 @@ typedef struct found {
 /* An address is that of an NPU, else of any function. */
 static int find_address(const search *s, const api_name *name, found *out, api_text *why)
 {
-    const cpubind_facts *npus = &s->topo.npus.facts;
+    const cpubind_facts *npus = &s->read.facts;
     int32_t n = 0;
     *out = (found){-1, name->pci, -1};
-    for (int32_t i = 0; i < count_npus(s); i++)
+    for (int32_t i = 0; i < s->read.facts.n_listed; i++)
         if (cpubind_pci_compare(&npus->device[i].pci, &name->pci) == 0) {
             out->npu = npus->device[i].logic;
             n++;
@@ -353,8 +346,8 @@ int api_take_npus(api_options *o)
 /* The address of an NPU; domain -1: it is not known. */
 static cpubind_pci_address address_of(const search *s, int32_t logic)
 {
-    const cpubind_facts *npus = &s->topo.npus.facts;
-    for (int32_t i = 0; i < count_npus(s); i++)
+    const cpubind_facts *npus = &s->read.facts;
+    for (int32_t i = 0; i < s->read.facts.n_listed; i++)
         if (npus->device[i].logic == logic)
             return npus->device[i].pci;
     return (cpubind_pci_address){.domain = -1};
@@ -436,19 +429,4 @@ void api_add_devices(const cpubind_source *source, const api_options *o, api_tex
         add_all(&s, &all);
     api_add(to, "%s", all.len > 0 ? all.text : "a PCI address");
     close_search(&s);
-}
-
-/* == Options ================================================================ */
-
-int api_asks_for_devices(const api_options *options)
-{
-    return options->topo.n_named > 0 || options->topo.class_digits > 0;
-}
-
-const char *api_npu_option(const api_options *options)
-{
-    return options->one_npu >= 0           ? "--npu"
-           : options->request.n_device > 0 ? "--npus"
-           : options->npu_option == NULL   ? NULL
-                                           : options->npu_option->dashed;
 }

@@ -1,8 +1,7 @@
-/* device_plan.h - the accelerators of any vendor, and plans of hosts without Ascend NPUs
+/* device_plan.h - the devices of a host, of any vendor: read, planned and checked
  * SPDX-License-Identifier: MIT
  *
- * The plan is that of ../plan/pci_plan.h. PLAN.md documents the table, JSON.md the keys of the
- * JSON.
+ * PLAN.md documents the table, JSON.md the keys of the JSON.
  */
 #ifndef CPUBIND_API_DEVICE_PLAN_H
 #define CPUBIND_API_DEVICE_PLAN_H
@@ -12,38 +11,24 @@
 
 /* == Reading ================================================================ */
 
-/* The accelerators of a host, or why they are not known. All zero before the first
- * api_topo_read. */
-typedef struct api_topo {
-    cpubind_problem_code status;
-    cpubind_facts facts;
-    cpubind_problem fault;
-    cpubind_arena arena;
-    api_planned npus; /* the facts of the Ascend NPUs, where the host has some */
-} api_topo;
+/* Reads the functions of the bus that the options ask for, and no plan: out->facts has them as
+ * `bus`, and the NPUs that the host lists as `device`. npu-smi runs only on a host with an
+ * Ascend NPU that the driver's files do not describe.
+ *   out     *out, all zero before, to be freed; why the NPUs are not known is out->problem */
+void api_read_devices(const cpubind_source *source, const api_options *options,
+                      api_planned *out);
 
-/* Reads the devices that the options ask for. npu-smi runs only on a host with an Ascend NPU
- * that the driver's files do not describe. */
-void api_topo_read(const cpubind_source *source, const api_options *options, api_topo *out);
-
-/* The same for a request; the names of Ascend's products are added to it. */
-void api_topo_ask(const cpubind_source *source, const cpubind_pci_request *asked,
-                  api_topo *out);
-void api_topo_free(api_topo *topo);
+/* The same for a request. */
+void api_read_asked(const cpubind_source *source, const cpubind_pci_request *asked,
+                    api_planned *out);
 
 /* The exit status: of a host with a device API_DONE; else the reason is appended to *why. */
-int api_topo_judge(const api_topo *topo, const api_options *options, api_text *why);
+int api_judge_devices(const api_planned *read, const api_options *options, api_text *why);
 
 /* Appends the object that topo --json prints. */
-void api_json_topo(api_out *to, const api_topo *topo, const api_options *options);
+void api_json_topo(api_out *to, const cpubind_facts *facts, const api_options *options);
 
 /* == Planning =============================================================== */
-
-/* The accelerators of a host and their pools. All zero before api_make_devices. */
-typedef struct api_device_plan {
-    api_topo topo;
-    api_planned planned; /* the devices as those of a plan */
-} api_device_plan;
 
 /* Whether --pci or --class asks for devices of any vendor. */
 int api_asks_for_devices(const api_options *options);
@@ -54,26 +39,29 @@ const char *api_npu_option(const api_options *options);
 /* Why --pci or --class cannot be given with the other options; NULL: nothing is wrong. */
 const char *api_device_conflict(const api_options *options);
 
-/* Whether the host of a plan that was refused is one of other accelerators than NPUs: it has no
- * npu-smi, no option is about NPUs, and the PCI bus has devices that cpubind knows, or cannot
- * be read: then api_make_devices says which file of it. */
-int api_has_devices_alone(const cpubind_source *source, const api_options *options,
-                          const api_planned *planned);
+/* Plans the devices that the options ask for: those of a host with NPUs, of other accelerators
+ * alone, or those that are named. A device without a pool has a unit that says why.
+ *   out      *out, all zero before the first call, to be freed in every case
+ *   returns  the exit status; the reason is in *why, or where that is empty in out->problem */
+int api_plan(const cpubind_source *source, const api_options *options, api_planned *out,
+             api_text *why);
+
+/* The same where api_make has been called, unless the options ask for devices. */
+int api_plan_others(const cpubind_source *source, const api_options *options, api_planned *out,
+                    api_text *why);
+
+/* Plans the devices that the options name, or all of the bus, beside all other accelerators of
+ * the host. A process is bound to a device that is named whether or not it sees that. As
+ * api_plan. */
+int api_plan_bus(const cpubind_source *source, const api_options *options, api_planned *out,
+                 api_text *why);
 
 /* Whether a host that is asked for NPUs has accelerators of other vendors alone. Then *why says
  * so, which option is about NPUs, and what to give in place of it. */
 int api_lacks_npus(const cpubind_source *source, const api_options *options, api_text *why);
 
-/* The rules that the pools were cut by. */
-cpubind_rules api_device_rules(const api_device_plan *devices);
-
-/* Reads and plans the devices that the options ask for. Returns the exit status, with the
- * reason in *why. api_free_devices may be called in every case.
- *   in      only: plans this device alone, as rank 0, whether or not the process sees it; all
- *           other accelerators of the host keep their CPUs. NULL: those of the options */
-int api_make_devices(const cpubind_source *source, const api_options *options,
-                     const cpubind_pci_address *only, api_device_plan *out, api_text *why);
-void api_free_devices(api_device_plan *devices);
+/* Whether a plan is of devices of the bus: named ones, or those of a host without NPUs. */
+int api_is_of_bus(const api_planned *planned, const api_options *options);
 
 /* Whether a rank past the devices that its process sees drives the only one that it sees: that
  * is one of several of the host, or a tile of one, as a launcher shows each rank its own, or
@@ -92,32 +80,13 @@ const char *api_rank_doubt(const cpubind_facts *facts, const api_options *option
 /* API_DONE, or API_REFUSED with that and what to do in *why: the options have a rank. */
 int api_check_rank_doubt(const cpubind_facts *facts, const api_options *options, api_text *why);
 
-/* The unit of the rank that the options name, of n_unit ones; or -1: it has none. */
-int32_t api_rank_of(const cpubind_facts *facts, int32_t n_unit, const api_options *options);
-
 /* API_DONE, or API_REFUSED with the reason in *why: the options name a rank without device. */
-int api_check_device_rank(const api_device_plan *devices, const api_options *options,
-                          api_text *why);
+int api_check_rank(const api_planned *planned, const api_options *options, api_text *why);
 
 /* API_DONE, or API_REFUSED with the reason in *why: the device of the rank that the options
  * name, or one that they name by address or class, has no pool; where they name none, no device
- * has one. A device that nobody asks for may lack one: whether it runs is not known. */
-int api_check_device_pools(const api_device_plan *devices, const api_options *options,
-                           api_text *why);
-
-/* Appends why the device of a rank has no pool. */
-void api_explain_device(const api_device_plan *devices, int32_t rank,
-                        const api_options *options, api_text *to);
-
-/* == Text and JSON ========================================================== */
-
-/* Makes *planned the plan of devices with this warning alone, that a plan of NPUs knows no
- * other devices, where it has that; else leaves it. Borrows from the devices. */
-void api_keep_doubt(const api_device_plan *devices, api_planned *planned);
-
-/* Appends the plan in a format of api_formats. Returns the status, with the reason in
- * *why. */
-int api_put_devices(api_out *to, const char *format, const api_device_plan *devices,
-                    const api_options *options, api_text *why);
+ * has one. A device that nobody asks for may lack one: whether it runs is not known. Of a plan
+ * of NPUs it is the plan that is refused. */
+int api_check_pools(const api_planned *planned, const api_options *options, api_text *why);
 
 #endif /* CPUBIND_API_DEVICE_PLAN_H */

@@ -1,4 +1,4 @@
-/* option_list.c - lists of CPUs and of NPUs in options, as taskset takes them
+/* option_list.c - lists of CPUs and of NPUs in options, as taskset takes them; what options name
  * SPDX-License-Identifier: MIT
  *
  * Lenient, since people write these lists; adapters/text reads those of the kernel and of
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
+#include "device_plan.h"
 
 /* A list that is being read. */
 typedef struct list_reading {
@@ -118,4 +118,32 @@ const char *api_read_numbers(const char *text, int32_t limit, api_numbers *out, 
             out->item[out->n++] = i;
     free(r.bits);
     return fault;
+}
+
+/* == Devices in options ===================================================== */
+
+int api_asks_for_devices(const api_options *options)
+{
+    return options->topo.n_named > 0 || options->topo.class_digits > 0;
+}
+
+const char *api_npu_option(const api_options *options)
+{
+    return options->one_npu >= 0           ? "--npu"
+           : options->request.n_device > 0 ? "--npus"
+           : options->npu_option == NULL   ? NULL
+                                           : options->npu_option->dashed;
+}
+
+int api_names_device(const api_options *options)
+{
+    return options->one_npu >= 0 || options->device.n > 0;
+}
+
+const char *api_device_conflict(const api_options *options)
+{
+    if (!api_asks_for_devices(options) || !api_npu_option(options))
+        return NULL;
+    return "--pci and --class are about devices of any vendor: leave out the options that are "
+           "about NPUs";
 }

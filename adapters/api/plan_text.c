@@ -63,13 +63,6 @@ const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
     return n_shown > 1 && options->topo.n_named == 0 ? why : NULL;
 }
 
-int32_t api_rank_of(const cpubind_facts *facts, int32_t n_unit, const api_options *options)
-{
-    if (options->request.rank < n_unit)
-        return options->request.rank;
-    return n_unit == 1 && api_drives_only_device(facts, options) ? 0 : -1;
-}
-
 /* == Rows =================================================================== */
 
 /* The node of an NPU by the plan, which knows the CPUs near it. */
@@ -125,21 +118,37 @@ void api_add_row(api_text *to, const cpubind_facts *facts, const api_row *row)
     api_add(to, "%s %d", facts->noun, (int)row->id);
 }
 
+int api_is_of_bus(const api_planned *p, const api_options *options)
+{
+    return api_asks_for_devices(options) || !p->facts.has_listed;
+}
+
 int32_t api_rank_row(const api_planned *p, const api_options *options)
 {
+    const int32_t rank = options->request.rank, n = p->plan.n_unit;
     int32_t only = -1;
     if (!options->request.has_rank)
         return -1;
-    if (!p->facts.has_listed)
-        return api_rank_of(&p->facts, p->plan.n_unit, options);
-    for (int32_t i = 0; i < p->plan.n_unit; i++) {
+    if (api_is_of_bus(p, options))
+        return rank < n ? rank : n == 1 && api_drives_only_device(&p->facts, options) ? 0 : -1;
+    for (int32_t i = 0; i < n; i++) {
         if (p->plan.unit[i].row != p->plan.rank_row)
             continue;
-        if (api_shown(&p->facts, &p->plan, i).rank == options->request.rank)
+        if (api_shown(&p->facts, &p->plan, i).rank == rank)
             return i;
         only = i;
     }
     return only;
+}
+
+int32_t api_unit_of(const api_planned *p, const api_options *options)
+{
+    if (options->request.has_rank)
+        return api_rank_row(p, options);
+    for (int32_t i = 0; !api_is_of_bus(p, options) && i < p->plan.n_unit; i++)
+        if (p->plan.unit[i].row == p->plan.rank_row)
+            return options->one_npu >= 0 || p->plan.n_unit == 1 ? i : -1;
+    return p->plan.n_unit == 1 ? 0 : -1;
 }
 
 int32_t api_nodes_of(const cpubind_facts *facts, const int32_t *cpu, int32_t n_cpu,

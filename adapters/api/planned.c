@@ -11,11 +11,58 @@
 #include "../linux/bind/bind.h"
 #include "../linux/source/host_source.h"
 #include "../plan/pci_plan.h"
+#include "../text/cpulist.h"
 #include "api.h"
-#include "device_bound.h"
 
 /* Without the facts: enough for 640 CPUs and 16 NPUs, whose plan is made once then. */
 #define FIRST_ARENA_OF_PLAN ((size_t)256 << 10)
+
+/* == The host as the process sees it ======================================== */
+
+#define INPUT_STATUS "proc/self/status"
+
+static cpubind_input read_view(void *ctx, const char *name)
+{
+    const api_process_view *m = (const api_process_view *)ctx;
+    const int is_status = strcmp(name, INPUT_STATUS) == 0;
+    const int is_env = strcmp(name, "env") == 0;
+    const cpubind_source *source = (is_status || is_env) && m->process ? m->process : m->host;
+    if (is_env && !m->process)
+        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
+    if (is_status && m->status)
+        return (cpubind_input){
+            .state = CPUBIND_INPUT_PRESENT, .data = m->status, .len = m->status_len};
+    return source->read(source->ctx, name);
+}
+
+static cpubind_input list_view(void *ctx, const char *name)
+{
+    const api_process_view *m = (const api_process_view *)ctx;
+    if (strncmp(name, "dev/", 4) == 0 && !m->process)
+        return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
+    return m->host->list(m->host->ctx, name);
+}
+
+cpubind_source api_process_source(api_process_view *view)
+{
+    return (cpubind_source){view, read_view, list_view};
+}
+
+int api_process_allow(api_process_view *m, const int32_t *cpu, int32_t n)
+{
+    static const char key[] = "Cpus_allowed_list:\t";
+    const int32_t room = n * 6 + 1; /* "65535," at most */
+    int32_t len = 0;
+    free(m->status);
+    m->status = (char *)malloc(sizeof key + (size_t)room);
+    if (!m->status)
+        return 0;
+    memcpy(m->status, key, sizeof key - 1);
+    (void)cpubind_cpulist_format(cpu, n, m->status + sizeof key - 1, room, &len);
+    m->status_len = (int32_t)sizeof key - 1 + len;
+    m->status[m->status_len++] = '\n';
+    return 1;
+}
 
 /* == This host =============================================================== */
 
@@ -106,6 +153,7 @@ void api_settle_environment(struct api_outer *outer, const api_options *options)
 void api_warn_outer(const struct api_outer *outer, api_hear *hear, void *ctx)
 {
     const cpubind_outer *o = outer ? &outer->found : NULL;
+    char device[CPUBIND_DEVICE_NAME_SIZE];
     api_text text = {"", 0};
     if (outer)
         warn_environment(outer, hear, ctx);
@@ -113,10 +161,9 @@ void api_warn_outer(const struct api_outer *outer, api_hear *hear, void *ctx)
         return;
     if (o->pid > 0) {
         api_add(&text, "this is inside of the binding of process %d", (int)o->pid);
-        if (o->device >= 0)
-            api_add(&text, " (NPU %d)", (int)o->device);
-        else if (*o->pci)
-            api_add(&text, " (%s)", o->pci);
+        cpubind_device_name(cpubind_vendor_listed(), o->device, NULL, device);
+        if (*device || *o->pci)
+            api_add(&text, " (%s)", *device ? device : o->pci);
         api_add(&text, ": the plan is for the CPUs before it, ");
         api_add_list(&text, o->cpu, o->n_cpu);
         api_add(&text, ", and a process that is bound by it leaves that binding");
@@ -208,12 +255,6 @@ void api_free_planned(api_planned *planned)
 {
     free(planned->arena.base);
     memset(planned, 0, sizeof *planned);
-}
-
-void api_borrow_planned(const api_planned *planned, api_planned *out)
-{
-    *out = *planned;
-    out->arena = (cpubind_arena){NULL, 0, 0};
 }
 
 const char *api_status_word(int status)

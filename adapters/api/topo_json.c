@@ -121,9 +121,8 @@ static void put_runtime(api_out *to, const cpubind_runtime_view *view)
     api_json_close(to, '}');
 }
 
-void api_json_topo(api_out *to, const api_topo *topo, const api_options *options)
+void api_json_topo(api_out *to, const cpubind_facts *f, const api_options *options)
 {
-    const cpubind_facts *f = &topo->facts;
     int32_t *cpu = (int32_t *)malloc(((size_t)f->n_cpu_id + 1) * sizeof *cpu);
     to->is_short |= !cpu;
     api_json_open(to, NULL, '{');

@@ -115,32 +115,14 @@ int cli_fail_plan(const api_options *options, const api_bound *bound, int status
         api_add(&ended, "process %d has ended", (int)bound->pid);
         return cli_fail(options, API_REFUSED, ended.text);
     }
-    if (bound->planned.code != CPUBIND_PROBLEM_NONE)
-        return cli_refuse(options, &bound->planned);
-    return cli_fail(options, status, why->text);
+    return why->len > 0 ? cli_fail(options, status, why->text)
+                        : cli_refuse(options, &bound->planned);
 }
 
 int cli_check_arch(const api_options *options, api_bound *bound)
 {
     const int status = api_check_arch(options, bound);
     return status == API_DONE ? status : cli_refuse(options, &bound->planned);
-}
-
-int cli_plan_bound(api_options *options, api_bound *bound)
-{
-    const int is_live = !options->root && !options->fixture;
-    api_text why = {"", 0};
-    int status = api_prepare_bound(options, bound, !is_live, &why);
-    if (status == API_DONE && !is_live)
-        status = cli_open_host(options, &bound->host, &why);
-    if (status != API_DONE)
-        return cli_fail_plan(options, bound, status, &why);
-    if (is_live)
-        cli_progress(options, "cpubind: asking npu-smi ...");
-    status = api_plan_bound(options, bound, is_live ? NULL : &bound->host.source);
-    if (is_live)
-        cli_progress(options, NULL);
-    return status == API_DONE ? status : cli_fail_plan(options, bound, status, &why);
 }
 
 /* == Binding ================================================================ */

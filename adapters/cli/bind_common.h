@@ -15,16 +15,6 @@ int cli_choose_parent(const api_options *options, api_bound *bound);
 /* Opens the process of --pid, else the parent. Returns the exit status. */
 int cli_open_bound(const api_options *options, int is_reading, api_bound *out);
 
-/* Finds the NPU that the process uses, as if --npu had named it; with several processes of that
- * NPU also which of them it is, as if --processes and --index had (find_npu.c). Prints nothing.
- *   returns the exit status, with the reason in *why */
-int cli_find_npu(api_options *options, api_bound *bound, api_text *why);
-
-/* Opens the host as the process sees it, plans, and makes the goal of the process. Refuses a
- * machine that is not ARM, unless --any-arch is given or nothing is changed. Returns the exit
- * status. */
-int cli_plan_bound(api_options *options, api_bound *bound);
-
 /* Prints why there is no plan for a process: that it has ended, where it has, since what could
  * not be read of it has another reason then. Returns the exit status. */
 int cli_fail_plan(const api_options *options, const api_bound *bound, int status,

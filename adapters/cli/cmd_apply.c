@@ -7,29 +7,16 @@
 #include "../linux/terminal.h"
 #include <unistd.h>
 
-#include "bind_common.h"
-#include "device_bind.h"
+#include "find_device.h"
 #include "output.h"
 #include "service_ask.h"
 
-/* Prints the plan: the pool of the device, or that of the NPU. Returns 0 without memory. */
-static int print_plan(const api_options *options, const api_bound *bound,
-                      const cli_run_place *place)
+static int print_outcome(const api_options *options, api_bound *bound)
 {
-    api_out text = cli_out_for(stdout);
-    if (!bound->is_on_device) {
-        api_put_plan(&text, &bound->planned, options);
-    } else if (!options->quiet) {
-        api_put_rows(&text, &place->devices.planned, place->rank);
-    }
-    return cli_print_out(stdout, &text);
-}
-
-static int print_outcome(const api_options *options, const api_bound *bound,
-                         const cli_run_place *place)
-{
+    api_out plan = cli_out_for(stdout);
     const cpubind_report *report = cpubind_bind_report(bound->binding);
     api_text done = {"", 0}, device = {"", 0};
+    cli_name_bound(options, bound);
     cli_add_bound(&device, bound);
     api_add(&done, "process %d is bound to the CPUs of %s", (int)bound->pid, device.text);
     cli_note_done(&done);
@@ -38,7 +25,8 @@ static int print_outcome(const api_options *options, const api_bound *bound,
         api_json_report(&json, NULL, bound, report);
         return cli_print_line(stdout, &json) ? API_DONE : cli_no_memory();
     }
-    if (!print_plan(options, bound, place))
+    api_put_plan(&plan, &bound->planned, options);
+    if (!cli_print_out(stdout, &plan))
         return cli_no_memory();
     if (options->quiet) { /* an outcome that was not asked for is printed all the same */
         api_warn_rest(report, cli_hear_warning, NULL);
@@ -102,23 +90,6 @@ static int watch(const api_options *options, api_bound *bound)
     return API_DONE;
 }
 
-/* Plans for the NPU of the process, or for the other device that it uses. */
-static int plan_npu(api_options *options, api_bound *bound, cli_run_place *place)
-{
-    api_text why = {"", 0};
-    if (options->one_npu < 0 && !options->request.has_rank) {
-        int status;
-        api_add(&why, "process %d: ", (int)bound->pid);
-        status = cli_find_npu(options, bound, &why);
-        if (status == API_REFUSED && cli_find_opened(options, bound->pid))
-            return cli_place_on_device(options, bound, place);
-        api_add(&why, "; name the device with --device NAME");
-        if (status != API_DONE)
-            return cli_fail(options, status, why.text);
-    }
-    return cli_plan_bound(options, bound);
-}
-
 /* Such a process has no environment to plan by, and is refused for what it is. */
 static int check_kind(const api_options *options, const api_bound *bound)
 {
@@ -128,23 +99,19 @@ static int check_kind(const api_options *options, const api_bound *bound)
                                       : cli_fail_bind(options, bound, result, &fault);
 }
 
-static int apply(api_options *options, api_bound *bound, cli_run_place *place)
+static int apply(api_options *options, api_bound *bound)
 {
-    int is_on_device = 0;
     int status = cli_open_bound(options, 0, bound);
     if (status == API_DONE)
         status = check_kind(options, bound);
     if (status == API_DONE)
-        status = cli_find_device_kind(options, &is_on_device);
-    if (status == API_DONE)
-        status = is_on_device ? cli_place_on_device(options, bound, place)
-                              : plan_npu(options, bound, place);
+        status = cli_plan_bound(options, bound);
     if (status == API_DONE)
         status = cli_apply_bound(options, bound);
     if (status == API_DONE && options->watch_ms > 0)
         (void)cpubind_bind_watch(bound->binding, NULL); /* a failure is in the report */
     if (status == API_DONE)
-        status = print_outcome(options, bound, place);
+        status = print_outcome(options, bound);
     if (status == API_DONE && options->watch_ms > 0 && !bound->is_stopped)
         return watch(options, bound);
     /* A watch sees what is born later. */
@@ -200,7 +167,7 @@ static int take_by_service(const api_options *options, int32_t pid)
 
 /* Binds the process while the service has let go of it; the service of this user then watches
  * it as it is bound, whether that has changed or not. */
-static int apply_beside_service(api_options *options, api_bound *bound, cli_run_place *place)
+static int apply_beside_service(api_options *options, api_bound *bound)
 {
     cli_service_reply service = {.state = CLI_SERVICE_NONE};
     int is_put_back = 0, status = API_DONE;
@@ -220,7 +187,7 @@ static int apply_beside_service(api_options *options, api_bound *bound, cli_run_
         status = cli_let_service_go(options, bound, &is_put_back);
     if (status != API_DONE)
         return status;
-    status = apply(options, bound, place);
+    status = apply(options, bound);
     if (bound->service > 0 && !bound->service_said && geteuid() == 0) {
         api_close_bound(bound);
         cli_tell_service(options, CPUBIND_ASK_ADOPT, pid, &service);
@@ -233,14 +200,12 @@ int cli_apply(int argc, char **argv)
 {
     static api_options options;
     static api_bound bound;
-    static cli_run_place place;
     int status = cli_start(argc, argv, API_APPLY, NULL, &options);
     if (status >= 0)
         return status;
     if (options.all || options.tree)
         return cli_call_all(&options);
-    status = apply_beside_service(&options, &bound, &place);
-    cli_free_run_place(&place);
+    status = apply_beside_service(&options, &bound);
     api_close_bound(&bound);
     return status;
 }

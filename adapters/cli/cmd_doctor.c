@@ -10,8 +10,9 @@
 
 #include "../api/device_plan.h"
 #include "../doctor/doctor.h"
-#include "device_bind.h"
 #include "doctor_fix.h"
+#include "find_device.h"
+#include "host_call.h"
 #include "measure_result.h"
 #include "output.h"
 
@@ -19,7 +20,7 @@ enum { WIDTH = 80, INDENT = 10 };
 
 /* The devices of the bus that have no driver with a list of their users. */
 typedef struct bus_devices {
-    api_device_plan devices;
+    api_planned planned;
     cpubind_users users;
     cpubind_doctor_bus part;
     int32_t is_there, is_alone; /* there are some; and no NPU */
@@ -151,7 +152,7 @@ static int count_fixed(const cpubind_doctor_report *report, const cli_fixed *fix
 static void add_poolless(const bus_devices *bus, api_text *to)
 {
     api_add(to, "near %d of the %d devices this process may use no CPU", (int)bus->n_poolless,
-            (int)bus->devices.topo.facts.n_bus);
+            (int)bus->planned.facts.n_bus);
 }
 
 /* Prints the checks that could not be made: those that lack the same are one line. */
@@ -329,50 +330,32 @@ static int print_report(const cpubind_doctor_report *report, const api_planned *
                : (int)cpubind_problem_exit(planned->code);
 }
 
-/* Reads who uses the devices of this host; a failure is printed. */
-static void read_users(const cpubind_source *source, const api_options *options,
-                       bus_devices *bus)
+/* Plans the devices of the bus, and reads who uses them: on a live host, or where there is
+ * nothing else. A failure to read the users is printed. */
+static void read_bus(const cpubind_source *source, const api_options *options, int is_live,
+                     bus_devices *bus)
 {
-    cpubind_workers workers = {0};
+    const cpubind_device_plan *plan = &bus->planned.plan;
     api_text why = {"", 0};
-    const int status =
-        cli_read_device_workers(options, source, &bus->devices.topo, 0, &workers, &why);
-    if (status == API_DONE)
-        bus->users.row =
-            (cpubind_user *)malloc(((size_t)workers.n + 1) * sizeof *bus->users.row);
-    else
-        (void)cli_fail(options, status, why.text);
-    for (int32_t i = 0; bus->users.row && i < workers.n; i++)
-        bus->users.row[bus->users.n++] =
-            (cpubind_user){workers.row[i].pid, workers.row[i].device};
-    if (bus->users.row)
-        bus->part.users = &bus->users;
-    cpubind_workers_free(&workers);
-}
-
-/* Reads the devices of the bus, plans for them, and reads who uses them: on a live host, or
- * where there is nothing else. */
-static void read_bus(const cpubind_source *source, const api_options *options,
-                     const api_planned *planned, int is_live, bus_devices *bus)
-{
-    const cpubind_device_plan *plan = &bus->devices.planned.plan;
-    api_text why = {"", 0};
-    int status;
-    bus->is_alone = api_has_devices_alone(source, options, planned);
-    if (!bus->is_alone && !is_live)
-        return;
-    status = api_make_devices(source, options, NULL, &bus->devices, &why);
-    bus->is_there = status == API_DONE && cli_has_opened(&bus->devices.topo);
+    int status = API_DONE;
+    if (!bus->is_alone && is_live)
+        status = api_plan_bus(source, options, &bus->planned, &why);
+    bus->is_there = status == API_DONE && cli_has_opened(&bus->planned);
     bus->is_alone &= bus->is_there;
     if (!bus->is_there)
         return;
     for (int32_t i = 0; i < plan->n_unit; i++)
         bus->n_poolless += plan->unit[i].n_cpu == 0 &&
                            (i == 0 || plan->unit[i].on_bus != plan->unit[i - 1].on_bus);
-    bus->part.facts = &bus->devices.planned.facts;
+    bus->part.facts = &bus->planned.facts;
     bus->part.plan = plan->n_want > 0 ? plan : NULL;
-    if (is_live)
-        read_users(source, options, bus);
+    if (!is_live)
+        return;
+    status = cli_read_opened(options, source, &bus->planned, &bus->users, &why);
+    if (status == API_DONE)
+        bus->part.users = &bus->users;
+    else
+        (void)cli_fail(options, status, why.text);
 }
 
 /* Examines the host, makes the safe changes if that is asked for, and prints. */
@@ -393,13 +376,17 @@ static int examine_host(api_host *host, api_options *options, int is_live)
     if (is_live &&
         cpubind_origin_asked(&host->source, &options->request) != CPUBIND_ORIGIN_DRIVER)
         e.request.npu_smi_ms = time_npu_smi(&host->source);
-    api_make(&host->source, &options->request, &planned);
-    if (planned.code != CPUBIND_PROBLEM_NONE && api_npu_option(options) &&
-        api_lacks_npus(&host->source, options, &why)) {
+    status = api_plan(&host->source, options, &planned, &why);
+    if (why.len > 0 && api_npu_option(options)) {
         api_free_planned(&planned);
-        return cli_fail(options, API_REFUSED, why.text);
+        return cli_fail(options, status, why.text);
     }
-    read_bus(&host->source, options, &planned, is_live, &bus);
+    bus.is_alone = status == API_DONE && api_is_of_bus(&planned, options);
+    if (bus.is_alone) {
+        bus.planned = planned;
+        planned = (api_planned){.code = CPUBIND_PROBLEM_NO_NPU_SMI};
+    }
+    read_bus(&host->source, options, is_live, &bus);
     if (bus.is_there)
         e.request.bus = &bus.part;
     if (planned.has_facts)
@@ -417,7 +404,7 @@ static int examine_host(api_host *host, api_options *options, int is_live)
     cli_free_fixed(&fixed);
     free(arena.base);
     free(bus.users.row);
-    api_free_devices(&bus.devices);
+    api_free_planned(&bus.planned);
     api_free_planned(&planned);
     return status;
 }

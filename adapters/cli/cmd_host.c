@@ -9,12 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../api/device_plan.h"
 #include "../host/host_bind.h"
 #include "../linux/terminal.h"
-#include "device_bind.h"
 #include "host_call.h"
 #include "output.h"
-#include "run_device.h"
 #include "service_ask.h"
 #include "settings.h"
 
@@ -30,16 +29,6 @@ static const api_bound *bound_of(const host_call *c, const cpubind_host_row *row
                         .binding = (cpubind_binding *)row->binding};
     (void)snprintf(bound.other_path, sizeof bound.other_path, "%s", row->other_path);
     return &bound;
-}
-
-void cli_add_row_device(api_text *to, const cpubind_host_row *row)
-{
-    if (row->n_device > 1 && !row->is_of_one)
-        api_add(to, ", %d devices", (int)row->n_device);
-    else if (*row->pci)
-        api_add(to, ", %s", row->pci);
-    else if (row->number >= 0)
-        api_add(to, ", NPU %d", (int)row->number);
 }
 
 void cli_add_pod(api_text *to, const cpubind_pod *pod)
@@ -100,8 +89,8 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
     }
     if (row->n_device > 1 && row->is_of_one) {
         api_add(to,
-                "it drives %d NPUs, and a process is bound to one: start one process for "
-                "each NPU",
+                "it drives %d devices, and a process is bound to one: start one process for "
+                "each device",
                 (int)row->n_device);
         return API_REFUSED;
     }
@@ -112,17 +101,22 @@ int cli_explain_row(const host_call *c, const cpubind_host_row *row, api_text *t
     return api_explain_bind(c->options, bound, row->status, &row->fault, to);
 }
 
+static void add_sharing(api_text *to, const char *device, int n_process, const char *cpus)
+{
+    api_add(
+        to,
+        "%s: its %d processes share the CPUs %s of its pool, which cannot be cut into so many "
+        "parts: run fewer processes on it, or let it have more CPUs",
+        device, n_process, cpus);
+}
+
 void cli_explain_sharing(const cpubind_host_row *row, api_text *device, api_text *to)
 {
     if (!row->is_sharing || row->state != CPUBIND_HOST_BOUND || !row->report)
         return;
     cli_add_row_device(device, row);
-    api_add(
-        to,
-        "%s: its %d processes share the CPUs %s of its pool, which cannot be cut into so many "
-        "parts: run fewer processes on it, or let it have more CPUs",
-        device->len > 2 ? device->text + 2 : "the device", (int)row->n_process,
-        row->report->main ? row->report->main : "");
+    add_sharing(to, device->len > 2 ? device->text + 2 : "the device", (int)row->n_process,
+                row->report->main ? row->report->main : "");
 }
 
 void cli_add_children(api_text *to, int32_t n)
@@ -158,46 +152,13 @@ static void add_list(api_table *table, const char *list)
         api_cell(table, "%s", *list ? list : "-");
 }
 
-static void add_heads(api_table *table, int has_bus)
+static void add_heads(api_table *table)
 {
-    const char *const heads[] = {has_bus ? "device" : "NPU",
-                                 "process",
-                                 "name",
-                                 "container",
-                                 "main CPUs",
-                                 "right",
-                                 "moved",
-                                 "wrong",
-                                 "state"};
+    static const char *const heads[] = {"device", "process", "name",  "container", "main CPUs",
+                                        "right",  "moved",   "wrong", "state"};
     table->n_column = (int32_t)(sizeof heads / sizeof *heads);
     for (int32_t i = 0; i < table->n_column; i++)
         api_cell(table, "%s", heads[i]);
-}
-
-static void print_table(const host_call *c)
-{
-    api_table table = {.n_column = 0};
-    add_heads(&table, c->has_bus);
-    for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
-        api_text device = {"", 0};
-        cli_add_row_device(&device, row);
-        if (c->has_bus)
-            api_cell(&table, "%s", device.len > 2 ? device.text + 2 : "-");
-        else
-            api_cell_number(&table, row->number);
-        api_cell_number(&table, row->pid);
-        api_cell(&table, "%.12s", row->name);
-        api_cell(&table, "%s", row->container[0] ? row->container : "-");
-        add_list(&table, row->report && row->report->main ? row->report->main : "");
-        api_cell_number(&table,
-                        row->report ? cli_count_threads(row->report, CPUBIND_ITEM_RIGHT) : -1);
-        api_cell_number(&table,
-                        row->report ? cli_count_threads(row->report, CPUBIND_ITEM_MOVED) : -1);
-        api_cell_number(&table, row->report ? cli_count_not(row->report) : -1);
-        api_cell(&table, "%s", cpubind_host_state_word(row->state));
-    }
-    cli_print_table(stdout, &table);
 }
 
 /* Whether a text is new; it is noted. */
@@ -220,39 +181,6 @@ void cli_warn_sharing(host_call *c, const cpubind_host_row *row)
         fprintf(stderr, "cpubind: warning: %s\n", text.text);
 }
 
-static void print_children(int pid, const api_text *device, int32_t n)
-{
-    api_text text = {"", 0};
-    if (n == 0)
-        return;
-    cli_add_children(&text, n);
-    printf("process %d%s: %s\n", pid, device->text, text.text);
-}
-
-/* Prints what is wrong with a row, and each warning that no row before it had. */
-static void print_wrong(host_call *c, const cpubind_host_row *row)
-{
-    const api_bound *bound = bound_of(c, row);
-    api_text text = {"", 0}, device = {"", 0};
-    json_t *warnings, *one;
-    size_t i;
-    (void)cli_explain_row(c, row, &text);
-    cli_add_row_device(&device, row);
-    cli_add_pod(&device, &row->pod);
-    if (text.len > 0)
-        fprintf(stderr, "cpubind: process %d%s: %s\n", (int)row->pid, device.text, text.text);
-    if (!c->options->quiet)
-        cli_warn_sharing(c, row);
-    warnings = row->report ? cli_outcome_warnings_json(bound, row->report) : NULL;
-    json_array_foreach(warnings, i, one)
-    {
-        const char *said = json_string_value(json_object_get(one, "text"));
-        if (said && is_new(c, said))
-            fprintf(stderr, "cpubind: warning: process %d: %s\n", (int)row->pid, said);
-    }
-    json_decref(warnings);
-}
-
 /* == As JSON ================================================================ */
 
 json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
@@ -261,8 +189,9 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
     api_text text = {"", 0};
     const int status = cli_explain_row(c, row, &text);
     json_t *json = json_pack(
-        "{s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}",
-        "npu", row->number < 0 ? json_null() : json_integer(row->number), "pci",
+        "{s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:i, s:i, s:b, s:i, s:o, s:s, s:o, s:o}",
+        "device", *row->name_of_device ? json_string(row->name_of_device) : json_null(), "npu",
+        row->number < 0 ? json_null() : json_integer(row->number), "pci",
         *row->pci ? json_string(row->pci) : json_null(), "product",
         row->product ? json_string(row->product) : json_null(), "devices", (int)row->n_device,
         "pid", (int)row->pid, "name", cli_json_text(row->name), "container",
@@ -280,36 +209,178 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row)
 
 int cli_is_worker(const cpubind_host_row *row)
 {
-    return row->device >= 0 || row->number >= 0 || *row->pci;
+    return row->device >= 0 || *row->name_of_device;
 }
 
-/* All rows, or those with news. */
-static int print_json(const host_call *c, int is_news)
+/* All rows, or those with news; NULL without memory.
+ *   out     *n: their number */
+static json_t *rows_json(const host_call *c, int is_news, int32_t *n)
 {
-    json_t *workers = json_array(), *others = json_array(), *warnings, *object;
-    int32_t n = 0;
+    json_t *workers = json_array(), *others = json_array(), *warnings;
+    *n = 0;
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
         if (is_news && !row->is_news)
             continue;
-        n++;
+        ++*n;
         if (cli_is_worker(row))
             workers = cli_json_append(workers, cli_row_json(c, row));
         else
             others = cli_json_append(others, cli_row_json(c, row));
     }
-    if (is_news && n == 0) {
-        json_decref(workers);
-        json_decref(others);
-        return 1;
-    }
     warnings = cli_warnings_json(&c->planned);
     if (c->service_said && warnings)
         (void)json_array_append_new(
             warnings, json_pack("{s:s, s:s}", "code", "service", "text", c->service_said));
-    object = json_pack("{s:s, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "workers", workers,
-                       "others", others, "warnings", warnings);
-    return cli_print_json(stdout, object);
+    return json_pack("{s:s, s:o, s:o, s:o}", "cpubind", CPUBIND_VERSION, "workers", workers,
+                     "others", others, "warnings", warnings);
+}
+
+/* == As text: rows of this call, or of the answer of the service ============ */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static json_t *items_of(const json_t *row)
+{
+    return json_object_get(json_object_get(row, "outcome"), "items");
+}
+
+static int is_thread(const json_t *item)
+{
+    return strcmp(text_of(item, "kind"), "thread") == 0;
+}
+
+/* Threads of a row of an answer that ended in one of the ways; -1: it was not looked at. */
+static int32_t count_said(const json_t *row, const char *const *results)
+{
+    const json_t *items = items_of(row);
+    int32_t n = json_is_array(items) ? 0 : -1;
+    for (size_t i = 0; i < json_array_size(items); i++)
+        for (const char *const *r = results; *r; r++)
+            n += is_thread(json_array_get(items, i)) &&
+                 strcmp(text_of(json_array_get(items, i), "result"), *r) == 0;
+    return n;
+}
+
+/* What a row of an answer drives, as cli_add_row_device has it. */
+static void add_said_device(api_text *to, const json_t *row)
+{
+    const int n_device = (int)json_integer_value(json_object_get(row, "devices"));
+    if (n_device > 1)
+        api_add(to, ", %d devices", n_device);
+    else if (*text_of(row, "device"))
+        api_add(to, ", %s", text_of(row, "device"));
+}
+
+static void print_children(int pid, const api_text *device, int32_t n)
+{
+    api_text text = {"", 0};
+    if (n == 0)
+        return;
+    cli_add_children(&text, n);
+    printf("process %d%s: %s\n", pid, device->text, text.text);
+}
+
+/* The pod of a row, as cli_add_pod has it. */
+static void add_said_pod(api_text *to, const json_t *row)
+{
+    const json_t *pod = json_object_get(row, "pod");
+    if (!json_is_object(pod))
+        return;
+    if (*text_of(pod, "name"))
+        api_add(to, ", pod %s/%s/%s", text_of(pod, "namespace"), text_of(pod, "name"),
+                text_of(pod, "container"));
+    else
+        api_add(to, ", pod %s", text_of(pod, "uid"));
+    if (strcmp(text_of(pod, "qos"), cpubind_qos_word(CPUBIND_QOS_UNKNOWN)) != 0)
+        api_add(to, " (%s)", text_of(pod, "qos"));
+}
+
+/* What is wrong with a row, and each warning that no row before it had. */
+static void print_wrong(host_call *c, const json_t *row)
+{
+    const char *error = text_of(json_object_get(row, "error"), "text");
+    const json_t *outcome = json_object_get(row, "outcome");
+    const int pid = (int)json_integer_value(json_object_get(row, "pid"));
+    api_text device = {"", 0}, pod = {"", 0}, sharing = {"", 0};
+    json_t *warning;
+    size_t i;
+    add_said_device(&device, row);
+    add_said_pod(&pod, row);
+    if (*error)
+        fprintf(stderr, "cpubind: process %d%s%s: %s\n", pid, device.text, pod.text, error);
+    if (json_is_true(json_object_get(row, "shared")) && json_is_object(outcome) &&
+        strcmp(text_of(row, "state"), cpubind_host_state_word(CPUBIND_HOST_BOUND)) == 0)
+        add_sharing(&sharing, device.len > 2 ? device.text + 2 : "the device",
+                    (int)json_integer_value(json_object_get(row, "processes")),
+                    text_of(outcome, "main"));
+    if (sharing.len > 0 && !c->options->quiet && is_new(c, device.text))
+        fprintf(stderr, "cpubind: warning: %s\n", sharing.text);
+    json_array_foreach(json_object_get(outcome, "warnings"), i, warning)
+    {
+        const char *text = text_of(warning, "text");
+        if (*text && is_new(c, text))
+            fprintf(stderr, "cpubind: warning: process %d: %s\n", pid, text);
+    }
+}
+
+static void add_said(api_table *table, const json_t *row)
+{
+    static const char *const wrong[] = {"wrong", "part", "skipped", "failed", NULL};
+    static const char *const right[] = {"right", NULL}, *const moved[] = {"moved", NULL};
+    api_text device = {"", 0};
+    add_said_device(&device, row);
+    api_cell(table, "%s", device.len > 2 ? device.text + 2 : "-");
+    api_cell_number(table, (int32_t)json_integer_value(json_object_get(row, "pid")));
+    api_cell(table, "%.12s", text_of(row, "name"));
+    api_cell(table, "%s", *text_of(row, "container") ? text_of(row, "container") : "-");
+    add_list(table, text_of(json_object_get(row, "outcome"), "main"));
+    api_cell_number(table, count_said(row, right));
+    api_cell_number(table, count_said(row, moved));
+    api_cell_number(table, count_said(row, wrong));
+    api_cell(table, "%s", text_of(row, "state"));
+}
+
+static const char *no_process(const host_call *c)
+{
+    return c->has_bus ? "no process uses a device: it would have a file of one open, "
+                        "or variables of its own that name one"
+                      : "no process uses a device";
+}
+
+/* The rows as text: the table, and below it the warnings of a plan and what is wrong. */
+static int print_rows(host_call *c, const json_t *answer, const api_planned *plan)
+{
+    const json_t *rows[] = {json_object_get(answer, "workers"),
+                            json_object_get(answer, "others")};
+    const size_t n = json_array_size(rows[0]) + json_array_size(rows[1]);
+    api_table table = {.n_column = 0};
+    add_heads(&table);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < json_array_size(rows[k]); i++)
+            add_said(&table, json_array_get(rows[k], i));
+    if (n == 0 && !c->options->quiet)
+        puts(no_process(c));
+    else if (!c->options->quiet)
+        cli_print_table(stdout, &table);
+    for (size_t i = 0; i < json_array_size(rows[0]) && !c->options->quiet; i++) {
+        const json_t *row = json_array_get(rows[0], i);
+        api_text device = {"", 0};
+        add_said_device(&device, row);
+        print_children((int)json_integer_value(json_object_get(row, "pid")), &device,
+                       (int32_t)json_integer_value(json_object_get(row, "children")));
+    }
+    (void)fflush(stdout);
+    if (plan && n > 0)
+        cli_print_warnings(plan);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < json_array_size(rows[k]); i++)
+            print_wrong(c, json_array_get(rows[k], i));
+    return !ferror(stdout);
 }
 
 /* == The calls ============================================================== */
@@ -326,16 +397,6 @@ static int worst(const host_call *c)
     return status;
 }
 
-void cli_take_plan(host_call *c)
-{
-    const cpubind_host_plan *plan = cpubind_host_bind_plan(c->host);
-    c->planned = (api_planned){.code = plan->code,
-                               .problem = plan->problem,
-                               .facts = plan->facts,
-                               .has_facts = plan->has_facts,
-                               .plan = plan->plan};
-}
-
 static void warn_events(const host_call *c)
 {
     const cpubind_linux_fault why = cpubind_host_bind_no_events(c->host);
@@ -345,32 +406,16 @@ static void warn_events(const host_call *c)
         cli_warn_outcome(&none, &report);
 }
 
-static const char *no_process(const host_call *c)
-{
-    return c->has_bus ? "no process uses a device: it would have a file of one open, "
-                        "or variables of its own that name one"
-                      : "no process drives an NPU";
-}
-
 static int print_all(host_call *c)
 {
+    int32_t n;
+    json_t *rows = rows_json(c, 0, &n);
+    if (!rows)
+        return cli_no_memory();
     if (c->options->json)
-        return print_json(c, 0) ? worst(c) : cli_no_memory();
-    if (cpubind_host_bind_n(c->host) == 0 && !c->options->quiet)
-        puts(no_process(c));
-    else if (!c->options->quiet)
-        print_table(c);
-    for (int32_t i = 0; i < cpubind_host_bind_n(c->host) && !c->options->quiet; i++) {
-        const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
-        api_text device = {"", 0};
-        cli_add_row_device(&device, row);
-        print_children((int)row->pid, &device, row->n_child);
-    }
-    (void)fflush(stdout);
-    if (c->options->command == API_APPLY && cpubind_host_bind_n(c->host) > 0)
-        cli_print_warnings(&c->planned);
-    for (int32_t i = 0; i < cpubind_host_bind_n(c->host); i++)
-        print_wrong(c, cpubind_host_bind_row(c->host, i));
+        return cli_print_json(stdout, rows) ? worst(c) : cli_no_memory();
+    (void)print_rows(c, rows, c->options->command == API_APPLY ? &c->planned : NULL);
+    json_decref(rows);
     warn_events(c);
     return worst(c);
 }
@@ -378,6 +423,7 @@ static int print_all(host_call *c)
 /* Prints what is new of one row. */
 static void print_row_news(host_call *c, const cpubind_host_row *row)
 {
+    json_t *said = cli_row_json(c, row);
     const cpubind_report *report = row->report;
     api_text text = {"", 0}, device = {"", 0};
     api_out news = {0};
@@ -386,11 +432,7 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
         !report) {
         printf("process %d (%s)%s: %s\n", (int)row->pid, row->name, device.text,
                cpubind_host_state_word(row->state));
-        (void)fflush(stdout);
-        print_wrong(c, row);
-        return;
-    }
-    if (report->n > 8) {
+    } else if (report->n > 8) {
         printf("process %d (%s)%s: bound: %d threads right, %d moved, %d wrong\n",
                (int)row->pid, row->name, device.text,
                (int)cli_count_threads(report, CPUBIND_ITEM_RIGHT),
@@ -406,14 +448,20 @@ static void print_row_news(host_call *c, const cpubind_host_row *row)
     }
     (void)cli_print_out(stdout, &news);
     (void)fflush(stdout);
-    print_wrong(c, row);
+    print_wrong(c, said);
+    json_decref(said);
 }
 
 static void print_news(host_call *c)
 {
+    json_t *rows = NULL;
+    int32_t n = 0;
     cli_take_plan(c);
     if (c->options->json)
-        (void)print_json(c, 1);
+        rows = rows_json(c, 1, &n);
+    if (n > 0)
+        (void)cli_print_json(stdout, json_incref(rows));
+    json_decref(rows);
     for (int32_t i = 0; i < cpubind_host_bind_n(c->host) && !c->options->json; i++) {
         const cpubind_host_row *row = cpubind_host_bind_row(c->host, i);
         if (row->is_news && !c->options->quiet)
@@ -440,51 +488,6 @@ static int watch(host_call *c)
     return API_DONE;
 }
 
-/* Whether the plan keeps CPUs for the host. */
-static int is_keeping(const api_options *o)
-{
-    return o->request.keep_each > 0 || o->request.keep;
-}
-
-static void hear_rules(void *ctx, const cpubind_other_rules *others, const char *rules)
-{
-    api_warn_other_rules(others, rules, cli_hear_warning, ctx);
-}
-
-int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
-{
-    const api_options *o = c->options;
-    const int is_live = !o->root && !o->fixture;
-    cpubind_linux_fault fault = {.what = ""};
-    const int status = is_live ? API_DONE : cli_open_host(o, &c->source, why);
-    if (status != API_DONE)
-        return status;
-    how->request = o->request;
-    if (c->has_bus && o->has_roles)
-        how->request.roles = &o->roles;
-    how->has_listed = c->has_listed;
-    how->devices = c->has_bus ? &c->devices : NULL;
-    how->wish = o->wish;
-    how->n_wish = o->n_wish;
-    how->threads = o->threads;
-    how->bind = cli_bind_options(o, 0, 0);
-    how->bind.is_service = c->is_service;
-    if (!o->quiet)
-        how->hear_rules = hear_rules;
-    if (c->stop)
-        how->bind.stop = c->stop;
-    how->root = o->root;
-    how->respects_masks = o->respects_masks;
-    how->keeps_others = o->keeps_others || (o->tree && is_keeping(o));
-    how->tree = !o->tree ? 0 : o->command == API_RUN ? (int32_t)getpid() : o->pid;
-    how->bind.is_watching |= o->tree && o->command == API_RUN;
-    how->source = is_live ? NULL : &c->source.source;
-    if (cpubind_host_bind_open(how, &c->host, &fault) == CPUBIND_LINUX_OK)
-        return API_DONE;
-    api_add(why, "the host cannot be opened: %s: %s", fault.what, strerror(fault.error));
-    return API_UNREADABLE;
-}
-
 int cli_check_machine(const api_options *options)
 {
     api_bound none = {0};
@@ -495,16 +498,6 @@ int cli_check_machine(const api_options *options)
     status = cli_check_arch(options, &none);
     api_close_bound(&none);
     return status;
-}
-
-void cli_explain_no_plan(const host_call *c, api_text *why)
-{
-    const cpubind_problem *problem = &c->planned.problem;
-    if (c->has_listed)
-        api_explain(&c->planned, c->options, why);
-    else
-        api_add(why, "%s%s%s", problem->input ? problem->input : "there is no plan",
-                problem->what ? ": " : "", problem->what ? problem->what : "");
 }
 
 int cli_refuse_all(host_call *c)
@@ -543,117 +536,6 @@ static int verify_all(host_call *c)
     c->planned.code = CPUBIND_PROBLEM_NONE;
     c->planned.plan = (cpubind_device_plan){.n_want = 0};
     return print_all(c);
-}
-
-/* == What the service says ================================================== */
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
-static json_t *items_of(const json_t *row)
-{
-    return json_object_get(json_object_get(row, "outcome"), "items");
-}
-
-static int is_thread(const json_t *item)
-{
-    return strcmp(text_of(item, "kind"), "thread") == 0;
-}
-
-/* Threads of a row of an answer that ended in one of the ways; -1: it was not looked at. */
-static int32_t count_said(const json_t *row, const char *const *results)
-{
-    const json_t *items = items_of(row);
-    int32_t n = json_is_array(items) ? 0 : -1;
-    for (size_t i = 0; i < json_array_size(items); i++)
-        for (const char *const *r = results; *r; r++)
-            n += is_thread(json_array_get(items, i)) &&
-                 strcmp(text_of(json_array_get(items, i), "result"), *r) == 0;
-    return n;
-}
-
-/* What a row of an answer drives, as cli_add_row_device has it. */
-static void add_said_device(api_text *to, const json_t *row)
-{
-    const json_t *npu = json_object_get(row, "npu");
-    const int n_device = (int)json_integer_value(json_object_get(row, "devices"));
-    if (n_device > 1)
-        api_add(to, ", %d devices", n_device);
-    else if (*text_of(row, "pci"))
-        api_add(to, ", %s", text_of(row, "pci"));
-    else if (json_is_integer(npu))
-        api_add(to, ", NPU %d", (int)json_integer_value(npu));
-}
-
-/* What is wrong with a row of an answer, and each warning that no row before it had. */
-static void print_said_wrong(host_call *c, const json_t *row)
-{
-    const char *error = text_of(json_object_get(row, "error"), "text");
-    const int pid = (int)json_integer_value(json_object_get(row, "pid"));
-    api_text device = {"", 0};
-    json_t *warning;
-    size_t i;
-    add_said_device(&device, row);
-    if (*error)
-        fprintf(stderr, "cpubind: process %d%s: %s\n", pid, device.text, error);
-    json_array_foreach(json_object_get(json_object_get(row, "outcome"), "warnings"), i, warning)
-    {
-        const char *text = text_of(warning, "text");
-        if (*text && is_new(c, text))
-            fprintf(stderr, "cpubind: warning: process %d: %s\n", pid, text);
-    }
-}
-
-static void add_said(const host_call *c, api_table *table, const json_t *row)
-{
-    static const char *const wrong[] = {"wrong", "part", "skipped", "failed", NULL};
-    static const char *const right[] = {"right", NULL}, *const moved[] = {"moved", NULL};
-    const json_t *npu = json_object_get(row, "npu");
-    api_text device = {"", 0};
-    add_said_device(&device, row);
-    if (c->has_bus)
-        api_cell(table, "%s", device.len > 2 ? device.text + 2 : "-");
-    else
-        api_cell_number(table, json_is_integer(npu) ? (int32_t)json_integer_value(npu) : -1);
-    api_cell_number(table, (int32_t)json_integer_value(json_object_get(row, "pid")));
-    api_cell(table, "%.12s", text_of(row, "name"));
-    api_cell(table, "%s", *text_of(row, "container") ? text_of(row, "container") : "-");
-    add_list(table, text_of(json_object_get(row, "outcome"), "main"));
-    api_cell_number(table, count_said(row, right));
-    api_cell_number(table, count_said(row, moved));
-    api_cell_number(table, count_said(row, wrong));
-    api_cell(table, "%s", text_of(row, "state"));
-}
-
-/* The object of verify --all as text: the table, and what is wrong below it. */
-static int print_said(host_call *c, const json_t *answer)
-{
-    const json_t *rows[] = {json_object_get(answer, "workers"),
-                            json_object_get(answer, "others")};
-    api_table table = {.n_column = 0};
-    add_heads(&table, c->has_bus);
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < json_array_size(rows[k]); i++)
-            add_said(c, &table, json_array_get(rows[k], i));
-    if (json_array_size(rows[0]) + json_array_size(rows[1]) == 0 && !c->options->quiet)
-        puts(no_process(c));
-    else if (!c->options->quiet)
-        cli_print_table(stdout, &table);
-    for (size_t i = 0; i < json_array_size(rows[0]) && !c->options->quiet; i++) {
-        const json_t *row = json_array_get(rows[0], i);
-        api_text device = {"", 0};
-        add_said_device(&device, row);
-        print_children((int)json_integer_value(json_object_get(row, "pid")), &device,
-                       (int32_t)json_integer_value(json_object_get(row, "children")));
-    }
-    (void)fflush(stdout);
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < json_array_size(rows[k]); i++)
-            print_said_wrong(c, json_array_get(rows[k], i));
-    return !ferror(stdout);
 }
 
 /* The worst status among the rows of an answer. */
@@ -715,42 +597,11 @@ static int ask_service(host_call *c)
         status = worst_of(others);
     if (options->json)
         return cli_print_json(stdout, service.answer) ? status : cli_no_memory();
-    is_printed = print_said(c, service.answer);
+    is_printed = print_rows(c, service.answer, NULL);
     if (options->command == API_APPLY)
         say_settings(options);
     cli_free_service(&service);
     return is_printed ? status : API_UNWRITTEN;
-}
-
-int cli_read_devices(host_call *c, api_text *why)
-{
-    const api_options *o = c->options;
-    api_host host = {0};
-    api_topo topo = {0};
-    int status = cli_open_host(o, &host, why);
-    if (status == API_DONE) {
-        api_topo_read(&host.source, o, &topo);
-        if (c->has_listed)
-            c->has_bus = cli_has_opened(&topo);
-        else
-            status = api_topo_judge(&topo, o, why);
-        c->devices = o->topo;
-        c->devices.named = o->topo.n_named > 0 ? o->pci : NULL;
-    }
-    api_topo_free(&topo);
-    api_close_host(&host);
-    return status;
-}
-
-int cli_find_workers(host_call *c, api_options *options)
-{
-    api_text why = {"", 0};
-    int status = cli_find_device_kind(options, &c->has_bus);
-    c->has_listed = !c->has_bus;
-    if (status != API_DONE || (c->has_listed && api_npu_option(options)))
-        return status;
-    status = cli_read_devices(c, &why);
-    return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
 }
 
 int cli_call_all(api_options *options)
@@ -761,10 +612,10 @@ int cli_call_all(api_options *options)
     int status;
     c.options = options;
     c.said = json_array();
-    status = cli_find_workers(&c, options);
+    status = cli_find_workers(&c, options, &why);
     if (status != API_DONE) {
         json_decref(c.said);
-        return status;
+        return cli_fail(options, status, why.text);
     }
     status = ask_service(&c);
     if (status >= 0) {

@@ -140,9 +140,9 @@ static int open_plan(measurement *m, api_side side)
     }
     p->call.options = &p->options;
     any = cli_settings_of_any_device(&p->options);
-    status = cli_find_workers(&p->call, side < API_SIDE_BEFORE ? &p->options : &any);
+    status = cli_find_workers(&p->call, side < API_SIDE_BEFORE ? &p->options : &any, &why);
     if (status != API_DONE)
-        return status;
+        return cli_fail(m->options, status, why.text);
     p->is_open = 1;
     status = cli_open_all(&p->call, &p->how, &why);
     if (status != API_DONE)

@@ -9,8 +9,8 @@
 
 #include "../api/device_plan.h"
 #include "../linux/source/file_writer.h"
-#include "cli.h"
-#include "device_bind.h"
+#include "find_device.h"
+#include "host_call.h"
 #include "worker_plan.h"
 
 enum { MAX_FORMATS = 32 };
@@ -131,76 +131,97 @@ static void choose_rules(api_options *options, int i)
     options->request.rules = i == 0 ? CPUBIND_RULES_REFERENCE : CPUBIND_RULES_NEAR;
 }
 
-/* Names the devices that a process uses, for --running, in place of those that are named.
- * Returns the exit status, with the reason in *why. */
+/* Names the devices that a process has files of open, for --running, in place of those that are
+ * named. Returns the exit status, with the reason in *why. */
 static int name_used(const cpubind_source *source, api_options *options, api_text *why)
 {
-    cpubind_workers workers = {0};
-    api_topo topo = {0};
+    cpubind_users users = {.n = 0};
+    api_planned read = {0};
     int status;
     if (options->root || options->fixture) {
         api_add(why, "a snapshot does not say which processes use its devices: leave out "
                      "--running");
         return API_REFUSED;
     }
-    api_topo_read(source, options, &topo);
-    status = api_topo_judge(&topo, options, why);
+    api_read_devices(source, options, &read);
+    status = api_judge_devices(&read, options, why);
     if (status == API_DONE)
-        status = cli_read_device_workers(options, source, &topo, 0, &workers, why);
+        status = cli_read_opened(options, source, &read, &users, why);
     options->topo.n_named = options->topo.class_digits = 0;
-    for (int32_t i = 0; i < workers.n; i++)
-        if (i == 0 || workers.row[i].device != workers.row[i - 1].device)
-            (void)api_name_function(options, &topo.facts.bus[workers.row[i].device].pci, -1);
+    for (int32_t i = 0; i < users.n; i++)
+        if (i == 0 || users.row[i].device != users.row[i - 1].device)
+            (void)api_name_function(options, &read.facts.bus[users.row[i].device].pci, -1);
     if (status == API_DONE && options->topo.n_named == 0) {
         api_add(why, "no process has files of a device open: leave out --running");
         status = API_REFUSED;
     }
     options->request.only_running = 0;
-    cpubind_workers_free(&workers);
-    api_topo_free(&topo);
+    free(users.row);
+    api_free_planned(&read);
     return status;
 }
 
-/* Plans the devices where no plan of NPUs is, and prints them. A device that is asked for must
- * have a pool; what is explained needs none, and is refused after it is explained. */
-static int plan_devices(const api_host *host, api_options *options)
+/* Whether --running asks for the users of devices whose driver does not list them. */
+static int wants_opened(const cpubind_source *source, const api_options *options)
 {
-    static api_device_plan devices[2]; /* a thread may have 64 KiB of stack */
+    api_planned read = {0};
+    int is_wanted = options->request.only_running;
+    if (is_wanted && !api_asks_for_devices(options)) {
+        api_read_devices(source, options, &read);
+        is_wanted = !api_npu_option(options) &&
+                    (read.code != CPUBIND_PROBLEM_NONE || cli_has_opened(&read)) &&
+                    !cli_has_npus(source, options, &read);
+        api_free_planned(&read);
+    }
+    return is_wanted;
+}
+
+/* Plans, and prints. A device that is asked for must have a pool; what is explained needs none,
+ * and is refused after it is explained. */
+static int plan(const api_host *host, api_options *options)
+{
+    static api_planned planned[2]; /* a thread may have 64 KiB of stack */
     static api_text why, refusal;
+    const int is_live = !options->root && !options->fixture;
     int status = API_DONE, pools = API_DONE;
-    if (options->request.only_running)
+    if (wants_opened(&host->source, options))
         status = name_used(&host->source, options, &why);
+    if (is_live)
+        cli_progress(options, "cpubind: asking npu-smi ...");
     for (int i = 0; i <= options->compare && status == API_DONE; i++) {
         choose_rules(options, i);
-        status = api_make_devices(&host->source, options, NULL, &devices[i], &why);
-        devices[i].planned.outer = host->outer;
-        if (status != API_DONE)
-            break;
-        pools = api_check_device_rank(&devices[i], options, &refusal);
+        pools = api_plan(&host->source, options, &planned[i], &why);
+        planned[i].outer = host->outer;
+        if (why.len > 0)
+            status = pools;
+        if (pools != API_DONE)
+            continue;
+        pools = api_check_rank(&planned[i], options, &refusal);
         if (pools == API_DONE && !options->compare)
-            pools = api_check_device_pools(&devices[i], options, &refusal);
+            pools = api_check_pools(&planned[i], options, &refusal);
         if (!options->explain)
             status = pools;
     }
+    if (is_live)
+        cli_progress(options, NULL);
     if (status != API_DONE)
         status = cli_fail(options, status, refusal.len > 0 ? refusal.text : why.text);
     else if (options->compare)
-        status = print_both(&devices[0].planned, &devices[1].planned, options);
+        status = print_both(&planned[0], &planned[1], options);
     else
-        status = print_plan(&devices[0].planned, options);
+        status = print_plan(&planned[0], options);
     for (int i = 0; i < 2; i++)
-        api_free_devices(&devices[i]);
-    return status == API_DONE ? pools : status;
+        api_free_planned(&planned[i]);
+    return status == API_DONE && refusal.len > 0 ? pools : status;
 }
 
 int cli_plan(int argc, char **argv)
 {
     static api_options options;
-    static api_planned planned[2];
     static api_text why;
     static api_host host;
     static cli_format formats[MAX_FORMATS];
-    int status, is_live;
+    int status;
     list_formats(formats);
     status = cli_start(argc, argv, API_PLAN, formats, &options);
     if (status >= 0)
@@ -210,36 +231,11 @@ int cli_plan(int argc, char **argv)
     status = cli_open_host(&options, &host, &why);
     if (status == API_DONE)
         status = api_find_devices(&host.source, &options, &why);
-    if (status != API_DONE) {
-        api_close_host(&host);
-        return cli_fail(&options, status, why.text);
-    }
-    is_live = !options.root && !options.fixture;
-    if (options.has_workers || api_asks_for_devices(&options)) {
-        status = options.has_workers ? cli_plan_workers(&host.source, &options)
-                                     : plan_devices(&host, &options);
-        api_close_host(&host);
-        return status;
-    }
-    if (is_live)
-        cli_progress(&options, "cpubind: asking npu-smi ...");
-    for (int i = 0; i <= options.compare; i++) {
-        choose_rules(&options, i);
-        api_make(&host.source, &options.request, &planned[i]);
-    }
-    planned[0].outer = host.outer;
-    if (is_live)
-        cli_progress(&options, NULL);
-    if (api_has_devices_alone(&host.source, &options, &planned[0]))
-        status = plan_devices(&host, &options);
-    else if (planned[0].code != CPUBIND_PROBLEM_NONE &&
-             api_lacks_npus(&host.source, &options, &why))
-        status = cli_fail(&options, API_REFUSED, why.text);
+    if (status != API_DONE)
+        status = cli_fail(&options, status, why.text);
     else
-        status = options.compare ? print_both(&planned[0], &planned[1], &options)
-                                 : print_plan(&planned[0], &options);
+        status = options.has_workers ? cli_plan_workers(&host.source, &options)
+                                     : plan(&host, &options);
     api_close_host(&host);
-    api_free_planned(&planned[0]);
-    api_free_planned(&planned[1]);
     return status;
 }

@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bind_common.h"
-#include "run_device.h"
+#include "../host/process_env.h"
+#include "find_device.h"
+#include "run_numa.h"
 #include "run_tree.h"
 #include "service_ask.h"
 
@@ -41,10 +42,10 @@ typedef struct run_words {
     int32_t npu, node;
 } run_words;
 
-static run_words words_of_plan(const api_planned *p)
+static run_words words_of_plan(const api_bound *bound)
 {
-    const api_row row = api_row_of(&p->facts, &p->plan, p->plan.rank_row);
-    run_words words = {.npu = row.device->logic, .node = row.memory_node};
+    const api_row row = api_shown(&bound->planned.facts, &bound->planned.plan, bound->unit);
+    run_words words = {.npu = row.on_bus ? bound->unit : row.id, .node = row.memory_node};
     for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++)
         words.cpu[i] = api_role_of(&row, (cpubind_role)i, &words.n[i]);
     words.cpu[CPUBIND_ROLE_COUNT] = row.cpu;
@@ -52,15 +53,13 @@ static run_words words_of_plan(const api_planned *p)
     return words;
 }
 
-static run_words words_of_place(const cli_run_place *place)
+/* All CPUs of a place are of main. */
+static run_words words_of_place(const cli_numa_place *place)
 {
-    run_words words = {.npu = place->rank, .node = place->n_node > 0 ? place->node[0] : -1};
-    for (int32_t i = 0; i < CPUBIND_ROLE_COUNT; i++) {
-        words.cpu[i] = place->role_cpu + place->roles.span[i].first;
-        words.n[i] = place->roles.span[i].count;
-    }
-    words.cpu[CPUBIND_ROLE_COUNT] = place->cpu;
-    words.n[CPUBIND_ROLE_COUNT] = place->n_cpu;
+    run_words words = {.npu = place->options->request.rank,
+                       .node = place->n_node > 0 ? place->node[0] : -1};
+    words.cpu[CPUBIND_ROLE_MAIN] = words.cpu[CPUBIND_ROLE_COUNT] = place->cpu;
+    words.n[CPUBIND_ROLE_MAIN] = words.n[CPUBIND_ROLE_COUNT] = place->n_cpu;
     return words;
 }
 
@@ -214,29 +213,22 @@ static int start_unbound(const api_options *options, api_bound *bound)
     return become(options, bound, 0);
 }
 
-/* Binds to an NPU by its plan. */
-static int bind_to_npu(api_options *options, api_bound *bound)
+/* Binds to a device by its plan. */
+static int bind_by_plan(api_options *options, api_bound *bound)
 {
-    int status;
-    if (options->n_numa_node > 0 || options->n_numa_cpus > 0)
-        return cli_fail(
-            options, API_REFUSED,
-            "on a host with NPUs --numa-bind means the plan, which knows the CPUs of "
-            "each role and of the other workers: leave out --numa-bind-nodes and "
-            "--numa-bind-cpus, or give --force-lists to bind by them");
-    status = cli_plan_bound(options, bound);
+    int status = cli_plan_bound(options, bound);
     if (status == API_DONE) {
-        const run_words words = words_of_plan(&bound->planned);
+        const run_words words = words_of_plan(bound);
         status = set_environment(options, &words);
     }
     return status == API_DONE ? cli_apply_bound(options, bound) : status;
 }
 
-/* Binds to the place of a device, or of lists. Sets *is_placeless where the rank has none. */
-static int bind_to_device(api_options *options, api_bound *bound, int *is_placeless)
+/* Binds to the place of --numa-bind. Sets *is_placeless where the rank has none. */
+static int bind_by_numa(api_options *options, api_bound *bound, int *is_placeless)
 {
-    cli_run_place place = {0};
-    int status = cli_find_run_place(options, bound, &place);
+    cli_numa_place place = {.n_cpu = 0};
+    int status = cli_place_numa(options, bound, &place);
     *is_placeless = status == API_DONE && place.n_cpu == 0;
     if (status == API_DONE && !*is_placeless) {
         const run_words words = words_of_place(&place);
@@ -244,12 +236,37 @@ static int bind_to_device(api_options *options, api_bound *bound, int *is_placel
         if (status == API_DONE)
             status = cli_apply_bound(options, bound);
         if (status == API_DONE)
-            status = cli_set_run_policy(options, &place);
+            status = cli_set_numa_policy(options, &place);
         if (status != API_DONE && cpubind_bind_report(bound->binding)->n > 0)
             (void)cpubind_bind_restore(bound->binding, NULL);
     }
-    cli_free_run_place(&place);
+    free(place.arena.base);
     return status;
+}
+
+/* Finds the rank for --auto and --numa-bind: --index, else the first variable of a launcher that
+ * is set. Returns the exit status; errors are printed. */
+static int choose_rank(api_options *o, int32_t pid)
+{
+    api_text why = {"", 0};
+    int32_t error = 0;
+    int status = API_DONE;
+    if ((!o->numa_bind && !o->is_auto) || o->request.has_rank || api_names_device(o))
+        return API_DONE;
+    if (o->has_index && o->request.n_process == 0) {
+        o->request.rank = o->request.process;
+        o->request.has_rank = 1;
+        o->request.process = 0;
+        o->has_index = 0;
+        return API_DONE;
+    }
+    status = cli_take_launcher(o, pid, &error);
+    if (status != API_DONE || o->request.has_rank)
+        return status;
+    api_add(&why, "which rank this is is not known: give --index I, or one of");
+    for (int i = 0; cpubind_local_ranks[i]; i++)
+        api_add(&why, "%s %s", i ? "," : "", cpubind_local_ranks[i]);
+    return cli_fail(o, API_USAGE, why.text);
 }
 
 /* Run in a process that is bound already, as by another run: the service keeps it. */
@@ -264,17 +281,17 @@ static int leave_service(const api_options *options, api_bound *bound)
 
 static int run(api_options *options, api_bound *bound)
 {
-    int is_placeless = 0, is_on_device = 0;
-    int status = cli_choose_run_rank(options);
+    int is_placeless = 0, is_by_numa = 0;
+    int status = choose_rank(options, bound->pid);
     if (status == API_DONE)
         status = leave_service(options, bound);
     if (status == API_DONE)
         status = cli_open_bound(options, 0, bound);
     if (status == API_DONE)
-        status = cli_find_device_kind(options, &is_on_device);
+        status = cli_wants_numa(options, &is_by_numa);
     if (status == API_DONE)
-        status = is_on_device ? bind_to_device(options, bound, &is_placeless)
-                              : bind_to_npu(options, bound);
+        status = is_by_numa ? bind_by_numa(options, bound, &is_placeless)
+                            : bind_by_plan(options, bound);
     if (status == API_DONE && is_placeless)
         return start_unbound(options, bound);
     if (status != API_DONE)

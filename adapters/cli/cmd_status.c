@@ -51,10 +51,9 @@ static int begin_look(api_options *options, look *l)
     l->call.options = options;
     l->s.options = options;
     l->s.call = &l->call;
-    status = cli_find_workers(&l->call, options);
-    if (status != API_DONE)
-        return status;
-    status = cli_open_all(&l->call, &how, &why);
+    status = cli_find_workers(&l->call, options, &why);
+    if (status == API_DONE)
+        status = cli_open_all(&l->call, &how, &why);
     if (status != API_DONE)
         return cli_fail(options, status, why.text);
     status =

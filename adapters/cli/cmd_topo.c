@@ -227,9 +227,8 @@ static void print_notes(const cpubind_facts *f)
             note_runtime(&n, &f->runtime[i]);
 }
 
-static int print_text(const api_topo *topo, const api_options *options)
+static int print_text(const cpubind_facts *f, const api_options *options)
 {
-    const cpubind_facts *f = &topo->facts;
     if (!print_functions(f->bus, f->n_bus, 0))
         return 0;
     if (options->topo.wants_nics && f->n_nic > 0) {
@@ -247,10 +246,10 @@ static int print_text(const api_topo *topo, const api_options *options)
     return 1;
 }
 
-static int print_json(const api_topo *topo, const api_options *options)
+static int print_json(const cpubind_facts *f, const api_options *options)
 {
     api_out json = {0};
-    api_json_topo(&json, topo, options);
+    api_json_topo(&json, f, options);
     return cli_print_line(stdout, &json);
 }
 
@@ -275,14 +274,14 @@ static int32_t make_type(const cpubind_pci_function *device, char *out, int32_t 
 /* The arguments of read_nodes. */
 typedef struct file_list {
     const cpubind_source *source;
-    const api_topo *topo;
+    const cpubind_facts *facts;
     cpubind_device_nodes nodes;
 } file_list;
 
 static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
 {
     file_list *l = (file_list *)ctx;
-    return cpubind_device_nodes_read(l->source, &l->topo->facts, arena, &l->nodes)
+    return cpubind_device_nodes_read(l->source, l->facts, arena, &l->nodes)
                ? CPUBIND_PROBLEM_NONE
                : CPUBIND_PROBLEM_NO_MEMORY;
 }
@@ -291,15 +290,15 @@ static cpubind_problem_code read_nodes(void *ctx, cpubind_arena *arena)
  * where no file of the kernel tells it. */
 static int find_file(const file_list *l, int32_t device, char out[FILE_SIZE])
 {
-    const cpubind_facts *f = &l->topo->facts, *npus = &l->topo->npus.facts;
+    const cpubind_facts *f = l->facts;
     const char *file;
     if (f->bus[device].accelerator.vendor != CPUBIND_VENDOR_ASCEND) {
         file = cpubind_device_file(f, &l->nodes, device);
         (void)snprintf(out, FILE_SIZE, "%s", file ? file : "");
         return file != NULL;
     }
-    for (int32_t k = 0; l->topo->npus.code == CPUBIND_PROBLEM_NONE && k < npus->n_device; k++) {
-        const cpubind_device *npu = &npus->device[k];
+    for (int32_t k = 0; k < f->n_listed; k++) {
+        const cpubind_device *npu = &f->device[k];
         if (cpubind_pci_compare(&npu->pci, &f->bus[device].pci) != 0)
             continue;
         (void)snprintf(out, FILE_SIZE, "/dev/davinci%d",
@@ -326,7 +325,7 @@ static int compare_lines(const void *left, const void *right)
 /* Lists the devices that have a file; says which have none. Returns their number. */
 static int32_t list_lines(const file_list *files, slurm_line *line)
 {
-    const cpubind_facts *f = &files->topo->facts;
+    const cpubind_facts *f = files->facts;
     int32_t n = 0;
     for (int32_t i = 0; i < f->n_bus; i++) {
         api_text pci = {"", 0};
@@ -369,14 +368,13 @@ static int print_slurm_line(const cpubind_facts *f, const slurm_line *line, int3
 /* Prints a line of gres.conf for each device, by the numbers of their files: Slurm counts the
  * lines, so that device i of SLURM_STEP_GPUS is device i of the host. Returns the exit
  * status. */
-static int print_slurm(const cpubind_source *source, const api_topo *topo,
+static int print_slurm(const cpubind_source *source, const cpubind_facts *f,
                        const api_options *options)
 {
-    const cpubind_facts *f = &topo->facts;
     int32_t *core = (int32_t *)malloc(((size_t)f->host.n_cpu + 1) * sizeof *core);
     slurm_line *line = (slurm_line *)malloc(((size_t)f->n_bus + 1) * sizeof *line);
     char *text = (char *)malloc(MAX_LINE);
-    file_list files = {.source = source, .topo = topo};
+    file_list files = {.source = source, .facts = f};
     cpubind_arena arena = {NULL, 0, 0};
     int good = core && line && text &&
                cpubind_with_arena(NULL, &arena, read_nodes, &files) == CPUBIND_PROBLEM_NONE;
@@ -411,7 +409,7 @@ static int32_t *allow_all(cpubind_request *request)
 int cli_topology(int argc, char **argv)
 {
     static api_options options;
-    static api_topo topo;
+    static api_planned read;
     static api_text why;
     static api_host host;
     static cpubind_request all;
@@ -427,16 +425,17 @@ int cli_topology(int argc, char **argv)
     options.topo.wants_cores = options.is_slurm;
     options.topo.host = options.is_slurm ? &all : options.topo.host;
     if (status == API_DONE) {
-        api_topo_read(&host.source, &options, &topo);
-        status = api_topo_judge(&topo, &options, &why);
+        api_read_devices(&host.source, &options, &read);
+        status = api_judge_devices(&read, &options, &why);
     }
     if (status != API_DONE)
         status = cli_fail(&options, status, why.text);
     else if (options.is_slurm)
-        status = print_slurm(&host.source, &topo, &options);
-    else if (!(options.json ? print_json(&topo, &options) : print_text(&topo, &options)))
+        status = print_slurm(&host.source, &read.facts, &options);
+    else if (!(options.json ? print_json(&read.facts, &options)
+                            : print_text(&read.facts, &options)))
         status = cli_no_memory();
-    api_topo_free(&topo);
+    api_free_planned(&read);
     api_close_host(&host);
     free(cpu);
     return status;

@@ -3,8 +3,7 @@
  *
  * Changes nothing.
  */
-#include "bind_common.h"
-#include "device_bind.h"
+#include "find_device.h"
 #include "output.h"
 
 static int is_drifted(const cpubind_report *report)
@@ -20,7 +19,7 @@ static int print_outcome(const api_options *options, api_bound *bound)
     const cpubind_report *report = cpubind_bind_report(bound->binding);
     const int status = is_drifted(report) ? API_REFUSED : API_DONE;
     api_text device = {"", 0};
-    cli_name_device(options, bound);
+    cli_name_bound(options, bound);
     cli_add_bound(&device, bound);
     if (options->json)
         return cli_print_json(stdout, cli_outcome_json(bound, report)) ? status
@@ -34,59 +33,30 @@ static int print_outcome(const api_options *options, api_bound *bound)
     return status;
 }
 
-/* Compares with the plan of the device, or of the NPU that is named or was found. */
-static int verify_plan(api_options *options, api_bound *bound, int is_on_device)
+static int compare(const api_options *options, api_bound *bound, const cpubind_goal *goal)
 {
     cpubind_linux_fault fault = {.what = ""};
-    cpubind_linux_status result;
-    cli_run_place place = {0};
-    int status = is_on_device ? cli_place_on_device(options, bound, &place)
-                              : cli_plan_bound(options, bound);
-    if (status == API_DONE) {
-        result = cpubind_bind_verify(bound->binding, &bound->goal, &fault);
-        status = result == CPUBIND_LINUX_OK ? print_outcome(options, bound)
-                                            : cli_fail_bind(options, bound, result, &fault);
-    }
-    cli_free_run_place(&place);
-    return status;
+    const cpubind_linux_status result = cpubind_bind_verify(bound->binding, goal, &fault);
+    if (result != CPUBIND_LINUX_OK)
+        return cli_fail_bind(options, bound, result, &fault);
+    return cpubind_bind_report(bound->binding)->has_goal ? print_outcome(options, bound) : -1;
 }
 
-/* Compares with the plan when an NPU or a device is named, else with the record. */
+/* Compares with the plan when a device is named, else with the record; where there is none,
+ * with the plan of the device that the process uses. */
 static int verify(api_options *options, api_bound *bound)
 {
     const int is_named =
         api_names_device(options) || options->request.has_rank || api_asks_for_devices(options);
-    cpubind_linux_fault fault = {.what = ""};
-    cpubind_linux_status result;
-    api_text why = {"", 0}, found = {"", 0};
-    int is_on_device = 0;
     int status = cli_open_bound(options, 1, bound);
-    if (status == API_DONE && is_named)
-        status = cli_find_device_kind(options, &is_on_device);
     if (status != API_DONE)
         return status;
-    if (is_named)
-        return verify_plan(options, bound, is_on_device);
-    result = cpubind_bind_verify(bound->binding, NULL, &fault);
-    if (result != CPUBIND_LINUX_OK)
-        return cli_fail_bind(options, bound, result, &fault);
-    if (cpubind_bind_report(bound->binding)->has_goal)
-        return print_outcome(options, bound);
-    status = cli_find_device_kind(options, &is_on_device);
-    if (status == API_DONE && !is_on_device)
-        status = cli_find_npu(options, bound, &found);
-    if (status == API_REFUSED && cli_find_opened(options, bound->pid)) {
-        is_on_device = 1;
-        status = API_DONE;
-    }
-    if (status == API_DONE)
-        return verify_plan(options, bound, is_on_device);
-    api_add(&why,
-            "nothing is on record of process %d; name the device that it drives: --device NAME",
-            (int)bound->pid);
-    if (status == API_REFUSED)
-        api_add(&why, "; %s", found.text);
-    return cli_fail_plan(options, bound, API_REFUSED, &why);
+    status = is_named ? -1 : compare(options, bound, NULL);
+    if (status < 0)
+        status = cli_plan_bound(options, bound);
+    else
+        return status;
+    return status == API_DONE ? compare(options, bound, &bound->goal) : status;
 }
 
 int cli_verify(int argc, char **argv)

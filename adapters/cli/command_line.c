@@ -11,7 +11,7 @@
 
 #include "../api/picture.h"
 #include "cli.h"
-#include "run_device.h"
+#include "run_numa.h"
 
 #define CHANGING     (API_IMPORT | API_ACCEPT | API_REMOVE | API_RENAME)
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))

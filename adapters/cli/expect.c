@@ -113,45 +113,26 @@ static json_t *refusal(const json_t *args, int status, const api_text *why)
                      status == API_REFUSED ? "refused" : "unreadable", "text", why->text);
 }
 
-/* The expectation that the plan of accelerators of other vendors, or the reason for none,
- * meets. */
-static json_t *device_expectation(const json_t *args, const cpubind_source *source,
-                                  const api_options *options, api_text *why)
-{
-    api_device_plan devices = {0};
-    api_out text = {0};
-    json_t *made;
-    int status = api_make_devices(source, options, NULL, &devices, why);
-    if (status == API_DONE)
-        status = api_put_devices(&text, "json", &devices, options, why);
-    if (status == API_DONE)
-        made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan",
-                         expected_plan(cli_value_of(&text)));
-    else
-        made = refusal(args, status, why);
-    if (status != API_DONE)
-        free(text.text);
-    api_free_devices(&devices);
-    return made;
-}
-
 json_t *cli_make_expectation(const json_t *args, const cpubind_source *source,
-                             const api_planned *planned, const api_options *options,
-                             api_text *why)
+                             api_planned *planned, const api_options *options, api_text *why)
 {
     json_t *problem;
     json_t *error;
-    if (api_has_devices_alone(source, options, planned))
-        return device_expectation(args, source, options, why);
-    if (planned->code == CPUBIND_PROBLEM_NONE)
+    int status = api_plan_others(source, options, planned, why);
+    if (status == API_DONE)
+        status = api_check_rank(planned, options, why);
+    if (status == API_DONE)
+        status = api_check_pools(planned, options, why);
+    if (status == API_DONE)
         return json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan",
                          expected_plan(cli_plan_json(planned, options)));
+    if (why->len > 0)
+        return refusal(args, status, why);
     api_explain(planned, options, why);
     problem = cli_problem_json(&planned->problem, why->text);
     error = json_incref(json_object_get(problem, "error"));
     json_decref(problem);
-    return json_pack("{s:O, s:i, s:o}", "args", args, "exit",
-                     (int)cpubind_problem_exit(planned->code), "error", error);
+    return json_pack("{s:O, s:i, s:o}", "args", args, "exit", status, "error", error);
 }
 
 /* The expectation that the devices of a host, or the reason for none, meet.
@@ -159,21 +140,21 @@ json_t *cli_make_expectation(const json_t *args, const cpubind_source *source,
 static json_t *topo_expectation(const json_t *args, const cpubind_source *source,
                                 const api_options *options, api_text *why)
 {
-    api_topo topo = {0};
+    api_planned read = {0};
     api_out text = {0};
     json_t *made = NULL, *devices;
     int status;
-    api_topo_read(source, options, &topo);
-    status = api_topo_judge(&topo, options, why);
+    api_read_devices(source, options, &read);
+    status = api_judge_devices(&read, options, why);
     if (status != API_DONE) {
         made = refusal(args, status, why);
     } else {
-        api_json_topo(&text, &topo, options);
+        api_json_topo(&text, &read.facts, options);
         devices = cli_value_of(&text);
         (void)json_object_del(devices, "cpubind");
         made = json_pack("{s:O, s:i, s:o}", "args", args, "exit", API_DONE, "plan", devices);
     }
-    api_topo_free(&topo);
+    api_free_planned(&read);
     return made;
 }
 

@@ -27,7 +27,7 @@ typedef struct host_call {
 /* Takes over the plan of the host, as the functions of the command have it. */
 void cli_take_plan(host_call *c);
 
-/* Appends what a row drives: ", NPU 3", ", 0000:c1:00.0", ", 2 devices"; nothing for an
+/* Appends what a row drives: ", npu3", ", 0000:c1:00.0", ", 2 devices"; nothing for an
  * other. */
 void cli_add_row_device(api_text *to, const cpubind_host_row *row);
 
@@ -59,13 +59,17 @@ json_t *cli_row_json(const host_call *c, const cpubind_host_row *row);
 int32_t cli_count_threads(const cpubind_report *report, cpubind_item_result result);
 int32_t cli_count_not(const cpubind_report *report);
 
-/* Finds out whose workers count: those of NPUs, and unless an option is about NPUs, of devices
- * of the bus. Returns the exit status; a failure is printed. */
-int cli_find_workers(host_call *c, api_options *options);
+/* Whether the host has NPUs: on the PCI bus that was read, or npu-smi knows some. */
+int cli_has_npus(const cpubind_source *source, const api_options *options,
+                 const api_planned *read);
 
-/* Reads which devices of the bus there are. Where NPUs count too, has_bus is set where some
- * are beside them. Returns the exit status; the reason is in *why. */
-int cli_read_devices(host_call *c, api_text *why);
+/* Whether the bus has a device whose driver has no list of its users: open files tell them. */
+int cli_has_opened(const api_planned *read);
+
+/* Finds the devices that are named, and whose workers count: those of NPUs where the host has
+ * some, and unless an option is about NPUs, of devices of the bus. Returns the exit status, with
+ * the reason in *why. */
+int cli_find_workers(host_call *c, api_options *options, api_text *why);
 
 /* Appends why there is no plan at all. */
 void cli_explain_no_plan(const host_call *c, api_text *why);

@@ -52,25 +52,18 @@ static int add_devices(cli_probe *p, const cpubind_source *source, int32_t side,
 {
     static api_options options;
     static api_planned planned; /* a thread may have 64 KiB of stack */
-    static api_device_plan devices;
     static api_text why;
-    const api_planned *plan = &planned;
+    int has_plan;
     options = *p->options;
     options.request.rules = rules;
     options.request.has_rules = 1;
     p->n_worker = 0;
-    api_make(source, &options.request, &planned);
-    if (planned.code != CPUBIND_PROBLEM_NONE) {
-        plan = api_make_devices(source, &options, NULL, &devices, &why) == API_DONE
-                   ? &devices.planned
-                   : NULL;
-    }
-    for (int32_t i = 0; plan && i < plan->plan.n_unit; i++) {
-        const api_row row = api_shown(&plan->facts, &plan->plan, i);
+    has_plan = api_plan(source, &options, &planned, &why) == API_DONE;
+    for (int32_t i = 0; has_plan && i < planned.plan.n_unit; i++) {
+        const api_row row = api_shown(&planned.facts, &planned.plan, i);
         add_row(p, side, &row);
     }
     api_free_planned(&planned);
-    api_free_devices(&devices);
     return p->n_worker > 0;
 }
 
@@ -166,35 +159,35 @@ int cli_probe_open(const api_options *options, const api_side side[2], cli_probe
 {
     enum { LISTS = 10 }; /* of CPUs: those of nodes, and of four roles on two sides */
     api_host host = {0};
-    api_topo topo = {0};
+    api_planned read = {0};
     api_text why = {"", 0};
     const char *text;
     int status = cli_open_host(options, &host, &why);
     *out = (cli_probe){.options = options};
     if (status == API_DONE) {
-        api_topo_read(&host.source, options, &topo);
-        if (topo.status != CPUBIND_PROBLEM_NONE || topo.facts.n_cpu == 0) {
+        api_read_devices(&host.source, options, &read);
+        if (read.code != CPUBIND_PROBLEM_NONE || read.facts.n_cpu == 0) {
             api_add(&why, "the CPUs and nodes of this host could not be read");
             status = API_UNREADABLE;
         }
     }
     if (status == API_DONE) {
         out->cpu =
-            malloc((size_t)topo.facts.n_cpu * LISTS * CPUBIND_PROBE_WORKERS * sizeof *out->cpu);
+            malloc((size_t)read.facts.n_cpu * LISTS * CPUBIND_PROBE_WORKERS * sizeof *out->cpu);
         if (!out->cpu)
             status = api_no_room(&why);
     }
     if (status == API_DONE) {
-        take_nodes(out, &topo.facts);
+        take_nodes(out, &read.facts);
         if (!make_sides(out, &host.source, side, warnings, &why))
             status = API_REFUSED;
     }
     for (int32_t i = 0;
          status == API_DONE &&
-         (text = cpubind_probe_cannot(topo.facts.n_cpu, out->n_node, out->n_worker, i));
+         (text = cpubind_probe_cannot(read.facts.n_cpu, out->n_node, out->n_worker, i));
          i++)
         warn(warnings, options, text);
-    api_topo_free(&topo);
+    api_free_planned(&read);
     api_close_host(&host);
     return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
 }

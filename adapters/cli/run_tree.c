@@ -45,10 +45,9 @@ static int prepare(host_call *c, api_options *options)
     cpubind_host_options how = {.root = NULL};
     api_bound none = {0};
     api_text why = {"", 0};
-    int status = cli_find_workers(c, options);
-    if (status != API_DONE)
-        return status;
-    status = api_open_live(0, 0, &none.live, &why);
+    int status = cli_find_workers(c, options, &why);
+    if (status == API_DONE)
+        status = api_open_live(0, 0, &none.live, &why);
     if (status == API_DONE)
         status = cli_open_all(c, &how, &why);
     if (status != API_DONE) {

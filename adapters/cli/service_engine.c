@@ -24,7 +24,6 @@
 #include "host_call.h"
 #include "measure_result.h"
 #include "output.h"
-#include "run_device.h"
 #include "service_measure.h"
 
 /* Without a plan, the host is read again after 5, 10, 20 ... seconds. */
@@ -219,15 +218,12 @@ static void say_news(engine *e)
 static int find_kind(engine *e, api_text *why)
 {
     api_options any = cli_settings_of_any_device(&e->settings.options);
-    api_host host = {0};
-    /* cli_find_device_kind prints why a host does not open. */
-    const int status = cli_open_host(&any, &host, why);
-    api_close_host(&host);
-    e->call.has_bus = 0;
-    if (status != API_DONE || cli_find_device_kind(&any, &e->call.has_bus) != API_DONE)
-        return API_REFUSED;
-    e->call.has_listed = !e->call.has_bus;
-    return API_DONE;
+    int status;
+    e->call.has_listed = 0;
+    status = cli_find_workers(&e->call, &any, why);
+    if (e->call.devices.named)
+        e->call.devices.named = e->settings.options.pci;
+    return status;
 }
 
 /* Names the keys that have no effect on accelerators that are no NPUs. */
@@ -338,7 +334,6 @@ static void start(void *ctx)
     e->call.stop = is_ending;
     e->call.is_service = 1;
     if (!read_claims(e, &why) || find_kind(e, &why) != API_DONE ||
-        cli_read_devices(&e->call, &why) != API_DONE ||
         cli_open_all(&e->call, &how, &why) != API_DONE) {
         put_off(e, &why);
         return;

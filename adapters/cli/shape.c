@@ -479,23 +479,6 @@ static json_t *properties_json(const host_read *h)
     return object;
 }
 
-/* Plans the devices of a host without NPUs. */
-static void read_device_host(const cpubind_source *source, const api_options *options,
-                             api_device_plan *devices, host_read *h, api_text *why)
-{
-    int status = api_make_devices(source, options, NULL, devices, why);
-    h->facts = status == API_DONE ? &devices->planned.facts : NULL;
-    if (status == API_DONE)
-        status = api_check_device_pools(devices, options, why);
-    if (status == API_DONE)
-        h->plan = &devices->planned.plan;
-    else if (h->facts)
-        h->error = cpubind_problem_word(CPUBIND_PROBLEM_NO_LOCAL_CPUS);
-    else
-        h->error = devices->topo.status ? cpubind_problem_word(devices->topo.status)
-                                        : api_status_word(status);
-}
-
 static int get_ready(cli_shape_reader *reader)
 {
     char word[] = "plan", *argv[] = {word, NULL};
@@ -510,28 +493,33 @@ static int get_ready(cli_shape_reader *reader)
 json_t *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source)
 {
     api_planned *const planned = &reader->planned;
-    api_device_plan devices = {0};
-    cpubind_doctor_bus bus = {.facts = &devices.planned.facts};
+    cpubind_doctor_bus bus = {.facts = &planned->facts};
     host_read h = {.source = source};
     api_text why = {"", 0};
     json_t *shape = NULL;
     examination e = {
         .request = {.source = source, .request = &reader->options.request, .npu_smi_ms = -1}};
+    int status;
     if (!get_ready(reader))
         return NULL;
-    api_make(source, &reader->options.request, planned);
-    if (api_has_devices_alone(source, &reader->options, planned)) {
-        read_device_host(source, &reader->options, &devices, &h, &why);
-        bus.plan = h.plan;
-        e.request.bus = h.facts ? &bus : NULL;
-    } else {
-        h.facts = planned->has_facts ? &planned->facts : NULL;
-        h.plan = planned->code == CPUBIND_PROBLEM_NONE ? &planned->plan : NULL;
-        if (!h.plan) {
-            h.error = cpubind_problem_word(planned->code);
-            h.input = planned->problem.input;
+    status = api_plan(source, &reader->options, planned, &why);
+    h.facts = planned->has_facts ? &planned->facts : NULL;
+    if (planned->code != CPUBIND_PROBLEM_NONE) {
+        h.error = cpubind_problem_word(planned->code);
+        h.input = planned->problem.input;
+        if (why.len == 0)
             api_explain(planned, &reader->options, &why);
-        }
+    } else if (status != API_DONE) {
+        h.error = api_status_word(status);
+    } else if (api_check_pools(planned, &reader->options, &why) != API_DONE) {
+        h.error = cpubind_problem_word(CPUBIND_PROBLEM_NO_LOCAL_CPUS);
+    } else {
+        h.plan = &planned->plan;
+    }
+    if (status == API_DONE && api_is_of_bus(planned, &reader->options)) {
+        bus.plan = h.plan;
+        e.request.bus = &bus;
+    } else {
         e.request.facts = h.facts;
         e.request.plan = h.plan;
     }
@@ -542,7 +530,6 @@ json_t *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source)
         json_decref(shape);
         shape = NULL;
     }
-    api_free_devices(&devices);
     return shape;
 }
 

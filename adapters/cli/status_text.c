@@ -17,18 +17,24 @@ enum { WIDTH = 80 };
 
 /* == Words ================================================================== */
 
-/* Appends "NPU 3", or "0000:17:00.0". */
-static void add_name(api_text *to, const cpubind_status_device *d)
+/* Writes the name of a device: "npu3", else its address. */
+static void name_of(const cpubind_status_device *d, char out[CPUBIND_DEVICE_NAME_SIZE])
 {
     if (d->listed)
-        api_add(to, "NPU %d", (int)d->listed->logic);
+        cpubind_device_name(d->listed->vendor, d->listed->logic, &d->listed->pci, out);
     else
-        api_add_pci(to, &d->function->pci);
+        cpubind_function_name(d->function, out);
 }
 
 static cpubind_vendor_id vendor_of(const cpubind_status_device *d)
 {
-    return d->listed ? CPUBIND_VENDOR_ASCEND : d->function->accelerator.vendor;
+    return d->listed ? d->listed->vendor : d->function->accelerator.vendor;
+}
+
+/* Whether interrupts of the device are bound. */
+static int has_irqs(const cpubind_status_device *d)
+{
+    return cpubind_vendor_of(vendor_of(d))->irqs != NULL;
 }
 
 static const char *product_of(const cpubind_pci_function *device)
@@ -157,29 +163,28 @@ static void add_irqs(api_text *to, const cpubind_status_device *d)
     }
 }
 
-/* Prints a device: what it is, its pool, the node of its memory, its interrupts. */
+/* Prints a device: its name, its pool, the node of its memory, and its interrupts, or where
+ * none are bound its product. */
 static void print_device(FILE *out, const cpubind_status_device *d)
 {
+    char name[CPUBIND_DEVICE_NAME_SIZE];
     api_text line = {"", 0}, part = {"", 0};
-    add_name(&part, d);
-    if (d->listed)
-        api_add(&line, "%-8s", part.text);
-    else
-        api_add(&line, "%s %-18.18s ", part.text, product_of(d->function));
-    part = (api_text){"", 0};
+    name_of(d, name);
     if (d->pool.n > 0) {
         api_add(&part, "pool ");
         api_add_list(&part, d->pool.cpu, d->pool.n);
     } else {
         api_add(&part, "no pool");
     }
-    api_add(&line, d->listed || d->pool.n > 0 ? "%-23s" : "%s", part.text);
+    api_add(&line, "%-7s %-23s", name, part.text);
     part = (api_text){"", 0};
     if (d->memory_node >= 0)
         api_add(&part, "  node %d", (int)d->memory_node);
-    api_add(&line, d->listed ? "%-10s  " : "%s", part.text);
-    if (d->listed)
+    api_add(&line, "%-10s  ", part.text);
+    if (has_irqs(d))
         add_irqs(&line, d);
+    else
+        api_add(&line, "%s", product_of(d->function));
     print_line(out, &line);
 }
 
@@ -249,10 +254,9 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
         line = (api_text){"", 0};
     }
     if (w->is_on_other) {
-        if (w->worker->bound_number < 0)
-            api_add(&line, "%12son record for another device", "");
-        else
-            api_add(&line, "%12son record for NPU %d", "", (int)w->worker->bound_number);
+        char name[CPUBIND_DEVICE_NAME_SIZE];
+        cpubind_device_name(cpubind_vendor_listed(), w->worker->bound_number, NULL, name);
+        api_add(&line, "%12son record for %s", "", *name ? name : "another device");
         print_line(out, &line);
     }
     if (!cpubind_status_memory_is_away(w) || count_place(w, CPUBIND_PLACE_RIGHT) < w->n_thread)
@@ -287,7 +291,8 @@ static void print_gaps(FILE *out, const cli_status *s)
     if (st->n_hidden > 0)
         fprintf(out, "npu-smi hides the numbers of %d processes\n", (int)st->n_hidden);
     if (st->n_elsewhere > 0)
-        fprintf(out, "%d processes use NPUs that are not in view here\n", (int)st->n_elsewhere);
+        fprintf(out, "%d processes use devices that are not in view here\n",
+                (int)st->n_elsewhere);
     if (why->code != CPUBIND_PROBLEM_NONE) {
         api_add(&line, "who runs is not known: ");
         api_add_input(&line, why->input ? why->input : "the host");
@@ -297,24 +302,24 @@ static void print_gaps(FILE *out, const cli_status *s)
 }
 
 /* Whether a worker before this one is bound by the same rules. */
-static int has_same_before(const cpubind_host_status *st, int32_t first, int32_t i)
+static int has_same_before(const cpubind_host_status *st, int32_t i)
 {
-    for (int32_t k = first; k < i; k++)
+    for (int32_t k = 0; k < i; k++)
         if (strcmp(st->worker[k].worker->bound_rules, st->worker[i].worker->bound_rules) == 0)
             return 1;
     return 0;
 }
 
 /* "; 8 by the rules near, 2 by reference" of those that are bound. */
-static void print_rules(FILE *out, const cpubind_host_status *st, int32_t first, int32_t end)
+static void print_rules(FILE *out, const cpubind_host_status *st)
 {
     const char *before = "; ", *words = " by the rules ";
-    for (int32_t i = first; i < end; i++) {
+    for (int32_t i = 0; i < st->n_worker; i++) {
         const char *word = st->worker[i].worker->bound_rules;
         int n = 0;
-        if (!*word || has_same_before(st, first, i))
+        if (!*word || has_same_before(st, i))
             continue;
-        for (int32_t k = i; k < end; k++)
+        for (int32_t k = i; k < st->n_worker; k++)
             n += strcmp(st->worker[k].worker->bound_rules, word) == 0;
         fprintf(out, "%s%d%s%s", before, n, words, word);
         before = ", ";
@@ -322,53 +327,48 @@ static void print_rules(FILE *out, const cpubind_host_status *st, int32_t first,
     }
 }
 
-static void print_summary(FILE *out, const cpubind_host_status *st,
-                          const cpubind_status_part *part, const char *noun)
+static void print_summary(FILE *out, const cpubind_host_status *st)
 {
-    const int32_t first = part == &st->bus ? st->listed.n_worker : 0;
+    const cpubind_status_part *const part[] = {&st->listed, &st->bus};
     const char *comma = ": ";
-    fprintf(out, "%d %s, %d idle; %d workers", (int)part->n_device, noun, (int)part->n_idle,
-            (int)part->n_worker);
-    for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
-        if (part->count[place] > 0) {
-            fprintf(out, "%s%d %s", comma, (int)part->count[place],
-                    cpubind_place_word((cpubind_place_kind)place));
-            comma = ", ";
-        }
-    if (part->n_irq_elsewhere > 0)
-        fprintf(out, "; %d interrupts elsewhere", (int)part->n_irq_elsewhere);
-    print_rules(out, st, first, first + part->n_worker);
-    fputs("\n", out);
-}
-
-static void print_part(FILE *out, const cli_status *s, const cpubind_status_part *part,
-                       const char *noun)
-{
-    if (part->n_worker > 0)
-        fprintf(out, "%10s %-15s %-12s %4s %-16s %11s %s\n", "PID", "NAME", "CONTAINER", "RANK",
-                "THREADS", "MEMORY NEAR", "RECORD");
-    for (int32_t i = 0; i < part->n_device; i++) {
-        const cpubind_status_device *d = &part->device[i];
-        print_device(out, d);
-        for (int32_t k = 0; k < d->n_worker; k++) {
-            print_worker(out, &s->status.worker[d->first_worker + k]);
-            print_details(out, s, &s->status.worker[d->first_worker + k]);
-        }
-        if (d->n_worker == 0)
-            fprintf(out, "%10s %s\n", "-", "idle");
+    int32_t n_irq = 0;
+    fprintf(out, "%d devices, %d idle; %d workers",
+            (int)(st->listed.n_device + st->bus.n_device),
+            (int)(st->listed.n_idle + st->bus.n_idle), (int)st->n_worker);
+    for (int place = 0; place < CPUBIND_PLACE_COUNT; place++) {
+        const int32_t n = st->listed.count[place] + st->bus.count[place];
+        if (n == 0)
+            continue;
+        fprintf(out, "%s%d %s", comma, (int)n, cpubind_place_word((cpubind_place_kind)place));
+        comma = ", ";
     }
-    print_summary(out, &s->status, part, noun);
+    for (int k = 0; k < 2; k++)
+        n_irq += part[k]->n_irq_elsewhere;
+    if (n_irq > 0)
+        fprintf(out, "; %d interrupts elsewhere", (int)n_irq);
+    print_rules(out, st);
+    fputs("\n", out);
 }
 
 void cli_print_status(FILE *out, const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
-    if (st->listed.is_there)
-        print_part(out, s, &st->listed, "NPUs");
-    if (st->listed.is_there && st->bus.is_there)
-        fputs("\n", out);
-    if (st->bus.is_there)
-        print_part(out, s, &st->bus, "devices");
+    const cpubind_status_part *const part[] = {&st->listed, &st->bus};
+    if (st->n_worker > 0)
+        fprintf(out, "%10s %-15s %-12s %4s %-16s %11s %s\n", "PID", "NAME", "CONTAINER", "RANK",
+                "THREADS", "MEMORY NEAR", "RECORD");
+    for (int k = 0; k < 2; k++)
+        for (int32_t i = 0; i < part[k]->n_device; i++) {
+            const cpubind_status_device *d = &part[k]->device[i];
+            print_device(out, d);
+            for (int32_t w = 0; w < d->n_worker; w++) {
+                print_worker(out, &st->worker[d->first_worker + w]);
+                print_details(out, s, &st->worker[d->first_worker + w]);
+            }
+            if (d->n_worker == 0)
+                fprintf(out, "%10s %s\n", "-", "idle");
+        }
+    print_summary(out, st);
     print_gaps(out, s);
 }
 
@@ -469,15 +469,13 @@ static json_t *workers_json(const cli_status *s, const cpubind_status_device *d)
 /* The name that --device takes, where this process has a number for the device; else null. */
 static json_t *name_json(const cpubind_status_device *d)
 {
-    const char *noun = cpubind_vendor_of(vendor_of(d))->noun;
-    char name[32];
-    const int32_t number = d->listed                    ? d->listed->logic
-                           : d->function->n_number == 1 ? d->function->number[0]
-                                                        : -1;
-    if (!noun || number < 0)
-        return json_null();
-    (void)snprintf(name, sizeof name, "%s%d", noun, (int)number);
-    return json_string(name);
+    char name[CPUBIND_DEVICE_NAME_SIZE];
+    if (d->listed)
+        cpubind_device_name(d->listed->vendor, d->listed->logic, NULL, name);
+    else
+        cpubind_device_name(
+            vendor_of(d), d->function->n_number == 1 ? d->function->number[0] : -1, NULL, name);
+    return text_json(name);
 }
 
 static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
@@ -564,11 +562,12 @@ static int keep(cli_changes *to, const api_text *line)
 
 static int keep_device(cli_changes *to, const cli_status *s, const cpubind_status_device *d)
 {
-    api_text line = {"", 0}, name = {"", 0};
+    char name[CPUBIND_DEVICE_NAME_SIZE];
+    api_text line = {"", 0};
     int good;
-    add_name(&name, d);
-    api_add(&line, "%s: %s: ", name.text, d->listed ? "interrupts" : "pool");
-    if (d->listed)
+    name_of(d, name);
+    api_add(&line, "%s: %s: ", name, has_irqs(d) ? "interrupts" : "pool");
+    if (has_irqs(d))
         add_irqs(&line, d);
     else
         api_add_list(&line, d->pool.cpu, d->pool.n);
@@ -578,8 +577,8 @@ static int keep_device(cli_changes *to, const cli_status *s, const cpubind_statu
     for (int32_t i = 0; good && i < d->n_worker; i++) {
         const cpubind_status_worker *w = &s->status.worker[d->first_worker + i];
         line = (api_text){"", 0};
-        api_add(&line, "%s: process %d: %s, %s", name.text, (int)w->worker->pid,
-                w->worker->name, cpubind_place_word(w->place));
+        api_add(&line, "%s: process %d: %s, %s", name, (int)w->worker->pid, w->worker->name,
+                cpubind_place_word(w->place));
         for (int place = CPUBIND_PLACE_UNBOUND; place < CPUBIND_PLACE_COUNT; place++)
             if (count_place(w, (cpubind_place_kind)place) > 0)
                 api_add(&line, ", %d threads %s",

@@ -12,8 +12,8 @@
 #include "output.h"
 
 typedef struct worker_plan {
-    api_device_plan devices; /* the facts; where there are accelerators also their plan */
-    uint8_t *is_free;        /* by the CPUs of the facts */
+    api_planned read; /* the facts of the host */
+    uint8_t *is_free; /* by the CPUs of the facts */
     cpubind_arena arena;
     cpubind_workers workers;
 } worker_plan;
@@ -30,7 +30,7 @@ static int is_in(const int32_t *list, int32_t n, int32_t value)
 
 static void take(worker_plan *w, const int32_t *cpu, int32_t n)
 {
-    const cpubind_host *host = &w->devices.topo.facts.host;
+    const cpubind_host *host = &w->read.facts.host;
     for (int32_t i = 0; i < host->n_cpu; i++)
         if (is_in(cpu, n, host->cpu[i]))
             w->is_free[i] = 0;
@@ -46,49 +46,34 @@ static void take_plan(worker_plan *w, const cpubind_device_plan *plan)
     take(w, plan->spare, plan->n_spare);
 }
 
-/* Takes what the plan of a host with NPUs has. Sets *has_npus to 0 where the host has
- * no npu-smi. */
-static int take_npus(const cpubind_source *source, const api_options *options, worker_plan *w,
-                     int *has_npus)
+/* Takes what devices have. A host without any has no plan of them. */
+static int take_devices(const cpubind_source *source, const api_options *options,
+                        worker_plan *w)
 {
     api_planned planned = {0};
-    int status = API_DONE;
-    api_make(source, &options->request, &planned);
-    *has_npus = planned.code != CPUBIND_PROBLEM_NO_NPU_SMI;
-    if (*has_npus && planned.code != CPUBIND_PROBLEM_NONE)
-        status = cli_refuse(options, &planned);
-    if (planned.code == CPUBIND_PROBLEM_NONE)
+    api_text why = {"", 0};
+    int status = api_plan(source, options, &planned, &why);
+    if (status == API_DONE)
         take_plan(w, &planned.plan);
+    else if (why.len > 0)
+        status = cli_fail(options, status, why.text);
+    else
+        status = planned.code == CPUBIND_PROBLEM_NO_NPU_SMI && w->read.facts.n_bus == 0
+                     ? API_DONE
+                     : cli_refuse(options, &planned);
     api_free_planned(&planned);
     return status;
-}
-
-/* Takes what accelerators have, unless the nodes of the workers are named. */
-static int take_accelerators(const cpubind_source *source, api_options *options, worker_plan *w)
-{
-    api_text why = {"", 0};
-    int has_npus = 0, status = API_DONE;
-    if (!api_asks_for_devices(options))
-        status = take_npus(source, options, w, &has_npus);
-    if (status != API_DONE || has_npus || w->devices.topo.facts.n_bus == 0)
-        return status;
-    api_free_devices(&w->devices);
-    status = api_make_devices(source, options, NULL, &w->devices, &why);
-    if (status != API_DONE)
-        return cli_fail(options, status, why.text);
-    take_plan(w, &w->devices.planned.plan);
-    return API_DONE;
 }
 
 static int find_free(const cpubind_source *source, api_options *options, worker_plan *w)
 {
     const cpubind_request *q = &options->request;
-    const cpubind_facts *f = &w->devices.topo.facts;
+    const cpubind_facts *f = &w->read.facts;
     api_text why = {"", 0};
     options->topo.wants_cores = 1;
-    api_topo_read(source, options, &w->devices.topo);
-    if (w->devices.topo.status != CPUBIND_PROBLEM_NONE) {
-        const int status = api_topo_judge(&w->devices.topo, options, &why);
+    api_read_devices(source, options, &w->read);
+    if (w->read.code != CPUBIND_PROBLEM_NONE) {
+        const int status = api_judge_devices(&w->read, options, &why);
         return cli_fail(options, status, why.text);
     }
     w->is_free = (uint8_t *)malloc((size_t)f->host.n_cpu + 1);
@@ -96,7 +81,7 @@ static int find_free(const cpubind_source *source, api_options *options, worker_
         return cli_no_memory();
     memset(w->is_free, 1, (size_t)f->host.n_cpu + 1);
     if (options->cpu_nodes.n == 0) {
-        const int status = take_accelerators(source, options, w);
+        const int status = take_devices(source, options, w);
         if (status != API_DONE)
             return status;
     }
@@ -150,7 +135,7 @@ static int share(const api_options *o, worker_plan *w)
         w->arena = (cpubind_arena){(char *)malloc(size), size, 0};
         if (!w->arena.base)
             break;
-        status = cpubind_cpu_workers(&w->devices.topo.facts.host, w->is_free, &asked, &w->arena,
+        status = cpubind_cpu_workers(&w->read.facts.host, w->is_free, &asked, &w->arena,
                                      &w->workers);
     }
     return status == CPUBIND_WORKERS_OK ? API_DONE : refuse(o, w, status);
@@ -204,7 +189,7 @@ static int print_launch(const api_options *o, cpubind_launch_format format,
         const cpubind_worker *worker = &w->workers.worker[i];
         rank[i] = (cpubind_launch_rank){
             worker->cpu, worker->n_cpu, worker->cpu, worker->n_cpu,
-            worker->n_node == 1 && w->devices.topo.facts.has_nodes ? worker->node[0] : -1};
+            worker->n_node == 1 && w->read.facts.has_nodes ? worker->node[0] : -1};
         is_placed &= rank[i].node >= 0;
     }
     if (format == CPUBIND_LAUNCH_SLURM_LDOM && !is_placed) {
@@ -252,7 +237,7 @@ int cli_plan_workers(const cpubind_source *source, api_options *options)
         status = share(options, &w);
     if (status == API_DONE)
         status = print(options, &w);
-    api_free_devices(&w.devices);
+    api_free_planned(&w.read);
     free(w.is_free);
     free(w.arena.base);
     return status;

@@ -850,10 +850,8 @@ static void verify_entry(cpubind_host_bind *h, host_entry *e)
         set_state(e, CPUBIND_HOST_UNBOUND);
     else
         set_state(e, is_drifted(e->row.report) ? CPUBIND_HOST_DRIFTED : CPUBIND_HOST_RIGHT);
-    if (e->device < 0 && e->row.report) {
-        e->row.number = e->row.report->device;
-        (void)snprintf(e->row.pci, sizeof e->row.pci, "%s", e->row.report->pci);
-    }
+    if (e->device < 0 && e->row.report)
+        cpubind_host_name_recorded(h, e);
 }
 
 cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h)

@@ -41,6 +41,7 @@
 #define CPUBIND_HOST_BIND_H
 
 #include "../linux/bind/bind.h"
+#include "../model/vendor.h"
 #include "../plan/pci_plan.h"
 #include "../plan/plan.h"
 #include "host_pod.h"
@@ -84,7 +85,9 @@ typedef struct cpubind_host_row {
                        driver lists its users first; -1: an other */
     int32_t n_device; /* that it uses */
     int is_of_one;    /* only a process of one such device is bound */
-    int32_t number;   /* the logic id of the device, or on record; -1: it has none */
+    char name_of_device[CPUBIND_DEVICE_NAME_SIZE]; /* "npu3", else its address; "": it is not
+                                                      one device */
+    int32_t number; /* the logic id of the device, or on record; -1: it has none */
     char pci[CPUBIND_PCI_ADDRESS_MAX]; /* the address of a device without logic id; "": it is
                                           not one such device */
     const char *product;               /* of that device; NULL: not known. Static text */
@@ -132,6 +135,8 @@ typedef struct cpubind_host_options {
     int has_listed;                     /* 1: devices whose driver lists its users: Ascend's */
     const cpubind_pci_request *devices; /* whose workers of the bus; the other accelerators keep
                                            their CPUs. NULL: none. Borrowed until close */
+    int32_t pid; /* of devices whose driver lists no users, the files of this process alone are
+                    looked at; 0: those of all, and the variables of those that have none open */
     const cpubind_thread_wish *wish;
     int32_t n_wish;
     cpubind_threads threads;   /* whose threads and interrupts: those of vllm-ascend or all */

@@ -19,17 +19,37 @@ const char *cpubind_host_rules(const cpubind_host_bind *h)
 void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 {
     const cpubind_facts *f = &h->facts.facts;
+    const cpubind_device *device = e->device < 0 ? NULL : &f->device[e->device];
     const cpubind_pci_function *function =
-        e->device < h->n_listed ? NULL : &f->bus[f->device[e->device].bus];
+        !device || e->device < h->n_listed ? NULL : &f->bus[device->bus];
     e->row.device = e->device;
-    e->row.number = e->device < 0 || function ? -1 : h->number[e->device];
-    e->row.is_of_one = e->device >= 0 && !function;
-    e->row.pci[0] = '\0';
+    e->row.number = !device || function ? -1 : h->number[e->device];
+    e->row.is_of_one = device && !function;
+    e->row.pci[0] = e->row.name_of_device[0] = '\0';
     e->row.product = NULL;
-    if (!function || e->row.n_device > 1)
+    if (!device || (function && e->row.n_device > 1))
         return;
+    if (!function) {
+        cpubind_device_name(device->vendor, e->row.number, NULL, e->row.name_of_device);
+        return;
+    }
+    cpubind_function_name(function, e->row.name_of_device);
     (void)cpubind_pci_format(e->row.pci, &function->pci);
     e->row.product = function->accelerator.product;
+}
+
+void cpubind_host_name_recorded(const cpubind_host_bind *h, host_entry *e)
+{
+    const cpubind_facts *f = &h->facts.facts;
+    const cpubind_report *report = e->row.report;
+    cpubind_pci_address pci = {.domain = -1};
+    e->row.number = report->device;
+    (void)snprintf(e->row.pci, sizeof e->row.pci, "%s", report->pci);
+    (void)cpubind_pci_parse(report->pci, (int32_t)strlen(report->pci), &pci, NULL);
+    cpubind_device_name(cpubind_vendor_listed(), report->device, &pci, e->row.name_of_device);
+    for (int32_t i = 0; i < f->n_bus && pci.domain >= 0; i++)
+        if (cpubind_pci_compare(&f->bus[i].pci, &pci) == 0)
+            cpubind_function_name(&f->bus[i], e->row.name_of_device);
 }
 
 host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid)

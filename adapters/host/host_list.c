@@ -278,6 +278,8 @@ static int list_opened(listing *l)
         .host = h->options.source,
         .facts = &h->facts.facts,
         .request = h->options.devices,
+        .pid = h->options.pid ? &h->options.pid : NULL,
+        .n_pid = h->options.pid != 0,
         .strangers = h->options.bind.is_watching ? &h->strangers : NULL};
     cpubind_problem problem;
     cpubind_users list;

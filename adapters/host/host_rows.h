@@ -212,6 +212,9 @@ const char *cpubind_host_rules(const cpubind_host_bind *h);
 /* Names the device of an entry in its row. */
 void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e);
 
+/* The same for a process that uses none, by its record. */
+void cpubind_host_name_recorded(const cpubind_host_bind *h, host_entry *e);
+
 /* Adds an entry; NULL without memory. */
 host_entry *cpubind_host_add(cpubind_host_bind *h, int32_t pid, int32_t device);
 

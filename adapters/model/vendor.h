@@ -156,6 +156,20 @@ cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
                                                const cpubind_facts *facts, cpubind_arena *arena,
                                                cpubind_users *out, cpubind_problem *problem);
 
+enum { CPUBIND_DEVICE_NAME_SIZE = 32 };
+
+/* Writes the name of a device: the noun of its vendor and the number of its runtime, "npu3";
+ * where it has no such number its address; "" where that is not known either (domain -1). */
+void cpubind_device_name(cpubind_vendor_id vendor, int32_t number,
+                         const cpubind_pci_address *pci, char out[CPUBIND_DEVICE_NAME_SIZE]);
+
+/* The same for a function of the bus. */
+void cpubind_function_name(const cpubind_pci_function *function,
+                           char out[CPUBIND_DEVICE_NAME_SIZE]);
+
+/* The vendor whose driver lists the users of its devices. */
+cpubind_vendor_id cpubind_vendor_listed(void);
+
 /* The row of a vendor; of a number that is none, that of OTHER. Static storage. */
 const cpubind_vendor *cpubind_vendor_of(cpubind_vendor_id id);
 

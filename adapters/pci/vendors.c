@@ -3,6 +3,7 @@
  *
  * Pure: no I/O, no malloc.
  */
+#include "../text/cpulist.h"
 #include "pci_reader.h"
 
 const cpubind_vendor *cpubind_vendor_of(cpubind_vendor_id id)
@@ -64,17 +65,45 @@ int cpubind_vendor_each_nodes(cpubind_vendor_visit *visit, void *ctx)
     return result;
 }
 
+cpubind_vendor_id cpubind_vendor_listed(void)
+{
+    int i = 0;
+    while (!cpubind_vendor_of((cpubind_vendor_id)i)->users)
+        i++;
+    return (cpubind_vendor_id)i;
+}
+
+void cpubind_device_name(cpubind_vendor_id vendor, int32_t number,
+                         const cpubind_pci_address *pci, char out[CPUBIND_DEVICE_NAME_SIZE])
+{
+    const char *noun = cpubind_vendor_of(vendor)->noun;
+    int32_t n = 0, len;
+    out[0] = '\0';
+    if (noun && number >= 0) {
+        n = (int32_t)strlen(noun);
+        memcpy(out, noun, (size_t)n);
+        (void)cpubind_cpulist_format(&number, 1, out + n, CPUBIND_DEVICE_NAME_SIZE - n - 1,
+                                     &len);
+        out[n + len] = '\0';
+    } else if (pci && pci->domain >= 0) {
+        (void)cpubind_pci_format(out, pci);
+    }
+}
+
+void cpubind_function_name(const cpubind_pci_function *function,
+                           char out[CPUBIND_DEVICE_NAME_SIZE])
+{
+    cpubind_device_name(function->accelerator.vendor,
+                        function->n_number == 1 ? function->number[0] : -1, &function->pci,
+                        out);
+}
+
 cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
                                                const cpubind_facts *facts, cpubind_arena *arena,
                                                cpubind_users *out, cpubind_problem *problem)
 {
-    const cpubind_vendor *vendor;
-    cpubind_problem_code code;
-    int i = 0;
-    while (!cpubind_vendor_of((cpubind_vendor_id)i)->users)
-        i++;
-    vendor = cpubind_vendor_of((cpubind_vendor_id)i);
-    code = vendor->users(source, facts, arena, out, problem);
+    const cpubind_vendor *vendor = cpubind_vendor_of(cpubind_vendor_listed());
+    const cpubind_problem_code code = vendor->users(source, facts, arena, out, problem);
     if (code == CPUBIND_PROBLEM_NONE)
         out->driver = vendor;
     return code;

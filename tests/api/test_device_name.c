@@ -133,7 +133,7 @@ static void expect_pools(const char *name, const char *key, const char *text,
                          const char *expected)
 {
     static api_options options;
-    api_device_plan devices = {0};
+    api_planned planned = {0};
     api_host host = {0};
     api_text found = {"", 0};
     char value[16];
@@ -142,15 +142,14 @@ static void expect_pools(const char *name, const char *key, const char *text,
     api_set_usual(&options, API_PLAN);
     options.request.process = strcmp(key, "processes") == 0;
     assert_true(api_read_setting(&options, API_PLAN, key, value, &found));
-    assert_int_equal(api_make_devices(&host.source, &options, NULL, &devices, &found),
-                     API_DONE);
-    for (int32_t i = 0; i < devices.planned.plan.n_unit; i++) {
-        const cpubind_unit *pool = &devices.planned.plan.unit[i];
+    assert_int_equal(api_plan(&host.source, &options, &planned, &found), API_DONE);
+    for (int32_t i = 0; i < planned.plan.n_unit; i++) {
+        const cpubind_unit *pool = &planned.plan.unit[i];
         api_add(&found, "%s", i ? "; " : "");
         api_add_list(&found, pool->role_cpu, pool->roles.span[CPUBIND_ROLE_MAIN].count);
     }
     assert_string_equal(found.text, expected);
-    api_free_devices(&devices);
+    api_free_planned(&planned);
     api_free_options(&options);
     api_close_host(&host);
 }

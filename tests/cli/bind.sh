@@ -181,7 +181,7 @@ is_refused_arch() { # status, arguments
 # -- apply -------------------------------------------------------------------
 
 applies() {
-    says 0 "process $worker, NPU 0" apply --device npu0 &&
+    says 0 "process $worker, npu0" apply --device npu0 &&
         grep -qx 'NPU0: main=\[146 147 .* 165\]  acl=\[166\]  release=\[\[167\]\]' "$out/said" &&
         ! grep -n ' $' "$out/said" &&
         is_on worker 146-165 && is_on other 146-165 && is_on acl_thread 166 &&
@@ -224,7 +224,7 @@ excluded_are_left_out() {
 # The second plan uses the CPUs that the process had before the first.
 # shellcheck disable=SC2086
 applies_twice() {
-    apply --npu 0 && says 0 "NPU 5" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
+    apply --npu 0 && says 0 "npu5" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
         --rules reference \
         --memory none --state "$state" --npu 5 && is_on worker 2-21 && is_on acl_thread 22 &&
         says 0 "as it should be" verify && says 0 "right" apply --npu 5 &&
@@ -232,7 +232,7 @@ applies_twice() {
 }
 
 finds_its_npu() {
-    says 0 "NPU 5" apply --rank 1 --visible 3,5 && is_on worker 2-21 && restore &&
+    says 0 "npu5" apply --rank 1 --visible 3,5 && is_on worker 2-21 && restore &&
         says 1 "NPU" apply --rank 2 --visible 3,5 && all_are_on 0-191 && [ ! -e "$state" ] &&
         refuses 1 "" apply --npu 8 && all_are_on 0-191 && [ ! -e "$state" ]
 }
@@ -259,7 +259,7 @@ binds_who_calls() {
 parents_are_shells_or_runtimes() {
     shell=$(basename "$(readlink -f /bin/sh)") && cp "$(readlink -f /bin/sh)" "$out/mpirun" &&
         cp "$(readlink -f /bin/sh)" "$out/python3.11" || return 1
-    says 0 "($shell, the parent of this command), NPU 0" shim sh -c '"$@"; exit $?' sh \
+    says 0 "($shell, the parent of this command), npu0" shim sh -c '"$@"; exit $?' sh \
         "$CPUBIND" apply $host --memory none --state "$state" --npu 0 && rm "$state" &&
         says 0 "" shim "$out/python3.11" -c '"$@"; exit $?' sh "$CPUBIND" apply $host \
             --memory none --state "$state" --npu 0 --json && rm "$state" &&
@@ -267,7 +267,7 @@ parents_are_shells_or_runtimes() {
         refuses 1 "(mpirun), which is no shell and no runtime of programs: name the process" \
             shim "$out/mpirun" -c '"$@"; exit $?' sh "$CPUBIND" apply $host --memory none \
             --state "$state" --npu 0 && [ ! -e "$state" ] &&
-        says 0 "(mpirun, the parent of this command), NPU 0" shim "$out/mpirun" -c '"$@"; exit $?' \
+        says 0 "(mpirun, the parent of this command), npu0" shim "$out/mpirun" -c '"$@"; exit $?' \
             sh "$CPUBIND" apply $host --memory none --state "$state" --npu 0 --force
 }
 
@@ -294,7 +294,7 @@ zombies_are_not_bound() {
         soon grep -q '^State:.Z' "/proc/$zombie/status" &&
         refuses 1 "process $zombie has ended and waits for its parent (a zombie)" cpubind apply \
             --pid "$zombie" $host --memory none --state "$state" --npu 0 && [ ! -e "$state" ] &&
-        says 0 "NPU 0" cpubind apply --pid "$zombie" $host --memory none --state "$state" --npu 0 \
+        says 0 "npu0" cpubind apply --pid "$zombie" $host --memory none --state "$state" --npu 0 \
             --force
     result=$?
     kill $sleeper
@@ -314,7 +314,7 @@ outputs_that_fail_say_what_is_done() {
     set -- "$CPUBIND" apply --pid "$worker" $host --memory none --state "$state" --npu 0
     for way in '>/dev/full' '>&-'; do
         for json in "" --json; do
-            says 4 "output could not be written; process $worker is bound to the CPUs of NPU 0" \
+            says 4 "output could not be written; process $worker is bound to the CPUs of npu0" \
                 shim sh -c "\"\$@\" $json $way" sh "$@" && ! grep -q "be read\|memory" "$out/err" &&
                 is_on worker 146-165 &&
                 says 4 "output could not be written; process $worker is restored" shim \
@@ -412,11 +412,11 @@ is_escaped() { # file
 
 verifies() {
     apply --npu 0 || return 1
-    says 0 "process $worker, NPU 0: as it should be" verify &&
+    says 0 "process $worker, npu0: as it should be" verify &&
         grep -qE "^thread +$worker +worker +146-165 +146-165 +right" "$out/said" || return 1
     echo 0-95 >"$CPUBIND_SHIM/$(threads_named other)"
     cat "$state" >"$out/before"
-    says 1 "process $worker, NPU 0: it has drifted" verify &&
+    says 1 "process $worker, npu0: it has drifted" verify &&
         grep -qE "^thread +[0-9]+ +other +0-95 +146-165 +wrong" "$out/said" &&
         says 1 "" verify --json && is_json "$out/said" &&
         [ "$(count_items "$out/said" "result = 'wrong' AND name = 'other'")" = 1 ] &&
@@ -456,7 +456,7 @@ def stay():
     print(os.getpid(), flush=True); time.sleep(100)
 threading.Thread(target=stay).start()
 ctypes.CDLL(None).pthread_exit(None)' || return 0
-    says 0 "process $python, NPU 0" cpubind apply --pid "$python" $host --memory none --npu 0 \
+    says 0 "process $python, npu0" cpubind apply --pid "$python" $host --memory none --npu 0 \
         --state "$out/python.record" &&
         says 0 "" cpubind restore --pid "$python" --state "$out/python.record"
     said=$?
@@ -524,7 +524,7 @@ one_record_for_a_process() {
         refuses 1 "process $worker is bound already, and its record is $state, not " cpubind apply \
             --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --rules reference --memory none --npu 5 \
             --state "$state.other" && [ ! -e "$state.other" ] && is_on worker 146-165 &&
-        says 0 "NPU 5" apply_usual --npu 5 && [ ! -e "/run/cpubind/$worker.record" ] &&
+        says 0 "npu5" apply_usual --npu 5 && [ ! -e "/run/cpubind/$worker.record" ] &&
         says 0 "put back" cpubind restore --pid "$worker" && all_are_on 0-191 &&
         [ ! -e "$state" ] && [ ! -e "/run/cpubind/$worker.path" ] || return 1
     apply_usual --npu 0 && refuses 1 "its record is /run/cpubind/$worker.record, not $state" \
@@ -599,15 +599,15 @@ root_and_owner_know_each_other() {
     soon grep -q sleep "/proc/$sleeper/comm" && chmod 777 "$CPUBIND_SHIM" || return 1
     as_owner="$nobody env LD_PRELOAD=$out/shim.so CPUBIND_SHIM_MACHINE=aarch64 $CPUBIND"
     set -- apply --pid "$sleeper" $host --memory none
-    says 0 "NPU 0" $as_owner "$@" --npu 0 &&
+    says 0 "npu0" $as_owner "$@" --npu 0 &&
         refuses 1 "bound already by another user, whose record is /run/user/65534/cpubind/$sleeper.record" \
             cpubind "$@" --npu 5 && [ ! -e "/run/cpubind/$sleeper.record" ] &&
-        says 0 "put back" $as_owner restore --pid "$sleeper" && says 0 "NPU 5" cpubind "$@" --npu 5 &&
+        says 0 "put back" $as_owner restore --pid "$sleeper" && says 0 "npu5" cpubind "$@" --npu 5 &&
         refuses 1 "bound already by another user, whose record is /run/cpubind/$sleeper.record" \
             $as_owner "$@" --npu 0 && says 0 "put back" cpubind restore --pid "$sleeper" &&
-        says 0 "NPU 0" $as_owner "$@" --npu 0 &&
+        says 0 "npu0" $as_owner "$@" --npu 0 &&
         touch -d '1 hour ago' "/run/user/65534/cpubind/$sleeper.record" &&
-        says 0 "NPU 5" cpubind "$@" --npu 5
+        says 0 "npu5" cpubind "$@" --npu 5
     result=$?
     kill "$sleeper"
     wait "$sleeper"
@@ -781,7 +781,7 @@ another_users_process() {
         --pid "$worker" $host --npu 0 --memory none --state "$state" &&
         grep -q "^cpubind: thread $worker (worker) of process $worker cannot be put on" \
             "$out/err" && [ ! -e "$state" ] && all_are_on 0-191 && apply_usual --npu 0 &&
-        says 0 "process $worker, NPU 0: as it should be" $nobody env LD_PRELOAD="$out/shim.so" \
+        says 0 "process $worker, npu0: as it should be" $nobody env LD_PRELOAD="$out/shim.so" \
             "$CPUBIND" verify --pid "$worker" $host --npu 0
 }
 
@@ -827,7 +827,7 @@ another_namespace() {
 # Threads are bound, and a warning names each part that is skipped.
 # shellcheck disable=SC2086
 no_sys() {
-    says 0 "NPU 0" unshare -m sh -c 'mount -t tmpfs tmpfs /sys && exec "$@"' sh \
+    says 0 "npu0" unshare -m sh -c 'mount -t tmpfs tmpfs /sys && exec "$@"' sh \
         env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=aarch64 "$CPUBIND" apply \
         --pid "$worker" $host --npu 0 --state "$state" && is_on worker 146-165 &&
         is_on acl_thread 166 &&
@@ -845,7 +845,7 @@ filter_of_setaffinity() {
 
 # shellcheck disable=SC2086
 filter_of_memory() {
-    says 0 "NPU 0" with_nodes "$out/deny" move_pages,set_mempolicy "$CPUBIND" apply \
+    says 0 "npu0" with_nodes "$out/deny" move_pages,set_mempolicy "$CPUBIND" apply \
         --pid "$worker" $host --npu 0 --state "$state" && is_on worker 146-165 &&
         grep -qF 'cpubind: warning: memory is not moved: move_pages: Operation not permitted' \
             "$out/err" && grep -q SYS_NICE "$out/err"
@@ -855,7 +855,7 @@ filter_of_memory() {
 # shellcheck disable=SC2086
 move_is_interrupted() {
     for watch in "" "--watch 1"; do
-        says 0 "process $worker, NPU 0" with_nodes env CPUBIND_SHIM_SIGNAL=1 timeout 20 "$CPUBIND" apply \
+        says 0 "process $worker, npu0" with_nodes env CPUBIND_SHIM_SIGNAL=1 timeout 20 "$CPUBIND" apply \
             --pid "$worker" $host --npu 0 --state "$state" $watch && is_on worker 146-165 &&
             grep -qE "^interrupted +[1-9<]" "$out/said" &&
             grep -qF "the move was interrupted; process $worker is bound" "$out/err" || return 1
@@ -1172,7 +1172,7 @@ irqs_are_on() { # CPUs of 400 to 404
 }
 
 binds_all_of_a_host() {
-    says 0 "process $worker, NPU 0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
+    says 0 "process $worker, npu0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
         --allowed 0-191 --state "$state" && is_on worker 146-165 && is_on acl_thread 166 &&
         irqs_are_on 145 144 145 145 100 &&
         grep -qx "move_pages $worker to 6 flags 2" "$CPUBIND_SHIM/calls" &&
@@ -1241,7 +1241,7 @@ strict_skips_nothing() {
         grep -qF -e "--strict skips nothing; all is as before" "$out/err" && all_are_on 0-191 &&
         [ ! -e "$state" ] && refuses 4 "no interrupt can be bound: " apply --npu 0 --strict &&
         all_are_on 0-191 && [ ! -e "$state" ] &&
-        says 0 "process $worker, NPU 0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
+        says 0 "process $worker, npu0" on_host "$CPUBIND" apply --pid "$worker" --npu 0 \
             --allowed 0-191 --memory none --state "$state" --strict && is_on worker 146-165 &&
         irqs_are_on 145 144 145 145 100 && says 0 "" on_host "$CPUBIND" restore --pid "$worker" \
             --state "$state" && irqs_are_on 100 100 100 100 100
@@ -1320,11 +1320,11 @@ other_rules_are_said() {
     sleeper=$!
     # shellcheck disable=SC2086
     cpubind apply --pid "$sleeper" $host --memory none --npu 5 --quiet --rules near &&
-        says 0 "process $worker, NPU 0" apply_usual --npu 0 --rules reference &&
+        says 0 "process $worker, npu0" apply_usual --npu 0 --rules reference &&
         grep -q "^cpubind: warning: the rules of this plan are reference, and process $sleeper of this host is bound by the rules near" "$out/err" &&
         says 0 "" apply_usual --npu 0 --rules reference --json &&
         [ "$(json "$out/said" '$.warnings[0].code')" = other_rules ] &&
-        says 0 "process $worker, NPU 0" apply_usual --npu 0 --rules near &&
+        says 0 "process $worker, npu0" apply_usual --npu 0 --rules near &&
         ! grep -q "the rules of this plan" "$out/err"
     result=$?
     kill "$sleeper"
@@ -1475,11 +1475,11 @@ arm_alone() {
         is_refused_arch 125 run --fixture a2-192cpu-8npu --allowed 0-191 --rules reference \
             --npu 0 --state "$state" -- true && [ ! -e "$state" ] &&
         CPUBIND_SHIM_MACHINE=x86_64 && export CPUBIND_SHIM_MACHINE &&
-        says 0 "NPU 0" env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" \
+        says 0 "npu0" env LD_PRELOAD="$out/shim.so" CPUBIND_SHIM_MACHINE=x86_64 "$CPUBIND" \
             apply --pid "$worker" --fixture a2-192cpu-8npu --allowed 0-191 --rules reference \
             --npu 0 --memory none --state "$state" --any-arch && is_on worker 146-165 &&
         restore && all_are_on 0-191 &&
-        says 0 "NPU 0" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
+        says 0 "npu0" cpubind apply --pid "$worker" --fixture a2-192cpu-8npu \
             --allowed 0-191 --rules near --npu 0 --memory none --state "$state" &&
         ! all_are_on 0-191
 }
@@ -1522,8 +1522,8 @@ plan_warnings_are_printed() {
             return 1
     done <<'END'
 overlap|--fixture a2-192cpu-4node-8npu --rules reference --overlap keep --allowed 0-191|0
-only_logic_ids|--fixture a3-container-no-census --allowed 0-191|1
-no_numa_node|--fixture a2-no-numa-node --allowed 0-191|2
+only_logic_ids|--fixture a3-container-no-census --rules near --allowed 0-191|1
+no_numa_node|--fixture a2-no-numa-node --rules near --allowed 0-191|2
 END
 }
 

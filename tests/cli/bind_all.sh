@@ -72,7 +72,7 @@ all="--all --root $out/host --allowed 0-47 --rules reference"
 # shellcheck disable=SC2086
 {
     no_worker() {
-        says 0 "no process drives an NPU" cpubind apply $all
+        says 0 "no process uses a device" cpubind apply $all
     }
 
     applies() {
@@ -80,7 +80,7 @@ all="--all --root $out/host --allowed 0-47 --rules reference"
         start_worker 3 && b=$worker
         start_worker 3 && c=$worker
         says 0 bound cpubind apply $all && is_on "$a" 26-33 && is_on "$b" 14-16 && is_on "$c" 19-21 &&
-            [ "$(head -1 "$out/said" | awk '{ print $1, $NF }')" = "NPU state" ] &&
+            [ "$(head -1 "$out/said" | awk '{ print $1, $NF }')" = "device state" ] &&
             [ "$(awk 'length > 80' "$out/said")" = "" ]
     }
 
@@ -126,7 +126,7 @@ all="--all --root $out/host --allowed 0-47 --rules reference"
         says 1 "another cpubind is at work" cpubind apply $all || return 1
         end_worker "$c" # its NPU has one worker again
         comes is_on "$b" 14-21 || return 1
-        comes grep -q "process $c (worker), NPU 3: ended" "$out/watch" || return 1
+        comes grep -q "process $c (worker), npu3: ended" "$out/watch" || return 1
         kill "$watch" # a background command of a script ignores SIGINT
         wait "$watch"
         cat "$out/watch"
@@ -207,7 +207,7 @@ put() { # file, text
             return 1
         list=$out/mixed/proc/trs_core/proc
         start_worker 0 && n=$worker && start_worker - 3</dev/full 4</dev/urandom && g=$worker
-        says 0 "NPU 0" cpubind apply --tree --pid $$ $mixed && is_planned "$g" gpu0 12-23 &&
+        says 0 "npu0" cpubind apply --tree --pid $$ $mixed && is_planned "$g" gpu0 12-23 &&
             is_planned "$n" npu0 26,42-45 && ! grep -q "other accelerators" "$out/err" &&
             [ "$(awk -v p="$g" '$2 == p { print $1, $NF }' "$out/said")" = "0000:81:00.0 bound" ]
     }

@@ -78,11 +78,15 @@ restores() {
 
 # -- Which device ----------------------------------------------------------------
 
+name_of() { # address of a GPU of the host
+    [ "$1" = 0000:01:00.0 ] && echo gpu0 || echo gpu1
+}
+
 binds() { # CPUs, address, argument ...
     cpus=$1
     address=$2
     shift 2
-    says 0 "process $worker, $address (H100" on_host apply "$@" && is_on "$cpus" && restores
+    says 0 "process $worker, $(name_of "$address") ($address, H100" on_host apply "$@" && is_on "$cpus" && restores
 }
 
 start
@@ -104,7 +108,7 @@ check "several --pci and --rank name the device" binds "$b" 0000:02:00.0 \
     --pci 0000:01:00.0 --pci 0000:02:00.0 --rank 1
 check "--rules near gives the same device" binds "$b" 0000:02:00.0 --rank 1 --rules near
 check "without a rank all ways to name it are named" says 1 \
-    "name the device with --device ADDRESS or --rank N" on_host apply
+    "name the device with --device NAME or --rank N" on_host apply
 check "nothing is changed then" is_on "$before"
 check "a rank past the devices is refused" says 1 \
     "rank 2 is none of the 2 devices that the process sees" on_host apply --rank 2
@@ -227,17 +231,17 @@ reports() {
 start
 check "--json has the device in place of the NPU" reports
 check "the record names the device" grep -q '^pci 0000:02:00.0$' "$record"
-check "apply again finds the device by the record" says 0 "process $worker, 0000:02:00.0" \
+check "apply again finds the device by the record" says 0 "process $worker, gpu1 (0000:02:00.0" \
     on_host apply
-check "verify compares with the record" says 0 "0000:02:00.0 (H100" on_host verify
+check "verify compares with the record" says 0 "gpu1 (0000:02:00.0, H100" on_host verify
 check "verify works without the snapshot" says 0 "process $worker, 0000:02:00.0" \
     "$CPUBIND" verify --pid "$worker"
 check "verify compares with the plan of a named device" says 1 \
-    "process $worker, 0000:01:00.0" on_host verify --pci 0000:01:00.0
+    "process $worker, gpu0 (0000:01:00.0" on_host verify --pci 0000:01:00.0
 check "verify --json has the device" says 0 '"pci": "0000:02:00.0"' on_host verify --json --rank 1
 taskset -pc "$a" "$worker" >"$out/taskset"
 check "verify finds a drift" says 1 "it has drifted" on_host verify
-check "another device takes over" says 0 "process $worker, 0000:01:00.0" \
+check "another device takes over" says 0 "process $worker, gpu0 (0000:01:00.0" \
     on_host apply --pci 0000:01:00.0
 check "restore goes back to the first CPUs" restores
 check "without a record verify wants a device" says 1 "name the device with --device" on_host verify
@@ -291,8 +295,8 @@ is_narrow() {
 }
 
 mixed_status() {
-    says 1 "2 NPUs, 2 idle; 0 workers" "$CPUBIND" status --root "$out/mixed" --allowed 0-95 &&
-        grep -q '1 devices, 0 idle; 1 workers: 1 unbound' "$out/said" &&
+    says 1 "3 devices, 2 idle; 1 workers: 1 unbound" "$CPUBIND" status --root "$out/mixed" \
+        --allowed 0-95 && grep -q '^npu1 ' "$out/said" &&
         ! grep -q '0000:43' "$out/said" &&
         says 1 "" "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --json &&
         has '$.right' 0 && has '$.idle' 2 && has '$.workers.unbound' 1 &&
@@ -302,13 +306,13 @@ mixed_status() {
 }
 
 watches_mixed() {
-    says 124 "NPU 1: interrupts: interrupts -; idle" timeout 2 "$CPUBIND" status \
+    says 124 "npu1: interrupts: interrupts -; idle" timeout 2 "$CPUBIND" status \
         --root "$out/mixed" --allowed 0-95 --watch 1 &&
-        grep -q "0000:61:00.0: process $worker: sleep, unbound" "$out/said"
+        grep -q "gpu0: process $worker: sleep, unbound" "$out/said"
 }
 
 check "status of an idle host" says 0 "2 devices, 2 idle; 0 workers" status
-check "status names each device and its pool" says 0 "0000:02:00.0 H100 SXM5          pool $b" \
+check "status names each device and its pool" says 0 "gpu1    pool $b " \
     status
 check "status on a host without any device is refused as before" says 3 "npu-smi" \
     "$CPUBIND" status --root fixtures/hosts/gpu-none.host
@@ -321,10 +325,10 @@ if [ -n "$can_have_files" ]; then
     check "a full disk is worse than a finding of status" says 4 "could not be written" \
         sh -c '"$0" status --root "$1" >/dev/full' "$CPUBIND" "$host"
     check "status --json has the devices" status_json
-    check "apply finds the device by the open file" says 0 "process $worker, 0000:02:00.0" \
+    check "apply finds the device by the open file" says 0 "process $worker, gpu1 (0000:02:00.0" \
         on_host apply
     check "a bound process is right" says 0 "1 workers: 1 right" status --memory none
-    check "--watch writes a line for each" says 124 "0000:02:00.0: process $worker: sleep, right" \
+    check "--watch writes a line for each" says 124 "gpu1: process $worker: sleep, right" \
         timeout 1 "$CPUBIND" status --root "$host" --watch 1 --memory none
     taskset -pc "$a" "$worker" >"$out/taskset"
     check "a thread that was moved is elsewhere" says 1 "1 workers: 1 elsewhere" status
@@ -345,9 +349,9 @@ if [ -n "$can_have_files" ]; then
     check "status of a host with NPUs has its other accelerators, too" mixed_status
     check "--class selects them" says 1 "1 devices, 0 idle; 1 workers: 1 unbound" \
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --class 0x0302
-    check "--pci selects one" says 1 "0000:61:00.0 L40S" \
+    check "--pci selects one" says 1 "gpu0    pool 48-71" \
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --pci 0000:61:00.0
-    check "--devices selects one" says 1 "0000:61:00.0 L40S" \
+    check "--devices selects one" says 1 "gpu0    pool 48-71" \
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --devices gpu0
     check "a number alone is refused where devices of several kinds are" says 1 \
         "device 0 may be npu0, gpu0 (0000:61:00.0)" \
@@ -394,7 +398,7 @@ are_on() { # CPUs of the first, CPUs of the second
 }
 
 binds_all() {
-    says 0 "0000:02:00.0" all apply && are_on "$a" "$b" &&
+    says 0 "gpu1" all apply && are_on "$a" "$b" &&
         says 0 "right" all verify &&
         says 0 "" all verify --json && has '$.workers[0].pci' 0000:01:00.0 &&
         has '$.workers[0].npu' '' && has '$.workers[0].pid' "$first" &&
@@ -404,7 +408,7 @@ binds_all() {
 
 finds_drift_of_all() {
     taskset -pc "$a" "$worker" >"$out/taskset"
-    says 1 "process $worker, 0000:02:00.0: it is not where it belongs" all verify &&
+    says 1 "process $worker, gpu1: it is not where it belongs" all verify &&
         says 0 "1 " all apply && are_on "$a" "$b"
 }
 
@@ -413,8 +417,8 @@ restores_all() {
 }
 
 binds_one_device() {
-    says 0 "0000:01:00.0" all apply --pci 0000:01:00.0 && are_on "$a" "$before" &&
-        ! grep -q "0000:02:00.0" "$out/said" && "$CPUBIND" restore --all &&
+    says 0 "gpu0" all apply --pci 0000:01:00.0 && are_on "$a" "$before" &&
+        ! grep -q "gpu1" "$out/said" && "$CPUBIND" restore --all &&
         says 0 "" all apply --class 0x0302 --json && has '$.workers[1].pid' "$worker" &&
         are_on "$a" "$b" && "$CPUBIND" restore --all
 }
@@ -433,7 +437,7 @@ shares_a_pool() {
 }
 
 lacks_cpus() {
-    says 0 "0000:01:00.0: its 2 processes share the CPUs $b of its pool, which cannot be cut" \
+    says 0 "gpu0: its 2 processes share the CPUs $b of its pool, which cannot be cut" \
         "$CPUBIND" apply --all --root "$out/one" --roles 1,1,0,0 && are_on "$b" "$b" &&
         says 0 "" "$CPUBIND" apply --all --root "$out/one" --roles 1,1,0,0 --json &&
         has '$.workers[1].shared' 1 && has '$.workers[1].processes' 2 && fits host_report
@@ -495,7 +499,7 @@ watches_all() {
     kill "$watcher"
     wait "$watcher"
     cat "$out/watch"
-    grep -q "process $worker ([a-z]*), 0000:02:00.0: bound" "$out/watch" ||
+    grep -q "process $worker ([a-z]*), gpu1: bound" "$out/watch" ||
         grep -q "process $worker, " "$out/watch" || result=1
     end_two
     return "$result"
@@ -509,7 +513,7 @@ check "--pci of a function that is not there is refused" says 1 "no PCI function
 if [ -n "$can_have_files" ]; then
     start_two
     check "verify --all names processes that are not bound" says 1 \
-        "process $worker, 0000:02:00.0: nothing is on record of it" all verify
+        "process $worker, gpu1: nothing is on record of it" all verify
     check "apply --all binds each process to its device" binds_all
     check "verify --all finds a drift, and apply --all ends it" finds_drift_of_all
     check "restore --all restores all" restores_all
@@ -575,7 +579,7 @@ applies_tree() {
         [ -e "$out/started" ] && break
         sleep 0.1
     done
-    says 0 "0000:02:00.0" "$CPUBIND" apply --tree --pid "$server" --root "$host" --keep "$a-$a" &&
+    says 0 "gpu1" "$CPUBIND" apply --tree --pid "$server" --root "$host" --keep "$a-$a" &&
         is_tree_bound "$server" && worker=$stranger && is_on "$before" &&
         "$CPUBIND" restore --all && worker=$(cat "$out/worker.pid") && is_on "$before"
     result=$?
@@ -592,12 +596,12 @@ runs_tree() {
     is_tree_bound "$server"
     result=$?
     for _ in $(seq 600); do # it is bound before that is said, maybe before the shell is sleep
-        grep -q "), 0000:02:00.0: 1 threads moved" "$out/tree.err" && break
+        grep -q "), gpu1: 1 threads moved" "$out/tree.err" && break
         sleep 0.1
     done
     ends_tree "$server" 7 || result=1
     cat "$out/tree.err"
-    grep -q "), 0000:02:00.0: 1 threads moved" "$out/tree.err" || result=1
+    grep -q "), gpu1: 1 threads moved" "$out/tree.err" || result=1
     return "$result"
 }
 
@@ -689,7 +693,7 @@ keeps_others() {
         [ -e "$out/started" ] && break
         sleep 0.1
     done
-    says 0 "0000:02:00.0" all apply --keep "$a-$a" --others keep && is_tree_bound "$server" &&
+    says 0 "gpu1" all apply --keep "$a-$a" --others keep && is_tree_bound "$server" &&
         "$CPUBIND" restore --all && is_on "$before"
     result=$?
     ends_tree "$server" 7 || result=1

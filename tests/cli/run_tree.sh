@@ -116,7 +116,7 @@ end_workers() {
         tell start api - && tell start w0 0 && tell start w1 1 || return 1
         comes is_on w0 26-33 && comes is_on w1 38-45 && comes is_on api 0-1 && is_on server 0-1 ||
             return 1
-        [ ! -s "$out/server.out" ] && comes grep -q "$(cat "$out/w0.pid") (worker), NPU 0" \
+        [ ! -s "$out/server.out" ] && comes grep -q "$(cat "$out/w0.pid") (worker), npu0" \
             "$out/server.err"
     }
 

@@ -102,14 +102,14 @@ exec 9<>"$out/in"
 is_idle() {
     : >"$host/proc/trs_core/.keep"
     rmdir "$host/proc/trs_core/proc" && : >"$host/proc/trs_core/proc"
-    says 0 "16 NPUs, 16 idle; 0 workers" status --memory none && grep -q '^NPU 15 *pool 300-319' "$out/said"
+    says 0 "16 devices, 16 idle; 0 workers" status --memory none && grep -q '^npu15 *pool 300-319' "$out/said"
     result=$?
     rm "$host/proc/trs_core/proc"
     return $result
 }
 
 one_screen() {
-    says 1 "16 NPUs, 0 idle; 16 workers: 16 unbound" status --memory none &&
+    says 1 "16 devices, 0 idle; 16 workers: 16 unbound" status --memory none &&
         lines=$(wc -l <"$out/said") && [ "$lines" -ge 24 ] && [ "$lines" -le 40 ] &&
         [ "$(awk '{ if (length > n) n = length } END { print n }' "$out/said")" -le 80 ] &&
         [ "$(grep -c ' VLLM::Worker_TP ' "$out/said")" = 16 ] &&
@@ -121,7 +121,7 @@ one_screen() {
 is_bound() {
     for npu in 0 1 2 3 4 6 7 8 9 10 11 12 13 14 15; do bind_npu $npu || return 1; done
     rm "$CPUBIND_SHIM/$(pid_of 3)" && echo 1-2 >"$CPUBIND_SHIM/$(pid_of 4)"
-    says 1 "16 NPUs, 0 idle; 16 workers: 13 right, 2 unbound, 1 elsewhere" status --memory none &&
+    says 1 "16 devices, 0 idle; 16 workers: 13 right, 2 unbound, 1 elsewhere" status --memory none &&
         [ "$(grep -c ' 7 right .* bound$' "$out/said")" = 13 ] &&
         grep -q " $(pid_of 3) .* 1/7 unbound .* bound$" "$out/said" &&
         grep -q " $(pid_of 4) .* 1/7 elsewhere .* bound$" "$out/said" &&
@@ -143,8 +143,8 @@ shows_interrupts() {
     echo 0-319 >"$host/proc/irq/406/smp_affinity_list" && cp "$host/proc/irq/406/smp_affinity_list" \
         "$host/proc/irq/407/smp_affinity_list"
     says 1 "; 2 interrupts elsewhere" status --memory none &&
-        grep -q '^NPU 3 .* 2 interrupts elsewhere on 0-319$' "$out/said" &&
-        grep -q '^NPU 4 .* 2 interrupts right on 80-81$' "$out/said" &&
+        grep -q '^npu3 .* 2 interrupts elsewhere on 0-319$' "$out/said" &&
+        grep -q '^npu4 .* 2 interrupts right on 80-81$' "$out/said" &&
         says 1 "" status --memory none --json && [ "$(json '$.devices[3].interrupts[0].cpus')" = 0-319 ] &&
         [ "$(json '$.devices[3].interrupts[0].place')" = elsewhere ] &&
         [ "$(json '$.devices[3].interrupts[1].cpu')" = 61 ] && [ "$(json '$.devices[4].interrupts[1].kind')" = cq ]
@@ -156,17 +156,17 @@ shows_interrupts() {
 
 all_is_right() {
     bind_npu 3 && bind_npu 4 && bind_npu 5 &&
-        says 0 "16 NPUs, 0 idle; 16 workers: 16 right" status --memory none &&
+        says 0 "16 devices, 0 idle; 16 workers: 16 right" status --memory none &&
         status --memory none --quiet >"$out/said" 2>&1 && [ ! -s "$out/said" ] || return 1
     # One node of this machine has memory: its place is no choice, as for apply.
     [ "$(cat /sys/devices/system/node/has_memory 2>/dev/null)" != 0 ] ||
-        says 0 "16 NPUs, 0 idle; 16 workers: 16 right" status
+        says 0 "16 devices, 0 idle; 16 workers: 16 right" status
 }
 
 # Two processes on one NPU, and one that has ended.
 shows_two_processes() {
     start_worker 0 && second=$pid && use_npu 999999999 1
-    says 1 "16 NPUs, 0 idle; 17 workers: 16 right, 1 unbound" status --memory none &&
+    says 1 "16 devices, 0 idle; 17 workers: 16 right, 1 unbound" status --memory none &&
         says 1 "" status --memory none --json && [ "$(json '$.devices[0].workers[1].pid')" = "$second" ] &&
         [ "$(json '$.devices[0].workers[1].index')" = 1 ] && [ "$(json '$.devices[0].workers[1].processes')" = 2 ]
     result=$?
@@ -205,7 +205,7 @@ writes_changes() {
     wait $watcher
     bind_npu 4 || return 1
     [ "$(wc -l <"$out/changes")" = 33 ] && [ "$(grep -c ': VLLM::Worker_TP, right, bound$' "$out/changes")" = 16 ] &&
-        tail -1 "$out/changes" | grep -q "Z NPU 4: process $(pid_of 4): VLLM::Worker_TP, elsewhere, 1 threads elsewhere, bound$"
+        tail -1 "$out/changes" | grep -q "Z npu4: process $(pid_of 4): VLLM::Worker_TP, elsewhere, 1 threads elsewhere, bound$"
 }
 
 # On a terminal: another screen, which a signal leaves again.
@@ -224,24 +224,24 @@ SCRIPT
     grep -q 'the window has no room for the rest' "$out/drawn" &&
         [ "$(grep -c "$(printf '\033')\[?1049h" "$out/drawn")" -ge 1 ] &&
         tail -c 60 "$out/drawn" | grep -q "$(printf '\033')\[?25h$(printf '\033')\[?1049l" &&
-        [ "$(grep -c '^.*NPU 0 ' "$out/drawn")" -ge 2 ]
+        [ "$(grep -c '^.*npu0 ' "$out/drawn")" -ge 2 ]
 }
 
 # Without --npu the NPU is found; of two processes of an NPU each has a part of the pool.
 finds_the_npu() {
     set -- --root "$host" --allowed 0-319 --memory none --quiet --rules reference
     says 0 "NPU7: main=[142 " cpubind apply "$@" --pid "$(pid_of 7)" &&
-        says 0 "NPU 7" cpubind verify --pid "$(pid_of 7)" --memory none &&
-        says 1 "process $$: it uses no NPU; processes that use one: $(pid_of 0) (NPU 0), " \
-            cpubind apply "$@" --pid $$ && grep -q 'and 8 more; name the device with --device NAME$' "$out/said" &&
-        says 1 "nothing is on record of process $$; name the device that it drives: --device NAME; it uses no NPU" \
+        says 0 "npu7" cpubind verify --pid "$(pid_of 7)" --memory none &&
+        says 1 "it uses no device; processes that use one: $(pid_of 0) (npu0), " \
+            cpubind apply "$@" --pid $$ && grep -q 'and 8 more; its environment has no rank' "$out/said" &&
+        says 1 "nothing is on record of process $$; name the device that it drives: --device NAME; " \
             cpubind verify "$@" --pid $$ &&
-        use_npu "$(pid_of 7)" 8 && says 1 "it uses the NPUs 7, 8, and a process is bound to one; name" \
+        use_npu "$(pid_of 7)" 8 && says 1 "it uses 2 devices, and a process is bound to one; name" \
             cpubind apply "$@" --pid "$(pid_of 7)" &&
         says 0 "NPU7: main=[142 " cpubind apply "$@" --pid "$(pid_of 7)" --npu 7 &&
         rm -r "$host/proc/trs_core/proc/$(pid_of 7)-0-dev-8" && start_worker 7 && second=$pid &&
         says 0 "NPU7: main=[151 " cpubind apply "$@" --pid "$second" &&
-        says 0 "NPU 7" cpubind verify --pid "$second" --memory none
+        says 0 "npu7" cpubind verify --pid "$second" --memory none
     result=$?
     kill "$second"
     wait "$second" 2>/dev/null
@@ -253,7 +253,7 @@ finds_the_npu() {
 names_a_damaged_record() {
     record=/run/cpubind/$(pid_of 2).record
     cp "$record" "$out/record" && echo junk >"$record"
-    says 3 "16 NPUs, 0 idle; 16 workers: 15 right, 1 unknown" status --memory none &&
+    says 3 "16 devices, 0 idle; 16 workers: 15 right, 1 unknown" status --memory none &&
         grep -q "^ *$(pid_of 2) .* unknown " "$out/said" && grep -q "^ *the record of process $(pid_of 2)" "$out/said" &&
         [ "$(awk '{ if (length > n) n = length } END { print n }' "$out/said")" -le 80 ] &&
         says 3 "" status --memory none --json && [ "$(json '$.devices[2].workers[0].threads')" = "" ] &&
@@ -266,7 +266,7 @@ names_a_damaged_record() {
 names_ways_out() {
     says 3 "npu-smi is not on PATH, and the files of the driver do not name the NPUs" \
         env PATH=/nowhere "$CPUBIND" status --json && says 3 "who runs is not known: npu-smi info: it is not there" \
-        env PATH=/nowhere "$CPUBIND" status --npus 0-3 --total 4 --device-type a3 --allowed 0-1 && grep -q '^4 NPUs' "$out/said" &&
+        env PATH=/nowhere "$CPUBIND" status --npus 0-3 --total 4 --device-type a3 --allowed 0-1 && grep -q '^4 devices' "$out/said" &&
         says 2 "no such option" "$CPUBIND" status --pid 1 && says 2 "seconds from 1 to 3600" "$CPUBIND" status --watch 0
 }
 

@@ -17,8 +17,8 @@ build deny.c "$out/deny" || exit 1
 binds_workers_that_run_and_that_come() {
     settings "textfile = $prom" && start_worker 5 && first=$worker && start_service &&
         becomes 50 is_on "$first" "$a" && start_worker 7 && second=$worker &&
-        becomes 50 is_on "$second" "$b" && said "process $first (worker), 0000:01:00.0: " &&
-        becomes 50 said "process $second (worker), 0000:02:00.0: " && ! said NPU
+        becomes 50 is_on "$second" "$b" && said "process $first (worker), gpu0: " &&
+        becomes 50 said "process $second (worker), gpu1: " && ! said npu
 }
 
 a_new_thread_is_bound() {
@@ -105,7 +105,7 @@ a_good_file_is_in_force() {
 }
 
 a_worker_that_starts_again_is_bound() {
-    end_worker "$second" && becomes 50 said "process $second (engine), 0000:02:00.0: ended" &&
+    end_worker "$second" && becomes 50 said "process $second (engine), gpu1: ended" &&
         start_worker 7 && second=$worker && becomes 50 is_on "$second" "$b"
 }
 
@@ -131,7 +131,7 @@ the_end_restores_if_asked() {
     rm -f "$prom" && settings 'restore-at-end = yes' "textfile = $prom" && start_service &&
         becomes 200 metric 'cpubind_device_workers{device="0000:01:00.0"} 1' &&
         is_on "$first" "$a" && end_service TERM &&
-        is_on "$first" "$before" && said "process $first (worker), 0000:01:00.0: put back"
+        is_on "$first" "$before" && said "process $first (worker), gpu0: put back"
 }
 
 # One process of both devices: it has no device of its own in the figures.
@@ -178,7 +178,7 @@ two_workers_share_a_device() {
 
 only_chooses() {
     settings 'only = eng*' 'restore-at-end = yes' && start_service &&
-        becomes 50 said "process $first (worker), 0000:01:00.0: left" &&
+        becomes 50 said "process $first (worker), gpu0: left" &&
         kill -USR2 "$second" && becomes 50 is_on "$second" "$b" && end_service TERM
 }
 

@@ -98,7 +98,7 @@ it_stays_let_go() {
 
 apply_takes_it_again() {
     says 0 "" "$CPUBIND" apply --pid "$first" --pci 0000:01:00.0 --memory none &&
-        is_on "$first" "$a" && becomes 30 said "process $first (worker), 0000:01:00.0: bound by another" &&
+        is_on "$first" "$a" && becomes 30 said "process $first (worker), gpu0: bound by another" &&
         taskset -pc "$b" "$first" >"$out/taskset" && becomes 50 is_on "$first" "$a" &&
         "$CPUBIND" status | grep "^the service" >"$out/status" && ! grep -q "let go" "$out/status"
 }
@@ -390,7 +390,7 @@ unread_claims_bind_nobody() {
         status_says "which processes were let go is not known" &&
         says 4 "which processes were let go is not known" "$CPUBIND" restore --pid "$second" &&
         rm /run/cpubind/service.claims && mv "$out/claims" /run/cpubind/service.claims &&
-        becomes 200 said "process $first (worker), 0000:01:00.0: left: it was let go" &&
+        becomes 200 said "process $first (worker), gpu0: left: it was let go" &&
         stays is_on "$first" "$before" && status_says "; let go: $first" && kill_service &&
         rm /run/cpubind/service.claims && ln -s service.claims /run/cpubind/service.claims &&
         start_service && says 0 "" "$CPUBIND" apply --all && both_are_bound

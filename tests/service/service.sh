@@ -95,8 +95,8 @@ json() { # file, path
 binds_workers_that_run_and_that_come() {
     settings "textfile = $prom" && start_worker worker 0 && first=$worker && start_service &&
         becomes 50 is_bound "$first" && start_worker worker 1 && second=$worker &&
-        becomes 50 is_bound "$second" && said "process $first (worker), NPU 0" &&
-        said "process $second (worker), NPU 1"
+        becomes 50 is_bound "$second" && said "process $first (worker), npu0" &&
+        said "process $second (worker), npu1"
 }
 
 writes_the_textfile() {
@@ -133,7 +133,7 @@ commands_ask_it() {
     shim "$CPUBIND" verify --all >"$out/verify" 2>"$out/verify.err" || return 1
     grep -q "process $first: no interrupt is bound" "$out/verify.err" || return 1
     [ "$(awk -v p="$first" '$2 == p { print $1, $3, $6, $7, $8, $9 }' "$out/verify")" = \
-        "0 worker 2 0 0 right" ] && [ "$(wc -l <"$out/verify")" = 3 ] || {
+        "npu0 worker 2 0 0 right" ] && [ "$(wc -l <"$out/verify")" = 3 ] || {
         cat "$out/verify"
         return 1
     }
@@ -173,7 +173,7 @@ a_good_file_is_in_force() {
 a_worker_that_ends_is_said() {
     # A process that lives on without its NPU is let go, and has not ended.
     kill -KILL "$second" && rm "$root/proc/trs_core/proc/$second-1-dev-1" &&
-        becomes 50 said "process $second (worker), NPU 1: ended"
+        becomes 50 said "process $second (worker), npu1: ended"
 }
 
 a_killed_service_goes_on() {
@@ -190,13 +190,13 @@ sigterm_leaves_all_bound() {
 the_end_restores_if_asked() {
     echo 0-47 >"$out/shim/$first" && settings 'restore-at-end = yes' && start_service &&
         becomes 50 is_bound "$first" && end_service TERM &&
-        is_free "$first" && said "process $first (worker), NPU 0: put back"
+        is_free "$first" && said "process $first (worker), npu0: put back"
 }
 
 only_and_except_choose() {
     start_worker other 1 && other=$worker && settings 'only = wor*' && start_service &&
         becomes 50 is_bound "$first" && is_free "$other" &&
-        becomes 50 said "process $other (other), NPU 1: left" &&
+        becomes 50 said "process $other (other), npu1: left" &&
         settings 'only = wor*' 'only = oth?r' && kill -HUP "$service" &&
         becomes 50 is_bound "$other" && end_service TERM
 }
@@ -229,8 +229,8 @@ lines_have_priorities_in_a_journal() {
     export JOURNAL_STREAM
     echo 'restore-at-end = yes' >>"$conf" && start_service
     unset JOURNAL_STREAM
-    becomes 50 grep -q "^<4>process $first (worker), NPU 0: " "$out/said" && end_service TERM &&
-        said "<6>process $first (worker), NPU 0: put back" &&
+    becomes 50 grep -q "^<4>process $first (worker), npu0: " "$out/said" && end_service TERM &&
+        said "<6>process $first (worker), npu0: put back" &&
         ! grep -qv '^<[3-6]>' "$out/said"
 }
 

@@ -1,20 +1,21 @@
-/* run_device.c - the place of a process on a host without NPUs: a device, its node, or lists
+/* run_numa.c - run --numa-bind: a rank on the node of its device, or on lists
  * SPDX-License-Identifier: MIT
  *
- * Changes nothing but the memory policy of this process. The rules of --numa-bind and the words
- * of its messages are those of vLLM (config/parallel.py, utils/numa_utils.py) and of SGLang
+ * Changes nothing but the memory policy of this process. The rules and the words of the
+ * messages are those of vLLM (config/parallel.py, utils/numa_utils.py) and of SGLang
  * (srt/utils/numa_utils.py), where a user would search for them.
  */
-#include "run_device.h"
+#include "run_numa.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/process_env.h"
 #include "../linux/bind/numa_policy.h"
 #include "../text/procfs.h"
+#include "find_device.h"
+#include "host_call.h"
 
 static int has_lists(const api_options *o)
 {
@@ -90,65 +91,7 @@ const char *cli_numa_conflict(const api_options *o)
     return NULL;
 }
 
-int cli_choose_run_rank(api_options *o)
-{
-    api_text why = {"", 0};
-    if ((!o->numa_bind && !o->is_auto) || o->request.has_rank || api_names_device(o))
-        return API_DONE;
-    if (o->has_index && o->request.n_process == 0) {
-        o->request.rank = o->request.process;
-        o->request.has_rank = 1;
-        o->request.process = 0;
-        o->has_index = 0;
-        return API_DONE;
-    }
-    for (int i = 0; cpubind_local_ranks[i]; i++) {
-        const char *text = getenv(cpubind_local_ranks[i]);
-        if (!text || !*text)
-            continue;
-        if (text[strspn(text, "0123456789")] == '\0' && strlen(text) <= 6 &&
-            cpubind_number_parse(text, (int32_t)strlen(text), &o->request.rank, NULL) ==
-                CPUBIND_TEXT_OK) {
-            o->request.has_rank = 1;
-            return API_DONE;
-        }
-        api_add(&why, "%s=%.40s is not the number of a rank", cpubind_local_ranks[i], text);
-        return cli_fail(o, API_USAGE, why.text);
-    }
-    api_add(&why, "which rank this is is not known: give --index I, or one of");
-    for (int i = 0; cpubind_local_ranks[i]; i++)
-        api_add(&why, "%s %s", i ? "," : "", cpubind_local_ranks[i]);
-    return cli_fail(o, API_USAGE, why.text);
-}
-
-/* == NPU or not ============================================================= */
-
-/* Opens the host of --root or --fixture, else this one. */
-static int open_host(const api_options *options, api_host *host)
-{
-    api_text why = {"", 0};
-    const int status = cli_open_host(options, host, &why);
-    return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
-}
-
-/* Whether the host has NPUs: on the PCI bus, or npu-smi knows some. */
-static int has_npus(const cpubind_source *source, api_options *options, int32_t *n_device)
-{
-    api_topo topo = {0};
-    api_planned planned = {0};
-    int has = 0;
-    api_topo_read(source, options, &topo);
-    *n_device = topo.status == CPUBIND_PROBLEM_NONE ? topo.facts.n_bus : 0;
-    for (int32_t i = 0; i < *n_device && !has; i++)
-        has = topo.facts.bus[i].accelerator.vendor == CPUBIND_VENDOR_ASCEND;
-    api_topo_free(&topo);
-    if (has)
-        return 1;
-    api_make(source, &options->request, &planned);
-    has = planned.code != CPUBIND_PROBLEM_NO_NPU_SMI;
-    api_free_planned(&planned);
-    return has;
-}
+/* == Lists or the plan ====================================================== */
 
 /* Whether this host may have NPUs: the class of their driver, which containers see, too, or the
  * node of its manager is there. Two names in place of the whole bus. */
@@ -161,82 +104,32 @@ static int may_have_npus(const api_options *options)
     return options->root || options->fixture;
 }
 
-/* Refuses an option of NPUs where there are none. */
-static int refuse_npu_option(const api_options *options, const cpubind_source *source)
+int cli_wants_numa(api_options *o, int *is_wanted)
 {
-    api_text why = {"", 0};
-    return api_lacks_npus(source, options, &why) ? cli_fail(options, API_REFUSED, why.text)
-                                                 : API_DONE;
-}
-
-int cli_find_named(api_options *options)
-{
-    const int is_other = options->root || options->fixture;
-    api_text why = {"", 0};
-    api_host host = {0};
-    int status = API_DONE;
-    if (options->device.n > 0 && is_other)
-        status = cli_open_host(options, &host, &why);
-    if (status == API_DONE)
-        status = api_find_devices(is_other ? &host.source : NULL, options, &why);
-    api_close_host(&host);
-    return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
-}
-
-int cli_find_device_kind(api_options *options, int *is_on_device)
-{
-    const char *option;
-    const int is_live = !options->root && !options->fixture;
     static api_host host; /* large, and a stack may have 64 KiB; closed at the end */
-    int32_t n_device = 0;
-    int status = cli_find_named(options);
-    if (status != API_DONE)
-        return status;
-    option = api_npu_option(options);
-    *is_on_device =
-        api_asks_for_devices(options) || (options->forces_lists && has_lists(options));
-    if (*is_on_device || (option && may_have_npus(options) && is_live))
-        return API_DONE;
-    *is_on_device = options->numa_bind && !option && !may_have_npus(options);
-    if (*is_on_device)
-        return API_DONE;
-    status = open_host(options, &host);
-    if (status == API_DONE && option)
-        status = refuse_npu_option(options, &host.source);
-    else if (status == API_DONE)
-        *is_on_device =
-            !has_npus(&host.source, options, &n_device) && (n_device > 0 || options->numa_bind);
-    api_close_host(&host);
-    return status;
-}
-
-/* == The place by a plan ==================================================== */
-
-int cli_take_device_pool(const api_options *o, cli_run_place *out)
-{
-    const int32_t rank =
-        api_rank_of(&out->devices.topo.facts, out->devices.planned.plan.n_unit, o);
-    const cpubind_unit *pool = rank < 0 ? NULL : &out->devices.planned.plan.unit[rank];
+    api_planned read = {0};
     api_text why = {"", 0};
-    if (!pool) {
-        api_add(&why, "rank %d is none of the %d devices that the process sees",
-                (int)o->request.rank, (int)out->devices.planned.plan.n_unit);
-        api_add_only_device(&out->devices.topo.facts, &why);
-        return cli_fail(o, API_REFUSED, why.text);
+    int status = o->numa_bind ? cli_find_named(o) : API_DONE;
+    *is_wanted = o->numa_bind && status == API_DONE &&
+                 (api_asks_for_devices(o) || (o->forces_lists && has_lists(o)) ||
+                  (!api_npu_option(o) && !may_have_npus(o)));
+    if (status != API_DONE || !o->numa_bind || *is_wanted || api_npu_option(o))
+        return status;
+    status = cli_open_host(o, &host, &why);
+    if (status == API_DONE) {
+        api_read_devices(&host.source, o, &read);
+        *is_wanted = !cli_has_npus(&host.source, o, &read);
     }
-    if (pool->n_cpu == 0) {
-        api_explain_device(&out->devices, rank, o, &why);
-        return cli_fail(o, API_REFUSED, why.text);
-    }
-    out->rank = rank;
-    out->device = pool->on_bus;
-    out->cpu = pool->cpu;
-    out->n_cpu = pool->n_cpu;
-    out->role_cpu = pool->role_cpu;
-    out->roles = pool->roles;
-    out->one_node = pool->memory_node;
-    out->node = &out->one_node;
-    out->n_node = pool->memory_node >= 0;
+    api_free_planned(&read);
+    api_close_host(&host);
+    if (status != API_DONE)
+        return cli_fail(o, status, why.text);
+    if (!*is_wanted && has_lists(o))
+        return cli_fail(
+            o, API_REFUSED,
+            "on a host with NPUs --numa-bind means the plan, which knows the CPUs of "
+            "each role and of the other workers: leave out --numa-bind-nodes and "
+            "--numa-bind-cpus, or give --force-lists to bind by them");
     return API_DONE;
 }
 
@@ -277,7 +170,7 @@ static int read_lists(const api_options *o, bind_lists *out)
     return API_DONE;
 }
 
-static cpubind_numa_bind_status find(const cpubind_numa_asked *asked, cli_run_place *out,
+static cpubind_numa_bind_status find(const cpubind_numa_asked *asked, cli_numa_place *out,
                                      cpubind_numa_bound *bound)
 {
     cpubind_numa_bind_status status = CPUBIND_NUMA_BIND_NO_MEMORY;
@@ -286,7 +179,7 @@ static cpubind_numa_bind_status find(const cpubind_numa_asked *asked, cli_run_pl
         out->arena = (cpubind_arena){(char *)malloc(size), size, 0};
         if (!out->arena.base)
             return CPUBIND_NUMA_BIND_NO_MEMORY;
-        status = cpubind_numa_bind_find(&out->devices.topo.facts, asked, &out->arena, bound);
+        status = cpubind_numa_bind_find(&out->bound->planned.facts, asked, &out->arena, bound);
         if (status != CPUBIND_NUMA_BIND_NO_MEMORY)
             break;
     }
@@ -295,11 +188,11 @@ static cpubind_numa_bind_status find(const cpubind_numa_asked *asked, cli_run_pl
 
 /* Appends why a rank is not bound. Returns whether that is only a warning: nothing that the
  * user has named is wrong, and the other ranks are bound. */
-static int explain(const api_options *o, const cli_run_place *place,
+static int explain(const api_options *o, const cli_numa_place *place,
                    cpubind_numa_bind_status status, const cpubind_numa_bound *bound,
                    api_text *why)
 {
-    const cpubind_facts *f = &place->devices.topo.facts;
+    const cpubind_facts *f = &place->bound->planned.facts;
     const int32_t index = o->request.rank;
     switch (status) {
     case CPUBIND_NUMA_BIND_PAST_NODES:
@@ -350,7 +243,8 @@ static int explain(const api_options *o, const cli_run_place *place,
     }
 }
 
-static int take_bound(const api_options *o, const cpubind_numa_bound *bound, cli_run_place *out)
+static int take_bound(const api_options *o, const cpubind_numa_bound *bound,
+                      cli_numa_place *out)
 {
     int32_t *node = (int32_t *)cpubind_arena_ints(&out->arena, bound->n_node);
     if (!node)
@@ -360,57 +254,54 @@ static int take_bound(const api_options *o, const cpubind_numa_bound *bound, cli
     out->node = node;
     out->n_node = bound->n_node;
     out->device = bound->device;
-    out->cpu = out->role_cpu = bound->cpu;
+    out->cpu = bound->cpu;
     out->n_cpu = bound->n_cpu;
-    for (int role = 0; role < CPUBIND_ROLE_COUNT; role++)
-        out->roles.span[role] = (cpubind_span){role > CPUBIND_ROLE_MAIN ? bound->n_cpu : 0,
-                                               role == CPUBIND_ROLE_MAIN ? bound->n_cpu : 0};
     if (bound->is_shared && !o->quiet)
         fprintf(stderr, "cpubind: warning: there are more ranks than CPUs on the node: other "
                         "ranks have the CPUs of this one, too\n");
     return API_DONE;
 }
 
-static int read_topo(const cpubind_source *source, const api_options *o, cli_run_place *out)
+static int read_devices(const cpubind_source *source, const api_options *o, cli_numa_place *out)
 {
-    api_topo *topo = &out->devices.topo;
+    api_planned *read = &out->bound->planned;
     api_text why = {"", 0};
     cpubind_pci_request asked = o->topo;
     asked.named = asked.n_named > 0 ? o->pci : NULL;
     asked.visible = o->request.visible;
     asked.visible_len = o->request.visible_len;
-    api_topo_free(topo);
-    api_topo_ask(source, &asked, topo);
-    if (topo->status == CPUBIND_PROBLEM_NONE && o->topo.n_named == 1) {
+    api_free_planned(read);
+    api_read_asked(source, &asked, read);
+    if (read->code == CPUBIND_PROBLEM_NONE && o->topo.n_named == 1) {
         /* The device that is named, whether or not this process sees it. */
-        topo->facts.bus[0].sight = CPUBIND_SIGHT_VISIBLE;
-        topo->facts.bus[0].n_number = 0;
+        read->facts.bus[0].sight = CPUBIND_SIGHT_VISIBLE;
+        read->facts.bus[0].n_number = 0;
     }
-    if (topo->status == CPUBIND_PROBLEM_NONE)
+    if (read->code == CPUBIND_PROBLEM_NONE)
         return API_DONE;
-    return cli_fail(o, api_topo_judge(topo, o, &why), why.text);
+    return cli_fail(o, api_judge_devices(read, o, &why), why.text);
 }
 
 /* Takes the only device that this process sees of several, whatever the number of the rank: a
  * launcher such as srun --gpus-per-task=1 shows each rank its own.
  *   returns whether there is such a device */
-static int take_only_device(api_options *o, const cli_run_place *place,
+static int take_only_device(api_options *o, const cli_numa_place *place,
                             const cpubind_numa_bound *bound, cpubind_numa_asked *asked)
 {
-    if (bound->n_rank != 1 || !api_drives_only_device(&place->devices.topo.facts, o))
+    if (bound->n_rank != 1 || !api_drives_only_device(&place->bound->planned.facts, o))
         return 0;
     if (!o->quiet)
         fprintf(stderr,
                 "cpubind: rank %d sees one of the %d devices of the host, and is bound to "
                 "it\n",
-                (int)asked->index, (int)place->devices.topo.facts.n_bus);
+                (int)asked->index, (int)place->bound->planned.facts.n_bus);
     o->request.rank = asked->index = 0;
     return 1;
 }
 
 /* Lists need no device, and the cores only where ranks share a node: a command starts at once
  * on a host with many. */
-static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place *out)
+static int numa_bind(const cpubind_source *source, api_options *o, cli_numa_place *out)
 {
     bind_lists lists = {.cpu = NULL};
     cpubind_lists cpus = {NULL, lists.row, o->n_numa_cpus};
@@ -428,9 +319,9 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
     o->topo.no_bus = has_lists(o) && !api_asks_for_devices(o);
     o->topo.wants_cores = !has_lists(o);
     if (status == API_DONE)
-        status = read_topo(source, o, out);
+        status = read_devices(source, o, out);
     if (status == API_DONE && !has_lists(o) &&
-        api_check_rank_doubt(&out->devices.topo.facts, o, &doubt) != API_DONE)
+        api_check_rank_doubt(&out->bound->planned.facts, o, &doubt) != API_DONE)
         status = cli_fail(o, API_REFUSED, doubt.text);
     if (status == API_DONE)
         found = find(&asked, out, &bound);
@@ -438,7 +329,7 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
         found = find(&asked, out, &bound);
     if (status == API_DONE && bound.has_rivals && !o->topo.wants_cores) {
         o->topo.wants_cores = 1;
-        status = read_topo(source, o, out);
+        status = read_devices(source, o, out);
         if (status == API_DONE)
             found = find(&asked, out, &bound);
     }
@@ -457,104 +348,66 @@ static int numa_bind(const cpubind_source *source, api_options *o, cli_run_place
 
 /* == The goal =============================================================== */
 
-int cli_make_place_goal(const api_options *o, cli_run_place *place, api_bound *bound)
+static cpubind_problem_code make_goal(void *ctx, cpubind_arena *arena)
 {
-    const cpubind_unit pool = {.cpu = place->cpu,
-                               .n_cpu = place->n_cpu,
-                               .role_cpu = place->role_cpu,
-                               .roles = place->roles};
-    free(place->rule);
-    place->rule = (cpubind_thread_rule *)calloc((size_t)o->n_wish + 1, sizeof *place->rule);
-    if (!place->rule)
+    static const cpubind_device_plan none;
+    const cli_numa_place *place = (const cli_numa_place *)ctx;
+    api_bound *bound = place->bound;
+    cpubind_goal_pool pool = {.cpu = place->cpu, .n_cpu = place->n_cpu, .memory_node = -1};
+    const cpubind_goal_request request = {.facts = &bound->planned.facts,
+                                          .plan = &none,
+                                          .row = -1,
+                                          .pool = &pool,
+                                          .wish = place->options->wish,
+                                          .n_wish = place->options->n_wish};
+    for (int role = CPUBIND_ROLE_MAIN; role < CPUBIND_ROLE_COUNT; role++)
+        pool.roles.span[role] = (cpubind_span){role > CPUBIND_ROLE_MAIN ? place->n_cpu : 0,
+                                               role == CPUBIND_ROLE_MAIN ? place->n_cpu : 0};
+    return cpubind_goal_make(&bound->live.source, &request, arena, &bound->goal,
+                             &bound->planned.problem);
+}
+
+/* Makes bound->goal of the place. Returns the exit status. */
+static int aim(cli_numa_place *place)
+{
+    api_bound *bound = place->bound;
+    const cpubind_facts *f = &bound->planned.facts;
+    if (cpubind_with_arena(NULL, &bound->arena, make_goal, place) != CPUBIND_PROBLEM_NONE)
         return cli_no_memory();
-    api_device_goal(o, &pool,
-                    place->device < 0 ? NULL
-                                      : cpubind_rules_word(api_device_rules(&place->devices)),
-                    place->device < 0 ? NULL : &place->devices.topo.facts.bus[place->device],
-                    place->rule, bound);
-    return API_DONE;
-}
-
-/* A host of --root has other allowed CPUs than this process: those of this process count. */
-static int limit_to_own(api_options *o, const api_bound *bound)
-{
-    static int32_t cpus[CPUBIND_MAX_CPUS];
-    const cpubind_source *source = &bound->live.source;
-    cpubind_int_list list = {cpus, CPUBIND_MAX_CPUS, 0};
-    cpubind_input status;
-    if ((!o->root && !o->fixture) || o->request.allowed)
+    bound->goal.rules = place->device < 0 ? NULL : cpubind_rules_word(CPUBIND_RULES_NEAR);
+    if (place->device < 0)
         return API_DONE;
-    status = source->read(source->ctx, "proc/self/status");
-    if (status.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_status_parse(status.data, status.len, &list, NULL) != CPUBIND_TEXT_OK)
-        return cli_fail(o, API_UNREADABLE,
-                        "the CPUs that the process may use are not known; name them with "
-                        "--allowed LIST");
-    o->request.allowed = cpus;
-    o->request.n_allowed = list.n;
+    (void)cpubind_pci_format(bound->goal.pci, &f->bus[place->device].pci);
+    bound->product = f->bus[place->device].accelerator.product;
     return API_DONE;
 }
 
-static int find_place(api_options *o, api_bound *bound, cli_run_place *out)
+int cli_place_numa(api_options *o, api_bound *bound, cli_numa_place *out)
 {
     const int is_live = !o->root && !o->fixture;
-    const cpubind_source *source = is_live ? &bound->live.source : &bound->host.source;
     api_text why = {"", 0};
-    int status = is_live ? API_DONE : open_host(o, &bound->host);
+    int status = api_prepare_bound(o, bound, !is_live, &why);
+    *out = (cli_numa_place){.options = o, .bound = bound, .device = -1};
+    if (status == API_DONE && !is_live)
+        status = cli_open_host(o, &bound->host, &why);
     if (status != API_DONE)
-        return status;
-    if (o->numa_bind) {
-        status = numa_bind(source, o, out);
-    } else {
-        const int is_named = o->topo.n_named == 1 || !o->request.has_rank;
-        status = api_make_devices(source, o, is_named ? o->pci : NULL, &out->devices, &why);
-        if (status == API_DONE)
-            status = api_check_rank_doubt(&out->devices.topo.facts, o, &why);
-        status =
-            status == API_DONE ? cli_take_device_pool(o, out) : cli_fail(o, status, why.text);
-        api_keep_doubt(&out->devices, &bound->planned);
-    }
-    return status;
-}
-
-int cli_find_run_place(api_options *options, api_bound *bound, cli_run_place *out)
-{
-    api_text why = {"", 0};
-    int status = api_open_live(0, 0, &bound->live, &why);
-    if (status != API_DONE)
-        return cli_fail(options, status, why.text);
-    out->rank = options->request.rank;
-    out->device = -1;
-    status = limit_to_own(options, bound);
-    if (options->n_numa_node > 0 && options->n_numa_cpus > 0 && !options->root &&
-        !options->fixture) {
+        return cli_fail(o, status, why.text);
+    if (o->n_numa_node > 0 && o->n_numa_cpus > 0 && is_live) {
         const cpubind_cpus own = cpubind_bind_now(bound->binding);
-        options->topo.own_cpu = own.n > 0 ? own.cpu : NULL;
-        options->topo.n_own_cpu = own.n;
+        o->topo.own_cpu = own.n > 0 ? own.cpu : NULL;
+        o->topo.n_own_cpu = own.n;
     }
-    if (status == API_DONE)
-        status = find_place(options, bound, out);
-    if (status != API_DONE)
-        return status;
-    return cli_make_place_goal(options, out, bound);
-}
-
-void cli_free_run_place(cli_run_place *place)
-{
-    api_free_devices(&place->devices);
-    free(place->arena.base);
-    free(place->rule);
-    memset(place, 0, sizeof *place);
+    status = numa_bind(is_live ? &bound->live.source : &bound->host.source, o, out);
+    return status == API_DONE && out->n_cpu > 0 ? aim(out) : status;
 }
 
 /* == Memory ================================================================= */
 
-int cli_set_run_policy(const api_options *o, const cli_run_place *place)
+int cli_set_numa_policy(const api_options *o, const cli_numa_place *place)
 {
     static const char *const words[] = {"hard memory binding", "soft preferred policy",
                                         "CPU-only binding"};
-    cpubind_numa_policy policy =
-        o->numa_bind && !o->has_memory ? CPUBIND_POLICY_BIND : CPUBIND_POLICY_PREFER;
+    cpubind_numa_policy policy = o->has_memory ? CPUBIND_POLICY_PREFER : CPUBIND_POLICY_BIND;
     if (place->n_node == 0 || o->memory == CPUBIND_MEMORY_NONE)
         return API_DONE;
     for (; policy != CPUBIND_POLICY_ANY; policy = (cpubind_numa_policy)(policy + 1)) {
