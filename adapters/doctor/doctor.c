@@ -18,106 +18,111 @@
 typedef struct row {
     cpubind_doctor_check check;
     doctor_check_run *run;
-    int32_t is_of_workers; /* it is made for the workers of each kind of device */
+    enum {
+        ONCE,
+        PER_PLAN,
+        OF_ALL
+    } scope; /* PER_PLAN: for the workers of each plan; OF_ALL:
+                                              for those of all devices at once */
 } row;
 
 /* clang-format off */
 static const row rows[] = {
     {{"one_cpu", CPUBIND_SEVERITY_SEVERE,
       "these threads wait for each other on one CPU, while those of the pool are idle", NULL},
-     doctor_check_one_cpu, 1},
+     doctor_check_one_cpu, PER_PLAN},
     {{"omp_proc_bind", CPUBIND_SEVERITY_SEVERE,
       "OpenMP pins each thread by itself, often all of the process to CPU 0, and pins threads "
       "again that cpubind has moved", "start the engine again from this shell"},
-     doctor_check_omp, 1},
+     doctor_check_omp, PER_PLAN},
     {{"cpuset_overlap", CPUBIND_SEVERITY_SEVERE,
-      "each process cuts pools from its own cpuset, so that two NPUs get the same CPUs", NULL},
-     doctor_check_cpuset_overlap, 1},
+      "each process cuts pools from its own cpuset, so that two devices get the same CPUs", NULL},
+     doctor_check_cpuset_overlap, OF_ALL},
     {{"cpuset_far", CPUBIND_SEVERITY_SEVERE,
-      "the worker cannot run near its NPU: each launch crosses to another node", APPLY_AGAIN},
-     doctor_check_cpuset_far, 1},
+      "the worker cannot run near its device: each launch crosses to another node", APPLY_AGAIN},
+     doctor_check_cpuset_far, PER_PLAN},
     {{"cpuset_split", CPUBIND_SEVERITY_MODERATE,
       "the other thread of the core runs work of others, which takes its units and its cache",
-      APPLY_AGAIN}, doctor_check_cpuset_split, 1},
+      APPLY_AGAIN}, doctor_check_cpuset_split, PER_PLAN},
     {{"cpuset_mems", CPUBIND_SEVERITY_MODERATE,
-      "no page of the worker can be on the node of its NPU: each access crosses nodes",
-      APPLY_AGAIN}, doctor_check_cpuset_mems, 1},
+      "no page of the worker can be on the node of its device: each access crosses nodes",
+      APPLY_AGAIN}, doctor_check_cpuset_mems, PER_PLAN},
     {{"engine_binds", CPUBIND_SEVERITY_MODERATE,
       "the engine binds the worker after its warm-up, by its own rules, over what cpubind has "
       "bound", "start the engine again with it, beside its other options"},
-     doctor_check_engine, 1},
+     doctor_check_engine, PER_PLAN},
     {{"role_taken", CPUBIND_SEVERITY_SEVERE,
-      "the one thread that launches or frees for this NPU waits while the other process runs",
-      NULL}, doctor_check_role_taken, 1},
+      "the one thread that launches or frees for this device waits while the other process runs",
+      NULL}, doctor_check_role_taken, PER_PLAN},
     {{"far_memory", CPUBIND_SEVERITY_MODERATE,
       "each access crosses nodes, with its latency and its bandwidth", NULL},
-     doctor_check_far_memory, 1},
+     doctor_check_far_memory, PER_PLAN},
     {{"shared_memory", CPUBIND_SEVERITY_MODERATE,
       "all workers that share these pages load one node, and cpubind apply leaves them where "
       "they are", "COMMAND is the one that makes the shared table; start it again so"},
-     doctor_check_shared_memory, 1},
+     doctor_check_shared_memory, PER_PLAN},
     {{"pinned_memory", CPUBIND_SEVERITY_MODERATE,
       "pinned pages cannot be moved: they stay far until the process ends", COMMAND_IS},
-     doctor_check_pinned_memory, 1},
+     doctor_check_pinned_memory, PER_PLAN},
     {{"memory_policy", CPUBIND_SEVERITY_MODERATE,
       "new pages come from other nodes for as long as the process runs, also after cpubind "
       "apply has moved the old ones", COMMAND_IS},
-     doctor_check_memory_policy, 1},
+     doctor_check_memory_policy, PER_PLAN},
     {{"irqbalance", CPUBIND_SEVERITY_MODERATE,
       "irqbalance moves the interrupts of the NPU away from their CPUs, every ten seconds",
       NULL},
-     doctor_check_irqbalance, 0},
+     doctor_check_irqbalance, ONCE},
     {{"nic_interrupts", CPUBIND_SEVERITY_MODERATE,
-      "network traffic interrupts the threads of workers", NULL}, doctor_check_nics, 0},
+      "network traffic interrupts the threads of workers", NULL}, doctor_check_nics, ONCE},
     {{"autonuma", CPUBIND_SEVERITY_MODERATE,
       "the kernel unmaps pages to see who uses them, and moves memory that was placed; each "
-      "page costs a fault", NULL}, doctor_check_autonuma, 0},
+      "page costs a fault", NULL}, doctor_check_autonuma, ONCE},
     {{"offline", CPUBIND_SEVERITY_MODERATE,
       "the pools are cut from fewer CPUs, and a thread whose CPUs are all offline runs "
-      "anywhere", NULL}, doctor_check_offline, 0},
+      "anywhere", NULL}, doctor_check_offline, ONCE},
     {{"governor", CPUBIND_SEVERITY_MODERATE,
       "a CPU that has just been idle starts slowly, so each launch of a kernel takes longer",
-      NULL}, doctor_check_governor, 0},
+      NULL}, doctor_check_governor, ONCE},
     {{"isolated", CPUBIND_SEVERITY_SEVERE,
       "the scheduler does not balance isolated CPUs: all main threads of a worker pile up on "
-      "one of them", RESTART_HOST}, doctor_check_isolated, 0},
+      "one of them", RESTART_HOST}, doctor_check_isolated, ONCE},
     {{"nohz_full", CPUBIND_SEVERITY_MINOR,
       "system calls and interrupts are slower there, and with several threads a CPU nothing is "
-      "gained", RESTART_HOST}, doctor_check_nohz_full, 0},
+      "gained", RESTART_HOST}, doctor_check_nohz_full, ONCE},
     {{"split_cores", CPUBIND_SEVERITY_MODERATE,
       "workers of two devices share the caches and the units of one core", RESTART_WORKERS},
-     doctor_check_split, 0},
+     doctor_check_split, ONCE},
     {{"poor_locality", CPUBIND_SEVERITY_SEVERE,
       "each launch and interrupt of these devices crosses to another node", RESTART_WORKERS},
-     doctor_check_locality, 0},
+     doctor_check_locality, ONCE},
     {{"mixed_rules", CPUBIND_SEVERITY_SEVERE,
       "each of the rules cuts the pools of the whole host in its own way, so that two workers "
       "get the same CPUs", RESTART_WORKERS},
-     doctor_check_rules, 0},
+     doctor_check_rules, ONCE},
     {{"other_accelerators", CPUBIND_SEVERITY_SEVERE,
       "workers of NPUs and workers of the others run on the same CPUs",
       "give the workers of the others --exclude with the rest, as the warning of cpubind plan "
       "says"},
-     doctor_check_others, 0},
+     doctor_check_others, ONCE},
     {{"seccomp", CPUBIND_SEVERITY_MODERATE,
       "memory is not placed: pages stay where they are, new ones come from any node",
-      START_CONTAINER}, doctor_check_seccomp, 0},
+      START_CONTAINER}, doctor_check_seccomp, ONCE},
     {{"sys_nice", CPUBIND_SEVERITY_MODERATE,
       "cpubind apply is refused for workers of another user, and memory policies may be",
-      START_CONTAINER}, doctor_check_sys_nice, 0},
+      START_CONTAINER}, doctor_check_sys_nice, ONCE},
     {{"proc_irq", CPUBIND_SEVERITY_MODERATE,
       "interrupts of the NPU are served by any CPU, also by those of other workers",
       "start the container with it, beside its other options, or bind from the host"},
-     doctor_check_proc_irq, 0},
+     doctor_check_proc_irq, ONCE},
     {{"hidepid", CPUBIND_SEVERITY_MINOR,
       "faults of these processes are not found, and their threads cannot be bound from here",
-      NULL}, doctor_check_hidepid, 0},
+      NULL}, doctor_check_hidepid, ONCE},
     {{"npu_smi_slow", CPUBIND_SEVERITY_MINOR,
       "each start of a worker waits for npu-smi, and fails after 20 seconds", SAME_FACTS},
-     doctor_check_npusmi_slow, 0},
+     doctor_check_npusmi_slow, ONCE},
     {{"inputs_differ", CPUBIND_SEVERITY_SEVERE,
       "workers that read one of them plan other pools than those that read the other",
-      SAME_FACTS}, doctor_check_inputs_differ, 0},
+      SAME_FACTS}, doctor_check_inputs_differ, ONCE},
 };
 /* clang-format on */
 
@@ -171,6 +176,26 @@ static void read_part(doctor *d, doctor *part, int32_t is_bus)
             (d->report->n_worker < 0 ? 0 : d->report->n_worker) + part->n_worker;
 }
 
+/* Makes an examination about the workers of all devices that are known; notes those that are
+ * not. The facts and the plan are those of the first part. */
+static void enter_all(doctor *d, const doctor *part, int n_part)
+{
+    doctor all = part[0];
+    int32_t n = 0;
+    for (int k = 0; k < n_part; k++) {
+        enter(d, &part[k]);
+        n += doctor_has_workers(d) ? part[k].n_worker : 0;
+    }
+    all.worker = (doctor_worker *)cpubind_arena_take(d->arena, n, sizeof *all.worker);
+    all.n_worker = 0;
+    all.is_workers_known = 1;
+    d->is_short |= !all.worker;
+    for (int k = 0; all.worker && k < n_part; k++)
+        for (int32_t i = 0; part[k].is_workers_known && i < part[k].n_worker; i++)
+            all.worker[all.n_worker++] = part[k].worker[i];
+    enter(d, &all);
+}
+
 cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *request,
                                             cpubind_arena *arena, cpubind_doctor_report *out)
 {
@@ -196,8 +221,11 @@ cpubind_problem_code cpubind_doctor_examine(const cpubind_doctor_request *reques
     for (int32_t i = 0; i < N_CHECKS && !d.is_short; i++) {
         d.check = &rows[i].check;
         d.n_found = d.is_unknown = 0;
-        for (int k = 0; k < (rows[i].is_of_workers ? n_part : 1); k++) {
-            enter(&d, &part[k]);
+        for (int k = 0; k < (rows[i].scope == PER_PLAN ? n_part : 1); k++) {
+            if (rows[i].scope == OF_ALL)
+                enter_all(&d, part, n_part);
+            else
+                enter(&d, &part[k]);
             rows[i].run(&d);
         }
     }

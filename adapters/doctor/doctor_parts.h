@@ -22,6 +22,7 @@ typedef struct doctor_worker {
     int32_t pid;
     int32_t npu; /* index into facts->device */
     int32_t row; /* of the plan, or -1 */
+    const cpubind_facts *facts;
 } doctor_worker;
 
 /* One examination. A check that runs out of memory sets is_short and goes on. */
@@ -137,8 +138,8 @@ int doctor_has_pids(doctor *d);
  * (doctor_rights.c). */
 int doctor_is_hiding(doctor *d);
 
-/* The device of a worker: in a finding; as "NPU 3" or "0000:c1:00.0"; as "--npu 3" or "--pci
- * 0000:c1:00.0"; and "cpubind apply --npu N --pid P". */
+/* The device of a worker: in a finding; as "npu3" or "0000:c1:00.0"; as "--device npu3"; and
+ * "cpubind apply --device NAME --pid P". */
 void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding *f);
 const char *doctor_name(doctor *d, const doctor_worker *w);
 const char *doctor_option(doctor *d, const doctor_worker *w);

@@ -14,17 +14,14 @@ void doctor_check_locality(doctor *d)
     cpubind_doctor_finding *f;
     if (!doctor_has_plan(d) || !(plan->warnings >> CPUBIND_WARNING_POOR_LOCALITY & 1u))
         return;
-    doctor_add(&evidence, "%d of %d pools have no CPU near their %s by the rules reference:%s",
-               (int)plan->n_poor, (int)plan->n_want, d->facts->noun, d->is_bus ? "" : " NPU");
+    doctor_add(&evidence, "%d of %d pools have no CPU near their %s by the rules reference:",
+               (int)plan->n_poor, (int)plan->n_want, d->facts->noun);
     for (int32_t i = 0; i < plan->n_poor; i++) {
-        const doctor_worker of = {.npu = plan->poor[i]};
-        if (d->is_bus)
-            doctor_add(&evidence, "%s%s", i ? "," : " ", doctor_name(d, &of));
-        else
-            doctor_add(&evidence, "%s%d", i ? "," : " ", (int)d->facts->device[of.npu].logic);
+        const doctor_worker of = {.npu = plan->poor[i], .facts = d->facts};
+        doctor_add(&evidence, "%s%s", i ? ", " : " ", doctor_name(d, &of));
     }
     f = doctor_find(d);
-    doctor_set_device(d, &(doctor_worker){.npu = plan->poor[0]}, f);
+    doctor_set_device(d, &(doctor_worker){.npu = plan->poor[0], .facts = d->facts}, f);
     f->evidence = doctor_keep(d, evidence.text);
     f->command = USE_NEAR;
     f->number[0] = (cpubind_doctor_number){"pools", plan->n_poor};

@@ -19,7 +19,7 @@ static void keep_workers(doctor *d, const cpubind_users *list)
     d->is_short |= !d->worker;
     for (int32_t i = 0; d->worker && i < list->n; i++) {
         doctor_worker *w = &d->worker[d->n_worker++];
-        *w = (doctor_worker){list->row[i].pid, list->row[i].device, -1};
+        *w = (doctor_worker){list->row[i].pid, list->row[i].device, -1, d->facts};
         for (int32_t row = 0; d->plan && row < d->plan->n_want; row++)
             if (d->plan->want[row] == w->npu)
                 w->row = row;
@@ -107,37 +107,31 @@ int doctor_has_pids(doctor *d)
     return d->n_pid > 0;
 }
 
-/* The address of the device of a worker, as text; "": it has a logic id. */
-static const char *address_of(doctor *d, const doctor_worker *w)
-{
-    char pci[CPUBIND_PCI_ADDRESS_MAX] = "";
-    if (d->is_bus)
-        (void)cpubind_pci_format(pci, &d->facts->device[w->npu].pci);
-    return doctor_keep(d, pci);
-}
-
 void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding *f)
 {
-    f->npu = d->is_bus ? -1 : d->facts->device[w->npu].logic;
-    f->pci = address_of(d, w);
+    const cpubind_device *device = &w->facts->device[w->npu];
+    char pci[CPUBIND_PCI_ADDRESS_MAX] = "";
+    if (device->bus >= 0)
+        (void)cpubind_pci_format(pci, &device->pci);
+    f->npu = device->bus < 0 ? device->logic : -1;
+    f->pci = doctor_keep(d, pci);
 }
 
 const char *doctor_name(doctor *d, const doctor_worker *w)
 {
-    doctor_text name = {"", 0};
-    if (d->is_bus)
-        return address_of(d, w);
-    doctor_add(&name, "NPU %d", (int)d->facts->device[w->npu].logic);
-    return doctor_keep(d, name.text);
+    const cpubind_device *device = &w->facts->device[w->npu];
+    char name[CPUBIND_DEVICE_NAME_SIZE];
+    if (device->bus < 0)
+        cpubind_device_name(device->vendor, device->logic, &device->pci, name);
+    else
+        cpubind_function_name(&w->facts->bus[device->bus], name);
+    return doctor_keep(d, name);
 }
 
 const char *doctor_option(doctor *d, const doctor_worker *w)
 {
     doctor_text option = {"", 0};
-    if (d->is_bus)
-        doctor_add(&option, "--pci %s", address_of(d, w));
-    else
-        doctor_add(&option, "--npu %d", (int)d->facts->device[w->npu].logic);
+    doctor_add(&option, "--device %s", doctor_name(d, w));
     return doctor_keep(d, option.text);
 }
 
@@ -483,10 +477,9 @@ static void check_pair(doctor *d, const cpuset *set, int32_t i)
 void doctor_check_cpuset_overlap(doctor *d)
 {
     const cpuset *set = read_cpusets(d, &cpu_files);
-    if (!set || d->facts->scope == CPUBIND_SCOPE_HOST)
-        return;
-    for (int32_t i = 0; i < d->n_worker; i++)
-        check_pair(d, set, i);
+    for (int32_t i = 0; set && i < d->n_worker; i++)
+        if (d->worker[i].facts->scope != CPUBIND_SCOPE_HOST)
+            check_pair(d, set, i);
 }
 
 /* Appends the command that writes d->cpu[0 .. n - 1] to a file of the cpuset. */

@@ -209,17 +209,18 @@ static inline void carry_all(const char *folder, const called *c)
 static inline void carry_cpubind(const char *folder, const called *c, int pid)
 {
     const int is_run = strcmp(c->word[1], "run") == 0;
-    const char *npu = carry_value(c, "--npu"), *given = carry_value(c, "--pid");
+    const char *npu = carry_value(c, "--device"), *given = carry_value(c, "--pid");
     const char *scope = carry_value(c, "--scope");
     char policy[32];
     json_t *plan;
     assert_true(is_run || strcmp(c->word[1], "apply") == 0);
     assert_non_null(npu);
+    assert_memory_equal(npu, "npu", 3);
     plan = json_of(RUN("plan", "--json", "--root", folder, scope ? "--scope" : NULL, scope));
     for (size_t i = 0; i < json_array_size(json_object_get(plan, "devices")); i++) {
         const json_t *row = npu_at(plan, i);
         const int node = (int)json_integer_value(json_object_get(row, "memory_node"));
-        if (json_integer_value(json_object_get(row, "npu")) != atoi(npu))
+        if (json_integer_value(json_object_get(row, "npu")) != atoi(npu + 3))
             continue;
         snprintf(policy, sizeof policy, "prefer:%d", node);
         carry_threads(folder, is_run ? pid : atoi(given), NULL, row);

@@ -137,6 +137,60 @@ TEST(beside_unread_npus_is_not_known)
     free(arena.base);
 }
 
+/* A worker of an NPU and one of a GPU, whose cpusets cross. */
+TEST(cpusets_are_compared_over_all_devices)
+{
+    static const cpubind_request request = {.is_auto_strategy = 1};
+    static const cpubind_request asked = {.rules = CPUBIND_RULES_NEAR};
+    static const cpubind_pci_request bus_asked = {.wants_cores = 1};
+    static cpubind_device npu = {
+        .vendor = CPUBIND_VENDOR_ASCEND, .pci = {.domain = -1}, .bus = -1};
+    memory_host h = {.n = 0};
+    const cpubind_source source = {&h, read_input, list_inputs};
+    cpubind_arena arena = {(char *)malloc(ENOUGH), ENOUGH, 0};
+    cpubind_facts facts, joined, listed;
+    cpubind_device_plan plan;
+    cpubind_problem problem;
+    cpubind_doctor_report report;
+    cpubind_user user = {200, 0};
+    const cpubind_users users = {.row = &user, .n = 1};
+    const cpubind_doctor_bus bus = {&joined, &plan, &users};
+    const cpubind_doctor_request doctor = {.source = &source,
+                                           .request = &request,
+                                           .facts = &listed,
+                                           .bus = &bus,
+                                           .npu_smi_ms = -1};
+    const cpubind_doctor_finding *f;
+    assert_non_null(arena.base);
+    set(&h, "proc/self/status", "Cpus_allowed_list:\t0-31\n");
+    set(&h, "sys/devices/system/cpu/online", "0-31\n");
+    set(&h, "sys/bus/pci/devices/", "0000:02:00.0\n");
+    set(&h, "sys/bus/pci/devices/0000:02:00.0/vendor", "0x1002\n");
+    set(&h, "sys/bus/pci/devices/0000:02:00.0/device", "0x74a1\n");
+    set(&h, "sys/bus/pci/devices/0000:02:00.0/local_cpulist", "0-31\n");
+    set(&h, "proc/trs_core/proc/", "100-0-dev-0\n");
+    set(&h, "proc/100/cgroup", "0::/a\n");
+    set(&h, "sys/fs/cgroup/a/cpuset.cpus.effective", "0-15\n");
+    set(&h, "proc/200/cgroup", "0::/b\n");
+    set(&h, "sys/fs/cgroup/b/cpuset.cpus.effective", "12-31\n");
+    assert_int_equal(cpubind_devices_read(&source, &bus_asked, &arena, &facts, &problem),
+                     CPUBIND_PROBLEM_NONE);
+    assert_int_equal(cpubind_plan_devices(&facts, &asked, &arena, &joined, &plan, &problem),
+                     CPUBIND_PROBLEM_NONE);
+    listed = facts;
+    listed.device = &npu;
+    listed.n_device = listed.n_listed = listed.has_phy = 1;
+    assert_int_equal(cpubind_doctor_examine(&doctor, &arena, &report), CPUBIND_PROBLEM_NONE);
+    f = find(&report, "cpuset_overlap");
+    assert_non_null(f);
+    assert_string_equal(f->evidence, "the cpusets of process 100, 0-15, and of process 200, "
+                                     "12-31, share CPUs 12-15 and are not equal");
+    assert_string_equal(f->command,
+                        "cpubind apply --device npu0 --pid 100 --scope host && cpubind apply "
+                        "--device gpu0 --pid 200 --scope host");
+    free(arena.base);
+}
+
 int main(void)
 {
     return run_registered("examine", NULL, NULL);
