@@ -68,6 +68,10 @@ static void put_grant(api_out *to, const cli_status *s, const cpubind_status_wor
     text.text[0] = 'P';
     api_add(&text, ", may use the CPUs ");
     api_add_list(&text, w->allowed.cpu, w->allowed.n);
+    if (w->claimed.n > 0) {
+        api_add(&text, "; its claim, DRA_CPUSET_*, is ");
+        api_add_list(&text, w->claimed.cpu, w->claimed.n);
+    }
     for (int32_t i = 0; i < s->status.n_worker; i++) {
         const cpubind_worker *other = s->status.worker[i].worker;
         const int32_t n = count_common(w->allowed, other->allowed);

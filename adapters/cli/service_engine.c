@@ -143,6 +143,28 @@ static void say_cpuset(engine *e, const cpubind_host_row *row, const char *proce
     say(e, CPUBIND_SAY_INFO, "%s: its cpuset has changed to %s", process, text.text);
 }
 
+/* Says once of a process that its claim does not hold. */
+static void say_claim(engine *e, const cpubind_host_row *row, const char *process)
+{
+    static api_text text;
+    if (!row->is_claim_bad && (row->claimed.n == 0 || row->is_claim_held))
+        return;
+    text = (api_text){"", 0};
+    api_add(&text, "%s: the variables DRA_CPUSET_* of its environment claim ", process);
+    if (row->is_claim_bad) {
+        api_add(&text, "no list of CPUs");
+    } else {
+        api_add(&text, "the CPUs ");
+        api_add_list(&text, row->claimed.cpu, row->claimed.n);
+        api_add(&text, ", and its cpuset has ");
+        api_add_list(&text, row->allowed.cpu, row->allowed.n);
+    }
+    api_add(&text, ": the cpuset counts");
+    if (e->call.said && !json_object_get(e->call.said, text.text) &&
+        json_object_set_new(e->call.said, text.text, json_true()) == 0)
+        say(e, CPUBIND_SAY_WARNING, "%s", text.text);
+}
+
 /* Says once why pods have no names. */
 static void say_pods(engine *e, const cpubind_host_row *row)
 {
@@ -164,6 +186,7 @@ static void say_row(engine *e, const cpubind_host_row *row)
     say_program(e, row, process.text);
     say_pods(e, row);
     say_cpuset(e, row, process.text);
+    say_claim(e, row, process.text);
     e->counts.moves += moved;
     if (row->report)
         for (int32_t i = 0; i < row->report->n; i++)

@@ -78,6 +78,7 @@ static void free_entry(host_entry *e)
 {
     cpubind_bind_close(e->binding);
     free(e->allowed);
+    free(e->claimed);
     free(e->devices);
     free(e->main);
     free(e);
@@ -882,6 +883,8 @@ const cpubind_host_row *cpubind_host_bind_row(const cpubind_host_bind *h, int32_
 {
     h->entry[i]->row.binding = h->entry[i]->binding;
     h->entry[i]->row.allowed = (cpubind_cpus){h->entry[i]->allowed, h->entry[i]->n_allowed};
+    h->entry[i]->row.claimed = (cpubind_cpus){h->entry[i]->claimed, h->entry[i]->n_claimed};
+    h->entry[i]->row.is_claim_held = host_is_claim_held(h->entry[i]);
     return &h->entry[i]->row;
 }
 

@@ -103,7 +103,11 @@ typedef struct cpubind_host_row {
     int is_news;          /* the last call has changed the state, or has a report */
     int is_regranted;     /* the last call has found that the CPUs of its cpuset have changed */
     cpubind_cpus allowed; /* the CPUs that it may have; n 0: not known */
-    cpubind_linux_status status; /* FAILED, BUSY */
+    /* What its environment claims (DRA_CPUSET_*); n 0: nothing. Unless is_claim_held its cpuset
+     * lacks some of that, and counts alone. */
+    cpubind_cpus claimed;
+    int is_claim_held, is_claim_bad; /* bad: it is no list of CPUs */
+    cpubind_linux_status status;     /* FAILED, BUSY */
     cpubind_linux_fault fault;
     cpubind_problem problem;      /* code NONE: there is none */
     int32_t holder;               /* BUSY: the cpubind at work; 0: not known */

@@ -66,8 +66,9 @@ static void refuse(host_entry *e, cpubind_linux_fault fault)
     e->is_new = 0;
 }
 
-/* Gives an entry the CPUs that it may have. Returns 0 without memory: it has those before. */
-static int take_allowed(const cpubind_host_bind *h, host_entry *e, cpubind_cpus cpus)
+/* Replaces a list of CPUs by a copy of another one. Returns 0 without memory, and where that is
+ * empty: it stays. */
+static int take_cpus(const cpubind_host_bind *h, cpubind_cpus cpus, int32_t **list, int32_t *n)
 {
     int32_t *own = NULL;
     if (cpus.n > 0)
@@ -75,9 +76,9 @@ static int take_allowed(const cpubind_host_bind *h, host_entry *e, cpubind_cpus 
     if (!own)
         return 0;
     memcpy(own, cpus.cpu, (size_t)cpus.n * sizeof *own);
-    free(e->allowed);
-    e->allowed = own;
-    e->n_allowed = cpus.n;
+    free(*list);
+    *list = own;
+    *n = cpus.n;
     return 1;
 }
 
@@ -90,7 +91,7 @@ void cpubind_host_read_cpusets(cpubind_host_bind *h)
         if (e->device < 0 || e->row.parent || e->row.state == CPUBIND_HOST_ENDED ||
             cpubind_worker_cpuset(&h->root, e->row.pid, cpu, &n).error || n == 0 ||
             (n == e->n_allowed && memcmp(cpu, e->allowed, (size_t)n * sizeof *cpu) == 0) ||
-            !take_allowed(h, e, (cpubind_cpus){cpu, n}))
+            !take_cpus(h, (cpubind_cpus){cpu, n}, &e->allowed, &e->n_allowed))
             continue;
         e->row.is_regranted = e->row.is_news = 1;
         h->is_old = 1;
@@ -110,7 +111,9 @@ static int add_worker(cpubind_host_bind *h, const cpubind_worker *w, const cpubi
     memcpy(e->row.name, w->program, sizeof w->program);
     memcpy(e->row.container, w->container, sizeof w->container);
     e->row.pod = w->pod;
-    (void)take_allowed(h, e, w->allowed);
+    e->row.is_claim_bad = w->is_claim_bad;
+    (void)take_cpus(h, w->allowed, &e->allowed, &e->n_allowed);
+    (void)take_cpus(h, w->claimed, &e->claimed, &e->n_claimed);
     if (!take_devices(h, e, found))
         return 0;
     if (w->fault.error)

@@ -222,13 +222,15 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 
 /* == Plans ================================================================== */
 
-/* Whether nobody else gets the CPUs of a worker: kubelet gives exclusive ones to pods of class
- * Guaranteed alone, and never all of the host. A pod of this class may have the shared ones,
- * too: another worker that comes there changes the plan, as everywhere. */
+/* Whether nobody else gets the CPUs of a worker: its cpuset holds its claim, or kubelet may
+ * have given exclusive ones, to pods of class Guaranteed alone, and never all of the host. A
+ * pod of this class may have the shared ones, too: another worker that comes there changes the
+ * plan, as everywhere. */
 static int has_own_cpus(const cpubind_host_bind *h, const host_entry *e)
 {
-    return e->row.pod.qos == CPUBIND_QOS_GUARANTEED && e->n_allowed > 0 &&
-           e->n_allowed < h->facts.facts.n_online;
+    return host_is_claim_held(e) ||
+           (e->row.pod.qos == CPUBIND_QOS_GUARANTEED && e->n_allowed > 0 &&
+            e->n_allowed < h->facts.facts.n_online);
 }
 
 /* Lists the users of each device: its own processes, and where it has none those that use
@@ -240,8 +242,7 @@ static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
         const host_entry *e = h->entry[i];
         if (e->device >= 0 && !host_is_joint(e) && !e->row.parent && !e->is_stale &&
             (e->n_allowed > 0 || !h->is_survey))
-            user[n++] =
-                (cpubind_host_user){e->device, {e->allowed, e->n_allowed}, has_own_cpus(h, e)};
+            user[n++] = (cpubind_host_user){e->device, host_cpus_of(e), has_own_cpus(h, e)};
     }
     n_own = n;
     for (int32_t i = 0; i < h->n; i++) {
@@ -251,8 +252,8 @@ static int32_t list_users(const cpubind_host_bind *h, cpubind_host_user *user)
             for (int32_t j = 0; j < n_own && !has_own; j++)
                 has_own = user[j].device == e->devices[k];
             if (!has_own)
-                user[n++] = (cpubind_host_user){
-                    e->devices[k], {e->allowed, e->n_allowed}, has_own_cpus(h, e)};
+                user[n++] =
+                    (cpubind_host_user){e->devices[k], host_cpus_of(e), has_own_cpus(h, e)};
         }
     }
     return n;
@@ -363,6 +364,7 @@ cpubind_cpus cpubind_host_pool(const cpubind_host_bind *h, int32_t device, int32
 static int join_pools(const cpubind_host_bind *h, const host_entry *e, cpubind_arena *arena,
                       cpubind_goal_pool *out)
 {
+    const cpubind_cpus may = host_cpus_of(e);
     int32_t total = 0, n = 0, kept = 0, has = 0, memory_node = -1, node;
     int32_t *cpu;
     for (int32_t i = 0; i < e->row.n_device; i++)
@@ -381,9 +383,9 @@ static int join_pools(const cpubind_host_bind *h, const host_entry *e, cpubind_a
     if (n > 0 && cpubind_sort_unique(cpu, &n, NULL) != CPUBIND_OK)
         n = 0;
     for (int32_t i = 0, at = 0; i < n; i++) {
-        while (at < e->n_allowed && e->allowed[at] < cpu[i])
+        while (at < may.n && may.cpu[at] < cpu[i])
             at++;
-        if (e->n_allowed == 0 || (at < e->n_allowed && e->allowed[at] == cpu[i]))
+        if (may.n == 0 || (at < may.n && may.cpu[at] == cpu[i]))
             cpu[kept++] = cpu[i];
     }
     *out = (cpubind_goal_pool){.cpu = cpu, .n_cpu = kept, .memory_node = memory_node};

@@ -43,6 +43,7 @@ typedef struct host_entry {
     int was_other;               /* when the binding was opened: its memory is not moved */
     int32_t *allowed, n_allowed; /* CPUs, ascending: those before it was bound first; n 0: not
                                     known */
+    int32_t *claimed, n_claimed; /* CPUs, ascending: what its environment claims; n 0: none */
     int has_own_mask;            /* when it was found: a mask narrower than its cpuset */
     int is_new;                  /* nobody was told of it yet */
     int is_recorded;             /* it is an entry because it is on record */
@@ -62,6 +63,26 @@ static inline int host_is_joint(const host_entry *e)
 static inline int host_is_refused(const host_entry *e)
 {
     return e->row.n_device > 1 && e->row.is_of_one;
+}
+
+/* Whether the cpuset of an entry has all CPUs of its claim: they are its own then. */
+static inline int host_is_claim_held(const host_entry *e)
+{
+    int32_t at = 0;
+    for (int32_t i = 0; i < e->n_claimed; i++, at++) {
+        while (at < e->n_allowed && e->allowed[at] < e->claimed[i])
+            at++;
+        if (at >= e->n_allowed || e->allowed[at] != e->claimed[i])
+            return 0;
+    }
+    return e->n_claimed > 0;
+}
+
+/* The CPUs that an entry is bound within; n 0: not known. */
+static inline cpubind_cpus host_cpus_of(const host_entry *e)
+{
+    return host_is_claim_held(e) ? (cpubind_cpus){e->claimed, e->n_claimed}
+                                 : (cpubind_cpus){e->allowed, e->n_allowed};
 }
 
 struct cpubind_host_bind {

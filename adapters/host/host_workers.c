@@ -293,6 +293,35 @@ static void take_visible(const reading *r, cpubind_worker *w, const char *const 
     }
 }
 
+/* Reads the claims of an environment, all of them together. */
+static cpubind_linux_fault read_claims(reading *r, cpubind_worker *w)
+{
+    const int32_t n_prefix = (int32_t)sizeof CPUBIND_ENV_PREFIX - 1;
+    const cpubind_bytes *b = &r->bytes;
+    int32_t n = 0, set;
+    cpubind_linux_fault fault;
+    for (int32_t at = 0, len; at < b->len && !w->is_claim_bad; at += len + 1) {
+        cpubind_int_list list = {r->list + n, CPUBIND_MAX_CPUS - n, 0};
+        const char *text = b->data + at, *equals;
+        len = (int32_t)strnlen(text, (size_t)(b->len - at));
+        equals = (const char *)memchr(text, '=', (size_t)len);
+        if (!equals || len < n_prefix ||
+            memcmp(text, CPUBIND_ENV_PREFIX, (size_t)n_prefix) != 0 || equals + 1 == text + len)
+            continue;
+        w->is_claim_bad =
+            cpubind_cpulist_parse(equals + 1, (int32_t)(text + len - equals - 1),
+                                  CPUBIND_MAX_CPUS, &list, NULL) != CPUBIND_TEXT_OK;
+        n += list.n;
+        w->is_claim_bad |= n > 0 && cpubind_sort_unique(r->list, &n, NULL) != CPUBIND_OK;
+    }
+    if (n == 0 || w->is_claim_bad)
+        return cpubind_no_fault;
+    fault = cpubind_cpu_sets_of_list(&r->memory->sets, r->root.sys, r->list, n, &set);
+    if (!fault.error)
+        w->claimed = cpus_of(r, set);
+    return fault;
+}
+
 static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
 {
     const cpubind_linux_fault fault = read_file(r, w->pid, "environ");
@@ -304,7 +333,7 @@ static cpubind_linux_fault read_environment(reading *r, cpubind_worker *w)
         if (!r->driver || r->driver == cpubind_vendor_of((cpubind_vendor_id)i))
             take_visible(r, w, cpubind_vendor_of((cpubind_vendor_id)i)->variable);
     w->rank = cpubind_env_rank(&r->bytes, cpubind_job_ranks, &w->rank_variable);
-    return cpubind_no_fault;
+    return read_claims(r, w);
 }
 
 /* == One worker ============================================================= */

@@ -51,8 +51,12 @@ typedef struct cpubind_worker {
     int32_t n_child;            /* forks of it, which share what it has of its device */
     cpubind_cpus allowed;       /* the CPUs that it may have, as if nothing were bound */
     cpubind_cpus mask;          /* its main thread's; empty: not known */
-    int32_t is_bound;           /* a record says that cpubind has bound it */
-    int32_t bound_number;       /* the number of the device on record; -1: none, not known */
+    /* The CPUs that variables DRA_CPUSET_* of its environment name: a claim on CPUs of its own,
+     * as the CPU driver of Kubernetes writes it; empty: none. What holds is the cpuset. */
+    cpubind_cpus claimed;
+    int32_t is_claim_bad; /* one of them is no list of CPUs: none of them counts */
+    int32_t is_bound;     /* a record says that cpubind has bound it */
+    int32_t bound_number; /* the number of the device on record; -1: none, not known */
     char bound_rules[CPUBIND_RULES_SIZE]; /* of the plan on record; "": none, not known */
     int32_t has_own_mask; /* not bound, and its main thread has fewer CPUs than its cpuset */
 } cpubind_worker;

@@ -74,6 +74,7 @@ static struct {
     int32_t allowed[N_CPU];
     cpubind_host_bind *h;
     int descriptors;
+    int has_environ; /* that of each process is a file of the stage, "cgroup/environ" */
 } f;
 
 static void list_worker(int i, int npu)
@@ -236,6 +237,8 @@ static int open_cgroup(int dir, const char *path, int flags)
     int pid = 0, end = 0;
     if (sscanf(path, "proc/%d/cgroup%n", &pid, &end) == 1 && end > 0 && !path[end])
         snprintf(name, sizeof name, "cgroup/%d", pid);
+    else if (f.has_environ && strncmp(path, "proc/", 5) == 0 && strstr(path, "/environ"))
+        snprintf(name, sizeof name, "cgroup/environ");
     else if (sscanf(path, "sys/fs/cgroup/%d/", &pid) == 1 &&
              strstr(path, "/cpuset.cpus.effective"))
         snprintf(name, sizeof name, "cgroup/%d.cpus", pid);
@@ -712,6 +715,48 @@ TEST(the_cpus_of_a_guaranteed_pod_are_its_own)
         open_host();
         apply();
         assert_string_equal(row_of(0)->pod.uid, *cases[i].cgroup ? POD + 3 : "");
+        assert_true(is_at(0, cases[i].main, cases[i].acl));
+        cpubind_host_bind_close(f.h);
+        f.h = NULL;
+        restore(0);
+        unlist_worker(0);
+        worker_end(&f.w[0]);
+    }
+}
+
+/* A claim that the cpuset holds is what the worker has, and nobody else; another one changes
+ * nothing, and is known. */
+TEST(claims_count_as_far_as_the_cpuset_holds_them)
+{
+    static const struct {
+        const char *text;
+        int32_t n_claimed;
+        int is_held, is_bad;
+        uint64_t main, acl;
+    } cases[] = {
+        {"A=1\0DRA_CPUSET_c1=24-35", 12, 1, 0, CPUS(26, 33), CPUS(34, 34)},
+        {"DRA_CPUSET_c1=30-35\0DRA_CPUSET_c2=24-31\0", 12, 1, 0, CPUS(26, 33), CPUS(34, 34)},
+        {"DRA_CPUSET_c1=20-35\0\0\0", 16, 0, 0, ON_NPU_0},
+        {"DRA_CPUSET_c1=24-23\0\0\0", 0, 0, 1, ON_NPU_0},
+        {"DRA_CPUSET_c1=\0DRA_CPUSET=1\0", 0, 0, 0, ON_NPU_0}};
+    f.options.request.allowed = NULL;
+    f.options.request.n_allowed = 0;
+    fake_cgroups();
+    f.has_environ = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t len = 0; /* up to two strings */
+        for (int k = 0; k < 2; k++)
+            len += strlen(cases[i].text + len) + 1;
+        scratch_bytes(&on_stage.s, "cgroup/environ", cases[i].text, len);
+        start(0, 0);
+        write_cgroup(0, "");
+        write_cpuset(0, "24-47\n");
+        open_host();
+        apply();
+        assert_int_equal(row_of(0)->claimed.n, cases[i].n_claimed);
+        assert_int_equal(row_of(0)->is_claim_held, cases[i].is_held);
+        assert_int_equal(row_of(0)->is_claim_bad, cases[i].is_bad);
+        assert_int_equal(row_of(0)->allowed.n, 24);
         assert_true(is_at(0, cases[i].main, cases[i].acl));
         cpubind_host_bind_close(f.h);
         f.h = NULL;

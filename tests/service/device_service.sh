@@ -148,10 +148,7 @@ a_process_of_several_devices() {
 
 probe() { # exit status, word of --alive or --ready, sentence
     "$CPUBIND" service --config "$conf" "--$2" >"$out/probe" 2>&1
-    [ $? -eq "$1" ] && grep -q -e "$3" "$out/probe" || {
-        cat "$out/probe"
-        return 1
-    }
+    [ $? -eq "$1" ] && grep -q -e "$3" "$out/probe"
 }
 
 # A host without a plan is alive and not ready; a stopped service is neither.
@@ -162,9 +159,12 @@ probes_tell_alive_from_ready() {
         probe 0 alive "^the service (process $service) goes on: its last turn was [0-9]*\.[0-9] s ago$" &&
         probe 1 ready "; it has not looked at the workers of this host yet$" &&
         mv "$root/away" "$root/sys" && becomes 100 probe 0 ready "goes on" &&
-        kill -STOP "$service" && probe 1 alive "the service.* does not answer: it is stopped or hangs$" &&
+        kill -STOP "$service" && becomes 50 probe 1 alive "the service.* does not answer: it is stopped or hangs$" &&
         kill -CONT "$service" && becomes 50 probe 0 alive "goes on" && end_service TERM &&
-        ! "$CPUBIND" service --alive --check 2>"$out/probe" && grep -q "leave out --check" "$out/probe"
+        ! "$CPUBIND" service --alive --check 2>"$out/probe" &&
+        grep -q "leave out --check" "$out/probe" && return 0
+    cat "$out/probe"
+    return 1
 }
 
 # Two processes of one device have parts of its pool, which is both CPUs.
