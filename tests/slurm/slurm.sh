@@ -462,6 +462,14 @@ fi
 where='sleep 1; echo "$SLURM_LOCALID $(sed -n "s/^Cpus_allowed_list:[^0-9]*//p" /proc/self/status)" \
     "$(ls /run/cpubind/$$.record)"'
 
+# This machine has the memory node of the first GPU alone, 0.
+memory_is_preferred() {
+    timeout 60 srun -N1 -n1 --exclusive --gpus=2 cat /proc/self/numa_maps >"$out/tasks" 2>"$out/err"
+    cut -d ' ' -f 2 "$out/tasks" | sed 's/=[a-z]*:/:/' | sort -u >"$out/policies"
+    cat "$out/err" "$out/policies"
+    [ "$(cat "$out/policies")" = prefer:0 ] && nothing_is_left
+}
+
 masks_are_set() {
     timeout 60 srun -N1 -n2 --exclusive --gpus=2 sh -c "$where" >"$out/tasks" 2>"$out/err"
     cat "$out/tasks" "$out/err"
@@ -489,6 +497,38 @@ is_cancelled() {
     scancel --user=root && wait $! ; nothing_is_left
 }
 
+records_are() { # how many
+    for _ in $(seq 100); do
+        [ "$(find /run/cpubind -name '*.record' | wc -l)" -eq "$1" ] && return
+        sleep 0.1
+    done
+    ls /run/cpubind
+    return 1
+}
+
+# The plugin is a part of slurmstepd.
+is_killed() {
+    timeout 60 srun -N1 -n2 --exclusive --gpus=2 sh -c 'echo $$; exec sleep 60' >"$out/tasks" 2>&1 &
+    run=$!
+    records_are 2 || return 1
+    for task in $(cat "$out/tasks"); do
+        stepd=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$task/status")
+    done
+    kill -KILL "$stepd"
+    wait $run
+    echo "srun: $?"
+    cat "$out/tasks"
+    scancel --user=root
+    all_are_idle || return 1
+    for task in $(sed -n '/^[0-9]*$/p' "$out/tasks"); do
+        [ ! -e "/proc/$task" ] || {
+            echo "task $task lives"
+            return 1
+        }
+    done
+    "$CPUBIND" restore --ended --quiet && records_are 0
+}
+
 a=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
 b=$((a + 1))
 if taskset -c $b true 2>/dev/null; then
@@ -500,7 +540,9 @@ if taskset -c $b true 2>/dev/null; then
     echo "required $plugin captures=$place/here" >$place/plugstack.conf
     check "a Slurm of this machine starts" up "$(node 1)"
     check "tasks are bound, with a record, and put back" masks_are_set
+    check "memory is preferred from the node of the device" memory_is_preferred
     check "a step that is cancelled leaves nothing bound" is_cancelled
+    check "a plugin that is killed leaves nothing bound, and the node is not lost" is_killed
     down
 else
     skip "tasks are bound" "this machine has one CPU"
