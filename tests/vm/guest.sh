@@ -1,8 +1,9 @@
 #!/bin/sh
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
-# /host/sections names the sections that run: binding, and views, rules, crowd, binder, service,
-# doctor, numa, driver, newcomer, partition, mixed and pods, which are in files of these names.
+# /host/sections names the sections that run: binding, and views, rules, crowd, binder, measure,
+# service, doctor, numa, driver, newcomer, partition, mixed and pods, which are in files of these
+# names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -615,6 +616,8 @@ accidents() {
 . /crowd.sh
 # shellcheck source=tests/vm/binder.sh
 . /binder.sh
+# shellcheck source=tests/vm/measure.sh
+. /measure.sh
 # shellcheck source=tests/vm/memory.sh
 . /memory.sh
 # shellcheck source=tests/vm/service.sh

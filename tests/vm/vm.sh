@@ -10,11 +10,11 @@
 # HOST is a2, a3, 300i, 950, or one of three hosts with sections of their own: a2x2, an A2 with two
 # nodes (rules, memory_moves); a2x4, an A2 with four nodes and four NPUs (binder, pods); and mixed,
 # two NPUs of an A2 beside two GPUs of AMD (mixed). Its kernel is 6.1, that of HOST@6.12 is 6.12.
-# VM_SECTIONS="views rules binding" chooses the sections of guest.sh; for a2 alone there are crowd
-# (16 workers bound at once), service (16 workers), doctor (faults), numa (run --numa-bind), driver
-# (kernel threads and work queues), partition (apply --with cpuset) and newcomer (the first ten
-# minutes); for a2x4 VM_SECTIONS=pods, or "binder_start troubles", which are parts of the section
-# binder.
+# VM_SECTIONS="views rules binding" chooses the sections of guest.sh; for a2 alone there are measure
+# (its verdicts), crowd (16 workers bound at once), service (16 workers), doctor (faults), numa (run
+# --numa-bind), driver (kernel threads and work queues), partition (apply --with cpuset) and
+# newcomer (the first ten minutes); for a2x4 VM_SECTIONS=pods, or "binder_start troubles", which are
+# parts of the section binder.
 # A machine that prints nothing for VM_SILENCE=1200 seconds is ended.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
@@ -47,8 +47,8 @@ make_disk() { # host, script
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
-    for section in views rules crowd binder memory service doctor numa driver newcomer partition \
-        mixed pods; do
+    for section in views rules crowd binder measure memory service doctor numa driver newcomer \
+        partition mixed pods; do
         cp "$here/$section.sh" "$root/"
     done
     (cd "$root" && has_one_of_each ./*.sh) || return 1
@@ -66,7 +66,7 @@ make_disk() { # host, script
     cp README.md "$root/host/README.md"
     # The rules of a plan are no matter of the product: an A2 has eight nodes, a 950 has clusters.
     case $host in a2 | 950) sections="views rules binding" ;; *) sections="views binding" ;; esac
-    [ "$host" = a2 ] && sections="$sections crowd"
+    [ "$host" = a2 ] && sections="measure $sections crowd"
     sections=${VM_SECTIONS:-$sections}
     [ "$host" = a2x2 ] && sections="rules memory_moves"
     [ "$host" = mixed ] && sections=mixed

@@ -5,6 +5,9 @@
  *                         threads of a runtime, MIB of memory on each of the first NODES nodes;
  *                         drives the NPU of this logic id, as npu.c says, or the GPU of this
  *                         device file; maps the file, which it shares with other workers
+ *   worker --walk NODE MIB DEVICE
+ *                         two threads read MIB of memory on this node, again and again, and
+ *                         sleep most of the time
  *   worker --uvb THREADS  threads that poll for a 950 host
  *   worker --chain FIRST LAST
  *                         each thread starts the next one and ends; SIGUSR1 prints "chain", how
@@ -56,6 +59,20 @@ static void drift_on_command(void)
             fail("sched_setaffinity");
 }
 
+static char *walked;
+static size_t n_walked;
+
+/* Reads a page of each 64 KiB, and sleeps 5 ms; never ends. */
+static void walk(void)
+{
+    const struct timespec pause = {0, 5000000};
+    for (;;) {
+        for (size_t at = 0; at < n_walked; at += 64 << 10)
+            (void)*(volatile char *)&walked[at];
+        nanosleep(&pause, NULL);
+    }
+}
+
 /* A thread without a name keeps the name of the process. */
 static void *run(void *name)
 {
@@ -64,6 +81,8 @@ static void *run(void *name)
     pthread_barrier_wait(&all_named);
     if (name && strcmp(name, "drifter") == 0)
         drift_on_command();
+    if (name && strncmp(name, "walker", 6) == 0)
+        walk();
     while (pause() != 0)
         continue;
     return NULL;
@@ -93,9 +112,9 @@ static void start_all(const char *const *name, unsigned n)
 }
 
 /* Memory with pages on each node, and then with the default policy, so that it can move. */
-static void fill_nodes(int n_node, size_t size)
+static void fill_nodes(int first, int n_node, size_t size)
 {
-    for (int node = 0; node < n_node; node++) {
+    for (int node = first; node < first + n_node; node++) {
         unsigned long mask = 1UL << node;
         char *bytes =
             mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -104,6 +123,8 @@ static void fill_nodes(int n_node, size_t size)
         if (syscall(SYS_mbind, bytes, size, MPOL_BIND, &mask, 8 * sizeof mask, 0) != 0)
             fail("mbind");
         memset(bytes, node + 1, size);
+        walked = bytes;
+        n_walked = size;
         if (syscall(SYS_mbind, bytes, size, MPOL_DEFAULT, NULL, 0, 0) != 0)
             fail("mbind");
     }
@@ -253,7 +274,8 @@ int main(int argc, char **argv)
     };
     sigset_t signals;
     const int is_chain = argc > 1 && strcmp(argv[1], "--chain") == 0;
-    if (argc < 3 || (is_chain && argc != 4))
+    const int is_walk = argc > 1 && strcmp(argv[1], "--walk") == 0;
+    if (argc < 3 || (is_chain && argc != 4) || (is_walk && argc != 5))
         return 2;
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
@@ -266,7 +288,9 @@ int main(int argc, char **argv)
     alarm(MOST_SECONDS);
     if (pipe(drift) != 0)
         fail("pipe");
-    if (argc >= 4 && argv[3][0] == '/')
+    if (is_walk)
+        drive(strtoul(argv[4], NULL, 10));
+    else if (argc >= 4 && argv[3][0] == '/')
         drive_gpu(argv[3]);
     else if (argc >= 4 && !is_chain)
         drive(strtoul(argv[3], NULL, 10));
@@ -274,6 +298,10 @@ int main(int argc, char **argv)
         first_cpu = atoi(argv[2]);
         last_cpu = atoi(argv[3]);
         (void)link_of_chain(NULL);
+    } else if (is_walk) {
+        static const char *const walkers[] = {"walker", "walker_2"};
+        fill_nodes(atoi(argv[2]), 1, (size_t)atoi(argv[3]) << 20);
+        start_all(walkers, 2);
     } else if (strcmp(argv[1], "--uvb") == 0) {
         int n = atoi(argv[2]);
         static const char *uvb[16];
@@ -283,7 +311,7 @@ int main(int argc, char **argv)
     } else {
         if (argc == 5)
             share(argv[4]);
-        fill_nodes(atoi(argv[1]), (size_t)atoi(argv[2]) << 20);
+        fill_nodes(0, atoi(argv[1]), (size_t)atoi(argv[2]) << 20);
         start_all(named, sizeof named / sizeof *named);
     }
     puts("ready");
