@@ -155,7 +155,7 @@ static int probe(const api_options *o, cli_settings *settings)
     const char *path;
     api_text text = {"", 0};
     cpubind_bytes bytes = {NULL, 0, 0};
-    cpubind_asking asking = {.asked = {CPUBIND_ASK_ALIVE, 0, 0}, .path = CLI_SOCKET_PATH};
+    cpubind_asking asking = {.asked = {.ask = CPUBIND_ASK_ALIVE}, .path = CLI_SOCKET_PATH};
     cpubind_linux_fault why;
     json_t *json = NULL;
     json_int_t idle_ms, limit_ms = CPUBIND_ANSWER_LIMIT_MS;

@@ -210,8 +210,8 @@ int cli_take_launcher(api_options *o, int32_t pid, int32_t *error)
             cpubind_number_parse(text, value.len, &o->request.rank, NULL) == CPUBIND_TEXT_OK;
         if (!o->request.has_rank)
             api_add(&why,
-                    "process %d has %s=%.*s, which is not the number of a rank; name the "
-                    "device with --device NAME or --rank N",
+                    "process %d: %s=%.*s is not the number of a rank; name the device with "
+                    "--device NAME or --rank N",
                     (int)pid, cpubind_local_ranks[i], value.len < 40 ? (int)value.len : 40,
                     text);
     }

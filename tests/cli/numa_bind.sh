@@ -94,7 +94,7 @@ for way in "run --numa-bind --index 3" "run --rank 3" "plan --format cpuset --ra
 done
 check "rank 0 of a host of one device has it" says 0 "cpus $a" \
     "$CPUBIND" run --root "$alone" --numa-bind --index 0 -- sh -c "$worker"
-check "a variable that is no number is an error" says 125 "LOCAL_RANK=x, which is not the number" \
+check "a variable that is no number is an error" says 125 "LOCAL_RANK=x is not the number" \
     env LOCAL_RANK=x "$CPUBIND" run --root "$host" --auto -- true
 check "--rank binds to the pool of the device" says 0 "cpus $b" \
     run --rank 1 --rules near -- sh -c "$worker"
