@@ -182,6 +182,16 @@ only_chooses() {
         kill -USR2 "$second" && becomes 50 is_on "$second" "$b" && end_service TERM
 }
 
+# The settings of the first step of a roll-out.
+watches_only() {
+    rm -f "$prom"
+    start_worker 7 && watched=$worker && settings 'except = *' "textfile = $prom" && start_service &&
+        becomes 50 said "process $watched (worker), 0000:02:00.0: left" && is_on "$watched" "$before" &&
+        becomes 200 metric 'cpubind_threads{device="0000:02:00.0",place="unbound"} 1' &&
+        metric 'cpubind_threads{device="0000:02:00.0",place="right"} 0' && end_service TERM &&
+        is_on "$watched" "$before" && end_worker "$watched"
+}
+
 # A filter, as a container has it, hides which program a process runs.
 a_hidden_program_is_said() {
     printf '#!/bin/sh\nexec "%s" readlinkat "%s" "$@"\n' "$out/deny" "$CPUBIND" >"$out/hidden" &&
@@ -364,9 +374,10 @@ check "the service binds the workers of a GPU beside NPUs" the_others_of_a_host_
 check "doctor judges the workers of a device" doctor_judges_workers
 both=$a,$b
 [ $((a + 1)) -ne "$b" ] || both=$a-$b
+end_worker "$first"
+end_worker "$second"
+check "except = * watches only" watches_only
 if make_pod 2>"$out/output"; then
-    end_worker "$first"
-    end_worker "$second"
     check "a pod is named by its cgroup and the log of its container" a_pod_is_named
     check "a cpuset that changes is noticed, and the worker is bound in it" \
         a_cpuset_that_changes_is_kept_to
