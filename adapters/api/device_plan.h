@@ -6,7 +6,7 @@
 #ifndef CPUBIND_API_DEVICE_PLAN_H
 #define CPUBIND_API_DEVICE_PLAN_H
 
-#include "../plan/pci_plan.h"
+#include "../plan/plan.h"
 #include "api.h"
 
 /* == Reading ================================================================ */

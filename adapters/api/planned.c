@@ -10,7 +10,7 @@
 
 #include "../linux/bind/bind.h"
 #include "../linux/source/host_source.h"
-#include "../plan/pci_plan.h"
+#include "../plan/plan.h"
 #include "../text/cpulist.h"
 #include "api.h"
 

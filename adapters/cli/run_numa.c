@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../linux/bind/numa_policy.h"
+#include "../plan/numa_bind.h"
 #include "../text/procfs.h"
 #include "find_device.h"
 #include "host_call.h"

@@ -42,7 +42,6 @@
 
 #include "../linux/bind/bind.h"
 #include "../model/vendor.h"
-#include "../plan/pci_plan.h"
 #include "../plan/plan.h"
 #include "host_pod.h"
 

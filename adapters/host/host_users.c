@@ -16,7 +16,7 @@
 
 #include "../linux/kernel/process.h"
 #include "../linux/source/host_source.h"
-#include "../plan/pci_plan.h"
+#include "../plan/plan.h"
 #include "host_rows.h"
 #include "process_env.h"
 

@@ -260,7 +260,7 @@ typedef struct cpubind_device {
     cpubind_pci_address pci; /* domain -1: not known, or not needed */
     cpubind_locality locality;
     int32_t function; /* its index in facts->function, or -1: not known */
-    int32_t bus;      /* its index in facts->device; -1: the Ascend row found it, an NPU */
+    int32_t bus;      /* its index in facts->bus; -1: the Ascend row found it, an NPU */
     cpubind_vendor_id vendor;
     int32_t is_running; /* in the process table */
     int32_t is_named;   /* by the request */

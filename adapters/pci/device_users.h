@@ -30,7 +30,7 @@ enum {
 
 typedef struct cpubind_device_node {
     char path[CPUBIND_DEVICE_PATH_SIZE]; /* "/dev/dri/renderD128", ended by NUL */
-    int32_t device;                      /* index in facts->device */
+    int32_t device;                      /* index in facts->bus */
     const cpubind_vendor_nodes *nodes;   /* its kind */
     const cpubind_vendor_files *bus; /* the same, where the bus tells it; NULL: the driver */
     int32_t major, minor;            /* -1: not read, or there is none */
@@ -64,7 +64,7 @@ const char *cpubind_device_file(const cpubind_facts *facts, const cpubind_device
 int cpubind_device_numbers_read(const cpubind_source *source, const cpubind_facts *facts,
                                 cpubind_device_nodes *nodes);
 
-/* The device that a number belongs to, as an index in facts->device; -1: it is that of none. */
+/* The device that a number belongs to, as an index in facts->bus; -1: it is that of none. */
 int32_t cpubind_device_of_number(const cpubind_device_nodes *nodes, int32_t major,
                                  int32_t minor);
 

@@ -29,7 +29,7 @@ cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r);
 /* The devices of one runtime: which functions they are, and the lists for its rule. */
 typedef struct sight_group {
     cpubind_runtime_devices devices;
-    int32_t *index; /* in facts->device */
+    int32_t *index; /* in facts->bus */
     int32_t *n_tile;
     const char **uuid;
     int32_t *uuid_len;

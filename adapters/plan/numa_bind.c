@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../model/facts_reader.h"
-#include "pci_plan.h"
+#include "numa_bind.h"
 
 typedef struct finder {
     const cpubind_facts *facts;

@@ -4,8 +4,6 @@
  * Pure: no I/O, no malloc. The strategy is in the facts already. The rules are those of
  * vllm-ascend's cpu_binding.py; the core cuts the pools.
  */
-#include "pci_plan.h"
-
 #include "plan_parts.h"
 
 /* The policy for the core. A cluster has the role main alone, whatever the product is; so has a

@@ -3,8 +3,6 @@
  *
  * Pure: no I/O, no malloc. Cuts no pool: plan.c does, of the devices that are joined here.
  */
-#include "pci_plan.h"
-
 #include "plan_parts.h"
 
 /* Whether a problem is that no device has CPUs, which each of them says. */

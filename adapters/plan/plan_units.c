@@ -4,8 +4,6 @@
  * Pure: no I/O, no malloc. This file cuts no pool but into the parts of its tiles and
  * processes.
  */
-#include "pci_plan.h"
-
 #include "plan_parts.h"
 
 /* Whether inputs of its vendor have named this device: it is one of facts->device. */

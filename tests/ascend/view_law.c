@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "../../adapters/model/accelerators.h"
-#include "../../adapters/plan/pci_plan.h"
+#include "../../adapters/plan/plan.h"
 
 /* == What excuses a pair ==================================================== */
 

@@ -4,7 +4,7 @@
 #include "../ascend/memory_source.h"
 
 #include "../../adapters/doctor/doctor.h"
-#include "../../adapters/plan/pci_plan.h"
+#include "../../adapters/plan/plan.h"
 
 enum { ENOUGH = 4 << 20 };
 

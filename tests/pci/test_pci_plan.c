@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/plan/pci_plan.h"
+#include "../../adapters/plan/numa_bind.h"
 #include "../../adapters/text/cpulist.h"
 #include "../support/cmocka_test.h"
 
