@@ -14,7 +14,8 @@ if [ ! -x "$BUILD/cpubind-nri" ]; then
     echo "1..0 # SKIP the plugin is not built: there was no protoc-c (protobuf-c-compiler)"
     exit 0
 fi
-. tests/support/own_run.sh
+needs_own_run=yes
+. tests/support/start.sh
 
 "$CPUBIND" fixture export a2-192cpu-8npu "$out/root" --quiet || exit 1
 mkdir -p "$out/root/proc" /run/nri

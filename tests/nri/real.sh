@@ -32,7 +32,8 @@ if [ -z "$NRI_CGROUP" ]; then
     find /sys/fs/cgroup -depth -type d -path "*/$NRI_CGROUP*" -exec rmdir {} + 2>/dev/null
     exit $status
 fi
-. tests/support/own_run.sh
+needs_own_run=yes
+. tests/support/start.sh
 . tests/support/device_host.sh
 
 PATH=$(cd "$containerd" && pwd):$PATH

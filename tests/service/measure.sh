@@ -8,15 +8,11 @@
 # The worker of a GPU computes; a hog computes on one of the two CPUs, so that settings which
 # put the worker beside it are worse by far, on a machine of any speed. It needs root: it has a
 # /run and processes of its own, and touches no record and no process of this machine.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-. tests/support/own_run.sh
+needs_own_run=yes
+. tests/support/start.sh
 . tests/support/device_host.sh
 
-cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror tests/cli/measure_worker.c \
-    -o "$out/worker" -pthread || exit 1
+build measure_worker.c "$out/worker" -pthread || exit 1
 
 # All threads beside the hog, or where the plan of the GPU has them.
 on_a="thread = *=$a"
