@@ -1343,7 +1343,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_buffers(const cpubind_priv_planne
     const cpubind_host *h = p->host;
     const cpubind_devices *d = p->devices;
     const cpubind_plan *plan = p->plan;
-    const cpubind_trace no_trace = {NULL, NULL, NULL, NULL, NULL, 0, 0, 0};
+    static const cpubind_trace no_trace = {NULL, NULL, NULL, NULL, NULL, 0, 0, 0};
     const cpubind_trace *trace = plan->trace == NULL ? &no_trace : plan->trace;
     const int32_t is_near = p->policy->strategy == CPUBIND_NEAR;
     const int32_t n = d->affinity.n;
