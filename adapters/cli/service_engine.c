@@ -86,7 +86,7 @@ static void say_failure(void *ctx, int priority, const char *text, cpubind_linux
 
 /* == News =================================================================== */
 
-/* "process 4711 (python3), NPU 3", "process 4711 (python3), 0000:c1:00.0, pod prod/vllm-0/a" */
+/* "process 4711 (python3), npu3", "process 4711 (python3), 0000:c1:00.0, pod prod/vllm-0/a" */
 static void add_process(api_text *to, const cpubind_host_row *row)
 {
     api_add(to, "process %d (%s)", (int)row->pid, row->name);

@@ -58,7 +58,7 @@ commands_ask_it() {
         [ "$(json "$out/verify" '$.workers[1].state')" = right ] || return 1
     "$CPUBIND" verify --all >"$out/verify" 2>"$out/verify.err"
     [ $? -eq 0 ] && [ "$(awk -v p="$first" '$2 == p { print $1, $3, $5, $6, $9 }' \
-        "$out/verify")" = "0000:01:00.0 worker $a 1 right" ] || {
+        "$out/verify")" = "gpu0 worker $a 1 right" ] || {
         cat "$out/verify" "$out/verify.err"
         return 1
     }
@@ -220,7 +220,7 @@ the_others_of_a_host_with_npus() {
         echo "$a" >"$out/mixed/sys/bus/pci/devices/0000:61:00.0/local_cpulist" &&
         put_gpu_drivers "$out/mixed" && start_worker 5 && beside=$worker || return 1
     echo 'restore-at-end = yes' >>"$conf" && start_service --root "$out/mixed"
-    becomes 50 said "process $beside (worker), 0000:61:00.0: " && is_on "$beside" "$a" &&
+    becomes 50 said "process $beside (worker), gpu0: " && is_on "$beside" "$a" &&
         end_service TERM && end_worker "$beside"
 }
 
@@ -244,7 +244,7 @@ doctor_judges_workers() {
         FROM json_each(readfile('$out/doctor'), '\$.findings')
         WHERE value ->> 'check' = 'omp_proc_bind'" >"$out/found"
     umount /sys/class && end_worker "$pinned" && rm -r "$root/sys/bus/pci/devices/0000:03:00.0"
-    grep -qxF "process $pinned, which drives 0000:03:00.0, was started with OMP_PROC_BIND=true|\
+    grep -qxF "process $pinned, which drives gpu0, was started with OMP_PROC_BIND=true|\
 0000:03:00.0||$pinned" "$out/found" || {
         cat "$out/doctor" "$out/found"
         return 1
@@ -283,7 +283,7 @@ a_pod_is_named() {
     name_pod && start_worker 5 && of_pod=$worker && echo "$of_pod" >"$cgroup/cgroup.procs" &&
         settings "textfile = $prom" 'restore-at-end = yes' && start_service &&
         becomes 50 is_on "$of_pod" "$a" &&
-        becomes 50 said "process $of_pod (worker), 0000:01:00.0, pod prod/vllm-0/worker (burstable): "
+        becomes 50 said "process $of_pod (worker), gpu0, pod prod/vllm-0/worker (burstable): "
 }
 
 # The other CPU is far from its device: it is all that is given.

@@ -157,8 +157,8 @@ pods() {
     check "the worker of NPU 2 starts" start_one 2 0
     check_soon "the worker of NPU 1 has the CPUs of its pod" is_in_its_cpus 8 15
     check_soon "the worker of NPU 2 has CPUs of the shared ones" is_among 0-7,16-31
-    check_soon "the log names the first pod and its class" is_said "NPU 1, pod $uid_1 (guaranteed): "
-    check_soon "and the second" is_said "NPU 2, pod $uid_2 (burstable): "
+    check_soon "the log names the first pod and its class" is_said "npu1, pod $uid_1 (guaranteed): "
+    check_soon "and the second" is_said "npu2, pod $uid_2 (burstable): "
     check "the same list is written again: nothing is moved" same_list_moves_nothing
     check "the cpuset of the first pod shrinks: it is bound within" rewritten "$pod_1" 8 13
     check_soon "that is said" is_said "pod $uid_1 (guaranteed): its cpuset has changed to 8-13"
