@@ -222,13 +222,41 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 
 /* == Plans ================================================================== */
 
+/* Whether a pool of the plan of the whole host has a CPU for one of the devices of an entry. */
+static int is_in_whole_pool(const cpubind_host_bind *h, const host_entry *e, int32_t cpu)
+{
+    const cpubind_host_plan *p = &h->whole;
+    for (int32_t i = 0; i < p->plan.n_want; i++)
+        for (int32_t k = 0; k < e->row.n_device; k++)
+            for (int32_t c = p->plan.core.row[i];
+                 p->facts.device[p->plan.want[i]].logic == h->number[e->devices[k]] &&
+                 c < p->plan.core.row[i + 1];
+                 c++)
+                if (p->plan.core.cpu[c] == cpu)
+                    return 1;
+    return 0;
+}
+
+/* Whether a pod has CPUs of the pools of its devices alone, as the plugin of the container
+ * runtime gives them: by the plan of the whole host they are no other device's. */
+static int lies_in_whole_pools(const cpubind_host_bind *h, const host_entry *e)
+{
+    const cpubind_cpus may = host_cpus_of(e);
+    int32_t n = 0;
+    if (!*e->row.pod.uid || !h->whole.has_facts || h->whole.code != CPUBIND_PROBLEM_NONE)
+        return 0;
+    while (n < may.n && is_in_whole_pool(h, e, may.cpu[n]))
+        n++;
+    return n > 0 && n == may.n;
+}
+
 /* Whether nobody else gets the CPUs of a worker: its cpuset holds its claim, or kubelet may
  * have given exclusive ones, to pods of class Guaranteed alone, and never all of the host. A
  * pod of this class may have the shared ones, too: another worker that comes there changes the
  * plan, as everywhere. */
 static int has_own_cpus(const cpubind_host_bind *h, const host_entry *e)
 {
-    return host_is_claim_held(e) ||
+    return host_is_claim_held(e) || lies_in_whole_pools(h, e) ||
            (e->row.pod.qos == CPUBIND_QOS_GUARANTEED && e->n_allowed > 0 &&
             e->n_allowed < h->facts.facts.n_online);
 }
@@ -266,8 +294,11 @@ static int allow(cpubind_host_bind *h, cpubind_request *request, int32_t *n_user
     size_t room = 1;
     cpubind_host_user *user;
     int is_made;
-    for (int32_t i = 0; i < h->n; i++)
+    for (int32_t i = 0; i < h->n; i++) {
         room += (size_t)h->entry[i]->row.n_device + 1;
+        if (*h->entry[i]->row.pod.uid)
+            (void)cpubind_host_plan_whole(h);
+    }
     user = (cpubind_host_user *)h->sys->malloc(room * sizeof *user);
     cpubind_host_free_allowed(&h->allowed);
     *n_user = user ? list_users(h, user) : 0;

@@ -704,6 +704,9 @@ TEST(the_cpus_of_a_guaranteed_pod_are_its_own)
     } cases[] = {{"/kubepods/" POD, "24-47\n", CPUS(26, 45), CPUS(46, 46)},
                  {"/kubepods/" POD, "0-47\n", ON_NPU_0},
                  {"/kubepods/burstable/" POD, "24-47\n", ON_NPU_0},
+                 /* Its pool by the plan of the whole host, cut by the plugin of a runtime. */
+                 {"/kubepods/burstable/" POD, "24-35\n", ON_NPU_0},
+                 {"/kubepods/burstable/" POD, "24-33\n", CPUS(26, 31), CPUS(32, 32)},
                  {"", "24-47\n", ON_NPU_0}};
     f.options.request.allowed = NULL;
     f.options.request.n_allowed = 0;
