@@ -108,6 +108,17 @@ settings_that_move_nothing_are_not_measured() {
         ! said "measuring these" && ! said "not measured"
 }
 
+# A folder is in the way of the file with the settings before.
+a_failure_is_said_and_nobody_is_let_go() {
+    rm /run/cpubind/measure.before && mkdir /run/cpubind/measure.before &&
+        reload "$on_b" 'measure = yes' &&
+        becomes 50 said "warning: the new settings are not measured: " && cat "$out/said" &&
+        is_at_rest && taskset -pc "$a" "$first" >"$out/taskset" && becomes 50 is_on "$first" "$b"
+    is_kept=$?
+    rmdir /run/cpubind/measure.before
+    [ $is_kept -eq 0 ] && reload "$on_a" && becomes 50 is_on "$first" "$a"
+}
+
 # The number that it prints is better on the CPU of the new settings.
 a_metric_of_the_settings_decides() {
     cat >"$out/latency" <<EOF
@@ -207,6 +218,8 @@ check "the worker is watched again" the_worker_is_watched_again
 check "status, doctor and the textfile know the result" all_know_the_result
 check "new settings that are worse are a warning, and stay" worse_settings_are_a_warning_and_stay
 check "settings that move nothing are not measured" settings_that_move_nothing_are_not_measured
+check "settings that cannot be measured are said, and the worker is watched" \
+    a_failure_is_said_and_nobody_is_let_go
 check "a number of the command in the settings decides" a_metric_of_the_settings_decides
 check "another reload and SIGTERM end it, and all stays bound" a_signal_ends_it
 check "restore-at-end puts back what is being measured" the_end_restores_what_is_measured
