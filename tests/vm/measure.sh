@@ -54,7 +54,7 @@ verdict_of_all() {
 }
 
 is_measured_once() { # sides, verdict, seed
-    cpubind measure --all --between "$1" --time 10 --seed "$3" --json >/run/measured \
+    cpubind measure --all --between "$1" --time 5 --seed "$3" --json >/run/measured \
         2>/run/measured.said
     echo "$1, seed $3: exit $?, $(verdict_of_all); remote pages $(verdict_of remote_pages)"
     cat /run/measured.said
