@@ -834,6 +834,8 @@ CPUBIND_PRIV int32_t cpubind_priv_next_run(cpubind_priv_runs *run)
     int32_t i = run->at;
     int32_t j = run->past;
     int32_t rest;
+    if (i == end)
+        return 0;
     while (i < end && j < n && id[i] != all[j]) {
         const int32_t ahead = id[i] - all[j]; /* as many places, where no id is missing */
         if (ahead > 0 && ahead < n - j && all[j + ahead] == id[i])
