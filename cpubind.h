@@ -2744,10 +2744,11 @@ CPUBIND_PRIV cpubind_status cpubind_priv_close_slices(cpubind_priv_planner *p, i
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
 {
     const cpubind_host *host = p->host;
+    const int32_t smallest = host->n_cpu / cpubind_priv_total(p); /* slice */
     cpubind_status status = CPUBIND_OK;
     for (int32_t d = 0; d < p->n_device && status == CPUBIND_OK; d++)
         if (cpubind_priv_is_wanted(p, d))
-            status = cpubind_priv_check_size(p, d, host->n_cpu / cpubind_priv_total(p));
+            status = cpubind_priv_check_size(p, d, smallest);
     if (status == CPUBIND_OK)
         status = cpubind_priv_check_slots(p);
     if (status == CPUBIND_OK)
