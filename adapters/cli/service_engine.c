@@ -748,18 +748,18 @@ static json_t *take(engine *e, const cpubind_asked *asked, const cpubind_peer *p
                      row ? cli_row_json(&e->call, row) : json_null());
 }
 
-/* "NPU 3", "0000:c1:00.0": a device of a plan, by its number. */
+/* "npu3", "0000:c1:00.0": a device of a plan, by its number. */
 static void add_device(api_text *to, const cpubind_facts *f, int32_t logic)
 {
-    cpubind_host_row row = {.n_device = 1, .number = logic};
-    api_text text = {"", 0};
-    for (int32_t i = f->n_listed; i < f->n_device; i++)
-        if (f->device[i].logic == logic) {
-            (void)cpubind_pci_format(row.pci, &f->bus[f->device[i].bus].pci);
-            row.number = -1;
-        }
-    cli_add_row_device(&text, &row);
-    api_add(to, "%s", text.len > 2 ? text.text + 2 : "the device");
+    char name[CPUBIND_DEVICE_NAME_SIZE] = "";
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const cpubind_device *d = &f->device[i];
+        if (d->logic == logic && i < f->n_listed)
+            cpubind_device_name(d->vendor, logic, NULL, name);
+        else if (d->logic == logic)
+            cpubind_function_name(&f->bus[d->bus], name);
+    }
+    api_add(to, "%s", *name ? name : "the device");
 }
 
 /* Says where a process that is to start belongs, by the devices that it is given. */

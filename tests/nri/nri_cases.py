@@ -213,7 +213,7 @@ def without_a_request_the_cgroup_counts():
 def a_refusal_leaves_the_container_alone():
     far = ",".join(sequence(sorted(numbers(ALL) - pools[3])))
     assert peer.create(worker(cpus=far)) == (0, "", "", "", {})
-    becomes("container worker: left where it is: NPU 3 has 0 of its CPUs among those that the "
+    becomes("container worker: left where it is: npu3 has 0 of its CPUs among those that the "
             "container may have (%s), and needs 5; the service binds its workers" % far)
     assert peer.create(container("u", env=["ASCEND_VISIBLE_DEVICES=8"], cpus=ALL))[2] == ""
     becomes("container u: left where it is: this host has no device ascend=8; ")
@@ -266,7 +266,7 @@ def synchronize_moves_what_has_too_many():
     assert len(updates) == 1 and first(updates[0], 2, 1, 2, 7) == b"", "memory is left alone"
     becomes("containers that run: 1 on the CPUs of their devices, 1 moved there, 1 left to the "
             "service, 1 without devices")
-    becomes("pod default/pod-1, container far: left where it is: NPU 6 has 0")
+    becomes("pod default/pod-1, container far: left where it is: npu6 has 0")
 
 
 def synchronize_in_several_calls():
@@ -394,7 +394,7 @@ def only_a_refusal_is_strict():
     try:
         peer = runtime.meet()
         code, text, cpus, _, _ = peer.create(worker(cpus="0-3"))
-        assert code == 9 and cpus == "" and text.startswith("cpubind: NPU 3 has 0 of its CPUs"), text
+        assert code == 9 and cpus == "" and text.startswith("cpubind: npu3 has 0 of its CPUs"), text
         code, _, cpus, mems, _ = peer.create(worker())
         assert (code, mems) == (0, "") and numbers(cpus) == pools[3]
         service.send_signal(signal.SIGSTOP)

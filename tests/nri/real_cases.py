@@ -126,7 +126,7 @@ def every_qos_class():
 def a_refused_pod_starts():
     one = client.run(pod("refused"), "far", ["sleep", "1000000"], devices=[(NEAR_A, NEAR_A)], cpus=B)
     assert seen_in(one) == B
-    said("plugin", "container far: left where it is: 0000:01:00.0 has 0 of its CPUs")
+    said("plugin", "container far: left where it is: gpu0 has 0 of its CPUs")
 
 
 def other_cpus_are_cut_again():
@@ -141,7 +141,7 @@ def without_the_plugin_the_service_binds():
     one = worker(pod("unplugged"))
     assert seen_in(one) == BOTH
     assert is_bound(one, A)
-    said("service", "process %d (busybox), 0000:01:00.0: " % client.pid(one))
+    said("service", "process %d (busybox), gpu0: " % client.pid(one))
     # Synchronize: its cpuset is too wide.
     plugin = start_plugin()
     said("plugin", "pod default/unplugged, container worker: CPUs %s of %s" % (A, BOTH))
@@ -168,7 +168,7 @@ def without_the_service_pods_start():
     said("plugin", "pod default/dead, container worker: left where it is: the service has ended")
     service = start_service()
     assert is_bound(one, A)
-    said("service", "process %d (busybox), 0000:01:00.0: " % client.pid(one))
+    said("service", "process %d (busybox), gpu0: " % client.pid(one))
 
 
 def a_service_that_hangs_costs_half_a_second():
@@ -203,7 +203,7 @@ def strict_refuses():
         client.create(made, "far", ["sleep", "1"], devices=[(NEAR_A, NEAR_A)], cpus=B)
         raise AssertionError("it was created")
     except Refused as refused:
-        assert "cpubind: 0000:01:00.0 has 0 of its CPUs among those" in str(refused), refused
+        assert "cpubind: gpu0 has 0 of its CPUs among those" in str(refused), refused
     assert seen_in(worker(made)) == A
     end(plugin)
     plugin = start_plugin()
