@@ -31,13 +31,11 @@ static void add_worker(api_text *to, const cpubind_worker *w)
     cli_add_pod(to, &w->pod);
 }
 
-/* "NPU 3", "0000:c1:00.0" */
 static void add_device(api_text *to, const cpubind_status_device *d)
 {
-    if (d->listed)
-        api_add(to, "NPU %d", (int)d->listed->logic);
-    else
-        api_add_pci(to, &d->function->pci);
+    char name[CPUBIND_DEVICE_NAME_SIZE];
+    cli_status_name(d, name);
+    api_add(to, "%s", name);
 }
 
 static void put(api_out *to, const api_text *sentence, int32_t indent)
@@ -107,10 +105,7 @@ static int put_why(api_out *to, const cli_status *s, const cpubind_status_device
 {
     api_options options = *s->options;
     api_text name = {"", 0}, why = {"", 0};
-    if (d->listed)
-        api_add(&name, "npu%d", (int)d->listed->logic);
-    else
-        api_add_pci(&name, &d->function->pci);
+    add_device(&name, d);
     options.explain = name.text;
     options.json = 0;
     if (!api_put_why(to, &s->call->planned, &options, &why) && why.len > 0)

@@ -17,8 +17,7 @@ enum { WIDTH = 80 };
 
 /* == Words ================================================================== */
 
-/* Writes the name of a device: "npu3", else its address. */
-static void name_of(const cpubind_status_device *d, char out[CPUBIND_DEVICE_NAME_SIZE])
+void cli_status_name(const cpubind_status_device *d, char out[CPUBIND_DEVICE_NAME_SIZE])
 {
     if (d->listed)
         cpubind_device_name(d->listed->vendor, d->listed->logic, &d->listed->pci, out);
@@ -169,7 +168,7 @@ static void print_device(FILE *out, const cpubind_status_device *d)
 {
     char name[CPUBIND_DEVICE_NAME_SIZE];
     api_text line = {"", 0}, part = {"", 0};
-    name_of(d, name);
+    cli_status_name(d, name);
     if (d->pool.n > 0) {
         api_add(&part, "pool ");
         api_add_list(&part, d->pool.cpu, d->pool.n);
@@ -565,7 +564,7 @@ static int keep_device(cli_changes *to, const cli_status *s, const cpubind_statu
     char name[CPUBIND_DEVICE_NAME_SIZE];
     api_text line = {"", 0};
     int good;
-    name_of(d, name);
+    cli_status_name(d, name);
     api_add(&line, "%s: %s: ", name, has_irqs(d) ? "interrupts" : "pool");
     if (has_irqs(d))
         add_irqs(&line, d);

@@ -26,6 +26,9 @@ void cli_print_status(FILE *out, const cli_status *s);
 /* The whole as one object; NULL without memory. */
 json_t *cli_status_json(const cli_status *s);
 
+/* Writes the name of a device: "npu3", else its address. */
+void cli_status_name(const cpubind_status_device *device, char out[CPUBIND_DEVICE_NAME_SIZE]);
+
 /* Prints why the workers of a pod have their CPUs, and whose are beside them: of the pod that
  * the option explain names. Returns the exit status: 1 where it has no worker here. */
 int cli_explain_pod(const cli_status *s);

@@ -186,7 +186,7 @@ only_chooses() {
 watches_only() {
     rm -f "$prom"
     start_worker 7 && watched=$worker && settings 'except = *' "textfile = $prom" && start_service &&
-        becomes 50 said "process $watched (worker), 0000:02:00.0: left" && is_on "$watched" "$before" &&
+        becomes 50 said "process $watched (worker), gpu1: left" && is_on "$watched" "$before" &&
         becomes 200 metric 'cpubind_threads{device="0000:02:00.0",place="unbound"} 1' &&
         metric 'cpubind_threads{device="0000:02:00.0",place="right"} 0' && end_service TERM &&
         is_on "$watched" "$before" && end_worker "$watched"
@@ -321,7 +321,7 @@ a_pod_is_explained() {
         explains "$name" 0 "$who, may use the CPUs $both; of these 2 also process $beside (worker)." ||
             return 1
     done
-    explains vllm-0 0 "It drives 0000:01:00.0; its threads are where the plan has them." &&
+    explains vllm-0 0 "It drives gpu0; its threads are where the plan has them." &&
         explains vllm-0 0 "1 of its CPUs, $a, at distance 10, are in its home" &&
         explains vllm-0 0 "No other device has CPUs on its nodes." &&
         explains vllm-1 1 "no worker of this host is in a pod vllm-1; there are workers in prod/vllm-0" &&
