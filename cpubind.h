@@ -661,6 +661,12 @@ CPUBIND_PRIV void cpubind_priv_fill(int32_t *list, int32_t n, int32_t value)
         list[i] = value;
 }
 
+CPUBIND_PRIV void cpubind_priv_copy(int32_t *to, const int32_t *from, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
 /* == Faults ================================================================= */
 
 /* Fills the fault with a device and numbers of CPUs, without an argument; returns `status`. Set
@@ -1797,15 +1803,12 @@ CPUBIND_PRIV void cpubind_priv_write_cpus(cpubind_priv_planner *p, int32_t at, i
 {
     while (at < end) {
         const int32_t device = p->owner[at];
-        int32_t *to;
         int32_t past = at + 1;
         while (past < end && p->owner[past] == device)
             past++;
         if (device != CPUBIND_PRIV_NONE && p->write_at[device] != CPUBIND_PRIV_NONE) {
-            to = p->plan->cpu + p->write_at[device] - at;
+            cpubind_priv_copy(p->plan->cpu + p->write_at[device], p->host->cpu + at, past - at);
             p->write_at[device] += past - at;
-            for (int32_t i = at; i < past; i++)
-                to[i] = p->host->cpu[i];
         }
         at = past;
     }
@@ -2759,8 +2762,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_slice(cpubind_priv_planner *p)
                 cpubind_priv_slice(p, host->n_cpu, cpubind_priv_slot(p, d));
             const int32_t first = cpubind_priv_add_row(p, d, span.count);
             if (p->n_out <= p->plan->cap_cpu)
-                for (int32_t i = 0; i < span.count; i++)
-                    p->plan->cpu[first + i] = host->cpu[span.first + i];
+                cpubind_priv_copy(p->plan->cpu + first, host->cpu + span.first, span.count);
         }
     if (status == CPUBIND_OK)
         status = cpubind_priv_check_room(p);
