@@ -135,7 +135,7 @@ static int check_words(const api_options *options, const char *text)
             api_hint_try(&hint, other_words[i]);
         if (hint.n == 0 || strcmp(hint.like[0], word) == 0)
             continue;
-        api_add(&why, "--env %.80s: {%s} stands for nothing", text, word);
+        api_add(&why, "--env %.80s: cpubind has no value for {%s}", text, word);
         api_hint_add(&hint, &why);
         return cli_fail(options, API_USAGE, why.text);
     }
