@@ -761,7 +761,8 @@ int api_prepare_bound(api_options *options, api_bound *bound, int is_other_host,
 
 /* Plans for the process, and finds which unit of the plan the rank of the options drives.
  *   in       source: the host as the process sees it
- *   returns  the status; the reason is in *why, or where that is empty bound->planned.problem */
+ *   returns  the status; the reason is in *why, or where that is empty in
+ *            bound->planned.problem */
 int api_plan_bound(const api_options *options, api_bound *bound, const cpubind_source *source,
                    api_text *why);
 

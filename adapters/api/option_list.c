@@ -1,4 +1,4 @@
-/* option_list.c - lists of CPUs and of NPUs in options, as taskset takes them; what options name
+/* option_list.c - lists of CPUs and NPUs in options, as taskset takes them; what options name
  * SPDX-License-Identifier: MIT
  *
  * Lenient, since people write these lists; adapters/text reads those of the kernel and of

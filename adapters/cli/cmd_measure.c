@@ -123,7 +123,7 @@ static int read_files(measurement *m)
     return API_DONE;
 }
 
-/* Opens the plan of a side, unless it is open. Returns the exit status; a failure is printed. */
+/* Opens the plan of a side, unless it is open. Returns the exit status; prints a failure. */
 static int open_plan(measurement *m, api_side side)
 {
     plan_of *p = &m->plan[side];
@@ -235,8 +235,8 @@ static int is_as_planned(const measurement *m, int32_t i, api_side side)
     return is_equal;
 }
 
-/* Finds the side by whose plan a worker is bound, among those whose plan is open: that of a file
- * first. Returns 0, with the reason in *why, when there is none. */
+/* Finds the side by whose plan a worker is bound, among those whose plan is open: that of a
+ * file first. Returns 0, with the reason in *why, when there is none. */
 static int find_side(measurement *m, int32_t i, api_text *why)
 {
     const api_side may[] = {API_SIDE_AFTER, API_SIDE_BEFORE, m->worker[i].rules};

@@ -244,8 +244,8 @@ static int bind_by_numa(api_options *options, api_bound *bound, int *is_placeles
     return status;
 }
 
-/* Finds the rank for --auto and --numa-bind: --index, else the first variable of a launcher that
- * is set. Returns the exit status; errors are printed. */
+/* Finds the rank for --auto and --numa-bind: --index, else the first variable of a launcher
+ * that is set. Returns the exit status; errors are printed. */
 static int choose_rank(api_options *o, int32_t pid)
 {
     api_text why = {"", 0};

@@ -56,8 +56,8 @@ json_t *cli_read_expectation(const char *body, size_t len, api_text *why);
 json_t *cli_answer(const cpubind_source *source, const json_t *question, api_planned *planned,
                    api_text *why);
 
-/* Makes the expectation that a plan, or its problem, meets. An error has its "text" too. Returns
- * NULL without memory.
+/* Makes the expectation that a plan, or its problem, meets. An error has its "text" too.
+ * Returns NULL without memory.
  *   in      planned: of api_make; on a host of other accelerators alone it becomes their plan
  *           why: room for the text of an error, empty */
 json_t *cli_make_expectation(const json_t *args, const cpubind_source *source,

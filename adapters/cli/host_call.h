@@ -67,8 +67,8 @@ int cli_has_npus(const cpubind_source *source, const api_options *options,
 int cli_has_opened(const api_planned *read);
 
 /* Finds the devices that are named, and whose workers count: those of NPUs where the host has
- * some, and unless an option is about NPUs, of devices of the bus. Returns the exit status, with
- * the reason in *why. */
+ * some, and unless an option is about NPUs, of devices of the bus. Returns the exit status,
+ * with the reason in *why. */
 int cli_find_workers(host_call *c, api_options *options, api_text *why);
 
 /* Appends why there is no plan at all. */

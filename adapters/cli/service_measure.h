@@ -42,7 +42,7 @@ cpubind_linux_fault cli_measure_start(cli_service_measure *m, const cpubind_byte
 int cli_measure_has(const cli_service_measure *m, int32_t pid);
 
 /* Looks whether the child has ended, and waits for nothing.
- *   out     *said, after DONE, WORSE and FAILED: the result in one line, or why there is none */
+ *   out     *said, after DONE, WORSE and FAILED: the result in a line, or why there is none */
 cli_measure_end cli_measure_look(cli_service_measure *m, api_text *said);
 
 /* Ends the child, which puts all back, and waits for that: 10 s at most, then it is killed. */

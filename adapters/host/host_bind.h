@@ -139,7 +139,7 @@ typedef struct cpubind_host_options {
     const cpubind_pci_request *devices; /* whose workers of the bus; the other accelerators keep
                                            their CPUs. NULL: none. Borrowed until close */
     int32_t pid; /* of devices whose driver lists no users, the files of this process alone are
-                    looked at; 0: those of all, and the variables of those that have none open */
+                    looked at; 0: those of all, and the variables of those without one */
     const cpubind_thread_wish *wish;
     int32_t n_wish;
     cpubind_threads threads;   /* whose threads and interrupts: those of vllm-ascend or all */
