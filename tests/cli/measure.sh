@@ -153,6 +153,7 @@ a_report_is_a_table() {
 a_bound_worker_is_put_back_as_it_was() {
     end_all
     start_worker 7
+    becomes 20 has_threads "$worker" 2 || return 1
     "$CPUBIND" apply --all --root "$root" --quiet --memory none || return 1
     is_on "$worker" "$b" || return 1
     masks=$(masks_of "$worker")
