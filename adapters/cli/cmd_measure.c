@@ -629,9 +629,7 @@ static int keep_result(measurement *m, const json_t *result)
     if (o->svg && status == API_DONE) {
         api_out svg = {0};
         cli_put_measure_svg(&svg, result);
-        status = svg.is_short ? cli_no_memory()
-                              : cli_write_output(o, "--svg", o->svg, svg.text, svg.len);
-        free(svg.text);
+        status = cli_write_svg(o, &svg);
     }
     return status;
 }

@@ -3,12 +3,10 @@
  *
  * Changes nothing.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../api/device_plan.h"
-#include "../linux/source/file_writer.h"
 #include "find_device.h"
 #include "host_call.h"
 #include "worker_plan.h"
@@ -58,33 +56,16 @@ static int print_formatted(const api_planned *p, const api_options *options)
     return cli_print_out(stdout, &text) ? API_DONE : cli_no_memory();
 }
 
-/* Writes the picture to the file of --svg, whole or not at all. Returns the exit status. */
-static int write_svg(const api_planned *planned, const api_options *options)
-{
-    const int is_stdout = strcmp(options->svg, "-") == 0;
-    cpubind_linux_fault fault = {0, NULL, 0};
-    api_text why = {"", 0};
-    api_out svg = {0};
-    api_put_svg(&svg, planned, options);
-    if (!svg.is_short && svg.len <= INT32_MAX && !is_stdout)
-        fault = cpubind_linux_write_file(options->svg, svg.text, (int32_t)svg.len, NULL);
-    else if (!cli_print_out(stdout, &svg))
-        return cli_no_memory();
-    else if (fflush(stdout) != 0)
-        fault = (cpubind_linux_fault){errno ? errno : EIO, "write", 0};
-    free(svg.text);
-    if (!fault.error)
-        return API_DONE;
-    api_add(&why, "--svg %s could not be written (%s: %s); nothing has changed there",
-            options->svg, fault.what, strerror(fault.error));
-    return cli_fail(options, API_UNWRITTEN, why.text);
-}
-
 static int print_plan(const api_planned *p, const api_options *options)
 {
     const int has_plan = p->code == CPUBIND_PROBLEM_NONE;
-    int status = has_plan && options->svg ? write_svg(p, options) : API_DONE;
+    int status = API_DONE;
     const int is_printed = options->svg && strcmp(options->svg, "-") == 0;
+    if (has_plan && options->svg) {
+        api_out svg = {0};
+        api_put_svg(&svg, p, options);
+        status = cli_write_svg(options, &svg);
+    }
     if (status != API_DONE)
         return status;
     if (options->explain)

@@ -130,10 +130,7 @@ static int print_groups(const cli_fleet *fleet, const api_options *options)
     if (options->svg) {
         api_out svg = {0};
         cli_put_fleet_svg(&svg, fleet);
-        status = svg.is_short
-                     ? cli_no_memory()
-                     : cli_write_output(options, "--svg", options->svg, svg.text, svg.len);
-        free(svg.text);
+        status = cli_write_svg(options, &svg);
     }
     if (status != API_DONE || is_alone)
         return status;

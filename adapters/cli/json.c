@@ -3,6 +3,7 @@
  *
  * Words nothing of a plan: adapters/api does.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,12 +211,23 @@ int cli_write_output(const api_options *options, const char *option, const char 
 {
     api_text why = {"", 0};
     cpubind_linux_fault fault = {.what = ""};
-    if (strcmp(path, "-") == 0)
-        return fwrite(text, 1, len, stdout) == len ? API_DONE : API_UNWRITTEN;
-    fault = cpubind_linux_write_file(path, text, (int32_t)len, NULL);
+    if (strcmp(path, "-") != 0)
+        fault = len > INT32_MAX ? (cpubind_linux_fault){EFBIG, "write", 0}
+                                : cpubind_linux_write_file(path, text, (int32_t)len, NULL);
+    else if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0)
+        fault = (cpubind_linux_fault){errno ? errno : EIO, "write", 0};
     if (!fault.error)
         return API_DONE;
     api_add(&why, "%s %s could not be written (%s: %s); nothing has changed there", option,
             path, fault.what, strerror(fault.error));
     return cli_fail(options, API_UNWRITTEN, why.text);
+}
+
+int cli_write_svg(const api_options *options, api_out *svg)
+{
+    const int status =
+        svg->is_short ? cli_no_memory()
+                      : cli_write_output(options, "--svg", options->svg, svg->text, svg->len);
+    free(svg->text);
+    return status;
 }
