@@ -297,6 +297,7 @@ worker_is_ready() { # logic id
 
 end_workers() {
     for at in /run/npus/*; do
+        [ -e "$at" ] || continue
         read -r pid <"$at"
         kill "$pid" 2>/dev/null
         wait "$pid" 2>/dev/null

@@ -144,6 +144,7 @@ cgroups_are_hidden() {
 # -- The section -------------------------------------------------------------
 
 pods() {
+    end_workers # those of sections before this one would be users of its NPUs, too
     mkdir -p /run/workers
     pod_1=$(group_of_pod $uid_1 "")
     pod_2=$(group_of_pod $uid_2 burstable-)

@@ -146,6 +146,7 @@ has_ranks() { # view, more options
 }
 
 plans() {
+    read -r before </sys/module/npu/parameters/opens
     origins="npu-smi driver"
     [ "$product" = 950 ] && origins=npu-smi
     for origin in $origins; do
@@ -169,7 +170,7 @@ plans() {
     a2) check "$text" plans_its_cpuset 16-31 0-15 ;;
     a3) check "$text" plans_its_cpuset 0-15 16-31 ;;
     esac
-    check "no plan opened a davinci device" opens_are 0
+    check "no plan opened a davinci device" opens_are "$before"
 }
 
 # -- Workers ---------------------------------------------------------------------------------
