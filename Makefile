@@ -105,10 +105,11 @@ SANITIZED  = $(filter-out $(filter-out $(TWICE),$(BARE)),$(TESTS))
 
 # The longest first, so that the last ones end together.
 VM_HOSTS  ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
+SLURM_HOSTS = a2x4 a2x4@6.12
 VM         = $(BUILD)/vm
 
-.PHONY: all help run check analyze check-fleet check-foreign check-vm check-nri laws bench bench-host bench-limits bench-slurm quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
-        deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm deps-nri deps-check-nri tests arm64-tests fuzz-targets fuzz-replays lib
+.PHONY: all help run check analyze check-fleet check-foreign check-vm check-slurm check-nri laws bench bench-host bench-limits bench-slurm quality measure fuzz fuzz-merge fixtures install clean deps-run deps-check \
+        deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm deps-nri deps-check-nri deps-check-slurm vm-programs tests arm64-tests fuzz-targets fuzz-replays lib
 .PHONY: built pages wheel static deb rpm slurm spank nri dist packages check-packages
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
@@ -141,14 +142,18 @@ check-foreign: deps-foreign ## plan the fixture hosts with the library on s390x,
 
 check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS="a2 950" chooses
 	@BUILD=$(BUILD) tests/vm/fetch.sh
-	@BUILD=$(BUILD) tests/support/arm64.sh $(BUILD)/arm64/cpubind
-	@mkdir -p $(VM)/bin
-	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(BUILD)/arm64/cpubind
-	@for name in worker disturb memory; do aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s \
-	    tests/vm/vm_$$name.c -o $(VM)/bin/$$name || exit; done
-	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/cli/deny.c -o $(VM)/bin/deny
+	@$(MAKE) --no-print-directory -s vm-programs
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run.sh $(VM_HOSTS:%="tests/vm/vm.sh show %")
+
+check-slurm: deps-check-slurm ## the plugin in a Slurm of 64 nodes, and in ARM machines with cgroups of version 2
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all spank
+	@BUILD=$(BUILD) tests/vm/fetch.sh slurm
+	@$(MAKE) --no-print-directory -s vm-programs
+	@CPATH=$(abspath $(VM))/slurm/root/usr/include BUILD=$(BUILD) \
+	    tests/support/arm64.sh $(BUILD)/arm64/slurm/spank_cpubind.so
+	@BUILD=$(BUILD) JOBS=$(JOBS) VM_SECTIONS=slurm tests/vm/vm.sh boot $(SLURM_HOSTS)
+	@BUILD=$(BUILD) CPUBIND_SLURM_NODES=64 tests/run.sh tests/slurm/slurm.sh $(SLURM_HOSTS:%="tests/vm/vm.sh show %")
 
 check-nri: deps-nri deps-check-nri ## the plugin in a real containerd of Debian 13, which is fetched; CPUBIND_NRI_PODS=500 pods
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/cpubind $(BUILD)/cpubind-nri
@@ -290,8 +295,17 @@ wheel: deps-run ## the Python package with its library, BUILD/packages/*.whl, fo
 clean: ## remove BUILD
 	rm -rf $(BUILD)
 
-deps-run deps-check deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm deps-nri deps-check-nri:
+deps-run deps-check deps-foreign deps-vm deps-bench deps-fuzz deps-fixtures deps-measure deps-static deps-packages deps-slurm deps-nri deps-check-nri deps-check-slurm:
 	@tests/support/deps.sh $(@:deps-%=%)
+
+# What runs in the ARM machines.
+vm-programs:
+	@BUILD=$(BUILD) tests/support/arm64.sh $(BUILD)/arm64/cpubind
+	@mkdir -p $(VM)/bin
+	@aarch64-linux-gnu-strip -o $(VM)/bin/cpubind $(BUILD)/arm64/cpubind
+	@for name in worker disturb memory; do aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s \
+	    tests/vm/vm_$$name.c -o $(VM)/bin/$$name || exit; done
+	@aarch64-linux-gnu-gcc -std=c11 -O2 $(WARN) -Werror -static -s tests/cli/deny.c -o $(VM)/bin/deny
 
 tests: $(TEST_BINS) $(REPLAYS)
 spank: $(if $(wildcard /usr/include/slurm/spank.h),$(BUILD)/slurm/spank_cpubind.so)

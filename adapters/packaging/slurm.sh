@@ -28,8 +28,9 @@ write_files() { # tree, folder of plugins, name
     cp "$plugin" "$1/$2/spank_cpubind.so"
     strip --strip-unneeded "$1/$2/spank_cpubind.so"
     cp LICENSE "$1/$page/$3"
-    cp adapters/slurm/SLURM.md "$1/$page"
+    cp adapters/slurm/SLURM.md adapters/slurm/epilog.sh "$1/$page"
     chmod 644 "$1/$2/spank_cpubind.so" "$1/$page/"*
+    chmod 755 "$1/$page/epilog.sh"
 }
 
 date_files() { # tree

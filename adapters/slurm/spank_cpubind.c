@@ -38,6 +38,7 @@ typedef struct message {
 static const char *rules = "rules=near"; /* NULL: off */
 static int is_strict, is_trial, is_ready;
 static char captures[4096]; /* the folder with a captured host for each node; or "" */
+static char allowed[4096];  /* "allowed=" and the CPUs of the step; "": those of slurmstepd */
 static char *step_env;      /* lines NAME=value */
 static cpb_host *host;      /* of the thread until it has answered, ... */
 static cpb_plan *whole;     /* ... as is the plan of all devices, by which the facts are read */
@@ -79,11 +80,48 @@ int slurm_spank_init(spank_t spank, int n_word, char **word)
     return 0;
 }
 
+/* Reads the line of a file that begins so, without its end. */
+static int read_line(const char *path, const char *start, char *line, int size)
+{
+    FILE *from = fopen(path, "r");
+    int is_read = 0;
+    while (from && !is_read && fgets(line, size, from))
+        is_read = strncmp(line, start, strlen(start)) == 0;
+    line[is_read ? strcspn(line, "\n") : 0] = '\0';
+    return (!from || fclose(from) == 0) && is_read;
+}
+
+/* On cgroup v2 slurmstepd is in "slurm", with all CPUs of the job, beside "user", which has those
+ * of the step. Returns whether it knows them. */
+static int read_step_cpus(void)
+{
+    char group[2048], path[2304], own[2048], *leaf;
+    if (captures[0] || !read_line("/proc/self/cgroup", "0::", group, sizeof group) ||
+        !(leaf = strrchr(group, '/')) || strcmp(leaf, "/slurm") != 0)
+        return 1;
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpuset.cpus.effective", group + 3);
+    if (!read_line(path, "", own, sizeof own) && errno == ENOENT)
+        return 1; /* without the controller */
+    snprintf(leaf, 6, "/user");
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpuset.cpus.effective", group + 3);
+    memcpy(allowed, "allowed=", 8);
+    if (!own[0] || !read_line(path, "", allowed + 8, (int)sizeof allowed - 8))
+        return 0;
+    if (strcmp(own, allowed + 8) == 0)
+        allowed[0] = '\0';
+    return 1;
+}
+
 /* Reads the host. */
 static void read_host(void)
 {
     cpb_error *error = NULL;
-    const char *const list[] = {rules, NULL};
+    const int is_known = read_step_cpus();
+    const char *const list[] = {rules, allowed[0] ? allowed : NULL, NULL};
+    if (!is_known) {
+        snprintf(reason, sizeof reason, "the cpuset of the step cannot be read");
+        return;
+    }
     host = captures[0] ? cpb_host_folder(captures, &error) : cpb_host_live(0, &error);
     if (host && cpb_host_put(host, "env", step_env, strlen(step_env), 0, &error) == 0)
         whole = cpb_plan_make(host, list, &error);
@@ -102,7 +140,8 @@ static void *work(void *unused)
     while (read(to_thread[0], &m, sizeof m) == (ssize_t)sizeof m && m.pid > 0) {
         cpb_error *error = NULL;
         const char *const list[] = {rules,       m.option[0],   m.option[1],
-                                    m.option[2], "memory=none", NULL};
+                                    m.option[2], "memory=none", allowed[0] ? allowed : NULL,
+                                    NULL};
         if (n < MAX_TASKS && (bound[n] = cpb_bind(host, m.pid, list, &error)) != NULL)
             n++;
         else
@@ -166,19 +205,24 @@ int slurm_spank_user_init(spank_t spank, int n_word, char **word)
     return 0;
 }
 
-/* Sets the variables of a task; those that its user has set stay. Slurm sets those of GPUs.
- * Where a device cgroup leaves a task one NPU, its runtime has nothing to choose. */
+/* Sets the variables of a task; those that its user has set stay. Slurm sets those of GPUs. Of
+ * the NPUs that a process may open its runtime counts from 0: one has nothing to choose from. */
 static void set_variables(spank_t spank, const cpb_plan *plan, int32_t device)
 {
     char *text = cpb_plan_format(plan, "env", NULL), *rest = text, *line, name[32];
-    int n_closed = 0;
-    for (int i = 0; i < 256; i++) {
+    const int is_npu = strstr(cpb_plan_json(plan), "\"rank_device\": \"npu") != NULL;
+    int n_open = 0, n_closed = 0, of_host = (int)device;
+    for (int i = 0; is_npu && i < 256; i++) {
         snprintf(name, sizeof name, "/dev/davinci%d", i);
-        n_closed += access(name, F_OK) == 0 && access(name, R_OK | W_OK) != 0;
+        if (access(name, R_OK | W_OK) != 0) /* device cgroups refuse F_OK, too */
+            n_closed += errno != ENOENT;
+        else if (n_open++ == 0 || n_open == device + 1)
+            of_host = n_open - 1 + n_closed;
     }
-    snprintf(name, sizeof name, "%d", (int)device);
+    snprintf(name, sizeof name, "%d", of_host);
     (void)spank_setenv(spank, "CPUBIND_DEVICE", name, 1);
-    if (n_closed == 0 && strstr(cpb_plan_json(plan), "\"rank_device\": \"npu"))
+    snprintf(name, sizeof name, "%d", (int)device);
+    if (is_npu && (n_open != 1 || n_closed == 0))
         (void)spank_setenv(spank, "ASCEND_RT_VISIBLE_DEVICES", name, 0);
     while ((line = strsep(&rest, "\n")) != NULL)
         if ((*line && is_trial) || strncmp(line, "OMP_NUM_THREADS=", 16) == 0) {
@@ -192,7 +236,8 @@ static void set_variables(spank_t spank, const cpb_plan *plan, int32_t device)
 static int bind_task(spank_t spank, cpb_error **error)
 {
     message m = {.pid = (int32_t)getpid()};
-    const char *const list[] = {rules, m.option[0], m.option[1], m.option[2], NULL};
+    const char *const list[] = {
+        rules, m.option[0], m.option[1], m.option[2], allowed[0] ? allowed : NULL, NULL};
     char bind[1024] = "none", own[4096] = "", *env = NULL;
     int32_t device, node, n = 1, index = 0, rank, local = -1, is_bound;
     unsigned long nodes;

@@ -43,14 +43,17 @@ the_same_plugin_gives_the_same_bytes() {
         diff -r "$out/first" "$out/second"
 }
 
-# Exactly the plugin, its page and the licence, as they are in the tree; root's, and for all.
+# Exactly the plugin, its page, the epilog and the licence, as they are in the tree; root's, and for
+# all.
 has_its_files() { # tree, the plugin, the licence
     (cd "$1" && find . -type f | sort) >"$out/files"
     printf '%s\n' "./$2" ./usr/share/doc/cpubind-slurm/SLURM.md \
-        "./usr/share/doc/cpubind-slurm/$3" | sort | diff - "$out/files" &&
+        ./usr/share/doc/cpubind-slurm/epilog.sh "./usr/share/doc/cpubind-slurm/$3" | sort |
+        diff - "$out/files" &&
         cmp "$1/usr/share/doc/cpubind-slurm/SLURM.md" adapters/slurm/SLURM.md &&
+        cmp "$1/usr/share/doc/cpubind-slurm/epilog.sh" adapters/slurm/epilog.sh &&
         cmp "$1/usr/share/doc/cpubind-slurm/$3" LICENSE &&
-        [ "$(find "$1" -type f ! -perm 644)" = "" ] &&
+        [ "$(find "$1" -type f ! -perm 644)" = "$1/usr/share/doc/cpubind-slurm/epilog.sh" ] &&
         [ "$(nm -D --defined-only "$1/$2" | grep -c ' T slurm_spank_\(init\|user_init\|task_init\|exit\)$')" -eq 4 ] &&
         readelf -d "$1/$2" | grep -qF 'Shared library: [libcpubind.so.1]'
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - installs the Debian packages that a target of the Makefile needs
 #
-#   tests/support/deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm|nri|check-nri
+#   tests/support/deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm|nri|check-nri|check-slurm
 #
 # If packages are missing: installs them (root with apt-get), or prints the command that does and
 # fails. If none is missing, changes nothing.
@@ -14,6 +14,12 @@ run='cc:gcc
 /usr/include/zlib.h:zlib1g-dev'
 
 fixtures='sqlite3:sqlite3'
+
+cluster='/usr/include/slurm/spank.h:libslurm-dev
+/usr/sbin/slurmctld:slurmctld
+/usr/sbin/slurmd:slurmd
+srun:slurm-client
+/usr/sbin/munged:munge'
 
 check="$run
 $fixtures
@@ -49,6 +55,10 @@ vm='aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-system-aarch64:qemu-system-arm
 cpio:cpio'
+
+check_slurm="$run
+$cluster
+$vm"
 
 foreign="$run
 s390x-linux-gnu-gcc:gcc-s390x-linux-gnu
@@ -135,7 +145,8 @@ packages) needs=$packages ;;
 slurm) needs=$slurm ;;
 nri) needs=$nri ;;
 check-nri) needs=$check_nri ;;
-*) echo "usage: deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm|nri|check-nri" >&2 && exit 2 ;;
+check-slurm) needs=$check_slurm ;;
+*) echo "usage: deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm|nri|check-nri|check-slurm" >&2 && exit 2 ;;
 esac
 
 missing=

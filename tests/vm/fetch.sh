@@ -1,11 +1,12 @@
 #!/bin/sh
 # fetch.sh - fetches the parts of ARM virtual machines from Debian and builds the fake driver
 #
-#   tests/vm/fetch.sh            from the top folder; writes only below BUILD/vm
+#   tests/vm/fetch.sh [slurm]    from the top folder; writes only below BUILD/vm
 #
 # The parts are two kernels and their headers, busybox, and crun with its libraries. The kernels are
 # that of this Debian (bookworm: 6.1) and that of its backports (6.12); KERNEL/vmlinuz and
-# KERNEL/npu.ko are below BUILD/vm/kernels. Reads no list of sources of this machine. Must not
+# KERNEL/npu.ko are below BUILD/vm/kernels. With `slurm` Slurm, too, below BUILD/vm/slurm, with all
+# that it depends on and its headers. Reads no list of sources of this machine. Must not
 # install a package or change the architectures of this machine. Does nothing where all parts are
 # present.
 
@@ -74,6 +75,16 @@ fetch() {
     unpack "$apt/root"
 }
 
+# By its status file apt has nothing installed, and downloads whatever they depend on.
+fetch_slurm() {
+    rm -rf "$vm/slurm" "$apt"/cache/archives/*.deb
+    apt apt-get update
+    apt apt-get install -y --no-install-recommends --download-only slurmctld slurmd slurm-client \
+        munge libslurm-dev
+    mv "$apt"/cache/archives/*.deb "$apt/"
+    unpack "$vm/slurm/root"
+}
+
 build_driver() { # the number of a kernel
     at=$vm/kernels/$1
     mkdir -p "$at/npu"
@@ -92,6 +103,10 @@ trap 'cat "$log" >&2' EXIT
 if [ "$(cat "$apt/fetched" 2>/dev/null)" != "$vm $packages" ]; then
     fetch >"$log" 2>&1
     echo "$vm $packages" >"$apt/fetched"
+fi
+if [ "${1:-}" = slurm ] && [ ! -e "$vm/slurm/fetched" ]; then
+    fetch_slurm >"$log" 2>&1
+    : >"$vm/slurm/fetched"
 fi
 for kernel in 6.1 6.12; do
     at=$vm/kernels/$kernel

@@ -2,8 +2,8 @@
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
 # /host/sections names the sections that run: binding, and views, rules, crowd, binder, measure,
-# service, doctor, numa, driver, newcomer, partition, mixed and pods, which are in files of these
-# names.
+# service, doctor, numa, driver, newcomer, partition, mixed, pods and slurm, which are in files of
+# these names.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -637,6 +637,8 @@ accidents() {
 . /mixed.sh
 # shellcheck source=tests/vm/pods.sh
 . /pods.sh
+# shellcheck source=tests/vm/slurm.sh
+. /slurm.sh
 
 binding() {
     for i in $all; do start_worker "$i"; done

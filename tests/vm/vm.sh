@@ -14,7 +14,7 @@
 # (its verdicts), crowd (16 workers bound at once), service (16 workers), doctor (faults), numa (run
 # --numa-bind), driver (kernel threads and work queues), partition (apply --with cpuset) and
 # newcomer (the first ten minutes); for a2x4 VM_SECTIONS=pods, or "binder_start troubles", which are
-# parts of the section binder.
+# parts of the section binder, or slurm (make check-slurm, which fetches and builds what it needs).
 # A machine that prints nothing for VM_SILENCE=1200 seconds is ended.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
@@ -48,7 +48,7 @@ make_disk() { # host, script
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
     for section in views rules crowd binder measure memory service doctor numa driver newcomer \
-        partition mixed pods; do
+        partition mixed pods slurm; do
         cp "$here/$section.sh" "$root/"
     done
     (cd "$root" && has_one_of_each ./*.sh) || return 1
@@ -70,7 +70,8 @@ make_disk() { # host, script
     sections=${VM_SECTIONS:-$sections}
     [ "$host" = a2x2 ] && sections="rules memory_moves"
     [ "$host" = mixed ] && sections=mixed
-    [ "$host" = a2x4 ] && case $sections in binder_start* | pods) ;; *) sections="binder pods" ;; esac
+    [ "$host" = a2x4 ] && case $sections in binder_start* | pods | slurm) ;; *) sections="binder pods" ;; esac
+    [ "$sections" = slurm ] && add_slurm
     echo "$sections" >"$root/host/sections"
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) >"$vm/$1.cpio"
 }
@@ -89,6 +90,23 @@ add_crun() {
         cp -L "$vm/apt/root"/*/aarch64-linux-gnu/$name "$vm/apt/root/usr/lib"/*/$name \
             "$root/lib/aarch64-linux-gnu/" 2>/dev/null
     done
+}
+
+# Slurm has the paths of Debian compiled in.
+add_slurm() {
+    from=$vm/slurm/root
+    mkdir -p "$root/usr/sbin" "$root/usr/lib/aarch64-linux-gnu"
+    cp -a "$from"/lib/aarch64-linux-gnu/*.so* "$root/lib/aarch64-linux-gnu/"
+    cp -a "$from"/usr/lib/aarch64-linux-gnu/*.so* "$from/usr/lib/aarch64-linux-gnu/slurm-wlm" \
+        "$root/usr/lib/aarch64-linux-gnu/"
+    for name in slurmctld slurmd slurmstepd; do
+        cp "$from/usr/sbin/$name-wlm" "$root/usr/sbin/$name"
+        ln -s "/usr/sbin/$name" "$root/bin/$name"
+    done
+    cp "$from/usr/sbin/munged" "$from/usr/bin/srun" "$from/usr/bin/scancel" "$from/usr/bin/sinfo" \
+        "$from/usr/bin/squeue" "$root/bin/"
+    cp adapters/slurm/epilog.sh "$root/epilog"
+    cp -L "$BUILD/arm64/libcpubind.so.1" "$BUILD/arm64/slurm/spank_cpubind.so" "$root/usr/lib/"
 }
 
 # Prints the options of each node, and the distances of two sockets.
