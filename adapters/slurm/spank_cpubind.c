@@ -91,8 +91,8 @@ static int read_line(const char *path, const char *start, char *line, int size)
     return (!from || fclose(from) == 0) && is_read;
 }
 
-/* On cgroup v2 slurmstepd is in "slurm", with all CPUs of the job, beside "user", which has those
- * of the step. Returns whether it knows them. */
+/* On cgroup v2 slurmstepd is in "slurm", with all CPUs of the job, beside "user", which has
+ * those of the step. Returns whether it knows them. */
 static int read_step_cpus(void)
 {
     char group[2048], path[2304], own[2048], *leaf;
@@ -205,8 +205,8 @@ int slurm_spank_user_init(spank_t spank, int n_word, char **word)
     return 0;
 }
 
-/* Sets the variables of a task; those that its user has set stay. Slurm sets those of GPUs. Of
- * the NPUs that a process may open its runtime counts from 0: one has nothing to choose from. */
+/* Sets the variables of a task; those that its user has set stay. Slurm sets those of GPUs. The
+ * runtime of NPUs counts those that a process may open from 0: of one there is no choice. */
 static void set_variables(spank_t spank, const cpb_plan *plan, int32_t device)
 {
     char *text = cpb_plan_format(plan, "env", NULL), *rest = text, *line, name[32];
