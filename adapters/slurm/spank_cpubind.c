@@ -38,10 +38,11 @@ typedef struct message {
 static const char *rules = "rules=near"; /* NULL: off */
 static int is_strict, is_trial, is_ready;
 static char captures[4096]; /* the folder with a captured host for each node; or "" */
-static char allowed[4096];  /* "allowed=" and the CPUs of the step; "": those of slurmstepd */
-static char *step_env;      /* lines NAME=value */
-static cpb_host *host;      /* of the thread until it has answered, ... */
-static cpb_plan *whole;     /* ... as is the plan of all devices, by which the facts are read */
+static char allowed[4096] = "allowed=";
+static const char *within; /* "allowed=" and the CPUs of the step; NULL: those of slurmstepd */
+static char *step_env;     /* lines NAME=value */
+static cpb_host *host;     /* of the thread until it has answered, ... */
+static cpb_plan *whole;    /* ... as is the plan of all devices, by which the facts are read */
 static int to_thread[2], from_thread[2]; /* messages; a byte when it is ready, and at its end */
 static char reason[1024] = "the host was not read in time";
 
@@ -104,11 +105,10 @@ static int read_step_cpus(void)
         return 1; /* without the controller */
     snprintf(leaf, 6, "/user");
     snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpuset.cpus.effective", group + 3);
-    memcpy(allowed, "allowed=", 8);
     if (!own[0] || !read_line(path, "", allowed + 8, (int)sizeof allowed - 8))
         return 0;
-    if (strcmp(own, allowed + 8) == 0)
-        allowed[0] = '\0';
+    if (strcmp(own, allowed + 8) != 0)
+        within = allowed;
     return 1;
 }
 
@@ -117,12 +117,11 @@ static void read_host(void)
 {
     cpb_error *error = NULL;
     const int is_known = read_step_cpus();
-    const char *const list[] = {rules, allowed[0] ? allowed : NULL, NULL};
-    if (!is_known) {
+    const char *const list[] = {rules, within, NULL};
+    if (!is_known)
         snprintf(reason, sizeof reason, "the cpuset of the step cannot be read");
-        return;
-    }
-    host = captures[0] ? cpb_host_folder(captures, &error) : cpb_host_live(0, &error);
+    else
+        host = captures[0] ? cpb_host_folder(captures, &error) : cpb_host_live(0, &error);
     if (host && cpb_host_put(host, "env", step_env, strlen(step_env), 0, &error) == 0)
         whole = cpb_plan_make(host, list, &error);
     if (error)
@@ -139,9 +138,8 @@ static void *work(void *unused)
     (void)!write(from_thread[1], "", 1);
     while (read(to_thread[0], &m, sizeof m) == (ssize_t)sizeof m && m.pid > 0) {
         cpb_error *error = NULL;
-        const char *const list[] = {rules,       m.option[0],   m.option[1],
-                                    m.option[2], "memory=none", allowed[0] ? allowed : NULL,
-                                    NULL};
+        const char *const list[] = {rules,         m.option[0], m.option[1], m.option[2],
+                                    "memory=none", within,      NULL};
         if (n < MAX_TASKS && (bound[n] = cpb_bind(host, m.pid, list, &error)) != NULL)
             n++;
         else
@@ -236,8 +234,7 @@ static void set_variables(spank_t spank, const cpb_plan *plan, int32_t device)
 static int bind_task(spank_t spank, cpb_error **error)
 {
     message m = {.pid = (int32_t)getpid()};
-    const char *const list[] = {
-        rules, m.option[0], m.option[1], m.option[2], allowed[0] ? allowed : NULL, NULL};
+    const char *const list[] = {rules, m.option[0], m.option[1], m.option[2], within, NULL};
     char bind[1024] = "none", own[4096] = "", *env = NULL;
     int32_t device, node, n = 1, index = 0, rank, local = -1, is_bound;
     unsigned long nodes;
