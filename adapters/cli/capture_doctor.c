@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "../ascend/doctor_inputs.h"
-#include "../doctor/doctor.h"
 
 /* The names that an examination has read. */
 typedef struct notes {
@@ -19,8 +18,7 @@ typedef struct notes {
     char **name;
     int32_t n, cap;
     int is_short;
-    cpubind_doctor_request request;
-    cpubind_doctor_report report;
+    cli_examination e;
 } notes;
 
 static void note(notes *t, const char *name)
@@ -69,8 +67,13 @@ static cpubind_input list_noted(void *ctx, const char *folder)
 
 static cpubind_problem_code examine(void *ctx, cpubind_arena *arena)
 {
-    notes *t = (notes *)ctx;
-    return cpubind_doctor_examine(&t->request, arena, &t->report);
+    cli_examination *e = (cli_examination *)ctx;
+    return cpubind_doctor_examine(&e->request, arena, &e->report);
+}
+
+int cli_examine(cli_examination *e, cpubind_arena *arena)
+{
+    return cpubind_with_arena(NULL, arena, examine, e) == CPUBIND_PROBLEM_NONE;
 }
 
 static int by_name(const void *a, const void *b)
@@ -98,8 +101,8 @@ static int is_kept(const notes *t, int32_t pid)
 {
     if (pid == 0 || has(t, pid, "cmdline") || has(t, pid, "environ"))
         return 1;
-    for (int32_t i = 0; i < t->report.n_finding; i++)
-        if (t->report.finding[i].pid == pid)
+    for (int32_t i = 0; i < t->e.report.n_finding; i++)
+        if (t->e.report.finding[i].pid == pid)
             return 1;
     return 0;
 }
@@ -112,13 +115,13 @@ int cli_capture_doctor(const cpubind_source *source, const api_planned *planned,
     cpubind_arena arena = {NULL, 0, 0};
     cpubind_request request = options->request;
     request.wants_pci = 1;
-    t.request = (cpubind_doctor_request){.source = &noted,
-                                         .request = &request,
-                                         .facts = planned->has_facts ? &planned->facts : NULL,
-                                         .npu_smi_ms = -1};
+    t.e.request = (cpubind_doctor_request){.source = &noted,
+                                           .request = &request,
+                                           .facts = planned->has_facts ? &planned->facts : NULL,
+                                           .npu_smi_ms = -1};
     if (planned->code == CPUBIND_PROBLEM_NONE)
-        t.request.plan = &planned->plan;
-    t.is_short |= cpubind_with_arena(NULL, &arena, examine, &t) != CPUBIND_PROBLEM_NONE;
+        t.e.request.plan = &planned->plan;
+    t.is_short |= !cli_examine(&t.e, &arena);
     if (t.n > 0)
         qsort(t.name, (size_t)t.n, sizeof *t.name, by_name);
     for (int32_t i = 0; !t.is_short && i < t.n; i++) {

@@ -10,6 +10,7 @@
 
 #include "../api/device_plan.h"
 #include "../doctor/doctor.h"
+#include "capture_doctor.h"
 #include "doctor_fix.h"
 #include "find_device.h"
 #include "host_call.h"
@@ -291,17 +292,6 @@ static int32_t time_npu_smi(const cpubind_source *source)
                      (end.tv_nsec - start.tv_nsec) / 1000000);
 }
 
-typedef struct examination {
-    cpubind_doctor_request request;
-    cpubind_doctor_report report;
-} examination;
-
-static cpubind_problem_code examine(void *ctx, cpubind_arena *arena)
-{
-    examination *e = (examination *)ctx;
-    return cpubind_doctor_examine(&e->request, arena, &e->report);
-}
-
 /* Prints the report. Returns the exit status: that of a host without a plan, unless there is
  * something to mend. */
 static int print_report(const cpubind_doctor_report *report, const api_planned *planned,
@@ -366,10 +356,10 @@ static int examine_host(api_host *host, api_options *options, int is_live)
     int fix_status = API_DONE;
     static api_planned planned;
     cpubind_arena arena = {NULL, 0, 0};
-    examination e = {.request = {.source = &host->source,
-                                 .request = &options->request,
-                                 .is_live = is_live,
-                                 .npu_smi_ms = -1}};
+    cli_examination e = {.request = {.source = &host->source,
+                                     .request = &options->request,
+                                     .is_live = is_live,
+                                     .npu_smi_ms = -1}};
     static bus_devices bus;
     int status;
     options->request.wants_pci = 1;
@@ -393,7 +383,7 @@ static int examine_host(api_host *host, api_options *options, int is_live)
         e.request.facts = &planned.facts;
     if (planned.code == CPUBIND_PROBLEM_NONE)
         e.request.plan = &planned.plan;
-    if (cpubind_with_arena(NULL, &arena, examine, &e) == CPUBIND_PROBLEM_NONE) {
+    if (cli_examine(&e, &arena)) {
         if (options->is_fix)
             fix_status = cli_fix(&e.report, options->is_dry, &fixed);
         status = print_report(&e.report, &planned, &fixed, &bus, options);

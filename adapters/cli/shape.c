@@ -13,6 +13,7 @@
 #include "../doctor/doctor.h"
 #include "../model/vendor.h"
 #include "../text/cgroup.h"
+#include "capture_doctor.h"
 #include "output.h"
 
 enum { MAX_PRODUCTS = 16, MAX_ITEMS_SAID = 4 };
@@ -427,17 +428,6 @@ const char *cli_shape_name(int32_t property)
 
 /* == A whole shape ========================================================== */
 
-typedef struct examination {
-    cpubind_doctor_request request;
-    cpubind_doctor_report report;
-} examination;
-
-static cpubind_problem_code examine(void *ctx, cpubind_arena *arena)
-{
-    examination *e = (examination *)ctx;
-    return cpubind_doctor_examine(&e->request, arena, &e->report);
-}
-
 /* Adds the word of a check, once. */
 static json_t *add_check(json_t *words, const cpubind_doctor_check *check)
 {
@@ -448,7 +438,7 @@ static json_t *add_check(json_t *words, const cpubind_doctor_check *check)
 }
 
 /* Adds what doctor finds, but for what it says of single processes and threads. */
-static int add_findings(const examination *e, json_t *shape)
+static int add_findings(const cli_examination *e, json_t *shape)
 {
     json_t *found = json_array(), *unknown = json_array();
     for (int32_t i = 0; found && i < e->report.n_finding; i++)
@@ -497,7 +487,7 @@ json_t *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source)
     host_read h = {.source = source};
     api_text why = {"", 0};
     json_t *shape = NULL;
-    examination e = {
+    cli_examination e = {
         .request = {.source = source, .request = &reader->options.request, .npu_smi_ms = -1}};
     int status;
     if (!get_ready(reader))
@@ -523,7 +513,7 @@ json_t *cli_read_shape(cli_shape_reader *reader, const cpubind_source *source)
         e.request.facts = h.facts;
         e.request.plan = h.plan;
     }
-    if (cpubind_with_arena(NULL, &reader->arena, examine, &e) == CPUBIND_PROBLEM_NONE)
+    if (cli_examine(&e, &reader->arena))
         shape = json_pack("{s:o, s:o}", "properties", properties_json(&h), "why",
                           h.error ? cli_json_text(why.text) : json_null());
     if (shape && !add_findings(&e, shape)) {
