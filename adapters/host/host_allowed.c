@@ -162,13 +162,14 @@ int cpubind_host_allow(const cpubind_sys *sys, const int32_t *number, int32_t n_
         return 0;
     }
     if (!request->allowed) {
+        const int is_own = are_own(&j);
         int32_t *next;
         memset(j.mark, 0, CPUBIND_MAX_CPUS);
         next = join_all(&j);
         is_other = do_differ(&j, &first);
-        if (is_other && !are_own(&j))
+        if (is_other && !is_own)
             fill_rows(&j, next);
-        is_other |= are_own(&j);
+        is_other |= is_own;
     }
     if (is_other) {
         request->device_allowed = out->row;

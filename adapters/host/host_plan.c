@@ -225,15 +225,18 @@ cpubind_problem_code cpubind_host_read_facts(cpubind_host_bind *h)
 /* Whether a pool of the plan of the whole host has a CPU for one of the devices of an entry. */
 static int is_in_whole_pool(const cpubind_host_bind *h, const host_entry *e, int32_t cpu)
 {
-    const cpubind_host_plan *p = &h->whole;
-    for (int32_t i = 0; i < p->plan.n_want; i++)
-        for (int32_t k = 0; k < e->row.n_device; k++)
-            for (int32_t c = p->plan.core.row[i];
-                 p->facts.device[p->plan.want[i]].logic == h->number[e->devices[k]] &&
-                 c < p->plan.core.row[i + 1];
-                 c++)
-                if (p->plan.core.cpu[c] == cpu)
-                    return 1;
+    const cpubind_device_plan *plan = &h->whole.plan;
+    for (int32_t i = 0; i < plan->n_want; i++) {
+        const int32_t number = h->whole.facts.device[plan->want[i]].logic;
+        int32_t k = 0;
+        while (k < e->row.n_device && h->number[e->devices[k]] != number)
+            k++;
+        if (k == e->row.n_device)
+            continue;
+        for (int32_t c = plan->core.row[i]; c < plan->core.row[i + 1]; c++)
+            if (plan->core.cpu[c] == cpu)
+                return 1;
+    }
     return 0;
 }
 
@@ -293,12 +296,13 @@ static int allow(cpubind_host_bind *h, cpubind_request *request, int32_t *n_user
 {
     size_t room = 1;
     cpubind_host_user *user;
-    int is_made;
+    int is_made, has_pod = 0;
     for (int32_t i = 0; i < h->n; i++) {
         room += (size_t)h->entry[i]->row.n_device + 1;
-        if (*h->entry[i]->row.pod.uid)
-            (void)cpubind_host_plan_whole(h);
+        has_pod |= *h->entry[i]->row.pod.uid != '\0';
     }
+    if (has_pod)
+        (void)cpubind_host_plan_whole(h);
     user = (cpubind_host_user *)h->sys->malloc(room * sizeof *user);
     cpubind_host_free_allowed(&h->allowed);
     *n_user = user ? list_users(h, user) : 0;
