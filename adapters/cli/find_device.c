@@ -79,15 +79,14 @@ static void name_device(api_options *options, api_bound *bound, const cpubind_fa
                         const char *address)
 {
     cpubind_pci_address pci;
+    int32_t on_bus;
     if (cpubind_pci_parse(address, (int32_t)strlen(address), &pci, NULL) != CPUBIND_TEXT_OK)
         return;
     bound->used = pci;
     bound->has_used = 1;
-    for (int32_t i = 0; i < facts->n_bus; i++)
-        if (cpubind_pci_compare(&facts->bus[i].pci, &pci) == 0 &&
-            facts->bus[i].accelerator.n_tile > 1)
-            return;
-    (void)api_name_function(options, &pci, -1);
+    on_bus = cpubind_facts_on_bus(facts, &pci);
+    if (on_bus < 0 || facts->bus[on_bus].accelerator.n_tile <= 1)
+        (void)api_name_function(options, &pci, -1);
 }
 
 /* Takes the device of the row of the process. Returns the exit status, with the reason in
@@ -316,24 +315,21 @@ int cli_plan_bound(api_options *options, api_bound *bound)
 void cli_name_bound(const api_options *options, api_bound *bound)
 {
     const cpubind_report *report = cpubind_bind_report(bound->binding);
-    cpubind_pci_address pci = {.domain = -1};
     api_text why = {"", 0};
     api_host host = {0};
     api_planned read = {0};
     const cpubind_pci_request all = {.named = NULL};
     api_process_view view = {.host = &host.source};
-    cpubind_source source;
-    (void)cpubind_pci_parse(report->pci, (int32_t)strlen(report->pci), &pci, NULL);
-    cpubind_device_name(cpubind_vendor_listed(), report->device, &pci, bound->device);
-    if (pci.domain < 0 || cli_open_host(options, &host, &why) != API_DONE)
-        return;
-    source = api_process_source(&view);
-    api_read_asked(&source, &all, &read);
-    for (int32_t i = 0; read.code == CPUBIND_PROBLEM_NONE && i < read.facts.n_bus; i++)
-        if (cpubind_pci_compare(&read.facts.bus[i].pci, &pci) == 0) {
-            cpubind_function_name(&read.facts.bus[i], bound->device);
-            bound->product = read.facts.bus[i].accelerator.product;
-        }
+    int32_t on_bus;
+    if (*report->pci && cli_open_host(options, &host, &why) == API_DONE) {
+        const cpubind_source source = api_process_source(&view);
+        api_read_asked(&source, &all, &read);
+        if (read.code != CPUBIND_PROBLEM_NONE)
+            read.facts.n_bus = 0;
+    }
+    on_bus = cpubind_recorded_name(&read.facts, report->device, report->pci, bound->device);
+    if (on_bus >= 0)
+        bound->product = read.facts.bus[on_bus].accelerator.product;
     api_free_planned(&read);
     api_close_host(&host);
 }

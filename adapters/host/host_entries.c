@@ -40,16 +40,11 @@ void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 
 void cpubind_host_name_recorded(const cpubind_host_bind *h, host_entry *e)
 {
-    const cpubind_facts *f = &h->facts.facts;
     const cpubind_report *report = e->row.report;
-    cpubind_pci_address pci = {.domain = -1};
     e->row.number = report->device;
     (void)snprintf(e->row.pci, sizeof e->row.pci, "%s", report->pci);
-    (void)cpubind_pci_parse(report->pci, (int32_t)strlen(report->pci), &pci, NULL);
-    cpubind_device_name(cpubind_vendor_listed(), report->device, &pci, e->row.name_of_device);
-    for (int32_t i = 0; i < f->n_bus && pci.domain >= 0; i++)
-        if (cpubind_pci_compare(&f->bus[i].pci, &pci) == 0)
-            cpubind_function_name(&f->bus[i], e->row.name_of_device);
+    (void)cpubind_recorded_name(&h->facts.facts, report->device, report->pci,
+                                e->row.name_of_device);
 }
 
 host_entry *cpubind_host_find(const cpubind_host_bind *h, int32_t pid)

@@ -279,9 +279,8 @@ static cpubind_problem_code find_shown(void *ctx, cpubind_arena *arena)
     code = cpubind_devices_read(&source, show->s->q->request, arena, &own, &fault);
     if (code == CPUBIND_PROBLEM_NONE)
         found = device_of_rank(&own, show->rank, arena);
-    for (int32_t i = 0; i < all->n_bus && found >= 0 && show->device < 0; i++)
-        if (cpubind_pci_compare(&all->bus[i].pci, &own.bus[found].pci) == 0)
-            show->device = i;
+    if (found >= 0 && show->device < 0)
+        show->device = cpubind_facts_on_bus(all, &own.bus[found].pci);
     return code;
 }
 

@@ -167,6 +167,17 @@ void cpubind_device_name(cpubind_vendor_id vendor, int32_t number,
 void cpubind_function_name(const cpubind_pci_function *function,
                            char out[CPUBIND_DEVICE_NAME_SIZE]);
 
+/* The function of the bus with an address, its index in facts->bus; -1: the bus lacks it. */
+int32_t cpubind_facts_on_bus(const cpubind_facts *facts, const cpubind_pci_address *pci);
+
+/* Writes the name of a device on record.
+ *   in      number: of a device whose driver lists its users, else -1; address: of another one,
+ *           else ""
+ *   returns its index in facts->bus; -1: it has no address, or the bus lacks that, which is its
+ *           name then */
+int32_t cpubind_recorded_name(const cpubind_facts *facts, int32_t number, const char *address,
+                              char out[CPUBIND_DEVICE_NAME_SIZE]);
+
 /* The vendor whose driver lists the users of its devices. */
 cpubind_vendor_id cpubind_vendor_listed(void);
 

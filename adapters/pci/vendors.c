@@ -98,6 +98,28 @@ void cpubind_function_name(const cpubind_pci_function *function,
                         out);
 }
 
+int32_t cpubind_facts_on_bus(const cpubind_facts *f, const cpubind_pci_address *pci)
+{
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (cpubind_pci_compare(&f->bus[i].pci, pci) == 0)
+            return i;
+    return -1;
+}
+
+int32_t cpubind_recorded_name(const cpubind_facts *f, int32_t number, const char *address,
+                              char out[CPUBIND_DEVICE_NAME_SIZE])
+{
+    cpubind_pci_address pci = {.domain = -1};
+    int32_t on_bus;
+    (void)cpubind_pci_parse(address, (int32_t)strlen(address), &pci, NULL);
+    on_bus = pci.domain < 0 ? -1 : cpubind_facts_on_bus(f, &pci);
+    if (on_bus < 0)
+        cpubind_device_name(cpubind_vendor_listed(), number, &pci, out);
+    else
+        cpubind_function_name(&f->bus[on_bus], out);
+    return on_bus;
+}
+
 cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
                                                const cpubind_facts *facts, cpubind_arena *arena,
                                                cpubind_users *out, cpubind_problem *problem)

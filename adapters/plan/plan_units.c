@@ -203,15 +203,6 @@ static int join_affinity(cpubind_facts *f, int32_t *first, cpubind_arena *arena)
     return 1;
 }
 
-/* The device of facts->device with an address; -1: the bus lacks it. */
-static int32_t on_bus(const cpubind_facts *f, const cpubind_pci_address *pci)
-{
-    for (int32_t i = 0; i < f->n_bus; i++)
-        if (cpubind_pci_compare(&f->bus[i].pci, pci) == 0)
-            return i;
-    return -1;
-}
-
 int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
 {
     const cpubind_device *old = f->device;
@@ -227,7 +218,7 @@ int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
     if (f->n_device > 0)
         memcpy(f->device, old, (size_t)f->n_device * sizeof *old);
     for (int32_t i = 0; i < f->n_device; i++) {
-        const int32_t device = on_bus(f, &f->device[i].pci);
+        const int32_t device = cpubind_facts_on_bus(f, &f->device[i].pci);
         f->device[i].is_visible &= device < 0 ? !f->is_part : f->bus[device].is_asked;
     }
     if (!merge_functions(f, place, arena) || !join_affinity(f, &first, arena))
@@ -408,7 +399,7 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
         if (!is_listed_of(f, plan, i))
             continue;
         *unit = (cpubind_unit){.device = i,
-                               .on_bus = on_bus(f, &f->device[i].pci),
+                               .on_bus = cpubind_facts_on_bus(f, &f->device[i].pci),
                                .id = f->device[i].logic,
                                .rank = -1,
                                .tile = -1,
