@@ -29,11 +29,6 @@ static cpubind_problem_code read_id(facts_reader *r, const cpubind_pci_address *
 
 static cpubind_problem_code read_near(facts_reader *r, cpubind_function *function);
 
-static int is_before(const cpubind_pci_address *a, const cpubind_pci_address *b)
-{
-    return cpubind_pci_compare(a, b) < 0;
-}
-
 /* Adds a function of another vendor if it is an accelerator. Whether one is that cannot be read
  * is left to the reader of devices: a plan of NPUs alone does not depend on it. */
 static cpubind_problem_code add_other(facts_reader *r, int32_t vendor,
@@ -42,7 +37,7 @@ static cpubind_problem_code add_other(facts_reader *r, int32_t vendor,
     cpubind_facts *f = r->facts;
     const cpubind_pci_address *pci = &function->pci;
     cpubind_function other = *function;
-    int32_t class_code = -1, is_virtual = 1, i = f->n_other;
+    int32_t class_code = -1, is_virtual = 1;
     cpubind_problem_code code =
         facts_read_number(r, facts_function_path(r, pci, "device"), -1, &other.device_id);
     if (code == CPUBIND_PROBLEM_NONE && other.device_id >= 0)
@@ -53,10 +48,7 @@ static cpubind_problem_code add_other(facts_reader *r, int32_t vendor,
         code = facts_read_virtual(r, pci, &is_virtual);
     if (code == CPUBIND_PROBLEM_NONE && !is_virtual) {
         code = read_near(r, &other);
-        for (; i > 0 && is_before(&other.pci, &f->other[i - 1].pci); i--)
-            f->other[i] = f->other[i - 1];
-        f->other[i] = other;
-        f->n_other++;
+        cpubind_priv_insert_function(f->other, &f->n_other, sizeof other, &other);
     }
     if (code == CPUBIND_PROBLEM_NO_MEMORY)
         return code;
@@ -94,7 +86,6 @@ cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
     cpubind_problem_code code = facts_judge(r, INPUT_PCI, listing);
     cpubind_pci_address pci;
-    cpubind_slice name;
     facts_found found;
     int32_t at = 0;
     const int32_t n = facts_count_names(listing);
@@ -106,18 +97,11 @@ cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
             (cpubind_function *)cpubind_arena_take(r->arena, n, sizeof *r->facts->other);
     if (!r->ascend->found || (r->request->is_other && !r->facts->other))
         return facts_fail_memory(r);
-    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
-        int32_t i = r->ascend->n_found;
-        if (cpubind_pci_parse(listing.data + name.at, name.len, &pci, NULL) != CPUBIND_TEXT_OK)
-            continue;
+    while (code == CPUBIND_PROBLEM_NONE && cpubind_priv_next_function(listing, &at, &pci)) {
         code = read_function(r, &pci, &found);
-        if (code != CPUBIND_PROBLEM_NONE || found.type == CPUBIND_TYPE_AUTO)
-            continue;
-        for (; i > 0 && is_before(&found.function.pci, &r->ascend->found[i - 1].function.pci);
-             i--)
-            r->ascend->found[i] = r->ascend->found[i - 1];
-        r->ascend->found[i] = found;
-        r->ascend->n_found++;
+        if (code == CPUBIND_PROBLEM_NONE && found.type != CPUBIND_TYPE_AUTO)
+            cpubind_priv_insert_function(r->ascend->found, &r->ascend->n_found, sizeof found,
+                                         &found);
     }
     return code;
 }
@@ -278,21 +262,6 @@ void cpubind_priv_attach_functions(facts_reader *r)
 
 /* == Near CPUs ============================================================== */
 
-/* Whether an ascending list holds every online CPU of a host with several nodes. The kernel
- * prints such a list for a function that is on no node. */
-static int is_everywhere(const cpubind_facts *f, const int32_t *cpu, int32_t n)
-{
-    int32_t i = 0;
-    for (int32_t id = 0; id < f->n_cpu_id; id++) {
-        if (f->node_of[id] < 0)
-            continue;
-        i = facts_next_online(f, cpu, n, i);
-        if (i == n || cpu[i++] != id)
-            return 0;
-    }
-    return f->n_node > 1;
-}
-
 /* Takes the online CPUs of a node as near a function. */
 static cpubind_problem_code take_node(facts_reader *r, cpubind_function *function, int32_t node)
 {
@@ -300,31 +269,24 @@ static cpubind_problem_code take_node(facts_reader *r, cpubind_function *functio
     return facts_list_node(r, node, &function->cpu, &function->n_cpu);
 }
 
-/* Reads numa_node and local_cpulist of a function. For a function on no node, local_cpulist
- * holds all CPUs and tells nothing; without that file the CPUs are those of the node. */
+/* Reads the node of a function and the CPUs near it. For a function on no node the kernel lists
+ * all CPUs, which tells nothing; without a list the CPUs are those of the node. */
 static cpubind_problem_code read_near(facts_reader *r, cpubind_function *function)
 {
-    const char *path = facts_function_path(r, &function->pci, "local_cpulist");
+    facts_local_cpus near;
     cpubind_problem_code code =
         facts_read_number(r, facts_function_path(r, &function->pci, "numa_node"),
                           FACTS_NODE_UNKNOWN, &function->node);
-    cpubind_input answer;
-    int32_t *cpu;
-    int32_t n;
-    if (!path)
-        return facts_fail_memory(r);
     if (code != CPUBIND_PROBLEM_NONE || function->node == FACTS_NODE_NONE)
         return code;
-    code = facts_ask(r, path, &answer);
-    if (facts_is_present(answer)) {
-        code = facts_read_list(r, path, answer, &cpu, &n);
-        if (code != CPUBIND_PROBLEM_NONE || is_everywhere(r->facts, cpu, n))
-            return code;
-        function->cpu = cpu;
-        function->n_cpu = n;
+    code = cpubind_priv_read_local_cpus(r, &function->pci, &near);
+    if (code != CPUBIND_PROBLEM_NONE || near.is_everywhere)
+        return code;
+    if (near.n >= 0) {
+        function->cpu = near.cpu;
+        function->n_cpu = near.n;
         function->is_near_known = 1;
-    } else if (code == CPUBIND_PROBLEM_NONE && function->node >= 0 &&
-               !(r->facts->warnings & 1u << CPUBIND_WARNING_NO_NODES)) {
+    } else if (function->node >= 0 && !(r->facts->warnings & 1u << CPUBIND_WARNING_NO_NODES)) {
         code = take_node(r, function, function->node);
     }
     return code;

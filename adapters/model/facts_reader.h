@@ -56,6 +56,14 @@ typedef struct facts_reader {
     struct pci_reading *pci;       /* of ../pci/pci_reader.h, or NULL */
 } facts_reader;
 
+/* The CPUs that the kernel lists near a function or a bridge. */
+typedef struct facts_local_cpus {
+    const int32_t *cpu; /* those that are online, ascending */
+    int32_t n;          /* -1: the kernel has no such list */
+    int is_everywhere;  /* 1: it is every online CPU of a host with several nodes, which tells
+                           nothing: the kernel lists them for a function on no node */
+} facts_local_cpus;
+
 /* == The steps ============================================================== */
 
 /* Each step reads inputs and adds what they say to the facts. A problem ends the reading. */
@@ -83,6 +91,18 @@ cpubind_problem_code cpubind_priv_read_lscpu(facts_reader *r, cpubind_input answ
 cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
+
+/* bus.c: the next function that the listing of the PCI bus names; returns 0 at its end. */
+int cpubind_priv_next_function(cpubind_input listing, int32_t *at, cpubind_pci_address *out);
+
+/* bus.c: inserts an item, a struct that begins with a PCI address, into *n items in the order of
+ * their addresses. The array has room for one more. */
+void cpubind_priv_insert_function(void *array, int32_t *n, size_t size, const void *item);
+
+/* bus.c: the CPUs that the kernel lists near a function or a bridge, in the arena. */
+cpubind_problem_code cpubind_priv_read_local_cpus(facts_reader *r,
+                                                  const cpubind_pci_address *pci,
+                                                  facts_local_cpus *out);
 
 /* irqs.c: the rows of /proc/interrupts, in the arena. The text is checked once.
  *   errors  NO_MEMORY; UNREADABLE with the place */
@@ -339,25 +359,24 @@ static inline cpubind_problem_code facts_read_list_as(facts_reader *r, const cha
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Reads the CPUs of a file that may be absent: *out_n is -1 then. */
-static inline cpubind_problem_code facts_read_cpus(facts_reader *r, const char *name,
-                                                   facts_parse_cpus_fn *parse, int32_t **out,
+static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *name,
+                                                   cpubind_input answer, int32_t **out,
                                                    int32_t *out_n)
+{
+    return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
+}
+
+/* Reads the list of a file that may be absent: *out_n is -1 then. */
+static inline cpubind_problem_code facts_read_cpus(facts_reader *r, const char *name,
+                                                   int32_t **out, int32_t *out_n)
 {
     cpubind_input answer;
     const cpubind_problem_code code = facts_ask(r, name, &answer);
     *out = NULL;
     *out_n = -1;
     return code == CPUBIND_PROBLEM_NONE && facts_is_present(answer)
-               ? facts_read_list_as(r, name, answer, parse, out, out_n)
+               ? facts_read_list(r, name, answer, out, out_n)
                : code;
-}
-
-static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *name,
-                                                   cpubind_input answer, int32_t **out,
-                                                   int32_t *out_n)
-{
-    return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
 }
 
 /* Whether a PCI function is a virtual one: the kernel links it to its physical function. The

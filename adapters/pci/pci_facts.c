@@ -51,7 +51,7 @@ static cpubind_problem_code read_secondary(facts_reader *r, cpubind_pci_bridge *
         name ? (char *)cpubind_arena_take(r->arena, (int32_t)strlen(name) + 1, 1) : NULL;
     cpubind_problem_code status = facts_read_number(r, name, -1, &bridge->secondary);
     cpubind_input listing;
-    cpubind_slice part;
+    cpubind_pci_address below;
     int32_t at = 0;
     if (status != CPUBIND_PROBLEM_NONE || bridge->secondary >= 0)
         return status;
@@ -60,13 +60,9 @@ static cpubind_problem_code read_secondary(facts_reader *r, cpubind_pci_bridge *
     memcpy(folder, name, strlen(name) + 1);
     folder[strlen(name) - sizeof "secondary_bus_number"] = '\0';
     listing = r->source->list(r->source->ctx, folder);
-    while (facts_next_name(listing, &at, &part) && bridge->secondary < 0) {
-        cpubind_pci_address below;
-        if (cpubind_pci_parse(listing.data + part.at, part.len, &below, NULL) ==
-                CPUBIND_TEXT_OK &&
-            below.domain == bridge->pci.domain)
+    while (bridge->secondary < 0 && cpubind_priv_next_function(listing, &at, &below))
+        if (below.domain == bridge->pci.domain)
             bridge->secondary = below.bus;
-    }
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -88,16 +84,6 @@ static int is_asked_for(const cpubind_pci_request *q, const cpubind_pci_function
                (q->class_digits > 0 && whole_class >= 0 &&
                 whole_class >> (4 * (6 - q->class_digits)) == q->class_code);
     return function->accelerator.vendor != CPUBIND_VENDOR_OTHER;
-}
-
-/* Inserts a function by its address. */
-static void insert(cpubind_pci_function *array, int32_t *n,
-                   const cpubind_pci_function *function)
-{
-    int32_t i = (*n)++;
-    for (; i > 0 && cpubind_pci_compare(&function->pci, &array[i - 1].pci) < 0; i--)
-        array[i] = array[i - 1];
-    array[i] = *function;
 }
 
 static cpubind_problem_code take_function(facts_reader *r, const cpubind_pci_address *pci)
@@ -123,9 +109,9 @@ static cpubind_problem_code take_function(facts_reader *r, const cpubind_pci_add
     function.is_asked = is_asked_for(r->pci->request, &function, whole_class);
     if (function.is_asked ||
         (r->pci->request->is_beside && function.accelerator.vendor != CPUBIND_VENDOR_OTHER))
-        insert(f->bus, &f->n_bus, &function);
+        cpubind_priv_insert_function(f->bus, &f->n_bus, sizeof function, &function);
     else if (r->pci->request->wants_nics && function.ids.class_code >> 8 == NETWORK_CLASS)
-        insert(f->nic, &f->n_nic, &function);
+        cpubind_priv_insert_function(f->nic, &f->n_nic, sizeof function, &function);
     return status;
 }
 
@@ -150,7 +136,7 @@ static cpubind_problem_code read_bus(facts_reader *r)
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
     const int32_t n = facts_count_names(listing);
     cpubind_problem_code status = facts_judge(r, INPUT_PCI, listing);
-    cpubind_slice name;
+    cpubind_pci_address pci;
     int32_t at = 0;
     f->has_bus = facts_is_present(listing);
     f->bus = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->bus);
@@ -158,11 +144,8 @@ static cpubind_problem_code read_bus(facts_reader *r)
     f->bridge = (cpubind_pci_bridge *)cpubind_arena_take(r->arena, n, sizeof *f->bridge);
     if (!f->bus || !f->nic || !f->bridge)
         return facts_fail_memory(r);
-    while (status == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
-        cpubind_pci_address pci;
-        if (cpubind_pci_parse(listing.data + name.at, name.len, &pci, NULL) == CPUBIND_TEXT_OK)
-            status = take_function(r, &pci);
-    }
+    while (status == CPUBIND_PROBLEM_NONE && cpubind_priv_next_function(listing, &at, &pci))
+        status = take_function(r, &pci);
     return status == CPUBIND_PROBLEM_NONE ? check_named(r) : status;
 }
 

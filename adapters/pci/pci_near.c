@@ -12,7 +12,7 @@
  *
  * THE NODE OF A FUNCTION, by the first of these that tells it
  *   device       its numa_node
- *   local_cpus   its local_cpulist (or local_cpus), if that is not every online CPU
+ *   local_cpus   its local_cpulist, if that is not every online CPU
  *   bridge       numa_node or local_cpulist of the nearest bridge above it
  *   only_node    the host has one node with CPUs, or no nodes at all
  *   unknown      none of them: every CPU is as near as any other
@@ -55,59 +55,40 @@ static cpubind_problem_code climb(facts_reader *r, cpubind_pci_function *functio
 
 /* == Near CPUs ============================================================== */
 
-/* The CPUs that the kernel lists for a function or a bridge. */
+/* What the kernel says of the place of a function or a bridge. */
 typedef struct locality {
     int32_t node; /* numa_node, or -1 */
-    const int32_t *cpu;
-    int32_t n; /* online ones; 0: none, or all that are online, which tells nothing */
+    facts_local_cpus near;
+    int has_near; /* its list has a CPU, and tells something */
 } locality;
-
-static int32_t count_online(const cpubind_facts *f)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < f->n_cpu_id; i++)
-        n += f->node_of[i] >= 0;
-    return n;
-}
 
 static cpubind_problem_code read_locality(facts_reader *r, const cpubind_pci_address *pci,
                                           locality *out)
 {
-    const cpubind_facts *f = r->facts;
-    int32_t *cpu, n, n_online = 0;
     cpubind_problem_code status =
         facts_read_number(r, facts_function_path(r, pci, "numa_node"), -1, &out->node);
     if (status == CPUBIND_PROBLEM_NONE)
-        status = facts_read_cpus(r, facts_function_path(r, pci, "local_cpulist"),
-                                 cpubind_cpulist_parse, &cpu, &n);
-    if (status == CPUBIND_PROBLEM_NONE && n < 0)
-        status = facts_read_cpus(r, facts_function_path(r, pci, "local_cpus"),
-                                 cpubind_cpumask_parse, &cpu, &n);
-    if (status != CPUBIND_PROBLEM_NONE)
-        return status;
-    for (int32_t i = 0; i < n; i++)
-        if (facts_is_online(f, cpu[i]))
-            cpu[n_online++] = cpu[i];
-    out->cpu = cpu;
-    out->n = n_online == count_online(f) && f->host.n_node > 1 ? 0 : n_online;
-    return CPUBIND_PROBLEM_NONE;
+        status = cpubind_priv_read_local_cpus(r, pci, &out->near);
+    out->has_near =
+        status == CPUBIND_PROBLEM_NONE && out->near.n > 0 && !out->near.is_everywhere;
+    return status;
 }
 
 /* Takes what the kernel says of a function or a bridge; *is_known stays 0 when it says nothing
  * of use. A node without CPUs stands for the nearest one with CPUs. */
 static cpubind_problem_code take_locality(facts_reader *r, cpubind_pci_function *function,
-                                          const locality *near, int *is_known)
+                                          const locality *place, int *is_known)
 {
     const int32_t node =
-        near->node >= 0 ? cpubind_facts_nearest_node(r->facts, near->node) : -1;
-    *is_known = node >= 0 || near->n > 0;
+        place->node >= 0 ? cpubind_facts_nearest_node(r->facts, place->node) : -1;
+    *is_known = node >= 0 || place->has_near;
     if (!*is_known)
         return CPUBIND_PROBLEM_NONE;
-    function->node = node >= 0 ? node : r->facts->node_of[near->cpu[0]];
-    if (near->n == 0)
+    function->node = node >= 0 ? node : r->facts->node_of[place->near.cpu[0]];
+    if (!place->has_near)
         return facts_list_node(r, function->node, &function->cpu, &function->n_cpu);
-    function->cpu = near->cpu;
-    function->n_cpu = near->n;
+    function->cpu = place->near.cpu;
+    function->n_cpu = place->near.n;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -116,11 +97,11 @@ static cpubind_problem_code ask_bridges(facts_reader *r, cpubind_pci_function *f
 {
     for (int32_t i = 0; i < function->n_bridge; i++) {
         const cpubind_pci_address *pci = &r->facts->bridge[function->bridge[i]].pci;
-        locality near;
+        locality place;
         int is_known = 0;
-        cpubind_problem_code status = read_locality(r, pci, &near);
+        cpubind_problem_code status = read_locality(r, pci, &place);
         if (status == CPUBIND_PROBLEM_NONE)
-            status = take_locality(r, function, &near, &is_known);
+            status = take_locality(r, function, &place, &is_known);
         if (status != CPUBIND_PROBLEM_NONE || is_known) {
             function->origin = CPUBIND_NODE_ORIGIN_BRIDGE;
             function->via = *pci;
@@ -133,23 +114,23 @@ static cpubind_problem_code ask_bridges(facts_reader *r, cpubind_pci_function *f
 cpubind_problem_code cpubind_priv_pci_read_near(facts_reader *r, cpubind_pci_function *function)
 {
     const cpubind_facts *f = r->facts;
-    locality near;
+    locality place;
     int is_known = 0;
     cpubind_problem_code status = climb(r, function);
     if (status == CPUBIND_PROBLEM_NONE)
-        status = read_locality(r, &function->pci, &near);
+        status = read_locality(r, &function->pci, &place);
     if (status != CPUBIND_PROBLEM_NONE)
         return status;
-    function->numa_node = near.node;
-    if (near.node < 0 && f->host.n_node == 1) {
+    function->numa_node = place.node;
+    if (place.node < 0 && f->host.n_node == 1) {
         function->origin = CPUBIND_NODE_ORIGIN_ONLY_NODE;
         function->node = f->host.node_id[0];
         return facts_list_node(r, function->node, &function->cpu, &function->n_cpu);
     }
-    status = take_locality(r, function, &near, &is_known);
+    status = take_locality(r, function, &place, &is_known);
     if (status == CPUBIND_PROBLEM_NONE && is_known)
         function->origin =
-            near.node >= 0 ? CPUBIND_NODE_ORIGIN_DEVICE : CPUBIND_NODE_ORIGIN_LOCAL_CPUS;
+            place.node >= 0 ? CPUBIND_NODE_ORIGIN_DEVICE : CPUBIND_NODE_ORIGIN_LOCAL_CPUS;
     if (status != CPUBIND_PROBLEM_NONE || is_known)
         return status;
     return ask_bridges(r, function);
