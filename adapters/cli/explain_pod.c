@@ -123,11 +123,12 @@ static int are_beside(const cpubind_facts *f, cpubind_cpus a, cpubind_cpus b)
     return 0;
 }
 
-static void put_neighbours_of(api_out *to, const cli_status *s, const cpubind_status_part *part,
-                              const cpubind_status_device *own, int *n)
+static void put_neighbours(api_out *to, const cli_status *s, const cpubind_status_device *own)
 {
-    for (int32_t i = 0; i < part->n_device; i++) {
-        const cpubind_status_device *d = &part->device[i];
+    api_text none = {"", 0};
+    int n = 0;
+    for (int32_t i = 0; i < s->status.n_device; i++) {
+        const cpubind_status_device *d = &s->status.device[i];
         api_text text = {"", 0};
         if (d->device == own->device ||
             !are_beside(&s->call->planned.facts, own->pool, d->pool))
@@ -144,28 +145,19 @@ static void put_neighbours_of(api_out *to, const cli_status *s, const cpubind_st
         }
         api_add(&text, ".");
         put(to, &text, 2);
-        ++*n;
+        n++;
     }
-}
-
-static void put_neighbours(api_out *to, const cli_status *s, const cpubind_status_device *own)
-{
-    api_text none = {"", 0};
-    int n = 0;
-    put_neighbours_of(to, s, &s->status.listed, own, &n);
-    put_neighbours_of(to, s, &s->status.bus, own, &n);
     api_add(&none, "No other device has CPUs on its nodes.");
     if (n == 0 && own->pool.n > 0)
         put(to, &none, 2);
 }
 
-/* Explains the workers of a pod that are of one part. Returns their number; -1: no memory. */
-static int put_part(api_out *to, const cli_status *s, const cpubind_status_part *part,
-                    const char *word)
+/* Explains the workers of a pod. Returns their number; -1: no memory. */
+static int put_workers(api_out *to, const cli_status *s, const char *word)
 {
     int n = 0;
-    for (int32_t i = 0; i < part->n_device; i++) {
-        const cpubind_status_device *d = &part->device[i];
+    for (int32_t i = 0; i < s->status.n_device; i++) {
+        const cpubind_status_device *d = &s->status.device[i];
         int has_own = 0;
         for (int32_t k = 0; k < d->n_worker; k++) {
             const cpubind_status_worker *w = &s->status.worker[d->first_worker + k];
@@ -189,16 +181,14 @@ int cli_explain_pod(const cli_status *s)
     const char *word = s->options->explain;
     api_out to = cli_out_for(stdout);
     api_text why = {"", 0};
-    int n, more = 0, n_pod = 0;
+    int n, n_pod = 0;
     word += strncmp(word, "pod:", 4) == 0 ? 4 : 0;
-    n = put_part(&to, s, &s->status.listed, word);
-    if (n >= 0)
-        more = put_part(&to, s, &s->status.bus, word);
-    if (n < 0 || more < 0 || to.is_short) {
+    n = put_workers(&to, s, word);
+    if (n < 0 || to.is_short) {
         free(to.text);
         return cli_no_memory();
     }
-    if (n + more > 0)
+    if (n > 0)
         return cli_print_out(stdout, &to) ? API_DONE : cli_no_memory();
     free(to.text);
     api_add(&why, "no worker of this host is in a pod %s", word);

@@ -270,9 +270,9 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
 }
 
 /* The users of devices of the bus are those whose files this user may see. */
-static int is_hidden(const cpubind_status_part *bus)
+static int needs_root(const cpubind_host_status *st)
 {
-    return bus->is_there && (bus->is_hidden_from_user || geteuid() != 0);
+    return st->is_hidden_from_user || (st->has_bus && geteuid() != 0);
 }
 
 /* Prints what could not be seen, and why. */
@@ -281,7 +281,7 @@ static void print_gaps(FILE *out, const cli_status *s)
     const cpubind_host_status *st = &s->status;
     const cpubind_problem *why = &s->unlisted;
     api_text line = {"", 0};
-    if (st->listed.is_hidden_from_user || is_hidden(&st->bus))
+    if (needs_root(st))
         fprintf(out, "memory, environment or records of other users are not seen; as root "
                      "they are\n");
     if (st->is_other_namespace)
@@ -328,23 +328,18 @@ static void print_rules(FILE *out, const cpubind_host_status *st)
 
 static void print_summary(FILE *out, const cpubind_host_status *st)
 {
-    const cpubind_status_part *const part[] = {&st->listed, &st->bus};
     const char *comma = ": ";
-    int32_t n_irq = 0;
-    fprintf(out, "%d devices, %d idle; %d workers",
-            (int)(st->listed.n_device + st->bus.n_device),
-            (int)(st->listed.n_idle + st->bus.n_idle), (int)st->n_worker);
+    fprintf(out, "%d devices, %d idle; %d workers", (int)st->n_device, (int)st->n_idle,
+            (int)st->n_worker);
     for (int place = 0; place < CPUBIND_PLACE_COUNT; place++) {
-        const int32_t n = st->listed.count[place] + st->bus.count[place];
-        if (n == 0)
+        if (st->count[place] == 0)
             continue;
-        fprintf(out, "%s%d %s", comma, (int)n, cpubind_place_word((cpubind_place_kind)place));
+        fprintf(out, "%s%d %s", comma, (int)st->count[place],
+                cpubind_place_word((cpubind_place_kind)place));
         comma = ", ";
     }
-    for (int k = 0; k < 2; k++)
-        n_irq += part[k]->n_irq_elsewhere;
-    if (n_irq > 0)
-        fprintf(out, "; %d interrupts elsewhere", (int)n_irq);
+    if (st->n_irq_elsewhere > 0)
+        fprintf(out, "; %d interrupts elsewhere", (int)st->n_irq_elsewhere);
     print_rules(out, st);
     fputs("\n", out);
 }
@@ -352,21 +347,19 @@ static void print_summary(FILE *out, const cpubind_host_status *st)
 void cli_print_status(FILE *out, const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
-    const cpubind_status_part *const part[] = {&st->listed, &st->bus};
     if (st->n_worker > 0)
         fprintf(out, "%10s %-15s %-12s %4s %-16s %11s %s\n", "PID", "NAME", "CONTAINER", "RANK",
                 "THREADS", "MEMORY NEAR", "RECORD");
-    for (int k = 0; k < 2; k++)
-        for (int32_t i = 0; i < part[k]->n_device; i++) {
-            const cpubind_status_device *d = &part[k]->device[i];
-            print_device(out, d);
-            for (int32_t w = 0; w < d->n_worker; w++) {
-                print_worker(out, &st->worker[d->first_worker + w]);
-                print_details(out, s, &st->worker[d->first_worker + w]);
-            }
-            if (d->n_worker == 0)
-                fprintf(out, "%10s %s\n", "-", "idle");
+    for (int32_t i = 0; i < st->n_device; i++) {
+        const cpubind_status_device *d = &st->device[i];
+        print_device(out, d);
+        for (int32_t w = 0; w < d->n_worker; w++) {
+            print_worker(out, &st->worker[d->first_worker + w]);
+            print_details(out, s, &st->worker[d->first_worker + w]);
         }
+        if (d->n_worker == 0)
+            fprintf(out, "%10s %s\n", "-", "idle");
+    }
     print_summary(out, st);
     print_gaps(out, s);
 }
@@ -506,24 +499,13 @@ static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
     return device;
 }
 
-static json_t *devices_json(const cli_status *s)
-{
-    const cpubind_status_part *const part[] = {&s->status.listed, &s->status.bus};
-    json_t *devices = json_array();
-    for (int k = 0; k < 2; k++)
-        for (int32_t i = 0; devices && i < part[k]->n_device; i++)
-            devices = cli_json_append(devices, device_json(s, &part[k]->device[i]));
-    return devices;
-}
-
 json_t *cli_status_json(const cli_status *s)
 {
     const cpubind_host_status *st = &s->status;
     const cpubind_problem_code code = s->call->planned.code;
-    json_t *problem = json_null(), *unlisted = json_null(), *json;
-    int32_t count[CPUBIND_PLACE_COUNT];
-    for (int place = 0; place < CPUBIND_PLACE_COUNT; place++)
-        count[place] = st->listed.count[place] + st->bus.count[place];
+    json_t *problem = json_null(), *unlisted = json_null(), *devices = json_array(), *json;
+    for (int32_t i = 0; devices && i < st->n_device; i++)
+        devices = cli_json_append(devices, device_json(s, &st->device[i]));
     if (code != CPUBIND_PROBLEM_NONE) {
         api_text text = {"", 0};
         cli_explain_no_plan(s->call, &text);
@@ -535,13 +517,11 @@ json_t *cli_status_json(const cli_status *s)
                              text_json(s->unlisted.what));
     json = json_pack("{s:s, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "cpubind",
                      CPUBIND_VERSION, "right", cpubind_host_status_is_right(st), "devices",
-                     devices_json(s), "workers", places_json(count), "idle",
-                     (int)(st->listed.n_idle + st->bus.n_idle), "interrupts_elsewhere",
-                     (int)st->listed.n_irq_elsewhere, "processes_hidden", (int)st->n_hidden,
-                     "processes_out_of_view", (int)st->n_elsewhere, "other_pid_namespace",
-                     st->is_other_namespace, "needs_root",
-                     st->listed.is_hidden_from_user || is_hidden(&st->bus), "no_plan", problem,
-                     "no_processes", unlisted);
+                     devices, "workers", places_json(st->count), "idle", (int)st->n_idle,
+                     "interrupts_elsewhere", (int)st->n_irq_elsewhere, "processes_hidden",
+                     (int)st->n_hidden, "processes_out_of_view", (int)st->n_elsewhere,
+                     "other_pid_namespace", st->is_other_namespace, "needs_root",
+                     needs_root(st), "no_plan", problem, "no_processes", unlisted);
     (void)json_object_set_new(json, "warnings", cli_warnings_json(s->warned));
     return json;
 }
@@ -623,7 +603,6 @@ void cli_free_changes(cli_changes *changes)
 
 int cli_print_changes(FILE *out, const cli_status *s, cli_changes *last, int32_t *n_changed)
 {
-    const cpubind_status_part *const part[] = {&s->status.listed, &s->status.bus};
     const time_t now = time(NULL);
     cli_changes lines = {NULL, 0};
     struct tm utc;
@@ -632,9 +611,8 @@ int cli_print_changes(FILE *out, const cli_status *s, cli_changes *last, int32_t
     *n_changed = 0;
     if (gmtime_r(&now, &utc))
         (void)strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    for (int k = 0; k < 2; k++)
-        for (int32_t i = 0; good && i < part[k]->n_device; i++)
-            good = keep_device(&lines, s, &part[k]->device[i]);
+    for (int32_t i = 0; good && i < s->status.n_device; i++)
+        good = keep_device(&lines, s, &s->status.device[i]);
     for (int32_t i = 0; i < lines.n; i++) {
         const char *before = find(last, lines.line[i]);
         if (before && strcmp(before, lines.line[i]) == 0)

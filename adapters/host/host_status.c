@@ -290,8 +290,7 @@ static int32_t memory_node_of(look *l, const cpubind_status_device *device)
     return node;
 }
 
-static void look_at_worker(look *l, cpubind_status_part *part, cpubind_status_device *device,
-                           cpubind_status_worker *out)
+static void look_at_worker(look *l, cpubind_status_device *device, cpubind_status_worker *out)
 {
     const cpubind_worker *w = out->worker;
     out->memory_node = memory_node_of(l, device);
@@ -306,30 +305,30 @@ static void look_at_worker(look *l, cpubind_status_part *part, cpubind_status_de
     if (out->is_on_other ||
         (out->place == CPUBIND_PLACE_RIGHT && cpubind_status_memory_is_away(out)))
         out->place = CPUBIND_PLACE_ELSEWHERE;
-    part->is_hidden_from_user |= out->memory_error == EACCES || out->memory_error == EPERM ||
-                                 w->environ_error == EACCES || w->environ_error == EPERM;
+    l->out->is_hidden_from_user |= out->memory_error == EACCES || out->memory_error == EPERM ||
+                                   w->environ_error == EACCES || w->environ_error == EPERM;
 }
 
 /* == The host =============================================================== */
 
-static void look_at_device(look *l, cpubind_status_part *part, cpubind_status_device *device)
+static void look_at_device(look *l, cpubind_status_device *device)
 {
+    cpubind_host_status *out = l->out;
     cpubind_goal goal;
     for (int32_t i = 0; i < device->n_worker; i++) {
-        cpubind_status_worker *w = &l->out->worker[device->first_worker + i];
-        look_at_worker(l, part, device, w);
-        part->count[w->place]++;
+        cpubind_status_worker *w = &out->worker[device->first_worker + i];
+        look_at_worker(l, device, w);
+        out->count[w->place]++;
     }
     if (device->n_irq == 0 && device->listed && device->pool.n > 0 &&
         make_goal(l, device, NULL, &goal))
         read_irqs(l, &goal, device);
     for (int32_t i = 0; i < device->n_irq; i++) {
         device->irq_place = worse(device->irq_place, device->irq[i].place);
-        part->n_irq_elsewhere +=
+        out->n_irq_elsewhere +=
             device->n_worker > 0 && device->irq[i].place == CPUBIND_PLACE_ELSEWHERE;
     }
-    part->n_worker += device->n_worker;
-    part->n_idle += device->n_worker == 0;
+    out->n_idle += device->n_worker == 0;
 }
 
 /* What a device is, and its pool in the plan. */
@@ -348,28 +347,30 @@ static cpubind_status_device describe(const cpubind_host_bind *h, int32_t i)
     return device;
 }
 
-/* Looks at the devices from `first` up to `end` that are asked for, and at their workers. */
-static void look_at_part(look *l, const cpubind_workers *workers, int32_t first, int32_t end,
-                         cpubind_status_part *part)
+/* Looks at the devices that are asked for, and at their workers: those that the driver lists, or
+ * those that have opened the device. */
+static void look_at_devices(look *l)
 {
+    const cpubind_host_bind *h = l->h;
+    cpubind_host_status *out = l->out;
     cpubind_status_device *all =
-        (cpubind_status_device *)cpubind_arena_take(l->arena, end - first, sizeof *all);
+        (cpubind_status_device *)cpubind_arena_take(l->arena, h->n_device, sizeof *all);
     l->is_short |= !all;
-    part->device = all;
-    for (int32_t i = first, at = 0; i < end && !l->is_short; i++) {
-        cpubind_status_device *device = &all[part->n_device];
-        if (!l->h->is_asked[i])
+    out->device = all;
+    for (int32_t i = 0; i < h->n_device && !l->is_short; i++) {
+        const cpubind_workers *workers = i < h->n_listed ? &h->listed : &h->opened;
+        cpubind_status_device *device = &all[out->n_device];
+        if (!h->is_asked[i])
             continue;
-        *device = describe(l->h, i);
-        device->first_worker = l->out->n_worker;
-        while (at < workers->n && workers->row[at].device < i)
-            at++;
-        for (; at < workers->n && workers->row[at].device == i; at++)
-            l->out->worker[l->out->n_worker++] =
-                (cpubind_status_worker){.worker = &workers->row[at]};
-        device->n_worker = l->out->n_worker - device->first_worker;
-        part->n_device++;
-        look_at_device(l, part, device);
+        *device = describe(h, i);
+        device->first_worker = out->n_worker;
+        for (int32_t k = 0; k < workers->n; k++)
+            if (workers->row[k].device == i)
+                out->worker[out->n_worker++] =
+                    (cpubind_status_worker){.worker = &workers->row[k]};
+        device->n_worker = out->n_worker - device->first_worker;
+        out->n_device++;
+        look_at_device(l, device);
     }
 }
 
@@ -384,17 +385,15 @@ cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t h
               .root = {sys, -1, CPUBIND_REACH_ANYWHERE}};
     *out = (cpubind_host_status){.n_hidden = host->n_hidden,
                                  .n_elsewhere = host->n_elsewhere,
+                                 .has_bus = host->options.devices != NULL,
                                  .is_other_namespace = host->listed.is_other_namespace};
-    out->listed.is_there = host->options.has_listed;
-    out->bus.is_there = host->options.devices != NULL;
     l.list = cpubind_arena_ints(arena, CPUBIND_MAX_CPUS);
     out->worker = (cpubind_status_worker *)cpubind_arena_take(
         arena, host->listed.n + host->opened.n, sizeof *out->worker);
     if (!l.list || !out->worker)
         return CPUBIND_PROBLEM_NO_MEMORY;
     (void)cpubind_open(sys, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, &l.root.fd);
-    look_at_part(&l, &host->listed, 0, host->n_listed, &out->listed);
-    look_at_part(&l, &host->opened, host->n_listed, host->n_device, &out->bus);
+    look_at_devices(&l);
     if (l.root.fd >= 0)
         sys->close(l.root.fd);
     return l.is_short ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_NONE;
@@ -402,10 +401,6 @@ cpubind_problem_code cpubind_host_status_read(cpubind_host_bind *host, int32_t h
 
 int cpubind_host_status_is_right(const cpubind_host_status *status)
 {
-    const cpubind_status_part *part[] = {&status->listed, &status->bus};
-    int is_right = 1;
-    for (int i = 0; i < 2; i++)
-        is_right &= part[i]->count[CPUBIND_PLACE_ELSEWHERE] == 0 &&
-                    part[i]->count[CPUBIND_PLACE_UNBOUND] == 0 && part[i]->n_irq_elsewhere == 0;
-    return is_right;
+    return status->count[CPUBIND_PLACE_ELSEWHERE] == 0 &&
+           status->count[CPUBIND_PLACE_UNBOUND] == 0 && status->n_irq_elsewhere == 0;
 }

@@ -80,22 +80,16 @@ typedef struct cpubind_status_device {
     cpubind_place_kind irq_place; /* of all interrupts; RIGHT without any */
 } cpubind_status_device;
 
-/* Devices with logic ids, or those of the bus, and their workers. */
-typedef struct cpubind_status_part {
-    const cpubind_status_device *device;
+typedef struct cpubind_host_status {
+    const cpubind_status_device *device; /* those with a logic id, then those of the bus */
     int32_t n_device;
+    cpubind_status_worker *worker; /* by device, then by start and pid */
     int32_t n_worker;
     int32_t n_idle;                     /* devices without a worker */
     int32_t count[CPUBIND_PLACE_COUNT]; /* workers, by place */
     int32_t n_irq_elsewhere;            /* interrupts of devices with workers */
     int32_t is_hidden_from_user; /* memory or environment of some worker: EACCES or EPERM */
-    int32_t is_there;            /* 0: the host was opened without such devices */
-} cpubind_status_part;
-
-typedef struct cpubind_host_status {
-    cpubind_status_worker *worker; /* by device, then by start and pid */
-    int32_t n_worker;
-    cpubind_status_part listed, bus;
+    int32_t has_bus;             /* users of devices of the bus were looked for */
     /* Of the list of a driver */
     int32_t n_hidden, n_elsewhere; /* entries without a pid, or of devices out of view */
     int32_t is_other_namespace;    /* its numbers are of another pid namespace */

@@ -138,11 +138,11 @@ TEST(test_places)
 {
     cpubind_host_status s;
     assert_int_equal(look(sizeof memory, &s), CPUBIND_PROBLEM_NONE);
-    assert_int_equal(s.listed.n_device, 8);
+    assert_int_equal(s.n_device, 8);
     assert_int_equal(s.n_worker, 3);
-    assert_int_equal(s.listed.n_idle, 6);
-    assert_int_equal(s.listed.device[0].n_worker, 2);
-    assert_int_equal(s.listed.device[1].first_worker, 2);
+    assert_int_equal(s.n_idle, 6);
+    assert_int_equal(s.device[0].n_worker, 2);
+    assert_int_equal(s.device[1].first_worker, 2);
     const cpubind_status_worker *w = &s.worker[0];
     assert_int_equal(w->worker->pid, 100);
     assert_int_equal(w->fault.error, 0);
@@ -205,7 +205,7 @@ TEST(test_every_call_fails)
                       which == CALL_malloc || which == CALL_realloc ? ENOMEM : EIO);
             assert_int_equal(look(sizeof memory, &s), CPUBIND_PROBLEM_NONE);
             assert_int_equal(open_descriptors(), before);
-            assert_int_equal(s.listed.n_device, 8);
+            assert_int_equal(s.n_device, 8);
             assert_int_equal(s.n_worker, 3);
             for (int32_t i = 0; i < 3; i++) {
                 assert_int_equal(s.worker[i].place == CPUBIND_PLACE_UNKNOWN,
