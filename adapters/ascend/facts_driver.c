@@ -161,9 +161,7 @@ static cpubind_problem_code join_function(reading *d, int32_t function, mailbox 
         return stop_gap(d, name, "the kernel lists no interrupts of an NPU's PCI function");
     code = cpubind_priv_read_msi(r, listing, &msi, &n_msi);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++) {
-        while (k < n_msi && msi[k] < box[i].irq)
-            k++;
-        if (k == n_msi || msi[k] != box[i].irq)
+        if (!cpubind_list_has(msi, n_msi, box[i].irq, &k))
             continue;
         if (box[i].function >= 0)
             return stop_contradiction(d, name, "two PCI functions have the same interrupt");

@@ -769,7 +769,7 @@ static cpubind_problem_code apply_step(facts_reader *r)
             r, INPUT_ENV, env, list.at,
             "SLURM_STEP_GPUS names other NPUs than this process may open (/dev/davinci*)");
     for (int32_t i = 0; f->visible && i < f->n_visible; i++)
-        if (find_npu(f, f->visible_id[i]) && !facts_is_in_list(logic, n, f->visible_id[i], &at))
+        if (find_npu(f, f->visible_id[i]) && !cpubind_list_has(logic, n, f->visible_id[i], &at))
             return facts_fail_input(
                 r, INPUT_ENV, env, list.at,
                 "SLURM_STEP_GPUS lacks an NPU that "

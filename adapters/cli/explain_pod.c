@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text/cpulist.h"
 #include "output.h"
 #include "status_text.h"
 
@@ -44,18 +45,6 @@ static void put(api_out *to, const api_text *sentence, int32_t indent)
     api_put_wrapped(to, sentence->text, indent, indent + 2, WIDTH);
 }
 
-/* How many CPUs two ascending lists have in common. */
-static int32_t count_common(cpubind_cpus a, cpubind_cpus b)
-{
-    int32_t n = 0;
-    for (int32_t i = 0, k = 0; i < a.n; i++) {
-        while (k < b.n && b.cpu[k] < a.cpu[i])
-            k++;
-        n += k < b.n && b.cpu[k] == a.cpu[i];
-    }
-    return n;
-}
-
 /* What a worker may use, and who may use some of that, too. */
 static void put_grant(api_out *to, const cli_status *s, const cpubind_status_worker *own)
 {
@@ -72,7 +61,8 @@ static void put_grant(api_out *to, const cli_status *s, const cpubind_status_wor
     }
     for (int32_t i = 0; i < s->status.n_worker; i++) {
         const cpubind_worker *other = s->status.worker[i].worker;
-        const int32_t n = count_common(w->allowed, other->allowed);
+        const int32_t n = cpubind_list_common(w->allowed.cpu, w->allowed.n, other->allowed.cpu,
+                                              other->allowed.n);
         if (n == 0 || other->pid == w->pid)
             continue;
         api_add(&text, n_other++ == 0 ? "; of these " : ", ");

@@ -181,9 +181,7 @@ static int is_inside(const cpubind_host_bind *h, int32_t pid, const host_entry *
         if (!(mask[cpu / BITS] >> (cpu % BITS) & 1))
             continue;
         ++*n;
-        while (at < parent->n_main && parent->main[at] < cpu)
-            at++;
-        is_in &= at < parent->n_main && parent->main[at] == cpu;
+        is_in &= cpubind_list_has(parent->main, parent->n_main, cpu, &at);
     }
     return is_in;
 }

@@ -417,12 +417,9 @@ static int join_pools(const cpubind_host_bind *h, const host_entry *e, cpubind_a
     }
     if (n > 0 && cpubind_sort_unique(cpu, &n, NULL) != CPUBIND_OK)
         n = 0;
-    for (int32_t i = 0, at = 0; i < n; i++) {
-        while (at < may.n && may.cpu[at] < cpu[i])
-            at++;
-        if (may.n == 0 || (at < may.n && may.cpu[at] == cpu[i]))
+    for (int32_t i = 0, at = 0; i < n; i++)
+        if (may.n == 0 || cpubind_list_has(may.cpu, may.n, cpu[i], &at))
             cpu[kept++] = cpu[i];
-    }
     *out = (cpubind_goal_pool){.cpu = cpu, .n_cpu = kept, .memory_node = memory_node};
     out->roles.span[CPUBIND_ROLE_MAIN].count = kept;
     return 1;

@@ -10,6 +10,7 @@
 #include "../linux/kernel/descendants.h"
 #include "../linux/kernel/files.h"
 #include "../linux/source/host_source.h"
+#include "../text/cpulist.h"
 #include "host_allowed.h"
 #include "host_bind.h"
 #include "host_users.h"
@@ -68,14 +69,8 @@ static inline int host_is_refused(const host_entry *e)
 /* Whether the cpuset of an entry has all CPUs of its claim: they are its own then. */
 static inline int host_is_claim_held(const host_entry *e)
 {
-    int32_t at = 0;
-    for (int32_t i = 0; i < e->n_claimed; i++, at++) {
-        while (at < e->n_allowed && e->allowed[at] < e->claimed[i])
-            at++;
-        if (at >= e->n_allowed || e->allowed[at] != e->claimed[i])
-            return 0;
-    }
-    return e->n_claimed > 0;
+    return e->n_claimed > 0 && cpubind_list_common(e->claimed, e->n_claimed, e->allowed,
+                                                   e->n_allowed) == e->n_claimed;
 }
 
 /* The CPUs that an entry is bound within; n 0: not known. */

@@ -68,17 +68,9 @@ static cpubind_role role_of(const look *l, const char *name)
 static int has_all(look *l, const char *text, cpubind_cpus cpus)
 {
     cpubind_int_list list = {l->list, CPUBIND_MAX_CPUS, 0};
-    int32_t at = 0;
-    if (cpubind_cpulist_parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, &list, NULL) !=
-        CPUBIND_TEXT_OK)
-        return 0;
-    for (int32_t i = 0; i < cpus.n; i++) {
-        while (at < list.n && list.out[at] < cpus.cpu[i])
-            at++;
-        if (at == list.n || list.out[at] != cpus.cpu[i])
-            return 0;
-    }
-    return cpus.n > 0;
+    return cpubind_cpulist_parse(text, (int32_t)strlen(text), CPUBIND_MAX_CPUS, &list, NULL) ==
+               CPUBIND_TEXT_OK &&
+           cpus.n > 0 && cpubind_list_common(cpus.cpu, cpus.n, list.out, list.n) == cpus.n;
 }
 
 static cpubind_place_kind place_of(look *l, const cpubind_item *item, cpubind_cpus allowed)

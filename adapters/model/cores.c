@@ -179,7 +179,7 @@ static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *i
                                 "it is neither 0 nor 1");
     for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
         const int is_needed =
-            f->scope == CPUBIND_SCOPE_HOST || facts_is_in_list(f->cpu, f->n_cpu, cpu, &at);
+            f->scope == CPUBIND_SCOPE_HOST || cpubind_list_has(f->cpu, f->n_cpu, cpu, &at);
         if (!facts_is_online(f, cpu) || core_of[cpu] >= 0)
             continue;
         code = read_siblings(r, cpu, core_of, &n);

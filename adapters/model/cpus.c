@@ -240,7 +240,7 @@ static int compare_marked(const uint8_t *is_own, const int32_t *cpu, int32_t n, 
     int32_t at = 0, n_both = 0;
     int is_part = 1;
     for (int32_t c = 0; c < CPUBIND_MAX_CPUS; c++) {
-        const int is_in = facts_is_in_list(cpu, n, c, &at);
+        const int is_in = cpubind_list_has(cpu, n, c, &at);
         is_part &= !is_own[c] || is_in;
         n_both += is_own[c] && is_in;
     }
@@ -727,7 +727,7 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         int32_t node = f->node_of[f->cpu[i]];
-        if (facts_is_in_list(r->request->exclude, n_exclude, f->cpu[i], &at)) {
+        if (cpubind_list_has(r->request->exclude, n_exclude, f->cpu[i], &at)) {
             *n_excluded += node >= 0;
             continue;
         }

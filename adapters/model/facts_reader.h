@@ -122,15 +122,6 @@ static inline int32_t facts_count_on_bus(const cpubind_facts *f)
     return n;
 }
 
-/* Whether an ascending list holds a CPU. *at moves up to it: the next call must not ask for a
- * smaller CPU. */
-static inline int facts_is_in_list(const int32_t *list, int32_t n, int32_t cpu, int32_t *at)
-{
-    while (*at < n && list[*at] < cpu)
-        ++*at;
-    return *at < n && list[*at] == cpu;
-}
-
 static inline int facts_is_online(const cpubind_facts *f, int32_t cpu)
 {
     return cpu < f->n_cpu_id && f->node_of[cpu] >= 0;

@@ -58,19 +58,12 @@ static int is_within(const char *list, const char *all)
 {
     static int32_t inner[CPUBIND_MAX_CPUS], outer[CPUBIND_MAX_CPUS];
     cpubind_int_list a = {inner, CPUBIND_MAX_CPUS, 0}, b = {outer, CPUBIND_MAX_CPUS, 0};
-    int32_t at = 0;
     if (cpubind_cpulist_parse(list, (int32_t)strlen(list), CPUBIND_MAX_CPUS, &a, NULL) !=
             CPUBIND_TEXT_OK ||
         cpubind_cpulist_parse(all, (int32_t)strlen(all), CPUBIND_MAX_CPUS, &b, NULL) !=
             CPUBIND_TEXT_OK)
         return 0;
-    for (int32_t i = 0; i < a.n && *all; i++) {
-        while (at < b.n && outer[at] < inner[i])
-            at++;
-        if (at == b.n || outer[at] != inner[i])
-            return 0;
-    }
-    return 1;
+    return !*all || cpubind_list_common(inner, a.n, outer, b.n) == a.n;
 }
 
 /* == The service ============================================================ */

@@ -37,9 +37,9 @@ static int limit_host(const cpubind_facts *facts, const cpubind_pci_limits *limi
     if (!cpu || !node || !core)
         return 0;
     for (int32_t i = 0; i < host->n_cpu; i++) {
-        if (facts_is_in_list(limits->exclude, limits->n_exclude, host->cpu[i], &exclude_at) ||
+        if (cpubind_list_has(limits->exclude, limits->n_exclude, host->cpu[i], &exclude_at) ||
             (limits->allowed &&
-             !facts_is_in_list(limits->allowed, limits->n_allowed, host->cpu[i], &allowed_at)))
+             !cpubind_list_has(limits->allowed, limits->n_allowed, host->cpu[i], &allowed_at)))
             continue;
         cpu[n] = host->cpu[i];
         node[n] = host->node[i];

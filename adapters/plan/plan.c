@@ -106,8 +106,8 @@ static cpubind_problem_code find_spare(planner *p)
         return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         if (f->node[i] != p->policy.spare_node ||
-            facts_is_in_list(p->out->kept, p->out->n_kept, f->cpu[i], &at) || skip-- > 0 ||
-            (is_per_device && facts_is_in_list(host->cpu, host->n_cpu, f->cpu[i], &i_host) &&
+            cpubind_list_has(p->out->kept, p->out->n_kept, f->cpu[i], &at) || skip-- > 0 ||
+            (is_per_device && cpubind_list_has(host->cpu, host->n_cpu, f->cpu[i], &i_host) &&
              p->out->trace.owner[i_host] >= 0))
             continue;
         if (f->cpu[i] != p->product->cluster.kept_cpu)

@@ -98,8 +98,8 @@ static int32_t copy_cpus(const planner *p, int32_t *cpu)
         const int32_t id = is_all ? i : f->cpu[i];
         if (f->node_of[id] < 0 ||
             (is_all &&
-             facts_is_in_list(q->exclude, q->exclude ? q->n_exclude : 0, id, &excluded)) ||
-            facts_is_in_list(p->out->kept, p->out->n_kept, id, &kept))
+             cpubind_list_has(q->exclude, q->exclude ? q->n_exclude : 0, id, &excluded)) ||
+            cpubind_list_has(p->out->kept, p->out->n_kept, id, &kept))
             continue;
         cpu[n++] = id;
     }

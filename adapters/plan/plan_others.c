@@ -137,7 +137,7 @@ static void take_idle(planner *p)
         for (int32_t k = 0; k < p->facts->n_other && !is_near; k++) {
             const int32_t *list = near_other(p, k, &n);
             int32_t at = 0;
-            is_near = facts_is_in_list(list, n, host->cpu[i], &at);
+            is_near = cpubind_list_has(list, n, host->cpu[i], &at);
         }
         if (is_near)
             p->out->for_others[p->out->n_for_others++] = host->cpu[i];
@@ -162,7 +162,7 @@ cpubind_problem_code cpubind_priv_find_others(planner *p)
     else if (!take_share(p, &devices))
         return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_cpu; i++)
-        if (!facts_is_in_list(p->out->for_others, p->out->n_for_others, f->cpu[i], &at))
+        if (!cpubind_list_has(p->out->for_others, p->out->n_for_others, f->cpu[i], &at))
             p->out->for_listed[p->out->n_for_listed++] = f->cpu[i];
     return CPUBIND_PROBLEM_NONE;
 }

@@ -116,7 +116,7 @@ static inline int32_t plan_copy_allowed(const planner *p, const int32_t *pool, i
     int32_t n_out = 0, at = 0;
     for (int32_t i = 0; i < n; i++)
         if (p->scope != CPUBIND_SCOPE_HOST ||
-            facts_is_in_list(p->facts->cpu, p->facts->n_cpu, pool[i], &at))
+            cpubind_list_has(p->facts->cpu, p->facts->n_cpu, pool[i], &at))
             out[n_out++] = pool[i];
     return n_out;
 }
@@ -128,7 +128,7 @@ static inline int plan_is_parted(const int32_t *exclude, int32_t n_exclude, cons
 {
     int32_t at = 0;
     for (int32_t i = 0; i < n; i++)
-        if (facts_is_in_list(exclude, n_exclude, cpu[i], &at))
+        if (cpubind_list_has(exclude, n_exclude, cpu[i], &at))
             return 1;
     return n == 0 && n_exclude > 0;
 }

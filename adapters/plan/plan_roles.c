@@ -25,7 +25,7 @@ static int is_in_place(const planner *p, int32_t device, int32_t node)
     const int32_t n = affinity->row[device + 1] - affinity->row[device];
     int32_t at = 0, n_home = 0;
     for (int32_t i = 0; i < n; i++) {
-        if (!facts_is_in_list(host->cpu, host->n_cpu, home[i], &at))
+        if (!cpubind_list_has(host->cpu, host->n_cpu, home[i], &at))
             continue;
         if (host->node[at] == node)
             return 1;
@@ -337,7 +337,7 @@ static int has_near_cpu(const planner *p, int32_t device, const int32_t *pool, i
     for (int32_t i = 0; i < n; i++)
         if (is_in_place(p, device, f->node_of[pool[i]]) &&
             (p->scope != CPUBIND_SCOPE_HOST ||
-             facts_is_in_list(f->cpu, f->n_cpu, pool[i], &at)))
+             cpubind_list_has(f->cpu, f->n_cpu, pool[i], &at)))
             return 1;
     return 0;
 }

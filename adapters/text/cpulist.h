@@ -37,6 +37,25 @@ cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t
 cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *text,
                                            int32_t cap, int32_t *out_len);
 
+/* Whether an ascending list holds a number. *at moves up to it: the next call must not ask for a
+ * smaller one. */
+static inline int cpubind_list_has(const int32_t *list, int32_t n, int32_t number, int32_t *at)
+{
+    while (*at < n && list[*at] < number)
+        ++*at;
+    return *at < n && list[*at] == number;
+}
+
+/* How many numbers two ascending lists have in common. */
+static inline int32_t cpubind_list_common(const int32_t *a, int32_t n_a, const int32_t *b,
+                                          int32_t n_b)
+{
+    int32_t n = 0, at = 0;
+    for (int32_t i = 0; i < n_a; i++)
+        n += cpubind_list_has(b, n_b, a[i], &at);
+    return n;
+}
+
 #ifdef __cplusplus
 }
 #endif

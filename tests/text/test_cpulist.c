@@ -202,6 +202,24 @@ TEST(every_prefix_is_a_shorter_list_or_a_fault)
     }
 }
 
+/* Of all pairs of sets of eight numbers, by their bits. */
+TEST(common_numbers_are_those_in_both)
+{
+    for (int32_t pair = 0; pair < 0x10000; pair++) {
+        const int32_t bits[] = {pair >> 8, pair & 0xff};
+        int32_t list[2][8], n[2] = {0, 0}, common = 0, at = 0;
+        for (int32_t i = 0; i < 8; i++) {
+            for (int k = 0; k < 2; k++)
+                if (bits[k] >> i & 1)
+                    list[k][n[k]++] = 10 * i;
+            common += (bits[0] & bits[1]) >> i & 1;
+        }
+        assert_int_equal(cpubind_list_common(list[0], n[0], list[1], n[1]), common);
+        for (int32_t i = 0; i < 8; i++)
+            assert_int_equal(cpubind_list_has(list[0], n[0], 10 * i, &at), bits[0] >> i & 1);
+    }
+}
+
 int main(void)
 {
     return run_registered("cpulist", NULL, NULL);
