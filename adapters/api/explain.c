@@ -89,6 +89,8 @@ typedef struct explanation {
     int32_t *list;         /* CPUs: room for all of the host */
     int32_t *device, *ids; /* devices, and ids of them: room for CPUBIND_MAX_DEVICES */
     int is_all;            /* all is explained */
+    int32_t n_called;      /* devices that have the name of the target, and their addresses */
+    api_text called;
 } explanation;
 
 /* == Sentences and facts ==================================================== */
@@ -1003,22 +1005,30 @@ const char *api_check_explain(const char *text)
                  "or all";
 }
 
-/* The index of the device that a target names; or -1. */
-static int32_t npu_index(const explanation *e, const target *t)
+/* The index of the device that a target names; -1: of none, or of several, whose addresses are in
+ * e->called. */
+static int32_t npu_index(explanation *e, const target *t)
 {
     const cpubind_facts *facts = e->view.facts;
+    int32_t found = -1;
+    e->n_called = 0;
+    e->called = (api_text){"", 0};
     for (int32_t i = 0; i < e->view.plan->n_unit; i++) {
         const api_row row = api_shown(facts, e->view.plan, i);
-        if (api_is_called(&t->device, api_vendor_of(&row), row.number, row.id,
-                          &row.device->pci))
-            return e->view.plan->unit[i].device;
+        if (e->view.plan->unit[i].device == found ||
+            !api_is_called(&t->device, api_vendor_of(&row), row.number, row.id,
+                           &row.device->pci))
+            continue;
+        found = e->view.plan->unit[i].device;
+        api_add(&e->called, "%s", e->n_called++ > 0 ? " or " : "");
+        api_add_pci(&e->called, &row.device->pci);
     }
-    for (int32_t i = 0; i < facts->n_device; i++)
+    for (int32_t i = 0; i < facts->n_device && e->n_called == 0; i++)
         if (facts->device[i].bus < 0 &&
             api_is_called(&t->device, CPUBIND_VENDOR_ASCEND, facts->device[i].logic,
                           facts->device[i].logic, &facts->device[i].pci))
             return i;
-    return -1;
+    return e->n_called == 1 ? found : -1;
 }
 
 /* Explains a role: of one NPU (-1: of each). Returns 0 when there is none to explain. */
@@ -1166,6 +1176,11 @@ int api_put_why(api_out *to, const api_planned *planned, const api_options *opti
     free(e.ids);
     if (is_known || to->is_short || planned->code != CPUBIND_PROBLEM_NONE)
         return is_known;
+    if (e.n_called > 1) {
+        api_add(why, "--explain %s may be %s: name it by its address", options->explain,
+                e.called.text);
+        return 0;
+    }
     api_add(&unknown, ": this process sees no such NPU; it sees NPUs ");
     api_add_npus(&unknown, facts, NULL, NULL);
     api_add(&unknown, "; a CPU is named as in cpu17");

@@ -118,6 +118,9 @@ static const mistake mistakes[] = {
     {"$C plan @ --root $H --processes 2 --index 2", 2, {"none of --processes 2", "0 to 1"}},
     {"$C plan @ --root $H --index 1", 2, {"--processes N"}},
     {"$C plan @ --root $H --explain npu", 2, {"--explain"}},
+    {"$C plan @ --root " H "gpu-mixed-vendors.host --explain gpu0",
+     1,
+     {"gpu0 may be 0000:65:00.0 or 0000:98:00.0: name it by its address"}},
     {"$C plan @ --compare --rules near --root $H", 2, {"plans by both rules"}},
     /* Visible devices */
     {"$C plan @ --root $H --visible 0-3", 1, {"with commas between them: 0,1,2,3"}},
