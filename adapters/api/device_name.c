@@ -371,7 +371,7 @@ static int take_functions(api_options *o, const search *s, const found *one, api
 /* Checks that functions, some of which may be NPUs, go with the command and its options. */
 static int check_functions(const api_options *o, const search *s, int32_t n_npu, api_text *why)
 {
-    if (!(o->command & (API_PLAN | API_TOPO)) && n_npu > 0) {
+    if (!(o->command & (API_PLAN | API_TOPO | API_STATUS)) && n_npu > 0) {
         api_add(why, "NPUs and other devices are named: name those of one kind");
         return API_USAGE;
     }

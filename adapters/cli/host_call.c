@@ -49,7 +49,7 @@ int cli_find_workers(host_call *c, api_options *o, api_text *why)
     if (status == API_DONE && !is_of_bus)
         c->has_listed = cli_has_npus(&host.source, o, &read) || api_npu_option(o) ||
                         (read.code == CPUBIND_PROBLEM_NONE && read.facts.n_bus == 0);
-    c->has_bus = !c->has_listed || (!api_npu_option(o) && cli_has_opened(&read));
+    c->has_bus = !c->has_listed || cli_has_opened(&read);
     if (status == API_DONE && c->has_listed && api_npu_option(o) &&
         api_lacks_npus(&host.source, o, why))
         status = API_REFUSED;

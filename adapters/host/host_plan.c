@@ -174,6 +174,20 @@ static cpubind_problem_code make(cpubind_host_bind *h, const cpubind_request *re
     return out->code;
 }
 
+/* Whether the options ask for a device: by its number, by its function, or for all. */
+static int is_asked_for(const cpubind_host_bind *h, int32_t device)
+{
+    const cpubind_facts *f = &h->facts.facts;
+    const cpubind_request *request = &h->options.request;
+    const int32_t on_bus = cpubind_facts_on_bus(f, &f->device[device].pci);
+    int32_t i = 0;
+    if (request->n_device == 0)
+        return on_bus < 0 ? !f->is_part : f->bus[on_bus].is_asked;
+    while (i < request->n_device && request->device[i] != f->device[device].logic)
+        i++;
+    return device < f->n_listed && i < request->n_device;
+}
+
 /* Numbers the devices: those of the facts, by their ids. */
 static int number_devices(cpubind_host_bind *h)
 {
@@ -187,7 +201,7 @@ static int number_devices(cpubind_host_bind *h)
         return 0;
     for (int32_t i = 0; i < h->n_device; i++) {
         h->number[i] = f->device[i].logic;
-        h->is_asked[i] = f->device[i].bus < 0 || f->bus[f->device[i].bus].is_asked;
+        h->is_asked[i] = (uint8_t)is_asked_for(h, i);
     }
     h->last_listed = h->n_listed > 0 ? h->number[h->n_listed - 1] : -1;
     return 1;

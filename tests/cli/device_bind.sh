@@ -294,6 +294,13 @@ is_narrow() {
     awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' "$out/said"
 }
 
+# Nobody uses npu1; the worker of gpu0 is not bound.
+names_mixed() {
+    says 1 "2 devices, 1 idle; 1 workers: 1 unbound" \
+        "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --devices npu1,gpu0 &&
+        grep -q '^npu1    pool 72-95 ' "$out/said" && grep -q '^gpu0    pool 48-71 ' "$out/said"
+}
+
 mixed_status() {
     says 1 "3 devices, 2 idle; 1 workers: 1 unbound" "$CPUBIND" status --root "$out/mixed" \
         --allowed 0-95 && grep -q '^npu1 ' "$out/said" &&
@@ -353,6 +360,11 @@ if [ -n "$can_have_files" ]; then
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --pci 0000:61:00.0
     check "--devices selects one" says 1 "gpu0    pool 48-71" \
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --devices gpu0
+    check "--devices selects those of both kinds, with the pools that all have" names_mixed
+    check "--npus alone leaves the pools as they are, too" says 0 "npu1    pool 72-95 " \
+        "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --npus 1
+    check "an option of NPUs leaves them, too" says 1 "gpu0    pool 48-71" \
+        "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --device-type a2
     check "a number alone is refused where devices of several kinds are" says 1 \
         "device 0 may be npu0, gpu0 (0000:61:00.0)" \
         "$CPUBIND" plan --root "$out/mixed" --devices 0

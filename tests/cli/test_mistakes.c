@@ -80,7 +80,7 @@ static const mistake mistakes[] = {
     {"$C plan @ --root " H "gpu-beside-npu.host --devices gpu0 --total 2",
      2,
      {"--total is about NPUs"}},
-    {"$C status @ --root " H "gpu-beside-npu.host --devices npu0,gpu0", 2, {"of one kind"}},
+    {"$C doctor @ --root " H "gpu-beside-npu.host --devices npu0,gpu0", 2, {"of one kind"}},
     {"$C plan @ --root " H "gpu-mixed-vendors.host --devices gpu0",
      1,
      {"gpu0 may be gpu0 (0000:65:00.0), gpu0 (0000:98:00.0)"}},
