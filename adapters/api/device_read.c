@@ -156,7 +156,8 @@ static void keep_named_tiles(const api_options *o, cpubind_pci_function *device)
         device->n_number = n;
 }
 
-/* Leaves of the devices those that are named, or `only`. */
+/* Leaves of the devices those that are named, or `only`. A virtual function that is named is
+ * planned, though its runtime shows the physical one in its place. */
 static void keep_named(const making *m, cpubind_facts *f)
 {
     const api_options *o = m->options;
@@ -164,6 +165,9 @@ static void keep_named(const making *m, cpubind_facts *f)
         cpubind_pci_function *device = &f->bus[i];
         if (!m->only) {
             keep_named_tiles(o, device);
+            if (device->is_virtual && device->is_asked && o->topo.n_named > 0 &&
+                o->topo.class_digits == 0)
+                device->sight = CPUBIND_SIGHT_VISIBLE;
             continue;
         }
         device->sight = device->is_asked ? CPUBIND_SIGHT_VISIBLE : CPUBIND_SIGHT_HIDDEN;

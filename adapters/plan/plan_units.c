@@ -25,10 +25,22 @@ static int32_t first_id(const cpubind_facts *f)
 
 /* == Ranks ================================================================== */
 
+int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
+{
+    const cpubind_pci_function *function = &f->bus[device];
+    for (int32_t k = 0; k < f->n_bus; k++)
+        if (function->is_virtual && function->sight != CPUBIND_SIGHT_VISIBLE &&
+            !f->bus[k].is_virtual &&
+            f->bus[k].accelerator.vendor == function->accelerator.vendor)
+            return 0;
+    return 1;
+}
+
 /* Whether this process may drive a device as one of those that are no found NPUs. */
 static int is_ranked(const cpubind_facts *f, int32_t device)
 {
-    return f->bus[device].sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device);
+    return f->bus[device].sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device) &&
+           cpubind_pci_has_share(f, device);
 }
 
 /* Whether one runtime numbers all devices that are ranked. */
@@ -90,17 +102,6 @@ int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile)
 }
 
 /* == Devices as those of a plan ============================================= */
-
-int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
-{
-    const cpubind_pci_function *function = &f->bus[device];
-    for (int32_t k = 0; k < f->n_bus; k++)
-        if (function->is_virtual && function->sight != CPUBIND_SIGHT_VISIBLE &&
-            !f->bus[k].is_virtual &&
-            f->bus[k].accelerator.vendor == function->accelerator.vendor)
-            return 0;
-    return 1;
-}
 
 /* Adds a device to the functions of the plan. */
 static void add_function(cpubind_facts *f, int32_t device)
@@ -358,7 +359,7 @@ static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_requ
                : CPUBIND_PROBLEM_UNREADABLE;
 }
 
-/* The device of facts->device that a function is. */
+/* The device of facts->device that a ranked function is: cpubind_plan_join has added each. */
 static int32_t viewed_of(const cpubind_facts *f, int32_t device)
 {
     int32_t i = 0;

@@ -365,6 +365,9 @@ if [ -n "$can_have_files" ]; then
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --npus 1
     check "an option of NPUs leaves them, too" says 1 "gpu0    pool 48-71" \
         "$CPUBIND" status --root "$out/mixed" --allowed 0-95 --device-type a2
+    check "a virtual function that is named has a pool beside the physical one" says 0 \
+        "0000:17:00.4  0     4     4-7" "$CPUBIND" plan --root \
+        fixtures/hosts/gpu-virtual-a10-2vf.host --pci 0000:17:00.4
     check "a number alone is refused where devices of several kinds are" says 1 \
         "device 0 may be npu0, gpu0 (0000:61:00.0)" \
         "$CPUBIND" plan --root "$out/mixed" --devices 0
