@@ -53,6 +53,7 @@ ARCHIVE   := $(call objects,archive)
 API       := $(call objects,api)
 OLD_LIBC  := $(call objects,linux/shared)
 NRI       := $(call objects,nri) $(BUILD)/obj/adapters/nri/nri.pb-c.o
+KUBELET   := $(call objects,kubelet) $(BUILD)/obj/adapters/kubelet/podresources.pb-c.o
 CLI       := $(call objects,cli)
 PUBLIC    := source.h \
              $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_parts.h,\
@@ -62,7 +63,7 @@ PUBLIC    := source.h \
 CORE      := $(BUILD)/obj/cpubind.o
 LIBRARIES := $(patsubst %,$(BUILD)/libcpubind_%.a,ascend linux corpus)
 TESTS     := $(sort $(wildcard tests/core/test_*.c tests/text/test_*.c tests/ascend/test_*.c \
-               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/service/test_*.c tests/measure/test_*.c tests/sqlite/test_*.c tests/api/test_*.c tests/cli/test_*.c))
+               tests/doctor/test_*.c tests/pci/test_*.c tests/archive/test_*.c tests/linux/test_*.c tests/host/test_*.c tests/service/test_*.c tests/measure/test_*.c tests/sqlite/test_*.c tests/api/test_*.c tests/kubelet/test_*.c tests/cli/test_*.c))
 TEST_BINS := $(patsubst %.c,$(BUILD)/%,$(TESTS))
 FUZZ      := $(shell fuzz/fuzz_targets.sh list)
 REPLAYS   := $(patsubst %,$(BUILD)/fuzz/replay_%,$(FUZZ))
@@ -402,20 +403,30 @@ $(BUILD)/obj/adapters/sqlite/schema.c: fixtures/schema.sql fixtures/shapes.sql M
 $(BUILD)/obj/adapters/sqlite/schema.o: $(BUILD)/obj/adapters/sqlite/schema.c $(BUILD)/flags
 	$(CC) -std=c11 $(ALL) -Iadapters/sqlite -c $< -o $@
 
-# The messages of NRI, by Debian's protobuf-c.
-NRI_MADE = $(BUILD)/obj/adapters/nri
+# The messages of NRI and of kubelet, by Debian's protobuf-c.
+NRI_MADE     = $(BUILD)/obj/adapters/nri
+KUBELET_MADE = $(BUILD)/obj/adapters/kubelet
 $(NRI_MADE)/nri.pb-c.c: adapters/nri/nri.proto
+$(KUBELET_MADE)/podresources.pb-c.c: adapters/kubelet/podresources.proto
+$(NRI_MADE)/nri.pb-c.c $(KUBELET_MADE)/podresources.pb-c.c:
 	@mkdir -p $(@D)
-	protoc-c --c_out=$(@D) -Iadapters/nri $<
-$(NRI_MADE)/nri.pb-c.o: $(NRI_MADE)/nri.pb-c.c $(BUILD)/flags
+	protoc-c --c_out=$(@D) -I$(<D) $<
+$(NRI_MADE)/nri.pb-c.o $(KUBELET_MADE)/podresources.pb-c.o: %.o: %.c $(BUILD)/flags
 	$(CC) -std=c11 $(ALL) -c $< -o $@
-$(NRI) $(BUILD)/obj/fuzz/targets/fuzz_nri.o: $(NRI_MADE)/nri.pb-c.c
-$(NRI) $(BUILD)/obj/fuzz/targets/fuzz_nri.o: private CPPFLAGS += -I$(NRI_MADE)
+NRI_USERS     = $(NRI) $(BUILD)/obj/fuzz/targets/fuzz_nri.o
+KUBELET_USERS = $(KUBELET) $(BUILD)/obj/adapters/cli/explain_kubelet.o $(BUILD)/obj/adapters/cli/explain_pod.o \
+                $(BUILD)/obj/fuzz/targets/fuzz_kubelet.o $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/kubelet/*.c))
+$(NRI_USERS): $(NRI_MADE)/nri.pb-c.c
+$(NRI_USERS): private CPPFLAGS += -I$(NRI_MADE)
+$(KUBELET_USERS): $(KUBELET_MADE)/podresources.pb-c.c
+$(KUBELET_USERS): private CPPFLAGS += -I$(KUBELET_MADE)
 
 # A program: its name below BUILD, its own objects, those of the rooms, libraries. A test is
 # linked with the room that it tests and those below it; a fuzz target has the main of replay.c
 # or that of libFuzzer.
-COMMAND = $(filter-out %/main.o,$(CLI)) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+COMMAND = $(CLI) $(KUBELET) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+KUBELET_READER = $(filter-out %/kubelet_call.o,$(KUBELET))
+COMMAND_LIBS = -ljansson -lsqlite3 -lmd -lz -lnghttp2 -lprotobuf-c
 define program
 $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(3)
 	@mkdir -p $$(@D)
@@ -427,15 +438,15 @@ link = $(eval $(call program,$(strip $(1)),$(strip $(2)),$(3),$(4)))
 # cannot be linked (a sanitizer, a distribution without static libraries) it has shared ones. A
 # copy, which is written in one go as by `make install`, has larger pages in the page cache than
 # what the linker writes, and starts 60 us earlier.
-$(BUILD)/cpubind: $(CLI) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE)
+$(BUILD)/cpubind: $(COMMAND)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(STATIC_LINK) -ljansson -lsqlite3 -lmd -lz -lm $(LDLIBS) -o $@.linked 2>/dev/null || \
-	    $(CC) $(CFLAGS) $(LDFLAGS) $^ -ljansson -lsqlite3 -lmd -lz $(LDLIBS) -o $@.linked
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(STATIC_LINK) $(COMMAND_LIBS) -lm $(LDLIBS) -o $@.linked 2>/dev/null || \
+	    $(CC) $(CFLAGS) $(LDFLAGS) $^ $(COMMAND_LIBS) $(LDLIBS) -o $@.linked
 	@install $@.linked $@ && rm $@.linked
 
 $(call link, cpubind-nri, , $(NRI) $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lprotobuf-c -ljansson)
 # For tests that replace system calls by a library before it.
-$(call link, cpubind_shared, , $(CLI) $(API) $(SERVICE) $(DOCTOR) $(MEASURE) $(WORKERS) $(ARCHIVE) $(LINUX) $(SQLITE) $(TEXT) $(CORE), -ljansson -lsqlite3 -lmd -lz)
+$(call link, cpubind_shared, , $(COMMAND), $(COMMAND_LIBS))
 $(call link, option_table, adapters/packaging/option_table adapters/cli/help, $(API) $(LINUX) $(TEXT) $(CORE))
 $(call link, tests/core/%,   tests/core/% tests/core/model, $(CORE), -lcmocka)
 $(call link, tests/core/test_near_laws, tests/core/test_near_laws tests/core/near_model tests/core/model, $(CORE), -lcmocka)
@@ -456,13 +467,15 @@ $(call link, tests/sqlite/%, tests/sqlite/%, $(SQLITE) $(TEXT) $(CORE), -lcmocka
 $(call link, tests/sqlite/fleet_hosts, tests/sqlite/fleet_hosts, $(TEXT) $(CORE))
 $(call link, tests/doctor/%, tests/doctor/%, $(DOCTOR) $(TEXT) $(CORE), -lcmocka -ljansson)
 $(call link, tests/api/%,    tests/api/%,    $(API) $(LINUX) $(TEXT) $(CORE), -lcmocka -ljansson -lpthread)
+$(call link, tests/kubelet/%, tests/kubelet/%, $(KUBELET) $(LINUX) $(TEXT) $(CORE), -lcmocka -lnghttp2 -lprotobuf-c -lpthread)
 $(call link, tests/cli/%,    tests/cli/%,    , -lcmocka -ljansson)
 
 $(call link, fuzz/replay_%, fuzz/targets/fuzz_% fuzz/replay, $(TEXT) $(CORE))
 $(call link, fuzz/replay_record, fuzz/targets/fuzz_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_ask, fuzz/targets/fuzz_ask fuzz/replay, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_nri, fuzz/targets/fuzz_nri fuzz/replay, $(filter-out %/nri_main.o,$(NRI)) $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -lprotobuf-c -ljansson)
-$(call link, fuzz/replay_conf, fuzz/targets/fuzz_conf fuzz/replay, $(COMMAND), -ljansson -lsqlite3 -lmd -lz)
+$(call link, fuzz/replay_kubelet, fuzz/targets/fuzz_kubelet fuzz/replay, $(KUBELET_READER) $(TEXT) $(CORE), -lprotobuf-c)
+$(call link, fuzz/replay_conf, fuzz/targets/fuzz_conf fuzz/replay, $(filter-out %/main.o,$(COMMAND)), $(COMMAND_LIBS))
 $(call link, fuzz/replay_call, fuzz/targets/fuzz_call fuzz/replay, $(API) $(LINUX) $(TEXT) $(CORE))
 $(call link, fuzz/replay_doctor, fuzz/targets/fuzz_doctor fuzz/replay, $(DOCTOR) $(TEXT) $(CORE))
 $(call link, fuzz/replay_host_record, fuzz/targets/fuzz_host_record fuzz/replay, $(LINUX) $(TEXT) $(CORE))
@@ -471,7 +484,8 @@ $(call link, fuzz/replay_corpus, fuzz/targets/fuzz_corpus fuzz/replay, $(SQLITE)
 $(call link, fuzz/%, fuzz/targets/fuzz_%, $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/ask, fuzz/targets/fuzz_ask, $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/nri, fuzz/targets/fuzz_nri, $(filter-out %/nri_main.o,$(NRI)) $(SERVICE) $(WORKERS) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer -lprotobuf-c -ljansson)
-$(call link, fuzz/conf, fuzz/targets/fuzz_conf, $(COMMAND), -fsanitize=fuzzer -ljansson -lsqlite3 -lmd -lz)
+$(call link, fuzz/kubelet, fuzz/targets/fuzz_kubelet, $(KUBELET_READER) $(TEXT) $(CORE), -fsanitize=fuzzer -lprotobuf-c)
+$(call link, fuzz/conf, fuzz/targets/fuzz_conf, $(filter-out %/main.o,$(COMMAND)), -fsanitize=fuzzer $(COMMAND_LIBS))
 $(call link, fuzz/call, fuzz/targets/fuzz_call, $(API) $(LINUX) $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/doctor, fuzz/targets/fuzz_doctor, $(DOCTOR) $(TEXT) $(CORE), -fsanitize=fuzzer)
 $(call link, fuzz/views, fuzz/targets/fuzz_views $(LAW), $(TEXT) $(CORE), -fsanitize=fuzzer)

@@ -11,7 +11,10 @@ run='cc:gcc
 /usr/include/jansson.h:libjansson-dev
 /usr/include/sqlite3.h:libsqlite3-dev
 /usr/include/sha2.h:libmd-dev
-/usr/include/zlib.h:zlib1g-dev'
+/usr/include/zlib.h:zlib1g-dev
+/usr/include/nghttp2/nghttp2.h:libnghttp2-dev
+/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
+protoc-c:protobuf-c-compiler'
 
 fixtures='sqlite3:sqlite3'
 
@@ -43,8 +46,6 @@ cppcheck:cppcheck
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-aarch64-static:qemu-user-static
-/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
-protoc-c:protobuf-c-compiler
 /usr/include/slurm/spank.h:libslurm-dev
 /usr/sbin/slurmctld:slurmctld
 /usr/sbin/slurmd:slurmd
@@ -54,7 +55,8 @@ srun:slurm-client
 vm='aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-system-aarch64:qemu-system-arm
-cpio:cpio'
+cpio:cpio
+protoc-c:protobuf-c-compiler'
 
 check_slurm="$run
 $cluster
@@ -83,6 +85,8 @@ fuzz='cc:gcc
 /usr/include/jansson.h:libjansson-dev
 /usr/include/sqlite3.h:libsqlite3-dev
 /usr/include/sha2.h:libmd-dev
+/usr/include/zlib.h:zlib1g-dev
+/usr/include/nghttp2/nghttp2.h:libnghttp2-dev
 /usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
 protoc-c:protobuf-c-compiler
 clang:clang
@@ -114,13 +118,10 @@ strip:binutils
 dpkg-deb:dpkg"
 
 nri="$run
-/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
-protoc-c:protobuf-c-compiler
 strip:binutils
 dpkg-deb:dpkg"
 
 check_nri="$run
-/usr/include/protobuf-c/protobuf-c.h:libprotobuf-c-dev
 /usr/lib/python3/dist-packages/grpc:python3-grpcio
 busybox:busybox-static
 runc:runc"
