@@ -84,7 +84,7 @@ QUALITY   := $(addprefix tests/quality/,layouts rules)
 TWICE      = tests/sqlite/test_store_faults.c
 BARE       = $(filter tests/cli/%,$(TESTS)) $(addprefix tests/,doctor/test_doctor.c ascend/test_redact.c \
                core/test_same_plans.c) $(TWICE)
-BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh service/device_users.sh packaging/library.sh \
+BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh service/device_users.sh kubelet/kubelet.sh packaging/library.sh \
                packaging/packaging.sh cli/corpus.sh cli/upgrade.sh \
                service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
                service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \

@@ -418,9 +418,7 @@ static const char *printing_conflict(const api_options *o)
     if (o->compare && o->format && !o->format->compare)
         return "--compare prints text or JSON; leave out --format";
     if (o->explain && !o->format) /* status */
-        return o->json || o->watch_ms > 0
-                   ? "--explain prints sentences, once: leave out --json and --watch"
-                   : NULL;
+        return o->watch_ms > 0 ? "--explain prints once: leave out --watch" : NULL;
     if (o->explain && api_check_explain(o->explain))
         return api_check_explain(o->explain);
     if (o->explain && !o->json && strcmp(o->format->word, "text") != 0)

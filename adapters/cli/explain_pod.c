@@ -1,16 +1,15 @@
 /* explain_pod.c - status --explain POD: why a pod has its CPUs, and whose are beside them
  * SPDX-License-Identifier: MIT
  *
- * Says what kubelet gave to each worker of the pod and whether others have that, too; why its
- * device has the pool that it has, which the explanation of the plan says; and whose pools are
- * on the same nodes.
+ * Says which CPUs each worker of the pod may use and whether others may, too; what kubelet says
+ * of its container; why its device has the pool that it has, which the explanation of the plan
+ * says; and whose pools are on the same nodes. JSON.md documents the JSON.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../text/cpulist.h"
-#include "output.h"
-#include "status_text.h"
+#include "explain_kubelet.h"
 
 #define WIDTH 80
 
@@ -142,48 +141,168 @@ static void put_neighbours(api_out *to, const cli_status *s, const cpubind_statu
         put(to, &none, 2);
 }
 
-/* Explains the workers of a pod. Returns their number; -1: no memory. */
-static int put_workers(api_out *to, const cli_status *s, const char *word)
+/* What is said of a pod. */
+typedef struct explaining {
+    const cli_status *s;
+    const char *word; /* of the pod */
+    cli_kubelet kubelet;
+    api_out out;
+    json_t *workers; /* with --json; NULL: memory has run out */
+} explaining;
+
+static void put_sentence(void *ctx, const api_text *sentence)
 {
+    put((api_out *)ctx, sentence, 2);
+}
+
+/* Explains the workers of the pod. Returns their number; -1: no memory. */
+static int put_workers(explaining *e)
+{
+    const cpubind_host_status *st = &e->s->status;
     int n = 0;
-    for (int32_t i = 0; i < s->status.n_device; i++) {
-        const cpubind_status_device *d = &s->status.device[i];
+    for (int32_t i = 0; i < st->n_device; i++) {
+        const cpubind_status_device *d = &st->device[i];
         int has_own = 0;
         for (int32_t k = 0; k < d->n_worker; k++) {
-            const cpubind_status_worker *w = &s->status.worker[d->first_worker + k];
-            if (!is_called(&w->worker->pod, word))
+            const cpubind_status_worker *w = &st->worker[d->first_worker + k];
+            if (!is_called(&w->worker->pod, e->word))
                 continue;
-            put_grant(to, s, w);
-            put_place(to, w, d);
+            put_grant(&e->out, e->s, w);
+            put_place(&e->out, w, d);
+            if (!cli_say_kubelet(e->s, &e->kubelet, w->worker, d, put_sentence, &e->out))
+                return -1;
             has_own = 1;
             n++;
         }
-        if (has_own && !put_why(to, s, d))
+        if (has_own && !put_why(&e->out, e->s, d))
             return -1;
         if (has_own)
-            put_neighbours(to, s, d);
+            put_neighbours(&e->out, e->s, d);
     }
     return n;
 }
 
-int cli_explain_pod(const cli_status *s)
+/* == JSON =================================================================== */
+
+static json_t *name_json(const cpubind_status_device *d)
 {
-    const char *word = s->options->explain;
-    api_out to = cli_out_for(stdout);
-    api_text why = {"", 0};
-    int n, n_pod = 0;
-    word += strncmp(word, "pod:", 4) == 0 ? 4 : 0;
-    n = put_workers(&to, s, word);
-    if (n < 0 || to.is_short) {
-        free(to.text);
-        return cli_no_memory();
+    char name[CPUBIND_DEVICE_NAME_SIZE];
+    cli_status_name(d, name);
+    return cli_json_text(name);
+}
+
+/* Who else may use CPUs of a worker. */
+static json_t *sharers_json(const cli_status *s, const cpubind_worker *w)
+{
+    json_t *all = json_array();
+    for (int32_t i = 0; all && i < s->status.n_worker; i++) {
+        const cpubind_worker *other = s->status.worker[i].worker;
+        const int32_t n = cpubind_list_common(w->allowed.cpu, w->allowed.n, other->allowed.cpu,
+                                              other->allowed.n);
+        if (n > 0 && other->pid != w->pid)
+            all =
+                cli_json_append(all, json_pack("{s:i, s:o, s:o, s:i}", "pid", (int)other->pid,
+                                               "program", cli_json_text(other->program), "pod",
+                                               cli_pod_json(&other->pod), "cpus", (int)n));
     }
-    if (n > 0)
-        return cli_print_out(stdout, &to) ? API_DONE : cli_no_memory();
+    return all;
+}
+
+/* Why a device has its pool; null where there is no plan. */
+static json_t *why_json(const cli_status *s, const cpubind_status_device *d)
+{
+    api_options options = *s->options;
+    api_text name = {"", 0}, why = {"", 0};
+    api_out to = {0};
+    add_device(&name, d);
+    options.explain = name.text;
+    if (api_put_why(&to, &s->call->planned, &options, &why) || to.is_short) {
+        json_t *whole = cli_value_of(&to);
+        json_t *explain = json_incref(json_object_get(whole, "explain"));
+        json_decref(whole);
+        return explain;
+    }
     free(to.text);
-    api_add(&why, "no worker of this host is in a pod %s", word);
-    for (int32_t i = 0; i < s->status.n_worker; i++) {
-        const cpubind_worker *w = s->status.worker[i].worker;
+    return json_null();
+}
+
+static json_t *beside_json(const cli_status *s, const cpubind_status_device *own)
+{
+    json_t *all = json_array();
+    for (int32_t i = 0; all && i < s->status.n_device; i++) {
+        const cpubind_status_device *d = &s->status.device[i];
+        json_t *pids;
+        if (d->device == own->device ||
+            !are_beside(&s->call->planned.facts, own->pool, d->pool))
+            continue;
+        pids = json_array();
+        for (int32_t k = 0; pids && k < d->n_worker; k++)
+            pids = cli_json_append(
+                pids, json_integer(s->status.worker[d->first_worker + k].worker->pid));
+        all = cli_json_append(all,
+                              json_pack("{s:o, s:o, s:o}", "device", name_json(d), "pool",
+                                        cli_list_json(d->pool.cpu, d->pool.n), "pids", pids));
+    }
+    return all;
+}
+
+/* As put_workers. */
+static int append_workers(explaining *e)
+{
+    const cpubind_host_status *st = &e->s->status;
+    int n = 0;
+    for (int32_t i = 0; i < st->n_device; i++)
+        for (int32_t k = 0; k < st->device[i].n_worker; k++) {
+            const cpubind_status_device *d = &st->device[i];
+            const cpubind_status_worker *own = &st->worker[d->first_worker + k];
+            const cpubind_worker *w = own->worker;
+            if (!is_called(&w->pod, e->word))
+                continue;
+            e->workers = cli_json_append(
+                e->workers,
+                json_pack("{s:i, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pid",
+                          (int)w->pid, "program", cli_json_text(w->program), "pod",
+                          cli_pod_json(&w->pod), "device", name_json(d), "place",
+                          cpubind_place_word(own->place), "allowed",
+                          cli_list_json(w->allowed.cpu, w->allowed.n), "claimed",
+                          cli_list_json(w->claimed.cpu, w->claimed.n), "pool",
+                          cli_list_json(d->pool.cpu, d->pool.n), "shared_with",
+                          sharers_json(e->s, w), "kubelet",
+                          cli_kubelet_json(e->s, &e->kubelet, w, d), "why", why_json(e->s, d),
+                          "beside", beside_json(e->s, d)));
+            n++;
+        }
+    return e->workers ? n : -1;
+}
+
+/* == The pod ================================================================ */
+
+/* Prints what was found. Returns the exit status. */
+static int print_all(explaining *e)
+{
+    api_text *why = &e->kubelet.why;
+    if (e->s->options->json) {
+        json_t *json =
+            json_pack("{s:s, s:o, s:o}", "cpubind", CPUBIND_VERSION, "workers", e->workers,
+                      "kubelet_error", why->len > 0 ? cli_json_text(why->text) : json_null());
+        return cli_print_json(stdout, json) ? API_DONE : cli_no_memory();
+    }
+    if (why->len > 0) {
+        why->text[0] = 'W';
+        api_add(why, ".");
+        put(&e->out, why, 0);
+    }
+    return cli_print_out(stdout, &e->out) ? API_DONE : cli_no_memory();
+}
+
+/* Refuses a pod without a worker here. Returns the exit status. */
+static int refuse(const explaining *e)
+{
+    api_text why = {"", 0};
+    int n_pod = 0;
+    api_add(&why, "no worker of this host is in a pod %s", e->word);
+    for (int32_t i = 0; i < e->s->status.n_worker; i++) {
+        const cpubind_worker *w = e->s->status.worker[i].worker;
         if (!*w->pod.uid)
             continue;
         api_add(&why, n_pod++ == 0 ? "; there are workers in " : ", ");
@@ -194,5 +313,26 @@ int cli_explain_pod(const cli_status *s)
     }
     if (n_pod == 0)
         api_add(&why, ", or in any other");
-    return cli_fail(s->options, API_REFUSED, why.text);
+    return cli_fail(e->s->options, API_REFUSED, why.text);
+}
+
+int cli_explain_pod(const cli_status *s)
+{
+    static explaining e;
+    int n, status;
+    e = (explaining){.s = s, .word = s->options->explain, .out = cli_out_for(stdout)};
+    e.workers = s->options->json ? json_array() : NULL;
+    e.word += strncmp(e.word, "pod:", 4) == 0 ? 4 : 0;
+    cli_ask_kubelet(&e.kubelet);
+    n = s->options->json ? append_workers(&e) : put_workers(&e);
+    cli_free_kubelet(&e.kubelet);
+    if (n < 0 || e.out.is_short)
+        status = cli_no_memory();
+    else if (n > 0)
+        return print_all(&e);
+    else
+        status = refuse(&e);
+    free(e.out.text);
+    json_decref(e.workers);
+    return status;
 }

@@ -50,8 +50,7 @@ static int32_t count_place(const cpubind_status_worker *w, cpubind_place_kind pl
     return n;
 }
 
-/* "1023K", "23.1G": at most five characters. */
-static void add_bytes(api_text *to, int64_t bytes)
+void cli_add_bytes(api_text *to, int64_t bytes)
 {
     static const char units[] = "KMGTP";
     int64_t tenths = bytes * 10 / 1024;
@@ -197,7 +196,7 @@ static void print_worker(FILE *out, const cpubind_status_worker *w)
     if (w->worker->rank >= 0)
         api_add(&rank, "%d", (int)w->worker->rank);
     if (w->has_memory) {
-        add_bytes(&memory, own);
+        cli_add_bytes(&memory, own);
         if (w->memory_node >= 0 && own > 0)
             api_add(&memory, " %3d%%", (int)(w->own_near * 100 / own));
     }
@@ -264,7 +263,7 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
     api_add(&line, "%12smemory by node:", "");
     for (int32_t i = 0; i < w->n_node; i++) {
         api_add(&line, "%s %d has ", i ? "," : "", (int)w->node[i].node);
-        add_bytes(&line, w->node[i].bytes);
+        cli_add_bytes(&line, w->node[i].bytes);
     }
     print_line(out, &line);
 }

@@ -145,7 +145,7 @@ done
 check "explanations keep to the schema" keeps_to explain 700
 check "plans of CPU workers keep to the schema" keeps_to cpu_workers 100
 check "errors keep to the schema" keeps_to error 200
-for page in JSON.md JSON-BINDING.md JSON-MEASURE.md; do
+for page in JSON.md JSON-BINDING.md JSON-MEASURE.md JSON-POD.md; do
     python3 $here/json_schema.py page $page >"$out/$page"
     check "adapters/api/$page is a page of the schema" diff adapters/api/$page "$out/$page"
 done

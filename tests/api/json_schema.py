@@ -4,7 +4,7 @@
     json_schema.py check NAME FILE...   each line of each file is an object of "$defs"/NAME
     json_schema.py page NAME            the documentation, key by key, as Markdown: the page
                                         JSON.md, JSON-BINDING.md of what is bound,
-                                        or JSON-MEASURE.md
+                                        JSON-MEASURE.md or JSON-POD.md
     json_schema.py self-test            broken objects are refused
 
 Knows the keywords that the schema has, and refuses a schema with another one.
@@ -116,7 +116,8 @@ def rows(schema, required, defs, prefix=""):
 OTHERS = {"JSON-BINDING.md": {"item", "report", "host_report", "worker_row", "pod", "places", "status",
                               "status_device", "place", "status_worker", "doctor", "change",
                               "doctor_restore"},
-          "JSON-MEASURE.md": {"measured", "verdict", "measure"}}
+          "JSON-MEASURE.md": {"measured", "verdict", "measure"},
+          "JSON-POD.md": {"explain_pod", "kubelet_given"}}
 
 HEADS = {
     "JSON.md": """# JSON of plans and devices
@@ -132,7 +133,8 @@ the tests hold the outputs for all fixture hosts against it.
     "JSON-BINDING.md": """# JSON of what is bound
 
 For whoever reads the JSON of `apply`, `verify`, `restore`, `status` or `doctor`: **which keys
-has it, and what do they mean?** Plans, devices and errors are in [JSON.md](JSON.md).
+has it, and what do they mean?** Plans, devices and errors are in [JSON.md](JSON.md);
+`status --explain POD` is in [JSON-POD.md](JSON-POD.md).
 
 Made from `cpubind.schema.json` by `tests/api/json_schema.py page JSON-BINDING.md`.
 """,
@@ -142,6 +144,13 @@ For whoever reads the JSON of `measure`, or what `status` and `doctor` say of th
 **which keys has it, and what do they mean?** Errors are in [JSON.md](JSON.md).
 
 Made from `cpubind.schema.json` by `tests/api/json_schema.py page JSON-MEASURE.md`.
+""",
+    "JSON-POD.md": """# JSON of a pod
+
+For whoever reads the JSON of `status --explain POD`: **which keys has it, and what do they
+mean?** Pods are in [JSON-BINDING.md](JSON-BINDING.md), errors in [JSON.md](JSON.md).
+
+Made from `cpubind.schema.json` by `tests/api/json_schema.py page JSON-POD.md`.
 """}
 
 
