@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../kubelet/kubelet_call.h"
+#include "../text/cpulist.h"
 #include "../text/pci_address.h"
 
 enum { LIMIT_MS = 1000 };
@@ -96,12 +97,9 @@ static int32_t pick(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b
                     int32_t *out)
 {
     int32_t n = 0;
-    for (int32_t i = 0, k = 0; i < n_a; i++) {
-        while (k < n_b && b[k] < a[i])
-            k++;
-        if ((k < n_b && b[k] == a[i]) == is_in)
+    for (int32_t i = 0, at = 0; i < n_a; i++)
+        if (cpubind_list_has(b, n_b, a[i], &at) == is_in)
             out[n++] = a[i];
-    }
     return n;
 }
 
