@@ -679,6 +679,20 @@ static void say_tiles(explanation *e, int32_t row)
     say(e, &text);
 }
 
+/* Appends " (gpu0)" where the number in the plan is not that of the name. */
+static void add_name(const explanation *e, int32_t npu, api_text *to)
+{
+    const cpubind_device_plan *plan = e->view.plan;
+    for (int32_t i = 0; api_has_others(e->view.facts) && i < plan->n_unit; i++) {
+        const api_row row = api_shown(e->view.facts, plan, i);
+        api_text name = {"", 0};
+        if (plan->unit[i].device == npu && row.tile < 0 && api_add_name(&name, &row)) {
+            api_add(to, " (%s)", name.text);
+            return;
+        }
+    }
+}
+
 /* Says what an NPU gets, or why it has no pool. */
 static void say_pool(explanation *e, int32_t npu, int32_t device)
 {
@@ -689,7 +703,9 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
     int32_t n_cpu = 0;
     if (row >= 0) {
         const api_row r = api_row_of(e->view.facts, plan, row);
-        api_add(&text, "NPU %d gets %d CPUs: ", (int)n->logic, (int)r.n);
+        api_add(&text, "NPU %d", (int)n->logic);
+        add_name(e, npu, &text);
+        api_add(&text, " gets %d CPUs: ", (int)r.n);
         api_add_list(&text, r.cpu, r.n);
         api_json_list(&e->fact, "pool", r.cpu, r.n);
     } else {

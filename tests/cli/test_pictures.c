@@ -694,7 +694,7 @@ TEST(every_device_of_other_vendors_and_each_of_its_cpus_has_an_explanation)
 
 TEST(explanations_of_other_devices_are_those_of_npus)
 {
-    WHY("gpu-2socket-8h100", BY_REFERENCE, "device1", "Device 1 gets 24 CPUs: 24-47.",
+    WHY("gpu-2socket-8h100", BY_REFERENCE, "device1", "Device 1 (gpu1) gets 24 CPUs: 24-47.",
         "CPUs 0-47,96-143 are near it, by its numa_node; they are on node 0; its PCI "
         "address is 0000:19:00.0.",
         "part 2 of 8 in the order of the devices; the hidden device 0000:18:00.0 gets 24");
