@@ -9,6 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define CPUBIND_ARENA_HAS_GAPS
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define CPUBIND_ARENA_HAS_GAPS
+#endif
+#ifdef CPUBIND_ARENA_HAS_GAPS
+#include <sanitizer/asan_interface.h>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,12 +32,24 @@ typedef struct cpubind_arena {
     size_t used; /* bytes */
 } cpubind_arena;
 
+/* Bytes between two allocations that AddressSanitizer lets nobody touch: else it would not see
+ * that one is left for the next. */
+#ifdef CPUBIND_ARENA_HAS_GAPS
+enum { CPUBIND_ARENA_GAP = 16 };
+#else
+enum { CPUBIND_ARENA_GAP = 0 };
+#endif
+
 /* `n` elements of `size` bytes each, or NULL when the block is full. Never NULL for n == 0. */
 static inline void *cpubind_arena_take(cpubind_arena *arena, int32_t n, size_t size)
 {
-    size_t start = (arena->used + 15u) & ~(size_t)15u;
+    const size_t start = (arena->used + CPUBIND_ARENA_GAP + 15u) & ~(size_t)15u;
     if (n < 0 || start > arena->size || (size_t)n > (arena->size - start) / size)
         return NULL;
+#ifdef CPUBIND_ARENA_HAS_GAPS
+    ASAN_POISON_MEMORY_REGION(arena->base + arena->used, start - arena->used);
+    ASAN_UNPOISON_MEMORY_REGION(arena->base + start, (size_t)n * size);
+#endif
     arena->used = start + (size_t)n * size;
     return arena->base + start;
 }

@@ -40,13 +40,13 @@ typedef struct trial {
     cpubind_facts facts;
     cpubind_request request;
     cpubind_problem problem;
-    char block[32768];
     cpubind_arena arena;
     driver_view view;
     cpubind_problem_code code;
 } trial;
 
 static trial t; /* that of the test */
+static char block[32768];
 
 SETUP(start)
 {
@@ -78,7 +78,7 @@ static void read_with(size_t size)
     facts_reader r;
     memset(&r, 0, sizeof r);
     t.host.seen[0] = '\0';
-    t.arena = (cpubind_arena){t.block, size, 0};
+    t.arena = (cpubind_arena){block, size, 0};
     cpubind_problem_clear(&t.problem);
     r.source = &source;
     r.request = &t.request;
@@ -90,7 +90,7 @@ static void read_with(size_t size)
 
 static void expect_outcome(driver_outcome outcome, const char *input)
 {
-    read_with(sizeof t.block);
+    read_with(sizeof block);
     if (t.code != CPUBIND_PROBLEM_NONE)
         fail_msg("%s: %s", t.problem.input, t.problem.what);
     if (t.view.outcome != outcome)
@@ -116,7 +116,7 @@ static void expect_contradiction(const char *input)
 /* The reading fails at an input. */
 static void expect_failure(const char *input)
 {
-    read_with(sizeof t.block);
+    read_with(sizeof block);
     assert_int_equal(t.code, CPUBIND_PROBLEM_UNREADABLE);
     assert_string_equal(t.problem.input, input);
     assert_non_null(t.problem.what);

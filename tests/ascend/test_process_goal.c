@@ -23,7 +23,6 @@ typedef struct planned {
     cpubind_facts facts;
     cpubind_device_plan plan;
     memory_host host;
-    char block[16384];
     cpubind_arena arena;
     cpubind_threads threads;
     cpubind_goal goal;
@@ -31,6 +30,7 @@ typedef struct planned {
 } planned;
 
 static planned p; /* that of the test */
+static char memory[16384];
 
 #define MSI_A      "sys/bus/pci/devices/0000:c1:00.0/msi_irqs/"
 #define MSI_B      "sys/bus/pci/devices/10002:0a:1f.7/msi_irqs/"
@@ -99,7 +99,7 @@ static cpubind_problem_code make(int32_t row, const cpubind_thread_wish *wish, i
                                           .wish = wish,
                                           .n_wish = n_wish,
                                           .threads = p.threads};
-    p.arena = (cpubind_arena){p.block, sizeof p.block, 0};
+    p.arena = (cpubind_arena){memory, sizeof memory, 0};
     for (int32_t i = 0; i < p.plan.n_want; i++)
         assert_int_equal(
             cpubind_split_roles(p.row[i + 1] - p.row[i], &p.plan.roles, &p.span[i], NULL),
