@@ -7,26 +7,8 @@
 #
 # What is built for users is tried: frames of a build with sanitizers are larger. As root the
 # script also binds: with a /run, a /dev and processes of its own.
-LC_ALL=C
-export LC_ALL
-
-BUILD=${BUILD:-build}
-if [ -z "$LIMITS_MOUNTS" ]; then
-    LIMITS_MOUNTS=shared
-    export LIMITS_MOUNTS
-    if [ "$(id -u)" -eq 0 ] &&
-        unshare -m -p -f --mount-proc mount -t tmpfs -o mode=755 tmpfs /run 2>/dev/null; then
-        LIMITS_MOUNTS=own exec unshare -m -p -f --mount-proc "$0" "$@"
-    fi
-fi
-[ "$LIMITS_MOUNTS" = shared ] || mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-
-out=$BUILD/limits
-rm -rf "$out"
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
+own_run="-m -p -f --mount-proc"
+. tests/support/start.sh
 . tests/support/own_host.sh
 
 # Whatever the command says, no signal ends it.
@@ -101,13 +83,14 @@ make_npusmi() {
         cat >"$out/bin/npu-smi" <<END
 #!/bin/sh
 : >"$out/asked"
-cd "$PWD/$out/a2/cmd" || exit
+cd "$out/a2/cmd" || exit
 exec cat "npu-smi-\$(echo "\$*" | tr ' ' - | sed 's|--|-|').txt"
 END
     chmod 755 "$out/bin/npu-smi"
 }
 
 asks_npusmi() {
+    PATH=$out/bin:$PATH npu-smi info | grep -q 910B || return 1
     for words in plan "plan --json" doctor status "verify --all" "apply --all" \
         "run --npu 0 -- true" "capture $out/capture" "capture --redact $out/redacted" \
         "service --once"; do
@@ -189,7 +172,7 @@ serves() {
         becomes 100 said "are in force" && end_service TERM
 }
 
-if [ "$LIMITS_MOUNTS" = own ]; then
+if [ "$BIND_MOUNTS" = own ]; then
     . tests/support/device_host.sh
     make_npusmi
     if strace -qq -e trace=none true 2>"$out/err"; then
