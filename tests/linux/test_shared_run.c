@@ -338,6 +338,15 @@ TEST(a_command_that_hangs_is_not_kept)
     assert_int_equal(READ(), 4);
 }
 
+TEST(a_command_that_a_signal_has_ended_is_not_kept)
+{
+    char path[SCRATCH_PATH * 2];
+    make_npusmi("[ \"$2\" = -m ] && kill -KILL $$");
+    assert_true(READ() < 0); /* that one is not right */
+    find_file("", path);
+    assert_string_equal(path, "");
+}
+
 /* == Where it is off == */
 
 TEST(a_folder_that_others_may_write_to_is_not_used)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../kernel/run_folder.h"
@@ -262,7 +263,7 @@ static void keep(const session *s, const cpubind_command *command, const char *c
     cpubind_bytes bytes = {NULL, 0, 0};
     int fd;
     for (int32_t i = 0; i < n; i++)
-        if (command[i].input.state != CPUBIND_INPUT_PRESENT)
+        if (command[i].input.state != CPUBIND_INPUT_PRESENT || WIFSIGNALED(command[i].status))
             return;
     cpubind_linux_fault why = format(s, command, name, n, &bytes);
     if (!why.error) {
