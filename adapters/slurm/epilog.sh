@@ -4,7 +4,8 @@
 #
 # When slurmstepd was killed, Slurm ends no task of its step, and nobody puts their interrupts
 # back: this ends what is left of the job in its cgroup of version 2, and restores. A node whose
-# epilog fails is drained: it always exits with 0.
+# epilog fails is drained: it always exits with 0. The node takes no job while it runs: what hangs
+# is left after some seconds.
 PATH=/usr/local/bin:/usr/bin:/bin
 for job in /sys/fs/cgroup/system.slice/*slurmstepd.scope/job_"${SLURM_JOB_ID:-none}"; do
     for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -13,5 +14,5 @@ for job in /sys/fs/cgroup/system.slice/*slurmstepd.scope/job_"${SLURM_JOB_ID:-no
         sleep 1
     done
 done 2>/dev/null
-cpubind restore --ended --quiet
+timeout -k 1 10 cpubind restore --ended --quiet
 exit 0
