@@ -3,10 +3,11 @@
  *
  * Decides nothing: libcpubind.so.1 says which CPUs, by what the host and the environment of the
  * step tell. It fails nowhere but in task_init, and there only with --cpubind-strict; it lets
- * nobody wait longer than a second; it starts nothing. SLURM.md says what each failure costs.
+ * nobody wait longer than a second. SLURM.md says what each failure costs.
  *
- * ORDER  user_init: slurmstepd is in the cgroup of the step and has the list of its devices; a
- *   thread reads the host, once for all tasks. task_init: a task learns its device
+ * ORDER  init_post_opt: a process reads the host, to find out whether that ends. user_init:
+ *   slurmstepd is in the cgroup of the step and has the list of its devices; a thread reads the
+ *   host after that process, once for all tasks. task_init: a task learns its device
  *   (SLURMD_TRES_BIND is set after task_post_fork), binds itself and its memory, and tells the
  *   thread, which binds the interrupts and keeps the record, as root. exit: it puts all back.
  */
@@ -20,7 +21,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../api/cpubind_api.h"
@@ -29,7 +32,7 @@ SPANK_PLUGIN(cpubind, 1)
 
 enum { PLAN_MS = 800, RESTORE_MS = 200, MAX_TASKS = 1024, RULES = 0, STRICT };
 
-/* What a task tells the thread; pid 0: the step ends. */
+/* What a task tells the thread. */
 typedef struct message {
     int32_t pid;
     char option[3][32];
@@ -37,12 +40,13 @@ typedef struct message {
 
 static const char *rules = "rules=near"; /* NULL: off */
 static int is_strict, is_trial, is_ready;
-static char captures[4096]; /* the folder with a captured host for each node; or "" */
+static char captures[4096]; /* the folder of the captured host of this node; or "" */
 static char allowed[4096] = "allowed=";
 static const char *within; /* "allowed=" and the CPUs of the step; NULL: those of slurmstepd */
-static char *step_env;     /* lines NAME=value */
-static cpb_host *host;     /* of the thread until it has answered, ... */
-static cpb_plan *whole;    /* ... as is the plan of all devices, by which the facts are read */
+static const char *step_env = ""; /* lines NAME=value */
+static cpb_host *host;            /* of the thread until it has answered, ... */
+static cpb_plan *whole; /* ... as is the plan of all devices, by which the facts are read */
+static pid_t reader; /* the process that reads the host first, to find out whether that ends */
 static int to_thread[2], from_thread[2]; /* messages; a byte when it is ready, and at its end */
 static char reason[1024] = "the host was not read in time";
 
@@ -51,12 +55,9 @@ static int take(int option, const char *word, int is_remote)
     (void)is_remote;
     if (option == STRICT)
         return !(is_strict = 1);
-    if (strcmp(word, "near") == 0 || strcmp(word, "off") == 0)
-        rules = *word == 'n' ? "rules=near" : NULL;
-    else if (strcmp(word, "reference") == 0)
-        rules = "rules=reference";
-    else
+    if (strcmp(word, "near") != 0 && strcmp(word, "reference") != 0 && strcmp(word, "off") != 0)
         return slurm_error("cpubind: \"%s\" is none of near, reference and off", word), -1;
+    rules = *word == 'n' ? "rules=near" : *word == 'r' ? "rules=reference" : NULL;
     return 0;
 }
 
@@ -66,14 +67,14 @@ static struct spank_option options[] = {
 
 int slurm_spank_init(spank_t spank, int n_word, char **word)
 {
-    for (int i = 0; i < 2; i++)
-        if (spank_option_register(spank, &options[i]) != ESPANK_SUCCESS)
-            slurm_error("cpubind: --%s cannot be registered", options[i].name);
+    const char *node = getenv("SLURMD_NODENAME");
+    if (spank_option_register(spank, options) || spank_option_register(spank, options + 1))
+        slurm_error("cpubind: its options cannot be registered");
     for (int i = 0; i < n_word; i++)
         if (strncmp(word[i], "default=", 8) == 0)
             (void)take(RULES, word[i] + 8, 0);
         else if (strncmp(word[i], "captures=", 9) == 0)
-            snprintf(captures, sizeof captures, "%s", word[i] + 9);
+            snprintf(captures, sizeof captures, "%s/%s", word[i] + 9, node ? node : "");
         else if (strcmp(word[i], "trial") == 0)
             is_trial = 1;
         else
@@ -105,38 +106,58 @@ static int read_step_cpus(void)
         return 1; /* without the controller */
     snprintf(leaf, 6, "/user");
     snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpuset.cpus.effective", group + 3);
-    if (!own[0] || !read_line(path, "", allowed + 8, (int)sizeof allowed - 8))
-        return 0;
-    if (strcmp(own, allowed + 8) != 0)
-        within = allowed;
-    return 1;
+    if (own[0] && read_line(path, "", allowed + 8, (int)sizeof allowed - 8))
+        within = strcmp(own, allowed + 8) != 0 ? allowed : NULL;
+    return allowed[8] != '\0';
 }
 
 /* Reads the host. */
 static void read_host(void)
 {
     cpb_error *error = NULL;
-    const int is_known = read_step_cpus();
-    const char *const list[] = {rules, within, NULL};
-    if (!is_known)
+    if (!read_step_cpus())
         snprintf(reason, sizeof reason, "the cpuset of the step cannot be read");
     else
         host = captures[0] ? cpb_host_folder(captures, &error) : cpb_host_live(0, &error);
     if (host && cpb_host_put(host, "env", step_env, strlen(step_env), 0, &error) == 0)
-        whole = cpb_plan_make(host, list, &error);
+        whole = cpb_plan_make(host, (const char *const[]){rules, within, NULL}, &error);
     if (error)
         snprintf(reason, sizeof reason, "%s", cpb_error_text(error));
     cpb_error_free(error);
 }
 
+/* Starts the process that tries to read the files of the host; it finds no npu-smi, and ends with
+ * this one. Were a thread held by a system call, the next seteuid(2) of slurmstepd would not
+ * return, which waits until each thread has changed its user; a thread that waits for a child
+ * can. And Slurm drains a node where it cannot end a process in the cgroup of a step: this one
+ * leaves it for the root. */
+int slurm_spank_init_post_opt(spank_t spank, int n_word, char **word)
+{
+    uint32_t step = SLURM_BATCH_SCRIPT;
+    (void)n_word, (void)word;
+    (void)spank_get_item(spank, S_JOB_STEPID, &step);
+    if (step >= SLURM_MAX_NORMAL_STEP_ID) /* a script, which starts steps */
+        rules = NULL;
+    if (!rules || spank_remote(spank) != 1 || (reader = fork()) != 0)
+        return 0;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)!write(open("/sys/fs/cgroup/cgroup.procs", O_WRONLY), "0", 1);
+    for (int fd = 0; fd < 1024; fd++) /* srun waits for the ends of some */
+        close(fd);
+    (void)setenv("PATH", "/", 1);
+    read_host();
+    _exit(0);
+}
+
 static void *work(void *unused)
 {
     static cpb_binding *bound[MAX_TASKS];
-    int n = 0;
+    int n = 0, status;
     message m;
-    read_host();
+    if (reader > 0 && waitpid(reader, &status, 0) == reader && status == 0)
+        read_host();
     (void)!write(from_thread[1], "", 1);
-    while (read(to_thread[0], &m, sizeof m) == (ssize_t)sizeof m && m.pid > 0) {
+    while (read(to_thread[0], &m, sizeof m) == (ssize_t)sizeof m) {
         cpb_error *error = NULL;
         const char *const list[] = {rules,         m.option[0], m.option[1], m.option[2],
                                     "memory=none", within,      NULL};
@@ -158,9 +179,8 @@ static int wait_for_thread(int limit_ms)
 {
     struct pollfd answer = {from_thread[0], POLLIN, 0};
     int n;
-    do
-        n = poll(&answer, 1, limit_ms);
-    while (n < 0 && errno == EINTR);
+    while ((n = poll(&answer, 1, limit_ms)) < 0 && errno == EINTR)
+        ;
     return n == 1 && read(from_thread[0], &n, 1) == 1;
 }
 
@@ -185,17 +205,10 @@ static char *write_env(spank_t spank)
 
 int slurm_spank_user_init(spank_t spank, int n_word, char **word)
 {
-    const char *node = getenv("SLURMD_NODENAME");
-    uint32_t step = SLURM_BATCH_SCRIPT;
     pthread_t thread;
     (void)n_word, (void)word;
-    (void)spank_get_item(spank, S_JOB_STEPID, &step);
-    if (step >= SLURM_MAX_NORMAL_STEP_ID) /* a script, which starts steps */
-        rules = NULL;
     if (!rules || !(step_env = write_env(spank)))
         return 0;
-    if (captures[0] && node)
-        snprintf(strchr(captures, '\0'), sizeof captures - strlen(captures), "/%s", node);
     /* A task never waits for the thread to read. */
     if (pipe2(from_thread, O_CLOEXEC) == 0 && pipe2(to_thread, O_CLOEXEC) == 0 &&
         fcntl(to_thread[1], F_SETFL, O_NONBLOCK) == 0)
@@ -207,7 +220,7 @@ int slurm_spank_user_init(spank_t spank, int n_word, char **word)
  * runtime of NPUs counts those that a process may open from 0: of one there is no choice. */
 static void set_variables(spank_t spank, const cpb_plan *plan, int32_t device)
 {
-    char *text = cpb_plan_format(plan, "env", NULL), *rest = text, *line, name[32];
+    char *text = cpb_plan_format(plan, "env", NULL), *rest = text, *line, *key, name[32];
     const int is_npu = strstr(cpb_plan_json(plan), "\"rank_device\": \"npu") != NULL;
     int n_open = 0, n_closed = 0, of_host = (int)device;
     for (int i = 0; is_npu && i < 256; i++) {
@@ -223,10 +236,8 @@ static void set_variables(spank_t spank, const cpb_plan *plan, int32_t device)
     if (is_npu && (n_open != 1 || n_closed == 0))
         (void)spank_setenv(spank, "ASCEND_RT_VISIBLE_DEVICES", name, 0);
     while ((line = strsep(&rest, "\n")) != NULL)
-        if ((*line && is_trial) || strncmp(line, "OMP_NUM_THREADS=", 16) == 0) {
-            const char *key = strsep(&line, "=");
-            (void)spank_setenv(spank, key, line ? line : "", 0);
-        }
+        if ((key = strsep(&line, "=")) && line && (is_trial || !strcmp(key, "OMP_NUM_THREADS")))
+            (void)spank_setenv(spank, key, line, 0);
     cpb_text_free(text);
 }
 
@@ -237,7 +248,6 @@ static int bind_task(spank_t spank, cpb_error **error)
     const char *const list[] = {rules, m.option[0], m.option[1], m.option[2], within, NULL};
     char bind[1024] = "none", own[4096] = "", *env = NULL;
     int32_t device, node, n = 1, index = 0, rank, local = -1, is_bound;
-    unsigned long nodes;
     cpb_plan *plan;
     (void)spank_get_item(spank, S_TASK_ID, &local);
     (void)spank_getenv(spank, "SLURMD_TRES_BIND", bind, sizeof bind);
@@ -253,13 +263,12 @@ static int bind_task(spank_t spank, cpb_error **error)
         return 0;
     device = cpb_plan_rank_device(plan);
     node = cpb_plan_memory_node(plan, device);
-    nodes = node >= 0 && node < 64 ? 1ul << node : 0;
+    const unsigned long nodes = node >= 0 && node < 64 ? 1ul << node : 0;
     is_bound = is_trial || cpb_bind_thread(plan, device, "main", error) == 0;
-    if (is_bound && !is_trial) {
-        if (nodes)
-            (void)syscall(SYS_set_mempolicy, 1 /* MPOL_PREFERRED */, &nodes, 65);
+    if (is_bound && !is_trial && nodes)
+        (void)syscall(SYS_set_mempolicy, 1 /* MPOL_PREFERRED */, &nodes, 65);
+    if (is_bound && !is_trial)
         (void)!write(to_thread[1], &m, sizeof m);
-    }
     if (is_bound)
         set_variables(spank, plan, device);
     cpb_plan_free(plan);
@@ -283,10 +292,8 @@ int slurm_spank_task_init(spank_t spank, int n_word, char **word)
 
 int slurm_spank_exit(spank_t spank, int n_word, char **word)
 {
-    const message end = {0};
     (void)spank, (void)n_word, (void)word;
-    if (is_ready && write(to_thread[1], &end, sizeof end) == (ssize_t)sizeof end &&
-        !wait_for_thread(RESTORE_MS))
+    if (is_ready && close(to_thread[1]) == 0 && !wait_for_thread(RESTORE_MS))
         slurm_error("cpubind: interrupts are left: cpubind restore --ended puts them back");
     return 0;
 }

@@ -302,17 +302,39 @@ without_plugin() { # required or optional, exit status, tasks
     [ $got -eq "$2" ] && [ "$(wc -l <"$out/tasks")" -eq "$3" ] && all_are_idle
 }
 
-# A host that is not read in time: the thread waits for a FIFO that nobody writes to.
+# Copies the captured host of the first node, without a file that each plan needs.
+copy_host() {
+    mkdir -p $place/late && cp -r "$captures/$(node 1)" $place/late &&
+        rm $place/late/"$(node 1)"/proc/self/status &&
+        echo "required $plugin captures=$place/late trial" >$place/plugstack.conf
+}
+
+is_unreadable() {
+    copy_host && mkfifo "$late" && lacks "proc/self/status: it could not be read" 2 2 --exclusive --gpus=2
+}
+
+# The step of an ordinary user: slurmstepd changes its own user then, which waits for all threads.
+ends_late_steps() {
+    # The words are split on purpose.
+    # shellcheck disable=SC2086
+    lacks "the host was not read in time" 2 2 $nobody --exclusive --gpus=2 || return 1
+    # shellcheck disable=SC2086
+    srun $nobody -N1 -w "$(node 1)" -n2 --exclusive --gpus=2 sh -c 'echo ready; exec sleep 60' \
+        >"$out/tasks" 2>&1 &
+    for _ in $(seq 100); do
+        [ "$(grep -c ready "$out/tasks")" -eq 2 ] && break
+        sleep 0.1
+    done
+    scancel "$(squeue -h -o %A)" && wait $! ; all_are_idle
+}
+
+# A read that does not end: nobody answers for the file system that a file is of.
 is_late() {
-    mkdir -p $place/late/"$(node 1)"
-    cp -r "$captures/$(node 1)" $place/late
-    rm $place/late/"$(node 1)"/proc/self/status
-    mkfifo $place/late/"$(node 1)"/proc/self/status
-    echo "required $plugin captures=$place/late trial" >$place/plugstack.conf
-    before=$(date +%s)
-    start -N1 -w "$(node 1)" -n2 --exclusive --gpus=2 || return 1
-    [ $(($(date +%s) - before)) -le 15 ] && [ "$(grep -c ' - -$' "$out/tasks")" -eq 2 ] &&
-        grep -q "cannot be read\|not read in time\|could not be read" "$out/err" && all_are_idle
+    rm "$late" && : >"$late" && mount -i -t fuse -o "$unanswered" late "$late" || return 1
+    ends_late_steps
+    is_ended=$?
+    umount -l "$late"
+    return $is_ended
 }
 
 # A script is not bound. Its step has all CPUs of the node and one NPU, so that all are for it.
@@ -412,7 +434,16 @@ plugstack optional default=off
 check "default=off: a step that asks for it" gets "0 1" --gpus=2 --cpubind=near
 echo "required $plugin captures=$place/missing trial" >$place/plugstack.conf
 check "no plan" lacks "cannot be opened" 2 2 --exclusive --gpus=2
-check "a host that cannot be read in time, and no node is lost" is_late
+late=$place/late/$(node 1)/proc/self/status
+nobody="--uid=65534 --chdir=/"
+check "a host that cannot be read" is_unreadable
+if [ -c /dev/fuse ] && exec 9<>/dev/fuse; then
+    unanswered=fd=9,rootmode=100444,user_id=0,group_id=0,allow_other
+    check "a host that is not read in time, and no node is lost" is_late
+    exec 9<&-
+else
+    skip "a host that is not read in time" "no /dev/fuse"
+fi
 check "no plan, with an optional plugin that is strict" is_not_strict
 check "a required plugin that is missing" without_plugin required 1 0
 check "an optional plugin that is missing" without_plugin optional 0 1
@@ -529,6 +560,29 @@ is_killed() {
     "$CPUBIND" restore --ended --quiet && records_are 0
 }
 
+# Tasks are bound, and nothing waits for whoever works on the record of the host.
+is_locked() {
+    (umask 077 && exec 8>/run/cpubind/host.record.lock && flock 8 && exec sleep 600) &
+    holder=$!
+    sleep 0.5
+    timeout 60 srun -N1 -n2 --exclusive --gpus=2 sh -c "$where" >"$out/tasks" 2>"$out/err"
+    cat "$out/tasks" "$out/err"
+    sort "$out/tasks" | cut -d ' ' -f 1,2 >"$out/sorted"
+    printf '0 %s\n1 %s\n' "$a" "$b" | diff - "$out/sorted" && all_are_idle &&
+        grep "interrupts are left" $place/log/slurmd.*
+    is_bound=$?
+    kill $holder
+    [ $is_bound -eq 0 ] && "$CPUBIND" restore --ended --quiet && records_are 0
+}
+
+# This machine, which has no NPU, in place of a captured host: npu-smi is asked.
+npusmi_is_late() {
+    mkdir -p $place/bin && printf '#!/bin/sh\nexec sleep 7000\n' >$place/bin/npu-smi &&
+        chmod 755 $place/bin/npu-smi && echo "required $plugin" >$place/plugstack.conf &&
+        (PATH=$place/bin:$PATH && up "$(node 1)") || return 1
+    lacks "the host was not read in time" 2 2 --exclusive --gpus=2 && ! grep -l 7000 /proc/[0-9]*/cmdline
+}
+
 a=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
 b=$((a + 1))
 if taskset -c $b true 2>/dev/null; then
@@ -542,7 +596,10 @@ if taskset -c $b true 2>/dev/null; then
     check "tasks are bound, with a record, and put back" masks_are_set
     check "memory is preferred from the node of the device" memory_is_preferred
     check "a step that is cancelled leaves nothing bound" is_cancelled
+    check "another process has the record of the host" is_locked
     check "a plugin that is killed leaves nothing bound, and the node is not lost" is_killed
+    down
+    check "an npu-smi that does not end is ended, and no node is lost" npusmi_is_late
     down
 else
     skip "tasks are bound" "this machine has one CPU"

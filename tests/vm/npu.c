@@ -21,8 +21,10 @@
  *                         dev<phy>_sq_fair_wq, whose CPUs are in /sys/devices/virtual/workqueue
  *   on the function of a GPU  drm/renderD<n>/dev
  *   /dev                  dri/renderD<n>, of the class drm; kfd, of the class kfd
- * and one for the tests alone:
+ * and two for the tests alone:
  *   /proc/npu_writes      "address vector writes": how often the CPUs of a vector were written
+ *   /proc/npu_stuck       who reads it waits, and dies of no signal, while the parameter `stuck`
+ *                         is set
  *
  * A process drives an NPU when it names the logic id in an ioctl on davinci_manager, until it
  * closes that file. In the mount namespace that loaded the driver, the logic ids are those of
@@ -72,6 +74,8 @@ static bool mailbox = true;
 module_param(mailbox, bool, 0444);
 static unsigned int opens;
 module_param(opens, uint, 0444);
+static bool stuck;
+module_param(stuck, bool, 0644);
 
 /* The NPUs that one mount namespace sees, as a set of physical ids. */
 struct view {
@@ -187,6 +191,13 @@ static int show_writes(struct seq_file *text, void *unused)
 {
     for (struct writes *w = writes; w->address[0]; w++)
         seq_printf(text, "%s %d %u\n", w->address, w->vector, w->n);
+    return 0;
+}
+
+static int show_stuck(struct seq_file *text, void *unused)
+{
+    while (READ_ONCE(stuck))
+        schedule_timeout_uninterruptible(HZ / 10);
     return 0;
 }
 
@@ -586,7 +597,8 @@ static int make_proc_files(void)
     struct proc_dir_entry *uda = proc_mkdir("uda", NULL);
     struct proc_dir_entry *trs = proc_mkdir("trs_core", NULL);
 
-    if (!uda || !trs || !proc_create_single("npu_writes", 0444, NULL, show_writes))
+    if (!uda || !trs || !proc_create_single("npu_writes", 0444, NULL, show_writes) ||
+        !proc_create_single("npu_stuck", 0444, NULL, show_stuck))
         return -ENOMEM;
     task_dir = proc_mkdir("proc", trs);
     if (!task_dir || !proc_create_single_data("namespace_node", 0400, uda, show_views, NULL))

@@ -265,6 +265,55 @@ lost() { # killed or stopped
     check_soon "all is put back, and the node is idle" nothing_is_left "$1"
 }
 
+# -- A host that does not answer -----------------------------------------------------------------
+
+# A step that is not strict, and is not tried again.
+start_loosely() { # name
+    # shellcheck disable=SC2086
+    as_user srun --cpubind=near $half --gpus-per-task=1 sh $slurm/task >"$slurm/$1" \
+        2>"$slurm/$1.err" &
+    srun=$!
+}
+
+starts_unbound() { # name
+    awk '$1 == "task" { print; n++; bad += $3 != "-" } END { exit bad || n != 2 }' "$slurm/$1" &&
+        grep -q 'each task starts unbound: the host was not read in time' "$slurm/$1.err" &&
+        irqs_are_right && no_record_is_left && return 0
+    cat "$slurm/$1.err"
+    return 1
+}
+
+starts_nothing() {
+    # shellcheck disable=SC2086
+    exits 1 as_user srun --cpubind=near --cpubind-strict $half --gpus-per-task=1 sh $slurm/task &&
+        grep -q 'each task starts not: the host was not read in time' /run/said &&
+        ! grep '^task' /run/said
+}
+
+no_more() { # program
+    [ -z "$(pidof "$1")" ] && return 0
+    ps
+    return 1
+}
+
+# A read that the kernel does not end, of a file that each plan needs.
+late() {
+    file=/sys/devices/system/node/node0/cpulist
+    echo Y >/sys/module/npu/parameters/stuck
+    mount -o bind /proc/npu_stuck $file
+    start_loosely late
+    check_soon "a job starts on a host that does not answer" step_is_ready late 2
+    check "it is unbound, and says why" starts_unbound late
+    scancel --name=sh --user=user --state=running
+    wait "$srun"
+    check_soon "scancel ends it, and the node is idle" nothing_is_left late
+    check "with --cpubind-strict no task starts" starts_nothing
+    check_soon "the node is idle then" node_is_idle
+    echo N >/sys/module/npu/parameters/stuck
+    check_soon "what has read it ends when the kernel does" no_more slurmstepd
+    umount $file
+}
+
 slurm() {
     check "Slurm starts" start_slurm
     check_soon "the node is idle" node_is_idle
@@ -272,5 +321,6 @@ slurm() {
     narrow
     lost killed
     lost stopped
+    late
     whole_node
 }
