@@ -85,7 +85,7 @@ a_binding_that_helps_is_better() {
     start_hog "$a"
     start_worker_away || return 1
     masks=$(masks_of "$worker")
-    says 0 "near against now: better: run_queue_wait" --all --time 6 --seed 7 \
+    says 0 "near against now: better: run_queue_wait" --all --time 4 --seed 7 \
         --output "$out/better.json" --svg "$out/better.svg" && is_as_before "$worker" "$masks" &&
         grep -q 'in each block, from 0' "$out/said" && grep -q 'of one CPU' "$out/said"
 }
@@ -118,7 +118,7 @@ a_binding_that_hurts_is_worse() {
     start_hog "$b"
     start_worker_away || return 1
     masks=$(masks_of "$worker")
-    says 1 '"verdict": "worse", "main": "run_queue_wait"' --pid "$worker" --time 6 \
+    says 1 '"verdict": "worse", "main": "run_queue_wait"' --pid "$worker" --time 4 \
         --json --output "$out/worse.json" && is_as_before "$worker" "$masks"
 }
 
@@ -226,7 +226,7 @@ a_tree_has_its_own_workers() {
 
 # Made workers on the two GPUs: whatever is better, there is a result, and no process is left.
 made_workers_are_measured() {
-    "$CPUBIND" measure --probe --time 3 --noise cpu,irq --json >"$out/said" \
+    "$CPUBIND" measure --probe --time 1 --noise cpu,irq --json >"$out/said" \
         2>"$out/err"
     status=$?
     cat "$out/err"

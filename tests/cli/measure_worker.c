@@ -1,7 +1,7 @@
 /* measure_worker.c - a worker that computes and sleeps by turns, or a hog that only computes
  * SPDX-License-Identifier: MIT
  *
- *   measure_worker             0.5 ms of work, 0.5 ms of sleep, and a thread that works less;
+ *   measure_worker             0.5 ms of work, 2 ms of sleep, and a thread that works less;
  *                              SIGUSR1: forks, starts a thread and renames one
  *   measure_worker hog CPU     work alone, on one CPU, at the highest priority of ordinary
  *                              processes: who shares its CPU waits, whatever else runs.
@@ -49,7 +49,7 @@ static void *turn(void *ctx)
 
 int main(int argc, char **argv)
 {
-    const struct timespec rest = {0, 500000};
+    const struct timespec rest = {0, 2000000};
     pthread_t thread;
     if (argc > 2 && strcmp(argv[1], "hog") == 0) {
         cpu_set_t one;

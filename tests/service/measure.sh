@@ -5,9 +5,10 @@
 #   tests/service/measure.sh     from the top folder; BUILD has the command and outputs
 #   CPUBIND_KILLS=20             how often a measurement is killed (default 3)
 #
-# The worker of a GPU computes; a hog computes on one of the two CPUs, so that settings which
-# put the worker beside it are worse by far, on a machine of any speed. It needs root: it has a
-# /run and processes of its own, and touches no record and no process of this machine.
+# The worker of a GPU computes; where settings are judged, a hog computes on one of the two CPUs,
+# so that settings which put the worker beside it are worse by far, on a machine of any speed. It
+# needs root: it has a /run and processes of its own, and touches no record and no process of
+# this machine.
 needs_own_run=yes
 . tests/support/start.sh
 . tests/support/device_host.sh
@@ -45,16 +46,17 @@ last() { # key
 
 starts_without_measuring() {
     "$out/worker" hog "$a" &
-    pids="$pids $!"
-    settings "$on_a" 'measure = 6' "textfile = $prom" && start_worker 7 && start_service &&
+    hog=$!
+    pids="$pids $hog"
+    settings "$on_a" 'measure = 4' "textfile = $prom" && start_worker 7 && start_service &&
         becomes 50 is_on "$worker" "$a" && is_at_rest && [ ! -e /run/cpubind/measure.json ]
 }
 
 # While it measures, it answers, and binds the workers that start.
 better_settings_are_called_better() {
     first=$worker
-    reload "$on_b" 'measure = 6' "textfile = $prom" && becomes 50 is_measuring &&
-        said "measuring these settings against those before, for 6 s" || return 1
+    reload "$on_b" 'measure = 4' "textfile = $prom" && becomes 50 is_measuring &&
+        said "measuring these settings against those before, for 4 s" || return 1
     "$CPUBIND" status --json >"$out/status"
     [ "$(json "$out/status" '$.service.measuring')" = 1 ] && is_measuring &&
         start_worker 5 && second=$worker && becomes 20 is_on "$second" "$b" && is_measuring &&
@@ -89,7 +91,7 @@ worse_settings_are_a_warning_and_stay() {
     export JOURNAL_STREAM
     start_service
     unset JOURNAL_STREAM
-    reload "$on_a" 'measure = 6' && becomes 150 said "<4>the new settings are worse than those" &&
+    reload "$on_a" 'measure = 4' && becomes 150 said "<4>the new settings are worse than those" &&
         said "stay in force: after against before: worse: run_queue_wait" &&
         said "/run/cpubind/measure.before" && is_on "$first" "$a" || {
         cat "$out/said"
@@ -166,24 +168,29 @@ a_second_measurement_is_refused() {
     end_service TERM
 }
 
+# Of the first two blocks of a measurement.
+a_moment() {
+    sleep "$(awk -v seed="$n$$" 'BEGIN { srand(seed); print rand() * 1.6 }')"
+}
+
 # The service takes the worker up again when the child is killed, a measurement puts it back when
 # the service is, and after both restore does.
 a_kill_leaves_nothing() {
     n=0
     while [ $n -lt "${CPUBIND_KILLS:-3}" ]; do
         settings "$on_a" && start_service && becomes 50 is_on "$first" "$a" &&
-            reload "$on_b" 'measure = 60' && becomes 50 is_measuring || return 1
-        sleep "$(awk -v seed="$n$$" 'BEGIN { srand(seed); print rand() * 3 }')"
+            reload "$on_b" 'measure = 30' && becomes 50 is_measuring || return 1
+        a_moment
         kill -KILL "$(child)"
         becomes 50 said "the measurement was ended before it had a result" &&
             becomes 50 is_on "$first" "$b" || return 1
-        reload "$on_a" 'measure = 60' && becomes 50 is_measuring || return 1
-        sleep "$(awk -v seed="$n$$" 'BEGIN { srand(seed); print rand() * 3 }')"
+        reload "$on_a" 'measure = 30' && becomes 50 is_measuring || return 1
+        a_moment
         was=$(child)
         kill_service
         becomes 100 test ! -e "/proc/$was" && is_on "$first" "$a" || return 1
-        start_service && reload "$on_b" 'measure = 60' && becomes 50 is_measuring || return 1
-        sleep "$(awk -v seed="$n$$" 'BEGIN { srand(seed); print rand() * 3 }')"
+        start_service && reload "$on_b" 'measure = 30' && becomes 50 is_measuring || return 1
+        a_moment
         kill -STOP "$service" && kill -KILL "$(child)" && kill_service &&
             "$CPUBIND" restore --all --quiet && is_on "$first" "$before" &&
             [ -z "$(find /run/cpubind -name '*.record')" ] || return 1
@@ -197,7 +204,7 @@ a_file_can_be_tried() {
         taskset -pc "$a" "${task##*/}" >"$out/taskset" || return 1
     done
     settings "$on_a" && mv "$conf" "$out/old.conf" && settings "$on_b" &&
-        "$CPUBIND" measure --root "$root" --all --after "$conf" --time 6 --quiet >"$out/tried" \
+        "$CPUBIND" measure --root "$root" --all --after "$conf" --time 4 --quiet >"$out/tried" \
             2>&1 || return 1
     grep -q "^after against now: better" "$out/tried" || return 1
     "$CPUBIND" measure --root "$root" --all --before "$out/old.conf" --after "$conf" \
@@ -217,6 +224,7 @@ check "new settings that are better are called so; the service goes on meanwhile
 check "the worker is watched again" the_worker_is_watched_again
 check "status, doctor and the textfile know the result" all_know_the_result
 check "new settings that are worse are a warning, and stay" worse_settings_are_a_warning_and_stay
+kill -STOP "$hog" # nothing is judged by times until the end
 check "settings that move nothing are not measured" settings_that_move_nothing_are_not_measured
 check "settings that cannot be measured are said, and the worker is watched" \
     a_failure_is_said_and_nobody_is_let_go
@@ -227,6 +235,7 @@ check "a command about a process ends it" a_command_about_a_process_ends_it
 check "a second measurement is refused" a_second_measurement_is_refused
 check "kill -9 of the measurement, the service and both" a_kill_leaves_nothing
 kill_service
+kill -CONT "$hog"
 check "a file of settings is tried before it is in force" a_file_can_be_tried
 # shellcheck disable=SC2086
 kill -KILL $pids 2>"$out/grep"
