@@ -73,8 +73,8 @@ LAWS      := ascend/test_views core/test_near_laws core/test_laws core/test_allo
 QUALITY   := $(addprefix tests/quality/,layouts rules)
 # The commands of make check; tests/run.sh has the form. BESIDE can run beside any other: what it
 # writes, it has to itself; what it starts, it asks for alone; and it measures no times. OWN_FILES
-# are programs of rooms that bind of which that is true; WAITING is so too, but waits for limits of
-# a second or more, most of its time. The longest come first.
+# are programs of rooms that bind of which that is true; WAITING and WAITS are so too, but wait for
+# limits of a second or more, most of their time. The longest come first.
 # BARE is built without sanitizers: it starts the command thousands of times, and would wait for
 # the sanitizers most of the time, tries each word of each fixture, or counts the plans of so many
 # random hosts that their sum says whether one has changed. Under sanitizers run a sample of these
@@ -84,10 +84,9 @@ QUALITY   := $(addprefix tests/quality/,layouts rules)
 TWICE      = tests/sqlite/test_store_faults.c
 BARE       = $(filter tests/cli/%,$(TESTS)) $(addprefix tests/,doctor/test_doctor.c ascend/test_redact.c \
                core/test_same_plans.c) $(TWICE)
-BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh service/owner.sh service/device_users.sh kubelet/kubelet.sh packaging/library.sh \
-               packaging/packaging.sh cli/corpus.sh cli/upgrade.sh \
-               service/upgrade.sh python/python.sh languages/languages.sh cli/device_bind.sh \
-               service/device_service.sh api/json.sh packaging/limits.sh service/kills.sh \
+BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh packaging/library.sh \
+               packaging/packaging.sh python/python.sh languages/languages.sh cli/corpus.sh cli/upgrade.sh \
+               service/upgrade.sh api/json.sh packaging/limits.sh service/kills.sh \
                packaging/maintainer.sh packaging/slurm_packages.sh checks/layers.sh sqlite/fleet.sh \
                cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/fuzz.sh checks/kept.sh)
 SELF_TESTS = $(foreach check,layers tree,"+tests/checks/$(check).sh --self-test")
@@ -97,11 +96,13 @@ OWN_FILES  = $(addprefix tests/,linux/test_bind_faults.c sqlite/test_store_fault
                linux/test_source_faults.c linux/test_folder_writer.c host/test_host_users.c)
 WAITING    = $(addprefix tests/,service/test_service.c linux/test_irqbalance.c linux/test_shared_run.c \
                linux/test_live_host.c linux/test_host_lock.c)
+WAITS      = $(addprefix tests/,service/owner.sh slurm/slurm.sh service/device_users.sh \
+               service/device_service.sh service/service.sh cli/device_bind.sh nri/nri.sh kubelet/kubelet.sh)
 ALONE      = $(filter-out $(OWN_FILES) $(WAITING),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
-SCRIPTS    = $(addprefix tests/,cli/bind.sh service/service.sh checks/readme.sh cli/bind_all.sh \
+SCRIPTS    = $(addprefix tests/,cli/bind.sh checks/readme.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/measure.sh service/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
                cli/device_cgroup.sh cli/formats.sh service/deploy.sh checks/install.sh packaging/installed.sh \
-               checks/symbols.sh slurm/slurm.sh nri/nri.sh)
+               checks/symbols.sh)
 SANITIZED  = $(filter-out $(filter-out $(TWICE),$(BARE)),$(TESTS))
 
 # The longest first, so that the last ones end together.
@@ -131,7 +132,7 @@ check: deps-check ## install missing packages, build, and run everything that CI
 	    CPUBIND_SANITIZED=$(abspath $(BUILD)/san/cpubind) \
 	    tests/run.sh $(BESIDE:%=+%) $(SELF_TESTS) \
 	    $(patsubst %.c,+$(BUILD)/san/%,$(OWN_FILES) $(filter-out $(ALONE) $(OWN_FILES) $(WAITING),$(SANITIZED))) \
-	    $(WAITING:%.c==$(BUILD)/san/%) \
+	    $(WAITS:%==%) $(WAITING:%.c==$(BUILD)/san/%) \
 	    $(BARE:%.c=+$(BUILD)/%) \
 	    "+$(BUILD)/san/cpubind fixture replay --db $(BUILD)/fixtures.db --format tap" \
 	    $(patsubst %,+$(BUILD)/san/fuzz/replay_%,$(FUZZ)) \

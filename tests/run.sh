@@ -8,7 +8,7 @@
 # own, in memory, since tests write many small files. Beside the commands without it, these run
 # with low priority, as many at a time as there are CPUs, in their order: the slowest come first.
 # One with a = before it shares nothing either, but waits most of its time, for limits of a second
-# or more: these run one after the other beside all the rest, and with its priority. After the
+# or more: these run two at a time beside all the rest, and with its priority. After the
 # commands without a sign, those with a + run here as well.
 #
 # Prints a line for each command when it has ended, with its seconds and those of the CPUs, and
@@ -114,6 +114,7 @@ count() { # command, folder of its results
 for _ in $(seq "$(nproc 2>/dev/null || echo 2)"); do
     lane + : "$@" &
 done
+lane "=" : "$@" &
 lane "=" : "$@" &
 lane "" report "$@"
 lane + report "$@"
