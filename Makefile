@@ -74,7 +74,8 @@ QUALITY   := $(addprefix tests/quality/,layouts rules)
 # The commands of make check; tests/run.sh has the form. BESIDE can run beside any other: what it
 # writes, it has to itself; what it starts, it asks for alone; and it measures no times. OWN_FILES
 # are programs of rooms that bind of which that is true; WAITING and WAITS are so too, but wait for
-# limits of a second or more, most of their time. The longest come first.
+# limits of a second or more, most of their time. KEPT reads files alone, whose result is repeated
+# while nothing that goes in changes. The longest come first.
 # BARE is built without sanitizers: it starts the command thousands of times, and would wait for
 # the sanitizers most of the time, tries each word of each fixture, or counts the plans of so many
 # random hosts that their sum says whether one has changed. Under sanitizers run a sample of these
@@ -98,6 +99,11 @@ WAITING    = $(addprefix tests/,service/test_service.c linux/test_irqbalance.c l
                linux/test_live_host.c linux/test_host_lock.c)
 WAITS      = $(addprefix tests/,service/owner.sh slurm/slurm.sh service/device_users.sh \
                service/device_service.sh service/service.sh cli/device_bind.sh nri/nri.sh kubelet/kubelet.sh)
+KEPT       = $(addprefix $(BUILD)/san/,fuzz/replay_facts $(addprefix tests/,sqlite/test_store_faults \
+               ascend/test_damaged ascend/test_views core/test_laws core/test_allowed core/test_near_laws \
+               archive/test_archive ascend/test_host_cases ascend/test_mutations core/test_realistic)) \
+             $(addprefix $(BUILD)/tests/,sqlite/test_store_faults cli/test_advice doctor/test_doctor \
+               ascend/test_redact cli/test_hosts cli/test_pictures cli/test_host_files core/test_same_plans)
 ALONE      = $(filter-out $(OWN_FILES) $(WAITING),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
 SCRIPTS    = $(addprefix tests/,cli/bind.sh checks/readme.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/measure.sh service/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
@@ -130,12 +136,12 @@ check: deps-check ## install missing packages, build, and run everything that CI
 	    CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)" all $(BUILD)/san/cpubind-nri $(SANITIZED:%.c=$(BUILD)/san/%) fuzz-replays
 	@BUILD=$(BUILD) CPUBIND_TESTS=tests CPUBIND_SHARED=$(SHARED) ASAN_OPTIONS="$(ASAN)" \
 	    CPUBIND_SANITIZED=$(abspath $(BUILD)/san/cpubind) \
-	    tests/run.sh $(BESIDE:%=+%) $(SELF_TESTS) \
-	    $(patsubst %.c,+$(BUILD)/san/%,$(OWN_FILES) $(filter-out $(ALONE) $(OWN_FILES) $(WAITING),$(SANITIZED))) \
+	    tests/run.sh $(BESIDE:%=+%) $(SELF_TESTS) $(foreach program,$(KEPT),"+tests/support/kept_program.sh $(program)") \
+	    $(patsubst %,+%,$(filter-out $(KEPT),$(patsubst %.c,$(BUILD)/san/%,$(OWN_FILES) \
+	        $(filter-out $(ALONE) $(OWN_FILES) $(WAITING),$(SANITIZED))) $(BARE:%.c=$(BUILD)/%))) \
 	    $(WAITS:%==%) $(WAITING:%.c==$(BUILD)/san/%) \
-	    $(BARE:%.c=+$(BUILD)/%) \
 	    "+$(BUILD)/san/cpubind fixture replay --db $(BUILD)/fixtures.db --format tap" \
-	    $(patsubst %,+$(BUILD)/san/fuzz/replay_%,$(FUZZ)) \
+	    $(patsubst %,+%,$(filter-out $(KEPT),$(FUZZ:%=$(BUILD)/san/fuzz/replay_%))) \
 	    $(patsubst %.c,$(BUILD)/san/%,$(ALONE)) $(SCRIPTS)
 
 check-foreign: deps-foreign ## plan the fixture hosts with the library on s390x, armhf and aarch64, by emulation

@@ -84,7 +84,9 @@ count() { # command, folder of its results
     log=$2/log
     read -r status seconds <"$2/end"
     cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%.1f", ($1 + $3) * 60 + $2 + $4 }' "$2/times")
-    echo "$cpu $(basename "${1%% *}")${1#"${1%% *}"}" >>"$logs/cpu"
+    name=${1#tests/support/kept_program.sh }
+    name=$(basename "${name%% *}")${name#"${name%% *}"}
+    echo "$cpu $name" >>"$logs/cpu"
     kept=
     ! grep -q '^# kept: ' "$log" || kept="  kept"
     # TAP writes "ok 1 # SKIP why"; cmocka writes "not ok 1 # SKIP name".
@@ -100,7 +102,7 @@ count() { # command, folder of its results
         not_ok=1
     fi
     printf '%-44s %5d passed  %3d failed  %3d skipped  %4d s  %6s s of CPU%s\n' \
-        "$(basename "${1%% *}")${1#"${1%% *}"}" "$ok" "$not_ok" "$skip" "$seconds" "$cpu" "$kept"
+        "$name" "$ok" "$not_ok" "$skip" "$seconds" "$cpu" "$kept"
     if [ "$not_ok" -ne 0 ]; then
         grep -vE '^(ok|1\.\.)' "$log" | sed 's/^/    /'
         [ "$status" -ne 0 ] && echo "    exit status $status"
