@@ -86,7 +86,7 @@ TWICE      = tests/sqlite/test_store_faults.c
 BARE       = $(filter tests/cli/%,$(TESTS)) $(addprefix tests/,doctor/test_doctor.c ascend/test_redact.c \
                core/test_same_plans.c) $(TWICE)
 BESIDE     = $(addprefix tests/,checks/lint.sh checks/arm64.sh packaging/library.sh \
-               packaging/packaging.sh python/python.sh languages/languages.sh cli/corpus.sh cli/upgrade.sh \
+               packaging/packaging.sh python/python.sh languages/languages.sh cli/corpus.sh checks/readme.sh cli/upgrade.sh \
                service/upgrade.sh api/json.sh packaging/limits.sh service/kills.sh \
                packaging/maintainer.sh packaging/slurm_packages.sh checks/layers.sh sqlite/fleet.sh \
                cli/topo.sh packaging/abi.sh cli/redact.sh checks/tree.sh checks/fuzz.sh checks/kept.sh)
@@ -105,7 +105,7 @@ KEPT       = $(addprefix $(BUILD)/san/,fuzz/replay_facts $(addprefix tests/,sqli
              $(addprefix $(BUILD)/tests/,sqlite/test_store_faults cli/test_advice doctor/test_doctor \
                ascend/test_redact cli/test_hosts cli/test_pictures cli/test_host_files core/test_same_plans)
 ALONE      = $(filter-out $(OWN_FILES) $(WAITING),$(filter $(addprefix tests/,linux/% host/% service/% measure/test_engine% measure/test_probe% api/%),$(TESTS)))
-SCRIPTS    = $(addprefix tests/,cli/bind.sh checks/readme.sh cli/bind_all.sh \
+SCRIPTS    = $(addprefix tests/,cli/bind.sh cli/bind_all.sh \
                cli/run_tree.sh cli/status.sh cli/measure.sh service/measure.sh cli/numa_bind.sh cli/numa_statements.sh cli/online.sh \
                cli/device_cgroup.sh cli/formats.sh service/deploy.sh checks/install.sh packaging/installed.sh \
                checks/symbols.sh)
