@@ -1021,8 +1021,8 @@ const char *api_check_explain(const char *text)
                  "or all";
 }
 
-/* The index of the device that a target names; -1: of none, or of several, whose addresses are in
- * e->called. */
+/* The index of the device that a target names; -1: of none, or of several, whose addresses are
+ * in e->called. */
 static int32_t npu_index(explanation *e, const target *t)
 {
     const cpubind_facts *facts = e->view.facts;

@@ -87,6 +87,7 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
     if (c->has_bus && o->has_roles)
         how->request.roles = &o->roles;
     how->has_listed = c->has_listed;
+    how->is_listed_alone = c->has_listed && api_npu_option(o) != NULL;
     how->devices = c->has_bus ? &c->devices : NULL;
     how->wish = o->wish;
     how->n_wish = o->n_wish;

@@ -136,6 +136,7 @@ typedef struct cpubind_host_options {
      * CPUs that every worker may have. */
     cpubind_request request;
     int has_listed;                     /* 1: devices whose driver lists its users: Ascend's */
+    int is_listed_alone;                /* 1: whose workers alone; the others keep their CPUs */
     const cpubind_pci_request *devices; /* whose workers of the bus; the other accelerators keep
                                            their CPUs. NULL: none. Borrowed until close */
     int32_t pid; /* of devices whose driver lists no users, the files of this process alone are

@@ -181,11 +181,13 @@ static int is_asked_for(const cpubind_host_bind *h, int32_t device)
     const cpubind_request *request = &h->options.request;
     const int32_t on_bus = cpubind_facts_on_bus(f, &f->device[device].pci);
     int32_t i = 0;
-    if (request->n_device == 0)
-        return on_bus < 0 ? !f->is_part : f->bus[on_bus].is_asked;
+    if (h->options.is_listed_alone && device >= f->n_listed)
+        return 0;
     while (i < request->n_device && request->device[i] != f->device[device].logic)
         i++;
-    return device < f->n_listed && i < request->n_device;
+    return request->n_device > 0 ? i < request->n_device
+           : on_bus < 0          ? !f->is_part
+                                 : f->bus[on_bus].is_asked;
 }
 
 /* Numbers the devices: those of the facts, by their ids. */

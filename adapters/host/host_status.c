@@ -339,8 +339,8 @@ static cpubind_status_device describe(const cpubind_host_bind *h, int32_t i)
     return device;
 }
 
-/* Looks at the devices that are asked for, and at their workers: those that the driver lists, or
- * those that have opened the device. */
+/* Looks at the devices that are asked for, and at their workers: those that the driver lists,
+ * or those that have opened the device. */
 static void look_at_devices(look *l)
 {
     const cpubind_host_bind *h = l->h;

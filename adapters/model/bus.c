@@ -34,8 +34,12 @@ cpubind_problem_code cpubind_priv_read_local_cpus(facts_reader *r,
 {
     const cpubind_facts *f = r->facts;
     int32_t *cpu, n, n_online = 0;
-    const cpubind_problem_code code =
-        facts_read_cpus(r, facts_function_path(r, pci, "local_cpulist"), &cpu, &n);
+    cpubind_problem_code code = facts_read_cpus(r, facts_function_path(r, pci, "local_cpulist"),
+                                                cpubind_cpulist_parse, &cpu, &n);
+    /* A copy of /sys may have the mask alone: hwloc-gather-topology keeps no list. */
+    if (code == CPUBIND_PROBLEM_NONE && n < 0)
+        code = facts_read_cpus(r, facts_function_path(r, pci, "local_cpus"),
+                               cpubind_cpumask_parse, &cpu, &n);
     *out = (facts_local_cpus){.n = -1};
     if (code != CPUBIND_PROBLEM_NONE || n < 0)
         return code;

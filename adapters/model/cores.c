@@ -326,8 +326,8 @@ cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r)
     cpubind_input listing;
     cpubind_slice name;
     int32_t at = 0;
-    cpubind_problem_code code =
-        facts_read_cpus(r, INPUT_NODES_ONLINE, &f->all_node, &f->n_all_node);
+    cpubind_problem_code code = facts_read_cpus(r, INPUT_NODES_ONLINE, cpubind_cpulist_parse,
+                                                &f->all_node, &f->n_all_node);
     if (code != CPUBIND_PROBLEM_NONE || f->n_all_node > 0) {
         f->has_nodes = f->n_all_node > 0;
         return code;

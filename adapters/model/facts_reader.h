@@ -95,8 +95,8 @@ cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
 /* bus.c: the next function that the listing of the PCI bus names; returns 0 at its end. */
 int cpubind_priv_next_function(cpubind_input listing, int32_t *at, cpubind_pci_address *out);
 
-/* bus.c: inserts an item, a struct that begins with a PCI address, into *n items in the order of
- * their addresses. The array has room for one more. */
+/* bus.c: inserts an item, a struct that begins with a PCI address, into *n items in the order
+ * of their addresses. The array has room for one more. */
 void cpubind_priv_insert_function(void *array, int32_t *n, size_t size, const void *item);
 
 /* bus.c: the CPUs that the kernel lists near a function or a bridge, in the arena. */
@@ -350,24 +350,25 @@ static inline cpubind_problem_code facts_read_list_as(facts_reader *r, const cha
     return CPUBIND_PROBLEM_NONE;
 }
 
-static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *name,
-                                                   cpubind_input answer, int32_t **out,
-                                                   int32_t *out_n)
-{
-    return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
-}
-
-/* Reads the list of a file that may be absent: *out_n is -1 then. */
+/* Reads the CPUs of a file that may be absent: *out_n is -1 then. */
 static inline cpubind_problem_code facts_read_cpus(facts_reader *r, const char *name,
-                                                   int32_t **out, int32_t *out_n)
+                                                   facts_parse_cpus_fn *parse, int32_t **out,
+                                                   int32_t *out_n)
 {
     cpubind_input answer;
     const cpubind_problem_code code = facts_ask(r, name, &answer);
     *out = NULL;
     *out_n = -1;
     return code == CPUBIND_PROBLEM_NONE && facts_is_present(answer)
-               ? facts_read_list(r, name, answer, out, out_n)
+               ? facts_read_list_as(r, name, answer, parse, out, out_n)
                : code;
+}
+
+static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *name,
+                                                   cpubind_input answer, int32_t **out,
+                                                   int32_t *out_n)
+{
+    return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
 }
 
 /* Whether a PCI function is a virtual one: the kernel links it to its physical function. The

@@ -12,7 +12,7 @@
  *
  * THE NODE OF A FUNCTION, by the first of these that tells it
  *   device       its numa_node
- *   local_cpus   its local_cpulist, if that is not every online CPU
+ *   local_cpus   its local_cpulist (or local_cpus), if that is not every online CPU
  *   bridge       numa_node or local_cpulist of the nearest bridge above it
  *   only_node    the host has one node with CPUs, or no nodes at all
  *   unknown      none of them: every CPU is as near as any other

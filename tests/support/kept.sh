@@ -42,7 +42,7 @@ keep_by() { # files and folders, commands, argument of the script ...
     kept_status=$?
     cat "$kept.new"
     if [ $kept_status -eq 0 ] && grep -q '^ok' "$kept.new" && ! grep -q '^not ok' "$kept.new" &&
-        { [ -n "$keeps_skips" ] || ! grep -qi '^ok.*# skip' "$kept.new"; }; then
+        { [ -n "${keeps_skips:-}" ] || ! grep -qi '^ok.*# skip' "$kept.new"; }; then
         { echo "# kept: $kept_now" && cat "$kept.new"; } >"$kept"
     else
         rm -f "$kept"

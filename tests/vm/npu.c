@@ -23,8 +23,8 @@
  *   /dev                  dri/renderD<n>, of the class drm; kfd, of the class kfd
  * and two for the tests alone:
  *   /proc/npu_writes      "address vector writes": how often the CPUs of a vector were written
- *   /proc/npu_stuck       who reads it waits, and dies of no signal, while the parameter `stuck`
- *                         is set
+ *   /proc/npu_stuck       while the parameter `stuck` is set, a read waits, and no signal ends
+ *                         it
  *
  * A process drives an NPU when it names the logic id in an ioctl on davinci_manager, until it
  * closes that file. In the mount namespace that loaded the driver, the logic ids are those of
