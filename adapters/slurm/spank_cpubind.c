@@ -129,8 +129,8 @@ static void read_host(void)
 /* Starts the process that tries to read the files of the host; it finds no npu-smi, and ends
  * with this one. Were a thread held by a system call, the next seteuid(2) of slurmstepd would
  * not return, which waits until each thread has changed its user; a thread that waits for a
- * child can. And Slurm drains a node where it cannot end a process in the cgroup of a step: this
- * one leaves it for the root. */
+ * child can. And Slurm drains a node where it cannot end a process in the cgroup of a step:
+ * this one leaves it for the root. */
 int slurm_spank_init_post_opt(spank_t spank, int n_word, char **word)
 {
     uint32_t step = SLURM_BATCH_SCRIPT;
