@@ -19,10 +19,14 @@ int cpubind_priv_next_function(cpubind_input listing, int32_t *at, cpubind_pci_a
 void cpubind_priv_insert_function(void *array, int32_t *n, size_t size, const void *item)
 {
     unsigned char *end = (unsigned char *)array + (size_t)*n * size, *to = end;
+    int order = 1;
     while (to > (unsigned char *)array &&
-           cpubind_pci_compare((const cpubind_pci_address *)item,
-                               (const cpubind_pci_address *)(const void *)(to - size)) < 0)
+           (order = cpubind_pci_compare(
+                (const cpubind_pci_address *)item,
+                (const cpubind_pci_address *)(const void *)(to - size))) < 0)
         to -= size;
+    if (to > (unsigned char *)array && order == 0)
+        return;
     memmove(to + size, to, (size_t)(end - to));
     memcpy(to, item, size);
     ++*n;

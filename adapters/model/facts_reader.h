@@ -96,7 +96,8 @@ cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
 int cpubind_priv_next_function(cpubind_input listing, int32_t *at, cpubind_pci_address *out);
 
 /* bus.c: inserts an item, a struct that begins with a PCI address, into *n items in the order
- * of their addresses. The array has room for one more. */
+ * of their addresses, unless one has its address: a copy of /sys may have a function by two
+ * names. The array has room for one more. */
 void cpubind_priv_insert_function(void *array, int32_t *n, size_t size, const void *item);
 
 /* bus.c: the CPUs that the kernel lists near a function or a bridge, in the arena. */

@@ -174,8 +174,9 @@ static cpubind_input list_any(void *ctx, const char *name)
 /* Whether an input is a name in a folder of a PCI function, of which the text is not read. */
 static int is_name_alone(const char *name)
 {
-    return strncmp(name, "sys/", 4) == 0 &&
-           (strstr(name, "/drm/") || strstr(name, "/accel/") || strstr(name, "/tenstorrent/"));
+    return fits("sys/bus/pci/devices/*/drm/*", name) ||
+           fits("sys/bus/pci/devices/*/accel/*", name) ||
+           fits("sys/bus/pci/devices/*/tenstorrent/*", name);
 }
 
 /* A visited name is a known input, which may be a folder that is empty in a snapshot, or a
