@@ -213,15 +213,14 @@ static int has_others_alone(const comparison *c)
     return n > 0;
 }
 
-/* The nodes of devices or of memory. Returns their number. */
-static int32_t add_nodes(const Kubelet__Topology *topology, int32_t *node, int32_t n)
+/* The nodes of devices or of memory, ascending. Returns their number. */
+static int32_t take_nodes(const Kubelet__Topology *topology, int32_t node[CPUBIND_MAX_NODES])
 {
+    int32_t n = 0;
     for (size_t i = 0; topology && i < topology->n_nodes; i++) {
         const int32_t id = (int32_t)topology->nodes[i]->id;
         int32_t at = 0;
-        while (at < n && node[at] < id)
-            at++;
-        if (at < n && node[at] == id)
+        if (cpubind_list_has(node, n, id, &at))
             continue;
         memmove(node + at + 1, node + at, (size_t)(n - at) * sizeof *node);
         node[at] = id;
@@ -234,7 +233,7 @@ static int32_t add_nodes(const Kubelet__Topology *topology, int32_t *node, int32
 static void say_nodes(const Kubelet__Topology *topology, api_text *to)
 {
     int32_t node[CPUBIND_MAX_NODES];
-    const int32_t n = add_nodes(topology, node, 0);
+    const int32_t n = take_nodes(topology, node);
     if (n == 0)
         return;
     api_add(to, n == 1 ? " (node " : " (nodes ");
@@ -335,13 +334,11 @@ static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
     const Kubelet__Topology *topology =
         own->n_devices == 1 && own->n_claims == 0 ? own->devices[0]->topology : NULL;
     int32_t told[CPUBIND_MAX_NODES];
-    const int32_t n_told = add_nodes(topology, told, 0);
+    const int32_t n_told = take_nodes(topology, told);
     char name[CPUBIND_DEVICE_NAME_SIZE];
     api_text text = {"", 0};
-    int is_there = 0;
+    int32_t at = 0;
     cli_status_name(c->device, name);
-    for (size_t i = 0; topology && i < topology->n_nodes; i++)
-        is_there |= topology->nodes[i]->id == node;
     if (own->n_devices + own->n_claims == 0)
         api_add(&text,
                 "Kubelet does not know that it has %s: the container is privileged or mounts "
@@ -356,7 +353,7 @@ static void say_devices(const comparison *c, cli_hear_sentence *hear, void *ctx)
                 name);
     if (text.len > 0)
         hear(ctx, &text);
-    if (n_told == 0 || node < 0 || is_there)
+    if (n_told == 0 || node < 0 || cpubind_list_has(told, n_told, node, &at))
         return;
     text = (api_text){"", 0};
     api_add(&text, "Kubelet was told the node ");
@@ -417,7 +414,7 @@ int cli_say_kubelet(const cli_status *s, const cli_kubelet *kubelet, const cpubi
 static json_t *nodes_json(const Kubelet__Topology *topology)
 {
     int32_t node[CPUBIND_MAX_NODES];
-    return cli_list_json(node, add_nodes(topology, node, 0));
+    return cli_list_json(node, take_nodes(topology, node));
 }
 
 static json_t *devices_json(const Kubelet__Container *own)

@@ -89,15 +89,27 @@ static void put_place(api_out *to, const cpubind_status_worker *w,
     put(to, &text, 2);
 }
 
-/* Why the device has its pool, as plan --explain says it. Returns 0 without memory. */
-static int put_why(api_out *to, const cli_status *s, const cpubind_status_device *d)
+/* Explains a device as plan --explain does: by its address, since another device may have its
+ * name, but for one with a number of its own, which may share its address. As api_put_why. */
+static int explain_device(api_out *to, const cli_status *s, const cpubind_status_device *d,
+                          int is_json, api_text *why)
 {
     api_options options = *s->options;
-    api_text name = {"", 0}, why = {"", 0};
-    add_device(&name, d);
+    api_text name = {"", 0};
+    if (d->listed)
+        add_device(&name, d);
+    else
+        api_add_pci(&name, &d->function->pci);
     options.explain = name.text;
-    options.json = 0;
-    if (!api_put_why(to, &s->call->planned, &options, &why) && why.len > 0)
+    options.json = is_json;
+    return api_put_why(to, &s->call->planned, &options, why);
+}
+
+/* Why the device has its pool. Returns 0 without memory. */
+static int put_why(api_out *to, const cli_status *s, const cpubind_status_device *d)
+{
+    api_text why = {"", 0};
+    if (!explain_device(to, s, d, 0, &why) && why.len > 0)
         put(to, &why, 2);
     return !to->is_short;
 }
@@ -211,12 +223,9 @@ static json_t *sharers_json(const cli_status *s, const cpubind_worker *w)
 /* Why a device has its pool; null where there is no plan. */
 static json_t *why_json(const cli_status *s, const cpubind_status_device *d)
 {
-    api_options options = *s->options;
-    api_text name = {"", 0}, why = {"", 0};
+    api_text why = {"", 0};
     api_out to = {0};
-    add_device(&name, d);
-    options.explain = name.text;
-    if (api_put_why(&to, &s->call->planned, &options, &why) || to.is_short) {
+    if (explain_device(&to, s, d, 1, &why) || to.is_short) {
         json_t *whole = cli_value_of(&to);
         json_t *explain = json_incref(json_object_get(whole, "explain"));
         json_decref(whole);

@@ -124,6 +124,17 @@ a_container_that_is_not_listed_is_said() {
         name_pod
 }
 
+# The GPUs of each vendor are numbered from 0 on: two have one name.
+two_of_one_name_are_told_apart() {
+    end_kubelet
+    amd=$root/sys/bus/pci/devices/0000:81:00.0
+    mkdir "$amd" && echo 0x1002 >"$amd/vendor" && echo 0x740f >"$amd/device" &&
+        echo 0x038000 >"$amd/class" && echo 0 >"$amd/numa_node" && echo "$a" >"$amd/local_cpulist" &&
+        explains vllm-0 0 "its PCI address is 0000:01:00.0" && lacks "name it by its address" &&
+        "$CPUBIND" status --root "$root" --explain vllm-0 --json >"$out/json" &&
+        ! is_json '$.workers[0].why' "" >"$out/output" && rm -r "$amd"
+}
+
 silence="What kubelet gave is not known: $socket:"
 no_answer_is_said() {
     says_of slow "$silence kubelet has not answered within a second." &&
@@ -180,6 +191,7 @@ fi
 check "CPUs of the cgroup that kubelet did not give, or gave to another, are said" cpus_that_differ_are_said
 check "a device that kubelet did not give is said, and a wrong node" devices_that_differ_are_said
 check "a container that kubelet does not list is said" a_container_that_is_not_listed_is_said
+check "a device is explained whose name another one has, too" two_of_one_name_are_told_apart
 check "why there is no answer is said, and the rest is explained" no_answer_is_said
 if [ $has_user = yes ]; then
     check "a socket that may not be opened is said" a_socket_that_may_not_be_opened_is_said
