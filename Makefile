@@ -18,7 +18,7 @@ VERSION := $(shell sed -n 's/^.define CPUBIND_VERSION *"\(.*\)"$$/\1/p' cpubind.
 
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
 # Lines alone are what a report of the sanitizers names.
-SANITIZE = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZE = -Og -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
 # Some tests start the command a thousand times. So linked, the sanitizers start in two thirds of the
 # time: nothing is relocated, and no library is loaded. gold links in half the time of ld.

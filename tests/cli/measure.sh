@@ -254,6 +254,8 @@ check "a second measurement is refused, a signal ends the first" a_second_measur
 check "workers fork, start threads and end meanwhile" \
     workers_that_fork_start_threads_or_end_are_no_error
 check "the workers of a tree" a_tree_has_its_own_workers
+# Of these workers nothing is judged any more.
+for pid in $pids; do [ ! -e "/proc/$pid" ] || kill -STOP "$pid"; done
 check "made workers are measured" made_workers_are_measured
 check "after kill -9 at any moment restore puts all back" \
     a_measurement_that_is_killed_can_be_put_back

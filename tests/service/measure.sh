@@ -224,7 +224,8 @@ check "new settings that are better are called so; the service goes on meanwhile
 check "the worker is watched again" the_worker_is_watched_again
 check "status, doctor and the textfile know the result" all_know_the_result
 check "new settings that are worse are a warning, and stay" worse_settings_are_a_warning_and_stay
-kill -STOP "$hog" # nothing is judged by times until the end
+# Nothing is judged by times until the end.
+kill -STOP "$hog" "$first"
 check "settings that move nothing are not measured" settings_that_move_nothing_are_not_measured
 check "settings that cannot be measured are said, and the worker is watched" \
     a_failure_is_said_and_nobody_is_let_go
@@ -235,7 +236,7 @@ check "a command about a process ends it" a_command_about_a_process_ends_it
 check "a second measurement is refused" a_second_measurement_is_refused
 check "kill -9 of the measurement, the service and both" a_kill_leaves_nothing
 kill_service
-kill -CONT "$hog"
+kill -CONT "$hog" "$first"
 check "a file of settings is tried before it is in force" a_file_can_be_tried
 # shellcheck disable=SC2086
 kill -KILL $pids 2>"$out/grep"
