@@ -72,7 +72,7 @@ static int is_refusal(const redactor *r, scan_run line)
 
 /* == The process table ====================================================== */
 
-enum { MAX_CELLS = 3, NAME_CELL = 2, WIDE_CELLS = 4, PROCESS_CELLS = 4, CONTAINER_CELLS = 5 };
+enum { MAX_CELLS = 16, NAME_CELL = 2, WIDE_CELLS = 4, PROCESS_CELLS = 4, CONTAINER_CELLS = 5 };
 
 /* A line with bars. The first bar may be missing. */
 typedef struct bar_row {
@@ -113,9 +113,28 @@ static int is_blank(const redactor *r, scan_run run)
     return scan_is_empty(scan_trim(&r->in, run));
 }
 
-static int holds_title(const redactor *r, const bar_row *row)
+/* The cell with the title of the names of processes, in any case; 0 if there is none. The first
+ * cell has the ids. */
+static int32_t find_title(const redactor *r, const bar_row *row)
 {
-    return holds_letters(r->text + row->line.at, row->line.end - row->line.at, "Process name");
+    for (int32_t i = 1; i < MAX_CELLS && i < row->n + !is_closed(row); i++)
+        if (holds_letters(r->text + row->cell[i].at, row->cell[i].end - row->cell[i].at,
+                          "Process name"))
+            return i;
+    return 0;
+}
+
+/* The table of processes, by its header. */
+typedef struct process_table {
+    int32_t n_cell; /* of a row; 0: not in the table */
+    int32_t name;   /* the cell with the name */
+} process_table;
+
+/* Whether a row of at least three cells has the titles of devices, of which one may be damaged. */
+static int has_device_titles(const redactor *r, const bar_row *row)
+{
+    return SCAN_IS(&r->in, scan_trim(&r->in, row->cell[1]), "Name") ||
+           SCAN_IS(&r->in, scan_word(&r->in, row->cell[2].at, row->cell[2].end), "Health");
 }
 
 /* Whether a row is the header of processes: by its number of cells, as in npusmi_info.c, for
@@ -128,13 +147,10 @@ static int is_process_header(const redactor *r, const bar_row *row, int is_secon
         scan_starts_with_digit(&r->in, first))
         return 0;
     if (is_second)
-        return holds_title(r, row);
-    if (is_closed(row) && row->n == WIDE_CELLS) {
-        const scan_run second = scan_trim(&r->in, row->cell[1]);
-        return !SCAN_IS(&r->in, second, "Name") &&
-               !(scan_is_empty(first) && scan_is_empty(second));
-    }
-    return (is_closed(row) && row->n == CONTAINER_CELLS) || holds_title(r, row);
+        return find_title(r, row) > 0;
+    return find_title(r, row) > 0 ||
+           (is_closed(row) && (row->n == PROCESS_CELLS || row->n == CONTAINER_CELLS) &&
+            !scan_is_empty(first) && !has_device_titles(r, row));
 }
 
 /* Whether a row is the header of devices, with which a second output in the text starts. */
@@ -143,7 +159,7 @@ static int is_device_header(const redactor *r, const bar_row *row)
     const scan_run word = scan_word(&r->in, row->cell[0].at, row->cell[0].end);
     return is_closed(row) && row->n >= NAME_CELL + 1 && row->n <= WIDE_CELLS &&
            (SCAN_IS(&r->in, word, "NPU") || SCAN_IS(&r->in, word, "Chip")) &&
-           (row->n < WIDE_CELLS || SCAN_IS(&r->in, scan_trim(&r->in, row->cell[1]), "Name"));
+           (row->n < WIDE_CELLS || has_device_titles(r, row));
 }
 
 /* Whether a line is a rule, as in npusmi_info.c: bars inside it do not make it a row. */
@@ -154,18 +170,28 @@ static int is_rule(const redactor *r, scan_run line)
            r->text[line.end - 1] == '+';
 }
 
-/* Finds the name of a process, which may hold bars. In a whole row the cells after it are found
- * from the right. In a cut row all that follows the pid counts as the name, without the end of
- * a rule. */
-static scan_run find_name(const redactor *r, const bar_row *row, int32_t n_cell)
+static void read_header(const redactor *r, const bar_row *row, process_table *table)
 {
-    scan_run name = {row->cell[NAME_CELL].at, row->line.end};
-    if (!is_closed(row) || row->n < n_cell) {
+    const int32_t title = find_title(r, row);
+    table->name = title > 0 ? title : NAME_CELL;
+    for (int32_t i = 1; title == 0 && i < MAX_CELLS && i < row->n; i++)
+        if (SCAN_IS(&r->in, scan_trim(&r->in, row->cell[i]), "Name"))
+            table->name = i;
+    table->n_cell = is_closed(row) && row->n > table->name ? row->n : PROCESS_CELLS;
+}
+
+/* Finds the name of a process, which may hold bars. In a whole row the cells after it are found
+ * from the right. In a cut row all that follows the cell before it counts as the name,
+ * without the end of a rule. */
+static scan_run find_name(const redactor *r, const bar_row *row, const process_table *table)
+{
+    scan_run name = {row->cell[table->name].at, row->line.end};
+    if (!is_closed(row) || row->n < table->n_cell) {
         name.end -= is_rule(r, row->line);
         return name;
     }
     name.end--;
-    for (int32_t i = NAME_CELL + 1; i < n_cell; i++) {
+    for (int32_t i = table->name + 1; i < table->n_cell; i++) {
         do
             name.end--;
         while (r->text[name.end] != '|');
@@ -174,24 +200,24 @@ static scan_run find_name(const redactor *r, const bar_row *row, int32_t n_cell)
 }
 
 /*   header = "|" cell "|" cell "|" ...    holds "Process name", or has 4 or 5 cells
- *   row    = [ "|" ] ids "|" pid "|" name [ "|" memory [ "|" pid ] "|" ]
- *   other  = a line with less than two bars after its first one: rules, messages */
+ *   row    = [ "|" ] cell "|" cell "|" ...   the name is where its title is, or the third
+ *   other  = a line with less bars than there are cells before the name: rules, messages */
 static void redact_processes(const redactor *r, int32_t *count)
 {
     scan_line line = {{0, 0}, 0, 0};
-    int32_t n_cell = 0; /* of a row; 0: not in the table */
+    process_table table = {0, NAME_CELL};
     while (scan_next_line(&r->in, &line)) {
         bar_row row;
         if (scan_is_empty(line.run))
             continue;
         split_row(r, line.run, &row);
-        if (is_process_header(r, &row, n_cell > 0))
-            n_cell = row.n == CONTAINER_CELLS ? CONTAINER_CELLS : PROCESS_CELLS;
+        if (is_process_header(r, &row, table.n_cell > 0))
+            read_header(r, &row, &table);
         else if (is_device_header(r, &row))
-            n_cell = 0;
-        else if (n_cell > 0 && row.n >= NAME_CELL &&
+            table.n_cell = 0;
+        else if (table.n_cell > 0 && row.n >= table.name &&
                  (r->text[line.run.at] == '|' || !is_refusal(r, line.run)))
-            overwrite(r, find_name(r, &row, n_cell), count);
+            overwrite(r, find_name(r, &row, &table), count);
     }
 }
 

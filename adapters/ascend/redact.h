@@ -43,8 +43,9 @@ typedef struct cpubind_redacted {
  *   out     text, overwritten in place except blanks, control characters, bars and the serial
  *           number NA; *counts grew by the pieces that were overwritten
  *   after   a reader of this folder reads the same numbers, places and lengths from the text; a
- *           damaged text has the same status, perhaps with another place. A second call changes
- *           nothing
+ *           damaged text has the same status, perhaps with another place. In npu-smi info that
+ *           holds unless lines are damaged or unknown: what may be the name of a process is
+ *           overwritten. A second call changes nothing
  *   cost    O(len) times the length of the host's name */
 void cpubind_redact(const char *input, char *text, int32_t len, const char *host,
                     cpubind_redacted *counts);
