@@ -130,7 +130,7 @@ typedef struct process_table {
     int32_t name;   /* the cell with the name */
 } process_table;
 
-/* Whether a row of at least three cells has the titles of devices, of which one may be damaged. */
+/* Whether a row of three cells or more has titles of devices, of which one may be damaged. */
 static int has_device_titles(const redactor *r, const bar_row *row)
 {
     return SCAN_IS(&r->in, scan_trim(&r->in, row->cell[1]), "Name") ||

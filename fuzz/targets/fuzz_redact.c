@@ -175,8 +175,8 @@ static void check_bytes(const char *input, const char *text, const char *out, in
 
 /* The reader gives the same result for the redacted text. A text that cannot be read fails with
  * the same status, but perhaps at another place, unless the name of a host was redacted. Of
- * npu-smi info this holds for what npu-smi prints (tests/ascend/test_redact.c): in a damaged
- * table redaction overwrites what may be the name of a process, and the reader may know better. */
+ * npu-smi info this holds for what npu-smi prints (tests/ascend/test_redact.c): of a damaged
+ * table redaction overwrites what may be a name, where the reader may see something else. */
 static void check_reading(const char *input, const char *text, const char *out, int32_t len,
                           int is_strict)
 {
