@@ -35,12 +35,14 @@ cat >"$out/forker.c" <<'END'
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void be_a_child(void)
+static void be_a_child(pid_t parent)
 {
     sigset_t none;
     sigemptyset(&none);
     signal(SIGUSR1, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (;;)
         pause();
@@ -49,6 +51,7 @@ static void be_a_child(void)
 int main(int argc, char **argv)
 {
     static pid_t child[1000];
+    const pid_t own = getpid();
     const int n = argc > 2 ? atoi(argv[2]) : 0;
     char new_name[4096];
     sigset_t set;
@@ -60,7 +63,7 @@ int main(int argc, char **argv)
         FILE *file;
         for (int i = 0; i < n; i++)
             if ((child[i] = fork()) == 0)
-                be_a_child();
+                be_a_child(own);
         snprintf(new_name, sizeof new_name, "%s.new", argv[1]);
         file = fopen(new_name, "w");
         if (!file || fprintf(file, "%d\n", turn) < 0 || fclose(file) != 0 ||
@@ -370,6 +373,19 @@ stranger|a descriptor of O_PATH|-m|$node|exec "\$out/by_path" /dev/nvidia5 "\$ou
 END
 }
 
+# A test that fails says who uses the devices, and leaves nothing to the next one.
+check_forks() { # text, command ...
+    failed_before=$failed
+    check "$@"
+    [ "$failed" = "$failed_before" ] && return
+    "$CPUBIND" status --root "$root" 2>&1 | sed 's/^/# /'
+    kill_service
+    for pid in $pids; do
+        [ "$pid" = "$first" ] || ! [ -e "/proc/$pid" ] || kill -KILL "$pid"
+    done
+    "$CPUBIND" restore --all --quiet
+}
+
 start_worker 5
 first=$worker
 both=$a-$b
@@ -377,11 +393,11 @@ both=$a-$b
 for n in 1 2 12 100; do
     words="$n children share its pool"
     [ $n != 1 ] || words="1 child shares its pool"
-    check "service: $n forks that come and go are no workers" under_the_service $n "$words"
-    check "apply --all: $n forks that come and go are no workers" by_apply $n "$words"
-    check "run --tree: $n forks that come and go are no workers" under_run_tree $n "$words"
+    check_forks "service: $n forks that come and go are no workers" under_the_service $n "$words"
+    check_forks "apply --all: $n forks that come and go are no workers" by_apply $n "$words"
+    check_forks "run --tree: $n forks that come and go are no workers" under_run_tree $n "$words"
 done
-check "forks have the CPUs of their worker when these change, and are put back" forks_follow
+check_forks "forks have the CPUs of their worker when these change, and are put back" forks_follow
 check "multiprocessing by fork: 12 children share the pool of the loader" forks_of_python
 check "by spawn: children without the device are no workers" others_of_python spawn
 check "by forkserver: nor are these" others_of_python forkserver
