@@ -17,7 +17,7 @@ SHARED  ?= ../shared
 VERSION := $(shell sed -n 's/^.define CPUBIND_VERSION *"\(.*\)"$$/\1/p' cpubind.h)
 
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
-# Lines alone are what a report of the sanitizers names.
+# Lines alone are what a report of the sanitizers names. For -O1 gcc needs twice the time.
 SANITIZE = -Og -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZED   = $(SANITIZE) -fsanitize=fuzzer-no-link
 # Some tests start the command a thousand times. So linked, the sanitizers start in two thirds of the

@@ -174,18 +174,18 @@ static void check_bytes(const char *input, const char *text, const char *out, in
 }
 
 /* The reader gives the same result for the redacted text. A text that cannot be read fails with
- * the same status, but perhaps at another place, unless the name of a host was redacted. Of
- * npu-smi info this holds for what npu-smi prints (tests/ascend/test_redact.c): of a damaged
- * table redaction overwrites what may be a name, where the reader may see something else. */
+ * the same status, but perhaps at another place, unless the name of a host was redacted. Where
+ * npu-smi info has names, this holds for what npu-smi prints (tests/ascend/test_redact.c): of a
+ * damaged table redaction overwrites what may be a name, and the reader may not see one. */
 static void check_reading(const char *input, const char *text, const char *out, int32_t len,
-                          int is_strict)
+                          int is_strict, const cpubind_redacted *counts)
 {
     static result before, after;
     read_input(input, text, len, &before);
     if (before.status != CPUBIND_TEXT_OK && !is_strict)
         return;
     read_input(input, out, len, &after);
-    if (!is(input, "cmd/npu-smi-info.txt")) {
+    if (!is(input, "cmd/npu-smi-info.txt") || counts->process_names == 0) {
         CHECK(before.status == after.status);
         CHECK(before.status != CPUBIND_TEXT_OK || fuzz_same(&before, &after, sizeof before));
     }
@@ -204,7 +204,7 @@ static void check_with(const char *input, const char *text, int32_t len, const c
     char *out = fuzz_text(text, (size_t)len);
     cpubind_redact(input, out, len, host, &counts);
     check_bytes(input, text, out, len, host, &counts);
-    check_reading(input, text, out, len, host == NULL);
+    check_reading(input, text, out, len, host == NULL, &counts);
     free(out);
 }
 

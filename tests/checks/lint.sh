@@ -1,11 +1,11 @@
 #!/bin/sh
-# lint.sh - format, clang-tidy with the warnings of clang, cppcheck, banned words; prints TAP
+# lint.sh - format, warnings of both compilers, clang-tidy, cppcheck, banned words; prints TAP
 #
 #   tests/checks/lint.sh             from the top folder; BUILD is where objects go
 #   tests/checks/lint.sh --analyze   the checks of clang-tidy that follow paths through functions,
 #                                    which take a hundred times longer, and nothing else
 #
-# The warnings of gcc are errors where the tests are built.
+# clang-tidy says the warnings of clang, too.
 
 BUILD=${BUILD:-build}
 out=$BUILD/lint
@@ -97,6 +97,10 @@ format_is_clean() {
         'clang-format-14 --dry-run -Werror' ''
 }
 
+compiles_clean() {
+    clean_each gcc "$sources $fuzz_c" "gcc $words $made $warn -Werror -O2 -fsyntax-only" ''
+}
+
 tidy_is_clean() { # checks that are added to those of .clang-tidy, or removed
     clean_each tidy "$sources $fuzz_c" "clang-tidy --quiet --checks=$1" "-- $words $warn $made"
 }
@@ -164,7 +168,8 @@ if [ "${1:-}" = --analyze ]; then
 fi
 
 check_with clang-format-14 "sources are formatted (clang-format 14)" format_is_clean
-check_with clang-tidy "clang-tidy and clang have no warning for adapters/ and fuzz/" tidy_is_clean "$quick"
+check_with gcc "no warning of gcc in adapters/ and fuzz/" compiles_clean
+check_with clang-tidy "no warning of clang and clang-tidy in adapters/ and fuzz/" tidy_is_clean "$quick"
 check_with clang-tidy "clang-tidy is clean on cpubind.h" core_tidy_is_clean "$quick"
 check_with cppcheck "cppcheck is clean" cppcheck_is_clean
 check "no banned function" bans_hold

@@ -13,8 +13,8 @@
 # of files (add_kept). A test program whose result follows from itself and files is run by
 # kept_program.sh.
 
-# Prints the sum of all that goes in; cargo writes its lock between the first two runs. The files
-# and commands are words on purpose.
+# Prints the sum of all that goes in. Cargo.lock does not: languages.sh writes it. The files and
+# commands are words on purpose.
 # shellcheck disable=SC2086
 kept_state() { # files and folders, commands
     {
