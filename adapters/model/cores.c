@@ -83,7 +83,8 @@ int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
 
 int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu)
 {
-    return facts->core_of && facts->core_of[cpu] >= 0 ? facts->core_of[cpu] : cpu;
+    const int is_known = facts->core_of && cpu < facts->n_cpu_id && facts->core_of[cpu] >= 0;
+    return is_known ? facts->core_of[cpu] : cpu;
 }
 
 /* == The fallback: lscpu ==================================================== */

@@ -540,7 +540,7 @@ int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node);
  * facts->host; -1: not known. */
 int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node);
 
-/* The number of the core of a CPU below n_cpu_id; the CPU itself where that is not known. */
+/* The number of the core of a CPU, cpu >= 0; the CPU itself where that is not known. */
 int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu);
 
 /* Makes *problem hold no problem: no code, no place, no ids. */
