@@ -26,6 +26,7 @@ typedef struct step {
     const struct script *script;
     char *verb, *rest; /* the line, cut behind its first word */
     const char *data;  /* its data, ended by NUL; or NULL */
+    int32_t data_len;
     int32_t line;      /* of the file, from 1 */
     int32_t at, len;   /* in the file: the lines "> ..." behind this one */
     char *got;         /* the lines in their place; NULL: those that are there are right */
@@ -64,9 +65,10 @@ static inline void split_file(step *now)
     char *word = now->data ? NULL : strstr(now->rest, " = ");
     if (!word)
         return;
-    *decode(word + 3, word + strlen(word), word + 1) = '\0';
-    *word = '\0';
     now->data = word + 1;
+    now->data_len = (int32_t)(decode(word + 3, word + strlen(word), word + 1) - now->data);
+    *word = '\0';
+    word[1 + now->data_len] = '\0';
 }
 
 /* Appends the line at text[at .. end) of the file to its steps. */
@@ -82,6 +84,7 @@ static inline void add_line(script *s, int32_t line, int32_t at, int32_t end, ch
             last->data = *data = text;
         *data = decode(text + 1, s->cut + end, *data);
         **data = '\0';
+        last->data_len = (int32_t)(*data - last->data);
         last->at = end + 1;
     } else if (*text == '>' && last) {
         last->len = end + 1 - last->at;

@@ -1,0 +1,79 @@
+/* cases.c - the cases of tests/cases/NAME.txt that have no driver of their own
+ * SPDX-License-Identifier: MIT
+ *
+ *   read READER [ARGUMENTS]    the data, or what follows " = ", by a row of the table of readers
+ *                              (tests/readers/readers.h): what it says, or "STATUS at OFFSET:
+ *                              reason". The laws of readers are held at every length of the
+ *                              data, and with single bytes of it changed
+ */
+#include "../support/cases.h"
+#include "../readers/readers.h"
+
+static void fail_by_law(const char *law, const char *file, int line)
+{
+    fail_msg("%s:%d: a law is broken: %s", file, line, law);
+}
+
+enum { MOST_CUTS = 256 };
+
+/* Damaged texts: whatever is said of them, by the laws. */
+static void read_damaged(const reader *row, const char *args, const char *text, int32_t len)
+{
+    const int32_t step = 1 + len / MOST_CUTS;
+    words said = {NULL, 0, 0};
+    char *damaged = exact_copy(text, (size_t)len);
+    for (int32_t at = 0; at < len; at += step) {
+        (void)read_by_laws(row, args, text, at, &said);
+        damaged[at] ^= (char)(1 << at % 8);
+        (void)read_by_laws(row, args, damaged, len, &said);
+        damaged[at] = text[at];
+        said.len = 0;
+    }
+    free(damaged);
+    free(said.text);
+}
+
+/* The lines of what was said, each behind "> ". */
+static void take_lines(said *got, char *text)
+{
+    for (char *line = text, *end; line && *line; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        say(got, "> %.*s\n", (int)(end - line), line);
+        if (!*end)
+            break;
+    }
+}
+
+static void read_text(step *now)
+{
+    static said got;
+    words heard = {NULL, 0, 0};
+    const char *args;
+    char name[64];
+    const reader *row;
+    split_file(now);
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(now->rest, " "), now->rest);
+    args = now->rest + strcspn(now->rest, " ");
+    args += *args == ' ';
+    row = find_reader(name);
+    if (!row)
+        fail_msg("%s:%d: there is no reader %s", now->script->path, now->line, name);
+    readers_broken = fail_by_law;
+    (void)read_by_laws(row, args, now->data ? now->data : "", now->data_len, &heard);
+    read_damaged(row, args, now->data ? now->data : "", now->data_len);
+    got.len = 0;
+    got.text[0] = '\0';
+    take_lines(&got, heard.text);
+    free(heard.text);
+    expect(now, &got);
+}
+
+static void start(void)
+{
+}
+
+int main(void)
+{
+    static const verb of_program[] = {{"read", read_text}, {NULL, NULL}};
+    return run_cases("cases", "cases", of_program, start);
+}

@@ -1,0 +1,165 @@
+/* readers.h - the one table of readers, for cases, for damaged texts and for fuzz
+ * SPDX-License-Identifier: MIT
+ *
+ * A row of the table reads a text and says what it has read, in lines. How it is called is the
+ * harness's (readers.c), which holds what text.h promises of every reader:
+ *   - the text is an allocation of its exact size, and so is every array;
+ *   - it is read into arrays of no element, of the exact number and of one too few;
+ *   - the memory that it writes to is filled in two ways: what is said may not depend on it;
+ *   - a reader that fails has written its fault and nothing else; ERR_SPACE the counts as well;
+ *   - it takes no fault, and refuses no text, a length that is none, an array that is none.
+ * What is said has laws of its own: tell_list, tell_slice, tell_name.
+ *
+ * A row:
+ *   static void read_cards(reading *r)
+ *   {
+ *       cpubind_npusmi_cards *cards = OUT(r, cpubind_npusmi_cards);
+ *       ARRAY(r, cards, card, cap_card, n_card);
+ *       if (!came(r, cpubind_npusmi_parse_list(r->text, r->len, given(r, cards), r->fault)))
+ *           return;
+ *       for (int32_t i = 0; i < cards->n_card; i++) ...
+ *   }
+ * Where a reader has no status, the row calls it and says the answer.
+ */
+#ifndef CPUBIND_TESTS_READERS_READERS_H
+#define CPUBIND_TESTS_READERS_READERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../adapters/text/text.h"
+
+/* == Laws =================================================================== */
+
+/* What happens when a law is broken; it does not return. At first: said, and abort(). */
+extern void (*readers_broken)(const char *law, const char *file, int line);
+
+#define CHECK(law) ((law) ? (void)0 : readers_broken(#law, __FILE__, __LINE__))
+
+/* == Words ================================================================== */
+
+/* A text that grows; all zero: an empty one. */
+typedef struct words {
+    char *text; /* ended by NUL; NULL: nothing was said */
+    int32_t len, cap;
+} words;
+
+void add_words(words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* == A reading ============================================================== */
+
+typedef struct reading {
+    const char *text; /* not ended by NUL */
+    int32_t len;
+    const char *args;          /* what follows the name of the reader */
+    cpubind_text_fault *fault; /* NULL in one of the calls */
+    unsigned char fill;        /* of memory that the reader gets */
+    words said;
+    struct reading_call *call; /* the harness's */
+} reading;
+
+/* What the reader writes to: filled, and freed by the harness. */
+#define OUT(r, type) ((type *)reading_out(r, sizeof(type)))
+void *reading_out(reading *r, size_t size);
+
+/* An array of it, by the names of its members: the array, its length, its number. */
+#define ARRAY(r, out, array, cap, n)                                                           \
+    reading_array(r, &(out)->array, &(out)->cap, &(out)->n, sizeof *(out)->array)
+void reading_array(reading *r, void *array, int32_t *cap, int32_t *n, size_t size);
+
+/* One more array of the length of the last. */
+#define BESIDE(r, out, array) reading_beside(r, &(out)->array, sizeof *(out)->array)
+void reading_beside(reading *r, void *array, size_t size);
+
+/* One more number that ERR_SPACE may write. */
+void reading_count(reading *r, int32_t *n);
+
+/* What the reader is called with: `out`, or NULL in one of the calls. */
+#define given(r, out) ((__typeof__(out))reading_given(r, out))
+void *reading_given(reading *r, void *out);
+
+/* Takes the status of the reader. Returns 1 when there is something to say. */
+int came(reading *r, cpubind_text_status status);
+
+/* Whether this is the text's fault: not OK, nor a matter of arguments and arrays. */
+static inline int is_refusal(cpubind_text_status status)
+{
+    return status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_ARG &&
+           status != CPUBIND_TEXT_ERR_SPACE;
+}
+
+/* The number at the start of the arguments, or `fallback`; *at: behind it and its blank. */
+int32_t number_arg(const char **at, int32_t fallback);
+
+/* A copy of some bytes, of its exact size; and filled memory. */
+char *exact_copy(const void *bytes, size_t size);
+void *filled(size_t size, int fill);
+
+/* Whether memory holds this byte alone; whether two are the same; also of no byte at NULL. */
+int holds_only(const void *bytes, size_t size, int fill);
+int is_same(const void *a, const void *b, size_t size);
+
+/* == Saying ================================================================= */
+
+#define tell(r, ...) add_words(&(r)->said, __VA_ARGS__)
+
+/* Bytes as data of a case have them: "\\", "\x0d". */
+void tell_bytes(reading *r, const char *bytes, int32_t len);
+
+/* "0-3,7", "-" for none. They ascend, from 0 to below `limit`. */
+void tell_list(reading *r, const int32_t *number, int32_t n, int32_t limit);
+void check_list(const int32_t *number, int32_t n, int32_t limit);
+
+/* ` WORD "TEXT"`. The slice is in the text. */
+void tell_slice(reading *r, const char *word, cpubind_slice slice);
+
+/* The same, or nothing for an empty name. It is in one line, and no blank is around it. */
+void tell_name(reading *r, const char *word, cpubind_slice name);
+
+/* ` WORD NUMBER`, or nothing for -1. It is no less. */
+void tell_id(reading *r, const char *word, int64_t id);
+
+/* The members of a row are not those of an earlier one: for ids of tables. */
+#define CHECK_UNIQUE(row, i, member)                                                           \
+    for (int32_t other_ = 0; other_ < (i) && other_ < 64; other_++)                            \
+    CHECK((row)[other_].member != (row)[i].member)
+
+/* WORDS where something is so, else nothing. */
+static inline const char *tell_if(int is_so, const char *text)
+{
+    return is_so ? text : "";
+}
+
+/* == The table ============================================================== */
+
+typedef struct reader {
+    const char *name;
+    void (*read)(reading *r);
+    /* Where an input of fuzz has no arguments: "A|B", each is tried. NULL: the arguments are
+     * the first line of the input. */
+    const char *args;
+    const char *inputs; /* fuzz/inputs/NAME.txt, where the name is another; or NULL */
+    const char *dict;   /* fuzz/dict/NAME.dict */
+    int32_t longest;    /* bytes of an input that libFuzzer makes */
+} reader;
+
+/* Rows up to one without a name: of a room each. */
+extern const reader text_readers[], ascend_readers[];
+
+/* The row of this name, or NULL. */
+const reader *find_reader(const char *name);
+
+/* The i-th row of the table, or NULL. */
+const reader *reader_at(int32_t i);
+
+/* Reads a text by the laws. What was said is added to *said, or "STATUS at OFFSET: reason".
+ * Returns the status; OK where the reader has none. */
+cpubind_text_status read_by_laws(const reader *row, const char *args, const char *text,
+                                 int32_t len, words *said);
+
+/* Reads an input of fuzz: with the arguments of its first line, or those of the row. */
+void read_input(const reader *row, const char *bytes, int32_t len);
+
+#endif
