@@ -819,7 +819,7 @@ static int remove_folder(void **unused)
     return system(path);
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fixture_has_the_answer_of_the_command),
@@ -845,3 +845,5 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
+
+TEST_PROGRAM(run_all)

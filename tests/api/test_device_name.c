@@ -8,7 +8,7 @@
 #include "../../adapters/api/device_plan.h"
 #include "../../adapters/linux/source/host_files.h"
 #include "../../adapters/linux/source/host_source.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #define NPUS   "a2-192cpu-8npu"
 #define GPUS   "gpu-2socket-8h100" /* of which two are visible */
@@ -163,7 +163,7 @@ TEST(other_devices_have_what_only_npus_had)
     expect_pools(TILES, "processes", "2", "17-19; 23-25; 49-51");
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_name_is_that_of_a_device),
@@ -172,3 +172,5 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../../adapters/api/api.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #define MIB (INT64_C(1) << 20)
 
@@ -146,7 +146,7 @@ TEST(verify_tells_what_was_left_from_drift)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_reason_is_said),
@@ -156,3 +156,5 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

@@ -1,7 +1,7 @@
 /* test_archive.c - hosts as one file: the same each time, packed, damaged, too large
  * SPDX-License-Identifier: MIT
  */
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,4 @@ TEST(a_bomb_is_refused)
     free(bomb);
 }
 
-int main(void)
-{
-    return run_registered("archive", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

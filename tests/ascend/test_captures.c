@@ -444,7 +444,4 @@ TEST(every_capture_is_in_the_table)
     assert_int_equal(n_missing, 0);
 }
 
-int main(void)
-{
-    return run_registered("captures", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -539,7 +539,4 @@ TEST(a_changed_byte_is_refused_or_loses_no_row)
     check_all(a_changed_byte_loses_no_row);
 }
 
-int main(void)
-{
-    return run_registered("half", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -6,7 +6,7 @@
 #include "../../adapters/ascend/doctor_inputs.h"
 #include "../../adapters/ascend/input_list.h"
 #include "../../adapters/ascend/redact.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 TEST(names_are_those_of_processes_interrupts_and_nics)
 {
@@ -133,7 +133,4 @@ TEST(names_of_processes_are_redacted_but_for_roles)
     expect_redacted("proc/1/task/2/status", "Name:\tacl_thread\n", "Name:\tacl_thread\n");
 }
 
-int main(void)
-{
-    return run_registered("doctor_inputs", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -506,7 +506,4 @@ TEST(arguments_outside_their_range_are_refused)
                      CPUBIND_TEXT_ERR_ARG);
 }
 
-int main(void)
-{
-    return run_registered("driver files", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -602,7 +602,4 @@ TEST(an_arena_that_is_too_small_is_reported)
     assert_in_range(size, 1024, 16384);
 }
 
-int main(void)
-{
-    return run_registered("driver", start, NULL);
-}
+TEST_FILE(start, NULL)

@@ -404,7 +404,4 @@ TEST(every_code_has_a_word)
     assert_string_equal(cpubind_type_word(CPUBIND_TYPE_300I), "300i");
 }
 
-int main(void)
-{
-    return run_registered("fixtures", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

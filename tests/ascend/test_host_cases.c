@@ -378,7 +378,7 @@ static void stand_and_ask_nothing(step *now)
     ask = ask_nothing();
 }
 
-int main(void)
+static int run_all(void)
 {
     static const verb of_program[] = {{"on", stand_and_ask_nothing},
                                       HOST_VERBS,
@@ -397,3 +397,5 @@ int main(void)
                                       {NULL, NULL}};
     return run_cases("host_cases", "ascend/cases", of_program, start);
 }
+
+TEST_PROGRAM(run_all)

@@ -5,7 +5,7 @@
 
 #include "../../adapters/ascend/input_list.h"
 #include "../../adapters/text/input_name.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/exact_buffer.h"
 
 /* The answer for a copy in a buffer of the exact size. The slices must not be written when it
@@ -176,7 +176,4 @@ TEST(a_name_is_no_longer_than_a_path)
     free(name);
 }
 
-int main(void)
-{
-    return run_registered("input", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -495,7 +495,4 @@ TEST(every_state_of_every_input_has_its_outcome)
     assert_int_equal(n_failed, 0);
 }
 
-int main(void)
-{
-    return run_registered("inputs", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

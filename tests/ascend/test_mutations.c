@@ -429,7 +429,4 @@ TEST(damaged_captures_do_no_harm)
         free((void *)(uintptr_t)capture[i].text);
 }
 
-int main(void)
-{
-    return run_registered("mutations", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

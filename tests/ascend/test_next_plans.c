@@ -350,7 +350,4 @@ TEST(an_edit_keeps_the_plan_or_is_refused_and_never_gives_another)
     assert_int_equal(n_wrong, 0);
 }
 
-int main(void)
-{
-    return run_registered("next_plans", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -200,7 +200,4 @@ TEST(a_small_arena_is_named)
                      CPUBIND_PROBLEM_NO_MEMORY);
 }
 
-int main(void)
-{
-    return run_registered("processes of NPUs", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -600,7 +600,4 @@ TEST(no_sample_is_a_refusal)
     assert_int_equal(cpubind_npusmi_find_refusal(NULL, 1, NULL), CPUBIND_NPUSMI_NONE);
 }
 
-int main(void)
-{
-    return run_registered("npusmi", NULL, forget);
-}
+TEST_FILE(NULL, forget)

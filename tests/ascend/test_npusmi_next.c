@@ -50,7 +50,4 @@ TEST(next_tables_give_their_values_or_an_error)
     assert_int_equal(n_wrong, 0);
 }
 
-int main(void)
-{
-    return run_registered("npusmi_next", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

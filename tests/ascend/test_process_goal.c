@@ -771,7 +771,4 @@ TEST(a_plan_that_asked_for_addresses_leads_to_interrupts)
     drop(&a);
 }
 
-int main(void)
-{
-    return run_registered("goal", start, NULL);
-}
+TEST_FILE(start, NULL)

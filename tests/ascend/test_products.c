@@ -208,7 +208,4 @@ TEST(redaction_leaves_chip_names)
     }
 }
 
-int main(void)
-{
-    return run_registered("products", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -425,7 +425,4 @@ TEST(long_lines_cost_no_more_than_their_length)
     free(text);
 }
 
-int main(void)
-{
-    return run_registered("redact", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -179,7 +179,7 @@ static void start(void)
 {
 }
 
-int main(void)
+static int run_all(void)
 {
     static const verb of_program[] = {{"map", read_text},  {"topo", read_text},
                                       {"info", read_text}, {"board", read_text},
@@ -187,3 +187,5 @@ int main(void)
                                       {"redact", redact},  {NULL, NULL}};
     return run_cases("text_cases", "ascend/texts", of_program, start);
 }
+
+TEST_PROGRAM(run_all)

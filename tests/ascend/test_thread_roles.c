@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../../adapters/ascend/thread_roles.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 static int32_t count_rows(void)
 {
@@ -125,7 +125,4 @@ TEST(words_are_those_of_the_option)
     assert_string_equal(cpubind_named_word((cpubind_named)99), "thread");
 }
 
-int main(void)
-{
-    return run_registered("thread_roles", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

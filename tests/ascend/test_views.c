@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "view_law.h"
 
 #include "../../adapters/ascend/driver_files.h"
@@ -643,7 +643,4 @@ TEST(own_is_cpuset_where_every_npu_is_visible)
     assert_true(n > VIEWS / 8);
 }
 
-int main(void)
-{
-    return run_registered("views", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

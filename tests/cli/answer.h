@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "run_command.h"
 
 static inline command_result run(const char *const *arguments)

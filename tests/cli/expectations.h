@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "run_command.h"
 
 typedef struct expectation {

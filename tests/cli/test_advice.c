@@ -12,7 +12,7 @@
 #include <dirent.h>
 #include <jansson.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "answer.h"
 
 #define HOSTS "fixtures/hosts/"
@@ -792,7 +792,7 @@ TEST(every_text_with_advice_has_a_row)
     assert_int_equal(n_missing, 0);
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_advice_of_every_refusal_leads_on),
@@ -806,3 +806,5 @@ int main(void)
     };
     return cmocka_run_group_tests_name("advice", tests, make_hosts, remove_hosts);
 }
+
+TEST_PROGRAM(run_all)

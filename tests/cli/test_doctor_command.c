@@ -197,7 +197,7 @@ static void breaks_a_command_so_that_it_can_be_pasted(void **state)
     expect_output(command_run(words), "performance\n");
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_80_columns),
@@ -213,3 +213,5 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

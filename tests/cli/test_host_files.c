@@ -3,7 +3,7 @@
  */
 #include <jansson.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "answer.h"
 
 static char folder[] = "/tmp/cpubind-host-file-XXXXXX";
@@ -138,7 +138,7 @@ TEST(what_is_no_host_is_refused_with_the_place)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_planned_as_the_folder),
@@ -151,3 +151,5 @@ int main(void)
     };
     return cmocka_run_group_tests_name("host files", tests, make_folder, remove_folder);
 }
+
+TEST_PROGRAM(run_all)

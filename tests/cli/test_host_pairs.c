@@ -134,7 +134,7 @@ TEST(plans_that_share_cpus_carry_a_warning)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_npu_has_the_same_cpus_in_every_view),
@@ -143,3 +143,5 @@ int main(void)
     };
     return cmocka_run_group_tests_name("host pairs", tests, read_all, free_all);
 }
+
+TEST_PROGRAM(run_all)

@@ -150,7 +150,7 @@ static void a_host_gets_its_plan(void **state)
     check_text(e->root, e->body);
 }
 
-int main(void)
+static int run_all(void)
 {
     expectations all = read_expectations();
     struct CMUnitTest *tests = (struct CMUnitTest *)calloc(all.n, sizeof *tests);
@@ -167,3 +167,5 @@ int main(void)
     free_expectations(&all);
     return status;
 }
+
+TEST_PROGRAM(run_all)

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "answer.h"
 
 #define H "fixtures/hosts/"
@@ -511,7 +511,7 @@ SETUP(remove_all)
     return 0;
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mistake_has_its_message),
@@ -521,3 +521,5 @@ int main(void)
     };
     return cmocka_run_group_tests_name("mistakes", tests, make_all, remove_all);
 }
+
+TEST_PROGRAM(run_all)

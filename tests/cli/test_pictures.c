@@ -754,7 +754,7 @@ TEST(a_refused_plan_is_explained_as_far_as_its_facts_go)
     command_free(&r);
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_map_is_wider_than_the_screen),
@@ -776,3 +776,5 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

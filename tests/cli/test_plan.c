@@ -3,7 +3,7 @@
  */
 #include "../../adapters/ascend/thread_roles.h"
 #include "../linux/temp_dir.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "answer.h"
 
 #define HOSTS    "fixtures/hosts/"
@@ -1202,7 +1202,7 @@ TEST(a_full_disk_is_an_error)
     expect_refusal(command_run(words), 4, "could not be written");
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_fits_a_screen),
@@ -1270,3 +1270,5 @@ int main(void)
     };
     return cmocka_run_group_tests_name("plan", tests, make_temp, remove_temp);
 }
+
+TEST_PROGRAM(run_all)

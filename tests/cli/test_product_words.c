@@ -5,7 +5,7 @@
  * The rows come from products.h; the command is the one that CPUBIND names. The host is that of
  * a fixture whose nodes, threads and ids suit every strategy.
  */
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "run_command.h"
 
 #include "../../adapters/model/products.h"
@@ -96,7 +96,7 @@ TEST(the_map_has_the_roles_of_the_product)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_and_the_refusal_of_another_word_name_every_product),
@@ -106,3 +106,5 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

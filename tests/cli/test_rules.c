@@ -367,7 +367,7 @@ TEST(poor_locality_is_ended_by_the_option_that_the_warning_names)
     json_decref(plan);
 }
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_are_printed_and_near_is_the_default),
@@ -388,3 +388,5 @@ int main(void)
     };
     return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

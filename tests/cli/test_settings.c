@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "../linux/temp_dir.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "run_command.h"
 
 #define LENGTH(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
@@ -159,7 +159,7 @@ TEST(a_file_that_others_may_write_to_is_refused)
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
+static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         EACH(each_fault_is_named_with_its_place),
@@ -171,3 +171,5 @@ int main(void)
     };
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "model.h"
 #include "near_model.h"
 #include "run.h"
@@ -559,7 +559,4 @@ TEST(bad_lists_are_refused)
     assert_string_equal(fault.argument, "devices.least");
 }
 
-int main(void)
-{
-    return run_registered("allowed CPUs", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -8,7 +8,7 @@
  */
 #define CPUBIND_STATIC
 #include "../../cpubind.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,7 +213,4 @@ TEST(segments_of_different_homes_in_one_group_are_told_apart)
     }
 }
 
-int main(void)
-{
-    return run_registered("collision", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

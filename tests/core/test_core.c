@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "../../cpubind.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
 #include "../support/said.h"
@@ -1000,7 +1000,4 @@ TEST(the_version_is_one_in_code_macros_and_title_line)
     assert_memory_equal(line, expect, strlen(expect));
 }
 
-int main(void)
-{
-    return run_registered("core", NULL, rig_close);
-}
+TEST_FILE(NULL, rig_close)

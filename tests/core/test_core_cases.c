@@ -297,7 +297,7 @@ static void place(step *now)
     expect(now, &got);
 }
 
-int main(void)
+static int run_all(void)
 {
     static const verb of_program[] = {
         {"cpus", set_cpus},       {"nodes", set_nodes}, {"near", set_near},
@@ -308,3 +308,5 @@ int main(void)
         {"plan", make_plan},      {"place", place},     {NULL, NULL}};
     return run_cases("core_cases", "core/cases", of_program, start);
 }
+
+TEST_PROGRAM(run_all)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "../../cpubind.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/exact_buffer.h"
 
 /* A host of CPUs 0 .. n_cpu - 1 on nodes 0 .. n_node - 1, and a plan of all devices. */
@@ -439,7 +439,4 @@ TEST(near_lends_to_many_devices)
     drop(&g);
 }
 
-int main(void)
-{
-    return run_registered("growth", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/lists.h"
 #include "model.h"
 #include "run.h"
@@ -298,7 +298,4 @@ TEST(slices_of_all_devices_are_the_allowed_cpus)
     }
 }
 
-int main(void)
-{
-    return run_registered("laws", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -6,7 +6,7 @@
 
 #include "../quality/layouts.h"
 #include "../quality/rules.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 static const cpubind_role_spec roles = {{2, 1, 1, 1}};
 static site host;
@@ -59,7 +59,4 @@ TEST(names_of_layouts_differ)
             assert_string_not_equal(layouts[i].name, layouts[k].name);
 }
 
-int main(void)
-{
-    return run_registered("layouts", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "../../cpubind.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 static const int32_t edges[] = {INT32_MIN,     -1,       0, 1, 2, 7, 8, 1000000,
                                 INT32_MAX - 1, INT32_MAX};
@@ -108,7 +108,4 @@ TEST(a_budget_grows_with_the_load_and_the_workers)
             }
 }
 
-int main(void)
-{
-    return run_registered("mixed_pool", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

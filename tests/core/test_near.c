@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "../../cpubind.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
 
@@ -414,7 +414,4 @@ TEST(measuring_refuses_bad_arguments)
     assert_string_equal(r.fault.argument, "pools");
 }
 
-int main(void)
-{
-    return run_registered("near", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

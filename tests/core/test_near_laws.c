@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "model.h"
 #include "near_model.h"
 #include "run.h"
@@ -985,7 +985,4 @@ TEST(plans_keep_the_laws_of_near)
                   tally.saved, tally.parts);
 }
 
-int main(void)
-{
-    return run_registered("near laws", NULL, print_seed);
-}
+TEST_FILE(NULL, print_seed)

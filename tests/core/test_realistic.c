@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "model.h"
 #include "near_model.h"
 
@@ -376,7 +376,4 @@ TEST(interrupts_are_at_home_cores_whole_and_pools_even)
     assert_int_equal(tally.split, 0);
 }
 
-int main(void)
-{
-    return run_registered("realistic hosts", NULL, print_seed);
-}
+TEST_FILE(NULL, print_seed)

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "model.h"
 #include "near_model.h"
 #include "run.h"
@@ -283,7 +283,4 @@ TEST(plans_of_random_hosts_never_change)
         assert_int_equal(hash, UINT64_C(0xe0f24adaf4b40ed7));
 }
 
-int main(void)
-{
-    return run_registered("same plans", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -9,7 +9,7 @@
 #include <glob.h>
 
 #include "../../cpubind.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
 
@@ -363,7 +363,4 @@ TEST(the_references_vectors_hold)
     assert_true(cases >= 2000);
 }
 
-int main(void)
-{
-    return run_registered("vectors", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -537,7 +537,7 @@ TEST(says_what_is_not_known)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     static const verb of_program[] = {
         {"file", add_file}, {"gone", add_file}, {"finds", find_fault}, {NULL, NULL}};
@@ -545,3 +545,5 @@ int main(void)
     after_all = remove_all;
     return run_cases("doctor", "doctor/cases", of_program, forget_fault);
 }
+
+TEST_PROGRAM(run_all)

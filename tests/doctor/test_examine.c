@@ -191,7 +191,4 @@ TEST(cpusets_are_compared_over_all_devices)
     free(arena.base);
 }
 
-int main(void)
-{
-    return run_registered("examine", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -10,7 +10,7 @@
 #include "../../adapters/linux/kernel/process.h"
 #include "../linux/fake_host.h"
 #include "../linux/fault_table.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/fixture_host.h"
 
 #define N_CPU   48
@@ -991,7 +991,7 @@ TEST(a_watch_survives_every_fault)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     int32_t cpu[2];
     if (!two_cpus(cpu)) {
@@ -1000,3 +1000,5 @@ int main(void)
     }
     return run_registered("host_bind", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -10,7 +10,7 @@
 
 #include "../../adapters/host/host_place.h"
 #include "../../adapters/text/cpulist.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/fixture_host.h"
 
 static struct {
@@ -265,7 +265,4 @@ TEST(without_memory_it_is_said)
     assert_string_equal(list(place.cpu, place.n_cpu), "18-20,24-29,42-44");
 }
 
-int main(void)
-{
-    return run_registered("host_place", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -219,7 +219,4 @@ TEST(test_every_call_fails)
     }
 }
 
-int main(void)
-{
-    return run_registered("host_status", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -7,7 +7,7 @@
 #include "../../adapters/host/host_users.h"
 #include "../../adapters/linux/source/host_source.h"
 #include "../linux/fault_table.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "host_tree.h"
 
 static cpubind_sys sys;
@@ -634,7 +634,4 @@ TEST(every_call_that_fails_is_said_or_does_no_harm)
     }
 }
 
-int main(void)
-{
-    return run_registered("host_users", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

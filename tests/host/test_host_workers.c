@@ -379,7 +379,4 @@ TEST(test_every_call_fails)
     }
 }
 
-int main(void)
-{
-    return run_registered("host_workers", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

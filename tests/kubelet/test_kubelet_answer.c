@@ -1,7 +1,7 @@
 /* test_kubelet_answer.c - the answer of kubelet, whole, cut and damaged
  * SPDX-License-Identifier: MIT
  */
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/exact_buffer.h"
 #include "kubelet_message.h"
 
@@ -153,7 +153,4 @@ TEST(wrong_arguments_are_refused)
     assert_int_equal(cpubind_kubelet_answer_read("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
 }
 
-int main(void)
-{
-    return run_registered("kubelet_answer", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -4,7 +4,7 @@
  * The kubelet is a thread, which sends frames of HTTP/2 as they are written here: headers are
  * literals without an index (RFC 7541, 6.2.2).
  */
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #include <pthread.h>
 #include <sys/un.h>
@@ -422,7 +422,4 @@ TEST(every_system_call_that_fails_is_said)
     free(text);
 }
 
-int main(void)
-{
-    return run_registered("kubelet_call", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../../adapters/linux/sys.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #define X(result, name, parameters, arguments, failure, real) CALL_##name,
 typedef enum call { CALL_NONE, CPUBIND_SYS_LIST(X) N_CALLS } call;

@@ -11,7 +11,7 @@
 #include "../../adapters/ascend/thread_roles.h"
 #include "../../adapters/linux/bind/host_record.h"
 #include "../../adapters/linux/bind/record.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
 #include "two_cpus.h"
@@ -1456,7 +1456,9 @@ TEST(verify_without_memory_keeps_the_node_of_the_record)
     restore_and_close();
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("bind", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/text/cpumask.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "two_cpus.h"
 
@@ -383,7 +383,9 @@ TEST(the_mailbox_is_recorded_and_restored)
     expect_as_before();
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("bind_driver", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -12,7 +12,7 @@
 #define _GNU_SOURCE
 #include "../../adapters/ascend/thread_roles.h"
 #include "../../adapters/text/cpumask.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "fault_table.h"
 #include "irqbalance_double.h"
@@ -917,7 +917,9 @@ TEST(the_bindings_around_a_process_are_found_or_it_is_said)
     do_step_to(STEP_RESTORE, NULL, f.before);
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("bind faults", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

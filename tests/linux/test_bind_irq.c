@@ -6,7 +6,7 @@
  * of a watch is a call of cpubind_bind_again.
  */
 #define _GNU_SOURCE
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "two_cpus.h"
 
@@ -335,7 +335,9 @@ SETUP(tear_down)
     return has_child() ? -1 : 0;
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("bind irq", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

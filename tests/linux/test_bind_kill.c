@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/ascend/thread_roles.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "irqbalance_double.h"
 #include "two_cpus.h"
@@ -275,7 +275,9 @@ SETUP(tear_down)
     return has_child() ? -1 : 0;
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("bind kill", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

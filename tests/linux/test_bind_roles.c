@@ -4,7 +4,7 @@
  * Real threads on real CPUs, with the folder of records in a scratch folder (fake_host.h).
  */
 #define _GNU_SOURCE
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "two_cpus.h"
 
@@ -219,7 +219,9 @@ TEST(a_rule_that_fits_no_name_is_refused)
     assert_int_equal(cpubind_bind_apply(f.b, f.goal, &f.why), CPUBIND_LINUX_ERR_ARG);
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("bind_roles", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

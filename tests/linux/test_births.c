@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 
 #include "../../adapters/linux/bind/bind.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "test_process.h"
 
 #define MAX_CHAINS 3
@@ -209,7 +209,7 @@ SETUP(set_up)
     return 0;
 }
 
-int main(void)
+static int run_all(void)
 {
     if (!two_cpus(f.cpu) || f.cpu[1] >= (int32_t)(8 * sizeof(long))) {
         print_message("skipped: with one CPU there is nothing to move\n");
@@ -220,3 +220,5 @@ int main(void)
     scratch_need(f.notes != MAP_FAILED, "mmap");
     return run_registered("births", set_up, NULL);
 }
+
+TEST_PROGRAM(run_all)

@@ -279,7 +279,4 @@ TEST(a_known_set_needs_no_memory)
     cpubind_cpu_sets_free(&sets);
 }
 
-int main(void)
-{
-    return run_registered("cpuset", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "temp_dir.h"
 
 typedef struct fixture {
@@ -637,9 +637,11 @@ TEST(every_status_has_a_name_and_a_text)
     assert_string_equal(cpubind_linux_status_text((cpubind_linux_status)7), "?");
 }
 
-int main(void)
+static int run_all(void)
 {
     const int failed = run_registered("folder (openat2)", set_up_openat2, tear_down);
 
     return failed + run_registered("folder (walk)", set_up_walk, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include "../../adapters/linux/source/folder_writer.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "tree_text.h"
 
 typedef struct fixture {
@@ -898,9 +898,11 @@ TEST(the_codes_have_their_numbers)
     assert_string_equal(cpubind_linux_status_name(CPUBIND_LINUX_ERR_WRITE), "ERR_WRITE");
 }
 
-int main(void)
+static int run_all(void)
 {
     const int failed = run_registered("write (renameat2)", set_up_flags, tear_down);
 
     return failed + run_registered("write (rename)", set_up_plain, tear_down);
 }
+
+TEST_PROGRAM(run_all)

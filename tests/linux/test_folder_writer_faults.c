@@ -584,8 +584,10 @@ TEST(everything_is_on_the_disk_before_it_has_its_name)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     scratch_in_memory();
     return run_registered("write_faults", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

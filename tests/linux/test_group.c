@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/bind/binding.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "fault_table.h"
 #include "two_cpus.h"
@@ -202,7 +202,9 @@ TEST(without_memory_or_descriptors_a_group_works_by_periods)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("group", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -11,7 +11,7 @@
 #include "../../adapters/linux/bind/record.h"
 #include "../../adapters/linux/kernel/lock_queue.h"
 #include "../../adapters/linux/kernel/process.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 
 #define IRQ_SQ 301
@@ -307,7 +307,4 @@ TEST(without_a_queue_the_lock_still_keeps_others_out)
     check_all_is_done();
 }
 
-int main(void)
-{
-    return run_registered("host_lock", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

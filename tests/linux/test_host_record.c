@@ -294,7 +294,4 @@ TEST(without_memory_nothing_is_read_or_written)
     }
 }
 
-int main(void)
-{
-    return run_registered("host record", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -312,7 +312,4 @@ TEST(an_interrupt_of_this_machine_is_moved_and_restored)
     close(root.fd);
 }
 
-int main(void)
-{
-    return run_registered("irq", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

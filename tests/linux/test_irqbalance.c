@@ -762,7 +762,4 @@ TEST(the_real_irqbalance_keeps_the_bans)
     close(root.fd);
 }
 
-int main(void)
-{
-    return run_registered("irqbalance", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

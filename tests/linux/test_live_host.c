@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "temp_dir.h"
 
 #define MAP  "cmd/npu-smi-info-m.txt"
@@ -1020,7 +1020,4 @@ TEST(arguments_are_checked)
     assert_int_equal(cpubind_linux_open_live(NULL, &f.host, NULL), CPUBIND_LINUX_OK);
 }
 
-int main(void)
-{
-    return run_registered("live", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -1440,7 +1440,4 @@ TEST_WITH(the_kernel_keeps_the_policy_until_it_is_undone, open_live, close_live)
     assert_int_equal(count_policy("prefer"), 0);
 }
 
-int main(void)
-{
-    return run_registered("memory", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

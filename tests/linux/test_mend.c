@@ -7,7 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/bind/mend.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "fault_table.h"
 #include "irqbalance_double.h"
@@ -551,7 +551,4 @@ TEST(one_at_a_time)
     restore_all();
 }
 
-int main(void)
-{
-    return run_registered("mend", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -8,7 +8,7 @@
  * puts back all in any case. tests/vm/partition.sh has the real kernel. The masks are real.
  */
 #define _GNU_SOURCE
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "fault_table.h"
 #include "two_cpus.h"
@@ -603,7 +603,9 @@ TEST(a_watch_sees_births)
     cpubind_bind_close(b);
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("partition", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -255,7 +255,4 @@ TEST(a_failure_of_each_call_is_a_fault_and_leaves_no_descriptor)
     fault_clear();
 }
 
-int main(void)
-{
-    return run_registered("proc_events", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -130,7 +130,4 @@ TEST(every_fault_is_reported_and_an_interrupted_call_is_repeated)
     fault_next = &cpubind_sys_real;
 }
 
-int main(void)
-{
-    return run_registered("proc_stat", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

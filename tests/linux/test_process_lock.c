@@ -382,7 +382,4 @@ TEST(a_lock_that_fails_is_reported)
         }
 }
 
-int main(void)
-{
-    return run_registered("process_lock", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/file.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "record_samples.h"
 
 #define FOLDER "run/user/1000/cpubind"
@@ -806,8 +806,10 @@ TEST(a_killed_writer_leaves_a_whole_file)
     assert_int_equal(n_names(f.folder), 0); /* and nothing of the writers is left */
 }
 
-int main(void)
+static int run_all(void)
 {
     scratch_in_memory();
     return run_registered("state", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

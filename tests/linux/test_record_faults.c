@@ -459,8 +459,10 @@ TEST(a_process_that_ends_anywhere_leaves_the_old_or_the_new_file)
     assert_true(n_old > 100 && n_new > 10);
 }
 
-int main(void)
+static int run_all(void)
 {
     scratch_in_memory();
     return run_registered("state_faults", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -9,7 +9,7 @@
 
 #include "../../adapters/linux/bind/host_record.h"
 #include "../../adapters/linux/kernel/process.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "record_samples.h"
 #include "two_cpus.h"
@@ -363,7 +363,9 @@ SETUP(tear_down)
     return has_child() ? -1 : 0;
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("record_forms", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -319,8 +319,10 @@ TEST(a_fault_sweeps_no_record_of_the_living)
     each_fault(sweep_with_fault);
 }
 
-int main(void)
+static int run_all(void)
 {
     scratch_in_memory();
     return run_on_two_cpus("record place", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -643,7 +643,4 @@ TEST(without_memory_nothing_is_added)
     }
 }
 
-int main(void)
-{
-    return run_registered("record_text", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

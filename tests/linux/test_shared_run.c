@@ -452,7 +452,4 @@ TEST(a_fault_of_both_is_reported_or_harmless)
     fail_each_use(CALL_realloc, ENOMEM, 0);
 }
 
-int main(void)
-{
-    return run_registered("shared_run", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -473,7 +473,4 @@ TEST(an_answer_without_memory_is_not_cached)
     cpubind_linux_close(host);
 }
 
-int main(void)
-{
-    return run_registered("source_faults", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

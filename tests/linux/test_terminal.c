@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 
 #include "../../adapters/linux/terminal.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "temp_dir.h"
 
 static scratch s;

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 
 #include "../../adapters/linux/bind/binding.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "two_cpus.h"
 
@@ -535,7 +535,9 @@ TEST_WITH(a_number_that_another_process_got_is_noticed_and_undone, set_up, tear_
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("watch", NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "../../adapters/linux/bind/binding.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "fake_host.h"
 #include "fault_table.h"
 #include "two_cpus.h"
@@ -430,7 +430,9 @@ TEST(a_watch_opens_at_most_half_of_the_files_that_the_process_may)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("watch events", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "../../adapters/linux/workers.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "temp_dir.h"
 
 /* == division of work == */
@@ -253,7 +253,4 @@ TEST(a_large_host_is_counted_and_an_unknown_one_has_one_processor)
     assert_int_equal(cpubind_linux_processors_of(&sys), 1);
 }
 
-int main(void)
-{
-    return run_registered("workers", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

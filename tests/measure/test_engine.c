@@ -277,7 +277,9 @@ TEST(after_sigkill_at_any_moment_restore_puts_all_back)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("test_engine", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

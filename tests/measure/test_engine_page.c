@@ -150,7 +150,9 @@ TEST(sglang_shows_its_placement)
     check_engine("sglang");
 }
 
-int main(void)
+static int run_all(void)
 {
     return run_on_two_cpus("engine page", NULL, NULL);
 }
+
+TEST_PROGRAM(run_all)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../../adapters/measure/judge.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 enum { N_FIGURE = 6 };
 
@@ -379,7 +379,4 @@ TEST(the_time_is_kept)
     }
 }
 
-int main(void)
-{
-    return run_registered("test_judge", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

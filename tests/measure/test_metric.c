@@ -11,7 +11,7 @@
 
 #include "../linux/fault_table.h"
 #include "../linux/temp_dir.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #include "../../adapters/measure/metric.h"
 
@@ -594,7 +594,4 @@ TEST(every_call_fails_at_each_of_its_uses)
     assert_true(n_met > 20);
 }
 
-int main(void)
-{
-    return run_registered("metric", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -10,7 +10,7 @@
 #include "../linux/fault_table.h"
 #include "../linux/temp_dir.h"
 #include "../linux/test_process.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #include "../../adapters/measure/latency.h"
 #include "../../adapters/measure/probe.h"
@@ -376,7 +376,4 @@ TEST(a_small_host_says_what_it_cannot_show)
     assert_null(cpubind_probe_cannot(8, 2, 2, 0));
 }
 
-int main(void)
-{
-    return run_registered("probe", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -7,7 +7,7 @@
 
 #include "../../adapters/plan/cpu_workers.h"
 #include "../../adapters/text/cpulist.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 enum { MAX_CPUS = 192, ARENA = 1 << 20 };
 
@@ -184,7 +184,4 @@ TEST(the_last_cores_are_left_free)
     drop(m);
 }
 
-int main(void)
-{
-    return run_registered("cpu_workers", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -231,10 +231,12 @@ static void stand_on_folders(step *now)
     start();
 }
 
-int main(void)
+static int run_all(void)
 {
     static const verb of_program[] = {{"on", stand_on_folders}, HOST_VERBS,
                                       {"ask", ask_all},         {"devices", read_devices},
                                       {"arena", try_arenas},    {NULL, NULL}};
     return run_cases("device_cases", "pci/cases", of_program, start);
 }
+
+TEST_PROGRAM(run_all)

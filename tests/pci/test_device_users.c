@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../../adapters/pci/device_users.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 #define PCI    "sys/bus/pci/devices/"
 #define NVIDIA "proc/driver/nvidia/gpus/"
@@ -225,7 +225,4 @@ TEST(a_file_with_a_folder_in_its_name_is_found)
     assert_int_equal(cpubind_device_of_number(&nodes, 241, 2), -1);
 }
 
-int main(void)
-{
-    return run_registered("device_users", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

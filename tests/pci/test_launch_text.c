@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../../adapters/pci/launch_text.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 static const int32_t first[] = {0, 1, 2, 3, 8}, second[] = {4, 6, 63, 64};
 static const cpubind_launch_rank two_ranks[] = {{first, 5, first + 1, 3, 0},
@@ -114,7 +114,4 @@ TEST(a_line_of_gres_conf_names_file_and_cores)
     assert_int_equal(len, 28);
 }
 
-int main(void)
-{
-    return run_registered("launch_text", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

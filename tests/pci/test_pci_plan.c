@@ -9,7 +9,7 @@
 
 #include "../../adapters/plan/numa_bind.h"
 #include "../../adapters/text/cpulist.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 enum { MAX_CPUS = 256, MAX_DEVICES = 8, ARENA = 1 << 20 };
 
@@ -593,7 +593,4 @@ TEST(tiles_of_a_device_share_its_node_without_overlap)
     drop(h);
 }
 
-int main(void)
-{
-    return run_registered("pci_plan", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

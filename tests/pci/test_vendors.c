@@ -5,7 +5,7 @@
 
 #include "../../adapters/model/facts.h"
 #include "../../adapters/pci/nvidia_files.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 
 /* == Files of the NVIDIA driver ============================================= */
 
@@ -96,7 +96,4 @@ TEST(every_family_and_word_has_a_row)
     assert_string_equal(cpubind_nearness_word((cpubind_nearness)99), "unknown");
 }
 
-int main(void)
-{
-    return run_registered("vendors", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -231,7 +231,4 @@ TEST(bad_arguments_and_small_arrays_are_refused)
     }
 }
 
-int main(void)
-{
-    return run_registered("visible_devices", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

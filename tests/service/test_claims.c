@@ -390,7 +390,4 @@ TEST(the_service_is_ended_or_it_is_said)
         }
 }
 
-int main(void)
-{
-    return run_registered("claims", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

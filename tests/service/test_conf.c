@@ -206,7 +206,4 @@ TEST(a_file_that_is_being_written_is_not_taken)
     assert_string_equal(why.what, "writer");
 }
 
-int main(void)
-{
-    return run_registered("conf", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

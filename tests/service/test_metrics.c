@@ -240,7 +240,4 @@ TEST(a_missing_folder_is_named)
     assert_string_equal(why.what, "folder");
 }
 
-int main(void)
-{
-    return run_registered("metrics", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

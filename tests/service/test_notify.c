@@ -127,7 +127,4 @@ TEST(the_pause_of_the_watchdog_is_half_of_its_time)
                          cases[i].pause_ms);
 }
 
-int main(void)
-{
-    return run_registered("notify", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -759,7 +759,4 @@ TEST(each_call_of_a_client_may_fail)
     assert_int_equal(end(pid, SIGTERM), 0);
 }
 
-int main(void)
-{
-    return run_registered("service", set_up, tear_down);
-}
+TEST_FILE(set_up, tear_down)

@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #include "../../adapters/sqlite/corpus.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "temp_store.h"
 
 enum { CONTENTS = 16, TIMED_OUT = -1000 };
@@ -1331,8 +1331,10 @@ TEST(closing_nothing_is_allowed)
     cpubind_corpus_close(NULL);
 }
 
-int main(void)
+static int run_all(void)
 {
     configure_sqlite();
     return run_registered("corpus", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -10,7 +10,7 @@
  * CPUBIND_MUTATIONS=5000 tests more mutated files than the ordinary run.
  */
 #define _GNU_SOURCE
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "temp_store.h"
 
 enum { PAGE = 4096, MAX_JOURNAL = 32768 };
@@ -700,8 +700,10 @@ TEST(mutated_files_touch_nothing_outside)
     assert_true(n < 300 || (n_of[19] > 0 && n_of[16] > n / 4));
 }
 
-int main(void)
+static int run_all(void)
 {
     configure_sqlite();
     return run_registered("journals", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

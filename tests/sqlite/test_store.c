@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "temp_store.h"
 
 typedef struct fixture {
@@ -1035,8 +1035,10 @@ TEST(tables_of_another_version_are_refused)
     opened();
 }
 
-int main(void)
+static int run_all(void)
 {
     configure_sqlite();
     return run_registered("store", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

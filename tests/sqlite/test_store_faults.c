@@ -10,7 +10,7 @@
  * commit, and then the folder could not be synced.
  */
 #define _GNU_SOURCE
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "temp_store.h"
 
 /* A change of a corpus. */
@@ -344,8 +344,10 @@ TEST(a_writer_that_is_killed_leaves_the_corpus_as_it_was)
     }
 }
 
-int main(void)
+static int run_all(void)
 {
     configure_sqlite();
     return run_registered("store faults", set_up, tear_down);
 }
+
+TEST_PROGRAM(run_all)

@@ -248,8 +248,8 @@ static inline int run_cases(const char *program, const char *folder, const verb 
                 (struct CMUnitTest){s->step[i].rest, run_case, NULL, NULL, &s->step[i]};
         }
     }
-    for (size_t i = 0; i < registered.n && n < MAX_CASES; i++)
-        tests[n++] = registered.test[i];
+    for (size_t i = 0; i < tests_of_file.n && n < MAX_CASES; i++)
+        tests[n++] = tests_of_file.test[i];
     print_message("# %s\n", program);
     result = _cmocka_run_group_tests(program, tests, n, before_all, after_all);
     for (size_t k = 0; k < found.gl_pathc; k++) {

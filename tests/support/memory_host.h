@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../adapters/source.h"
-#include "cmocka_test.h"
+#include "test.h"
 
 #define MAX_INPUTS 192
 

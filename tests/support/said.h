@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cmocka_test.h"
+#include "test.h"
 
 enum { SAID_SIZE = 1 << 17 };
 

@@ -256,7 +256,4 @@ TEST(cgroups_that_cpubind_made_are_cut_off)
                          paths[i].len);
 }
 
-int main(void)
-{
-    return run_registered("cgroup", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -144,7 +144,4 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(cpubind_cpu_events_parse("", 0, two, 2, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
 }
 
-int main(void)
-{
-    return run_registered("test_counters", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

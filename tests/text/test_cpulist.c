@@ -220,7 +220,4 @@ TEST(common_numbers_are_those_in_both)
     }
 }
 
-int main(void)
-{
-    return run_registered("cpulist", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -147,7 +147,4 @@ TEST(every_prefix_is_a_mask_or_a_fault)
     }
 }
 
-int main(void)
-{
-    return run_registered("cpumask", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

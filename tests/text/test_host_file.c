@@ -174,7 +174,4 @@ TEST(another_form_is_refused)
     }
 }
 
-int main(void)
-{
-    return run_registered("host_file", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

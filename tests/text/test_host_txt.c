@@ -107,7 +107,4 @@ TEST(names_are_letters_digits_and_three_signs)
     assert_true(cpubind_host_txt_is_name(longest + 1));
 }
 
-int main(void)
-{
-    return run_registered("about", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

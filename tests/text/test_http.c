@@ -159,7 +159,4 @@ TEST(bad_arguments_are_refused)
     assert_true(head.status == 7 && url.port == 7);
 }
 
-int main(void)
-{
-    return run_registered("http", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

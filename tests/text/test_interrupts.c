@@ -645,7 +645,4 @@ TEST(two_npus_on_one_function_are_distinguished_by_their_mailboxes)
     free(b.text);
 }
 
-int main(void)
-{
-    return run_registered("interrupts", NULL, forget);
-}
+TEST_FILE(NULL, forget)

@@ -118,7 +118,4 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(list.n, 7);
 }
 
-int main(void)
-{
-    return run_registered("irqbalance", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

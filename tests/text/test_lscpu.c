@@ -228,7 +228,4 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(cpubind_lscpu_parse_threads("", 0, NULL, NULL), CPUBIND_TEXT_ERR_ARG);
 }
 
-int main(void)
-{
-    return run_registered("lscpu", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

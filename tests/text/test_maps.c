@@ -256,7 +256,4 @@ TEST(a_value_is_found_by_its_whole_name)
     assert_int_equal(cpubind_kb_find("a: 1\n", 5, "a", NULL, NULL), CPUBIND_TEXT_ERR_ARG);
 }
 
-int main(void)
-{
-    return run_registered("maps", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

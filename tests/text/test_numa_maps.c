@@ -435,7 +435,4 @@ TEST(a_counter_needs_a_name_and_a_place)
     assert_int_equal(value, 3);
 }
 
-int main(void)
-{
-    return run_registered("numa_maps", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -75,7 +75,4 @@ TEST(addresses_are_ordered_by_domain_bus_device_and_function)
         }
 }
 
-int main(void)
-{
-    return run_registered("pci_address", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

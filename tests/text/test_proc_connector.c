@@ -173,7 +173,4 @@ TEST(arguments_outside_their_range_are_refused)
     assert_int_equal(cpubind_proc_connector_parse("", -1, &list, NULL), CPUBIND_TEXT_ERR_ARG);
 }
 
-int main(void)
-{
-    return run_registered("proc_connector", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

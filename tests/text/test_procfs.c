@@ -623,7 +623,4 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(n, 7);
 }
 
-int main(void)
-{
-    return run_registered("procfs", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

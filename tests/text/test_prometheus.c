@@ -427,7 +427,4 @@ TEST(bad_arguments_are_refused)
     assert_true(r.n_series == 7 && bad.n_series == 7 && value == 7 && len == 7);
 }
 
-int main(void)
-{
-    return run_registered("prometheus", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -158,7 +158,4 @@ TEST(a_step_whose_devices_are_not_listed_has_no_device_for_a_task)
                      CPUBIND_TEXT_ERR_ARG);
 }
 
-int main(void)
-{
-    return run_registered("slurm_step", NULL, NULL);
-}
+TEST_FILE(NULL, NULL)

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "../../adapters/text/text.h"
-#include "../support/cmocka_test.h"
+#include "../support/test.h"
 #include "../support/exact_buffer.h"
 
 #define LENGTH(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
