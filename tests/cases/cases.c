@@ -72,8 +72,10 @@ static void start(void)
 {
 }
 
-int main(void)
+static int run_all(void)
 {
     static const verb of_program[] = {{"read", read_text}, {NULL, NULL}};
     return run_cases("cases", "cases", of_program, start);
 }
+
+TEST_PROGRAM(run_all)
