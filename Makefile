@@ -61,8 +61,8 @@ SCENES  := $(patsubst tests/scenes/programs/%.c,$(BUILD)/programs/%,$(wildcard t
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 
 .PHONY: all help run lib built install fixtures pages check check-all check-vm check-slurm check-nri check-foreign \
-        check-fleet laws analyze coverage bench bench-host bench-slurm quality measure fuzz fuzz-merge clean \
-        test tested arm64-tests vm-programs FORCE
+        check-fleet laws analyze coverage bench bench-host bench-slurm bench-limits quality fuzz clean \
+        test tested FORCE
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
 
@@ -82,21 +82,21 @@ check: deps-check ## what a change needs, under sanitizers; T=WORD: the tests wi
 
 check-all: deps-check-all ## what CI runs: all of check, and what is slow
 	@$(MAKE_SAN) tested
-	@$(MAKE_IN) built lib slurm-plugin $(BUILD)/cpubind-nri $(BUILD)/fleet_hosts
+	@rm -rf $(BUILD)/stage && $(MAKE_IN) lib slurm-plugin $(BUILD)/cpubind-nri $(BUILD)/fleet_hosts
+	@$(MAKE_IN) DESTDIR=$(BUILD)/stage PREFIX=/usr install
 	@BUILD=$(BUILD) SHARED=$(SHARED) tests/run check-all $(T)
 
+# The longest first, so that the last ones end together.
+VM_HOSTS ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
 check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS="a2 950" chooses
-	@BUILD=$(BUILD) tests/vm/fetch.sh
-	@$(MAKE_IN) vm-programs
+	@BUILD=$(BUILD) tests/vm/prepare.sh
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)
 	@BUILD=$(BUILD) tests/run check-vm $(VM_HOSTS:%="tests/vm/vm.sh show %")
 
+SLURM_HOSTS = a2x4 a2x4@6.12
 check-slurm: deps-check-slurm ## the plugin in a Slurm of 64 nodes, and in ARM machines with cgroups of version 2
 	@$(MAKE_IN) all slurm-plugin
-	@BUILD=$(BUILD) tests/vm/fetch.sh slurm
-	@$(MAKE_IN) vm-programs
-	@CPATH=$(abspath $(BUILD)/vm)/slurm/root/usr/include BUILD=$(BUILD) \
-	    tests/support/arm64.sh $(BUILD)/arm64/slurm/spank_cpubind.so
+	@BUILD=$(BUILD) tests/vm/prepare.sh slurm
 	@BUILD=$(BUILD) JOBS=$(JOBS) VM_SECTIONS=slurm tests/vm/vm.sh boot $(SLURM_HOSTS)
 	@BUILD=$(BUILD) CPUBIND_SLURM_NODES=64 tests/run check-slurm $(SLURM_HOSTS:%="tests/vm/vm.sh show %")
 
@@ -106,8 +106,7 @@ check-nri: deps-nri deps-check-nri ## the plugin in a real containerd of Debian 
 	@BUILD=$(BUILD) tests/run check-nri
 
 check-foreign: deps-foreign ## plan the fixture hosts with the library on s390x, armhf and aarch64, by emulation
-	@$(MAKE_IN) lib
-	@BUILD=$(BUILD) tests/run check-foreign
+	@$(MAKE_IN) lib && BUILD=$(BUILD) tests/run check-foreign
 
 check-fleet: deps-check ## import and group 10,000 made hosts, and print time and memory; FLEET_HOSTS=N for others
 	@$(MAKE_IN) $(BUILD)/cpubind $(BUILD)/fleet_hosts
@@ -116,7 +115,8 @@ check-fleet: deps-check ## import and group 10,000 made hosts, and print time an
 laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hosts keep the laws of plans
 	@$(MAKE_IN) BUILD=$(BUILD)/fast test
 	@CPUBIND_PAIRS=$(or $(PAIRS),1000000) CPUBIND_SEED=$(or $(SEED),1) CPUBIND_TEST_HOSTS=$(or $(HOSTS),1000000) \
-	    CPUBIND_TEST_NEAR_HOSTS=$(or $(HOSTS),1000000) BUILD=$(BUILD)/fast tests/support/each.sh laws core/
+	    CPUBIND_TEST_NEAR_HOSTS=$(or $(HOSTS),1000000) sh -ec 'for group in \
+	        $$($(BUILD)/fast/test --list laws); do $(BUILD)/fast/test $$group; done'
 
 analyze: deps-check-all ## follow paths through the functions with clang-tidy's analyzer: some minutes
 	@BUILD=$(BUILD) tests/checks/lint.sh --analyze
@@ -133,24 +133,16 @@ bench: deps-bench ## time the core, the readers, the command, binding, Python, a
 	@$(BUILD)/bench_run $(BUILD)/cpubind
 
 bench-host: deps-bench ## a watch beside 100,000 threads, for two minutes; needs root
-	@$(MAKE_IN) $(BUILD)/bench_host
-	@BUILD=$(BUILD) tests/bench/host_cost.sh
+	@$(MAKE_IN) $(BUILD)/bench_host && BUILD=$(BUILD) tests/bench/host_cost.sh
 
 bench-limits: ## time plans of 65,536 CPUs and 4,096 devices, of homes of any shape; needs 3 GB
-	@$(MAKE_IN) $(BUILD)/bench_limits
-	@$(BUILD)/bench_limits
+	@$(MAKE_IN) $(BUILD)/bench_limits && $(BUILD)/bench_limits
 
 bench-slurm: deps-slurm ## what the plugin for Slurm costs a task, as a ratio in one run; needs root
-	@$(MAKE_IN) all slurm-plugin
-	@BUILD=$(BUILD) CPUBIND_SLURM_COST=15 tests/slurm/slurm.sh
+	@$(MAKE_IN) all slurm-plugin && BUILD=$(BUILD) CPUBIND_SLURM_COST=15 tests/slurm/slurm.sh
 
 quality: deps-bench ## compare the rules of a plan and hwloc-distrib, over layouts and fixture hosts
-	@$(MAKE_IN) $(BUILD)/quality
-	@$(BUILD)/quality fixtures/hosts
-
-measure: deps-measure ## figures of the sources: lines, long functions, circles, names
-	@$(MAKE_IN) all lib
-	@tests/checks/measure.sh .
+	@$(MAKE_IN) $(BUILD)/quality && $(BUILD)/quality fixtures/hosts
 
 fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist plan" chooses
 	@$(MAKE_IN) BUILD=$(BUILD)/fuzz STATIC_LINK= CC=clang CFLAGS="$(SANITIZE) -fsanitize=fuzzer-no-link" $(BUILD)/fuzz/fuzz

@@ -1,6 +1,7 @@
 #!/bin/sh
 # json.sh - every JSON object that the command prints keeps to cpubind.schema.json
 # SPDX-License-Identifier: MIT
+# runs: check-all
 #
 #   tests/api/json.sh      from the top folder; BUILD is where the command and outputs are
 #

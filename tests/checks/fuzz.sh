@@ -1,5 +1,6 @@
 #!/bin/sh
 # fuzz.sh - every reader of bytes has a fuzz target, every target its files; prints TAP
+# runs: check
 #
 #   tests/checks/fuzz.sh         from the top folder
 

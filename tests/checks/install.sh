@@ -1,7 +1,9 @@
 #!/bin/sh
 # install.sh - the installed headers, libraries and command work; prints TAP
+# runs: check-all
+# build: plain
 #
-#   tests/checks/install.sh      from the top folder, after `make`; BUILD as there
+#   tests/checks/install.sh      from the top folder, after `make install` to BUILD/stage
 
 BUILD=${BUILD:-build}
 stage=$BUILD/stage
@@ -82,9 +84,6 @@ only_below_stage() {
         [ "$(find "$stage" -mindepth 1 -maxdepth 1)" = "$stage/usr" ]
 }
 
-rm -rf "$stage"
-check "make install DESTDIR= PREFIX=" \
-    make -s BUILD="$BUILD" DESTDIR="$stage" PREFIX=/usr install
 check "everything is below DESTDIR/PREFIX" only_below_stage
 check "the unit of systemd starts the installed command" unit_is_installed
 check "the installed header compiles" use_header

@@ -1,6 +1,7 @@
 #!/bin/sh
 # layers.sh - the rules of which folder may include and call what
 # SPDX-License-Identifier: MIT
+# runs: check
 #
 #   layers.sh               check the tree in the current folder
 #   layers.sh --self-test   break each rule in a copy of the tree: each breach must be found
@@ -479,10 +480,6 @@ self_test() {
 case ${1:-} in
 '') check_tree ;;
 --self-test)
-    BUILD=$build
-    . tests/support/kept.sh
-    # It copies all but the C files.
-    keep_by "$(find cpubind.h adapters fuzz tests -type f ! -name '*.c')" "${CC:-cc} awk nm tsort" --self-test
     self_test
     ;;
 *)

@@ -1,5 +1,7 @@
 #!/bin/sh
 # readme.sh - the claims, links and examples of all pages are true; prints TAP
+# runs: check-all
+# build: plain
 #
 #   tests/checks/readme.sh       from the top folder, after `make all lib`; BUILD as there
 #
@@ -91,7 +93,7 @@ capture\ *) set -- "\$command" --root "fixtures/hosts/\$EXAMPLE_HOST.host" "\$@"
 *) set -- "\$command" "\$@" ;;
 esac
 export LD_PRELOAD="$out/shim.so" CPUBIND_SHIM="$out/shim" CPUBIND_SHIM_MACHINE=aarch64
-exec "$build/cpubind_shared" "\$@"
+exec "$build/san/cpubind" "\$@"
 EOF
     chmod +x "$out/bin/cpubind"
 }

@@ -1,5 +1,7 @@
 #!/bin/sh
 # symbols.sh - a static library defines the names of its list, and each of them has a contract
+# runs: check-all
+# build: plain
 #
 #   tests/checks/symbols.sh      from the top folder, after `make install` to BUILD/stage
 #

@@ -1,5 +1,6 @@
 #!/bin/sh
 # tree.sh - git holds sources alone, and no file that was built; prints TAP
+# runs: check
 #
 #   tests/checks/tree.sh                from the top folder of a checkout
 #   tests/checks/tree.sh --self-test    planted files must be found

@@ -1,9 +1,10 @@
 #!/bin/sh
 # languages.sh - the wrappers of C++, Rust and Go: their tests, and one example in each language
 # SPDX-License-Identifier: MIT
+# runs: check-all
+# build: plain
 #
 #   tests/languages/languages.sh            from the top folder, after `make all lib`
-#   tests/languages/languages.sh --files    all but binding, whose result is kept
 #
 # Prints TAP. Tests of a language without a compiler are skipped. Nothing is downloaded. The
 # example plans every fixture host and binds itself: its lines are the same in all languages,
@@ -12,11 +13,6 @@ LC_ALL=C
 export LC_ALL
 
 BUILD=${BUILD:-build}
-. tests/support/kept.sh
-keeps_skips=yes
-[ "$1" != --files ] ||
-    keep_by "cpubind.h adapters/api adapters/cpp adapters/rust adapters/go fixtures tests/languages
-        tests/support/own_host.sh $BUILD/cpubind $BUILD/libcpubind.so.1" "${CXX:-c++} cargo rustc go" "$@"
 out=$BUILD/languages
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
@@ -158,15 +154,6 @@ own_tests() { # language
 }
 
 make_own_host "$out/own" || exit 1
-if [ "$1" != --files ]; then
-    add_kept --files
-    for language in $languages; do
-        [ ! -x "$out/example-$language" ] ||
-            check "$language: the example binds itself and restores itself" binds_itself $language
-    done
-    finish
-    exit
-fi
 rm -f "$out"/lines-* "$out"/example-*
 for language in $languages; do
     reason=$(why_not $language)
@@ -178,6 +165,8 @@ for language in $languages; do
     [ ! -x "$out/example-$language" ] ||
         check "$language: plans, maps and errors of every fixture are those of the command" \
             agrees_on_every_host $language
+    [ ! -x "$out/example-$language" ] ||
+        check "$language: the example binds itself and restores itself" binds_itself $language
     check "$language: the tests of the wrapper" own_tests $language
 done
 finish

@@ -1,6 +1,8 @@
 #!/bin/sh
 # real.sh - test cpubind-nri with a real containerd, a real service and real pods; prints TAP
 # SPDX-License-Identifier: MIT
+# runs: check-nri
+# build: plain
 #
 #   tests/nri/real.sh            from the top folder, after tests/nri/fetch.sh; BUILD as there
 #

@@ -1,6 +1,8 @@
 #!/bin/sh
 # abi.sh - the C ABI: its header in each language, its names and prototypes against the release
 # SPDX-License-Identifier: MIT
+# runs: check-all
+# build: plain
 #
 #   tests/packaging/abi.sh             from the top folder, after `make lib`
 #   tests/packaging/abi.sh print       the prototypes of the header, as abi.txt has them

@@ -1,6 +1,8 @@
 #!/bin/sh
 # foreign.sh - libcpubind.so.1 on machines of another byte order and word size, by emulation
 # SPDX-License-Identifier: MIT
+# runs: check-foreign
+# build: plain
 #
 #   tests/packaging/foreign.sh      from the top folder, after `make lib`
 #

@@ -1,6 +1,8 @@
 #!/bin/sh
 # installed.sh - what is installed beside the command: the shared library, the files for pkg-config
 # and CMake, pages, completion; prints TAP
+# runs: check-all
+# build: plain
 #
 #   tests/packaging/installed.sh     from the top folder, after `make install` to BUILD/stage
 

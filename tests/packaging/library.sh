@@ -1,6 +1,8 @@
 #!/bin/sh
 # library.sh - libcpubind.so.1: what it needs, many threads, other copies of the core beside it
 # SPDX-License-Identifier: MIT
+# runs: check-all
+# build: plain
 #
 #   tests/packaging/library.sh      from the top folder, after `make lib`
 #
@@ -14,9 +16,6 @@ here=tests/packaging
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror'
 newest=2.28
 mkdir -p "$out"
-. tests/support/kept.sh
-keep_by "cpubind.h Makefile adapters fixtures/hosts tests/packaging tests/support/arm64.sh $BUILD/libcpubind.so.1" \
-    "${CC:-cc} gcc aarch64-linux-gnu-gcc ld objdump" "$@"
 . tests/support/tap.sh
 
 library=$BUILD/libcpubind.so.1

@@ -2,6 +2,8 @@
 # limits.sh - every command, and the library in a thread, with 64 KiB of stack; npu-smi that
 # cannot be started; prints TAP
 # SPDX-License-Identifier: MIT
+# runs: check-all
+# build: plain
 #
 #   tests/packaging/limits.sh     from the top folder; BUILD has the command and the library
 #

@@ -1,6 +1,7 @@
 #!/bin/sh
 # maintainer.sh - upgrading a package hands over what is bound, removing it gives it back; TAP
 # SPDX-License-Identifier: MIT
+# runs: check-all
 #
 #   tests/packaging/maintainer.sh    from the top folder
 #

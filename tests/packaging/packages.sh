@@ -1,5 +1,7 @@
 #!/bin/sh
 # packages.sh - the packages of `make packages` install, run and are removed; prints TAP
+# runs: check-packages
+# build: plain
 #
 #   tests/packaging/packages.sh      from the top folder, as root, after `make packages`
 #

@@ -1,6 +1,7 @@
 #!/bin/sh
 # packaging.sh - cpubind.h in programs and compilers of other projects
 # SPDX-License-Identifier: MIT
+# runs: check-all
 #
 # Runs from the top folder and prints TAP; exit 1 if a test failed. Outputs go below BUILD
 # (default build). GCC, GXX, CLANG, CLANGXX and AARCH64_CC name compilers; tests of a compiler that
@@ -16,10 +17,6 @@ if [ ! -f cpubind.h ]; then
     echo "packaging.sh: run it from the folder that holds cpubind.h" >&2
     exit 2
 fi
-BUILD=${BUILD:-build}
-. tests/support/kept.sh
-keep_by "cpubind.h README.md tests/packaging" \
-    "${CC:-cc} ${GCC:-gcc} ${GXX:-g++} ${CLANG:-clang} ${CLANGXX:-clang++} ${AARCH64_CC:-aarch64-linux-gnu-gcc} ld" "$@"
 rm -rf "$out"
 mkdir -p "$out" || exit 2
 

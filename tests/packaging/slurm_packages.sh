@@ -1,6 +1,8 @@
 #!/bin/sh
 # slurm_packages.sh - test the packages with the SPANK plugin; prints TAP
 # SPDX-License-Identifier: MIT
+# runs: check-all
+# build: plain
 #
 #   tests/packaging/slurm_packages.sh     from the top folder; BUILD is where the plugin is
 #

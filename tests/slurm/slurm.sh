@@ -1,6 +1,8 @@
 #!/bin/sh
 # slurm.sh - test the SPANK plugin in a Slurm of several slurmd on this machine; prints TAP
 # SPDX-License-Identifier: MIT
+# runs: check-all check-slurm
+# build: plain
 #
 #   tests/slurm/slurm.sh         from the top folder; BUILD is where the plugin and the command are
 #

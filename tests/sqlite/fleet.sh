@@ -1,5 +1,7 @@
 #!/bin/sh
 # fleet.sh - test cpubind fixture import --shapes and groups on a made fleet; prints TAP
+# runs: check-all
+# build: plain
 #
 #   tests/sqlite/fleet.sh        from the top folder; BUILD is where outputs go
 #
@@ -277,8 +279,8 @@ a_shape_is_no_host() {
         --db "$out/fleet.db"
 }
 
-"$BUILD/tests/sqlite/fleet_hosts" "$out/day1" "$n" 01 >"$out/made" &&
-    "$BUILD/tests/sqlite/fleet_hosts" "$out/day2" "$n" 02 >/dev/null || exit 1
+"$BUILD/fleet_hosts" "$out/day1" "$n" 01 >"$out/made" &&
+    "$BUILD/fleet_hosts" "$out/day2" "$n" 02 >/dev/null || exit 1
 check "the captures in a folder are imported" import_a_folder
 check "groups prints text, JSON and a picture" groups_as_text
 check "the groups are those that were made" groups_are_those_that_were_made

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - installs the Debian packages that a target of the Makefile needs
 #
-#   tests/support/deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm|nri|check-nri|check-slurm
+#   tests/support/deps.sh run|check|check-all|foreign|vm|bench|fuzz|fixtures|static|packages|slurm|nri|check-nri|check-slurm
 #
 # If packages are missing: installs them (root with apt-get), or prints the command that does and
 # fails. If none is missing, changes nothing.
@@ -26,19 +26,24 @@ srun:slurm-client
 
 check="$run
 $fixtures
+prove:perl
+gcc:gcc
+/usr/include/cmocka.h:libcmocka-dev
+unshare:util-linux
+setpriv:util-linux
 strace:strace
+python3:python3"
+
+check_all="$check
 pkg-config:pkgconf
 cmake:cmake
 groff:groff
 man:man-db
 mandoc:mandoc
 zsh:zsh
-python3:python3
 /usr/lib/python3/dist-packages/yaml/__init__.py:python3-yaml
 kubectl:kubernetes-client
-gcc:gcc
 g++:g++
-/usr/include/cmocka.h:libcmocka-dev
 clang:clang
 clang-format-14:clang-format-14
 clang-tidy:clang-tidy
@@ -46,13 +51,10 @@ cppcheck:cppcheck
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-aarch64-static:qemu-user-static
-/usr/include/slurm/spank.h:libslurm-dev
-/usr/sbin/slurmctld:slurmctld
-/usr/sbin/slurmd:slurmd
-srun:slurm-client
-/usr/sbin/munged:munge"
+$cluster"
 
-vm='aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+vm='prove:perl
+aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 qemu-system-aarch64:qemu-system-arm
 cpio:cpio
@@ -94,10 +96,6 @@ libfuzzer:libclang-rt-dev
 llvm-cov:llvm
 llvm-profdata:llvm'
 
-measure="$run
-ctags:universal-ctags
-nm:binutils"
-
 static="$run
 git:git
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
@@ -135,19 +133,19 @@ has_libfuzzer() {
 case $1 in
 run) needs=$run ;;
 check) needs=$check ;;
+check-all) needs=$check_all ;;
 vm) needs=$vm ;;
 foreign) needs=$foreign ;;
 bench) needs=$bench ;;
 fuzz) needs=$fuzz ;;
 fixtures) needs=$fixtures ;;
-measure) needs=$measure ;;
 static) needs=$static ;;
 packages) needs=$packages ;;
 slurm) needs=$slurm ;;
 nri) needs=$nri ;;
 check-nri) needs=$check_nri ;;
 check-slurm) needs=$check_slurm ;;
-*) echo "usage: deps.sh run|check|foreign|vm|bench|fuzz|fixtures|measure|static|packages|slurm|nri|check-nri|check-slurm" >&2 && exit 2 ;;
+*) echo "usage: deps.sh run|check|check-all|foreign|vm|bench|fuzz|fixtures|static|packages|slurm|nri|check-nri|check-slurm" >&2 && exit 2 ;;
 esac
 
 missing=

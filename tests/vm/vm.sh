@@ -1,5 +1,6 @@
 #!/bin/sh
 # vm.sh - boots Ascend hosts in ARM virtual machines, where guest.sh checks cpubind
+# build: plain
 #
 #   tests/vm/vm.sh boot HOST...  as many at a time as this machine has CPUs; writes the console
 #                                of each to BUILD/vm/HOST.log
