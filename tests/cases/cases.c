@@ -19,18 +19,18 @@ enum { MOST_CUTS = 256 };
 /* Damaged texts: whatever is said of them, by the laws. */
 static void read_damaged(const reader *row, const char *args, const char *text, int32_t len)
 {
-    const int32_t step = 1 + len / MOST_CUTS;
-    words said = {NULL, 0, 0};
+    const int32_t stride = 1 + len / MOST_CUTS;
+    words heard = {NULL, 0, 0};
     char *damaged = exact_copy(text, (size_t)len);
-    for (int32_t at = 0; at < len; at += step) {
-        (void)read_by_laws(row, args, text, at, &said);
+    for (int32_t at = 0; at < len; at += stride) {
+        (void)read_by_laws(row, args, text, at, &heard);
         damaged[at] ^= (char)(1 << at % 8);
-        (void)read_by_laws(row, args, damaged, len, &said);
+        (void)read_by_laws(row, args, damaged, len, &heard);
         damaged[at] = text[at];
-        said.len = 0;
+        heard.len = 0;
     }
     free(damaged);
-    free(said.text);
+    free(heard.text);
 }
 
 /* The lines of what was said, each behind "> ". */
@@ -72,10 +72,27 @@ static void start(void)
 {
 }
 
-static int run_all(void)
+/* Each file is a group: cases/NAME. */
+static void list(void (*found)(const char *group))
 {
-    static const verb of_program[] = {{"read", read_text}, {NULL, NULL}};
-    return run_cases("cases", "cases", of_program, start);
+    glob_t files;
+    if (glob("tests/cases/*.txt", 0, NULL, &files) != 0)
+        return;
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        char name[256];
+        const char *file = files.gl_pathv[i] + strlen("tests/");
+        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(file, "."), file);
+        found(name);
+    }
+    globfree(&files);
 }
 
-TEST_PROGRAM(run_all)
+static int run(const char *group)
+{
+    static const verb of_program[] = {{"read", read_text}, {NULL, NULL}};
+    char path[512];
+    (void)snprintf(path, sizeof path, "tests/%s.txt", group);
+    return run_case_files(group, path, of_program, start);
+}
+
+TEST_SOURCE(list, run)

@@ -133,11 +133,20 @@ void tell_list(reading *r, const int32_t *number, int32_t n, int32_t limit)
     }
 }
 
+/* The word, with its blanks. */
+static void tell_word(reading *r, const char *word)
+{
+    if (r->said.len > 0 && r->said.text[r->said.len - 1] != '\n')
+        tell(r, " ");
+    tell(r, *word ? "%s " : "%s", word);
+}
+
 void tell_slice(reading *r, const char *word, cpubind_slice slice)
 {
     CHECK(slice.len >= 0 && slice.at >= 0);
     CHECK(slice.at <= r->len && slice.len <= r->len - slice.at);
-    tell(r, " %s \"", word);
+    tell_word(r, word);
+    tell(r, "\"");
     tell_bytes(r, r->text + slice.at, slice.len);
     tell(r, "\"");
 }
@@ -159,8 +168,37 @@ void tell_name(reading *r, const char *word, cpubind_slice name)
 void tell_id(reading *r, const char *word, int64_t id)
 {
     CHECK(id >= -1);
-    if (id >= 0)
-        tell(r, " %s %lld", word, (long long)id);
+    if (id < 0)
+        return;
+    tell_word(r, word);
+    tell(r, "%lld", (long long)id);
+}
+
+void tell_fault(reading *r, cpubind_text_status status, const cpubind_text_fault *fault,
+                int32_t from)
+{
+    CHECK(fault->what && fault->what[0]);
+    CHECK(fault->offset >= 0 && fault->offset <= r->len - from);
+    tell(r, "%s at %d: %s\n", cpubind_text_status_name(status), from + fault->offset,
+         fault->what);
+}
+
+int32_t find_line(const reading *r, const char *name, const char *end)
+{
+    const int32_t n = (int32_t)strlen(name), m = (int32_t)strlen(end);
+    for (int32_t at = 0; at + n + m <= r->len; at++)
+        if ((at == 0 || r->text[at - 1] == '\n') &&
+            memcmp(r->text + at, name, (size_t)n) == 0 &&
+            memcmp(r->text + at + n, end, (size_t)m) == 0)
+            return at;
+    return -1;
+}
+
+char *text_copy(const reading *r, int32_t at, int32_t len)
+{
+    char *copy = (char *)filled((size_t)len + 1, 0);
+    memcpy(copy, r->text + at, (size_t)len);
+    return copy;
 }
 
 int32_t number_arg(const char **at, int32_t fallback)
@@ -255,6 +293,13 @@ int came(reading *r, cpubind_text_status status)
     else
         CHECK(c->fault.offset == UNTOUCHED && !c->fault.what);
     return status == CPUBIND_TEXT_OK;
+}
+
+int came_alone(reading *r, cpubind_text_status status)
+{
+    if (status != CPUBIND_TEXT_OK && r->fault)
+        *r->fault = (cpubind_text_fault){0, cpubind_text_status_text(status)};
+    return came(r, status);
 }
 
 /* == Calls ================================================================== */
@@ -404,7 +449,8 @@ void read_input(const reader *row, const char *bytes, int32_t len)
 
 /* == The table ============================================================== */
 
-static const struct reader *const rooms[] = {text_readers, ascend_readers};
+static const struct reader *const rooms[] = {list_readers, proc_readers, text_readers,
+                                             ascend_readers};
 
 const reader *reader_at(int32_t i)
 {

@@ -90,6 +90,16 @@ static inline int is_refusal(cpubind_text_status status)
            status != CPUBIND_TEXT_ERR_SPACE;
 }
 
+/* The same of a reader that gives no fault. */
+int came_alone(reading *r, cpubind_text_status status);
+
+/* The offset of the first line of the text that starts with `name` and `end`, found byte by
+ * byte, or -1. */
+int32_t find_line(const reading *r, const char *name, const char *end);
+
+/* A copy of bytes of the text, ended by NUL, to be freed. */
+char *text_copy(const reading *r, int32_t at, int32_t len);
+
 /* The number at the start of the arguments, or `fallback`; *at: behind it and its blank. */
 int32_t number_arg(const char **at, int32_t fallback);
 
@@ -112,19 +122,24 @@ void tell_bytes(reading *r, const char *bytes, int32_t len);
 void tell_list(reading *r, const int32_t *number, int32_t n, int32_t limit);
 void check_list(const int32_t *number, int32_t n, int32_t limit);
 
-/* ` WORD "TEXT"`. The slice is in the text. */
+/* `WORD "TEXT"`, with a blank before it but in the first place of a line; WORD may be "". The
+ * slice is in the text. */
 void tell_slice(reading *r, const char *word, cpubind_slice slice);
 
 /* The same, or nothing for an empty name. It is in one line, and no blank is around it. */
 void tell_name(reading *r, const char *word, cpubind_slice name);
 
-/* ` WORD NUMBER`, or nothing for -1. It is no less. */
+/* `WORD NUMBER`, or nothing for -1. It is no less. */
 void tell_id(reading *r, const char *word, int64_t id);
 
 /* The members of a row are not those of an earlier one: for ids of tables. */
 #define CHECK_UNIQUE(row, i, member)                                                           \
     for (int32_t other_ = 0; other_ < (i) && other_ < 64; other_++)                            \
     CHECK((row)[other_].member != (row)[i].member)
+
+/* "STATUS at OFFSET: reason" of a reader of a part of the text that starts at `from`. */
+void tell_fault(reading *r, cpubind_text_status status, const cpubind_text_fault *fault,
+                int32_t from);
 
 /* WORDS where something is so, else nothing. */
 static inline const char *tell_if(int is_so, const char *text)
@@ -146,7 +161,7 @@ typedef struct reader {
 } reader;
 
 /* Rows up to one without a name: of a room each. */
-extern const reader text_readers[], ascend_readers[];
+extern const reader list_readers[], proc_readers[], text_readers[], ascend_readers[];
 
 /* The row of this name, or NULL. */
 const reader *find_reader(const char *name);

@@ -219,21 +219,18 @@ static inline void run_case(void **state)
 /* Before and after all of them, where a program sets them. */
 static CMFixtureFunction before_all, after_all;
 
-/* Runs the cases of a folder of tests/, and the tests that have registered. `start`: before
- * each case. */
-static inline int run_cases(const char *program, const char *folder, const verb *of_program,
-                            void (*start)(void))
+/* Runs the cases of the files with this pattern, and the tests that have registered. `start`:
+ * before each case. */
+static inline int run_case_files(const char *program, const char *pattern,
+                                 const verb *of_program, void (*start)(void))
 {
     static struct CMUnitTest tests[MAX_CASES];
     static script scripts[MAX_SCRIPTS];
-    const char *root = getenv("CPUBIND_TESTS");
     size_t n = 0;
-    char pattern[512];
     glob_t found;
     int result;
     verbs = of_program;
     start_case = start;
-    (void)snprintf(pattern, sizeof pattern, "%s/%s/*.txt", root ? root : "tests", folder);
     if (glob(pattern, 0, NULL, &found) != 0 || found.gl_pathc > MAX_SCRIPTS)
         return 1;
     for (size_t k = 0; k < found.gl_pathc; k++) {
@@ -259,6 +256,16 @@ static inline int run_cases(const char *program, const char *folder, const verb 
     }
     globfree(&found);
     return result;
+}
+
+/* The same of a folder of tests/. */
+static inline int run_cases(const char *program, const char *folder, const verb *of_program,
+                            void (*start)(void))
+{
+    const char *root = getenv("CPUBIND_TESTS");
+    char pattern[512];
+    (void)snprintf(pattern, sizeof pattern, "%s/%s/*.txt", root ? root : "tests", folder);
+    return run_case_files(program, pattern, of_program, start);
 }
 
 #endif
