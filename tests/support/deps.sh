@@ -30,6 +30,7 @@ prove:perl
 gcc:gcc
 /usr/include/cmocka.h:libcmocka-dev
 unshare:util-linux
+cloc:cloc
 setpriv:util-linux
 strace:strace
 python3:python3"
