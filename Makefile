@@ -150,9 +150,7 @@ fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist p
 
 clean: ## remove BUILD
 	rm -rf $(BUILD)
-
-deps-%:
-	@tests/support/deps.sh $*
+deps-%: ; @tests/support/deps.sh $*
 
 # -- Objects ----------------------------------------------------------------------
 

@@ -233,7 +233,8 @@ TABLE
         '<nghttp2/|adapters/kubelet/' | grep -v '^adapters/cli/explain_kubelet\.[ch]:[0-9]*: adapters/kubelet/' >"$out/found"
     rule "only adapters/kubelet includes <nghttp2>, and explain_kubelet of the command adapters/kubelet"
 
-    find cpubind.h adapters fuzz tests -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d >"$out/found"
+    # A file of tests may have the name of what it is about.
+    find cpubind.h adapters -name "*.[ch]" | sed "s|.*/||" | sort | uniq -d >"$out/found"
     rule "no two files have one name"
     awk '{ sub(/:.*/, "", $1) } $2 !~ /^</ { print $1, $2 }' "$out/includes" >"$out/arrows"
     tsort "$out/arrows" 2>&1 >/dev/null | grep -v 'input contains a loop' >"$out/found"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # readme.sh - the claims, links and examples of all pages are true; prints TAP
 # runs: check-all
+# pids: shared
 # build: plain
 #
 #   tests/checks/readme.sh       from the top folder, after `make all lib`; BUILD as there

@@ -8,7 +8,7 @@
  *   TEST_SOURCE(list, run)          groups that files of data make
  *   SKIP(why)                       ends a test: what it needs is not here
  *
- * All files are linked into one program (main.c). What is compared is said in words: what came,
+ * All files are linked into one program (program.c). What is compared is said in words: what came,
  * and what was wanted.
  */
 #ifndef CPUBIND_TESTS_SUPPORT_TEST_H
@@ -126,7 +126,7 @@ static __attribute__((unused)) test_group tests_of_file;
         test_add_source(&source);                                                              \
     }
 
-/* The program shows the reason beside the test (main.c). */
+/* The program shows the reason beside the test (program.c). */
 #define SKIP(why)                                                                              \
     do {                                                                                       \
         print_message("# because: %s\n", why);                                                 \

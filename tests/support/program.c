@@ -1,4 +1,4 @@
-/* main.c - the one program with all tests in C
+/* program.c - the one program with all tests in C
  * SPDX-License-Identifier: MIT
  *
  *   test --list [WORD]      the groups; those with WORD in their name or in that of a test
