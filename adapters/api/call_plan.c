@@ -497,6 +497,7 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
                               const char *const *texts)
 {
     call_facts *facts;
+    api_text why = {"", 0};
     reading r = {&source->host.source, NULL};
     for (int32_t i = 0; i < CALL_N_FACTS && source->facts[i]; i++) {
         facts = source->facts[i];
@@ -510,6 +511,7 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
         return NULL;
     facts->n_user = 1;
     if (!call_read_options(texts, API_PLAN, API_CASE | API_PLAN_CALL, &facts->options, NULL) ||
+        api_find_devices(r.source, &facts->options.options, &why) != API_DONE ||
         cpubind_with_arena(NULL, &facts->arena, read_facts, &r) != CPUBIND_PROBLEM_NONE) {
         drop_facts(facts);
         return NULL;
