@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * No test names a product: a new row is tested as soon as it is there. What the command prints
- * of each row is tested in tests/cli/test_product_words.c.
+ * of each row is tested in tests/cases/command_plan.txt.
  */
 #include "memory_source.h"
 

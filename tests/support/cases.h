@@ -20,7 +20,7 @@
 
 #include "said.h"
 
-enum { MAX_CASES = 1024, MAX_SCRIPTS = 16 };
+enum { MAX_CASES = 1024, MAX_SCRIPTS = 64 };
 
 typedef struct step {
     const struct script *script;
@@ -166,15 +166,17 @@ static said before; /* what has come of the last verb */
 /* What must come of a verb. */
 static inline void expect(step *now, const said *s)
 {
-    const char *text = strcmp(s->text, before.text) == 0 ? "> as before\n" : s->text;
+    const int is_same = s->len > 0 && strcmp(s->text, before.text) == 0;
+    const char *text = is_same ? "> as before\n" : s->text;
     const size_t len = strlen(text);
-    before = *s;
+    if (s->len > 0)
+        before = *s;
     if ((size_t)now->len == len && memcmp(now->script->text + now->at, text, len) == 0)
         return;
     now->got = strdup(text);
     if (!getenv("CPUBIND_CASES"))
-        fail_msg("%s:%d: it is\n%snot\n%.*s", now->script->path, now->line, text, now->len,
-                 now->script->text + now->at);
+        fail_msg("%s:%d: %s %s\nit is\n%snot\n%.*s", now->script->path, now->line, now->verb,
+                 now->rest, text, now->len, now->script->text + now->at);
 }
 
 /* A verb of the program. */
