@@ -1,7 +1,7 @@
 /* program.c - the one program with all tests in C
  * SPDX-License-Identifier: MIT
  *
- *   test --list [WORD]      the groups; those with WORD in their name or in that of a test
+ *   test --list [WORD]      the groups; those with WORD in their names, else in that of a test
  *   test GROUP [WORD]       runs a group, or its tests with WORD in their names; prints TAP
  *   test --here GROUP ...   the same in this process, for a debugger
  *
@@ -49,28 +49,34 @@ static const char *name_of(const test_group *group)
 /* == The list ============================================================== */
 
 static const char *listed; /* a word */
+static int n_listed;
 
 static void list_name(const char *group)
 {
-    if (!listed || strstr(group, listed))
-        (void)printf("%s\n", group);
+    if (!strstr(group, listed))
+        return;
+    (void)printf("%s\n", group);
+    n_listed++;
 }
 
-static int has_test(const test_group *group, const char *word)
+static int has_test(const test_group *group)
 {
     for (size_t i = 0; i < group->n; i++)
-        if (strstr(group->test[i].name, word))
+        if (strstr(group->test[i].name, listed))
             return 1;
     return 0;
 }
 
+/* Where no group has the word in its name, those with a test that has it. */
 static void list_groups(void)
 {
     for (const test_group *g = first_group; g; g = g->next)
-        if (!listed || strstr(name_of(g), listed) || has_test(g, listed))
-            (void)printf("%s\n", name_of(g));
+        list_name(name_of(g));
     for (const test_source *s = first_source; s; s = s->next)
         s->list(list_name);
+    for (const test_group *g = first_group; g && n_listed == 0; g = g->next)
+        if (has_test(g))
+            (void)printf("%s\n", name_of(g));
 }
 
 /* == A group =============================================================== */
@@ -92,7 +98,8 @@ static int run_group(const char *name, const char *word)
     cmocka_set_message_output(CM_OUTPUT_TAP);
     for (test_group *g = first_group; g; g = g->next)
         if (strcmp(name_of(g), name) == 0)
-            return g->program ? g->program() != 0 : _cmocka_run_group_tests(name, g->test, g->n, NULL, NULL) != 0;
+            return g->program ? g->program() != 0
+                              : _cmocka_run_group_tests(name, g->test, g->n, NULL, NULL) != 0;
     for (const test_source *s = first_source; s; s = s->next) {
         s->list(look_at);
         if (is_found)
@@ -114,8 +121,8 @@ static void take_line(const char *line)
     if (strncmp(line, "# because: ", 11) == 0)
         (void)snprintf(why, sizeof why, "%.*s", (int)strcspn(line + 11, "\n"), line + 11);
     else if (sscanf(line, "not ok %d # SKIP %n", &number, &at) == 1 && at > 0)
-        (void)printf("ok %d - %.*s # SKIP %s\n", number, (int)strcspn(line + at, "\n"), line + at,
-                     why);
+        (void)printf("ok %d - %.*s # SKIP %s\n", number, (int)strcspn(line + at, "\n"),
+                     line + at, why);
     else
         (void)fputs(line, stdout);
 }
@@ -159,7 +166,7 @@ int main(int argc, char **argv)
 {
     const char *option = argc > 1 ? argv[1] : "";
     if (strcmp(option, "--list") == 0) {
-        listed = argc > 2 ? argv[2] : NULL;
+        listed = argc > 2 ? argv[2] : "";
         list_groups();
         return 0;
     }
