@@ -1113,7 +1113,11 @@ cpubind_text_status cpubind_npusmi_parse_devices(const char *text, int32_t len,
                                                  cpubind_npusmi_info *info,
                                                  cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
+    cpubind_text_fault own; /* that of the process table is none */
+    const scan_text in = {text, len, &own};
+    const cpubind_text_status status = parse_tables(&in, info, 1);
 
-    return parse_tables(&in, info, 1);
+    if (status != CPUBIND_TEXT_OK && fault)
+        *fault = own;
+    return status;
 }
