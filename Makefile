@@ -232,10 +232,11 @@ $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(ROOMS)
 endef
 link = $(eval $(call program,$(strip $(1)),$(2),$(3)))
 $(call link, test, $(TESTS:%.c=%) $(NRI:$(BUILD)/obj/%.o=%), -lcmocka)
+$(call link, fuzz, fuzz/fuzz $(basename $(filter-out %/inputs.c,$(wildcard tests/readers/*.c))) $(NRI:$(BUILD)/obj/%.o=%) \
+    $(addprefix tests/ascend/,view_law view_texts host_view random_host random_view), -fsanitize=fuzzer)
 $(call link, cpubind-nri, adapters/nri/nri_main $(NRI:$(BUILD)/obj/%.o=%))
-$(call link, option_table, adapters/packaging/option_table)
 $(call link, quality, $(basename $(wildcard tests/quality/*.c)), -lhwloc)
-$(call link, fleet_hosts, tests/sqlite/fleet_hosts)
+$(foreach one,adapters/packaging/option_table tests/sqlite/fleet_hosts,$(call link, $(notdir $(one)), $(one)))
 $(foreach bench,$(notdir $(BENCHES)),$(call link, $(bench), tests/bench/$(bench), -lhwloc))
 
 test: $(BUILD)/test

@@ -1,5 +1,5 @@
 #!/bin/sh
-# fuzz.sh - every reader of bytes has a fuzz target, every target its files; prints TAP
+# fuzz.sh - every reader of bytes is in the table of readers, and so fuzzed; prints TAP
 # runs: check
 #
 #   tests/checks/fuzz.sh         from the top folder
@@ -19,31 +19,30 @@ readers() {
         sed 's/(.*//' | grep -v -e '^cpubind_text_place$' -e '^cpubind_visible_rule$' -e '^cpubind_gres_write$' | sort -u
 }
 
-every_reader_is_fuzzed() {
+every_reader_has_a_row() {
     readers >"$out/readers"
     [ "$(wc -l <"$out/readers")" -ge 17 ] || return 1
     while read -r reader; do
-        grep -q "$reader(" fuzz/targets/*.c || {
-            echo "no target of fuzz/ calls $reader"
+        grep -qw "$reader" tests/readers/*.c || {
+            echo "no row of tests/readers calls $reader"
             return 1
         }
     done <"$out/readers"
 }
 
-every_target_is_whole() {
-    awk '/^[a-z]/' fuzz/targets.txt >"$out/targets"
-    [ "$(wc -l <"$out/targets")" -eq "$(find fuzz/targets -name '*.c' | wc -l)" ] || return 1
-    while read -r name function files _ dictionary; do
-        for file in $(echo "$files" | tr ',' ' '); do [ -f "$file" ] || return 1; done
-        grep -q "$function(" "fuzz/targets/fuzz_$name.c" "${files%%,*}" &&
-            grep -q "$function(" "${files%%,*}" && [ -f "fuzz/dict/$dictionary.dict" ] &&
-            [ -n "$(find "fuzz/corpus/$name" -type f)" ] || {
-            echo "target $name lacks its function, its dictionary or its corpus"
-            return 1
-        }
-    done <"$out/targets"
+# The rows of the table: name, inputs (NULL: of that name), dictionary.
+every_row_is_whole() {
+    cat tests/readers/*.c | tr '\n' ' ' | grep -oE '\{"[a-z_]+", [a-z_]+, [^}]*\}' |
+        sed -E 's/^\{"([a-z_]+)", [a-z_]+, (NULL|"[^"]*"), ("([a-z_]+)"|NULL), *"([a-z_]+)".*/\1 \4 \5/' \
+            >"$out/rows"
+    [ "$(wc -l <"$out/rows")" -ge 70 ] || return 1
+    sed -E 's/^(.*) (.*) (.*)$/\2 \1/; s/^ //; s/ .*//' "$out/rows" | sort -u >"$out/inputs"
+    find fuzz/inputs -name '*.txt' | sed 's|.*/||; s/\.txt$//' | sort | diff "$out/inputs" - &&
+        ! sed 's/.* //' "$out/rows" | sort -u | while read -r dictionary; do
+            [ -f "fuzz/dict/$dictionary.dict" ] || echo "there is no dictionary $dictionary"
+        done | grep .
 }
 
-check "every reader of bytes has a fuzz target" every_reader_is_fuzzed
-check "every target has its function, its dictionary and its corpus" every_target_is_whole
+check "every reader of bytes is in the table of readers" every_reader_has_a_row
+check "every row has its inputs and its dictionary" every_row_is_whole
 finish

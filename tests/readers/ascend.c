@@ -3,7 +3,10 @@
  *
  * What each reader promises is in its header there.
  */
+#include "../../adapters/ascend/driver_files.h"
+#include "../../adapters/ascend/input_list.h"
 #include "../../adapters/ascend/npusmi.h"
+#include "../../adapters/ascend/redact.h"
 #include "readers.h"
 
 static void tell_unknown(reading *r, cpubind_slice unknown)
@@ -12,7 +15,6 @@ static void tell_unknown(reading *r, cpubind_slice unknown)
         return;
     tell(r, "not known:");
     tell_name(r, "", unknown);
-    tell(r, "\n");
 }
 
 /* == npu-smi ================================================================ */
@@ -21,7 +23,7 @@ static void read_map(reading *r)
 {
     cpubind_npusmi_map *map = OUT(r, cpubind_npusmi_map);
     ARRAY(r, map, chip, cap_chip, n_chip);
-    if (!came(r, cpubind_npusmi_parse_map(r->text, r->len, given(r, map), r->fault)))
+    if (!READ(r, cpubind_npusmi_parse_map, map))
         return;
     CHECK(map->n_chip >= 1 && map->n_chip <= CPUBIND_MAX_DEVICES);
     tell(r, "%d chips%s%s\n", map->n_chip, tell_if(map->has_logic, ", logic ids"),
@@ -47,7 +49,400 @@ static void read_map(reading *r)
     tell_unknown(r, map->unknown);
 }
 
-const reader ascend_readers[] = {
+static void read_topo(reading *r)
+{
+    cpubind_npusmi_topo *topo = OUT(r, cpubind_npusmi_topo);
+    int32_t next = 0;
+    ARRAY(r, topo, row, cap_row, n_row);
+    ARRAY(r, topo, cpu, cap_cpu, n_cpu);
+    if (!READ(r, cpubind_npusmi_parse_topo, topo))
+        return;
+    CHECK(topo->n_row >= 1);
+    CHECK(topo->label == CPUBIND_NPUSMI_LABEL_CARD || topo->label == CPUBIND_NPUSMI_LABEL_PHY);
+    tell(r, "by %s%s\n", topo->label == CPUBIND_NPUSMI_LABEL_PHY ? "phy id" : "card",
+         tell_if(topo->has_affinity, ", with affinities"));
+    for (int32_t i = 0; i < topo->n_row; i++) {
+        const cpubind_npusmi_affinity *row = &topo->row[i];
+        CHECK(row->id >= 0 && row->first == next && row->count >= 0);
+        CHECK(topo->has_affinity || row->count == 0);
+        CHECK_UNIQUE(topo->row, i, id);
+        next += row->count;
+        CHECK(next <= topo->n_cpu);
+        tell(r, "row %d ", row->id);
+        tell_list(r, row->count ? topo->cpu + row->first : NULL, row->count, CPUBIND_MAX_CPUS);
+        tell(r, "\n");
+    }
+    CHECK(next == topo->n_cpu);
+    tell_unknown(r, topo->unknown);
+}
+
+static void tell_pci(reading *r, const cpubind_pci_address *pci)
+{
+    char out[CPUBIND_PCI_ADDRESS_MAX];
+    if (pci->domain < 0) {
+        CHECK(pci->domain == -1 && pci->bus == -1 && pci->device == -1 && pci->function == -1);
+        return;
+    }
+    CHECK(pci->bus >= 0 && pci->bus < 256 && pci->device >= 0 && pci->device < 32);
+    CHECK(pci->function >= 0 && pci->function < 8);
+    (void)cpubind_pci_format(out, pci);
+    tell(r, " pci %s", out);
+}
+
+/* The card and its chip, none of which is in an earlier row. */
+#define TELL_CHIP(r, row, i)                                                                   \
+    do {                                                                                       \
+        CHECK((row)[i].card >= 0);                                                             \
+        tell_id(r, "card", (row)[i].card);                                                     \
+        tell_id(r, "chip", (row)[i].chip);                                                     \
+        for (int32_t other_ = 0; other_ < (i) && other_ < 64; other_++)                        \
+            CHECK((row)[other_].card != (row)[i].card || (row)[other_].chip != (row)[i].chip); \
+    } while (0)
+
+static void tell_devices(reading *r, const cpubind_npusmi_info *info)
+{
+    for (int32_t i = 0; i < info->n_device; i++) {
+        const cpubind_npusmi_device *device = &info->device[i];
+        tell(r, "device");
+        TELL_CHIP(r, info->device, i);
+        tell_id(r, "logic", device->logic);
+        tell_id(r, "phy", device->phy);
+        tell_name(r, "name", device->name);
+        tell_name(r, "health", device->health);
+        tell_pci(r, &device->pci);
+        tell(r, "\n");
+        CHECK(device->logic == -1 || device->phy == -1);
+        CHECK(i == 0 || device->health.at > device[-1].health.at);
+        CHECK((device->chip < 0) == (info->device->chip < 0));
+    }
+    tell_unknown(r, info->unknown);
+}
+
+static void read_info(reading *r)
+{
+    cpubind_npusmi_info *info = OUT(r, cpubind_npusmi_info);
+    ARRAY(r, info, device, cap_device, n_device);
+    ARRAY(r, info, process, cap_process, n_process);
+    if (!READ(r, cpubind_npusmi_parse_info, info))
+        return;
+    CHECK(info->has_process_table || (info->n_process == 0 && info->n_device > 0));
+    tell(r, "%s process table", info->has_process_table ? "a" : "no");
+    tell_name(r, "version", info->version);
+    tell(r, "\n");
+    for (int32_t i = 0; i < info->n_process; i++) {
+        const cpubind_npusmi_process *process = &info->process[i];
+        CHECK(process->card >= 0);
+        tell(r, "process card %d", process->card);
+        tell_id(r, "chip", process->chip);
+        tell_id(r, "pid", process->pid);
+        tell_id(r, "in its container", process->container_pid);
+        tell_name(r, "name", process->name);
+        tell(r, "\n");
+        CHECK(i == 0 || process->name.at > process[-1].name.at);
+    }
+    tell_devices(r, info);
+}
+
+/* The devices alone, whatever the processes are. They are those of both tables, where both can
+ * be read. */
+static void read_devices(reading *r)
+{
+    cpubind_npusmi_info *info = OUT(r, cpubind_npusmi_info), both = {NULL};
+    cpubind_text_status status;
+    ARRAY(r, info, device, cap_device, n_device);
+    reading_count(r, &info->n_process);
+    info->process = NULL;
+    info->cap_process = 0;
+    status = cpubind_npusmi_parse_devices(r->text, r->len, given(r, info), r->fault);
+    if (is_refusal(status))
+        CHECK(cpubind_npusmi_parse_info(r->text, r->len, &both, NULL) != CPUBIND_TEXT_OK);
+    if (!came(r, status))
+        return;
+    CHECK(info->n_process == 0 && info->has_process_table == 0);
+    tell_devices(r, info);
+    status = cpubind_npusmi_parse_info(r->text, r->len, &both, NULL);
+    CHECK(both.n_device == info->n_device || is_refusal(status));
+}
+
+static void read_boards(reading *r)
+{
+    cpubind_npusmi_boards *boards = OUT(r, cpubind_npusmi_boards);
+    ARRAY(r, boards, board, cap_board, n_board);
+    if (!READ(r, cpubind_npusmi_parse_board, boards))
+        return;
+    CHECK(boards->n_board >= 1);
+    for (int32_t i = 0; i < boards->n_board; i++) {
+        const cpubind_npusmi_board *board = &boards->board[i];
+        CHECK(board->has_pci == 1 || (board->has_pci == 0 && board->pci.domain < 0));
+        tell(r, "board");
+        TELL_CHIP(r, boards->board, i);
+        tell_id(r, "chips", board->n_chip);
+        tell(r, "%s", board->has_pci && board->pci.domain < 0 ? " pci unknown" : "");
+        tell_pci(r, &board->pci);
+        tell_id(r, "vendor", board->vendor);
+        tell_id(r, "device", board->device);
+        tell_name(r, "npu", board->npu_name);
+        tell_name(r, "type", board->chip_type);
+        tell_name(r, "chip name", board->chip_name);
+        tell_name(r, "product", board->product);
+        tell_name(r, "serial", board->serial);
+        tell(r, "\n");
+    }
+    tell_unknown(r, boards->unknown);
+}
+
+static void read_cards(reading *r)
+{
+    cpubind_npusmi_cards *cards = OUT(r, cpubind_npusmi_cards);
+    ARRAY(r, cards, card, cap_card, n_card);
+    if (!READ(r, cpubind_npusmi_parse_list, cards))
+        return;
+    for (int32_t i = 0; i < cards->n_card; i++) {
+        CHECK(cards->card[i].card >= 0);
+        CHECK_UNIQUE(cards->card, i, card);
+        tell(r, "card %d", cards->card[i].card);
+        tell_id(r, "chips", cards->card[i].n_chip);
+        tell_name(r, "product", cards->card[i].product);
+        tell_name(r, "serial", cards->card[i].serial);
+        tell(r, "\n");
+    }
+    tell_unknown(r, cards->unknown);
+}
+
+/* A reader says ERR_REFUSED of a text with a refusal alone, and at its line. The lost cards of
+ * two halves add up to those of the text. */
+static void read_refusal(reading *r)
+{
+    cpubind_slice line = {-7, -7}, again = {-7, -7};
+    const cpubind_npusmi_refusal refusal = cpubind_npusmi_find_refusal(r->text, r->len, &line);
+    const int32_t lost = cpubind_npusmi_count_lost(r->text, r->len);
+    cpubind_text_fault fault = {-7, NULL};
+    cpubind_npusmi_map map = {NULL, 0, 0, 0, 0, {0, 0}};
+    const cpubind_text_status status = cpubind_npusmi_parse_map(r->text, r->len, &map, &fault);
+    int32_t half = r->len / 2;
+    CHECK(refusal >= CPUBIND_NPUSMI_NONE && refusal <= CPUBIND_NPUSMI_NOT_RUN);
+    CHECK(cpubind_npusmi_find_refusal(r->text, r->len, NULL) == refusal);
+    tell(r, "%d", (int)refusal);
+    if (refusal == CPUBIND_NPUSMI_NONE) {
+        CHECK(line.at == -7 && line.len == -7 && status != CPUBIND_TEXT_ERR_REFUSED);
+    } else {
+        tell_name(r, "", line);
+        CHECK(line.len > 0);
+        CHECK(cpubind_npusmi_find_refusal(r->text + line.at, line.len, &again) == refusal);
+        CHECK(again.at == 0 && again.len == line.len);
+        CHECK(cpubind_npusmi_find_refusal(r->text, line.at, NULL) == CPUBIND_NPUSMI_NONE);
+        CHECK(status != CPUBIND_TEXT_ERR_REFUSED || fault.offset == line.at);
+        CHECK(status != CPUBIND_TEXT_ERR_SYNTAX && status != CPUBIND_TEXT_ERR_CUT &&
+              status != CPUBIND_TEXT_ERR_MISSING);
+    }
+    tell(r, lost ? ", lost %d\n" : "\n", lost);
+    while (half > 0 && r->text[half - 1] != '\n')
+        half--;
+    CHECK(lost >= 0 && lost <= r->len / 32);
+    CHECK(cpubind_npusmi_count_lost(r->text, half) +
+              cpubind_npusmi_count_lost(r->text + half, r->len - half) ==
+          lost);
+    CHECK(cpubind_npusmi_count_lost(r->text, -1) == 0);
+    CHECK(cpubind_npusmi_find_refusal(NULL, 1, NULL) == CPUBIND_NPUSMI_NONE);
+    CHECK(cpubind_npusmi_find_refusal(r->text, -1, NULL) == CPUBIND_NPUSMI_NONE);
+}
+
+/* == The driver ============================================================= */
+
+static void read_process(reading *r)
+{
+    cpubind_driver_process *process = OUT(r, cpubind_driver_process);
+    if (!READ(r, cpubind_driver_parse_process, process))
+        return;
+    tell_id(r, "pid", process->pid);
+    tell_id(r, "udevid", process->udevid);
+}
+
+static void read_mailbox(reading *r)
+{
+    int32_t *udevid = OUT(r, int32_t);
+    if (!READ(r, cpubind_driver_parse_mailbox, udevid))
+        return;
+    tell_id(r, "udevid", *udevid);
+}
+
+static void read_node(reading *r)
+{
+    cpubind_driver_number *node = OUT(r, cpubind_driver_number);
+    if (!READ(r, cpubind_driver_parse_number, node))
+        return;
+    tell_id(r, "major", node->major);
+    tell_id(r, "minor", node->minor);
+}
+
+static void read_namespaces(reading *r)
+{
+    cpubind_driver_logics *list = OUT(r, cpubind_driver_logics);
+    ARRAY(r, list, row, cap, n);
+    if (!READ(r, cpubind_driver_parse_namespaces, list))
+        return;
+    for (int32_t i = 0; i < list->n; i++) {
+        const cpubind_driver_logic *row = &list->row[i];
+        tell(r, "logic %d udevid %d\n", row->logic, row->udevid);
+        CHECK(row->logic >= 0 && row->logic < CPUBIND_MAX_DEVICES);
+        CHECK(row->udevid >= 0 && row->udevid < CPUBIND_MAX_DEVICES);
+        CHECK_UNIQUE(list->row, i, logic);
+        CHECK_UNIQUE(list->row, i, udevid);
+    }
+    tell_unknown(r, list->unknown);
+}
+
+static void read_functions(reading *r)
+{
+    cpubind_driver_functions *list = OUT(r, cpubind_driver_functions);
+    ARRAY(r, list, row, cap, n);
+    if (!READ(r, cpubind_driver_parse_functions, list))
+        return;
+    for (int32_t i = 0; i < list->n; i++) {
+        cpubind_pci_address pci = list->row[i].pci;
+        tell(r, "udevid %d%s", list->row[i].udevid, tell_if(pci.domain < 0, " no domain"));
+        CHECK(list->row[i].udevid >= 0 && list->row[i].udevid < CPUBIND_MAX_DEVICES);
+        CHECK_UNIQUE(list->row, i, udevid);
+        pci.domain = pci.domain < 0 ? 0 : pci.domain;
+        tell_pci(r, &pci);
+        tell(r, "\n");
+    }
+    tell_unknown(r, list->unknown);
+}
+
+/* == Redaction ============================================================== */
+
+static int is_none(const cpubind_redacted *counts)
+{
+    return counts->host_names == 0 && counts->serial_numbers == 0 && counts->process_names == 0;
+}
+
+/* What the reader of an input says of a text, with the places of what it says in place of the
+ * bytes; and its status. Nothing of an input that has no reader. */
+static cpubind_text_status read_places(const char *input, const char *text, int32_t len,
+                                       words *said)
+{
+    static const char *const readers[][2] = {
+        {"cmd/npu-smi-info.txt", "npusmi_info"},
+        {"cmd/npu-smi-info-m.txt", "npusmi_map"},
+        {"cmd/npu-smi-info-l.txt", "npusmi_list"},
+        {"cmd/npu-smi-info-t-topo.txt", "npusmi_topo"},
+        {"cmd/lscpu.txt", "lscpu_threads"},
+        {"cmd/lscpu-e.txt", "lscpu_nodes"},
+        {"proc/self/status", "status"},
+        {"proc/interrupts", "interrupts"},
+    };
+    cpubind_slice card, chip;
+    const char *name = cpubind_input_is_board(input, &card, &chip) ? "npusmi_board" : NULL;
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (strcmp(input, readers[i][0]) == 0)
+            name = readers[i][1];
+    return name ? read_once(find_reader(name), "", text, len, 1, said) : CPUBIND_TEXT_OK;
+}
+
+/* Redaction changes bytes to "x", but no blank, control character or bar; counts the names it
+ * changes; and changes nothing in a second call. */
+static void check_bytes(const reading *r, const char *input, const char *out, const char *host,
+                        const cpubind_redacted *counts)
+{
+    cpubind_redacted again = {0, 0, 0};
+    char *twice = exact_copy(out, (size_t)r->len);
+    int is_changed = 0;
+    for (int32_t i = 0; i < r->len; i++) {
+        const unsigned char byte = (unsigned char)r->text[i];
+        CHECK(out[i] == r->text[i] || (out[i] == 'x' && byte > ' ' && byte != '|'));
+        is_changed |= out[i] != r->text[i];
+    }
+    CHECK(counts->host_names >= 0 && counts->serial_numbers >= 0 && counts->process_names >= 0);
+    CHECK(is_changed == !is_none(counts));
+    cpubind_redact(input, twice, r->len, host, &again);
+    CHECK(is_same(twice, out, (size_t)r->len) && is_none(&again));
+    free(twice);
+}
+
+/* The reader of the input reads the same from the redacted text. A text that cannot be read
+ * fails with the same status, but perhaps at another place, unless the name of a host was
+ * redacted. Where npu-smi info has names, this holds for what npu-smi prints: of a damaged table
+ * redaction overwrites what may be a name, and the reader may not see one. */
+static void check_reading(const reading *r, const char *input, const char *out, int is_strict,
+                          const cpubind_redacted *counts)
+{
+    words before = {NULL, 0, 0}, after = {NULL, 0, 0};
+    cpubind_slice a = {-1, -1}, b = {-1, -1};
+    const cpubind_text_status status = read_places(input, r->text, r->len, &before);
+    if (status != CPUBIND_TEXT_OK && !is_strict) {
+        free(before.text);
+        return;
+    }
+    if (strcmp(input, "cmd/npu-smi-info.txt") != 0 || counts->process_names == 0) {
+        CHECK(read_places(input, out, r->len, &after) == status);
+        CHECK(
+            status != CPUBIND_TEXT_OK ||
+            (before.len == after.len && is_same(before.text, after.text, (size_t)before.len)));
+    }
+    if (strncmp(input, "cmd/npu-smi", 11) == 0) {
+        CHECK(cpubind_npusmi_find_refusal(r->text, r->len, &a) ==
+              cpubind_npusmi_find_refusal(out, r->len, &b));
+        CHECK(a.at == b.at && a.len == b.len);
+        CHECK(cpubind_npusmi_count_lost(r->text, r->len) ==
+              cpubind_npusmi_count_lost(out, r->len));
+    }
+    free(before.text);
+    free(after.text);
+}
+
+/* Lines, as they would stand in the data of a case. */
+static void tell_lines(reading *r, const char *text, int32_t len)
+{
+    for (int32_t i = 0; i < len; i++) {
+        if (text[i] == '\n')
+            tell(r, "\n");
+        else
+            tell_bytes(r, text + i, 1);
+    }
+    if (len > 0 && text[len - 1] != '\n')
+        tell(r, "\\\n");
+}
+
+/* `read redact INPUT [HOST]`: the text of an input, after redaction on a host of this name, and
+ * how many names of hosts, serial numbers and names of processes went. */
+static void read_redacted(reading *r)
+{
+    const size_t n = strcspn(r->args, " ");
+    const char *host = r->args[n] ? r->args + n + 1 : NULL;
+    char *input = string_copy(r->args, (int32_t)n);
+    for (int i = 0; i < 1 + (host != NULL); i++) {
+        const char *name = i ? host : NULL;
+        cpubind_redacted counts = {0, 0, 0};
+        char *out = exact_copy(r->text, (size_t)r->len);
+        cpubind_redact(input, out, r->len, name, &counts);
+        check_bytes(r, input, out, name, &counts);
+        check_reading(r, input, out, !name, &counts);
+        if (i == (host != NULL)) {
+            tell_lines(r, out, r->len);
+            tell(r, "%d, %d, %d%s\n", counts.host_names, counts.serial_numbers,
+                 counts.process_names,
+                 tell_if(host && !cpubind_redact_finds(host), "; the host is not looked for"));
+        }
+        free(out);
+    }
+    free(input);
+}
+
+static const reader rows[] = {
     {"npusmi_map", read_map, "", NULL, "npusmi", 4096},
-    {NULL, NULL, NULL, NULL, NULL, 0},
+    {"npusmi_topo", read_topo, "", NULL, "npusmi", 6144},
+    {"npusmi_info", read_info, "", NULL, "npusmi", 10240},
+    {"npusmi_devices", read_devices, "", "npusmi_info", "npusmi", 10240},
+    {"npusmi_board", read_boards, "", NULL, "npusmi", 2048},
+    {"npusmi_list", read_cards, "", NULL, "npusmi", 1024},
+    {"npusmi_refusal", read_refusal, "", NULL, "npusmi", 512},
+    {"driver_process", read_process, "", NULL, "driver", 64},
+    {"driver_mailbox", read_mailbox, "", NULL, "driver", 64},
+    {"driver_number", read_node, "", NULL, "driver", 32},
+    {"driver_namespaces", read_namespaces, "", NULL, "driver", 2048},
+    {"driver_functions", read_functions, "", NULL, "driver", 1024},
+    {"redact", read_redacted, NULL, NULL, "redact", 4096},
 };
+
+READERS(rows)

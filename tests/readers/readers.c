@@ -25,6 +25,7 @@ typedef struct reading_call {
     int32_t n_array, n_count;
     int32_t n[ARRAYS]; /* of the arrays, after the call */
     int has_status;
+    int is_alone; /* without a fault */
     cpubind_text_status status;
     cpubind_text_fault fault;
 } reading_call;
@@ -103,7 +104,7 @@ void tell_bytes(reading *r, const char *bytes, int32_t len)
         const unsigned char byte = (unsigned char)bytes[i];
         if (byte == '\\')
             tell(r, "\\\\");
-        else if (byte < ' ' || byte >= 0x7f)
+        else if ((byte < ' ' && byte != '\t') || byte >= 0x7f)
             tell(r, "\\x%02x", byte);
         else
             tell(r, "%c", byte);
@@ -141,11 +142,40 @@ static void tell_word(reading *r, const char *word)
     tell(r, *word ? "%s " : "%s", word);
 }
 
+int32_t count_common(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b)
+{
+    int32_t n = 0;
+    for (int32_t i = 0, k = 0; i < n_a && k < n_b;) {
+        const int32_t first = a[i], second = b[k];
+        n += first == second;
+        i += first <= second;
+        k += second <= first;
+    }
+    return n;
+}
+
+int are_disjoint(const int32_t *cpu, const int32_t *row, int32_t n)
+{
+    static uint8_t given[CPUBIND_MAX_CPUS];
+    int is_twice = 0;
+    for (int32_t i = 0; i < row[n]; i++) {
+        is_twice |= given[cpu[i]];
+        given[cpu[i]] = 1;
+    }
+    for (int32_t i = 0; i < row[n]; i++)
+        given[cpu[i]] = 0;
+    return !is_twice;
+}
+
 void tell_slice(reading *r, const char *word, cpubind_slice slice)
 {
     CHECK(slice.len >= 0 && slice.at >= 0);
     CHECK(slice.at <= r->len && slice.len <= r->len - slice.at);
     tell_word(r, word);
+    if (r->wants_places) {
+        tell(r, "%d+%d", slice.at, slice.len);
+        return;
+    }
     tell(r, "\"");
     tell_bytes(r, r->text + slice.at, slice.len);
     tell(r, "\"");
@@ -183,21 +213,11 @@ void tell_fault(reading *r, cpubind_text_status status, const cpubind_text_fault
          fault->what);
 }
 
-int32_t find_line(const reading *r, const char *name, const char *end)
-{
-    const int32_t n = (int32_t)strlen(name), m = (int32_t)strlen(end);
-    for (int32_t at = 0; at + n + m <= r->len; at++)
-        if ((at == 0 || r->text[at - 1] == '\n') &&
-            memcmp(r->text + at, name, (size_t)n) == 0 &&
-            memcmp(r->text + at + n, end, (size_t)m) == 0)
-            return at;
-    return -1;
-}
-
-char *text_copy(const reading *r, int32_t at, int32_t len)
+char *string_copy(const char *bytes, int32_t len)
 {
     char *copy = (char *)filled((size_t)len + 1, 0);
-    memcpy(copy, r->text + at, (size_t)len);
+    if (len > 0)
+        memcpy(copy, bytes, (size_t)len);
     return copy;
 }
 
@@ -297,6 +317,7 @@ int came(reading *r, cpubind_text_status status)
 
 int came_alone(reading *r, cpubind_text_status status)
 {
+    r->call->is_alone = 1;
     if (status != CPUBIND_TEXT_OK && r->fault)
         *r->fault = (cpubind_text_fault){0, cpubind_text_status_text(status)};
     return came(r, status);
@@ -318,6 +339,8 @@ static reading_call call_row(const reader *row, reading *r, reading_call c, cons
     r->fill = (unsigned char)fill;
     r->said.len = 0;
     row->read(r);
+    if (r->said.len > 0 && r->said.text[r->said.len - 1] != '\n')
+        tell(r, "\n");
     r->call = NULL;
     r->args = args;
     free(c.out);
@@ -334,7 +357,7 @@ static void check_refused(const reader *row, reading *r, mistake what, int32_t b
     CHECK(call_row(row, r, asked, none, FILL).status == CPUBIND_TEXT_ERR_ARG);
 }
 
-static void check_mistakes(const reader *row, const reading *whole, int32_t n_array)
+static void check_mistakes(const reader *row, const reading *whole, const reading_call *first)
 {
     reading r = *whole;
     check_refused(row, &r, NO_OUT, -1);
@@ -342,9 +365,10 @@ static void check_mistakes(const reader *row, const reading *whole, int32_t n_ar
     r.len = -1;
     check_refused(row, &r, NONE, -1);
     r.len = CPUBIND_TEXT_MAX + 1;
-    check_refused(row, &r, NO_FAULT, -1);
+    if (!first->is_alone)
+        check_refused(row, &r, NO_FAULT, -1);
     r.len = 0;
-    for (int32_t i = 0; i < n_array; i++) {
+    for (int32_t i = 0; i < first->n_array; i++) {
         check_refused(row, &r, NO_ARRAY, i);
         check_refused(row, &r, LESS_THAN_NONE, i);
     }
@@ -379,13 +403,17 @@ static void check_space(const reader *row, reading *r, const int32_t *n, int32_t
     }
 }
 
-/* Reads the elements: with both fills the same is said. */
-static void read_twice(const reader *row, reading *r, const int32_t *n)
+/* Reads the elements: with both fills the same is said. A row without a reader that has a status
+ * has said all in the first call. */
+static void read_twice(const reader *row, reading *r, const reading_call *first)
 {
     reading again = *r;
     again.said = (words){NULL, 0, 0};
-    CHECK(call_row(row, r, (reading_call){NONE}, n, FILL).status == CPUBIND_TEXT_OK);
-    CHECK(call_row(row, &again, (reading_call){NONE}, n, OTHER).status == CPUBIND_TEXT_OK);
+    again.is_again = 1;
+    if (first->has_status)
+        CHECK(call_row(row, r, (reading_call){NONE}, first->n, FILL).status == CPUBIND_TEXT_OK);
+    CHECK(call_row(row, &again, (reading_call){NONE}, first->n, OTHER).status ==
+          CPUBIND_TEXT_OK);
     CHECK(r->said.len == again.said.len);
     CHECK(is_same(r->said.text, again.said.text, (size_t)r->said.len));
     free(again.said.text);
@@ -403,7 +431,7 @@ cpubind_text_status read_by_laws(const reader *row, const char *args, const char
     if (first.status == CPUBIND_TEXT_OK || first.status == CPUBIND_TEXT_ERR_SPACE) {
         CHECK((first.status == CPUBIND_TEXT_ERR_SPACE) == (all > 0));
         check_space(row, &r, first.n, first.n_array);
-        read_twice(row, &r, first.n);
+        read_twice(row, &r, &first);
         if (r.said.len > 0)
             add_words(said, "%s", r.said.text);
     } else {
@@ -412,10 +440,23 @@ cpubind_text_status read_by_laws(const reader *row, const char *args, const char
                   first.fault.offset, first.fault.what);
     }
     if (first.has_status)
-        check_mistakes(row, &r, first.n_array);
+        check_mistakes(row, &r, &first);
     free(copy);
     free(r.said.text);
     return first.status == CPUBIND_TEXT_ERR_SPACE ? CPUBIND_TEXT_OK : first.status;
+}
+
+cpubind_text_status read_once(const reader *row, const char *args, const char *text,
+                              int32_t len, int wants_places, words *said)
+{
+    reading r = {.text = text, .len = len, .args = args, .wants_places = wants_places};
+    reading_call c = call_row(row, &r, (reading_call){NONE}, none, FILL);
+    if (c.status == CPUBIND_TEXT_ERR_SPACE)
+        c = call_row(row, &r, (reading_call){NONE}, c.n, FILL);
+    if (r.said.len > 0)
+        add_words(said, "%s", r.said.text);
+    free(r.said.text);
+    return c.status;
 }
 
 /* == Inputs ================================================================= */
@@ -423,8 +464,7 @@ cpubind_text_status read_by_laws(const reader *row, const char *args, const char
 static void read_with(const reader *row, const char *args, const char *text, int32_t len)
 {
     words said = {NULL, 0, 0};
-    const cpubind_text_status status = read_by_laws(row, args, text, len, &said);
-    CHECK(!row->args || status != CPUBIND_TEXT_ERR_ARG);
+    (void)read_by_laws(row, args, text, len, &said);
     free(said.text);
 }
 
@@ -436,8 +476,7 @@ void read_input(const reader *row, const char *bytes, int32_t len)
     if (len > MAX_INPUT)
         return;
     if (!row->args) {
-        args = (char *)filled((size_t)n + 1, 0);
-        memcpy(args, bytes, (size_t)n);
+        args = string_copy(bytes, n);
         read_with(row, args, feed ? feed + 1 : bytes + n, feed ? len - n - 1 : 0);
     } else {
         args = rest = exact_copy(row->args, strlen(row->args) + 1);
@@ -449,16 +488,28 @@ void read_input(const reader *row, const char *bytes, int32_t len)
 
 /* == The table ============================================================== */
 
-static const struct reader *const rooms[] = {list_readers, proc_readers, text_readers,
-                                             ascend_readers};
+static reader_file *first_file;
+
+void add_readers(reader_file *file)
+{
+    reader_file **at = &first_file;
+    while (*at && strcmp((*at)->row->name, file->row->name) < 0)
+        at = &(*at)->next;
+    file->next = *at;
+    *at = file;
+}
 
 const reader *reader_at(int32_t i)
 {
-    for (size_t room = 0; room < sizeof rooms / sizeof *rooms; room++)
-        for (const reader *row = rooms[room]; row->name; row++)
-            if (i-- == 0)
-                return row;
+    for (const reader_file *file = first_file; file; i -= file->n, file = file->next)
+        if (i < file->n)
+            return &file->row[i];
     return NULL;
+}
+
+const char *inputs_of(const reader *row)
+{
+    return row->inputs ? row->inputs : row->name;
 }
 
 const reader *find_reader(const char *name)

@@ -15,7 +15,7 @@
  *   {
  *       cpubind_npusmi_cards *cards = OUT(r, cpubind_npusmi_cards);
  *       ARRAY(r, cards, card, cap_card, n_card);
- *       if (!came(r, cpubind_npusmi_parse_list(r->text, r->len, given(r, cards), r->fault)))
+ *       if (!READ(r, cpubind_npusmi_parse_list, cards))
  *           return;
  *       for (int32_t i = 0; i < cards->n_card; i++) ...
  *   }
@@ -56,6 +56,8 @@ typedef struct reading {
     const char *args;          /* what follows the name of the reader */
     cpubind_text_fault *fault; /* NULL in one of the calls */
     unsigned char fill;        /* of memory that the reader gets */
+    int is_again;              /* the same was read before: laws that take long may rest */
+    int wants_places;          /* of slices, in place of their bytes */
     words said;
     struct reading_call *call; /* the harness's */
 } reading;
@@ -90,15 +92,14 @@ static inline int is_refusal(cpubind_text_status status)
            status != CPUBIND_TEXT_ERR_SPACE;
 }
 
+/* Calls a reader of the usual form, and takes its status. */
+#define READ(r, parse, out) came(r, parse((r)->text, (r)->len, given(r, out), (r)->fault))
+
 /* The same of a reader that gives no fault. */
 int came_alone(reading *r, cpubind_text_status status);
 
-/* The offset of the first line of the text that starts with `name` and `end`, found byte by
- * byte, or -1. */
-int32_t find_line(const reading *r, const char *name, const char *end);
-
-/* A copy of bytes of the text, ended by NUL, to be freed. */
-char *text_copy(const reading *r, int32_t at, int32_t len);
+/* A copy of bytes, ended by NUL, to be freed. */
+char *string_copy(const char *bytes, int32_t len);
 
 /* The number at the start of the arguments, or `fallback`; *at: behind it and its blank. */
 int32_t number_arg(const char **at, int32_t fallback);
@@ -132,10 +133,19 @@ void tell_name(reading *r, const char *word, cpubind_slice name);
 /* `WORD NUMBER`, or nothing for -1. It is no less. */
 void tell_id(reading *r, const char *word, int64_t id);
 
+/* How many numbers two ascending lists have in common. */
+int32_t count_common(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b);
+
+/* Whether no CPU is in two of the lists cpu[row[i]] .. cpu[row[i + 1] - 1], i < n. */
+int are_disjoint(const int32_t *cpu, const int32_t *row, int32_t n);
+
 /* The members of a row are not those of an earlier one: for ids of tables. */
 #define CHECK_UNIQUE(row, i, member)                                                           \
     for (int32_t other_ = 0; other_ < (i) && other_ < 64; other_++)                            \
     CHECK((row)[other_].member != (row)[i].member)
+
+/* A number of 64 bits, for "%llu" and "%llx". */
+#define BIG(number) ((unsigned long long)(number))
 
 /* "STATUS at OFFSET: reason" of a reader of a part of the text that starts at `from`. */
 void tell_fault(reading *r, cpubind_text_status status, const cpubind_text_fault *fault,
@@ -160,19 +170,39 @@ typedef struct reader {
     int32_t longest;    /* bytes of an input that libFuzzer makes */
 } reader;
 
-/* Rows up to one without a name: of a room each. */
-extern const reader list_readers[], proc_readers[], text_readers[], ascend_readers[];
+/* The rows of a file. */
+typedef struct reader_file {
+    const reader *row;
+    int32_t n;
+    struct reader_file *next;
+} reader_file;
+
+void add_readers(reader_file *file);
+
+/* The last line of a file of rows: adds them to the table. */
+#define READERS(rows)                                                                          \
+    static __attribute__((constructor)) void register_rows(void)                               \
+    {                                                                                          \
+        static reader_file file = {rows, (int32_t)(sizeof(rows) / sizeof *(rows)), NULL};      \
+        add_readers(&file);                                                                    \
+    }
 
 /* The row of this name, or NULL. */
 const reader *find_reader(const char *name);
 
-/* The i-th row of the table, or NULL. */
+/* The i-th row of the table, or NULL; and the name of its inputs. */
 const reader *reader_at(int32_t i);
+const char *inputs_of(const reader *row);
 
 /* Reads a text by the laws. What was said is added to *said, or "STATUS at OFFSET: reason".
  * Returns the status; OK where the reader has none. */
 cpubind_text_status read_by_laws(const reader *row, const char *args, const char *text,
                                  int32_t len, words *said);
+
+/* Reads a text once. `wants_places`: "AT+LENGTH" is said in place of the bytes of a slice. Says
+ * nothing of a text that cannot be read. */
+cpubind_text_status read_once(const reader *row, const char *args, const char *text,
+                              int32_t len, int wants_places, words *said);
 
 /* Reads an input of fuzz: with the arguments of its first line, or those of the row. */
 void read_input(const reader *row, const char *bytes, int32_t len);
