@@ -4,8 +4,8 @@
  *   fuzz NAME [libFuzzer's options and folders]    the rows whose inputs are inputs/NAME.txt
  *   fuzz list                                      those names
  *   fuzz options NAME                              libFuzzer's options for them
- *   fuzz seeds NAME FOLDER                         their inputs, as files: those of the archive,
- *                                                  and of each `read` in tests/cases
+ *   fuzz seeds NAME FOLDER                         their inputs as files: of the archive and of
+ *                                                  each `read` in tests/cases
  *   fuzz entry FILE...                             files as entries of an archive
  *
  * It is run from the top folder, by run.sh.

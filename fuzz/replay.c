@@ -4,8 +4,8 @@
  *   replay ARCHIVE...              each input of the archives (archive.h), whole and cut short
  *   replay --unpack FOLDER ARCHIVE...   writes each input to a file instead, for libFuzzer
  *
- * For a parser of your own: README.md. The run fails on an input that crashes the target, on one
- * that takes more than a second of CPU time, and when there is none.
+ * For a parser of your own: README.md. The run fails on an input that crashes the target or
+ * takes more than a second of CPU time, and when there is none.
  */
 #include <signal.h>
 #include <sys/stat.h>

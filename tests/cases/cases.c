@@ -1,10 +1,10 @@
 /* cases.c - the cases of tests/cases/NAME.txt that have no driver of their own
  * SPDX-License-Identifier: MIT
  *
- *   read READER [ARGUMENTS]    the data, or what follows " = ", by a row of the table of readers
- *                              (tests/readers/readers.h): what it says, or "STATUS at OFFSET:
- *                              reason". The laws of readers are held at every length of the
- *                              data, and with single bytes of it changed
+ *   read READER [ARGUMENTS]    the data, or what follows " = ", by a row of the table of
+ *                              readers (tests/readers/readers.h): what it says, or "STATUS at
+ *                              OFFSET: reason". The laws of readers are held at every length of
+ *                              the data, and with single bytes of it changed
  */
 #include "../support/cases.h"
 #include "../readers/readers.h"

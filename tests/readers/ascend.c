@@ -147,7 +147,7 @@ static void read_info(reading *r)
  * be read. */
 static void read_devices(reading *r)
 {
-    cpubind_npusmi_info *info = OUT(r, cpubind_npusmi_info), both = {NULL};
+    cpubind_npusmi_info *info = OUT(r, cpubind_npusmi_info), both = {.cap_device = 0};
     cpubind_text_status status;
     ARRAY(r, info, device, cap_device, n_device);
     reading_count(r, &info->n_process);
@@ -362,8 +362,8 @@ static void check_bytes(const reading *r, const char *input, const char *out, co
 
 /* The reader of the input reads the same from the redacted text. A text that cannot be read
  * fails with the same status, but perhaps at another place, unless the name of a host was
- * redacted. Where npu-smi info has names, this holds for what npu-smi prints: of a damaged table
- * redaction overwrites what may be a name, and the reader may not see one. */
+ * redacted. Where npu-smi info has names, this holds for what npu-smi prints: of a damaged
+ * table redaction overwrites what may be a name, and the reader may not see one. */
 static void check_reading(const reading *r, const char *input, const char *out, int is_strict,
                           const cpubind_redacted *counts)
 {

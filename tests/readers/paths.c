@@ -232,8 +232,8 @@ static void tell_goal(reading *r, text_host *h, const outcome *out)
     free(arena.base);
 }
 
-/* An arena of the size that was used, or a smaller one, gives the same outcome or NO_MEMORY. The
- * sizes that are tried depend on the input. */
+/* An arena of the size that was used, or a smaller one, gives the same outcome or NO_MEMORY.
+ * The sizes that are tried depend on the input. */
 static void check_arenas(text_host *h, const asked *a, const outcome *first, size_t len)
 {
     const size_t used = first->arena.used, cut = 1 + len % 61 * 16;

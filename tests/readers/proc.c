@@ -101,7 +101,7 @@ static int fits(const char *pattern, const char *name)
     return rest[0][0];
 }
 
-/* `read pattern PATTERN`: the pattern as it is kept, and whether the name, the text, fits it. */
+/* `read pattern PATTERN`: the pattern as it is kept, and whether the text, a name, fits. */
 static void read_pattern(reading *r)
 {
     char pattern[CPUBIND_PATTERN_SIZE], again[CPUBIND_PATTERN_SIZE], comm[16] = "";

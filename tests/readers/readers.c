@@ -325,6 +325,7 @@ int came_alone(reading *r, cpubind_text_status status)
 
 /* == Calls ================================================================== */
 
+static const reading_call well; /* a call without a mistake */
 static const int32_t none[ARRAYS], some[ARRAYS] = {3, 3, 3, 3, 3};
 
 /* Calls the row with a mistake, or with none, and arrays of these lengths. */
@@ -380,7 +381,7 @@ static void check_mistakes(const reader *row, const reading *whole, const readin
 /* A text that cannot be read fails in the same way with room in the arrays. */
 static void check_fails_again(const reader *row, reading *r, const reading_call *first)
 {
-    const reading_call again = call_row(row, r, (reading_call){NONE}, some, OTHER);
+    const reading_call again = call_row(row, r, well, some, OTHER);
     CHECK(again.status == first->status && again.fault.offset == first->fault.offset);
     CHECK(again.fault.what == first->fault.what);
     CHECK(call_row(row, r, (reading_call){.mistake = NO_FAULT}, none, FILL).status ==
@@ -397,23 +398,22 @@ static void check_space(const reader *row, reading *r, const int32_t *n, int32_t
             continue;
         memcpy(cap, n, sizeof cap);
         cap[i]--;
-        c = call_row(row, r, (reading_call){NONE}, cap, FILL);
+        c = call_row(row, r, well, cap, FILL);
         CHECK(c.status == CPUBIND_TEXT_ERR_SPACE);
         CHECK(memcmp(c.n, n, (size_t)n_array * sizeof *n) == 0);
     }
 }
 
-/* Reads the elements: with both fills the same is said. A row without a reader that has a status
- * has said all in the first call. */
+/* Reads the elements: with both fills the same is said. A row whose reader has no status has
+ * said all in the first call. */
 static void read_twice(const reader *row, reading *r, const reading_call *first)
 {
     reading again = *r;
     again.said = (words){NULL, 0, 0};
     again.is_again = 1;
     if (first->has_status)
-        CHECK(call_row(row, r, (reading_call){NONE}, first->n, FILL).status == CPUBIND_TEXT_OK);
-    CHECK(call_row(row, &again, (reading_call){NONE}, first->n, OTHER).status ==
-          CPUBIND_TEXT_OK);
+        CHECK(call_row(row, r, well, first->n, FILL).status == CPUBIND_TEXT_OK);
+    CHECK(call_row(row, &again, well, first->n, OTHER).status == CPUBIND_TEXT_OK);
     CHECK(r->said.len == again.said.len);
     CHECK(is_same(r->said.text, again.said.text, (size_t)r->said.len));
     free(again.said.text);
@@ -424,7 +424,7 @@ cpubind_text_status read_by_laws(const reader *row, const char *args, const char
 {
     char *copy = exact_copy(text, (size_t)len);
     reading r = {.text = copy, .len = len, .args = args};
-    reading_call first = call_row(row, &r, (reading_call){NONE}, none, FILL);
+    reading_call first = call_row(row, &r, well, none, FILL);
     int32_t all = 0;
     for (int32_t i = 0; i < first.n_array; i++)
         all += first.n[i] > 0;
@@ -450,9 +450,9 @@ cpubind_text_status read_once(const reader *row, const char *args, const char *t
                               int32_t len, int wants_places, words *said)
 {
     reading r = {.text = text, .len = len, .args = args, .wants_places = wants_places};
-    reading_call c = call_row(row, &r, (reading_call){NONE}, none, FILL);
+    reading_call c = call_row(row, &r, well, none, FILL);
     if (c.status == CPUBIND_TEXT_ERR_SPACE)
-        c = call_row(row, &r, (reading_call){NONE}, c.n, FILL);
+        c = call_row(row, &r, well, c.n, FILL);
     if (r.said.len > 0)
         add_words(said, "%s", r.said.text);
     free(r.said.text);

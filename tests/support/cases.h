@@ -27,9 +27,9 @@ typedef struct step {
     char *verb, *rest; /* the line, cut behind its first word */
     const char *data;  /* its data, ended by NUL; or NULL */
     int32_t data_len;
-    int32_t line;      /* of the file, from 1 */
-    int32_t at, len;   /* in the file: the lines "> ..." behind this one */
-    char *got;         /* the lines in their place; NULL: those that are there are right */
+    int32_t line;    /* of the file, from 1 */
+    int32_t at, len; /* in the file: the lines "> ..." behind this one */
+    char *got;       /* the lines in their place; NULL: those that are there are right */
 } step;
 
 typedef struct script {
