@@ -32,8 +32,7 @@ static void read_map(reading *r)
         const cpubind_npusmi_chip *chip = &map->chip[i];
         CHECK(chip->card >= 0 && chip->chip >= 0);
         tell(r, "chip %d.%d", chip->card, chip->chip);
-        tell_id(r, "logic", chip->logic);
-        tell_id(r, "phy", chip->phy);
+        tell_ids(r, "logic", chip->logic, "phy", chip->phy, NULL);
         tell_name(r, "name", chip->name);
         tell(r, "\n");
         CHECK(map->has_logic || chip->logic < 0);
@@ -105,8 +104,7 @@ static void tell_devices(reading *r, const cpubind_npusmi_info *info)
         const cpubind_npusmi_device *device = &info->device[i];
         tell(r, "device");
         TELL_CHIP(r, info->device, i);
-        tell_id(r, "logic", device->logic);
-        tell_id(r, "phy", device->phy);
+        tell_ids(r, "logic", device->logic, "phy", device->phy, NULL);
         tell_name(r, "name", device->name);
         tell_name(r, "health", device->health);
         tell_pci(r, &device->pci);
@@ -133,9 +131,8 @@ static void read_info(reading *r)
         const cpubind_npusmi_process *process = &info->process[i];
         CHECK(process->card >= 0);
         tell(r, "process card %d", process->card);
-        tell_id(r, "chip", process->chip);
-        tell_id(r, "pid", process->pid);
-        tell_id(r, "in its container", process->container_pid);
+        tell_ids(r, "chip", process->chip, "pid", process->pid, "in its container",
+                 process->container_pid, NULL);
         tell_name(r, "name", process->name);
         tell(r, "\n");
         CHECK(i == 0 || process->name.at > process[-1].name.at);
@@ -179,8 +176,7 @@ static void read_boards(reading *r)
         tell_id(r, "chips", board->n_chip);
         tell(r, "%s", board->has_pci && board->pci.domain < 0 ? " pci unknown" : "");
         tell_pci(r, &board->pci);
-        tell_id(r, "vendor", board->vendor);
-        tell_id(r, "device", board->device);
+        tell_ids(r, "vendor", board->vendor, "device", board->device, NULL);
         tell_name(r, "npu", board->npu_name);
         tell_name(r, "type", board->chip_type);
         tell_name(r, "chip name", board->chip_name);
@@ -254,8 +250,7 @@ static void read_process(reading *r)
     cpubind_driver_process *process = OUT(r, cpubind_driver_process);
     if (!READ(r, cpubind_driver_parse_process, process))
         return;
-    tell_id(r, "pid", process->pid);
-    tell_id(r, "udevid", process->udevid);
+    tell_ids(r, "pid", process->pid, "udevid", process->udevid, NULL);
 }
 
 static void read_mailbox(reading *r)
@@ -271,8 +266,7 @@ static void read_node(reading *r)
     cpubind_driver_number *node = OUT(r, cpubind_driver_number);
     if (!READ(r, cpubind_driver_parse_number, node))
         return;
-    tell_id(r, "major", node->major);
-    tell_id(r, "minor", node->minor);
+    tell_ids(r, "major", node->major, "minor", node->minor, NULL);
 }
 
 static void read_namespaces(reading *r)

@@ -25,8 +25,11 @@ static void name_it(void)
 
 static void on_signal(int number)
 {
+    (void)number;
+    static const char why[] = "# it takes more than a second\n";
     name_it();
-    _exit(number == SIGPROF ? 1 : 2);
+    (void)!write(STDOUT_FILENO, why, sizeof why - 1);
+    _exit(1);
 }
 
 static void fail_by_law(const char *law, const char *file, int line)
@@ -37,8 +40,7 @@ static void fail_by_law(const char *law, const char *file, int line)
 static void feed(const reader *row, const archive_entry *e, size_t len)
 {
     const struct itimerval second = {{0, 0}, {1, 0}}, never = {{0, 0}, {0, 0}};
-    (void)snprintf(what, sizeof what,
-                   "# %s reads %s, its first %zu bytes (of a second at most)\n", row->name,
+    (void)snprintf(what, sizeof what, "# %s reads %s, its first %zu bytes\n", row->name,
                    e->name, len);
     (void)setitimer(ITIMER_PROF, &second, NULL);
     read_input(row, e->data ? e->data : "", (int32_t)len);

@@ -143,10 +143,7 @@ static void tell_problem(reading *r, const cpubind_problem *p)
     CHECK((p->need == 0 && p->have == 0) || p->have < p->need);
     tell(r, "%s: %s", cpubind_problem_word(p->code), p->what);
     tell(r, ", %s", p->input ? p->input : "no input");
-    tell_id(r, "at", p->offset);
-    tell_id(r, "device", p->device);
-    tell_id(r, "other", p->other);
-    tell_id(r, "cpu", p->cpu);
+    tell_ids(r, "at", p->offset, "device", p->device, "other", p->other, "cpu", p->cpu, NULL);
     tell(r, " need %d have %d\n", p->need, p->have);
 }
 
@@ -542,72 +539,61 @@ static void read_call(reading *r)
 
 /* == The walk over the inputs of a host ===================================== */
 
-typedef struct any_host {
-    const reading *r; /* its text is the listing of every folder */
-    uint32_t hash;    /* of the visited names */
-    int32_t n, stop_at;
-} any_host;
-
-static uint32_t mix(uint32_t hash, const char *text)
+/* `read input_list NAME`: whether the name is a known input. */
+static void read_input_list(reading *r)
 {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
-    return hash;
+    const int is_known = cpubind_input_list_has(r->args);
+    tell(r, "%s\n", is_known ? "known" : "not known");
+    CHECK(!cpubind_input_list_has(NULL));
+    CHECK(!is_known || cpubind_input_is_name(r->args));
+    CHECK(is_known || !cpubind_doctor_input_has(r->args));
 }
 
-/* The state and the text depend on the name; most vendors are known ones. */
-static cpubind_input answer(const any_host *h, const char *name, int is_list)
+/* A host in which any input may be there: it depends on its name. The text is the listing of
+ * every folder; most vendors are known ones. */
+static cpubind_input answer(const reading *r, const char *name, int is_list)
 {
     static const char *const texts[] = {"0x19e5\n", "0x20e9\n", "0x8086\n", "?", "0x020000\n"};
-    const uint32_t hash = mix((uint32_t)h->r->len + (uint32_t)is_list, name);
+    uint32_t hash = (uint32_t)r->len + (uint32_t)is_list;
     cpubind_input input;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
     memset(&input, 0, sizeof input);
     CHECK(cpubind_input_is_name(name));
     input.state = hash % 8 < 4 ? CPUBIND_INPUT_PRESENT : (cpubind_input_state)(hash % 5);
     if (input.state != CPUBIND_INPUT_PRESENT)
         return input;
-    input.data = is_list ? h->r->text : texts[hash / 8 % 5];
-    input.len = is_list ? h->r->len : (int32_t)strlen(input.data);
+    input.data = is_list ? r->text : texts[hash / 8 % 5];
+    input.len = is_list ? r->len : (int32_t)strlen(input.data);
     return input;
 }
 
 static cpubind_input read_any(void *ctx, const char *name)
 {
-    return answer((const any_host *)ctx, name, 0);
+    return answer((const reading *)ctx, name, 0);
 }
 
 static cpubind_input list_any(void *ctx, const char *name)
 {
-    return answer((const any_host *)ctx, name, 1);
+    return answer((const reading *)ctx, name, 1);
 }
 
 /* A visited name is a known input, or a folder that could not be listed. */
 static int visit(void *ctx, const char *name, cpubind_input input)
 {
-    any_host *h = (any_host *)ctx;
+    reading *r = (reading *)ctx;
     CHECK(input.state != CPUBIND_INPUT_ABSENT && cpubind_input_is_name(name));
     CHECK(cpubind_input_list_has(name) ||
-          (input.state != CPUBIND_INPUT_PRESENT && answer(h, name, 1).state == input.state));
-    h->hash = mix(h->hash * 31, name);
-    return ++h->n == h->stop_at ? h->n : 0;
+          (input.state != CPUBIND_INPUT_PRESENT && answer(r, name, 1).state == input.state));
+    tell(r, "%s\n", name);
+    return r->said.len > 1 << 16;
 }
 
-/* `read input_list NAME`: whether the name is a known input; then the walk. */
-static void read_input_list(reading *r)
+/* The names that are visited, of the first 64 KiB. */
+static void read_walk(reading *r)
 {
-    any_host h = {r, 0, 0, 0};
-    const cpubind_source source = {&h, read_any, list_any};
-    tell(r, "%s\n", cpubind_input_list_has(r->args) ? "known" : "not known");
-    CHECK(!cpubind_input_list_has(NULL));
-    CHECK(!cpubind_input_list_has(r->args) || cpubind_input_is_name(r->args));
-    CHECK(!cpubind_doctor_input_has(r->args) || cpubind_input_list_has(r->args));
-    CHECK(cpubind_input_list_each(&source, visit, &h) == 0);
-    tell(r, "%d visited, %x\n", h.n, h.hash);
-    if (h.n == 0)
-        return;
-    h.stop_at = 1 + r->len % h.n;
-    h.n = 0;
-    CHECK(cpubind_input_list_each(&source, visit, &h) == h.stop_at && h.n == h.stop_at);
+    const cpubind_source source = {r, read_any, list_any};
+    (void)cpubind_input_list_each(&source, visit, r);
 }
 
 /* == Interrupts of a device ================================================= */
@@ -679,6 +665,7 @@ static const reader rows[] = {
     {"doctor", read_doctor, "", NULL, "facts", 24576},
     {"call", read_call, "", NULL, "call", 24576},
     {"input_list", read_input_list, NULL, NULL, "input_list", 1024},
+    {"input_walk", read_walk, NULL, "input_list", "input_list", 1024},
     {"process_goal", read_irqs, NULL, NULL, "proc", 4096},
     {"views", read_views, "", NULL, "plan", 256},
 };

@@ -34,11 +34,8 @@ static void read_stat(reading *r)
     tell_id(r, "pid", s->pid);
     tell_slice(r, "name", s->name);
     tell(r, " state %c", s->state);
-    tell_id(r, "parent", s->ppid);
-    tell_id(r, "group", s->group);
-    tell_id(r, "session", s->session);
-    tell_id(r, "threads", s->n_threads);
-    tell_id(r, "cpu", s->cpu);
+    tell_ids(r, "parent", s->ppid, "group", s->group, "session", s->session, "threads",
+             s->n_threads, "cpu", s->cpu, NULL);
     tell(r, " flags %x start %llu code %llx stack %llx faults %llu %llu\n", s->flags,
          BIG(s->start), BIG(s->code), BIG(s->stack), BIG(s->n_minor), BIG(s->n_major));
     name = r->text + s->name.at;

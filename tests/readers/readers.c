@@ -221,6 +221,15 @@ char *string_copy(const char *bytes, int32_t len)
     return copy;
 }
 
+void tell_ids(reading *r, const char *word, ...)
+{
+    va_list arguments;
+    va_start(arguments, word);
+    for (; word; word = va_arg(arguments, const char *))
+        tell_id(r, word, va_arg(arguments, int));
+    va_end(arguments);
+}
+
 int32_t number_arg(const char **at, int32_t fallback)
 {
     char *end;

@@ -133,6 +133,9 @@ void tell_name(reading *r, const char *word, cpubind_slice name);
 /* `WORD NUMBER`, or nothing for -1. It is no less. */
 void tell_id(reading *r, const char *word, int64_t id);
 
+/* The same of words and numbers, up to NULL. */
+void tell_ids(reading *r, const char *word, ...);
+
 /* How many numbers two ascending lists have in common. */
 int32_t count_common(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b);
 

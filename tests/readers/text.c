@@ -32,9 +32,8 @@ static void read_lscpu_nodes(reading *r)
     check_list(rows->cpu, rows->n, CPUBIND_MAX_CPUS);
     for (int32_t i = 0; i < rows->n; i++) {
         tell(r, "%d", rows->cpu[i]);
-        tell_id(r, "node", rows->node[i]);
-        tell_id(r, "core", rows->core[i]);
-        tell_id(r, "socket", rows->socket[i]);
+        tell_ids(r, "node", rows->node[i], "core", rows->core[i], "socket", rows->socket[i],
+                 NULL);
         tell(r, "\n");
     }
 }
@@ -63,10 +62,8 @@ static void read_slurm_step(reading *r)
     cpubind_slurm_step *step = OUT(r, cpubind_slurm_step);
     if (!READ(r, cpubind_slurm_parse_step, step))
         return;
-    tell_id(r, "CPUs", step->n_cpu);
-    tell_id(r, "of the job", step->n_job_cpu);
-    tell_id(r, "devices", step->n_device);
-    tell_id(r, "listed", step->n_listed);
+    tell_ids(r, "CPUs", step->n_cpu, "of the job", step->n_job_cpu, "devices", step->n_device,
+             "listed", step->n_listed, NULL);
     tell_slice(r, "list", step->list);
     tell(r, "\n");
     CHECK(step->n_listed < 0 ? step->list.len == 0 : step->n_listed <= step->list.len);
