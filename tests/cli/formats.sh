@@ -1,6 +1,7 @@
 #!/bin/sh
 # formats.sh - each format of plan --format is accepted by the program that reads it; prints TAP
 # SPDX-License-Identifier: MIT
+# runs: check
 #
 #   tests/cli/formats.sh         from the top folder; BUILD is where the command and outputs are
 #
@@ -242,61 +243,9 @@ gres_is() { # text
 check "topo --slurm names file and cores of each device" gres_is \
     "Name=gpu Type=h100_sxm5 File=/dev/nvidia0 Cores=0-1
 Name=gpu Type=h100_sxm5 File=/dev/nvidia1 Cores=0-1"
-npu_files() {
-    "$CPUBIND" topo --root fixtures/hosts/a2-192cpu-8npu.host --slurm 2>&1 |
-        grep -c '^Name=gpu Type=a2 File=/dev/davinci[0-7] Cores=[0-9]*-[0-9]*$' | grep -qx 8
-}
-check "of NPUs, too" npu_files
 
 # -- CPU workers -----------------------------------------------------------------
 
-# Expects the output of a plan of CPU workers of a fixture host.
-workers_are() { # host, text, argument ...
-    fixture=$1
-    wanted=$2
-    shift 2
-    "$CPUBIND" plan --root "fixtures/hosts/$fixture.host" --quiet "$@" >"$out/workers" 2>&1
-    cat "$out/workers"
-    [ "$(cat "$out/workers")" = "$wanted" ]
-}
-
-check "four workers have the even and the odd CPUs of each half" workers_are gpu-interleaved-4h20 \
-    "$(seq -s, 0 2 46)|$(seq -s, 1 2 47)|$(seq -s, 48 2 94)|$(seq -s, 49 2 95)" \
-    --cpu-workers 4 --cpu-nodes 0-3 --format sglang-omp
-check "with threads 96 apart, those of 192 CPUs have both threads of each core" workers_are \
-    gpu-encoder-192cpu-2h20 "$(seq -s, 0 2 46),$(seq -s, 96 2 142)|\
-$(seq -s, 1 2 47),$(seq -s, 97 2 143)|$(seq -s, 48 2 94),$(seq -s, 144 2 190)|\
-$(seq -s, 49 2 95),$(seq -s, 145 2 191)" --cpu-workers 4 --cpu-nodes 0-3 --format sglang-omp
-check "one worker a node is the same" workers_are gpu-interleaved-4h20 \
-    "$(seq -s, 0 2 46)|$(seq -s, 1 2 47)|$(seq -s, 48 2 94)|$(seq -s, 49 2 95)" \
-    --cpu-workers node --cpu-nodes 0-3 --format vllm-omp
-check "two workers have two nodes each, less what the host keeps" workers_are \
-    gpu-interleaved-4h20 "0-47|48-92,94" --cpu-workers 2 --cpu-nodes 0-3 --reserve host:2 \
-    --format vllm-omp
-check "CPUs that no accelerator has go to the workers" workers_are gpu-none "-c 0-15" \
-    --cpu-workers node --format taskset
-check "of a plan that leaves none the options are named" workers_are gpu-2socket-8h100 \
-    "cpubind: the plan of the accelerators leaves no whole core: name the nodes of the CPU \
-workers with --cpu-nodes LIST, and give the accelerators' workers --exclude with their CPUs" \
-    --cpu-workers 2
-check "CPUs that are kept for the host go to no CPU worker" workers_are gpu-2socket-8h100 \
-    "cpubind: the plan of the accelerators leaves no whole core: name the nodes of the CPU \
-workers with --cpu-nodes LIST, and give the accelerators' workers --exclude with their CPUs" \
-    --cpu-workers 2 --keep 2
-has_no_ranks() {
-    rm -rf "$out/blind"
-    "$CPUBIND" fixture export gpu-vm-2l4 "$out/blind" --quiet
-    echo CUDA_VISIBLE_DEVICES=3 >"$out/blind/env"
-    "$CPUBIND" plan --root "$out/blind" --format taskset >"$out/said" 2>&1
-    got=$?
-    cat "$out/said"
-    [ "$got" -eq 1 ] && grep -qF "this process sees no device" "$out/said" &&
-        "$CPUBIND" plan --root "$out/blind" >"$out/said" &&
-        grep -qF "this process sees none of the 2 devices: CUDA_VISIBLE_DEVICES=3" "$out/said"
-}
-check "a process that sees no device has no ranks" has_no_ranks
-
-check "--reserve is of CPU workers alone" refuses plan --reserve 2
 check_with numactl "libnuma takes a worker of this host" mask_is "$a" numactl --physcpubind \
     "$(plan --cpu-workers 2 --cpu-nodes 0 --rank 0 --format sglang-omp)"
 finish

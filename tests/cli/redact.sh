@@ -1,6 +1,7 @@
 #!/bin/sh
 # redact.sh - a redacted capture has no name of a container, job or user, and the same plan; TAP
 # SPDX-License-Identifier: MIT
+# runs: check
 #
 #   tests/cli/redact.sh          from the top folder; BUILD is where the command and outputs are
 #

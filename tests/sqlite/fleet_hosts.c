@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../adapters/text/host_file.h"
-
 enum { MAX_PARTS = 4096, POOL = 1 << 20 };
 
 static const char template_path[] = "fixtures/hosts/a2-192cpu-8npu.host";
 
 /* One host that is made. */
 static struct {
-    cpubind_host_part part[MAX_PARTS];
-    int32_t n;
+    struct {
+        const char *name, *text;
+    } part[MAX_PARTS];
+    int n;
     char pool[POOL];
     size_t used;
 } h;
@@ -47,12 +47,12 @@ static const char *keep(const char *text)
 /* Adds a file, or replaces the one of this name. */
 static void put(const char *name, const char *text)
 {
-    int32_t i = 0;
+    int i = 0;
     while (i < h.n && strcmp(h.part[i].name, name) != 0)
         i++;
     need(i < MAX_PARTS, "too many files");
-    h.part[i] = (cpubind_host_part){i < h.n ? h.part[i].name : keep(name), keep(text),
-                                    (int32_t)strlen(text)};
+    h.part[i].name = i < h.n ? h.part[i].name : keep(name);
+    h.part[i].text = keep(text);
     h.n += i == h.n;
 }
 
@@ -104,26 +104,26 @@ static void put_bridges(int n)
 
 /* == Kinds ================================================================== */
 
+/* The files of the template, in which no byte is written otherwise (host_file.h). */
 static void make_npu_host(void)
 {
-    static char text[POOL];
     FILE *file = fopen(template_path, "re");
-    size_t n;
-    int32_t at = 0;
-    cpubind_host_entry entry = {{0, 0}, {0, 0}};
-    cpubind_text_fault fault;
+    char line[65536], name[256] = "", text[65536] = "";
+    size_t used = 0;
     need(file != NULL, template_path);
-    n = fread(text, 1, sizeof text, file);
-    need(fclose(file) == 0 && n < sizeof text, template_path);
-    while (cpubind_host_file_next(text, (int32_t)n, &at, &entry, &fault) == CPUBIND_TEXT_OK &&
-           entry.name.len > 0) {
-        char data[65536];
-        need((size_t)entry.data.len < sizeof data, "a file of the template is too long");
-        memcpy(data, text + entry.data.at, (size_t)entry.data.len);
-        data[entry.data.len] = '\0';
-        if (strncmp(text + entry.name.at, "expect/", 7) != 0)
-            put(text + entry.name.at, data);
+    while (fgets(line, sizeof line, file)) {
+        if (*line == ' ') {
+            need(used + strlen(line) < sizeof text, "a file of the template is too long");
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s", line + 1);
+            continue;
+        }
+        if (*name && strncmp(name, "expect/", 7) != 0)
+            put(name, text);
+        name[0] = text[0] = '\0';
+        used = 0;
+        (void)sscanf(line, "file %255s", name);
     }
+    need(fclose(file) == 0, template_path);
     put("proc/sys/kernel/osrelease", "6.6.0-72.0.0.oe2403.aarch64\n");
     put("usr/local/Ascend/driver/version.info", "Version=25.2.0\npackage_version=25.2.0\n");
     put("proc/self/cgroup", "0::/\n");
@@ -252,27 +252,34 @@ static int kind_of(int i, int n)
     return i % 10 < 6 ? 0 : 1;
 }
 
+/* "/" is below every other byte. */
+static int is_above(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return (*a == '/' ? 1 : (unsigned char)*a * 2) > (*b == '/' ? 1 : (unsigned char)*b * 2);
+}
+
 static void write_host(const char *folder, const char *name)
 {
-    static char text[POOL * 2];
     char path[4096];
     FILE *file;
-    int64_t size;
-    for (int32_t i = 1; i < h.n; i++) /* by insertion: most are in order */
-        for (int32_t k = i;
-             k > 0 && cpubind_host_file_order(h.part[k - 1].name, h.part[k].name) > 0; k--) {
-            const cpubind_host_part part = h.part[k];
+    for (int i = 1; i < h.n; i++) /* by insertion: most are in order */
+        for (int k = i; k > 0 && is_above(h.part[k - 1].name, h.part[k].name); k--) {
+            const char *const its_name = h.part[k].name, *const its_text = h.part[k].text;
             h.part[k] = h.part[k - 1];
-            h.part[k - 1] = part;
+            h.part[k - 1].name = its_name;
+            h.part[k - 1].text = its_text;
         }
-    size = cpubind_host_file_write(h.part, h.n, NULL);
-    need(size <= (int64_t)sizeof text, "a host is too large");
-    (void)cpubind_host_file_write(h.part, h.n, text);
     (void)snprintf(path, sizeof path, "%s/%s.host", folder, name);
     file = fopen(path, "we");
-    need(file != NULL && fwrite(text, 1, (size_t)size, file) == (size_t)size &&
-             fclose(file) == 0,
-         path);
+    need(file && fputs("cpubind host 1\n", file) >= 0, path);
+    for (int i = 0; i < h.n; i++) {
+        (void)fprintf(file, "file %s\n", h.part[i].name);
+        for (const char *at = h.part[i].text; *at; at += strcspn(at, "\n") + 1)
+            (void)fprintf(file, " %.*s\n", (int)strcspn(at, "\n"), at);
+    }
+    need(fputs("end\n", file) >= 0 && fclose(file) == 0, path);
 }
 
 /* What each host has for itself. */
@@ -303,8 +310,7 @@ int main(int argc, char **argv)
             make_npu_host();
             kinds[kind].make();
         }
-        put_own("", 0,
-                day); /* keeps the names of these files, whose texts each host replaces */
+        put_own("", 0, day); /* keeps their names; each host replaces their texts */
         const size_t used = h.used;
         for (int i = 0; i < n; i++) {
             char name[32];
