@@ -121,6 +121,8 @@ static int system_error(const database *d, int result, cpubind_corpus_status sta
 {
     if (status == CPUBIND_CORPUS_ERR_MEMORY)
         return ENOMEM;
+    if (result == SQLITE_CANTOPEN_SYMLINK) /* none: the errno is that of an earlier call */
+        return 0;
     if (d->db && ((result & 0xff) == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_IOERR))
         return sqlite3_system_errno(d->db);
     return status == CPUBIND_CORPUS_ERR_FULL ? ENOSPC : 0;
