@@ -891,6 +891,18 @@ static void explain_other_record(const api_options *options, const api_bound *bo
                 (int)bound->pid, bound->other_path, (int)bound->pid);
 }
 
+/* Explains that a file which says where this process runs cannot be read. */
+static void explain_own_files(const api_bound *bound, const cpubind_linux_fault *fault,
+                              api_text *why)
+{
+    const char *const name = strcmp(fault->what, "pid namespace") == 0 ? "/proc/self/ns/pid"
+                             : strcmp(fault->what, "boot_id") == 0
+                                 ? "/proc/sys/kernel/random/boot_id"
+                                 : fault->what;
+    api_add(why, "%s cannot be read (%s)%s", name, strerror(fault->error),
+            bound->is_reading ? "" : ", so nothing was changed");
+}
+
 int api_explain_bind(const api_options *options, const api_bound *bound,
                      cpubind_linux_status status, const cpubind_linux_fault *fault,
                      api_text *why)
@@ -940,6 +952,9 @@ int api_explain_bind(const api_options *options, const api_bound *bound,
     case CPUBIND_LINUX_ERR_UNDONE:
         explain_outcome(options, bound, status, fault, why);
         return API_UNWRITTEN;
+    case CPUBIND_LINUX_ERR_OPEN:
+        explain_own_files(bound, fault, why);
+        return API_UNREADABLE;
     case CPUBIND_LINUX_ERR_MEMORY:
         return api_no_room(why);
     case CPUBIND_LINUX_ERR_ARG:

@@ -208,6 +208,15 @@ static int fail(listing *l, cpubind_problem_code code)
     return 0;
 }
 
+static int fail_read(listing *l, const char *input, cpubind_linux_fault why)
+{
+    l->problem.input = input;
+    l->problem.what = "it could not be read";
+    l->problem.answer = cpubind_input_failed(why.error, why.what);
+    return fail(l,
+                why.error == ENOMEM ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_UNREADABLE);
+}
+
 /* Whether a process of a list uses a device that is asked for. */
 static int uses_asked(const cpubind_host_bind *h, const cpubind_users *list, int32_t pid)
 {
@@ -245,10 +254,17 @@ static int take_list(listing *l, cpubind_users *list)
     cpubind_host_bind *h = l->h;
     cpubind_children children = {NULL, 0, 0};
     int is_taken = 1;
+    uint64_t own = 0;
+    cpubind_linux_fault why = cpubind_no_fault;
+    if (list->driver)
+        why = cpubind_pid_namespace(&h->root, &own);
+    if (why.error)
+        return fail_read(l, "/proc/self/ns/pid", why);
     /* In another pid namespace the numbers of a driver are of other processes. */
-    if ((!list->driver || cpubind_pid_namespace(&h->root) == 0) &&
-        cpubind_split_children(&h->root, list->driver != NULL, list, &children).error)
-        return fail(l, CPUBIND_PROBLEM_NO_MEMORY);
+    if (own == 0)
+        why = cpubind_split_children(&h->root, list->driver != NULL, list, &children);
+    if (why.error)
+        return fail_read(l, "/proc", why);
     for (int32_t i = 0; i < list->n && is_taken; i++)
         if (uses_asked(h, list, list->row[i].pid))
             is_taken = add_user(l, list->row[i]);

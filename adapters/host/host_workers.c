@@ -21,7 +21,6 @@
 #include "process_env.h"
 
 /* The link /proc/self/ns/pid of the first pid namespace of a host (PROC_PID_INIT_INO). */
-#define FIRST_NAMESPACE "pid:[4026531836]"
 
 #define PATH_SIZE 4600 /* a cgroup path of PATH_MAX bytes fits */
 
@@ -436,11 +435,11 @@ static cpubind_linux_fault read_all(reading *r, cpubind_users *list)
 {
     cpubind_workers *out = r->out;
     cpubind_linux_fault why;
-    char link[64] = "";
-    const ssize_t n =
-        r->root.sys->readlinkat(r->root.fd, "proc/self/ns/pid", link, sizeof link - 1);
-    out->is_other_namespace = r->driver && n > 0 && strcmp(link, FIRST_NAMESPACE) != 0;
-    why = find_children(r, list);
+    uint64_t own = 0;
+    why = r->driver ? cpubind_pid_namespace(&r->root, &own) : cpubind_no_fault;
+    out->is_other_namespace = own != 0;
+    if (!why.error)
+        why = find_children(r, list);
     if (why.error)
         return why;
     for (int32_t i = 0; i < list->n; i++) {

@@ -201,10 +201,9 @@ static cpubind_linux_fault read_boot(cpubind_binding *b)
     if (input.state == CPUBIND_INPUT_PRESENT && n > 0)
         memcpy(b->boot, bytes.data, n);
     b->boot[strcspn(b->boot, "\n")] = '\0';
-    b->pid_namespace = cpubind_pid_namespace(&b->root);
     cpubind_bytes_free(&bytes);
     if (input.state != CPUBIND_INPUT_FAILED)
-        return cpubind_no_fault;
+        return cpubind_pid_namespace(&b->root, &b->pid_namespace);
     return cpubind_fault_of(input.error, input.error == ENOMEM ? "memory" : "boot_id");
 }
 
@@ -270,7 +269,8 @@ static cpubind_linux_status status_of_open(cpubind_linux_fault why)
         return CPUBIND_LINUX_ERR_GONE;
     if (strncmp(why.what, "another ", 8) == 0)
         return CPUBIND_LINUX_ERR_EXISTS;
-    if (strcmp(why.what, "/") == 0 || strcmp(why.what, "boot_id") == 0)
+    if (strcmp(why.what, "/") == 0 || strcmp(why.what, "boot_id") == 0 ||
+        strcmp(why.what, "pid namespace") == 0)
         return CPUBIND_LINUX_ERR_OPEN;
     return cpubind_record_status(why);
 }

@@ -69,11 +69,12 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
 {
     cpubind_record_file *file;
     cpubind_record record;
+    uint64_t own;
     if (cpubind_record_open(root, NULL, pid, CPUBIND_RECORD_WRITE, &file).error)
         return; /* another cpubind works with it */
-    if (!cpubind_record_load(file, &record).error &&
-        record.pid_namespace == cpubind_pid_namespace(root) &&
-        has_ended(root, pid, record.start) && cpubind_partition_sweep(root, &record))
+    if (!cpubind_record_load(file, &record).error && !cpubind_pid_namespace(root, &own).error &&
+        record.pid_namespace == own && has_ended(root, pid, record.start) &&
+        cpubind_partition_sweep(root, &record))
         (void)cpubind_record_remove(file);
     else
         cpubind_record_remove_temps(file);

@@ -24,18 +24,22 @@
 /* The inode of the first pid namespace of each host (PROC_PID_INIT_INO). */
 #define FIRST_NAMESPACE 4026531836u
 
-uint64_t cpubind_pid_namespace(cpubind_root *root)
+cpubind_linux_fault cpubind_pid_namespace(cpubind_root *root, uint64_t *out)
 {
-    static const char head[] = "pid:[";
+    static const char what[] = "pid namespace", head[] = "pid:[";
     char link[64];
     const ssize_t n =
         root->sys->readlinkat(root->fd, "proc/self/ns/pid", link, sizeof link - 1);
     uint64_t inode;
-    link[n > 0 ? n : 0] = '\0';
+    *out = 0;
+    if (n < 0)
+        return errno == ENOENT ? cpubind_no_fault : cpubind_fault_errno(what);
+    link[n] = '\0';
     if (strncmp(link, head, sizeof head - 1) != 0)
-        return 0;
+        return cpubind_fault_of(EILSEQ, what);
     inode = strtoull(link + sizeof head - 1, NULL, 10);
-    return inode == FIRST_NAMESPACE ? 0 : inode;
+    *out = inode == FIRST_NAMESPACE ? 0 : inode;
+    return cpubind_no_fault;
 }
 
 /* == One process or thread ================================================== */

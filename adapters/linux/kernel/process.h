@@ -24,10 +24,12 @@ typedef struct cpubind_proc_stat {
     uint64_t code, stack; /* where its program and its stack start; 0 or 1: not readable */
 } cpubind_proc_stat;
 
-/* The inode of the pid namespace of this process; 0: the first one of the host, or not known.
- * Rules: pid_namespaces(7).
- *   in      root: "/" */
-uint64_t cpubind_pid_namespace(cpubind_root *root);
+/* Reads which pid namespace this process is in. Rules: pid_namespaces(7).
+ *   in      root: "/"
+ *   out     *out: its inode; 0: the first one of the host, or the kernel has none
+ *   errors  those of readlinkat(2), but for ENOENT; EILSEQ: the text is no such link. The
+ *           namespace is not known then, and no number of a process can be trusted */
+cpubind_linux_fault cpubind_pid_namespace(cpubind_root *root, uint64_t *out);
 
 /* Reads /proc/<pid>/task/<tid>/stat; tid 0: of the main thread, whose numbers are those of the
  * process. (/proc/<pid>/stat adds up the times of all threads, which takes much longer.)
