@@ -322,14 +322,16 @@ static int list_opened(listing *l)
     return is_taken;
 }
 
-/* Reads the processes of a part of the list, and adds an entry for each that is none. Those
- * that cannot be read now are entries after a later listing. */
+/* Reads the processes of a part of the list, and adds an entry for each that is none. Where they
+ * cannot be read now, a later listing adds them. */
 static int add_workers(listing *l, cpubind_users part, cpubind_workers *kept)
 {
     cpubind_host_bind *h = l->h;
     cpubind_workers workers = {.n = 0};
+    cpubind_linux_fault why = cpubind_no_fault;
     int is_added = 1;
-    (void)cpubind_workers_read(&part, h->sys, &workers, NULL);
+    if (cpubind_workers_read(&part, h->sys, &workers, &why) != CPUBIND_LINUX_OK)
+        return fail_read(l, "/proc", why);
     for (int32_t i = 0; i < workers.n && is_added; i++) {
         cpubind_worker *w = &workers.row[i];
         if (!cpubind_host_find(h, w->pid))
@@ -381,7 +383,8 @@ cpubind_problem cpubind_host_list_workers(cpubind_host_bind *h)
     /* A survey shows what is known. */
     if (h->options.devices && (is_known || h->is_survey))
         is_known = list_opened(&l) && is_known;
-    if ((is_known || h->is_survey) && !take_entries(&l))
+    if ((is_known || h->is_survey) && !take_entries(&l) &&
+        l.problem.code == CPUBIND_PROBLEM_NONE)
         l.problem.code = CPUBIND_PROBLEM_NO_MEMORY;
     free(l.found.row);
     free(l.children.row);
