@@ -206,6 +206,10 @@ static cpubind_linux_fault read_record(reading *r, cpubind_worker *w)
         break;
     case CPUBIND_LINUX_ERR_MEMORY:
         return no_memory();
+    case CPUBIND_LINUX_ERR_OPEN:
+    case CPUBIND_LINUX_ERR_GONE:
+    case CPUBIND_LINUX_ERR_STATE: /* the record of another user may not be seen */
+        return cpubind_is_unseen(fault.error) ? cpubind_no_fault : fault;
     default: /* whoever binds it opens the record again, and says what is wrong */
         return cpubind_no_fault;
     }
