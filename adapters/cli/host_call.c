@@ -127,6 +127,8 @@ void cli_explain_no_plan(const host_call *c, api_text *why)
     const cpubind_problem *problem = &c->planned.problem;
     if (c->has_listed)
         api_explain(&c->planned, c->options, why);
+    else if (c->planned.code == CPUBIND_PROBLEM_NO_MEMORY)
+        api_add(why, "there is no memory left to plan this host");
     else
         api_add(why, "%s%s%s", problem->input ? problem->input : "there is no plan",
                 problem->what ? ": " : "", problem->what ? problem->what : "");
