@@ -815,6 +815,12 @@ static int explain_state(const api_options *options, const api_bound *bound,
                 fault->what, strerror(fault->error));
         return API_UNREADABLE;
     }
+    if (bound->is_restoring && strcmp(fault->what, "remove") == 0) {
+        api_add(why, "process %d is put back, but its record cannot be removed (%s): it is ",
+                (int)bound->pid, strerror(fault->error));
+        add_record(options, bound, why);
+        return API_UNWRITTEN;
+    }
     if (is_read)
         api_add(why, "the record of process %d cannot be read (%s: %s)%s; ", (int)bound->pid,
                 fault->what, strerror(fault->error),
