@@ -189,6 +189,8 @@ int api_open_live(int32_t pid, int is_alone, api_host *out, api_text *why)
     out->source = cpubind_linux_source(out->host);
     if (!is_alone)
         fault = step_outside(pid, out);
+    if (fault.error)
+        api_close_host(out);
     if (fault.error == ENOMEM)
         return api_no_room(why);
     if (fault.error)

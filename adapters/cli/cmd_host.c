@@ -363,10 +363,11 @@ static int print_rows(host_call *c, const json_t *answer, const api_planned *pla
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < json_array_size(rows[k]); i++)
             add_said(&table, json_array_get(rows[k], i));
-    if (n == 0 && !c->options->quiet)
-        puts(no_process(c));
-    else if (!c->options->quiet)
+    if (n > 0 && !c->options->quiet)
         cli_print_table(stdout, &table);
+    else if (!c->options->quiet)
+        puts(no_process(c));
+    api_free_table(&table);
     for (size_t i = 0; i < json_array_size(rows[0]) && !c->options->quiet; i++) {
         const json_t *row = json_array_get(rows[0], i);
         api_text device = {"", 0};
