@@ -510,6 +510,19 @@ int cli_refuse_all(host_call *c)
     return cli_fail(c->options, (int)cpubind_problem_exit(c->planned.code), why.text);
 }
 
+/* Says why it is not known who uses devices. */
+static int refuse_unlisted(host_call *c)
+{
+    c->planned.problem = *cpubind_host_bind_unlisted(c->host);
+    c->planned.code = c->planned.problem.code;
+    return cli_refuse_all(c);
+}
+
+static int is_unlisted(const host_call *c)
+{
+    return cpubind_host_bind_unlisted(c->host)->code != CPUBIND_PROBLEM_NONE;
+}
+
 static int apply_all(host_call *c)
 {
     cpubind_problem_code code;
@@ -524,6 +537,8 @@ static int apply_all(host_call *c)
     cli_take_plan(c);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
         return cli_refuse_all(c);
+    if (is_unlisted(c) && c->options->watch_ms <= 0)
+        return refuse_unlisted(c);
     status = print_all(c);
     return c->options->watch_ms > 0 && !cli_was_signalled() ? watch(c) : status;
 }
@@ -531,12 +546,16 @@ static int apply_all(host_call *c)
 static int verify_all(host_call *c)
 {
     const cpubind_problem_code code = cpubind_host_bind_verify(c->host);
+    int status;
     cli_take_plan(c);
     if (code != CPUBIND_PROBLEM_NONE && cpubind_host_bind_n(c->host) == 0)
         return cli_refuse_all(c);
+    if (is_unlisted(c) && c->options->json)
+        return refuse_unlisted(c);
     c->planned.code = CPUBIND_PROBLEM_NONE;
     c->planned.plan = (cpubind_device_plan){.n_want = 0};
-    return print_all(c);
+    status = print_all(c);
+    return is_unlisted(c) ? refuse_unlisted(c) : status;
 }
 
 /* The worst status among the rows of an answer. */

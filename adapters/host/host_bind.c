@@ -467,6 +467,7 @@ static void hear_rules(cpubind_host_bind *h)
 static void bind_all(cpubind_host_bind *h)
 {
     const cpubind_linux_live live = {.limit_ms = CPUBIND_LIVE_LIMIT_MS, .sys = h->sys};
+    cpubind_linux_fault why;
     int is_any = 0;
     for (int32_t i = 0; i < h->n; i++) {
         host_entry *e = h->entry[i];
@@ -497,8 +498,14 @@ static void bind_all(cpubind_host_bind *h)
     number_entries(h);
     cpubind_linux_close(h->live);
     h->live = NULL;
-    if (cpubind_linux_open_live(&live, &h->live, NULL) != CPUBIND_LINUX_OK)
+    if (cpubind_linux_open_live(&live, &h->live, &why) != CPUBIND_LINUX_OK) {
+        cpubind_problem_clear(&h->list_problem);
+        h->list_problem.code =
+            why.error == ENOMEM ? CPUBIND_PROBLEM_NO_MEMORY : CPUBIND_PROBLEM_UNREADABLE;
+        h->list_problem.input = "/";
+        h->list_problem.what = "it could not be opened";
         return; /* the next period tries again */
+    }
     if (h->is_old && cpubind_host_make_plan(h) == CPUBIND_PROBLEM_NONE)
         h->is_old = 0;
     hear_rules(h);

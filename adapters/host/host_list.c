@@ -99,12 +99,12 @@ void cpubind_host_read_cpusets(cpubind_host_bind *h)
     free(cpu);
 }
 
-/* Adds the entry of a process of the list. Returns 0 without memory for its devices. */
+/* Adds the entry of a process of the list. Returns 0 without memory. */
 static int add_worker(cpubind_host_bind *h, const cpubind_worker *w, const cpubind_users *found)
 {
     host_entry *e = cpubind_host_add(h, w->pid, w->device);
     if (!e)
-        return 1;
+        return 0;
     e->start = w->start;
     e->has_own_mask = w->has_own_mask;
     cpubind_host_take_place(h, e);
