@@ -163,8 +163,12 @@ int api_check_arch(const api_options *options, api_bound *bound)
     if (!is_reference || is_arm || options->any_arch)
         return API_DONE;
     cpubind_problem_clear(&bound->planned.problem);
-    bound->planned.code = CPUBIND_PROBLEM_NOT_ARM;
-    bound->planned.problem.code = CPUBIND_PROBLEM_NOT_ARM;
+    bound->planned.code = machine.state == CPUBIND_INPUT_FAILED ? CPUBIND_PROBLEM_UNREADABLE
+                                                                : CPUBIND_PROBLEM_NOT_ARM;
+    bound->planned.problem.code = bound->planned.code;
+    bound->planned.problem.input = "uname";
+    bound->planned.problem.what = "it could not be read";
+    bound->planned.problem.answer = machine;
     return (int)cpubind_problem_exit(bound->planned.code);
 }
 
