@@ -87,7 +87,8 @@ int api_plan_others(const cpubind_source *source, const api_options *options, ap
 {
     if (api_asks_for_devices(options) || has_others_alone(source, options, out))
         return api_plan_bus(source, options, out, why);
-    if (out->code != CPUBIND_PROBLEM_NONE && api_lacks_npus(source, options, why))
+    if (out->code != CPUBIND_PROBLEM_NONE && out->code != CPUBIND_PROBLEM_UNREADABLE &&
+        out->code != CPUBIND_PROBLEM_NO_MEMORY && api_lacks_npus(source, options, why))
         return API_REFUSED;
     return (int)cpubind_problem_exit(out->code);
 }
