@@ -22,7 +22,7 @@ plan() { # argument ...
 planned() { # exit status, words
     for way in "" open_beneath:1:ENOSYS:forever; do
         CPUBIND_FAULT=$way
-        [ -z "$way" ] && unset CPUBIND_FAULT || export CPUBIND_FAULT
+        if [ -z "$way" ]; then unset CPUBIND_FAULT; else export CPUBIND_FAULT; fi
         says "$1" "$2" plan && ! said "not yours" || return 1
     done
     unset CPUBIND_FAULT
@@ -55,6 +55,8 @@ b\"" 3 "a name holds a control byte"
 check "a file where a folder should be" of "rm -r $nodes; echo x >$nodes" 3 "not a folder"
 check "thousands of names" of "cd $nodes; seq -f 'a%05g' 3000 | xargs touch" 0 "$pools"
 
+# The words of $user are split on purpose.
+# shellcheck disable=SC2086
 users_file() {
     has_user || return 0
     of "chmod 755 . ; chmod 0 $online" 0 "$pools" &&
