@@ -92,12 +92,14 @@ each_call_fails() { # change, way, 1 for all calls after it too, fewest calls
     [ "$got" -eq 0 ] && is_as "$out/after.db" && [ "$at" -gt "$4" ]
 }
 
-# What a reader cannot read is an error, and a second try is none.
-each_read_fails() {
-    put_back && at=1
+# What a reader cannot read is an error.
+each_read_fails() { # 1 for all calls after it too, words of a reader ...
+    put_back && at=1 lasting=$1
+    shift
     while :; do
-        LD_PRELOAD="$BUILD/programs/file_shim" FAIL_FOLDER="$out/w" FAIL_AT=$at FAIL_WAY=read \
-            FAIL_SAID="$out/failed" "$CPUBIND" fixture replay --db "$out/w/c.db" >"$out/said" 2>&1
+        env LD_PRELOAD="$BUILD/programs/file_shim" FAIL_FOLDER="$out/w" FAIL_AT="$at" FAIL_WAY=read \
+            ${lasting:+FAIL_ON=1} FAIL_SAID="$out/failed" "$CPUBIND" fixture "$@" \
+            --db "$out/w/c.db" >"$out/said" 2>&1
         got=$?
         [ "$(cat "$out/failed")" -gt 0 ] || break
         [ "$got" -eq 3 ] || { echo "call $at: $got" && cat "$out/said" && return 1; }
@@ -113,7 +115,12 @@ if [ -e "$BUILD/programs/file_shim" ]; then
         check "$name: the disk is full anywhere" each_call_fails $name full "" 15
         check "$name: the writer is killed in each write" each_call_fails $name kill "" 3
     done
-    check "each read fails" each_read_fails
+    for words in list groups "show no-npu" "replay no-npu"; do
+        # shellcheck disable=SC2086
+        check "$words: each read fails" each_read_fails "" $words
+        # shellcheck disable=SC2086
+        check "$words: each read and all after it fail" each_read_fails 1 $words
+    done
 else
     skip "calls that fail" "there is no $BUILD/programs/file_shim: make tested"
 fi
@@ -281,8 +288,8 @@ check "one of pages of 1000 bytes" rolled_back "3 0" odd_header 1 "$pages" 512 1
 check "one of pages of no byte" rolled_back "3 0" odd_header 1 "$pages" 512 0
 check "one of sectors of 2 GiB" rolled_back "3 0" odd_header 1 "$pages" 2147483648 4096
 check "one of sectors of no byte" rolled_back "3 0" odd_header 1 "$pages" 0 4096
-cut() { odd_header 1 "$pages" 512 4096 | head -c -4100; }
-check "one whose record is cut" rolled_back "3 0" cut
+cut_record() { odd_header 1 "$pages" 512 4096 | head -c -4100; }
+check "one whose record is cut" rolled_back "3 0" cut_record
 wrong_sum() { header 1 "$pages" 512 4096 && page 1; }
 check "one with a wrong sum of a page" rolled_back "3 0" wrong_sum
 cut_name() { named victim | head -c -4; }
@@ -299,6 +306,70 @@ check "one of 16 TiB" ends 1 4294967295 512 4096
 check "one of nothing" ends 1 0 512 4096
 check "one of pages of 512 bytes" ends 1 "$pages" 512 512
 check "one of pages of 64 KiB" ends 1 "$pages" 512 65536
-cat "$out/counted" 2>/dev/null
 cd "$top" || exit 1
+
+# -- Trees with loops in them --------------------------------------------------
+
+be16() { # number
+    be32 "$1" | tail -c 2
+}
+
+# A corpus of small pages, whose tables are trees of several pages.
+make_trees() { # file
+    sum=$(printf x | sha256sum | cut -c 1-64)
+    {
+        echo "PRAGMA page_size = 512;" && cat fixtures/schema.sql &&
+            echo "INSERT INTO contents VALUES ('$sum', x'78');
+                WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
+                INSERT INTO hosts SELECT 'host-' || i, 'p', 'synthetic', 'none', 'a note' FROM n;
+                WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
+                INSERT INTO inputs SELECT 'host-10', 'sys/' || i, '$sum', 0 FROM n;"
+    } | sqlite3 -batch "$1"
+}
+
+# The last branch of a tree leads to the same page as the first one.
+branch_twice() { # table, words, command of fixture
+    rm -f "$out/t.db" && make_trees "$out/t.db" || return 1
+    root=$(sqlite3 "$out/t.db" "SELECT (rootpage - 1) * 512 FROM sqlite_schema WHERE name = '$1'")
+    first=$(od -An -tu1 -j $((root + 12)) -N 2 "$out/t.db" | awk '{ print $1 * 256 + $2 }')
+    dd if="$out/t.db" bs=1 skip=$((root + first)) count=4 2>/dev/null |
+        dd of="$out/t.db" bs=1 seek=$((root + 8)) conv=notrunc 2>/dev/null
+    words=$2
+    shift 2
+    fixture "$@" --db "$out/t.db" >"$out/said" 2>&1
+    [ $? -eq 3 ] && cat "$out/said" && grep -q "$words" "$out/said"
+}
+check "a branch of the hosts that occurs twice is damage" branch_twice hosts "the hosts do not ascend" list
+check "one of the inputs, too" branch_twice inputs "the inputs do not ascend" show host-10
+
+# The schema is a tree of fifteen levels, in which ten branches of each page lead to one page of the
+# next level. Without a limit, SQLite would read 10^15 rows.
+page_of_level() { # level, number of pages of the file
+    start=$(($1 == 0 ? 100 : 0)) # the first page begins with the header of the file
+    if [ "$1" -lt 15 ]; then
+        printf '\005\000\000' && be16 10 && be16 496 && printf '\000' && be32 $(($2 + $1 + 1))
+        for _ in 1 2 3 4 5 6 7 8 9 10; do be16 496; done
+        head -c $((496 - 32 - start)) /dev/zero
+        be32 $(($2 + $1 + 1)) && printf '\001' && head -c 11 /dev/zero
+    else
+        printf '\015\000\000' && be16 1 && be16 496 && printf '\000' && be16 496
+        head -c 486 /dev/zero
+        printf '\006\001\006' && head -c 13 /dev/zero # a row of five columns, all NULL
+    fi
+}
+
+schema_without_an_end() {
+    rm -f "$out/t.db" && make_trees "$out/t.db" || return 1
+    n=$(($(wc -c <"$out/t.db") / 512))
+    for level in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+        page_of_level $level $n >"$out/page"
+        at=$((level == 0 ? 100 : (n + level - 1) * 512))
+        dd if="$out/page" of="$out/t.db" bs=1 seek=$at conv=notrunc 2>/dev/null
+    done
+    be32 $((n + 15)) | dd of="$out/t.db" bs=1 seek=28 conv=notrunc 2>/dev/null
+    timeout 20 "$CPUBIND" fixture show host-10 --db "$out/t.db" >"$out/said" 2>&1
+    [ $? -eq 3 ] && cat "$out/said" && grep -q "more steps than a corpus can need" "$out/said"
+}
+check "a schema without an end is damage" schema_without_an_end
+cat "$out/counted" 2>/dev/null
 finish
