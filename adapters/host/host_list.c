@@ -352,11 +352,16 @@ static int add_workers(listing *l, cpubind_users part, cpubind_workers *kept)
 static int take_entries(listing *l)
 {
     cpubind_host_bind *h = l->h;
+    cpubind_linux_fault why = cpubind_no_fault;
     int32_t n_listed = 0;
     int is_new = 0;
-    if (!cpubind_host_keep_orphans(h, &l->found, &l->children) ||
-        (h->options.tree && choose_in_tree(h, &l->found).error) ||
-        !mark_listed(h, &l->found, &is_new))
+    if (!cpubind_host_keep_orphans(h, &l->found, &l->children))
+        return 0;
+    if (h->options.tree)
+        why = choose_in_tree(h, &l->found);
+    if (why.error)
+        return fail_read(l, "/proc", why);
+    if (!mark_listed(h, &l->found, &is_new))
         return 0;
     while (n_listed < l->found.n && l->found.row[n_listed].device < h->n_listed)
         n_listed++;

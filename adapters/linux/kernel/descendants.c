@@ -49,6 +49,14 @@ static void keep_marked(cpubind_ids *all, const uint8_t *mark)
     all->n = n;
 }
 
+/* A process that has ended, or is hidden, is no parent and no child; what could not be read for
+ * another reason is not known. */
+static cpubind_linux_fault judge(cpubind_linux_fault why, int *is_over)
+{
+    *is_over = why.error != 0;
+    return cpubind_is_unseen(why.error) || why.error == EILSEQ ? cpubind_no_fault : why;
+}
+
 cpubind_linux_fault cpubind_descendants(cpubind_root *root, const int32_t *seed, int32_t n_seed,
                                         cpubind_ids *out)
 {
@@ -63,11 +71,12 @@ cpubind_linux_fault cpubind_descendants(cpubind_root *root, const int32_t *seed,
     }
     for (int32_t i = 0; i < out->n && !why.error; i++) {
         cpubind_proc_stat stat;
-        const int is_read = !cpubind_proc_stat_read(root, out->id[i], 0, &stat).error;
-        parent[i] = is_read ? stat.ppid : 0;
+        int is_over;
+        why = judge(cpubind_proc_stat_read(root, out->id[i], 0, &stat), &is_over);
+        parent[i] = is_over ? 0 : stat.ppid;
         mark[i] = 0;
         for (int32_t k = 0; k < n_seed; k++)
-            mark[i] |= is_read && out->id[i] == seed[k];
+            mark[i] |= !is_over && out->id[i] == seed[k];
     }
     if (!why.error) {
         mark_children(out, parent, mark);
@@ -88,14 +97,6 @@ static int is_same_program(const cpubind_proc_stat *a, const cpubind_proc_stat *
 {
     const int is_shown = a->code > 1 && b->code > 1;
     return !is_shown || (a->code == b->code && a->stack == b->stack);
-}
-
-/* A process that has ended, or is hidden, is no parent and no child; what could not be read for
- * another reason is not known. */
-static cpubind_linux_fault judge(cpubind_linux_fault why, int *is_over)
-{
-    *is_over = why.error != 0;
-    return cpubind_is_unseen(why.error) || why.error == EILSEQ ? cpubind_no_fault : why;
 }
 
 cpubind_linux_fault cpubind_forked_from(cpubind_root *root, int32_t pid, cpubind_fork_test test,
