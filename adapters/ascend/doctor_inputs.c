@@ -120,10 +120,11 @@ static int32_t distill_environ(char *text, int32_t len)
                 continue;
             memmove(text + kept, text + at, (size_t)(end - at));
             kept += end - at;
-            text[kept++] = '\0'; /* at most the one that was there: kept <= end */
+            if (kept < len) /* the last variable may be cut, and has no NUL then */
+                text[kept++] = '\0';
         }
     }
-    return kept < len ? kept : len;
+    return kept;
 }
 
 /* Narrows a word of a command line to the part that stays. */
