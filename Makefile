@@ -233,7 +233,7 @@ endef
 link = $(eval $(call program,$(strip $(1)),$(2),$(3)))
 $(call link, test, $(TESTS:%.c=%) $(NRI:$(BUILD)/obj/%.o=%), -lcmocka)
 $(call link, fuzz, fuzz/fuzz $(basename $(filter-out %/inputs.c,$(wildcard tests/readers/*.c))) $(NRI:$(BUILD)/obj/%.o=%) \
-    $(addprefix tests/ascend/,view_law view_texts host_view random_host random_view), -fsanitize=fuzzer)
+    $(addprefix tests/laws/,view_law view_texts host_view random_host random_view), -fsanitize=fuzzer)
 $(call link, cpubind-nri, adapters/nri/nri_main $(NRI:$(BUILD)/obj/%.o=%))
 $(call link, quality, $(basename $(wildcard tests/quality/*.c)), -lhwloc)
 $(foreach one,adapters/packaging/option_table tests/sqlite/fleet_hosts,$(call link, $(notdir $(one)), $(one)))

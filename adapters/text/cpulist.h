@@ -9,7 +9,7 @@
  *   number = "0" / ( "1".."9" *DIGIT )      below `limit`
  *   Ranges ascend and share no number. One line feed may end the list; NUL bytes may follow,
  *   as in some files of sysfs. No blanks, no signs, no strides.
- * The vectors are tests/vectors/cpulist.txt.
+ * The vectors are tests/cases/read_cpulist.txt.
  */
 #ifndef CPUBIND_CPULIST_H
 #define CPUBIND_CPULIST_H

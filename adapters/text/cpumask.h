@@ -7,7 +7,7 @@
  *   mask  = group *( "," group ) [ LF ] *NUL
  *   group = 1*8HEXDIG        32 CPUs, the lowest group last; every group but the first has
  *                            exactly 8 digits, either case
- * The vectors are tests/vectors/cpumask.txt.
+ * The vectors are tests/cases/read_cpumask.txt.
  */
 #ifndef CPUBIND_CPUMASK_H
 #define CPUBIND_CPUMASK_H

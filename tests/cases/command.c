@@ -551,31 +551,11 @@ static int leave_all(void **unused)
     return 0;
 }
 
-static void list(void (*found)(const char *group))
-{
-    glob_t files;
-    if (glob("tests/cases/command_*.txt", 0, NULL, &files) != 0)
-        return;
-    for (size_t i = 0; i < files.gl_pathc; i++) {
-        char name[256];
-        const char *file = files.gl_pathv[i] + strlen("tests/");
-        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(file, "."), file);
-        found(name);
-    }
-    globfree(&files);
-}
+static CMFixtureFunction before_all = find_command, after_all = leave_all;
 
-static int run_group(const char *group)
-{
-    static const verb of_program[] = {
-        {"file", put_file},  {"env", set_env},    {"$", run_command},      {"sh", run_shell},
-        {"?", make_mistake}, {"try", try_advice}, {"on", open_host},       {"plan", ask_host},
-        {"topo", ask_host},  {"as", print_plan},  {"explain", print_plan}, {NULL, NULL}};
-    char path[512];
-    (void)snprintf(path, sizeof path, "tests/%s.txt", group);
-    before_all = find_command;
-    after_all = leave_all;
-    return run_case_files(group, path, of_program, begin);
-}
+static const verb of_driver[] = {
+    {"file", put_file},  {"env", set_env},    {"$", run_command},      {"sh", run_shell},
+    {"?", make_mistake}, {"try", try_advice}, {"on", open_host},       {"plan", ask_host},
+    {"topo", ask_host},  {"as", print_plan},  {"explain", print_plan}, {NULL, NULL}};
 
-TEST_SOURCE(list, run_group)
+TEST_CASES("command_*", of_driver, begin)

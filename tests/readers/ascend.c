@@ -11,7 +11,7 @@
 
 static void tell_unknown(reading *r, cpubind_slice unknown)
 {
-    if (unknown.len == 0)
+    if (unknown.len == 0 || r->wants_places)
         return;
     tell(r, "not known:");
     tell_name(r, "", unknown);
@@ -176,7 +176,9 @@ static void read_boards(reading *r)
         tell_id(r, "chips", board->n_chip);
         tell(r, "%s", board->has_pci && board->pci.domain < 0 ? " pci unknown" : "");
         tell_pci(r, &board->pci);
-        tell_ids(r, "vendor", board->vendor, "device", board->device, NULL);
+        CHECK(board->vendor >= -1 && board->device >= -1);
+        tell(r, board->vendor < 0 ? "" : " vendor %x", (unsigned)board->vendor);
+        tell(r, board->device < 0 ? "" : " device %x", (unsigned)board->device);
         tell_name(r, "npu", board->npu_name);
         tell_name(r, "type", board->chip_type);
         tell_name(r, "chip name", board->chip_name);

@@ -17,7 +17,7 @@
 #include "../../adapters/plan/process_goal.h"
 #include "../../adapters/text/cpulist.h"
 #include "../../adapters/text/input_name.h"
-#include "../ascend/view_law.h"
+#include "../laws/view_law.h"
 #include "host.h"
 
 enum { KIB = 1024, ARENA = 1024 * KIB, MAX_LIST = 512 };
@@ -621,7 +621,7 @@ static void tell_irqs(reading *r, cpubind_irq_search *search)
         tell(r, "%d %s\n", all[i].irq, kinds[all[i].kind]);
     }
     CHECK(k == n);
-    tell(r, "%d\n", (int)why);
+    tell(r, "%s\n", cpubind_no_irq_word(why));
     free(irq);
     free(all);
 }
@@ -648,7 +648,7 @@ static void read_irqs(reading *r)
 
 /* == Views of one host ====================================================== */
 
-/* The text is the random bytes of a case (tests/ascend/random_host.h). No two processes of a
+/* The text is the random bytes of a case (tests/laws/random_host.h). No two processes of a
  * host share a CPU. */
 static void read_views(reading *r)
 {

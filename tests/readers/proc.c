@@ -239,7 +239,7 @@ static void tell_names(reading *r, cpubind_slice names)
     int32_t at = 0, next = names.at;
     while (cpubind_interrupts_next_name(r->text, names, &at, &name)) {
         check_between(r, next, name.at);
-        tell_name(r, "", name);
+        tell_slice(r, "", name);
         next = name.at + name.len;
         CHECK(name.len > 0 && next <= names.at + names.len);
     }

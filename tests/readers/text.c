@@ -109,6 +109,7 @@ static void read_input_name(reading *r)
     cpubind_slice card = {-7, -7}, chip = {-7, -7};
     tell(r, "%s name", is_name ? "a" : "no");
     CHECK(!cpubind_input_is_name(NULL));
+    CHECK(!is_name || (r->len > 0 && r->len <= CPUBIND_INPUT_NAME_MAX));
     if (cpubind_input_is_board(name, &card, &chip)) {
         const int32_t of_chip = chip.len ? (int32_t)atol(name + chip.at) : -1;
         tell_slice(r, "card", card);
@@ -222,7 +223,7 @@ static void tell_reading(reading *r, const cpubind_prometheus_reading *p)
     static const char *const kinds[] = {"absent", "gauge", "counter", "histogram", "summary"};
     tell(r, "%s, %d series, value %.12g", kinds[p->kind], p->n_series, p->value);
     if (p->problem) {
-        tell(r, ": %s\n", p->problem);
+        tell(r, ": %s", p->problem);
         return;
     }
     if (p->kind == CPUBIND_PROMETHEUS_HISTOGRAM)
@@ -248,10 +249,10 @@ static void tell_block(reading *r, const cpubind_prometheus_reading *after)
         before.bucket[i].count = 0;
     block = cpubind_prometheus_between(&before, after);
     if (block.problem) {
-        tell(r, "from nothing: %s\n", block.problem);
+        tell(r, "\nfrom nothing: %s\n", block.problem);
         return;
     }
-    tell(r, "from nothing: %.12g", block.count);
+    tell(r, "\nfrom nothing: %.12g", block.count);
     if (after->n_bucket > 0) {
         tell(r, ", mean %.12g, p50 %s%.12g, p99 %s%.12g", block.mean,
              tell_if(block.p50_is_least, ">="), block.p50, tell_if(block.p99_is_least, ">="),

@@ -1,12 +1,13 @@
-/* cases.h - a program whose tests are cases of text files
+/* cases.h - tests that are cases of text files
  * SPDX-License-Identifier: MIT
  *
- * Each file of a folder is read; each case of it is a test with its name. A line is a word, the
- * verb, and what belongs to it:
+ * Each file of tests/cases is a group; each case of it is a test with its name. The driver of
+ * the file, tests/cases/PREFIX.c for PREFIX_NAME.txt, has the verbs. A line is a word, the verb,
+ * and what belongs to it:
  *   # ...         says why
  *   case NAME     a case follows
- *   host NAME     a host follows, where cases are about hosts: host_cases.h
- *   VERB ...      is carried out, by the verbs of the program. It may have lines that belong
+ *   host NAME     a host follows, where cases are about hosts: tests/cases/host.h
+ *   VERB ...      is carried out, by the verbs of the driver. It may have lines that belong
  *                 to it: such as start with a blank are its data, and such as start with "> "
  *                 are what must come of it. "> as before": the same as of the last such verb
  *    LINE         data: a line of a file, as *.host has it (adapters/text/host_file.h)
@@ -20,7 +21,7 @@
 
 #include "said.h"
 
-enum { MAX_CASES = 1024, MAX_SCRIPTS = 64 };
+enum { MAX_CASES = 1024 };
 
 typedef struct step {
     const struct script *script;
@@ -120,6 +121,7 @@ static inline void read_script(script *s, const char *path)
 {
     int32_t len = 0, line = 1, at = 0;
     char *data = NULL;
+    *s = (script){.n = 0};
     (void)snprintf(s->path, sizeof s->path, "%s", path);
     s->text = read_whole(path, &len);
     s->cut = read_whole(path, &len);
@@ -179,13 +181,13 @@ static inline void expect(step *now, const said *s)
                  now->rest, text, now->len, now->script->text + now->at);
 }
 
-/* A verb of the program. */
+/* A verb of the driver. */
 typedef struct verb {
     const char *word;
     void (*carry_out)(step *now);
 } verb;
 
-static const verb *verbs; /* of the program, up to one without a word */
+static const verb *verbs; /* of the driver, up to one without a word */
 static void (*start_case)(void);
 
 static inline const verb *verb_of(const step *now)
@@ -218,56 +220,63 @@ static inline void run_case(void **state)
     }
 }
 
-/* Before and after all of them, where a program sets them. */
+/* == Groups ================================================================= */
+
+/* Before and after all of them, where a driver sets them. */
 static CMFixtureFunction before_all, after_all;
 
-/* Runs the cases of the files with this pattern, and the tests that have registered. `start`:
- * before each case. */
-static inline int run_case_files(const char *program, const char *pattern,
-                                 const verb *of_program, void (*start)(void))
+/* Finds the groups of a pattern of files: cases/NAME for tests/cases/NAME.txt. */
+static inline void list_case_files(const char *pattern, void (*found)(const char *group))
+{
+    char path[512];
+    glob_t files;
+    (void)snprintf(path, sizeof path, "tests/cases/%s.txt", pattern);
+    if (glob(path, 0, NULL, &files) != 0)
+        return;
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const char *file = files.gl_pathv[i] + strlen("tests/");
+        (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(file, "."), file);
+        found(path);
+    }
+    globfree(&files);
+}
+
+/* Runs the cases of a group, and the tests of the driver. `start`: before each case. */
+static inline int run_case_file(const char *group, const verb *of_driver, void (*start)(void))
 {
     static struct CMUnitTest tests[MAX_CASES];
-    static script scripts[MAX_SCRIPTS];
+    static script s;
+    char path[512];
     size_t n = 0;
-    glob_t found;
     int result;
-    verbs = of_program;
+    verbs = of_driver;
     start_case = start;
-    if (glob(pattern, 0, NULL, &found) != 0 || found.gl_pathc > MAX_SCRIPTS)
-        return 1;
-    for (size_t k = 0; k < found.gl_pathc; k++) {
-        script *s = &scripts[k];
-        read_script(s, found.gl_pathv[k]);
-        for (int32_t i = 0; i < s->n; i++) {
-            if (strcmp(s->step[i].verb, "case") != 0)
-                continue;
-            if (n == MAX_CASES)
-                return 1;
-            tests[n++] =
-                (struct CMUnitTest){s->step[i].rest, run_case, NULL, NULL, &s->step[i]};
-        }
-    }
+    (void)snprintf(path, sizeof path, "tests/%s.txt", group);
+    read_script(&s, path);
+    for (int32_t i = 0; i < s.n && n < MAX_CASES; i++)
+        if (strcmp(s.step[i].verb, "case") == 0)
+            tests[n++] = (struct CMUnitTest){s.step[i].rest, run_case, NULL, NULL, &s.step[i]};
     for (size_t i = 0; i < tests_of_file.n && n < MAX_CASES; i++)
         tests[n++] = tests_of_file.test[i];
-    print_message("# %s\n", program);
-    result = _cmocka_run_group_tests(program, tests, n, before_all, after_all);
-    for (size_t k = 0; k < found.gl_pathc; k++) {
-        if (getenv("CPUBIND_CASES"))
-            write_script(&scripts[k]);
-        drop_script(&scripts[k]);
-    }
-    globfree(&found);
+    assert_in_range(n, 0, MAX_CASES - 1);
+    print_message("# %s\n", group);
+    result = _cmocka_run_group_tests(group, tests, n, before_all, after_all);
+    if (getenv("CPUBIND_CASES"))
+        write_script(&s);
+    drop_script(&s);
     return result;
 }
 
-/* The same of a folder of tests/. */
-static inline int run_cases(const char *program, const char *folder, const verb *of_program,
-                            void (*start)(void))
-{
-    const char *root = getenv("CPUBIND_TESTS");
-    char pattern[512];
-    (void)snprintf(pattern, sizeof pattern, "%s/%s/*.txt", root ? root : "tests", folder);
-    return run_case_files(program, pattern, of_program, start);
-}
+/* The last line of a driver: the files tests/cases/PATTERN.txt have its verbs. */
+#define TEST_CASES(pattern, of_driver, start)                                                  \
+    static void list_cases(void (*found)(const char *group))                                   \
+    {                                                                                          \
+        list_case_files(pattern, found);                                                       \
+    }                                                                                          \
+    static int run_cases(const char *group)                                                    \
+    {                                                                                          \
+        return run_case_file(group, of_driver, start);                                         \
+    }                                                                                          \
+    TEST_SOURCE(list_cases, run_cases)
 
 #endif
