@@ -71,8 +71,8 @@ split_page() { # page
 make_tools() {
     flags='-std=c11 -D_DEFAULT_SOURCE -O1'
     # shellcheck disable=SC2086
-    cc $flags -shared -fPIC tests/cli/affinity_shim.c -o "$out/shim.so" -ldl &&
-        cc $flags tests/cli/bound_worker.c -o "$out/VLLM::Worker_TP" -pthread || return 1
+    cc $flags -shared -fPIC tests/scenes/programs/affinity_shim.c -o "$out/shim.so" -ldl &&
+        cc $flags tests/scenes/programs/worker.c -o "$out/VLLM::Worker_TP" -pthread || return 1
     # Commands use the fixture host as this machine, unless an option names a host.
     cat >"$out/bin/cpubind" <<EOF
 #!/bin/sh
@@ -107,11 +107,11 @@ example() { # command ...
 }
 
 start_worker() {
-    rm -rf "$out"/shim/* "$out/in" "$out/ready" "$out/host"
+    rm -rf "$out"/shim/* "$out/ready" "$out/host"
     "$BUILD/cpubind" fixture export a2-driver-host "$out/host" --quiet
-    mkfifo "$out/in" "$out/ready"
+    mkfifo "$out/ready"
     RANK=1 "$out/VLLM::Worker_TP" acl_thread release_thread hccl_watchdog_t pt_main_thread \
-        pt_autograd_0 <>"$out/in" >"$out/ready" &
+        pt_autograd_0 >"$out/ready" &
     worker=$!
     rm -r "$out"/host/proc/trs_core/proc/*
     mkdir "$out/host/proc/trs_core/proc/$worker-0-dev-1"

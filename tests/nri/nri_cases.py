@@ -390,6 +390,8 @@ def a_service_that_is_dead_and_one_that_is_late():
 def only_a_refusal_is_strict():
     global peer
     peer.close()
+    if plugin.poll() is None:
+        end(plugin)
     strict = start_plugin("--strict", "--keep-mems")
     try:
         peer = runtime.meet()
@@ -534,6 +536,8 @@ CASES = (
     ("the package has the program, its unit and its page", the_package_is_whole),
 )
 
+OF_LEAN = (five_hundred_containers_come_and_go, the_package_is_whole)
+
 runtime = Runtime(RUNTIME_SOCKET)
 service = start_service()
 pools = plan()
@@ -541,6 +545,9 @@ plugin = start_plugin()
 peer = runtime.meet()
 failed = 0
 for i, (name, case) in enumerate(CASES):
+    if case in OF_LEAN and not os.environ["NRI_LEAN"]:
+        print("ok %d - %s # SKIP the plugin without sanitizers is not built" % (i + 1, name))
+        continue
     try:
         case()
         print("ok %d - %s" % (i + 1, name), flush=True)

@@ -7,10 +7,8 @@
 #
 #   tests/packaging/limits.sh     from the top folder; BUILD has the command and the library
 #
-# What is built for users is tried: frames of a build with sanitizers are larger. As root the
-# script also binds: with a /run, a /dev and processes of its own.
-own_run="-m -p -f --mount-proc"
-. tests/support/start.sh
+# What is built for users is tried: frames of a build with sanitizers are larger.
+. tests/scenes/lib.sh
 . tests/support/own_host.sh
 
 # Whatever the command says, no signal ends it.
@@ -149,46 +147,39 @@ succeeds() { # command ...
 }
 
 binds() {
-    start_worker 5 && first=$worker && start_worker 7 &&
-        succeeds "$CPUBIND" apply --root "$root" --pid "$first" && is_on "$first" "$a" &&
+    start_on 5 && first=$worker && start_on 7 &&
+        succeeds "$CPUBIND" apply --root "$host" --pid "$first" && is_on "$first" "$a" &&
         succeeds "$CPUBIND" verify --pid "$first" && succeeds "$CPUBIND" restore --pid "$first" &&
-        succeeds "$CPUBIND" apply --all --root "$root" && is_on "$worker" "$b" &&
-        succeeds "$CPUBIND" verify --all --root "$root" &&
-        succeeds "$CPUBIND" status --memory none --root "$root" &&
-        succeeds "$CPUBIND" apply --pid "$first" --root "$root" --json &&
+        succeeds "$CPUBIND" apply --all --root "$host" && is_on "$worker" "$b" &&
+        succeeds "$CPUBIND" verify --all --root "$host" &&
+        succeeds "$CPUBIND" status --memory none --root "$host" &&
+        succeeds "$CPUBIND" apply --pid "$first" --root "$host" --json &&
         succeeds "$CPUBIND" restore --all && is_on "$worker" "$before" &&
-        succeeds "$CPUBIND" run --root "$root" --rank 1 -- true &&
-        succeeds "$CPUBIND" run --tree --root "$root" -- true &&
-        succeeds "$CPUBIND" run --numa-bind --root "$root" --rank 0 -- true
+        succeeds "$CPUBIND" run --root "$host" --rank 1 -- true &&
+        succeeds "$CPUBIND" run --tree --root "$host" -- true &&
+        succeeds "$CPUBIND" run --numa-bind --root "$host" --rank 0 -- true
 }
 
 serves() {
     settings "textfile = $prom" && succeeds "$CPUBIND" service --check "$conf" || return 1
-    (ulimit -S -s 64 && exec "$CPUBIND" service --config "$conf" --root "$root" 2>"$out/said") &
+    (ulimit -S -s 64 && exec "$CPUBIND" service --config "$conf" --root "$host" 2>"$out/service.log") &
     service=$!
-    becomes 100 is_on "$first" "$a" && becomes 100 is_on "$worker" "$b" &&
+    becomes is_on "$first" "$a" && becomes is_on "$worker" "$b" &&
         succeeds "$CPUBIND" status && succeeds "$CPUBIND" verify --all &&
         succeeds "$CPUBIND" restore --pid "$first" && is_on "$first" "$before" &&
-        succeeds "$CPUBIND" apply --pid "$first" --root "$root" &&
-        becomes 100 is_on "$first" "$a" && kill -HUP "$service" &&
-        becomes 100 said "are in force" && end_service TERM
+        succeeds "$CPUBIND" apply --pid "$first" --root "$host" &&
+        becomes is_on "$first" "$a" && kill -HUP "$service" &&
+        becomes logged "are in force" && end_service TERM
 }
 
-if [ "$BIND_MOUNTS" = own ]; then
-    . tests/support/device_host.sh
-    make_npusmi
-    if strace -qq -e trace=none true 2>"$out/err"; then
-        check "npu-smi that cannot be started" says_why_it_does_not_start
-    else
-        skip "npu-smi that cannot be started" "no strace, or it may not trace"
-    fi
-    check "npu-smi" asks_npusmi # after that others have its outputs, and do not start it
-    check "apply, verify, restore, status, run" binds
-    check "the service, and what asks it" serves
-    # shellcheck disable=SC2086
-    kill -KILL $pids "$gpu_terminal" 2>/dev/null
-    kill_service
+use_gpus
+make_npusmi
+if strace -qq -e trace=none true 2>"$out/err"; then
+    check "npu-smi that cannot be started" says_why_it_does_not_start
 else
-    skip "what binds" "a /run of its own needs root"
+    skip "npu-smi that cannot be started" "no strace, or it may not trace"
 fi
+check "npu-smi" asks_npusmi # after that others have its outputs, and do not start it
+check "apply, verify, restore, status, run" binds
+check "the service, and what asks it" serves
 finish

@@ -8,10 +8,7 @@
 # deb.sh makes the packages out of a small tree with the command of BUILD; dpkg installs them in a
 # folder, with its scripts run in place of a new root, and with a systemctl that writes down how it
 # is called. The scripts of the RPM are taken out of cpubind.spec.
-own_run=-m
-needs_own_run=yes
-wants_shim=yes
-. tests/support/start.sh
+. tests/scenes/lib.sh
 mkdir "$out/bin" || exit 1
 . tests/support/own_host.sh
 make_own_host "$out/host" || exit 1

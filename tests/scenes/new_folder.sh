@@ -70,7 +70,7 @@ check "with --replace, too" both_ways replaces_empty --replace
 
 # -- What is there stays ---------------------------------------------------------
 
-stays() { # commands that make it, words
+refuses_to_replace() { # commands that make it, words
     mkdir sub && eval "$1" && tar -cf ../before.tar . &&
         says 1 "$2" export_to new && says 1 "$2" export_to new --replace &&
         tar -cf ../after.tar . && cmp ../before.tar ../after.tar
@@ -79,7 +79,7 @@ there="is there already"
 for made in "echo mine >new" "ln -s nothing new" "ln -s sub new" "mkdir new; echo mine >new/file" \
     "mkdir new; echo mine >new/.hidden" "mkdir -p new/sub; echo mine >new/sub/host.txt" \
     "mkdir -p new/host.txt" "mkdir new; ln -s /etc/passwd new/host.txt"; do
-    check "it is no snapshot: $made" both_ways stays "$made" "$there"
+    check "it is no snapshot: $made" both_ways refuses_to_replace "$made" "$there"
 done
 
 only_on_request() {

@@ -48,13 +48,11 @@ if [ -z "$SLURM_TEST_PORT" ]; then
 fi
 
 mount -t tmpfs -o mode=755 tmpfs /run || exit 1
-out=$(cd "$out" && pwd)
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
+CPUBIND_ISOLATED=yes
+. tests/scenes/lib.sh
 plugin=$(cd "$BUILD" && pwd)/slurm/spank_cpubind.so
 LD_LIBRARY_PATH=$(cd "$BUILD" && pwd)
 export LD_LIBRARY_PATH
-. tests/support/tap.sh
-. tests/support/gpu_nodes.sh
 
 place=/run/slurm-test
 captures=$place/captures

@@ -49,12 +49,7 @@ unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LO
 build() { # source, file, argument of the compiler ...
     built_from=$1
     shift
-    cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror "tests/cli/$built_from" -o "$@"
-}
-
-# Builds the shim that replaces the calls which set CPUs, and a worker.
-build_shim() { # file of the worker
-    build affinity_shim.c "$out/shim.so" -shared -fPIC -ldl && build bound_worker.c "$1" -pthread
+    cc -std=c11 -D_DEFAULT_SOURCE -O1 -Wall -Wextra -Werror "tests/scenes/programs/$built_from" -o "$@"
 }
 
 # The outputs are in $out/said and $out/err.

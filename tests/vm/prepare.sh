@@ -13,7 +13,7 @@ for name in worker disturb memory; do
     aarch64-linux-gnu-gcc -std=c11 -O2 -Wall -Wextra -Werror -static -s tests/vm/vm_$name.c \
         -o "$BUILD/vm/bin/$name"
 done
-aarch64-linux-gnu-gcc -std=c11 -O2 -Wall -Wextra -Werror -static -s tests/cli/deny.c \
+aarch64-linux-gnu-gcc -std=c11 -O2 -Wall -Wextra -Werror -static -s tests/scenes/programs/deny.c \
     -o "$BUILD/vm/bin/deny"
 [ "${1:-}" != slurm ] || CPATH=$(cd "$BUILD/vm" && pwd)/slurm/root/usr/include \
     tests/support/arm64.sh "$BUILD/arm64/slurm/spank_cpubind.so"

@@ -423,7 +423,7 @@ class TestLive(Case):
         if not shutil.which("cc"):
             raise unittest.SkipTest("there is no compiler")
         subprocess.run(["cc", "-std=c11", "-D_DEFAULT_SOURCE", "-shared", "-fPIC", "-o",
-                        cls.shim, os.path.join(TOP, "tests/cli/affinity_shim.c"), "-ldl"],
+                        cls.shim, os.path.join(TOP, "tests/scenes/programs/affinity_shim.c"), "-ldl"],
                        check=True)
 
     def run_worker(self, text, name="a2-192cpu-8npu", **environment):

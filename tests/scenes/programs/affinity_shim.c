@@ -1,7 +1,7 @@
 /* affinity_shim.c - make a command believe that the machine has 192 CPUs
  * SPDX-License-Identifier: MIT
  *
- *   LD_PRELOAD=affinity_shim.so CPUBIND_SHIM=DIR cpubind apply ...
+ *   LD_PRELOAD=affinity_shim CPUBIND_SHIM=DIR cpubind apply ...
  *
  * Replaces syscall(2) of the C library. The CPUs of thread N are a list in the file DIR/N; a
  * thread without a file has all CPUs, 0 to 191. Each call is made for real too, with the
@@ -12,6 +12,8 @@
  *   CPUBIND_SHIM_CPUSET=LIST   the CPUs that a cpuset leaves to every thread
  *   CPUBIND_SHIM_BIRTHS=PID    each thread but PID has ended before its CPUs are read
  *   CPUBIND_SHIM_MACHINE=NAME  what uname(2) says the machine is
+ *   CPUBIND_SHIM_FIRST=yes     each process is in the first pid namespace, whose numbers a driver
+ *                              lists
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +27,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "../support/lists.h"
+#include "../../support/lists.h"
 
 #define MAX_CPUS  1024
 #define WORD_BITS (8 * sizeof(unsigned long))
@@ -250,6 +252,17 @@ long syscall(long number, ...)
     default:
         return real()(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     }
+}
+
+ssize_t readlinkat(int dir, const char *path, char *out, size_t size)
+{
+    static const char first[] = "pid:[4026531836]", name[] = "ns/pid";
+    const size_t len = strlen(path), n = sizeof first - 1;
+    if (!getenv("CPUBIND_SHIM_FIRST") || size < n || len < sizeof name - 1 ||
+        strcmp(path + len - (sizeof name - 1), name) != 0)
+        return real()(SYS_readlinkat, dir, path, out, size);
+    memcpy(out, first, n);
+    return (ssize_t)n;
 }
 
 int uname(struct utsname *out)

@@ -1,14 +1,12 @@
 #!/bin/sh
 # deploy.sh - the unit, the example of settings and the recipe for containers; prints TAP
 # SPDX-License-Identifier: MIT
-#
-#   tests/service/deploy.sh      from the top folder, after `make`; BUILD and CPUBIND as there
-
-BUILD=${BUILD:-build}
-CPUBIND=${CPUBIND:-$BUILD/cpubind}
+# runs: check
+BUILD=${BUILD:-build/san}
+CPUBIND=$BUILD/cpubind
 deploy=adapters/service/deploy
 manifest=$deploy/kubernetes/all-nodes/daemonset.yaml
-out=$BUILD/deploy
+out=$BUILD/out/deploy
 mkdir -p "$out"
 . tests/support/tap.sh
 
@@ -114,7 +112,7 @@ capabilities_agree() {
 }
 
 manifests() { # command of manifests.py, argument ...
-    python3 tests/service/manifests.py "$@"
+    python3 tests/packaging/manifests.py "$@"
 }
 
 # The settings in the ConfigMaps are right; those that only watch leave every process alone.

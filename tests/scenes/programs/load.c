@@ -1,18 +1,18 @@
-/* measure_worker.c - a worker that computes and sleeps by turns, or a hog that only computes
+/* load.c - a worker that computes and sleeps by turns, or a hog that only computes
  * SPDX-License-Identifier: MIT
  *
- *   measure_worker             0.5 ms of work, 2 ms of sleep, and a thread that works less;
- *                              SIGUSR1: forks, starts a thread and renames one
- *   measure_worker hog CPU     work alone, on one CPU, at the highest priority of ordinary
- *                              processes: who shares its CPU waits, whatever else runs.
- *                              It is a session of its own: the kernel may weigh sessions
- *                              (autogroup), and the worker is in another one
+ *   load             0.5 ms of work, 2 ms of sleep, and a thread that works less; prints "ready";
+ *                    SIGUSR1: forks, starts a thread and renames one
+ *   load hog CPU     work alone, on one CPU, at the highest priority of ordinary processes: who
+ *                    shares its CPU waits, whatever else runs. It is a session of its own: the
+ *                    kernel may weigh sessions (autogroup), and the worker is in another one
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         cpu_set_t one;
         int fd;
         CPU_ZERO(&one);
-        CPU_SET(atoi(argv[2]), &one);
+        CPU_SET((size_t)atoi(argv[2]), &one);
         if (sched_setaffinity(0, sizeof one, &one) != 0 ||
             setpriority(PRIO_PROCESS, 0, -20) != 0 || setsid() < 0)
             return 1;
@@ -67,6 +67,8 @@ int main(int argc, char **argv)
     (void)signal(SIGUSR1, note);
     if (pthread_create(&thread, NULL, turn, NULL) != 0)
         return 1;
+    puts("ready");
+    fflush(stdout);
     for (;;) {
         work(500000);
         (void)nanosleep(&rest, NULL);

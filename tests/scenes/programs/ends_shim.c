@@ -1,4 +1,4 @@
-/* ends.c - a shim (LD_PRELOAD): a process ends while a command reads about it
+/* ends_shim.c - a shim (LD_PRELOAD): a process ends while a command reads about it
  * SPDX-License-Identifier: MIT
  *
  * Before the CPUBIND_ENDS_AT-th file of /proc/CPUBIND_ENDS_PID that is opened, the process is

@@ -1,0 +1,202 @@
+#!/bin/sh
+# records.sh - records of bindings: where they may be, damaged ones, those of other versions
+# SPDX-License-Identifier: MIT
+# runs: check
+. tests/scenes/lib.sh
+use_npus
+
+# -- The place -------------------------------------------------------------------
+
+# A file of another user must not be changed.
+is_kept() { # file
+    [ "$(cat "$1")" = kept ]
+}
+
+folder_is_no_link() {
+    mkdir "$out/target" && ln -s "$out/target" /run/cpubind &&
+        refuses 4 "nothing was" apply --npu 0 && rm /run/cpubind &&
+        [ -z "$(ls -A "$out/target")" ] && ln -s "$out/target" "$out/link" &&
+        refuses 4 "nothing was" apply --npu 0 --state "$out/link/state" &&
+        [ -z "$(ls -A "$out/target")" ] && all_is_free
+}
+rm -rf /run/cpubind
+check_worker "a folder of records that is a link is refused" folder_is_no_link
+
+folder_is_ours_alone() {
+    for way in "chmod 777" "chmod 775" "chown 65534"; do
+        rm -rf /run/cpubind && mkdir /run/cpubind && $way /run/cpubind &&
+            refuses 4 "nothing was" apply --npu 0 && no_record &&
+            refuses 3 "the records cannot be read (folder: " "$CPUBIND" restore --all ||
+            return 1
+    done
+    rm -r /run/cpubind
+    echo kept >/run/cpubind && refuses 4 "nothing was" apply --npu 0 && is_kept /run/cpubind &&
+        rm /run/cpubind && all_is_free
+}
+check_worker "a folder of records that others may write to is refused" folder_is_ours_alone
+
+# A link, a FIFO or a folder in place of a file in /run/cpubind: the command does not follow it,
+# does not wait for it, and does not use it.
+is_in_the_way() { # name, status, words
+    mkdir -p /run/cpubind && echo kept >"$out/kept" || return 1
+    for way in "ln -s $out/kept" "ln -s $out/nothing" mkfifo mkdir; do
+        $way "/run/cpubind/$1" && refuses "$2" "$3" apply --npu 0 && is_kept "$out/kept" &&
+            [ ! -e "$out/nothing" ] && is_on "$worker" "$all" || return 1
+        rm -r "/run/cpubind/$1"
+    done
+    echo "{}" >"/run/cpubind/$1" && chown 65534 "/run/cpubind/$1" &&
+        refuses "$2" "$3" apply --npu 0 && is_on "$worker" "$all" && rm "/run/cpubind/$1" &&
+        apply --npu 0 && restore && all_is_free
+}
+
+record_is_a_file_of_ours() {
+    is_in_the_way "$worker.record" 3 "the record of process $worker cannot be read" &&
+        apply --npu 0 && chmod 666 "$state" && refuses 3 "writable by nobody else" restore &&
+        refuses 3 "writable by nobody else: $state" verify && is_on "$worker" $main &&
+        chmod 600 "$state" && says 0 "put back" restore && all_is_free
+}
+check_worker "a record that is no file of the user is refused" record_is_a_file_of_ours
+
+lock_is_a_file_of_ours() {
+    is_in_the_way "$worker.record.lock" 4 "the changes could not be recorded (lock: "
+}
+check_worker "a lock that is no file of the user is refused" lock_is_a_file_of_ours
+
+# A missing folder is not created.
+record_without_a_folder() {
+    state=$out/no-such-folder/state
+    refuses 4 "the changes could not be recorded (folder: No such file or directory)" \
+        apply --npu 0 --state "$state" && said "its folder must exist, be owned by you" &&
+        for command in verify restore; do
+            refuses 3 "the record of process $worker cannot be read (folder: No such file" \
+                $command --state "$state" || return 1
+        done && [ ! -e "$out/no-such-folder" ] || return 1
+    for state in "" "$out/" "$out/.." .; do
+        for command in "apply --npu 0" verify restore; do
+            refuses 2 "--state is not the name of a file: \"$state\"" $command --state "$state" ||
+                return 1
+        done
+    done
+    all_is_free
+}
+check_worker "a missing folder for the record is refused" record_without_a_folder
+
+record_without_room() {
+    mkdir "$out/ro" "$out/full" && mount -t tmpfs -o ro,mode=755 tmpfs "$out/ro" &&
+        mount -t tmpfs -o size=4k,mode=755 tmpfs "$out/full" || return 1
+    head -c 4096 /dev/zero >"$out/full/zeros"
+    refuses 4 "(lock: Read-only file system), so nothing was changed; its file system must be \
+writable and have room: $out/ro/state" apply --npu 0 --state "$out/ro/state" &&
+        refuses 4 "No space left on device" apply --npu 0 --state "$out/full/state" &&
+        [ "$(ls -A "$out/full")" = zeros ] && all_is_free
+}
+check_worker "a full or read-only file system is named, and nothing is changed" \
+    record_without_room
+
+# The command writes to no path from the environment.
+odd_environment() {
+    mkdir "$out/odd" && cd "$out/odd" || return 1
+    for folder in "$out/odd" /proc/self /nowhere "" "../.." "$(printf 'a\nb')"; do
+        (
+            for name in HOME TMPDIR XDG_RUNTIME_DIR XDG_STATE_HOME XDG_CONFIG_HOME \
+                RUNTIME_DIRECTORY; do
+                export "$name=$folder"
+            done
+            PATH="$folder:$PATH" apply --npu 0 --quiet
+        ) && [ "$(ls -A /run/cpubind)" = "$worker.record" ] && [ -z "$(ls -A "$out/odd")" ] &&
+            restore --quiet && no_record || break
+    done
+    cd "$OLDPWD" && all_is_free
+}
+check_worker "nothing is written to paths from the environment" odd_environment
+
+# -- What is in them -------------------------------------------------------------
+
+# The command names the line of a damaged record, as text and as JSON.
+says_line() { # line, text of the record
+    printf '%s\n' "$2" >"$state"
+    for command in "apply --npu 0" verify restore; do
+        refuses 3 "is damaged: line $1; if nothing" $command || return 1
+    done
+    says 3 "" restore --json && json .error.text | grep -qF "is damaged: line $1; if nothing"
+}
+
+damaged_record() {
+    apply --npu 0 && cp "$state" "$out/good" || return 1
+    lines=$(($(wc -l <"$state")))
+    was=$(grep -n '^before ' "$state" | cut -d: -f1)
+    thread=$(grep -n -m 1 '^thread ' "$state" | cut -d: -f1)
+    says_line "$was should be a valid line \"before\"" "$(sed 's/^before .*/before x/' "$out/good")" &&
+        says_line "$was should be a valid line \"before\"" "$(grep -v '^before ' "$out/good")" &&
+        says_line "$thread begins with no word of a record" "$(sed 's/^thread/&s/' "$out/good")" &&
+        says_line "$lines should be a valid line \"sum\"" "$(sed 's/^npu 0/npu 1/' "$out/good")" &&
+        says_line "1 should be a valid line \"cpubind-record\"" "kept" || return 1
+    for text in "" "cpubind-record" "[]" "kept" "$(sed 's/^thread/&s/' "$out/good")"; do
+        printf %s "$text" >"$state"
+        for command in "apply --npu 0" verify restore; do
+            refuses 3 "the record of process $worker is damaged" $command || return 1
+        done
+        [ "$(cat "$state")" = "$text" ] && is_on "$worker" $main || return 1
+    done
+    cp "$out/good" "$state" && says 0 "put back" restore && all_is_free
+}
+check_worker "a damaged record is refused" damaged_record
+
+# A record of a form that is not known is left alone, with the form and the version named.
+record_of_a_later_version() {
+    apply --npu 0 && cp "$state" "$out/good" || return 1
+    for text in "cpubind-record 2 0.1.0" "cpubind-record 6 9.9.9"; do
+        echo "$text" >"$state"
+        form=$(echo "$text" | cut -d' ' -f2)
+        words="has form $form, which cpubind ${text##* } wrote"
+        refuses 3 "$words" apply --npu 0 && refuses 3 "$words" verify &&
+            refuses 3 "$words; this one, cpubind " restore &&
+            said "run the restore of that one or of a later one" &&
+            [ "$(cat "$state")" = "$text" ] && is_on "$worker" $main || return 1
+    done
+    sed 's/^cpubind-record 5 .*/cpubind-record 3 0.1.0/; /^rules /d; /^sum/d' "$out/good" \
+        >"$state"
+    echo "sum $(gzip -c "$state" | tail -c 8 | od -An -N4 -tx4 --endian=little | tr -d ' ')" >>"$state"
+    says 0 "" verify && says 0 "put back" restore && all_is_free
+}
+check_worker "a record of a form that is not known is left alone and named" \
+    record_of_a_later_version
+
+# The JSON of the first version, of all that it could hold but interrupts.
+record_of_the_first_version() {
+    old="/run/cpubind/$worker.json"
+    apply --npu 0 || return 1
+    start=$(sed -n 's/^process [0-9]* //p' "$state")
+    cat >"$out/form1" <<EOF
+{"cpubind": "0.1.0", "format": 1,
+ "boot": "$(cat /proc/sys/kernel/random/boot_id)", "pid": $worker, "start": $start,
+ "npu": 0, "before": "$all",
+ "goal": {"main": "$main", "memory_node": null, "uvb": null, "rules": [
+  {"name": "acl_thread", "cpus": "$acl"},
+  {"name": "release_thread", "cpus": "$release"}]},
+ "ours": ["$main", "$acl", "$release"],
+ "threads": [
+  {"before": "$all", "tids": [$worker]}],
+ "others": [],
+ "irqs": [],
+ "irqbalance": null}
+EOF
+    rm "$state" && cp "$out/form1" "$old" && says 0 "" verify --memory none &&
+        cmp "$old" "$out/form1" && [ ! -e "$state" ] && apply --npu 0 && [ ! -e "$old" ] &&
+        grep -q "^thread $worker $all" "$state" && rm "$state" && cp "$out/form1" "$old" &&
+        says 0 "put back" "$CPUBIND" restore --all && all_is_free || return 1
+    sed '4d' "$out/form1" >"$old"
+    refuses 3 "should be a valid line \"goal\"" restore && [ -e "$old" ] && rm "$old"
+}
+check_worker "a record of the first version is verified, bound again and put back" \
+    record_of_the_first_version
+
+# The advice of the message: a damaged record of the host is removed.
+damaged_host_record_is_named() {
+    mkdir -p /run/cpubind && echo damaged >/run/cpubind/host.record &&
+        says 4 "/run/cpubind/host.record, is damaged; if no interrupt is to be put back, remove it" \
+            "$CPUBIND" restore --ended && rm /run/cpubind/host.record &&
+        says 0 "nothing is on record of a process that has ended" "$CPUBIND" restore --ended
+}
+check "a damaged record of the host is named, with what to do" damaged_host_record_is_named
+finish

@@ -1,0 +1,129 @@
+#!/bin/sh
+# restore.sh - verify and restore compare and put back; which record is whose
+# SPDX-License-Identifier: MIT
+# runs: check
+. tests/scenes/lib.sh
+use_npus
+
+# -- Drift -----------------------------------------------------------------------
+
+verify_changes_nothing() {
+    apply --npu 0 && says 0 "process $worker, npu0: as it should be" verify &&
+        grep -qE "^thread +$worker +worker +$main +$main +right" "$out/said" || return 1
+    other=$(thread_named other)
+    move_to 0-95 "$other" && cp "$state" "$out/kept" &&
+        says 1 "process $worker, npu0: it has drifted" verify &&
+        grep -qE "^thread +$other +other +0-95 +$main +wrong" "$out/said" &&
+        says 1 "" verify --json && items "result = 'wrong' AND name = 'other'" 1 &&
+        items "result = 'right'" 2 && says 1 "" verify --quiet && [ ! -s "$out/said" ] &&
+        [ ! -s "$out/err" ] && is_at other 0-95 && cmp "$state" "$out/kept"
+}
+check_worker "verify prints drift and changes nothing" verify_changes_nothing other acl_thread
+
+# shellcheck disable=SC2086
+verifies_without_a_record() {
+    refuses 1 "nothing is on record of process $worker; name the device that it drives: --device NAME" \
+        verify && says 1 "it has drifted" verify $host --memory none --npu 0 &&
+        grep -qE "^thread +$worker +worker +$all +$main +wrong" "$out/said" && no_record &&
+        apply --npu 0 && rm "$state" &&
+        says 0 "as it should be" verify $host --memory none --npu 0 && [ ! -e "$state" ]
+}
+check_worker "verify without a record" verifies_without_a_record acl_thread
+
+goes_back_to_the_former_cpus() {
+    other=$(thread_named other)
+    move_to 0-63 "$other" && apply --npu 0 && is_at other $main &&
+        says 0 "process $worker: put back" restore && is_at other 0-63 && is_at worker "$all" &&
+        is_at acl_thread "$all" && no_record && says 0 "there is nothing to put back" restore &&
+        apply --npu 0 && says 0 "" restore --json &&
+        items "result = 'moved' AND should = '0-63'" 1 &&
+        apply --npu 0 && says 0 "" restore --quiet && [ ! -s "$out/said" ] &&
+        [ ! -s "$out/err" ]
+}
+check_worker "restore moves threads to their former CPUs" goes_back_to_the_former_cpus \
+    other acl_thread
+
+# -- All of a host ---------------------------------------------------------------
+
+# Sets sleeper to a process that was bound and has ended.
+# shellcheck disable=SC2086
+end_a_bound_one() { # arguments
+    start_sleeper && "$CPUBIND" apply --pid "$sleeper" $host --memory none --quiet "$@" &&
+        end_worker "$sleeper"
+}
+
+restores_all_on_record() {
+    says 0 "nothing is on record" "$CPUBIND" restore --all && apply --npu 0 &&
+        [ -e "$state" ] && [ "$(stat -c %a /run/cpubind)" = 755 ] && end_a_bound_one --npu 5 &&
+        says 0 "process $worker: put back" "$CPUBIND" restore --all &&
+        said "process $sleeper: it has ended" && all_is_free
+}
+check_worker "restore --all restores every process on record" restores_all_on_record acl_thread
+
+# What ended and killed processes leave behind does not pile up, and --ended restores it while
+# others stay bound.
+the_dead_leave_nothing() {
+    says 0 "nothing is on record of a process that has ended" "$CPUBIND" restore --ended &&
+        end_a_bound_one --npu 5 && : >/run/cpubind/999999.record.lock &&
+        : >/run/cpubind/.999999.record.77.0.tmp && [ -e "/run/cpubind/$sleeper.record" ] &&
+        apply --npu 0 --quiet && [ "$(ls -A /run/cpubind)" = "$worker.record" ] &&
+        end_a_bound_one --npu 5 && says 0 "process $sleeper" "$CPUBIND" restore --ended &&
+        is_at worker $main && is_at acl_thread $acl &&
+        says 0 "nothing is on record of a process that has ended" "$CPUBIND" restore --ended
+}
+check_worker "what the dead leave is removed, and restore --ended restores it" \
+    the_dead_leave_nothing acl_thread
+
+# -- One record for a process ----------------------------------------------------
+
+# With --state the record is found without it, and no other one is made.
+one_record_for_a_process() {
+    usual=$state
+    state=$out/state
+    apply --npu 0 --state "$state" && says 0 "as it should be" verify &&
+        refuses 1 "process $worker is bound already, and its record is $state, not " apply \
+            --npu 5 --state "$state.other" && [ ! -e "$state.other" ] && is_at worker $main &&
+        says 0 "npu5" apply --npu 5 && [ ! -e "$usual" ] && says 0 "put back" restore &&
+        all_is_free && [ ! -e "$state" ] || return 1
+    apply --npu 0 && refuses 1 "its record is $usual, not $state" apply --npu 5 --state \
+        "$state" &&
+        [ ! -e "$state" ] && says 0 "put back" restore &&
+        (cd "$out" && says 0 "" apply --npu 0 --state relative) &&
+        says 0 "as it should be" verify &&
+        says 0 "process $worker: put back" "$CPUBIND" restore --all && all_is_free &&
+        [ ! -e "$out/relative" ]
+}
+check_worker "a process has one record, found without --state" one_record_for_a_process \
+    acl_thread
+
+# A file that is the record of another process, which lives, is left alone.
+record_of_another_process() {
+    state=$out/state
+    start_sleeper && apply --npu 0 --state "$state" && cp "$state" "$out/kept" &&
+        refuses 1 "$state is the record of another process, which lives" "$CPUBIND" restore \
+            --pid "$sleeper" --state "$state" && cmp "$state" "$out/kept" && is_at worker $main
+}
+check_worker "a record of another process is left alone" record_of_another_process
+
+# Root and the owner of a process: one of them at a time.
+# shellcheck disable=SC2086
+root_and_owner_know_each_other() {
+    as=$user
+    start_sleeper
+    as=
+    theirs=/run/user/65534/cpubind/$sleeper.record
+    ours=/run/cpubind/$sleeper.record
+    set -- apply --pid "$sleeper" $host --memory none
+    says 0 "npu0" $user "$CPUBIND" "$@" --npu 0 &&
+        refuses 1 "bound already by another user, whose record is $theirs" "$CPUBIND" "$@" \
+            --npu 5 && [ ! -e "$ours" ] &&
+        says 0 "put back" $user "$CPUBIND" restore --pid "$sleeper" &&
+        says 0 "npu5" "$CPUBIND" "$@" --npu 5 &&
+        refuses 1 "bound already by another user, whose record is $ours" $user "$CPUBIND" "$@" \
+            --npu 0 && says 0 "put back" "$CPUBIND" restore --pid "$sleeper" &&
+        says 0 "npu0" $user "$CPUBIND" "$@" --npu 0 && touch -d '1 hour ago' "$theirs" &&
+        says 0 "npu5" "$CPUBIND" "$@" --npu 5
+}
+check_user "root and the owner do not bind a process past each other" \
+    root_and_owner_know_each_other
+finish

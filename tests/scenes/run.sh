@@ -1,0 +1,118 @@
+#!/bin/sh
+# run.sh - run becomes the command, which finds all as without it; and what happens if it cannot
+# SPDX-License-Identifier: MIT
+# runs: check
+. tests/scenes/lib.sh
+use_npus
+
+passes_the_exit_on() {
+    says 0 "" run --npu 0 -- cat /proc/self/comm && [ "$(cat "$out/said")" = cat ] &&
+        [ ! -s "$out/err" ] && says 7 "" run --npu 0 -- sh -c 'exit 7' &&
+        says 143 "" run --npu 0 -- sh -c 'kill -TERM $$'
+}
+check "run: exit status and signals are those of the command" passes_the_exit_on
+
+# shellcheck disable=SC2016,SC2086
+becomes_the_command() {
+    sh -c 'echo $$; exec "$@"' sh "$CPUBIND" run $host --memory none --quiet --npu 0 \
+        -- sh -c 'echo $$; echo $PPID; exec sleep 100' >"$out/pids" &
+    worker=$!
+    becomes is_program $worker sleep &&
+        [ "$(paste -sd' ' "$out/pids")" = "$worker $worker $$" ] && is_on $worker $main &&
+        grep -qx "process $worker [0-9]*" "/run/cpubind/$worker.record" &&
+        says 0 "put back" restore && is_on $worker "$all"
+    result=$?
+    end_worker
+    return $result
+}
+check "run: no process in between" becomes_the_command
+
+# Prints the files, folder, environment and limits that a command inherits. Signals are tested
+# without a shell, which would change them.
+world='ls /proc/self/fd | tr "\n" " "; readlink /proc/self/fd/0; pwd; umask; nice
+    grep -E "^(CapEff|NoNewPrivs|Seccomp:|Threads|Uid|Gid)" /proc/self/status; env | sort'
+
+# shellcheck disable=SC2086
+is_the_same() { # env and its arguments, command ...
+    way=$1
+    shift
+    $way "$@" >"$out/without" </dev/null && $way "$CPUBIND" run $host --memory none --quiet \
+        --npu 0 -- "$@" >"$out/with" </dev/null && [ -s "$out/with" ] &&
+        diff "$out/without" "$out/with"
+}
+
+leaves_nothing_behind() {
+    for way in "env --block-signal=USR1,CHLD --ignore-signal=CHLD,PIPE,INT" \
+        "env --default-signal --unset=HOME" \
+        "env -i PATH=$PATH LD_PRELOAD=$LD_PRELOAD CPUBIND_SHIM=$CPUBIND_SHIM \
+CPUBIND_SHIM_MACHINE=aarch64 ASAN_OPTIONS=$ASAN_OPTIONS"; do
+        is_the_same "$way" sh -c "$world" &&
+            is_the_same "$way" grep -E '^Sig[BIC]' /proc/self/status || return 1
+    done
+    is_the_same "env --ignore-signal=CHLD" grep '^SigIgn' /proc/self/status &&
+        [ $((0x$(cut -f 2 "$out/with") >> 16 & 1)) -eq 1 ] # signal 17 is SIGCHLD
+}
+check "run: files, signals and environment are unchanged" leaves_nothing_behind
+
+sets_what_is_asked() {
+    # shellcheck disable=SC2016
+    says 0 "146-165|166|167|144-145|144-167|20|0|6|{other}|{|a=b|" run --npu 0 \
+        --env 'L={main}|{acl}|{release}|{irq}|{pool}|{threads}|{npu}|{node}|{other}|{|a=b|' \
+        --env E= --env PATH="$PATH" -- sh -c 'echo "$L"; [ -z "$E" ] && [ "${E+set}" ]' &&
+        refuses 125 "--env" run --npu 0 --env =x -- true &&
+        refuses 125 "--env" run --npu 0 --env x -- true
+}
+check "run --env sets variables" sets_what_is_asked
+
+# shellcheck disable=SC2086
+prefers_a_node() {
+    says 0 "" "$CPUBIND" run $host --npu 0 -- true &&
+        grep -q "set_mempolicy" "$CPUBIND_SHIM/calls"
+}
+check "run prefers the memory of the node" prefers_a_node
+"$CPUBIND" restore --all --quiet
+
+# The statuses of cpubind itself are not those of the command.
+has_statuses_of_its_own() {
+    refuses 125 "(exit status 1 of cpubind)" run --npu 8 -- true &&
+        refuses 125 "(exit status 2 of cpubind)" run --nonsense &&
+        refuses 125 "(exit status 3 of cpubind)" "$CPUBIND" run --root "$out/none" --npu 0 -- \
+            true &&
+        says 125 "" run --npu 8 --json -- true &&
+        json .error.text | grep -qF "(exit status 1 of cpubind)" &&
+        CPUBIND_SHIM_CPUSET=0-63 refuses 125 "(exit status 4 of cpubind)" run --npu 0 -- true &&
+        says 1 "" run --npu 0 -- false && says 0 "Usage: cpubind run" "$CPUBIND" run --help
+}
+check "run: its own exit statuses are 125 to 127" has_statuses_of_its_own
+"$CPUBIND" restore --all --quiet
+
+# shellcheck disable=SC2016
+starts_unbound() {
+    says 0 "started unbound, E=1 F=" run --npu 8 --or-unbound --env E=1 --env 'F={main}' \
+        -- sh -c 'echo "started unbound, E=$E F=$F"' &&
+        said "the command is started without being bound" && said "--env F={main}: not set" &&
+        no_record && says 7 "" run --npu 8 --or-unbound -- sh -c 'exit 7' &&
+        says 0 "{x" run --npu 8 --or-unbound --env 'E={x' -- sh -c 'echo "$E"' &&
+        says 127 "cannot be run" run --npu 8 --or-unbound -- "$out/no-such-command" &&
+        CPUBIND_SHIM_CPUSET=0-63 says 0 "all is as before" run --npu 0 --or-unbound -- true &&
+        says 125 "(exit status 2 of cpubind)" run --or-unbound -- true &&
+        says 0 "bound on $main" run --npu 0 --or-unbound --env 'M={main}' -- \
+            sh -c 'echo "bound on $M"'
+}
+check "run --or-unbound starts the command after a refusal" starts_unbound
+"$CPUBIND" restore --all --quiet
+
+# The shell is the process that was bound, and goes on.
+# shellcheck disable=SC2016,SC2086
+puts_back_without_a_command() { # command, exit status
+    rm -f "$CPUBIND_SHIM"/[0-9]*
+    says "$2" "$1" sh -c '"$@"; status=$?; cat "$CPUBIND_SHIM"/[0-9]*; exit $status' sh \
+        "$CPUBIND" run $host --memory none --npu 0 -- "$1" && said "cannot be run" &&
+        no_record && [ -z "$(find "$CPUBIND_SHIM" -name '[0-9]*' -exec grep -Lx "$all" {} +)" ]
+}
+check "run: no such command: exit 127, and the binding is undone" \
+    puts_back_without_a_command "$out/no-such-command" 127
+echo text >"$out/no-program"
+check "run: a file that is not executable: exit 126, and the binding is undone" \
+    puts_back_without_a_command "$out/no-program" 126
+finish

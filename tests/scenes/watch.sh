@@ -1,0 +1,65 @@
+#!/bin/sh
+# watch.sh - apply --watch: new threads, drift, its end; one cpubind at a time on a process
+# SPDX-License-Identifier: MIT
+# runs: check
+. tests/scenes/lib.sh
+use_npus
+
+# Starts apply --watch, which ends with the worker; its output is in $out/watched.
+# shellcheck disable=SC2086
+start_watch() { # arguments
+    : >"$out/watched"
+    "$CPUBIND" apply --pid "$worker" $host --memory none --npu 0 --watch 1 "$@" \
+        >"$out/watched" 2>&1 &
+    watcher=$!
+    becomes is_on "$worker" $main
+}
+
+watched() { # words
+    grep -qF -e "$1" "$out/watched"
+}
+
+one_at_a_time() {
+    start_watch && becomes watched "process $worker" &&
+        refuses 1 "another cpubind is at work on process $worker" apply --npu 5 &&
+        said "it is process $watcher; " &&
+        refuses 1 "another cpubind is at work on process $worker" apply --npu 5 \
+            --state "$out/other" && [ ! -e "$out/other" ] &&
+        says 0 "as it should be" verify && is_on "$worker" $main
+    result=$?
+    kill "$watcher"
+    wait "$watcher"
+    [ $result -eq 0 ] && watched "the watch has ended; process $worker stays bound" &&
+        says 0 "put back" restore && all_is_free
+}
+check_worker "one cpubind at a time works on a process" one_at_a_time
+
+restore_ends_a_watch() {
+    for signal in CONT STOP; do
+        start_watch && becomes watched "process $worker" && kill -$signal "$watcher" &&
+            says 0 "put back" restore && all_is_free || return 1
+        wait "$watcher"
+        [ $? -eq 143 ] || return 1 # SIGTERM
+    done
+}
+check_worker "restore ends a watch, stopped or not" restore_ends_a_watch
+
+catches_new_threads_and_drift() {
+    start_watch && kill -USR1 "$worker" && becomes thread_named late_thread &&
+        kill -USR1 "$worker" && becomes is_at late_thread $main &&
+        becomes is_at acl_thread $acl &&
+        becomes watched "thread $(thread_named late_thread) (late_thread): $all -> $main, moved" &&
+        move_to 0-95 "$worker" && becomes is_at worker $main &&
+        becomes watched "thread $worker (worker): 0-95 -> $main, moved"
+}
+check_worker "--watch catches new threads and drift" catches_new_threads_and_drift \
+    -- late_thread acl_thread
+
+watch_ends_with_the_process() {
+    start_watch --quiet || return 1
+    end_worker
+    wait "$watcher" && cat "$out/watched" && [ "$(wc -l <"$out/watched")" -eq 3 ] &&
+        says 0 "it has ended" restore && no_record
+}
+check_worker "--watch ends with the process" watch_ends_with_the_process
+finish
