@@ -624,10 +624,17 @@ void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bo
 
 /* == Failures =============================================================== */
 
+/* The report of a binding; an empty one where whoever had the binding says its fault alone. */
+static const cpubind_report *report_of(const api_bound *bound)
+{
+    static const cpubind_report none;
+    return bound->binding ? cpubind_bind_report(bound->binding) : &none;
+}
+
 static const cpubind_item *failed_item(const api_bound *bound)
 {
-    const cpubind_report *report = bound->binding ? cpubind_bind_report(bound->binding) : NULL;
-    for (int32_t i = 0; report && i < report->n; i++)
+    const cpubind_report *report = report_of(bound);
+    for (int32_t i = 0; i < report->n; i++)
         if (report->item[i].result == CPUBIND_ITEM_FAILED)
             return &report->item[i];
     return NULL;
@@ -716,10 +723,10 @@ static void explain_refused(const api_bound *bound, const cpubind_linux_fault *f
     else if (item && item->kind == CPUBIND_ITEM_THREAD)
         explain_thread_refused(bound, item, fault, why);
     else if (strncmp(fault->what, "host.record", 11) == 0)
-        explain_host_record(cpubind_bind_report(bound->binding), fault, why);
+        explain_host_record(report_of(bound), fault, why);
     else if (!item && strcmp(fault->what, "interrupts") == 0)
         api_add(why, "no interrupt can be bound: %s",
-                cpubind_no_irq_text(cpubind_bind_report(bound->binding)->no_irq));
+                cpubind_no_irq_text(report_of(bound)->no_irq));
     else if (item)
         api_add(why, "%s %d (%s) cannot be put on CPUs %s: %s: %s", api_kind_word(item->kind),
                 (int)item->id, item->name, item->should ? item->should : "?", fault->what,
@@ -850,16 +857,20 @@ static void explain_outcome(const api_options *options, const api_bound *bound,
                             cpubind_linux_status status, const cpubind_linux_fault *fault,
                             api_text *why)
 {
+    const cpubind_report *report = report_of(bound);
     explain_refused(bound, fault, why);
     if (options->is_strict)
         api_add(why, "; --strict skips nothing");
-    if (status == CPUBIND_LINUX_ERR_UNDONE && bound->pid == 0)
-        api_add(why, "; %d could not be put back: cpubind restore --ended",
-                (int)cpubind_bind_report(bound->binding)->n_not_restored);
+    if (status == CPUBIND_LINUX_ERR_UNDONE && report->n_not_restored > 0)
+        api_add(why, "; %d could not be put back: cpubind restore ",
+                (int)report->n_not_restored);
     else if (status == CPUBIND_LINUX_ERR_UNDONE)
-        api_add(why, "; %d could not be put back: cpubind restore --pid %d%s%s",
-                (int)cpubind_bind_report(bound->binding)->n_not_restored, (int)bound->pid,
-                options->state ? " --state " : "", options->state ? options->state : "");
+        api_add(why, "; not all could be put back: cpubind restore ");
+    if (status == CPUBIND_LINUX_ERR_UNDONE && bound->pid == 0)
+        api_add(why, "--ended");
+    else if (status == CPUBIND_LINUX_ERR_UNDONE)
+        api_add(why, "--pid %d%s%s", (int)bound->pid, options->state ? " --state " : "",
+                options->state ? options->state : "");
     else if (!bound->is_reading && !bound->is_watching)
         api_add(why, "; all is as before");
 }
