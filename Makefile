@@ -30,7 +30,7 @@ SANITIZE = -Og -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-san
 # So linked, the sanitizers start in two thirds of the time; gold links in half the time of ld.
 SAN_LINK = -no-pie -static-libasan -static-libubsan $(if $(shell command -v ld.gold),-fuse-ld=gold)
 MAKE_IN  = $(MAKE) --no-print-directory -s -j$(JOBS)
-MAKE_SAN = $(MAKE_IN) BUILD=$(BUILD)/san STATIC_LINK= CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)"
+MAKE_SAN = $(MAKE_IN) BUILD=$(BUILD)/san FAULTS=yes STATIC_LINK= CFLAGS="$(SANITIZE) -Werror" LDFLAGS="$(SAN_LINK)"
 
 # -- The rooms ------------------------------------------------------------------
 
@@ -52,8 +52,8 @@ PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_pa
            sqlite/corpus.h sqlite/store.h
 
 # The one program of tests in C: all files of the folders of tests/, but for what is a program itself.
-PROGRAMS = $(addprefix tests/,vm/% packaging/% bench/% consumers/% languages/% scenes/% quality/quality.c \
-             sqlite/fleet_hosts.c linux/test_terminal.c cli/affinity_shim.c cli/bound_worker.c cli/deny.c \
+PROGRAMS = $(addprefix tests/,vm/% packaging/% bench/% consumers/% languages/% scenes/% faults/% quality/quality.c \
+             sqlite/fleet_hosts.c cli/affinity_shim.c cli/bound_worker.c cli/deny.c \
              cli/ends.c cli/measure_worker.c)
 TESTS   := $(filter-out $(PROGRAMS),$(sort $(wildcard tests/*/*.c)))
 # What scenes start: workers, doubles, libraries that stand before the C library.
@@ -122,7 +122,7 @@ analyze: deps-check-all ## follow paths through the functions with clang-tidy's 
 	@BUILD=$(BUILD) tests/checks/lint.sh --analyze
 
 coverage: deps-fuzz ## what make check reaches of each room, in lines and branches; T= as there
-	@$(MAKE_IN) BUILD=$(BUILD)/covered STATIC_LINK= CC=clang CFLAGS="-O0 -g -fprofile-instr-generate -fcoverage-mapping" tested
+	@$(MAKE_IN) BUILD=$(BUILD)/covered FAULTS=yes STATIC_LINK= CC=clang CFLAGS="-O0 -g -fprofile-instr-generate -fcoverage-mapping" tested
 	@BUILD=$(BUILD)/covered tests/coverage.sh $(T)
 
 bench: deps-bench ## time the core, the readers, the command, binding, Python, as ratios
@@ -186,9 +186,12 @@ $(NRI) $(call objects,cli kubelet) $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/ad
 # cannot be linked (a sanitizer, a distribution without static libraries) it has shared ones. A
 # copy, which is written in one go as by `make install`, starts 60 us earlier.
 STATIC_LINK ?= -static
-$(BUILD)/cpubind: $(BUILD)/obj/adapters/cli/main.o $(ROOMS)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(STATIC_LINK) $(LIBS) $(LDLIBS) -o $@.linked 2>$@.log || \
-	    $(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) $(LDLIBS) -o $@.linked
+# With FAULTS each system call fails when a test says so: tests/faults/sys_faults.c.
+FAULTY = $(if $(FAULTS),$(BUILD)/obj/tests/faults/sys_faults.o)
+command = $(CC) $(CFLAGS) $(LDFLAGS) $(FAULTY:%.o=-Wl,--wrap=cpubind_sys_real)
+$(BUILD)/cpubind: $(BUILD)/obj/adapters/cli/main.o $(ROOMS) $(FAULTY)
+	$(command) $^ $(STATIC_LINK) $(LIBS) $(LDLIBS) -o $@.linked 2>$@.log || \
+	    $(command) $^ $(LIBS) $(LDLIBS) -o $@.linked
 	@install $@.linked $@ && rm $@.linked
 # SQLite writes its own version number to byte 96, which no reader uses: 3.38.0, the oldest that can
 # read the file, so that the file has the same bytes everywhere.

@@ -1,0 +1,219 @@
+"""play.py - a scene in a world, and the laws that hold whatever fails
+SPDX-License-Identifier: MIT
+"""
+import contextlib
+import dataclasses
+import errno
+import os
+import re
+
+# Calls after which something is not as before.
+CHANGES = ('rename', 'setaffinity', 'unlinkat', 'sendmsg')
+
+# What the kernel says of what is not there: a thread that has just ended, a file that it does not
+# have. It is true for the command.
+ABSENT = ('ENOENT', 'ESRCH')
+
+# Files of the kernel that take a value at once.
+AT_ONCE = 'smp_affinity_list|cpumask|this interrupt'
+
+# Files that say nothing about a binding, or are removed by the next command: locks (another command
+# may hold one), what npu-smi has said (for other ranks), the service's and the measurement's own,
+# and temporary files of killed commands that no lock is for.
+PASSED = (r'\.lock$|/\.?npu-smi\.[^/]*$|/\.?(service|measure)\.|'
+          r'/\.([0-9]+\.path|host\.record)\.[^/]*$')
+
+REASON = ('cannot|could not|not known|unknown|memory|is not|are not|forbids|refuse|fail|limit|'
+          'skipped|no service|has ended|does not|left out|another plan|no interrupt is bound|' +
+          '|'.join(os.strerror(number) for number in errno.errorcode))
+
+
+@dataclasses.dataclass
+class Scene:
+    """A command, and what is true of it; {0}: the first worker; {host} ...: see World."""
+    name: str
+    command: str
+    law: object                # what must be true after a fault
+    begin: str = ''            # a command that makes the state before
+    workers: tuple = (5,)      # the numbers of their devices
+    exits: tuple = (1, 3, 4)   # beside that without a fault
+    unseen: tuple = ()         # errors by which a file is of another user, and none here
+    world: str = 'use_gpus'    # of tests/scenes/lib.sh
+    trees: tuple = ()          # what the command may write, beside /run
+    setup: object = None       # what else the world has: setup(world)
+    during: object = None      # what happens while the command runs: during(world, pid)
+    mend: str = 'restore --all --quiet'
+    parts: int = 1             # how many worlds share its faults
+    every: int = 1             # 5: each fifth of its faults
+    is_steady: bool = True     # it says the same each time
+
+
+class Play:
+    """A scene in a world."""
+
+    def __init__(self, scene, world):
+        self.scene, self.world = scene, world
+        for tree in scene.trees:
+            world.trees.append(world.fill(tree))
+            os.makedirs(world.trees[-1], exist_ok=True)
+        for device in scene.workers:
+            world.start_worker(device)
+        if scene.setup:
+            scene.setup(world)
+        self.clean = world.state()
+        if scene.begin:
+            result = world.run(scene.begin)
+            assert result.rc == 0, result.said()
+        self.before = world.state()
+        for command in filter(None, (scene.command, scene.mend)):
+            world.copies_of(command)
+        self.known = world.processes()
+        self.right = self.play('-')
+        self.after = world.state()
+
+    def play(self, fault):
+        self.world.put(self.before)
+        return self.world.run(self.scene.command, fault, self.scene.during)
+
+    def uses(self):
+        """Lines CALL NTH CALLER ... of a run without a fault."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink('/tmp/calls')
+        self.play('@/tmp/calls')
+        with open('/tmp/calls', encoding='ascii') as file:
+            return file.readlines()
+
+    def try_fault(self, fault):
+        """The result, and what is wrong with it."""
+        result = self.play(fault)
+        what = fault.split(':')[2]
+        return result, self.crash(result, what) or self.judge(result, what)
+
+    def crash(self, result, what):
+        if result.rc is None:
+            return 'it hangs'
+        if 'Sanitizer' in result.err or 'runtime error' in result.err:
+            return result.err[:2000]
+        if result.rc < 0 and result.rc != self.right.rc and what != 'kill':
+            return result.said()
+        if not self.world.wait_for(lambda: not self.world.processes() - self.known, 5):
+            return 'a process is left'
+        return None
+
+    def judge(self, result, what):
+        now = self.world.state()
+        scene, right = self.scene, self.right
+        if what == 'kill':
+            return self.mends(now)
+        is_other = result.rc != right.rc
+        is_absent = what in ABSENT
+        if is_other and result.rc not in scene.exits and not (is_absent and result.rc == 0):
+            return result.said()
+        is_whole = what == 'EINTR' or (what == 'less' and not re.search(AT_ONCE, result.err))
+        if is_whole and scene.is_steady:
+            if is_other or plain(result.out) != plain(right.out):
+                return 'not as without it: ' + result.said()
+            return None if is_as(now, self.after) else self.differs(now, self.after)
+        if is_other and what not in ABSENT + scene.unseen and not self.reason(result):
+            return f'{result.said()}, without a reason'
+        return scene.law(self, result, now, what) or (None if is_absent else self.mends(now))
+
+    def reason(self, result):
+        """Whether a line that is said with a fault alone says that something could not be done."""
+        right = self.right.out + self.right.err
+        lines = set((result.out + result.err).splitlines()) - set(right.splitlines())
+        return any(re.search(REASON, line) for line in lines)
+
+    def differs(self, now, then):
+        lines = [f"thread {thread[1]} is on {cpus}, not on {then['masks'].get(thread)}"
+                 for thread, cpus in now['masks'].items() if cpus != then['masks'].get(thread)]
+        for path in sorted(now['files'].keys() ^ then['files'].keys()):
+            lines.append(f"{path} {'is there' if path in now['files'] else 'is gone'}")
+        return '; '.join(lines)
+
+    def mends(self, now):
+        """A restore without a fault puts all back."""
+        if not self.scene.mend or now in (self.before, self.after):
+            return None
+        result = self.world.run(self.scene.mend)
+        now = self.world.state()
+        if not is_as(now, self.clean):
+            return f'restore does not mend, {result.said()}: {self.differs(now, self.clean)}'
+        return None
+
+
+def plain(text):
+    """Without numbers, such as times, and without the name of a device, for which a host must be
+    read."""
+    return re.sub(r'gpu[0-9]+ \([^)]*\)|0000:0[12]:00.0|[0-9]+', '', text)
+
+
+def names(state):
+    """Of files; the pid of a command that has bound itself is another one each time."""
+    return sorted(plain(path) for path in state['files'] if not re.search(PASSED, path))
+
+
+def is_as(now, then):
+    return now['masks'] == then['masks'] and names(now) == names(then)
+
+
+def of_process(state, pid):
+    return {thread: cpus for thread, cpus in state['masks'].items() if thread[0] == pid}
+
+
+# == Laws ===================================================================
+
+
+def reads(play, result, now, what):
+    """Nothing is changed. What is said is the same, or why it is not."""
+    if not is_as(now, play.before):
+        return 'changed: ' + play.differs(now, play.before)
+    is_same = plain(result.out) == plain(play.right.out)
+    if not is_same and what not in ABSENT + play.scene.unseen and not play.reason(result):
+        return f'another answer, and not why: {result.out[-300:]!r}'
+    return None
+
+
+def binds(play, result, now, what):
+    """All or nothing; what is between is on record, and said."""
+    is_done = is_as(now, play.after) or what in ABSENT + play.scene.unseen
+    if result.rc == 0 and not is_done and not play.reason(result):
+        return f'said to be done, but {play.differs(now, play.after)}'
+    for pid in play.world.pids if result.rc != 0 else ():
+        masks = of_process(now, pid)
+        if masks == of_process(play.before, pid):
+            continue
+        if len(play.world.pids) > 1 and masks == of_process(play.after, pid):
+            continue  # one that fails does not keep others from being bound
+        if f'/run/cpubind/{pid}.record' not in now['files']:
+            return 'half bound, without a record: ' + play.differs(now, play.before)
+        if not re.search('restore|put back|stays', result.err + result.out):
+            return 'not as before, and not said: ' + result.said()
+    return None
+
+
+def runs(play, result, now, what):
+    """The command runs bound, or does not run, and nothing is on record of it."""
+    if what not in ABSENT and result.rc == 0 and result.out != play.right.out:
+        return f'bound to {result.out!r}'
+    if result.rc != 0 and (result.out or not is_as(now, play.before)):
+        return f'{result.said()}, but {play.differs(now, play.before)}'
+    return None
+
+
+def makes(play, result, now, what):
+    """The files are as before or as after, or it is said what they lack. Of a folder that was
+    replaced something may be left, beside the new one."""
+    done = dict(now, files={path: text for path, text in now['files'].items()
+                            if '/.host.' not in path})
+    is_done = is_as(done, play.after) or 'left out: ' in result.out
+    if result.rc == play.right.rc and not is_done and not play.reason(result):
+        return f'said to be done, but {play.differs(now, play.after)}'
+    if result.rc != play.right.rc and not is_done and not is_as(now, play.before):
+        return f'{result.said()}, but {play.differs(now, play.before)}'
+    return None
+
+
+def beside(play, result, now, what):
+    """The service goes on, whatever fails of a command that asks it."""
+    return None if play.world.service.poll() is None else 'the service has ended'

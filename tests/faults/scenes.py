@@ -1,0 +1,150 @@
+"""scenes.py - the scenes: commands, how the world is before, and what happens meanwhile
+SPDX-License-Identifier: MIT
+"""
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+from play import Scene, beside, binds, makes, reads, runs
+
+# == What is there before =================================================
+
+
+def start_tree(world):
+    """A server, its worker on a device, and a process without one."""
+    worker = f'{world.programs}/worker'
+    server = subprocess.Popen(
+        ['sh', '-c', f'{worker} one & exec 3</dev/nvidia5 5</dev/nvidia-uvm; {worker} two & wait'],
+        stdout=subprocess.PIPE, start_new_session=True)
+    assert [server.stdout.readline() for _ in range(2)] == [b'ready\n'] * 2
+    world.pids.append(server.pid)
+    with open(f'/proc/{server.pid}/task/{server.pid}/children', encoding='ascii') as file:
+        world.pids.extend(map(int, file.read().split()))
+
+
+def settings(*lines):
+    def setup(_):
+        with open('/run/conf', 'w', encoding='ascii') as file:
+            print('memory = none', 'watch = 1', *lines, sep='\n', file=file)
+    return setup
+
+
+def start_service(world):
+    settings()(world)
+    with open('/tmp/service', 'wb') as log:
+        world.service = subprocess.Popen(
+            [world.cpubind, 'service', '--config', '/run/conf', '--root', world.host], stderr=log)
+    world.wait_for(lambda: is_bound(world))
+
+
+# == What happens meanwhile =================================================
+
+
+def is_over(pid):
+    """Whether a copy has ended; its parent waits for it."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
+            return file.read().rpartition(')')[2].split()[0] == 'Z'
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def is_bound(world):
+    return all(world.cpus_of(tid) != world.all.strip() for _, tid in world.threads())
+
+
+def send(pid, number):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def once_bound(world, pid):
+    """It ends by a signal once all is bound."""
+    world.wait_for(lambda: is_over(pid) or is_bound(world), 1.5)
+    send(pid, signal.SIGTERM)
+
+
+def reload(world, pid):
+    """It reads its settings anew, and looks at all again."""
+    world.wait_for(lambda: is_over(pid) or is_bound(world), 1.5)
+    send(pid, signal.SIGHUP)
+    time.sleep(0.2)
+    send(pid, signal.SIGTERM)
+
+
+def period(world, pid):
+    """It looks twice."""
+    world.wait_for(lambda: is_over(pid), 1.3)
+    send(pid, signal.SIGTERM)
+
+
+# == Scenes =================================================================
+
+ON = '--root {host} --memory none --thread acl_thread={b}'
+ALL = '--all --root {host} --memory none'
+BIND = f'apply --pid {{0}} {ON}'
+BIND_ALL = f'apply {ALL}'
+SERVICE = 'service --config /run/conf --root {host}'
+SHOW = '-- grep Cpus_allowed_list /proc/self/status'
+NPU = 'apply --pid {0} --npu 0 --allowed 0-191 --rules reference'
+DIR = '{out}/made'
+CAPTURE = f'capture --root {{host}} --output {DIR}/host'
+
+TWO = {'workers': (5, 7)}
+OF_RUN = {'exits': (125, 126, 127)}
+FILES = {'workers': (), 'trees': (DIR,), 'mend': ''}
+ASKS = {'setup': start_service, 'mend': ''}
+NPUS = {'world': 'use_live_npus', 'workers': (None,), 'trees': ('{live}/proc/irq',)}
+# A process of another user is none here.
+SEES = {'unseen': ('EACCES',)}
+
+SCENES = (
+    Scene('plan', 'plan --root {host}', reads, workers=()),
+    Scene('topo', 'topo --root {host} --nics', reads, workers=()),
+    Scene('doctor', 'doctor --root {host}', reads, BIND),
+    Scene('status', 'status --root {host} --memory none', reads, BIND, **SEES),
+    Scene('apply', BIND, binds),
+    Scene('apply again', BIND, binds, BIND),
+    Scene('apply anew', 'apply --pid {0} --root {host} --memory none --exclude {a}', binds, BIND),
+    Scene('apply to a file', f'{BIND} --state /run/mine', binds,
+          mend='restore --pid {0} --state /run/mine'),
+    Scene('apply all', BIND_ALL, binds, **TWO, **SEES),
+    Scene('apply tree', 'apply --tree --pid {0} --root {host} --memory none --keep {b}', binds,
+          workers=(), setup=start_tree, **SEES),
+    Scene('verify', 'verify --pid {0}', reads, BIND),
+    Scene('verify all', f'verify {ALL}', reads, BIND_ALL, **TWO, **SEES),
+    Scene('restore', 'restore --pid {0}', binds, BIND),
+    Scene('restore all', 'restore --all', binds, BIND_ALL, **TWO),
+    Scene('run', f'run --device gpu0 --root {{host}} {SHOW}', runs, **OF_RUN),
+    Scene('run numa-bind', f'run --numa-bind --index 0 --root {{host}} {SHOW}', runs, **OF_RUN),
+    Scene('run tree', 'run --tree --root {host} --quiet -- true', runs, **OF_RUN),
+    Scene('capture', CAPTURE, makes, **FILES),
+    Scene('capture again', f'{CAPTURE} --replace --quiet', makes, CAPTURE, **FILES),
+    Scene('capture redacted', f'capture --root {{host}} --output {DIR}/a.host --name a --redact',
+          makes, **FILES),
+    Scene('export', f'fixture export a2-holes {DIR}/host --db {{fixtures}}', makes, **FILES),
+    Scene('import', f'fixture import --db {DIR}/x.db fixtures/hosts/a2-holes.host', makes, **FILES),
+    Scene('replay', 'fixture replay --db {fixtures} a2-holes', reads, workers=(), mend=''),
+    Scene('service', SERVICE, binds, **TWO, setup=settings(), during=once_bound, parts=2),
+    Scene('service reload', SERVICE, binds, **TWO, setup=settings(), during=reload, parts=4),
+    Scene('service ends', SERVICE, binds, **TWO, setup=settings('restore-at-end = yes'),
+          during=once_bound, parts=2),
+    Scene('status of a service', 'status --root {host} --memory none', reads, **ASKS, **SEES),
+    Scene('is it alive', 'service --alive', reads, **ASKS),
+    Scene('restore beside a service', 'restore --pid {0}', beside, **ASKS, is_steady=False),
+    Scene('apply beside a service', BIND, beside, **ASKS, is_steady=False),
+    Scene('watch', f'{BIND} --watch 1', binds, during=period, parts=4),
+    Scene('watch all', f'{BIND_ALL} --watch 1', binds, **TWO, **SEES, during=period, parts=4),
+    Scene('status watch', 'status --root {host} --memory none --watch 1', reads, **SEES,
+          during=period, parts=4),
+    Scene('measure', 'measure --pid {0} --root {host} --time 1 --between unbound,near', binds,
+          parts=4, every=5, is_steady=False),
+    Scene('live plan', 'plan', reads, world='use_live_npus', workers=()),
+    Scene('apply with interrupts', NPU, binds, **NPUS),
+    Scene('verify with interrupts', 'verify --pid {0}', reads, NPU, **NPUS),
+    Scene('restore with interrupts', 'restore --pid {0}', binds, NPU, **NPUS),
+    Scene('doctor fix', 'doctor --fix', makes, world='use_live_npus', workers=(),
+          trees=('{live}/proc/irq',), mend='doctor --restore'),
+)

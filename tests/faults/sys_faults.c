@@ -1,0 +1,237 @@
+/* sys_faults.c - the table of system calls of the sanitized command, in which one use fails
+ * SPDX-License-Identifier: MIT
+ *
+ * Linked with -Wl,--wrap=cpubind_sys_real, it stands between the command and the table of sys.c;
+ * without these variables it counts, and that is all:
+ *
+ *   CPUBIND_FAULT=CALL:NTH:WHAT[:forever]   the NTH use of a call of the table fails, and with
+ *       "forever" each one after it. WHAT is the name of an errno, or
+ *         less    the call reads or writes half of what it is asked for; rename knows no flags, as
+ *                 on an old kernel
+ *         kill    the command is killed before the call, as by SIGKILL
+ *   CPUBIND_CALLS=FILE   each use is a line of the file: CALL NTH STACK. Uses with the same stack
+ *       are of one line of the sources, called by the same lines
+ *   CPUBIND_FORKS=IN,OUT   before main(), the command waits for lines at the descriptor IN: a
+ *       CPUBIND_FAULT, "@" and a CPUBIND_CALLS, or "-". Each line starts a copy of the command;
+ *       OUT gets a line with its pid, and one with its wait status. A copy costs a tenth of a
+ *       start under the sanitizers
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../adapters/linux/sys.h"
+
+#define REAL __real_cpubind_sys_real
+extern const cpubind_sys REAL;
+
+#define CPUBIND_X(result, name, parameters, arguments, failure, real) CALL_##name,
+enum { CALL_NONE, CPUBIND_SYS_LIST(CPUBIND_X) N_CALLS };
+#undef CPUBIND_X
+#define CPUBIND_X(result, name, parameters, arguments, failure, real) #name,
+static const char *const names[N_CALLS] = {"", CPUBIND_SYS_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+
+enum { WHAT_LESS = -1, WHAT_KILL = -2 };
+
+static struct {
+    int call, nth, what, forever;
+} fault;
+
+static _Atomic int used[N_CALLS];
+static FILE *calls; /* where uses are written, or NULL */
+
+/* The real table, but for calls that do less than they are asked for. */
+static cpubind_sys less;
+
+/* == The fault ============================================================== */
+
+static int what_of(const char *name)
+{
+    for (int number = 1; number < 134; number++)
+        if (strerrorname_np(number) && strcmp(strerrorname_np(number), name) == 0)
+            return number;
+    return strcmp(name, "less") == 0 ? WHAT_LESS : strcmp(name, "kill") == 0 ? WHAT_KILL : 0;
+}
+
+/* A fault that makes no sense ends the command: a test would wait for it in vain. */
+static void take_fault(const char *text)
+{
+    char name[32], what[32], word[16] = "";
+    if (sscanf(text, "%31[^:]:%d:%31[^:\n]:%15s", name, &fault.nth, what, word) >= 3)
+        for (int i = 1; i < N_CALLS; i++)
+            if (strcmp(names[i], name) == 0)
+                fault.call = i;
+    fault.what = fault.call ? what_of(what) : 0;
+    fault.forever = strcmp(word, "forever") == 0;
+    if (!fault.what) {
+        fprintf(stderr, "CPUBIND_FAULT: what is \"%s\"?\n", text);
+        _exit(99);
+    }
+}
+
+/* Libraries are passed over: their addresses change from run to run. */
+extern const char __executable_start[], etext[];
+
+#define CALLERS 10
+
+static void write_use(int call, int nth)
+{
+    void *at[64];
+    const int n = backtrace(at, 64);
+    int n_caller = 0;
+    fprintf(calls, "%s %d", names[call], nth);
+    for (int i = 3; i < n && n_caller < CALLERS; i++) {
+        const uintptr_t address = (uintptr_t)at[i];
+        if (address < (uintptr_t)__executable_start || address >= (uintptr_t)etext)
+            continue;
+        fprintf(calls, " %" PRIxPTR, address - (uintptr_t)__executable_start);
+        n_caller++;
+    }
+    fprintf(calls, "\n");
+}
+
+/* Whether memory that is left at the end is looked for, which takes as long as all the rest: after
+ * a lack of memory, and after a part of the other faults. */
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return fault.call != CALL_malloc && fault.call != CALL_realloc && fault.nth % 4 != 0;
+}
+
+/* Counts a use. Returns what is wrong with it, or 0. */
+static int use(int call)
+{
+    const int nth = ++used[call];
+    if (calls)
+        write_use(call, nth);
+    if (fault.call != call || nth < fault.nth || (nth > fault.nth && !fault.forever))
+        return 0;
+    if (fault.what == WHAT_KILL)
+        (void)kill(getpid(), SIGKILL);
+    return fault.what;
+}
+
+/* == The table ============================================================== */
+
+/* Half of a length that is more than one. */
+static size_t half(size_t len)
+{
+    return len > 1 ? len / 2 : len;
+}
+
+static ssize_t less_read(int fd, void *data, size_t cap)
+{
+    return REAL.read(fd, data, half(cap));
+}
+
+static ssize_t less_pread(int fd, void *data, size_t cap, off_t at)
+{
+    return REAL.pread(fd, data, half(cap), at);
+}
+
+static ssize_t less_write(int fd, const void *data, size_t len)
+{
+    return REAL.write(fd, data, half(len));
+}
+
+static int less_rename(int dir, const char *from, const char *to, int flags)
+{
+    if (!flags)
+        return REAL.rename(dir, from, to, flags);
+    errno = ENOSYS;
+    return -1;
+}
+
+/* Where close(2) fails, the descriptor is closed all the same. */
+#define CPUBIND_X(result, name, parameters, arguments, failure, real)                          \
+    static result fault_##name parameters                                                      \
+    {                                                                                          \
+        const int what = use(CALL_##name);                                                     \
+        if (what == 0)                                                                         \
+            return REAL.name arguments;                                                        \
+        if (what == WHAT_LESS)                                                                 \
+            return less.name arguments;                                                        \
+        if (CALL_##name == CALL_close || CALL_##name == CALL_closedir)                         \
+            (void)REAL.name arguments;                                                         \
+        errno = what;                                                                          \
+        return failure;                                                                        \
+    }
+CPUBIND_SYS_LIST(CPUBIND_X)
+#undef CPUBIND_X
+
+#define CPUBIND_X(result, name, parameters, arguments, failure, real) .name = fault_##name,
+const cpubind_sys __wrap_cpubind_sys_real = {CPUBIND_SYS_LIST(CPUBIND_X)};
+
+/* == Copies of the command ================================================== */
+
+/* What a copy is to do: "-" nothing more, "@FILE" write its uses, else fail. */
+static void take_line(const char *line)
+{
+    if (*line == '@')
+        calls = fopen(line + 1, "ae");
+    else if (*line != '-')
+        take_fault(line);
+}
+
+static int read_line(int fd, char *line, int size)
+{
+    int n = 0;
+    while (n < size - 1 && read(fd, line + n, 1) == 1 && line[n] != '\n')
+        n++;
+    line[n] = '\0';
+    return n;
+}
+
+/* Comes back in each copy. */
+static void serve(const char *descriptors)
+{
+    char line[128];
+    int in = -1, out = -1, status = 0;
+    if (sscanf(descriptors, "%d,%d", &in, &out) != 2)
+        _exit(99);
+    while (read_line(in, line, sizeof line) > 0) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            close(in);
+            close(out);
+            take_line(line);
+            return;
+        }
+        dprintf(out, "%d\n", (int)pid);
+        if (pid < 0 || waitpid(pid, &status, 0) < 0)
+            break;
+        dprintf(out, "%d\n", status);
+    }
+    _exit(0);
+}
+
+/* The variables are not for what the command starts. */
+__attribute__((constructor)) static void begin(void)
+{
+    const char *forks = getenv("CPUBIND_FORKS"), *file = getenv("CPUBIND_CALLS");
+    const char *text = getenv("CPUBIND_FAULT");
+    less = REAL;
+    less.read = less_read;
+    less.pread = less_pread;
+    less.write = less_write;
+    less.rename = less_rename;
+    if (file)
+        calls = fopen(file, "ae");
+    if (text)
+        take_fault(text);
+    if (forks)
+        serve(forks);
+    unsetenv("CPUBIND_FORKS");
+    unsetenv("CPUBIND_CALLS");
+    unsetenv("CPUBIND_FAULT");
+}
