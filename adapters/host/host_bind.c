@@ -868,7 +868,7 @@ cpubind_problem_code cpubind_host_bind_verify(cpubind_host_bind *h)
     int32_t n_worker = h->n;
     add_recorded(h, 0);
     for (int32_t i = 0; i < h->n; i++)
-        if (!h->entry[i]->binding)
+        if (!h->entry[i]->binding && !h->entry[i]->is_foreign)
             verify_entry(h, h->entry[i]);
     for (int32_t i = n_worker; i < h->n; i++)
         h->entry[i]->row.parent = cpubind_host_parent(h, h->entry[i]->row.pid);

@@ -106,6 +106,7 @@ static int add_worker(cpubind_host_bind *h, const cpubind_worker *w, const cpubi
     if (!e)
         return 0;
     e->start = w->start;
+    e->is_foreign = w->fault.error == ESRCH;
     e->has_own_mask = w->has_own_mask;
     cpubind_host_take_place(h, e);
     memcpy(e->row.name, w->program, sizeof w->program);

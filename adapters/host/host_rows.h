@@ -48,6 +48,7 @@ typedef struct host_entry {
     int has_own_mask;            /* when it was found: a mask narrower than its cpuset */
     int is_new;                  /* nobody was told of it yet */
     int is_recorded;             /* it is an entry because it is on record */
+    int is_foreign;              /* its number is of another pid namespace */
     uint64_t goal_sum;           /* of the goal it is bound to; 0: none */
     uint64_t main_sum;           /* of the text of its main CPUs */
     int32_t pause, wait;         /* FAILED, BUSY: periods from one try to the next, and left */
@@ -55,15 +56,16 @@ typedef struct host_entry {
     char other_path[CPUBIND_PLACE_SIZE];
 } host_entry;
 
-/* Whether an entry uses several devices: it has their pools, or is said and never bound. */
+/* Whether an entry uses several devices: it has their pools, or is refused. */
 static inline int host_is_joint(const host_entry *e)
 {
     return e->row.n_device > 1 && !e->row.is_of_one;
 }
 
+/* Whether an entry is said and never bound. */
 static inline int host_is_refused(const host_entry *e)
 {
-    return e->row.n_device > 1 && e->row.is_of_one;
+    return e->is_foreign || (e->row.n_device > 1 && e->row.is_of_one);
 }
 
 /* Whether the cpuset of an entry has all CPUs of its claim: they are its own then. */

@@ -1,13 +1,18 @@
 /* test_judge.c - a measurement without an effect is called one in 5 % of runs at most
  * SPDX-License-Identifier: MIT
  *
+ * This is about thousands of measurements, of which each would take half a minute: no command
+ * and no file stands before the judge and the quantiles. Scenes test all else of measure.
+ *
  * CPUBIND_TEST_MEASURES sets the number of simulated runs of each kind (default 400),
  * CPUBIND_SEED the first seed.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "../../adapters/measure/judge.h"
+#include "../../adapters/measure/latency.h"
 #include "../support/test.h"
 
 enum { N_FIGURE = 6 };
@@ -377,6 +382,46 @@ TEST(the_time_is_kept)
         assert_true(taken <= rows[i].total_ms && taken > rows[i].total_ms - schedule.n_block);
         assert_true(schedule.settle_ms > 0 && schedule.settle_ms <= 2000);
     }
+}
+
+/* == Quantiles of latencies ================================================== */
+
+TEST(quantiles_are_off_by_less_than_a_part)
+{
+    cpubind_latency *l = calloc(1, sizeof *l), *all = calloc(1, sizeof *all);
+    assert_true(l && all);
+    assert_true(cpubind_latency_quantile(l, 0.5) == 0);
+    for (int64_t ns = 0; ns < 1000; ns++)
+        cpubind_latency_add(l, ns * 1000);
+    for (int i = 1; i <= 1000; i++) {
+        const double right = 1000.0 * (i - 1), seen = cpubind_latency_quantile(l, i / 1000.0);
+        if (fabs(seen - right) > 0.008 * right)
+            fail_msg("%d: %g, not %g", i, seen, right);
+    }
+    cpubind_latency_merge(all, l);
+    cpubind_latency_merge(all, l);
+    assert_true(all->n == 2000 &&
+                cpubind_latency_quantile(all, 0.5) == cpubind_latency_quantile(l, 0.5));
+    free(l);
+    free(all);
+}
+
+TEST(the_shortest_and_the_longest_latency_have_a_slot)
+{
+    cpubind_latency *l = calloc(1, sizeof *l);
+    assert_non_null(l);
+    cpubind_latency_add(l, -1);
+    cpubind_latency_add(l, INT64_MAX);
+    assert_true(l->slot[0] == 1 && l->slot[CPUBIND_LATENCY_SLOTS - 1] == 1);
+    assert_true(cpubind_latency_quantile(l, 0.5) == 0);
+    assert_true(cpubind_latency_quantile(l, 1) > 1e12);
+    for (int k = 0; k < 40; k++) {
+        const int64_t ns = INT64_C(1) << k;
+        memset(l, 0, sizeof *l);
+        cpubind_latency_add(l, ns);
+        assert_true(fabs(cpubind_latency_quantile(l, 1) - (double)ns) <= 0.008 * (double)ns);
+    }
+    free(l);
 }
 
 TEST_FILE(NULL, NULL)

@@ -24,6 +24,7 @@ static const struct {
 } calls[] = {{"sched_setaffinity", SYS_sched_setaffinity, -1},
              {"sched_getaffinity", SYS_sched_getaffinity, -1},
              {"move_pages", SYS_move_pages, -1},
+             {"perf_event_open", SYS_perf_event_open, -1},
              {"readlinkat", SYS_readlinkat, -1},
              {"set_mempolicy", SYS_set_mempolicy, -1},
              {"preferred_policy", SYS_set_mempolicy, 1}, /* of one node */
