@@ -20,8 +20,8 @@
 
 static const char *const none[] = {NULL};
 
-/* What the command prints with these arguments, without the last line feed; the caller frees it.
- * *status: how it exits. */
+/* What the command prints with these arguments, without the last line feed; the caller frees
+ * it. *status: how it exits. */
 static char *command_says(int *status, const char *format, const char *name)
 {
     const char *folder = getenv("BUILD"), *path = getenv("CPUBIND");

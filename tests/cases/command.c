@@ -8,8 +8,8 @@
  *   env NAME=VALUE             for the commands that follow
  *   $ ARGUMENTS [| SHOWN]      runs the command; data are its stdin. Words as in the shell
  *   sh LINE                    runs a line of the shell; data are its stdin
- *   ? ARGUMENTS                a mistake: runs the command as it is, and with --json, which must
- *                              say the same in an object
+ *   ? ARGUMENTS                a mistake: runs the command as it is, and with --json, which
+ *                              must say the same in an object
  *   try ARGUMENTS              runs what the last message names as right, and these arguments:
  *                              it must work
  *   on HOST                    opens a fixture by the C ABI; "./NAME": a host of the folder
@@ -18,12 +18,12 @@
  *   as FORMAT [| SHOWN]              prints the last plan in a format
  *   explain TARGET [| SHOWN]         and an explanation, a line for each sentence
  * What comes of it: "exits N" unless it is 0, the lines of stdout, and behind "!" those of
- * stderr, or "CODE: TEXT" of an error of the ABI. Paths of the folder are said as HERE, those of
- * the folder of the command as BUILD.
+ * stderr, or "CODE: TEXT" of an error of the ABI. Paths of the folder are said as HERE, those
+ * of the folder of the command as BUILD.
  *
- * SHOWN, parts between " | ": ".KEY[N].KEY", values of a JSON object, a line for each path, where
- * [] is each element and {} at the end the keys; else words: of the output only lines that have
- * one of these are shown.
+ * SHOWN, parts between " | ": ".KEY[N].KEY", values of a JSON object, a line for each path,
+ * where [] is each element and {} at the end the keys; else words: of the output only lines
+ * that have one of these are shown.
  */
 #define _GNU_SOURCE
 #include <errno.h>

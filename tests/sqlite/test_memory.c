@@ -1,7 +1,7 @@
 /* test_memory.c - every allocation of SQLite fails while a corpus is written and read
  * SPDX-License-Identifier: MIT
  *
- * Inside, and by the functions of libcpubind_corpus: no door makes an allocation of SQLite fail, and
+ * Inside, by the functions of libcpubind_corpus: no door makes an allocation of SQLite fail, and
  * no command calls them with what they must refuse. A change whose allocation fails changes
  * no byte; a reader has each answer right, or ERR_MEMORY. Nothing is left allocated.
  */

@@ -1,10 +1,10 @@
-/* file_shim.c - one call on the files of a folder fails: a library that stands before the C library
+/* file_shim.c - one call on the files of a folder fails: a library before the C library
  * SPDX-License-Identifier: MIT
  *
- * FAIL_FOLDER=PATH, FAIL_AT=N: the N-th call on it, or on a file in it. FAIL_WAY: "eio"; "full": a
- * write is cut short, and there is no room; "kill": the process ends in the middle of a write, and
- * writes alone are counted; "read": EIO of what only reads. FAIL_ON=1: all after it fail too. At
- * the end FAIL_SAID has the number of calls that failed.
+ * FAIL_FOLDER=PATH, FAIL_AT=N: the N-th call on it, or on a file in it. FAIL_WAY: "eio";
+ * "full": a write is cut short, and there is no room; "kill": the process ends in the middle of
+ * a write, and writes alone are counted; "read": EIO of what only reads. FAIL_ON=1: all after
+ * it fail too. At the end FAIL_SAID has the number of calls that failed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
