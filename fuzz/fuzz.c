@@ -35,7 +35,7 @@ static void list_names(void)
 {
     const reader *row;
     for (int32_t i = 0; (row = reader_at(i)) != NULL; i++)
-        if (i == 0 || strcmp(inputs_of(reader_at(i - 1)), inputs_of(row)) != 0)
+        if (has_own_inputs(i))
             (void)puts(inputs_of(row));
 }
 

@@ -70,10 +70,9 @@ static void list(void (*found)(const char *group))
 {
     const reader *row;
     for (int32_t i = 0; (row = reader_at(i)) != NULL; i++) {
-        const reader *last = i ? reader_at(i - 1) : NULL;
         char name[128];
         (void)snprintf(name, sizeof name, "inputs/%s", inputs_of(row));
-        if (!last || strcmp(inputs_of(last), inputs_of(row)) != 0)
+        if (has_own_inputs(i))
             found(name);
     }
 }

@@ -521,6 +521,14 @@ const char *inputs_of(const reader *row)
     return row->inputs ? row->inputs : row->name;
 }
 
+int has_own_inputs(int32_t i)
+{
+    for (int32_t k = 0; k < i; k++)
+        if (strcmp(inputs_of(reader_at(k)), inputs_of(reader_at(i))) == 0)
+            return 0;
+    return 1;
+}
+
 const reader *find_reader(const char *name)
 {
     const reader *row;

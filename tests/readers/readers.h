@@ -197,6 +197,9 @@ const reader *find_reader(const char *name);
 const reader *reader_at(int32_t i);
 const char *inputs_of(const reader *row);
 
+/* Whether row i is the first one with its inputs. */
+int has_own_inputs(int32_t i);
+
 /* Reads a text by the laws. What was said is added to *said, or "STATUS at OFFSET: reason".
  * Returns the status; OK where the reader has none. */
 cpubind_text_status read_by_laws(const reader *row, const char *args, const char *text,
