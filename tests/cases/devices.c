@@ -353,6 +353,14 @@ static void bind_rank(step *now)
     cpubind_numa_bind_status status;
     asked = (cpubind_numa_asked){.index = 0};
     each_word(now, ask_of_binding);
+    int is_small = has_facts();
+    for (size_t size = 0; is_small; size += 61) {
+        cpubind_arena arena = {(char *)malloc(size + 1), size, 0};
+        assert_in_range(size, 0, 1 << 20);
+        status = cpubind_numa_bind_find(&facts, &asked, &arena, &bound);
+        is_small = status == CPUBIND_NUMA_BIND_NO_MEMORY;
+        free(arena.base);
+    }
     if (has_facts()) {
         status = cpubind_numa_bind_find(&facts, &asked, &whole_arena, &bound);
         if (status != CPUBIND_NUMA_BIND_OK) {

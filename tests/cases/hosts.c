@@ -528,6 +528,21 @@ static void say_goal(said *s, const cpubind_goal *g)
     }
 }
 
+/* An arena that is too small is NO_MEMORY at every size. */
+static void try_goal(const cpubind_source *source, const cpubind_goal_request *asked)
+{
+    cpubind_problem_code code = CPUBIND_PROBLEM_NO_MEMORY;
+    for (size_t size = 0; code == CPUBIND_PROBLEM_NO_MEMORY; size += 61) {
+        cpubind_arena arena = {(char *)malloc(size + 1), size, 0};
+        cpubind_goal goal;
+        cpubind_problem problem;
+        assert_in_range(size, 0, 1 << 20);
+        code = cpubind_goal_make(source, asked, &arena, &goal, &problem);
+        assert_int_equal(problem.code, code);
+        free(arena.base);
+    }
+}
+
 static void make_goal(step *now)
 {
     static said s;
@@ -550,6 +565,8 @@ static void make_goal(step *now)
                                                : &asked.process) = (int32_t)atoi(value);
     }
     s.len = 0;
+    if (a.code == CPUBIND_PROBLEM_NONE)
+        try_goal(&source, &asked);
     if (a.code == CPUBIND_PROBLEM_NONE)
         a.code = cpubind_goal_make(&source, &asked, &a.arena, &goal, &a.problem);
     if (a.code == CPUBIND_PROBLEM_NONE)

@@ -1,9 +1,10 @@
 /* npusmi.c - a damaged output of npu-smi is refused, or its undamaged rows are read
  * SPDX-License-Identifier: MIT
  *
- * Each output of tests/cases/read_npusmi_*.txt that a reader of tables accepts is damaged in ways
- * whose allowed results are known. What was read are the lines that the reader says; a row is one
- * that begins with "chip", "row", "device", "process", "board" or "card" and its numbers, its key.
+ * Each output of tests/cases/read_npusmi_*.txt that a reader of tables accepts is damaged in
+ * ways whose allowed results are known. What was read are the lines that the reader says; a row
+ * is one that begins with "chip", "row", "device", "process", "board" or "card" and its numbers,
+ * its key.
  */
 #define _GNU_SOURCE
 #include "../readers/readers.h"
@@ -235,8 +236,8 @@ static void damage_lines(void)
     }
 }
 
-/* Where columns are one blank apart, and where no TAB starts a line, two lines without a line feed
- * look like one. */
+/* Where columns are one blank apart, and where no TAB starts a line, two lines without a line
+ * feed look like one. */
 static int shows_lines(void)
 {
     const int is_keys = is_of("npusmi_board") || is_of("npusmi_list");

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Each file of tests/cases is a group; each case of it is a test with its name. The driver of
- * the file, tests/cases/PREFIX.c for PREFIX_NAME.txt, has the verbs. A line is a word, the verb,
- * and what belongs to it:
+ * the file, tests/cases/PREFIX.c for PREFIX_NAME.txt, has the verbs. A line is a word, the
+ * verb, and what belongs to it:
  *   # ...         says why
  *   case NAME     a case follows
  *   host NAME     a host follows, where cases are about hosts: tests/cases/host.h
