@@ -20,11 +20,11 @@ AT_ONCE = 'smp_affinity_list|cpumask|this interrupt'
 # Files that say nothing about a binding, or are removed by the next command: locks (another command
 # may hold one), what npu-smi has said (for other ranks), the service's and the measurement's own,
 # and temporary files of killed commands that no lock is for.
-PASSED = (r'\.lock$|/\.?npu-smi\.[^/]*$|/\.?(service|measure)\.|'
+PASSED = (r'\.lock$|\.json$|/\.?npu-smi\.[^/]*$|/\.?(service|measure)\.|'
           r'/\.([0-9]+\.path|host\.record)\.[^/]*$')
 
 REASON = ('cannot|could not|not known|unknown|memory|is not|are not|forbids|refuse|fail|limit|'
-          'skipped|no service|has ended|does not|left out|another plan|no interrupt is bound|' +
+          'skipped|not judged|no service|has ended|does not|left out|another plan|no interrupt is bound|' +
           '|'.join(os.strerror(number) for number in errno.errorcode))
 
 
@@ -40,7 +40,8 @@ class Scene:
     unseen: tuple = ()         # errors by which a file is of another user, and none here
     world: str = 'use_gpus'    # of tests/scenes/lib.sh
     trees: tuple = ()          # what the command may write, beside /run
-    setup: object = None       # what else the world has: setup(world)
+    setup: object = None       # what else the world has: setup(world) -> its state, or None
+    each: object = None        # what there is each time: each(play)
     during: object = None      # what happens while the command runs: during(world, pid)
     mend: str = 'restore --all --quiet'
     parts: int = 1             # how many worlds share its faults
@@ -58,9 +59,7 @@ class Play:
             os.makedirs(world.trees[-1], exist_ok=True)
         for device in scene.workers:
             world.start_worker(device)
-        if scene.setup:
-            scene.setup(world)
-        self.clean = world.state()
+        self.clean = (scene.setup and scene.setup(world)) or world.state()
         if scene.begin:
             result = world.run(scene.begin)
             assert result.rc == 0, result.said()
@@ -72,8 +71,14 @@ class Play:
         self.after = world.state()
 
     def play(self, fault):
-        self.world.put(self.before)
-        return self.world.run(self.scene.command, fault, self.scene.during)
+        for _ in range(3):
+            self.world.put(self.before)
+            if self.scene.each:
+                self.scene.each(self)
+            result = self.world.run(self.scene.command, fault, self.scene.during)
+            if 'born faster' not in result.out + result.err:  # than a busy machine looks
+                break
+        return result
 
     def uses(self):
         """Lines CALL NTH CALLER ... of a run without a fault."""

@@ -39,6 +39,43 @@ def start_service(world):
     world.wait_for(lambda: is_bound(world))
 
 
+def start_watch(a_play):
+    """A watch, which the command ends."""
+    world = a_play.world
+    if not hasattr(world, 'watch') or world.watch.poll() is not None:
+        words = [world.cpubind, *map(world.fill, f'{BIND} --watch 1'.split())]
+        world.watch = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        while b'stays' not in (line := world.watch.stdout.readline()) and line:
+            if b'events' in line:  # it watches from now on
+                break
+    a_play.known.add(world.watch.pid)
+
+
+def bind_as_form_1(world):
+    """What the first version has left of a worker and an interrupt."""
+    clean = world.state()
+    pid = world.pids[0]
+    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+        start = file.read().rpartition(')')[2].split()[19]
+    with open('/proc/sys/kernel/random/boot_id', encoding='ascii') as file:
+        boot = file.read().strip()
+    text = (f'{{"cpubind": "0.1.0", "format": 1,\n "boot": "{boot}", "pid": {pid}, '
+            f'"start": {start},\n "npu": 0, "before": "0-191",\n "goal": {{"main": "146-165", '
+            '"memory_node": null, "uvb": null, "rules": []},\n "ours": ["146-165"],\n '
+            f'"threads": [\n  {{"before": "0-191", "tids": [{pid}]}}],\n "others": [],\n '
+            '"irqs": [\n  {"irq": 401, "kind": "sq", "cpu": 144, "before": "100", "banned": 0}],'
+            '\n "irqbalance": null}\n')
+    os.makedirs('/run/cpubind', 0o755, exist_ok=True)
+    with open(f'/run/cpubind/{pid}.json', 'w', encoding='ascii') as file:
+        file.write(text)
+    os.chmod(file.name, 0o600)
+    with open('/proc/irq/401/smp_affinity_list', 'w', encoding='ascii') as file:
+        file.write('144\n')
+    for _, tid in world.threads():
+        world.move(tid, '146-165\n')
+    return clean
+
+
 # == What happens meanwhile =================================================
 
 
@@ -117,6 +154,8 @@ SCENES = (
     Scene('verify all', f'verify {ALL}', reads, BIND_ALL, **TWO, **SEES),
     Scene('restore', 'restore --pid {0}', binds, BIND),
     Scene('restore all', 'restore --all', binds, BIND_ALL, **TWO),
+    Scene('restore what is watched', 'restore --pid {0}', binds, BIND, each=start_watch,
+          is_steady=False),
     Scene('run', f'run --device gpu0 --root {{host}} {SHOW}', runs, **OF_RUN),
     Scene('run numa-bind', f'run --numa-bind --index 0 --root {{host}} {SHOW}', runs, **OF_RUN),
     Scene('run tree', 'run --tree --root {host} --quiet -- true', runs, **OF_RUN),
@@ -140,11 +179,14 @@ SCENES = (
     Scene('status watch', 'status --root {host} --memory none --watch 1', reads, **SEES,
           during=period, parts=4),
     Scene('measure', 'measure --pid {0} --root {host} --time 1 --between unbound,near', binds,
-          parts=4, every=5, is_steady=False),
+          parts=4, every=5, is_steady=False, **SEES),
     Scene('live plan', 'plan', reads, world='use_live_npus', workers=()),
     Scene('apply with interrupts', NPU, binds, **NPUS),
     Scene('verify with interrupts', 'verify --pid {0}', reads, NPU, **NPUS),
     Scene('restore with interrupts', 'restore --pid {0}', binds, NPU, **NPUS),
+    Scene('verify form 1', 'verify --pid {0} --memory none', reads, **NPUS, setup=bind_as_form_1),
+    Scene('restore form 1', 'restore --pid {0}', binds, **NPUS, setup=bind_as_form_1),
+    Scene('apply over form 1', f'{NPU} --memory none', binds, **NPUS, setup=bind_as_form_1),
     Scene('doctor fix', 'doctor --fix', makes, world='use_live_npus', workers=(),
           trees=('{live}/proc/irq',), mend='doctor --restore'),
 )

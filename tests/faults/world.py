@@ -84,15 +84,17 @@ def read_tree(top):
 
 
 def write_tree(top, wanted):
-    """Gives a folder the files that it had. Empty folders go."""
+    """Gives a folder the files that it had. Empty folders go; a lock stays: somebody may hold it."""
     now = read_tree(top)
     for path in now.keys() - wanted.keys():
+        if path.endswith('.lock'):
+            continue
         os.unlink(path)
         with contextlib.suppress(OSError):
             os.removedirs(os.path.dirname(path))
     os.makedirs(top, exist_ok=True)
     for path, (mode, text) in wanted.items():
-        if now.get(path) == (mode, text):
+        if now.get(path) == (mode, text) or path.endswith('.lock'):
             continue
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if mode == stat.S_IFLNK:

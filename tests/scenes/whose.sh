@@ -1,0 +1,131 @@
+#!/bin/sh
+# whose.sh - of which process a record is: numbers that were given again, other boots, namespaces
+# SPDX-License-Identifier: MIT
+# runs: check
+# shellcheck disable=SC2119
+. tests/scenes/lib.sh
+use_npus
+
+# Changes a record, and puts the right sum into its last line.
+change() { # script of sed
+    sed "$1; /^sum/d" "$state" >"$out/changed" &&
+        echo "sum $(gzip -c "$out/changed" | tail -c 8 | od -An -N4 -tx4 --endian=little | tr -d ' ')" \
+            >>"$out/changed" && cat "$out/changed" >"$state"
+}
+
+# -- Another process ----------------------------------------------------------------
+
+# The number went to another process, the host was started again, or the process is of another pid
+# namespace: the process that has the number now is not bound, and is not moved.
+is_of_no_process() { # script of sed
+    apply --npu 0 && change "$1" && refuses 1 "nothing is on record of process $worker" verify &&
+        says 0 "it has ended" restore && is_on "$worker" $main && no_record || return 1
+    # What it has by now is what it had before.
+    apply --npu 5 && restore && is_on "$worker" $main && move_to "$all" "$worker"
+}
+for what in "another process has the number now:s/^\(process [0-9]* \).*/\1987654321/" \
+    "the host was started again:s/^boot .*/boot of-another-start/" \
+    "it is of another pid namespace:s/^namespace .*/namespace 4026532999/" \
+    "it is of the first pid namespace:/^namespace /d"; do
+    change=${what#*:}
+    is_of_another() { is_of_no_process "$change"; }
+    check_worker "${what%%:*}" is_of_another
+done
+
+takes_over() {
+    apply --npu 0 && change 's/^\(process [0-9]* \).*/\1987654321/' && says 0 "npu5" apply --npu 5 &&
+        says 0 "as it should be" verify && says 0 "put back" restore && is_on "$worker" $main
+}
+check_worker "apply takes the place of such a record" takes_over
+
+# -- Sweeping ------------------------------------------------------------------------
+
+# Sets old to a record of a process that has ended.
+leave_record() {
+    start_sleeper && "$CPUBIND" apply --pid "$sleeper" --fixture a2-192cpu-8npu --allowed 0-191 \
+        --npu 5 --memory none --quiet && end_worker "$sleeper" && old=/run/cpubind/$sleeper.record &&
+        [ -e "$old" ]
+}
+
+is_swept() {
+    leave_record && apply --npu 0 --quiet && [ ! -e "$old" ] && restore
+}
+check_worker "the record of a process that has ended is removed by the next command" is_swept
+
+# A folder that a host and a container share: the container sees none of the processes.
+is_not_swept() {
+    leave_record && saved=$state && state=$old && change 's/^namespace .*/namespace 4026532999/' &&
+        state=$saved && apply --npu 0 --quiet && [ -e "$old" ] && restore && [ -e "$old" ] && rm "$old"
+}
+check_worker "one of another pid namespace is not" is_not_swept
+
+is_in_use() {
+    leave_record && : >"$old.lock" && chmod 600 "$old.lock" || return 1
+    flock -xF "$old.lock" sleep 600 &
+    user_of_it=$!
+    becomes sh -c "! flock -n $old.lock true" && apply --npu 0 --quiet && [ -e "$old" ] &&
+        [ -e "$old.lock" ]
+    use_status=$?
+    end_worker $user_of_it
+    restore && [ ! -e "$old" ] && [ ! -e "$old.lock" ] && return $use_status
+}
+check_worker "nor is one that somebody works with" is_in_use
+
+# -- Where a record is said to be ----------------------------------------------------
+
+# <pid>.path names the record of --state. One that is no such text, is stale, or could be another
+# user's names none.
+names_nothing() {
+    state=$out/state
+    place=/run/cpubind/$worker.path
+    apply --npu 0 --state "$state" && cp "$place" "$out/place" && says 0 "" verify || return 1
+    for text in "" x "1 /" "1 /x
+2" " /x" "x /x" "1 x" "-1 /x" "9$(cat "$out/place")"; do
+        echo "$text" >"$place"
+        refuses 1 "nothing is on record of process $worker" verify || return 1
+    done
+    cat "$out/place" >"$place" && chmod 666 "$place" &&
+        refuses 1 "nothing is on record of process $worker" verify && chmod 600 "$place" &&
+        says 0 "put back" restore && all_is_free && [ ! -e "$place" ]
+}
+check_worker "a file that names the record may be no other text" names_nothing
+
+has_long_name() {
+    state=$out/$(printf 'n%.0s' $(seq 220))
+    apply --npu 0 --state "$state" && says 0 "" verify && says 0 "put back" restore &&
+        [ ! -e "$state" ] && state=$state-$(printf 'n%.0s' $(seq 40)) &&
+        refuses 4 "(name: File name too long), so nothing was changed" apply --npu 0 --state "$state" &&
+        all_is_free
+}
+check_worker "a name has room for those beside it" has_long_name
+
+is_sticky() {
+    mkdir -m 1777 /tmp/sticky && state=/tmp/sticky/state && apply --npu 0 --state "$state" &&
+        says 0 "put back" restore && all_is_free && rm -rf /run/cpubind &&
+        mkdir -m 1777 /run/cpubind && refuses 4 "nothing was changed" apply --npu 0
+    sticky_status=$?
+    rm -rf /run/cpubind
+    return $sticky_status
+}
+check_worker "a sticky folder is allowed for a named file alone" is_sticky
+
+is_too_long() {
+    apply --npu 0 && cp "$state" "$out/good" && truncate -s 100M "$state" &&
+        refuses 3 "is damaged: it is too long" restore && is_on "$worker" $main &&
+        cat "$out/good" >"$state" && says 0 "put back" restore
+}
+check_worker "a file is not read past the longest record" is_too_long
+
+# flock(2) locks a file, not its name: one that was removed meanwhile keeps nobody out.
+removed_lock() {
+    mkdir -p /run/cpubind && : >"$state.lock" || return 1
+    flock -xF "$state.lock" sleep 600 &
+    holder=$!
+    becomes sh -c "! flock -n $state.lock true" && refuses 1 "another cpubind is at work" apply --npu 0 &&
+        rm "$state.lock" && says 0 "npu0" apply --npu 0 && says 0 "put back" restore && all_is_free
+    removed_status=$?
+    end_worker $holder
+    return $removed_status
+}
+check_worker "a lock on a removed file does not count" removed_lock
+finish
