@@ -1,7 +1,7 @@
 #!/bin/sh
 # devices.sh - apply, verify, restore and run on accelerators that are no NPUs: which one
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 . tests/scenes/lib.sh
 use_gpus
 put env CUDA_VISIBLE_DEVICES=7

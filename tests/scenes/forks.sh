@@ -1,7 +1,7 @@
 #!/bin/sh
 # forks.sh - who counts as a user of an accelerator: forks, Python's processes, containers
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 # Two workers share the pool of one GPU, a CPU each: a third one would move both. strace counts
 # what is written.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # measure.sh - measure on live workers of two CPUs, and with made workers
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 #   CPUBIND_KILLS=200     how often a measurement is killed (default 6)
 #

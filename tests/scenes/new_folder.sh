@@ -1,7 +1,7 @@
 #!/bin/sh
 # new_folder.sh - a folder of a host is there as a whole or not at all, and replaces nothing else
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 # Each check runs twice: with the flags of renameat2(2), and as on a file system without them. That
 # every call may fail, and the command be killed at each, is in tests/faults.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # service_measure.sh - the service measures its new settings against those before
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 #   CPUBIND_KILLS=20      how often a measurement is killed (default 3)
 #
