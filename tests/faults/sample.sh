@@ -1,7 +1,7 @@
 #!/bin/sh
 # sample.sh - a sample of the uses of each system call of the command fails; prints TAP
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: by hand
 #
 # With --all each of them does; faults.py says what, and runs one scene, or one fault, by name.
 skip_all() { # reason

@@ -92,7 +92,6 @@ check "restore --all ends a watch of all workers" restore_ends_the_watch
 
 # A session of its own, which the shell of this script is not in.
 keeps_others() {
-    says 2 "--keep" apply_all --others keep || return 1
     # shellcheck disable=SC2016
     setsid sh -c '"$0" >"$1/w" & echo $! >"$1/worker"; "$0" >"$1/e" & echo $! >"$1/engine"; wait' \
         "$program" "$out" &
@@ -107,16 +106,6 @@ keeps_others() {
     return $result
 }
 check "--others keep puts the engine's other processes on the kept CPUs" keeps_others
-
-refuses_options() {
-    says 2 "--all" apply_all --npu 3 && says 2 "--all" apply_all --pid 1 &&
-        says 2 "--all" "$CPUBIND" apply --npu 3 --respect-masks &&
-        says 2 "--processes" apply_all --processes 2 --index 0 &&
-        says 2 "leave, keep" apply_all --others all &&
-        says 3 '' "$CPUBIND" apply --all --root "$CPUBIND_SHIM" --any-arch
-}
-check "options that contradict --all are refused, and a host that cannot be read" \
-    refuses_options
 
 # -- NPUs and a GPU --------------------------------------------------------------
 

@@ -6,6 +6,12 @@
 use_gpus
 put env CUDA_VISIBLE_DEVICES=7
 
+# Who deletes a folder of the scene deletes no device file of this machine.
+nothing_is_mounted_below() { # folder
+    ! awk -v folder="$1/" 'index($5, folder) == 1' /proc/self/mountinfo | grep . && [ -c /dev/null ]
+}
+check "no file system is mounted below the folder of the scene" nothing_is_mounted_below "$out"
+
 on_host() { # command, argument ...
     host_command=$1
     shift
@@ -273,7 +279,7 @@ check "a mask that is not of the binding counts" own_mask_counts
 ends_are_said() { # command, argument ...
     for n_end in $(seq 1000); do
         start_worker CUDA_VISIBLE_DEVICES=7
-        CPUBIND_ENDS_PID=$worker CPUBIND_ENDS_AT=$n_end LD_PRELOAD=$programs/ends_shim \
+        CPUBIND_ENDS_PID=$worker CPUBIND_ENDS_AT=$n_end LD_PRELOAD=$programs/proc_shim \
             "$CPUBIND" "$@" --pid "$worker" >"$out/said" 2>"$out/err"
         got=$?
         kill -0 "$worker" 2>/dev/null && grep -q '^State:.[^Z]' "/proc/$worker/status" && break

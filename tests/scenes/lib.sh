@@ -115,6 +115,7 @@ seconds() {
     echo "${up%.*}"
 }
 
+service= # below
 # Waits until a command succeeds, for as long as a busy machine may need.
 becomes() { # command ...
     becomes_until=$(($(seconds) + ${patience:-60}))
@@ -122,6 +123,7 @@ becomes() { # command ...
         [ "$(seconds)" -lt $becomes_until ] || {
             echo "never: $*"
             cat "$out/becomes"
+            [ -z "$service" ] || cat "$out/service.log"
             return 1
         }
         sleep 0.05
@@ -178,6 +180,13 @@ start_sleeper() { # VARIABLE=VALUE ...
     env "$@" $as sleep 600 &
     sleeper=$!
     becomes is_program "$sleeper" sleep
+}
+
+# Ends what a check that has failed may have left: all that this shell has started, but for some.
+end_all_but() { # pid ...
+    for left in $(cat "/proc/$$/task/$$/children"); do
+        case " $* $terminal " in *" $left "*) ;; *) kill -KILL "$left" ;; esac
+    done
 }
 
 # Sets zombie to a process that has ended and is not waited for: its parent is another program.
@@ -525,6 +534,7 @@ make_dev() {
 make_gpu_files() {
     make_dev && mkfifo "$out/terminal" || return 1
     "$programs/terminal" /dev/ptmx >"$out/terminal" &
+    terminal=$!
     read -r ready <"$out/terminal" && [ "$ready" = ready ] && [ -c /dev/pts/0 ] &&
         : >/dev/nvidia-uvm && mount --bind /dev/pts/0 /dev/nvidia-uvm &&
         mknod -m 666 /dev/nvidia5 c 1 5 && mknod -m 666 /dev/nvidia7 c 1 7
@@ -563,7 +573,6 @@ start_users_on() { # number of the file, argument ...
 # Its words are in $out/service.log.
 conf=$out/conf
 prom=$out/cpubind.prom
-service=
 socket=/run/cpubind/service.sock
 every_setting='memory = none
 watch = 1'

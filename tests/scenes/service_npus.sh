@@ -35,7 +35,8 @@ check "verify --all asks it" verify_asks_it
 # A process that lives on without its NPU is let go, and has not ended.
 ends_are_logged() {
     end_on_npu "$worker" && becomes logged "process $worker (worker), npu1: ended" &&
-        reload 'restore-at-end = yes' && end_service TERM &&
+        reload 'restore-at-end = yes' && becomes logged "process $first (worker), npu0: " &&
+        end_service TERM &&
         logged "process $first (worker), npu0: put back" && is_on "$first" "$all"
 }
 check "a worker that ends is said, and restore-at-end puts the others back" ends_are_logged

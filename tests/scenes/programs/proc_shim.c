@@ -1,11 +1,15 @@
-/* ends_shim.c - a shim (LD_PRELOAD): a process ends while a command reads about it
+/* proc_shim.c - a shim (LD_PRELOAD) for what a command reads about processes
  * SPDX-License-Identifier: MIT
  *
- * Before the CPUBIND_ENDS_AT-th file of /proc/CPUBIND_ENDS_PID that is opened, the process is
- * killed, and its end is waited for. It says so on stderr.
+ *   CPUBIND_ENDS_PID=N CPUBIND_ENDS_AT=K   before the K-th file of process N that is opened, the
+ *                                          process is killed, and its end is waited for. It says
+ *                                          so on stderr
+ *   CPUBIND_HIDES=NAME                     no link of this name may be read, as where a filter or
+ *                                          rights hide which program a process runs
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef int opener(int dir, const char *path, int flags, ...);
@@ -80,4 +85,14 @@ int openat64(int dir, const char *path, int flags, ...)
     mode = va_arg(list, int);
     va_end(list);
     return open_at(dir, path, flags, mode);
+}
+
+ssize_t readlinkat(int dir, const char *path, char *out, size_t size)
+{
+    const char *hidden = getenv("CPUBIND_HIDES"), *name = strrchr(path, '/');
+    if (hidden && strcmp(name ? name + 1 : path, hidden) == 0) {
+        errno = EPERM;
+        return -1;
+    }
+    return syscall(SYS_readlinkat, dir, path, out, size);
 }
