@@ -53,8 +53,7 @@ PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_pa
 
 # The one program of tests in C: all files of the folders of tests/, but for what is a program itself.
 PROGRAMS = $(addprefix tests/,vm/% packaging/% bench/% consumers/% languages/% scenes/% faults/% quality/quality.c \
-             sqlite/fleet_hosts.c cli/affinity_shim.c cli/bound_worker.c cli/deny.c \
-             cli/ends.c cli/measure_worker.c)
+             sqlite/fleet_hosts.c)
 TESTS   := $(filter-out $(PROGRAMS),$(sort $(wildcard tests/*/*.c)))
 # What scenes start: workers, doubles, libraries that stand before the C library.
 SCENES  := $(patsubst tests/scenes/programs/%.c,$(BUILD)/programs/%,$(wildcard tests/scenes/programs/*.c))
@@ -193,8 +192,7 @@ $(BUILD)/cpubind: $(BUILD)/obj/adapters/cli/main.o $(ROOMS) $(FAULTY)
 	$(command) $^ $(STATIC_LINK) $(LIBS) $(LDLIBS) -o $@.linked 2>$@.log || \
 	    $(command) $^ $(LIBS) $(LDLIBS) -o $@.linked
 	@install $@.linked $@ && rm $@.linked
-# SQLite writes its own version number to byte 96, which no reader uses: 3.38.0, the oldest that can
-# read the file, so that the file has the same bytes everywhere.
+# SQLite writes its version to byte 96, which no reader uses: 3.38.0, so that all builds are the same.
 $(BUILD)/fixtures.db: $(BUILD)/cpubind $(sort $(wildcard fixtures/hosts/*.host))
 	@rm -f $@.new
 	@$(NATIVE)/cpubind fixture import --quiet --db $@.new $(filter %.host,$^)
@@ -227,7 +225,6 @@ $(LIBRARIES):
 lib: $(BUILD)/libcpubind.so $(LIBRARIES) ## the shared library, and the readers, binding and corpus as static ones
 
 # -- Other programs ---------------------------------------------------------------
-
 # $(1) below BUILD, of its own objects $(2) and all rooms, with the libraries $(3).
 define program
 $(BUILD)/$(1): $(2:%=$(BUILD)/obj/%.o) $(ROOMS)

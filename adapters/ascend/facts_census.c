@@ -42,10 +42,10 @@ static cpubind_problem_code add_other(facts_reader *r, int32_t vendor,
         facts_read_number(r, facts_function_path(r, pci, "device"), -1, &other.device_id);
     if (code == CPUBIND_PROBLEM_NONE && other.device_id >= 0)
         code = facts_read_number(r, facts_function_path(r, pci, "class"), -1, &class_code);
+    f->has_unread_other |= code != CPUBIND_PROBLEM_NONE || class_code < 0;
     if (code == CPUBIND_PROBLEM_NONE && class_code >= 0 &&
         r->request->is_other(vendor, other.device_id, class_code >> 8))
         code = facts_read_virtual(r, pci, &is_virtual);
-    f->has_unread_other |= code != CPUBIND_PROBLEM_NONE || class_code < 0;
     if (code == CPUBIND_PROBLEM_NONE && !is_virtual) {
         code = read_near(r, &other);
         cpubind_priv_insert_function(f->other, &f->n_other, sizeof other, &other);

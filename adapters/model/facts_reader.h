@@ -372,15 +372,17 @@ static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *
     return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
 }
 
-/* Whether a PCI function is a virtual one: the kernel links it to its physical function. */
+/* Whether a PCI function is a virtual one: the kernel links it to its physical function. The
+ * link leads to a folder, so any answer but ABSENT says that it is there. */
 static inline cpubind_problem_code
 facts_read_virtual(facts_reader *r, const cpubind_pci_address *pci, int32_t *out)
 {
-    cpubind_input answer;
-    const cpubind_problem_code code =
-        facts_ask(r, facts_function_path(r, pci, "physfn"), &answer);
-    *out = code == CPUBIND_PROBLEM_NONE && facts_is_present(answer);
-    return code;
+    const char *name = facts_function_path(r, pci, "physfn");
+    if (!name)
+        return facts_fail_memory(r);
+    *out = r->source->read(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT ||
+           r->source->list(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Lists the online CPUs of a node, ascending, in the arena. */

@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 #include "../../cpubind.h"
-#include "../support/test.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
 #include "../support/said.h"
+#include "../support/test.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "../../cpubind.h"
-#include "../support/test.h"
 #include "../support/exact_buffer.h"
+#include "../support/test.h"
 
 /* A host of CPUs 0 .. n_cpu - 1 on nodes 0 .. n_node - 1, and a plan of all devices. */
 typedef struct grown {

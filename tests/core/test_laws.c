@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
-#include "../support/test.h"
 #include "../support/lists.h"
+#include "../support/test.h"
 #include "model.h"
 #include "run.h"
 

@@ -9,9 +9,9 @@
 #include <glob.h>
 
 #include "../../cpubind.h"
-#include "../support/test.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
+#include "../support/test.h"
 
 #define MAX_NODE   1024
 #define MAX_DEVICE 64

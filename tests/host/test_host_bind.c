@@ -10,8 +10,8 @@
 #include "../../adapters/linux/kernel/process.h"
 #include "../linux/fake_host.h"
 #include "../linux/fault_table.h"
-#include "../support/test.h"
 #include "../support/fixture_host.h"
+#include "../support/test.h"
 
 #define N_CPU   48
 #define N       4

@@ -10,8 +10,8 @@
 
 #include "../../adapters/host/host_place.h"
 #include "../../adapters/text/cpulist.h"
-#include "../support/test.h"
 #include "../support/fixture_host.h"
+#include "../support/test.h"
 
 static struct {
     cpubind_sys calls;

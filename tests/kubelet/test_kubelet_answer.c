@@ -1,8 +1,8 @@
 /* test_kubelet_answer.c - the answer of kubelet, whole, cut and damaged
  * SPDX-License-Identifier: MIT
  */
-#include "../support/test.h"
 #include "../support/exact_buffer.h"
+#include "../support/test.h"
 #include "kubelet_message.h"
 
 static const int64_t some[] = {9, 4, 5, 4, 8};

@@ -1,7 +1,7 @@
 #!/bin/sh
 # irqbalance.sh - irqbalance leaves the interrupts of a bound process alone, by bans or by a stop
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: by hand
 # shellcheck disable=SC2086 # lists are split on purpose
 #
 # The interrupts are files of a made host; irqbalance is a process that answers as it does, well or
