@@ -5,8 +5,8 @@
  * Pure but for the source: no I/O of its own, no malloc. It must not ask for an input that the
  * request does not need; facts.h has these rules.
  *
- * The table says what comes of each input in each state. A row of tests/cases/hosts_states.txt is
- * a cell here. Failed: also a command that did not end in time, and a text that is too long.
+ * The table says what comes of each input in each state. A case of tests/cases/hosts_states.txt
+ * is a cell here. Failed: also a command that did not end in time, and a text that is too long.
  * Refused: there is no plan, since other processes of the host may have read the input well.
  *
  *   input                       absent         failed     empty       cut        contradictory

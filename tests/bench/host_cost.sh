@@ -1,5 +1,6 @@
 #!/bin/sh
 # host_cost.sh - measure a watch of all workers beside 4,000 processes of 100,000 threads
+# runs: by make
 # SPDX-License-Identifier: MIT
 #
 #   tests/bench/host_cost.sh     from the top folder; BUILD has bench_host

@@ -1,5 +1,6 @@
 #!/bin/sh
 # ci.sh - the CI of another project: tests its hosts with the installed command alone
+# runs: by hand
 #
 #   tests/consumers/ci.sh        with cpubind on PATH, in an empty folder that may be written
 #

@@ -1,15 +1,18 @@
 /* sys_faults.c - the table of system calls of the sanitized command, in which one use fails
  * SPDX-License-Identifier: MIT
  *
- * Linked with -Wl,--wrap=cpubind_sys_real, it stands between the command and the table of sys.c;
+ * Linked with -Wl,--wrap=cpubind_sys_real, it stands between the command and the table of
+ * sys.c;
  * without these variables it counts, and that is all:
  *
  *   CPUBIND_FAULT=CALL:NTH:WHAT[:forever]   the NTH use of a call of the table fails, and with
  *       "forever" each one after it. WHAT is the name of an errno, or
- *         less    the call reads or writes half of what it is asked for; rename knows no flags, as
+ *         less    the call reads or writes half of what it is asked for; rename knows no
+ *   flags, as
  *                 on an old kernel
  *         kill    the command is killed before the call, as by SIGKILL
- *   CPUBIND_CALLS=FILE   each use is a line of the file: CALL NTH STACK. Uses with the same stack
+ *   CPUBIND_CALLS=FILE   each use is a line of the file: CALL NTH STACK. Uses with the same
+ *   stack
  *       are of one line of the sources, called by the same lines
  *   CPUBIND_FORKS=IN,OUT   before main(), the command waits for lines at the descriptor IN: a
  *       CPUBIND_FAULT, "@" and a CPUBIND_CALLS, or "-". Each line starts a copy of the command;
@@ -100,7 +103,8 @@ static void write_use(int call, int nth)
     fprintf(calls, "\n");
 }
 
-/* Whether memory that is left at the end is looked for, which takes as long as all the rest: after
+/* Whether memory that is left at the end is looked for, which takes as long as all the rest:
+ * after
  * a lack of memory, and after a part of the other faults. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
