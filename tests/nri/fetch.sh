@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # fetch.sh - fetches a containerd that has NRI from Debian 13, which runs on Debian 12
 #
 #   tests/nri/fetch.sh           from the top folder; writes only below BUILD/nri

@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # arm64.sh - builds targets of the Makefile for aarch64, below BUILD/arm64
 #
 #   tests/support/arm64.sh TARGET...     from the top folder

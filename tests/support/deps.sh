@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # deps.sh - installs the Debian packages that a target of the Makefile needs
 #
 #   tests/support/deps.sh run|check|check-all|foreign|vm|bench|fuzz|fixtures|static|packages|slurm|nri|check-nri|check-slurm

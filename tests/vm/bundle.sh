@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # bundle.sh - makes the OCI bundle of a container with some of the NPUs and GPUs
 #
 #   bundle.sh NAME PHY|renderD<n>...

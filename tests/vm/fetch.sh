@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # fetch.sh - fetches the parts of ARM virtual machines from Debian and builds the fake driver
 #
 #   tests/vm/fetch.sh [slurm]    from the top folder; writes only below BUILD/vm

@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # host.sh - writes the description of an Ascend host for a virtual machine, from a table of NPUs
 #
 #   tests/vm/host.sh a2|a2x2|a2x4|a3|300i|950|mixed DIR [PHY...]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # init.sh - the first process of a virtual machine: sets up the host, runs guest.sh, powers off
 #
 # Must not run outside of the machine that vm.sh boots: it mounts and loads a driver.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # npu-smi.sh - npu-smi of a virtual machine: prints the tables of host.sh and the running workers
 #
 #   npu-smi look                 writes the table with the workers of now, so that other calls

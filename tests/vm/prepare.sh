@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # prepare.sh - what runs in the ARM machines: kernels and tools of Debian, the command, programs
 #
 #   tests/vm/prepare.sh [slurm]      from the top folder; writes only below BUILD

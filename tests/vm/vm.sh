@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # vm.sh - boots Ascend hosts in ARM virtual machines, where guest.sh checks cpubind
 # build: plain
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # lab.sh - run a command on this machine as if it were a captured host
 # SPDX-License-Identifier: MIT
 #

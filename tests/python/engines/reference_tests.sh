@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # reference_tests.sh - run vllm-ascend's tests of its CPU binding against cpubind.vllm_ascend
 # SPDX-License-Identifier: MIT
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# runs: by make
 # stand_in.sh - npu-smi, lscpu, taskset and migratepages of lab.sh, by the name of the link
 # SPDX-License-Identifier: MIT
 name=${0##*/}
