@@ -441,7 +441,7 @@ names_exist() {
             [ -f "adapters/ascend/$header" ] || [ -f "adapters/api/$header" ] || [ -f "adapters/sqlite/$header" ] || echo "$header"
     done >>"$out/missing"
     grep -oE '`make [a-z-]+' "$out/all" | sed 's/.* //' | sort -u | while read -r target; do
-        grep -qE "^$target:|^\.PHONY:.* $target( |\$)" Makefile || echo "make $target"
+        grep -qE "^$target:|^\.PHONY:.* $target( |\$)" Makefile adapters/packaging/packages.mk || echo "make $target"
     done >>"$out/missing"
     cat "$out/missing"
     [ ! -s "$out/missing" ]
