@@ -2,7 +2,7 @@
 # corpus.sh - all fixture hosts through a corpus and through captures; a disk that is full, and a
 # file that others own
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 # What one command makes of one host or of a damaged file is in tests/cases/command_corpus.txt,
 # command_capture.txt and command_store.txt. The sanitized command is where BUILD is.
