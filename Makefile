@@ -76,7 +76,7 @@ run: deps-run ## install missing packages, build, and plan the fixture host HOST
 # -- Tests: HOUSE.md, "Testing" ---------------------------------------------------
 
 check: deps-check ## what a change needs, under sanitizers; T=WORD: the tests with WORD in their names
-	@$(MAKE_SAN) $(if $(T),test $(if $(wildcard tests/*/*$(T)*.sh),tested),tested)
+	@$(MAKE_SAN) tested
 	@BUILD=$(BUILD) SHARED=$(SHARED) tests/run check $(T)
 
 check-all: deps-check-all ## what CI runs: all of check, and what is slow
