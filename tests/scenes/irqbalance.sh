@@ -1,7 +1,7 @@
 #!/bin/sh
 # irqbalance.sh - irqbalance leaves the interrupts of a bound process alone, by bans or by a stop
 # SPDX-License-Identifier: MIT
-# runs: by hand
+# runs: check
 # shellcheck disable=SC2086 # lists are split on purpose
 #
 # The interrupts are files of a made host; irqbalance is a process that answers as it does, well or
@@ -254,6 +254,7 @@ users_are_refused() {
     says 0 "" $user "$CPUBIND" apply --pid "$worker" --allowed 0-191 --rules reference --memory none --npu 0 \
         --irqbalance ban
     result=$?
+    $user "$CPUBIND" restore --all --quiet
     as=
     bans_are 17 && [ ! -e "$folder/asked" ] && [ $result -eq 0 ]
 }
@@ -309,7 +310,7 @@ a_failure_undoes_it() {
     done
 }
 
-for place in run named nameless; do
+for place in run named; do
     check_daemon "bans are added to those of others, and taken back ($place)" bans_of_others_stay $place 17
 done
 check_daemon "what was banned before stays banned" earlier_bans_stay run 17 401

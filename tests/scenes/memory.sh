@@ -1,7 +1,7 @@
 #!/bin/sh
 # memory.sh - which memory of a process is moved to the node of its NPU, which stays, and why; TAP
 # SPDX-License-Identifier: MIT
-# runs: by hand
+# runs: check
 # shellcheck disable=SC2086 # lists are split on purpose
 #
 # The process has real pages, which pagemap shows; on which nodes they are is said by a file over its
