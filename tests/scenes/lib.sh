@@ -240,7 +240,7 @@ is_at() { # name, CPUs
 }
 
 thread_named() { # name: the first one of the worker
-    grep -lx "$1" "/proc/$worker/task"/*/comm | head -n 1 | cut -d / -f 5
+    grep -lx "$1" "/proc/$worker/task"/*/comm | head -n 1 | cut -d / -f 5 | grep .
 }
 
 has_threads() { # pid, number

@@ -14,6 +14,14 @@
  *   CPUBIND_SHIM_MACHINE=NAME  what uname(2) says the machine is
  *   CPUBIND_SHIM_FIRST=yes     each process is in the first pid namespace, whose numbers a driver
  *                              lists
+ *
+ * Files of DIR change it while it runs, as kernel/sched/core.c and kernel/cgroup/cpuset.c do:
+ *
+ *   online, cpuset   the lists of the CPUs that are online, and that a cpuset leaves to threads
+ *   old              a kernel before 6.2: what a thread asks for is cut to what it can have
+ *   N.error          errno of a move of thread N
+ *   ends             thread N (of worker.c) ends when it is looked at, and a stranger has its
+ *                    number, with the CPUs of the file "stranger"; "ends.after" says which look
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -138,6 +146,31 @@ static FILE *open_thread(long tid)
     return open_file(name, "re");
 }
 
+/* The first line of a file, or no text. */
+static const char *line_of(FILE *file)
+{
+    static char line[4096];
+    line[0] = '\0';
+    if (file && !fgets(line, sizeof line, file))
+        line[0] = '\0';
+    if (file)
+        fclose(file);
+    return line;
+}
+
+static long number_of(const char *name)
+{
+    return strtol(line_of(open_file(name, "re")), NULL, 10);
+}
+
+static mask both(mask a, const char *list)
+{
+    const mask b = of_list(list);
+    for (size_t i = 0; *list && i < WORDS; i++)
+        a.word[i] &= b.word[i];
+    return a;
+}
+
 static mask allowed(void)
 {
     const char *cpuset = getenv("CPUBIND_SHIM_CPUSET");
@@ -146,14 +179,45 @@ static mask allowed(void)
     return of_list(cpuset ? cpuset : all);
 }
 
-static long get(long tid, size_t size, unsigned long *out)
+/* Without those that a file takes. */
+static mask possible(mask m)
 {
-    char text[4096] = "";
-    const size_t bytes = (cpus() + WORD_BITS - 1) / WORD_BITS * sizeof(unsigned long);
+    m = both(m, line_of(open_file("cpuset", "re")));
+    return both(m, line_of(open_file("online", "re")));
+}
+
+static long stranger;
+
+/* Returns when the thread is gone, and a stranger has its number. */
+static void end_thread(long tid)
+{
+    const long after = number_of("ends.after");
     mask m;
     FILE *file;
+    if (tid == 0 || number_of("ends") != tid)
+        return;
+    file = open_file(after > 0 ? "ends.after" : "ends", "we");
+    if (file) {
+        fprintf(file, "%ld\n", after > 0 ? after - 1 : 0);
+        fclose(file);
+    }
+    if (after > 0)
+        return;
+    while (real()(SYS_tkill, tid, (long)SIGRTMIN) == 0)
+        usleep(1000);
+    m = of_list(line_of(open_file("stranger", "re")));
+    (void)keep(tid, &m);
+    stranger = tid;
+}
+
+static long get(long tid, size_t size, unsigned long *out)
+{
+    const char *text;
+    const size_t bytes = (cpus() + WORD_BITS - 1) / WORD_BITS * sizeof(unsigned long);
+    mask m;
     const char *births = getenv("CPUBIND_SHIM_BIRTHS");
-    if (real()(SYS_sched_getaffinity, tid, size, out) < 0)
+    end_thread(tid);
+    if (real()(SYS_sched_getaffinity, tid == stranger ? 0 : tid, size, out) < 0)
         return -1;
     if (births && tid != (pid_t)strtol(births, NULL, 10)) {
         errno = ESRCH;
@@ -163,13 +227,8 @@ static long get(long tid, size_t size, unsigned long *out)
         errno = EINVAL;
         return -1;
     }
-    m = allowed();
-    file = open_thread(tid);
-    if (file) {
-        if (fgets(text, sizeof text, file))
-            m = of_list(text);
-        fclose(file);
-    }
+    text = line_of(open_thread(tid));
+    m = possible(*text ? of_list(text) : allowed());
     memcpy(out, &m, bytes);
     return (long)bytes;
 }
@@ -178,15 +237,28 @@ static long set(long tid, size_t size, const unsigned long *in)
 {
     unsigned long now[8192 / sizeof(unsigned long)];
     const mask may = allowed();
-    mask m = {{0}};
+    const long thread = tid == stranger ? 0 : tid;
+    mask m = {{0}}, has;
     unsigned long any = 0;
-    const long n = real()(SYS_sched_getaffinity, tid, sizeof now, now);
-    if (n < 0 || real()(SYS_sched_setaffinity, tid, n, now) < 0)
+    char name[32];
+    FILE *old;
+    const long n = real()(SYS_sched_getaffinity, thread, sizeof now, now);
+    if (n < 0 || real()(SYS_sched_setaffinity, thread, n, now) < 0)
+        return -1;
+    snprintf(name, sizeof name, "%ld.error", own(tid));
+    errno = (int)number_of(name);
+    if (errno)
         return -1;
     memcpy(&m, in, size < sizeof m ? size : sizeof m);
     for (size_t i = 0; i < WORDS; i++)
-        any |= m.word[i] &= may.word[i];
-    if (any && keep(tid, &m) == 0)
+        m.word[i] &= may.word[i];
+    has = possible(m);
+    for (size_t i = 0; i < WORDS; i++)
+        any |= has.word[i];
+    old = open_file("old", "re");
+    if (old)
+        fclose(old);
+    if (any && keep(tid, old ? &has : &m) == 0)
         return 0;
     errno = EINVAL;
     return -1;
