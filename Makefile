@@ -121,7 +121,7 @@ analyze: deps-check-all ## follow paths through the functions with clang-tidy's 
 	@BUILD=$(BUILD) tests/checks/lint.sh --analyze
 
 coverage: deps-fuzz ## what make check reaches of each room, in lines and branches; T= as there
-	@$(MAKE_IN) BUILD=$(BUILD)/covered FAULTS=yes STATIC_LINK= CC=clang CFLAGS="-O0 -g -fprofile-instr-generate -fcoverage-mapping" tested
+	@$(MAKE_IN) BUILD=$(BUILD)/covered FAULTS=yes STATIC_LINK= CC=clang CFLAGS="-O0 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation" tested
 	@BUILD=$(BUILD)/covered tests/coverage.sh $(T)
 
 bench: deps-bench ## time the core, the readers, the command, binding, Python, as ratios

@@ -13,8 +13,9 @@ set -eu
 BUILD=$(cd "${BUILD:-build}" && pwd)
 rm -rf "$BUILD/raw"
 mkdir -p "$BUILD/raw"
-# Programs that end side by side add to one of four files.
-export LLVM_PROFILE_FILE="$BUILD/raw/%4m.profraw"
+# Programs that run side by side count in one of four files, as they go: one that a signal ends, as
+# a watch, has counted, too.
+export LLVM_PROFILE_FILE="$BUILD/raw/%4m%c.profraw"
 ln -sfn . "$BUILD/san"
 BUILD=$BUILD SHARED=${SHARED:-../shared} tests/run check-sanitized "$@" || echo "some tests failed"
 

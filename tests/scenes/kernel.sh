@@ -2,6 +2,7 @@
 # kernel.sh - CPUs go offline, cpusets change, threads refuse, numbers are given again; prints TAP
 # SPDX-License-Identifier: MIT
 # runs: check
+# shellcheck disable=SC2046,SC2086,SC3045 # lists are split on purpose
 #
 # The masks are those of a model of the kernel (programs/affinity_shim.c), since Linux 6.2 and
 # before. The CPUs of main are 2-3, that of acl is 4.
@@ -72,9 +73,9 @@ put_back() {
 }
 
 # Its words are in $out/watched.
-start_watch() { # argument ...
+start_watch() {
     : >"$out/watched"
-    apply --watch 1 "$@" >"$out/watched" 2>&1 &
+    apply --watch 1 >"$out/watched" 2>&1 &
     watcher=$!
     becomes are_at 2-3 4 && becomes watched "end of a period"
 }
@@ -104,8 +105,9 @@ a_watch_follows_them() {
         online 0-7 && becomes is_at acl_thread 4 && all_are_right || return 1
     cpuset 0-2,5-7 && becomes watched "its cpuset allows some of them only" &&
         becomes verified 1 2 wrong 2 wrong && cpuset 0-7 && becomes are_at 2-3 4 &&
-        all_are_right && cpuset 5-6 && becomes watched "(plain): none of its CPUs, 2-3, is online and in its cpuset" &&
-        cpuset 0-7 && becomes are_at 2-3 4 && end_watch
+        all_are_right && cpuset 5-6 &&
+        becomes watched "(plain): none of its CPUs, 2-3, is online and in its cpuset" && cpuset 0-7 &&
+        becomes are_at 2-3 4 && end_watch
 }
 
 apply_and_restore_work_meanwhile() {
@@ -175,8 +177,8 @@ thread_kept() { # name, has
 
 # /run is full when a thread is born: one on CPUs of its own could not be put back.
 a_thread_waits_for_its_record() {
-    mount -t tmpfs -o mode=755,size=64k tmpfs /run/cpubind && start_watch && kill -STOP "$watcher" &&
-        kill -USR1 "$worker" && becomes thread_named born && kill -USR1 "$worker" &&
+    mount -t tmpfs -o mode=755,size=64k tmpfs /run/cpubind && start_watch &&
+        kill -STOP "$watcher" && kill -USR1 "$worker" && becomes thread_named born && kill -USR1 "$worker" &&
         becomes thread_named own && move_to 2-3 "$(thread_named born)" &&
         move_to 0,7 "$(thread_named own)" || return 1
     head -c 100000 /dev/zero >/run/cpubind/much
@@ -229,7 +231,8 @@ check_kernel "a number that another process got is noticed, and that undone" \
 
 # -- Names -----------------------------------------------------------------------
 
-# Here no event tells of them. One that is born when another one ends leaves their number as it was.
+# Here no event tells of them. One that is born when another one ends leaves the number of threads
+# as it was.
 names_and_births_are_seen() {
     start_watch && kill -USR1 "$worker" && becomes is_at other 2-3 && kill -USR1 "$worker" &&
         becomes is_at acl_thread 4 || return 1
@@ -238,7 +241,24 @@ names_and_births_are_seen() {
         becomes is_at late_one 4 && end_watch
 }
 
+seen_with_many_files() {
+    names_and_births_are_seen
+}
+
+# A watch keeps half of its files for names at most.
+seen_with_few_files() {
+    n_file=$(ulimit -Sn)
+    ulimit -Sn 16
+    names_and_births_are_seen
+    result=$?
+    ulimit -Sn "$n_file"
+    return $result
+}
+
 host="$host --thread late_one=4"
-check_kernel "a watch without events sees names that change, and threads that come for others" \
-    names_and_births_are_seen acl_thread plain -- acl_thread=other other=acl_thread acl_thread= late_one
+for files in few many; do
+    check_kernel "a watch with $files files sees new names, and threads that come for others" \
+        seen_with_${files}_files acl_thread plain -- acl_thread=other other=acl_thread \
+        acl_thread= late_one
+done
 finish

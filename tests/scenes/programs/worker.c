@@ -121,7 +121,8 @@ int main(int argc, char **argv)
     sigset_t set;
     char *program = NULL;
     int at = 1, chains = 0;
-    for (; at + 1 < argc && (strcmp(argv[at], "-x") == 0 || strcmp(argv[at], "-c") == 0); at += 2)
+    for (; at + 1 < argc && (strcmp(argv[at], "-x") == 0 || strcmp(argv[at], "-c") == 0);
+         at += 2)
         if (argv[at][1] == 'x')
             program = argv[at + 1];
         else
