@@ -36,7 +36,7 @@ enum { MOST_CUTS = 256 };
 /* Damaged texts: whatever is said of them, by the laws. */
 static void read_damaged(const reader *row, const char *args, const char *text, int32_t len)
 {
-    const int32_t stride = 1 + len / MOST_CUTS;
+    const int32_t stride = 1 + len * one_in(4) / MOST_CUTS;
     words heard = {NULL, 0, 0};
     char *damaged = exact_copy(text, (size_t)len);
     for (int32_t at = 0; at < len; at += stride) {

@@ -461,7 +461,7 @@ SETUP(print_seed)
 TEST_WITH(plans_keep_the_laws_of_allowed_cpus, NULL, print_seed)
 {
     const uint64_t first = number_of("CPUBIND_SEED", 1);
-    uint64_t n = number_of("CPUBIND_TEST_HOSTS", 20000);
+    uint64_t n = number_of("CPUBIND_TEST_HOSTS", rounds(20000));
     n = n > 20000 ? n / 5 : n;
     for (uint64_t i = 0; i < n; i++)
         check_host(first + i);

@@ -172,7 +172,7 @@ static void check_homeless(const model_host *h, const model_plan *m)
 static int32_t host_count(void)
 {
     const char *text = getenv("CPUBIND_TEST_HOSTS");
-    long n = text ? strtol(text, NULL, 10) : 20000;
+    long n = text ? strtol(text, NULL, 10) : (long)rounds(20000);
     return n > 0 ? (int32_t)n : 1;
 }
 

@@ -933,7 +933,7 @@ static void check_reference(const near_host *h, const near_model *m)
 static int32_t host_count(void)
 {
     const char *text = getenv("CPUBIND_TEST_NEAR_HOSTS");
-    long n = text ? strtol(text, NULL, 10) : 20000;
+    long n = text ? strtol(text, NULL, 10) : (long)rounds(20000);
     return n > 0 ? (int32_t)n : 1;
 }
 

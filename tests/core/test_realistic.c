@@ -347,7 +347,7 @@ TEST(interrupts_are_at_home_cores_whole_and_pools_even)
                                                NEAR_CPUS * NEAR_DEVICES)];
     static int32_t cpu[NEAR_CPUS], row[NEAR_DEVICES + 1];
     const uint64_t first = number_of("CPUBIND_SEED", 1);
-    const uint64_t n = number_of("CPUBIND_TEST_HOSTS", 4000);
+    const uint64_t n = number_of("CPUBIND_TEST_HOSTS", rounds(4000));
     for (uint64_t i = 0; i < n; i++) {
         uint64_t state = (first + i) * 0x9e3779b97f4a7c15u;
         cpubind_plan plan = {.cpu = cpu,

@@ -187,7 +187,7 @@ static void follow_fixture(cpb_host *host, const char *name)
 TEST(the_advice_of_every_refusal_leads_on)
 {
     const int n = each_fixture(follow_fixture);
-    assert_true(n > 80);
+    assert_true(n * one_in(4) > 80);
     assert_true(n_followed > n * 10);
 }
 
@@ -218,7 +218,7 @@ static void compare_rules(cpb_host *host, const char *name)
 TEST(the_advice_of_poor_locality_helps)
 {
     (void)each_fixture(compare_rules);
-    assert_true(n_warned > 20);
+    assert_true(n_warned * one_in(4) > 20);
 }
 
 /* == Every text with advice is tried somewhere ============================== */

@@ -22,13 +22,13 @@ static inline cpb_host *open_fixture(const char *name)
     return host;
 }
 
-/* Calls `work` for each fixture host. Returns their number. */
+/* Calls `work` for each fixture host, or one in four. Returns their number. */
 static inline int each_fixture(void (*work)(cpb_host *host, const char *name))
 {
     glob_t found;
     int n = 0;
     assert_int_equal(glob("fixtures/hosts/*.host", 0, NULL, &found), 0);
-    for (size_t i = 0; i < found.gl_pathc; i++, n++) {
+    for (size_t i = 0; i < found.gl_pathc; i += (size_t)one_in(4), n++) {
         const char *file = strrchr(found.gl_pathv[i], '/') + 1;
         char name[256];
         (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(file, "."), file);

@@ -298,7 +298,7 @@ static void check_file(const char *path)
     script s;
     read_script(&s, path);
     n_read = 0;
-    for (int32_t i = 0; i < s.n; i++) {
+    for (int32_t i = 0; i < s.n; i += one_in(3)) {
         split_file(&s.step[i]);
         if (strcmp(s.step[i].verb, "read") != 0 || !s.step[i].data)
             continue;
@@ -309,7 +309,7 @@ static void check_file(const char *path)
             check_text(find_reader(readers[k]));
     }
     drop_script(&s);
-    assert_in_range(n_read, 10, INT32_MAX);
+    assert_in_range(n_read * one_in(3), 10, INT32_MAX);
 }
 
 TEST(damaged_outputs_of_each_family)

@@ -56,7 +56,7 @@ TEST(no_two_views_of_a_host_share_a_cpu)
     static law_case c;
     static law_counts counts;
     uint8_t bytes[LAW_BYTES];
-    const uint64_t n = number_of("CPUBIND_PAIRS", 20000),
+    const uint64_t n = number_of("CPUBIND_PAIRS", rounds(20000)),
                    most = number_of("CPUBIND_FAILURES", 1);
     uint64_t seed = number_of("CPUBIND_SEED", 1), failures = 0;
     const clock_t start = clock();
@@ -415,7 +415,7 @@ TEST(a_plan_does_not_depend_on_who_runs)
 {
     static law_case c;
     uint8_t bytes[LAW_BYTES];
-    for (uint64_t seed = 1; seed <= VIEWS; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(VIEWS); seed++) {
         host_view *view = &c.view[seed % LAW_VIEWS];
         fill(seed, bytes);
         random_views_make(bytes, sizeof bytes, &c.host, c.view);
@@ -440,7 +440,7 @@ TEST(ranks_drive_different_npus)
 {
     static law_case c;
     uint8_t bytes[LAW_BYTES];
-    for (uint64_t seed = 1; seed <= VIEWS; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(VIEWS); seed++) {
         host_view *view = &c.view[seed % LAW_VIEWS];
         uint32_t driven = 0;
         int32_t n = 0;
@@ -481,7 +481,7 @@ TEST(own_is_cpuset_where_every_npu_is_visible)
     static law_case c;
     uint8_t bytes[LAW_BYTES];
     int32_t n = 0;
-    for (uint64_t seed = 1; seed <= VIEWS; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(VIEWS); seed++) {
         host_view *view = &c.view[0];
         fill(seed, bytes);
         random_views_make(bytes, sizeof bytes, &c.host, c.view);
@@ -503,7 +503,7 @@ TEST(own_is_cpuset_where_every_npu_is_visible)
         expect_same_pools(&c, seed);
         n++;
     }
-    assert_true(n > VIEWS / 8);
+    assert_true((uint64_t)n > rounds(VIEWS) / 8);
 }
 
 TEST_FILE(NULL, NULL)

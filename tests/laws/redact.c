@@ -45,7 +45,7 @@ static void redact_words(const char *input, const step *of)
         int32_t n = 0;
         while (at + n < end && (isalnum((unsigned char)at[n]) || at[n] == '-' || at[n] == '_'))
             n++;
-        if (n >= 2 && n < 64 && n_word++ % EACH == 0) {
+        if (n >= 2 && n < 64 && n_word++ % (EACH * one_in(10)) == 0) {
             (void)snprintf(word, sizeof word, "%.*s", n, at);
             redact(input, word, of);
         }

@@ -4,6 +4,7 @@
  * Each touches no real host: host.h has the form of the text. What is promised is in facts.h,
  * plan.h, process_goal.h, doctor.h and cpubind_api.h.
  */
+#include <sanitizer/asan_interface.h>
 #include <stdio.h>
 
 #include "../../adapters/api/api.h"
@@ -22,10 +23,33 @@
 
 enum { KIB = 1024, ARENA = 1024 * KIB, MAX_LIST = 512 };
 
+/* Arenas are large, and many: their memory is used again, and poisoned behind their end. */
+enum { SLOTS = 4, SLOT = 6 * 1024 * KIB, BEHIND = 4 * KIB };
+
+static char *slot[SLOTS];
+static int is_taken[SLOTS];
+
 static cpubind_arena new_arena(size_t size, int fill)
 {
-    const cpubind_arena arena = {(char *)filled(size, fill), size, 0};
+    cpubind_arena arena = {NULL, size, 0};
+    int i = 0;
+    while (i < SLOTS && is_taken[i])
+        i++;
+    CHECK(i < SLOTS && size <= SLOT);
+    is_taken[i] = 1;
+    if (!slot[i])
+        slot[i] = (char *)filled(SLOT + BEHIND, fill);
+    arena.base = slot[i];
+    ASAN_UNPOISON_MEMORY_REGION(arena.base, SLOT + BEHIND);
+    memset(arena.base, fill, size);
+    ASAN_POISON_MEMORY_REGION(arena.base + size, BEHIND);
     return arena;
+}
+
+static void free_arena(const cpubind_arena *arena)
+{
+    for (int i = 0; i < SLOTS; i++)
+        is_taken[i] &= slot[i] != arena->base;
 }
 
 /* == The request ============================================================ */
@@ -226,7 +250,7 @@ static void tell_goal(reading *r, text_host *h, const outcome *out)
         tell(r, " %d:%d", irq->irq, irq->cpu);
     }
     tell(r, "\n");
-    free(arena.base);
+    free_arena(&arena);
 }
 
 /* An arena of the size that was used, or a smaller one, gives the same outcome or NO_MEMORY.
@@ -239,7 +263,7 @@ static void check_arenas(text_host *h, const asked *a, const outcome *first, siz
         static outcome less;
         make(h, a, size[i], 0xa5, &less);
         CHECK(less.code == first->code || less.code == CPUBIND_PROBLEM_NO_MEMORY);
-        free(less.arena.base);
+        free_arena(&less.arena);
     }
 }
 
@@ -263,7 +287,7 @@ static void tell_counts(reading *r, text_host *h, const asked *a, const outcome 
         CHECK(all.cpus >= f->n_cpu || all.cpus == -1 || a->request.allowed);
         CHECK(all.nodes == f->n_node || f->warnings & 1u << CPUBIND_WARNING_NO_NODES);
     }
-    free(arena.base);
+    free_arena(&arena);
 }
 
 static void read_facts(reading *r)
@@ -287,7 +311,7 @@ static void read_facts(reading *r)
     if (!r->is_again)
         check_arenas(&h, &a, &out, (size_t)r->len);
     tell_counts(r, &h, &a, &out);
-    free(out.arena.base);
+    free_arena(&out.arena);
     host_close(&h);
     free(request);
 }
@@ -348,7 +372,7 @@ static void read_accelerators(reading *r)
         tell(r, "%s\n", cpubind_problem_word(code));
         if (code == CPUBIND_PROBLEM_NONE)
             tell_accelerators(r, &facts);
-        free(arena.base);
+        free_arena(&arena);
     }
     host_close(&h);
 }
@@ -401,8 +425,8 @@ static void examine(reading *r, text_host *h, int is_live, size_t size)
     tell(r, "%s\n", cpubind_problem_word(code));
     if (code == CPUBIND_PROBLEM_NONE)
         tell_report(r, &report);
-    free(arena.base);
-    free(own.base);
+    free_arena(&arena);
+    free_arena(&own);
 }
 
 /* An odd number of lines before the first entry is a live host. */

@@ -21,15 +21,6 @@ static inline command_result run(const char *const *arguments)
 
 #define RUN(...) run((const char *const[]){__VA_ARGS__, NULL})
 
-/* Status and nothing on stdout, one line on stderr that holds `part`. */
-static inline void expect_refusal(command_result r, int status, const char *part)
-{
-    if (r.status != status || r.out[0] != '\0' || !strstr(r.err, part))
-        fail_msg("status %d, stdout \"%s\", stderr \"%s\"; no \"%s\"", r.status, r.out, r.err,
-                 part);
-    command_free(&r);
-}
-
 static inline void expect_output(command_result r, const char *part)
 {
     if (r.status != 0 || !strstr(r.out, part))
@@ -51,14 +42,6 @@ static inline const char *text_at(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "";
-}
-
-static inline int has_code(const json_t *array, const char *code)
-{
-    for (size_t i = 0; i < json_array_size(array); i++)
-        if (strcmp(text_at(json_array_get(array, i), "code"), code) == 0)
-            return 1;
-    return 0;
 }
 
 static inline json_t *npu_at(const json_t *plan, size_t i)

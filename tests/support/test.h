@@ -7,6 +7,8 @@
  *                                   The two are called around each test that has none of its own
  *   TEST_SOURCE(list, run)          groups that files of data make
  *   SKIP(why)                       ends a test: what it needs is not here
+ *   rounds(n), one_in(n)            of n random trials, as many as this run has time for; of a
+ *                                   list one in n, or all
  *
  * All files are linked into one program (program.c). What is compared is said in words: what came,
  * and what was wanted.
@@ -132,6 +134,22 @@ static __attribute__((unused)) test_group tests_of_file;
         print_message("# because: %s\n", why);                                                 \
         skip();                                                                                \
     } while (0)
+
+/* How many of n random trials are made: CPUBIND_ROUNDS is their percentage, which tests/run sets
+ * for `check`. At least one. */
+static inline uint64_t rounds(uint64_t n)
+{
+    const char *text = getenv("CPUBIND_ROUNDS");
+    const uint64_t part = text ? n * strtoull(text, NULL, 10) / 100 : n;
+
+    return part ? part : 1;
+}
+
+/* The step through what is tried one after the other: n where there is no time for all. */
+static inline int one_in(int n)
+{
+    return rounds(100) < 100 ? n : 1;
+}
 
 /* cmocka shows numbers in hex, and without the words that they came from. */
 static inline void test_same_number(intmax_t came, intmax_t wanted, const char *what,
