@@ -197,11 +197,13 @@ silence="What kubelet gave is not known: $kubelet_socket:"
 damaged="the answer is damaged at byte"
 no_answer_is_said() {
     says_of slow "$silence kubelet has not answered within a second." &&
+        says_of full "$silence kubelet has not answered within a second." &&
         says_of refused \
             "$silence kubelet refuses, with status 12 of gRPC: \"unknown service v1.PodResourcesLister\"." &&
         says_of http1 "$silence what listens there does not speak gRPC." &&
         says_of ends "$silence the answer ends too soon." &&
         says_of huge "$silence the answer is longer than 4 MiB." &&
+        says_of grows "$silence $damaged 5: the message needs too much memory." &&
         says_of compressed "$silence $damaged 0: the answer is compressed." &&
         says_of truncated "the message is cut." &&
         says_of bad_cpu "$silence $damaged 5: the number of a CPU is out of range." &&

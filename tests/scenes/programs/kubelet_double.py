@@ -122,7 +122,7 @@ def reply():
         "ends": lambda: START + data(text[:-3], 16384),
         "refused": lambda: frame(SETTINGS, 0, 0) + headers(
             END_STREAM, __status="200", content_type="application/grpc", grpc_status="12",
-            grpc_message="unknown service v1.PodResourcesLister"),
+            grpc_message="unknown service v1.Pod%52esources%4Cister"),
         "http1": lambda: b"HTTP/1.1 400 Bad Request\r\n\r\n",
         "slow": lambda: b"",
     }[case]()
@@ -141,32 +141,56 @@ def read_windows(connection, state):
         state["text"] = state["text"][9 + size:]
 
 
-def send_huge(connection):
-    """More than 4 MiB, by the rules of flow control."""
+# More than 4 MiB, and so many empty pods that they need too much memory.
+LONG = {
+    "huge": lambda: bytes(300 * 16384),
+    "grows": lambda: b"\0" + struct.pack(">I", 4 << 20) + bytes([10, 0]) * (2 << 20),
+}
+
+
+def send_long(connection, text):
+    """By the rules of flow control."""
     connection.sendall(START)
     preface = b""
     while len(preface) < 24:
         preface += connection.recv(24 - len(preface))
     state = {0: 65535, 1: 65535, "text": b""}
-    for _ in range(300):
+    for at in range(0, len(text), 16384):
         while min(state[0], state[1]) < 16384:
             read_windows(connection, state)
-        connection.sendall(frame(DATA, 0, 1, bytes(16384)))
+        connection.sendall(frame(DATA, 0, 1, text[at:at + 16384]))
         state[0] -= 16384
         state[1] -= 16384
+    connection.sendall(END)
+
+
+def fill(path):
+    """Connections that wait in the queue of a server until it has room for no more."""
+    waiting = []
+    try:
+        while True:
+            waiting.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            waiting[-1].setblocking(False)
+            waiting[-1].connect(path)
+    except BlockingIOError:
+        return waiting
 
 
 def serve():
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
-    listener.listen(8)
+    listener.listen(0 if case == "full" else 8)
+    waiting = fill(path) if case == "full" else []
     print("listening", flush=True)
+    while waiting:
+        time.sleep(60)
     while True:
         connection, _ = listener.accept()
         try:
-            if case == "huge":
-                send_huge(connection)
-            connection.sendall(reply() if case != "huge" else b"")
+            if case in LONG:
+                send_long(connection, LONG[case]())
+            else:
+                connection.sendall(reply())
             if case == "ends":
                 connection.shutdown(socket.SHUT_WR)
             while connection.recv(65536):
