@@ -23,6 +23,9 @@ AT_ONCE = 'smp_affinity_list|cpumask|this interrupt'
 PASSED = (r'\.lock$|\.json$|/\.?npu-smi\.[^/]*$|/\.?(service|measure)\.|'
           r'/\.([0-9]+\.path|host\.record)\.[^/]*$')
 
+# Files of a host whose text is a part of a binding.
+VALUES = r'/(smp_affinity_list|cpumask|bans)$'
+
 REASON = ('cannot|could not|not known|unknown|memory|is not|are not|forbids|refuse|fail|limit|'
           'skipped|not judged|no service|has ended|does not|left out|another plan|no interrupt is bound|' +
           '|'.join(os.strerror(number) for number in errno.errorcode))
@@ -134,6 +137,9 @@ class Play:
                  for thread, cpus in now['masks'].items() if cpus != then['masks'].get(thread)]
         for path in sorted(now['files'].keys() ^ then['files'].keys()):
             lines.append(f"{path} {'is there' if path in now['files'] else 'is gone'}")
+        was = values(then)
+        lines += [f'{path} has {text[1]!r}, not {was[path][1]!r}'
+                  for path, text in values(now).items() if path in was and was[path] != text]
         return '; '.join(lines)
 
     def mends(self, now):
@@ -158,8 +164,13 @@ def names(state):
     return sorted(plain(path) for path in state['files'] if not re.search(PASSED, path))
 
 
+def values(state):
+    return {path: text for path, text in state['files'].items() if re.search(VALUES, path)}
+
+
 def is_as(now, then):
-    return now['masks'] == then['masks'] and names(now) == names(then)
+    return (now['masks'] == then['masks'] and names(now) == names(then) and
+            values(now) == values(then))
 
 
 def of_process(state, pid):

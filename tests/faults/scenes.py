@@ -76,6 +76,27 @@ def bind_as_form_1(world):
     return clean
 
 
+def start_irqbalance(world):
+    """A daemon that bans an interrupt, and whose list is in a file."""
+    folder = world.fill('{out}/daemon')
+    with open(f'{folder}/bans', 'w', encoding='ascii') as file:
+        file.write('17\n')
+    env = {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
+    world.daemon = subprocess.Popen(
+        ['python3', 'tests/scenes/programs/irqbalance_double.py', folder, 'run'],
+        stdout=subprocess.PIPE, env=env)
+    assert world.daemon.stdout.readline() == b'ready\n'
+
+
+def continue_irqbalance(a_play):
+    """As before: put() has written what it bans."""
+    os.kill(a_play.world.daemon.pid, signal.SIGCONT)
+
+
+def start_poller(world):
+    world.start_worker(None, ('uvb_poll_window_thread', 'other'))
+
+
 # == What happens meanwhile =================================================
 
 
@@ -134,6 +155,10 @@ OF_RUN = {'exits': (125, 126, 127)}
 FILES = {'workers': (), 'trees': (DIR,), 'mend': ''}
 ASKS = {'setup': start_service, 'mend': ''}
 NPUS = {'world': 'use_live_npus', 'workers': (None,), 'trees': ('{live}/proc/irq',)}
+BALANCED = {**NPUS, 'trees': ('{live}/proc/irq', '{out}/daemon'), 'setup': start_irqbalance,
+            'is_steady': False}
+POLLS = {'world': 'use_shim 256', 'workers': (None,), 'setup': start_poller}
+POLLED = 'apply --pid {0} --fixture 950-smt1-256cpu --allowed 0-255 --npu 0 --memory none'
 # A process of another user is none here.
 SEES = {'unseen': ('EACCES',)}
 
@@ -184,6 +209,16 @@ SCENES = (
     Scene('apply with interrupts', NPU, binds, **NPUS),
     Scene('verify with interrupts', 'verify --pid {0}', reads, NPU, **NPUS),
     Scene('restore with interrupts', 'restore --pid {0}', binds, NPU, **NPUS),
+    Scene('apply another device', 'apply --pid {0} --npu 5 --allowed 0-191 --rules reference', binds,
+          NPU, **NPUS),
+    Scene('apply with bans', f'{NPU} --memory none --irqbalance ban', binds, **BALANCED),
+    Scene('restore with bans', 'restore --pid {0}', binds,
+          f'{NPU} --memory none --irqbalance ban', **BALANCED),
+    Scene('apply with a stop', f'{NPU} --memory none --irqbalance stop', binds, **BALANCED,
+          each=continue_irqbalance),
+    Scene('apply with polling threads', POLLED, binds, **POLLS),
+    Scene('verify polling threads', 'verify --pid {0}', reads, POLLED, **POLLS),
+    Scene('restore polling threads', 'restore --pid {0}', binds, POLLED, **POLLS),
     Scene('verify form 1', 'verify --pid {0} --memory none', reads, **NPUS, setup=bind_as_form_1),
     Scene('restore form 1', 'restore --pid {0}', binds, **NPUS, setup=bind_as_form_1),
     Scene('apply over form 1', f'{NPU} --memory none', binds, **NPUS, setup=bind_as_form_1),

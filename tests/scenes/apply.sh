@@ -56,13 +56,17 @@ check_worker "a thread cannot print a row or an escape by its name" names_are_on
 threads_go_where_asked() {
     says 0 'has the name "nobody" of --thread now: ps -L -o comm= -p ' \
         apply --npu 0 --thread hccl_watchdog_thread=release --thread other=150-151,160 \
-        --thread acl_thread=pool --thread a=b=irq --thread nobody=acl &&
+        --thread acl_thread=pool --thread a=b=irq --thread nobody=acl \
+        --thread kv_send_0=acl --thread 'kv_*=release' --thread kv_send_1=irq \
+        --thread a_name_of_many_letters=acl &&
         [ "$(grep -c 'of --thread now' "$out/err")" = 1 ] &&
         is_at hccl_watchdog_t $release && is_at other 150-151,160 && is_at acl_thread 144-167 &&
-        is_at a=b $irq && is_at worker $main && says 0 "as it should be" verify && restore
+        is_at a=b $irq && is_at kv_send_0 $acl && is_at kv_send_1 $release &&
+        is_at a_name_of_many_ $acl && is_at worker $main && says 0 "as it should be" verify &&
+        restore
 }
 check_worker "--thread binds threads by name" threads_go_where_asked \
-    acl_thread hccl_watchdog_thread other a=b
+    acl_thread hccl_watchdog_thread other a=b kv_send_0 kv_send_1 a_name_of_many_characters
 
 # NPU 0 and NPU 2 each get half of the 44 CPUs that are left on the nodes 6 and 7.
 excluded_are_left_out() {
@@ -309,6 +313,13 @@ ended_processes_are_named() {
     refuses 1 "there is no process $worker here" apply --npu 0 && no_record
 }
 check_worker "a process that has ended is refused" ended_processes_are_named
+
+# shellcheck disable=SC2086
+threads_are_no_processes() {
+    refuses 1 "is the number of a thread: name its process" "$CPUBIND" apply --pid "$(thread_named other)" $host \
+        --npu 0 --memory none && all_is_free
+}
+check_worker "a thread is no process" threads_are_no_processes other
 
 # A process that is on one CPU may be bound, and its record lost.
 lost_records_are_named() {

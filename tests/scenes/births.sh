@@ -11,7 +11,7 @@
 take_two_cpus
 host=$out/root
 put_two_nodes 0-511
-host="--root $host --device gpu0"
+host="--root $host"
 
 # All threads that live meanwhile have these CPUs: each has those of the thread that has started it.
 chains_are_on() { # CPUs
@@ -37,7 +37,7 @@ no_chain_escapes() {
         # The words are split on purpose.
         # shellcheck disable=SC2086
         start_worker -c $((turn % 3 + 1)) $still || return 1
-        apply >"$out/said" 2>&1
+        apply --device gpu0 >"$out/said" 2>&1
         is_right $? "$a" || return 1
         restore >"$out/said" 2>&1
         is_right $? "$before" || return 1
@@ -45,6 +45,16 @@ no_chain_escapes() {
     done
 }
 
+# Threads that nobody has looked at, of two goals.
+late_threads_go_back() {
+    start_worker plain -- first second && says 0 "" apply --device gpu0 && kill -USR1 "$worker" &&
+        becomes is_at first "$a" && says 0 "" apply --device gpu1 && is_on "$worker" "$b" &&
+        kill -USR1 "$worker" && becomes is_at second "$b" && move_to "$a" "$(thread_named second)" &&
+        says 0 "put back" restore && is_on "$worker" "$before"
+}
+
+check "threads that were born under each of two goals are put back" late_threads_go_back
+end_worker
 n_said=0
 check "no chain of births escapes unless it is said" no_chain_escapes
 echo "# births did not end $n_said times"

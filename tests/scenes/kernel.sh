@@ -126,6 +126,14 @@ restore_gives_the_widest_mask() {
         is_at plain 0-1
 }
 
+# A cpuset that has moved a thread, and does not leave it the CPUs that it had.
+restore_in_a_narrower_cpuset() {
+    plain=$(thread_named plain)
+    move_to 6 "$plain" && says 0 "" apply && cpuset 0-3 && move_to 0-3 "$plain" &&
+        says 0 "" restore --json && items "name = 'plain' AND should = '6' AND result = 'kept'" 1 &&
+        is_at plain 0-3 && no_record
+}
+
 # lxcfs gives a container a file of its own, with other numbers.
 another_list_is_not_believed() {
     echo 0-2 >$cpus/online
@@ -139,6 +147,8 @@ done
 check_kernel "apply and restore work while CPUs are offline" apply_and_restore_work_meanwhile \
     acl_thread plain
 check_kernel "restore gives all CPUs to those that had all" restore_gives_the_widest_mask \
+    acl_thread plain
+check_kernel "restore in a narrower cpuset leaves what it has moved" restore_in_a_narrower_cpuset \
     acl_thread plain
 check_kernel "a list of online CPUs that is not the kernel's is not believed" \
     another_list_is_not_believed acl_thread plain
@@ -158,6 +168,23 @@ the_rest_is_done() {
     watcher=$!
     becomes is_at acl_thread 4 && sleep 2 && rm "$CPUBIND_SHIM/$plain.error" &&
         becomes are_at 2-3 4 && watched "tries again" && end_watch
+}
+
+# The main thread, and one that a rule names.
+threads_that_count() {
+    for thread in worker acl_thread; do
+        for error in "16 SCHED_DEADLINE" "13 security module"; do
+            refuse "${error%% *}" "$(thread_named $thread)" && says 4 "${error#* }" apply &&
+                said "all is as before" && all_is_free && rm "$CPUBIND_SHIM"/*.error || return 1
+        done
+    done
+}
+
+# What cannot be bound to another goal stays where the first one has put it.
+the_first_goal_stays() {
+    says 0 "" apply && refuse 16 "$(thread_named plain)" &&
+        says 4 "SCHED_DEADLINE" apply --strict --roles 0,1,2,0 && are_at 2-3 4 &&
+        all_are_right && rm "$CPUBIND_SHIM"/*.error && put_back
 }
 
 nothing_can_be_moved() {
@@ -185,6 +212,16 @@ a_thread_waits_for_its_record() {
     kill -CONT "$watcher" && becomes watched "No space left on device" && is_at own 0,7 &&
         rm /run/cpubind/much && becomes is_at own 2-3 && kill "$watcher" && wait "$watcher"
     says 0 "put back" restore && is_at own 0,7 && is_at born 0-7 && umount /run/cpubind
+}
+
+# Before its CPUs are read, for the first and the second time, and before they are read again.
+a_thread_ends_meanwhile() {
+    for look in 0 1 2; do
+        kill -USR1 "$worker" && becomes thread_named acl_thread && tid=$(thread_named acl_thread) &&
+            given $look && says 0 "" apply --quiet && is_on "$worker" 2-3 &&
+            [ "$(cat "$CPUBIND_SHIM/ends")" = 0 ] && says 0 "put back" restore && all_is_free ||
+            return 1
+    done
 }
 
 # A thread ends, and another process gets its number before the move.
@@ -221,11 +258,16 @@ is_strangers() {
 
 check_kernel "a thread that cannot be moved is named, and the rest is done" the_rest_is_done \
     acl_thread plain
+check_kernel "without the threads that count nothing is bound" threads_that_count acl_thread plain
+check_kernel "another goal that cannot be reached leaves the first" the_first_goal_stays \
+    acl_thread plain
 check_kernel "apply fails where no thread can be moved" nothing_can_be_moved acl_thread plain
 check_kernel "what somebody else has moved stays, and is named" somebody_else_has_moved_it \
     acl_thread plain
 check_kernel "a thread is moved when restore could put it back" a_thread_waits_for_its_record \
     acl_thread plain -- born own
+check_kernel "a thread that ends meanwhile is no error" a_thread_ends_meanwhile \
+    plain -- acl_thread acl_thread acl_thread
 check_kernel "a number that another process got is noticed, and that undone" \
     a_number_is_given_again plain -- acl_thread acl_thread acl_thread
 

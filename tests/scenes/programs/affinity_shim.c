@@ -20,8 +20,9 @@
  *   online, cpuset   the lists of the CPUs that are online, and that a cpuset leaves to threads
  *   old              a kernel before 6.2: what a thread asks for is cut to what it can have
  *   N.error          errno of a move of thread N
- *   ends             thread N (of worker.c) ends when it is looked at, and a stranger has its
- *                    number, with the CPUs of the file "stranger"; "ends.after" says which look
+ *   ends             thread N (of worker.c) ends when it is looked at; "ends.after" says at which
+ *                    look. With a file "stranger" another thread has its number then, and the
+ *                    CPUs of that file
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -205,7 +206,10 @@ static void end_thread(long tid)
         return;
     while (real()(SYS_tkill, tid, (long)SIGRTMIN) == 0)
         usleep(1000);
-    m = of_list(line_of(open_file("stranger", "re")));
+    file = open_file("stranger", "re");
+    if (!file)
+        return;
+    m = of_list(line_of(file));
     (void)keep(tid, &m);
     stranger = tid;
 }
