@@ -3,12 +3,14 @@
 SPDX-License-Identifier: MIT
 
   tests/mutants.py --rooms text,model --count 200 --seed 7 --build 'make ...' --test 'COMMAND' ...
+  tests/mutants.py --planted tests/planted.txt --build 'make ...' --test 'tests/run check-all'
 
 Draws places of the C files of these rooms by the seed, puts a small mistake at each (an operator, a
 number, a statement that is missing), builds, and runs the commands up to the first that fails. A
 mistake that does not compile is not counted. Changes files of the tree that it runs in, and puts
 each back: it is for a copy. Prints a line a mutant, and at the end how many were found. The same
 seed draws the same mutants as long as the files are the same; --only N,M tries these alone.
+With --planted the mistakes are those of a table, and each command gets the word of its row.
 """
 import argparse
 import glob
@@ -63,9 +65,22 @@ def is_well(command, seconds):
         return False
 
 
+def planted(path):
+    """The rows of a table of mistakes: file, place, length, replacement, word of its tests."""
+    for row in open(path):
+        if row.startswith("#"):
+            continue
+        name, old, new, word = (cell.replace("\\|", "|") for cell in row.rstrip("\n").split(" | "))
+        at = open(name).read().find(old)
+        if at < 0:
+            sys.exit("%s has no longer: %s" % (name, old))
+        yield name, (at, len(old), new), word
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rooms", required=True)
+    parser.add_argument("--rooms", default="")
+    parser.add_argument("--planted", default="")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--build", required=True)
@@ -73,16 +88,19 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=int, default=300)
     arguments = parser.parse_args()
-    files = sorted(f for room in arguments.rooms.split(",")
+    files = sorted(f for room in arguments.rooms.split(",") if room
                    for f in glob.glob("adapters/%s/**/*.c" % room, recursive=True))
-    everything = [(f, m) for f in files for m in mutants_of(f)]
+    everything = [(f, m, "") for f in files for m in mutants_of(f)]
     random.Random(arguments.seed).shuffle(everything)
+    if arguments.planted:
+        everything = list(planted(arguments.planted))
+        arguments.count = len(everything)
     only = {int(n) for n in arguments.only.split(",") if n}
-    for command in [arguments.build] + arguments.test:
+    for command in [arguments.build] + ([] if arguments.planted else arguments.test):
         if not is_well(command, 3600):
             sys.exit("fails without a mutant: " + command)
     tried = found = number = 0
-    for path, (at, length, new) in everything:
+    for path, (at, length, new), word in everything:
         if tried == arguments.count:
             break
         number += 1
@@ -96,7 +114,8 @@ def main():
             if not is_well(arguments.build, 600):
                 continue
             tried += 1
-            by = next((c for c in arguments.test if not is_well(c, arguments.seconds)), None)
+            commands = [" ".join([command, word]).strip() for command in arguments.test]
+            by = next((c for c in commands if not is_well(c, arguments.seconds)), None)
             found += by is not None
             print("%4d %s %s:%d: %r -> %r%s" % (number, "found" if by else "LEFT ", path, line,
                   text[at:at + length], new, " by " + by if by else ""), flush=True)

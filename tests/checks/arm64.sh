@@ -1,6 +1,7 @@
 #!/bin/sh
 # arm64.sh - the tests of the core, the parsers and the fixture hosts, for aarch64 by qemu; TAP
 # runs: check-all
+# build: plain
 #
 #   tests/checks/arm64.sh        from the top folder, after the tests were built; BUILD as there
 #
@@ -45,7 +46,7 @@ emulated() { # group
 }
 
 . tests/support/tap.sh
-for group in $("$BUILD/test" --list core/ | grep -v same_plans) $("$BUILD/test" --list cases/read); do
+for group in $("$BUILD/san/test" --list core/ | grep -v same_plans) $("$BUILD/san/test" --list cases/read); do
     check "$group on aarch64" emulated "$group"
 done
 # shellcheck disable=SC2086

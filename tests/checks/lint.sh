@@ -1,6 +1,7 @@
 #!/bin/sh
 # lint.sh - format, warnings of both compilers, clang-tidy, cppcheck, banned words; prints TAP
 # runs: check-all
+# build: plain
 #
 #   tests/checks/lint.sh             from the top folder; BUILD is where objects go
 #   tests/checks/lint.sh --analyze   the checks of clang-tidy that follow paths through functions,

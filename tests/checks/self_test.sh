@@ -1,6 +1,7 @@
 #!/bin/sh
 # self_test.sh - the checks of the tree find what is planted; prints TAP
 # runs: check-all
+# build: plain
 BUILD=${BUILD:-build}
 out=$BUILD/self_test
 mkdir -p "$out"

@@ -2,6 +2,7 @@
 # maintainer.sh - upgrading a package hands over what is bound, removing it gives it back; TAP
 # SPDX-License-Identifier: MIT
 # runs: check-all
+# build: plain
 #
 #   tests/packaging/maintainer.sh    from the top folder
 #

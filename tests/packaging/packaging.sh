@@ -2,6 +2,7 @@
 # packaging.sh - cpubind.h in programs and compilers of other projects
 # SPDX-License-Identifier: MIT
 # runs: check-all
+# build: plain
 #
 # Runs from the top folder and prints TAP; exit 1 if a test failed. Outputs go below BUILD
 # (default build). GCC, GXX, CLANG, CLANGXX and AARCH64_CC name compilers; tests of a compiler that

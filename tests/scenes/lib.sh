@@ -126,7 +126,7 @@ becomes() { # command ...
             [ -z "$service" ] || cat "$out/service.log"
             return 1
         }
-        sleep 0.05
+        sleep "${pause:-0.05}"
     done
 }
 
@@ -300,12 +300,31 @@ use_first_pids() {
     export CPUBIND_SHIM_FIRST
 }
 
-# Sets host, the words that name the host, and the CPUs of NPU 0 by the reference, whose node is
-# 6. NPU 5 has the interrupts on 0-1, main on 2-21, acl on 22, release on 23.
+# Sets host, the words that name the host; all, the CPUs of a process at first; those of NPU 0 by
+# the reference, its pool and its node; elsewhere, others. NPU 5 has the interrupts on 0-1, main
+# on 2-21, acl on 22, release on 23. In a virtual machine (tests/vm) the host is that machine.
 use_npus() {
+    if [ -e /host/npus ]; then
+        use_machine
+        return
+    fi
     use_shim 192
     host='--fixture a2-192cpu-8npu --allowed 0-191 --rules reference'
+    # shellcheck disable=SC2034 # scenes use them
+    pool=144-167 node=6 elsewhere=0-95
     use_reference
+}
+
+# shellcheck disable=SC2034 # scenes use them
+use_machine() {
+    use_reference
+    host=
+    all=$before
+    read -r _ _ _ _ _ _ _ pool node </host/npus
+    first=${pool%-*} last=${pool#*-}
+    irq=$first-$((first + 1)) main=$((first + 2))-$((last - 2))
+    acl=$((last - 1)) release=$last
+    elsewhere=$(((first + 8) % 64))
 }
 
 # By the rules of the reference, where the command line says none: the worker has the variable.
@@ -595,7 +614,8 @@ start_service() { # argument ...
     kill_service
     last_socket=$(stat -c %i $socket 2>/dev/null)
     : >"$out/service.log"
-    "$CPUBIND" service --config "$conf" --root "$host" "$@" 2>>"$out/service.log" &
+    # On a machine of tests/vm there is no folder of a host.
+    "$CPUBIND" service --config "$conf" ${host:+--root "$host"} "$@" 2>>"$out/service.log" &
     service=$!
     becomes has_own_socket
 }

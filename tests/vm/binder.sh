@@ -143,7 +143,7 @@ is_as_before_but() { # "CPU ..."
 
 # Binds, takes CPUs away, verifies and restores; then all must be as before.
 offline_after_apply() { # "CPU ..."
-    exits 0 apply 0 && without "$1" offline_steps && is_as_before_but "$1"
+    exits 0 apply_npu 0 && without "$1" offline_steps && is_as_before_but "$1"
 }
 
 offline_steps() {
@@ -155,7 +155,7 @@ offline_before_apply() { # "CPU ..."
 }
 
 offline_apply_steps() {
-    exits 0 apply 0 && exits 0 cpubind verify --pid "$pid" &&
+    exits 0 apply_npu 0 && exits 0 cpubind verify --pid "$pid" &&
         exits 0 cpubind restore --pid "$pid"
 }
 
@@ -202,7 +202,7 @@ reset_masks() {
 follows_its_cpuset() {
     npu 0
     echo 0-15 >"${group}0/cpuset.cpus"
-    exits 0 apply 0 && exits 0 cpubind restore --pid "$pid" &&
+    exits 0 apply_npu 0 && exits 0 cpubind restore --pid "$pid" &&
         echo "$everywhere" >"${group}0/cpuset.cpus" && is_as_before
     got=$?
     echo "$everywhere" >"${group}0/cpuset.cpus"
@@ -285,13 +285,13 @@ heir_restores() {
     exits 0 cpubind apply --pid $dead --npu 3 --memory none || return 1
     kill $dead
     wait $dead 2>/dev/null
-    exits 0 apply 3 --exclude 24-25 && restores_all
+    exits 0 apply_npu 3 --exclude 24-25 && restores_all
 }
 
 # Two workers of one NPU: the first restore leaves the interrupts to the other worker.
 second_user_keeps_irqs() {
     npu 3
-    exits 0 apply 3 && exits 0 cpubind apply --pid "$other" --npu 3 --memory none ||
+    exits 0 apply_npu 3 && exits 0 cpubind apply --pid "$other" --npu 3 --memory none ||
         return 1
     npu 3
     exits 0 cpubind restore --pid "$pid" && own_irqs_are_right 3 && restores_all
@@ -322,7 +322,7 @@ weights_stay() { # command ...
 shared_weights() {
     check "four applies do not move the weights (P1 6)" weights_stay apply_all
     check "own memory is on the node of the pool" for_all pages_are_right
-    check "verify finds no difference (P1 6)" for_all verify
+    check "verify finds no difference (P1 6)" for_all verify_npu
     check "restore --all" restores_all
     reset_masks
 }

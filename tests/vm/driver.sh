@@ -2,7 +2,8 @@
 # driver.sh - the section of guest.sh on the kernel thread and the work queues of the driver
 #
 # They belong to the NPU, not to a process: apply moves those of its own NPU to the CPUs of irq,
-# and restore puts them back when the last worker of the NPU is restored.
+# and restore puts them back when the last worker of the NPU is restored. Who moves them otherwise,
+# and what may fail, is in tests/scenes/driver.sh.
 
 queues=/sys/devices/virtual/workqueue
 
@@ -35,54 +36,24 @@ driver_is_right() { # logic id ...
     driver_state | diff /run/driver.want -
 }
 
-kernel_thread_of() { # phy id
-    grep -lx "dev${1}_sq_task" /proc/[0-9]*/comm | cut -d / -f 3
+bind_driver() { # logic id
+    npu "$1"
+    exits 0 cpubind apply --pid "$pid" --npu "$1" --memory none
 }
 
-bind_driver() { # logic id, more options
-    id=$1
-    shift
-    npu "$id"
-    exits 0 cpubind apply --pid "$pid" --npu "$id" --memory none "$@"
-}
-
-names_moved_thread() {
+# Both are drift, which a second apply puts right.
+names_what_was_moved() {
     npu 0
-    taskset -p 1 "$(kernel_thread_of "$phy")" >/dev/null
-    exits 1 cpubind verify --pid "$pid" && grep -q "dev${phy}_sq_task" /run/said
-}
-
-names_moved_queue() {
-    npu 0
+    taskset -p 1 "$(grep -lx "dev${phy}_sq_task" /proc/[0-9]*/comm | cut -d / -f 3)" >/dev/null
     echo 1 >"$queues/dev${phy}_sq_send_wq/cpumask"
-    exits 1 cpubind verify --pid "$pid" && grep -q "dev${phy}_sq_send_wq" /run/said
-}
-
-# A second worker of NPU 1 is bound; the restore of the first leaves the driver's threads.
-second_worker_keeps_driver() {
-    worker 1 1 1 >/run/ready.second 2>&1 &
-    second=$!
-    while ! grep -q ready /run/ready.second; do sleep 0.2; done
-    npu 1
-    exits 0 cpubind apply --pid $second --npu 1 --memory none &&
-        exits 0 cpubind restore --pid "$pid" && driver_is_right 1 &&
-        exits 0 cpubind restore --pid $second && driver_is_right
-    got=$?
-    kill $second
-    wait $second 2>/dev/null
-    return $got
-}
-
-reference_leaves_driver() {
-    npu 2
-    bind_driver 2 --threads reference && driver_is_right &&
-        exits 0 cpubind restore --pid "$pid"
+    exits 1 cpubind verify --pid "$pid" && grep -q "dev${phy}_sq_task" /run/said &&
+        grep -q "dev${phy}_sq_send_wq" /run/said && bind_driver 0 && driver_is_right 0
 }
 
 driver() {
     everyone=$all
     all="0 1 2"
-    for i in $all; do start_worker "$i"; done
+    for i in $all; do start_npu "$i"; done
     npu-smi look
     check_soon "three workers are ready" for_all worker_is_ready
     driver_state >/run/driver.before
@@ -90,19 +61,12 @@ driver() {
         test "$(wc -l </run/driver.before)" -eq 24
     check "apply to NPU 0" bind_driver 0
     check "its kernel thread and its work queues are on irq, no others" driver_is_right 0
-    npu 0
-    check "verify agrees" exits 0 cpubind verify --pid "$pid"
-    check "verify names a kernel thread that was moved" names_moved_thread
-    check "a second apply moves it back" bind_driver 0
-    check "it is right again" driver_is_right 0
-    check "verify names a work queue that was moved" names_moved_queue
-    check "a second apply moves it back, too" bind_driver 0
+    check "verify agrees" verify_npu 0
+    check "verify names what was moved, and apply moves it back" names_what_was_moved
     check "apply to NPU 1" bind_driver 1
     check "those of both NPUs are right" driver_is_right 0 1
-    check "restore NPU 0" restore 0
+    check "restore NPU 0" restore_npu 0
     check "its kernel thread and work queues are back, those of NPU 1 stay" driver_is_right 1
-    check "two workers of an NPU: the last restore puts them back" second_worker_keeps_driver
-    check "--threads reference leaves them alone" reference_leaves_driver
     check "apply --all moves those of all workers" exits 0 cpubind apply --all --memory none
     check "all three are right" driver_is_right 0 1 2
     check "restore --all" exits 0 cpubind restore --all

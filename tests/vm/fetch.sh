@@ -4,7 +4,7 @@
 #
 #   tests/vm/fetch.sh [slurm]    from the top folder; writes only below BUILD/vm
 #
-# The parts are two kernels and their headers, busybox, and crun with its libraries. The kernels are
+# The parts are two kernels and their headers, busybox, crun and sqlite3 with their libraries. The kernels are
 # that of this Debian (bookworm: 6.1) and that of its backports (6.12); KERNEL/vmlinuz and
 # KERNEL/npu.ko are below BUILD/vm/kernels. With `slurm` Slurm, too, below BUILD/vm/slurm, with all
 # that it depends on and its headers. Reads no list of sources of this machine. Must not
@@ -17,7 +17,7 @@ vm=$(mkdir -p "${BUILD:-build}/vm" && cd "${BUILD:-build}/vm" && pwd)
 apt=$vm/apt
 release=bookworm
 packages="busybox-static crun libc6 libcap2 libgcrypt20 libgpg-error0 liblz4-1 liblzma5
-    libseccomp2 libsystemd0 libyajl2 libzstd1"
+    libseccomp2 libsystemd0 libyajl2 libzstd1 sqlite3 libsqlite3-0 libreadline8 libtinfo6 zlib1g"
 
 # Runs a program of apt with lists, cache and status below $apt.
 apt() { # program, arguments ...

@@ -2,50 +2,36 @@
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
 # /host/sections names the sections that run: binding, and views, rules, crowd, binder, measure,
-# service, doctor, numa, driver, newcomer, partition, mixed, pods and slurm, which are in files of
-# these names.
+# service, doctor, numa, driver, partition, mixed, pods and slurm, which are in files of these names,
+# and scenes, which are those of tests/scenes.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
 # machine is emulated, and may be slow: checks wait for events and must not depend on times.
 
+CPUBIND_ISOLATED=yes
+BUILD=/build
+# The machine is slow, and polls are not free.
+patience=300 pause=0.2
+export CPUBIND_ISOLATED BUILD patience pause
+. tests/scenes/lib.sh
+
+# The service reads this machine, not a folder.
+# shellcheck disable=SC2034 # start_service uses it
+host=
 read -r product </host/product
 all=$(cut -d ' ' -f 1 /host/npus | paste -s -d ' ')
-patience=300 # seconds
-tests=0
 # The pools of host.sh are those of the reference. On an A2 they are those of the rules near, too:
 # there the default is checked.
 [ "$product" = a2 ] || export CPUBIND_RULES=reference
 
 # -- Results -----------------------------------------------------------------
 
-# A test that passes if the command succeeds; a failure shows the output of the command.
-check() { # text, command ...
-    text=$1
-    shift
-    tests=$((tests + 1))
-    if "$@" >/run/output 2>&1; then
-        echo "ok $tests - $text"
-    else
-        echo "not ok $tests - $text"
-        head -n 12 /run/output | cut -c 1-300 | sed 's/^/# /'
-    fi
-}
-
-# A test that passes as soon as the command succeeds.
+# A check that passes as soon as the command succeeds.
 check_soon() { # text, command ...
-    since=$(seconds)
     text=$1
     shift
-    while ! "$@" >/run/output 2>&1 && [ $(($(seconds) - since)) -lt $patience ]; do
-        sleep 0.2
-    done
-    check "$text" "$@"
-}
-
-seconds() {
-    read -r uptime _ </proc/uptime
-    echo "${uptime%.*}"
+    check "$text" becomes "$@"
 }
 
 # Runs a command that must exit with a code; writes its output to /run/said.
@@ -58,6 +44,21 @@ exits() { # code, command ...
     echo "$*: exit $got, should be $code"
     cat /run/said
     return 1
+}
+
+# The scenes of tests/scenes that can run in a machine, on its NPU 0. Their checks are counted as
+# those of this script.
+scenes() {
+    for scene in tests/scenes/*.sh; do
+        grep -q '^# machines: yes' "$scene" || continue
+        sh "$scene" >/run/scene 2>&1
+        # shellcheck disable=SC2154 # tap.sh sets tests
+        awk -v n="$tests" -v name="$(basename "$scene" .sh)" '
+            /^(not )?ok / { n++; sub(/ok [0-9]+ -/, "ok " n " - " name ":") }
+            !/^1\.\./' /run/scene
+        tests=$((tests + $(grep -c -E '^(not )?ok ' /run/scene)))
+        check "$scene has run to its end" grep '^1\.\.' /run/scene
+    done
 }
 
 # -- Expected values ---------------------------------------------------------
@@ -282,7 +283,7 @@ nothing_differs() { # file of `everything`
 
 # -- Workers -----------------------------------------------------------------
 
-start_worker() { # logic id
+start_npu() { # logic id
     n_node=$(wc -l </host/nodes)
     worker "$n_node" $((8 / n_node)) "$1" >"/run/ready.$1" 2>&1 &
     echo $! >"/run/npus/$1"
@@ -305,7 +306,7 @@ end_workers() {
     done
 }
 
-apply() { # logic id, more options
+apply_npu() { # logic id, more options
     id=$1
     shift
     npu "$id"
@@ -316,7 +317,7 @@ apply() { # logic id, more options
 apply_all() { # more options
     for i in $all; do
         {
-            apply "$i" "$@" >"/run/apply.$i" 2>&1
+            apply_npu "$i" "$@" >"/run/apply.$i" 2>&1
             echo $? >"/run/status.$i"
         } &
         jobs="$jobs $!"
@@ -335,12 +336,12 @@ applied() { # logic id
     return 1
 }
 
-verify() { # logic id
+verify_npu() { # logic id
     npu "$1"
     exits 0 cpubind verify --pid "$pid"
 }
 
-restore() { # logic id
+restore_npu() { # logic id
     npu "$1"
     exits 0 cpubind restore --pid "$pid"
 }
@@ -361,7 +362,7 @@ bind_all() {
     else
         check "SQ and 16 CQs are on their CPUs, other interrupts are not moved" irqs_were_moved
     fi
-    check "verify finds no difference" for_all verify
+    check "verify finds no difference" for_all verify_npu
     check "verify --json is an object" verify_json
 }
 
@@ -369,19 +370,6 @@ verify_json() {
     npu 0
     exits 0 cpubind verify --pid "$pid" --json
     grep -q '^{"cpubind": .*}$' /run/said
-}
-
-# One thread of NPU 3 allows itself all CPUs.
-drifted() {
-    npu 3
-    threads "$pid" | grep -q " drifter $everywhere\$"
-}
-
-drift_is_named() {
-    npu 3
-    exits 1 cpubind verify --pid "$pid" && grep drifter /run/said && return 0
-    cat /run/said
-    return 1
 }
 
 irq_drift_is_named() {
@@ -397,57 +385,13 @@ irq_drift_is_named() {
     return $named
 }
 
-drift() {
-    npu 3
-    kill -USR2 "$pid"
-    check_soon "a thread of NPU 3 drifts" drifted
-    check "verify exits with 1 and names the thread" drift_is_named
-    check "a second apply moves the thread back" exits 0 apply 3
-    check "threads are where the plan has them again" for_all threads_are_right
-    [ "$product" = 950 ] ||
-        check "verify exits with 1 and names an interrupt that was moved" irq_drift_is_named
-}
-
-# NPU 0: threads that start during the watch, one that drifts, and the end of the process.
-watch_moved() {
-    npu 0
-    [ "$(threads "$pid" | grep -c -E ' (born_later|acl_thread) ')" = 3 ] &&
-        threads_are_right 0
-}
-
-# On a 950 an acl_thread has the CPUs of the thread that starts it.
-watch_prints_moves() {
-    if grep drifter /run/watched; then
-        [ "$product" = 950 ] || grep 'acl_thread' /run/watched && return 0
-    fi
-    cat /run/watched
-    return 1
-}
-
 # An ended child is a zombie until the shell waits for it.
 has_ended() { # pid
     ! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null
 }
 
-watch() {
-    npu 0
-    cpubind apply --pid "$pid" --npu 0 --watch 1 >/run/watched 2>&1 &
-    watcher=$!
-    check_soon "apply --watch has bound it" grep "process $pid" /run/watched
-    sleep 2
-    kill -USR1 "$pid"
-    kill -USR2 "$pid"
-    check_soon "--watch moves two threads that started, and one that drifted" watch_moved
-    check_soon "--watch prints what it moved" watch_prints_moves
-    check "--watch runs as long as the process" kill -0 "$watcher"
-    kill -TERM "$pid"
-    check_soon "--watch ends with the process" has_ended "$watcher"
-    wait "$watcher"
-    check "--watch exits with 0" [ $? -eq 0 ]
-}
-
 restore_all() {
-    check "restore" for_all restore
+    check "restore" for_all restore_npu
     check "all is as before" nothing_differs /run/before
     check "no record is left" no_record_is_left
 }
@@ -476,37 +420,6 @@ runs_bound() { # logic id
     cat /run/complained /run/said
     [ $got -eq 7 ] && grep -q "^Cpus_allowed_list:[[:space:]]*$main\$" /run/said &&
         ! grep ' default ' /run/said && grep -q " prefer:$memory " /run/said
-}
-
-passes_signal_on() {
-    # shellcheck disable=SC2016
-    run_bound 2 sh -c 'kill -TERM $$'
-    [ $got -eq 143 ] && return 0
-    echo "exit $got"
-    cat /run/complained
-    return 1
-}
-
-# The command has the pid of the process that was started: it is no child of a wrapper.
-leaves_no_wrapper() {
-    run_bound 2 cat /proc/self/stat && grep "^$child (cat) " /run/said && return 0
-    cat /run/said /run/complained
-    return 1
-}
-
-# `run` must not change the environment unless an option says so.
-keeps_environment() {
-    env | grep -v '^_=' >/run/env
-    run_bound 2 env
-    grep -v '^_=' /run/said | diff /run/env -
-}
-
-run_commands() {
-    check "run binds, prefers the node, and returns the exit status" for_all runs_bound
-    check "run passes a signal on" passes_signal_on
-    check "run leaves no wrapper process" leaves_no_wrapper
-    check "run does not change the environment" keeps_environment
-    check "after they ended, restore has restored the interrupts" nothing_differs /run/later
 }
 
 # Puts the worker of NPU 1 into a cpuset.
@@ -563,14 +476,14 @@ cpusets() {
     check "and the same inside the cpuset" is_planned_inside inside
     echo "$pid" >/sys/fs/cgroup/cgroup.procs
     rmdir /sys/fs/cgroup/confined
-    check "outside the cpuset all is as before" nothing_differs /run/later
+    check "outside the cpuset all is as before" nothing_differs /run/before
 }
 
 # One of them waits, or is refused as busy.
 apply_twice() {
-    apply 4 >/run/first 2>&1 &
+    apply_npu 4 >/run/first 2>&1 &
     one=$!
-    apply 4 >/run/second 2>&1 &
+    apply_npu 4 >/run/second 2>&1 &
     two=$!
     wait $one
     first_got=$?
@@ -592,7 +505,7 @@ kill_half_way() {
         wait $killed 2>/dev/null
         cpubind restore --pid "$pid" >/run/restored 2>&1
         got=$?
-        nothing_differs /run/later >/run/differs && continue
+        nothing_differs /run/before >/run/differs && continue
         echo "killed after $moment s; restore: exit $got"
         cat /run/restored /run/differs
         return 1
@@ -601,8 +514,8 @@ kill_half_way() {
 
 accidents() {
     check "two applies on one process at the same time" apply_twice
-    check "restore after that" exits 0 restore 4
-    check "then all is as before" nothing_differs /run/later
+    check "restore after that" exits 0 restore_npu 4
+    check "then all is as before" nothing_differs /run/before
     check "apply killed at nine moments, then restore: nothing differs" kill_half_way
     check "no record is left after that" no_record_is_left
 }
@@ -629,8 +542,6 @@ accidents() {
 . /numa.sh
 # shellcheck source=tests/vm/driver.sh
 . /driver.sh
-# shellcheck source=tests/vm/newcomer.sh
-. /newcomer.sh
 # shellcheck source=tests/vm/partition.sh
 . /partition.sh
 # shellcheck source=tests/vm/mixed.sh
@@ -641,7 +552,7 @@ accidents() {
 . /slurm.sh
 
 binding() {
-    for i in $all; do start_worker "$i"; done
+    for i in $all; do start_npu "$i"; done
     npu-smi look
     if [ "$product" = 950 ]; then
         worker --uvb 4 >/run/ready.uvb &
@@ -657,18 +568,11 @@ binding() {
     everything /run/before
 
     bind_all
-    drift
-    watch
-    npu 0
-    dead=$pid
-    grep -v "^$dead " /run/before >/run/before.living
-    mv /run/before.living /run/before
+    [ "$product" = 950 ] ||
+        check "verify exits with 1 and names an interrupt that was moved" irq_drift_is_named
     restore_all
-    start_worker 0
-    npu-smi look
-    check_soon "a new worker is ready" worker_is_ready 0
-    everything /run/later
-    run_commands
+    check "run binds, prefers the node, and returns the exit status" for_all runs_bound
+    check "after they ended, restore has restored the interrupts" nothing_differs /run/before
     cpusets
     accidents
 }
@@ -683,4 +587,4 @@ for section in $sections; do
     $section
     echo "# $section: $(($(seconds) - begun)) s"
 done
-echo "1..$tests"
+finish

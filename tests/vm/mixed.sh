@@ -20,7 +20,7 @@ device() { # npu0, gpu1 ...
     return 0
 }
 
-for_devices() { # command ...; all of them must succeed, for each device
+for_each_device() { # command ...; all of them must succeed, for each device
     bad=0
     for name in $mixed_devices; do
         device "$name"
@@ -54,7 +54,7 @@ start_mixed_worker() { # npu0, gpu1 ...
     case $1 in npu*) cp "/run/workers/$1" "/run/npus/$drives" ;; esac
 }
 
-is_ready() { # npu0 ...
+is_ready_mixed() { # npu0 ...
     grep -q ready "/run/workers/$1.said"
 }
 
@@ -68,7 +68,7 @@ is_on_its_pool() { # npu0 ...
 
 # Threads of two devices have no CPU in common.
 no_cpu_is_shared() {
-    for_devices print_cpus | sort -u | cut -d ' ' -f 1 | sort | uniq -d >/run/twice
+    for_each_device print_cpus | sort -u | cut -d ' ' -f 1 | sort | uniq -d >/run/twice
     [ ! -s /run/twice ] && return 0
     echo "CPUs of two devices: $(paste -s -d ' ' /run/twice)"
     return 1
@@ -86,7 +86,7 @@ print_cpus() { # npu0 ...
 }
 
 all_are_bound() {
-    for_devices is_on_its_pool && no_cpu_is_shared && irqs_are_right 0 1
+    for_each_device is_on_its_pool && no_cpu_is_shared && irqs_are_right 0 1
 }
 
 mixed_state() {
@@ -140,7 +140,7 @@ has_row() { # npu0 ...
 }
 
 exits_with_rows() { # code, command ...
-    exits "$@" && for_devices has_row && return 0
+    exits "$@" && for_each_device has_row && return 0
     cat /run/said
     return 1
 }
@@ -286,14 +286,13 @@ finds_in() { # view, check ...
 # -- The service -------------------------------------------------------------------------------
 
 serviced() {
-    printf 'memory = none\nwatch = 1\n' >/run/service.conf
-    start_service
-    check_soon "the service binds all workers" for_devices threads_run_on
-    check_soon "and answers" service_answers
+    settings
+    check "the service starts" start_service
+    check_soon "it binds all workers" for_each_device threads_run_on
     device gpu0
     kill -USR2 "$pid"
     sleep 1
-    check_soon "it puts right a thread of GPU 0 that moves itself" for_devices threads_run_on
+    check_soon "it puts right a thread of GPU 0 that moves itself" for_each_device threads_run_on
     check "status asks it" exits_with_rows 0 cpubind status --memory none
     check "no CPU is shared" no_cpu_is_shared
     check "the interrupts of the NPUs are right" irqs_are_right 0 1
@@ -303,17 +302,17 @@ serviced() {
 }
 
 mixed() {
-    check "the GPUs are devices of the bus with their files" for_devices gpu_is_there
+    check "the GPUs are devices of the bus with their files" for_each_device gpu_is_there
     for name in $mixed_devices; do device "$name" && start_mixed_worker "$name"; done
     npu-smi look
-    check_soon "four workers are ready" for_devices is_ready
+    check_soon "four workers are ready" for_each_device is_ready_mixed
     mixed_state /run/before
     # shellcheck disable=SC2086
     check "the plan has the pools of all devices" plans_devices host $mixed_devices
     check "its text has them, too" text_has_all
     check "status shows four workers" exits_with_rows 1 cpubind status --memory none
-    check "apply --pid finds the device of each" for_devices binds_one
-    check "run binds a command to each device" for_devices run_is_on_pool
+    check "apply --pid finds the device of each" for_each_device binds_one
+    check "run binds a command to each device" for_each_device run_is_on_pool
     check "all is as before" mixed_is_as_before
     check "apply --all" exits_with_rows 0 cpubind apply --all --memory-time 300
     check "threads, memory and interrupts are where the plan has them" all_are_bound

@@ -84,39 +84,22 @@ is_among() { # CPUs, "0-7,16-31"
 rewritten() { # cgroup, first CPU, last CPU
     write_cpuset "$1" "$2-$3" 1 || return 1
     echo "$dropped threads have all CPUs"
-    while ! is_in_its_cpus "$2" "$3" >/run/right.said; do
-        [ $(($(tenths) - written)) -lt $((patience * 10)) ] && sleep 0.1 && continue
-        cat /run/right.said
-        tail -n 4 /run/service.log
-        return 1
-    done
+    becomes is_in_its_cpus "$2" "$3" || return 1
     echo "# $2-$3: $dropped threads had lost their masks; right after $(($(tenths) - written)) tenths" \
         >>/run/comments
 }
 
 shared_pool_shrinks() { # CPUs
     write_cpuset "$pod_2" "$1" 2
-    tries=0
-    while ! is_among "$1" >/run/right.said; do
-        tries=$((tries + 1))
-        [ $tries -lt $((patience * 5)) ] && sleep 0.2 && continue
-        cat /run/right.said
-        return 1
-    done
+    becomes is_among "$1"
 }
 
 # The same list again, as a kubelet writes that starts: nothing is to be done.
 same_list_moves_nothing() {
-    wc -l </run/service.log >/run/lines.before
+    wc -l <"$out/service.log" >/run/lines.before
     write_cpuset "$pod_1" 8-15 1
     sleep 3
-    [ "$dropped" -eq 0 ] && is_in_its_cpus 8 15 && wc -l </run/service.log | diff /run/lines.before -
-}
-
-is_said() { # words ...
-    grep -qF -e "$*" /run/service.log && return 0
-    tail -n 8 /run/service.log
-    return 1
+    [ "$dropped" -eq 0 ] && is_in_its_cpus 8 15 && wc -l <"$out/service.log" | diff /run/lines.before -
 }
 
 # -- The DaemonSet -----------------------------------------------------------
@@ -124,15 +107,16 @@ is_said() { # words ...
 start_daemon() {
     mkdir -p /views/daemon
     cp -r /host/. /views/daemon
-    cp /run/service.conf /run/cpubind/service.conf
+    cp "$conf" /run/cpubind/service.conf
     # The ids are words.
     # shellcheck disable=SC2046
     SERVICE=$daemon_rights bundle.sh daemon $(cut -d ' ' -f 4 /host/npus) &&
         crun --root /run/crun --cgroup-manager cgroupfs run --detach --no-pivot \
             --bundle /run/bundle/daemon daemon && seen_by daemon npu-smi look || return 1
-    : >/run/service.log
-    seen_by daemon cpubind service --config /run/cpubind/service.conf >>/run/service.log 2>&1 &
+    : >"$out/service.log"
+    seen_by daemon cpubind service --config /run/cpubind/service.conf >>"$out/service.log" 2>&1 &
     service=$!
+    becomes has_own_socket
 }
 
 # The cgroups of pods are hidden from it.
@@ -149,30 +133,28 @@ pods() {
     pod_1=$(group_of_pod $uid_1 "")
     pod_2=$(group_of_pod $uid_2 burstable-)
     : >/run/comments
-    printf 'memory = none\nwatch = 1\n' >/run/service.conf
+    settings
     check "a pod of class Guaranteed starts" start_pod one "$pod_1" 8-15 0 1
     check "a pod of class Burstable starts" start_pod two "$pod_2" 0-7,16-31 2 3
-    start_service
-    check_soon "the service answers" service_answers
+    check "the service starts" start_service
     check "the worker of NPU 1 starts" start_one 1 0
     check "the worker of NPU 2 starts" start_one 2 0
     check_soon "the worker of NPU 1 has the CPUs of its pod" is_in_its_cpus 8 15
     check_soon "the worker of NPU 2 has CPUs of the shared ones" is_among 0-7,16-31
-    check_soon "the log names the first pod and its class" is_said "npu1, pod $uid_1 (guaranteed): "
-    check_soon "and the second" is_said "npu2, pod $uid_2 (burstable): "
+    check_soon "the log names the first pod and its class" logged "npu1, pod $uid_1 (guaranteed): "
+    check_soon "and the second" logged "npu2, pod $uid_2 (burstable): "
     check "the same list is written again: nothing is moved" same_list_moves_nothing
     check "the cpuset of the first pod shrinks: it is bound within" rewritten "$pod_1" 8 13
-    check_soon "that is said" is_said "pod $uid_1 (guaranteed): its cpuset has changed to 8-13"
+    check_soon "that is said" logged "pod $uid_1 (guaranteed): its cpuset has changed to 8-13"
     check "it grows again" rewritten "$pod_1" 8 15
     check "the shared CPUs get fewer: the second pod is bound within" shared_pool_shrinks 0-7,20-31
     check_soon "verify --all agrees" exits 0 cpubind verify --all
-    end_service KILL
+    kill_service
     write_cpuset "$pod_1" 8-13 1
-    start_service
+    check "another service starts" start_service
     check_soon "a cpuset that was written while no service ran" is_in_its_cpus 8 13
     end_service TERM
     check "a service starts in a container with the rights of the DaemonSet" start_daemon
-    check_soon "it answers" service_answers
     check "the cgroups of the pods are hidden from it" cgroups_are_hidden
     check "the cpuset of that pod grows: it is bound within" rewritten "$pod_1" 8 15
     check "the shared CPUs get more" shared_pool_shrinks 0-7,16-31
@@ -180,6 +162,7 @@ pods() {
         exits 0 seen_by daemon cpubind service --config /run/cpubind/service.conf --alive
     sort -u /run/comments
     kill "$service"
+    service=
     for name in daemon one two; do crun --root /run/crun delete --force $name; done
     cpubind restore --ended >/run/said 2>&1
 }

@@ -10,11 +10,11 @@ tests/vm/fetch.sh ${1:-}
 tests/support/arm64.sh "$BUILD/arm64/cpubind"
 mkdir -p "$BUILD/vm/bin"
 aarch64-linux-gnu-strip -o "$BUILD/vm/bin/cpubind" "$BUILD/arm64/cpubind"
-for name in worker disturb memory; do
-    aarch64-linux-gnu-gcc -std=c11 -O2 -Wall -Wextra -Werror -static -s tests/vm/vm_$name.c \
-        -o "$BUILD/vm/bin/$name"
-done
-aarch64-linux-gnu-gcc -std=c11 -O2 -Wall -Wextra -Werror -static -s tests/scenes/programs/deny.c \
-    -o "$BUILD/vm/bin/deny"
+build() { # source, program
+    aarch64-linux-gnu-gcc -std=c11 -O2 -Wall -Wextra -Werror -static -s "$1" -o "$BUILD/vm/bin/$2"
+}
+for name in worker disturb memory; do build tests/vm/vm_$name.c $name; done
+build tests/scenes/programs/deny.c deny
+build tests/scenes/programs/worker.c scene_worker
 [ "${1:-}" != slurm ] || CPATH=$(cd "$BUILD/vm" && pwd)/slurm/root/usr/include \
     tests/support/arm64.sh "$BUILD/arm64/slurm/spank_cpubind.so"

@@ -81,7 +81,7 @@ bound_by() { # rule
     check "eight applies by the rule $1" apply_all --rules "$1"
     grep -h "of memory stay" /run/apply.* | sed 's/^/# /'
     for i in $all; do at_home "$i"; done >"/run/home.$1"
-    check "restore" for_all restore
+    check "restore" for_all restore_npu
 }
 
 # The columns of at_home for all NPUs are equal in pairs, and the last one is what it should be.
@@ -118,7 +118,7 @@ prefers_home() { # logic id
 
 rules() {
     [ "$product" = 950 ] && return
-    for i in $all; do start_worker "$i"; done
+    for i in $all; do start_npu "$i"; done
     npu-smi look
     check_soon "eight workers are ready, to be bound by two rules" for_all worker_is_ready
     everything /run/unbound

@@ -10,12 +10,12 @@
 #                                console
 #
 # HOST is a2, a3, 300i, 950, or one of three hosts with sections of their own: a2x2, an A2 with two
-# nodes (rules, memory_moves); a2x4, an A2 with four nodes and four NPUs (binder, pods); and mixed,
-# two NPUs of an A2 beside two GPUs of AMD (mixed). Its kernel is 6.1, that of HOST@6.12 is 6.12.
+# nodes (rules, memory_moves, scenes); a2x4, an A2 with four nodes and four NPUs (binder, pods); and
+# mixed, two NPUs of an A2 beside two GPUs of AMD (mixed). Its kernel is 6.1, that of HOST@6.12 is 6.12.
 # VM_SECTIONS="views rules binding" chooses the sections of guest.sh; for a2 alone there are measure
 # (its verdicts), crowd (16 workers bound at once), service (16 workers), doctor (faults), numa (run
-# --numa-bind), driver (kernel threads and work queues), partition (apply --with cpuset) and
-# newcomer (the first ten minutes); for a2x4 VM_SECTIONS=pods, or "binder_start troubles", which are
+# --numa-bind), driver (kernel threads and work queues) and partition (apply --with cpuset); for
+# a2x4 VM_SECTIONS=pods, or "binder_start troubles", which are
 # parts of the section binder, or slurm (make check-slurm, which fetches and builds what it needs).
 # A machine that prints nothing for VM_SILENCE=1200 seconds is ended.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
@@ -42,21 +42,21 @@ make_disk() { # host, script
     rm -rf "$root"
     for folder in bin proc sys dev run host tmp; do mkdir -p "$root/$folder"; done
     cp "$vm/apt/root/bin/busybox" "$root/bin/busybox"
-    cp "$vm/bin/cpubind" "$vm/bin/worker" "$vm/bin/disturb" "$vm/bin/memory" \
-        "$vm/bin/deny" "$root/bin/"
+    for name in cpubind worker disturb memory deny; do cp "$vm/bin/$name" "$root/bin/"; done
     cp "$(kernel_of "$1")/npu.ko" "$root/npu.ko"
     cp "$here/npu-smi.sh" "$root/bin/npu-smi"
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
-    for section in views rules crowd binder measure memory service doctor numa driver newcomer \
-        partition mixed pods slurm; do
+    for section in views rules crowd binder measure memory service doctor numa driver partition \
+        mixed pods slurm; do
         cp "$here/$section.sh" "$root/"
     done
-    (cd "$root" && has_one_of_each ./*.sh) || return 1
+    add_scenes
+    (cd "$root" && has_one_of_each ./*.sh tests/*/lib.sh) || return 1
     ln -s busybox "$root/bin/sh"
     chmod +x "$root/bin/npu-smi" "$root/bin/bundle.sh" "$root/init"
-    add_crun
+    add_programs
     "$here/host.sh" "$host" "$root/host" || return 1
     "$here/host.sh" "$host" "$root/views/one" 0 1
     "$here/host.sh" "$host" "$root/views/two" 2 3
@@ -67,12 +67,15 @@ make_disk() { # host, script
     mkdir -p "$root/views/gpu"
     cp README.md "$root/host/README.md"
     # The rules of a plan are no matter of the product: an A2 has eight nodes, a 950 has clusters.
-    case $host in a2 | 950) sections="views rules binding" ;; *) sections="views binding" ;; esac
-    [ "$host" = a2 ] && sections="measure $sections crowd"
+    case $host in
+    a2) sections="measure views rules binding crowd" ;;
+    a2x2) sections="rules memory_moves scenes" ;;
+    a2x4) sections="binder pods" ;;
+    950) sections="views rules binding" ;;
+    mixed) sections=mixed ;;
+    *) sections="views binding" ;;
+    esac
     sections=${VM_SECTIONS:-$sections}
-    [ "$host" = a2x2 ] && sections="rules memory_moves"
-    [ "$host" = mixed ] && sections=mixed
-    [ "$host" = a2x4 ] && case $sections in binder_start* | pods | slurm) ;; *) sections="binder pods" ;; esac
     [ "$sections" = slurm ] && add_slurm
     echo "$sections" >"$root/host/sections"
     (cd "$root" && find . | cpio -o -H newc --quiet --owner 0:0) >"$vm/$1.cpio"
@@ -82,13 +85,24 @@ kernel_of() { # host, or host@kernel
     case $1 in *@*) echo "$vm/kernels/${1#*@}" ;; *) echo "$vm/kernels/6.1" ;; esac
 }
 
-# crun is linked with the libraries of Debian.
-add_crun() {
-    cp "$vm/apt/root/usr/bin/crun" "$root/bin/"
+# The scenes of tests/scenes that run here, and the programs of them.
+add_scenes() {
+    mkdir -p "$root/tests/scenes" "$root/tests/support" "$root/build/programs"
+    cp tests/scenes/lib.sh "$root/tests/scenes/"
+    grep -l '^# machines: yes' tests/scenes/*.sh | xargs -I{} cp {} "$root/tests/scenes/"
+    cp tests/support/tap.sh "$root/tests/support/"
+    cp "$vm/bin/scene_worker" "$root/build/programs/worker"
+    ln -s ../bin/cpubind "$root/build/cpubind"
+}
+
+# crun and sqlite3 are linked with the libraries of Debian.
+add_programs() {
+    cp "$vm/apt/root/usr/bin/crun" "$vm/apt/root/usr/bin/sqlite3" "$root/bin/"
     mkdir -p "$root/lib/aarch64-linux-gnu"
     cp "$vm/apt/root/lib/aarch64-linux-gnu/ld-linux-aarch64.so.1" "$root/lib/"
     for name in libc.so.6 libcap.so.2 libgcrypt.so.20 libgpg-error.so.0 liblz4.so.1 liblzma.so.5 \
-        libseccomp.so.2 libsystemd.so.0 libyajl.so.2 libzstd.so.1; do
+        libseccomp.so.2 libsystemd.so.0 libyajl.so.2 libzstd.so.1 libm.so.6 libsqlite3.so.0 \
+        libreadline.so.8 libtinfo.so.6 libz.so.1; do
         cp -L "$vm/apt/root"/*/aarch64-linux-gnu/$name "$vm/apt/root/usr/lib"/*/$name \
             "$root/lib/aarch64-linux-gnu/" 2>/dev/null
     done

@@ -8,10 +8,8 @@
  *                                       Prints "ready"; SIGTERM or six hours: ends
  *   memory --fill NODE LEAVE            takes memory of a node until LEAVE MiB are free there,
  *                                       prints "ready" and keeps it
- *   memory --migrate PID FROM TO        migrate_pages(2), as migratepages(8) calls it: prints
- *                                       the milliseconds that it took
  *
- * Must not change another process but by --migrate.
+ * Must not change another process.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -21,7 +19,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST_SECONDS 21600
@@ -117,24 +114,10 @@ static void fill(int node, long leave)
     wait_for_end();
 }
 
-static void migrate(char **word)
-{
-    unsigned long from = 1UL << atoi(word[1]), to = 1UL << atoi(word[2]);
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    if (syscall(SYS_migrate_pages, atoi(word[0]), 8 * sizeof from, &from, &to) < 0)
-        fail("migrate_pages");
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    printf("%ld\n",
-           (long)(end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000);
-}
-
 int main(int argc, char **argv)
 {
     alarm(MOST_SECONDS);
-    if (argc == 5 && strcmp(argv[1], "--migrate") == 0)
-        migrate(argv + 2);
-    else if (argc == 4 && strcmp(argv[1], "--fill") == 0)
+    if (argc == 4 && strcmp(argv[1], "--fill") == 0)
         fill(atoi(argv[2]), atol(argv[3]));
     else if (argc == 5 || argc == 6)
         hold(argv + 1);
