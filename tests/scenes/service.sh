@@ -186,6 +186,19 @@ watches_only() {
 }
 check "except = * watches only" watches_only
 
+# One has a mask of its own, one is moved time after time: both are left where they are.
+is_moved_and_left() {
+    move_to "$a" "$second" && logged "process $second (engine), gpu1: left" >"$out/other"
+}
+
+masks_of_their_own_are_respected() {
+    move_to "$b" "$first" && settings 'respect-masks = yes' && start_service &&
+        becomes is_on "$second" "$b" && logged "process $first (worker), gpu0: left" &&
+        becomes is_moved_and_left && move_to "$a" "$second" && stays is_on "$second" "$a" &&
+        is_on "$first" "$b" && end_service TERM && move_to "$before" "$first" "$second"
+}
+check "respect-masks leaves masks that others have set" masks_of_their_own_are_respected
+
 # As where a filter hides which program a process runs.
 a_hidden_program_is_said() {
     LD_PRELOAD=$programs/proc_shim CPUBIND_HIDES=exe

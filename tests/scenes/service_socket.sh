@@ -218,6 +218,7 @@ a_service_at_work_says_so() {
     mkdir -p "$out/slow" && echo ".tmp 0 sleep 3" >"$out/refused" && mount -t tmpfs tmpfs /sys/fs &&
         settings "textfile = /sys/fs/cpubind.prom" || return 1
     LD_PRELOAD=$programs/kernel_shim CPUBIND_REFUSED=$out/refused start_service
+    : >"$out/said"
     ask 'status\n' 'alive\n' &
     becomes grep -q . "$out/said" && grep -q '^{"accepted": true} {.*"pid"' "$out/said"
     result=$?
@@ -314,6 +315,26 @@ settings_must_be_safe() {
     return $result
 }
 
+# A command that ends the service says so only when it has ended.
+has_ended() {
+    [ ! -e "/proc/$service/status" ] || grep -q '^State:.Z' "/proc/$service/status"
+}
+
+its_end_is_done_or_said() {
+    settings
+    for call in pidfd_open:1 pidfd_send_signal:1 pidfd_send_signal:2 kill:1 poll:1 poll:2 recv:1 \
+        connect:1 openat:9; do
+        start_service && becomes is_on "$worker" "$a" || return 1
+        CPUBIND_FAULT=$call:EIO "$CPUBIND" restore --all --service >"$out/said" 2>&1
+        result=$?
+        [ $result -ne 0 ] || has_ended || {
+            echo "$call: it lives"
+            return 1
+        }
+        [ -s "$out/said" ] || return 1
+    done
+}
+
 start_on 5
 settings "textfile = $prom"
 check "a manager hears each state, at a path and at an abstract name" a_manager_hears_each_state
@@ -336,5 +357,6 @@ check "the textfile follows its format" the_textfile_follows_its_format
 check "a folder that is missing is named" a_missing_folder_is_named
 check "damage of what was let go is said, and the rest is kept" damaged_claims_are_said
 check "a file of settings that others may write is refused" settings_must_be_safe
+check "the end of the service is done, or is said not to be" its_end_is_done_or_said
 kill_service
 finish
