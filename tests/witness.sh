@@ -105,8 +105,8 @@ ask() { # old or new, command, file of a host
 # Binds processes of this machine, and prints what the command says of it; numbers of processes, and
 # what is measured, are words.
 scene() { # command
-    own_run='-m -p -f --mount-proc'
     . tests/scenes/lib.sh
+    . tests/support/own_host.sh
     CPUBIND=$1
     make_own_host "$out/host" || return 1
     options="--root $out/host --npu 0 --scope own --strategy global_slice --rules reference --any-arch"
@@ -122,7 +122,6 @@ scene() { # command
     done | sed "s/\\b$worker\\b/PID/g; s/[0-9.]* \\(ms\\|seconds\\)/N \\1/g; s/[0-9]\{5,\}/N/g"
     kill "$worker"
 }
-
 
 # What is asked: this script again, for a host or a scene, as many at a time as there are CPUs.
 case ${1:-} in

@@ -266,11 +266,88 @@ static void write_to(reading *r, int must_commit)
         check_added(r);
 }
 
+/* == Arguments ============================================================== */
+
+#define REFUSED(call) CHECK((call) == CPUBIND_CORPUS_ERR_ARG)
+
+/* A function refuses what it must not be called with. */
+static void check_reader_arguments(void)
+{
+    cpubind_corpus *corpus = NULL;
+    cpubind_corpus_host *host = NULL;
+    cpubind_corpus_about *list = NULL;
+    int32_t n = 0;
+    REFUSED(cpubind_corpus_open(NULL, &corpus, NULL));
+    REFUSED(cpubind_corpus_open(path, NULL, NULL));
+    CHECK(cpubind_corpus_open("", &corpus, NULL) == CPUBIND_CORPUS_ERR_OPEN);
+    CHECK(cpubind_corpus_open(path, &corpus, NULL) == CPUBIND_CORPUS_OK);
+    REFUSED(cpubind_corpus_list(NULL, &list, &n, NULL));
+    REFUSED(cpubind_corpus_list(corpus, NULL, &n, NULL));
+    REFUSED(cpubind_corpus_list(corpus, &list, NULL, NULL));
+    REFUSED(cpubind_corpus_each_shape(corpus, NULL, NULL, NULL));
+    REFUSED(cpubind_corpus_open_host(corpus, NULL, &host, NULL));
+    REFUSED(cpubind_corpus_open_host(NULL, "fuzz", &host, NULL));
+    REFUSED(cpubind_corpus_open_host(corpus, "fuzz", NULL, NULL));
+    cpubind_corpus_close(corpus);
+}
+
+static void check_writer_arguments(void)
+{
+    static const cpubind_input input = {.state = CPUBIND_INPUT_PRESENT, .data = "x", .len = 1},
+                               bad[] = {
+                                   {.state = CPUBIND_INPUT_ABSENT},
+                                   {.state = CPUBIND_INPUT_TIMEOUT, .data = "x", .len = 1},
+                                   {.state = CPUBIND_INPUT_PRESENT, .len = 1},
+                                   {.state = CPUBIND_INPUT_PRESENT, .data = "x", .len = -1},
+                                   {.data = "x", .len = 1, .err_len = -1},
+                                   {.data = "x", .len = 1, .err_len = 1}};
+    static const cpubind_store_shape shape = {"x", 1, "1.0", NULL};
+    cpubind_corpus_about about = added;
+    const char **const texts[] = {&about.name, &about.product, &about.origin, &about.npu_smi,
+                                  &about.notes};
+    cpubind_store *store = NULL;
+    REFUSED(cpubind_store_open(NULL, &store, NULL));
+    REFUSED(cpubind_store_open(path, NULL, NULL));
+    CHECK(cpubind_store_open("", &store, NULL) == CPUBIND_CORPUS_ERR_OPEN);
+    CHECK(cpubind_store_open(path, &store, NULL) == CPUBIND_CORPUS_OK);
+    REFUSED(cpubind_store_put_host(store, NULL, 0, NULL));
+    REFUSED(cpubind_store_put_host(NULL, &about, 0, NULL));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *const good = *texts[i];
+        *texts[i] = NULL;
+        REFUSED(cpubind_store_put_host(store, &about, 0, NULL));
+        *texts[i] = good;
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        REFUSED(cpubind_store_put_input(store, "fuzz", "cmd/a", &bad[i], NULL));
+    REFUSED(cpubind_store_put_input(NULL, "fuzz", "a", &input, NULL));
+    REFUSED(cpubind_store_put_input(store, NULL, "a", &input, NULL));
+    REFUSED(cpubind_store_put_input(store, "fuzz", NULL, &input, NULL));
+    REFUSED(cpubind_store_put_input(store, "fuzz", "a", NULL, NULL));
+    REFUSED(cpubind_store_put_expectation(NULL, "fuzz", "a", plan, 1, NULL));
+    REFUSED(cpubind_store_put_expectation(store, "fuzz", "a", NULL, 1, NULL));
+    REFUSED(cpubind_store_put_expectation(store, "fuzz", "a", plan, -1, NULL));
+    REFUSED(cpubind_store_put_shape(store, "fuzz", &shape, NULL));
+    REFUSED(cpubind_store_remove_host(store, NULL, NULL));
+    REFUSED(cpubind_store_remove_host(NULL, "fuzz", NULL));
+    REFUSED(cpubind_store_remove_expectation(store, "fuzz", NULL, NULL));
+    REFUSED(cpubind_store_rename_host(store, "fuzz", NULL, NULL));
+    REFUSED(cpubind_store_commit(NULL, NULL));
+    CHECK(cpubind_store_commit(store, NULL) == CPUBIND_CORPUS_OK);
+    REFUSED(cpubind_store_commit(store, NULL));
+    REFUSED(cpubind_store_remove_host(store, "fuzz", NULL)); /* it can only be closed */
+    cpubind_store_close(store);
+    cpubind_store_close(NULL);
+    cpubind_corpus_close(NULL);
+    cpubind_corpus_close_host(NULL);
+}
+
 static void read_corpus(reading *r)
 {
     cpubind_corpus_fault fault;
     cpubind_corpus *corpus = (cpubind_corpus *)&fault;
     cpubind_corpus_status status;
+    int is_empty;
     if (r->len > MAX_FILE)
         return;
     write_file(r);
@@ -283,8 +360,13 @@ static void read_corpus(reading *r)
         tell_corpus_fault(r, status, &fault);
     }
     CHECK(is_as_before(r));
+    is_empty = status == CPUBIND_CORPUS_OK && r->said.len == 0;
     write_to(r, 0);
     write_to(r, 1);
+    if (is_empty && !is_as_before(r)) { /* of few inputs, for time */
+        check_reader_arguments();
+        check_writer_arguments();
+    }
 }
 
 static const reader rows[] = {

@@ -71,7 +71,7 @@ is_whole() {
 }
 
 # Makes the change with each call failing in turn, until one needs fewer calls.
-each_call_fails() { # change, way, 1 for all calls after it too, fewest calls
+each_call_fails() { # change, way, 1 for all calls after it too, fewest calls [, one in so many]
     rm -f "$out/before.db" "$out/said"
     n_hot=0 n_after=0 at=1
     [ "$1" = new ] || fixture import "$hosts/no-npu.host" --db "$out/before.db" --quiet || return 1
@@ -86,24 +86,29 @@ each_call_fails() { # change, way, 1 for all calls after it too, fewest calls
             echo "$1, $2, call $at: exit status $got, $(cat "$out/said")"
             return 1
         fi
-        at=$((at + 1))
+        at=$((at + ${5:-1}))
     done
     echo "# $change, $2: $at calls, $n_hot left a journal, $n_after changes made and not synced" >>"$out/counted"
     [ "$got" -eq 0 ] && is_as "$out/after.db" && [ "$at" -gt "$4" ]
 }
 
-# What a reader cannot read is an error.
-each_read_fails() { # 1 for all calls after it too, words of a reader ...
-    put_back && at=1 lasting=$1
-    shift
+# What a reader cannot read is an error. SQLite can do without some of its memory: then all is
+# as without a fault.
+each_read_fails() { # way, 1 for all calls after it too, words of a reader ...
+    put_back && at=1 step=1 way=$1 lasting=$2
+    shift 2
+    [ "$way" != memory ] || step=7
+    fixture "$@" --db "$out/w/c.db" >"$out/whole" 2>&1
     while :; do
-        env LD_PRELOAD="$BUILD/programs/file_shim" FAIL_FOLDER="$out/w" FAIL_AT="$at" FAIL_WAY=read \
+        env LD_PRELOAD="$BUILD/programs/file_shim" FAIL_FOLDER="$out/w" FAIL_AT="$at" FAIL_WAY="$way" \
             ${lasting:+FAIL_ON=1} FAIL_SAID="$out/failed" "$CPUBIND" fixture "$@" \
             --db "$out/w/c.db" >"$out/said" 2>&1
         got=$?
         [ "$(cat "$out/failed")" -gt 0 ] || break
-        [ "$got" -eq 3 ] || { echo "call $at: $got" && cat "$out/said" && return 1; }
-        at=$((at + 1))
+        [ "$got" -eq 3 ] || { [ "$way" = memory ] && cmp -s "$out/whole" "$out/said"; } || {
+            echo "call $at: $got" && cat "$out/said" && return 1
+        }
+        at=$((at + step))
     done
     [ "$got" -eq 0 ] && [ "$at" -gt 5 ]
 }
@@ -114,12 +119,16 @@ if [ -e "$BUILD/programs/file_shim" ]; then
         check "$name: each call and all after it fail" each_call_fails $name eio 1 15
         check "$name: the disk is full anywhere" each_call_fails $name full "" 15
         check "$name: the writer is killed in each write" each_call_fails $name kill "" 3
+        check "$name: an allocation of SQLite fails" each_call_fails $name memory "" 100 61
+        check "$name: each allocation from one on fails" each_call_fails $name memory 1 100 307
     done
     for words in list groups "show no-npu" "replay no-npu"; do
         # shellcheck disable=SC2086
-        check "$words: each read fails" each_read_fails "" $words
+        check "$words: each read fails" each_read_fails read "" $words
         # shellcheck disable=SC2086
-        check "$words: each read and all after it fail" each_read_fails 1 $words
+        check "$words: each read and all after it fail" each_read_fails read 1 $words
+        # shellcheck disable=SC2086
+        check "$words: an allocation of SQLite fails" each_read_fails memory "" $words
     done
 else
     skip "calls that fail" "there is no $BUILD/programs/file_shim: make tested"

@@ -3,13 +3,15 @@
  *
  * FAIL_FOLDER=PATH, FAIL_AT=N: the N-th call on it, or on a file in it. FAIL_WAY: "eio";
  * "full": a write is cut short, and there is no room; "kill": the process ends in the middle of
- * a write, and writes alone are counted; "read": EIO of what only reads. FAIL_ON=1: all after
- * it fail too. At the end FAIL_SAID has the number of calls that failed.
+ * a write, and writes alone are counted; "read": EIO of what only reads; "memory": allocations
+ * of SQLite alone are counted. FAIL_ON=1: all after it fail too. At the end FAIL_SAID has the
+ * number of calls that failed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +51,16 @@ static __attribute__((destructor)) void at_end(void)
     say_failed();
 }
 
+typedef enum kind { READS, WRITES, CHANGES, ALLOCATES } kind;
+
 /* Whether this call is to fail; errno is set. */
-static int is_due(int is_write, int is_read)
+static int is_due(kind of)
 {
     const char *at = getenv("FAIL_AT");
-    const int is_counted = strcmp(way(), "kill") == 0   ? is_write
-                           : strcmp(way(), "read") == 0 ? is_read
-                                                        : !is_read;
+    const int is_counted = strcmp(way(), "kill") == 0     ? of == WRITES
+                           : strcmp(way(), "read") == 0   ? of == READS
+                           : strcmp(way(), "memory") == 0 ? of == ALLOCATES
+                                                          : of == WRITES || of == CHANGES;
     if (!at || !is_counted)
         return 0;
     n_call++;
@@ -82,7 +87,7 @@ int open64(const char *path, int flags, ...)
     va_end(list);
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "open64");
-    if (in_folder(path) && is_due(0, (flags & O_ACCMODE) == O_RDONLY))
+    if (in_folder(path) && is_due((flags & O_ACCMODE) == O_RDONLY ? READS : CHANGES))
         return -1;
     fd = real(path, flags, mode);
     if (fd >= 0 && fd < MOST_FILES)
@@ -95,7 +100,7 @@ ssize_t pread64(int fd, void *to, size_t n, off64_t at)
     static ssize_t (*real)(int, void *, size_t, off64_t);
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "pread64");
-    return file_is_ours(fd) && is_due(0, 1) ? -1 : real(fd, to, n, at);
+    return file_is_ours(fd) && is_due(READS) ? -1 : real(fd, to, n, at);
 }
 
 ssize_t pwrite64(int fd, const void *from, size_t n, off64_t at)
@@ -103,7 +108,7 @@ ssize_t pwrite64(int fd, const void *from, size_t n, off64_t at)
     static ssize_t (*real)(int, const void *, size_t, off64_t);
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "pwrite64");
-    if (!file_is_ours(fd) || !is_due(1, 0))
+    if (!file_is_ours(fd) || !is_due(WRITES))
         return real(fd, from, n, at);
     if (errno == ENOSPC || strcmp(way(), "kill") == 0) {
         const int why = errno;
@@ -122,7 +127,7 @@ int ftruncate64(int fd, off64_t size)
     static int (*real)(int, off64_t);
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "ftruncate64");
-    return file_is_ours(fd) && is_due(0, 0) ? -1 : real(fd, size);
+    return file_is_ours(fd) && is_due(CHANGES) ? -1 : real(fd, size);
 }
 
 int fdatasync(int fd)
@@ -130,7 +135,7 @@ int fdatasync(int fd)
     static int (*real)(int);
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "fdatasync");
-    return file_is_ours(fd) && is_due(0, 0) ? -1 : real(fd);
+    return file_is_ours(fd) && is_due(CHANGES) ? -1 : real(fd);
 }
 
 int unlink(const char *path)
@@ -138,5 +143,33 @@ int unlink(const char *path)
     static int (*real)(const char *);
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "unlink");
-    return in_folder(path) && is_due(0, 0) ? -1 : real(path);
+    return in_folder(path) && is_due(CHANGES) ? -1 : real(path);
+}
+
+/* == The memory of SQLite ==================================================== */
+
+static sqlite3_mem_methods memory;
+
+static void *some_malloc(int n)
+{
+    return is_due(ALLOCATES) ? NULL : memory.xMalloc(n);
+}
+
+static void *some_realloc(void *old, int n)
+{
+    return is_due(ALLOCATES) ? NULL : memory.xRealloc(old, n);
+}
+
+static __attribute__((constructor)) void at_start(void)
+{
+    int (*configure)(int, ...);
+    sqlite3_mem_methods failing;
+    *(void **)&configure = dlsym(RTLD_DEFAULT, "sqlite3_config");
+    if (strcmp(way(), "memory") != 0 || !configure)
+        return;
+    (void)configure(SQLITE_CONFIG_GETMALLOC, &memory);
+    failing = memory;
+    failing.xMalloc = some_malloc;
+    failing.xRealloc = some_realloc;
+    (void)configure(SQLITE_CONFIG_MALLOC, &failing);
 }

@@ -6,15 +6,13 @@
 #
 # What one command makes of one host or of a damaged file is in tests/cases/command_corpus.txt,
 # command_capture.txt and command_store.txt. The sanitized command is where BUILD is.
-LC_ALL=C
-export LC_ALL
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-CPUBIND=$(cd "$BUILD" && pwd)/cpubind
-. tests/support/tap.sh
-. tests/support/unpack.sh
+. tests/scenes/lib.sh
 hosts=$out/hosts
-unpack_hosts "$hosts" || exit 1
+mkdir "$hosts"
+for file in fixtures/hosts/*.host; do
+    name=$(basename "$file" .host)
+    "$CPUBIND" fixture export "$name" "$hosts/$name" --quiet || exit 1
+done
 db=$out/corpus.db
 
 ask() { # database, SQL
@@ -23,16 +21,6 @@ ask() { # database, SQL
 
 fixture() { # arguments of cpubind fixture
     "$CPUBIND" fixture "$@"
-}
-
-says() { # exit status, words that the output must hold, command ...
-    want=$1
-    words=$2
-    shift 2
-    "$@" >"$out/said" 2>&1
-    got=$?
-    cat "$out/said"
-    [ "$got" -eq "$want" ] && grep -qF -e "$words" "$out/said"
 }
 
 # -- All hosts ---------------------------------------------------------------

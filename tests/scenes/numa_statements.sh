@@ -1,14 +1,15 @@
 #!/bin/sh
 # numa_statements.sh - what the unit tests of vLLM and SGLang state about --numa-bind, tried on
-# cpubind run; prints TAP
+# cpubind run
 # SPDX-License-Identifier: MIT
 # runs: check
 #
-#   tests/cli/numa_statements.sh  from the top folder; BUILD is where the command and outputs are
-#
-# numa_statements.txt has them, a row each, and says what a row is. The hosts are variants of that of
-# numa_host.sh.
-. tests/cli/numa_host.sh
+# numa_statements.txt has them, a row each, and says what a row is.
+. tests/scenes/lib.sh
+take_two_cpus
+host=$out/host
+put_two_nodes "$a,$b"
+put env ""
 
 # -- Hosts -----------------------------------------------------------------------
 
@@ -18,6 +19,8 @@ variant() { # name; makes $host a copy of the host
 }
 
 bus=sys/bus/pci/devices
+variant placeless
+put "$bus/0000:02:00.0/numa_node" -1
 variant amd
 for at in "$host/$bus"/*; do echo 0x1002 >"$at/vendor" && echo 0x74a1 >"$at/device"; done
 variant none
@@ -82,13 +85,9 @@ sed -i "2i PATH=$PATH" "$out/worker"
 
 # -- The rows ----------------------------------------------------------------------
 
-own=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)
-both=$a,$b
-[ $((a + 1)) -eq "$b" ] && both=$a-$b
-
 fill() { # text with @words
-    echo "$1" | sed "s/@ab/$both/g;s/@a/$a/g;s/@b/$b/g;s/@own/$own/g
-        s|@deny|$out/deny|g;s|@with_notes|$out/with_notes|g;s|@without_path|$out/without_path|g
+    echo "$1" | sed "s/@ab/$both/g;s/@a/$a/g;s/@b/$b/g;s/@own/$(cpus_of $$)/g
+        s|@deny|$programs/deny|g;s|@with_notes|$out/with_notes|g;s|@without_path|$out/without_path|g
         s|@verify_me|$out/verify_me|g;s|@/|$out/|g"
 }
 
@@ -103,7 +102,7 @@ try() { # exit status, words, host, before, arguments
 }
 
 can_deny=1
-"$out/deny" set_mempolicy true 2>/dev/null || can_deny=0
+"$programs/deny" set_mempolicy true 2>/dev/null || can_deny=0
 has_policies=0
 [ -r /proc/self/numa_maps ] && has_policies=1
 
@@ -127,6 +126,6 @@ while IFS='|' read -r number statement verdict code words on before arguments; d
     else
         check "$text" try "$code" "$words" "${on:-host}" "$before" "$arguments"
     fi
-done <tests/cli/numa_statements.txt
+done <tests/scenes/numa_statements.txt
 check "there are $n_row rows" test "$n_row" -eq 80
 finish

@@ -1,14 +1,13 @@
 #!/bin/sh
-# formats.sh - each format of plan --format is accepted by the program that reads it; prints TAP
+# formats.sh - each format of plan --format is accepted by the program that reads it
 # SPDX-License-Identifier: MIT
 # runs: check
 #
-#   tests/cli/formats.sh         from the top folder; BUILD is where the command and outputs are
-#
 # The host is a snapshot with two CPUs of this machine on one node, and two GPUs: rank 0 has the
 # first CPU, rank 1 the second. A program that is not on this machine is skipped.
-. tests/support/start.sh
-take_two_cpus "formats of launchers"
+. tests/scenes/lib.sh
+take_two_cpus
+host=$out/host
 put proc/self/status "Cpus_allowed_list:	$a,$b"
 put sys/devices/system/cpu/online "$a,$b"
 put sys/devices/system/node/node0/cpulist "$a,$b"
@@ -18,7 +17,7 @@ put_gpu 0000:01:00.0 0 0
 put_gpu 0000:02:00.0 0 1
 
 plan() { # argument ...
-    "$CPUBIND" plan --root "$out/host" --rules near --quiet "$@"
+    "$CPUBIND" plan --root "$host" --rules near --quiet "$@"
 }
 
 rank() { # rank, format
@@ -34,14 +33,12 @@ mask_is() { # CPUs, command ...
     [ "$mask" = "$wanted" ]
 }
 
-refuses() { # command ...
+is_refused() { # command ...
     ! "$@"
 }
 
-has() { # command ...
-    for word; do
-        command -v "$word" >/dev/null 2>&1 || return 1
-    done
+is_there() { # program
+    command -v "$1" >"$out/which" 2>&1
 }
 
 # Checks, or skips where the first word is no program.
@@ -49,7 +46,7 @@ check_with() { # program, text, command ...
     program=$1
     text=$2
     shift 2
-    if has "$program"; then
+    if is_there "$program"; then
         check "$text" "$@"
     else
         skip "$text" "there is no $program"
@@ -64,14 +61,14 @@ check_with() { # program, text, command ...
     check_with taskset "taskset takes rank 0" mask_is "$a" taskset $(rank 0 taskset)
     check_with taskset "taskset takes rank 1" mask_is "$b" taskset $(rank 1 taskset)
     check_with taskset "taskset takes a cpuset" mask_is "$b" taskset -c "$(rank 1 cpuset)"
-    if has numactl && numactl --show >/dev/null 2>&1; then
+    if is_there numactl && numactl --show >/dev/null 2>&1; then
         check "numactl takes rank 0" mask_is "$a" numactl $(rank 0 numactl)
         check "numactl takes rank 1" mask_is "$b" numactl $(rank 1 numactl)
         check "libnuma, which vLLM and SGLang read lists with, takes rank 0" mask_is "$a" numactl \
             --physcpubind "$(plan --format vllm-omp | cut -d'|' -f1)"
         check "libnuma takes rank 1" mask_is "$b" numactl \
             --physcpubind "$(plan --format sglang-omp | cut -d'|' -f2)"
-        check "numactl refuses what is no list" refuses numactl --physcpubind "{$a}" true
+        check "numactl is_refused what is no list" is_refused numactl --physcpubind "{$a}" true
     else
         skip "numactl takes a plan" "there is no numactl, or no NUMA"
     fi
@@ -116,7 +113,7 @@ openmp() { # compiler, name, variable of CPU lists, its format
         check "$2 takes the variables of rank $n" thread_is "$cpu" "$out/openmp" \
             $(rank "$n" env | grep '^OMP_')
     done
-    check "$2 does not take another list" refuses thread_is "$b" "$out/openmp" \
+    check "$2 does not take another list" is_refused thread_is "$b" "$out/openmp" \
         "OMP_PLACES=$(rank 0 omp-places)"
 }
 
@@ -142,7 +139,7 @@ unit_is_valid() { # rank, key that is added
 check_with systemd-analyze "systemd-analyze finds no fault in rank 0" unit_is_valid 0 ""
 check_with systemd-analyze "systemd-analyze finds no fault in rank 1" unit_is_valid 1 ""
 check_with systemd-analyze "systemd-analyze finds a fault elsewhere" \
-    refuses unit_is_valid 1 "NUMAMask=x"
+    is_refused unit_is_valid 1 "NUMAMask=x"
 
 # -- Slurm -----------------------------------------------------------------------
 
@@ -189,7 +186,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=10 OverSubscribe=FORCE State=UP
 CONF
     SLURM_CONF=$out/slurm/slurm.conf
     export SLURM_CONF
-    "$CPUBIND" topo --root "$out/host" --slurm | sed "s|/dev/nvidia|$out/slurm/dev|" \
+    "$CPUBIND" topo --root "$host" --slurm | sed "s|/dev/nvidia|$out/slurm/dev|" \
         >"$out/slurm/gres.conf"
     : >"$out/slurm/dev0"
     : >"$out/slurm/dev1"
@@ -215,7 +212,7 @@ srun_is() { # option ...
 
 ctld=
 slurmd=
-if ! has srun || ! { has slurmctld || has slurmctld-wlm; }; then
+if ! is_there srun || ! { is_there slurmctld || is_there slurmctld-wlm; }; then
     skip "srun takes a plan" "there is no Slurm; CPUBIND_SLURM may name its unpacked packages"
 elif [ "$(id -u)" -ne 0 ]; then
     skip "srun takes a plan" "a private Slurm needs root"
@@ -228,7 +225,7 @@ else
     check "srun takes masks and nodes" srun_is $(plan --format slurm)
     # shellcheck disable=SC2046
     check "srun takes the nodes alone" srun -n 2 --exclusive $(plan --format slurm-ldom) true
-    check "srun refuses what is no mask" refuses srun -n 2 --exclusive --cpu-bind=mask_cpu:x true
+    check "srun is_refused what is no mask" is_refused srun -n 2 --exclusive --cpu-bind=mask_cpu:x true
     check "slurmctld has the GPUs of gres.conf" sh -c 'scontrol show node | grep "Gres=gpu"'
     [ -z "$ctld" ] || kill "$ctld" "$slurmd" 2>/dev/null
 fi
@@ -236,7 +233,7 @@ fi
 # -- gres.conf -------------------------------------------------------------------
 
 gres_is() { # text
-    "$CPUBIND" topo --root "$out/host" --slurm >"$out/gres" 2>&1
+    "$CPUBIND" topo --root "$host" --slurm >"$out/gres" 2>&1
     cat "$out/gres"
     [ "$(cat "$out/gres")" = "$1" ]
 }

@@ -1,14 +1,12 @@
 #!/bin/sh
-# redact.sh - a redacted capture has no name of a container, job or user, and the same plan; TAP
+# redact.sh - a redacted capture has no name of a container, job or user, and the same plan
 # SPDX-License-Identifier: MIT
 # runs: check
-#
-#   tests/cli/redact.sh          from the top folder; BUILD is where the command and outputs are
 #
 # Three hosts are made, as a pod of Kubernetes, a step of Slurm and a service of a user see them.
 # Names that are planted in them are searched for in what is captured: in bytes, in the names of
 # files, in the targets of links.
-. tests/support/start.sh
+. tests/scenes/lib.sh
 
 id=8f14e45fceea167a5a36dedd4bea2543f14e45fceea167a5a36dedd4bea25431
 other=1679091c5a880faf6fb5e6087eb1b2dc679091c5a880faf6fb5e6087eb1b2dc0
