@@ -86,7 +86,7 @@ check-all: deps-check-all ## what CI runs: all of check, and what is slow
 	@BUILD=$(BUILD) SHARED=$(SHARED) tests/run check-all $(T)
 
 # The longest first, so that the last ones end together.
-VM_HOSTS ?= a2 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
+VM_HOSTS ?= a2 a2@6.12 950 a2x4@6.12 a2x4 300i a3 a2x2 mixed
 check-vm: deps-vm ## boot Ascend hosts as ARM machines and test there; VM_HOSTS="a2 950" chooses
 	@BUILD=$(BUILD) tests/vm/prepare.sh
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/vm/vm.sh boot $(VM_HOSTS)

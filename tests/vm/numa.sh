@@ -73,12 +73,14 @@ each_row_is_placed() {
 }
 
 restores_numa() {
-    lists --numa-bind-nodes 6 --index 0 -- sleep 100000 >/run/said 2>&1 &
-    becomes grep -q '^Name:.*sleep' "/proc/$!/status" && pid=$! || return 1
-    threads_are_all_on 48-55 $pid && exits 0 cpubind verify --pid $pid &&
-        exits 0 cpubind restore --pid $pid && threads_are_all_on "$everywhere" $pid
+    cpubind run --numa-bind --force-lists --numa-bind-nodes 6 --index 0 -- sleep 100000 \
+        >/run/said 2>&1 &
+    pid=$!
+    becomes grep -q '^Name:.*sleep' "/proc/$pid/status" || return 1
+    threads_are_all_on 48-55 "$pid" && exits 0 cpubind verify --pid "$pid" &&
+        exits 0 cpubind restore --pid "$pid" && threads_are_all_on "$everywhere" "$pid"
     got=$?
-    kill $pid
+    kill "$pid"
     return $got
 }
 

@@ -10,13 +10,10 @@
 #                                console
 #
 # HOST is a2, a3, 300i, 950, or one of three hosts with sections of their own: a2x2, an A2 with two
-# nodes (rules, memory_moves, scenes); a2x4, an A2 with four nodes and four NPUs (binder, pods); and
-# mixed, two NPUs of an A2 beside two GPUs of AMD (mixed). Its kernel is 6.1, that of HOST@6.12 is 6.12.
-# VM_SECTIONS="views rules binding" chooses the sections of guest.sh; for a2 alone there are measure
-# (its verdicts), crowd (16 workers bound at once), service (16 workers), doctor (faults), numa (run
-# --numa-bind), driver (kernel threads and work queues) and partition (apply --with cpuset); for
-# a2x4 VM_SECTIONS=pods, or "binder_start troubles", which are
-# parts of the section binder, or slurm (make check-slurm, which fetches and builds what it needs).
+# nodes; a2x4, an A2 with four nodes and four NPUs; and mixed, two NPUs of an A2 beside two GPUs of
+# AMD. Its kernel is 6.1, that of HOST@6.12 is 6.12. make_disk has the sections of guest.sh that each
+# runs; VM_SECTIONS="views rules" chooses others, such as "binder_start troubles", which are parts of
+# binder, or slurm (make check-slurm, which fetches and builds what it needs).
 # A machine that prints nothing for VM_SILENCE=1200 seconds is ended.
 # fetch.sh and `make check-vm` must have made BUILD/vm. Writes only below BUILD/vm.
 
@@ -67,12 +64,13 @@ make_disk() { # host, script
     mkdir -p "$root/views/gpu"
     cp README.md "$root/host/README.md"
     # The rules of a plan are no matter of the product: an A2 has eight nodes, a 950 has clusters.
-    case $host in
+    case $1 in
+    a2@6.12) sections="service doctor driver numa partition" ;;
     a2) sections="measure views rules binding crowd" ;;
-    a2x2) sections="rules memory_moves scenes" ;;
-    a2x4) sections="binder pods" ;;
-    950) sections="views rules binding" ;;
-    mixed) sections=mixed ;;
+    a2x2*) sections="rules memory_moves scenes" ;;
+    a2x4*) sections="binder pods" ;;
+    950*) sections="views rules binding" ;;
+    mixed*) sections=mixed ;;
     *) sections="views binding" ;;
     esac
     sections=${VM_SECTIONS:-$sections}
