@@ -8,11 +8,20 @@
  * for as long, with and without events.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../adapters/host/host_bind.h"
 #include "../../adapters/service/worker_figures.h"
-#include "../linux/fake_host.h"
 #include "../support/fixture_host.h"
 #include "measure.h"
 
@@ -66,12 +75,119 @@ static int set_mask(pid_t tid, size_t size, const unsigned long *wanted)
     return 0;
 }
 
+/* == Files ================================================================== */
+
+/* The list of processes, the interrupts and the records are those of a folder. */
+static char top[64];
+static int top_fd;
+
+static int is_below_top(const char *path)
+{
+    return strcmp(path, "proc") == 0 || strcmp(path, "run") == 0 ||
+           strncmp(path, "run/", 4) == 0 || strncmp(path, "proc/irq", 8) == 0 ||
+           strncmp(path, "sys/bus/pci/", 12) == 0;
+}
+
+static int open_file(int dir, const char *path, int flags)
+{
+    return cpubind_sys_real.openat(is_below_top(path) ? top_fd : dir, path, flags);
+}
+
+static int access_file(int dir, const char *path, int mode)
+{
+    return cpubind_sys_real.accessat(is_below_top(path) ? top_fd : dir, path, mode);
+}
+
+/* Makes a folder, and those above it. */
+static void make_folder(const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/", name);
+    for (char *c = path; (c = strchr(c, '/')) != NULL; c++) {
+        *c = '\0';
+        must(mkdirat(top_fd, path, 0755) == 0 || errno == EEXIST, "mkdir");
+        *c = '/';
+    }
+}
+
+static void make_top(void)
+{
+    snprintf(top, sizeof top, "/dev/shm/cpubind-bench-XXXXXX");
+    must(mkdtemp(top) != NULL && chmod(top, 0755) == 0, "mkdtemp");
+    top_fd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    must(top_fd >= 0, "open");
+    make_folder("proc");
+    make_folder("run/user");
+    make_folder("root/proc/trs_core/proc");
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st, (void)type, (void)at;
+    return remove(path);
+}
+
+/* == Processes ============================================================== */
+
+static void *idle(void *name)
+{
+    if (name)
+        prctl(PR_SET_NAME, name);
+    for (;;)
+        pause();
+    return NULL;
+}
+
+/* Runs a process of threads that do nothing, which dies with the one that started it. Writes
+ * the number of its threads to `ready`. */
+static void run_idle(int most, int is_worker, int ready)
+{
+    static char acl[] = "acl_thread", other[] = "other";
+    pthread_attr_t small;
+    int n = 1;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK);
+    for (pthread_t thread; n < most; n++)
+        if (pthread_create(&thread, &small, idle,
+                           !is_worker ? NULL
+                           : n == 1   ? acl
+                                      : other) != 0)
+            break;
+    (void)!write(ready, &n, sizeof n);
+    (void)idle(NULL);
+}
+
+/* Starts a process of so many threads.
+ *   out     n_thread is increased by those that it could start
+ *   returns its pid */
+static pid_t start_idle_one(int most, int is_worker, int *n_thread)
+{
+    int ready[2], own = 0;
+    pid_t pid;
+    must(pipe(ready) == 0, "pipe");
+    pid = fork();
+    if (pid == 0)
+        run_idle(most, is_worker, ready[1]);
+    must(pid > 0 && read(ready[0], &own, sizeof own) == (ssize_t)sizeof own, "fork");
+    close(ready[0]);
+    close(ready[1]);
+    *n_thread += own;
+    return pid;
+}
+
+static void end_process(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+}
+
 /* == The host =============================================================== */
 
 static struct {
     cpubind_sys sys;
-    worker w[N_WORKER];
-    char root[STAGE_PATH];
+    pid_t pid[N_WORKER];
+    char root[128];
     cpubind_linux_host *fixture;
     cpubind_source source;
     int32_t allowed[N_CPU];
@@ -81,28 +197,34 @@ static struct {
 static void list_worker(int i, int is_listed)
 {
     char name[64];
-    snprintf(name, sizeof name, "root/proc/trs_core/proc/%d-1-dev-%d", (int)f.w[i].pid, i);
-    if (is_listed)
-        scratch_file(&on_stage.s, name, "");
-    else
-        (void)unlinkat(on_stage.dir, name, 0);
+    int fd;
+    snprintf(name, sizeof name, "root/proc/trs_core/proc/%d-1-dev-%d", (int)f.pid[i], i);
+    if (!is_listed) {
+        (void)unlinkat(top_fd, name, 0);
+        return;
+    }
+    fd = openat(top_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    must(fd >= 0, "open");
+    close(fd);
 }
 
 static void start_all(void)
 {
-    setenv("TMPDIR", "/dev/shm", 0);
-    must(stage_make(), "two CPUs");
+    char name[32];
+    int n_thread = 0;
+    make_top();
     for (int i = 0; i < N_WORKER; i++) {
-        worker_start(&f.w[i], "worker");
-        for (int k = 2; k < N_THREAD; k++)
-            (void)worker_thread_add(&f.w[i], k == 2 ? "acl_thread" : "other");
-        stage_list(f.w[i].pid);
+        f.pid[i] = start_idle_one(N_THREAD, 1, &n_thread);
+        snprintf(name, sizeof name, "proc/%d", (int)f.pid[i]);
+        make_folder(name);
     }
-    f.sys = stage_table();
+    must(n_thread == N_WORKER * N_THREAD, "threads");
+    f.sys = cpubind_sys_real;
+    f.sys.openat = open_file;
+    f.sys.accessat = access_file;
     f.sys.getaffinity = get_mask;
     f.sys.setaffinity = set_mask;
-    scratch_folder(&on_stage.s, "root/proc/trs_core/proc");
-    scratch_path(&on_stage.s, "root", f.root);
+    snprintf(f.root, sizeof f.root, "%s/root", top);
     f.fixture = fixture_host("fixtures/hosts/a3-640cpu-16npu.host");
     f.source = cpubind_linux_source(f.fixture);
     for (int32_t i = 0; i < N_CPU; i++)
@@ -117,55 +239,17 @@ static void start_all(void)
     f.options.request.n_allowed = N_CPU;
 }
 
-static void *idle(void *ctx)
-{
-    for (;;)
-        pause();
-    return ctx;
-}
-
-/* Runs a process of 25 threads that do nothing, which dies with the one that started it. Writes
- * the number of its threads to `ready`. */
-static void run_idle(int ready)
-{
-    pthread_attr_t small;
-    unsigned char n = 1;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, STACK);
-    for (pthread_t thread; n < N_IDLE && !pthread_create(&thread, &small, idle, NULL);)
-        n++;
-    (void)!write(ready, &n, 1);
-    (void)idle(NULL);
-}
-
 static pid_t idle_pid[8192];
 
 /* Starts idle processes.
  *   returns the number of their threads */
 static int start_idle(int n)
 {
-    int ready[2], n_thread = 0;
-    must(n <= (int)(sizeof idle_pid / sizeof *idle_pid) && pipe(ready) == 0, "idle processes");
-    for (int i = 0; i < n; i++) {
-        unsigned char own = 0;
-        idle_pid[i] = fork();
-        if (idle_pid[i] == 0)
-            run_idle(ready[1]);
-        must(idle_pid[i] > 0 && read(ready[0], &own, 1) == 1, "fork");
-        n_thread += own;
-    }
-    close(ready[0]);
-    close(ready[1]);
+    int n_thread = 0;
+    must(n <= (int)(sizeof idle_pid / sizeof *idle_pid), "idle processes");
+    for (int i = 0; i < n; i++)
+        idle_pid[i] = start_idle_one(N_IDLE, 0, &n_thread);
     return n_thread;
-}
-
-static void end_idle(int n)
-{
-    for (int i = 0; i < n; i++)
-        kill(idle_pid[i], SIGKILL);
-    for (int i = 0; i < n; i++)
-        (void)waitpid(idle_pid[i], NULL, 0);
 }
 
 /* == Times ================================================================== */
@@ -184,7 +268,7 @@ static cpubind_host_bind *apply_listed(int n)
 static void restore_all(void)
 {
     for (int i = 0; i < N_WORKER; i++) {
-        const cpubind_bind_options how = {.pid = (int32_t)f.w[i].pid};
+        const cpubind_bind_options how = {.pid = (int32_t)f.pid[i]};
         cpubind_binding *b;
         must(cpubind_bind_open(&how, &f.sys, &b, NULL) == CPUBIND_LINUX_OK, "open");
         must(cpubind_bind_restore(b, NULL) == CPUBIND_LINUX_OK, "restore");
@@ -309,10 +393,12 @@ static int number_of(const char *name, int usual)
 static void end_all(int n_idle)
 {
     for (int i = 0; i < N_WORKER; i++)
-        worker_end(&f.w[i]);
-    end_idle(n_idle);
+        end_process(f.pid[i]);
+    for (int i = 0; i < n_idle; i++)
+        end_process(idle_pid[i]);
     cpubind_linux_close(f.fixture);
-    stage_remove();
+    close(top_fd);
+    must(nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0, "remove");
 }
 
 int main(void)

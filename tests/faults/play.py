@@ -21,7 +21,7 @@ AT_ONCE = 'smp_affinity_list|cpumask|this interrupt'
 # may hold one), what npu-smi has said (for other ranks), the service's and the measurement's own,
 # and temporary files of killed commands that no lock is for.
 PASSED = (r'\.lock$|\.json$|/\.?npu-smi\.[^/]*$|/\.?(service|measure)\.|'
-          r'/\.([0-9]+\.path|host\.record)\.[^/]*$')
+          r'/\.([0-9]+\.path|host\.record)\.[^/]*$|/asked$')
 
 # Files of a host whose text is a part of a binding.
 VALUES = r'/(smp_affinity_list|cpumask|bans)$'
@@ -95,6 +95,7 @@ class Play:
         """The result, and what is wrong with it."""
         result = self.play(fault)
         what = fault.split(':')[2]
+        self.is_forever = fault.endswith(':forever')
         return result, self.crash(result, what) or self.judge(result, what)
 
     def crash(self, result, what):
@@ -117,14 +118,17 @@ class Play:
         is_absent = what in ABSENT
         if is_other and result.rc not in scene.exits and not (is_absent and result.rc == 0):
             return result.said()
-        is_whole = what == 'EINTR' or (what == 'less' and not re.search(AT_ONCE, result.err))
+        is_cut = what == 'less' and re.search(AT_ONCE, result.err + result.out)
+        is_whole = what in ('EINTR', 'less') and not is_cut
         if is_whole and scene.is_steady:
             if is_other or plain(result.out) != plain(right.out):
                 return 'not as without it: ' + result.said()
             return None if is_as(now, self.after) else self.differs(now, self.after)
         if is_other and what not in ABSENT + scene.unseen and not self.reason(result):
             return f'{result.said()}, without a reason'
-        return scene.law(self, result, now, what) or (None if is_absent else self.mends(now))
+        # What a file of the kernel has after a part of a value was written is nobody's.
+        is_lost = is_absent or is_cut
+        return scene.law(self, result, now, what) or (None if is_lost else self.mends(now))
 
     def reason(self, result):
         """Whether a line that is said with a fault alone says that something could not be done."""
@@ -197,8 +201,8 @@ def binds(play, result, now, what):
         return f'said to be done, but {play.differs(now, play.after)}'
     for pid in play.world.pids if result.rc != 0 else ():
         masks = of_process(now, pid)
-        if masks == of_process(play.before, pid):
-            continue
+        if masks == of_process(play.before, pid) or (what in ABSENT and play.is_forever):
+            continue  # one that is not there at all has nothing that could be put back
         if len(play.world.pids) > 1 and masks == of_process(play.after, pid):
             continue  # one that fails does not keep others from being bound
         if f'/run/cpubind/{pid}.record' not in now['files']:

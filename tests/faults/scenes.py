@@ -83,7 +83,7 @@ def start_irqbalance(world):
         file.write('17\n')
     env = {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
     world.daemon = subprocess.Popen(
-        ['python3', 'tests/scenes/programs/irqbalance_double.py', folder, 'run'],
+        ['python3', 'tests/scenes/programs/irqbalance_double.py', folder, 'run', 'stays'],
         stdout=subprocess.PIPE, env=env)
     assert world.daemon.stdout.readline() == b'ready\n'
 
@@ -210,7 +210,7 @@ SCENES = (
     Scene('verify with interrupts', 'verify --pid {0}', reads, NPU, **NPUS),
     Scene('restore with interrupts', 'restore --pid {0}', binds, NPU, **NPUS),
     Scene('apply another device', 'apply --pid {0} --npu 5 --allowed 0-191 --rules reference', binds,
-          NPU, **NPUS),
+          NPU, **NPUS, **SEES),
     Scene('apply with bans', f'{NPU} --memory none --irqbalance ban', binds, **BALANCED),
     Scene('restore with bans', 'restore --pid {0}', binds,
           f'{NPU} --memory none --irqbalance ban', **BALANCED),

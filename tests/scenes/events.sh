@@ -59,10 +59,9 @@ def stay():
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 print("ready", flush=True)
 signal.sigwait({signal.SIGUSR1})
-for _ in range(1500):
-    thread = threading.Thread(target=lambda: None)
-    thread.start()
-    thread.join()
+for _ in range(30000):
+    with open("/proc/self/comm", "w") as comm:
+        comm.write("other")
 threading.Thread(target=stay).start()' >"$out/python" &
     worker=$!
     becomes grep -q ready "$out/python" && : >"$list/$worker-1-dev-0" &&

@@ -134,10 +134,13 @@ restore_in_a_narrower_cpuset() {
         is_at plain 0-3 && no_record
 }
 
-# lxcfs gives a container a file of its own, with other numbers.
+# lxcfs gives a container a file of its own, with other numbers, which may be those of its CPUs.
 another_list_is_not_believed() {
     echo 0-2 >$cpus/online
-    says 0 "" apply --json && thread plain 0-7 moved && all_are_right && put_back
+    says 0 "" apply --json && thread plain 0-7 moved && all_are_right && put_back &&
+        move_to 0-2 $(ls "/proc/$worker/task") && says 0 "" apply && all_are_right &&
+        says 0 "put back" restore && cpuset 0-2 &&
+        says 0 "its cpuset allows some of them only" apply && says 0 "put back" restore
 }
 
 for linux in 6.1 6.2; do

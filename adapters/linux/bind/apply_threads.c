@@ -164,6 +164,7 @@ cpubind_linux_fault cpubind_read_before(cpubind_binding *b)
         r->before = b->online;
     if (r->before == b->online)
         r->widest = r->before;
+    b->online = CPUBIND_CPUSET_NONE; /* to be held against the CPUs of the goal */
     return cpubind_no_fault;
 }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """A process that answers as irqbalance does, and moves no interrupt.
 
-    irqbalance_double.py DIR PLACE     prints a line once it listens
+    irqbalance_double.py DIR PLACE [stays]     prints a line once it listens
 
 PLACE is `run` for /run/irqbalance/irqbalancePID.sock, `named` or `nameless` for the abstract
 sockets of older versions, `none` for no socket. DIR/bans has its list, a number a line; DIR/asked
 all commands. It serves its own user. As irqbalance(1), "API", it reads a command once and at most
 500 bytes of it, serves one connection after the other, and dies of SIGPIPE if the client is gone
-before the answer. DIR/how has a word and a number, if it is to be otherwise:
+before the answer, unless it `stays`. DIR/how has a word and a number, if it is to be otherwise:
     nobody 0      closes every connection
     nothing 0     accepts a connection, and does nothing
     nonsense 0    as the answer to `setup`
@@ -18,6 +18,7 @@ before the answer. DIR/how has a word and a number, if it is to be otherwise:
     thinks MS     so long for `setup`
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -27,7 +28,8 @@ import sys
 import time
 
 folder, place = pathlib.Path(sys.argv[1]), sys.argv[2]
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+if "stays" not in sys.argv:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 pathlib.Path("/proc/self/comm").write_text("irqbalance")
 rivals = 0
 
@@ -99,5 +101,6 @@ listener.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
 listener.listen(1)
 while True:
     client, _ = listener.accept()
-    serve(client)
+    with contextlib.suppress(ConnectionError, ValueError):
+        serve(client)
     client.close()
