@@ -323,8 +323,8 @@ static int list_opened(listing *l)
     return is_taken;
 }
 
-/* Reads the processes of a part of the list, and adds an entry for each that is none. Where they
- * cannot be read now, a later listing adds them. */
+/* Reads the processes of a part of the list, and adds an entry for each that is none. Where
+ * they cannot be read now, a later listing adds them. */
 static int add_workers(listing *l, cpubind_users part, cpubind_workers *kept)
 {
     cpubind_host_bind *h = l->h;

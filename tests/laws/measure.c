@@ -30,7 +30,8 @@ static double normal(void)
     return sum;
 }
 
-/* A load, without noise: the value of a block at time 0 .. 1 of the run, from the one before. */
+/* A load, without noise: the value of a block at time 0 .. 1 of the run, from the one
+ * before. */
 typedef double load(double at, double before);
 
 static double steady(double at, double before)

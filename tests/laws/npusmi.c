@@ -3,8 +3,8 @@
  *
  * Each output of tests/cases/read_npusmi_*.txt that a reader of tables accepts is damaged in
  * ways whose allowed results are known. What was read are the lines that the reader says; a row
- * is one that begins with "chip", "row", "device", "process", "board" or "card" and its numbers,
- * its key.
+ * is one that begins with "chip", "row", "device", "process", "board" or "card" and its
+ * numbers, its key.
  */
 #define _GNU_SOURCE
 #include "../readers/readers.h"

@@ -6,8 +6,8 @@
  *   test --here GROUP ...   the same in this process, for a debugger
  *
  * A group runs in a child, which prints what cmocka prints. This process makes of it what every
- * reader of TAP understands: a test that is skipped is "ok ... # SKIP why", and not the "not ok"
- * of cmocka; a child that crashes or ends early is a test that has failed.
+ * reader of TAP understands: a test that is skipped is "ok ... # SKIP why", and not the "not
+ * ok" of cmocka; a child that crashes or ends early is a test that has failed.
  */
 #include "test.h"
 

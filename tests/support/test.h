@@ -3,15 +3,16 @@
  *
  *   TEST(name) { ... }              a test
  *   TEST_FILE(set_up, tear_down)    the last line of a file, once: its tests are a group, which
- *                                   has the name of the file: tests/core/test_near.c is core/near.
- *                                   The two are called around each test that has none of its own
+ *                                   has the name of the file: tests/core/test_near.c is
+ *                                   core/near. The two are called around each test that has
+ *                                   none of its own
  *   TEST_SOURCE(list, run)          groups that files of data make
  *   SKIP(why)                       ends a test: what it needs is not here
  *   rounds(n), one_in(n)            of n random trials, as many as this run has time for; of a
  *                                   list one in n, or all
  *
- * All files are linked into one program (program.c). What is compared is said in words: what came,
- * and what was wanted.
+ * All files are linked into one program (program.c). What is compared is said in words: what
+ * came, and what was wanted.
  */
 #ifndef CPUBIND_TESTS_SUPPORT_TEST_H
 #define CPUBIND_TESTS_SUPPORT_TEST_H
@@ -135,8 +136,8 @@ static __attribute__((unused)) test_group tests_of_file;
         skip();                                                                                \
     } while (0)
 
-/* How many of n random trials are made: CPUBIND_ROUNDS is their percentage, which tests/run sets
- * for `check`. At least one. */
+/* How many of n random trials are made: CPUBIND_ROUNDS is their percentage, which tests/run
+ * sets for `check`. At least one. */
 static inline uint64_t rounds(uint64_t n)
 {
     const char *text = getenv("CPUBIND_ROUNDS");

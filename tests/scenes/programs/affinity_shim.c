@@ -12,17 +12,17 @@
  *   CPUBIND_SHIM_CPUSET=LIST   the CPUs that a cpuset leaves to every thread
  *   CPUBIND_SHIM_BIRTHS=PID    each thread but PID has ended before its CPUs are read
  *   CPUBIND_SHIM_MACHINE=NAME  what uname(2) says the machine is
- *   CPUBIND_SHIM_FIRST=yes     each process is in the first pid namespace, whose numbers a driver
- *                              lists
+ *   CPUBIND_SHIM_FIRST=yes     each process is in the first pid namespace, whose numbers a
+ *                              driver lists
  *
  * Files of DIR change it while it runs, as kernel/sched/core.c and kernel/cgroup/cpuset.c do:
  *
  *   online, cpuset   the lists of the CPUs that are online, and that a cpuset leaves to threads
  *   old              a kernel before 6.2: what a thread asks for is cut to what it can have
  *   N.error          errno of a move of thread N
- *   ends             thread N (of worker.c) ends when it is looked at; "ends.after" says at which
- *                    look. With a file "stranger" another thread has its number then, and the
- *                    CPUs of that file
+ *   ends             thread N (of worker.c) ends when it is looked at; "ends.after" says at
+ *                    which look. With a file "stranger" another thread has its number then, and
+ *                    the CPUs of that file
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

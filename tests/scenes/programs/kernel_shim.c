@@ -6,9 +6,9 @@
  * The files are below /proc and /sys, in mounts of a scene's own; the command is the real one.
  *   - A write replaces what was in a file.
  *   - Below /sys/fs/cgroup it has the meaning that cgroups of version 2 give it, and a folder
- *     that is made there has the files of a cgroup, as far as cpusets need them. The cgroup of a
- *     process is the file over /proc/PID/cgroup; `leaves` of a cgroup is what it leaves of the
- *     CPUs of any below it.
+ *     that is made there has the files of a cgroup, as far as cpusets need them. The cgroup of
+ *     a process is the file over /proc/PID/cgroup; `leaves` of a cgroup is what it leaves of
+ *     the CPUs of any below it.
  *   - move_pages(2) goes by the file over /proc/PID/numa_maps: of each mapping, the first pages
  *     are on the node with the highest number. The words of a mapping say what becomes of a
  *     move: mapmax=N (other processes have its pages, too), pinned, hidden (it is not found),

@@ -3,8 +3,8 @@
  *
  *   killer LIMIT-US SEED PID COMMAND [ARGUMENT...]
  *
- * SIGKILL comes after a part of the limit that the seed draws; limit 0: nothing is killed; pid 0:
- * the command is. The microseconds are the last line on stderr.
+ * SIGKILL comes after a part of the limit that the seed draws; limit 0: nothing is killed; pid
+ * 0: the command is. The microseconds are the last line on stderr.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* load.c - a worker that computes and sleeps by turns, or a hog that only computes
  * SPDX-License-Identifier: MIT
  *
- *   load             0.5 ms of work, 2 ms of sleep, and a thread that works less; prints "ready";
- *                    SIGUSR1: forks, starts a thread and renames one
+ *   load             0.5 ms of work, 2 ms of sleep, and a thread that works less; prints
+ *                    "ready"; SIGUSR1: forks, starts a thread and renames one
  *   load hog CPU     work alone, on one CPU, at the highest priority of ordinary processes: who
  *                    shares its CPU waits, whatever else runs. It is a session of its own: the
  *                    kernel may weigh sessions (autogroup), and the worker is in another one

@@ -1,11 +1,11 @@
 /* proc_shim.c - a shim (LD_PRELOAD) for what a command reads about processes
  * SPDX-License-Identifier: MIT
  *
- *   CPUBIND_ENDS_PID=N CPUBIND_ENDS_AT=K   before the K-th file of process N that is opened, the
- *                                          process is killed, and its end is waited for. It says
- *                                          so on stderr
- *   CPUBIND_HIDES=NAME                     no link of this name may be read, as where a filter or
- *                                          rights hide which program a process runs
+ *   CPUBIND_ENDS_PID=N CPUBIND_ENDS_AT=K   before the K-th file of process N that is opened,
+ *                                          the process is killed, and its end is waited for. It
+ *                                          says so on stderr
+ *   CPUBIND_HIDES=NAME                     no link of this name may be read, as where a filter
+ *                                          or rights hide which program a process runs
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -4,9 +4,9 @@
  *   worker [-x PROGRAM] [-c CHAINS] [NAME...] [-- WORD...]
  *
  * Starts a thread of each name and prints "ready". SIGUSR1 carries out the next word after --:
- * NAME starts one more thread, OLD=NEW renames one, OLD= ends it; without a word, a thread of the
- * name of the process starts. SIGUSR2 executes PROGRAM. In a chain each thread starts the next
- * one and ends. A thread ends by SIGRTMIN.
+ * NAME starts one more thread, OLD=NEW renames one, OLD= ends it; without a word, a thread of
+ * the name of the process starts. SIGUSR2 executes PROGRAM. In a chain each thread starts the
+ * next one and ends. A thread ends by SIGRTMIN.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
