@@ -127,8 +127,8 @@ static void read_latency(reading *r)
 }
 
 static const reader rows[] = {
-    {"judge", read_judge, "", NULL, NULL, 2048},
-    {"latency", read_latency, "", "judge", NULL, 512},
+    {"judge", read_judge, "", NULL, "judge", 2048},
+    {"latency", read_latency, "", "judge", "judge", 512},
 };
 
 READERS(rows)

@@ -20,7 +20,8 @@ import threading
 import time
 
 BUSY = b"HTTP/1.0 503 Service Unavailable\r\n\r\n"
-ENDLESS = {"head": b"HTTP/1.0 200 OK\r\nx: ", "page": b"HTTP/1.0 200 OK\r\n\r\n# "}
+ENDLESS = {"head": b"HTTP/1.0 200 OK\r\nx: " + b"x" * (17 << 20),
+           "page": b"HTTP/1.0 200 OK\r\n\r\n# " + b"x" * (17 << 20)}
 folder = pathlib.Path(sys.argv[1])
 asked = {}
 lock = threading.Lock()
@@ -44,7 +45,7 @@ def answer(connection):
         time.sleep(60)
     page = folder / f"{name}.{n % 2}" if (folder / (name + ".0")).exists() else folder / name
     if word in ENDLESS:
-        text = ENDLESS[word] + b"x" * (17 << 20)
+        text = ENDLESS[word]
     elif word == "busy" or not page.exists():
         text = BUSY
     else:
