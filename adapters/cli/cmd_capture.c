@@ -4,6 +4,7 @@
  * Plans, writes the inputs and the plan as an expectation, then plans again from the files
  * that were written and compares: exit status 1 when the two plans differ.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -429,9 +430,9 @@ static json_t *left_out_json(const capture *c)
 static void print_text(const capture *c)
 {
     const json_t *plan = json_object_get(c->expectation, "plan");
-    const char *word = json_string_value(
-        plan ? json_object_get(plan, "strategy")
-             : json_object_get(json_object_get(c->expectation, "error"), "code"));
+    const json_t *error = json_object_get(c->expectation, "error");
+    const char *word = json_string_value(plan ? json_object_get(plan, "strategy")
+                                              : json_object_get(error, "code"));
     api_text head = {"", 0};
     api_add(&head, "%s: %d inputs, %lld bytes",
             c->options->output ? c->options->output : c->options->db, (int)c->n_written,
@@ -440,6 +441,8 @@ static void print_text(const capture *c)
     print_left_out(c);
     if (c->options->redact)
         print_redacted(c);
+    if (error && c->replayed.n_difference > 0)
+        printf("there is no plan: %s\n", json_string_value(json_object_get(error, "text")));
     printf("%s: %s; what was written gives %s\n", plan ? "plan" : "refusal", word ? word : "",
            c->replayed.n_difference == 0 ? "the same" : "another:");
     if (c->replayed.n_difference > 0)
@@ -487,6 +490,8 @@ static int expect(capture *c)
         args ? cli_make_expectation(args, &c->host.source, &c->planned, c->options, &text)
              : NULL;
     json_decref(args);
+    c->is_short |= c->planned.code == CPUBIND_PROBLEM_NO_MEMORY ||
+                   c->planned.problem.answer.error == ENOMEM;
     return c->expectation ? API_DONE : api_no_room(&c->why);
 }
 
@@ -537,13 +542,9 @@ int cli_capture(int argc, char **argv)
         return status;
     c.options = &options;
     status = name_host(&c, &name, &c.why);
-    if (status != API_DONE)
-        return cli_fail(&options, status, c.why.text);
-    status = run(&c, name.text);
-    if (status != API_DONE)
-        status = cli_fail(&options, status, c.why.text);
-    else
-        status = say(&c);
+    if (status == API_DONE)
+        status = run(&c, name.text);
+    status = status == API_DONE ? say(&c) : cli_fail(&options, status, c.why.text);
     if (status == API_DONE && c.replayed.n_difference > 0)
         status = API_REFUSED;
     free_capture(&c);

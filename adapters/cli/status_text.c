@@ -550,7 +550,7 @@ static int keep_device(cli_changes *to, const cli_status *s, const cpubind_statu
     else
         api_add_list(&line, d->pool.cpu, d->pool.n);
     if (d->n_worker == 0)
-        api_add(&line, "; idle");
+        api_add(&line, s->unlisted.code ? "; who runs is not known" : "; idle");
     good = keep(to, &line);
     for (int32_t i = 0; good && i < d->n_worker; i++) {
         const cpubind_status_worker *w = &s->status.worker[d->first_worker + i];

@@ -115,6 +115,7 @@ typedef struct cpubind_irq_goal {
     X(NO_ROLE, "no_role", "this product has no CPUs set apart for interrupts")                 \
     X(NO_ADDRESS, "no_address", "the PCI address of the NPU is not known")                     \
     X(NO_MSI, "no_msi", "the kernel lists no interrupts of its PCI function")                  \
+    X(UNREAD, "unread", "the interrupts of its PCI function cannot be listed")                 \
     X(NO_INTERRUPTS, "no_interrupts", "/proc/interrupts cannot be read")                       \
     X(NO_SQ, "no_sq", "no interrupt of its PCI function is named sq_send_trigger_irq")         \
     X(AMBIGUOUS, "ambiguous", "several NPUs share its PCI function and none is named as it is")

@@ -373,16 +373,18 @@ static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *
 }
 
 /* Whether a PCI function is a virtual one: the kernel links it to its physical function. The
- * link leads to a folder, so any answer but ABSENT says that it is there. */
+ * link leads to a folder. */
 static inline cpubind_problem_code
 facts_read_virtual(facts_reader *r, const cpubind_pci_address *pci, int32_t *out)
 {
     const char *name = facts_function_path(r, pci, "physfn");
     if (!name)
         return facts_fail_memory(r);
-    *out = r->source->read(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT ||
-           r->source->list(r->source->ctx, name).state != CPUBIND_INPUT_ABSENT;
-    return CPUBIND_PROBLEM_NONE;
+    cpubind_input link = r->source->read(r->source->ctx, name);
+    if (link.state == CPUBIND_INPUT_ABSENT)
+        link = r->source->list(r->source->ctx, name);
+    *out = link.state != CPUBIND_INPUT_ABSENT;
+    return facts_judge(r, name, link);
 }
 
 /* Lists the online CPUs of a node, ascending, in the arena. */

@@ -148,7 +148,6 @@ static cpubind_problem_code match_irqs(maker *m, cpubind_input answer, const int
  * why. */
 static cpubind_problem_code find_irqs(maker *m)
 {
-    const cpubind_source *source = m->r.source;
     cpubind_problem_code code;
     cpubind_input answer;
     const char *name;
@@ -159,18 +158,19 @@ static cpubind_problem_code find_irqs(maker *m)
     m->out->no_irq = CPUBIND_IRQ_NO_ADDRESS;
     if (m->device->pci.domain < 0)
         return CPUBIND_PROBLEM_NONE;
-    m->out->no_irq = CPUBIND_IRQ_NO_MSI;
     name = facts_function_path(&m->r, &m->device->pci, "msi_irqs");
     if (!name)
         return facts_fail_memory(&m->r);
-    answer = source->list(source->ctx, name);
+    answer = m->r.source->list(m->r.source->ctx, name);
+    m->out->no_irq =
+        answer.state > CPUBIND_INPUT_PRESENT ? CPUBIND_IRQ_UNREAD : CPUBIND_IRQ_NO_MSI;
     if (!facts_is_present(answer))
         return CPUBIND_PROBLEM_NONE;
     code = cpubind_priv_read_msi(&m->r, answer, &msi, &n_msi);
     if (code != CPUBIND_PROBLEM_NONE || n_msi == 0)
         return code;
     m->out->no_irq = CPUBIND_IRQ_NO_INTERRUPTS;
-    answer = source->read(source->ctx, INPUT_INTERRUPTS);
+    answer = m->r.source->read(m->r.source->ctx, INPUT_INTERRUPTS);
     return facts_is_present(answer) ? match_irqs(m, answer, msi, n_msi) : CPUBIND_PROBLEM_NONE;
 }
 

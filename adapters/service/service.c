@@ -35,13 +35,12 @@ typedef struct service {
     const cpubind_service_engine *engine;
     int lock_fd, epoll_fd, signal_fd, timer_fd;
     cpubind_server server;
-    int64_t next_watchdog_ms;             /* 0: never */
-    int64_t written_ms, told_ms;          /* the textfile, the status; 0: not yet */
-    int64_t n_moves, n_errors;            /* when the textfile was written */
-    char status[STATUS_SIZE];             /* as the manager knows it */
-    int is_textfile_bad, is_manager_lost; /* said once */
-    int is_reloaded;                      /* the settings are new */
-    int is_over;
+    int64_t next_watchdog_ms, written_ms, told_ms; /* the textfile, the status; 0: not yet */
+    int64_t n_moves, n_errors;                     /* when the textfile was written */
+    char status[STATUS_SIZE];                      /* as the manager knows it */
+    int is_textfile_bad, is_manager_lost;          /* said once */
+    int is_over, is_reloaded;                      /* the settings are new */
+    cpubind_linux_fault lost;                      /* what it cannot go on without */
 } service;
 
 static void say(const service *s, int priority, const char *text, cpubind_linux_fault why)
@@ -206,12 +205,13 @@ static void take_signals(service *s)
         } else if (!s->is_over)
             (void)reload(s);
     }
+    if (errno != EAGAIN && errno != EINTR)
+        s->lost = cpubind_fault_errno("signals"); /* one of them may end the service */
 }
 
 static void take_events(service *s)
 {
-    int fds[32];
-    int n;
+    int fds[32], n;
     CPUBIND_RETRY(n, s->sys->epoll_wait(s->epoll_fd, fds, 32, 0));
     for (int i = 0; i < n; i++) {
         uint64_t ticks;
@@ -305,14 +305,13 @@ cpubind_linux_status cpubind_service_run(const cpubind_service_options *options,
                  .epoll_fd = -1,
                  .signal_fd = -1,
                  .timer_fd = -1};
-    cpubind_linux_fault why;
     cpubind_server_clear(&s.server, options->sys);
-    why = open_all(&s);
+    cpubind_linux_fault why = open_all(&s);
     if (!why.error) {
         engine->start(engine->ctx);
         tick(&s);
         tell(&s, "READY=1\n");
-        while (!s.is_over) {
+        while (!s.is_over && !s.lost.error) {
             engine->look(engine->ctx, s.epoll_fd);
             take_events(&s);
             take_settings(&s);
@@ -321,6 +320,7 @@ cpubind_linux_status cpubind_service_run(const cpubind_service_options *options,
         tell(&s, "STOPPING=1\n");
         if (engine->settings(engine->ctx).is_restored_at_end)
             engine->restore(engine->ctx);
+        why = s.lost;
     }
     close_all(&s);
     return cpubind_linux_end(!why.error                 ? CPUBIND_LINUX_OK

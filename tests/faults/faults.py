@@ -4,12 +4,12 @@
 SPDX-License-Identifier: MIT
 
   tests/faults/faults.py [--sample] [SCENE...]     BUILD is where the sanitized command is
-  tests/faults/faults.py --one SCENE CALL:NTH:WHAT  one fault, and what comes of it
+  tests/faults/faults.py --one SCENE CALL:NTH:WHAT  one fault
 
 A scene (scenes.py) is a command and what must be true whatever fails. It runs once without a
 fault; its uses of the calls are noted, with where in the sources each is. Of the uses at one
-place the first, the second and the last fail, one in each run, with each error of the list below.
-Then
+place the first, the second and the last fail, one in each run, with each error of the list below;
+where an earlier scene has had that, one of them. A scene in which no fault has come fails. Then
   - the exit status is one of those of the command, and a message says what has failed;
   - all is as before, or as after; or it is on record, and restore puts it back;
   - the command has not crashed, hung, or left a process;
@@ -19,6 +19,7 @@ Then
 import collections
 import concurrent.futures
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -32,14 +33,16 @@ import play    # noqa: E402
 import scenes  # noqa: E402
 import world   # noqa: E402
 
-AT_A_TIME = 2 * (os.cpu_count() or 1)
-SAMPLE = 25
+AT_A_TIME = 3 * (os.cpu_count() or 1)
+SAMPLE = 8  # faults of a scene
+FEW = 5  # in a scene that waits, one of so many that have come in another
 
 # How the world of a scene starts.
 START = """mount -t tmpfs -o mode=755 tmpfs /run || exit
 mount -t tmpfs -o mode=1777 tmpfs /tmp || exit
+mkdir -p "$BUILD/out" && mount -t tmpfs tmpfs "$BUILD/out" || exit
 set -a
-CPUBIND_ISOLATED=yes ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=8
+CPUBIND_ISOLATED=yes ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=1
 . tests/scenes/lib.sh
 """
 
@@ -126,18 +129,23 @@ def places_of(uses, changes):
     return places
 
 
-def faults_of(places, met, is_for_ever):
-    """The faults of a scene; what is in met has failed in another one."""
+def faults_of(places, met, is_short):
+    """The faults of a scene. At a place that is in met, all errors come in an earlier scene: here
+    comes one of them, at its last use. Scenes that wait are not short."""
     failed = set()
-    for place, (call, nths) in places.items():
+    for number, (place, (call, nths)) in enumerate(places.items()):
+        errors = ERRORS.get(call, '').split()
         if place in met:
+            if errors and (is_short or number % FEW == 0):
+                yield f'{call}:{nths[-1]}:{errors[number % len(errors)]}'
             continue
         met.add(place)
-        for index, what in enumerate(ERRORS.get(call, '').split()):
-            is_each = index == 0 or what == 'kill'
+        for index, what in enumerate(errors):
+            is_each = is_short and (index == 0 or what == 'kill')
             for nth in sorted({nths[0], *nths[1:2], nths[-1]} if is_each else {nths[0]}):
-                yield f'{call}:{nth}:{what}'
-            if is_for_ever and what not in PASSING and (call, what) not in failed:
+                is_first = nth == nths[0] and index == 0
+                yield f'{call}:{nth}:{what}' + (':leaks' if is_first else '')
+            if is_short and what not in PASSING and (call, what) not in failed:
                 yield f'{call}:{nths[0]}:{what}:forever'
             failed.add((call, what))
 
@@ -180,12 +188,14 @@ def job(name, one=None):
         print(json.dumps(uses), flush=True)
         faults = json.loads(sys.stdin.readline())
         begun = time.monotonic()
-        wrong = []
+        wrong, came = [], 0
         for fault in faults:
-            if why := scene_play.try_fault(fault)[1]:
+            result, why = scene_play.try_fault(fault)
+            came += result.came
+            if why:
                 wrong.append((fault, why, sources.where(fault, 3)))
-        seconds = time.monotonic() - begun
-        print(json.dumps({'n': len(faults), 'seconds': seconds, 'wrong': wrong}))
+        print(json.dumps({'came': came, 'missed': len(faults) - came, 'wrong': wrong,
+                          'seconds': time.monotonic() - begun}))
     w.end()
 
 
@@ -193,12 +203,13 @@ def job(name, one=None):
 
 
 class Job:
-    """A scene, or a part of its faults, in a process of its own."""
+    """A scene, or a part of its faults, in a process of its own, which ends with this one."""
 
     def __init__(self, scene, part, *words):
         name = f'faults_{scene.name}_{part}'.replace(' ', '_')
         self.process = subprocess.Popen(
-            ['unshare', '-m', '-p', '-f', '--kill-child', '--mount-proc',
+            ['setpriv', '--pdeathsig', 'KILL',
+             'unshare', '-m', '-p', '-f', '--kill-child', '--mount-proc',
              'sh', '-c', START + scene.world + ' && exec "$@"', name,
              sys.executable, __file__, '--job', scene.name, *words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -218,39 +229,50 @@ class Jobs:
     """The jobs of the scenes, several at a time. They are told their faults in order."""
 
     def __init__(self, wanted, is_sample):
-        self.parts = [(scene, part) for scene in wanted for part in range(scene.parts)]
-        self.stride = SAMPLE if is_sample else 1
+        self.is_sample = is_sample
+        self.parts = [(scene, part) for scene in wanted
+                      for part in range(1 if is_sample else scene.parts)]
         self.met, self.faults, self.n_told = set(), [], 0
         self.turn = threading.Condition()
 
     def faults_of(self, index, uses):
+        """Those of a part, and what the scene has: of it the first part says it."""
         scene, part = self.parts[index]
+        has = {}
         with self.turn:
             self.turn.wait_for(lambda: self.n_told == index)
             if part == 0:
-                places = places_of(uses, play.CHANGES)
-                all_of_it = faults_of(places, self.met, not scene.during)
-                self.faults = list(dict.fromkeys(all_of_it))[::scene.every * self.stride]
+                places = places_of(uses, () if scene.during else play.CHANGES)
+                has = {'uses': len(uses), 'places': len(places),
+                       'new': len(places.keys() - self.met)}
+                faults = list(dict.fromkeys(faults_of(places, self.met, not scene.during)))
+                every = max(scene.every, len(faults) // SAMPLE if self.is_sample else 1)
+                self.faults = faults[every // 2::every] + [*scene.more]
             self.n_told += 1
             self.turn.notify_all()
-            return self.faults[part::scene.parts]
+            return has, self.faults[part::1 if self.is_sample else scene.parts]
 
     def run(self, index):
         a_job = Job(*self.parts[index])
-        uses = a_job.told()
-        a_job.tell(self.faults_of(index, uses or []))
+        has, faults = self.faults_of(index, a_job.told() or [])
+        a_job.tell(faults)
         done = a_job.told()
         a_job.process.wait()
-        return done or {'n': 0, 'seconds': 0, 'wrong': [('-', 'the scene has ended', '')]}
+        return has | (done or {'wrong': [('-', 'the scene has ended', '')]})
 
     def results(self):
-        """Of each scene, what its jobs have found."""
+        """Of each scene, the sums of what its jobs have found."""
         with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-            jobs = pool.map(self.run, range(len(self.parts)))
-            for (scene, part), done in zip(self.parts, jobs):
-                sums = {key: sums[key] + done[key] for key in done} if part else done
-                if part == scene.parts - 1:
-                    yield scene, sums
+            done = zip(self.parts, pool.map(self.run, range(len(self.parts))))
+            for name, jobs in itertools.groupby(done, lambda job: job[0][0].name):
+                sums = {'came': 0, 'missed': 0, 'seconds': 0, 'wrong': []}
+                for _, found in jobs:
+                    sums |= {key: sums.get(key, 0) + found[key] for key in found
+                             if key != 'wrong'}
+                    sums['wrong'] += found['wrong']
+                if not sums['came']:
+                    sums['wrong'] += [('-', 'no fault has come: this scene tests nothing', '')]
+                yield name, sums
 
 
 def show(wrong):
@@ -273,16 +295,19 @@ def main(words):
     if words[:1] == ['--one']:
         print(Job(wanted[0], 'one', words[2]).process.communicate()[0])
         return 0
-    n_wrong = n_faults = 0
+    sums = collections.Counter()
     begun = time.monotonic()
-    for number, (scene, done) in enumerate(Jobs(wanted, is_sample).results(), 1):
-        n_faults += done['n']
-        n_wrong += bool(done['wrong'])
-        print(f"{'not ok' if done['wrong'] else 'ok'} {number} - {scene.name}: {done['n']} faults"
-              f" ({done['seconds']:.0f} s)", flush=True)
+    for number, (name, done) in enumerate(Jobs(wanted, is_sample).results(), 1):
+        is_wrong = bool(done['wrong'])
+        sums.update(faults=done['came'], missed=done['missed'], wrong=is_wrong)
+        print(f"{'not ok' if is_wrong else 'ok'} {number} - {name}: {done['came']} faults at"
+              f" {done.get('places', 0)} places ({done.get('new', 0)} in no scene before it) of"
+              f" {done.get('uses', 0)} uses; {done['missed']} were not met;"
+              f" {done['seconds']:.1f} s", flush=True)
         show(done['wrong'])
-    print(f'1..{len(wanted)}\n# {n_faults} faults in {time.monotonic() - begun:.0f} s')
-    return int(n_wrong > 0)
+    print(f"1..{len(wanted)}\n# {sums['faults']} faults have come, {sums['missed']} have not,"
+          f' in {time.monotonic() - begun:.0f} s')
+    return int(sums['wrong'] > 0)
 
 
 if __name__ == '__main__':

@@ -45,9 +45,11 @@ class Scene:
     trees: tuple = ()          # what the command may write, beside /run
     setup: object = None       # what else the world has: setup(world) -> its state, or None
     each: object = None        # what there is each time: each(play)
-    during: object = None      # what happens while the command runs: during(world, pid)
+    during: object = None      # what happens while it runs: during(world, pid, copies)
+    pace: int = 1              # 5: time passes five times as fast for it
     mend: str = 'restore --all --quiet'
     parts: int = 1             # how many worlds share its faults
+    more: tuple = ()           # faults beside those of the list
     every: int = 1             # 5: each fifth of its faults
     is_steady: bool = True     # it says the same each time
 
@@ -67,8 +69,9 @@ class Play:
             result = world.run(scene.begin)
             assert result.rc == 0, result.said()
         self.before = world.state()
-        for command in filter(None, (scene.command, scene.mend)):
-            world.copies_of(command)
+        world.copies_of(scene.command, scene.pace)
+        if scene.mend:
+            world.copies_of(scene.mend)
         self.known = world.processes()
         self.right = self.play('-')
         self.after = world.state()
@@ -159,8 +162,8 @@ class Play:
 
 def plain(text):
     """Without numbers, such as times, and without the name of a device, for which a host must be
-    read."""
-    return re.sub(r'gpu[0-9]+ \([^)]*\)|0000:0[12]:00.0|[0-9]+', '', text)
+    read, and the blanks behind it."""
+    return re.sub(r'gpu[0-9]+ \([^)]*\)|(0000:0[12]:00.0|gpu[0-9]+|device) *|[0-9]+', '', text)
 
 
 def names(state):
@@ -226,7 +229,7 @@ def makes(play, result, now, what):
     replaced something may be left, beside the new one."""
     done = dict(now, files={path: text for path, text in now['files'].items()
                             if '/.host.' not in path})
-    is_done = is_as(done, play.after) or 'left out: ' in result.out
+    is_done = is_as(done, play.after) or re.search('left out: |no plan: |another plan:', result.out + result.err)
     if result.rc == play.right.rc and not is_done and not play.reason(result):
         return f'said to be done, but {play.differs(now, play.after)}'
     if result.rc != play.right.rc and not is_done and not is_as(now, play.before):

@@ -5,7 +5,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import time
 
 from play import Scene, beside, binds, makes, reads, runs
 
@@ -118,23 +117,24 @@ def send(pid, number):
         os.kill(pid, number)
 
 
-def once_bound(world, pid):
-    """It ends by a signal once all is bound."""
-    world.wait_for(lambda: is_over(pid) or is_bound(world), 1.5)
+def once_bound(world, pid, copies):
+    """It ends by a signal once all is bound, or it has looked often enough."""
+    world.wait_for(lambda: is_over(pid) or is_bound(world) or copies.waits() > 2, 5)
     send(pid, signal.SIGTERM)
 
 
-def reload(world, pid):
+def reload(world, pid, copies):
     """It reads its settings anew, and looks at all again."""
-    world.wait_for(lambda: is_over(pid) or is_bound(world), 1.5)
+    world.wait_for(lambda: is_over(pid) or is_bound(world) or copies.waits() > 2, 5)
+    waits = copies.waits()
     send(pid, signal.SIGHUP)
-    time.sleep(0.2)
+    world.wait_for(lambda: is_over(pid) or copies.waits() > waits + 1, 5)
     send(pid, signal.SIGTERM)
 
 
-def period(world, pid):
+def period(world, pid, copies):
     """It looks twice."""
-    world.wait_for(lambda: is_over(pid), 1.3)
+    world.wait_for(lambda: is_over(pid) or copies.waits() > 1, 5)
     send(pid, signal.SIGTERM)
 
 
@@ -151,6 +151,7 @@ DIR = '{out}/made'
 CAPTURE = f'capture --root {{host}} --output {DIR}/host'
 
 TWO = {'workers': (5, 7)}
+FAST = {'pace': 5}
 OF_RUN = {'exits': (125, 126, 127)}
 FILES = {'workers': (), 'trees': (DIR,), 'mend': ''}
 ASKS = {'setup': start_service, 'mend': ''}
@@ -191,20 +192,23 @@ SCENES = (
     Scene('export', f'fixture export a2-holes {DIR}/host --db {{fixtures}}', makes, **FILES),
     Scene('import', f'fixture import --db {DIR}/x.db fixtures/hosts/a2-holes.host', makes, **FILES),
     Scene('replay', 'fixture replay --db {fixtures} a2-holes', reads, workers=(), mend=''),
-    Scene('service', SERVICE, binds, **TWO, setup=settings(), during=once_bound, parts=2),
-    Scene('service reload', SERVICE, binds, **TWO, setup=settings(), during=reload, parts=4),
+    Scene('service', SERVICE, binds, **TWO, setup=settings(), during=once_bound, **FAST, parts=2,
+          more=('read:150:EIO:forever',)),
+    Scene('service reload', SERVICE, binds, **TWO, setup=settings(), during=reload, **FAST,
+          parts=4),
     Scene('service ends', SERVICE, binds, **TWO, setup=settings('restore-at-end = yes'),
-          during=once_bound, parts=2),
+          during=once_bound, **FAST, parts=2),
     Scene('status of a service', 'status --root {host} --memory none', reads, **ASKS, **SEES),
     Scene('is it alive', 'service --alive', reads, **ASKS),
     Scene('restore beside a service', 'restore --pid {0}', beside, **ASKS, is_steady=False),
-    Scene('apply beside a service', BIND, beside, **ASKS, is_steady=False),
-    Scene('watch', f'{BIND} --watch 1', binds, during=period, parts=4),
-    Scene('watch all', f'{BIND_ALL} --watch 1', binds, **TWO, **SEES, during=period, parts=4),
+    Scene('apply beside a service', BIND, beside, **ASKS, is_steady=False, every=3),
+    Scene('watch', f'{BIND} --watch 1', binds, during=period, **FAST, parts=4),
+    Scene('watch all', f'{BIND_ALL} --watch 1', binds, **TWO, **SEES, during=period, **FAST,
+          parts=4),
     Scene('status watch', 'status --root {host} --memory none --watch 1', reads, **SEES,
-          during=period, parts=4),
+          during=period, **FAST, parts=4),
     Scene('measure', 'measure --pid {0} --root {host} --time 1 --between unbound,near', binds,
-          parts=4, every=5, is_steady=False, **SEES),
+          parts=4, every=5, is_steady=False, **SEES, **FAST),
     Scene('live plan', 'plan', reads, world='use_live_npus', workers=()),
     Scene('apply with interrupts', NPU, binds, **NPUS),
     Scene('verify with interrupts', 'verify --pid {0}', reads, NPU, **NPUS),

@@ -2,22 +2,22 @@
  * SPDX-License-Identifier: MIT
  *
  * Linked with -Wl,--wrap=cpubind_sys_real, it stands between the command and the table of
- * sys.c;
- * without these variables it counts, and that is all:
+ * sys.c; without these variables it counts, and that is all:
  *
- *   CPUBIND_FAULT=CALL:NTH:WHAT[:forever]   the NTH use of a call of the table fails, and with
- *       "forever" each one after it. WHAT is the name of an errno, or
+ *   CPUBIND_FAULT=CALL:NTH:WHAT[:forever|:leaks]   the NTH use of a call of the table fails,
+ *       and with "forever" each one after it; with "leaks" the sanitizer looks for memory that is
+ *       left at the end. WHAT is the name of an errno, or
  *         less    the call reads or writes half of what it is asked for; rename knows no
- *   flags, as
- *                 on an old kernel
+ *                 flags, as on an old kernel
  *         kill    the command is killed before the call, as by SIGKILL
  *   CPUBIND_CALLS=FILE   each use is a line of the file: CALL NTH STACK. Uses with the same
- *   stack
- *       are of one line of the sources, called by the same lines
- *   CPUBIND_FORKS=IN,OUT   before main(), the command waits for lines at the descriptor IN: a
- *       CPUBIND_FAULT, "@" and a CPUBIND_CALLS, or "-". Each line starts a copy of the command;
- *       OUT gets a line with its pid, and one with its wait status. A copy costs a tenth of a
- *       start under the sanitizers
+ *       stack are of one line of the sources, called by the same lines
+ *   CPUBIND_FORKS=IN,OUT,SEEN   before main(), the command waits for lines at the descriptor
+ *       IN: a CPUBIND_FAULT, "@" and a CPUBIND_CALLS, or "-". Each line starts a copy of the
+ *       command; OUT gets a line with its pid, and one with its wait status. SEEN is a file in
+ *       memory, with two numbers: how often the fault has come, and how many periods the copy
+ *       has begun to wait for. A copy costs a tenth of a start under the sanitizers
+ *   CPUBIND_PACE=N   in a copy, time passes N times as fast: a period is not waited for in full
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../adapters/linux/sys.h"
@@ -47,14 +50,24 @@ static const char *const names[N_CALLS] = {"", CPUBIND_SYS_LIST(CPUBIND_X)};
 enum { WHAT_LESS = -1, WHAT_KILL = -2 };
 
 static struct {
-    int call, nth, what, forever;
+    int call, nth, what, forever, leaks;
 } fault;
 
 static _Atomic int used[N_CALLS];
-static FILE *calls; /* where uses are written, or NULL */
+static int calls = -1; /* where uses are written */
 
-/* The real table, but for calls that do less than they are asked for. */
-static cpubind_sys less;
+/* What the runner sees of a copy. */
+static struct seen {
+    _Atomic int came, waits;
+} own_seen, *seen = &own_seen;
+
+/* The real table, but for calls that do less than they are asked for; and the one that is used,
+ * where those that wait do so for a part of the time. */
+static cpubind_sys less, used_table;
+
+static int64_t pace = 1, begin_ns; /* of the monotonic clock */
+
+#define PERIOD_MS 1000 /* of a watch in a scene */
 
 /* == The fault ============================================================== */
 
@@ -76,6 +89,7 @@ static void take_fault(const char *text)
                 fault.call = i;
     fault.what = fault.call ? what_of(what) : 0;
     fault.forever = strcmp(word, "forever") == 0;
+    fault.leaks = strcmp(word, "leaks") == 0;
     if (!fault.what) {
         fprintf(stderr, "CPUBIND_FAULT: what is \"%s\"?\n", text);
         _exit(99);
@@ -90,36 +104,39 @@ extern const char __executable_start[], etext[];
 static void write_use(int call, int nth)
 {
     void *at[64];
+    char line[256];
     const int n = backtrace(at, 64);
     int n_caller = 0;
-    fprintf(calls, "%s %d", names[call], nth);
+    int len = snprintf(line, sizeof line, "%s %d", names[call], nth);
     for (int i = 3; i < n && n_caller < CALLERS; i++) {
         const uintptr_t address = (uintptr_t)at[i];
         if (address < (uintptr_t)__executable_start || address >= (uintptr_t)etext)
             continue;
-        fprintf(calls, " %" PRIxPTR, address - (uintptr_t)__executable_start);
+        len += sprintf(line + len, " %" PRIxPTR, address - (uintptr_t)__executable_start);
         n_caller++;
     }
-    fprintf(calls, "\n");
+    line[len++] = '\n';
+    if (write(calls, line, (size_t)len) != len) /* at once: threads have uses side by side */
+        _exit(99);
 }
 
-/* Whether memory that is left at the end is looked for, which takes as long as all the rest:
- * after
- * a lack of memory, and after a part of the other faults. */
+/* Memory that is left is looked for at the end where the fault says so: that takes as long as all
+ * the rest. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
-    return fault.call != CALL_malloc && fault.call != CALL_realloc && fault.nth % 4 != 0;
+    return !fault.leaks;
 }
 
 /* Counts a use. Returns what is wrong with it, or 0. */
 static int use(int call)
 {
     const int nth = ++used[call];
-    if (calls)
+    if (calls >= 0)
         write_use(call, nth);
     if (fault.call != call || nth < fault.nth || (nth > fault.nth && !fault.forever))
         return 0;
+    seen->came++;
     if (fault.what == WHAT_KILL)
         (void)kill(getpid(), SIGKILL);
     return fault.what;
@@ -135,7 +152,8 @@ static size_t half(size_t len)
 
 static ssize_t less_read(int fd, void *data, size_t cap)
 {
-    return REAL.read(fd, data, half(cap));
+    const ssize_t n = REAL.read(fd, data, half(cap));
+    return n < 0 && errno == EINVAL ? REAL.read(fd, data, cap) : n; /* a signal is read whole */
 }
 
 static ssize_t less_pread(int fd, void *data, size_t cap, off_t at)
@@ -156,13 +174,68 @@ static int less_rename(int dir, const char *from, const char *to, int flags)
     return -1;
 }
 
+/* In place of that of the C library. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    const long result = syscall(SYS_clock_gettime, clock, t);
+    if (pace > 1 && clock == CLOCK_MONOTONIC) {
+        const int64_t ns = (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+        const int64_t paced = begin_ns + (ns - begin_ns) * pace;
+        *t = (struct timespec){(time_t)(paced / 1000000000), (long)(paced % 1000000000)};
+    }
+    return (int)result;
+}
+
+static int part_of(int ms)
+{
+    seen->waits += ms > PERIOD_MS / 2;
+    return ms > 0 ? (int)((ms + pace - 1) / pace) : ms;
+}
+
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    const int64_t ns = ((int64_t)time->tv_sec * 1000000000 + time->tv_nsec) / pace;
+    const struct timespec part = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    seen->waits++;
+    return (int)syscall(SYS_nanosleep, &part, left);
+}
+
+static int paced_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    return REAL.poll(fds, n, part_of(timeout_ms));
+}
+
+static int paced_epoll_wait(int epoll, int *fds, int n, int timeout_ms)
+{
+    return REAL.epoll_wait(epoll, fds, n, part_of(timeout_ms));
+}
+
+static int paced_timer_set(int fd, int64_t at_ms)
+{
+    const int64_t begin_ms = begin_ns / 1000000;
+    return REAL.timer_set(fd, at_ms ? begin_ms + (at_ms - begin_ms) / pace + 1 : 0);
+}
+
+static void take_pace(const char *text)
+{
+    struct timespec t;
+    if (!text)
+        return;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    begin_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    pace = atoi(text);
+    used_table.poll = paced_poll;
+    used_table.epoll_wait = paced_epoll_wait;
+    used_table.timer_set = paced_timer_set;
+}
+
 /* Where close(2) fails, the descriptor is closed all the same. */
 #define CPUBIND_X(result, name, parameters, arguments, failure, real)                          \
     static result fault_##name parameters                                                      \
     {                                                                                          \
         const int what = use(CALL_##name);                                                     \
         if (what == 0)                                                                         \
-            return REAL.name arguments;                                                        \
+            return used_table.name arguments;                                                  \
         if (what == WHAT_LESS)                                                                 \
             return less.name arguments;                                                        \
         if (CALL_##name == CALL_close || CALL_##name == CALL_closedir)                         \
@@ -182,7 +255,7 @@ const cpubind_sys __wrap_cpubind_sys_real = {CPUBIND_SYS_LIST(CPUBIND_X)};
 static void take_line(const char *line)
 {
     if (*line == '@')
-        calls = fopen(line + 1, "ae");
+        calls = open(line + 1, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     else if (*line != '-')
         take_fault(line);
 }
@@ -200,15 +273,21 @@ static int read_line(int fd, char *line, int size)
 static void serve(const char *descriptors)
 {
     char line[128];
-    int in = -1, out = -1, status = 0;
-    if (sscanf(descriptors, "%d,%d", &in, &out) != 2)
+    int in = -1, out = -1, file = -1, status = 0;
+    if (sscanf(descriptors, "%d,%d,%d", &in, &out, &file) != 3)
         _exit(99);
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (seen == MAP_FAILED)
+        _exit(99);
+    close(file);
     while (read_line(in, line, sizeof line) > 0) {
+        *seen = (struct seen){0, 0};
         const pid_t pid = fork();
         if (pid == 0) {
             close(in);
             close(out);
             take_line(line);
+            take_pace(getenv("CPUBIND_PACE"));
             return;
         }
         dprintf(out, "%d\n", (int)pid);
@@ -224,13 +303,13 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *forks = getenv("CPUBIND_FORKS"), *file = getenv("CPUBIND_CALLS");
     const char *text = getenv("CPUBIND_FAULT");
-    less = REAL;
+    used_table = less = REAL;
     less.read = less_read;
     less.pread = less_pread;
     less.write = less_write;
     less.rename = less_rename;
     if (file)
-        calls = fopen(file, "ae");
+        calls = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (text)
         take_fault(text);
     if (forks)
@@ -238,4 +317,5 @@ __attribute__((constructor)) static void begin(void)
     unsetenv("CPUBIND_FORKS");
     unsetenv("CPUBIND_CALLS");
     unsetenv("CPUBIND_FAULT");
+    unsetenv("CPUBIND_PACE");
 }

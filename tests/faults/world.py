@@ -6,10 +6,12 @@ is its first process. The workers are real processes. Where a plan needs more CP
 machine has, those of a thread are a file of affinity_shim.c.
 """
 import contextlib
+import mmap
 import os
 import select
 import signal
 import stat
+import struct
 import subprocess
 import time
 
@@ -17,11 +19,12 @@ LIMIT = 60  # seconds after which a command hangs
 
 
 class Result:
-    """What a command has said: the exit status, negative for a signal; None, it has hung."""
+    """What a command has said: the exit status, negative for a signal; None, it has hung. And
+    whether its fault has come."""
 
-    def __init__(self, status, out, err):
+    def __init__(self, status, out, err, came=False):
         self.rc = None if status is None else os.waitstatus_to_exitcode(status)
-        self.out, self.err = out, err
+        self.out, self.err, self.came = out, err, came
 
     def said(self):
         return f'exit {self.rc}: {(self.err or self.out).strip()[-300:]!r}'
@@ -30,23 +33,39 @@ class Result:
 class Copies:
     """A command that starts copies of itself, each with a fault (sys_faults.c)."""
 
-    def __init__(self, argv, outputs):
+    def __init__(self, argv, outputs, pace):
         self.out, self.err = (os.open(f'{outputs}.{name}', os.O_RDWR | os.O_CREAT | os.O_APPEND)
                               for name in ('out', 'err'))
         read, self.ask = os.pipe()
         answer, write = os.pipe()
+        seen = os.memfd_create('seen')
+        os.ftruncate(seen, 8)
+        self.seen = mmap.mmap(seen, 8)
         self.process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err,
-            pass_fds=(read, write), env={**os.environ, 'CPUBIND_FORKS': f'{read},{write}'})
-        os.close(read)
-        os.close(write)
+            pass_fds=(read, write, seen),
+            env={**os.environ, 'CPUBIND_FORKS': f'{read},{write},{seen}',
+                 'CPUBIND_PACE': str(pace)})
+        for file in (read, write, seen):
+            os.close(file)
         self.answers = answer
 
     def answer(self):
-        line = b''
-        while not line.endswith(b'\n'):  # no more than the line: the next one is waited for
-            line += os.read(self.answers, 1)
+        line = byte = b''
+        while byte != b'\n':  # no more than the line: the next one is waited for
+            byte = os.read(self.answers, 1)
+            if not byte:
+                raise EOFError(' '.join(self.process.args) + ' starts no more copies')
+            line += byte
         return int(line)
+
+    def came(self):
+        """How often the fault of the copy has come."""
+        return struct.unpack('ii', self.seen)[0]
+
+    def waits(self):
+        """How many periods the copy has begun to wait for."""
+        return struct.unpack('ii', self.seen)[1]
 
     def start(self, line):
         for file in (self.out, self.err):
@@ -61,7 +80,7 @@ class Copies:
         status = self.answer()
         out, err = (os.pread(file, 1 << 20, 0).decode(errors='replace')
                     for file in (self.out, self.err))
-        return Result(None if hangs else status, out, err)
+        return Result(None if hangs else status, out, err, self.came() > 0)
 
     def end(self):
         os.close(self.ask)
@@ -159,18 +178,18 @@ class World:
 
     # -- Commands ---------------------------------------------------------------
 
-    def copies_of(self, command):
+    def copies_of(self, command, pace=1):
         if command not in self.copies:
             words = [self.cpubind, *map(self.fill, command.split())]
-            self.copies[command] = Copies(words, f'/tmp/{len(self.copies)}')
+            self.copies[command] = Copies(words, f'/tmp/{len(self.copies)}', pace)
         return self.copies[command]
 
     def run(self, command, fault='-', during=None):
-        """Runs the command, with what happens meanwhile: during(world, pid)."""
+        """Runs the command, with what happens meanwhile: during(world, pid, copies)."""
         copies = self.copies_of(command)
         pid = copies.start(fault)
         if during:
-            during(self, pid)
+            during(self, pid, copies)
         return copies.wait(pid)
 
     def end(self):

@@ -79,6 +79,21 @@ the_dead_leave_nothing() {
 check_worker "what the dead leave is removed, and restore --ended restores it" \
     the_dead_leave_nothing acl_thread
 
+# One whose writer lives, or may live in another pid namespace, stays.
+killed_writers_leave_nothing() {
+    mkdir -p /run/cpubind
+    for left in .4711.path.999999.0 .host.record.999999.0 .service.claims.999999.12 \
+        .4711.path.$$.0; do
+        touch -d "@$(($(date +%s) - 120))" "/run/cpubind/$left.tmp" || return 1
+    done
+    : >/run/cpubind/.4711.path.999999.1.tmp
+    says 0 "" "$CPUBIND" restore --all &&
+        [ "$(cd /run/cpubind && echo .[0-9hs]*)" = \
+            ".4711.path.$$.0.tmp .4711.path.999999.1.tmp" ] &&
+        rm /run/cpubind/.4711.*
+}
+check "what killed writers leave is removed a minute later" killed_writers_leave_nothing
+
 # -- One record for a process ----------------------------------------------------
 
 # With --state the record is found without it, and no other one is made.

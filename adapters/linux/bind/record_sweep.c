@@ -5,14 +5,15 @@
  * another cpubind works with stays, and so does a record of another pid namespace, which may
  * share the folder: its process is not visible here. The cgroup of an ended process goes, too;
  * while a child is in it, the record stays for restore. What an ended process has changed on
- * the host is in the record of the host (host_record.h), which stays. Whatever fails is left
- * for the next time.
+ * the host is in the record of the host (host_record.h), which stays. A temporary file that no
+ * lock is for goes when its writer has ended, and a minute after it was written: the writer may
+ * live in another pid namespace. Whatever fails is left for the next time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../kernel/process.h"
@@ -40,24 +41,36 @@ static int is_place_stale(cpubind_root *root, int32_t pid)
 typedef struct sweeping {
     cpubind_root *root;
     cpubind_ids pids;
+    int dir;
 } sweeping;
+
+/* Removes ".<base>.<pid>.<n>.tmp" if its writer was killed. */
+static void remove_left(const sweeping *s, const char *name)
+{
+    const char *at = name + strlen(name);
+    struct stat st;
+    for (int n = 0; at > name && n < 3;)
+        n += *--at == '.';
+    const long pid = strtol(at + 1, NULL, 10);
+    if (pid > 0 && pid <= INT32_MAX && has_ended(s->root, (int32_t)pid, 0) &&
+        s->root->sys->statat(s->dir, name, &st) == 0 && st.st_mtime + 60 < time(NULL))
+        (void)s->root->sys->unlinkat(s->dir, name, 0);
+}
 
 /* Removes a stale "4711.path". Adds the pid of "4711.record" if the process has ended, and
  * of what is there only while cpubind works: "4711.record.lock", ".4711.record.77.0.tmp". */
 static cpubind_linux_fault add_pid(void *ctx, const char *name)
 {
     sweeping *s = (sweeping *)ctx;
-    const int is_temp = name[0] == '.';
-    const char *at = name + is_temp, *end;
-    const size_t n = strspn(at, "0123456789");
-    int64_t pid = 0;
-    for (size_t i = 0; i < n && i < 10; i++)
-        pid = pid * 10 + (at[i] - '0');
-    end = at + n;
-    if (n == 0 || n > 10 || pid < 1 || pid > INT32_MAX || pid == (int64_t)getpid())
+    const char *at = name + (name[0] == '.'), *end = at + strspn(at, "0123456789");
+    const long pid = strtol(at, NULL, 10);
+    if (at > name && strstr(end, ".tmp") &&
+        (end == at || strncmp(end, CPUBIND_RECORD_SUFFIX, 7)))
+        remove_left(s, name);
+    if (end == at || pid < 1 || pid > INT32_MAX || pid == (int64_t)getpid())
         return cpubind_no_fault; /* this process works with its own files */
     if (strcmp(end, CPUBIND_RECORD_SUFFIX ".lock") == 0 ||
-        (is_temp && strncmp(end, CPUBIND_RECORD_SUFFIX ".", 8) == 0) ||
+        (at > name && strncmp(end, CPUBIND_RECORD_SUFFIX ".", 8) == 0) ||
         (strcmp(end, CPUBIND_RECORD_SUFFIX) == 0 && has_ended(s->root, (int32_t)pid, 0)))
         return cpubind_ids_add(&s->pids, s->root->sys, (int32_t)pid);
     if (strcmp(end, CPUBIND_RECORD_PLACE) == 0 && is_place_stale(s->root, (int32_t)pid))
@@ -85,12 +98,11 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
 void cpubind_bind_sweep(const cpubind_sys *sys)
 {
     cpubind_root root;
-    sweeping s = {&root, {0}};
-    int dir;
+    sweeping s = {.root = &root};
     if (cpubind_root_live(&root, sys).error)
         return;
-    if (!cpubind_record_open_folder(&root, NULL, 0, &dir).error &&
-        !cpubind_each_name(root.sys, dir, add_pid, &s).error) {
+    if (!cpubind_record_open_folder(&root, NULL, 0, &s.dir).error &&
+        !cpubind_each_name(root.sys, s.dir, add_pid, &s).error) {
         cpubind_ids_sort(&s.pids);
         for (int32_t i = 0; i < s.pids.n; i++)
             sweep_pid(&root, s.pids.id[i]);

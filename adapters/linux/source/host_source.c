@@ -68,8 +68,7 @@ struct cpubind_linux_host {
     int32_t limit_ms; /* for each command */
     int is_alone;     /* tools run in this process, whatever others have read */
     /* Children that outlived SIGKILL, else 0: of each listed command, and of a board's. */
-    pid_t unreaped[N_COMMANDS];
-    pid_t unreaped_board;
+    pid_t unreaped[N_COMMANDS], unreaped_board;
 };
 
 /* == A snapshot folder ====================================================== */

@@ -1,0 +1,18 @@
+#!/bin/sh
+# faults.sh - uses of each system call of the command fail, in every scene; prints TAP
+# SPDX-License-Identifier: MIT
+# runs: check
+#
+# In check some faults of each scene, in check-all all of them (CPUBIND_LEVEL, of tests/run).
+# faults.py says what they are, and runs one scene, or one fault, by name.
+skip_all() { # reason
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+[ "$(id -u)" -eq 0 ] && unshare -m -p -f --mount-proc true 2>/dev/null ||
+    skip_all "namespaces of its own need root"
+command -v python3 >/dev/null || skip_all "there is no python3"
+setpriv --pdeathsig KILL true 2>/dev/null || skip_all "there is no setpriv that knows --pdeathsig"
+case $CPUBIND_LEVEL in check-all | check-sanitized) set -- ;; *) set -- --sample ;; esac
+exec python3 tests/faults/faults.py "$@"
