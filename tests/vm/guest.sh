@@ -2,8 +2,8 @@
 # guest.sh - checks plan, apply, run, verify and restore inside an Ascend host; prints TAP
 #
 # /host/sections names the sections that run: binding, and views, rules, crowd, binder, measure,
-# service, doctor, numa, driver, partition, mixed, pods and slurm, which are in files of these names,
-# and scenes, which are those of tests/scenes.
+# service, doctor, numa, driver, partition, newcomer, mixed, pods and slurm, which are in files of
+# these names, and scenes, which are those of tests/scenes.
 #
 # Runs in a virtual machine that init.sh set up. The expected values are in /host, which host.sh
 # wrote; the actual values are read from /proc and /sys, and must not come from cpubind. The
@@ -542,6 +542,8 @@ accidents() {
 . /numa.sh
 # shellcheck source=tests/vm/driver.sh
 . /driver.sh
+# shellcheck source=tests/vm/newcomer.sh
+. /newcomer.sh
 # shellcheck source=tests/vm/partition.sh
 . /partition.sh
 # shellcheck source=tests/vm/mixed.sh
