@@ -181,20 +181,17 @@ somebody_else_may_have_moved_them() {
 
 # -- A watch ---------------------------------------------------------------------
 
-start_watch() {
-    "$CPUBIND" apply --pid "$worker" $host --memory none --npu 0 --watch 1 >"$out/watched" 2>&1 &
-    becomes is_bound
-}
-
 a_watch_moves_them_again() {
-    start_watch && echo $free_mask >$queues/dev0_sq_fair_wq/cpumask && move_to 7 $kernel &&
+    start_watch --npu 0 && becomes is_bound &&
+        echo $free_mask >$queues/dev0_sq_fair_wq/cpumask && move_to 7 $kernel &&
         becomes is_bound &&
         says 0 "" restore && is_free
 }
 
 # The driver was loaded again: its kernel thread has another number, and all CPUs.
 a_watch_finds_the_next_kernel_thread() {
-    start_watch && end_kernel_thread && sleep 1.5 && start_kernel_thread dev0_sq_task &&
+    start_watch --npu 0 && becomes is_bound &&
+        end_kernel_thread && sleep 1.5 && start_kernel_thread dev0_sq_task &&
         becomes is_bound &&
         says 0 "as it should be" verify && says 0 "" restore && is_free
 }

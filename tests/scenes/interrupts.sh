@@ -75,24 +75,13 @@ check_driver() { # text, command
     check_worker "$1" "$2" acl_thread
 }
 
-start_watch() {
-    "$CPUBIND" apply --pid "$worker" $host --memory none --npu 0 --watch 1 >"$out/watched" 2>&1 &
-    becomes grep -q "^process $worker, npu0" "$out/watched"
-}
-
-watched() { # times, words
-    [ "$(grep -cF -e "$2" "$out/watched")" = "$1" ] && return 0
-    cat "$out/watched"
-    return 1
-}
-
 # -- Which they are --------------------------------------------------------------
 
 # Review of live hosts, P1 5: a watch dragged the interrupts of another device along, and verify
 # said that all was right.
 loaded_in_another_order() {
-    start_watch && are_bound 400 && unload &&
-        becomes watched 1 "its PCI function has no such interrupt" &&
+    start_watch --npu 0 && becomes watched "process $worker, npu0" && are_bound 400 && unload &&
+        becomes watched "its PCI function has no such interrupt" 1 &&
         says 1 "its PCI function has no such interrupt now" verify && load "$other" 400 &&
         load "$own" 420 && becomes are_bound 420 && are_free 400 &&
         says 0 "as it should be" verify &&
@@ -100,9 +89,10 @@ loaded_in_another_order() {
 }
 
 gone_is_said_once() {
-    start_watch && unload && becomes watched 1 "its PCI function has no such interrupt" &&
+    start_watch --npu 0 && becomes watched "process $worker, npu0" && unload &&
+        becomes watched "its PCI function has no such interrupt" 1 &&
         sleep 3 &&
-        watched 1 "its PCI function has no such interrupt" && says 0 "" restore && all_is_free
+        watched "its PCI function has no such interrupt" 1 && says 0 "" restore && all_is_free
 }
 
 # Between the look and the write the numbers go to the other device.
@@ -173,7 +163,8 @@ somebody_elses_place_is_the_origin() {
 }
 
 a_watch_leaves_it_to_the_last_user() {
-    start_watch && apply_other && sleep 3 && are_of_the_other && restore_of "$second" &&
+    start_watch --npu 0 && becomes watched "process $worker, npu0" &&
+        apply_other && sleep 3 && are_of_the_other && restore_of "$second" &&
         becomes are_bound 400 &&
         end_worker "$second" && says 0 "" restore && are_free 400
 }

@@ -72,19 +72,8 @@ put_back() {
     says 0 "put back" restore && all_is_free
 }
 
-# Its words are in $out/watched.
-start_watch() {
-    : >"$out/watched"
-    apply --watch 1 >"$out/watched" 2>&1 &
-    watcher=$!
-    becomes are_at 2-3 4 && becomes watched "end of a period"
-}
-
-watched() { # words, how many times
-    n_watched=$(grep -cF -e "$1" "$out/watched")
-    [ "$n_watched" = "${2:-1}" ] && return 0
-    cat "$out/watched"
-    return 1
+watch() {
+    start_watch && becomes are_at 2-3 4 && becomes watched "end of a period" 1
 }
 
 end_watch() {
@@ -98,16 +87,16 @@ end_watch() {
 offline='(plain) is not on all of its CPUs, 2-3: some are offline'
 
 a_watch_follows_them() {
-    start_watch && online 0-2,4-7 3 && becomes watched "$offline" && verified 0 2 part 4 right &&
-        sleep 1.5 && watched "$offline" && online 0-7 && all_are_right || return 1
+    watch && online 0-2,4-7 3 && becomes watched "$offline" 1 && verified 0 2 part 4 right &&
+        sleep 1.5 && watched "$offline" 1 && online 0-7 && all_are_right || return 1
     # A thread whose only CPU is offline shares main.
     online 0-3,5-7 4 && becomes is_at acl_thread 2-3 && verified 0 2-3 right 2-3 part &&
         online 0-7 && becomes is_at acl_thread 4 && all_are_right || return 1
-    cpuset 0-2,5-7 && becomes watched "its cpuset allows some of them only" &&
+    cpuset 0-2,5-7 && becomes watched "its cpuset allows some of them only" 1 &&
         becomes verified 1 2 wrong 2 wrong && cpuset 0-7 && becomes are_at 2-3 4 &&
         all_are_right && cpuset 5-6 &&
-        becomes watched "(plain): none of its CPUs, 2-3, is online and in its cpuset" && cpuset 0-7 &&
-        becomes are_at 2-3 4 && end_watch
+        becomes watched "(plain): none of its CPUs, 2-3, is online and in its cpuset" 1 &&
+        cpuset 0-7 && becomes are_at 2-3 4 && end_watch
 }
 
 apply_and_restore_work_meanwhile() {
@@ -167,10 +156,9 @@ the_rest_is_done() {
             says 0 "" restore && says 4 "all is as before" apply --strict && all_is_free ||
             return 1
     done
-    apply --watch 1 >"$out/watched" 2>&1 &
-    watcher=$!
+    start_watch
     becomes is_at acl_thread 4 && sleep 2 && rm "$CPUBIND_SHIM/$plain.error" &&
-        becomes are_at 2-3 4 && watched "tries again" && end_watch
+        becomes are_at 2-3 4 && watched "tries again" 1 && end_watch
 }
 
 # The main thread, and one that a rule names.
@@ -207,12 +195,12 @@ thread_kept() { # name, has
 
 # /run is full when a thread is born: one on CPUs of its own could not be put back.
 a_thread_waits_for_its_record() {
-    mount -t tmpfs -o mode=755,size=64k tmpfs /run/cpubind && start_watch &&
+    mount -t tmpfs -o mode=755,size=64k tmpfs /run/cpubind && watch &&
         kill -STOP "$watcher" && kill -USR1 "$worker" && becomes thread_named born && kill -USR1 "$worker" &&
         becomes thread_named own && move_to 2-3 "$(thread_named born)" &&
         move_to 0,7 "$(thread_named own)" || return 1
     head -c 100000 /dev/zero >/run/cpubind/much
-    kill -CONT "$watcher" && becomes watched "No space left on device" && is_at own 0,7 &&
+    kill -CONT "$watcher" && becomes watched "No space left on device" 1 && is_at own 0,7 &&
         rm /run/cpubind/much && becomes is_at own 2-3 && kill "$watcher" && wait "$watcher"
     says 0 "put back" restore && is_at own 0,7 && is_at born 0-7 && umount /run/cpubind
 }
@@ -237,7 +225,7 @@ a_number_is_given_again() {
         case $when in
         apply) given 1 && says 0 "" apply --quiet ;;
         watch)
-            start_watch && move_to 1 "$tid" && given 1 && becomes grep -qx 0 "$CPUBIND_SHIM/ends" &&
+            watch && move_to 1 "$tid" && given 1 && becomes grep -qx 0 "$CPUBIND_SHIM/ends" &&
                 becomes is_strangers && sleep 1 && kill "$watcher"
             wait "$watcher"
             ;;
@@ -279,7 +267,7 @@ check_kernel "a number that another process got is noticed, and that undone" \
 # Here no event tells of them. One that is born when another one ends leaves the number of threads
 # as it was.
 names_and_births_are_seen() {
-    start_watch && kill -USR1 "$worker" && becomes is_at other 2-3 && kill -USR1 "$worker" &&
+    watch && kill -USR1 "$worker" && becomes is_at other 2-3 && kill -USR1 "$worker" &&
         becomes is_at acl_thread 4 || return 1
     kill -STOP "$watcher" && kill -USR1 "$worker" && becomes has_threads "$worker" 2 &&
         kill -USR1 "$worker" && becomes thread_named late_one && kill -CONT "$watcher" &&

@@ -373,6 +373,21 @@ run() { # arguments
     "$CPUBIND" run $host --memory none --quiet "$@"
 }
 
+# A watch of the worker: watcher is its process, what it prints is in $out/watched.
+# shellcheck disable=SC2086
+start_watch() { # arguments
+    : >"$out/watched"
+    "$CPUBIND" apply --pid "$worker" $host --memory none --watch 1 "$@" >"$out/watched" 2>&1 &
+    watcher=$!
+}
+
+watched() { # words, how many times, or nothing: once at least
+    n_watched=$(grep -cF -e "$1" "$out/watched")
+    [ "$n_watched" -gt 0 ] && [ "$n_watched" = "${2:-$n_watched}" ] && return 0
+    cat "$out/watched"
+    return 1
+}
+
 # Nothing is bound, nor on record.
 all_is_free() {
     is_on "$worker" "$all" && no_record

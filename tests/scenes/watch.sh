@@ -6,22 +6,8 @@
 . tests/scenes/lib.sh
 use_npus
 
-# Starts apply --watch, which ends with the worker; its output is in $out/watched.
-# shellcheck disable=SC2086
-start_watch() { # arguments
-    : >"$out/watched"
-    "$CPUBIND" apply --pid "$worker" $host --memory none --npu 0 --watch 1 "$@" \
-        >"$out/watched" 2>&1 &
-    watcher=$!
-    becomes is_on "$worker" $main
-}
-
-watched() { # words
-    grep -qF -e "$1" "$out/watched"
-}
-
 one_at_a_time() {
-    start_watch && becomes watched "process $worker" &&
+    start_watch --npu 0 && becomes watched "process $worker" &&
         refuses 1 "another cpubind is at work on process $worker" apply --npu 5 &&
         said "it is process $watcher; " &&
         refuses 1 "another cpubind is at work on process $worker" apply --npu 5 \
@@ -37,7 +23,7 @@ check_worker "one cpubind at a time works on a process" one_at_a_time
 
 restore_ends_a_watch() {
     for signal in CONT STOP; do
-        start_watch && becomes watched "process $worker" && kill -$signal "$watcher" &&
+        start_watch --npu 0 && becomes watched "process $worker" && kill -$signal "$watcher" &&
             says 0 "put back" restore && all_is_free || return 1
         wait "$watcher"
         [ $? -eq 143 ] || return 1 # SIGTERM
@@ -49,7 +35,8 @@ check_worker "restore ends a watch, stopped or not" restore_ends_a_watch
 catches_new_threads_and_drift() {
     born=$main
     [ -z "$CPUBIND_SHIM" ] || born=$all
-    start_watch && kill -USR1 "$worker" && becomes thread_named late_thread &&
+    start_watch --npu 0 && becomes is_on "$worker" $main && kill -USR1 "$worker" &&
+        becomes thread_named late_thread &&
         kill -USR1 "$worker" && becomes is_at late_thread $main &&
         becomes is_at acl_thread $acl &&
         becomes watched "thread $(thread_named acl_thread) (acl_thread): $born -> $acl, moved" &&
@@ -60,7 +47,7 @@ check_worker "--watch catches new threads and drift" catches_new_threads_and_dri
     -- late_thread acl_thread
 
 watch_ends_with_the_process() {
-    start_watch --quiet || return 1
+    start_watch --npu 0 --quiet && becomes is_on "$worker" $main || return 1
     end_worker
     wait "$watcher" && cat "$out/watched" && [ "$(wc -l <"$out/watched")" -eq 3 ] &&
         says 0 "process $worker: " restore && no_record
