@@ -27,7 +27,8 @@ PASSED = (r'\.lock$|\.json$|/\.?npu-smi\.[^/]*$|/\.?(service|measure)\.|'
 VALUES = r'/(smp_affinity_list|cpumask|bans)$'
 
 REASON = ('cannot|could not|not known|unknown|memory|is not|are not|forbids|refuse|fail|limit|'
-          'skipped|not judged|no service|has ended|does not|left out|another plan|no interrupt is bound|' +
+          'skipped|not judged|no service|has ended|does not|left out|another plan|'
+          'no interrupt is bound|none of its CPUs|' +
           '|'.join(os.strerror(number) for number in errno.errorcode))
 
 
