@@ -373,16 +373,16 @@ static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *
 }
 
 /* Whether a PCI function is a virtual one: the kernel links it to its physical function. The
- * link leads to a folder. */
+ * link leads to a folder, which can be listed and not be read; in a snapshot it is a file. */
 static inline cpubind_problem_code
 facts_read_virtual(facts_reader *r, const cpubind_pci_address *pci, int32_t *out)
 {
     const char *name = facts_function_path(r, pci, "physfn");
     if (!name)
         return facts_fail_memory(r);
-    cpubind_input link = r->source->read(r->source->ctx, name);
-    if (link.state == CPUBIND_INPUT_ABSENT)
-        link = r->source->list(r->source->ctx, name);
+    cpubind_input link = r->source->list(r->source->ctx, name);
+    if (link.state != CPUBIND_INPUT_PRESENT)
+        link = r->source->read(r->source->ctx, name);
     *out = link.state != CPUBIND_INPUT_ABSENT;
     return facts_judge(r, name, link);
 }
