@@ -104,7 +104,8 @@ bound_verified_restored() {
         grep -qE '^kernel dev0_sq_task .* 144-145 +moved' "$out/said" &&
         grep -qE '^workqueue +2 .* 144-145 +moved' "$out/said" && says 0 "as it should be" verify &&
         grep -qE '^workqueue .* right' "$out/said" &&
-        echo $free_mask >$queues/dev0_sq_fair_wq/cpumask &&
+        says 0 "as it should be" verify $host --memory none --npu 0 &&
+        grep -qE '^workqueue .* right' "$out/said" && echo $free_mask >$queues/dev0_sq_fair_wq/cpumask &&
         says 1 "it has drifted" verify && says 0 "" restore &&
         queue_is dev0_sq_send_wq $free_mask &&
         kernel_is_on "$all" && no_record
