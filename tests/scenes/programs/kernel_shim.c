@@ -10,9 +10,10 @@
  *     a process is the file over /proc/PID/cgroup; `leaves` of a cgroup is what it leaves of
  *     the CPUs of any below it.
  *   - move_pages(2) goes by the file over /proc/PID/numa_maps: of each mapping, the first pages
- *     are on the node with the highest number. The words of a mapping say what becomes of a
- *     move: mapmax=N (other processes have its pages, too), pinned, hidden (it is not found),
- *     full (its node has no page left); busy=N pages are moved the second time alone.
+ *     are on the node with the highest number; a move takes of the MemFree of its node. The words
+ *     of a mapping say what becomes of a move: mapmax=N (other processes have its pages, too),
+ *     pinned, hidden (it is not found), full (its node has no page left); busy=N pages are moved
+ *     the second time alone.
  *
  * Lines of the file CPUBIND_REFUSED:
  *     END ERRNO COMMAND     a file whose path ends so cannot be written, `mkdir`: no cgroup can
@@ -348,11 +349,28 @@ static int move_page(mapping *map, uintptr_t page, int to, int flags)
     return to;
 }
 
+/* A page that has come takes room of its node. */
+static void take_room(int node, long pages)
+{
+    char folder[64], text[512], rest[512], *free_kb;
+    long kb;
+    int n;
+    snprintf(folder, sizeof folder, "/sys/devices/system/node/node%d", node);
+    free_kb = strstr(get(folder, "meminfo", text), "MemFree:");
+    if (pages == 0 || !free_kb || sscanf(free_kb, "MemFree: %ld%n", &kb, &n) != 1)
+        return;
+    snprintf(rest, sizeof rest, "%s", free_kb + n);
+    snprintf(free_kb, sizeof text - (size_t)(free_kb - text), "MemFree: %ld%s", kb - 4 * pages,
+             rest);
+    put(folder, "meminfo", text);
+}
+
 static long move_pages(pid_t pid, unsigned long n, void **page, const int *node, int *status,
                        int flags)
 {
     static memory m;
     const int error = !node ? 0 : refusal(flags == 4 ? "move_all" : "move_pages");
+    long n_come = 0;
     if (error) {
         errno = error;
         return -1;
@@ -363,12 +381,16 @@ static long move_pages(pid_t pid, unsigned long n, void **page, const int *node,
         for (int k = 0; k < m.n; k++)
             if (m.map[k].start <= (uintptr_t)page[i])
                 map = &m.map[k];
+        const int was = node && map ? node_of(map, (uintptr_t)page[i]) : -1;
         status[i] = !map || strstr(map->words, "hidden") ? -ENOENT
                     : node ? move_page(map, (uintptr_t)page[i], node[i], flags)
                            : node_of(map, (uintptr_t)page[i]);
+        n_come += node && status[i] == node[i] && was != node[i];
     }
-    if (node)
+    if (node) {
         write_memory(pid, &m);
+        take_room(node[0], n_come);
+    }
     return 0;
 }
 
