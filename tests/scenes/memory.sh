@@ -127,7 +127,7 @@ hidden_pages_stay() {
 
 # They are moved in a later round.
 busy_pages_are_tried_again() {
-    place "N0=9216 busy=300" && moves 0 "" && are "moved 36864" "stays.busy 0" && has_pages N6=9216
+    place "N0=9216 busy=3" && moves 0 "" && are "moved 36864" "stays.busy 0" && has_pages N6=9216
 }
 
 # -- Limits ----------------------------------------------------------------------

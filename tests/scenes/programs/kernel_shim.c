@@ -11,8 +11,8 @@
  *     the CPUs of any below it.
  *   - move_pages(2) goes by the file over /proc/PID/numa_maps: of each mapping, the first pages
  *     are on the node with the highest number; a move takes of the MemFree of its node. The
- *     words of a mapping say what becomes of a move: mapmax=N (other processes have its pages,
- *     too), pinned, hidden (it is not found), full (its node has no page left); busy=N pages are
+ *     words of a mapping say what becomes of a move: mapmax=N (others have its pages, too),
+ *     pinned, hidden (it is not found), full (its node has no page left); busy=N pages are
  *     moved the second time alone.
  *
  * Lines of the file CPUBIND_REFUSED:
