@@ -125,9 +125,8 @@ calls_of() { # from, names
 undefined_of() { # folder
     objects=$(find "$build/obj/$1" -name '*.o' 2>/dev/null)
     [ -n "$objects" ] || return 1
-    for object in $objects; do
-        nm -u "$object" | awk -v object="$object" '{ print object ": " $NF }'
-    done
+    # shellcheck disable=SC2086 # names without blanks
+    nm -A -u $objects | awk '{ print $1, $NF }'
 }
 
 # Prints "FILE FILE" for each file of adapters that calls another one, by the objects whose sources

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deploy.sh - the unit, the example of settings and the recipe for containers; prints TAP
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 BUILD=${BUILD:-build/san}
 CPUBIND=$BUILD/cpubind
 deploy=adapters/service/deploy

@@ -2,7 +2,7 @@
 # numa_statements.sh - what the unit tests of vLLM and SGLang state about --numa-bind, tried on
 # cpubind run
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 # numa_statements.txt has them, a row each, and says what a row is.
 . tests/scenes/lib.sh

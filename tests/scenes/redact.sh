@@ -1,7 +1,7 @@
 #!/bin/sh
 # redact.sh - a redacted capture has no name of a container, job or user, and the same plan
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 # Three hosts are made, as a pod of Kubernetes, a step of Slurm and a service of a user see them.
 # Names that are planted in them are searched for in what is captured: in bytes, in the names of

@@ -1,7 +1,7 @@
 #!/bin/sh
 # service_owner.sh - the service and its clients, root and an ordinary user: who owns a process
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 # After each step every worker is bound, or as before, and what is let go is said.
 . tests/scenes/lib.sh
@@ -91,7 +91,9 @@ check "a process that was bound with options stays where they put it" adopted_is
 a_run_process_is_adopted() {
     "$CPUBIND" run --pci 0000:02:00.0 --memory none -- "$program" >"$out/other" &
     third=$!
-    becomes logged "process $third (worker): bound by another cpubind, and watched as it is" &&
+    # Its name is that of cpubind until it becomes the worker.
+    becomes grep -q "process $third (.*): bound by another cpubind, and watched" \
+        "$out/service.log" &&
         is_on "$third" "$b" && move_to "$a" "$third" && becomes is_on "$third" "$b" &&
         restart_service KILL && move_to "$a" "$third" && becomes is_on "$third" "$b" &&
         says 0 "put back" "$CPUBIND" restore --pid "$third" && stays is_on "$third" "$before"

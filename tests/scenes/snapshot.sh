@@ -1,7 +1,7 @@
 #!/bin/sh
 # snapshot.sh - a snapshot may come from a stranger: what is in it is read, and nothing outside of it
 # SPDX-License-Identifier: MIT
-# runs: check
+# runs: check-all
 #
 # Each snapshot is a copy of a fixture host in which something is changed, and is planned twice:
 # with openat2(2), and without it, as on a kernel that has none.
