@@ -213,8 +213,8 @@ static void expect_fixed(const char *check)
 
 static int n_found;
 
-/* Finds and names the fault, and mends it, or one in four. `finds OPTION VALUE`: doctor has this
- * option after it. */
+/* Finds and names the fault, and mends it, or one in four. `finds OPTION VALUE`: doctor has
+ * this option after it. */
 static void find_fault(step *now)
 {
     static said s;

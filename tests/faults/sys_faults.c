@@ -5,8 +5,8 @@
  * sys.c; without these variables it counts, and that is all:
  *
  *   CPUBIND_FAULT=CALL:NTH:WHAT[:forever|:leaks]   the NTH use of a call of the table fails,
- *       and with "forever" each one after it; with "leaks" the sanitizer looks for memory that is
- *       left at the end. WHAT is the name of an errno, or
+ *       and with "forever" each one after it; with "leaks" the sanitizer looks for memory that
+ *       is left at the end. WHAT is the name of an errno, or
  *         less    the call reads or writes half of what it is asked for; rename knows no
  *                 flags, as on an old kernel
  *         kill    the command is killed before the call, as by SIGKILL
@@ -120,8 +120,8 @@ static void write_use(int call, int nth)
         _exit(99);
 }
 
-/* Memory that is left is looked for at the end where the fault says so: that takes as long as all
- * the rest. */
+/* Memory that is left is looked for at the end where the fault says so: that takes as long as
+ * all the rest. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {

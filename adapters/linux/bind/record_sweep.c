@@ -65,7 +65,7 @@ static cpubind_linux_fault add_pid(void *ctx, const char *name)
     const char *at = name + (name[0] == '.'), *end = at + strspn(at, "0123456789");
     const long pid = strtol(at, NULL, 10);
     if (at > name && strstr(end, ".tmp") &&
-        (end == at || strncmp(end, CPUBIND_RECORD_SUFFIX, 7)))
+        (end == at || strncmp(end, CPUBIND_RECORD_SUFFIX, 7) != 0))
         remove_left(s, name);
     if (end == at || pid < 1 || pid > INT32_MAX || pid == (int64_t)getpid())
         return cpubind_no_fault; /* this process works with its own files */
