@@ -22,7 +22,7 @@ fi
 rooms='
 cpubind.h              3672    1600
 adapters/text          4430    1700
-adapters/model         2460    1400
+adapters/model         2454    1400
 adapters/ascend        7906    2500
 adapters/pci           2261    1300
 adapters/plan          3037    1200
@@ -36,14 +36,14 @@ adapters/words            0    5600
 adapters/api           9949    1000
 adapters/doctor        2560    2000
 adapters/measure       2666    1700
-adapters/cli          15060    7500
+adapters/cli          15059    7500
 adapters/nri           1175    1000
 adapters/slurm          261     260
 adapters/python        1224     900
 adapters/cpp            463     440
-adapters/packaging      875     400
-fuzz                   2500    2500
-tests                 60500   30000'
+adapters/packaging      805     400
+fuzz                    400     400
+tests                 44700   30000'
 
 cloc --quiet --csv --by-file --include-lang='C,C/C++ Header,C++,Python,Bourne Shell,Bourne Again Shell' \
     cpubind.h adapters tests fuzz >"$out/lines" || exit 1
