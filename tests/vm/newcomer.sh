@@ -39,6 +39,7 @@ all_is_undone() {
 }
 
 newcomer() {
+    echo 0 >/proc/sys/kernel/numa_balancing
     for i in $all; do start_npu "$i"; done
     npu-smi look
     check_soon "eight workers are ready" for_all worker_is_ready
