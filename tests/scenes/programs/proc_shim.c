@@ -61,12 +61,6 @@ static void look_at(const char *path)
         (void)poll(NULL, 0, 1);
 }
 
-static int open_at(int dir, const char *path, int flags, int mode)
-{
-    look_at(path);
-    return real_openat()(dir, path, flags, mode);
-}
-
 int openat(int dir, const char *path, int flags, ...)
 {
     va_list list;
@@ -74,18 +68,11 @@ int openat(int dir, const char *path, int flags, ...)
     va_start(list, flags);
     mode = va_arg(list, int);
     va_end(list);
-    return open_at(dir, path, flags, mode);
+    look_at(path);
+    return real_openat()(dir, path, flags, mode);
 }
 
-int openat64(int dir, const char *path, int flags, ...)
-{
-    va_list list;
-    int mode;
-    va_start(list, flags);
-    mode = va_arg(list, int);
-    va_end(list);
-    return open_at(dir, path, flags, mode);
-}
+int openat64(int dir, const char *path, int flags, ...) __attribute__((alias("openat")));
 
 ssize_t readlinkat(int dir, const char *path, char *out, size_t size)
 {
