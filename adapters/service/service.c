@@ -35,11 +35,11 @@ typedef struct service {
     const cpubind_service_engine *engine;
     int lock_fd, epoll_fd, signal_fd, timer_fd;
     cpubind_server server;
-    int64_t next_watchdog_ms, written_ms, told_ms; /* the textfile, the status; 0: not yet */
+    int64_t next_watchdog_ms, written_ms, told_ms; /* 0: never; textfile, status: not yet */
     int64_t n_moves, n_errors;                     /* when the textfile was written */
     char status[STATUS_SIZE];                      /* as the manager knows it */
     int is_textfile_bad, is_manager_lost;          /* said once */
-    int is_over, is_reloaded;                      /* the settings are new */
+    int is_over, is_reloaded;                      /* reloaded: the settings are new */
     cpubind_linux_fault lost;                      /* what it cannot go on without */
 } service;
 
