@@ -77,15 +77,13 @@ every_file_of_tests_is_a_group() {
     [ ! -s "$out/no_group" ]
 }
 
-# What stood in many scenes is defined once, in the library.
+# A function of the libraries of scripts is defined once.
 no_helper_is_defined_twice() {
-    for helper in says json is_on becomes own_cpus threads_named; do
-        found=$(grep -lE "^$helper\(\) \{" tests/scenes/*.sh | grep -v /lib.sh)
-        [ -z "$found" ] || {
-            echo "$helper: $found"
-            return 1
-        }
-    done
+    sed -n 's/^\([a-z_0-9]*\)() {.*/\1/p' tests/scenes/lib.sh tests/support/tap.sh | sort -u >"$out/helpers"
+    find tests/scenes tests/vm tests/faults -name '*.sh' ! -name lib.sh \
+        -exec sed -n 's/^\([a-z_0-9]*\)() {.*/\1/p' {} + | sort | comm -12 "$out/helpers" - >"$out/twice"
+    cat "$out/twice"
+    [ ! -s "$out/twice" ]
 }
 
 check "only files of $list include headers of rooms" only_the_list_includes_rooms

@@ -5,10 +5,7 @@
 #
 # In check some faults of each scene, in check-all all of them (CPUBIND_LEVEL, of tests/run).
 # faults.py says what they are, and runs one scene, or one fault, by name.
-skip_all() { # reason
-    echo "1..0 # SKIP $1"
-    exit 0
-}
+. tests/support/tap.sh
 
 [ "$(id -u)" -eq 0 ] && unshare -m -p -f --mount-proc true 2>/dev/null ||
     skip_all "namespaces of its own need root"

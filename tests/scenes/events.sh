@@ -11,7 +11,7 @@ use_driver_host
 trap 'end_all_but 2>/dev/null' EXIT
 
 # A worker on an NPU, which the driver lists.
-start_on() { # NPU, argument of the worker ...
+start_listed() { # NPU, argument of the worker ...
     on_npu=$1
     shift
     start_worker "$@" && : >"$list/$worker-1-dev-$on_npu"
@@ -19,7 +19,7 @@ start_on() { # NPU, argument of the worker ...
 
 # Its words are in $out/watched.
 period=600
-start_watch() { # argument ...
+watch() { # argument ...
     : >"$out/watched"
     "$CPUBIND" apply --root "$host" --allowed 0-47 --rules reference --memory none --watch $period \
         "$@" >"$out/watched" 2>&1 &
@@ -37,14 +37,14 @@ tell() { # name of a thread, CPUs: after the next word of the worker
 }
 
 births_and_names() {
-    start_on 0 plain -- acl_thread plain=release_thread release_thread=plain && start_watch --pid \
+    start_listed 0 plain -- acl_thread plain=release_thread release_thread=plain && watch --pid \
         "$worker" && becomes is_at plain 26-33 && tell acl_thread 34 && tell release_thread 35 &&
         tell plain 26-33
 }
 
 # Another program may have any threads: all are looked at.
 another_program() {
-    start_on 0 -x "$programs/worker" plain && start_watch --pid "$worker" &&
+    start_listed 0 -x "$programs/worker" plain && watch --pid "$worker" &&
         becomes is_on "$worker" 26-33 && kill -STOP "$watcher" && move_to 0-47 "$worker" && kill -USR2 "$worker" &&
         becomes has_threads "$worker" 1 && kill -CONT "$watcher" && becomes is_on "$worker" 26-33
 }
@@ -69,7 +69,7 @@ for _ in range(30000):
 rename(thread.native_id, "acl_thread")' >"$out/python" &
     worker=$!
     becomes grep -q ready "$out/python" && : >"$list/$worker-1-dev-0" &&
-        start_watch --pid "$worker" && becomes is_on "$worker" 26-33 &&
+        watch --pid "$worker" && becomes is_on "$worker" 26-33 &&
         tell release_thread 35 && kill -STOP "$watcher" && kill -USR1 "$worker" &&
         becomes thread_named acl_thread && kill -CONT "$watcher" && becomes is_at acl_thread 34
 }
@@ -78,7 +78,7 @@ rename(thread.native_id, "acl_thread")' >"$out/python" &
 # has no line of those that have ended.
 a_storm() {
     period=1
-    start_on 0 -c 1 plain && start_watch --pid "$worker" && becomes is_at plain 26-33 &&
+    start_listed 0 -c 1 plain && watch --pid "$worker" && becomes is_at plain 26-33 &&
         move_to 0-47 "$(thread_named plain)" && becomes is_at plain 26-33 && sleep 1 &&
         [ "$(stat -c %s "/run/cpubind/$worker.record")" -lt 5600 ]
     result=$?
@@ -88,9 +88,9 @@ a_storm() {
 
 # One stream of events for all workers: each is about one of them, and a new worker is seen.
 all_of_a_host() {
-    start_on 0 -- acl_thread && first=$worker && start_on 3 -- acl_thread && second=$worker &&
-        start_watch --all && becomes is_on "$first" 26-33 && becomes is_on "$second" 14-21 &&
-        tell acl_thread 22 && worker=$first && tell acl_thread 34 && start_on 1 -- acl_thread &&
+    start_listed 0 -- acl_thread && first=$worker && start_listed 3 -- acl_thread && second=$worker &&
+        watch --all && becomes is_on "$first" 26-33 && becomes is_on "$second" 14-21 &&
+        tell acl_thread 22 && worker=$first && tell acl_thread 34 && start_listed 1 -- acl_thread &&
         becomes is_on "$worker" 38-45 && tell acl_thread 46
 }
 
@@ -100,7 +100,7 @@ check_watched() { # text, command
     end_all_but 2>"$out/left"
 }
 
-start_on 0 && start_watch --pid "$worker" && becomes is_on "$worker" 26-33 >"$out/left"
+start_listed 0 && watch --pid "$worker" && becomes is_on "$worker" 26-33 >"$out/left"
 if grep -q "the kernel sends no events" "$out/watched"; then
     skip_all "the kernel sends no events here"
 fi

@@ -89,17 +89,14 @@ check "without a queue the lock keeps others out" without_a_queue
 
 # -- A process ----------------------------------------------------------------------
 
-start_watch() {
-    : >"$out/watched"
-    "$CPUBIND" apply --pid "$worker" $npu0 --watch 1 >"$out/watched" 2>&1 &
-    watcher=$!
-    becomes is_on "$worker" $main && becomes grep -q "$worker" "$out/watched"
+watch() {
+    start_watch $npu0 && becomes is_on "$worker" $main && becomes watched "$worker"
 }
 
 # The file of the lock names the process that keeps it; a text that it cannot have names nobody.
 no_holder_is_named() {
     record_lock=/run/cpubind/$worker.record.lock
-    start_watch && refuses 1 "it is process $watcher; " apply $npu0 && cp "$record_lock" "$out/good" ||
+    watch && refuses 1 "it is process $watcher; " apply $npu0 && cp "$record_lock" "$out/good" ||
         return 1
     for text in "" x "0 0 watch" "-1 1 watch" "99999999999 1 watch" "4294967297 1 watch" \
         "$(printf '%10d %20d %-5s' "$worker" 1 watch)"; do
@@ -118,7 +115,7 @@ check_worker "a lock file of another kind names nobody" no_holder_is_named
 
 # A process that has the number of a watch by now is left alone.
 later_process_is_left_alone() {
-    start_watch && start_sleeper && watch_lock=/run/cpubind/$worker.record.lock &&
+    watch && start_sleeper && watch_lock=/run/cpubind/$worker.record.lock &&
         printf '%10d %20d %-5s\n' "$sleeper" 1 watch >"$watch_lock" &&
         refuses 1 "another cpubind is at work" restore && kill -0 "$sleeper" && kill -0 "$watcher"
     later_status=$?
@@ -131,7 +128,7 @@ check_worker "a later process of the number is left alone" later_process_is_left
 # pidfd_open(2) is there since Linux 5.3, pidfd_send_signal(2) since 5.1.
 old_kernels() {
     for call in pidfd_open pidfd_send_signal; do
-        start_watch && CPUBIND_FAULT=$call:1:ENOSYS:forever says 0 "put back" restore || return 1
+        watch && CPUBIND_FAULT=$call:1:ENOSYS:forever says 0 "put back" restore || return 1
         wait "$watcher"
         [ $? -eq 143 ] || return 1
     done

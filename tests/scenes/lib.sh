@@ -17,11 +17,7 @@ export LC_ALL PATH
 
 # -- Start -----------------------------------------------------------------------
 
-# Ends a scene before its first check.
-skip_all() { # reason
-    echo "1..0 # SKIP $1"
-    exit 0
-}
+. tests/support/tap.sh
 
 # The arguments are those of the script.
 isolate() { # argument ...
@@ -48,7 +44,6 @@ out=$BUILD/out/$(basename "$0" .sh)
 rm -rf "$out" && mkdir -p "$out" || exit 1
 : >"$out/said"
 : >"$out/err"
-. tests/support/tap.sh
 unset LOCAL_RANK SLURM_LOCALID OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PMI_LOCAL_RANK \
     PALS_LOCAL_RANKID MV2_COMM_WORLD_LOCAL_RANK FLUX_TASK_LOCAL_ID CUDA_VISIBLE_DEVICES \
     CUDA_DEVICE_ORDER SLURM_STEP_GPUS SLURM_JOB_GPUS SLURM_GPUS_ON_NODE
