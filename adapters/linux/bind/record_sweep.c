@@ -62,15 +62,15 @@ static void remove_left(const sweeping *s, const char *name)
 static cpubind_linux_fault add_pid(void *ctx, const char *name)
 {
     sweeping *s = (sweeping *)ctx;
-    const char *at = name + (name[0] == '.'), *end = at + strspn(at, "0123456789");
+    const int is_temp = name[0] == '.';
+    const char *at = name + is_temp, *end = at + strspn(at, "0123456789");
     const long pid = strtol(at, NULL, 10);
-    if (at > name && strstr(end, ".tmp") &&
-        (end == at || strncmp(end, CPUBIND_RECORD_SUFFIX, 7) != 0))
+    const int is_of_record = is_temp && strncmp(end, CPUBIND_RECORD_SUFFIX ".", 8) == 0;
+    if (is_temp && !is_of_record && strstr(end, ".tmp"))
         remove_left(s, name);
     if (end == at || pid < 1 || pid > INT32_MAX || pid == (int64_t)getpid())
         return cpubind_no_fault; /* this process works with its own files */
-    if (strcmp(end, CPUBIND_RECORD_SUFFIX ".lock") == 0 ||
-        (at > name && strncmp(end, CPUBIND_RECORD_SUFFIX ".", 8) == 0) ||
+    if (is_of_record || strcmp(end, CPUBIND_RECORD_SUFFIX ".lock") == 0 ||
         (strcmp(end, CPUBIND_RECORD_SUFFIX) == 0 && has_ended(s->root, (int32_t)pid, 0)))
         return cpubind_ids_add(&s->pids, s->root->sys, (int32_t)pid);
     if (strcmp(end, CPUBIND_RECORD_PLACE) == 0 && is_place_stale(s->root, (int32_t)pid))
