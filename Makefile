@@ -158,7 +158,7 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)/obj/made $(BUILD)/made
 	@echo '$(CC) $(ALL) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL) $(LDFLAGS)' >$@
 
-$(CORE): cpubind.h $(BUILD)/flags
+$(CORE): adapters/cpubind_old.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) $(WARN) $(LIBRARY) -DCPUBIND_IMPLEMENTATION -x c -c $< -o $@
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

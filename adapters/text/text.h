@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "../../cpubind.h"
+#include "../cpubind_old.h"
 
 #ifdef __cplusplus
 extern "C" {

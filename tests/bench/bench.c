@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../../adapters/text/cpulist.h"
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "measure.h"
 
 static int32_t *ints(int32_t n)

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "measure.h"
 
 enum { CPUS = CPUBIND_MAX_CPUS, DEVICES = CPUBIND_MAX_DEVICES, STEP = CPUS / DEVICES };

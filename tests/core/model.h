@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 
 #define MODEL_CPUS    512
 #define MODEL_DEVICES 32

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 
 enum { NEAR_CPUS = 640, NEAR_NODES = 16, NEAR_DEVICES = 32 };
 

@@ -4,7 +4,7 @@
 #ifndef CPUBIND_TESTS_RUN_H
 #define CPUBIND_TESTS_RUN_H
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "../support/exact_buffer.h"
 
 typedef struct run {

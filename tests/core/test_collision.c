@@ -7,7 +7,7 @@
  * of 31 bits: what is done where both are equal by chance is called alone.
  */
 #define CPUBIND_STATIC
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "../support/test.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
 #include "../support/said.h"

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "../support/exact_buffer.h"
 #include "../support/test.h"
 

@@ -1,7 +1,7 @@
 /* test_mixed_pool.c - the budget of CPU workers beside accelerators, and who serves the next
  * SPDX-License-Identifier: MIT
  */
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "../support/test.h"
 
 static const int32_t edges[] = {INT32_MIN,     -1,       0, 1, 2, 7, 8, 1000000,

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
 #include "../support/test.h"

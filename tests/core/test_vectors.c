@@ -8,7 +8,7 @@
 
 #include <glob.h>
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
 #include "../support/test.h"

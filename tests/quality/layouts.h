@@ -7,7 +7,7 @@
 #ifndef CPUBIND_TESTS_QUALITY_LAYOUTS_H
 #define CPUBIND_TESTS_QUALITY_LAYOUTS_H
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 
 enum { LAYOUT_CPUS = 640, LAYOUT_NODES = 16, LAYOUT_DEVICES = 16 };
 

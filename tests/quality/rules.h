@@ -6,7 +6,7 @@
 #ifndef CPUBIND_TESTS_QUALITY_RULES_H
 #define CPUBIND_TESTS_QUALITY_RULES_H
 
-#include "../../cpubind.h"
+#include "../../adapters/cpubind_old.h"
 
 enum { RULES_STEPS = 16 };
 
