@@ -1926,26 +1926,24 @@ CPUBIND_PRIV_PUBLIC void cpubind_measure(const cpubind_host *host, const cpubind
     total->split_cores = cpubind_priv_find_split(host->core, n, owner, cores);
     total->split_caches = cpubind_priv_find_split(host->cache, n, owner, caches);
     for (int32_t d = 0; d < n_device; d++) {
-        cpubind_quality q;
-        cpubind_priv_clear_quality(&q);
+        cpubind_quality alone, *q = each == NULL ? &alone : &each[d];
+        cpubind_priv_clear_quality(q);
         cpubind_priv_find_nearest(host, &device[d], nearest);
         cpubind_priv_fill(mark, host->n_node, 0);
         for (int32_t i = 0; i < n; i++) {
             const int32_t steps = nearest[host->node[i]];
             if (owner[i] != d)
                 continue;
-            q.cpus++;
-            q.near_cpus += steps == 0;
-            q.far_cpus += steps >= CPUBIND_PRIV_FAR && steps < CPUBIND_PRIV_LOST;
-            q.irq_off += role != NULL && role[i] == CPUBIND_ROLE_IRQ && steps != 0;
-            q.nodes += !mark[host->node[i]];
+            q->cpus++;
+            q->near_cpus += steps == 0;
+            q->far_cpus += steps >= CPUBIND_PRIV_FAR && steps < CPUBIND_PRIV_LOST;
+            q->irq_off += role != NULL && role[i] == CPUBIND_ROLE_IRQ && steps != 0;
+            q->nodes += !mark[host->node[i]];
             mark[host->node[i]] = 1;
         }
-        q.pools = q.cpus > 0;
-        q.smallest = q.largest = q.cpus;
-        cpubind_priv_add_quality(total, &q);
-        if (each != NULL)
-            each[d] = q;
+        q->pools = q->cpus > 0;
+        q->smallest = q->largest = q->cpus;
+        cpubind_priv_add_quality(total, q);
     }
 }
 

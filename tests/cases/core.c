@@ -2,61 +2,46 @@
  * SPDX-License-Identifier: MIT
  *
  * The cases are tests/cases/core_*.txt. Lists are separated by blanks; "-" is an empty one.
- *   cpus LIST             the allowed CPUs; all that the other verbs say is forgotten
+ *   cpus LIST             the CPUs of the host; all that the other verbs say is forgotten
  *   nodes ID:LIST ...     the CPUs of each node, by ascending id
- *   near LIST ...         a device each, and the CPUs near it
- *   devices N             so many devices, and no array of CPUs near them
- *   slots LIST, total N   of the devices; nodes_of LIST: the node of each, -1 as "?"
- *   cores LIST            the core of each allowed CPU, in their order, "0,0,1,1"
- *   sockets LIST, distances LIST   by node, and row by row
- *   by STRATEGY OVERLAP   near, topo_affinity, ...; resolve, keep, refuse
- *   roles IRQ,MAIN,ACL,RELEASE
- *   cluster N, spare ID   of clusters
- *   want LIST             plans for these devices; "all": for all
- *   plan                  plans. In buffers that are too small it says how large they must be
- *   place DEVICE POOL NEAR PROCESSES PROCESS   the roles of a process in a pool
+ *   cores N,..., caches N,...   of each CPU, numbers of any kind: "0,0,1,1"
+ *   sockets N,..., distances N,...   by node of the list, and row by row
+ *   near LIST ...         a device each, and the CPUs near it; "?": a worker without a home
+ *   allowed LIST ...      of each device; one alone: of all
+ *   minimum N,..., most N,..., weight N,...   of each device; one alone: of all
+ *   hidden LIST           devices
+ *   by RULE WORD          turns home, turns socket, affinity keep, slice, cluster ...
+ *   cluster N, spare N    of clusters
+ *   plan                  plans; figures: says how good the last plan is
+ *   place DEVICE POOL IRQ,MAIN,ACL,RELEASE ID|NEAR PROCESSES PROCESS   roles in a pool
  */
+#define CPUBIND_STATIC
+#include "../../cpubind.h"
+
 #include "../support/cases.h"
+#include "../support/exact_buffer.h"
 #include "../support/lists.h"
 
-#include "../core/run.h"
+enum { CPUS = 65536, NODES = 64, DEVICES = 64 };
 
-enum { LISTED = 1 << 17, DEVICES = 64 };
-
-static int32_t cpu[CPUBIND_MAX_CPUS], node[CPUBIND_MAX_CPUS], core[CPUBIND_MAX_CPUS];
-static int32_t node_id[CPUBIND_MAX_NODES], socket_of[CPUBIND_MAX_NODES];
-static int32_t distance[CPUBIND_MAX_NODES * CPUBIND_MAX_NODES];
-static int32_t near_cpu[LISTED], near_row[DEVICES + 1];
-static int32_t slot[DEVICES], node_of[DEVICES], want[DEVICES], n_want;
+static int32_t cpu[CPUS], node[CPUS], core[CPUS], cache[CPUS], owner[CPUS];
+static int32_t node_id[NODES], n_listed, socket_of[NODES], distance[NODES * NODES];
+static int32_t near_cpu[DEVICES][CPUS], allowed[DEVICES][CPUS];
 static cpubind_host host;
-static cpubind_devices devices;
+static cpubind_device device[DEVICES];
+static int32_t n_device;
 static cpubind_policy policy;
 static said got;
-
-static const char *const strategies[] = {"global_slice", "topo_affinity", "cluster", "near"};
-static const char *const overlaps[] = {"resolve", "keep", "refuse"};
 
 /* == What is given ========================================================== */
 
 static void start(void)
 {
-    const cpubind_host no_host = {.n_cpu = 0};
-    const cpubind_devices no_devices = {.total = 0};
-    const cpubind_policy usual = {
-        .strategy = CPUBIND_TOPO_AFFINITY, .roles = {{2, 1, 1, 1}}, .cluster = 8};
-    host = no_host;
-    devices = no_devices;
-    policy = usual;
-    n_want = -1;
-}
-
-/* The numbers of a list in the order in which they stand, "0,0,1,1"; "?" is -1. */
-static int32_t read_numbers(const char *at, int32_t *out)
-{
-    int32_t n = 0;
-    for (; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
-        out[n++] = *at == '?' ? -1 : (int32_t)strtol(at, NULL, 10);
-    return n;
+    memset(&host, 0, sizeof host);
+    memset(&policy, 0, sizeof policy);
+    memset(device, 0, sizeof device);
+    policy.cluster = 8;
+    n_device = n_listed = 0;
 }
 
 static void set_cpus(step *now)
@@ -64,48 +49,125 @@ static void set_cpus(step *now)
     const char *at = now->rest;
     start();
     host.n_cpu = lists_read(&at, cpu);
+    host.n_node = 1;
     host.cpu = cpu;
     host.node = node;
-    host.node_id = node_id;
-    for (int32_t i = 0; i < host.n_cpu; i++)
-        node[i] = -1;
+    memset(node, 0, sizeof node);
 }
 
 static void set_nodes(step *now)
 {
-    static int32_t list[CPUBIND_MAX_CPUS];
+    static int32_t list[CPUS];
     for (const char *at = now->rest; *at; at += *at == ' ') {
         char *end;
-        node_id[host.n_node] = (int32_t)strtol(at, &end, 10);
+        const int32_t id = (int32_t)strtol(at, &end, 10);
         at = end + 1;
         const int32_t n = lists_read(&at, list);
         for (int32_t i = 0; i < host.n_cpu; i++)
             for (int32_t k = 0; k < n; k++)
                 if (cpu[i] == list[k])
-                    node[i] = node_id[host.n_node];
-        host.n_node++;
+                    node[i] = id;
+        node_id[n_listed++] = id;
+        host.n_node = id + 1;
+    }
+}
+
+/* The numbers of a list in the order in which they stand, "0,0,1,1". */
+static int32_t read_numbers(const char *at, int32_t *out)
+{
+    int32_t n = 0;
+    for (; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
+        out[n++] = (int32_t)strtol(at, NULL, 10);
+    return n;
+}
+
+/* Numbers become the index of the first CPU that has the same one. */
+static const int32_t *set_groups(const char *at, int32_t *out)
+{
+    static int32_t number[CPUS];
+    assert_int_equal(read_numbers(at, number), host.n_cpu);
+    for (int32_t i = 0; i < host.n_cpu; i++)
+        for (out[i] = 0; number[out[i]] != number[i];)
+            out[i]++;
+    return out;
+}
+
+static void set_host(step *now)
+{
+    int32_t number[NODES * NODES];
+    if (strcmp(now->verb, "cores") == 0) {
+        host.core = set_groups(now->rest, core);
+    } else if (strcmp(now->verb, "caches") == 0) {
+        host.cache = set_groups(now->rest, cache);
+    } else if (strcmp(now->verb, "sockets") == 0) {
+        (void)read_numbers(now->rest, number);
+        for (int32_t a = 0; a < n_listed; a++)
+            socket_of[node_id[a]] = number[a];
+        host.socket = socket_of;
+    } else {
+        assert_int_equal(read_numbers(now->rest, number), n_listed * n_listed);
+        for (int32_t i = 0; i < host.n_node * host.n_node; i++)
+            distance[i] = 1;
+        for (int32_t a = 0; a < n_listed; a++)
+            for (int32_t b = 0; b < n_listed; b++)
+                distance[node_id[a] * host.n_node + node_id[b]] = number[a * n_listed + b];
+        host.distance = distance;
     }
 }
 
 static void set_near(step *now)
 {
-    int32_t n = 0;
+    n_device = 0;
     for (const char *at = now->rest; *at; at += *at == ' ') {
-        near_row[n + 1] = near_row[n] + lists_read(&at, near_cpu + near_row[n]);
-        n++;
+        cpubind_device *one = &device[n_device];
+        one->is_anywhere = *at == '?';
+        at += *at == '?';
+        one->home.n = lists_read(&at, near_cpu[n_device]);
+        one->home.cpu = near_cpu[n_device++];
     }
-    devices.affinity = (cpubind_lists){near_cpu, near_row, n};
 }
 
-static void set_devices(step *now)
+static void set_allowed(step *now)
 {
-    devices.affinity = (cpubind_lists){NULL, NULL, (int32_t)strtol(now->rest, NULL, 10)};
+    int32_t n = 0;
+    for (const char *at = now->rest; *at; at += *at == ' ', n++) {
+        device[n].allowed.n = lists_read(&at, allowed[n]);
+        device[n].allowed.cpu = allowed[n];
+    }
+    for (int32_t d = 1; d < n_device && n == 1; d++)
+        device[d].allowed = device[0].allowed;
 }
 
-static int32_t place_of(const char *const *words, const char *word)
+static void set_wants(step *now)
 {
-    for (int32_t i = 0; i < 4; i++)
-        if (words[i] && strncmp(words[i], word, strcspn(word, " ")) == 0)
+    int32_t number[DEVICES];
+    const int32_t n = read_numbers(now->rest, number);
+    for (int32_t d = 0; d < n_device; d++) {
+        const int32_t one = number[n == 1 ? 0 : d];
+        if (strcmp(now->verb, "minimum") == 0)
+            device[d].minimum = one;
+        else if (strcmp(now->verb, "most") == 0)
+            device[d].most = one;
+        else
+            device[d].weight = one;
+    }
+}
+
+static void set_hidden(step *now)
+{
+    const char *at = now->rest;
+    int32_t number[DEVICES];
+    const int32_t n = lists_read(&at, number);
+    for (int32_t d = 0; d < n_device; d++)
+        device[d].is_hidden = 0;
+    for (int32_t i = 0; i < n; i++)
+        device[number[i]].is_hidden = 1;
+}
+
+static int32_t place_of(const char *const *words, int32_t n, const char *word)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strncmp(words[i], word, strcspn(word, " ")) == 0)
             return i;
     fail_msg("%s?", word);
     return 0;
@@ -113,198 +175,144 @@ static int32_t place_of(const char *const *words, const char *word)
 
 static void set_policy(step *now)
 {
+    static const char *const rules[] = {"turns", "slice", "affinity", "cluster"};
+    static const char *const reaches[] = {"socket", "home", "host"};
+    static const char *const overlaps[] = {"resolve", "keep", "refuse"};
     const char *second = strchr(now->rest, ' ');
-    policy.strategy = (cpubind_strategy)place_of(strategies, now->rest);
-    policy.overlap = (cpubind_overlap)(second ? place_of(overlaps, second + 1) : 0);
+    policy.rule = place_of(rules, 4, now->rest);
+    policy.reach = policy.overlap = 0;
+    if (second && policy.rule == CPUBIND_RULE_TURNS)
+        policy.reach = place_of(reaches, 3, second + 1);
+    else if (second)
+        policy.overlap = place_of(overlaps, 3, second + 1);
 }
 
-/* Verbs with one list or one number, and what each sets. */
-static void set_other(step *now)
+static void set_cluster(step *now)
 {
-    const int32_t number = (int32_t)strtol(now->rest, NULL, 10);
-    const char *at = now->rest;
-    if (strcmp(now->verb, "slots") == 0) {
-        (void)read_numbers(at, slot);
-        devices.slot = slot;
-    } else if (strcmp(now->verb, "nodes_of") == 0) {
-        (void)read_numbers(at, node_of);
-        devices.node = node_of;
-    } else if (strcmp(now->verb, "cores") == 0) {
-        (void)read_numbers(at, core);
-        host.core = core;
-    } else if (strcmp(now->verb, "sockets") == 0) {
-        (void)read_numbers(at, socket_of);
-        host.socket = socket_of;
-    } else if (strcmp(now->verb, "distances") == 0) {
-        host.distance = read_numbers(at, distance) > 0 ? distance : NULL;
-    } else if (strcmp(now->verb, "roles") == 0) {
-        (void)read_numbers(at, policy.roles.count);
-    } else if (strcmp(now->verb, "total") == 0) {
-        devices.total = number;
-    } else if (strcmp(now->verb, "cluster") == 0) {
-        policy.cluster = number;
-    } else if (strcmp(now->verb, "spare") == 0) {
-        policy.has_spare_node = *at != '-';
-        policy.spare_node = number;
-    } else {
-        n_want = strcmp(at, "all") == 0 ? -1 : lists_read(&at, want);
-    }
+    *(*now->verb == 'c' ? &policy.cluster : &policy.n_spare) =
+        (int32_t)strtol(now->rest, NULL, 10);
 }
 
 /* == What comes of it ======================================================= */
 
-static run make(int32_t cap_cpu)
+static void say_pool(int32_t d)
 {
-    return run_make_into(&host, &devices, &policy, n_want < 0 ? NULL : want, n_want, cap_cpu);
-}
-
-static void say_fault(cpubind_status status, const cpubind_fault *f)
-{
-    say(&got, "> %s", cpubind_status_name(status));
-    if (f->argument)
-        say(&got, "; %s", f->argument);
-    if (f->index >= 0)
-        say(&got, " at %d", f->index);
-    if (f->device >= 0)
-        say(&got, "; device %d", f->device);
-    if (f->other >= 0)
-        say(&got, " and %d", f->other);
-    if (f->cpu >= 0)
-        say(&got, "; cpu %d", f->cpu);
-    if (f->need || f->have)
-        say(&got, "; %d of %d", f->have, f->need);
-    say(&got, "\n");
-}
-
-/* The CPUs in no pool, and by which step each CPU came where it is, a letter each. */
-static void say_steps(const run *r)
-{
-    static int32_t idle[CPUBIND_MAX_CPUS];
+    static int32_t list[CPUS];
     int32_t n = 0;
     for (int32_t i = 0; i < host.n_cpu; i++)
-        if (r->trace.owner[i] < 0)
-            idle[n++] = cpu[i];
-    say(&got, "> idle ");
-    say_list(&got, idle, n);
-    say(&got, "; steps ");
-    for (int32_t i = 0; i < host.n_cpu; i++)
-        say(&got, "%c",
-            r->trace.step[i] == CPUBIND_STEP_NEAREST
-                ? 'n'
-                : *cpubind_step_word((cpubind_step)r->trace.step[i]));
+        if (owner[i] == d)
+            list[n++] = cpu[i];
+    say_list(&got, list, n);
+}
+
+static void say_report(cpubind_status status, const cpubind_report *r)
+{
+    if (status != CPUBIND_OK)
+        say(&got, "> %s", cpubind_status_text(status));
+    if (r->argument)
+        say(&got, "; %s", r->argument);
+    if (r->index >= 0)
+        say(&got, " at %d", (int)r->index);
+    if (r->cpu >= 0)
+        say(&got, "; cpu %d", (int)r->cpu);
+    if (r->device >= 0)
+        say(&got, " of %d", (int)r->device);
+    if (r->other >= 0)
+        say(&got, " and %d", (int)r->other);
+    if (r->need || r->have)
+        say(&got, "; %d of %d", (int)r->have, (int)r->need);
+    if (r->taken || r->disputed)
+        say(&got, "; %d taken, %d disputed", (int)r->taken, (int)r->disputed);
     say(&got, "\n");
-}
-
-static void say_plan(const run *r, int32_t n_row)
-{
-    static const char *const found[] = {"", ", resolved", ", overlapping"};
-    const cpubind_plan *p = &r->plan;
-    say(&got, "> %s of %d%s:", strategies[p->strategy], p->n_checked,
-        p->overlap == CPUBIND_FOUND_NONE       ? found[0]
-        : p->overlap == CPUBIND_FOUND_RESOLVED ? found[1]
-                                               : found[2]);
-    assert_int_equal(p->row[0], 0);
-    assert_int_equal(p->row[n_row], p->n_cpu);
-    for (int32_t i = 0; i < n_row; i++) {
-        say(&got, " ");
-        say_list(&got, p->cpu + p->row[i], p->row[i + 1] - p->row[i]);
-    }
-    if (p->overlap != CPUBIND_FOUND_NONE)
-        say(&got, "; cpu %d of %d and %d", p->shared.cpu, p->shared.device, p->shared.other);
-    if (p->strategy == CPUBIND_CLUSTER && p->spare_taken)
-        say(&got, "; %d spare ones taken", p->spare_taken);
-    say(&got, "\n");
-    if (policy.strategy == CPUBIND_NEAR)
-        say_steps(r);
-}
-
-/* The out fields of a plan that failed are as they were. */
-static void expect_no_answer(const run *r)
-{
-    const int32_t fields[] = {
-        (int32_t)r->plan.strategy, (int32_t)r->plan.overlap, r->plan.n_checked,
-        r->plan.shared.device,     r->plan.shared.other,     r->plan.shared.cpu,
-        r->plan.shared.need,       r->plan.shared.have,      r->plan.spare_taken};
-    for (int32_t i = 0; i < (int32_t)(sizeof fields / sizeof *fields); i++)
-        assert_true(edge_untouched(fields, i));
-}
-
-/* A buffer of the CPUs of the plan is enough; with one less, and with none, the answer has
- * their number. */
-static void expect_space(const run *whole, int32_t n_row)
-{
-    const int32_t n = whole->plan.n_cpu;
-    for (int32_t i = 0; i < 3 && n > 0; i++) {
-        const int32_t cap = i == 0 ? n : i == 1 ? n - 1 : 0;
-        run r = make(cap);
-        assert_int_equal(r.status, i == 0 ? CPUBIND_OK : CPUBIND_ERR_SPACE);
-        assert_int_equal(r.plan.n_cpu, n);
-        if (i == 0) {
-            assert_memory_equal(r.plan.cpu, whole->plan.cpu, (size_t)n * sizeof(int32_t));
-            assert_memory_equal(r.plan.row, whole->plan.row,
-                                (size_t)(n_row + 1) * sizeof(int32_t));
-        } else {
-            assert_string_equal(r.fault.argument, "plan.cpu");
-            expect_no_answer(&r);
-        }
-        run_end(&r);
-    }
 }
 
 static void make_plan(step *now)
 {
-    const int32_t n_row = n_want < 0 ? devices.affinity.n : n_want;
-    run r = make(-1);
+    int32_t *out = edge_ints(host.n_cpu);
+    int32_t *work = edge_ints(CPUBIND_WORK(host.n_cpu, host.n_node, n_device));
+    cpubind_report r;
+    const cpubind_status status = cpubind_plan(&host, device, n_device, &policy, out, work, &r);
     got.len = 0;
-    if (r.status == CPUBIND_OK) {
-        say_plan(&r, n_row);
-        expect_space(&r, n_row);
-    } else {
-        say_fault(r.status, &r.fault);
-        expect_no_answer(&r);
+    for (int32_t i = 0; i < host.n_cpu; i++) {
+        assert_int_equal(edge_untouched(out, i), status != CPUBIND_OK);
+        owner[i] = out[i];
     }
-    run_end(&r);
+    for (int32_t d = 0; d < n_device && status == CPUBIND_OK; d++) {
+        say(&got, d ? " " : "> ");
+        say_pool(d);
+    }
+    say_report(status, &r);
+    free(out);
+    free(work);
+    expect(now, &got);
+}
+
+static void say_figures(step *now)
+{
+    int32_t *work = edge_ints(CPUBIND_WORK(host.n_cpu, host.n_node, n_device));
+    cpubind_quality q, each[DEVICES];
+    cpubind_measure(&host, device, n_device, owner, NULL, &q, each, work);
+    free(work);
+    got.len = 0;
+    say(&got,
+        "> %d pools of %d CPUs, %d near, %d far; cores cut %d, caches cut %d; nodes %d, idle "
+        "%d, %d to %d; near",
+        (int)q.pools, (int)q.cpus, (int)q.near_cpus, (int)q.far_cpus, (int)q.split_cores,
+        (int)q.split_caches, (int)q.nodes, (int)q.idle, (int)q.smallest, (int)q.largest);
+    for (int32_t d = 0; d < n_device; d++)
+        say(&got, " %d/%d", (int)each[d].near_cpus, (int)each[d].cpus);
+    say(&got, "\n");
     expect(now, &got);
 }
 
 static void place(step *now)
 {
-    static int32_t pool[CPUBIND_MAX_CPUS];
-    char list[1024];
+    static int32_t pool[CPUS];
+    char list[1024], counts[64], how[8];
     const char *at = list;
-    cpubind_placing p = {.cpu = pool};
-    cpubind_fault fault;
-    assert_int_equal(sscanf(now->rest, "%d %1023s %d %d %d", &p.device, list, &p.is_near,
-                            &p.n_process, &p.process),
-                     5);
-    p.n_cpu = lists_read(&at, pool);
-    p.roles = policy.roles;
-    p.out_cpu = edge_ints(p.n_cpu);
-    p.cap_work = CPUBIND_PLACE_WORK(p.n_cpu, host.n_node);
-    p.work = edge_ints(p.cap_work);
+    cpubind_roles roles = {.n_process = 0};
+    cpubind_report r;
+    int d, processes, process;
+    int32_t *role = edge_ints(host.n_cpu);
+    int32_t *work = edge_ints(CPUBIND_WORK(host.n_cpu, host.n_node, n_device));
+    assert_int_equal(sscanf(now->rest, "%d %1023s %63s %7s %d %d", &d, list, counts, how,
+                            &processes, &process),
+                     6);
+    const int32_t n = lists_read(&at, pool);
+    (void)read_numbers(counts, roles.count);
+    roles.by_id = strcmp(how, "id") == 0;
+    roles.n_process = processes;
+    roles.process = process;
+    for (int32_t i = 0; i < host.n_cpu; i++) {
+        owner[i] = CPUBIND_NONE;
+        for (int32_t k = 0; k < n; k++)
+            owner[i] = cpu[i] == pool[k] ? d : owner[i];
+    }
+    const cpubind_status status =
+        cpubind_place(&host, device, n_device, owner, d, &roles, role, work, &r);
     got.len = 0;
-    const cpubind_status status = cpubind_place_roles(&host, &devices, &p, &fault);
-    if (status != CPUBIND_OK) {
-        assert_int_equal(p.n_out, 0);
-        say_fault(status, &fault);
+    for (int32_t i = 0; i < host.n_cpu; i++)
+        assert_int_equal(edge_untouched(role, i), status != CPUBIND_OK || owner[i] != d);
+    for (int32_t k = 0; k < CPUBIND_ROLE_COUNT && status == CPUBIND_OK; k++) {
+        for (int32_t i = 0; i < host.n_cpu; i++)
+            owner[i] = role[i] == k ? d : CPUBIND_NONE;
+        say(&got, k ? " " : "> ");
+        say_pool(d);
     }
-    for (int role = 0; status == CPUBIND_OK && role < CPUBIND_ROLE_COUNT; role++) {
-        say(&got, role ? " " : "> ");
-        say_list(&got, p.out_cpu + p.out_roles.span[role].first, p.out_roles.span[role].count);
-    }
-    say(&got, status == CPUBIND_OK ? "\n" : "");
-    free(p.out_cpu);
-    free(p.work);
+    say_report(status, &r);
+    free(role);
+    free(work);
     expect(now, &got);
 }
 
 static const verb of_driver[] = {
-    {"cpus", set_cpus},       {"nodes", set_nodes}, {"near", set_near},
-    {"devices", set_devices}, {"slots", set_other}, {"total", set_other},
-    {"nodes_of", set_other},  {"cores", set_other}, {"sockets", set_other},
-    {"distances", set_other}, {"by", set_policy},   {"roles", set_other},
-    {"cluster", set_other},   {"spare", set_other}, {"want", set_other},
-    {"plan", make_plan},      {"place", place},     {NULL, NULL},
+    {"cpus", set_cpus},   {"nodes", set_nodes},     {"cores", set_host},
+    {"caches", set_host}, {"sockets", set_host},    {"distances", set_host},
+    {"near", set_near},   {"allowed", set_allowed}, {"minimum", set_wants},
+    {"most", set_wants},  {"weight", set_wants},    {"hidden", set_hidden},
+    {"by", set_policy},   {"cluster", set_cluster}, {"spare", set_cluster},
+    {"plan", make_plan},  {"figures", say_figures}, {"place", place},
+    {NULL, NULL},
 };
 
 TEST_CASES("core_*", of_driver, start)

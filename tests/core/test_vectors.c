@@ -8,7 +8,8 @@
 
 #include <glob.h>
 
-#include "../../adapters/cpubind_old.h"
+#define CPUBIND_STATIC
+#include "../../cpubind.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"
 #include "../support/test.h"
@@ -30,7 +31,7 @@ typedef struct expected {
 typedef struct vector {
     char name[64], type[8], error[32];
     list allowed, running, visible;
-    int32_t node_of[CPUBIND_MAX_CPUS];
+    int32_t node_of[CPUBIND_MAX_CPUS], is_online[CPUBIND_MAX_CPUS];
     int32_t node_id[MAX_NODE], n_node;
     int32_t npu[MAX_DEVICE], n_npu;
     list affinity[MAX_DEVICE];
@@ -106,8 +107,10 @@ static void read_line(vector *v, const char *at)
         list cpus;
         v->node_id[v->n_node] = read_number(&at);
         read_list(&at, &cpus);
-        for (int32_t i = 0; i < cpus.n; i++)
+        for (int32_t i = 0; i < cpus.n; i++) {
             v->node_of[cpus.cpu[i]] = v->node_id[v->n_node];
+            v->is_online[cpus.cpu[i]] = 1;
+        }
         v->n_node++;
     } else if (is_word(&at, "npu")) {
         v->npu[v->n_npu] = read_number(&at);
@@ -137,164 +140,207 @@ static int32_t has(const list *l, int32_t value)
     return 0;
 }
 
-static cpubind_policy policy_of(const vector *v, cpubind_overlap overlap)
+static int32_t has_npu(const vector *v, int32_t id)
 {
-    static const cpubind_role_spec full = {{2, 1, 1, 1}};
-    static const cpubind_role_spec bare = {{0, 1, 0, 0}};
-    cpubind_policy p;
-    p.strategy = strcmp(v->type, "950") == 0  ? CPUBIND_CLUSTER
-                 : strcmp(v->type, "a3") == 0 ? CPUBIND_GLOBAL_SLICE
-                                              : CPUBIND_TOPO_AFFINITY;
-    p.overlap = overlap;
-    p.roles = p.strategy == CPUBIND_CLUSTER ? bare : full;
-    p.cluster = 8 * (v->threads ? v->threads : 1);
-    p.has_spare_node = 1;
-    p.spare_node = 0;
-    return p;
+    for (int32_t d = 0; d < v->n_npu; d++)
+        if (v->npu[d] == id)
+            return 1;
+    return 0;
 }
 
-/* The arrays of a vector in exact-size buffers, and one plan of them. */
-typedef struct attempt {
-    int32_t *node, *aff, *row, *want, n_want;
-    cpubind_plan plan;
-    cpubind_fault fault;
-    cpubind_status status;
-} attempt;
-
-static void fill_devices(const vector *v, attempt *a)
+/* Slices are for the A3, and where no affinity is known. */
+static int32_t is_slice(const vector *v)
 {
     int32_t n = 0;
     for (int32_t d = 0; d < v->n_npu; d++)
         n += v->affinity[d].n;
-    a->aff = edge_ints(n);
-    a->row = edge_ints(v->n_npu + 1);
-    n = 0;
-    a->row[0] = 0;
-    for (int32_t d = 0; d < v->n_npu; d++) {
-        for (int32_t i = 0; i < v->affinity[d].n; i++)
-            a->aff[n++] = v->affinity[d].cpu[i];
-        a->row[d + 1] = n;
-    }
-    a->want = edge_ints(v->n_npu);
-    a->n_want = 0;
-    for (int32_t d = 0; d < v->n_npu; d++)
-        if (has(&v->running, v->npu[d]) && (!v->has_visible || has(&v->visible, v->npu[d])))
-            a->want[a->n_want++] = d;
+    return strcmp(v->type, "a3") == 0 || n == 0;
 }
 
-static attempt try(const vector *v, cpubind_overlap overlap)
+static cpubind_policy policy_of(const vector *v, cpubind_overlap overlap)
+{
+    const cpubind_policy p = {.rule = strcmp(v->type, "950") == 0 ? CPUBIND_RULE_CLUSTER
+                                      : is_slice(v)               ? CPUBIND_RULE_SLICE
+                                                                  : CPUBIND_RULE_AFFINITY,
+                              .overlap = overlap,
+                              .cluster = 8 * (v->threads ? v->threads : 1),
+                              .n_spare = 1};
+    return p;
+}
+
+static cpubind_roles roles_of(const vector *v)
+{
+    const cpubind_roles full = {.count = {2, 1, 1, 1}, .by_id = 1};
+    const cpubind_roles bare = {.count = {0, 1, 0, 0}, .by_id = 1};
+    return strcmp(v->type, "950") == 0 ? bare : full;
+}
+
+static int32_t is_ours(const vector *v, int32_t d)
+{
+    return has(&v->running, v->npu[d]) && (!v->has_visible || has(&v->visible, v->npu[d]));
+}
+
+/* One plan of a vector, in buffers of exact sizes: of all CPUs of its nodes, of which some are
+ * allowed; with KEEP of one device, the others hidden. */
+typedef struct attempt {
+    int32_t *cpu, *node, *owner, *role, *work;
+    cpubind_host host;
+    cpubind_device device[MAX_DEVICE];
+} attempt;
+
+static attempt start(const vector *v)
 {
     attempt a;
-    cpubind_policy policy = policy_of(v, overlap);
-    cpubind_host host = {v->allowed.cpu, NULL, v->node_id, v->allowed.n,
-                         v->n_node,      NULL, NULL,       NULL};
-    cpubind_devices devices = {{NULL, NULL, v->n_npu}, v->npu, v->n_npu, NULL,
-                               {NULL, NULL, 0},        NULL};
-    fill_devices(v, &a);
-    a.node = edge_ints(v->allowed.n);
-    for (int32_t i = 0; i < v->allowed.n; i++)
-        a.node[i] = v->node_of[v->allowed.cpu[i]];
-    host.node = a.node;
-    devices.affinity.cpu = a.aff;
-    devices.affinity.row = a.row;
-    a.plan.trace = NULL;
-    a.plan.want = a.want;
-    a.plan.n_want = a.n_want;
-    a.plan.cap_cpu = CPUBIND_PLAN_CPUS_KEEP(v->allowed.n, a.n_want);
-    a.plan.cap_work = CPUBIND_PLAN_WORK(host.n_cpu, host.n_node, v->n_npu, a.row[v->n_npu]);
-    a.plan.cpu = edge_ints(a.plan.cap_cpu);
-    a.plan.row = edge_ints(a.n_want + 1);
-    a.plan.work = edge_ints(a.plan.cap_work);
-    a.status = CPUBIND_ERR_UNKNOWN;
-    if (a.n_want > 0)
-        a.status = cpubind_make_plan(&host, &devices, &policy, &a.plan, &a.fault);
+    memset(&a, 0, sizeof a);
+    a.cpu = edge_ints(CPUBIND_MAX_CPUS);
+    a.node = edge_ints(CPUBIND_MAX_CPUS);
+    for (int32_t i = 0; i < CPUBIND_MAX_CPUS; i++) {
+        if (!v->is_online[i])
+            continue;
+        a.cpu[a.host.n_cpu] = i;
+        a.node[a.host.n_cpu++] = v->node_of[i];
+    }
+    a.host.cpu = a.cpu;
+    a.host.node = a.node;
+    a.host.n_node = v->node_id[v->n_node - 1] + 1;
+    a.owner = edge_ints(a.host.n_cpu);
+    a.role = edge_ints(a.host.n_cpu);
+    a.work = edge_ints(CPUBIND_WORK(a.host.n_cpu, a.host.n_node, v->n_npu));
+    for (int32_t d = 0; d < v->n_npu; d++)
+        a.device[d] = (cpubind_device){.home = {v->affinity[d].cpu, v->affinity[d].n},
+                                       .allowed = {v->allowed.cpu, v->allowed.n},
+                                       .is_hidden = !is_ours(v, d)};
     return a;
 }
 
-static void drop(attempt *a)
+static void end(attempt *a)
 {
+    free(a->cpu);
     free(a->node);
-    free(a->aff);
-    free(a->row);
-    free(a->want);
-    free(a->plan.cpu);
-    free(a->plan.row);
-    free(a->plan.work);
+    free(a->owner);
+    free(a->role);
+    free(a->work);
 }
 
-static void check_span(const vector *v, const int32_t *pool, cpubind_span span,
-                       const list *expect)
+static void plan(const vector *v, attempt *a, cpubind_overlap overlap)
 {
-    if (span.count != expect->n ||
-        (expect->n > 0 &&
-         memcmp(pool + span.first, expect->cpu, (size_t)expect->n * sizeof(int32_t)) != 0))
-        fail_msg("%s: a pool or role is not as expected", v->name);
+    const cpubind_policy policy = policy_of(v, overlap);
+    assert_int_equal(
+        cpubind_plan(&a->host, a->device, v->n_npu, &policy, a->owner, a->work, NULL),
+        CPUBIND_OK);
 }
 
-static void check_pools(const vector *v, const attempt *a)
+static void check_list(const vector *v, const attempt *a, int32_t d, int32_t role,
+                       const list *want)
 {
-    cpubind_policy policy = policy_of(v, CPUBIND_OVERLAP_KEEP);
-    if (a->status != CPUBIND_OK || a->n_want != v->n_expect)
-        fail_msg("%s: %s, %d of %d devices", v->name, cpubind_status_name(a->status), a->n_want,
-                 v->n_expect);
-    for (int32_t row = 0; row < a->n_want; row++) {
-        const expected *e = &v->expect[row];
-        const int32_t *pool = a->plan.cpu + a->plan.row[row];
-        cpubind_span whole = {0, a->plan.row[row + 1] - a->plan.row[row]};
-        cpubind_roles roles;
-        assert_int_equal(v->npu[a->want[row]], e->npu);
-        assert_int_equal(cpubind_split_roles(whole.count, &policy.roles, &roles, NULL),
-                         CPUBIND_OK);
-        check_span(v, pool, whole, &e->pool);
-        check_span(v, pool, roles.span[CPUBIND_ROLE_IRQ], &e->irq);
-        check_span(v, pool, roles.span[CPUBIND_ROLE_MAIN], &e->main);
-        check_span(v, pool, roles.span[CPUBIND_ROLE_ACL], &e->acl);
-        check_span(v, pool, roles.span[CPUBIND_ROLE_RELEASE], &e->release);
+    int32_t n = 0, is_good = 1;
+    for (int32_t i = 0; i < a->host.n_cpu; i++) {
+        if (a->owner[i] != d || (role >= 0 && a->role[i] != role))
+            continue;
+        is_good &= n < want->n && want->cpu[n] == a->cpu[i];
+        n++;
     }
+    if (!is_good || n != want->n)
+        fail_msg("%s: npu %d, %s is not as expected", v->name, (int)v->npu[d],
+                 role < 0 ? "its pool" : cpubind_role_word(role));
 }
 
-/* The pools of this process share a CPU exactly where the vector says so. */
-static void check_overlap(const vector *v, const attempt *a)
+/* The plan of one device that is ours, as the reference would have it; what is wrong with it,
+ * or NULL. */
+static const char *plan_one(const vector *v, attempt *a, int32_t d)
 {
-    assert_int_equal(lists_are_disjoint(a->plan.cpu, a->plan.row, a->n_want), !v->overlap);
-    assert_true(!v->overlap || a->plan.overlap == CPUBIND_FOUND_PRESENT);
+    const cpubind_roles roles = roles_of(v);
+    int32_t n_home = 0;
+    for (int32_t e = 0; e < v->n_npu; e++)
+        a->device[e].is_hidden = e != d;
+    plan(v, a, CPUBIND_OVERLAP_KEEP);
+    for (int32_t i = 0; i < v->affinity[d].n; i++)
+        n_home += has(&v->allowed, v->affinity[d].cpu[i]);
+    if (n_home == 0 && !is_slice(v))
+        return "no_local_cpus";
+    if (is_slice(v) && v->allowed.n / v->n_npu < 5) /* the smallest slice counts */
+        return "too_few_cpus";
+    if (cpubind_place(&a->host, a->device, v->n_npu, a->owner, d, &roles, a->role, a->work,
+                      NULL) != CPUBIND_OK)
+        return "too_few_cpus";
+    return NULL;
 }
 
-static void check_error(const vector *v, const attempt *a)
+static void check_pools(const vector *v, attempt *a)
 {
-    const char *got = a->n_want == 0                     ? "no_running_npu"
-                      : a->status == CPUBIND_ERR_EMPTY   ? "no_local_cpus"
-                      : a->status == CPUBIND_ERR_TOO_FEW ? "too_few_cpus"
-                      : a->status == CPUBIND_ERR_UNKNOWN ? "unknown_npu"
-                                                         : "none";
+    int32_t n = 0;
+    for (int32_t d = 0; d < v->n_npu; d++) {
+        const expected *e = &v->expect[n];
+        if (!is_ours(v, d))
+            continue;
+        assert_int_equal(e->npu, v->npu[d]);
+        assert_null(plan_one(v, a, d));
+        check_list(v, a, d, CPUBIND_NONE, &e->pool);
+        check_list(v, a, d, CPUBIND_ROLE_IRQ, &e->irq);
+        check_list(v, a, d, CPUBIND_ROLE_MAIN, &e->main);
+        check_list(v, a, d, CPUBIND_ROLE_ACL, &e->acl);
+        check_list(v, a, d, CPUBIND_ROLE_RELEASE, &e->release);
+        n++;
+    }
+    assert_int_equal(n, v->n_expect);
+}
+
+/* Without an overlap among all, RESOLVE is the same. */
+static void check_resolved(const vector *v, attempt *a)
+{
+    const cpubind_policy policy = policy_of(v, CPUBIND_OVERLAP_RESOLVE);
+    cpubind_report r;
+    int32_t n = 0;
+    assert_int_equal(
+        cpubind_plan(&a->host, a->device, v->n_npu, &policy, a->owner, a->work, &r),
+        CPUBIND_OK);
+    assert_true(!v->overlap || r.cpu >= 0);
+    for (int32_t d = 0; d < v->n_npu && r.cpu < 0; d++)
+        if (is_ours(v, d))
+            check_list(v, a, d, CPUBIND_NONE, &v->expect[n++].pool);
+}
+
+static void check_error(const vector *v, attempt *a)
+{
+    const char *got = "no_running_npu";
+    for (int32_t d = v->n_npu - 1; d >= 0; d--) {
+        const char *one = is_ours(v, d) ? plan_one(v, a, d) : NULL;
+        if (one && strcmp(got, "no_local_cpus") != 0)
+            got = one;
+    }
+    for (int32_t i = 0; i < v->running.n; i++)
+        if (!has_npu(v, v->running.cpu[i]))
+            got = "unknown_npu";
     if (strcmp(got, v->error) != 0)
         fail_msg("%s: error %s, not %s", v->name, got, v->error);
 }
 
+/* One of ours has no pool; or it is a host on which the command asks for no plan. */
+static void check_skipped(const vector *v, attempt *a)
+{
+    int32_t size[MAX_DEVICE] = {0}, has_all = 1;
+    plan(v, a, CPUBIND_OVERLAP_KEEP);
+    for (int32_t i = 0; i < a->host.n_cpu; i++)
+        if (a->owner[i] >= 0)
+            size[a->owner[i]]++;
+    for (int32_t d = 0; d < v->n_npu; d++)
+        has_all &= size[d] > 0 || !is_ours(v, d);
+    if (has_all && v->threads <= 2)
+        fail_msg("%s: all have pools", v->name);
+}
+
 static void check_vector(const vector *v)
 {
-    attempt keep = try(v, CPUBIND_OVERLAP_KEEP);
-    if (v->skip) {
-        int32_t odd = v->threads > 2;
-        assert_true(odd || keep.status == CPUBIND_ERR_EMPTY ||
-                    keep.status == CPUBIND_ERR_SPREAD || keep.status == CPUBIND_ERR_CLUSTERS);
-    } else if (v->error[0]) {
-        check_error(v, &keep);
-    } else {
-        attempt resolve = try(v, CPUBIND_OVERLAP_RESOLVE);
-        check_pools(v, &keep);
-        check_overlap(v, &keep);
-        assert_true(resolve.status == CPUBIND_OK || resolve.status == CPUBIND_ERR_TOO_FEW);
-        if (resolve.status == CPUBIND_OK)
-            assert_true(lists_are_disjoint(resolve.plan.cpu, resolve.plan.row, resolve.n_want));
-        if (keep.plan.overlap == CPUBIND_FOUND_NONE) {
-            assert_int_equal(resolve.plan.n_cpu, keep.plan.n_cpu);
-            assert_memory_equal(resolve.plan.cpu, keep.plan.cpu,
-                                (size_t)keep.plan.n_cpu * sizeof(int32_t));
-        }
-        drop(&resolve);
+    attempt a = start(v);
+    if (v->skip)
+        check_skipped(v, &a);
+    else if (v->error[0])
+        check_error(v, &a);
+    else {
+        check_pools(v, &a);
+        check_resolved(v, &a);
     }
-    drop(&keep);
+    end(&a);
 }
 
 static int32_t run_file(const char *path)

@@ -12,24 +12,27 @@ int main()
 {
     const std::vector<int32_t> cpu = {0, 1, 2, 3, 4, 5, 6, 7};
     const std::vector<int32_t> node = {0, 0, 0, 0, 1, 1, 1, 1};
-    const std::vector<int32_t> node_id = {0, 1};
-    const std::vector<int32_t> near_both = {0, 1, 2, 3, 4, 5, 6, 7};
-    const std::vector<int32_t> rows = {0, 4, 8};
-    const cpubind_host host = {cpu.data(), node.data(), node_id.data(), 8, 2, NULL, NULL, NULL};
-    const cpubind_devices devices = {
-        {near_both.data(), rows.data(), 2}, NULL, 0, NULL, {NULL, NULL, 0}, NULL};
-    const cpubind_policy policy = {
-        CPUBIND_TOPO_AFFINITY, CPUBIND_OVERLAP_RESOLVE, {{0, 1, 1, 1}}, 1, 0, 0};
-    std::vector<int32_t> pools(CPUBIND_PLAN_CPUS(8)), row(3);
-    std::vector<int32_t> work(CPUBIND_PLAN_WORK(8, 2, 2, 8));
-    cpubind_plan plan = cpubind_plan();
-    cpubind_fault fault;
-    plan.cpu = pools.data();
-    plan.row = row.data();
-    plan.work = work.data();
-    plan.cap_cpu = static_cast<int32_t>(pools.size());
-    plan.cap_work = static_cast<int32_t>(work.size());
-    if (cpubind_make_plan(&host, &devices, &policy, &plan, &fault) != CPUBIND_OK)
+    const cpubind_host host = {cpu.data(), node.data(), nullptr, nullptr,
+                               nullptr,    nullptr,     8,       2};
+    std::vector<cpubind_device> device(2);
+    device[0].home = {cpu.data(), 4};
+    device[1].home = {cpu.data() + 4, 4};
+    cpubind_policy policy = cpubind_policy();
+    policy.rule = CPUBIND_RULE_TURNS;
+    std::vector<int32_t> owner(8), role(8), work(CPUBIND_WORK(8, 2, 2));
+    cpubind_report report;
+    if (cpubind_plan(&host, device.data(), 2, &policy, owner.data(), work.data(), &report) !=
+        CPUBIND_OK)
         return 1;
-    return row[1] == 4 && pools[4] == 4 && plan.overlap == CPUBIND_FOUND_NONE ? 0 : 1;
+    const cpubind_roles roles = {{1, 1, 1, 1}, 0, 0, 0};
+    if (cpubind_place(&host, device.data(), 2, owner.data(), 1, &roles, role.data(),
+                      work.data(), nullptr) != CPUBIND_OK)
+        return 1;
+    cpubind_quality quality;
+    cpubind_measure(&host, device.data(), 2, owner.data(), role.data(), &quality, nullptr,
+                    work.data());
+    return owner[3] == 0 && owner[4] == 1 && role[7] == CPUBIND_ROLE_RELEASE &&
+                   quality.near_cpus == 8
+               ? 0
+               : 1;
 }

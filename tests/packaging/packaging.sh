@@ -162,6 +162,21 @@ for compiler in "$gxx" "$clangxx"; do
     done
 done
 
+# The plans of random hosts, by each compiler and language.
+hash_of() { # compiler and options
+    # shellcheck disable=SC2086
+    $1 $warnings $here/hash.c -o "$out/hash" >"$out/log" 2>&1 && "$out/hash" 5000
+}
+hash=$(hash_of "$cc -std=c99 -O0")
+for how in "$gcc -std=c11 -O3" "$clang -std=c17 -O2" "$gxx -std=c++20 -O2 -x c++" \
+    "$clangxx -std=c++11 -O1 -x c++"; do
+    text="plans of random hosts are the same with $how"
+    case $how in
+    " "*) skip "$text" "no compiler" ;;
+    *) check "$text" test "$(hash_of "$how")" = "$hash" ;;
+    esac
+done
+
 # A program that was compiled with enums of their smallest size uses a core that was not.
 for compiler in "$gcc" "$clang"; do
     text="-fshort-enums, ${compiler:-no compiler}: the same binary interface"
@@ -184,7 +199,7 @@ if "$cc" -std=c99 $here/two_files.c -o "$out/program" >"$out/log" 2>&1; then
     echo "it linked" >"$out/log"
     fail "without the implementation there is a link error" "$out/log"
 else
-    check "without the implementation there is a link error" grep -q cpubind_split_roles "$out/log"
+    check "without the implementation there is a link error" grep -q cpubind_slice "$out/log"
 fi
 
 late="CPUBIND_STATIC after a first include is an error that says what to do"
@@ -212,10 +227,10 @@ check "symbols.txt says since which version" \
 check "its functions can be called by name" "$out/dynamic" "$library"
 
 # Two libraries, each with its copy of another version of the header, in one process. The second
-# version has a plan that is 64 bytes longer, and writes them.
+# version has a report that is 64 bytes longer, and writes them.
 sed -e 's/^\(#define CPUBIND_VERSION_HEX *\)0x[0-9a-f]*/\10x7f0000/' \
-    -e 's/^\(} cpubind_plan;\)/    int32_t added[16];\n\1/' \
-    -e 's/^\( *\)plan->n_work = 0;/&\n\1for (int32_t i = 0; i < 16; i++) plan->added[i] = 7;/' \
+    -e 's/^\(} cpubind_report;\)/    int32_t added[16];\n\1/' \
+    -e 's/^\( *\)r->argument = NULL;/&\n\1for (int32_t i = 0; i < 16; i++) r->added[i] = 7;/' \
     cpubind.h >"$out/other.h"
 for order in "mine other" "other mine"; do
     text="two versions in one process stay apart, loaded as: $order"
@@ -250,34 +265,32 @@ size_of() {
     fi
 }
 
-size_text="at most 40,960 bytes of text on aarch64 -O2"
-alone_text="at most 21,504 of them in a program with the rules of the reference alone"
-if [ -z "$aarch64" ]; then
-    skip "$size_text" "no aarch64-linux-gnu-gcc"
-    skip "$alone_text" "no aarch64-linux-gnu-gcc"
-elif "$aarch64" -std=c99 -O2 -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h \
-    -o "$out/aarch64.o" >"$out/log" 2>&1 &&
-    "$aarch64" -std=c99 -O2 -ffunction-sections -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h \
+# Bytes of all of it, and of a program that cuts slices and places roles alone.
+check_size() { # compiler, what it is for, bytes, bytes of the program
+    text="at most $3 bytes of text for $2 -O2, $4 with slices and roles alone"
+    if [ -z "$1" ]; then
+        skip "$text" "no compiler for $2"
+    elif "$1" -std=c99 -O2 -ffunction-sections -DCPUBIND_IMPLEMENTATION -x c -c cpubind.h \
         -o "$out/sections.o" >"$out/log" 2>&1 &&
-    "$aarch64" -nostdlib -static -Wl,--gc-sections -Wl,-e,cpubind_make_reference_plan \
-        -Wl,--unresolved-symbols=ignore-all "$out/sections.o" -o "$out/alone" \
-        >"$out/log" 2>&1; then
-    size_of "$size_text" 40960 "$out/aarch64.o"
-    size_of "$alone_text" 21504 "$out/alone"
-else
-    fail "$size_text" "$out/log"
-    fail "$alone_text" "$out/log"
-fi
+        "$1" -nostdlib -static -Wl,--gc-sections -Wl,-e,cpubind_place -Wl,-u,cpubind_slice \
+            "$out/sections.o" -o "$out/alone" >"$out/log" 2>&1; then
+        size_of "$text: all" "$3" "$out/sections.o"
+        size_of "$text: the program" "$4" "$out/alone"
+    else
+        fail "$text" "$out/log"
+    fi
+}
+check_size "$gcc" "this machine" 24576 6144
+check_size "$aarch64" aarch64 20480 6144
 
 macro() { # the value of CPUBIND_VERSION_$1 or CPUBIND_VERSION
     awk -v name="CPUBIND_VERSION${1:+_$1}" '$1 == "#define" && $2 == name { print $3 }' cpubind.h
 }
 title=$(sed -n '1s|^/\* cpubind\.h - v\([0-9.]*\) - .*|\1|p' cpubind.h)
-parts=$(macro MAJOR).$(macro MINOR).$(macro PATCH)
-hex=$(printf '0x%02x%02x%02x' "$(macro MAJOR)" "$(macro MINOR)" "$(macro PATCH)")
-echo "title $title, parts $parts, text $(macro ''), hex $(macro HEX)" >"$out/versions"
-if [ -n "$title" ] && [ "$title" = "$parts" ] && [ "\"$title\"" = "$(macro '')" ] &&
-    [ "$hex" = "$(macro HEX)" ]; then
+# shellcheck disable=SC2046 # three numbers
+hex=$(printf '0x%02x%02x%02x' $(echo "$title" | tr . ' '))
+echo "title $title, text $(macro ''), hex $(macro HEX)" >"$out/versions"
+if [ -n "$title" ] && [ "\"$title\"" = "$(macro '')" ] && [ "$hex" = "$(macro HEX)" ]; then
     pass "title line and version macros agree"
 else
     fail "title line and version macros agree" "$out/versions"

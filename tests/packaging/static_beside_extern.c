@@ -7,13 +7,9 @@
 
 int main(void)
 {
-    const cpubind_role_spec spec = {{2, 1, 1, 1}};
-    cpubind_roles roles;
+    int32_t first, count;
     if (public_version() == cpubind_version || public_version()() != cpubind_version())
         return 1;
-    if (cpubind_split_roles(10, &spec, &roles, NULL) != CPUBIND_OK)
-        return 1;
-    return roles.span[CPUBIND_ROLE_MAIN].first == 2 && roles.span[CPUBIND_ROLE_MAIN].count == 6
-               ? 0
-               : 1;
+    cpubind_slice(10, 4, 1, &first, &count);
+    return first == 3 && count == 3 ? 0 : 1;
 }

@@ -5,9 +5,7 @@
 
 int main(void)
 {
-    const cpubind_role_spec spec = {{2, 1, 1, 1}};
-    cpubind_roles roles;
-    if (cpubind_split_roles(40, &spec, &roles, NULL) != CPUBIND_OK)
-        return 1;
-    return roles.span[CPUBIND_ROLE_ACL].first == 38 ? 0 : 1;
+    int32_t first, count;
+    cpubind_slice(40, 16, 15, &first, &count);
+    return first == 38 && count == 2 ? 0 : 1;
 }
