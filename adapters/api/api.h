@@ -49,7 +49,7 @@ void api_add_list(api_text *to, const int32_t *list, int32_t n);
 /* Appends the logic ids of the NPUs in view that a test is true of; of all with NULL. The list
  * is in memory of its own: a thread may have 64 KiB of stack. */
 void api_add_npus(api_text *to, const cpubind_facts *facts,
-                  int (*is_in)(const void *ctx, const cpubind_device *npu), const void *ctx);
+                  int (*is_in)(const void *ctx, const cpubind_viewed *npu), const void *ctx);
 
 /* Appends the name of an input; for the output of a command, the command line. */
 void api_add_input(api_text *to, const char *name);
@@ -549,7 +549,7 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_device_plan *plan, api_text *out);
 
 /* Line and column of the byte at fault; 0, 0 when the problem is not in a text. */
-cpubind_place api_place(const cpubind_problem *problem);
+cpubind_position api_place(const cpubind_problem *problem);
 
 /* Appends that memory ran out; returns the status. */
 int api_no_room(api_text *why);
@@ -586,7 +586,7 @@ void api_json_quality(api_out *to, const char *key, api_figures figures, int is_
 
 /* One row of a plan: a device, or a tile of one, its pool, and the CPUs of its roles. */
 typedef struct api_row {
-    const cpubind_device *device;       /* the device */
+    const cpubind_viewed *device;       /* the device */
     const cpubind_pci_function *on_bus; /* the same on the bus; NULL: it is an NPU */
     int32_t id;                         /* among all devices of the plan */
     int32_t rank;                       /* among those that the process sees */
@@ -794,19 +794,19 @@ void api_explain_stay(const cpubind_memory_move *memory, cpubind_memory_stay sta
                       api_text *to);
 
 /* Appends items as a table: one row for each, or one row for all that are alike. */
-void api_put_items(api_out *to, const cpubind_report *report, int is_each);
+void api_put_items(api_out *to, const cpubind_outcomes *report, int is_each);
 
 /* Appends how much memory of the process is on each node, unless is_each how much was there
  * before, and how much stays on other nodes for which reason. Appends nothing when the report
  * has no memory. */
-void api_put_memory(api_out *to, const cpubind_report *report, int is_each);
+void api_put_memory(api_out *to, const cpubind_outcomes *report, int is_each);
 
 /* Appends one line for an item that --watch has moved. */
 void api_put_moved(api_out *to, const cpubind_item *item);
 
 /* The whole report as JSON. */
 void api_json_report(api_out *to, const char *key, const api_bound *bound,
-                     const cpubind_report *report);
+                     const cpubind_outcomes *report);
 
 /* Hears each warning of a report: its code and its sentence. */
 typedef void api_hear(void *ctx, const char *code, const char *text);
@@ -821,14 +821,14 @@ void api_warn_other_rules(const cpubind_other_rules *others, const char *rules, 
                           void *ctx);
 
 /* Those of an outcome, but for those of the plan: what was not done and why. */
-void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_hear *hear,
+void api_warn_outcome(const api_bound *bound, const cpubind_outcomes *report, api_hear *hear,
                       void *ctx);
 
 /* The warning that own memory stays on other nodes, and no other one. */
-void api_warn_rest(const cpubind_report *report, api_hear *hear, void *ctx);
+void api_warn_rest(const cpubind_outcomes *report, api_hear *hear, void *ctx);
 
 /* What a watch cannot do now, and why. */
-void api_warn_news(const cpubind_report *report, api_hear *hear, void *ctx);
+void api_warn_news(const cpubind_outcomes *report, api_hear *hear, void *ctx);
 
 /* Leaves a plan this one of its warnings, if it has it, and no other. */
 void api_keep_warning(cpubind_warning warning, api_planned *planned);
@@ -839,7 +839,7 @@ void api_warn_outer(const struct api_outer *outer, api_hear *hear, void *ctx);
 
 /* The warnings of the plan and of the outcome as an array of {"code", "text"}. */
 void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bound,
-                               const cpubind_report *report);
+                               const cpubind_outcomes *report);
 
 /* Appends why a call failed: what, where, and what to do. Returns the status. */
 int api_explain_bind(const api_options *options, const api_bound *bound,

@@ -159,7 +159,7 @@ static void explain_thread(const cpubind_item *item, api_text *to)
 }
 
 /* Another cpubind keeps the record of what several processes share. */
-static void explain_host_lock(const cpubind_report *report, api_text *to)
+static void explain_host_lock(const cpubind_outcomes *report, api_text *to)
 {
     const int holder = (int)report->host_holder;
     char path[CPUBIND_RECORD_PATH_SIZE];
@@ -182,7 +182,7 @@ static int is_host_busy(const cpubind_item *item)
 }
 
 /* An item that waits for the record of the host. */
-static void explain_busy(const cpubind_report *report, const cpubind_item *item, api_text *to)
+static void explain_busy(const cpubind_outcomes *report, const cpubind_item *item, api_text *to)
 {
     int n = -1; /* the others of this kind */
     for (int32_t i = 0; i < report->n; i++)
@@ -198,7 +198,7 @@ static void explain_busy(const cpubind_report *report, const cpubind_item *item,
     explain_host_lock(report, to);
 }
 
-static void explain_item(const cpubind_report *report, const cpubind_item *item, api_text *to)
+static void explain_item(const cpubind_outcomes *report, const cpubind_item *item, api_text *to)
 {
     if (is_host_busy(item)) {
         explain_busy(report, item, to);
@@ -273,7 +273,7 @@ static const char *code_of(const cpubind_item *item)
 }
 
 /* Warns about items; of several that are alike only about the first. */
-static void warn_items(const listener *to, const cpubind_report *report)
+static void warn_items(const listener *to, const cpubind_outcomes *report)
 {
     for (int32_t i = 0; i < report->n; i++) {
         const cpubind_item *item = &report->item[i];
@@ -303,7 +303,7 @@ static void warn_items(const listener *to, const cpubind_report *report)
     }
 }
 
-static void warn_irqs(const listener *to, const cpubind_report *report)
+static void warn_irqs(const listener *to, const cpubind_outcomes *report)
 {
     api_text text = {"", 0};
     if (report->no_irq != CPUBIND_IRQ_FOUND && report->no_irq != CPUBIND_IRQ_NO_ROLE) {
@@ -411,7 +411,7 @@ static void explain_memory(const cpubind_memory_move *memory, api_text *to)
 }
 
 /* Says what verify does not count as drift. */
-static void explain_left(const cpubind_report *report, api_text *to)
+static void explain_left(const cpubind_outcomes *report, api_text *to)
 {
     const cpubind_memory_move *memory = &report->memory;
     const int64_t left =
@@ -451,7 +451,7 @@ static void warn_doubts(const listener *to, const cpubind_memory_move *memory)
     }
 }
 
-static void warn_memory(const listener *to, const cpubind_report *report)
+static void warn_memory(const listener *to, const cpubind_outcomes *report)
 {
     api_text text = {"", 0};
     if (report->has_memory && to->is_reading) {
@@ -470,7 +470,7 @@ static void warn_memory(const listener *to, const cpubind_report *report)
         warn_doubts(to, &report->memory);
 }
 
-static void warn_place(const listener *to, const cpubind_report *report)
+static void warn_place(const listener *to, const cpubind_outcomes *report)
 {
     api_text text = {"", 0};
     if (!report->place_error)
@@ -482,7 +482,7 @@ static void warn_place(const listener *to, const cpubind_report *report)
 }
 
 /* A watch that gets no events. */
-static void warn_events(const listener *to, const cpubind_report *report)
+static void warn_events(const listener *to, const cpubind_outcomes *report)
 {
     const cpubind_linux_fault *why = &report->no_events;
     api_text text = {"", 0};
@@ -503,7 +503,7 @@ static void warn_events(const listener *to, const cpubind_report *report)
     warn(to, "events", &text);
 }
 
-static void warn_all(const listener *to, const cpubind_report *report)
+static void warn_all(const listener *to, const cpubind_outcomes *report)
 {
     warn_place(to, report);
     warn_events(to, report);
@@ -525,7 +525,7 @@ static int may_be_of_driver(const char *pattern)
 }
 
 /* Whether an item of a report has a name that a pattern fits. */
-static int is_any_named(const cpubind_report *report, const char *text)
+static int is_any_named(const cpubind_outcomes *report, const char *text)
 {
     char pattern[CPUBIND_PATTERN_SIZE];
     if (!cpubind_pattern_make(text, pattern))
@@ -539,7 +539,7 @@ static int is_any_named(const cpubind_report *report, const char *text)
 /* A name of --thread that no thread has: a mistake in writing, or the thread comes later. Those
  * of this process come when it runs its program. */
 static void warn_wishes(const listener *to, const api_bound *bound,
-                        const cpubind_report *report)
+                        const cpubind_outcomes *report)
 {
     const int is_early = to->is_watching || bound->pid == (int32_t)getpid();
     for (int32_t i = 0; i < bound->n_wish && !is_early; i++) {
@@ -588,7 +588,7 @@ void api_warn_other_rules(const cpubind_other_rules *others, const char *rules, 
     hear(ctx, "other_rules", text.text);
 }
 
-void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_hear *hear,
+void api_warn_outcome(const api_bound *bound, const cpubind_outcomes *report, api_hear *hear,
                       void *ctx)
 {
     const listener to = {hear, ctx, bound->is_reading, bound->is_watching};
@@ -598,12 +598,12 @@ void api_warn_outcome(const api_bound *bound, const cpubind_report *report, api_
     warn_wishes(&to, bound, report);
 }
 
-void api_warn_news(const cpubind_report *report, api_hear *hear, void *ctx)
+void api_warn_news(const cpubind_outcomes *report, api_hear *hear, void *ctx)
 {
     warn_items(&(listener){hear, ctx, 0, 1}, report);
 }
 
-void api_warn_rest(const cpubind_report *report, api_hear *hear, void *ctx)
+void api_warn_rest(const cpubind_outcomes *report, api_hear *hear, void *ctx)
 {
     api_text text = {"", 0};
     if (report->has_memory && report->memory.own_left > 0)
@@ -613,7 +613,7 @@ void api_warn_rest(const cpubind_report *report, api_hear *hear, void *ctx)
 }
 
 void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bound,
-                               const cpubind_report *report)
+                               const cpubind_outcomes *report)
 {
     api_json_warnings(to, key, &bound->planned);
     if (bound->goal.rules)
@@ -625,15 +625,15 @@ void api_json_outcome_warnings(api_out *to, const char *key, const api_bound *bo
 /* == Failures =============================================================== */
 
 /* The report of a binding; an empty one where whoever had the binding says its fault alone. */
-static const cpubind_report *report_of(const api_bound *bound)
+static const cpubind_outcomes *report_of(const api_bound *bound)
 {
-    static const cpubind_report none;
+    static const cpubind_outcomes none;
     return bound->binding ? cpubind_bind_report(bound->binding) : &none;
 }
 
 static const cpubind_item *failed_item(const api_bound *bound)
 {
-    const cpubind_report *report = report_of(bound);
+    const cpubind_outcomes *report = report_of(bound);
     for (int32_t i = 0; i < report->n; i++)
         if (report->item[i].result == CPUBIND_ITEM_FAILED)
             return &report->item[i];
@@ -693,8 +693,8 @@ static void add_form(const char *form, api_text *to)
 }
 
 /* The record of what several processes share cannot be had. */
-static void explain_host_record(const cpubind_report *report, const cpubind_linux_fault *fault,
-                                api_text *why)
+static void explain_host_record(const cpubind_outcomes *report,
+                                const cpubind_linux_fault *fault, api_text *why)
 {
     char path[CPUBIND_RECORD_PATH_SIZE];
     if (strcmp(fault->what, CPUBIND_HOST_LOCK) == 0) {
@@ -857,7 +857,7 @@ static void explain_outcome(const api_options *options, const api_bound *bound,
                             cpubind_linux_status status, const cpubind_linux_fault *fault,
                             api_text *why)
 {
-    const cpubind_report *report = report_of(bound);
+    const cpubind_outcomes *report = report_of(bound);
     explain_refused(bound, fault, why);
     if (options->is_strict)
         api_add(why, "; --strict skips nothing");

@@ -14,7 +14,7 @@ struct cpb_error {
     char *text, *json;
     const char *code; /* static storage */
     cpubind_problem problem;
-    cpubind_place place;
+    cpubind_position place;
     int32_t number, status; /* errno, or 0; the exit status */
 };
 

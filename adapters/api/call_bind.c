@@ -77,7 +77,7 @@ static int note_report(cpb_binding *b, cpb_error **error)
 
 static int32_t count(const cpb_binding *b, cpubind_item_result result)
 {
-    const cpubind_report *report = cpubind_bind_report(b->bound.binding);
+    const cpubind_outcomes *report = cpubind_bind_report(b->bound.binding);
     int32_t n = 0;
     for (int32_t i = 0; i < report->n; i++)
         n += report->item[i].result == result;

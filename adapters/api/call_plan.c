@@ -124,7 +124,7 @@ static int open_text(const char *name, char *text, int32_t len, api_host *out,
     api_add(&why, "\"%s\"", name);
     if (fault.offset >= 0 && !cpubind_linux_read_file(name, NULL, &again).error) {
         /* Decoding has overwritten the text. */
-        const cpubind_place place = cpubind_text_place(again.data, again.len, fault.offset);
+        const cpubind_position place = cpubind_text_place(again.data, again.len, fault.offset);
         api_add(&why, ", line %d, column %d", (int)place.line, (int)place.column);
     }
     free(again.data);

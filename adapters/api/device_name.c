@@ -193,7 +193,7 @@ static void add_run(api_text *to, const char *noun, int32_t first, int32_t last)
 /* Appends the names of all devices that this process sees. */
 static void add_all(const search *s, api_text *to)
 {
-    const cpubind_device *npu = s->read.facts.device;
+    const cpubind_viewed *npu = s->read.facts.device;
     for (int32_t i = 0, k; i < s->read.facts.n_listed; i = k) {
         for (k = i + 1; k < s->read.facts.n_listed && npu[k].logic == npu[k - 1].logic + 1;)
             k++;

@@ -347,7 +347,7 @@ static void add_origin(const cpubind_pci_function *f, int has_nodes, api_text *t
 }
 
 /* Says which CPUs are near an NPU, and by which input. */
-static void say_place(explanation *e, const cpubind_device *npu)
+static void say_place(explanation *e, const cpubind_viewed *npu)
 {
     const cpubind_facts *facts = e->view.facts;
     const int32_t *cpu = npu->affinity_count > 0 ? facts->affinity + npu->affinity_first : NULL;
@@ -400,7 +400,7 @@ static void say_place(explanation *e, const cpubind_device *npu)
 }
 
 /* Says which of these CPUs are the home, and whose home they are too. */
-static void say_home(explanation *e, int32_t device, const cpubind_device *npu)
+static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
 {
     const cpubind_devices *devices = &e->view.plan->devices;
     int32_t n_other = 0;
@@ -496,7 +496,7 @@ static void say_steps(explanation *e, int32_t device, int32_t row)
 }
 
 /* Says which slice a device has. */
-static void say_slot(explanation *e, int32_t device, const cpubind_device *npu)
+static void say_slot(explanation *e, int32_t device, const cpubind_viewed *npu)
 {
     const cpubind_devices *devices = &e->view.plan->devices;
     const int32_t slot = devices->slot ? devices->slot[device] : device;
@@ -697,7 +697,7 @@ static void add_name(const explanation *e, int32_t npu, api_text *to)
 static void say_pool(explanation *e, int32_t npu, int32_t device)
 {
     const cpubind_device_plan *plan = e->view.plan;
-    const cpubind_device *n = &e->view.facts->device[npu];
+    const cpubind_viewed *n = &e->view.facts->device[npu];
     const int32_t row = row_of(plan, npu);
     api_text text = {"", 0};
     int32_t n_cpu = 0;
@@ -726,7 +726,7 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
 static void explain_npu(explanation *e, int32_t npu)
 {
     const cpubind_device_plan *plan = e->view.plan;
-    const cpubind_device *n = &e->view.facts->device[npu];
+    const cpubind_viewed *n = &e->view.facts->device[npu];
     const int is_traced = has_trace(e);
     const int32_t device = is_traced ? api_candidate_of(plan, npu) : -1;
     const int32_t row = is_traced ? row_of(plan, npu) : -1;

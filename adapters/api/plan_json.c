@@ -19,7 +19,7 @@ static void put_nodes(api_out *to, const cpubind_facts *facts, const api_row *ro
  * them. */
 static void put_details(api_out *to, const cpubind_problem *p, const char *text)
 {
-    const cpubind_place place = api_place(p);
+    const cpubind_position place = api_place(p);
     api_json_open(to, "error", '{');
     api_json_text(to, "code", cpubind_problem_word(p->code));
     api_json_text(to, "text", text);
@@ -54,7 +54,7 @@ static void put_name(api_out *to, const char *key, const api_row *row)
 }
 
 /* The numbers that only an NPU has. */
-static void put_npu(api_out *to, const cpubind_device *npu)
+static void put_npu(api_out *to, const cpubind_viewed *npu)
 {
     api_json_id(to, "npu", npu->logic);
     api_json_id(to, "card", npu->card);

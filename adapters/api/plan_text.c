@@ -77,7 +77,7 @@ static int32_t node_of(const cpubind_device_plan *plan, int32_t npu)
 api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t i)
 {
     const cpubind_unit *unit = &plan->unit[i];
-    const cpubind_device *npu = &facts->device[unit->device];
+    const cpubind_viewed *npu = &facts->device[unit->device];
     api_row row = {.device = npu,
                    .on_bus = npu->bus < 0 ? NULL : &facts->bus[npu->bus],
                    .id = unit->id,
@@ -249,7 +249,7 @@ const char *api_product_of(const cpubind_facts *facts, const api_row *row)
 static void add_row(api_table *table, const cpubind_facts *facts, const api_row *row,
                     const columns *c, int32_t *nodes)
 {
-    const cpubind_device *npu = row->device;
+    const cpubind_viewed *npu = row->device;
     api_text pci = {"", 0}, name = {"", 0};
     api_cell_number(table, row->id);
     if (c->has_product) {
@@ -362,7 +362,7 @@ static void add_checked(const cpubind_facts *facts, const cpubind_device_plan *p
     ids = (int32_t *)malloc(((size_t)plan->n_candidate + 1) * sizeof *ids);
     for (int32_t i = 0; ids && i < plan->n_candidate; i++) {
         const cpubind_candidate *c = &plan->candidate[i];
-        const cpubind_device *npu = c->device < 0 ? NULL : &facts->device[c->device];
+        const cpubind_viewed *npu = c->device < 0 ? NULL : &facts->device[c->device];
         if (npu && npu->affinity_count > 0 &&
             has_home(facts, facts->affinity + npu->affinity_first, npu->affinity_count))
             ids[n++] = npu->logic;

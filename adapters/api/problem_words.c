@@ -82,7 +82,7 @@ void api_add_list(api_text *to, const int32_t *list, int32_t n)
 }
 
 void api_add_npus(api_text *to, const cpubind_facts *facts,
-                  int (*is_in)(const void *ctx, const cpubind_device *npu), const void *ctx)
+                  int (*is_in)(const void *ctx, const cpubind_viewed *npu), const void *ctx)
 {
     int32_t *ids = (int32_t *)malloc(((size_t)facts->n_device + 1) * sizeof *ids), n = 0;
     for (int32_t i = 0; ids && i < facts->n_device; i++)
@@ -127,9 +127,9 @@ int api_no_room(api_text *why)
     return API_UNREADABLE;
 }
 
-cpubind_place api_place(const cpubind_problem *problem)
+cpubind_position api_place(const cpubind_problem *problem)
 {
-    static const cpubind_place none = {0, 0};
+    static const cpubind_position none = {0, 0};
     if (problem->offset < 0 || problem->answer.state != CPUBIND_INPUT_PRESENT)
         return none;
     return cpubind_text_place(problem->answer.data, problem->answer.len, problem->offset);
@@ -145,7 +145,7 @@ void api_add_input(api_text *to, const char *name)
         CPUBIND_COMMAND_LIST(CPUBIND_X)
 #undef CPUBIND_X
     };
-    cpubind_slice card, chip;
+    cpubind_piece card, chip;
     if (cpubind_input_is_board(name, &card, &chip)) {
         api_add(to, "npu-smi info -t board -i %.*s", (int)card.len, name + card.at);
         if (chip.len > 0)
@@ -298,7 +298,7 @@ static const char *way_without(const char *input, const cpubind_facts *facts,
                                const api_options *options, int *names_npus)
 {
     const cpubind_request *request = &options->request;
-    cpubind_slice card, chip;
+    cpubind_piece card, chip;
     *names_npus = 0;
     if (strcmp(input, "proc/self/status") == 0)
         return request->allowed ? NULL : "--allowed LIST";
@@ -398,7 +398,7 @@ static void add_way_out(const cpubind_problem *p, const cpubind_facts *facts,
 /* Appends the input and the place of a problem, and what is wrong there. */
 static void add_fault(const cpubind_problem *p, api_text *out)
 {
-    const cpubind_place place = api_place(p);
+    const cpubind_position place = api_place(p);
     if (p->input) {
         api_add_input(out, p->input);
         if (place.line > 0)
@@ -467,7 +467,7 @@ int api_is_out_of_files(int32_t error)
 static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
                           const api_options *options, api_text *out)
 {
-    const cpubind_place place = api_place(p);
+    const cpubind_position place = api_place(p);
     if (explain_start(p, out))
         return;
     add_fault(p, out);
@@ -495,7 +495,7 @@ static void explain_input(const cpubind_problem *p, const cpubind_facts *facts,
     add_way_out(p, facts, options, out);
 }
 
-static const cpubind_device *npu_of(const cpubind_facts *facts, int32_t logic)
+static const cpubind_viewed *npu_of(const cpubind_facts *facts, int32_t logic)
 {
     for (int32_t i = 0; i < facts->n_device; i++)
         if (facts->device[i].logic == logic)
@@ -513,7 +513,7 @@ static void add_device(const cpubind_problem *p, const cpubind_facts *facts, api
 static void add_affinity(const cpubind_facts *facts, const api_options *options, int32_t logic,
                          api_text *out)
 {
-    const cpubind_device *npu = npu_of(facts, logic);
+    const cpubind_viewed *npu = npu_of(facts, logic);
     api_add(out, "affinity ");
     if (npu && npu->affinity_count > 0)
         api_add_list(out, facts->affinity + npu->affinity_first, npu->affinity_count);

@@ -48,7 +48,7 @@ static void add_heads(api_table *table, const char *const *heads, int has_served
     api_cell(table, "%s", "");
 }
 
-static int is_served_known(const cpubind_report *report)
+static int is_served_known(const cpubind_outcomes *report)
 {
     for (int32_t i = 0; i < report->n; i++)
         if (report->item[i].actual)
@@ -56,7 +56,7 @@ static int is_served_known(const cpubind_report *report)
     return 0;
 }
 
-static void put_each(api_out *to, const cpubind_report *report)
+static void put_each(api_out *to, const cpubind_outcomes *report)
 {
     static const char *const heads[] = {"what", "id", "name", "is on"};
     const int has_served = is_served_known(report);
@@ -79,7 +79,7 @@ typedef struct group {
 } group;
 
 /* Groups the items that are alike, in O(items x groups). Returns the number of groups. */
-static int32_t gather(const cpubind_report *report, group *groups)
+static int32_t gather(const cpubind_outcomes *report, group *groups)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < report->n; i++) {
@@ -93,7 +93,7 @@ static int32_t gather(const cpubind_report *report, group *groups)
     return n;
 }
 
-static void put_groups(api_out *to, const cpubind_report *report)
+static void put_groups(api_out *to, const cpubind_outcomes *report)
 {
     static const char *const heads[] = {"what", "how many", NULL, "was on"};
     const int has_served = is_served_known(report);
@@ -114,7 +114,7 @@ static void put_groups(api_out *to, const cpubind_report *report)
     free(groups);
 }
 
-void api_put_items(api_out *to, const cpubind_report *report, int is_each)
+void api_put_items(api_out *to, const cpubind_outcomes *report, int is_each)
 {
     if (report->n <= 0)
         return;
@@ -160,7 +160,7 @@ static void put_stays(api_out *to, const cpubind_memory_move *memory, int is_eac
                 (double)memory->elapsed_ms / 1000);
 }
 
-void api_put_memory(api_out *to, const cpubind_report *report, int is_each)
+void api_put_memory(api_out *to, const cpubind_outcomes *report, int is_each)
 {
     const cpubind_memory_move *memory = &report->memory;
     api_table table = {.n_column = is_each ? 3 : 4};
@@ -215,7 +215,7 @@ static void item_json(api_out *to, const cpubind_item *item)
     api_json_close(to, '}');
 }
 
-static void memory_json(api_out *to, const cpubind_report *report)
+static void memory_json(api_out *to, const cpubind_outcomes *report)
 {
     const cpubind_memory_move *memory = &report->memory;
     if (!report->has_memory) {
@@ -249,7 +249,7 @@ static void memory_json(api_out *to, const cpubind_report *report)
 }
 
 void api_json_report(api_out *to, const char *key, const api_bound *bound,
-                     const cpubind_report *report)
+                     const cpubind_outcomes *report)
 {
     api_json_open(to, key, '{');
     api_json_text(to, "cpubind", CPUBIND_VERSION);

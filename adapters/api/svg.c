@@ -235,7 +235,7 @@ static void put_chip(const drawing *d, int32_t candidate, int32_t x, int32_t y, 
 {
     const cpubind_facts *facts = d->view.facts;
     const cpubind_candidate *c = &d->view.plan->candidate[candidate];
-    const cpubind_device *npu = c->device < 0 ? NULL : &facts->device[c->device];
+    const cpubind_viewed *npu = c->device < 0 ? NULL : &facts->device[c->device];
     const int32_t row = npu ? row_of(d->view.plan, c->device) : -1;
     api_text text = {"", 0}, title = {"", 0};
     if (npu) {

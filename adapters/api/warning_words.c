@@ -8,7 +8,7 @@
 
 #include "api.h"
 
-static int has_locality(const void *ctx, const cpubind_device *npu)
+static int has_locality(const void *ctx, const cpubind_viewed *npu)
 {
     return npu->locality == *(const cpubind_locality *)ctx;
 }
@@ -19,7 +19,7 @@ static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality,
 }
 
 /* Whether the CPUs near an NPU are those that the kernel names. */
-static int is_by_kernel(const cpubind_facts *facts, const cpubind_device *npu)
+static int is_by_kernel(const cpubind_facts *facts, const cpubind_viewed *npu)
 {
     const cpubind_function *function =
         npu->function < 0 ? NULL : &facts->function[npu->function];
@@ -61,7 +61,7 @@ static void explain_locality(cpubind_warning warning, const cpubind_facts *facts
 static void explain_unknown_text(const cpubind_facts *facts, api_text *out)
 {
     const cpubind_input *answer = &facts->unknown_answer;
-    cpubind_place place;
+    cpubind_position place;
     if (!facts->unknown_input) {
         api_add(out, "text that cpubind does not know is passed over");
         return;
@@ -166,7 +166,7 @@ typedef struct poor_npus {
     const cpubind_device_plan *plan;
 } poor_npus;
 
-static int is_poor(const void *ctx, const cpubind_device *npu)
+static int is_poor(const void *ctx, const cpubind_viewed *npu)
 {
     const poor_npus *of = (const poor_npus *)ctx;
     for (int32_t i = 0; i < of->plan->n_poor; i++)

@@ -97,7 +97,7 @@ static inline int facts_has_lists(const facts_reader *r, int32_t function)
 /* Whether a row of the device table belongs to an NPU. Without npu-smi info -m only its phy id
  * may be known. */
 static inline int facts_is_device_of(const cpubind_npusmi_device *device,
-                                     const cpubind_device *npu)
+                                     const cpubind_viewed *npu)
 {
     if (npu->card < 0)
         return device->phy >= 0 && device->phy == npu->phy;
@@ -124,7 +124,7 @@ static inline int facts_all_have_affinity(const cpubind_facts *f)
 
 /* Notes that input `has` names an NPU that input `lacks` does not. */
 static inline void facts_note_difference(facts_reader *r, const char *has, const char *lacks,
-                                         const cpubind_device *npu)
+                                         const cpubind_viewed *npu)
 {
     cpubind_facts *f = r->facts;
     facts_warn(r, CPUBIND_WARNING_INPUTS_DIFFER);
@@ -142,7 +142,7 @@ static inline void facts_note_difference(facts_reader *r, const char *has, const
 
 /* Notes the text that a reader has passed over; the first one is kept. */
 static inline void facts_note_unknown(facts_reader *r, const char *name, cpubind_input answer,
-                                      cpubind_slice unknown)
+                                      cpubind_piece unknown)
 {
     cpubind_facts *f = r->facts;
     if (unknown.len == 0)

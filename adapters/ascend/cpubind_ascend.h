@@ -50,7 +50,7 @@
  *   cpubind_npusmi_map map = {chip, 64, 0, 0, 0, {0, 0}};
  *   cpubind_text_fault fault;
  *   if (cpubind_npusmi_parse_map(text, len, &map, &fault) != CPUBIND_TEXT_OK) {
- *       cpubind_place at = cpubind_text_place(text, len, fault.offset);
+ *       cpubind_position at = cpubind_text_place(text, len, fault.offset);
  *       fprintf(stderr, "npu-smi info -m:%d:%d: %s\n", at.line, at.column, fault.what);
  *   }
  */

@@ -19,7 +19,7 @@ static const char *const action_names[] = {
 typedef struct handlers {
     int32_t is_mailbox, is_sq, is_cq;
     int32_t device;        /* the number in the name of the mailbox */
-    cpubind_slice mailbox; /* its name */
+    cpubind_piece mailbox; /* its name */
 } handlers;
 
 static int32_t is_action(const scan_text *in, scan_run name, cpubind_irq_kind kind)
@@ -31,7 +31,7 @@ static handlers read_handlers(const char *text, const cpubind_interrupt *irq)
 {
     const scan_text in = {text, irq->names.at + irq->names.len, NULL};
     handlers found = {0, 0, 0, -1, {0, 0}};
-    cpubind_slice slice;
+    cpubind_piece slice;
     int32_t at = 0;
     while (cpubind_interrupts_next_name(text, irq->names, &at, &slice)) {
         const scan_run name = {slice.at, slice.at + slice.len};

@@ -152,7 +152,7 @@ typedef struct table {
     columns columns;
     int32_t n;              /* rows that are wanted */
     id_set seen[N_WANTED];  /* the ids of each wanted column */
-    cpubind_slice *unknown; /* the first line or column that was passed over */
+    cpubind_piece *unknown; /* the first line or column that was passed over */
 } table;
 
 static cpubind_text_status fail_at(const scan_text *in, int32_t at, const char *what)
@@ -390,7 +390,7 @@ cpubind_text_status cpubind_driver_parse_namespaces(const char *text, int32_t le
                                                     cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
-    cpubind_slice unknown = {0, 0};
+    cpubind_piece unknown = {0, 0};
     namespaces ns;
     cpubind_text_status status;
 
@@ -493,7 +493,7 @@ static cpubind_text_status read_function(const scan_text *in, scan_run run, tabl
 }
 
 /* Reads the lines; `out` is NULL to check and count. */
-static cpubind_text_status read_functions(const scan_text *in, cpubind_slice *unknown,
+static cpubind_text_status read_functions(const scan_text *in, cpubind_piece *unknown,
                                           cpubind_driver_function *out, int32_t *out_n)
 {
     scan_line line = {{0, 0}, 0, 0};
@@ -524,7 +524,7 @@ cpubind_text_status cpubind_driver_parse_functions(const char *text, int32_t len
                                                    cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
-    cpubind_slice unknown = {0, 0};
+    cpubind_piece unknown = {0, 0};
     cpubind_text_status status;
     int32_t n = 0;
 

@@ -72,7 +72,7 @@ typedef struct cpubind_driver_logics {
     cpubind_driver_logic *row; /* in: the array */
     int32_t cap;               /* in: elements of the array */
     int32_t n;                 /* out: rows; after ERR_SPACE as many as the array needs */
-    cpubind_slice unknown;     /* out: the first line or column that was passed over; len 0:
+    cpubind_piece unknown;     /* out: the first line or column that was passed over; len 0:
                                   none; not written after ERR_SPACE */
 } cpubind_driver_logics;
 
@@ -97,7 +97,7 @@ typedef struct cpubind_driver_functions {
     cpubind_driver_function *row; /* in: the array */
     int32_t cap;                  /* in: elements of the array */
     int32_t n;                    /* out: rows; after ERR_SPACE as many as the array needs */
-    cpubind_slice unknown;        /* out: as in cpubind_driver_logics */
+    cpubind_piece unknown;        /* out: as in cpubind_driver_logics */
 } cpubind_driver_functions;
 
 /* Reads devdrv_sysfs_bdf_to_devid of a PCI function, which lists the devices of all functions,

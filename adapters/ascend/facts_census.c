@@ -160,7 +160,7 @@ static int has_phy(const cpubind_function *function, int32_t phy)
 }
 
 /* The function of an NPU by its address, else by its phy id; -1 when it is not known. */
-static int32_t find_function(const cpubind_facts *f, const cpubind_device *npu)
+static int32_t find_function(const cpubind_facts *f, const cpubind_viewed *npu)
 {
     for (int32_t i = 0; i < f->n_function; i++)
         if (npu->pci.domain >= 0 ? cpubind_pci_compare(&f->function[i].pci, &npu->pci) == 0
@@ -170,7 +170,7 @@ static int32_t find_function(const cpubind_facts *f, const cpubind_device *npu)
 }
 
 /* Adds the function of an NPU whose address the bus lacks. */
-static int32_t add_function(facts_reader *r, const cpubind_device *npu)
+static int32_t add_function(facts_reader *r, const cpubind_viewed *npu)
 {
     cpubind_facts *f = r->facts;
     cpubind_function *function = &f->function[f->n_function];
@@ -242,7 +242,7 @@ void cpubind_priv_attach_functions(facts_reader *r)
     for (int32_t i = 0; i < f->n_function; i++)
         f->function[i].n_in_view = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
-        cpubind_device *npu = &f->device[i];
+        cpubind_viewed *npu = &f->device[i];
         cpubind_function *function;
         npu->function = find_function(f, npu);
         if (npu->function < 0 && npu->pci.domain >= 0)
@@ -349,7 +349,7 @@ cpubind_problem_code cpubind_priv_read_locality(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_device && f->n_census > 0; i++) {
-        cpubind_device npu = f->device[i];
+        cpubind_viewed npu = f->device[i];
         for (int32_t d = 0;
              d < r->ascend->info.n_device && r->ascend->info_status == CPUBIND_TEXT_OK; d++)
             if (npu.pci.domain < 0 && facts_is_device_of(&r->ascend->info.device[d], &npu))

@@ -129,7 +129,7 @@ static int32_t find_mailboxes(const char *text, const cpubind_interrupt_list *li
 {
     int32_t n = 0;
     for (int32_t i = 0; i < list->n; i++) {
-        cpubind_slice name;
+        cpubind_piece name;
         int32_t at = 0, phy;
         while (cpubind_interrupts_next_name(text, list->irq[i].names, &at, &name)) {
             if (cpubind_driver_parse_mailbox(text + name.at, name.len, &phy, NULL) !=
@@ -254,7 +254,7 @@ static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t ir
     const char *name = irq_path(r, irq);
     cpubind_problem_code code;
     cpubind_input listing;
-    cpubind_slice part;
+    cpubind_piece part;
     int32_t at = 0;
     if (!name)
         return facts_fail_memory(r);
@@ -461,7 +461,7 @@ static cpubind_problem_code add_npu(reading *d, const char *input, int32_t logic
 {
     driver_view *v = d->view;
     int32_t at = v->n_npu;
-    cpubind_device npu;
+    cpubind_viewed npu;
     memset(&npu, 0, sizeof npu);
     npu.logic = logic;
     npu.phy = udevid;
@@ -519,7 +519,7 @@ static void insert_number(int32_t *list, int32_t *n, int32_t number)
 }
 
 /* Whether a name is "davinci" and a number: the name of an NPU's device node. */
-static int is_node_name(cpubind_input listing, cpubind_slice name)
+static int is_node_name(cpubind_input listing, cpubind_piece name)
 {
     const scan_text in = {listing.data, listing.len, NULL};
     scan_run run = {name.at, name.at + name.len};
@@ -533,7 +533,7 @@ static int is_node_name(cpubind_input listing, cpubind_slice name)
 int cpubind_priv_lists_no_node(const facts_reader *r)
 {
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_DEV);
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     while (facts_next_name(listing, &at, &name))
         if (is_node_name(listing, name))
@@ -542,7 +542,7 @@ int cpubind_priv_lists_no_node(const facts_reader *r)
 }
 
 /* The name of the input of a node, in the arena; NULL when the arena is full. */
-static const char *node_path(facts_reader *r, const char *text, cpubind_slice name)
+static const char *node_path(facts_reader *r, const char *text, cpubind_piece name)
 {
     const int32_t before = (int32_t)sizeof INPUT_DEV;
     char *out = (char *)cpubind_arena_take(r->arena, before + name.len + 1, 1);
@@ -562,7 +562,7 @@ static cpubind_problem_code read_nodes(reading *d, int32_t **out, int32_t *n, in
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_DEV);
     cpubind_problem_code code = facts_judge(r, INPUT_DEV, listing);
     cpubind_driver_number number = {-1, -1};
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0, cap = 0, major = -1;
     *is_there = facts_is_present(listing);
     *n = 0;
@@ -655,7 +655,7 @@ static cpubind_problem_code read_logics(reading *d)
     n = has_nodes ? n_node : table.n;
     if (n == 0)
         return stop_gap(d, INPUT_DEV, "this process may open no NPU");
-    v->npu = (cpubind_device *)cpubind_arena_take(r->arena, count_devices(d), sizeof *v->npu);
+    v->npu = (cpubind_viewed *)cpubind_arena_take(r->arena, count_devices(d), sizeof *v->npu);
     if (!v->npu)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < n && v->outcome == DRIVER_COMPLETE; i++) {
@@ -703,7 +703,7 @@ cpubind_problem_code cpubind_priv_read_end_of_phys(facts_reader *r)
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_CLASS);
     cpubind_problem_code code = facts_judge(r, INPUT_CLASS, listing);
     cpubind_driver_number number = {-1, -1};
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         const char *path;
@@ -731,7 +731,7 @@ static cpubind_problem_code read_running(reading *d)
     driver_view *v = d->view;
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PROCESSES);
     cpubind_problem_code code = facts_judge(r, INPUT_PROCESSES, listing);
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     v->has_processes = facts_is_present(listing);
     while (facts_next_name(listing, &at, &name)) {

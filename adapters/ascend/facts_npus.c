@@ -21,9 +21,9 @@ static cpubind_problem_code fail_refusal(facts_reader *r, const char *name,
 }
 
 /* An NPU with its ids; everything else is not known. */
-static cpubind_device new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
+static cpubind_viewed new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
 {
-    cpubind_device npu;
+    cpubind_viewed npu;
     memset(&npu, 0, sizeof npu);
     npu.logic = logic;
     npu.card = card;
@@ -35,7 +35,7 @@ static cpubind_device new_npu(int32_t logic, int32_t card, int32_t chip, int32_t
 }
 
 /* Inserts an NPU by its logic id; returns 0 when the id is there already. */
-static int insert_npu(cpubind_facts *f, const cpubind_device *npu)
+static int insert_npu(cpubind_facts *f, const cpubind_viewed *npu)
 {
     int32_t at = f->n_device;
     while (at > 0 && f->device[at - 1].logic >= npu->logic)
@@ -58,7 +58,7 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
     cpubind_facts *f = r->facts;
     const cpubind_npusmi_chip *chip = map->chip;
     const int32_t n = map->n_chip;
-    f->device = (cpubind_device *)cpubind_arena_take(r->arena, n, sizeof *f->device);
+    f->device = (cpubind_viewed *)cpubind_arena_take(r->arena, n, sizeof *f->device);
     if (!f->device)
         return facts_fail_memory(r);
     f->has_phy = 1;
@@ -71,7 +71,7 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
             facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
             continue;
         }
-        const cpubind_device npu = new_npu(map->has_logic ? chip[i].logic : chip[i].card,
+        const cpubind_viewed npu = new_npu(map->has_logic ? chip[i].logic : chip[i].card,
                                            chip[i].card, chip[i].chip, chip[i].phy);
         f->has_phy &= npu.phy >= 0;
         if (!insert_npu(f, &npu)) {
@@ -173,7 +173,7 @@ cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
 
 /* Whether a row of the topology belongs to this NPU. */
 static int is_row_of(const cpubind_npusmi_topo *topo, const cpubind_npusmi_affinity *row,
-                     const cpubind_device *npu)
+                     const cpubind_viewed *npu)
 {
     return row->id == (topo->label == CPUBIND_NPUSMI_LABEL_PHY ? npu->phy : npu->card);
 }
@@ -197,13 +197,13 @@ static int are_all_rows(const cpubind_npusmi_topo *topo)
 static cpubind_problem_code npus_from_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
 {
     cpubind_facts *f = r->facts;
-    f->device = (cpubind_device *)cpubind_arena_take(r->arena, topo->n_row, sizeof *f->device);
+    f->device = (cpubind_viewed *)cpubind_arena_take(r->arena, topo->n_row, sizeof *f->device);
     if (!f->device)
         return facts_fail_memory(r);
     f->has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
     for (int32_t i = 0; i < topo->n_row; i++) {
         const int32_t id = topo->row[i].id;
-        const cpubind_device npu =
+        const cpubind_viewed npu =
             f->has_phy ? new_npu(id, -1, -1, id) : new_npu(id, id, 0, -1);
         (void)insert_npu(f, &npu);
     }
@@ -218,7 +218,7 @@ static void compare_rows(facts_reader *r, const cpubind_npusmi_topo *topo)
     const int32_t has_phy = topo->label == CPUBIND_NPUSMI_LABEL_PHY;
     for (int32_t i = 0; i < topo->n_row && f->n_unknown == 0; i++) {
         const int32_t id = topo->row[i].id;
-        const cpubind_device npu = has_phy ? new_npu(-1, -1, -1, id) : new_npu(-1, id, -1, -1);
+        const cpubind_viewed npu = has_phy ? new_npu(-1, -1, -1, id) : new_npu(-1, id, -1, -1);
         int32_t d = 0;
         while (d < f->n_device && !is_row_of(topo, &topo->row[i], &f->device[d]))
             d++;
@@ -324,7 +324,7 @@ cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *un
 
 /* == Who runs =============================================================== */
 
-static cpubind_device *find_npu(cpubind_facts *f, int32_t logic)
+static cpubind_viewed *find_npu(cpubind_facts *f, int32_t logic)
 {
     for (int32_t i = 0; i < f->n_device; i++)
         if (f->device[i].logic == logic)
@@ -340,7 +340,7 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
     const cpubind_request *q = r->request;
     if (f->n_device == 0) {
         f->device =
-            (cpubind_device *)cpubind_arena_take(r->arena, q->n_device, sizeof *f->device);
+            (cpubind_viewed *)cpubind_arena_take(r->arena, q->n_device, sizeof *f->device);
         if (!f->device)
             return facts_fail_memory(r);
         f->has_only_named = 1;
@@ -348,7 +348,7 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
             f->device[f->n_device++] = new_npu(q->device[i], -1, -1, -1);
     }
     for (int32_t i = 0; i < q->n_device; i++) {
-        cpubind_device *npu = find_npu(f, q->device[i]);
+        cpubind_viewed *npu = find_npu(f, q->device[i]);
         if (!npu) {
             r->problem->device = q->device[i];
             return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
@@ -361,7 +361,7 @@ cpubind_problem_code cpubind_priv_name_npus(facts_reader *r)
 
 /* Whether a row of the process table belongs to an NPU. A row without a chip belongs to all
  * NPUs of its card. */
-static int runs_on(const cpubind_npusmi_process *process, const cpubind_device *npu)
+static int runs_on(const cpubind_npusmi_process *process, const cpubind_viewed *npu)
 {
     return process->card == npu->card && (process->chip < 0 || process->chip == npu->chip);
 }
@@ -379,7 +379,7 @@ static void take_processes(facts_reader *r)
             found = 1;
         }
         if (!found && f->n_unknown == 0 && !f->has_only_named) {
-            const cpubind_device npu = new_npu(-1, process->card, process->chip, -1);
+            const cpubind_viewed npu = new_npu(-1, process->card, process->chip, -1);
             facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
         }
     }
@@ -391,7 +391,7 @@ static void compare_devices(facts_reader *r)
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < r->ascend->info.n_device && f->n_unknown == 0; i++) {
         const cpubind_npusmi_device *device = &r->ascend->info.device[i];
-        cpubind_device npu = new_npu(-1, device->card, device->chip, device->phy);
+        cpubind_viewed npu = new_npu(-1, device->card, device->chip, device->phy);
         npu.pci = device->pci;
         if (!facts_has_npu_of(f, device))
             facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
@@ -499,7 +499,7 @@ static cpubind_problem_code find_visible(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_input answer;
-    cpubind_slice value;
+    cpubind_piece value;
     cpubind_problem_code code;
     if (r->request->visible) {
         f->visible = r->request->visible;
@@ -524,7 +524,7 @@ static void mark_visible(facts_reader *r)
     for (int32_t i = 0; i < f->n_device; i++)
         f->device[i].is_visible = !f->visible && (!r->request->device || f->device[i].is_named);
     for (int32_t i = 0; f->visible && i < f->n_visible; i++) {
-        cpubind_device *npu = find_npu(f, f->visible_id[i]);
+        cpubind_viewed *npu = find_npu(f, f->visible_id[i]);
         if (npu)
             npu->is_visible = !r->request->device || npu->is_named;
     }
@@ -588,7 +588,7 @@ static int read_item(const char *at, const char *end, int32_t *first, int32_t *l
 
 /* Marks the physical ids of the variable; *n is how many there are. */
 static cpubind_problem_code read_physical(facts_reader *r, cpubind_input env,
-                                          cpubind_slice value, uint8_t *is_named, int32_t *n)
+                                          cpubind_piece value, uint8_t *is_named, int32_t *n)
 {
     const char *at = env.data + value.at, *end = at + value.len;
     *n = 0;
@@ -615,10 +615,10 @@ static cpubind_problem_code read_physical(facts_reader *r, cpubind_input env,
 }
 
 /* Whether the value names devices that may be here. */
-static int names_devices(cpubind_input env, cpubind_slice value)
+static int names_devices(cpubind_input env, cpubind_piece value)
 {
     static const char *const none[] = {"", "void", "none", "all"};
-    cpubind_slice options;
+    cpubind_piece options;
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
         if ((size_t)value.len == strlen(none[i]) &&
             memcmp(env.data + value.at, none[i], (size_t)value.len) == 0)
@@ -638,7 +638,7 @@ static cpubind_problem_code compare_visible(facts_reader *r, cpubind_input env, 
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_visible; i++) {
-        const cpubind_device *npu = find_npu(r->facts, f->visible_id[i]);
+        const cpubind_viewed *npu = find_npu(r->facts, f->visible_id[i]);
         if (!npu || npu->phy < 0 || is_named[npu->phy])
             continue;
         r->problem->device = npu->logic;
@@ -652,7 +652,7 @@ static cpubind_problem_code compare_visible(facts_reader *r, cpubind_input env, 
 /* Makes the NPUs with the named ids the visible ones, where they are a part of those in view.
  * In a container they are all of them, as its runtime has seen to. */
 static cpubind_problem_code choose_physical(facts_reader *r, cpubind_input env,
-                                            cpubind_slice value, const uint8_t *is_named,
+                                            cpubind_piece value, const uint8_t *is_named,
                                             int32_t n_named)
 {
     cpubind_facts *f = r->facts;
@@ -686,7 +686,7 @@ static cpubind_problem_code choose_physical(facts_reader *r, cpubind_input env,
 static cpubind_problem_code apply_physical(facts_reader *r)
 {
     cpubind_input env;
-    cpubind_slice value;
+    cpubind_piece value;
     int32_t n;
     uint8_t *is_named;
     cpubind_problem_code code;
@@ -745,7 +745,7 @@ static int32_t list_of_step(const cpubind_facts *f, const uint8_t *is_named, int
 static cpubind_problem_code apply_step(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    const cpubind_slice list = r->slurm.list;
+    const cpubind_piece list = r->slurm.list;
     int32_t n_named, n, at = 0, *logic;
     uint8_t *is_named;
     cpubind_input env;

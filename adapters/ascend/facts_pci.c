@@ -32,7 +32,7 @@ static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
 
 /* Whether a block of npu-smi info -t board has the address of an NPU: the block of its chip, or
  * that of a card with one chip, counted in the block and on this host. */
-static int is_board_of(const cpubind_npusmi_board *board, const cpubind_device *npu,
+static int is_board_of(const cpubind_npusmi_board *board, const cpubind_viewed *npu,
                        int32_t n_chip)
 {
     if (!board->has_pci || board->card != npu->card)
@@ -41,7 +41,7 @@ static int is_board_of(const cpubind_npusmi_board *board, const cpubind_device *
 }
 
 /* Takes the address from an answer of `npu-smi info -t board`. A refusal is no problem. */
-static cpubind_problem_code take_board(facts_reader *r, cpubind_device *npu, const char *name,
+static cpubind_problem_code take_board(facts_reader *r, cpubind_viewed *npu, const char *name,
                                        cpubind_input answer)
 {
     const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
@@ -70,7 +70,7 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_device *npu, con
 
 /* Asks for the board of the chip, then for that of the card. *is_stuck becomes 1 when npu-smi
  * does not end in time. The first answer that could not be read is kept in *failed. */
-static cpubind_problem_code read_board(facts_reader *r, cpubind_device *npu, int *is_stuck,
+static cpubind_problem_code read_board(facts_reader *r, cpubind_viewed *npu, int *is_stuck,
                                        cpubind_problem *failed)
 {
     const int32_t chips[2] = {npu->chip, -1};
@@ -97,7 +97,7 @@ static cpubind_problem_code read_board(facts_reader *r, cpubind_device *npu, int
 }
 
 /* Whether the address of an NPU is not known, and its board can be asked for. */
-static int needs_board(const cpubind_device *npu)
+static int needs_board(const cpubind_viewed *npu)
 {
     return npu->pci.domain < 0 && npu->card >= 0 && npu->chip >= 0;
 }
@@ -143,7 +143,7 @@ static cpubind_problem_code read_boards(facts_reader *r)
     int is_stuck = 0;
     cpubind_problem_clear(&failed);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->facts->n_device; i++) {
-        cpubind_device *npu = &r->facts->device[i];
+        cpubind_viewed *npu = &r->facts->device[i];
         if (!needs_board(npu) || (npu->affinity_count > 0 && r->facts->n_census == 0))
             continue;
         code = read_board(r, npu, &is_stuck, &failed);
@@ -199,7 +199,7 @@ static cpubind_problem_code read_wanted_boards(facts_reader *r)
     int is_stuck = 0;
     cpubind_problem_clear(&ignored);
     for (int32_t i = 0; i < r->facts->n_device; i++) {
-        cpubind_device *npu = &r->facts->device[i];
+        cpubind_viewed *npu = &r->facts->device[i];
         if (!npu->is_visible || !needs_board(npu))
             continue;
         if (read_board(r, npu, &is_stuck, &ignored) == CPUBIND_PROBLEM_NO_MEMORY)
@@ -251,7 +251,7 @@ static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 }
 
 /* Compares the lists of the kernel and of npu-smi for an NPU. */
-static cpubind_locality compare(const cpubind_facts *f, const cpubind_device *npu)
+static cpubind_locality compare(const cpubind_facts *f, const cpubind_viewed *npu)
 {
     const int32_t n = npu->affinity_count;
     const cpubind_function *function;
@@ -273,7 +273,7 @@ static cpubind_locality compare(const cpubind_facts *f, const cpubind_device *np
 /* Whether the list of an NPU is taken from the kernel: npu-smi has none, or the two differ and
  * the kernel has one for every NPU of the host. Other processes of the host may not see this
  * NPU, and take the list of the kernel for it. */
-static int is_kernels(const cpubind_device *npu, int is_complete)
+static int is_kernels(const cpubind_viewed *npu, int is_complete)
 {
     return npu->locality == CPUBIND_LOCALITY_TAKEN ||
            (npu->locality == CPUBIND_LOCALITY_DIFFERS && is_complete);
@@ -300,7 +300,7 @@ static cpubind_problem_code join_lists(facts_reader *r, int is_complete)
         return facts_fail_memory(r);
     total = 0;
     for (int32_t i = 0; i < f->n_device; i++) {
-        cpubind_device *npu = &f->device[i];
+        cpubind_viewed *npu = &f->device[i];
         int32_t n = npu->affinity_count;
         const int32_t *from = n > 0 ? f->affinity + npu->affinity_first : NULL;
         if (is_kernels(npu, is_complete)) {

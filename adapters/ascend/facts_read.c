@@ -603,7 +603,7 @@ int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *
 
 /* Finds the value of a variable of the environment. An empty one counts as not set. */
 static int find_variable(const cpubind_source *source, const char *name, cpubind_input *env,
-                         cpubind_slice *word)
+                         cpubind_piece *word)
 {
     *env = source->read(source->ctx, INPUT_ENV);
     return facts_is_present(*env) &&
@@ -613,7 +613,7 @@ static int find_variable(const cpubind_source *source, const char *name, cpubind
 
 cpubind_rules cpubind_rules_asked(const cpubind_source *source, const cpubind_request *request)
 {
-    cpubind_slice word;
+    cpubind_piece word;
     cpubind_input env;
     int rules = 0;
     if (request->has_rules)
@@ -638,7 +638,7 @@ static cpubind_problem_code read_rules(facts_reader *r)
         return code;
     f->rules = cpubind_rules_asked(r->source, q);
     if (f->rules == CPUBIND_RULES_COUNT) {
-        cpubind_slice word = {0, 0};
+        cpubind_piece word = {0, 0};
         (void)find_variable(r->source, "CPUBIND_RULES", &env, &word);
         f->rules = CPUBIND_RULES_DEFAULT;
         return facts_fail_input(r, INPUT_ENV, env, word.at,
@@ -656,7 +656,7 @@ static cpubind_problem_code read_rules(facts_reader *r)
 cpubind_origin cpubind_origin_asked(const cpubind_source *source,
                                     const cpubind_request *request)
 {
-    cpubind_slice word;
+    cpubind_piece word;
     cpubind_input env;
     int origin = 0;
     if (request->origin != CPUBIND_ORIGIN_AUTO)

@@ -235,7 +235,7 @@ static int is_of(const group *g, const char *name)
 
 static int is_command(const char *name)
 {
-    cpubind_slice card, chip;
+    cpubind_piece card, chip;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (is_same(name, commands[i]))
             return 1;
@@ -314,7 +314,7 @@ int32_t cpubind_input_board_name(char *out, int32_t card, int32_t chip)
 }
 
 /* Reads a number at *at; *out is its digits. Returns 0 when there is none. */
-static int read_digits(const scan_text *in, int32_t *at, cpubind_slice *out)
+static int read_digits(const scan_text *in, int32_t *at, cpubind_piece *out)
 {
     int32_t value;
     out->at = *at;
@@ -335,9 +335,9 @@ static int read_bytes(const scan_text *in, int32_t *at, const char *bytes)
     return 1;
 }
 
-int cpubind_input_is_board(const char *name, cpubind_slice *card, cpubind_slice *chip)
+int cpubind_input_is_board(const char *name, cpubind_piece *card, cpubind_piece *chip)
 {
-    cpubind_slice read_card = {0, 0}, read_chip = {0, 0};
+    cpubind_piece read_card = {0, 0}, read_chip = {0, 0};
     const scan_text in = {name, cpubind_input_is_name(name) ? (int32_t)strlen(name) : 0, NULL};
     int32_t at = 0;
     if (!read_bytes(&in, &at, board_start) || !read_digits(&in, &at, &read_card))
@@ -421,7 +421,7 @@ static int list_folder(walk *w, cpubind_input *out)
 }
 
 /* Steps to the next name of a listing; returns 0 at its end. Blanks belong to a name. */
-static int next_part(cpubind_input listing, int32_t *at, cpubind_slice *out)
+static int next_part(cpubind_input listing, int32_t *at, cpubind_piece *out)
 {
     const char *feed;
     if (*at >= listing.len)
@@ -441,7 +441,7 @@ static int visit_mailboxes(const walk *outer, const char *irq, int32_t n)
     walk copy = *outer;
     walk *w = &copy;
     cpubind_input listing, empty;
-    cpubind_slice part;
+    cpubind_piece part;
     int32_t at = 0, len;
     int result;
     cut(w, 0);
@@ -466,7 +466,7 @@ static int visit_folder(walk *w, int has_names)
 {
     const int32_t len = w->len;
     cpubind_input listing, empty;
-    cpubind_slice part;
+    cpubind_piece part;
     int32_t at = 0;
     int result;
     memset(&empty, 0, sizeof empty);
@@ -611,7 +611,7 @@ static int is_member(walk *w, const group *g)
 static int visit_group(walk *w, const group *g)
 {
     cpubind_input listing;
-    cpubind_slice part;
+    cpubind_piece part;
     int32_t at = 0;
     int result;
     cut(w, 0);
@@ -681,8 +681,8 @@ static int visit_cgroups(walk *w, const char *mount, const char *path, int32_t l
 
 /* The controllers of a line of proc/self/cgroup, "N:CONTROLLERS:/PATH", and its path; returns 0
  * for another line. */
-static int split_cgroup(cpubind_input text, cpubind_slice line, cpubind_slice *controllers,
-                        cpubind_slice *path)
+static int split_cgroup(cpubind_input text, cpubind_piece line, cpubind_piece *controllers,
+                        cpubind_piece *path)
 {
     const char *at = text.data + line.at, *end = at + line.len;
     const char *first = (const char *)memchr(at, ':', (size_t)line.len);
@@ -712,7 +712,7 @@ static int has_cpuset(const char *words, int32_t len)
 static int visit_own_cgroup(walk *w)
 {
     const cpubind_input text = w->source->read(w->source->ctx, INPUT_CGROUP);
-    cpubind_slice line, controllers, path;
+    cpubind_piece line, controllers, path;
     int32_t at = 0;
     int result = 0;
     while (result == 0 && text.state == CPUBIND_INPUT_PRESENT && next_part(text, &at, &line)) {
@@ -728,7 +728,7 @@ static int visit_own_cgroup(walk *w)
 
 static int visit_listed_commands(walk *w, cpubind_input listing)
 {
-    cpubind_slice part;
+    cpubind_piece part;
     int32_t at = 0;
     int result = 0;
     while (result == 0 && next_part(listing, &at, &part)) {

@@ -61,7 +61,7 @@ int32_t cpubind_input_board_name(char *out, int32_t card, int32_t chip);
  *   number = "0" / ( "1".."9" *DIGIT )      up to 2147483647
  *   out     *card, *chip: the digits of their numbers, as slices of `name`; chip->len 0: of the
  *           card as a whole. Untouched when it is not */
-int cpubind_input_is_board(const char *name, cpubind_slice *card, cpubind_slice *chip);
+int cpubind_input_is_board(const char *name, cpubind_piece *card, cpubind_piece *chip);
 
 #ifdef __cplusplus
 }

@@ -49,7 +49,7 @@ typedef enum cpubind_npusmi_refusal {
  *   in      out_line may be NULL
  *   cost    O(len) */
 cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len,
-                                                   cpubind_slice *out_line);
+                                                   cpubind_piece *out_line);
 
 /* How many cards `npu-smi info -m` could not list: lines "Failed to get chip number of card".
  * The table lacks the chips of these cards alone.
@@ -63,7 +63,7 @@ typedef struct cpubind_npusmi_chip {
     int32_t chip;       /* Chip ID, >= 0 */
     int32_t logic;      /* Chip Logic ID; -1: not printed, see has_logic */
     int32_t phy;        /* Chip Phy-ID; -1: not printed */
-    cpubind_slice name; /* Chip Name, without blanks around it; may hold blanks; see below */
+    cpubind_piece name; /* Chip Name, without blanks around it; may hold blanks; see below */
 } cpubind_npusmi_chip;
 
 typedef struct cpubind_npusmi_map {
@@ -76,7 +76,7 @@ typedef struct cpubind_npusmi_map {
     int32_t has_name;          /* out: 1 when the table has a column Chip Name; 0: all names are
                                   empty, and chips are not told from board controllers but by
                                   their logic ids */
-    cpubind_slice unknown;     /* out: see UNKNOWN TEXT */
+    cpubind_piece unknown;     /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_map;
 
 /* The NPU chips of `npu-smi info -m`. Needed columns: NPU ID, Chip ID, and Chip Logic ID, or
@@ -120,7 +120,7 @@ typedef struct cpubind_npusmi_topo {
     int32_t n_cpu;                /* out */
     cpubind_npusmi_label label;   /* out: the same for all rows */
     int32_t has_affinity;         /* out: 1 when the table has a CPU Affinity column, else 0 */
-    cpubind_slice unknown;        /* out: see UNKNOWN TEXT */
+    cpubind_piece unknown;        /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_topo;
 
 /* The matrix of `npu-smi info -t topo`. Columns and rows of other kinds (NIC, UB, RNIC), more
@@ -145,8 +145,8 @@ typedef struct cpubind_npusmi_device {
     int32_t chip;            /* Chip; -1 on products whose table has no Chip column (950) */
     int32_t logic;           /* `Device` column of 310 products, or -1 */
     int32_t phy;             /* `Phy-ID` column, or -1 */
-    cpubind_slice name;      /* may be empty */
-    cpubind_slice health;    /* "OK", "Warning", "UNKNOWN", ...; may be empty */
+    cpubind_piece name;      /* may be empty */
+    cpubind_piece health;    /* "OK", "Warning", "UNKNOWN", ...; may be empty */
     cpubind_pci_address pci; /* Bus-Id; domain -1: NA */
 } cpubind_npusmi_device;
 
@@ -155,7 +155,7 @@ typedef struct cpubind_npusmi_process {
     int32_t chip;          /* -1 on products whose table has no Chip column (950) */
     int32_t pid;           /* as the host numbers it; -1: hidden, but the chip runs a process */
     int32_t container_pid; /* 26.x: as the container numbers it, or -1 */
-    cpubind_slice name;    /* may be empty, may hold blanks and bars */
+    cpubind_piece name;    /* may be empty, may hold blanks and bars */
 } cpubind_npusmi_process;
 
 typedef struct cpubind_npusmi_info {
@@ -166,8 +166,8 @@ typedef struct cpubind_npusmi_info {
     int32_t n_device;                /* out; may be 0 when only the process table is there */
     int32_t n_process;               /* out */
     int32_t has_process_table;       /* out: 1 when its header was there, else 0 */
-    cpubind_slice version;           /* out: of npu-smi; empty when it is not printed */
-    cpubind_slice unknown;           /* out: see UNKNOWN TEXT */
+    cpubind_piece version;           /* out: of npu-smi; empty when it is not printed */
+    cpubind_piece unknown;           /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_info;
 
 /* The device table and the process table of `npu-smi info`, of all product families. A device
@@ -210,18 +210,18 @@ typedef struct cpubind_npusmi_board {
     cpubind_pci_address pci; /* PCIe Bus Info */
     int32_t vendor;          /* PCI Vendor ID (Vendor ID without PCI), or -1: none, NA */
     int32_t device;          /* PCI Device ID (Device ID without PCI), or -1: none, NA */
-    cpubind_slice npu_name;  /* NPU Name */
-    cpubind_slice chip_type; /* Chip Type */
-    cpubind_slice chip_name; /* Chip Name */
-    cpubind_slice product;   /* Product Name */
-    cpubind_slice serial;    /* Serial Number */
+    cpubind_piece npu_name;  /* NPU Name */
+    cpubind_piece chip_type; /* Chip Type */
+    cpubind_piece chip_name; /* Chip Name */
+    cpubind_piece product;   /* Product Name */
+    cpubind_piece serial;    /* Serial Number */
 } cpubind_npusmi_board;
 
 typedef struct cpubind_npusmi_boards {
     cpubind_npusmi_board *board; /* the caller's array */
     int32_t cap_board;           /* its length */
     int32_t n_board;             /* out; at least one */
-    cpubind_slice unknown;       /* out: see UNKNOWN TEXT */
+    cpubind_piece unknown;       /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_boards;
 
 /* The blocks of `npu-smi info -t board -i CARD [-c CHIP]`. A block starts at `NPU ID`, and at
@@ -243,15 +243,15 @@ cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
 typedef struct cpubind_npusmi_card {
     int32_t card;          /* NPU ID, >= 0 */
     int32_t n_chip;        /* Chip Count, or -1: not printed */
-    cpubind_slice product; /* Product Name; empty: not printed, NA */
-    cpubind_slice serial;  /* Serial Number; empty: not printed, NA */
+    cpubind_piece product; /* Product Name; empty: not printed, NA */
+    cpubind_piece serial;  /* Serial Number; empty: not printed, NA */
 } cpubind_npusmi_card;
 
 typedef struct cpubind_npusmi_cards {
     cpubind_npusmi_card *card; /* the caller's array */
     int32_t cap_card;          /* its length */
     int32_t n_card;            /* out; at least one */
-    cpubind_slice unknown;     /* out: see UNKNOWN TEXT */
+    cpubind_piece unknown;     /* out: see UNKNOWN TEXT */
 } cpubind_npusmi_cards;
 
 /* The cards of `npu-smi info -l`.

@@ -100,7 +100,7 @@ static cpubind_text_status check_value(const scan_text *in, scan_run value)
 
 /* Parts a number from the unit or the remark after it: "0xD802 (910B)". A remark with a colon
  * is none: it is the next line without the line feed between them. */
-static void split_value(const scan_text *in, pair *p, cpubind_slice *unknown)
+static void split_value(const scan_text *in, pair *p, cpubind_piece *unknown)
 {
     int32_t at = p->value.at;
     scan_run suffix;
@@ -130,7 +130,7 @@ static void split_value(const scan_text *in, pair *p, cpubind_slice *unknown)
  * start of a message. The last line was cut when it has no line feed, and no ":" or no value.
  *
  * Steps to the next pair; returns 0 when there is none, or when *status is not OK. */
-static int next_pair(const scan_text *in, pair *p, cpubind_slice *unknown,
+static int next_pair(const scan_text *in, pair *p, cpubind_piece *unknown,
                      cpubind_text_status *status)
 {
     while (scan_next_line(in, &p->line)) {
@@ -229,9 +229,9 @@ static cpubind_text_status read_bus(const scan_text *in, scan_run value,
     return status;
 }
 
-static cpubind_slice name_of(const scan_text *in, scan_run value)
+static cpubind_piece name_of(const scan_text *in, scan_run value)
 {
-    const cpubind_slice none = {value.at, 0};
+    const cpubind_piece none = {value.at, 0};
 
     return SCAN_IS(in, value, "NA") ? none : scan_slice(value);
 }
@@ -258,7 +258,7 @@ typedef struct board_reader {
     int32_t is_open;           /* 1: `board` is being read */
     uint32_t seen;             /* keys that it has */
     int32_t at;                /* where it starts */
-    cpubind_slice unknown;
+    cpubind_piece unknown;
     cpubind_npusmi_board board;
     device_keys keys;
 } board_reader;
@@ -312,7 +312,7 @@ static cpubind_text_status read_ids(const scan_text *in, board_reader *r, const 
 
 static void take_name(const scan_text *in, cpubind_npusmi_board *board, const pair *p)
 {
-    const cpubind_slice name = name_of(in, p->value);
+    const cpubind_piece name = name_of(in, p->value);
 
     if (p->key == KEY_NPU_NAME)
         board->npu_name = name;
@@ -443,7 +443,7 @@ typedef struct list_reader {
     int32_t n;                /* cards, with the card that is being read */
     int32_t total;            /* the number in the count line; -1 until it was read */
     uint32_t seen;            /* keys of the card that is being read */
-    cpubind_slice unknown;
+    cpubind_piece unknown;
     cpubind_npusmi_card card;
     device_keys keys;
 } list_reader;

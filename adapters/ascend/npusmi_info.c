@@ -90,8 +90,8 @@ typedef struct info_reader {
     last_line last;
     int32_t is_half; /* 1: `half` has its first line and not its second */
     cpubind_npusmi_device half;
-    cpubind_slice version;
-    cpubind_slice unknown;
+    cpubind_piece version;
+    cpubind_piece unknown;
     logic_ids logic;
     device_keys keys; /* the last one: see read_info */
 } info_reader;

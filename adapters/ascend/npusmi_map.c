@@ -76,7 +76,7 @@ typedef struct map_reader {
     int32_t n_wide;       /* rows with cells that are two blanks apart */
     scan_line nearest;    /* a header that lacks a column */
     scan_run name;        /* of the first chip that has one */
-    cpubind_slice unknown;
+    cpubind_piece unknown;
     logic_ids logic;
     device_keys keys; /* the last one: see read_map */
 } map_reader;

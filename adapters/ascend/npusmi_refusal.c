@@ -121,7 +121,7 @@ static cpubind_npusmi_refusal refusal_of(const scan_text *in, scan_run run)
 }
 
 cpubind_npusmi_refusal cpubind_npusmi_find_refusal(const char *text, int32_t len,
-                                                   cpubind_slice *out_line)
+                                                   cpubind_piece *out_line)
 {
     const scan_text in = {text, len, NULL};
     scan_line line = {{0, 0}, 0, 0};
@@ -157,7 +157,7 @@ int32_t cpubind_npusmi_count_lost(const char *text, int32_t len)
 cpubind_text_status cpubind_priv_npusmi_refused_or(const scan_text *in,
                                                    cpubind_text_status status)
 {
-    cpubind_slice line = {0, 0};
+    cpubind_piece line = {0, 0};
 
     if (status != CPUBIND_TEXT_ERR_SYNTAX && status != CPUBIND_TEXT_ERR_CUT &&
         status != CPUBIND_TEXT_ERR_MISSING)

@@ -24,7 +24,7 @@ cpubind_text_status cpubind_priv_npusmi_refused_or(const scan_text *in,
                                                    cpubind_text_status status);
 
 /* Keeps the first piece of text that is passed over. */
-static inline void note_unknown(cpubind_slice *unknown, scan_run run)
+static inline void note_unknown(cpubind_piece *unknown, scan_run run)
 {
     if (unknown->len == 0)
         *unknown = scan_slice(run);

@@ -44,7 +44,7 @@ typedef struct topo_reader {
     int32_t kind;     /* of the NPU labels */
     scan_run header;
     scan_run near; /* a name that may be another one of CPU Affinity; empty: there is none */
-    cpubind_slice unknown;
+    cpubind_piece unknown;
     int32_t label[CPUBIND_MAX_DEVICES];       /* the id; ~id for a NIC */
     uint8_t column_kind[CPUBIND_MAX_DEVICES]; /* LINKS, AFFINITY, OTHER, SEEN */
     int32_t first;                            /* of the rows that are held */

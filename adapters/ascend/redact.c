@@ -533,7 +533,7 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
 {
     const redactor r = {{text, len, NULL}, text};
     const int32_t n_input = (int32_t)strlen(input);
-    cpubind_slice card, chip;
+    cpubind_piece card, chip;
     if (!text || len <= 0)
         return;
     if (is_input(input, INPUT_INFO))

@@ -161,13 +161,13 @@ int cli_fail_bind(const api_options *options, const api_bound *bound,
     return cli_fail(options, result, why.text);
 }
 
-void cli_warn_outcome(const api_bound *bound, const cpubind_report *report)
+void cli_warn_outcome(const api_bound *bound, const cpubind_outcomes *report)
 {
     cli_print_warnings(&bound->planned);
     api_warn_outcome(bound, report, cli_hear_warning, NULL);
 }
 
-int cli_print_items(const cpubind_report *report, int is_each)
+int cli_print_items(const cpubind_outcomes *report, int is_each)
 {
     api_out text = {0};
     api_put_items(&text, report, is_each);

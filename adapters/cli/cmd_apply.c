@@ -14,7 +14,7 @@
 static int print_outcome(const api_options *options, api_bound *bound)
 {
     api_out plan = cli_out_for(stdout);
-    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    const cpubind_outcomes *report = cpubind_bind_report(bound->binding);
     api_text done = {"", 0}, device = {"", 0};
     cli_name_bound(options, bound);
     cli_add_bound(&device, bound);
@@ -48,7 +48,7 @@ static int print_outcome(const api_options *options, api_bound *bound)
  * of memory is no reason to end the watch. */
 static void print_news(const api_options *options, const api_bound *bound)
 {
-    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    const cpubind_outcomes *report = cpubind_bind_report(bound->binding);
     if (report->n == 0 || (options->quiet && !options->json))
         return;
     api_out text = {0};

@@ -243,13 +243,13 @@ static int print_cases(const cpubind_corpus_host *host)
 
 /* The first line of an input, or its line that starts with `key`, without the key and
  * quotes. */
-static cpubind_slice line_of(cpubind_input input, const char *key)
+static cpubind_piece line_of(cpubind_input input, const char *key)
 {
     const size_t n = strlen(key);
-    cpubind_slice line = {0, 0};
+    cpubind_piece line = {0, 0};
     for (int32_t at = 0; at < input.len; at += line.len + 1) {
         const char *end = (const char *)memchr(input.data + at, '\n', (size_t)(input.len - at));
-        line = (cpubind_slice){at, (end ? (int32_t)(end - input.data) : input.len) - at};
+        line = (cpubind_piece){at, (end ? (int32_t)(end - input.data) : input.len) - at};
         if ((size_t)line.len < n || strncmp(input.data + at, key, n) != 0)
             continue;
         line.at += (int32_t)n;
@@ -260,7 +260,7 @@ static cpubind_slice line_of(cpubind_input input, const char *key)
         }
         return line;
     }
-    return (cpubind_slice){0, 0};
+    return (cpubind_piece){0, 0};
 }
 
 /* Adds the versions of kernel, system and driver, and the date, where the host has them. */
@@ -275,9 +275,9 @@ static void add_versions(cpubind_corpus_host *host, api_table *table)
     const cpubind_source source = cpubind_corpus_source(host);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const cpubind_input input = source.read(source.ctx, rows[i].name);
-        const cpubind_slice line = input.state == CPUBIND_INPUT_PRESENT
+        const cpubind_piece line = input.state == CPUBIND_INPUT_PRESENT
                                        ? line_of(input, rows[i].key)
-                                       : (cpubind_slice){0, 0};
+                                       : (cpubind_piece){0, 0};
         if (line.len == 0)
             continue;
         api_cell(table, "%s", rows[i].head);

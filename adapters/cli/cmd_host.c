@@ -126,7 +126,7 @@ void cli_add_children(api_text *to, int32_t n)
 
 /* == As text ================================================================ */
 
-int32_t cli_count_threads(const cpubind_report *report, cpubind_item_result result)
+int32_t cli_count_threads(const cpubind_outcomes *report, cpubind_item_result result)
 {
     int32_t n = 0;
     for (int32_t i = 0; report && i < report->n; i++)
@@ -134,7 +134,7 @@ int32_t cli_count_threads(const cpubind_report *report, cpubind_item_result resu
     return n;
 }
 
-int32_t cli_count_not(const cpubind_report *report)
+int32_t cli_count_not(const cpubind_outcomes *report)
 {
     return cli_count_threads(report, CPUBIND_ITEM_WRONG) +
            cli_count_threads(report, CPUBIND_ITEM_PART) +
@@ -401,7 +401,7 @@ static int worst(const host_call *c)
 static void warn_events(const host_call *c)
 {
     const cpubind_linux_fault why = cpubind_host_bind_no_events(c->host);
-    const cpubind_report report = {.no_events = why};
+    const cpubind_outcomes report = {.no_events = why};
     const api_bound none = {0};
     if (why.error)
         cli_warn_outcome(&none, &report);
@@ -425,7 +425,7 @@ static int print_all(host_call *c)
 static void print_row_news(host_call *c, const cpubind_host_row *row)
 {
     json_t *said = cli_row_json(c, row);
-    const cpubind_report *report = row->report;
+    const cpubind_outcomes *report = row->report;
     api_text text = {"", 0}, device = {"", 0};
     api_out news = {0};
     cli_add_row_device(&device, row);

@@ -70,7 +70,7 @@ typedef struct fault_of {
     api_text text;
 } fault_of;
 
-static void hear_fault(void *ctx, cpubind_place place, const char *text)
+static void hear_fault(void *ctx, cpubind_position place, const char *text)
 {
     fault_of *f = ctx;
     if (f->text.len == 0)

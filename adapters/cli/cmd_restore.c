@@ -14,7 +14,7 @@
 
 static int print_outcome(const api_options *options, const api_bound *bound)
 {
-    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    const cpubind_outcomes *report = cpubind_bind_report(bound->binding);
     api_text done = {"", 0};
     if (bound->pid == 0)
         api_add(&done, "what ended processes have changed is restored");

@@ -17,7 +17,7 @@ typedef struct fault_list {
     json_t *array;  /* NULL: print lines on stderr */
 } fault_list;
 
-static void say(void *ctx, cpubind_place place, const char *text)
+static void say(void *ctx, cpubind_position place, const char *text)
 {
     fault_list *f = (fault_list *)ctx;
     api_text line = {"", 0};

@@ -298,7 +298,7 @@ static int find_file(const file_list *l, int32_t device, char out[FILE_SIZE])
         return file != NULL;
     }
     for (int32_t k = 0; k < f->n_listed; k++) {
-        const cpubind_device *npu = &f->device[k];
+        const cpubind_viewed *npu = &f->device[k];
         if (cpubind_pci_compare(&npu->pci, &f->bus[device].pci) != 0)
             continue;
         (void)snprintf(out, FILE_SIZE, "/dev/davinci%d",

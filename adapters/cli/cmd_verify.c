@@ -6,7 +6,7 @@
 #include "find_device.h"
 #include "output.h"
 
-static int is_drifted(const cpubind_report *report)
+static int is_drifted(const cpubind_outcomes *report)
 {
     for (int32_t i = 0; i < report->n; i++)
         if (report->item[i].result == CPUBIND_ITEM_WRONG)
@@ -16,7 +16,7 @@ static int is_drifted(const cpubind_report *report)
 
 static int print_outcome(const api_options *options, api_bound *bound)
 {
-    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    const cpubind_outcomes *report = cpubind_bind_report(bound->binding);
     const int status = is_drifted(report) ? API_REFUSED : API_DONE;
     api_text device = {"", 0};
     cli_name_bound(options, bound);

@@ -172,7 +172,7 @@ static comparison *compare(const cli_status *s, const cli_kubelet *kubelet,
 /* The node of the device by the kernel; negative: not known. */
 static int32_t node_of(const comparison *c)
 {
-    const cpubind_device *listed = c->device->listed;
+    const cpubind_viewed *listed = c->device->listed;
     if (!listed)
         return c->device->function->node;
     return listed->function >= 0 ? c->s->call->planned.facts.function[listed->function].node

@@ -200,7 +200,7 @@ int cli_take_launcher(api_options *o, int32_t pid, int32_t *error)
     *error = fault.error;
     for (int i = 0; !fault.error && cpubind_local_ranks[i] && !o->request.has_rank && !why.len;
          i++) {
-        const cpubind_slice value = cpubind_env_value(&environment, cpubind_local_ranks[i]);
+        const cpubind_piece value = cpubind_env_value(&environment, cpubind_local_ranks[i]);
         const char *text = environment.data + value.at;
         if (value.len <= 0)
             continue;
@@ -314,7 +314,7 @@ int cli_plan_bound(api_options *options, api_bound *bound)
 
 void cli_name_bound(const api_options *options, api_bound *bound)
 {
-    const cpubind_report *report = cpubind_bind_report(bound->binding);
+    const cpubind_outcomes *report = cpubind_bind_report(bound->binding);
     api_text why = {"", 0};
     api_host host = {0};
     api_planned read = {0};

@@ -195,7 +195,7 @@ static char *read_about(walk *w, cpubind_corpus_about *out)
     }
     if (input.state != CPUBIND_INPUT_PRESENT ||
         cpubind_host_txt_parse(input.data, input.len, &about, &fault) != CPUBIND_TEXT_OK) {
-        cpubind_place place = cpubind_text_place(input.data, input.len, fault.offset);
+        cpubind_position place = cpubind_text_place(input.data, input.len, fault.offset);
         api_add(w->why, "\"%s/host.txt\", line %d, column %d: %s", w->dir, (int)place.line,
                 (int)place.column, fault.what);
         return NULL;

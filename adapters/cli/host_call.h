@@ -56,8 +56,8 @@ int cli_is_worker(const cpubind_host_row *row);
 json_t *cli_row_json(const host_call *c, const cpubind_host_row *row);
 
 /* Threads of a report that ended in one way; those that are not where they belong. */
-int32_t cli_count_threads(const cpubind_report *report, cpubind_item_result result);
-int32_t cli_count_not(const cpubind_report *report);
+int32_t cli_count_threads(const cpubind_outcomes *report, cpubind_item_result result);
+int32_t cli_count_not(const cpubind_outcomes *report);
 
 /* Whether the host has NPUs: on the PCI bus that was read, or npu-smi knows some. */
 int cli_has_npus(const cpubind_source *source, const api_options *options,

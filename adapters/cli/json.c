@@ -97,14 +97,14 @@ json_t *cli_warnings_json(const api_planned *planned)
     return cli_value_of(&to);
 }
 
-json_t *cli_outcome_json(const api_bound *bound, const cpubind_report *report)
+json_t *cli_outcome_json(const api_bound *bound, const cpubind_outcomes *report)
 {
     api_out to = {0};
     api_json_report(&to, NULL, bound, report);
     return cli_value_of(&to);
 }
 
-json_t *cli_outcome_warnings_json(const api_bound *bound, const cpubind_report *report)
+json_t *cli_outcome_warnings_json(const api_bound *bound, const cpubind_outcomes *report)
 {
     api_out to = {0};
     api_json_outcome_warnings(&to, NULL, bound, report);

@@ -58,7 +58,7 @@ static void add_place(const char *path, int32_t offset, api_text *why)
     cpubind_bytes text = {0};
     const char *fault;
     if (read_text(path, &text, &fault)) {
-        const cpubind_place place = cpubind_text_place(text.data, text.len, offset);
+        const cpubind_position place = cpubind_text_place(text.data, text.len, offset);
         api_add(why, ", line %d, column %d", (int)place.line, (int)place.column);
     }
     free(text.data);

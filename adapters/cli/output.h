@@ -19,8 +19,8 @@ json_t *cli_plan_json(const api_planned *planned, const api_options *options);
 json_t *cli_problem_json(const cpubind_problem *problem, const char *text);
 
 /* The whole report of a binding, and its warnings alone. */
-json_t *cli_outcome_json(const api_bound *bound, const cpubind_report *report);
-json_t *cli_outcome_warnings_json(const api_bound *bound, const cpubind_report *report);
+json_t *cli_outcome_json(const api_bound *bound, const cpubind_outcomes *report);
+json_t *cli_outcome_warnings_json(const api_bound *bound, const cpubind_outcomes *report);
 
 /* A list as the kernel prints it; null when it is empty. */
 json_t *cli_list_json(const int32_t *list, int32_t n);

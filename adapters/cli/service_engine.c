@@ -509,7 +509,7 @@ static void restore(void *ctx)
 
 /* == Settings =============================================================== */
 
-static void say_fault(void *ctx, cpubind_place place, const char *text)
+static void say_fault(void *ctx, cpubind_position place, const char *text)
 {
     engine *e = (engine *)ctx;
     say(e, CPUBIND_SAY_ERROR, "%s, line %d, column %d: %s",
@@ -753,7 +753,7 @@ static void add_device(api_text *to, const cpubind_facts *f, int32_t logic)
 {
     char name[CPUBIND_DEVICE_NAME_SIZE] = "";
     for (int32_t i = 0; i < f->n_device; i++) {
-        const cpubind_device *d = &f->device[i];
+        const cpubind_viewed *d = &f->device[i];
         if (d->logic == logic && i < f->n_listed)
             cpubind_device_name(d->vendor, logic, NULL, name);
         else if (d->logic == logic)

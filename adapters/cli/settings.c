@@ -72,7 +72,7 @@ static int32_t row_of_key(const char *key, int32_t len)
     return -1;
 }
 
-static void refuse_key(reading_file *f, cpubind_slice key)
+static void refuse_key(reading_file *f, cpubind_piece key)
 {
     char word[API_MAX_QUOTE] = "";
     api_hint hint = {.word = word};

@@ -30,11 +30,11 @@ typedef struct cli_settings {
     cpubind_bytes file;  /* as cli_settings_load has read it; empty without a file */
     /* By the row of cli_keys: the last value that was given, and its place; NULL: none. */
     const char *value[CLI_MAX_KEYS];
-    cpubind_place place[CLI_MAX_KEYS];
+    cpubind_position place[CLI_MAX_KEYS];
 } cli_settings;
 
 /* Called for each fault of a file, with the place of the key or of the value. */
-typedef void cli_settings_say(void *ctx, cpubind_place place, const char *text);
+typedef void cli_settings_say(void *ctx, cpubind_position place, const char *text);
 
 /* Reads the text of a configuration file; an empty text gives the usual settings.
  *   in      say may be NULL

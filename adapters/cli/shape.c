@@ -41,7 +41,7 @@ static void put_list(api_out *to, const int32_t *list, int32_t n)
 }
 
 /* The product of a device: "a2", "H100 SXM5"; else the word of its vendor. */
-static const char *product_of(const cpubind_facts *f, const cpubind_device *device)
+static const char *product_of(const cpubind_facts *f, const cpubind_viewed *device)
 {
     const char *product =
         device->bus < 0 ? cpubind_type_word(f->type) : f->bus[device->bus].accelerator.product;
@@ -49,24 +49,24 @@ static const char *product_of(const cpubind_facts *f, const cpubind_device *devi
 }
 
 static const cpubind_pci_address *address_of(const cpubind_facts *f,
-                                             const cpubind_device *device)
+                                             const cpubind_viewed *device)
 {
     return device->bus < 0 ? &device->pci : &f->bus[device->bus].pci;
 }
 
 /* Which of the devices of its PCI function a device is, from 0 on. */
-static int32_t place_on_function(const cpubind_facts *f, const cpubind_device *device)
+static int32_t place_on_function(const cpubind_facts *f, const cpubind_viewed *device)
 {
     const cpubind_pci_address *at = address_of(f, device);
     int32_t n = 0;
-    for (const cpubind_device *d = f->device; d < device; d++)
+    for (const cpubind_viewed *d = f->device; d < device; d++)
         n += cpubind_pci_compare(address_of(f, d), at) == 0;
     return n;
 }
 
 /* Appends the key of a device: its address, of several at one with a number, and as label its
  * number, which says it; without an address the number. */
-static void put_device(api_out *to, const cpubind_facts *f, const cpubind_device *device)
+static void put_device(api_out *to, const cpubind_facts *f, const cpubind_viewed *device)
 {
     const int32_t number = device->phy >= 0 ? device->phy : device->logic;
     const char *noun = cpubind_vendor_of(device->vendor)->noun;
@@ -142,7 +142,7 @@ static void read_devices(const host_read *h, api_out *to)
     int32_t *node = f ? (int32_t *)malloc(((size_t)f->n_node + 1) * sizeof *node) : NULL;
     to->is_short |= f && !node;
     for (int32_t i = 0; node && i < f->n_device; i++) {
-        const cpubind_device *d = &f->device[i];
+        const cpubind_viewed *d = &f->device[i];
         int32_t n = api_nodes_of(f, f->affinity + d->affinity_first, d->affinity_count, node);
         if (n == 0 && d->function >= 0 && f->function[d->function].node >= 0)
             node[n++] = f->function[d->function].node;
@@ -158,18 +158,18 @@ static void read_devices(const host_read *h, api_out *to)
 }
 
 /* The first line of an input, or its line that starts with `key`, without the key. */
-static cpubind_slice line_of(cpubind_input input, const char *key)
+static cpubind_piece line_of(cpubind_input input, const char *key)
 {
     const size_t n = strlen(key);
-    cpubind_slice line = {0, 0};
+    cpubind_piece line = {0, 0};
     for (int32_t at = 0; input.state == CPUBIND_INPUT_PRESENT && at < input.len;
          at += line.len + 1) {
         const char *end = (const char *)memchr(input.data + at, '\n', (size_t)(input.len - at));
-        line = (cpubind_slice){at, (end ? (int32_t)(end - input.data) : input.len) - at};
+        line = (cpubind_piece){at, (end ? (int32_t)(end - input.data) : input.len) - at};
         if ((size_t)line.len >= n && strncmp(input.data + at, key, n) == 0)
-            return (cpubind_slice){line.at + (int32_t)n, line.len - (int32_t)n};
+            return (cpubind_piece){line.at + (int32_t)n, line.len - (int32_t)n};
     }
-    return (cpubind_slice){0, 0};
+    return (cpubind_piece){0, 0};
 }
 
 static cpubind_input read_input(const host_read *h, const char *name)
@@ -180,7 +180,7 @@ static cpubind_input read_input(const host_read *h, const char *name)
 static void read_machine(const host_read *h, api_out *to)
 {
     const cpubind_input input = read_input(h, "uname");
-    const cpubind_slice line = line_of(input, "");
+    const cpubind_piece line = line_of(input, "");
     api_put(to, "%.*s", (int)line.len, line.len ? input.data + line.at : "");
 }
 
@@ -208,7 +208,7 @@ static void put_class(api_out *to, const char *text, int32_t len, int32_t part[2
 static void read_kernel(const host_read *h, api_out *to)
 {
     const cpubind_input input = read_input(h, "proc/sys/kernel/osrelease");
-    const cpubind_slice line = line_of(input, "");
+    const cpubind_piece line = line_of(input, "");
     int32_t part[2];
     if (line.len == 0)
         return;
@@ -220,7 +220,7 @@ static void read_kernel(const host_read *h, api_out *to)
 static void read_driver(const host_read *h, api_out *to)
 {
     const cpubind_input input = read_input(h, "usr/local/Ascend/driver/version.info");
-    const cpubind_slice line = line_of(input, "Version=");
+    const cpubind_piece line = line_of(input, "Version=");
     int32_t part[2];
     if (line.len > 0)
         put_class(to, input.data + line.at, line.len, part);

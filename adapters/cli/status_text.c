@@ -471,7 +471,7 @@ static json_t *name_json(const cpubind_status_device *d)
 
 static json_t *device_json(const cli_status *s, const cpubind_status_device *d)
 {
-    const cpubind_device *npu = d->listed;
+    const cpubind_viewed *npu = d->listed;
     const cpubind_pci_address *address = npu ? &npu->pci : &d->function->pci;
     json_t *irqs = json_array(), *device;
     api_text pci = {"", 0};

@@ -200,7 +200,7 @@ static int32_t list_spare(doctor *d)
 static int32_t find_nic_irqs(doctor *d, cpubind_input listing, int32_t *irq, doctor_text *first,
                              doctor_text *value)
 {
-    cpubind_slice line;
+    cpubind_piece line;
     int32_t n_irq = 0;
     for (int32_t at = 0; doctor_next_line(listing, &at, &line);) {
         const int32_t number = doctor_number(listing.data, line);
@@ -275,7 +275,7 @@ static void check_nic(doctor *d, const char *nic, int32_t len)
 void doctor_check_nics(doctor *d)
 {
     cpubind_input listing;
-    cpubind_slice line;
+    cpubind_piece line;
     if (!doctor_has_plan(d) || !doctor_list(d, "sys/class/net", &listing))
         return;
     for (int32_t at = 0; doctor_next_line(listing, &at, &line);)
@@ -311,7 +311,7 @@ static singles list_singles(doctor *d)
 }
 
 /* Field `n` of /proc/<pid>/stat, from 3 on, as proc(5) counts; len 0: there is none. */
-static cpubind_slice stat_field(cpubind_input stat, int32_t n)
+static cpubind_piece stat_field(cpubind_input stat, int32_t n)
 {
     int32_t at = stat.len, end;
     while (at > 0 && stat.data[at - 1] != ')')
@@ -321,7 +321,7 @@ static cpubind_slice stat_field(cpubind_input stat, int32_t n)
     end = at;
     while (end < stat.len && stat.data[end] != ' ' && stat.data[end] != '\n')
         end++;
-    return (cpubind_slice){at, at > 0 ? end - at : 0};
+    return (cpubind_piece){at, at > 0 ? end - at : 0};
 }
 
 enum { FIELD_STATE = 3, FIELD_FLAGS = 9, FIELD_CPU = 39, PF_KTHREAD = 0x00200000 };
@@ -330,7 +330,7 @@ enum { FIELD_STATE = 3, FIELD_FLAGS = 9, FIELD_CPU = 39, PF_KTHREAD = 0x00200000
 static const single *find_single(const singles *s, cpubind_input stat)
 {
     const int32_t cpu = doctor_number(stat.data, stat_field(stat, FIELD_CPU));
-    const cpubind_slice flags = stat_field(stat, FIELD_FLAGS);
+    const cpubind_piece flags = stat_field(stat, FIELD_FLAGS);
     uint64_t bits = 0;
     for (int32_t i = 0; i < flags.len; i++)
         bits = bits * 10 + (uint64_t)(stat.data[flags.at + i] - '0');
@@ -364,13 +364,13 @@ static int is_in_pool(const doctor *d, int32_t row, int32_t n)
 static int check_thread(doctor *d, const doctor_text *folder, cpubind_input stat,
                         const single *s, int32_t pid)
 {
-    const cpubind_slice state = stat_field(stat, FIELD_STATE);
+    const cpubind_piece state = stat_field(stat, FIELD_STATE);
     const doctor_worker *other = worker_of(d, pid);
     cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
     doctor_text input = {"", 0}, evidence = {"", 0}, command = {"", 0}, value = {"", 0};
     cpubind_doctor_finding *f;
     cpubind_input status;
-    cpubind_slice name, tid;
+    cpubind_piece name, tid;
     doctor_add(&input, "%s/status", folder->text);
     status = d->source->read(d->source->ctx, input.text);
     if (status.state != CPUBIND_INPUT_PRESENT ||
@@ -417,7 +417,7 @@ static void check_process(doctor *d, const singles *s, int32_t pid)
     const doctor_worker *own = worker_of(d, pid);
     doctor_text folder = {"", 0};
     cpubind_input listing;
-    cpubind_slice line;
+    cpubind_piece line;
     doctor_add(&folder, "proc/%d/task", (int)pid);
     listing = d->source->list(d->source->ctx, folder.text);
     for (int32_t at = 0; doctor_next_line(listing, &at, &line);) {

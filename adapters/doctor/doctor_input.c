@@ -101,7 +101,7 @@ const char *doctor_value(doctor *d, cpubind_input answer)
     return doctor_keep(d, text.text);
 }
 
-int doctor_next_line(cpubind_input listing, int32_t *at, cpubind_slice *line)
+int doctor_next_line(cpubind_input listing, int32_t *at, cpubind_piece *line)
 {
     const char *feed;
     if (*at >= listing.len)
@@ -113,7 +113,7 @@ int doctor_next_line(cpubind_input listing, int32_t *at, cpubind_slice *line)
     return 1;
 }
 
-int32_t doctor_number(const char *text, cpubind_slice slice)
+int32_t doctor_number(const char *text, cpubind_piece slice)
 {
     int32_t number;
     if (slice.len < 1 || text[slice.at] < '0' || text[slice.at] > '9' ||
@@ -127,10 +127,10 @@ static int is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
-cpubind_slice doctor_field(cpubind_input status, const char *key)
+cpubind_piece doctor_field(cpubind_input status, const char *key)
 {
     const int32_t n = (int32_t)strlen(key);
-    cpubind_slice line = {0, 0};
+    cpubind_piece line = {0, 0};
     for (int32_t at = 0; doctor_next_line(status, &at, &line);) {
         const char *bytes = status.data + line.at;
         if (line.len <= n || memcmp(bytes, key, (size_t)n) != 0 || bytes[n] != ':')
@@ -141,7 +141,7 @@ cpubind_slice doctor_field(cpubind_input status, const char *key)
             line.at++;
         return line;
     }
-    return (cpubind_slice){0, 0};
+    return (cpubind_piece){0, 0};
 }
 
 int doctor_is(const char *bytes, int32_t len, const char *text)

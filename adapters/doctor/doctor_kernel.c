@@ -170,7 +170,7 @@ static void add_remove_parameter(doctor *d, const char *parameter, doctor_text *
     static const char *const debians[] = {"debian", "ubuntu"};
     const cpubind_input release = d->source->read(d->source->ctx, "etc/os-release");
     const int is_known = release.state == CPUBIND_INPUT_PRESENT && release.len > 0;
-    cpubind_slice line;
+    cpubind_piece line;
     int is_debian = 0;
     for (int32_t at = 0; is_known && doctor_next_line(release, &at, &line);) {
         const char *bytes = release.data + line.at;

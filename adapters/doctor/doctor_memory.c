@@ -41,7 +41,7 @@ static int is_shared(const char *line, int32_t len)
 
 /* The policy of a mapping: its text, and the list of nodes in it; len 0: there is no policy or
  * the policy names no nodes. */
-static cpubind_slice find_policy(const char *line, int32_t len, cpubind_slice *nodes)
+static cpubind_piece find_policy(const char *line, int32_t len, cpubind_piece *nodes)
 {
     static const char *const words[] = {"bind", "interleave", "weighted interleave",
                                         "prefer (many)", "prefer"};
@@ -60,10 +60,10 @@ static cpubind_slice find_policy(const char *line, int32_t len, cpubind_slice *n
             continue;
         for (end = ++at; end < len && line[end] != ' ';)
             end++;
-        *nodes = (cpubind_slice){at, end - at};
-        return (cpubind_slice){start, end - start};
+        *nodes = (cpubind_piece){at, end - at};
+        return (cpubind_piece){start, end - start};
     }
-    return (cpubind_slice){start, 0};
+    return (cpubind_piece){start, 0};
 }
 
 /* Adds a line of a worker's own memory whose policy asks for nodes apart from the planned one.
@@ -72,8 +72,8 @@ static cpubind_slice find_policy(const char *line, int32_t len, cpubind_slice *n
 static void add_policy(doctor *d, const char *line, int32_t len, memory *m)
 {
     cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
-    cpubind_slice nodes;
-    const cpubind_slice policy = find_policy(line, len, &nodes);
+    cpubind_piece nodes;
+    const cpubind_piece policy = find_policy(line, len, &nodes);
     cpubind_numa_line bytes;
     if (policy.len == 0 ||
         cpubind_cpulist_parse(line + nodes.at, nodes.len, CPUBIND_MAX_CPUS, &list, NULL) !=
@@ -91,7 +91,7 @@ static void add_policy(doctor *d, const char *line, int32_t len, memory *m)
 /* Adds up the lines of numa_maps; 0 after doctor_lack. */
 static int add_lines(doctor *d, cpubind_input answer, memory *m)
 {
-    cpubind_slice line;
+    cpubind_piece line;
     for (int32_t at = 0; doctor_next_line(answer, &at, &line);) {
         const char *bytes = answer.data + line.at;
         int64_t *to = is_shared(bytes, line.len) ? m->shared : m->own;
@@ -109,7 +109,7 @@ static int add_lines(doctor *d, cpubind_input answer, memory *m)
 /* "VmPin:     123 kB" in bytes. */
 static int64_t read_kb(cpubind_input status, const char *key)
 {
-    const cpubind_slice field = doctor_field(status, key);
+    const cpubind_piece field = doctor_field(status, key);
     int64_t kb = 0;
     for (int32_t i = 0; i < field.len && i < 15; i++) {
         const char digit = status.data[field.at + i];

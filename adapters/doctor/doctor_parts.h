@@ -106,13 +106,13 @@ const char *doctor_value(doctor *d, cpubind_input answer);
 int doctor_list(doctor *d, const char *folder, cpubind_input *out);
 
 /* Steps to the next line of a listing, *at from 0; *line is a slice of its bytes. */
-int doctor_next_line(cpubind_input listing, int32_t *at, cpubind_slice *line);
+int doctor_next_line(cpubind_input listing, int32_t *at, cpubind_piece *line);
 
 /* The number that a slice is, all digits; -1 when it is none. */
-int32_t doctor_number(const char *text, cpubind_slice slice);
+int32_t doctor_number(const char *text, cpubind_piece slice);
 
 /* The value of "KEY:" in a status file, without blanks around it; len 0: there is none. */
-cpubind_slice doctor_field(cpubind_input status, const char *key);
+cpubind_piece doctor_field(cpubind_input status, const char *key);
 
 /* Whether bytes are a text; whether a list, ascending, has a number. */
 int doctor_is(const char *bytes, int32_t len, const char *text);

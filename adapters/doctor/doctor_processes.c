@@ -84,7 +84,7 @@ int doctor_has_workers(doctor *d)
 void doctor_read_pids(doctor *d)
 {
     const cpubind_input listing = d->source->list(d->source->ctx, "proc");
-    cpubind_slice line;
+    cpubind_piece line;
     d->pid = cpubind_arena_ints(d->arena, listing.len / 2 + 1);
     d->is_short |= !d->pid;
     for (int32_t at = 0; d->pid && doctor_next_line(listing, &at, &line);) {
@@ -109,7 +109,7 @@ int doctor_has_pids(doctor *d)
 
 void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding *f)
 {
-    const cpubind_device *device = &w->facts->device[w->npu];
+    const cpubind_viewed *device = &w->facts->device[w->npu];
     char pci[CPUBIND_PCI_ADDRESS_MAX] = "";
     if (device->bus >= 0)
         (void)cpubind_pci_format(pci, &device->pci);
@@ -119,7 +119,7 @@ void doctor_set_device(doctor *d, const doctor_worker *w, cpubind_doctor_finding
 
 const char *doctor_name(doctor *d, const doctor_worker *w)
 {
-    const cpubind_device *device = &w->facts->device[w->npu];
+    const cpubind_viewed *device = &w->facts->device[w->npu];
     char name[CPUBIND_DEVICE_NAME_SIZE];
     if (device->bus < 0)
         cpubind_device_name(device->vendor, device->logic, &device->pci, name);
@@ -179,7 +179,7 @@ static int32_t read_mask(doctor *d, const char *input, cpubind_input *answer)
  * one CPU. */
 static int is_role_thread(cpubind_input status)
 {
-    const cpubind_slice field = doctor_field(status, "Name");
+    const cpubind_piece field = doctor_field(status, "Name");
     const cpubind_thread_role *role;
     char name[16] = "";
     for (int32_t i = 0; i < field.len && i < 15; i++)
@@ -192,7 +192,7 @@ static void count_masks(doctor *d, int32_t pid, masks *m)
 {
     doctor_text folder = {"", 0};
     cpubind_input listing, status;
-    cpubind_slice line;
+    cpubind_piece line;
     memset(m->count, 0, CPUBIND_MAX_CPUS * sizeof *m->count);
     m->n_thread = 0;
     m->cpu = m->tid = -1;
@@ -223,7 +223,7 @@ static void widen_threads(doctor *d, const doctor_worker *w, const masks *m,
     doctor_text folder = {"", 0}, value = {"", 0};
     cpubind_change *change;
     cpubind_input listing, status;
-    cpubind_slice line;
+    cpubind_piece line;
     cpubind_cpus pool;
     if (w->row < 0)
         return;
@@ -285,7 +285,7 @@ void doctor_check_one_cpu(doctor *d)
 /* == Variables that pin ===================================================== */
 
 /* Whether strings that end in NUL have NAME=value; *out is the value. */
-static int find_string(cpubind_input strings, const char *name, cpubind_slice *out)
+static int find_string(cpubind_input strings, const char *name, cpubind_piece *out)
 {
     const int32_t n = (int32_t)strlen(name);
     for (int32_t at = 0; at < strings.len;) {
@@ -293,7 +293,7 @@ static int find_string(cpubind_input strings, const char *name, cpubind_slice *o
         const char *end = (const char *)memchr(start, '\0', (size_t)(strings.len - at));
         const int32_t len = end ? (int32_t)(end - start) : strings.len - at;
         if (len > n && memcmp(start, name, (size_t)n) == 0 && start[n] == '=') {
-            *out = (cpubind_slice){at + n + 1, len - n - 1};
+            *out = (cpubind_piece){at + n + 1, len - n - 1};
             return 1;
         }
         at += len + 1;
@@ -301,7 +301,7 @@ static int find_string(cpubind_input strings, const char *name, cpubind_slice *o
     return 0;
 }
 
-static int is_false(const char *text, cpubind_slice value)
+static int is_false(const char *text, cpubind_piece value)
 {
     static const char *const words[] = {"false", "FALSE", "False", "0", "none", "disabled", ""};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -324,7 +324,7 @@ void doctor_check_omp(doctor *d)
         if (!doctor_read(d, name.text, &environ))
             continue;
         for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
-            cpubind_slice value;
+            cpubind_piece value;
             if (!find_string(environ, variables[k][0], &value) || is_false(environ.data, value))
                 continue;
             doctor_add(&text, "%s%s=", text.len ? " " : "", variables[k][0]);
@@ -366,7 +366,7 @@ static const cpuset_files node_files = {
  * for the hierarchy comes before it. */
 static int find_cgroup(cpubind_input text, doctor_text *path)
 {
-    cpubind_slice line;
+    cpubind_piece line;
     int found = 0;
     for (int32_t at = 0; doctor_next_line(text, &at, &line);) {
         const char *bytes = text.data + line.at;
@@ -499,7 +499,7 @@ static void add_write_cpuset(doctor *d, const cpuset *set, int32_t n, const char
 /* The CPUs near the NPU of a worker, as a set. */
 static cpuset near_set(const doctor *d, const doctor_worker *w)
 {
-    const cpubind_device *npu = &d->facts->device[w->npu];
+    const cpubind_viewed *npu = &d->facts->device[w->npu];
     return (cpuset){NULL, NULL, d->facts->affinity + npu->affinity_first, npu->affinity_count};
 }
 

@@ -13,7 +13,7 @@ enum { CAP_SYS_PTRACE = 19, CAP_SYS_NICE = 23, SECCOMP_FILTER = 2 };
 static const char input_mounts[] = "proc/self/mountinfo";
 
 /* Whether the bounding set lacks a capability; -1: not known. */
-static int lacks(cpubind_slice set, const char *text, int bit)
+static int lacks(cpubind_piece set, const char *text, int bit)
 {
     const int32_t at = set.at + set.len - 1 - bit / 4;
     int digit;
@@ -27,7 +27,7 @@ static int lacks(cpubind_slice set, const char *text, int bit)
 static void check_nice(doctor *d, int has_filter, const char *evidence, const char *command)
 {
     cpubind_doctor_finding *f;
-    cpubind_slice bound, seccomp;
+    cpubind_piece bound, seccomp;
     cpubind_input status;
     doctor_text value = {"", 0};
     int lack;
@@ -70,7 +70,7 @@ void doctor_check_sys_nice(doctor *d)
 }
 
 /* Field `n` of a line of mountinfo, from 1 on. */
-static cpubind_slice mount_field(const char *text, cpubind_slice line, int32_t n)
+static cpubind_piece mount_field(const char *text, cpubind_piece line, int32_t n)
 {
     const int32_t end = line.at + line.len;
     int32_t at = line.at, stop;
@@ -78,14 +78,14 @@ static cpubind_slice mount_field(const char *text, cpubind_slice line, int32_t n
         field += text[at] == ' ';
     for (stop = at; stop < end && text[stop] != ' ';)
         stop++;
-    return (cpubind_slice){at, stop - at};
+    return (cpubind_piece){at, stop - at};
 }
 
 enum { FIELD_POINT = 5, FIELD_OPTIONS = 6 };
 
 void doctor_check_proc_irq(doctor *d)
 {
-    cpubind_slice line, found = {0, 0};
+    cpubind_piece line, found = {0, 0};
     cpubind_doctor_finding *f;
     doctor_text value = {"", 0};
     cpubind_input answer;
@@ -94,8 +94,8 @@ void doctor_check_proc_irq(doctor *d)
         return;
     /* A later mount on /proc hides what was mounted below it before. */
     for (int32_t at = 0; doctor_next_line(answer, &at, &line);) {
-        const cpubind_slice point = mount_field(answer.data, line, FIELD_POINT);
-        const cpubind_slice options = mount_field(answer.data, line, FIELD_OPTIONS);
+        const cpubind_piece point = mount_field(answer.data, line, FIELD_POINT);
+        const cpubind_piece options = mount_field(answer.data, line, FIELD_OPTIONS);
         const char *bytes = answer.data + point.at;
         if (!doctor_is(bytes, point.len, "/proc") && !doctor_is(bytes, point.len, "/proc/irq"))
             continue;
@@ -118,7 +118,7 @@ void doctor_check_proc_irq(doctor *d)
 /* == Hidden processes ======================================================= */
 
 /* The value of an option ("gid=") of a line of mountinfo; len 0: there is none. */
-static cpubind_slice find_option(const char *text, cpubind_slice line, const char *word)
+static cpubind_piece find_option(const char *text, cpubind_piece line, const char *word)
 {
     const int32_t n = (int32_t)strlen(word), end = line.at + line.len;
     for (int32_t at = line.at + 1, stop; at + n < end; at++) {
@@ -128,20 +128,20 @@ static cpubind_slice find_option(const char *text, cpubind_slice line, const cha
         at += n;
         for (stop = at; stop < end && text[stop] != ',' && text[stop] != ' ';)
             stop++;
-        return (cpubind_slice){at, stop - at};
+        return (cpubind_piece){at, stop - at};
     }
-    return (cpubind_slice){0, 0};
+    return (cpubind_piece){0, 0};
 }
 
 /* Whether a number is among those of a field of a status file: "4 24 27". */
 static int has_group(cpubind_input status, const char *key, int32_t group)
 {
-    const cpubind_slice field = doctor_field(status, key);
+    const cpubind_piece field = doctor_field(status, key);
     const int32_t end = field.at + field.len;
     for (int32_t at = field.at, stop; at < end; at = stop + 1) {
         for (stop = at; stop < end && status.data[stop] != ' ' && status.data[stop] != '\t';)
             stop++;
-        if (doctor_number(status.data, (cpubind_slice){at, stop - at}) == group)
+        if (doctor_number(status.data, (cpubind_piece){at, stop - at}) == group)
             return 1;
     }
     return 0;
@@ -149,13 +149,13 @@ static int has_group(cpubind_input status, const char *key, int32_t group)
 
 /* Whether the mount that is visible as /proc hides processes of other users from cpubind; -1:
  * not known, for `status` does not say. *option is the value of hidepid. */
-static int is_hidden(cpubind_input mounts, cpubind_input status, cpubind_slice *option)
+static int is_hidden(cpubind_input mounts, cpubind_input status, cpubind_piece *option)
 {
     const char *bytes = mounts.data;
-    cpubind_slice line, mount = {0, 0};
+    cpubind_piece line, mount = {0, 0};
     int32_t group;
     for (int32_t at = 0; doctor_next_line(mounts, &at, &line);) {
-        const cpubind_slice point = mount_field(bytes, line, FIELD_POINT);
+        const cpubind_piece point = mount_field(bytes, line, FIELD_POINT);
         if (doctor_is(bytes + point.at, point.len, "/proc"))
             mount = line;
     }
@@ -176,7 +176,7 @@ static int is_hidden(cpubind_input mounts, cpubind_input status, cpubind_slice *
 int doctor_is_hiding(doctor *d)
 {
     const cpubind_input mounts = d->source->read(d->source->ctx, input_mounts);
-    cpubind_slice option;
+    cpubind_piece option;
     return mounts.state == CPUBIND_INPUT_PRESENT &&
            is_hidden(mounts, d->source->read(d->source->ctx, INPUT_STATUS), &option) != 0;
 }
@@ -186,7 +186,7 @@ void doctor_check_hidepid(doctor *d)
     doctor_text value = {"", 0};
     cpubind_doctor_finding *f;
     cpubind_input mounts, status;
-    cpubind_slice option;
+    cpubind_piece option;
     int hidden;
     if (!doctor_read(d, input_mounts, &mounts))
         return;

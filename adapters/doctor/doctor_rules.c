@@ -19,18 +19,18 @@ typedef struct counting {
 } counting;
 
 /* The rest of the line that begins with a word; len 0: there is none. */
-static cpubind_slice rest_of_line(cpubind_input record, const char *word)
+static cpubind_piece rest_of_line(cpubind_input record, const char *word)
 {
     const int32_t n = (int32_t)strlen(word);
-    cpubind_slice line;
+    cpubind_piece line;
     for (int32_t at = 0; doctor_next_line(record, &at, &line);)
         if (line.len > n && memcmp(record.data + line.at, word, (size_t)n) == 0)
-            return (cpubind_slice){line.at + n, line.len - n};
-    return (cpubind_slice){0, 0};
+            return (cpubind_piece){line.at + n, line.len - n};
+    return (cpubind_piece){0, 0};
 }
 
 /* Whether the process of a record lives: its start is that of the record, "PID START". */
-static int is_alive(doctor *d, int32_t pid, cpubind_input record, cpubind_slice process)
+static int is_alive(doctor *d, int32_t pid, cpubind_input record, cpubind_piece process)
 {
     const char *at = record.data + process.at, *const end = at + process.len;
     doctor_text name = {"", 0};
@@ -53,7 +53,7 @@ static void count_record(counting *c, const char *path, int32_t pid)
 {
     doctor *d = c->d;
     const cpubind_input record = d->source->read(d->source->ctx, path);
-    const cpubind_slice process = rest_of_line(record, "process "),
+    const cpubind_piece process = rest_of_line(record, "process "),
                         rules = rest_of_line(record, "rules ");
     doctor_text word = {"", 0};
     int is_other;
@@ -87,11 +87,11 @@ static void count_folder(counting *c, const char *folder)
     static const char suffix[] = ".record";
     const int32_t n = (int32_t)sizeof suffix - 1;
     cpubind_input names;
-    cpubind_slice line;
+    cpubind_piece line;
     if (!list(c, folder, &names))
         return;
     for (int32_t at = 0; doctor_next_line(names, &at, &line);) {
-        const cpubind_slice number = {line.at, line.len - n};
+        const cpubind_piece number = {line.at, line.len - n};
         const int32_t pid =
             line.len > n && doctor_is(names.data + line.at + number.len, n, suffix)
                 ? doctor_number(names.data, number)
@@ -109,7 +109,7 @@ void doctor_check_rules(doctor *d)
     doctor_text evidence = {"", 0}, command = {"", 0};
     cpubind_doctor_finding *f;
     cpubind_input users;
-    cpubind_slice line;
+    cpubind_piece line;
     count_folder(&c, RECORDS);
     if (list(&c, USERS, &users))
         for (int32_t at = 0; doctor_next_line(users, &at, &line);) {

@@ -647,7 +647,7 @@ static int has_ended(cpubind_host_bind *h, const host_entry *e)
  * were just born, which are where main threads are. */
 static void count_moved_back(cpubind_host_bind *h, host_entry *e)
 {
-    const cpubind_report *r = e->row.report;
+    const cpubind_outcomes *r = e->row.report;
     int is_moved = 0;
     for (int32_t i = 0; i < r->n; i++) {
         const cpubind_item *item = &r->item[i];
@@ -827,7 +827,7 @@ cpubind_linux_status cpubind_host_bind_let_go(cpubind_host_bind *h, int32_t pid,
 
 /* == Verifying ============================================================== */
 
-static int is_drifted(const cpubind_report *r)
+static int is_drifted(const cpubind_outcomes *r)
 {
     for (int32_t i = 0; i < r->n; i++)
         if (r->item[i].result == CPUBIND_ITEM_WRONG)

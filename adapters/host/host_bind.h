@@ -108,14 +108,14 @@ typedef struct cpubind_host_row {
     int is_claim_held, is_claim_bad; /* bad: it is no list of CPUs */
     cpubind_linux_status status;     /* FAILED, BUSY */
     cpubind_linux_fault fault;
-    cpubind_problem problem;      /* code NONE: there is none */
-    int32_t holder;               /* BUSY: the cpubind at work; 0: not known */
-    int is_kept_moving;           /* LEFT: another program moves its threads back; else, unless
+    cpubind_problem problem; /* code NONE: there is none */
+    int32_t holder;          /* BUSY: the cpubind at work; 0: not known */
+    int is_kept_moving;      /* LEFT: another program moves its threads back; else, unless
                                 is_unwanted, it has a mask of its own */
-    int is_unwanted;              /* LEFT: `wants` says so */
-    int is_let_go;                /* LEFT: `claim` says so */
-    int is_adopted;               /* BOUND: by somebody else, and only watched */
-    const cpubind_report *report; /* of the last call; NULL: there was none */
+    int is_unwanted;         /* LEFT: `wants` says so */
+    int is_let_go;           /* LEFT: `claim` says so */
+    int is_adopted;          /* BOUND: by somebody else, and only watched */
+    const cpubind_outcomes *report; /* of the last call; NULL: there was none */
     const cpubind_binding *binding; /* NULL: not open */
     const char *record_path;        /* "" without a record */
     const char *other_path;         /* the record that is in the way, or "" */

@@ -19,7 +19,7 @@ const char *cpubind_host_rules(const cpubind_host_bind *h)
 void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 {
     const cpubind_facts *f = &h->facts.facts;
-    const cpubind_device *device = e->device < 0 ? NULL : &f->device[e->device];
+    const cpubind_viewed *device = e->device < 0 ? NULL : &f->device[e->device];
     const cpubind_pci_function *function =
         !device || e->device < h->n_listed ? NULL : &f->bus[device->bus];
     e->row.device = e->device;
@@ -40,7 +40,7 @@ void cpubind_host_name_device(const cpubind_host_bind *h, host_entry *e)
 
 void cpubind_host_name_recorded(const cpubind_host_bind *h, host_entry *e)
 {
-    const cpubind_report *report = e->row.report;
+    const cpubind_outcomes *report = e->row.report;
     e->row.number = report->device;
     (void)snprintf(e->row.pci, sizeof e->row.pci, "%s", report->pci);
     (void)cpubind_recorded_name(&h->facts.facts, report->device, report->pci,

@@ -74,7 +74,7 @@ static int give_number(const placing *p, cpubind_vendor_id vendor, int32_t numbe
     const cpubind_facts *f = &p->h->whole.facts;
     int32_t place = 0;
     for (int32_t i = 0; i < f->n_listed; i++) {
-        const cpubind_device *d = &f->device[i];
+        const cpubind_viewed *d = &f->device[i];
         if (d->vendor == vendor && (d->phy >= 0 ? d->phy : d->logic) == number) {
             p->is_given[i] = 1;
             return 1;
@@ -149,7 +149,7 @@ static cpubind_problem_code give_all(const placing *p)
         for (end = at; end < g->devices_len && g->devices[end] != ',';)
             end++;
         if (!give(p, (token){g->devices + at, end - at})) {
-            p->out->about = (cpubind_slice){at, end - at};
+            p->out->about = (cpubind_piece){at, end - at};
             return refuse(p, CPUBIND_PROBLEM_UNKNOWN_DEVICE, NULL);
         }
     }

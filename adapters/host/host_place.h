@@ -42,7 +42,7 @@ typedef struct cpubind_host_place {
     const int32_t *node; /* near these CPUs, and of the devices, that it may have, ascending */
     int32_t n_node;      /* 0: none is chosen */
     int32_t n_main;      /* main CPUs of the device that has the fewest; at least 1 */
-    cpubind_slice about; /* UNKNOWN_DEVICE: the device in the list */
+    cpubind_piece about; /* UNKNOWN_DEVICE: the device in the list */
 } cpubind_host_place;
 
 /*   in      after cpubind_host_bind_apply

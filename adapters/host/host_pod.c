@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Copies a slice of a name, with a NUL. */
-static void copy_slice(char *out, const char *name, cpubind_slice slice)
+static void copy_slice(char *out, const char *name, cpubind_piece slice)
 {
     memcpy(out, name + slice.at, (size_t)slice.len);
     out[slice.len] = '\0';

@@ -88,7 +88,7 @@ static cpubind_place_kind place_of(look *l, const cpubind_item *item, cpubind_cp
     }
 }
 
-static void count_threads(look *l, const cpubind_report *report, cpubind_status_worker *out)
+static void count_threads(look *l, const cpubind_outcomes *report, cpubind_status_worker *out)
 {
     for (int32_t i = 0; i < report->n; i++) {
         const cpubind_item *item = &report->item[i];
@@ -111,7 +111,7 @@ static void count_threads(look *l, const cpubind_report *report, cpubind_status_
 /* == Interrupts ============================================================= */
 
 /* Those of a record, which may be of another plan than that of today. */
-static void take_irqs(look *l, const cpubind_report *report, cpubind_status_device *device)
+static void take_irqs(look *l, const cpubind_outcomes *report, cpubind_status_device *device)
 {
     int32_t n = 0;
     cpubind_status_irq *irq;

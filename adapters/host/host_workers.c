@@ -242,7 +242,7 @@ static cpubind_linux_fault read_allowed(reading *r, cpubind_worker *w)
     int32_t mask, cpuset = CPUBIND_CPUSET_NONE, set;
     cpubind_int_list list = {r->list, CPUBIND_MAX_CPUS, 0};
     cpubind_linux_fault fault = read_file(r, w->pid, "cgroup");
-    cpubind_slice id;
+    cpubind_piece id;
     if (!fault.error) {
         if (cpubind_cgroup_container(r->bytes.data, r->bytes.len, &id))
             memcpy(w->container, r->bytes.data + id.at, sizeof w->container - 1);
@@ -289,7 +289,7 @@ static void copy_text(char *out, size_t size, const char *bytes, size_t n)
 static void take_visible(const reading *r, cpubind_worker *w, const char *const *names)
 {
     for (int i = 0; names[i] && !w->visible[0]; i++) {
-        const cpubind_slice value = cpubind_env_value(&r->bytes, names[i]);
+        const cpubind_piece value = cpubind_env_value(&r->bytes, names[i]);
         if (value.len > 0)
             copy_text(w->visible, sizeof w->visible, r->bytes.data + value.at,
                       (size_t)value.len);

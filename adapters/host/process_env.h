@@ -27,7 +27,7 @@
 extern const char *const cpubind_local_ranks[], *const cpubind_job_ranks[];
 
 /* The value of a variable of an environment whose strings end in NUL; len -1: not set. */
-cpubind_slice cpubind_env_value(const cpubind_bytes *environment, const char *name);
+cpubind_piece cpubind_env_value(const cpubind_bytes *environment, const char *name);
 
 /* The rank by the first of these variables that is a number.
  *   in      names: ended by NULL

@@ -244,7 +244,7 @@ static void read_page(cpubind_metric *m, int is_end, cpubind_metric_why *why)
     const char *text = bytes.data + at;
     if (!why->text[0] && cpubind_prometheus_read(text, bytes.len - at, reading, p->n_name,
                                                  &fault) != CPUBIND_TEXT_OK) {
-        const cpubind_place place = cpubind_text_place(text, bytes.len - at, fault.offset);
+        const cpubind_position place = cpubind_text_place(text, bytes.len - at, fault.offset);
         (void)snprintf(why->text, sizeof why->text, "line %d, column %d of the page: %s",
                        (int)place.line, (int)place.column, fault.what);
     }

@@ -9,7 +9,7 @@
 
 int cpubind_priv_next_function(cpubind_input listing, int32_t *at, cpubind_pci_address *out)
 {
-    cpubind_slice name;
+    cpubind_piece name;
     while (facts_next_name(listing, at, &name))
         if (cpubind_pci_parse(listing.data + name.at, name.len, out, NULL) == CPUBIND_TEXT_OK)
             return 1;

@@ -94,7 +94,7 @@ static cpubind_problem_code ask_snapshot(facts_reader *r, const char *name, cpub
 {
     const cpubind_input listing = r->source->list(r->source->ctx, INPUT_CMD);
     const char *leaf = name + sizeof INPUT_CMD;
-    cpubind_slice part;
+    cpubind_piece part;
     int32_t at = 0;
     memset(out, 0, sizeof *out);
     while (facts_is_present(listing) && facts_next_name(listing, &at, &part))
@@ -325,7 +325,7 @@ cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     cpubind_input listing;
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     cpubind_problem_code code = facts_read_cpus(r, INPUT_NODES_ONLINE, cpubind_cpulist_parse,
                                                 &f->all_node, &f->n_all_node);

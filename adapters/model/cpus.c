@@ -25,7 +25,7 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t l
 static int has_own_cpus(cpubind_input env)
 {
     const size_t n = sizeof CPUBIND_ENV_PREFIX - 1;
-    cpubind_slice line;
+    cpubind_piece line;
     int32_t at = 0;
     while (facts_next_name(env, &at, &line))
         if ((size_t)line.len > n && memcmp(env.data + line.at, CPUBIND_ENV_PREFIX, n) == 0 &&
@@ -144,10 +144,10 @@ static int has_parent(const char *path, const char *end)
 
 /* Finds the hierarchy of cpusets and the path of the process in it: a line "N:cpuset:/PATH", or
  * "0::/PATH" without such a line. Returns NULL when there is neither. */
-static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_slice *path)
+static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_piece *path)
 {
     const cgroup_kind *found = NULL;
-    cpubind_slice line;
+    cpubind_piece line;
     int32_t at = 0;
     while (facts_next_name(cgroup, &at, &line)) {
         const char *text = cgroup.data + line.at;
@@ -183,7 +183,7 @@ static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_slice *path)
 static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
 {
     cpubind_input cgroup, answer;
-    cpubind_slice path;
+    cpubind_piece path;
     const cgroup_kind *kind;
     cpubind_problem_code code = facts_ask(r, "proc/self/cgroup", &cgroup);
     *is_found = 0;
@@ -260,7 +260,7 @@ static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
     uint8_t *is_own = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
     int32_t at = 0, place = -1, n_own = 0;
     int is_whole;
-    cpubind_slice line;
+    cpubind_piece line;
     cpubind_input env;
     cpubind_problem_code code = facts_ask(r, INPUT_ENV, &env);
     if (!is_own)
@@ -374,7 +374,7 @@ static cpubind_problem_code read_allowed(facts_reader *r)
 static cpubind_problem_code read_online_each(facts_reader *r, cpubind_input listing)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         int32_t online;
@@ -443,7 +443,7 @@ static cpubind_problem_code add_node(facts_reader *r, const char *name, cpubind_
  * Each node has one of them, one without CPUs too: without both, its CPUs would count as those
  * of no node, or as offline. */
 static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
-                                      cpubind_slice name, int32_t node)
+                                      cpubind_piece name, int32_t node)
 {
     static const struct {
         const char *leaf;
@@ -471,7 +471,7 @@ static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
 static cpubind_problem_code read_node_folders(facts_reader *r, cpubind_input listing)
 {
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
         int32_t node = facts_number_after("node", listing.data, name);

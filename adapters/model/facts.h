@@ -250,7 +250,7 @@ typedef enum cpubind_locality {
 } cpubind_locality;
 
 /* A device that this process may see. An id that is not known is -1. */
-typedef struct cpubind_device {
+typedef struct cpubind_viewed {
     int32_t logic;           /* of an NPU the number that a runtime in this container uses; of
                                 others one that no other device of the facts has */
     int32_t card, chip;      /* the numbers in the tables of npu-smi */
@@ -265,7 +265,7 @@ typedef struct cpubind_device {
     int32_t is_running; /* in the process table */
     int32_t is_named;   /* by the request */
     int32_t is_visible; /* by the visible devices, else by the request, else all are */
-} cpubind_device;
+} cpubind_viewed;
 
 enum { CPUBIND_FUNCTION_DEVICES = 2 }; /* most devices of one PCI function: 300I Duo */
 
@@ -438,7 +438,7 @@ typedef struct cpubind_facts {
     cpubind_devices devices;
 
     /* Devices in view */
-    cpubind_device *device; /* in view, by ascending logic id */
+    cpubind_viewed *device; /* in view, by ascending logic id */
     int32_t *affinity;      /* CPUs, allowed or not, list after list */
     cpubind_function
         *function;           /* of the census, by PCI address; after n_census those of devices
@@ -478,7 +478,7 @@ typedef struct cpubind_facts {
     cpubind_difference difference[CPUBIND_MAX_DIFFERENCES];
     const char *unknown_input; /* the first input with text that no reader knows, or NULL */
     cpubind_input unknown_answer;
-    cpubind_slice unknown;     /* that text */
+    cpubind_piece unknown;     /* that text */
     const char *contradicting; /* the file of the driver that contradicts another, or NULL */
     const char *contradiction; /* what it contradicts, static text, or NULL */
     cpubind_problem unmapped;  /* info -m, which the request can do without, failed: it was not

@@ -218,7 +218,7 @@ static inline cpubind_problem_code facts_fail_variable(facts_reader *r, const ch
                                                        const char *what)
 {
     const cpubind_input env = r->source->read(r->source->ctx, INPUT_ENV);
-    cpubind_slice value = {-1, 0};
+    cpubind_piece value = {-1, 0};
     (void)cpubind_env_find(env.data, env.len, name, &value);
     return facts_fail_input(r, INPUT_ENV, env, value.at, what);
 }
@@ -258,7 +258,7 @@ static inline char *facts_write_number(char *out, int32_t value)
 /* The name "folder/name/leaf", in the arena so that a message can quote it; NULL when the arena
  * is full. */
 static inline const char *facts_path(facts_reader *r, const char *folder, const char *text,
-                                     cpubind_slice name, const char *leaf)
+                                     cpubind_piece name, const char *leaf)
 {
     size_t before = strlen(folder);
     size_t middle = (size_t)name.len;
@@ -278,7 +278,7 @@ static inline const char *facts_path(facts_reader *r, const char *folder, const 
 static inline const char *facts_named_path(facts_reader *r, const char *folder,
                                            const char *middle, const char *leaf)
 {
-    const cpubind_slice name = {0, (int32_t)strlen(middle)};
+    const cpubind_piece name = {0, (int32_t)strlen(middle)};
     return facts_path(r, folder, middle, name, leaf);
 }
 
@@ -289,7 +289,7 @@ static inline const char *facts_numbered_path(facts_reader *r, const char *folde
 {
     char text[16];
     char *end = facts_write_number(facts_write_text(text, prefix), number);
-    const cpubind_slice name = {0, (int32_t)(end - text)};
+    const cpubind_piece name = {0, (int32_t)(end - text)};
     return facts_path(r, folder, text, name, leaf);
 }
 
@@ -298,7 +298,7 @@ static inline const char *facts_function_path(facts_reader *r, const cpubind_pci
                                               const char *leaf)
 {
     char text[CPUBIND_PCI_ADDRESS_MAX];
-    const cpubind_slice address = {0, cpubind_pci_format(text, pci)};
+    const cpubind_piece address = {0, cpubind_pci_format(text, pci)};
     return facts_path(r, INPUT_PCI, text, address, leaf);
 }
 
@@ -404,7 +404,7 @@ static inline cpubind_problem_code facts_list_node(facts_reader *r, int32_t node
 }
 
 /* Steps to the next name of a listing; returns 0 at its end. */
-static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_slice *out)
+static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_piece *out)
 {
     const scan_text in = {listing.data, listing.len, NULL};
     scan_line line = {{0, 0}, *at, 0};
@@ -417,7 +417,7 @@ static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_sl
 
 static inline int32_t facts_count_names(cpubind_input listing)
 {
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0, n = 0;
     while (facts_next_name(listing, &at, &name))
         n++;
@@ -427,7 +427,7 @@ static inline int32_t facts_count_names(cpubind_input listing)
 /* The number in a name: 12 for "node12" and prefix "node"; -1 for another name or a number
  * above the limits. */
 static inline int32_t facts_number_after(const char *prefix, const char *text,
-                                         cpubind_slice name)
+                                         cpubind_piece name)
 {
     int32_t n = (int32_t)strlen(prefix);
     int32_t number;

@@ -33,7 +33,7 @@ cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listin
 {
     enum { DIGITS_MAX = 10 }; /* of 2147483647 */
     const scan_text in = {listing.data, listing.len, NULL};
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0, cap = 0;
     *out_n = 0;
     while (facts_next_name(listing, &at, &name))

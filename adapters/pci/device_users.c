@@ -69,7 +69,7 @@ static void add_driven(node_list *l, const cpubind_vendor_driver *driver)
     char name[CPUBIND_DEVICE_INPUT_SIZE];
     const char *input = input_name(name, driver->folder, l->function, driver->leaf);
     const cpubind_input answer = judge(l->out, input, l->source->read(l->source->ctx, input));
-    cpubind_slice number;
+    cpubind_piece number;
     if (facts_is_present(answer) && cpubind_nvidia_find(answer.data, answer.len, driver->key,
                                                         &number, NULL) == CPUBIND_TEXT_OK)
         add(l, &driver->nodes, NULL, answer.data + number.at, number.len);
@@ -82,7 +82,7 @@ static void add_listed(node_list *l, const cpubind_vendor_files *files)
     char path[CPUBIND_DEVICE_INPUT_SIZE];
     const char *input = input_name(path, INPUT_PCI, l->function, files->folder);
     const cpubind_input listing = judge(l->out, input, l->source->list(l->source->ctx, input));
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     while (facts_next_name(listing, &at, &name)) {
         const char *text = listing.data + name.at;

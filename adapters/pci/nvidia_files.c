@@ -8,7 +8,7 @@
 #include "../text/scan.h"
 
 cpubind_text_status cpubind_nvidia_find(const char *text, int32_t len, const char *key,
-                                        cpubind_slice *out, cpubind_text_fault *fault)
+                                        cpubind_piece *out, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
     const int32_t n = key ? (int32_t)strlen(key) : 0;

@@ -25,7 +25,7 @@ extern "C" {
  *           control character
  *   cost    O(len) */
 cpubind_text_status cpubind_nvidia_find(const char *text, int32_t len, const char *key,
-                                        cpubind_slice *out, cpubind_text_fault *fault);
+                                        cpubind_piece *out, cpubind_text_fault *fault);
 
 #ifdef __cplusplus
 }

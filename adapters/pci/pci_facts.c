@@ -160,7 +160,7 @@ static cpubind_problem_code read_interface(facts_reader *r, cpubind_pci_function
     for (int i = 0; i < 2 && !function->interface; i++) {
         const char *name = facts_function_path(r, &function->pci, folders[i]);
         cpubind_input listing;
-        cpubind_slice part;
+        cpubind_piece part;
         int32_t at = 0;
         if (!name)
             return facts_fail_memory(r);

@@ -15,7 +15,7 @@
 /* Whether a list of names has this one. */
 static int has_name(cpubind_input listing, const char *wanted)
 {
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     while (facts_next_name(listing, &at, &name))
         if ((size_t)name.len == strlen(wanted) &&

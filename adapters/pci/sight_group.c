@@ -19,7 +19,7 @@
 /* The value of a variable; *len is -1 when it is not set. */
 static const char *value_of(cpubind_input env, const char *name, int32_t *len)
 {
-    cpubind_slice value = {0, -1};
+    cpubind_piece value = {0, -1};
     if (!facts_is_present(env) ||
         cpubind_env_find(env.data, env.len, name, &value) != CPUBIND_TEXT_OK)
         value.len = -1;
@@ -157,7 +157,7 @@ int cpubind_priv_pci_is_driven(const facts_reader *r, const cpubind_vendor *vend
                                const cpubind_pci_address *pci)
 {
     cpubind_input listing;
-    cpubind_slice name;
+    cpubind_piece name;
     int32_t at = 0;
     if (!vendor->driver.folder)
         return 0;

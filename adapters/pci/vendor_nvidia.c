@@ -60,7 +60,7 @@ static const cpubind_vendor_product products[] = {
 static cpubind_problem_code take_value(facts_reader *r, const char *name, cpubind_input answer,
                                        const char *key, const char **out, int32_t *out_len)
 {
-    cpubind_slice value;
+    cpubind_piece value;
     cpubind_text_fault fault;
     const cpubind_text_status status =
         cpubind_nvidia_find(answer.data, answer.len, key, &value, &fault);

@@ -40,7 +40,7 @@ static void choose_policy(planner *p)
 
 static int32_t logic_of(const planner *p, int32_t device)
 {
-    const cpubind_device *viewed =
+    const cpubind_viewed *viewed =
         device < 0 ? NULL : plan_device_of(p, &p->out->candidate[device]);
     return viewed ? viewed->logic : -1;
 }
@@ -143,7 +143,7 @@ static int is_about_one(const planner *p, cpubind_problem_code code)
  * it, or this process drives it. With allowed CPUs of each device one does not need another. */
 static int is_needed(const planner *p, int32_t viewed)
 {
-    const cpubind_device *n = &p->facts->device[viewed];
+    const cpubind_viewed *n = &p->facts->device[viewed];
     if (p->scope == CPUBIND_SCOPE_PER_DEVICE)
         return 0;
     return n->is_running || (p->request->device && n->is_named) ||

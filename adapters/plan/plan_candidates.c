@@ -144,7 +144,7 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
             "no input tells how many NPUs this host has: say it with --total, or use "
             "--scope own when the allowed CPUs are for this process alone");
     for (int32_t i = 0; i < p->out->n_candidate; i++) {
-        const cpubind_device *viewed = &f->device[p->out->candidate[i].device];
+        const cpubind_viewed *viewed = &f->device[p->out->candidate[i].device];
         slot[i] = is_own ? i : by_phy ? viewed->phy : viewed->logic;
     }
     if (is_own)
@@ -164,7 +164,7 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
 /* The number that orders the NPUs of one function: the phy id, else the logic id. */
 static int32_t number_of(const planner *p, const cpubind_candidate *candidate)
 {
-    const cpubind_device *viewed = plan_device_of(p, candidate);
+    const cpubind_viewed *viewed = plan_device_of(p, candidate);
     return !viewed ? candidate->phy : viewed->phy >= 0 ? viewed->phy : viewed->logic;
 }
 
@@ -262,7 +262,7 @@ static int is_blind(const planner *p)
 /* The CPUs near a candidate. */
 static const int32_t *near_of(const planner *p, const cpubind_candidate *candidate, int32_t *n)
 {
-    const cpubind_device *viewed = plan_device_of(p, candidate);
+    const cpubind_viewed *viewed = plan_device_of(p, candidate);
     const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !is_blind(p);
     if (!viewed || (is_slice && candidate->function >= 0)) {
         *n = p->facts->function[candidate->function].n_cpu;
@@ -325,7 +325,7 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
 static const cpubind_device_allowed *allowed_of(const planner *p,
                                                 const cpubind_candidate *candidate)
 {
-    const cpubind_device *viewed = plan_device_of(p, candidate);
+    const cpubind_viewed *viewed = plan_device_of(p, candidate);
     for (int32_t i = 0; viewed && i < p->request->n_device_allowed; i++)
         if (p->request->device_allowed[i].logic == viewed->logic)
             return &p->request->device_allowed[i];

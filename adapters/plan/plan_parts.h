@@ -143,7 +143,7 @@ static inline int plan_is_ours(const planner *p, int32_t viewed)
 }
 
 /* The device in view that a candidate is, or NULL. */
-static inline const cpubind_device *plan_device_of(const planner *p,
+static inline const cpubind_viewed *plan_device_of(const planner *p,
                                                    const cpubind_candidate *candidate)
 {
     return candidate->device < 0 ? NULL : &p->facts->device[candidate->device];

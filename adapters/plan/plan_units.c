@@ -171,7 +171,7 @@ static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place, int
         return;
     function->n_in_view = 1;
     f->device[f->n_device++] =
-        (cpubind_device){.logic = logic,
+        (cpubind_viewed){.logic = logic,
                          .card = -1,
                          .chip = -1,
                          .phy = -1,
@@ -206,14 +206,14 @@ static int join_affinity(cpubind_facts *f, int32_t *first, cpubind_arena *arena)
 
 int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
 {
-    const cpubind_device *old = f->device;
+    const cpubind_viewed *old = f->device;
     const int32_t base = first_id(f);
     int32_t *place = cpubind_arena_ints(arena, f->n_bus);
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
         arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
     int32_t n_rank, first;
     f->device =
-        (cpubind_device *)cpubind_arena_take(arena, f->n_device + f->n_bus, sizeof *f->device);
+        (cpubind_viewed *)cpubind_arena_take(arena, f->n_device + f->n_bus, sizeof *f->device);
     if (!place || !rank || !f->device)
         return 0;
     if (f->n_device > 0)

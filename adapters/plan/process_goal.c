@@ -40,7 +40,7 @@ cpubind_cpus cpubind_goal_cpus_of_wish(const cpubind_goal_pool *pool, cpubind_cp
 typedef struct maker {
     facts_reader r; /* without request and facts: only to ask for inputs and to fail */
     const cpubind_goal_request *request;
-    const cpubind_device *device; /* NULL: several, of different vendors perhaps */
+    const cpubind_viewed *device; /* NULL: several, of different vendors perhaps */
     const cpubind_vendor *vendor;
     cpubind_goal_pool its;   /* the CPUs of this process */
     cpubind_cpus pool, kept; /* the same, ascending; those that the plan keeps for the host */

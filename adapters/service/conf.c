@@ -62,7 +62,7 @@ static int32_t end_of_plain(const scan_text *in, scan_run run)
     return scan_trim(in, run).end;
 }
 
-static cpubind_conf_step read_quoted(const scan_text *in, scan_run run, cpubind_slice *value)
+static cpubind_conf_step read_quoted(const scan_text *in, scan_run run, cpubind_piece *value)
 {
     scan_run inside = {run.at + 1, run.at + 1};
     scan_run rest;

@@ -15,8 +15,8 @@ extern "C" {
 
 /* One row: the places of its key and of its value, without quotes. */
 typedef struct cpubind_conf_row {
-    cpubind_slice key;
-    cpubind_slice value;
+    cpubind_piece key;
+    cpubind_piece value;
 } cpubind_conf_row;
 
 typedef enum cpubind_conf_step {

@@ -21,7 +21,7 @@ void cpubind_figures_pause(const cpubind_sys *sys, int fd, int32_t ms)
     (void)sys->poll(&wait, 1, ms);
 }
 
-static int has_wrong(const cpubind_report *r)
+static int has_wrong(const cpubind_outcomes *r)
 {
     for (int32_t i = 0; i < r->n; i++)
         if (r->item[i].result == CPUBIND_ITEM_WRONG)
@@ -165,7 +165,7 @@ static cpubind_service_device *find(counting *c, const cpubind_host_row *row)
     return &all[at];
 }
 
-static void add_items(cpubind_service_device *device, const cpubind_report *r)
+static void add_items(cpubind_service_device *device, const cpubind_outcomes *r)
 {
     for (int32_t i = 0; i < r->n; i++) {
         const cpubind_item *item = &r->item[i];
@@ -180,7 +180,7 @@ static void add_items(cpubind_service_device *device, const cpubind_report *r)
     }
 }
 
-static void add_memory(cpubind_service_device *device, const cpubind_report *r)
+static void add_memory(cpubind_service_device *device, const cpubind_outcomes *r)
 {
     if (!r->has_memory || r->memory.error || r->memory_node < 0)
         return;

@@ -65,10 +65,10 @@ static const char *find_id(const char *from, const char *end)
     return start == from || start[-1] == '-' || start[-1] == ':' ? start : NULL;
 }
 
-int cpubind_cgroup_container(const char *text, int32_t len, cpubind_slice *out_id)
+int cpubind_cgroup_container(const char *text, int32_t len, cpubind_piece *out_id)
 {
     line l;
-    *out_id = (cpubind_slice){0, 0};
+    *out_id = (cpubind_piece){0, 0};
     for (int32_t at = 0; text && next_line(text, len, &at, &l);) {
         const char *end = l.end;
         while (end > l.second + 1) {
@@ -78,7 +78,7 @@ int cpubind_cgroup_container(const char *text, int32_t len, cpubind_slice *out_i
                 from--;
             id = find_id(from, end);
             if (id) {
-                *out_id = (cpubind_slice){(int32_t)(id - text), ID_DIGITS};
+                *out_id = (cpubind_piece){(int32_t)(id - text), ID_DIGITS};
                 return 1;
             }
             end = from > l.second + 1 ? from - 1 : from;
@@ -131,7 +131,7 @@ cpubind_text_status cpubind_cgroup_find_cpuset(const char *text, int32_t len,
                 end--;
             out->is_version_1 = is_version_1;
             out->path =
-                (cpubind_slice){(int32_t)(l.second + 1 - text), (int32_t)(end - l.second - 1)};
+                (cpubind_piece){(int32_t)(l.second + 1 - text), (int32_t)(end - l.second - 1)};
             status = CPUBIND_TEXT_OK;
         }
         if (is_version_1)
@@ -247,11 +247,11 @@ static void take_container(const char *text, const char *from, const char *end,
                                               {"docker", "docker"},
                                               {"libpod", "podman"}};
     const char *id = find_id(from, end);
-    out->container = (cpubind_slice){0, 0};
+    out->container = (cpubind_piece){0, 0};
     out->runtime = NULL;
     if (!id)
         return;
-    out->container = (cpubind_slice){(int32_t)(id - text), ID_DIGITS};
+    out->container = (cpubind_piece){(int32_t)(id - text), ID_DIGITS};
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes && id > from; i++)
         if (is_word(from, id - 1, runtimes[i][0]))
             out->runtime = runtimes[i][1];

@@ -24,12 +24,12 @@ extern "C" {
  *   out     *out_id, a slice of the text; len 0: none
  *   returns 1 if there is one, else 0
  *   cost    O(len) */
-int cpubind_cgroup_container(const char *text, int32_t len, cpubind_slice *out_id);
+int cpubind_cgroup_container(const char *text, int32_t len, cpubind_piece *out_id);
 
 /* The cgroup whose cpuset holds a process. */
 typedef struct cpubind_cgroup_cpuset {
     int32_t is_version_1; /* below the hierarchy of the controller cpuset */
-    cpubind_slice path;   /* of the text: "/kubepods/pod1", without "/" at its end */
+    cpubind_piece path;   /* of the text: "/kubepods/pod1", without "/" at its end */
 } cpubind_cgroup_cpuset;
 
 /* Finds that cgroup: of the controller cpuset of version 1, else of version 2.
@@ -73,7 +73,7 @@ const char *cpubind_qos_word(cpubind_qos qos);
 
 typedef struct cpubind_cgroup_pod {
     char uid[CPUBIND_POD_UID_SIZE]; /* as the API has it, with "-" */
-    cpubind_slice container;        /* its id in the text; len 0: the path shows none */
+    cpubind_piece container;        /* its id in the text; len 0: the path shows none */
     const char *runtime; /* "containerd", "cri-o", "docker" or "podman", static text; NULL: the
                             path does not name it */
     cpubind_qos qos;
@@ -91,8 +91,8 @@ int cpubind_cgroup_find_pod(const char *text, int32_t len, cpubind_cgroup_pod *o
  *   namespace = 1*63( a-z / 0-9 / "-" )             a container as well
  */
 typedef struct cpubind_pod_log {
-    cpubind_slice pod, space, container;
-    cpubind_slice id; /* of the container */
+    cpubind_piece pod, space, container;
+    cpubind_piece id; /* of the container */
 } cpubind_pod_log;
 
 #define CPUBIND_POD_NAME_SIZE  254 /* of a pod, with a NUL */

@@ -112,8 +112,8 @@ static cpubind_text_status decode_line(reading *r, int32_t at, int32_t *end)
 }
 
 /* Checks a name, ended by NUL, and that it follows that of the entry before. */
-static cpubind_text_status check_name(const reading *r, int32_t line, cpubind_slice name,
-                                      cpubind_slice before)
+static cpubind_text_status check_name(const reading *r, int32_t line, cpubind_piece name,
+                                      cpubind_piece before)
 {
     const char *const text = r->text + name.at, *const last = r->text + before.at;
     if ((int32_t)strlen(text) != name.len || !cpubind_input_is_name(text))

@@ -33,8 +33,8 @@ extern "C" {
 
 /* A file in a decoded text. */
 typedef struct cpubind_host_entry {
-    cpubind_slice name; /* a NUL follows it; len 0: the text has ended */
-    cpubind_slice data;
+    cpubind_piece name; /* a NUL follows it; len 0: the text has ended */
+    cpubind_piece data;
 } cpubind_host_entry;
 
 /* Decodes the next file.

@@ -31,7 +31,7 @@ int cpubind_host_txt_is_name(const char *name)
     return end && is_name(name, (int32_t)(end - name));
 }
 
-static int is_text(const char *text, cpubind_slice slice, const char *word)
+static int is_text(const char *text, cpubind_piece slice, const char *word)
 {
     return (size_t)slice.len == strlen(word) &&
            memcmp(text + slice.at, word, (size_t)slice.len) == 0;
@@ -52,7 +52,7 @@ static const char *const keys[N_KEYS] = {
 };
 
 /* The reason why a value is wrong for its key; NULL when it is right. */
-static const char *value_fault(const char *text, int key, cpubind_slice value)
+static const char *value_fault(const char *text, int key, cpubind_piece value)
 {
     if (value.len == 0)
         return "a value is empty";
@@ -65,7 +65,7 @@ static const char *value_fault(const char *text, int key, cpubind_slice value)
 }
 
 /* Reads the line [at, end); returns its key, or -1 with the fault set. */
-static int read_line(const scan_text *in, int32_t at, int32_t end, cpubind_slice *value)
+static int read_line(const scan_text *in, int32_t at, int32_t end, cpubind_piece *value)
 {
     const scan_run line = {at, end};
     const int32_t odd = scan_find_control(in, line);
@@ -78,7 +78,7 @@ static int read_line(const scan_text *in, int32_t at, int32_t end, cpubind_slice
         if (end - at < n + 2 || memcmp(in->text + at, keys[key], (size_t)n) != 0 ||
             memcmp(in->text + at + n, ": ", 2) != 0)
             continue;
-        *value = (cpubind_slice){at + n + 2, end - at - n - 2};
+        *value = (cpubind_piece){at + n + 2, end - at - n - 2};
         const char *what = value_fault(in->text, key, *value);
         if (!what)
             return key;
@@ -95,14 +95,14 @@ cpubind_text_status cpubind_host_txt_parse(const char *text, int32_t len, cpubin
                                            cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
-    cpubind_slice values[N_KEYS];
+    cpubind_piece values[N_KEYS];
     uint8_t seen[N_KEYS] = {0};
     if (!scan_is_text(text, len) || !out)
         return scan_fail_arg(fault);
     for (int32_t at = 0; at < len;) {
         const char *feed = (const char *)memchr(text + at, '\n', (size_t)(len - at));
         const int32_t end = feed ? (int32_t)(feed - text) : len;
-        cpubind_slice value;
+        cpubind_piece value;
         const int key = read_line(&in, at, end, &value);
         if (key < 0)
             return CPUBIND_TEXT_ERR_SYNTAX;

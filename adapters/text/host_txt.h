@@ -33,7 +33,7 @@ extern "C" {
 
 /* The values, as slices of the text. */
 typedef struct cpubind_host_txt {
-#define CPUBIND_X(member, key) cpubind_slice member;
+#define CPUBIND_X(member, key) cpubind_piece member;
     CPUBIND_HOST_TXT_LIST(CPUBIND_X)
 #undef CPUBIND_X
 } cpubind_host_txt;

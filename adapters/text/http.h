@@ -21,9 +21,9 @@ extern "C" {
 #endif
 
 typedef struct cpubind_http_url {
-    cpubind_slice host; /* without brackets */
+    cpubind_piece host; /* without brackets */
     int32_t port;       /* 80 where the address has none */
-    cpubind_slice path; /* empty where the address has none */
+    cpubind_piece path; /* empty where the address has none */
 } cpubind_http_url;
 
 /* Reads an address, all of it.
@@ -36,7 +36,7 @@ typedef struct cpubind_http_head {
     int32_t len;            /* bytes of the head: the page starts there */
     int32_t page_len;       /* Content-Length; -1: the page goes to the end of the connection */
     int32_t is_coded;       /* the page is in pieces (chunked) or compressed */
-    cpubind_slice location; /* where a redirect leads, VISIBLE bytes; empty: nowhere */
+    cpubind_piece location; /* where a redirect leads, VISIBLE bytes; empty: nowhere */
 } cpubind_http_head;
 
 /* Reads the head of an answer.

@@ -376,8 +376,8 @@ cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
 
 /* == Names ================================================================== */
 
-int cpubind_interrupts_next_name(const char *text, cpubind_slice names, int32_t *at,
-                                 cpubind_slice *name)
+int cpubind_interrupts_next_name(const char *text, cpubind_piece names, int32_t *at,
+                                 cpubind_piece *name)
 {
     if (!text || !at || !name)
         return 0;

@@ -16,7 +16,7 @@ extern "C" {
 /* One numbered interrupt. */
 typedef struct cpubind_interrupt {
     int32_t irq;         /* its number, >= 0 */
-    cpubind_slice names; /* of its handlers: "a"; "a, b" when shared; may be empty */
+    cpubind_piece names; /* of its handlers: "a"; "a, b" when shared; may be empty */
 } cpubind_interrupt;
 
 /* The caller's array for the numbered interrupts; it may be NULL when cap is 0. */
@@ -43,8 +43,8 @@ cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
  *   in      names of a row; *at: 0 before the first
  *   out     *name, a slice of the text, not empty; *at moves
  *   returns 1, or 0 at the end */
-int cpubind_interrupts_next_name(const char *text, cpubind_slice names, int32_t *at,
-                                 cpubind_slice *name);
+int cpubind_interrupts_next_name(const char *text, cpubind_piece names, int32_t *at,
+                                 cpubind_piece *name);
 
 #ifdef __cplusplus
 }

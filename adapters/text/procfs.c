@@ -118,7 +118,7 @@ static int32_t name_len(const char *name)
 
 /*   env    = *( NAME "=" value LF )  the last line may lack its LF; the first NAME counts */
 cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *name,
-                                     cpubind_slice *out_value)
+                                     cpubind_piece *out_value)
 {
     const scan_text in = {text, len, NULL};
     const int32_t n = name_len(name);

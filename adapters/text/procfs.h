@@ -44,7 +44,7 @@ cpubind_text_status cpubind_number_parse(const char *text, int32_t len, int32_t 
  *   out     *out_value, a slice of the text; the value may be empty
  *   errors  ERR_ARG, ERR_MISSING */
 cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *name,
-                                     cpubind_slice *out_value);
+                                     cpubind_piece *out_value);
 
 /* The devices that a list makes visible. */
 typedef struct cpubind_visible {
@@ -73,7 +73,7 @@ cpubind_text_status cpubind_visible_parse(const char *text, int32_t len, int32_t
 /* Fields of /proc/<pid>/stat; their numbers are those of proc(5). */
 typedef struct cpubind_stat {
     int32_t pid;        /* 1: id of the process or the thread */
-    cpubind_slice name; /* 2: without the parentheses; may be empty */
+    cpubind_piece name; /* 2: without the parentheses; may be empty */
     char state;         /* 3: a letter, 'R' or 'S' or 'T' ... */
     int32_t ppid;       /* 4: 0 when the parent is in another namespace */
     int32_t group;      /* 5: of processes; 0: in another namespace, or not known */

@@ -160,9 +160,9 @@ static inline int32_t scan_find_control(const scan_text *in, scan_run run)
     return run.at;
 }
 
-static inline cpubind_slice scan_slice(scan_run run)
+static inline cpubind_piece scan_slice(scan_run run)
 {
-    const cpubind_slice slice = {run.at, run.end - run.at};
+    const cpubind_piece slice = {run.at, run.end - run.at};
     return slice;
 }
 

@@ -52,7 +52,7 @@ static cpubind_text_status read_list(const scan_text *in, scan_run run, int32_t 
 static scan_run value_of(const scan_text *in, const char *name)
 {
     const scan_run none = {-1, -1};
-    cpubind_slice value;
+    cpubind_piece value;
     if (cpubind_env_find(in->text, in->len, name, &value) != CPUBIND_TEXT_OK)
         return none;
     return (scan_run){value.at, value.at + value.len};

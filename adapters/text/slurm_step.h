@@ -36,7 +36,7 @@ typedef struct cpubind_slurm_step {
     int32_t n_device;   /* devices of the step; -1: Slurm manages none of them */
     int32_t n_listed;   /* numbers in the list: n_device for those of the step, fewer for those
                            of one task; -1: there is no list */
-    cpubind_slice list; /* "0,1,2" */
+    cpubind_piece list; /* "0,1,2" */
 } cpubind_slurm_step;
 
 /* Reads what Slurm gave the step.

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-cpubind_place cpubind_text_place(const char *text, int32_t len, int32_t offset)
+cpubind_position cpubind_text_place(const char *text, int32_t len, int32_t offset)
 {
-    cpubind_place place = {1, 1};
+    cpubind_position place = {1, 1};
     int32_t at = 0;
 
     if (!text || len <= 0 || offset <= 0)

@@ -50,10 +50,10 @@ typedef struct cpubind_text_fault {
 } cpubind_text_fault;
 
 /* A piece of the caller's text: bytes [at, at + len). */
-typedef struct cpubind_slice {
+typedef struct cpubind_piece {
     int32_t at;  /* byte offset */
     int32_t len; /* bytes */
-} cpubind_slice;
+} cpubind_piece;
 
 /* The caller's array for the numbers that a reader reads. With cap 0 the array may be NULL: the
  * reader then gives the length, with ERR_SPACE when it is not 0. */
@@ -64,15 +64,15 @@ typedef struct cpubind_int_list {
 } cpubind_int_list;
 
 /* A place in a text, for messages. */
-typedef struct cpubind_place {
+typedef struct cpubind_position {
     int32_t line;   /* from 1 */
     int32_t column; /* from 1, in bytes */
-} cpubind_place;
+} cpubind_position;
 
 /* The line and column of a byte offset.
  *   in      0 <= offset <= len; a larger one counts as len
  *   cost    O(offset) */
-cpubind_place cpubind_text_place(const char *text, int32_t len, int32_t offset);
+cpubind_position cpubind_text_place(const char *text, int32_t len, int32_t offset);
 
 /* "ERR_SYNTAX", or "?" for a number that is no code. Static storage. */
 const char *cpubind_text_status_name(cpubind_text_status status);

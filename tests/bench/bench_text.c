@@ -167,7 +167,7 @@ static void read_status(void *ctx)
          "cpubind_status_parse");
 }
 
-static int starts(const input *in, cpubind_slice name, const char *with)
+static int starts(const input *in, cpubind_piece name, const char *with)
 {
     const size_t n = strlen(with);
     return (size_t)name.len >= n && memcmp(in->text + name.at, with, n) == 0;
@@ -177,7 +177,7 @@ static int starts(const input *in, cpubind_slice name, const char *with)
 static void find_npu_irqs(void *ctx)
 {
     input *in = (input *)ctx;
-    cpubind_slice name;
+    cpubind_piece name;
     cpubind_interrupt_list list = {in->out.irq, MAX_ROWS, 0, 0};
     int32_t found = 0;
     must(cpubind_interrupts_parse(in->text, in->len, &list, NULL) == CPUBIND_TEXT_OK &&

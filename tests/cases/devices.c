@@ -401,7 +401,7 @@ static void ask_of_doctor(char *word, const char *value)
 
 static void examine(step *now)
 {
-    static cpubind_device npu = {
+    static cpubind_viewed npu = {
         .vendor = CPUBIND_VENDOR_ASCEND, .pci = {.domain = -1}, .bus = -1};
     const cpubind_source source = source_of_host();
     cpubind_facts joined, listed;

@@ -105,7 +105,7 @@ static inline void say_address(said *s, const cpubind_pci_address *pci)
 
 static inline void say_npu(said *s, const cpubind_facts *f, int32_t i)
 {
-    const cpubind_device *npu = &f->device[i];
+    const cpubind_viewed *npu = &f->device[i];
     say(s, "> npu %d", npu->logic);
     if (npu->card >= 0)
         say(s, " card %d.%d", npu->card, npu->chip);

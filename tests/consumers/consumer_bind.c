@@ -51,7 +51,7 @@ static const char *text_or_none(const char *cpus)
 
 static void print_report(const cpubind_binding *binding)
 {
-    const cpubind_report *report = cpubind_bind_report(binding);
+    const cpubind_outcomes *report = cpubind_bind_report(binding);
     for (int32_t i = 0; i < report->n; i++)
         printf("%d %s: %s -> %s, %s\n", (int)report->item[i].id, report->item[i].name,
                text_or_none(report->item[i].was), text_or_none(report->item[i].should),

@@ -59,7 +59,7 @@ static void break_plan(view_plan *p, const char *text, int32_t a, int32_t b)
 }
 
 /* Holds what the facts say of an NPU against the host. */
-static void check_npu(const host_view *v, const cpubind_device *npu, view_plan *out)
+static void check_npu(const host_view *v, const cpubind_viewed *npu, view_plan *out)
 {
     const int32_t phy = v->phy[npu->logic];
     const host_npu *truth = &v->host->npu[phy];
@@ -119,7 +119,7 @@ static void take_kept(const cpubind_device_plan *plan, view_plan *out)
 }
 
 /* The device of a row; -1: an NPU that the view does not have. */
-static int32_t device_of(const host_view *v, const cpubind_facts *f, const cpubind_device *npu)
+static int32_t device_of(const host_view *v, const cpubind_facts *f, const cpubind_viewed *npu)
 {
     const random_host *h = v->host;
     for (int32_t i = 0; npu->bus >= 0 && i < h->n_function; i++)
@@ -157,7 +157,7 @@ static void take_pools(const host_view *v, const cpubind_facts *f,
     cpu_bits all;
     memset(&all, 0, sizeof all);
     for (int32_t row = 0; row < plan->n_want; row++) {
-        const cpubind_device *npu = &f->device[plan->want[row]];
+        const cpubind_viewed *npu = &f->device[plan->want[row]];
         const int32_t device = device_of(v, f, npu);
         if (device < 0) {
             out->n_unknown++;

@@ -9,7 +9,7 @@
 #include "../../adapters/ascend/redact.h"
 #include "readers.h"
 
-static void tell_unknown(reading *r, cpubind_slice unknown)
+static void tell_unknown(reading *r, cpubind_piece unknown)
 {
     if (unknown.len == 0 || r->wants_places)
         return;
@@ -211,7 +211,7 @@ static void read_cards(reading *r)
  * two halves add up to those of the text. */
 static void read_refusal(reading *r)
 {
-    cpubind_slice line = {-7, -7}, again = {-7, -7};
+    cpubind_piece line = {-7, -7}, again = {-7, -7};
     const cpubind_npusmi_refusal refusal = cpubind_npusmi_find_refusal(r->text, r->len, &line);
     const int32_t lost = cpubind_npusmi_count_lost(r->text, r->len);
     cpubind_text_fault fault = {-7, NULL};
@@ -328,7 +328,7 @@ static cpubind_text_status read_places(const char *input, const char *text, int3
         {"proc/self/status", "status"},
         {"proc/interrupts", "interrupts"},
     };
-    cpubind_slice card, chip;
+    cpubind_piece card, chip;
     const char *name = cpubind_input_is_board(input, &card, &chip) ? "npusmi_board" : NULL;
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (strcmp(input, readers[i][0]) == 0)
@@ -364,7 +364,7 @@ static void check_reading(const reading *r, const char *input, const char *out, 
                           const cpubind_redacted *counts)
 {
     words before = {NULL, 0, 0}, after = {NULL, 0, 0};
-    cpubind_slice a = {-1, -1}, b = {-1, -1};
+    cpubind_piece a = {-1, -1}, b = {-1, -1};
     const cpubind_text_status status = read_places(input, r->text, r->len, &before);
     if (status != CPUBIND_TEXT_OK && !is_strict) {
         free(before.text);

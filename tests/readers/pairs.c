@@ -37,7 +37,7 @@ static void read_common(reading *r)
 static void read_place(reading *r)
 {
     const int32_t offset = number_arg(&r->args, 0);
-    const cpubind_place place = cpubind_text_place(r->text, r->len, offset);
+    const cpubind_position place = cpubind_text_place(r->text, r->len, offset);
     tell(r, "line %d, column %d\n", place.line, place.column);
     CHECK(place.line >= 1 && place.column >= 1 && place.line + place.column <= r->len + 2);
     CHECK(cpubind_text_place(NULL, 0, offset).line == 1);

@@ -10,7 +10,7 @@
 /* `read nvidia_find KEY` */
 static void read_key(reading *r)
 {
-    cpubind_slice *value = OUT(r, cpubind_slice);
+    cpubind_piece *value = OUT(r, cpubind_piece);
     const cpubind_text_status status =
         cpubind_nvidia_find(r->text, r->len, r->args, given(r, value), r->fault);
     CHECK(status == CPUBIND_TEXT_ERR_ARG || (*r->args && !strchr(r->args, ':')));

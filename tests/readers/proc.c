@@ -56,7 +56,7 @@ static void read_number(reading *r)
 /* `read env NAME` */
 static void read_env(reading *r)
 {
-    cpubind_slice *value = OUT(r, cpubind_slice);
+    cpubind_piece *value = OUT(r, cpubind_piece);
     if (!came_alone(r, cpubind_env_find(r->text, r->len, r->args, given(r, value))))
         return;
     CHECK(value->at + value->len == r->len || r->text[value->at + value->len] == '\n');
@@ -165,7 +165,7 @@ static void read_cpu_events(reading *r)
 
 static void read_container(reading *r)
 {
-    cpubind_slice id = {-1, -1};
+    cpubind_piece id = {-1, -1};
     const int is_there = cpubind_cgroup_container(r->text, r->len, &id);
     CHECK(is_there ? id.len == 64 : id.at == 0 && id.len == 0);
     tell_slice(r, "", id);
@@ -220,7 +220,7 @@ static void read_pod_log(reading *r)
 /* A path without the cgroups of cpubind at its end. */
 static void read_outside(reading *r)
 {
-    tell_slice(r, "", (cpubind_slice){0, cpubind_cgroup_outside(r->text, r->len)});
+    tell_slice(r, "", (cpubind_piece){0, cpubind_cgroup_outside(r->text, r->len)});
 }
 
 /* == Interrupts ============================================================= */
@@ -233,9 +233,9 @@ static void check_between(const reading *r, int32_t at, int32_t end)
 }
 
 /* The names of a row, apart. */
-static void tell_names(reading *r, cpubind_slice names)
+static void tell_names(reading *r, cpubind_piece names)
 {
-    cpubind_slice name = {0, 0};
+    cpubind_piece name = {0, 0};
     int32_t at = 0, next = names.at;
     while (cpubind_interrupts_next_name(r->text, names, &at, &name)) {
         check_between(r, next, name.at);

@@ -167,7 +167,7 @@ int are_disjoint(const int32_t *cpu, const int32_t *row, int32_t n)
     return !is_twice;
 }
 
-void tell_slice(reading *r, const char *word, cpubind_slice slice)
+void tell_slice(reading *r, const char *word, cpubind_piece slice)
 {
     CHECK(slice.len >= 0 && slice.at >= 0);
     CHECK(slice.at <= r->len && slice.len <= r->len - slice.at);
@@ -186,7 +186,7 @@ static int is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-void tell_name(reading *r, const char *word, cpubind_slice name)
+void tell_name(reading *r, const char *word, cpubind_piece name)
 {
     if (name.len == 0)
         return;

@@ -125,10 +125,10 @@ void check_list(const int32_t *number, int32_t n, int32_t limit);
 
 /* `WORD "TEXT"`, with a blank before it but in the first place of a line; WORD may be "". The
  * slice is in the text. */
-void tell_slice(reading *r, const char *word, cpubind_slice slice);
+void tell_slice(reading *r, const char *word, cpubind_piece slice);
 
 /* The same, or nothing for an empty name. It is in one line, and no blank is around it. */
-void tell_name(reading *r, const char *word, cpubind_slice name);
+void tell_name(reading *r, const char *word, cpubind_piece name);
 
 /* `WORD NUMBER`, or nothing for -1. It is no less. */
 void tell_id(reading *r, const char *word, int64_t id);

@@ -221,10 +221,10 @@ static void read_conf(reading *r)
     } while (step != CPUBIND_CONF_END);
 }
 
-static void hear(void *ctx, cpubind_place place, const char *text)
+static void hear(void *ctx, cpubind_position place, const char *text)
 {
     reading *r = (reading *)ctx;
-    const cpubind_place end = cpubind_text_place(r->text, r->len, r->len);
+    const cpubind_position end = cpubind_text_place(r->text, r->len, r->len);
     CHECK(place.line >= 1 && place.column >= 1 && place.line <= end.line);
     CHECK(text && text[0] != '\0');
     tell(r, "%d:%d: %s\n", place.line, place.column, text);

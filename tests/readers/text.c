@@ -106,7 +106,7 @@ static void read_input_name(reading *r)
 {
     char *name = string_copy(r->text, r->len), again[CPUBIND_INPUT_BOARD_MAX];
     const int is_name = cpubind_input_is_name(name);
-    cpubind_slice card = {-7, -7}, chip = {-7, -7};
+    cpubind_piece card = {-7, -7}, chip = {-7, -7};
     tell(r, "%s name", is_name ? "a" : "no");
     CHECK(!cpubind_input_is_name(NULL));
     CHECK(!is_name || (r->len > 0 && r->len <= CPUBIND_INPUT_NAME_MAX));

@@ -38,7 +38,7 @@ static void record_left(cpubind_binding *b)
 
 static void move_memory(cpubind_binding *b)
 {
-    cpubind_report *r = &b->report;
+    cpubind_outcomes *r = &b->report;
     r->memory_node = b->record.memory_node;
     if (r->memory_node < 0)
         return;
@@ -125,7 +125,7 @@ static cpubind_linux_fault place_process(cpubind_attempt *a, const cpubind_goal 
 /* Makes the first item that was skipped the one that has failed. */
 static cpubind_linux_fault find_skipped(cpubind_binding *b)
 {
-    cpubind_report *r = &b->report;
+    cpubind_outcomes *r = &b->report;
     for (int32_t i = 0; i < r->n; i++) {
         if (r->item[i].result != CPUBIND_ITEM_SKIPPED)
             continue;
@@ -140,7 +140,7 @@ static cpubind_linux_fault find_skipped(cpubind_binding *b)
 /* Moves memory; its failure is one of the call. */
 static cpubind_linux_fault move_memory_strictly(cpubind_binding *b)
 {
-    const cpubind_report *r = &b->report;
+    const cpubind_outcomes *r = &b->report;
     move_memory(b);
     if (r->has_memory && r->memory.error)
         return cpubind_fault_of(r->memory.error, r->memory.what);

@@ -365,7 +365,7 @@ static cpubind_linux_fault move_misplaced(cpubind_binding *b)
     return cpubind_no_fault;
 }
 
-static void drop_item(cpubind_report *r, int32_t tid)
+static void drop_item(cpubind_outcomes *r, int32_t tid)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < r->n; i++)
@@ -472,7 +472,7 @@ static int is_needed(cpubind_binding *b, const cpubind_item *thread)
  * none could. One that another program moves back was moved. */
 static cpubind_linux_fault check_are_placed(cpubind_binding *b)
 {
-    cpubind_report *r = &b->report;
+    cpubind_outcomes *r = &b->report;
     cpubind_item *refused = NULL;
     int is_any = 0;
     for (int32_t i = 0; i < r->n; i++) {

@@ -299,7 +299,7 @@ typedef struct cpubind_item {
 } cpubind_item;
 
 /* The result of the last call. Valid until the next call. */
-typedef struct cpubind_report {
+typedef struct cpubind_outcomes {
     cpubind_item *item; /* in the order of the steps */
     int32_t n, cap;
     int32_t device;                    /* of the goal, or -1 */
@@ -331,11 +331,11 @@ typedef struct cpubind_report {
                                those that were seen are right, and the record is kept */
     cpubind_memory_move memory; /* with has_memory alone. apply: the move; verify: where memory
                                    is, before == after. The last member, and a long one */
-} cpubind_report;
+} cpubind_outcomes;
 
 /* Whether own memory has drifted: more than a tenth of it is on other nodes, what apply has
  * left there not counted. */
-int cpubind_bind_memory_is_wrong(const cpubind_report *report);
+int cpubind_bind_memory_is_wrong(const cpubind_outcomes *report);
 
 /* == The calls ============================================================== */
 
@@ -542,7 +542,7 @@ void cpubind_bind_sweep(const cpubind_sys *sys);
 int cpubind_bind_is_alive(const cpubind_binding *binding);
 
 /* The report of the last call. */
-const cpubind_report *cpubind_bind_report(const cpubind_binding *binding);
+const cpubind_outcomes *cpubind_bind_report(const cpubind_binding *binding);
 
 /* The name of the program that a process runs: the last part of its /proc/<pid>/exe, else its
  * name in /proc/<pid>/stat, cut to fit; "" where neither can be read.

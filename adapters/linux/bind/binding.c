@@ -22,10 +22,10 @@
 
 void cpubind_report_begin(cpubind_binding *b)
 {
-    cpubind_report *r = &b->report;
+    cpubind_outcomes *r = &b->report;
     cpubind_item *item = r->item;
     const int32_t cap = r->cap;
-    memset(r, 0, offsetof(cpubind_report, memory));
+    memset(r, 0, offsetof(cpubind_outcomes, memory));
     r->item = item;
     r->cap = cap;
     r->device = b->record.device;

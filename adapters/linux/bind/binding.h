@@ -171,7 +171,7 @@ struct cpubind_binding {
     int32_t
         given; /* the set that threads have got which have left it: NONE: they kept theirs */
     cpubind_linux_fault first_failure; /* of what could not be put back */
-    cpubind_report report;
+    cpubind_outcomes report;
 };
 
 /* A binding of a group, and its process: a descriptor of pidfd_open(2), or -1. */

@@ -22,7 +22,7 @@ const char *cpubind_item_result_word(cpubind_item_result result)
     return (size_t)result < sizeof words / sizeof *words ? words[result] : "?";
 }
 
-int cpubind_bind_memory_is_wrong(const cpubind_report *report)
+int cpubind_bind_memory_is_wrong(const cpubind_outcomes *report)
 {
     const cpubind_memory_move *memory = &report->memory;
     const int64_t wrong = memory->own_left - report->memory_left;
@@ -35,7 +35,7 @@ cpubind_linux_fault cpubind_report_why(cpubind_binding *b, const cpubind_subject
 {
     const cpubind_cpu_sets *sets = &b->record.sets;
     const int32_t was = subject->was, should = subject->should;
-    cpubind_report *r = &b->report;
+    cpubind_outcomes *r = &b->report;
     cpubind_item item = {.kind = subject->kind,
                          .result = result,
                          .pid = subject->pid,
@@ -73,7 +73,7 @@ int cpubind_is_missing(int error)
     }
 }
 
-const cpubind_report *cpubind_bind_report(const cpubind_binding *binding)
+const cpubind_outcomes *cpubind_bind_report(const cpubind_binding *binding)
 {
     return &binding->report;
 }

@@ -37,7 +37,7 @@ int cpubind_is_ours(const cpubind_binding *b, int32_t set)
  * that has an item already was given the widest mask by this call. */
 static void keep_thread(cpubind_binding *b, cpubind_subject subject)
 {
-    const cpubind_report *r = &b->report;
+    const cpubind_outcomes *r = &b->report;
     char name[CPUBIND_COMM_SIZE] = "";
     for (int32_t i = 0; i < r->n; i++)
         if (r->item[i].kind == CPUBIND_ITEM_THREAD && r->item[i].id == subject.id)

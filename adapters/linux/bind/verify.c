@@ -102,7 +102,7 @@ static cpubind_linux_fault compare_entries(cpubind_binding *b, int has_goal)
 
 static void measure_memory(cpubind_binding *b)
 {
-    cpubind_report *r = &b->report;
+    cpubind_outcomes *r = &b->report;
     if (b->options.memory == CPUBIND_MEMORY_NONE || b->record.memory_node < 0)
         return;
     r->memory_node = b->record.memory_node;

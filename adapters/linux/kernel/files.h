@@ -164,16 +164,16 @@ void cpubind_remove_temps(const cpubind_sys *sys, int dir, const char *base);
 #define CPUBIND_LIST_MAX_NAMES 65536
 #define CPUBIND_LIST_MAX_BYTES (4 << 20)
 
-typedef enum cpubind_reach {
+typedef enum cpubind_path_reach {
     CPUBIND_REACH_ANYWHERE = 0, /* links lead where they lead: the live host */
     CPUBIND_REACH_BENEATH = 1,  /* not outside the folder, openat2 */
     CPUBIND_REACH_WALK = 2      /* not outside the folder, part by part */
-} cpubind_reach;
+} cpubind_path_reach;
 
 typedef struct cpubind_root {
     const cpubind_sys *sys;
-    int fd;              /* the folder, O_PATH */
-    cpubind_reach reach; /* BENEATH becomes WALK when the kernel has no openat2 */
+    int fd;                   /* the folder, O_PATH */
+    cpubind_path_reach reach; /* BENEATH becomes WALK when the kernel has no openat2 */
 } cpubind_root;
 
 /* Opens "/" of the live host.

@@ -298,7 +298,7 @@ typedef struct word {
     char text[11];
 } word;
 
-static word word_of(const char *name, cpubind_slice digits)
+static word word_of(const char *name, cpubind_piece digits)
 {
     word w = {{0}};
     memcpy(w.text, name + digits.at, (size_t)digits.len);
@@ -307,8 +307,8 @@ static word word_of(const char *name, cpubind_slice digits)
 
 /* Runs the command for a board; an empty `chip` asks for the card. While a killed one still
  * hangs in the driver no other is started: it would hang too. */
-static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubind_slice card,
-                               cpubind_slice chip)
+static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubind_piece card,
+                               cpubind_piece chip)
 {
     const word card_id = word_of(name, card), chip_id = word_of(name, chip);
     const char *const argv[] = {CPUBIND_BOARD_WORDS, card_id.text,
@@ -329,7 +329,7 @@ static cpubind_input run_board(cpubind_linux_host *host, const char *name, cpubi
 
 static cpubind_input run_command(cpubind_linux_host *host, const char *name)
 {
-    cpubind_slice card, chip;
+    cpubind_piece card, chip;
     if (cpubind_input_is_board(name, &card, &chip))
         return run_board(host, name, card, chip);
     for (int i = 0; i < N_COMMANDS; i++)
@@ -715,7 +715,7 @@ static cpubind_linux_status bad_argument(cpubind_linux_host **out, cpubind_linux
 }
 
 /* Opens a host on folder `dir`; its functions are still to be set. */
-static cpubind_linux_status open_host(const char *dir, cpubind_reach reach,
+static cpubind_linux_status open_host(const char *dir, cpubind_path_reach reach,
                                       const cpubind_sys *sys, cpubind_linux_host **out,
                                       cpubind_linux_fault *fault)
 {
