@@ -52,7 +52,7 @@ PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_pa
            sqlite/corpus.h sqlite/store.h
 
 # The one program of tests in C: all files of the folders of tests/, but for what is a program itself.
-PROGRAMS = $(addprefix tests/,vm/% packaging/% bench/% consumers/% languages/% scenes/% faults/% quality/quality.c \
+PROGRAMS = $(addprefix tests/,vm/% packaging/% bench/% consumers/% languages/% scenes/% faults/% quality/% \
              sqlite/fleet_hosts.c)
 TESTS   := $(filter-out $(PROGRAMS),$(sort $(wildcard tests/*/*.c)))
 # What scenes start: workers, doubles, libraries that stand before the C library.
@@ -60,7 +60,7 @@ SCENES  := $(patsubst tests/scenes/programs/%.c,$(BUILD)/programs/%,$(wildcard t
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 
 .PHONY: all help run lib built install fixtures pages check check-all check-vm check-slurm check-nri check-foreign \
-        check-fleet laws analyze coverage bench bench-host bench-slurm bench-limits quality fuzz clean \
+        check-fleet laws analyze coverage bench bench-host bench-slurm quality fuzz clean \
         test tested FORCE
 
 all: $(BUILD)/cpubind $(BUILD)/fixtures.db ## build/cpubind, and build/fixtures.db beside it
@@ -114,7 +114,7 @@ check-fleet: deps-check ## import and group 10,000 made hosts, and print time an
 laws: deps-check ## PAIRS=1000000 pairs of views share no CPU, HOSTS=1000000 hosts keep the laws of plans
 	@$(MAKE_IN) BUILD=$(BUILD)/fast test
 	@CPUBIND_PAIRS=$(or $(PAIRS),1000000) CPUBIND_SEED=$(or $(SEED),1) CPUBIND_TEST_HOSTS=$(or $(HOSTS),1000000) \
-	    CPUBIND_TEST_NEAR_HOSTS=$(or $(HOSTS),1000000) sh -ec 'for group in \
+	    sh -ec 'for group in \
 	        $$($(BUILD)/fast/test --list laws); do $(BUILD)/fast/test $$group; done'
 
 analyze: deps-check-all ## follow paths through the functions with clang-tidy's analyzer: some minutes
@@ -134,13 +134,10 @@ bench: deps-bench ## time the core, the readers, the command, binding, Python, a
 bench-host: deps-bench ## a watch beside 100,000 threads, for two minutes; needs root
 	@$(MAKE_IN) $(BUILD)/bench_host && BUILD=$(BUILD) tests/bench/host_cost.sh
 
-bench-limits: ## time plans of 65,536 CPUs and 4,096 devices, of homes of any shape; needs 3 GB
-	@$(MAKE_IN) $(BUILD)/bench_limits && $(BUILD)/bench_limits
-
 bench-slurm: deps-slurm ## what the plugin for Slurm costs a task, as a ratio in one run; needs root
 	@$(MAKE_IN) all slurm-plugin && BUILD=$(BUILD) CPUBIND_SLURM_COST=15 tests/slurm/slurm.sh
 
-quality: deps-bench ## compare the rules of a plan and hwloc-distrib, over layouts and fixture hosts
+quality: deps-bench ## compare the rules of a plan, over layouts and fixture hosts
 	@$(MAKE_IN) $(BUILD)/quality && $(BUILD)/quality fixtures/hosts
 
 fuzz: deps-fuzz ## fuzz each reader for FUZZ_SECONDS=60; FUZZ_TARGETS="cpulist plan" chooses
@@ -158,7 +155,7 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)/obj/made $(BUILD)/made
 	@echo '$(CC) $(ALL) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL) $(LDFLAGS)' >$@
 
-$(CORE): adapters/cpubind_old.h $(BUILD)/flags
+$(CORE): cpubind.h $(BUILD)/flags
 	$(CC) -std=c99 $(CFLAGS) $(WARN) $(LIBRARY) -DCPUBIND_IMPLEMENTATION -x c -c $< -o $@
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -235,7 +232,7 @@ $(call link, test, $(TESTS:%.c=%) $(NRI:$(BUILD)/obj/%.o=%), -lcmocka)
 $(call link, fuzz, fuzz/fuzz $(basename $(filter-out %/inputs.c,$(wildcard tests/readers/*.c))) $(NRI:$(BUILD)/obj/%.o=%) \
     $(addprefix tests/laws/,view_law view_texts host_view random_host random_view), -fsanitize=fuzzer)
 $(call link, cpubind-nri, adapters/nri/nri_main $(NRI:$(BUILD)/obj/%.o=%))
-$(call link, quality, $(basename $(wildcard tests/quality/*.c)), -lhwloc)
+$(call link, quality, $(basename $(wildcard tests/quality/*.c)))
 $(foreach one,adapters/packaging/option_table tests/sqlite/fleet_hosts,$(call link, $(notdir $(one)), $(one)))
 $(foreach bench,$(notdir $(BENCHES)),$(call link, $(bench), tests/bench/$(bench), -lhwloc))
 

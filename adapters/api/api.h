@@ -313,8 +313,8 @@ int api_names_device(const api_options *options);
 void api_free_options(api_options *options);
 
 /* The words of all roles, each with ", " after it. */
-#define API_ROLE_WORD_(name, word, letter) word ", "
-#define API_ROLE_WORDS                     CPUBIND_ROLE_LIST(API_ROLE_WORD_)
+#define API_ROLE_WORD_(name, word) word ", "
+#define API_ROLE_WORDS             CPUBIND_ROLE_LIST(API_ROLE_WORD_)
 
 /* The words that are being read. */
 typedef struct api_reading {
@@ -595,9 +595,9 @@ typedef struct api_row {
     int32_t node;                       /* that it is near; -1: not known */
     const int32_t *cpu;                 /* the pool, ascending */
     int32_t n;
-    const int32_t *role_cpu; /* the CPUs of the roles of this process ... */
-    cpubind_roles roles;     /* ... as spans of role_cpu */
-    int32_t memory_node;     /* or -1 */
+    const int32_t *role_cpu;  /* the CPUs of the roles of this process ... */
+    cpubind_role_spans roles; /* ... as spans of role_cpu */
+    int32_t memory_node;      /* or -1 */
     api_figures figures;
     const cpubind_problem *problem; /* why it has no pool; NULL: it has one */
 } api_row;

@@ -167,7 +167,7 @@ CPB_API int32_t cpb_plan_mask(const cpb_plan *plan, int32_t device, const char *
 CPB_API int32_t cpb_plan_memory_node(const cpb_plan *plan, int32_t device);
 
 /* A figure of a device, or of the whole plan where device is -1: "near_percent", "far",
- * "far_displaced", "irq_off_node", "split_cores", "idle", "smallest", "largest". -1: not known,
+ * "irq_off_node", "split_cores", "split_caches", "nodes", "idle", "smallest", "largest". -1: not known,
  * or no such word. */
 CPB_API int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figure);
 
@@ -231,7 +231,7 @@ CPB_API int32_t cpb_bind_thread(const cpb_plan *plan, int32_t device, const char
 /* == A pool of accelerators and CPU workers ================================= */
 
 /* The requests that all CPU workers together may have in flight, so that a request ends there
- * about as soon as on an accelerator: cpubind_cpu_budget of cpubind.h. A ratio of 0 is 8. */
+ * about as soon as on an accelerator: the rule of NVIDIA Dynamo. A ratio of 0 is 8. */
 CPB_API int32_t cpb_cpu_budget(int32_t device_load, int32_t n_device, int32_t n_cpu_worker,
                                int32_t ratio);
 

@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "../model/vendor.h"
+#include "../text/cpulist.h"
 #include "../text/procfs.h"
 #include "device_plan.h"
 
@@ -337,7 +338,7 @@ int api_take_npus(api_options *o)
     o->npus = (api_numbers){npu, n};
     for (int32_t i = 0; i < n; i++)
         npu[i] = o->device.item[i].number;
-    (void)!cpubind_sort_unique(npu, &o->npus.n, NULL);
+    (void)!cpubind_list_sort(npu, &o->npus.n);
     o->request.device = npu;
     o->request.n_device = o->npus.n;
     return 1;

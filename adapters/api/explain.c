@@ -1,8 +1,8 @@
 /* explain.c - why a device, a CPU or a role has what the plan gives it, in sentences
  * SPDX-License-Identifier: MIT
  *
- * Decides nothing: what a CPU is comes from picture.h, how it came to its NPU from the core's
- * trace of the plan: its step, its group, and the NPUs that the group may go to. The sentences
+ * Decides nothing: what a CPU is comes from picture.h, how it came to its NPU from the steps and
+ * stands of the plan. CPUs that are for the same NPUs are a group. The sentences
  * are written for NPUs; of accelerators of any vendor they say "device" in place of that.
  */
 #include <stdio.h>
@@ -11,15 +11,11 @@
 #include <strings.h>
 
 #include "../model/vendor.h"
+#include "../text/cpulist.h"
 #include "../text/procfs.h"
 #include "picture.h"
 
-enum {
-    STEP_COUNT = 0
-#define CPUBIND_X(name, word) +1
-    CPUBIND_STEP_LIST(CPUBIND_X)
-#undef CPUBIND_X
-};
+enum { STEP_COUNT = CPUBIND_STEP_COUNT };
 
 /* The sentences of the steps: of some CPUs of an NPU, after "24 of its CPUs, 0-23, "; and of
  * one CPU. */
@@ -40,20 +36,18 @@ static const struct {
                               "their socket",
                               "It is in nobody's home; of the homes on its socket the home of "
                               "this NPU is the nearest, or one of the nearest."},
-    [CPUBIND_STEP_MINIMUM] =
-        {"had no NPU, and were added because its pool was too small: below "
-         "its minimum and 7 more, and below half of an even share",
-         "No NPU had it; this NPU took it because its pool was too small: "
-         "below its minimum and 7 more, and below half of an even share."},
-    [CPUBIND_STEP_LENT] = {"were those of another NPU that could spare them, and were added "
-                           "because its pool was below the minimum",
-                           "Another NPU could spare it; this NPU took it because its pool was "
-                           "below the minimum."},
-    [CPUBIND_STEP_FREE] =
-        {"had no NPU, and were added because no allowed CPU is on a socket of "
-         "this NPU: such NPUs share those CPUs evenly",
-         "No NPU had it, and no allowed CPU is on a socket of this NPU: such "
-         "NPUs share those CPUs evenly."},
+    [CPUBIND_STEP_FREE] = {"are near nobody, and this NPU is at home nowhere among these CPUs",
+                           "It is near nobody, and this NPU is at home nowhere among the CPUs "
+                           "that pools are cut from."},
+    [CPUBIND_STEP_MINIMUM] = {"were idle, and it took them because it had too few: below its "
+                              "minimum, or below half of an even share",
+                              "It was idle, and this NPU took it because it had too few: below "
+                              "its minimum, or below half of an even share."},
+    [CPUBIND_STEP_LENT] =
+        {"were those of another NPU that could spare them, and it took them "
+         "because it had too few",
+         "Another NPU could spare it, and this NPU took it because it had too "
+         "few: below its minimum, or below half of an even share."},
     [CPUBIND_STEP_CLUSTER] = {"are a whole cluster of the node of its home",
                               "It is in a cluster of the node of this NPU's home; an NPU gets "
                               "one whole cluster."},
@@ -88,6 +82,8 @@ typedef struct explanation {
     int32_t n_said, n_target;
     int32_t *list;         /* CPUs: room for all of the host */
     int32_t *device, *ids; /* devices, and ids of them: room for CPUBIND_MAX_DEVICES */
+    int32_t *group;        /* by CPU of the plan: the first CPU that is for the same NPUs; -1 */
+    int32_t *claimant;     /* NPUs: room for CPUBIND_MAX_DEVICES */
     int is_all;            /* all is explained */
     int32_t n_called;      /* devices that have the name of the target, and their addresses */
     api_text called;
@@ -137,7 +133,7 @@ static int32_t ids_of(const explanation *e, const int32_t *device, int32_t n, in
         else
             ++*n_hidden;
     }
-    (void)!cpubind_sort_unique(e->ids, &n_id, NULL);
+    (void)!cpubind_list_sort(e->ids, &n_id);
     return n_id;
 }
 
@@ -162,18 +158,54 @@ static void add_devices(const explanation *e, const int32_t *device, int32_t n, 
 
 static int has_trace(const explanation *e)
 {
-    return e->planned->code == CPUBIND_PROBLEM_NONE && e->view.plan->trace.owner != NULL;
+    return e->planned->code == CPUBIND_PROBLEM_NONE && e->view.plan->owner != NULL;
+}
+
+/* Whether two CPUs of the plan are for the same NPUs. */
+static int is_one_group(const cpubind_device_plan *plan, int32_t i, int32_t k)
+{
+    const int32_t n = plan->host.n_cpu;
+    for (int32_t d = 0; d < plan->n_candidate; d++)
+        if (!plan->stand[d * n + i] != !plan->stand[d * n + k])
+            return 0;
+    return 1;
+}
+
+static void find_groups(explanation *e)
+{
+    const cpubind_device_plan *plan = e->view.plan;
+    const int32_t n = plan->host.n_cpu;
+    for (int32_t i = 0; i < n; i++) {
+        int is_for_one = 0;
+        for (int32_t d = 0; d < plan->n_candidate; d++)
+            is_for_one |= plan->stand[d * n + i];
+        e->group[i] = is_for_one ? i : -1;
+        for (int32_t k = 0; k < i && e->group[i] == i; k++)
+            if (e->group[k] == k && is_one_group(plan, i, k))
+                e->group[i] = k;
+    }
+}
+
+/* Lists the NPUs that a group is for. */
+static int32_t list_claimants(explanation *e, int32_t group)
+{
+    const cpubind_device_plan *plan = e->view.plan;
+    int32_t n = 0;
+    for (int32_t d = 0; d < plan->n_candidate; d++)
+        if (plan->stand[d * plan->host.n_cpu + group])
+            e->claimant[n++] = d;
+    return n;
 }
 
 /* Lists the CPUs of the host that fulfil all that is asked: owner, step, group; -2: any. */
 static int32_t list_traced(explanation *e, int32_t owner, int32_t step, int32_t group)
 {
-    const cpubind_trace *t = &e->view.plan->trace;
+    const cpubind_device_plan *plan = e->view.plan;
     int32_t n = 0;
-    for (int32_t i = 0; i < e->view.plan->host.n_cpu; i++)
-        if ((owner == -2 || t->owner[i] == owner) && (step == -2 || t->step[i] == step) &&
-            (group == -2 || t->group[i] == group))
-            e->list[n++] = e->view.plan->host.cpu[i];
+    for (int32_t i = 0; i < plan->host.n_cpu; i++)
+        if ((owner == -2 || plan->owner[i] == owner) && (step == -2 || plan->step[i] == step) &&
+            (group == -2 || e->group[i] == group))
+            e->list[n++] = plan->host.cpu[i];
     return n;
 }
 
@@ -209,9 +241,8 @@ static int32_t list_home(explanation *e, int32_t device)
 /* Says how a group was shared among the devices that it may go to. */
 static void say_group(explanation *e, int32_t group, int32_t device)
 {
-    const cpubind_trace *t = &e->view.plan->trace;
-    const int32_t *claimant = t->device + t->row[group];
-    const int32_t k = t->row[group + 1] - t->row[group];
+    const int32_t k = list_claimants(e, group);
+    const int32_t *claimant = e->claimant;
     api_text text = {"", 0};
     const int32_t n = list_traced(e, -2, -2, group);
     int32_t n_mine;
@@ -254,10 +285,9 @@ static void say_group(explanation *e, int32_t group, int32_t device)
 
 static void put_group(explanation *e, const char *key, int32_t group)
 {
-    const cpubind_trace *t = &e->view.plan->trace;
-    const int32_t k = t->row[group + 1] - t->row[group];
+    const int32_t k = list_claimants(e, group);
     int32_t n_hidden;
-    const int32_t n_id = ids_of(e, t->device + t->row[group], k, -1, &n_hidden);
+    const int32_t n_id = ids_of(e, e->claimant, k, -1, &n_hidden);
     const int32_t n = list_traced(e, -2, -2, group);
     api_json_open(&e->fact, key, '{');
     api_json_list(&e->fact, "cpus", e->list, n);
@@ -307,10 +337,11 @@ static void say_rule(explanation *e)
                 "home, in ascending order.");
         break;
     case CPUBIND_NEAR:
-        api_add(&text,
-                "The rule is near: whole cores; CPUs in a home go to the NPUs whose home "
-                "it is, other CPUs to the nearest home on their socket, and the smallest "
-                "pool is as large as it can be.");
+        api_add(
+            &text,
+            "The rule is near: NPUs take whole cores in turns, the one with the fewest CPUs "
+            "first. A core in a home is for those whose home it is, another for the nearest "
+            "home on its socket.");
         break;
     }
     say(e, &text);
@@ -402,7 +433,7 @@ static void say_place(explanation *e, const cpubind_viewed *npu)
 /* Says which of these CPUs are the home, and whose home they are too. */
 static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
 {
-    const cpubind_devices *devices = &e->view.plan->devices;
+    const cpubind_nearby *devices = &e->view.plan->devices;
     int32_t n_other = 0;
     api_text text = {"", 0};
     const int32_t n = list_home(e, device);
@@ -447,8 +478,7 @@ static int32_t list_step(explanation *e, int32_t device, int32_t row, int32_t st
         return list_traced(e, device, step, -2);
     const api_row r = api_row_of(e->view.facts, e->view.plan, row);
     for (int32_t i = 0; i < r.n; i++) {
-        const int32_t mine = !is_kept_overlap(e)
-                                 ? e->view.plan->trace.step[e->view.cpu[r.cpu[i]].at]
+        const int32_t mine = !is_kept_overlap(e) ? e->view.plan->step[e->view.cpu[r.cpu[i]].at]
                              : is_near(e, device, r.cpu[i]) ? CPUBIND_STEP_HOME
                                                             : CPUBIND_STEP_NEXT;
         if (step == mine)
@@ -485,7 +515,7 @@ static void say_steps(explanation *e, int32_t device, int32_t row)
         const int32_t n = list_step(e, device, row, step);
         if (n == 0)
             continue;
-        api_json_list(&e->fact, cpubind_step_word((cpubind_step)step), e->list, n);
+        api_json_list(&e->fact, cpubind_step_word(step), e->list, n);
         api_add(&text, "%d of its CPUs, ", (int)n);
         api_add_list(&text, e->list, n);
         (void)add_distance(e, device, e->list, n, ", ", &text);
@@ -498,7 +528,7 @@ static void say_steps(explanation *e, int32_t device, int32_t row)
 /* Says which slice a device has. */
 static void say_slot(explanation *e, int32_t device, const cpubind_viewed *npu)
 {
-    const cpubind_devices *devices = &e->view.plan->devices;
+    const cpubind_nearby *devices = &e->view.plan->devices;
     const int32_t slot = devices->slot ? devices->slot[device] : device;
     const int32_t total = devices->total ? devices->total : devices->affinity.n;
     api_text text = {"", 0};
@@ -634,13 +664,12 @@ static void say_quality(explanation *e, int32_t row)
     const cpubind_device_plan *plan = e->view.plan;
     const cpubind_quality *q = plan->row_quality ? &plan->row_quality[row] : NULL;
     api_text text = {"", 0};
-    if (!q || q->n_cpu == 0)
+    if (!q || q->cpus == 0)
         return;
-    api_add(&text, "%d of its %d CPUs are near it, %d are on another socket", (int)q->near_cpu,
-            (int)q->n_cpu, (int)q->far_cpu);
-    if (q->irq_off_node > 0)
-        api_add(&text, ", and %d CPUs for its interrupts are not near it",
-                (int)q->irq_off_node);
+    api_add(&text, "%d of its %d CPUs are near it, %d are on another socket", (int)q->near_cpus,
+            (int)q->cpus, (int)q->far_cpus);
+    if (q->irq_off > 0)
+        api_add(&text, ", and %d CPUs for its interrupts are not near it", (int)q->irq_off);
     if (plan->memory_node && plan->memory_node[row] >= 0)
         api_add(&text, "; its memory belongs to node %d", (int)plan->memory_node[row]);
     api_add(&text, ".");
@@ -743,13 +772,11 @@ static void explain_npu(explanation *e, int32_t npu)
     if (plan->core.strategy == CPUBIND_GLOBAL_SLICE)
         say_slot(e, device, n);
     api_json_open(&e->fact, "groups", '[');
-    for (int32_t g = 0; g < plan->trace.n_group; g++)
-        for (int32_t i = plan->trace.row[g]; i < plan->trace.row[g + 1]; i++)
-            if (!is_kept_overlap(e) && plan->trace.device[i] == device &&
-                list_traced(e, -2, -2, g) > 0) {
-                say_group(e, g, device);
-                put_group(e, NULL, g);
-            }
+    for (int32_t g = 0; g < plan->host.n_cpu && !is_kept_overlap(e); g++)
+        if (e->group[g] == g && plan->stand[device * plan->host.n_cpu + g]) {
+            say_group(e, g, device);
+            put_group(e, NULL, g);
+        }
     api_json_close(&e->fact, ']');
     say_steps(e, device, row);
     for (part p = {.at = -1}; row >= 0 && next_part(e, row, &p);)
@@ -892,18 +919,35 @@ static void say_state(explanation *e, int32_t id)
     say(e, &text);
 }
 
+/* Says that a device took a core in its turn, and who else might have. */
+static void say_turn(explanation *e, int32_t device, int32_t group)
+{
+    const int32_t k = group < 0 ? 0 : list_claimants(e, group);
+    api_text text = {"", 0};
+    if (e->view.plan->core.strategy != CPUBIND_NEAR)
+        return;
+    add_device(e, device, &text);
+    api_add(&text, " took its core in a turn, since it had the fewest CPUs; ");
+    if (k <= 1)
+        api_add(&text, "no other NPU may take it.");
+    else {
+        add_devices(e, e->claimant, k, device, &text);
+        api_add(&text, " might have taken it, too.");
+    }
+    say(e, &text);
+}
+
 /* Says by which step a CPU came to its NPU, with which other CPUs, and who else claims it. */
 static void say_trace(explanation *e, int32_t id)
 {
     const api_cpu *cpu = &e->view.cpu[id];
-    const cpubind_trace *t = &e->view.plan->trace;
     api_text text = {"", 0};
     if (cpu->at < 0) {
         say_near(e, id);
         return;
     }
-    const int32_t step = t->step[cpu->at], group = t->group[cpu->at];
-    api_json_text(&e->fact, "step", cpubind_step_word((cpubind_step)step));
+    const int32_t step = e->view.plan->step[cpu->at], group = e->group[cpu->at];
+    api_json_text(&e->fact, "step", cpubind_step_word(step));
     api_json_id(&e->fact, "owner",
                 cpu->device >= 0 && e->view.plan->candidate[cpu->device].device >= 0
                     ? e->view.facts->device[e->view.plan->candidate[cpu->device].device].logic
@@ -914,6 +958,8 @@ static void say_trace(explanation *e, int32_t id)
         if (add_distance(e, cpu->device, &id, 1, " Its node is ", &text))
             api_add(&text, " from that home.");
         say(e, &text);
+        if (step == CPUBIND_STEP_HOME || step == CPUBIND_STEP_NEAREST)
+            say_turn(e, cpu->device, group);
     }
     say_near(e, id);
     if (group >= 0 && !is_kept_overlap(e)) {
@@ -1179,7 +1225,12 @@ int api_put_why(api_out *to, const api_planned *planned, const api_options *opti
     e.list = (int32_t *)calloc((size_t)facts->n_cpu_id + 1, sizeof *e.list);
     e.device = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e.device);
     e.ids = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e.ids);
-    is_made = e.list && e.device && e.ids && api_make_view(planned, options, &e.view);
+    e.claimant = (int32_t *)malloc(CPUBIND_MAX_DEVICES * sizeof *e.claimant);
+    e.group = (int32_t *)calloc((size_t)facts->n_cpu_id + 1, sizeof *e.group);
+    is_made = e.list && e.device && e.ids && e.claimant && e.group &&
+              api_make_view(planned, options, &e.view);
+    if (is_made && has_trace(&e))
+        find_groups(&e);
     e.is_all = strcasecmp(options->explain, "all") == 0;
     if (is_made)
         is_known = put_all(&e);
@@ -1190,6 +1241,8 @@ int api_put_why(api_out *to, const api_planned *planned, const api_options *opti
     free(e.list);
     free(e.device);
     free(e.ids);
+    free(e.claimant);
+    free(e.group);
     if (is_known || to->is_short || planned->code != CPUBIND_PROBLEM_NONE)
         return is_known;
     if (e.n_called > 1) {

@@ -11,10 +11,11 @@
  * it is about places) */
 #define FIGURE_LIST(X)                                                                         \
     X("near_percent", "CPUs near their %s", percent_of(q), " %", 1, 1)                         \
-    X("far", "CPUs on another socket", q->far_cpu, "", 1, 1)                                   \
-    X("far_displaced", "of these: none allowed on its socket", q->far_displaced, "", 1, 1)     \
-    X("irq_off_node", "IRQ CPUs off the node of their %s", q->irq_off_node, "", 1, 1)          \
+    X("far", "CPUs on another socket", q->far_cpus, "", 1, 1)                                  \
+    X("irq_off_node", "IRQ CPUs off the node of their %s", q->irq_off, "", 1, 1)               \
     X("split_cores", "cores split between %ss", q->split_cores, "", 0, 0)                      \
+    X("split_caches", "caches split between %ss", q->split_caches, "", 0, 0)                   \
+    X("nodes", "nodes of the widest pool", q->nodes, "", 1, 0)                                 \
     X("idle", "CPUs in no pool", q->idle, "", 0, 0)                                            \
     X("smallest", "CPUs of the smallest pool", q->smallest, "", 0, 0)                          \
     X("largest", "CPUs of the largest pool", q->largest, "", 0, 0)
@@ -32,11 +33,11 @@ static const figure figures[] = {
 #undef API_X
 };
 
-enum { N_FIGURE = sizeof figures / sizeof *figures, NEAR_PERCENT = 0, FAR_DISPLACED = 2 };
+enum { N_FIGURE = sizeof figures / sizeof *figures, NEAR_PERCENT = 0 };
 
 static int32_t percent_of(const cpubind_quality *q)
 {
-    return q->n_cpu == 0 ? -1 : (int32_t)((int64_t)q->near_cpu * 100 / q->n_cpu);
+    return q->cpus == 0 ? -1 : (int32_t)((int64_t)q->near_cpus * 100 / q->cpus);
 }
 
 /* The number of a figure; -1: not known. */
@@ -56,7 +57,7 @@ int32_t api_near_percent(api_figures of)
 }
 
 /* Whether the CPUs near a device, or its node, are known. */
-static int is_placed(const cpubind_devices *devices, int32_t device)
+static int is_placed(const cpubind_nearby *devices, int32_t device)
 {
     const int32_t *row = devices->affinity.row;
     return (row && row[device + 1] > row[device]) ||
@@ -80,15 +81,6 @@ api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row)
     return of;
 }
 
-/* Whether a figure is above 0 in any column. */
-static int has_any(const api_figures *of, int32_t n, int32_t key)
-{
-    for (int32_t k = 0; k < n; k++)
-        if (number_of(of[k], key) > 0)
-            return 1;
-    return 0;
-}
-
 void api_put_quality(api_out *to, const char *noun, const char *const *head,
                      const api_figures *of, int32_t n)
 {
@@ -98,8 +90,6 @@ void api_put_quality(api_out *to, const char *noun, const char *const *head,
     for (int32_t k = 0; k < n; k++)
         api_cell(&table, "%s", head[k]);
     for (int32_t i = 0; i < N_FIGURE; i++) {
-        if (i == FAR_DISPLACED && !has_any(of, n, i))
-            continue;
         at = strchr(figures[i].words, '%');
         if (at)
             api_cell(&table, "%.*s%s%s", (int)(at - figures[i].words), figures[i].words, noun,

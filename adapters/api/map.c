@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text/cpulist.h"
 #include "picture.h"
 
 #define USUAL_COLUMNS 80
@@ -137,7 +138,7 @@ static void add_homes(const map *m, int32_t node, api_text *to)
         else
             ids[n++] = m->view.facts->device[plan->candidate[i].device].logic;
     }
-    (void)!cpubind_sort_unique(ids, &n, NULL);
+    (void)!cpubind_list_sort(ids, &n);
     if (n > 0) {
         api_add(to, "  %s ", m->view.facts->noun);
         api_add_list(to, ids, n);
@@ -224,7 +225,7 @@ static void put_node(map *m, api_out *to, int32_t node, int has_distances)
             put_cells(m, to, first, end, thread);
             if (first == 0 && thread == 0) {
                 int32_t n = m->view.core_at[m->view.n_core];
-                (void)!cpubind_sort_unique(m->view.node_cpu, &n, NULL);
+                (void)!cpubind_list_sort(m->view.node_cpu, &n);
                 api_add(&text, " ");
                 api_add_list(&text, m->view.node_cpu, n);
                 add_homes(m, node, &text);

@@ -42,7 +42,7 @@
 /* That take devices by name. */
 #define NAMING (FUNCTIONS | SEVERAL)
 
-#define BRACED(name, word, letter) "{" word "}, "
+#define BRACED(name, word) "{" word "}, "
 
 /* One word of a closed set; one without a word ends the set. */
 typedef struct api_choice {
@@ -63,6 +63,10 @@ static const choice overlaps[] = {{"resolve", CPUBIND_OVERLAP_RESOLVE},
                                   {"keep", CPUBIND_OVERLAP_KEEP},
                                   {"refuse", CPUBIND_OVERLAP_REFUSE},
                                   {NULL, 0}};
+static const choice reaches[] = {{"socket", CPUBIND_REACH_SOCKET},
+                                 {"home", CPUBIND_REACH_HOME},
+                                 {"host", CPUBIND_REACH_HOST},
+                                 {NULL, 0}};
 static const choice irqbalance_ways[] = {{"leave", CPUBIND_IRQBALANCE_LEAVE},
                                          {"ban", CPUBIND_IRQBALANCE_BAN},
                                          {"stop", CPUBIND_IRQBALANCE_STOP},
@@ -1000,6 +1004,9 @@ const api_option api_option_rows[] = {
          read_roles,
          "of devices that are no NPUs: how many CPUs of a pool are irq, main, acl and release "
          "(default: 0,1,0,0)"),
+    WORD("reach", "WHERE", PLAN, 0, CASE | WORKERS, reaches, request.reach,
+         "near: how far a pool may be from its device. socket: on the nearest nodes of its "
+         "socket (default). home: near it alone, other CPUs stay idle. host: no CPU stays idle"),
     WORD("overlap", "POLICY", PLAN, 0, CASE | WORKERS, overlaps, request.overlap,
          "CPUs that two devices would share by the reference: resolve (default), keep or "
          "refuse"),

@@ -35,8 +35,6 @@ static void put_details(api_out *to, const cpubind_problem *p, const char *text)
     }
     if (p->uncut > 0)
         api_json_number(to, "uncut", p->uncut);
-    if (p->would_do != CPUBIND_SCOPE_AUTO)
-        api_json_text(to, "would_do", cpubind_scope_word(p->would_do));
     if (p->input)
         api_json_text(to, "input", p->input);
     if (place.line > 0) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../model/vendor.h"
+#include "../text/cpulist.h"
 #include "device_plan.h"
 
 const char *api_strategy_word(cpubind_strategy strategy)
@@ -300,7 +301,7 @@ static void add_heads(api_table *table, const cpubind_facts *facts, const column
         {c->has_product, "node"},
         {c->has_running, "running"},
         {1, "CPUs"},
-#define CPUBIND_X(name, word, letter) {c->has_role[CPUBIND_ROLE_##name], word},
+#define CPUBIND_X(name, word) {c->has_role[CPUBIND_ROLE_##name], word},
         CPUBIND_ROLE_LIST(CPUBIND_X)
 #undef CPUBIND_X
             {1, "nodes"},
@@ -372,7 +373,7 @@ static void add_checked(const cpubind_facts *facts, const cpubind_device_plan *p
                                   facts->function[c->function].n_cpu))
             n_hidden++;
     }
-    (void)!cpubind_sort_unique(ids, &n, NULL);
+    (void)!cpubind_list_sort(ids, &n);
     api_add(out, "%ss ", facts->noun);
     api_add_list(out, ids, n);
     free(ids);
@@ -396,8 +397,7 @@ void api_explain_row(const api_planned *p, const api_options *options, const api
         api_add(to, ", tile %d,", (int)row->tile);
     if (problem->code == CPUBIND_PROBLEM_TOO_FEW_CPUS && problem->need > 0)
         api_add(to, " has no pool: %s: its roles need %d CPUs, it would have %d",
-                cpubind_status_text(CPUBIND_ERR_TOO_FEW), (int)problem->need,
-                (int)problem->have);
+                "fewer CPUs than the roles need", (int)problem->need, (int)problem->have);
     else
         api_add(to, " has no pool: the CPUs near it are not known, or none is allowed");
     if (row->on_bus->origin == CPUBIND_NODE_ORIGIN_UNKNOWN)

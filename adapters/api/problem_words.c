@@ -625,17 +625,21 @@ static void add_online(const cpubind_facts *facts, api_text *out)
     free(cpu);
 }
 
+/* Appends which scopes there are, where nobody has said whose the CPUs are. */
+static void add_scopes(const cpubind_facts *facts, api_text *out)
+{
+    if (facts->scope != CPUBIND_SCOPE_CPUSET || facts->is_scope_given ||
+        facts->n_cpu == facts->n_online)
+        return;
+    api_add(out, "; or say whose the CPUs are: --scope own, %s; --scope host, %s",
+            scope_sentences[CPUBIND_SCOPE_OWN], scope_sentences[CPUBIND_SCOPE_HOST]);
+}
+
 /* Appends what helps against too few CPUs, with the options that were given. */
-static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
-                          const api_options *options, api_text *out)
+static void add_more_cpus(const cpubind_facts *facts, const api_options *options, api_text *out)
 {
     if (facts->n_cpu == 0 && options->request.allowed && !options->request.exclude) {
         api_add(out, "; name CPUs that are online with --allowed LIST");
-        return;
-    }
-    if (p->would_do != CPUBIND_SCOPE_AUTO) {
-        api_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
-                scope_sentences[p->would_do]);
         return;
     }
     api_add(out, "; give the process more CPUs (cpuset, taskset)");
@@ -650,6 +654,7 @@ static void add_more_cpus(const cpubind_problem *p, const cpubind_facts *facts,
                      "with --allowed LIST");
     if (facts->scope == CPUBIND_SCOPE_OWN)
         api_add(out, ", or make fewer NPUs visible (--visible)");
+    add_scopes(facts, out);
 }
 
 static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts,
@@ -671,7 +676,7 @@ static void explain_too_few(const cpubind_problem *p, const cpubind_facts *facts
         add_online(facts, out);
     }
     api_add(out, ")");
-    add_more_cpus(p, facts, options, out);
+    add_more_cpus(facts, options, out);
 }
 
 static void explain_no_local(const cpubind_problem *p, const cpubind_facts *facts,
@@ -681,13 +686,10 @@ static void explain_no_local(const cpubind_problem *p, const cpubind_facts *fact
     api_add(out, "%s (", p->what);
     add_affinity(facts, options, p->device, out);
     api_add(out, ")");
-    if (p->would_do != CPUBIND_SCOPE_AUTO)
-        api_add(out, "; --scope %s would do: %s", cpubind_scope_word(p->would_do),
-                scope_sentences[p->would_do]);
-    else
-        api_add(out, "; allow some of them (cpuset, taskset)%s%s",
-                slices_may_do(facts) ? ", or cut slices for all workers of the host: " : "",
-                slices_may_do(facts) ? slices(facts) : "");
+    api_add(out, "; allow some of them (cpuset, taskset)%s%s",
+            slices_may_do(facts) ? ", or cut slices for all workers of the host: " : "",
+            slices_may_do(facts) ? slices(facts) : "");
+    add_scopes(facts, out);
 }
 
 static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts,

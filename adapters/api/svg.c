@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text/cpulist.h"
 #include "picture.h"
 
 /* Sizes in units of the picture. A text of n characters is at most n * CHARACTER wide. */
@@ -322,7 +323,7 @@ static void put_node(drawing *d, int32_t node, int32_t x, int32_t y, int32_t hei
     int32_t n, top;
     api_view_node(&d->view, facts->node_id[node]);
     n = d->view.core_at[d->view.n_core];
-    (void)!cpubind_sort_unique(d->view.node_cpu, &n, NULL);
+    (void)!cpubind_list_sort(d->view.node_cpu, &n);
     api_add(&name, "node %d", (int)facts->node_id[node]);
     api_add(&list, "CPUs ");
     api_add_list(&list, d->view.node_cpu, n);
@@ -446,11 +447,11 @@ static void add_quality(const drawing *d, api_text *to)
 {
     const cpubind_quality *q = &d->view.plan->quality;
     const int32_t near_percent = api_near_percent(api_figures_of(d->view.plan));
-    if (q->n_cpu == 0)
+    if (q->cpus == 0)
         return;
     if (near_percent >= 0)
         api_add(to, "%d %% near, %d on another socket, %d IRQ CPUs off the home, ",
-                (int)near_percent, (int)q->far_cpu, (int)q->irq_off_node);
+                (int)near_percent, (int)q->far_cpus, (int)q->irq_off);
     api_add(to, "%d cores split, %d idle, pools of %d to %d CPUs", (int)q->split_cores,
             (int)q->idle, (int)q->smallest, (int)q->largest);
 }

@@ -66,9 +66,9 @@ static void mark_list(api_view *v, const int32_t *cpu, int32_t n, api_cpu_kind k
 static void mark_trace(api_view *v)
 {
     const cpubind_device_plan *plan = v->plan;
-    for (int32_t i = 0; plan->trace.owner && i < plan->host.n_cpu; i++) {
+    for (int32_t i = 0; plan->owner && i < plan->host.n_cpu; i++) {
         api_cpu *cpu = &v->cpu[plan->host.cpu[i]];
-        const int32_t device = plan->trace.owner[i];
+        const int32_t device = plan->owner[i];
         cpu->at = i;
         cpu->device = device;
         if (device >= 0 && cpu->kind == API_CPU_IDLE)

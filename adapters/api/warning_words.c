@@ -144,14 +144,13 @@ static void add_device(const cpubind_facts *facts, const cpubind_candidate *devi
 static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
                            const cpubind_device_plan *plan, api_text *out)
 {
-    const cpubind_fault *shared = &plan->core.shared;
     const cpubind_candidate *devices = plan->candidate;
-    const cpubind_candidate plain[] = {{.device = shared->other, .function = -1},
-                                       {.device = shared->device, .function = -1}};
-    api_add(out, "the rule gives CPU %d to ", (int)shared->cpu);
-    add_device(facts, devices ? &devices[shared->other] : &plain[0], out);
+    const cpubind_candidate plain[] = {{.device = plan->core.shared.other, .function = -1},
+                                       {.device = plan->core.shared.device, .function = -1}};
+    api_add(out, "the rule gives CPU %d to ", (int)plan->core.shared.cpu);
+    add_device(facts, devices ? &devices[plan->core.shared.other] : &plain[0], out);
     api_add(out, " and ");
-    add_device(facts, devices ? &devices[shared->device] : &plain[1], out);
+    add_device(facts, devices ? &devices[plan->core.shared.device] : &plain[1], out);
     api_add(out,
             warning == CPUBIND_WARNING_RESOLVED
                 ? ": resolved, each CPU has one %s now"
@@ -182,7 +181,7 @@ static void explain_poor_locality(const cpubind_facts *facts, const cpubind_devi
     api_add(out, "%d of %d pools have no CPU near their %s (%s ", (int)plan->n_poor,
             (int)plan->n_want, facts->noun, facts->noun);
     api_add_npus(out, facts, is_poor, &of);
-    api_add(out, "): by --rules near, for all workers of the host, they would have some");
+    api_add(out, "): --rules near, for all workers of the host, gives them what is near them");
 }
 
 static void explain_lent(const cpubind_facts *facts, const cpubind_device_plan *plan,
@@ -320,6 +319,14 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         break;
     case CPUBIND_WARNING_POOR_LOCALITY:
         explain_poor_locality(facts, plan, out);
+        break;
+    case CPUBIND_WARNING_DISPUTED:
+        api_add(
+            out,
+            "%d CPUs of this plan may also be those of a process that does not see %s %s, "
+            "which is near none of the allowed CPUs: --scope own, if these CPUs are for this "
+            "process alone, or --scope host; or give it CPUs near it",
+            (int)plan->core.disputed, facts->n_bus > 0 ? "this" : "the", facts->noun);
         break;
     case CPUBIND_WARNING_LENT:
         explain_lent(facts, plan, out);

@@ -93,6 +93,8 @@ static const group groups[] = {
      {{"online", RULE_NO_ONLINE},
       {"topology/thread_siblings_list", RULE_ALWAYS},
       {"topology/physical_package_id", RULE_ALWAYS},
+      {"cache/index3/shared_cpu_list", RULE_ALWAYS},
+      {"cache/index2/shared_cpu_list", RULE_ELSE},
       {"cpufreq/scaling_governor", RULE_ALWAYS}}},
     {"sys/devices/system/node",
      "node",

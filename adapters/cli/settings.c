@@ -18,6 +18,7 @@ const cli_key cli_keys[] = {
     {"keep", "", 0, "CPUs for the host: N of each node, or a list such as 0-3"},
     {"allowed", "", 0, "CPUs for all workers, in place of those that each one may have"},
     {"exclude", "", 0, "CPUs that are left out of every pool"},
+    {"reach", "socket", 0, "how far from its device a pool may be: socket, home or host"},
     {"overlap", "resolve", 0, "resolve, keep or refuse CPUs that two NPUs would share"},
     {"strategy", "auto", 0, "auto, global_slice, topo_affinity or cluster"},
     {"device-type", "auto", 0, "a type, or a chip, such as 910B; auto: from the host"},

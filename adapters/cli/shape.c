@@ -397,8 +397,9 @@ static void read_plan(const host_read *h, api_out *to)
 
 static void read_quality(const host_read *h, api_out *to)
 {
-    static const char *const keys[] = {"near_percent", "far",  "far_displaced", "irq_off_node",
-                                       "split_cores",  "idle", "smallest",      "largest"};
+    static const char *const keys[] = {"near_percent", "far",      "irq_off_node",
+                                       "split_caches", "nodes",    "split_cores",
+                                       "idle",         "smallest", "largest"};
     for (size_t i = 0; h->plan && i < sizeof keys / sizeof *keys; i++)
         api_put(to, "%s%s=%d", i ? ";" : "", keys[i],
                 (int)api_figure(api_figures_of(h->plan), keys[i]));

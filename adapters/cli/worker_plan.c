@@ -30,7 +30,7 @@ static int is_in(const int32_t *list, int32_t n, int32_t value)
 
 static void take(worker_plan *w, const int32_t *cpu, int32_t n)
 {
-    const cpubind_host *host = &w->read.facts.host;
+    const cpubind_topology *host = &w->read.facts.host;
     for (int32_t i = 0; i < host->n_cpu; i++)
         if (is_in(cpu, n, host->cpu[i]))
             w->is_free[i] = 0;
@@ -39,8 +39,8 @@ static void take(worker_plan *w, const int32_t *cpu, int32_t n)
 /* Takes the CPUs of the pools of all devices, those that are kept and those for UVB threads. */
 static void take_plan(worker_plan *w, const cpubind_device_plan *plan)
 {
-    for (int32_t i = 0; plan->trace.owner && i < plan->host.n_cpu; i++)
-        if (plan->trace.owner[i] >= 0)
+    for (int32_t i = 0; plan->owner && i < plan->host.n_cpu; i++)
+        if (plan->owner[i] >= 0)
             take(w, &plan->host.cpu[i], 1);
     take(w, plan->kept, plan->n_kept);
     take(w, plan->spare, plan->n_spare);

@@ -19,7 +19,7 @@ static int take_devices(cpubind_host_bind *h, host_entry *e, const cpubind_users
     for (int32_t i = 0; all && i < found->n; i++)
         if (found->row[i].pid == e->row.pid)
             all[n++] = found->row[i].device;
-    if (!all || cpubind_sort_unique(all, &n, NULL) != CPUBIND_OK) {
+    if (!all || !cpubind_list_sort(all, &n)) {
         free(all);
         return 0;
     }

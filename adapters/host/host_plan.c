@@ -431,7 +431,7 @@ static int join_pools(const cpubind_host_bind *h, const host_entry *e, cpubind_a
         n += pool.n;
         memory_node = has++ && memory_node != node ? -1 : node;
     }
-    if (n > 0 && cpubind_sort_unique(cpu, &n, NULL) != CPUBIND_OK)
+    if (n > 0 && !cpubind_list_sort(cpu, &n))
         n = 0;
     for (int32_t i = 0, at = 0; i < n; i++)
         if (may.n == 0 || cpubind_list_has(may.cpu, may.n, cpu[i], &at))

@@ -315,7 +315,7 @@ static cpubind_linux_fault read_claims(reading *r, cpubind_worker *w)
             cpubind_cpulist_parse(equals + 1, (int32_t)(text + len - equals - 1),
                                   CPUBIND_MAX_CPUS, &list, NULL) != CPUBIND_TEXT_OK;
         n += list.n;
-        w->is_claim_bad |= n > 0 && cpubind_sort_unique(r->list, &n, NULL) != CPUBIND_OK;
+        w->is_claim_bad |= n > 0 && !cpubind_list_sort(r->list, &n);
     }
     if (n == 0 || w->is_claim_bad)
         return cpubind_no_fault;

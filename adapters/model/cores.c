@@ -10,6 +10,7 @@
  *
  *   input                 absent             of some      failed, empty, cut  contradictory
  *   smt/active            lists              -            refused             lists
+ *   shared_cpu_list       no word            its own      refused             refused
  *   thread_siblings_list  lscpu -e, lscpu    as absent 1  refused             refused 2
  *   physical_package_id   lscpu -e, no word  as absent    refused             of the first CPU
  *   lscpu -e              lscpu, no word     -            refused             refused
@@ -20,7 +21,7 @@
  *   refused  facts->topology holds the problem, and a plan that needs what the input tells
  *            fails with it. The rule of the reference needs none of it.
  *   lscpu    in a snapshot alone: a live host without the files has none for lscpu to read
- *   no word  of cores: each CPU is one, and a plan that needs cores has the warning no_cores.
+ *   no word  of caches: a node is one. Of cores: each CPU is one, and a plan that needs cores has the warning no_cores.
  *            Of distances: nodes of one socket are near, others far, and a plan by near has the
  *            warning no_distances. Of sockets: the distances tell. Of both: all other nodes are
  *            equally near, and the same warning
@@ -265,6 +266,56 @@ static cpubind_problem_code read_core_of(facts_reader *r)
     return code;
 }
 
+/* == Caches ================================================================= */
+
+/* Reads which CPUs share a file's cache: the numbers of those that have none become that of the
+ * lowest one that is online.
+ *   out     *is_there: 0 when the file is absent */
+static cpubind_problem_code read_cache(facts_reader *r, int32_t cpu, const char *file,
+                                       int32_t *cache_of, int *is_there)
+{
+    const cpubind_facts *f = r->facts;
+    const char *name = facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, file);
+    cpubind_input answer;
+    int32_t *list = NULL, n = 0, first = -1;
+    cpubind_problem_code code = facts_ask(r, name, &answer);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        code = facts_read_list(r, name, answer, &list, &n);
+    *is_there = code == CPUBIND_PROBLEM_NONE && list != NULL;
+    for (int32_t i = 0; *is_there && i < n; i++) {
+        if (!facts_is_online(f, list[i]) || cache_of[list[i]] >= 0)
+            continue;
+        first = first < 0 ? list[i] : first;
+        cache_of[list[i]] = first;
+    }
+    return *is_there && cache_of[cpu] < 0
+               ? fail_core(r, name, answer, cpu, "the list lacks the CPU whose list it is")
+               : code;
+}
+
+/* Reads the last caches: of index3, or of index2 where the first CPU has no other. A host of
+ * which no CPU has either has none that are known; a CPU without has one of its own. */
+static cpubind_problem_code read_caches(facts_reader *r)
+{
+    static const char *const files[] = {"cache/index3/shared_cpu_list",
+                                        "cache/index2/shared_cpu_list", NULL};
+    cpubind_facts *f = r->facts;
+    int32_t *cache_of = new_ints(r, f->n_cpu_id);
+    const char *const *file = files;
+    int is_known = 0, is_there;
+    cpubind_problem_code code = cache_of ? CPUBIND_PROBLEM_NONE : facts_fail_memory(r);
+    for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && *file && cpu < f->n_cpu_id; cpu++) {
+        if (!facts_is_online(f, cpu) || cache_of[cpu] >= 0)
+            continue;
+        code = read_cache(r, cpu, *file, cache_of, &is_there);
+        while (code == CPUBIND_PROBLEM_NONE && !is_there && !is_known && *++file)
+            code = read_cache(r, cpu, *file, cache_of, &is_there);
+        is_known |= is_there;
+    }
+    f->cache_of = code == CPUBIND_PROBLEM_NONE && is_known ? cache_of : NULL;
+    return code;
+}
+
 /* == Sockets ================================================================ */
 
 /* Reads the socket of each node by its first online CPU. The kernel has -1 for a socket that it
@@ -351,7 +402,7 @@ cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r)
         f->all_node[f->n_all_node++] = f->node_id[i];
     if (f->n_all_node == 0)
         f->all_node[f->n_all_node++] = 0;
-    return cpubind_sort_unique(f->all_node, &f->n_all_node, NULL) == CPUBIND_OK
+    return cpubind_list_sort(f->all_node, &f->n_all_node)
                ? CPUBIND_PROBLEM_NONE
                : facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
 }
@@ -477,7 +528,9 @@ static cpubind_problem_code put_off(facts_reader *r, cpubind_problem_code code)
 
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r)
 {
-    const cpubind_problem_code code = put_off(r, read_core_of(r));
+    cpubind_problem_code code = put_off(r, read_core_of(r));
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = put_off(r, read_caches(r));
     return code == CPUBIND_PROBLEM_NONE ? put_off(r, read_sockets(r)) : code;
 }
 

@@ -794,7 +794,7 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
     if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu < 0)
         code = allow_all(r);
     if (code == CPUBIND_PROBLEM_NONE &&
-        cpubind_sort_unique(r->facts->node_id, &r->facts->n_node, NULL) != CPUBIND_OK)
+        !cpubind_list_sort(r->facts->node_id, &r->facts->n_node))
         code = facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
     if (code == CPUBIND_PROBLEM_NONE)
         code = place_cpus(r, &n_excluded);

@@ -6,7 +6,7 @@
 #ifndef CPUBIND_MODEL_DRIVER_NAMES_H
 #define CPUBIND_MODEL_DRIVER_NAMES_H
 
-#include "../cpubind_old.h"
+#include "pools.h"
 #include "../text/interrupts.h"
 #include "../text/procfs.h"
 

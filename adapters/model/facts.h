@@ -106,7 +106,6 @@ typedef struct cpubind_problem {
     cpubind_pci_address pci; /* the function that it is about; domain -1: none */
     int32_t need, have;      /* CPUs; 0, 0 when the problem is not about numbers */
     int32_t uncut;           /* scope host: CPUs of the pool before it was cut; else 0 */
-    cpubind_scope would_do;  /* another scope, with which there is a plan; AUTO: none */
 } cpubind_problem;
 
 /* Warnings, which do not stop a plan: (name, code for machines). */
@@ -135,9 +134,9 @@ typedef struct cpubind_problem {
     X(NO_CENSUS, "no_census")           /* no NPU on the PCI bus: hidden ones are not known */ \
     X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
     X(ORDER_DIFFERS, "order_differs")   /* devices of a group: PCI order is not logic order */ \
-    X(POOR_LOCALITY,                                                                           \
-      "poor_locality") /* reference: devices without near CPUs; near has some */               \
-    X(LENT, "lent")    /* near: CPUs near one device went to another, which had too few */     \
+    X(DISPUTED, "disputed") /* CPUs that a process may take which does not see our devices */  \
+    X(POOR_LOCALITY, "poor_locality") /* reference: devices without near CPUs */               \
+    X(LENT, "lent") /* near: CPUs near one device went to another, which had too few */        \
     X(NO_SUCH_CPU, "no_such_cpu") /* an excluded CPU is not online: perhaps a typing error */  \
     X(OTHER_ACCELERATORS,                                                                      \
       "other_accelerators")         /* of other vendors, which this plan of NPUs   \
@@ -180,6 +179,7 @@ typedef struct cpubind_request {
     int32_t total;          /* devices of the host, where no input tells; 0: not given */
     cpubind_scope scope;    /* whose the allowed CPUs are */
     cpubind_origin origin;  /* which inputs name the devices; AUTO: CPUBIND_FACTS counts */
+    cpubind_reach reach;    /* near: how far from its home a pool may reach */
     cpubind_rules rules;    /* NEAR: is_auto_strategy is 1, or the strategy is TOPO_AFFINITY */
     const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
     int32_t visible_len;    /* bytes */
@@ -404,6 +404,8 @@ typedef struct cpubind_facts {
     int32_t *core_of;       /* by CPU id, n_cpu_id elements: number of its core, -1: on no node;
                           NULL: which CPUs share a core is not known. A CPU that is not allowed
                           and has no list is a core by itself */
+    int32_t *cache_of;      /* by CPU id, n_cpu_id elements: the lowest CPU that shares its last
+                               cache, -1: not known; NULL: of none */
     int32_t has_lone_cores; /* 1: there is such a CPU */
     int32_t *distance;      /* n_node rows of n_node, by node_id; NULL: not known */
     int32_t *all_node;      /* all nodes, those without CPUs too, ascending */
@@ -434,8 +436,8 @@ typedef struct cpubind_facts {
     int32_t is_part; /* 1: the devices that the request names, or those of its class */
     /* The same for cpubind_make_plan: the allowed CPUs and the nodes with CPUs; list i and node
      * i are those of device i. */
-    cpubind_host host;
-    cpubind_devices devices;
+    cpubind_topology host;
+    cpubind_nearby devices;
 
     /* Devices in view */
     cpubind_viewed *device; /* in view, by ascending logic id */

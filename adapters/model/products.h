@@ -10,6 +10,7 @@
 #define CPUBIND_ASCEND_PRODUCTS_H
 
 #include "../text/text.h"
+#include "pools.h"
 
 #ifdef __cplusplus
 extern "C" {

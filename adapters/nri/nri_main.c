@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../cpubind_old.h"
+#include "../../cpubind.h"
 #include "../linux/kernel/files.h"
 #include "../service/service.h"
 #include "nri_link.h"

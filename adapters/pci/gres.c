@@ -6,7 +6,7 @@
 #include "gres.h"
 
 /* The lowest CPU of the core of allowed CPU i, or of its node. */
-static int32_t lowest(const cpubind_host *host, int32_t i, int of_node)
+static int32_t lowest(const cpubind_topology *host, int32_t i, int of_node)
 {
     for (int32_t k = 0; k < host->n_cpu; k++)
         if (of_node      ? host->node[k] == host->node[i]
@@ -17,13 +17,13 @@ static int32_t lowest(const cpubind_host *host, int32_t i, int of_node)
 }
 
 /* Whether the core of allowed CPU a comes before that of b; each is the lowest of its core. */
-static int is_before(const cpubind_host *host, int32_t a, int32_t b)
+static int is_before(const cpubind_topology *host, int32_t a, int32_t b)
 {
     const int32_t node_a = lowest(host, a, 1), node_b = lowest(host, b, 1);
     return node_a != node_b ? node_a < node_b : host->cpu[a] < host->cpu[b];
 }
 
-static int32_t number_of_core(const cpubind_host *host, int32_t i)
+static int32_t number_of_core(const cpubind_topology *host, int32_t i)
 {
     int32_t n = 0;
     for (int32_t k = 0; k < host->n_cpu; k++)
@@ -41,7 +41,7 @@ static int is_near(const cpubind_pci_function *device, int32_t cpu)
 
 int32_t cpubind_gres_cores(const cpubind_facts *facts, int32_t device, int32_t *out)
 {
-    const cpubind_host *host = &facts->host;
+    const cpubind_topology *host = &facts->host;
     int32_t n = 0, n_online = 0;
     for (int32_t cpu = 0; cpu < facts->n_cpu_id; cpu++)
         n_online += facts->node_of[cpu] >= 0;

@@ -277,7 +277,7 @@ static cpubind_problem_code take_own_cpus(facts_reader *r)
         cpu[i] = q->own_cpu[i];
         node[i] = f->all_node[0];
     }
-    f->host = (cpubind_host){
+    f->host = (cpubind_topology){
         .cpu = cpu, .node = node, .n_cpu = q->n_own_cpu, .node_id = f->all_node, .n_node = 1};
     return CPUBIND_PROBLEM_NONE;
 }
@@ -307,7 +307,7 @@ static cpubind_problem_code read_host(facts_reader *r)
         for (int32_t i = 0; i < f->n_cpu; i++)
             core[i] = cpubind_facts_core(f, f->cpu[i]);
     }
-    f->host = (cpubind_host){.cpu = f->cpu,
+    f->host = (cpubind_topology){.cpu = f->cpu,
                              .node = f->node,
                              .n_cpu = f->n_cpu,
                              .node_id = f->node_id,

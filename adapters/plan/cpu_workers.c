@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct sharer {
-    const cpubind_host *host;
+    const cpubind_topology *host;
     const cpubind_workers_asked *asked;
     cpubind_arena *arena;
     cpubind_workers *out;
@@ -22,13 +22,13 @@ typedef struct sharer {
     int32_t *count; /* ... as many cores */
 } sharer;
 
-static int32_t core_of(const cpubind_host *host, int32_t i)
+static int32_t core_of(const cpubind_topology *host, int32_t i)
 {
     return host->core ? host->core[i] : host->cpu[i];
 }
 
 /* Whether allowed CPU i is the first of a core whose allowed CPUs are all free. */
-static int is_free_core(const cpubind_host *host, const uint8_t *is_free, int32_t i)
+static int is_free_core(const cpubind_topology *host, const uint8_t *is_free, int32_t i)
 {
     for (int32_t k = 0; k < host->n_cpu; k++)
         if (core_of(host, k) == core_of(host, i) && (k < i || !is_free[k]))
@@ -47,7 +47,7 @@ static int is_asked(const cpubind_workers_asked *asked, int32_t node)
 /* Lists the free cores of each node. */
 static cpubind_workers_status list_cores(sharer *s, const uint8_t *is_free)
 {
-    const cpubind_host *host = s->host;
+    const cpubind_topology *host = s->host;
     s->core = cpubind_arena_ints(s->arena, host->n_cpu);
     s->core_row = cpubind_arena_ints(s->arena, host->n_node + 1);
     s->node = cpubind_arena_ints(s->arena, host->n_node);
@@ -137,7 +137,7 @@ static int32_t leave(sharer *s, int32_t worker, int32_t n)
 
 static cpubind_workers_status take_worker(sharer *s, int32_t w)
 {
-    const cpubind_host *host = s->host;
+    const cpubind_topology *host = s->host;
     cpubind_worker *worker = &s->out->worker[w];
     int32_t *cpu = cpubind_arena_ints(s->arena, host->n_cpu);
     int32_t *node = cpubind_arena_ints(s->arena, host->n_node);
@@ -159,7 +159,7 @@ static cpubind_workers_status take_worker(sharer *s, int32_t w)
     return worker->n_cpu > 0 ? CPUBIND_WORKERS_OK : CPUBIND_WORKERS_RESERVED;
 }
 
-cpubind_workers_status cpubind_cpu_workers(const cpubind_host *host, const uint8_t *is_free,
+cpubind_workers_status cpubind_cpu_workers(const cpubind_topology *host, const uint8_t *is_free,
                                            const cpubind_workers_asked *asked,
                                            cpubind_arena *arena, cpubind_workers *out)
 {

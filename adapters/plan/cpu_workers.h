@@ -7,6 +7,7 @@
 #ifndef CPUBIND_PCI_CPU_WORKERS_H
 #define CPUBIND_PCI_CPU_WORKERS_H
 
+#include "../model/pools.h"
 #include "../text/arena.h"
 #include "../text/text.h"
 
@@ -59,7 +60,7 @@ typedef enum cpubind_workers_status {
  *           those of the last worker and the ones before it, in whole cores
  *   errors  the statuses above; NO_NODE: out->n_worker is that node
  *   cost    O(CPUs * CPUs of a core + workers * nodes) */
-cpubind_workers_status cpubind_cpu_workers(const cpubind_host *host, const uint8_t *is_free,
+cpubind_workers_status cpubind_cpu_workers(const cpubind_topology *host, const uint8_t *is_free,
                                            const cpubind_workers_asked *asked,
                                            cpubind_arena *arena, cpubind_workers *out);
 

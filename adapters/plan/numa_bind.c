@@ -19,17 +19,19 @@ typedef struct finder {
     int32_t *row;    /* ... row[i] .. row[i + 1] - 1 is that of rank i */
     int32_t *place;  /* by rank: its node, or -1 */
     int32_t n_rank;
-    cpubind_host host;       /* its CPUs are those that count */
-    cpubind_devices devices; /* the homes */
+    cpubind_topology host;    /* its CPUs are those that count */
+    cpubind_host online;      /* the same for the core ... */
+    cpubind_device *claimant; /* ... and who claims its CPUs, by rank */
+    int32_t *owner, *work;
     int32_t me;   /* the rank that is asked for; with hidden devices or tiles not the index */
     int32_t tile; /* of the device that the rank is; -1: it is the device, or listed */
 } finder;
 
 /* The host of the facts with the CPUs that count alone. Returns 0 when the arena is full. */
 static int limit_host(const cpubind_facts *facts, const cpubind_pci_limits *limits,
-                      cpubind_arena *arena, cpubind_host *out)
+                      cpubind_arena *arena, cpubind_topology *out)
 {
-    const cpubind_host *host = &facts->host;
+    const cpubind_topology *host = &facts->host;
     int32_t *cpu = cpubind_arena_ints(arena, host->n_cpu);
     int32_t *node = cpubind_arena_ints(arena, host->n_cpu);
     int32_t *core = cpubind_arena_ints(arena, host->n_cpu);
@@ -129,7 +131,6 @@ static cpubind_numa_bind_status list_homes(finder *s)
         else
             add_device(s, i, i);
     }
-    s->devices = (cpubind_devices){.affinity = {s->home, s->row, s->n_rank}, .node = s->place};
     return CPUBIND_NUMA_BIND_OK;
 }
 
@@ -138,7 +139,7 @@ static cpubind_numa_bind_status list_homes(finder *s)
 /* Takes those CPUs of a list that are allowed, and counts the others. */
 static cpubind_numa_bind_status take_allowed(finder *s, const int32_t *cpu, int32_t n)
 {
-    const cpubind_host *host = &s->host;
+    const cpubind_topology *host = &s->host;
     int32_t *out = cpubind_arena_ints(s->arena, n);
     int32_t n_out = 0;
     if (!out)
@@ -189,49 +190,63 @@ static int has_rival(const finder *s)
     return 0;
 }
 
+/* Makes of the host and the homes what the core takes. Returns 0 when the arena is full. */
+static int make_claims(finder *s)
+{
+    const cpubind_topology *t = &s->host;
+    int32_t *node = cpubind_arena_ints(s->arena, t->n_cpu);
+    int32_t *core = cpubind_arena_ints(s->arena, t->n_cpu);
+    int32_t *owner = cpubind_arena_ints(s->arena, t->n_cpu);
+    s->work = cpubind_arena_ints(s->arena, CPUBIND_WORK(t->n_cpu, t->n_node, s->n_rank));
+    s->claimant =
+        (cpubind_device *)cpubind_arena_take(s->arena, s->n_rank, sizeof *s->claimant);
+    if (!node || !core || !owner || !s->work || !s->claimant)
+        return 0;
+    for (int32_t i = 0; i < t->n_cpu; i++) {
+        node[i] = cpubind_facts_node(s->facts, t->node[i]);
+        core[i] = i;
+        for (int32_t k = 0; k < i && core[i] == i; k++)
+            if (t->core[k] == t->core[i] && node[k] == node[i])
+                core[i] = k;
+    }
+    s->online = (cpubind_host){.cpu = t->cpu,
+                               .node = node,
+                               .core = core,
+                               .distance = t->distance,
+                               .socket = t->socket,
+                               .n_cpu = t->n_cpu,
+                               .n_node = t->n_node};
+    for (int32_t i = 0; i < s->n_rank; i++)
+        s->claimant[i] = (cpubind_device){
+            .home = {s->home + s->row[i], s->row[i + 1] - s->row[i]}, .minimum = 1};
+    s->owner = owner;
+    return 1;
+}
+
 /* Takes this rank's share of its home, which other ranks have too. Where there are more ranks
- * than CPUs, and the core finds none for one of them, that one and all of its rivals share. */
+ * than CPUs, and one of them gets none, that one and all of its rivals share. */
 static cpubind_numa_bind_status take_share(finder *s)
 {
-    const cpubind_host *host = &s->host;
-    const cpubind_policy policy = {.strategy = CPUBIND_NEAR, .roles = {{0, 1, 0, 0}}};
-    cpubind_plan plan = {.n_want = s->n_rank};
-    cpubind_fault fault;
-    int32_t *want = cpubind_arena_ints(s->arena, s->n_rank);
-    int32_t *cpu;
+    const cpubind_policy turns = {.rule = CPUBIND_RULE_TURNS};
+    int32_t *cpu = cpubind_arena_ints(s->arena, s->out->n_cpu);
     int32_t n = 0;
-    plan.cap_cpu = CPUBIND_PLAN_CPUS(host->n_cpu);
-    plan.cap_work =
-        CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, s->n_rank, s->row[s->n_rank]);
-    plan.cpu = cpubind_arena_ints(s->arena, plan.cap_cpu);
-    plan.row = cpubind_arena_ints(s->arena, s->n_rank + 1);
-    plan.work = cpubind_arena_ints(s->arena, plan.cap_work);
-    if (!plan.cpu || !plan.row || !plan.work || !want)
+    if (!cpu || !make_claims(s))
         return CPUBIND_NUMA_BIND_NO_MEMORY;
-    plan.want = want;
-    for (int32_t i = 0; i < s->n_rank; i++)
-        want[i] = i;
-    while (cpubind_make_plan(host, &s->devices, &policy, &plan, &fault) != CPUBIND_OK) {
-        int32_t n_left = 0;
-        for (int32_t i = 0; i < plan.n_want; i++)
-            if (want[i] != fault.device)
-                want[n_left++] = want[i];
-        s->out->is_shared = n_left == plan.n_want || is_rival(s, fault.device);
-        if (s->out->is_shared)
-            return CPUBIND_NUMA_BIND_OK;
-        plan.n_want = n_left;
-    }
-    for (int32_t i = 0; i < plan.n_want; i++)
-        for (int32_t k = plan.row[i]; want[i] == s->me && k < plan.row[i + 1]; k++)
-            if (is_in(s->out->cpu, s->out->n_cpu, plan.cpu[k]))
-                plan.cpu[n++] = plan.cpu[k];
-    s->out->is_shared = n == 0;
-    if (n == 0)
+    if (cpubind_plan(&s->online, s->claimant, s->n_rank, &turns, s->owner, s->work, NULL) !=
+        CPUBIND_OK)
         return CPUBIND_NUMA_BIND_OK;
-    cpu = cpubind_arena_ints(s->arena, n);
-    if (!cpu)
-        return CPUBIND_NUMA_BIND_NO_MEMORY;
-    memcpy(cpu, plan.cpu, (size_t)n * sizeof *cpu);
+    for (int32_t i = 0; i < s->n_rank; i++) {
+        int32_t has_some = 0;
+        for (int32_t k = 0; k < s->online.n_cpu; k++)
+            has_some |= s->owner[k] == i;
+        s->out->is_shared |= !has_some && (i == s->me || is_rival(s, i));
+    }
+    for (int32_t k = 0; k < s->online.n_cpu; k++)
+        if (s->owner[k] == s->me && is_in(s->out->cpu, s->out->n_cpu, s->online.cpu[k]))
+            cpu[n++] = s->online.cpu[k];
+    s->out->is_shared |= n == 0;
+    if (s->out->is_shared)
+        return CPUBIND_NUMA_BIND_OK;
     s->out->cpu = cpu;
     s->out->n_cpu = n;
     return CPUBIND_NUMA_BIND_OK;
@@ -241,27 +256,28 @@ static cpubind_numa_bind_status take_share(finder *s)
  * they share. */
 static cpubind_numa_bind_status take_tile(finder *s)
 {
-    const int32_t n = s->out->n_cpu;
-    cpubind_placing placing = {.cpu = s->out->cpu,
-                               .n_cpu = n,
-                               .device = s->me,
-                               .n_process = s->facts->bus[s->me].accelerator.n_tile,
-                               .process = s->tile,
-                               .is_near = 1};
-    cpubind_fault fault;
-    placing.roles.count[CPUBIND_ROLE_MAIN] = 1;
-    placing.cap_work = CPUBIND_PLACE_WORK(n, s->host.n_node);
-    placing.work = cpubind_arena_ints(s->arena, placing.cap_work);
-    placing.out_cpu = cpubind_arena_ints(s->arena, n);
-    if (!placing.work || !placing.out_cpu)
+    const cpubind_roles roles = {.count = {[CPUBIND_ROLE_MAIN] = 1},
+                                 .n_process = s->facts->bus[s->me].accelerator.n_tile,
+                                 .process = s->tile};
+    int32_t *cpu = cpubind_arena_ints(s->arena, s->out->n_cpu);
+    int32_t *role = cpubind_arena_ints(s->arena, s->host.n_cpu);
+    int32_t n = 0, at = 0;
+    if (!cpu || !role || !make_claims(s))
         return CPUBIND_NUMA_BIND_NO_MEMORY;
-    if (cpubind_place_roles(&s->host, &s->devices, &placing, &fault) != CPUBIND_OK ||
-        cpubind_sort_unique(placing.out_cpu, &placing.n_out, NULL) != CPUBIND_OK) {
+    for (int32_t k = 0; k < s->online.n_cpu; k++)
+        s->owner[k] = cpubind_list_has(s->out->cpu, s->out->n_cpu, s->online.cpu[k], &at)
+                          ? s->me
+                          : CPUBIND_NONE;
+    if (cpubind_place(&s->online, s->claimant, s->n_rank, s->owner, s->me, &roles, role,
+                      s->work, NULL) != CPUBIND_OK) {
         s->out->is_shared = 1;
         return CPUBIND_NUMA_BIND_OK;
     }
-    s->out->cpu = placing.out_cpu;
-    s->out->n_cpu = placing.n_out;
+    for (int32_t k = 0; k < s->online.n_cpu; k++)
+        if (s->owner[k] == s->me && role[k] == CPUBIND_ROLE_MAIN)
+            cpu[n++] = s->online.cpu[k];
+    s->out->cpu = cpu;
+    s->out->n_cpu = n;
     return CPUBIND_NUMA_BIND_OK;
 }
 

@@ -20,6 +20,55 @@ typedef struct cpubind_candidate {
     int32_t phy;      /* -1: not known */
 } cpubind_candidate;
 
+/* (name, word): by which line of the rule a CPU came to its device. */
+#define CPUBIND_STEP_LIST(X)                                                                   \
+    X(IDLE, "idle")       /* no device has it */                                               \
+    X(SLICE, "slice")     /* by the slot */                                                    \
+    X(HOME, "home")       /* in the home of its device */                                      \
+    X(NEXT, "next")       /* topo_affinity: on the next node of its device */                  \
+    X(NEAREST, "nearest") /* in nobody's home, and its device is nearest on its socket */      \
+    X(FREE, "free")       /* near nobody, and its device is at home nowhere here */            \
+    X(MINIMUM, "minimum") /* near nobody; its device had too few */                            \
+    X(LENT, "lent")       /* for others, who could spare it; its device had too few */         \
+    X(CLUSTER, "cluster") /* of a whole cluster of the node of the home */
+
+typedef enum cpubind_step {
+#define CPUBIND_X(name, word) CPUBIND_STEP_##name,
+    CPUBIND_STEP_LIST(CPUBIND_X)
+#undef CPUBIND_X
+        CPUBIND_STEP_COUNT
+} cpubind_step;
+
+/* Whether the rule of the reference gave a CPU to two devices. */
+typedef enum cpubind_finding {
+    CPUBIND_FOUND_NONE = 0,
+    CPUBIND_FOUND_RESOLVED = 1, /* it did; the plan does not */
+    CPUBIND_FOUND_PRESENT = 2   /* the plan does, as it was asked to */
+} cpubind_finding;
+
+/* The pools of a plan, row after row, and what was found on the way. */
+typedef struct cpubind_pools {
+    int32_t *cpu, *row; /* row i: cpu[row[i]] up to, not with, cpu[row[i + 1]]; ascending */
+    cpubind_strategy strategy;
+    cpubind_finding overlap;
+    struct {
+        int32_t device, other, cpu; /* the first CPU that the rule gave twice; -1: none */
+    } shared;
+    int32_t disputed; /* CPUs that a process which does not see our devices may take, too */
+} cpubind_pools;
+
+/* What the core was asked: all CPUs that are online, and whoever claims some of them. */
+typedef struct cpubind_core_call {
+    cpubind_host host;
+    cpubind_device *claimant;
+    int32_t n_claimant;
+    int32_t *of; /* by candidate: its claimant */
+    int32_t *at; /* by CPU of plan->host: its index in `host` */
+} cpubind_core_call;
+
+/* "home"; "?" for a number that is no step. Static storage. */
+const char *cpubind_step_word(int32_t step);
+
 /* A device of this process that has no pool, and why. */
 typedef struct cpubind_poolless {
     int32_t device; /* index into facts->device */
@@ -38,16 +87,15 @@ typedef struct cpubind_unit {
     const int32_t *cpu; /* its pool: of a tile, a part of the row; ascending */
     int32_t n_cpu;
     const int32_t *role_cpu;
-    cpubind_roles roles;     /* spans of role_cpu */
-    int32_t memory_node;     /* or -1 */
-    cpubind_problem problem; /* why it has no pool; no code: it has one */
+    cpubind_role_spans roles; /* spans of role_cpu */
+    int32_t memory_node;      /* or -1 */
+    cpubind_problem problem;  /* why it has no pool; no code: it has one */
 } cpubind_unit;
 
 /* A plan for the devices of this process: those that the request names, else the visible
  * ones. */
 typedef struct cpubind_device_plan {
-    cpubind_plan core; /* row i belongs to facts->device[want[i]]; its faults and `shared`
-                                name candidates */
+    cpubind_pools core; /* row i belongs to facts->device[want[i]]; `shared` names candidates */
     cpubind_candidate *candidate; /* the devices of the core */
     int32_t n_candidate;
     cpubind_role_spec roles;       /* each row of an NPU is split by it ... */
@@ -73,20 +121,24 @@ typedef struct cpubind_device_plan {
     int32_t *for_listed, n_for_listed;
     uint32_t warnings; /* bits 1 << cpubind_warning, with those of the facts */
 
-    cpubind_rules rules;      /* by which the pools were cut */
-    int32_t *role_cpu;        /* row i, in the order of the roles: role_cpu[role_row[i]] up to,
+    cpubind_rules rules; /* by which the pools were cut */
+    int32_t *role_cpu;   /* row i, in the order of the roles: role_cpu[role_row[i]] up to,
                                   not with, role_cpu[role_row[i + 1]]. Several processes of an
                                   device: only the CPUs of this one */
-    int32_t *role_row;        /* n_want + 1 offsets into role_cpu */
-    cpubind_roles *role_span; /* by row: spans of the row of role_cpu */
-    int32_t *memory_node;     /* by row: id of the node for memory, or -1: on no node */
-    int32_t *kept, n_kept;    /* online CPUs that are kept for the host, ascending */
-    cpubind_quality quality;  /* of the pools of all candidates, hidden ones too; KEEP: of the
+    int32_t *role_row;   /* n_want + 1 offsets into role_cpu */
+    cpubind_role_spans *role_span; /* by row: spans of the row of role_cpu */
+    int32_t *memory_node;          /* by row: id of the node for memory, or -1: on no node */
+    int32_t *kept, n_kept;         /* online CPUs that are kept for the host, ascending */
+    cpubind_quality quality; /* of the pools of all candidates, hidden ones too; KEEP: of the
                                   rows alone */
     cpubind_quality *row_quality; /* by row */
-    cpubind_host host;            /* of the core: what the pools were cut from ... */
-    cpubind_devices devices;      /* ... and the candidates, by index */
-    cpubind_trace trace;          /* of the core, over host.cpu and the candidates */
+    cpubind_topology host;        /* the CPUs that pools were cut from ... */
+    cpubind_nearby devices;       /* ... and the candidates, by index */
+    int32_t *owner; /* by CPU of host: the candidate that has it, or -1; KEEP: the first */
+    uint8_t *step;  /* by CPU of host: the cpubind_step of it */
+    uint8_t *stand; /* [candidate][CPU of host]: 2: it is at home there; 1: the CPU is for it by
+                       line 1 of the rule all the same; 0: neither */
+    cpubind_core_call claims;
 } cpubind_device_plan;
 
 /* The plan for a request.
@@ -105,7 +157,7 @@ int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_devic
 typedef struct cpubind_part {
     const int32_t *cpu; /* role after role, in the arena */
     int32_t n;
-    cpubind_roles roles; /* spans of cpu */
+    cpubind_role_spans roles; /* spans of cpu */
 } cpubind_part;
 
 /* The part of a pool that one of n_process processes has, as a plan for so many processes gives

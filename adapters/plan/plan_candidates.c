@@ -112,17 +112,19 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
     const int32_t by_number = p->request->total;
     int32_t total = max_of(max_of(facts_count_on_bus(f), end_of_phys(f)), by_number);
     int32_t high = -1;
-    int32_t *slot = cpubind_arena_ints(p->arena, p->out->n_candidate);
+    int32_t *slot;
     const int is_own = p->scope == CPUBIND_SCOPE_OWN;
     int by_phy = !is_own && f->has_phy && total > 0 && f->n_device > 0;
     int is_lost;
-    if (!slot)
-        return plan_fail_memory(p);
-    if (p->scope ==
-        CPUBIND_SCOPE_PER_DEVICE) { /* the core cuts slices among those that share */
+    if (f->strategy != CPUBIND_GLOBAL_SLICE)
+        return CPUBIND_PROBLEM_NONE;
+    if (p->scope == CPUBIND_SCOPE_PER_DEVICE) { /* shared among those that share CPUs */
         p->out->total = p->out->n_candidate;
         return CPUBIND_PROBLEM_NONE;
     }
+    slot = cpubind_arena_ints(p->arena, p->out->n_candidate);
+    if (!slot)
+        return plan_fail_memory(p);
     by_phy = by_phy && is_below(p, total, &high, &is_lost);
     if (high >= 0 && is_lost) {
         p->problem->device = f->device[high].logic;
@@ -252,18 +254,11 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether pools are cut without near CPUs. By the reference those tell how good slices are; by
- * the rules near the core would cut by the few that are known. */
-static int is_blind(const planner *p)
-{
-    return p->facts->strategy == CPUBIND_GLOBAL_SLICE && p->facts->rules == CPUBIND_RULES_NEAR;
-}
-
 /* The CPUs near a candidate. */
 static const int32_t *near_of(const planner *p, const cpubind_candidate *candidate, int32_t *n)
 {
     const cpubind_viewed *viewed = plan_device_of(p, candidate);
-    const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !is_blind(p);
+    const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !p->is_blind;
     if (!viewed || (is_slice && candidate->function >= 0)) {
         *n = p->facts->function[candidate->function].n_cpu;
         return p->facts->function[candidate->function].cpu;
@@ -295,14 +290,13 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
     int32_t total = 0, n;
     int32_t *row = cpubind_arena_ints(p->arena, n_candidate + 1);
     int32_t *node = cpubind_arena_ints(p->arena, n_candidate);
-    int32_t *least = cpubind_arena_ints(p->arena, n_candidate);
     int32_t *cpu;
     for (int32_t i = 0; i < n_candidate; i++) {
         (void)near_of(p, &p->out->candidate[i], &n);
         total += n;
     }
     cpu = cpubind_arena_ints(p->arena, total);
-    if (!row || !node || !least || !cpu)
+    if (!row || !node || !cpu)
         return plan_fail_memory(p);
     row[0] = 0;
     for (int32_t i = 0; i < n_candidate; i++) {
@@ -311,13 +305,11 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
             memcpy(cpu + row[i], near_cpu, (size_t)n * sizeof *cpu);
         row[i + 1] = row[i] + n;
         node[i] = node_of(p, &p->out->candidate[i]);
-        least[i] = plan_is_other(p, i) ? p->other_least : plan_count_roles(&p->policy.roles);
     }
     p->out->devices.affinity.cpu = cpu;
     p->out->devices.affinity.row = row;
     p->out->devices.affinity.n = n_candidate;
-    p->out->devices.node = is_blind(p) ? NULL : node;
-    p->out->devices.least = least;
+    p->out->devices.node = node;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -332,29 +324,29 @@ static const cpubind_device_allowed *allowed_of(const planner *p,
     return NULL;
 }
 
-/* Copies the lists of allowed CPUs, in the order of the candidates. */
+/* Copies the lists of allowed CPUs, in the order of the candidates, without those that pools are
+ * not cut from. */
 cpubind_problem_code cpubind_priv_copy_device_allowed(planner *p)
 {
-    const cpubind_host *host = &p->out->host;
+    const cpubind_topology *host = &p->out->host;
     const int32_t n_candidate = p->out->n_candidate;
-    int32_t total = 0;
+    int32_t n = 0;
     int32_t *row, *cpu;
-    for (int32_t i = 0; i < n_candidate; i++) {
-        const cpubind_device_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
-        total += allowed ? allowed->n : host->n_cpu;
-    }
+    if (p->scope != CPUBIND_SCOPE_PER_DEVICE)
+        return CPUBIND_PROBLEM_NONE;
     row = cpubind_arena_ints(p->arena, n_candidate + 1);
-    cpu = cpubind_arena_ints(p->arena, total);
+    cpu = cpubind_arena_ints(p->arena, n_candidate * host->n_cpu);
     if (!row || !cpu)
         return plan_fail_memory(p);
     row[0] = 0;
     for (int32_t i = 0; i < n_candidate; i++) {
         const cpubind_device_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
-        const int32_t n = allowed ? allowed->n : host->n_cpu;
-        if (n > 0)
-            memcpy(cpu + row[i], allowed ? allowed->cpu : host->cpu, (size_t)n * sizeof *cpu);
-        row[i + 1] = row[i] + n;
+        int32_t at = 0;
+        for (int32_t k = 0; k < host->n_cpu; k++)
+            if (!allowed || cpubind_list_has(allowed->cpu, allowed->n, host->cpu[k], &at))
+                cpu[n++] = host->cpu[k];
+        row[i + 1] = n;
     }
-    p->out->devices.allowed = (cpubind_lists){cpu, row, n_candidate};
+    p->allowed = (cpubind_lists){cpu, row, n_candidate};
     return CPUBIND_PROBLEM_NONE;
 }

@@ -35,6 +35,7 @@ cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
     cpubind_facts *f = joined;
     cpubind_request asked = {.is_auto_strategy = 1,
                              .overlap = request->overlap,
+                             .reach = request->reach,
                              .scope = facts->scope,
                              .rules = request->rules,
                              .has_rules = 1,

@@ -113,7 +113,7 @@ cpubind_problem_code cpubind_priv_choose_host(planner *p)
     int32_t *cpu = cpubind_arena_ints(p->arena, cap);
     int32_t *node = cpubind_arena_ints(p->arena, cap);
     int32_t *core = f->core_of ? cpubind_arena_ints(p->arena, cap) : NULL;
-    cpubind_host *host = &p->out->host;
+    cpubind_topology *host = &p->out->host;
     cpubind_problem_code code = list_kept(p);
     if (!cpu || !node || (f->core_of && !core))
         return plan_fail_memory(p);

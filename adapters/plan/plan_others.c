@@ -42,84 +42,38 @@ static const int32_t *near_other(const planner *p, int32_t i, int32_t *n)
     return other->n_cpu > 0 ? other->cpu : p->out->host.cpu;
 }
 
-/* Lists the NPUs of the bus, then the others. Returns 0 when the arena is full. */
-static int list_devices(planner *p, cpubind_lists *near)
+/* Adds what turns would give to the others of the CPUs near them; more than that no NPU must
+ * lose. Returns 0 when the arena is full. */
+static int take_share(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    const int32_t n_listed = facts_count_on_bus(f);
-    int32_t n, n_near = 0, at = 0;
-    int32_t *cpu, *row = cpubind_arena_ints(p->arena, n_listed + f->n_other + 1);
-    for (int32_t i = 0; i < f->n_census; i++) {
-        (void)near_listed(p, i, &n);
-        n_near += n * f->function[i].n_device;
-    }
-    for (int32_t i = 0; i < f->n_other; i++) {
-        (void)near_other(p, i, &n);
-        n_near += n;
-    }
-    cpu = cpubind_arena_ints(p->arena, n_near);
-    if (!cpu || !row)
+    const cpubind_host *host = &p->out->claims.host;
+    const cpubind_list all = {p->out->host.cpu, p->out->host.n_cpu};
+    const cpubind_policy turns = {.rule = CPUBIND_RULE_TURNS};
+    const int32_t n_listed = facts_count_on_bus(f), n = n_listed + f->n_other;
+    cpubind_device *device = (cpubind_device *)cpubind_arena_take(p->arena, n, sizeof *device);
+    int32_t *owner = cpubind_arena_ints(p->arena, host->n_cpu);
+    int32_t *work = cpubind_arena_ints(p->arena, CPUBIND_WORK(host->n_cpu, host->n_node, n));
+    int32_t d = 0;
+    if (!device || !owner || !work)
         return 0;
-    row[0] = 0;
-    for (int32_t i = 0; i < f->n_census + f->n_other; i++) {
-        const int32_t *list =
-            i < f->n_census ? near_listed(p, i, &n) : near_other(p, i - f->n_census, &n);
-        for (int32_t k = 0; k < (i < f->n_census ? f->function[i].n_device : 1); k++, at++) {
-            memcpy(cpu + row[at], list, (size_t)n * sizeof *cpu);
-            row[at + 1] = row[at] + n;
+    for (int32_t i = 0; i < f->n_census + f->n_other; i++)
+        for (int32_t k = 0; k < (i < f->n_census ? f->function[i].n_device : 1); k++, d++) {
+            device[d] =
+                (cpubind_device){.allowed = all, .minimum = plan_count_roles(&p->least)};
+            device[d].home.cpu = i < f->n_census
+                                     ? near_listed(p, i, &device[d].home.n)
+                                     : near_other(p, i - f->n_census, &device[d].home.n);
         }
-    }
-    *near = (cpubind_lists){cpu, row, at};
-    return 1;
-}
-
-/* Shares the CPUs among all of them by the rules near. *out becomes NULL where there is no such
- * plan. Returns 0 when the arena is full. */
-static int share(planner *p, const cpubind_devices *devices, const cpubind_trace **out)
-{
-    const cpubind_host *host = &p->out->host;
-    const int32_t n = devices->affinity.n, n_near = devices->affinity.row[n];
-    static const int32_t first = 0;
-    const cpubind_policy policy = {.strategy = CPUBIND_NEAR, .roles = p->policy.roles};
-    cpubind_trace *trace = (cpubind_trace *)cpubind_arena_take(p->arena, 1, sizeof *trace);
-    int32_t row[2];
-    cpubind_plan plan = {.want = &first, .n_want = 1, .row = row, .trace = trace};
-    cpubind_fault fault;
-    if (!trace)
-        return 0;
-    trace->cap_row = CPUBIND_TRACE_ROWS(host->n_cpu, host->n_node, n);
-    trace->cap_device = CPUBIND_TRACE_DEVICES(host->n_node, n, n_near);
-    plan.cap_cpu = CPUBIND_PLAN_CPUS(host->n_cpu);
-    plan.cap_work = CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, n, n_near);
-    trace->owner = cpubind_arena_ints(p->arena, host->n_cpu);
-    trace->step = cpubind_arena_ints(p->arena, host->n_cpu);
-    trace->group = cpubind_arena_ints(p->arena, host->n_cpu);
-    trace->row = cpubind_arena_ints(p->arena, trace->cap_row);
-    trace->device = cpubind_arena_ints(p->arena, trace->cap_device);
-    plan.cpu = cpubind_arena_ints(p->arena, plan.cap_cpu);
-    plan.work = cpubind_arena_ints(p->arena, plan.cap_work);
-    if (!trace->owner || !trace->step || !trace->group || !trace->row || !trace->device ||
-        !plan.cpu || !plan.work)
-        return 0;
-    *out =
-        cpubind_make_plan(host, devices, &policy, &plan, &fault) == CPUBIND_OK ? trace : NULL;
-    return 1;
-}
-
-/* Adds what a share by the rules near gives to the others of the CPUs near them; more than that
- * no NPU must lose. Returns 0 when the arena is full. */
-static int take_share(planner *p, const cpubind_devices *devices)
-{
-    const cpubind_host *host = &p->out->host;
-    const int32_t n_listed = devices->affinity.n - p->facts->n_other;
-    const cpubind_trace *trace;
-    if (n_listed == 0 || host->n_node > CPUBIND_MAX_NODES)
+    if (n_listed == 0 || cpubind_plan(host, device, n, &turns, owner, work, NULL) != CPUBIND_OK)
         return 1;
-    if (!share(p, devices, &trace))
-        return 0;
-    for (int32_t i = 0; trace && i < host->n_cpu; i++)
-        if (trace->owner[i] >= n_listed && trace->step[i] == CPUBIND_STEP_HOME)
-            p->out->for_others[p->out->n_for_others++] = host->cpu[i];
+    for (int32_t i = 0; i < p->out->host.n_cpu; i++) {
+        const int32_t who = owner[p->out->claims.at[i]];
+        int32_t at = 0;
+        if (who >= n_listed && cpubind_list_has(device[who].home.cpu, device[who].home.n,
+                                                p->out->host.cpu[i], &at))
+            p->out->for_others[p->out->n_for_others++] = p->out->host.cpu[i];
+    }
     return 1;
 }
 
@@ -127,12 +81,11 @@ static int take_share(planner *p, const cpubind_devices *devices)
  * uses: a share would split clusters. */
 static void take_idle(planner *p)
 {
-    const cpubind_host *host = &p->out->host;
+    const cpubind_topology *host = &p->out->host;
     int32_t n;
     for (int32_t i = 0; i < host->n_cpu; i++) {
         int is_near = 0;
-        if (p->out->trace.owner[i] >= 0 ||
-            (p->policy.has_spare_node && host->node[i] == p->policy.spare_node))
+        if (p->out->owner[i] >= 0 || host->node[i] == p->product->cluster.uvb_node)
             continue;
         for (int32_t k = 0; k < p->facts->n_other && !is_near; k++) {
             const int32_t *list = near_other(p, k, &n);
@@ -147,19 +100,17 @@ static void take_idle(planner *p)
 cpubind_problem_code cpubind_priv_find_others(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    cpubind_devices devices;
     int32_t at = 0;
     if (p->scope == CPUBIND_SCOPE_OWN || f->n_bus > 0 || is_parted(p))
         return CPUBIND_PROBLEM_NONE;
     plan_warn(p, CPUBIND_WARNING_OTHER_ACCELERATORS);
-    memset(&devices, 0, sizeof devices);
     p->out->for_others = cpubind_arena_ints(p->arena, p->out->host.n_cpu);
     p->out->for_listed = cpubind_arena_ints(p->arena, f->n_cpu);
-    if (!p->out->for_others || !p->out->for_listed || !list_devices(p, &devices.affinity))
+    if (!p->out->for_others || !p->out->for_listed)
         return plan_fail_memory(p);
     if (p->out->core.strategy == CPUBIND_CLUSTER)
         take_idle(p);
-    else if (!take_share(p, &devices))
+    else if (!take_share(p))
         return plan_fail_memory(p);
     for (int32_t i = 0; i < f->n_cpu; i++)
         if (!cpubind_list_has(p->out->for_others, p->out->n_for_others, f->cpu[i], &at))

@@ -18,17 +18,25 @@ typedef struct planner {
     cpubind_problem *problem;
     const cpubind_product *product;
     cpubind_scope scope;
-    cpubind_policy policy; /* its roles are those of all processes of a device */
-    int32_t other_least;   /* CPUs that those of another device need */
-    int is_ordered;        /* the candidates are in the order of their PCI addresses */
-    int32_t *ours, n_ours; /* indices into facts->device that the plan is for, ascending */
-    int32_t rank_device;   /* the one that this process drives */
+    cpubind_policy policy;
+    cpubind_strategy strategy;
+    cpubind_role_spec least;  /* the roles of all processes of an NPU ... */
+    int32_t other_least;      /* ... and the CPUs that those of another device need */
+    int is_blind;             /* pools are cut without near CPUs */
+    int is_ordered;           /* the candidates are in the order of their PCI addresses */
+    cpubind_lists allowed;    /* scope PER_DEVICE: the CPUs that each candidate may have */
+    int32_t *pool, *pool_row; /* by candidate: its pool, where it is ours */
+    int32_t *ours, n_ours;    /* indices into facts->device that the plan is for, ascending */
+    int32_t rank_device;      /* the one that this process drives */
 } planner;
 
 /* == The steps ============================================================== */
 
 /* plan_host.c: the kept CPUs, and the host for the core. */
 cpubind_problem_code cpubind_priv_choose_host(planner *p);
+
+/* plan_claims.c: asks the core: owners, steps and stands of the CPUs, and p->pool. */
+cpubind_problem_code cpubind_priv_cut_pools(planner *p);
 
 /* plan_candidates.c: the devices that the plan is for; the device of the rank; the devices of
  * the core; the lists of CPUs near them, and of those that each may have; the slot of each, for
@@ -40,11 +48,9 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p);
 cpubind_problem_code cpubind_priv_copy_device_allowed(planner *p);
 cpubind_problem_code cpubind_priv_choose_slots(planner *p);
 
-/* plan_roles.c: the roles and the memory node of each row; the quality of the pools; the
- * warnings about near CPUs. Each needs the one before it. */
+/* plan_roles.c: the roles and the memory node of each row; the quality of the pools. */
 cpubind_problem_code cpubind_priv_place_rows(planner *p);
 cpubind_problem_code cpubind_priv_measure_pools(planner *p);
-cpubind_problem_code cpubind_priv_check_locality(planner *p);
 
 /* plan_others.c: the warning that the host has accelerators of other vendors, and which CPUs
  * part them from the NPUs. */
@@ -80,32 +86,16 @@ static inline int32_t plan_count_roles(const cpubind_role_spec *roles)
 }
 
 /* Whether a device of the core is no NPU that the Ascend row has found. */
-static inline int plan_is_other(const planner *p, int32_t device)
+static inline int plan_is_other(const planner *p, int32_t candidate)
 {
-    const int32_t function = p->out->candidate[device].function;
+    const int32_t function = p->out->candidate[candidate].function;
     return function >= 0 && p->facts->function[function].is_other;
 }
 
-/* The CPUs in the lists of allowed CPUs of the devices. */
-static inline int32_t plan_count_allowed(const planner *p)
+/* The CPUs that a candidate needs. */
+static inline int32_t plan_least(const planner *p, int32_t candidate)
 {
-    const cpubind_lists *allowed = &p->out->devices.allowed;
-    return allowed->n > 0 ? allowed->row[allowed->n] : 0;
-}
-
-/* The scratch that the core needs, in elements. It refuses NEAR for more nodes. */
-static inline int32_t plan_count_work(const planner *p, cpubind_strategy strategy)
-{
-    const cpubind_host *host = &p->out->host;
-    const cpubind_lists *affinity = &p->out->devices.affinity;
-    const int32_t n_allowed = plan_count_allowed(p);
-    const int32_t n = affinity->row[affinity->n] + n_allowed;
-    const int32_t work = strategy == CPUBIND_NEAR && host->n_node <= CPUBIND_MAX_NODES
-                             ? CPUBIND_PLAN_WORK_NEAR(host->n_cpu, host->n_node, affinity->n, n)
-                             : CPUBIND_PLAN_WORK(host->n_cpu, host->n_node, affinity->n, n);
-    return p->out->devices.allowed.n == 0
-               ? work
-               : CPUBIND_PLAN_WORK_ALLOWED(work, host->n_cpu, affinity->n, n_allowed);
+    return plan_is_other(p, candidate) ? p->other_least : plan_count_roles(&p->least);
 }
 
 /* Copies the CPUs of a pool that this process may use; returns their number. With scope host
@@ -147,6 +137,14 @@ static inline const cpubind_viewed *plan_device_of(const planner *p,
                                                    const cpubind_candidate *candidate)
 {
     return candidate->device < 0 ? NULL : &p->facts->device[candidate->device];
+}
+
+/* The logic id of a candidate; -1: none, or hidden. */
+static inline int32_t plan_logic_of(const planner *p, int32_t candidate)
+{
+    const cpubind_viewed *viewed =
+        candidate < 0 ? NULL : plan_device_of(p, &p->out->candidate[candidate]);
+    return viewed ? viewed->logic : -1;
 }
 
 #endif /* CPUBIND_PLAN_PLAN_PARTS_H */

@@ -354,9 +354,8 @@ static cpubind_problem_code take_tile(const cpubind_facts *f, const cpubind_requ
     unit->n_cpu = part.n;
     unit->role_cpu = part.cpu;
     unit->roles = part.roles;
-    return cpubind_sort_unique(cpu, &unit->n_cpu, NULL) == CPUBIND_OK
-               ? CPUBIND_PROBLEM_NONE
-               : CPUBIND_PROBLEM_UNREADABLE;
+    return cpubind_list_sort(cpu, &unit->n_cpu) ? CPUBIND_PROBLEM_NONE
+                                                : CPUBIND_PROBLEM_UNREADABLE;
 }
 
 /* The device of facts->device that a ranked function is: cpubind_plan_join has added each. */

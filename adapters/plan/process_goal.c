@@ -57,7 +57,7 @@ static cpubind_problem_code sort_pool(maker *m)
     m->pool.n = m->its.n_cpu;
     if (m->its.n_cpu > 0)
         memcpy(cpu, m->its.cpu, (size_t)m->its.n_cpu * sizeof *cpu);
-    return cpubind_sort_unique(cpu, &m->pool.n, NULL) == CPUBIND_OK
+    return cpubind_list_sort(cpu, &m->pool.n)
                ? CPUBIND_PROBLEM_NONE
                : facts_fail(&m->r, CPUBIND_PROBLEM_BAD_REQUEST, "the plan has no pool");
 }

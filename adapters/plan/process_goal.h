@@ -78,8 +78,8 @@ typedef struct cpubind_goal {
 typedef struct cpubind_goal_pool {
     const int32_t *cpu;
     int32_t n_cpu;
-    cpubind_roles roles; /* spans of cpu */
-    int32_t memory_node; /* or -1 */
+    cpubind_role_spans roles; /* spans of cpu */
+    int32_t memory_node;      /* or -1 */
 } cpubind_goal_pool;
 
 /* The CPUs of a role; those of main when the pool lacks the role. */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cpubind_old.h"
+#include "../../cpubind.h"
 #include "../linux/kernel/files.h"
 
 typedef struct writer {

@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "../cpubind_old.h"
+#include "../../cpubind.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../adapters/cpubind_old.h"
+#include "../../cpubind.h"
 #include "../laws/fixtures.h"
 
 #define A2 "fixtures/hosts/a2-192cpu-8npu.host"

@@ -15,7 +15,7 @@
  *   plan                  plans; figures: says how good the last plan is
  *   place DEVICE POOL IRQ,MAIN,ACL,RELEASE ID|NEAR PROCESSES PROCESS   roles in a pool
  */
-#define CPUBIND_STATIC
+
 #include "../../cpubind.h"
 
 #include "../support/cases.h"

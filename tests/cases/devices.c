@@ -168,7 +168,7 @@ static void say_numbers(said *s, const char *word, const int32_t *number, int32_
 /* What a plan is made of. */
 static void say_host(said *s, const cpubind_facts *f)
 {
-    const cpubind_host *h = &f->host;
+    const cpubind_topology *h = &f->host;
     say(s, "> cpus ");
     say_list(s, h->cpu, h->n_cpu);
     if (!f->has_nodes)
@@ -300,8 +300,8 @@ static void make_plan(step *now)
     each_word(now, ask_of_plan);
     if (has_facts() && cpubind_plan_devices(&facts, &request, &whole_arena, &joined, &plan,
                                             &problem) == CPUBIND_PROBLEM_NONE) {
-        say(&got, "> %d pools, %d near cpus; hidden %d\n", plan.quality.n_pool,
-            plan.quality.near_cpu, plan.n_hidden);
+        say(&got, "> %d pools, %d near cpus; hidden %d\n", plan.quality.pools,
+            plan.quality.near_cpus, plan.n_hidden);
         for (int32_t row = 0; row < plan.n_want; row++) {
             say(&got, "> pool of");
             say_address(&got, &joined.device[plan.want[row]].pci);

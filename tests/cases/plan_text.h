@@ -57,8 +57,6 @@ static inline void say_problem(said *s, const cpubind_problem *p)
     if (p->need || p->have)
         say(s, "; %d of %d", p->have, p->need);
     say_count(s, "uncut", p->uncut);
-    if (p->would_do != CPUBIND_SCOPE_AUTO)
-        say(s, "; would do %s", cpubind_scope_word(p->would_do));
     say(s, ": %s", p->what ? p->what : "");
 }
 
@@ -133,9 +131,8 @@ static inline void say_row(said *s, const cpubind_device_plan *p, int32_t row)
         say_list(s, p->role_cpu + p->role_row[row] + span.first, span.count);
     }
     say(s, " memory %d", p->memory_node[row]);
-    say_count(s, "near cpus", q->near_cpu);
-    say_count(s, "irq cpus off the node", q->irq_off_node);
-    say_count(s, "split cores", q->split_cores);
+    say_count(s, "near cpus", q->near_cpus);
+    say_count(s, "irq cpus off the node", q->irq_off);
 }
 
 /* What the plan says of one NPU of the facts. */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPUBIND_STATIC
 #include "../../cpubind.h"
 
 enum { HOST_CPUS = 400, HOST_NODES = 24, HOST_DEVICES = 16 };

@@ -1,7 +1,7 @@
 /* test_core.c - what is refused and how it is said; words, version, limits, plain structs
  * SPDX-License-Identifier: MIT
  */
-#define CPUBIND_STATIC
+
 #include "../../cpubind.h"
 
 #include "../support/exact_buffer.h"

@@ -8,7 +8,6 @@
 
 #include <glob.h>
 
-#define CPUBIND_STATIC
 #include "../../cpubind.h"
 #include "../support/exact_buffer.h"
 #include "../support/lists.h"

@@ -28,8 +28,9 @@ static const char *const *const rows[] = {NULL,        row_reference, row_near, 
                                           row_bad,     row_last,      row_kept, NULL,
                                           row_visible, row_without};
 static const char *const roles[] = {"pool", "irq", "main", "acl", "release"};
-static const char *const figures[] = {"near_percent", "far",  "far_displaced", "irq_off_node",
-                                      "split_cores",  "idle", "smallest",      "largest"};
+static const char *const figures[] = {"near_percent", "far",      "irq_off_node",
+                                      "split_caches", "nodes",    "split_cores",
+                                      "idle",         "smallest", "largest"};
 static const char *const numbers[] = {"npu",   "other_npu", "cpu",    "need",  "have",
                                       "uncut", "line",      "column", "errno", "exit"};
 

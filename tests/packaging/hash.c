@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#define CPUBIND_IMPLEMENTATION
 #include "../core/odd_host.h"
 
 static odd_host host;

@@ -211,20 +211,30 @@ static void read_allowed(const layout *row, int32_t n_cpu, char *allowed)
 static void add_cpus(const layout *row, const machine *m, site *out)
 {
     const int32_t n_cpu = m->n_node * m->n_core * m->n_thread;
-    int32_t core_of[LAYOUT_CPUS] = {0};
+    int32_t core_of[LAYOUT_CPUS] = {0}, first[LAYOUT_CPUS], n_allowed = 0;
     char allowed[LAYOUT_CPUS];
     if (n_cpu > LAYOUT_CPUS || m->n_node > LAYOUT_NODES)
         wrong(row, "too large");
-    for (int32_t core = 0; core < m->n_node * m->n_core; core++)
+    for (int32_t core = 0; core < m->n_node * m->n_core; core++) {
+        first[core] = -1;
         for (int32_t thread = 0; thread < m->n_thread; thread++)
             core_of[cpu_id(m, core / m->n_core, core % m->n_core, thread)] = core;
+    }
     read_allowed(row, n_cpu, allowed);
     for (int32_t id = 0; id < n_cpu; id++) {
-        if (!allowed[id])
-            continue;
-        out->cpu[out->host.n_cpu] = id;
-        out->core[out->host.n_cpu] = core_of[id];
-        out->node[out->host.n_cpu++] = core_of[id] / m->n_core * m->step;
+        int32_t *of_core = &first[core_of[id]];
+        *of_core = *of_core < 0 ? id : *of_core;
+        out->cpu[id] = id;
+        out->core[id] = *of_core;
+        out->node[id] = core_of[id] / m->n_core;
+        if (allowed[id])
+            out->allowed[n_allowed++] = id;
+    }
+    out->host.n_cpu = n_cpu;
+    for (int32_t d = 0; d < LAYOUT_DEVICES; d++) {
+        out->device[d].allowed.cpu = out->allowed;
+        out->device[d].allowed.n = n_allowed;
+        out->device[d].minimum = 5;
     }
 }
 
@@ -233,7 +243,6 @@ static void add_nodes(const machine *m, site *out)
     const int32_t n_socket = m->n_node / m->per_socket;
     out->host.n_node = m->n_node;
     for (int32_t a = 0; a < m->n_node; a++) {
-        out->node_id[a] = a * m->step;
         out->socket[a] = a / m->per_socket;
         for (int32_t b = 0; b < m->n_node; b++) {
             int32_t hops = abs(a / m->per_socket - b / m->per_socket);
@@ -250,29 +259,26 @@ static int by_number(const void *a, const void *b)
     return *(const int32_t *)a - *(const int32_t *)b;
 }
 
-/* Adds the NPU of the word at `at`. Returns what is after that word. */
+/* Adds the NPU of the word at `at`; its node alone is its home, too. Returns what is after that
+ * word. */
 static const char *add_device(const layout *row, const machine *m, const char *at, site *out)
 {
-    const int32_t d = out->devices.affinity.n, start = out->row[d];
-    const int32_t is_node_alone = *at == 'n';
-    int32_t n = start;
-    out->home_node[d] = -1;
+    int32_t *home = out->home[out->n_device], n = 0;
     at += *at == '-' || *at == 'n';
     while (*at >= '0' && *at <= '9') {
         char *end;
         const int32_t node = (int32_t)strtol(at, &end, 10);
         if (node >= m->n_node)
             wrong(row, "homes");
-        out->home_node[d] = out->home_node[d] < 0 ? node * m->step : out->home_node[d];
-        for (int32_t i = 0; i < m->n_core * m->n_thread && !is_node_alone; i++)
-            out->affinity[n++] = cpu_id(m, node, i / m->n_thread, i % m->n_thread);
+        for (int32_t i = 0; i < m->n_core * m->n_thread; i++)
+            home[n++] = cpu_id(m, node, i / m->n_thread, i % m->n_thread);
         at = *end == '+' ? end + 1 : end;
     }
     if (*at != ' ' && *at != '\0')
         wrong(row, "homes");
-    qsort(out->affinity + start, (size_t)(n - start), sizeof *out->affinity, by_number);
-    out->row[d + 1] = n;
-    out->devices.affinity.n++;
+    qsort(home, (size_t)n, sizeof *home, by_number);
+    out->device[out->n_device].home.cpu = home;
+    out->device[out->n_device++].home.n = n;
     return at + (*at == ' ');
 }
 
@@ -283,17 +289,13 @@ void layout_build(const layout *row, site *out)
     memset(out, 0, sizeof *out);
     add_cpus(row, m, out);
     add_nodes(m, out);
-    while (*at && out->devices.affinity.n < LAYOUT_DEVICES)
+    while (*at && out->n_device < LAYOUT_DEVICES)
         at = add_device(row, m, at, out);
     if (*at)
         wrong(row, "too many NPUs");
     out->host.cpu = out->cpu;
     out->host.node = out->node;
-    out->host.node_id = out->node_id;
     out->host.core = out->core;
     out->host.distance = m->far ? out->distance : NULL;
     out->host.socket = m->far ? out->socket : NULL;
-    out->devices.affinity.cpu = out->affinity;
-    out->devices.affinity.row = out->row;
-    out->devices.node = out->home_node;
 }

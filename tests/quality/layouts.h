@@ -7,7 +7,7 @@
 #ifndef CPUBIND_TESTS_QUALITY_LAYOUTS_H
 #define CPUBIND_TESTS_QUALITY_LAYOUTS_H
 
-#include "../../adapters/cpubind_old.h"
+#include "../../cpubind.h"
 
 enum { LAYOUT_CPUS = 640, LAYOUT_NODES = 16, LAYOUT_DEVICES = 16 };
 
@@ -31,15 +31,14 @@ typedef struct layout {
     const char *allowed; /* CPUs, or NULL: all of the machine */
 } layout;
 
-/* A layout as input of the core. The pointers of `host` and `devices` lead into the struct. */
+/* A layout as input of the core. The pointers of `host` and `device` lead into the struct. */
 typedef struct site {
-    int32_t cpu[LAYOUT_CPUS], node[LAYOUT_CPUS], core[LAYOUT_CPUS];
-    int32_t node_id[LAYOUT_NODES], socket[LAYOUT_NODES];
-    int32_t distance[LAYOUT_NODES * LAYOUT_NODES];
-    int32_t affinity[LAYOUT_CPUS * LAYOUT_DEVICES], row[LAYOUT_DEVICES + 1];
-    int32_t home_node[LAYOUT_DEVICES];
+    int32_t cpu[LAYOUT_CPUS], node[LAYOUT_CPUS], core[LAYOUT_CPUS], allowed[LAYOUT_CPUS];
+    int32_t socket[LAYOUT_NODES], distance[LAYOUT_NODES * LAYOUT_NODES];
+    int32_t home[LAYOUT_DEVICES][LAYOUT_CPUS];
     cpubind_host host;
-    cpubind_devices devices;
+    cpubind_device device[LAYOUT_DEVICES];
+    int32_t n_device;
 } site;
 
 extern const layout layouts[];

@@ -198,7 +198,6 @@ static void tell_pools(reading *r, const asked *a, const outcome *out)
     tell(r, "spare ");
     tell_list(r, plan->spare, plan->n_spare, CPUBIND_MAX_CPUS);
     tell(r, "\n");
-    CHECK(plan->warnings >> CPUBIND_WARNING_COUNT == 0);
 }
 
 /* The CPUs of a core are on one node, and its number is its lowest CPU; no distance is 0. What

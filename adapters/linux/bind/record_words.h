@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cpubind_old.h"
+#include "../../../cpubind.h"
 #include "../kernel/irq.h"
 #include "host_record.h"
 #include "record.h"

@@ -1,0 +1,412 @@
+/* plan_claims.c - what the core is asked, and what its answer means for this plan
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure: no I/O, no malloc. The core is given all online CPUs of the host and every device that
+ * claims some of them, in the order of the candidates; slices in the order of their slots. Its
+ * answer is an owner for each CPU, of which this file makes the owners, steps and stands of the
+ * CPUs that pools are cut from.
+ */
+#include "plan_parts.h"
+
+enum { FAR = 1 << 20, LOST = 1 << 24 }; /* as in cpubind.h: other sockets; no home */
+
+/* == The host =============================================================== */
+
+/* Distances as the core takes them; a firmware may say anything. */
+static const int32_t *copy_distances(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    const int32_t n = f->n_node * f->n_node;
+    int32_t *out = f->distance ? cpubind_arena_ints(p->arena, n) : NULL;
+    for (int32_t i = 0; out && i < n; i++)
+        out[i] = f->distance[i] > CPUBIND_MAX_DISTANCE ? CPUBIND_MAX_DISTANCE : f->distance[i];
+    return out;
+}
+
+/* Makes of a CPU id for each CPU its index among the online ones: of its core, of its cache. */
+static const int32_t *index_groups(planner *p, const int32_t *first_of, const int32_t *index)
+{
+    const cpubind_host *host = &p->out->claims.host;
+    int32_t *out = first_of ? cpubind_arena_ints(p->arena, host->n_cpu) : NULL;
+    for (int32_t i = 0; out && i < host->n_cpu; i++) {
+        const int32_t first = first_of[host->cpu[i]];
+        out[i] = first >= 0 && index[first] >= 0 && index[first] < i ? index[first] : i;
+    }
+    return out;
+}
+
+static cpubind_problem_code make_host(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    cpubind_core_call *claims = &p->out->claims;
+    const cpubind_topology *pools = &p->out->host;
+    cpubind_host *host = &claims->host;
+    int32_t *cpu = cpubind_arena_ints(p->arena, f->n_cpu_id);
+    int32_t *node = cpubind_arena_ints(p->arena, f->n_cpu_id);
+    int32_t *index = cpubind_arena_ints(p->arena, f->n_cpu_id);
+    claims->at = cpubind_arena_ints(p->arena, pools->n_cpu);
+    if (!cpu || !node || !index || !claims->at)
+        return plan_fail_memory(p);
+    for (int32_t id = 0; id < f->n_cpu_id; id++) {
+        index[id] = -1;
+        if (f->node_of[id] < 0)
+            continue;
+        cpu[host->n_cpu] = id;
+        node[host->n_cpu] =
+            host->n_cpu > 0 && f->node_of[cpu[host->n_cpu - 1]] == f->node_of[id]
+                ? node[host->n_cpu - 1]
+                : cpubind_facts_node(f, f->node_of[id]);
+        index[id] = host->n_cpu++;
+    }
+    host->cpu = cpu;
+    host->node = node;
+    host->n_node = f->n_node;
+    host->socket = f->socket;
+    host->distance = copy_distances(p);
+    host->core = index_groups(p, f->core_of, index);
+    host->cache = index_groups(p, f->cache_of, index);
+    if ((f->distance && !host->distance) || (f->core_of && !host->core) ||
+        (f->cache_of && !host->cache))
+        return plan_fail_memory(p);
+    for (int32_t i = 0; i < pools->n_cpu; i++)
+        claims->at[i] = index[pools->cpu[i]];
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Who claims ============================================================= */
+
+/* The online CPUs of a node, for a device of which the node alone is known. */
+static int list_node(planner *p, int32_t node, cpubind_list *out)
+{
+    const cpubind_host *host = &p->out->claims.host;
+    const int32_t wanted = cpubind_facts_node(p->facts, node);
+    int32_t *cpu = cpubind_arena_ints(p->arena, host->n_cpu);
+    for (int32_t i = 0; cpu && i < host->n_cpu; i++)
+        if (host->node[i] == wanted)
+            cpu[out->n++] = host->cpu[i];
+    out->cpu = cpu;
+    return cpu != NULL;
+}
+
+static cpubind_list list_of(const cpubind_lists *lists, int32_t i)
+{
+    cpubind_list list = {lists->cpu + lists->row[i], lists->row[i + 1] - lists->row[i]};
+    return list;
+}
+
+/* Checks the slots: each is one of the slices, and those of our devices differ. */
+static cpubind_problem_code check_slots(planner *p)
+{
+    const int32_t *slot = p->out->devices.slot;
+    for (int32_t i = 0; slot && i < p->out->n_candidate; i++) {
+        const int is_ours = plan_is_ours(p, p->out->candidate[i].device);
+        p->problem->device = plan_logic_of(p, i);
+        if (slot[i] < 0 || slot[i] >= p->out->devices.total)
+            return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
+                             "its id is not below the number of NPUs that slices are cut for");
+        for (int32_t k = 0; k < i && is_ours; k++)
+            if (slot[i] == slot[k] && plan_is_ours(p, p->out->candidate[k].device)) {
+                p->problem->other = plan_logic_of(p, k);
+                return plan_fail(p, CPUBIND_PROBLEM_OVERLAP, "two NPUs have the same phy id");
+            }
+        p->problem->device = -1;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code make_claimants(planner *p)
+{
+    cpubind_core_call *claims = &p->out->claims;
+    const cpubind_nearby *devices = &p->out->devices;
+    const int32_t n = p->out->n_candidate;
+    const cpubind_list all = {p->out->host.cpu, p->out->host.n_cpu};
+    claims->n_claimant = devices->slot ? devices->total : n;
+    claims->of = cpubind_arena_ints(p->arena, n);
+    claims->claimant = (cpubind_device *)cpubind_arena_take(p->arena, claims->n_claimant,
+                                                            sizeof *claims->claimant);
+    if (!claims->of || !claims->claimant)
+        return plan_fail_memory(p);
+    for (int32_t c = 0; c < claims->n_claimant; c++)
+        claims->claimant[c] =
+            (cpubind_device){.allowed = all, .minimum = plan_count_roles(&p->least)};
+    for (int32_t i = 0; i < n; i++) {
+        const cpubind_viewed *viewed = plan_device_of(p, &p->out->candidate[i]);
+        cpubind_device *one;
+        claims->of[i] = devices->slot ? devices->slot[i] : i;
+        one = &claims->claimant[claims->of[i]];
+        one->minimum = plan_least(p, i);
+        one->is_hidden =
+            p->policy.rule == CPUBIND_RULE_TURNS && !(viewed && viewed->is_visible);
+        if (p->scope == CPUBIND_SCOPE_PER_DEVICE)
+            one->allowed = list_of(&p->allowed, i);
+        if (p->is_blind)
+            continue;
+        one->home = list_of(&devices->affinity, i);
+        if (one->home.n == 0 && devices->node[i] >= 0 &&
+            p->facts->rules == CPUBIND_RULES_NEAR &&
+            !list_node(p, devices->node[i], &one->home))
+            return plan_fail_memory(p);
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == The answer ============================================================= */
+
+/* By how far a device is from the nodes; its socket is told by them, as the core does it. */
+static void measure_distances(const planner *p, const cpubind_device *device, int32_t *distance)
+{
+    const cpubind_host *h = &p->out->claims.host;
+    int32_t at = 0;
+    for (int32_t a = 0; a < h->n_node; a++)
+        distance[a] = LOST;
+    for (int32_t i = 0; i < h->n_cpu; i++)
+        if (cpubind_list_has(device->home.cpu, device->home.n, h->cpu[i], &at))
+            distance[h->node[i]] = 0;
+    for (int32_t a = 0; a < h->n_node; a++)
+        for (int32_t b = 0; distance[a] == 0 && b < h->n_node; b++) {
+            const int32_t steps = h->distance ? h->distance[a * h->n_node + b] : 1;
+            const int is_far = h->socket ? h->socket[a] != h->socket[b]
+                                         : h->distance && steps >= CPUBIND_FAR_DISTANCE;
+            if (a != b && steps + (is_far ? FAR : 0) < distance[b])
+                distance[b] = steps + (is_far ? FAR : 0);
+        }
+}
+
+/* Marks the CPUs of the plan that are on cores of the home of a candidate: 2. */
+static void mark_home(const planner *p, const cpubind_device *device, uint8_t *is_core,
+                      uint8_t *stand)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    const cpubind_host *h = &claims->host;
+    int32_t at = 0;
+    memset(is_core, 0, (size_t)h->n_cpu);
+    for (int32_t i = 0; i < h->n_cpu; i++)
+        if (cpubind_list_has(device->home.cpu, device->home.n, h->cpu[i], &at))
+            is_core[h->core && p->policy.rule == CPUBIND_RULE_TURNS ? h->core[i] : i] = 1;
+    for (int32_t i = 0; i < p->out->host.n_cpu; i++) {
+        const int32_t k = claims->at[i];
+        stand[i] =
+            is_core[h->core && p->policy.rule == CPUBIND_RULE_TURNS ? h->core[k] : k] ? 2 : 0;
+    }
+}
+
+/* topo_affinity: the CPUs of the next node, for a home that is on one node; where pools overlap,
+ * those that are in nobody's home. */
+static void mark_next(const planner *p, int is_resolved)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    const int32_t n = p->out->host.n_cpu, n_node = claims->host.n_node;
+    for (int32_t d = 0; d < p->out->n_candidate; d++) {
+        uint8_t *stand = p->out->stand + d * n;
+        int32_t home = -1;
+        for (int32_t i = 0; i < n; i++)
+            if (stand[i] == 2)
+                home = home == -1 || home == claims->host.node[claims->at[i]]
+                           ? claims->host.node[claims->at[i]]
+                           : -2;
+        for (int32_t i = 0; i < n && home >= 0; i++)
+            if (stand[i] == 0 && claims->host.node[claims->at[i]] == (home + 1) % n_node)
+                stand[i] = 1;
+    }
+    for (int32_t i = 0; i < n && is_resolved; i++) {
+        int is_home = 0;
+        for (int32_t d = 0; d < p->out->n_candidate; d++)
+            is_home |= p->out->stand[d * n + i] == 2;
+        for (int32_t d = 0; d < p->out->n_candidate && is_home; d++)
+            p->out->stand[d * n + i] &= 2;
+    }
+}
+
+/* Line 1 of the rule, as the core has it: p->out->stand. */
+static cpubind_problem_code find_stands(planner *p)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    const int32_t n = p->out->host.n_cpu, n_node = claims->host.n_node;
+    const int32_t limit = p->policy.reach == CPUBIND_REACH_HOST   ? LOST
+                          : p->policy.reach == CPUBIND_REACH_HOME ? 0
+                                                                  : FAR;
+    const int32_t n_candidate = p->out->n_candidate;
+    uint8_t *is_core = (uint8_t *)cpubind_arena_take(p->arena, claims->host.n_cpu, 1);
+    int32_t *distance = cpubind_arena_ints(p->arena, n_candidate * n_node);
+    uint8_t *stand = p->out->stand =
+        (uint8_t *)cpubind_arena_take(p->arena, n_candidate * n, 1);
+    if (!is_core || !distance || !stand)
+        return plan_fail_memory(p);
+    for (int32_t d = 0; d < n_candidate; d++) {
+        const cpubind_device *device = &claims->claimant[claims->of[d]];
+        measure_distances(p, device, distance + d * n_node);
+        mark_home(p, device, is_core, stand + d * n);
+    }
+    if (p->policy.rule == CPUBIND_RULE_AFFINITY)
+        mark_next(p, p->out->core.overlap == CPUBIND_FOUND_RESOLVED);
+    for (int32_t i = 0; i < n && p->policy.rule == CPUBIND_RULE_TURNS; i++) {
+        const int32_t node = claims->host.node[claims->at[i]];
+        int32_t best = limit;
+        for (int32_t d = 0; d < n_candidate; d++)
+            best = stand[d * n + i] == 2                ? -1
+                   : distance[d * n_node + node] < best ? distance[d * n_node + node]
+                                                        : best;
+        for (int32_t d = 0; d < n_candidate && best >= 0; d++)
+            stand[d * n + i] = best < limit && distance[d * n_node + node] == best;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether a CPU is for another candidate by line 1. */
+static int is_for_another(const planner *p, int32_t i, int32_t d)
+{
+    const int32_t n = p->out->host.n_cpu;
+    for (int32_t e = 0; e < p->out->n_candidate; e++)
+        if (e != d && p->out->stand[e * n + i])
+            return 1;
+    return 0;
+}
+
+static int is_at_home_somewhere(const planner *p, int32_t d)
+{
+    const int32_t n = p->out->host.n_cpu;
+    for (int32_t i = 0; i < n; i++)
+        if (p->out->stand[d * n + i])
+            return 1;
+    return 0;
+}
+
+static cpubind_step step_of(const planner *p, int32_t i, int32_t d)
+{
+    const uint8_t stand = p->out->stand[d * p->out->host.n_cpu + i];
+    switch (p->policy.rule) {
+    case CPUBIND_RULE_SLICE:
+        return CPUBIND_STEP_SLICE;
+    case CPUBIND_RULE_CLUSTER:
+        return CPUBIND_STEP_CLUSTER;
+    case CPUBIND_RULE_AFFINITY:
+        return stand == 2 ? CPUBIND_STEP_HOME : CPUBIND_STEP_NEXT;
+    default:
+        return p->is_blind                  ? CPUBIND_STEP_SLICE
+               : stand == 2                 ? CPUBIND_STEP_HOME
+               : stand == 1                 ? CPUBIND_STEP_NEAREST
+               : is_for_another(p, i, d)    ? CPUBIND_STEP_LENT
+               : is_at_home_somewhere(p, d) ? CPUBIND_STEP_MINIMUM
+                                            : CPUBIND_STEP_FREE;
+    }
+}
+
+/* Takes the owners of an answer of the core. A slice that is no candidate's is of nobody here,
+ * but no idle CPU. */
+static cpubind_problem_code take_owners(planner *p, const int32_t *owner)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    const int32_t n = p->out->host.n_cpu;
+    int32_t *candidate = cpubind_arena_ints(p->arena, claims->n_claimant);
+    cpubind_problem_code code;
+    p->out->owner = cpubind_arena_ints(p->arena, n);
+    p->out->step = (uint8_t *)cpubind_arena_take(p->arena, n, 1);
+    if (!candidate || !p->out->owner || !p->out->step)
+        return plan_fail_memory(p);
+    for (int32_t c = 0; c < claims->n_claimant; c++)
+        candidate[c] = -1;
+    for (int32_t i = p->out->n_candidate - 1; i >= 0; i--)
+        candidate[claims->of[i]] = i;
+    code = find_stands(p);
+    for (int32_t i = 0; i < n && code == CPUBIND_PROBLEM_NONE; i++) {
+        const int32_t who = owner[claims->at[i]];
+        p->out->owner[i] = who < 0 ? -1 : candidate[who];
+        p->out->step[i] = (uint8_t)(who < 0                ? CPUBIND_STEP_IDLE
+                                    : p->out->owner[i] < 0 ? CPUBIND_STEP_SLICE
+                                                           : step_of(p, i, p->out->owner[i]));
+    }
+    return code;
+}
+
+/* Says in the words of this host what the core refuses. */
+static cpubind_problem_code translate(planner *p, cpubind_status status,
+                                      const cpubind_report *r)
+{
+    if (status == CPUBIND_ERR_OVERLAP) {
+        p->problem->device = plan_logic_of(p, r->device);
+        p->problem->other = plan_logic_of(p, r->other);
+        p->problem->cpu = r->cpu;
+        return plan_fail(p, CPUBIND_PROBLEM_OVERLAP, "two pools share a CPU");
+    }
+    return plan_fail(p, CPUBIND_PROBLEM_UNREADABLE, cpubind_status_text(status));
+}
+
+static cpubind_problem_code ask(planner *p, int32_t *owner, int32_t *work, cpubind_report *r)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    const cpubind_status status = cpubind_plan(&claims->host, claims->claimant,
+                                               claims->n_claimant, &p->policy, owner, work, r);
+    return status == CPUBIND_OK ? CPUBIND_PROBLEM_NONE : translate(p, status, r);
+}
+
+/* Copies the pool of a candidate; returns its size. */
+static int32_t copy_pool(const planner *p, const int32_t *owner, int32_t candidate,
+                         int32_t *out)
+{
+    const cpubind_core_call *claims = &p->out->claims;
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->out->host.n_cpu; i++)
+        if (owner[claims->at[i]] == claims->of[candidate])
+            out[n++] = p->out->host.cpu[i];
+    return n;
+}
+
+/* The pools of our candidates as rows, in the order of the candidates: p->pool. By KEEP they may
+ * share CPUs, and each is asked for with the others hidden. */
+static cpubind_problem_code take_pools(planner *p, int32_t *owner, int32_t *work)
+{
+    cpubind_core_call *claims = &p->out->claims;
+    const int is_kept = p->out->core.overlap == CPUBIND_FOUND_PRESENT;
+    const int32_t times = is_kept ? p->n_ours : 1;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_report ignored;
+    p->pool = cpubind_arena_ints(p->arena, p->out->host.n_cpu * times);
+    p->pool_row = cpubind_arena_ints(p->arena, p->out->n_candidate + 1);
+    if (!p->pool || !p->pool_row)
+        return plan_fail_memory(p);
+    p->pool_row[0] = 0;
+    for (int32_t i = 0; i < p->out->n_candidate && code == CPUBIND_PROBLEM_NONE; i++) {
+        p->pool_row[i + 1] = p->pool_row[i];
+        if (p->out->candidate[i].device < 0 || !plan_is_ours(p, p->out->candidate[i].device))
+            continue;
+        for (int32_t k = 0; k < claims->n_claimant && is_kept; k++)
+            claims->claimant[k].is_hidden = k != claims->of[i];
+        if (is_kept)
+            code = ask(p, owner, work, &ignored);
+        p->pool_row[i + 1] += copy_pool(p, owner, i, p->pool + p->pool_row[i]);
+    }
+    return code;
+}
+
+cpubind_problem_code cpubind_priv_cut_pools(planner *p)
+{
+    cpubind_core_call *claims = &p->out->claims;
+    cpubind_pools *core = &p->out->core;
+    cpubind_problem_code code = make_host(p);
+    cpubind_report r;
+    int32_t *owner, *work;
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = check_slots(p);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = make_claimants(p);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    owner = cpubind_arena_ints(p->arena, claims->host.n_cpu);
+    work = cpubind_arena_ints(
+        p->arena, CPUBIND_WORK(claims->host.n_cpu, claims->host.n_node, claims->n_claimant));
+    if (!owner || !work)
+        return plan_fail_memory(p);
+    code = ask(p, owner, work, &r);
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    core->strategy = p->strategy;
+    core->overlap = p->policy.rule != CPUBIND_RULE_AFFINITY || r.cpu < 0 ? CPUBIND_FOUND_NONE
+                    : p->policy.overlap == CPUBIND_OVERLAP_KEEP          ? CPUBIND_FOUND_PRESENT
+                                                                : CPUBIND_FOUND_RESOLVED;
+    core->shared.device = r.device;
+    core->shared.other = r.other;
+    core->shared.cpu = r.cpu;
+    core->disputed = r.disputed;
+    code = take_owners(p, owner);
+    return code == CPUBIND_PROBLEM_NONE ? take_pools(p, owner, work) : code;
+}
