@@ -177,6 +177,8 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
     const cpubind_rule rule = p->policy.rule;
     const int is_slice = rule == CPUBIND_RULE_SLICE;
     const int32_t need = plan_least(p, candidate);
+    const int32_t *slot = p->out->devices.slot;
+    const int32_t viewed = p->out->candidate[candidate].device;
     int32_t n_node = 0;
     p->problem->device = plan_logic_of(p, candidate);
     if ((rule == CPUBIND_RULE_AFFINITY || rule == CPUBIND_RULE_CLUSTER) &&
@@ -202,6 +204,14 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
                              : "its pool is too small for the roles");
     }
     cpubind_problem_clear(p->problem);
+    for (int32_t k = 0; k < p->out->n_candidate && slot; k++) {
+        if (slot[k] != slot[candidate] || p->out->candidate[k].device >= viewed ||
+            !plan_is_ours(p, p->out->candidate[k].device))
+            continue;
+        p->problem->device = plan_logic_of(p, candidate);
+        p->problem->other = plan_logic_of(p, k);
+        return plan_fail(p, CPUBIND_PROBLEM_OVERLAP, "two NPUs have the same phy id");
+    }
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -242,7 +252,7 @@ static cpubind_problem_code take_rows(planner *p)
         if (code == CPUBIND_PROBLEM_NONE && left < plan_least(p, c))
             code = fail_cut(p, c, uncut, left);
         if (code != CPUBIND_PROBLEM_NONE) {
-            if (p->policy.rule == CPUBIND_RULE_SLICE && p->problem->uncut == 0)
+            if (p->policy.rule == CPUBIND_RULE_SLICE && p->problem->device < 0)
                 return code;
             if (!give_up(p, p->ours[i]))
                 return code;
@@ -255,20 +265,29 @@ static cpubind_problem_code take_rows(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether the order of two devices with the same near CPUs decides who has which: whether they
- * are in another one by their logic ids, or have no addresses. */
+/* Whether some CPU is for two devices, by line 1 of the rule: then their order counts. Where
+ * overlaps are kept, all CPUs of both must be. */
+static int are_rivals(const planner *p, int32_t d, int32_t e)
+{
+    const int32_t n = p->out->host.n_cpu;
+    int32_t n_both = 0, n_one = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const int is_mine = p->out->stand[d * n + i] != 0;
+        const int is_other = p->out->stand[e * n + i] != 0;
+        n_both += is_mine && is_other;
+        n_one += is_mine != is_other;
+    }
+    return n_both > 0 && (n_one == 0 || p->out->core.overlap != CPUBIND_FOUND_PRESENT);
+}
+
+/* Whether the order of two rivals is another one by their logic ids, or not known. */
 static int is_order_of_ours(const planner *p)
 {
-    const cpubind_lists *near = &p->out->devices.affinity;
     for (int32_t i = 0; i < p->out->n_candidate; i++)
-        for (int32_t k = 0; k < i; k++) {
-            const int32_t n = near->row[i + 1] - near->row[i];
-            if (n == near->row[k + 1] - near->row[k] &&
-                (n == 0 || memcmp(near->cpu + near->row[i], near->cpu + near->row[k],
-                                  (size_t)n * sizeof *near->cpu) == 0) &&
-                (!p->is_ordered || p->out->candidate[i].device < p->out->candidate[k].device))
+        for (int32_t k = 0; k < i; k++)
+            if ((!p->is_ordered || p->out->candidate[i].device < p->out->candidate[k].device) &&
+                are_rivals(p, i, k))
                 return 1;
-        }
     return 0;
 }
 
@@ -366,8 +385,8 @@ cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
         cpubind_priv_copy_affinity,
         cpubind_priv_copy_device_allowed,
         cpubind_priv_choose_slots,
-        check_order,
         cpubind_priv_cut_pools,
+        check_order,
         take_rows,
         cpubind_priv_place_rows,
         finish,

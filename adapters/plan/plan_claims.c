@@ -94,23 +94,16 @@ static cpubind_list list_of(const cpubind_lists *lists, int32_t i)
     return list;
 }
 
-/* Checks the slots: each is one of the slices, and those of our devices differ. */
+/* Checks the slots: each is one of the slices. */
 static cpubind_problem_code check_slots(planner *p)
 {
     const int32_t *slot = p->out->devices.slot;
-    for (int32_t i = 0; slot && i < p->out->n_candidate; i++) {
-        const int is_ours = plan_is_ours(p, p->out->candidate[i].device);
-        p->problem->device = plan_logic_of(p, i);
-        if (slot[i] < 0 || slot[i] >= p->out->devices.total)
+    for (int32_t i = 0; slot && i < p->out->n_candidate; i++)
+        if (slot[i] < 0 || slot[i] >= p->out->devices.total) {
+            p->problem->device = plan_logic_of(p, i);
             return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
                              "its id is not below the number of NPUs that slices are cut for");
-        for (int32_t k = 0; k < i && is_ours; k++)
-            if (slot[i] == slot[k] && plan_is_ours(p, p->out->candidate[k].device)) {
-                p->problem->other = plan_logic_of(p, k);
-                return plan_fail(p, CPUBIND_PROBLEM_OVERLAP, "two NPUs have the same phy id");
-            }
-        p->problem->device = -1;
-    }
+        }
     return CPUBIND_PROBLEM_NONE;
 }
 

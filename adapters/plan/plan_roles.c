@@ -230,13 +230,41 @@ static void take_other(const planner *p, const measured *m, int32_t candidate)
         m->owner[i] = m->owner[i] == d ? CPUBIND_NONE : m->owner[i];
 }
 
+/* How many cores have CPUs in the pools of several rows. */
+static int32_t count_split(const planner *p, int32_t *row_of)
+{
+    const cpubind_host *host = &p->out->claims.host;
+    int32_t n = 0;
+    for (int32_t i = 0; i < host->n_cpu; i++)
+        row_of[i] = -1;
+    for (int32_t row = 0; row < p->out->n_want; row++)
+        for (int32_t i = 0, at = 0; i < host->n_cpu; i++) {
+            const int32_t core = host->core ? host->core[i] : i;
+            if (!cpubind_list_has(p->out->core.cpu + p->out->core.row[row],
+                                  p->out->core.row[row + 1] - p->out->core.row[row],
+                                  host->cpu[i], &at) ||
+                row_of[core] == row || row_of[core] == -2)
+                continue;
+            n += row_of[core] >= 0;
+            row_of[core] = row_of[core] >= 0 ? -2 : row;
+        }
+    return n;
+}
+
 /* By KEEP CPUs are in several pools: what can be counted is counted of each row alone. */
 static void add_kept(const planner *p, const measured *m, cpubind_quality *each)
 {
     const cpubind_core_call *claims = &p->out->claims;
     cpubind_quality *total = &p->out->quality, alone;
     total->pools = total->cpus = total->near_cpus = total->far_cpus = total->irq_off = 0;
-    total->smallest = total->largest = total->nodes = 0;
+    total->smallest = total->largest = total->nodes = total->idle = 0;
+    total->split_cores = count_split(p, m->owner);
+    for (int32_t i = 0; i < p->out->host.n_cpu; i++) {
+        int is_used = 0;
+        for (int32_t k = 0; k < p->out->core.row[p->out->n_want] && !is_used; k++)
+            is_used = p->out->core.cpu[k] == p->out->host.cpu[i];
+        total->idle += !is_used;
+    }
     for (int32_t row = 0; row < p->out->n_want; row++) {
         for (int32_t i = 0; i < claims->host.n_cpu; i++)
             m->owner[i] = CPUBIND_NONE;
@@ -304,10 +332,10 @@ cpubind_problem_code cpubind_priv_measure_pools(planner *p)
         take_row(p, &m, row);
     cpubind_measure(&claims->host, claims->claimant, claims->n_claimant, m.owner, m.role,
                     &out->quality, each, m.work);
-    if (out->core.overlap == CPUBIND_FOUND_PRESENT)
-        add_kept(p, &m, each);
     for (int32_t i = 0; i < out->host.n_cpu; i++) /* slices of devices that are not in view */
         out->quality.idle -= out->owner[i] < 0 && out->step[i] == CPUBIND_STEP_SLICE;
+    if (p->policy.overlap == CPUBIND_OVERLAP_KEEP && p->policy.rule != CPUBIND_RULE_TURNS)
+        add_kept(p, &m, each);
     for (int32_t i = 0; i < out->n_want; i++)
         out->row_quality[i] = each[claims->of[device_of(p, out->want[i])]];
     return list_poor(p);
