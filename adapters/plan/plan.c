@@ -133,40 +133,42 @@ static int give_up(planner *p, int32_t viewed)
     return 1;
 }
 
-/* The CPUs of the home of a candidate that pools are cut from; *n_node: nodes of them. */
-static int32_t count_home(const planner *p, int32_t candidate, int32_t *n_node)
+/* The CPUs of the home of a candidate that pools are cut from; *node: theirs, or -1: several. */
+static int32_t count_home(const planner *p, int32_t candidate, int32_t *node)
 {
     const cpubind_topology *host = &p->out->host;
     const uint8_t *stand = p->out->stand + candidate * host->n_cpu;
-    int32_t n = 0, node = -1;
-    *n_node = 0;
+    int32_t n = 0;
+    *node = -1;
     for (int32_t i = 0; i < host->n_cpu; i++) {
         if (stand[i] != 2)
             continue;
-        *n_node += *n_node == 0 || (*n_node == 1 && host->node[i] != node);
-        node = host->node[i];
-        n++;
+        *node = n++ == 0 || *node == host->node[i] ? host->node[i] : -1;
     }
     return n;
 }
 
-/* Why a candidate has no cluster: too few on its node. */
-static cpubind_problem_code fail_clusters(planner *p, int32_t candidate)
+/* Why nobody has a cluster: the first device on whose node there are too few. */
+static cpubind_problem_code fail_clusters(planner *p)
 {
     const cpubind_topology *host = &p->out->host;
-    const uint8_t *stand = p->out->stand;
-    int32_t node = -1, n_node;
-    for (int32_t i = 0; i < host->n_cpu; i++)
-        node = stand[candidate * host->n_cpu + i] == 2 ? host->node[i] : node;
-    for (int32_t d = 0; d < p->out->n_candidate; d++)
-        if (count_home(p, d, &n_node) > 0 && n_node == 1)
-            for (int32_t i = 0; i < host->n_cpu; i++)
-                if (stand[d * host->n_cpu + i] == 2 && host->node[i] == node) {
-                    p->problem->need += p->policy.cluster;
-                    break;
-                }
-    for (int32_t i = 0; i < host->n_cpu; i++)
-        p->problem->have += host->node[i] == node && !(p->policy.n_spare && i == -1);
+    const int keeps_spare = p->policy.n_spare && p->policy.overlap != CPUBIND_OVERLAP_RESOLVE;
+    for (int32_t d = 0; d < p->out->n_candidate; d++) {
+        int32_t node, other, need = 0, have = 0;
+        if (count_home(p, d, &node) == 0 || node < 0)
+            continue;
+        for (int32_t e = 0; e < p->out->n_candidate; e++)
+            need += count_home(p, e, &other) > 0 && other == node ? p->policy.cluster : 0;
+        for (int32_t i = 0; i < host->n_cpu; i++)
+            have +=
+                host->node[i] == node && !(keeps_spare && node == p->product->cluster.uvb_node);
+        if (have >= need)
+            continue;
+        p->problem->device = plan_logic_of(p, d);
+        p->problem->need = need;
+        p->problem->have = have;
+        break;
+    }
     return plan_fail(p, CPUBIND_PROBLEM_SKIPPED,
                      "its node has too few whole clusters for the NPUs there");
 }
@@ -179,10 +181,10 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
     const int32_t need = plan_least(p, candidate);
     const int32_t *slot = p->out->devices.slot;
     const int32_t viewed = p->out->candidate[candidate].device;
-    int32_t n_node = 0;
+    int32_t node = -1;
     p->problem->device = plan_logic_of(p, candidate);
     if ((rule == CPUBIND_RULE_AFFINITY || rule == CPUBIND_RULE_CLUSTER) &&
-        count_home(p, candidate, &n_node) == 0)
+        count_home(p, candidate, &node) == 0)
         return plan_fail(p,
                          rule == CPUBIND_RULE_CLUSTER ? CPUBIND_PROBLEM_SKIPPED
                                                       : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
@@ -190,10 +192,10 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
                                  p->out->devices.affinity.row[candidate]
                              ? "none of the CPUs near it is allowed"
                              : "which CPUs are near it is not known");
-    if (rule == CPUBIND_RULE_CLUSTER && n_node > 1)
+    if (rule == CPUBIND_RULE_CLUSTER && node < 0)
         return plan_fail(p, CPUBIND_PROBLEM_SKIPPED, "the CPUs near it are on several nodes");
     if (rule == CPUBIND_RULE_CLUSTER && n == 0)
-        return fail_clusters(p, candidate);
+        return fail_clusters(p);
     p->problem->need = need;
     p->problem->have = is_slice ? p->out->host.n_cpu / p->out->claims.n_claimant : n;
     if (p->problem->have < need) {
