@@ -628,7 +628,7 @@ static void add_online(const cpubind_facts *facts, api_text *out)
 /* Appends which scopes there are, where nobody has said whose the CPUs are. */
 static void add_scopes(const cpubind_facts *facts, api_text *out)
 {
-    if (facts->scope != CPUBIND_SCOPE_CPUSET || facts->is_scope_given ||
+    if (facts->scope != CPUBIND_SCOPE_CPUSET || facts->is_scope_given || facts->n_cpu == 0 ||
         facts->n_cpu == facts->n_online)
         return;
     api_add(out, "; or say whose the CPUs are: --scope own, %s; --scope host, %s",

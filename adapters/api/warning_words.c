@@ -145,12 +145,12 @@ static void explain_shared(cpubind_warning warning, const cpubind_facts *facts,
                            const cpubind_device_plan *plan, api_text *out)
 {
     const cpubind_candidate *devices = plan->candidate;
-    const cpubind_candidate plain[] = {{.device = plan->core.shared.other, .function = -1},
-                                       {.device = plan->core.shared.device, .function = -1}};
+    const cpubind_candidate plain[] = {{.device = plan->core.shared.device, .function = -1},
+                                       {.device = plan->core.shared.other, .function = -1}};
     api_add(out, "the rule gives CPU %d to ", (int)plan->core.shared.cpu);
-    add_device(facts, devices ? &devices[plan->core.shared.other] : &plain[0], out);
+    add_device(facts, devices ? &devices[plan->core.shared.device] : &plain[0], out);
     api_add(out, " and ");
-    add_device(facts, devices ? &devices[plan->core.shared.device] : &plain[1], out);
+    add_device(facts, devices ? &devices[plan->core.shared.other] : &plain[1], out);
     api_add(out,
             warning == CPUBIND_WARNING_RESOLVED
                 ? ": resolved, each CPU has one %s now"

@@ -306,6 +306,10 @@ cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
         row[i + 1] = row[i] + n;
         node[i] = node_of(p, &p->out->candidate[i]);
     }
+    if (total == 0 && p->policy.rule == CPUBIND_RULE_AFFINITY) { /* nothing is near anybody */
+        p->policy.rule = CPUBIND_RULE_SLICE;
+        p->strategy = CPUBIND_GLOBAL_SLICE;
+    }
     p->out->devices.affinity.cpu = cpu;
     p->out->devices.affinity.row = row;
     p->out->devices.affinity.n = n_candidate;
