@@ -984,7 +984,7 @@ const api_option api_option_rows[] = {
          "the corpus that is changed"),
     /* The plan */
     READ("rules", "RULES", PLAN, API_PLAN, CASE | API_STATUS, choose_rules,
-         "near (default): whole cores, homes first; or reference: as vllm-ascend. All workers "
+         "near (default): devices take whole cores in turns; or reference: as vllm-ascend. All workers "
          "of a host need the same"),
     READ("keep", "N|LIST", PLAN, API_PLAN, CASE | WORKERS, read_keep,
          "CPUs for the host: N of each node, or a list such as 0-3 (of CPU 4 alone: 4,)"),

@@ -146,8 +146,8 @@ static group group_of_nodes(const cpubind_vendor_nodes *nodes)
 
 /* The files of a cgroup that name CPUs: of the hierarchy of version 2, and of the version 1
  * hierarchy of the controller cpuset. */
-static const char *const cgroup_leaves[] = {"cpuset.cpus.effective", "cpuset.effective_cpus",
-                                            "cpuset.cpus"};
+static const char *const cgroup_leaves[] = {"cpuset.cpus.effective", "cpu.max",
+                                            "cpuset.effective_cpus", "cpuset.cpus"};
 
 enum { N_GROUPS = (int)(sizeof groups / sizeof groups[0]) };
 

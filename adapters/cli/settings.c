@@ -14,7 +14,7 @@
 #include "../service/conf_file.h"
 
 const cli_key cli_keys[] = {
-    {"rules", "near", 0, "near: whole cores, homes first; reference: as vllm-ascend"},
+    {"rules", "near", 0, "near: devices take whole cores in turns; reference: as vllm-ascend"},
     {"keep", "", 0, "CPUs for the host: N of each node, or a list such as 0-3"},
     {"allowed", "", 0, "CPUs for all workers, in place of those that each one may have"},
     {"exclude", "", 0, "CPUs that are left out of every pool"},

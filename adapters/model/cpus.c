@@ -177,37 +177,71 @@ static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_piece *path)
     return found;
 }
 
-/* Reads the CPUs of the cgroup of the process. A launcher may have cut the mask of a task
- * inside of them. A cgroup without the file, or a path of the host's that is not mounted in
- * this container, has the CPUs of the next one above. *is_found stays 0 without such a file. */
-static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
+/* Asks for a file of the cgroup of the process: the CPUs, or `leaf` of version 2. A cgroup
+ * without the file, or a path of the host's that is not mounted in this container, has the one
+ * of the next above. *name stays NULL without such a file. */
+static cpubind_problem_code ask_cgroup(facts_reader *r, const char *leaf, const char **name,
+                                       cpubind_input *answer)
 {
-    cpubind_input cgroup, answer;
+    cpubind_input cgroup;
     cpubind_piece path;
     const cgroup_kind *kind;
     cpubind_problem_code code = facts_ask(r, "proc/self/cgroup", &cgroup);
-    *is_found = 0;
+    *name = NULL;
     if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(cgroup))
         return code;
     kind = find_cgroup(cgroup, &path);
-    while (kind) {
-        const char *name;
+    while (kind && (!leaf || kind == &cgroup_v2)) {
+        const char *file;
         while (path.len > 0 && cgroup.data[path.at + path.len - 1] == '/')
             path.len--;
-        name = cgroup_path(r, kind->mount, cgroup.data + path.at, path.len, kind->leaf);
-        code = facts_ask(r, name, &answer);
-        if (code != CPUBIND_PROBLEM_NONE)
+        file = cgroup_path(r, kind->mount, cgroup.data + path.at, path.len,
+                           leaf ? leaf : kind->leaf);
+        code = facts_ask(r, file, answer);
+        if (code == CPUBIND_PROBLEM_NONE && facts_is_present(*answer))
+            *name = file;
+        if (code != CPUBIND_PROBLEM_NONE || *name || path.len == 0)
             return code;
-        if (facts_is_present(answer)) {
-            *is_found = 1;
-            return facts_read_list(r, name, answer, &r->facts->cpu, &r->facts->n_cpu);
-        }
-        if (path.len == 0)
-            return CPUBIND_PROBLEM_NONE;
         while (path.len > 0 && cgroup.data[path.at + path.len - 1] != '/')
             path.len--;
     }
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads the CPUs of the cgroup of the process. A launcher may have cut the mask of a task
+ * inside of them. */
+static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
+{
+    cpubind_input answer;
+    const char *name;
+    cpubind_problem_code code = ask_cgroup(r, NULL, &name, &answer);
+    *is_found = name != NULL;
+    return name ? facts_read_list(r, name, answer, &r->facts->cpu, &r->facts->n_cpu) : code;
+}
+
+/* Takes the allowed CPUs for this container's own where its quota is exactly so many CPUs: the
+ * static policy of kubelet gives both. cpu.max is "QUOTA PERIOD" in microseconds, or "max". */
+static cpubind_problem_code judge_quota(facts_reader *r)
+{
+    cpubind_input answer;
+    const char *name;
+    int64_t number[2] = {0, 0};
+    cpubind_problem_code code;
+    int which = 0;
+    if (r->facts->is_scope_given || r->request->allowed || r->n_allowed >= r->facts->n_online)
+        return CPUBIND_PROBLEM_NONE;
+    code = ask_cgroup(r, "cpu.max", &name, &answer);
+    for (int32_t i = 0; name && i < answer.len && which < 2; i++) {
+        if (answer.data[i] >= '0' && answer.data[i] <= '9' && number[which] < INT32_MAX)
+            number[which] = 10 * number[which] + answer.data[i] - '0';
+        else
+            which++;
+    }
+    if (number[1] > 0 && number[0] == number[1] * r->n_allowed) {
+        r->facts->scope = CPUBIND_SCOPE_OWN;
+        r->facts->is_scope_given = 1;
+    }
+    return code;
 }
 
 /* == The CPUs of the CPU driver of Kubernetes =============================== */
@@ -750,13 +784,16 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
 
 /* Counts the online CPUs, and warns when a part of them is not allowed, and whose the allowed
  * ones are was not said. */
-static void check_part(facts_reader *r)
+static cpubind_problem_code check_part(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
+    cpubind_problem_code code;
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
         f->n_online += f->node_of[cpu] >= 0;
+    code = judge_quota(r);
     if (r->n_allowed < f->n_online && !f->is_scope_given)
         facts_warn(r, CPUBIND_WARNING_PARTIAL_CPUSET);
+    return code;
 }
 
 cpubind_problem_code cpubind_priv_require_cpus(facts_reader *r)
@@ -801,7 +838,7 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
     if (code == CPUBIND_PROBLEM_NONE)
         code = judge_step_cpus(r);
     if (code == CPUBIND_PROBLEM_NONE)
-        check_part(r);
+        code = check_part(r);
     return code;
 }
 

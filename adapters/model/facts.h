@@ -58,7 +58,7 @@ typedef enum cpubind_origin {
 /* (name, word): by which rules pools are cut. The first are the default, also of a request of
  * zeros: no other place says which rules those are. */
 #define CPUBIND_RULES_LIST(X)                                                                  \
-    X(NEAR, "near")           /* homes first, whole cores: NEAR of cpubind.h */                \
+    X(NEAR, "near")           /* devices take whole cores in turns: cpubind.h */               \
     X(REFERENCE, "reference") /* as vllm-ascend does; seeds and logs of the field follow it */
 
 typedef enum cpubind_rules {

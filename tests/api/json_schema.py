@@ -191,7 +191,7 @@ def self_test(defs):
     edits = [lambda o: o.pop("cpubind"), lambda o: o.update(more=1),
              lambda o: o["error"].pop("code"), lambda o: o["error"].update(code="No Word"),
              lambda o: o["error"].update(npu="3"), lambda o: o["error"].update(npu=True),
-             lambda o: o["error"].update(would_do="all"), lambda o: o.update(error=[]),
+             lambda o: o["error"].update(line="all"), lambda o: o.update(error=[]),
              lambda o: o["error"].update(text=None)]
     bad = list(faults(right, defs["error"], defs))
     for number, edit in enumerate(edits):
