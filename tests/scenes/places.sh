@@ -27,20 +27,20 @@ are_told() {
 }
 
 cat >"$out/numbered" <<'TABLE'
--|-|236:0|18-20,24-29,42-44 null 8
-0-47|0-3|236:0|18-20,24-29,42-44 1-3 8
-0-47|0-3|ascend=0|18-20,24-29,42-44 1-3 8
-0-47|0,2|ascend=Ascend910-0|18-20,24-29,42-44 2 8
-0-47|0|ascend=0|18-20,24-29,42-44 null 8
-24-47|-|ascend=0|24-29,42-44 null 5
-0-47|-|ascend=2-3|0-17,36-41 null 8
-0-47|-|ascend=3,ascend=2,236:2|0-17,36-41 null 8
-0-40|-|ascend=2-3|0-17,36-40 null 7
+-|-|236:0|24-29,36-41 null 8
+0-47|0-3|236:0|24-29,36-41 2-3 8
+0-47|0-3|ascend=0|24-29,36-41 2-3 8
+0-47|0,2|ascend=Ascend910-0|24-29,36-41 2 8
+0-47|0|ascend=0|24-29,36-41 null 8
+24-47|-|ascend=0|24-29,36-41 null 8
+0-47|-|ascend=2-3|0-23 null 8
+0-47|-|ascend=3,ascend=2,236:2|0-23 null 8
+0-40|-|ascend=2-3|0-23 null 8
 24-28|-|236:0|24-28 null 1
 0-47|0-3|1:3,10:229,236:99|null null 0
-0-47|0-3|1:3,236:0|18-20,24-29,42-44 1-3 8
+0-47|0-3|1:3,236:0|24-29,36-41 2-3 8
 0-47|0-3|-|null null 0
-0-47|-|236:0,|18-20,24-29,42-44 null 8
+0-47|-|236:0,|24-29,36-41 null 8
 24-27|-|236:0|npu0 has 4 of its CPUs among those that the container may have (24-27), and needs 5
 0-2|-|236:2|npu2 has 3 of its CPUs among those that the container may have (0-2), and needs 5
 0-47|-|ascend=4|this host has no device ascend=4
