@@ -468,13 +468,14 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_range(const int32_t *list, int32_
                                                      int32_t least, int32_t most,
                                                      const char *argument, cpubind_report *r)
 {
-    int32_t is_outside = 0;
+    int32_t is_outside = 0, wrong = 0;
     for (int32_t i = 0; list != NULL && i < n; i++)
         is_outside |= (list[i] < least) | (list[i] > (most < 0 ? i : most));
-    for (int32_t i = 0; is_outside && i < n; i++)
-        if (list[i] < least || list[i] > (most < 0 ? i : most))
-            return cpubind_priv_refuse(r, argument, i, CPUBIND_NONE);
-    return CPUBIND_OK;
+    if (!is_outside)
+        return CPUBIND_OK;
+    while (list[wrong] >= least && list[wrong] <= (most < 0 ? wrong : most))
+        wrong++;
+    return cpubind_priv_refuse(r, argument, wrong, CPUBIND_NONE);
 }
 
 CPUBIND_PRIV cpubind_status cpubind_priv_check_host(const cpubind_host *h, cpubind_report *r)
@@ -1521,7 +1522,7 @@ CPUBIND_PRIV void cpubind_priv_cut_equal(cpubind_priv_table *t, int32_t d, int32
             left = n / parts;
         }
         left--;
-        if (t->owner[c] == CPUBIND_NONE && !(is_kept && t->device[sharer[part]].is_hidden))
+        if (t->owner[c] == CPUBIND_NONE && (!is_kept || !t->device[sharer[part]].is_hidden))
             t->owner[c] = sharer[part];
     }
 }
@@ -1747,13 +1748,12 @@ CPUBIND_PRIV int32_t cpubind_priv_cut_pool(const cpubind_priv_pool *p, int32_t p
 CPUBIND_PRIV int32_t cpubind_priv_choose_back(const cpubind_priv_pool *p, const int32_t *role,
                                               const int32_t from[2], const int32_t count[2])
 {
-    for (int32_t other = 1; other >= 0; other--)
+    for (int32_t any = 0;; any = 1) /* ends: main has a CPU of the part */
         for (int32_t k = 0; k < 2; k++)
             for (int32_t at = from[k] + count[k] - 1; at >= from[k]; at--)
                 if (role[p->order[at]] == CPUBIND_ROLE_MAIN &&
-                    !(other && p->scratch[p->core[p->order[at]]]))
+                    (any || !p->scratch[p->core[p->order[at]]]))
                     return p->order[at];
-    return CPUBIND_NONE;
 }
 
 /* Gives a role the CPUs of main on its cores, if main keeps enough. */

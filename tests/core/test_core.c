@@ -437,7 +437,7 @@ TEST(figures_count_irq_cpus_off_the_home)
     cpubind_quality q, each[DEVICES];
     for (int32_t i = 0; i < CPUS; i++) {
         owner[i] = i < 6 ? 0 : CPUBIND_NONE;
-        role[i] = i >= 4 ? CPUBIND_ROLE_IRQ : CPUBIND_ROLE_MAIN;
+        role[i] = i >= 4 || i == 0 ? CPUBIND_ROLE_IRQ : CPUBIND_ROLE_MAIN;
     }
     cpubind_measure(&host, device, n_device, owner, role, &q, each, work);
     assert_int_equal(q.irq_off, 2);
