@@ -345,12 +345,13 @@ static int32_t copy_pool(const planner *p, const int32_t *owner, int32_t candida
 }
 
 /* The pools of our candidates as rows, in the order of the candidates: p->pool. By KEEP they may
- * share CPUs, and each is asked for with the others hidden. */
+ * share CPUs, and each is asked for with the others hidden; slices are shared by candidates that
+ * say they are in one slot. */
 static cpubind_problem_code take_pools(planner *p, int32_t *owner, int32_t *work)
 {
     cpubind_core_call *claims = &p->out->claims;
     const int is_kept = p->out->core.overlap == CPUBIND_FOUND_PRESENT;
-    const int32_t times = is_kept ? p->n_ours : 1;
+    const int32_t times = is_kept || p->out->devices.slot ? p->n_ours : 1;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     cpubind_report ignored;
     p->pool = cpubind_arena_ints(p->arena, p->out->host.n_cpu * times);
