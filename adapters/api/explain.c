@@ -926,8 +926,9 @@ static void say_turn(explanation *e, int32_t device, int32_t group)
     api_text text = {"", 0};
     if (e->view.plan->core.strategy != CPUBIND_NEAR)
         return;
+    api_add(&text, "Its core was taken in a turn of ");
     add_device(e, device, &text);
-    api_add(&text, " took its core in a turn, since it had the fewest CPUs; ");
+    api_add(&text, ", which had the fewest CPUs; ");
     if (k <= 1)
         api_add(&text, "no other NPU may take it.");
     else {

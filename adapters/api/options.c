@@ -993,9 +993,10 @@ const api_option api_option_rows[] = {
     READ("allowed", "LIST", PLAN, 0, CASE | WORKERS, read_allowed,
          "CPUs, such as 0-95, in place of those of this process"),
     WORD("scope", "SCOPE", PLAN, 0, CASE, scopes, request.scope,
-         "whose the allowed CPUs are. cpuset: all devices of the host share them (default). "
-         "host: pools are cut from all online CPUs, then each to the allowed ones. own: they "
-         "are those of this container alone. auto: own with DRA_CPUSET_*, else cpuset"),
+         "whose the allowed CPUs are. cpuset: all devices of the host share them. host: pools "
+         "are cut from all online CPUs, then each to the allowed ones. own: they are those of "
+         "this container alone. auto (default): own with DRA_CPUSET_* or a quota of exactly so "
+         "many CPUs, else cpuset"),
     READ("processes", "N", PLAN, 0, CASE, read_processes,
          "N processes drive each device and share its pool"),
     READ("index", "I", PLAN, 0, CASE, read_index,
