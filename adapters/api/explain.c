@@ -218,21 +218,17 @@ static int is_kept_overlap(const explanation *e)
 /* Whether a CPU is near a device by the topology. */
 static int is_near(const explanation *e, int32_t device, int32_t cpu)
 {
-    const cpubind_lists *a = &e->view.plan->devices.affinity;
-    if (!a->row)
-        return 0;
-    for (int32_t i = a->row[device]; i < a->row[device + 1]; i++)
-        if (a->cpu[i] == cpu)
-            return 1;
-    return 0;
+    const cpubind_list *a = &e->view.plan->candidate[device].near_cpus;
+    int32_t at = 0;
+    return cpubind_list_has(a->cpu, a->n, cpu, &at);
 }
 
 /* Lists the home of a device: the CPUs near it that pools are cut from. */
 static int32_t list_home(explanation *e, int32_t device)
 {
-    const cpubind_lists *a = &e->view.plan->devices.affinity;
+    const cpubind_list *a = &e->view.plan->candidate[device].near_cpus;
     int32_t n = 0;
-    for (int32_t i = a->row ? a->row[device] : 0; a->row && i < a->row[device + 1]; i++)
+    for (int32_t i = 0; i < a->n; i++)
         if (a->cpu[i] < e->view.facts->n_cpu_id && e->view.cpu[a->cpu[i]].at >= 0)
             e->list[n++] = a->cpu[i];
     return n;
@@ -433,7 +429,6 @@ static void say_place(explanation *e, const cpubind_viewed *npu)
 /* Says which of these CPUs are the home, and whose home they are too. */
 static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
 {
-    const cpubind_nearby *devices = &e->view.plan->devices;
     int32_t n_other = 0;
     api_text text = {"", 0};
     const int32_t n = list_home(e, device);
@@ -451,7 +446,7 @@ static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
         api_add(&text, "Its home is those that pools are cut from: ");
         api_add_list(&text, e->list, n);
     }
-    for (int32_t d = 0; d < devices->affinity.n; d++) {
+    for (int32_t d = 0; d < e->view.plan->n_candidate; d++) {
         int32_t i = 0;
         while (i < n && (d == device || !is_near(e, d, e->list[i])))
             i++;
@@ -528,25 +523,24 @@ static void say_steps(explanation *e, int32_t device, int32_t row)
 /* Says which slice a device has. */
 static void say_slot(explanation *e, int32_t device, const cpubind_viewed *npu)
 {
-    const cpubind_nearby *devices = &e->view.plan->devices;
-    const int32_t slot = devices->slot ? devices->slot[device] : device;
-    const int32_t total = devices->total ? devices->total : devices->affinity.n;
+    const cpubind_device_plan *plan = e->view.plan;
+    const int32_t slot = plan->candidate[device].slot;
     api_text text = {"", 0};
     api_add(&text, "%d CPUs are cut into %d slices, and it has slice %d, ",
-            (int)e->view.plan->host.n_cpu, (int)total, (int)slot);
+            (int)plan->host.n_cpu, (int)plan->n_slot, (int)slot);
     api_add(&text,
             !e->view.facts->has_listed ? "by its place in the order of the PCI addresses."
             : e->view.facts->scope == CPUBIND_SCOPE_OWN ? "by its place among the visible NPUs."
             : slot == npu->phy                          ? "by its phy id."
                                                         : "by its logic id.");
-    for (int32_t d = 0; devices->slot && d < devices->affinity.n; d++)
-        if (d != device && devices->slot[d] == slot) {
+    for (int32_t d = 0; d < plan->n_candidate; d++)
+        if (d != device && plan->candidate[d].slot == slot) {
             api_add(&text, " The same slice is that of ");
             add_device(e, d, &text);
             api_add(&text, ", which has the same number.");
         }
     api_json_number(&e->fact, "slot", slot);
-    api_json_number(&e->fact, "slots", total);
+    api_json_number(&e->fact, "slots", plan->n_slot);
     say(e, &text);
 }
 
@@ -821,7 +815,7 @@ static void say_near(explanation *e, int32_t id)
 {
     int32_t n = 0, n_hidden, n_id;
     api_text text = {"", 0};
-    for (int32_t d = 0; d < e->view.plan->devices.affinity.n; d++)
+    for (int32_t d = 0; d < e->view.plan->n_candidate; d++)
         if (is_near(e, d, id))
             e->device[n++] = d;
     n_id = ids_of(e, e->device, n, -1, &n_hidden);

@@ -57,18 +57,16 @@ int32_t api_near_percent(api_figures of)
 }
 
 /* Whether the CPUs near a device, or its node, are known. */
-static int is_placed(const cpubind_nearby *devices, int32_t device)
+static int is_placed(const cpubind_candidate *one)
 {
-    const int32_t *row = devices->affinity.row;
-    return (row && row[device + 1] > row[device]) ||
-           (devices->node && devices->node[device] >= 0);
+    return one->near_cpus.n > 0 || one->node >= 0;
 }
 
 api_figures api_figures_of(const cpubind_device_plan *plan)
 {
     api_figures of = {&plan->quality, 0};
     for (int32_t i = 0; i < plan->n_candidate; i++)
-        of.is_placed |= is_placed(&plan->devices, i);
+        of.is_placed |= is_placed(&plan->candidate[i]);
     return of;
 }
 
@@ -77,7 +75,7 @@ api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row)
     api_figures of = {&plan->row_quality[row], 0};
     for (int32_t i = 0; i < plan->n_candidate; i++)
         if (plan->candidate[i].device == plan->want[row])
-            of.is_placed = is_placed(&plan->devices, i);
+            of.is_placed = is_placed(&plan->candidate[i]);
     return of;
 }
 

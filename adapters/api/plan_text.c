@@ -69,9 +69,9 @@ const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
 /* The node of an NPU by the plan, which knows the CPUs near it. */
 static int32_t node_of(const cpubind_device_plan *plan, int32_t npu)
 {
-    for (int32_t i = 0; i < plan->n_candidate && plan->devices.node; i++)
+    for (int32_t i = 0; i < plan->n_candidate; i++)
         if (plan->candidate[i].device == npu)
-            return plan->devices.node[i];
+            return plan->candidate[i].node;
     return -1;
 }
 

@@ -434,10 +434,7 @@ typedef struct cpubind_facts {
     cpubind_runtime_view runtime[CPUBIND_VENDOR_COUNT]; /* by vendor */
     int32_t has_bus;                                    /* 0: there is no sys/bus/pci/devices */
     int32_t is_part; /* 1: the devices that the request names, or those of its class */
-    /* The same for cpubind_make_plan: the allowed CPUs and the nodes with CPUs; list i and node
-     * i are those of device i. */
-    cpubind_topology host;
-    cpubind_nearby devices;
+    cpubind_topology host; /* the allowed CPUs, and the nodes with CPUs */
 
     /* Devices in view */
     cpubind_viewed *device; /* in view, by ascending logic id */

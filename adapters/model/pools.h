@@ -61,14 +61,6 @@ typedef struct cpubind_topology {
     const int32_t *socket;   /* by node_id. NULL: not known */
 } cpubind_topology;
 
-/* The devices of a host, by index. */
-typedef struct cpubind_nearby {
-    cpubind_lists affinity; /* list i: the CPUs near device i; empty when not known */
-    const int32_t *node;    /* id of the node of device i, or -1. NULL: none is known */
-    const int32_t *slot;    /* slices: number of device i in 0 .. total - 1; NULL: i itself */
-    int32_t total;          /* slices: devices of the host; 0: affinity.n */
-} cpubind_nearby;
-
 #ifdef __cplusplus
 }
 #endif

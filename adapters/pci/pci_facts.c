@@ -205,37 +205,6 @@ static cpubind_problem_code compare_all(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* == For the core =========================================================== */
-
-static cpubind_problem_code make_devices(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    int32_t *row = cpubind_arena_ints(r->arena, f->n_bus + 1);
-    int32_t *node = cpubind_arena_ints(r->arena, f->n_bus);
-    int32_t *cpu, n = 0;
-    for (int32_t i = 0; i < f->n_bus; i++) {
-        if (n > INT32_MAX / 8 - f->bus[i].n_cpu)
-            return facts_fail_memory(r);
-        n += f->bus[i].n_cpu;
-    }
-    cpu = cpubind_arena_ints(r->arena, n);
-    if (!row || !node || !cpu)
-        return facts_fail_memory(r);
-    row[0] = 0;
-    for (int32_t i = 0; i < f->n_bus; i++) {
-        const cpubind_pci_function *device = &f->bus[i];
-        if (device->n_cpu > 0)
-            memcpy(cpu + row[i], device->cpu, (size_t)device->n_cpu * sizeof *cpu);
-        row[i + 1] = row[i] + device->n_cpu;
-        node[i] = device->node;
-    }
-    f->devices.affinity.cpu = cpu;
-    f->devices.affinity.row = row;
-    f->devices.affinity.n = f->n_bus;
-    f->devices.node = node;
-    return CPUBIND_PROBLEM_NONE;
-}
-
 /* == The reading ============================================================ */
 
 static cpubind_problem_code read_functions(facts_reader *r, cpubind_pci_function *function,
@@ -367,8 +336,6 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
         code = read_functions(&r, out->nic, out->n_nic);
     if (code == CPUBIND_PROBLEM_NONE)
         code = compare_all(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = make_devices(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_pci_read_sight(&r);
     if (code == CPUBIND_PROBLEM_NONE)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure: no I/O, no malloc. The homes of all ranks go to the core, which shares a node among its
- * ranks without overlap; CPUs that the core would lend from other nodes are left out.
+ * ranks without overlap; CPUs of other nodes that the core would give are left out.
  */
 #include <string.h>
 
@@ -14,14 +14,10 @@ typedef struct finder {
     const cpubind_numa_asked *asked;
     cpubind_arena *arena;
     cpubind_numa_bound *out;
-    int32_t *device; /* by rank, or -1 */
-    int32_t *home;   /* of all ranks, as the core wants them ... */
-    int32_t *row;    /* ... row[i] .. row[i + 1] - 1 is that of rank i */
-    int32_t *place;  /* by rank: its node, or -1 */
     int32_t n_rank;
     cpubind_topology host;    /* its CPUs are those that count */
     cpubind_host online;      /* the same for the core ... */
-    cpubind_device *claimant; /* ... and who claims its CPUs, by rank */
+    cpubind_device *claimant; /* ... and who claims its CPUs, by rank: the homes */
     int32_t *owner, *work;
     int32_t me;   /* the rank that is asked for; with hidden devices or tiles not the index */
     int32_t tile; /* of the device that the rank is; -1: it is the device, or listed */
@@ -55,26 +51,10 @@ static int limit_host(const cpubind_facts *facts, const cpubind_pci_limits *limi
     return 1;
 }
 
-static int is_in(const int32_t *list, int32_t n, int32_t value)
-{
-    int32_t low = 0;
-    while (n > 0) {
-        const int32_t half = n / 2;
-        if (list[low + half] == value)
-            return 1;
-        if (list[low + half] < value) {
-            low += half + 1;
-            n -= half + 1;
-        } else {
-            n = half;
-        }
-    }
-    return 0;
-}
-
 static int is_node(const cpubind_facts *f, int32_t node)
 {
-    return is_in(f->all_node, f->n_all_node, node);
+    int32_t at = 0;
+    return cpubind_list_has(f->all_node, f->n_all_node, node, &at);
 }
 
 /* The node with CPUs that a node stands for; without distances the first one. */
@@ -86,26 +66,17 @@ static int32_t node_with_cpus(const cpubind_facts *f, int32_t node)
 
 /* == Homes ================================================================== */
 
-/* Adds the CPUs of a node. */
-static void add_node(finder *s, int32_t rank, int32_t node)
+/* Lists the CPUs of a node. Returns 0 when the arena is full. */
+static int list_node(const finder *s, int32_t node, cpubind_list *out)
 {
-    const int32_t with_cpus = node_with_cpus(s->facts, node);
-    for (int32_t cpu = 0; cpu < s->facts->n_cpu_id; cpu++)
-        if (with_cpus >= 0 && s->facts->node_of[cpu] == with_cpus)
-            s->home[s->row[rank + 1]++] = cpu;
-    s->place[rank] = with_cpus;
-}
-
-/* Adds the CPUs near a device. */
-static void add_device(finder *s, int32_t rank, int32_t index)
-{
-    const cpubind_pci_function *device = &s->facts->bus[index];
-    const int32_t n = cpubind_pci_has_share(s->facts, index) ? device->n_cpu : 0;
-    if (n > 0)
-        memcpy(s->home + s->row[rank], device->cpu, (size_t)n * sizeof *s->home);
-    s->row[rank + 1] += n;
-    s->place[rank] = device->node;
-    s->device[rank] = index;
+    const cpubind_facts *f = s->facts;
+    const int32_t with_cpus = node_with_cpus(f, node);
+    int32_t *list = cpubind_arena_ints(s->arena, f->n_cpu_id);
+    for (int32_t cpu = 0; list && cpu < f->n_cpu_id; cpu++)
+        if (with_cpus >= 0 && f->node_of[cpu] == with_cpus)
+            list[out->n++] = cpu;
+    out->cpu = list;
+    return list != NULL;
 }
 
 /* Lists the homes: by the list of nodes, of as many ranks as it has; else of every device of
@@ -114,22 +85,18 @@ static cpubind_numa_bind_status list_homes(finder *s)
 {
     const cpubind_facts *f = s->facts;
     const int is_listed = s->asked->node != NULL;
-    const int32_t n = is_listed ? s->asked->n_node : f->n_bus;
-    s->home = cpubind_arena_ints(s->arena, n * f->n_cpu_id);
-    s->row = cpubind_arena_ints(s->arena, n + 1);
-    s->place = cpubind_arena_ints(s->arena, n);
-    s->device = cpubind_arena_ints(s->arena, n);
-    if (!s->home || !s->row || !s->place || !s->device)
+    s->n_rank = is_listed ? s->asked->n_node : f->n_bus;
+    s->claimant =
+        (cpubind_device *)cpubind_arena_take(s->arena, s->n_rank, sizeof *s->claimant);
+    if (!s->claimant)
         return CPUBIND_NUMA_BIND_NO_MEMORY;
-    s->n_rank = n;
-    s->row[0] = 0;
-    for (int32_t i = 0; i < n; i++) {
-        s->row[i + 1] = s->row[i];
-        s->device[i] = -1;
-        if (is_listed)
-            add_node(s, i, s->asked->node[i]);
-        else
-            add_device(s, i, i);
+    for (int32_t i = 0; i < s->n_rank; i++) {
+        cpubind_device *one = &s->claimant[i];
+        *one = (cpubind_device){.minimum = 1};
+        if (is_listed && !list_node(s, s->asked->node[i], &one->home))
+            return CPUBIND_NUMA_BIND_NO_MEMORY;
+        if (!is_listed && cpubind_pci_has_share(f, i))
+            one->home = (cpubind_list){f->bus[i].cpu, f->bus[i].n_cpu};
     }
     return CPUBIND_NUMA_BIND_OK;
 }
@@ -141,11 +108,11 @@ static cpubind_numa_bind_status take_allowed(finder *s, const int32_t *cpu, int3
 {
     const cpubind_topology *host = &s->host;
     int32_t *out = cpubind_arena_ints(s->arena, n);
-    int32_t n_out = 0;
+    int32_t n_out = 0, at = 0;
     if (!out)
         return CPUBIND_NUMA_BIND_NO_MEMORY;
     for (int32_t i = 0; i < n; i++)
-        if (is_in(host->cpu, host->n_cpu, cpu[i]))
+        if (cpubind_list_has(host->cpu, host->n_cpu, cpu[i], &at))
             out[n_out++] = cpu[i];
     s->out->cpu = out;
     s->out->n_cpu = n_out;
@@ -175,10 +142,8 @@ static cpubind_numa_bind_status take_nodes(finder *s)
 /* Whether the home of a rank has a CPU of this one's. */
 static int is_rival(const finder *s, int32_t rank)
 {
-    for (int32_t k = s->row[rank]; k < s->row[rank + 1]; k++)
-        if (is_in(s->out->cpu, s->out->n_cpu, s->home[k]))
-            return 1;
-    return 0;
+    const cpubind_list *home = &s->claimant[rank].home;
+    return cpubind_list_common(home->cpu, home->n, s->out->cpu, s->out->n_cpu) > 0;
 }
 
 /* Whether another rank has a CPU of this rank's home. */
@@ -196,11 +161,9 @@ static int make_claims(finder *s)
     const cpubind_topology *t = &s->host;
     int32_t *node = cpubind_arena_ints(s->arena, t->n_cpu);
     int32_t *core = cpubind_arena_ints(s->arena, t->n_cpu);
-    int32_t *owner = cpubind_arena_ints(s->arena, t->n_cpu);
+    s->owner = cpubind_arena_ints(s->arena, t->n_cpu);
     s->work = cpubind_arena_ints(s->arena, CPUBIND_WORK(t->n_cpu, t->n_node, s->n_rank));
-    s->claimant =
-        (cpubind_device *)cpubind_arena_take(s->arena, s->n_rank, sizeof *s->claimant);
-    if (!node || !core || !owner || !s->work || !s->claimant)
+    if (!node || !core || !s->owner || !s->work)
         return 0;
     for (int32_t i = 0; i < t->n_cpu; i++) {
         node[i] = cpubind_facts_node(s->facts, t->node[i]);
@@ -216,10 +179,6 @@ static int make_claims(finder *s)
                                .socket = t->socket,
                                .n_cpu = t->n_cpu,
                                .n_node = t->n_node};
-    for (int32_t i = 0; i < s->n_rank; i++)
-        s->claimant[i] = (cpubind_device){
-            .home = {s->home + s->row[i], s->row[i + 1] - s->row[i]}, .minimum = 1};
-    s->owner = owner;
     return 1;
 }
 
@@ -229,7 +188,7 @@ static cpubind_numa_bind_status take_share(finder *s)
 {
     const cpubind_policy turns = {.rule = CPUBIND_RULE_TURNS};
     int32_t *cpu = cpubind_arena_ints(s->arena, s->out->n_cpu);
-    int32_t n = 0;
+    int32_t n = 0, at = 0;
     if (!cpu || !make_claims(s))
         return CPUBIND_NUMA_BIND_NO_MEMORY;
     if (cpubind_plan(&s->online, s->claimant, s->n_rank, &turns, s->owner, s->work, NULL) !=
@@ -242,7 +201,8 @@ static cpubind_numa_bind_status take_share(finder *s)
         s->out->is_shared |= !has_some && (i == s->me || is_rival(s, i));
     }
     for (int32_t k = 0; k < s->online.n_cpu; k++)
-        if (s->owner[k] == s->me && is_in(s->out->cpu, s->out->n_cpu, s->online.cpu[k]))
+        if (s->owner[k] == s->me &&
+            cpubind_list_has(s->out->cpu, s->out->n_cpu, s->online.cpu[k], &at))
             cpu[n++] = s->online.cpu[k];
     s->out->is_shared |= n == 0;
     if (s->out->is_shared)
@@ -347,7 +307,7 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_facts *facts,
         return take_list(&s);
     status = list_homes(&s);
     if (status == CPUBIND_NUMA_BIND_OK)
-        status = take_allowed(&s, s.home + s.row[s.me], s.row[s.me + 1] - s.row[s.me]);
+        status = take_allowed(&s, s.claimant[s.me].home.cpu, s.claimant[s.me].home.n);
     out->has_rivals = status == CPUBIND_NUMA_BIND_OK && (s.tile >= 0 || has_rival(&s));
     if (out->has_rivals)
         status = take_share(&s);

@@ -179,8 +179,7 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
     const cpubind_rule rule = p->policy.rule;
     const int is_slice = rule == CPUBIND_RULE_SLICE;
     const int32_t need = plan_least(p, candidate);
-    const int32_t *slot = p->out->devices.slot;
-    const int32_t viewed = p->out->candidate[candidate].device;
+    const cpubind_candidate *one = &p->out->candidate[candidate];
     int32_t node = -1;
     p->problem->device = plan_logic_of(p, candidate);
     if ((rule == CPUBIND_RULE_AFFINITY || rule == CPUBIND_RULE_CLUSTER) &&
@@ -188,10 +187,8 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
         return plan_fail(p,
                          rule == CPUBIND_RULE_CLUSTER ? CPUBIND_PROBLEM_SKIPPED
                                                       : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
-                         p->out->devices.affinity.row[candidate + 1] >
-                                 p->out->devices.affinity.row[candidate]
-                             ? "none of the CPUs near it is allowed"
-                             : "which CPUs are near it is not known");
+                         one->near_cpus.n > 0 ? "none of the CPUs near it is allowed"
+                                              : "which CPUs are near it is not known");
     if (rule == CPUBIND_RULE_CLUSTER && node < 0)
         return plan_fail(p, CPUBIND_PROBLEM_SKIPPED, "the CPUs near it are on several nodes");
     if (rule == CPUBIND_RULE_CLUSTER && n == 0)
@@ -206,9 +203,10 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
                              : "its pool is too small for the roles");
     }
     cpubind_problem_clear(p->problem);
-    for (int32_t k = 0; k < p->out->n_candidate && slot; k++) {
-        if (slot[k] != slot[candidate] || p->out->candidate[k].device >= viewed ||
-            !plan_is_ours(p, p->out->candidate[k].device))
+    for (int32_t k = 0; k < p->out->n_candidate; k++) {
+        const cpubind_candidate *other = &p->out->candidate[k];
+        if (other->slot != one->slot || other->device >= one->device ||
+            !plan_is_ours(p, other->device))
             continue;
         p->problem->device = plan_logic_of(p, candidate);
         p->problem->other = plan_logic_of(p, k);
@@ -384,8 +382,7 @@ cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
         cpubind_priv_choose_rank,
         check_threads,
         cpubind_priv_choose_candidates,
-        cpubind_priv_copy_affinity,
-        cpubind_priv_copy_device_allowed,
+        cpubind_priv_find_homes,
         cpubind_priv_choose_slots,
         cpubind_priv_cut_pools,
         check_order,

@@ -18,6 +18,9 @@ typedef struct cpubind_candidate {
     int32_t device;   /* index into facts->device, or -1: hidden */
     int32_t function; /* index into facts->function, or -1: not known */
     int32_t phy;      /* -1: not known */
+    int32_t node;     /* of the CPUs near it; -1: not known */
+    int32_t slot;     /* slices: its number, below n_slot of the plan */
+    cpubind_list near_cpus;
 } cpubind_candidate;
 
 /* (name, word): by which line of the rule a CPU came to its device. */
@@ -132,8 +135,8 @@ typedef struct cpubind_device_plan {
     cpubind_quality quality; /* of the pools of all candidates, hidden ones too; KEEP: of the
                                   rows alone */
     cpubind_quality *row_quality; /* by row */
-    cpubind_topology host;        /* the CPUs that pools were cut from ... */
-    cpubind_nearby devices;       /* ... and the candidates, by index */
+    cpubind_topology host;        /* the CPUs that pools were cut from */
+    int32_t n_slot;               /* slices that the CPUs are cut into */
     int32_t *owner; /* by CPU of host: the candidate that has it, or -1; KEEP: the first */
     uint8_t *step;  /* by CPU of host: the cpubind_step of it */
     uint8_t *stand; /* [candidate][CPU of host]: 2: it is at home there; 1: the CPU is for it by

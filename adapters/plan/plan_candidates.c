@@ -112,7 +112,6 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
     const int32_t by_number = p->request->total;
     int32_t total = max_of(max_of(facts_count_on_bus(f), end_of_phys(f)), by_number);
     int32_t high = -1;
-    int32_t *slot;
     const int is_own = p->scope == CPUBIND_SCOPE_OWN;
     int by_phy = !is_own && f->has_phy && total > 0 && f->n_device > 0;
     int is_lost;
@@ -122,9 +121,6 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
         p->out->total = p->out->n_candidate;
         return CPUBIND_PROBLEM_NONE;
     }
-    slot = cpubind_arena_ints(p->arena, p->out->n_candidate);
-    if (!slot)
-        return plan_fail_memory(p);
     by_phy = by_phy && is_below(p, total, &high, &is_lost);
     if (high >= 0 && is_lost) {
         p->problem->device = f->device[high].logic;
@@ -147,15 +143,13 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
             "--scope own when the allowed CPUs are for this process alone");
     for (int32_t i = 0; i < p->out->n_candidate; i++) {
         const cpubind_viewed *viewed = &f->device[p->out->candidate[i].device];
-        slot[i] = is_own ? i : by_phy ? viewed->phy : viewed->logic;
+        p->out->candidate[i].slot = is_own ? i : by_phy ? viewed->phy : viewed->logic;
     }
     if (is_own)
         total = p->out->n_candidate;
     else if (!by_phy)
         total = max_of(total, f->n_device + f->n_unknown);
-    p->out->devices.slot = slot;
-    p->out->devices.total = total;
-    p->out->total = total;
+    p->out->n_slot = p->out->total = total;
     if (!by_phy && !is_own)
         plan_warn(p, CPUBIND_WARNING_ONLY_LOGIC_IDS);
     return CPUBIND_PROBLEM_NONE;
@@ -202,8 +196,10 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
             "CPUs are for this process alone");
     }
     for (int32_t k = 0; k < function->n_device; k++) {
-        const cpubind_candidate hidden = {-1, index,
-                                          k < CPUBIND_FUNCTION_DEVICES ? function->phy[k] : -1};
+        const cpubind_candidate hidden = {
+            .device = -1,
+            .function = index,
+            .phy = k < CPUBIND_FUNCTION_DEVICES ? function->phy[k] : -1};
         int is_in_view = 0;
         for (int32_t i = 0; i < p->facts->n_device && function->n_in_view > 0; i++)
             is_in_view |=
@@ -234,7 +230,9 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
         if (p->scope == CPUBIND_SCOPE_OWN && !f->device[i].is_visible)
             continue;
         list[p->out->n_candidate++] =
-            (cpubind_candidate){i, f->device[i].function, f->device[i].phy};
+            (cpubind_candidate){.device = i,
+                                .function = f->device[i].function,
+                                .phy = f->device[i].phy};
         is_ordered &= f->device[i].function >= 0;
     }
     for (int32_t i = 0; is_ordered && i < f->n_census; i++) {
@@ -282,75 +280,21 @@ static int32_t node_of(const planner *p, const cpubind_candidate *candidate)
     return f->function[candidate->function].node;
 }
 
-/* Copies the lists of near CPUs, the nodes and how many CPUs are too few, in the order of the
- * candidates. */
-cpubind_problem_code cpubind_priv_copy_affinity(planner *p)
+/* Finds the near CPUs and the nodes of the candidates, and numbers their slices. */
+cpubind_problem_code cpubind_priv_find_homes(planner *p)
 {
-    const int32_t n_candidate = p->out->n_candidate;
-    int32_t total = 0, n;
-    int32_t *row = cpubind_arena_ints(p->arena, n_candidate + 1);
-    int32_t *node = cpubind_arena_ints(p->arena, n_candidate);
-    int32_t *cpu;
-    for (int32_t i = 0; i < n_candidate; i++) {
-        (void)near_of(p, &p->out->candidate[i], &n);
-        total += n;
+    int is_known = 0;
+    for (int32_t i = 0; i < p->out->n_candidate; i++) {
+        cpubind_candidate *one = &p->out->candidate[i];
+        one->near_cpus.cpu = near_of(p, one, &one->near_cpus.n);
+        one->node = node_of(p, one);
+        one->slot = i;
+        is_known |= one->near_cpus.n > 0;
     }
-    cpu = cpubind_arena_ints(p->arena, total);
-    if (!row || !node || !cpu)
-        return plan_fail_memory(p);
-    row[0] = 0;
-    for (int32_t i = 0; i < n_candidate; i++) {
-        const int32_t *near_cpu = near_of(p, &p->out->candidate[i], &n);
-        if (n > 0)
-            memcpy(cpu + row[i], near_cpu, (size_t)n * sizeof *cpu);
-        row[i + 1] = row[i] + n;
-        node[i] = node_of(p, &p->out->candidate[i]);
-    }
-    if (total == 0 && p->policy.rule == CPUBIND_RULE_AFFINITY) { /* nothing is near anybody */
+    p->out->n_slot = p->out->n_candidate;
+    if (!is_known && p->policy.rule == CPUBIND_RULE_AFFINITY) { /* nothing is near anybody */
         p->policy.rule = CPUBIND_RULE_SLICE;
         p->strategy = CPUBIND_GLOBAL_SLICE;
     }
-    p->out->devices.affinity.cpu = cpu;
-    p->out->devices.affinity.row = row;
-    p->out->devices.affinity.n = n_candidate;
-    p->out->devices.node = node;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* The row of a device in the request, or NULL. */
-static const cpubind_device_allowed *allowed_of(const planner *p,
-                                                const cpubind_candidate *candidate)
-{
-    const cpubind_viewed *viewed = plan_device_of(p, candidate);
-    for (int32_t i = 0; viewed && i < p->request->n_device_allowed; i++)
-        if (p->request->device_allowed[i].logic == viewed->logic)
-            return &p->request->device_allowed[i];
-    return NULL;
-}
-
-/* Copies the lists of allowed CPUs, in the order of the candidates, without those that pools are
- * not cut from. */
-cpubind_problem_code cpubind_priv_copy_device_allowed(planner *p)
-{
-    const cpubind_topology *host = &p->out->host;
-    const int32_t n_candidate = p->out->n_candidate;
-    int32_t n = 0;
-    int32_t *row, *cpu;
-    if (p->scope != CPUBIND_SCOPE_PER_DEVICE)
-        return CPUBIND_PROBLEM_NONE;
-    row = cpubind_arena_ints(p->arena, n_candidate + 1);
-    cpu = cpubind_arena_ints(p->arena, n_candidate * host->n_cpu);
-    if (!row || !cpu)
-        return plan_fail_memory(p);
-    row[0] = 0;
-    for (int32_t i = 0; i < n_candidate; i++) {
-        const cpubind_device_allowed *allowed = allowed_of(p, &p->out->candidate[i]);
-        int32_t at = 0;
-        for (int32_t k = 0; k < host->n_cpu; k++)
-            if (!allowed || cpubind_list_has(allowed->cpu, allowed->n, host->cpu[k], &at))
-                cpu[n++] = host->cpu[k];
-        row[i + 1] = n;
-    }
-    p->allowed = (cpubind_lists){cpu, row, n_candidate};
     return CPUBIND_PROBLEM_NONE;
 }

@@ -88,18 +88,31 @@ static int list_node(planner *p, int32_t node, cpubind_list *out)
     return cpu != NULL;
 }
 
-static cpubind_list list_of(const cpubind_lists *lists, int32_t i)
+/* Scope PER_DEVICE: the CPUs that a candidate may have of those that pools are cut from. */
+static int list_allowed(planner *p, const cpubind_candidate *candidate, cpubind_list *out)
 {
-    cpubind_list list = {lists->cpu + lists->row[i], lists->row[i + 1] - lists->row[i]};
-    return list;
+    const cpubind_viewed *viewed = plan_device_of(p, candidate);
+    const cpubind_topology *host = &p->out->host;
+    int32_t *cpu = cpubind_arena_ints(p->arena, host->n_cpu);
+    for (int32_t k = 0; viewed && k < p->request->n_device_allowed; k++) {
+        const cpubind_device_allowed *asked = &p->request->device_allowed[k];
+        int32_t at = 0;
+        if (asked->logic != viewed->logic)
+            continue;
+        *out = (cpubind_list){.cpu = cpu};
+        for (int32_t i = 0; cpu && i < host->n_cpu; i++)
+            if (cpubind_list_has(asked->cpu, asked->n, host->cpu[i], &at))
+                cpu[out->n++] = host->cpu[i];
+        break;
+    }
+    return cpu != NULL;
 }
 
 /* Checks the slots: each is one of the slices. */
 static cpubind_problem_code check_slots(planner *p)
 {
-    const int32_t *slot = p->out->devices.slot;
-    for (int32_t i = 0; slot && i < p->out->n_candidate; i++)
-        if (slot[i] < 0 || slot[i] >= p->out->devices.total) {
+    for (int32_t i = 0; i < p->out->n_candidate; i++)
+        if (p->out->candidate[i].slot < 0 || p->out->candidate[i].slot >= p->out->n_slot) {
             p->problem->device = plan_logic_of(p, i);
             return plan_fail(p, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
                              "its id is not below the number of NPUs that slices are cut for");
@@ -110,10 +123,9 @@ static cpubind_problem_code check_slots(planner *p)
 static cpubind_problem_code make_claimants(planner *p)
 {
     cpubind_core_call *claims = &p->out->claims;
-    const cpubind_nearby *devices = &p->out->devices;
     const int32_t n = p->out->n_candidate;
     const cpubind_list all = {p->out->host.cpu, p->out->host.n_cpu};
-    claims->n_claimant = devices->slot ? devices->total : n;
+    claims->n_claimant = p->out->n_slot;
     claims->of = cpubind_arena_ints(p->arena, n);
     claims->claimant = (cpubind_device *)cpubind_arena_take(p->arena, claims->n_claimant,
                                                             sizeof *claims->claimant);
@@ -123,21 +135,20 @@ static cpubind_problem_code make_claimants(planner *p)
         claims->claimant[c] =
             (cpubind_device){.allowed = all, .minimum = plan_count_roles(&p->least)};
     for (int32_t i = 0; i < n; i++) {
-        const cpubind_viewed *viewed = plan_device_of(p, &p->out->candidate[i]);
-        cpubind_device *one;
-        claims->of[i] = devices->slot ? devices->slot[i] : i;
-        one = &claims->claimant[claims->of[i]];
+        const cpubind_candidate *candidate = &p->out->candidate[i];
+        const cpubind_viewed *viewed = plan_device_of(p, candidate);
+        cpubind_device *one = &claims->claimant[candidate->slot];
+        claims->of[i] = candidate->slot;
         one->minimum = plan_least(p, i);
         one->is_hidden =
             p->policy.rule == CPUBIND_RULE_TURNS && !(viewed && viewed->is_visible);
-        if (p->scope == CPUBIND_SCOPE_PER_DEVICE)
-            one->allowed = list_of(&p->allowed, i);
+        if (p->scope == CPUBIND_SCOPE_PER_DEVICE && !list_allowed(p, candidate, &one->allowed))
+            return plan_fail_memory(p);
         if (p->is_blind)
             continue;
-        one->home = list_of(&devices->affinity, i);
-        if (one->home.n == 0 && devices->node[i] >= 0 &&
-            p->facts->rules == CPUBIND_RULES_NEAR &&
-            !list_node(p, devices->node[i], &one->home))
+        one->home = candidate->near_cpus;
+        if (one->home.n == 0 && candidate->node >= 0 && p->facts->rules == CPUBIND_RULES_NEAR &&
+            !list_node(p, candidate->node, &one->home))
             return plan_fail_memory(p);
     }
     return CPUBIND_PROBLEM_NONE;
@@ -351,7 +362,7 @@ static cpubind_problem_code take_pools(planner *p, int32_t *owner, int32_t *work
 {
     cpubind_core_call *claims = &p->out->claims;
     const int is_kept = p->out->core.overlap == CPUBIND_FOUND_PRESENT;
-    const int32_t times = is_kept || p->out->devices.slot ? p->n_ours : 1;
+    const int32_t times = is_kept || p->facts->strategy == CPUBIND_GLOBAL_SLICE ? p->n_ours : 1;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     cpubind_report ignored;
     p->pool = cpubind_arena_ints(p->arena, p->out->host.n_cpu * times);

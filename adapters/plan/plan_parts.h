@@ -24,7 +24,6 @@ typedef struct planner {
     int32_t other_least;      /* ... and the CPUs that those of another device need */
     int is_blind;             /* pools are cut without near CPUs */
     int is_ordered;           /* the candidates are in the order of their PCI addresses */
-    cpubind_lists allowed;    /* scope PER_DEVICE: the CPUs that each candidate may have */
     int32_t *pool, *pool_row; /* by candidate: its pool, where it is ours */
     int32_t *ours, n_ours;    /* indices into facts->device that the plan is for, ascending */
     int32_t rank_device;      /* the one that this process drives */
@@ -39,13 +38,11 @@ cpubind_problem_code cpubind_priv_choose_host(planner *p);
 cpubind_problem_code cpubind_priv_cut_pools(planner *p);
 
 /* plan_candidates.c: the devices that the plan is for; the device of the rank; the devices of
- * the core; the lists of CPUs near them, and of those that each may have; the slot of each, for
- * slices. */
+ * the core; the CPUs near them; the slot of each, for slices. */
 cpubind_problem_code cpubind_priv_choose_ours(planner *p);
 cpubind_problem_code cpubind_priv_choose_rank(planner *p);
 cpubind_problem_code cpubind_priv_choose_candidates(planner *p);
-cpubind_problem_code cpubind_priv_copy_affinity(planner *p);
-cpubind_problem_code cpubind_priv_copy_device_allowed(planner *p);
+cpubind_problem_code cpubind_priv_find_homes(planner *p);
 cpubind_problem_code cpubind_priv_choose_slots(planner *p);
 
 /* plan_roles.c: the roles and the memory node of each row; the quality of the pools. */

@@ -20,18 +20,16 @@ static int32_t device_of(const planner *p, int32_t viewed)
 static int is_in_place(const planner *p, int32_t device, int32_t node)
 {
     const cpubind_topology *host = &p->out->host;
-    const cpubind_lists *affinity = &p->out->devices.affinity;
-    const int32_t *home = affinity->cpu + affinity->row[device];
-    const int32_t n = affinity->row[device + 1] - affinity->row[device];
+    const cpubind_candidate *one = &p->out->candidate[device];
     int32_t at = 0, n_home = 0;
-    for (int32_t i = 0; i < n; i++) {
-        if (!cpubind_list_has(host->cpu, host->n_cpu, home[i], &at))
+    for (int32_t i = 0; i < one->near_cpus.n; i++) {
+        if (!cpubind_list_has(host->cpu, host->n_cpu, one->near_cpus.cpu[i], &at))
             continue;
         if (host->node[at] == node)
             return 1;
         n_home++;
     }
-    return n_home == 0 && p->out->devices.node && p->out->devices.node[device] == node;
+    return n_home == 0 && one->node == node;
 }
 
 /* The node for the memory of a row. By the reference that of the first CPU of the pool; by the

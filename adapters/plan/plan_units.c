@@ -162,8 +162,8 @@ static int32_t is_visible(const cpubind_facts *f, int32_t device)
 }
 
 /* Adds a device that this process may see, unless it is there or has no share. */
-static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place, int32_t first,
-                     int32_t logic)
+static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place,
+                     const int32_t *first, int32_t logic)
 {
     const cpubind_pci_function *d = &f->bus[device];
     cpubind_function *function = &f->function[place[device]];
@@ -175,7 +175,7 @@ static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place, int
                          .card = -1,
                          .chip = -1,
                          .phy = -1,
-                         .affinity_first = first + f->devices.affinity.row[device],
+                         .affinity_first = first[device],
                          .affinity_count = d->n_cpu,
                          .pci = d->pci,
                          .function = place[device],
@@ -184,22 +184,28 @@ static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place, int
                          .is_visible = is_visible(f, device)};
 }
 
-/* Appends the CPUs near the devices to those near the NPUs. *first is where they begin. */
+/* Appends the CPUs near the devices to those near the NPUs. first[i]: where those of device i
+ * begin. */
 static int join_affinity(cpubind_facts *f, int32_t *first, cpubind_arena *arena)
 {
-    const int32_t n_device = f->devices.affinity.row[f->n_bus];
+    int32_t n_old = 0, n;
     int32_t *cpu;
-    *first = 0;
     for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].affinity_first + f->device[i].affinity_count > *first)
-            *first = f->device[i].affinity_first + f->device[i].affinity_count;
-    cpu = cpubind_arena_ints(arena, *first + n_device);
+        if (f->device[i].affinity_first + f->device[i].affinity_count > n_old)
+            n_old = f->device[i].affinity_first + f->device[i].affinity_count;
+    n = n_old;
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        first[i] = n;
+        n += f->bus[i].n_cpu;
+    }
+    cpu = cpubind_arena_ints(arena, n);
     if (!cpu)
         return 0;
-    if (*first > 0)
-        memcpy(cpu, f->affinity, (size_t)*first * sizeof *cpu);
-    if (n_device > 0)
-        memcpy(cpu + *first, f->devices.affinity.cpu, (size_t)n_device * sizeof *cpu);
+    if (n_old > 0)
+        memcpy(cpu, f->affinity, (size_t)n_old * sizeof *cpu);
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (f->bus[i].n_cpu > 0)
+            memcpy(cpu + first[i], f->bus[i].cpu, (size_t)f->bus[i].n_cpu * sizeof *cpu);
     f->affinity = cpu;
     return 1;
 }
@@ -209,12 +215,13 @@ int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
     const cpubind_viewed *old = f->device;
     const int32_t base = first_id(f);
     int32_t *place = cpubind_arena_ints(arena, f->n_bus);
+    int32_t *first = cpubind_arena_ints(arena, f->n_bus);
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
         arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
-    int32_t n_rank, first;
+    int32_t n_rank;
     f->device =
         (cpubind_viewed *)cpubind_arena_take(arena, f->n_device + f->n_bus, sizeof *f->device);
-    if (!place || !rank || !f->device)
+    if (!place || !first || !rank || !f->device)
         return 0;
     if (f->n_device > 0)
         memcpy(f->device, old, (size_t)f->n_device * sizeof *old);
@@ -222,7 +229,7 @@ int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
         const int32_t device = cpubind_facts_on_bus(f, &f->device[i].pci);
         f->device[i].is_visible &= device < 0 ? !f->is_part : f->bus[device].is_asked;
     }
-    if (!merge_functions(f, place, arena) || !join_affinity(f, &first, arena))
+    if (!merge_functions(f, place, arena) || !join_affinity(f, first, arena))
         return 0;
     n_rank = cpubind_pci_ranks(f, rank);
     for (int32_t k = 0; k < n_rank; k++)
@@ -251,7 +258,6 @@ void cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devic
     listed->bus = devices->bus;
     listed->n_bus = devices->n_bus;
     listed->host = devices->host;
-    listed->devices = devices->devices;
     listed->has_bus = devices->has_bus;
     listed->is_part = devices->is_part;
     memcpy(listed->runtime, devices->runtime, sizeof listed->runtime);
