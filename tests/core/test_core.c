@@ -456,6 +456,8 @@ TEST(figures_count_cores_and_caches_that_are_cut)
     cpubind_measure(&host, device, n_device, owner, NULL, &q, NULL, work);
     assert_int_equal(q.split_cores, 2);
     assert_int_equal(q.split_caches, 1);
+    assert_int_equal(q.smallest, 1);
+    assert_int_equal(q.largest, CPUS - 3);
     owner[3] = CPUBIND_NONE;
     cpubind_measure(&host, device, n_device, owner, NULL, &q, NULL, work);
     assert_int_equal(q.split_cores, 1);
@@ -477,7 +479,10 @@ TEST(the_limits_are_planned)
         at_node[i] = i / (MANY / 64);
     }
     for (int32_t d = 0; d < CPUBIND_MAX_DEVICES; d++)
-        many[d].home = (cpubind_list){all + d % 64 * (MANY / 64), MANY / 64};
+        many[d] = (cpubind_device){.home = {all + d % 64 * (MANY / 64), MANY / 64},
+                                   .minimum = 1,
+                                   .most = CPUBIND_MAX_CPUS,
+                                   .weight = CPUBIND_MAX_WEIGHT};
     assert_int_equal(cpubind_plan(&large, many, CPUBIND_MAX_DEVICES, &policy, out, room, NULL),
                      CPUBIND_OK);
     for (int32_t i = 0; i < MANY; i++)
