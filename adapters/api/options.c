@@ -984,7 +984,8 @@ const api_option api_option_rows[] = {
          "the corpus that is changed"),
     /* The plan */
     READ("rules", "RULES", PLAN, API_PLAN, CASE | API_STATUS, choose_rules,
-         "near (default): devices take whole cores in turns; or reference: as vllm-ascend. All workers "
+         "near (default): devices take whole cores in turns; or reference: as vllm-ascend. All "
+         "workers "
          "of a host need the same"),
     READ("keep", "N|LIST", PLAN, API_PLAN, CASE | WORKERS, read_keep,
          "CPUs for the host: N of each node, or a list such as 0-3 (of CPU 4 alone: 4,)"),
@@ -1005,9 +1006,10 @@ const api_option api_option_rows[] = {
          read_roles,
          "of devices that are no NPUs: how many CPUs of a pool are irq, main, acl and release "
          "(default: 0,1,0,0)"),
-    WORD("reach", "WHERE", PLAN, 0, CASE | WORKERS, reaches, request.reach,
-         "near: how far a pool may be from its device. socket: on the nearest nodes of its "
-         "socket (default). home: near it alone, other CPUs stay idle. host: no CPU stays idle"),
+    WORD(
+        "reach", "WHERE", PLAN, 0, CASE | WORKERS, reaches, request.reach,
+        "near: how far a pool may be from its device. socket: on the nearest nodes of its "
+        "socket (default). home: near it alone, other CPUs stay idle. host: no CPU stays idle"),
     WORD("overlap", "POLICY", PLAN, 0, CASE | WORKERS, overlaps, request.overlap,
          "CPUs that two devices would share by the reference: resolve (default), keep or "
          "refuse"),

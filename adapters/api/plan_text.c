@@ -475,7 +475,8 @@ static void put_findings(api_out *to, const api_planned *p, const api_options *o
 void api_put_rules(api_out *to, cpubind_rules rules)
 {
     api_put(to, "rules %s: %s\n", cpubind_rules_word(rules),
-            rules == CPUBIND_RULES_NEAR ? "devices take whole cores in turns" : "as vllm-ascend binds");
+            rules == CPUBIND_RULES_NEAR ? "devices take whole cores in turns"
+                                        : "as vllm-ascend binds");
 }
 
 void api_put_plan(api_out *to, const api_planned *planned, const api_options *options)

@@ -258,7 +258,8 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
                                       "it"),
     [CPUBIND_WARNING_HIDDEN_HOME] =
         ("the kernel does not name the CPUs near some NPUs of this host that are hidden here: "
-         "they have those that are near no other; use --scope own when the allowed CPUs are for "
+         "they have those that are near no other; use --scope own when the allowed CPUs are "
+         "for "
          "this one alone"),
     [CPUBIND_WARNING_NO_CENSUS] =
         ("the PCI bus shows no NPU: if other containers of this host have NPUs, their CPUs are "

@@ -6,9 +6,9 @@
 #ifndef CPUBIND_MODEL_DRIVER_NAMES_H
 #define CPUBIND_MODEL_DRIVER_NAMES_H
 
-#include "pools.h"
 #include "../text/interrupts.h"
 #include "../text/procfs.h"
+#include "pools.h"
 
 #ifdef __cplusplus
 extern "C" {

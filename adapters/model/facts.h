@@ -433,7 +433,7 @@ typedef struct cpubind_facts {
     int32_t n_bridge;
     cpubind_runtime_view runtime[CPUBIND_VENDOR_COUNT]; /* by vendor */
     int32_t has_bus;                                    /* 0: there is no sys/bus/pci/devices */
-    int32_t is_part; /* 1: the devices that the request names, or those of its class */
+    int32_t is_part;       /* 1: the devices that the request names, or those of its class */
     cpubind_topology host; /* the allowed CPUs, and the nodes with CPUs */
 
     /* Devices in view */

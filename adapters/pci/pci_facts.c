@@ -277,13 +277,13 @@ static cpubind_problem_code read_host(facts_reader *r)
             core[i] = cpubind_facts_core(f, f->cpu[i]);
     }
     f->host = (cpubind_topology){.cpu = f->cpu,
-                             .node = f->node,
-                             .n_cpu = f->n_cpu,
-                             .node_id = f->node_id,
-                             .n_node = f->n_node,
-                             .distance = f->distance,
-                             .core = core,
-                             .socket = f->has_nodes ? f->socket : NULL};
+                                 .node = f->node,
+                                 .n_cpu = f->n_cpu,
+                                 .node_id = f->node_id,
+                                 .n_node = f->n_node,
+                                 .distance = f->distance,
+                                 .core = core,
+                                 .socket = f->has_nodes ? f->socket : NULL};
     return CPUBIND_PROBLEM_NONE;
 }
 

@@ -196,10 +196,10 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
             "CPUs are for this process alone");
     }
     for (int32_t k = 0; k < function->n_device; k++) {
-        const cpubind_candidate hidden = {
-            .device = -1,
-            .function = index,
-            .phy = k < CPUBIND_FUNCTION_DEVICES ? function->phy[k] : -1};
+        const cpubind_candidate hidden = {.device = -1,
+                                          .function = index,
+                                          .phy = k < CPUBIND_FUNCTION_DEVICES ? function->phy[k]
+                                                                              : -1};
         int is_in_view = 0;
         for (int32_t i = 0; i < p->facts->n_device && function->n_in_view > 0; i++)
             is_in_view |=
@@ -229,10 +229,8 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
     for (int32_t i = 0; i < f->n_device; i++) {
         if (p->scope == CPUBIND_SCOPE_OWN && !f->device[i].is_visible)
             continue;
-        list[p->out->n_candidate++] =
-            (cpubind_candidate){.device = i,
-                                .function = f->device[i].function,
-                                .phy = f->device[i].phy};
+        list[p->out->n_candidate++] = (cpubind_candidate){
+            .device = i, .function = f->device[i].function, .phy = f->device[i].phy};
         is_ordered &= f->device[i].function >= 0;
     }
     for (int32_t i = 0; is_ordered && i < f->n_census; i++) {

@@ -170,18 +170,17 @@ static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place,
     if (function->n_in_view > 0 || function->n_device == 0)
         return;
     function->n_in_view = 1;
-    f->device[f->n_device++] =
-        (cpubind_viewed){.logic = logic,
-                         .card = -1,
-                         .chip = -1,
-                         .phy = -1,
-                         .affinity_first = first[device],
-                         .affinity_count = d->n_cpu,
-                         .pci = d->pci,
-                         .function = place[device],
-                         .bus = device,
-                         .vendor = d->accelerator.vendor,
-                         .is_visible = is_visible(f, device)};
+    f->device[f->n_device++] = (cpubind_viewed){.logic = logic,
+                                                .card = -1,
+                                                .chip = -1,
+                                                .phy = -1,
+                                                .affinity_first = first[device],
+                                                .affinity_count = d->n_cpu,
+                                                .pci = d->pci,
+                                                .function = place[device],
+                                                .bus = device,
+                                                .vendor = d->accelerator.vendor,
+                                                .is_visible = is_visible(f, device)};
 }
 
 /* Appends the CPUs near the devices to those near the NPUs. first[i]: where those of device i

@@ -32,7 +32,7 @@ adapters/sqlite        2271     600
 adapters/archive        109       0
 adapters/kubelet        424       0
 adapters/words            0    5600
-adapters/api           9992    1000
+adapters/api           9996    1000
 adapters/doctor        2560    2000
 adapters/measure       2666    1700
 adapters/cli          15061    7500
