@@ -1627,10 +1627,12 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_plan(const cpubind_host *host,
                                                 const cpubind_policy *policy, int32_t *owner,
                                                 int32_t *work, cpubind_report *report)
 {
-    cpubind_report unwanted, *r = report == NULL ? &unwanted : report;
+    cpubind_report unwanted, *r = report;
     cpubind_priv_table t;
     cpubind_status s;
     const char *wrong;
+    if (r == NULL)
+        r = &unwanted;
     cpubind_priv_clear(r);
     wrong = host == NULL     ? "host"
             : device == NULL ? "device"
@@ -1817,7 +1819,7 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_place(const cpubind_host *host,
                                                  const cpubind_roles *roles, int32_t *role,
                                                  int32_t *work, cpubind_report *report)
 {
-    cpubind_report unwanted, *r = report == NULL ? &unwanted : report;
+    cpubind_report unwanted, *r = report;
     int32_t from[2], count[2], least = 0, need, *nearest;
     const char *wrong = host == NULL             ? "host"
                         : device == NULL         ? "device"
@@ -1827,6 +1829,8 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_place(const cpubind_host *host,
                         : work == NULL           ? "work"
                                                  : cpubind_priv_check_roles(roles);
     cpubind_priv_pool p;
+    if (r == NULL)
+        r = &unwanted;
     cpubind_priv_clear(r);
     if (wrong != NULL)
         return cpubind_priv_refuse(r, wrong, CPUBIND_NONE, d);
@@ -1926,7 +1930,9 @@ CPUBIND_PRIV_PUBLIC void cpubind_measure(const cpubind_host *host, const cpubind
     total->split_cores = cpubind_priv_find_split(host->core, n, owner, cores);
     total->split_caches = cpubind_priv_find_split(host->cache, n, owner, caches);
     for (int32_t d = 0; d < n_device; d++) {
-        cpubind_quality alone, *q = each == NULL ? &alone : &each[d];
+        cpubind_quality alone, *q = &alone;
+        if (each != NULL)
+            q = &each[d];
         cpubind_priv_clear_quality(q);
         cpubind_priv_find_nearest(host, &device[d], nearest);
         cpubind_priv_fill(mark, host->n_node, 0);
