@@ -367,14 +367,12 @@ typedef struct cpubind_priv_table {
     int32_t *kind_of, *hits, *split, *took;         /* by lot */
     int32_t *is_home, *is_allowed; /* by lot: in somebody's home; somebody may have it */
     int32_t *lot, *cores, *rivals; /* by kind: a lot; cores left; devices */
-    int32_t *cell;                 /* [lot][house]: see below */
-    int32_t *distance;             /* [house][node] */
+    int32_t *cell, *distance;      /* [lot][house], see below; [house][node] */
     int32_t *first, *members, *total, *elsewhere; /* by house; total: CPUs */
     int32_t *least, *most, *share;                /* by house: of all its devices */
     int32_t *allowed, *unseen; /* by house: CPUs that it may have; weights of the unseen */
     int32_t *house_of, *next_of, *size, *floor; /* by device; next_of its house */
-    int32_t *end, *scratch;                     /* 4 by device; 3 by CPU */
-    int32_t *on_node;                           /* by node */
+    int32_t *end, *scratch, *on_node;           /* 4 by device; 3 by CPU; by node */
     int32_t taken, disputed;                    /* CPUs */
     int32_t has_unseen;                         /* hidden devices that are elsewhere */
     int32_t has_wants;                          /* TURNS: minimum, most and weight count */
@@ -447,33 +445,38 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_list(const int32_t *list, int32_t
                                                     const char *argument, int32_t device,
                                                     cpubind_report *r)
 {
-    int32_t unordered = 0, wrong = 0;
+    int32_t wrong = 0;
+    int64_t steps = -1; /* negative: each is below the next */
     if (n < 0 || n > CPUBIND_MAX_CPUS || (n > 0 && list == NULL))
         return cpubind_priv_refuse(r, argument, CPUBIND_NONE, device);
     for (int32_t i = 1; i < n; i++)
-        unordered |= list[i] <= list[i - 1];
-    if (!unordered && (n == 0 || (list[0] >= 0 && list[n - 1] < CPUBIND_MAX_CPUS)))
+        steps &= (int64_t)list[i - 1] - list[i];
+    if (steps < 0 && (n == 0 || (list[0] >= 0 && list[n - 1] < CPUBIND_MAX_CPUS)))
         return CPUBIND_OK;
-    if (!unordered)
+    if (steps < 0)
         wrong = list[0] < 0 ? 0 : n - 1;
-    while (unordered && (wrong == 0 || list[wrong] > list[wrong - 1]))
+    while (steps >= 0 && (wrong == 0 || list[wrong] > list[wrong - 1]))
         wrong++;
     r->cpu = list[wrong];
     (void)cpubind_priv_refuse(r, argument, wrong, device);
-    return unordered ? CPUBIND_ERR_ORDER : CPUBIND_ERR_ARG;
+    return steps < 0 ? CPUBIND_ERR_ARG : CPUBIND_ERR_ORDER;
 }
 
-/* Checks an array whose elements are from `least` to `most`; most NONE: to their own index. */
+/* Checks an array whose elements are from `least` to `most`, which grows by `step` with each.
+ * What is outside has the highest bit of one of the two differences. */
 CPUBIND_PRIV cpubind_status cpubind_priv_check_range(const int32_t *list, int32_t n,
-                                                     int32_t least, int32_t most,
+                                                     int32_t least, int32_t most, int32_t step,
                                                      const char *argument, cpubind_report *r)
 {
-    int32_t is_outside = 0, wrong = 0;
-    for (int32_t i = 0; list != NULL && i < n; i++)
-        is_outside |= (list[i] < least) | (list[i] > (most < 0 ? i : most));
-    if (!is_outside)
+    uint32_t bits = 0, top = (uint32_t)most;
+    int32_t wrong = 0;
+    if (list == NULL)
         return CPUBIND_OK;
-    while (list[wrong] >= least && list[wrong] <= (most < 0 ? wrong : most))
+    for (int32_t i = 0; i < n; i++, top += (uint32_t)step)
+        bits |= ((uint32_t)list[i] - (uint32_t)least) | (top - (uint32_t)list[i]);
+    if (bits <= INT32_MAX)
+        return CPUBIND_OK;
+    while (list[wrong] >= least && list[wrong] <= most + step * wrong)
         wrong++;
     return cpubind_priv_refuse(r, argument, wrong, CPUBIND_NONE);
 }
@@ -487,14 +490,14 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_host(const cpubind_host *h, cpubi
         return cpubind_priv_refuse(r, "host.n_node", CPUBIND_NONE, CPUBIND_NONE);
     if (h->n_cpu > 0 && h->node == NULL)
         return cpubind_priv_refuse(r, "host.node", CPUBIND_NONE, CPUBIND_NONE);
-    s = cpubind_priv_check_range(h->node, h->n_cpu, 0, h->n_node - 1, "host.node", r);
+    s = cpubind_priv_check_range(h->node, h->n_cpu, 0, h->n_node - 1, 0, "host.node", r);
     if (s == CPUBIND_OK)
-        s = cpubind_priv_check_range(h->core, h->n_cpu, 0, CPUBIND_NONE, "host.core", r);
+        s = cpubind_priv_check_range(h->core, h->n_cpu, 0, 0, 1, "host.core", r);
     if (s == CPUBIND_OK)
-        s = cpubind_priv_check_range(h->cache, h->n_cpu, 0, CPUBIND_NONE, "host.cache", r);
+        s = cpubind_priv_check_range(h->cache, h->n_cpu, 0, 0, 1, "host.cache", r);
     if (s == CPUBIND_OK)
         s = cpubind_priv_check_range(h->distance, h->n_node * h->n_node, 1,
-                                     CPUBIND_MAX_DISTANCE, "host.distance", r);
+                                     CPUBIND_MAX_DISTANCE, 0, "host.distance", r);
     return s;
 }
 
@@ -512,6 +515,14 @@ CPUBIND_PRIV const char *cpubind_priv_check_policy(const cpubind_policy *p)
     if (p->rule == CPUBIND_RULE_CLUSTER && (p->cluster < 1 || p->cluster > CPUBIND_MAX_CPUS))
         return "policy.cluster";
     return p->rule == CPUBIND_RULE_CLUSTER && p->n_spare < 0 ? "policy.n_spare" : NULL;
+}
+
+/* Checks the list of allowed CPUs of device d. */
+CPUBIND_PRIV cpubind_status cpubind_priv_check_allowed(const cpubind_list *list, int32_t d,
+                                                       cpubind_report *r)
+{
+    const int32_t n = list->cpu == NULL ? 0 : list->n;
+    return cpubind_priv_check_list(list->cpu, n, "device.allowed", d, r);
 }
 
 /* Checks the wants of a device; the lists are checked once a house. */
@@ -574,9 +585,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_find_houses(cpubind_priv_table *t, cpub
             t->members[h] = t->least[h] = t->most[h] = t->share[h] = 0;
             if (s == CPUBIND_OK)
                 s = cpubind_priv_check_list(one->home.cpu, one->home.n, "device.home", d, r);
-            if (s == CPUBIND_OK && one->allowed.cpu != NULL)
-                s = cpubind_priv_check_list(one->allowed.cpu, one->allowed.n, "device.allowed",
-                                            d, r);
+            if (s == CPUBIND_OK)
+                s = cpubind_priv_check_allowed(&one->allowed, d, r);
         }
         if (s != CPUBIND_OK)
             return s;
@@ -596,39 +606,40 @@ CPUBIND_PRIV const cpubind_device *cpubind_priv_of(const cpubind_priv_table *t, 
 
 /* == Cores ================================================================== */
 
-/* The first index from `from` on whose id is not below `id`, or n. Ids ascend strictly: where
- * none is missing, it is as many places ahead as the id is. */
+/* The first index from `from` on whose id is not below `id`, or n. Ids ascend strictly: it is
+ * at most as many places ahead as the id is. */
 CPUBIND_PRIV int32_t cpubind_priv_seek(const int32_t *list, int32_t n, int32_t from, int32_t id)
 {
-    int32_t low = from, high, ahead;
+    int32_t low = from + 1, high;
     if (from >= n || list[from] >= id)
         return from;
-    ahead = id - list[from];
-    if (ahead < n - from && list[from + ahead] == id)
-        return from + ahead;
-    high = cpubind_priv_min(n, from + ahead);
-    while (high - low > 1) {
+    high = cpubind_priv_min(n, from + (id - list[from]));
+    while (low < high) {
         const int32_t middle = low + (high - low) / 2;
         if (list[middle] < id)
-            low = middle;
+            low = middle + 1;
         else
             high = middle;
     }
     return high;
 }
 
-/* Sets is_in of the CPUs of the host that are in a list. */
-CPUBIND_PRIV void cpubind_priv_mark(const cpubind_host *h, const cpubind_list *list,
-                                    int32_t *is_in)
+/* Sets is_in of the CPUs of the host that are in a list. Returns how many are in one that
+ * is given. */
+CPUBIND_PRIV int32_t cpubind_priv_mark(const cpubind_host *h, const cpubind_list *list,
+                                       int32_t *is_in)
 {
-    int32_t at = 0;
+    int32_t at = 0, n = 0;
     if (list->cpu == NULL)
         cpubind_priv_fill(is_in, h->n_cpu, 1);
     for (int32_t i = 0; list->cpu != NULL && i < list->n && at < h->n_cpu; i++) {
         at = cpubind_priv_seek(h->cpu, h->n_cpu, at, list->cpu[i]);
-        if (at < h->n_cpu && h->cpu[at] == list->cpu[i])
-            is_in[at] = 1;
+        if (at < h->n_cpu && h->cpu[at] == list->cpu[i]) {
+            is_in[at++] = 1;
+            n++;
+        }
     }
+    return n;
 }
 
 /* Numbers the CPUs by who may have them: those of one class are in the same lists of allowed
@@ -644,7 +655,7 @@ CPUBIND_PRIV void cpubind_priv_class_cpus(const cpubind_priv_table *t, int32_t *
             (h > 0 && cpubind_priv_same_list(list, &cpubind_priv_of(t, h - 1)->allowed)))
             continue;
         cpubind_priv_fill(is_in, t->host->n_cpu, 0);
-        cpubind_priv_mark(t->host, list, is_in);
+        (void)cpubind_priv_mark(t->host, list, is_in);
         cpubind_priv_fill(inside, n_class, CPUBIND_NONE);
         cpubind_priv_fill(outside, n_class, CPUBIND_NONE);
         n_class = 0;
@@ -675,7 +686,7 @@ CPUBIND_PRIV void cpubind_priv_make_lots(cpubind_priv_table *t, const int32_t *c
             t->node[lot] = node;
             t->lot_width[lot] = width;
             t->sample[lot] = cpu[c];
-            t->left[lot] = 0;
+            t->left[lot] = t->is_home[lot] = t->is_allowed[lot] = 0;
         }
         do
             t->lot_of[c++] = lot;
@@ -690,27 +701,30 @@ CPUBIND_PRIV void cpubind_priv_make_lots(cpubind_priv_table *t, const int32_t *c
 CPUBIND_PRIV void cpubind_priv_make_cores(cpubind_priv_table *t, const int32_t *core)
 {
     const cpubind_host *h = t->host;
+    const int32_t *cache = h->cache == NULL ? h->node : h->cache;
     int32_t *class_of = t->scratch, *head = class_of + h->n_cpu, *cpu = head + h->n_cpu;
+    int32_t n_core = 0;
     cpubind_priv_class_cpus(t, class_of, head, cpu);
     cpubind_priv_fill(head, h->n_cpu, CPUBIND_NONE);
-    t->n_core = 0;
     for (int32_t i = 0; i < h->n_cpu; i++) {
-        const int32_t whole = core == NULL ? i : core[i];
-        int32_t c = head[whole];
+        int32_t c = core == NULL ? CPUBIND_NONE : head[core[i]];
         while (c != CPUBIND_NONE &&
                (class_of[cpu[c]] != class_of[i] || h->node[cpu[c]] != h->node[i]))
             c = t->next[c];
         if (c == CPUBIND_NONE) {
-            c = t->n_core++;
+            c = n_core++;
             cpu[c] = i;
             t->width[c] = 0;
-            t->cache[c] = h->cache == NULL ? h->node[i] : h->cache[i];
-            t->next[c] = head[whole];
-            head[whole] = c;
+            t->cache[c] = cache[i];
+            if (core != NULL) {
+                t->next[c] = head[core[i]];
+                head[core[i]] = c;
+            }
         }
         t->core_of[i] = c;
         t->width[c]++;
     }
+    t->n_core = n_core;
     cpubind_priv_make_lots(t, class_of, cpu);
 }
 
@@ -720,13 +734,12 @@ CPUBIND_PRIV void cpubind_priv_make_cores(cpubind_priv_table *t, const int32_t *
 CPUBIND_PRIV void cpubind_priv_allow(cpubind_priv_table *t, int32_t house)
 {
     const cpubind_list *list = &cpubind_priv_of(t, house)->allowed;
+    const int32_t n = list->cpu == NULL ? 0 : list->n;
     for (int32_t lot = 0; lot < t->n_lot; lot++) {
         const int32_t id = t->host->cpu[t->sample[lot]];
-        int32_t may = list->cpu == NULL;
-        if (!may) {
-            const int32_t at = cpubind_priv_seek(list->cpu, list->n, 0, id);
-            may = at < list->n && list->cpu[at] == id;
-        }
+        const int32_t at = cpubind_priv_seek(list->cpu, n, 0, id);
+        const int32_t may = list->cpu == NULL || (at < n && list->cpu[at] == id);
+        t->is_allowed[lot] |= may;
         *cpubind_priv_cell(t, lot, house) = may ? CPUBIND_PRIV_MAY : CPUBIND_PRIV_NOT;
     }
 }
@@ -738,25 +751,34 @@ CPUBIND_PRIV void cpubind_priv_split_lots(cpubind_priv_table *t, int32_t house,
 {
     const int32_t n_lot = t->n_lot;
     cpubind_priv_fill(t->hits, n_lot, 0);
-    for (int32_t i = 0; i < n; i++)
-        t->hits[t->lot_of[seen[i]]]++;
+    for (int32_t i = 0, from = 0; i < n; from = i) {
+        const int32_t lot = t->lot_of[seen[i]];
+        while (i < n && t->lot_of[seen[i]] == lot)
+            i++;
+        t->hits[lot] += i - from;
+    }
     for (int32_t lot = 0; lot < n_lot; lot++) {
-        int32_t part = lot;
+        int32_t part = t->split[lot] = lot;
         if (t->hits[lot] == 0)
             continue;
+        t->distance[house * t->host->n_node + t->node[lot]] = 0;
+        if (cpubind_priv_stand_of(t, lot, house) == CPUBIND_PRIV_NOT)
+            continue;
         if (t->hits[lot] < t->left[lot]) {
-            part = t->n_lot++;
+            part = t->split[lot] = t->n_lot++;
             t->node[part] = t->node[lot];
             t->lot_width[part] = t->lot_width[lot];
+            t->is_home[part] = t->is_home[lot];
+            t->is_allowed[part] = t->is_allowed[lot];
             t->left[part] = t->hits[lot];
             t->left[lot] -= t->hits[lot];
             for (int32_t h = 0; h < t->n_house; h++)
                 *cpubind_priv_cell(t, part, h) = *cpubind_priv_cell(t, lot, h);
         }
+        t->is_home[part] = 1;
         *cpubind_priv_cell(t, part, house) = CPUBIND_PRIV_HOME;
-        t->split[lot] = part;
     }
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; t->n_lot > n_lot && i < n; i++)
         t->lot_of[seen[i]] = t->split[t->lot_of[seen[i]]];
 }
 
@@ -785,22 +807,18 @@ CPUBIND_PRIV void cpubind_priv_spread(const cpubind_host *h, int32_t *distance)
 CPUBIND_PRIV void cpubind_priv_read_home(cpubind_priv_table *t, int32_t house)
 {
     const cpubind_host *h = t->host;
-    const cpubind_device *one = cpubind_priv_of(t, house);
-    const int32_t n_home = one->is_anywhere ? 0 : one->home.n;
-    int32_t *distance = t->distance + house * h->n_node, *seen = t->scratch;
-    int32_t at = 0, n = 0;
+    const cpubind_list *home = &cpubind_priv_of(t, house)->home;
+    const int32_t n_home = cpubind_priv_of(t, house)->is_anywhere ? 0 : home->n;
+    int32_t *distance = t->distance + house * h->n_node, *seen = t->scratch, at = 0, n = 0;
     cpubind_priv_fill(distance, h->n_node, CPUBIND_PRIV_LOST);
     for (int32_t i = 0; i < n_home && at < h->n_cpu; i++) {
-        int32_t core;
-        at = cpubind_priv_seek(h->cpu, h->n_cpu, at, one->home.cpu[i]);
-        if (at == h->n_cpu || h->cpu[at] != one->home.cpu[i])
-            continue;
-        distance[h->node[at]] = 0;
-        core = t->core_of[at];
-        if (t->next[core] != house &&
-            cpubind_priv_stand_of(t, t->lot_of[core], house) != CPUBIND_PRIV_NOT)
-            seen[n++] = core;
-        t->next[core] = house;
+        at = cpubind_priv_seek(h->cpu, h->n_cpu, at, home->cpu[i]);
+        if (at < h->n_cpu && h->cpu[at] == home->cpu[i]) {
+            const int32_t core = t->core_of[at++];
+            if (t->next[core] != house)
+                seen[n++] = core;
+            t->next[core] = house;
+        }
     }
     cpubind_priv_split_lots(t, house, seen, n);
     cpubind_priv_spread(h, distance);
@@ -869,8 +887,7 @@ CPUBIND_PRIV void cpubind_priv_find_kinds(cpubind_priv_table *t)
         if (k == t->n_kind) {
             t->n_kind++;
             t->lot[k] = lot;
-            t->cores[k] = 0;
-            t->rivals[k] = 0;
+            t->cores[k] = t->rivals[k] = 0;
             for (h = 0; h < t->n_house; h++)
                 if (cpubind_priv_claims(t, lot, h))
                     t->rivals[k] += t->share[h];
@@ -970,8 +987,13 @@ CPUBIND_PRIV void cpubind_priv_sort_cores(cpubind_priv_table *t)
         t->at[lot] = t->hits[lot] = n;
         n += t->left[lot];
     }
-    for (int32_t c = 0; c < t->n_core; c++)
-        t->row[t->hits[t->lot_of[c]]++] = c;
+    for (int32_t c = 0; c < t->n_core;) {
+        const int32_t lot = t->lot_of[c];
+        int32_t *at = t->row + t->hits[lot];
+        while (c < t->n_core && t->lot_of[c] == lot)
+            *at++ = c++;
+        t->hits[lot] = (int32_t)(at - t->row);
+    }
 }
 
 /* Whether a house takes its next n cores of lot a rather than of lot b: it has some on that
@@ -1075,13 +1097,15 @@ CPUBIND_PRIV int32_t cpubind_priv_move_cut(const cpubind_priv_table *t,
 CPUBIND_PRIV int32_t cpubind_priv_cut(const cpubind_priv_table *t, const cpubind_priv_cuts *c,
                                       int32_t by_cache, int32_t *home_end, int32_t *rest_end)
 {
-    const int64_t parts = c->parts;
+    const int32_t parts = c->parts;
     int32_t at = 0, sum = 0, rest = c->n_home, rest_sum = 0, n_cut = 0;
     int32_t moved = 0, moved_sum = 0; /* parts and CPUs before the last cut that was moved */
     for (int32_t part = 0; part < parts; part++) {
-        const int32_t before = sum;
-        while (at < c->n_home && (sum - moved_sum) * (parts - moved) <
-                                     (c->home - moved_sum) * (int64_t)(part + 1 - moved))
+        const int32_t before = sum, left = parts - moved;
+        const int32_t all_end = (int32_t)((c->all * (int64_t)(part + 1) + parts - 1) / parts);
+        const int64_t share = (c->home - moved_sum) * (int64_t)(part + 1 - moved);
+        const int32_t end = moved_sum + (int32_t)((share + left - 1) / left);
+        while (at < c->n_home && sum < end)
             sum += t->width[c->row[at++]];
         if (by_cache && part + 1 < parts) {
             const int32_t to = cpubind_priv_move_cut(t, c, part, at, before, &sum);
@@ -1089,7 +1113,7 @@ CPUBIND_PRIV int32_t cpubind_priv_cut(const cpubind_priv_table *t, const cpubind
             moved_sum = to == at ? moved_sum : sum;
             at = to;
         }
-        while (rest < c->n && (sum + rest_sum) * parts < c->all * (int64_t)(part + 1))
+        while (rest < c->n && sum + rest_sum < all_end)
             rest_sum += t->width[c->row[rest++]];
         home_end[part] = at;
         rest_end[part] = rest;
@@ -1102,10 +1126,12 @@ CPUBIND_PRIV int32_t cpubind_priv_cut(const cpubind_priv_table *t, const cpubind
 CPUBIND_PRIV void cpubind_priv_give(cpubind_priv_table *t, const int32_t *row, int32_t from,
                                     int32_t to, int32_t d)
 {
+    int32_t size = 0;
     for (int32_t i = from; i < to; i++) {
         t->owner[row[i]] = d;
-        t->size[d] += t->width[row[i]];
+        size += t->width[row[i]];
     }
+    t->size[d] += size;
 }
 
 /* Appends to a row the cores that a house took of lots to which it stands so. */
@@ -1113,11 +1139,14 @@ CPUBIND_PRIV void cpubind_priv_line_up(cpubind_priv_table *t, int32_t house, int
                                        int32_t *row, cpubind_priv_cuts *c)
 {
     for (int32_t lot = 0; lot < t->n_lot; lot++) {
-        const int32_t n = t->took[lot];
+        const int32_t n = t->took[lot], *from = t->row + t->at[lot];
         if (n == 0 || cpubind_priv_stand_of(t, lot, house) != stand)
             continue;
         for (int32_t i = 0; i < n; i++)
-            row[c->n++] = t->row[t->at[lot]++];
+            row[i] = from[i];
+        row += n;
+        t->at[lot] += n;
+        c->n += n;
         c->all += n * t->lot_width[lot];
     }
 }
@@ -1132,7 +1161,7 @@ CPUBIND_PRIV void cpubind_priv_cut_house(cpubind_priv_table *t, int32_t house)
     cpubind_priv_line_up(t, house, CPUBIND_PRIV_HOME, row, &c);
     c.n_home = c.n;
     c.home = c.all;
-    cpubind_priv_line_up(t, house, CPUBIND_PRIV_CLAIM, row, &c);
+    cpubind_priv_line_up(t, house, CPUBIND_PRIV_CLAIM, row + c.n, &c);
     n_cut = cpubind_priv_cut(t, &c, 0, home_even, rest_even);
     if (n_cut == 0 || c.n_home == c.n ||
         cpubind_priv_cut(t, &c, 1, home_end, rest_end) >= n_cut) {
@@ -1326,11 +1355,11 @@ CPUBIND_PRIV void cpubind_priv_set_floors(cpubind_priv_table *t, int32_t guests)
             t->has_unseen = 1;
         }
     for (int32_t h = 0; h < t->n_house; h++) {
-        const int32_t is_served = guests && t->elsewhere[h];
-        const int64_t sum = cpubind_priv_sum_rivals(t, h, 0);
-        const int64_t known = is_served ? cpubind_priv_sum_rivals(t, h, 1) : sum;
-        for (int32_t d = t->first[h]; d != CPUBIND_NONE; d = t->next_of[d])
-            t->floor[d] = cpubind_priv_floor(t, d, t->device[d].is_hidden ? sum : known);
+        const int32_t is_set = !guests || t->elsewhere[h];
+        const int64_t sum = is_set ? cpubind_priv_sum_rivals(t, h, guests) : 0;
+        for (int32_t d = t->first[h]; is_set && d != CPUBIND_NONE; d = t->next_of[d])
+            if (!guests || !t->device[d].is_hidden)
+                t->floor[d] = cpubind_priv_floor(t, d, sum);
     }
 }
 
@@ -1338,14 +1367,9 @@ CPUBIND_PRIV void cpubind_priv_set_floors(cpubind_priv_table *t, int32_t guests)
 CPUBIND_PRIV void cpubind_priv_cut_cores(cpubind_priv_table *t)
 {
     const int32_t n = t->host->n_cpu;
-    int32_t *lot = t->scratch, *owner = lot + n;
-    for (int32_t i = 0; i < n; i++) {
-        lot[i] = t->lot_of[t->core_of[i]];
-        owner[i] = t->owner[t->core_of[i]];
-    }
-    for (int32_t i = 0; i < n; i++) {
-        t->lot_of[i] = lot[i];
-        t->owner[i] = owner[i];
+    for (int32_t i = n - 1; i >= 0; i--) { /* the number of a core is at most i */
+        t->lot_of[i] = t->lot_of[t->core_of[i]];
+        t->owner[i] = t->owner[t->core_of[i]];
         t->width[i] = 1;
         t->core_of[i] = i;
     }
@@ -1384,14 +1408,6 @@ CPUBIND_PRIV void cpubind_priv_read(cpubind_priv_table *t, const int32_t *core)
         cpubind_priv_allow(t, h);
     for (int32_t h = 0; h < t->n_house; h++)
         cpubind_priv_read_home(t, h);
-    for (int32_t lot = 0; lot < t->n_lot; lot++) {
-        t->is_home[lot] = t->is_allowed[lot] = 0;
-        for (int32_t h = 0; h < t->n_house; h++) {
-            const int32_t stand = cpubind_priv_stand_of(t, lot, h);
-            t->is_home[lot] |= stand == CPUBIND_PRIV_HOME;
-            t->is_allowed[lot] |= stand != CPUBIND_PRIV_NOT;
-        }
-    }
 }
 
 CPUBIND_PRIV void cpubind_priv_plan_turns(cpubind_priv_table *t, int32_t reach)
@@ -1414,30 +1430,26 @@ CPUBIND_PRIV_PUBLIC void cpubind_slice(int32_t n, int32_t total, int32_t slot, i
 /* Slices of the CPUs that each device may have, by its index. */
 CPUBIND_PRIV cpubind_status cpubind_priv_plan_slices(cpubind_priv_table *t, cpubind_report *r)
 {
-    const int32_t n_cpu = t->host->n_cpu;
-    int32_t n = 0, first, count, *is_in = t->scratch, *mine = is_in + n_cpu;
-    for (int32_t i = 0; i < n_cpu; i++) {
-        t->owner[i] = CPUBIND_NONE;
-        t->core_of[i] = i;
-    }
+    int32_t n = 0, at = 0, passed = 0, first, count, *is_in = t->scratch;
+    cpubind_priv_fill(t->owner, t->host->n_cpu, CPUBIND_NONE);
     for (int32_t d = 0; d < t->n_device; d++) {
         const cpubind_list *list = &t->device[d].allowed;
         if (d == 0 || !cpubind_priv_same_list(list, &t->device[d - 1].allowed)) {
-            const int32_t n_list = list->cpu == NULL ? 0 : list->n;
-            cpubind_status s =
-                cpubind_priv_check_list(list->cpu, n_list, "device.allowed", d, r);
+            const cpubind_status s = cpubind_priv_check_allowed(list, d, r);
             if (s != CPUBIND_OK)
                 return s;
-            cpubind_priv_fill(is_in, n_cpu, 0);
-            cpubind_priv_mark(t->host, list, is_in);
-            n = 0;
-            for (int32_t i = 0; i < n_cpu; i++)
-                if (is_in[i])
-                    mine[n++] = i;
+            cpubind_priv_fill(is_in, t->host->n_cpu, 0);
+            n = list->cpu == NULL ? t->host->n_cpu : cpubind_priv_mark(t->host, list, is_in);
+            at = passed = 0;
         }
         cpubind_slice(n, t->n_device, d, &first, &count);
-        for (int32_t i = first; i < first + count; i++)
-            t->owner[mine[i]] = d;
+        if (list->cpu == NULL)
+            cpubind_priv_fill(t->owner + first, count, d);
+        for (; list->cpu != NULL && passed < first + count; at++) {
+            if (is_in[at] && passed >= first)
+                t->owner[at] = d;
+            passed += is_in[at];
+        }
     }
     return CPUBIND_OK;
 }
@@ -1506,22 +1518,18 @@ CPUBIND_PRIV int32_t cpubind_priv_find_overlap(const cpubind_priv_table *t, cpub
  * rest. is_kept: hidden devices get no CPU, and a CPU of several pools is the first one's. */
 CPUBIND_PRIV void cpubind_priv_cut_equal(cpubind_priv_table *t, int32_t d, int32_t is_kept)
 {
-    int32_t *sharer = t->end, parts = 0, part, n = 0, left;
+    int32_t *sharer = t->end, parts = 0, part, n = 0, passed = 0;
     for (int32_t e = d; e < t->n_device; e++)
         if (cpubind_priv_have_same(t, t->house_of[d], t->house_of[e]))
             sharer[parts++] = e;
     for (int32_t lot = 0; lot < t->n_lot; lot++)
         n += cpubind_priv_claims(t, lot, t->house_of[d]) ? t->left[lot] : 0;
     part = n < parts ? parts - 1 : 0;
-    left = n / parts;
     for (int32_t c = 0; c < t->n_core; c++) {
         if (!cpubind_priv_claims(t, t->lot_of[c], t->house_of[d]))
             continue;
-        if (left == 0 && part < parts - 1) {
+        if (passed++ == n / parts * (part + 1) && part < parts - 1)
             part++;
-            left = n / parts;
-        }
-        left--;
         if (t->owner[c] == CPUBIND_NONE && (!is_kept || !t->device[sharer[part]].is_hidden))
             t->owner[c] = sharer[part];
     }
@@ -1535,8 +1543,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_table *t,
     int32_t is_twice;
     cpubind_priv_read(t, NULL);
     cpubind_priv_fill(t->on_node, t->host->n_node, 0);
-    for (int32_t i = 0; i < t->host->n_cpu; i++)
-        t->on_node[t->host->node[i]] = 1;
+    for (int32_t lot = 0; lot < t->n_lot; lot++)
+        t->on_node[t->node[lot]] = 1;
     for (int32_t h = 0; h < t->n_house; h++)
         cpubind_priv_extend(t, h, t->on_node);
     is_twice = cpubind_priv_find_overlap(t, r);
@@ -1630,15 +1638,14 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_plan(const cpubind_host *host,
     cpubind_report unwanted, *r = report;
     cpubind_priv_table t;
     cpubind_status s;
-    const char *wrong;
+    const char *wrong = host == NULL     ? "host"
+                        : device == NULL ? "device"
+                        : owner == NULL  ? "owner"
+                        : work == NULL   ? "work"
+                                         : cpubind_priv_check_policy(policy);
     if (r == NULL)
         r = &unwanted;
     cpubind_priv_clear(r);
-    wrong = host == NULL     ? "host"
-            : device == NULL ? "device"
-            : owner == NULL  ? "owner"
-            : work == NULL   ? "work"
-                             : cpubind_priv_check_policy(policy);
     if (n_device < 1 || n_device > CPUBIND_MAX_DEVICES)
         wrong = "n_device";
     if (wrong != NULL)
@@ -1661,7 +1668,7 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_plan(const cpubind_host *host,
     if (s == CPUBIND_OK && policy->rule == CPUBIND_RULE_AFFINITY)
         s = cpubind_priv_plan_affinity(&t, policy, r);
     for (int32_t i = 0; s == CPUBIND_OK && i < host->n_cpu; i++)
-        owner[i] = t.owner[t.core_of[i]];
+        owner[i] = t.owner[t.has_wants ? t.core_of[i] : i];
     r->taken = t.taken;
     r->disputed = t.disputed;
     return s;
@@ -1675,10 +1682,10 @@ CPUBIND_PRIV void cpubind_priv_find_nearest(const cpubind_host *h, const cpubind
 {
     int32_t at = 0;
     cpubind_priv_fill(nearest, h->n_node, CPUBIND_PRIV_LOST);
-    for (int32_t i = 0; i < d->home.n && !d->is_anywhere; i++) {
+    for (int32_t i = 0; i < d->home.n && at < h->n_cpu && !d->is_anywhere; i++) {
         at = cpubind_priv_seek(h->cpu, h->n_cpu, at, d->home.cpu[i]);
         if (at < h->n_cpu && h->cpu[at] == d->home.cpu[i])
-            nearest[h->node[at]] = 0;
+            nearest[h->node[at++]] = 0;
     }
     cpubind_priv_spread(h, nearest);
 }
@@ -1910,7 +1917,7 @@ CPUBIND_PRIV int32_t cpubind_priv_count_idle(const cpubind_host *h,
     int32_t n = 0;
     cpubind_priv_fill(is_allowed, h->n_cpu, 0);
     for (int32_t d = 0; d < n_device; d++)
-        cpubind_priv_mark(h, &device[d].allowed, is_allowed);
+        (void)cpubind_priv_mark(h, &device[d].allowed, is_allowed);
     for (int32_t i = 0; i < h->n_cpu; i++)
         n += is_allowed[i] && owner[i] == CPUBIND_NONE;
     return n;
