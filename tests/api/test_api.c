@@ -29,7 +29,7 @@ static char *command_says(int *status, const char *format, const char *name)
     char *text = (char *)calloc(1, 1 << 20);
     assert_non_null(text);
     (void)snprintf(arguments, sizeof arguments, format, name);
-    (void)snprintf(line, sizeof line, "ASAN_OPTIONS=detect_leaks=0 '%s%s' %s 2>/dev/null",
+    (void)snprintf(line, sizeof line, "'%s%s' %s 2>/dev/null",
                    path     ? path
                    : folder ? folder
                             : "build",

@@ -105,8 +105,7 @@ static void make_link(const char *to, const char *name)
 
 static void begin(void)
 {
-    static const char *const kept[] = {"UBSAN_OPTIONS", "LLVM_PROFILE_FILE"};
-    const char *sanitizer = getenv("ASAN_OPTIONS");
+    static const char *const kept[] = {"ASAN_OPTIONS", "LLVM_PROFILE_FILE"};
     char text[PATH_MAX + 32];
     leave();
     memset(here + strlen(here) - 6, 'X', 6);
@@ -120,10 +119,6 @@ static void begin(void)
     (void)snprintf(text, sizeof text, "PATH=%s/bin:/usr/sbin:/usr/bin:/sbin:/bin", here);
     add_env(text);
     add_env("LC_ALL=C");
-    /* A leak is looked for in this program alone: a command ends. */
-    (void)snprintf(text, sizeof text, "ASAN_OPTIONS=%s:detect_leaks=0",
-                   sanitizer ? sanitizer : "");
-    add_env(text);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (getenv(kept[i])) {
             (void)snprintf(text, sizeof text, "%s=%s", kept[i], getenv(kept[i]));

@@ -42,7 +42,7 @@ START = """mount -t tmpfs -o mode=755 tmpfs /run || exit
 mount -t tmpfs -o mode=1777 tmpfs /tmp || exit
 mkdir -p "$BUILD/out" && mount -t tmpfs tmpfs "$BUILD/out" || exit
 set -a
-CPUBIND_ISOLATED=yes ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=1
+CPUBIND_ISOLATED=yes ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=1:handle_sigill=1
 . tests/scenes/lib.sh
 """
 

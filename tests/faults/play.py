@@ -105,7 +105,7 @@ class Play:
     def crash(self, result, what):
         if result.rc is None:
             return 'it hangs'
-        if 'Sanitizer' in result.err or 'runtime error' in result.err:
+        if 'Sanitizer' in result.err:
             return result.err[:2000]
         if result.rc < 0 and result.rc != self.right.rc and what != 'kill':
             return result.said()

@@ -165,9 +165,21 @@ static int run_child(const char *name, const char *word)
     return 1;
 }
 
+/* For the commands that tests start. A leak is looked for in this program alone: a command
+ * ends. It starts in less time if no caller of malloc is kept. */
+static void set_sanitizer(void)
+{
+    const char *own = getenv("ASAN_OPTIONS");
+    char options[1024];
+    (void)snprintf(options, sizeof options, "%s:detect_leaks=0:malloc_context_size=1",
+                   own ? own : "handle_sigill=1");
+    (void)setenv("ASAN_OPTIONS", options, 1);
+}
+
 int main(int argc, char **argv)
 {
     const char *option = argc > 1 ? argv[1] : "";
+    set_sanitizer();
     if (strcmp(option, "--list") == 0) {
         listed = argc > 2 ? argv[2] : "";
         list_groups();
