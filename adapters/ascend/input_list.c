@@ -9,6 +9,7 @@
 #include "input_list.h"
 
 #include "../model/vendor.h"
+#include "../text/cgroup.h"
 #include "../text/input_name.h"
 #include "ascend_reader.h"
 #include "doctor_inputs.h"
@@ -144,10 +145,16 @@ static group group_of_nodes(const cpubind_vendor_nodes *nodes)
     return (group){nodes->input, nodes->start, MEMBER_FILE, {{NULL, RULE_ALWAYS}}};
 }
 
-/* The files of a cgroup that name CPUs: of the hierarchy of version 2, and of the version 1
- * hierarchy of the controller cpuset. */
-static const char *const cgroup_leaves[] = {"cpuset.cpus.effective", "cpu.max",
-                                            "cpuset.effective_cpus", "cpuset.cpus"};
+/* The files of a cgroup that bound its CPUs, by version 2 and by version 1, which has a
+ * hierarchy for each controller. */
+enum { CGROUP_LEAVES = 3 };
+static const struct {
+    const char *controller, *leaf[CGROUP_LEAVES];
+} cgroups[] = {
+    {"cpuset", {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"}},
+    {"cpu", {"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"}},
+};
+enum { N_CGROUPS = (int)(sizeof cgroups / sizeof cgroups[0]) };
 
 enum { N_GROUPS = (int)(sizeof groups / sizeof groups[0]) };
 
@@ -244,7 +251,7 @@ static int is_command(const char *name)
     return cpubind_input_is_board(name, &card, &chip);
 }
 
-/* Whether a name is that of a file with the CPUs of a cgroup. */
+/* Whether a name is that of a file that bounds the CPUs of a cgroup. */
 static int is_cgroup(const char *name)
 {
     const char *rest = rest_after(name, CGROUP_MOUNT "/");
@@ -254,8 +261,8 @@ static int is_cgroup(const char *name)
     for (const char *c = rest; *c; c++)
         if (*c == '/')
             last = c + 1;
-    for (size_t i = 0; i < sizeof cgroup_leaves / sizeof cgroup_leaves[0]; i++)
-        if (is_same(last, cgroup_leaves[i]))
+    for (int i = 0; i < N_CGROUPS * CGROUP_LEAVES; i++)
+        if (is_same(last, cgroups[i / CGROUP_LEAVES].leaf[i % CGROUP_LEAVES]))
             return 1;
     return 0;
 }
@@ -658,73 +665,41 @@ static int visit_vendor(void *ctx, const cpubind_vendor_nodes *nodes,
     return result == 0 ? visit_group(w, &files) : result;
 }
 
-/* Visits the files of one cgroup and of all above it, up to the mount.
- *   in      mount: where the hierarchy is mounted; path: "/PATH" of the cgroup */
-static int visit_cgroups(walk *w, const char *mount, const char *path, int32_t len)
+/* Visits the files of the cgroup of the process that has a controller, and of all above it, up
+ * to the mount. */
+static int visit_cgroups(walk *w, int which, cpubind_input text, const cpubind_cgroup *found)
 {
+    const char *path = text.data + found->path.at;
+    int32_t len = found->path.len;
     int result = 0;
-    while (result == 0) {
+    for (;;) {
         while (len > 0 && path[len - 1] == '/')
             len--;
-        for (size_t i = 0; result == 0 && i < sizeof cgroup_leaves / sizeof cgroup_leaves[0];
-             i++) {
+        for (int i = 0; result == 0 && i < CGROUP_LEAVES; i++) {
             cut(w, 0);
-            if (append_text(w, mount) && append(w, path, len) && append(w, "/", 1) &&
-                append_text(w, cgroup_leaves[i]) && cpubind_input_is_name(w->name))
+            if (append_text(w, CGROUP_MOUNT) &&
+                append_text(w, found->is_version_1 ? "/" : "") &&
+                append_text(w, found->is_version_1 ? cgroups[which].controller : "") &&
+                append(w, path, len) && append(w, "/", 1) &&
+                append_text(w, cgroups[which].leaf[i]) && cpubind_input_is_name(w->name))
                 result = visit_file(w);
         }
-        if (len == 0)
-            break;
+        if (len == 0 || result != 0)
+            return result;
         while (len > 0 && path[len - 1] != '/')
             len--;
     }
-    return result;
 }
 
-/* The controllers of a line of proc/self/cgroup, "N:CONTROLLERS:/PATH", and its path; returns 0
- * for another line. */
-static int split_cgroup(cpubind_input text, cpubind_piece line, cpubind_piece *controllers,
-                        cpubind_piece *path)
-{
-    const char *at = text.data + line.at, *end = at + line.len;
-    const char *first = (const char *)memchr(at, ':', (size_t)line.len);
-    const char *second =
-        first ? (const char *)memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
-    if (!second || second + 1 == end || second[1] != '/')
-        return 0;
-    controllers->at = (int32_t)(first + 1 - text.data);
-    controllers->len = (int32_t)(second - first - 1);
-    path->at = (int32_t)(second + 1 - text.data);
-    path->len = (int32_t)(end - second - 1);
-    return 1;
-}
-
-static int has_cpuset(const char *words, int32_t len)
-{
-    static const char word[] = "cpuset";
-    const int32_t n = (int32_t)sizeof word - 1;
-    for (int32_t at = 0; at + n <= len; at++)
-        if ((at == 0 || words[at - 1] == ',') && (at + n == len || words[at + n] == ',') &&
-            memcmp(words + at, word, (size_t)n) == 0)
-            return 1;
-    return 0;
-}
-
-/* Visits the files with the CPUs of the cgroup of the process. */
-static int visit_own_cgroup(walk *w)
+static int visit_own_cgroups(walk *w)
 {
     const cpubind_input text = w->source->read(w->source->ctx, INPUT_CGROUP);
-    cpubind_piece line, controllers, path;
-    int32_t at = 0;
+    cpubind_cgroup found;
     int result = 0;
-    while (result == 0 && text.state == CPUBIND_INPUT_PRESENT && next_part(text, &at, &line)) {
-        if (!split_cgroup(text, line, &controllers, &path))
-            continue;
-        if (controllers.len == 0)
-            result = visit_cgroups(w, CGROUP_MOUNT, text.data + path.at, path.len);
-        else if (has_cpuset(text.data + controllers.at, controllers.len))
-            result = visit_cgroups(w, CGROUP_MOUNT "/cpuset", text.data + path.at, path.len);
-    }
+    for (int i = 0; i < N_CGROUPS && result == 0 && text.state == CPUBIND_INPUT_PRESENT; i++)
+        if (cpubind_cgroup_find(text.data, text.len, cgroups[i].controller, &found) ==
+            CPUBIND_TEXT_OK)
+            result = visit_cgroups(w, i, text, &found);
     return result;
 }
 
@@ -777,6 +752,6 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
     if (result == 0)
         result = cpubind_vendor_each_nodes(visit_vendor, &w);
     if (result == 0)
-        result = visit_own_cgroup(&w);
+        result = visit_own_cgroups(&w);
     return result == 0 ? visit_commands(&w) : result;
 }

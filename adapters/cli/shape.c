@@ -251,9 +251,9 @@ static void read_npu_smi(const host_read *h, api_out *to)
 static void read_cgroup(const host_read *h, api_out *to)
 {
     const cpubind_input input = read_input(h, "proc/self/cgroup");
-    cpubind_cgroup_cpuset cpuset;
+    cpubind_cgroup cpuset;
     if (input.state == CPUBIND_INPUT_PRESENT &&
-        cpubind_cgroup_find_cpuset(input.data, input.len, &cpuset) == CPUBIND_TEXT_OK)
+        cpubind_cgroup_find(input.data, input.len, "cpuset", &cpuset) == CPUBIND_TEXT_OK)
         api_put_text(to, cpuset.is_version_1 ? "v1" : "v2");
 }
 

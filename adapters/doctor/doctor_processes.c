@@ -362,33 +362,6 @@ static const cpuset_files cpu_files = {
 static const cpuset_files node_files = {
     {"cpuset.mems.effective", "cpuset.effective_mems", "cpuset.mems"}, "cpuset.mems"};
 
-/* The path of a cgroup of version 2 ("0::"), or of the controller cpuset of version 1; a name
- * for the hierarchy comes before it. */
-static int find_cgroup(cpubind_input text, doctor_text *path)
-{
-    cpubind_piece line;
-    int found = 0;
-    for (int32_t at = 0; doctor_next_line(text, &at, &line);) {
-        const char *bytes = text.data + line.at;
-        const char *end = bytes + line.len;
-        const char *first = (const char *)memchr(bytes, ':', (size_t)line.len);
-        const char *second =
-            first ? (const char *)memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
-        const int32_t n = second ? (int32_t)(second - first - 1) : -1;
-        const int is_v1 = n == 6 && memcmp(first + 1, "cpuset", 6) == 0;
-        if (!is_v1 && (n != 0 || found))
-            continue;
-        path->len = 0;
-        doctor_add(path, "sys/fs/cgroup%s", is_v1 ? "/cpuset" : "");
-        doctor_add_bytes(path, second + 1,
-                         cpubind_cgroup_outside(second + 1, (int32_t)(end - second - 1)));
-        while (path->text[path->len - 1] == '/')
-            path->text[--path->len] = '\0';
-        found = 1;
-    }
-    return found;
-}
-
 /* The cpuset of a worker: of its cgroup, else of the nearest one above that has a file. */
 static cpuset read_cpuset(doctor *d, const doctor_worker *w, const cpuset_files *files)
 {
@@ -396,9 +369,14 @@ static cpuset read_cpuset(doctor *d, const doctor_worker *w, const cpuset_files 
     doctor_text name = {"", 0}, path = {"", 0};
     cpuset set = {NULL, NULL, NULL, 0};
     cpubind_input text;
+    cpubind_cgroup found;
     doctor_add(&name, "proc/%d/cgroup", (int)w->pid);
-    if (!doctor_read(d, name.text, &text) || !find_cgroup(text, &path))
+    if (!doctor_read(d, name.text, &text) ||
+        cpubind_cgroup_find(text.data, text.len, "cpuset", &found) != CPUBIND_TEXT_OK)
         return set;
+    doctor_add(&path, "sys/fs/cgroup%s", found.is_version_1 ? "/cpuset" : "");
+    doctor_add_bytes(&path, text.data + found.path.at,
+                     cpubind_cgroup_outside(text.data + found.path.at, found.path.len));
     for (; path.len >= top; path.text[path.len] = '\0') {
         for (size_t i = 0; i < sizeof files->leaf / sizeof *files->leaf; i++) {
             cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};

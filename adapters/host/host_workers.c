@@ -154,11 +154,11 @@ static cpubind_linux_fault find_own_cgroup(reading *r, int32_t pid, int *is_vers
  * the nearest one above that has a file; n 0 where none is there, or makes sense. */
 static cpubind_linux_fault read_cpuset(reading *r, int32_t pid, cpubind_int_list *out)
 {
-    cpubind_cgroup_cpuset place = {.is_version_1 = 0};
+    cpubind_cgroup place = {.is_version_1 = 0};
     char folder[PATH_SIZE];
     cpubind_linux_fault fault = cpubind_no_fault;
     const cpubind_text_status status =
-        cpubind_cgroup_find_cpuset(r->bytes.data, r->bytes.len, &place);
+        cpubind_cgroup_find(r->bytes.data, r->bytes.len, "cpuset", &place);
     int n = 0, top = 0, is_there = 0;
     out->n = 0;
     if (status == CPUBIND_TEXT_OK) {

@@ -18,6 +18,30 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t l
     return cpubind_status_parse(text, len, list, fault);
 }
 
+/* Makes the marked CPUs the allowed ones. */
+static cpubind_problem_code take_marked(facts_reader *r, const uint8_t *is_marked)
+{
+    cpubind_facts *f = r->facts;
+    int32_t n = 0;
+    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++)
+        n += is_marked[cpu];
+    f->cpu = cpubind_arena_ints(r->arena, n);
+    f->n_cpu = 0;
+    for (int32_t cpu = 0; f->cpu && cpu < CPUBIND_MAX_CPUS; cpu++)
+        if (is_marked[cpu])
+            f->cpu[f->n_cpu++] = cpu;
+    return f->cpu ? CPUBIND_PROBLEM_NONE : facts_fail_memory(r);
+}
+
+/* A new mark for each CPU, none of them set; NULL when the arena is full. */
+static uint8_t *new_marks(facts_reader *r)
+{
+    uint8_t *out = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    if (out)
+        memset(out, 0, CPUBIND_MAX_CPUS);
+    return out;
+}
+
 /* == Whose CPUs ============================================================= */
 
 /* Whether the environment has a variable that the CPU driver of Kubernetes sets for a container
@@ -107,141 +131,104 @@ cpubind_problem_code cpubind_priv_judge_step(facts_reader *r, int32_t n_visible,
                                "which CPUs are left to them is not known");
 }
 
-/* == The CPUs of the cgroup ================================================= */
+/* == The cgroup ============================================================= */
 
 /* Joins the path of a cgroup's file, in the arena; NULL when the arena is full. */
-static const char *cgroup_path(facts_reader *r, const char *mount, const char *path,
+static const char *cgroup_path(facts_reader *r, const char *controller, const char *path,
                                int32_t len, const char *leaf)
 {
-    const size_t before = strlen(mount), after = strlen(leaf);
-    char *out = (char *)cpubind_arena_take(r->arena, (int32_t)(before + after) + len + 2, 1);
+    const char *const part[] = {"sys/fs/cgroup/", controller};
+    const size_t n[] = {strlen(part[0]) - !*controller, strlen(controller), strlen(leaf)};
+    char *out =
+        (char *)cpubind_arena_take(r->arena, (int32_t)(n[0] + n[1] + n[2]) + len + 2, 1);
+    char *at = out;
     if (!out)
         return NULL;
-    memcpy(out, mount, before);
-    memcpy(out + before, path, (size_t)len);
-    out[before + (size_t)len] = '/';
-    memcpy(out + before + (size_t)len + 1, leaf, after + 1);
+    for (int i = 0; i < 2; at += n[i++])
+        memcpy(at, part[i], n[i]);
+    memcpy(at, path, (size_t)len);
+    at[len] = '/';
+    memcpy(at + len + 1, leaf, n[2] + 1);
     return out;
 }
 
-/* The version of a cgroup hierarchy with the controller cpuset: where it is mounted, and the
- * file of the CPUs that its processes may use. */
-typedef struct cgroup_kind {
-    const char *mount, *leaf;
-} cgroup_kind;
-
-static const cgroup_kind cgroup_v1 = {"sys/fs/cgroup/cpuset", "cpuset.effective_cpus"};
-static const cgroup_kind cgroup_v2 = {"sys/fs/cgroup", "cpuset.cpus.effective"};
-
-/* Whether a path has a part "..": the cgroup is above those that this process may see. */
-static int has_parent(const char *path, const char *end)
-{
-    for (; end - path >= 3; path++)
-        if (memcmp(path, "/..", 3) == 0 && (end - path == 3 || path[3] == '/'))
-            return 1;
-    return 0;
-}
-
-/* Finds the hierarchy of cpusets and the path of the process in it: a line "N:cpuset:/PATH", or
- * "0::/PATH" without such a line. Returns NULL when there is neither. */
-static const cgroup_kind *find_cgroup(cpubind_input cgroup, cpubind_piece *path)
-{
-    const cgroup_kind *found = NULL;
-    cpubind_piece line;
-    int32_t at = 0;
-    while (facts_next_name(cgroup, &at, &line)) {
-        const char *text = cgroup.data + line.at;
-        const char *first = (const char *)memchr(text, ':', (size_t)line.len);
-        const char *second =
-            first ? (const char *)memchr(first + 1, ':', (size_t)(text + line.len - first - 1))
-                  : NULL;
-        int is_v1 = 0;
-        if (!second || second + 1 == text + line.len || second[1] != '/')
-            continue;
-        for (const char *word = first + 1; word < second;) {
-            const char *end = (const char *)memchr(word, ',', (size_t)(second - word));
-            end = end ? end : second;
-            is_v1 |= end - word == 6 && memcmp(word, "cpuset", 6) == 0;
-            word = end + 1;
-        }
-        if (!is_v1 && (found || second != first + 1))
-            continue;
-        if (has_parent(second + 1, text + line.len))
-            continue;
-        path->at = (int32_t)(second + 1 - cgroup.data);
-        path->len = cpubind_cgroup_outside(second + 1, (int32_t)(text + line.len - second - 1));
-        found = is_v1 ? &cgroup_v1 : &cgroup_v2;
-        if (is_v1)
-            break;
-    }
-    return found;
-}
-
-/* Asks for a file of the cgroup of the process: the CPUs, or `leaf` of version 2. A cgroup
- * without the file, or a path of the host's that is not mounted in this container, has the one
- * of the next above. *name stays NULL without such a file. */
-static cpubind_problem_code ask_cgroup(facts_reader *r, const char *leaf, const char **name,
+/* Asks for a file of the cgroup of the process that has a controller.
+ *   in      leaf: the name of the file by version 2, and by version 1. A cgroup without it, or
+ *           a path of the host's that is not mounted in this container, has the one of the next
+ *           above
+ *   out     *name: NULL without such a file, or where the cgroup is above those that this
+ *           process may see */
+static cpubind_problem_code ask_cgroup(facts_reader *r, const char *controller,
+                                       const char *const leaf[2], const char **name,
                                        cpubind_input *answer)
 {
-    cpubind_input cgroup;
-    cpubind_piece path;
-    const cgroup_kind *kind;
-    cpubind_problem_code code = facts_ask(r, "proc/self/cgroup", &cgroup);
+    cpubind_input text;
+    cpubind_cgroup found;
+    const char *path;
+    int32_t len;
+    cpubind_problem_code code = facts_ask(r, "proc/self/cgroup", &text);
     *name = NULL;
-    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(cgroup))
+    if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(text) ||
+        cpubind_cgroup_find(text.data, text.len, controller, &found) != CPUBIND_TEXT_OK)
         return code;
-    kind = find_cgroup(cgroup, &path);
-    while (kind && (!leaf || kind == &cgroup_v2)) {
+    path = text.data + found.path.at;
+    len = cpubind_cgroup_outside(path, found.path.len);
+    for (;;) {
         const char *file;
-        while (path.len > 0 && cgroup.data[path.at + path.len - 1] == '/')
-            path.len--;
-        file = cgroup_path(r, kind->mount, cgroup.data + path.at, path.len,
-                           leaf ? leaf : kind->leaf);
+        while (len > 0 && path[len - 1] == '/')
+            len--;
+        file = cgroup_path(r, found.is_version_1 ? controller : "", path, len,
+                           leaf[found.is_version_1]);
         code = facts_ask(r, file, answer);
         if (code == CPUBIND_PROBLEM_NONE && facts_is_present(*answer))
             *name = file;
-        if (code != CPUBIND_PROBLEM_NONE || *name || path.len == 0)
+        if (code != CPUBIND_PROBLEM_NONE || *name || len == 0)
             return code;
-        while (path.len > 0 && cgroup.data[path.at + path.len - 1] != '/')
-            path.len--;
+        while (len > 0 && path[len - 1] != '/')
+            len--;
     }
-    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Reads the CPUs of the cgroup of the process. A launcher may have cut the mask of a task
  * inside of them. */
 static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
 {
+    static const char *const leaf[] = {"cpuset.cpus.effective", "cpuset.effective_cpus"};
     cpubind_input answer;
     const char *name;
-    cpubind_problem_code code = ask_cgroup(r, NULL, &name, &answer);
+    cpubind_problem_code code = ask_cgroup(r, "cpuset", leaf, &name, &answer);
     *is_found = name != NULL;
     return name ? facts_read_list(r, name, answer, &r->facts->cpu, &r->facts->n_cpu) : code;
 }
 
 /* Takes the allowed CPUs for this container's own where its quota is exactly so many CPUs: the
- * static policy of kubelet gives both. cpu.max is "QUOTA PERIOD" in microseconds, or "max". */
+ * static policy of kubelet gives both. Quota and period are microseconds: in one file, or by
+ * version 1 in two; without a limit the first is "max" or "-1". */
 static cpubind_problem_code judge_quota(facts_reader *r)
 {
-    cpubind_input answer;
-    const char *name;
+    static const char *const files[][2] = {{"cpu.max", "cpu.cfs_quota_us"},
+                                           {"cpu.max", "cpu.cfs_period_us"}};
     int64_t number[2] = {0, 0};
-    cpubind_problem_code code;
-    int which = 0;
     if (r->facts->is_scope_given || r->request->allowed || r->n_allowed >= r->facts->n_online)
         return CPUBIND_PROBLEM_NONE;
-    code = ask_cgroup(r, "cpu.max", &name, &answer);
-    for (int32_t i = 0; name && i < answer.len && which < 2; i++) {
-        if (answer.data[i] >= '0' && answer.data[i] <= '9' && number[which] < INT32_MAX)
-            number[which] = 10 * number[which] + answer.data[i] - '0';
-        else
-            which++;
+    for (int n = 0, file = 0; n == file && file < 2; file++) {
+        cpubind_input answer;
+        const char *name;
+        const cpubind_problem_code code = ask_cgroup(r, "cpu", files[file], &name, &answer);
+        if (code != CPUBIND_PROBLEM_NONE || !name || answer.len == 0 ||
+            !scan_is_digit(*answer.data))
+            return code;
+        for (int32_t i = 0; i < answer.len && n < 2; i++)
+            if (!scan_is_digit(answer.data[i]))
+                n++;
+            else if (number[n] < INT32_MAX)
+                number[n] = 10 * number[n] + answer.data[i] - '0';
     }
     if (number[1] > 0 && number[0] == number[1] * r->n_allowed) {
         r->facts->scope = CPUBIND_SCOPE_OWN;
         r->facts->is_scope_given = 1;
     }
-    return code;
+    return CPUBIND_PROBLEM_NONE;
 }
 
 /* == The CPUs of the CPU driver of Kubernetes =============================== */
@@ -291,15 +278,14 @@ static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
 {
     cpubind_facts *f = r->facts;
     const size_t n = sizeof CPUBIND_ENV_PREFIX - 1;
-    uint8_t *is_own = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
-    int32_t at = 0, place = -1, n_own = 0;
+    uint8_t *is_own = new_marks(r);
+    int32_t at = 0, place = -1;
     int is_whole;
     cpubind_piece line;
     cpubind_input env;
     cpubind_problem_code code = facts_ask(r, INPUT_ENV, &env);
     if (!is_own)
         return facts_fail_memory(r);
-    memset(is_own, 0, CPUBIND_MAX_CPUS);
     while (code == CPUBIND_PROBLEM_NONE && facts_is_present(env) &&
            facts_next_name(env, &at, &line)) {
         const char *text = env.data + line.at, *equals;
@@ -318,14 +304,7 @@ static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
                                 is_cgroup ? "it names CPUs that the cpuset of the cgroup "
                                             "(cpuset.cpus.effective) has not"
                                           : "it names CPUs that Cpus_allowed_list has not");
-    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++)
-        n_own += is_own[cpu];
-    f->cpu = cpubind_arena_ints(r->arena, n_own);
-    f->n_cpu = 0;
-    for (int32_t cpu = 0; f->cpu && cpu < CPUBIND_MAX_CPUS; cpu++)
-        if (is_own[cpu])
-            f->cpu[f->n_cpu++] = cpu;
-    return f->cpu ? CPUBIND_PROBLEM_NONE : facts_fail_memory(r);
+    return take_marked(r, is_own);
 }
 
 /* == Allowed CPUs =========================================================== */
@@ -348,26 +327,14 @@ static cpubind_problem_code copy_allowed(facts_reader *r)
 /* Joins the allowed CPUs of all devices. */
 static cpubind_problem_code join_allowed(facts_reader *r)
 {
-    cpubind_facts *f = r->facts;
     const cpubind_request *q = r->request;
-    uint8_t *is_allowed = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    uint8_t *is_allowed = new_marks(r);
     if (!is_allowed)
         return facts_fail_memory(r);
-    memset(is_allowed, 0, CPUBIND_MAX_CPUS);
-    f->n_cpu = 0;
     for (int32_t i = 0; i < q->n_device_allowed; i++)
-        for (int32_t k = 0; k < q->device_allowed[i].n; k++) {
-            f->n_cpu += !is_allowed[q->device_allowed[i].cpu[k]];
+        for (int32_t k = 0; k < q->device_allowed[i].n; k++)
             is_allowed[q->device_allowed[i].cpu[k]] = 1;
-        }
-    f->cpu = cpubind_arena_ints(r->arena, f->n_cpu);
-    if (!f->cpu)
-        return facts_fail_memory(r);
-    f->n_cpu = 0;
-    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++)
-        if (is_allowed[cpu])
-            f->cpu[f->n_cpu++] = cpu;
-    return CPUBIND_PROBLEM_NONE;
+    return take_marked(r, is_allowed);
 }
 
 /* Reads the allowed CPUs of the process; with scope own, and in a step of Slurm, whose launcher
@@ -436,10 +403,9 @@ static cpubind_problem_code read_online(facts_reader *r)
         if (!facts_is_present(listing))
             return facts_judge(r, INPUT_CPUS, listing);
     }
-    r->online = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    r->online = new_marks(r);
     if (!r->online)
         return facts_fail_memory(r);
-    memset(r->online, 0, CPUBIND_MAX_CPUS);
     if (!facts_is_present(answer))
         return read_online_each(r, listing);
     code = facts_read_list(r, INPUT_ONLINE, answer, &cpu, &n);
@@ -564,7 +530,6 @@ static cpubind_problem_code mark_said(facts_reader *r, uint8_t *is_said)
     cpubind_input status;
     int32_t *cpu = NULL, n = 0;
     cpubind_problem_code code = facts_ask(r, INPUT_STATUS, &status);
-    memset(is_said, 0, CPUBIND_MAX_CPUS);
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(status))
         code = facts_read_list_as(r, INPUT_STATUS, status, parse_status, &cpu, &n);
     for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++)
@@ -622,16 +587,15 @@ static cpubind_problem_code check_online(facts_reader *r)
     int32_t n = 0;
     if (!r->online)
         return code;
-    is_off = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+    is_off = new_marks(r);
     if (!is_off)
         return facts_fail_memory(r);
-    memset(is_off, 0, CPUBIND_MAX_CPUS);
     for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
         int32_t word = 0;
         if (f->node_of[cpu] < 0 || r->online[cpu])
             continue;
         if (!is_said) {
-            is_said = (uint8_t *)cpubind_arena_take(r->arena, CPUBIND_MAX_CPUS, 1);
+            is_said = new_marks(r);
             code = is_said ? mark_said(r, is_said) : facts_fail_memory(r);
         }
         if (code == CPUBIND_PROBLEM_NONE)
@@ -712,18 +676,12 @@ static cpubind_problem_code assume_one_node(facts_reader *r)
 /* Without a list of allowed CPUs every CPU on a node is allowed. */
 static cpubind_problem_code allow_all(facts_reader *r)
 {
-    cpubind_facts *f = r->facts;
-    f->n_cpu = 0;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        f->n_cpu += f->node_of[cpu] >= 0;
-    f->cpu = cpubind_arena_ints(r->arena, f->n_cpu);
-    if (!f->cpu)
+    uint8_t *is_online = new_marks(r);
+    if (!is_online)
         return facts_fail_memory(r);
-    f->n_cpu = 0;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (f->node_of[cpu] >= 0)
-            f->cpu[f->n_cpu++] = cpu;
-    return CPUBIND_PROBLEM_NONE;
+    for (int32_t cpu = 0; cpu < r->facts->n_cpu_id; cpu++)
+        is_online[cpu] = r->facts->node_of[cpu] >= 0;
+    return take_marked(r, is_online);
 }
 
 /* Fails because an online CPU is on no node: the listing of nodes lacks its node, which other

@@ -8,77 +8,46 @@
 
 /* == Kept CPUs ============================================================== */
 
-/* The cores of the host by their number, each below n. */
-typedef struct core_table {
-    int32_t *size; /* online CPUs */
-    uint8_t *is_kept;
-    int32_t n;
-} core_table;
-
-static int take_cores(planner *p, core_table *cores)
+/* Marks the CPUs of the core of an online CPU; returns how many there are. */
+static int32_t keep_core(const planner *p, int32_t cpu, uint8_t *is_kept)
 {
     const cpubind_facts *f = p->facts;
-    cores->n = 0;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (f->node_of[cpu] >= 0 && cpubind_facts_core(f, cpu) >= cores->n)
-            cores->n = cpubind_facts_core(f, cpu) + 1;
-    cores->size = cpubind_arena_ints(p->arena, cores->n);
-    cores->is_kept = (uint8_t *)cpubind_arena_take(p->arena, cores->n, 1);
-    if (!cores->size || !cores->is_kept)
-        return 0;
-    memset(cores->size, 0, (size_t)cores->n * sizeof *cores->size);
-    memset(cores->is_kept, 0, (size_t)cores->n);
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (f->node_of[cpu] >= 0)
-            cores->size[cpubind_facts_core(f, cpu)]++;
-    return 1;
+    const int32_t core = cpubind_facts_core(f, cpu);
+    int32_t n = 0;
+    for (int32_t i = 0; i < f->n_cpu_id; i++)
+        if (f->node_of[i] >= 0 && cpubind_facts_core(f, i) == core) {
+            is_kept[i] = 1;
+            n++;
+        }
+    return n;
 }
 
-/* Keeps the lowest cores of each node, until they have as many CPUs as the request keeps of
- * each. The cores are taken in the order of their lowest online CPU. */
-static int keep_lowest(planner *p, core_table *cores)
-{
-    const cpubind_facts *f = p->facts;
-    const int32_t n_node_id = f->node_id[f->n_node - 1] + 1;
-    int32_t *n_kept = cpubind_arena_ints(p->arena, n_node_id); /* by node id */
-    if (!n_kept)
-        return 0;
-    memset(n_kept, 0, (size_t)n_node_id * sizeof *n_kept);
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
-        const int32_t node = f->node_of[cpu];
-        if (node < 0 || n_kept[node] >= p->request->keep_each ||
-            cores->is_kept[cpubind_facts_core(f, cpu)])
-            continue;
-        cores->is_kept[cpubind_facts_core(f, cpu)] = 1;
-        n_kept[node] += cores->size[cpubind_facts_core(f, cpu)];
-    }
-    return 1;
-}
-
-/* Keeps the cores of the online CPUs that the request lists. */
-static void keep_listed(const planner *p, core_table *cores)
-{
-    const cpubind_facts *f = p->facts;
-    for (int32_t i = 0; p->request->keep && i < p->request->n_keep; i++) {
-        const int32_t cpu = p->request->keep[i];
-        if (cpu < f->n_cpu_id && f->node_of[cpu] >= 0)
-            cores->is_kept[cpubind_facts_core(f, cpu)] = 1;
-    }
-}
-
-/* Lists the CPUs that are kept. */
+/* Lists the CPUs that are kept: the lowest cores of each node, in the order of their lowest
+ * online CPU, until they have as many CPUs as the request keeps of each; and the cores of the
+ * online CPUs that the request lists. */
 static cpubind_problem_code list_kept(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    core_table cores;
-    if (p->request->keep_each == 0 && !p->request->keep)
+    const cpubind_request *q = p->request;
+    int32_t *n_kept = cpubind_arena_ints(p->arena, f->n_node); /* by number of the node */
+    uint8_t *is_kept = (uint8_t *)cpubind_arena_take(p->arena, f->n_cpu_id, 1);
+    if (q->keep_each == 0 && !q->keep)
         return CPUBIND_PROBLEM_NONE;
     p->out->kept = cpubind_arena_ints(p->arena, f->n_online);
-    if (!p->out->kept || !take_cores(p, &cores) || !keep_lowest(p, &cores))
+    if (!p->out->kept || !n_kept || !is_kept)
         return plan_fail_memory(p);
-    keep_listed(p, &cores);
+    memset(n_kept, 0, (size_t)f->n_node * sizeof *n_kept);
+    memset(is_kept, 0, (size_t)f->n_cpu_id);
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
+        const int32_t node = cpubind_facts_node(f, f->node_of[cpu]);
+        if (node >= 0 && n_kept[node] < q->keep_each && !is_kept[cpu])
+            n_kept[node] += keep_core(p, cpu, is_kept);
+    }
+    for (int32_t i = 0; q->keep && i < q->n_keep; i++)
+        if (q->keep[i] < f->n_cpu_id && f->node_of[q->keep[i]] >= 0)
+            (void)keep_core(p, q->keep[i], is_kept);
     for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        if (f->node_of[cpu] >= 0 && cores.is_kept[cpubind_facts_core(f, cpu)])
+        if (is_kept[cpu])
             p->out->kept[p->out->n_kept++] = cpu;
     return CPUBIND_PROBLEM_NONE;
 }

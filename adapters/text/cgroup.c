@@ -87,13 +87,14 @@ int cpubind_cgroup_container(const char *text, int32_t len, cpubind_piece *out_i
     return 0;
 }
 
-/* Whether a list with commas has the word "cpuset". */
-static int is_cpuset(const char *from, const char *end)
+/* Whether a list with commas has a word. */
+static int lists(const char *from, const char *end, const char *word)
 {
+    const int64_t n = (int64_t)strlen(word);
     while (from < end) {
         const char *stop = (const char *)memchr(from, ',', (size_t)(end - from));
         stop = stop ? stop : end;
-        if (stop - from == 6 && memcmp(from, "cpuset", 6) == 0)
+        if (stop - from == n && memcmp(from, word, (size_t)n) == 0)
             return 1;
         from = stop + 1;
     }
@@ -112,15 +113,15 @@ static int leaves_namespace(const char *from, const char *end)
     return 0;
 }
 
-cpubind_text_status cpubind_cgroup_find_cpuset(const char *text, int32_t len,
-                                               cpubind_cgroup_cpuset *out)
+cpubind_text_status cpubind_cgroup_find(const char *text, int32_t len, const char *controller,
+                                        cpubind_cgroup *out)
 {
     cpubind_text_status status = CPUBIND_TEXT_ERR_MISSING;
     line l;
     if (!text || len < 0 || !out)
         return CPUBIND_TEXT_ERR_ARG;
     for (int32_t at = 0; next_line(text, len, &at, &l);) {
-        const int is_version_1 = is_cpuset(l.first + 1, l.second);
+        const int is_version_1 = lists(l.first + 1, l.second, controller);
         const char *end = l.end;
         if (!is_version_1 && (l.second > l.first + 1 || status != CPUBIND_TEXT_ERR_MISSING))
             continue;

@@ -5,8 +5,8 @@
  *
  * GRAMMAR
  *   cgroup = *( number ":" controllers ":" path LF )
- *            version 2 has the number 0 and no controllers; version 1 has "cpuset", alone or
- *            among others with commas between them. Other lines are passed over
+ *            version 2 has the number 0 and no controllers; version 1 has "cpuset", or "cpu", alone
+ *            or among others with commas between them. Other lines are passed over
  */
 #ifndef CPUBIND_TEXT_CGROUP_H
 #define CPUBIND_TEXT_CGROUP_H
@@ -26,18 +26,18 @@ extern "C" {
  *   cost    O(len) */
 int cpubind_cgroup_container(const char *text, int32_t len, cpubind_piece *out_id);
 
-/* The cgroup whose cpuset holds a process. */
-typedef struct cpubind_cgroup_cpuset {
-    int32_t is_version_1; /* below the hierarchy of the controller cpuset */
+/* The cgroup of a process that has a controller. */
+typedef struct cpubind_cgroup {
+    int32_t is_version_1; /* below the hierarchy of that controller */
     cpubind_piece path;   /* of the text: "/kubepods/pod1", without "/" at its end */
-} cpubind_cgroup_cpuset;
+} cpubind_cgroup;
 
-/* Finds that cgroup: of the controller cpuset of version 1, else of version 2.
+/* Finds that cgroup: of the controller, "cpuset" or "cpu", of version 1, else of version 2.
  *   out     *out
  *   errors  ERR_ARG; ERR_MISSING: no line has one; ERR_SYNTAX: the path has a part "..", for it
  *           is outside of the cgroup namespace of the reader */
-cpubind_text_status cpubind_cgroup_find_cpuset(const char *text, int32_t len,
-                                               cpubind_cgroup_cpuset *out);
+cpubind_text_status cpubind_cgroup_find(const char *text, int32_t len, const char *controller,
+                                        cpubind_cgroup *out);
 
 /* == Pods of Kubernetes =====================================================
  *

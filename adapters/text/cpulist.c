@@ -6,6 +6,8 @@
  */
 #include "cpulist.h"
 
+#include <stdlib.h>
+
 #include "scan.h"
 
 /* Writes the numbers [range.at, range.end); returns the end of the output. Blocks of a fixed
@@ -218,36 +220,19 @@ cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *
     return CPUBIND_TEXT_OK;
 }
 
-/* Moves list[at] down to its place in the heap list[0 .. n - 1], the largest on top. */
-static void sift(int32_t *list, int32_t at, int32_t n)
+static int compare_numbers(const void *a, const void *b)
 {
-    const int32_t value = list[at];
-    for (int32_t child; (child = 2 * at + 1) < n; at = child) {
-        child += child + 1 < n && list[child + 1] > list[child];
-        if (list[child] <= value)
-            break;
-        list[at] = list[child];
-    }
-    list[at] = value;
+    return *(const int32_t *)a - *(const int32_t *)b;
 }
 
 int cpubind_list_sort(int32_t *list, int32_t *n)
 {
     int32_t kept = 0;
-    int is_sorted = 1;
-    for (int32_t i = 0; i < *n; i++) {
+    for (int32_t i = 0; i < *n; i++)
         if (list[i] < 0 || list[i] >= CPUBIND_MAX_CPUS)
             return 0;
-        is_sorted &= i == 0 || list[i - 1] < list[i];
-    }
-    for (int32_t at = *n / 2 - 1; at >= 0 && !is_sorted; at--)
-        sift(list, at, *n);
-    for (int32_t last = *n - 1; last > 0 && !is_sorted; last--) {
-        const int32_t top = list[0];
-        list[0] = list[last];
-        list[last] = top;
-        sift(list, 0, last);
-    }
+    if (*n > 0)
+        qsort(list, (size_t)*n, sizeof *list, compare_numbers);
     for (int32_t i = 0; i < *n; i++)
         if (kept == 0 || list[kept - 1] != list[i])
             list[kept++] = list[i];

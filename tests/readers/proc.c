@@ -176,8 +176,8 @@ static void read_container(reading *r)
 
 static void read_cpuset(reading *r)
 {
-    cpubind_cgroup_cpuset *set = OUT(r, cpubind_cgroup_cpuset);
-    if (!came_alone(r, cpubind_cgroup_find_cpuset(r->text, r->len, given(r, set))))
+    cpubind_cgroup *set = OUT(r, cpubind_cgroup);
+    if (!came_alone(r, cpubind_cgroup_find(r->text, r->len, "cpuset", given(r, set))))
         return;
     tell(r, "version %d", set->is_version_1 ? 1 : 2);
     tell_slice(r, "", set->path);

@@ -168,12 +168,12 @@ static cpubind_linux_fault read_path(cpubind_binding *b, char path[CPUBIND_CGROU
 {
     char name[32];
     cpubind_bytes text = {NULL, 0, 0};
-    cpubind_cgroup_cpuset found = {.path = {0, 0}};
+    cpubind_cgroup found = {.path = {0, 0}};
     cpubind_linux_fault why;
     cpubind_text_status status;
     (void)snprintf(name, sizeof name, "proc/%d/cgroup", (int)b->options.pid);
     why = cpubind_input_fault(cpubind_root_read(&b->root, name, &text));
-    status = cpubind_cgroup_find_cpuset(text.data ? text.data : "", text.len, &found);
+    status = cpubind_cgroup_find(text.data ? text.data : "", text.len, "cpuset", &found);
     if (why.error == ENOENT || (!why.error && status == CPUBIND_TEXT_ERR_MISSING))
         why = because(ENOENT, REASON_MISSING);
     else if (!why.error && status != CPUBIND_TEXT_OK)
