@@ -25,6 +25,7 @@ static cpubind_problem_code read_listed(reading *r, cpubind_arena *arena)
     cpubind_request request = r->asked->host ? *r->asked->host : usual;
     cpubind_problem_code code;
     request.wants_pci = 1;
+    request.n_job = CPUBIND_MAX_DEVICES;       /* those of other jobs are seen, too */
     request.is_other = cpubind_is_accelerator; /* with these alone all NPUs are hidden */
     code = cpubind_facts_read(r->source, &request, arena, &r->listed, &r->out->problem);
     r->has_listed = code == CPUBIND_PROBLEM_NONE;

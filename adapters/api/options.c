@@ -306,12 +306,23 @@ static int read_rank(const api_reading *r, const char *text)
     return 1;
 }
 
+/* Reads a number of devices. */
+static int read_devices_of(const api_reading *r, const char *text, int32_t *n, const char *what)
+{
+    return (read_number(text, n) && *n >= 1 && *n <= CPUBIND_MAX_DEVICES) ||
+           wrong(r, what, text);
+}
+
 static int read_total(const api_reading *r, const char *text)
 {
-    int32_t *total = &r->options->request.total;
-    if (!read_number(text, total) || *total < 1 || *total > CPUBIND_MAX_DEVICES)
-        return wrong(r, "--total is not the number of NPUs of the host", text);
-    return 1;
+    return read_devices_of(r, text, &r->options->request.total,
+                           "--total is not the number of NPUs of the host");
+}
+
+static int read_job(const api_reading *r, const char *text)
+{
+    return read_devices_of(r, text, &r->options->request.n_job,
+                           "--job is not the number of devices of a job");
 }
 
 /* Reads "4", a number of CPUs of each node, or a list, which has a comma or a dash: "4,". */
@@ -957,6 +968,8 @@ const api_option api_option_rows[] = {
          "say which device the worker of rank N drives"),
     READ("visible", "LIST", DEVICES, 0, CASE, read_visible,
          "in place of ASCEND_RT_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES and the like: 0,1"),
+    READ("job", "N", DEVICES, 0, CASE, read_job,
+         "the first N of these devices are of the worker's job, the rest of others"),
     FLAG("running", DEVICES, 0, CASE, request.only_running,
          "the NPUs in the process table; plan: the devices in use"),
     READ("pci", "ADDRESS", DEVICES, API_TOPO, FUNCTIONS, read_pci,

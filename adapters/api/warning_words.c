@@ -321,6 +321,13 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_POOR_LOCALITY:
         explain_poor_locality(facts, plan, out);
         break;
+    case CPUBIND_WARNING_JOB:
+        api_add(out,
+                "%s says that this job has %d ranks here: the first so many visible %ss are "
+                "planned for, the others are left to other jobs; --job N says another number, "
+                "--visible LIST which they are",
+                facts->job_variable, (int)facts->n_job, facts->noun);
+        break;
     case CPUBIND_WARNING_DISPUTED:
         api_add(
             out,
@@ -355,7 +362,7 @@ void api_warn_plan(const api_planned *p, api_hear *hear, void *ctx)
     api_warn_outer(p->outer, hear, ctx);
     for (int i = 0; i < CPUBIND_WARNING_COUNT; i++) {
         api_text text = {"", 0};
-        if (!(p->plan.warnings & (1u << i)))
+        if (!(p->plan.warnings & ((uint64_t)1 << i)))
             continue;
         api_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
         hear(ctx, cpubind_warning_word((cpubind_warning)i), text.text);
@@ -364,7 +371,8 @@ void api_warn_plan(const api_planned *p, api_hear *hear, void *ctx)
 
 void api_keep_warning(cpubind_warning warning, api_planned *planned)
 {
-    planned->plan.warnings &= planned->code == CPUBIND_PROBLEM_NONE ? 1u << warning : 0;
+    planned->plan.warnings &=
+        planned->code == CPUBIND_PROBLEM_NONE ? (uint64_t)1 << warning : 0;
 }
 
 void api_add_warning(void *out, const char *code, const char *text)

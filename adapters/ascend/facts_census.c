@@ -286,7 +286,7 @@ static cpubind_problem_code read_near(facts_reader *r, cpubind_function *functio
         function->cpu = near.cpu;
         function->n_cpu = near.n;
         function->is_near_known = 1;
-    } else if (function->node >= 0 && !(r->facts->warnings & 1u << CPUBIND_WARNING_NO_NODES)) {
+    } else if (function->node >= 0 && !(r->facts->warnings & CPUBIND_WARNS(NO_NODES))) {
         code = take_node(r, function, function->node);
     }
     return code;

@@ -799,6 +799,7 @@ cpubind_problem_code cpubind_priv_read_visible(facts_reader *r)
     mark_visible(r);
     for (int32_t i = 0; i < r->facts->n_device; i++)
         n_visible += r->facts->device[i].is_visible;
+    cpubind_priv_take_job(r->facts);
     return code == CPUBIND_PROBLEM_NONE && r->facts->n_device > 0
                ? cpubind_priv_judge_step(r, n_visible, n_bus > 0 ? n_bus : r->facts->n_device)
                : code;

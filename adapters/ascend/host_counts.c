@@ -93,7 +93,7 @@ static cpubind_problem_code take_cpus(const cpubind_source *source, cpubind_aren
         return code;
     if (counts->cpus < 0)
         counts->cpus = facts.n_cpu;
-    if (counts->nodes < 0 && !(facts.warnings & 1u << CPUBIND_WARNING_NO_NODES))
+    if (counts->nodes < 0 && !(facts.warnings & CPUBIND_WARNS(NO_NODES)))
         counts->nodes = facts.n_node;
     return code;
 }

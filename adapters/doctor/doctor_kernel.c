@@ -61,7 +61,7 @@ static int32_t find_governors(doctor *d, int32_t n, const char **input, const ch
 static int32_t read_online(doctor *d)
 {
     int32_t n = doctor_read_cpus(d, INPUT_ONLINE);
-    if (!d->facts || !(d->facts->warnings & 1u << CPUBIND_WARNING_ONLINE_DIFFERS))
+    if (!d->facts || !(d->facts->warnings & CPUBIND_WARNS(ONLINE_DIFFERS)))
         return n;
     n = 0;
     for (int32_t cpu = 0; cpu < d->facts->n_cpu_id; cpu++)

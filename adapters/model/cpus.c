@@ -73,6 +73,44 @@ static cpubind_problem_code read_step(facts_reader *r, cpubind_input env)
                : facts_fail_text(r, INPUT_ENV, env, &fault);
 }
 
+/* Finds how many devices the job of this process has here: as many as ranks. One rank may drive
+ * all that it sees, a rank that is not below is of another job, and a list of the user is of
+ * the devices that count. */
+static void find_job(facts_reader *r, cpubind_input env)
+{
+    static const char *const names[] = {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                        "MV2_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                        "SLURM_NTASKS_PER_NODE"};
+    const cpubind_request *q = r->request;
+    cpubind_piece value;
+    r->facts->n_job = q->n_job;
+    for (size_t i = 0; i < sizeof names / sizeof *names && r->facts->n_job == 0 &&
+                       !q->visible && !q->device && facts_is_present(env);
+         i++) {
+        int32_t n = 0;
+        if (cpubind_env_find(env.data, env.len, names[i], &value) != CPUBIND_TEXT_OK ||
+            cpubind_number_parse(env.data + value.at, value.len, &n, NULL) != CPUBIND_TEXT_OK ||
+            n < 1)
+            continue;
+        if (n > 1 && !(q->has_rank && q->rank >= n)) {
+            r->facts->n_job = n;
+            r->facts->job_variable = names[i];
+        }
+        break;
+    }
+}
+
+void cpubind_priv_take_job(cpubind_facts *f)
+{
+    for (int32_t i = 0, n = 0; i < f->n_device && f->n_job > 0; i++) {
+        n += f->device[i].is_visible;
+        if (!f->device[i].is_visible || n <= f->n_job)
+            continue;
+        f->device[i].is_visible = 0;
+        f->warnings |= f->job_variable ? CPUBIND_WARNS(JOB) : 0;
+    }
+}
+
 cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -87,8 +125,10 @@ cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
         cpubind_problem_clear(r->problem); /* the user has said what it would tell */
         return CPUBIND_PROBLEM_NONE;
     }
-    if (code == CPUBIND_PROBLEM_NONE)
+    if (code == CPUBIND_PROBLEM_NONE) {
+        find_job(r, env);
         code = read_step(r, env);
+    }
     if (code != CPUBIND_PROBLEM_NONE || f->is_scope_given)
         return code;
     f->scope = CPUBIND_SCOPE_CPUSET;
@@ -700,7 +740,7 @@ static int is_named_online(facts_reader *r, int32_t cpu)
     int32_t word = 0;
     if (r->online)
         return r->online[cpu];
-    if (!(r->facts->warnings & 1u << CPUBIND_WARNING_ONLINE_DIFFERS))
+    if (!(r->facts->warnings & CPUBIND_WARNS(ONLINE_DIFFERS)))
         return 0;
     return facts_read_number(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"), 0,
                              &word) != CPUBIND_PROBLEM_NONE ||

@@ -134,6 +134,7 @@ typedef struct cpubind_problem {
     X(NO_CENSUS, "no_census")           /* no NPU on the PCI bus: hidden ones are not known */ \
     X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
     X(ORDER_DIFFERS, "order_differs")   /* devices of a group: PCI order is not logic order */ \
+    X(JOB, "job") /* the launcher says that the job has fewer devices than are visible */      \
     X(DISPUTED, "disputed") /* CPUs that a process may take which does not see our devices */  \
     X(POOR_LOCALITY, "poor_locality") /* reference: devices without near CPUs */               \
     X(LENT, "lent") /* near: CPUs near one device went to another, which had too few */        \
@@ -151,6 +152,9 @@ typedef enum cpubind_warning {
 #undef CPUBIND_X
         CPUBIND_WARNING_COUNT
 } cpubind_warning;
+
+/* The bit of a warning in a set of them. */
+#define CPUBIND_WARNS(name) ((uint64_t)1 << CPUBIND_WARNING_##name)
 
 /* == What is asked ========================================================== */
 
@@ -183,6 +187,8 @@ typedef struct cpubind_request {
     cpubind_rules rules;    /* NEAR: is_auto_strategy is 1, or the strategy is TOPO_AFFINITY */
     const char *visible;    /* instead of ASCEND_RT_VISIBLE_DEVICES; or NULL */
     int32_t visible_len;    /* bytes */
+    int32_t n_job;          /* devices of this process's job, the first ones in view; 0: as its
+                               launcher says */
     int32_t has_rules;      /* 1: rules was given; 0: CPUBIND_RULES of the environment counts */
     int32_t has_rank;       /* 1: this process drives the device of `rank` */
     int32_t rank;           /* >= 0; its device is rank-th of the visible ones */
@@ -420,7 +426,9 @@ typedef struct cpubind_facts {
     cpubind_problem topology;
     cpubind_scope scope;    /* CPUSET, HOST, OWN or PER_NPU */
     int32_t is_scope_given; /* by the request or the environment */
-    uint32_t warnings;      /* bits 1 << cpubind_warning */
+    int32_t n_job; /* ranks of the job on this host, each with a device; 0: not known */
+    const char *job_variable; /* that says so; static; NULL: the request does */
+    uint64_t warnings;        /* bits 1 << cpubind_warning */
 
     /* Devices of any vendor, and network cards */
     const char *noun;          /* "NPU", "device": one of `npu`, in sentences; static */

@@ -75,6 +75,10 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r);
 cpubind_problem_code cpubind_priv_require_cpus(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_threads(facts_reader *r);
 
+/* cpus.c: hides the visible devices that are not of the job of this process: those after the
+ * first facts->n_job. */
+void cpubind_priv_take_job(cpubind_facts *facts);
+
 /* cpus.c: that the devices among which a step of Slurm shares its CPUs are those of the step:
  * those that this process sees, or all of the host. */
 cpubind_problem_code cpubind_priv_judge_step(facts_reader *r, int32_t n_visible,
@@ -180,7 +184,7 @@ static inline cpubind_problem_code facts_fail_memory(facts_reader *r)
 
 static inline void facts_warn(facts_reader *r, cpubind_warning warning)
 {
-    r->facts->warnings |= 1u << warning;
+    r->facts->warnings |= (uint64_t)1 << warning;
 }
 
 /* == Inputs ================================================================= */

@@ -122,7 +122,7 @@ typedef struct cpubind_device_plan {
      * these are is not known. The pools are not cut by that. */
     int32_t *for_others, n_for_others;
     int32_t *for_listed, n_for_listed;
-    uint32_t warnings; /* bits 1 << cpubind_warning, with those of the facts */
+    uint64_t warnings; /* bits 1 << cpubind_warning, with those of the facts */
 
     cpubind_rules rules; /* by which the pools were cut */
     int32_t *role_cpu;   /* row i, in the order of the roles: role_cpu[role_row[i]] up to,

@@ -60,6 +60,8 @@ cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
     }
     if (!cpubind_plan_join(f, is_blind, arena))
         return CPUBIND_PROBLEM_NO_MEMORY;
+    if (!f->has_listed) /* else the devices of the job are NPUs */
+        cpubind_priv_take_job(f);
     code = cpubind_plan_make(f, &asked, arena, out, problem);
     if (code != CPUBIND_PROBLEM_NONE && !is_without_pools(problem))
         return code;
@@ -70,7 +72,7 @@ cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
     if (!f->has_listed)
         out->n_hidden = n_hidden;
     if (has_other_plan(f, request))
-        out->warnings |= 1u << CPUBIND_WARNING_OTHER_ACCELERATORS;
+        out->warnings |= CPUBIND_WARNS(OTHER_ACCELERATORS);
     return code == CPUBIND_PROBLEM_NONE || cpubind_plan_units(f, &asked, problem, arena, out)
                ? CPUBIND_PROBLEM_NONE
                : CPUBIND_PROBLEM_NO_MEMORY;

@@ -70,7 +70,7 @@ static inline cpubind_problem_code plan_fail_memory(planner *p)
 
 static inline void plan_warn(planner *p, cpubind_warning warning)
 {
-    p->out->warnings |= 1u << warning;
+    p->out->warnings |= (uint64_t)1 << warning;
 }
 
 /* The CPUs that the roles need together. */

@@ -425,8 +425,8 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
         if (unit->tile >= 0 && unit->n_cpu > 0 &&
             take_tile(f, request, plan, unit, arena) != CPUBIND_PROBLEM_NONE)
             return 0;
-        plan->n_unit +=
-            !f->has_listed || unit->row >= 0 || unit->problem.code != CPUBIND_PROBLEM_NONE;
+        plan->n_unit += (!f->has_listed && f->device[unit->device].is_visible) ||
+                        unit->row >= 0 || unit->problem.code != CPUBIND_PROBLEM_NONE;
     }
     return 1;
 }

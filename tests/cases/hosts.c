@@ -65,6 +65,7 @@ static const struct question {
     {"running", NUMBER, AT(only_running), NO_PLACE, 0, NULL},
     {"total", NUMBER, AT(total), NO_PLACE, 0, NULL},
     {"rank", NUMBER, AT(rank), AT(has_rank), 1, NULL},
+    {"job", NUMBER, AT(n_job), NO_PLACE, 0, NULL},
     {"allowed", LIST, AT(allowed), AT(n_allowed), 0, NULL},
     {"exclude", LIST, AT(exclude), AT(n_exclude), 0, NULL},
     {"keep", LIST, AT(keep), AT(n_keep), 0, NULL},
@@ -281,7 +282,7 @@ static void try_arenas(step *now)
 static void say_without(said *s, const cpubind_request *request)
 {
     attempt a = try(request);
-    a.plan.warnings &= ~(1u << CPUBIND_WARNING_PARTIAL_CPUSET);
+    a.plan.warnings &= ~(CPUBIND_WARNS(PARTIAL_CPUSET));
     s->len = 0;
     if (a.code == CPUBIND_PROBLEM_NONE)
         say_plan(s, &a);

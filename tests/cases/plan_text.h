@@ -69,7 +69,7 @@ static inline void say_problem_line(said *s, const char *word, const cpubind_pro
     say(s, "\n");
 }
 
-static inline void say_warnings(said *s, uint32_t warnings)
+static inline void say_warnings(said *s, uint64_t warnings)
 {
     if (!warnings)
         return;

@@ -494,8 +494,7 @@ TEST(own_is_cpuset_where_every_npu_is_visible)
             continue;
         view->request.scope = CPUBIND_SCOPE_CPUSET;
         view_law_plan(view, &c.plan[0]);
-        if (c.plan[0].warnings &
-            (1u << CPUBIND_WARNING_ORDER_DIFFERS | 1u << CPUBIND_WARNING_NO_ADDRESSES))
+        if (c.plan[0].warnings & (CPUBIND_WARNS(ORDER_DIFFERS) | CPUBIND_WARNS(NO_ADDRESSES)))
             continue;
         c.view[1] = *view;
         c.view[1].request.scope = CPUBIND_SCOPE_OWN;

@@ -18,7 +18,7 @@
 
 /* == What excuses a pair ==================================================== */
 
-#define W(name) (1u << CPUBIND_WARNING_##name)
+#define W(name) CPUBIND_WARNS(name)
 
 typedef enum excuse_side {
     IN_BOTH, /* both plans must have a warning of the row */
@@ -30,7 +30,7 @@ typedef enum excuse_side {
 /* The table of what excuses a pair of plans that would break the law: warnings that say that
  * processes of the host may get the same CPUs, and name the option that settles it. */
 static const struct {
-    uint32_t warnings;
+    uint64_t warnings;
     excuse_side side;
     const char *why;
 } excuses[] = {

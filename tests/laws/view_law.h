@@ -18,7 +18,7 @@ enum { LAW_TEXT = 160 };
 typedef struct view_plan {
     cpubind_problem_code code;
     cpubind_problem problem;
-    uint32_t warnings;
+    uint64_t warnings;
     cpubind_origin origin;
     cpubind_strategy strategy;
     uint32_t has_pool; /* a bit for each device with a pool */

@@ -4,6 +4,7 @@
  * Each touches no real host: host.h has the form of the text. What is promised is in facts.h,
  * plan.h, process_goal.h, doctor.h and cpubind_api.h.
  */
+#include <inttypes.h>
 #include <sanitizer/asan_interface.h>
 #include <stdio.h>
 
@@ -182,7 +183,7 @@ static void tell_pools(reading *r, const asked *a, const outcome *out)
           count_common(a->request.exclude, a->request.n_exclude, f->cpu, f->n_cpu) == 0);
     CHECK(!a->request.allowed ||
           count_common(a->request.allowed, a->request.n_allowed, f->cpu, f->n_cpu) == f->n_cpu);
-    tell(r, "rank row %d of %d, warnings %x, strategy %d overlap %d\n", plan->rank_row,
+    tell(r, "rank row %d of %d, warnings %" PRIx64 ", strategy %d overlap %d\n", plan->rank_row,
          plan->total, plan->warnings, (int)plan->core.strategy, (int)plan->core.overlap);
     for (int32_t i = 0; i < plan->n_want; i++) {
         const int32_t *pool = plan->core.cpu + plan->core.row[i];
@@ -282,9 +283,9 @@ static void tell_counts(reading *r, text_host *h, const asked *a, const outcome 
     CHECK(less.npus == all.npus || less.npus == -1);
     tell(r, "%d CPUs, %d nodes, %d NPUs\n", all.cpus, all.nodes, all.npus);
     if (out->code == CPUBIND_PROBLEM_NONE &&
-        !(f->warnings & 1u << CPUBIND_WARNING_ONLINE_DIFFERS)) { /* counts are by cpu/online */
+        !(f->warnings & CPUBIND_WARNS(ONLINE_DIFFERS))) { /* counts are by cpu/online */
         CHECK(all.cpus >= f->n_cpu || all.cpus == -1 || a->request.allowed);
-        CHECK(all.nodes == f->n_node || f->warnings & 1u << CPUBIND_WARNING_NO_NODES);
+        CHECK(all.nodes == f->n_node || f->warnings & CPUBIND_WARNS(NO_NODES));
     }
     free_arena(&arena);
 }

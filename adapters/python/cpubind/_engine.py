@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import cpubind
@@ -122,9 +123,23 @@ def npus_of(plan: Any) -> List[Dict[str, Any]]:
     return [row for row in plan.dict()["devices"] if "npu" in row]
 
 
+def _job(rank: Optional[int], npu_id: Optional[int]) -> Dict[str, str]:
+    """The devices of this job, as the engine has put its processes on them (TP x DP): those of
+    the ranks of torch.distributed. Processes of other hosts count, too: that hides less. A rank
+    that is not below is one of another group."""
+    if npu_id is not None or options().get("rules") == "reference":
+        return {}
+    torch: Any = sys.modules.get("torch")
+    try:
+        size = torch.distributed.get_world_size() if torch.distributed.is_initialized() else 0
+    except Exception:
+        return {}
+    return {"job": str(size)} if (rank or 0) < size else {}
+
+
 def make_plan(host: Any, rank: Optional[int], npu_id: Optional[int]) -> Tuple[Any, int]:
     """The plan of the host, and the logic id of the NPU of this process."""
-    keywords = _keywords(options(), is_of_plan=True)
+    keywords = {**_job(rank, npu_id), **_keywords(options(), is_of_plan=True)}
     if npu_id is None:
         plan = host.plan(rank=rank or 0, **keywords)
         return plan, plan.rank_device
@@ -153,7 +168,8 @@ def bind(rank: Optional[int], npu_id: Optional[int] = None,
         if is_dry_run():
             _bound = Bound(plan, device, None, {}, False)
         else:
-            binding = host.bind(npu=device, **_keywords(options(), is_of_plan=False))
+            keywords = {**_job(rank, npu_id), **_keywords(options(), is_of_plan=False)}
+            binding = host.bind(npu=device, **keywords)
             _bound = Bound(plan, device, binding, binding.report(), False)
     return _bound
 
