@@ -87,26 +87,14 @@ int cpubind_cgroup_container(const char *text, int32_t len, cpubind_piece *out_i
     return 0;
 }
 
-/* Whether a list with commas has a word. */
-static int lists(const char *from, const char *end, const char *word)
+/* Whether one of the parts between marks is a word. */
+static int has_part(const char *from, const char *end, char mark, const char *word)
 {
     const int64_t n = (int64_t)strlen(word);
     while (from < end) {
-        const char *stop = (const char *)memchr(from, ',', (size_t)(end - from));
+        const char *stop = (const char *)memchr(from, mark, (size_t)(end - from));
         stop = stop ? stop : end;
         if (stop - from == n && memcmp(from, word, (size_t)n) == 0)
-            return 1;
-        from = stop + 1;
-    }
-    return 0;
-}
-
-static int leaves_namespace(const char *from, const char *end)
-{
-    while (from < end) {
-        const char *stop = (const char *)memchr(from, '/', (size_t)(end - from));
-        stop = stop ? stop : end;
-        if (stop - from == 2 && from[0] == '.' && from[1] == '.')
             return 1;
         from = stop + 1;
     }
@@ -121,11 +109,11 @@ cpubind_text_status cpubind_cgroup_find(const char *text, int32_t len, const cha
     if (!text || len < 0 || !out)
         return CPUBIND_TEXT_ERR_ARG;
     for (int32_t at = 0; next_line(text, len, &at, &l);) {
-        const int is_version_1 = lists(l.first + 1, l.second, controller);
+        const int is_version_1 = has_part(l.first + 1, l.second, ',', controller);
         const char *end = l.end;
         if (!is_version_1 && (l.second > l.first + 1 || status != CPUBIND_TEXT_ERR_MISSING))
             continue;
-        if (leaves_namespace(l.second + 1, end)) {
+        if (has_part(l.second + 1, end, '/', "..")) {
             status = CPUBIND_TEXT_ERR_SYNTAX;
         } else {
             while (end > l.second + 1 && end[-1] == '/')
