@@ -70,11 +70,14 @@ static void add(figures *to, const figures *f)
     to->refused += f->refused;
 }
 
-/* What turns promise and another rule does better without refusing more; NULL: nothing. */
+/* What turns promise and another rule does better without refusing more; NULL: nothing. In a
+ * container the reference plans for the devices in view alone: fewer pools tell nothing. */
 static const char *worse(const figures *near, const figures *other)
 {
     if (near->refused != other->refused)
         return near->refused > other->refused ? "refused" : NULL;
+    if (near->q.pools > other->q.pools)
+        return NULL;
     if (near->q.split_cores > other->q.split_cores)
         return "cores split";
     return near->q.irq_off > other->q.irq_off ? "IRQ CPUs off their node" : NULL;
