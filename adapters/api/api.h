@@ -362,6 +362,8 @@ typedef struct api_option {
     int letter;       /* of the short form, or 0 */
     const char *text; /* of the help, where % stands for the words that it knows; NULL: another
                          spelling, which the help does not have */
+    int32_t least, most; /* of a number, which is stored as an int32_t; most 0: it is none */
+    const char *what;    /* "the number of a process": what else is wrong; of a number */
 } api_option;
 
 /* All options, in the order of the help; a row without a name ends the list. */

@@ -306,25 +306,6 @@ static int read_rank(const api_reading *r, const char *text)
     return 1;
 }
 
-/* Reads a number of devices. */
-static int read_devices_of(const api_reading *r, const char *text, int32_t *n, const char *what)
-{
-    return (read_number(text, n) && *n >= 1 && *n <= CPUBIND_MAX_DEVICES) ||
-           wrong(r, what, text);
-}
-
-static int read_total(const api_reading *r, const char *text)
-{
-    return read_devices_of(r, text, &r->options->request.total,
-                           "--total is not the number of NPUs of the host");
-}
-
-static int read_job(const api_reading *r, const char *text)
-{
-    return read_devices_of(r, text, &r->options->request.n_job,
-                           "--job is not the number of devices of a job");
-}
-
 /* Reads "4", a number of CPUs of each node, or a list, which has a comma or a dash: "4,". */
 static int read_keep(const api_reading *r, const char *text)
 {
@@ -354,14 +335,6 @@ static int read_keep(const api_reading *r, const char *text)
     return good;
 }
 
-static int read_processes(const api_reading *r, const char *text)
-{
-    int32_t *n = &r->options->request.n_process;
-    if (!read_number(text, n) || *n < 1 || *n > MAX_PROCESSES)
-        return wrong(r, "--processes is not a number of processes from 1 to 1024", text);
-    return 1;
-}
-
 static int read_index(const api_reading *r, const char *text)
 {
     if (!read_number(text, &r->options->request.process))
@@ -370,22 +343,7 @@ static int read_index(const api_reading *r, const char *text)
     return 1;
 }
 
-static int read_jobs(const api_reading *r, const char *text)
-{
-    int32_t *jobs = &r->options->jobs;
-    if (!read_number(text, jobs) || *jobs < 1 || *jobs > MAX_JOBS)
-        return wrong(r, "--jobs is not a number from 1 to 1024", text);
-    return 1;
-}
-
 /* == Options of the commands that bind ====================================== */
-
-static int read_pid(const api_reading *r, const char *text)
-{
-    if (!read_number(text, &r->options->pid) || r->options->pid < 1)
-        return wrong(r, "--pid is not the number of a process", text);
-    return 1;
-}
 
 /* Reads the address of a PCI function, which may be given several times. */
 static int read_pci(const api_reading *r, const char *text)
@@ -482,14 +440,6 @@ static int read_limit(const api_reading *r, const char *text)
 {
     if (!read_bytes(text, &r->options->memory_limit))
         return wrong(r, "--memory-limit is not a number of bytes, such as 200G", text);
-    return 1;
-}
-
-static int read_memory_time(const api_reading *r, const char *text)
-{
-    if (!read_number(text, &r->options->memory_time) || r->options->memory_time < 1 ||
-        r->options->memory_time > 86400)
-        return wrong(r, "--memory-time is not a number of seconds from 1 to 86400", text);
     return 1;
 }
 
@@ -841,24 +791,26 @@ static int read_metric_log(const api_reading *r, const char *text)
     (API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | API_EXPORT | API_REPLAY |     \
      API_GROUPS | CHANGING)
 
-#define READ(name, value, group, first, commands, read, text)                                  \
+#define ROW(name, its_value, its_group, its_first, its_commands, its_text, ...)                \
     {                                                                                          \
-        "--" name, value, API_GROUP_##group, first, commands, read, NULL, 0, 0, text           \
+        .dashed = "--" name, .value = its_value, .group = API_GROUP_##its_group,               \
+        .first = its_first, .commands = its_commands, .text = its_text, __VA_ARGS__            \
     }
-#define WORD(name, value, group, first, commands, words, member, text)                         \
-    {                                                                                          \
-        "--" name, value, API_GROUP_##group, first, commands, NULL, words,                     \
-            offsetof(api_options, member), 0, text                                             \
-    }
-#define STORE_AT(name, value, group, first, commands, member, letter, text)                    \
-    {                                                                                          \
-        "--" name, value, API_GROUP_##group, first, commands, NULL, NULL,                      \
-            offsetof(api_options, member), letter, text                                        \
-    }
+#define PID            "the number of a process"
+#define AT(its_member) .member = offsetof(api_options, its_member)
+#define READ(name, value, group, first, commands, reader, text)                                \
+    ROW(name, value, group, first, commands, text, .read = reader)
+#define WORD(name, value, group, first, commands, choices, member, text)                       \
+    ROW(name, value, group, first, commands, text, .words = choices, AT(member))
+#define NUMBER(name, value, group, first, commands, member, from, to, its_what, text)          \
+    ROW(name, value, group, first, commands, text, .least = from, .most = to,                  \
+        .what = its_what, AT(member))
+#define STORE_AT(name, value, group, first, commands, member, its_letter, text)                \
+    ROW(name, value, group, first, commands, text, .letter = its_letter, AT(member))
 #define TEXT(name, value, group, first, commands, member, text)                                \
-    STORE_AT(name, value, group, first, commands, member, 0, text)
+    ROW(name, value, group, first, commands, text, AT(member))
 #define FLAG(name, group, first, commands, member, text)                                       \
-    STORE_AT(name, NULL, group, first, commands, member, 0, text)
+    ROW(name, NULL, group, first, commands, text, AT(member))
 
 const char *const api_group_titles[] = {
 #define API_X(name, title) title,
@@ -869,8 +821,8 @@ const char *const api_group_titles[] = {
 /* In the order of the help. Rows of one name are of different commands. */
 const api_option api_option_rows[] = {
     /* What one command alone has */
-    {"--output", "DIR", API_GROUP_COMMAND, API_CAPTURE, API_CAPTURE, NULL, NULL,
-     offsetof(api_options, output), 'o', "a new folder; or a file, NAME.host or NAME.host.gz"},
+    STORE_AT("output", "DIR", COMMAND, API_CAPTURE, API_CAPTURE, output, 'o',
+             "a new folder; or a file, NAME.host or NAME.host.gz"),
     TEXT("name", "NAME", COMMAND, API_CAPTURE, API_CAPTURE, name,
          "the name of the host (default: that of DIR)"),
     FLAG("redact", COMMAND, API_CAPTURE, API_CAPTURE, redact,
@@ -889,8 +841,8 @@ const api_option api_option_rows[] = {
          "say what would be changed, and change nothing"),
     FLAG("restore", COMMAND, API_DOCTOR, API_DOCTOR, is_restoring,
          "put back what --fix has changed, after a crash too"),
-    READ("jobs", "N", COMMAND, API_REPLAY, API_REPLAY, read_jobs,
-         "threads (default: one for each CPU)"),
+    NUMBER("jobs", "N", COMMAND, API_REPLAY, API_REPLAY, jobs, 1, MAX_JOBS,
+           "a number from 1 to 1024", "threads (default: one for each CPU)"),
     TEXT("config", "FILE", COMMAND, API_SERVICE, API_SERVICE, config,
          "the settings (default: /etc/cpubind.conf, if it is there)"),
     FLAG("check", COMMAND, API_SERVICE, API_SERVICE, is_check,
@@ -924,8 +876,8 @@ const api_option api_option_rows[] = {
          "the number that a command prints at the end of a block"),
     READ("metric-log", "FILE REGEX", COMMAND, API_MEASURE, API_MEASURE, read_metric_log,
          "numbers in new lines of a file: the first group"),
-    {"--output", "FILE", API_GROUP_COMMAND, API_MEASURE, API_MEASURE, NULL, NULL,
-     offsetof(api_options, output), 'o', "the result as JSON, for --report"},
+    STORE_AT("output", "FILE", COMMAND, API_MEASURE, API_MEASURE, output, 'o',
+             "the result as JSON, for --report"),
     FLAG("report", COMMAND, API_MEASURE, API_MEASURE, is_report,
          "the results in the files that follow, as one table of Markdown"),
     READ("seed", "N", COMMAND, 0, API_MEASURE, read_seed,
@@ -933,11 +885,11 @@ const api_option api_option_rows[] = {
     READ("noise", "KINDS", COMMAND, 0, API_MEASURE, read_noise,
          "--probe: beside the workers: cpu (default), memory, irq or none"),
     /* Which process */
-    READ("pid", "N", DEVICES, API_APPLY, API_APPLY, read_pid,
-         "the process, whose device is found (default: the parent)"),
-    READ("pid", "N", DEVICES, API_MEASURE, API_MEASURE, read_pid, "one worker"),
-    READ("pid", "N", DEVICES, API_VERIFY | API_RESTORE, API_VERIFY | API_RESTORE, read_pid,
-         "the process (default: the parent)"),
+    NUMBER("pid", "N", DEVICES, API_APPLY, API_APPLY, pid, 1, INT32_MAX, PID,
+           "the process, whose device is found (default: the parent)"),
+    NUMBER("pid", "N", DEVICES, API_MEASURE, API_MEASURE, pid, 1, INT32_MAX, PID, "one worker"),
+    NUMBER("pid", "N", DEVICES, API_VERIFY | API_RESTORE, API_VERIFY | API_RESTORE, pid, 1,
+           INT32_MAX, PID, "the process (default: the parent)"),
     FLAG("all", DEVICES, API_APPLY | API_MEASURE, API_APPLY | API_MEASURE, all,
          "every process that drives a device"),
     FLAG("all", DEVICES, API_VERIFY, API_VERIFY, all,
@@ -968,8 +920,9 @@ const api_option api_option_rows[] = {
          "say which device the worker of rank N drives"),
     READ("visible", "LIST", DEVICES, 0, CASE, read_visible,
          "in place of ASCEND_RT_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES and the like: 0,1"),
-    READ("job", "N", DEVICES, 0, CASE, read_job,
-         "the first N of these devices are of the worker's job, the rest of others"),
+    NUMBER("job", "N", DEVICES, 0, CASE, request.n_job, 1, CPUBIND_MAX_DEVICES,
+           "the number of devices of a job",
+           "the first N of these devices are of the worker's job, the rest of others"),
     FLAG("running", DEVICES, 0, CASE, request.only_running,
          "the NPUs in the process table; plan: the devices in use"),
     READ("pci", "ADDRESS", DEVICES, API_TOPO, FUNCTIONS, read_pci,
@@ -1011,8 +964,9 @@ const api_option api_option_rows[] = {
          "are cut from all online CPUs, then each to the allowed ones. own: they are those of "
          "this container alone. auto (default): own with DRA_CPUSET_* or a quota of exactly so "
          "many CPUs, else cpuset"),
-    READ("processes", "N", PLAN, 0, CASE, read_processes,
-         "N processes drive each device and share its pool"),
+    NUMBER("processes", "N", PLAN, 0, CASE, request.n_process, 1, MAX_PROCESSES,
+           "a number of processes from 1 to 1024",
+           "N processes drive each device and share its pool"),
     READ("index", "I", PLAN, 0, CASE, read_index,
          "which of --processes this one is, from 0 on; with --numa-bind its rank"),
     READ("roles", "LIST", PLAN, 0, API_PLAN | API_PLAN_CALL | API_MEASURE | LIVE_CALLS,
@@ -1039,8 +993,9 @@ const api_option api_option_rows[] = {
          "the same as --devices npuLIST"),
     READ("npus", "LIST", NPUS, 0, LIVE_CALLS, read_npu, NULL),
     READ("npu", "N", NPUS, 0, NAMING & ~LIVE_CALLS, read_npu, NULL),
-    READ("total", "N", NPUS, 0, CASE | WORKERS, read_total,
-         "the number of NPUs of the host, where no input tells"),
+    NUMBER("total", "N", NPUS, 0, CASE | WORKERS, request.total, 1, CPUBIND_MAX_DEVICES,
+           "the number of NPUs of the host",
+           "the number of NPUs of the host, where no input tells"),
     READ("device-type", "TYPE", NPUS, 0, CASE | WORKERS, choose_type,
          "%, or a chip, such as 910B"),
     WORD("facts", "FROM", NPUS, 0, CASE | WORKERS, origins, request.origin,
@@ -1069,19 +1024,20 @@ const api_option api_option_rows[] = {
          choose_memory, "do not look at the memory, which takes long if it is much"),
     READ("memory-limit", "BYTES", BINDING, 0, API_APPLY | API_MEASURE | API_BIND_CALL,
          read_limit, "move at most so much, such as 200G"),
-    READ("memory-time", "SECONDS", BINDING, 0, API_APPLY | API_MEASURE | API_BIND_CALL,
-         read_memory_time, "move memory for at most so long (default: 5)"),
+    NUMBER("memory-time", "SECONDS", BINDING, 0, API_APPLY | API_MEASURE | API_BIND_CALL,
+           memory_time, 1, 86400, "a number of seconds from 1 to 86400",
+           "move memory for at most so long (default: 5)"),
     WORD("irqbalance", "WAY", BINDING, 0, BINDERS, irqbalance_ways, irqbalance,
          "leave it (default), ban these interrupts from it, or stop it"),
     WORD("with", "WAY", BINDING, 0, BINDERS, bindings, wants_cpuset,
          "masks (default), or cpuset: a cgroup of its own keeps all that is born in the "
          "process on the CPUs of its device"),
-    {"--watch", "[SECONDS]", API_GROUP_BINDING, API_APPLY, API_APPLY, read_watch, NULL, 0, 0,
-     "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
-     "process; with --all new processes, too"},
-    {"--watch", "[SECONDS]", API_GROUP_BINDING, API_STATUS, API_STATUS, read_watch, NULL, 0, 0,
-     "look again every SECONDS (default: 1): draws a terminal again; into a pipe, a line a "
-     "change"},
+    READ("watch", "[SECONDS]", BINDING, API_APPLY, API_APPLY, read_watch,
+         "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
+         "process; with --all new processes, too"),
+    READ("watch", "[SECONDS]", BINDING, API_STATUS, API_STATUS, read_watch,
+         "look again every SECONDS (default: 1): draws a terminal again; into a pipe, a line a "
+         "change"),
     FLAG("respect-masks", BINDING, 0, API_APPLY, respects_masks,
          "--all: leave processes alone that bind themselves"),
     WORD("others", "WAY", BINDING, 0, API_APPLY, other_ways, keeps_others,
@@ -1137,11 +1093,9 @@ const api_option api_option_rows[] = {
     FLAG("json", OUTPUT, 0, API_SERVICE | API_TOPO | WORKERS | PLANNING | API_RESTORE | STORE,
          json, "one JSON object, errors too; with --watch one a change"),
     FLAG("quiet", OUTPUT, 0, QUIETLY, quiet, "no more than the result"),
-    {"--help", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, NULL, offsetof(api_options, help), 'h',
-     "print this"},
-    {"--version", NULL, API_GROUP_OUTPUT, 0, EVERY, NULL, NULL, offsetof(api_options, version),
-     'V', "print the version"},
-    {NULL, NULL, API_GROUP_OUTPUT, 0, 0, NULL, NULL, 0, 0, NULL},
+    STORE_AT("help", NULL, OUTPUT, 0, EVERY, help, 'h', "print this"),
+    STORE_AT("version", NULL, OUTPUT, 0, EVERY, version, 'V', "print the version"),
+    {.dashed = NULL},
 };
 
 int api_takes_value(const api_option *row)
@@ -1185,6 +1139,15 @@ int api_store(const api_reading *r, const api_option *row, const char *value)
         r->options->npu_option = row;
     if (row->read)
         return row->read(r, value);
+    if (row->most > 0) {
+        int32_t n = 0;
+        if (!read_number(value, &n) || n < row->least || n > row->most) {
+            api_add(r->why, "%s is not %s: \"%s\"", row->dashed, row->what, value);
+            return add_try(r);
+        }
+        memcpy(member, &n, sizeof n);
+        return 1;
+    }
     if (row->words) {
         int32_t chosen = 0;
         if (!choose(r, row->words, row->dashed + 2, value, &chosen))
