@@ -91,12 +91,15 @@ typedef struct explanation {
 
 /* == Sentences and facts ==================================================== */
 
+/* Says a sentence, which ends in a full stop here if it has none. */
 static void say(explanation *e, const api_text *sentence)
 {
+    const int is_ended = sentence->len > 0 && sentence->text[sentence->len - 1] == '.';
     const int is_first = e->n_said++ == 0;
     const int32_t columns = e->to->columns > 0 && e->to->columns < 80 ? e->to->columns : 80;
     api_text text = {"", 0};
     api_add_in_words(e->view.facts, sentence->text, &text);
+    api_add(&text, "%s", is_ended ? "" : ".");
     if (e->options->json) {
         api_json_text(&e->said, NULL, text.text);
         return;
@@ -237,45 +240,37 @@ static int32_t list_home(explanation *e, int32_t device)
 /* Says how a group was shared among the devices that it may go to. */
 static void say_group(explanation *e, int32_t group, int32_t device)
 {
+    const cpubind_device_plan *plan = e->view.plan;
     const int32_t k = list_claimants(e, group);
     const int32_t *claimant = e->claimant;
     api_text text = {"", 0};
     const int32_t n = list_traced(e, -2, -2, group);
-    int32_t n_mine;
     api_add(&text, "The %d CPUs ", (int)n);
     api_add_list(&text, e->list, n);
     api_add(&text, " may go to ");
     if (k > 1)
         api_add(&text, "%d NPUs, ", (int)k);
     add_devices(e, claimant, k, -1, &text);
-    n_mine = device >= 0 ? list_traced(e, device, -2, group) : 0;
-    if (k == 1) {
-        api_add(&text, " alone.");
-        say(e, &text);
-        return;
-    }
-    if (device >= 0) {
-        api_add(&text, "; ");
-        add_device(e, device, &text);
-        api_add(&text, n_mine > 0 ? " gets %d of them: " : " gets none of them", (int)n_mine);
-        if (n_mine > 0)
-            api_add_list(&text, e->list, n_mine);
-    }
-    if (device >= 0 && e->view.plan->core.strategy == CPUBIND_TOPO_AFFINITY &&
-        e->view.plan->core.overlap == CPUBIND_FOUND_NONE)
-        for (int32_t i = 0; i < k; i++)
-            if (claimant[i] == device)
-                api_add(&text, ", part %d of %d in the order of the NPUs", (int)i + 1, (int)k);
-    for (int32_t i = 0; i < k && k <= 16; i++) {
-        const int32_t n_other =
-            claimant[i] == device ? 0 : list_traced(e, claimant[i], -2, group);
-        if (claimant[i] == device)
+    if (k == 1)
+        api_add(&text, " alone");
+    for (int32_t i = -1; i < k && k > 1; i++) { /* at first the device that is explained */
+        const int32_t d = i < 0 ? device : claimant[i];
+        const int32_t n_its = d < 0 ? 0 : list_traced(e, d, -2, group);
+        if (d < 0 || (i >= 0 && (d == device || k > 16)))
             continue;
         api_add(&text, "; ");
-        add_device(e, claimant[i], &text);
-        api_add(&text, " gets %d", (int)n_other);
+        add_device(e, d, &text);
+        api_add(&text, i < 0 && n_its == 0 ? " gets none of them" : " gets %d", (int)n_its);
+        if (i < 0 && n_its > 0) {
+            api_add(&text, " of them: ");
+            api_add_list(&text, e->list, n_its);
+        }
+        for (int32_t at = 0; i < 0 && at < k && plan->core.strategy == CPUBIND_TOPO_AFFINITY &&
+                             plan->core.overlap == CPUBIND_FOUND_NONE;
+             at++)
+            if (claimant[at] == d)
+                api_add(&text, ", part %d of %d in the order of the NPUs", (int)at + 1, (int)k);
     }
-    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -399,7 +394,6 @@ static void say_place(explanation *e, const cpubind_viewed *npu)
         if (npu->function >= 0 && facts->function[npu->function].node >= 0)
             api_add(&text, "; its PCI function is on node %d",
                     (int)facts->function[npu->function].node);
-        api_add(&text, ".");
         say(e, &text);
         return;
     }
@@ -422,7 +416,6 @@ static void say_place(explanation *e, const cpubind_viewed *npu)
         api_add(&text, "; its PCI address is ");
         api_add_pci(&text, &npu->pci);
     }
-    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -459,7 +452,6 @@ static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
     else {
         api_add(&text, "CPUs of it are also in the home of ");
         add_devices(e, e->device, n_other, -1, &text);
-        api_add(&text, ".");
     }
     say(e, &text);
 }
@@ -599,14 +591,6 @@ static void say_idle(explanation *e)
     say(e, &text);
 }
 
-static int32_t row_of(const cpubind_device_plan *plan, int32_t npu)
-{
-    for (int32_t i = 0; i < plan->n_want; i++)
-        if (plan->want[i] == npu)
-            return i;
-    return -1;
-}
-
 /* A row of the plan as those have it who use it: one device, or each tile of one, which has a
  * part of the row. */
 typedef struct part {
@@ -666,7 +650,6 @@ static void say_quality(explanation *e, int32_t row)
         api_add(&text, ", and %d CPUs for its interrupts are not near it", (int)q->irq_off);
     if (plan->memory_node && plan->memory_node[row] >= 0)
         api_add(&text, "; its memory belongs to node %d", (int)plan->memory_node[row]);
-    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -698,7 +681,6 @@ static void say_tiles(explanation *e, int32_t row)
         api_add_list(&text, p.row.cpu, p.row.n);
         before = ",";
     }
-    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -721,7 +703,7 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
 {
     const cpubind_device_plan *plan = e->view.plan;
     const cpubind_viewed *n = &e->view.facts->device[npu];
-    const int32_t row = row_of(plan, npu);
+    const int32_t row = api_row_index(plan, npu);
     api_text text = {"", 0};
     int32_t n_cpu = 0;
     if (row >= 0) {
@@ -742,7 +724,6 @@ static void say_pool(explanation *e, int32_t npu, int32_t device)
         }
         api_json_null(&e->fact, "pool");
     }
-    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -752,7 +733,7 @@ static void explain_npu(explanation *e, int32_t npu)
     const cpubind_viewed *n = &e->view.facts->device[npu];
     const int is_traced = has_trace(e);
     const int32_t device = is_traced ? api_candidate_of(plan, npu) : -1;
-    const int32_t row = is_traced ? row_of(plan, npu) : -1;
+    const int32_t row = is_traced ? api_row_index(plan, npu) : -1;
     api_json_number(&e->fact, "device", n->logic);
     if (is_traced)
         say_pool(e, npu, device);
@@ -804,7 +785,6 @@ static void say_where(explanation *e, int32_t id)
         api_add(&text, ", in a core with the CPUs ");
         api_add_list(&text, e->list, n);
     }
-    api_add(&text, ".");
     api_json_number(&e->fact, "node", node);
     api_json_list(&e->fact, "core", e->list, n);
     say(e, &text);
@@ -825,7 +805,6 @@ static void say_near(explanation *e, int32_t id)
     else {
         api_add(&text, "It is near ");
         add_devices(e, e->device, n, -1, &text);
-        api_add(&text, ".");
     }
     say(e, &text);
 }
@@ -834,19 +813,17 @@ static void say_near(explanation *e, int32_t id)
 static int add_part(explanation *e, const part *p, int32_t id, const char *before, api_text *to)
 {
     const char *word = "another process of it";
-    int in_pool = 0;
+    int32_t at = 0;
     char key[16];
-    for (int32_t k = 0; k < p->row.n; k++)
-        in_pool |= p->row.cpu[k] == id;
-    for (int32_t role = 0; in_pool && role < CPUBIND_ROLE_COUNT; role++) {
+    if (!cpubind_list_has(p->row.cpu, p->row.n, id, &at))
+        return 0;
+    for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         int32_t n;
         const int32_t *cpu = api_role_of(&p->row, (cpubind_role)role, &n);
-        for (int32_t k = 0; k < n; k++)
-            if (cpu[k] == id)
-                word = cpubind_role_word((cpubind_role)role);
+        at = 0;
+        if (cpubind_list_has(cpu, n, id, &at))
+            word = cpubind_role_word((cpubind_role)role);
     }
-    if (!in_pool)
-        return 0;
     snprintf(key, sizeof key, "%d", (int)p->row.id);
     api_json_text(&e->fact, key, word);
     api_add(to, "%sNPU %d (%s)", before, (int)p->row.id, word);
@@ -909,7 +886,6 @@ static void say_state(explanation *e, int32_t id)
         api_add(&text, "It is not online");
         break;
     }
-    api_add(&text, ".");
     say(e, &text);
 }
 
@@ -1000,11 +976,10 @@ static void explain_cpu(explanation *e, int32_t id)
     }
     say_where(e, id);
     if (!has_trace(e)) {
-        int32_t i = 0;
-        while (i < facts->n_cpu && facts->cpu[i] != id)
-            i++;
-        api_add(&text, i < facts->n_cpu ? "Pools may be cut from it."
-                                        : "This process may not use it, or it is excluded.");
+        int32_t at = 0;
+        api_add(&text, cpubind_list_has(facts->cpu, facts->n_cpu, id, &at)
+                           ? "Pools may be cut from it."
+                           : "This process may not use it, or it is excluded.");
         say(e, &text);
         return;
     }
@@ -1112,7 +1087,6 @@ static int explain_role(explanation *e, int32_t npu, cpubind_role role)
         api_text text = {"", 0};
         if (plan->unit[i].rank < 0 || !add_poolless(e, plan->unit[i].device, &text))
             continue;
-        api_add(&text, ".");
         say(e, &text);
         n++;
     }

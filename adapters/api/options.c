@@ -93,6 +93,16 @@ static int wrong(const api_reading *r, const char *what, const char *value)
     return add_try(r);
 }
 
+/* Adds a word to a list that has room for `most`. */
+static int add_word(const api_reading *r, const char *text, const char **words, int32_t *n,
+                    int32_t most, const char *too_many)
+{
+    if (*n == most)
+        return wrong(r, too_many, text);
+    words[(*n)++] = text;
+    return 1;
+}
+
 /* Whether a word is the known one, in letters of either case and with "-" for "_". */
 static int is_word(const char *word, const char *known)
 {
@@ -512,10 +522,7 @@ static int read_env(const api_reading *r, const char *text)
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
         return wrong(r, "--env wants NAME=VALUE", text);
-    if (o->n_env == API_MAX_ENV)
-        return wrong(r, "there are too many --env", text);
-    o->env[o->n_env++] = text;
-    return 1;
+    return add_word(r, text, o->env, &o->n_env, API_MAX_ENV, "there are too many --env");
 }
 
 static int read_workers(const api_reading *r, const char *text)
@@ -558,17 +565,17 @@ static int is_more(const api_reading *r)
     return 0;
 }
 
+#define TOO_MANY_RANKS "there are too many ranks"
+
 /* Reads the words of a list, one for each rank. */
 static int read_words(const api_reading *r, const char *text, const char **words, int32_t *n)
 {
-    for (;;) {
-        if (*n == API_MAX_NUMA)
-            return wrong(r, "there are too many ranks", text);
-        words[(*n)++] = text;
+    while (add_word(r, text, words, n, API_MAX_NUMA, TOO_MANY_RANKS)) {
         if (!is_more(r))
             return 1;
         text = r->argv[(*r->next)++];
     }
+    return 0;
 }
 
 /* The nodes may have commas between them, too. */
@@ -576,7 +583,6 @@ static int read_numa_nodes(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
     static char copy[4096];
-    size_t used = 0;
     const int32_t first = o->n_numa_node;
     if (!read_words(r, text, o->numa_node, &o->n_numa_node))
         return 0;
@@ -586,17 +592,14 @@ static int read_numa_nodes(const api_reading *r, const char *text)
     if (strlen(text) >= sizeof copy)
         return wrong(r, "there are too many ranks", "--numa-bind-nodes");
     memcpy(copy, text, strlen(text) + 1);
-    for (;;) {
-        char *word = copy + used;
-        char *comma = strchr(word, ',');
-        if (o->n_numa_node == API_MAX_NUMA)
-            return wrong(r, "there are too many ranks", text);
-        o->numa_node[o->n_numa_node++] = word;
-        if (!comma)
-            return 1;
-        *comma = '\0';
-        used = (size_t)(comma - copy) + 1;
+    for (char *word = copy, *comma; word; word = comma ? comma + 1 : NULL) {
+        comma = strchr(word, ',');
+        if (comma)
+            *comma = '\0';
+        if (!add_word(r, word, o->numa_node, &o->n_numa_node, API_MAX_NUMA, TOO_MANY_RANKS))
+            return 0;
     }
+    return 1;
 }
 
 static int read_numa_cpus(const api_reading *r, const char *text)
@@ -625,19 +628,14 @@ static int read_watch(const api_reading *r, const char *text)
 static int read_only(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
-    if (o->n_only == API_MAX_NAMES)
-        return wrong(r, "there are too many --only", text);
-    o->only[o->n_only++] = text;
-    return 1;
+    return add_word(r, text, o->only, &o->n_only, API_MAX_NAMES, "there are too many --only");
 }
 
 static int read_except(const api_reading *r, const char *text)
 {
     api_options *o = r->options;
-    if (o->n_except == API_MAX_NAMES)
-        return wrong(r, "there are too many --except", text);
-    o->except[o->n_except++] = text;
-    return 1;
+    return add_word(r, text, o->except, &o->n_except, API_MAX_NAMES,
+                    "there are too many --except");
 }
 
 /* The longest path of a socket: sun_path of unix(7), without the NUL. */

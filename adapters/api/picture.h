@@ -79,6 +79,9 @@ int32_t api_distance(const api_view *view, int32_t candidate, int32_t node);
 /* The candidate that an NPU of facts->device is, or -1. */
 int32_t api_candidate_of(const cpubind_device_plan *plan, int32_t npu);
 
+/* The row of the plan that it has, or -1. */
+int32_t api_row_index(const cpubind_device_plan *plan, int32_t npu);
+
 /* Whether sockets are known, and are more than one. */
 int api_has_sockets(const cpubind_facts *facts);
 

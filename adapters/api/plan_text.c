@@ -339,14 +339,9 @@ static int has_home(const cpubind_facts *facts, const int32_t *near_cpu, int32_t
 {
     if (facts->scope == CPUBIND_SCOPE_HOST)
         return n > 0;
-    for (int32_t i = 0, k = 0; i < n && k < facts->n_cpu;) {
-        if (near_cpu[i] == facts->cpu[k])
+    for (int32_t i = 0, at = 0; i < n; i++)
+        if (cpubind_list_has(facts->cpu, facts->n_cpu, near_cpu[i], &at))
             return 1;
-        if (near_cpu[i] < facts->cpu[k])
-            i++;
-        else
-            k++;
-    }
     return 0;
 }
 
@@ -363,15 +358,13 @@ static void add_checked(const cpubind_facts *facts, const cpubind_device_plan *p
     ids = (int32_t *)malloc(((size_t)plan->n_candidate + 1) * sizeof *ids);
     for (int32_t i = 0; ids && i < plan->n_candidate; i++) {
         const cpubind_candidate *c = &plan->candidate[i];
-        const cpubind_viewed *npu = c->device < 0 ? NULL : &facts->device[c->device];
-        if (npu && npu->affinity_count > 0 &&
-            has_home(facts, facts->affinity + npu->affinity_first, npu->affinity_count))
-            ids[n++] = npu->logic;
-        else if (!npu && facts->function[c->function].n_cpu == 0)
-            n_unknown++;
-        else if (!npu && has_home(facts, facts->function[c->function].cpu,
-                                  facts->function[c->function].n_cpu))
-            n_hidden++;
+        const int is_at_home = has_home(facts, c->near_cpus.cpu, c->near_cpus.n);
+        if (c->device >= 0 && is_at_home)
+            ids[n++] = facts->device[c->device].logic;
+        else if (c->device < 0) {
+            n_unknown += c->near_cpus.n == 0;
+            n_hidden += is_at_home;
+        }
     }
     (void)!cpubind_list_sort(ids, &n);
     api_add(out, "%ss ", facts->noun);

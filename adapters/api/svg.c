@@ -214,15 +214,6 @@ static void put_core(const drawing *d, int32_t core, int32_t x, int32_t y)
 
 /* == NPUs =================================================================== */
 
-/* Whether an NPU of facts->device has a row of the plan. */
-static int32_t row_of(const cpubind_device_plan *plan, int32_t npu)
-{
-    for (int32_t i = 0; i < plan->n_want; i++)
-        if (plan->want[i] == npu)
-            return i;
-    return -1;
-}
-
 static void add_address(const cpubind_pci_address *pci, const char *before, api_text *to)
 {
     if (pci->domain < 0)
@@ -237,7 +228,7 @@ static void put_chip(const drawing *d, int32_t candidate, int32_t x, int32_t y, 
     const cpubind_facts *facts = d->view.facts;
     const cpubind_candidate *c = &d->view.plan->candidate[candidate];
     const cpubind_viewed *npu = c->device < 0 ? NULL : &facts->device[c->device];
-    const int32_t row = npu ? row_of(d->view.plan, c->device) : -1;
+    const int32_t row = npu ? api_row_index(d->view.plan, c->device) : -1;
     api_text text = {"", 0}, title = {"", 0};
     if (npu) {
         api_add(&text, "%s %d", d->view.facts->noun, (int)npu->logic);

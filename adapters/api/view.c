@@ -246,6 +246,14 @@ int32_t api_candidate_of(const cpubind_device_plan *plan, int32_t npu)
     return -1;
 }
 
+int32_t api_row_index(const cpubind_device_plan *plan, int32_t npu)
+{
+    for (int32_t i = 0; i < plan->n_want; i++)
+        if (plan->want[i] == npu)
+            return i;
+    return -1;
+}
+
 int api_has_sockets(const cpubind_facts *facts)
 {
     for (int32_t i = 1; facts->socket && i < facts->n_node; i++)

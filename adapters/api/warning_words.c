@@ -249,18 +249,17 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_AFFINITY] =
         ("the affinity of some NPU is not known (npu-smi info -t topo, numa_node of the PCI "
          "function): global_slice is used instead"),
-    [CPUBIND_WARNING_ONLY_LOGIC_IDS] = ("slices are cut by logic ids, which start at 0 in "
-                                        "every container: two containers with "
-                                        "one cpuset would get the same CPUs"),
+    [CPUBIND_WARNING_ONLY_LOGIC_IDS] =
+        ("slices are cut by logic ids, which start at 0 in every container: two containers "
+         "with one cpuset would get the same CPUs"),
     [CPUBIND_WARNING_NO_SPARE] = "node 0 has no CPU left for the host's UVB polling threads",
-    [CPUBIND_WARNING_NO_PROCESSES] = ("which NPUs run is not known: no process table could be "
-                                      "read; the pools do not depend on "
-                                      "it"),
+    [CPUBIND_WARNING_NO_PROCESSES] =
+        ("which NPUs run is not known: no process table could be read; the pools do not "
+         "depend on it"),
     [CPUBIND_WARNING_HIDDEN_HOME] =
         ("the kernel does not name the CPUs near some NPUs of this host that are hidden here: "
          "they have those that are near no other; use --scope own when the allowed CPUs are "
-         "for "
-         "this one alone"),
+         "for this one alone"),
     [CPUBIND_WARNING_NO_CENSUS] =
         ("the PCI bus shows no NPU: if other containers of this host have NPUs, their CPUs are "
          "not kept for them; use --scope own when the allowed CPUs are for this one alone"),
@@ -278,8 +277,7 @@ static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_ONLINE_DIFFERS] =
         ("sys/devices/system/cpu/online lacks CPUs that are online: the nodes list them, and "
          "this process may use them; that file is not the kernel's (lxcfs makes such ones), "
-         "and "
-         "is passed over"),
+         "and is passed over"),
     [CPUBIND_WARNING_ORDER_DIFFERS] =
         ("NPUs that share CPUs are ordered by PCI address, which is not the order of their "
          "logic ids"),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../plan/cpu_workers.h"
+#include "../text/cpulist.h"
 #include "output.h"
 
 typedef struct worker_plan {
@@ -20,19 +21,12 @@ typedef struct worker_plan {
 
 /* == Which CPUs are free ==================================================== */
 
-static int is_in(const int32_t *list, int32_t n, int32_t value)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (list[i] == value)
-            return 1;
-    return 0;
-}
-
+/* Takes CPUs, which ascend. */
 static void take(worker_plan *w, const int32_t *cpu, int32_t n)
 {
     const cpubind_topology *host = &w->read.facts.host;
-    for (int32_t i = 0; i < host->n_cpu; i++)
-        if (is_in(cpu, n, host->cpu[i]))
+    for (int32_t i = 0, at = 0; i < host->n_cpu; i++)
+        if (cpubind_list_has(cpu, n, host->cpu[i], &at))
             w->is_free[i] = 0;
 }
 
@@ -86,9 +80,9 @@ static int find_free(const cpubind_source *source, api_options *options, worker_
             return status;
     }
     take(w, q->exclude, q->n_exclude);
-    for (int32_t i = 0; q->allowed && i < f->host.n_cpu; i++)
-        w->is_free[i] =
-            (uint8_t)(w->is_free[i] && is_in(q->allowed, q->n_allowed, f->host.cpu[i]));
+    for (int32_t i = 0, at = 0; q->allowed && i < f->host.n_cpu; i++)
+        w->is_free[i] = (uint8_t)(w->is_free[i] && cpubind_list_has(q->allowed, q->n_allowed,
+                                                                    f->host.cpu[i], &at));
     return API_DONE;
 }
 
