@@ -21,7 +21,8 @@
  *   refused  facts->topology holds the problem, and a plan that needs what the input tells
  *            fails with it. The rule of the reference needs none of it.
  *   lscpu    in a snapshot alone: a live host without the files has none for lscpu to read
- *   no word  of caches: a node is one. Of cores: each CPU is one, and a plan that needs cores has the warning no_cores.
+ *   no word  of caches: a node is one. Of cores: each CPU is one, and a plan that needs cores has
+ *            the warning no_cores.
  *            Of distances: nodes of one socket are near, others far, and a plan by near has the
  *            warning no_distances. Of sockets: the distances tell. Of both: all other nodes are
  *            equally near, and the same warning
@@ -133,35 +134,34 @@ static void part_cores(const cpubind_facts *f, int32_t *core_of)
         core_of[cpu] = facts_is_online(f, cpu) ? cpu : -1;
 }
 
-/* Reads the list of one CPU, and gives all online CPUs of the list the number of the lowest.
+/* Reads a list of CPUs that share something with a CPU, and gives all online CPUs of the list the
+ * number of the lowest. Those of a core have no other core, and are on one node.
  *   out     *n: CPUs in the list; 0: there is no list */
-static cpubind_problem_code read_siblings(facts_reader *r, int32_t cpu, int32_t *core_of,
-                                          int32_t *n)
+static cpubind_problem_code read_group(facts_reader *r, int32_t cpu, const char *leaf,
+                                       int is_core, int32_t *group_of, int32_t *n)
 {
     const cpubind_facts *f = r->facts;
-    const char *name =
-        facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list");
+    const char *name = facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, leaf);
     cpubind_input answer;
-    cpubind_problem_code code;
     int32_t *list = NULL, first = -1;
+    cpubind_problem_code code = facts_ask(r, name, &answer);
     *n = 0;
-    code = facts_ask(r, name, &answer);
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         code = facts_read_list(r, name, answer, &list, n);
     if (code != CPUBIND_PROBLEM_NONE || !list)
         return code;
     for (int32_t i = 0; i < *n; i++) {
-        if (!facts_is_online(f, list[i]))
+        if (!facts_is_online(f, list[i]) || (!is_core && group_of[list[i]] >= 0))
             continue;
-        if (core_of[list[i]] >= 0)
+        if (group_of[list[i]] >= 0)
             return fail_core(r, name, answer, list[i],
                              "a CPU of the list is in the list of another core");
-        if (f->node_of[list[i]] != f->node_of[cpu])
+        if (is_core && f->node_of[list[i]] != f->node_of[cpu])
             return fail_core(r, name, answer, list[i], "the CPUs of a core are on two nodes");
         first = first < 0 ? list[i] : first;
-        core_of[list[i]] = first;
+        group_of[list[i]] = first;
     }
-    return core_of[cpu] >= 0
+    return group_of[cpu] >= 0
                ? code
                : fail_core(r, name, answer, cpu, "the list lacks the CPU whose list it is");
 }
@@ -184,7 +184,7 @@ static cpubind_problem_code read_lists(facts_reader *r, int32_t *core_of, int *i
             f->scope == CPUBIND_SCOPE_HOST || cpubind_list_has(f->cpu, f->n_cpu, cpu, &at);
         if (!facts_is_online(f, cpu) || core_of[cpu] >= 0)
             continue;
-        code = read_siblings(r, cpu, core_of, &n);
+        code = read_group(r, cpu, "topology/thread_siblings_list", 1, core_of, &n);
         if (n == 0 && !is_needed)
             continue;
         if (code == CPUBIND_PROBLEM_NONE && active == 0 && n <= 1) {
@@ -268,50 +268,25 @@ static cpubind_problem_code read_core_of(facts_reader *r)
 
 /* == Caches ================================================================= */
 
-/* Reads which CPUs share a file's cache: the numbers of those that have none become that of the
- * lowest one that is online.
- *   out     *is_there: 0 when the file is absent */
-static cpubind_problem_code read_cache(facts_reader *r, int32_t cpu, const char *file,
-                                       int32_t *cache_of, int *is_there)
-{
-    const cpubind_facts *f = r->facts;
-    const char *name = facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, file);
-    cpubind_input answer;
-    int32_t *list = NULL, n = 0, first = -1;
-    cpubind_problem_code code = facts_ask(r, name, &answer);
-    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        code = facts_read_list(r, name, answer, &list, &n);
-    *is_there = code == CPUBIND_PROBLEM_NONE && list != NULL;
-    for (int32_t i = 0; *is_there && i < n; i++) {
-        if (!facts_is_online(f, list[i]) || cache_of[list[i]] >= 0)
-            continue;
-        first = first < 0 ? list[i] : first;
-        cache_of[list[i]] = first;
-    }
-    return *is_there && cache_of[cpu] < 0
-               ? fail_core(r, name, answer, cpu, "the list lacks the CPU whose list it is")
-               : code;
-}
-
 /* Reads the last caches: of index3, or of index2 where the first CPU has no other. A host of
  * which no CPU has either has none that are known; a CPU without has one of its own. */
 static cpubind_problem_code read_caches(facts_reader *r)
 {
     static const char *const files[] = {"cache/index3/shared_cpu_list",
-                                        "cache/index2/shared_cpu_list", NULL};
+                                        "cache/index2/shared_cpu_list"};
     cpubind_facts *f = r->facts;
-    int32_t *cache_of = new_ints(r, f->n_cpu_id);
-    const char *const *file = files;
-    int is_known = 0, is_there;
+    int32_t *cache_of = new_ints(r, f->n_cpu_id), n = 0;
+    int is_known = 0;
     cpubind_problem_code code = cache_of ? CPUBIND_PROBLEM_NONE : facts_fail_memory(r);
-    for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && *file && cpu < f->n_cpu_id; cpu++) {
-        if (!facts_is_online(f, cpu) || cache_of[cpu] >= 0)
-            continue;
-        code = read_cache(r, cpu, *file, cache_of, &is_there);
-        while (code == CPUBIND_PROBLEM_NONE && !is_there && !is_known && *++file)
-            code = read_cache(r, cpu, *file, cache_of, &is_there);
-        is_known |= is_there;
-    }
+    for (int file = 0; code == CPUBIND_PROBLEM_NONE && !is_known && file < 2; file++)
+        for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
+            if (!facts_is_online(f, cpu) || cache_of[cpu] >= 0)
+                continue;
+            code = read_group(r, cpu, files[file], 0, cache_of, &n);
+            is_known |= n > 0;
+            if (!is_known)
+                break;
+        }
     f->cache_of = code == CPUBIND_PROBLEM_NONE && is_known ? cache_of : NULL;
     return code;
 }
