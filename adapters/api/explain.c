@@ -94,12 +94,12 @@ typedef struct explanation {
 /* Says a sentence, which ends in a full stop here if it has none. */
 static void say(explanation *e, const api_text *sentence)
 {
-    const int is_ended = sentence->len > 0 && sentence->text[sentence->len - 1] == '.';
     const int is_first = e->n_said++ == 0;
     const int32_t columns = e->to->columns > 0 && e->to->columns < 80 ? e->to->columns : 80;
     api_text text = {"", 0};
     api_add_in_words(e->view.facts, sentence->text, &text);
-    api_add(&text, "%s", is_ended ? "" : ".");
+    api_add(&text, "%s",
+            sentence->len > 0 && sentence->text[sentence->len - 1] == '.' ? "" : ".");
     if (e->options->json) {
         api_json_text(&e->said, NULL, text.text);
         return;

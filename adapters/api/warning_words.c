@@ -322,8 +322,7 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_JOB:
         api_add(out,
                 "%s says that this job has %d ranks here: the first so many visible %ss are "
-                "planned for, the others are left to other jobs; --job N says another number, "
-                "--visible LIST which they are",
+                "planned for, and others left to other jobs; --job N says another number",
                 facts->job_variable, (int)facts->n_job, facts->noun);
         break;
     case CPUBIND_WARNING_DISPUTED:

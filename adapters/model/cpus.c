@@ -173,34 +173,24 @@ cpubind_problem_code cpubind_priv_judge_step(facts_reader *r, int32_t n_visible,
 
 /* == The cgroup ============================================================= */
 
-/* Joins the path of a cgroup's file, in the arena; NULL when the arena is full. */
-static const char *cgroup_path(facts_reader *r, const char *controller, const char *path,
-                               int32_t len, const char *leaf)
-{
-    const char *const part[] = {"sys/fs/cgroup/", controller};
-    const size_t n[] = {strlen(part[0]) - !*controller, strlen(controller), strlen(leaf)};
-    char *out =
-        (char *)cpubind_arena_take(r->arena, (int32_t)(n[0] + n[1] + n[2]) + len + 2, 1);
-    char *at = out;
-    if (!out)
-        return NULL;
-    for (int i = 0; i < 2; at += n[i++])
-        memcpy(at, part[i], n[i]);
-    memcpy(at, path, (size_t)len);
-    at[len] = '/';
-    memcpy(at + len + 1, leaf, n[2] + 1);
-    return out;
-}
+/* A file of a cgroup that has a controller: of version 2, and of version 1. */
+typedef struct cgroup_file {
+    const char *controller, *mount[2], *leaf[2];
+} cgroup_file;
 
-/* Asks for a file of the cgroup of the process that has a controller.
- *   in      leaf: the name of the file by version 2, and by version 1. A cgroup without it, or
- *           a path of the host's that is not mounted in this container, has the one of the next
- *           above
+#define CGROUP "sys/fs/cgroup"
+static const cgroup_file cpuset_file = {
+    "cpuset", {CGROUP, CGROUP "/cpuset"}, {"cpuset.cpus.effective", "cpuset.effective_cpus"}};
+static const cgroup_file quota_files[] = {
+    {"cpu", {CGROUP, CGROUP "/cpu"}, {"cpu.max", "cpu.cfs_quota_us"}},
+    {"cpu", {CGROUP, CGROUP "/cpu"}, {"cpu.max", "cpu.cfs_period_us"}}};
+
+/* Asks for a file of the cgroup of the process. A cgroup without it, or a path of the host's that
+ * is not mounted in this container, has the one of the next above.
  *   out     *name: NULL without such a file, or where the cgroup is above those that this
  *           process may see */
-static cpubind_problem_code ask_cgroup(facts_reader *r, const char *controller,
-                                       const char *const leaf[2], const char **name,
-                                       cpubind_input *answer)
+static cpubind_problem_code ask_cgroup(facts_reader *r, const cgroup_file *file,
+                                       const char **name, cpubind_input *answer)
 {
     cpubind_input text;
     cpubind_cgroup found;
@@ -209,19 +199,21 @@ static cpubind_problem_code ask_cgroup(facts_reader *r, const char *controller,
     cpubind_problem_code code = facts_ask(r, "proc/self/cgroup", &text);
     *name = NULL;
     if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(text) ||
-        cpubind_cgroup_find(text.data, text.len, controller, &found) != CPUBIND_TEXT_OK)
+        cpubind_cgroup_find(text.data, text.len, file->controller, &found) != CPUBIND_TEXT_OK)
         return code;
     path = text.data + found.path.at;
     len = cpubind_cgroup_outside(path, found.path.len);
     for (;;) {
-        const char *file;
+        const char *mount = file->mount[found.is_version_1],
+                   *leaf = file->leaf[found.is_version_1];
+        const char *asked;
         while (len > 0 && path[len - 1] == '/')
             len--;
-        file = cgroup_path(r, found.is_version_1 ? controller : "", path, len,
-                           leaf[found.is_version_1]);
-        code = facts_ask(r, file, answer);
+        asked = len > 0 ? facts_path(r, mount, path, (cpubind_piece){1, len - 1}, leaf)
+                        : facts_named_path(r, "sys/fs", mount + sizeof "sys/fs", leaf);
+        code = facts_ask(r, asked, answer);
         if (code == CPUBIND_PROBLEM_NONE && facts_is_present(*answer))
-            *name = file;
+            *name = asked;
         if (code != CPUBIND_PROBLEM_NONE || *name || len == 0)
             return code;
         while (len > 0 && path[len - 1] != '/')
@@ -233,10 +225,9 @@ static cpubind_problem_code ask_cgroup(facts_reader *r, const char *controller,
  * inside of them. */
 static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
 {
-    static const char *const leaf[] = {"cpuset.cpus.effective", "cpuset.effective_cpus"};
     cpubind_input answer;
     const char *name;
-    cpubind_problem_code code = ask_cgroup(r, "cpuset", leaf, &name, &answer);
+    cpubind_problem_code code = ask_cgroup(r, &cpuset_file, &name, &answer);
     *is_found = name != NULL;
     return name ? facts_read_list(r, name, answer, &r->facts->cpu, &r->facts->n_cpu) : code;
 }
@@ -246,15 +237,13 @@ static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
  * version 1 in two; without a limit the first is "max" or "-1". */
 static cpubind_problem_code judge_quota(facts_reader *r)
 {
-    static const char *const files[][2] = {{"cpu.max", "cpu.cfs_quota_us"},
-                                           {"cpu.max", "cpu.cfs_period_us"}};
     int64_t number[2] = {0, 0};
     if (r->facts->is_scope_given || r->request->allowed || r->n_allowed >= r->facts->n_online)
         return CPUBIND_PROBLEM_NONE;
     for (int n = 0, file = 0; n == file && file < 2; file++) {
         cpubind_input answer;
         const char *name;
-        const cpubind_problem_code code = ask_cgroup(r, "cpu", files[file], &name, &answer);
+        const cpubind_problem_code code = ask_cgroup(r, &quota_files[file], &name, &answer);
         if (code != CPUBIND_PROBLEM_NONE || !name || answer.len == 0 ||
             !scan_is_digit(*answer.data))
             return code;

@@ -127,7 +127,7 @@ class TestPlans(unittest.TestCase):
                 host.plan()
         error = pickle.loads(pickle.dumps(caught.exception))
         self.assertEqual((error.code, error.numbers["need"], error.numbers["have"]),
-                         ("too_few_cpus", 5, 2))
+                         ("too_few_cpus", 5, 0))
         self.assertEqual(str(error), error.text)
 
     def test_a_host_in_memory_is_the_host_of_the_folder(self):

@@ -91,11 +91,6 @@ def options() -> Dict[str, str]:
     return found
 
 
-def _keywords(found: Mapping[str, str], is_of_plan: bool) -> Dict[str, str]:
-    return {key.replace("-", "_"): value for key, value in found.items()
-            if not (is_of_plan and key in _OF_BIND)}
-
-
 def open_host() -> Any:
     """This host, or the captured one of a dry run."""
     root = os.environ.get("CPUBIND_ROOT")
@@ -109,9 +104,8 @@ def device_of_id(rows: List[Mapping[str, Any]], number: int, own: Optional[int])
     runtime, which answers with the phy id. Where the two name different NPUs, the one that the
     rank drives counts (`own`, or None), else the phy id.
     """
-    by_phy = [row["npu"] for row in rows if row.get("phy") == number]
-    by_logic = [row["npu"] for row in rows if row["npu"] == number]
-    found = by_phy + by_logic
+    found = [row["npu"] for row in rows if row.get("phy") == number]
+    found += [row["npu"] for row in rows if row["npu"] == number]
     if not found:
         raise RuntimeError("Invalid NPU id %d, visible NPUs: %s."
                            % (number, [row["npu"] for row in rows]))
@@ -127,29 +121,29 @@ def _job(rank: Optional[int], npu_id: Optional[int]) -> Dict[str, str]:
     """The devices of this job, as the engine has put its processes on them (TP x DP): those of
     the ranks of torch.distributed. Processes of other hosts count, too: that hides less. A rank
     that is not below is one of another group."""
-    if npu_id is not None or options().get("rules") == "reference":
-        return {}
-    torch: Any = sys.modules.get("torch")
-    try:
-        size = torch.distributed.get_world_size() if torch.distributed.is_initialized() else 0
-    except Exception:
-        return {}
-    return {"job": str(size)} if (rank or 0) < size else {}
+    group: Any = getattr(sys.modules.get("torch"), "distributed", None)
+    size = group.get_world_size() if group and group.is_initialized() else 0
+    is_known = npu_id is None and (rank or 0) < size and options().get("rules") != "reference"
+    return {"job": str(size)} if is_known else {}
+
+
+def _keywords(rank: Optional[int], npu_id: Optional[int], is_of_plan: bool) -> Dict[str, str]:
+    return {key.replace("-", "_"): value
+            for key, value in {**_job(rank, npu_id), **options()}.items()
+            if not (is_of_plan and key in _OF_BIND)}
 
 
 def make_plan(host: Any, rank: Optional[int], npu_id: Optional[int]) -> Tuple[Any, int]:
     """The plan of the host, and the logic id of the NPU of this process."""
-    keywords = {**_job(rank, npu_id), **_keywords(options(), is_of_plan=True)}
+    keywords = _keywords(rank, npu_id, is_of_plan=True)
     if npu_id is None:
         plan = host.plan(rank=rank or 0, **keywords)
         return plan, plan.rank_device
     plan = host.plan(**keywords)
     rows = npus_of(plan)
     in_order = sorted(row["npu"] for row in rows)
-    own = None
-    if rank is not None and 0 <= rank < len(in_order):
-        own = in_order[rank]
-    return plan, device_of_id(rows, npu_id, own)
+    is_named = rank is not None and 0 <= rank < len(in_order)
+    return plan, device_of_id(rows, npu_id, in_order[rank or 0] if is_named else None)
 
 
 def bind(rank: Optional[int], npu_id: Optional[int] = None,
@@ -168,8 +162,7 @@ def bind(rank: Optional[int], npu_id: Optional[int] = None,
         if is_dry_run():
             _bound = Bound(plan, device, None, {}, False)
         else:
-            keywords = {**_job(rank, npu_id), **_keywords(options(), is_of_plan=False)}
-            binding = host.bind(npu=device, **keywords)
+            binding = host.bind(npu=device, **_keywords(rank, npu_id, is_of_plan=False))
             _bound = Bound(plan, device, binding, binding.report(), False)
     return _bound
 

@@ -234,10 +234,9 @@ def _answer_migratepages(cmd: List[str]) -> Tuple[str, int]:
     if number is None or os.environ.get("CPUBIND_MEMORY") == "none":
         return "", 1
     n_long = 16  # 1024 nodes, the most that Linux is built for
-    masks = []
-    for nodes in (DeviceInfo.expand_cpu_list(cmd[2]), DeviceInfo.expand_cpu_list(cmd[3])):
-        bits = sum(1 << node for node in nodes).to_bytes(8 * n_long, sys.byteorder)
-        masks.append(ctypes.create_string_buffer(bits, len(bits)))
+    bits = (sum(1 << node for node in DeviceInfo.expand_cpu_list(word)) for word in cmd[2:4])
+    masks = [ctypes.create_string_buffer(number_of.to_bytes(8 * n_long, sys.byteorder), 8 * n_long)
+             for number_of in bits]
     left = ctypes.CDLL(None, use_errno=True).syscall(
         ctypes.c_long(number), ctypes.c_long(int(cmd[1])), ctypes.c_ulong(64 * n_long + 1),
         masks[0], masks[1])
@@ -263,10 +262,6 @@ def _product() -> str:
     return str(getattr(found, "name", found))
 
 
-def _rows_of_table(line: str) -> List[str]:
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
 class DeviceInfo:
     """The NPUs of the host by npu-smi, and the CPUs of this process."""
 
@@ -284,8 +279,7 @@ class DeviceInfo:
 
     @staticmethod
     def is_cpu_list(cpu_list_str: str) -> bool:
-        numbers = r"\d+(-\d+)?"
-        return re.fullmatch(numbers + r"(,\s*" + numbers + ")*", cpu_list_str) is not None
+        return re.fullmatch(r"\d+(-\d+)?(,\s*\d+(-\d+)?)*", cpu_list_str) is not None
 
     @staticmethod
     def expand_cpu_list(allowed_list_str: str) -> List[int]:
@@ -331,7 +325,7 @@ class DeviceInfo:
         has_chips = None  # not in the process table yet
         running: Set[int] = set()
         for line in map(str.strip, text.splitlines()):
-            cells = _rows_of_table(line)
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
             if line.startswith("| NPU") and "Process id" in line:
                 has_chips = cells[0].split() == ["NPU", "Chip"]
             elif has_chips is not None and line.startswith("| ") and len(cells) > 1:

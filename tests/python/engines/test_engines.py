@@ -90,7 +90,7 @@ class TestSettings(Case):
         self.assertEqual(_engine.options(), {
             "rules": "near", "scope": "own", "memory": "none", "any-arch": "yes",
             "overlap": "keep", "strict": "yes"})
-        self.assertEqual(_engine._keywords(_engine.options(), is_of_plan=True),
+        self.assertEqual(_engine._keywords(None, None, is_of_plan=True),
                          {"rules": "near", "scope": "own", "overlap": "keep"})
 
     def test_the_rank_is_that_of_the_launcher(self):
@@ -368,6 +368,17 @@ class TestPlans(Case):
                           cpubind.torch.bind(npu=3), cpubind.sglang.bind(3)):
                 self.assertEqual(bound.device, 3)
                 self.assertEqual(list(bound.plan.cpus(3, "main")), main)
+
+    def test_the_devices_of_the_job_are_as_many_as_the_engine_has_ranks(self):
+        group = mock.Mock(**{"is_initialized.return_value": True,
+                             "get_world_size.return_value": 2})
+        os.environ["CPUBIND_ROOT"] = folder_of("a2-192cpu-8npu")
+        with mock.patch.dict(sys.modules, torch=mock.Mock(distributed=group)), \
+                self.lines(cpubind.torch.logger):
+            for rank, npu, devices in ((1, None, 2), (3, None, 8), (None, 3, 8)):
+                bound = cpubind.torch.bind(rank=rank, npu=npu)
+                self.assertEqual(len(bound.plan.dict()["devices"]), devices)
+                _engine.restore()
 
     def test_the_classes_have_the_pools_of_the_reference_rules(self):
         from compare import as_printed
