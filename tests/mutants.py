@@ -3,13 +3,15 @@
 SPDX-License-Identifier: MIT
 
   tests/mutants.py --rooms text,model --count 200 --seed 7 --build 'make ...' --test 'COMMAND' ...
+  tests/mutants.py --files cpubind.h --count 1000 --build 'make ...' --test 'COMMAND' ...
   tests/mutants.py --planted tests/planted.txt --build 'make ...' --test 'tests/run check-all'
 
-Draws places of the C files of these rooms by the seed, puts a small mistake at each (an operator, a
-number, a statement that is missing), builds, and runs the commands up to the first that fails. A
-mistake that does not compile is not counted. Changes files of the tree that it runs in, and puts
-each back: it is for a copy. Prints a line a mutant, and at the end how many were found. The same
-seed draws the same mutants as long as the files are the same; --only N,M tries these alone.
+Draws places of the C files of these rooms, or of these files, by the seed, puts a small mistake at
+each (an operator, a number, a statement that is missing), builds, and runs the commands up to the
+first that fails. A mistake that does not compile is not counted. Changes files of the tree that it
+runs in, and puts each back: it is for a copy. Prints a line a mutant, and at the end how many were
+found. The same seed draws the same mutants as long as the files are the same; --only N,M tries
+these alone.
 With --planted the mistakes are those of a table, and each command gets the word of its row.
 """
 import argparse
@@ -80,6 +82,7 @@ def planted(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rooms", default="")
+    parser.add_argument("--files", default="")
     parser.add_argument("--planted", default="")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=7)
@@ -90,6 +93,7 @@ def main():
     arguments = parser.parse_args()
     files = sorted(f for room in arguments.rooms.split(",") if room
                    for f in glob.glob("adapters/%s/**/*.c" % room, recursive=True))
+    files += [f for f in arguments.files.split(",") if f]
     everything = [(f, m, "") for f in files for m in mutants_of(f)]
     random.Random(arguments.seed).shuffle(everything)
     if arguments.planted:

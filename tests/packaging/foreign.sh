@@ -8,7 +8,8 @@
 #
 # Builds the library for s390x (big endian, 64 bits), armhf (little endian, 32 bits), powerpc
 # (big endian, 32 bits) and aarch64, plans every fixture host there with qemu, and compares each plan, list, mask, map
-# and error with those of this machine. Prints TAP; machines without a compiler are skipped.
+# and error with those of this machine; and the hash of the plans of 100,000 random hosts by
+# cpubind.h. Prints TAP; machines without a compiler are skipped.
 LC_ALL=C
 export LC_ALL
 
@@ -40,12 +41,23 @@ plans_as_here() { # name, emulator, folder of its libraries
     [ $status -eq 0 ] && [ ! -s "$out/$1/diff" ]
 }
 
+hash_of() { # name, compiler, emulator
+    # shellcheck disable=SC2086
+    "$2" -std=c99 -O2 $warnings -ffreestanding -static $here/hash.c -o "$out/hash_$1" &&
+        nice ${3:+"$3"} "$out/hash_$1" 100000
+}
+
+hash_as_here() {
+    hash_of "$@" | diff "$out/hash" -
+}
+
 check "the program builds for this machine" compile "${CC:-cc}" "$BUILD/libcpubind.so.1" \
     "$out/api_plans"
 LD_LIBRARY_PATH=$BUILD "$out/api_plans" 1 fixtures/hosts/*.host >"$out/plans" || {
     echo "not ok 2 - plans of this machine"
     exit 1
 }
+hash_of here "${CC:-cc}" >"$out/hash"
 echo "# $(grep -c '^rank' "$out/plans") plans, $(wc -c <"$out/plans") bytes"
 while read -r name triple qemu; do
     text="$name: plans, lists, masks and errors of every fixture are those of this machine"
@@ -56,6 +68,8 @@ while read -r name triple qemu; do
     else
         check "$name: the library builds" build_for "$name" "$triple-gcc"
         check "$text" plans_as_here "$name" "qemu-$qemu-static" "/usr/$triple"
+        check "$name: 100,000 random plans have the hash $(cat "$out/hash")" hash_as_here \
+            "$name" "$triple-gcc" "qemu-$qemu-static"
     fi
 done <<LIST
 s390x s390x-linux-gnu s390x
