@@ -79,35 +79,38 @@ static void expect_right(const char *folder, const char *const *option, size_t n
     json_decref(report);
 }
 
+/* A line of the shell, with the files that are removed at "$@". */
+static void shell_removed(const char *folder, const char *line, const file *files)
+{
+    char text[8192];
+    int n = snprintf(text, sizeof text, "set --");
+    for (int i = 0; i < MAX_FILES && files[i].name; i++)
+        if (!files[i].text)
+            n += snprintf(text + n, sizeof text - (size_t)n, " %s", files[i].name);
+    assert_in_range(n + snprintf(text + n, sizeof text - (size_t)n, "; %s", line), 1,
+                    sizeof text - 1);
+    shell(folder, text);
+}
+
 static void make_host(const file *files)
 {
-    shell(top, "touch -d '0.05 seconds ago' stamp");
-    for (int i = 0; i < MAX_FILES && files[i].name; i++) {
-        char text[256];
-        snprintf(text, sizeof text, "rm -r %s", files[i].name);
+    shell_removed(made, "touch -d '0.05 seconds ago' ../stamp; [ $# -eq 0 ] || rm -r $*",
+                  files);
+    for (int i = 0; i < MAX_FILES && files[i].name; i++)
         if (files[i].text)
             put(made, files[i].name, files[i].text);
-        else
-            shell(made, text);
-    }
 }
 
 /* Makes the made host right again: puts back the files that have changed since make_host, and
  * those that were removed. */
 static void unmake_host(const file *files)
 {
-    for (int i = 0; i < MAX_FILES && files[i].name; i++) {
-        char text[512];
-        if (files[i].text)
-            continue;
-        snprintf(text, sizeof text,
-                 "mkdir -p $(dirname made/%s) && cp -R right/%s $(dirname made/%s)",
-                 files[i].name, files[i].name, files[i].name);
-        shell(top, text);
-    }
-    shell(made, "find . -newer ../stamp -type f | while read -r f; do\n"
-                "if [ -e ../right/$f ]; then cp ../right/$f $f; else rm $f; fi; done\n"
-                "find . -depth -type d -empty -delete");
+    shell_removed(made,
+                  "for f in $(find . -newer ../stamp -type f -print -delete); do\n"
+                  "[ ! -e ../right/$f ] || set -- \"$@\" $f; done\n"
+                  "cd ../right && { [ $# -eq 0 ] || cp -R --parents \"$@\" ../made; } &&\n"
+                  "cd ../made && find . -depth -type d -empty -delete",
+                  files);
 }
 
 /* == One fault ============================================================== */

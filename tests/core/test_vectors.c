@@ -33,10 +33,9 @@ typedef struct vector {
     int32_t node_of[CPUBIND_MAX_CPUS], is_online[CPUBIND_MAX_CPUS];
     int32_t node_id[MAX_NODE], n_node;
     int32_t npu[MAX_DEVICE], n_npu;
-    list affinity[MAX_DEVICE];
-    int32_t has_running, has_visible, threads, skip, overlap;
+    int32_t has_running, has_visible, threads, skip, overlap, n_expect;
+    list affinity[MAX_DEVICE]; /* from here on all is set when it is read */
     expected expect[MAX_DEVICE];
-    int32_t n_expect;
 } vector;
 
 /* Reads the list at *at, and moves *at past it and the blanks around it. */
@@ -360,7 +359,7 @@ static int32_t run_file(const char *path)
             open = 0;
         } else if (line[0] != '\0') {
             if (!open)
-                memset(&v, 0, sizeof v);
+                memset(&v, 0, offsetof(vector, affinity));
             open = 1;
             read_line(&v, line);
         }
