@@ -6,8 +6,6 @@
  */
 #include "cpulist.h"
 
-#include <stdlib.h>
-
 #include "scan.h"
 
 /* Writes the numbers [range.at, range.end); returns the end of the output. Blocks of a fixed
@@ -220,22 +218,17 @@ cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *
     return CPUBIND_TEXT_OK;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return *(const int32_t *)a - *(const int32_t *)b;
-}
-
 int cpubind_list_sort(int32_t *list, int32_t *n)
 {
-    int32_t kept = 0;
+    uint8_t is_there[CPUBIND_MAX_CPUS / 8] = {0};
     for (int32_t i = 0; i < *n; i++)
         if (list[i] < 0 || list[i] >= CPUBIND_MAX_CPUS)
             return 0;
-    if (*n > 0)
-        qsort(list, (size_t)*n, sizeof *list, compare_numbers);
     for (int32_t i = 0; i < *n; i++)
-        if (kept == 0 || list[kept - 1] != list[i])
-            list[kept++] = list[i];
-    *n = kept;
+        is_there[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
+    *n = 0;
+    for (int32_t i = 0; i < CPUBIND_MAX_CPUS; i++)
+        if (is_there[i / 8] >> i % 8 & 1)
+            list[(*n)++] = i;
     return 1;
 }

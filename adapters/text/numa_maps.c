@@ -333,8 +333,9 @@ cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, 
 static cpubind_text_status find_value(const scan_text *in, const char *name, int is_kb,
                                       int64_t *out)
 {
-    const int32_t n = name ? (int32_t)strnlen(name, CPUBIND_TEXT_MAX) : 0;
-    if (!scan_is_text(in->text, in->len) || n == 0 || n >= CPUBIND_TEXT_MAX || !out)
+    const size_t size = name ? strlen(name) : 0;
+    const int32_t n = size < CPUBIND_TEXT_MAX ? (int32_t)size : 0;
+    if (!scan_is_text(in->text, in->len) || n == 0 || !out)
         return scan_fail_arg(in->fault);
     for (int32_t at = 0; at < in->len;) {
         const char *feed = (const char *)memchr(in->text + at, '\n', (size_t)(in->len - at));
