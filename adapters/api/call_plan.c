@@ -501,7 +501,9 @@ static call_facts *take_facts(call_source *source, const cpubind_request *reques
     reading r = {&source->host.source, NULL};
     for (int32_t i = 0; i < CALL_N_FACTS && source->facts[i]; i++) {
         facts = source->facts[i];
-        if (!cpubind_facts_serve(&facts->options.options.request, request))
+        const cpubind_request *read = &facts->options.options.request;
+        if (!cpubind_facts_serve(read, request) ||
+            (facts->facts.job_variable && read->rank != request->rank))
             continue;
         facts->n_user++;
         return facts;

@@ -800,12 +800,9 @@ static void say_near(explanation *e, int32_t id)
             e->device[n++] = d;
     n_id = ids_of(e, e->device, n, -1, &n_hidden);
     api_json_list(&e->fact, "near_devices", e->ids, n_id);
-    if (n == 0)
-        api_add(&text, "It is near no NPU.");
-    else {
-        api_add(&text, "It is near ");
+    api_add(&text, n == 0 ? "It is near no NPU" : "It is near ");
+    if (n > 0)
         add_devices(e, e->device, n, -1, &text);
-    }
     say(e, &text);
 }
 

@@ -592,8 +592,8 @@ int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *
     const cpubind_request *a = read, *b = request;
     return a->type == b->type && a->is_auto_strategy == b->is_auto_strategy &&
            a->strategy == b->strategy && a->only_running == b->only_running &&
-           a->total == b->total && a->scope == b->scope && a->origin == b->origin &&
-           a->rules == b->rules && a->has_rules == b->has_rules &&
+           a->n_job == b->n_job && a->total == b->total && a->scope == b->scope &&
+           a->origin == b->origin && a->rules == b->rules && a->has_rules == b->has_rules &&
            a->wants_pci == b->wants_pci && a->is_other == b->is_other &&
            is_same_list(a->device, a->n_device, b->device, b->n_device) &&
            is_same_list(a->allowed, a->n_allowed, b->allowed, b->n_allowed) &&

@@ -92,10 +92,8 @@ static void find_job(facts_reader *r, cpubind_input env)
             cpubind_number_parse(env.data + value.at, value.len, &n, NULL) != CPUBIND_TEXT_OK ||
             n < 1)
             continue;
-        if (n > 1 && !(q->has_rank && q->rank >= n)) {
-            r->facts->n_job = n;
-            r->facts->job_variable = names[i];
-        }
+        r->facts->n_job = n > 1 && !(q->has_rank && q->rank >= n) ? n : 0;
+        r->facts->job_variable = n > 1 ? names[i] : NULL;
         break;
     }
 }

@@ -427,7 +427,7 @@ typedef struct cpubind_facts {
     cpubind_scope scope;    /* CPUSET, HOST, OWN or PER_NPU */
     int32_t is_scope_given; /* by the request or the environment */
     int32_t n_job; /* ranks of the job on this host, each with a device; 0: not known */
-    const char *job_variable; /* that says so; static; NULL: the request does */
+    const char *job_variable; /* that says so, for ranks below; static; NULL: none */
     uint64_t warnings;        /* bits 1 << cpubind_warning */
 
     /* Devices of any vendor, and network cards */
