@@ -206,8 +206,8 @@ typedef struct cpubind_report {
     int32_t index;        /* the element that is wrong, or -1 */
     int32_t device;       /* the device that the error is about, or -1 */
     int32_t cpu;          /* ERR_ARG, ERR_ORDER: the id that is wrong, of a list of CPUs;
-                             AFFINITY: the first CPU that the rule gave to `device` and to ... */
-    int32_t other;        /* ... `other`, whatever became of it; else -1 */
+                             AFFINITY: the first CPU that the rule gave to `device` and ... */
+    int32_t other;        /* ... to `other`, whatever became of it; else -1 */
     int32_t need, have;   /* ERR_TOO_FEW: CPUs */
     int32_t taken;        /* CPUs that a device in want took of others */
     int32_t disputed;     /* CPUs that another process may take too: see WHO TAKES PART */

@@ -167,8 +167,8 @@ CPB_API int32_t cpb_plan_mask(const cpb_plan *plan, int32_t device, const char *
 CPB_API int32_t cpb_plan_memory_node(const cpb_plan *plan, int32_t device);
 
 /* A figure of a device, or of the whole plan where device is -1: "near_percent", "far",
- * "irq_off_node", "split_cores", "split_caches", "nodes", "idle", "smallest", "largest". -1: not known,
- * or no such word. */
+ * "irq_off_node", "split_cores", "split_caches", "nodes", "idle", "smallest", "largest". -1:
+ * not known, or no such word. */
 CPB_API int32_t cpb_plan_quality(const cpb_plan *plan, int32_t device, const char *figure);
 
 /* The JSON of `cpubind plan --json`, without a line feed at its end; made at the first call.

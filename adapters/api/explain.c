@@ -1,9 +1,9 @@
 /* explain.c - why a device, a CPU or a role has what the plan gives it, in sentences
  * SPDX-License-Identifier: MIT
  *
- * Decides nothing: what a CPU is comes from picture.h, how it came to its NPU from the steps and
- * stands of the plan. CPUs that are for the same NPUs are a group. The sentences
- * are written for NPUs; of accelerators of any vendor they say "device" in place of that.
+ * Decides nothing: what a CPU is comes from picture.h, how it came to its NPU from the steps
+ * and stands of the plan. CPUs that are for the same NPUs are a group. The sentences are
+ * written for NPUs; of accelerators of any vendor they say "device" in place of that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -446,13 +446,10 @@ static void say_home(explanation *e, int32_t device, const cpubind_viewed *npu)
         if (i < n)
             e->device[n_other++] = d;
     }
-    api_add(&text, ", and ");
-    if (n_other == 0)
-        api_add(&text, "no other NPU has a part of it in its own.");
-    else {
-        api_add(&text, "CPUs of it are also in the home of ");
+    api_add(&text, n_other == 0 ? ", and no other NPU has a part of it in its own"
+                                : ", and CPUs of it are also in the home of ");
+    if (n_other > 0)
         add_devices(e, e->device, n_other, -1, &text);
-    }
     say(e, &text);
 }
 
@@ -896,12 +893,8 @@ static void say_turn(explanation *e, int32_t device, int32_t group)
     api_add(&text, "Its core was taken in a turn of ");
     add_device(e, device, &text);
     api_add(&text, ", which had the fewest CPUs; ");
-    if (k <= 1)
-        api_add(&text, "no other NPU may take it.");
-    else {
-        add_devices(e, e->claimant, k, device, &text);
-        api_add(&text, " might have taken it, too.");
-    }
+    add_devices(e, e->claimant, k, device, &text);
+    api_add(&text, k <= 1 ? " may take it" : " might have taken it, too");
     say(e, &text);
 }
 

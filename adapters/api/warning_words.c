@@ -237,6 +237,23 @@ static void explain_distances(const cpubind_facts *facts, api_text *out)
                           : "all other nodes count as equally near");
 }
 
+/* Says whose the devices in view are, or the CPUs of one that is at home elsewhere. */
+static void explain_jobs(cpubind_warning warning, const cpubind_facts *facts,
+                         const cpubind_device_plan *plan, api_text *out)
+{
+    if (warning == CPUBIND_WARNING_JOB)
+        api_add(out,
+                "%s says that this job has %d ranks here: the first so many visible %ss are "
+                "planned for, and others left to other jobs; --job N says another number",
+                facts->job_variable, (int)facts->n_job, facts->noun);
+    else
+        api_add(out,
+                "%d CPUs of this plan may also be those of a process that does not see %s %s, "
+                "which is near none of the allowed CPUs: --scope own, if these CPUs are for "
+                "this process alone, or --scope host; or give it CPUs near it",
+                (int)plan->core.disputed, facts->n_bus > 0 ? "this" : "the", facts->noun);
+}
+
 /* The warnings that are one sentence for every host; NULL: the others. */
 static const char *const sentences[CPUBIND_WARNING_COUNT] = {
     [CPUBIND_WARNING_NO_STATUS] =
@@ -320,18 +337,8 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         explain_poor_locality(facts, plan, out);
         break;
     case CPUBIND_WARNING_JOB:
-        api_add(out,
-                "%s says that this job has %d ranks here: the first so many visible %ss are "
-                "planned for, and others left to other jobs; --job N says another number",
-                facts->job_variable, (int)facts->n_job, facts->noun);
-        break;
     case CPUBIND_WARNING_DISPUTED:
-        api_add(
-            out,
-            "%d CPUs of this plan may also be those of a process that does not see %s %s, "
-            "which is near none of the allowed CPUs: --scope own, if these CPUs are for this "
-            "process alone, or --scope host; or give it CPUs near it",
-            (int)plan->core.disputed, facts->n_bus > 0 ? "this" : "the", facts->noun);
+        explain_jobs(warning, facts, plan, out);
         break;
     case CPUBIND_WARNING_LENT:
         explain_lent(facts, plan, out);

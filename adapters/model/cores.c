@@ -21,8 +21,8 @@
  *   refused  facts->topology holds the problem, and a plan that needs what the input tells
  *            fails with it. The rule of the reference needs none of it.
  *   lscpu    in a snapshot alone: a live host without the files has none for lscpu to read
- *   no word  of caches: a node is one. Of cores: each CPU is one, and a plan that needs cores has
- *            the warning no_cores.
+ *   no word  of caches: a node is one. Of cores: each CPU is one, and a plan that needs cores
+ *            has the warning no_cores.
  *            Of distances: nodes of one socket are near, others far, and a plan by near has the
  *            warning no_distances. Of sockets: the distances tell. Of both: all other nodes are
  *            equally near, and the same warning
@@ -134,8 +134,8 @@ static void part_cores(const cpubind_facts *f, int32_t *core_of)
         core_of[cpu] = facts_is_online(f, cpu) ? cpu : -1;
 }
 
-/* Reads a list of CPUs that share something with a CPU, and gives all online CPUs of the list the
- * number of the lowest. Those of a core have no other core, and are on one node.
+/* Reads a list of CPUs that share something with a CPU, and gives all online CPUs of the list
+ * the number of the lowest. Those of a core have no other core, and are on one node.
  *   out     *n: CPUs in the list; 0: there is no list */
 static cpubind_problem_code read_group(facts_reader *r, int32_t cpu, const char *leaf,
                                        int is_core, int32_t *group_of, int32_t *n)

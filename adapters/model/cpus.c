@@ -183,8 +183,8 @@ static const cgroup_file quota_files[] = {
     {"cpu", {CGROUP, CGROUP "/cpu"}, {"cpu.max", "cpu.cfs_quota_us"}},
     {"cpu", {CGROUP, CGROUP "/cpu"}, {"cpu.max", "cpu.cfs_period_us"}}};
 
-/* Asks for a file of the cgroup of the process. A cgroup without it, or a path of the host's that
- * is not mounted in this container, has the one of the next above.
+/* Asks for a file of the cgroup of the process. A cgroup without it, or a path of the host's
+ * that is not mounted in this container, has the one of the next above.
  *   out     *name: NULL without such a file, or where the cgroup is above those that this
  *           process may see */
 static cpubind_problem_code ask_cgroup(facts_reader *r, const cgroup_file *file,

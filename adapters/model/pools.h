@@ -1,8 +1,8 @@
 /* pools.h - what plans are made of, in words that all rooms share
  * SPDX-License-Identifier: MIT
  *
- * Lists, roles of a pool, the strategies of a product, and the CPUs and nodes of a host. Decides
- * nothing: the rules are those of cpubind.h, and plan/ asks it.
+ * Lists, roles of a pool, the strategies of a product, and the CPUs and nodes of a host.
+ * Decides nothing: the rules are those of cpubind.h, and plan/ asks it.
  */
 #ifndef CPUBIND_MODEL_POOLS_H
 #define CPUBIND_MODEL_POOLS_H

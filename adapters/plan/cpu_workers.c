@@ -1,7 +1,8 @@
 /* cpu_workers.c - CPUs for workers that drive no device, beside those of accelerators
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. Says on which nodes each worker is at home; the core shares the CPUs.
+ * Pure: no I/O, no malloc. Says on which nodes each worker is at home; the core shares the
+ * CPUs.
  */
 #include "cpu_workers.h"
 

@@ -133,7 +133,8 @@ static int give_up(planner *p, int32_t viewed)
     return 1;
 }
 
-/* The CPUs of the home of a candidate that pools are cut from; *node: theirs, or -1: several. */
+/* The CPUs of the home of a candidate that pools are cut from; *node: theirs, or -1: several.
+ * */
 static int32_t count_home(const planner *p, int32_t candidate, int32_t *node)
 {
     const cpubind_topology *host = &p->out->host;

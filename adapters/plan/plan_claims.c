@@ -194,8 +194,8 @@ static void mark_home(const planner *p, const cpubind_device *device, uint8_t *i
     }
 }
 
-/* topo_affinity: the CPUs of the next node, for a home that is on one node; where pools overlap,
- * those that are in nobody's home. */
+/* topo_affinity: the CPUs of the next node, for a home that is on one node; where pools
+ * overlap, those that are in nobody's home. */
 static void mark_next(const planner *p, int is_resolved)
 {
     const cpubind_core_call *claims = &p->out->claims;
@@ -355,9 +355,9 @@ static int32_t copy_pool(const planner *p, const int32_t *owner, int32_t candida
     return n;
 }
 
-/* The pools of our candidates as rows, in the order of the candidates: p->pool. By KEEP they may
- * share CPUs, and each is asked for with the others hidden; slices are shared by candidates that
- * say they are in one slot. */
+/* The pools of our candidates as rows, in the order of the candidates: p->pool. By KEEP they
+ * may share CPUs, and each is asked for with the others hidden; slices are shared by candidates
+ * that say they are in one slot. */
 static cpubind_problem_code take_pools(planner *p, int32_t *owner, int32_t *work)
 {
     cpubind_core_call *claims = &p->out->claims;

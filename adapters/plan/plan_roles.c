@@ -185,8 +185,9 @@ cpubind_problem_code cpubind_plan_place_process(const cpubind_facts *facts,
 
 /* == Quality ================================================================ */
 
-/* Who has each online CPU, and as what: rows as they are, cut to the allowed CPUs, others as the
- * core has cut them. A pool that is too small for the roles is none: its process is refused. */
+/* Who has each online CPU, and as what: rows as they are, cut to the allowed CPUs, others as
+ * the core has cut them. A pool that is too small for the roles is none: its process is
+ * refused. */
 typedef struct measured {
     int32_t *owner, *role, *work;
 } measured;

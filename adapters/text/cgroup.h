@@ -5,8 +5,8 @@
  *
  * GRAMMAR
  *   cgroup = *( number ":" controllers ":" path LF )
- *            version 2 has the number 0 and no controllers; version 1 has "cpuset", or "cpu", alone
- *            or among others with commas between them. Other lines are passed over
+ *            version 2 has the number 0 and no controllers; version 1 has "cpuset", or "cpu",
+ *            alone or among others with commas between them. Other lines are passed over
  */
 #ifndef CPUBIND_TEXT_CGROUP_H
 #define CPUBIND_TEXT_CGROUP_H

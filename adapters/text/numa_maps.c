@@ -328,8 +328,8 @@ cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, 
 
 /* == Values of a name ======================================================= */
 
-/* Reads the number behind a name: "NAME:   NUMBER kB", with "Node N" before it or not, or, where
- * is_kb is 0, "NAME NUMBER". */
+/* Reads the number behind a name: "NAME:   NUMBER kB", with "Node N" before it or not, or,
+ * where is_kb is 0, "NAME NUMBER". */
 static cpubind_text_status find_value(const scan_text *in, const char *name, int is_kb,
                                       int64_t *out)
 {

@@ -76,7 +76,9 @@ bans_hold() {
 
 # shellcheck disable=SC2086
 comments_are_plain() {
-    ! grep -nE '(^|[^:"])//|TODO|FIXME|XXX' cpubind.h $sources $headers $fuzz_c $fuzz_h
+    # An example inside of a comment has comments of the other kind.
+    ! grep -nE '(^|[^:"])//|TODO|FIXME|XXX' cpubind.h $sources $headers $fuzz_c $fuzz_h |
+        grep -vE ':[0-9]+: \* .*//'
 }
 
 # shellcheck disable=SC2086

@@ -206,7 +206,8 @@ static void check_agreement(uint64_t seed)
     }
 }
 
-/* set[d]: the first device with which d may have a CPU in common, directly or through others. */
+/* set[d]: the first device with which d may have a CPU in common, directly or through others.
+ * */
 static void find_sets(int32_t *set)
 {
     for (int32_t d = 0; d < host.n_device; d++)

@@ -1,8 +1,8 @@
 /* short_enums.c - compiled with -fshort-enums, linked with a core that was compiled without
  * SPDX-License-Identifier: MIT
  *
- * What has names of an enumeration is in arguments, in return values and between other fields of
- * structs: each must be where the core expects it.
+ * What has names of an enumeration is in arguments, in return values and between other fields
+ * of structs: each must be where the core expects it.
  */
 #include "../../cpubind.h"
 

@@ -3,9 +3,9 @@
  *
  *   quality [FOLDER]       the layouts of layouts.c, and the hosts in FOLDER (fixtures/hosts)
  *
- * The rules: that of the reference with its overlaps resolved, and turns. Exit 1 if turns refuse
- * more devices than the reference on a host, or cut more cores, or have more interrupts off the
- * node of their device.
+ * The rules: that of the reference with its overlaps resolved, and turns. Exit 1 if turns
+ * refuse more devices than the reference on a host, or cut more cores, or have more interrupts
+ * off the node of their device.
  */
 #include <dirent.h>
 #include <inttypes.h>

@@ -102,8 +102,8 @@ static void take_devices(numbers *in, plan_host *h)
 
 /* == Laws =================================================================== */
 
-/* No CPU is given to a device that may not have it, nor by home alone to one that is not at home
- * there; each role has as many CPUs as it must. */
+/* No CPU is given to a device that may not have it, nor by home alone to one that is not at
+ * home there; each role has as many CPUs as it must. */
 static void check_pools(const plan_host *h, const int32_t *owner, int32_t *work)
 {
     int32_t *role = edge_ints(h->host.n_cpu);
