@@ -37,7 +37,7 @@ static int says_where_it_is_broken(void)
 {
     cpubind_npusmi_chip chip[2];
     cpubind_text_fault fault;
-    cpubind_place at;
+    cpubind_position at;
     cpubind_npusmi_map rows = {chip, 2, 0, 0, 0, {0, 0}};
 
     if (cpubind_npusmi_parse_map(broken, (int32_t)strlen(broken), &rows, &fault) !=
