@@ -240,17 +240,17 @@ static void read_devices(step *now)
 
 static void try_arenas(step *now)
 {
-    cpubind_problem_code code = CPUBIND_PROBLEM_NO_MEMORY;
+    cpubind_arena arena = {NULL, 0, 0};
+    cpubind_problem_code code;
     int32_t least, most;
-    size_t size = 0;
     assert_int_equal(sscanf(now->rest, "%" SCNd32 " %" SCNd32, &least, &most), 2);
-    for (; code == CPUBIND_PROBLEM_NO_MEMORY; size += 256) {
-        cpubind_arena arena = {(char *)malloc(size + 1), size, 0};
+    do {
+        grow(&arena, 256);
         code = read_host(&arena, &facts, &problem);
-        free(arena.base);
-    }
+    } while (code == CPUBIND_PROBLEM_NO_MEMORY);
+    free(arena.base);
     assert_int_equal(code, CPUBIND_PROBLEM_NONE);
-    assert_in_range(size, least, most);
+    assert_in_range(arena.size, least, most);
 }
 
 /* == Plans ================================================================== */
@@ -353,15 +353,13 @@ static void bind_rank(step *now)
     cpubind_numa_bind_status status;
     asked = (cpubind_numa_asked){.index = 0};
     each_word(now, ask_of_binding);
-    int is_small = has_facts();
-    for (size_t size = 0; is_small; size += 61) {
-        cpubind_arena arena = {(char *)malloc(size + 1), size, 0};
-        assert_in_range(size, 0, 1 << 20);
-        status = cpubind_numa_bind_find(&facts, &asked, &arena, &bound);
-        is_small = status == CPUBIND_NUMA_BIND_NO_MEMORY;
-        free(arena.base);
-    }
     if (has_facts()) {
+        cpubind_arena arena = {NULL, 0, 0};
+        do {
+            grow(&arena, 61);
+            status = cpubind_numa_bind_find(&facts, &asked, &arena, &bound);
+        } while (status == CPUBIND_NUMA_BIND_NO_MEMORY);
+        free(arena.base);
         status = cpubind_numa_bind_find(&facts, &asked, &whole_arena, &bound);
         if (status != CPUBIND_NUMA_BIND_OK) {
             say(&got, "> %s of %d ranks; node %d\n", words[status], bound.n_rank,

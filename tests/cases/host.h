@@ -45,6 +45,15 @@ typedef struct memory_host {
 
 static memory_host host; /* that of the case */
 
+/* An arena, empty, that is larger by so many bytes; the first has none. */
+static inline void grow(cpubind_arena *arena, size_t bytes)
+{
+    const size_t size = arena->base ? arena->size + bytes : 0;
+    assert_in_range(size, 0, 1 << 20);
+    free(arena->base);
+    *arena = (cpubind_arena){(char *)malloc(size + 1), size, 0};
+}
+
 static const char *const input_states[] = {"absent", "present", "failed", "timeout",
                                            "too_long"};
 

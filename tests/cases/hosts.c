@@ -532,16 +532,16 @@ static void say_goal(said *s, const cpubind_goal *g)
 /* An arena that is too small is NO_MEMORY at every size. */
 static void try_goal(const cpubind_source *source, const cpubind_goal_request *asked)
 {
-    cpubind_problem_code code = CPUBIND_PROBLEM_NO_MEMORY;
-    for (size_t size = 0; code == CPUBIND_PROBLEM_NO_MEMORY; size += 61) {
-        cpubind_arena arena = {(char *)malloc(size + 1), size, 0};
-        cpubind_goal goal;
-        cpubind_problem problem;
-        assert_in_range(size, 0, 1 << 20);
-        code = cpubind_goal_make(source, asked, &arena, &goal, &problem);
+    cpubind_arena arena = {NULL, 0, 0};
+    cpubind_goal goal;
+    cpubind_problem problem;
+    do {
+        grow(&arena, 61);
+        const cpubind_problem_code code =
+            cpubind_goal_make(source, asked, &arena, &goal, &problem);
         assert_int_equal(problem.code, code);
-        free(arena.base);
-    }
+    } while (problem.code == CPUBIND_PROBLEM_NO_MEMORY);
+    free(arena.base);
 }
 
 static void make_goal(step *now)

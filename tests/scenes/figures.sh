@@ -34,12 +34,6 @@ measure() { # option ...
     }
 }
 
-# A member of a figure.
-figure() { # name, member
-    sqlite3 :memory: "SELECT value ->> '$2' FROM json_each(readfile('$out/said'), '\$.figures')
-        WHERE value ->> 'name' = '$1'"
-}
-
 # In every block, whichever its side.
 is() { # name, value, unit
     blocks=$(sqlite3 :memory: "SELECT DISTINCT round(b.value, 6) FROM

@@ -97,6 +97,12 @@ items() { # condition, number
     return 1
 }
 
+# A member of a figure of a measurement.
+figure() { # name, member
+    sqlite3 :memory: "SELECT value ->> '$2' FROM json_each(readfile('$out/said'), '\$.figures')
+        WHERE value ->> 'name' = '$1'"
+}
+
 # What was said keeps to a form of the schema.
 fits() { # form, file or nothing
     ! command -v python3 >"$out/python" ||

@@ -13,11 +13,6 @@ probe() { # argument ...
         [ -n "$(json '.matrix.latency_ns[0][0]')" ]
 }
 
-figure() { # name, member
-    sqlite3 :memory: "SELECT value ->> '$2' FROM json_each(readfile('$out/said'), '\$.figures')
-        WHERE value ->> 'name' = '$1'"
-}
-
 made_workers_beside_every_noise() {
     probe --noise cpu,memory,irq && [ "$(figure step.p50 unit)" = us ] &&
         [ "$(figure steps better)" = higher ] &&
