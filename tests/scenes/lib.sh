@@ -58,7 +58,7 @@ says() { # exit status, words that one of the outputs must hold, command ...
     got=$?
     cat "$out/said" "$out/err"
     [ "$got" -eq "$says_status" ] && { [ -z "$says_words" ] ||
-        cat "$out/said" "$out/err" | grep -qF -e "$says_words"; } && return 0
+        grep -qF -e "$says_words" "$out/said" "$out/err"; } && return 0
     echo "$*: exit status $got, expected $says_status and \"$says_words\""
     return 1
 }
@@ -119,9 +119,11 @@ seconds() {
 service= # below
 # Waits until a command succeeds, for as long as a busy machine may need.
 becomes() { # command ...
-    becomes_until=$(($(seconds) + ${patience:-60}))
+    read -r up _ </proc/uptime
+    becomes_until=$((${up%.*} + ${patience:-60}))
     until "$@" >"$out/becomes" 2>&1; do
-        [ "$(seconds)" -lt $becomes_until ] || {
+        read -r up _ </proc/uptime
+        [ "${up%.*}" -lt $becomes_until ] || {
             echo "never: $*"
             cat "$out/becomes"
             [ -z "$service" ] || cat "$out/service.log"
@@ -144,7 +146,8 @@ stays() { # command ...
 # Whether a process is a program, and no more the shell that it was forked from. The kernel
 # gives it its name before its environment: whoever looks between them finds no variables.
 is_program() { # pid, name
-    [ "$(cat "/proc/$1/comm")" = "$2" ] && grep -q . "/proc/$1/environ"
+    read -r program_name <"/proc/$1/comm" && [ "$program_name" = "$2" ] &&
+        grep -q . "/proc/$1/environ"
 }
 
 # Starts a worker, and waits until it has its threads; redirections of the call are its own.
@@ -199,26 +202,35 @@ start_zombie() {
         becomes grep -q '^State:.Z' "/proc/$zombie/status"
 }
 
-# By the shim, or by the kernel.
-cpus_of() { # thread
+# Sets thread_cpus, by the shim, or by the kernel. It starts no process: it is for loops.
+read_cpus() { # thread
+    thread_cpus=
     if [ -z "$CPUBIND_SHIM" ]; then
-        sed -n 's/^Cpus_allowed_list:[^0-9]*//p' "/proc/$1/status"
+        while read -r cpus_key thread_cpus; do
+            [ "$cpus_key" != Cpus_allowed_list: ] || return 0
+        done <"/proc/$1/status"
     elif [ -e "$CPUBIND_SHIM/$1" ]; then
-        cat "$CPUBIND_SHIM/$1"
+        read -r thread_cpus <"$CPUBIND_SHIM/$1"
     else
-        echo "$all"
+        thread_cpus=$all
     fi
+}
+
+cpus_of() { # thread
+    read_cpus "$1" && echo "$thread_cpus"
 }
 
 # Every thread of a process has these CPUs; with a name, every thread of that name.
 is_on() { # pid, CPUs, name or nothing
     on_found=
     for task in "/proc/$1/task"/*; do
-        [ -z "$3" ] || [ "$(cat "$task/comm" 2>/dev/null)" = "$3" ] || continue
+        [ -z "$3" ] || {
+            read -r on_name <"$task/comm" && [ "$on_name" = "$3" ]
+        } || continue
         on_found=yes
-        on_cpus=$(cpus_of "${task##*/}" 2>/dev/null)
-        [ "$on_cpus" = "$2" ] || {
-            echo "thread ${task##*/} of process $1 is on $on_cpus, not on $2"
+        read_cpus "${task##*/}"
+        [ "$thread_cpus" = "$2" ] || {
+            echo "thread ${task##*/} of process $1 is on $thread_cpus, not on $2"
             return 1
         }
     done
@@ -241,7 +253,10 @@ is_at() { # name, CPUs
 }
 
 thread_named() { # name: the first one of the worker
-    grep -lx "$1" "/proc/$worker/task"/*/comm | head -n 1 | cut -d / -f 5 | grep .
+    for task in "/proc/$worker/task"/*; do
+        read -r on_name <"$task/comm" && [ "$on_name" = "$1" ] && echo "${task##*/}" && return
+    done
+    return 1
 }
 
 has_threads() { # pid, number

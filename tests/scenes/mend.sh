@@ -24,9 +24,8 @@ irqbalance=$!
 echo 1 >"$out/numa" && mount --bind "$out/numa" $numa &&
     becomes grep -q ready "$daemon/ready" || exit 1
 : >"$out/none"
-for n in $(seq 0 191); do
-    mkdir -p $cpu/cpu"$n"/cpufreq && echo performance >$cpu/cpu"$n"/cpufreq/scaling_governor
-done
+mkdir -p $(seq -f "$cpu/cpu%g/cpufreq" 0 191)
+for n in $(seq 0 191); do echo performance >$cpu/cpu"$n"/cpufreq/scaling_governor; done
 start_worker acl_thread pt_a pt_b || exit 1
 sed -i "s/| 73201 .*|$/| $(printf '%-13s' "$worker") | VLLMWorker_TP            | 57344                   |/
     /| 73[0-9]* /d" "$live/cmd/npu-smi-info.txt"
