@@ -243,7 +243,7 @@ a_file_in_place_of_the_socket_is_kept() {
 a_reload_moves_the_socket() {
     settings "textfile = $prom" && start_service || return 1
     settings "textfile = $prom" "socket = $out/moved"
-    ask 'reload\n' && told '{"reloaded": true}' && becomes test -S "$out/moved" &&
+    ask 'reload\n' && grep -q '{"reloaded": true}$' "$out/said" && becomes test -S "$out/moved" &&
         becomes test ! -e $socket &&
         client ask "$out/moved" 'status\n' | grep -q '"pid"' && settings "textfile = $prom" &&
         client ask "$out/moved" 'reload\n' && becomes test -S $socket
