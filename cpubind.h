@@ -632,7 +632,7 @@ CPUBIND_PRIV int32_t cpubind_priv_mark(const cpubind_host *h, const cpubind_list
     int32_t at = 0, n = 0;
     if (list->cpu == NULL)
         cpubind_priv_fill(is_in, h->n_cpu, 1);
-    for (int32_t i = 0; list->cpu != NULL && i < list->n && at < h->n_cpu; i++) {
+    for (int32_t i = 0; list->cpu != NULL && i < list->n; i++) {
         at = cpubind_priv_seek(h->cpu, h->n_cpu, at, list->cpu[i]);
         if (at < h->n_cpu && h->cpu[at] == list->cpu[i]) {
             is_in[at++] = 1;
@@ -811,7 +811,7 @@ CPUBIND_PRIV void cpubind_priv_read_home(cpubind_priv_table *t, int32_t house)
     const int32_t n_home = cpubind_priv_of(t, house)->is_anywhere ? 0 : home->n;
     int32_t *distance = t->distance + house * h->n_node, *seen = t->scratch, at = 0, n = 0;
     cpubind_priv_fill(distance, h->n_node, CPUBIND_PRIV_LOST);
-    for (int32_t i = 0; i < n_home && at < h->n_cpu; i++) {
+    for (int32_t i = 0; i < n_home; i++) {
         at = cpubind_priv_seek(h->cpu, h->n_cpu, at, home->cpu[i]);
         if (at < h->n_cpu && h->cpu[at] == home->cpu[i]) {
             const int32_t core = t->core_of[at++];
@@ -1105,15 +1105,15 @@ CPUBIND_PRIV int32_t cpubind_priv_cut(const cpubind_priv_table *t, const cpubind
         const int32_t all_end = (int32_t)((c->all * (int64_t)(part + 1) + parts - 1) / parts);
         const int64_t share = (c->home - moved_sum) * (int64_t)(part + 1 - moved);
         const int32_t end = moved_sum + (int32_t)((share + left - 1) / left);
-        while (at < c->n_home && sum < end)
+        while (sum < end)
             sum += t->width[c->row[at++]];
-        if (by_cache && part + 1 < parts) {
+        if (by_cache) {
             const int32_t to = cpubind_priv_move_cut(t, c, part, at, before, &sum);
             moved = to == at ? moved : part + 1;
             moved_sum = to == at ? moved_sum : sum;
             at = to;
         }
-        while (rest < c->n && sum + rest_sum < all_end)
+        while (sum + rest_sum < all_end)
             rest_sum += t->width[c->row[rest++]];
         home_end[part] = at;
         rest_end[part] = rest;
@@ -1217,7 +1217,7 @@ CPUBIND_PRIV int32_t cpubind_priv_can_spare(const cpubind_priv_table *t, int32_t
     if (want == CPUBIND_PRIV_OF_THE_LAST) {
         const int32_t lacks = t->device[from].minimum - t->size[from];
         const int32_t mine = t->device[d].minimum - t->size[d];
-        return lacks > mine || (lacks > 0 && lacks == mine && from > d);
+        return lacks > mine || (lacks == mine && from > d);
     }
     if (want == CPUBIND_PRIV_FLOOR &&
         (after < t->size[d] + w || (is_guest && t->device[from].is_hidden)))
@@ -1348,7 +1348,6 @@ CPUBIND_PRIV int32_t cpubind_priv_floor(const cpubind_priv_table *t, int32_t d, 
 CPUBIND_PRIV void cpubind_priv_set_floors(cpubind_priv_table *t, int32_t guests)
 {
     cpubind_priv_fill(t->unseen, t->n_house, 0);
-    t->has_unseen = 0;
     for (int32_t d = 0; d < t->n_device; d++)
         if (cpubind_priv_is_unseen(t, d)) {
             t->unseen[t->house_of[d]] += cpubind_priv_weight(&t->device[d]);
@@ -1656,7 +1655,7 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_plan(const cpubind_host *host,
     t.host = host;
     t.device = device;
     t.n_device = n_device;
-    t.taken = t.disputed = 0;
+    t.taken = t.disputed = t.has_unseen = 0;
     t.has_wants = policy->rule == CPUBIND_RULE_TURNS;
     cpubind_priv_lay_out(&t, work);
     s = policy->rule == CPUBIND_RULE_SLICE ? cpubind_priv_plan_slices(&t, r)
@@ -1682,7 +1681,7 @@ CPUBIND_PRIV void cpubind_priv_find_nearest(const cpubind_host *h, const cpubind
 {
     int32_t at = 0;
     cpubind_priv_fill(nearest, h->n_node, CPUBIND_PRIV_LOST);
-    for (int32_t i = 0; i < d->home.n && at < h->n_cpu && !d->is_anywhere; i++) {
+    for (int32_t i = 0; i < d->home.n && !d->is_anywhere; i++) {
         at = cpubind_priv_seek(h->cpu, h->n_cpu, at, d->home.cpu[i]);
         if (at < h->n_cpu && h->cpu[at] == d->home.cpu[i])
             nearest[h->node[at++]] = 0;
@@ -1866,7 +1865,7 @@ CPUBIND_PRIV_PUBLIC cpubind_status cpubind_place(const cpubind_host *host,
     }
     r->device = d;
     r->need = p.n_front + need;
-    r->have = p.n < p.n_front ? p.n : p.n_front + least;
+    r->have = cpubind_priv_min(p.n, p.n_front + least);
     return CPUBIND_ERR_TOO_FEW;
 }
 

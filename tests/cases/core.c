@@ -46,11 +46,14 @@ static void start(void)
 
 static void set_cpus(step *now)
 {
+    static int32_t *exact; /* nothing is behind the last one */
     const char *at = now->rest;
     start();
     host.n_cpu = lists_read(&at, cpu);
     host.n_node = 1;
-    host.cpu = cpu;
+    free(exact);
+    host.cpu = exact = edge_ints(host.n_cpu);
+    memcpy(exact, cpu, (size_t)host.n_cpu * sizeof *cpu);
     host.node = node;
     memset(node, 0, sizeof node);
 }

@@ -201,6 +201,9 @@ static void break_plan(int row)
         many[0] = CPUBIND_MAX_CPUS;
         device[2].allowed = (cpubind_list){many, 1};
         break;
+    case 42:
+        device[1].home = (cpubind_list){NULL, 1};
+        break;
     default:
         break;
     }
@@ -256,6 +259,7 @@ static const fault_row of_plan[] = {
     {39, CPUBIND_ERR_ARG, "device.allowed", -1, 2, -1},
     {40, CPUBIND_ERR_ARG, "device.allowed", 0, 2, -2},
     {41, CPUBIND_ERR_ARG, "device.allowed", 0, 2, CPUBIND_MAX_CPUS},
+    {42, CPUBIND_ERR_ARG, "device.home", -1, 1, -1},
 };
 
 static void check_fault(const fault_row *row, cpubind_status status, const cpubind_report *r)
@@ -493,6 +497,25 @@ TEST(the_limits_are_planned)
     free(at_node);
     free(out);
     free(many);
+    free(room);
+}
+
+TEST(the_smallest_and_the_largest_numbers_are_in_range)
+{
+    cpubind_report r;
+    int32_t *room = edge_ints(CPUBIND_WORK(CPUS, CPUBIND_MAX_NODES, DEVICES));
+    distance[1] = 1;
+    distance[2] = CPUBIND_MAX_DISTANCE;
+    assert_int_equal(cpubind_plan(&host, device, n_device, &policy, owner, work, NULL),
+                     CPUBIND_OK);
+    roles.n_process = CPUBIND_MAX_DEVICES;
+    roles.count[CPUBIND_ROLE_ACL] = CPUBIND_MAX_CPUS;
+    assert_int_equal(cpubind_place(&host, device, n_device, owner, 0, &roles, role, work, &r),
+                     CPUBIND_ERR_TOO_FEW);
+    host.n_node = CPUBIND_MAX_NODES;
+    host.distance = NULL;
+    assert_int_equal(cpubind_plan(&host, device, n_device, &policy, owner, room, NULL),
+                     CPUBIND_OK);
     free(room);
 }
 
