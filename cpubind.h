@@ -445,7 +445,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_list(const int32_t *list, int32_t
                                                     const char *argument, int32_t device,
                                                     cpubind_report *r)
 {
-    int32_t wrong = 0;
+    int32_t wrong = 1;
     int64_t steps = -1; /* negative: each is below the next */
     if (n < 0 || n > CPUBIND_MAX_CPUS || (n > 0 && list == NULL))
         return cpubind_priv_refuse(r, argument, CPUBIND_NONE, device);
@@ -455,7 +455,7 @@ CPUBIND_PRIV cpubind_status cpubind_priv_check_list(const int32_t *list, int32_t
         return CPUBIND_OK;
     if (steps < 0)
         wrong = list[0] < 0 ? 0 : n - 1;
-    while (steps >= 0 && (wrong == 0 || list[wrong] > list[wrong - 1]))
+    while (steps >= 0 && list[wrong] > list[wrong - 1])
         wrong++;
     r->cpu = list[wrong];
     (void)cpubind_priv_refuse(r, argument, wrong, device);
