@@ -204,6 +204,10 @@ static void break_plan(int row)
     case 42:
         device[1].home = (cpubind_list){NULL, 1};
         break;
+    case 43:
+        host.node = NULL;
+        host.n_cpu = 1;
+        break;
     default:
         break;
     }
@@ -260,6 +264,7 @@ static const fault_row of_plan[] = {
     {40, CPUBIND_ERR_ARG, "device.allowed", 0, 2, -2},
     {41, CPUBIND_ERR_ARG, "device.allowed", 0, 2, CPUBIND_MAX_CPUS},
     {42, CPUBIND_ERR_ARG, "device.home", -1, 1, -1},
+    {43, CPUBIND_ERR_ARG, "host.node", -1, -1, -1},
 };
 
 static void check_fault(const fault_row *row, cpubind_status status, const cpubind_report *r)
@@ -506,6 +511,7 @@ TEST(the_smallest_and_the_largest_numbers_are_in_range)
     int32_t *room = edge_ints(CPUBIND_WORK(CPUS, CPUBIND_MAX_NODES, DEVICES));
     distance[1] = 1;
     distance[2] = CPUBIND_MAX_DISTANCE;
+    device[0].minimum = CPUBIND_MAX_CPUS;
     assert_int_equal(cpubind_plan(&host, device, n_device, &policy, owner, work, NULL),
                      CPUBIND_OK);
     roles.n_process = CPUBIND_MAX_DEVICES;
