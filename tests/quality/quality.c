@@ -203,6 +203,15 @@ static int is_host(const struct dirent *entry)
     return strstr(entry->d_name, ".host") != NULL;
 }
 
+/* Whether the CPUs near some device are known: else nothing is near, and nothing is far. */
+static int has_homes(const cpubind_device_plan *plan)
+{
+    for (int32_t i = 0; i < plan->claims.n_claimant; i++)
+        if (plan->claims.claimant[i].home.n > 0)
+            return 1;
+    return 0;
+}
+
 static int32_t print_fixtures(const char *folder)
 {
     static cpubind_device_plan plan;
@@ -223,7 +232,7 @@ static int32_t print_fixtures(const char *folder)
         (void)plan_host(path, CPUBIND_RULES_REFERENCE, &of[REFERENCE], &plan);
         code = plan_host(path, CPUBIND_RULES_NEAR, &of[NEAR], &plan);
         *strrchr(entries[i]->d_name, '.') = '\0';
-        if (code == CPUBIND_PROBLEM_NONE) {
+        if (code == CPUBIND_PROBLEM_NONE && has_homes(&plan)) {
             snprintf(what, sizeof what, "  %d CPUs, %d nodes, %d devices", (int)plan.host.n_cpu,
                      (int)plan.host.n_node, (int)plan.n_candidate);
             print_host(entries[i]->d_name, what, of, plan.n_candidate, &total);
