@@ -111,6 +111,12 @@ static void check_picture(const cpb_plan *plan, const char *svg)
             if (!end || (!memmem(title, (size_t)(end - title), words, strlen(words)) &&
                          !memmem(title, (size_t)(end - title), "in two pools", 12)))
                 fail_msg("%s: CPU %d is not drawn as %s", planned, (int)*cpu, role);
+            /* the roles of single threads are dark, with white text */
+            const char *next = strstr(end, "<title>");
+            const size_t drawn = next ? (size_t)(next - title) : strlen(title);
+            if (!memmem(title, drawn, "class=\"c d\"", 11) != (k < 2) &&
+                !memmem(title, drawn, "in two pools", 12))
+                fail_msg("%s: CPU %d, %s, has not its colour", planned, (int)*cpu, role);
         }
 }
 
