@@ -233,8 +233,11 @@ static void make_plan(step *now)
 {
     int32_t *out = edge_ints(host.n_cpu);
     int32_t *work = edge_ints(CPUBIND_WORK(host.n_cpu, host.n_node, n_device));
+    cpubind_device *exact =
+        (cpubind_device *)edge_text((const char *)device, n_device * (int32_t)sizeof *device);
     cpubind_report r;
-    const cpubind_status status = cpubind_plan(&host, device, n_device, &policy, out, work, &r);
+    const cpubind_status status = cpubind_plan(&host, exact, n_device, &policy, out, work, &r);
+    free(exact);
     got.len = 0;
     for (int32_t i = 0; i < host.n_cpu; i++) {
         assert_int_equal(edge_untouched(out, i), status != CPUBIND_OK);

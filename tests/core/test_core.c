@@ -520,6 +520,8 @@ TEST(the_smallest_and_the_largest_numbers_are_in_range)
                      CPUBIND_ERR_TOO_FEW);
     host.n_node = CPUBIND_MAX_NODES;
     host.distance = NULL;
+    policy.rule = CPUBIND_RULE_CLUSTER;
+    policy.cluster = CPUBIND_MAX_CPUS;
     assert_int_equal(cpubind_plan(&host, device, n_device, &policy, owner, room, NULL),
                      CPUBIND_OK);
     free(room);
