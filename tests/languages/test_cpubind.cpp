@@ -57,6 +57,7 @@ static void values(const cpubind::plan &plan)
     CHECK(plan.devices().size() == 8);
     CHECK(plan.cpus(0, "irq").size() == 2 && plan.cpus(0, "irq").front() == 144);
     CHECK(plan.cpus(0).size() == 24 && plan.cpus(0).back() == 179);
+    CHECK(!plan.cpus(0).empty());
     CHECK(plan.memory_node(0) == 6);
     CHECK(!plan.memory_node(99));
     CHECK(plan.quality("near_percent", 0) == 50);
