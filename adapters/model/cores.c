@@ -410,6 +410,7 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t at, int32_t *out, 
             return facts_fail_text(r, name, answer, &fault);
         if (out[k] == 0)
             return facts_fail_input(r, name, answer, word.at, "a distance is 0");
+        out[k] = out[k] < CPUBIND_MAX_DISTANCE ? out[k] : CPUBIND_MAX_DISTANCE;
     }
     if (word.end != line.run.end)
         return facts_fail_input(r, name, answer, word.end,

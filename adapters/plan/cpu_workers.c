@@ -8,134 +8,102 @@
 
 #include <string.h>
 
+#include "plan_parts.h"
+
 typedef struct sharer {
     const cpubind_topology *topology;
     const cpubind_workers_asked *asked;
     cpubind_arena *arena;
     cpubind_workers *out;
     cpubind_host host;
-    int32_t *core;       /* by CPU: the index of the first CPU of its core */
-    int32_t *node;       /* by CPU: the index of its node */
-    int32_t *is_free;    /* by CPU: all CPUs of its core are, on a node that counts */
-    int32_t *n_core;     /* by node: free cores */
-    int32_t *with, n;    /* nodes with free cores, ascending */
-    int32_t *first, *to; /* by worker: its nodes, with[first] .. with[to - 1] */
+    int32_t *is_free; /* by CPU: all CPUs of its core are, on a node that counts */
     int32_t *owner;
+    int32_t *n_core; /* by node: free cores */
+    int32_t n_with;  /* nodes with free cores */
 } sharer;
 
-static int is_asked(const cpubind_workers_asked *asked, int32_t node)
-{
-    for (int32_t i = 0; i < asked->n_node; i++)
-        if (asked->node[i] == node)
-            return 1;
-    return !asked->node;
-}
-
-/* Makes the host of the core, and finds its free cores and the nodes that have some. */
+/* Makes the host of the core, and finds its free cores. */
 static cpubind_workers_status find_cores(sharer *s, const uint8_t *is_free)
 {
     const cpubind_topology *t = s->topology;
-    s->core = cpubind_arena_ints(s->arena, t->n_cpu);
-    s->node = cpubind_arena_ints(s->arena, t->n_cpu);
+    const cpubind_workers_asked *asked = s->asked;
     s->is_free = cpubind_arena_ints(s->arena, t->n_cpu);
     s->owner = cpubind_arena_ints(s->arena, t->n_cpu);
     s->n_core = cpubind_arena_ints(s->arena, t->n_node);
-    s->with = cpubind_arena_ints(s->arena, t->n_node);
-    if (!s->core || !s->node || !s->is_free || !s->owner || !s->n_core || !s->with)
+    if (!cpubind_priv_make_host(t, s->arena, &s->host) || !s->is_free || !s->owner ||
+        !s->n_core)
         return CPUBIND_WORKERS_NO_MEMORY;
-    s->host = (cpubind_host){.cpu = t->cpu,
-                             .node = s->node,
-                             .core = s->core,
-                             .n_cpu = t->n_cpu,
-                             .n_node = t->n_node};
     for (int32_t i = 0; i < t->n_cpu; i++) {
-        int32_t first = t->core ? 0 : i, node = 0;
-        while (first < i && t->core[first] != t->core[i])
-            first++;
-        while (t->node_id[node] != t->node[i])
-            node++;
-        s->core[i] = first;
-        s->node[i] = node;
-        s->is_free[i] = is_asked(s->asked, t->node[i]);
-        s->is_free[first] &= is_free[i];
+        int32_t at = 0;
+        s->is_free[i] = 1;
+        s->is_free[s->host.core[i]] &=
+            is_free[i] &&
+            (!asked->node || cpubind_list_has(asked->node, asked->n_node, t->node[i], &at));
     }
     memset(s->n_core, 0, (size_t)t->n_node * sizeof *s->n_core);
     for (int32_t i = 0; i < t->n_cpu; i++) {
-        s->is_free[i] = s->is_free[s->core[i]];
-        s->n_core[s->node[i]] += s->is_free[i] && s->core[i] == i;
+        s->is_free[i] = s->is_free[s->host.core[i]];
+        s->n_core[s->host.node[i]] += s->is_free[i] && s->host.core[i] == i;
     }
     for (int32_t k = 0; k < t->n_node; k++) {
         s->out->n_core += s->n_core[k];
-        if (s->n_core[k] > 0)
-            s->with[s->n++] = k;
+        s->n_with += s->n_core[k] > 0;
     }
-    for (int32_t i = 0; i < s->asked->n_node; i++) {
+    for (int32_t i = 0; i < asked->n_node; i++) {
         int32_t k = 0;
-        while (k < s->n && t->node_id[s->with[k]] != s->asked->node[i])
+        while (k < t->n_node && (t->node_id[k] != asked->node[i] || s->n_core[k] == 0))
             k++;
-        if (k == s->n) {
-            s->out->n_worker = s->asked->node[i];
+        if (k == t->n_node) {
+            s->out->n_worker = asked->node[i];
             return CPUBIND_WORKERS_NO_NODE;
         }
     }
-    return s->n > 0 ? CPUBIND_WORKERS_OK : CPUBIND_WORKERS_NO_CPUS;
+    return s->n_with > 0 ? CPUBIND_WORKERS_OK : CPUBIND_WORKERS_NO_CPUS;
 }
 
-/* Says on which nodes the workers are: fewer than nodes have runs of them; others one each, one
- * after another where the most cores would be left for each. */
-static int choose_nodes(sharer *s, int32_t n_worker)
+/* Says which worker is the first of each node: fewer workers than nodes have runs of them; more
+ * are added one after another where the most cores are left for each.
+ *   out     first[node]; -1: the node has no free core */
+static void choose_nodes(const sharer *s, int32_t n_worker, int32_t *on, int32_t *first)
 {
-    int32_t *on = cpubind_arena_ints(s->arena, s->n), w = 0;
-    s->first = cpubind_arena_ints(s->arena, n_worker);
-    s->to = cpubind_arena_ints(s->arena, n_worker);
-    if (!on || !s->first || !s->to)
-        return 0;
-    for (; w < n_worker && n_worker < s->n; w++) {
-        s->first[w] = (int32_t)((int64_t)w * s->n / n_worker);
-        s->to[w] = (int32_t)((int64_t)(w + 1) * s->n / n_worker);
-    }
-    for (int32_t k = 0; k < s->n; k++)
-        on[k] = 1;
-    for (int32_t left = n_worker - s->n; left > 0; left--) {
+    const int32_t n = s->host.n_node;
+    for (int32_t k = 0; k < n; k++)
+        on[k] = s->n_core[k] > 0;
+    for (int32_t left = n_worker - s->n_with; left > 0; left--) {
         int32_t best = 0;
-        for (int32_t k = 1; k < s->n; k++)
-            if ((int64_t)s->n_core[s->with[k]] * (on[best] + 1) >
-                (int64_t)s->n_core[s->with[best]] * (on[k] + 1))
+        for (int32_t k = 1; k < n; k++)
+            if ((int64_t)s->n_core[k] * (on[best] + 1) > (int64_t)s->n_core[best] * (on[k] + 1))
                 best = k;
         on[best]++;
     }
-    for (int32_t k = 0; w < n_worker; k++)
-        for (int32_t i = 0; i < on[k]; i++, w++) {
-            s->first[w] = k;
-            s->to[w] = k + 1;
-        }
-    return 1;
+    for (int32_t k = 0, rank = 0, next = 0; k<n; next += on[k], rank += on[k++]> 0)
+        first[k] = on[k] == 0 ? -1
+                   : n_worker < s->n_with
+                       ? (int32_t)(((int64_t)(rank + 1) * n_worker - 1) / s->n_with)
+                       : next;
 }
 
-/* Asks the core for the CPUs of all workers. */
+/* Asks the core for the CPUs of all workers: each is at home on the free cores of its nodes. */
 static cpubind_workers_status share(sharer *s, int32_t n_worker)
 {
     const cpubind_policy policy = {.rule = CPUBIND_RULE_TURNS, .reach = CPUBIND_REACH_HOME};
+    const int32_t n = s->host.n_cpu, n_node = s->host.n_node;
     cpubind_device *device =
         (cpubind_device *)cpubind_arena_take(s->arena, n_worker, sizeof *device);
-    int32_t *work =
-        cpubind_arena_ints(s->arena, CPUBIND_WORK(s->host.n_cpu, s->host.n_node, n_worker));
-    if (!device || !work)
+    int32_t *work = cpubind_arena_ints(s->arena, CPUBIND_WORK(n, n_node, n_worker));
+    int32_t *cpu = cpubind_arena_ints(s->arena, n);
+    int32_t *on = cpubind_arena_ints(s->arena, n_node);
+    int32_t *first = cpubind_arena_ints(s->arena, n_node);
+    if (!device || !work || !cpu || !on || !first)
         return CPUBIND_WORKERS_NO_MEMORY;
-    for (int32_t w = 0; w < n_worker; w++) {
-        int32_t *cpu, n = 0;
-        if (w > 0 && s->first[w] == s->first[w - 1]) {
-            device[w] = device[w - 1];
-            continue;
-        }
-        cpu = cpubind_arena_ints(s->arena, s->host.n_cpu);
-        if (!cpu)
-            return CPUBIND_WORKERS_NO_MEMORY;
-        for (int32_t i = 0; i < s->host.n_cpu; i++)
-            if (s->is_free[i] && s->node[i] >= s->with[s->first[w]] &&
-                s->node[i] <= s->with[s->to[w] - 1])
-                cpu[n++] = s->host.cpu[i];
-        device[w] = (cpubind_device){.home = {cpu, n}, .allowed = {cpu, n}};
+    choose_nodes(s, n_worker, on, first);
+    for (int32_t w = 0, n_home = 0; w < n_worker; w++, cpu += n_home, n_home = 0) {
+        for (int32_t i = 0; i < n; i++)
+            if (s->is_free[i] && first[s->host.node[i]] == w)
+                cpu[n_home++] = s->host.cpu[i];
+        device[w] = n_home == 0
+                        ? device[w - 1]
+                        : (cpubind_device){.home = {cpu, n_home}, .allowed = {cpu, n_home}};
     }
     return cpubind_plan(&s->host, device, n_worker, &policy, s->owner, work, NULL) == CPUBIND_OK
                ? CPUBIND_WORKERS_OK
@@ -146,12 +114,12 @@ static cpubind_workers_status share(sharer *s, int32_t n_worker)
  * left. */
 static int32_t leave(sharer *s, int32_t worker, int32_t n)
 {
-    for (int32_t at = s->n * s->host.n_cpu - 1; at >= 0 && n > 0; at--) {
-        const int32_t first = at % s->host.n_cpu;
-        if (s->core[first] != first || s->node[first] != s->with[at / s->host.n_cpu])
+    for (int32_t at = s->host.n_node * s->host.n_cpu - 1; at >= 0 && n > 0; at--) {
+        const int32_t core = at % s->host.n_cpu;
+        if (s->host.core[core] != core || s->host.node[core] != at / s->host.n_cpu)
             continue;
-        for (int32_t i = first; i < s->host.n_cpu; i++)
-            if (s->core[i] == first && s->owner[i] == worker) {
+        for (int32_t i = core; i < s->host.n_cpu; i++)
+            if (s->host.core[i] == core && s->owner[i] == worker) {
                 s->owner[i] = CPUBIND_NONE;
                 n--;
             }
@@ -172,7 +140,7 @@ static cpubind_workers_status take_worker(sharer *s, int32_t w)
         if (s->owner[i] == w)
             cpu[worker->n_cpu++] = t->cpu[i];
     for (int32_t k = 0, i; k < t->n_node; k++) {
-        for (i = 0; i < t->n_cpu && (s->owner[i] != w || s->node[i] != k); i++)
+        for (i = 0; i < t->n_cpu && (s->owner[i] != w || s->host.node[i] != k); i++)
             ;
         if (i < t->n_cpu)
             node[worker->n_node++] = t->node_id[k];
@@ -191,16 +159,16 @@ cpubind_workers_status cpubind_cpu_workers(const cpubind_topology *host, const u
     status = find_cores(&s, is_free);
     if (status != CPUBIND_WORKERS_OK)
         return status;
-    n = out->n_worker = asked->n_worker > 0 ? asked->n_worker : s.n;
+    n = out->n_worker = asked->n_worker > 0 ? asked->n_worker : s.n_with;
     if (n > out->n_core)
         return CPUBIND_WORKERS_TOO_MANY;
     out->worker = (cpubind_worker *)cpubind_arena_take(arena, n, sizeof *out->worker);
-    if (!out->worker || !choose_nodes(&s, n))
+    if (!out->worker)
         return CPUBIND_WORKERS_NO_MEMORY;
     status = share(&s, n);
-    for (int32_t w = 0; w < n; w++)
+    for (int32_t w = 0; w < n && status == CPUBIND_WORKERS_OK; w++)
         (void)leave(&s, w, asked->reserve);
-    for (int32_t w = n - 1; w >= 0 && once > 0; w--)
+    for (int32_t w = n - 1; w >= 0 && once > 0 && status == CPUBIND_WORKERS_OK; w--)
         once = leave(&s, w, once);
     for (int32_t w = 0; w < n && status == CPUBIND_WORKERS_OK; w++)
         status = take_worker(&s, w);

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "../model/facts_reader.h"
 #include "numa_bind.h"
+#include "plan_parts.h"
 
 typedef struct finder {
     const cpubind_facts *facts;
@@ -120,12 +120,17 @@ static cpubind_numa_bind_status take_allowed(finder *s, const int32_t *cpu, int3
     return n_out > 0 ? CPUBIND_NUMA_BIND_OK : CPUBIND_NUMA_BIND_NOT_ALLOWED;
 }
 
-/* Takes the nodes of the CPUs, for memory. */
+/* Takes the node of the list for memory, else those of the CPUs. */
 static cpubind_numa_bind_status take_nodes(finder *s)
 {
     const cpubind_facts *f = s->facts;
     int32_t *node = cpubind_arena_ints(s->arena, f->n_all_node);
     int32_t n = 0;
+    if (s->asked->node) {
+        s->out->node = s->asked->node + s->asked->index;
+        s->out->n_node = 1;
+        return CPUBIND_NUMA_BIND_OK;
+    }
     if (!node)
         return CPUBIND_NUMA_BIND_NO_MEMORY;
     for (int32_t k = 0; k < f->n_all_node && f->has_nodes; k++)
@@ -159,27 +164,9 @@ static int has_rival(const finder *s)
 static int make_claims(finder *s)
 {
     const cpubind_topology *t = &s->host;
-    int32_t *node = cpubind_arena_ints(s->arena, t->n_cpu);
-    int32_t *core = cpubind_arena_ints(s->arena, t->n_cpu);
     s->owner = cpubind_arena_ints(s->arena, t->n_cpu);
     s->work = cpubind_arena_ints(s->arena, CPUBIND_WORK(t->n_cpu, t->n_node, s->n_rank));
-    if (!node || !core || !s->owner || !s->work)
-        return 0;
-    for (int32_t i = 0; i < t->n_cpu; i++) {
-        node[i] = cpubind_facts_node(s->facts, t->node[i]);
-        core[i] = i;
-        for (int32_t k = 0; k < i && core[i] == i; k++)
-            if (t->core[k] == t->core[i] && node[k] == node[i])
-                core[i] = k;
-    }
-    s->online = (cpubind_host){.cpu = t->cpu,
-                               .node = node,
-                               .core = core,
-                               .distance = t->distance,
-                               .socket = t->socket,
-                               .n_cpu = t->n_cpu,
-                               .n_node = t->n_node};
-    return 1;
+    return cpubind_priv_make_host(t, s->arena, &s->online) && s->owner && s->work;
 }
 
 /* Takes this rank's share of its home, which other ranks have too. Where there are more ranks
@@ -278,13 +265,7 @@ static cpubind_numa_bind_status take_list(finder *s)
     const int32_t first = cpus->row[s->asked->index];
     cpubind_numa_bind_status status =
         take_allowed(s, cpus->cpu + first, cpus->row[s->asked->index + 1] - first);
-    if (status != CPUBIND_NUMA_BIND_OK)
-        return status;
-    if (!s->asked->node)
-        return take_nodes(s);
-    s->out->node = s->asked->node + s->asked->index;
-    s->out->n_node = 1;
-    return CPUBIND_NUMA_BIND_OK;
+    return status == CPUBIND_NUMA_BIND_OK ? take_nodes(s) : status;
 }
 
 cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_facts *facts,
@@ -313,11 +294,5 @@ cpubind_numa_bind_status cpubind_numa_bind_find(const cpubind_facts *facts,
         status = take_share(&s);
     if (status == CPUBIND_NUMA_BIND_OK && s.tile >= 0)
         status = take_tile(&s);
-    if (status != CPUBIND_NUMA_BIND_OK)
-        return status;
-    if (!asked->node)
-        return take_nodes(&s);
-    out->node = asked->node + asked->index;
-    out->n_node = 1;
-    return CPUBIND_NUMA_BIND_OK;
+    return status == CPUBIND_NUMA_BIND_OK ? take_nodes(&s) : status;
 }

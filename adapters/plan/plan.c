@@ -133,9 +133,7 @@ static int give_up(planner *p, int32_t viewed)
     return 1;
 }
 
-/* The CPUs of the home of a candidate that pools are cut from; *node: theirs, or -1: several.
- * */
-static int32_t count_home(const planner *p, int32_t candidate, int32_t *node)
+int32_t cpubind_priv_count_home(const planner *p, int32_t candidate, int32_t *node)
 {
     const cpubind_topology *host = &p->out->host;
     const uint8_t *stand = p->out->stand + candidate * host->n_cpu;
@@ -156,10 +154,12 @@ static cpubind_problem_code fail_clusters(planner *p)
     const int keeps_spare = p->policy.n_spare && p->policy.overlap != CPUBIND_OVERLAP_RESOLVE;
     for (int32_t d = 0; d < p->out->n_candidate; d++) {
         int32_t node, other, need = 0, have = 0;
-        if (count_home(p, d, &node) == 0 || node < 0)
+        if (cpubind_priv_count_home(p, d, &node) == 0 || node < 0)
             continue;
         for (int32_t e = 0; e < p->out->n_candidate; e++)
-            need += count_home(p, e, &other) > 0 && other == node ? p->policy.cluster : 0;
+            need += cpubind_priv_count_home(p, e, &other) > 0 && other == node
+                        ? p->policy.cluster
+                        : 0;
         for (int32_t i = 0; i < host->n_cpu; i++)
             have +=
                 host->node[i] == node && !(keeps_spare && node == p->product->cluster.uvb_node);
@@ -184,7 +184,7 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
     int32_t node = -1;
     p->problem->device = plan_logic_of(p, candidate);
     if ((rule == CPUBIND_RULE_AFFINITY || rule == CPUBIND_RULE_CLUSTER) &&
-        count_home(p, candidate, &node) == 0)
+        cpubind_priv_count_home(p, candidate, &node) == 0)
         return plan_fail(p,
                          rule == CPUBIND_RULE_CLUSTER ? CPUBIND_PROBLEM_SKIPPED
                                                       : CPUBIND_PROBLEM_NO_LOCAL_CPUS,
@@ -216,17 +216,6 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Fails because the allowed part of a pool is too small for the roles. */
-static cpubind_problem_code fail_cut(planner *p, int32_t candidate, int32_t uncut, int32_t left)
-{
-    p->problem->device = plan_logic_of(p, candidate);
-    p->problem->need = plan_least(p, candidate);
-    p->problem->have = left;
-    p->problem->uncut = uncut;
-    return plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
-                     "too few CPUs of its pool are allowed for the roles");
-}
-
 /* Makes the rows of the plan, in the order of the devices, cut to the allowed CPUs. A device
  * that cannot have a pool is left out, unless it is needed. */
 static cpubind_problem_code take_rows(planner *p)
@@ -248,10 +237,20 @@ static cpubind_problem_code take_rows(planner *p)
         while (out->candidate[c].device != p->ours[i])
             c++;
         uncut = p->pool_row[c + 1] - p->pool_row[c];
-        left = plan_copy_allowed(p, p->pool + p->pool_row[c], uncut, core->cpu + core->row[n]);
+        left = 0; /* with scope host pools are cut from CPUs that are not allowed, too */
+        for (int32_t k = p->pool_row[c], at = 0; k < p->pool_row[c + 1]; k++)
+            if (p->scope != CPUBIND_SCOPE_HOST ||
+                cpubind_list_has(p->facts->cpu, p->facts->n_cpu, p->pool[k], &at))
+                core->cpu[core->row[n] + left++] = p->pool[k];
         code = judge(p, c, uncut);
-        if (code == CPUBIND_PROBLEM_NONE && left < plan_least(p, c))
-            code = fail_cut(p, c, uncut, left);
+        if (code == CPUBIND_PROBLEM_NONE && left < plan_least(p, c)) {
+            p->problem->device = plan_logic_of(p, c);
+            p->problem->need = plan_least(p, c);
+            p->problem->have = left;
+            p->problem->uncut = uncut;
+            code = plan_fail(p, CPUBIND_PROBLEM_TOO_FEW_CPUS,
+                             "too few CPUs of its pool are allowed for the roles");
+        }
         if (code != CPUBIND_PROBLEM_NONE) {
             if (p->policy.rule == CPUBIND_RULE_SLICE && p->problem->device < 0)
                 return code;

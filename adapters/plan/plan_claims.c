@@ -12,17 +12,6 @@ enum { FAR = 1 << 20, LOST = 1 << 24 }; /* as in cpubind.h: other sockets; no ho
 
 /* == The host =============================================================== */
 
-/* Distances as the core takes them; a firmware may say anything. */
-static const int32_t *copy_distances(planner *p)
-{
-    const cpubind_facts *f = p->facts;
-    const int32_t n = f->n_node * f->n_node;
-    int32_t *out = f->distance ? cpubind_arena_ints(p->arena, n) : NULL;
-    for (int32_t i = 0; out && i < n; i++)
-        out[i] = f->distance[i] > CPUBIND_MAX_DISTANCE ? CPUBIND_MAX_DISTANCE : f->distance[i];
-    return out;
-}
-
 /* Makes of a CPU id for each CPU its index among the online ones: of its core, of its cache. */
 static const int32_t *index_groups(planner *p, const int32_t *first_of, const int32_t *index)
 {
@@ -62,11 +51,10 @@ static cpubind_problem_code make_host(planner *p)
     host->node = node;
     host->n_node = f->n_node;
     host->socket = f->socket;
-    host->distance = copy_distances(p);
+    host->distance = f->distance;
     host->core = index_groups(p, f->core_of, index);
     host->cache = index_groups(p, f->cache_of, index);
-    if ((f->distance && !host->distance) || (f->core_of && !host->core) ||
-        (f->cache_of && !host->cache))
+    if ((f->core_of && !host->core) || (f->cache_of && !host->cache))
         return plan_fail_memory(p);
     for (int32_t i = 0; i < pools->n_cpu; i++)
         claims->at[i] = index[pools->cpu[i]];
@@ -199,24 +187,23 @@ static void mark_home(const planner *p, const cpubind_device *device, uint8_t *i
 static void mark_next(const planner *p, int is_resolved)
 {
     const cpubind_core_call *claims = &p->out->claims;
-    const int32_t n = p->out->host.n_cpu, n_node = claims->host.n_node;
-    for (int32_t d = 0; d < p->out->n_candidate; d++) {
-        uint8_t *stand = p->out->stand + d * n;
-        int32_t home = -1;
-        for (int32_t i = 0; i < n; i++)
-            if (stand[i] == 2)
-                home = home == -1 || home == claims->host.node[claims->at[i]]
-                           ? claims->host.node[claims->at[i]]
-                           : -2;
-        for (int32_t i = 0; i < n && home >= 0; i++)
-            if (stand[i] == 0 && claims->host.node[claims->at[i]] == (home + 1) % n_node)
-                stand[i] = 1;
+    const int32_t n = p->out->host.n_cpu, n_candidate = p->out->n_candidate;
+    for (int32_t d = 0; d < n_candidate; d++) {
+        int32_t node, i = 0;
+        if (cpubind_priv_count_home(p, d, &node) == 0 || node < 0)
+            continue;
+        while (p->out->host.node[i] != node)
+            i++;
+        node = (claims->host.node[claims->at[i]] + 1) % claims->host.n_node;
+        for (i = 0; i < n; i++)
+            if (p->out->stand[d * n + i] == 0 && claims->host.node[claims->at[i]] == node)
+                p->out->stand[d * n + i] = 1;
     }
     for (int32_t i = 0; i < n && is_resolved; i++) {
         int is_home = 0;
-        for (int32_t d = 0; d < p->out->n_candidate; d++)
+        for (int32_t d = 0; d < n_candidate; d++)
             is_home |= p->out->stand[d * n + i] == 2;
-        for (int32_t d = 0; d < p->out->n_candidate && is_home; d++)
+        for (int32_t d = 0; d < n_candidate && is_home; d++)
             p->out->stand[d * n + i] &= 2;
     }
 }
@@ -256,28 +243,19 @@ static cpubind_problem_code find_stands(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether a CPU is for another candidate by line 1. */
-static int is_for_another(const planner *p, int32_t i, int32_t d)
+/* Whether, by line 1, one of n CPUs from i on is for one of n_device candidates from d on. */
+static int is_for(const planner *p, int32_t d, int32_t n_device, int32_t i, int32_t n)
 {
-    const int32_t n = p->out->host.n_cpu;
-    for (int32_t e = 0; e < p->out->n_candidate; e++)
-        if (e != d && p->out->stand[e * n + i])
-            return 1;
-    return 0;
-}
-
-static int is_at_home_somewhere(const planner *p, int32_t d)
-{
-    const int32_t n = p->out->host.n_cpu;
-    for (int32_t i = 0; i < n; i++)
-        if (p->out->stand[d * n + i])
+    for (int32_t k = 0; k < n_device * n; k++)
+        if (p->out->stand[(d + k / n) * p->out->host.n_cpu + i + k % n])
             return 1;
     return 0;
 }
 
 static cpubind_step step_of(const planner *p, int32_t i, int32_t d)
 {
-    const uint8_t stand = p->out->stand[d * p->out->host.n_cpu + i];
+    const int32_t n = p->out->host.n_cpu;
+    const uint8_t stand = p->out->stand[d * n + i];
     switch (p->policy.rule) {
     case CPUBIND_RULE_SLICE:
         return CPUBIND_STEP_SLICE;
@@ -286,12 +264,12 @@ static cpubind_step step_of(const planner *p, int32_t i, int32_t d)
     case CPUBIND_RULE_AFFINITY:
         return stand == 2 ? CPUBIND_STEP_HOME : CPUBIND_STEP_NEXT;
     default:
-        return p->is_blind                  ? CPUBIND_STEP_SLICE
-               : stand == 2                 ? CPUBIND_STEP_HOME
-               : stand == 1                 ? CPUBIND_STEP_NEAREST
-               : is_for_another(p, i, d)    ? CPUBIND_STEP_LENT
-               : is_at_home_somewhere(p, d) ? CPUBIND_STEP_MINIMUM
-                                            : CPUBIND_STEP_FREE;
+        return p->is_blind                               ? CPUBIND_STEP_SLICE
+               : stand == 2                              ? CPUBIND_STEP_HOME
+               : stand == 1                              ? CPUBIND_STEP_NEAREST
+               : is_for(p, 0, p->out->n_candidate, i, 1) ? CPUBIND_STEP_LENT
+               : is_for(p, d, 1, 0, n)                   ? CPUBIND_STEP_MINIMUM
+                                                         : CPUBIND_STEP_FREE;
     }
 }
 
@@ -322,25 +300,20 @@ static cpubind_problem_code take_owners(planner *p, const int32_t *owner)
     return code;
 }
 
-/* Says in the words of this host what the core refuses. */
-static cpubind_problem_code translate(planner *p, cpubind_status status,
-                                      const cpubind_report *r)
-{
-    if (status == CPUBIND_ERR_OVERLAP) {
-        p->problem->device = plan_logic_of(p, r->device);
-        p->problem->other = plan_logic_of(p, r->other);
-        p->problem->cpu = r->cpu;
-        return plan_fail(p, CPUBIND_PROBLEM_OVERLAP, "two pools share a CPU");
-    }
-    return plan_fail(p, CPUBIND_PROBLEM_UNREADABLE, cpubind_status_text(status));
-}
-
+/* Asks the core; says in the words of this host what it refuses. */
 static cpubind_problem_code ask(planner *p, int32_t *owner, int32_t *work, cpubind_report *r)
 {
     const cpubind_core_call *claims = &p->out->claims;
     const cpubind_status status = cpubind_plan(&claims->host, claims->claimant,
                                                claims->n_claimant, &p->policy, owner, work, r);
-    return status == CPUBIND_OK ? CPUBIND_PROBLEM_NONE : translate(p, status, r);
+    if (status == CPUBIND_OK)
+        return CPUBIND_PROBLEM_NONE;
+    if (status != CPUBIND_ERR_OVERLAP)
+        return plan_fail(p, CPUBIND_PROBLEM_UNREADABLE, cpubind_status_text(status));
+    p->problem->device = plan_logic_of(p, r->device);
+    p->problem->other = plan_logic_of(p, r->other);
+    p->problem->cpu = r->cpu;
+    return plan_fail(p, CPUBIND_PROBLEM_OVERLAP, "two pools share a CPU");
 }
 
 /* Copies the pool of a candidate; returns its size. */

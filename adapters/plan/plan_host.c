@@ -108,3 +108,28 @@ cpubind_problem_code cpubind_priv_choose_host(planner *p)
                          ? "every online CPU is excluded or kept for the host"
                          : "every allowed CPU is kept for the host");
 }
+
+int cpubind_priv_make_host(const cpubind_topology *t, cpubind_arena *arena, cpubind_host *out)
+{
+    int32_t *node = cpubind_arena_ints(arena, t->n_cpu);
+    int32_t *core = cpubind_arena_ints(arena, t->n_cpu);
+    if (!node || !core)
+        return 0;
+    for (int32_t i = 0; i < t->n_cpu; i++) {
+        node[i] = 0;
+        while (t->node_id[node[i]] != t->node[i])
+            node[i]++;
+        core[i] = i;
+        for (int32_t k = 0; k < i && core[i] == i && t->core; k++)
+            if (t->core[k] == t->core[i] && node[k] == node[i])
+                core[i] = k;
+    }
+    *out = (cpubind_host){.cpu = t->cpu,
+                          .node = node,
+                          .core = core,
+                          .distance = t->distance,
+                          .socket = t->socket,
+                          .n_cpu = t->n_cpu,
+                          .n_node = t->n_node};
+    return 1;
+}

@@ -1,7 +1,7 @@
 /* plan_parts.h - private to this folder: the state of one planning, and its steps
  * SPDX-License-Identifier: MIT
  *
- * Pure: no I/O, no malloc. Included by plan.c and plan_*.c alone.
+ * Pure: no I/O, no malloc. Included by the files of this folder alone.
  */
 #ifndef CPUBIND_PLAN_PLAN_PARTS_H
 #define CPUBIND_PLAN_PLAN_PARTS_H
@@ -34,8 +34,17 @@ typedef struct planner {
 /* plan_host.c: the kept CPUs, and the host for the core. */
 cpubind_problem_code cpubind_priv_choose_host(planner *p);
 
+/* plan_host.c: the host of the core that a topology is; the CPUs of a core are on one node.
+ * Returns 0 when the arena is full. */
+int cpubind_priv_make_host(const cpubind_topology *topology, cpubind_arena *arena,
+                           cpubind_host *out);
+
 /* plan_claims.c: asks the core: owners, steps and stands of the CPUs, and p->pool. */
 cpubind_problem_code cpubind_priv_cut_pools(planner *p);
+
+/* plan.c: the CPUs of the home of a candidate that pools are cut from; *node: theirs, or -1:
+ * several. */
+int32_t cpubind_priv_count_home(const planner *p, int32_t candidate, int32_t *node);
 
 /* plan_candidates.c: the devices that the plan is for; the device of the rank; the devices of
  * the core; the CPUs near them; the slot of each, for slices. */
@@ -93,19 +102,6 @@ static inline int plan_is_other(const planner *p, int32_t candidate)
 static inline int32_t plan_least(const planner *p, int32_t candidate)
 {
     return plan_is_other(p, candidate) ? p->other_least : plan_count_roles(&p->least);
-}
-
-/* Copies the CPUs of a pool that this process may use; returns their number. With scope host
- * the core cuts pools from CPUs that are not allowed too. */
-static inline int32_t plan_copy_allowed(const planner *p, const int32_t *pool, int32_t n,
-                                        int32_t *out)
-{
-    int32_t n_out = 0, at = 0;
-    for (int32_t i = 0; i < n; i++)
-        if (p->scope != CPUBIND_SCOPE_HOST ||
-            cpubind_list_has(p->facts->cpu, p->facts->n_cpu, pool[i], &at))
-            out[n_out++] = pool[i];
-    return n_out;
 }
 
 /* Whether --exclude parts a device from those of another plan: it has a CPU near the device,

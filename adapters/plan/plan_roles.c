@@ -66,6 +66,19 @@ typedef struct placing {
     cpubind_role_spans spans; /* out: of `out` */
 } placing;
 
+/* The roles of a candidate, for one of n_process processes. */
+static cpubind_roles roles_of(const planner *p, int32_t candidate, int32_t n_process,
+                              int32_t process)
+{
+    cpubind_roles roles = {.n_process = n_process,
+                           .process = process,
+                           .by_id = p->facts->rules != CPUBIND_RULES_NEAR};
+    memcpy(roles.count,
+           plan_is_other(p, candidate) ? p->out->other_roles.count : p->out->roles.count,
+           sizeof roles.count);
+    return roles;
+}
+
 /* Writes what role[] says of the CPUs of the pool. */
 static void list_roles(const cpubind_host *host, const int32_t *owner, const int32_t *role,
                        placing *q)
@@ -85,23 +98,18 @@ static cpubind_problem_code place(planner *p, placing *q)
 {
     const cpubind_core_call *claims = &p->out->claims;
     const cpubind_host *host = &claims->host;
-    const cpubind_role_spec *spec =
-        plan_is_other(p, q->candidate) ? &p->out->other_roles : &p->out->roles;
+    const cpubind_roles roles = roles_of(p, q->candidate, q->n_process, q->process);
     const size_t used = p->arena->used;
     const int32_t d = claims->of[q->candidate];
     int32_t *owner = cpubind_arena_ints(p->arena, host->n_cpu);
     int32_t *role = cpubind_arena_ints(p->arena, host->n_cpu);
     int32_t *work = cpubind_arena_ints(
         p->arena, CPUBIND_WORK(host->n_cpu, host->n_node, claims->n_claimant));
-    cpubind_roles roles = {.n_process = q->n_process,
-                           .process = q->process,
-                           .by_id = p->facts->rules != CPUBIND_RULES_NEAR};
     cpubind_status status;
     cpubind_report r;
     int32_t at = 0;
     if (!owner || !role || !work)
         return plan_fail_memory(p);
-    memcpy(roles.count, spec->count, sizeof roles.count);
     for (int32_t i = 0; i < host->n_cpu; i++)
         owner[i] = cpubind_list_has(q->cpu, q->n, host->cpu[i], &at) ? d : CPUBIND_NONE;
     status = cpubind_place(host, claims->claimant, claims->n_claimant, owner, d, &roles, role,
@@ -215,13 +223,10 @@ static void take_row(const planner *p, const measured *m, int32_t row)
 static void take_other(const planner *p, const measured *m, int32_t candidate)
 {
     const cpubind_core_call *claims = &p->out->claims;
-    const cpubind_role_spec *spec =
-        plan_is_other(p, candidate) ? &p->out->other_roles : &p->out->roles;
+    const cpubind_roles roles = roles_of(p, candidate, 1, 0);
     const int32_t d = claims->of[candidate];
     const int is_ours = p->out->candidate[candidate].device >= 0 &&
                         plan_is_ours(p, p->out->candidate[candidate].device);
-    cpubind_roles roles = {.by_id = p->facts->rules != CPUBIND_RULES_NEAR};
-    memcpy(roles.count, spec->count, sizeof roles.count);
     if (!is_ours && cpubind_place(&claims->host, claims->claimant, claims->n_claimant, m->owner,
                                   d, &roles, m->role, m->work, NULL) == CPUBIND_OK)
         return;
