@@ -46,7 +46,7 @@ SQLITE  := $(call objects,sqlite) $(BUILD)/obj/made/schema.o
 NRI     := $(call objects,nri) $(BUILD)/obj/made/nri.pb-c.o
 ROOMS   := $(call objects,cli doctor measure service host archive kubelet) $(API) $(SQLITE) $(LINUX) $(TEXT) \
            $(CORE) $(BUILD)/obj/made/podresources.pb-c.o
-LIBS     = -ljansson -lsqlite3 -lmd -lz -lnghttp2 -lprotobuf-c $(SHARED_LINK) -lm
+LIBS     = -ljansson -lmd -lz -lnghttp2 -lprotobuf-c $(SHARED_LINK) -lsqlite3 -lm
 # The headers that are installed below include/cpubind, in the folders of adapters/.
 PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_parts.h,\
              $(sort $(wildcard adapters/text/*.h adapters/model/*.h adapters/ascend/*.h adapters/plan/*.h)))) \

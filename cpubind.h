@@ -52,9 +52,10 @@
  *   does not drive are hidden. For whom a core is (line 1) is a matter of the host, and not of
  *   the allowed CPUs. A device that may have none of the cores that are for it is *elsewhere*.
  *   If it is hidden, it has its part of what is near nobody, and line 5 leaves it out. If not,
- *   it is served after all others, and of hidden devices for its minimum alone: their processes
- *   cannot know of it. report.disputed counts these CPUs. Where it is 0 in both, the plans of
- *   two processes with the same allowed CPUs have no CPU in common, whatever each of them sees.
+ *   it is served after all others, and of hidden devices for its minimum alone: processes that
+ *   do not see it cannot know of it. report.disputed counts what it takes. Where that is 0 in
+ *   both, the plans of two processes with the same allowed CPUs have no CPU in common, whatever
+ *   each of them sees.
  *   A worker without a device has the CPUs of its nodes for a home; or no home (is_anywhere),
  *   and every core is for it too. What an engine or the host wants is a device with a minimum
  *   and as much at most.
@@ -1274,7 +1275,7 @@ CPUBIND_PRIV void cpubind_priv_take(cpubind_priv_table *t, int32_t d, int32_t co
 {
     const int32_t from = t->owner[core], width = t->width[core];
     const int32_t is_idle = from == CPUBIND_NONE;
-    if (t->elsewhere[t->house_of[d]] && (is_idle ? t->has_unseen : t->device[from].is_hidden))
+    if (t->elsewhere[t->house_of[d]] && (!is_idle || t->has_unseen))
         t->disputed += width;
     if (!is_idle) {
         t->size[from] -= width;

@@ -66,18 +66,21 @@ int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node)
 int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
 {
     const int32_t row = facts_node_index(facts, node);
+    const int is_host = facts->host.n_node > 0; /* else the facts are of NPUs */
+    const int32_t *id = is_host ? facts->host.node_id : facts->node_id;
+    const int32_t n = is_host ? facts->host.n_node : facts->n_node;
     int32_t best = -1, best_distance = INT32_MAX;
-    for (int32_t i = 0; i < facts->host.n_node; i++)
-        if (facts->host.node_id[i] == node)
+    for (int32_t i = 0; i < n; i++)
+        if (id[i] == node)
             return node;
-    if (facts->host.n_node == 1) /* the nearest one, also where no distance is known */
-        return facts->host.node_id[0];
-    for (int32_t i = 0; i < facts->host.n_node && row >= 0 && facts->all_distance; i++) {
-        const int32_t column = facts_node_index(facts, facts->host.node_id[i]);
+    if (n == 1) /* the nearest one, also where no distance is known */
+        return id[0];
+    for (int32_t i = 0; i < n && row >= 0 && facts->all_distance; i++) {
+        const int32_t column = facts_node_index(facts, id[i]);
         const int32_t distance = facts->all_distance[row * facts->n_all_node + column];
         if (distance >= 0 && distance < best_distance) {
             best_distance = distance;
-            best = facts->host.node_id[i];
+            best = id[i];
         }
     }
     return best;

@@ -103,7 +103,7 @@ static cpubind_problem_code note_findings(planner *p)
         plan_warn(p, CPUBIND_WARNING_OVERLAP);
     if (p->out->n_lent > 0)
         plan_warn(p, CPUBIND_WARNING_LENT);
-    if (core->disputed > 0)
+    if (core->disputed > 0 && p->scope <= CPUBIND_SCOPE_HOST) /* CPUs that others may use */
         plan_warn(p, CPUBIND_WARNING_DISPUTED);
     return code;
 }
@@ -131,20 +131,6 @@ static int give_up(planner *p, int32_t viewed)
     p->out->n_poolless++;
     cpubind_problem_clear(p->problem);
     return 1;
-}
-
-int32_t cpubind_priv_count_home(const planner *p, int32_t candidate, int32_t *node)
-{
-    const cpubind_topology *host = &p->out->host;
-    const uint8_t *stand = p->out->stand + candidate * host->n_cpu;
-    int32_t n = 0;
-    *node = -1;
-    for (int32_t i = 0; i < host->n_cpu; i++) {
-        if (stand[i] != 2)
-            continue;
-        *node = n++ == 0 || *node == host->node[i] ? host->node[i] : -1;
-    }
-    return n;
 }
 
 /* Why nobody has a cluster: the first device on whose node there are too few. */

@@ -219,8 +219,8 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
 cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
 {
     const cpubind_facts *f = p->facts;
-    int is_ordered = p->scope != CPUBIND_SCOPE_OWN && p->scope != CPUBIND_SCOPE_PER_DEVICE &&
-                     f->strategy != CPUBIND_GLOBAL_SLICE;
+    int is_ordered =
+        p->scope != CPUBIND_SCOPE_PER_DEVICE && f->strategy != CPUBIND_GLOBAL_SLICE;
     cpubind_candidate *list = (cpubind_candidate *)cpubind_arena_take(
         p->arena, f->n_device + facts_count_on_bus(f), sizeof *list);
     if (!list)
@@ -233,7 +233,7 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
             .device = i, .function = f->device[i].function, .phy = f->device[i].phy};
         is_ordered &= f->device[i].function >= 0;
     }
-    for (int32_t i = 0; is_ordered && i < f->n_census; i++) {
+    for (int32_t i = 0; is_ordered && p->scope != CPUBIND_SCOPE_OWN && i < f->n_census; i++) {
         if (f->function[i].n_in_view == f->function[i].n_device)
             continue;
         if (add_hidden(p, i) != CPUBIND_PROBLEM_NONE)

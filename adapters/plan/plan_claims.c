@@ -136,7 +136,7 @@ static cpubind_problem_code make_claimants(planner *p)
             continue;
         one->home = candidate->near_cpus;
         if (one->home.n == 0 && candidate->node >= 0 && p->facts->rules == CPUBIND_RULES_NEAR &&
-            !list_node(p, candidate->node, &one->home))
+            !list_node(p, cpubind_facts_nearest_node(p->facts, candidate->node), &one->home))
             return plan_fail_memory(p);
     }
     return CPUBIND_PROBLEM_NONE;
@@ -180,6 +180,20 @@ static void mark_home(const planner *p, const cpubind_device *device, uint8_t *i
         stand[i] =
             is_core[h->core && p->policy.rule == CPUBIND_RULE_TURNS ? h->core[k] : k] ? 2 : 0;
     }
+}
+
+int32_t cpubind_priv_count_home(const planner *p, int32_t candidate, int32_t *node)
+{
+    const cpubind_topology *host = &p->out->host;
+    const uint8_t *stand = p->out->stand + candidate * host->n_cpu;
+    int32_t n = 0;
+    *node = -1;
+    for (int32_t i = 0; i < host->n_cpu; i++) {
+        if (stand[i] != 2)
+            continue;
+        *node = n++ == 0 || *node == host->node[i] ? host->node[i] : -1;
+    }
+    return n;
 }
 
 /* topo_affinity: the CPUs of the next node, for a home that is on one node; where pools

@@ -42,8 +42,8 @@ int cpubind_priv_make_host(const cpubind_topology *topology, cpubind_arena *aren
 /* plan_claims.c: asks the core: owners, steps and stands of the CPUs, and p->pool. */
 cpubind_problem_code cpubind_priv_cut_pools(planner *p);
 
-/* plan.c: the CPUs of the home of a candidate that pools are cut from; *node: theirs, or -1:
- * several. */
+/* plan_claims.c: the CPUs of the home of a candidate that pools are cut from; *node: theirs,
+ * or -1: several. */
 int32_t cpubind_priv_count_home(const planner *p, int32_t candidate, int32_t *node);
 
 /* plan_candidates.c: the devices that the plan is for; the device of the rank; the devices of

@@ -292,8 +292,8 @@ static void add_kept(const planner *p, const measured *m, cpubind_quality *each)
 static cpubind_problem_code list_poor(planner *p)
 {
     cpubind_device_plan *out = p->out;
-    if (out->core.strategy == CPUBIND_NEAR || out->core.strategy == CPUBIND_CLUSTER ||
-        p->facts->rules == CPUBIND_RULES_NEAR)
+    if (out->core.strategy == CPUBIND_CLUSTER || p->facts->rules == CPUBIND_RULES_NEAR ||
+        p->facts->topology.code != CPUBIND_PROBLEM_NONE) /* near is refused */
         return CPUBIND_PROBLEM_NONE;
     out->poor = cpubind_arena_ints(p->arena, out->n_want);
     if (!out->poor)

@@ -38,6 +38,8 @@ static const struct {
     {W(PARTIAL_CPUSET), IN_BOTH, "cpusets that cross each other, and no --scope"},
     {W(NO_ADDRESSES) | W(ORDER_DIFFERS), IN_BOTH, "by logic id in one, by address in another"},
     {W(OVERLAP), IN_BOTH, "--overlap keep gives CPUs twice, as the reference does"},
+    {W(DISPUTED), IN_ONE,
+     "a device that is at home elsewhere, which the other process does not see"},
     {W(NO_MAP), IN_ONE, "--npus is the user's word for what no input tells"},
     {W(NO_CENSUS), IN_ONE, "/sys shows this process no PCI bus"},
     {W(NO_NODES), IN_ONE, "/sys shows this process no node"},
