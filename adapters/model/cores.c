@@ -76,8 +76,10 @@ int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
     if (n == 1) /* the nearest one, also where no distance is known */
         return id[0];
     for (int32_t i = 0; i < n && row >= 0 && facts->all_distance; i++) {
+        /* from there: a node without CPUs may have no row of its own */
         const int32_t column = facts_node_index(facts, id[i]);
-        const int32_t distance = facts->all_distance[row * facts->n_all_node + column];
+        const int32_t distance =
+            column < 0 ? -1 : facts->all_distance[column * facts->n_all_node + row];
         if (distance >= 0 && distance < best_distance) {
             best_distance = distance;
             best = id[i];

@@ -21,7 +21,7 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text          4423    1700
-adapters/model         2542    1400
+adapters/model         2543    1400
 adapters/ascend        7889    2500
 adapters/pci           2231    1300
 adapters/plan          3036    1200
