@@ -76,10 +76,7 @@ int api_has_place(const api_view *view, int32_t candidate);
 int api_is_place(const api_view *view, int32_t candidate, int32_t node);
 int32_t api_distance(const api_view *view, int32_t candidate, int32_t node);
 
-/* The candidate that an NPU of facts->device is, or -1. */
-int32_t api_candidate_of(const cpubind_device_plan *plan, int32_t npu);
-
-/* The row of the plan that it has, or -1. */
+/* The row of the plan that an NPU of facts->device has, or -1. */
 int32_t api_row_index(const cpubind_device_plan *plan, int32_t npu);
 
 /* Whether sockets are known, and are more than one. */

@@ -81,7 +81,7 @@ static void mark_row(api_view *v, int32_t index)
 {
     const cpubind_device_plan *plan = v->plan;
     const api_row row = api_row_of(v->facts, plan, index);
-    const int32_t device = api_candidate_of(plan, plan->want[index]);
+    const int32_t device = cpubind_plan_candidate(plan, plan->want[index]);
     for (int32_t i = 0; i < row.n; i++) {
         api_cpu *cpu = &v->cpu[row.cpu[i]];
         cpu->kind = cpu->row >= 0 ? API_CPU_TWICE : API_CPU_PROCESS;
@@ -236,14 +236,6 @@ int32_t api_distance(const api_view *view, int32_t candidate, int32_t node)
             least = distance;
     }
     return least;
-}
-
-int32_t api_candidate_of(const cpubind_device_plan *plan, int32_t npu)
-{
-    for (int32_t i = 0; i < plan->n_candidate; i++)
-        if (plan->candidate[i].device == npu)
-            return i;
-    return -1;
 }
 
 int32_t api_row_index(const cpubind_device_plan *plan, int32_t npu)

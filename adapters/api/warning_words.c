@@ -366,7 +366,7 @@ void api_warn_plan(const api_planned *p, api_hear *hear, void *ctx)
     api_warn_outer(p->outer, hear, ctx);
     for (int i = 0; i < CPUBIND_WARNING_COUNT; i++) {
         api_text text = {"", 0};
-        if (!(p->plan.warnings & ((uint64_t)1 << i)))
+        if (!(p->plan.warnings & CPUBIND_WARNING_BIT(i)))
             continue;
         api_explain_warning((cpubind_warning)i, &p->facts, &p->plan, &text);
         hear(ctx, cpubind_warning_word((cpubind_warning)i), text.text);
@@ -376,7 +376,7 @@ void api_warn_plan(const api_planned *p, api_hear *hear, void *ctx)
 void api_keep_warning(cpubind_warning warning, api_planned *planned)
 {
     planned->plan.warnings &=
-        planned->code == CPUBIND_PROBLEM_NONE ? (uint64_t)1 << warning : 0;
+        planned->code == CPUBIND_PROBLEM_NONE ? CPUBIND_WARNING_BIT(warning) : 0;
 }
 
 void api_add_warning(void *out, const char *code, const char *text)

@@ -262,8 +262,7 @@ static int next_line(const scan_text *in, scan_line *line, cpubind_text_status *
     *status = CPUBIND_TEXT_OK;
     while (scan_next_line(in, line)) {
         if (!line->ended)
-            *status = scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                                "the text ends in the middle of a line");
+            *status = scan_fail_cut(in);
         if (!line->ended || !scan_is_empty(line->run))
             return line->ended;
     }

@@ -672,9 +672,7 @@ static int visit_cgroups(walk *w, int which, cpubind_input text, const cpubind_c
     const char *path = text.data + found->path.at;
     int32_t len = found->path.len;
     int result = 0;
-    for (;;) {
-        while (len > 0 && path[len - 1] == '/')
-            len--;
+    for (;; len = cpubind_cgroup_above(path, len)) {
         for (int i = 0; result == 0 && i < CGROUP_LEAVES; i++) {
             cut(w, 0);
             if (append_text(w, CGROUP_MOUNT) &&
@@ -686,8 +684,6 @@ static int visit_cgroups(walk *w, int which, cpubind_input text, const cpubind_c
         }
         if (len == 0 || result != 0)
             return result;
-        while (len > 0 && path[len - 1] != '/')
-            len--;
     }
 }
 

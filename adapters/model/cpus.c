@@ -201,12 +201,10 @@ static cpubind_problem_code ask_cgroup(facts_reader *r, const cgroup_file *file,
         return code;
     path = text.data + found.path.at;
     len = cpubind_cgroup_outside(path, found.path.len);
-    for (;;) {
+    for (;; len = cpubind_cgroup_above(path, len)) {
         const char *mount = file->mount[found.is_version_1],
                    *leaf = file->leaf[found.is_version_1];
         const char *asked;
-        while (len > 0 && path[len - 1] == '/')
-            len--;
         asked = len > 0 ? facts_path(r, mount, path, (cpubind_piece){1, len - 1}, leaf)
                         : facts_named_path(r, "sys/fs", mount + sizeof "sys/fs", leaf);
         code = facts_ask(r, asked, answer);
@@ -214,8 +212,6 @@ static cpubind_problem_code ask_cgroup(facts_reader *r, const cgroup_file *file,
             *name = asked;
         if (code != CPUBIND_PROBLEM_NONE || *name || len == 0)
             return code;
-        while (len > 0 && path[len - 1] != '/')
-            len--;
     }
 }
 

@@ -153,8 +153,9 @@ typedef enum cpubind_warning {
         CPUBIND_WARNING_COUNT
 } cpubind_warning;
 
-/* The bit of a warning in a set of them. */
-#define CPUBIND_WARNS(name) ((uint64_t)1 << CPUBIND_WARNING_##name)
+/* The bit of a warning in a set of them: by its number, by its name. */
+#define CPUBIND_WARNING_BIT(warning) ((uint64_t)1 << (warning))
+#define CPUBIND_WARNS(name)          CPUBIND_WARNING_BIT(CPUBIND_WARNING_##name)
 
 /* == What is asked ========================================================== */
 

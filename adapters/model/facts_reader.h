@@ -184,7 +184,7 @@ static inline cpubind_problem_code facts_fail_memory(facts_reader *r)
 
 static inline void facts_warn(facts_reader *r, cpubind_warning warning)
 {
-    r->facts->warnings |= (uint64_t)1 << warning;
+    r->facts->warnings |= CPUBIND_WARNING_BIT(warning);
 }
 
 /* == Inputs ================================================================= */

@@ -219,9 +219,8 @@ static cpubind_problem_code take_rows(planner *p)
     core->row[0] = 0;
     for (int32_t i = 0; i < p->n_ours; i++) {
         cpubind_problem_code code;
-        int32_t c = 0, uncut, left;
-        while (out->candidate[c].device != p->ours[i])
-            c++;
+        const int32_t c = cpubind_plan_candidate(out, p->ours[i]);
+        int32_t uncut, left;
         uncut = p->pool_row[c + 1] - p->pool_row[c];
         left = 0; /* with scope host pools are cut from CPUs that are not allowed, too */
         for (int32_t k = p->pool_row[c], at = 0; k < p->pool_row[c + 1]; k++)

@@ -152,6 +152,9 @@ cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
                                        const cpubind_request *request, cpubind_arena *arena,
                                        cpubind_device_plan *out, cpubind_problem *problem);
 
+/* The candidate that facts->device[device] is, or -1. */
+int32_t cpubind_plan_candidate(const cpubind_device_plan *plan, int32_t device);
+
 /* The node for the memory of the device of a row, or -1. */
 int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_device_plan *plan,
                                  int32_t row);

@@ -157,6 +157,14 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
 
 /* == Candidates ============================================================= */
 
+int32_t cpubind_plan_candidate(const cpubind_device_plan *plan, int32_t device)
+{
+    for (int32_t i = 0; i < plan->n_candidate; i++)
+        if (plan->candidate[i].device == device)
+            return i;
+    return -1;
+}
+
 /* The number that orders the NPUs of one function: the phy id, else the logic id. */
 static int32_t number_of(const planner *p, const cpubind_candidate *candidate)
 {

@@ -79,7 +79,7 @@ static inline cpubind_problem_code plan_fail_memory(planner *p)
 
 static inline void plan_warn(planner *p, cpubind_warning warning)
 {
-    p->out->warnings |= (uint64_t)1 << warning;
+    p->out->warnings |= CPUBIND_WARNING_BIT(warning);
 }
 
 /* The CPUs that the roles need together. */

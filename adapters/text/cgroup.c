@@ -143,6 +143,15 @@ int32_t cpubind_cgroup_outside(const char *path, int32_t len)
     }
 }
 
+int32_t cpubind_cgroup_above(const char *path, int32_t len)
+{
+    while (len > 0 && path[len - 1] != '/')
+        len--;
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    return len;
+}
+
 /* == Pods =================================================================== */
 
 const char *cpubind_qos_word(cpubind_qos qos)

@@ -111,6 +111,9 @@ cpubind_text_status cpubind_pod_log_parse(const char *name, int32_t len, cpubind
  * "/cpubind-7". The cgroup there has the CPUs that a process had before. */
 int32_t cpubind_cgroup_outside(const char *path, int32_t len);
 
+/* The length of the path of the next cgroup above: 2 for "/a/b", 0 for "/a". */
+int32_t cpubind_cgroup_above(const char *path, int32_t len);
+
 #ifdef __cplusplus
 }
 #endif

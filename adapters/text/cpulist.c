@@ -221,13 +221,15 @@ cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *
 int cpubind_list_sort(int32_t *list, int32_t *n)
 {
     uint8_t is_there[CPUBIND_MAX_CPUS / 8] = {0};
-    for (int32_t i = 0; i < *n; i++)
+    int32_t most = -1;
+    for (int32_t i = 0; i < *n; i++) {
         if (list[i] < 0 || list[i] >= CPUBIND_MAX_CPUS)
             return 0;
-    for (int32_t i = 0; i < *n; i++)
         is_there[list[i] / 8] |= (uint8_t)(1 << list[i] % 8);
+        most = list[i] > most ? list[i] : most;
+    }
     *n = 0;
-    for (int32_t i = 0; i < CPUBIND_MAX_CPUS; i++)
+    for (int32_t i = 0; i <= most; i++)
         if (is_there[i / 8] >> i % 8 & 1)
             list[(*n)++] = i;
     return 1;

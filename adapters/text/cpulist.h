@@ -38,7 +38,7 @@ cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *
                                            int32_t cap, int32_t *out_len);
 
 /* Sorts numbers, and drops those that are there twice. Returns 0, with nothing changed, where
- * one is not in 0 .. CPUBIND_MAX_CPUS - 1. O(CPUBIND_MAX_CPUS). */
+ * one is not in 0 .. CPUBIND_MAX_CPUS - 1. O(n + the largest). */
 int cpubind_list_sort(int32_t *list, int32_t *n);
 
 /* Whether an ascending list holds a number. *at moves up to it: the next call must not ask for

@@ -114,8 +114,7 @@ cpubind_text_status cpubind_maps_line_parse(const char *text, int32_t len,
         return scan_fail_arg(fault);
     feed = (const char *)memchr(text, '\n', (size_t)len);
     if (!feed)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_CUT, len,
-                         "the text ends in the middle of a line");
+        return scan_fail_cut(&in);
     run.end = (int32_t)(feed - text);
     if (memchr(text, '\0', (size_t)run.end))
         return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX,

@@ -239,8 +239,7 @@ static cpubind_text_status read_lines(const scan_text *in, int32_t page_kb, int6
         cpubind_text_status status;
 
         if (!feed)
-            return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                             "the text ends in the middle of a line");
+            return scan_fail_cut(in);
         status = check_line(in, run, n_node, &said);
         if (status != CPUBIND_TEXT_OK)
             return status;
@@ -298,8 +297,7 @@ cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, 
         return scan_fail_arg(fault);
     feed = (const char *)memchr(text, '\n', (size_t)len);
     if (!feed)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_CUT, len,
-                         "the text ends in the middle of a line");
+        return scan_fail_cut(&in);
     run.end = (int32_t)(feed - text);
     status = check_line(&in, run, INT32_MAX, &said);
     if (status != CPUBIND_TEXT_OK)
@@ -333,8 +331,7 @@ cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, 
 static cpubind_text_status find_value(const scan_text *in, const char *name, int is_kb,
                                       int64_t *out)
 {
-    const size_t size = name ? strlen(name) : 0;
-    const int32_t n = size < CPUBIND_TEXT_MAX ? (int32_t)size : 0;
+    const int32_t n = name && strlen(name) < CPUBIND_TEXT_MAX ? (int32_t)strlen(name) : 0;
     if (!scan_is_text(in->text, in->len) || n == 0 || !out)
         return scan_fail_arg(in->fault);
     for (int32_t at = 0; at < in->len;) {
@@ -349,8 +346,7 @@ static cpubind_text_status find_value(const scan_text *in, const char *name, int
             (is_kb ? in->text[word.end - 1] != ':' : word.at > start || word.end == end))
             continue;
         if (!feed)
-            return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len,
-                             "the text ends in the middle of a line");
+            return scan_fail_cut(in);
         word = is_kb ? scan_word(in, word.end, end) : (scan_run){word.end + 1, end};
         return read_count(in, &word.at, word.end, out);
     }

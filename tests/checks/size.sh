@@ -20,9 +20,9 @@ fi
 # room                 most    goal
 rooms='
 cpubind.h              1600    1600
-adapters/text          4423    1700
-adapters/model         2543    1400
-adapters/ascend        7889    2500
+adapters/text          4429    1700
+adapters/model         2540    1400
+adapters/ascend        7884    2500
 adapters/pci           2231    1300
 adapters/plan          3036    1200
 adapters/linux        15070    9500
@@ -32,7 +32,7 @@ adapters/sqlite        2271     600
 adapters/archive        109       0
 adapters/kubelet        424       0
 adapters/words            0    5600
-adapters/api           9945    1000
+adapters/api           9937    1000
 adapters/doctor        2541    2000
 adapters/measure       2666    1700
 adapters/cli          15055    7500
