@@ -17,7 +17,7 @@ static cpubind_device device[DEVICES];
 static int32_t n_device;
 static cpubind_policy policy;
 static cpubind_roles roles;
-static int32_t *role, which;
+static int32_t *role, *the_role, *the_work, which;
 static const cpubind_host *the_host;
 static const cpubind_device *the_devices;
 static const cpubind_policy *the_policy;
@@ -52,6 +52,8 @@ static int set_up(void **state)
     role = edge_ints(CPUS);
     work = edge_ints(CPUBIND_WORK(CPUS, 2, DEVICES));
     the_owner = owner;
+    the_role = role;
+    the_work = work;
     return 0;
 }
 
@@ -66,213 +68,113 @@ static int tear_down(void **state)
 
 /* == Faults ================================================================= */
 
-/* What a row breaks, by its number, and what must be said of it. */
-static void break_plan(int row)
-{
-    static int32_t many[1] = {0};
-    switch (row) {
-    case 0:
-        the_host = NULL;
-        break;
-    case 1:
-        the_devices = NULL;
-        break;
-    case 2:
-        the_policy = NULL;
-        break;
-    case 3:
-        n_device = 0;
-        break;
-    case 4:
-        n_device = CPUBIND_MAX_DEVICES + 1;
-        break;
-    case 5:
-        policy.rule = -1;
-        break;
-    case 6:
-        policy.rule = 4;
-        break;
-    case 7:
-        policy.reach = -1;
-        break;
-    case 8:
-        policy.reach = 3;
-        break;
-    case 9:
-        policy.overlap = -1;
-        break;
-    case 10:
-        policy.overlap = 3;
-        break;
-    case 11:
-        policy.rule = CPUBIND_RULE_CLUSTER;
-        break;
-    case 12:
-        policy = (cpubind_policy){CPUBIND_RULE_CLUSTER, 0, 0, CPUBIND_MAX_CPUS + 1, 0};
-        break;
-    case 13:
-        policy = (cpubind_policy){CPUBIND_RULE_CLUSTER, 0, 0, 1, -1};
-        break;
-    case 14:
-        host.cpu = NULL;
-        break;
-    case 15:
-        host.n_cpu = -1;
-        break;
-    case 16:
-        host.n_cpu = CPUBIND_MAX_CPUS + 1;
-        break;
-    case 17:
-        cpu[3] = 4;
-        break;
-    case 18:
-        cpu[0] = -1;
-        break;
-    case 19:
-        cpu[7] = CPUBIND_MAX_CPUS;
-        break;
-    case 20:
-        host.n_node = 0;
-        break;
-    case 21:
-        host.n_node = CPUBIND_MAX_NODES + 1;
-        break;
-    case 22:
-        host.node = NULL;
-        break;
-    case 23:
-        node[5] = 2;
-        break;
-    case 24:
-        node[5] = -1;
-        break;
-    case 25:
-        core[2] = 3;
-        break;
-    case 26:
-        core[0] = -1;
-        break;
-    case 27:
-        cache[6] = 7;
-        break;
-    case 28:
-        distance[3] = 0;
-        break;
-    case 29:
-        distance[1] = CPUBIND_MAX_DISTANCE + 1;
-        break;
-    case 30:
-        device[1].minimum = -1;
-        break;
-    case 31:
-        device[1].minimum = CPUBIND_MAX_CPUS + 1;
-        break;
-    case 32:
-        device[2].most = -1;
-        break;
-    case 33:
-        device[2].most = CPUBIND_MAX_CPUS + 1;
-        break;
-    case 34:
-        device[0].weight = -1;
-        break;
-    case 35:
-        device[0].weight = CPUBIND_MAX_WEIGHT + 1;
-        break;
-    case 36:
-        device[1].home.cpu = NULL;
-        break;
-    case 37:
-        device[1].home.n = -1;
-        break;
-    case 38:
-        near_cpu[3] = 4;
-        break; /* equal to the one before, in the list of device 2 */
-    case 39:
-        device[2].allowed = (cpubind_list){near_cpu, -1};
-        break;
-    case 40:
-        near_cpu[0] = -2;
-        device[2].allowed = (cpubind_list){near_cpu, 2};
-        device[0].home.n = 0;
-        break;
-    case 41:
-        policy.rule = CPUBIND_RULE_SLICE;
-        many[0] = CPUBIND_MAX_CPUS;
-        device[2].allowed = (cpubind_list){many, 1};
-        break;
-    case 42:
-        device[1].home = (cpubind_list){NULL, 1};
-        break;
-    case 43:
-        host.node = NULL;
-        host.n_cpu = 1;
-        break;
-    default:
-        break;
-    }
-}
+/* A number of a good call that is another one. */
+typedef struct change {
+    int32_t *at, value;
+} change;
 
+/* What makes a good call wrong, and what must be said of it. */
 typedef struct fault_row {
-    int row;
+    void *null; /* a pointer that is NULL, or NULL: none is */
+    change set[3];
+    const int32_t *allowed; /* the list of the CPUs that device 2 may have; NULL: none */
     cpubind_status status;
     const char *argument;
     int32_t index, device, cpu;
 } fault_row;
 
+static const int32_t too_high[1] = {CPUBIND_MAX_CPUS};
+
+#define SAYS(code, name, at, whose, id)                                                        \
+    .status = code, .argument = name, .index = at, .device = whose, .cpu = id
+
+static void break_call(const fault_row *row)
+{
+    if (row->null)
+        memset(row->null, 0, sizeof(void *));
+    for (int i = 0; i < 3 && row->set[i].at; i++)
+        *row->set[i].at = row->set[i].value;
+    if (row->allowed)
+        device[2].allowed.cpu = row->allowed;
+}
+
 static const fault_row of_plan[] = {
-    {0, CPUBIND_ERR_ARG, "host", -1, -1, -1},
-    {1, CPUBIND_ERR_ARG, "device", -1, -1, -1},
-    {2, CPUBIND_ERR_ARG, "policy", -1, -1, -1},
-    {3, CPUBIND_ERR_ARG, "n_device", -1, -1, -1},
-    {4, CPUBIND_ERR_ARG, "n_device", -1, -1, -1},
-    {5, CPUBIND_ERR_ARG, "policy.rule", -1, -1, -1},
-    {6, CPUBIND_ERR_ARG, "policy.rule", -1, -1, -1},
-    {7, CPUBIND_ERR_ARG, "policy.reach", -1, -1, -1},
-    {8, CPUBIND_ERR_ARG, "policy.reach", -1, -1, -1},
-    {9, CPUBIND_ERR_ARG, "policy.overlap", -1, -1, -1},
-    {10, CPUBIND_ERR_ARG, "policy.overlap", -1, -1, -1},
-    {11, CPUBIND_ERR_ARG, "policy.cluster", -1, -1, -1},
-    {12, CPUBIND_ERR_ARG, "policy.cluster", -1, -1, -1},
-    {13, CPUBIND_ERR_ARG, "policy.n_spare", -1, -1, -1},
-    {14, CPUBIND_ERR_ARG, "host.cpu", -1, -1, -1},
-    {15, CPUBIND_ERR_ARG, "host.cpu", -1, -1, -1},
-    {16, CPUBIND_ERR_ARG, "host.cpu", -1, -1, -1},
-    {17, CPUBIND_ERR_ORDER, "host.cpu", 3, -1, 4},
-    {18, CPUBIND_ERR_ARG, "host.cpu", 0, -1, -1},
-    {19, CPUBIND_ERR_ARG, "host.cpu", 7, -1, CPUBIND_MAX_CPUS},
-    {20, CPUBIND_ERR_ARG, "host.n_node", -1, -1, -1},
-    {21, CPUBIND_ERR_ARG, "host.n_node", -1, -1, -1},
-    {22, CPUBIND_ERR_ARG, "host.node", -1, -1, -1},
-    {23, CPUBIND_ERR_ARG, "host.node", 5, -1, -1},
-    {24, CPUBIND_ERR_ARG, "host.node", 5, -1, -1},
-    {25, CPUBIND_ERR_ARG, "host.core", 2, -1, -1},
-    {26, CPUBIND_ERR_ARG, "host.core", 0, -1, -1},
-    {27, CPUBIND_ERR_ARG, "host.cache", 6, -1, -1},
-    {28, CPUBIND_ERR_ARG, "host.distance", 3, -1, -1},
-    {29, CPUBIND_ERR_ARG, "host.distance", 1, -1, -1},
-    {30, CPUBIND_ERR_ARG, "device.minimum", -1, 1, -1},
-    {31, CPUBIND_ERR_ARG, "device.minimum", -1, 1, -1},
-    {32, CPUBIND_ERR_ARG, "device.most", -1, 2, -1},
-    {33, CPUBIND_ERR_ARG, "device.most", -1, 2, -1},
-    {34, CPUBIND_ERR_ARG, "device.weight", -1, 0, -1},
-    {35, CPUBIND_ERR_ARG, "device.weight", -1, 0, -1},
-    {36, CPUBIND_ERR_ARG, "device.home", -1, 1, -1},
-    {37, CPUBIND_ERR_ARG, "device.home", -1, 1, -1},
-    {38, CPUBIND_ERR_ORDER, "device.home", 1, 2, 4},
-    {39, CPUBIND_ERR_ARG, "device.allowed", -1, 2, -1},
-    {40, CPUBIND_ERR_ARG, "device.allowed", 0, 2, -2},
-    {41, CPUBIND_ERR_ARG, "device.allowed", 0, 2, CPUBIND_MAX_CPUS},
-    {42, CPUBIND_ERR_ARG, "device.home", -1, 1, -1},
-    {43, CPUBIND_ERR_ARG, "host.node", -1, -1, -1},
+    {.null = &the_host, SAYS(CPUBIND_ERR_ARG, "host", -1, -1, -1)},
+    {.null = &the_devices, SAYS(CPUBIND_ERR_ARG, "device", -1, -1, -1)},
+    {.null = &the_policy, SAYS(CPUBIND_ERR_ARG, "policy", -1, -1, -1)},
+    {.set = {{&n_device, 0}}, SAYS(CPUBIND_ERR_ARG, "n_device", -1, -1, -1)},
+    {.set = {{&n_device, CPUBIND_MAX_DEVICES + 1}},
+     SAYS(CPUBIND_ERR_ARG, "n_device", -1, -1, -1)},
+    {.set = {{&policy.rule, -1}}, SAYS(CPUBIND_ERR_ARG, "policy.rule", -1, -1, -1)},
+    {.set = {{&policy.rule, 4}}, SAYS(CPUBIND_ERR_ARG, "policy.rule", -1, -1, -1)},
+    {.set = {{&policy.reach, -1}}, SAYS(CPUBIND_ERR_ARG, "policy.reach", -1, -1, -1)},
+    {.set = {{&policy.reach, 3}}, SAYS(CPUBIND_ERR_ARG, "policy.reach", -1, -1, -1)},
+    {.set = {{&policy.overlap, -1}}, SAYS(CPUBIND_ERR_ARG, "policy.overlap", -1, -1, -1)},
+    {.set = {{&policy.overlap, 3}}, SAYS(CPUBIND_ERR_ARG, "policy.overlap", -1, -1, -1)},
+    {.set = {{&policy.rule, CPUBIND_RULE_CLUSTER}},
+     SAYS(CPUBIND_ERR_ARG, "policy.cluster", -1, -1, -1)},
+    {.set = {{&policy.rule, CPUBIND_RULE_CLUSTER},
+             {&policy.cluster, CPUBIND_MAX_CPUS + 1},
+             {&policy.n_spare, 0}},
+     SAYS(CPUBIND_ERR_ARG, "policy.cluster", -1, -1, -1)},
+    {.set = {{&policy.rule, CPUBIND_RULE_CLUSTER}, {&policy.cluster, 1}, {&policy.n_spare, -1}},
+     SAYS(CPUBIND_ERR_ARG, "policy.n_spare", -1, -1, -1)},
+    {.null = &host.cpu, SAYS(CPUBIND_ERR_ARG, "host.cpu", -1, -1, -1)},
+    {.set = {{&host.n_cpu, -1}}, SAYS(CPUBIND_ERR_ARG, "host.cpu", -1, -1, -1)},
+    {.set = {{&host.n_cpu, CPUBIND_MAX_CPUS + 1}},
+     SAYS(CPUBIND_ERR_ARG, "host.cpu", -1, -1, -1)},
+    {.set = {{&cpu[3], 4}}, SAYS(CPUBIND_ERR_ORDER, "host.cpu", 3, -1, 4)},
+    {.set = {{&cpu[0], -1}}, SAYS(CPUBIND_ERR_ARG, "host.cpu", 0, -1, -1)},
+    {.set = {{&cpu[7], CPUBIND_MAX_CPUS}},
+     SAYS(CPUBIND_ERR_ARG, "host.cpu", 7, -1, CPUBIND_MAX_CPUS)},
+    {.set = {{&host.n_node, 0}}, SAYS(CPUBIND_ERR_ARG, "host.n_node", -1, -1, -1)},
+    {.set = {{&host.n_node, CPUBIND_MAX_NODES + 1}},
+     SAYS(CPUBIND_ERR_ARG, "host.n_node", -1, -1, -1)},
+    {.null = &host.node, SAYS(CPUBIND_ERR_ARG, "host.node", -1, -1, -1)},
+    {.set = {{&node[5], 2}}, SAYS(CPUBIND_ERR_ARG, "host.node", 5, -1, -1)},
+    {.set = {{&node[5], -1}}, SAYS(CPUBIND_ERR_ARG, "host.node", 5, -1, -1)},
+    {.set = {{&core[2], 3}}, SAYS(CPUBIND_ERR_ARG, "host.core", 2, -1, -1)},
+    {.set = {{&core[0], -1}}, SAYS(CPUBIND_ERR_ARG, "host.core", 0, -1, -1)},
+    {.set = {{&cache[6], 7}}, SAYS(CPUBIND_ERR_ARG, "host.cache", 6, -1, -1)},
+    {.set = {{&distance[3], 0}}, SAYS(CPUBIND_ERR_ARG, "host.distance", 3, -1, -1)},
+    {.set = {{&distance[1], CPUBIND_MAX_DISTANCE + 1}},
+     SAYS(CPUBIND_ERR_ARG, "host.distance", 1, -1, -1)},
+    {.set = {{&device[1].minimum, -1}}, SAYS(CPUBIND_ERR_ARG, "device.minimum", -1, 1, -1)},
+    {.set = {{&device[1].minimum, CPUBIND_MAX_CPUS + 1}},
+     SAYS(CPUBIND_ERR_ARG, "device.minimum", -1, 1, -1)},
+    {.set = {{&device[2].most, -1}}, SAYS(CPUBIND_ERR_ARG, "device.most", -1, 2, -1)},
+    {.set = {{&device[2].most, CPUBIND_MAX_CPUS + 1}},
+     SAYS(CPUBIND_ERR_ARG, "device.most", -1, 2, -1)},
+    {.set = {{&device[0].weight, -1}}, SAYS(CPUBIND_ERR_ARG, "device.weight", -1, 0, -1)},
+    {.set = {{&device[0].weight, CPUBIND_MAX_WEIGHT + 1}},
+     SAYS(CPUBIND_ERR_ARG, "device.weight", -1, 0, -1)},
+    {.null = &device[1].home.cpu, SAYS(CPUBIND_ERR_ARG, "device.home", -1, 1, -1)},
+    {.set = {{&device[1].home.n, -1}}, SAYS(CPUBIND_ERR_ARG, "device.home", -1, 1, -1)},
+    {.set = {{&near_cpu[3], 4}}, SAYS(CPUBIND_ERR_ORDER, "device.home", 1, 2, 4)},
+    {.set = {{&device[2].allowed.n, -1}},
+     .allowed = near_cpu,
+     SAYS(CPUBIND_ERR_ARG, "device.allowed", -1, 2, -1)},
+    {.set = {{&near_cpu[0], -2}, {&device[2].allowed.n, 2}, {&device[0].home.n, 0}},
+     .allowed = near_cpu,
+     SAYS(CPUBIND_ERR_ARG, "device.allowed", 0, 2, -2)},
+    {.set = {{&policy.rule, CPUBIND_RULE_SLICE}, {&device[2].allowed.n, 1}},
+     .allowed = too_high,
+     SAYS(CPUBIND_ERR_ARG, "device.allowed", 0, 2, CPUBIND_MAX_CPUS)},
+    {.null = &device[1].home.cpu,
+     .set = {{&device[1].home.n, 1}},
+     SAYS(CPUBIND_ERR_ARG, "device.home", -1, 1, -1)},
+    {.null = &host.node,
+     .set = {{&host.n_cpu, 1}},
+     SAYS(CPUBIND_ERR_ARG, "host.node", -1, -1, -1)},
 };
 
-static void check_fault(const fault_row *row, cpubind_status status, const cpubind_report *r)
+static void check_fault(int number, cpubind_status status, const cpubind_report *r)
 {
+    const fault_row *row = &of_plan[number];
     if (status != row->status || r->argument == NULL ||
         strcmp(r->argument, row->argument) != 0 || r->index != row->index ||
         r->device != row->device || r->cpu != row->cpu)
-        fail_msg("row %d: %d, %s at %d of %d, cpu %d", row->row, (int)status,
+        fail_msg("row %d: %d, %s at %d of %d, cpu %d", number, (int)status,
                  r->argument ? r->argument : "-", (int)r->index, (int)r->device, (int)r->cpu);
 }
 
@@ -284,11 +186,9 @@ TEST(a_plan_says_what_is_wrong)
         memset(&r, EDGE_FILL, sizeof r);
         (void)tear_down(NULL);
         (void)set_up(NULL);
-        assert_int_equal(of_plan[i].row, i);
-        break_plan(i);
-        check_fault(&of_plan[i],
-                    cpubind_plan(the_host, the_devices, n_device, the_policy, owner, work, &r),
-                    &r);
+        break_call(&of_plan[i]);
+        check_fault(
+            i, cpubind_plan(the_host, the_devices, n_device, the_policy, owner, work, &r), &r);
         for (int32_t k = 0; k < CPUS; k++)
             assert_true(edge_untouched(owner, k));
         assert_int_equal(
@@ -308,72 +208,24 @@ TEST(a_plan_needs_an_answer_and_scratch)
     assert_string_equal(r.argument, "work");
 }
 
-static void break_place(int row)
-{
-    switch (row) {
-    case 0:
-        the_host = NULL;
-        break;
-    case 1:
-        the_devices = NULL;
-        break;
-    case 2:
-        the_owner = NULL;
-        break;
-    case 3:
-        which = -1;
-        break;
-    case 4:
-        which = DEVICES;
-        break;
-    case 5:
-        free(role);
-        role = NULL;
-        break;
-    case 6:
-        free(work);
-        work = NULL;
-        break;
-    case 7:
-        the_roles = NULL;
-        break;
-    case 8:
-        roles.count[CPUBIND_ROLE_ACL] = -1;
-        break;
-    case 9:
-        roles.count[CPUBIND_ROLE_IRQ] = CPUBIND_MAX_CPUS + 1;
-        break;
-    case 10:
-        roles.n_process = -1;
-        break;
-    case 11:
-        roles.n_process = CPUBIND_MAX_DEVICES + 1;
-        break;
-    case 12:
-        roles.process = -1;
-        break;
-    case 13:
-        roles.process = 1;
-        break;
-    default:
-        break;
-    }
-}
-
-static const char *const of_place[] = {"host",
-                                       "device",
-                                       "owner",
-                                       "d",
-                                       "d",
-                                       "role",
-                                       "work",
-                                       "roles",
-                                       "roles.count",
-                                       "roles.count",
-                                       "roles.n_process",
-                                       "roles.n_process",
-                                       "roles.process",
-                                       "roles.process"};
+/* Each is ERR_ARG of the device. */
+static const fault_row of_place[] = {
+    {.null = &the_host, .argument = "host"},
+    {.null = &the_devices, .argument = "device"},
+    {.null = &the_owner, .argument = "owner"},
+    {.set = {{&which, -1}}, .argument = "d"},
+    {.set = {{&which, DEVICES}}, .argument = "d"},
+    {.null = &the_role, .argument = "role"},
+    {.null = &the_work, .argument = "work"},
+    {.null = &the_roles, .argument = "roles"},
+    {.set = {{&roles.count[CPUBIND_ROLE_ACL], -1}}, .argument = "roles.count"},
+    {.set = {{&roles.count[CPUBIND_ROLE_IRQ], CPUBIND_MAX_CPUS + 1}},
+     .argument = "roles.count"},
+    {.set = {{&roles.n_process, -1}}, .argument = "roles.n_process"},
+    {.set = {{&roles.n_process, CPUBIND_MAX_DEVICES + 1}}, .argument = "roles.n_process"},
+    {.set = {{&roles.process, -1}}, .argument = "roles.process"},
+    {.set = {{&roles.process, 1}}, .argument = "roles.process"},
+};
 
 TEST(placing_says_what_is_wrong)
 {
@@ -384,13 +236,13 @@ TEST(placing_says_what_is_wrong)
         (void)set_up(NULL);
         assert_int_equal(cpubind_plan(&host, device, n_device, &policy, owner, work, &r),
                          CPUBIND_OK);
-        break_place(i);
-        s = cpubind_place(the_host, the_devices, n_device, the_owner, which, the_roles, role,
-                          work, &r);
+        break_call(&of_place[i]);
+        s = cpubind_place(the_host, the_devices, n_device, the_owner, which, the_roles,
+                          the_role, the_work, &r);
         assert_int_equal(s, CPUBIND_ERR_ARG);
-        assert_string_equal(r.argument, of_place[i]);
+        assert_string_equal(r.argument, of_place[i].argument);
         assert_int_equal(r.device, which);
-        for (int32_t k = 0; k < CPUS && role; k++)
+        for (int32_t k = 0; k < CPUS; k++)
             assert_true(edge_untouched(role, k));
     }
 }
