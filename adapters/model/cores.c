@@ -152,7 +152,8 @@ static cpubind_problem_code read_group(facts_reader *r, int32_t cpu, const char 
     cpubind_problem_code code = facts_ask(r, name, &answer);
     *n = 0;
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        code = facts_read_list(r, name, answer, &list, n);
+        code = facts_read_part(r, name, answer, (cpubind_piece){0, answer.len},
+                               cpubind_cpulist_parse, &list, n);
     if (code != CPUBIND_PROBLEM_NONE || !list)
         return code;
     for (int32_t i = 0; i < *n; i++) {

@@ -18,21 +18,6 @@ static cpubind_text_status parse_status(const char *text, int32_t len, int32_t l
     return cpubind_status_parse(text, len, list, fault);
 }
 
-/* Makes the marked CPUs the allowed ones. */
-static cpubind_problem_code take_marked(facts_reader *r, const uint8_t *is_marked)
-{
-    cpubind_facts *f = r->facts;
-    int32_t n = 0;
-    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++)
-        n += is_marked[cpu];
-    f->cpu = cpubind_arena_ints(r->arena, n);
-    f->n_cpu = 0;
-    for (int32_t cpu = 0; f->cpu && cpu < CPUBIND_MAX_CPUS; cpu++)
-        if (is_marked[cpu])
-            f->cpu[f->n_cpu++] = cpu;
-    return f->cpu ? CPUBIND_PROBLEM_NONE : facts_fail_memory(r);
-}
-
 /* A new mark for each CPU, none of them set; NULL when the arena is full. */
 static uint8_t *new_marks(facts_reader *r)
 {
@@ -42,19 +27,48 @@ static uint8_t *new_marks(facts_reader *r)
     return out;
 }
 
+static void mark(uint8_t *marks, const int32_t *cpu, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        marks[cpu[i]] = 1;
+}
+
+/* Makes the marked CPUs the allowed ones. */
+static cpubind_problem_code take_marked(facts_reader *r, const uint8_t *marks)
+{
+    cpubind_facts *f = r->facts;
+    int32_t cap;
+    f->cpu = cpubind_arena_open(r->arena, CPUBIND_MAX_CPUS, &cap);
+    f->n_cpu = 0;
+    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++) {
+        if (marks[cpu] && f->n_cpu == cap)
+            return facts_fail_memory(r);
+        if (marks[cpu])
+            f->cpu[f->n_cpu++] = cpu;
+    }
+    if (!f->cpu)
+        return facts_fail_memory(r);
+    cpubind_arena_cut(r->arena, f->cpu + f->n_cpu);
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* == Whose CPUs ============================================================= */
 
-/* Whether the environment has a variable that the CPU driver of Kubernetes sets for a container
- * with CPUs of its own. */
-static int has_own_cpus(cpubind_input env)
+/* Steps to the next variable that the CPU driver of Kubernetes sets for a container with CPUs
+ * of its own. */
+static int next_dra(cpubind_input env, int32_t *at, cpubind_piece *line, cpubind_piece *value)
 {
-    const size_t n = sizeof CPUBIND_ENV_PREFIX - 1;
-    cpubind_piece line;
-    int32_t at = 0;
-    while (facts_next_name(env, &at, &line))
-        if ((size_t)line.len > n && memcmp(env.data + line.at, CPUBIND_ENV_PREFIX, n) == 0 &&
-            memchr(env.data + line.at, '=', (size_t)line.len))
-            return 1;
+    const int32_t n = sizeof CPUBIND_ENV_PREFIX - 1;
+    while (facts_next_name(env, at, line)) {
+        const char *text = env.data + line->at, *equals = NULL;
+        if (line->len > n && memcmp(text, CPUBIND_ENV_PREFIX, (size_t)n) == 0)
+            equals = (const char *)memchr(text, '=', (size_t)line->len);
+        if (!equals)
+            continue;
+        value->at = (int32_t)(equals + 1 - env.data);
+        value->len = line->at + line->len - value->at;
+        return 1;
+    }
     return 0;
 }
 
@@ -112,7 +126,9 @@ void cpubind_priv_take_job(cpubind_facts *f)
 cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
+    cpubind_piece line, value;
     cpubind_input env;
+    int32_t at = 0;
     cpubind_problem_code code;
     f->scope = r->request->device_allowed ? CPUBIND_SCOPE_PER_DEVICE : r->request->scope;
     f->is_scope_given = f->scope != CPUBIND_SCOPE_AUTO;
@@ -130,7 +146,7 @@ cpubind_problem_code cpubind_priv_read_scope(facts_reader *r)
     if (code != CPUBIND_PROBLEM_NONE || f->is_scope_given)
         return code;
     f->scope = CPUBIND_SCOPE_CPUSET;
-    if (facts_is_present(env) && has_own_cpus(env)) {
+    if (next_dra(env, &at, &line, &value)) {
         f->scope = CPUBIND_SCOPE_OWN;
         f->is_scope_given = 1;
     } else if (r->is_in_slurm) {
@@ -215,15 +231,17 @@ static cpubind_problem_code ask_cgroup(facts_reader *r, const cgroup_file *file,
     }
 }
 
-/* Reads the CPUs of the cgroup of the process. A launcher may have cut the mask of a task
- * inside of them. */
-static cpubind_problem_code read_cgroup(facts_reader *r, int *is_found)
+/* Reads the CPUs of the cgroup of the process; *n is -1 without any. A launcher may have cut
+ * the mask of a task inside of them. */
+static cpubind_problem_code read_cgroup(facts_reader *r, int32_t **cpu, int32_t *n)
 {
     cpubind_input answer;
     const char *name;
-    cpubind_problem_code code = ask_cgroup(r, &cpuset_file, &name, &answer);
-    *is_found = name != NULL;
-    return name ? facts_read_list(r, name, answer, &r->facts->cpu, &r->facts->n_cpu) : code;
+    const cpubind_problem_code code = ask_cgroup(r, &cpuset_file, &name, &answer);
+    *n = -1;
+    return name ? facts_read_part(r, name, answer, (cpubind_piece){0, answer.len},
+                                  cpubind_cpulist_parse, cpu, n)
+                : code;
 }
 
 /* Takes the allowed CPUs for this container's own where its quota is exactly so many CPUs: the
@@ -256,42 +274,6 @@ static cpubind_problem_code judge_quota(facts_reader *r)
 
 /* == The CPUs of the CPU driver of Kubernetes =============================== */
 
-/* Adds the CPUs of one variable, whose value is text[at .. end - 1] of the environment. */
-static cpubind_problem_code add_dra(facts_reader *r, cpubind_input env, int32_t at, int32_t end,
-                                    uint8_t *is_own)
-{
-    cpubind_text_fault fault;
-    cpubind_int_list list = {NULL, 0, 0};
-    cpubind_text_status status =
-        cpubind_cpulist_parse(env.data + at, end - at, CPUBIND_MAX_CPUS, &list, &fault);
-    list.cap = list.n;
-    list.out = cpubind_arena_ints(r->arena, list.cap);
-    if (!list.out)
-        return facts_fail_memory(r);
-    if (status == CPUBIND_TEXT_OK || status == CPUBIND_TEXT_ERR_SPACE)
-        status =
-            cpubind_cpulist_parse(env.data + at, end - at, CPUBIND_MAX_CPUS, &list, &fault);
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_input(r, INPUT_ENV, env, at + fault.offset, fault.what);
-    for (int32_t i = 0; i < list.n; i++)
-        is_own[list.out[i]] = 1;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Whether the marked CPUs are among a list of n, and whether the list is among them. */
-static int compare_marked(const uint8_t *is_own, const int32_t *cpu, int32_t n, int *is_whole)
-{
-    int32_t at = 0, n_both = 0;
-    int is_part = 1;
-    for (int32_t c = 0; c < CPUBIND_MAX_CPUS; c++) {
-        const int is_in = cpubind_list_has(cpu, n, c, &at);
-        is_part &= !is_own[c] || is_in;
-        n_both += is_own[c] && is_in;
-    }
-    *is_whole = n_both == n;
-    return is_part;
-}
-
 /* With scope own: takes the CPUs that the variables DRA_CPUSET_* name, all of them together.
  * They are among those of the cgroup; where no cgroup is known, they are among those of the
  * mask, or a launcher has cut the mask inside of them. Anything else contradicts the kernel.
@@ -299,30 +281,28 @@ static int compare_marked(const uint8_t *is_own, const int32_t *cpu, int32_t n, 
  *   in      is_cgroup: the CPUs of the facts are those of the cgroup, else of the mask */
 static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
 {
-    cpubind_facts *f = r->facts;
-    const size_t n = sizeof CPUBIND_ENV_PREFIX - 1;
+    const cpubind_facts *f = r->facts;
     uint8_t *is_own = new_marks(r);
-    int32_t at = 0, place = -1;
-    int is_whole;
-    cpubind_piece line;
+    int32_t at = 0, place = -1, n_own = 0, n_both = 0, *cpu, n;
+    cpubind_piece line, value;
     cpubind_input env;
     cpubind_problem_code code = facts_ask(r, INPUT_ENV, &env);
     if (!is_own)
         return facts_fail_memory(r);
-    while (code == CPUBIND_PROBLEM_NONE && facts_is_present(env) &&
-           facts_next_name(env, &at, &line)) {
-        const char *text = env.data + line.at, *equals;
-        if ((size_t)line.len <= n || memcmp(text, CPUBIND_ENV_PREFIX, n) != 0)
-            continue;
-        equals = (const char *)memchr(text, '=', (size_t)line.len);
-        if (!equals || equals + 1 == text + line.len)
+    while (code == CPUBIND_PROBLEM_NONE && next_dra(env, &at, &line, &value)) {
+        if (value.len == 0)
             continue;
         place = place < 0 ? line.at : place;
-        code = add_dra(r, env, (int32_t)(equals + 1 - env.data), line.at + line.len, is_own);
+        code = facts_read_part(r, INPUT_ENV, env, value, cpubind_cpulist_parse, &cpu, &n);
+        mark(is_own, cpu, code == CPUBIND_PROBLEM_NONE ? n : 0);
     }
     if (code != CPUBIND_PROBLEM_NONE || place < 0)
         return code;
-    if (!compare_marked(is_own, f->cpu, f->n_cpu, &is_whole) && (is_cgroup || !is_whole))
+    for (int32_t c = 0; c < CPUBIND_MAX_CPUS; c++)
+        n_own += is_own[c];
+    for (int32_t i = 0; i < f->n_cpu; i++)
+        n_both += is_own[f->cpu[i]];
+    if (n_both < n_own && (is_cgroup || n_both < f->n_cpu))
         return facts_fail_input(r, INPUT_ENV, env, place,
                                 is_cgroup ? "it names CPUs that the cpuset of the cgroup "
                                             "(cpuset.cpus.effective) has not"
@@ -332,31 +312,19 @@ static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
 
 /* == Allowed CPUs =========================================================== */
 
-/* Copies the CPUs that the caller allows; CPUs that are not online are removed from the
- * copy. */
-static cpubind_problem_code copy_allowed(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    const cpubind_request *q = r->request;
-    f->cpu = cpubind_arena_ints(r->arena, q->n_allowed);
-    if (!f->cpu)
-        return facts_fail_memory(r);
-    if (q->n_allowed > 0)
-        memcpy(f->cpu, q->allowed, (size_t)q->n_allowed * sizeof *f->cpu);
-    f->n_cpu = q->n_allowed;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Joins the allowed CPUs of all devices. */
+/* Joins the CPUs that the caller allows, of all devices. Those that are not online are removed
+ * later. */
 static cpubind_problem_code join_allowed(facts_reader *r)
 {
     const cpubind_request *q = r->request;
     uint8_t *is_allowed = new_marks(r);
     if (!is_allowed)
         return facts_fail_memory(r);
-    for (int32_t i = 0; i < q->n_device_allowed; i++)
-        for (int32_t k = 0; k < q->device_allowed[i].n; k++)
-            is_allowed[q->device_allowed[i].cpu[k]] = 1;
+    if (q->device_allowed)
+        for (int32_t i = 0; i < q->n_device_allowed; i++)
+            mark(is_allowed, q->device_allowed[i].cpu, q->device_allowed[i].n);
+    else
+        mark(is_allowed, q->allowed, q->n_allowed);
     return take_marked(r, is_allowed);
 }
 
@@ -365,32 +333,22 @@ static cpubind_problem_code join_allowed(facts_reader *r)
  * online CPUs are known. */
 static cpubind_problem_code read_allowed(facts_reader *r)
 {
-    cpubind_input status;
+    cpubind_facts *f = r->facts;
+    const int is_own = f->scope == CPUBIND_SCOPE_OWN;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    int is_found = 0;
-    if (r->request->device_allowed)
+    int is_cgroup;
+    if (r->request->device_allowed || r->request->allowed)
         return join_allowed(r);
-    if (r->request->allowed)
-        return copy_allowed(r);
-    if (r->facts->scope == CPUBIND_SCOPE_OWN || r->is_in_slurm)
-        code = read_cgroup(r, &is_found);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (is_found)
-        return r->facts->scope == CPUBIND_SCOPE_OWN ? take_dra(r, 1) : code;
-    code = facts_ask(r, INPUT_STATUS, &status);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (facts_is_present(status)) {
-        code = facts_read_list_as(r, INPUT_STATUS, status, parse_status, &r->facts->cpu,
-                                  &r->facts->n_cpu);
-        return code == CPUBIND_PROBLEM_NONE && r->facts->scope == CPUBIND_SCOPE_OWN
-                   ? take_dra(r, 0)
-                   : code;
-    }
-    facts_warn(r, CPUBIND_WARNING_NO_STATUS);
-    r->facts->n_cpu = -1;
-    return CPUBIND_PROBLEM_NONE;
+    f->n_cpu = -1;
+    if (is_own || r->is_in_slurm)
+        code = read_cgroup(r, &f->cpu, &f->n_cpu);
+    is_cgroup = f->n_cpu >= 0;
+    if (code == CPUBIND_PROBLEM_NONE && !is_cgroup)
+        code = facts_read_cpus(r, INPUT_STATUS, parse_status, &f->cpu, &f->n_cpu);
+    if (code == CPUBIND_PROBLEM_NONE && f->n_cpu < 0)
+        facts_warn(r, CPUBIND_WARNING_NO_STATUS);
+    return code == CPUBIND_PROBLEM_NONE && is_own && f->n_cpu >= 0 ? take_dra(r, is_cgroup)
+                                                                   : code;
 }
 
 /* Reads cpu<N>/online of each CPU, for kernels without cpu/online. A CPU that cannot go offline
@@ -414,27 +372,21 @@ static cpubind_problem_code read_online_each(facts_reader *r, cpubind_input list
 
 static cpubind_problem_code read_online(facts_reader *r)
 {
-    cpubind_input answer;
     cpubind_input listing = {.state = CPUBIND_INPUT_ABSENT};
-    int32_t *cpu;
-    int32_t n;
-    cpubind_problem_code code = facts_ask(r, INPUT_ONLINE, &answer);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (!facts_is_present(answer)) {
+    int32_t *cpu, n;
+    cpubind_problem_code code =
+        facts_read_cpus(r, INPUT_ONLINE, cpubind_cpulist_parse, &cpu, &n);
+    if (code == CPUBIND_PROBLEM_NONE && n < 0) {
         listing = r->source->list(r->source->ctx, INPUT_CPUS);
-        if (!facts_is_present(listing))
-            return facts_judge(r, INPUT_CPUS, listing);
+        code = facts_judge(r, INPUT_CPUS, listing);
     }
+    if (code != CPUBIND_PROBLEM_NONE || (n < 0 && !facts_is_present(listing)))
+        return code;
     r->online = new_marks(r);
     if (!r->online)
         return facts_fail_memory(r);
-    if (!facts_is_present(answer))
-        return read_online_each(r, listing);
-    code = facts_read_list(r, INPUT_ONLINE, answer, &cpu, &n);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++)
-        r->online[cpu[i]] = 1;
-    return code;
+    mark(r->online, cpu, n);
+    return n < 0 ? read_online_each(r, listing) : code;
 }
 
 /* Records the node of a CPU. */
@@ -446,49 +398,35 @@ static void put_on_node(facts_reader *r, int32_t cpu, int32_t node)
         f->n_cpu_id = cpu + 1;
 }
 
-/* Adds a node and records that its CPUs are on it; a CPU is on one node. */
-static cpubind_problem_code add_node(facts_reader *r, const char *name, cpubind_input answer,
-                                     int32_t node, const int32_t *cpu, int32_t n)
+/* Reads the CPUs of one node, in the folder `name`: from cpulist, on old kernels from cpumap.
+ * Each node has one of them, one without CPUs too: without both, its CPUs would count as those
+ * of no node, or as offline. A CPU is on one node. */
+static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
+                                      cpubind_piece name, int32_t node)
 {
+    const char *list = facts_path(r, INPUT_NODES, listing.data, name, "cpulist"), *path = list;
+    int32_t *cpu, n;
+    cpubind_problem_code code = facts_read_cpus(r, path, cpubind_cpulist_parse, &cpu, &n);
+    if (code == CPUBIND_PROBLEM_NONE && n < 0) {
+        path = facts_path(r, INPUT_NODES, listing.data, name, "cpumap");
+        code = facts_read_cpus(r, path, cpubind_cpumask_parse, &cpu, &n);
+    }
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    if (n < 0)
+        return facts_fail_input(r, list, (cpubind_input){.state = CPUBIND_INPUT_ABSENT}, -1,
+                                "the node is there, and the list of its CPUs is not");
     for (int32_t i = 0; i < n; i++) {
         if (r->facts->node_of[cpu[i]] >= 0) {
             r->problem->cpu = cpu[i];
-            return facts_fail_input(r, name, answer, 0, "a CPU of it is on another node, too");
+            return facts_fail_input(r, path, r->source->read(r->source->ctx, path), 0,
+                                    "a CPU of it is on another node, too");
         }
         put_on_node(r, cpu[i], node);
     }
     if (n > 0)
         r->facts->node_id[r->facts->n_node++] = node;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Reads the CPUs of one node, in the folder `name`: from cpulist, on old kernels from cpumap.
- * Each node has one of them, one without CPUs too: without both, its CPUs would count as those
- * of no node, or as offline. */
-static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
-                                      cpubind_piece name, int32_t node)
-{
-    static const struct {
-        const char *leaf;
-        facts_parse_cpus_fn *parse;
-    } files[] = {{"cpulist", cpubind_cpulist_parse}, {"cpumap", cpubind_cpumask_parse}};
-    const char *path = NULL;
-    cpubind_input answer = {.state = CPUBIND_INPUT_ABSENT};
-    int32_t *cpu;
-    int32_t n;
-    for (int i = 0; i < 2; i++) {
-        cpubind_problem_code code;
-        path = facts_path(r, INPUT_NODES, listing.data, name, files[i].leaf);
-        code = facts_ask(r, path, &answer);
-        if (code != CPUBIND_PROBLEM_NONE)
-            return code;
-        if (!facts_is_present(answer))
-            continue;
-        code = facts_read_list_as(r, path, answer, files[i].parse, &cpu, &n);
-        return code == CPUBIND_PROBLEM_NONE ? add_node(r, path, answer, node, cpu, n) : code;
-    }
-    return facts_fail_input(r, facts_path(r, INPUT_NODES, listing.data, name, files[0].leaf),
-                            answer, -1, "the node is there, and the list of its CPUs is not");
+    return code;
 }
 
 static cpubind_problem_code read_node_folders(facts_reader *r, cpubind_input listing)
@@ -508,21 +446,16 @@ cpubind_problem_code cpubind_priv_read_rows(facts_reader *r, cpubind_input answe
                                             cpubind_lscpu_nodes *rows)
 {
     cpubind_text_fault fault;
-    cpubind_text_status status;
-    memset(rows, 0, sizeof *rows);
-    status = cpubind_lscpu_parse_nodes(answer.data, answer.len, rows, &fault);
-    if (status != CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
-    rows->cap = rows->n;
+    *rows = (cpubind_lscpu_nodes){.cap = facts_count_names(answer)};
     rows->cpu = cpubind_arena_ints(r->arena, rows->cap);
     rows->node = cpubind_arena_ints(r->arena, rows->cap);
     rows->core = cpubind_arena_ints(r->arena, rows->cap);
     rows->socket = cpubind_arena_ints(r->arena, rows->cap);
     if (!rows->cpu || !rows->node || !rows->core || !rows->socket)
         return facts_fail_memory(r);
-    status = cpubind_lscpu_parse_nodes(answer.data, answer.len, rows, &fault);
-    return status == CPUBIND_TEXT_OK ? CPUBIND_PROBLEM_NONE
-                                     : facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
+    return cpubind_lscpu_parse_nodes(answer.data, answer.len, rows, &fault) == CPUBIND_TEXT_OK
+               ? CPUBIND_PROBLEM_NONE
+               : facts_fail_text(r, INPUT_LSCPU_E, answer, &fault);
 }
 
 /* Takes the node of each CPU from the rows of `lscpu -e`. */
@@ -547,31 +480,15 @@ static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer
 
 /* == What is online ========================================================= */
 
-/* Marks the CPUs that the kernel lets this process run on, whatever the request allows. */
-static cpubind_problem_code mark_said(facts_reader *r, uint8_t *is_said)
-{
-    cpubind_input status;
-    int32_t *cpu = NULL, n = 0;
-    cpubind_problem_code code = facts_ask(r, INPUT_STATUS, &status);
-    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(status))
-        code = facts_read_list_as(r, INPUT_STATUS, status, parse_status, &cpu, &n);
-    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n; i++)
-        is_said[cpu[i]] = 1;
-    return code;
-}
-
 /* Finds out what a CPU is that a node lists and cpu/online does not: offline where its own file
  * says so, online where a second word of the kernel says so.
  *   out     *word: 0 offline, 1 online; -1: nothing but the node's list tells */
-static cpubind_problem_code ask_cpu(facts_reader *r, int32_t cpu, const uint8_t *is_said,
-                                    int32_t *word)
+static cpubind_problem_code ask_cpu(facts_reader *r, int32_t cpu, int is_said, int32_t *word)
 {
-    const cpubind_problem_code code =
-        facts_read_number(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"),
-                          is_said[cpu] ? 1 : -1, word);
+    const char *name = facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online");
+    const cpubind_problem_code code = facts_read_number(r, name, is_said ? 1 : -1, word);
     if (code == CPUBIND_PROBLEM_NONE && (*word < -1 || *word > 1))
-        return facts_fail_input(r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "online"),
-                                (cpubind_input){.state = CPUBIND_INPUT_ABSENT}, -1,
+        return facts_fail_input(r, name, (cpubind_input){.state = CPUBIND_INPUT_ABSENT}, -1,
                                 "it is neither 0 nor 1");
     return code;
 }
@@ -606,8 +523,8 @@ static cpubind_problem_code check_online(facts_reader *r)
     cpubind_facts *f = r->facts;
     const size_t used = r->arena->used;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    uint8_t *is_said = NULL, *is_off;
-    int32_t n = 0;
+    uint8_t *is_off;
+    int32_t n = 0, *said = NULL, n_said = -2, at = 0;
     if (!r->online)
         return code;
     is_off = new_marks(r);
@@ -617,12 +534,10 @@ static cpubind_problem_code check_online(facts_reader *r)
         int32_t word = 0;
         if (f->node_of[cpu] < 0 || r->online[cpu])
             continue;
-        if (!is_said) {
-            is_said = new_marks(r);
-            code = is_said ? mark_said(r, is_said) : facts_fail_memory(r);
-        }
+        if (n_said == -2) /* the CPUs that the kernel lets this process run on */
+            code = facts_read_cpus(r, INPUT_STATUS, parse_status, &said, &n_said);
         if (code == CPUBIND_PROBLEM_NONE)
-            code = ask_cpu(r, cpu, is_said, &word);
+            code = ask_cpu(r, cpu, cpubind_list_has(said, n_said, cpu, &at), &word);
         is_off[cpu] = word == 0 ? 2 : word < 0;
         n += word == 1;
     }
@@ -730,20 +645,19 @@ static int is_named_online(facts_reader *r, int32_t cpu)
            word != 0;
 }
 
-/* Finds the node of each allowed CPU, and removes the CPUs that are excluded or offline.
- * *n_excluded counts the excluded CPUs that are online. */
-static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
+/* Finds the node of each allowed CPU, and removes the CPUs that are excluded or offline. */
+static cpubind_problem_code place_cpus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
     const int32_t n_exclude = r->request->exclude ? r->request->n_exclude : 0;
-    int32_t n = 0, at = 0;
+    int32_t n = 0, at = 0, n_excluded = 0;
     f->node = cpubind_arena_ints(r->arena, f->n_cpu);
     if (!f->node)
         return facts_fail_memory(r);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         int32_t node = f->node_of[f->cpu[i]];
         if (cpubind_list_has(r->request->exclude, n_exclude, f->cpu[i], &at)) {
-            *n_excluded += node >= 0;
+            n_excluded += node >= 0;
             continue;
         }
         if (node < 0 && is_named_online(r, f->cpu[i]))
@@ -759,7 +673,7 @@ static cpubind_problem_code place_cpus(facts_reader *r, int32_t *n_excluded)
         if (f->node_of[r->request->exclude[i]] < 0)
             facts_warn(r, CPUBIND_WARNING_NO_SUCH_CPU);
     f->n_cpu = n;
-    r->n_allowed = n + *n_excluded;
+    r->n_allowed = n + n_excluded;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -794,32 +708,31 @@ cpubind_problem_code cpubind_priv_require_cpus(facts_reader *r)
     return facts_fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS, "no allowed CPU is online");
 }
 
+/* Reads the nodes, or makes one of all CPUs. */
+static cpubind_problem_code find_nodes(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_problem_code code = read_nodes(r);
+    if (code == CPUBIND_PROBLEM_NONE && f->n_node == 0)
+        code = assume_one_node(r);
+    if (code == CPUBIND_PROBLEM_NONE && f->n_cpu < 0)
+        code = allow_all(r);
+    return code == CPUBIND_PROBLEM_NONE && !cpubind_list_sort(f->node_id, &f->n_node)
+               ? facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range")
+               : code;
+}
+
 cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
 {
-    cpubind_problem_code code;
-    int32_t n_excluded = 0;
+    static cpubind_problem_code (*const steps[])(facts_reader *) = {
+        read_allowed, read_online, find_nodes, place_cpus, judge_step_cpus, check_part};
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     r->facts->node_of = cpubind_arena_ints(r->arena, CPUBIND_MAX_CPUS);
     if (!r->facts->node_of)
         return facts_fail_memory(r);
     memset(r->facts->node_of, -1, CPUBIND_MAX_CPUS * sizeof(int32_t));
-    code = read_allowed(r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_online(r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_nodes(r);
-    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_node == 0)
-        code = assume_one_node(r);
-    if (code == CPUBIND_PROBLEM_NONE && r->facts->n_cpu < 0)
-        code = allow_all(r);
-    if (code == CPUBIND_PROBLEM_NONE &&
-        !cpubind_list_sort(r->facts->node_id, &r->facts->n_node))
-        code = facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range");
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = place_cpus(r, &n_excluded);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = judge_step_cpus(r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = check_part(r);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
+        code = steps[i](r);
     return code;
 }
 
@@ -840,18 +753,17 @@ cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
     cpubind_facts *f = r->facts;
     cpubind_input answer;
     cpubind_problem_code code;
-    const char *name;
-    int32_t *list, cpu = 0;
+    int32_t *list, n, cpu = 0;
     while (cpu < f->n_cpu_id - 1 && f->node_of[cpu] < 0)
         cpu++;
-    name = facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list");
-    code = facts_ask(r, name, &answer);
-    if (code != CPUBIND_PROBLEM_NONE)
+    code = facts_read_cpus(
+        r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list"),
+        cpubind_cpulist_parse, &list, &n);
+    f->threads = n < 0 ? 0 : n;
+    if (code != CPUBIND_PROBLEM_NONE || n >= 0)
         return code;
-    if (facts_is_present(answer))
-        return facts_read_list(r, name, answer, &list, &f->threads);
     code = facts_ask(r, INPUT_LSCPU, &answer);
-    if (code != CPUBIND_PROBLEM_NONE || !facts_has_answered(answer))
-        return code;
-    return cpubind_priv_read_lscpu(r, answer, &f->threads);
+    return code == CPUBIND_PROBLEM_NONE && facts_has_answered(answer)
+               ? cpubind_priv_read_lscpu(r, answer, &f->threads)
+               : code;
 }

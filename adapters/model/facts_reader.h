@@ -326,33 +326,27 @@ typedef cpubind_text_status facts_parse_cpus_fn(const char *text, int32_t len, i
                                                 cpubind_int_list *list,
                                                 cpubind_text_fault *fault);
 
-/* Reads the CPUs of an input, in the arena. */
-static inline cpubind_problem_code facts_read_list_as(facts_reader *r, const char *name,
-                                                      cpubind_input answer,
-                                                      facts_parse_cpus_fn *parse, int32_t **out,
-                                                      int32_t *out_n)
+/* Reads the CPUs of a part of an input, in the arena. */
+static inline cpubind_problem_code facts_read_part(facts_reader *r, const char *name,
+                                                   cpubind_input answer, cpubind_piece part,
+                                                   facts_parse_cpus_fn *parse, int32_t **out,
+                                                   int32_t *out_n)
 {
     cpubind_text_fault fault;
     cpubind_int_list list = {NULL, 0, 0};
-    cpubind_text_status status =
-        parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, &fault);
-    if (status == CPUBIND_TEXT_OK || status == CPUBIND_TEXT_ERR_SPACE) {
-        const cpubind_problem_code code = facts_check_end(r, name, answer);
-        if (code != CPUBIND_PROBLEM_NONE)
-            return code;
-    }
-    if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_text(r, name, answer, &fault);
-    list.cap = list.n;
-    list.out = cpubind_arena_ints(r->arena, list.cap);
+    cpubind_text_status status;
+    list.out = cpubind_arena_open(r->arena, CPUBIND_MAX_CPUS, &list.cap);
     if (!list.out)
         return facts_fail_memory(r);
-    status = parse(answer.data, answer.len, CPUBIND_MAX_CPUS, &list, &fault);
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, name, answer, &fault);
+    status = parse(answer.data + part.at, part.len, CPUBIND_MAX_CPUS, &list, &fault);
+    cpubind_arena_cut(r->arena, list.out + (status == CPUBIND_TEXT_OK ? list.n : 0));
     *out = list.out;
     *out_n = list.n;
-    return CPUBIND_PROBLEM_NONE;
+    if (status == CPUBIND_TEXT_ERR_SPACE)
+        return facts_fail_memory(r);
+    return status == CPUBIND_TEXT_OK
+               ? facts_check_end(r, name, answer)
+               : facts_fail_input(r, name, answer, part.at + fault.offset, fault.what);
 }
 
 /* Reads the CPUs of a file that may be absent: *out_n is -1 then. */
@@ -365,15 +359,9 @@ static inline cpubind_problem_code facts_read_cpus(facts_reader *r, const char *
     *out = NULL;
     *out_n = -1;
     return code == CPUBIND_PROBLEM_NONE && facts_is_present(answer)
-               ? facts_read_list_as(r, name, answer, parse, out, out_n)
+               ? facts_read_part(r, name, answer, (cpubind_piece){0, answer.len}, parse, out,
+                                 out_n)
                : code;
-}
-
-static inline cpubind_problem_code facts_read_list(facts_reader *r, const char *name,
-                                                   cpubind_input answer, int32_t **out,
-                                                   int32_t *out_n)
-{
-    return facts_read_list_as(r, name, answer, cpubind_cpulist_parse, out, out_n);
 }
 
 /* Whether a PCI function is a virtual one: the kernel links it to its physical function. The

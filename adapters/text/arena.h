@@ -59,6 +59,22 @@ static inline int32_t *cpubind_arena_ints(cpubind_arena *arena, int32_t n)
     return (int32_t *)cpubind_arena_take(arena, n, sizeof(int32_t));
 }
 
+/* Room for as many numbers as the block has, `most` at the most: *cap of them. A reader fills
+ * it in one call, and cpubind_arena_cut gives back what it did not need. */
+static inline int32_t *cpubind_arena_open(cpubind_arena *arena, int32_t most, int32_t *cap)
+{
+    const size_t start = arena->used + CPUBIND_ARENA_GAP + 15u;
+    const size_t n = start < arena->size ? (arena->size - start) / sizeof(int32_t) : 0;
+    *cap = n < (size_t)most ? (int32_t)n : most;
+    return cpubind_arena_ints(arena, *cap);
+}
+
+/* The last allocation ends here. */
+static inline void cpubind_arena_cut(cpubind_arena *arena, const int32_t *end)
+{
+    arena->used = (size_t)((const char *)end - arena->base);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -326,43 +326,28 @@ cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, 
 
 /* == Values of a name ======================================================= */
 
-/* Reads the number behind a name: "NAME:   NUMBER kB", with "Node N" before it or not, or,
- * where is_kb is 0, "NAME NUMBER". */
-static cpubind_text_status find_value(const scan_text *in, const char *name, int is_kb,
-                                      int64_t *out)
-{
-    const int32_t n = name && strlen(name) < CPUBIND_TEXT_MAX ? (int32_t)strlen(name) : 0;
-    if (!scan_is_text(in->text, in->len) || n == 0 || !out)
-        return scan_fail_arg(in->fault);
-    for (int32_t at = 0; at < in->len;) {
-        const char *feed = (const char *)memchr(in->text + at, '\n', (size_t)(in->len - at));
-        const int32_t end = feed ? (int32_t)(feed - in->text) : in->len, start = at;
-        scan_run word = scan_word(in, at, end);
-
-        if (is_kb && SCAN_IS(in, word, "Node")) /* and its number */
-            word = scan_word(in, scan_word(in, word.end, end).end, end);
-        at = end + 1;
-        if (word.end - word.at != n + is_kb || !scan_starts(in, word, name, n) ||
-            (is_kb ? in->text[word.end - 1] != ':' : word.at > start || word.end == end))
-            continue;
-        if (!feed)
-            return scan_fail_cut(in);
-        word = is_kb ? scan_word(in, word.end, end) : (scan_run){word.end + 1, end};
-        return read_count(in, &word.at, word.end, out);
-    }
-    return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len, "no line has this name");
-}
-
 cpubind_text_status cpubind_kb_find(const char *text, int32_t len, const char *name,
                                     int64_t *out_kb, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
-    return find_value(&in, name, 1, out_kb);
-}
+    const int32_t n = name && strlen(name) < CPUBIND_TEXT_MAX ? (int32_t)strlen(name) : 0;
+    if (!scan_is_text(text, len) || n == 0 || !out_kb)
+        return scan_fail_arg(fault);
+    for (int32_t at = 0; at < len;) {
+        const char *feed = (const char *)memchr(text + at, '\n', (size_t)(len - at));
+        const int32_t end = feed ? (int32_t)(feed - text) : len;
+        scan_run word = scan_word(&in, at, end);
 
-cpubind_text_status cpubind_vmstat_find(const char *text, int32_t len, const char *name,
-                                        int64_t *out, cpubind_text_fault *fault)
-{
-    const scan_text in = {text, len, fault};
-    return find_value(&in, name, 0, out);
+        if (SCAN_IS(&in, word, "Node")) /* and its number */
+            word = scan_word(&in, scan_word(&in, word.end, end).end, end);
+        at = end + 1;
+        if (word.end - word.at != n + 1 || !scan_starts(&in, word, name, n) ||
+            text[word.end - 1] != ':')
+            continue;
+        if (!feed)
+            return scan_fail_cut(&in);
+        word = scan_word(&in, word.end, end);
+        return read_count(&in, &word.at, word.end, out_kb);
+    }
+    return scan_fail(&in, CPUBIND_TEXT_ERR_MISSING, len, "no line has this name");
 }

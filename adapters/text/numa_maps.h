@@ -62,15 +62,6 @@ cpubind_text_status cpubind_numa_maps_line_parse(const char *text, int32_t len, 
 cpubind_text_status cpubind_kb_find(const char *text, int32_t len, const char *name,
                                     int64_t *out_kb, cpubind_text_fault *fault);
 
-/* Reads the counter `name` (NUL-terminated) of /proc/vmstat. Other lines are not checked.
- *   vmstat  = *( name " " number LF )         the first line of the name counts
- *   out     *out, 0 .. INT64_MAX
- *   errors  ERR_ARG; ERR_MISSING when no line has the name; ERR_SYNTAX, ERR_RANGE, ERR_CUT for
- *           its line
- *   cost    O(len) */
-cpubind_text_status cpubind_vmstat_find(const char *text, int32_t len, const char *name,
-                                        int64_t *out, cpubind_text_fault *fault);
-
 #ifdef __cplusplus
 }
 #endif

@@ -350,21 +350,13 @@ static void read_numa_line(reading *r)
     tell(r, "%s, %d bytes\n", tell_if(line->is_huge, " huge"), line->len);
 }
 
-/* `read kb NAME`, `read vmstat NAME`: a value. */
+/* `read kb NAME`: a value. */
 static void read_kb(reading *r)
 {
     int64_t *kb = OUT(r, int64_t);
     if (!came(r, cpubind_kb_find(r->text, r->len, r->args, given(r, kb), r->fault)))
         return;
     tell_id(r, "", *kb);
-}
-
-static void read_vmstat(reading *r)
-{
-    int64_t *value = OUT(r, int64_t);
-    if (!came(r, cpubind_vmstat_find(r->text, r->len, r->args, given(r, value), r->fault)))
-        return;
-    tell_id(r, "", *value);
 }
 
 /* Lines of maps and smaps, up to one that is refused. */
@@ -430,7 +422,6 @@ static const reader rows[] = {
     {"numa_maps", read_numa_maps, "4|64", NULL, "numa_maps", 2048},
     {"numa_line", read_numa_line, "4 0|64 1", "numa_maps", "numa_maps", 2048},
     {"kb", read_kb, NULL, NULL, "maps", 256},
-    {"vmstat", read_vmstat, NULL, NULL, "numa_maps", 256},
     {"maps", read_maps, "", NULL, "maps", 1024},
     {"pagemap", read_pagemap, "", "maps", "maps", 1024},
 };
