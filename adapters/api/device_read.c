@@ -25,8 +25,8 @@ static cpubind_problem_code read_listed(reading *r, cpubind_arena *arena)
     cpubind_request request = r->asked->host ? *r->asked->host : usual;
     cpubind_problem_code code;
     request.wants_pci = 1;
-    request.n_job = CPUBIND_MAX_DEVICES;       /* those of other jobs are seen, too */
-    request.is_other = cpubind_is_accelerator; /* with these alone all NPUs are hidden */
+    request.n_job = CPUBIND_MAX_DEVICES; /* those of other jobs are seen, too */
+    request.wants_others = 1;            /* with these alone all NPUs are hidden */
     code = cpubind_facts_read(r->source, &request, arena, &r->listed, &r->out->problem);
     r->has_listed = code == CPUBIND_PROBLEM_NONE;
     return code == CPUBIND_PROBLEM_NO_MEMORY ? code : CPUBIND_PROBLEM_NONE;
@@ -183,20 +183,15 @@ static cpubind_problem_code make(void *ctx, cpubind_arena *arena)
     making *m = (making *)ctx;
     reading *r = &m->reading;
     api_planned *out = r->out;
-    cpubind_facts facts;
+    cpubind_facts devices;
     cpubind_problem_code code = read_devices(r, arena);
     out->has_facts = code == CPUBIND_PROBLEM_NONE;
     if (code != CPUBIND_PROBLEM_NONE || out->facts.n_bus == 0)
         return code;
     keep_named(m, &out->facts);
-    facts = out->facts;
-    facts.n_device = facts.n_listed = 0;
-    if (r->has_listed && cpubind_plan_takes_devices(&r->listed)) {
-        facts = r->listed;
-        cpubind_plan_take_devices(&facts, &out->facts);
-    }
-    return cpubind_plan_devices(&facts, &m->asked, arena, &out->facts, &out->plan,
-                                &out->problem);
+    devices = out->facts;
+    return cpubind_plan_devices(&devices, r->has_listed ? &r->listed : NULL, &m->asked, arena,
+                                &out->facts, &out->plan, &out->problem);
 }
 
 /* How the options, and the variables of the host, want devices planned; *out borrows from

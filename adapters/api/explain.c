@@ -117,7 +117,7 @@ static void add_device(const explanation *e, int32_t device, api_text *to)
         return;
     }
     api_add(to, "the hidden NPU ");
-    api_add_pci(to, &e->view.facts->function[c->function].pci);
+    api_add_pci(to, &e->view.facts->bus[c->function].pci);
 }
 
 /* Splits devices into the logic ids of those in view, e->ids, ascending, and the number of
@@ -362,6 +362,9 @@ static void add_origin(const cpubind_pci_function *f, int has_nodes, api_text *t
         api_add(to, has_nodes ? "the only node of the host that has CPUs"
                               : "default: the host shows no nodes");
         break;
+    case CPUBIND_NODE_ORIGIN_NPU_SMI:
+        api_add(to, "node 0, which npu-smi takes where the kernel has none");
+        break;
     case CPUBIND_NODE_ORIGIN_UNKNOWN:
     case CPUBIND_NODE_ORIGIN_COUNT:
         break;
@@ -391,9 +394,9 @@ static void say_place(explanation *e, const cpubind_viewed *npu)
     api_json_list(&e->fact, "near", cpu, npu->affinity_count);
     if (npu->affinity_count == 0) {
         api_add(&text, "Which CPUs are near it is not known");
-        if (npu->function >= 0 && facts->function[npu->function].node >= 0)
+        if (npu->function >= 0 && facts->bus[npu->function].node >= 0)
             api_add(&text, "; its PCI function is on node %d",
-                    (int)facts->function[npu->function].node);
+                    (int)facts->bus[npu->function].node);
         say(e, &text);
         return;
     }

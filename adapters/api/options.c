@@ -1215,7 +1215,7 @@ void api_set_usual(api_options *out, enum api_command command)
     memset(out, 0, sizeof *out);
     out->command = command;
     out->request.is_auto_strategy = 1;
-    out->request.is_other = cpubind_is_accelerator;
+    out->request.wants_others = 1;
     out->one_npu = -1;
     out->memory_limit = -1;
     out->noise = API_NOISE_CPU;

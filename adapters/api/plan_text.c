@@ -32,18 +32,19 @@ const char *api_finding_word(cpubind_finding finding)
 static int has_tiles(const cpubind_facts *facts)
 {
     const cpubind_pci_function *device = &facts->bus[0];
-    return facts->n_bus > 0 && device->accelerator.n_tile > 1 && device->n_number > 0 &&
+    return facts->is_joined && device->accelerator.n_tile > 1 && device->n_number > 0 &&
            device->tile[0] >= 0;
 }
 
 int api_drives_only_device(const cpubind_facts *facts, const api_options *options)
 {
-    return facts->n_bus > 1 || has_tiles(facts) || options->topo.n_named == 1;
+    return (facts->is_joined && facts->n_bus > 1) || has_tiles(facts) ||
+           options->topo.n_named == 1;
 }
 
 void api_add_only_device(const cpubind_facts *facts, api_text *why)
 {
-    if (facts->n_bus != 1 || has_tiles(facts))
+    if (!facts->is_joined || facts->n_bus != 1 || has_tiles(facts))
         return;
     api_add(why, ": this is the only one of the host, and its ranks would have the same CPUs; "
                  "cpubind apply --all gives each process a part of them, and "
@@ -56,7 +57,7 @@ const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
 {
     const char *why = NULL;
     int32_t n_shown = 0;
-    for (int32_t i = 0; i < f->n_bus; i++) {
+    for (int32_t i = 0; f->is_joined && i < f->n_bus; i++) {
         if (f->bus[i].sight == CPUBIND_SIGHT_UNKNOWN && !why)
             why = f->runtime[f->bus[i].accelerator.vendor].why;
         n_shown += f->bus[i].sight != CPUBIND_SIGHT_HIDDEN;

@@ -51,7 +51,7 @@ int api_has_others(const cpubind_facts *facts)
     for (int32_t i = 0; i < facts->n_device; i++)
         if (facts->device[i].bus >= 0)
             return 1;
-    return !facts->has_listed && facts->n_bus > 0;
+    return !facts->has_listed && facts->is_joined && facts->n_bus > 0;
 }
 
 void api_add_in_words(const cpubind_facts *facts, const char *text, api_text *to)
@@ -235,8 +235,8 @@ static int slices_may_do(const cpubind_facts *facts)
     int32_t need = 0, on_bus = 0, in_view = facts->n_listed + facts->n_unknown;
     for (int32_t role = 0; role < CPUBIND_ROLE_COUNT; role++)
         need += product->roles.count[role];
-    for (int32_t i = 0; i < facts->n_function; i++)
-        on_bus += facts->function[i].is_other ? 0 : facts->function[i].n_device;
+    for (int32_t i = 0; i < facts->n_counted; i++)
+        on_bus += facts->bus[facts->counted[i]].n_device;
     if (facts->scope == CPUBIND_SCOPE_OWN)
         on_bus = 0;
     return facts->n_cpu == 0 ||
@@ -286,11 +286,10 @@ static int is_about_other(const char *input, const cpubind_facts *facts)
     if (!is_prefix(input, folder) ||
         cpubind_pci_parse(name, (int32_t)strcspn(name, "/"), &pci, NULL) != CPUBIND_TEXT_OK)
         return 0;
-    for (int32_t i = 0; i < facts->n_function; i++)
-        if (!facts->function[i].is_other &&
-            cpubind_pci_compare(&facts->function[i].pci, &pci) == 0)
+    for (int32_t i = 0; i < facts->n_counted; i++)
+        if (cpubind_pci_compare(&facts->bus[facts->counted[i]].pci, &pci) == 0)
             return 0;
-    return facts->n_function > 0;
+    return facts->n_counted > 0;
 }
 
 /* The options with which a plan goes on without an input, or NULL. */
@@ -322,7 +321,7 @@ static const char *way_without(const char *input, const cpubind_facts *facts,
     if (is_about_other(input, facts) && facts->rules == CPUBIND_RULES_NEAR)
         return "--rules reference";
     return is_prefix(input, "sys/devices/system/") ||
-                   request->origin == CPUBIND_ORIGIN_NPU_SMI || facts->n_function == 0
+                   request->origin == CPUBIND_ORIGIN_NPU_SMI || facts->n_counted == 0
                ? NULL
                : "--facts npu-smi";
 }

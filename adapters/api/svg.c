@@ -238,9 +238,9 @@ static void put_chip(const drawing *d, int32_t candidate, int32_t x, int32_t y, 
         add_address(&npu->pci, "", &title);
     } else {
         api_add(&text, "hidden");
-        add_address(&facts->function[c->function].pci, "  ", &text);
+        add_address(&facts->bus[c->function].pci, "  ", &text);
         api_add(&title, "a hidden %s", facts->noun);
-        add_address(&facts->function[c->function].pci, ", PCI address ", &title);
+        add_address(&facts->bus[c->function].pci, ", PCI address ", &title);
     }
     if (row >= 0) {
         const api_row r = api_row_of(facts, d->view.plan, row);
@@ -451,7 +451,7 @@ static void add_quality(const drawing *d, api_text *to)
 static const char *product_of(const cpubind_facts *facts)
 {
     const char *product = NULL;
-    if (facts->n_bus == 0)
+    if (!facts->is_joined)
         return cpubind_type_word(facts->type);
     for (int32_t i = 0; i < facts->n_bus; i++) {
         const cpubind_accelerator *a = &facts->bus[i].accelerator;

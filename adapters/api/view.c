@@ -136,7 +136,7 @@ static int find_places(api_view *v)
     for (int32_t i = 0; v->place && i < v->plan->n_candidate; i++) {
         const cpubind_candidate *c = &v->plan->candidate[i];
         const cpubind_viewed *npu = c->device < 0 ? NULL : &facts->device[c->device];
-        const cpubind_function *f = c->function < 0 ? NULL : &facts->function[c->function];
+        const cpubind_pci_function *f = c->function < 0 ? NULL : &facts->bus[c->function];
         const int32_t n_cpu = npu ? npu->affinity_count : f ? f->n_cpu : 0;
         const int32_t *cpu = npu && n_cpu > 0 ? facts->affinity + npu->affinity_first
                              : !npu && f      ? f->cpu

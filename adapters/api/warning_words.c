@@ -21,8 +21,8 @@ static void add_npus_with(const cpubind_facts *facts, cpubind_locality locality,
 /* Whether the CPUs near an NPU are those that the kernel names. */
 static int is_by_kernel(const cpubind_facts *facts, const cpubind_viewed *npu)
 {
-    const cpubind_function *function =
-        npu->function < 0 ? NULL : &facts->function[npu->function];
+    const cpubind_pci_function *function =
+        npu->function < 0 ? NULL : &facts->bus[npu->function];
     return function && npu->affinity_count > 0 && function->n_cpu == npu->affinity_count &&
            memcmp(function->cpu, facts->affinity + npu->affinity_first,
                   (size_t)function->n_cpu * sizeof *function->cpu) == 0;
@@ -137,7 +137,7 @@ static void add_device(const cpubind_facts *facts, const cpubind_candidate *devi
     api_add(out, "the hidden %s", facts->noun);
     if (device->function >= 0) {
         api_add(out, " at PCI address ");
-        api_add_pci(out, &facts->function[device->function].pci);
+        api_add_pci(out, &facts->bus[device->function].pci);
     }
 }
 
@@ -193,7 +193,7 @@ static void explain_lent(const cpubind_facts *facts, const cpubind_device_plan *
     api_add(out,
             "; allow more CPUs, keep fewer (--keep), or let fewer processes drive %s %s "
             "(--processes)",
-            facts->n_bus > 0 ? "a" : "an", facts->noun);
+            facts->is_joined ? "a" : "an", facts->noun);
 }
 
 static void explain_others(const cpubind_facts *facts, const cpubind_device_plan *plan,
@@ -206,9 +206,10 @@ static void explain_others(const cpubind_facts *facts, const cpubind_device_plan
         return;
     }
     api_add(out, "this host has other accelerators, too (");
-    for (int32_t i = 0; i < facts->n_other && i < 4; i++) {
+    for (int32_t i = 0, row = cpubind_facts_next_other(facts, 0); row < facts->n_bus && i < 4;
+         i++, row = cpubind_facts_next_other(facts, row + 1)) {
         api_add(out, i ? ", " : "");
-        api_add_pci(out, &facts->other[i].pci);
+        api_add_pci(out, &facts->bus[row].pci);
     }
     if (facts->n_other > 4)
         api_add(out, " and %d more", (int)facts->n_other - 4);
@@ -251,7 +252,7 @@ static void explain_jobs(cpubind_warning warning, const cpubind_facts *facts,
                 "%d CPUs of this plan may also be those of a process that does not see %s %s, "
                 "which is near none of the allowed CPUs: --scope own, if these CPUs are for "
                 "this process alone, or --scope host; or give it CPUs near it",
-                (int)plan->core.disputed, facts->n_bus > 0 ? "this" : "the", facts->noun);
+                (int)plan->core.disputed, facts->is_joined ? "this" : "the", facts->noun);
 }
 
 /* The warnings that are one sentence for every host; NULL: the others. */

@@ -14,23 +14,12 @@
 #define INPUT_INFO "cmd/npu-smi-info.txt"
 #define INPUT_TOPO "cmd/npu-smi-info-t-topo.txt"
 
-/* A function of the PCI bus with an NPU of some product. */
-typedef struct facts_found {
-    cpubind_function function;
-    cpubind_device_type type;
-    int32_t is_virtual;
-} facts_found;
-
-enum { FACTS_NODE_NONE = -1, FACTS_NODE_UNKNOWN = -2 };
-
 typedef struct ascend_reading {
     cpubind_input info_answer;          /* npu-smi info; ABSENT when it was not asked for */
     cpubind_text_status info_status;    /* of its devices; ERR_MISSING without an answer */
     cpubind_text_status process_status; /* of its processes; ERR_MISSING without an answer */
     cpubind_text_fault info_fault;
     cpubind_npusmi_info info;
-    facts_found *found; /* all NPUs of the PCI bus, by address */
-    int32_t n_found;
     int32_t has_read_processes; /* the process table was asked for */
 } ascend_reading;
 
@@ -45,7 +34,7 @@ cpubind_problem_code cpubind_priv_read_census(facts_reader *r);
 cpubind_device_type cpubind_priv_type_on_bus(const facts_reader *r);
 cpubind_problem_code cpubind_priv_choose_functions(facts_reader *r);
 void cpubind_priv_attach_functions(facts_reader *r);
-cpubind_problem_code cpubind_priv_read_near(facts_reader *r);
+cpubind_problem_code cpubind_priv_read_homes(facts_reader *r);
 cpubind_problem_code cpubind_priv_take_node_0(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_locality(facts_reader *r);
 
@@ -68,15 +57,21 @@ cpubind_problem_code cpubind_priv_read_wanted(facts_reader *r);
 
 /* == Helpers ================================================================ */
 
+/* NPU i of facts->npu. */
+static inline cpubind_pci_function *facts_npu(const cpubind_facts *f, int32_t i)
+{
+    return &f->bus[f->counted[i]];
+}
+
 /* Whether the kernel names the CPUs near every NPU of the host, some on a node without CPUs.
  * Every process of the host reads the same there. */
 static inline int facts_is_kernel_complete(const cpubind_facts *f)
 {
     int32_t n_cpu = 0;
-    for (int32_t i = 0; i < f->n_function; i++) {
-        if (!f->function[i].is_near_known)
+    for (int32_t i = 0; i < f->n_counted; i++) {
+        if (!facts_is_near_known(f, facts_npu(f, i)))
             return 0;
-        n_cpu += f->function[i].n_cpu;
+        n_cpu += facts_npu(f, i)->n_cpu;
     }
     for (int32_t i = 0; i < f->n_device; i++)
         if (f->device[i].function < 0)

@@ -29,7 +29,7 @@ typedef struct driver_view {
 } driver_view;
 
 /* Reads the NPUs of the host from the files of its driver, without npu-smi.
- *   in      r->facts->function, the census
+ *   in      r->facts->counted, the census
  *   out     *out; the phy ids of the functions and their n_npu, when the mailbox interrupts
  *           name them all and no other file disagrees
  *   errors  NO_MEMORY; UNREADABLE: a file is there and could not be read, or is damaged. A file

@@ -33,7 +33,7 @@
 typedef struct mailbox {
     int32_t irq;
     int32_t phy;
-    int32_t function; /* index of its PCI function, or -1 */
+    int32_t function; /* index of its PCI function in facts->counted, or -1 */
 } mailbox;
 
 /* The devices of a PCI function by its mailboxes, ascending. */
@@ -46,7 +46,7 @@ typedef struct device_set {
 typedef struct reading {
     facts_reader *r;
     driver_view *view;
-    device_set *devices; /* by index of r->facts->function */
+    device_set *devices; /* by index in r->facts->counted */
 } reading;
 
 typedef cpubind_problem_code step_fn(reading *d);
@@ -115,7 +115,7 @@ static int has_phy(const device_set *set, int32_t phy)
 /* The function of a device by the mailboxes, or -1. */
 static int32_t function_of(const reading *d, int32_t phy)
 {
-    for (int32_t i = 0; i < d->r->facts->n_function; i++)
+    for (int32_t i = 0; i < d->r->facts->n_census; i++)
         if (has_phy(&d->devices[i], phy))
             return i;
     return -1;
@@ -144,10 +144,10 @@ static int32_t find_mailboxes(const char *text, const cpubind_interrupt_list *li
 }
 
 /* Gives the mailboxes of a function to it. */
-static cpubind_problem_code join_function(reading *d, int32_t function, mailbox *box, int32_t n)
+static cpubind_problem_code join_census(reading *d, int32_t function, mailbox *box, int32_t n)
 {
     facts_reader *r = d->r;
-    const char *name = facts_function_path(r, &r->facts->function[function].pci, "msi_irqs");
+    const char *name = facts_function_path(r, &facts_npu(r->facts, function)->pci, "msi_irqs");
     cpubind_problem_code code;
     cpubind_input listing;
     int32_t *msi, n_msi, k = 0;
@@ -195,7 +195,7 @@ static cpubind_problem_code add_device(reading *d, const mailbox *box)
 static cpubind_problem_code check_counts(reading *d)
 {
     const cpubind_facts *f = d->r->facts;
-    for (int32_t i = 0; i < f->n_function && d->view->outcome == DRIVER_COMPLETE; i++) {
+    for (int32_t i = 0; i < f->n_census && d->view->outcome == DRIVER_COMPLETE; i++) {
         if (d->devices[i].n == 0)
             return stop_gap(d, INPUT_INTERRUPTS, "an NPU's PCI function has no mailbox");
         if (d->devices[i].n != d->devices[0].n)
@@ -210,8 +210,8 @@ static cpubind_problem_code join_mailboxes(reading *d, mailbox *box, int32_t n)
 {
     const cpubind_facts *f = d->r->facts;
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    for (int32_t i = 0; i < f->n_function && d->view->outcome == DRIVER_COMPLETE; i++) {
-        code = join_function(d, i, box, n);
+    for (int32_t i = 0; i < f->n_census && d->view->outcome == DRIVER_COMPLETE; i++) {
+        code = join_census(d, i, box, n);
         if (code != CPUBIND_PROBLEM_NONE)
             return code;
     }
@@ -276,7 +276,7 @@ static cpubind_problem_code read_folder(reading *d, int32_t function, int32_t ir
 
 /* How many devices to look for: those that davinci_dev_num names, else one, or two on a product
  * whose functions may have two. */
-static cpubind_problem_code count_wanted(reading *d, const cpubind_function *function,
+static cpubind_problem_code count_wanted(reading *d, const cpubind_pci_function *function,
                                          int32_t *out)
 {
     facts_reader *r = d->r;
@@ -292,7 +292,7 @@ static cpubind_problem_code count_wanted(reading *d, const cpubind_function *fun
 static cpubind_problem_code read_folders_of(reading *d, int32_t i, int *is_there)
 {
     facts_reader *r = d->r;
-    const cpubind_function *function = &r->facts->function[i];
+    const cpubind_pci_function *function = facts_npu(r->facts, i);
     const char *name = facts_function_path(r, &function->pci, "msi_irqs");
     cpubind_problem_code code;
     cpubind_input listing;
@@ -317,7 +317,7 @@ static cpubind_problem_code read_folders_of(reading *d, int32_t i, int *is_there
 /* Finds the devices of all functions where /proc/interrupts is hidden. */
 static cpubind_problem_code read_folders(reading *d)
 {
-    const int32_t n = d->r->facts->n_function;
+    const int32_t n = d->r->facts->n_census;
     int is_there = 0;
     for (int32_t i = 0; i < n && d->view->outcome == DRIVER_COMPLETE; i++) {
         const cpubind_problem_code code = read_folders_of(d, i, &is_there);
@@ -332,18 +332,18 @@ static cpubind_problem_code read_folders(reading *d)
 static cpubind_problem_code read_mailboxes(reading *d)
 {
     facts_reader *r = d->r;
-    const int32_t n_function = r->facts->n_function;
+    const int32_t n_census = r->facts->n_census;
     cpubind_interrupt_list list;
     cpubind_input answer;
     cpubind_problem_code code;
     mailbox *box;
     int32_t n;
-    if (n_function == 0)
+    if (n_census == 0)
         return stop_gap(d, INPUT_PCI, "it lists no NPU");
-    d->devices = (device_set *)cpubind_arena_take(r->arena, n_function, sizeof *d->devices);
+    d->devices = (device_set *)cpubind_arena_take(r->arena, n_census, sizeof *d->devices);
     if (!d->devices)
         return facts_fail_memory(r);
-    memset(d->devices, 0, (size_t)n_function * sizeof *d->devices);
+    memset(d->devices, 0, (size_t)n_census * sizeof *d->devices);
     code = facts_ask(r, INPUT_INTERRUPTS, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
@@ -367,8 +367,8 @@ static cpubind_problem_code read_mailboxes(reading *d)
 static cpubind_problem_code check_numbers(reading *d)
 {
     facts_reader *r = d->r;
-    for (int32_t i = 0; i < r->facts->n_function; i++) {
-        const cpubind_pci_address *pci = &r->facts->function[i].pci;
+    for (int32_t i = 0; i < r->facts->n_census; i++) {
+        const cpubind_pci_address *pci = &facts_npu(r->facts, i)->pci;
         const char *dev_num = facts_function_path(r, pci, PCI_DEV_NUM);
         const char *dev_id = facts_function_path(r, pci, PCI_DEV_ID);
         int32_t n, id;
@@ -389,7 +389,7 @@ static cpubind_problem_code check_numbers(reading *d)
 }
 
 /* Whether a row may be of this function: the table prints no domains. */
-static int is_row_of(const cpubind_driver_function *row, const cpubind_function *function)
+static int is_row_of(const cpubind_driver_function *row, const cpubind_pci_function *function)
 {
     const cpubind_pci_address *a = &row->pci, *b = &function->pci;
     return (a->domain < 0 || a->domain == b->domain) && a->bus == b->bus &&
@@ -404,11 +404,11 @@ static cpubind_problem_code compare_table(reading *d, const char *name,
     int32_t n_known = 0;
     for (int32_t i = 0; i < list->n; i++) {
         const int32_t function = function_of(d, list->row[i].udevid);
-        if (function >= 0 && !is_row_of(&list->row[i], &f->function[function]))
+        if (function >= 0 && !is_row_of(&list->row[i], facts_npu(f, function)))
             return stop_contradiction(d, name, "the mailboxes give an NPU another PCI address");
         n_known += function >= 0;
     }
-    for (int32_t i = 0; i < f->n_function; i++)
+    for (int32_t i = 0; i < f->n_census; i++)
         n_known -= d->devices[i].n;
     return n_known == 0 ? CPUBIND_PROBLEM_NONE
                         : stop_contradiction(d, name, "it lacks an NPU that has a mailbox");
@@ -418,7 +418,7 @@ static cpubind_problem_code compare_table(reading *d, const char *name,
 static cpubind_problem_code check_table(reading *d)
 {
     facts_reader *r = d->r;
-    const char *name = facts_function_path(r, &r->facts->function[0].pci, PCI_TABLE);
+    const char *name = facts_function_path(r, &facts_npu(r->facts, 0)->pci, PCI_TABLE);
     cpubind_driver_functions list = {NULL, 0, 0, {0, 0}};
     cpubind_text_fault fault;
     cpubind_input answer;
@@ -445,10 +445,10 @@ static cpubind_problem_code check_table(reading *d)
 static cpubind_problem_code take_phys(reading *d)
 {
     cpubind_facts *f = d->r->facts;
-    for (int32_t i = 0; i < f->n_function; i++) {
-        f->function[i].n_device = d->devices[i].n;
+    for (int32_t i = 0; i < f->n_census; i++) {
+        facts_npu(f, i)->n_device = d->devices[i].n;
         for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
-            f->function[i].phy[k] = k < d->devices[i].n ? d->devices[i].phy[k] : -1;
+            facts_npu(f, i)->phy[k] = k < d->devices[i].n ? d->devices[i].phy[k] : -1;
     }
     return CPUBIND_PROBLEM_NONE;
 }
@@ -460,18 +460,19 @@ static cpubind_problem_code add_npu(reading *d, const char *input, int32_t logic
                                     int32_t udevid)
 {
     driver_view *v = d->view;
+    const cpubind_facts *f = d->r->facts;
     int32_t at = v->n_npu;
     cpubind_viewed npu;
     memset(&npu, 0, sizeof npu);
     npu.logic = logic;
     npu.phy = udevid;
     npu.card = npu.chip = -1;
-    npu.function = function_of(d, udevid);
     if (udevid >= CPUBIND_DRIVER_VIRTUAL)
         return stop_gap(d, input, "it is a virtual NPU");
-    if (npu.function < 0)
+    if (function_of(d, udevid) < 0)
         return stop_contradiction(d, input, "no mailbox is of this NPU");
-    npu.pci = d->r->facts->function[npu.function].pci;
+    npu.function = f->counted[function_of(d, udevid)];
+    npu.pci = f->bus[npu.function].pci;
     for (; at > 0 && v->npu[at - 1].logic > logic; at--)
         v->npu[at] = v->npu[at - 1];
     v->npu[at] = npu;
@@ -483,7 +484,7 @@ static cpubind_problem_code add_npu(reading *d, const char *input, int32_t logic
 static int32_t count_devices(const reading *d)
 {
     int32_t n = 0;
-    for (int32_t i = 0; i < d->r->facts->n_function; i++)
+    for (int32_t i = 0; i < d->r->facts->n_census; i++)
         n += d->devices[i].n;
     return n;
 }

@@ -134,7 +134,7 @@ static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
 /* Why there are no NPUs where npu-smi is not: the bus shows none, or is not there either. */
 static const char *why_absent(const facts_reader *r)
 {
-    return r->ascend->n_found == 0 &&
+    return cpubind_priv_type_on_bus(r) == CPUBIND_TYPE_AUTO &&
                    facts_is_present(r->source->list(r->source->ctx, INPUT_PCI))
                ? "the PCI bus of this host shows no NPU, and npu-smi is not there"
                : "npu-smi is not on this host";
@@ -718,10 +718,10 @@ static int32_t place_on_host(const cpubind_facts *f, int32_t npu, int32_t n_host
     if (f->device[npu].phy < 0)
         return -1;
     for (int32_t i = 0; i < f->n_census; i++)
-        for (int32_t k = 0; k < f->function[i].n_device; k++) {
-            if (f->function[i].phy[k] < 0)
+        for (int32_t k = 0; k < facts_npu(f, i)->n_device; k++) {
+            if (facts_npu(f, i)->phy[k] < 0)
                 return -1;
-            place += f->function[i].phy[k] < f->device[npu].phy;
+            place += facts_npu(f, i)->phy[k] < f->device[npu].phy;
         }
     return place;
 }

@@ -254,15 +254,17 @@ static int is_node_0(const cpubind_facts *f, const int32_t *cpu, int32_t n)
 static cpubind_locality compare(const cpubind_facts *f, const cpubind_viewed *npu)
 {
     const int32_t n = npu->affinity_count;
-    const cpubind_function *function;
+    const cpubind_pci_function *function;
     const int32_t *cpu;
     if (npu->function < 0)
         return CPUBIND_LOCALITY_UNKNOWN;
-    function = &f->function[npu->function];
+    function = &f->bus[npu->function];
     if (n == 0)
         return function->n_cpu > 0 ? CPUBIND_LOCALITY_TAKEN : CPUBIND_LOCALITY_UNKNOWN;
     cpu = f->affinity + npu->affinity_first;
-    if (function->node == FACTS_NODE_NONE && is_node_0(f, cpu, n))
+    if (function->numa_node == -1 && is_node_0(f, cpu, n) &&
+        (function->origin == CPUBIND_NODE_ORIGIN_UNKNOWN ||
+         function->origin == CPUBIND_NODE_ORIGIN_NPU_SMI))
         return CPUBIND_LOCALITY_NO_NODE;
     if (function->n_cpu == 0)
         return CPUBIND_LOCALITY_UNKNOWN;
@@ -292,9 +294,8 @@ static cpubind_problem_code join_lists(facts_reader *r, int is_complete)
     cpubind_facts *f = r->facts;
     int32_t total = 0, *all;
     for (int32_t i = 0; i < f->n_device; i++)
-        total += is_kernels(&f->device[i], is_complete)
-                     ? f->function[f->device[i].function].n_cpu
-                     : f->device[i].affinity_count;
+        total += is_kernels(&f->device[i], is_complete) ? f->bus[f->device[i].function].n_cpu
+                                                        : f->device[i].affinity_count;
     all = cpubind_arena_ints(r->arena, total);
     if (!all)
         return facts_fail_memory(r);
@@ -304,8 +305,8 @@ static cpubind_problem_code join_lists(facts_reader *r, int is_complete)
         int32_t n = npu->affinity_count;
         const int32_t *from = n > 0 ? f->affinity + npu->affinity_first : NULL;
         if (is_kernels(npu, is_complete)) {
-            from = f->function[npu->function].cpu;
-            n = f->function[npu->function].n_cpu;
+            from = f->bus[npu->function].cpu;
+            n = f->bus[npu->function].n_cpu;
         }
         if (n > 0)
             memcpy(all + total, from, (size_t)n * sizeof *all);

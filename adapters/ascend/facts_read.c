@@ -25,7 +25,7 @@
  *   info -t board               refused 2      refused 2  refused 2   refused 2  refused 2
  *   pci/devices                 in view, w     refused    in view, w  w          w
  *   vendor, device              refused        refused    refused     refused    not known
- *   numa_node                   not used       refused 4  refused 4   refused 4  not known
+ *   numa_node                   of a list 8    refused 4  refused 4   refused 4  not known
  *   local_cpulist               of the node    refused 4  refused 4   refused 4  w 4
  *   proc/interrupts             proc/irq       refused    refused     refused    npu-smi, w
  *   proc/irq/<n>                npu-smi        refused    npu-smi     npu-smi    npu-smi, w
@@ -53,6 +53,7 @@
  *      says 0 or nothing says more. Refused where it has an allowed CPU that no node lists
  *   7  all NPUs are hidden where npu-smi is absent, too, and the process has device files of
  *      other accelerators
+ *   8  by local_cpulist, the bridges above, or the only node: ../model/bus.c; not by reference
  */
 #include "../model/vendor.h"
 #include "driver_reader.h"
@@ -109,24 +110,12 @@ static cpubind_problem_code decide_type(facts_reader *r)
     if (f->type != CPUBIND_TYPE_AUTO)
         return CPUBIND_PROBLEM_NONE;
     return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_TYPE,
-                      r->ascend->n_found > 0
+                      r->facts->n_counted > 0
                           ? "the PCI bus has NPUs of several products"
                           : "neither a chip name nor a PCI id tells the device type");
 }
 
 /* == The driver's files ===================================================== */
-
-/* Keeps the phy ids of the functions, for a later choice among all functions of the bus. */
-static void keep_phys(facts_reader *r)
-{
-    const cpubind_facts *f = r->facts;
-    for (int32_t i = 0, k = 0; i < f->n_function; i++) {
-        while (cpubind_pci_compare(&r->ascend->found[k].function.pci, &f->function[i].pci) != 0)
-            k++;
-        r->ascend->found[k].function.n_device = f->function[i].n_device;
-        memcpy(r->ascend->found[k].function.phy, f->function[i].phy, sizeof f->function[i].phy);
-    }
-}
 
 /* Takes the NPUs of the driver's files. */
 static void take_driver(facts_reader *r, const driver_view *view)
@@ -158,15 +147,13 @@ static cpubind_problem_code read_driver(facts_reader *r)
     code = decide_type(r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_choose_functions(r);
-    if (code == CPUBIND_PROBLEM_NONE && f->n_function > 0) {
+    if (code == CPUBIND_PROBLEM_NONE && f->n_counted > 0)
         code = cpubind_priv_read_driver(r, &view);
-        keep_phys(r);
-    }
     if (code == CPUBIND_PROBLEM_NONE && view.outcome == DRIVER_COMPLETE &&
         needs_affinity(decide_strategy(r, 1))) {
-        code = cpubind_priv_read_near(r);
-        for (int32_t i = 0; i < f->n_function; i++)
-            if (!f->function[i].is_near_known && view.outcome == DRIVER_COMPLETE) {
+        code = cpubind_priv_read_homes(r);
+        for (int32_t i = 0; i < f->n_counted; i++)
+            if (!facts_is_near_known(f, facts_npu(f, i)) && view.outcome == DRIVER_COMPLETE) {
                 view.outcome = DRIVER_GAP;
                 view.why.code = CPUBIND_PROBLEM_UNREADABLE;
                 view.why.input = INPUT_PCI;
@@ -218,8 +205,8 @@ static void check_hidden(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
     for (int32_t i = 0; i < f->n_census && needs_others(r); i++)
-        if (f->function[i].n_in_view < f->function[i].n_device &&
-            !f->function[i].is_near_known && facts_count_on_bus(f) > f->n_device)
+        if (facts_npu(f, i)->n_in_view < facts_npu(f, i)->n_device &&
+            !facts_is_near_known(f, facts_npu(f, i)) && facts_count_on_bus(f) > f->n_device)
             facts_warn(r, CPUBIND_WARNING_HIDDEN_HOME);
 }
 
@@ -236,11 +223,11 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
     if (code == CPUBIND_PROBLEM_NONE)
         cpubind_priv_attach_functions(r);
     if (code == CPUBIND_PROBLEM_NONE && !is_from_driver)
-        code = cpubind_priv_read_near(r);
+        code = cpubind_priv_read_homes(r);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     for (int32_t i = 0; i < f->n_census; i++)
-        n_near += f->function[i].n_cpu > 0;
+        n_near += facts_npu(f, i)->n_cpu > 0;
     f->strategy = decide_strategy(r, is_affinity_known(r));
     if (needs_affinity(f->strategy)) {
         if (f->n_census == 0 && needs_others(r))
@@ -269,7 +256,7 @@ static cpubind_problem_code read_affinity(facts_reader *r, const cpubind_problem
 static int has_mailboxes(const cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_census; i++)
-        if (f->function[i].phy[0] < 0)
+        if (facts_npu(f, i)->phy[0] < 0)
             return 0;
     return f->n_census > 0;
 }
@@ -278,14 +265,14 @@ static int has_mailboxes(const cpubind_facts *f)
 static int name_phys(cpubind_facts *f, int32_t function)
 {
     int32_t n = 0;
-    if (f->function[function].n_in_view != f->function[function].n_device)
+    if (f->bus[function].n_in_view != f->bus[function].n_device)
         return 0;
     for (int32_t i = 0; i < f->n_device; i++) {
         if (f->device[i].function != function)
             continue;
-        if (n == CPUBIND_FUNCTION_DEVICES || f->function[function].phy[n] < 0)
+        if (n == CPUBIND_FUNCTION_DEVICES || f->bus[function].phy[n] < 0)
             return 0;
-        f->device[i].phy = f->function[function].phy[n++];
+        f->device[i].phy = f->bus[function].phy[n++];
     }
     return 1;
 }
@@ -436,7 +423,7 @@ static cpubind_problem_code read_hidden(facts_reader *r, int *is_whole)
         return CPUBIND_PROBLEM_NONE;
     code = cpubind_priv_choose_functions(r);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_near(r);
+        code = cpubind_priv_read_homes(r);
     *is_whole = facts_is_kernel_complete(r->facts) && decide_strategy(r, 1) == CPUBIND_NEAR &&
                 (!cpubind_product_of(r->facts->type)->has_pairs || has_mailboxes(r->facts));
     return code;
@@ -594,7 +581,7 @@ int32_t cpubind_facts_serve(const cpubind_request *read, const cpubind_request *
            a->strategy == b->strategy && a->only_running == b->only_running &&
            a->n_job == b->n_job && a->total == b->total && a->scope == b->scope &&
            a->origin == b->origin && a->rules == b->rules && a->has_rules == b->has_rules &&
-           a->wants_pci == b->wants_pci && a->is_other == b->is_other &&
+           a->wants_pci == b->wants_pci && a->wants_others == b->wants_others &&
            is_same_list(a->device, a->n_device, b->device, b->n_device) &&
            is_same_list(a->allowed, a->n_allowed, b->allowed, b->n_allowed) &&
            is_same_list(a->exclude, a->n_exclude, b->exclude, b->n_exclude) &&
@@ -687,7 +674,7 @@ static cpubind_problem_code read_bus(facts_reader *r)
     if (code != CPUBIND_PROBLEM_UNREADABLE || needs_others(r))
         return code;
     cpubind_problem_clear(r->problem);
-    r->ascend->n_found = 0;
+    r->facts->n_bus = r->facts->n_other = 0;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -724,6 +711,7 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     cpubind_problem_clear(&out->unaddressed);
     cpubind_problem_clear(&out->unread_processes);
     cpubind_problem_clear(&out->topology);
+    cpubind_problem_clear(&out->unread_other);
     out->noun = "NPU";
     out->type = request->type;
     out->origin = CPUBIND_ORIGIN_NPU_SMI;
@@ -738,6 +726,8 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = cpubind_priv_read_cpus(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_require_cpus(&r);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = cpubind_priv_read_distances(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_bus(&r);
     if (code == CPUBIND_PROBLEM_NONE && asked.origin != CPUBIND_ORIGIN_NPU_SMI)
@@ -760,7 +750,6 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
         code = cpubind_priv_read_wanted(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_cores(&r);
-    code = code == CPUBIND_PROBLEM_NONE ? cpubind_priv_read_distances(&r) : code;
     note_found(out, code);
     return code;
 }

@@ -11,6 +11,8 @@ static const char *name_product(int32_t vendor, int32_t device)
 {
     const cpubind_device_type type =
         cpubind_is_npu_vendor(vendor) ? cpubind_type_of_pci(device) : CPUBIND_TYPE_AUTO;
+    if (device < 0)
+        return cpubind_is_npu_vendor(vendor) ? "" : NULL;
     return type == CPUBIND_TYPE_AUTO ? NULL : cpubind_type_word(type);
 }
 

@@ -175,8 +175,7 @@ static int32_t node_of(const comparison *c)
     const cpubind_viewed *listed = c->device->listed;
     if (!listed)
         return c->device->function->node;
-    return listed->function >= 0 ? c->s->call->planned.facts.function[listed->function].node
-                                 : -1;
+    return listed->function >= 0 ? c->s->call->planned.facts.bus[listed->function].node : -1;
 }
 
 /* Whether an id is that of a function: its UUID, of which a device that is shared in time has

@@ -144,8 +144,8 @@ static void read_devices(const host_read *h, api_out *to)
     for (int32_t i = 0; node && i < f->n_device; i++) {
         const cpubind_viewed *d = &f->device[i];
         int32_t n = api_nodes_of(f, f->affinity + d->affinity_first, d->affinity_count, node);
-        if (n == 0 && d->function >= 0 && f->function[d->function].node >= 0)
-            node[n++] = f->function[d->function].node;
+        if (n == 0 && d->function >= 0 && f->bus[d->function].node >= 0)
+            node[n++] = f->bus[d->function].node;
         api_put_text(to, i ? ";" : "");
         put_device(to, f, d);
         api_put(to, "%s on %s ", product_of(f, d), n == 1 ? "node" : "nodes");

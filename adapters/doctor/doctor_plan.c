@@ -56,7 +56,7 @@ void doctor_check_others(doctor *d)
         doctor_lack(d, NULL, (cpubind_input){.state = CPUBIND_INPUT_FAILED});
         return;
     }
-    (void)cpubind_pci_format(pci, &d->facts->other[0].pci);
+    (void)cpubind_pci_format(pci, &d->facts->bus[cpubind_facts_next_other(d->facts, 0)].pci);
     doctor_add(&evidence,
                "the NPUs share all CPUs, and the host has %d other accelerator%s: %s",
                (int)d->facts->n_other, d->facts->n_other == 1 ? "" : "s", pci);

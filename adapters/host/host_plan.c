@@ -69,20 +69,20 @@ static cpubind_problem_code join_bus(const making *m, cpubind_arena *arena)
     code = cpubind_devices_read(&source, &request, arena, &bus, &m->out->problem);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    if (h->options.has_listed) {
-        cpubind_plan_take_devices(f, &bus);
-    } else {
-        const cpubind_rules rules = cpubind_rules_asked(&host, m->request);
-        if (rules == CPUBIND_RULES_COUNT) {
+    if (!h->options.has_listed) {
+        *f = bus;
+        cpubind_plan_take_rules(f, cpubind_rules_asked(&host, m->request));
+        if (f->rules == CPUBIND_RULES_COUNT) {
             m->out->problem.code = CPUBIND_PROBLEM_UNREADABLE;
             m->out->problem.input = "env";
             m->out->problem.what = "CPUBIND_RULES is neither reference nor near";
             return CPUBIND_PROBLEM_UNREADABLE;
         }
-        *f = bus;
-        cpubind_plan_take_rules(f, rules);
     }
-    return cpubind_plan_join(f, 1, arena) ? code : CPUBIND_PROBLEM_NO_MEMORY;
+    return (!h->options.has_listed || cpubind_plan_take_devices(f, &bus, arena)) &&
+                   cpubind_plan_join(f, 1, arena)
+               ? code
+               : CPUBIND_PROBLEM_NO_MEMORY;
 }
 
 /* The request for those devices alone whose driver lists their users. */

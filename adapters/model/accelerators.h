@@ -56,10 +56,14 @@ typedef struct cpubind_accelerator {
  *   cost    O(products) */
 cpubind_accelerator cpubind_accelerator_of(const cpubind_pci_ids *ids);
 
-/* Whether a function is an accelerator of a vendor but Ascend. A card for displays (class VGA)
- * is one only if a row has its device id: few hosts compute with the others. A device of -1:
- * whether some function of this vendor is one. */
-int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_code);
+/* Which ids tell the accelerators among the functions of a vendor id. */
+typedef enum cpubind_telling_ids {
+    CPUBIND_IDS_NONE,   /* none of them is known to be one */
+    CPUBIND_IDS_DEVICE, /* the device id */
+    CPUBIND_IDS_CLASS   /* that and the class */
+} cpubind_telling_ids;
+
+cpubind_telling_ids cpubind_vendor_ids(int32_t vendor);
 
 /* "nvidia". Static storage. */
 const char *cpubind_vendor_word(cpubind_vendor_id id);

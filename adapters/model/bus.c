@@ -1,13 +1,35 @@
-/* bus.c - the functions on the PCI bus, and the CPUs that the kernel lists near each
+/* bus.c - the list of devices: the functions on the PCI bus, and the CPUs near each
  * SPDX-License-Identifier: MIT
  *
- * Pure but for the source: no I/O of its own, no malloc. It must not know of devices: which
- * functions count, the readers of the vendors' devices say. The files are those of the kernel's
- * documentation of sysfs-bus-pci.
+ * Pure but for the source: no I/O of its own, no malloc. Every file is one that each user may
+ * read; no command runs and no driver is asked. The files are those of the kernel's
+ * documentation of sysfs-bus-pci. This file must not decide whose devices count: the callers
+ * take what they want of the list.
+ *
+ * THE BRIDGES ABOVE A FUNCTION  A source has no links, so the way up is found by numbers: the
+ * bridge above a function is that bridge of its domain whose secondary bus is the function's
+ * bus (secondary_bus_number; on kernels before 4.13 the bus of a function that the folder of
+ * the bridge lists). The bus on which the last bridge is, is the bus of the root complex.
+ *
+ * THE NODE OF A FUNCTION, by the first of these that tells it
+ *   device       its numa_node
+ *   local_cpus   its local_cpulist (or local_cpus), if that is not every online CPU
+ *   bridge       numa_node or local_cpulist of the nearest bridge above it
+ *   only_node    the host has one node with CPUs, or no nodes at all
+ *   unknown      none of them: every CPU is as near as any other
+ * A node without CPUs (the memory of Grace) stands for the node with CPUs at the smallest
+ * distance, the first of several.
+ *
+ * THE CARD OF A VIRTUAL FUNCTION  physfn is a link, which a snapshot does not have: the card is
+ * the last physical function of its vendor before it, in the order of addresses, as SR-IOV
+ * numbers virtual functions on from their own.
  */
 #include "facts_reader.h"
 
-int cpubind_priv_next_function(cpubind_input listing, int32_t *at, cpubind_pci_address *out)
+/* == Functions ============================================================== */
+
+/* Steps to the next function that the listing of the PCI bus names; returns 0 at its end. */
+static int next_function(cpubind_input listing, int32_t *at, cpubind_pci_address *out)
 {
     cpubind_piece name;
     while (facts_next_name(listing, at, &name))
@@ -16,44 +38,324 @@ int cpubind_priv_next_function(cpubind_input listing, int32_t *at, cpubind_pci_a
     return 0;
 }
 
-void cpubind_priv_insert_function(void *array, int32_t *n, size_t size, const void *item)
+/* Reads the ids of a function. Where its vendor has no row, the others are read only where the
+ * caller takes functions by their class. *whole_class has all six digits; -1: not known. */
+static cpubind_problem_code read_ids(facts_reader *r, cpubind_pci_function *function,
+                                     int by_class, int32_t *whole_class)
 {
-    unsigned char *end = (unsigned char *)array + (size_t)*n * size, *to = end;
+    cpubind_pci_ids *ids = &function->ids;
+    cpubind_problem_code code = facts_read_number(
+        r, facts_function_path(r, &function->pci, "vendor"), -1, &ids->vendor);
+    *whole_class = ids->device = ids->class_code = -1;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && ids->vendor < 0; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        if (cpubind_priv_is_driven(r, v, &function->pci))
+            ids->vendor = v->id;
+    }
+    if (code != CPUBIND_PROBLEM_NONE ||
+        (!by_class && cpubind_vendor_ids(ids->vendor) == CPUBIND_IDS_NONE))
+        return code;
+    code = facts_read_number(r, facts_function_path(r, &function->pci, "device"), -1,
+                             &ids->device);
+    if (code == CPUBIND_PROBLEM_NONE &&
+        (by_class || cpubind_vendor_ids(ids->vendor) == CPUBIND_IDS_CLASS))
+        code = facts_read_number(r, facts_function_path(r, &function->pci, "class"), -1,
+                                 whole_class);
+    ids->class_code = *whole_class < 0 ? -1 : *whole_class >> 8;
+    function->accelerator = cpubind_accelerator_of(ids);
+    return code == CPUBIND_PROBLEM_NONE &&
+                   (by_class || function->accelerator.vendor != CPUBIND_VENDOR_OTHER)
+               ? facts_read_virtual(r, &function->pci, &function->is_virtual)
+               : code;
+}
+
+/* Inserts a function into *n others, in the order of their addresses, unless it is there: a
+ * copy of /sys may have a function by two names. The array has room for one more. */
+static void insert(cpubind_pci_function *list, int32_t *n, const cpubind_pci_function *function)
+{
+    int32_t at = *n;
     int order = 1;
-    while (to > (unsigned char *)array &&
-           (order = cpubind_pci_compare(
-                (const cpubind_pci_address *)item,
-                (const cpubind_pci_address *)(const void *)(to - size))) < 0)
-        to -= size;
-    if (to > (unsigned char *)array && order == 0)
+    while (at > 0 && (order = cpubind_pci_compare(&function->pci, &list[at - 1].pci)) < 0)
+        at--;
+    if (at > 0 && order == 0)
         return;
-    memmove(to + size, to, (size_t)(end - to));
-    memcpy(to, item, size);
+    memmove(list + at + 1, list + at, (size_t)(*n - at) * sizeof *list);
+    list[at] = *function;
     ++*n;
 }
 
-cpubind_problem_code cpubind_priv_read_local_cpus(facts_reader *r,
-                                                  const cpubind_pci_address *pci,
-                                                  facts_local_cpus *out)
+static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_address *pci,
+                                          int by_class, facts_takes *takes)
+{
+    cpubind_facts *f = r->facts;
+    cpubind_pci_function function = {.pci = *pci,
+                                     .numa_node = -2,
+                                     .node = -1,
+                                     .memory_node = -1,
+                                     .root_bus = -1,
+                                     .is_driven = -1,
+                                     .via = {.domain = -1},
+                                     .parent = -1,
+                                     .phy = {-1, -1}};
+    int32_t whole_class;
+    cpubind_problem_code code = read_ids(r, &function, by_class, &whole_class);
+    facts_taken taken = FACTS_TAKEN_NOT;
+    code = code == CPUBIND_PROBLEM_NO_MEMORY ? code
+                                             : takes(r, code, &function, whole_class, &taken);
+    if (code != CPUBIND_PROBLEM_NONE || taken == FACTS_TAKEN_NOT)
+        return code;
+    insert(taken == FACTS_TAKEN_DEVICE ? f->bus : f->nic,
+           taken == FACTS_TAKEN_DEVICE ? &f->n_bus : &f->n_nic, &function);
+    return code;
+}
+
+/* Finds the cards of virtual functions. */
+static void find_parents(cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_bus; i++)
+        for (int32_t k = i; f->bus[i].is_virtual && k >= 0 && f->bus[i].parent < 0; k--)
+            if (!f->bus[k].is_virtual && f->bus[k].pci.domain == f->bus[i].pci.domain &&
+                f->bus[k].accelerator.vendor == f->bus[i].accelerator.vendor)
+                f->bus[i].parent = k;
+}
+
+cpubind_problem_code cpubind_priv_read_bus(facts_reader *r, int by_class, facts_takes *takes)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
+    const int32_t n = facts_count_names(listing);
+    cpubind_problem_code code = facts_judge(r, INPUT_PCI, listing);
+    cpubind_pci_address pci;
+    int32_t at = 0;
+    f->has_bus = facts_is_present(listing);
+    f->bus = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->bus);
+    f->nic =
+        (cpubind_pci_function *)cpubind_arena_take(r->arena, by_class ? n : 0, sizeof *f->nic);
+    if (!f->bus || !f->nic)
+        return facts_fail_memory(r);
+    while (code == CPUBIND_PROBLEM_NONE && next_function(listing, &at, &pci))
+        code = read_function(r, &pci, by_class, takes);
+    find_parents(f);
+    return code;
+}
+
+/* == Bridges ================================================================ */
+
+/* The bus below a bridge: its file, else the bus of the first function in its folder. */
+static cpubind_problem_code read_secondary(facts_reader *r, cpubind_pci_bridge *bridge)
+{
+    const char *name = facts_function_path(r, &bridge->pci, "secondary_bus_number");
+    char *folder =
+        name ? (char *)cpubind_arena_take(r->arena, (int32_t)strlen(name) + 1, 1) : NULL;
+    cpubind_problem_code code = facts_read_number(r, name, -1, &bridge->secondary);
+    cpubind_input listing;
+    cpubind_pci_address below;
+    int32_t at = 0;
+    if (code != CPUBIND_PROBLEM_NONE || bridge->secondary >= 0)
+        return code;
+    if (!folder)
+        return facts_fail_memory(r);
+    memcpy(folder, name, strlen(name) + 1);
+    folder[strlen(name) - sizeof "secondary_bus_number"] = '\0';
+    listing = r->source->list(r->source->ctx, folder);
+    while (bridge->secondary < 0 && next_function(listing, &at, &below))
+        if (below.domain == bridge->pci.domain)
+            bridge->secondary = below.bus;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* Lists the bridges, once: a host whose functions all know their nodes needs none. */
+static cpubind_problem_code list_bridges(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    cpubind_pci_address pci;
+    int32_t at = 0, class_code;
+    if (f->bridge)
+        return code;
+    f->bridge = (cpubind_pci_bridge *)cpubind_arena_take(r->arena, facts_count_names(listing),
+                                                         sizeof *f->bridge);
+    if (!f->bridge)
+        return facts_fail_memory(r);
+    while (code == CPUBIND_PROBLEM_NONE && next_function(listing, &at, &pci)) {
+        code = facts_read_number(r, facts_function_path(r, &pci, "class"), -1, &class_code);
+        f->has_classes |= class_code >= 0;
+        if (code != CPUBIND_PROBLEM_NONE || class_code >> 8 != CPUBIND_CLASS_BRIDGE)
+            continue;
+        f->bridge[f->n_bridge].pci = pci;
+        code = read_secondary(r, &f->bridge[f->n_bridge++]);
+    }
+    return code;
+}
+
+/* The bridge above a bus; -1: none is, or none is known. A bridge is on a bus with a smaller
+ * number than the bus below it, so that the way up ends. */
+static int32_t bridge_above(const cpubind_facts *f, int32_t domain, int32_t bus)
+{
+    for (int32_t i = 0; i < f->n_bridge; i++)
+        if (f->bridge[i].pci.domain == domain && f->bridge[i].secondary == bus &&
+            f->bridge[i].pci.bus < bus)
+            return i;
+    return -1;
+}
+
+cpubind_problem_code cpubind_priv_climb(facts_reader *r, cpubind_pci_function *function)
+{
+    const cpubind_facts *f = r->facts;
+    const cpubind_problem_code code = list_bridges(r);
+    int32_t bus = function->pci.bus, n = 0, *bridge;
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    for (int32_t i = bridge_above(f, function->pci.domain, bus); i >= 0; n++)
+        i = bridge_above(f, function->pci.domain, f->bridge[i].pci.bus);
+    bridge = cpubind_arena_ints(r->arena, n);
+    if (!bridge)
+        return facts_fail_memory(r);
+    for (int32_t k = 0; k < n; k++) {
+        bridge[k] = bridge_above(f, function->pci.domain, bus);
+        bus = f->bridge[bridge[k]].pci.bus;
+    }
+    function->bridge = bridge;
+    function->n_bridge = n;
+    function->root_bus = f->has_classes ? bus : -1;
+    return CPUBIND_PROBLEM_NONE;
+}
+
+/* == Near CPUs ============================================================== */
+
+/* What the kernel says of the place of a function or a bridge. */
+typedef struct place {
+    int32_t numa_node;  /* as the kernel prints it; -2: there is no such file */
+    const int32_t *cpu; /* the online CPUs of its list, ascending */
+    int32_t n_cpu;      /* 0: it has none, or all of a host with several nodes, which tells
+                           nothing: the kernel lists them for a function on no node */
+} place;
+
+static cpubind_problem_code read_place(facts_reader *r, const cpubind_pci_address *pci,
+                                       place *out)
 {
     const cpubind_facts *f = r->facts;
     int32_t *cpu, n, n_online = 0;
-    cpubind_problem_code code = facts_read_cpus(r, facts_function_path(r, pci, "local_cpulist"),
-                                                cpubind_cpulist_parse, &cpu, &n);
+    cpubind_problem_code code =
+        facts_read_number(r, facts_function_path(r, pci, "numa_node"), -2, &out->numa_node);
+    out->n_cpu = 0;
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = facts_read_cpus(r, facts_function_path(r, pci, "local_cpulist"),
+                               cpubind_cpulist_parse, &cpu, &n);
     /* A copy of /sys may have the mask alone: hwloc-gather-topology keeps no list. */
     if (code == CPUBIND_PROBLEM_NONE && n < 0)
         code = facts_read_cpus(r, facts_function_path(r, pci, "local_cpus"),
                                cpubind_cpumask_parse, &cpu, &n);
-    *out = (facts_local_cpus){.n = -1};
-    if (code != CPUBIND_PROBLEM_NONE || n < 0)
+    if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    out->cpu = cpu;
-    out->n = 0;
     for (int32_t i = 0; i < n; i++)
         if (facts_is_online(f, cpu[i]))
-            cpu[out->n++] = cpu[i];
+            cpu[out->n_cpu++] = cpu[i];
     for (int32_t i = 0; i < f->n_cpu_id; i++)
         n_online += f->node_of[i] >= 0;
-    out->is_everywhere = out->n == n_online && f->n_node > 1;
+    out->cpu = cpu;
+    if (out->n_cpu == n_online && f->n_node > 1)
+        out->n_cpu = 0;
     return code;
+}
+
+/* Takes what the kernel says of a function or a bridge, if it says something of use. A node
+ * without CPUs stands for the nearest one with CPUs. */
+static cpubind_problem_code take_place(facts_reader *r, cpubind_pci_function *function,
+                                       const place *from, cpubind_node_origin origin)
+{
+    const int32_t node =
+        from->numa_node < 0 ? -1 : cpubind_facts_nearest_node(r->facts, from->numa_node);
+    if (node < 0 && from->n_cpu == 0)
+        return CPUBIND_PROBLEM_NONE;
+    function->origin = origin;
+    function->node = node >= 0 ? node : r->facts->node_of[from->cpu[0]];
+    function->cpu = from->cpu;
+    function->n_cpu = from->n_cpu;
+    return from->n_cpu > 0
+               ? CPUBIND_PROBLEM_NONE
+               : facts_list_node(r, function->node, &function->cpu, &function->n_cpu);
+}
+
+/* Asks the bridges above a function, the nearest first. */
+static cpubind_problem_code ask_bridges(facts_reader *r, cpubind_pci_function *function)
+{
+    cpubind_problem_code code =
+        function->bridge ? CPUBIND_PROBLEM_NONE : cpubind_priv_climb(r, function);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < function->n_bridge &&
+                        function->origin == CPUBIND_NODE_ORIGIN_UNKNOWN;
+         i++) {
+        place above;
+        function->via = r->facts->bridge[function->bridge[i]].pci;
+        code = read_place(r, &function->via, &above);
+        if (code == CPUBIND_PROBLEM_NONE)
+            code = take_place(r, function, &above, CPUBIND_NODE_ORIGIN_BRIDGE);
+    }
+    if (function->origin != CPUBIND_NODE_ORIGIN_BRIDGE)
+        function->via.domain = -1;
+    return code;
+}
+
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r, cpubind_pci_function *function)
+{
+    const cpubind_facts *f = r->facts;
+    place own;
+    cpubind_problem_code code = read_place(r, &function->pci, &own);
+    function->origin = CPUBIND_NODE_ORIGIN_UNKNOWN;
+    function->n_cpu = 0;
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    function->numa_node = own.numa_node;
+    if (own.numa_node >= 0 ? f->has_nodes || own.n_cpu > 0 : f->n_node > 1)
+        code = take_place(r, function, &own,
+                          own.numa_node >= 0 ? CPUBIND_NODE_ORIGIN_DEVICE
+                                             : CPUBIND_NODE_ORIGIN_LOCAL_CPUS);
+    if (code != CPUBIND_PROBLEM_NONE || function->origin != CPUBIND_NODE_ORIGIN_UNKNOWN)
+        return code;
+    if (f->n_node > 1)
+        return ask_bridges(r, function);
+    function->origin = CPUBIND_NODE_ORIGIN_ONLY_NODE;
+    function->node = f->node_id[0];
+    return facts_list_node(r, function->node, &function->cpu, &function->n_cpu);
+}
+
+/* == Shares ================================================================= */
+
+static int is_unnamed_display(const cpubind_pci_function *function)
+{
+    return function->ids.class_code == CPUBIND_CLASS_VGA && !function->accelerator.product;
+}
+
+int32_t cpubind_facts_has_share(const cpubind_facts *f, int32_t device)
+{
+    const cpubind_pci_function *function = &f->bus[device];
+    for (int32_t k = 0; k < f->n_bus; k++) {
+        const cpubind_pci_function *other = &f->bus[k];
+        if (function->is_virtual && function->sight != CPUBIND_SIGHT_VISIBLE &&
+            !other->is_virtual && other->accelerator.vendor == function->accelerator.vendor)
+            return 0;
+        if (is_unnamed_display(function) && !(f->is_part && function->is_asked) &&
+            other->accelerator.vendor != CPUBIND_VENDOR_OTHER && !is_unnamed_display(other))
+            return 0;
+    }
+    return 1;
+}
+
+int32_t cpubind_facts_next_other(const cpubind_facts *f, int32_t row)
+{
+    while (row < f->n_bus && (cpubind_vendor_of(f->bus[row].accelerator.vendor)->users ||
+                              !cpubind_facts_has_share(f, row)))
+        row++;
+    return row;
+}
+
+/* == Words ================================================================== */
+
+const char *cpubind_node_origin_word(cpubind_node_origin origin)
+{
+#define CPUBIND_X(name, word) word,
+    static const char *const words[] = {CPUBIND_NODE_ORIGIN_LIST(CPUBIND_X)};
+#undef CPUBIND_X
+    return (uint32_t)origin < CPUBIND_NODE_ORIGIN_COUNT ? words[origin] : words[0];
 }

@@ -166,10 +166,6 @@ typedef struct cpubind_device_allowed {
     int32_t n;          /* 0: none, so that the device has no pool */
 } cpubind_device_allowed;
 
-/* Whether a function of the PCI bus is an accelerator that is no NPU; with a device of -1,
- * whether some function of this vendor may be one. */
-typedef int32_t cpubind_other_accelerator(int32_t vendor, int32_t device, int32_t class_code);
-
 /* The request: the options of the caller, and facts that it knows already. Arrays are
  * borrowed. */
 typedef struct cpubind_request {
@@ -212,8 +208,9 @@ typedef struct cpubind_request {
     int32_t process;   /* which of them this one is, 0 .. n_process - 1 */
     int32_t wants_pci; /* 1: find the PCI addresses of running devices, for interrupts; an
                           address that is not found is no problem */
-    cpubind_other_accelerator *is_other; /* NULL: other accelerators are not looked for */
-    const cpubind_role_spec *roles;      /* NULL: those of the product */
+    int32_t
+        wants_others; /* 1: those of other vendors take part, too, where a plan takes them */
+    const cpubind_role_spec *roles; /* NULL: those of the product */
 } cpubind_request;
 
 /* What is asked of the devices of any vendor. */
@@ -266,31 +263,13 @@ typedef struct cpubind_viewed {
     int32_t affinity_count;  /* 0: not known */
     cpubind_pci_address pci; /* domain -1: not known, or not needed */
     cpubind_locality locality;
-    int32_t function; /* its index in facts->function, or -1: not known */
-    int32_t bus;      /* its index in facts->bus; -1: the Ascend row found it, an NPU */
+    int32_t function; /* its row of facts->bus, or -1: not known */
+    int32_t bus;      /* the same; -1: the Ascend row found it, an NPU */
     cpubind_vendor_id vendor;
     int32_t is_running; /* in the process table */
     int32_t is_named;   /* by the request */
     int32_t is_visible; /* by the visible devices, else by the request, else all are */
 } cpubind_viewed;
-
-enum { CPUBIND_FUNCTION_DEVICES = 2 }; /* most devices of one PCI function: 300I Duo */
-
-/* A function of the host's PCI bus with a device of the product. */
-typedef struct cpubind_function {
-    cpubind_pci_address pci;
-    int32_t device_id;  /* PCI device id; 0: not known */
-    int32_t node;       /* numa_node; -1: on no node, -2: not known */
-    const int32_t *cpu; /* the CPUs near it by the kernel, ascending */
-    int32_t n_cpu;
-    int32_t is_near_known; /* 1: the kernel names the CPUs near it; there may be none */
-    int32_t n_device;      /* devices that it has */
-    int32_t
-        phy[CPUBIND_FUNCTION_DEVICES]; /* by the driver's mailboxes, ascending; -1: not known */
-    int32_t
-        n_in_view; /* devices of facts->device on it; the others are hidden from this process */
-    int32_t is_other; /* 1: of a device that the Ascend row has not found */
-} cpubind_function;
 
 /* == Devices of any vendor ================================================== */
 
@@ -300,7 +279,8 @@ typedef struct cpubind_function {
     X(DEVICE, "device")                                                                        \
     X(LOCAL_CPUS, "local_cpus")                                                                \
     X(BRIDGE, "bridge")                                                                        \
-    X(ONLY_NODE, "only_node")
+    X(ONLY_NODE, "only_node")                                                                  \
+    X(NPU_SMI, "npu_smi") /* of an NPU alone */
 
 typedef enum cpubind_node_origin {
 #define CPUBIND_X(name, word) CPUBIND_NODE_ORIGIN_##name,
@@ -333,9 +313,13 @@ typedef enum cpubind_sight {
     CPUBIND_SIGHT_HIDDEN = 2
 } cpubind_sight;
 
-enum { CPUBIND_PCI_NUMBERS = 8 }; /* numbers of a runtime that are kept of one function */
+enum {
+    CPUBIND_PCI_NUMBERS = 8,     /* numbers of a runtime that are kept of one function */
+    CPUBIND_FUNCTION_DEVICES = 2 /* most NPUs of one PCI function: 300I Duo */
+};
 
-/* A function of the bus. A number that is not known is -1. Texts belong to the source. */
+/* A function of the bus, or an NPU that the bus lacks. A number that is not known is -1. Texts
+ * belong to the source. */
 typedef struct cpubind_pci_function {
     cpubind_pci_address pci;
     cpubind_pci_ids ids;
@@ -348,11 +332,12 @@ typedef struct cpubind_pci_function {
         *interface; /* of a network card: "mlx5_0", else "eth0"; NULL: not known. A capture
                               does not keep it */
     int32_t interface_len;
-    int32_t is_virtual;  /* 1: a virtual function (SR-IOV) */
+    int32_t is_virtual;  /* 1: a virtual function (SR-IOV) ... */
+    int32_t parent;      /* ... of this row of facts->bus; -1: not known */
     int32_t n_virtual;   /* virtual functions that it has now */
     int32_t is_driven;   /* 1: the driver of its vendor lists it; 0: it lists others alone, or
                             this process has files of others alone; -1: not known */
-    int32_t numa_node;   /* as the kernel prints it; -1 where there is no such file, too */
+    int32_t numa_node;   /* as the kernel prints it: -1 on no node; -2: there is no such file */
     int32_t node;        /* the node with CPUs that it is near */
     int32_t memory_node; /* the node that its own memory is (NVIDIA on Grace and POWER) */
     cpubind_node_origin origin; /* what told `node` */
@@ -369,6 +354,11 @@ typedef struct cpubind_pci_function {
     int32_t tile[CPUBIND_PCI_NUMBERS];   /* of a device with several: that the number is of; -1:
                                             all of them */
     int32_t n_number;                    /* 0: not known, or hidden */
+    /* What it claims of the plan's CPUs */
+    int32_t n_device;  /* devices that it has; 0: it takes no part in the plan */
+    int32_t n_in_view; /* of these in facts->device; the others are hidden from this process */
+    int32_t is_other;  /* 1: of a device that the Ascend row has not found */
+    int32_t phy[CPUBIND_FUNCTION_DEVICES]; /* of NPUs, by the driver's mailboxes, ascending */
 } cpubind_pci_function;
 
 typedef struct cpubind_pci_bridge {
@@ -433,13 +423,16 @@ typedef struct cpubind_facts {
 
     /* Devices of any vendor, and network cards */
     const char *noun;          /* "NPU", "device": one of `npu`, in sentences; static */
-    cpubind_pci_function *bus; /* that were asked for, by address */
+    cpubind_pci_function *bus; /* accelerators and what was asked for, by address; after n_bus
+                                  NPUs in view that the bus lacks */
     int32_t n_bus;
+    int32_t is_joined;         /* 1: devices of all vendors take part; 0: NPUs alone */
     cpubind_pci_function *nic; /* by address */
     int32_t n_nic;
-    int32_t *nearness; /* cpubind_nearness of device i and card k: [i * n_nic + k] */
-    cpubind_pci_bridge *bridge;
+    int32_t *nearness;          /* cpubind_nearness of device i and card k: [i * n_nic + k] */
+    cpubind_pci_bridge *bridge; /* NULL: they were not needed */
     int32_t n_bridge;
+    int32_t has_classes;                                /* some function has the file `class` */
     cpubind_runtime_view runtime[CPUBIND_VENDOR_COUNT]; /* by vendor */
     int32_t has_bus;                                    /* 0: there is no sys/bus/pci/devices */
     int32_t is_part;       /* 1: the devices that the request names, or those of its class */
@@ -448,20 +441,20 @@ typedef struct cpubind_facts {
     /* Devices in view */
     cpubind_viewed *device; /* in view, by ascending logic id */
     int32_t *affinity;      /* CPUs, allowed or not, list after list */
-    cpubind_function
-        *function;           /* of the census, by PCI address; after n_census those of devices
-                                   in view that the bus lacks */
-    int32_t has_listed;      /* 1: the Ascend row has found its NPUs: `device` does not tell
-                                   more of them */
-    cpubind_function *other; /* accelerators that are no NPUs, by PCI address */
-    int32_t n_other;
-    int32_t has_unread_other; /* 1: some function could not be read that may be one */
+    int32_t
+        *counted; /* rows of `bus` with listed devices of the product; after n_census those of
+                               NPUs in view that the bus lacks */
+    int32_t has_listed; /* 1: the Ascend row has found its NPUs: `device` does not tell
+                               more of them */
+    int32_t n_other;    /* rows of `bus` with accelerators that are no NPUs */
+    cpubind_problem
+        unread_other; /* why one that may be such could not be read; no code: none */
     int32_t n_device;
     int32_t n_listed;  /* of these the NPUs, which are the first ones */
     int32_t n_unknown; /* further chips, which npu-smi lists and cannot query, or without
                                a logic id */
-    int32_t n_function;
-    int32_t n_census;       /* devices of the host by /sys/bus/pci, or 0: not known */
+    int32_t n_counted;
+    int32_t n_census;       /* functions of the product on the host's bus, or 0: not known */
     int32_t end_phy;        /* slices: one past the highest phy id of the host; 0: not known */
     int32_t has_only_named; /* the devices are those of the request: no input lists them */
     int32_t has_affinity;   /* some device has a list */
@@ -540,6 +533,15 @@ typedef struct cpubind_host_counts {
  *   cost    O(bytes read) */
 cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source,
                                              cpubind_arena *arena);
+
+/* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
+ * one of its vendor has none unless this process sees it: the physical one stands for the card,
+ * and a virtual machine with the other has the CPUs of its cpuset. Nor has a card for displays,
+ * which no row names, beside other accelerators, unless it is asked for by name. */
+int32_t cpubind_facts_has_share(const cpubind_facts *facts, int32_t device);
+
+/* The first row of facts->bus from `row` on with a share, and no NPU; n_bus: there is none. */
+int32_t cpubind_facts_next_other(const cpubind_facts *facts, int32_t row);
 
 /* The index of a node id in facts->node_id, or -1. O(log nodes). */
 int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node);

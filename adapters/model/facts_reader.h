@@ -56,13 +56,18 @@ typedef struct facts_reader {
     struct pci_reading *pci;       /* of ../pci/pci_reader.h, or NULL */
 } facts_reader;
 
-/* The CPUs that the kernel lists near a function or a bridge. */
-typedef struct facts_local_cpus {
-    const int32_t *cpu; /* those that are online, ascending */
-    int32_t n;          /* -1: the kernel has no such list */
-    int is_everywhere;  /* 1: it is every online CPU of a host with several nodes, which tells
-                           nothing: the kernel lists them for a function on no node */
-} facts_local_cpus;
+/* What a caller takes a function of the bus for. */
+typedef enum facts_taken {
+    FACTS_TAKEN_NOT = 0,
+    FACTS_TAKEN_DEVICE, /* a row of facts->bus */
+    FACTS_TAKEN_NIC     /* a row of facts->nic */
+} facts_taken;
+
+/* Says what a function is taken for, by its ids; whole_class: all six digits of its class, or
+ * -1; code: what is wrong with its files. */
+typedef cpubind_problem_code facts_takes(facts_reader *r, cpubind_problem_code code,
+                                         cpubind_pci_function *function, int32_t whole_class,
+                                         facts_taken *out);
 
 /* == The steps ============================================================== */
 
@@ -96,18 +101,18 @@ cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
 
-/* bus.c: the next function that the listing of the PCI bus names; returns 0 at its end. */
-int cpubind_priv_next_function(cpubind_input listing, int32_t *at, cpubind_pci_address *out);
+/* bus.c: the functions on the bus that `takes` takes, with their ids and cards, by address, in
+ * facts->bus and facts->nic. by_class: those of vendors without a row are looked at, too. */
+cpubind_problem_code cpubind_priv_read_bus(facts_reader *r, int by_class, facts_takes *takes);
 
-/* bus.c: inserts an item, a struct that begins with a PCI address, into *n items in the order
- * of their addresses, unless one has its address: a copy of /sys may have a function by two
- * names. The array has room for one more. */
-void cpubind_priv_insert_function(void *array, int32_t *n, size_t size, const void *item);
+/* ../pci/sight_group.c: whether the driver of a vendor lists a function. */
+int cpubind_priv_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
+                           const cpubind_pci_address *pci);
 
-/* bus.c: the CPUs that the kernel lists near a function or a bridge, in the arena. */
-cpubind_problem_code cpubind_priv_read_local_cpus(facts_reader *r,
-                                                  const cpubind_pci_address *pci,
-                                                  facts_local_cpus *out);
+/* bus.c: the bridges above a function; its node, and the CPUs near it. Both after the CPUs and
+ * the distances of nodes. */
+cpubind_problem_code cpubind_priv_climb(facts_reader *r, cpubind_pci_function *function);
+cpubind_problem_code cpubind_priv_read_near(facts_reader *r, cpubind_pci_function *function);
 
 /* irqs.c: the rows of /proc/interrupts, in the arena. The text is checked once.
  *   errors  NO_MEMORY; UNREADABLE with the place */
@@ -118,13 +123,24 @@ cpubind_problem_code cpubind_priv_read_interrupts(facts_reader *r, cpubind_input
 cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listing,
                                            int32_t **out, int32_t *out_n);
 
-/* devices of the host by its PCI bus; 0: not known. */
+/* Devices of the host that take part, by its PCI bus; 0: not known. */
 static inline int32_t facts_count_on_bus(const cpubind_facts *f)
 {
     int32_t n = 0;
-    for (int32_t i = 0; i < f->n_census; i++)
-        n += f->function[i].n_device;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        n += f->bus[i].n_device;
     return n;
+}
+
+/* Whether it is known which CPUs are near a function, if any: a host without nodes has all near
+ * all, and its node may have none. */
+static inline int facts_is_near_known(const cpubind_facts *f,
+                                      const cpubind_pci_function *function)
+{
+    return f->has_nodes
+               ? function->origin != CPUBIND_NODE_ORIGIN_UNKNOWN || function->numa_node >= 0
+               : function->origin == CPUBIND_NODE_ORIGIN_DEVICE ||
+                     function->origin == CPUBIND_NODE_ORIGIN_LOCAL_CPUS;
 }
 
 static inline int facts_is_online(const cpubind_facts *f, int32_t cpu)

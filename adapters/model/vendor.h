@@ -102,7 +102,8 @@ typedef struct cpubind_vendor {
     const char *runtime; /* "cuda", which numbers the devices; NULL: none that cpubind knows */
     const cpubind_vendor_product *product;
     int32_t n_product;
-    /* Names a product of a vendor whose ids are in a table of its own; NULL: none is. */
+    /* Names a product of a vendor whose ids are in a table of its own, or with a device of -1
+     * says whether it has the vendor id; NULL: none is. */
     const char *(*name)(int32_t vendor, int32_t device);
     int32_t id; /* the vendor id of functions that `driver` lists and the bus does not tell */
     cpubind_vendor_driver driver;

@@ -22,50 +22,6 @@ static cpubind_problem_code check_drivers(facts_reader *r)
     return status;
 }
 
-/* Reads the ids of a function. *whole_class has all six digits of its class; -1: not known. */
-static cpubind_problem_code read_ids(facts_reader *r, const cpubind_pci_address *pci,
-                                     cpubind_pci_ids *ids, int32_t *whole_class)
-{
-    cpubind_problem_code status =
-        facts_read_number(r, facts_function_path(r, pci, "class"), -1, whole_class);
-    ids->class_code = *whole_class < 0 ? -1 : *whole_class >> 8;
-    ids->vendor = ids->device = -1;
-    r->pci->has_classes |= *whole_class >= 0;
-    if (status == CPUBIND_PROBLEM_NONE)
-        status = facts_read_number(r, facts_function_path(r, pci, "vendor"), -1, &ids->vendor);
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT && ids->vendor < 0; i++) {
-        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
-        if (cpubind_priv_pci_is_driven(r, v, pci))
-            ids->vendor = v->id;
-    }
-    if (status == CPUBIND_PROBLEM_NONE)
-        status = facts_read_number(r, facts_function_path(r, pci, "device"), -1, &ids->device);
-    return status;
-}
-
-/* The bus below a bridge: its file, else the bus of the first function in its folder. */
-static cpubind_problem_code read_secondary(facts_reader *r, cpubind_pci_bridge *bridge)
-{
-    const char *name = facts_function_path(r, &bridge->pci, "secondary_bus_number");
-    char *folder =
-        name ? (char *)cpubind_arena_take(r->arena, (int32_t)strlen(name) + 1, 1) : NULL;
-    cpubind_problem_code status = facts_read_number(r, name, -1, &bridge->secondary);
-    cpubind_input listing;
-    cpubind_pci_address below;
-    int32_t at = 0;
-    if (status != CPUBIND_PROBLEM_NONE || bridge->secondary >= 0)
-        return status;
-    if (!folder)
-        return facts_fail_memory(r);
-    memcpy(folder, name, strlen(name) + 1);
-    folder[strlen(name) - sizeof "secondary_bus_number"] = '\0';
-    listing = r->source->list(r->source->ctx, folder);
-    while (bridge->secondary < 0 && cpubind_priv_next_function(listing, &at, &below))
-        if (below.domain == bridge->pci.domain)
-            bridge->secondary = below.bus;
-    return CPUBIND_PROBLEM_NONE;
-}
-
 /* == Which functions count ================================================== */
 
 static int is_named(const cpubind_pci_request *q, const cpubind_pci_address *pci)
@@ -86,33 +42,19 @@ static int is_asked_for(const cpubind_pci_request *q, const cpubind_pci_function
     return function->accelerator.vendor != CPUBIND_VENDOR_OTHER;
 }
 
-static cpubind_problem_code take_function(facts_reader *r, const cpubind_pci_address *pci)
+/* Takes what was asked for, and with is_beside other accelerators. */
+static cpubind_problem_code take_function(facts_reader *r, cpubind_problem_code code,
+                                          cpubind_pci_function *function, int32_t whole_class,
+                                          facts_taken *out)
 {
-    cpubind_facts *f = r->facts;
-    cpubind_pci_function function;
-    int32_t whole_class;
-    cpubind_problem_code status;
-    memset(&function, 0, sizeof function);
-    function.pci = *pci;
-    function.numa_node = function.node = function.memory_node = function.root_bus = -1;
-    function.is_driven = -1;
-    function.via.domain = -1;
-    status = read_ids(r, pci, &function.ids, &whole_class);
-    if (status != CPUBIND_PROBLEM_NONE)
-        return status;
-    if (function.ids.class_code == CPUBIND_CLASS_BRIDGE) {
-        cpubind_pci_bridge *bridge = &f->bridge[f->n_bridge++];
-        bridge->pci = *pci;
-        status = read_secondary(r, bridge);
-    }
-    function.accelerator = cpubind_accelerator_of(&function.ids);
-    function.is_asked = is_asked_for(r->pci->request, &function, whole_class);
-    if (function.is_asked ||
-        (r->pci->request->is_beside && function.accelerator.vendor != CPUBIND_VENDOR_OTHER))
-        cpubind_priv_insert_function(f->bus, &f->n_bus, sizeof function, &function);
-    else if (r->pci->request->wants_nics && function.ids.class_code >> 8 == NETWORK_CLASS)
-        cpubind_priv_insert_function(f->nic, &f->n_nic, sizeof function, &function);
-    return status;
+    const cpubind_pci_request *q = r->pci->request;
+    function->is_asked = is_asked_for(q, function, whole_class);
+    if (function->is_asked ||
+        (q->is_beside && function->accelerator.vendor != CPUBIND_VENDOR_OTHER))
+        *out = FACTS_TAKEN_DEVICE;
+    else if (q->wants_nics && function->ids.class_code >> 8 == NETWORK_CLASS)
+        *out = FACTS_TAKEN_NIC;
+    return code;
 }
 
 static cpubind_problem_code check_named(facts_reader *r)
@@ -128,25 +70,6 @@ static cpubind_problem_code check_named(facts_reader *r)
         return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE, "the bus has no such function");
     }
     return CPUBIND_PROBLEM_NONE;
-}
-
-static cpubind_problem_code read_bus(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_PCI);
-    const int32_t n = facts_count_names(listing);
-    cpubind_problem_code status = facts_judge(r, INPUT_PCI, listing);
-    cpubind_pci_address pci;
-    int32_t at = 0;
-    f->has_bus = facts_is_present(listing);
-    f->bus = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->bus);
-    f->nic = (cpubind_pci_function *)cpubind_arena_take(r->arena, n, sizeof *f->nic);
-    f->bridge = (cpubind_pci_bridge *)cpubind_arena_take(r->arena, n, sizeof *f->bridge);
-    if (!f->bus || !f->nic || !f->bridge)
-        return facts_fail_memory(r);
-    while (status == CPUBIND_PROBLEM_NONE && cpubind_priv_next_function(listing, &at, &pci))
-        status = take_function(r, &pci);
-    return status == CPUBIND_PROBLEM_NONE ? check_named(r) : status;
 }
 
 /* == More of a device ======================================================= */
@@ -213,17 +136,17 @@ static cpubind_problem_code read_functions(facts_reader *r, cpubind_pci_function
     for (int32_t i = 0; i < n; i++) {
         const cpubind_vendor *v = cpubind_vendor_of(function[i].accelerator.vendor);
         cpubind_problem_code status =
-            facts_read_virtual(r, &function[i].pci, &function[i].is_virtual);
-        if (status == CPUBIND_PROBLEM_NONE)
-            status =
-                facts_read_number(r, facts_function_path(r, &function[i].pci, "sriov_numvfs"),
-                                  0, &function[i].n_virtual);
+            facts_read_number(r, facts_function_path(r, &function[i].pci, "sriov_numvfs"), 0,
+                              &function[i].n_virtual);
         if (status == CPUBIND_PROBLEM_NONE && v->read)
             status = v->read(r, &function[i]);
         if (status == CPUBIND_PROBLEM_NONE)
             status = read_interface(r, &function[i]);
         if (status == CPUBIND_PROBLEM_NONE)
-            status = cpubind_priv_pci_read_near(r, &function[i]);
+            status = cpubind_priv_read_near(r, &function[i]);
+        if (status == CPUBIND_PROBLEM_NONE &&
+            (r->pci->request->wants_nics || !r->pci->request->wants_cores))
+            status = cpubind_priv_climb(r, &function[i]);
         if (status != CPUBIND_PROBLEM_NONE)
             return status;
     }
@@ -319,6 +242,7 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
     cpubind_problem_code code;
     memset(out, 0, sizeof *out);
     out->noun = "device";
+    out->is_joined = 1;
     out->is_part = request->n_named > 0 || request->class_digits > 0;
     cpubind_problem_clear(problem);
     cpubind_problem_clear(&out->topology);
@@ -329,7 +253,11 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
         return code;
     code = check_drivers(&r);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = read_bus(&r);
+        code = cpubind_priv_read_bus(
+            &r, request->wants_nics || request->n_named > 0 || request->class_digits > 0,
+            take_function);
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = check_named(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_functions(&r, out->bus, out->n_bus);
     if (code == CPUBIND_PROBLEM_NONE)
@@ -349,14 +277,6 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
 }
 
 /* == Words ================================================================== */
-
-const char *cpubind_node_origin_word(cpubind_node_origin origin)
-{
-#define CPUBIND_X(name, word) word,
-    static const char *const words[] = {CPUBIND_NODE_ORIGIN_LIST(CPUBIND_X)};
-#undef CPUBIND_X
-    return (uint32_t)origin < CPUBIND_NODE_ORIGIN_COUNT ? words[origin] : words[0];
-}
 
 const char *cpubind_nearness_word(cpubind_nearness nearness)
 {

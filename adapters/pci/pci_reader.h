@@ -11,16 +11,9 @@
 
 typedef struct pci_reading {
     const cpubind_pci_request *request;
-    int32_t has_classes;                  /* some function has the file `class` */
     int32_t n_node[CPUBIND_VENDOR_COUNT]; /* device files that this process may open */
 } pci_reading;
 
-/* pci_facts.c: whether the driver of a vendor lists a function. */
-int cpubind_priv_pci_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
-                               const cpubind_pci_address *pci);
-/* pci_near.c: the bridges above a function, its node, and the CPUs near it. */
-cpubind_problem_code cpubind_priv_pci_read_near(facts_reader *r,
-                                                cpubind_pci_function *function);
 /* pci_sight.c: what this process sees of each device. */
 cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r);
 

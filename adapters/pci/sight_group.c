@@ -153,8 +153,8 @@ void cpubind_priv_sight_set(cpubind_runtime_view *view, int32_t slot, cpubind_in
 
 /* == Drivers ================================================================ */
 
-int cpubind_priv_pci_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
-                               const cpubind_pci_address *pci)
+int cpubind_priv_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
+                           const cpubind_pci_address *pci)
 {
     cpubind_input listing;
     cpubind_piece name;

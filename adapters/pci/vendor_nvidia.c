@@ -101,7 +101,7 @@ static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *f
     cpubind_problem_code status;
     if (!facts_is_present(r->source->list(r->source->ctx, DRIVER_FOLDER)))
         return CPUBIND_PROBLEM_NONE;
-    function->is_driven = cpubind_priv_pci_is_driven(r, &cpubind_vendor_nvidia, &function->pci);
+    function->is_driven = cpubind_priv_is_driven(r, &cpubind_vendor_nvidia, &function->pci);
     if (!function->is_driven)
         return CPUBIND_PROBLEM_NONE;
     (void)cpubind_pci_format(address, &function->pci);

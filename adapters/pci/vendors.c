@@ -154,9 +154,9 @@ cpubind_accelerator cpubind_accelerator_of(const cpubind_pci_ids *ids)
     for (int i = 0; i < CPUBIND_VENDOR_COUNT && ids->vendor >= 0; i++) {
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         const cpubind_vendor_product *product = find_product(v, ids);
-        found.product = product   ? product->name
-                        : v->name ? v->name(ids->vendor, ids->device)
-                                  : NULL;
+        found.product = product                       ? product->name
+                        : v->name && ids->device >= 0 ? v->name(ids->vendor, ids->device)
+                                                      : NULL;
         if (!product && !found.product)
             continue;
         found.vendor = (cpubind_vendor_id)i;
@@ -166,16 +166,15 @@ cpubind_accelerator cpubind_accelerator_of(const cpubind_pci_ids *ids)
     return found;
 }
 
-int32_t cpubind_is_accelerator(int32_t vendor, int32_t device, int32_t class_code)
+cpubind_telling_ids cpubind_vendor_ids(int32_t vendor)
 {
-    const cpubind_pci_ids ids = {vendor, device, class_code};
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && vendor >= 0; i++) {
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        if (v->name && v->name(vendor, -1))
+            return CPUBIND_IDS_DEVICE;
         for (int32_t k = 0; k < v->n_product; k++)
-            if (device < 0 ? v->product[k].vendor == vendor
-                           : is_product(&v->product[k], &ids) &&
-                                 v->product[k].class_code != CPUBIND_CLASS_VGA)
-                return 1;
+            if (v->product[k].vendor == vendor)
+                return CPUBIND_IDS_CLASS;
     }
-    return 0;
+    return CPUBIND_IDS_NONE;
 }

@@ -95,7 +95,7 @@ static cpubind_numa_bind_status list_homes(finder *s)
         *one = (cpubind_device){.minimum = 1};
         if (is_listed && !list_node(s, s->asked->node[i], &one->home))
             return CPUBIND_NUMA_BIND_NO_MEMORY;
-        if (!is_listed && cpubind_pci_has_share(f, i))
+        if (!is_listed && cpubind_facts_has_share(f, i))
             one->home = (cpubind_list){f->bus[i].cpu, f->bus[i].n_cpu};
     }
     return CPUBIND_NUMA_BIND_OK;

@@ -16,7 +16,7 @@ extern "C" {
 /* A device of the core: one in view, or one that this process cannot see. */
 typedef struct cpubind_candidate {
     int32_t device;   /* index into facts->device, or -1: hidden */
-    int32_t function; /* index into facts->function, or -1: not known */
+    int32_t function; /* row of facts->bus, or -1: not known */
     int32_t phy;      /* -1: not known */
     int32_t node;     /* of the CPUs near it; -1: not known */
     int32_t slot;     /* slices: its number, below n_slot of the plan */
@@ -179,8 +179,8 @@ cpubind_problem_code cpubind_plan_place_process(const cpubind_facts *facts,
 
 /* == The plan of the devices of a host ====================================== */
 
-/* Adds the devices of facts->bus that the Ascend row has not found to facts->device and
- * facts->function, as those of a plan, in arrays of the arena: those that this process may see
+/* Lets the devices of facts->bus that the Ascend row has not found take part, and adds to
+ * facts->device, in arrays of the arena: those that this process may see
  * in the order of their ranks, each with its first rank, counted on from the NPUs, as its logic
  * id; with is_for_others those that it does not see, too. Returns 0 when the arena is full. */
 int cpubind_plan_join(cpubind_facts *facts, int is_for_others, cpubind_arena *arena);
@@ -192,8 +192,10 @@ void cpubind_plan_take_rules(cpubind_facts *devices, cpubind_rules rules);
  * clusters and slices are for NPUs alone. */
 int cpubind_plan_takes_devices(const cpubind_facts *listed);
 
-/* Gives the facts of NPUs the devices of other facts of the same host, to be joined. */
-void cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devices);
+/* Gives the facts of NPUs the devices of other facts of the same host, to be joined. Returns 0
+ * when the arena is full. */
+int cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devices,
+                              cpubind_arena *arena);
 
 /* The facts for a plan of a host with NPUs: those of cpubind_facts_read, with the accelerators
  * of other vendors joined where a plan takes them in.
@@ -209,19 +211,16 @@ int cpubind_plan_units(const cpubind_facts *facts, const cpubind_request *reques
                        const cpubind_problem *refusal, cpubind_arena *arena,
                        cpubind_device_plan *plan);
 
-/* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
- * one of its vendor has none unless this process sees it: the physical one stands for the card,
- * and a virtual machine with the other has the CPUs of its cpuset. */
-int cpubind_pci_has_share(const cpubind_facts *facts, int32_t device);
-
 /* Plans the devices of a host that have a share, those of all vendors. A device whose near CPUs
  * are not known, or are not allowed, or are too few, has no pool, and the others have theirs.
- *   in      facts of cpubind_devices_read, with wants_cores
+ *   in      devices: facts of cpubind_devices_read, with wants_cores; listed: those of
+ *           cpubind_facts_read, or NULL
  *           request: rules, overlap, roles, kept and excluded CPUs, processes
  *   out     *joined: the facts with the devices as `device`; *out, made of them, of which each
  *           device that this process sees is a unit, with a pool or why it has none
  *   errors  of cpubind_plan_make, but for those that each device says of itself */
-cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
+cpubind_problem_code cpubind_plan_devices(const cpubind_facts *devices,
+                                          const cpubind_facts *listed,
                                           const cpubind_request *request, cpubind_arena *arena,
                                           cpubind_facts *joined, cpubind_device_plan *out,
                                           cpubind_problem *problem);

@@ -67,8 +67,8 @@ static int32_t end_of_phys(const cpubind_facts *f)
     int32_t end = f->end_phy;
     for (int32_t i = 0; i < f->n_census; i++)
         for (int32_t k = 0; k < CPUBIND_FUNCTION_DEVICES; k++)
-            if (f->function[i].phy[k] >= end)
-                end = f->function[i].phy[k] + 1;
+            if (f->bus[f->counted[i]].phy[k] >= end)
+                end = f->bus[f->counted[i]].phy[k] + 1;
     return end;
 }
 
@@ -187,13 +187,13 @@ static int has_phys(const planner *p, int32_t index)
     for (int32_t i = 0; i < p->facts->n_device; i++)
         if (p->facts->device[i].function == index && p->facts->device[i].phy < 0)
             return 0;
-    return p->facts->function[index].phy[0] >= 0;
+    return p->facts->bus[index].phy[0] >= 0;
 }
 
 /* Adds the devices of a function that this process cannot see. */
 static cpubind_problem_code add_hidden(planner *p, int32_t index)
 {
-    const cpubind_function *function = &p->facts->function[index];
+    const cpubind_pci_function *function = &p->facts->bus[index];
     if (function->n_in_view > 0 && !has_phys(p, index)) {
         p->problem->have = function->n_in_view;
         p->problem->need = function->n_device;
@@ -241,8 +241,8 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
             .device = i, .function = f->device[i].function, .phy = f->device[i].phy};
         is_ordered &= f->device[i].function >= 0;
     }
-    for (int32_t i = 0; is_ordered && p->scope != CPUBIND_SCOPE_OWN && i < f->n_census; i++) {
-        if (f->function[i].n_in_view == f->function[i].n_device)
+    for (int32_t i = 0; is_ordered && p->scope != CPUBIND_SCOPE_OWN && i < f->n_bus; i++) {
+        if (f->bus[i].n_in_view >= f->bus[i].n_device)
             continue;
         if (add_hidden(p, i) != CPUBIND_PROBLEM_NONE)
             return p->problem->code;
@@ -264,8 +264,8 @@ static const int32_t *near_of(const planner *p, const cpubind_candidate *candida
     const cpubind_viewed *viewed = plan_device_of(p, candidate);
     const int is_slice = p->facts->strategy == CPUBIND_GLOBAL_SLICE && !p->is_blind;
     if (!viewed || (is_slice && candidate->function >= 0)) {
-        *n = p->facts->function[candidate->function].n_cpu;
-        return p->facts->function[candidate->function].cpu;
+        *n = p->facts->bus[candidate->function].n_cpu;
+        return p->facts->bus[candidate->function].cpu;
     }
     *n = viewed->affinity_count;
     return *n > 0 ? p->facts->affinity + viewed->affinity_first : NULL;
@@ -281,9 +281,7 @@ static int32_t node_of(const planner *p, const cpubind_candidate *candidate)
     i = facts_next_online(f, near_cpu, n, 0);
     if (i < n)
         return f->node_of[near_cpu[i]];
-    if (candidate->function < 0 || f->function[candidate->function].node < 0)
-        return -1;
-    return f->function[candidate->function].node;
+    return candidate->function < 0 ? -1 : f->bus[candidate->function].node;
 }
 
 /* Finds the near CPUs and the nodes of the candidates, and numbers their slices. */

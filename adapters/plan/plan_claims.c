@@ -63,19 +63,6 @@ static cpubind_problem_code make_host(planner *p)
 
 /* == Who claims ============================================================= */
 
-/* The online CPUs of a node, for a device of which the node alone is known. */
-static int list_node(planner *p, int32_t node, cpubind_list *out)
-{
-    const cpubind_host *host = &p->out->claims.host;
-    const int32_t wanted = cpubind_facts_node(p->facts, node);
-    int32_t *cpu = cpubind_arena_ints(p->arena, host->n_cpu);
-    for (int32_t i = 0; cpu && i < host->n_cpu; i++)
-        if (host->node[i] == wanted)
-            cpu[out->n++] = host->cpu[i];
-    out->cpu = cpu;
-    return cpu != NULL;
-}
-
 /* Scope PER_DEVICE: the CPUs that a candidate may have of those that pools are cut from. */
 static int list_allowed(planner *p, const cpubind_candidate *candidate, cpubind_list *out)
 {
@@ -135,9 +122,6 @@ static cpubind_problem_code make_claimants(planner *p)
         if (p->is_blind)
             continue;
         one->home = candidate->near_cpus;
-        if (one->home.n == 0 && candidate->node >= 0 && p->facts->rules == CPUBIND_RULES_NEAR &&
-            !list_node(p, cpubind_facts_nearest_node(p->facts, candidate->node), &one->home))
-            return plan_fail_memory(p);
     }
     return CPUBIND_PROBLEM_NONE;
 }

@@ -21,13 +21,27 @@ static int has_other_plan(const cpubind_facts *f, const cpubind_request *q)
     for (int32_t i = 0; i < f->n_bus && !f->has_listed; i++)
         if (!cpubind_vendor_of(f->bus[i].accelerator.vendor)->users)
             n_other++;
-        else if (cpubind_pci_has_share(f, i) &&
+        else if (cpubind_facts_has_share(f, i) &&
                  !plan_is_parted(q->exclude, n_exclude, f->bus[i].cpu, f->bus[i].n_cpu))
             n_listed++;
     return n_listed > 0 && n_other > 0;
 }
 
-cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
+/* The facts to be joined: those of the listed devices, where one plan takes both, with the bus
+ * of the others. Returns 0 when the arena is full. */
+static int choose_facts(const cpubind_facts *devices, const cpubind_facts *listed,
+                        cpubind_arena *arena, cpubind_facts *out)
+{
+    *out = *devices;
+    out->n_device = out->n_listed = 0;
+    if (!listed || !cpubind_plan_takes_devices(listed))
+        return 1;
+    *out = *listed;
+    return cpubind_plan_take_devices(out, devices, arena);
+}
+
+cpubind_problem_code cpubind_plan_devices(const cpubind_facts *devices,
+                                          const cpubind_facts *listed,
                                           const cpubind_request *request, cpubind_arena *arena,
                                           cpubind_facts *joined, cpubind_device_plan *out,
                                           cpubind_problem *problem)
@@ -36,7 +50,6 @@ cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
     cpubind_request asked = {.is_auto_strategy = 1,
                              .overlap = request->overlap,
                              .reach = request->reach,
-                             .scope = facts->scope,
                              .rules = request->rules,
                              .has_rules = 1,
                              .exclude = request->exclude,
@@ -49,14 +62,17 @@ cpubind_problem_code cpubind_plan_devices(const cpubind_facts *facts,
                              .roles = request->roles};
     cpubind_problem_code code;
     int32_t n_hidden = 0;
-    int is_blind = !facts->has_listed; /* this process sees none of the devices */
+    int is_blind; /* this process sees none of the devices */
     cpubind_problem_clear(problem);
-    *f = *facts;
+    if (!choose_facts(devices, listed, arena, f))
+        return CPUBIND_PROBLEM_NO_MEMORY;
+    asked.scope = f->scope;
+    is_blind = !f->has_listed;
     cpubind_plan_take_rules(f, request->rules);
     for (int32_t i = 0; i < f->n_bus; i++) {
         const int is_hidden = f->bus[i].sight == CPUBIND_SIGHT_HIDDEN;
         is_blind &= is_hidden;
-        n_hidden += is_hidden && cpubind_pci_has_share(f, i);
+        n_hidden += is_hidden && cpubind_facts_has_share(f, i);
     }
     if (!cpubind_plan_join(f, is_blind, arena))
         return CPUBIND_PROBLEM_NO_MEMORY;

@@ -10,36 +10,27 @@
 static int is_parted(const planner *p)
 {
     const cpubind_facts *f = p->facts;
-    for (int32_t i = 0; i < f->n_other; i++)
+    for (int32_t i = cpubind_facts_next_other(f, 0); i < f->n_bus;
+         i = cpubind_facts_next_other(f, i + 1))
         if (!plan_is_parted(p->request->exclude,
-                            p->request->exclude ? p->request->n_exclude : 0, f->other[i].cpu,
-                            f->other[i].n_cpu))
+                            p->request->exclude ? p->request->n_exclude : 0, f->bus[i].cpu,
+                            f->bus[i].n_cpu))
             return 0;
     return 1;
 }
 
-/* The CPUs near function i of the NPUs, by the kernel, else by npu-smi; all CPUs of the host
- * where they are not known. */
-static const int32_t *near_listed(const planner *p, int32_t i, int32_t *n)
+/* The CPUs near a row of the bus, by the kernel, else by npu-smi; all CPUs of the host where
+ * they are not known. */
+static cpubind_list near_row(const planner *p, int32_t row)
 {
     const cpubind_facts *f = p->facts;
-    *n = f->function[i].n_cpu;
-    if (*n > 0)
-        return f->function[i].cpu;
+    if (f->bus[row].n_cpu > 0)
+        return (cpubind_list){f->bus[row].cpu, f->bus[row].n_cpu};
     for (int32_t k = 0; k < f->n_device; k++)
-        if (f->device[k].function == i && f->device[k].affinity_count > 0) {
-            *n = f->device[k].affinity_count;
-            return f->affinity + f->device[k].affinity_first;
-        }
-    *n = p->out->host.n_cpu;
-    return p->out->host.cpu;
-}
-
-static const int32_t *near_other(const planner *p, int32_t i, int32_t *n)
-{
-    const cpubind_function *other = &p->facts->other[i];
-    *n = other->n_cpu > 0 ? other->n_cpu : p->out->host.n_cpu;
-    return other->n_cpu > 0 ? other->cpu : p->out->host.cpu;
+        if (f->device[k].function == row && f->device[k].affinity_count > 0)
+            return (cpubind_list){f->affinity + f->device[k].affinity_first,
+                                  f->device[k].affinity_count};
+    return (cpubind_list){p->out->host.cpu, p->out->host.n_cpu};
 }
 
 /* Adds what turns would give to the others of the CPUs near them; more than that no NPU must
@@ -57,14 +48,14 @@ static int take_share(planner *p)
     int32_t d = 0;
     if (!device || !owner || !work)
         return 0;
-    for (int32_t i = 0; i < f->n_census + f->n_other; i++)
-        for (int32_t k = 0; k < (i < f->n_census ? f->function[i].n_device : 1); k++, d++) {
-            device[d] =
-                (cpubind_device){.allowed = all, .minimum = plan_count_roles(&p->least)};
-            device[d].home.cpu = i < f->n_census
-                                     ? near_listed(p, i, &device[d].home.n)
-                                     : near_other(p, i - f->n_census, &device[d].home.n);
-        }
+    for (int32_t i = 0; i < f->n_bus; i++)
+        for (int32_t k = 0; k < f->bus[i].n_device; k++, d++)
+            device[d] = (cpubind_device){
+                .allowed = all, .minimum = plan_count_roles(&p->least), .home = near_row(p, i)};
+    for (int32_t i = cpubind_facts_next_other(f, 0); i < f->n_bus;
+         i = cpubind_facts_next_other(f, i + 1), d++)
+        device[d] = (cpubind_device){
+            .allowed = all, .minimum = plan_count_roles(&p->least), .home = near_row(p, i)};
     if (n_listed == 0 || cpubind_plan(host, device, n, &turns, owner, work, NULL) != CPUBIND_OK)
         return 1;
     for (int32_t i = 0; i < p->out->host.n_cpu; i++) {
@@ -82,15 +73,16 @@ static int take_share(planner *p)
 static void take_idle(planner *p)
 {
     const cpubind_topology *host = &p->out->host;
-    int32_t n;
+    const cpubind_facts *f = p->facts;
     for (int32_t i = 0; i < host->n_cpu; i++) {
         int is_near = 0;
         if (p->out->owner[i] >= 0 || host->node[i] == p->product->cluster.uvb_node)
             continue;
-        for (int32_t k = 0; k < p->facts->n_other && !is_near; k++) {
-            const int32_t *list = near_other(p, k, &n);
+        for (int32_t k = cpubind_facts_next_other(f, 0); k < f->n_bus && !is_near;
+             k = cpubind_facts_next_other(f, k + 1)) {
+            const cpubind_list list = near_row(p, k);
             int32_t at = 0;
-            is_near = cpubind_list_has(list, n, host->cpu[i], &at);
+            is_near = cpubind_list_has(list.cpu, list.n, host->cpu[i], &at);
         }
         if (is_near)
             p->out->for_others[p->out->n_for_others++] = host->cpu[i];
@@ -101,7 +93,7 @@ cpubind_problem_code cpubind_priv_find_others(planner *p)
 {
     const cpubind_facts *f = p->facts;
     int32_t at = 0;
-    if (p->scope == CPUBIND_SCOPE_OWN || f->n_bus > 0 || is_parted(p))
+    if (p->scope == CPUBIND_SCOPE_OWN || f->n_other == 0 || f->is_joined || is_parted(p))
         return CPUBIND_PROBLEM_NONE;
     plan_warn(p, CPUBIND_WARNING_OTHER_ACCELERATORS);
     p->out->for_others = cpubind_arena_ints(p->arena, p->out->host.n_cpu);

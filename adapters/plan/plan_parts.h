@@ -95,7 +95,7 @@ static inline int32_t plan_count_roles(const cpubind_role_spec *roles)
 static inline int plan_is_other(const planner *p, int32_t candidate)
 {
     const int32_t function = p->out->candidate[candidate].function;
-    return function >= 0 && p->facts->function[function].is_other;
+    return function >= 0 && p->facts->bus[function].is_other;
 }
 
 /* The CPUs that a candidate needs. */

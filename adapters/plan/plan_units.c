@@ -25,22 +25,11 @@ static int32_t first_id(const cpubind_facts *f)
 
 /* == Ranks ================================================================== */
 
-int cpubind_pci_has_share(const cpubind_facts *f, int32_t device)
-{
-    const cpubind_pci_function *function = &f->bus[device];
-    for (int32_t k = 0; k < f->n_bus; k++)
-        if (function->is_virtual && function->sight != CPUBIND_SIGHT_VISIBLE &&
-            !f->bus[k].is_virtual &&
-            f->bus[k].accelerator.vendor == function->accelerator.vendor)
-            return 0;
-    return 1;
-}
-
 /* Whether this process may drive a device as one of those that are no found NPUs. */
 static int is_ranked(const cpubind_facts *f, int32_t device)
 {
     return f->bus[device].sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device) &&
-           cpubind_pci_has_share(f, device);
+           cpubind_facts_has_share(f, device);
 }
 
 /* Whether one runtime numbers all devices that are ranked. */
@@ -103,54 +92,17 @@ int32_t cpubind_pci_number(const cpubind_pci_function *device, int32_t tile)
 
 /* == Devices as those of a plan ============================================= */
 
-/* Adds a device to the functions of the plan. */
-static void add_function(cpubind_facts *f, int32_t device)
+/* Lets the rows of the bus that are no found NPUs take part. */
+static void claim_others(cpubind_facts *f)
 {
-    const cpubind_pci_function *d = &f->bus[device];
-    f->function[f->n_function++] =
-        (cpubind_function){.pci = d->pci,
-                           .device_id = d->ids.device,
-                           .node = d->node,
-                           .cpu = d->cpu,
-                           .n_cpu = d->n_cpu,
-                           .is_near_known = d->n_cpu > 0,
-                           .n_device = cpubind_pci_has_share(f, device),
-                           .is_other = 1,
-                           .phy = {-1, -1}};
-}
-
-/* Merges the devices into the functions of the NPUs, by address; behind them those that the bus
- * lacks. place[i] becomes the place of device i; -1: it is a found NPU. */
-static int merge_functions(cpubind_facts *f, int32_t *place, cpubind_arena *arena)
-{
-    const cpubind_function *old = f->function;
-    const int32_t n_old = f->n_function, n_census = f->n_census;
-    int32_t *moved = cpubind_arena_ints(arena, n_old), at = 0;
-    f->function =
-        (cpubind_function *)cpubind_arena_take(arena, n_old + f->n_bus, sizeof *f->function);
-    if (!moved || !f->function)
-        return 0;
-    f->n_function = 0;
     for (int32_t i = 0; i < f->n_bus; i++) {
-        place[i] = -1;
         if (is_found(f, i))
             continue;
-        for (; at < n_census && cpubind_pci_compare(&old[at].pci, &f->bus[i].pci) < 0; at++) {
-            moved[at] = f->n_function;
-            f->function[f->n_function++] = old[at];
-        }
-        place[i] = f->n_function;
-        add_function(f, i);
+        f->bus[i].n_device = cpubind_facts_has_share(f, i);
+        f->bus[i].n_in_view = 0;
+        f->bus[i].is_other = 1;
     }
-    for (; at < n_old; at++) {
-        moved[at] = f->n_function;
-        f->function[f->n_function++] = old[at];
-    }
-    f->n_census += f->n_function - n_old;
-    for (int32_t i = 0; i < f->n_device; i++)
-        if (f->device[i].function >= 0)
-            f->device[i].function = moved[f->device[i].function];
-    return 1;
+    f->is_joined = 1;
 }
 
 /* Whether a plan is for a device that this process may see. Beside NPUs whose CPUs are this
@@ -162,14 +114,12 @@ static int32_t is_visible(const cpubind_facts *f, int32_t device)
 }
 
 /* Adds a device that this process may see, unless it is there or has no share. */
-static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place,
-                     const int32_t *first, int32_t logic)
+static void add_seen(cpubind_facts *f, int32_t device, const int32_t *first, int32_t logic)
 {
-    const cpubind_pci_function *d = &f->bus[device];
-    cpubind_function *function = &f->function[place[device]];
-    if (function->n_in_view > 0 || function->n_device == 0)
+    cpubind_pci_function *d = &f->bus[device];
+    if (d->n_in_view > 0 || d->n_device == 0)
         return;
-    function->n_in_view = 1;
+    d->n_in_view = 1;
     f->device[f->n_device++] = (cpubind_viewed){.logic = logic,
                                                 .card = -1,
                                                 .chip = -1,
@@ -177,7 +127,7 @@ static void add_seen(cpubind_facts *f, int32_t device, const int32_t *place,
                                                 .affinity_first = first[device],
                                                 .affinity_count = d->n_cpu,
                                                 .pci = d->pci,
-                                                .function = place[device],
+                                                .function = device,
                                                 .bus = device,
                                                 .vendor = d->accelerator.vendor,
                                                 .is_visible = is_visible(f, device)};
@@ -213,14 +163,13 @@ int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
 {
     const cpubind_viewed *old = f->device;
     const int32_t base = first_id(f);
-    int32_t *place = cpubind_arena_ints(arena, f->n_bus);
     int32_t *first = cpubind_arena_ints(arena, f->n_bus);
     cpubind_pci_rank *rank = (cpubind_pci_rank *)cpubind_arena_take(
         arena, f->n_bus * CPUBIND_PCI_NUMBERS, sizeof *rank);
     int32_t n_rank;
     f->device =
         (cpubind_viewed *)cpubind_arena_take(arena, f->n_device + f->n_bus, sizeof *f->device);
-    if (!place || !first || !rank || !f->device)
+    if (!first || !rank || !f->device)
         return 0;
     if (f->n_device > 0)
         memcpy(f->device, old, (size_t)f->n_device * sizeof *old);
@@ -228,14 +177,15 @@ int cpubind_plan_join(cpubind_facts *f, int is_for_others, cpubind_arena *arena)
         const int32_t device = cpubind_facts_on_bus(f, &f->device[i].pci);
         f->device[i].is_visible &= device < 0 ? !f->is_part : f->bus[device].is_asked;
     }
-    if (!merge_functions(f, place, arena) || !join_affinity(f, first, arena))
+    if (!join_affinity(f, first, arena))
         return 0;
+    claim_others(f);
     n_rank = cpubind_pci_ranks(f, rank);
     for (int32_t k = 0; k < n_rank; k++)
-        add_seen(f, rank[k].device, place, first, base + k);
+        add_seen(f, rank[k].device, first, base + k);
     for (int32_t i = 0; i < f->n_bus; i++)
         if (is_ranked(f, i) || (is_for_others && !is_found(f, i)))
-            add_seen(f, i, place, first, base + n_rank + i);
+            add_seen(f, i, first, base + n_rank + i);
     return 1;
 }
 
@@ -251,15 +201,52 @@ int cpubind_plan_takes_devices(const cpubind_facts *listed)
     return listed->rules == CPUBIND_RULES_NEAR && listed->strategy == CPUBIND_NEAR;
 }
 
-void cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devices)
+/* What the Ascend row found of an NPU, for a row of another reading of the bus. */
+static void take_claim(cpubind_pci_function *to, const cpubind_pci_function *from)
 {
+    to->node = from->node;
+    to->cpu = from->cpu;
+    to->n_cpu = from->n_cpu;
+    to->origin = from->origin;
+    to->n_device = from->n_device;
+    to->n_in_view = from->n_in_view;
+    memcpy(to->phy, from->phy, sizeof to->phy);
+}
+
+int cpubind_plan_take_devices(cpubind_facts *listed, const cpubind_facts *devices,
+                              cpubind_arena *arena)
+{
+    const int32_t n = devices->n_bus;
+    cpubind_pci_function *bus =
+        (cpubind_pci_function *)cpubind_arena_take(arena, n + listed->n_counted, sizeof *bus);
+    int32_t *counted = cpubind_arena_ints(arena, listed->n_counted), n_row = n;
+    if (!bus || !counted)
+        return 0;
+    if (n > 0)
+        memcpy(bus, devices->bus, (size_t)n * sizeof *bus);
+    for (int32_t k = 0; k < listed->n_counted; k++) {
+        const cpubind_pci_function *from = &listed->bus[listed->counted[k]];
+        const int32_t on_bus = cpubind_facts_on_bus(devices, &from->pci);
+        counted[k] = on_bus < 0 ? n_row++ : on_bus;
+        if (on_bus < 0)
+            bus[counted[k]] = *from;
+        take_claim(&bus[counted[k]], from);
+    }
+    for (int32_t i = 0; i < listed->n_listed; i++)
+        for (int32_t k = 0; k < listed->n_counted && listed->device[i].function >= 0; k++)
+            if (listed->counted[k] == listed->device[i].function) {
+                listed->device[i].function = counted[k];
+                break;
+            }
+    listed->counted = counted;
     listed->noun = devices->noun;
-    listed->bus = devices->bus;
+    listed->bus = bus;
     listed->n_bus = devices->n_bus;
     listed->host = devices->host;
     listed->has_bus = devices->has_bus;
     listed->is_part = devices->is_part;
     memcpy(listed->runtime, devices->runtime, sizeof listed->runtime);
+    return 1;
 }
 
 /* Refuses facts in which the bus has a device that this process does not see, and the address
@@ -269,9 +256,8 @@ static cpubind_problem_code check_addresses(const cpubind_facts *f, cpubind_prob
     int is_lost = 0, is_hidden = 0;
     for (int32_t i = 0; i < f->n_listed; i++)
         is_lost |= f->device[i].function < 0;
-    for (int32_t i = 0; i < f->n_census; i++)
-        is_hidden |=
-            f->function[i].is_other && f->function[i].n_in_view < f->function[i].n_device;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        is_hidden |= f->bus[i].is_other && f->bus[i].n_in_view < f->bus[i].n_device;
     if (!is_lost || !is_hidden || f->scope == CPUBIND_SCOPE_OWN ||
         f->scope == CPUBIND_SCOPE_PER_DEVICE)
         return CPUBIND_PROBLEM_NONE;
@@ -293,14 +279,19 @@ cpubind_problem_code cpubind_plan_read_facts(const cpubind_source *source,
     const cpubind_pci_request asked = {.wants_cores = 1, .host = request};
     cpubind_facts devices;
     cpubind_problem_code code = cpubind_facts_read(source, request, arena, f, problem);
-    if (code != CPUBIND_PROBLEM_NONE || (f->n_other == 0 && !f->has_unread_other) ||
+    if (code != CPUBIND_PROBLEM_NONE || !request->wants_others ||
         !cpubind_plan_takes_devices(f))
+        return code;
+    if (f->unread_other.code != CPUBIND_PROBLEM_NONE) {
+        *problem = f->unread_other;
+        return problem->code;
+    }
+    if (f->n_other == 0)
         return code;
     code = cpubind_devices_read(source, &asked, arena, &devices, problem);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    cpubind_plan_take_devices(f, &devices);
-    if (!cpubind_plan_join(f, 0, arena)) {
+    if (!cpubind_plan_take_devices(f, &devices, arena) || !cpubind_plan_join(f, 0, arena)) {
         problem->code = CPUBIND_PROBLEM_NO_MEMORY;
         return problem->code;
     }
@@ -393,7 +384,7 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
     int32_t n_rank;
     if (!rank)
         return 0;
-    n_rank = cpubind_pci_ranks(f, rank);
+    n_rank = f->is_joined ? cpubind_pci_ranks(f, rank) : 0;
     plan->unit =
         (cpubind_unit *)cpubind_arena_take(arena, f->n_device + n_rank, sizeof *plan->unit);
     plan->n_unit = 0;
@@ -403,12 +394,13 @@ int cpubind_plan_units(const cpubind_facts *f, const cpubind_request *request,
         cpubind_unit *unit = &plan->unit[plan->n_unit];
         if (!is_listed_of(f, plan, i))
             continue;
-        *unit = (cpubind_unit){.device = i,
-                               .on_bus = cpubind_facts_on_bus(f, &f->device[i].pci),
-                               .id = f->device[i].logic,
-                               .rank = -1,
-                               .tile = -1,
-                               .number = f->device[i].logic};
+        *unit = (cpubind_unit){
+            .device = i,
+            .on_bus = f->is_joined ? cpubind_facts_on_bus(f, &f->device[i].pci) : -1,
+            .id = f->device[i].logic,
+            .rank = -1,
+            .tile = -1,
+            .number = f->device[i].logic};
         take_row(f, plan, refusal, unit);
         plan->n_unit++;
     }

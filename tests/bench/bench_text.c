@@ -234,11 +234,13 @@ static cpubind_input list_answer(void *ctx, const char *name)
 static void find_npus(void *ctx)
 {
     static char block[1 << 20];
-    static cpubind_function function[N_NPU];
+    static cpubind_pci_function function[N_NPU];
     const cpubind_source source = {ctx, read_answer, list_answer};
     const cpubind_request request = {.rank = 0};
     cpubind_arena arena = {block, sizeof block, 0};
-    cpubind_facts facts = {.function = function, .n_function = N_NPU};
+    static int32_t npu[N_NPU];
+    cpubind_facts facts = {
+        .bus = function, .counted = npu, .n_bus = N_NPU, .n_counted = N_NPU, .n_census = N_NPU};
     cpubind_problem problem = {.code = CPUBIND_PROBLEM_NONE};
     facts_reader r = {.source = &source,
                       .request = &request,
@@ -247,9 +249,9 @@ static void find_npus(void *ctx)
                       .problem = &problem};
     driver_view view;
     for (int32_t i = 0; i < N_NPU; i++)
-        function[i].pci = (cpubind_pci_address){0, i, 0, 0};
+        npu[i] = i, function[i].pci = (cpubind_pci_address){0, i, 0, 0};
     must(cpubind_priv_read_driver(&r, &view) == CPUBIND_PROBLEM_NONE &&
-             view.outcome == DRIVER_COMPLETE && view.n_npu == N_NPU,
+             view.outcome == DRIVER_COMPLETE && view.n_counted == N_NPU,
          "cpubind_priv_read_driver");
 }
 

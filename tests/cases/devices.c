@@ -122,7 +122,7 @@ static void say_function(said *s, const cpubind_facts *facts, const cpubind_pci_
         say(s, i ? "" : "; below");
         say_address(s, &facts->bridge[f->bridge[i]].pci);
     }
-    if (f->root_bus != f->pci.bus)
+    if (f->root_bus >= 0 && f->root_bus != f->pci.bus)
         say(s, "; root bus %02x", (unsigned)f->root_bus);
     if (f->memory_node >= 0)
         say(s, "; memory on node %d", f->memory_node);
@@ -298,8 +298,8 @@ static void make_plan(step *now)
     cpubind_device_plan plan;
     request = (cpubind_request){.rules = CPUBIND_RULES_NEAR};
     each_word(now, ask_of_plan);
-    if (has_facts() && cpubind_plan_devices(&facts, &request, &whole_arena, &joined, &plan,
-                                            &problem) == CPUBIND_PROBLEM_NONE) {
+    if (has_facts() && cpubind_plan_devices(&facts, NULL, &request, &whole_arena, &joined,
+                                            &plan, &problem) == CPUBIND_PROBLEM_NONE) {
         say(&got, "> %d pools, %d near cpus; hidden %d\n", plan.quality.pools,
             plan.quality.near_cpus, plan.n_hidden);
         for (int32_t row = 0; row < plan.n_want; row++) {
@@ -415,7 +415,7 @@ static void examine(step *now)
     each_word(now, ask_of_doctor);
     bus.users = user.pid ? &users : NULL;
     if (has_facts() && has_bus &&
-        cpubind_plan_devices(&facts, &request, &whole_arena, &joined, &plan, &problem) ==
+        cpubind_plan_devices(&facts, NULL, &request, &whole_arena, &joined, &plan, &problem) ==
             CPUBIND_PROBLEM_NONE)
         doctor.bus = &bus;
     listed = facts;

@@ -155,20 +155,23 @@ static inline void say_npu_of_plan(said *s, const attempt *a, int32_t i)
  * are none. */
 static inline void say_functions(said *s, const cpubind_facts *f)
 {
-    for (int32_t i = 0; i < f->n_function; i++)
-        if (f->function[i].n_device != 1 || f->function[i].n_in_view != 1) {
-            say(s, "> function");
-            say_address(s, &f->function[i].pci);
-            say(s, ": %d npus, %d in view", f->function[i].n_device, f->function[i].n_in_view);
-            for (int k = 0; k < CPUBIND_FUNCTION_DEVICES && f->function[i].phy[k] >= 0; k++)
-                say(s, ", phy %d", f->function[i].phy[k]);
-            say(s, "\n");
-        }
-    for (int32_t i = 0; i < f->n_other; i++) {
+    for (int32_t i = 0; i < f->n_counted; i++) {
+        const cpubind_pci_function *function = &f->bus[f->counted[i]];
+        if (function->n_device == 1 && function->n_in_view == 1)
+            continue;
+        say(s, "> function");
+        say_address(s, &function->pci);
+        say(s, ": %d npus, %d in view", function->n_device, function->n_in_view);
+        for (int k = 0; k < CPUBIND_FUNCTION_DEVICES && function->phy[k] >= 0; k++)
+            say(s, ", phy %d", function->phy[k]);
+        say(s, "\n");
+    }
+    for (int32_t i = cpubind_facts_next_other(f, 0); f->n_other > 0 && i < f->n_bus;
+         i = cpubind_facts_next_other(f, i + 1)) {
         say(s, "> other");
-        say_address(s, &f->other[i].pci);
+        say_address(s, &f->bus[i].pci);
         say(s, " near ");
-        say_list(s, f->other[i].cpu, f->other[i].n_cpu);
+        say_list(s, f->bus[i].cpu, f->bus[i].n_cpu);
         say(s, "\n");
     }
 }

@@ -21,10 +21,10 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text          4427    1700
-adapters/model         2450    1400
-adapters/ascend        7884    2500
-adapters/pci           2231    1300
-adapters/plan          3036    1200
+adapters/model          2706    1400
+adapters/ascend         7866    2500
+adapters/pci            2051    1300
+adapters/plan           3021    1200
 adapters/linux        15070    9500
 adapters/host          4480    3300
 adapters/service       2124    1500
@@ -32,10 +32,10 @@ adapters/sqlite        2271     600
 adapters/archive        109       0
 adapters/kubelet        424       0
 adapters/words            0    5600
-adapters/api           9937    1000
+adapters/api            9936    1000
 adapters/doctor        2541    2000
 adapters/measure       2666    1700
-adapters/cli          15055    7500
+adapters/cli           15054    7500
 adapters/nri           1175    1000
 adapters/slurm          261     260
 adapters/python        1224     900

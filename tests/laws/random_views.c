@@ -287,7 +287,7 @@ TEST(a_process_without_the_pci_bus_says_so)
 /* Makes an A2 with two NPUs and two GPUs, of AMD or of Intel, whose second one is a virtual
  * function; the GPUs are on node 0, or on another one, which has no CPUs. All views are bare
  * hosts with the rules near. */
-static void make_mixed_host(law_case *c, int is_virtual, int is_far)
+static void make_mixed_host(law_case *c, int is_virtual, int is_far, int n_node)
 {
     uint8_t bytes[LAW_BYTES] = {0};
     bytes[8] = 1;  /* two cards, */
@@ -297,9 +297,9 @@ static void make_mixed_host(law_case *c, int is_virtual, int is_far)
     bytes[61] = is_virtual ? 7 : 0;
     bytes[62] = bytes[63] = is_far ? 2 : 0; /* on node 1 */
     bytes[14] = is_far ? 15 : 0;            /* without CPUs, */
-    bytes[15] = is_far ? 1 : 0;             /* of two nodes */
-    bytes[55] = 1;                          /* that are sockets */
-    bytes[HOST_BYTES + 18] = 1;             /* the rules near */
+    bytes[15] = (uint8_t)(n_node - 1);
+    bytes[55] = 1;              /* that are sockets */
+    bytes[HOST_BYTES + 18] = 1; /* the rules near */
     random_views_make(bytes, sizeof bytes, &c->host, c->view);
     assert_int_equal(c->host.n_npu, 2);
     assert_int_equal(c->host.function[3].gpu, 1);
@@ -320,7 +320,7 @@ static void contain_gpus(law_case *c, int32_t i, uint32_t files)
 TEST(containers_of_one_kind_of_device_have_the_pools_of_the_host)
 {
     static law_case c;
-    make_mixed_host(&c, 0, 0);
+    make_mixed_host(&c, 0, 0, 1);
     contain_gpus(&c, 1, 1);
     contain_gpus(&c, 2, 2);
     contain(&c, 3, 2);
@@ -343,7 +343,7 @@ TEST(a_container_of_gpus_does_not_guess_the_npus)
     static law_case c;
     host_view *view = &c.view[1];
     for (int how = 0; how < 5; how++) {
-        make_mixed_host(&c, 0, 0);
+        make_mixed_host(&c, 0, 0, how == 4 ? 2 : 1);
         contain_gpus(&c, 1, 1);
         view->hides_files = how == 0; /* nothing tells that it may open no NPU */
         if (how == 1)
@@ -364,7 +364,7 @@ TEST(a_container_of_gpus_does_not_guess_the_npus)
 TEST(a_virtual_gpu_changes_no_pool)
 {
     static law_case c;
-    make_mixed_host(&c, 1, 0);
+    make_mixed_host(&c, 1, 0, 1);
     c.view[1].gpu_kind = "odd";
     (void)snprintf(c.view[1].gpu_visible, VIEW_VISIBLE, ",x");
     expect_law(&c);
@@ -375,7 +375,7 @@ TEST(a_virtual_gpu_changes_no_pool)
 TEST(a_gpu_on_a_node_without_cpus_needs_no_distance)
 {
     static law_case c;
-    make_mixed_host(&c, 0, 1);
+    make_mixed_host(&c, 0, 1, 2);
     assert_int_equal(bits_next(&c.host.node[1].online, 0), -1);
     c.view[1].failure = FAILURE_ABSENT;
     (void)snprintf(c.view[1].failing, VIEW_NAME, "sys/devices/system/node/node*/distance");

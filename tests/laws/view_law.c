@@ -192,7 +192,7 @@ static cpubind_problem_code plan_gpus(const cpubind_source *source, const cpubin
         return CPUBIND_PROBLEM_NO_RUNNING_DEVICE;
     asked.rules = cpubind_rules_asked(source, q);
     return code == CPUBIND_PROBLEM_NONE
-               ? cpubind_plan_devices(&devices, &asked, arena, facts, plan, problem)
+               ? cpubind_plan_devices(&devices, NULL, &asked, arena, facts, plan, problem)
                : code;
 }
 
@@ -213,7 +213,7 @@ void view_law_plan(const host_view *view, view_plan *out)
     memset(out, 0, sizeof *out);
     view_source_start(&source, view);
     seam = view_source_of(&source);
-    request.is_other = cpubind_is_accelerator;
+    request.wants_others = 1;
     out->code = cpubind_plan_read_facts(&seam, &request, &arena, &facts, &out->problem);
     if (out->code == CPUBIND_PROBLEM_NONE)
         out->code = cpubind_plan_make(&facts, &request, &arena, &plan, &out->problem);
