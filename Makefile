@@ -51,7 +51,7 @@ LIBS     = -ljansson -lmd -lz -lnghttp2 -lprotobuf-c $(SHARED_LINK) -lsqlite3 -l
 PUBLIC  := source.h $(patsubst adapters/%,%,$(filter-out %scan.h %_reader.h %_parts.h,\
              $(sort $(wildcard adapters/text/*.h adapters/model/*.h adapters/ascend/*.h adapters/plan/*.h)))) \
            $(addprefix linux/,cpubind_linux.h linux.h sys.h source/host_source.h bind/bind.h) \
-           sqlite/corpus.h sqlite/store.h
+           sqlite/corpus.h
 
 # The one program of tests in C: all files of the folders of tests/, but for what is a program itself.
 PROGRAMS = $(addprefix tests/,vm/% packaging/% bench/% consumers/% languages/% scenes/% faults/% quality/% \
@@ -173,7 +173,7 @@ $(BUILD)/made/podresources.pb-c.c: adapters/kubelet/podresources.proto
 $(MADE): | $(BUILD)/flags
 	protoc-c --c_out=$(@D) -I$(<D) $<
 $(BUILD)/made/schema.c: fixtures/schema.sql fixtures/shapes.sql | $(BUILD)/flags
-	{ echo '#include "schema.h"'; for part in corpus_schema=schema shapes_schema=shapes; do \
+	{ echo '#include "database.h"'; for part in corpus_schema=schema shapes_schema=shapes; do \
 	    echo "const char cpubind_priv_$${part%=*}[] = {"; \
 	    od -An -v -tu1 fixtures/$${part#*=}.sql | sed 's/[0-9][0-9]*/&,/g'; echo '0};'; done; } >$@
 $(NRI) $(call objects,cli kubelet) $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/adapters/nri/nri_main.o: | $(MADE)
@@ -191,11 +191,9 @@ $(BUILD)/cpubind: $(BUILD)/obj/adapters/cli/main.o $(ROOMS) $(FAULTY)
 	$(command) $^ $(STATIC_LINK) $(LIBS) $(LDLIBS) -o $@.linked 2>$@.log || \
 	    $(command) $^ $(LIBS) $(LDLIBS) -o $@.linked
 	@install $@.linked $@ && rm $@.linked
-# SQLite writes its version to byte 96, which no reader uses: 3.38.0, so that all builds are the same.
 $(BUILD)/fixtures.db: $(BUILD)/cpubind $(sort $(wildcard fixtures/hosts/*.host))
 	@rm -f $@.new
 	@$(NATIVE)/cpubind fixture import --quiet --db $@.new $(filter %.host,$^)
-	@printf '\000\056\133\060' | dd of=$@.new bs=1 seek=96 conv=notrunc 2>/dev/null
 	@mv $@.new $@
 fixtures: deps-run ## the fixture hosts as one database, BUILD/fixtures.db
 	@$(MAKE_IN) $(BUILD)/fixtures.db

@@ -50,12 +50,11 @@ typedef struct summary {
 static summary summarize(cpubind_corpus_host *host, cpubind_arena *arena)
 {
     const cpubind_source source = cpubind_corpus_source(host);
-    summary s = {.about = cpubind_corpus_about_host(host),
-                 .n_input = cpubind_corpus_n_input(host)};
+    summary s = {.about = host->about, .n_input = host->n_input};
     arena->used = 0;
     s.shape = cpubind_host_counts_read(&source, arena);
-    for (int32_t i = 0; i < cpubind_corpus_n_expectation(host); i++) {
-        cpubind_corpus_expectation e = cpubind_corpus_expectation_at(host, i);
+    for (int32_t i = 0; i < host->n_expectation; i++) {
+        cpubind_corpus_expectation e = host->expectation[i];
         api_text why = {"", 0};
         json_t *read = cli_read_expectation(e.body, (size_t)e.len, &why);
         s.n_plan += json_object_get(read, "plan") != NULL;
@@ -86,6 +85,10 @@ static json_t *summary_json(const summary *s)
 /* The output of list: a table, or a JSON array. */
 typedef struct listing {
     const api_options *options;
+    cli_corpus corpus;
+    cpubind_arena arena;
+    int status;
+    api_text why;
     api_table table;
     json_t *array;
 } listing;
@@ -116,30 +119,33 @@ static void add_summary(listing *l, const summary *s)
     api_cell_number(&l->table, s->n_refusal);
 }
 
-static int list_hosts(listing *l, const cli_corpus *corpus, api_text *why)
+/* Adds a host to the list; a cpubind_corpus_visit. */
+static int add_host(void *ctx, const cpubind_corpus_about *about)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
-    cpubind_corpus_about *list = NULL;
-    cpubind_arena arena = {(char *)malloc(SHAPE_ARENA), SHAPE_ARENA, 0};
-    int32_t n = 0;
-    int status = API_DONE;
-    cpubind_corpus_status result = cpubind_corpus_list(corpus->corpus, &list, &n, &fault);
-    if (result != CPUBIND_CORPUS_OK)
-        status = cli_corpus_failed(result, &fault, corpus->path, NULL, why);
-    else if (!arena.base)
-        status = api_no_room(why);
-    for (int32_t i = 0; status == API_DONE && i < n; i++) {
-        cpubind_corpus_host *host = NULL;
-        status = cli_open_fixture(corpus, list[i].name, &host, why);
-        if (status == API_DONE) {
-            summary s = summarize(host, &arena);
-            add_summary(l, &s);
-        }
-        cpubind_corpus_close_host(host);
+    listing *l = (listing *)ctx;
+    cpubind_corpus_host *host = NULL;
+    l->status = cli_open_fixture(&l->corpus, about->name, &host, &l->why);
+    if (l->status == API_DONE) {
+        summary s = summarize(host, &l->arena);
+        add_summary(l, &s);
     }
-    cpubind_corpus_free_list(list);
-    free(arena.base);
-    return status;
+    cpubind_corpus_close_host(host);
+    return l->status != API_DONE;
+}
+
+static void list_hosts(listing *l)
+{
+    l->arena = (cpubind_arena){(char *)malloc(SHAPE_ARENA), SHAPE_ARENA, 0};
+    l->status = l->arena.base
+                    ? cli_open_corpus(l->options, CLI_CORPUS_READ, &l->corpus, &l->why)
+                    : api_no_room(&l->why);
+    if (l->status == API_DONE) {
+        const cpubind_corpus_fault fault = cpubind_corpus_each(l->corpus.corpus, add_host, l);
+        if (fault.status)
+            l->status = cli_corpus_failed(&fault, &l->corpus, NULL, &l->why);
+    }
+    cli_close_corpus(&l->corpus);
+    free(l->arena.base);
 }
 
 static int print_listing(listing *l)
@@ -155,37 +161,22 @@ static int print_listing(listing *l)
 int cli_list(int argc, char **argv)
 {
     static api_options options;
-    api_text why = {"", 0};
-    cli_corpus corpus;
-    listing l = {.options = &options};
+    static listing l;
     int status = cli_start(argc, argv, API_LIST, NULL, &options);
     if (status >= 0)
         return status;
+    l.options = &options;
     l.array = json_array();
     add_heads(&l.table);
-    status = cli_open_corpus(&options, &corpus, &why);
-    if (status == API_DONE)
-        status = list_hosts(&l, &corpus, &why);
-    status = status == API_DONE ? print_listing(&l) : cli_fail(&options, status, why.text);
+    list_hosts(&l);
+    status =
+        l.status == API_DONE ? print_listing(&l) : cli_fail(&options, l.status, l.why.text);
     api_free_table(&l.table);
     json_decref(l.array);
-    cpubind_corpus_close(corpus.corpus);
     return status;
 }
 
 /* == show =================================================================== */
-
-static const char *state_word(const cpubind_input *input)
-{
-    switch (input->state) {
-    case CPUBIND_INPUT_TIMEOUT:
-        return "timeout";
-    case CPUBIND_INPUT_PRESENT:
-        return "";
-    default:
-        return "missing";
-    }
-}
 
 static int print_inputs(const cpubind_corpus_host *host)
 {
@@ -194,15 +185,15 @@ static int print_inputs(const cpubind_corpus_host *host)
     api_cell(&table, "bytes");
     api_cell(&table, "exit");
     api_cell(&table, "SHA-256");
-    for (int32_t i = 0; i < cpubind_corpus_n_input(host); i++) {
-        cpubind_corpus_entry e = cpubind_corpus_input_at(host, i);
+    for (int32_t i = 0; i < host->n_input; i++) {
+        cpubind_corpus_entry e = host->input[i];
         api_cell(&table, "%s", e.name);
         api_cell_number(&table, e.input.len);
         if (e.input.exit_code != 0)
             api_cell_number(&table, e.input.exit_code);
         else
-            api_cell(&table, "%s", state_word(&e.input));
-        api_cell(&table, "%.12s", e.sha256 ? e.sha256 : "");
+            api_cell(&table, "%s", e.input.state == CPUBIND_INPUT_TIMEOUT ? "timeout" : "");
+        api_cell(&table, "%.12s", e.sha256);
     }
     return cli_print_table(stdout, &table);
 }
@@ -236,8 +227,8 @@ static int print_cases(const cpubind_corpus_host *host)
     api_cell(&table, "case");
     api_cell(&table, "expected");
     api_cell(&table, "arguments");
-    for (int32_t i = 0; i < cpubind_corpus_n_expectation(host); i++)
-        add_case(&table, cpubind_corpus_expectation_at(host, i));
+    for (int32_t i = 0; i < host->n_expectation; i++)
+        add_case(&table, host->expectation[i]);
     return cli_print_table(stdout, &table);
 }
 
@@ -316,12 +307,11 @@ static int show_text(cpubind_corpus_host *host, const summary *s)
 
 static json_t *input_json(cpubind_corpus_entry e)
 {
-    return json_pack("{s:o, s:i, s:o, s:b, s:o}", "name", cli_json_text(e.name), "bytes",
-                     (int)e.input.len, "exit",
-                     e.input.state == CPUBIND_INPUT_PRESENT ? json_integer(e.input.exit_code)
-                                                            : json_null(),
-                     "timeout", e.input.state == CPUBIND_INPUT_TIMEOUT, "sha256",
-                     e.sha256 ? cli_json_text(e.sha256) : json_null());
+    return json_pack(
+        "{s:o, s:i, s:o, s:b, s:o}", "name", cli_json_text(e.name), "bytes", (int)e.input.len,
+        "exit",
+        e.input.state == CPUBIND_INPUT_PRESENT ? json_integer(e.input.exit_code) : json_null(),
+        "timeout", e.input.state == CPUBIND_INPUT_TIMEOUT, "sha256", cli_json_text(e.sha256));
 }
 
 static json_t *case_json(cpubind_corpus_expectation e)
@@ -336,10 +326,10 @@ static int show_json(const cpubind_corpus_host *host, const summary *s)
 {
     json_t *inputs = json_array(), *cases = json_array(), *about = summary_json(s);
     int good;
-    for (int32_t i = 0; inputs && i < cpubind_corpus_n_input(host); i++)
-        inputs = cli_json_append(inputs, input_json(cpubind_corpus_input_at(host, i)));
-    for (int32_t i = 0; cases && i < cpubind_corpus_n_expectation(host); i++)
-        cases = cli_json_append(cases, case_json(cpubind_corpus_expectation_at(host, i)));
+    for (int32_t i = 0; inputs && i < host->n_input; i++)
+        inputs = cli_json_append(inputs, input_json(host->input[i]));
+    for (int32_t i = 0; cases && i < host->n_expectation; i++)
+        cases = cli_json_append(cases, case_json(host->expectation[i]));
     good = about && inputs && cases && json_object_set(about, "inputs", inputs) == 0 &&
            json_object_set(about, "expectations", cases) == 0 &&
            json_object_set_new(about, "cpubind", json_string(CPUBIND_VERSION)) == 0;

@@ -1,11 +1,12 @@
-/* corpus_option.c - open the corpus that the options name, and explain its errors
+/* corpus_option.c - open the corpus that the options name, write it, and explain its errors
  * SPDX-License-Identifier: MIT
  *
- * The file is checked first: opening a FIFO would wait for ever.
+ * A corpus is read as a whole, and replaced as a whole: adapters/sqlite opens no file.
  */
 #include "fixture.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../linux/terminal.h"
@@ -16,8 +17,6 @@
 static const char *way_out(cpubind_corpus_status status)
 {
     switch (status) {
-    case CPUBIND_CORPUS_ERR_OPEN:
-        return "name another with --db FILE";
     case CPUBIND_CORPUS_ERR_NO_DATABASE:
     case CPUBIND_CORPUS_ERR_NO_CORPUS:
         return MADE_BY;
@@ -25,83 +24,65 @@ static const char *way_out(cpubind_corpus_status status)
         return "use the cpubind that made it, or a newer one";
     case CPUBIND_CORPUS_ERR_DAMAGED:
         return "make it again from the folders of its hosts, or take a copy";
-    case CPUBIND_CORPUS_ERR_BUSY:
-        return "nothing has changed; try again";
     case CPUBIND_CORPUS_ERR_UNKNOWN_HOST:
         return "cpubind fixture list shows the hosts";
     case CPUBIND_CORPUS_ERR_UNKNOWN_CASE:
         return "cpubind fixture show shows those of a host";
     case CPUBIND_CORPUS_ERR_EXISTS:
         return "--replace puts the new one in its place";
-    case CPUBIND_CORPUS_ERR_FULL:
-        return "nothing has changed; make room and try again";
-    case CPUBIND_CORPUS_ERR_WRITE:
-        return "nothing has changed; name a corpus that you may write with --db FILE";
-    case CPUBIND_CORPUS_ERR_READ:
-        return "if a write was interrupted, the next cpubind fixture import or accept on this "
-               "file rolls it back; where that may not write, copy the file and its -journal "
-               "to a folder of your own first";
-    case CPUBIND_CORPUS_ERR_JOURNAL:
-        return "if you trust the file, copy it without its -journal, and use the copy";
     default:
         return NULL;
     }
 }
 
-static int exit_of(cpubind_corpus_status status)
+/* Tries the name of a host for a hint, which then has a copy; a cpubind_corpus_visit. */
+static int try_name(void *ctx, const cpubind_corpus_about *about)
 {
-    switch (status) {
-    case CPUBIND_CORPUS_ERR_EXISTS:
-    case CPUBIND_CORPUS_ERR_RULE:
-        return API_REFUSED;
-    case CPUBIND_CORPUS_ERR_FULL:
-    case CPUBIND_CORPUS_ERR_WRITE:
-    case CPUBIND_CORPUS_ERR_UNSYNCED:
-        return API_UNWRITTEN;
-    default:
-        return API_UNREADABLE;
+    api_hint *hint = (api_hint *)ctx;
+    const char *last = hint->n == API_HINTS ? hint->like[API_HINTS - 1] : NULL;
+    api_hint_try(hint, about->name);
+    for (int32_t i = 0; i < hint->n; i++) {
+        if (hint->like[i] != about->name)
+            continue;
+        free((char *)last);
+        hint->like[i] = strdup(about->name);
+        hint->n = hint->like[i] ? hint->n : i;
     }
+    return 0;
 }
 
 /* Appends the names of hosts that are like one that the corpus does not have. */
-static void add_like(const char *path, const char *host, api_text *why)
+static void add_like(const cli_corpus *corpus, const char *host, api_text *why)
 {
-    cpubind_corpus *corpus = NULL;
-    cpubind_corpus_about *list = NULL;
     const char *slash = strrchr(host, '/'); /* perhaps the path of a host folder */
     api_hint hint = {.word = slash ? slash + 1 : host};
-    int32_t n = 0;
     if (slash)
         api_add(why, "; a folder is given with --root DIR");
-    if (cpubind_corpus_open(path, &corpus, NULL) == CPUBIND_CORPUS_OK)
-        (void)cpubind_corpus_list(corpus, &list, &n, NULL);
-    for (int32_t i = 0; i < n; i++)
-        api_hint_try(&hint, list[i].name);
+    (void)cpubind_corpus_each(corpus->corpus, try_name, &hint);
     api_hint_add(&hint, why);
-    cpubind_corpus_free_list(list);
-    cpubind_corpus_close(corpus);
+    for (int32_t i = 0; i < hint.n; i++)
+        free((char *)hint.like[i]);
 }
 
-int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *fault,
-                      const char *path, const char *host, api_text *why)
+int cli_corpus_failed(const cpubind_corpus_fault *fault, const cli_corpus *corpus,
+                      const char *host, api_text *why)
 {
+    const cpubind_corpus_status status = fault->status;
     const char *way = way_out(status);
-    const int is_unknown =
-        status == CPUBIND_CORPUS_ERR_UNKNOWN_HOST || status == CPUBIND_CORPUS_ERR_UNKNOWN_CASE;
     if (host)
         api_add(why, "the fixture \"%s\" in ", host);
-    api_add(why, "\"%s\": %s", path, cpubind_corpus_status_text(status));
-    if (!is_unknown)
+    api_add(why, "\"%s\": %s", corpus->path, cpubind_corpus_status_text(status));
+    if (status != CPUBIND_CORPUS_ERR_UNKNOWN_HOST && status != CPUBIND_CORPUS_ERR_UNKNOWN_CASE)
         api_add(why, ": %s", fault->what);
     if (fault->message[0])
         api_add(why, " (%s)", fault->message);
-    if (fault->error)
-        api_add(why, ": %s", strerror(fault->error));
     if (way)
         api_add(why, "; %s", way);
     if (host && status == CPUBIND_CORPUS_ERR_UNKNOWN_HOST)
-        add_like(path, host, why);
-    return exit_of(status);
+        add_like(corpus, host, why);
+    return status == CPUBIND_CORPUS_ERR_EXISTS || status == CPUBIND_CORPUS_ERR_RULE
+               ? API_REFUSED
+               : API_UNREADABLE;
 }
 
 /* Finds the path of the corpus: --db, else the corpus that was installed with cpubind. */
@@ -130,103 +111,100 @@ static int find_corpus(const api_options *options, char path[CLI_PATH_MAX], api_
     return API_UNREADABLE;
 }
 
-/* Refuses anything but a regular file. With is_made the file may be missing. */
-static int check_file(const char *path, int is_made, api_text *why)
+/* Explains why the file cannot be read, or, with is_written, be replaced. */
+static int file_failed(const char *path, int is_written, cpubind_linux_fault fault,
+                       api_text *why)
 {
-    const int error = cpubind_linux_check_file(path).error;
-    if (error == 0 || (error == ENOENT && is_made))
-        return API_DONE;
-    api_add(why, "the corpus \"%s\" cannot be opened: %s%s", path,
-            error == EINVAL ? "it is no regular file" : strerror(error),
-            error == ENOENT ? "; " MADE_BY : "");
-    return API_UNREADABLE;
+    static const struct {
+        int error;
+        const char *text;
+    } rows[] = {
+        {EINVAL, "it is no regular file"},
+        {ELOOP, "it is a symbolic link; name another with --db FILE"},
+        {ENOENT, "No such file or directory; " MADE_BY},
+        {EFBIG, "it is larger than 256 MiB"},
+    };
+    const char *text = strerror(fault.error);
+    for (size_t i = 0; !is_written && i < sizeof rows / sizeof *rows; i++)
+        if (fault.error == rows[i].error)
+            text = rows[i].text;
+    if (fault.error == EBUSY)
+        text =
+            strcmp(fault.what, "journal") == 0
+                ? "SQLite has a -journal or -wal beside it: another program writes it, or "
+                  "was interrupted; try again, or if you trust the file, use a copy without it"
+                : "another process has changed it; try again";
+    if (is_written)
+        api_add(why, "\"%s\" could not be written: %s%s%s; nothing has changed", path,
+                fault.error == EBUSY ? "" : fault.what, fault.error == EBUSY ? "" : ": ", text);
+    else
+        api_add(why, "the corpus \"%s\" cannot be opened: %s", path, text);
+    return is_written && fault.error != EBUSY ? API_UNWRITTEN : API_UNREADABLE;
 }
 
-int cli_open_corpus(const api_options *options, cli_corpus *out, api_text *why)
+int cli_open_corpus(const api_options *options, cli_corpus_use use, cli_corpus *out,
+                    api_text *why)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
-    cpubind_corpus_status result;
+    cpubind_corpus_fault fault;
+    cpubind_linux_fault read;
     int status;
     memset(out, 0, sizeof *out);
     status = find_corpus(options, out->path, why);
-    if (status == API_DONE)
-        status = check_file(out->path, 0, why);
     if (status != API_DONE)
         return status;
-    result = cpubind_corpus_open(out->path, &out->corpus, &fault);
-    if (result != CPUBIND_CORPUS_OK)
-        return cli_corpus_failed(result, &fault, out->path, NULL, why);
-    return API_DONE;
+    read = cpubind_linux_read_whole(out->path, use != CLI_CORPUS_READ, NULL, &out->file);
+    if (use == CLI_CORPUS_CHANGE && !read.error && out->file.st.st_ino == 0)
+        read = (cpubind_linux_fault){.error = ENOENT, .what = "open"};
+    if (read.error)
+        return file_failed(
+            out->path, use != CLI_CORPUS_READ && (read.error == EACCES || read.error == EROFS),
+            read, why);
+    fault = cpubind_corpus_open(out->file.bytes.data, out->file.bytes.len,
+                                use != CLI_CORPUS_READ, &out->corpus);
+    return fault.status ? cli_corpus_failed(&fault, out, NULL, why) : API_DONE;
+}
+
+int cli_write_corpus(cli_corpus *corpus, api_text *why)
+{
+    const char *bytes;
+    int32_t len;
+    cpubind_corpus_fault fault = cpubind_corpus_finish(corpus->corpus, &bytes, &len);
+    cpubind_linux_fault wrote;
+    if (fault.status)
+        return cli_corpus_failed(&fault, corpus, NULL, why);
+    wrote = cpubind_linux_write_whole(corpus->path, &corpus->file, bytes, len, NULL);
+    return wrote.error ? file_failed(corpus->path, 1, wrote, why) : API_DONE;
+}
+
+void cli_close_corpus(cli_corpus *corpus)
+{
+    cpubind_corpus_close(corpus->corpus);
+    corpus->corpus = NULL;
+    cpubind_bytes_free(&corpus->file.bytes);
 }
 
 int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_host **out,
                      api_text *why)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
-    cpubind_corpus_status result = cpubind_corpus_open_host(corpus->corpus, name, out, &fault);
-    if (result != CPUBIND_CORPUS_OK)
-        return cli_corpus_failed(result, &fault, corpus->path, name, why);
-    return API_DONE;
-}
-
-/* The search for the shape of one host. */
-typedef struct search {
-    const char *name;
-    int is_found;
-} search;
-
-/* A cpubind_corpus_shape_visit. */
-static int find_shape(void *ctx, const cpubind_corpus_shape *shape)
-{
-    search *s = (search *)ctx;
-    s->is_found |= shape->program && strcmp(shape->about.name, s->name) == 0;
-    return s->is_found;
-}
-
-/* Refuses a host without inputs of which the corpus has the shape alone. */
-static int check_inputs(const cli_corpus *corpus, const char *name,
-                        const cpubind_corpus_host *host, api_text *why)
-{
-    search s = {name, 0};
-    if (cpubind_corpus_n_input(host) > 0)
-        return API_DONE;
-    (void)cpubind_corpus_each_shape(corpus->corpus, find_shape, &s, NULL);
-    if (!s.is_found)
-        return API_DONE;
-    api_add(why,
-            "\"%s\" has the shape of this host alone, for cpubind fixture groups: \"%s\"; name "
-            "its capture with --root FILE",
-            corpus->path, name);
-    return API_UNREADABLE;
+    cpubind_corpus_fault fault = cpubind_corpus_open_host(corpus->corpus, name, out);
+    return fault.status ? cli_corpus_failed(&fault, corpus, name, why) : API_DONE;
 }
 
 int cli_take_fixture(const api_options *options, const char *name, cli_corpus *corpus,
                      cpubind_corpus_host **out, api_text *why)
 {
-    int status = cli_open_corpus(options, corpus, why);
+    int status = cli_open_corpus(options, CLI_CORPUS_READ, corpus, why);
     if (status == API_DONE)
         status = cli_open_fixture(corpus, name, out, why);
-    if (status == API_DONE && (status = check_inputs(corpus, name, *out, why)) != API_DONE) {
+    if (status == API_DONE && (*out)->n_input == 0 && (*out)->about.program) {
+        api_add(why,
+                "\"%s\" has the shape of this host alone, for cpubind fixture groups: "
+                "\"%s\"; name its capture with --root FILE",
+                corpus->path, name);
+        status = API_UNREADABLE;
         cpubind_corpus_close_host(*out);
         *out = NULL;
     }
-    cpubind_corpus_close(corpus->corpus);
-    corpus->corpus = NULL;
+    cli_close_corpus(corpus);
     return status;
-}
-
-int cli_open_store(const api_options *options, int may_make, char path[CLI_PATH_MAX],
-                   cpubind_store **out, api_text *why)
-{
-    cpubind_corpus_fault fault = {0, 0, "", ""};
-    cpubind_corpus_status result;
-    int status = find_corpus(options, path, why);
-    if (status == API_DONE)
-        status = check_file(path, may_make, why);
-    if (status != API_DONE)
-        return status;
-    result = cpubind_store_open(path, out, &fault);
-    if (result != CPUBIND_CORPUS_OK)
-        return cli_corpus_failed(result, &fault, path, NULL, why);
-    return API_DONE;
 }

@@ -11,22 +11,36 @@
 #include <jansson.h>
 
 #include "../archive/archive.h"
-#include "../sqlite/store.h"
+#include "../linux/source/file_writer.h"
+#include "../sqlite/corpus.h"
 #include "cli.h"
 
 /* == The corpus that the options name (corpus_option.c) ===================== */
 
 #define CLI_PATH_MAX 4096
 
-/* A corpus that is open for reading. */
+/* A corpus that is open. */
 typedef struct cli_corpus {
     cpubind_corpus *corpus;
+    cpubind_linux_whole file; /* as it was read */
     char path[CLI_PATH_MAX];
 } cli_corpus;
 
-/* Opens the corpus for reading: --db, else the one that was installed with cpubind. The caller
- * closes it with cpubind_corpus_close, also after a failure. */
-int cli_open_corpus(const api_options *options, cli_corpus *out, api_text *why);
+/* What it is opened for: to be read; to be changed; to be changed, and made if it is missing. */
+typedef enum cli_corpus_use {
+    CLI_CORPUS_READ,
+    CLI_CORPUS_CHANGE,
+    CLI_CORPUS_MAKE
+} cli_corpus_use;
+
+/* Opens the corpus: --db, else the one that was installed with cpubind. The caller closes it,
+ * also after a failure. */
+int cli_open_corpus(const api_options *options, cli_corpus_use use, cli_corpus *out,
+                    api_text *why);
+void cli_close_corpus(cli_corpus *corpus);
+
+/* Puts the changed corpus in the place of the file. */
+int cli_write_corpus(cli_corpus *corpus, api_text *why);
 
 int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_host **out,
                      api_text *why);
@@ -35,14 +49,9 @@ int cli_open_fixture(const cli_corpus *corpus, const char *name, cpubind_corpus_
 int cli_take_fixture(const api_options *options, const char *name, cli_corpus *corpus,
                      cpubind_corpus_host **out, api_text *why);
 
-/* Opens the corpus of --db for writing; `path` is set to its path. With may_make the file may
- * be missing. */
-int cli_open_store(const api_options *options, int may_make, char path[CLI_PATH_MAX],
-                   cpubind_store **out, api_text *why);
-
-/* Explains a status of adapters/sqlite and returns its exit status; `host` may be NULL. */
-int cli_corpus_failed(cpubind_corpus_status status, const cpubind_corpus_fault *fault,
-                      const char *path, const char *host, api_text *why);
+/* Explains a fault of adapters/sqlite and returns its exit status; `host` may be NULL. */
+int cli_corpus_failed(const cpubind_corpus_fault *fault, const cli_corpus *corpus,
+                      const char *host, api_text *why);
 
 /* == Expectations (expect.c) ================================================ */
 
@@ -111,12 +120,12 @@ __attribute__((format(printf, 4, 5))) int cli_say_change(const api_options *opti
 /* A folder, a corpus or a file. Nothing that was written is visible to others before
  * cli_commit_sink; without it, all of it is removed. */
 typedef struct cli_sink {
-    cpubind_store *store;                /* the corpus; else the folder: */
+    cli_corpus corpus;                   /* or the folder: */
     struct cpubind_linux_writer *writer; /* or the file: */
     cpubind_host_part *part;             /* each name an allocation, with the data behind it */
     int32_t n_part;
     int is_file, is_packed;
-    char path[CLI_PATH_MAX]; /* of the folder, of the corpus or of the file */
+    char path[CLI_PATH_MAX]; /* of the folder or of the file */
     const char *host;        /* the name of the host that is being written */
     int is_replacing;
 } cli_sink;

@@ -37,8 +37,8 @@ static int n_cases(const api_options *options)
 static cpubind_corpus_expectation find_case(const acceptance *a, const char *name)
 {
     cpubind_corpus_expectation none = {name, NULL, -1};
-    for (int32_t i = 0; i < cpubind_corpus_n_expectation(a->host); i++) {
-        cpubind_corpus_expectation e = cpubind_corpus_expectation_at(a->host, i);
+    for (int32_t i = 0; i < a->host->n_expectation; i++) {
+        cpubind_corpus_expectation e = a->host->expectation[i];
         if (strcmp(e.name, name) == 0)
             return e;
     }
@@ -56,7 +56,7 @@ static int store(acceptance *a, const char *name, const json_t *expectation)
     }
     if (!body)
         return api_no_room(&a->why);
-    if (!a->sink.store)
+    if (!a->sink.corpus.corpus)
         status = cli_open_corpus_sink(a->options, &a->sink, &a->why);
     a->sink.host = a->options->word[0];
     if (status == API_DONE)
@@ -111,9 +111,8 @@ static int accept_cases(acceptance *a)
 {
     const int n = n_cases(a->options);
     int status = API_DONE;
-    for (int32_t i = 0;
-         n == 0 && status == API_DONE && i < cpubind_corpus_n_expectation(a->host); i++)
-        status = accept_case(a, cpubind_corpus_expectation_at(a->host, i));
+    for (int32_t i = 0; n == 0 && status == API_DONE && i < a->host->n_expectation; i++)
+        status = accept_case(a, a->host->expectation[i]);
     for (int i = 0; status == API_DONE && i < n; i++) {
         cpubind_corpus_expectation e = find_case(a, a->options->word[1 + i]);
         if (e.len < 0) {
@@ -181,7 +180,7 @@ static int accept_all(acceptance *a)
 {
     const int has_arguments = a->options->n_word > n_cases(a->options) + 1;
     int status = has_arguments ? accept_arguments(a) : accept_cases(a);
-    if (status == API_DONE && a->sink.store)
+    if (status == API_DONE && a->sink.corpus.corpus)
         status = cli_commit_sink(&a->sink, &a->why);
     cli_close_sink(&a->sink);
     return status;

@@ -37,32 +37,28 @@ int cli_say_change(const api_options *options, const char *path, json_t *more,
 
 typedef struct change {
     const api_options *options;
-    cpubind_store *store;
-    char path[CLI_PATH_MAX];
+    cli_corpus corpus;
 } change;
 
-static int ended(const change *c, cpubind_corpus_status result,
-                 const cpubind_corpus_fault *fault, api_text *why)
+static int ended(const change *c, cpubind_corpus_fault fault, api_text *why)
 {
-    if (result == CPUBIND_CORPUS_OK)
-        return API_DONE;
-    return cli_corpus_failed(result, fault, c->path, c->options->word[0], why);
+    return fault.status ? cli_corpus_failed(&fault, &c->corpus, c->options->word[0], why)
+                        : API_DONE;
 }
 
 /* Removes the host, or the cases of it that are named. */
 static int remove_named(const change *c, api_text *why)
 {
     const api_options *o = c->options;
-    cpubind_corpus_fault fault = {0, 0, "", ""};
     int status = API_DONE;
     if (o->n_word == 1)
-        return ended(c, cpubind_store_remove_host(c->store, o->word[0], &fault), &fault, why);
+        return ended(c, cpubind_corpus_remove_host(c->corpus.corpus, o->word[0]), why);
     for (int i = 1; status == API_DONE && i < o->n_word; i++) {
-        const cpubind_corpus_status result =
-            cpubind_store_remove_expectation(c->store, o->word[0], o->word[i], &fault);
-        if (result == CPUBIND_CORPUS_ERR_UNKNOWN_CASE)
+        const cpubind_corpus_fault fault =
+            cpubind_corpus_remove_expectation(c->corpus.corpus, o->word[0], o->word[i]);
+        if (fault.status == CPUBIND_CORPUS_ERR_UNKNOWN_CASE)
             api_add(why, "\"%s\": ", o->word[i]);
-        status = ended(c, result, &fault, why);
+        status = ended(c, fault, why);
     }
     return status;
 }
@@ -70,7 +66,6 @@ static int remove_named(const change *c, api_text *why)
 static int rename_host(const change *c, api_text *why)
 {
     char **const word = c->options->word;
-    cpubind_corpus_fault fault = {0, 0, "", ""};
     if (!cpubind_host_txt_is_name(word[1])) {
         api_add(why,
                 "the name of a host consists of letters, digits, \".\", \"_\" and \"-\", and "
@@ -78,28 +73,28 @@ static int rename_host(const change *c, api_text *why)
                 word[1]);
         return API_USAGE;
     }
-    const cpubind_corpus_status result =
-        cpubind_store_rename_host(c->store, word[0], word[1], &fault);
-    if (result != CPUBIND_CORPUS_ERR_EXISTS)
-        return ended(c, result, &fault, why);
-    api_add(why, "\"%s\" has a host \"%s\" already; nothing has changed", c->path, word[1]);
+    const cpubind_corpus_fault fault =
+        cpubind_corpus_rename_host(c->corpus.corpus, word[0], word[1]);
+    if (fault.status != CPUBIND_CORPUS_ERR_EXISTS)
+        return ended(c, fault, why);
+    api_add(why, "\"%s\" has a host \"%s\" already; nothing has changed", c->corpus.path,
+            word[1]);
     return API_REFUSED;
 }
 
-/* Makes the change, and commits it unless it is only tried. */
+/* Makes the change, and writes it unless it is only tried. */
 static int make_change(const api_options *options, int (*make)(const change *c, api_text *why))
 {
     static change c;
-    cpubind_corpus_fault fault = {0, 0, "", ""};
     api_text why = {"", 0};
     int status;
     c = (change){.options = options};
-    status = cli_open_store(options, 0, c.path, &c.store, &why);
+    status = cli_open_corpus(options, CLI_CORPUS_CHANGE, &c.corpus, &why);
     if (status == API_DONE)
         status = make(&c, &why);
     if (status == API_DONE && !options->is_dry)
-        status = ended(&c, cpubind_store_commit(c.store, &fault), &fault, &why);
-    cpubind_store_close(c.store);
+        status = cli_write_corpus(&c.corpus, &why);
+    cli_close_corpus(&c.corpus);
     return status == API_DONE ? API_DONE : cli_fail(options, status, why.text);
 }
 

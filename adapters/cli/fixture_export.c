@@ -10,26 +10,16 @@
 static int put_inputs(cli_sink *sink, const cpubind_corpus_host *host, api_text *why)
 {
     int status = API_DONE;
-    for (int32_t i = 0; status == API_DONE && i < cpubind_corpus_n_input(host); i++) {
-        cpubind_corpus_entry entry = cpubind_corpus_input_at(host, i);
-        if (entry.input.state == CPUBIND_INPUT_PRESENT ||
-            entry.input.state == CPUBIND_INPUT_TIMEOUT)
-            status = cli_put_input(sink, entry.name, &entry.input, why);
-        else {
-            api_add(why, "the input \"%s\" of the fixture cannot be read: %s", entry.name,
-                    entry.input.state == CPUBIND_INPUT_TOO_LONG ? "it is too long"
-                                                                : "its bytes are missing");
-            status = API_UNREADABLE;
-        }
-    }
+    for (int32_t i = 0; status == API_DONE && i < host->n_input; i++)
+        status = cli_put_input(sink, host->input[i].name, &host->input[i].input, why);
     return status;
 }
 
 static int put_expectations(cli_sink *sink, const cpubind_corpus_host *host, api_text *why)
 {
     int status = API_DONE;
-    for (int32_t i = 0; status == API_DONE && i < cpubind_corpus_n_expectation(host); i++) {
-        cpubind_corpus_expectation e = cpubind_corpus_expectation_at(host, i);
+    for (int32_t i = 0; status == API_DONE && i < host->n_expectation; i++) {
+        cpubind_corpus_expectation e = host->expectation[i];
         status = cli_put_expectation(sink, e.name, e.body, (size_t)e.len, why);
     }
     return status;
@@ -38,11 +28,10 @@ static int put_expectations(cli_sink *sink, const cpubind_corpus_host *host, api
 static int export_host(const api_options *options, const cpubind_corpus_host *host,
                        api_text *why)
 {
-    const cpubind_corpus_about about = cpubind_corpus_about_host(host);
     cli_sink sink;
     int status = cli_open_path_sink(options, options->word[1], &sink, why);
     if (status == API_DONE)
-        status = cli_put_host(&sink, &about, why);
+        status = cli_put_host(&sink, &host->about, why);
     if (status == API_DONE)
         status = put_inputs(&sink, host, why);
     if (status == API_DONE)
@@ -69,8 +58,7 @@ int cli_export(int argc, char **argv)
         status = cli_fail(&options, status, why.text);
     else
         status = cli_say_change(&options, options.word[1], NULL, "%d inputs, %d expectations",
-                                (int)cpubind_corpus_n_input(host),
-                                (int)cpubind_corpus_n_expectation(host));
+                                (int)host->n_input, (int)host->n_expectation);
     cpubind_corpus_close_host(host);
     return status;
 }

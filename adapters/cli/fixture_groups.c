@@ -42,27 +42,27 @@ static int keep_unread(reading *r, const char *name)
     return r->unread[r->n_unread] ? r->n_unread++, 0 : fail_memory(r);
 }
 
-/* Takes a shape of the corpus; a cpubind_corpus_shape_visit. */
-static int take_shape(void *ctx, const cpubind_corpus_shape *shape)
+/* Takes a shape of the corpus; a cpubind_corpus_visit. */
+static int take_shape(void *ctx, const cpubind_corpus_about *host)
 {
     reading *r = (reading *)ctx;
     json_error_t error;
     json_t *body;
     int good;
-    if (!shape->program)
-        return keep_unread(r, shape->about.name);
-    body = json_loadb(shape->body, (size_t)shape->len, 0, &error);
+    if (!host->program)
+        return keep_unread(r, host->name);
+    body = json_loads(host->shape, 0, &error);
     if (!json_is_object(json_object_get(body, "properties"))) {
         json_decref(body);
         api_add(&r->why,
                 "\"%s\": the shape of the host \"%s\" is damaged, at byte %d; import "
                 "its capture again, with --replace",
-                r->corpus.path, shape->about.name, body ? 0 : error.position);
+                r->corpus.path, host->name, body ? 0 : error.position);
         r->status = API_UNREADABLE;
         return 1;
     }
-    good = cli_fleet_add(&r->fleet, shape->about.name, body,
-                         strcmp(shape->program, CLI_SHAPE_PROGRAM) != 0);
+    good = cli_fleet_add(&r->fleet, host->name, body,
+                         strcmp(host->program, CLI_SHAPE_PROGRAM) != 0);
     json_decref(body);
     return good ? 0 : fail_memory(r);
 }
@@ -86,15 +86,14 @@ static void read_host(reading *r, const char *name)
 
 static int read_fleet(reading *r)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
+    cpubind_corpus_fault fault;
     char progress[64];
-    cpubind_corpus_status result;
-    r->status = cli_open_corpus(r->options, &r->corpus, &r->why);
+    r->status = cli_open_corpus(r->options, CLI_CORPUS_READ, &r->corpus, &r->why);
     if (r->status != API_DONE)
         return r->status;
-    result = cpubind_corpus_each_shape(r->corpus.corpus, take_shape, r, &fault);
-    if (r->status == API_DONE && result != CPUBIND_CORPUS_OK)
-        r->status = cli_corpus_failed(result, &fault, r->corpus.path, NULL, &r->why);
+    fault = cpubind_corpus_each(r->corpus.corpus, take_shape, r);
+    if (r->status == API_DONE && fault.status)
+        r->status = cli_corpus_failed(&fault, &r->corpus, NULL, &r->why);
     for (int32_t i = 0; r->status == API_DONE && i < r->n_unread; i++) {
         (void)snprintf(progress, sizeof progress, "cpubind: %d of %d hosts ...", (int)i + 1,
                        (int)r->n_unread);
@@ -155,7 +154,7 @@ int cli_groups(int argc, char **argv)
     for (int32_t i = 0; i < r.n_unread; i++)
         free(r.unread[i]);
     free(r.unread);
-    cpubind_corpus_close(r.corpus.corpus);
+    cli_close_corpus(&r.corpus);
     cli_free_fleet(&r.fleet);
     cli_free_shape_reader(&r.reader);
     return status;

@@ -216,7 +216,7 @@ static char *read_about(walk *w, cpubind_corpus_about *out)
 
 static int import_host(walk *w)
 {
-    cpubind_corpus_about about;
+    cpubind_corpus_about about = {0};
     char *text = read_about(w, &about);
     int status;
     if (!text)
@@ -366,12 +366,11 @@ static int read_capture(const char *path, cpubind_bytes *out, api_text *why)
 
 /* Reads the shape of a host that is open, and stores it. */
 static int store_shape(importing *m, capture *c, const cpubind_source *source,
-                       cpubind_store_shape *shape, api_text *why)
+                       cpubind_corpus_shape *shape, api_text *why)
 {
     walk w = {.dir = c->path, .source = *source, .why = why};
-    cpubind_corpus_fault fault = {0, 0, "", ""};
-    cpubind_corpus_about about;
-    cpubind_corpus_status result;
+    cpubind_corpus_fault fault;
+    cpubind_corpus_about about = {0};
     char *const text = read_about(&w, &about);
     json_t *read = text ? cli_read_shape(&m->reader, source) : NULL;
     char *body = read ? json_dumps(read, JSON_COMPACT) : NULL;
@@ -383,9 +382,9 @@ static int store_shape(importing *m, capture *c, const cpubind_source *source,
     }
     if (status == API_DONE) {
         shape->body = body;
-        result = cpubind_store_put_shape(m->sink.store, c->host, shape, &fault);
-        if (result != CPUBIND_CORPUS_OK)
-            status = cli_corpus_failed(result, &fault, m->sink.path, c->host, why);
+        fault = cpubind_corpus_put_shape(m->sink.corpus.corpus, c->host, shape);
+        if (fault.status)
+            status = cli_corpus_failed(&fault, &m->sink.corpus, c->host, why);
     }
     free(body);
     free(text);
@@ -396,23 +395,24 @@ static int store_shape(importing *m, capture *c, const cpubind_source *source,
  *   out     *is_read: 1 when the capture was read, so that a failure is one of the corpus */
 static int import_shape(importing *m, capture *c, int *is_read, api_text *why)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
-    cpubind_store_shape shape = {.program = CLI_SHAPE_PROGRAM};
+    cpubind_corpus_shape shape = {.program = CLI_SHAPE_PROGRAM};
     struct cpubind_linux_host *host = NULL;
     cpubind_bytes text, copy = {0};
     cpubind_source source;
+    const char *known;
     int status = read_capture(c->path, &text, why);
     *is_read = 0;
     if (status != API_DONE)
         return status;
     shape.capture = text.len ? text.data : "";
     shape.capture_len = text.len;
-    const cpubind_corpus_status result = cpubind_store_find_shape(
-        m->sink.store, &shape, c->host, (int32_t)sizeof c->host, &fault);
-    if (result != CPUBIND_CORPUS_OK) {
+    const cpubind_corpus_fault fault =
+        cpubind_corpus_find_shape(m->sink.corpus.corpus, &shape, &known);
+    if (fault.status) {
         *is_read = 1;
-        status = cli_corpus_failed(result, &fault, m->sink.path, NULL, why);
-    } else if (*c->host != '\0') {
+        status = cli_corpus_failed(&fault, &m->sink.corpus, NULL, why);
+    } else if (known) {
+        (void)snprintf(c->host, sizeof c->host, "%s", known);
         m->n_unchanged++;
     } else {
         copy.data = (char *)malloc((size_t)text.len + 1);
@@ -488,8 +488,8 @@ static int say_import(importing *m)
                            (int)m->n_unchanged, "left_out", m->left_out);
         api_add(&more, ", %d unchanged, %d left out", (int)m->n_unchanged, (int)m->n_left_out);
     }
-    return cli_say_change(m->options, m->sink.path, counts, "%d %s added%s", (int)m->n_added,
-                          m->n_added == 1 ? "host" : "hosts", more.text);
+    return cli_say_change(m->options, m->sink.corpus.path, counts, "%d %s added%s",
+                          (int)m->n_added, m->n_added == 1 ? "host" : "hosts", more.text);
 }
 
 int cli_import(int argc, char **argv)

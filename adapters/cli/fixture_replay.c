@@ -281,12 +281,12 @@ static double seconds_now(void)
 static void replay_cases(const cpubind_corpus_host *host, const cpubind_source *source,
                          api_planned *planned, replayed *out)
 {
-    int32_t n = cpubind_corpus_n_expectation(host);
+    int32_t n = host->n_expectation;
     out->trial = (replayed_case *)calloc((size_t)n + 1, sizeof *out->trial);
     if (!out->trial)
         out->status = API_UNREADABLE;
     for (; out->trial && out->n_trial < n; out->n_trial++) {
-        cpubind_corpus_expectation e = cpubind_corpus_expectation_at(host, out->n_trial);
+        cpubind_corpus_expectation e = host->expectation[out->n_trial];
         replayed_case *to = &out->trial[out->n_trial];
         cli_trial trial;
         cli_try(source, e.body, (size_t)e.len, planned, &trial);
@@ -324,7 +324,7 @@ static void work(void *ctx)
     api_planned planned = {0};
     cli_corpus own;
     char progress[64];
-    int status = cli_open_corpus(r->options, &own, &why);
+    int status = cli_open_corpus(r->options, CLI_CORPUS_READ, &own, &why);
     for (int i = atomic_fetch_add(&r->next, 1); i < r->n_host;
          i = atomic_fetch_add(&r->next, 1)) {
         replayed *host = &r->host[i];
@@ -339,7 +339,7 @@ static void work(void *ctx)
         if (is_first)
             cli_progress(r->options, progress);
     }
-    cpubind_corpus_close(own.corpus);
+    cli_close_corpus(&own);
     api_free_planned(&planned);
 }
 
@@ -357,31 +357,44 @@ static int add_host(replay *r, const char *name, api_text *why)
     return API_DONE;
 }
 
+/* Adds hosts whose names have a pattern. */
+typedef struct matching {
+    replay *replay;
+    const char *pattern;
+    int32_t n;
+    int status;
+    api_text *why;
+} matching;
+
+/* A cpubind_corpus_visit. */
+static int add_matching(void *ctx, const cpubind_corpus_about *about)
+{
+    matching *m = (matching *)ctx;
+    if (fnmatch(m->pattern, about->name, 0) != 0)
+        return 0;
+    m->n++;
+    m->status = add_host(m->replay, about->name, m->why);
+    return m->status != API_DONE;
+}
+
 /* Finds the hosts to replay: those that are named, by a pattern such as a2-* too; else all. */
 static int find_hosts(replay *r, api_text *why)
 {
     char all[] = "*", *words[] = {all};
     char **word = r->options->n_word ? r->options->word : words;
     const int n_word = r->options->n_word ? r->options->n_word : 1;
-    cpubind_corpus_fault fault = {0, 0, "", ""};
-    cpubind_corpus_about *list = NULL;
-    int32_t n = 0;
     int status = API_DONE;
-    cpubind_corpus_status result = cpubind_corpus_list(r->corpus.corpus, &list, &n, &fault);
-    if (result != CPUBIND_CORPUS_OK)
-        return cli_corpus_failed(result, &fault, r->corpus.path, NULL, why);
     for (int i = 0; status == API_DONE && i < n_word; i++) {
-        int n_found = 0;
-        for (int32_t k = 0; status == API_DONE && k < n && strpbrk(word[i], "*?["); k++) {
-            if (fnmatch(word[i], list[k].name, 0) != 0)
-                continue;
-            status = add_host(r, list[k].name, why);
-            n_found++;
-        }
-        if (status == API_DONE && n_found == 0 && word[i] != all)
+        matching m = {r, word[i], 0, API_DONE, why};
+        cpubind_corpus_fault fault = {0};
+        if (strpbrk(word[i], "*?["))
+            fault = cpubind_corpus_each(r->corpus.corpus, add_matching, &m);
+        if (fault.status)
+            return cli_corpus_failed(&fault, &r->corpus, NULL, why);
+        status = m.status;
+        if (status == API_DONE && m.n == 0 && word[i] != all)
             status = add_host(r, word[i], why); /* an unknown name is a failure of the replay */
     }
-    cpubind_corpus_free_list(list);
     return status;
 }
 
@@ -422,10 +435,10 @@ int cli_replay(int argc, char **argv)
     if (status >= 0)
         return status;
     r.options = &options;
-    status = cli_open_corpus(&options, &r.corpus, &why);
+    status = cli_open_corpus(&options, CLI_CORPUS_READ, &r.corpus, &why);
     if (status == API_DONE)
         status = find_hosts(&r, &why);
-    cpubind_corpus_close(r.corpus.corpus);
+    cli_close_corpus(&r.corpus);
     status = status == API_DONE ? run(&r) : cli_fail(&options, status, why.text);
     free_hosts(&r);
     return status;

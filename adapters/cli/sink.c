@@ -16,12 +16,9 @@
 
 /* == Errors ================================================================= */
 
-static int stored(const cli_sink *sink, cpubind_corpus_status status,
-                  const cpubind_corpus_fault *fault, api_text *why)
+static int stored(const cli_sink *sink, cpubind_corpus_fault fault, api_text *why)
 {
-    if (status == CPUBIND_CORPUS_OK)
-        return API_DONE;
-    return cli_corpus_failed(status, fault, sink->path, sink->host, why);
+    return fault.status ? cli_corpus_failed(&fault, &sink->corpus, sink->host, why) : API_DONE;
 }
 
 static int written(const cli_sink *sink, const char *name, cpubind_linux_status status,
@@ -55,7 +52,7 @@ int cli_open_corpus_sink(const api_options *options, cli_sink *out, api_text *wh
 {
     memset(out, 0, sizeof *out);
     out->is_replacing = options->replace;
-    return cli_open_store(options, 1, out->path, &out->store, why);
+    return cli_open_corpus(options, CLI_CORPUS_MAKE, &out->corpus, why);
 }
 
 size_t cli_host_ending(const char *path)
@@ -150,26 +147,23 @@ static int write_file(cli_sink *sink, api_text *why)
 
 int cli_commit_sink(cli_sink *sink, api_text *why)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
     cpubind_linux_fault said = {.what = ""};
     if (sink->is_file)
         return write_file(sink, why);
-    sink->host = NULL; /* the error is about all hosts */
-    if (sink->store)
-        return stored(sink, cpubind_store_commit(sink->store, &fault), &fault, why);
+    if (sink->corpus.corpus)
+        return cli_write_corpus(&sink->corpus, why);
     return written(sink, "", cpubind_linux_writer_commit(sink->writer, &said), &said, why);
 }
 
 void cli_close_sink(cli_sink *sink)
 {
-    cpubind_store_close(sink->store);
+    cli_close_corpus(&sink->corpus);
     cpubind_linux_writer_close(sink->writer);
     for (int32_t i = 0; i < sink->n_part; i++)
         free((char *)sink->part[i].name);
     free(sink->part);
     sink->part = NULL;
     sink->n_part = 0;
-    sink->store = NULL;
     sink->writer = NULL;
 }
 
@@ -207,12 +201,11 @@ static int put_host_file(cli_sink *sink, const cpubind_corpus_about *about, api_
 
 int cli_put_host(cli_sink *sink, const cpubind_corpus_about *about, api_text *why)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
     sink->host = about->name;
-    if (!sink->store)
+    if (!sink->corpus.corpus)
         return put_host_file(sink, about, why);
-    return stored(sink, cpubind_store_put_host(sink->store, about, sink->is_replacing, &fault),
-                  &fault, why);
+    return stored(sink, cpubind_corpus_put_host(sink->corpus.corpus, about, sink->is_replacing),
+                  why);
 }
 
 /* Writes cmd/NAME.exit beside cmd/NAME.txt, unless the command exited with 0. */
@@ -246,12 +239,10 @@ static int put_err_file(cli_sink *sink, const char *name, const cpubind_input *i
 
 int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, api_text *why)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
     int status = API_DONE;
-    if (sink->store)
-        return stored(sink,
-                      cpubind_store_put_input(sink->store, sink->host, name, input, &fault),
-                      &fault, why);
+    if (sink->corpus.corpus)
+        return stored(
+            sink, cpubind_corpus_put_input(sink->corpus.corpus, sink->host, name, input), why);
     status = put_file(sink, name, input->data, (size_t)input->len, why);
     if (status == API_DONE)
         status = put_exit_file(sink, name, input, why);
@@ -261,13 +252,12 @@ int cli_put_input(cli_sink *sink, const char *name, const cpubind_input *input, 
 int cli_put_expectation(cli_sink *sink, const char *name, const char *body, size_t len,
                         api_text *why)
 {
-    cpubind_corpus_fault fault = {0, 0, "", ""};
     api_text path = {"", 0};
-    if (sink->store)
+    if (sink->corpus.corpus)
         return stored(sink,
-                      cpubind_store_put_expectation(sink->store, sink->host, name, body,
-                                                    (int32_t)len, &fault),
-                      &fault, why);
+                      cpubind_corpus_put_expectation(sink->corpus.corpus, sink->host, name,
+                                                     body, (int32_t)len),
+                      why);
     if (!cpubind_host_txt_is_name(name)) {
         api_add(
             why,

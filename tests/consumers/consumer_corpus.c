@@ -36,14 +36,20 @@ static int plan(const cpubind_source *source, cpubind_arena *arena)
     return 0;
 }
 
-static int plan_host(cpubind_corpus *corpus, const char *name, cpubind_corpus_fault *fault)
+static int failed(cpubind_corpus_fault fault)
+{
+    fprintf(stderr, "%s: %s\n", cpubind_corpus_status_text(fault.status), fault.what);
+    return 3;
+}
+
+static int plan_host(cpubind_corpus *corpus, const char *name)
 {
     cpubind_corpus_host *host = NULL;
     cpubind_arena arena = {malloc(ARENA), ARENA, 0};
     int status = 1;
-    cpubind_corpus_status opened = cpubind_corpus_open_host(corpus, name, &host, fault);
-    if (opened != CPUBIND_CORPUS_OK) {
-        fprintf(stderr, "%s: %s\n", cpubind_corpus_status_text(opened), fault->what);
+    cpubind_corpus_fault fault = cpubind_corpus_open_host(corpus, name, &host);
+    if (fault.status) {
+        status = failed(fault);
     } else if (arena.base) {
         cpubind_source source = cpubind_corpus_source(host);
         status = plan(&source, &arena);
@@ -55,18 +61,17 @@ static int plan_host(cpubind_corpus *corpus, const char *name, cpubind_corpus_fa
 
 int main(int argc, char **argv)
 {
+    static char bytes[64 << 20];
     cpubind_corpus *corpus = NULL;
     cpubind_corpus_fault fault;
-    cpubind_corpus_status opened;
     int status;
-    if (argc != 3)
+    FILE *file = argc == 3 ? fopen(argv[1], "rb") : NULL;
+    if (!file)
         return 2;
-    opened = cpubind_corpus_open(argv[1], &corpus, &fault);
-    if (opened != CPUBIND_CORPUS_OK) {
-        fprintf(stderr, "%s: %s\n", cpubind_corpus_status_text(opened), fault.what);
-        return 3;
-    }
-    status = plan_host(corpus, argv[2], &fault);
+    fault =
+        cpubind_corpus_open(bytes, (int32_t)fread(bytes, 1, sizeof bytes, file), 0, &corpus);
+    fclose(file);
+    status = fault.status ? failed(fault) : plan_host(corpus, argv[2]);
     cpubind_corpus_close(corpus);
     return status;
 }

@@ -15,7 +15,7 @@
 #include "../sys.h"
 
 /* Longest content, so that doubling stays inside int32_t. */
-#define CPUBIND_BYTES_MAX (1 << 27)
+#define CPUBIND_BYTES_MAX (1 << 29)
 
 typedef struct cpubind_bytes {
     char *data;  /* NULL before the first byte; the owner's free(3) */

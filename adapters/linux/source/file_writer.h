@@ -1,4 +1,4 @@
-/* file_writer.h - write a file that appears whole or not at all
+/* file_writer.h - write a file that appears whole or not at all; and change one so
  * SPDX-License-Identifier: MIT
  *
  * Private to the programs of this project. The data is written to a temporary file beside the
@@ -7,6 +7,9 @@
 #ifndef CPUBIND_LINUX_FILE_WRITER_H
 #define CPUBIND_LINUX_FILE_WRITER_H
 
+#include <sys/stat.h>
+
+#include "../kernel/bytes.h"
 #include "../linux.h"
 #include "../sys.h"
 
@@ -16,5 +19,26 @@
  *           "create", "write", "sync", "close", "rename"; nothing has changed then */
 cpubind_linux_fault cpubind_linux_write_file(const char *path, const char *data, int32_t len,
                                              const cpubind_sys *sys);
+
+/* A database that is read as a whole, and perhaps replaced. */
+typedef struct cpubind_linux_whole {
+    cpubind_bytes bytes; /* the caller frees them */
+    struct stat st;      /* of the file then; all zero: there was none */
+} cpubind_linux_whole;
+
+/* Reads a regular file.
+ *   in      may_write: it is to be replaced, so it must be one that may be written; it may be
+ *           missing. sys as above; *out is all zero
+ *   errors  "open", ELOOP: it is a symbolic link; "stat", EISDIR, EINVAL; "read"; EFBIG,
+ *           "length"; ENOMEM, "memory". EBUSY, "journal": PATH-journal or PATH-wal is there, so
+ *           SQLite writes the file where it is, or was interrupted and left a part of a change */
+cpubind_linux_fault cpubind_linux_read_whole(const char *path, int may_write,
+                                             const cpubind_sys *sys, cpubind_linux_whole *out);
+
+/* Replaces it, as cpubind_linux_write_file does; with no more rights than it had.
+ *   errors  also EBUSY, "file": another process has changed it since, or does so now */
+cpubind_linux_fault cpubind_linux_write_whole(const char *path, const cpubind_linux_whole *old,
+                                              const char *data, int32_t len,
+                                              const cpubind_sys *sys);
 
 #endif /* CPUBIND_LINUX_FILE_WRITER_H */
