@@ -332,7 +332,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
 }
 
 /* Starts argv[0] from the first absolute folder of PATH that has it; a name with "/" is a file.
- * Returns 0 or an errno: EACCES only if no folder has one that may be executed. posix_spawnp(3)
+ * Returns 0 or an errno: EACCES only if no folder has one that may be executed. A folder that
+ * may not be searched, as /root/bin in a PATH that was inherited, has none. posix_spawnp(3)
  * would look into the current folder too, if PATH has an empty part. */
 static int spawn_on_path(pid_t *pid, const char *const *argv, char *const *envp,
                          const posix_spawn_file_actions_t *files,
@@ -356,9 +357,10 @@ static int spawn_on_path(pid_t *pid, const char *const *argv, char *const *envp,
             failed = posix_spawn(pid, full, files, attributes, words, envp);
         if (!failed)
             return 0;
-        if (failed == EACCES)
+        full[n] = '\0';
+        if (failed == EACCES && faccessat(AT_FDCWD, full, X_OK, AT_EACCESS) == 0)
             error = EACCES;
-        else if (failed != ENOENT && failed != ENOTDIR)
+        else if (failed != EACCES && failed != ENOENT && failed != ENOTDIR)
             return failed;
     }
     return error;

@@ -98,6 +98,12 @@ relative_folders() {
     (cd "$out" && says 3 "$not_here" env PATH=":.:bin:$searched" "$CPUBIND" plan)
 }
 check "no relative folder of PATH is searched" relative_folders
+closed_folder() { # as in a PATH that root had
+    mkdir -p "$out/closed/bin" && chmod 700 "$out/closed" || return 1
+    # shellcheck disable=SC2086
+    says 3 "$not_here" $user env PATH="$out/closed/bin:$searched" "$CPUBIND" plan
+}
+check_user "a folder of PATH that may not be searched has no command" closed_folder
 install -m 644 "$out/npu-smi" "$live/bin/npu-smi"
 check "one that may not be executed fails" planned 3 "Permission denied"
 echo 'echo x' >"$live/bin/npu-smi" && chmod 755 "$live/bin/npu-smi"
