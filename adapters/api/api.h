@@ -57,6 +57,12 @@ void api_add_input(api_text *to, const char *name);
 /* Appends " (INPUT, line N, column N: what)" for a problem; nothing for none. */
 void api_add_fault(const cpubind_problem *problem, api_text *to);
 
+/* Appends that the mask of the process is narrower than its cpuset, and what lifts it. */
+void api_add_mask(const cpubind_facts *facts, api_text *to);
+
+/* How many of `n` threads the quota of the cgroup has CPU time for, at least one. */
+int32_t api_most_threads(const cpubind_facts *facts, int32_t n);
+
 /* Appends `: "text"`, at most API_MAX_QUOTE bytes of it; nothing when it is empty. */
 void api_add_quote(api_text *to, const char *text, int32_t len);
 

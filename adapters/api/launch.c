@@ -37,6 +37,12 @@ static int list_ranks(const api_planned *p, const api_options *options, ranks *o
     return 1;
 }
 
+int32_t api_most_threads(const cpubind_facts *facts, int32_t n)
+{
+    const int32_t most = facts->quota < 1000 ? 1 : facts->quota / 1000;
+    return facts->quota > 0 && most < n ? most : n;
+}
+
 int api_is_for_ranks(const char *format, int32_t n_rank, api_text *why)
 {
     if (n_rank < 2 || strcmp(format, cpubind_launch_word(CPUBIND_LAUNCH_SYSTEMD)) != 0)
@@ -113,6 +119,7 @@ void api_put_launch(api_out *to, cpubind_launch_format format, const api_planned
         rank[i] =
             (cpubind_launch_rank){.cpu = row.cpu, .n_cpu = row.n, .node = row.memory_node};
         rank[i].thread = api_role_of(&row, CPUBIND_ROLE_MAIN, &rank[i].n_thread);
+        rank[i].most = api_most_threads(&p->facts, rank[i].n_thread);
     }
     if (rank)
         api_put_ranks(to, format, &launch);

@@ -1044,7 +1044,7 @@ const api_option api_option_rows[] = {
     READ("env", "NAME=VALUE", BINDING, API_RUN, API_RUN, read_env,
          "set a variable, such as OMP_NUM_THREADS={threads}. " CPUBIND_ROLE_LIST(
              BRACED) "{pool} stand for lists of CPUs, {threads} for the number of main CPUs, "
-                     "{npu}, {node}"),
+                     "or of those that a CPU quota has time for, {npu}, {node}"),
     FLAG("or-unbound", BINDING, API_RUN, API_RUN, or_unbound,
          "start the command after any refusal, too"),
     FLAG("strict", BINDING, 0, BINDERS, is_strict, "undo all if a part cannot be done"),

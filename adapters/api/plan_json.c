@@ -3,6 +3,7 @@
  *
  * JSON.md documents the keys. New keys may be added; a key is never renamed or removed.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api.h"
@@ -102,6 +103,16 @@ static void put_device(api_out *to, const api_planned *p, const api_options *opt
     api_json_close(to, '}');
 }
 
+static void put_quota(api_out *to, const cpubind_facts *facts)
+{
+    char text[16];
+    (void)snprintf(text, sizeof text, "%g", facts->quota / 1000.0);
+    if (facts->quota > 0)
+        api_json_value(to, "quota", text);
+    else
+        api_json_null(to, "quota");
+}
+
 /* The members that only a plan with such an option has. */
 static void put_asked(api_out *to, const cpubind_request *q, const cpubind_device_plan *plan)
 {
@@ -138,6 +149,7 @@ void api_json_plan(api_out *to, const char *key, const api_planned *p,
         api_json_null(to, "rank_device");
     }
     api_json_list(to, "allowed", facts->cpu, facts->n_cpu);
+    put_quota(to, facts);
     api_json_number(to, "total", plan->total);
     api_json_number(to, "hidden", plan->n_hidden);
     api_json_number(to, "idle", plan->n_idle);

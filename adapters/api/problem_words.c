@@ -634,6 +634,17 @@ static void add_scopes(const cpubind_facts *facts, api_text *out)
             scope_sentences[CPUBIND_SCOPE_OWN], scope_sentences[CPUBIND_SCOPE_HOST]);
 }
 
+void api_add_mask(const cpubind_facts *facts, api_text *out)
+{
+    api_add(out, "the mask of this process, CPUs ");
+    api_add_list(out, facts->cpu, facts->n_cpu);
+    api_add(out, ", is narrower than the cpuset of its cgroup, ");
+    api_add_list(out, facts->cpuset, facts->n_cpuset);
+    api_add(out, ": lift it where it was set (the launcher, taskset), or, if all of these are "
+                 "for this process, plan with --scope own or --allowed ");
+    api_add_list(out, facts->cpuset, facts->n_cpuset);
+}
+
 /* Appends what helps against too few CPUs, with the options that were given. */
 static void add_more_cpus(const cpubind_facts *facts, const api_options *options, api_text *out)
 {
@@ -641,7 +652,11 @@ static void add_more_cpus(const cpubind_facts *facts, const api_options *options
         api_add(out, "; name CPUs that are online with --allowed LIST");
         return;
     }
-    api_add(out, "; give the process more CPUs (cpuset, taskset)");
+    api_add(out, "; ");
+    if (facts->n_cpuset > 0)
+        api_add_mask(facts, out);
+    else
+        api_add(out, "give the process more CPUs (cpuset, taskset)");
     if (options->request.exclude)
         api_add(out, ", exclude fewer");
     if (keeps_cpus(&options->request))

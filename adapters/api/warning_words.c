@@ -238,6 +238,55 @@ static void explain_distances(const cpubind_facts *facts, api_text *out)
                           : "all other nodes count as equally near");
 }
 
+/* Says what the cgroup of this process has, where the pools have more, or why it is not known. */
+static void explain_quota(const cpubind_facts *facts, const cpubind_device_plan *plan,
+                          api_text *out)
+{
+    if (facts->unread_cgroup.code != CPUBIND_PROBLEM_NONE) {
+        api_add(out, "whether a quota bounds the CPU time of this process, or its mask is "
+                     "narrower than its cpuset, is not known");
+        api_add_fault(&facts->unread_cgroup, out);
+        return;
+    }
+    api_add(
+        out,
+        "the cgroup of this process has the CPU time of %g CPUs (cpu.max, cpu.cfs_quota_us), "
+        "and the pools have %d: all threads beyond it stand still together, for a part of "
+        "each period; formats and variables name %d threads at the most; give the "
+        "container a larger quota, or none",
+        facts->quota / 1000.0, (int)plan->core.row[plan->n_want],
+        (int)api_most_threads(facts, INT32_MAX));
+}
+
+static void explain_cores(cpubind_warning warning, const cpubind_facts *facts,
+                          const cpubind_device_plan *plan, api_text *out)
+{
+    if (warning == CPUBIND_WARNING_CORE_NODES) {
+        api_add(out, "CPUs %d and %d are of one core by ", (int)facts->split_cpu[0],
+                (int)facts->split_cpu[1]);
+        api_add_input(out, facts->split_input);
+        api_add(
+            out,
+            ", and on nodes %d and %d: what of a core lies on one node counts as a core; of "
+            "a virtual machine, the threads of the hypervisor do not fit its NUMA cells",
+            (int)facts->node_of[facts->split_cpu[0]], (int)facts->node_of[facts->split_cpu[1]]);
+        return;
+    }
+    api_add(out, "the cores of this host are of different kinds (cpu_capacity, "
+                 "sys/devices/cpu_core/cpus), and the pools have different numbers of CPUs of "
+                 "the fastest: ");
+    for (int32_t i = 0; i < plan->n_unit; i++) {
+        const api_row row = api_shown(facts, plan, i);
+        api_add(out, i ? ", " : "");
+        if (!api_add_name(out, &row))
+            api_add_row(out, facts, &row);
+        api_add(out, " %d of %d", (int)cpubind_plan_fast(facts, row.cpu, row.n), (int)row.n);
+    }
+    api_add(out,
+            "; where all workers wait for the slowest one, leave the slower cores out with "
+            "--exclude LIST, alike for all workers of the host");
+}
+
 /* Says whose the devices in view are, or the CPUs of one that is at home elsewhere. */
 static void explain_jobs(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_device_plan *plan, api_text *out)
@@ -336,6 +385,16 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         break;
     case CPUBIND_WARNING_POOR_LOCALITY:
         explain_poor_locality(facts, plan, out);
+        break;
+    case CPUBIND_WARNING_NARROW_MASK:
+        api_add_mask(facts, out);
+        break;
+    case CPUBIND_WARNING_CPU_QUOTA:
+        explain_quota(facts, plan, out);
+        break;
+    case CPUBIND_WARNING_CORE_NODES:
+    case CPUBIND_WARNING_CORE_KINDS:
+        explain_cores(warning, facts, plan, out);
         break;
     case CPUBIND_WARNING_JOB:
     case CPUBIND_WARNING_DISPUTED:

@@ -13,6 +13,7 @@
  *   proc/self/status            online CPUs, w refused    refused     refused    refused
  *   proc/self/cgroup (own)      allowed        refused    allowed     parent     parent
  *   cpuset.cpus.effective (own) parent         refused    refused     refused    refused
+ *   the same, cpu.max (else)    no quota       w 8        no quota    w 8        no quota
  *   env                         no variable    refused    no var.     no var.    refused
  *   cpu/online                  of the nodes   refused    refused     refused    w 6, ref.
  *   node                        lscpu          refused    lscpu       refused    refused
@@ -51,6 +52,7 @@
  *   6  where it lacks a CPU that a node lists: the file is passed over, if the CPU is allowed
  *      by proc/self/status or its own file cpu<N>/online says 1; the CPU is offline, if that
  *      says 0 or nothing says more. Refused where it has an allowed CPU that no node lists
+ *   8  refused where it says whose the CPUs are: some are not allowed, and no scope is given
  *   7  all NPUs are hidden where npu-smi is absent, too, and the process has device files of
  *      other accelerators
  *   8  by local_cpulist, the bridges above, or the only node: ../model/bus.c; not by reference

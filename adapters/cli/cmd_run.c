@@ -39,7 +39,7 @@ static int is_braced(const char *text, const char *word)
 typedef struct run_words {
     const int32_t *cpu[CPUBIND_ROLE_COUNT + 1];
     int32_t n[CPUBIND_ROLE_COUNT + 1];
-    int32_t npu, node;
+    int32_t npu, node, threads;
 } run_words;
 
 static run_words words_of_plan(const api_bound *bound)
@@ -50,6 +50,7 @@ static run_words words_of_plan(const api_bound *bound)
         words.cpu[i] = api_role_of(&row, (cpubind_role)i, &words.n[i]);
     words.cpu[CPUBIND_ROLE_COUNT] = row.cpu;
     words.n[CPUBIND_ROLE_COUNT] = row.n;
+    words.threads = api_most_threads(&bound->planned.facts, words.n[CPUBIND_ROLE_MAIN]);
     return words;
 }
 
@@ -60,6 +61,7 @@ static run_words words_of_place(const cli_numa_place *place)
                        .node = place->n_node > 0 ? place->node[0] : -1};
     words.cpu[CPUBIND_ROLE_MAIN] = words.cpu[CPUBIND_ROLE_COUNT] = place->cpu;
     words.n[CPUBIND_ROLE_MAIN] = words.n[CPUBIND_ROLE_COUNT] = place->n_cpu;
+    words.threads = api_most_threads(&place->bound->planned.facts, place->n_cpu);
     return words;
 }
 
@@ -70,8 +72,7 @@ static size_t expand(const run_words *words, const char *text, api_text *to)
     const struct {
         const char *word;
         int32_t number;
-    } numbers[] = {
-        {"npu", words->npu}, {"node", words->node}, {"threads", words->n[CPUBIND_ROLE_MAIN]}};
+    } numbers[] = {{"npu", words->npu}, {"node", words->node}, {"threads", words->threads}};
     for (int32_t i = 0; i <= CPUBIND_ROLE_COUNT; i++) {
         const char *word =
             i == CPUBIND_ROLE_COUNT ? "pool" : cpubind_role_word((cpubind_role)i);

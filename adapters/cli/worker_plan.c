@@ -182,7 +182,11 @@ static int print_launch(const api_options *o, cpubind_launch_format format,
     for (int32_t i = 0; i < n; i++) {
         const cpubind_worker *worker = &w->workers.worker[i];
         rank[i] = (cpubind_launch_rank){
-            worker->cpu, worker->n_cpu, worker->cpu, worker->n_cpu,
+            worker->cpu,
+            worker->n_cpu,
+            worker->cpu,
+            worker->n_cpu,
+            api_most_threads(&w->read.facts, worker->n_cpu),
             worker->n_node == 1 && w->read.facts.has_nodes ? worker->node[0] : -1};
         is_placed &= rank[i].node >= 0;
     }

@@ -97,6 +97,14 @@ static const row rows[] = {
     {{"poor_locality", CPUBIND_SEVERITY_SEVERE,
       "each launch and interrupt of these devices crosses to another node", RESTART_WORKERS},
      doctor_check_locality, ONCE},
+    {{"narrow_mask", CPUBIND_SEVERITY_SEVERE,
+      "all workers that a launcher leaves one mask share its CPUs, and the others of their "
+      "cpuset are idle", RESTART_WORKERS},
+     doctor_check_mask, ONCE},
+    {{"cpu_quota", CPUBIND_SEVERITY_SEVERE,
+      "threads beyond the quota use it up together, and then all stand still until the next "
+      "period", "or start the engine again with no more threads than that (OMP_NUM_THREADS)"},
+     doctor_check_quota, ONCE},
     {{"mixed_rules", CPUBIND_SEVERITY_SEVERE,
       "each of the rules cuts the pools of the whole host in its own way, so that two workers "
       "get the same CPUs", RESTART_WORKERS},

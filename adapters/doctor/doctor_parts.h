@@ -153,7 +153,8 @@ typedef void doctor_check_run(doctor *d);
 doctor_check_run doctor_check_autonuma, doctor_check_governor, doctor_check_offline,
     doctor_check_isolated, doctor_check_nohz_full;
 /* doctor_plan.c */
-doctor_check_run doctor_check_locality, doctor_check_split, doctor_check_others;
+doctor_check_run doctor_check_locality, doctor_check_split, doctor_check_others,
+    doctor_check_mask, doctor_check_quota;
 /* doctor_rules.c */
 doctor_check_run doctor_check_rules;
 /* doctor_processes.c */

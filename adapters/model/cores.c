@@ -11,6 +11,9 @@
  *   input                 absent             of some      failed, empty, cut  contradictory
  *   smt/active            lists              -            refused             lists
  *   shared_cpu_list       no word            its own      refused             refused
+ *   cpu_core/cpus         cpu_capacity       -            refused             -
+ *   cpu_capacity          no word            no word      refused             -
+ *   node/has_memory       all have some      -            refused             -
  *   thread_siblings_list  lscpu -e, lscpu    as absent 1  refused             refused 2
  *   physical_package_id   lscpu -e, no word  as absent    refused             of the first CPU
  *   lscpu -e              lscpu, no word     -            refused             refused
@@ -21,8 +24,8 @@
  *   refused  facts->topology holds the problem, and a plan that needs what the input tells
  *            fails with it. The rule of the reference needs none of it.
  *   lscpu    in a snapshot alone: a live host without the files has none for lscpu to read
- *   no word  of caches: a node is one. Of cores: each CPU is one, and a plan that needs cores
- *            has the warning no_cores.
+ *   no word  of caches: a node is one. Of kinds: all cores are of one. Of cores: each CPU is one,
+ *            and a plan that needs cores has the warning no_cores.
  *            Of distances: nodes of one socket are near, others far, and a plan by near has the
  *            warning no_distances. Of sockets: the distances tell. Of both: all other nodes are
  *            equally near, and the same warning
@@ -39,6 +42,7 @@
 
 #define INPUT_SMT          INPUT_CPUS "/smt/active"
 #define INPUT_NODES_ONLINE INPUT_NODES "/online"
+#define INPUT_FAST_CPUS    "sys/devices/cpu_core/cpus"
 #define INPUT_CMD          "cmd"
 
 /* A new array of the arena, filled with -1; NULL when the arena is full. */
@@ -63,12 +67,11 @@ int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node)
     return from < facts->n_node && facts->node_id[from] == node ? from : -1;
 }
 
-int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
+/* The nearest of n nodes: the node itself where it is one of them; -1: not known. */
+static int32_t find_nearest(const cpubind_facts *facts, int32_t node, const int32_t *id,
+                            int32_t n)
 {
     const int32_t row = facts_node_index(facts, node);
-    const int is_host = facts->host.n_node > 0; /* else the facts are of NPUs */
-    const int32_t *id = is_host ? facts->host.node_id : facts->node_id;
-    const int32_t n = is_host ? facts->host.n_node : facts->n_node;
     int32_t best = -1, best_distance = INT32_MAX;
     for (int32_t i = 0; i < n; i++)
         if (id[i] == node)
@@ -88,6 +91,20 @@ int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
     return best;
 }
 
+int32_t cpubind_facts_nearest_node(const cpubind_facts *facts, int32_t node)
+{
+    const int is_host = facts->host.n_node > 0; /* else the facts are of NPUs */
+    return is_host ? find_nearest(facts, node, facts->host.node_id, facts->host.n_node)
+                   : find_nearest(facts, node, facts->node_id, facts->n_node);
+}
+
+int32_t cpubind_facts_memory_node(const cpubind_facts *facts, int32_t node)
+{
+    return node < 0 || facts->n_memory <= 0
+               ? node
+               : find_nearest(facts, node, facts->memory, facts->n_memory);
+}
+
 int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu)
 {
     const int is_known = facts->core_of && cpu < facts->n_cpu_id && facts->core_of[cpu] >= 0;
@@ -99,16 +116,10 @@ int32_t cpubind_facts_core(const cpubind_facts *facts, int32_t cpu)
 /* Asks a snapshot or a row of the corpus for a command. A live host lists no commands. */
 static cpubind_problem_code ask_snapshot(facts_reader *r, const char *name, cpubind_input *out)
 {
-    const cpubind_input listing = r->source->list(r->source->ctx, INPUT_CMD);
-    const char *leaf = name + sizeof INPUT_CMD;
-    cpubind_piece part;
-    int32_t at = 0;
-    memset(out, 0, sizeof *out);
-    while (facts_is_present(listing) && facts_next_name(listing, &at, &part))
-        if ((size_t)part.len == strlen(leaf) &&
-            memcmp(listing.data + part.at, leaf, strlen(leaf)) == 0)
-            return facts_ask(r, name, out);
-    return CPUBIND_PROBLEM_NONE;
+    *out = (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
+    return facts_is_present(r->source->list(r->source->ctx, INPUT_CMD))
+               ? facts_ask(r, name, out)
+               : CPUBIND_PROBLEM_NONE;
 }
 
 /* Reads the rows of `lscpu -e` of a snapshot; out->n is 0 when it has none. */
@@ -122,14 +133,47 @@ static cpubind_problem_code read_rows(facts_reader *r, cpubind_lscpu_nodes *out,
                : code;
 }
 
+/* Reads the threads a core of `lscpu` of a snapshot; 0: it has none. */
+static cpubind_problem_code read_summary(facts_reader *r, int32_t *threads)
+{
+    cpubind_text_fault fault;
+    cpubind_input answer;
+    const cpubind_problem_code code = ask_snapshot(r, INPUT_LSCPU, &answer);
+    *threads = 0;
+    return code != CPUBIND_PROBLEM_NONE || !facts_has_answered(answer) ||
+                   cpubind_lscpu_parse_threads(answer.data, answer.len, threads, &fault) ==
+                       CPUBIND_TEXT_OK
+               ? code
+               : facts_fail_text(r, INPUT_LSCPU, answer, &fault);
+}
+
 /* == Cores ================================================================== */
 
-/* Fails because a text about cores cannot be true. */
-static cpubind_problem_code fail_core(facts_reader *r, const char *name, cpubind_input answer,
-                                      int32_t cpu, const char *what)
+/* Reads the threads a core: the siblings of the first online CPU, since the kernel has no files
+ * about the cores of an offline one; else the answer of lscpu. */
+cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
 {
-    r->problem->cpu = cpu;
-    return facts_fail_input(r, name, answer, 0, what);
+    cpubind_facts *f = r->facts;
+    cpubind_problem_code code;
+    int32_t *list, cpu = 0;
+    while (cpu < f->n_cpu_id - 1 && f->node_of[cpu] < 0)
+        cpu++;
+    code = facts_read_cpus(
+        r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list"),
+        cpubind_cpulist_parse, &list, &f->threads);
+    return code == CPUBIND_PROBLEM_NONE && f->threads < 0 ? read_summary(r, &f->threads) : code;
+}
+
+/* Warns of a core whose CPUs are on two nodes: the nodes count, and what of it lies on one of
+ * them is a core. */
+static void note_split(facts_reader *r, const char *name, int32_t cpu, int32_t other)
+{
+    if (!r->facts->split_input) {
+        r->facts->split_input = name;
+        r->facts->split_cpu[0] = cpu;
+        r->facts->split_cpu[1] = other;
+    }
+    facts_warn(r, CPUBIND_WARNING_CORE_NODES);
 }
 
 /* Makes each online CPU a core. */
@@ -140,7 +184,8 @@ static void part_cores(const cpubind_facts *f, int32_t *core_of)
 }
 
 /* Reads a list of CPUs that share something with a CPU, and gives all online CPUs of the list
- * the number of the lowest. Those of a core have no other core, and are on one node.
+ * the number of the lowest. Those of a core have no other core; CPUs on another node are passed
+ * over.
  *   out     *n: CPUs in the list; 0: there is no list */
 static cpubind_problem_code read_group(facts_reader *r, int32_t cpu, const char *leaf,
                                        int is_core, int32_t *group_of, int32_t *n)
@@ -159,17 +204,22 @@ static cpubind_problem_code read_group(facts_reader *r, int32_t cpu, const char 
     for (int32_t i = 0; i < *n; i++) {
         if (!facts_is_online(f, list[i]) || (!is_core && group_of[list[i]] >= 0))
             continue;
-        if (group_of[list[i]] >= 0)
-            return fail_core(r, name, answer, list[i],
-                             "a CPU of the list is in the list of another core");
-        if (is_core && f->node_of[list[i]] != f->node_of[cpu])
-            return fail_core(r, name, answer, list[i], "the CPUs of a core are on two nodes");
+        if (is_core && f->node_of[list[i]] != f->node_of[cpu]) {
+            note_split(r, name, cpu, list[i]);
+            continue;
+        }
+        if (group_of[list[i]] >= 0) {
+            r->problem->cpu = list[i];
+            return facts_fail_input(r, name, answer, 0,
+                                    "a CPU of the list is in the list of another core");
+        }
         first = first < 0 ? list[i] : first;
         group_of[list[i]] = first;
     }
-    return group_of[cpu] >= 0
-               ? code
-               : fail_core(r, name, answer, cpu, "the list lacks the CPU whose list it is");
+    if (group_of[cpu] >= 0)
+        return code;
+    r->problem->cpu = cpu;
+    return facts_fail_input(r, name, answer, 0, "the list lacks the CPU whose list it is");
 }
 
 /* Reads the lists of all online CPUs; of a CPU that an earlier list names, the list is not
@@ -216,49 +266,30 @@ static cpubind_problem_code take_cores(facts_reader *r, int32_t *core_of, int *i
     const cpubind_facts *f = r->facts;
     cpubind_lscpu_nodes rows;
     cpubind_input answer;
-    int32_t *first, n = 0, n_core = 0;
+    int32_t n = 0;
     cpubind_problem_code code = read_rows(r, &rows, &answer);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    for (int32_t i = 0; i < rows.n; i++)
-        n_core = rows.core[i] >= n_core ? rows.core[i] + 1 : n_core;
-    first = new_ints(r, n_core);
-    if (!first)
-        return facts_fail_memory(r);
-    for (int32_t i = 0; i < rows.n; i++) {
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < rows.n; i++) {
         const int32_t cpu = rows.cpu[i], core = rows.core[i];
+        int32_t first = 0;
         if (!facts_is_online(f, cpu) || core < 0)
             continue;
-        if (first[core] < 0)
-            first[core] = cpu;
-        if (f->node_of[first[core]] != f->node_of[cpu])
-            return fail_core(r, INPUT_LSCPU_E, answer, cpu,
-                             "the CPUs of a core are on two nodes");
-        core_of[cpu] = first[core];
+        while (rows.core[first] != core || !facts_is_online(f, rows.cpu[first]) ||
+               f->node_of[rows.cpu[first]] != f->node_of[cpu]) {
+            if (rows.core[first] == core && facts_is_online(f, rows.cpu[first]))
+                note_split(r, INPUT_LSCPU_E, rows.cpu[first], cpu);
+            first++;
+        }
+        core_of[cpu] = rows.cpu[first];
         n++;
     }
     *is_known = n == f->n_online;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Makes each CPU a core where lscpu says that a core has one thread. */
-static cpubind_problem_code take_threads(facts_reader *r, int32_t *core_of, int *is_known)
-{
-    cpubind_input answer;
-    int32_t threads = 0;
-    cpubind_problem_code code = ask_snapshot(r, INPUT_LSCPU, &answer);
-    if (code == CPUBIND_PROBLEM_NONE && facts_has_answered(answer))
-        code = cpubind_priv_read_lscpu(r, answer, &threads);
-    *is_known = threads == 1;
-    if (*is_known)
-        part_cores(r->facts, core_of);
     return code;
 }
 
 static cpubind_problem_code read_core_of(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    int32_t *core_of = new_ints(r, f->n_cpu_id);
+    int32_t *core_of = new_ints(r, f->n_cpu_id), threads = 0;
     int is_known = 0;
     cpubind_problem_code code;
     if (!core_of)
@@ -267,7 +298,10 @@ static cpubind_problem_code read_core_of(facts_reader *r)
     if (code == CPUBIND_PROBLEM_NONE && !is_known)
         code = take_cores(r, core_of, &is_known);
     if (code == CPUBIND_PROBLEM_NONE && !is_known)
-        code = take_threads(r, core_of, &is_known);
+        code = read_summary(r, &threads);
+    if (threads == 1)
+        part_cores(f, core_of);
+    is_known |= threads == 1;
     f->core_of = code == CPUBIND_PROBLEM_NONE && is_known ? core_of : NULL;
     return code;
 }
@@ -297,51 +331,71 @@ static cpubind_problem_code read_caches(facts_reader *r)
     return code;
 }
 
+/* == Kinds ================================================================== */
+
+/* Reads how fast the cores are: Intel lists the fast ones, others have a capacity of each CPU.
+ * A CPU without one ends it, so that most hosts are asked for one file. */
+static cpubind_problem_code read_kinds(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    int32_t *kind_of = new_ints(r, f->n_cpu_id), *list, n, at = 0, first = -1;
+    int differ = 0;
+    cpubind_problem_code code =
+        facts_read_cpus(r, INPUT_FAST_CPUS, cpubind_cpulist_parse, &list, &n);
+    if (!kind_of)
+        return facts_fail_memory(r);
+    for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
+        const int32_t core = cpubind_facts_core(f, cpu);
+        if (!facts_is_online(f, cpu))
+            continue;
+        if (n >= 0)
+            kind_of[cpu] = cpubind_list_has(list, n, cpu, &at);
+        else if (core != cpu)
+            kind_of[cpu] = kind_of[core];
+        else
+            code = facts_read_number(
+                r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "cpu_capacity"), -1,
+                &kind_of[cpu]);
+        if (kind_of[cpu] < 0)
+            return code;
+        first = first < 0 ? kind_of[cpu] : first;
+        differ |= kind_of[cpu] != first;
+    }
+    f->kind_of = differ && code == CPUBIND_PROBLEM_NONE ? kind_of : NULL;
+    return code;
+}
+
 /* == Sockets ================================================================ */
 
-/* Reads the socket of each node by its first online CPU. The kernel has -1 for a socket that it
- * does not know.
- *   out     *is_known: 0 when that of a node is not known */
-static cpubind_problem_code read_packages(facts_reader *r, int32_t *socket, int *is_known)
+/* Reads the socket of each node by its first online CPU, else all of them from `lscpu -e`. The
+ * kernel has -1 for a socket that it does not know. */
+static cpubind_problem_code read_sockets(facts_reader *r)
 {
-    const cpubind_facts *f = r->facts;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
+    cpubind_facts *f = r->facts;
+    int32_t *socket = new_ints(r, f->n_node);
+    int is_known = 1;
+    cpubind_lscpu_nodes rows = {.n = 0};
+    cpubind_input answer;
+    cpubind_problem_code code = socket ? CPUBIND_PROBLEM_NONE : facts_fail_memory(r);
+    for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && is_known && cpu < f->n_cpu_id;
+         cpu++) {
         const int32_t i = cpubind_facts_node(f, f->node_of[cpu]);
-        cpubind_problem_code code;
         if (i < 0 || socket[i] >= 0)
             continue;
         code = facts_read_number(
             r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/physical_package_id"),
             -1, &socket[i]);
-        if (code != CPUBIND_PROBLEM_NONE || socket[i] < 0)
-            return code;
+        is_known = socket[i] >= 0;
     }
-    *is_known = 1;
-    return CPUBIND_PROBLEM_NONE;
-}
-
-static cpubind_problem_code read_sockets(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    int32_t *socket = new_ints(r, f->n_node);
-    int is_known = 0;
-    cpubind_lscpu_nodes rows = {.n = 0};
-    cpubind_input answer;
-    cpubind_problem_code code;
-    if (!socket)
-        return facts_fail_memory(r);
-    code = read_packages(r, socket, &is_known);
     if (code == CPUBIND_PROBLEM_NONE && !is_known)
         code = read_rows(r, &rows, &answer);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
     for (int32_t i = 0; !is_known && i < f->n_node; i++)
         socket[i] = -1;
-    for (int32_t i = rows.n - 1; i >= 0; i--) {
-        const int32_t cpu = rows.cpu[i];
-        if (facts_is_online(f, cpu))
-            socket[cpubind_facts_node(f, f->node_of[cpu])] = rows.socket[i];
-    }
+    for (int32_t i = rows.n - 1; i >= 0; i--)
+        if (facts_is_online(f, rows.cpu[i]))
+            socket[cpubind_facts_node(f, f->node_of[rows.cpu[i]])] = rows.socket[i];
     for (int32_t i = 0; i < f->n_node; i++)
         if (socket[i] < 0)
             return code;
@@ -405,8 +459,7 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t at, int32_t *out, 
         return code;
     const scan_text in = {answer.data, answer.len, &fault};
     (void)scan_next_line(&in, &line);
-    word = line.run;
-    word.end = word.at;
+    word = (scan_run){line.run.at, line.run.at};
     for (int32_t k = 0; k < f->n_all_node; k++) {
         word = scan_word(&in, word.end, line.run.end);
         if (scan_is_empty(word))
@@ -510,14 +563,22 @@ static cpubind_problem_code put_off(facts_reader *r, cpubind_problem_code code)
 
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r)
 {
-    cpubind_problem_code code = put_off(r, read_core_of(r));
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = put_off(r, read_caches(r));
-    return code == CPUBIND_PROBLEM_NONE ? put_off(r, read_sockets(r)) : code;
+    static cpubind_problem_code (*const steps[])(facts_reader *) = {read_core_of, read_caches,
+                                                                    read_kinds, read_sockets};
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
+        code = put_off(r, steps[i](r));
+    return code;
 }
 
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r)
 {
-    const cpubind_problem_code code = put_off(r, read_rows_of_nodes(r));
-    return code == CPUBIND_PROBLEM_NONE ? put_off(r, pick_distances(r)) : code;
+    cpubind_facts *f = r->facts;
+    cpubind_problem_code code = put_off(r, read_rows_of_nodes(r));
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = put_off(r, pick_distances(r));
+    return code == CPUBIND_PROBLEM_NONE
+               ? facts_read_cpus(r, INPUT_NODES "/has_memory", cpubind_cpulist_parse,
+                                 &f->memory, &f->n_memory)
+               : code;
 }

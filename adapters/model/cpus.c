@@ -33,22 +33,19 @@ static void mark(uint8_t *marks, const int32_t *cpu, int32_t n)
         marks[cpu[i]] = 1;
 }
 
-/* Makes the marked CPUs the allowed ones. */
-static cpubind_problem_code take_marked(facts_reader *r, const uint8_t *marks)
+/* Lists what is marked, in the arena. */
+static cpubind_problem_code list_marked(facts_reader *r, const uint8_t *marks, int32_t **out,
+                                        int32_t *n)
 {
-    cpubind_facts *f = r->facts;
     int32_t cap;
-    f->cpu = cpubind_arena_open(r->arena, CPUBIND_MAX_CPUS, &cap);
-    f->n_cpu = 0;
-    for (int32_t cpu = 0; cpu < CPUBIND_MAX_CPUS; cpu++) {
-        if (marks[cpu] && f->n_cpu == cap)
-            return facts_fail_memory(r);
-        if (marks[cpu])
-            f->cpu[f->n_cpu++] = cpu;
-    }
-    if (!f->cpu)
+    *out = cpubind_arena_open(r->arena, CPUBIND_MAX_CPUS + 1, &cap);
+    *n = 0;
+    for (int32_t i = 0; i < CPUBIND_MAX_CPUS && *n < cap; i++)
+        if (marks[i])
+            (*out)[(*n)++] = i;
+    if (!*out || *n == cap)
         return facts_fail_memory(r);
-    cpubind_arena_cut(r->arena, f->cpu + f->n_cpu);
+    cpubind_arena_cut(r->arena, *out + *n);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -187,88 +184,142 @@ cpubind_problem_code cpubind_priv_judge_step(facts_reader *r, int32_t n_visible,
 
 /* == The cgroup ============================================================= */
 
-/* A file of a cgroup that has a controller: of version 2, and of version 1. */
-typedef struct cgroup_file {
-    const char *controller, *mount[2], *leaf[2];
-} cgroup_file;
+/* A cgroup of the process that has a controller: its own, or one above it up to the mount. */
+typedef struct cgroup {
+    const char *mount, *path;
+    int32_t len; /* -1: there is none, or none more, or this process may not see it */
+    int32_t is_version_1;
+} cgroup;
 
-#define CGROUP "sys/fs/cgroup"
-static const cgroup_file cpuset_file = {
-    "cpuset", {CGROUP, CGROUP "/cpuset"}, {"cpuset.cpus.effective", "cpuset.effective_cpus"}};
-static const cgroup_file quota_files[] = {
-    {"cpu", {CGROUP, CGROUP "/cpu"}, {"cpu.max", "cpu.cfs_quota_us"}},
-    {"cpu", {CGROUP, CGROUP "/cpu"}, {"cpu.max", "cpu.cfs_period_us"}}};
+#define CGROUPS "sys/fs/cgroup"
 
-/* Asks for a file of the cgroup of the process. A cgroup without it, or a path of the host's
- * that is not mounted in this container, has the one of the next above.
- *   out     *name: NULL without such a file, or where the cgroup is above those that this
- *           process may see */
-static cpubind_problem_code ask_cgroup(facts_reader *r, const cgroup_file *file,
-                                       const char **name, cpubind_input *answer)
+/* Finds the cgroup of the process; version 1 has a mount for each controller. */
+static cpubind_problem_code find_cgroup(facts_reader *r, const char *controller,
+                                        const char *mount, cgroup *out)
 {
     cpubind_input text;
     cpubind_cgroup found;
-    const char *path;
-    int32_t len;
-    cpubind_problem_code code = facts_ask(r, "proc/self/cgroup", &text);
-    *name = NULL;
+    const cpubind_problem_code code = facts_ask(r, "proc/self/cgroup", &text);
+    out->len = -1;
     if (code != CPUBIND_PROBLEM_NONE || !facts_is_present(text) ||
-        cpubind_cgroup_find(text.data, text.len, file->controller, &found) != CPUBIND_TEXT_OK)
+        cpubind_cgroup_find(text.data, text.len, controller, &found) != CPUBIND_TEXT_OK)
         return code;
-    path = text.data + found.path.at;
-    len = cpubind_cgroup_outside(path, found.path.len);
-    for (;; len = cpubind_cgroup_above(path, len)) {
-        const char *mount = file->mount[found.is_version_1],
-                   *leaf = file->leaf[found.is_version_1];
-        const char *asked;
-        asked = len > 0 ? facts_path(r, mount, path, (cpubind_piece){1, len - 1}, leaf)
-                        : facts_named_path(r, "sys/fs", mount + sizeof "sys/fs", leaf);
-        code = facts_ask(r, asked, answer);
-        if (code == CPUBIND_PROBLEM_NONE && facts_is_present(*answer))
-            *name = asked;
-        if (code != CPUBIND_PROBLEM_NONE || *name || len == 0)
-            return code;
-    }
+    out->mount = found.is_version_1 ? mount : CGROUPS;
+    out->path = text.data + found.path.at;
+    out->len = cpubind_cgroup_outside(out->path, found.path.len);
+    out->is_version_1 = found.is_version_1;
+    return code;
 }
 
-/* Reads the CPUs of the cgroup of the process; *n is -1 without any. A launcher may have cut
- * the mask of a task inside of them. */
+/* The name of a file of a cgroup. */
+static const char *name_file(facts_reader *r, const cgroup *at, const char *leaf)
+{
+    return at->len > 0
+               ? facts_path(r, at->mount, at->path, (cpubind_piece){1, at->len - 1}, leaf)
+               : facts_named_path(r, "sys/fs", at->mount + sizeof "sys/fs", leaf);
+}
+
+/* Reads the CPUs of the cgroup of the process; *n is -1 without any. A cgroup without the file,
+ * or a path of the host's that is not mounted in this container, has that of the next above. A
+ * launcher may have cut the mask of a task inside of them. */
 static cpubind_problem_code read_cgroup(facts_reader *r, int32_t **cpu, int32_t *n)
 {
-    cpubind_input answer;
-    const char *name;
-    const cpubind_problem_code code = ask_cgroup(r, &cpuset_file, &name, &answer);
+    static const char *const leaf[] = {"cpuset.cpus.effective", "cpuset.effective_cpus"};
+    cgroup at;
+    cpubind_problem_code code = find_cgroup(r, "cpuset", CGROUPS "/cpuset", &at);
     *n = -1;
-    return name ? facts_read_part(r, name, answer, (cpubind_piece){0, answer.len},
-                                  cpubind_cpulist_parse, cpu, n)
-                : code;
+    for (; code == CPUBIND_PROBLEM_NONE && *n < 0 && at.len >= 0;
+         at.len = at.len > 0 ? cpubind_cgroup_above(at.path, at.len) : -1)
+        code = facts_read_cpus(r, name_file(r, &at, leaf[at.is_version_1]),
+                               cpubind_cpulist_parse, cpu, n);
+    return code;
 }
 
-/* Takes the allowed CPUs for this container's own where its quota is exactly so many CPUs: the
- * static policy of kubelet gives both. Quota and period are microseconds: in one file, or by
- * version 1 in two; without a limit the first is "max" or "-1". */
-static cpubind_problem_code judge_quota(facts_reader *r)
+/* Reads the least quota of the cgroup of the process and of all above. Quota and period are
+ * microseconds: in one file, or by version 1 in two; without a limit the first is "max" or
+ * "-1". */
+static cpubind_problem_code read_quota(facts_reader *r)
 {
-    int64_t number[2] = {0, 0};
-    if (r->facts->is_scope_given || r->request->allowed || r->n_allowed >= r->facts->n_online)
+    static const char *const leaf[][2] = {{"cpu.max", "cpu.cfs_quota_us"},
+                                          {NULL, "cpu.cfs_period_us"}};
+    cpubind_facts *f = r->facts;
+    cgroup at;
+    cpubind_problem_code code = find_cgroup(r, "cpu", CGROUPS "/cpu", &at);
+    for (; code == CPUBIND_PROBLEM_NONE && at.len >= 0;
+         at.len = at.len > 0 ? cpubind_cgroup_above(at.path, at.len) : -1) {
+        int64_t number[2] = {0, 0}, quota;
+        for (int n = 0, file = 0; n == file && file <= at.is_version_1; file++) {
+            const char *name = name_file(r, &at, leaf[file][at.is_version_1]);
+            cpubind_input answer;
+            code = facts_ask(r, name, &answer);
+            if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+                code = facts_check_end(r, name, answer);
+            if (code != CPUBIND_PROBLEM_NONE || answer.len == 0 || !scan_is_digit(*answer.data))
+                break;
+            for (int32_t i = 0; i < answer.len && n < 2; i++)
+                if (!scan_is_digit(answer.data[i]))
+                    n++;
+                else if (number[n] < INT32_MAX)
+                    number[n] = 10 * number[n] + answer.data[i] - '0';
+        }
+        quota = number[1] > 0 ? 1000 * number[0] / number[1] : 0;
+        if (quota == 0 || quota >= (f->quota > 0 ? f->quota : INT32_MAX))
+            continue;
+        f->quota = (int32_t)quota;
+        f->quota_input = name_file(r, &at, leaf[0][at.is_version_1]);
+    }
+    return code;
+}
+
+/* Compares the mask of the process with the cpuset of its cgroup. */
+static cpubind_problem_code read_cpuset(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const int32_t *exclude = r->request->exclude;
+    const int32_t n_exclude = exclude ? r->request->n_exclude : 0;
+    int32_t at = 0, at_exclude = 0, n = 0, n_all;
+    const cpubind_problem_code code = read_cgroup(r, &f->cpuset, &n_all);
+    int is_narrow = 0;
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < n_all; i++) {
+        const int32_t cpu = f->cpuset[i];
+        if (!facts_is_online(f, cpu))
+            continue;
+        is_narrow |= !cpubind_list_has(f->cpu, f->n_cpu, cpu, &at) &&
+                     !cpubind_list_has(exclude, n_exclude, cpu, &at_exclude);
+        f->cpuset[n++] = cpu;
+    }
+    f->n_cpuset = is_narrow ? n : 0;
+    if (is_narrow)
+        facts_warn(r, CPUBIND_WARNING_NARROW_MASK);
+    return code;
+}
+
+/* Reads what the cgroup of the process says of its CPUs besides those that are allowed. It is
+ * the process's own: lists of each device are those of others. Where it decides nothing, a file
+ * that cannot be read is a warning. */
+static cpubind_problem_code judge_cgroup(facts_reader *r)
+{
+    cpubind_facts *f = r->facts;
+    const int decides =
+        !f->is_scope_given && !r->request->allowed && r->n_allowed < f->n_online;
+    cpubind_problem_code code;
+    if (r->request->device_allowed)
         return CPUBIND_PROBLEM_NONE;
-    for (int n = 0, file = 0; n == file && file < 2; file++) {
-        cpubind_input answer;
-        const char *name;
-        const cpubind_problem_code code = ask_cgroup(r, &quota_files[file], &name, &answer);
-        if (code != CPUBIND_PROBLEM_NONE || !name || answer.len == 0 ||
-            !scan_is_digit(*answer.data))
-            return code;
-        for (int32_t i = 0; i < answer.len && n < 2; i++)
-            if (!scan_is_digit(answer.data[i]))
-                n++;
-            else if (number[n] < INT32_MAX)
-                number[n] = 10 * number[n] + answer.data[i] - '0';
+    code = read_quota(r);
+    if (code != CPUBIND_PROBLEM_NONE && decides)
+        return code;
+    /* The static policy of kubelet gives both: these CPUs, and a quota of exactly so many. */
+    if (decides && f->quota > 0 && f->quota == 1000 * r->n_allowed) {
+        f->scope = CPUBIND_SCOPE_OWN;
+        f->is_scope_given = 1;
     }
-    if (number[1] > 0 && number[0] == number[1] * r->n_allowed) {
-        r->facts->scope = CPUBIND_SCOPE_OWN;
-        r->facts->is_scope_given = 1;
-    }
+    if (code == CPUBIND_PROBLEM_NONE && r->is_mask)
+        code = read_cpuset(r);
+    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY)
+        return code;
+    f->unread_cgroup = *r->problem;
+    cpubind_problem_clear(r->problem);
+    facts_warn(r, CPUBIND_WARNING_CPU_QUOTA);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -307,7 +358,7 @@ static cpubind_problem_code take_dra(facts_reader *r, int is_cgroup)
                                 is_cgroup ? "it names CPUs that the cpuset of the cgroup "
                                             "(cpuset.cpus.effective) has not"
                                           : "it names CPUs that Cpus_allowed_list has not");
-    return take_marked(r, is_own);
+    return list_marked(r, is_own, &r->facts->cpu, &r->facts->n_cpu);
 }
 
 /* == Allowed CPUs =========================================================== */
@@ -325,7 +376,7 @@ static cpubind_problem_code join_allowed(facts_reader *r)
             mark(is_allowed, q->device_allowed[i].cpu, q->device_allowed[i].n);
     else
         mark(is_allowed, q->allowed, q->n_allowed);
-    return take_marked(r, is_allowed);
+    return list_marked(r, is_allowed, &r->facts->cpu, &r->facts->n_cpu);
 }
 
 /* Reads the allowed CPUs of the process; with scope own, and in a step of Slurm, whose launcher
@@ -345,48 +396,25 @@ static cpubind_problem_code read_allowed(facts_reader *r)
     is_cgroup = f->n_cpu >= 0;
     if (code == CPUBIND_PROBLEM_NONE && !is_cgroup)
         code = facts_read_cpus(r, INPUT_STATUS, parse_status, &f->cpu, &f->n_cpu);
+    r->is_mask = !is_cgroup && f->n_cpu >= 0;
     if (code == CPUBIND_PROBLEM_NONE && f->n_cpu < 0)
         facts_warn(r, CPUBIND_WARNING_NO_STATUS);
     return code == CPUBIND_PROBLEM_NONE && is_own && f->n_cpu >= 0 ? take_dra(r, is_cgroup)
                                                                    : code;
 }
 
-/* Reads cpu<N>/online of each CPU, for kernels without cpu/online. A CPU that cannot go offline
- * has no such file. */
-static cpubind_problem_code read_online_each(facts_reader *r, cpubind_input listing)
-{
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    cpubind_piece name;
-    int32_t at = 0;
-    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
-        int32_t online;
-        int32_t cpu = facts_number_after("cpu", listing.data, name);
-        if (cpu < 0)
-            continue;
-        code = facts_read_number(r, facts_path(r, INPUT_CPUS, listing.data, name, "online"), 1,
-                                 &online);
-        r->online[cpu] = online != 0;
-    }
-    return code;
-}
-
 static cpubind_problem_code read_online(facts_reader *r)
 {
-    cpubind_input listing = {.state = CPUBIND_INPUT_ABSENT};
     int32_t *cpu, n;
-    cpubind_problem_code code =
+    const cpubind_problem_code code =
         facts_read_cpus(r, INPUT_ONLINE, cpubind_cpulist_parse, &cpu, &n);
-    if (code == CPUBIND_PROBLEM_NONE && n < 0) {
-        listing = r->source->list(r->source->ctx, INPUT_CPUS);
-        code = facts_judge(r, INPUT_CPUS, listing);
-    }
-    if (code != CPUBIND_PROBLEM_NONE || (n < 0 && !facts_is_present(listing)))
+    if (code != CPUBIND_PROBLEM_NONE || n < 0)
         return code;
     r->online = new_marks(r);
     if (!r->online)
         return facts_fail_memory(r);
     mark(r->online, cpu, n);
-    return n < 0 ? read_online_each(r, listing) : code;
+    return code;
 }
 
 /* Records the node of a CPU. */
@@ -424,21 +452,6 @@ static cpubind_problem_code read_node(facts_reader *r, cpubind_input listing,
         }
         put_on_node(r, cpu[i], node);
     }
-    if (n > 0)
-        r->facts->node_id[r->facts->n_node++] = node;
-    return code;
-}
-
-static cpubind_problem_code read_node_folders(facts_reader *r, cpubind_input listing)
-{
-    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
-    cpubind_piece name;
-    int32_t at = 0;
-    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
-        int32_t node = facts_number_after("node", listing.data, name);
-        if (node >= 0)
-            code = read_node(r, listing, name, node);
-    }
     return code;
 }
 
@@ -465,16 +478,11 @@ static cpubind_problem_code read_node_rows(facts_reader *r, cpubind_input answer
     const cpubind_problem_code code = cpubind_priv_read_rows(r, answer, &rows);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    r->facts->node_id = cpubind_arena_ints(r->arena, rows.n);
-    if (!r->facts->node_id)
-        return facts_fail_memory(r);
-    for (int32_t i = 0; i < rows.n; i++) {
-        if (rows.node[i] < 0 || (r->online && !r->online[rows.cpu[i]]))
-            continue;
-        put_on_node(r, rows.cpu[i], rows.node[i]);
-        r->facts->node_id[r->facts->n_node++] = rows.node[i];
-    }
-    facts_warn(r, CPUBIND_WARNING_NODE_MAP);
+    for (int32_t i = 0; i < rows.n; i++)
+        if (rows.node[i] >= 0 && (!r->online || r->online[rows.cpu[i]]))
+            put_on_node(r, rows.cpu[i], rows.node[i]);
+    if (r->facts->n_cpu_id > 0)
+        facts_warn(r, CPUBIND_WARNING_NODE_MAP);
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -493,31 +501,10 @@ static cpubind_problem_code ask_cpu(facts_reader *r, int32_t cpu, int is_said, i
     return code;
 }
 
-/* Takes the CPUs from their nodes that are marked with `least` or more, and the nodes without
- * CPUs out. Returns one past the highest CPU. */
-static int32_t take_offline(cpubind_facts *f, const uint8_t *is_off, int32_t least)
-{
-    int32_t n_cpu_id = 0, n = 0;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++) {
-        if (is_off[cpu] >= least)
-            f->node_of[cpu] = -1;
-        if (f->node_of[cpu] >= 0)
-            n_cpu_id = cpu + 1;
-    }
-    for (int32_t i = 0; i < f->n_node; i++) {
-        int32_t cpu = 0;
-        while (cpu < n_cpu_id && f->node_of[cpu] != f->node_id[i])
-            cpu++;
-        if (cpu < n_cpu_id)
-            f->node_id[n++] = f->node_id[i];
-    }
-    f->n_node = n;
-    return n_cpu_id;
-}
-
 /* Holds cpu/online against the nodes, which list online CPUs (before Linux 4.15 offline ones,
  * too). A container may have a made one (lxcfs): numbers from 0 on, as many as it has CPUs.
- * Where a CPU that it lacks is online by two words of the kernel, the file is passed over. */
+ * Where a CPU that it lacks is online by two words of the kernel, the file is passed over. Old
+ * kernels have no such file: a CPU is online but where its own file says otherwise. */
 static cpubind_problem_code check_online(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -525,25 +512,28 @@ static cpubind_problem_code check_online(facts_reader *r)
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     uint8_t *is_off;
     int32_t n = 0, *said = NULL, n_said = -2, at = 0;
-    if (!r->online)
-        return code;
     is_off = new_marks(r);
     if (!is_off)
         return facts_fail_memory(r);
     for (int32_t cpu = 0; code == CPUBIND_PROBLEM_NONE && cpu < f->n_cpu_id; cpu++) {
         int32_t word = 0;
-        if (f->node_of[cpu] < 0 || r->online[cpu])
+        if (f->node_of[cpu] < 0 || (r->online && r->online[cpu]))
             continue;
-        if (n_said == -2) /* the CPUs that the kernel lets this process run on */
+        if (r->online && n_said == -2) /* the CPUs that the kernel lets this process run on */
             code = facts_read_cpus(r, INPUT_STATUS, parse_status, &said, &n_said);
         if (code == CPUBIND_PROBLEM_NONE)
-            code = ask_cpu(r, cpu, cpubind_list_has(said, n_said, cpu, &at), &word);
+            code =
+                ask_cpu(r, cpu, !r->online || cpubind_list_has(said, n_said, cpu, &at), &word);
         is_off[cpu] = word == 0 ? 2 : word < 0;
-        n += word == 1;
+        n += r->online && word == 1;
     }
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
-    f->n_cpu_id = take_offline(f, is_off, n > 0 ? 2 : 1);
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (is_off[cpu] > (n > 0))
+            f->node_of[cpu] = -1;
+    while (f->n_cpu_id > 0 && f->node_of[f->n_cpu_id - 1] < 0)
+        f->n_cpu_id--;
     if (n > 0) {
         facts_warn(r, CPUBIND_WARNING_ONLINE_DIFFERS);
         r->online = NULL;
@@ -556,30 +546,32 @@ static cpubind_problem_code read_nodes(facts_reader *r)
 {
     cpubind_input listing = r->source->list(r->source->ctx, INPUT_NODES);
     cpubind_input answer;
+    cpubind_piece name;
+    int32_t at = 0;
     cpubind_problem_code code = facts_judge(r, INPUT_NODES, listing);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
-    if (facts_is_present(listing)) {
-        r->facts->node_id = cpubind_arena_ints(r->arena, facts_count_names(listing));
-        if (!r->facts->node_id)
-            return facts_fail_memory(r);
-        code = read_node_folders(r, listing);
-        if (code == CPUBIND_PROBLEM_NONE && r->facts->n_node > 0)
-            code = check_online(r);
-        if (code != CPUBIND_PROBLEM_NONE || r->facts->n_node > 0)
-            return code;
+    while (code == CPUBIND_PROBLEM_NONE && facts_next_name(listing, &at, &name)) {
+        const int32_t node = facts_number_after("node", listing.data, name);
+        code = node < 0 ? code : read_node(r, listing, name, node);
     }
-    code = facts_ask(r, INPUT_LSCPU_E, &answer);
-    if (code != CPUBIND_PROBLEM_NONE)
+    if (code == CPUBIND_PROBLEM_NONE)
+        code = check_online(r);
+    if (code != CPUBIND_PROBLEM_NONE || r->facts->n_cpu_id > 0)
         return code;
-    return facts_has_answered(answer) ? read_node_rows(r, answer) : CPUBIND_PROBLEM_NONE;
+    code = facts_ask(r, INPUT_LSCPU_E, &answer);
+    return code == CPUBIND_PROBLEM_NONE && facts_has_answered(answer)
+               ? read_node_rows(r, answer)
+               : code;
 }
 
-/* Puts the allowed CPUs on node 0: those of cpu/online, and those whose own file says that they
- * are online. */
-static cpubind_problem_code assume_online(facts_reader *r)
+/* Without known nodes every CPU counts as one of node 0: those that are allowed and online, by
+ * cpu/online or by their own file; where no CPUs are allowed by any input, those of cpu/online. */
+static cpubind_problem_code assume_one_node(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;
+    facts_warn(r, CPUBIND_WARNING_NO_NODES);
+    for (int32_t cpu = 0; f->n_cpu < 0 && r->online && cpu < CPUBIND_MAX_CPUS; cpu++)
+        if (r->online[cpu])
+            put_on_node(r, cpu, 0);
     for (int32_t i = 0; i < f->n_cpu; i++) {
         int32_t word = 1;
         if (r->online && !r->online[f->cpu[i]]) {
@@ -594,41 +586,6 @@ static cpubind_problem_code assume_online(facts_reader *r)
             put_on_node(r, f->cpu[i], 0);
     }
     return CPUBIND_PROBLEM_NONE;
-}
-
-/* Without known nodes every CPU counts as one of node 0. */
-static cpubind_problem_code assume_one_node(facts_reader *r)
-{
-    r->facts->node_id = cpubind_arena_ints(r->arena, 1);
-    if (!r->facts->node_id)
-        return facts_fail_memory(r);
-    r->facts->node_id[0] = 0;
-    r->facts->n_node = 1;
-    for (int32_t cpu = 0; r->facts->n_cpu < 0 && r->online && cpu < CPUBIND_MAX_CPUS; cpu++)
-        if (r->online[cpu])
-            put_on_node(r, cpu, 0);
-    facts_warn(r, CPUBIND_WARNING_NO_NODES);
-    return assume_online(r);
-}
-
-/* Without a list of allowed CPUs every CPU on a node is allowed. */
-static cpubind_problem_code allow_all(facts_reader *r)
-{
-    uint8_t *is_online = new_marks(r);
-    if (!is_online)
-        return facts_fail_memory(r);
-    for (int32_t cpu = 0; cpu < r->facts->n_cpu_id; cpu++)
-        is_online[cpu] = r->facts->node_of[cpu] >= 0;
-    return take_marked(r, is_online);
-}
-
-/* Fails because an online CPU is on no node: the listing of nodes lacks its node, which other
- * processes of the host know. */
-static cpubind_problem_code fail_without_node(facts_reader *r, int32_t cpu)
-{
-    static const cpubind_input absent = {.state = CPUBIND_INPUT_ABSENT};
-    r->problem->cpu = cpu;
-    return facts_fail_input(r, INPUT_NODES, absent, -1, "an online CPU is on no node of it");
 }
 
 /* Whether the kernel says of a CPU without a node that it is online: in cpu/online, or, where
@@ -660,8 +617,13 @@ static cpubind_problem_code place_cpus(facts_reader *r)
             n_excluded += node >= 0;
             continue;
         }
-        if (node < 0 && is_named_online(r, f->cpu[i]))
-            return fail_without_node(r, f->cpu[i]);
+        if (node < 0 && is_named_online(r, f->cpu[i])) {
+            /* the listing of nodes lacks its node, which other processes of the host know */
+            r->problem->cpu = f->cpu[i];
+            return facts_fail_input(r, INPUT_NODES,
+                                    (cpubind_input){.state = CPUBIND_INPUT_ABSENT}, -1,
+                                    "an online CPU is on no node of it");
+        }
         if (node < 0) {
             facts_warn(r, CPUBIND_WARNING_OFFLINE);
             continue;
@@ -677,15 +639,12 @@ static cpubind_problem_code place_cpus(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Counts the online CPUs, and warns when a part of them is not allowed, and whose the allowed
+/* Warns when a part of them is not allowed, and whose the allowed
  * ones are was not said. */
 static cpubind_problem_code check_part(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    cpubind_problem_code code;
-    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
-        f->n_online += f->node_of[cpu] >= 0;
-    code = judge_quota(r);
+    const cpubind_problem_code code = judge_cgroup(r);
     if (r->n_allowed < f->n_online && !f->is_scope_given)
         facts_warn(r, CPUBIND_WARNING_PARTIAL_CPUSET);
     return code;
@@ -708,17 +667,27 @@ cpubind_problem_code cpubind_priv_require_cpus(facts_reader *r)
     return facts_fail(r, CPUBIND_PROBLEM_TOO_FEW_CPUS, "no allowed CPU is online");
 }
 
-/* Reads the nodes, or makes one of all CPUs. */
+/* Reads the nodes, or makes one of all CPUs. Without a list of allowed CPUs every CPU on a node
+ * is allowed. */
 static cpubind_problem_code find_nodes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    cpubind_problem_code code = read_nodes(r);
-    if (code == CPUBIND_PROBLEM_NONE && f->n_node == 0)
+    uint8_t *is_node = new_marks(r), *is_online = new_marks(r);
+    cpubind_problem_code code = is_node && is_online ? read_nodes(r) : facts_fail_memory(r);
+    if (code == CPUBIND_PROBLEM_NONE && f->n_cpu_id == 0)
         code = assume_one_node(r);
-    if (code == CPUBIND_PROBLEM_NONE && f->n_cpu < 0)
-        code = allow_all(r);
-    return code == CPUBIND_PROBLEM_NONE && !cpubind_list_sort(f->node_id, &f->n_node)
-               ? facts_fail(r, CPUBIND_PROBLEM_UNREADABLE, "a node number is out of range")
+    if (code != CPUBIND_PROBLEM_NONE)
+        return code;
+    is_node[0] = f->n_cpu_id == 0;
+    for (int32_t cpu = 0; cpu < f->n_cpu_id; cpu++)
+        if (f->node_of[cpu] >= 0) {
+            is_node[f->node_of[cpu]] = 1;
+            is_online[cpu] = 1;
+            f->n_online++;
+        }
+    code = list_marked(r, is_node, &f->node_id, &f->n_node);
+    return code == CPUBIND_PROBLEM_NONE && f->n_cpu < 0
+               ? list_marked(r, is_online, &f->cpu, &f->n_cpu)
                : code;
 }
 
@@ -734,36 +703,4 @@ cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r)
     for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
         code = steps[i](r);
     return code;
-}
-
-cpubind_problem_code cpubind_priv_read_lscpu(facts_reader *r, cpubind_input answer,
-                                             int32_t *threads)
-{
-    cpubind_text_fault fault;
-    return cpubind_lscpu_parse_threads(answer.data, answer.len, threads, &fault) ==
-                   CPUBIND_TEXT_OK
-               ? CPUBIND_PROBLEM_NONE
-               : facts_fail_text(r, INPUT_LSCPU, answer, &fault);
-}
-
-/* Reads the threads a core: the siblings of the first online CPU, since the kernel has no files
- * about the cores of an offline one; else the answer of lscpu. */
-cpubind_problem_code cpubind_priv_read_threads(facts_reader *r)
-{
-    cpubind_facts *f = r->facts;
-    cpubind_input answer;
-    cpubind_problem_code code;
-    int32_t *list, n, cpu = 0;
-    while (cpu < f->n_cpu_id - 1 && f->node_of[cpu] < 0)
-        cpu++;
-    code = facts_read_cpus(
-        r, facts_numbered_path(r, INPUT_CPUS, "cpu", cpu, "topology/thread_siblings_list"),
-        cpubind_cpulist_parse, &list, &n);
-    f->threads = n < 0 ? 0 : n;
-    if (code != CPUBIND_PROBLEM_NONE || n >= 0)
-        return code;
-    code = facts_ask(r, INPUT_LSCPU, &answer);
-    return code == CPUBIND_PROBLEM_NONE && facts_has_answered(answer)
-               ? cpubind_priv_read_lscpu(r, answer, &f->threads)
-               : code;
 }

@@ -144,7 +144,11 @@ typedef struct cpubind_problem {
                                                    keeps CPUs for */           \
     X(NO_DISTANCES, "no_distances") /* near: sockets tell how far nodes are apart, or none */  \
     X(NO_CORES, "no_cores")         /* which CPUs share a core is not known: each is one */    \
-    X(ONLINE_DIFFERS, "online_differs") /* cpu/online lacks CPUs that are online */
+    X(ONLINE_DIFFERS, "online_differs") /* cpu/online lacks CPUs that are online */            \
+    X(NARROW_MASK, "narrow_mask")       /* the mask of the process lacks CPUs of its cpuset */ \
+    X(CPU_QUOTA, "cpu_quota")   /* the cgroup has less CPU time than the pools have CPUs */    \
+    X(CORE_NODES, "core_nodes") /* the CPUs of a core are on two nodes */                      \
+    X(CORE_KINDS, "core_kinds") /* pools have more or fewer CPUs of the faster cores */
 
 typedef enum cpubind_warning {
 #define CPUBIND_X(name, code) CPUBIND_WARNING_##name,
@@ -412,11 +416,23 @@ typedef struct cpubind_facts {
                               CPUs, not known */
     int32_t has_nodes; /* 0: no input names a node; node 0 has all CPUs */
     int32_t *socket;   /* by node_id: number of the socket; NULL: not known */
+    int32_t *memory;   /* nodes that have memory, ascending */
+    int32_t n_memory;  /* 0, -1: not known */
+    int32_t *kind_of;  /* by CPU id, n_cpu_id elements: how fast its core is, a larger number
+                          is faster; -1: on no node; NULL: all are of one kind, or not known */
+    int32_t split_cpu[2];    /* CPUs of a core that are on two nodes, with CORE_NODES ... */
+    const char *split_input; /* ... and the input that says so */
     /* Why a plan that needs cores, distances or sockets must fail: the first input of them that
      * is there and cannot be read; what it would tell is NULL. No code: there is none. */
     cpubind_problem topology;
     cpubind_scope scope;    /* CPUSET, HOST, OWN or PER_NPU */
     int32_t is_scope_given; /* by the request or the environment */
+    int32_t
+        quota; /* CPU time that the cgroup of the process may use, the least of it and of all
+                      above: thousandths of a CPU; 0: all of it, or not known */
+    const char *quota_input;       /* the file that says so */
+    int32_t *cpuset, n_cpuset;     /* with NARROW_MASK: the online CPUs of the cgroup */
+    cpubind_problem unread_cgroup; /* why these two are not known; no code: they are */
     int32_t n_job; /* ranks of the job on this host, each with a device; 0: not known */
     const char *job_variable; /* that says so, for ranks below; static; NULL: none */
     uint64_t warnings;        /* bits 1 << cpubind_warning */
@@ -545,6 +561,10 @@ int32_t cpubind_facts_next_other(const cpubind_facts *facts, int32_t row);
 
 /* The index of a node id in facts->node_id, or -1. O(log nodes). */
 int32_t cpubind_facts_node(const cpubind_facts *facts, int32_t node);
+
+/* The node for the memory of a node: itself where it has some, else the nearest one that has;
+ * -1: not known. */
+int32_t cpubind_facts_memory_node(const cpubind_facts *facts, int32_t node);
 
 /* The node with CPUs that a node stands for: itself where it has CPUs, else the nearest one of
  * facts->host; -1: not known. */

@@ -49,6 +49,7 @@ typedef struct facts_reader {
     cpubind_problem *problem;
     uint8_t *online;   /* by CPU id, CPUBIND_MAX_CPUS long: 1 when online; NULL: not known */
     int32_t n_allowed; /* allowed CPUs that are online, with the excluded ones */
+    int is_mask;       /* the allowed CPUs are the mask of the process */
     int is_in_slurm;   /* the process is in a step of Slurm, which ... */
     cpubind_slurm_step slurm; /* ... was given this */
     facts_step step;
@@ -74,7 +75,7 @@ typedef cpubind_problem_code facts_takes(facts_reader *r, cpubind_problem_code c
 /* Each step reads inputs and adds what they say to the facts. A problem ends the reading. */
 
 /* cpus.c: whose the allowed CPUs are; allowed CPUs and nodes; that an allowed CPU is left;
- * threads a core. */
+ * cores.c: threads a core. */
 cpubind_problem_code cpubind_priv_read_scope(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cpus(facts_reader *r);
 cpubind_problem_code cpubind_priv_require_cpus(facts_reader *r);
@@ -89,14 +90,12 @@ void cpubind_priv_take_job(cpubind_facts *facts);
 cpubind_problem_code cpubind_priv_judge_step(facts_reader *r, int32_t n_visible,
                                              int32_t n_host);
 
-/* cpus.c: an answer of lscpu -e, with all columns, in the arena; one of lscpu. */
+/* cpus.c: an answer of lscpu -e, with all columns, in the arena. */
 cpubind_problem_code cpubind_priv_read_rows(facts_reader *r, cpubind_input answer,
                                             cpubind_lscpu_nodes *rows);
-cpubind_problem_code cpubind_priv_read_lscpu(facts_reader *r, cpubind_input answer,
-                                             int32_t *threads);
 
-/* cores.c: all nodes; cores and sockets; all nodes and their distances. Only NO_MEMORY is a
- * problem of the last two steps. Another one is in facts->topology. */
+/* cores.c: all nodes; cores, their kinds, and sockets; all nodes, their distances, and which have
+ * memory. A problem of cores, sockets and distances is in facts->topology, but for NO_MEMORY. */
 cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);

@@ -200,7 +200,8 @@ static void env_of(writer *w, const cpubind_launch *launch)
     put_ranks(w, launch);
     if (launch->n_rank == 1) {
         put_word(w, "\nOMP_NUM_THREADS=");
-        put_number(w, launch->rank[0].n_thread);
+        put_number(w,
+                   launch->rank[0].most > 0 ? launch->rank[0].most : launch->rank[0].n_thread);
         put_word(w, "\nOMP_PROC_BIND=close\nOMP_PLACES=");
         places_of(w, &launch->rank[0]);
     }
@@ -292,12 +293,4 @@ const char *cpubind_launch_word(cpubind_launch_format format)
     static const char *const words[] = {CPUBIND_LAUNCH_LIST(CPUBIND_X)};
 #undef CPUBIND_X
     return (uint32_t)format < CPUBIND_LAUNCH_COUNT ? words[format] : "?";
-}
-
-const char *cpubind_launch_what(cpubind_launch_format format)
-{
-#define CPUBIND_X(name, word, what) what,
-    static const char *const texts[] = {CPUBIND_LAUNCH_LIST(CPUBIND_X)};
-#undef CPUBIND_X
-    return (uint32_t)format < CPUBIND_LAUNCH_COUNT ? texts[format] : "?";
 }

@@ -48,6 +48,7 @@ typedef struct cpubind_launch_rank {
     int32_t n_cpu;
     const int32_t *thread; /* those of its compute threads, ascending */
     int32_t n_thread;
+    int32_t most; /* threads that there is CPU time for; 0: all */
     int32_t node; /* of its memory, or -1 */
 } cpubind_launch_rank;
 
@@ -56,9 +57,8 @@ typedef struct cpubind_launch {
     int32_t n_rank;
 } cpubind_launch;
 
-/* "omp-places" and what it prints. Static storage. */
+/* "omp-places". Static storage. */
 const char *cpubind_launch_word(cpubind_launch_format format);
-const char *cpubind_launch_what(cpubind_launch_format format);
 
 /* Writes the ranks in a format, each line with a line feed, without a NUL.
  *   in      every rank has at least one CPU and one compute thread, each below

@@ -93,6 +93,30 @@ static cpubind_problem_code find_lent(planner *p)
     return CPUBIND_PROBLEM_NONE;
 }
 
+int32_t cpubind_plan_fast(const cpubind_facts *facts, const int32_t *cpu, int32_t n)
+{
+    int32_t fast = 0, n_fast = 0;
+    for (int32_t i = 0; facts->kind_of && i < facts->n_cpu_id; i++)
+        fast = facts->kind_of[i] > fast ? facts->kind_of[i] : fast;
+    for (int32_t i = 0; facts->kind_of && i < n; i++)
+        n_fast += facts->kind_of[cpu[i]] == fast;
+    return n_fast;
+}
+
+/* Whether some pool has more CPUs of the fastest cores than another, by more than one core. */
+static int are_kinds_uneven(const planner *p)
+{
+    int32_t least = INT32_MAX, most = 0;
+    for (int32_t i = 0; i < p->out->n_want; i++) {
+        const int32_t first = p->out->core.row[i];
+        const int32_t n = cpubind_plan_fast(p->facts, p->out->core.cpu + first,
+                                            p->out->core.row[i + 1] - first);
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    return most > least + 2;
+}
+
 static cpubind_problem_code note_findings(planner *p)
 {
     const cpubind_pools *core = &p->out->core;
@@ -103,6 +127,10 @@ static cpubind_problem_code note_findings(planner *p)
         plan_warn(p, CPUBIND_WARNING_OVERLAP);
     if (p->out->n_lent > 0)
         plan_warn(p, CPUBIND_WARNING_LENT);
+    if (p->facts->quota > 0 && p->facts->quota < 1000 * core->row[p->out->n_want])
+        plan_warn(p, CPUBIND_WARNING_CPU_QUOTA);
+    if (are_kinds_uneven(p))
+        plan_warn(p, CPUBIND_WARNING_CORE_KINDS);
     if (core->disputed > 0 && p->scope <= CPUBIND_SCOPE_HOST) /* CPUs that others may use */
         plan_warn(p, CPUBIND_WARNING_DISPUTED);
     return code;

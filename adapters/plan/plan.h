@@ -155,6 +155,9 @@ cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
 /* The candidate that facts->device[device] is, or -1. */
 int32_t cpubind_plan_candidate(const cpubind_device_plan *plan, int32_t device);
 
+/* How many of n CPUs are of the fastest cores of the host; 0: all cores are alike. */
+int32_t cpubind_plan_fast(const cpubind_facts *facts, const int32_t *cpu, int32_t n);
+
 /* The node for the memory of the device of a row, or -1. */
 int32_t cpubind_plan_memory_node(const cpubind_facts *facts, const cpubind_device_plan *plan,
                                  int32_t row);

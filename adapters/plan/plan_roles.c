@@ -23,9 +23,9 @@ static int is_in_place(const planner *p, int32_t device, int32_t node)
     return n_home == 0 && one->node == node;
 }
 
-/* The node for the memory of a row. By the reference that of the first CPU of the pool; by the
- * rules near the node with most CPUs of the pool, of the place of its device if there are any,
- * the first of several. */
+/* The node for the memory of a row: the nearest that has memory to that of the first CPU of the
+ * pool by the reference; by the rules near to the node with most CPUs of the pool, of the place
+ * of its device if there are any, the first of several. */
 static int32_t find_memory_node(const planner *p, int32_t row, int32_t device)
 {
     const cpubind_facts *f = p->facts;
@@ -33,7 +33,7 @@ static int32_t find_memory_node(const planner *p, int32_t row, int32_t device)
     const int32_t n = p->out->core.row[row + 1] - p->out->core.row[row];
     int32_t best = -1, best_n = 0, best_is_near = 0;
     if (n > 0 && f->rules == CPUBIND_RULES_REFERENCE)
-        return f->node_of[pool[0]];
+        return cpubind_facts_memory_node(f, f->node_of[pool[0]]);
     for (int32_t i = 0; i < f->n_node; i++) {
         int32_t n_on = 0, is_near;
         for (int32_t k = 0; k < n; k++)
@@ -45,7 +45,7 @@ static int32_t find_memory_node(const planner *p, int32_t row, int32_t device)
         best_n = n_on;
         best_is_near = is_near;
     }
-    return best;
+    return cpubind_facts_memory_node(f, best);
 }
 
 /* A pool whose roles are asked for. */

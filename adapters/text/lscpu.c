@@ -27,7 +27,7 @@ static column column_of(const scan_text *in, scan_run word)
     return SCAN_IS(in, word, "SOCKET") ? SOCKET : N_COLUMN;
 }
 
-/*   header = "CPU" *( blanks name ) LF       one name is NODE */
+/*   header = "CPU" *( blanks name ) LF */
 static int read_header(const scan_text *in, scan_run line, table_header *out)
 {
     scan_run word = scan_word(in, line.at, line.end);
@@ -42,7 +42,7 @@ static int read_header(const scan_text *in, scan_run line, table_header *out)
         if (c != N_COLUMN)
             out->cell[c] = out->n_cell;
     }
-    return out->cell[NODE] >= 0;
+    return 1;
 }
 
 /*   row    = number *( blanks cell ) LF      a cell for each word of the header
@@ -81,7 +81,7 @@ static cpubind_text_status read_table(const scan_text *in, const cpubind_lscpu_n
 
     if (!scan_next_line(in, &line) || !read_header(in, line.run, &header))
         return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, 0,
-                         "there is no header with the columns CPU and NODE");
+                         "there is no header that begins with CPU");
     while (scan_next_line(in, &line)) {
         const cpubind_text_status status = read_row(in, &header, &line, &cpu, cells);
 

@@ -5,8 +5,8 @@
  *
  * GRAMMAR
  *   table   = "CPU" *( blanks name ) LF *row  blanks around cells, the last LF may be missing;
- *                                             one name is NODE; CORE and SOCKET are read too,
- *                                             other columns are passed over
+ *                                             NODE, CORE and SOCKET are read, other columns are
+ *                                             passed over; a kernel without nodes has no NODE
  *   row     = number *( blanks cell ) LF      a cell for each column; CPUs strictly ascending
  *   cell    = number / "-"                    of NODE, CORE and SOCKET; any word in others
  *   summary = *( key ":" blanks value LF )    the key read is "Thread(s) per core"; a host with
@@ -25,7 +25,8 @@ extern "C" {
  * read as -1. */
 typedef struct cpubind_lscpu_nodes {
     int32_t *cpu;  /* in: array for the CPUs, which ascend strictly */
-    int32_t *node; /* in: array for their nodes: node[i] is that of cpu[i] */
+    int32_t *node; /* in: array for their nodes, all -1 without the column: node[i] is that of
+                      cpu[i] */
     int32_t cap;   /* in: elements of each array */
     int32_t n;     /* out: rows; after ERR_SPACE as many as the arrays need */
     int32_t *core; /* in: array for their cores, all -1 without the column; NULL: not wanted */

@@ -306,7 +306,11 @@ static inline void carry_call(const char *folder, const called *c, int pid)
         carry_memory(folder, pid, 1, -1, "interleave:0-3");
     else if (strcmp(program, "taskset") == 0 && strcmp(c->word[1], "-acp") == 0)
         carry_threads(folder, atoi(c->word[3]), c->word[2], NULL);
-    else if (strcmp(program, "update-grub") == 0)
+    else if (strcmp(program, "taskset") == 0) { /* of this shell */
+        get(folder, "proc/self/status", text);
+        carry_set(text, "Cpus_allowed_list:", c->word[2]);
+        put(folder, "proc/self/status", text);
+    } else if (strcmp(program, "update-grub") == 0)
         carry_update_grub(folder);
     else if (strcmp(program, "grubby") == 0 && strncmp(c->word[2], "--remove-args=", 14) == 0)
         carry_boot(folder, c->word[2] + 14);
