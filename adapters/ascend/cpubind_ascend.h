@@ -8,7 +8,7 @@
  * USE
  *   #include "adapters/ascend/cpubind_ascend.h"      compile with it, from adapters/,
  *     text/{cgroup,cpulist,cpumask,interrupts,lscpu,numa_maps,procfs,slurm_step,text}.c
- *     ascend/{driver_files,npusmi_*}.c                  or
+ *     ascend/{driver_files,npusmi,npusmi_refusal,table}.c   or
  *   #include <cpubind/ascend/cpubind_ascend.h>   link -lcpubind_ascend (make install)
  *   C11 or later, C++11 or later. Nothing else is needed but memchr, memcmp, memcpy, memset,
  *   strlen.
@@ -17,7 +17,8 @@
  *   takes    (pointer, length); the text needs no NUL at its end and is not changed
  *   writes   numbers, and slices (offset, length) of the text, into arrays of the caller
  *   counts   when an array is too small: ERR_SPACE and the lengths that are enough, so that a
- *            first call with length 0 counts and a second one reads
+ *            first call with length 0 counts and a second one reads; those of npu-smi take
+ *            their arrays from an arena
  *   fails    as a whole: no element is written, and the fault holds the byte and the reason;
  *            cpubind_text_place turns the byte into line and column
  *   keeps    nothing: no state, no malloc, no locale, no errno; any number of threads
@@ -42,14 +43,15 @@
  *   cgroup.h       /proc/<pid>/cgroup: container, cpuset               cgroup.h
  *   slurm_step.h   the environment of a step of Slurm                  slurm_step.h
  *   pci_address.h  0000:c1:00.0                                       pci_address.h
- *   npusmi.h       npu-smi info, -m, -l, -t topo, -t board, refusals   npusmi_*.c
+ *   npusmi.h       npu-smi info, -m, -t topo, -t board, refusals       table.c
  *   driver_files.h files that the Ascend driver adds to /proc and /sys driver_files.c
  *
  * EXAMPLE
- *   cpubind_npusmi_chip chip[64];
- *   cpubind_npusmi_map map = {chip, 64, 0, 0, 0, {0, 0}};
+ *   static char block[1 << 16];
+ *   cpubind_arena arena = {block, sizeof block, 0};
+ *   cpubind_npusmi_map map;
  *   cpubind_text_fault fault;
- *   if (cpubind_npusmi_parse_map(text, len, &map, &fault) != CPUBIND_TEXT_OK) {
+ *   if (cpubind_npusmi_parse_map(text, len, &arena, &map, &fault) != CPUBIND_TEXT_OK) {
  *       cpubind_position at = cpubind_text_place(text, len, fault.offset);
  *       fprintf(stderr, "npu-smi info -m:%d:%d: %s\n", at.line, at.column, fault.what);
  *   }

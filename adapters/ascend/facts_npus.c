@@ -20,6 +20,15 @@ static cpubind_problem_code fail_refusal(facts_reader *r, const char *name,
                       "npu-smi finds no NPU on this host");
 }
 
+/* Fails because an output of npu-smi could not be read. */
+static cpubind_problem_code fail_table(facts_reader *r, const char *name, cpubind_input answer,
+                                       cpubind_text_status status,
+                                       const cpubind_text_fault *fault)
+{
+    return status == CPUBIND_TEXT_ERR_SPACE ? facts_fail_memory(r)
+                                            : facts_fail_text(r, name, answer, fault);
+}
+
 /* An NPU with its ids; everything else is not known. */
 static cpubind_viewed new_npu(int32_t logic, int32_t card, int32_t chip, int32_t phy)
 {
@@ -106,23 +115,13 @@ static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
 {
     cpubind_problem_code code;
     cpubind_text_fault fault;
-    cpubind_npusmi_map map = {NULL, 0, 0, 0, 0, {0, 0}};
-    cpubind_text_status status =
-        cpubind_npusmi_parse_map(answer.data, answer.len, &map, &fault);
+    cpubind_npusmi_map map;
+    const cpubind_text_status status =
+        cpubind_npusmi_parse_map(answer.data, answer.len, r->arena, &map, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED)
         return fail_refusal(r, INPUT_MAP, answer, &fault);
-    if (status != CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_text(r, INPUT_MAP, answer, &fault);
-    if (map.n_chip > CPUBIND_MAX_DEVICES)
-        return facts_fail_input(r, INPUT_MAP, answer, 0, "it lists too many NPUs");
-    map.chip =
-        (cpubind_npusmi_chip *)cpubind_arena_take(r->arena, map.n_chip, sizeof *map.chip);
-    if (!map.chip)
-        return facts_fail_memory(r);
-    map.cap_chip = map.n_chip;
-    status = cpubind_npusmi_parse_map(answer.data, answer.len, &map, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, INPUT_MAP, answer, &fault);
+        return fail_table(r, INPUT_MAP, answer, status, &fault);
     facts_check_exit(r, answer);
     facts_note_unknown(r, INPUT_MAP, answer, map.unknown);
     code = take_chips(r, answer, &map);
@@ -287,24 +286,14 @@ static cpubind_problem_code parse_topo(facts_reader *r, cpubind_input answer,
                                        cpubind_npusmi_topo *topo)
 {
     cpubind_text_fault fault;
-    cpubind_text_status status =
-        cpubind_npusmi_parse_topo(answer.data, answer.len, topo, &fault);
+    const cpubind_text_status status =
+        cpubind_npusmi_parse_topo(answer.data, answer.len, r->arena, topo, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED && is_unsupported(answer))
         return CPUBIND_PROBLEM_NONE;
     if (status == CPUBIND_TEXT_ERR_REFUSED)
         return fail_refusal(r, INPUT_TOPO, answer, &fault);
-    if (status != CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_text(r, INPUT_TOPO, answer, &fault);
-    topo->row =
-        (cpubind_npusmi_affinity *)cpubind_arena_take(r->arena, topo->n_row, sizeof *topo->row);
-    topo->cpu = cpubind_arena_ints(r->arena, topo->n_cpu);
-    if (!topo->row || !topo->cpu)
-        return facts_fail_memory(r);
-    topo->cap_row = topo->n_row;
-    topo->cap_cpu = topo->n_cpu;
-    status = cpubind_npusmi_parse_topo(answer.data, answer.len, topo, &fault);
     if (status != CPUBIND_TEXT_OK)
-        return facts_fail_text(r, INPUT_TOPO, answer, &fault);
+        return fail_table(r, INPUT_TOPO, answer, status, &fault);
     facts_check_exit(r, answer);
     facts_note_unknown(r, INPUT_TOPO, answer, topo->unknown);
     return CPUBIND_PROBLEM_NONE;
@@ -319,7 +308,7 @@ cpubind_problem_code cpubind_priv_read_topo(facts_reader *r, cpubind_problem *un
         code = parse_topo(r, answer, &topo);
     if (code != CPUBIND_PROBLEM_NONE)
         return hand_out(r, unanswered);
-    return topo.cap_row > 0 ? take_rows(r, &topo) : CPUBIND_PROBLEM_NONE;
+    return topo.n_row > 0 ? take_rows(r, &topo) : CPUBIND_PROBLEM_NONE;
 }
 
 /* == Who runs =============================================================== */
@@ -406,42 +395,47 @@ static void compare_devices(facts_reader *r)
     }
 }
 
-/* Whether a text was no refusal, and could not be read. */
-static int is_damaged(cpubind_text_status status)
+/* Whether an output of npu-smi info that may lack devices has all that npu-smi info -m names.
+ * Where nothing names them, it must not announce more. */
+static int has_all_devices(const facts_reader *r)
 {
-    return status == CPUBIND_TEXT_ERR_SYNTAX || status == CPUBIND_TEXT_ERR_CUT ||
-           status == CPUBIND_TEXT_ERR_RANGE;
+    const cpubind_facts *f = r->facts;
+    if (f->n_device == 0 || f->has_only_named)
+        return r->ascend->info.is_open < 2;
+    for (int32_t d = 0; d < f->n_device; d++) {
+        int32_t i = 0;
+        while (i < r->ascend->info.n_device &&
+               !facts_is_device_of(&r->ascend->info.device[i], &f->device[d]))
+            i++;
+        if (i == r->ascend->info.n_device)
+            return 0;
+    }
+    return 1;
 }
 
-/* Reads the tables; where that of the processes has a fault, that of the devices alone. */
+/* Reads the tables. Where nothing ends that of the devices, npu-smi info -m must name no
+ * more. */
 static cpubind_problem_code parse_info(facts_reader *r)
 {
     const cpubind_input *answer = &r->ascend->info_answer;
     cpubind_npusmi_info *info = &r->ascend->info;
-    cpubind_text_status status;
-    r->ascend->info_status =
-        cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->ascend->info_fault);
-    r->ascend->process_status = r->ascend->info_status;
-    if (is_damaged(r->ascend->info_status)) {
-        status = cpubind_npusmi_parse_devices(answer->data, answer->len, info, NULL);
-        r->ascend->info_status = is_damaged(status) ? r->ascend->info_status : status;
-    }
-    if (r->ascend->info_status != CPUBIND_TEXT_ERR_SPACE)
-        return CPUBIND_PROBLEM_NONE;
-    info->cap_device = info->n_device;
-    info->cap_process = info->n_process;
-    info->device = (cpubind_npusmi_device *)cpubind_arena_take(r->arena, info->n_device,
-                                                               sizeof *info->device);
-    info->process = (cpubind_npusmi_process *)cpubind_arena_take(r->arena, info->n_process,
-                                                                 sizeof *info->process);
-    if (!info->device || !info->process)
+    ascend_reading *a = r->ascend;
+    a->info_status =
+        cpubind_npusmi_parse_info(answer->data, answer->len, r->arena, info, &a->info_fault);
+    if (a->info_status == CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_memory(r);
-    if (is_damaged(r->ascend->process_status))
-        r->ascend->info_status =
-            cpubind_npusmi_parse_devices(answer->data, answer->len, info, NULL);
-    else
-        r->ascend->process_status = r->ascend->info_status =
-            cpubind_npusmi_parse_info(answer->data, answer->len, info, &r->ascend->info_fault);
+    if (a->info_status == CPUBIND_TEXT_OK && info->is_open && !has_all_devices(r)) {
+        a->info_status = info->process_status ? info->process_status : CPUBIND_TEXT_ERR_CUT;
+        a->info_fault = info->process_status
+                            ? info->process_fault
+                            : (cpubind_text_fault){
+                                  answer->len, "nothing follows the last device, and npu-smi "
+                                               "info -m does not name the same"};
+    }
+    a->process_status =
+        a->info_status == CPUBIND_TEXT_OK ? info->process_status : a->info_status;
+    if (a->process_status != a->info_status)
+        a->info_fault = info->process_fault;
     return CPUBIND_PROBLEM_NONE;
 }
 

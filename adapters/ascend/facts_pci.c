@@ -35,7 +35,7 @@ static int32_t chips_of_card(const cpubind_facts *f, int32_t card)
 static int is_board_of(const cpubind_npusmi_board *board, const cpubind_viewed *npu,
                        int32_t n_chip)
 {
-    if (!board->has_pci || board->card != npu->card)
+    if (board->card != npu->card)
         return 0;
     return board->chip < 0 ? n_chip == 1 && board->n_chip <= 1 : board->chip == npu->chip;
 }
@@ -45,20 +45,14 @@ static cpubind_problem_code take_board(facts_reader *r, cpubind_viewed *npu, con
                                        cpubind_input answer)
 {
     const int32_t n_chip = chips_of_card(r->facts, npu->card) + r->facts->n_unknown;
-    cpubind_npusmi_boards boards = {NULL, 0, 0, {0, 0}};
+    cpubind_npusmi_boards boards;
     cpubind_text_fault fault;
-    cpubind_text_status status =
-        cpubind_npusmi_parse_board(answer.data, answer.len, &boards, &fault);
+    const cpubind_text_status status =
+        cpubind_npusmi_parse_board(answer.data, answer.len, r->arena, &boards, &fault);
     if (status == CPUBIND_TEXT_ERR_REFUSED || status == CPUBIND_TEXT_ERR_MISSING)
         return CPUBIND_PROBLEM_NONE;
-    if (status != CPUBIND_TEXT_ERR_SPACE)
-        return facts_fail_text(r, name, answer, &fault);
-    boards.board = (cpubind_npusmi_board *)cpubind_arena_take(r->arena, boards.n_board,
-                                                              sizeof *boards.board);
-    if (!boards.board)
+    if (status == CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_memory(r);
-    boards.cap_board = boards.n_board;
-    status = cpubind_npusmi_parse_board(answer.data, answer.len, &boards, &fault);
     if (status != CPUBIND_TEXT_OK)
         return facts_fail_text(r, name, answer, &fault);
     facts_check_exit(r, answer);

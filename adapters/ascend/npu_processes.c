@@ -133,23 +133,16 @@ static cpubind_problem_code read_listing(reading *r, cpubind_input listing)
 static cpubind_problem_code read_table(reading *r)
 {
     const cpubind_input answer = r->source->read(r->source->ctx, INPUT_INFO);
-    cpubind_npusmi_info info = {0};
+    cpubind_npusmi_info info;
     cpubind_text_fault fault = {-1, NULL};
-    cpubind_text_status status = CPUBIND_TEXT_ERR_MISSING;
+    cpubind_text_status status;
     if (answer.state != CPUBIND_INPUT_PRESENT)
         return fail(r, INPUT_INFO, answer, -1, why_not(answer));
-    status = cpubind_npusmi_parse_info(answer.data, answer.len, &info, &fault);
-    if (status == CPUBIND_TEXT_ERR_SPACE) {
-        info.cap_device = info.n_device;
-        info.cap_process = info.n_process;
-        info.device = (cpubind_npusmi_device *)cpubind_arena_take(r->arena, info.n_device,
-                                                                  sizeof *info.device);
-        info.process = (cpubind_npusmi_process *)cpubind_arena_take(r->arena, info.n_process,
-                                                                    sizeof *info.process);
-        if (!info.device || !info.process)
-            return no_memory(r);
-        status = cpubind_npusmi_parse_info(answer.data, answer.len, &info, &fault);
-    }
+    status = cpubind_npusmi_parse_info(answer.data, answer.len, r->arena, &info, &fault);
+    if (status == CPUBIND_TEXT_ERR_SPACE)
+        return no_memory(r);
+    if (status == CPUBIND_TEXT_OK && info.process_status != CPUBIND_TEXT_OK)
+        return fail(r, INPUT_INFO, answer, info.process_fault.offset, info.process_fault.what);
     if (status != CPUBIND_TEXT_OK)
         return fail(r, INPUT_INFO, answer, fault.offset, fault.what);
     if (!info.has_process_table)

@@ -256,24 +256,15 @@ static void redact(capture *c)
 static void add_version(const capture *c, api_text *out)
 {
     cpubind_input input = c->host.source.read(c->host.source.ctx, INFO);
-    cpubind_npusmi_info info = {.cap_device = CPUBIND_MAX_DEVICES,
-                                .cap_process = CPUBIND_MAX_DEVICES};
-    cpubind_text_fault fault;
-    info.device =
-        (cpubind_npusmi_device *)malloc((size_t)info.cap_device * sizeof *info.device);
-    info.process =
-        (cpubind_npusmi_process *)malloc((size_t)info.cap_process * sizeof *info.process);
+    cpubind_piece version = {0, 0};
+    if (input.state == CPUBIND_INPUT_PRESENT)
+        version = cpubind_npusmi_version(input.data, input.len);
     if (input.state == CPUBIND_INPUT_ABSENT)
         api_add(out, "none");
-    else if (info.device && info.process && input.state == CPUBIND_INPUT_PRESENT &&
-             cpubind_npusmi_parse_info(input.data, input.len, &info, &fault) ==
-                 CPUBIND_TEXT_OK &&
-             info.version.len > 0)
-        api_add(out, "%.*s", (int)info.version.len, input.data + info.version.at);
+    else if (version.len > 0)
+        api_add(out, "%.*s", (int)version.len, input.data + version.at);
     else
         api_add(out, "unknown");
-    free(info.device);
-    free(info.process);
 }
 
 static void add_product(const capture *c, api_text *out)

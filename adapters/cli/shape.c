@@ -229,23 +229,12 @@ static void read_driver(const host_read *h, api_out *to)
 static void read_npu_smi(const host_read *h, api_out *to)
 {
     const cpubind_input input = read_input(h, "cmd/npu-smi-info.txt");
-    cpubind_npusmi_info info = {.cap_device = CPUBIND_MAX_DEVICES,
-                                .cap_process = CPUBIND_MAX_DEVICES};
-    cpubind_text_fault fault;
     int32_t part[2];
     if (input.state != CPUBIND_INPUT_PRESENT)
         return;
-    info.device =
-        (cpubind_npusmi_device *)malloc((size_t)info.cap_device * sizeof *info.device);
-    info.process =
-        (cpubind_npusmi_process *)malloc((size_t)info.cap_process * sizeof *info.process);
-    to->is_short |= !info.device || !info.process;
-    if (info.device && info.process &&
-        cpubind_npusmi_parse_info(input.data, input.len, &info, &fault) == CPUBIND_TEXT_OK &&
-        info.version.len > 0)
-        put_class(to, input.data + info.version.at, info.version.len, part);
-    free(info.device);
-    free(info.process);
+    const cpubind_piece version = cpubind_npusmi_version(input.data, input.len);
+    if (version.len > 0)
+        put_class(to, input.data + version.at, version.len, part);
 }
 
 static void read_cgroup(const host_read *h, api_out *to)

@@ -40,10 +40,10 @@ enum { CPUBIND_ARENA_GAP = 16 };
 enum { CPUBIND_ARENA_GAP = 0 };
 #endif
 
-/* `n` elements of `size` bytes each, or NULL when the block is full. Never NULL for n == 0. */
-static inline void *cpubind_arena_take(cpubind_arena *arena, int32_t n, size_t size)
+/* `n` elements of `size` bytes each from byte `start` on, which is no less than `used`. */
+static inline void *cpubind_arena_take_at(cpubind_arena *arena, size_t start, int32_t n,
+                                          size_t size)
 {
-    const size_t start = (arena->used + CPUBIND_ARENA_GAP + 15u) & ~(size_t)15u;
     if (n < 0 || start > arena->size || (size_t)n > (arena->size - start) / size)
         return NULL;
 #ifdef CPUBIND_ARENA_HAS_GAPS
@@ -52,6 +52,23 @@ static inline void *cpubind_arena_take(cpubind_arena *arena, int32_t n, size_t s
 #endif
     arena->used = start + (size_t)n * size;
     return arena->base + start;
+}
+
+/* `n` elements of `size` bytes each, or NULL when the block is full. Never NULL for n == 0. */
+static inline void *cpubind_arena_take(cpubind_arena *arena, int32_t n, size_t size)
+{
+    return cpubind_arena_take_at(arena, (arena->used + CPUBIND_ARENA_GAP + 15u) & ~(size_t)15u,
+                                 n, size);
+}
+
+/* `more` elements behind the n of an array that the arena ends with: the array, which does not
+ * move, or NULL when the block is full. */
+static inline void *cpubind_arena_more(cpubind_arena *arena, void *array, int32_t n,
+                                       int32_t more, size_t size)
+{
+    if (n == 0)
+        return cpubind_arena_take(arena, more, size);
+    return cpubind_arena_take_at(arena, arena->used, more, size) ? array : NULL;
 }
 
 static inline int32_t *cpubind_arena_ints(cpubind_arena *arena, int32_t n)

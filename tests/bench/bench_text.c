@@ -24,13 +24,10 @@ typedef struct input {
     int32_t n;   /* what the reader must find: rows, devices, CPUs */
     int32_t sum; /* what the work found, so that it counts as used */
     union {
-        cpubind_npusmi_chip chip[64];
-        cpubind_npusmi_affinity row[64];
-        cpubind_npusmi_device device[64];
         cpubind_interrupt irq[MAX_ROWS];
         int32_t cpu[MAX_CPUS];
     } out;
-    cpubind_npusmi_process process[64];
+    char block[1 << 14] __attribute__((aligned(16)));
     int32_t more[MAX_CPUS];
 } input;
 
@@ -115,13 +112,9 @@ static void find_feeds(void *ctx)
 static void read_info(void *ctx)
 {
     input *in = (input *)ctx;
+    cpubind_arena arena = {in->block, sizeof in->block, 0};
     cpubind_npusmi_info info;
-    memset(&info, 0, sizeof info);
-    info.device = in->out.device;
-    info.cap_device = 64;
-    info.process = in->process;
-    info.cap_process = 64;
-    must(cpubind_npusmi_parse_info(in->text, in->len, &info, NULL) == CPUBIND_TEXT_OK &&
+    must(cpubind_npusmi_parse_info(in->text, in->len, &arena, &info, NULL) == CPUBIND_TEXT_OK &&
              info.n_device == in->n && info.n_process == in->n,
          "cpubind_npusmi_parse_info");
 }
@@ -129,8 +122,9 @@ static void read_info(void *ctx)
 static void read_map(void *ctx)
 {
     input *in = (input *)ctx;
-    cpubind_npusmi_map map = {in->out.chip, 64, 0, 0, 0, {0, 0}};
-    must(cpubind_npusmi_parse_map(in->text, in->len, &map, NULL) == CPUBIND_TEXT_OK &&
+    cpubind_arena arena = {in->block, sizeof in->block, 0};
+    cpubind_npusmi_map map;
+    must(cpubind_npusmi_parse_map(in->text, in->len, &arena, &map, NULL) == CPUBIND_TEXT_OK &&
              map.n_chip == in->n,
          "cpubind_npusmi_parse_map");
 }
@@ -138,13 +132,9 @@ static void read_map(void *ctx)
 static void read_topo(void *ctx)
 {
     input *in = (input *)ctx;
+    cpubind_arena arena = {in->block, sizeof in->block, 0};
     cpubind_npusmi_topo topo;
-    memset(&topo, 0, sizeof topo);
-    topo.row = in->out.row;
-    topo.cap_row = 64;
-    topo.cpu = in->more;
-    topo.cap_cpu = MAX_CPUS;
-    must(cpubind_npusmi_parse_topo(in->text, in->len, &topo, NULL) == CPUBIND_TEXT_OK &&
+    must(cpubind_npusmi_parse_topo(in->text, in->len, &arena, &topo, NULL) == CPUBIND_TEXT_OK &&
              topo.n_row == in->n,
          "cpubind_npusmi_parse_topo");
 }

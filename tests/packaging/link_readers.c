@@ -16,31 +16,26 @@ static const char map[] = "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
 static const char broken[] = "\tNPU ID   Chip ID   Chip Logic ID   Chip Name\n"
                              "\t4        zero      0               Ascend 910B4\n";
 
-/* Counts first, then the elements. */
+static char block[4096];
+
 static int reads_the_map(void)
 {
-    cpubind_npusmi_chip chip[2];
-    cpubind_npusmi_map rows = {NULL, 0, 0, 0, 0, {0, 0}};
+    cpubind_arena arena = {block, sizeof block, 0};
+    cpubind_npusmi_map rows;
 
-    if (cpubind_npusmi_parse_map(map, (int32_t)strlen(map), &rows, NULL) !=
-            CPUBIND_TEXT_ERR_SPACE ||
-        rows.n_chip != 2)
-        return 0;
-    rows.chip = chip;
-    rows.cap_chip = rows.n_chip;
-    return cpubind_npusmi_parse_map(map, (int32_t)strlen(map), &rows, NULL) ==
+    return cpubind_npusmi_parse_map(map, (int32_t)strlen(map), &arena, &rows, NULL) ==
                CPUBIND_TEXT_OK &&
-           chip[1].card == 6 && chip[1].logic == 1;
+           rows.n_chip == 2 && rows.chip[1].card == 6 && rows.chip[1].logic == 1;
 }
 
 static int says_where_it_is_broken(void)
 {
-    cpubind_npusmi_chip chip[2];
+    cpubind_arena arena = {block, sizeof block, 0};
     cpubind_text_fault fault;
     cpubind_position at;
-    cpubind_npusmi_map rows = {chip, 2, 0, 0, 0, {0, 0}};
+    cpubind_npusmi_map rows;
 
-    if (cpubind_npusmi_parse_map(broken, (int32_t)strlen(broken), &rows, &fault) !=
+    if (cpubind_npusmi_parse_map(broken, (int32_t)strlen(broken), &arena, &rows, &fault) !=
         CPUBIND_TEXT_ERR_SYNTAX)
         return 0;
     at = cpubind_text_place(broken, (int32_t)strlen(broken), fault.offset);

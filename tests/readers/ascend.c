@@ -22,8 +22,7 @@ static void tell_unknown(reading *r, cpubind_piece unknown)
 static void read_map(reading *r)
 {
     cpubind_npusmi_map *map = OUT(r, cpubind_npusmi_map);
-    ARRAY(r, map, chip, cap_chip, n_chip);
-    if (!READ(r, cpubind_npusmi_parse_map, map))
+    if (!READ_IN_ARENA(r, cpubind_npusmi_parse_map, map))
         return;
     CHECK(map->n_chip >= 1 && map->n_chip <= CPUBIND_MAX_DEVICES);
     tell(r, "%d chips%s%s\n", map->n_chip, tell_if(map->has_logic, ", logic ids"),
@@ -51,10 +50,8 @@ static void read_map(reading *r)
 static void read_topo(reading *r)
 {
     cpubind_npusmi_topo *topo = OUT(r, cpubind_npusmi_topo);
-    int32_t next = 0;
-    ARRAY(r, topo, row, cap_row, n_row);
-    ARRAY(r, topo, cpu, cap_cpu, n_cpu);
-    if (!READ(r, cpubind_npusmi_parse_topo, topo))
+    int32_t all = 0;
+    if (!READ_IN_ARENA(r, cpubind_npusmi_parse_topo, topo))
         return;
     CHECK(topo->n_row >= 1);
     CHECK(topo->label == CPUBIND_NPUSMI_LABEL_CARD || topo->label == CPUBIND_NPUSMI_LABEL_PHY);
@@ -62,16 +59,16 @@ static void read_topo(reading *r)
          tell_if(topo->has_affinity, ", with affinities"));
     for (int32_t i = 0; i < topo->n_row; i++) {
         const cpubind_npusmi_affinity *row = &topo->row[i];
-        CHECK(row->id >= 0 && row->first == next && row->count >= 0);
+        CHECK(row->id >= 0 && row->first >= 0 && row->count >= 0);
+        CHECK(row->first + row->count <= topo->n_cpu);
         CHECK(topo->has_affinity || row->count == 0);
         CHECK_UNIQUE(topo->row, i, id);
-        next += row->count;
-        CHECK(next <= topo->n_cpu);
+        all += row->count;
         tell(r, "row %d ", row->id);
         tell_list(r, row->count ? topo->cpu + row->first : NULL, row->count, CPUBIND_MAX_CPUS);
         tell(r, "\n");
     }
-    CHECK(next == topo->n_cpu);
+    CHECK(all == topo->n_cpu);
     tell_unknown(r, topo->unknown);
 }
 
@@ -98,113 +95,62 @@ static void tell_pci(reading *r, const cpubind_pci_address *pci)
             CHECK((row)[other_].card != (row)[i].card || (row)[other_].chip != (row)[i].chip); \
     } while (0)
 
-static void tell_devices(reading *r, const cpubind_npusmi_info *info)
+static void tell_processes(reading *r, const cpubind_npusmi_info *info)
 {
-    for (int32_t i = 0; i < info->n_device; i++) {
-        const cpubind_npusmi_device *device = &info->device[i];
-        tell(r, "device");
-        TELL_CHIP(r, info->device, i);
-        tell_ids(r, "logic", device->logic, "phy", device->phy, NULL);
-        tell_name(r, "name", device->name);
-        tell_name(r, "health", device->health);
-        tell_pci(r, &device->pci);
+    CHECK(info->has_process_table || (info->n_process == 0 && info->n_device > 0));
+    CHECK(info->process_status == CPUBIND_TEXT_OK ||
+          (info->has_process_table && info->n_process == 0 && info->is_open));
+    tell(r, "%s process table%s\n", info->has_process_table ? "a" : "no",
+         tell_if(info->is_open, ", open"));
+    if (info->process_status != CPUBIND_TEXT_OK)
+        tell_fault(r, info->process_status, &info->process_fault, 0);
+    for (int32_t i = 0; i < info->n_process; i++) {
+        const cpubind_npusmi_process *process = &info->process[i];
+        CHECK(process->card >= 0);
+        tell(r, "process card %d", process->card);
+        tell_ids(r, "chip", process->chip, "pid", process->pid, NULL);
         tell(r, "\n");
-        CHECK(device->logic == -1 || device->phy == -1);
-        CHECK(i == 0 || device->health.at > device[-1].health.at);
-        CHECK((device->chip < 0) == (info->device->chip < 0));
     }
-    tell_unknown(r, info->unknown);
 }
 
 static void read_info(reading *r)
 {
     cpubind_npusmi_info *info = OUT(r, cpubind_npusmi_info);
-    ARRAY(r, info, device, cap_device, n_device);
-    ARRAY(r, info, process, cap_process, n_process);
-    if (!READ(r, cpubind_npusmi_parse_info, info))
+    const cpubind_piece version =
+        r->len >= 0 ? cpubind_npusmi_version(r->text, r->len) : (cpubind_piece){0, 0};
+    if (!READ_IN_ARENA(r, cpubind_npusmi_parse_info, info))
         return;
-    CHECK(info->has_process_table || (info->n_process == 0 && info->n_device > 0));
-    tell(r, "%s process table", info->has_process_table ? "a" : "no");
-    tell_name(r, "version", info->version);
-    tell(r, "\n");
-    for (int32_t i = 0; i < info->n_process; i++) {
-        const cpubind_npusmi_process *process = &info->process[i];
-        CHECK(process->card >= 0);
-        tell(r, "process card %d", process->card);
-        tell_ids(r, "chip", process->chip, "pid", process->pid, "in its container",
-                 process->container_pid, NULL);
-        tell_name(r, "name", process->name);
+    tell_processes(r, info);
+    for (int32_t i = 0; i < info->n_device; i++) {
+        const cpubind_npusmi_device *device = &info->device[i];
+        tell(r, "device");
+        TELL_CHIP(r, info->device, i);
+        tell_ids(r, "logic", device->logic, "phy", device->phy, NULL);
+        tell_pci(r, &device->pci);
         tell(r, "\n");
-        CHECK(i == 0 || process->name.at > process[-1].name.at);
+        CHECK((device->chip < 0) == (info->device->chip < 0));
     }
-    tell_devices(r, info);
-}
-
-/* The devices alone, whatever the processes are. They are those of both tables, where both can
- * be read. */
-static void read_devices(reading *r)
-{
-    cpubind_npusmi_info *info = OUT(r, cpubind_npusmi_info), both = {.cap_device = 0};
-    cpubind_text_status status;
-    ARRAY(r, info, device, cap_device, n_device);
-    reading_count(r, &info->n_process);
-    info->process = NULL;
-    info->cap_process = 0;
-    status = cpubind_npusmi_parse_devices(r->text, r->len, given(r, info), r->fault);
-    if (is_refusal(status))
-        CHECK(cpubind_npusmi_parse_info(r->text, r->len, &both, NULL) != CPUBIND_TEXT_OK);
-    if (!came(r, status))
-        return;
-    CHECK(info->n_process == 0 && info->has_process_table == 0);
-    tell_devices(r, info);
-    status = cpubind_npusmi_parse_info(r->text, r->len, &both, NULL);
-    CHECK(both.n_device == info->n_device || is_refusal(status));
+    tell_name(r, "version", version);
+    tell(r, version.len > 0 ? "\n" : "");
+    tell_unknown(r, info->unknown);
 }
 
 static void read_boards(reading *r)
 {
     cpubind_npusmi_boards *boards = OUT(r, cpubind_npusmi_boards);
-    ARRAY(r, boards, board, cap_board, n_board);
-    if (!READ(r, cpubind_npusmi_parse_board, boards))
+    if (!READ_IN_ARENA(r, cpubind_npusmi_parse_board, boards))
         return;
     CHECK(boards->n_board >= 1);
     for (int32_t i = 0; i < boards->n_board; i++) {
         const cpubind_npusmi_board *board = &boards->board[i];
-        CHECK(board->has_pci == 1 || (board->has_pci == 0 && board->pci.domain < 0));
         tell(r, "board");
         TELL_CHIP(r, boards->board, i);
         tell_id(r, "chips", board->n_chip);
-        tell(r, "%s", board->has_pci && board->pci.domain < 0 ? " pci unknown" : "");
+        tell(r, "%s", board->pci.domain < 0 ? " pci unknown" : "");
         tell_pci(r, &board->pci);
-        CHECK(board->vendor >= -1 && board->device >= -1);
-        tell(r, board->vendor < 0 ? "" : " vendor %x", (unsigned)board->vendor);
-        tell(r, board->device < 0 ? "" : " device %x", (unsigned)board->device);
-        tell_name(r, "npu", board->npu_name);
-        tell_name(r, "type", board->chip_type);
-        tell_name(r, "chip name", board->chip_name);
-        tell_name(r, "product", board->product);
-        tell_name(r, "serial", board->serial);
         tell(r, "\n");
     }
     tell_unknown(r, boards->unknown);
-}
-
-static void read_cards(reading *r)
-{
-    cpubind_npusmi_cards *cards = OUT(r, cpubind_npusmi_cards);
-    ARRAY(r, cards, card, cap_card, n_card);
-    if (!READ(r, cpubind_npusmi_parse_list, cards))
-        return;
-    for (int32_t i = 0; i < cards->n_card; i++) {
-        CHECK(cards->card[i].card >= 0);
-        CHECK_UNIQUE(cards->card, i, card);
-        tell(r, "card %d", cards->card[i].card);
-        tell_id(r, "chips", cards->card[i].n_chip);
-        tell_name(r, "product", cards->card[i].product);
-        tell_name(r, "serial", cards->card[i].serial);
-        tell(r, "\n");
-    }
-    tell_unknown(r, cards->unknown);
 }
 
 /* A reader says ERR_REFUSED of a text with a refusal alone, and at its line. The lost cards of
@@ -215,8 +161,10 @@ static void read_refusal(reading *r)
     const cpubind_npusmi_refusal refusal = cpubind_npusmi_find_refusal(r->text, r->len, &line);
     const int32_t lost = cpubind_npusmi_count_lost(r->text, r->len);
     cpubind_text_fault fault = {-7, NULL};
-    cpubind_npusmi_map map = {NULL, 0, 0, 0, 0, {0, 0}};
-    const cpubind_text_status status = cpubind_npusmi_parse_map(r->text, r->len, &map, &fault);
+    cpubind_arena none = {NULL, 0, 0};
+    cpubind_npusmi_map map;
+    const cpubind_text_status status =
+        cpubind_npusmi_parse_map(r->text, r->len, &none, &map, &fault);
     int32_t half = r->len / 2;
     CHECK(refusal >= CPUBIND_NPUSMI_NONE && refusal <= CPUBIND_NPUSMI_NOT_RUN);
     CHECK(cpubind_npusmi_find_refusal(r->text, r->len, NULL) == refusal);
@@ -321,7 +269,6 @@ static cpubind_text_status read_places(const char *input, const char *text, int3
     static const char *const readers[][2] = {
         {"cmd/npu-smi-info.txt", "npusmi_info"},
         {"cmd/npu-smi-info-m.txt", "npusmi_map"},
-        {"cmd/npu-smi-info-l.txt", "npusmi_list"},
         {"cmd/npu-smi-info-t-topo.txt", "npusmi_topo"},
         {"cmd/lscpu.txt", "lscpu_threads"},
         {"cmd/lscpu-e.txt", "lscpu_nodes"},
@@ -429,9 +376,7 @@ static const reader rows[] = {
     {"npusmi_map", read_map, "", NULL, "npusmi", 4096},
     {"npusmi_topo", read_topo, "", NULL, "npusmi", 6144},
     {"npusmi_info", read_info, "", NULL, "npusmi", 10240},
-    {"npusmi_devices", read_devices, "", "npusmi_info", "npusmi", 10240},
     {"npusmi_board", read_boards, "", NULL, "npusmi", 2048},
-    {"npusmi_list", read_cards, "", NULL, "npusmi", 1024},
     {"npusmi_refusal", read_refusal, "", NULL, "npusmi", 512},
     {"driver_process", read_process, "", NULL, "driver", 64},
     {"driver_mailbox", read_mailbox, "", NULL, "driver", 64},

@@ -7,14 +7,16 @@
 #include <stdio.h>
 
 enum { ARRAYS = 5, COUNTS = 6, FILL = 0x5a, OTHER = 0xa5, UNTOUCHED = -7, MAX_INPUT = 1 << 20 };
+enum { SMALL_ARENA = 1 << 14, LARGEST_ARENA = 1 << 26 };
 
 /* What is wrong on purpose with a call. */
-typedef enum mistake { NONE, NO_FAULT, NO_OUT, NO_ARRAY, LESS_THAN_NONE } mistake;
+typedef enum mistake { NONE, NO_FAULT, NO_OUT, NO_ARRAY, LESS_THAN_NONE, NO_ARENA } mistake;
 
 typedef struct reading_call {
     mistake mistake;
     int32_t cap[ARRAYS]; /* of the arrays, in the order in which the row has them */
     int32_t bad;         /* the array with the mistake */
+    size_t room;         /* of the arena */
     /* What the row has said of its reader, and its memory. */
     void *out, *before; /* `before`: a copy from before the call */
     size_t size;
@@ -23,7 +25,8 @@ typedef struct reading_call {
     int32_t n_memory;
     int32_t *count[COUNTS]; /* members of `out`; those of the arrays first */
     int32_t n_array, n_count;
-    int32_t n[ARRAYS]; /* of the arrays, after the call */
+    int32_t n[ARRAYS];   /* of the arrays, after the call */
+    cpubind_arena arena; /* base NULL: the reader takes none */
     int has_status;
     int is_alone; /* without a fault */
     cpubind_text_status status;
@@ -287,6 +290,13 @@ void reading_count(reading *r, int32_t *n)
     r->call->count[r->call->n_count++] = n;
 }
 
+cpubind_arena *reading_arena(reading *r)
+{
+    reading_call *c = r->call;
+    c->arena = (cpubind_arena){(char *)filled(c->room, r->fill), c->room, 0};
+    return c->mistake == NO_ARENA ? NULL : &c->arena;
+}
+
 void *reading_given(reading *r, void *out)
 {
     r->call->before = exact_copy(r->call->out, r->call->size);
@@ -305,6 +315,7 @@ static void check_failure(const reading *r, const reading_call *c)
     for (int32_t i = 0; i < c->n_memory; i++)
         CHECK(holds_only(c->memory[i], c->bytes[i], r->fill));
     CHECK(strcmp(cpubind_text_status_name(c->status), "?") != 0);
+    CHECK(c->arena.used == 0);
     if (r->fault && r->text && r->len >= 0 && r->len <= CPUBIND_TEXT_MAX)
         CHECK(c->fault.offset >= 0 && c->fault.offset <= r->len);
     CHECK(!r->fault || (c->fault.what && c->fault.what[0]));
@@ -343,6 +354,7 @@ static reading_call call_row(const reader *row, reading *r, reading_call c, cons
 {
     const char *args = r->args; /* the row may go through them */
     memcpy(c.cap, cap, sizeof c.cap);
+    c.room = c.room ? c.room : SMALL_ARENA;
     c.fault = (cpubind_text_fault){UNTOUCHED, NULL};
     r->call = &c;
     r->fault = c.mistake == NO_FAULT ? NULL : &c.fault;
@@ -355,9 +367,36 @@ static reading_call call_row(const reader *row, reading *r, reading_call c, cons
     r->args = args;
     free(c.out);
     free(c.before);
+    free(c.arena.base);
     for (int32_t i = 0; i < c.n_memory; i++)
         free(c.memory[i]);
     return c;
+}
+
+/* Calls a row for the first time: with as large an arena as it needs. */
+static reading_call call_first(const reader *row, reading *r)
+{
+    reading_call c = call_row(row, r, well, none, FILL);
+    while (c.arena.base && c.status == CPUBIND_TEXT_ERR_SPACE && c.room < LARGEST_ARENA)
+        c = call_row(row, r, (reading_call){.room = 4 * c.room}, none, FILL);
+    return c;
+}
+
+/* What a reader used of its arena is enough, and a byte less is not. */
+static void check_arena(const reader *row, reading *r, const reading_call *first)
+{
+    const size_t used = first->arena.used;
+    words said = r->said;
+    reading_call c;
+    if (used == 0)
+        return;
+    r->said = (words){NULL, 0, 0};
+    CHECK(call_row(row, r, (reading_call){.room = used}, none, OTHER).status ==
+          CPUBIND_TEXT_OK);
+    c = call_row(row, r, (reading_call){.room = used - 1}, none, FILL);
+    CHECK(c.status == CPUBIND_TEXT_ERR_SPACE);
+    free(r->said.text);
+    r->said = said;
 }
 
 /* A reader refuses arguments outside of their range. */
@@ -378,6 +417,8 @@ static void check_mistakes(const reader *row, const reading *whole, const readin
     if (!first->is_alone)
         check_refused(row, &r, NO_FAULT, -1);
     r.len = 0;
+    if (first->arena.base)
+        check_refused(row, &r, NO_ARENA, -1);
     for (int32_t i = 0; i < first->n_array; i++) {
         check_refused(row, &r, NO_ARRAY, i);
         check_refused(row, &r, LESS_THAN_NONE, i);
@@ -420,9 +461,10 @@ static void read_twice(const reader *row, reading *r, const reading_call *first)
     reading again = *r;
     again.said = (words){NULL, 0, 0};
     again.is_again = 1;
+    const reading_call asked = {.room = first->room};
     if (first->has_status)
-        CHECK(call_row(row, r, well, first->n, FILL).status == CPUBIND_TEXT_OK);
-    CHECK(call_row(row, &again, well, first->n, OTHER).status == CPUBIND_TEXT_OK);
+        CHECK(call_row(row, r, asked, first->n, FILL).status == CPUBIND_TEXT_OK);
+    CHECK(call_row(row, &again, asked, first->n, OTHER).status == CPUBIND_TEXT_OK);
     CHECK(r->said.len == again.said.len);
     CHECK(is_same(r->said.text, again.said.text, (size_t)r->said.len));
     free(again.said.text);
@@ -433,13 +475,14 @@ cpubind_text_status read_by_laws(const reader *row, const char *args, const char
 {
     char *copy = exact_copy(text, (size_t)len);
     reading r = {.text = copy, .len = len, .args = args};
-    reading_call first = call_row(row, &r, well, none, FILL);
+    reading_call first = call_first(row, &r);
     int32_t all = 0;
     for (int32_t i = 0; i < first.n_array; i++)
         all += first.n[i] > 0;
     if (first.status == CPUBIND_TEXT_OK || first.status == CPUBIND_TEXT_ERR_SPACE) {
         CHECK((first.status == CPUBIND_TEXT_ERR_SPACE) == (all > 0));
         check_space(row, &r, first.n, first.n_array);
+        check_arena(row, &r, &first);
         read_twice(row, &r, &first);
         if (r.said.len > 0)
             add_words(said, "%s", r.said.text);
@@ -459,7 +502,7 @@ cpubind_text_status read_once(const reader *row, const char *args, const char *t
                               int32_t len, int wants_places, words *said)
 {
     reading r = {.text = text, .len = len, .args = args, .wants_places = wants_places};
-    reading_call c = call_row(row, &r, well, none, FILL);
+    reading_call c = call_first(row, &r);
     if (c.status == CPUBIND_TEXT_ERR_SPACE)
         c = call_row(row, &r, well, c.n, FILL);
     if (r.said.len > 0)

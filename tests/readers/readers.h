@@ -7,17 +7,18 @@
  *   - it is read into arrays of no element, of the exact number and of one too few;
  *   - the memory that it writes to is filled in two ways: what is said may not depend on it;
  *   - a reader that fails has written its fault and nothing else; ERR_SPACE the counts as well;
+ *   - one that takes an arena is given what it used of a larger one, and a byte less;
  *   - it takes no fault, and refuses no text, a length that is none, an array that is none.
  * What is said has laws of its own: tell_list, tell_slice, tell_name.
  *
  * A row:
- *   static void read_cards(reading *r)
+ *   static void read_namespaces(reading *r)
  *   {
- *       cpubind_npusmi_cards *cards = OUT(r, cpubind_npusmi_cards);
- *       ARRAY(r, cards, card, cap_card, n_card);
- *       if (!READ(r, cpubind_npusmi_parse_list, cards))
+ *       cpubind_driver_logics *list = OUT(r, cpubind_driver_logics);
+ *       ARRAY(r, list, row, cap, n);
+ *       if (!READ(r, cpubind_driver_parse_namespaces, list))
  *           return;
- *       for (int32_t i = 0; i < cards->n_card; i++) ...
+ *       for (int32_t i = 0; i < list->n; i++) ...
  *   }
  * Where a reader has no status, the row calls it and says the answer.
  */
@@ -29,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../adapters/text/arena.h"
 #include "../../adapters/text/text.h"
 
 /* == Laws =================================================================== */
@@ -94,6 +96,11 @@ static inline int is_refusal(cpubind_text_status status)
 
 /* Calls a reader of the usual form, and takes its status. */
 #define READ(r, parse, out) came(r, parse((r)->text, (r)->len, given(r, out), (r)->fault))
+
+/* The same of a reader that takes what it says from an arena. */
+#define READ_IN_ARENA(r, parse, out)                                                           \
+    came(r, parse((r)->text, (r)->len, reading_arena(r), given(r, out), (r)->fault))
+cpubind_arena *reading_arena(reading *r);
 
 /* The same of a reader that gives no fault. */
 int came_alone(reading *r, cpubind_text_status status);

@@ -1,0 +1,561 @@
+/* npusmi.c - from the rows of the outputs of npu-smi to chips, affinities, devices and boards
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure. table.c finds the columns; here is what their values must be, and what each output must
+ * hold to be whole.
+ */
+#include "npusmi.h"
+
+#include "table.h"
+
+/* A reading of one output, which grows its arrays at the end of the arena. */
+typedef struct reading {
+    scan_text in;
+    cpubind_arena *arena;
+    size_t used; /* of the arena, before */
+    cpubind_text_fault fault;
+    table t;
+} reading;
+
+/* Room for so many elements more behind n, in the array that the arena ends with. */
+#define MORE(r, array, n, more)                                                                \
+    (((array) = (__typeof__(array))cpubind_arena_more((r)->arena, (array), (n), (more),        \
+                                                      sizeof *(array))) != NULL ||             \
+     !fail_space(r))
+
+static int fail_space(reading *r)
+{
+    (void)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_SPACE, 0, "the arena is too small");
+    return 1;
+}
+
+static int fail_at(reading *r, int32_t at, const char *what)
+{
+    return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_SYNTAX, at, what);
+}
+
+/* Opens the text; returns 0 for arguments that are none. */
+static int open_text(reading *r, const char *text, int32_t len, cpubind_arena *arena,
+                     const void *out, table_kind kind)
+{
+    const scan_text in = {len > 0 ? text : "", len, &r->fault};
+    if (!scan_is_text(text, len) || !arena || !out)
+        return 0;
+    r->in = in;
+    r->arena = arena;
+    r->used = arena->used;
+    cpubind_priv_table_open(&r->t, &r->in, kind);
+    return 1;
+}
+
+/* Ends the reading. A text that is no table and holds a refusal is one. */
+static cpubind_text_status close_text(reading *r, cpubind_text_fault *fault)
+{
+    cpubind_text_status status = r->t.status;
+    cpubind_piece line = {0, 0};
+    if (status == CPUBIND_TEXT_OK)
+        return status;
+    r->arena->used = r->used;
+    if ((status == CPUBIND_TEXT_ERR_SYNTAX || status == CPUBIND_TEXT_ERR_CUT ||
+         status == CPUBIND_TEXT_ERR_MISSING) &&
+        cpubind_npusmi_find_refusal(r->in.text, r->in.len, &line) != CPUBIND_NPUSMI_NONE)
+        status =
+            scan_fail(&r->in, CPUBIND_TEXT_ERR_REFUSED, line.at, "npu-smi refused to answer");
+    if (fault)
+        *fault = r->fault;
+    return status;
+}
+
+/* == Values ================================================================= */
+
+static scan_run value_of(const reading *r, table_column column)
+{
+    return r->t.value[column];
+}
+
+/* Reads the number of a column that the table may lack: -1 then. */
+static int read_number(reading *r, table_column column, scan_run run, int32_t *out)
+{
+    *out = -1;
+    if (!table_has(&r->t, column) && r->t.kind != TABLE_BOARD)
+        return 1;
+    r->t.status = scan_whole_number(&r->in, run, INT32_MAX, out);
+    return r->t.status == CPUBIND_TEXT_OK;
+}
+
+/* Reads a number behind which there may be a remark: "0 (card)". */
+static int read_remarked(reading *r, table_column column, int32_t *out)
+{
+    const scan_run run = value_of(r, column), number = table_before_remark(&r->in, run);
+    if (number.end < run.end)
+        cpubind_priv_table_note(&r->t, run);
+    return read_number(r, column, number, out);
+}
+
+static int read_bus(reading *r, cpubind_pci_address *pci)
+{
+    const scan_run run = value_of(r, TABLE_BUS), address = table_before_remark(&r->in, run);
+    const scan_run remark = {address.end, run.end};
+    if (address.end < run.end)
+        cpubind_priv_table_note(&r->t, scan_trim(&r->in, remark));
+    r->t.status = cpubind_priv_table_pci(&r->in, address, pci);
+    return r->t.status == CPUBIND_TEXT_OK;
+}
+
+/* Refuses a number that the runtime or the host gives once, and too many rows. */
+static int check_row(reading *r, int32_t n, int is_twice, const char *what)
+{
+    if (is_twice)
+        return fail_at(r, r->t.line.run.at, what);
+    if (n < CPUBIND_MAX_DEVICES)
+        return 1;
+    return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_RANGE, r->t.line.run.at,
+                                        "there are too many chips");
+}
+
+#define SAME_CHIP "the same card or chip is there twice"
+
+/* == info -m ================================================================ */
+
+/* Reads an id of a row; -1 when the cell says "none" and may say so. npu-smi prints -1 for a
+ * slot that it does not know. */
+static int read_id(reading *r, table_column column, int32_t *id)
+{
+    const scan_run run = value_of(r, column);
+    *id = -1;
+    if (column == TABLE_SLOT && (scan_is_empty(run) || SCAN_IS(&r->in, run, "-1")))
+        return 1;
+    if (column != TABLE_CARD && column != TABLE_CHIP && table_is_none(&r->in, run))
+        return 1;
+    if (table_has(&r->t, column) && scan_is_empty(run))
+        return fail_at(r, run.at, "the row lacks an id");
+    return read_number(r, column, run, id);
+}
+
+/* Whether a row is that of a controller of the board: Mcu, 3559, a number. It has no logic id;
+ * without a column of names one that is not known may tell, and without that nothing else. */
+static int is_controller(const reading *r, const cpubind_npusmi_chip *chip)
+{
+    const int has_logic = table_has(&r->t, TABLE_LOGIC),
+              has_name = table_has(&r->t, TABLE_NAME);
+    const scan_run id = value_of(r, has_logic ? TABLE_LOGIC : TABLE_PHY);
+    const scan_run name = value_of(r, has_name ? TABLE_NAME : TABLE_OTHER);
+    if ((has_logic ? chip->logic : chip->phy) >= 0 || scan_is_empty(id))
+        return 0;
+    return SCAN_IS(&r->in, id, "MCU") || (!has_name && !table_has(&r->t, TABLE_OTHER)) ||
+           table_is_digits(&r->in, name) ||
+           scan_starts_with_letters(r->in.text + name.at, name.end - name.at, "Mcu");
+}
+
+/* Fails a table without logic ids that may have them in a column of another name: only on a 950
+ * the NPU ID is the logic id. */
+static int check_product(reading *r, scan_run name)
+{
+    if (table_has(&r->t, TABLE_LOGIC) || !table_has(&r->t, TABLE_OTHER))
+        return 1;
+    for (scan_run run = name; run.at < run.end; run.at++)
+        if (SCAN_STARTS(&r->in, run, "950"))
+            return 1;
+    return fail_at(r, r->t.head->other.at,
+                   "the table has no logic ids, unless they are in a column of another name");
+}
+
+static int read_chip(reading *r, cpubind_npusmi_map *map)
+{
+    cpubind_npusmi_chip chip = {.name = scan_slice(value_of(r, TABLE_NAME))};
+    int32_t slot;
+    int is_twice = 0, is_logic_twice = 0;
+    if (!read_id(r, TABLE_CARD, &chip.card) || !read_id(r, TABLE_CHIP, &chip.chip) ||
+        !read_id(r, TABLE_LOGIC, &chip.logic) || !read_id(r, TABLE_PHY, &chip.phy) ||
+        !read_id(r, TABLE_SLOT, &slot))
+        return 0;
+    if (is_controller(r, &chip))
+        return 1;
+    for (int32_t i = 0; i < map->n_chip; i++) {
+        const cpubind_npusmi_chip *other = &map->chip[i];
+        is_twice |= other->card == chip.card && other->chip == chip.chip;
+        is_logic_twice |= chip.logic >= 0 && other->logic == chip.logic &&
+                          (!table_has(&r->t, TABLE_NAME) || (chip.name.len && other->name.len));
+    }
+    if (!check_product(r, value_of(r, TABLE_NAME)) ||
+        !check_row(r, map->n_chip, is_twice, SAME_CHIP) ||
+        !check_row(r, 0, is_logic_twice, "a logic id occurs twice") ||
+        !MORE(r, map->chip, map->n_chip, 1))
+        return 0;
+    map->chip[map->n_chip++] = chip;
+    if (scan_is_empty(r->t.first))
+        r->t.first = value_of(r, TABLE_NAME);
+    return 1;
+}
+
+/* A row without a logic id whose name is Mcu or a number, or whose logic id is MCU, is a board
+ * controller and no chip; on a card whose chips cannot be listed, several have chip id 0. */
+cpubind_text_status cpubind_npusmi_parse_map(const char *text, int32_t len,
+                                             cpubind_arena *arena, cpubind_npusmi_map *out,
+                                             cpubind_text_fault *fault)
+{
+    reading r;
+    cpubind_npusmi_map map = {.n_chip = 0};
+    table_event event;
+    if (!open_text(&r, text, len, arena, out, TABLE_MAP))
+        return scan_fail_arg(fault);
+    while ((event = cpubind_priv_table_next(&r.t)) != TABLE_END)
+        if (event == TABLE_RECORD && !read_chip(&r, &map))
+            break;
+    if (r.t.status == CPUBIND_TEXT_OK && map.n_chip == 0) {
+        if (r.t.n_head > 0 || scan_is_empty(r.t.near))
+            (void)cpubind_priv_table_fail(&r.t, CPUBIND_TEXT_ERR_MISSING, len,
+                                          r.t.n_head > 0 ? "the table has no NPU"
+                                                         : "there is no header");
+        else
+            (void)fail_at(&r, r.t.near.at,
+                          r.t.near_what ? r.t.near_what
+                                        : "the header lacks NPU ID, Chip ID or Chip Logic ID");
+    }
+    map.has_logic = table_has(&r.t, TABLE_LOGIC);
+    map.has_name = table_has(&r.t, TABLE_NAME);
+    map.unknown = r.t.unknown;
+    if (r.t.status == CPUBIND_TEXT_OK)
+        *out = map;
+    return close_text(&r, fault);
+}
+
+/* == info -t topo =========================================================== */
+
+static cpubind_npusmi_affinity *find_row(cpubind_npusmi_topo *topo, int32_t id)
+{
+    for (int32_t i = 0; i < topo->n_row; i++)
+        if (topo->row[i].id == id)
+            return &topo->row[i];
+    return NULL;
+}
+
+/* Whether an NPU of the header has no row yet. A missing row of a NIC loses nothing. */
+static int lacks_row(const cpubind_npusmi_topo *topo)
+{
+    for (int32_t i = 0; i < topo->n_row; i++)
+        if (topo->row[i].first < 0)
+            return 1;
+    return 0;
+}
+
+/* Makes a row of each label of the header. A header after the whole matrix is that of another
+ * table, unless it has affinities, too. */
+static int read_labels(reading *r, cpubind_npusmi_topo *topo)
+{
+    const table_head *h = r->t.head;
+    if (topo->row) {
+        if (lacks_row(topo) || r->t.next.has >> TABLE_CPUS & 1u)
+            return fail_at(r, r->t.line.run.at, "the header occurs twice");
+        r->t.section = TABLE_ANOTHER;
+        cpubind_priv_table_note(&r->t, r->t.line.run);
+        return 1;
+    }
+    for (int32_t i = 0; i < h->n; i++) {
+        cpubind_npusmi_affinity row = {-1, -1, 0};
+        const scan_run name = h->title[i].name;
+        const char kind = scan_to_lower(cpubind_priv_table_label(&r->in, name, &row.id));
+        const cpubind_npusmi_label label =
+            kind == 'h' ? CPUBIND_NPUSMI_LABEL_PHY : CPUBIND_NPUSMI_LABEL_CARD;
+        if (h->title[i].column != TABLE_LINK || kind == 'i')
+            continue;
+        if (find_row(topo, row.id))
+            return fail_at(r, name.at, "the header has a label twice");
+        if (topo->n_row > 0 && topo->label != label)
+            return fail_at(r, name.at, "the header mixes NPU and Phy-ID labels");
+        topo->label = label;
+        if (!MORE(r, topo->row, topo->n_row, 1))
+            return 0;
+        topo->row[topo->n_row++] = row;
+    }
+    return 1;
+}
+
+static int read_affinity(reading *r, cpubind_npusmi_topo *topo)
+{
+    enum { RANGES = 16 };
+    const scan_run label = value_of(r, TABLE_LABEL), cpus = value_of(r, TABLE_CPUS);
+    int32_t id = -1;
+    const char kind = scan_to_lower(cpubind_priv_table_label(&r->in, label, &id));
+    cpubind_npusmi_affinity *row = find_row(topo, id);
+    scan_run range[RANGES];
+    scan_list list = {.range = range, .cap = RANGES, .stop = cpus.end};
+    if (kind == 'i')
+        return 1;
+    if (!row || (kind == 'h') != (topo->label == CPUBIND_NPUSMI_LABEL_PHY))
+        return fail_at(r, label.at, "the header does not have the label of this row");
+    if (row->first >= 0)
+        return fail_at(r, label.at, "a row occurs twice");
+    if (!scan_is_empty(cpus) && !table_is_none(&r->in, cpus))
+        r->t.status = cpubind_priv_read_list(&r->in, cpus, CPUBIND_MAX_CPUS, &list);
+    if (r->t.status != CPUBIND_TEXT_OK)
+        return 0;
+    if (list.stop != cpus.end)
+        return fail_at(r, list.stop, "a byte does not belong to a list of CPUs");
+    if (list.n > 0 && !MORE(r, topo->cpu, topo->n_cpu, list.n))
+        return 0;
+    if (list.n > 0)
+        cpubind_priv_write_list(&r->in, &list, topo->cpu + topo->n_cpu);
+    row->first = topo->n_cpu;
+    row->count = list.n;
+    topo->n_cpu += list.n;
+    r->t.is_full = !lacks_row(topo);
+    return 1;
+}
+
+/* Fails when an NPU of the header has no row. */
+static int check_topo(reading *r, const cpubind_npusmi_topo *topo)
+{
+    const table_head *h = r->t.head;
+    int has_any = 0;
+    if (r->t.status != CPUBIND_TEXT_OK)
+        return 0;
+    for (int32_t i = 0; i < topo->n_row; i++)
+        has_any |= topo->row[i].first >= 0;
+    if (!has_any)
+        return (int)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_MISSING, r->in.len,
+                                            r->t.n_head ? "the table has no row"
+                                                        : "there is no header");
+    for (int32_t i = 0, k = 0; i < h->n && k < topo->n_row; i++) {
+        int32_t id = -1;
+        if (!cpubind_priv_table_label(&r->in, h->title[i].name, &id) || topo->row[k].id != id)
+            continue;
+        if (topo->row[k++].first < 0)
+            return fail_at(r, h->title[i].name.at, "a label of the header has no row");
+    }
+    return 1;
+}
+
+cpubind_text_status cpubind_npusmi_parse_topo(const char *text, int32_t len,
+                                              cpubind_arena *arena, cpubind_npusmi_topo *out,
+                                              cpubind_text_fault *fault)
+{
+    reading r;
+    cpubind_npusmi_topo topo = {.n_row = 0};
+    table_event event;
+    if (!open_text(&r, text, len, arena, out, TABLE_TOPO))
+        return scan_fail_arg(fault);
+    while ((event = cpubind_priv_table_next(&r.t)) != TABLE_END)
+        if ((event == TABLE_HEADER && !read_labels(&r, &topo)) ||
+            (event == TABLE_RECORD && !read_affinity(&r, &topo)))
+            break;
+    topo.has_affinity = table_has(&r.t, TABLE_CPUS);
+    topo.unknown = r.t.unknown;
+    if (check_topo(&r, &topo))
+        *out = topo;
+    return close_text(&r, fault);
+}
+
+/* == info =================================================================== */
+
+/* Whether a cell is no health: a pid or a value, an address. "2-Warn" is one. */
+static int is_no_health(const scan_text *in, scan_run cell)
+{
+    int32_t n_letter = 0;
+    if (!scan_starts_with_digit(in, cell))
+        return 0;
+    for (; cell.at < cell.end && in->text[cell.at] != ':'; cell.at++)
+        n_letter += scan_is_letter(in->text[cell.at]);
+    return n_letter < 2 || cell.at < cell.end;
+}
+
+static int read_device(reading *r, cpubind_npusmi_info *info)
+{
+    cpubind_npusmi_device device = {.pci = {-1, -1, -1, -1}};
+    const scan_run health = value_of(r, TABLE_HEALTH);
+    int is_twice = 0;
+    if (!read_number(r, TABLE_CARD, value_of(r, TABLE_CARD), &device.card))
+        return 0;
+    if (is_no_health(&r->in, health))
+        return fail_at(r, health.at, "a cell is no health of a device");
+    if (scan_starts_with_digit(&r->in, health))
+        cpubind_priv_table_note(&r->t, health);
+    if (!read_number(r, TABLE_CHIP, value_of(r, TABLE_CHIP), &device.chip) ||
+        !read_number(r, TABLE_PHY, value_of(r, TABLE_PHY), &device.phy) ||
+        !read_number(r, TABLE_LOGIC, value_of(r, TABLE_LOGIC), &device.logic) ||
+        (table_has(&r->t, TABLE_BUS) && !read_bus(r, &device.pci)))
+        return 0;
+    for (int32_t i = 0; i < info->n_device; i++) {
+        const cpubind_npusmi_device *other = &info->device[i];
+        is_twice |= other->card == device.card && other->chip == device.chip;
+        is_twice |= device.logic >= 0 && other->logic == device.logic ? 2 : 0;
+    }
+    if (!check_row(r, info->n_device, is_twice,
+                   is_twice & 1 ? SAME_CHIP : "a logic id occurs twice") ||
+        !MORE(r, info->device, info->n_device, 1))
+        return 0;
+    info->device[info->n_device++] = device;
+    return 1;
+}
+
+/* Whether a cell hides a number: "-", "NA", "N/A", "***". */
+static int is_hidden(const scan_text *in, scan_run cell)
+{
+    int32_t at = cell.at;
+    while (at < cell.end && in->text[at] == '*')
+        at++;
+    return (at == cell.end && at > cell.at) || table_is_none(in, cell);
+}
+
+/* Reads a pid that may be hidden, in a column that may be missing: -1 then. */
+static int read_pid(reading *r, table_column column, int32_t *pid)
+{
+    *pid = -1;
+    return is_hidden(&r->in, value_of(r, column)) || read_remarked(r, column, pid);
+}
+
+static int read_process(reading *r, cpubind_npusmi_info *info)
+{
+    cpubind_npusmi_process process;
+    const scan_run memory = value_of(r, TABLE_MEMORY);
+    int32_t own;
+    if (!read_number(r, TABLE_CARD, value_of(r, TABLE_CARD), &process.card) ||
+        !read_number(r, TABLE_CHIP, value_of(r, TABLE_CHIP), &process.chip) ||
+        !read_pid(r, TABLE_PID, &process.pid) || !read_pid(r, TABLE_OWN_PID, &own))
+        return 0;
+    if (table_has(&r->t, TABLE_MEMORY) && !is_hidden(&r->in, memory) &&
+        !scan_starts_with_digit(&r->in, memory))
+        return fail_at(r, memory.at, "a memory size is no number");
+    if (!MORE(r, info->process, info->n_process, 1))
+        return 0;
+    info->process[info->n_process++] = process;
+    return 1;
+}
+
+/* What the end of the output may say of its whole. */
+typedef struct info_end {
+    table_event event; /* the last */
+    char rule;         /* "-" or "=": of the last line, if it is one; else 0 */
+    int32_t n_row;     /* rows and messages of processes */
+    int32_t has_rules; /* of the table of processes */
+} info_end;
+
+static int take_event(reading *r, cpubind_npusmi_info *info, info_end *end, table_event event)
+{
+    const int is_user = r->t.section == TABLE_USERS;
+    if (event == TABLE_REMARK && r->in.text[r->t.line.run.at] != '|')
+        return 1;
+    end->event = event;
+    end->rule = r->t.rule;
+    end->has_rules |= is_user && event == TABLE_RULE;
+    end->n_row += is_user && (event == TABLE_RECORD || event == TABLE_REMARK);
+    info->has_process_table |= is_user;
+    if (event != TABLE_RECORD)
+        return 1;
+    return is_user ? read_process(r, info) : read_device(r, info);
+}
+
+/* Fails an output that ends where no whole one does. Devices without a table of processes are
+ * whole when a rule of "=" ends them and their product has none; else the map must tell. */
+static void check_end(reading *r, cpubind_npusmi_info *info, const info_end *end)
+{
+    const char *what = NULL;
+    if (r->t.status != CPUBIND_TEXT_OK)
+        return;
+    if (!info->has_process_table && info->n_device == 0)
+        (void)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_MISSING, r->in.len,
+                                      "there is no table of devices or processes");
+    else if (r->t.section == TABLE_ANOTHER)
+        return;
+    else if (!info->has_process_table)
+        info->is_open = end->rule == '-' ? 2 : end->rule != '=' || table_has(&r->t, TABLE_HBM);
+    else if (end->n_row == 0 && !end->has_rules)
+        what = "the text ends after the header of processes";
+    else if (end->has_rules && end->event != TABLE_RULE)
+        what = "the rule after the last process is missing";
+    if (what)
+        (void)cpubind_priv_table_fail(&r->t, CPUBIND_TEXT_ERR_CUT, r->in.len, what);
+}
+
+cpubind_text_status cpubind_npusmi_parse_info(const char *text, int32_t len,
+                                              cpubind_arena *arena, cpubind_npusmi_info *out,
+                                              cpubind_text_fault *fault)
+{
+    reading r;
+    cpubind_npusmi_info info = {.n_device = 0};
+    info_end end = {.n_row = 0};
+    table_event event;
+    if (!open_text(&r, text, len, arena, out, TABLE_INFO))
+        return scan_fail_arg(fault);
+    while ((event = cpubind_priv_table_next(&r.t)) != TABLE_END)
+        if (!take_event(&r, &info, &end, event))
+            break;
+    check_end(&r, &info, &end);
+    info.process_status = r.t.status;
+    if (info.has_process_table && info.n_device > 0 && r.t.status != CPUBIND_TEXT_OK &&
+        r.t.status != CPUBIND_TEXT_ERR_SPACE) {
+        info.process_fault = r.fault;
+        info.n_process = 0;
+        info.is_open = 1;
+        r.t.status = CPUBIND_TEXT_OK;
+    }
+    info.unknown = r.t.unknown;
+    if (r.t.status == CPUBIND_TEXT_OK)
+        *out = info;
+    return close_text(&r, fault);
+}
+
+cpubind_piece cpubind_npusmi_version(const char *text, int32_t len)
+{
+    const scan_text in = {text, len, NULL};
+    scan_line line = {{0, 0}, 0, 0};
+    const cpubind_piece none = {0, 0};
+    while (scan_is_text(text, len) && scan_next_line(&in, &line)) {
+        const scan_run bar = scan_word(&in, line.run.at, line.run.end);
+        const scan_run word = scan_word(&in, bar.end, line.run.end);
+        if (SCAN_IS(&in, bar, "|") && SCAN_IS(&in, word, "npu-smi"))
+            return scan_slice(scan_word(&in, word.end, line.run.end));
+    }
+    return none;
+}
+
+/* == info -t board ========================================================== */
+
+/* npu-smi prints the zeros of its buffer when it could not ask for the address. No NPU is
+ * function 0000:00:00.0, which is the bridge of the host. A block without an address, and that
+ * of a card which does not count its chips, is none. */
+static int read_board(reading *r, cpubind_npusmi_boards *boards)
+{
+    const uint32_t seen = r->t.seen, chips = 1u << TABLE_CHIP | 1u << TABLE_CHIPS;
+    cpubind_npusmi_board board = {.chip = -1, .n_chip = -1, .pci = {-1, -1, -1, -1}};
+    int is_twice = 0;
+    if (!read_remarked(r, TABLE_CARD, &board.card) ||
+        (seen >> TABLE_CHIP & 1u && !read_remarked(r, TABLE_CHIP, &board.chip)) ||
+        (seen >> TABLE_CHIPS & 1u && !SCAN_IS(&r->in, value_of(r, TABLE_CHIPS), "NA") &&
+         !read_remarked(r, TABLE_CHIPS, &board.n_chip)) ||
+        (seen >> TABLE_BUS & 1u && !read_bus(r, &board.pci)))
+        return 0;
+    if (board.pci.domain == 0 && board.pci.bus == 0 && board.pci.device == 0 &&
+        board.pci.function == 0)
+        board.pci = (cpubind_pci_address){-1, -1, -1, -1};
+    if (!(seen >> TABLE_BUS & 1u) || !(seen & chips))
+        return 1;
+    for (int32_t i = 0; i < boards->n_board; i++)
+        is_twice |= boards->board[i].card == board.card && boards->board[i].chip == board.chip;
+    if (!check_row(r, boards->n_board, is_twice, SAME_CHIP) ||
+        !MORE(r, boards->board, boards->n_board, 1))
+        return 0;
+    boards->board[boards->n_board++] = board;
+    return 1;
+}
+
+cpubind_text_status cpubind_npusmi_parse_board(const char *text, int32_t len,
+                                               cpubind_arena *arena, cpubind_npusmi_boards *out,
+                                               cpubind_text_fault *fault)
+{
+    reading r;
+    cpubind_npusmi_boards boards = {.n_board = 0};
+    table_event event;
+    if (!open_text(&r, text, len, arena, out, TABLE_BOARD))
+        return scan_fail_arg(fault);
+    while ((event = cpubind_priv_table_next(&r.t)) != TABLE_END)
+        if (event == TABLE_RECORD && !read_board(&r, &boards))
+            break;
+    if (r.t.status == CPUBIND_TEXT_OK && boards.n_board == 0)
+        (void)cpubind_priv_table_fail(&r.t, CPUBIND_TEXT_ERR_MISSING, len,
+                                      "there is no NPU ID with an address");
+    boards.unknown = r.t.unknown;
+    if (r.t.status == CPUBIND_TEXT_OK)
+        *out = boards;
+    return close_text(&r, fault);
+}
