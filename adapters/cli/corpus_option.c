@@ -172,6 +172,9 @@ int cli_write_corpus(cli_corpus *corpus, api_text *why)
     cpubind_linux_fault wrote;
     if (fault.status)
         return cli_corpus_failed(&fault, corpus, NULL, why);
+    if (len == corpus->file.bytes.len &&
+        memcmp(bytes, corpus->file.bytes.data, (size_t)len) == 0)
+        return API_DONE; /* such as the import of captures that are known */
     wrote = cpubind_linux_write_whole(corpus->path, &corpus->file, bytes, len, NULL);
     return wrote.error ? file_failed(corpus->path, 1, wrote, why) : API_DONE;
 }
