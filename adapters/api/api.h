@@ -552,6 +552,9 @@ void api_add_allowed(api_text *to, const cpubind_facts *facts, const api_options
  * list in another form: "0-3" is 0,1,2,3. */
 void api_add_comma_form(api_text *to, const cpubind_facts *facts);
 
+/* Appends the list of visible devices of a refused request with its ranges written out. */
+void api_add_commas(const api_options *options, api_text *to);
+
 /* Appends one warning as a sentence, without a line feed. */
 void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_device_plan *plan, api_text *out);

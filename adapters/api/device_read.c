@@ -117,6 +117,8 @@ int api_judge_devices(const api_planned *read, const api_options *options, api_t
         api_add(why, "%s", fault->what);
         if (fault->answer.state == CPUBIND_INPUT_FAILED)
             api_add(why, " (%s)", strerror(fault->answer.error));
+        if (read->code == CPUBIND_PROBLEM_BAD_REQUEST)
+            api_add_commas(options, why);
         return (int)cpubind_problem_exit(read->code);
     }
     if (read->facts.n_bus > 0)

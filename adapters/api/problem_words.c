@@ -537,22 +537,49 @@ static int are_npus(const cpubind_facts *facts, const api_numbers *ids)
     return ids->n > 0;
 }
 
-void api_add_comma_form(api_text *to, const cpubind_facts *facts)
+/* The numbers of a list with ranges; the caller frees them. Returns 0 where it is none. */
+static int read_list(const char *list, int32_t len, api_numbers *ids)
 {
     char text[MAX_LIST];
-    api_numbers ids = {NULL, 0};
     int32_t at = 0;
+    *ids = (api_numbers){NULL, 0};
+    if (!list || len >= MAX_LIST)
+        return 0;
+    memcpy(text, list, (size_t)len);
+    text[len] = '\0';
+    return api_read_numbers(text, CPUBIND_MAX_DEVICES, ids, &at) == 0;
+}
+
+static void add_numbers(const api_numbers *ids, api_text *to)
+{
+    for (int32_t i = 0; i < ids->n; i++)
+        api_add(to, "%s%d", i ? "," : "", (int)ids->item[i]);
+}
+
+void api_add_comma_form(api_text *to, const cpubind_facts *facts)
+{
+    api_numbers ids;
+    const int is_list = read_list(facts->visible, facts->visible_len, &ids);
     if (!facts->visible || facts->visible_len >= MAX_LIST)
         return;
-    memcpy(text, facts->visible, (size_t)facts->visible_len);
-    text[facts->visible_len] = '\0';
-    if (api_read_numbers(text, CPUBIND_MAX_DEVICES, &ids, &at) || !are_npus(facts, &ids)) {
+    if (!is_list || !are_npus(facts, &ids)) {
         add_host_npus(facts, to);
     } else {
         api_add(to, "; the Ascend runtime reads ascending ids with commas between them: ");
-        for (int32_t i = 0; i < ids.n; i++)
-            api_add(to, "%s%d", i ? "," : "", (int)ids.item[i]);
+        add_numbers(&ids, to);
     }
+    free(ids.item);
+}
+
+void api_add_commas(const api_options *options, api_text *to)
+{
+    const cpubind_request *q = &options->request;
+    api_numbers ids;
+    if (!q->visible || !memchr(q->visible, '-', (size_t)q->visible_len) ||
+        !read_list(q->visible, q->visible_len, &ids))
+        return;
+    api_add(to, "; write it with commas: ");
+    add_numbers(&ids, to);
     free(ids.item);
 }
 
@@ -792,6 +819,7 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         break;
     case CPUBIND_PROBLEM_BAD_REQUEST:
         api_add(out, "%s", p->what);
+        api_add_commas(options, out);
         break;
     case CPUBIND_PROBLEM_NO_MEMORY:
         api_add(out, "there is no memory left to plan this host");

@@ -100,7 +100,7 @@ static cpubind_problem_code replace_visible(facts_reader *r, const cpubind_vendo
     const int32_t n_old = facts_is_present(*env) ? env->len : 0;
     const size_t n_name = strlen(v->variable[0]);
     char *text = (char *)cpubind_arena_take(
-        r->arena, n_old + (int32_t)n_name + q->visible_len + 3, sizeof *text);
+        r->arena, n_old + (int32_t)n_name + q->visible_len + 2, sizeof *text);
     int32_t n = (int32_t)n_name;
     if (!text)
         return facts_fail_memory(r);
@@ -108,17 +108,30 @@ static cpubind_problem_code replace_visible(facts_reader *r, const cpubind_vendo
     text[n++] = '=';
     memcpy(text + n, q->visible, (size_t)q->visible_len);
     n += q->visible_len;
-    text[n++] = '\0';
+    text[n++] = '\n';
     for (int32_t at = 0, len; at < n_old; at += len) {
-        const char *end = (const char *)memchr(env->data + at, '\0', (size_t)(n_old - at));
+        const char *end = (const char *)memchr(env->data + at, '\n', (size_t)(n_old - at));
         len = end ? (int32_t)(end - env->data) - at + 1 : n_old - at;
+        if (hides(v, env->data + at, len))
+            continue;
         memcpy(text + n, env->data + at, (size_t)len);
-        text[n + len] = '\0';
-        if (!hides(v, text + n, len))
-            n += len;
+        n += len;
     }
     *env = (cpubind_input){.state = CPUBIND_INPUT_PRESENT, .data = text, .len = n};
     return CPUBIND_PROBLEM_NONE;
+}
+
+/* Whether an entry of a list is a range of numbers, such as 0-1. A UUID is none. */
+static int has_range(const char *text, int32_t len)
+{
+    int is_number = 0; /* of the entry there have been digits alone */
+    for (int32_t i = 0; i < len; i++) {
+        if (text[i] == '-' && is_number)
+            return 1;
+        is_number = text[i] >= '0' && text[i] <= '9' &&
+                    (is_number || i == 0 || text[i - 1] == ',' || text[i - 1] == ' ');
+    }
+    return 0;
 }
 
 /* Takes the list of visible devices of the request as that of the only runtime of the host. */
@@ -139,6 +152,10 @@ static cpubind_problem_code take_visible(facts_reader *r, cpubind_input *env)
                               "devices of several: set their variables in place of it");
         only = v;
     }
+    if (only && has_range(r->pci->request->visible, r->pci->request->visible_len))
+        return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
+                          "the list of visible devices has a range, of which the runtime of "
+                          "these devices reads the first number at most");
     if (only || r->facts->n_bus == 0)
         return only ? replace_visible(r, only, env) : CPUBIND_PROBLEM_NONE;
     return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
