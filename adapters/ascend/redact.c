@@ -1,8 +1,9 @@
 /* redact.c - overwrite names and serial numbers in an input, keeping its length and layout
  * SPDX-License-Identifier: MIT
  *
- * Pure. It works line by line and without the readers, so that text which they refuse is
- * redacted too. It must not change a byte that a reader keys on.
+ * Pure. Names of processes are found by the columns of the reader of tables, which goes on
+ * behind a line that it refuses; all else line by line. It must not change a byte that a reader
+ * keys on.
  */
 #include "redact.h"
 
@@ -15,6 +16,7 @@
 #include "doctor_inputs.h"
 #include "input_list.h"
 #include "npusmi.h"
+#include "table.h"
 #include "thread_roles.h"
 
 #define INPUT_INFO      "cmd/npu-smi-info.txt"
@@ -29,16 +31,6 @@ typedef struct redactor {
     scan_text in;
     char *text;
 } redactor;
-
-/* Whether bytes hold a word, ASCII letters compared without case. */
-static int holds_letters(const char *bytes, int32_t len, const char *letters)
-{
-    const int32_t n = (int32_t)strlen(letters);
-    for (int32_t at = 0; at + n <= len; at++)
-        if (scan_same_letters(bytes + at, letters, n))
-            return 1;
-    return 0;
-}
 
 static int ends_with_letters(const char *bytes, int32_t len, const char *letters)
 {
@@ -72,7 +64,7 @@ static int is_refusal(const redactor *r, scan_run line)
 
 /* == The process table ====================================================== */
 
-enum { MAX_CELLS = 16, NAME_CELL = 2, WIDE_CELLS = 4, PROCESS_CELLS = 4, CONTAINER_CELLS = 5 };
+enum { MAX_CELLS = 16, NAME_CELL = 2, PROCESS_CELLS = 4 };
 
 /* A line with bars. The first bar may be missing. */
 typedef struct bar_row {
@@ -113,56 +105,7 @@ static int is_blank(const redactor *r, scan_run run)
     return scan_is_empty(scan_trim(&r->in, run));
 }
 
-/* The cell with the title of the names of processes, in any case; 0 if there is none. The first
- * cell has the ids. */
-static int32_t find_title(const redactor *r, const bar_row *row)
-{
-    for (int32_t i = 1; i < MAX_CELLS && i < row->n + !is_closed(row); i++)
-        if (holds_letters(r->text + row->cell[i].at, row->cell[i].end - row->cell[i].at,
-                          "Process name"))
-            return i;
-    return 0;
-}
-
-/* The table of processes, by its header. */
-typedef struct process_table {
-    int32_t n_cell; /* of a row; 0: not in the table */
-    int32_t name;   /* the cell with the name */
-} process_table;
-
-/* Whether a row of three cells or more has titles of devices, of which one may be damaged. */
-static int has_device_titles(const redactor *r, const bar_row *row)
-{
-    return SCAN_IS(&r->in, scan_trim(&r->in, row->cell[1]), "Name") ||
-           SCAN_IS(&r->in, scan_word(&r->in, row->cell[2].at, row->cell[2].end), "Health");
-}
-
-/* Whether a row is the header of processes: by its number of cells, as in npusmi_info.c, for
- * words may be translated; or by its words, when it is cut or has too many cells. After a
- * header a second one is known by its words alone. */
-static int is_process_header(const redactor *r, const bar_row *row, int is_second)
-{
-    const scan_run first = scan_trim(&r->in, row->cell[0]);
-    if (r->text[row->line.at] != '|' || row->n + !is_closed(row) <= NAME_CELL ||
-        scan_starts_with_digit(&r->in, first))
-        return 0;
-    if (is_second)
-        return find_title(r, row) > 0;
-    return find_title(r, row) > 0 ||
-           (is_closed(row) && (row->n == PROCESS_CELLS || row->n == CONTAINER_CELLS) &&
-            !scan_is_empty(first) && !has_device_titles(r, row));
-}
-
-/* Whether a row is the header of devices, with which a second output in the text starts. */
-static int is_device_header(const redactor *r, const bar_row *row)
-{
-    const scan_run word = scan_word(&r->in, row->cell[0].at, row->cell[0].end);
-    return is_closed(row) && row->n >= NAME_CELL + 1 && row->n <= WIDE_CELLS &&
-           (SCAN_IS(&r->in, word, "NPU") || SCAN_IS(&r->in, word, "Chip")) &&
-           (row->n < WIDE_CELLS || has_device_titles(r, row));
-}
-
-/* Whether a line is a rule, as in npusmi_info.c: bars inside it do not make it a row. */
+/* Whether a line is a rule: bars inside it do not make it a row. */
 static int is_rule(const redactor *r, scan_run line)
 {
     const char *text = r->text + line.at;
@@ -170,28 +113,18 @@ static int is_rule(const redactor *r, scan_run line)
            r->text[line.end - 1] == '+';
 }
 
-static void read_header(const redactor *r, const bar_row *row, process_table *table)
-{
-    const int32_t title = find_title(r, row);
-    table->name = title > 0 ? title : NAME_CELL;
-    for (int32_t i = 1; title == 0 && i < MAX_CELLS && i < row->n; i++)
-        if (SCAN_IS(&r->in, scan_trim(&r->in, row->cell[i]), "Name"))
-            table->name = i;
-    table->n_cell = is_closed(row) && row->n > table->name ? row->n : PROCESS_CELLS;
-}
-
 /* Finds the name of a process, which may hold bars. In a whole row the cells after it are found
  * from the right. In a cut row all that follows the cell before it counts as the name,
  * without the end of a rule. */
-static scan_run find_name(const redactor *r, const bar_row *row, const process_table *table)
+static scan_run find_name(const redactor *r, const bar_row *row, int32_t at, int32_t n_cell)
 {
-    scan_run name = {row->cell[table->name].at, row->line.end};
-    if (!is_closed(row) || row->n < table->n_cell) {
+    scan_run name = {row->cell[at].at, row->line.end};
+    if (!is_closed(row) || row->n < n_cell) {
         name.end -= is_rule(r, row->line);
         return name;
     }
     name.end--;
-    for (int32_t i = table->name + 1; i < table->n_cell; i++) {
+    for (int32_t i = at + 1; i < n_cell; i++) {
         do
             name.end--;
         while (r->text[name.end] != '|');
@@ -199,25 +132,49 @@ static scan_run find_name(const redactor *r, const bar_row *row, const process_t
     return name;
 }
 
-/*   header = "|" cell "|" cell "|" ...    holds "Process name", or has 4 or 5 cells
- *   row    = [ "|" ] cell "|" cell "|" ...   the name is where its title is, or the third
- *   other  = a line with less bars than there are cells before the name: rules, messages */
+/* Overwrites the words of a row of numbers in no table of the reader, which may be a process
+ * below a damaged header; not the health of a device, by which the reader knows one. */
+static void redact_unplaced(const redactor *r, const bar_row *row, int32_t *count)
+{
+    const scan_run key = scan_trim(&r->in, row->cell[0]);
+    if (r->text[row->line.at] != '|' || !scan_starts_with_digit(&r->in, key) ||
+        row->n + !is_closed(row) < PROCESS_CELLS)
+        return;
+    for (int32_t i = NAME_CELL; i < MAX_CELLS && i < row->n + !is_closed(row); i++) {
+        scan_run word = row->cell[i];
+        while (word.at < word.end && !scan_is_letter(r->text[word.at]) &&
+               (unsigned char)r->text[word.at] < 0x80)
+            word.at++;
+        if (!SCAN_IS(&r->in, scan_trim(&r->in, row->cell[i]), "OK"))
+            overwrite(r, word, count);
+    }
+}
+
+/* Overwrites the names of processes in each line of their table, whether it can be read or not.
+ * The reader says where the table is, and which cell has the name. */
 static void redact_processes(const redactor *r, int32_t *count)
 {
-    scan_line line = {{0, 0}, 0, 0};
-    process_table table = {0, NAME_CELL};
-    while (scan_next_line(&r->in, &line)) {
+    const scan_text in = {r->text, r->in.len, NULL};
+    table t;
+    cpubind_priv_table_open(&t, &in, TABLE_INFO);
+    for (int32_t last = -1; t.line.next > last;) {
+        const table_event event = cpubind_priv_table_next(&t);
+        const int32_t name = cpubind_priv_table_place(&t, TABLE_PROCESS);
         bar_row row;
-        if (scan_is_empty(line.run))
+        last = t.start;
+        if (event == TABLE_END && t.status == CPUBIND_TEXT_OK)
+            return;
+        t.status = CPUBIND_TEXT_OK; /* on with the next line */
+        t.at_head = event == TABLE_END ? 0 : t.at_head;
+        split_row(r, t.line.run, &row);
+        if (event == TABLE_HEADER || scan_is_empty(t.line.run))
             continue;
-        split_row(r, line.run, &row);
-        if (is_process_header(r, &row, table.n_cell > 0))
-            read_header(r, &row, &table);
-        else if (is_device_header(r, &row))
-            table.n_cell = 0;
-        else if (table.n_cell > 0 && row.n >= table.name &&
-                 (r->text[line.run.at] == '|' || !is_refusal(r, line.run)))
-            overwrite(r, find_name(r, &row, &table), count);
+        if (t.section != TABLE_USERS && event != TABLE_RECORD &&
+            (t.section != TABLE_ROWS || row.n > t.head->n_cell))
+            redact_unplaced(r, &row, count);
+        else if (t.section == TABLE_USERS && name >= 0 && row.n >= name &&
+                 (r->text[t.line.run.at] == '|' || !is_refusal(r, t.line.run)))
+            overwrite(r, find_name(r, &row, name, t.head->n_cell), count);
     }
 }
 

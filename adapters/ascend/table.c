@@ -535,7 +535,10 @@ static table_event take_devices(table *t)
         what = "the header of devices occurs twice";
     else if (t->is_header_open && t->next.n_cell != t->head->n_cell)
         what = "the lines of a header differ";
-    return what ? fail(t, t->line.run, what) : take_header(t, TABLE_ROWS);
+    if (!what)
+        return take_header(t, TABLE_ROWS);
+    t->section = TABLE_ANOTHER; /* for who reads on */
+    return fail(t, t->line.run, what);
 }
 
 /* Reads a row of titles, if it is the header of a table. After the devices, titles without NPU
@@ -659,7 +662,7 @@ static table_event read_bars(table *t)
     if (is_row) {
         event = part_at_bars(t) ? read_row(t)
                                 : cpubind_priv_table_fail(t, CPUBIND_TEXT_ERR_SYNTAX, run.end,
-                                                          "a row ends before its last bar");
+                                                          "the row ends before its last bar");
         t->suspect = t->suspect == suspect ? -1 : t->suspect;
         t->rule = 0;
         t->is_header_open = event == TABLE_HEADER;
@@ -1123,6 +1126,11 @@ void cpubind_priv_table_open(table *t, const scan_text *in, table_kind kind)
     t->suspect = -1;
     t->n_more = -2;
     t->head->n = t->head->n_cell = 0;
+}
+
+int32_t cpubind_priv_table_place(const table *t, table_column column)
+{
+    return t->n_head > 0 ? place_of(t->head, column) : -1;
 }
 
 table_event cpubind_priv_table_next(table *t)

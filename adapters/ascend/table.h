@@ -113,6 +113,9 @@ void cpubind_priv_table_open(table *t, const scan_text *in, table_kind kind);
 /* Steps to the next thing of the text. */
 table_event cpubind_priv_table_next(table *t);
 
+/* The index of the cell of a column in the first line of the header; -1: it is not there. */
+int32_t cpubind_priv_table_place(const table *t, table_column column);
+
 /* Fails the reading at a place. */
 table_event cpubind_priv_table_fail(table *t, cpubind_text_status status, int32_t at,
                                     const char *what);
