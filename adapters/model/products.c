@@ -9,7 +9,7 @@
 
 static const cpubind_product products[] = {{.word = "auto",
                                             .strategy = CPUBIND_TOPO_AFFINITY,
-                                            .roles = CPUBIND_ROLES_ALL,
+                                            .roles = CPUBIND_ROLES(2, 1, 1, 1),
                                             .cluster = {8, 0, 0},
                                             .log_name = "",
                                             .log_main = "main"},

@@ -16,19 +16,15 @@
 extern "C" {
 #endif
 
-/* The roles of a pool: all of them, or main alone. */
-#define CPUBIND_ROLES_ALL                                                                      \
+/* The CPUs that each role of a pool has at least. */
+#define CPUBIND_ROLES(irq, main, acl, release)                                                 \
     {                                                                                          \
         .count = {                                                                             \
-            [CPUBIND_ROLE_IRQ] = 2,                                                            \
-            [CPUBIND_ROLE_MAIN] = 1,                                                           \
-            [CPUBIND_ROLE_ACL] = 1,                                                            \
-            [CPUBIND_ROLE_RELEASE] = 1                                                         \
+            [CPUBIND_ROLE_IRQ] = (irq),                                                        \
+            [CPUBIND_ROLE_MAIN] = (main),                                                      \
+            [CPUBIND_ROLE_ACL] = (acl),                                                        \
+            [CPUBIND_ROLE_RELEASE] = (release)                                                 \
         }                                                                                      \
-    }
-#define CPUBIND_ROLES_MAIN                                                                     \
-    {                                                                                          \
-        .count = { [CPUBIND_ROLE_MAIN] = 1 }                                                   \
     }
 
 /* clang-format off */
@@ -38,20 +34,24 @@ extern "C" {
 #define CPUBIND_PRODUCT_LIST(X)                                                                \
     X(A2, "a2",                                                                                \
       .chip = {{"a2g", 0}, {"910", 0}}, .pci = {0xd801, 0xd802, 0xd804, 0xd805},               \
-      .strategy = CPUBIND_TOPO_AFFINITY, .roles = CPUBIND_ROLES_ALL, .cluster = {8, 0, 0},     \
-      .log_name = "", .log_main = "main")                                                      \
+      .strategy = CPUBIND_TOPO_AFFINITY, .roles = CPUBIND_ROLES(2, 1, 1, 1),                   \
+      .cluster = {8, 0, 0}, .log_name = "", .log_main = "main")                                \
     X(A3, "a3",                                                                                \
       .chip = {{"910_", 0}, {"910", 1}, {"910C", 0}}, .pci = {0xd803},                         \
-      .strategy = CPUBIND_GLOBAL_SLICE, .roles = CPUBIND_ROLES_ALL, .cluster = {8, 0, 0},      \
-      .log_name = "", .log_main = "main")                                                      \
+      .strategy = CPUBIND_GLOBAL_SLICE, .roles = CPUBIND_ROLES(2, 1, 1, 1),                    \
+      .cluster = {8, 0, 0}, .log_name = "", .log_main = "main")                                \
     X(300I, "300i",                                                                            \
       .chip = {{"310", 0}, {"MiniD", 0}}, .pci = {0xd100, 0xd105, 0xd500, 0xd501},             \
-      .strategy = CPUBIND_TOPO_AFFINITY, .roles = CPUBIND_ROLES_ALL, .cluster = {8, 0, 0},     \
-      .has_pairs = 1, .log_name = "", .log_main = "main")                                      \
+      .strategy = CPUBIND_TOPO_AFFINITY, .roles = CPUBIND_ROLES(2, 1, 1, 1),                   \
+      .cluster = {8, 0, 0}, .has_pairs = 1, .log_name = "", .log_main = "main")                \
     X(950, "950",                                                                              \
       .chip = {{"950", 0}}, .pci = {0xd806},                                                   \
-      .strategy = CPUBIND_CLUSTER, .roles = CPUBIND_ROLES_MAIN, .cluster = {8, 0, 0},          \
-      .log_name = "Ascend 950 ", .log_main = "worker")
+      .strategy = CPUBIND_CLUSTER, .roles = CPUBIND_ROLES(0, 1, 0, 0),                         \
+      .cluster = {8, 0, 0}, .log_name = "Ascend 950 ", .log_main = "worker")                   \
+    X(310B, "310b", /* a part of its board's chip, and no PCI function: no interrupts */       \
+      .chip = {{"310B", 0}},                                                                   \
+      .strategy = CPUBIND_TOPO_AFFINITY, .roles = CPUBIND_ROLES(0, 1, 1, 1),                   \
+      .cluster = {8, 0, 0}, .log_name = "", .log_main = "main")
 /* clang-format on */
 
 typedef enum cpubind_device_type {

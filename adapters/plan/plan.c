@@ -20,7 +20,7 @@ const char *cpubind_step_word(int32_t step)
  * cores; so do lists of each device, since a slice is one of all CPUs. */
 static void choose_policy(planner *p)
 {
-    static const cpubind_role_spec main_only = CPUBIND_ROLES_MAIN;
+    static const cpubind_role_spec main_only = CPUBIND_ROLES(0, 1, 0, 0);
     static const cpubind_rule rules[] = {[CPUBIND_GLOBAL_SLICE] = CPUBIND_RULE_SLICE,
                                          [CPUBIND_TOPO_AFFINITY] = CPUBIND_RULE_AFFINITY,
                                          [CPUBIND_CLUSTER] = CPUBIND_RULE_CLUSTER,

@@ -35,7 +35,7 @@ static const char *const scopes[] = {CPUBIND_SCOPE_LIST(WORDS_X) NULL};
 static const char *const origins[] = {CPUBIND_ORIGIN_LIST(WORDS_X) NULL};
 static const char *const rules[] = {CPUBIND_RULES_LIST(WORDS_X) NULL};
 #undef WORDS_X
-static const char *const types[] = {"auto", "a2", "a3", "300i", "950", NULL};
+static const char *const types[] = {"auto", "a2", "a3", "300i", "950", "310b", NULL};
 
 static cpubind_request ask;
 static int32_t numbers[1 << 17], n_number; /* those of the lists that are asked */

@@ -23,7 +23,7 @@ cpubind.h              1600    1600
 adapters/text          4439    1700
 adapters/model          2708    1400
 adapters/ascend         6755    2500
-adapters/pci            2045    1300
+adapters/pci            2060    1300
 adapters/plan           3047    1200
 adapters/linux        15156    9500
 adapters/host          4480    3300
@@ -32,10 +32,10 @@ adapters/sqlite        1020     600
 adapters/archive        109       0
 adapters/kubelet        424       0
 adapters/words            0    5600
-adapters/api            10025    1000
+adapters/api            10052    1000
 adapters/doctor        2600    2000
 adapters/measure       2666    1700
-adapters/cli           15018    7500
+adapters/cli           15021    7500
 adapters/nri           1175    1000
 adapters/slurm          261     260
 adapters/python        1224     900
