@@ -40,6 +40,8 @@ int32_t cpubind_problem_exit(cpubind_problem_code code)
     return problems[index_of(code)].exit;
 }
 
+_Static_assert(CPUBIND_WARNING_COUNT <= 64, "a plan has its warnings in 64 bits");
+
 const char *cpubind_warning_word(cpubind_warning warning)
 {
     return (size_t)warning < CPUBIND_WARNING_COUNT ? warnings[warning] : "?";

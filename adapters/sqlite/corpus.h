@@ -151,6 +151,14 @@ const char *cpubind_corpus_status_text(cpubind_corpus_status status);
 
 /* == A change =============================================================== */
 
+/* The shape of a host, for put_shape and find_shape. */
+typedef struct cpubind_corpus_shape {
+    const char *capture; /* the text of NAME.host that it was read of; its SHA-256 is stored */
+    int32_t capture_len; /* bytes */
+    const char *program; /* the version of the program that has read it */
+    const char *body;    /* JSON as in the table shapes; NULL: not read yet */
+} cpubind_corpus_shape;
+
 /* After a failure each later call fails in the same way, so that no half of a change is ever
  * written. The errors of all of them are ERR_RULE, ERR_LIMIT, ERR_DAMAGED, ERR_MEMORY, and those
  * that they name. The same calls give the same bytes, on every run and machine, except SQLite's
@@ -178,15 +186,6 @@ cpubind_corpus_fault cpubind_corpus_put_input(cpubind_corpus *corpus, const char
 cpubind_corpus_fault cpubind_corpus_put_expectation(cpubind_corpus *corpus, const char *host,
                                                     const char *name, const char *body,
                                                     int32_t len);
-
-/* The shape of a host. */
-typedef struct cpubind_corpus_shape {
-    const char *capture; /* the text of NAME.host that it was read of; its SHA-256 is stored */
-    int32_t capture_len; /* bytes */
-    const char *program; /* the version of the program that has read it */
-    const char *body;    /* JSON as in the table shapes; NULL: not read yet */
-} cpubind_corpus_shape;
-
 cpubind_corpus_fault cpubind_corpus_put_shape(cpubind_corpus *corpus, const char *host,
                                               const cpubind_corpus_shape *shape);
 cpubind_corpus_fault cpubind_corpus_find_shape(cpubind_corpus *corpus,

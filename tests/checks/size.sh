@@ -21,7 +21,7 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text          4439    1700
-adapters/model          2708    1400
+adapters/model          2709    1400
 adapters/ascend         6755    2500
 adapters/pci            2060    1300
 adapters/plan           3047    1200

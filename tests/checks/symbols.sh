@@ -81,6 +81,13 @@ words_have_the_prefix() {
     [ "$(wc -l <"$out/words")" -ge 100 ] && ! grep -vE '^CP(UBIND|B)_' "$out/words"
 }
 
+# What the implementation of the core defines for itself is undefined behind it.
+core_leaves_no_macro() {
+    cc -dM -E -x c cpubind.h | sort >"$out/macros"
+    cc -dM -E -DCPUBIND_IMPLEMENTATION -x c cpubind.h |
+        grep -v -w -e CPUBIND_IMPLEMENTATION -e CPUBIND_PRIV_IMPLEMENTED | sort | diff "$out/macros" -
+}
+
 # A shared object of another project that takes all of the libraries.
 shared_object_exports_nothing() {
     cc -shared -Wl,--whole-archive "$BUILD/libcpubind_corpus.a" "$BUILD/libcpubind_linux.a" \
@@ -113,6 +120,7 @@ check "the installed headers declare the names of the lists, and no more" \
 check "each declaration of an installed header has a comment" every_contract_is_there
 check "enumerators and macros of the installed headers begin with CPUBIND_ or CPB_" \
     words_have_the_prefix
+check "the core leaves no macro of its own" core_leaves_no_macro
 check "a shared object that contains all libraries exports none of their names" \
     shared_object_exports_nothing
 check "a program that has a core of its own links with the readers" links_with_its_own_core
