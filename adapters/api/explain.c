@@ -732,7 +732,7 @@ static void explain_npu(explanation *e, int32_t npu)
     const cpubind_device_plan *plan = e->view.plan;
     const cpubind_viewed *n = &e->view.facts->device[npu];
     const int is_traced = has_trace(e);
-    const int32_t device = is_traced ? cpubind_plan_candidate(plan, npu) : -1;
+    const int32_t device = is_traced ? plan->of_device[npu] : -1;
     const int32_t row = is_traced ? api_row_index(plan, npu) : -1;
     api_json_number(&e->fact, "device", n->logic);
     if (is_traced)

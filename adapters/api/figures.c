@@ -73,9 +73,7 @@ api_figures api_figures_of(const cpubind_device_plan *plan)
 api_figures api_figures_of_row(const cpubind_device_plan *plan, int32_t row)
 {
     api_figures of = {&plan->row_quality[row], 0};
-    for (int32_t i = 0; i < plan->n_candidate; i++)
-        if (plan->candidate[i].device == plan->want[row])
-            of.is_placed = is_placed(&plan->candidate[i]);
+    of.is_placed = is_placed(&plan->candidate[plan->of_device[plan->want[row]]]);
     return of;
 }
 

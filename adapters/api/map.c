@@ -153,7 +153,7 @@ static int is_away(const map *m, int32_t row, int32_t node)
 {
     const api_row r = api_row_of(m->view.facts, m->view.plan, row);
     const int32_t id = m->view.facts->node_id[node];
-    const int32_t device = cpubind_plan_candidate(m->view.plan, m->view.plan->want[row]);
+    const int32_t device = m->view.plan->of_device[m->view.plan->want[row]];
     int32_t i = 0;
     if (!api_has_place(&m->view, device) || api_is_place(&m->view, device, node))
         return 0;
@@ -173,7 +173,7 @@ static void add_away(const map *m, int32_t node, api_text *to)
         for (int32_t i = 0; i < plan->n_want; i++) {
             const int32_t distance =
                 is_away(m, i, node)
-                    ? api_distance(&m->view, cpubind_plan_candidate(plan, plan->want[i]), node)
+                    ? api_distance(&m->view, plan->of_device[plan->want[i]], node)
                     : last;
             if (distance <= last || distance > next)
                 continue;

@@ -70,10 +70,7 @@ const char *api_rank_doubt(const cpubind_facts *f, const api_options *options)
 /* The node of an NPU by the plan, which knows the CPUs near it. */
 static int32_t node_of(const cpubind_device_plan *plan, int32_t npu)
 {
-    for (int32_t i = 0; i < plan->n_candidate; i++)
-        if (plan->candidate[i].device == npu)
-            return plan->candidate[i].node;
-    return -1;
+    return plan->of_device[npu] < 0 ? -1 : plan->candidate[plan->of_device[npu]].node;
 }
 
 api_row api_shown(const cpubind_facts *facts, const cpubind_device_plan *plan, int32_t i)
@@ -446,7 +443,8 @@ static void put_findings(api_out *to, const api_planned *p, const api_options *o
         api_add(&text, ", rank %d drives ", (int)options->request.rank);
         api_add_row(&text, facts, &row);
     }
-    api_add(&text, "\noverlap: %s, checked over ", api_finding_word(plan->core.overlap));
+    api_add(&text, "\noverlap: %s%s, checked over ", api_finding_word(plan->core.overlap),
+            plan->warnings & CPUBIND_WARNS(PARTS) ? " but of parts of a card" : "");
     add_checked(facts, plan, &text);
     if (plan->n_kept > 0) {
         api_add(&text, "\nkept for the host: CPUs ");

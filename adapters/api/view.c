@@ -81,7 +81,7 @@ static void mark_row(api_view *v, int32_t index)
 {
     const cpubind_device_plan *plan = v->plan;
     const api_row row = api_row_of(v->facts, plan, index);
-    const int32_t device = cpubind_plan_candidate(plan, plan->want[index]);
+    const int32_t device = plan->of_device[plan->want[index]];
     for (int32_t i = 0; i < row.n; i++) {
         api_cpu *cpu = &v->cpu[row.cpu[i]];
         cpu->kind = cpu->row >= 0 ? API_CPU_TWICE : API_CPU_PROCESS;

@@ -287,6 +287,23 @@ static void explain_cores(cpubind_warning warning, const cpubind_facts *facts,
             "--exclude LIST, alike for all workers of the host");
 }
 
+/* Names the cards whose parts share CPUs. */
+static void explain_parts(const cpubind_facts *facts, const cpubind_device_plan *plan,
+                          api_text *out)
+{
+    const char *before = "";
+    api_add(out, "processes with other parts (virtual functions, MIG instances) of ");
+    for (int32_t row = 0; row < plan->n_want; row++) {
+        if (!plan->is_shared[row])
+            continue;
+        api_add(out, "%s", before);
+        api_add_pci(out, &facts->bus[facts->device[plan->want[row]].function].pci);
+        before = ", ";
+    }
+    api_add(out, " may get the same CPUs: give each of the N processes that share a card "
+                 "--processes N --index I");
+}
+
 /* Says whose the devices in view are, or the CPUs of one that is at home elsewhere. */
 static void explain_jobs(cpubind_warning warning, const cpubind_facts *facts,
                          const cpubind_device_plan *plan, api_text *out)
@@ -296,6 +313,8 @@ static void explain_jobs(cpubind_warning warning, const cpubind_facts *facts,
                 "%s says that this job has %d ranks here: the first so many visible %ss are "
                 "planned for, and others left to other jobs; --job N says another number",
                 facts->job_variable, (int)facts->n_job, facts->noun);
+    else if (warning == CPUBIND_WARNING_PARTS)
+        explain_parts(facts, plan, out);
     else
         api_add(out,
                 "%d CPUs of this plan may also be those of a process that does not see %s %s, "
@@ -397,6 +416,7 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
         explain_cores(warning, facts, plan, out);
         break;
     case CPUBIND_WARNING_JOB:
+    case CPUBIND_WARNING_PARTS:
     case CPUBIND_WARNING_DISPUTED:
         explain_jobs(warning, facts, plan, out);
         break;

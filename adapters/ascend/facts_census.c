@@ -146,9 +146,14 @@ static int has_phy(const cpubind_pci_function *function, int32_t phy)
     return 0;
 }
 
-/* The row of an NPU by its address, else by its phy id; -1 when it is not known. */
+/* The row of an NPU by its address, else by its phy id; of a virtual function that of its card;
+ * -1 when it is not known. */
 static int32_t find_function(const cpubind_facts *f, const cpubind_viewed *npu)
 {
+    const int32_t on_bus = npu->pci.domain < 0 ? -1 : cpubind_facts_on_bus(f, &npu->pci);
+    const int32_t card = on_bus < 0 ? -1 : f->bus[on_bus].parent;
+    if (card >= 0 && f->bus[card].n_device > 0)
+        return card;
     for (int32_t i = 0; i < f->n_counted; i++) {
         const cpubind_pci_function *function = facts_npu(f, i);
         if (npu->pci.domain >= 0 ? cpubind_pci_compare(&function->pci, &npu->pci) == 0
@@ -221,13 +226,14 @@ static void count_hidden(cpubind_facts *f)
     }
 }
 
-/* Whether an NPU before this one has its function and its phy id: both are parts of one NPU
- * that the driver has split. */
+/* Whether an NPU before this one has its function, and both are virtual functions, or have one
+ * phy id: both are parts of one NPU that the driver has split. */
 static int is_part_of_another(const cpubind_facts *f, int32_t npu)
 {
     for (int32_t i = 0; i < npu; i++)
-        if (f->device[i].function == f->device[npu].function && f->device[npu].phy >= 0 &&
-            f->device[i].phy == f->device[npu].phy)
+        if (f->device[i].function == f->device[npu].function &&
+            ((f->device[i].is_part && f->device[npu].is_part) ||
+             (f->device[npu].phy >= 0 && f->device[i].phy == f->device[npu].phy)))
             return 1;
     return 0;
 }
@@ -246,7 +252,11 @@ void cpubind_priv_attach_functions(facts_reader *r)
         if (npu->function < 0)
             continue;
         function = &f->bus[npu->function];
-        npu->pci = function->pci;
+        npu->is_part = npu->pci.domain >= 0 && cpubind_pci_compare(&npu->pci, &function->pci);
+        if (npu->is_part)
+            npu->part = f->bus[cpubind_facts_on_bus(f, &npu->pci)].part;
+        else
+            npu->pci = function->pci;
         if (is_part_of_another(f, i))
             continue;
         if (++function->n_in_view > function->n_device)

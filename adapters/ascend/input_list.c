@@ -130,6 +130,7 @@ static const group groups[] = {
      "",
      MEMBER_FOLDER,
      {{"information", RULE_ALWAYS}, {"numa_status", RULE_ALWAYS}}},
+    {"proc/driver/nvidia/capabilities", "gpu", MEMBER_FOLDER, {{"mig/", RULE_ALWAYS}}},
     {"proc/trs_core/proc", "", MEMBER_PROCESS, {{"summary", RULE_ALWAYS}}},
     {"sys/class/devdrv-class", "davinci", MEMBER_FOLDER, {{"dev", RULE_ALWAYS}}},
     {"dev", "davinci", MEMBER_FILE, {{NULL, RULE_ALWAYS}}},

@@ -47,7 +47,10 @@ static cpubind_problem_code read_ids(facts_reader *r, cpubind_pci_function *func
     cpubind_problem_code code = facts_read_number(
         r, facts_function_path(r, &function->pci, "vendor"), -1, &ids->vendor);
     *whole_class = ids->device = ids->class_code = -1;
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT && ids->vendor < 0; i++) {
+    if (code != CPUBIND_PROBLEM_NONE)
+        ids->vendor = -1; /* what was read of a number that is cut tells nothing */
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && code == CPUBIND_PROBLEM_NONE && ids->vendor < 0;
+         i++) {
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         if (cpubind_priv_is_driven(r, v, &function->pci))
             ids->vendor = v->id;
@@ -109,7 +112,7 @@ static cpubind_problem_code read_function(facts_reader *r, const cpubind_pci_add
     return code;
 }
 
-/* Finds the cards of virtual functions. */
+/* Finds the cards of virtual functions, and which part of it each is. */
 static void find_parents(cpubind_facts *f)
 {
     for (int32_t i = 0; i < f->n_bus; i++)
@@ -117,6 +120,9 @@ static void find_parents(cpubind_facts *f)
             if (!f->bus[k].is_virtual && f->bus[k].pci.domain == f->bus[i].pci.domain &&
                 f->bus[k].accelerator.vendor == f->bus[i].accelerator.vendor)
                 f->bus[i].parent = k;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (f->bus[i].parent >= 0)
+            f->bus[i].part = f->bus[f->bus[i].parent].n_part++;
 }
 
 cpubind_problem_code cpubind_priv_read_bus(facts_reader *r, int by_class, facts_takes *takes)
@@ -330,16 +336,13 @@ static int is_unnamed_display(const cpubind_pci_function *function)
 int32_t cpubind_facts_has_share(const cpubind_facts *f, int32_t device)
 {
     const cpubind_pci_function *function = &f->bus[device];
-    for (int32_t k = 0; k < f->n_bus; k++) {
-        const cpubind_pci_function *other = &f->bus[k];
-        if (function->is_virtual && function->sight != CPUBIND_SIGHT_VISIBLE &&
-            !other->is_virtual && other->accelerator.vendor == function->accelerator.vendor)
-            return 0;
-        if (is_unnamed_display(function) && !(f->is_part && function->is_asked) &&
-            other->accelerator.vendor != CPUBIND_VENDOR_OTHER && !is_unnamed_display(other))
-            return 0;
-    }
-    return 1;
+    int32_t k = 0;
+    if (!is_unnamed_display(function) || (f->is_part && function->is_asked))
+        return function->parent < 0;
+    while (k < f->n_bus && (f->bus[k].accelerator.vendor == CPUBIND_VENDOR_OTHER ||
+                            is_unnamed_display(&f->bus[k])))
+        k++;
+    return k == f->n_bus;
 }
 
 int32_t cpubind_facts_next_other(const cpubind_facts *f, int32_t row)

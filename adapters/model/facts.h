@@ -134,7 +134,8 @@ typedef struct cpubind_problem {
     X(NO_CENSUS, "no_census")           /* no NPU on the PCI bus: hidden ones are not known */ \
     X(NO_ADDRESSES, "no_addresses")     /* PCI addresses not known: order by logic id */       \
     X(ORDER_DIFFERS, "order_differs")   /* devices of a group: PCI order is not logic order */ \
-    X(JOB, "job") /* the launcher says that the job has fewer devices than are visible */      \
+    X(PARTS, "parts") /* processes with other parts of a card get the same CPUs */             \
+    X(JOB, "job")     /* the launcher says that the job has fewer devices than are visible */  \
     X(DISPUTED, "disputed") /* CPUs that a process may take which does not see our devices */  \
     X(POOR_LOCALITY, "poor_locality") /* reference: devices without near CPUs */               \
     X(LENT, "lent") /* near: CPUs near one device went to another, which had too few */        \
@@ -270,6 +271,8 @@ typedef struct cpubind_viewed {
     int32_t function; /* its row of facts->bus, or -1: not known */
     int32_t bus;      /* the same; -1: the Ascend row found it, an NPU */
     cpubind_vendor_id vendor;
+    int32_t is_part;    /* 1: a part of its card: a virtual function, a MIG instance ... */
+    int32_t part;       /* ... which of facts->bus[function].n_part; -1: not known */
     int32_t is_running; /* in the process table */
     int32_t is_named;   /* by the request */
     int32_t is_visible; /* by the visible devices, else by the request, else all are */
@@ -337,7 +340,10 @@ typedef struct cpubind_pci_function {
                               does not keep it */
     int32_t interface_len;
     int32_t is_virtual;  /* 1: a virtual function (SR-IOV) ... */
-    int32_t parent;      /* ... of this row of facts->bus; -1: not known */
+    int32_t parent;      /* ... of this row of facts->bus; -1: not known ... */
+    int32_t part;        /* ... which of its n_part */
+    int32_t n_part;      /* virtual functions on the bus that it is the parent of */
+    int32_t is_split;    /* 1: its driver has split it into parts that the bus does not show */
     int32_t n_virtual;   /* virtual functions that it has now */
     int32_t is_driven;   /* 1: the driver of its vendor lists it; 0: it lists others alone, or
                             this process has files of others alone; -1: not known */
@@ -550,10 +556,9 @@ typedef struct cpubind_host_counts {
 cpubind_host_counts cpubind_host_counts_read(const cpubind_source *source,
                                              cpubind_arena *arena);
 
-/* Whether a device of the facts has a share of the CPUs. A virtual function beside a physical
- * one of its vendor has none unless this process sees it: the physical one stands for the card,
- * and a virtual machine with the other has the CPUs of its cpuset. Nor has a card for displays,
- * which no row names, beside other accelerators, unless it is asked for by name. */
+/* Whether a device of the facts has a share of the CPUs. A virtual function has none of its own
+ * but a part of that of its card. Nor has a card for displays, which no row names, beside other
+ * accelerators, unless it is asked for by name. */
 int32_t cpubind_facts_has_share(const cpubind_facts *facts, int32_t device);
 
 /* The first row of facts->bus from `row` on with a share, and no NPU; n_bus: there is none. */

@@ -253,9 +253,7 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
         return code;
     code = check_drivers(&r);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_bus(
-            &r, request->wants_nics || request->n_named > 0 || request->class_digits > 0,
-            take_function);
+        code = cpubind_priv_read_bus(&r, 1, take_function);
     if (code == CPUBIND_PROBLEM_NONE)
         code = check_named(&r);
     if (code == CPUBIND_PROBLEM_NONE)

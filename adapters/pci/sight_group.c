@@ -34,14 +34,15 @@ int cpubind_priv_sight_is(cpubind_input env, const char *name, const char *wante
     return value && len == (int32_t)strlen(wanted) && memcmp(value, wanted, (size_t)len) == 0;
 }
 
-/* Whether a function is a device of its runtime: virtual functions are where there are no
- * physical ones, in a virtual machine. */
+/* Whether a function is a device of its runtime: virtual functions are where it has no physical
+ * ones, in a virtual machine, or in a container that may open none. */
 static int is_device(const cpubind_facts *f, int32_t i, cpubind_vendor_id id)
 {
     const cpubind_pci_function *function = &f->bus[i];
     int32_t n_physical = 0;
     for (int32_t k = 0; k < f->n_bus; k++)
-        n_physical += f->bus[k].accelerator.vendor == id && !f->bus[k].is_virtual;
+        n_physical += f->bus[k].accelerator.vendor == id && !f->bus[k].is_virtual &&
+                      f->bus[k].is_driven != 0;
     return function->accelerator.vendor == id && function->is_driven != 0 &&
            function->is_virtual == (n_physical == 0);
 }

@@ -11,6 +11,7 @@
 #include "visible_devices.h"
 
 #define DRIVER_FOLDER "proc/driver/nvidia/gpus"
+#define CAPABILITIES  "proc/driver/nvidia/capabilities"
 
 enum { ID = 0x10de };
 
@@ -92,6 +93,29 @@ static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_pci_functi
     return status;
 }
 
+/* Finds out whether a GPU has MIG instances ("gi1"): these are parts of it, and a process may
+ * have some of them alone. */
+static cpubind_problem_code read_instances(facts_reader *r, cpubind_pci_function *function,
+                                           const char *name, cpubind_input information)
+{
+    const char *minor = NULL, *folder;
+    int32_t len = 0, number, at = 0;
+    cpubind_input listing;
+    cpubind_piece part;
+    cpubind_problem_code status =
+        take_value(r, name, information, "Device Minor", &minor, &len);
+    if (status != CPUBIND_PROBLEM_NONE || !minor ||
+        cpubind_number_parse(minor, len, &number, NULL) != CPUBIND_TEXT_OK || number < 0)
+        return status;
+    folder = facts_numbered_path(r, CAPABILITIES, "gpu", number, "mig");
+    if (!folder)
+        return facts_fail_memory(r);
+    listing = r->source->list(r->source->ctx, folder);
+    while (facts_next_name(listing, &at, &part))
+        function->is_split |= part.len > 2 && memcmp(listing.data + part.at, "gi", 2) == 0;
+    return facts_judge(r, folder, listing);
+}
+
 /* Reads the files of the NVIDIA driver of a GPU. */
 static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *function)
 {
@@ -111,6 +135,8 @@ static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *f
         status = take_value(r, name, answer, "Model", &function->model, &function->model_len);
     if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         status = take_value(r, name, answer, "GPU UUID", &function->uuid, &function->uuid_len);
+    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        status = read_instances(r, function, name, answer);
     if (!cpubind_is_gpu_uuid(function->uuid, function->uuid_len))
         function->uuid = NULL;
     return status == CPUBIND_PROBLEM_NONE ? read_memory_node(r, function, address) : status;

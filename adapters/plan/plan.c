@@ -230,31 +230,88 @@ static cpubind_problem_code judge(planner *p, int32_t candidate, int32_t n)
     return CPUBIND_PROBLEM_NONE;
 }
 
+static int32_t count_pool(const planner *p, int32_t candidate)
+{
+    return p->pool_row[candidate + 1] - p->pool_row[candidate];
+}
+
+/* Leaves of the pool of a card one of its parts, in whole cores, unless some part would be too
+ * small for the roles. Returns how many CPUs are left; -1: the arena is full. */
+static int32_t cut_part(const planner *p, int32_t candidate, int32_t part, int32_t *cpu,
+                        int32_t n)
+{
+    const cpubind_facts *f = p->facts;
+    const int32_t n_part = f->bus[p->out->candidate[candidate].function].n_part;
+    int32_t *core = cpubind_arena_ints(p->arena, n), n_core = 0, n_left = 0, first, count;
+    if (!core)
+        return -1;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t k = 0;
+        while (cpubind_facts_core(f, cpu[k]) != cpubind_facts_core(f, cpu[i]))
+            k++;
+        core[i] = k < i ? core[k] : n_core++;
+    }
+    if (n_core == 0 || n_core / n_part * (n / n_core) < plan_least(p, candidate))
+        return n;
+    cpubind_slice(n_core, n_part, part, &first, &count);
+    for (int32_t i = 0; i < n; i++)
+        if (core[i] >= first && core[i] < first + count)
+            cpu[n_left++] = cpu[i];
+    return n_left;
+}
+
+/* Writes what the next row has of the pool of its card: of a part its own CPUs, and of these
+ * the allowed ones. Processes with other parts may get the same CPUs where the row is of a
+ * whole card with parts; and, but for processes that share a device by themselves, where which
+ * part it is is not known, or where parts are too small. Returns 0 when the arena is full. */
+static int take_pool(planner *p, int32_t candidate, int32_t *cpu, int32_t *out_n)
+{
+    const int32_t n = count_pool(p, candidate), row = p->out->n_want;
+    const cpubind_viewed *viewed = &p->facts->device[p->out->want[row]];
+    const int32_t n_part = viewed->function < 0 ? 0 : p->facts->bus[viewed->function].n_part;
+    int32_t left = n;
+    if (n > 0)
+        memcpy(cpu, p->pool + p->pool_row[candidate], (size_t)n * sizeof *cpu);
+    if (viewed->is_part && viewed->part >= 0)
+        left = cut_part(p, candidate, viewed->part, cpu, n);
+    p->out->is_shared[row] =
+        viewed->is_part ? left == n && p->request->n_process <= 1 : n_part > 0;
+    *out_n = left;
+    if (left > 0 && p->scope == CPUBIND_SCOPE_HOST) { /* pools are of all online CPUs */
+        *out_n = 0;
+        for (int32_t i = 0, at = 0; i < left; i++)
+            if (cpubind_list_has(p->facts->cpu, p->facts->n_cpu, cpu[i], &at))
+                cpu[(*out_n)++] = cpu[i];
+    }
+    return left >= 0;
+}
+
 /* Makes the rows of the plan, in the order of the devices, cut to the allowed CPUs. A device
  * that cannot have a pool is left out, unless it is needed. */
 static cpubind_problem_code take_rows(planner *p)
 {
     cpubind_device_plan *out = p->out;
     cpubind_pools *core = &out->core;
-    int32_t n = 0;
-    core->cpu = cpubind_arena_ints(p->arena, p->pool_row[out->n_candidate]);
+    int32_t n = 0, room = 0;
+    for (int32_t i = 0; i < p->n_ours; i++)
+        room += count_pool(p, out->of_device[p->ours[i]]);
+    core->cpu = cpubind_arena_ints(p->arena, room);
     core->row = cpubind_arena_ints(p->arena, p->n_ours + 1);
     out->want = cpubind_arena_ints(p->arena, p->n_ours);
     out->poolless =
         (cpubind_poolless *)cpubind_arena_take(p->arena, p->n_ours, sizeof *out->poolless);
-    if (!core->cpu || !core->row || !out->want || !out->poolless)
+    out->is_shared = (uint8_t *)cpubind_arena_take(p->arena, p->n_ours, 1);
+    if (!core->cpu || !core->row || !out->want || !out->poolless || !out->is_shared)
         return plan_fail_memory(p);
     core->row[0] = 0;
     for (int32_t i = 0; i < p->n_ours; i++) {
         cpubind_problem_code code;
-        const int32_t c = cpubind_plan_candidate(out, p->ours[i]);
-        int32_t uncut, left;
-        uncut = p->pool_row[c + 1] - p->pool_row[c];
-        left = 0; /* with scope host pools are cut from CPUs that are not allowed, too */
-        for (int32_t k = p->pool_row[c], at = 0; k < p->pool_row[c + 1]; k++)
-            if (p->scope != CPUBIND_SCOPE_HOST ||
-                cpubind_list_has(p->facts->cpu, p->facts->n_cpu, p->pool[k], &at))
-                core->cpu[core->row[n] + left++] = p->pool[k];
+        const int32_t c = out->of_device[p->ours[i]];
+        const int32_t uncut = count_pool(p, c);
+        int32_t left;
+        out->want[n] = p->ours[i];
+        if (!take_pool(p, c, core->cpu + core->row[n], &left))
+            return plan_fail_memory(p);
         code = judge(p, c, uncut);
         if (code == CPUBIND_PROBLEM_NONE && left < plan_least(p, c)) {
             p->problem->device = plan_logic_of(p, c);
@@ -271,9 +328,10 @@ static cpubind_problem_code take_rows(planner *p)
                 return code;
             continue;
         }
-        out->want[n] = p->ours[i];
         core->row[n + 1] = core->row[n] + left;
         out->n_want = ++n;
+        if (out->is_shared[n - 1])
+            plan_warn(p, CPUBIND_WARNING_PARTS);
     }
     return CPUBIND_PROBLEM_NONE;
 }

@@ -101,10 +101,14 @@ typedef struct cpubind_device_plan {
     cpubind_pools core; /* row i belongs to facts->device[want[i]]; `shared` names candidates */
     cpubind_candidate *candidate; /* the devices of the core */
     int32_t n_candidate;
+    int32_t *of_device; /* by index into facts->device: its candidate, for a part that of its
+                           card; -1: none */
     cpubind_role_spec roles;       /* each row of an NPU is split by it ... */
     cpubind_role_spec other_roles; /* ... and by this one each row of another device */
     int32_t *want, n_want;         /* indices into facts->device, ascending */
-    cpubind_poolless *poolless;    /* by ascending index */
+    uint8_t *is_shared; /* by row: 1: its card has parts, and processes with others of them may
+                           get the same CPUs */
+    cpubind_poolless *poolless; /* by ascending index */
     int32_t n_poolless;
     cpubind_unit *unit; /* NPUs by ascending index, with or without a pool; then the ranks of
                            other devices */
@@ -151,9 +155,6 @@ typedef struct cpubind_device_plan {
 cpubind_problem_code cpubind_plan_make(const cpubind_facts *facts,
                                        const cpubind_request *request, cpubind_arena *arena,
                                        cpubind_device_plan *out, cpubind_problem *problem);
-
-/* The candidate that facts->device[device] is, or -1. */
-int32_t cpubind_plan_candidate(const cpubind_device_plan *plan, int32_t device);
 
 /* How many of n CPUs are of the fastest cores of the host; 0: all cores are alike. */
 int32_t cpubind_plan_fast(const cpubind_facts *facts, const int32_t *cpu, int32_t n);

@@ -157,14 +157,6 @@ cpubind_problem_code cpubind_priv_choose_slots(planner *p)
 
 /* == Candidates ============================================================= */
 
-int32_t cpubind_plan_candidate(const cpubind_device_plan *plan, int32_t device)
-{
-    for (int32_t i = 0; i < plan->n_candidate; i++)
-        if (plan->candidate[i].device == device)
-            return i;
-    return -1;
-}
-
 /* The number that orders the NPUs of one function: the phy id, else the logic id. */
 static int32_t number_of(const planner *p, const cpubind_candidate *candidate)
 {
@@ -220,6 +212,33 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Whether a candidate is the card that a device is a part of. */
+static int has_card_of(const planner *p, const cpubind_viewed *viewed)
+{
+    for (int32_t i = 0; viewed->is_part && viewed->part >= 0 && i < p->out->n_candidate; i++)
+        if (p->out->candidate[i].function == viewed->function)
+            return 1;
+    return 0;
+}
+
+/* Finds the candidate of each device. */
+static cpubind_problem_code place_devices(planner *p)
+{
+    const cpubind_facts *f = p->facts;
+    p->out->of_device = cpubind_arena_ints(p->arena, f->n_device);
+    if (!p->out->of_device)
+        return plan_fail_memory(p);
+    for (int32_t d = 0; d < f->n_device; d++) {
+        p->out->of_device[d] = -1;
+        for (int32_t i = 0; i < p->out->n_candidate; i++)
+            if (p->out->candidate[i].device == d ||
+                (f->device[d].part >= 0 && f->device[d].is_part &&
+                 p->out->candidate[i].function == f->device[d].function))
+                p->out->of_device[d] = i;
+    }
+    return CPUBIND_PROBLEM_NONE;
+}
+
 /* The devices of the core: those in view, and the hidden ones of the PCI bus, which the
  * rules for near CPUs keep CPUs for. With scope own only those of this process, with CPUs of
  * each device only those in view. They are ordered by PCI address, which is the same in every
@@ -235,7 +254,8 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
         return plan_fail_memory(p);
     p->out->candidate = list;
     for (int32_t i = 0; i < f->n_device; i++) {
-        if (p->scope == CPUBIND_SCOPE_OWN && !f->device[i].is_visible)
+        if ((p->scope == CPUBIND_SCOPE_OWN && !f->device[i].is_visible) ||
+            has_card_of(p, &f->device[i]))
             continue;
         list[p->out->n_candidate++] = (cpubind_candidate){
             .device = i, .function = f->device[i].function, .phy = f->device[i].phy};
@@ -255,7 +275,7 @@ cpubind_problem_code cpubind_priv_choose_candidates(planner *p)
             list[at] = list[at - 1];
         list[at] = moved;
     }
-    return CPUBIND_PROBLEM_NONE;
+    return place_devices(p);
 }
 
 /* The CPUs near a candidate. */

@@ -141,7 +141,7 @@ cpubind_problem_code cpubind_priv_place_rows(planner *p)
     for (int32_t i = 0; i < n; i++) {
         placing q = {.cpu = out->core.cpu + out->core.row[i],
                      .n = out->core.row[i + 1] - out->core.row[i],
-                     .candidate = cpubind_plan_candidate(out, out->want[i]),
+                     .candidate = out->of_device[out->want[i]],
                      .n_process = p->request->n_process,
                      .process = p->request->n_process > 0 ? p->request->process : 0,
                      .out = out->role_cpu + out->role_row[i]};
@@ -166,7 +166,7 @@ cpubind_problem_code cpubind_plan_place_process(const cpubind_facts *facts,
     planner p = {.facts = facts, .arena = arena, .out = &copy, .problem = problem};
     placing q = {.cpu = plan->core.cpu + plan->core.row[row],
                  .n = plan->core.row[row + 1] - plan->core.row[row],
-                 .candidate = cpubind_plan_candidate(plan, plan->want[row]),
+                 .candidate = plan->of_device[plan->want[row]],
                  .n_process = n_process,
                  .process = process};
     q.out = cpubind_arena_ints(arena, q.n);
@@ -197,7 +197,7 @@ static void take_row(const planner *p, const measured *m, int32_t row)
     const cpubind_device_plan *out = p->out;
     const cpubind_span irq = out->role_span[row].span[CPUBIND_ROLE_IRQ];
     const int32_t *first = out->role_cpu + out->role_row[row] + irq.first;
-    const int32_t d = out->claims.of[cpubind_plan_candidate(out, out->want[row])];
+    const int32_t d = out->claims.of[out->of_device[out->want[row]]];
     int32_t at = 0, irq_at = 0;
     for (int32_t i = 0; i < host->n_cpu; i++) {
         if (!cpubind_list_has(out->core.cpu + out->core.row[row],
@@ -216,8 +216,9 @@ static void take_other(const planner *p, const measured *m, int32_t candidate)
     const cpubind_core_call *claims = &p->out->claims;
     const cpubind_roles roles = roles_of(p, candidate, 1, 0);
     const int32_t d = claims->of[candidate];
-    const int is_ours = p->out->candidate[candidate].device >= 0 &&
-                        plan_is_ours(p, p->out->candidate[candidate].device);
+    const int32_t device = p->out->candidate[candidate].device;
+    const int is_ours = device >= 0 && plan_is_ours(p, device) &&
+                        !p->facts->device[device].is_part; /* its card has other parts */
     if (!is_ours && cpubind_place(&claims->host, claims->claimant, claims->n_claimant, m->owner,
                                   d, &roles, m->role, m->work, NULL) == CPUBIND_OK)
         return;
@@ -266,7 +267,7 @@ static void add_kept(const planner *p, const measured *m, cpubind_quality *each)
         take_row(p, m, row);
         cpubind_measure(&claims->host, claims->claimant, claims->n_claimant, m->owner, m->role,
                         &alone, NULL, m->work);
-        each[claims->of[cpubind_plan_candidate(p->out, p->out->want[row])]] = alone;
+        each[claims->of[p->out->of_device[p->out->want[row]]]] = alone;
         total->pools += alone.pools;
         total->cpus += alone.cpus;
         total->near_cpus += alone.near_cpus;
@@ -290,7 +291,7 @@ static cpubind_problem_code list_poor(planner *p)
     if (!out->poor)
         return plan_fail_memory(p);
     for (int32_t i = 0; i < out->n_want; i++) {
-        const int32_t d = cpubind_plan_candidate(out, out->want[i]);
+        const int32_t d = out->of_device[out->want[i]];
         if (out->row_quality[i].cpus > 0 && out->row_quality[i].near_cpus == 0 &&
             out->claims.claimant[out->claims.of[d]].home.n > 0)
             out->poor[out->n_poor++] = out->want[i];
@@ -332,6 +333,6 @@ cpubind_problem_code cpubind_priv_measure_pools(planner *p)
     if (p->policy.overlap == CPUBIND_OVERLAP_KEEP && p->policy.rule != CPUBIND_RULE_TURNS)
         add_kept(p, &m, each);
     for (int32_t i = 0; i < out->n_want; i++)
-        out->row_quality[i] = each[claims->of[cpubind_plan_candidate(out, out->want[i])]];
+        out->row_quality[i] = each[claims->of[out->of_device[out->want[i]]]];
     return list_poor(p);
 }

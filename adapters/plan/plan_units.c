@@ -28,8 +28,10 @@ static int32_t first_id(const cpubind_facts *f)
 /* Whether this process may drive a device as one of those that are no found NPUs. */
 static int is_ranked(const cpubind_facts *f, int32_t device)
 {
-    return f->bus[device].sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device) &&
-           cpubind_facts_has_share(f, device);
+    const cpubind_pci_function *d = &f->bus[device];
+    return d->sight != CPUBIND_SIGHT_HIDDEN && !is_found(f, device) &&
+           (cpubind_facts_has_share(f, device) ||
+            (d->parent >= 0 && d->sight == CPUBIND_SIGHT_VISIBLE));
 }
 
 /* Whether one runtime numbers all devices that are ranked. */
@@ -116,19 +118,25 @@ static int32_t is_visible(const cpubind_facts *f, int32_t device)
 /* Adds a device that this process may see, unless it is there or has no share. */
 static void add_seen(cpubind_facts *f, int32_t device, const int32_t *first, int32_t logic)
 {
-    cpubind_pci_function *d = &f->bus[device];
-    if (d->n_in_view > 0 || d->n_device == 0)
+    const cpubind_pci_function *d = &f->bus[device];
+    const int32_t card = d->parent < 0 ? device : d->parent;
+    for (int32_t i = 0; i < f->n_device; i++)
+        if (f->device[i].bus == device)
+            return;
+    if (f->bus[card].n_device == 0)
         return;
-    d->n_in_view = 1;
+    f->bus[card].n_in_view = 1;
     f->device[f->n_device++] = (cpubind_viewed){.logic = logic,
                                                 .card = -1,
                                                 .chip = -1,
                                                 .phy = -1,
-                                                .affinity_first = first[device],
-                                                .affinity_count = d->n_cpu,
+                                                .affinity_first = first[card],
+                                                .affinity_count = f->bus[card].n_cpu,
                                                 .pci = d->pci,
-                                                .function = device,
+                                                .function = card,
                                                 .bus = device,
+                                                .is_part = d->parent >= 0 || d->is_split,
+                                                .part = d->parent >= 0 ? d->part : -1,
                                                 .vendor = d->accelerator.vendor,
                                                 .is_visible = is_visible(f, device)};
 }

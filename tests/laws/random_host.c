@@ -255,6 +255,7 @@ static void add_gpus(draws *d, random_host *h)
                  {0x1da3, 0x1020, 0x120000}};
     const int32_t how = draw(d, 16), has_gpus = how % 4 == 3, n = 1 + draw(d, HOST_GPUS);
     const int32_t vendor = draw(d, 8), has_virtual = draw_chance(d, 8);
+    host_function card = {.bus = 0};
     if (how == 15)
         remove_npus(h);
     for (int32_t i = 0; i < HOST_GPUS; i++) {
@@ -264,11 +265,17 @@ static void add_gpus(draws *d, random_host *h)
         if (!has_gpus || i >= n)
             continue;
         function = add_function(h, kinds[kind].vendor, kinds[kind].device);
+        if (has_virtual && i > 0 && i >= n - 2) { /* the last two are of the card before */
+            card.function++;
+            card.is_virtual = 1;
+            *function = card;
+            continue;
+        }
         function->class_code = kinds[kind].class_code;
         function->bus = byte % 2 ? 240 + i : 190 + i;
         function->node = byte / 2 % h->n_node;
         function->gpu = 0;
-        function->is_virtual = has_virtual && i > 0 && i == n - 1;
+        card = *function;
     }
 }
 
@@ -282,8 +289,9 @@ static int compare_functions(const void *a, const void *b)
 static void order_functions(random_host *h)
 {
     for (int32_t i = 0; i < h->n_function; i++)
-        (void)snprintf(h->function[i].name, sizeof h->function[i].name, "%04x:%02x:00.0",
-                       (unsigned)h->function[i].domain, (unsigned)h->function[i].bus);
+        (void)snprintf(h->function[i].name, sizeof h->function[i].name, "%04x:%02x:00.%x",
+                       (unsigned)h->function[i].domain, (unsigned)h->function[i].bus,
+                       (unsigned)h->function[i].function);
     qsort(h->function, (size_t)h->n_function, sizeof h->function[0], compare_functions);
     for (int32_t i = 0; i < h->n_npu; i++)
         h->npu[i].function = -1;

@@ -86,7 +86,7 @@ typedef struct host_npu {
 /* A function of the PCI bus. Those of a host ascend by address. */
 typedef struct host_function {
     char name[16]; /* "0000:c1:00.0" */
-    int32_t domain, bus;
+    int32_t domain, bus, function;
     int32_t vendor, device, class_code; /* PCI ids */
     int32_t node;                       /* index, or -1: on no node */
     int32_t is_virtual;                 /* the kernel links it to a physical function */

@@ -40,6 +40,8 @@ static const struct {
     {W(OVERLAP), IN_BOTH, "--overlap keep gives CPUs twice, as the reference does"},
     {W(DISPUTED), IN_ONE,
      "a device that is at home elsewhere, which the other process does not see"},
+    {W(PARTS), IN_ONE,
+     "a card in one, a part of it in the other, or parts too small to be cut"},
     {W(NO_MAP), IN_ONE, "--npus is the user's word for what no input tells"},
     {W(NO_CENSUS), IN_ONE, "/sys shows this process no PCI bus"},
     {W(NO_NODES), IN_ONE, "/sys shows this process no node"},
@@ -125,7 +127,8 @@ static int32_t device_of(const host_view *v, const cpubind_facts *f, const cpubi
 {
     const random_host *h = v->host;
     for (int32_t i = 0; npu->bus >= 0 && i < h->n_function; i++)
-        if (h->function[i].gpu >= 0 && h->function[i].bus == npu->pci.bus)
+        if (h->function[i].gpu >= 0 && h->function[i].bus == npu->pci.bus &&
+            h->function[i].function == npu->pci.function)
             return HOST_NPUS + h->function[i].gpu;
     return npu >= f->device + f->n_listed || npu->logic < 0 || npu->logic >= v->n_npu
                ? -1
@@ -146,7 +149,7 @@ static void take_pool(const host_view *v, const cpubind_device_plan *plan, int32
             continue;
         }
         bits_add(&out->pool[device], cpu);
-        if (bits_has(all, cpu) && !(plan->warnings & W(OVERLAP)))
+        if (bits_has(all, cpu) && !(plan->warnings & (W(OVERLAP) | W(PARTS))))
             break_plan(out, "a CPU is in two pools of one plan (CPU, device)", cpu, device);
         bits_add(all, cpu);
     }
