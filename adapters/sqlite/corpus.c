@@ -227,8 +227,8 @@ static unsigned bits_of(const char *schema, const char *sql)
  * UNIQUE has none. */
 static failure check_tables(cpubind_corpus *corpus, int32_t version)
 {
-    const char *const own = cpubind_priv_corpus_schema, *const more =
-                                                            cpubind_priv_shapes_schema;
+    const char *const own = cpubind_priv_corpus_schema;
+    const char *const more = cpubind_priv_shapes_schema;
     const unsigned shapes = bits_of(more, NULL) << 16;
     unsigned missing = bits_of(own, NULL) | shapes;
     sqlite3_stmt *query;
@@ -301,7 +301,8 @@ cpubind_corpus_fault cpubind_corpus_open(const char *bytes, int32_t len, int may
     corpus = sqlite3_malloc64(sizeof *corpus);
     if (!corpus)
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_MEMORY, "memory");
-    *corpus = (cpubind_corpus){.may_change = may_change, .size = len / BYTES_OF_STEPS};
+    *corpus =
+        (cpubind_corpus){.may_change = may_change, .size = len / BYTES_OF_STEPS, .left = STEPS};
     f = begin(corpus, bytes, len);
     if (f.status)
         cpubind_corpus_close(corpus);

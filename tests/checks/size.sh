@@ -28,7 +28,7 @@ adapters/plan           3123    1200
 adapters/linux         15156    9500
 adapters/host           4480    3300
 adapters/service        2124    1500
-adapters/sqlite         1020     600
+adapters/sqlite         1021     600
 adapters/archive         109       0
 adapters/kubelet         424       0
 adapters/words             0    5600
