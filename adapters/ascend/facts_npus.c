@@ -374,6 +374,15 @@ static void take_processes(facts_reader *r)
     }
 }
 
+/* Whether npu-smi info has the device of an NPU in view. */
+static int has_device_of(const facts_reader *r, const cpubind_viewed *npu)
+{
+    for (int32_t i = 0; i < r->ascend->info.n_device; i++)
+        if (facts_is_device_of(&r->ascend->info.device[i], npu))
+            return 1;
+    return 0;
+}
+
 /* Notes the devices of npu-smi info that npu-smi info -m lacks, and the other way round. */
 static void compare_devices(facts_reader *r)
 {
@@ -385,14 +394,9 @@ static void compare_devices(facts_reader *r)
         if (!facts_has_npu_of(f, device))
             facts_note_difference(r, INPUT_INFO, INPUT_MAP, &npu);
     }
-    for (int32_t d = 0; d < f->n_device && r->ascend->info.n_device > 0; d++) {
-        int32_t i = 0;
-        while (i < r->ascend->info.n_device &&
-               !facts_is_device_of(&r->ascend->info.device[i], &f->device[d]))
-            i++;
-        if (i == r->ascend->info.n_device)
+    for (int32_t d = 0; d < f->n_device && r->ascend->info.n_device > 0; d++)
+        if (!has_device_of(r, &f->device[d]))
             facts_note_difference(r, INPUT_MAP, INPUT_INFO, &f->device[d]);
-    }
 }
 
 /* Whether an output of npu-smi info that may lack devices has all that npu-smi info -m names.
@@ -402,14 +406,9 @@ static int has_all_devices(const facts_reader *r)
     const cpubind_facts *f = r->facts;
     if (f->n_device == 0 || f->has_only_named)
         return r->ascend->info.is_open < 2;
-    for (int32_t d = 0; d < f->n_device; d++) {
-        int32_t i = 0;
-        while (i < r->ascend->info.n_device &&
-               !facts_is_device_of(&r->ascend->info.device[i], &f->device[d]))
-            i++;
-        if (i == r->ascend->info.n_device)
+    for (int32_t d = 0; d < f->n_device; d++)
+        if (!has_device_of(r, &f->device[d]))
             return 0;
-    }
     return 1;
 }
 
@@ -425,12 +424,12 @@ static cpubind_problem_code parse_info(facts_reader *r)
     if (a->info_status == CPUBIND_TEXT_ERR_SPACE)
         return facts_fail_memory(r);
     if (a->info_status == CPUBIND_TEXT_OK && info->is_open && !has_all_devices(r)) {
-        a->info_status = info->process_status ? info->process_status : CPUBIND_TEXT_ERR_CUT;
-        a->info_fault = info->process_status
-                            ? info->process_fault
-                            : (cpubind_text_fault){
-                                  answer->len, "nothing follows the last device, and npu-smi "
-                                               "info -m does not name the same"};
+        const int is_cut = info->process_status == CPUBIND_TEXT_OK;
+        const cpubind_text_fault cut = {
+            answer->len,
+            "nothing follows the last device, and npu-smi info -m does not name the same"};
+        a->info_status = is_cut ? CPUBIND_TEXT_ERR_CUT : info->process_status;
+        a->info_fault = is_cut ? cut : info->process_fault;
     }
     a->process_status =
         a->info_status == CPUBIND_TEXT_OK ? info->process_status : a->info_status;

@@ -31,7 +31,6 @@ static const struct table_name {
 } names[] = {
     {"NPU ID", TABLE_CARD, MAP | INFO | BOARD},
     {"NPU Util", TABLE_VALUE, INFO},
-    {"NPU Name", TABLE_KEY, BOARD},
     {"NPU", TABLE_CARD, INFO},
     {"Chip ID", TABLE_CHIP, MAP | BOARD},
     {"Chip Logic ID", TABLE_LOGIC, MAP},
@@ -39,11 +38,7 @@ static const struct table_name {
     {"Chip Phy ID", TABLE_PHY, MAP},
     {"Chip Physical ID", TABLE_PHY, MAP},
     {"Chip Name", TABLE_NAME, MAP},
-    {"Chip Name", TABLE_KEY, BOARD},
     {"Chip Count", TABLE_CHIPS, BOARD},
-    {"Chip Type", TABLE_KEY, BOARD},
-    {"Chip Version", TABLE_KEY, BOARD},
-    {"Chip Position ID", TABLE_KEY, BOARD},
     {"Chip", TABLE_CHIP, INFO},
     {"Logic ID", TABLE_LOGIC, MAP | INFO},
     {"Logical ID", TABLE_LOGIC, MAP | INFO},
@@ -70,33 +65,40 @@ static const struct table_name {
     {"HBM", TABLE_HBM, INFO},
     {"CPU Affinity", TABLE_CPUS, TOPO},
     {"PCIe Bus Info", TABLE_BUS, BOARD},
-    {"PCI Vendor ID", TABLE_KEY, BOARD},
-    {"PCI Device ID", TABLE_KEY, BOARD},
-    {"Vendor ID", TABLE_KEY, BOARD},
-    {"Device ID", TABLE_KEY, BOARD},
-    {"Product Name", TABLE_KEY, BOARD},
-    {"Serial Number", TABLE_KEY, BOARD},
-    {"Total Count", TABLE_KEY, BOARD},
-    {"Card Count", TABLE_KEY, BOARD},
-    {"Board ID", TABLE_KEY, BOARD},
-    {"PCB ID", TABLE_KEY, BOARD},
-    {"BOM ID", TABLE_KEY, BOARD},
-    {"VDie ID", TABLE_KEY, BOARD},
-    {"NDie ID", TABLE_KEY, BOARD},
-    {"DDie ID", TABLE_KEY, BOARD},
-    {"Firmware Version", TABLE_KEY, BOARD},
-    {"Software Version", TABLE_KEY, BOARD},
-    {"Model", TABLE_KEY, BOARD},
-    {"Manufacturer", TABLE_KEY, BOARD},
-    {"Compatibility", TABLE_KEY, BOARD},
-    {"Main Board ID", TABLE_KEY, BOARD},
-    {"Slot ID", TABLE_KEY, BOARD},
-    {"Class ID", TABLE_KEY, BOARD},
-    {"Subsystem Vendor ID", TABLE_KEY, BOARD},
-    {"Subsystem Device ID", TABLE_KEY, BOARD},
-    {"Module Vendor ID", TABLE_KEY, BOARD},
-    {"Module ID", TABLE_KEY, BOARD},
 };
+
+/* Keys of a board whose values are not used. */
+static const char *const other_keys[] = {"NPU Name",
+                                         "Chip Name",
+                                         "Chip Type",
+                                         "Chip Version",
+                                         "Chip Position ID",
+                                         "PCI Vendor ID",
+                                         "PCI Device ID",
+                                         "Vendor ID",
+                                         "Device ID",
+                                         "Product Name",
+                                         "Serial Number",
+                                         "Total Count",
+                                         "Card Count",
+                                         "Board ID",
+                                         "PCB ID",
+                                         "BOM ID",
+                                         "VDie ID",
+                                         "NDie ID",
+                                         "DDie ID",
+                                         "Firmware Version",
+                                         "Software Version",
+                                         "Model",
+                                         "Manufacturer",
+                                         "Compatibility",
+                                         "Main Board ID",
+                                         "Slot ID",
+                                         "Class ID",
+                                         "Subsystem Vendor ID",
+                                         "Subsystem Device ID",
+                                         "Module Vendor ID",
+                                         "Module ID"};
 
 table_event cpubind_priv_table_fail(table *t, cpubind_text_status status, int32_t at,
                                     const char *what)
@@ -115,6 +117,18 @@ void cpubind_priv_table_note(table *t, scan_run run)
     if (t->unknown.len == 0)
         t->unknown = scan_slice(run);
 }
+
+/* Columns, as bits. */
+enum {
+    IS_CARD = 1 << TABLE_CARD,
+    IS_CHIP = 1 << TABLE_CHIP,
+    IS_IDS = IS_CARD | IS_CHIP,
+    IS_LOGIC = 1 << TABLE_LOGIC | 1 << TABLE_SLOT,
+    IS_CHIPS = IS_CHIP | 1 << TABLE_CHIPS,
+    IS_USER = 1 << TABLE_PID | 1 << TABLE_PROCESS,
+    IS_DEVICE = 1 << TABLE_HEALTH | 1 << TABLE_BUS,
+    IS_NAMED = IS_CARD | 1 << TABLE_NAME
+};
 
 /* == Words and cells ======================================================== */
 
@@ -249,6 +263,9 @@ static int32_t find_column(const table *t, scan_run run, int32_t *stop)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((int32_t)t->kind & names[i].kinds && starts_with(t->in, run, names[i].name, stop))
             return names[i].column;
+    for (size_t i = 0; i < sizeof other_keys / sizeof *other_keys; i++)
+        if (t->kind == TABLE_BOARD && starts_with(t->in, run, other_keys[i], stop))
+            return TABLE_KEY;
     *stop = word.end;
     return t->kind == TABLE_TOPO && is_label(t->in, word) ? TABLE_LINK : TABLE_OTHER;
 }
@@ -502,14 +519,6 @@ static int has_any(const table_head *h, uint32_t columns)
     return ((h->has | h->part) & columns) != 0;
 }
 
-enum {
-    IS_CARD = 1 << TABLE_CARD,
-    IS_CHIP = 1 << TABLE_CHIP,
-    IS_USER = 1 << TABLE_PID | 1 << TABLE_PROCESS,
-    IS_DEVICE = 1 << TABLE_HEALTH | 1 << TABLE_BUS,
-    IS_NAMED = 1 << TABLE_CARD | 1 << TABLE_NAME
-};
-
 /* Takes the header of processes, whose names may stand below "Name". */
 static table_event take_users(table *t)
 {
@@ -555,7 +564,7 @@ static table_event read_bar_header(table *t)
     if (t->is_header_open && t->section == TABLE_ROWS && t->n_head < TABLE_LINES)
         return take_devices(t);
     if ((has_any(h, IS_DEVICE) || ((h->has | h->part) & IS_NAMED) == IS_NAMED) &&
-        (has_any(h, IS_CARD | IS_CHIP) || t->n_head == 0)) {
+        (has_any(h, IS_IDS) || t->n_head == 0)) {
         t->is_header_open = 0;
         return take_devices(t);
     }
@@ -872,16 +881,15 @@ static table_event take_map_header(table *t)
 /* Reads a line of titles: of the map, or of another table. */
 static table_event read_map_titles(table *t, int is_after_row)
 {
-    const uint32_t ids = 1u << TABLE_CARD | 1u << TABLE_CHIP;
     uint32_t has;
-    for (int32_t i = 0; i < t->n_cell && i < TABLE_CELLS; i++)
-        if (!starts_name(t->in, t->cell[i]))
+    for (int32_t i = 0; i < t->n_cell; i++)
+        if (i == TABLE_CELLS || !starts_name(t->in, t->cell[i]))
             return (table_event)TABLE_PASS;
     read_header(t, 0);
     has = t->next.has & ~(1u << TABLE_OTHER);
     if (t->next.n < 2)
         return (table_event)TABLE_PASS;
-    if ((has & ids) == ids && has & (1u << TABLE_LOGIC | 1u << TABLE_SLOT))
+    if ((has & IS_IDS) == IS_IDS && has & IS_LOGIC)
         return take_map_header(t);
     if (has == 0 && is_after_row)
         return (table_event)TABLE_PASS;
@@ -1088,7 +1096,6 @@ static table_event read_pair(table *t)
     const int32_t at = colon ? (int32_t)(colon - t->in->text) : run.end;
     const scan_run before = {run.at, at}, after = {at + (colon != NULL), run.end};
     const scan_run key = scan_trim(t->in, before);
-    const uint32_t chips = 1u << TABLE_CHIP | 1u << TABLE_CHIPS;
     int32_t stop = key.at, column = find_column(t, key, &stop);
     if (!colon)
         return pass(t);
@@ -1096,7 +1103,7 @@ static table_event read_pair(table *t)
         column = TABLE_OTHER;
     if (column == TABLE_OTHER && !scan_is_empty(key))
         cpubind_priv_table_note(t, key);
-    if (column == TABLE_CARD || (column == TABLE_CHIP && t->is_open && t->seen & chips)) {
+    if (column == TABLE_CARD || (column == TABLE_CHIP && t->is_open && t->seen & IS_CHIPS)) {
         const scan_run card = t->value[TABLE_CARD];
         if (t->is_open == 1) { /* the block before is whole; this line is read again */
             t->is_open = 2;
