@@ -99,8 +99,8 @@ static const row rows[] = {
      doctor_check_locality, ONCE},
     {{"narrow_mask", CPUBIND_SEVERITY_SEVERE,
       "all workers that a launcher leaves one mask share its CPUs, and the others of their "
-      "cpuset are idle", RESTART_WORKERS},
-     doctor_check_mask, ONCE},
+      "cpuset are idle", "lift it where it was set, for workers to come: the launcher, a scheduler"},
+     doctor_check_mask, PER_PLAN},
     {{"cpu_quota", CPUBIND_SEVERITY_SEVERE,
       "threads beyond the quota use it up together, and then all stand still until the next "
       "period", "or start the engine again with no more threads than that (OMP_NUM_THREADS)"},

@@ -58,6 +58,14 @@ int doctor_has_cores(doctor *d)
     return d->facts->core_of != NULL;
 }
 
+int doctor_has_cgroup(doctor *d)
+{
+    const cpubind_problem *problem = d->facts ? &d->facts->unread_cgroup : NULL;
+    if (problem && problem->code != CPUBIND_PROBLEM_NONE)
+        doctor_lack(d, problem->input, problem->answer);
+    return problem && problem->code == CPUBIND_PROBLEM_NONE;
+}
+
 /* == Inputs ================================================================= */
 
 int doctor_read(doctor *d, const char *input, cpubind_input *out)

@@ -121,6 +121,9 @@ int doctor_has(const int32_t *list, int32_t n, int32_t number);
 /* The CPUs of a role of a row of the plan, ascending. */
 cpubind_cpus doctor_role(const doctor *d, int32_t row, cpubind_role role);
 
+/* Whether the cgroup of this process could be read; if not, doctor_lack. */
+int doctor_has_cgroup(doctor *d);
+
 /* Whether the cores are known; if not, doctor_lack. */
 int doctor_has_cores(doctor *d);
 
@@ -154,13 +157,13 @@ doctor_check_run doctor_check_autonuma, doctor_check_governor, doctor_check_offl
     doctor_check_isolated, doctor_check_nohz_full;
 /* doctor_plan.c */
 doctor_check_run doctor_check_locality, doctor_check_split, doctor_check_others,
-    doctor_check_mask, doctor_check_quota;
+    doctor_check_quota;
 /* doctor_rules.c */
 doctor_check_run doctor_check_rules;
 /* doctor_processes.c */
-doctor_check_run doctor_check_one_cpu, doctor_check_omp, doctor_check_cpuset_overlap,
-    doctor_check_cpuset_far, doctor_check_cpuset_split, doctor_check_cpuset_mems,
-    doctor_check_engine;
+doctor_check_run doctor_check_one_cpu, doctor_check_mask, doctor_check_omp,
+    doctor_check_cpuset_overlap, doctor_check_cpuset_far, doctor_check_cpuset_split,
+    doctor_check_cpuset_mems, doctor_check_engine;
 /* doctor_host.c */
 doctor_check_run doctor_check_irqbalance, doctor_check_nics, doctor_check_role_taken;
 /* doctor_memory.c */

@@ -74,43 +74,12 @@ void doctor_check_others(doctor *d)
     f->number[0] = (cpubind_doctor_number){"accelerators", d->facts->n_other};
 }
 
-/* The cgroup of this process, where its files could be read; if not, doctor_lack. */
-static int has_cgroup(doctor *d)
-{
-    const cpubind_problem *problem = d->facts ? &d->facts->unread_cgroup : NULL;
-    if (problem && problem->code != CPUBIND_PROBLEM_NONE)
-        doctor_lack(d, problem->input, problem->answer);
-    return problem && problem->code == CPUBIND_PROBLEM_NONE;
-}
-
-void doctor_check_mask(doctor *d)
-{
-    const cpubind_facts *facts = d->facts;
-    doctor_text evidence = {"", 0}, command = {"", 0};
-    cpubind_doctor_finding *f;
-    if (!has_cgroup(d) || facts->n_cpuset == 0)
-        return;
-    doctor_add(&evidence, "the mask of this process, ");
-    doctor_add_cpus(&evidence, facts->cpu, facts->n_cpu);
-    doctor_add(&evidence, ", is narrower than the cpuset of its cgroup, ");
-    doctor_add_cpus(&evidence, facts->cpuset, facts->n_cpuset);
-    doctor_add(&command, "taskset -cp ");
-    doctor_add_cpus(&command, facts->cpuset, facts->n_cpuset);
-    doctor_add(&command, " $$");
-    f = doctor_find(d);
-    f->input = INPUT_STATUS;
-    f->evidence = doctor_keep(d, evidence.text);
-    f->command = doctor_keep(d, command.text);
-    f->cpu = doctor_keep_cpus(d, facts->cpuset, facts->n_cpuset);
-    f->n_cpu = facts->n_cpuset;
-}
-
 void doctor_check_quota(doctor *d)
 {
     doctor_text evidence = {"", 0}, command = {"", 0};
     cpubind_doctor_finding *f;
     int32_t n, n_name;
-    if (!has_cgroup(d) || !doctor_has_plan(d) ||
+    if (!doctor_has_cgroup(d) || !doctor_has_plan(d) ||
         !(d->plan->warnings & CPUBIND_WARNS(CPU_QUOTA)) || !d->facts->quota_input)
         return;
     n = d->plan->core.row[d->plan->n_want];

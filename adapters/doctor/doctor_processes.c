@@ -573,6 +573,92 @@ void doctor_check_cpuset_split(doctor *d)
     }
 }
 
+/* Finds that the mask of this process is narrower than its cpuset; those of both plans are one. */
+static void check_own_mask(doctor *d)
+{
+    const cpubind_facts *facts = d->facts;
+    doctor_text evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    if (!doctor_has_cgroup(d) || facts->n_cpuset == 0 || d->n_found > 0)
+        return;
+    doctor_add(&evidence, "the mask of this process, ");
+    doctor_add_cpus(&evidence, facts->cpu, facts->n_cpu);
+    doctor_add(&evidence, ", is narrower than the cpuset of its cgroup, ");
+    doctor_add_cpus(&evidence, facts->cpuset, facts->n_cpuset);
+    doctor_add(&command, "taskset -cp ");
+    doctor_add_cpus(&command, facts->cpuset, facts->n_cpuset);
+    doctor_add(&command, " $$");
+    f = doctor_find(d);
+    f->input = INPUT_STATUS;
+    f->evidence = doctor_keep(d, evidence.text);
+    f->command = doctor_keep(d, command.text);
+    f->cpu = doctor_keep_cpus(d, facts->cpuset, facts->n_cpuset);
+    f->n_cpu = facts->n_cpuset;
+}
+
+/* The mask of a worker: of its main thread. */
+static cpuset read_own_mask(doctor *d, const doctor_worker *w)
+{
+    doctor_text name = {"", 0}, value = {"", 0};
+    cpubind_input answer;
+    cpuset mask = {NULL, NULL, NULL, 0};
+    doctor_add(&name, "proc/%d/task/%d/status", (int)w->pid, (int)w->pid);
+    mask.n = read_mask(d, name.text, &answer);
+    if (mask.n <= 0)
+        return (cpuset){NULL, NULL, NULL, 0};
+    doctor_add_cpus(&value, d->cpu, mask.n);
+    mask.cpu = doctor_keep_cpus(d, d->cpu, mask.n);
+    mask.input = doctor_keep(d, name.text);
+    mask.value = doctor_keep(d, value.text);
+    return mask;
+}
+
+/* Finds the workers of other devices that have the mask of worker i, where it is narrower than
+ * its cpuset and no earlier worker has it: no plan gives two devices the same CPUs, but a launcher
+ * does. */
+static void check_mask(doctor *d, const cpuset *mask, const cpuset *set, int32_t i)
+{
+    const doctor_worker *w = &d->worker[i];
+    doctor_text evidence = {"", 0}, command = {"", 0};
+    cpubind_doctor_finding *f;
+    int32_t n = 0;
+    doctor_add(&evidence, "process %d", (int)w->pid);
+    doctor_add_apply(d, w, &command);
+    for (int32_t k = 0; k < d->n_worker && mask[i].n < set[i].n; k++) {
+        if (d->worker[k].npu == w->npu || mask[k].n != mask[i].n ||
+            common(d, &mask[i], &mask[k]) != mask[i].n)
+            continue;
+        if (k < i)
+            return;
+        doctor_add(&evidence, ", %d", (int)d->worker[k].pid);
+        doctor_add(&command, " && ");
+        doctor_add_apply(d, &d->worker[k], &command);
+        n++;
+    }
+    if (n == 0 || mask[i].n == 0)
+        return;
+    doctor_add(&evidence, " have one mask, %s, which is narrower than the cpuset, %s",
+               mask[i].value, set[i].value);
+    f = find_of(d, w, &evidence, &command);
+    f->input = mask[i].input;
+    f->value = mask[i].value;
+    f->cpu = mask[i].cpu;
+    f->n_cpu = mask[i].n;
+    f->number[0] = (cpubind_doctor_number){"workers", n + 1};
+}
+
+void doctor_check_mask(doctor *d)
+{
+    const cpuset *set = read_cpusets(d, &cpu_files);
+    cpuset *mask = (cpuset *)cpubind_arena_take(d->arena, d->n_worker, sizeof *mask);
+    check_own_mask(d);
+    d->is_short |= !mask;
+    for (int32_t i = 0; set && mask && i < d->n_worker; i++)
+        mask[i] = read_own_mask(d, &d->worker[i]);
+    for (int32_t i = 0; set && mask && i < d->n_worker; i++)
+        check_mask(d, mask, set, i);
+}
+
 /* The nodes of cpuset i and those that the plan has for all its workers, in d->cpu; their
  * number. */
 static int32_t join_nodes(doctor *d, const cpuset *set, int32_t i)

@@ -33,7 +33,7 @@ adapters/archive         109       0
 adapters/kubelet         424       0
 adapters/words             0    5600
 adapters/api           10066    1000
-adapters/doctor         2600    2000
+adapters/doctor         2657    2000
 adapters/measure        2666    1700
 adapters/cli           15001    7500
 adapters/nri            1175    1000
