@@ -185,9 +185,9 @@ static int is_asked_for(const cpubind_host_bind *h, int32_t device)
         return 0;
     while (i < request->n_device && request->device[i] != f->device[device].logic)
         i++;
-    return request->n_device > 0 ? i < request->n_device
-           : on_bus < 0          ? !f->is_part
-                                 : f->bus[on_bus].is_asked;
+    return request->n_device > 0         ? i < request->n_device
+           : on_bus < 0 || !f->is_joined ? !f->is_part
+                                         : f->bus[on_bus].is_asked;
 }
 
 /* Numbers the devices: those of the facts, by their ids. */
