@@ -123,14 +123,10 @@ int api_judge_devices(const api_planned *read, const api_options *options, api_t
     }
     if (read->facts.n_bus > 0)
         return API_DONE;
-    if (!read->facts.has_bus)
-        api_add(why, "there is no /sys/bus/pci/devices here; show the container the host's "
-                     "/sys, or give a snapshot that has it with --root DIR");
-    else if (options->topo.class_digits > 0)
+    if (read->facts.has_bus && options->topo.class_digits > 0)
         api_add(why, "no PCI function has this class; lspci -Dnn shows the class of each");
     else
-        api_add(why, "the PCI bus has no accelerator that cpubind knows; name one with --pci "
-                     "ADDRESS or --class CLASS, as lspci -Dnn prints them");
+        api_add_no_device(&read->facts, why);
     return API_REFUSED;
 }
 

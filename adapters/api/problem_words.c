@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../ascend/input_list.h"
+#include "../model/vendor.h"
 #include "../text/cpulist.h"
 #include "api.h"
 
@@ -748,26 +749,46 @@ static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts
         api_add(out, ", or cut slices for all workers of the host: %s", slices(facts));
 }
 
-static void explain_no_npu_smi(const cpubind_problem *p, const api_options *options,
+/* Whether the bus or the user speaks of NPUs. */
+static int has_npus(const cpubind_facts *facts, const cpubind_request *request)
+{
+    for (int32_t i = 0; i < facts->n_bus; i++)
+        if (cpubind_vendor_of(facts->bus[i].accelerator.vendor)->users)
+            return 1;
+    return request->type != CPUBIND_TYPE_AUTO || request->device ||
+           request->origin != CPUBIND_ORIGIN_AUTO;
+}
+
+void api_add_no_device(const cpubind_facts *facts, api_text *out)
+{
+    api_add(out, "%s",
+            facts->has_bus
+                ? "the PCI bus has no accelerator that cpubind knows; name one with --pci "
+                  "ADDRESS or --class CLASS, as lspci -Dnn prints them"
+                : "there is no /sys/bus/pci/devices here; show the container the host's /sys, "
+                  "or give a snapshot that has it with --root DIR");
+}
+
+static void explain_no_npu_smi(const cpubind_facts *facts, const api_options *options,
                                api_text *out)
 {
     const int is_of_workers =
         options->all || (options->command & (API_STATUS | API_SERVICE)) != 0;
-    const int is_empty = is_prefix(p->what, "the PCI bus") && options->command == API_PLAN;
-    if (is_empty)
-        api_add(out, "no accelerator that cpubind knows is on the PCI bus, and ");
-    if (options->root || options->fixture)
-        api_add(out, "npu-smi is not on this host; ");
-    else if (is_of_workers)
+    const int is_live = !options->root && !options->fixture;
+    if (!has_npus(facts, &options->request)) {
+        api_add_no_device(facts, out);
+        if (options->command == API_PLAN)
+            api_add(out, "; a host without accelerators has CPU workers: --cpu-workers N");
+        if (options->command == API_PLAN && is_live)
+            api_add(out, "; of another host, --fixture NAME or --root DIR shows the plan");
+        return;
+    }
+    if (is_live && is_of_workers)
         api_add(out, "npu-smi is not on PATH, and the files of the driver do not name the NPUs "
                      "of this machine; in a container, mount npu-smi from the host");
     else
-        api_add(out, "npu-smi is not on this machine; plan a captured host with --root DIR, a "
-                     "fixture host with --fixture NAME, or ");
-    if (options->root || options->fixture || !is_of_workers)
-        api_add(out, "%s and their type with --device-type TYPE", name_npus(options));
-    if (is_empty)
-        api_add(out, "; a host without accelerators has CPU workers: --cpu-workers N");
+        api_add(out, "npu-smi is not on this host; %s and their type with --device-type TYPE",
+                name_npus(options));
 }
 
 void api_explain(const api_planned *planned, const api_options *options, api_text *out)
@@ -811,7 +832,7 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         explain_skipped(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_NO_NPU_SMI:
-        explain_no_npu_smi(p, options, out);
+        explain_no_npu_smi(facts, options, out);
         break;
     case CPUBIND_PROBLEM_UNKNOWN_TYPE:
         api_add(out, "%s; give it with --device-type ", p->what);
