@@ -260,6 +260,9 @@ static int is_like_label(const scan_text *in, scan_run word)
 static int32_t find_column(const table *t, scan_run run, int32_t *stop)
 {
     const scan_run word = scan_word(t->in, run.at, run.end);
+    *stop = word.end;
+    if (t->kind == TABLE_TOPO && is_label(t->in, word))
+        return TABLE_LINK;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((int32_t)t->kind & names[i].kinds && starts_with(t->in, run, names[i].name, stop))
             return names[i].column;
@@ -267,7 +270,7 @@ static int32_t find_column(const table *t, scan_run run, int32_t *stop)
         if (t->kind == TABLE_BOARD && starts_with(t->in, run, other_keys[i], stop))
             return TABLE_KEY;
     *stop = word.end;
-    return t->kind == TABLE_TOPO && is_label(t->in, word) ? TABLE_LINK : TABLE_OTHER;
+    return TABLE_OTHER;
 }
 
 static int is_used(int32_t column)
@@ -335,7 +338,8 @@ static table_event take_header(table *t, table_section section)
     if (section != t->section || !t->is_header_open)
         t->n_head = (int32_t)(t->has = 0);
     t->section = section;
-    t->head[t->n_head++] = t->next;
+    memcpy(&t->head[t->n_head++], &t->next,
+           offsetof(table_head, title) + (size_t)t->next.n * sizeof *t->next.title);
     t->has |= t->next.has;
     t->is_header_open = 1;
     t->at_head = 0;
@@ -999,13 +1003,13 @@ static table_event read_topo_header(table *t)
                              : TABLE_END;
 }
 
-/* Gives the words of a row behind its label to the columns, or its cells that are two blanks
+/* Gives the n words of a row behind its label to the columns, or its cells that are two blanks
  * apart. The affinity may be empty when it is last and all columns are known. Columns behind it
  * may be more than their names, but as many in each row. */
-static int fit_topo(table *t, scan_run rest, scan_run *fit)
+static int fit_topo(table *t, scan_run rest, scan_run *fit, int32_t n)
 {
     const table_head *h = t->head;
-    const int32_t n = part(t->in, rest, scan_word, fit), more = n - h->n;
+    const int32_t more = n - h->n;
     const scan_run none = {rest.end, rest.end};
     if (h->has_more) {
         const int fits = more >= -1 && (t->n_more < -1 || more == t->n_more);
@@ -1045,12 +1049,12 @@ static scan_run before_mark(table *t, scan_run row)
     return scan_trim(t->in, row);
 }
 
-/* Reads a row. After all rows a line that starts with a label may say something of it. */
-static table_event read_topo_row(table *t, scan_run label)
+/* Reads a row of a label and n words behind it. After all rows a line that starts with a label
+ * may say something of it. */
+static table_event read_topo_row(table *t, scan_run row, scan_run *fit, int32_t n)
 {
-    const scan_run row = before_mark(t, t->line.run), rest = {label.end, row.end};
-    scan_run fit[TABLE_CELLS];
-    if (!fit_topo(t, rest, fit))
+    const scan_run label = fit[-1], rest = {label.end, row.end};
+    if (!fit_topo(t, rest, fit, n))
         return t->is_full ? pass(t)
                           : fail(t, t->line.run, "the cells of the row do not fit the columns");
     clear_values(t);
@@ -1059,6 +1063,8 @@ static table_event read_topo_row(table *t, scan_run label)
         const int32_t column = t->head->title[i].column;
         if (column == TABLE_LINK && is_no_link(t->in, fit[i]))
             return fail(t, fit[i], "there is a number in the place of a link");
+        if (column == TABLE_LINK)
+            continue;
         if (column == TABLE_OTHER && !table_has(t, TABLE_CPUS) && is_no_link(t->in, fit[i]) &&
             !table_is_digits(t->in, fit[i]))
             return fail(t, fit[i], "there is a list in a column that is not CPU Affinity");
@@ -1068,18 +1074,33 @@ static table_event read_topo_row(table *t, scan_run label)
     return TABLE_RECORD;
 }
 
+/* Every label has a digit; most lines of a legend have none. */
+static int holds_digit(const scan_text *in, scan_run run)
+{
+    while (run.at < run.end && !scan_is_digit(in->text[run.at]))
+        run.at++;
+    return run.at < run.end;
+}
+
 static table_event read_topo_line(table *t)
 {
     const scan_text *in = t->in;
-    scan_run word[TABLE_CELLS];
-    const int32_t n = part(in, t->line.run, scan_word, word);
+    scan_run word[TABLE_CELLS + 1], row = t->line.run;
+    const scan_run first = scan_word(in, row.at, row.end);
+    const scan_run second = scan_word(in, first.end, row.end);
+    const int starts = is_label(in, first);
+    int32_t n = 0;
+    if (starts && t->n_head > 0)
+        row = before_mark(t, row);
+    if (holds_digit(in, row))
+        n = part(in, row, scan_word, word);
     if (is_topo_header(t, word, n))
         return read_topo_header(t);
-    if (n <= TABLE_CELLS && is_label(in, word[0]) && t->section != TABLE_ANOTHER)
-        return t->n_head > 0 ? read_topo_row(t, word[0])
-                             : fail(t, word[0], "a row comes before the header");
-    if ((n > 1 && SCAN_IS(in, word[1], "=")) || SCAN_STARTS(in, t->line.run, "Legend") ||
-        SCAN_STARTS(in, t->line.run, "NIC"))
+    if (starts && n <= TABLE_CELLS && t->section != TABLE_ANOTHER)
+        return t->n_head > 0 ? read_topo_row(t, row, word + 1, n - 1)
+                             : fail(t, first, "a row comes before the header");
+    if (SCAN_IS(in, second, "=") || SCAN_STARTS(in, row, "Legend") ||
+        SCAN_STARTS(in, row, "NIC"))
         return TABLE_REMARK;
     return pass(t);
 }

@@ -241,7 +241,7 @@ static void find_npus(void *ctx)
     for (int32_t i = 0; i < N_NPU; i++)
         npu[i] = i, function[i].pci = (cpubind_pci_address){0, i, 0, 0};
     must(cpubind_priv_read_driver(&r, &view) == CPUBIND_PROBLEM_NONE &&
-             view.outcome == DRIVER_COMPLETE && view.n_counted == N_NPU,
+             view.outcome == DRIVER_COMPLETE && view.n_npu == N_NPU,
          "cpubind_priv_read_driver");
 }
 
