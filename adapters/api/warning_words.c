@@ -238,7 +238,8 @@ static void explain_distances(const cpubind_facts *facts, api_text *out)
                           : "all other nodes count as equally near");
 }
 
-/* Says what the cgroup of this process has, where the pools have more, or why it is not known. */
+/* Says what the cgroup of this process has, where the pools have more, or why it is not
+ * known. */
 static void explain_quota(const cpubind_facts *facts, const cpubind_device_plan *plan,
                           api_text *out)
 {
@@ -302,6 +303,17 @@ static void explain_parts(const cpubind_facts *facts, const cpubind_device_plan 
     }
     api_add(out, " may get the same CPUs: give each of the N processes that share a card "
                  "--processes N --index I");
+}
+
+static void explain_host(cpubind_warning warning, const cpubind_facts *facts,
+                         const cpubind_device_plan *plan, api_text *out)
+{
+    if (warning == CPUBIND_WARNING_NARROW_MASK)
+        api_add_mask(facts, out);
+    else if (warning == CPUBIND_WARNING_CPU_QUOTA)
+        explain_quota(facts, plan, out);
+    else if (warning == CPUBIND_WARNING_CORE_NODES || warning == CPUBIND_WARNING_CORE_KINDS)
+        explain_cores(warning, facts, plan, out);
 }
 
 /* Says whose the devices in view are, or the CPUs of one that is at home elsewhere. */
@@ -405,16 +417,6 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_POOR_LOCALITY:
         explain_poor_locality(facts, plan, out);
         break;
-    case CPUBIND_WARNING_NARROW_MASK:
-        api_add_mask(facts, out);
-        break;
-    case CPUBIND_WARNING_CPU_QUOTA:
-        explain_quota(facts, plan, out);
-        break;
-    case CPUBIND_WARNING_CORE_NODES:
-    case CPUBIND_WARNING_CORE_KINDS:
-        explain_cores(warning, facts, plan, out);
-        break;
     case CPUBIND_WARNING_JOB:
     case CPUBIND_WARNING_PARTS:
     case CPUBIND_WARNING_DISPUTED:
@@ -434,7 +436,8 @@ void api_explain_warning(cpubind_warning warning, const cpubind_facts *facts,
     case CPUBIND_WARNING_NO_NUMA_NODE:
         explain_locality(warning, facts, out);
         break;
-    default: /* its sentence is all */
+    default: /* of the host; else its sentence is all */
+        explain_host(warning, facts, plan, out);
         break;
     }
 }

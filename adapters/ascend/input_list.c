@@ -84,6 +84,7 @@ static const group groups[] = {
       {"sys/devices/system/cpu/isolated", RULE_ALWAYS},
       {"sys/devices/system/cpu/nohz_full", RULE_ALWAYS},
       {"sys/devices/cpu_core/cpus", RULE_ALWAYS},
+      {"sys/devices/cpu_atom/cpus", RULE_ALWAYS},
       {"proc/sys/kernel/numa_balancing", RULE_ALWAYS},
       {"sys/devices/system/node/online", RULE_ALWAYS},
       {"sys/devices/system/node/possible", RULE_ALWAYS},

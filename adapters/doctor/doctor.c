@@ -99,7 +99,7 @@ static const row rows[] = {
      doctor_check_locality, ONCE},
     {{"narrow_mask", CPUBIND_SEVERITY_SEVERE,
       "all workers that a launcher leaves one mask share its CPUs, and the others of their "
-      "cpuset are idle", "lift it where it was set, for workers to come: the launcher, a scheduler"},
+      "cpuset are idle", "lift it in the launcher, too, for workers to come"},
      doctor_check_mask, PER_PLAN},
     {{"cpu_quota", CPUBIND_SEVERITY_SEVERE,
       "threads beyond the quota use it up together, and then all stand still until the next "

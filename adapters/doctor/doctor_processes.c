@@ -573,7 +573,7 @@ void doctor_check_cpuset_split(doctor *d)
     }
 }
 
-/* Finds that the mask of this process is narrower than its cpuset; those of both plans are one. */
+/* Finds that the mask of this process is narrower than its cpuset; both plans have the same. */
 static void check_own_mask(doctor *d)
 {
     const cpubind_facts *facts = d->facts;
@@ -614,8 +614,8 @@ static cpuset read_own_mask(doctor *d, const doctor_worker *w)
 }
 
 /* Finds the workers of other devices that have the mask of worker i, where it is narrower than
- * its cpuset and no earlier worker has it: no plan gives two devices the same CPUs, but a launcher
- * does. */
+ * its cpuset and no earlier worker has it: no plan gives two devices the same CPUs, but a
+ * launcher does. */
 static void check_mask(doctor *d, const cpuset *mask, const cpuset *set, int32_t i)
 {
     const doctor_worker *w = &d->worker[i];

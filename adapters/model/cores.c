@@ -24,8 +24,8 @@
  *   refused  facts->topology holds the problem, and a plan that needs what the input tells
  *            fails with it. The rule of the reference needs none of it.
  *   lscpu    in a snapshot alone: a live host without the files has none for lscpu to read
- *   no word  of caches: a node is one. Of kinds: all cores are of one. Of cores: each CPU is one,
- *            and a plan that needs cores has the warning no_cores.
+ *   no word  of caches: a node is one. Of kinds: all cores are of one. Of cores: each CPU is
+ *            one, and a plan that needs cores has the warning no_cores.
  *            Of distances: nodes of one socket are near, others far, and a plan by near has the
  *            warning no_distances. Of sockets: the distances tell. Of both: all other nodes are
  *            equally near, and the same warning

@@ -564,7 +564,8 @@ static cpubind_problem_code read_nodes(facts_reader *r)
 }
 
 /* Without known nodes every CPU counts as one of node 0: those that are allowed and online, by
- * cpu/online or by their own file; where no CPUs are allowed by any input, those of cpu/online. */
+ * cpu/online or by their own file; where no input says which are allowed, those of
+ * cpu/online. */
 static cpubind_problem_code assume_one_node(facts_reader *r)
 {
     const cpubind_facts *f = r->facts;

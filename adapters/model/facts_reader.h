@@ -94,8 +94,9 @@ cpubind_problem_code cpubind_priv_judge_step(facts_reader *r, int32_t n_visible,
 cpubind_problem_code cpubind_priv_read_rows(facts_reader *r, cpubind_input answer,
                                             cpubind_lscpu_nodes *rows);
 
-/* cores.c: all nodes; cores, their kinds, and sockets; all nodes, their distances, and which have
- * memory. A problem of cores, sockets and distances is in facts->topology, but for NO_MEMORY. */
+/* cores.c: all nodes; cores, their kinds, and sockets; all nodes, their distances, and which of
+ * them have memory. A problem of cores, sockets and distances is in facts->topology, but for
+ * NO_MEMORY. */
 cpubind_problem_code cpubind_priv_list_nodes(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r);
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);

@@ -114,7 +114,7 @@ static int are_kinds_uneven(const planner *p)
         least = n < least ? n : least;
         most = n > most ? n : most;
     }
-    return most > least + 2;
+    return most - least > 2;
 }
 
 static cpubind_problem_code note_findings(planner *p)
