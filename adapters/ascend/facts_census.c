@@ -314,6 +314,8 @@ static cpubind_problem_code take_nodes_0(facts_reader *r)
     return code;
 }
 
+/* A file that cannot be read is no problem of a request for npu-smi alone, where that has the
+ * CPUs near all NPUs of the function: other processes may have read it. */
 cpubind_problem_code cpubind_priv_read_homes(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -324,7 +326,8 @@ cpubind_problem_code cpubind_priv_read_homes(facts_reader *r)
             return code;
         if (code == CPUBIND_PROBLEM_NONE)
             continue;
-        if (function->n_in_view < function->n_device || !facts_has_lists(r, f->counted[i]))
+        if (r->request->origin != CPUBIND_ORIGIN_NPU_SMI ||
+            function->n_in_view < function->n_device || !facts_has_lists(r, f->counted[i]))
             return code;
         cpubind_problem_clear(r->problem);
     }

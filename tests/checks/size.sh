@@ -22,7 +22,7 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           4439    1700
 adapters/model          2718    1400
-adapters/ascend         6778    2500
+adapters/ascend         6779    2500
 adapters/pci            2082    1300
 adapters/plan           3123    1200
 adapters/linux         15156    9500

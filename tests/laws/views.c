@@ -34,6 +34,8 @@ static const npu_of_view pairs[][2] = {
 /* The two views of each row name different NPUs, whose pools have no CPU in common. */
 static const npu_of_view strangers[][2] = {
     {{"a2-cards-container-a", NULL, 0}, {"a2-cards-container-b", NULL, 0}},
+    {{"a2-virtual-npu-a", NULL, 0}, {"a2-virtual-npu-b", NULL, 0}},
+    {{"a2-vm-one-node-a", NULL, 0}, {"a2-vm-one-node-b", NULL, 0}},
     {{"a2-crossed-container-a", "scope=host", 0}, {"a2-crossed-container-b", "scope=host", 0}},
     {{"a2-crossed-container-a", "scope=host", 1}, {"a2-crossed-container-b", "scope=host", 1}},
     {{"a3-pod-container-a", "scope=own", 3}, {"a3-pod-container-b", "scope=own", 0}},
