@@ -542,7 +542,7 @@ void api_free_planned(api_planned *planned);
 void api_explain(const api_planned *planned, const api_options *options, api_text *out);
 
 /* Says that the bus has no device, or is not there. */
-void api_add_no_device(const cpubind_facts *facts, api_text *out);
+void api_add_no_device(int has_bus, api_text *out);
 
 /* Appends the same for one problem, such as that of an NPU without a pool. */
 void api_explain_problem(const cpubind_problem *problem, const cpubind_facts *facts,

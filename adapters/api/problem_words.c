@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "../ascend/input_list.h"
-#include "../model/vendor.h"
 #include "../text/cpulist.h"
 #include "api.h"
 
@@ -749,34 +748,26 @@ static void explain_skipped(const cpubind_problem *p, const cpubind_facts *facts
         api_add(out, ", or cut slices for all workers of the host: %s", slices(facts));
 }
 
-/* Whether the bus or the user speaks of NPUs. */
-static int has_npus(const cpubind_facts *facts, const cpubind_request *request)
-{
-    for (int32_t i = 0; i < facts->n_bus; i++)
-        if (cpubind_vendor_of(facts->bus[i].accelerator.vendor)->users)
-            return 1;
-    return request->type != CPUBIND_TYPE_AUTO || request->device ||
-           request->origin != CPUBIND_ORIGIN_AUTO;
-}
-
-void api_add_no_device(const cpubind_facts *facts, api_text *out)
+void api_add_no_device(int has_bus, api_text *out)
 {
     api_add(out, "%s",
-            facts->has_bus
-                ? "the PCI bus has no accelerator that cpubind knows; name one with --pci "
-                  "ADDRESS or --class CLASS, as lspci -Dnn prints them"
-                : "there is no /sys/bus/pci/devices here; show the container the host's /sys, "
-                  "or give a snapshot that has it with --root DIR");
+            has_bus ? CPUBIND_WHY_NO_DEVICE
+                "; name one with --pci ADDRESS or --class CLASS, as "
+                "lspci -Dnn prints them"
+                    : CPUBIND_WHY_NO_BUS "; show the container the host's /sys, or give a "
+                                         "snapshot that has it with --root DIR");
 }
 
-static void explain_no_npu_smi(const cpubind_facts *facts, const api_options *options,
+static void explain_no_npu_smi(const cpubind_problem *p, const api_options *options,
                                api_text *out)
 {
     const int is_of_workers =
         options->all || (options->command & (API_STATUS | API_SERVICE)) != 0;
     const int is_live = !options->root && !options->fixture;
-    if (!has_npus(facts, &options->request)) {
-        api_add_no_device(facts, out);
+    const cpubind_request *q = &options->request;
+    if (!is_prefix(p->what, "npu-smi") && q->type == CPUBIND_TYPE_AUTO && !q->device &&
+        q->origin == CPUBIND_ORIGIN_AUTO) { /* nothing speaks of NPUs */
+        api_add_no_device(is_prefix(p->what, CPUBIND_WHY_NO_DEVICE), out);
         if (options->command == API_PLAN)
             api_add(out, "; a host without accelerators has CPU workers: --cpu-workers N");
         if (options->command == API_PLAN && is_live)
@@ -832,7 +823,7 @@ void api_explain_problem(const cpubind_problem *p, const cpubind_facts *facts,
         explain_skipped(p, facts, options, out);
         break;
     case CPUBIND_PROBLEM_NO_NPU_SMI:
-        explain_no_npu_smi(facts, options, out);
+        explain_no_npu_smi(p, options, out);
         break;
     case CPUBIND_PROBLEM_UNKNOWN_TYPE:
         api_add(out, "%s; give it with --device-type ", p->what);

@@ -130,6 +130,14 @@ static cpubind_problem_code read_map(facts_reader *r, cpubind_input answer)
     return code;
 }
 
+/* Why there are no NPUs where npu-smi is not: the bus shows none, or is not there either. */
+static const char *why_absent(const facts_reader *r)
+{
+    return r->facts->n_bus > 0 ? "npu-smi is not on this host"
+           : r->facts->has_bus ? CPUBIND_WHY_NO_DEVICE
+                               : CPUBIND_WHY_NO_BUS;
+}
+
 /* No fault of npu-smi info -m is a problem when the request names the NPUs and the device type,
  * which are all that it would tell. */
 cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
@@ -141,7 +149,7 @@ cpubind_problem_code cpubind_priv_read_npus(facts_reader *r)
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
         code = read_map(r, answer);
     else if (code == CPUBIND_PROBLEM_NONE && !r->request->device)
-        return facts_fail(r, CPUBIND_PROBLEM_NO_NPU_SMI, "npu-smi is not on this host");
+        return facts_fail(r, CPUBIND_PROBLEM_NO_NPU_SMI, why_absent(r));
     else
         facts_warn(r, CPUBIND_WARNING_NO_MAP);
     if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY || !can_do_without)

@@ -108,6 +108,10 @@ typedef struct cpubind_problem {
     int32_t uncut;           /* scope host: CPUs of the pool before it was cut; else 0 */
 } cpubind_problem;
 
+/* Of NO_NPU_SMI, where nothing speaks of NPUs: why no device is known. */
+#define CPUBIND_WHY_NO_DEVICE "the PCI bus has no accelerator that cpubind knows"
+#define CPUBIND_WHY_NO_BUS    "there is no /sys/bus/pci/devices here"
+
 /* Warnings, which do not stop a plan: (name, code for machines). */
 #define CPUBIND_WARNING_LIST(X)                                                                \
     X(NO_STATUS, "no_status")       /* all online CPUs count as allowed */                     \

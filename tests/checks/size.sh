@@ -21,8 +21,8 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           4439    1700
-adapters/model          2718    1400
-adapters/ascend         6779    2500
+adapters/model          2720    1400
+adapters/ascend         6785    2500
 adapters/pci            2082    1300
 adapters/plan           3123    1200
 adapters/linux         15156    9500
@@ -32,7 +32,7 @@ adapters/sqlite         1021     600
 adapters/archive         109       0
 adapters/kubelet         424       0
 adapters/words             0    5600
-adapters/api           10082    1000
+adapters/api           10075    1000
 adapters/doctor         2657    2000
 adapters/measure        2666    1700
 adapters/cli           15001    7500

@@ -129,8 +129,8 @@ check_worker "each rank of an idle host is bound to an NPU of its own" \
 
 # The message names only options that the command has.
 names_only_its_options() {
-    refuses 3 "npu-smi is not on this machine" env PATH=/nowhere "$CPUBIND" apply \
-        --pid "$worker" --rank 0 && said "or name the NPU with --npu N" &&
+    refuses 3 "npu-smi is not on this host" env PATH=/nowhere "$CPUBIND" apply \
+        --pid "$worker" --rank 0 --device-type a2 && said "name the NPU with --npu N" &&
         ! grep -qF -e --npus "$out/err"
 }
 check_worker "a refusal names only options that the command has" names_only_its_options

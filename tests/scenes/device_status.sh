@@ -13,7 +13,7 @@ of_gpus() { # argument ...
 
 check "status of an idle host" says 0 "2 devices, 2 idle; 0 workers" of_gpus
 check "status names each device and its pool" said "gpu1    pool $b "
-check "status on a host without any device is refused as before" says 3 "npu-smi" \
+check "status on a host without any device is refused as before" says 3 "no accelerator that cpubind knows" \
     "$CPUBIND" status --root fixtures/hosts/gpu-none.host
 
 start_on 7

@@ -180,8 +180,8 @@ nodes_are_read() {
         echo 3-1 >$node/has_normal_memory && place "N0=9216" && moves 0 "has_memory: " &&
         has_pages N0=9216 &&
         rm $node/has_normal_memory && moves 0 "has_memory: No such file" && has_pages N0=9216 &&
-        echo 0-5 >$node/has_memory && moves 0 "only one node has memory, or node 6 has none" &&
-        has_pages N0=9216
+        echo 0-5 >$node/has_memory && moves 0 "" && has_pages N0=9216 && are "moved 0" &&
+        echo 0 >$node/has_memory && moves 0 "only one node has memory, or node 0 has none"
     result=$?
     echo 0-7 >$node/has_memory
     return $result

@@ -90,7 +90,7 @@ searched=$PATH
 planned() { # exit status, words [, PATH]
     says "$1" "$2" env PATH="${3:-$searched}" "$CPUBIND" plan
 }
-not_here="npu-smi is not on this machine"
+not_here="npu-smi is not on this host"
 does 'exit 0'
 mv "$live/bin/npu-smi" "$out/npu-smi"
 check "a command that is not on PATH is absent" planned 3 "$not_here"

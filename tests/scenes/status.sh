@@ -182,7 +182,7 @@ check "an input that cannot be read is no idle host" unreadable_is_not_idle
 
 names_ways_out() {
     says 3 "npu-smi is not on PATH, and the files of the driver do not name the NPUs" \
-        env PATH=/nowhere "$CPUBIND" status --json &&
+        env PATH=/nowhere "$CPUBIND" status --device-type a3 --json &&
         says 3 "who runs is not known: npu-smi info: it is not there" env PATH=/nowhere \
             "$CPUBIND" \
             status --npus 0-3 --total 4 --device-type a3 --allowed 0-1 && said '4 devices'
