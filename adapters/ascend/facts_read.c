@@ -691,22 +691,52 @@ static void note_found(cpubind_facts *f, cpubind_problem_code code)
     f->has_listed = code == CPUBIND_PROBLEM_NONE;
 }
 
+/* Finds the NPUs by the driver's files, else by npu-smi. */
+static cpubind_problem_code find_npus(facts_reader *r)
+{
+    cpubind_problem_code code =
+        r->request->origin == CPUBIND_ORIGIN_NPU_SMI ? CPUBIND_PROBLEM_NONE : read_driver(r);
+    if (code == CPUBIND_PROBLEM_NONE && r->facts->origin == CPUBIND_ORIGIN_NPU_SMI)
+        code = cpubind_priv_read_npus(r);
+    return code == CPUBIND_PROBLEM_NO_NPU_SMI ? hide_all(r) : code;
+}
+
+/* Finds the addresses that a caller wants for interrupts. */
+static cpubind_problem_code find_wanted(facts_reader *r)
+{
+    return r->request->wants_pci && r->facts->n_device > 0 ? cpubind_priv_read_wanted(r)
+                                                           : CPUBIND_PROBLEM_NONE;
+}
+
 cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
                                         const cpubind_request *request, cpubind_arena *arena,
                                         cpubind_facts *out, cpubind_problem *problem)
 {
+    static cpubind_problem_code (*const steps[])(facts_reader *) = {
+        cpubind_priv_read_scope,
+        cpubind_priv_read_cpus,
+        cpubind_priv_require_cpus,
+        cpubind_priv_read_distances,
+        read_bus,
+        find_npus,
+        decide_type,
+        read_for_plan,
+        cpubind_priv_read_running,
+        check_map,
+        cpubind_priv_read_visible,
+        find_wanted,
+        cpubind_priv_read_cores,
+    };
     cpubind_request asked = *request;
     ascend_reading ascend;
-    facts_reader r;
+    facts_reader r = {.ascend = &ascend,
+                      .source = source,
+                      .request = &asked,
+                      .arena = arena,
+                      .facts = out,
+                      .problem = problem};
     cpubind_problem_code code;
-    memset(&r, 0, sizeof r);
     memset(&ascend, 0, sizeof ascend);
-    r.ascend = &ascend;
-    r.source = source;
-    r.request = &asked;
-    r.arena = arena;
-    r.facts = out;
-    r.problem = problem;
     ascend.info_status = ascend.process_status = CPUBIND_TEXT_ERR_MISSING;
     memset(out, 0, sizeof *out);
     cpubind_problem_clear(problem);
@@ -722,36 +752,8 @@ cpubind_problem_code cpubind_facts_read(const cpubind_source *source,
     code = read_rules(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = read_origin(&r, &asked);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_scope(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_cpus(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_require_cpus(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_distances(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_bus(&r);
-    if (code == CPUBIND_PROBLEM_NONE && asked.origin != CPUBIND_ORIGIN_NPU_SMI)
-        code = read_driver(&r);
-    if (code == CPUBIND_PROBLEM_NONE && out->origin == CPUBIND_ORIGIN_NPU_SMI)
-        code = cpubind_priv_read_npus(&r);
-    if (code == CPUBIND_PROBLEM_NO_NPU_SMI)
-        code = hide_all(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = decide_type(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_for_plan(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_running(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = check_map(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_visible(&r);
-    if (code == CPUBIND_PROBLEM_NONE && request->wants_pci && out->n_device > 0)
-        code = cpubind_priv_read_wanted(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_cores(&r);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
+        code = steps[i](&r);
     note_found(out, code);
     return code;
 }

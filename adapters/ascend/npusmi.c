@@ -6,7 +6,7 @@
  */
 #include "npusmi.h"
 
-#include "table.h"
+#include "table_reader.h"
 
 /* A reading of one output, which grows its arrays at the end of the arena. */
 typedef struct reading {

@@ -16,7 +16,7 @@
 #include "doctor_inputs.h"
 #include "input_list.h"
 #include "npusmi.h"
-#include "table.h"
+#include "table_reader.h"
 #include "thread_roles.h"
 
 #define INPUT_INFO      "cmd/npu-smi-info.txt"

@@ -14,7 +14,7 @@
  *   remark = anything else
  * The last line has a line feed: else the text was cut.
  */
-#include "table.h"
+#include "table_reader.h"
 
 #include <string.h>
 

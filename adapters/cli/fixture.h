@@ -26,7 +26,7 @@ typedef struct cli_corpus {
     char path[CLI_PATH_MAX];
 } cli_corpus;
 
-/* What it is opened for: to be read; to be changed; to be changed, and made if it is missing. */
+/* What it is opened for: to be read; changed; changed, and made if it is missing. */
 typedef enum cli_corpus_use {
     CLI_CORPUS_READ,
     CLI_CORPUS_CHANGE,

@@ -63,6 +63,7 @@ typedef enum cpubind_telling_ids {
     CPUBIND_IDS_CLASS   /* that and the class */
 } cpubind_telling_ids;
 
+/* Those of a vendor id. */
 cpubind_telling_ids cpubind_vendor_ids(int32_t vendor);
 
 /* "nvidia". Static storage. */

@@ -125,8 +125,8 @@ static int count_steps(void *context)
     return --corpus->left < 0;
 }
 
-/* Limits what the bytes can make SQLite do. The CHECKs call functions of JSON, which SQLite 3.40
- * takes for unsafe ones of a schema that is not trusted. It counts ON DELETE CASCADE as a
+/* Limits what the bytes can make SQLite do. The CHECKs call functions of JSON, which SQLite
+ * 3.40 takes for unsafe ones of a schema that is not trusted. It counts ON DELETE CASCADE as a
  * trigger. */
 static int restrain(cpubind_corpus *corpus)
 {
@@ -376,7 +376,8 @@ static failure visit_all(cpubind_corpus *corpus, sqlite3_stmt *query,
         if (visit(ctx, &about))
             return (failure){0};
     }
-    return result == SQLITE_DONE ? (failure){0} : cpubind_priv_fail_sqlite(corpus, result);
+    static const failure none = {0};
+    return result == SQLITE_DONE ? none : cpubind_priv_fail_sqlite(corpus, result);
 }
 
 failure cpubind_priv_each(cpubind_corpus *corpus, const char *name, cpubind_corpus_visit *visit,

@@ -160,17 +160,17 @@ typedef struct cpubind_corpus_shape {
 } cpubind_corpus_shape;
 
 /* After a failure each later call fails in the same way, so that no half of a change is ever
- * written. The errors of all of them are ERR_RULE, ERR_LIMIT, ERR_DAMAGED, ERR_MEMORY, and those
- * that they name. The same calls give the same bytes, on every run and machine, except SQLite's
- * own version number in the header (4 bytes at 96).
+ * written. The errors of all of them are ERR_RULE, ERR_LIMIT, ERR_DAMAGED, ERR_MEMORY, and
+ * those that they name. The same calls give the same bytes, on every run and machine, except
+ * SQLite's own version number in the header (4 bytes at 96).
  *
  * put_host          adds a host. is_replacing: in place of the host of this name, with its
  *                   inputs, expectations and shape; else that is ERR_EXISTS
  * put_input         adds an input to a host: PRESENT, or TIMEOUT without bytes. Equal bytes are
  *                   stored once. Its err, if it has one, becomes a row of its own, named as the
  *                   input with ".err" at the end
- * put_expectation   adds an expectation to a host, or replaces the body of the one of this name:
- *                   JSON as in the table expectations
+ * put_expectation   adds an expectation to a host, or replaces the body of the one of this
+ *                   name: JSON as in the table expectations
  * put_shape         adds the shape of a host, which has none
  * find_shape        *host: the name of the host with the shape that this program has read of
  *                   this capture, valid until the next call; NULL when there is none

@@ -1,8 +1,8 @@
 /* store.c - one change of a corpus
  * SPDX-License-Identifier: MIT
  *
- * The contracts are in corpus.h. The schema has the rules of a row; those of a host, such as its
- * size, are the reader's: each host that a change was at is read before it is written.
+ * The contracts are in corpus.h. The schema has the rules of a row; those of a host, such as
+ * its size, are the reader's: each host that a change was at is read before it is written.
  */
 #include <sha2.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static failure end(cpubind_corpus *corpus, failure f)
 
 static failure done(const cpubind_corpus *corpus, int result)
 {
-    return result == SQLITE_DONE ? (failure){0} : cpubind_priv_fail_sqlite(corpus, result);
+    static const failure none = {0};
+    return result == SQLITE_DONE ? none : cpubind_priv_fail_sqlite(corpus, result);
 }
 
 static void sum_of(const char *bytes, int32_t len, char sum[SHA256_DIGEST_STRING_LENGTH])
@@ -57,10 +58,11 @@ static int has_host(cpubind_corpus *corpus, const char *name)
 
 static failure need_host(cpubind_corpus *corpus, const char *name)
 {
+    static const failure none = {0};
     const int result = has_host(corpus, name);
     if (result == SQLITE_DONE)
         return cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, "no such row in hosts");
-    return result == SQLITE_ROW ? (failure){0} : cpubind_priv_fail_sqlite(corpus, result);
+    return result == SQLITE_ROW ? none : cpubind_priv_fail_sqlite(corpus, result);
 }
 
 static failure drop_host(cpubind_corpus *corpus, const char *name)

@@ -22,13 +22,13 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           4439    1700
 adapters/model          2720    1400
-adapters/ascend         6785    2500
+adapters/ascend         6783    2500
 adapters/pci            2082    1300
 adapters/plan           3123    1200
 adapters/linux         15156    9500
 adapters/host           4480    3300
 adapters/service        2124    1500
-adapters/sqlite         1021     600
+adapters/sqlite         1024     600
 adapters/archive         109       0
 adapters/kubelet         424       0
 adapters/words             0    5600

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Each file of each fixture host in turn becomes a folder, which can be there and not be read.
- * The plan stays the same, or is refused, or has a warning that it did not have: other processes
- * of the host have read the file, and have the other plan.
+ * The plan stays the same, or is refused, or has a warning that it did not have: other
+ * processes of the host have read the file, and have the other plan.
  */
 #include <ftw.h>
 #include <sys/stat.h>

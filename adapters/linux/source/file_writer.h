@@ -31,7 +31,7 @@ typedef struct cpubind_linux_whole {
  *           missing. sys as above; *out is all zero
  *   errors  "open", ELOOP: it is a symbolic link; "stat", EISDIR, EINVAL; "read"; EFBIG,
  *           "length"; ENOMEM, "memory". EBUSY, "journal": PATH-journal or PATH-wal is there, so
- *           SQLite writes the file where it is, or was interrupted and left a part of a change */
+ *           SQLite writes the file where it is, or was interrupted in a change */
 cpubind_linux_fault cpubind_linux_read_whole(const char *path, int may_write,
                                              const cpubind_sys *sys, cpubind_linux_whole *out);
 

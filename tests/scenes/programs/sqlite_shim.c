@@ -1,8 +1,8 @@
 /* sqlite_shim.c - an allocation of SQLite fails: a library before the C library
  * SPDX-License-Identifier: MIT
  *
- * FAIL_AT=N: the N-th one. FAIL_ON=1: all after it fail too. At the end FAIL_SAID has the number
- * of those that failed.
+ * FAIL_AT=N: the N-th one. FAIL_ON=1: all after it fail too. At the end FAIL_SAID has the
+ * number of those that failed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

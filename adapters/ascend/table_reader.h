@@ -1,4 +1,4 @@
-/* table.h - private to this folder: the outputs of npu-smi, row by row, by the names of columns
+/* table_reader.h - the outputs of npu-smi, row by row, by the names of columns; private
  * SPDX-License-Identifier: MIT
  *
  * Pure. A line is a rule (+---+), a row of cells between bars or two blanks apart, or a key and
@@ -7,8 +7,8 @@
  * that may not be its own, and must not pass over a row of its table: what it does not know is
  * passed over where it cannot be one, and the first such piece is kept.
  */
-#ifndef CPUBIND_ASCEND_TABLE_H
-#define CPUBIND_ASCEND_TABLE_H
+#ifndef CPUBIND_ASCEND_TABLE_READER_H
+#define CPUBIND_ASCEND_TABLE_READER_H
 
 #include "../text/pci_address.h"
 #include "../text/scan.h"
@@ -108,6 +108,7 @@ typedef struct table {
     table_head head[TABLE_LINES], next;
 } table;
 
+/* Begins at the start of a text. */
 void cpubind_priv_table_open(table *t, const scan_text *in, table_kind kind);
 
 /* Steps to the next thing of the text. */
@@ -163,4 +164,4 @@ cpubind_text_status cpubind_priv_table_pci(const scan_text *in, scan_run cell,
  * The letters of a label, 0 when the word is none; *id is its number. */
 char cpubind_priv_table_label(const scan_text *in, scan_run word, int32_t *id);
 
-#endif /* CPUBIND_ASCEND_TABLE_H */
+#endif /* CPUBIND_ASCEND_TABLE_READER_H */
