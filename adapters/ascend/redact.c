@@ -373,7 +373,8 @@ static int is_format_word(host_name h)
     for (size_t i = 0; i < sizeof word_starts / sizeof word_starts[0]; i++)
         if (scan_starts_with_letters(h.at, h.len, word_starts[i]))
             return 1;
-    if (cpubind_is_chip_word(h.at, h.len) || ends_with_letters(h.at, h.len, "_irq"))
+    if (cpubind_is_chip_word(h.at, h.len) || ends_with_letters(h.at, h.len, "_irq") ||
+        ends_with_letters(h.at, h.len, "-usage"))
         return 1;
     while (n > 0 && scan_is_digit(h.at[n - 1]))
         n--;

@@ -359,7 +359,11 @@ static void run_trial(FILE *out, const cpubind_source *source, api_planned *plan
     trial->got = cli_answer(source, trial->expected, planned, why);
     if (trial->got)
         trial->n_difference = cli_compare(out, trial->expected, trial->got, 0);
-    else
+    if (trial->n_difference > 0 && planned->facts.unread_cgroup.code != CPUBIND_PROBLEM_NONE) {
+        api_explain_warning(CPUBIND_WARNING_CPU_QUOTA, &planned->facts, &planned->plan, why);
+        fprintf(out, "%s\n", why->text);
+    }
+    if (!trial->got)
         fprintf(out, "the arguments of the expectation: %s\n", why->text);
 }
 

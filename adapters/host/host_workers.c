@@ -368,6 +368,8 @@ static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
 {
     cpubind_proc_stat stat, after;
     cpubind_linux_fault again, fault = cpubind_proc_stat_read(&r->root, w->pid, 0, &stat);
+    if (fault.error && fault.error != ESRCH) /* once more: without it the worker has no name */
+        fault = cpubind_proc_stat_read(&r->root, w->pid, 0, &stat);
     w->rank = w->bound_number = -1;
     if (fault.error == ESRCH && !r->out->is_other_namespace) {
         const int is_there = r->root.sys->kill((pid_t)w->pid, 0) == 0 || errno == EPERM;
@@ -382,11 +384,11 @@ static cpubind_linux_fault read_worker(reading *r, cpubind_worker *w)
     w->start = stat.start;
     copy_text(w->name, sizeof w->name, stat.name, strlen(stat.name));
     (void)cpubind_bind_program(w->pid, r->root.sys, w->program);
+    if (!*w->program)
+        copy_text(w->program, sizeof w->program, w->name, strlen(w->name));
     fault = read_environment(r, w);
     if (!fault.error)
         fault = read_allowed(r, w);
-    if (is_memory(fault))
-        return fault;
     /* All that was read is of one process, if the start is the same at the end. */
     again = cpubind_proc_stat_read(&r->root, w->pid, 0, &after);
     if (again.error == ESRCH || (!again.error && after.start != stat.start))

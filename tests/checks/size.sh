@@ -22,11 +22,11 @@ rooms='
 cpubind.h              1600    1600
 adapters/text           4439    1700
 adapters/model          2720    1400
-adapters/ascend         6783    2500
+adapters/ascend         6784    2500
 adapters/pci            2082    1300
 adapters/plan           3123    1200
 adapters/linux         15156    9500
-adapters/host           4480    3300
+adapters/host           4482    3300
 adapters/service        2124    1500
 adapters/sqlite         1024     600
 adapters/archive         109       0
@@ -35,7 +35,7 @@ adapters/words             0    5600
 adapters/api           10075    1000
 adapters/doctor         2657    2000
 adapters/measure        2666    1700
-adapters/cli           15001    7500
+adapters/cli           15005    7500
 adapters/nri            1175    1000
 adapters/slurm           261     260
 adapters/python         1224     900
