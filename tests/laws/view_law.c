@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../../adapters/model/accelerators.h"
+#include "../../adapters/model/vendor.h"
 #include "../../adapters/plan/plan.h"
 
 /* == What excuses a pair ==================================================== */
@@ -199,6 +200,28 @@ static cpubind_problem_code plan_gpus(const cpubind_source *source, const cpubin
                : code;
 }
 
+/* What tells the node of a function tells it to topo and to plan alike. */
+static void check_nodes(const cpubind_source *source, const cpubind_request *q,
+                        const cpubind_facts *f, cpubind_arena *arena, view_plan *out)
+{
+    const cpubind_pci_request request = {.wants_cores = 1, .is_beside = 1, .host = q};
+    cpubind_facts devices;
+    cpubind_problem problem;
+    if (f->rules != CPUBIND_RULES_NEAR || !f->has_nodes ||
+        cpubind_devices_read(source, &request, arena, &devices, &problem) !=
+            CPUBIND_PROBLEM_NONE)
+        return;
+    for (int32_t i = 0; i < f->n_bus; i++) {
+        const cpubind_pci_function *here = &f->bus[i];
+        const int32_t on_bus = cpubind_facts_on_bus(&devices, &here->pci);
+        if (on_bus >= 0 && here->origin != CPUBIND_NODE_ORIGIN_UNKNOWN &&
+            here->origin != CPUBIND_NODE_ORIGIN_NPU_SMI &&
+            devices.bus[on_bus].node != here->node)
+            break_plan(out, "topo names another node (plan, topo)", here->node,
+                       devices.bus[on_bus].node);
+    }
+}
+
 void view_law_plan(const host_view *view, view_plan *out)
 {
     static view_source source;
@@ -229,6 +252,7 @@ void view_law_plan(const host_view *view, view_plan *out)
         return;
     out->warnings = plan.warnings;
     take_pools(view, &facts, &plan, out);
+    check_nodes(&seam, &request, &facts, &arena, out);
 }
 
 /* == Fair views ============================================================= */
