@@ -635,7 +635,7 @@ static void check_mask(doctor *d, const cpuset *mask, const cpuset *set, int32_t
         doctor_add_apply(d, &d->worker[k], &command);
         n++;
     }
-    if (n == 0 || mask[i].n == 0)
+    if (n == 0 || mask[i].n < 2) /* one CPU alone is another finding */
         return;
     doctor_add(&evidence, " have one mask, %s, which is narrower than the cpuset, %s",
                mask[i].value, set[i].value);
