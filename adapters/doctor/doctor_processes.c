@@ -596,12 +596,15 @@ static void check_own_mask(doctor *d)
     f->n_cpu = facts->n_cpuset;
 }
 
-/* The mask of a worker: of its main thread. */
+/* The mask of a worker: of its main thread; none where one_cpu mends it. */
 static cpuset read_own_mask(doctor *d, const doctor_worker *w)
 {
     doctor_text name = {"", 0}, value = {"", 0};
     cpubind_input answer;
     cpuset mask = {NULL, NULL, NULL, 0};
+    for (int32_t i = 0; i < d->report->n_finding; i++)
+        if (d->report->finding[i].pid == w->pid && d->report->finding[i].n_change > 0)
+            return mask;
     doctor_add(&name, "proc/%d/task/%d/status", (int)w->pid, (int)w->pid);
     mask.n = read_mask(d, name.text, &answer);
     if (mask.n <= 0)
@@ -635,7 +638,7 @@ static void check_mask(doctor *d, const cpuset *mask, const cpuset *set, int32_t
         doctor_add_apply(d, &d->worker[k], &command);
         n++;
     }
-    if (n == 0 || mask[i].n < 2) /* one CPU alone is another finding */
+    if (n == 0 || mask[i].n == 0)
         return;
     doctor_add(&evidence, " have one mask, %s, which is narrower than the cpuset, %s",
                mask[i].value, set[i].value);

@@ -33,7 +33,7 @@ adapters/archive         109       0
 adapters/kubelet         424       0
 adapters/words             0    5600
 adapters/api           10075    1000
-adapters/doctor         2657    2000
+adapters/doctor         2660    2000
 adapters/measure        2666    1700
 adapters/cli           15005    7500
 adapters/nri            1175    1000
