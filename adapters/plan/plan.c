@@ -262,8 +262,8 @@ static int32_t cut_part(const planner *p, int32_t candidate, int32_t part, int32
 
 /* Writes what the next row has of the pool of its card: of a part its own CPUs, and of these
  * the allowed ones. Processes with other parts may get the same CPUs where the row is of a
- * whole card with parts; and, but for processes that share a device by themselves, where which
- * part it is is not known, or where parts are too small. Returns 0 when the arena is full. */
+ * whole card with parts, where parts are too small, and, but for processes that share a device
+ * by themselves, where which part it is is not known. Returns 0 when the arena is full. */
 static int take_pool(planner *p, int32_t candidate, int32_t *cpu, int32_t *out_n)
 {
     const int32_t n = count_pool(p, candidate), row = p->out->n_want;
@@ -275,7 +275,8 @@ static int take_pool(planner *p, int32_t candidate, int32_t *cpu, int32_t *out_n
     if (viewed->is_part && viewed->part >= 0)
         left = cut_part(p, candidate, viewed->part, cpu, n);
     p->out->is_shared[row] =
-        viewed->is_part ? left == n && p->request->n_process <= 1 : n_part > 0;
+        viewed->is_part ? left == n && (viewed->part >= 0 || p->request->n_process <= 1)
+                        : n_part > 0;
     *out_n = left;
     if (left > 0 && p->scope == CPUBIND_SCOPE_HOST) { /* pools are of all online CPUs */
         *out_n = 0;

@@ -24,7 +24,7 @@ adapters/text           4439    1700
 adapters/model          2720    1400
 adapters/ascend         6784    2500
 adapters/pci            2082    1300
-adapters/plan           3123    1200
+adapters/plan           3124    1200
 adapters/linux         15156    9500
 adapters/host           4482    3300
 adapters/service        2124    1500
