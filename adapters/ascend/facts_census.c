@@ -26,36 +26,23 @@ static cpubind_problem_code fail_without(facts_reader *r, const cpubind_pci_func
                 : facts_fail_memory(r);
 }
 
-/* Keeps the first problem of an accelerator of another vendor: a plan of NPUs alone does not
- * depend on it. */
-static cpubind_problem_code put_off(facts_reader *r, cpubind_problem_code code)
-{
-    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY)
-        return code;
-    if (r->facts->unread_other.code == CPUBIND_PROBLEM_NONE)
-        r->facts->unread_other = *r->problem;
-    cpubind_problem_clear(r->problem);
-    return CPUBIND_PROBLEM_NONE;
-}
-
-/* Takes the accelerators of all vendors. */
+/* Takes the accelerators of all vendors. A plan of NPUs alone does not depend on one of another
+ * that cannot be read. */
 static cpubind_problem_code take_function(facts_reader *r, cpubind_problem_code code,
                                           cpubind_pci_function *function, int32_t whole_class,
                                           facts_taken *out)
 {
-    const cpubind_vendor_id vendor = function->accelerator.vendor;
     (void)whole_class;
     if (code != CPUBIND_PROBLEM_NONE)
         return function->ids.vendor < 0 || cpubind_is_npu_vendor(function->ids.vendor)
                    ? code
-                   : put_off(r, code);
+                   : facts_put_off(r, code, &r->facts->unread_other);
     if (function->ids.vendor < 0)
         return fail_without(r, function, "vendor");
     if (function->ids.device < 0 && cpubind_is_npu_vendor(function->ids.vendor))
         return fail_without(r, function, "device");
-    if (vendor == CPUBIND_VENDOR_OTHER)
-        return CPUBIND_PROBLEM_NONE;
-    *out = FACTS_TAKEN_DEVICE;
+    if (function->accelerator.vendor != CPUBIND_VENDOR_OTHER)
+        *out = FACTS_TAKEN_DEVICE;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -68,7 +55,7 @@ cpubind_problem_code cpubind_priv_read_census(facts_reader *r)
         if (code != CPUBIND_PROBLEM_NONE || !r->request->wants_others)
             break;
         f->n_other++;
-        code = put_off(r, cpubind_priv_read_near(r, &f->bus[i]));
+        code = facts_put_off(r, cpubind_priv_read_near(r, &f->bus[i]), &f->unread_other);
     }
     return code;
 }

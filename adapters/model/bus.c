@@ -44,6 +44,7 @@ static cpubind_problem_code read_ids(facts_reader *r, cpubind_pci_function *func
                                      int by_class, int32_t *whole_class)
 {
     cpubind_pci_ids *ids = &function->ids;
+    cpubind_telling_ids telling;
     cpubind_problem_code code = facts_read_number(
         r, facts_function_path(r, &function->pci, "vendor"), -1, &ids->vendor);
     *whole_class = ids->device = ids->class_code = -1;
@@ -55,13 +56,12 @@ static cpubind_problem_code read_ids(facts_reader *r, cpubind_pci_function *func
         if (cpubind_priv_is_driven(r, v, &function->pci))
             ids->vendor = v->id;
     }
-    if (code != CPUBIND_PROBLEM_NONE ||
-        (!by_class && cpubind_vendor_ids(ids->vendor) == CPUBIND_IDS_NONE))
+    telling = by_class ? CPUBIND_IDS_CLASS : cpubind_vendor_ids(ids->vendor);
+    if (code != CPUBIND_PROBLEM_NONE || telling == CPUBIND_IDS_NONE)
         return code;
     code = facts_read_number(r, facts_function_path(r, &function->pci, "device"), -1,
                              &ids->device);
-    if (code == CPUBIND_PROBLEM_NONE &&
-        (by_class || cpubind_vendor_ids(ids->vendor) == CPUBIND_IDS_CLASS))
+    if (code == CPUBIND_PROBLEM_NONE && telling == CPUBIND_IDS_CLASS)
         code = facts_read_number(r, facts_function_path(r, &function->pci, "class"), -1,
                                  whole_class);
     ids->class_code = *whole_class < 0 ? -1 : *whole_class >> 8;

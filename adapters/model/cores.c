@@ -550,33 +550,22 @@ static cpubind_problem_code pick_distances(facts_reader *r)
 
 /* == All of it ============================================================== */
 
-/* Keeps the problem of a step for the plans that need what the step reads. */
-static cpubind_problem_code put_off(facts_reader *r, cpubind_problem_code code)
-{
-    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY)
-        return code;
-    if (r->facts->topology.code == CPUBIND_PROBLEM_NONE)
-        r->facts->topology = *r->problem;
-    cpubind_problem_clear(r->problem);
-    return CPUBIND_PROBLEM_NONE;
-}
-
 cpubind_problem_code cpubind_priv_read_cores(facts_reader *r)
 {
     static cpubind_problem_code (*const steps[])(facts_reader *) = {read_core_of, read_caches,
                                                                     read_kinds, read_sockets};
     cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE; i++)
-        code = put_off(r, steps[i](r));
+        code = facts_put_off(r, steps[i](r), &r->facts->topology);
     return code;
 }
 
 cpubind_problem_code cpubind_priv_read_distances(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    cpubind_problem_code code = put_off(r, read_rows_of_nodes(r));
+    cpubind_problem_code code = facts_put_off(r, read_rows_of_nodes(r), &f->topology);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = put_off(r, pick_distances(r));
+        code = facts_put_off(r, pick_distances(r), &f->topology);
     return code == CPUBIND_PROBLEM_NONE
                ? facts_read_cpus(r, INPUT_NODES "/has_memory", cpubind_cpulist_parse,
                                  &f->memory, &f->n_memory)

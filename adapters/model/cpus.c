@@ -315,12 +315,10 @@ static cpubind_problem_code judge_cgroup(facts_reader *r)
     }
     if (code == CPUBIND_PROBLEM_NONE && r->is_mask)
         code = read_cpuset(r);
-    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY)
-        return code;
-    f->unread_cgroup = *r->problem;
-    cpubind_problem_clear(r->problem);
-    facts_warn(r, CPUBIND_WARNING_CPU_QUOTA);
-    return CPUBIND_PROBLEM_NONE;
+    code = facts_put_off(r, code, &f->unread_cgroup);
+    if (f->unread_cgroup.code != CPUBIND_PROBLEM_NONE)
+        facts_warn(r, CPUBIND_WARNING_CPU_QUOTA);
+    return code;
 }
 
 /* == The CPUs of the CPU driver of Kubernetes =============================== */

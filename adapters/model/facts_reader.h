@@ -198,6 +198,19 @@ static inline cpubind_problem_code facts_fail_memory(facts_reader *r)
     return facts_fail(r, CPUBIND_PROBLEM_NO_MEMORY, "the arena is too small");
 }
 
+/* Keeps the first problem of what a plan may do without, for the plans that need it. Only a
+ * want of memory stays one. */
+static inline cpubind_problem_code facts_put_off(facts_reader *r, cpubind_problem_code code,
+                                                 cpubind_problem *kept)
+{
+    if (code == CPUBIND_PROBLEM_NONE || code == CPUBIND_PROBLEM_NO_MEMORY)
+        return code;
+    if (kept->code == CPUBIND_PROBLEM_NONE)
+        *kept = *r->problem;
+    cpubind_problem_clear(r->problem);
+    return CPUBIND_PROBLEM_NONE;
+}
+
 static inline void facts_warn(facts_reader *r, cpubind_warning warning)
 {
     r->facts->warnings |= CPUBIND_WARNING_BIT(warning);

@@ -8,7 +8,7 @@
 
 enum { NETWORK_CLASS = 0x02 };
 
-/* == Ids ==================================================================== */
+/* == Drivers ================================================================ */
 
 /* The lists of functions of all drivers can be read, or are not there. */
 static cpubind_problem_code check_drivers(facts_reader *r)

@@ -21,8 +21,8 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           4439    1700
-adapters/model          2720    1400
-adapters/ascend         6784    2500
+adapters/model          2719    1400
+adapters/ascend         6773    2500
 adapters/pci            2082    1300
 adapters/plan           3124    1200
 adapters/linux         15156    9500
