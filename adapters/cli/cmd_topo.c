@@ -10,7 +10,7 @@
 #include "../api/device_plan.h"
 #include "../pci/device_users.h"
 #include "../pci/gres.h"
-#include "../pci/launch_text.h"
+#include "../text/cpulist.h"
 #include "output.h"
 
 enum { MAX_LINE = 65536 }; /* of gres.conf */
@@ -349,19 +349,17 @@ static int print_slurm_line(const cpubind_facts *f, const slurm_line *line, int3
 {
     const cpubind_pci_function *device = &f->bus[line->device];
     char type[32];
-    const cpubind_gres gres = {.type = type,
-                               .type_len = make_type(device, type, (int32_t)sizeof type),
-                               .file = line->file,
-                               .core = core,
-                               .n_core = cpubind_gres_cores(f, line->device, core)};
+    const int32_t n_core = cpubind_gres_cores(f, line->device, core);
+    const int n_type = make_type(device, type, (int32_t)sizeof type);
     api_text pci = {"", 0};
     int32_t len = 0;
     api_add_pci(&pci, &device->pci);
-    if (gres.n_core == 0)
+    if (n_core == 0)
         fprintf(stderr, "cpubind: warning: %s: no Cores=: its node is not known\n", pci.text);
-    if (cpubind_gres_write("gpu", &gres, text, MAX_LINE, &len) != CPUBIND_TEXT_OK)
+    if (cpubind_cpulist_format(core, n_core, text, MAX_LINE, &len) != CPUBIND_TEXT_OK)
         return 0;
-    fwrite(text, 1, (size_t)len, stdout);
+    printf("Name=gpu Type=%.*s File=%s%s%.*s\n", n_type, type, line->file,
+           len > 0 ? " Cores=" : "", (int)len, text);
     return 1;
 }
 

@@ -38,6 +38,21 @@ static int next_function(cpubind_input listing, int32_t *at, cpubind_pci_address
     return 0;
 }
 
+int cpubind_priv_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
+                           const cpubind_pci_address *pci)
+{
+    cpubind_input listing;
+    cpubind_pci_address driven;
+    int32_t at = 0;
+    if (!vendor->driver.folder)
+        return 0;
+    listing = r->source->list(r->source->ctx, vendor->driver.folder);
+    while (next_function(listing, &at, &driven))
+        if (cpubind_pci_compare(&driven, pci) == 0)
+            return 1;
+    return 0;
+}
+
 /* Reads the ids of a function. Where its vendor has no row, the others are read only where the
  * caller takes functions by their class. *whole_class has all six digits; -1: not known. */
 static cpubind_problem_code read_ids(facts_reader *r, cpubind_pci_function *function,

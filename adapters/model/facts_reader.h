@@ -53,8 +53,8 @@ typedef struct facts_reader {
     int is_in_slurm;   /* the process is in a step of Slurm, which ... */
     cpubind_slurm_step slurm; /* ... was given this */
     facts_step step;
-    struct ascend_reading *ascend; /* of ../ascend/ascend_reader.h, or NULL */
-    struct pci_reading *pci;       /* of ../pci/pci_reader.h, or NULL */
+    struct ascend_reading *ascend;  /* of ../ascend/ascend_reader.h, or NULL */
+    const cpubind_pci_request *pci; /* of devices of any vendor, or NULL */
 } facts_reader;
 
 /* What a caller takes a function of the bus for. */
@@ -105,7 +105,10 @@ cpubind_problem_code cpubind_priv_read_distances(facts_reader *r);
  * facts->bus and facts->nic. by_class: those of vendors without a row are looked at, too. */
 cpubind_problem_code cpubind_priv_read_bus(facts_reader *r, int by_class, facts_takes *takes);
 
-/* ../pci/sight_group.c: whether the driver of a vendor lists a function. */
+/* ../pci/pci_sight.c: what this process sees of each device. */
+cpubind_problem_code cpubind_priv_read_sight(facts_reader *r);
+
+/* bus.c: whether the driver of a vendor lists a function. */
 int cpubind_priv_is_driven(const facts_reader *r, const cpubind_vendor *vendor,
                            const cpubind_pci_address *pci);
 

@@ -94,7 +94,14 @@ typedef cpubind_problem_code cpubind_users_read(const cpubind_source *source,
                                                 cpubind_arena *arena, cpubind_users *out,
                                                 cpubind_problem *problem);
 
-enum { CPUBIND_VENDOR_VARIABLES = 4, CPUBIND_VENDOR_FILES = 4 };
+/* A variable that hides devices from a runtime. */
+typedef struct cpubind_vendor_list {
+    const char *name;
+    const char *instead; /* counts where that is not set, or empty; NULL: none does */
+    int32_t grammar;     /* CPUBIND_LIST_... of ../pci/visible_devices.h */
+} cpubind_vendor_list;
+
+enum { CPUBIND_VENDOR_VARIABLES = 4, CPUBIND_VENDOR_FILES = 4, CPUBIND_VENDOR_LISTS = 2 };
 
 typedef struct cpubind_vendor {
     const char *word;    /* "nvidia" */
@@ -112,18 +119,20 @@ typedef struct cpubind_vendor {
      * number, or the name of its driver in proc/devices, whose minor is 0; NULL: none. */
     const char *compute_file;
     const char *variable[CPUBIND_VENDOR_VARIABLES]; /* which hide devices; NULL: no more */
-    const char *setting[CPUBIND_VENDOR_VARIABLES];  /* which change what those mean */
+    /* Those by which a runtime shows devices to a process, each of what the one before leaves;
+     * without one a device without a file that the process may open is hidden. */
+    cpubind_vendor_list list[CPUBIND_VENDOR_LISTS];
+    const char *setting[CPUBIND_VENDOR_VARIABLES]; /* which change what those mean */
+    const char *usual; /* the value of the first setting with which devices are numbered as a
+                          whole, by their addresses */
     /* The variable by which a container is given devices: a list of the host's numbers, models
      * with a number ("Ascend910-2") or UUIDs; NULL: none. */
     const char *container;
     /* The driver in proc/devices whose minor numbers are the host's numbers of the devices;
      * NULL: none is. */
     const char *numbered;
-    /* Reads what the driver tells of a function; or NULL. */
+    /* Reads what the driver tells of a function that it drives; or NULL. */
     cpubind_problem_code (*read)(struct facts_reader *r, cpubind_pci_function *function);
-    /* Reads which devices this process sees, and their numbers; NULL: no variable is known, and
-     * a device without a file that the process may open is hidden. */
-    cpubind_problem_code (*see)(struct facts_reader *r, cpubind_input env);
     /* Who uses the devices, by the list of their driver, which has facts->device; NULL: it has
      * none, and a process that has a file of a device open uses it. */
     cpubind_users_read *users;

@@ -24,16 +24,18 @@ extern "C" {
 
 enum {
     CPUBIND_DEVICE_PATH_SIZE = 60,
-    CPUBIND_DEVICE_INPUT_SIZE = 128,
-    CPUBIND_DEVICE_FILES_MAX = 8 /* files that are kept of one function */
+    CPUBIND_DEVICE_INPUT_SIZE = 128, /* of the name of an input that could not be read */
+    CPUBIND_DEVICE_FILES_MAX = 8     /* files that are kept of one function */
 };
 
 typedef struct cpubind_device_node {
     char path[CPUBIND_DEVICE_PATH_SIZE]; /* "/dev/dri/renderD128", ended by NUL */
     int32_t device;                      /* index in facts->bus */
+    int32_t number;                      /* at the end of the path */
     const cpubind_vendor_nodes *nodes;   /* its kind */
-    const cpubind_vendor_files *bus; /* the same, where the bus tells it; NULL: the driver */
-    int32_t major, minor;            /* -1: not read, or there is none */
+    const char *input;    /* that has its number, where the bus tells it; NULL: the driver */
+    int32_t is_display;   /* it tells who uses a device, and not which devices a process sees */
+    int32_t major, minor; /* -1: not read, or there is none */
 } cpubind_device_node;
 
 typedef struct cpubind_device_nodes {
@@ -43,11 +45,10 @@ typedef struct cpubind_device_nodes {
      * there, and none computes. */
     int32_t compute_major[CPUBIND_VENDOR_COUNT], compute_minor[CPUBIND_VENDOR_COUNT];
     int32_t numbered_major[CPUBIND_VENDOR_COUNT]; /* of the driver `numbered`; -1: not there */
-    char *failed; /* the first input that is there and could not be read; "": none */
+    const char *failed; /* the first input that is there and could not be read; "": none */
 } cpubind_device_nodes;
 
-/* Lists the device files of all devices of the facts. One that cannot be read, and a name that
- * is too long, is left out.
+/* Lists the device files of all devices of the facts. One that cannot be read is left out.
  *   out     *out, in the arena
  *   returns 0 when the arena is full */
 int cpubind_device_nodes_read(const cpubind_source *source, const cpubind_facts *facts,

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "../text/cpulist.h"
+
 /* A text that grows to any length; bytes past `cap` are counted alone. */
 typedef struct writer {
     char *text;
@@ -36,34 +38,23 @@ static void put_number(writer *w, int32_t number)
     put(w, at, (int32_t)(digits + sizeof digits - at));
 }
 
-/* The end of the run of consecutive numbers that starts at list[i]. */
-static int32_t run_end(const int32_t *list, int32_t n, int32_t i)
-{
-    while (i + 1 < n && list[i + 1] == list[i] + 1)
-        i++;
-    return i;
-}
-
 /* Writes a list with ranges, as the kernel does: "0-3,8". */
 static void put_list(writer *w, const int32_t *list, int32_t n)
 {
-    for (int32_t i = 0; i < n; i++) {
-        const int32_t last = run_end(list, n, i);
-        put_word(w, i > 0 ? "," : "");
-        put_number(w, list[i]);
-        if (last > i) {
-            put_word(w, "-");
-            put_number(w, list[last]);
-        }
-        i = last;
-    }
+    int32_t len = 0;
+    const int32_t room = w->cap > w->len ? w->cap - w->len : 0;
+    if (cpubind_cpulist_format(list, n, room ? w->text + w->len : NULL, room, &len) !=
+        CPUBIND_TEXT_OK)
+        w->cap = w->len;
+    w->len += len;
 }
 
 /* Writes one place for each CPU: "{0}:4,{8}"; "{0}:4" is {0},{1},{2},{3}. */
 static void put_places(writer *w, const int32_t *cpu, int32_t n)
 {
-    for (int32_t i = 0; i < n; i++) {
-        const int32_t last = run_end(cpu, n, i);
+    for (int32_t i = 0, last; i < n; i = last + 1) {
+        for (last = i; last + 1 < n && cpu[last + 1] == cpu[last] + 1;)
+            last++;
         put_word(w, i > 0 ? ",{" : "{");
         put_number(w, cpu[i]);
         put_word(w, "}");
@@ -71,7 +62,6 @@ static void put_places(writer *w, const int32_t *cpu, int32_t n)
             put_word(w, ":");
             put_number(w, last - i + 1);
         }
-        i = last;
     }
 }
 
@@ -90,159 +80,67 @@ static void put_mask(writer *w, const int32_t *cpu, int32_t n)
 
 /* == Formats ================================================================ */
 
-typedef void rank_writer(writer *w, const cpubind_launch_rank *rank);
-typedef void all_writer(writer *w, const cpubind_launch *launch);
+/* For which ranks a part of a format is there. */
+typedef enum part_for { ALL, ALL_WITH_NODES, ONE } part_for;
 
-static void taskset_of(writer *w, const cpubind_launch_rank *rank)
-{
-    put_word(w, "-c ");
-    put_list(w, rank->cpu, rank->n_cpu);
-}
+/* A part of a format: a text, and one for each rank, with others between them. In the text of a
+ * rank %c are its CPUs, %t those of its compute threads, %p these as places, %x a mask of its
+ * CPUs, %m the number of its threads, and %n the node of its memory: from a "~" on it is left
+ * out without one. */
+typedef struct format_part {
+    const char *before, *rank, *between;
+    part_for who;
+} format_part;
 
-static void numactl_of(writer *w, const cpubind_launch_rank *rank)
-{
-    put_word(w, "--physcpubind=");
-    put_list(w, rank->cpu, rank->n_cpu);
-    if (rank->node >= 0) {
-        put_word(w, " --membind=");
-        put_number(w, rank->node);
-    }
-}
+enum { PARTS = 3 };
 
-static void cpuset_of(writer *w, const cpubind_launch_rank *rank)
-{
-    put_list(w, rank->cpu, rank->n_cpu);
-}
-
-static void places_of(writer *w, const cpubind_launch_rank *rank)
-{
-    put_places(w, rank->thread, rank->n_thread);
-}
-
-static void gomp_of(writer *w, const cpubind_launch_rank *rank)
-{
-    put_list(w, rank->thread, rank->n_thread);
-}
-
-static void kmp_of(writer *w, const cpubind_launch_rank *rank)
-{
-    put_word(w, "granularity=fine,explicit,proclist=[");
-    put_list(w, rank->thread, rank->n_thread);
-    put_word(w, "]");
-}
-
-static void systemd_of(writer *w, const cpubind_launch_rank *rank)
-{
-    put_word(w, "[Service]\nAllowedCPUs=");
-    put_list(w, rank->cpu, rank->n_cpu);
-    if (rank->node >= 0) {
-        put_word(w, "\nNUMAPolicy=bind\nNUMAMask=");
-        put_number(w, rank->node);
-    }
-}
-
-static void put_ranks(writer *w, const cpubind_launch *launch)
-{
-    for (int32_t i = 0; i < launch->n_rank; i++) {
-        put_word(w, i > 0 ? "|" : "");
-        put_list(w, launch->rank[i].thread, launch->rank[i].n_thread);
-    }
-}
-
-static void omp_of(writer *w, const cpubind_launch *launch)
-{
-    put_ranks(w, launch);
-    put_word(w, "\n");
-}
-
-static void put_nodes(writer *w, const cpubind_launch *launch)
-{
-    for (int32_t i = 0; i < launch->n_rank; i++) {
-        put_word(w, i > 0 ? "," : "");
-        put_number(w, launch->rank[i].node);
-    }
-}
-
-static int has_nodes(const cpubind_launch *launch)
-{
-    for (int32_t i = 0; i < launch->n_rank; i++)
-        if (launch->rank[i].node < 0)
-            return 0;
-    return 1;
-}
-
-static void slurm_of(writer *w, const cpubind_launch *launch)
-{
-    put_word(w, "--cpu-bind=mask_cpu:");
-    for (int32_t i = 0; i < launch->n_rank; i++) {
-        put_word(w, i > 0 ? "," : "");
-        put_mask(w, launch->rank[i].cpu, launch->rank[i].n_cpu);
-    }
-    if (has_nodes(launch)) {
-        put_word(w, " --mem-bind=map_mem:");
-        put_nodes(w, launch);
-    }
-    put_word(w, "\n");
-}
-
-static void ldom_of(writer *w, const cpubind_launch *launch)
-{
-    put_word(w, "--cpu-bind=map_ldom:");
-    put_nodes(w, launch);
-    put_word(w, "\n");
-}
-
-static void env_of(writer *w, const cpubind_launch *launch)
-{
-    put_word(w, "VLLM_CPU_OMP_THREADS_BIND=");
-    put_ranks(w, launch);
-    put_word(w, "\nSGLANG_CPU_OMP_THREADS_BIND=");
-    put_ranks(w, launch);
-    if (launch->n_rank == 1) {
-        put_word(w, "\nOMP_NUM_THREADS=");
-        put_number(w,
-                   launch->rank[0].most > 0 ? launch->rank[0].most : launch->rank[0].n_thread);
-        put_word(w, "\nOMP_PROC_BIND=close\nOMP_PLACES=");
-        places_of(w, &launch->rank[0]);
-    }
-    put_word(w, "\n");
-}
-
-/* By format: how it writes a rank, as a line of its own, or all of them. */
-static const struct {
-    rank_writer *one;
-    all_writer *all;
-    int needs_nodes;
-} rows[CPUBIND_LAUNCH_COUNT] = {
-    [CPUBIND_LAUNCH_TASKSET] = {taskset_of, NULL, 0},
-    [CPUBIND_LAUNCH_NUMACTL] = {numactl_of, NULL, 0},
-    [CPUBIND_LAUNCH_CPUSET] = {cpuset_of, NULL, 0},
-    [CPUBIND_LAUNCH_OMP_PLACES] = {places_of, NULL, 0},
-    [CPUBIND_LAUNCH_GOMP] = {gomp_of, NULL, 0},
-    [CPUBIND_LAUNCH_KMP] = {kmp_of, NULL, 0},
-    [CPUBIND_LAUNCH_VLLM_OMP] = {NULL, omp_of, 0},
-    [CPUBIND_LAUNCH_SGLANG_OMP] = {NULL, omp_of, 0},
-    [CPUBIND_LAUNCH_SYSTEMD] = {systemd_of, NULL, 0},
-    [CPUBIND_LAUNCH_SLURM] = {NULL, slurm_of, 0},
-    [CPUBIND_LAUNCH_SLURM_LDOM] = {NULL, ldom_of, 1},
-    [CPUBIND_LAUNCH_ENV] = {NULL, env_of, 0},
+static const format_part formats[CPUBIND_LAUNCH_COUNT][PARTS] = {
+    [CPUBIND_LAUNCH_TASKSET] = {{"", "-c %c", "\n", ALL}},
+    [CPUBIND_LAUNCH_NUMACTL] = {{"", "--physcpubind=%c~ --membind=%n", "\n", ALL}},
+    [CPUBIND_LAUNCH_CPUSET] = {{"", "%c", "\n", ALL}},
+    [CPUBIND_LAUNCH_OMP_PLACES] = {{"", "%p", "\n", ALL}},
+    [CPUBIND_LAUNCH_GOMP] = {{"", "%t", "\n", ALL}},
+    [CPUBIND_LAUNCH_KMP] = {{"", "granularity=fine,explicit,proclist=[%t]", "\n", ALL}},
+    [CPUBIND_LAUNCH_VLLM_OMP] = {{"", "%t", "|", ALL}},
+    [CPUBIND_LAUNCH_SGLANG_OMP] = {{"", "%t", "|", ALL}},
+    [CPUBIND_LAUNCH_SYSTEMD] = {{"", "[Service]\nAllowedCPUs=%c~\nNUMAPolicy=bind\nNUMAMask=%n",
+                                 "\n", ALL}},
+    [CPUBIND_LAUNCH_SLURM] = {{"--cpu-bind=mask_cpu:", "%x", ",", ALL},
+                              {" --mem-bind=map_mem:", "%n", ",", ALL_WITH_NODES}},
+    [CPUBIND_LAUNCH_SLURM_LDOM] = {{"--cpu-bind=map_ldom:", "%n", ",", ALL_WITH_NODES}},
+    [CPUBIND_LAUNCH_ENV] = {{"VLLM_CPU_OMP_THREADS_BIND=", "%t", "|", ALL},
+                            {"\nSGLANG_CPU_OMP_THREADS_BIND=", "%t", "|", ALL},
+                            {"\nOMP_NUM_THREADS=", "%m\nOMP_PROC_BIND=close\nOMP_PLACES=%p", "",
+                             ONE}},
 };
 
-static int is_launch(const cpubind_launch *launch)
+static void put_rank(writer *w, const char *format, const cpubind_launch_rank *rank)
 {
-    for (int32_t i = 0; i < launch->n_rank; i++) {
-        const cpubind_launch_rank *rank = &launch->rank[i];
-        if (rank->n_cpu < 1 || rank->n_thread < 1 || rank->cpu[rank->n_cpu - 1] < 0 ||
-            rank->cpu[rank->n_cpu - 1] >= CPUBIND_MAX_CPUS)
-            return 0;
+    for (const char *c = format; *c && (*c != '~' || rank->node >= 0); c++) {
+        if (*c != '%') {
+            put(w, c, *c != '~');
+            continue;
+        }
+        switch (*++c) {
+        case 'c':
+            put_list(w, rank->cpu, rank->n_cpu);
+            break;
+        case 't':
+            put_list(w, rank->thread, rank->n_thread);
+            break;
+        case 'p':
+            put_places(w, rank->thread, rank->n_thread);
+            break;
+        case 'x':
+            put_mask(w, rank->cpu, rank->n_cpu);
+            break;
+        case 'm':
+            put_number(w, rank->most > 0 ? rank->most : rank->n_thread);
+            break;
+        default:
+            put_number(w, rank->node);
+        }
     }
-    return launch->n_rank > 0;
-}
-
-static cpubind_text_status finish(const writer *w, int32_t cap, int32_t *out_len)
-{
-    *out_len = w->len;
-    return w->len <= cap ? CPUBIND_TEXT_OK : CPUBIND_TEXT_ERR_SPACE;
 }
 
 cpubind_text_status cpubind_launch_write(cpubind_launch_format format,
@@ -250,42 +148,25 @@ cpubind_text_status cpubind_launch_write(cpubind_launch_format format,
                                          int32_t *out_len)
 {
     writer w = {text, cap, 0};
-    if ((uint32_t)format >= CPUBIND_LAUNCH_COUNT || cap < 0 || !is_launch(launch))
-        return CPUBIND_TEXT_ERR_ARG;
-    if (rows[format].needs_nodes && !has_nodes(launch))
+    int has_nodes = 1;
+    for (int32_t i = 0; i < launch->n_rank; i++)
+        has_nodes &= launch->rank[i].node >= 0;
+    if (format == CPUBIND_LAUNCH_SLURM_LDOM && !has_nodes)
         return CPUBIND_TEXT_ERR_MISSING;
-    if (rows[format].all)
-        rows[format].all(&w, launch);
-    for (int32_t i = 0; rows[format].one && i < launch->n_rank; i++) {
-        rows[format].one(&w, &launch->rank[i]);
-        put_word(&w, "\n");
-    }
-    return finish(&w, cap, out_len);
-}
-
-cpubind_text_status cpubind_gres_write(const char *name, const cpubind_gres *gres, char *text,
-                                       int32_t cap, int32_t *out_len)
-{
-    writer w = {text, cap, 0};
-    if (!name || !gres->file || cap < 0)
-        return CPUBIND_TEXT_ERR_ARG;
-    put_word(&w, "Name=");
-    put_word(&w, name);
-    if (gres->type) {
-        put_word(&w, " Type=");
-        put(&w, gres->type, gres->type_len);
-    }
-    put_word(&w, " File=");
-    put_word(&w, gres->file);
-    if (gres->n_core > 0) {
-        put_word(&w, " Cores=");
-        put_list(&w, gres->core, gres->n_core);
+    for (const format_part *part = formats[format]; part < formats[format] + PARTS; part++) {
+        if (!part->rank || (part->who == ALL_WITH_NODES && !has_nodes) ||
+            (part->who == ONE && launch->n_rank != 1))
+            continue;
+        put_word(&w, part->before);
+        for (int32_t i = 0; i < launch->n_rank; i++) {
+            put_word(&w, i > 0 ? part->between : "");
+            put_rank(&w, part->rank, &launch->rank[i]);
+        }
     }
     put_word(&w, "\n");
-    return finish(&w, cap, out_len);
+    *out_len = w.len;
+    return w.len <= cap ? CPUBIND_TEXT_OK : CPUBIND_TEXT_ERR_SPACE;
 }
-
-/* == Words ================================================================== */
 
 const char *cpubind_launch_word(cpubind_launch_format format)
 {

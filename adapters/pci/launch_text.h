@@ -64,26 +64,12 @@ const char *cpubind_launch_word(cpubind_launch_format format);
  *   in      every rank has at least one CPU and one compute thread, each below
  *           CPUBIND_MAX_CPUS
  *   out     text[0 .. *out_len - 1]
- *   errors  ERR_ARG; ERR_MISSING: the format names a node for each rank, and a rank has none;
+ *   errors  ERR_MISSING: the format names a node for each rank, and a rank has none;
  *           ERR_SPACE with *out_len, `text` holds anything then
  *   cost    O(length of the text) */
 cpubind_text_status cpubind_launch_write(cpubind_launch_format format,
                                          const cpubind_launch *launch, char *text, int32_t cap,
                                          int32_t *out_len);
-
-/* One device of gres.conf. */
-typedef struct cpubind_gres {
-    const char *type; /* "h100", or NULL; as it is written, len bytes */
-    int32_t type_len;
-    const char *file;    /* "/dev/nvidia0", ended by NUL */
-    const int32_t *core; /* logical numbers of the cores near it, ascending */
-    int32_t n_core;      /* 0: not known, no Cores= */
-} cpubind_gres;
-
-/* Writes a line of gres.conf: "Name=gpu Type=h100 File=/dev/nvidia0 Cores=0-23".
- *   errors  ERR_ARG; ERR_SPACE with *out_len, `text` holds anything then */
-cpubind_text_status cpubind_gres_write(const char *name, const cpubind_gres *gres, char *text,
-                                       int32_t cap, int32_t *out_len);
 
 #ifdef __cplusplus
 }

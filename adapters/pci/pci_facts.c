@@ -4,7 +4,7 @@
  * Pure but for the source: no I/O of its own, no malloc. The bus is read once for the ids of
  * all functions; the rest is read of those that were asked for.
  */
-#include "pci_reader.h"
+#include "../model/facts_reader.h"
 
 enum { NETWORK_CLASS = 0x02 };
 
@@ -47,7 +47,7 @@ static cpubind_problem_code take_function(facts_reader *r, cpubind_problem_code 
                                           cpubind_pci_function *function, int32_t whole_class,
                                           facts_taken *out)
 {
-    const cpubind_pci_request *q = r->pci->request;
+    const cpubind_pci_request *q = r->pci;
     function->is_asked = is_asked_for(q, function, whole_class);
     if (function->is_asked ||
         (q->is_beside && function->accelerator.vendor != CPUBIND_VENDOR_OTHER))
@@ -59,12 +59,9 @@ static cpubind_problem_code take_function(facts_reader *r, cpubind_problem_code 
 
 static cpubind_problem_code check_named(facts_reader *r)
 {
-    for (int32_t i = 0; i < r->pci->request->n_named; i++) {
-        const cpubind_pci_address *named = &r->pci->request->named[i];
-        int is_there = 0;
-        for (int32_t k = 0; k < r->facts->n_bus && !is_there; k++)
-            is_there = cpubind_pci_compare(&r->facts->bus[k].pci, named) == 0;
-        if (is_there)
+    for (int32_t i = 0; i < r->pci->n_named; i++) {
+        const cpubind_pci_address *named = &r->pci->named[i];
+        if (cpubind_facts_on_bus(r->facts, named) >= 0)
             continue;
         r->problem->pci = *named;
         return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE, "the bus has no such function");
@@ -138,14 +135,16 @@ static cpubind_problem_code read_functions(facts_reader *r, cpubind_pci_function
         cpubind_problem_code status =
             facts_read_number(r, facts_function_path(r, &function[i].pci, "sriov_numvfs"), 0,
                               &function[i].n_virtual);
-        if (status == CPUBIND_PROBLEM_NONE && v->read)
+        if (v->driver.folder &&
+            facts_is_present(r->source->list(r->source->ctx, v->driver.folder)))
+            function[i].is_driven = cpubind_priv_is_driven(r, v, &function[i].pci);
+        if (status == CPUBIND_PROBLEM_NONE && v->read && function[i].is_driven > 0)
             status = v->read(r, &function[i]);
         if (status == CPUBIND_PROBLEM_NONE)
             status = read_interface(r, &function[i]);
         if (status == CPUBIND_PROBLEM_NONE)
             status = cpubind_priv_read_near(r, &function[i]);
-        if (status == CPUBIND_PROBLEM_NONE &&
-            (r->pci->request->wants_nics || !r->pci->request->wants_cores))
+        if (status == CPUBIND_PROBLEM_NONE && (r->pci->wants_nics || !r->pci->wants_cores))
             status = cpubind_priv_climb(r, &function[i]);
         if (status != CPUBIND_PROBLEM_NONE)
             return status;
@@ -157,7 +156,7 @@ static cpubind_problem_code read_functions(facts_reader *r, cpubind_pci_function
 static cpubind_problem_code take_own_cpus(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    const cpubind_pci_request *q = r->pci->request;
+    const cpubind_pci_request *q = r->pci;
     int32_t *cpu = cpubind_arena_ints(r->arena, q->n_own_cpu);
     int32_t *node = cpubind_arena_ints(r->arena, q->n_own_cpu);
     const cpubind_problem_code code = cpubind_priv_list_nodes(r);
@@ -184,7 +183,7 @@ static cpubind_problem_code read_host(facts_reader *r)
         code = cpubind_priv_read_cpus(r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = cpubind_priv_read_distances(r);
-    if (code == CPUBIND_PROBLEM_NONE && r->pci->request->wants_cores)
+    if (code == CPUBIND_PROBLEM_NONE && r->pci->wants_cores)
         code = cpubind_priv_read_cores(r);
     if (code != CPUBIND_PROBLEM_NONE)
         return code;
@@ -221,7 +220,7 @@ static cpubind_problem_code judge_step(facts_reader *r)
             return CPUBIND_PROBLEM_NONE;
         n_visible += f->bus[i].sight == CPUBIND_SIGHT_VISIBLE;
     }
-    return r->pci->request->host && f->n_bus > 0 && !f->is_part
+    return r->pci->host && f->n_bus > 0 && !f->is_part
                ? cpubind_priv_judge_step(r, n_visible, f->n_bus)
                : CPUBIND_PROBLEM_NONE;
 }
@@ -232,13 +231,12 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
                                           cpubind_problem *problem)
 {
     static const cpubind_request usual = {.is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET};
-    pci_reading pci = {.request = request};
     facts_reader r = {.source = source,
                       .request = request->host ? request->host : &usual,
                       .arena = arena,
                       .facts = out,
                       .problem = problem,
-                      .pci = &pci};
+                      .pci = request};
     cpubind_problem_code code;
     memset(out, 0, sizeof *out);
     out->noun = "device";
@@ -263,7 +261,7 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
     if (code == CPUBIND_PROBLEM_NONE)
         code = compare_all(&r);
     if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_pci_read_sight(&r);
+        code = cpubind_priv_read_sight(&r);
     if (code == CPUBIND_PROBLEM_NONE)
         code = judge_step(&r);
     for (int32_t i = 0; i < out->n_bus; i++)

@@ -6,20 +6,30 @@
  * runtime is taken to number its devices in the order of their PCI addresses, which the drivers
  * of AMD and Intel do; CUDA does with CUDA_DEVICE_ORDER=PCI_BUS_ID, and otherwise among devices
  * that are equally fast: here, of one device id.
+ *
+ * SLURM  With ConstrainDevices=yes (cgroup.conf) the device cgroup of a job, a step or a task
+ * has its GPUs alone, and the variables of the runtimes count among these from 0; without it
+ * they count among all. SLURM_STEP_GPUS, of a batch script SLURM_JOB_GPUS, has numbers of the
+ * host, but of the first GPUs of the step, whichever the task has. So these tell which GPUs a
+ * process sees only where they and SLURM_GPUS_ON_NODE name all; else the files have to, which
+ * access(2) tells apart by the device cgroup, too.
+ * SOURCES  Slurm 22.05 to 26.11: gres_common.c (common_gres_set_env), gres.c
+ *   (_get_usable_gres), task_cgroup_devices.c. With --gpus-per-task=1, tasks of GPUs 2, 3 and 4
+ *   have CUDA_VISIBLE_DEVICES=0, SLURM_STEP_GPUS=2 and SLURM_GPUS_ON_NODE=3, each of them.
  */
+#include "../model/facts_reader.h"
 #include "device_users.h"
-#include "pci_reader.h"
+#include "visible_devices.h"
 
 /* == Device files =========================================================== */
 
-/* Whether a list of names has this one. */
-static int has_name(cpubind_input listing, const char *wanted)
+/* Whether a listing has the name of a device file. */
+static int has_file(cpubind_input listing, const cpubind_device_node *file)
 {
     cpubind_piece name;
     int32_t at = 0;
     while (facts_next_name(listing, &at, &name))
-        if ((size_t)name.len == strlen(wanted) &&
-            memcmp(listing.data + name.at, wanted, (size_t)name.len) == 0)
+        if (facts_number_after(file->nodes->start, listing.data, name) == file->number)
             return 1;
     return 0;
 }
@@ -54,24 +64,26 @@ static cpubind_problem_code read_files(facts_reader *r)
     for (int32_t i = 0; i < nodes.n; i++) {
         const cpubind_device_node *row = &nodes.row[i];
         cpubind_input listing;
-        if (row->bus && row->bus->is_display)
+        if (row->is_display)
             continue;
         n_file[row->device]++;
         listing = r->source->list(r->source->ctx, row->nodes->input);
         if (!facts_is_present(listing) && listing.state != CPUBIND_INPUT_ABSENT)
             n_own[row->device]++; /* it may be one */
-        if (!has_name(listing, row->path + sizeof "//" - 1 + strlen(row->nodes->folder)))
+        if (!has_file(listing, row))
             continue;
         has_some = 1;
         n_own[row->device]++;
-        r->pci->n_node[f->bus[row->device].accelerator.vendor]++;
+        f->runtime[f->bus[row->device].accelerator.vendor].n_file++;
     }
     for (int32_t i = 0; i < f->n_bus; i++)
-        if (n_own[i] == 0 &&
-            (r->pci->n_node[f->bus[i].accelerator.vendor] > 0 || (has_some && n_file[i] > 0)))
+        if (n_own[i] == 0 && (f->runtime[f->bus[i].accelerator.vendor].n_file > 0 ||
+                              (has_some && n_file[i] > 0)))
             f->bus[i].is_driven = 0;
     return CPUBIND_PROBLEM_NONE;
 }
+
+/* == Variables ============================================================== */
 
 static int has_vendor(const cpubind_facts *f, cpubind_vendor_id id)
 {
@@ -79,46 +91,6 @@ static int has_vendor(const cpubind_facts *f, cpubind_vendor_id id)
         if (f->bus[i].accelerator.vendor == id)
             return 1;
     return 0;
-}
-
-/* Whether a variable, with its value, is one of those that hide devices of a vendor. */
-static int hides(const cpubind_vendor *v, const char *text, int32_t len)
-{
-    for (int i = 0; i < CPUBIND_VENDOR_VARIABLES && v->variable[i]; i++) {
-        const int32_t n = (int32_t)strlen(v->variable[i]);
-        if (n < len && memcmp(text, v->variable[i], (size_t)n) == 0 && text[n] == '=')
-            return 1;
-    }
-    return 0;
-}
-
-/* Puts the list of the request in place of the variables of a runtime. */
-static cpubind_problem_code replace_visible(facts_reader *r, const cpubind_vendor *v,
-                                            cpubind_input *env)
-{
-    const cpubind_pci_request *q = r->pci->request;
-    const int32_t n_old = facts_is_present(*env) ? env->len : 0;
-    const size_t n_name = strlen(v->variable[0]);
-    char *text = (char *)cpubind_arena_take(
-        r->arena, n_old + (int32_t)n_name + q->visible_len + 2, sizeof *text);
-    int32_t n = (int32_t)n_name;
-    if (!text)
-        return facts_fail_memory(r);
-    memcpy(text, v->variable[0], n_name);
-    text[n++] = '=';
-    memcpy(text + n, q->visible, (size_t)q->visible_len);
-    n += q->visible_len;
-    text[n++] = '\n';
-    for (int32_t at = 0, len; at < n_old; at += len) {
-        const char *end = (const char *)memchr(env->data + at, '\n', (size_t)(n_old - at));
-        len = end ? (int32_t)(end - env->data) - at + 1 : n_old - at;
-        if (hides(v, env->data + at, len))
-            continue;
-        memcpy(text + n, env->data + at, (size_t)len);
-        n += len;
-    }
-    *env = (cpubind_input){.state = CPUBIND_INPUT_PRESENT, .data = text, .len = n};
-    return CPUBIND_PROBLEM_NONE;
 }
 
 /* Whether an entry of a list is a range of numbers, such as 0-1. A UUID is none. */
@@ -134,55 +106,217 @@ static int has_range(const char *text, int32_t len)
     return 0;
 }
 
-/* Takes the list of visible devices of the request as that of the only runtime of the host. */
-static cpubind_problem_code take_visible(facts_reader *r, cpubind_input *env)
+/* Finds the only runtime of the host, whose variable the list of the request is in place of.
+ * *out NULL: there is no list, or another one takes it. */
+static cpubind_problem_code find_asked(facts_reader *r, const cpubind_vendor **out)
 {
     const cpubind_vendor *only = NULL;
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+    *out = NULL;
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT && r->pci->visible; i++) {
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         if (!has_vendor(r->facts, (cpubind_vendor_id)i))
             continue;
         if (v->users) /* the list is of these */
             return CPUBIND_PROBLEM_NONE;
-        if (!v->see)
-            continue;
-        if (only)
+        if (only && v->list[0].name)
             return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
                               "a list of visible devices is of one runtime, and this host has "
                               "devices of several: set their variables in place of it");
-        only = v;
+        only = v->list[0].name ? v : only;
     }
-    if (only && has_range(r->pci->request->visible, r->pci->request->visible_len))
+    if (only && has_range(r->pci->visible, r->pci->visible_len))
         return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
                           "the list of visible devices has a range, of which the runtime of "
                           "these devices reads the first number at most");
-    if (only || r->facts->n_bus == 0)
-        return only ? replace_visible(r, only, env) : CPUBIND_PROBLEM_NONE;
+    *out = only;
+    if (only || r->facts->n_bus == 0 || !r->pci->visible)
+        return CPUBIND_PROBLEM_NONE;
     return facts_fail(r, CPUBIND_PROBLEM_BAD_REQUEST,
                       "which variable has the list of visible devices is not known of the "
                       "devices of this host");
 }
 
-cpubind_problem_code cpubind_priv_pci_read_sight(facts_reader *r)
+/* The value of a variable; *len is -1 when it is not set. */
+static const char *value_of(cpubind_input env, const char *name, int32_t *len)
+{
+    cpubind_piece value = {0, -1};
+    if (!facts_is_present(env) ||
+        cpubind_env_find(env.data, env.len, name, &value) != CPUBIND_TEXT_OK)
+        value.len = -1;
+    *len = value.len;
+    return value.len >= 0 ? (env.data ? env.data + value.at : "") : NULL;
+}
+
+/* Takes the variables of a runtime, or the list of the request in their place. */
+static void take_values(const facts_reader *r, const cpubind_vendor *v, int is_asked,
+                        cpubind_input env, cpubind_runtime_view *view)
+{
+    for (int k = 0; k < CPUBIND_VENDOR_LISTS && v->list[k].name; k++) {
+        const int is_last = k + 1 == CPUBIND_VENDOR_LISTS || !v->list[k + 1].name;
+        const char *name = v->list[k].name;
+        if (!is_asked) {
+            view->value[k] = value_of(env, name, &view->value_len[k]);
+        } else if (is_last) {
+            view->value[k] = r->pci->visible;
+            view->value_len[k] = r->pci->visible_len;
+        }
+        if (view->value_len[k] <= 0 && v->list[k].instead) {
+            name = v->list[k].instead;
+            view->value[k] = value_of(env, name, &view->value_len[k]);
+        }
+        view->variable[k] = view->value[k] ? name : NULL;
+    }
+}
+
+/* == The devices of a runtime =============================================== */
+
+/* Lists the devices of a vendor, with is_flat tile by tile. Virtual functions are devices where
+ * it has no physical ones: in a virtual machine, or in a container that may open none. *left
+ * has room for all, too. Returns 0 without memory. */
+static int list_devices(facts_reader *r, cpubind_vendor_id id, int is_flat, cpubind_seen *all,
+                        cpubind_seen *left, int32_t *n_device)
+{
+    const cpubind_facts *f = r->facts;
+    int32_t n_item = 0, n_physical = 0;
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (f->bus[i].accelerator.vendor == id && f->bus[i].is_driven != 0) {
+            n_physical += !f->bus[i].is_virtual;
+            n_item += f->bus[i].accelerator.n_tile;
+        }
+    *all = *left = (cpubind_seen){.bus = f->bus};
+    all->item = (cpubind_seen_device *)cpubind_arena_take(r->arena, n_item, sizeof *all->item);
+    left->item = (cpubind_seen_device *)cpubind_arena_take(r->arena, n_item, sizeof *all->item);
+    *n_device = 0;
+    for (int32_t i = 0; left->item && i < f->n_bus && *n_device < CPUBIND_MAX_DEVICES; i++) {
+        if (f->bus[i].accelerator.vendor != id || f->bus[i].is_driven == 0 ||
+            f->bus[i].is_virtual != (n_physical == 0))
+            continue;
+        for (int32_t tile = 0; tile < (is_flat ? f->bus[i].accelerator.n_tile : 1); tile++)
+            all->item[all->n++] = (cpubind_seen_device){i, is_flat ? tile : -1};
+        ++*n_device;
+    }
+    return all->item && left->item;
+}
+
+/* Whether all devices are of one product. */
+static int are_alike(const cpubind_seen *all)
+{
+    for (int32_t i = 0; all->n > 1 && i < all->n; i++) {
+        const int32_t id = all->bus[all->item[i].device].ids.device;
+        if (id < 0 || id != all->bus[all->item[0].device].ids.device)
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether a variable of Slurm is set, and says that the process has not all of n GPUs. */
+static int has_fewer(cpubind_input env, const char *name, int is_count, int32_t n)
+{
+    int32_t len, value = 1;
+    const char *text = value_of(env, name, &len);
+    if (!text)
+        return 0;
+    if (is_count)
+        return cpubind_number_parse(text, len, &value, NULL) != CPUBIND_TEXT_OK || value != n;
+    for (int32_t i = 0; i < len; i++)
+        value += text[i] == ',';
+    return value != n;
+}
+
+/* Whether the devices that a runtime numbers are not known, for Slurm may have left some. */
+static int has_some(cpubind_input env, int32_t n)
+{
+    int32_t len;
+    const int is_step = value_of(env, "SLURM_STEP_GPUS", &len) != NULL;
+    return has_fewer(env, "SLURM_GPUS_ON_NODE", 1, n) ||
+           has_fewer(env, is_step ? "SLURM_STEP_GPUS" : "SLURM_JOB_GPUS", 0, n);
+}
+
+/* Leaves those that the variables leave, each of those that the one before has left. Returns 0
+ * where a text does not tell: view->why. */
+static int apply_values(const cpubind_vendor *v, int is_part, cpubind_runtime_view *view,
+                        cpubind_seen *all, cpubind_seen *left)
+{
+    for (int k = 0; k < CPUBIND_VENDOR_LISTS && v->list[k].name; k++) {
+        cpubind_text_fault fault = {0, NULL};
+        const cpubind_seen before = *all;
+        if (is_part && (view->value_len[k] < 4 || memcmp(view->value[k], "GPU-", 4) != 0))
+            fault.what = "Slurm gave it some of the GPUs, and may number these alone; no file "
+                         "tells which they are";
+        else if (view->value_len[k] >= 0 &&
+                 cpubind_visible_devices(v->list[k].grammar, view->value[k], view->value_len[k],
+                                         all, left, &fault) == CPUBIND_TEXT_OK) {
+            left->has_order = all->has_order;
+            *all = *left;
+            *left = before;
+        }
+        view->why = fault.what;
+        if (view->why)
+            return 0;
+    }
+    return 1;
+}
+
+/* Writes what a runtime shows to the facts. */
+static void write_seen(cpubind_facts *f, cpubind_vendor_id id, const cpubind_seen *seen)
+{
+    for (int32_t i = 0; i < f->n_bus; i++)
+        if (f->bus[i].accelerator.vendor == id)
+            f->bus[i].sight = CPUBIND_SIGHT_HIDDEN;
+    for (int32_t k = 0; k < seen->n; k++) {
+        cpubind_pci_function *device = &f->bus[seen->item[k].device];
+        device->sight = CPUBIND_SIGHT_VISIBLE;
+        if (!f->runtime[id].has_order || device->n_number == CPUBIND_PCI_NUMBERS)
+            continue;
+        device->number[device->n_number] = k;
+        device->tile[device->n_number++] = seen->item[k].tile;
+    }
+}
+
+static cpubind_problem_code read_runtime(facts_reader *r, cpubind_vendor_id id,
+                                         const cpubind_vendor *asked, cpubind_input env)
+{
+    const cpubind_vendor *v = cpubind_vendor_of(id);
+    cpubind_runtime_view *view = &r->facts->runtime[id];
+    const int32_t grammar = v->list[0].grammar;
+    cpubind_seen all, left;
+    int32_t len, n_device;
+    const char *setting = v->setting[0] ? value_of(env, v->setting[0], &len) : NULL;
+    const int is_set = setting && len == (int32_t)strlen(v->usual) &&
+                       memcmp(setting, v->usual, (size_t)len) == 0;
+    if (!list_devices(r, id, (grammar & CPUBIND_LIST_OF_TILES) && !is_set, &all, &left,
+                      &n_device))
+        return facts_fail_memory(r);
+    view->word = v->runtime;
+    take_values(r, v, v == asked, env, view);
+    view->has_order = all.has_order =
+        !(grammar & CPUBIND_LIST_OWN_ORDER) || is_set || are_alike(&all);
+    if (!apply_values(v, view->n_file == 0 && has_some(env, n_device), view, &all, &left))
+        return CPUBIND_PROBLEM_NONE;
+    view->has_order |= view->variable[0] != NULL; /* the list numbers what it names */
+    write_seen(r->facts, id, &all);
+    return CPUBIND_PROBLEM_NONE;
+}
+
+cpubind_problem_code cpubind_priv_read_sight(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
+    const cpubind_vendor *asked;
     cpubind_input env;
-    cpubind_problem_code status = facts_ask(r, "env", &env);
-    if (status == CPUBIND_PROBLEM_NONE && r->pci->request->visible)
-        status = take_visible(r, &env);
+    cpubind_problem_code status = facts_ask(r, INPUT_ENV, &env);
+    if (status == CPUBIND_PROBLEM_NONE)
+        status = find_asked(r, &asked);
     if (status == CPUBIND_PROBLEM_NONE)
         status = read_files(r);
     for (int i = 0; status == CPUBIND_PROBLEM_NONE && i < CPUBIND_VENDOR_COUNT; i++) {
-        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         f->runtime[i].value_len[0] = f->runtime[i].value_len[1] = -1;
-        f->runtime[i].n_file = r->pci->n_node[i];
-        if (!v->see || !has_vendor(f, (cpubind_vendor_id)i))
-            continue;
-        f->runtime[i].word = v->runtime;
-        status = v->see(r, env);
+        if (cpubind_vendor_of((cpubind_vendor_id)i)->list[0].name &&
+            has_vendor(f, (cpubind_vendor_id)i))
+            status = read_runtime(r, (cpubind_vendor_id)i, asked, env);
     }
     for (int32_t i = 0; i < f->n_bus; i++)
-        if (!f->bus[i].is_driven && !cpubind_vendor_of(f->bus[i].accelerator.vendor)->see)
+        if (!f->bus[i].is_driven &&
+            !cpubind_vendor_of(f->bus[i].accelerator.vendor)->list[0].name)
             f->bus[i].sight = CPUBIND_SIGHT_HIDDEN;
     return status;
 }

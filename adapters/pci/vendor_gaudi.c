@@ -3,7 +3,7 @@
  *
  * Pure: no I/O, no malloc. The accel driver makes the device files.
  */
-#include "pci_reader.h"
+#include "../model/facts_reader.h"
 
 enum { ID = 0x1da3 };
 

@@ -6,8 +6,8 @@
  * nvidia-persistenced do without: open-gpu-kernel-modules, issue 689); CUDA's programming guide
  * (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER).
  */
+#include "../model/facts_reader.h"
 #include "nvidia_files.h"
-#include "pci_reader.h"
 #include "visible_devices.h"
 
 #define DRIVER_FOLDER "proc/driver/nvidia/gpus"
@@ -123,11 +123,6 @@ static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *f
     const char *name;
     cpubind_input answer;
     cpubind_problem_code status;
-    if (!facts_is_present(r->source->list(r->source->ctx, DRIVER_FOLDER)))
-        return CPUBIND_PROBLEM_NONE;
-    function->is_driven = cpubind_priv_is_driven(r, &cpubind_vendor_nvidia, &function->pci);
-    if (!function->is_driven)
-        return CPUBIND_PROBLEM_NONE;
     (void)cpubind_pci_format(address, &function->pci);
     name = facts_named_path(r, DRIVER_FOLDER, address, "information");
     status = facts_ask(r, name, &answer);
@@ -140,38 +135,6 @@ static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *f
     if (!cpubind_is_gpu_uuid(function->uuid, function->uuid_len))
         function->uuid = NULL;
     return status == CPUBIND_PROBLEM_NONE ? read_memory_node(r, function, address) : status;
-}
-
-/* == What the process sees ================================================== */
-
-/* Whether all devices of a sight_group are of one product. */
-static int are_alike(const cpubind_facts *f, const sight_group *g)
-{
-    for (int32_t i = 0; i < g->devices.n; i++) {
-        const int32_t id = f->bus[g->index[i]].ids.device;
-        if (g->devices.n > 1 && (id < 0 || id != f->bus[g->index[0]].ids.device))
-            return 0;
-    }
-    return 1;
-}
-
-static cpubind_problem_code read_cuda(facts_reader *r, cpubind_input env)
-{
-    cpubind_runtime_view *view = &r->facts->runtime[CPUBIND_VENDOR_NVIDIA];
-    sight_group g;
-    const cpubind_problem_code status =
-        cpubind_priv_sight_open(r, CPUBIND_VENDOR_NVIDIA, env, &g);
-    if (status != CPUBIND_PROBLEM_NONE)
-        return status;
-    cpubind_priv_sight_set(view, 0, env, "CUDA_VISIBLE_DEVICES");
-    g.devices.has_order = cpubind_priv_sight_is(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID") ||
-                          are_alike(r->facts, &g);
-    view->has_order = g.devices.has_order;
-    if (!cpubind_priv_sight_apply(view, 0, cpubind_cuda_parse, &g))
-        return CPUBIND_PROBLEM_NONE;
-    view->has_order |= view->variable[0] != NULL; /* the list numbers what it names */
-    cpubind_priv_sight_write(r->facts, CPUBIND_VENDOR_NVIDIA, &g, view->has_order);
-    return CPUBIND_PROBLEM_NONE;
 }
 
 const cpubind_vendor cpubind_vendor_nvidia = {
@@ -190,8 +153,9 @@ const cpubind_vendor cpubind_vendor_nvidia = {
     .file = {CPUBIND_FILES_DRM},
     .compute_file = "nvidia-uvm",
     .variable = {"CUDA_VISIBLE_DEVICES"},
+    .list = {{"CUDA_VISIBLE_DEVICES", NULL, CPUBIND_LIST_CUDA}},
     .setting = {"CUDA_DEVICE_ORDER"},
+    .usual = "PCI_BUS_ID",
     .container = "NVIDIA_VISIBLE_DEVICES",
     .read = read_driver,
-    .see = read_cuda,
 };

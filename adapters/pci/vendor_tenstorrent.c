@@ -5,7 +5,7 @@
  * and a card may have several. SOURCES: the driver tt-kmd (ids; the device /dev/tenstorrent/N,
  * which sysfs calls "tenstorrent!N", below the PCI function); tt-metal (TT_VISIBLE_DEVICES).
  */
-#include "pci_reader.h"
+#include "../model/facts_reader.h"
 
 enum { ID = 0x1e52 };
 

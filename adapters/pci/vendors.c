@@ -3,8 +3,7 @@
  *
  * Pure: no I/O, no malloc.
  */
-#include "../text/cpulist.h"
-#include "pci_reader.h"
+#include "../model/facts_reader.h"
 
 const cpubind_vendor *cpubind_vendor_of(cpubind_vendor_id id)
 {

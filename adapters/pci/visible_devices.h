@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure: see ../text/text.h. Each runtime reads its variable by a rule of its own, and no rule
- * refuses a text: a bad entry ends the list, is passed over, or hides all. Ascend's rule is
+ * refuses a text: a bad entry ends the list, is passed over, or hides all. The rules differ in
+ * the flags below, which the row of a vendor has for each of its variables. Ascend's rule is
  * cpubind_visible_parse of ../text/procfs.h.
  *
  * RULES
@@ -31,62 +32,61 @@
 #ifndef CPUBIND_PCI_VISIBLE_DEVICES_H
 #define CPUBIND_PCI_VISIBLE_DEVICES_H
 
-#include "../text/text.h"
+#include "../model/facts.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The devices of a runtime, in the order in which it numbers them without its variable. */
-typedef struct cpubind_runtime_devices {
-    int32_t n;               /* 0 .. CPUBIND_MAX_DEVICES */
-    int32_t has_order;       /* 0: which number a device has is not known */
-    int32_t is_flat;         /* ZE_AFFINITY_MASK: each tile is a device */
-    const int32_t *n_tile;   /* of each device, 1 or more; NULL: 1 */
-    const char *const *uuid; /* of each device, "GPU-8932f937-...", not ended by NUL; NULL, or
-                                NULL for a device: not known */
-    const int32_t *uuid_len;
-} cpubind_runtime_devices;
+/* What the rule of a variable has of its own. Without a flag: numbers are decimal digits as
+ * they are printed, an empty list is no device, a bad entry and a repeated one end it. */
+enum {
+    CPUBIND_LIST_BLANKS = 1,             /* blanks around a number, and "+" before it */
+    CPUBIND_LIST_ZEROS = 1 << 1,         /* zeros before a number do not count */
+    CPUBIND_LIST_TAIL = 1 << 2,          /* bytes after its digits do not count */
+    CPUBIND_LIST_BASES = 1 << 3,         /* 0x and 0 before it: hexadecimal, octal */
+    CPUBIND_LIST_UUIDS = 1 << 4,         /* GPU-... instead of numbers */
+    CPUBIND_LIST_ALL_END = 1 << 5,       /* no entry is read after all devices are named */
+    CPUBIND_LIST_REPEAT_HIDES = 1 << 6,  /* a device that is named twice: no device */
+    CPUBIND_LIST_REPEAT_PASSES = 1 << 7, /* it is passed over */
+    CPUBIND_LIST_EMPTY_IS_ALL = 1 << 8,
+    CPUBIND_LIST_MASK = 1 << 9,      /* entries name tiles, too; the devices keep their order */
+    CPUBIND_LIST_OF_TILES = 1 << 10, /* each tile is a device, unless the setting says else */
+    CPUBIND_LIST_OWN_ORDER = 1 << 11, /* devices that differ are numbered by an order of its
+                                         own, unless the setting says else */
 
-/* One device that the process sees; tile -1: all of its tiles. */
+    CPUBIND_LIST_CUDA = CPUBIND_LIST_BLANKS | CPUBIND_LIST_ZEROS | CPUBIND_LIST_TAIL |
+                        CPUBIND_LIST_UUIDS | CPUBIND_LIST_REPEAT_HIDES | CPUBIND_LIST_OWN_ORDER,
+    CPUBIND_LIST_ROCR =
+        CPUBIND_LIST_BLANKS | CPUBIND_LIST_ZEROS | CPUBIND_LIST_BASES | CPUBIND_LIST_ALL_END,
+    CPUBIND_LIST_HIP = CPUBIND_LIST_REPEAT_PASSES | CPUBIND_LIST_EMPTY_IS_ALL,
+    CPUBIND_LIST_ZE = CPUBIND_LIST_MASK | CPUBIND_LIST_EMPTY_IS_ALL | CPUBIND_LIST_OF_TILES
+};
+
+/* One device of a runtime, or one tile of it; tile -1: all of its tiles. */
 typedef struct cpubind_seen_device {
-    int32_t device, tile;
+    int32_t device; /* index in `bus` */
+    int32_t tile;
 } cpubind_seen_device;
 
-/* The devices that the process sees, in the order of their new numbers. */
+/* Devices of a runtime, in the order of its numbers. */
 typedef struct cpubind_seen {
-    cpubind_seen_device *item; /* the caller's array; after a failure it holds anything */
-    int32_t cap;               /* its length */
-    int32_t n;                 /* out: devices; after ERR_SPACE as many as may be needed */
-    int32_t used; /* out: bytes up to the entry that ended the list; all: none did */
+    const cpubind_pci_function *bus;
+    cpubind_seen_device *item;
+    int32_t n;
+    int32_t has_order; /* 0: which number a device has is not known */
 } cpubind_seen;
 
-/* Reads the value of a variable, by its rule.
- *   in      runtime: of all devices; for HIP of those that ROCR leaves
+/* Reads the value of a variable.
+ *   in      all: those that it chooses among; out->item: room for all of their tiles
  *   out     *out
- *   errors  ERR_ARG; ERR_MISSING: the text names devices that cannot be told here (numbers
- *           without an order, a UUID that no file has, a MIG instance); ERR_SYNTAX (ZE alone):
- *           the text is no mask; ERR_SPACE with out->n
+ *   errors  ERR_MISSING: the text names devices that cannot be told here (numbers without an
+ *           order, a UUID that no file has, a MIG instance); ERR_SYNTAX and ERR_RANGE (MASK):
+ *           the text is no mask
  *   cost    O(len * devices) */
-typedef cpubind_text_status cpubind_visible_rule(const char *text, int32_t len,
-                                                 const cpubind_runtime_devices *runtime,
-                                                 cpubind_seen *out, cpubind_text_fault *fault);
-cpubind_text_status cpubind_cuda_parse(const char *text, int32_t len,
-                                       const cpubind_runtime_devices *runtime,
-                                       cpubind_seen *out, cpubind_text_fault *fault);
-cpubind_text_status cpubind_rocr_parse(const char *text, int32_t len,
-                                       const cpubind_runtime_devices *runtime,
-                                       cpubind_seen *out, cpubind_text_fault *fault);
-cpubind_text_status cpubind_hip_parse(const char *text, int32_t len,
-                                      const cpubind_runtime_devices *runtime, cpubind_seen *out,
-                                      cpubind_text_fault *fault);
-cpubind_text_status cpubind_ze_parse(const char *text, int32_t len,
-                                     const cpubind_runtime_devices *runtime, cpubind_seen *out,
-                                     cpubind_text_fault *fault);
-
-/* All devices of a runtime, as without its variable; with is_flat all tiles. Errors: ERR_ARG,
- * ERR_SPACE. */
-cpubind_text_status cpubind_seen_all(const cpubind_runtime_devices *runtime, cpubind_seen *out);
+cpubind_text_status cpubind_visible_devices(int32_t grammar, const char *text, int32_t len,
+                                            const cpubind_seen *all, cpubind_seen *out,
+                                            cpubind_text_fault *fault);
 
 /* Whether a text is a UUID of a GPU that tells it from others: "GPU-", then hexadecimal digits
  * in groups of 8, 4, 4, 4 and 12. A driver that does not know one writes question marks. */

@@ -21,9 +21,9 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           4439    1700
-adapters/model          2719    1400
+adapters/model          2740    1400
 adapters/ascend         6773    2500
-adapters/pci            2082    1300
+adapters/pci            1677    1300
 adapters/plan           3124    1200
 adapters/linux         15156    9500
 adapters/host           4482    3300

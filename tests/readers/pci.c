@@ -38,70 +38,68 @@ static const char *const uuids[MAX] = {"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6
                                        NULL};
 
 /* The arguments: a digit for the number of devices, "o" for a known order, "f" for tiles as
- * devices, "t" for two tiles a device, "u" for known UUIDs. */
-static cpubind_runtime_devices runtime_of(const char *word)
+ * devices where the rule may have these, "t" for two tiles a device, "u" for known UUIDs. */
+static cpubind_seen devices_of(const char *word, int32_t grammar, cpubind_pci_function *bus,
+                               cpubind_seen_device *item)
 {
-    static const int32_t tiles[MAX] = {2, 2, 2, 2, 2, 2, 2, 2, 2};
-    static const int32_t uuid_lens[MAX] = {40, 40, 40, 40, 40, 40, 0, 0, 0};
-    const cpubind_runtime_devices runtime = {.n =
-                                                 *word >= '0' && *word <= '8' ? *word - '0' : 4,
-                                             .has_order = strchr(word, 'o') != NULL,
-                                             .is_flat = strchr(word, 'f') != NULL,
-                                             .n_tile = strchr(word, 't') ? tiles : NULL,
-                                             .uuid = strchr(word, 'u') ? uuids : NULL,
-                                             .uuid_len = uuid_lens};
-    return runtime;
+    const int is_flat = (grammar & CPUBIND_LIST_OF_TILES) && strchr(word, 'f');
+    cpubind_seen all = {.bus = bus, .item = item, .has_order = strchr(word, 'o') != NULL};
+    const int32_t n = *word >= '0' && *word <= '8' ? *word - '0' : 4;
+    for (int32_t i = 0; i < n; i++) {
+        bus[i] = (cpubind_pci_function){.accelerator.n_tile = strchr(word, 't') ? 2 : 1};
+        bus[i].uuid = strchr(word, 'u') ? uuids[i] : NULL;
+        bus[i].uuid_len = bus[i].uuid ? 40 : 0;
+        for (int32_t k = 0; is_flat && k < bus[i].accelerator.n_tile; k++)
+            item[all.n++] = (cpubind_seen_device){i, k};
+        if (!is_flat)
+            item[all.n++] = (cpubind_seen_device){i, -1};
+    }
+    return all;
 }
 
 /* Every device or tile is there, and none is there twice. */
-static void check_items(const cpubind_seen *seen, const cpubind_runtime_devices *runtime)
+static void check_items(const cpubind_seen *seen, const cpubind_seen *all)
 {
-    CHECK(seen->n >= 0 && seen->n <= seen->cap);
+    CHECK(seen->n >= 0 && seen->n <= 2 * MAX);
     for (int32_t i = 0; i < seen->n; i++) {
         const cpubind_seen_device a = seen->item[i];
-        CHECK(a.device >= 0 && a.device < runtime->n);
-        CHECK(a.tile >= -1 && a.tile < (runtime->n_tile ? runtime->n_tile[a.device] : 1));
+        CHECK(a.device >= 0 && a.device <= (all->n ? all->item[all->n - 1].device : -1));
+        CHECK(a.tile >= -1 && a.tile < all->bus[a.device].accelerator.n_tile);
         for (int32_t k = 0; k < i; k++)
             CHECK(seen->item[k].device != a.device ||
                   (a.tile >= 0 && seen->item[k].tile >= 0 && seen->item[k].tile != a.tile));
     }
 }
 
-/* Says what a rule makes visible: the devices, with their tiles, and how many bytes were used.
- * The entry that ends a list, and all after it, make no difference. */
-static void tell_seen(reading *r, const char *name, cpubind_visible_rule *rule)
+/* Says what a rule makes visible: the devices, with their tiles. */
+static void tell_seen(reading *r, const char *name, int32_t grammar)
 {
-    const cpubind_runtime_devices runtime = runtime_of(r->args);
-    cpubind_seen_device item[2 * MAX], before[2 * MAX];
-    cpubind_seen seen = {item, 2 * MAX, -7, -7}, again = {before, 2 * MAX, 0, 0};
+    cpubind_pci_function bus[MAX];
+    cpubind_seen_device whole[2 * MAX], item[2 * MAX];
+    const cpubind_seen all = devices_of(r->args, grammar, bus, whole);
+    cpubind_seen seen = {.item = item};
     cpubind_text_fault fault = {-7, NULL};
-    const cpubind_text_status status = rule(r->text, r->len, &runtime, &seen, &fault);
-    int32_t len;
-    tell(r, "%s: ", name);
-    CHECK(rule(NULL, 1, &runtime, NULL, NULL) == CPUBIND_TEXT_ERR_ARG);
+    const cpubind_text_status status =
+        cpubind_visible_devices(grammar, r->text, r->len, &all, &seen, &fault);
+    tell(r, status == CPUBIND_TEXT_OK ? "%s:" : "%s: ", name);
     if (status != CPUBIND_TEXT_OK) {
-        CHECK(is_refusal(status) && seen.n == -7 && seen.used == -7);
+        CHECK(is_refusal(status));
         tell_fault(r, status, &fault, 0);
         return;
     }
-    CHECK(seen.used >= 0 && seen.used <= r->len && !fault.what);
-    check_items(&seen, &runtime);
+    CHECK(!fault.what);
+    check_items(&seen, &all);
     for (int32_t i = 0; i < seen.n; i++)
-        tell(r, item[i].tile < 0 ? "%d " : "%d.%d ", item[i].device, item[i].tile);
-    tell(r, "of %d bytes\n", seen.used);
-    len = seen.used > 0 && r->text[seen.used - 1] == ',' ? seen.used - 1 : seen.used;
-    if (len == 0 || seen.n == 0)
-        return;
-    CHECK(rule(r->text, len, &runtime, &again, NULL) == CPUBIND_TEXT_OK && again.n == seen.n);
-    CHECK(is_same(before, item, (size_t)seen.n * sizeof *item));
+        tell(r, item[i].tile < 0 ? " %d" : " %d.%d", item[i].device, item[i].tile);
+    tell(r, "\n");
 }
 
 static void read_rules(reading *r)
 {
-    tell_seen(r, "cuda", cpubind_cuda_parse);
-    tell_seen(r, "rocr", cpubind_rocr_parse);
-    tell_seen(r, "hip", cpubind_hip_parse);
-    tell_seen(r, "ze", cpubind_ze_parse);
+    tell_seen(r, "cuda", CPUBIND_LIST_CUDA);
+    tell_seen(r, "rocr", CPUBIND_LIST_ROCR);
+    tell_seen(r, "hip", CPUBIND_LIST_HIP);
+    tell_seen(r, "ze", CPUBIND_LIST_ZE);
     CHECK(!cpubind_is_gpu_uuid(r->text, r->len) || r->len == 40);
 }
 
