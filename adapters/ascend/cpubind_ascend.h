@@ -38,7 +38,7 @@
  *                  ASCEND_RT_VISIBLE_DEVICES, names of threads         procfs.h
  *   interrupts.h   /proc/interrupts                                    interrupts.c
  *   lscpu.h        lscpu, lscpu -e=CPU,NODE                            lscpu.h
- *   numa_maps.h    /proc/<pid>/numa_maps, counters of /proc/vmstat     numa_maps.c
+ *   numa_maps.h    /proc/<pid>/numa_maps                               numa_maps.c
  *   maps.h         /proc/<pid>/maps, smaps and pagemap                 maps.c
  *   cgroup.h       /proc/<pid>/cgroup: container, cpuset               cgroup.h
  *   slurm_step.h   the environment of a step of Slurm                  slurm_step.h

@@ -69,21 +69,18 @@ static cpubind_piece find_policy(const char *line, int32_t len, cpubind_piece *n
 /* Adds a line of a worker's own memory whose policy asks for nodes apart from the planned one.
  * A policy that spreads pages over nodes asks for others, even if the planned one is among
  * them. */
-static void add_policy(doctor *d, const char *line, int32_t len, memory *m)
+static void add_policy(doctor *d, const char *line, int32_t len, int64_t bytes, memory *m)
 {
     cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
     cpubind_piece nodes;
     const cpubind_piece policy = find_policy(line, len, &nodes);
-    cpubind_numa_line bytes;
     if (policy.len == 0 ||
         cpubind_cpulist_parse(line + nodes.at, nodes.len, CPUBIND_MAX_CPUS, &list, NULL) !=
             CPUBIND_TEXT_OK ||
         (doctor_has(d->cpu, list.n, m->node) &&
-         (list.n == 1 || line[policy.at] == 'b' || line[policy.at] == 'p')) ||
-        cpubind_numa_maps_line_parse(line, len + 1, PAGE_KB, m->node, &bytes, NULL) !=
-            CPUBIND_TEXT_OK)
+         (list.n == 1 || line[policy.at] == 'b' || line[policy.at] == 'p')))
         return;
-    m->by_policy += bytes.total;
+    m->by_policy += bytes;
     if (m->policy.len == 0)
         doctor_add_bytes(&m->policy, line + policy.at, policy.len);
 }
@@ -94,14 +91,16 @@ static int add_lines(doctor *d, cpubind_input answer, memory *m)
     cpubind_piece line;
     for (int32_t at = 0; doctor_next_line(answer, &at, &line);) {
         const char *bytes = answer.data + line.at;
-        int64_t *to = is_shared(bytes, line.len) ? m->shared : m->own;
-        if (at > answer.len || cpubind_numa_maps_add(bytes, line.len + 1, PAGE_KB, to,
-                                                     MAX_NODES, NULL) != CPUBIND_TEXT_OK) {
+        const cpubind_numa_nodes to = {is_shared(bytes, line.len) ? m->shared : m->own,
+                                       MAX_NODES, m->node};
+        cpubind_numa_line read;
+        if (cpubind_numa_maps_line_parse(bytes, answer.len - line.at, PAGE_KB, &to, &read,
+                                         NULL) != CPUBIND_TEXT_OK) {
             doctor_lack(d, m->input, answer);
             return 0;
         }
-        if (to == m->own)
-            add_policy(d, bytes, line.len, m);
+        if (to.bytes == m->own)
+            add_policy(d, bytes, line.len, read.total, m);
     }
     return 1;
 }

@@ -19,7 +19,6 @@
 #include "../text/counters.h"
 #include "../text/cpulist.h"
 #include "../text/maps.h"
-#include "../text/numa_maps.h"
 #include "../text/procfs.h"
 
 /* Reading a longer /proc/interrupts would disturb what is measured. */

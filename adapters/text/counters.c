@@ -5,43 +5,23 @@
  */
 #include "counters.h"
 
-#include "scan.h"
+#include "cursor.h"
 
 cpubind_text_status cpubind_schedstat_parse(const char *text, int32_t len,
                                             cpubind_schedstat *out, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    uint64_t number[3] = {0, 0, 0};
-    int32_t at = 0;
-
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, out != NULL), line = cursor_only_line(&c);
+    uint64_t number[3];
     for (int i = 0; i < 3; i++) {
-        const cpubind_text_status status = scan_wide(&in, &at, UINT64_MAX, &number[i]);
-
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-        if (text[at] != (i < 2 ? ' ' : '\n'))
-            return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at, "there are three numbers");
-        at += i < 2;
+        if (i > 0)
+            cursor_need(&line, " ", "there are three numbers");
+        number[i] = cursor_number(&line, UINT64_MAX);
     }
-    if (at + 1 != len)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at + 1, "a second line follows");
-    out->run_ns = number[0];
-    out->wait_ns = number[1];
-    out->slices = number[2];
-    return CPUBIND_TEXT_OK;
-}
-
-/* Whether the arguments name CPUs, in order. */
-static int are_cpus(const int32_t *cpu, int32_t n_cpu)
-{
-    if (!scan_is_array(cpu, n_cpu) || n_cpu < 1)
-        return 0;
-    for (int32_t i = 0; i < n_cpu; i++)
-        if (cpu[i] < 0 || cpu[i] >= CPUBIND_MAX_CPUS || (i > 0 && cpu[i] <= cpu[i - 1]))
-            return 0;
-    return 1;
+    cursor_end(&line, "there are three numbers");
+    if (cursor_ok(&c))
+        *out = (cpubind_schedstat){number[0], number[1], number[2]};
+    return of.status;
 }
 
 static int is_of(int32_t number, const int32_t *cpu, int32_t n_cpu)
@@ -58,149 +38,107 @@ static int is_of(int32_t number, const int32_t *cpu, int32_t n_cpu)
 }
 
 /* The number of "cpu3" or "CPU3"; -1: the word is none. */
-static int32_t cpu_of(const scan_text *in, scan_run word)
+static int32_t cpu_of(cursor word)
 {
-    const scan_text quiet = {in->text, in->len, NULL};
-    scan_run digits = {word.at + 3, word.end};
-    int32_t number = -1;
-    if (word.end - word.at < 4 || !scan_starts_with_letters(in->text + word.at, 3, "cpu") ||
-        scan_whole_number(&quiet, digits, CPUBIND_MAX_CPUS - 1, &number) != CPUBIND_TEXT_OK)
+    int32_t number;
+    if (!cursor_starts_as(&word, "cpu"))
         return -1;
-    return number;
+    word.at += 3;
+    return cursor_is_number(word, CPUBIND_MAX_CPUS - 1, &number) ? number : -1;
 }
 
-static cpubind_text_status fail_missing(const scan_text *in)
+static void fail_missing(const cursor *c)
 {
-    return scan_fail(in, CPUBIND_TEXT_ERR_MISSING, in->len, "a CPU is not there");
+    (void)cursor_fail(c, CPUBIND_TEXT_ERR_MISSING, c->of->len, "a CPU is not there");
 }
 
 /* == /proc/stat ============================================================= */
 
-/* Adds user nice system idle iowait irq softirq steal. The times of guests, which come after
- * them, are part of user and nice. */
-static cpubind_text_status add_times(const scan_text *in, scan_run rest, cpubind_cpu_times *out)
-{
-    enum { IRQ = 5, SOFTIRQ = 6, STEAL = 7, N_TIME = 8 };
-    int32_t at = rest.at;
-    for (int i = 0; i < N_TIME; i++) {
-        uint64_t ticks = 0;
-        cpubind_text_status status;
-        at = scan_skip_blanks(in, at, rest.end);
-        status = scan_wide(in, &at, INT64_MAX / 65536 / N_TIME, &ticks);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-        out->all += ticks;
-        out->irq += i == IRQ ? ticks : 0;
-        out->softirq += i == SOFTIRQ ? ticks : 0;
-        out->steal += i == STEAL ? ticks : 0;
-    }
-    return CPUBIND_TEXT_OK;
-}
-
+/* The times of guests, which come after these, are part of user and nice. */
 cpubind_text_status cpubind_cpu_times_parse(const char *text, int32_t len, const int32_t *cpu,
                                             int32_t n_cpu, cpubind_cpu_times *out,
                                             cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_cpu_times times = {0, 0, 0, 0};
-    scan_line line = {{0, 0}, 0, 0};
+    enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, N_TIME };
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, cpu && n_cpu > 0 && out), line;
+    uint64_t sum[N_TIME] = {0}, all = 0;
     int32_t n_found = 0;
-
-    if (!scan_is_text(text, len) || !are_cpus(cpu, n_cpu) || !out)
-        return scan_fail_arg(fault);
-    while (n_found < n_cpu && scan_next_line(&in, &line)) {
-        const scan_run word = scan_word(&in, line.run.at, line.run.end);
-        const int32_t number = cpu_of(&in, word);
-        const scan_run rest = {word.end, line.run.end};
-        cpubind_text_status status;
-
-        if (number < 0 || !is_of(number, cpu, n_cpu))
+    while (n_found < n_cpu && cursor_line(&c, &line)) {
+        if (!is_of(cpu_of(cursor_word(&line)), cpu, n_cpu))
             continue;
-        if (!line.ended)
-            return scan_fail_cut(&in);
-        status = add_times(&in, rest, &times);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
+        if (cursor_is_cut(&c, &line))
+            (void)cursor_fail_cut(&c);
+        for (int i = 0; i < N_TIME; i++) {
+            cursor_skip_blanks(&line);
+            const uint64_t ticks = cursor_number(&line, INT64_MAX / CPUBIND_MAX_CPUS / N_TIME);
+            sum[i] += ticks;
+            all += ticks;
+        }
         n_found++;
     }
     if (n_found < n_cpu)
-        return fail_missing(&in);
-    *out = times;
-    return CPUBIND_TEXT_OK;
+        fail_missing(&c);
+    if (cursor_ok(&c))
+        *out = (cpubind_cpu_times){all, sum[IRQ], sum[SOFTIRQ], sum[STEAL]};
+    return of.status;
 }
 
 /* == /proc/interrupts, /proc/softirqs ======================================= */
 
 /* Which columns of a table count. */
 typedef struct columns {
-    uint64_t is_wanted[CPUBIND_MAX_CPUS / 64];
+    uint8_t is_wanted[CPUBIND_MAX_CPUS];
     int32_t n;
 } columns;
 
-static cpubind_text_status read_header(const scan_text *in, scan_run run, const int32_t *cpu,
-                                       int32_t n_cpu, columns *out)
+static void read_header(cursor line, const int32_t *cpu, int32_t n_cpu, columns *out)
 {
-    scan_run word = scan_word(in, run.at, run.end);
     int32_t n_found = 0, last = -1, number;
-    memset(out, 0, sizeof *out);
-    for (; (number = cpu_of(in, word)) > last; out->n++, last = number) {
-        if (is_of(number, cpu, n_cpu)) {
-            out->is_wanted[out->n / 64] |= UINT64_C(1) << out->n % 64;
-            n_found++;
-        }
-        word = scan_word(in, word.end, run.end);
+    for (out->n = 0; (number = cpu_of(cursor_word(&line))) > last; last = number) {
+        out->is_wanted[out->n] = (uint8_t)is_of(number, cpu, n_cpu);
+        n_found += out->is_wanted[out->n++];
     }
-    return n_found == n_cpu ? CPUBIND_TEXT_OK : fail_missing(in);
+    if (n_found != n_cpu)
+        fail_missing(&line);
 }
 
-/* Adds the counts of a row, unless it has too few. */
-static cpubind_text_status add_row(const scan_text *in, scan_run rest, const columns *c,
-                                   uint64_t *out)
+/* The sum of the counts of a row; 0 where it has too few. */
+static uint64_t sum_row(cursor row, const columns *of)
 {
-    uint64_t sum = 0, count = 0;
-    int32_t at = rest.at;
-    for (int32_t i = 0; i < c->n; i++) {
-        at = scan_skip_blanks(in, at, rest.end);
-        if (at == rest.end || !scan_is_digit(in->text[at]))
-            return CPUBIND_TEXT_OK;
-        if (scan_wide(in, &at, UINT32_MAX, &count) != CPUBIND_TEXT_OK)
-            return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, at, "a count is too large");
-        if (c->is_wanted[i / 64] >> i % 64 & 1)
-            sum += count;
+    uint64_t sum = 0;
+    for (int32_t i = 0; i < of->n; i++) {
+        cursor_skip_blanks(&row);
+        if (row.at == row.end || !cursor_is_digit(row.text[row.at]))
+            return 0;
+        const uint64_t count = cursor_number(&row, UINT32_MAX);
+        sum += of->is_wanted[i] ? count : 0;
     }
-    *out += sum;
-    return CPUBIND_TEXT_OK;
+    return sum;
 }
 
 cpubind_text_status cpubind_cpu_events_parse(const char *text, int32_t len, const int32_t *cpu,
                                              int32_t n_cpu, cpubind_cpu_events *out,
                                              cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, cpu && n_cpu > 0 && out), line;
     cpubind_cpu_events events = {0, 0};
-    scan_line line = {{0, 0}, 0, 0};
-    columns c;
-    cpubind_text_status status;
-
-    if (!scan_is_text(text, len) || !are_cpus(cpu, n_cpu) || !out)
-        return scan_fail_arg(fault);
-    if (!scan_next_line(&in, &line))
-        return fail_missing(&in);
-    if (!line.ended)
-        return scan_fail_cut(&in);
-    status = read_header(&in, line.run, cpu, n_cpu, &c);
-    while (status == CPUBIND_TEXT_OK && scan_next_line(&in, &line)) {
-        const scan_run name = scan_word(&in, line.run.at, line.run.end);
-        const scan_run rest = {name.end, line.run.end};
-
-        if (!line.ended)
-            return scan_fail_cut(&in);
-        if (scan_is_empty(name) || text[name.end - 1] != ':')
-            return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, name.at, "a row has no name");
-        status = add_row(&in, rest, &c,
-                         scan_starts_with_digit(&in, name) ? &events.numbered : &events.named);
+    columns wanted;
+    if (cursor_whole_line(&c, &line))
+        read_header(line, cpu, n_cpu, &wanted);
+    else
+        fail_missing(&c);
+    while (cursor_whole_line(&c, &line)) {
+        const cursor name = cursor_word(&line);
+        if (name.at == name.end || text[name.end - 1] != ':')
+            (void)cursor_bad(&name, "a row has no name");
+        else if (cursor_is_digit(text[name.at]))
+            events.numbered += sum_row(line, &wanted);
+        else
+            events.named += sum_row(line, &wanted);
     }
-    if (status == CPUBIND_TEXT_OK)
+    if (cursor_ok(&c))
         *out = events;
-    return status;
+    return of.status;
 }

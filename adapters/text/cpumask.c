@@ -6,83 +6,59 @@
  */
 #include "cpumask.h"
 
-#include "scan.h"
+#include "cursor.h"
 
 enum { GROUP_DIGITS = 8, GROUP_CPUS = 32, DIGIT_CPUS = 4 };
 
 /*   mask  = group *( "," group )
- *   group = 1*8HEXDIG        every group but the first has exactly 8 digits
- * *stop is the first byte after the mask. */
-static cpubind_text_status check_groups(const scan_text *in, int32_t *stop)
+ *   group = 1*8HEXDIG        every group but the first has exactly 8 digits */
+static cursor read_groups(cursor *c)
 {
-    int32_t at = 0, digits = 0, groups = 0;
-
-    for (;; at++) {
-        const int32_t is_digit = at < in->len && scan_hex_value(in->text[at]) >= 0;
-        if (is_digit && ++digits <= GROUP_DIGITS)
-            continue;
-        if (digits > GROUP_DIGITS)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "a group has more than 8 digits");
-        if (digits == 0)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "a group of digits is missing");
-        if (groups > 0 && digits < GROUP_DIGITS)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at,
-                             "a group after the first has fewer than 8 digits");
-        if (at == in->len || in->text[at] != ',')
-            break;
-        groups++;
-        digits = 0;
-    }
-    *stop = at;
-    return CPUBIND_TEXT_OK;
-}
-
-/* Reads the CPUs of a mask that check_groups accepted, from its last digit back to its first,
- * so that they ascend. With `out` NULL they are only counted. */
-static cpubind_text_status read_digits(const scan_text *in, int32_t stop, int32_t limit,
-                                       int32_t *out, int32_t *out_n)
-{
-    int32_t cpu = 0, n = 0;
-
-    for (int32_t at = stop - 1; at >= 0; at--) {
-        if (in->text[at] == ',')
-            continue;
-        for (int32_t bits = scan_hex_value(in->text[at]), i = 0; bits; bits >>= 1, i++) {
-            if (!(bits & 1))
-                continue;
-            if (cpu + i >= limit)
-                return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, at, "a CPU is past the limit");
-            if (out)
-                out[n] = cpu + i;
-            n++;
-        }
-        cpu += DIGIT_CPUS;
-    }
-    *out_n = n;
-    return CPUBIND_TEXT_OK;
+    cursor mask = *c;
+    int is_first = 1;
+    do {
+        const cursor group = cursor_span(c, cursor_is_hex);
+        const int32_t n = cursor_len(&group);
+        if (n > GROUP_DIGITS)
+            (void)cursor_fail(c, CPUBIND_TEXT_ERR_SYNTAX, group.at + GROUP_DIGITS,
+                              "a group has more than 8 digits");
+        else if (n == 0)
+            (void)cursor_bad(c, "a group of digits is missing");
+        else if (!is_first && n < GROUP_DIGITS)
+            (void)cursor_bad(c, "a group after the first has fewer than 8 digits");
+        is_first = 0;
+    } while (cursor_takes(c, ","));
+    mask.end = c->at;
+    return mask;
 }
 
 cpubind_text_status cpubind_cpumask_parse(const char *text, int32_t len, int32_t limit,
                                           cpubind_int_list *list, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    int32_t stop = 0, n = 0;
-    cpubind_text_status status;
-
-    if (!scan_is_text(text, len) || !list || !scan_is_array(list->out, list->cap) ||
-        limit < 1 || limit > CPUBIND_MAX_CPUS)
-        return scan_fail_arg(fault);
-    status = check_groups(&in, &stop);
-    if (status == CPUBIND_TEXT_OK)
-        status = scan_tail(&in, stop);
-    if (status == CPUBIND_TEXT_OK)
-        status = read_digits(&in, stop, limit, NULL, &n);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault,
+                           list && cursor_is_array(list->out, list->cap) && limit >= 1 &&
+                               limit <= CPUBIND_MAX_CPUS);
+    const cursor mask = read_groups(&c);
+    int32_t cpu = 0, n = 0;
+    cursor_tail(&c);
+    /* from its last digit back to its first, so that the CPUs ascend */
+    for (int32_t at = mask.end - 1; cursor_ok(&c) && at >= mask.at; at--) {
+        const int32_t bits = cursor_hex_value(mask.text[at]);
+        for (int32_t i = 0; i < DIGIT_CPUS && bits >= 0; i++, cpu++) {
+            if (!(bits >> i & 1))
+                continue;
+            if (cpu >= limit)
+                (void)cursor_fail(&c, CPUBIND_TEXT_ERR_RANGE, at, "a CPU is past the limit");
+            if (n < list->cap)
+                list->out[n] = cpu;
+            n++;
+        }
+    }
+    if (!cursor_ok(&c))
+        return of.status;
     list->n = n;
-    if (n > list->cap)
-        return scan_fail_space(&in);
-    return n ? read_digits(&in, stop, limit, list->out, &n) : status;
+    return cursor_room(&c, n, list->cap);
 }
 
 /* == array to text ========================================================== */
@@ -107,7 +83,7 @@ cpubind_text_status cpubind_cpumask_format(const int32_t *cpu, int32_t n, int32_
     cpubind_text_status status;
     int32_t groups, len, i = n;
 
-    if (!scan_is_array(cpu, n) || !scan_is_array(text, cap) || !out_len || width < 1 ||
+    if (!cursor_is_array(cpu, n) || !cursor_is_array(text, cap) || !out_len || width < 1 ||
         width > CPUBIND_MAX_CPUS)
         return CPUBIND_TEXT_ERR_ARG;
     status = check_cpus(cpu, n, width);

@@ -5,158 +5,110 @@
  */
 #include "http.h"
 
-#include "scan.h"
-
-static int is_visible(char c)
-{
-    return c > ' ' && c < 0x7f;
-}
+#include "cursor.h"
 
 /* == An address ============================================================= */
 
-static cpubind_text_status read_host(const scan_text *in, int32_t *at, scan_run *host)
+static int is_host(char c)
 {
-    int32_t i = *at;
-    const int is_bracketed = i < in->len && in->text[i] == '[';
-    i += is_bracketed;
-    host->at = i;
-    while (i < in->len &&
-           (scan_is_letter(in->text[i]) || scan_is_digit(in->text[i]) || in->text[i] == '.' ||
-            in->text[i] == '-' || (is_bracketed && in->text[i] == ':')))
-        i++;
-    host->end = i;
-    if (scan_is_empty(*host))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "the host is missing");
-    if (is_bracketed && (i == in->len || in->text[i] != ']'))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "the ] of the host is missing");
-    *at = i + is_bracketed;
-    return CPUBIND_TEXT_OK;
+    return cursor_is_letter(c) || cursor_is_digit(c) || c == '.' || c == '-';
+}
+
+static int is_host_or_colon(char c)
+{
+    return c == ':' || is_host(c);
 }
 
 cpubind_text_status cpubind_http_url_parse(const char *text, int32_t len, cpubind_http_url *out,
                                            cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    int32_t at = (int32_t)strlen("http://"), port = 80;
-    scan_run host = {0, 0}, path;
-    cpubind_text_status status;
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
-    if (!SCAN_STARTS(&in, ((scan_run){0, len}), "http://"))
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, 0, "it does not start with http://");
-    status = read_host(&in, &at, &host);
-    if (status == CPUBIND_TEXT_OK && at < len && text[at] == ':') {
-        at++;
-        status = scan_number(&in, &at, len, 65535, &port);
-        if (status == CPUBIND_TEXT_OK && port == 0)
-            return scan_fail(&in, CPUBIND_TEXT_ERR_RANGE, at - 1, "the port is 0");
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, out != NULL), host, path;
+    int32_t port = 80;
+    cursor_need(&c, "http://", "it does not start with http://");
+    const int is_bracketed = cursor_takes(&c, "[");
+    host = cursor_span(&c, is_bracketed ? is_host_or_colon : is_host);
+    if (host.at == host.end)
+        (void)cursor_bad(&c, "the host is missing");
+    if (is_bracketed)
+        cursor_need(&c, "]", "the ] of the host is missing");
+    if (cursor_takes(&c, ":")) {
+        port = (int32_t)cursor_number(&c, 65535);
+        if (port == 0)
+            (void)cursor_fail(&c, CPUBIND_TEXT_ERR_RANGE, c.at - 1, "the port is 0");
     }
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (at < len && text[at] != '/')
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at, "a byte does not belong here");
-    for (path = (scan_run){at, at}; path.end < len; path.end++)
-        if (!is_visible(text[path.end]))
-            return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, path.end,
-                             "a byte does not belong here");
-    *out = (cpubind_http_url){scan_slice(host), port, scan_slice(path)};
-    return CPUBIND_TEXT_OK;
+    path = cursor_next(&c) == '/' ? cursor_span(&c, cursor_is_visible) : c;
+    cursor_end(&c, "a byte does not belong here");
+    if (cursor_ok(&c))
+        *out = (cpubind_http_url){cursor_piece(host), port, cursor_piece(path)};
+    return of.status;
 }
 
 /* == An answer ============================================================== */
 
-static cpubind_text_status read_status(const scan_text *in, scan_run line, int32_t *out)
+static int32_t read_status(cursor line)
 {
-    static const char start[] = "HTTP/1.x ";
-    const int32_t at = line.at + (int32_t)sizeof start - 1;
-    int32_t end = at, number = 0;
-    cpubind_text_status status;
-    if (line.at != 0 || !SCAN_STARTS(in, line, "HTTP/1.") || line.end < at ||
-        !scan_is_digit(in->text[at - 2]) || in->text[at - 1] != ' ')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, 0, "the answer is not HTTP/1");
-    status = scan_number(in, &end, line.end, 599, &number);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (number < 100 || (end < line.end && in->text[end] != ' '))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "the status has not three digits");
-    *out = number;
-    return CPUBIND_TEXT_OK;
+    const int32_t at = line.at + (int32_t)sizeof "HTTP/1.x";
+    int32_t status;
+    if (line.at != 0 || !cursor_takes(&line, "HTTP/1.") ||
+        !cursor_is_digit((char)cursor_next(&line)) || (line.at++, !cursor_takes(&line, " ")))
+        (void)cursor_fail(&line, CPUBIND_TEXT_ERR_SYNTAX, 0, "the answer is not HTTP/1");
+    status = (int32_t)cursor_number(&line, 599);
+    if (status < 100 || (cursor_left(&line) && cursor_next(&line) != ' '))
+        (void)cursor_fail(&line, CPUBIND_TEXT_ERR_SYNTAX, at,
+                          "the status has not three digits");
+    return status;
 }
 
-static cpubind_text_status take_length(const scan_text *in, scan_run value,
-                                       cpubind_http_head *out)
+static int is_name(char c)
 {
-    int32_t number = 0;
-    const cpubind_text_status status = scan_whole_number(in, value, INT32_MAX, &number);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
+    return c != ':' && cursor_is_visible(c);
+}
+
+static void take_length(cursor value, cpubind_http_head *out)
+{
+    const int32_t number = (int32_t)cursor_whole(value, INT32_MAX);
     if (out->page_len >= 0 && out->page_len != number)
-        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, value.at, "a second length differs");
+        (void)cursor_fail(&value, CPUBIND_TEXT_ERR_RANGE, value.at, "a second length differs");
     out->page_len = number;
-    return CPUBIND_TEXT_OK;
 }
 
-static cpubind_text_status take_coding(const scan_text *in, scan_run value,
-                                       cpubind_http_head *out)
+/* Takes what is used of the fields of a head. */
+static void read_field(cursor line, cpubind_http_head *out)
 {
-    if (!SCAN_IS(in, value, "identity"))
+    const cursor field = line, name = cursor_span(&line, is_name);
+    cursor value;
+    if (name.at == name.end || !cursor_takes(&line, ":"))
+        (void)cursor_bad(&line, "a line of the head has no name");
+    value = cursor_trim(line);
+    if (cursor_starts_as(&field, "content-length:"))
+        take_length(value, out);
+    else if (cursor_starts_as(&field, "location:"))
+        out->location = cursor_piece(cursor_span(&value, cursor_is_visible));
+    else if ((cursor_starts_as(&field, "transfer-encoding:") ||
+              cursor_starts_as(&field, "content-encoding:")) &&
+             !cursor_is(value, "identity"))
         out->is_coded = 1;
-    return CPUBIND_TEXT_OK;
-}
-
-static cpubind_text_status take_location(const scan_text *in, scan_run value,
-                                         cpubind_http_head *out)
-{
-    scan_run shown = {value.at, value.at};
-    while (shown.end < value.end && is_visible(in->text[shown.end]))
-        shown.end++;
-    out->location = scan_slice(shown);
-    return CPUBIND_TEXT_OK;
-}
-
-static const struct {
-    const char *name;
-    cpubind_text_status (*take)(const scan_text *in, scan_run value, cpubind_http_head *out);
-} fields[] = {{"content-length:", take_length},
-              {"transfer-encoding:", take_coding},
-              {"content-encoding:", take_coding},
-              {"location:", take_location}};
-
-static cpubind_text_status read_field(const scan_text *in, scan_run line,
-                                      cpubind_http_head *out)
-{
-    int32_t colon = line.at;
-    while (colon < line.end && is_visible(in->text[colon]) && in->text[colon] != ':')
-        colon++;
-    if (colon == line.at || colon == line.end || in->text[colon] != ':')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, colon, "a line of the head has no name");
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (scan_starts_with_letters(in->text + line.at, colon + 1 - line.at, fields[i].name))
-            return fields[i].take(in, scan_trim(in, (scan_run){colon + 1, line.end}), out);
-    return CPUBIND_TEXT_OK;
 }
 
 cpubind_text_status cpubind_http_head_parse(const char *text, int32_t len,
                                             cpubind_http_head *out, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, out != NULL), line;
     cpubind_http_head head = {.page_len = -1};
-    scan_line line = {{0, 0}, 0, 0};
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
-    while (scan_next_line(&in, &line) && line.ended) {
-        cpubind_text_status status;
-        if (head.status == 0) {
-            status = read_status(&in, line.run, &head.status);
-        } else if (scan_is_empty(line.run)) {
-            head.len = line.next;
-            *out = head;
-            return CPUBIND_TEXT_OK;
-        } else {
-            status = read_field(&in, line.run, &head);
-        }
-        if (status != CPUBIND_TEXT_OK)
-            return status;
+    while (head.len == 0 && cursor_line(&c, &line) && !cursor_is_cut(&c, &line)) {
+        line = cursor_trim(line);
+        if (head.status == 0)
+            head.status = read_status(line);
+        else if (line.at == line.end)
+            head.len = c.at;
+        else
+            read_field(line, &head);
     }
-    return scan_fail(&in, CPUBIND_TEXT_ERR_CUT, len, "the head of the answer is cut");
+    if (head.len == 0)
+        (void)cursor_fail(&c, CPUBIND_TEXT_ERR_CUT, of.len, "the head of the answer is cut");
+    if (cursor_ok(&c))
+        *out = head;
+    return of.status;
 }

@@ -24,110 +24,64 @@
  */
 #include "maps.h"
 
-#include "scan.h"
-
-enum { ADDRESS_DIGITS = 16 };
+#include "cursor.h"
 
 #define BIT_PRESENT (UINT64_C(1) << 63)
 #define BIT_OWN     (UINT64_C(1) << 56)
 #define FRAME_BITS  ((UINT64_C(1) << 55) - 1)
 
-static const char flags_key[] = "VmFlags:";
-
-/*   address  = 1*16HEXDIG           at *at; *at moves past it */
-static cpubind_text_status read_address(const scan_text *in, int32_t *at, int32_t end,
-                                        uint64_t *out)
-{
-    const int32_t start = *at;
-    uint64_t value = 0;
-
-    for (; *at < end && scan_hex_value(in->text[*at]) >= 0; ++*at)
-        value = value << 4 | (uint64_t)scan_hex_value(in->text[*at]);
-    if (*at == start || *at - start > ADDRESS_DIGITS)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "an address is missing");
-    *out = value;
-    return CPUBIND_TEXT_OK;
-}
-
 /*   range    = address "-" address " " *byte LF */
-static cpubind_text_status read_range(const scan_text *in, scan_run run, cpubind_maps_line *out)
+static void read_range(cursor line, cpubind_maps_line *out)
 {
-    int32_t at = run.at;
-    cpubind_text_status status = read_address(in, &at, run.end, &out->start);
-
-    if (status == CPUBIND_TEXT_OK && (at == run.end || in->text[at] != '-'))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "an address has no end");
-    at++;
-    if (status == CPUBIND_TEXT_OK)
-        status = read_address(in, &at, run.end, &out->end);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (at == run.end || in->text[at] != ' ')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at,
-                         "a blank is missing after the addresses");
-    if (out->end <= out->start)
-        return scan_fail(in, CPUBIND_TEXT_ERR_ORDER, run.at, "a mapping ends before it starts");
+    const int32_t start = line.at;
     out->kind = CPUBIND_MAPS_RANGE;
-    return CPUBIND_TEXT_OK;
+    out->start = cursor_hex(&line, UINT64_MAX);
+    cursor_need(&line, "-", "an address has no end");
+    out->end = cursor_hex(&line, UINT64_MAX);
+    cursor_need(&line, " ", "a blank is missing after the addresses");
+    if (out->end <= out->start)
+        (void)cursor_fail(&line, CPUBIND_TEXT_ERR_ORDER, start,
+                          "a mapping ends before it starts");
 }
 
 /*   flags    = "VmFlags:" *( " " flag ) [ " " ] LF */
-static cpubind_text_status read_flags(const scan_text *in, scan_run run, cpubind_maps_line *out)
+static void read_flags(cursor line, cpubind_maps_line *out)
 {
-    int32_t at = run.at + (int32_t)(sizeof flags_key - 1);
-
     out->kind = CPUBIND_MAPS_FLAGS;
-    for (; run.end - at >= 3 && in->text[at] == ' '; at += 3) {
-        if (!scan_is_letter(in->text[at + 1]) || !scan_is_letter(in->text[at + 2]))
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at + 1, "a flag is not two letters");
-        if (in->text[at + 1] == 'l' && in->text[at + 2] == 'o')
-            out->is_locked = 1;
+    while (cursor_takes(&line, " ") && cursor_left(&line)) {
+        const cursor all = cursor_span(&line, cursor_is_letter);
+        if (cursor_len(&all) != 2)
+            (void)cursor_bad(&all, "a flag is not two letters");
+        out->is_locked |= cursor_is(all, "lo");
     }
-    if (at < run.end && in->text[at] == ' ')
-        at++;
-    if (at < run.end)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "a flag is not two letters");
-    return CPUBIND_TEXT_OK;
+    cursor_end(&line, "a flag is not two letters");
 }
 
-/* The length of the key at the start of a line; 0 without a ":" after it. */
-static int32_t key_length(const scan_text *in, scan_run run)
+static int is_key(char c)
 {
-    int32_t at = run.at;
-
-    while (at < run.end && (scan_is_letter(in->text[at]) || in->text[at] == '_' ||
-                            (at > run.at && scan_is_digit(in->text[at]))))
-        at++;
-    return at < run.end && in->text[at] == ':' ? at - run.at : 0;
+    return cursor_is_letter(c) || cursor_is_digit(c) || c == '_';
 }
 
 cpubind_text_status cpubind_maps_line_parse(const char *text, int32_t len,
                                             cpubind_maps_line *out, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    const char *feed;
-    cpubind_maps_line line = {CPUBIND_MAPS_OTHER, 0, 0, 0, 0};
-    cpubind_text_status status = CPUBIND_TEXT_OK;
-    scan_run run = {0, 0};
-
-    if (!scan_is_text(text, len) || len == 0 || !out)
-        return scan_fail_arg(fault);
-    feed = (const char *)memchr(text, '\n', (size_t)len);
-    if (!feed)
-        return scan_fail_cut(&in);
-    run.end = (int32_t)(feed - text);
-    if (memchr(text, '\0', (size_t)run.end))
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX,
-                         (int32_t)((const char *)memchr(text, '\0', (size_t)run.end) - text),
-                         "a line holds a NUL");
-    line.len = run.end + 1;
-    if (SCAN_STARTS(&in, run, flags_key))
-        status = read_flags(&in, run, &line);
-    else if (key_length(&in, run) == 0)
-        status = read_range(&in, run, &line);
-    if (status == CPUBIND_TEXT_OK)
-        *out = line;
-    return status;
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, len > 0 && out), line = c;
+    cpubind_maps_line read = {CPUBIND_MAPS_OTHER, 0, 0, 0, 0};
+    if (cursor_whole_line(&c, &line)) {
+        cursor_no_nul(line);
+        cursor key = line;
+        const int is_word = !cursor_is_digit((char)cursor_next(&key));
+        (void)cursor_span(&key, is_key);
+        if (cursor_takes(&line, "VmFlags:"))
+            read_flags(line, &read);
+        else if (!is_word || key.at == line.at || cursor_next(&key) != ':')
+            read_range(line, &read);
+    }
+    read.len = c.at;
+    if (cursor_ok(&c))
+        *out = read;
+    return of.status;
 }
 
 /* == pagemap ================================================================ */

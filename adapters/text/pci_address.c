@@ -5,47 +5,28 @@
  */
 #include "pci_address.h"
 
-#include "scan.h"
-
-/* How many colons a text has. */
-static int32_t count_colons(const char *text, int32_t len)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < len; i++)
-        n += text[i] == ':';
-    return n;
-}
+#include "cursor.h"
 
 cpubind_text_status cpubind_pci_parse(const char *text, int32_t len, cpubind_pci_address *out,
                                       cpubind_text_fault *fault)
 {
     static const struct {
         int32_t max;
-        char before;
-    } part[] = {{INT32_MAX, 0}, {0xff, ':'}, {0x1f, ':'}, {7, '.'}};
-    const scan_text in = {text, len, fault};
-    int32_t value[4] = {0, 0, 0, 0};
-    int32_t at = 0, first;
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
-    first = count_colons(text, len) == 1;
-    for (int32_t i = first; i < 4; i++) {
-        cpubind_text_status status;
-        if (i > first && (at == len || text[at] != part[i].before))
-            return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at, "the text is no PCI address");
-        at += i > first;
-        status = scan_hex(&in, &at, len, part[i].max, &value[i]);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
+        const char *after;
+    } part[] = {{INT32_MAX, ":"}, {0xff, ":"}, {0x1f, "."}, {7, ""}};
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, out != NULL), bus = c;
+    int32_t value[4] = {0};
+    (void)cursor_cut(&bus, ':');
+    const cursor rest = cursor_cut(&bus, ':');
+    for (int i = rest.end == c.end; i < 4; i++) { /* one colon at most: it has no domain */
+        value[i] = (int32_t)cursor_hex(&c, (uint64_t)part[i].max);
+        cursor_need(&c, part[i].after, "the text is no PCI address");
     }
-    if (at != len)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at,
-                         "a byte does not belong to a PCI address");
-    out->domain = value[0];
-    out->bus = value[1];
-    out->device = value[2];
-    out->function = value[3];
-    return CPUBIND_TEXT_OK;
+    cursor_end(&c, "a byte does not belong to a PCI address");
+    if (cursor_ok(&c))
+        *out = (cpubind_pci_address){value[0], value[1], value[2], value[3]};
+    return of.status;
 }
 
 /* Writes a value in at least `digits` hexadecimal digits; returns the end. */

@@ -5,7 +5,8 @@
  *
  * GRAMMAR
  *   status = *( line LF )            a line "Cpus_allowed_list:" TAB list; exactly one
- *   number = [ "-" ] ( "0" / "1".."9" *DIGIT ) / "0x" 1*8HEXDIG   [ LF ] *NUL
+ *   number = "-1" / "0" / "1".."9" *DIGIT / "0x" 1*HEXDIG   [ LF ] *NUL
+ *   lines  = *( [ "Node" number ] name ":" number [ "kB" ] LF )   blanks between the words
  *   env    = *( NAME "=" value LF )  the last line may lack its LF; the first NAME counts
  *   ids    = id *( "," id )          ASCEND_RT_VISIBLE_DEVICES: decimal digits only; reading
  *                                    stops at the first token that is not all digits or is not
@@ -33,6 +34,16 @@ extern "C" {
  *   cost    O(len) */
 cpubind_text_status cpubind_status_parse(const char *text, int32_t len, cpubind_int_list *list,
                                          cpubind_text_fault *fault);
+
+/* Reads a value of /sys/devices/system/node/node<n>/meminfo or /proc/<pid>/status, such as
+ * "MemFree" or "VmLck" (NUL-terminated): of the first line that has the name. Other lines are
+ * not checked.
+ *   out     *out_kb, 0 .. INT64_MAX
+ *   errors  ERR_ARG; ERR_MISSING when no line has the name; ERR_SYNTAX, ERR_RANGE, ERR_CUT for
+ *           its line
+ *   cost    O(len) */
+cpubind_text_status cpubind_kb_find(const char *text, int32_t len, const char *name,
+                                    int64_t *out_kb, cpubind_text_fault *fault);
 
 /* Reads the number of a small file of /sys: "-1\n", "0x19e5\n", "128\n".
  *   out     *out, in -1 .. 2147483647 (the only number with a sign is -1)
@@ -91,7 +102,7 @@ typedef struct cpubind_stat {
 /* Reads the line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat.
  *   out     *out
  *   errors  ERR_ARG, ERR_SYNTAX; ERR_RANGE for a number that its field cannot hold; ERR_CUT
- *           when the text ends before the line feed after field 22
+ *           when the text does not end in a line feed
  *   cost    O(len) */
 cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_stat *out,
                                        cpubind_text_fault *fault);

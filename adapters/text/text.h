@@ -5,8 +5,8 @@
  * no malloc, no errno, no locale, no globals; text is never expected to end in NUL.
  *
  * RULES that every parser keeps
- *   all or none   on failure nothing is written but *fault; the one exception is ERR_SPACE,
- *                 which writes the counts that would have been enough, and no element
+ *   all or none   on failure nothing is written but *fault, with ERR_SPACE the counts that
+ *                 would have been enough, and what is in arrays then is not said
  *   the place     a fault holds the byte offset; cpubind_text_place makes line and column
  *   no guessing   a byte outside the grammar is an error and never skipped; only lines that the
  *                 grammar calls noise are skipped

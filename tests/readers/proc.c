@@ -288,66 +288,61 @@ static void read_proc_events(reading *r)
 
 enum { N_NODE = 9 };
 
-/* The lines, one by one, give the same sums; and in two blocks, split after each of the first.
- * In double, for its range. */
-static void check_lines(const reading *r, int32_t page_kb, const int64_t *sums)
+static void tell_line(reading *r, const cpubind_numa_line *line)
 {
-    double home = 0, total = 0, expected = 0;
-    for (int32_t at = 0, n = 0; at < r->len; n++) {
-        const char *text = r->text + at;
-        int64_t again[N_NODE] = {0};
-        cpubind_numa_line line;
-        CHECK(cpubind_numa_maps_line_parse(text, r->len - at, page_kb, 1, &line, NULL) ==
-              CPUBIND_TEXT_OK);
-        CHECK(line.len > 0 && text[line.len - 1] == '\n' && line.mapmax >= 0);
-        CHECK(line.home >= 0 && line.home <= line.total && line.page_bytes > 0);
-        CHECK(line.start == strtoull(text, NULL, 16));
-        home += (double)line.home;
-        total += (double)line.total;
-        at += line.len;
-        if (n >= 8)
-            continue;
-        CHECK(cpubind_numa_maps_add(r->text, at, page_kb, again, N_NODE, NULL) ==
-              CPUBIND_TEXT_OK);
-        CHECK(cpubind_numa_maps_add(r->text + at, r->len - at, page_kb, again, N_NODE, NULL) ==
-              CPUBIND_TEXT_OK);
-        CHECK(is_same(sums, again, sizeof again));
-    }
-    for (int node = 0; node < N_NODE; node++)
-        expected += (double)sums[node];
-    CHECK(home >= 9e15 || (double)sums[1] == home);
-    CHECK(total >= 9e15 || total == expected);
-}
-
-/* `read numa_maps PAGE_KB`: the bytes on nodes 0 to 8. */
-static void read_numa_maps(reading *r)
-{
-    const int32_t page_kb = number_arg(&r->args, 4);
-    int64_t *sums = (int64_t *)reading_out(r, N_NODE * sizeof *sums);
-    memset(sums, 0, N_NODE * sizeof *sums);
-    if (!came(r, cpubind_numa_maps_add(r->text, r->len, page_kb, given(r, sums), N_NODE,
-                                       r->fault)))
-        return;
-    for (int node = 0; node < N_NODE; node++)
-        tell_id(r, "", sums[node]);
-    tell(r, "\n");
-    check_lines(r, page_kb, sums);
-}
-
-/* `read numa_line PAGE_KB NODE`: the first line. */
-static void read_numa_line(reading *r)
-{
-    const int32_t page_kb = number_arg(&r->args, 4), node = number_arg(&r->args, 1);
-    cpubind_numa_line *line = OUT(r, cpubind_numa_line);
-    if (!came(r, cpubind_numa_maps_line_parse(r->text, r->len, page_kb, node, given(r, line),
-                                              r->fault)))
-        return;
     tell(r, "start %llx", BIG(line->start));
     tell_id(r, "total", line->total);
     tell_id(r, "home", line->home);
     tell_id(r, "page", line->page_bytes);
     tell_id(r, "mapmax", line->mapmax);
     tell(r, "%s, %d bytes\n", tell_if(line->is_huge, " huge"), line->len);
+    CHECK(line->mapmax >= 1 && line->page_bytes > 0);
+    CHECK(line->home >= 0 && line->home <= line->total);
+}
+
+/* `read numa_maps PAGE_KB`: the bytes on nodes 0 to 8, up to a line that is refused. In double,
+ * for its range: the lines, one by one, have the same sums. */
+static void read_numa_maps(reading *r)
+{
+    const int32_t page_kb = number_arg(&r->args, 4);
+    int64_t sums[N_NODE] = {0};
+    const cpubind_numa_nodes to = {sums, N_NODE, 1};
+    double home = 0, total = 0, expected = 0;
+    cpubind_numa_line line;
+    for (int32_t at = 0; at < r->len; at += line.len) {
+        const char *text = r->text + at;
+        cpubind_text_fault fault = {-7, NULL};
+        const cpubind_text_status status =
+            cpubind_numa_maps_line_parse(text, r->len - at, page_kb, &to, &line, &fault);
+        if (status != CPUBIND_TEXT_OK) {
+            tell_fault(r, status, &fault, at);
+            return;
+        }
+        CHECK(line.len > 0 && text[line.len - 1] == '\n');
+        CHECK(line.start == strtoull(text, NULL, 16));
+        home += (double)line.home;
+        total += (double)line.total;
+    }
+    for (int node = 0; node < N_NODE; node++) {
+        tell_id(r, "", sums[node]);
+        expected += (double)sums[node];
+    }
+    tell(r, "\n");
+    CHECK(home >= 9e15 || (double)sums[1] == home);
+    CHECK(total >= 9e15 || total == expected);
+}
+
+/* `read numa_line PAGE_KB NODE`: the first line. */
+static void read_numa_line(reading *r)
+{
+    static int64_t sums[1 << 12];
+    const int32_t page_kb = number_arg(&r->args, 4), node = number_arg(&r->args, 1);
+    const cpubind_numa_nodes to = {sums, 1 << 12, node};
+    cpubind_numa_line *line = OUT(r, cpubind_numa_line);
+    memset(sums, 0, sizeof sums);
+    if (came(r, cpubind_numa_maps_line_parse(r->text, r->len, page_kb, &to, given(r, line),
+                                             r->fault)))
+        tell_line(r, line);
 }
 
 /* `read kb NAME`: a value. */

@@ -6,7 +6,8 @@
  *   - the text is an allocation of its exact size, and so is every array;
  *   - it is read into arrays of no element, of the exact number and of one too few;
  *   - the memory that it writes to is filled in two ways: what is said may not depend on it;
- *   - a reader that fails has written its fault and nothing else; ERR_SPACE the counts as well;
+ *   - a reader that fails has written its fault, ERR_SPACE the counts as well, and else at
+ *     most elements of arrays;
  *   - one that takes an arena is given what it used of a larger one, and a byte less;
  *   - it takes no fault, and refuses no text, a length that is none, an array that is none.
  * What is said has laws of its own: tell_list, tell_slice, tell_name.

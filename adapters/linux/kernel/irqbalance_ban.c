@@ -222,24 +222,18 @@ static cpubind_linux_fault read_list(cpubind_root *root, int32_t pid, cpubind_id
         fault = ask(root, pid, "setup", ANSWER_MS, &answer);
     if (!fault.error && answer.len == 0) /* not authorised: it closes the connection */
         fault = cpubind_fault_of(EACCES, "receive");
-    if (!fault.error) {
-        cpubind_text_status status =
-            cpubind_irqbalance_parse(answer.data, answer.len, &list, NULL);
-        if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
-            fault = cpubind_fault_of(EPROTO, "receive");
-    }
-    if (!fault.error) {
-        list.cap = list.n;
-        list.out = root->sys->malloc((size_t)(list.n ? list.n : 1) * sizeof *list.out);
+    if (!fault.error) { /* a number has two bytes at least, with its blank */
+        list.cap = answer.len / 2 + 1;
+        list.out = root->sys->malloc((size_t)list.cap * sizeof *list.out);
         *out = (cpubind_ids){list.out, 0, list.cap};
         if (!out->id)
             fault = cpubind_fault_of(ENOMEM, "memory");
     }
-    if (!fault.error) {
-        (void)cpubind_irqbalance_parse(answer.data, answer.len, &list, NULL);
-        out->n = list.n;
-        cpubind_ids_sort(out);
-    }
+    if (!fault.error &&
+        cpubind_irqbalance_parse(answer.data, answer.len, &list, NULL) != CPUBIND_TEXT_OK)
+        fault = cpubind_fault_of(EPROTO, "receive");
+    out->n = fault.error ? 0 : list.n;
+    cpubind_ids_sort(out);
     cpubind_bytes_free(&answer);
     return fault;
 }

@@ -13,6 +13,7 @@
 
 #include "../../text/maps.h"
 #include "../../text/numa_maps.h"
+#include "../../text/procfs.h"
 
 /* Modes of set_mempolicy(2), with the numbers of the kernel. */
 enum { MODE_DEFAULT = 0, MODE_PREFERRED = 1, MODE_BIND = 2 };
@@ -126,15 +127,14 @@ static int take_numa_lines(void *ctx, const cpubind_sys *sys, const char *text, 
 {
     survey *s = ctx;
     const int32_t page_kb = (int32_t)(cpubind_page_bytes() / 1024);
+    const cpubind_numa_nodes to = {s->sum.bytes, CPUBIND_MAX_NODES,
+                                   s->maps ? s->maps->node : 0};
     cpubind_numa_line line;
-    if (cpubind_numa_maps_add(text, len, page_kb, s->sum.bytes, CPUBIND_MAX_NODES, NULL) !=
-        CPUBIND_TEXT_OK)
-        return EILSEQ;
-    for (int32_t at = 0; s->maps && at < len; at += line.len) {
-        if (cpubind_numa_maps_line_parse(text + at, len - at, page_kb, s->maps->node, &line,
-                                         NULL) != CPUBIND_TEXT_OK)
+    for (int32_t at = 0; at < len; at += line.len) {
+        if (cpubind_numa_maps_line_parse(text + at, len - at, page_kb, &to, &line, NULL) !=
+            CPUBIND_TEXT_OK)
             return EILSEQ;
-        const int error = keep_mapping(s->maps, sys, &line);
+        const int error = s->maps ? keep_mapping(s->maps, sys, &line) : 0;
         if (error)
             return error;
     }

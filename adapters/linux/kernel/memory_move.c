@@ -16,7 +16,7 @@
 
 #include "../../text/cpulist.h"
 #include "../../text/maps.h"
-#include "../../text/numa_maps.h"
+#include "../../text/procfs.h"
 
 /* Flags of move_pages(2), with the numbers of the kernel. */
 enum { MOVE = 2, MOVE_ALL = 4 };

@@ -31,16 +31,15 @@ int cpubind_workqueue_is_name(const char *name)
 static cpubind_linux_fault set_of_mask(const cpubind_sys *sys, const cpubind_bytes *mask,
                                        cpubind_cpu_sets *sets, int32_t *set)
 {
-    cpubind_int_list list = {NULL, 0, 0};
+    cpubind_int_list list = {NULL, 4 * mask->len, 0}; /* a digit has four CPUs */
     cpubind_linux_fault why = cpubind_fault_of(ENOMEM, "memory");
-    if (cpubind_cpumask_parse(mask->data, mask->len, CPUBIND_MAX_CPUS, &list, NULL) !=
-        CPUBIND_TEXT_ERR_SPACE) /* no CPU, or no mask */
-        return cpubind_fault_of(EILSEQ, "mask");
-    list.cap = list.n;
-    list.out = (int32_t *)sys->malloc((size_t)list.n * sizeof *list.out);
+    list.out = (int32_t *)sys->malloc((size_t)(list.cap + 1) * sizeof *list.out);
     if (list.out) {
-        (void)cpubind_cpumask_parse(mask->data, mask->len, CPUBIND_MAX_CPUS, &list, NULL);
-        why = cpubind_cpu_sets_of_list(sets, sys, list.out, list.n, set);
+        const cpubind_text_status status =
+            cpubind_cpumask_parse(mask->data, mask->len, CPUBIND_MAX_CPUS, &list, NULL);
+        why = status == CPUBIND_TEXT_OK && list.n > 0
+                  ? cpubind_cpu_sets_of_list(sets, sys, list.out, list.n, set)
+                  : cpubind_fault_of(EILSEQ, "mask"); /* no CPU, or no mask */
     }
     free(list.out);
     return why;
