@@ -6,31 +6,17 @@
  */
 #include "cgroup.h"
 
-#include <string.h>
-
-#include "scan.h"
+#include "cursor.h"
 
 enum { ID_DIGITS = 64 };
 
-/* A line: controllers and path are [first + 1, second) and [second + 1, end). */
-typedef struct line {
-    const char *first, *second, *end;
-} line;
-
-/* Steps to the next line with two colons, *at from 0. */
-static int next_line(const char *text, int32_t len, int32_t *at, line *out)
+/* Steps to the next line with two colons. */
+static int next_cgroup(cursor *c, cursor *controllers, cursor *path)
 {
-    while (*at < len) {
-        const char *start = text + *at;
-        const char *end = (const char *)memchr(start, '\n', (size_t)(len - *at));
-        end = end ? end : text + len;
-        *at = (int32_t)(end - text) + 1;
-        out->end = end;
-        out->first = (const char *)memchr(start, ':', (size_t)(end - start));
-        if (!out->first)
-            continue;
-        out->second = (const char *)memchr(out->first + 1, ':', (size_t)(end - out->first - 1));
-        if (out->second)
+    while (cursor_line(c, path)) {
+        (void)cursor_cut(path, ':');
+        *controllers = cursor_cut(path, ':');
+        if (path->at > controllers->end)
             return 1;
     }
     return 0;
@@ -38,95 +24,73 @@ static int next_line(const char *text, int32_t len, int32_t *at, line *out)
 
 static int is_hex(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    return cursor_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-static int has(const char *from, const char *end, const char *word)
+/* Whether it has a word, after which it goes on. */
+static int seeks(cursor *c, const char *word)
 {
-    const int64_t n = (int64_t)strlen(word);
-    for (; end - from >= n; from++)
-        if (memcmp(from, word, (size_t)n) == 0)
-            return 1;
-    return 0;
+    while (cursor_left(c) && !cursor_takes(c, word))
+        c->at++;
+    return c->at < c->end;
 }
 
-/* The id in the part [from, end) of a path, or NULL. */
-static const char *find_id(const char *from, const char *end)
+/* The id in a part of a path, and what is before it; 0: there is none. */
+static int find_id(cursor part, cursor *id, cursor *before)
 {
-    const char *stop = end;
-    const char *start;
-    if (end - from > 6 && memcmp(end - 6, ".scope", 6) == 0)
-        stop -= 6;
-    start = stop;
-    while (start > from && is_hex(start[-1]))
-        start--;
-    if (stop - start != ID_DIGITS || has(from, start, "-conmon-"))
-        return NULL;
-    return start == from || start[-1] == '-' || start[-1] == ':' ? start : NULL;
+    (void)cursor_drops(&part, ".scope");
+    *id = *before = part;
+    id->at = part.end;
+    while (id->at > part.at && is_hex(part.text[id->at - 1]))
+        id->at--;
+    before->end = id->at;
+    part.end = id->at;
+    return cursor_len(id) == ID_DIGITS && !seeks(&part, "-conmon") &&
+           (cursor_len(before) == 0 || cursor_drops(before, "-") || cursor_drops(before, ":"));
 }
 
 int cpubind_cgroup_container(const char *text, int32_t len, cpubind_piece *out_id)
 {
-    line l;
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, NULL, 1), controllers, path, id, before;
     *out_id = (cpubind_piece){0, 0};
-    for (int32_t at = 0; text && next_line(text, len, &at, &l);) {
-        const char *end = l.end;
-        while (end > l.second + 1) {
-            const char *from = end;
-            const char *id;
-            while (from > l.second + 1 && from[-1] != '/')
-                from--;
-            id = find_id(from, end);
-            if (id) {
-                *out_id = (cpubind_piece){(int32_t)(id - text), ID_DIGITS};
-                return 1;
-            }
-            end = from > l.second + 1 ? from - 1 : from;
-        }
-    }
-    return 0;
+    while (out_id->len == 0 && next_cgroup(&c, &controllers, &path))
+        while (cursor_left(&path))
+            if (find_id(cursor_cut(&path, '/'), &id, &before))
+                *out_id = cursor_piece(id);
+    return out_id->len > 0;
 }
 
 /* Whether one of the parts between marks is a word. */
-static int has_part(const char *from, const char *end, char mark, const char *word)
+static int has_part(cursor c, char mark, const char *word)
 {
-    const int64_t n = (int64_t)strlen(word);
-    while (from < end) {
-        const char *stop = (const char *)memchr(from, mark, (size_t)(end - from));
-        stop = stop ? stop : end;
-        if (stop - from == n && memcmp(from, word, (size_t)n) == 0)
+    while (cursor_left(&c))
+        if (cursor_is(cursor_cut(&c, mark), word))
             return 1;
-        from = stop + 1;
-    }
     return 0;
 }
 
 cpubind_text_status cpubind_cgroup_find(const char *text, int32_t len, const char *controller,
                                         cpubind_cgroup *out)
 {
-    cpubind_text_status status = CPUBIND_TEXT_ERR_MISSING;
-    line l;
-    if (!text || len < 0 || !out)
-        return CPUBIND_TEXT_ERR_ARG;
-    for (int32_t at = 0; next_line(text, len, &at, &l);) {
-        const int is_version_1 = has_part(l.first + 1, l.second, ',', controller);
-        const char *end = l.end;
-        if (!is_version_1 && (l.second > l.first + 1 || status != CPUBIND_TEXT_ERR_MISSING))
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, NULL, text && out), controllers, path, found;
+    int is_version_1 = 0, is_found = 0;
+    while (!is_version_1 && next_cgroup(&c, &controllers, &path)) {
+        is_version_1 = has_part(controllers, ',', controller);
+        if (!is_version_1 && (cursor_len(&controllers) > 0 || is_found))
             continue;
-        if (has_part(l.second + 1, end, '/', "..")) {
-            status = CPUBIND_TEXT_ERR_SYNTAX;
-        } else {
-            while (end > l.second + 1 && end[-1] == '/')
-                end--;
-            out->is_version_1 = is_version_1;
-            out->path =
-                (cpubind_piece){(int32_t)(l.second + 1 - text), (int32_t)(end - l.second - 1)};
-            status = CPUBIND_TEXT_OK;
-        }
-        if (is_version_1)
-            break;
+        is_found = 1;
+        found = path;
     }
-    return status;
+    if (!is_found)
+        return cursor_fail(&c, CPUBIND_TEXT_ERR_MISSING, 0, "no line has one");
+    if (has_part(found, '/', ".."))
+        return CPUBIND_TEXT_ERR_SYNTAX;
+    while (cursor_drops(&found, "/"))
+        continue;
+    *out = (cpubind_cgroup){is_version_1, cursor_piece(found)};
+    return of.status;
 }
 
 int32_t cpubind_cgroup_outside(const char *path, int32_t len)
@@ -162,129 +126,104 @@ const char *cpubind_qos_word(cpubind_qos qos)
     return (size_t)qos < sizeof words / sizeof *words ? words[qos] : "?";
 }
 
-/* Whether [from, end) is a word, or begins with it. */
-static int is_word(const char *from, const char *end, const char *word)
-{
-    const size_t n = strlen(word);
-    return (size_t)(end - from) == n && memcmp(from, word, n) == 0;
-}
-
-static int begins(const char *from, const char *end, const char *word)
-{
-    const size_t n = strlen(word);
-    return (size_t)(end - from) >= n && memcmp(from, word, n) == 0;
-}
-
-/* Copies a uid with "-" between its groups. Returns 0 where [from, end) is none. */
-static int take_uid(const char *from, const char *end, char out[CPUBIND_POD_UID_SIZE])
+/* Copies a uid with "-" between its groups. Returns 0 where there is none. */
+static int take_uid(cursor c, char out[CPUBIND_POD_UID_SIZE])
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-    const int32_t n = (int32_t)(end - from);
+    const int32_t n = cursor_len(&c);
     if (n != 32 && n != (int32_t)sizeof form - 1)
         return 0;
     for (int32_t i = 0; i < n; i++) {
+        const char byte = c.text[c.at + i];
         const int is_mark = n != 32 && form[i] == '-';
-        if (is_mark ? from[i] != '-' && from[i] != '_' : !is_hex(from[i]))
+        if (is_mark ? byte != '-' && byte != '_' : !is_hex(byte))
             return 0;
-        out[i] = is_mark ? '-' : from[i];
+        out[i] = is_mark ? '-' : byte;
     }
     out[n] = '\0';
     return 1;
 }
 
-/* The class that stands in [from, end), alone or before "-"; UNKNOWN: none does. */
-static cpubind_qos find_qos(const char *from, const char *end)
+/* Moves past the class that it starts with, alone or before "-"; UNKNOWN: with none. */
+static cpubind_qos take_qos(cursor *c)
 {
     for (int qos = CPUBIND_QOS_BURSTABLE; qos <= CPUBIND_QOS_BEST_EFFORT; qos++) {
-        const char *word = cpubind_qos_word((cpubind_qos)qos);
-        const char *after = from + strlen(word);
-        if (begins(from, end, word) && (after == end || *after == '-'))
+        cursor rest = *c;
+        if (cursor_takes(&rest, cpubind_qos_word((cpubind_qos)qos)) &&
+            (rest.at == rest.end || cursor_takes(&rest, "-"))) {
+            *c = rest;
             return (cpubind_qos)qos;
+        }
     }
     return CPUBIND_QOS_UNKNOWN;
 }
 
-/* Takes a pod from the part [from, end) of a path by the driver cgroupfs; `above` is the part
- * before it. */
-static int take_plain(const char *above, const char *from, const char *end,
-                      cpubind_cgroup_pod *out)
+/* Takes a pod from a part of a path by the driver cgroupfs; `above` is the part before it. */
+static int take_plain(cursor above, cursor part, cpubind_cgroup_pod *out)
 {
-    const char *above_end = from > above ? from - 1 : above;
-    out->qos = find_qos(above, above_end);
-    if (is_word(above, above_end, "kubepods"))
-        out->qos = CPUBIND_QOS_GUARANTEED;
-    else if (out->qos == CPUBIND_QOS_UNKNOWN && !is_word(above, above_end, ".."))
-        return 0;
-    return begins(from, end, "pod") && take_uid(from + 3, end, out->uid);
+    out->qos = cursor_is(above, "kubepods") ? CPUBIND_QOS_GUARANTEED : take_qos(&above);
+    return (out->qos != CPUBIND_QOS_UNKNOWN || cursor_is(above, "..")) &&
+           cursor_takes(&part, "pod") && take_uid(part, out->uid);
 }
 
 /* The same by the driver systemd, without ".slice" at its end. */
-static int take_slice(const char *from, const char *end, cpubind_cgroup_pod *out)
+static int take_slice(cursor part, cpubind_cgroup_pod *out)
 {
     static const char word[] = "kubepods-";
-    const char *at = end;
-    while (at > from && !(begins(at, end, word) && (at == from || at[-1] == '-')))
-        at--;
-    if (!begins(at, end, word))
+    cursor at = part;
+    for (at.at = part.end; at.at > part.at; at.at--)
+        if (cursor_starts(&at, word) && at.text[at.at - 1] == '-')
+            break;
+    if (!cursor_takes(&at, word))
         return 0;
-    at += sizeof word - 1;
-    out->qos = find_qos(at, end);
+    out->qos = take_qos(&at);
     if (out->qos == CPUBIND_QOS_UNKNOWN)
         out->qos = CPUBIND_QOS_GUARANTEED;
-    else
-        at += strlen(cpubind_qos_word(out->qos)) + 1;
-    return at < end && begins(at, end, "pod") && take_uid(at + 3, end, out->uid);
+    return cursor_takes(&at, "pod") && take_uid(at, out->uid);
 }
 
-/* Takes a container from the part [from, end). */
-static void take_container(const char *text, const char *from, const char *end,
-                           cpubind_cgroup_pod *out)
+/* Takes a container from a part. */
+static void take_container(cursor part, cpubind_cgroup_pod *out)
 {
     static const char *const runtimes[][2] = {{"cri-containerd", "containerd"},
                                               {"crio", "cri-o"},
                                               {"docker", "docker"},
                                               {"libpod", "podman"}};
-    const char *id = find_id(from, end);
-    out->container = (cpubind_piece){0, 0};
-    out->runtime = NULL;
-    if (!id)
+    cursor id, before;
+    if (!find_id(part, &id, &before))
         return;
-    out->container = (cpubind_piece){(int32_t)(id - text), ID_DIGITS};
-    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes && id > from; i++)
-        if (is_word(from, id - 1, runtimes[i][0]))
+    out->container = cursor_piece(id);
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+        if (cursor_is(before, runtimes[i][0]))
             out->runtime = runtimes[i][1];
 }
 
-/* Takes a pod from the part [from, end), and its container from this part or the next one. */
-static int take_pod(const char *text, const char *above, const char *from, const char *end,
-                    const char *path_end, cpubind_cgroup_pod *out)
+/* Takes a pod from a part, and its container from this part or the next one, of the rest. */
+static int take_pod(cursor above, cursor part, cursor rest, cpubind_cgroup_pod *out)
 {
-    const char *colon = (const char *)memchr(from, ':', (size_t)(end - from));
-    const char *stop = colon ? colon : end;
-    const char *next = colon ? colon + 1 : end < path_end ? end + 1 : end;
-    const char *next_end = (const char *)memchr(next, '/', (size_t)(path_end - next));
-    const int is_slice = stop - from > 6 && memcmp(stop - 6, ".slice", 6) == 0;
     cpubind_cgroup_pod pod = {.uid = ""};
-    if (is_slice ? !take_slice(from, stop - 6, &pod) : !take_plain(above, from, end, &pod))
+    cursor after = part, slice = cursor_cut(&after, ':');
+    const int has_colon = after.at > slice.end;
+    if (cursor_drops(&slice, ".slice") ? !take_slice(slice, &pod)
+                                       : !take_plain(above, part, &pod))
         return 0;
-    take_container(text, next, next_end ? next_end : path_end, &pod);
+    take_container(has_colon ? after : cursor_cut(&rest, '/'), &pod);
     *out = pod;
     return 1;
 }
 
 int cpubind_cgroup_find_pod(const char *text, int32_t len, cpubind_cgroup_pod *out)
 {
-    line l;
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, NULL, 1), controllers, path, above, part;
     int found = 0;
     *out = (cpubind_cgroup_pod){.uid = ""};
-    for (int32_t at = 0; text && !found && next_line(text, len, &at, &l);) {
-        const char *above = l.second + 1, *from = l.second + 1;
-        while (from < l.end) {
-            const char *end = (const char *)memchr(from, '/', (size_t)(l.end - from));
-            end = end ? end : l.end;
-            found |= take_pod(text, above, from, end, l.end, out);
-            above = from;
-            from = end + 1;
+    while (!found && next_cgroup(&c, &controllers, &path)) {
+        part = path;
+        for (part.end = part.at; cursor_left(&path);) {
+            above = part;
+            part = cursor_cut(&path, '/');
+            found |= take_pod(above, part, path, out);
         }
     }
     return found;
@@ -292,43 +231,42 @@ int cpubind_cgroup_find_pod(const char *text, int32_t len, cpubind_cgroup_pod *o
 
 /* == Names of logs ========================================================== */
 
-/* Whether [from, end) is a name of Kubernetes. *at is the first byte that is none of it. */
-static int is_name(const char *name, int32_t from, int32_t end, int32_t max, int32_t *at)
+static int is_label(char c)
 {
-    for (*at = from; *at < end && *at - from < max; ++*at) {
-        const char c = name[*at];
-        if (c != '-' && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
-            (c != '.' || max < CPUBIND_POD_NAME_SIZE - 1))
-            return 0;
-    }
-    return *at == end && end > from;
+    return c == '-' || cursor_is_digit(c) || (c >= 'a' && c <= 'z');
+}
+
+static int is_pod_name(char c)
+{
+    return c == '.' || is_label(c);
+}
+
+/* A name of Kubernetes, up to a mark or the end; moves past both. */
+static cpubind_piece take_name(cursor *c, int (*belongs)(char), int32_t size, const char *mark)
+{
+    const cursor name = cursor_span(c, belongs);
+    if (name.at == name.end || cursor_len(&name) >= size ||
+        (*mark ? !cursor_takes(c, mark) : cursor_left(c)))
+        (void)cursor_bad(c, "a byte does not belong to POD_NAMESPACE_CONTAINER");
+    return cursor_piece(name);
 }
 
 cpubind_text_status cpubind_pod_log_parse(const char *name, int32_t len, cpubind_pod_log *out,
                                           cpubind_text_fault *fault)
 {
-    static const char suffix[] = ".log";
-    const scan_text in = {name, len, fault};
-    const int32_t dot = len - (int32_t)sizeof suffix + 1, id = dot - ID_DIGITS;
-    int32_t mark[2] = {0, 0}, n_mark = 0, at = 0;
-    if (!scan_is_text(name, len) || !out)
-        return scan_fail_arg(fault);
-    if (id < 1 || memcmp(name + dot, suffix, sizeof suffix - 1) != 0 || name[id - 1] != '-' ||
-        !find_id(name + id, name + dot))
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, id < 1 ? len : id - 1,
-                         "the log of a container ends in \"-\", its id and \".log\"");
-    at = id - 1;
-    for (int32_t i = 0; i < at && n_mark < 2; i++)
-        if (name[i] == '_')
-            mark[n_mark++] = i;
-    if (n_mark < 2 || !is_name(name, 0, mark[0], CPUBIND_POD_NAME_SIZE - 1, &at) ||
-        !is_name(name, mark[0] + 1, mark[1], CPUBIND_POD_LABEL_SIZE - 1, &at) ||
-        !is_name(name, mark[1] + 1, id - 1, CPUBIND_POD_LABEL_SIZE - 1, &at))
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at,
-                         "a byte does not belong to POD_NAMESPACE_CONTAINER");
-    *out = (cpubind_pod_log){{0, mark[0]},
-                             {mark[0] + 1, mark[1] - mark[0] - 1},
-                             {mark[1] + 1, id - 2 - mark[1]},
-                             {id, ID_DIGITS}};
-    return CPUBIND_TEXT_OK;
+    cursor_text of;
+    cursor c = cursor_open(&of, name, len, fault, out != NULL), id = c, before;
+    cpubind_pod_log log;
+    if (!cursor_drops(&c, ".log") || !find_id(c, &id, &before) || before.end == id.at ||
+        c.text[before.end] != '-')
+        (void)cursor_fail(&c, CPUBIND_TEXT_ERR_SYNTAX, id.at,
+                          "the log of a container ends in \"-\", its id and \".log\"");
+    c.end = before.end;
+    log.pod = take_name(&c, is_pod_name, CPUBIND_POD_NAME_SIZE, "_");
+    log.space = take_name(&c, is_label, CPUBIND_POD_LABEL_SIZE, "_");
+    log.container = take_name(&c, is_label, CPUBIND_POD_LABEL_SIZE, "");
+    log.id = cursor_piece(id);
+    if (cursor_ok(&c))
+        *out = log;
+    return of.status;
 }

@@ -161,6 +161,15 @@ static inline int cursor_is(cursor c, const char *word)
     return cursor_len(&c) == (int32_t)strlen(word) && cursor_starts(&c, word);
 }
 
+/* Takes a word off its end where it ends with it. */
+static inline int cursor_drops(cursor *c, const char *word)
+{
+    const int32_t n = (int32_t)strlen(word);
+    const int drops = cursor_len(c) >= n && memcmp(c->text + c->end - n, word, (size_t)n) == 0;
+    c->end -= drops ? n : 0;
+    return drops;
+}
+
 /* Whether it starts with a word, which is lower case, in letters of any case. */
 static inline int cursor_starts_as(const cursor *c, const char *word)
 {
@@ -324,6 +333,15 @@ static inline void cursor_tail(cursor *c)
     while (cursor_next(c) == '\0')
         c->at++;
     cursor_end(c, "a byte does not belong here");
+}
+
+/* Finds the variable NAME of lines NAME=VALUE; the first one counts. */
+static inline int cursor_variable(cursor all, const char *name, cursor *value)
+{
+    while (cursor_line(&all, value))
+        if (cursor_takes(value, name) && cursor_takes(value, "="))
+            return 1;
+    return 0;
 }
 
 /* == Numbers ================================================================ */

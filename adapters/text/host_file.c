@@ -6,15 +6,12 @@
  */
 #include "host_file.h"
 
-#include <string.h>
-
 #include "character.h"
+#include "cursor.h"
 
 static const char head[] = "cpubind host 1\n";
 static const char end_line[] = "end\n";
 static const char file_word[] = "file ";
-
-enum { HEAD = sizeof head - 1, END = sizeof end_line - 1, WORD = sizeof file_word - 1 };
 
 int cpubind_host_file_order(const char *a, const char *b)
 {
@@ -27,170 +24,123 @@ int cpubind_host_file_order(const char *a, const char *b)
 
 /* == Reading ================================================================ */
 
-/* A text that is decoded: the bytes that are read, and where the next one is written. */
-typedef struct reading {
+/* A text that is decoded: what is left to read, and where the next byte is written. */
+typedef struct decoding {
+    cursor c;
     char *text;
-    int32_t len;
     int32_t to;
-    int32_t has_rest; /* the last line ended in "\": the file does not end in a line feed */
-    cpubind_text_fault *fault;
-} reading;
+    int has_rest; /* the last line ended in "\": the file does not end in a line feed */
+} decoding;
 
-static cpubind_text_status fail(const reading *r, cpubind_text_status status, int32_t offset,
-                                const char *what)
+/* Decodes the escape at the start of a line, a "\". */
+static void decode_escape(decoding *d, cursor *line)
 {
-    if (r->fault) {
-        r->fault->offset = offset;
-        r->fault->what = what;
+    const char *c = line->text + line->at;
+    const int32_t n = cursor_len(line);
+    if (n == 1) {
+        d->has_rest = 1;
+        line->at++;
+    } else if (c[1] == '\\') {
+        d->text[d->to++] = '\\';
+        line->at += 2;
+    } else if (c[1] == 'x' && n >= 4 && cursor_is_hex(c[2]) && cursor_is_hex(c[3])) {
+        d->text[d->to++] = (char)(cursor_hex_value(c[2]) << 4 | cursor_hex_value(c[3]));
+        line->at += 4;
+    } else {
+        (void)cursor_bad(line, "\"\\\" is followed by neither \"\\\" nor \"x\" and two digits");
     }
-    return status;
 }
 
-static cpubind_text_status bad(const reading *r, int32_t offset, const char *what)
+static void decode_line(decoding *d)
 {
-    return fail(r, CPUBIND_TEXT_ERR_SYNTAX, offset, what);
-}
-
-static int starts(const reading *r, int32_t at, const char *word, int32_t n)
-{
-    return n <= r->len - at && memcmp(r->text + at, word, (size_t)n) == 0;
-}
-
-/* The value of a hexadecimal digit; -1: it is none. */
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Decodes the escape at `*at`, a "\", whose line ends at `end`. */
-static cpubind_text_status decode_escape(reading *r, int32_t *at, int32_t end)
-{
-    const char *c = r->text + *at;
-    int high, low;
-    if (*at + 1 == end) {
-        r->has_rest = 1;
-        *at = end;
-        return CPUBIND_TEXT_OK;
-    }
-    if (c[1] == '\\') {
-        r->text[r->to++] = '\\';
-        *at += 2;
-        return CPUBIND_TEXT_OK;
-    }
-    high = c[1] == 'x' && end - *at >= 4 ? hex_of(c[2]) : -1;
-    low = high >= 0 ? hex_of(c[3]) : -1;
-    if (low < 0)
-        return bad(r, *at, "\"\\\" is followed by neither \"\\\" nor \"x\" and two digits");
-    r->text[r->to++] = (char)(high * 16 + low);
-    *at += 4;
-    return CPUBIND_TEXT_OK;
-}
-
-/* Decodes the bytes from `at` to the end of the line, *end. */
-static cpubind_text_status decode_line(reading *r, int32_t at, int32_t *end)
-{
-    const char *feed = (const char *)memchr(r->text + at, '\n', (size_t)(r->len - at));
-    if (!feed)
-        return fail(r, CPUBIND_TEXT_ERR_CUT, r->len, "it is cut off in the middle of a line");
-    *end = (int32_t)(feed - r->text);
-    r->has_rest = 0;
-    while (at < *end) {
-        const char c = r->text[at];
-        cpubind_text_status status = CPUBIND_TEXT_OK;
+    cursor line = d->c;
+    if (!cursor_line(&d->c, &line) || cursor_is_cut(&d->c, &line))
+        (void)cursor_fail(&d->c, CPUBIND_TEXT_ERR_CUT, d->c.of->len,
+                          "it is cut off in the middle of a line");
+    d->has_rest = 0;
+    while (cursor_left(&line)) {
+        const char c = d->text[line.at];
         if (c == '\\')
-            status = decode_escape(r, &at, *end);
+            decode_escape(d, &line);
         else if ((unsigned char)c < ' ' && c != '\t')
-            return bad(r, at, "a control character is written as \"\\x\" and two digits");
+            (void)cursor_bad(&line, "a control character is written as \"\\x\" and two digits");
         else
-            r->text[r->to++] = r->text[at++];
-        if (status != CPUBIND_TEXT_OK)
-            return status;
+            d->text[d->to++] = d->text[line.at++];
     }
-    return CPUBIND_TEXT_OK;
 }
 
 /* Checks a name, ended by NUL, and that it follows that of the entry before. */
-static cpubind_text_status check_name(const reading *r, int32_t line, cpubind_piece name,
-                                      cpubind_piece before)
+static void check_name(const cursor *line, cpubind_piece name, cpubind_piece before)
 {
-    const char *const text = r->text + name.at, *const last = r->text + before.at;
+    const char *const text = line->text + name.at, *const last = line->text + before.at;
+    const int order = before.len ? cpubind_host_file_order(last, text) : -1;
     if ((int32_t)strlen(text) != name.len || !cpubind_input_is_name(text))
-        return bad(r, line,
-                   "a path is relative, and has no part \"..\", no empty part and no control "
-                   "character");
-    if (before.len == 0)
-        return CPUBIND_TEXT_OK;
-    if (name.len > before.len && memcmp(text, last, (size_t)before.len) == 0 &&
-        text[before.len] == '/')
-        return bad(r, line, "the file before it is a folder too");
-    const int order = cpubind_host_file_order(last, text);
-    if (order == 0)
-        return fail(r, CPUBIND_TEXT_ERR_ORDER, line, "it has this file twice");
-    return order < 0 ? CPUBIND_TEXT_OK
-                     : fail(r, CPUBIND_TEXT_ERR_ORDER, line, "its files are not in order");
+        (void)cursor_bad(line,
+                         "a path is relative, and has no part \"..\", no empty part and no "
+                         "control character");
+    else if (before.len && name.len > before.len && text[before.len] == '/' &&
+             memcmp(text, last, (size_t)before.len) == 0)
+        (void)cursor_bad(line, "the file before it is a folder too");
+    else if (order >= 0)
+        (void)cursor_fail(line, CPUBIND_TEXT_ERR_ORDER, line->at,
+                          order ? "its files are not in order" : "it has this file twice");
 }
 
-/* Decodes the file whose line "file NAME" is at `*at`. */
-static cpubind_text_status decode_file(reading *r, int32_t *at, cpubind_host_entry *entry)
+/* Decodes a file, from its line "file NAME" on. */
+static void decode_file(decoding *d, cpubind_host_entry *entry)
 {
-    const int32_t line = *at;
-    cpubind_host_entry read = {{line + WORD, 0}, {0, 0}};
-    int32_t end = 0;
-    r->to = read.name.at;
-    cpubind_text_status status = decode_line(r, read.name.at, &end);
-    if (status == CPUBIND_TEXT_OK && r->has_rest)
-        return bad(r, end - 1, "a path does not end in \"\\\"");
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    read.name.len = r->to - read.name.at;
-    r->text[r->to] = '\0';
-    status = check_name(r, line, read.name, entry->name);
-    read.data.at = r->to = end + 1;
-    while (status == CPUBIND_TEXT_OK && end + 1 < r->len && r->text[end + 1] == ' ') {
-        if (r->has_rest)
-            return bad(r, end + 1, "a line follows one that has no line feed");
-        status = decode_line(r, end + 2, &end);
-        if (!r->has_rest)
-            r->text[r->to++] = '\n';
+    const cursor line = d->c;
+    const cpubind_piece before = entry->name;
+    cursor_need(&d->c, file_word, "a line begins with neither \"file \" nor a blank");
+    entry->name.at = d->to = d->c.at;
+    decode_line(d);
+    if (d->has_rest)
+        (void)cursor_fail(&d->c, CPUBIND_TEXT_ERR_SYNTAX, d->c.at - 2,
+                          "a path does not end in \"\\\"");
+    if (!cursor_ok(&d->c))
+        return;
+    entry->name.len = d->to - entry->name.at;
+    d->text[d->to] = '\0';
+    check_name(&line, entry->name, before);
+    entry->data.at = d->to = d->c.at;
+    while (cursor_next(&d->c) == ' ') {
+        if (d->has_rest)
+            (void)cursor_bad(&d->c, "a line follows one that has no line feed");
+        d->c.at++;
+        decode_line(d);
+        if (!d->has_rest && cursor_ok(&d->c))
+            d->text[d->to++] = '\n';
     }
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    read.data.len = r->to - read.data.at;
-    *entry = read;
-    *at = end + 1;
-    return CPUBIND_TEXT_OK;
+    entry->data.len = d->to - entry->data.at;
 }
 
 cpubind_text_status cpubind_host_file_next(char *text, int32_t len, int32_t *at,
                                            cpubind_host_entry *entry, cpubind_text_fault *fault)
 {
-    reading r = {.text = text, .len = len, .fault = fault};
-    int32_t line = at ? *at : 0;
-    if ((!text && len > 0) || !at || !entry || len < 0 || len > CPUBIND_TEXT_MAX || line < 0 ||
-        line > len)
-        return fail(&r, CPUBIND_TEXT_ERR_ARG, 0, "an argument is outside its range");
-    if (line == 0 && !starts(&r, 0, head, HEAD))
-        return bad(&r, 0, "its first line is not \"cpubind host 1\"");
-    if (line == 0)
-        line = HEAD;
-    if (starts(&r, line, end_line, END)) {
-        if (line + END < len)
-            return bad(&r, line + END, "bytes follow the line \"end\"");
-        *entry = (cpubind_host_entry){{0, 0}, {0, 0}};
-        *at = len;
-        return CPUBIND_TEXT_OK;
+    cursor_text of;
+    decoding d = {cursor_open(&of, text, len, fault,
+                              at && *at >= 0 && *at <= len && entry && (text || len == 0)),
+                  text, 0, 0};
+    cpubind_host_entry read = {{0, 0}, {0, 0}};
+    if (!cursor_ok(&d.c))
+        return of.status;
+    d.c.at = *at;
+    if (*at == 0)
+        cursor_need(&d.c, head, "its first line is not \"cpubind host 1\"");
+    if (cursor_takes(&d.c, end_line)) {
+        cursor_end(&d.c, "bytes follow the line \"end\"");
+    } else {
+        if (!cursor_left(&d.c) || !memchr(text + d.c.at, '\n', (size_t)cursor_len(&d.c)))
+            (void)cursor_fail(&d.c, CPUBIND_TEXT_ERR_CUT, len,
+                              "it is cut off: the line \"end\" is missing");
+        read = *entry;
+        decode_file(&d, &read);
     }
-    if (!memchr(text + line, '\n', (size_t)(len - line)))
-        return fail(&r, CPUBIND_TEXT_ERR_CUT, len,
-                    "it is cut off: the line \"end\" is missing");
-    if (!starts(&r, line, file_word, WORD))
-        return bad(&r, line, "a line begins with neither \"file \" nor a blank");
-    const cpubind_text_status status = decode_file(&r, &line, entry);
-    if (status == CPUBIND_TEXT_OK)
-        *at = line;
-    return status;
+    if (cursor_ok(&d.c)) {
+        *entry = read;
+        *at = d.c.at;
+    }
+    return of.status;
 }
 
 /* == Writing ================================================================ */
@@ -240,15 +190,15 @@ static void put_lines(writing *w, const char *data, int32_t len)
 int64_t cpubind_host_file_write(const cpubind_host_part *part, int32_t n, char *out)
 {
     writing w = {out, 0};
-    put(&w, head, HEAD);
+    put(&w, head, sizeof head - 1);
     for (int32_t i = 0; i < n; i++) {
         const int32_t len = (int32_t)strlen(part[i].name);
-        put(&w, file_word, WORD);
+        put(&w, file_word, sizeof file_word - 1);
         for (int32_t at = 0; at < len;)
             at += put_character(&w, part[i].name + at, len - at);
         put(&w, "\n", 1);
         put_lines(&w, part[i].data, part[i].len);
     }
-    put(&w, end_line, END);
+    put(&w, end_line, sizeof end_line - 1);
     return w.n;
 }

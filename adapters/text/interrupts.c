@@ -23,355 +23,191 @@
  * The part of a row after the counters has at most TAIL_MAX bytes and no control character. The
  * part of an other line after its colon is only checked for NUL. A number is no hwirq when one
  * blank and a word other than a level follow it: "2 of 3" is a name.
- *
- * COUNTERS are checked in full. The kernel prints each in 11 bytes, aligned to the right: such
- * cells are checked 16 at once, eight bytes at a time. Any other row is read word by word, with
- * the same result. When all rows consist of cells, the second pass skips the counters, which
- * the first pass has checked. Skipping them in both passes would take a seventh of the time and
- * not detect a byte that was lost among the counters.
  */
 #include "interrupts.h"
 
-#include "scan.h"
+#include "cursor.h"
 
 enum {
-    CELL = 11,                  /* bytes of a cell: a blank, and 10 aligned to the right */
-    BLOCK_CELLS = 16,           /* counters that are checked at once */
-    BLOCK = CELL * BLOCK_CELLS, /* their bytes, a multiple of 8 */
-    COUNTER_DIGITS = 10,        /* of 4294967295 */
-    LEVEL_WIDTH = 8,            /* bytes that a level is padded to */
-    TAIL_MAX = 4096             /* longest part of a row after its counters */
+    COUNTER_DIGITS = 10, /* of 4294967295 */
+    LEVEL_WIDTH = 8,     /* bytes that a level is padded to */
+    TAIL_MAX = 4096      /* longest part of a row after its counters */
 };
-
-typedef struct table {
-    cpubind_interrupt *out; /* NULL: check and count */
-    int32_t n;
-    int32_t n_cpu;
-    int32_t last;    /* the number of the row before, or -1 */
-    int32_t regular; /* 1: every row so far consists of cells */
-    int32_t jump;    /* 1: the counters are known to be cells */
-} table;
-
-/* == Counters =============================================================== */
-
-#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
-
-static uint64_t load(const char *at)
-{
-    uint64_t bytes;
-
-    memcpy(&bytes, at, sizeof bytes);
-    return bytes;
-}
-
-/* Whether the 176 bytes after the first blank of a cell are the rest of 16 cells and a blank:
- * digits and blanks only, and a blank follows a digit at the end of each cell and nowhere else.
- * A blank becomes 0x00 and a digit 0x10..0x19, so that the bit 0x10 distinguishes them. No sum
- * carries out of its byte unless that byte is bad already. */
-static int is_block(const char *cell)
-{
-#define END "\0\0\0\0\0\0\0\0\0\0\x10"
-    static const char ends[] = END END END END END END END END END END END END END END END END;
-#undef END
-    uint64_t bad = 0;
-
-    for (int32_t i = 0; i < BLOCK; i += 8) {
-        const uint64_t before = load(cell + i) & EACH_BYTE(0x10);
-        const uint64_t bytes = load(cell + i + 1) ^ EACH_BYTE(0x20);
-        const uint64_t digit = bytes & EACH_BYTE(0x10);
-
-        bad |= bytes & ~((digit << 1) - (digit >> 4));      /* not 0x00, 0x10..0x1f */
-        bad |= (bytes + EACH_BYTE(0x06)) & EACH_BYTE(0x20); /* 0x1a..0x1f */
-        bad |= (before & ~digit) ^ load(ends + i);
-    }
-    return bad == 0;
-}
-
-/* Whether there are n cells at `at` and a blank after them. The last block overlaps the block
- * before it; fewer cells than a block are read word by word. */
-static int is_cells(const scan_text *in, int32_t at, int32_t n)
-{
-    const char *cell = in->text + at;
-
-    if (n < BLOCK_CELLS || in->len - at <= CELL * n || *cell != ' ')
-        return 0;
-    for (int32_t i = 0; i + BLOCK_CELLS <= n; i += BLOCK_CELLS)
-        if (!is_block(cell + CELL * i))
-            return 0;
-    return n % BLOCK_CELLS == 0 || is_block(cell + CELL * (n - BLOCK_CELLS));
-}
-
-/*   counters = n*n( blanks 1*10DIGIT )     and a blank after them */
-static cpubind_text_status walk_counters(const scan_text *in, int32_t n, int32_t *at)
-{
-    int32_t i = *at;
-
-    for (int32_t k = 0; k < n; k++) {
-        const int32_t gap = i;
-        const int32_t first = scan_skip_blanks(in, i, in->len);
-
-        i = first;
-        while (i < in->len && scan_is_digit(in->text[i]) && i - first <= COUNTER_DIGITS)
-            i++;
-        if (i - first > COUNTER_DIGITS)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, first,
-                             "a counter has more than 10 digits");
-        if (i == first || first == gap)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i,
-                             "a row has fewer counters than there are CPUs");
-    }
-    if (i >= in->len || !scan_is_blank(in->text[i]))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "a blank is missing after a counter");
-    *at = i;
-    return CPUBIND_TEXT_OK;
-}
-
-static cpubind_text_status skip_counters(const scan_text *in, table *t, int32_t *at)
-{
-    if (t->jump || is_cells(in, *at, t->n_cpu)) {
-        *at += CELL * t->n_cpu;
-        return CPUBIND_TEXT_OK;
-    }
-    t->regular = 0;
-    return walk_counters(in, t->n_cpu, at);
-}
 
 /* == After the counters ===================================================== */
 
-static int is_level(const scan_text *in, scan_run word)
+static int is_level(cursor word)
 {
-    return SCAN_IS(in, word, "Edge") || SCAN_IS(in, word, "Level");
+    return cursor_is(word, "Edge") || cursor_is(word, "Level");
 }
 
-static int is_flow(const scan_text *in, scan_run word)
+static int is_flow(cursor word)
 {
-    return word.end - word.at >= 2 && in->text[word.at] == '-' &&
-           scan_is_letter(in->text[word.at + 1]);
-}
-
-/* The end of the digits of a word. */
-static int32_t digits_end(const scan_text *in, scan_run word)
-{
-    while (word.at < word.end && scan_is_digit(in->text[word.at]))
-        word.at++;
-    return word.at;
+    return cursor_takes(&word, "-") && word.at < word.end &&
+           cursor_is_letter(word.text[word.at]);
 }
 
 /* The end of a level and of the flow that may follow it; names start two bytes later. */
-static int32_t level_end(const scan_text *in, scan_run level, int32_t end)
+static int32_t level_end(cursor level, cursor rest)
 {
-    const scan_run flow = scan_word(in, level.end, end);
-
-    return flow.at == level.at + LEVEL_WIDTH && is_flow(in, flow) ? flow.end : level.end;
+    const cursor flow = cursor_word(&rest);
+    return flow.at == level.at + LEVEL_WIDTH && is_flow(flow) ? flow.end : level.end;
 }
 
 /*   hwirq    = [ blanks 1*DIGIT ] [ blanks level ] [ flow ]
- * The end of the hwirq when `word` starts one, else 0. */
-static int32_t hwirq_end(const scan_text *in, scan_run word, int32_t end)
+ * The end of the hwirq when `word`, with the rest of its row, starts one, else 0. */
+static int32_t hwirq_end(cursor word, cursor rest)
 {
-    const scan_run flow = {digits_end(in, word), word.end};
-    const scan_run next = scan_word(in, word.end, end);
-
-    if (is_level(in, word))
-        return level_end(in, word, end);
-    if (is_flow(in, flow))
+    cursor flow = word, after = rest;
+    const cursor digits = cursor_span(&flow, cursor_is_digit), next = cursor_word(&after);
+    if (is_level(word))
+        return level_end(word, rest);
+    if (is_flow(flow))
         return flow.end;
-    if (flow.at == word.at || !scan_is_empty(flow))
+    if (digits.at == digits.end || flow.at < flow.end)
         return 0;
-    if (is_level(in, next) && next.at == word.end + 1)
-        return level_end(in, next, end);
-    return scan_is_empty(next) || next.at > word.end + 1 ? word.end : 0;
+    if (is_level(next) && next.at == word.end + 1)
+        return level_end(next, after);
+    return next.at == next.end || next.at > word.end + 1 ? word.end : 0;
 }
 
-/* A word is a name when it starts no hwirq and there is more than one blank before it. */
-static scan_run find_names(const scan_text *in, scan_run tail)
+/* The names after a chip: a word is one when it starts no hwirq and there is more than one
+ * blank before it. */
+static cursor find_names(cursor rest)
 {
-    scan_run word = scan_word(in, tail.at, tail.end), names = {tail.end, tail.end};
-
-    while (word.end < tail.end) {
-        const scan_run next = scan_word(in, word.end, tail.end);
-        const int32_t stop = hwirq_end(in, next, tail.end);
-
-        if (stop || next.at > word.end + 1) {
-            names.at = stop ? stop : next.at;
+    for (int32_t end = rest.at; cursor_left(&rest); end = rest.at) {
+        const cursor word = cursor_word(&rest);
+        const int32_t stop = hwirq_end(word, rest);
+        if (stop || word.at > end + 1) {
+            rest.at = stop ? stop : word.at;
             break;
         }
-        word = next;
     }
-    return scan_trim(in, names);
+    return cursor_trim(rest);
+}
+
+static int is_printed(char c)
+{
+    return (unsigned char)c >= ' ' && c != 0x7f;
 }
 
 /*              chip [ hwirq ] [ names ] */
-static cpubind_text_status read_tail(const scan_text *in, scan_run tail, scan_run *names)
+static cursor read_tail(cursor tail)
 {
-    scan_run chip;
-
-    if (tail.end - tail.at > TAIL_MAX)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, tail.at,
-                         "what follows the counters is too long");
-    tail = scan_trim(in, tail);
-    for (int32_t i = tail.at; i < tail.end; i++)
-        if ((unsigned char)in->text[i] < ' ' || in->text[i] == 0x7f)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "a row holds a control character");
-    chip = scan_word(in, tail.at, tail.end);
-    if (scan_is_empty(chip))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, chip.at, "a row names no chip");
-    if (digits_end(in, chip) == chip.end)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, chip.at,
-                         "a row has more counters than there are CPUs");
-    *names = find_names(in, tail);
-    return CPUBIND_TEXT_OK;
+    cursor bytes, word;
+    if (cursor_len(&tail) > TAIL_MAX)
+        (void)cursor_bad(&tail, "what follows the counters is too long");
+    bytes = tail = cursor_trim(tail);
+    (void)cursor_span(&bytes, is_printed);
+    cursor_end(&bytes, "a row holds a control character");
+    word = cursor_word(&tail);
+    if (word.at == word.end)
+        (void)cursor_bad(&word, "a row names no chip");
+    bytes = word;
+    (void)cursor_span(&bytes, cursor_is_digit);
+    if (bytes.at == bytes.end)
+        (void)cursor_bad(&word, "a row has more counters than there are CPUs");
+    return find_names(tail);
 }
 
 /* == Lines ================================================================== */
 
-static cpubind_text_status fail_cut(const scan_text *in)
-{
-    return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the text ends in the middle of a row");
-}
-
-/* The next line feed at `at` or later, or -1. */
-static int32_t find_feed(const scan_text *in, int32_t at)
-{
-    const char *feed = (const char *)memchr(in->text + at, '\n', (size_t)(in->len - at));
-
-    return feed ? (int32_t)(feed - in->text) : -1;
-}
-
 /*   header   = 1*( blanks "CPU" number ) LF */
-static cpubind_text_status read_header(const scan_text *in, scan_line *line, int32_t *n_cpu)
+static int32_t read_header(cursor *c)
 {
-    int32_t n = 0, last = -1, cpu = 0;
-    scan_run word = {0, 0};
-
-    while (scan_next_line(in, line) && scan_is_empty(line->run))
-        continue;
-    if (!SCAN_STARTS(in, line->run, "CPU"))
-        return scan_fail(in, CPUBIND_TEXT_ERR_MISSING,
-                         scan_is_empty(line->run) ? in->len : line->run.at,
-                         "there is no header of CPUs");
-    if (!line->ended)
-        return fail_cut(in);
-    for (word.end = line->run.at; word.end < line->run.end; n++, last = cpu) {
-        cpubind_text_status status;
-
-        word = scan_word(in, word.end, line->run.end);
-        if (!SCAN_STARTS(in, word, "CPU"))
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, word.at,
-                             "a word of the header is no CPU");
-        word.at += 3;
-        status = scan_whole_number(in, word, CPUBIND_MAX_CPUS - 1, &cpu);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
+    cursor line = *c;
+    int32_t n = 0, last = -1;
+    do
+        line = cursor_trim(cursor_cut(c, '\n'));
+    while (cursor_left(c) && line.at == line.end);
+    if (!cursor_starts(&line, "CPU"))
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_MISSING,
+                          line.at == line.end ? c->of->len : line.at,
+                          "there is no header of CPUs");
+    for (; cursor_left(&line); n++) {
+        cursor word = cursor_word(&line);
+        cursor_need(&word, "CPU", "a word of the header is no CPU");
+        const int32_t cpu = (int32_t)cursor_whole(word, CPUBIND_MAX_CPUS - 1);
         if (cpu <= last)
-            return scan_fail(in, CPUBIND_TEXT_ERR_ORDER, word.at, "the CPUs do not ascend");
+            (void)cursor_fail(c, CPUBIND_TEXT_ERR_ORDER, word.at, "the CPUs do not ascend");
+        last = cpu;
     }
-    *n_cpu = n;
-    return CPUBIND_TEXT_OK;
+    return n;
+}
+
+/*   counters = n*n( blanks 1*10DIGIT )     and a blank after them */
+static void skip_counters(cursor *c, int32_t n)
+{
+    for (int32_t k = 0; k < n && cursor_ok(c); k++) {
+        const int32_t gap = c->at;
+        cursor_skip_blanks(c);
+        const cursor digits = cursor_span(c, cursor_is_digit);
+        if (cursor_len(&digits) > COUNTER_DIGITS)
+            (void)cursor_bad(&digits, "a counter has more than 10 digits");
+        if (digits.at == digits.end || digits.at == gap)
+            (void)cursor_bad(c, "a row has fewer counters than there are CPUs");
+    }
+    if (!cursor_left(c) || !cursor_is_blank(c->text[c->at]))
+        (void)cursor_bad(c, "a blank is missing after a counter");
 }
 
 /*   row      = number ":" counters blank chip [ hwirq ] [ names ] LF */
-static cpubind_text_status read_row(const scan_text *in, table *t, int32_t *at)
+static cpubind_interrupt read_row(cursor line, int32_t n_cpu, int32_t last)
 {
-    const int32_t start = *at;
-    int32_t irq = 0, feed;
-    scan_run names = {0, 0};
-    cpubind_text_status status = scan_number(in, at, in->len, INT32_MAX, &irq);
+    const int32_t start = line.at, irq = (int32_t)cursor_number(&line, INT32_MAX);
+    cursor_need(&line, ":", "a colon is missing after the number");
+    if (irq <= last)
+        (void)cursor_fail(&line, CPUBIND_TEXT_ERR_ORDER, start, "the numbers do not ascend");
+    skip_counters(&line, n_cpu);
+    return (cpubind_interrupt){irq, cursor_piece(read_tail(line))};
+}
 
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (*at == in->len || in->text[*at] != ':')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at,
-                         "a colon is missing after the number");
-    if (irq <= t->last)
-        return scan_fail(in, CPUBIND_TEXT_ERR_ORDER, start, "the numbers do not ascend");
-    ++*at;
-    status = skip_counters(in, t, at);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    feed = find_feed(in, *at);
-    if (feed < 0)
-        return fail_cut(in);
-    status = read_tail(in, (scan_run){*at, feed}, &names);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (t->out) {
-        t->out[t->n].irq = irq;
-        t->out[t->n].names = scan_slice(names);
-    }
-    t->n++;
-    t->last = irq;
-    *at = feed + 1;
-    return CPUBIND_TEXT_OK;
+static int is_label(char c)
+{
+    return cursor_is_letter(c) || cursor_is_digit(c);
 }
 
 /*   other    = label ":" *byte LF     without a NUL */
-static cpubind_text_status read_other(const scan_text *in, int32_t *at)
+static void read_other(cursor line)
 {
-    const int32_t start = *at, feed = find_feed(in, start);
-    const char *nul;
-    int32_t i = start;
-
-    if (feed < 0)
-        return fail_cut(in);
-    while (scan_is_letter(in->text[i]) || (i > start && scan_is_digit(in->text[i])))
-        i++;
-    if (i == start || in->text[i] != ':')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i,
-                         "a line starts with no number and no label");
-    nul = (const char *)memchr(in->text + i, '\0', (size_t)(feed - i));
-    if (nul)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, (int32_t)(nul - in->text),
-                         "a line holds a NUL");
-    *at = feed + 1;
-    return CPUBIND_TEXT_OK;
-}
-
-/* Reads the lines from `at` on. A last line without its line feed counts as cut, whatever else
- * is wrong with it. */
-static cpubind_text_status read_lines(const scan_text *in, table *t, int32_t at)
-{
-    while (at < in->len) {
-        const int32_t start = at;
-        cpubind_text_status status = CPUBIND_TEXT_OK;
-
-        at = scan_skip_blanks(in, at, in->len);
-        if (at == in->len)
-            return fail_cut(in);
-        if (in->text[at] == '\n')
-            at++;
-        else if (scan_is_digit(in->text[at]))
-            status = read_row(in, t, &at);
-        else
-            status = read_other(in, &at);
-        if (status != CPUBIND_TEXT_OK)
-            return find_feed(in, start) < 0 ? fail_cut(in) : status;
-    }
-    return CPUBIND_TEXT_OK;
+    const cursor label = cursor_span(&line, is_label);
+    if (label.at == label.end || cursor_next(&line) != ':')
+        (void)cursor_bad(&line, "a line starts with no number and no label");
+    cursor_no_nul(line);
 }
 
 cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
                                              cpubind_interrupt_list *list,
                                              cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    scan_line header = {{0, 0}, 0, 0};
-    table check = {NULL, 0, 0, -1, 1, 0}, write;
-    cpubind_text_status status;
-
-    if (!scan_is_text(text, len) || !list || !scan_is_array(list->irq, list->cap))
-        return scan_fail_arg(fault);
-    status = read_header(&in, &header, &check.n_cpu);
-    if (status == CPUBIND_TEXT_OK)
-        status = read_lines(&in, &check, header.next);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    list->n = check.n;
-    if (check.n > list->cap)
-        return scan_fail_space(&in);
-    list->n_cpu = check.n_cpu;
-    write = (table){list->irq, 0, check.n_cpu, -1, 1, check.regular};
-    return check.n > 0 ? read_lines(&in, &write, header.next) : CPUBIND_TEXT_OK;
+    cursor_text of;
+    cursor c =
+        cursor_open(&of, text, len, fault, list && cursor_is_array(list->irq, list->cap));
+    cursor line;
+    int32_t n = 0, last = -1;
+    if (of.len > 0 && text[len - 1] != '\n')
+        (void)cursor_fail_cut(&c);
+    const int32_t n_cpu = read_header(&c);
+    while (cursor_line(&c, &line)) {
+        cursor_skip_blanks(&line);
+        if (!cursor_left(&line))
+            continue;
+        if (!cursor_is_digit(line.text[line.at])) {
+            read_other(line);
+            continue;
+        }
+        const cpubind_interrupt row = read_row(line, n_cpu, last);
+        last = row.irq;
+        if (n < list->cap)
+            list->irq[n] = row;
+        n++;
+    }
+    if (!cursor_ok(&c))
+        return of.status;
+    list->n = n;
+    if (n <= list->cap)
+        list->n_cpu = n_cpu;
+    return cursor_room(&c, n, list->cap);
 }
 
 /* == Names ================================================================== */

@@ -87,13 +87,11 @@ cpubind_text_status cpubind_env_find(const char *text, int32_t len, const char *
     cursor c = cursor_open(&of, text, len, NULL,
                            name && *name && !memchr(name, '=', strlen(name)) &&
                                !memchr(name, '\n', strlen(name)) && out_value);
-    cursor line;
-    while (cursor_line(&c, &line))
-        if (cursor_takes(&line, name) && cursor_takes(&line, "=")) {
-            *out_value = cursor_piece(line);
-            return of.status;
-        }
-    return cursor_fail(&c, CPUBIND_TEXT_ERR_MISSING, 0, "it is not set");
+    cursor value;
+    if (!cursor_variable(c, name, &value))
+        return cursor_fail(&c, CPUBIND_TEXT_ERR_MISSING, 0, "it is not set");
+    *out_value = cursor_piece(value);
+    return of.status;
 }
 
 /*   ids    = id *( "," id )          reading stops at the first token that is no id */

@@ -18,7 +18,7 @@
  */
 #include "prometheus.h"
 
-#include "scan.h"
+#include "cursor.h"
 
 /* == Numbers ================================================================ */
 
@@ -42,219 +42,184 @@ static double scale(uint64_t m, int32_t e)
     return e >= 0 ? value * power[e] : value / power[-e];
 }
 
-/* Digits at *at: adds them to the mantissa while it holds them exactly. Returns how many were
- * added; the others count in *n_dropped. */
-static int32_t take_digits(const scan_text *in, int32_t *at, int32_t end, uint64_t *mantissa,
-                           int32_t *n_dropped)
+/* 1*DIGIT [ "." *DIGIT ] / "." 1*DIGIT; returns the mantissa, as long as it holds the digits
+ * exactly, and adds the power of ten of its last digit. */
+static uint64_t read_mantissa(cursor *c, int32_t *exponent)
 {
-    int32_t n = 0;
-    for (; *at < end && scan_is_digit(in->text[*at]); (*at)++) {
-        if (*mantissa < UINT64_C(1000000000000000000)) {
-            *mantissa = *mantissa * 10 + (uint64_t)(in->text[*at] - '0');
-            n++;
+    const int32_t start = c->at;
+    uint64_t mantissa = 0;
+    int32_t n_digit = 0, is_fraction = 0;
+    for (; cursor_left(c); c->at++) {
+        const char byte = c->text[c->at];
+        if (byte == '.' && !is_fraction) {
+            is_fraction = 1;
+            continue;
+        }
+        if (!cursor_is_digit(byte))
+            break;
+        n_digit++;
+        if (mantissa < UINT64_C(1000000000000000000)) {
+            mantissa = mantissa * 10 + (uint64_t)(byte - '0');
+            *exponent -= is_fraction;
         } else {
-            (*n_dropped)++;
+            *exponent += !is_fraction;
         }
     }
-    return n;
+    if (n_digit == 0)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_SYNTAX, start, "a number is missing");
+    return mantissa;
+}
+
+static int takes_minus(cursor *c)
+{
+    const int is_minus = cursor_takes(c, "-");
+    if (!is_minus)
+        (void)cursor_takes(c, "+");
+    return is_minus;
 }
 
 /* [ "e" [ "+" / "-" ] 1*DIGIT ]. An exponent beyond any double stays beyond. */
-static cpubind_text_status read_exponent(const scan_text *in, int32_t *at, int32_t end,
-                                         int32_t *out)
+static int32_t read_exponent(cursor *c)
 {
-    int32_t i = *at, value = 0, first;
-    int is_negative;
-    if (i == end || scan_to_lower(in->text[i]) != 'e')
-        return CPUBIND_TEXT_OK;
-    i++;
-    is_negative = i < end && in->text[i] == '-';
-    i += i < end && (in->text[i] == '-' || in->text[i] == '+');
-    for (first = i; i < end && scan_is_digit(in->text[i]); i++)
-        if (value < 1 << 24)
-            value = value * 10 + (in->text[i] - '0');
-    if (i == first)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "an exponent has no digits");
-    *out += is_negative ? -value : value;
-    *at = i;
-    return CPUBIND_TEXT_OK;
+    int32_t value = 0;
+    if (!cursor_starts_as(c, "e"))
+        return 0;
+    c->at++;
+    const int is_negative = takes_minus(c);
+    const cursor digits = cursor_span(c, cursor_is_digit);
+    if (digits.at == digits.end)
+        (void)cursor_bad(c, "an exponent has no digits");
+    for (int32_t i = digits.at; i < digits.end && value < 1 << 24; i++)
+        value = value * 10 + (c->text[i] - '0');
+    return is_negative ? -value : value;
 }
 
-static cpubind_text_status read_decimal(const scan_text *in, int32_t *at, int32_t end,
-                                        double *out)
-{
-    const int32_t start = *at;
-    uint64_t mantissa = 0;
-    int32_t i = start, exponent = 0, dropped = 0, n_digit;
-    cpubind_text_status status;
-    (void)take_digits(in, &i, end, &mantissa, &exponent);
-    n_digit = i - start;
-    if (i < end && in->text[i] == '.') {
-        const int32_t point = i++;
-        exponent -= take_digits(in, &i, end, &mantissa, &dropped);
-        n_digit += i - point - 1;
-    }
-    if (n_digit == 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a number is missing");
-    status = read_exponent(in, &i, end, &exponent);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    *out = scale(mantissa, exponent);
-    if (*out >= INFINITE)
-        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, start, "a number is too large");
-    *at = i;
-    return CPUBIND_TEXT_OK;
-}
-
-/* A number at *at; *at moves past it. */
-static cpubind_text_status read_number(const scan_text *in, int32_t *at, int32_t end,
-                                       double *out)
+/* Moves past a number. */
+static double read_number(cursor *c)
 {
     static const struct {
         const char *word;
         double value;
     } words[] = {{"nan", __builtin_nan("")}, {"infinity", INFINITE}, {"inf", INFINITE}};
-    int32_t i = *at;
-    double value = 0;
-    const int is_negative = i < end && in->text[i] == '-';
-    cpubind_text_status status;
-    i += i < end && (in->text[i] == '-' || in->text[i] == '+');
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        if (i < end && scan_starts_with_letters(in->text + i, end - i, words[k].word)) {
-            *out = is_negative ? -words[k].value : words[k].value;
-            *at = i + (int32_t)strlen(words[k].word);
-            return CPUBIND_TEXT_OK;
+    const int is_negative = takes_minus(c);
+    const int32_t start = c->at;
+    int32_t exponent = 0;
+    double value;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (cursor_starts_as(c, words[i].word)) {
+            c->at += (int32_t)strlen(words[i].word);
+            return is_negative ? -words[i].value : words[i].value;
         }
-    status = read_decimal(in, &i, end, &value);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    *out = is_negative ? -value : value;
-    *at = i;
-    return CPUBIND_TEXT_OK;
+    const uint64_t mantissa = read_mantissa(c, &exponent);
+    exponent += read_exponent(c);
+    value = scale(mantissa, exponent);
+    if (value >= INFINITE)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_RANGE, start, "a number is too large");
+    return is_negative ? -value : value;
 }
 
 cpubind_text_status cpubind_decimal_parse(const char *text, int32_t len, double *out,
                                           int32_t *out_len, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    if (!scan_is_text(text, len) || !out || !out_len)
-        return scan_fail_arg(fault);
-    int32_t at = 0;
-    const cpubind_text_status status = read_number(&in, &at, len, out);
-    if (status == CPUBIND_TEXT_OK)
-        *out_len = at;
-    return status;
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, out && out_len);
+    const double value = read_number(&c);
+    if (cursor_ok(&c)) {
+        *out = value;
+        *out_len = c.at;
+    }
+    return of.status;
 }
 
 /* == Series ================================================================= */
 
 static int is_name_byte(char c)
 {
-    return scan_is_letter(c) || c == '_' || c == ':';
+    return cursor_is_letter(c) || cursor_is_digit(c) || c == '_' || c == ':';
 }
 
-static cpubind_text_status read_name(const scan_text *in, int32_t *at, int32_t end,
-                                     scan_run *name)
+static cursor read_name(cursor *c)
 {
-    int32_t i = *at;
-    if (i == end || !is_name_byte(in->text[i]))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "a name is missing");
-    while (i < end && (is_name_byte(in->text[i]) || scan_is_digit(in->text[i])))
-        i++;
-    *name = (scan_run){*at, i};
-    *at = i;
-    return CPUBIND_TEXT_OK;
+    const cursor name = cursor_span(c, is_name_byte);
+    if (name.at == name.end || cursor_is_digit(name.text[name.at]))
+        (void)cursor_bad(&name, "a name is missing");
+    return name;
 }
 
-/* The bytes between the quotes, as they are. */
-static cpubind_text_status read_quoted(const scan_text *in, int32_t *at, int32_t end,
-                                       scan_run *inside)
+/* The bytes between quotes, as they are. */
+static cursor read_quoted(cursor *c)
 {
-    int32_t i = *at + 1;
-    if (*at == end || in->text[*at] != '"')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a quote is missing");
-    for (; i < end && in->text[i] != '"'; i++) {
-        if (in->text[i] != '\\')
+    cursor inside;
+    cursor_need(c, "\"", "a quote is missing");
+    for (inside = *c; cursor_left(c) && cursor_next(c) != '"'; c->at++) {
+        if (!cursor_takes(c, "\\"))
             continue;
-        i++;
-        if (i == end || (in->text[i] != '\\' && in->text[i] != '"' && in->text[i] != 'n'))
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i,
-                             "only \\, \" and n may follow a \\");
+        if (!cursor_starts(c, "\\") && !cursor_starts(c, "\"") && !cursor_starts(c, "n"))
+            (void)cursor_bad(c, "only \\, \" and n may follow a \\");
     }
-    if (i == end)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, end, "a quote is missing");
-    *inside = (scan_run){*at + 1, i};
-    *at = i + 1;
-    return CPUBIND_TEXT_OK;
+    inside.end = c->at;
+    cursor_need(c, "\"", "a quote is missing");
+    return inside;
 }
 
 typedef struct label {
-    scan_run key, value;
+    cursor key, value;
     int is_name; /* the key is the name of the series, and there is no value */
-    int is_last; /* there was no label, but the "}" */
 } label;
 
-/* Reads the label at *at, after the "{" or an earlier label; *at moves past its comma. */
-static cpubind_text_status next_label(const scan_text *in, int32_t *at, int32_t end, label *out)
+/* Reads a label, after the "{" or an earlier label, and moves past its comma; 0: there is none,
+ * but the "}". */
+static int next_label(cursor *c, label *out)
 {
-    int32_t i = scan_skip_blanks(in, *at, end);
-    cpubind_text_status status;
-    *out = (label){.is_last = i < end && in->text[i] == '}'};
-    if (out->is_last) {
-        *at = i + 1;
-        return CPUBIND_TEXT_OK;
-    }
-    const int is_quoted = i < end && in->text[i] == '"';
-    status = (is_quoted ? read_quoted : read_name)(in, &i, end, &out->key);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    i = scan_skip_blanks(in, i, end);
-    out->is_name = is_quoted && (i == end || in->text[i] != '=');
+    cursor_skip_blanks(c);
+    if (!cursor_ok(c) || cursor_takes(c, "}"))
+        return 0;
+    const int is_quoted = cursor_next(c) == '"';
+    out->key = is_quoted ? read_quoted(c) : read_name(c);
+    cursor_skip_blanks(c);
+    out->is_name = is_quoted && cursor_next(c) != '=';
     if (!out->is_name) {
-        if (i == end || in->text[i] != '=')
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "a label has no =");
-        i = scan_skip_blanks(in, i + 1, end);
-        status = read_quoted(in, &i, end, &out->value);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-        i = scan_skip_blanks(in, i, end);
+        cursor_need(c, "=", "a label has no =");
+        cursor_skip_blanks(c);
+        out->value = read_quoted(c);
+        cursor_skip_blanks(c);
     }
-    if (i == end || (in->text[i] != ',' && in->text[i] != '}'))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, i, "the } of the labels is missing");
-    *at = i + (in->text[i] == ',');
-    return CPUBIND_TEXT_OK;
+    if (!cursor_takes(c, ",") && cursor_next(c) != '}')
+        (void)cursor_bad(c, "the } of the labels is missing");
+    return cursor_ok(c);
 }
 
 typedef struct series {
-    scan_run name;
-    scan_run labels; /* with their braces; empty: none */
+    cursor name;
+    cursor labels; /* after the "{", with the "}"; empty: none */
 } series;
 
-static cpubind_text_status read_series(const scan_text *in, int32_t *at, int32_t end,
-                                       series *out)
+static series read_series(cursor *c)
 {
-    const int32_t start = *at;
-    cpubind_text_status status = CPUBIND_TEXT_OK;
-    label one = {.is_last = 0};
-    *out = (series){{start, start}, {start, start}};
-    if (start == end || in->text[start] != '{')
-        status = read_name(in, at, end, &out->name);
-    const int32_t brace = scan_skip_blanks(in, *at, end);
-    if (status != CPUBIND_TEXT_OK || brace == end || in->text[brace] != '{')
-        return status;
-    *at = brace + 1;
-    while (status == CPUBIND_TEXT_OK && !one.is_last) {
-        status = next_label(in, at, end, &one);
-        if (status == CPUBIND_TEXT_OK && one.is_name) {
-            if (!scan_is_empty(out->name))
-                return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, one.key.at, "a label has no =");
-            out->name = one.key;
-        }
+    const cursor start = *c;
+    series out = {*c, *c};
+    label one;
+    out.name.end = out.labels.end = c->at;
+    if (cursor_next(c) != '{')
+        out.name = read_name(c);
+    out.labels = *c;
+    cursor_skip_blanks(&out.labels);
+    if (!cursor_takes(&out.labels, "{")) {
+        out.labels.end = out.labels.at;
+        return out;
     }
-    if (status == CPUBIND_TEXT_OK && scan_is_empty(out->name))
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, start, "a name is missing");
-    out->labels = (scan_run){brace, *at};
-    return status;
+    *c = out.labels;
+    while (next_label(c, &one)) {
+        if (!one.is_name)
+            continue;
+        if (cursor_len(&out.name) > 0)
+            (void)cursor_bad(&one.key, "a label has no =");
+        out.name = one.key;
+    }
+    if (cursor_len(&out.name) == 0)
+        (void)cursor_bad(&start, "a name is missing");
+    out.labels.end = c->at;
+    return out;
 }
 
 typedef struct sample {
@@ -262,106 +227,89 @@ typedef struct sample {
     double value;
 } sample;
 
-/* A line that is neither empty nor a comment. */
-static cpubind_text_status read_sample(const scan_text *in, scan_run line, sample *out)
+/* Whether a word follows, before which a blank must be; neither the end nor an exemplar. */
+static int goes_on(cursor *c)
 {
-    int32_t at = line.at;
-    double time;
-    cpubind_text_status status = read_series(in, &at, line.end, &out->of);
-    if (status == CPUBIND_TEXT_OK) {
-        const int32_t word = scan_skip_blanks(in, at, line.end);
-        if (word == at && scan_is_empty(out->of.labels))
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "a byte does not belong here");
-        at = word;
-        status = read_number(in, &at, line.end, &out->value);
-    }
-    for (int is_timed = 0; status == CPUBIND_TEXT_OK && at < line.end; is_timed = 1) {
-        const int32_t word = scan_skip_blanks(in, at, line.end);
-        if (word > at && in->text[word] == '#')
-            return CPUBIND_TEXT_OK;
-        if (word == at || is_timed)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, at, "a byte does not belong here");
-        at = word;
-        status = read_number(in, &at, line.end, &time);
-    }
-    return status;
+    const cursor start = *c;
+    cursor_skip_blanks(c);
+    if (c->at == start.at)
+        cursor_end(c, "a byte does not belong here");
+    return cursor_left(c) && cursor_next(c) != '#';
+}
+
+/* A line that is neither empty nor a comment. */
+static sample read_sample(cursor line)
+{
+    sample out = {.of = read_series(&line)};
+    cursor end = line;
+    cursor_skip_blanks(&line);
+    if (line.at == end.at && cursor_len(&out.of.labels) == 0)
+        (void)cursor_bad(&end, "a byte does not belong here");
+    out.value = read_number(&line);
+    if (!goes_on(&line))
+        return out;
+    (void)read_number(&line); /* the time */
+    end = line;
+    if (goes_on(&line))
+        (void)cursor_bad(&end, "a byte does not belong here");
+    return out;
 }
 
 /* == What is asked ========================================================== */
 
-static int is_same(const scan_text *a, scan_run x, const scan_text *b, scan_run y)
+static int is_same(cursor a, cursor b)
 {
-    return scan_is(a, x, b->text + y.at, y.end - y.at);
+    return cursor_len(&a) == cursor_len(&b) &&
+           memcmp(a.text + a.at, b.text + b.at, (size_t)cursor_len(&a)) == 0;
 }
 
-/* The value of a label; an empty run at 0 where the series has no such label. */
-static scan_run find_label(const scan_text *in, scan_run labels, const scan_text *from,
-                           scan_run key)
+static cursor word_of(cursor_text *of, const char *word)
 {
-    label one = {.is_last = labels.at == labels.end};
-    for (int32_t at = labels.at + 1; !one.is_last;) {
-        (void)next_label(in, &at, labels.end, &one); /* it was read before */
-        if (!one.is_last && !one.is_name && is_same(in, one.key, from, key))
-            return one.value;
-    }
-    return (scan_run){0, 0};
+    return cursor_open(of, word, (int32_t)strlen(word), NULL, 1);
 }
 
-static scan_run find_word(const scan_text *in, scan_run labels, const char *word)
+/* Finds the value of a label. */
+static int find_label(cursor labels, cursor key, cursor *value)
 {
-    const scan_text key = {word, (int32_t)strlen(word), NULL};
-    return find_label(in, labels, &key, (scan_run){0, key.len});
+    label one;
+    while (cursor_left(&labels) && next_label(&labels, &one))
+        if (!one.is_name && is_same(one.key, key)) {
+            *value = one.value;
+            return 1;
+        }
+    return 0;
+}
+
+static int find_word(cursor labels, const char *word, cursor *value)
+{
+    cursor_text of;
+    return find_label(labels, word_of(&of, word), value);
 }
 
 /* Whether a series has the labels of a name. */
-static int has_labels(const scan_text *in, const series *of, const scan_text *asked,
-                      int32_t brace)
+static int has_labels(cursor labels, cursor asked)
 {
-    label one = {.is_last = brace == asked->len};
-    for (int32_t at = brace + 1; !one.is_last;) {
-        (void)next_label(asked, &at, asked->len, &one);
-        if (!one.is_last) {
-            const scan_run value = find_label(in, of->labels, asked, one.key);
-            if (value.at == 0 || !is_same(in, value, asked, one.value))
-                return 0;
-        }
-    }
+    label one;
+    cursor value;
+    while (cursor_left(&asked) && next_label(&asked, &one))
+        if (!find_label(labels, one.key, &value) || !is_same(value, one.value))
+            return 0;
     return 1;
-}
-
-/* The bytes of a name without labels. */
-static int32_t base_length(const char *name)
-{
-    int32_t n = 0;
-    while (name[n] && name[n] != '{')
-        n++;
-    return n;
-}
-
-static int ends_with(const char *name, int32_t len, const char *ending)
-{
-    const int32_t n = (int32_t)strlen(ending);
-    return len > n && memcmp(name + len - n, ending, (size_t)n) == 0;
 }
 
 cpubind_text_status cpubind_prometheus_name_check(const char *name, cpubind_text_fault *fault)
 {
-    if (!name || strlen(name) > CPUBIND_TEXT_MAX)
-        return scan_fail_arg(fault);
-    const scan_text in = {name, (int32_t)strlen(name), fault};
-    series of;
-    int32_t at = 0;
-    scan_run base;
-    cpubind_text_status status = read_name(&in, &at, in.len, &base);
-    if (status != CPUBIND_TEXT_OK || at == in.len)
-        return status;
-    if (name[at] == '{') {
-        at = 0;
-        status = read_series(&in, &at, in.len, &of);
+    cursor_text of;
+    const size_t len = name ? strlen(name) : 0;
+    cursor c =
+        cursor_open(&of, name, len > CPUBIND_TEXT_MAX ? -1 : (int32_t)len, fault, name != NULL);
+    (void)read_name(&c);
+    if (cursor_next(&c) == '{') {
+        c.at = 0;
+        (void)read_series(&c);
     }
-    if (status == CPUBIND_TEXT_OK && at < in.len)
-        status = scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at, "a byte does not belong here");
-    return status;
+    cursor_end(&c, "a byte does not belong here");
+    return of.status;
 }
 
 /* == One reading ============================================================ */
@@ -379,95 +327,99 @@ static int is_count(double value)
 }
 
 /* NAME, of which the page has said the kind, or has not. */
-static void add_plain(cpubind_prometheus_reading *r, const scan_text *in, const sample *s)
+static void add_plain(cpubind_prometheus_reading *r, const sample *s, cursor name)
 {
+    cursor value;
     if (r->kind == CPUBIND_PROMETHEUS_HISTOGRAM)
         return;
-    if (find_word(in, s->of.labels, "quantile").at != 0)
+    if (find_word(s->of.labels, "quantile", &value))
         r->kind = CPUBIND_PROMETHEUS_SUMMARY;
     if (r->kind == CPUBIND_PROMETHEUS_ABSENT)
-        r->kind = ends_with(r->name, base_length(r->name), "_total")
-                      ? CPUBIND_PROMETHEUS_COUNTER
-                      : CPUBIND_PROMETHEUS_GAUGE;
+        r->kind = cursor_drops(&name, "_total") ? CPUBIND_PROMETHEUS_COUNTER
+                                                : CPUBIND_PROMETHEUS_GAUGE;
     if (r->kind == CPUBIND_PROMETHEUS_COUNTER && !is_count(s->value))
         set_problem(r, "its counter is not a number of 0 or more");
     r->value += s->value;
     r->n_series++;
 }
 
-/* NAME_total: the counter NAME. */
-static void add_total(cpubind_prometheus_reading *r, const scan_text *in, const sample *s)
+/* The bucket of a bound, which is added where it is new; NULL: there are too many. */
+static cpubind_prometheus_bucket *find_bucket(cpubind_prometheus_reading *r, double bound)
 {
-    if (r->kind == CPUBIND_PROMETHEUS_ABSENT)
-        r->kind = CPUBIND_PROMETHEUS_COUNTER;
-    if (r->kind == CPUBIND_PROMETHEUS_COUNTER)
-        add_plain(r, in, s);
+    int32_t i = r->n_bucket;
+    while (i > 0 && r->bucket[i - 1].bound > bound)
+        i--;
+    if (i > 0 && r->bucket[i - 1].bound == bound)
+        return &r->bucket[i - 1];
+    if (r->n_bucket == CPUBIND_PROMETHEUS_BUCKETS)
+        return NULL;
+    memmove(r->bucket + i + 1, r->bucket + i, (size_t)(r->n_bucket - i) * sizeof *r->bucket);
+    r->bucket[i] = (cpubind_prometheus_bucket){bound, 0, 0};
+    r->n_bucket++;
+    return &r->bucket[i];
 }
 
-static void add_sum(cpubind_prometheus_reading *r, const scan_text *in, const sample *s)
+static void add_bucket(cpubind_prometheus_reading *r, const sample *s)
 {
-    (void)in;
-    r->sum += s->value;
-    r->n_series += r->kind == CPUBIND_PROMETHEUS_SUMMARY;
-}
-
-static void add_bucket(cpubind_prometheus_reading *r, const scan_text *in, const sample *s)
-{
-    const scan_run text = find_word(in, s->of.labels, "le");
-    const scan_text quiet = {in->text, in->len, NULL};
-    int32_t at = text.at, i = r->n_bucket;
+    cursor_text quiet = {0, CPUBIND_TEXT_OK, NULL};
+    cursor text = {.of = &quiet};
+    cpubind_prometheus_bucket *bucket = NULL;
     double bound = 0;
+    int is_bound = find_word(s->of.labels, "le", &text);
+    if (is_bound) {
+        text.of = &quiet;
+        bound = read_number(&text);
+        is_bound = cursor_ok(&text) && text.at == text.end && bound == bound;
+    }
     if (r->kind == CPUBIND_PROMETHEUS_ABSENT)
         r->kind = CPUBIND_PROMETHEUS_HISTOGRAM;
     if (r->kind != CPUBIND_PROMETHEUS_HISTOGRAM)
         return;
-    if (text.at == 0 || read_number(&quiet, &at, text.end, &bound) != CPUBIND_TEXT_OK ||
-        at != text.end || bound != bound) {
+    if (!is_bound) {
         set_problem(r, "a bucket has no bound");
         return;
     }
     if (!is_count(s->value))
         set_problem(r, "a bucket is not a number of 0 or more");
-    while (i > 0 && r->bucket[i - 1].bound > bound)
-        i--;
-    if (i == 0 || r->bucket[i - 1].bound < bound) {
-        if (r->n_bucket == CPUBIND_PROMETHEUS_BUCKETS) {
-            set_problem(r, "it has more than 128 bounds");
-            return;
-        }
-        memmove(r->bucket + i + 1, r->bucket + i,
-                (size_t)(r->n_bucket - i) * sizeof *r->bucket);
-        r->bucket[i++] = (cpubind_prometheus_bucket){bound, 0, 0};
-        r->n_bucket++;
+    bucket = find_bucket(r, bound);
+    if (!bucket) {
+        set_problem(r, "it has more than 128 bounds");
+        return;
     }
-    r->bucket[i - 1].count += s->value;
-    r->bucket[i - 1].series++;
+    bucket->count += s->value;
+    bucket->series++;
 }
 
-static const struct {
-    const char *ending;
-    void (*add)(cpubind_prometheus_reading *r, const scan_text *in, const sample *s);
-} endings[] = {
-    {"", add_plain}, {"_total", add_total}, {"_bucket", add_bucket}, {"_sum", add_sum}};
-
-static void add_sample(cpubind_prometheus_reading *r, const scan_text *in, const sample *s)
+/* Takes a sample of NAME, or of a part of it. */
+static void add_sample(cpubind_prometheus_reading *r, const sample *s)
 {
-    const int32_t base = base_length(r->name);
-    const scan_text asked = {r->name, (int32_t)strlen(r->name), NULL};
-    scan_run rest = s->of.name;
-    if (!scan_starts(in, rest, r->name, base))
+    cursor_text of;
+    cursor asked = word_of(&of, r->name), rest = s->of.name;
+    const cursor name = cursor_span(&asked, is_name_byte);
+    if (cursor_len(&rest) < cursor_len(&name) ||
+        memcmp(r->name, rest.text + rest.at, (size_t)cursor_len(&name)) != 0)
         return;
-    rest.at += base;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (scan_is(in, rest, endings[i].ending, (int32_t)strlen(endings[i].ending)) &&
-            has_labels(in, &s->of, &asked, base))
-            endings[i].add(r, in, s);
+    (void)cursor_takes(&asked, "{");
+    if (!has_labels(s->of.labels, asked))
+        return;
+    rest.at += cursor_len(&name);
+    if (rest.at == rest.end) {
+        add_plain(r, s, name);
+    } else if (cursor_is(rest, "_total") && r->kind != CPUBIND_PROMETHEUS_GAUGE &&
+               r->kind != CPUBIND_PROMETHEUS_SUMMARY) { /* the counter NAME */
+        r->kind = r->kind ? r->kind : CPUBIND_PROMETHEUS_COUNTER;
+        add_plain(r, s, name);
+    } else if (cursor_is(rest, "_sum")) {
+        r->sum += s->value;
+        r->n_series += r->kind == CPUBIND_PROMETHEUS_SUMMARY;
+    } else if (cursor_is(rest, "_bucket")) {
+        add_bucket(r, s);
+    }
 }
 
 /* "# TYPE" name kind, which stands before the samples. A part of a counter, a histogram or a
  * summary is a counter. */
-static void take_kind(cpubind_prometheus_reading *r, const scan_text *in, scan_run name,
-                      scan_run kind)
+static void take_kind(cpubind_prometheus_reading *r, cursor name, cursor kind)
 {
     static const struct {
         const char *word;
@@ -477,18 +429,21 @@ static void take_kind(cpubind_prometheus_reading *r, const scan_text *in, scan_r
                  {"histogram", CPUBIND_PROMETHEUS_HISTOGRAM},
                  {"summary", CPUBIND_PROMETHEUS_SUMMARY}};
     static const char *const parts[] = {"_total", "_bucket", "_sum", "_count"};
-    const int32_t len = name.end - name.at, base = base_length(r->name);
-    if (r->n_series > 0 || r->n_bucket > 0 || len > base ||
-        memcmp(r->name, in->text + name.at, (size_t)len) != 0)
+    cursor_text of;
+    cursor asked = word_of(&of, r->name);
+    asked = cursor_span(&asked, is_name_byte);
+    if (r->n_series > 0 || r->n_bucket > 0)
         return;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!scan_is(in, kind, kinds[i].word, (int32_t)strlen(kinds[i].word)))
+        if (!cursor_is(kind, kinds[i].word))
             continue;
-        if (len == base)
+        if (is_same(name, asked))
             r->kind = kinds[i].kind;
-        for (size_t k = 0; i > 0 && k < sizeof parts / sizeof *parts; k++)
-            if (len + (int32_t)strlen(parts[k]) == base && ends_with(r->name, base, parts[k]))
+        for (size_t k = 0; i > 0 && k < sizeof parts / sizeof *parts; k++) {
+            cursor whole = asked;
+            if (cursor_drops(&whole, parts[k]) && is_same(name, whole))
                 r->kind = CPUBIND_PROMETHEUS_COUNTER;
+        }
     }
 }
 
@@ -511,54 +466,33 @@ static void end_reading(cpubind_prometheus_reading *r)
     }
 }
 
-/* Reads all lines; with n 0 they are only checked. */
-static cpubind_text_status read_page(const scan_text *in, cpubind_prometheus_reading *out,
-                                     int32_t n)
-{
-    scan_line line = {{0, 0}, 0, 0};
-    while (scan_next_line(in, &line)) {
-        sample s;
-        if (!line.ended)
-            return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the last line has no end");
-        if (scan_is_empty(line.run))
-            continue;
-        if (in->text[line.run.at] == '#') {
-            const scan_run type = scan_word(in, line.run.at + 1, line.run.end);
-            const scan_run name = scan_word(in, type.end, line.run.end);
-            const scan_run kind = scan_word(in, name.end, line.run.end);
-            for (int32_t i = 0; i < n && SCAN_IS(in, type, "TYPE"); i++)
-                take_kind(&out[i], in, name, kind);
-            continue;
-        }
-        const cpubind_text_status status = read_sample(in, line.run, &s);
-        if (status != CPUBIND_TEXT_OK)
-            return status;
-        for (int32_t i = 0; i < n; i++)
-            add_sample(&out[i], in, &s);
-    }
-    return CPUBIND_TEXT_OK;
-}
-
 cpubind_text_status cpubind_prometheus_read(const char *text, int32_t len,
                                             cpubind_prometheus_reading *out, int32_t n,
                                             cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_text_status status;
-    if (!scan_is_text(text, len) || !scan_is_array(out, n))
-        return scan_fail_arg(fault);
-    for (int32_t i = 0; i < n; i++)
-        if (cpubind_prometheus_name_check(out[i].name, NULL) != CPUBIND_TEXT_OK)
-            return scan_fail_arg(fault);
-    status = read_page(&in, NULL, 0);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    for (int32_t i = 0; i < n; i++)
+    cursor_text of;
+    int is_right = cursor_is_array(out, n);
+    for (int32_t i = 0; is_right && i < n; i++)
+        is_right = cpubind_prometheus_name_check(out[i].name, NULL) == CPUBIND_TEXT_OK;
+    cursor c = cursor_open(&of, text, len, fault, is_right), line;
+    for (int32_t i = 0; is_right && i < n; i++)
         out[i] = (cpubind_prometheus_reading){.name = out[i].name};
-    (void)read_page(&in, out, n);
-    for (int32_t i = 0; i < n; i++)
+    while (cursor_whole_line(&c, &line)) {
+        line = cursor_trim(line);
+        if (cursor_takes(&line, "#")) {
+            const int is_type = cursor_is(cursor_word(&line), "TYPE");
+            const cursor name = cursor_word(&line), kind = cursor_word(&line);
+            for (int32_t i = 0; is_type && i < n; i++)
+                take_kind(&out[i], name, kind);
+        } else if (cursor_left(&line)) {
+            const sample s = read_sample(line);
+            for (int32_t i = 0; cursor_ok(&c) && i < n; i++)
+                add_sample(&out[i], &s);
+        }
+    }
+    for (int32_t i = 0; is_right && i < n; i++)
         end_reading(&out[i]);
-    return CPUBIND_TEXT_OK;
+    return of.status;
 }
 
 /* == Two readings =========================================================== */

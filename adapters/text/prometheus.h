@@ -58,9 +58,9 @@ cpubind_text_status cpubind_prometheus_name_check(const char *name, cpubind_text
 
 /* Reads what a page says of n names.
  *   in      out[0 .. n - 1] with valid names; 0 <= n
- *   out     the other fields of out[i]; untouched on failure
+ *   out     the other fields of out[i]; on failure, those of a part of the page
  *   errors  ERR_ARG; ERR_SYNTAX; ERR_CUT when the last line has no line feed
- *   cost    O(len * n), two passes */
+ *   cost    O(len * n) */
 cpubind_text_status cpubind_prometheus_read(const char *text, int32_t len,
                                             cpubind_prometheus_reading *out, int32_t n,
                                             cpubind_text_fault *fault);

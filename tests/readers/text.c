@@ -267,18 +267,20 @@ static void tell_block(reading *r, const cpubind_prometheus_reading *after)
 /* `read prometheus NAME`. It may be asked for twice at once. */
 static void read_prometheus(reading *r)
 {
-    cpubind_prometheus_reading *p = (cpubind_prometheus_reading *)reading_out(r, 2 * sizeof *p);
+    cpubind_prometheus_reading *p =
+        (cpubind_prometheus_reading *)filled(2 * sizeof *p, r->fill);
     cpubind_text_status status;
     p[0].name = p[1].name = r->args;
     status = cpubind_prometheus_read(r->text, r->len, given(r, p), 2, r->fault);
     CHECK((cpubind_prometheus_name_check(r->args, NULL) == CPUBIND_TEXT_OK) ||
           status == CPUBIND_TEXT_ERR_ARG);
-    if (!came(r, status))
-        return;
-    CHECK(r->len == 0 || r->text[r->len - 1] == '\n');
-    CHECK(p[0].kind == p[1].kind && p[0].n_series == p[1].n_series);
-    tell_reading(r, p);
-    tell_block(r, p);
+    if (came(r, status)) {
+        CHECK(r->len == 0 || r->text[r->len - 1] == '\n');
+        CHECK(p[0].kind == p[1].kind && p[0].n_series == p[1].n_series);
+        tell_reading(r, p);
+        tell_block(r, p);
+    }
+    free(p);
 }
 
 static void read_metric_name(reading *r)
