@@ -57,16 +57,17 @@ static cpubind_problem_code take_function(facts_reader *r, cpubind_problem_code 
     return code;
 }
 
-static cpubind_problem_code check_named(facts_reader *r)
+/* Lists the functions. Those that the request names are there. */
+static cpubind_problem_code list_functions(facts_reader *r)
 {
-    for (int32_t i = 0; i < r->pci->n_named; i++) {
-        const cpubind_pci_address *named = &r->pci->named[i];
-        if (cpubind_facts_on_bus(r->facts, named) >= 0)
-            continue;
-        r->problem->pci = *named;
-        return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE, "the bus has no such function");
-    }
-    return CPUBIND_PROBLEM_NONE;
+    const cpubind_problem_code code = cpubind_priv_read_bus(r, 1, take_function);
+    for (int32_t i = 0; code == CPUBIND_PROBLEM_NONE && i < r->pci->n_named; i++)
+        if (cpubind_facts_on_bus(r->facts, &r->pci->named[i]) < 0) {
+            r->problem->pci = r->pci->named[i];
+            return facts_fail(r, CPUBIND_PROBLEM_UNKNOWN_DEVICE,
+                              "the bus has no such function");
+        }
+    return code;
 }
 
 /* == More of a device ======================================================= */
@@ -127,29 +128,39 @@ static cpubind_problem_code compare_all(facts_reader *r)
 
 /* == The reading ============================================================ */
 
-static cpubind_problem_code read_functions(facts_reader *r, cpubind_pci_function *function,
-                                           int32_t n)
+/* Reads what its driver tells of a function. */
+static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *function)
 {
-    for (int32_t i = 0; i < n; i++) {
-        const cpubind_vendor *v = cpubind_vendor_of(function[i].accelerator.vendor);
-        cpubind_problem_code status =
-            facts_read_number(r, facts_function_path(r, &function[i].pci, "sriov_numvfs"), 0,
-                              &function[i].n_virtual);
-        if (v->driver.folder &&
-            facts_is_present(r->source->list(r->source->ctx, v->driver.folder)))
-            function[i].is_driven = cpubind_priv_is_driven(r, v, &function[i].pci);
-        if (status == CPUBIND_PROBLEM_NONE && v->read && function[i].is_driven > 0)
-            status = v->read(r, &function[i]);
-        if (status == CPUBIND_PROBLEM_NONE)
-            status = read_interface(r, &function[i]);
-        if (status == CPUBIND_PROBLEM_NONE)
-            status = cpubind_priv_read_near(r, &function[i]);
-        if (status == CPUBIND_PROBLEM_NONE && (r->pci->wants_nics || !r->pci->wants_cores))
-            status = cpubind_priv_climb(r, &function[i]);
-        if (status != CPUBIND_PROBLEM_NONE)
-            return status;
-    }
-    return CPUBIND_PROBLEM_NONE;
+    const cpubind_vendor *v = cpubind_vendor_of(function->accelerator.vendor);
+    if (v->driver.folder && facts_is_present(r->source->list(r->source->ctx, v->driver.folder)))
+        function->is_driven = cpubind_priv_is_driven(r, v, &function->pci);
+    return v->read && function->is_driven > 0 ? v->read(r, function) : CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code count_virtual(facts_reader *r, cpubind_pci_function *function)
+{
+    return facts_read_number(r, facts_function_path(r, &function->pci, "sriov_numvfs"), 0,
+                             &function->n_virtual);
+}
+
+static cpubind_problem_code find_bridges(facts_reader *r, cpubind_pci_function *function)
+{
+    return r->pci->wants_nics || !r->pci->wants_cores ? cpubind_priv_climb(r, function)
+                                                      : CPUBIND_PROBLEM_NONE;
+}
+
+/* Reads more of all devices and network cards. */
+static cpubind_problem_code read_functions(facts_reader *r)
+{
+    static cpubind_problem_code (*const steps[])(facts_reader *, cpubind_pci_function *) = {
+        count_virtual, read_driver, read_interface, cpubind_priv_read_near, find_bridges};
+    const cpubind_facts *f = r->facts;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
+    for (int32_t i = 0; i < f->n_bus + f->n_nic; i++)
+        for (size_t k = 0; k < sizeof steps / sizeof *steps && code == CPUBIND_PROBLEM_NONE;
+             k++)
+            code = steps[k](r, i < f->n_bus ? &f->bus[i] : &f->nic[i - f->n_bus]);
+    return code;
 }
 
 /* Takes the CPUs of the request, all of them as of the first node. */
@@ -173,31 +184,19 @@ static cpubind_problem_code take_own_cpus(facts_reader *r)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Reads CPUs, nodes and cores, and makes the host for the core of them. */
-static cpubind_problem_code read_host(facts_reader *r)
+/* Makes the host for the core of CPUs, nodes and cores. */
+static cpubind_problem_code make_host(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
-    int32_t *core = NULL;
-    cpubind_problem_code code = cpubind_priv_read_scope(r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_cpus(r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_distances(r);
-    if (code == CPUBIND_PROBLEM_NONE && r->pci->wants_cores)
-        code = cpubind_priv_read_cores(r);
-    if (code != CPUBIND_PROBLEM_NONE)
-        return code;
+    int32_t *core = f->core_of ? cpubind_arena_ints(r->arena, f->n_cpu) : NULL;
     if (f->topology.code != CPUBIND_PROBLEM_NONE) {
         *r->problem = f->topology;
         return f->topology.code;
     }
-    if (f->core_of) {
-        core = cpubind_arena_ints(r->arena, f->n_cpu);
-        if (!core)
-            return facts_fail_memory(r);
-        for (int32_t i = 0; i < f->n_cpu; i++)
-            core[i] = cpubind_facts_core(f, f->cpu[i]);
-    }
+    if (f->core_of && !core)
+        return facts_fail_memory(r);
+    for (int32_t i = 0; core && i < f->n_cpu; i++)
+        core[i] = cpubind_facts_core(f, f->cpu[i]);
     f->host = (cpubind_topology){.cpu = f->cpu,
                                  .node = f->node,
                                  .n_cpu = f->n_cpu,
@@ -207,6 +206,11 @@ static cpubind_problem_code read_host(facts_reader *r)
                                  .core = core,
                                  .socket = f->has_nodes ? f->socket : NULL};
     return CPUBIND_PROBLEM_NONE;
+}
+
+static cpubind_problem_code read_cores(facts_reader *r)
+{
+    return r->pci->wants_cores ? cpubind_priv_read_cores(r) : CPUBIND_PROBLEM_NONE;
 }
 
 /* Holds the devices against those of a step of Slurm, where no NPU is among them: else the NPUs
@@ -225,11 +229,37 @@ static cpubind_problem_code judge_step(facts_reader *r)
                : CPUBIND_PROBLEM_NONE;
 }
 
+/* Hides what was not asked for, which is beside what was. */
+static cpubind_problem_code hide_others(facts_reader *r)
+{
+    for (int32_t i = 0; i < r->facts->n_bus; i++)
+        if (!r->facts->bus[i].is_asked) {
+            r->facts->bus[i].sight = CPUBIND_SIGHT_HIDDEN;
+            r->facts->bus[i].n_number = 0;
+        }
+    return CPUBIND_PROBLEM_NONE;
+}
+
 cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
                                           const cpubind_pci_request *request,
                                           cpubind_arena *arena, cpubind_facts *out,
                                           cpubind_problem *problem)
 {
+    enum { HOST_STEPS = 5 };
+    static cpubind_problem_code (*const steps[])(facts_reader *) = {
+        cpubind_priv_read_scope,
+        cpubind_priv_read_cpus,
+        cpubind_priv_read_distances,
+        read_cores,
+        make_host,
+        check_drivers,
+        list_functions,
+        read_functions,
+        compare_all,
+        cpubind_priv_read_sight,
+        judge_step,
+        hide_others,
+    };
     static const cpubind_request usual = {.is_auto_strategy = 1, .scope = CPUBIND_SCOPE_CPUSET};
     facts_reader r = {.source = source,
                       .request = request->host ? request->host : &usual,
@@ -237,7 +267,8 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
                       .facts = out,
                       .problem = problem,
                       .pci = request};
-    cpubind_problem_code code;
+    const size_t n = request->no_bus ? HOST_STEPS : sizeof steps / sizeof *steps;
+    cpubind_problem_code code = CPUBIND_PROBLEM_NONE;
     memset(out, 0, sizeof *out);
     out->noun = "device";
     out->is_joined = 1;
@@ -246,29 +277,8 @@ cpubind_problem_code cpubind_devices_read(const cpubind_source *source,
     cpubind_problem_clear(&out->topology);
     if (request->no_bus && request->own_cpu)
         return take_own_cpus(&r);
-    code = read_host(&r);
-    if (code != CPUBIND_PROBLEM_NONE || request->no_bus)
-        return code;
-    code = check_drivers(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_bus(&r, 1, take_function);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = check_named(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_functions(&r, out->bus, out->n_bus);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = read_functions(&r, out->nic, out->n_nic);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = compare_all(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = cpubind_priv_read_sight(&r);
-    if (code == CPUBIND_PROBLEM_NONE)
-        code = judge_step(&r);
-    for (int32_t i = 0; i < out->n_bus; i++)
-        if (!out->bus[i].is_asked) {
-            out->bus[i].sight = CPUBIND_SIGHT_HIDDEN;
-            out->bus[i].n_number = 0;
-        }
+    for (size_t i = 0; i < n && code == CPUBIND_PROBLEM_NONE; i++)
+        code = steps[i](&r);
     return code;
 }
 

@@ -34,15 +34,6 @@ static int has_file(cpubind_input listing, const cpubind_device_node *file)
     return 0;
 }
 
-/* Whether this process may open some device file. */
-static int is_there(void *ctx, const cpubind_vendor_nodes *nodes,
-                    const cpubind_vendor_files *bus)
-{
-    const facts_reader *r = (const facts_reader *)ctx;
-    (void)bus;
-    return facts_is_present(r->source->list(r->source->ctx, nodes->input));
-}
-
 /* Finds the devices without a file that this process may open, where others of their vendor
  * have one: a container leaves them out, or they have another driver, and no runtime of this
  * process sees them. Those whose files are known are left out, too, where others of any vendor,
@@ -52,33 +43,30 @@ static cpubind_problem_code read_files(facts_reader *r)
     cpubind_facts *f = r->facts;
     cpubind_device_nodes nodes;
     int has_some = facts_is_present(r->source->list(r->source->ctx, "dev"));
-    int32_t *n_own, *n_file;
-    if (!has_some && !cpubind_vendor_each_nodes(is_there, r))
-        return CPUBIND_PROBLEM_NONE;
-    n_own = cpubind_arena_ints(r->arena, f->n_bus);
-    n_file = cpubind_arena_ints(r->arena, f->n_bus);
-    if (!n_own || !n_file || !cpubind_device_nodes_read(r->source, f, r->arena, &nodes))
+    int32_t *n_own = cpubind_arena_ints(r->arena, f->n_bus); /* -1: no file is known */
+    if (!n_own || !cpubind_device_nodes_read(r->source, f, r->arena, &nodes))
         return facts_fail_memory(r);
-    memset(n_own, 0, (size_t)f->n_bus * sizeof *n_own);
-    memset(n_file, 0, (size_t)f->n_bus * sizeof *n_file);
+    for (int32_t i = 0; i < f->n_bus; i++)
+        n_own[i] = -1;
     for (int32_t i = 0; i < nodes.n; i++) {
         const cpubind_device_node *row = &nodes.row[i];
+        int32_t *n = &n_own[row->device];
         cpubind_input listing;
         if (row->is_display)
             continue;
-        n_file[row->device]++;
         listing = r->source->list(r->source->ctx, row->nodes->input);
+        *n += *n < 0;
         if (!facts_is_present(listing) && listing.state != CPUBIND_INPUT_ABSENT)
-            n_own[row->device]++; /* it may be one */
+            ++*n; /* it may be one */
         if (!has_file(listing, row))
             continue;
         has_some = 1;
-        n_own[row->device]++;
+        ++*n;
         f->runtime[f->bus[row->device].accelerator.vendor].n_file++;
     }
     for (int32_t i = 0; i < f->n_bus; i++)
-        if (n_own[i] == 0 && (f->runtime[f->bus[i].accelerator.vendor].n_file > 0 ||
-                              (has_some && n_file[i] > 0)))
+        if (n_own[i] <= 0 && (f->runtime[f->bus[i].accelerator.vendor].n_file > 0 ||
+                              (has_some && n_own[i] == 0)))
             f->bus[i].is_driven = 0;
     return CPUBIND_PROBLEM_NONE;
 }

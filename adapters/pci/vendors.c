@@ -25,42 +25,31 @@ const cpubind_vendor cpubind_vendor_other = {
     .file = {CPUBIND_FILES_DRM, CPUBIND_FILES_ACCEL},
 };
 
-/* Kind k of a vendor: its driver's, then those of the bus; NULL: it has no such kind. */
-static const cpubind_vendor_nodes *kind_of(const cpubind_vendor *v, int k,
-                                           const cpubind_vendor_files **bus)
+/* Kind k of all vendors, of each its driver's, then those of the bus; NULL: there is none. */
+static const cpubind_vendor_nodes *kind_of(int k, const cpubind_vendor_files **bus)
 {
-    *bus = k > 0 ? &v->file[k - 1] : NULL;
-    if (k == 0)
+    const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)(k / CPUBIND_VENDOR_FILES));
+    const int own = k % CPUBIND_VENDOR_FILES;
+    *bus = own > 0 ? &v->file[own - 1] : NULL;
+    if (own == 0)
         return v->driver.folder ? &v->driver.nodes : NULL;
     return (*bus)->folder && !(*bus)->is_display ? &(*bus)->nodes : NULL;
-}
-
-/* Whether a kind comes before kind `end_k` of vendor `end_i`. */
-static int is_before(const cpubind_vendor_nodes *nodes, int end_i, int end_k)
-{
-    const cpubind_vendor_files *bus;
-    for (int i = 0; i <= end_i; i++)
-        for (int k = 0; k < (i < end_i ? CPUBIND_VENDOR_FILES : end_k); k++) {
-            const cpubind_vendor_nodes *other =
-                kind_of(cpubind_vendor_of((cpubind_vendor_id)i), k, &bus);
-            if (other && strlen(other->input) == strlen(nodes->input) &&
-                memcmp(other->input, nodes->input, strlen(nodes->input)) == 0)
-                return 1;
-        }
-    return 0;
 }
 
 int cpubind_vendor_each_nodes(cpubind_vendor_visit *visit, void *ctx)
 {
     int result = 0;
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++)
-        for (int k = 0; k < CPUBIND_VENDOR_FILES && !result; k++) {
-            const cpubind_vendor_files *bus;
-            const cpubind_vendor_nodes *nodes =
-                kind_of(cpubind_vendor_of((cpubind_vendor_id)i), k, &bus);
-            if (nodes && !is_before(nodes, i, k))
-                result = visit(ctx, nodes, bus);
-        }
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT * CPUBIND_VENDOR_FILES && !result; i++) {
+        const cpubind_vendor_files *bus, *before;
+        const cpubind_vendor_nodes *nodes = kind_of(i, &bus), *other;
+        int is_new = nodes != NULL;
+        for (int k = 0; k < i && is_new; k++)
+            is_new = !(other = kind_of(k, &before)) ||
+                     strlen(other->input) != strlen(nodes->input) ||
+                     memcmp(other->input, nodes->input, strlen(nodes->input)) != 0;
+        if (is_new)
+            result = visit(ctx, nodes, bus);
+    }
     return result;
 }
 

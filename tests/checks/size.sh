@@ -23,7 +23,7 @@ cpubind.h              1600    1600
 adapters/text           3825    1700
 adapters/model          2740    1400
 adapters/ascend         6773    2500
-adapters/pci            1677    1300
+adapters/pci            1659    1300
 adapters/plan           3124    1200
 adapters/linux         15156    9500
 adapters/host           4482    3300
