@@ -293,12 +293,21 @@ static void explain_parts(const cpubind_facts *facts, const cpubind_device_plan 
                           api_text *out)
 {
     const char *before = "";
-    api_add(out, "processes with other parts (virtual functions, MIG instances) of ");
+    api_add(out,
+            "processes with other parts (virtual functions, virtual NPUs, MIG instances) of ");
     for (int32_t row = 0; row < plan->n_want; row++) {
-        if (!plan->is_shared[row])
+        const cpubind_viewed *device = &facts->device[plan->want[row]];
+        char name[CPUBIND_DEVICE_NAME_SIZE];
+        int32_t k = 0;
+        while (k < row && (!plan->is_shared[k] ||
+                           facts->device[plan->want[k]].function != device->function))
+            k++;
+        if (!plan->is_shared[row] || k < row)
             continue;
-        api_add(out, "%s", before);
-        api_add_pci(out, &facts->bus[facts->device[plan->want[row]].function].pci);
+        cpubind_device_name(device->vendor, device->function < 0 ? device->logic : -1,
+                            device->function < 0 ? NULL : &facts->bus[device->function].pci,
+                            name);
+        api_add(out, "%s%s", before, name);
         before = ", ";
     }
     api_add(out, " may get the same CPUs: give each of the N processes that share a card "

@@ -225,6 +225,28 @@ static int is_part_of_another(const cpubind_facts *f, int32_t npu)
     return 0;
 }
 
+/* Numbers the parts in view of a function that has no other functions for its parts. */
+static void number_parts(cpubind_facts *f)
+{
+    for (int32_t i = 0; i < f->n_device; i++) {
+        const int32_t function = f->device[i].function;
+        int32_t n = 0;
+        for (int32_t k = 0; k < f->n_bus && function >= 0; k++)
+            n -= f->bus[k].parent == function;
+        if (!f->device[i].is_part || function < 0 || n < 0)
+            continue;
+        for (int32_t k = 0; k < f->n_device; k++) {
+            f->device[i].part = k == i ? n : f->device[i].part;
+            n += f->device[k].function == function && f->device[k].is_part;
+        }
+        f->bus[function].n_part = n;
+    }
+}
+
+/* The device id of a virtual function, which is its own also where the card is not shown, in a
+ * virtual machine. A virtual NPU of another function shares that with those of its card. */
+enum { OWN_FUNCTION = 0xd805 };
+
 void cpubind_priv_attach_functions(facts_reader *r)
 {
     cpubind_facts *f = r->facts;
@@ -239,16 +261,19 @@ void cpubind_priv_attach_functions(facts_reader *r)
         if (npu->function < 0)
             continue;
         function = &f->bus[npu->function];
-        npu->is_part = npu->pci.domain >= 0 && cpubind_pci_compare(&npu->pci, &function->pci);
-        if (npu->is_part)
+        if (npu->pci.domain >= 0 && cpubind_pci_compare(&npu->pci, &function->pci) != 0) {
+            npu->is_part = 1;
             npu->part = f->bus[cpubind_facts_on_bus(f, &npu->pci)].part;
-        else
+        } else {
+            npu->is_part &= function->ids.device != OWN_FUNCTION;
             npu->pci = function->pci;
+        }
         if (is_part_of_another(f, i))
             continue;
         if (++function->n_in_view > function->n_device)
             function->n_device = function->n_in_view;
     }
+    number_parts(f);
     count_lost(r);
     count_hidden(f);
 }

@@ -39,8 +39,17 @@ static cpubind_viewed new_npu(int32_t logic, int32_t card, int32_t chip, int32_t
     npu.chip = chip;
     npu.phy = phy;
     npu.pci.domain = -1;
-    npu.function = -1;
+    npu.function = npu.part = -1;
     return npu;
+}
+
+/* Whether a chip is a part of a card, by its name: "Ascend 910B3vir05_1c_16g". */
+static int is_virtual(const char *name, int32_t len)
+{
+    for (int32_t i = 0; i + 3 < len; i++)
+        if (memcmp(name + i, "vir", 3) == 0 && scan_is_digit(name[i + 3]))
+            return 1;
+    return 0;
 }
 
 /* Inserts an NPU by its logic id; returns 0 when the id is there already. */
@@ -80,8 +89,9 @@ static cpubind_problem_code take_chips(facts_reader *r, cpubind_input answer,
             facts_warn(r, CPUBIND_WARNING_UNKNOWN_CHIP);
             continue;
         }
-        const cpubind_viewed npu = new_npu(map->has_logic ? chip[i].logic : chip[i].card,
-                                           chip[i].card, chip[i].chip, chip[i].phy);
+        cpubind_viewed npu = new_npu(map->has_logic ? chip[i].logic : chip[i].card,
+                                     chip[i].card, chip[i].chip, chip[i].phy);
+        npu.is_part = is_virtual(answer.data + chip[i].name.at, chip[i].name.len);
         f->has_phy &= npu.phy >= 0;
         if (!insert_npu(f, &npu)) {
             r->problem->device = npu.logic;

@@ -36,6 +36,6 @@ const cpubind_vendor cpubind_vendor_ascend = {.word = "ascend",
                                               .n_thread = sizeof threads / sizeof *threads,
                                               .irqs = cpubind_ascend_irqs,
                                               .polling = CPUBIND_UVB_THREAD,
-                                              .own = {"dev", "dev", "davinci"},
+                                              .own = {"dev", "dev", "davinci", 0},
                                               .tool = "npu-smi",
                                               .drives_one = 1};

@@ -34,6 +34,7 @@ typedef struct cpubind_vendor_nodes {
     const char *input;  /* "dev/nvidia": lists the names of those that the process may open */
     const char *folder; /* "dev" */
     const char *start;  /* "nvidia"; may be "" */
+    int32_t is_read;    /* 1: who uses them has them open for reading alone */
 } cpubind_vendor_nodes;
 
 /* Device files that the PCI bus tells: a folder of the function lists `start` NUMBER, and its
@@ -48,13 +49,13 @@ typedef struct cpubind_vendor_files {
 
 /* What most drivers have: those of DRM, and of accel. */
 #define CPUBIND_FILES_DRM                                                                      \
-    {"drm", "renderD", {"dev/dri", "dev/dri", "renderD"}, 0},                                  \
+    {"drm", "renderD", {"dev/dri", "dev/dri", "renderD", 0}, 0},                               \
     {                                                                                          \
-        "drm", "card", {"dev/dri", "dev/dri", "card"}, 1                                       \
+        "drm", "card", {"dev/dri", "dev/dri", "card", 0}, 1                                    \
     }
 #define CPUBIND_FILES_ACCEL                                                                    \
     {                                                                                          \
-        "accel", "accel", {"dev/accel", "dev/accel", "accel"}, 0                               \
+        "accel", "accel", {"dev/accel", "dev/accel", "accel", 0}, 0                            \
     }
 
 /* Device files that a driver tells, in place of the bus. */
@@ -66,6 +67,7 @@ typedef struct cpubind_vendor_driver {
     cpubind_vendor_nodes nodes;
     const char *name[2]; /* in proc/devices: the first that is there has the major number */
     int32_t major;       /* where none is there */
+    cpubind_vendor_nodes parts; /* those of parts of a device; input NULL: none */
 } cpubind_vendor_driver;
 
 /* A process that uses a device. */

@@ -18,6 +18,8 @@ static const cpubind_vendor_product products[] = {
     {ID, 0x0bdb, CPUBIND_ANY_ID, "GPU Max 1100", 1},
     {ID, 0x56c0, CPUBIND_ANY_ID, "GPU Flex 170", 1},
     {ID, 0x56c1, CPUBIND_ANY_ID, "GPU Flex 140", 1},
+    {ID, 0xe211, CPUBIND_ANY_ID, "Arc Pro B60", 1},
+    {ID, 0xe212, CPUBIND_ANY_ID, "Arc Pro B50", 1},
 };
 
 const cpubind_vendor cpubind_vendor_intel = {

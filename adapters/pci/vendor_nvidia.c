@@ -3,8 +3,9 @@
  *
  * Pure but for the source: no I/O of its own, no malloc. SOURCES: the NVIDIA driver's README
  * (/proc/driver/nvidia, "nvidia-uvm"; cuInit fails without it, and nvidia-smi and
- * nvidia-persistenced do without: open-gpu-kernel-modules, issue 689); CUDA's programming guide
- * (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER).
+ * nvidia-persistenced do without: open-gpu-kernel-modules, issue 689); nv-caps.c there, and
+ * /proc/driver/nvidia-caps/mig-minors (the numbers of /dev/nvidia-caps: gpu3/gi3/ci3/access is
+ * 439); CUDA's programming guide (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER).
  */
 #include "../model/facts_reader.h"
 #include "nvidia_files.h"
@@ -14,6 +15,10 @@
 #define CAPABILITIES  "proc/driver/nvidia/capabilities"
 
 enum { ID = 0x10de };
+
+/* The device files of MIG instances: the first number, and how many each GPU has: of 15
+ * instances, and 8 parts of each. */
+enum { CAP_FIRST = 3, CAPS_OF_GPU = 15 * (1 + 8) };
 
 static const cpubind_vendor_product products[] = {
     {ID, 0x15f7, CPUBIND_ANY_ID, "P100 PCIe", 1},
@@ -74,46 +79,58 @@ static cpubind_problem_code take_value(facts_reader *r, const char *name, cpubin
     return CPUBIND_PROBLEM_NONE;
 }
 
+/* Takes the number that a key has; -1: the key is not there. */
+static cpubind_problem_code take_number(facts_reader *r, const char *name, cpubind_input answer,
+                                        const char *key, int32_t *out)
+{
+    const char *text = NULL;
+    int32_t len = 0;
+    cpubind_text_fault fault;
+    const cpubind_problem_code code = take_value(r, name, answer, key, &text, &len);
+    *out = -1;
+    if (code == CPUBIND_PROBLEM_NONE && text &&
+        cpubind_number_parse(text, len, out, &fault) != CPUBIND_TEXT_OK)
+        return facts_fail_input(r, name, answer, (int32_t)(text - answer.data) + fault.offset,
+                                fault.what);
+    return code;
+}
+
 /* Reads numa_status, which the driver has where the memory of a GPU is a node. */
 static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_pci_function *function,
                                              const char *address)
 {
     const char *name = facts_named_path(r, DRIVER_FOLDER, address, "numa_status");
-    const char *text = NULL;
-    int32_t len = 0;
     cpubind_input answer;
-    cpubind_text_fault fault;
-    cpubind_problem_code status = facts_ask(r, name, &answer);
-    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        status = take_value(r, name, answer, "Node", &text, &len);
-    if (status == CPUBIND_PROBLEM_NONE && text &&
-        cpubind_number_parse(text, len, &function->memory_node, &fault) != CPUBIND_TEXT_OK)
-        return facts_fail_input(r, name, answer, (int32_t)(text - answer.data) + fault.offset,
-                                fault.what);
-    return status;
+    const cpubind_problem_code code = facts_ask(r, name, &answer);
+    return code == CPUBIND_PROBLEM_NONE && facts_is_present(answer)
+               ? take_number(r, name, answer, "Node", &function->memory_node)
+               : code;
 }
 
-/* Finds out whether a GPU has MIG instances ("gi1"): these are parts of it, and a process may
- * have some of them alone. */
+/* Finds out whether a GPU has MIG instances: these are parts of it, and a process may have some
+ * of them alone. The driver lists them ("gi1"); a container has device files of its own ones,
+ * whose numbers the driver counts through: of each GPU those of its instances. */
 static cpubind_problem_code read_instances(facts_reader *r, cpubind_pci_function *function,
-                                           const char *name, cpubind_input information)
+                                           int32_t minor)
 {
-    const char *minor = NULL, *folder;
-    int32_t len = 0, number, at = 0;
+    const char *folder = facts_numbered_path(r, CAPABILITIES, "gpu", minor, "mig");
+    const cpubind_vendor_nodes *parts = &cpubind_vendor_nvidia.driver.parts;
+    const cpubind_input files = r->source->list(r->source->ctx, parts->input);
+    cpubind_problem_code code = facts_judge(r, parts->input, files);
     cpubind_input listing;
     cpubind_piece part;
-    cpubind_problem_code status =
-        take_value(r, name, information, "Device Minor", &minor, &len);
-    if (status != CPUBIND_PROBLEM_NONE || !minor ||
-        cpubind_number_parse(minor, len, &number, NULL) != CPUBIND_TEXT_OK || number < 0)
-        return status;
-    folder = facts_numbered_path(r, CAPABILITIES, "gpu", number, "mig");
+    int32_t at = 0;
+    while (facts_next_name(files, &at, &part)) {
+        const int32_t number = facts_number_after(parts->start, files.data, part);
+        function->is_split |=
+            number >= CAP_FIRST && (number - CAP_FIRST) / CAPS_OF_GPU == minor;
+    }
     if (!folder)
         return facts_fail_memory(r);
     listing = r->source->list(r->source->ctx, folder);
-    while (facts_next_name(listing, &at, &part))
+    for (at = 0; facts_next_name(listing, &at, &part);)
         function->is_split |= part.len > 2 && memcmp(listing.data + part.at, "gi", 2) == 0;
-    return facts_judge(r, folder, listing);
+    return code == CPUBIND_PROBLEM_NONE ? facts_judge(r, folder, listing) : code;
 }
 
 /* Reads the files of the NVIDIA driver of a GPU. */
@@ -122,19 +139,22 @@ static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *f
     char address[CPUBIND_PCI_ADDRESS_MAX];
     const char *name;
     cpubind_input answer;
-    cpubind_problem_code status;
+    cpubind_problem_code code;
+    int32_t minor = -1;
     (void)cpubind_pci_format(address, &function->pci);
     name = facts_named_path(r, DRIVER_FOLDER, address, "information");
-    status = facts_ask(r, name, &answer);
-    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        status = take_value(r, name, answer, "Model", &function->model, &function->model_len);
-    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        status = take_value(r, name, answer, "GPU UUID", &function->uuid, &function->uuid_len);
-    if (status == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        status = read_instances(r, function, name, answer);
+    code = facts_ask(r, name, &answer);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        code = take_value(r, name, answer, "Model", &function->model, &function->model_len);
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        code = take_value(r, name, answer, "GPU UUID", &function->uuid, &function->uuid_len);
     if (!cpubind_is_gpu_uuid(function->uuid, function->uuid_len))
         function->uuid = NULL;
-    return status == CPUBIND_PROBLEM_NONE ? read_memory_node(r, function, address) : status;
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        code = take_number(r, name, answer, "Device Minor", &minor);
+    if (code == CPUBIND_PROBLEM_NONE && minor >= 0)
+        code = read_instances(r, function, minor);
+    return code == CPUBIND_PROBLEM_NONE ? read_memory_node(r, function, address) : code;
 }
 
 const cpubind_vendor cpubind_vendor_nvidia = {
@@ -147,9 +167,10 @@ const cpubind_vendor cpubind_vendor_nvidia = {
     .driver = {DRIVER_FOLDER,
                "information",
                "Device Minor",
-               {"dev/nvidia", "dev", "nvidia"},
+               {"dev/nvidia", "dev", "nvidia", 0},
                {"nvidia", "nvidia-frontend"}, /* the second one before release 550 */
-               195},
+               195,
+               {"dev/nvidia-caps", "dev/nvidia-caps", "nvidia-cap", 1}},
     .file = {CPUBIND_FILES_DRM},
     .compute_file = "nvidia-uvm",
     .variable = {"CUDA_VISIBLE_DEVICES"},

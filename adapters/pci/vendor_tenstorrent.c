@@ -20,5 +20,5 @@ const cpubind_vendor cpubind_vendor_tenstorrent = {
     .word = "tenstorrent",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),
-    .file = {{"tenstorrent", "tenstorrent!", {"dev/tenstorrent", "dev/tenstorrent", ""}, 0}},
+    .file = {{"tenstorrent", "tenstorrent!", {"dev/tenstorrent", "dev/tenstorrent", "", 0}, 0}},
     .variable = {"TT_VISIBLE_DEVICES"}};

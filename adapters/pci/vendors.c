@@ -25,21 +25,26 @@ const cpubind_vendor cpubind_vendor_other = {
     .file = {CPUBIND_FILES_DRM, CPUBIND_FILES_ACCEL},
 };
 
-/* Kind k of all vendors, of each its driver's, then those of the bus; NULL: there is none. */
+enum { KINDS = CPUBIND_VENDOR_FILES + 2 };
+
+/* Kind k of all vendors, of each those of its driver, then those of the bus; NULL: there is
+ * none. */
 static const cpubind_vendor_nodes *kind_of(int k, const cpubind_vendor_files **bus)
 {
-    const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)(k / CPUBIND_VENDOR_FILES));
-    const int own = k % CPUBIND_VENDOR_FILES;
-    *bus = own > 0 ? &v->file[own - 1] : NULL;
+    const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)(k / KINDS));
+    const int own = k % KINDS;
+    *bus = own > 1 ? &v->file[own - 2] : NULL;
     if (own == 0)
         return v->driver.folder ? &v->driver.nodes : NULL;
+    if (own == 1)
+        return v->driver.parts.input ? &v->driver.parts : NULL;
     return (*bus)->folder && !(*bus)->is_display ? &(*bus)->nodes : NULL;
 }
 
 int cpubind_vendor_each_nodes(cpubind_vendor_visit *visit, void *ctx)
 {
     int result = 0;
-    for (int i = 0; i < CPUBIND_VENDOR_COUNT * CPUBIND_VENDOR_FILES && !result; i++) {
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT * KINDS && !result; i++) {
         const cpubind_vendor_files *bus, *before;
         const cpubind_vendor_nodes *nodes = kind_of(i, &bus), *other;
         int is_new = nodes != NULL;

@@ -263,20 +263,23 @@ static int32_t cut_part(const planner *p, int32_t candidate, int32_t part, int32
 /* Writes what the next row has of the pool of its card: of a part its own CPUs, and of these
  * the allowed ones. Processes with other parts may get the same CPUs where the row is of a
  * whole card with parts, where parts are too small, and, but for processes that share a device
- * by themselves, where which part it is is not known. Returns 0 when the arena is full. */
+ * by themselves, where parts have no functions of their own: how many there are and which of
+ * them it is is not known. Those in view are cut apart. Returns 0 when the arena is full. */
 static int take_pool(planner *p, int32_t candidate, int32_t *cpu, int32_t *out_n)
 {
     const int32_t n = count_pool(p, candidate), row = p->out->n_want;
     const cpubind_viewed *viewed = &p->facts->device[p->out->want[row]];
-    const int32_t n_part = viewed->function < 0 ? 0 : p->facts->bus[viewed->function].n_part;
+    const cpubind_pci_function *card =
+        viewed->function < 0 ? NULL : &p->facts->bus[viewed->function];
+    const int has_own = plan_has_function(p, viewed);
     int32_t left = n;
     if (n > 0)
         memcpy(cpu, p->pool + p->pool_row[candidate], (size_t)n * sizeof *cpu);
-    if (viewed->is_part && viewed->part >= 0)
+    if (viewed->is_part && viewed->part >= 0 && (has_own || p->request->n_process <= 1))
         left = cut_part(p, candidate, viewed->part, cpu, n);
-    p->out->is_shared[row] =
-        viewed->is_part ? left == n && (viewed->part >= 0 || p->request->n_process <= 1)
-                        : n_part > 0;
+    p->out->is_shared[row] = !viewed->is_part ? card && card->n_part > 0
+                             : has_own        ? left == n
+                                              : p->request->n_process <= 1;
     *out_n = left;
     if (left > 0 && p->scope == CPUBIND_SCOPE_HOST) { /* pools are of all online CPUs */
         *out_n = 0;

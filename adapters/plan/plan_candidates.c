@@ -212,11 +212,20 @@ static cpubind_problem_code add_hidden(planner *p, int32_t index)
     return CPUBIND_PROBLEM_NONE;
 }
 
-/* Whether a candidate is the card that a device is a part of. */
+/* Whether a device is a part of the card that a candidate is. Slices are of numbers, and of no
+ * cards but those of virtual functions. */
+static int is_card_of(const planner *p, const cpubind_candidate *candidate,
+                      const cpubind_viewed *viewed)
+{
+    return viewed->is_part && viewed->function >= 0 &&
+           viewed->function == candidate->function &&
+           (p->facts->strategy != CPUBIND_GLOBAL_SLICE || plan_has_function(p, viewed));
+}
+
 static int has_card_of(const planner *p, const cpubind_viewed *viewed)
 {
-    for (int32_t i = 0; viewed->is_part && viewed->part >= 0 && i < p->out->n_candidate; i++)
-        if (p->out->candidate[i].function == viewed->function)
+    for (int32_t i = 0; i < p->out->n_candidate; i++)
+        if (is_card_of(p, &p->out->candidate[i], viewed))
             return 1;
     return 0;
 }
@@ -232,8 +241,7 @@ static cpubind_problem_code place_devices(planner *p)
         p->out->of_device[d] = -1;
         for (int32_t i = 0; i < p->out->n_candidate; i++)
             if (p->out->candidate[i].device == d ||
-                (f->device[d].part >= 0 && f->device[d].is_part &&
-                 p->out->candidate[i].function == f->device[d].function))
+                is_card_of(p, &p->out->candidate[i], &f->device[d]))
                 p->out->of_device[d] = i;
     }
     return CPUBIND_PROBLEM_NONE;

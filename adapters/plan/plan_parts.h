@@ -140,4 +140,11 @@ static inline int32_t plan_logic_of(const planner *p, int32_t candidate)
     return viewed ? viewed->logic : -1;
 }
 
+/* Whether a part of a card has a PCI function of its own. */
+static inline int plan_has_function(const planner *p, const cpubind_viewed *viewed)
+{
+    return viewed->function >= 0 && viewed->pci.domain >= 0 &&
+           cpubind_pci_compare(&viewed->pci, &p->facts->bus[viewed->function].pci) != 0;
+}
+
 #endif /* CPUBIND_PLAN_PLAN_PARTS_H */

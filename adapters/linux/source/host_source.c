@@ -609,7 +609,8 @@ static cpubind_input look_at_node(const cpubind_linux_host *host, const node_fol
                                      : cpubind_input_failed(errno, "stat");
     if (!S_ISCHR(st->st_mode))
         return cpubind_input_of(CPUBIND_INPUT_ABSENT);
-    CPUBIND_RETRY(result, host->sys->accessat(host->root.fd, path, R_OK | W_OK));
+    CPUBIND_RETRY(result, host->sys->accessat(host->root.fd, path,
+                                              f->nodes.is_read ? R_OK : R_OK | W_OK));
     if (result < 0)
         return is_out_of_view(errno) ? cpubind_input_of(CPUBIND_INPUT_ABSENT)
                                      : cpubind_input_failed(errno, "access");
