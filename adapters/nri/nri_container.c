@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -176,8 +177,8 @@ int cpubind_nri_cgroup(const Nri__Pod *pod, const Nri__Container *container,
            CPUBIND_NRI_PATH_SIZE;
 }
 
-/* Reads a list without its line feed. Returns 0, or an errno. */
-static int read_list(const char *path, char out[CPUBIND_NRI_LIST_SIZE])
+/* Reads a text without its line feed. Returns 0, or an errno. */
+static int read_text(const char *path, char out[CPUBIND_NRI_LIST_SIZE])
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n;
@@ -192,7 +193,7 @@ static int read_list(const char *path, char out[CPUBIND_NRI_LIST_SIZE])
     (void)close(fd);
     out[error ? 0 : n] = '\0';
     out[strcspn(out, "\n")] = '\0';
-    return error ? error : out[strspn(out, "0123456789,-")] ? EPROTO : 0;
+    return error;
 }
 
 int cpubind_nri_read_effective(const char *folder, const char *cgroup, const char *word,
@@ -208,7 +209,9 @@ int cpubind_nri_read_effective(const char *folder, const char *cgroup, const cha
                          is_v1 ? "effective_" : "", word,
                          is_v1 ? "" : ".effective") >= (int)sizeof path)
                 return ENAMETOOLONG;
-            error = read_list(path, out);
+            error = read_text(path, out);
+            if (!error && out[strspn(out, "0123456789,-")])
+                error = EPROTO;
             if (error ? error != ENOENT && error != ENOTDIR : *out)
                 return error;
         }
@@ -218,4 +221,32 @@ int cpubind_nri_read_effective(const char *folder, const char *cgroup, const cha
     } while (end);
     *out = '\0';
     return 0;
+}
+
+/* The threads of n that a quota has time for. */
+static int bound(int n, int64_t quota, int64_t period)
+{
+    if (quota <= 0 || period <= 0 || quota / period >= n)
+        return n;
+    return quota < period ? 1 : (int)(quota / period);
+}
+
+int cpubind_nri_threads(const char *folder, const char *cgroup, const Nri__Cpu *own, int n)
+{
+    char path[CPUBIND_NRI_PATH_SIZE * 2 + 64], at[CPUBIND_NRI_PATH_SIZE];
+    char text[CPUBIND_NRI_LIST_SIZE], *end;
+    if (own && own->quota)
+        n = bound(n, own->quota->value, own->period ? own->period->value : 100000);
+    (void)snprintf(at, sizeof at, "%s", cgroup);
+    do {
+        if (snprintf(path, sizeof path, "%s%s/cpu.max", folder, at) < (int)sizeof path &&
+            read_text(path, text) == 0) {
+            const int64_t quota = strtoll(text, &end, 10); /* "max": 0 */
+            n = bound(n, quota, strtoll(end, NULL, 10));
+        }
+        end = strrchr(at, '/');
+        if (end)
+            *end = '\0';
+    } while (end);
+    return n;
 }

@@ -47,6 +47,11 @@ int cpubind_nri_cgroup(const Nri__Pod *pod, const Nri__Container *container,
 int cpubind_nri_read_effective(const char *folder, const char *cgroup, const char *word,
                                char out[CPUBIND_NRI_LIST_SIZE]);
 
+/* How many threads of n a container has CPU time for, at least 1: by the quota that its request
+ * has, and by those of the cgroups above it, of version 2. One that cannot be read bounds
+ * nothing. */
+int cpubind_nri_threads(const char *folder, const char *cgroup, const Nri__Cpu *own, int n);
+
 /* Whether a container has a variable in its environment. */
 int cpubind_nri_has_variable(const Nri__Container *container, const char *name);
 

@@ -134,6 +134,8 @@ void cpubind_nri_find_place(const cpubind_nri_options *options, const Nri__Pod *
                              .limit_ms = CPUBIND_NRI_ASK_MS};
     cpubind_bytes answer = {NULL, 0, 0};
     cpubind_linux_fault why;
+    char cgroup[CPUBIND_NRI_PATH_SIZE];
+    const Nri__Resources *own = container->linux ? container->linux->resources : NULL;
     *out = (cpubind_nri_place){.state = CPUBIND_NRI_NO_DEVICE};
     if (!cpubind_nri_devices(container, devices, &what)) {
         fail(out, CPUBIND_NRI_REFUSED, "%s", what);
@@ -154,4 +156,7 @@ void cpubind_nri_find_place(const cpubind_nri_options *options, const Nri__Pod *
     else
         take_answer(&answer, out);
     cpubind_bytes_free(&answer);
+    out->omp = cpubind_nri_threads(options->cgroups,
+                                   cpubind_nri_cgroup(pod, container, cgroup) ? cgroup : "",
+                                   own ? own->cpu : NULL, out->omp);
 }

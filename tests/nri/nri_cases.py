@@ -131,6 +131,22 @@ def a_variable_that_is_set_stays():
     assert numbers(cpus) == pools[3] and env == {}
 
 
+def a_quota_bounds_the_threads():
+    def threads(**more):
+        return peer.create(worker(**more))[4]["OMP_NUM_THREADS"]
+
+    put("/podQ/cpu.max", "max 100000\n")
+    assert threads(cgroup="/podQ/id") == "20"
+    assert threads(cgroup="/podQ/id", quota=850000) == "8"
+    assert threads(cgroup="/podQ/id", quota=30000) == "1"
+    assert threads(cgroup="/podQ/id", quota=9000000) == "20"
+    put("/podQ/cpu.max", "300000 50000\n")
+    assert threads(cgroup="/podQ/id") == "6"
+    assert threads(cgroup="/podQ/id", quota=400000) == "4"
+    put("/podQ/cpu.max", "x\n")
+    assert threads(cgroup="/podQ/id") == "20"
+
+
 def what_has_no_device_is_untouched():
     before = said()
     for c in (container("a", cpus=ALL), container("b", [(10, 229), (5, 1)], cpus=ALL),
@@ -513,6 +529,7 @@ CASES = (
     ("a container is placed by its device files", a_container_is_placed_by_its_device_files),
     ("by the variable of its runtime, which goes before files", by_the_variable_of_its_runtime),
     ("OMP_NUM_THREADS that is set stays", a_variable_that_is_set_stays),
+    ("OMP_NUM_THREADS is no more than a quota has time for", a_quota_bounds_the_threads),
     ("a container without a device, and a privileged one, are untouched", what_has_no_device_is_untouched),
     ("300 grants are never left, and what is near in them is chosen", a_grant_is_never_left),
     ("CPUs that are right already are left alone", a_grant_that_is_right_is_left_alone),

@@ -76,14 +76,15 @@ def first(message, *path):
     return message
 
 
-def resources(cpus="", mems=""):
-    cpu = [(6, cpus)] * bool(cpus) + [(7, mems)] * bool(mems)
+def resources(cpus="", mems="", quota=0):
+    cpu = [(2, [(1, quota)]), (3, [(1, 100000)])] * bool(quota)
+    cpu += [(6, cpus)] * bool(cpus) + [(7, mems)] * bool(mems)
     return [(2, cpu)]
 
 
-def container(name, devices=(), env=(), cpus="", mems="", cgroup="", state=3, pod="p1"):
+def container(name, devices=(), env=(), cpus="", mems="", cgroup="", state=3, pod="p1", quota=0):
     linux = [(2, [(1, "/dev/x"), (2, "c"), (3, a), (4, b)]) for a, b in devices]
-    linux += [(3, resources(cpus, mems)), (5, cgroup)]
+    linux += [(3, resources(cpus, mems, quota)), (5, cgroup)]
     return [(1, "id-" + name), (2, pod), (3, name), (4, state), (5, [(1, "k"), (2, "v")])] + [
         (8, e) for e in env
     ] + [(11, linux), (12, 4711), (15, 1 << 60)]
