@@ -36,7 +36,7 @@ adapters/api           10084    1000
 adapters/doctor         2660    2000
 adapters/measure        2666    1700
 adapters/cli           15005    7500
-adapters/nri            1175    1000
+adapters/nri            1209    1000
 adapters/slurm           261     260
 adapters/python         1224     900
 adapters/cpp             463     440
