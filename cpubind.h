@@ -746,18 +746,10 @@ CPUBIND_PRIV void cpubind_priv_allow(cpubind_priv_table *t, int32_t house)
 }
 
 /* Splits the lots of which a house has a part for a home, and notes whose homes the parts are.
- * `seen`: the cores of the home, n of them, each once. */
-CPUBIND_PRIV void cpubind_priv_split_lots(cpubind_priv_table *t, int32_t house,
-                                          const int32_t *seen, int32_t n)
+ * t->hits: how many cores of each lot are of the home; t->next of these is the house. */
+CPUBIND_PRIV void cpubind_priv_split_lots(cpubind_priv_table *t, int32_t house)
 {
     const int32_t n_lot = t->n_lot;
-    cpubind_priv_fill(t->hits, n_lot, 0);
-    for (int32_t i = 0, from = 0; i < n; from = i) {
-        const int32_t lot = t->lot_of[seen[i]];
-        while (i < n && t->lot_of[seen[i]] == lot)
-            i++;
-        t->hits[lot] += i - from;
-    }
     for (int32_t lot = 0; lot < n_lot; lot++) {
         int32_t part = t->split[lot] = lot;
         if (t->hits[lot] == 0)
@@ -779,8 +771,9 @@ CPUBIND_PRIV void cpubind_priv_split_lots(cpubind_priv_table *t, int32_t house,
         t->is_home[part] = 1;
         *cpubind_priv_cell(t, part, house) = CPUBIND_PRIV_HOME;
     }
-    for (int32_t i = 0; t->n_lot > n_lot && i < n; i++)
-        t->lot_of[seen[i]] = t->split[t->lot_of[seen[i]]];
+    for (int32_t c = 0; t->n_lot > n_lot && c < t->n_core; c++)
+        if (t->next[c] == house)
+            t->lot_of[c] = t->split[t->lot_of[c]];
 }
 
 /* The distance of two nodes; more than FAR on different sockets. */
@@ -810,18 +803,18 @@ CPUBIND_PRIV void cpubind_priv_read_home(cpubind_priv_table *t, int32_t house)
     const cpubind_host *h = t->host;
     const cpubind_list *home = &cpubind_priv_of(t, house)->home;
     const int32_t n_home = cpubind_priv_of(t, house)->is_anywhere ? 0 : home->n;
-    int32_t *distance = t->distance + house * h->n_node, *seen = t->scratch, at = 0, n = 0;
+    int32_t *distance = t->distance + house * h->n_node, at = 0;
     cpubind_priv_fill(distance, h->n_node, CPUBIND_PRIV_LOST);
+    cpubind_priv_fill(t->hits, t->n_lot, 0);
     for (int32_t i = 0; i < n_home; i++) {
         at = cpubind_priv_seek(h->cpu, h->n_cpu, at, home->cpu[i]);
         if (at < h->n_cpu && h->cpu[at] == home->cpu[i]) {
             const int32_t core = t->core_of[at++];
-            if (t->next[core] != house)
-                seen[n++] = core;
+            t->hits[t->lot_of[core]] += t->next[core] != house;
             t->next[core] = house;
         }
     }
-    cpubind_priv_split_lots(t, house, seen, n);
+    cpubind_priv_split_lots(t, house);
     cpubind_priv_spread(h, distance);
 }
 
