@@ -210,9 +210,8 @@ typedef struct api_options {
     char npu_text[12];                   /* its number, as a list of visible devices */
     int has_memory, any_arch, all;
     int is_strict, is_forced, or_unbound, is_ended;
-    int32_t wants_cpuset; /* --with cpuset */
-    int ends_service;     /* restore --all: ends the service, too */
-    int has_no_record;    /* the process that is planned for may be bound, its record lost */
+    int ends_service;  /* restore --all: ends the service, too */
+    int has_no_record; /* the process that is planned for may be bound, its record lost */
     cpubind_thread_wish wish[API_MAX_WISHES];
     int32_t n_wish;
     cpubind_threads threads;

@@ -18,8 +18,7 @@ const char *api_kind_word(cpubind_item_kind kind)
     static const char *const words[] = {
         [CPUBIND_ITEM_THREAD] = "thread",       [CPUBIND_ITEM_IRQ] = "irq",
         [CPUBIND_ITEM_POLLING] = "uvb",         [CPUBIND_ITEM_KERNEL] = "kernel",
-        [CPUBIND_ITEM_WORKQUEUE] = "workqueue", [CPUBIND_ITEM_IRQBALANCE] = "irqbalance",
-        [CPUBIND_ITEM_CGROUP] = "cgroup"};
+        [CPUBIND_ITEM_WORKQUEUE] = "workqueue", [CPUBIND_ITEM_IRQBALANCE] = "irqbalance"};
     return words[kind];
 }
 
@@ -73,23 +72,6 @@ static void explain_irqbalance(const cpubind_item *item, api_text *to)
         api_add(to, "its socket is not visible here; use --irqbalance stop");
     else
         api_add(to, "%s: %s", item->what, strerror(item->error));
-}
-
-/* A cgroup that was not made, or is left. */
-static void explain_cgroup(const cpubind_item *item, api_text *to)
-{
-    const char *sentence = cpubind_cgroup_sentence(item->what);
-    if (item->result == CPUBIND_ITEM_KEPT)
-        api_add(to, "cgroup %s is left as it is: ", item->name);
-    else
-        api_add(to, "process %d has no cpuset of its own, and its threads have masks alone: ",
-                (int)item->id);
-    if (sentence)
-        api_add(to, "%s", sentence);
-    else
-        api_add(to, "%s: %s", item->what, strerror(item->error));
-    if (is_right_missing(item->error))
-        api_add(to, "; run it as root, or let its cgroup be delegated to its user");
 }
 
 /* A thread that has only some of its CPUs, or shares those of main. */
@@ -163,7 +145,7 @@ static void explain_host_lock(const cpubind_outcomes *report, api_text *to)
 {
     const int holder = (int)report->host_holder;
     char path[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_bind_usual_path(geteuid(), 0, 0, path);
+    cpubind_bind_usual_path(geteuid(), 0, path);
     api_add(to, "the record of the interrupts of this host, %s, is in use by ", path);
     if (holder == 0)
         api_add(to, "another cpubind");
@@ -208,10 +190,6 @@ static void explain_item(const cpubind_outcomes *report, const cpubind_item *ite
         api_add(to, "irqbalance stays stopped: another bound process needs it stopped");
         return;
     }
-    if (item->kind == CPUBIND_ITEM_CGROUP) {
-        explain_cgroup(item, to);
-        return;
-    }
     if (item->result == CPUBIND_ITEM_KEPT) {
         api_add(to, "%s %d (%s) was moved by somebody else since, to %s: it stays there",
                 api_kind_word(item->kind), (int)item->id, item->name, item->was);
@@ -231,7 +209,6 @@ static void explain_item(const cpubind_outcomes *report, const cpubind_item *ite
     case CPUBIND_ITEM_WORKQUEUE:
         explain_queue(item, to);
         return;
-    case CPUBIND_ITEM_CGROUP: /* see above */
     case CPUBIND_ITEM_THREAD:
     case CPUBIND_ITEM_POLLING:
     case CPUBIND_ITEM_KERNEL:
@@ -297,7 +274,7 @@ static void warn_items(const listener *to, const cpubind_outcomes *report)
                     to->is_watching ? "the watch" : "apply --watch");
         else if (item->error == EAGAIN && !to->is_watching)
             api_add(&text, "; use apply --watch");
-        else if (to->is_watching && item->kind != CPUBIND_ITEM_CGROUP)
+        else if (to->is_watching)
             api_add(&text, "; the watch %s", item->id == 0 ? "goes on" : "tries again");
         warn(to, code_of(item), &text);
     }
@@ -701,7 +678,7 @@ static void explain_host_record(const cpubind_outcomes *report,
         explain_host_lock(report, why);
         return;
     }
-    cpubind_bind_usual_path(geteuid(), 0, 0, path);
+    cpubind_bind_usual_path(geteuid(), 0, path);
     api_add(why, "the record of the interrupts of this host, %s, ", path);
     if (*report->host_form) {
         add_form(report->host_form, why);
@@ -718,8 +695,6 @@ static void explain_refused(const api_bound *bound, const cpubind_linux_fault *f
     const cpubind_item *item = failed_item(bound);
     if (strcmp(fault->what, CPUBIND_BIRTHS) == 0)
         api_explain_births(bound->pid, why);
-    else if (item && item->kind == CPUBIND_ITEM_CGROUP)
-        explain_cgroup(item, why);
     else if (item && item->kind == CPUBIND_ITEM_THREAD)
         explain_thread_refused(bound, item, fault, why);
     else if (strncmp(fault->what, "host.record", 11) == 0)
@@ -740,7 +715,7 @@ static void explain_refused(const api_bound *bound, const cpubind_linux_fault *f
 static void add_usual(const api_bound *bound, api_text *to)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_bind_usual_path(geteuid(), bound->pid, 0, usual);
+    cpubind_bind_usual_path(geteuid(), bound->pid, usual);
     api_add(to, "%s", usual);
 }
 

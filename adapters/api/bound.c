@@ -31,8 +31,7 @@ cpubind_bind_options api_bind_options(const api_options *options, int32_t pid, i
                                       .memory_time_ms = (int64_t)options->memory_time * 1000,
                                       .is_watching = options->watch_ms > 0,
                                       .is_strict = options->is_strict,
-                                      .is_forced = options->is_forced,
-                                      .wants_cpuset = options->wants_cpuset};
+                                      .is_forced = options->is_forced};
     return how;
 }
 

@@ -71,7 +71,6 @@ static const choice irqbalance_ways[] = {{"leave", CPUBIND_IRQBALANCE_LEAVE},
                                          {"ban", CPUBIND_IRQBALANCE_BAN},
                                          {"stop", CPUBIND_IRQBALANCE_STOP},
                                          {NULL, 0}};
-static const choice bindings[] = {{"masks", 0}, {"cpuset", 1}, {NULL, 0}};
 static const choice other_ways[] = {{"leave", 0}, {"keep", 1}, {NULL, 0}};
 
 /* Functions that take a reading return 0, with the reason in *why, when a word is wrong. */
@@ -1027,9 +1026,6 @@ const api_option api_option_rows[] = {
            "move memory for at most so long (default: 5)"),
     WORD("irqbalance", "WAY", BINDING, 0, BINDERS, irqbalance_ways, irqbalance,
          "leave it (default), ban these interrupts from it, or stop it"),
-    WORD("with", "WAY", BINDING, 0, BINDERS, bindings, wants_cpuset,
-         "masks (default), or cpuset: a cgroup of its own keeps all that is born in the "
-         "process on the CPUs of its device"),
     READ("watch", "[SECONDS]", BINDING, API_APPLY, API_APPLY, read_watch,
          "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
          "process; with --all new processes, too"),

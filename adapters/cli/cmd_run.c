@@ -275,7 +275,7 @@ static int leave_service(const api_options *options, api_bound *bound)
 {
     char path[CPUBIND_RECORD_PATH_SIZE];
     int is_put_back = 0;
-    cpubind_bind_usual_path(geteuid(), bound->pid, 0, path);
+    cpubind_bind_usual_path(geteuid(), bound->pid, path);
     return access(path, F_OK) == 0 ? cli_let_service_go(options, bound, &is_put_back)
                                    : API_DONE;
 }

@@ -331,6 +331,5 @@ void cli_print_help_of(FILE *out, enum api_command command, const cli_format *fo
 
 void cli_print_version(void)
 {
-    puts("cpubind " CPUBIND_VERSION ", records of form " CPUBIND_RECORD_FORM
-         " (reads " CPUBIND_RECORD_FORMS_READ ")");
+    puts("cpubind " CPUBIND_VERSION ", records of form " CPUBIND_RECORD_FORM);
 }

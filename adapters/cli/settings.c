@@ -32,7 +32,6 @@ const cli_key cli_keys[] = {
     {"respect-masks", "no", 0, "yes: leave processes alone that have masks of their own"},
     {"others", "leave", 0, "keep: the engine's other processes go to the CPUs of keep"},
     {"strict", "no", 0, "yes: undo a binding if any part of it cannot be bound"},
-    {"with", "masks", 0, "cpuset: a cgroup with a cpuset for each process, too"},
     {"any-arch", "no", 0, "yes: bind by rules = reference on a machine that is not ARM"},
     {"watch", "1", 0, "seconds between two looks where the kernel sends no events"},
     {"only", "", 1, "the names of the processes that are bound, such as VLLM*"},

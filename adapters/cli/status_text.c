@@ -246,11 +246,6 @@ static void print_details(FILE *out, const cli_status *s, const cpubind_status_w
     if (count_place(w, CPUBIND_PLACE_UNBOUND) < w->n_thread)
         for (int place = CPUBIND_PLACE_UNKNOWN; place < CPUBIND_PLACE_COUNT; place++)
             print_roles(out, w, (cpubind_place_kind)place);
-    if (w->cpuset) {
-        api_add(&line, "%12scpuset %s", "", w->cpuset);
-        print_line(out, &line);
-        line = (api_text){"", 0};
-    }
     if (w->is_on_other) {
         char name[CPUBIND_DEVICE_NAME_SIZE];
         cpubind_device_name(cpubind_vendor_listed(), w->worker->bound_number, NULL, name);
@@ -429,7 +424,7 @@ static json_t *worker_json(const cli_status *whole, const cpubind_status_worker 
     const cpubind_worker *w = s->worker;
     return json_pack(
         "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:o, s:o, s:b, s:o, s:s, "
-        "s:o, s:o, s:o, s:o}",
+        "s:o, s:o, s:o}",
         "pid", (int)w->pid, "name", text_json(w->name), "program", text_json(w->program),
         "container", text_json(w->container), "pod", cli_pod_json(&w->pod), "rank",
         id_json(w->rank), "rank_variable", text_json(w->rank_variable), "visible",
@@ -437,8 +432,7 @@ static json_t *worker_json(const cli_status *whole, const cpubind_status_worker 
         (int)w->n_child, "bound", w->is_bound, "bound_npu", id_json(w->bound_number),
         "bound_rules", text_json(w->bound_rules), "own_mask", w->has_own_mask, "allowed",
         cli_list_json(w->allowed.cpu, w->allowed.n), "place", cpubind_place_word(s->place),
-        "threads", threads_json(s), "cpuset", text_json(s->cpuset), "memory", memory_json(s),
-        "error", error_json(whole, s));
+        "threads", threads_json(s), "memory", memory_json(s), "error", error_json(whole, s));
 }
 
 static json_t *irq_json(const cpubind_status_irq *irq)

@@ -93,12 +93,6 @@ static void count_threads(look *l, const cpubind_outcomes *report, cpubind_statu
     for (int32_t i = 0; i < report->n; i++) {
         const cpubind_item *item = &report->item[i];
         cpubind_place_kind place;
-        if (item->kind == CPUBIND_ITEM_CGROUP) {
-            const char *cpus = item->was ? item->was : item->should;
-            out->cpuset = keep_text(l, cpus, (int32_t)strlen(cpus));
-            if (item->result == CPUBIND_ITEM_WRONG)
-                out->place = worse(out->place, CPUBIND_PLACE_ELSEWHERE);
-        }
         if (item->kind != CPUBIND_ITEM_THREAD)
             continue;
         place = place_of(l, item, out->worker->allowed);

@@ -48,7 +48,6 @@ typedef struct cpubind_status_worker {
                                     in the list of workers, or ENOENT, "plan": no pool */
     int32_t n_thread;
     int32_t thread[CPUBIND_ROLE_COUNT][CPUBIND_PLACE_COUNT]; /* threads, by role and place */
-    const char *cpuset;  /* the CPUs of its own cgroup, "0-23"; NULL: it has none */
     int32_t is_on_other; /* it is bound for another device than the one that it uses */
     int32_t memory_node; /* that its memory belongs on; -1: none */
     int32_t has_memory;

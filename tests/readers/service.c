@@ -94,7 +94,7 @@ static cpubind_linux_fault tell_record_text(reading *r, const char *text, int32_
     const cpubind_linux_fault why = parse_record(r, text, len, &record);
     if (why.error)
         return why;
-    if (!fail_at && !record.host) { /* form 1 is not written any more */
+    if (!fail_at) {
         CHECK(!cpubind_record_format(&record, &calls, &again).error);
         check_round(text, len, &again);
     }

@@ -100,24 +100,6 @@ narrow_cpuset() {
 }
 check_worker "a cpuset narrower than the plan is refused" narrow_cpuset
 
-# On a host of cgroups of version 1, which a file over that of the worker makes it.
-needs_version_2() {
-    reason="process $worker has no cpuset of its own, and its threads have masks alone: cpusets are cgroups of \
-version 1 on this host"
-    echo '4:cpuset:/a' >"$out/cgroup"
-    mount --bind "$out/cgroup" "/proc/$worker/cgroup" || return 1
-    says 0 "$reason" apply --npu 0 --with cpuset && is_at worker $main &&
-        grep -q "^cgroup cpubind-$worker .* 146-167 .*skipped" "$out/said" &&
-        says 0 "right" verify && says 0 "put back" restore && all_is_free &&
-        refuses 4 "$reason; --strict skips nothing; all is as before" apply --npu 0 --with \
-            cpuset \
-            --strict && all_is_free && says 0 "" apply --npu 0 --with cpuset --json &&
-        items "kind = 'cgroup' AND result = 'skipped'" 1
-    result=$?
-    umount "/proc/$worker/cgroup" && return $result
-}
-check_worker "--with cpuset: what is missing is named, and masks bind" needs_version_2
-
 # -- Filters of system calls -----------------------------------------------------
 
 # shellcheck disable=SC2086

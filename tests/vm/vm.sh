@@ -45,7 +45,7 @@ make_disk() { # host, script
     cp "$here/bundle.sh" "$root/bin/bundle.sh"
     cp "$here/init.sh" "$root/init"
     cp "$2" "$root/guest.sh"
-    for section in views rules crowd binder measure memory service doctor numa driver partition \
+    for section in views rules crowd binder measure memory service doctor numa driver \
         newcomer mixed pods slurm; do
         cp "$here/$section.sh" "$root/"
     done
@@ -65,7 +65,7 @@ make_disk() { # host, script
     cp adapters/host/FIRST.md "$root/host/"
     # The rules of a plan are no matter of the product: an A2 has eight nodes, a 950 has clusters.
     case $1 in
-    a2@6.12) sections="service doctor driver numa partition newcomer" ;;
+    a2@6.12) sections="service doctor driver numa newcomer" ;;
     a2) sections="measure views rules binding crowd" ;;
     a2x2*) sections="rules memory_moves scenes" ;;
     a2x4*) sections="binder pods" ;;

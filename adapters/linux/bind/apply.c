@@ -70,16 +70,10 @@ static void move_memory(cpubind_binding *b)
 /* == All, or nothing ======================================================== */
 
 /* Puts back what this call has moved. */
-static void undo(cpubind_attempt *a, const cpubind_record *previous)
+static void undo(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
-    const cpubind_subject process =
-        cpubind_own_subject(b, CPUBIND_ITEM_CGROUP, b->options.pid, "");
-    cpubind_linux_fault why;
     cpubind_undo_host(a);
-    why = cpubind_partition_undo(b, previous); /* the masks before may be outside of it */
-    if (why.error)
-        cpubind_report_put_back(b, &process, why, CPUBIND_ITEM_FAILED);
     if (b->has_moved_threads)
         cpubind_put_back_threads(b, b->known, b->n_known,
                                  cpubind_is_recorded(b) ? a->main_before : b->record.before);
@@ -90,7 +84,7 @@ static void give_up(cpubind_attempt *a, cpubind_record *previous)
 {
     cpubind_binding *b = a->b;
     int is_undone;
-    undo(a, previous);
+    undo(a);
     is_undone = b->report.n_not_restored == 0;
     if (is_undone)
         cpubind_shared_revert(b);
@@ -118,8 +112,7 @@ static cpubind_linux_fault place_process(cpubind_attempt *a, const cpubind_goal 
     if (b->options.memory == CPUBIND_MEMORY_NONE)
         b->record.memory_node = -1;
     b->is_dirty = 1;
-    why = cpubind_partition_enter(b);
-    return why.error ? why : cpubind_place_threads(b);
+    return cpubind_place_threads(b);
 }
 
 /* Makes the first item that was skipped the one that has failed. */
@@ -187,7 +180,6 @@ static cpubind_linux_status apply(cpubind_binding *b, const cpubind_goal *goal,
     b->phase = cpubind_is_recorded(b) ? CPUBIND_PHASE_REAPPLYING : CPUBIND_PHASE_APPLYING;
     b->n_known = 0;
     b->has_moved_threads = 0;
-    b->is_entered = 0;
     b->is_save_failed = 0;
     free(b->owed);
     b->owed = NULL;

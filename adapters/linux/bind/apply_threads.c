@@ -19,9 +19,6 @@
  * that live, the ended ones are dropped. */
 #define MAX_ENDED 256
 
-/* Looks at a process in a cgroup of its own: what is born later is born on its CPUs. */
-#define CONFINED_LOOKS 3
-
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
 
 /* binding.online when the file cannot be read. */
@@ -57,9 +54,7 @@ static cpubind_linux_fault add_known(cpubind_binding *b, int32_t tid, int32_t is
 {
     const int32_t n_recorded = b->record.n_thread;
     const int is_recorded = cpubind_is_recorded(b);
-    const int is_placed =
-        cpubind_record_is_placed(&b->record, is) ||
-        (b->is_entered && cpubind_cpu_sets_is_part(&b->record.sets, is, b->record.cpuset));
+    const int is_placed = cpubind_record_is_placed(&b->record, is);
     /* Once threads have been moved, one on a placed set was created by one of those: before,
      * it would have been where the process was. */
     const int is_empty = b->record.sets.set[is].n == 0; /* its CPUs are offline */
@@ -203,13 +198,6 @@ static cpubind_linux_fault report(cpubind_binding *b, const cpubind_misplaced *t
         CPUBIND_ITEM_THREAD, b->options.pid, t->tid, t->name, t->is, t->should};
     const int is_strict = b->options.is_strict && why.error != EAGAIN;
     cpubind_linux_fault said = why, no_memory;
-    if (!b->is_watching && b->is_entered) { /* its new cgroup has changed its mask, too */
-        const cpubind_record_thread *known =
-            cpubind_record_find_thread(b->known, b->n_known, t->tid);
-        subject.was = known ? known->before : t->is;
-        if (result == CPUBIND_ITEM_RIGHT && subject.was != t->should)
-            result = CPUBIND_ITEM_MOVED;
-    }
     if (b->is_watching) {
         const int is_news =
             cpubind_note_outcome(b, CPUBIND_ITEM_THREAD, b->options.pid, t->tid, why);
@@ -546,7 +534,6 @@ cpubind_linux_fault cpubind_place_threads(cpubind_binding *b)
         /* A thread of a chain lives no longer than a write of the record takes. */
         b->is_early = 1;
     } while (!why.error && !is_only_thread(b, births.n_counted) &&
-             !(b->is_entered && births.n_look >= CONFINED_LOOKS) &&
              !cpubind_births_are_over(&births, b->n_misplaced + n_ended));
     b->is_early = 0;
     if (!why.error)

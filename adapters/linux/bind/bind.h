@@ -36,13 +36,6 @@
  *     error. CPUs are read back. A thread whose CPUs are partly
  *     offline, or outside of its cpuset, is on the others; without any other it shares those
  *     of main. The report says PART, and a watch gives the CPUs back when they return.
- * CPUSET  With wants_cpuset the process, and all that is born in it, is in a cgroup of its own
- *     below its cgroup, whose cpuset has the CPUs of the goal: births need not be found to be
- *     there. Roles of threads stay masks. It needs cgroups of version 2 with the controller
- *     cpuset, and the right to make one there: else it is skipped, and masks bind all the same.
- *     A process that has one keeps it, with the CPUs of each new goal, until restore; one that
- *     is in that of another binding gets one of its own without being asked. A watch looks at
- *     all threads of such a process each ten seconds, and sooner at those that are born.
  * WATCH  Ends when the process ends, and for no other reason: what fails is reported once and
  *     tried again.
  * LOCK  One binding of a process at a time may write, whatever file its record is in: a second
@@ -180,12 +173,11 @@ typedef void cpubind_bind_wait_hear(void *ctx, int32_t holder, int64_t waited_ms
 /* How long one cpubind may work on the record of the host until another one does without it. */
 #define CPUBIND_HOST_WAIT_MS 60000
 
-/* The forms of the records that this version writes, of a process and of the host; and those of
- * a process that it reads. A change that an older program cannot read takes the next number. */
-#define CPUBIND_RECORD_FORM       "5"
-#define CPUBIND_RECORD_FORMS_READ "1, 3, 4 and 5"
-#define CPUBIND_HOST_FORM         "1"
-#define CPUBIND_RECORD_FORM_SIZE  40 /* of "FORM VERSION" */
+/* The forms of the records that this version writes and reads, of a process and of the host. A
+ * change that an older program cannot read takes the next number. */
+#define CPUBIND_RECORD_FORM      "6"
+#define CPUBIND_HOST_FORM        "1"
+#define CPUBIND_RECORD_FORM_SIZE 40 /* of "FORM VERSION" */
 
 /* All zero is the default but for `pid`, without which nothing is opened. */
 typedef struct cpubind_bind_options {
@@ -195,7 +187,6 @@ typedef struct cpubind_bind_options {
     int32_t is_service;      /* 1: of the service of the host: no other cpubind ends it */
     int32_t is_strict;       /* 1: apply fails, and undoes all, where it would skip a part */
     int32_t is_forced;       /* 1: apply binds PID 1, a kernel thread or a zombie, too */
-    int32_t wants_cpuset;    /* 1: apply gives the process a cpuset: see CPUSET */
     const char *record_path; /* the record; NULL: the one that the process has, by default
                                 /run/cpubind/<pid>.record */
     char *other_path;        /* CPUBIND_PLACE_SIZE bytes, or NULL: open writes the path of the
@@ -220,15 +211,13 @@ typedef struct cpubind_bind_options {
 /* == The report ============================================================= */
 
 typedef enum cpubind_item_kind {
-    CPUBIND_ITEM_THREAD,     /* id: its number, name: its name; of a watch, id 0: a step for
+    CPUBIND_ITEM_THREAD,    /* id: its number, name: its name; of a watch, id 0: a step for
                                all threads failed: `what`, `error` */
-    CPUBIND_ITEM_IRQ,        /* id: its number, name: the word of its kind */
-    CPUBIND_ITEM_POLLING,    /* a thread of another process: pid, id, name */
-    CPUBIND_ITEM_KERNEL,     /* a kernel thread of the driver: pid and id its number, name */
-    CPUBIND_ITEM_WORKQUEUE,  /* a work queue of the driver: name, cut to 15 bytes */
-    CPUBIND_ITEM_IRQBALANCE, /* id: its process */
-    CPUBIND_ITEM_CGROUP      /* the cpuset of the process: id its number, name that of the
-                                cgroup */
+    CPUBIND_ITEM_IRQ,       /* id: its number, name: the word of its kind */
+    CPUBIND_ITEM_POLLING,   /* a thread of another process: pid, id, name */
+    CPUBIND_ITEM_KERNEL,    /* a kernel thread of the driver: pid and id its number, name */
+    CPUBIND_ITEM_WORKQUEUE, /* a work queue of the driver: name, cut to 15 bytes */
+    CPUBIND_ITEM_IRQBALANCE /* id: its process */
 } cpubind_item_kind;
 
 /* (name, word). */
@@ -255,30 +244,6 @@ const char *cpubind_item_result_word(cpubind_item_result result);
 #define CPUBIND_REFUSED_BY_OWNER  "another user"    /* it is of another user */
 #define CPUBIND_REFUSED_BY_FILTER "filter"          /* of system calls: seccomp */
 #define CPUBIND_REFUSED_BY_MODULE "security module" /* SELinux, AppArmor or the like */
-
-/* `what` of a cgroup that cannot be made or put back, where it is no file or step of it: (name,
- * word, sentence without a full stop). */
-#define CPUBIND_CGROUP_LIST(X)                                                                 \
-    X(VERSION_1, "version 1", "cpusets are cgroups of version 1 on this host")                 \
-    X(MISSING, "no cgroup", "no cgroup of version 2 is visible here")                          \
-    X(OUTSIDE, "outside",                                                                      \
-      "the cgroup of the process is outside of those that are visible "                        \
-      "here")                                                                                  \
-    X(CONTROLLER, "controller",                                                                \
-      "its cgroup lacks the controller cpuset, which the cgroups "                             \
-      "above it have to enable (systemd: Delegate=cpuset, or "                                 \
-      "AllowedCPUs= of its slice)")                                                            \
-    X(SHARED, "other cgroups", "other cgroups are below that of the process")                  \
-    X(LEAVE, "leave", "a rule leaves some of its threads where they are")                      \
-    X(NO_CPUS, "no CPUs", "the cgroup of the process has none of these CPUs")                  \
-    X(ELSEWHERE, "elsewhere",                                                                  \
-      "the cgroups that are visible here are not those of the "                                \
-      "process")                                                                               \
-    X(CHANGED, "changed", "somebody else has changed its CPUs")                                \
-    X(LEFT, "left", "somebody else has moved the process to another cgroup")
-
-/* The sentence of a word of the list; NULL: it is none. Static storage. */
-const char *cpubind_cgroup_sentence(const char *word);
 
 /* `what` of an item of no thread: threads are born faster than they are looked at. */
 #define CPUBIND_BIRTHS "births"
@@ -431,11 +396,9 @@ int32_t cpubind_bind_device(const cpubind_binding *binding);
 const char *cpubind_bind_pci(const cpubind_binding *binding);
 
 /* "/run/cpubind/4711.record", or that of an ordinary user: the record of a process when no path
- * is named; with pid 0 the record of the host, host.record. With is_form1 where
- * a record of form 1 is. */
+ * is named; with pid 0 the record of the host, host.record. */
 #define CPUBIND_RECORD_PATH_SIZE 64
-void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_form1,
-                             char out[CPUBIND_RECORD_PATH_SIZE]);
+void cpubind_bind_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PATH_SIZE]);
 
 /* The word of the rules of the plan that the process is bound by; "": not known. Valid until
  * the next call. */

@@ -36,13 +36,6 @@ void cpubind_report_begin(cpubind_binding *b)
 
 /* == The record ============================================================= */
 
-void cpubind_partition_close(cpubind_binding *b)
-{
-    if (b->cpuset_fd >= 0)
-        b->sys->close(b->cpuset_fd);
-    b->cpuset_fd = -1;
-}
-
 void cpubind_begin_record(cpubind_binding *b)
 {
     cpubind_record_free(&b->record);
@@ -57,13 +50,10 @@ void cpubind_begin_record(cpubind_binding *b)
                                  .polling = CPUBIND_CPUSET_NONE};
     memcpy(b->record.boot, b->boot, sizeof b->boot);
     b->online = CPUBIND_CPUSET_NONE;
-    b->given = CPUBIND_CPUSET_NONE;
-    b->is_confined = b->is_entered = 0;
     b->n_known = 0;
     b->has_moved_threads = 0;
     b->is_dirty = 0;
     b->phase = CPUBIND_PHASE_NEW;
-    cpubind_partition_close(b);
     cpubind_look_at_all(b);
 }
 
@@ -80,8 +70,6 @@ cpubind_linux_fault cpubind_read_record(cpubind_binding *b)
     if (!b->file)
         return cpubind_no_fault;
     why = cpubind_record_load(b->file, &b->record);
-    if (!why.error && b->record.host)
-        why = cpubind_adopt_record(b);
     if (why.line == 1 && strcmp(why.what, "form") == 0 && b->options.other_path)
         memcpy(b->options.other_path, cpubind_record_form(b->file), CPUBIND_RECORD_FORM_SIZE);
     if (why.error)
@@ -133,7 +121,7 @@ cpubind_linux_fault cpubind_begin_call(cpubind_binding *b)
     b->is_save_failed = 0;
     b->host_wait_ms =
         b->options.host_wait_ms > 0 ? b->options.host_wait_ms : CPUBIND_HOST_WAIT_MS;
-    b->online = b->given = CPUBIND_CPUSET_NONE;
+    b->online = CPUBIND_CPUSET_NONE;
     b->first_failure = cpubind_no_fault;
     b->listed.name[0] = '\0';
     b->kernel.end_ms = 0;
@@ -285,7 +273,7 @@ static cpubind_binding *make_binding(const cpubind_sys *sys)
     memset(b, 0, offsetof(cpubind_binding, report.memory));
     b->sys = sys;
     b->root = (cpubind_root){sys, -1, CPUBIND_REACH_ANYWHERE};
-    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = b->events_fd = b->cpuset_fd = -1;
+    b->task_dir_fd = b->process_lock_fd = b->max_name_fd = b->events_fd = -1;
     return b;
 }
 
@@ -357,7 +345,6 @@ void cpubind_bind_close(cpubind_binding *binding)
     free(binding->trouble);
     cpubind_kernel_list_free(&binding->kernel);
     cpubind_watched_free(binding);
-    cpubind_partition_close(binding);
     cpubind_stop_events(binding);
     free(binding->report.item);
     cpubind_shared_close(binding);

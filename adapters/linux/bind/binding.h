@@ -4,7 +4,7 @@
  * Private to adapters/linux/bind. Steps return their fault by value; only the functions of
  * bind.h return a status: cpubind_record_status for a fault of the record, cpubind_status_of
  * for one of a step. Calls go one way: apply.c, watch.c, verify.c and outer.c, then
- * apply_host.c and restore.c, then the other apply_*.c, partition.c and restore_host.c, then
+ * apply_host.c and restore.c, then the other apply_*.c and restore_host.c, then
  * binding.c, then threads.c, report.c, host.c and group.c, and all of them use record.h.
  *
  * TERMS
@@ -161,15 +161,9 @@ struct cpubind_binding {
     cpubind_kernel_list kernel;          /* of this call, without a group */
     int events_fd;                       /* of cpubind_proc_events_open; -1: none */
     cpubind_proc_news news;              /* that no call of cpubind_bind_again has handled */
-    int is_early;          /* events ended the last wait before its time was over */
-    int64_t period_end_ms; /* of the period that such a wait began; 0: none */
-    int64_t next_look_ms;  /* when all threads are looked at; 0: in the next call */
-    int cpuset_fd;         /* of the effective CPUs of the own cgroup; -1: not open */
-    int is_entered;  /* this call of apply has moved the process there, or changed its cpuset */
-    int is_confined; /* a watch has seen it there */
-    int64_t busy_end_ms; /* until then a watch without events looks at threads of such a one */
-    int32_t
-        given; /* the set that threads have got which have left it: NONE: they kept theirs */
+    int is_early;                      /* events ended the last wait before its time was over */
+    int64_t period_end_ms;             /* of the period that such a wait began; 0: none */
+    int64_t next_look_ms;              /* when all threads are looked at; 0: in the next call */
     cpubind_linux_fault first_failure; /* of what could not be put back */
     cpubind_outcomes report;
 };
@@ -210,15 +204,6 @@ void cpubind_stop_events(cpubind_binding *b);
 
 /* Leaves the group, if there is one. */
 void cpubind_group_leave(cpubind_binding *b);
-
-/* == Records of form 1 (record_adopt.c) ==================================== */
-
-/* Finds the ids of the interrupts of the record, which was loaded and is of form 1; unless the
- * binding reads alone, writes it in the present form, and what it has of the host to the record
- * of the host.
- *   errors  EWOULDBLOCK, "lock": a cpubind that writes form 1 works on the process; "look up
- *           the interrupt"; those of loading, writing and removing. The old file stays then */
-cpubind_linux_fault cpubind_adopt_record(cpubind_binding *b);
 
 /* == The lock of a process (process_lock.c) ================================= */
 
@@ -360,7 +345,6 @@ typedef enum cpubind_watch_step {
     CPUBIND_STEP_IRQS = -2,   /* read or move interrupts */
     CPUBIND_STEP_EVENTS = -3, /* receive events */
     CPUBIND_STEP_DRIVER = -4, /* read or move kernel threads and work queues */
-    CPUBIND_STEP_CPUSET = -6, /* find the process in its cgroup */
     CPUBIND_STEP_HOST = -5    /* do what apply has left undone on the host */
 } cpubind_watch_step;
 
@@ -499,37 +483,6 @@ cpubind_linux_fault cpubind_watched_list(const cpubind_binding *b, cpubind_ids *
 cpubind_linux_fault cpubind_watched_find_moved(cpubind_binding *b, cpubind_ids *tids);
 
 void cpubind_watched_free(cpubind_binding *b);
-
-/* == The cpuset of the process (partition.c) ================================ */
-
-/* For apply, when the goal is set: gives the process a cgroup of its own if that is asked for,
- * or changes the CPUs of the one that it has. Threads are on the set record.cpuset then, or on
- * a part of it. What cannot be done is undone, and skipped.
- *   errors  ESRCH: the process has ended; ENOMEM; those of the record; of undoing */
-cpubind_linux_fault cpubind_partition_enter(cpubind_binding *b);
-
-/* Undoes what enter has done, but for the masks of threads. */
-cpubind_linux_fault cpubind_partition_undo(cpubind_binding *b, const cpubind_record *previous);
-
-/* Moves the process back to its cgroup, and removes its own; children of the process that are
- * in there go to the cgroup above. Threads may be on the set b->given then.
- *   errors  of the words of CPUBIND_CGROUP_LIST: CHANGED, and all is left as it is; LEFT, and
- *           the process is left where it is. Others: of a step */
-cpubind_linux_fault cpubind_partition_leave(cpubind_binding *b);
-
-/* Removes the empty cgroup of a process that has ended.
- *   returns 0 when something is left in it, or it could not be removed */
-int cpubind_partition_sweep(const cpubind_root *root, const cpubind_record *record);
-
-/* Whether the process is in a cgroup of its own, by the record. */
-int cpubind_partition_has(cpubind_binding *b);
-
-/* Whether that one has all CPUs of the record. One system call, after the first one. */
-int cpubind_partition_is_whole(cpubind_binding *b);
-void cpubind_partition_close(cpubind_binding *b);
-
-/* For verify: adds an item if there is one on record. */
-cpubind_linux_fault cpubind_compare_partition(cpubind_binding *b);
 
 /* == What is of the host (entry.c) ========================================== */
 

@@ -37,45 +37,6 @@ cpubind_shared_user *cpubind_shared_own_user(const cpubind_binding *b,
     return NULL;
 }
 
-/* Adds an entry of the record to that of the host. Where another process was bound to it first,
- * its CPUs before are those that the other one gave: the ones of the first count. */
-static cpubind_linux_fault adopt_entry(cpubind_binding *b, const cpubind_shared_entry *from)
-{
-    const cpubind_shared_user *const user = &from->user[0];
-    cpubind_shared_entry like = *from, *entry;
-    int32_t place;
-    cpubind_linux_fault why;
-    like.user = NULL;
-    like.n_user = like.cap_user = 0;
-    why = cpubind_shared_add(&b->shared.record, b->sys, &like, &place);
-    if (why.error)
-        return why;
-    entry = &b->shared.record.entry[place];
-    if (cpubind_shared_own_user(b, entry))
-        return why;
-    b->shared.is_dirty = 1;
-    why = cpubind_shared_add_user(entry, b->sys, user);
-    if (why.error && entry->n_user == 0)
-        cpubind_shared_drop(&b->shared.record, place);
-    if (!why.error && entry->n_user > 1 && entry->before == user->set) {
-        memmove(entry->user + 1, entry->user,
-                (size_t)(entry->n_user - 1) * sizeof *entry->user);
-        entry->user[0] = *user;
-        entry->before = from->before;
-    }
-    return why;
-}
-
-/* Adds what a record of form 1 has of the host. */
-static cpubind_linux_fault adopt_entries(cpubind_binding *b)
-{
-    const cpubind_shared_record *from = b->record.host;
-    cpubind_linux_fault why = cpubind_no_fault;
-    for (int32_t i = 0; from && !why.error && i < from->n_entry; i++)
-        why = adopt_entry(b, &from->entry[i]);
-    return why;
-}
-
 /* The sets of the file become sets of the record of the process. An entry of an earlier boot of
  * the kernel says nothing of this one. */
 static cpubind_linux_fault load(cpubind_binding *b)
@@ -92,7 +53,7 @@ static cpubind_linux_fault load(cpubind_binding *b)
     memcpy(host->record.boot, b->boot, sizeof b->boot);
     if (why.line == 1 && strcmp(why.what, "form") == 0)
         cpubind_record_form_of(host->previous.data, host->previous.len, b->report.host_form);
-    return why.error ? why : adopt_entries(b);
+    return why;
 }
 
 int cpubind_is_host_busy(cpubind_linux_fault why)

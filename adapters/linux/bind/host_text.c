@@ -87,7 +87,6 @@ static void put_entry(writer *w, const cpubind_shared_entry *entry)
         put(w, "irqbalance %d %llu\n", number, start);
         break;
     case CPUBIND_ITEM_THREAD:
-    case CPUBIND_ITEM_CGROUP:
         require(w, 0);
         break;
     }

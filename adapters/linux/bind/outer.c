@@ -40,7 +40,7 @@ static cpubind_linux_fault look_for_root(search *s, int32_t pid)
     cpubind_linux_fault why;
     if (s->root.sys->geteuid() == 0)
         return cpubind_no_fault;
-    cpubind_bind_usual_path(0, pid, 0, path);
+    cpubind_bind_usual_path(0, pid, path);
     why = cpubind_open(s->root.sys, s->root.fd, path + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd);
     if (why.error)
         return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;

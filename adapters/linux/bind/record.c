@@ -33,9 +33,6 @@ void cpubind_record_free(cpubind_record *record)
     free(record->placed);
     free(record->thread);
     free(record->irq);
-    if (record->host)
-        cpubind_shared_free(record->host);
-    free(record->host);
     memset(record, 0, sizeof *record);
 }
 

@@ -11,10 +11,8 @@
  *        renamed; the folder is not synced: a host that stops takes its processes with it.
  *        Read with O_NOFOLLOW, at most 64 MiB. It must be a regular file of this user that
  *        nobody else may write to, else EPERM, "file"; for a link ELOOP.
- * FORMS  The first word of the text and a number name its form. All earlier forms are read for
- *        good; what has another number is left alone, with "form". The first one, JSON, was in
- *        <pid>.json: it is read while it is there and <pid>.record is not. A binding that may
- *        write takes what it reads of that form over into the present one (record_adopt.c).
+ * FORMS  The first word of the text and a number name its form. What has another number is left
+ *        alone, with "form".
  * FOLDER Made with mode 0755 when it is not there. It must be a folder, no link, of this user,
  *        that nobody else may write to: else EPERM, "folder". The folder of a
  *        path that the caller names must be there, and the same rules hold; a sticky one such
@@ -60,9 +58,6 @@ typedef struct cpubind_record_rule {
     int32_t set;                     /* NONE: its threads are left where they are */
 } cpubind_record_rule;
 
-/* Room for the path of a cgroup, with its NUL. */
-#define CPUBIND_CGROUP_SIZE 1024
-
 /* A record without changes is all zero but for pid, start, boot, before and main. */
 typedef struct cpubind_record {
     int32_t pid;
@@ -77,10 +72,6 @@ typedef struct cpubind_record {
     cpubind_cpu_sets sets;
     int32_t before; /* of the process; threads that are created later belong there, too */
     int32_t widest; /* all CPUs that its cpuset gave then; NONE: not known */
-    /* The cgroup that the process was in before it was moved to one below; "": it was not. */
-    char cgroup[CPUBIND_CGROUP_SIZE];
-    int32_t cpuset;     /* the CPUs of that one, or what they are to be */
-    int is_cpuset_kept; /* the controller was enabled for cgroups below before */
     int32_t main;
     int32_t memory_node; /* or -1 */
     int64_t memory_left; /* bytes of own memory that apply has left on other nodes */
@@ -95,9 +86,6 @@ typedef struct cpubind_record {
     int32_t n_thread, cap_thread;
     cpubind_record_irq *irq; /* by cpubind_irq_compare */
     int32_t n_irq, cap_irq;
-    struct cpubind_shared_record *host; /* of a record of form 1, else NULL: what it says of the
-                                           host. The id of an interrupt, here and in `irq`, is
-                                           "" until cpubind_adopt_record finds it */
 } cpubind_record;
 
 /* Whether two boots are the same, as far as both are known. */
@@ -147,14 +135,10 @@ cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cp
  *   out     *out, all zero on failure
  *   errors  ENOMEM, "memory"; EILSEQ with the line that is wrong or missing, and `what` is its
  *           first word; "line" when it begins with no known word, "form" for a form that is not
- *           known, "end" for bytes after the sum; of form 1 `what` is the member that is wrong
+ *           known, "end" for bytes after the sum
  *   cost    O(length x sets) */
 cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cpubind_sys *sys,
                                          cpubind_record *out);
-
-/* The same for a text of form 1 (record_form1.c), into a record that is empty. */
-cpubind_linux_fault cpubind_record_parse_form1(const char *text, int32_t len,
-                                               const cpubind_sys *sys, cpubind_record *out);
 
 /* Writes "FORM VERSION" of the first line of a record, or "" if it has no such line. */
 void cpubind_record_form_of(const char *text, int32_t len, char out[CPUBIND_RECORD_FORM_SIZE]);
@@ -166,9 +150,8 @@ void cpubind_record_form_of(const char *text, int32_t len, char out[CPUBIND_RECO
 #define CPUBIND_RECORD_HOST   0
 #define CPUBIND_RECORD_DOCTOR (-1)
 
-/* The end of a record's name; that of form 1. */
+/* The end of a record's name. */
 #define CPUBIND_RECORD_SUFFIX ".record"
-#define CPUBIND_RECORD_FORM1  ".json"
 
 /* The end of the name of a file that names the record of a process (record_place.c). */
 #define CPUBIND_RECORD_PLACE ".path"
@@ -180,8 +163,8 @@ void cpubind_record_form_of(const char *text, int32_t len, char out[CPUBIND_RECO
 cpubind_linux_fault cpubind_record_open_folder(cpubind_root *root, const char *path,
                                                int may_make, int *dir);
 
-/* The pids that have a file in the usual folder, an older one too, or one that names their
- * record, ascending, each once.
+/* The pids that have a file in the usual folder, or one that names their record, ascending,
+ * each once.
  *   out     *out, empty on failure; out->id is free(3)'s
  *   errors  as cpubind_record_open_folder */
 cpubind_linux_fault cpubind_record_list(cpubind_root *root, cpubind_ids *out);
@@ -201,11 +184,6 @@ typedef struct cpubind_record_file cpubind_record_file;
  *           "argument"; ENOMEM, "memory" */
 cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
                                         cpubind_record_mode mode, cpubind_record_file **out);
-
-/* The same for the file of form 1 in the usual folder, with CPUBIND_RECORD_WRITE: locks it as
- * the programs do that write that form. */
-cpubind_linux_fault cpubind_record_open_form1(cpubind_root *root, int32_t pid,
-                                              cpubind_record_file **out);
 
 /* The cpubind that has written its number to a lock file. */
 typedef struct cpubind_record_holder {
@@ -256,8 +234,7 @@ cpubind_linux_fault cpubind_record_write(cpubind_record_file *file, const cpubin
 /* "FORM VERSION" of a record whose loading failed with "form"; valid until close. */
 const char *cpubind_record_form(const cpubind_record_file *file);
 
-/* Reads the file; in the usual folder, where it is not there, that of form 1. There it must be
- * of the process that it is named by.
+/* Reads the file; in the usual folder it must be of the process that it is named by.
  *   out     *out, all zero on failure
  *   errors  ENOENT, "open": there is none; "open"; "file"; "read"; EFBIG, "length"; those of
  *           cpubind_record_parse, and EILSEQ, "pid": the record is of another process */

@@ -230,8 +230,8 @@ static cpubind_record_file *make_file(const cpubind_sys *sys, const char *path)
 }
 
 static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32_t pid,
-                                     int is_form1, cpubind_record_mode mode,
-                                     cpubind_record_wait *wait, cpubind_record_file **out)
+                                     cpubind_record_mode mode, cpubind_record_wait *wait,
+                                     cpubind_record_file **out)
 {
     char usual[CPUBIND_RECORD_PATH_SIZE];
     cpubind_record_file *file;
@@ -241,7 +241,7 @@ static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32
     if (!out || !root || (!path && pid < CPUBIND_RECORD_DOCTOR))
         return cpubind_fault_of(EINVAL, "argument");
     if (!path)
-        cpubind_bind_usual_path(root->sys->geteuid(), pid, is_form1, usual);
+        cpubind_bind_usual_path(root->sys->geteuid(), pid, usual);
     file = make_file(root->sys, path ? path : usual);
     if (!file)
         return cpubind_fault_of(ENOMEM, "memory");
@@ -264,13 +264,7 @@ static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32
 cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, int32_t pid,
                                         cpubind_record_mode mode, cpubind_record_file **out)
 {
-    return open_file(root, path, pid, 0, mode, NULL, out);
-}
-
-cpubind_linux_fault cpubind_record_open_form1(cpubind_root *root, int32_t pid,
-                                              cpubind_record_file **out)
-{
-    return open_file(root, NULL, pid, 1, CPUBIND_RECORD_WRITE, NULL, out);
+    return open_file(root, path, pid, mode, NULL, out);
 }
 
 cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
@@ -278,7 +272,7 @@ cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
                                                 cpubind_record_wait *wait,
                                                 cpubind_record_file **out)
 {
-    return open_file(root, NULL, pid, 0, mode, wait, out);
+    return open_file(root, NULL, pid, mode, wait, out);
 }
 
 int cpubind_record_folder(const cpubind_record_file *file)
@@ -348,22 +342,12 @@ const char *cpubind_record_form(const cpubind_record_file *file)
     return file->form;
 }
 
-/* Reads the file of form 1 of the process. */
-static cpubind_linux_fault read_form1(const cpubind_record_file *file, cpubind_bytes *out)
-{
-    char path[CPUBIND_RECORD_PATH_SIZE];
-    cpubind_bind_usual_path(file->sys->geteuid(), file->pid, 1, path);
-    return read_named(file, strrchr(path, '/') + 1, out);
-}
-
 cpubind_linux_fault cpubind_record_load(cpubind_record_file *file, cpubind_record *out)
 {
     const cpubind_sys *sys = file->sys;
     cpubind_bytes bytes = {NULL, 0, 0};
     cpubind_linux_fault why = cpubind_record_read(file, &bytes);
     memset(out, 0, sizeof *out);
-    if (why.error == ENOENT && file->pid)
-        why = read_form1(file, &bytes);
     if (!why.error)
         why = cpubind_record_parse(bytes.data, bytes.len, sys, out);
     if (why.line == 1 && strcmp(why.what, "form") == 0)

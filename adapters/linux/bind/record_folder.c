@@ -15,8 +15,7 @@
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_form1,
-                             char out[CPUBIND_RECORD_PATH_SIZE])
+void cpubind_bind_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PATH_SIZE])
 {
     char parent[CPUBIND_RUN_PARENT_SIZE];
     cpubind_run_parent(uid, parent);
@@ -24,8 +23,8 @@ void cpubind_bind_usual_path(uid_t uid, int32_t pid, int is_form1,
         (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%s.record", parent,
                        pid == CPUBIND_RECORD_HOST ? "host" : "doctor");
     else
-        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%ld%s", parent, (long)pid,
-                       is_form1 ? CPUBIND_RECORD_FORM1 : CPUBIND_RECORD_SUFFIX);
+        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE,
+                       "/%.32s/cpubind/%ld" CPUBIND_RECORD_SUFFIX, parent, (long)pid);
 }
 
 /* == Opening ================================================================ */
@@ -87,15 +86,14 @@ cpubind_linux_fault cpubind_record_open_folder(cpubind_root *root, const char *p
 
 /* == Listing ================================================================ */
 
-/* The pid of "4711.record", "4711.path" or "4711.json", or 0. */
+/* The pid of "4711.record" or "4711.path", or 0. */
 static int32_t pid_of_name(const char *name)
 {
     const size_t n = strspn(name, "0123456789");
     int64_t pid = 0;
     if (n == 0 || n > 10 || name[0] == '0' ||
         (strcmp(name + n, CPUBIND_RECORD_SUFFIX) != 0 &&
-         strcmp(name + n, CPUBIND_RECORD_PLACE) != 0 &&
-         strcmp(name + n, CPUBIND_RECORD_FORM1) != 0))
+         strcmp(name + n, CPUBIND_RECORD_PLACE) != 0))
         return 0;
     for (size_t i = 0; i < n; i++)
         pid = pid * 10 + (name[i] - '0');

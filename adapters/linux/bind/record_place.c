@@ -117,19 +117,15 @@ cpubind_linux_fault cpubind_place_find_in(cpubind_root *root, int dir, int32_t p
 
 int cpubind_place_has_record(cpubind_root *root, int32_t pid)
 {
-    char path[CPUBIND_PLACE_SIZE];
-    for (int is_form1 = 0; is_form1 < 2; is_form1++) {
-        char usual[CPUBIND_RECORD_PATH_SIZE];
-        int fd;
-        cpubind_bind_usual_path(root->sys->geteuid(), pid, is_form1, usual);
-        if (cpubind_open(root->sys, root->fd, usual + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd)
-                .error == ENOENT)
-            continue;
-        if (fd >= 0)
-            root->sys->close(fd);
-        return 1;
-    }
-    return cpubind_place_find(root, pid, 0, path).error || *path;
+    char path[CPUBIND_PLACE_SIZE], usual[CPUBIND_RECORD_PATH_SIZE];
+    int fd;
+    cpubind_bind_usual_path(root->sys->geteuid(), pid, usual);
+    if (cpubind_open(root->sys, root->fd, usual + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC, &fd)
+            .error == ENOENT)
+        return cpubind_place_find(root, pid, 0, path).error || *path;
+    if (fd >= 0)
+        root->sys->close(fd);
+    return 1;
 }
 
 /* Writes the absolute path of a record file: that of its folder, as the kernel has it, and its
@@ -189,7 +185,7 @@ static int has_another_record(cpubind_binding *b, char path[CPUBIND_PLACE_SIZE])
         return 0;
     if (!cpubind_place_find(&b->root, b->options.pid, b->start, path).error && *path)
         return strcmp(path, own) != 0;
-    cpubind_bind_usual_path(b->sys->geteuid(), b->options.pid, 0, usual);
+    cpubind_bind_usual_path(b->sys->geteuid(), b->options.pid, usual);
     memcpy(path, usual, strlen(usual) + 1);
     (void)check_record(&b->root, NULL, b->options.pid, b->start, &is_of);
     return is_of && strcmp(usual, own) != 0;
@@ -211,7 +207,7 @@ static int has_record_of_user(cpubind_binding *b, uid_t uid, char path[CPUBIND_P
     static const char *const ends[] = {CPUBIND_RECORD_SUFFIX, CPUBIND_RECORD_PLACE};
     char usual[CPUBIND_RECORD_PATH_SIZE];
     struct stat st;
-    cpubind_bind_usual_path(uid, b->options.pid, 0, usual);
+    cpubind_bind_usual_path(uid, b->options.pid, usual);
     usual[strlen(usual) - (sizeof CPUBIND_RECORD_SUFFIX - 1)] = '\0';
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         int fd, is_there;

@@ -3,11 +3,10 @@
  *
  * Only in the usual folder of this user, and each under the lock of its record: a file that
  * another cpubind works with stays, and so does a record of another pid namespace, which may
- * share the folder: its process is not visible here. The cgroup of an ended process goes, too;
- * while a child is in it, the record stays for restore. What an ended process has changed on
- * the host is in the record of the host (host_record.h), which stays. A temporary file that no
- * lock is for goes when its writer has ended, and a minute after it was written: the writer may
- * live in another pid namespace. Whatever fails is left for the next time.
+ * share the folder: its process is not visible here. What an ended process has changed on the
+ * host is in the record of the host (host_record.h), which stays. A temporary file that no lock
+ * is for goes when its writer has ended, and a minute after it was written: the writer may live
+ * in another pid namespace. Whatever fails is left for the next time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -86,8 +85,7 @@ static void sweep_pid(cpubind_root *root, int32_t pid)
     if (cpubind_record_open(root, NULL, pid, CPUBIND_RECORD_WRITE, &file).error)
         return; /* another cpubind works with it */
     if (!cpubind_record_load(file, &record).error && !cpubind_pid_namespace(root, &own).error &&
-        record.pid_namespace == own && has_ended(root, pid, record.start) &&
-        cpubind_partition_sweep(root, &record))
+        record.pid_namespace == own && has_ended(root, pid, record.start))
         (void)cpubind_record_remove(file);
     else
         cpubind_record_remove_temps(file);

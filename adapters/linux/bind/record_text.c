@@ -4,7 +4,7 @@
  * Pure: works on (pointer, length), opens no file. One line holds one fact; words are parted by
  * one blank; each line, the last one too, ends with a line feed. The lines come in this order:
  *
- *     cpubind-record 5 VERSION               the form's number; the cpubind that wrote it
+ *     cpubind-record 6 VERSION               the form's number; the cpubind that wrote it
  *     process PID START                      START: field 22 of /proc/PID/stat
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     namespace N                            inode of its pid namespace; absent: the first of
@@ -12,9 +12,6 @@
  *     before LIST                            CPUs of the process before it was bound first
  *     widest LIST                            all that its cpuset gave then: a thread that had
  *                                            them gets the widest mask back
- *     cgroup LIST new|kept PATH              its cgroup was PATH, and it was moved to one below
- *                                            with the cpuset LIST; kept: the controller was
- *                                            enabled for those below before
  *     main LIST                              the goal: threads that no rule names
  *     npu N                                  the number of its device for the runtime
  *     pci ADDRESS                            its device without a number, as /sys names it
@@ -32,19 +29,15 @@
  *                                            number N; by FUNCTION, NAME, INDEX
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * process, before, main and sum are there once; boot, namespace, widest, cgroup, npu, pci,
- * rules, memory, left and uvb at most once; the others any number of times. Numbers are decimal
+ * process, before, main and sum are there once; boot, namespace, widest, npu, pci, rules,
+ * memory, left and uvb at most once; the others any number of times. Numbers are decimal
  * without leading zeros, a LIST is as the kernel writes one ("0-3,8"), HEX is 8 lower-case
  * digits. In a NAME or PATTERN each byte that is not '!' to '~', and each '%', is %xx with two
  * lower-case digits. So there is one text for a record, and each other text is refused: cut,
  * reordered, doubled or edited ones too.
  *
- * Earlier forms are read for good. A change that an older program could not read takes the next
- * number, CPUBIND_RECORD_FORM in bind.h.
- *     1   JSON (record_form1.c), which begins with "{"
- *     2   lines without the names of interrupts, for one day; no release wrote it
- *     3   has the lines of 4; some builds did not know rules and left yet
- *     4   has no cgroup
+ * A change that an older program could not read takes the next number, CPUBIND_RECORD_FORM in
+ * bind.h. Forms 1 to 5 were of programs before the first release.
  */
 #include "../../text/pci_address.h"
 #include "../kernel/irq.h"
@@ -123,12 +116,6 @@ cpubind_linux_fault cpubind_record_format(const cpubind_record *record, const cp
     put(&w, "before %s\n", list_of(&w, record->before));
     if (record->widest != CPUBIND_CPUSET_NONE)
         put(&w, "widest %s\n", list_of(&w, record->widest));
-    if (*record->cgroup) {
-        require(&w, *record->cgroup == '/');
-        put(&w, "cgroup %s %s", list_of(&w, record->cpuset),
-            record->is_cpuset_kept ? "kept" : "new");
-        put_name(&w, "", record->cgroup);
-    }
     put_goal(&w, record);
     put_changes(&w, record);
     put_sum(&w);
@@ -162,16 +149,6 @@ static int read_before(reader *r)
 static int read_widest(reader *r)
 {
     return read_list(r, &r->record->widest);
-}
-
-static int read_cgroup(reader *r)
-{
-    static const char *const words[] = {"new", "kept", NULL};
-    const int is_list = read_list(r, &r->record->cpuset);
-    r->record->is_cpuset_kept = is_list ? read_one_of(r, words) : -1;
-    return r->record->is_cpuset_kept >= 0 &&
-           read_name(r, r->record->cgroup, (int32_t)sizeof r->record->cgroup) &&
-           *r->record->cgroup == '/';
 }
 
 static int read_main(reader *r)
@@ -277,7 +254,6 @@ static const struct line_kind {
     {"namespace", 0, read_namespace},
     {"before", NEEDED, read_before},
     {"widest", 0, read_widest},
-    {"cgroup", 0, read_cgroup},
     {"main", NEEDED, read_main},
     {"npu", 0, read_device},
     {"pci", 0, read_pci},
@@ -321,7 +297,7 @@ static int find_kind(reader *r, int from, const char **what)
 /* NULL, or the kind of the line that is wrong or missing: the line r->line. */
 static const char *read_lines(reader *r, const char *text_end)
 {
-    static const char *const forms[] = {"3", "4", CPUBIND_RECORD_FORM, NULL};
+    static const char *const forms[] = {CPUBIND_RECORD_FORM, NULL};
     const char *what = read_head(r, text_end, HEAD, forms, "cpubind-record");
     int from = 0;
     while (!what && from < N_KINDS) {
@@ -352,8 +328,6 @@ cpubind_linux_fault cpubind_record_parse(const char *text, int32_t len, const cp
                             .memory_node = -1,
                             .polling = CPUBIND_CPUSET_NONE,
                             .widest = CPUBIND_CPUSET_NONE};
-    if (len > 0 && *text == '{')
-        return cpubind_record_parse_form1(text, len, sys, out);
     what = read_lines(&r, start + len);
     if (!what)
         return cpubind_no_fault;

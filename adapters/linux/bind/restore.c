@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../text/cgroup.h"
 #include "../kernel/descendants.h"
 #include "../kernel/memory.h"
 #include "../kernel/process.h"
@@ -23,8 +22,7 @@
 int cpubind_is_ours(const cpubind_binding *b, int32_t set)
 {
     const cpubind_record *r = &b->record;
-    int is_part = set == b->given || r->sets.set[set].n == 0 ||
-                  cpubind_cpu_sets_is_part(&r->sets, set, r->main);
+    int is_part = r->sets.set[set].n == 0 || cpubind_cpu_sets_is_part(&r->sets, set, r->main);
     for (int32_t i = 0; !is_part && i < r->n_rule; i++)
         is_part =
             r->rule[i].set >= 0 && cpubind_cpu_sets_is_part(&r->sets, set, r->rule[i].set);
@@ -33,8 +31,7 @@ int cpubind_is_ours(const cpubind_binding *b, int32_t set)
     return is_part;
 }
 
-/* Somebody else has moved the thread: it stays where it is, which is reported once. A thread
- * that has an item already was given the widest mask by this call. */
+/* Somebody else has moved the thread: it stays where it is, which is reported once. */
 static void keep_thread(cpubind_binding *b, cpubind_subject subject)
 {
     const cpubind_outcomes *r = &b->report;
@@ -67,8 +64,8 @@ static int put_back_thread(cpubind_binding *b, int32_t tid, const cpubind_record
     char name[CPUBIND_COMM_SIZE] = "";
     int32_t is, now = CPUBIND_CPUSET_NONE;
     cpubind_linux_fault why = cpubind_task_cpus(b->sys, tid, sets, &is);
-    const int is_placed = !why.error && (sets->set[is].n == 0 || is == b->given ||
-                                         cpubind_record_is_placed(&b->record, is));
+    const int is_placed =
+        !why.error && (sets->set[is].n == 0 || cpubind_record_is_placed(&b->record, is));
     const int32_t should = record ? record->before : is_placed ? home : is;
     cpubind_subject subject = {CPUBIND_ITEM_THREAD, b->options.pid, tid, name, is, should};
     if (!why.error && (is == should || should < 0))
@@ -206,26 +203,6 @@ static void restore_host(cpubind_binding *b)
         cpubind_report_put_back(b, &process, why, CPUBIND_ITEM_FAILED);
 }
 
-/* == The cpuset ============================================================= */
-
-/* What somebody else has changed since is left, and said. */
-static void put_back_cpuset(cpubind_binding *b)
-{
-    char name[CPUBIND_COMM_SIZE];
-    const cpubind_subject subject = {CPUBIND_ITEM_CGROUP, b->record.pid,
-                                     b->record.pid,       name,
-                                     b->record.cpuset,    CPUBIND_CPUSET_NONE};
-    cpubind_linux_fault why;
-    if (!*b->record.cgroup)
-        return;
-    (void)snprintf(name, sizeof name, CPUBIND_CGROUP_PREFIX "%d", (int)b->record.pid);
-    why = cpubind_partition_leave(b);
-    cpubind_report_put_back(b, &subject, why,
-                            why.error && cpubind_cgroup_sentence(why.what)
-                                ? CPUBIND_ITEM_KEPT
-                                : CPUBIND_ITEM_FAILED);
-}
-
 /* == A record =============================================================== */
 
 cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linux_fault *fault)
@@ -249,7 +226,6 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     }
     restore_host(b);
-    put_back_cpuset(b); /* the masks before may be outside of it */
     if (cpubind_process_is_alive(b)) {
         cpubind_put_back_threads(b, b->record.thread, b->record.n_thread, b->record.before);
         put_back_forks(b);

@@ -119,9 +119,7 @@ static void measure_memory(cpubind_binding *b)
 
 static cpubind_linux_fault compare_all(cpubind_binding *b, const cpubind_goal *goal)
 {
-    cpubind_linux_fault why = cpubind_compare_partition(b);
-    if (!why.error)
-        why = compare_threads(b);
+    cpubind_linux_fault why = compare_threads(b);
     for (int32_t i = 0; goal && !why.error && i < goal->n_irq; i++)
         why = compare_irq(b, &goal->irq[i]);
     for (int32_t i = 0; !goal && !why.error && i < b->record.n_irq; i++) {

@@ -53,34 +53,14 @@ static void read_events(cpubind_binding *b)
     }
 }
 
-/* Whether the cgroup of the process keeps it on its CPUs, and without events no thread was born
- * lately: a name comes soon after a birth. */
-static int is_at_rest(cpubind_binding *b, int64_t now_ms)
-{
-    if (!b->is_confined || !cpubind_partition_is_whole(b))
-        return 0;
-    if (!cpubind_has_events(b) && cpubind_count_threads(b) != b->n_listed)
-        b->busy_end_ms = now_ms + LOOK_MS;
-    return cpubind_has_events(b) || now_ms >= b->busy_end_ms;
-}
-
 static cpubind_look choose_look(cpubind_binding *b)
 {
     const int64_t now_ms = cpubind_now_ms();
     const int has_many_ended = b->n_watched > 2 * b->n_listed + MAX_ENDED;
     if (!b->news.is_all && !has_many_ended && now_ms < b->next_look_ms) {
-        if ((b->is_early && cpubind_has_events(b)) || is_at_rest(b, now_ms))
-            return CPUBIND_LOOK_NEWS;
         if (cpubind_has_events(b))
-            return CPUBIND_LOOK_MASKS;
+            return b->is_early ? CPUBIND_LOOK_NEWS : CPUBIND_LOOK_MASKS;
     }
-    if (!b->is_confined)
-        b->busy_end_ms = now_ms + LOOK_MS;
-    b->is_confined = cpubind_partition_has(b);
-    if (*b->record.cgroup)
-        cpubind_note_step(b, CPUBIND_STEP_CPUSET,
-                          b->is_confined ? cpubind_no_fault
-                                         : cpubind_fault_of(ENOENT, "find the cgroup of"));
     b->news.is_all = 0;
     b->next_look_ms = now_ms + LOOK_MS;
     return CPUBIND_LOOK_ALL;
