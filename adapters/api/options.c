@@ -1030,8 +1030,7 @@ const api_option api_option_rows[] = {
          "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
          "process; with --all new processes, too"),
     READ("watch", "[SECONDS]", BINDING, API_STATUS, API_STATUS, read_watch,
-         "look again every SECONDS (default: 1): draws a terminal again; into a pipe, a line a "
-         "change"),
+         "look again every SECONDS (default: 1): a line for each change"),
     FLAG("respect-masks", BINDING, 0, API_APPLY, respects_masks,
          "--all: leave processes alone that bind themselves"),
     WORD("others", "WAY", BINDING, 0, API_APPLY, other_ways, keeps_others,

@@ -1,8 +1,7 @@
 /* cmd_status.c - cpubind status: every device of the host, who runs on it, and what is right
  * SPDX-License-Identifier: MIT
  *
- * Changes nothing. With --watch it draws a terminal again and again, or writes a line for each
- * change into a pipe.
+ * Changes nothing. With --watch it writes a line for each change after the first look.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -108,71 +107,34 @@ static int print_once(const api_options *options, const cli_status *s)
 
 /* == Watching =============================================================== */
 
-/* Draws as many lines of a text as the terminal has, each over the former one. */
-static void draw(const char *text)
-{
-    const int32_t rows = cpubind_linux_rows(fileno(stdout));
-    const int32_t columns = cpubind_linux_columns(fileno(stdout));
-    fputs("\033[H", stdout);
-    for (int32_t row = 1; *text && row < rows; row++) {
-        const size_t n = strcspn(text, "\n");
-        size_t at = 0;
-        for (int32_t column = 0; at < n && column < columns; column++) {
-            const int32_t bytes = cpubind_character(text + at, n - at);
-            at += bytes > 0 ? (size_t)bytes : 1;
-        }
-        printf("%.*s\033[K\n", (int)at, text);
-        text += n + (text[n] == '\n');
-    }
-    if (*text)
-        fputs("... the window has no room for the rest", stdout);
-    fputs("\033[J", stdout);
-    (void)fflush(stdout);
-}
-
-static int draw_status(const cli_status *s)
-{
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    if (!out)
-        return cli_no_memory();
-    cli_print_status(out, s);
-    if (fclose(out) != 0 || !text)
-        return cli_no_memory();
-    draw(text);
-    free(text);
-    return API_DONE;
-}
-
-/* Prints what has changed since the last look. */
-static int print_news(const api_options *options, const cli_status *s, cli_changes *last)
+/* Prints what has changed since the last look; `out` NULL: of a text nothing. */
+static int print_news(const api_options *options, const cli_status *s, FILE *out,
+                      cli_changes *last)
 {
     int32_t n = 0;
-    if (!cli_print_changes(options->json || options->quiet ? NULL : stdout, s, last, &n))
+    if (!cli_print_changes(out, s, last, &n))
         return cli_no_memory();
     if (options->json && n > 0 && !cli_print_json(stdout, cli_status_json(s)))
         return cli_no_memory();
     return fflush(stdout) == 0 ? API_DONE : API_UNWRITTEN;
 }
 
-/* Looks again and again, until a signal or an error ends it. */
+/* Looks again and again, until a signal or an error ends it. A person sees all once, and then,
+ * as a pipe does, what changes. */
 static int watch(api_options *options)
 {
-    const int is_terminal =
-        cpubind_linux_is_terminal(fileno(stdout)) && !options->json && !options->quiet;
+    const int is_quiet = options->json || options->quiet;
+    int is_first = cpubind_linux_is_terminal(fileno(stdout)) && !is_quiet;
     cli_changes last = {NULL, 0};
-    int is_open = 0;
     for (;;) {
         static look l;
         int status = begin_look(options, &l);
-        if (status == API_DONE && is_terminal && !is_open) {
-            cpubind_linux_screen_open(fileno(stdout));
-            is_open = 1;
-        }
+        if (status == API_DONE && is_first)
+            cli_print_status(stdout, &l.s);
         if (status == API_DONE)
-            status = is_terminal ? draw_status(&l.s) : print_news(options, &l.s, &last);
+            status = print_news(options, &l.s, is_first || is_quiet ? NULL : stdout, &last);
         end_look(&l);
+        is_first = 0;
         if (status != API_DONE) {
             cli_free_changes(&last);
             return status;

@@ -23,7 +23,6 @@
 
 #define DEFAULT_COLUMNS 80
 #define MAX_COLUMNS     4096
-#define DEFAULT_ROWS    24
 #define MAX_PATH        4096
 
 int cpubind_linux_is_terminal(int fd)
@@ -45,12 +44,6 @@ int32_t cpubind_linux_columns(int fd)
     if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return clamp_columns(size.ws_col);
     return clamp_columns(columns ? strtol(columns, NULL, 10) : 0);
-}
-
-int32_t cpubind_linux_rows(int fd)
-{
-    struct winsize size;
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : DEFAULT_ROWS;
 }
 
 void cpubind_linux_raise_files(void)
@@ -96,62 +89,6 @@ void cpubind_linux_say_at_signal(int fd, const char *text)
         if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             (void)sigaction(numbers[i], &action, NULL);
     }
-}
-
-/* == A whole screen ========================================================= */
-
-/* The other screen of a terminal, and no cursor; back again. */
-static const char screen_begin[] = "\033[?1049h\033[?25l\033[2J";
-static const char screen_end[] = "\033[?25h\033[?1049l";
-
-/* Read by the handlers alone, after they were installed. */
-static int screen_fd;
-
-static void say(const char *text, size_t len)
-{
-    const ssize_t n = write(screen_fd, text, len);
-    (void)n;
-}
-
-static void end_screen(int number)
-{
-    say(screen_end, sizeof screen_end - 1);
-    (void)raise(number); /* SA_RESETHAND: the default action is in force again */
-}
-
-static void pause_screen(int number)
-{
-    struct sigaction action = {.sa_handler = pause_screen,
-                               .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-    say(screen_end, sizeof screen_end - 1);
-    (void)raise(number); /* the process stops here */
-    say(screen_begin, sizeof screen_begin - 1);
-    (void)sigaction(number, &action, NULL);
-}
-
-static void note_size(int number)
-{
-    (void)number;
-}
-
-void cpubind_linux_screen_open(int fd)
-{
-    static const struct {
-        int number;
-        void (*handle)(int number);
-    } rows[] = {{SIGINT, end_screen},  {SIGTERM, end_screen}, {SIGHUP, end_screen},
-                {SIGQUIT, end_screen}, {SIGPIPE, end_screen}, {SIGTSTP, pause_screen},
-                {SIGWINCH, note_size}};
-    screen_fd = fd;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const int is_once = rows[i].handle != note_size;
-        struct sigaction now,
-            action = {.sa_flags = is_once ? (int)(SA_RESETHAND | SA_NODEFER) : 0};
-        action.sa_handler = rows[i].handle;
-        if (sigaction(rows[i].number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            (void)sigaction(rows[i].number, &action, NULL);
-    }
-    say(screen_begin, sizeof screen_begin - 1);
 }
 
 void cpubind_linux_wait(int32_t milliseconds)

@@ -29,14 +29,7 @@ void cpubind_linux_raise_files(void);
  * signal that is ignored stays ignored. The text is cut to 127 bytes. */
 void cpubind_linux_say_at_signal(int fd, const char *text);
 
-/* Rows of the terminal of a descriptor; 24 where they are not known. */
-int32_t cpubind_linux_rows(int fd);
-
-/* Begins to draw on a whole terminal: an empty screen without a cursor. A signal that ends or
- * stops this process gives the terminal back first: its former text, and the cursor. */
-void cpubind_linux_screen_open(int fd);
-
-/* Waits. A signal, such as that of another size of the window, ends the wait early. */
+/* Waits. A signal ends the wait early. */
 void cpubind_linux_wait(int32_t milliseconds);
 
 /* Checks that a path leads to a regular file.

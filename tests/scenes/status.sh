@@ -237,28 +237,23 @@ writes_changes() {
 }
 check "--watch into a pipe: a line for each change" writes_changes
 
-# Another screen, which a signal leaves again.
-draws_a_terminal() {
-    cat >"$out/draw" <<SCRIPT
-#!/bin/sh
-stty rows 12 cols 60
-"$CPUBIND" status --root "$host" --allowed "$all" --memory none --watch 1 &
-for _ in \$(seq 600); do [ "\$(grep -ac 'npu0 ' "$out/drawn")" -lt 2 ] || break; sleep 0.1; done
-kill -TERM \$!
-wait \$!
-SCRIPT
-    chmod +x "$out/draw"
+# A terminal has the table once, then lines.
+writes_to_a_terminal() {
     : >"$out/drawn"
-    script -fqec "$out/draw" "$out/typescript" >"$out/drawn" 2>&1 </dev/null
-    escape=$(printf '\033')
-    grep -qa 'the window has no room for the rest' "$out/drawn" &&
-        grep -qaF "${escape}[?1049h" "$out/drawn" &&
-        tail -c 60 "$out/drawn" | grep -qaF "${escape}[?25h${escape}[?1049l" &&
-        [ "$(grep -ac 'npu0 ' "$out/drawn")" -ge 2 ]
+    script -fqec "'$CPUBIND' status --root '$host' --allowed '$all' --memory none --watch 1" \
+        "$out/typescript" >"$out/drawn" 2>&1 </dev/null &
+    watcher=$!
+    becomes grep -aq '^npu0 ' "$out/drawn" && move_to 3-4 "$(pid_on 4)" &&
+        becomes grep -aq "Z npu4: process $(pid_on 4): .*, elsewhere, 1 threads" "$out/drawn"
+    result=$?
+    kill $watcher
+    wait $watcher
+    [ $result -eq 0 ] && [ "$(grep -ac '^npu0 ' "$out/drawn")" = 1 ] &&
+        ! grep -aq 'Z npu0' "$out/drawn" && bind_npu 4
 }
 if script -qec true /dev/null >"$out/other" 2>&1 </dev/null; then
-    check "--watch on a terminal draws another screen, and leaves it" draws_a_terminal
+    check "--watch on a terminal: the table, then a line for each change" writes_to_a_terminal
 else
-    skip "--watch on a terminal draws another screen, and leaves it" "there are no terminals"
+    skip "--watch on a terminal: the table, then a line for each change" "there are no terminals"
 fi
 finish
