@@ -200,7 +200,6 @@ typedef struct api_options {
     int redact, replace, is_dry;
     int shapes;                      /* import: keeps the shapes of hosts alone */
     int is_fix, is_restoring;        /* doctor */
-    int32_t jobs;                    /* threads of replay; 0: one a CPU */
     const char *format_word;         /* --format, or NULL */
     const struct cli_format *format; /* of that word: of plan and replay; else NULL */
     int32_t pid;                     /* the process; 0: the parent */

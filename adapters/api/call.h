@@ -4,7 +4,7 @@
 #ifndef CPUBIND_API_CALL_H
 #define CPUBIND_API_CALL_H
 
-#include "../linux/workers.h"
+#include "../linux/mutex.h"
 #include "api.h"
 #include "cpubind_api.h"
 

@@ -14,7 +14,6 @@
 #include "../text/procfs.h"
 #include "device_plan.h"
 
-#define MAX_JOBS          1024
 #define MAX_WATCH_SECONDS 3600
 #define MAX_PROCESSES     1024 /* that drive one NPU */
 
@@ -838,8 +837,6 @@ const api_option api_option_rows[] = {
          "say what would be changed, and change nothing"),
     FLAG("restore", COMMAND, API_DOCTOR, API_DOCTOR, is_restoring,
          "put back what --fix has changed, after a crash too"),
-    NUMBER("jobs", "N", COMMAND, API_REPLAY, API_REPLAY, jobs, 1, MAX_JOBS,
-           "a number from 1 to 1024", "threads (default: one for each CPU)"),
     TEXT("config", "FILE", COMMAND, API_SERVICE, API_SERVICE, config,
          "the settings (default: /etc/cpubind.conf, if it is there)"),
     FLAG("check", COMMAND, API_SERVICE, API_SERVICE, is_check,

@@ -1,16 +1,14 @@
 /* fixture_replay.c - cpubind fixture replay: plan every host again and compare
  * SPDX-License-Identifier: MIT
  *
- * Threads share the hosts out among themselves; results are printed in the order of the hosts,
- * in one of the formats of the table below. Changes nothing.
+ * Results are printed in the order of the hosts, in one of the formats of the table below.
+ * Changes nothing.
  */
 #include <fnmatch.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "../linux/workers.h"
 #include "fixture.h"
 #include "output.h"
 
@@ -262,13 +260,12 @@ static const cli_format replay_formats[] = {
 
 /* == The replay ============================================================= */
 
-/* One run of replay, shared by all threads. */
+/* One run of replay. */
 typedef struct replay {
     const api_options *options;
-    cli_corpus corpus; /* of the calling thread, for the list of hosts */
+    cli_corpus corpus;
     replayed *host;
     int32_t n_host;
-    atomic_int next, n_done, n_entered;
 } replay;
 
 static double seconds_now(void)
@@ -315,31 +312,18 @@ static void replay_host(const cli_corpus *corpus, api_planned *planned, replayed
     out->seconds = seconds_now() - start;
 }
 
-/* The work of one thread, with a connection and an arena of its own. */
-static void work(void *ctx)
+static void replay_all(replay *r)
 {
-    replay *r = (replay *)ctx;
-    const int is_first = atomic_fetch_add(&r->n_entered, 1) == 0;
     api_text why = {"", 0};
     api_planned planned = {0};
-    cli_corpus own;
     char progress[64];
-    int status = cli_open_corpus(r->options, CLI_CORPUS_READ, &own, &why);
-    for (int i = atomic_fetch_add(&r->next, 1); i < r->n_host;
-         i = atomic_fetch_add(&r->next, 1)) {
-        replayed *host = &r->host[i];
-        if (status == API_DONE) {
-            replay_host(&own, &planned, host, &why);
-        } else {
-            host->status = status;
-            host->why = strdup(why.text);
-        }
-        (void)snprintf(progress, sizeof progress, "cpubind: %d of %d hosts ...",
-                       atomic_fetch_add(&r->n_done, 1) + 1, (int)r->n_host);
-        if (is_first)
-            cli_progress(r->options, progress);
+    for (int32_t i = 0; i < r->n_host; i++) {
+        (void)snprintf(progress, sizeof progress, "cpubind: %d of %d hosts ...", (int)i + 1,
+                       (int)r->n_host);
+        cli_progress(r->options, progress);
+        replay_host(&r->corpus, &planned, &r->host[i], &why);
     }
-    cli_close_corpus(&own);
+    cli_progress(r->options, NULL);
     api_free_planned(&planned);
 }
 
@@ -417,9 +401,7 @@ static int run(replay *r)
 {
     cli_replay_result result;
     double start = seconds_now();
-    int32_t jobs = r->options->jobs ? r->options->jobs : cpubind_linux_processors();
-    cpubind_linux_run(jobs < r->n_host ? jobs : r->n_host > 0 ? r->n_host : 1, work, r);
-    cli_progress(r->options, NULL);
+    replay_all(r);
     result = (cli_replay_result){r->host, r->n_host, count(r->host, r->n_host),
                                  seconds_now() - start};
     return r->options->format->replay(&result, r->options) ? exit_of(result.tally)
@@ -438,8 +420,8 @@ int cli_replay(int argc, char **argv)
     status = cli_open_corpus(&options, CLI_CORPUS_READ, &r.corpus, &why);
     if (status == API_DONE)
         status = find_hosts(&r, &why);
-    cli_close_corpus(&r.corpus);
     status = status == API_DONE ? run(&r) : cli_fail(&options, status, why.text);
+    cli_close_corpus(&r.corpus);
     free_hosts(&r);
     return status;
 }

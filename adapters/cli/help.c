@@ -192,7 +192,7 @@ static const cli_help helps[] = {
      "whole or not at all.\n",
      NULL},
     {API_REPLAY, "fixture replay",
-     "Usage: cpubind fixture replay [NAME...] [--db FILE] [--jobs N] [--format FORMAT]\n"
+     "Usage: cpubind fixture replay [NAME...] [--db FILE] [--format FORMAT]\n"
      "Plans every host again, with the arguments of each of its expectations, and says\n"
      "what differs. Exits with 0 if nothing does, and with 1 if something does.\n",
      "All formats:\n"},

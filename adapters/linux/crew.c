@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "kernel/process.h"
-#include "workers.h"
 
 /* How long a member sleeps at most, so that one that has missed a wake-up ends as well. */
 #define SLEEP_MS 100
@@ -123,6 +122,18 @@ cpubind_crew *cpubind_crew_open(const cpubind_sys *sys, int32_t cap)
     return crew;
 }
 
+/* Blocks all signals, which a new thread inherits, but those of a fault in the thread itself:
+ * if those were blocked, the process would end without its handler. */
+static void block_signals(sigset_t *old)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t set;
+    (void)sigfillset(&set);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        (void)sigdelset(&set, own[i]);
+    (void)pthread_sigmask(SIG_BLOCK, &set, old);
+}
+
 cpubind_linux_fault cpubind_crew_add(cpubind_crew *crew, const cpubind_crew_job *job)
 {
     member *m = &crew->member[crew->n];
@@ -131,7 +142,7 @@ cpubind_linux_fault cpubind_crew_add(cpubind_crew *crew, const cpubind_crew_job 
     if (crew->n == crew->cap)
         return cpubind_fault_of(ENOSPC, "thread");
     *m = (member){.crew = crew, .job = *job};
-    cpubind_block_signals(&old);
+    block_signals(&old);
     const int error = crew->sys->thread_start(&m->thread, run_member, m);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (error)

@@ -40,9 +40,12 @@ static cpubind_problem_code list_marked(facts_reader *r, const uint8_t *marks, i
     int32_t cap;
     *out = cpubind_arena_open(r->arena, CPUBIND_MAX_CPUS + 1, &cap);
     *n = 0;
-    for (int32_t i = 0; i < CPUBIND_MAX_CPUS && *n < cap; i++)
-        if (marks[i])
-            (*out)[(*n)++] = i;
+    for (const uint8_t *at = marks, *end = marks + CPUBIND_MAX_CPUS; *n < cap; at++) {
+        at = (const uint8_t *)memchr(at, 1, (size_t)(end - at)); /* most have no mark */
+        if (!at)
+            break;
+        (*out)[(*n)++] = (int32_t)(at - marks);
+    }
     if (!*out || *n == cap)
         return facts_fail_memory(r);
     cpubind_arena_cut(r->arena, *out + *n);

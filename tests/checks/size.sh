@@ -21,21 +21,21 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3819    1700
-adapters/model          2742    1400
+adapters/model          2745    1400
 adapters/ascend         6801    2500
 adapters/pci            1682    1300
 adapters/plan           3137    1200
-adapters/linux         14103    9500
+adapters/linux         13906    9500
 adapters/host           4475    3300
 adapters/service        2124    1500
 adapters/sqlite         1024     600
 adapters/archive         109       0
 adapters/kubelet         424       0
 adapters/words             0    5600
-adapters/api           10055    1000
+adapters/api           10050    1000
 adapters/doctor         2659    2000
 adapters/measure        2665    1700
-adapters/cli           14995    7500
+adapters/cli           14943    7500
 adapters/nri            1209    1000
 adapters/slurm           261     260
 adapters/python         1224     900
