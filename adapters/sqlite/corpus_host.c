@@ -35,103 +35,66 @@ static memory *add_memory(cpubind_corpus_host *host, size_t len)
     return host->memory = made;
 }
 
-/* A copy that stays until the host is closed, with a NUL behind it; NULL without memory. */
-static const char *keep(cpubind_corpus_host *host, const void *bytes, size_t len)
+/* == Reading a host ========================================================= */
+
+/* A host while it is read. After a failure nothing more is read. */
+typedef struct reading {
+    cpubind_corpus_host *host;
+    int64_t left; /* bytes that it may still have */
+    failure f;
+} reading;
+
+static void fail_in(reading *r, cpubind_corpus_status status, const char *what)
 {
-    memory *made = add_memory(host, len);
-    if (made && len)
+    if (!r->f.status)
+        r->f = cpubind_priv_fail(status, what);
+}
+
+static void fail_damaged(reading *r, const char *what)
+{
+    fail_in(r, CPUBIND_CORPUS_ERR_DAMAGED, what);
+}
+
+/* A copy that stays until the host is closed, with a NUL behind it; NULL after a failure. */
+static const char *keep(reading *r, const void *bytes, size_t len)
+{
+    memory *made = NULL;
+    r->left -= (int64_t)len + 1;
+    if (r->left < 0)
+        fail_in(r, CPUBIND_CORPUS_ERR_LIMIT, "too many bytes");
+    else if (!(made = add_memory(r->host, len)))
+        fail_in(r, CPUBIND_CORPUS_ERR_MEMORY, "memory");
+    else if (len > 0)
         memcpy(made->bytes, bytes, len);
     return made ? made->bytes : NULL;
 }
 
-/* == Names ================================================================== */
-
-static int compare_entries(const void *a, const void *b)
+static const char *keep_text(reading *r, sqlite3_stmt *query, int column)
 {
-    return cpubind_host_file_order(((const cpubind_corpus_entry *)a)->name,
-                                   ((const cpubind_corpus_entry *)b)->name);
+    const char *text = NULL;
+    if (!r->f.status)
+        r->f = cpubind_priv_text(query, column, &text);
+    return r->f.status ? NULL : keep(r, text, strlen(text));
 }
 
-/* The first input whose name is not below `name`. */
-static int32_t lower_bound(const cpubind_corpus_host *host, const char *name)
+/* The bytes of a column, whose SHA-256 is in another one. */
+static const char *keep_bytes(reading *r, sqlite3_stmt *query, int column, const char *sha256,
+                              int32_t *len)
 {
-    int32_t low = 0, high = host->n_input;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (cpubind_host_file_order(host->input[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    char sum[SHA256_DIGEST_STRING_LENGTH];
+    const void *bytes = sqlite3_column_blob(query, column);
+    *len = sqlite3_column_bytes(query, column);
+    if (r->f.status)
+        return NULL;
+    if (*len > 0 && !bytes)
+        fail_in(r, CPUBIND_CORPUS_ERR_MEMORY, "memory");
+    else if (SHA256Data(*len > 0 ? bytes : "", (size_t)*len, sum), strcmp(sum, sha256) != 0)
+        fail_damaged(r, "the bytes of an input are not those of its SHA-256");
+    return *len > 0 && !r->f.status ? keep(r, bytes, (size_t)*len) : NULL;
 }
 
-static cpubind_corpus_entry *find(const cpubind_corpus_host *host, const char *name)
-{
-    const int32_t at = lower_bound(host, name);
-    return at < host->n_input && strcmp(host->input[at].name, name) == 0 ? &host->input[at]
-                                                                         : NULL;
-}
-
-/* Whether input i is there, below the folder `name`. */
-static int is_below(const cpubind_corpus_host *host, int32_t i, const char *name)
-{
-    const size_t len = strlen(name);
-    return i < host->n_input && strncmp(host->input[i].name, name, len) == 0 &&
-           host->input[i].name[len] == '/';
-}
-
-/* The first input below the folder `name`, if there is one: a file of its name is before it. */
-static int32_t first_below(const cpubind_corpus_host *host, const char *name)
-{
-    const int32_t at = lower_bound(host, name);
-    return at + (at < host->n_input && strcmp(host->input[at].name, name) == 0);
-}
-
-/* == Reading a host ========================================================= */
-
-/* A host while it is read. */
-typedef struct reading {
-    cpubind_corpus_host *host;
-    int32_t cap;  /* of the array that grows now */
-    int64_t left; /* bytes that it may still have */
-    int is_full;  /* there was no memory for its row */
-} reading;
-
-static cpubind_input failed(int error, const char *why)
-{
-    return (cpubind_input){.state = CPUBIND_INPUT_FAILED, .error = error, .why = why};
-}
-
-static failure fail_damaged(const char *what)
-{
-    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_DAMAGED, what);
-}
-
-static failure fail_memory(void)
-{
-    return cpubind_priv_fail(CPUBIND_CORPUS_ERR_MEMORY, "memory");
-}
-
-/* Sees to it that an array of n elements has space for one more, of n_byte bytes in all. */
-static failure reserve(reading *r, void **array, int32_t n, size_t size, size_t n_byte)
-{
-    r->left -= (int64_t)n_byte;
-    if (n >= CPUBIND_CORPUS_MAX_INPUTS || r->left < 0)
-        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_LIMIT,
-                                 "too many inputs, or too many bytes");
-    if (n < r->cap)
-        return (failure){0};
-    r->cap = n ? n * 2 : 64;
-    void *grown = sqlite3_realloc64(*array, (size_t)r->cap * size);
-    if (!grown)
-        return fail_memory();
-    *array = grown;
-    return (failure){0};
-}
-
-/* The columns of an input; see `read_tables`. */
-enum { NAME, EXIT_CODE, CONTENT, BYTES };
+/* The columns of an input; those of the stderr of a command are NULL where it has none. */
+enum { NAME, EXIT_CODE, CONTENT, BYTES, ERR_CONTENT, ERR_BYTES };
 
 /* Whether the row has bytes, and an exit code that an input of this name may have. */
 static int is_sound(sqlite3_stmt *query, const char *name)
@@ -146,78 +109,38 @@ static int is_sound(sqlite3_stmt *query, const char *name)
            code <= 255 && (code == 0 || is_command);
 }
 
-/* Whether a text is the SHA-256 of bytes. */
-static int is_sum(const char *text, const void *bytes, size_t len)
+static void take_input(reading *r, sqlite3_stmt *query)
 {
-    char sum[SHA256_DIGEST_STRING_LENGTH];
-    SHA256Data(len ? bytes : "", len, sum);
-    return strcmp(sum, text) == 0;
-}
-
-static failure take_input(reading *r, sqlite3_stmt *query)
-{
-    cpubind_corpus_host *host = r->host;
-    cpubind_corpus_entry entry = {.input = {.state = CPUBIND_INPUT_PRESENT}};
-    failure f = cpubind_priv_text(query, NAME, &entry.name);
-    if (!f.status)
-        f = cpubind_priv_text(query, CONTENT, &entry.sha256);
-    if (f.status)
-        return f;
-    if (!cpubind_input_is_name(entry.name))
-        return fail_damaged("the name of an input breaks the rules");
-    if (!is_sound(query, entry.name))
-        return fail_damaged("an input is not of the schema");
-    const void *bytes = sqlite3_column_blob(query, BYTES);
-    const size_t len = (size_t)sqlite3_column_bytes(query, BYTES);
-    if (len && !bytes)
-        return fail_memory();
-    if (!is_sum(entry.sha256, bytes, len))
-        return fail_damaged("the bytes of an input are not those of its SHA-256");
-    void *array = host->input;
-    f = reserve(r, &array, host->n_input, sizeof entry, strlen(entry.name) + 1 + len);
-    host->input = array;
-    if (f.status)
-        return f;
+    cpubind_corpus_entry *entry = &r->host->input[r->host->n_input++];
+    cpubind_input *input = &entry->input;
+    *entry = (cpubind_corpus_entry){.name = keep_text(r, query, NAME),
+                                    .sha256 = keep_text(r, query, CONTENT),
+                                    .input = {.state = CPUBIND_INPUT_PRESENT}};
+    if (!r->f.status && !cpubind_input_is_name(entry->name))
+        fail_damaged(r, "the name of an input breaks the rules");
+    if (!r->f.status && !is_sound(query, entry->name))
+        fail_damaged(r, "an input is not of the schema");
     if (sqlite3_column_type(query, EXIT_CODE) == SQLITE_NULL)
-        entry.input.state = CPUBIND_INPUT_TIMEOUT;
-    entry.input.exit_code = sqlite3_column_int(query, EXIT_CODE);
-    entry.input.len = (int32_t)len;
-    entry.name = keep(host, entry.name, strlen(entry.name));
-    entry.sha256 = keep(host, entry.sha256, strlen(entry.sha256));
-    entry.input.data = len ? keep(host, bytes, len) : NULL;
-    if (!entry.name || !entry.sha256 || (len && !entry.input.data))
-        return fail_memory();
-    host->input[host->n_input++] = entry;
-    return f;
+        input->state = CPUBIND_INPUT_TIMEOUT;
+    input->exit_code = sqlite3_column_int(query, EXIT_CODE);
+    input->data = keep_bytes(r, query, BYTES, entry->sha256, &input->len);
+    if (sqlite3_column_type(query, ERR_CONTENT) == SQLITE_NULL)
+        return;
+    input->err =
+        keep_bytes(r, query, ERR_BYTES, keep_text(r, query, ERR_CONTENT), &input->err_len);
+    if (input->err_len > CPUBIND_INPUT_ERR_MAX)
+        input->err_len = CPUBIND_INPUT_ERR_MAX;
 }
 
-static failure take_expectation(reading *r, sqlite3_stmt *query)
+static void take_expectation(reading *r, sqlite3_stmt *query)
 {
-    cpubind_corpus_host *host = r->host;
-    const int32_t n = host->n_expectation;
-    const char *name, *body;
-    failure f = cpubind_priv_text(query, 0, &name);
-    if (!f.status)
-        f = cpubind_priv_text(query, 1, &body);
-    if (f.status)
-        return f;
-    if (!cpubind_host_txt_is_name(name))
-        return fail_damaged("the name of an expectation breaks the rules");
-    if (n && strcmp(host->expectation[n - 1].name, name) >= 0)
-        return fail_damaged("the expectations do not ascend");
-    const size_t len = strlen(body);
-    void *array = host->expectation;
-    f = reserve(r, &array, n, sizeof *host->expectation, strlen(name) + len + 2);
-    host->expectation = array;
-    if (f.status)
-        return f;
-    name = keep(host, name, strlen(name));
-    body = keep(host, body, len);
-    if (!name || !body)
-        return fail_memory();
-    host->expectation[host->n_expectation++] =
-        (cpubind_corpus_expectation){name, body, (int32_t)len};
-    return f;
+    cpubind_corpus_expectation *e = &r->host->expectation[r->host->n_expectation++];
+    *e = (cpubind_corpus_expectation){keep_text(r, query, 0), keep_text(r, query, 1),
+                                      sqlite3_column_bytes(query, 1)};
+    if (!r->f.status && !cpubind_host_txt_is_name(e->name))
+        fail_damaged(r, "the name of an expectation breaks the rules");
+    if (!r->f.status && r->host->n_expectation > 1 && strcmp(e[-1].name, e->name) >= 0)
+        fail_damaged(r, "the expectations do not ascend");
 }
 
 /* Copies the row of the host; a cpubind_corpus_visit. */
@@ -227,83 +150,98 @@ static int take_about(void *ctx, const cpubind_corpus_about *about)
     const char **const text[] = ABOUT_TEXTS(&r->host->about);
     r->host->about = *about;
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-        if (*text[i] && !(*text[i] = keep(r->host, *text[i], strlen(*text[i]))))
-            r->is_full = 1;
+        if (*text[i])
+            *text[i] = keep(r, *text[i], strlen(*text[i]));
     return 0;
 }
 
-/* Reads all rows of a query about the host; ?1 is its name. */
-static failure read_rows(cpubind_corpus *corpus, reading *r, const char *sql,
-                         failure (*take)(reading *r, sqlite3_stmt *query))
+/* Reads all rows of a statement about the host, at most as many as its array has room for: a
+ * tree with a loop in it repeats some. */
+static void read_rows(cpubind_corpus *corpus, reading *r, const char *sql, int32_t most,
+                      void (*take)(reading *r, sqlite3_stmt *query))
 {
     sqlite3_stmt *query;
-    failure f = {0};
     int result = cpubind_priv_ask(corpus, &query, sql, "s", r->host->about.name);
-    r->cap = 0;
-    while (result == SQLITE_OK && !f.status && (result = sqlite3_step(query)) == SQLITE_ROW) {
-        f = take(r, query);
-        result = SQLITE_OK;
+    for (int32_t n = 0; result == SQLITE_OK && !r->f.status; n++) {
+        result = sqlite3_step(query);
+        if (result == SQLITE_ROW && n < most)
+            take(r, query);
+        else if (result == SQLITE_ROW)
+            fail_damaged(r, "there are more rows than were counted");
+        result = result == SQLITE_ROW ? SQLITE_OK : result;
     }
-    if (!f.status && result != SQLITE_DONE)
-        f = cpubind_priv_fail_sqlite(corpus, result);
+    if (!r->f.status && result != SQLITE_DONE)
+        r->f = cpubind_priv_fail_sqlite(corpus, result);
     (void)sqlite3_reset(query);
-    return f;
 }
 
-static failure read_tables(cpubind_corpus *corpus, reading *r, const char *name)
+/* Makes room for as many inputs and expectations as the host has. */
+static void count_rows(cpubind_corpus *corpus, reading *r, int32_t n[2])
 {
+    static const char sql[] = "SELECT (SELECT count(*) FROM inputs WHERE host = ?1),"
+                              "  (SELECT count(*) FROM expectations WHERE host = ?1)";
+    sqlite3_stmt *query;
+    int result = cpubind_priv_ask(corpus, &query, sql, "s", r->host->about.name);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(query);
+    if (result != SQLITE_ROW) {
+        r->f = cpubind_priv_fail_sqlite(corpus, result);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        const int64_t counted = sqlite3_column_int64(query, i);
+        if (counted > CPUBIND_CORPUS_MAX_INPUTS)
+            fail_in(r, CPUBIND_CORPUS_ERR_LIMIT, "too many inputs");
+        n[i] = (int32_t)counted;
+    }
+    (void)sqlite3_reset(query);
+    if (r->f.status)
+        return;
+    r->host->input = sqlite3_malloc64(((size_t)n[0] + 1) * sizeof *r->host->input);
+    r->host->expectation = sqlite3_malloc64(((size_t)n[1] + 1) * sizeof *r->host->expectation);
+    if (!r->host->input || !r->host->expectation)
+        fail_in(r, CPUBIND_CORPUS_ERR_MEMORY, "memory");
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    return cpubind_host_file_order(((const cpubind_corpus_entry *)a)->name,
+                                   ((const cpubind_corpus_entry *)b)->name);
+}
+
+static void read_tables(cpubind_corpus *corpus, reading *r, const char *name)
+{
+    /* The stderr of a command is in the row of that, and in none of its own. */
     static const char of_inputs[] =
-        "SELECT name, exit_code, content, bytes"
-        "  FROM inputs LEFT JOIN contents ON sha256 = content WHERE host = ?1";
+        "SELECT i.name, i.exit_code, i.content, c.bytes, e.content, d.bytes"
+        "  FROM inputs i LEFT JOIN contents c ON c.sha256 = i.content"
+        "  LEFT JOIN inputs e ON substr(i.name, 1, 4) = 'cmd/' AND substr(i.name, -4) = '.txt'"
+        "    AND e.host = i.host AND e.name = i.name || '" ERR_END "'"
+        "  LEFT JOIN contents d ON d.sha256 = e.content"
+        "  WHERE i.host = ?1 AND NOT (substr(i.name, 1, 4) = 'cmd/'"
+        "    AND substr(i.name, -8) = '.txt" ERR_END "'"
+        "    AND EXISTS (SELECT 1 FROM inputs WHERE host = i.host"
+        "      AND name = substr(i.name, 1, length(i.name) - 4)))";
     static const char of_expectations[] =
         "SELECT name, body FROM expectations WHERE host = ?1 ORDER BY name";
-    failure f = cpubind_priv_each(corpus, name, take_about, r);
-    if (!f.status && r->is_full)
-        f = fail_memory();
-    if (!f.status && !r->host->about.name)
-        f = cpubind_priv_fail(CPUBIND_CORPUS_ERR_UNKNOWN_HOST, "no such row in hosts");
-    if (!f.status)
-        f = read_rows(corpus, r, of_inputs, take_input);
-    return !f.status ? read_rows(corpus, r, of_expectations, take_expectation) : f;
-}
-
-/* The input of the command whose stderr is input `err`, or NULL. */
-static cpubind_input *command_of(const cpubind_corpus_host *host, const char *err)
-{
-    static const char end[] = ".txt" ERR_END;
-    char name[CPUBIND_INPUT_NAME_MAX + 1];
-    const size_t len = strlen(err);
-    if (strncmp(err, "cmd/", 4) != 0 || len < sizeof end ||
-        strcmp(err + len - (sizeof end - 1), end) != 0)
-        return NULL;
-    memcpy(name, err, len);
-    name[len - strlen(ERR_END)] = '\0';
-    cpubind_corpus_entry *command = find(host, name);
-    return command ? &command->input : NULL;
-}
-
-/* Sorts the inputs, and makes the rows of stderr a part of the inputs of their commands. Such a
- * row without a command stays as it is. A tree with a loop in it repeats a name. */
-static failure settle(cpubind_corpus_host *host)
-{
-    const int32_t n = host->n_input;
-    if (n)
-        qsort(host->input, (size_t)n, sizeof *host->input, compare_entries);
-    host->n_input = 0; /* those that stay; a command is before its stderr */
-    for (int32_t i = 0; i < n; i++) {
-        const cpubind_corpus_entry entry = host->input[i];
-        cpubind_input *command = command_of(host, entry.name);
-        if (i && compare_entries(&host->input[i - 1], &entry) >= 0)
-            return fail_damaged("the inputs do not ascend");
-        if (!command) {
-            host->input[host->n_input++] = entry;
-        } else {
-            const int32_t len = entry.input.len;
-            command->err = entry.input.data;
-            command->err_len = len < CPUBIND_INPUT_ERR_MAX ? len : CPUBIND_INPUT_ERR_MAX;
-        }
-    }
-    return (failure){0};
+    int32_t n[2] = {0, 0};
+    const failure f = cpubind_priv_each(corpus, name, take_about, r);
+    if (f.status)
+        r->f = f;
+    if (!r->f.status && !r->host->about.name)
+        fail_in(r, CPUBIND_CORPUS_ERR_UNKNOWN_HOST, "no such row in hosts");
+    if (!r->f.status)
+        count_rows(corpus, r, n);
+    if (!r->f.status)
+        read_rows(corpus, r, of_inputs, n[0], take_input);
+    if (!r->f.status)
+        read_rows(corpus, r, of_expectations, n[1], take_expectation);
+    if (!r->f.status)
+        qsort(r->host->input, (size_t)r->host->n_input, sizeof *r->host->input,
+              compare_entries);
+    for (int32_t i = 1; !r->f.status && i < r->host->n_input; i++)
+        if (compare_entries(&r->host->input[i - 1], &r->host->input[i]) >= 0)
+            fail_damaged(r, "the inputs do not ascend");
 }
 
 cpubind_corpus_fault cpubind_corpus_open_host(cpubind_corpus *corpus, const char *name,
@@ -312,16 +250,14 @@ cpubind_corpus_fault cpubind_corpus_open_host(cpubind_corpus *corpus, const char
     reading r = {.host = sqlite3_malloc64(sizeof *r.host), .left = CPUBIND_CORPUS_MAX_BYTES};
     *out = NULL;
     if (!r.host)
-        return fail_memory();
+        return cpubind_priv_fail(CPUBIND_CORPUS_ERR_MEMORY, "memory");
     *r.host = (cpubind_corpus_host){0};
-    failure f = read_tables(corpus, &r, name);
-    if (!f.status)
-        f = settle(r.host);
-    if (f.status)
+    read_tables(corpus, &r, name);
+    if (r.f.status)
         cpubind_corpus_close_host(r.host);
     else
         *out = r.host;
-    return f;
+    return r.f;
 }
 
 void cpubind_corpus_close_host(cpubind_corpus_host *host)
@@ -340,63 +276,61 @@ void cpubind_corpus_close_host(cpubind_corpus_host *host)
 
 /* == Answers ================================================================ */
 
+static cpubind_input failed(int error, const char *why)
+{
+    return (cpubind_input){.state = CPUBIND_INPUT_FAILED, .error = error, .why = why};
+}
+
+static cpubind_host_names names_of(const cpubind_corpus_host *host)
+{
+    return (cpubind_host_names){host->input, host->n_input, sizeof *host->input};
+}
+
 static cpubind_input read_input(void *ctx, const char *name)
 {
     const cpubind_corpus_host *host = ctx;
+    const cpubind_host_names names = names_of(host);
     if (!cpubind_input_is_name(name))
         return failed(EINVAL, "name");
-    const cpubind_corpus_entry *entry = find(host, name);
-    if (entry)
-        return entry->input;
-    if (is_below(host, first_below(host, name), name))
+    const int32_t i = cpubind_host_names_find(&names, name);
+    if (i < host->n_input && strcmp(host->input[i].name, name) == 0)
+        return host->input[i].input;
+    if (cpubind_host_names_list(&names, name, NULL) >= 0)
         return failed(EISDIR, "not a regular file");
     return (cpubind_input){.state = CPUBIND_INPUT_ABSENT};
 }
 
-static cpubind_input listing_of(const memory *made)
+/* The listing of a folder that has inputs, made once; NULL without memory. */
+static const memory *list_folder(cpubind_corpus_host *host, const char *name, int32_t len)
 {
-    if (made->len > LIST_MAX)
-        return (cpubind_input){.state = CPUBIND_INPUT_TOO_LONG};
-    return (cpubind_input){
-        .state = CPUBIND_INPUT_PRESENT, .data = made->bytes, .len = made->len};
-}
-
-/* The listing of a folder that has inputs: the next parts of their names, each once. */
-static cpubind_input make_listing(cpubind_corpus_host *host, const char *name)
-{
-    const size_t skip = strlen(name) + 1;
-    const int32_t first = first_below(host, name);
-    size_t room = 0, len = 0, last = 0;
-    for (int32_t i = first; is_below(host, i, name); i++)
-        room += strcspn(host->input[i].name + skip, "/") + 1;
-    memory *made = add_memory(host, room);
-    if (!made)
-        return failed(ENOMEM, "memory");
-    for (int32_t i = first; is_below(host, i, name); i++) {
-        const char *part = host->input[i].name + skip;
-        const size_t n = strcspn(part, "/");
-        if (len > 0 && len - last == n + 1 && memcmp(made->bytes + last, part, n) == 0)
-            continue;
-        last = len;
-        memcpy(made->bytes + len, part, n);
-        made->bytes[len + n] = '\n';
-        len += n + 1;
-    }
-    made->len = (int32_t)len;
-    made->listed = keep(host, name, skip - 1);
-    return listing_of(made);
+    const cpubind_host_names names = names_of(host);
+    const size_t n_name = strlen(name);
+    memory *made = host->memory;
+    while (made && (!made->listed || strcmp(made->listed, name) != 0))
+        made = made->next;
+    if (made || !(made = add_memory(host, (size_t)len + n_name + 1)))
+        return made;
+    made->len = cpubind_host_names_list(&names, name, made->bytes);
+    made->listed = memcpy(made->bytes + len + 1, name, n_name + 1);
+    return made;
 }
 
 static cpubind_input list_input(void *ctx, const char *name)
 {
     cpubind_corpus_host *host = ctx;
+    const cpubind_host_names names = names_of(host);
     if (!cpubind_input_is_name(name))
         return failed(EINVAL, "name");
-    for (const memory *known = host->memory; known; known = known->next)
-        if (known->listed && strcmp(known->listed, name) == 0)
-            return listing_of(known);
-    if (is_below(host, first_below(host, name), name))
-        return make_listing(host, name);
+    const int32_t len = cpubind_host_names_list(&names, name, NULL);
+    if (len >= 0) {
+        const memory *made = list_folder(host, name, len);
+        if (len > LIST_MAX)
+            return (cpubind_input){.state = CPUBIND_INPUT_TOO_LONG};
+        return made ? (cpubind_input){.state = CPUBIND_INPUT_PRESENT,
+                                      .data = made->bytes,
+                                      .len = made->len}
+                    : failed(ENOMEM, "memory");
+    }
     const cpubind_input file = read_input(ctx, name);
     const int is_empty = file.state == CPUBIND_INPUT_PRESENT && file.len == 0;
     /* An empty file below proc/ stands for an empty folder. */

@@ -22,6 +22,65 @@ int cpubind_host_file_order(const char *a, const char *b)
     return left - right;
 }
 
+/* == Names ================================================================== */
+
+static const char *name_at(const cpubind_host_names *names, int32_t i)
+{
+    const char *name;
+    memcpy(&name, (const char *)names->first + (size_t)i * names->size, sizeof name);
+    return name;
+}
+
+int32_t cpubind_host_names_find(const cpubind_host_names *names, const char *name)
+{
+    int32_t from = 0, to = names->n;
+    while (from < to) {
+        const int32_t middle = from + (to - from) / 2;
+        if (cpubind_host_file_order(name_at(names, middle), name) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Steps to the part of name i that is below a folder of n bytes, 0 of the top one; NULL: it is
+ * not below it. */
+static const char *part_below(const cpubind_host_names *names, int32_t i, const char *folder,
+                              size_t n)
+{
+    const char *name = i < names->n ? name_at(names, i) : "";
+    if (n == 0)
+        return *name ? name : NULL;
+    return strlen(name) > n && memcmp(name, folder, n) == 0 && name[n] == '/' ? name + n + 1
+                                                                              : NULL;
+}
+
+int32_t cpubind_host_names_list(const cpubind_host_names *names, const char *folder, char *out)
+{
+    const size_t n = folder[0] == '.' && !folder[1] ? 0 : strlen(folder);
+    int32_t len = -1, i = n == 0 ? 0 : cpubind_host_names_find(names, folder);
+    const char *part, *last = NULL;
+    /* A file of this name is before those below it. */
+    if (n > 0 && i < names->n && cpubind_host_file_order(name_at(names, i), folder) == 0)
+        i++;
+    for (int32_t n_last = 0; (part = part_below(names, i, folder, n)) != NULL; i++) {
+        const char *slash = (const char *)memchr(part, '/', strlen(part));
+        const int32_t n_part = slash ? (int32_t)(slash - part) : (int32_t)strlen(part);
+        if (last && n_part == n_last && memcmp(last, part, (size_t)n_part) == 0)
+            continue;
+        len += len < 0;
+        if (out) {
+            memcpy(out + len, part, (size_t)n_part);
+            out[len + n_part] = '\n';
+        }
+        len += n_part + 1;
+        last = part;
+        n_last = n_part;
+    }
+    return len;
+}
+
 /* == Reading ================================================================ */
 
 /* A text that is decoded: what is left to read, and where the next byte is written. */

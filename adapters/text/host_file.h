@@ -59,6 +59,23 @@ typedef struct cpubind_host_part {
 /* The order of names: below, at or above 0, as of strcmp(3). */
 int cpubind_host_file_order(const char *a, const char *b);
 
+/* Names in order: those of an array whose elements each begin with one, a const char *. */
+typedef struct cpubind_host_names {
+    const void *first;
+    int32_t n;
+    size_t size; /* bytes of an element */
+} cpubind_host_names;
+
+/* The place of the first name that is not before this one; n: all are before it. */
+int32_t cpubind_host_names_find(const cpubind_host_names *names, const char *name);
+
+/* Lists a folder, "." the top one: the next parts of the names below it, each once and with a
+ * line feed.
+ *   out     out, which has room for the result; NULL counts alone
+ *   returns its bytes; -1: nothing is below it
+ *   cost    O(log names), and of those below it */
+int32_t cpubind_host_names_list(const cpubind_host_names *names, const char *folder, char *out);
+
 /* Writes a host.
  *   in      part[0 .. n - 1], in order
  *   out     out, which has room for the result; NULL counts alone

@@ -17,7 +17,7 @@
 
 struct cpubind_host_files {
     char *text; /* decoded */
-    cpubind_host_entry *file;
+    cpubind_host_part *file;
     int32_t n, cap;
 };
 
@@ -41,7 +41,9 @@ static int read_entries(cpubind_host_files *f, int32_t len, const cpubind_sys *s
             return 1;
         if (f->n == MAX_FILES)
             return refuse(why, before, "it has more than 65536 files");
-        if (CPUBIND_APPEND(sys, f->file, f->n, f->cap, &entry).error)
+        const cpubind_host_part part = {f->text + entry.name.at, f->text + entry.data.at,
+                                        entry.data.len};
+        if (CPUBIND_APPEND(sys, f->file, f->n, f->cap, &part).error)
             return refuse(why, -1, "memory");
     }
 }
@@ -71,89 +73,45 @@ void cpubind_host_files_free(cpubind_host_files *f)
     free(f);
 }
 
-/* == Finding ================================================================ */
-
-static const char *name_of(const cpubind_host_files *f, int32_t i)
-{
-    return f->text + f->file[i].name.at;
-}
-
-/* The first file whose name is not before `name`. */
-static int32_t find(const cpubind_host_files *f, const char *name)
-{
-    int32_t from = 0, to = f->n;
-    while (from < to) {
-        const int32_t middle = from + (to - from) / 2;
-        if (cpubind_host_file_order(name_of(f, middle), name) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
-/* Whether a file is below a folder; `n` is the length of the folder's name. */
-static int is_below(const cpubind_host_files *f, int32_t i, const char *name, size_t n)
-{
-    return i < f->n && strncmp(name_of(f, i), name, n) == 0 && name_of(f, i)[n] == '/';
-}
-
 /* == Reading and listing ==================================================== */
 
-static cpubind_input append(const cpubind_sys *sys, const char *data, int32_t len,
-                            cpubind_bytes *bytes)
+static cpubind_host_names names_of(const cpubind_host_files *f)
 {
-    if (cpubind_bytes_reserve(bytes, sys, len + 1).error)
-        return cpubind_input_failed(ENOMEM, "memory");
-    memcpy(bytes->data + bytes->len, data, (size_t)len);
-    bytes->len += len;
-    return cpubind_input_of(CPUBIND_INPUT_PRESENT);
+    return (cpubind_host_names){f->file, f->n, sizeof *f->file};
 }
 
 cpubind_input cpubind_host_files_read(const cpubind_host_files *f, const char *name,
                                       const cpubind_sys *sys, cpubind_bytes *bytes)
 {
-    const int32_t i = find(f, name);
-    if (strcmp(name, ".") == 0 || is_below(f, i, name, strlen(name)))
+    const cpubind_host_names names = names_of(f);
+    const int32_t i = cpubind_host_names_find(&names, name);
+    if (cpubind_host_names_list(&names, name, NULL) >= 0 || strcmp(name, ".") == 0)
         return cpubind_input_failed(EISDIR, "not a regular file");
-    if (i == f->n || strcmp(name_of(f, i), name) != 0)
+    if (i == f->n || strcmp(f->file[i].name, name) != 0)
         return cpubind_input_of(CPUBIND_INPUT_ABSENT);
-    if (f->file[i].data.len > CPUBIND_FILE_MAX)
+    if (f->file[i].len > CPUBIND_FILE_MAX)
         return cpubind_input_of(CPUBIND_INPUT_TOO_LONG);
-    return append(sys, f->text + f->file[i].data.at, f->file[i].data.len, bytes);
-}
-
-/* The bytes of the part of a name that begins at `part`. */
-static int32_t part_length(const char *part)
-{
-    return (int32_t)strcspn(part, "/");
+    if (cpubind_bytes_reserve(bytes, sys, f->file[i].len + 1).error)
+        return cpubind_input_failed(ENOMEM, "memory");
+    memcpy(bytes->data + bytes->len, f->file[i].data, (size_t)f->file[i].len);
+    bytes->len += f->file[i].len;
+    return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
 cpubind_input cpubind_host_files_list(const cpubind_host_files *f, const char *name,
                                       const cpubind_sys *sys, cpubind_bytes *bytes)
 {
-    const int is_top = strcmp(name, ".") == 0;
-    const size_t n = is_top ? 0 : strlen(name) + 1;
-    int32_t i = is_top ? 0 : find(f, name);
-    cpubind_input input = cpubind_input_of(CPUBIND_INPUT_PRESENT);
-    const char *last = NULL;
-    if (i < f->n && strcmp(name_of(f, i), name) == 0)
-        return cpubind_input_failed(ENOTDIR, "not a folder");
-    if (i == f->n || (!is_top && !is_below(f, i, name, n - 1)))
-        return cpubind_input_of(CPUBIND_INPUT_ABSENT);
-    for (; input.state == CPUBIND_INPUT_PRESENT &&
-           (is_top ? i < f->n : is_below(f, i, name, n - 1));
-         i++) {
-        const char *part = name_of(f, i) + n;
-        const int32_t len = part_length(part);
-        if (last && part_length(last) == len && strncmp(last, part, (size_t)len) == 0)
-            continue;
-        last = part;
-        input = append(sys, part, len, bytes);
-        if (input.state == CPUBIND_INPUT_PRESENT)
-            input = append(sys, "\n", 1, bytes);
-    }
-    return input;
+    const cpubind_host_names names = names_of(f);
+    const int32_t i = cpubind_host_names_find(&names, name);
+    const int32_t len = cpubind_host_names_list(&names, name, NULL);
+    if (len < 0)
+        return i < f->n && strcmp(f->file[i].name, name) == 0
+                   ? cpubind_input_failed(ENOTDIR, "not a folder")
+                   : cpubind_input_of(CPUBIND_INPUT_ABSENT);
+    if (cpubind_bytes_reserve(bytes, sys, len + 1).error)
+        return cpubind_input_failed(ENOMEM, "memory");
+    bytes->len += cpubind_host_names_list(&names, name, bytes->data + bytes->len);
+    return cpubind_input_of(CPUBIND_INPUT_PRESENT);
 }
 
 /* == The file =============================================================== */
