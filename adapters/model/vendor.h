@@ -17,16 +17,16 @@ extern "C" {
 
 struct facts_reader; /* of one reading; no part of the interface */
 
-#define CPUBIND_ANY_ID (-1)
+enum { CPUBIND_VENDOR_IDS = 3 };
 
 /* A product, by the ids of the public list of PCI ids. Of several rows that fit the first
  * counts. */
 typedef struct cpubind_vendor_product {
-    int32_t vendor;     /* id */
-    int32_t device;     /* id; ANY: every other one of the vendor id and the class */
-    int32_t class_code; /* without the programming interface; ANY: whatever it is */
-    const char *name;   /* "H100 SXM5"; NULL: not known by its id */
-    int32_t n_tile;     /* devices of the runtime that one function can be; at least 1 */
+    int32_t device[CPUBIND_VENDOR_IDS]; /* ids, 0: no more; none: every other one of the vendor
+                                            and the class */
+    int32_t class_code;                 /* of these, without the programming interface */
+    const char *name;                   /* "H100 SXM5"; NULL: not known by its id */
+    int32_t n_tile; /* devices of the runtime that one function can be; at least 1 */
 } cpubind_vendor_product;
 
 /* Device files of one kind, an input of a process: "/" folder "/" start NUMBER. */
@@ -114,7 +114,7 @@ typedef struct cpubind_vendor {
     /* Names a product of a vendor whose ids are in a table of its own, or with a device of -1
      * says whether it has the vendor id; NULL: none is. */
     const char *(*name)(int32_t vendor, int32_t device);
-    int32_t id; /* the vendor id of functions that `driver` lists and the bus does not tell */
+    int32_t id; /* of the vendor, of all its products; 0: they are in that table */
     cpubind_vendor_driver driver;
     cpubind_vendor_files file[CPUBIND_VENDOR_FILES];
     /* The device that a process which computes has open besides its own: the input that has its

@@ -6,7 +6,7 @@
 #include "device_users.h"
 
 #include "../model/facts_reader.h"
-#include "nvidia_files.h"
+#include "../text/cursor.h"
 
 #define INPUT_DRIVERS "proc/devices"
 
@@ -62,17 +62,19 @@ static int add_driven(node_list *l, const cpubind_vendor_driver *driver)
     char address[CPUBIND_PCI_ADDRESS_MAX];
     const char *input;
     cpubind_input answer;
-    cpubind_piece text;
+    cursor_text of;
+    cursor all, value;
     int32_t number;
     (void)cpubind_pci_format(address, &l->function->pci);
     input = facts_named_path(&l->r, driver->folder, address, driver->leaf);
     if (!input)
         return 0;
     answer = judge(l->out, input, l->r.source->read(l->r.source->ctx, input));
-    return !facts_is_present(answer) ||
-           cpubind_nvidia_find(answer.data, answer.len, driver->key, &text, NULL) !=
-               CPUBIND_TEXT_OK ||
-           cpubind_number_parse(answer.data + text.at, text.len, &number, NULL) !=
+    all = cursor_open(&of, answer.data, answer.len, NULL, facts_is_present(answer));
+    if (!cursor_ok(&all) || !cursor_find(&all, driver->key, &value))
+        return 1;
+    value = cursor_trim(value);
+    return cpubind_number_parse(value.text + value.at, cursor_len(&value), &number, NULL) !=
                CPUBIND_TEXT_OK ||
            number < 0 || add(l, number, &driver->nodes, NULL);
 }

@@ -6,26 +6,21 @@
 #include "../model/facts_reader.h"
 #include "visible_devices.h"
 
-enum { ID = 0x8086 };
-
 static const cpubind_vendor_product products[] = {
-    {ID, 0x0bd5, CPUBIND_ANY_ID, "GPU Max 1550", 2},
-    {ID, 0x0bd6, CPUBIND_ANY_ID, "GPU Max 1550", 2},
-    {ID, 0x0bd7, CPUBIND_ANY_ID, "GPU Max 1350", 2},
-    {ID, 0x0bd8, CPUBIND_ANY_ID, "GPU Max 1350", 2},
-    {ID, 0x0bd9, CPUBIND_ANY_ID, "GPU Max 1100", 1},
-    {ID, 0x0bda, CPUBIND_ANY_ID, "GPU Max 1100", 1},
-    {ID, 0x0bdb, CPUBIND_ANY_ID, "GPU Max 1100", 1},
-    {ID, 0x56c0, CPUBIND_ANY_ID, "GPU Flex 170", 1},
-    {ID, 0x56c1, CPUBIND_ANY_ID, "GPU Flex 140", 1},
-    {ID, 0xe211, CPUBIND_ANY_ID, "Arc Pro B60", 1},
-    {ID, 0xe212, CPUBIND_ANY_ID, "Arc Pro B50", 1},
+    {{0x0bd5, 0x0bd6}, 0, "GPU Max 1550", 2},
+    {{0x0bd7, 0x0bd8}, 0, "GPU Max 1350", 2},
+    {{0x0bd9, 0x0bda, 0x0bdb}, 0, "GPU Max 1100", 1},
+    {{0x56c0}, 0, "GPU Flex 170", 1},
+    {{0x56c1}, 0, "GPU Flex 140", 1},
+    {{0xe211}, 0, "Arc Pro B60", 1},
+    {{0xe212}, 0, "Arc Pro B50", 1},
 };
 
 const cpubind_vendor cpubind_vendor_intel = {
     .word = "intel",
     .noun = "gpu",
     .runtime = "level_zero",
+    .id = 0x8086,
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),
     .file = {CPUBIND_FILES_DRM},

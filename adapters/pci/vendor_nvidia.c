@@ -8,74 +8,67 @@
  * 439); CUDA's programming guide (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER).
  */
 #include "../model/facts_reader.h"
-#include "nvidia_files.h"
+#include "../text/cursor.h"
 #include "visible_devices.h"
 
 #define DRIVER_FOLDER "proc/driver/nvidia/gpus"
 #define CAPABILITIES  "proc/driver/nvidia/capabilities"
-
-enum { ID = 0x10de };
 
 /* The device files of MIG instances: the first number, and how many each GPU has: of 15
  * instances, and 8 parts of each. */
 enum { CAP_FIRST = 3, CAPS_OF_GPU = 15 * (1 + 8) };
 
 static const cpubind_vendor_product products[] = {
-    {ID, 0x15f7, CPUBIND_ANY_ID, "P100 PCIe", 1},
-    {ID, 0x15f8, CPUBIND_ANY_ID, "P100 PCIe", 1},
-    {ID, 0x15f9, CPUBIND_ANY_ID, "P100 SXM2", 1},
-    {ID, 0x1b38, CPUBIND_ANY_ID, "P40", 1},
-    {ID, 0x1db1, CPUBIND_ANY_ID, "V100 SXM2", 1},
-    {ID, 0x1db4, CPUBIND_ANY_ID, "V100 PCIe", 1},
-    {ID, 0x1db5, CPUBIND_ANY_ID, "V100 SXM2", 1},
-    {ID, 0x1db6, CPUBIND_ANY_ID, "V100 PCIe", 1},
-    {ID, 0x1db8, CPUBIND_ANY_ID, "V100 SXM3", 1},
-    {ID, 0x1df6, CPUBIND_ANY_ID, "V100S PCIe", 1},
-    {ID, 0x1eb8, CPUBIND_ANY_ID, "T4", 1},
-    {ID, 0x20b0, CPUBIND_ANY_ID, "A100 SXM4", 1},
-    {ID, 0x20b1, CPUBIND_ANY_ID, "A100 PCIe", 1},
-    {ID, 0x20b2, CPUBIND_ANY_ID, "A100 SXM4", 1},
-    {ID, 0x20b5, CPUBIND_ANY_ID, "A100 PCIe", 1},
-    {ID, 0x20b7, CPUBIND_ANY_ID, "A30", 1},
-    {ID, 0x20f1, CPUBIND_ANY_ID, "A100 PCIe", 1},
-    {ID, 0x20f3, CPUBIND_ANY_ID, "A800 SXM4", 1},
-    {ID, 0x20f5, CPUBIND_ANY_ID, "A800 PCIe", 1},
-    {ID, 0x2235, CPUBIND_ANY_ID, "A40", 1},
-    {ID, 0x2236, CPUBIND_ANY_ID, "A10", 1},
-    {ID, 0x25b6, CPUBIND_ANY_ID, "A2 / A16", 1},
-    {ID, 0x2322, CPUBIND_ANY_ID, "H800 PCIe", 1},
-    {ID, 0x2324, CPUBIND_ANY_ID, "H800", 1},
-    {ID, 0x2329, CPUBIND_ANY_ID, "H20", 1},
-    {ID, 0x2330, CPUBIND_ANY_ID, "H100 SXM5", 1},
-    {ID, 0x2331, CPUBIND_ANY_ID, "H100 PCIe", 1},
-    {ID, 0x2335, CPUBIND_ANY_ID, "H200 SXM", 1},
-    {ID, 0x2342, CPUBIND_ANY_ID, "GH200", 1},
-    {ID, 0x26b5, CPUBIND_ANY_ID, "L40", 1},
-    {ID, 0x26b9, CPUBIND_ANY_ID, "L40S", 1},
-    {ID, 0x26ba, CPUBIND_ANY_ID, "L20", 1},
-    {ID, 0x27b8, CPUBIND_ANY_ID, "L4", 1},
-    {ID, 0x2901, CPUBIND_ANY_ID, "B200", 1},
-    {ID, 0x2941, CPUBIND_ANY_ID, "GB200", 1},
-    {ID, CPUBIND_ANY_ID, CPUBIND_CLASS_3D, NULL, 1},
-    {ID, CPUBIND_ANY_ID, CPUBIND_CLASS_VGA, NULL, 1},
+    {{0x15f7, 0x15f8}, 0, "P100 PCIe", 1},
+    {{0x15f9}, 0, "P100 SXM2", 1},
+    {{0x1b38}, 0, "P40", 1},
+    {{0x1db1, 0x1db5}, 0, "V100 SXM2", 1},
+    {{0x1db4, 0x1db6}, 0, "V100 PCIe", 1},
+    {{0x1db8}, 0, "V100 SXM3", 1},
+    {{0x1df6}, 0, "V100S PCIe", 1},
+    {{0x1eb8}, 0, "T4", 1},
+    {{0x20b0, 0x20b2}, 0, "A100 SXM4", 1},
+    {{0x20b1, 0x20b5, 0x20f1}, 0, "A100 PCIe", 1},
+    {{0x20b7}, 0, "A30", 1},
+    {{0x20f3}, 0, "A800 SXM4", 1},
+    {{0x20f5}, 0, "A800 PCIe", 1},
+    {{0x2235}, 0, "A40", 1},
+    {{0x2236}, 0, "A10", 1},
+    {{0x25b6}, 0, "A2 / A16", 1},
+    {{0x2322}, 0, "H800 PCIe", 1},
+    {{0x2324}, 0, "H800", 1},
+    {{0x2329}, 0, "H20", 1},
+    {{0x2330}, 0, "H100 SXM5", 1},
+    {{0x2331}, 0, "H100 PCIe", 1},
+    {{0x2335}, 0, "H200 SXM", 1},
+    {{0x2342}, 0, "GH200", 1},
+    {{0x26b5}, 0, "L40", 1},
+    {{0x26b9}, 0, "L40S", 1},
+    {{0x26ba}, 0, "L20", 1},
+    {{0x27b8}, 0, "L4", 1},
+    {{0x2901}, 0, "B200", 1},
+    {{0x2941}, 0, "GB200", 1},
+    {{0}, CPUBIND_CLASS_3D, NULL, 1},
+    {{0}, CPUBIND_CLASS_VGA, NULL, 1},
 };
 
 /* == What the driver tells ================================================== */
 
-/* Takes the value of a key of a file of the NVIDIA driver; an empty one counts as none. */
+/* Takes the value of a line "KEY value" of a file of the NVIDIA driver, which adds lines with
+ * each release. An empty one counts as none. */
 static cpubind_problem_code take_value(facts_reader *r, const char *name, cpubind_input answer,
                                        const char *key, const char **out, int32_t *out_len)
 {
-    cpubind_piece value;
-    cpubind_text_fault fault;
-    const cpubind_text_status status =
-        cpubind_nvidia_find(answer.data, answer.len, key, &value, &fault);
-    if (status == CPUBIND_TEXT_ERR_MISSING || (status == CPUBIND_TEXT_OK && value.len == 0))
+    cursor_text of;
+    cursor all = cursor_open(&of, answer.data, answer.len, NULL, 1), value;
+    if (!cursor_find(&all, key, &value))
         return CPUBIND_PROBLEM_NONE;
-    if (status != CPUBIND_TEXT_OK)
-        return facts_fail_input(r, name, answer, fault.offset, fault.what);
-    *out = answer.data + value.at;
-    *out_len = value.len;
+    value = cursor_trim(value);
+    for (int32_t at = value.at; at < value.end; at++)
+        if ((unsigned char)value.text[at] < ' ')
+            return facts_fail_input(r, name, answer, at, "a value holds a control character");
+    *out = cursor_left(&value) ? value.text + value.at : *out;
+    *out_len = cursor_left(&value) ? cursor_len(&value) : *out_len;
     return CPUBIND_PROBLEM_NONE;
 }
 
@@ -103,7 +96,7 @@ static cpubind_problem_code read_memory_node(facts_reader *r, cpubind_pci_functi
     cpubind_input answer;
     const cpubind_problem_code code = facts_ask(r, name, &answer);
     return code == CPUBIND_PROBLEM_NONE && facts_is_present(answer)
-               ? take_number(r, name, answer, "Node", &function->memory_node)
+               ? take_number(r, name, answer, "Node:", &function->memory_node)
                : code;
 }
 
@@ -145,13 +138,13 @@ static cpubind_problem_code read_driver(facts_reader *r, cpubind_pci_function *f
     name = facts_named_path(r, DRIVER_FOLDER, address, "information");
     code = facts_ask(r, name, &answer);
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        code = take_value(r, name, answer, "Model", &function->model, &function->model_len);
+        code = take_value(r, name, answer, "Model:", &function->model, &function->model_len);
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        code = take_value(r, name, answer, "GPU UUID", &function->uuid, &function->uuid_len);
+        code = take_value(r, name, answer, "GPU UUID:", &function->uuid, &function->uuid_len);
     if (!cpubind_is_gpu_uuid(function->uuid, function->uuid_len))
         function->uuid = NULL;
     if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-        code = take_number(r, name, answer, "Device Minor", &minor);
+        code = take_number(r, name, answer, "Device Minor:", &minor);
     if (code == CPUBIND_PROBLEM_NONE && minor >= 0)
         code = read_instances(r, function, minor);
     return code == CPUBIND_PROBLEM_NONE ? read_memory_node(r, function, address) : code;
@@ -163,10 +156,10 @@ const cpubind_vendor cpubind_vendor_nvidia = {
     .runtime = "cuda",
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),
-    .id = ID,
+    .id = 0x10de,
     .driver = {DRIVER_FOLDER,
                "information",
-               "Device Minor",
+               "Device Minor:",
                {"dev/nvidia", "dev", "nvidia", 0},
                {"nvidia", "nvidia-frontend"}, /* the second one before release 550 */
                195,

@@ -7,17 +7,16 @@
  */
 #include "../model/facts_reader.h"
 
-enum { ID = 0x1e52 };
-
 static const cpubind_vendor_product products[] = {
-    {ID, 0x401e, CPUBIND_ANY_ID, "Wormhole", 1},
-    {ID, 0xb140, CPUBIND_ANY_ID, "Blackhole", 1},
-    {ID, 0xfaca, CPUBIND_ANY_ID, "Grayskull", 1},
-    {ID, CPUBIND_ANY_ID, CPUBIND_CLASS_ACCELERATOR, NULL, 1},
+    {{0x401e}, 0, "Wormhole", 1},
+    {{0xb140}, 0, "Blackhole", 1},
+    {{0xfaca}, 0, "Grayskull", 1},
+    {{0}, CPUBIND_CLASS_ACCELERATOR, NULL, 1},
 };
 
 const cpubind_vendor cpubind_vendor_tenstorrent = {
     .word = "tenstorrent",
+    .id = 0x1e52,
     .product = products,
     .n_product = (int32_t)(sizeof products / sizeof *products),
     .file = {{"tenstorrent", "tenstorrent!", {"dev/tenstorrent", "dev/tenstorrent", "", 0}, 0}},

@@ -126,16 +126,17 @@ cpubind_problem_code cpubind_listed_users_read(const cpubind_source *source,
 
 static int is_product(const cpubind_vendor_product *row, const cpubind_pci_ids *ids)
 {
-    return row->vendor == ids->vendor &&
-           (row->device == CPUBIND_ANY_ID || row->device == ids->device) &&
-           (row->class_code == CPUBIND_ANY_ID || row->class_code == ids->class_code);
+    int is_there = row->device[0] == 0 && row->class_code == ids->class_code;
+    for (int i = 0; i < CPUBIND_VENDOR_IDS && row->device[i]; i++)
+        is_there |= row->device[i] == ids->device;
+    return is_there;
 }
 
 /* The row of a function among the products of a vendor; NULL: it is none of them. */
 static const cpubind_vendor_product *find_product(const cpubind_vendor *v,
                                                   const cpubind_pci_ids *ids)
 {
-    for (int32_t i = 0; i < v->n_product; i++)
+    for (int32_t i = 0; v->id == ids->vendor && i < v->n_product; i++)
         if (is_product(&v->product[i], ids))
             return &v->product[i];
     return NULL;
@@ -165,9 +166,8 @@ cpubind_telling_ids cpubind_vendor_ids(int32_t vendor)
         const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
         if (v->name && v->name(vendor, -1))
             return CPUBIND_IDS_DEVICE;
-        for (int32_t k = 0; k < v->n_product; k++)
-            if (v->product[k].vendor == vendor)
-                return CPUBIND_IDS_CLASS;
+        if (v->id > 0 && v->id == vendor)
+            return CPUBIND_IDS_CLASS;
     }
     return CPUBIND_IDS_NONE;
 }

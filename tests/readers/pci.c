@@ -3,27 +3,8 @@
  *
  * What each reader promises is in its header there.
  */
-#include "../../adapters/pci/nvidia_files.h"
 #include "../../adapters/pci/visible_devices.h"
 #include "readers.h"
-
-/* `read nvidia_find KEY` */
-static void read_key(reading *r)
-{
-    cpubind_piece *value = OUT(r, cpubind_piece);
-    const cpubind_text_status status =
-        cpubind_nvidia_find(r->text, r->len, r->args, given(r, value), r->fault);
-    CHECK(status == CPUBIND_TEXT_ERR_ARG || (*r->args && !strchr(r->args, ':')));
-    if (!came(r, status))
-        return;
-    tell_slice(r, "value", *value);
-    tell(r, "\n");
-    CHECK(value->at >= (int32_t)strlen(r->args) + 1);
-    for (int32_t i = 0; i < value->len; i++)
-        CHECK((unsigned char)r->text[value->at + i] >= ' ');
-    CHECK(value->len == 0 ||
-          (r->text[value->at] != ' ' && r->text[value->at + value->len - 1] != ' '));
-}
 
 /* == Visible devices ======================================================== */
 
@@ -104,7 +85,6 @@ static void read_rules(reading *r)
 }
 
 static const reader rows[] = {
-    {"nvidia_find", read_key, NULL, NULL, "proc", 512},
     {"visible_rules", read_rules, NULL, NULL, "visible_rules", 128},
 };
 
