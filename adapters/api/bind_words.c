@@ -69,7 +69,8 @@ static void explain_irqbalance(const cpubind_item *item, api_text *to)
     if (is_right_missing(item->error))
         api_add(to, "%s; run it as root", strerror(item->error));
     else if (item->error == ENOENT || item->error == ECONNREFUSED)
-        api_add(to, "its socket is not visible here; use --irqbalance stop");
+        api_add(to,
+                "its socket is not visible here; run it on the host, or stop irqbalance there");
     else
         api_add(to, "%s: %s", item->what, strerror(item->error));
 }
@@ -186,10 +187,6 @@ static void explain_item(const cpubind_outcomes *report, const cpubind_item *ite
         explain_busy(report, item, to);
         return;
     }
-    if (item->result == CPUBIND_ITEM_KEPT && item->kind == CPUBIND_ITEM_IRQBALANCE) {
-        api_add(to, "irqbalance stays stopped: another bound process needs it stopped");
-        return;
-    }
     if (item->result == CPUBIND_ITEM_KEPT) {
         api_add(to, "%s %d (%s) was moved by somebody else since, to %s: it stays there",
                 api_kind_word(item->kind), (int)item->id, item->name, item->was);
@@ -292,7 +289,7 @@ static void warn_irqs(const listener *to, const cpubind_outcomes *report)
     if (!report->irqbalance_runs)
         return;
     api_add(&text, "irqbalance runs and moves the interrupts away within seconds: use "
-                   "--irqbalance ban or --irqbalance stop");
+                   "--irqbalance ban");
     warn(to, "irqbalance", &text);
 }
 

@@ -66,10 +66,8 @@ static const choice reaches[] = {{"socket", CPUBIND_REACH_SOCKET},
                                  {"home", CPUBIND_REACH_HOME},
                                  {"host", CPUBIND_REACH_HOST},
                                  {NULL, 0}};
-static const choice irqbalance_ways[] = {{"leave", CPUBIND_IRQBALANCE_LEAVE},
-                                         {"ban", CPUBIND_IRQBALANCE_BAN},
-                                         {"stop", CPUBIND_IRQBALANCE_STOP},
-                                         {NULL, 0}};
+static const choice irqbalance_ways[] = {
+    {"leave", CPUBIND_IRQBALANCE_LEAVE}, {"ban", CPUBIND_IRQBALANCE_BAN}, {NULL, 0}};
 static const choice other_ways[] = {{"leave", 0}, {"keep", 1}, {NULL, 0}};
 
 /* Functions that take a reading return 0, with the reason in *why, when a word is wrong. */
@@ -1022,7 +1020,7 @@ const api_option api_option_rows[] = {
            memory_time, 1, 86400, "a number of seconds from 1 to 86400",
            "move memory for at most so long (default: 5)"),
     WORD("irqbalance", "WAY", BINDING, 0, BINDERS, irqbalance_ways, irqbalance,
-         "leave it (default), ban these interrupts from it, or stop it"),
+         "leave it (default), or ban these interrupts from it"),
     READ("watch", "[SECONDS]", BINDING, API_APPLY, API_APPLY, read_watch,
          "bind again every SECONDS (default: 1) what is new or has moved, to the end of the "
          "process; with --all new processes, too"),

@@ -26,7 +26,7 @@ const cli_key cli_keys[] = {
     {"memory", "migrate", 0, "migrate (own pages), all, or none"},
     {"memory-limit", "", 0, "bytes that are moved at most for a process, such as 200G"},
     {"memory-time", "5", 0, "seconds that the move of the memory of a process may take"},
-    {"irqbalance", "leave", 0, "leave it alone, ban these interrupts, or stop it"},
+    {"irqbalance", "leave", 0, "leave it alone, or ban these interrupts"},
     {"thread", "", 1, "NAME=WHERE: where threads of this name are bound"},
     {"threads", "product", 0, "which threads are placed: product, reference"},
     {"respect-masks", "no", 0, "yes: leave processes alone that have masks of their own"},

@@ -25,14 +25,14 @@ adapters/model          2744    1400
 adapters/ascend         6801    2500
 adapters/pci            1629    1300
 adapters/plan           3137    1200
-adapters/linux         13873    9500
+adapters/linux         13788    9500
 adapters/host           4475    3300
 adapters/service        2124    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/kubelet         424       0
 adapters/words             0    5600
-adapters/api           10050    1000
+adapters/api           10045    1000
 adapters/doctor         2659    2000
 adapters/measure        2665    1700
 adapters/cli           14943    7500

@@ -50,31 +50,6 @@ def start_watch(a_play):
     a_play.known.add(world.watch.pid)
 
 
-def bind_as_form_1(world):
-    """What the first version has left of a worker and an interrupt."""
-    clean = world.state()
-    pid = world.pids[0]
-    with open(f'/proc/{pid}/stat', encoding='ascii') as file:
-        start = file.read().rpartition(')')[2].split()[19]
-    with open('/proc/sys/kernel/random/boot_id', encoding='ascii') as file:
-        boot = file.read().strip()
-    text = (f'{{"cpubind": "0.1.0", "format": 1,\n "boot": "{boot}", "pid": {pid}, '
-            f'"start": {start},\n "npu": 0, "before": "0-191",\n "goal": {{"main": "146-165", '
-            '"memory_node": null, "uvb": null, "rules": []},\n "ours": ["146-165"],\n '
-            f'"threads": [\n  {{"before": "0-191", "tids": [{pid}]}}],\n "others": [],\n '
-            '"irqs": [\n  {"irq": 401, "kind": "sq", "cpu": 144, "before": "100", "banned": 0}],'
-            '\n "irqbalance": null}\n')
-    os.makedirs('/run/cpubind', 0o755, exist_ok=True)
-    with open(f'/run/cpubind/{pid}.json', 'w', encoding='ascii') as file:
-        file.write(text)
-    os.chmod(file.name, 0o600)
-    with open('/proc/irq/401/smp_affinity_list', 'w', encoding='ascii') as file:
-        file.write('144\n')
-    for _, tid in world.threads():
-        world.move(tid, '146-165\n')
-    return clean
-
-
 def start_irqbalance(world):
     """A daemon that bans an interrupt, and whose list is in a file."""
     folder = world.fill('{out}/daemon')
@@ -85,11 +60,6 @@ def start_irqbalance(world):
         ['python3', 'tests/scenes/programs/irqbalance_double.py', folder, 'run', 'stays'],
         stdout=subprocess.PIPE, env=env)
     assert world.daemon.stdout.readline() == b'ready\n'
-
-
-def continue_irqbalance(a_play):
-    """As before: put() has written what it bans."""
-    os.kill(a_play.world.daemon.pid, signal.SIGCONT)
 
 
 def start_poller(world):
@@ -222,14 +192,9 @@ SCENES = (
     Scene('apply with bans', f'{NPU} --memory none --irqbalance ban', binds, **BALANCED),
     Scene('restore with bans', 'restore --pid {0}', binds,
           f'{NPU} --memory none --irqbalance ban', **BALANCED),
-    Scene('apply with a stop', f'{NPU} --memory none --irqbalance stop', binds, **BALANCED,
-          each=continue_irqbalance),
     Scene('apply with polling threads', POLLED, binds, **POLLS),
     Scene('verify polling threads', 'verify --pid {0}', reads, POLLED, **POLLS),
     Scene('restore polling threads', 'restore --pid {0}', binds, POLLED, **POLLS),
-    Scene('verify form 1', 'verify --pid {0} --memory none', reads, **NPUS, setup=bind_as_form_1),
-    Scene('restore form 1', 'restore --pid {0}', binds, **NPUS, setup=bind_as_form_1),
-    Scene('apply over form 1', f'{NPU} --memory none', binds, **NPUS, setup=bind_as_form_1),
     Scene('doctor fix', 'doctor --fix', makes, world='use_live_npus', workers=(),
           trees=('{live}/proc/irq',), mend='doctor --restore'),
 )

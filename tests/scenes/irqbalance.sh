@@ -55,9 +55,6 @@ is_stopped() { # pid
     grep -q '^State:.T' "/proc/$1/status"
 }
 
-is_running() { # pid
-    grep -q '^State:.[RS]' "/proc/$1/status"
-}
 
 # With a daemon and a worker of its own; nothing of either is left.
 check_daemon() { # text, command, place of the socket, ban ...
@@ -130,7 +127,7 @@ it_is_found_by_its_socket() {
 }
 
 without_a_socket_it_is_said() {
-    bans 0 "could not be changed: its socket is not visible here; use --irqbalance stop"
+    bans 0 "could not be changed: its socket is not visible here; run it on the host, or stop irqbalance there"
 }
 
 # A process of root comes first: anybody may have that name.
@@ -279,35 +276,11 @@ a_watch_asks_the_next_daemon() {
         says 0 "" restore && bans_are 18
 }
 
-# -- Stops -----------------------------------------------------------------------
-
-it_is_stopped_and_continued() {
-    says 0 "" apply --npu 0 --irqbalance stop && is_stopped "$daemon" && [ ! -e "$folder/asked" ] &&
-        says 0 "" apply --npu 0 --irqbalance stop && says 0 "" restore &&
-        becomes is_running "$daemon"
-}
-
-# The last of two workers continues it.
-the_last_worker_continues_it() {
-    says 0 "" apply --npu 0 --irqbalance stop && first=$worker && start_worker acl_thread &&
-        says 0 "" apply --npu 0 --irqbalance stop && says 0 "" restore && is_stopped "$daemon" &&
-        end_worker && worker=$first && says 0 "" restore && becomes is_running "$daemon"
-}
-
-# One that somebody else has stopped stays stopped.
-the_stop_of_another_stays() {
-    kill -STOP "$daemon" && becomes is_stopped "$daemon" &&
-        says 0 "" apply --npu 0 --irqbalance stop &&
-        says 0 "" restore && is_stopped "$daemon"
-}
-
-# What apply cannot do, it undoes: bans and stops, too.
+# What apply cannot do, it undoes: bans, too.
 a_failure_undoes_it() {
     echo "402/smp_affinity_list 5" >"$out/refused"
-    for way in ban stop; do
-        CPUBIND_REFUSED=$out/refused says 4 "Input/output error" apply --npu 0 --irqbalance $way --strict &&
-            bans_are 17 && is_running "$daemon" && irqs_are_free && all_is_free || return 1
-    done
+    CPUBIND_REFUSED=$out/refused says 4 "Input/output error" apply --npu 0 --irqbalance ban --strict &&
+        bans_are 17 && irqs_are_free && all_is_free
 }
 
 for place in run named; do
@@ -339,8 +312,5 @@ has_user &&
 check_daemon "restore after it has ended" a_daemon_that_has_ended_is_no_error run 17
 check_daemon "the daemon that has started since is not unbanned" another_daemon_is_not_unbanned run 17
 check_daemon "a watch asks the next daemon" a_watch_asks_the_next_daemon run 17
-check_daemon "--irqbalance stop stops it, and restore continues it" it_is_stopped_and_continued run 17
-check_daemon "the last of two workers continues it" the_last_worker_continues_it run 17
-check_daemon "what somebody else has stopped stays stopped" the_stop_of_another_stays run 17
-check_daemon "a failure undoes bans and stops" a_failure_undoes_it run 17
+check_daemon "a failure undoes bans" a_failure_undoes_it run 17
 finish

@@ -1,7 +1,7 @@
 /* apply_irqbalance.c - makes irqbalance leave the interrupts of the goal alone
  * SPDX-License-Identifier: MIT
  *
- * Stops the daemon or sends it bans, as the options ask; never starts or ends it.
+ * Sends the daemon bans, as the options ask; never starts, stops or ends it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -83,24 +83,6 @@ static cpubind_linux_fault choose_bans(cpubind_attempt *a)
     return why;
 }
 
-/* Whether to ask: a stopped daemon does not listen, and one that somebody else has stopped must
- * not be continued later; one that cpubind stopped for another process is recorded here too. */
-static int is_to_ask(cpubind_attempt *a, const cpubind_shared_entry *entry)
-{
-    const cpubind_irqbalance_action action = a->b->options.irqbalance;
-    if (action == CPUBIND_IRQBALANCE_LEAVE)
-        return 0;
-    if (!a->b->daemon.is_stopped)
-        return 1;
-    if (action != CPUBIND_IRQBALANCE_STOP || !entry ||
-        a->asked_before == CPUBIND_IRQBALANCE_STOP)
-        return 0;
-    for (int32_t i = 0; i < entry->n_user; i++)
-        if (entry->user[i].action == CPUBIND_IRQBALANCE_STOP)
-            return 1;
-    return 0;
-}
-
 cpubind_linux_fault cpubind_find_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
@@ -113,8 +95,7 @@ cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     const cpubind_irqbalance_action action = b->options.irqbalance;
-    const cpubind_shared_entry *entry = NULL;
-    const cpubind_shared_user *own;
+    const cpubind_shared_user *own = NULL;
     cpubind_shared_entry like;
     cpubind_linux_fault why = a->daemon_fault;
     int32_t place;
@@ -134,18 +115,14 @@ cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
     like = entry_of(b);
     place = cpubind_shared_find(&b->shared.record, &like);
     if (place >= 0)
-        entry = &b->shared.record.entry[place];
-    own = entry ? cpubind_shared_own_user(b, entry) : NULL;
-    a->asked_before = own ? own->action : CPUBIND_IRQBALANCE_LEAVE;
+        own = cpubind_shared_own_user(b, &b->shared.record.entry[place]);
     b->report.irqbalance_runs = action == CPUBIND_IRQBALANCE_LEAVE && !b->daemon.is_stopped &&
-                                a->asked_before == CPUBIND_IRQBALANCE_LEAVE;
-    if (!is_to_ask(a, entry))
+                                (!own || own->action == CPUBIND_IRQBALANCE_LEAVE);
+    if (action == CPUBIND_IRQBALANCE_LEAVE || b->daemon.is_stopped) /* it does not listen */
         return cpubind_no_fault;
-    if (action == CPUBIND_IRQBALANCE_BAN) {
-        why = choose_bans(a);
-        if (why.error)
-            return skip_irqbalance(a, why);
-    }
+    why = choose_bans(a);
+    if (why.error)
+        return skip_irqbalance(a, why);
     a->is_to_ask = 1;
     return cpubind_shared_use(b, &like, CPUBIND_CPUSET_NONE, action, NULL);
 }
@@ -157,10 +134,7 @@ cpubind_linux_fault cpubind_ask_irqbalance(cpubind_attempt *a)
     cpubind_linux_fault why;
     if (!a->is_to_ask)
         return cpubind_no_fault;
-    if (b->options.irqbalance == CPUBIND_IRQBALANCE_STOP)
-        why = cpubind_irqbalance_stop(&b->root, &b->daemon);
-    else
-        why = cpubind_irqbalance_ban(&b->root, &b->daemon, a->ban, a->n_ban);
+    why = cpubind_irqbalance_ban(&b->root, &b->daemon, a->ban, a->n_ban);
     if (why.error)
         return skip_irqbalance(a, why);
     a->is_asked = 1;
@@ -172,13 +146,9 @@ void cpubind_undo_irqbalance(cpubind_attempt *a)
     cpubind_binding *b = a->b;
     const cpubind_subject subject = subject_of(b);
     cpubind_linux_fault why;
-    if (!a->is_asked || a->asked_before == CPUBIND_IRQBALANCE_STOP ||
-        (b->options.irqbalance == CPUBIND_IRQBALANCE_STOP && b->daemon.is_stopped))
-        return; /* it was stopped before this call */
-    if (b->options.irqbalance == CPUBIND_IRQBALANCE_STOP)
-        why = cpubind_irqbalance_continue(&b->root, &b->daemon);
-    else
-        why = cpubind_irqbalance_unban(&b->root, &b->daemon, a->ban, a->n_ban);
+    if (!a->is_asked)
+        return;
+    why = cpubind_irqbalance_unban(&b->root, &b->daemon, a->ban, a->n_ban);
     if (why.error != ESRCH)
         cpubind_report_put_back(b, &subject, why, CPUBIND_ITEM_FAILED);
 }

@@ -146,8 +146,7 @@ typedef struct cpubind_memory_move {
 /* How to treat irqbalance, which would move the interrupts again. */
 typedef enum cpubind_irqbalance_action {
     CPUBIND_IRQBALANCE_LEAVE = 0, /* nothing; the report says that it runs */
-    CPUBIND_IRQBALANCE_BAN = 1,   /* make it leave these interrupts alone */
-    CPUBIND_IRQBALANCE_STOP = 2   /* stop it (SIGSTOP); restore continues it */
+    CPUBIND_IRQBALANCE_BAN = 1    /* make it leave these interrupts alone */
 } cpubind_irqbalance_action;
 
 typedef enum cpubind_memory_action {
@@ -176,7 +175,7 @@ typedef void cpubind_bind_wait_hear(void *ctx, int32_t holder, int64_t waited_ms
 /* The forms of the records that this version writes and reads, of a process and of the host. A
  * change that an older program cannot read takes the next number. */
 #define CPUBIND_RECORD_FORM      "6"
-#define CPUBIND_HOST_FORM        "1"
+#define CPUBIND_HOST_FORM        "2"
 #define CPUBIND_RECORD_FORM_SIZE 40 /* of "FORM VERSION" */
 
 /* All zero is the default but for `pid`, without which nothing is opened. */

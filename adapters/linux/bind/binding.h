@@ -622,11 +622,10 @@ typedef struct cpubind_attempt {
     cpubind_linux_fault daemon_fault; /* of the search for irqbalance */
     cpubind_move *move; /* interrupts, kernel threads and work queues, polling threads */
     int32_t n_move, cap_move, n_moved;
-    cpubind_irqbalance_action asked_before; /* what the record says was asked of this daemon */
-    int is_to_ask, is_asked;                /* in this call */
-    int is_again;                           /* of a watch: see cpubind_watch_owed */
-    int32_t *ban, n_ban;                    /* interrupts that this call bans */
-    int32_t device_before, main_before;     /* of the goal before; -1, NONE */
+    int is_to_ask, is_asked;            /* in this call */
+    int is_again;                       /* of a watch: see cpubind_watch_owed */
+    int32_t *ban, n_ban;                /* interrupts that this call bans */
+    int32_t device_before, main_before; /* of the goal before; -1, NONE */
 } cpubind_attempt;
 
 /* What is of the host (apply_host.c): finds it, waits for its record, records and moves it.

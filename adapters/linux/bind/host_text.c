@@ -4,7 +4,7 @@
  * Pure: works on (pointer, length), opens no file. Words and lines are those of record_words.h.
  * The lines come in this order:
  *
- *     cpubind-host 1 VERSION                 the form's number; the cpubind that wrote it
+ *     cpubind-host 2 VERSION                 the form's number; the cpubind that wrote it
  *     boot NAME                              /proc/sys/kernel/random/boot_id
  *     irq N FUNCTION NAME INDEX LIST         an interrupt, its last number, its CPUs before
  *     uvb-thread PID TID START LIST          a thread of another process, its CPUs before
@@ -19,7 +19,7 @@
  * kernel-thread by PID, START, workqueue by NAME and irqbalance by PID, START, any number of
  * times; at least one user follows each of these, the last one last. The user of an interrupt
  * has a LIST, and ban or -; that of a thread or a work queue has a LIST and -; that of
- * irqbalance has -, and ban or stop. There is one text for a record, and each other text is
+ * irqbalance has -, and ban. There is one text for a record, and each other text is
  * refused.
  */
 #include "../kernel/workqueue.h"
@@ -30,7 +30,6 @@
 static const char *const actions[] = {
     [CPUBIND_IRQBALANCE_LEAVE] = "-",
     [CPUBIND_IRQBALANCE_BAN] = "ban",
-    [CPUBIND_IRQBALANCE_STOP] = "stop",
     NULL,
 };
 

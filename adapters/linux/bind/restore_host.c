@@ -71,13 +71,12 @@ static int is_leaving(const leaver *l, const cpubind_shared_user *user)
     return cpubind_shared_is_of(user, l->pid, l->start) || !cpubind_shared_lives(l->b, user);
 }
 
-/* Whether a leaving user asked this of irqbalance, and no other user does. */
-static int is_to_undo(const leaver *l, const cpubind_shared_entry *entry,
-                      cpubind_irqbalance_action action)
+/* Whether an interrupt is banned for a leaving user, and for no other. */
+static int is_to_unban(const leaver *l, const cpubind_shared_entry *entry)
 {
     int is_asked = 0;
     for (int32_t i = 0; i < entry->n_user; i++) {
-        if (entry->user[i].action != action)
+        if (entry->user[i].action != CPUBIND_IRQBALANCE_BAN)
             continue;
         if (!is_leaving(l, &entry->user[i]))
             return 0;
@@ -127,14 +126,14 @@ static cpubind_linux_fault unban(const leaver *l, const cpubind_irqbalance *daem
         return cpubind_fault_of(ENOMEM, "memory");
     for (int32_t i = 0; i < host->n_entry; i++)
         if (host->entry[i].kind == CPUBIND_ITEM_IRQ && has_leaver(l, &host->entry[i]) &&
-            is_to_undo(l, &host->entry[i], CPUBIND_IRQBALANCE_BAN))
+            is_to_unban(l, &host->entry[i]))
             irq[n++] = host->entry[i].number;
     why = cpubind_irqbalance_unban(&l->b->root, daemon, irq, n);
     free(irq);
     return why;
 }
 
-/* Continues the daemon if no other user needs it stopped, and takes the bans back.
+/* Takes the bans back.
  *   returns 0 when that failed */
 static int put_back_irqbalance(const leaver *l, const cpubind_shared_entry *entry)
 {
@@ -142,16 +141,7 @@ static int put_back_irqbalance(const leaver *l, const cpubind_shared_entry *entr
     const cpubind_subject subject = {CPUBIND_ITEM_IRQBALANCE, entry->number,
                                      entry->number,           "irqbalance",
                                      CPUBIND_CPUSET_NONE,     CPUBIND_CPUSET_NONE};
-    const cpubind_shared_user *own = cpubind_shared_own_user(l->b, entry);
-    cpubind_linux_fault why = cpubind_no_fault;
-    if (is_to_undo(l, entry, CPUBIND_IRQBALANCE_STOP)) {
-        why = cpubind_irqbalance_continue(&l->b->root, &daemon);
-    } else if (own && own->action == CPUBIND_IRQBALANCE_STOP) {
-        (void)cpubind_report_why(l->b, &subject, CPUBIND_ITEM_KEPT, cpubind_no_fault);
-        return 1;
-    }
-    if (!why.error) /* an earlier call of apply may have banned before this one stopped it */
-        why = unban(l, &daemon);
+    const cpubind_linux_fault why = unban(l, &daemon);
     if (why.error == ESRCH) /* bans end with the daemon */
         return 1;
     cpubind_report_put_back(l->b, &subject, why, CPUBIND_ITEM_FAILED);
@@ -177,8 +167,7 @@ void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start)
         }
     }
     for (int32_t i = host->n_entry; i-- > 0;)
-        if (host->entry[i].is_back &&
-            (is_unbanned || !is_to_undo(&l, &host->entry[i], CPUBIND_IRQBALANCE_BAN)))
+        if (host->entry[i].is_back && (is_unbanned || !is_to_unban(&l, &host->entry[i])))
             drop_leavers(&l, i);
 }
 
@@ -214,7 +203,7 @@ int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id,
     entry = &b->shared.record.entry[place];
     if (!put_back_for(&l, entry, CPUBIND_ITEM_SKIPPED))
         return 0;
-    if (daemon->pid != 0 && is_to_undo(&l, entry, CPUBIND_IRQBALANCE_BAN))
+    if (daemon->pid != 0 && is_to_unban(&l, entry))
         (void)cpubind_irqbalance_unban(&b->root, daemon, &entry->number, 1);
     drop_leavers(&l, place);
     return 1;

@@ -1,4 +1,4 @@
-/* irqbalance.c - irqbalance, the daemon that moves interrupts: find, lock, stop
+/* irqbalance.c - irqbalance, the daemon that moves interrupts: find, lock
  * SPDX-License-Identifier: MIT
  *
  * Reads /proc and sends signals. Talking to the daemon is in irqbalance_ban.c.
@@ -177,53 +177,4 @@ cpubind_linux_fault cpubind_irqbalance_lock(cpubind_root *root, int32_t pid, int
     else
         *out = fd;
     return cpubind_fault_of(error, "lock");
-}
-
-/* Whether an error may mean that the kernel lacks a call, or that a container's filter rejects
- * it. */
-static int may_lack(int error)
-{
-    return error == ENOSYS || error == EPERM;
-}
-
-static cpubind_linux_fault send_signal(cpubind_root *root, const cpubind_irqbalance *daemon,
-                                       int signal, const char *what)
-{
-    const cpubind_sys *sys = root->sys;
-    if (daemon->pid <= 0)
-        return cpubind_fault_of(ESRCH, what);
-    /* Open first, check then: a pidfd cannot become another process. */
-    int fd = sys->pidfd_open(daemon->pid, 0);
-    if (fd < 0 && !may_lack(errno))
-        return cpubind_fault_errno(what);
-    int error = cpubind_irqbalance_check(root, daemon).error;
-    if (!error) {
-        int result = fd < 0 ? -1 : sys->pidfd_send_signal(fd, signal);
-        if (fd < 0 || (result < 0 && may_lack(errno)))
-            result = sys->kill(daemon->pid, signal);
-        error = result < 0 ? errno : 0;
-    }
-    if (fd >= 0)
-        sys->close(fd);
-    return cpubind_fault_of(error, what);
-}
-
-cpubind_linux_fault cpubind_irqbalance_stop(cpubind_root *root,
-                                            const cpubind_irqbalance *daemon)
-{
-    /* The lock lets a cpubind that is talking to the daemon get its answer first. Without the
-     * lock the daemon is stopped all the same. */
-    int fd = -1;
-    if (daemon->pid > 0)
-        (void)cpubind_irqbalance_lock(root, daemon->pid, &fd);
-    cpubind_linux_fault fault = send_signal(root, daemon, SIGSTOP, "stop");
-    if (fd >= 0)
-        root->sys->close(fd);
-    return fault;
-}
-
-cpubind_linux_fault cpubind_irqbalance_continue(cpubind_root *root,
-                                                const cpubind_irqbalance *daemon)
-{
-    return send_signal(root, daemon, SIGCONT, "continue");
 }

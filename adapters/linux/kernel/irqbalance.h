@@ -1,11 +1,10 @@
-/* irqbalance.h - irqbalance, the daemon that moves interrupts: find, stop, ban interrupts
+/* irqbalance.h - irqbalance, the daemon that moves interrupts: find, ban interrupts
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux. All paths are below `root`, which is "/".
  *
  * irqbalance overrides a binding at its next pass, every ten seconds. cpubind can leave it
- * alone, make it leave some interrupts alone (its socket, "settings ban irqs"), or stop it with
- * SIGSTOP, which SIGCONT undoes without a service manager.
+ * alone, or make it leave some interrupts alone (its socket, "settings ban irqs").
  */
 #ifndef CPUBIND_LINUX_IRQBALANCE_H
 #define CPUBIND_LINUX_IRQBALANCE_H
@@ -30,20 +29,12 @@ cpubind_linux_fault cpubind_irqbalance_find(cpubind_root *root, cpubind_irqbalan
 cpubind_linux_fault cpubind_irqbalance_check(cpubind_root *root,
                                              const cpubind_irqbalance *daemon);
 
-/* Takes the lock that every cpubind holds while it stops the daemon or talks to it: an
+/* Takes the lock that every cpubind holds while it talks to the daemon: an
  * exclusive flock(2) on the file /proc/<pid>/personality, which only root can open. Waits up to
  * three seconds. Closing *fd releases it.
  *   out     *fd; unchanged on failure
  *   errors  "lock": ESRCH: the daemon has ended; EACCES; ETIMEDOUT */
 cpubind_linux_fault cpubind_irqbalance_lock(cpubind_root *root, int32_t pid, int *fd);
-
-/* Sends SIGSTOP or SIGCONT if the daemon is still the process that was found. (Without
- * pidfd_open(2), a process that takes over the pid in between is hit.)
- *   errors  "stop", "continue"; ESRCH: it has ended */
-cpubind_linux_fault cpubind_irqbalance_stop(cpubind_root *root,
-                                            const cpubind_irqbalance *daemon);
-cpubind_linux_fault cpubind_irqbalance_continue(cpubind_root *root,
-                                                const cpubind_irqbalance *daemon);
 
 /* Which of these interrupts the daemon has banned already, by anybody's wish: is_banned[i]. A
  * binding must not unban those later.
