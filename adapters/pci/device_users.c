@@ -138,15 +138,16 @@ static void read_pair(cpubind_device_nodes *nodes, const cpubind_source *source,
                       const char *name, int32_t *major, int32_t *minor)
 {
     const cpubind_input answer = judge(nodes, name, source->read(source->ctx, name));
-    const scan_text in = {answer.data, answer.len, NULL};
-    int32_t at = 0, left, right;
-    if (!facts_is_present(answer) ||
-        scan_number(&in, &at, in.len, INT32_MAX, &left) != CPUBIND_TEXT_OK || at == in.len ||
-        in.text[at++] != ':' ||
-        cpubind_number_parse(in.text + at, in.len - at, &right, NULL) != CPUBIND_TEXT_OK)
-        return;
-    *major = left;
-    *minor = right;
+    cursor_text of;
+    cursor c = cursor_open(&of, answer.data, answer.len, NULL, facts_is_present(answer));
+    const int32_t left = (int32_t)cursor_number(&c, INT32_MAX);
+    cursor_need(&c, ":", "a colon is missing");
+    const int32_t right = (int32_t)cursor_number(&c, INT32_MAX);
+    cursor_tail(&c);
+    if (cursor_ok(&c)) {
+        *major = left;
+        *minor = right;
+    }
 }
 
 /* The number of a driver of character devices, or -1. The list of block devices comes after a
@@ -154,15 +155,14 @@ static void read_pair(cpubind_device_nodes *nodes, const cpubind_source *source,
  *   drivers = header LF *( blanks number " " name LF ) LF ... */
 static int32_t driver_number(cpubind_input drivers, const char *name)
 {
-    const scan_text in = {drivers.data, drivers.len, NULL};
-    scan_line line = {{0, 0}, 0, 0};
-    while (scan_next_line(&in, &line) && !scan_is_empty(line.run)) {
-        const scan_run number = scan_word(&in, line.run.at, line.run.end);
-        const scan_run rest = {number.end + 1, line.run.end};
-        int32_t found;
-        if (rest.at < rest.end && scan_is(&in, rest, name, (int32_t)strlen(name)) &&
-            scan_whole_number(&in, number, INT32_MAX, &found) == CPUBIND_TEXT_OK)
-            return found;
+    cursor_text of;
+    cursor all = cursor_open(&of, drivers.data, drivers.len, NULL, 1), line;
+    while (cursor_line(&all, &line) && cursor_left(&line)) {
+        const cursor word = cursor_word(&line);
+        int32_t number;
+        if (cursor_takes(&line, " ") && cursor_is(line, name) &&
+            cursor_is_number(word, INT32_MAX, &number))
+            return number;
     }
     return -1;
 }

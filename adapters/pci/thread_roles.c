@@ -3,9 +3,8 @@
  *
  * Pure: no I/O, no malloc.
  */
-#include <string.h>
-
 #include "../model/vendor.h"
+#include "../text/cpulist.h"
 
 const cpubind_thread_role *cpubind_thread_role_at(int32_t place)
 {
@@ -29,30 +28,22 @@ const cpubind_thread_role *cpubind_thread_role_of(const char *name, cpubind_thre
     return NULL;
 }
 
-static void append(char *out, int32_t size, int32_t *n, const char *bytes, int32_t len)
-{
-    for (int32_t i = 0; i < len && *n < size - 1; i++)
-        out[(*n)++] = bytes[i];
-    out[*n] = '\0';
-}
-
 void cpubind_thread_role_name(const cpubind_thread_role *role, int32_t device, char *out,
                               int32_t size)
 {
-    const char *mark =
-        (const char *)memchr(role->pattern, *CPUBIND_DEVICE_MARK, strlen(role->pattern));
-    const char *rest = mark ? mark + strlen(CPUBIND_DEVICE_MARK) : role->pattern;
-    char digits[12];
+    char digits[12] = "";
     int32_t n = 0, n_digit = 0;
-    if (mark) {
-        append(out, size, &n, role->pattern, (int32_t)(mark - role->pattern));
-        do
-            digits[n_digit++] = (char)('0' + device % 10);
-        while ((device /= 10) > 0);
-        while (n_digit > 0)
-            append(out, size, &n, &digits[--n_digit], 1);
+    (void)cpubind_cpulist_format(&device, 1, digits, sizeof digits, &n_digit);
+    for (const char *c = role->pattern; *c && n < size - 1; c++) {
+        if (*c != *CPUBIND_DEVICE_MARK) {
+            out[n++] = *c;
+            continue;
+        }
+        for (int32_t i = 0; i < n_digit && n < size - 1; i++)
+            out[n++] = digits[i];
+        c += sizeof CPUBIND_DEVICE_MARK - 2;
     }
-    append(out, size, &n, rest, (int32_t)strlen(rest));
+    out[n] = '\0';
 }
 
 const char *cpubind_threads_word(cpubind_threads threads)

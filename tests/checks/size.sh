@@ -23,7 +23,7 @@ cpubind.h              1600    1600
 adapters/text           3876    1700
 adapters/model          2744    1400
 adapters/ascend         6801    2500
-adapters/pci            1629    1300
+adapters/pci            1592    1300
 adapters/plan           3137    1200
 adapters/linux         13788    9500
 adapters/host           4475    3300
