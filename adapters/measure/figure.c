@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 cpubind_figure *cpubind_figure_add(cpubind_figures *list, const char *name, const char *unit,
                                    cpubind_better better, double value)
@@ -26,13 +25,4 @@ cpubind_figure *cpubind_figure_missing(cpubind_figures *list, const char *name,
     if (figure != NULL)
         (void)snprintf(figure->not_counted, sizeof figure->not_counted, "%s", why);
     return figure;
-}
-
-const cpubind_figure *cpubind_figure_of(const cpubind_figures *list, const char *name)
-{
-    for (int32_t i = 0; i < list->n; i++) {
-        if (strcmp(list->at[i].name, name) == 0)
-            return &list->at[i];
-    }
-    return NULL;
 }

@@ -42,7 +42,4 @@ cpubind_figure *cpubind_figure_missing(cpubind_figures *list, const char *name,
                                        const char *unit, cpubind_better better,
                                        const char *why);
 
-/* The figure of that name, or NULL. */
-const cpubind_figure *cpubind_figure_of(const cpubind_figures *list, const char *name);
-
 #endif

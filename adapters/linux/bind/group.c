@@ -118,11 +118,6 @@ cpubind_linux_fault cpubind_group_find_daemon(cpubind_binding *b, cpubind_irqbal
 
 /* == Events ================================================================= */
 
-int cpubind_group_has_events(const cpubind_group *group)
-{
-    return group->events_fd >= 0;
-}
-
 int cpubind_has_events(const cpubind_binding *b)
 {
     return b->events_fd >= 0 || (b->group && b->group->events_fd >= 0);
@@ -253,11 +248,6 @@ static int is_period_over(cpubind_group *g)
 void cpubind_group_wake_at(cpubind_group *group, int fd)
 {
     group->wake_fd = fd;
-}
-
-void cpubind_group_end_period(cpubind_group *group)
-{
-    group->period_end_ms = 1;
 }
 
 cpubind_group_news cpubind_group_wait(cpubind_group *group, int32_t timeout_ms, int32_t most_ms)

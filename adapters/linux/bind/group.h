@@ -59,12 +59,6 @@ void cpubind_group_wake_at(cpubind_group *group, int fd);
 /* Whether cpubind_bind_again has something to do after the last wait. */
 int cpubind_group_is_due(const cpubind_binding *binding);
 
-/* Ends the present period: the next wait finds it over. */
-void cpubind_group_end_period(cpubind_group *group);
-
-/* Whether the kernel sends events. */
-int cpubind_group_has_events(const cpubind_group *group);
-
 /* Frees the group; its bindings go on alone. NULL is allowed. */
 void cpubind_group_close(cpubind_group *group);
 
