@@ -26,6 +26,10 @@
  *          sys/.../physfn              empty, on a virtual PCI function alone
  *          uname                       one line: the machine, as `uname -m` prints it
           date                        one line: when the host was captured, 2026-11-23T01:02:03Z
+ *          proc/4711/fd                a line a device that a process has open, "17 195:0": the
+ *                                      numbers of the descriptor and of the device; none for
+ *                                      /dev/null
+ *          proc/self/fd                empty, where a snapshot has the processes that use devices
           etc/os-release, usr/local/Ascend/driver/version.info
                                       files that say which system and driver it has
  *        cmd/NAME.txt.err, the stderr of the command, is a part of cmd/NAME.txt (`err` below),
@@ -62,6 +66,19 @@
     X("SLURM_STEP_GPUS")                                                                       \
     X("SLURM_STEP_NUM_NODES")
 #define CPUBIND_ENV_PREFIX "DRA_CPUSET_"
+
+/* (launcher, rank on this host, rank in the job): what each sets. The first of them that is
+ * set counts: a launcher that is started by another one comes before that (mpirun in a job of
+ * Slurm, whose tasks all have SLURM_LOCALID=0). */
+#define CPUBIND_RANK_LIST(X)                                                                   \
+    X("torchrun", "LOCAL_RANK", "RANK")                                                        \
+    X("Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_RANK")                        \
+    X("MVAPICH", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_RANK")                           \
+    X("MPICH, Intel MPI", "MPI_LOCALRANKID", "PMI_RANK")                                       \
+    X("PALS", "PALS_LOCAL_RANKID", "PALS_RANKID")                                              \
+    X("Cray PMI", "PMI_LOCAL_RANK", "PMI_RANK")                                                \
+    X("Flux", "FLUX_TASK_LOCAL_ID", "FLUX_TASK_RANK")                                          \
+    X("srun", "SLURM_LOCALID", "SLURM_PROCID")
 
 /* The outcome of reading an input. */
 typedef enum cpubind_input_state {

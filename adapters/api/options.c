@@ -927,9 +927,12 @@ const api_option api_option_rows[] = {
          "a snapshot in place of this host: a folder or NAME.host"),
     TEXT("root", "DIR", HOST, API_CAPTURE, API_CAPTURE, root,
          "a snapshot folder, or a whole copy of /proc and /sys"),
-    TEXT("root", "DIR", HOST, API_STATUS, WORKERS, root,
+    TEXT("root", "DIR", HOST, API_MEASURE, API_MEASURE, root,
          "the devices and who uses them, in place of those of this host; the processes are "
          "those of this host"),
+    TEXT("root", "DIR", HOST, API_STATUS, API_STATUS, root,
+         "a host in place of this one: a folder or NAME.host; where that has no processes, "
+         "they are those of this host"),
     TEXT("fixture", "NAME", HOST, API_PLAN | API_DOCTOR | API_TOPO,
          API_SERVICE | API_PLAN | API_DOCTOR | API_TOPO | API_LIVE, fixture,
          "a host of a corpus, such as a2-192cpu-8npu or gpu-2socket-8h100"),

@@ -8,9 +8,13 @@
 
 #include <string.h>
 
-/* "#" stands for a number, "*" for one part of a name, "**" for any number of parts. */
+#include "../model/vendor.h"
+
+/* "#" stands for a number, "*" for one part of a name. */
 static const char *const patterns[] = {
     "proc/self/mountinfo",
+    "proc/self/fd",
+    "proc/#/fd",
     "proc/#/comm",
     "proc/#/stat",
     "proc/#/status",
@@ -18,6 +22,7 @@ static const char *const patterns[] = {
     "proc/#/environ",
     "proc/#/cgroup",
     "proc/#/numa_maps",
+    "proc/#/task/#/comm",
     "proc/#/task/#/stat",
     "proc/#/task/#/status",
     "run/cpubind/#.record",
@@ -26,22 +31,7 @@ static const char *const patterns[] = {
     "proc/irq/#/effective_affinity_list",
     "sys/class/net/*/mtu",
     "sys/class/net/*/device/msi_irqs/#",
-    "sys/fs/cgroup/**cpuset.cpus.effective",
-    "sys/fs/cgroup/**cpuset.effective_cpus",
-    "sys/fs/cgroup/**cpuset.cpus",
-    "sys/fs/cgroup/**cpuset.mems.effective",
-    "sys/fs/cgroup/**cpuset.effective_mems",
-    "sys/fs/cgroup/**cpuset.mems",
 };
-
-/* Whether a name ends with a text that begins a part of it. */
-static int ends_with(const char *name, const char *end)
-{
-    const size_t n = strlen(name), n_end = strlen(end);
-    return n == n_end ? memcmp(name, end, n) == 0
-                      : n > n_end && name[n - n_end - 1] == '/' &&
-                            memcmp(name + n - n_end, end, n_end) == 0;
-}
 
 /* Steps over up to nine digits without a leading zero; NULL: there are none. */
 static const char *skip_number(const char *at)
@@ -59,8 +49,6 @@ static int fits(const char *name, const char *pattern)
             name = skip_number(name);
             if (!name)
                 return 0;
-        } else if (pattern[0] == '*' && pattern[1] == '*') {
-            return ends_with(name, pattern + 2);
         } else if (*pattern == '*') {
             const char *start = name;
             while (*name && *name != '/')
@@ -108,21 +96,48 @@ static int32_t piece_end(const char *text, int32_t at, int32_t len, char end)
     return at;
 }
 
+/* Whether a string sets a variable. */
+static int sets(const char *text, int32_t len, const char *name)
+{
+    const int32_t n = (int32_t)strlen(name);
+    return len > n && text[n] == '=' && starts(text, len, name);
+}
+
+/* Whether somebody who looks at a process asks for the variable that a string sets. */
+static int is_asked(const char *text, int32_t len)
+{
+    static const char *const names[] = {"OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
+                                        "RANK_ID",
+#define CPUBIND_X(name) name,
+                                        CPUBIND_ENV_LIST(CPUBIND_X)
+#undef CPUBIND_X
+#define CPUBIND_X(launcher, local, job) local, job,
+                                            CPUBIND_RANK_LIST(CPUBIND_X)
+#undef CPUBIND_X
+    };
+    int is_found = starts(text, len, CPUBIND_ENV_PREFIX);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is_found |= sets(text, len, names[i]);
+    for (int i = 0; i < CPUBIND_VENDOR_COUNT; i++) {
+        const cpubind_vendor *v = cpubind_vendor_of((cpubind_vendor_id)i);
+        for (int k = 0; k < CPUBIND_VENDOR_VARIABLES; k++)
+            is_found |= (v->variable[k] && sets(text, len, v->variable[k])) ||
+                        (v->setting[k] && sets(text, len, v->setting[k]));
+    }
+    return is_found;
+}
+
 static int32_t distill_environ(char *text, int32_t len)
 {
-    static const char *const names[] = {
-        "OMP_PROC_BIND=", "GOMP_CPU_AFFINITY=", "KMP_AFFINITY="};
     int32_t kept = 0;
     for (int32_t at = 0, end; at < len; at = end + 1) {
         end = piece_end(text, at, len, '\0');
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            if (!starts(text + at, end - at, names[i]))
-                continue;
-            memmove(text + kept, text + at, (size_t)(end - at));
-            kept += end - at;
-            if (kept < len) /* the last variable may be cut, and has no NUL then */
-                text[kept++] = '\0';
-        }
+        if (!is_asked(text + at, end - at))
+            continue;
+        memmove(text + kept, text + at, (size_t)(end - at));
+        kept += end - at;
+        if (kept < len) /* the last variable may be cut, and has no NUL then */
+            text[kept++] = '\0';
     }
     return kept;
 }
@@ -191,28 +206,20 @@ static int is_mount_of_proc(const char *line, int32_t len)
     return starts(line + at, len - at, "/proc ") || starts(line + at, len - at, "/proc/");
 }
 
-static int32_t distill_mounts(char *text, int32_t len)
+/* Of a record: whose it is, and by which rules. */
+static int is_of_record(const char *line, int32_t len)
 {
-    int32_t kept = 0;
-    for (int32_t at = 0, end; at < len; at = end) {
-        end = piece_end(text, at, len, '\n');
-        end += end < len;
-        if (!is_mount_of_proc(text + at, end - at))
-            continue;
-        memmove(text + kept, text + at, (size_t)(end - at));
-        kept += end - at;
-    }
-    return kept;
+    return starts(line, len, "process ") || starts(line, len, "rules ");
 }
 
-/* Of a record: whose it is, and by which rules. */
-static int32_t distill_record(char *text, int32_t len)
+static int32_t distill_lines(char *text, int32_t len,
+                             int (*is_line_kept)(const char *line, int32_t len))
 {
     int32_t kept = 0;
     for (int32_t at = 0, end; at < len; at = end) {
         end = piece_end(text, at, len, '\n');
         end += end < len;
-        if (!starts(text + at, end - at, "process ") && !starts(text + at, end - at, "rules "))
+        if (!is_line_kept(text + at, end - at))
             continue;
         memmove(text + kept, text + at, (size_t)(end - at));
         kept += end - at;
@@ -222,13 +229,15 @@ static int32_t distill_record(char *text, int32_t len)
 
 int32_t cpubind_doctor_input_distill(const char *name, char *text, int32_t len)
 {
+    if (fits(name, "proc/self/fd"))
+        return 0;
     if (fits(name, "proc/#/environ"))
         return distill_environ(text, len);
     if (fits(name, "proc/#/cmdline"))
         return distill_cmdline(text, len);
     if (fits(name, "proc/self/mountinfo"))
-        return distill_mounts(text, len);
+        return distill_lines(text, len, is_mount_of_proc);
     if (fits(name, "run/cpubind/#.record") || fits(name, "run/user/#/cpubind/#.record"))
-        return distill_record(text, len);
+        return distill_lines(text, len, is_of_record);
     return len;
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Pure: see text.h. They are the files of processes, of interrupts and of network cards. A
- * capture has those of the processes that drive an NPU, of those above them, and of processes
+ * capture has those of the processes that use a device, of those above them, and of processes
  * in a finding.
  */
 #ifndef CPUBIND_ASCEND_DOCTOR_INPUTS_H
@@ -19,7 +19,7 @@ int cpubind_doctor_input_has(const char *name);
 
 /* Removes what no check reads from the bytes of such an input, before anybody keeps them:
  * environments and command lines hold keys and tokens.
- *   environ    the variables that pin threads stay
+ *   environ    the variables that pin threads stay, and those that tell ranks and devices
  *   cmdline    words of vLLM, of --numa-bind and of irqbalance stay, with names of folders and
  *              all other values removed; "x" stands for each other word
  *   mountinfo  the mounts of /proc and below it stay

@@ -25,8 +25,7 @@ typedef enum rule {
                        absent, the CPU is offline, or the file is a made one (lxcfs) */
     RULE_ROOT,      /* a file that only root may read: no visit when this user may not */
     RULE_OTHER, /* of a function of MEMBER_CLASSED: no visit when MEMBER_FUNCTION has had it */
-    RULE_NAMES  /* the same, of a folder whose names alone count: they are visited as empty
-                   files */
+    RULE_NAMES  /* the same, of a folder of devices, of which the names and numbers count */
 } rule;
 
 /* A file below a folder of the list. */
@@ -35,7 +34,7 @@ typedef struct leaf {
     rule rule;
 } leaf;
 
-enum { MAX_LEAVES = 28 };
+enum { MAX_LEAVES = 30 };
 
 /* What the members of a group are. */
 typedef enum member {
@@ -69,6 +68,8 @@ static const group groups[] = {
      {{"proc/self/status", RULE_ALWAYS},
       {INPUT_CGROUP, RULE_ALWAYS},
       {"proc/interrupts", RULE_ALWAYS},
+      {"proc/devices", RULE_ALWAYS},
+      {"sys/class/kfd/kfd/dev", RULE_ALWAYS},
       {"proc/uda/namespace_node", RULE_ROOT},
       {"env", RULE_ALWAYS},
       {"uname", RULE_ALWAYS},
@@ -149,13 +150,15 @@ static group group_of_nodes(const cpubind_vendor_nodes *nodes)
     return (group){nodes->input, nodes->start, MEMBER_FILE, {{NULL, RULE_ALWAYS}}};
 }
 
-/* The files of a cgroup that bound its CPUs, by version 2 and by version 1, which has a
- * hierarchy for each controller. */
-enum { CGROUP_LEAVES = 3 };
+/* The files of a cgroup that bound its CPUs and its memory nodes, by version 2 and by version 1,
+ * which has a hierarchy for each controller. */
+enum { CGROUP_LEAVES = 6 };
 static const struct {
     const char *controller, *leaf[CGROUP_LEAVES];
 } cgroups[] = {
-    {"cpuset", {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"}},
+    {"cpuset",
+     {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus", "cpuset.mems.effective",
+      "cpuset.effective_mems", "cpuset.mems"}},
     {"cpu", {"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"}},
 };
 enum { N_CGROUPS = (int)(sizeof cgroups / sizeof cgroups[0]) };
@@ -222,9 +225,13 @@ static int is_leaf_of(const group *g, const char *name)
     for (const leaf *l = g->leaf; l->name; l++) {
         const int is_list = l->rule == RULE_NAMES;
         const char *part = is_list || is_folder(l) ? rest_after(name, l->name) : NULL;
+        int32_t n;
         if (part && is_list)
             part = *part == '/' ? part + 1 : NULL;
-        if (part ? is_part(part, (int32_t)strlen(part)) : !is_list && is_same(name, l->name))
+        n = part ? (int32_t)strlen(part) : 0;
+        if (is_list && n > 4 && is_same(part + n - 4, "/dev"))
+            n -= 4;
+        if (part ? is_part(part, n) : !is_list && is_same(name, l->name))
             return 1;
     }
     return 0;
@@ -255,7 +262,7 @@ static int is_command(const char *name)
     return cpubind_input_is_board(name, &card, &chip);
 }
 
-/* Whether a name is that of a file that bounds the CPUs of a cgroup. */
+/* Whether a name is that of a file that bounds a cgroup. */
 static int is_cgroup(const char *name)
 {
     const char *rest = rest_after(name, CGROUP_MOUNT "/");
@@ -265,9 +272,11 @@ static int is_cgroup(const char *name)
     for (const char *c = rest; *c; c++)
         if (*c == '/')
             last = c + 1;
-    for (int i = 0; i < N_CGROUPS * CGROUP_LEAVES; i++)
-        if (is_same(last, cgroups[i / CGROUP_LEAVES].leaf[i % CGROUP_LEAVES]))
+    for (int i = 0; i < N_CGROUPS * CGROUP_LEAVES; i++) {
+        const char *last_of = cgroups[i / CGROUP_LEAVES].leaf[i % CGROUP_LEAVES];
+        if (last_of && is_same(last, last_of))
             return 1;
+    }
     return 0;
 }
 
@@ -473,17 +482,29 @@ static int visit_mailboxes(const walk *outer, const char *irq, int32_t n)
     return result;
 }
 
+/* Visits a name of a folder: its file `dev`, which has a number, or else the name as an empty
+ * file. */
+static int visit_name(walk *w)
+{
+    const int32_t len = w->len;
+    cpubind_input answer = {.state = CPUBIND_INPUT_ABSENT};
+    if (append_text(w, "/dev"))
+        answer = w->source->read(w->source->ctx, w->name);
+    if (answer.state == CPUBIND_INPUT_PRESENT)
+        return visit_answer(w, answer);
+    cut(w, len);
+    return visit_answer(w, (cpubind_input){.state = CPUBIND_INPUT_PRESENT});
+}
+
 /* Visits all files of folder w->name, which ends in a slash, and the mailboxes of its
  * interrupts (msi_irqs); or its names. */
 static int visit_folder(walk *w, int has_names)
 {
     const int32_t len = w->len;
-    cpubind_input listing, empty;
+    cpubind_input listing;
     cpubind_piece part;
     int32_t at = 0;
     int result;
-    memset(&empty, 0, sizeof empty);
-    empty.state = CPUBIND_INPUT_PRESENT;
     cut(w, len - 1);
     result = list_folder(w, &listing);
     while (result == 0 && next_part(listing, &at, &part)) {
@@ -491,7 +512,7 @@ static int visit_folder(walk *w, int has_names)
         if (!is_part(listing.data + part.at, part.len))
             continue;
         if (append(w, "/", 1) && append(w, listing.data + part.at, part.len))
-            result = has_names ? visit_answer(w, empty) : visit_file(w);
+            result = has_names ? visit_name(w) : visit_file(w);
         if (result == 0 && w->is_irqs_hidden && !has_names)
             result = visit_mailboxes(w, listing.data + part.at, part.len);
     }
@@ -566,18 +587,26 @@ static int visit_leaves(walk *w, const group *g)
     return result;
 }
 
-/* Whether the PCI function below w->name is known to be of a vendor without NPUs. */
-static int is_other_vendor(walk *w)
+/* Reads a number of the PCI function below w->name; FAILED where that makes no sense. */
+static cpubind_input_state read_number(walk *w, const char *name, int32_t *out)
 {
     const int32_t len = w->len;
     cpubind_input answer;
-    int32_t vendor;
-    if (!append_text(w, "vendor"))
-        return 0;
+    if (!append_text(w, name))
+        return CPUBIND_INPUT_ABSENT;
     answer = w->source->read(w->source->ctx, w->name);
     cut(w, len);
-    return answer.state == CPUBIND_INPUT_PRESENT &&
-           cpubind_number_parse(answer.data, answer.len, &vendor, NULL) == CPUBIND_TEXT_OK &&
+    if (answer.state == CPUBIND_INPUT_PRESENT &&
+        cpubind_number_parse(answer.data, answer.len, out, NULL) != CPUBIND_TEXT_OK)
+        return CPUBIND_INPUT_FAILED;
+    return answer.state;
+}
+
+/* Whether the PCI function below w->name is known to be of a vendor without NPUs. */
+static int is_other_vendor(walk *w)
+{
+    int32_t vendor;
+    return read_number(w, "vendor", &vendor) == CPUBIND_INPUT_PRESENT &&
            !cpubind_is_npu_vendor(vendor);
 }
 
@@ -586,18 +615,10 @@ static int is_other_vendor(walk *w)
  * one. */
 static int is_of_class(walk *w)
 {
-    const int32_t len = w->len;
-    cpubind_input answer;
     int32_t number;
-    if (!append_text(w, "class"))
-        return 0;
-    answer = w->source->read(w->source->ctx, w->name);
-    cut(w, len);
-    if (answer.state == CPUBIND_INPUT_ABSENT)
-        return 0;
-    if (answer.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_number_parse(answer.data, answer.len, &number, NULL) != CPUBIND_TEXT_OK)
-        return 1;
+    const cpubind_input_state state = read_number(w, "class", &number);
+    if (state != CPUBIND_INPUT_PRESENT)
+        return state != CPUBIND_INPUT_ABSENT;
     return number >> 16 == 0x02 || number >> 16 == 0x03 || number >> 16 == 0x12 ||
            number >> 8 == 0x0604;
 }
@@ -677,7 +698,7 @@ static int visit_cgroups(walk *w, int which, cpubind_input text, const cpubind_c
     int32_t len = found->path.len;
     int result = 0;
     for (;; len = cpubind_cgroup_above(path, len)) {
-        for (int i = 0; result == 0 && i < CGROUP_LEAVES; i++) {
+        for (int i = 0; result == 0 && i < CGROUP_LEAVES && cgroups[which].leaf[i]; i++) {
             cut(w, 0);
             if (append_text(w, CGROUP_MOUNT) &&
                 append_text(w, found->is_version_1 ? "/" : "") &&
@@ -691,9 +712,9 @@ static int visit_cgroups(walk *w, int which, cpubind_input text, const cpubind_c
     }
 }
 
-static int visit_own_cgroups(walk *w)
+static int visit_all_cgroups(walk *w, const char *cgroup)
 {
-    const cpubind_input text = w->source->read(w->source->ctx, INPUT_CGROUP);
+    const cpubind_input text = w->source->read(w->source->ctx, cgroup);
     cpubind_cgroup found;
     int result = 0;
     for (int i = 0; i < N_CGROUPS && result == 0 && text.state == CPUBIND_INPUT_PRESENT; i++)
@@ -752,6 +773,13 @@ int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *v
     if (result == 0)
         result = cpubind_vendor_each_nodes(visit_vendor, &w);
     if (result == 0)
-        result = visit_own_cgroups(&w);
+        result = visit_all_cgroups(&w, INPUT_CGROUP);
     return result == 0 ? visit_commands(&w) : result;
+}
+
+int cpubind_input_list_cgroups(const cpubind_source *source, const char *cgroup,
+                               cpubind_input_visit *visit, void *ctx)
+{
+    walk w = {.source = source, .visit = visit, .ctx = ctx};
+    return visit_all_cgroups(&w, cgroup);
 }

@@ -44,6 +44,11 @@ typedef int cpubind_input_visit(void *ctx, const char *name, cpubind_input answe
 int cpubind_input_list_each(const cpubind_source *source, cpubind_input_visit *visit,
                             void *ctx);
 
+/* Visits the files that bound the CPUs of the cgroup of a process, and of those above it.
+ *   in      cgroup: the input that names it, "proc/4711/cgroup" */
+int cpubind_input_list_cgroups(const cpubind_source *source, const char *cgroup,
+                               cpubind_input_visit *visit, void *ctx);
+
 /* Room for the name of a board's input with its NUL. */
 #define CPUBIND_INPUT_BOARD_MAX 64
 

@@ -324,6 +324,17 @@ static void redact_env(const redactor *r, int32_t *count)
     }
 }
 
+/* The same of the environment of a process, whose strings end in NUL. */
+static void redact_environ(const redactor *r, int32_t *count)
+{
+    for (int32_t at = 0, n; at < r->in.len; at += n + 1) {
+        char *text = r->text + at;
+        const char *end = (const char *)memchr(text, '\0', (size_t)(r->in.len - at));
+        n = end ? (int32_t)(end - text) : r->in.len - at;
+        redact_env(&(redactor){{text, n, NULL}, text}, count);
+    }
+}
+
 /* Whether an input is a file of the driver of some vendor, about one of its devices. */
 static int is_driver_file(const char *input)
 {
@@ -500,6 +511,8 @@ void cpubind_redact(const char *input, char *text, int32_t len, const char *host
         redact_summary(&r, &counts->process_names);
     else if (is_input(input, INPUT_STATUS))
         redact_status(&r, &counts->process_names);
+    else if (cpubind_doctor_input_has(input) && ends_with_letters(input, n_input, "/environ"))
+        redact_environ(&r, &counts->serial_numbers);
     else if (cpubind_doctor_input_has(input) &&
              scan_starts_with_letters(input, n_input, "proc/"))
         redact_process(&r, input, &counts->process_names);

@@ -187,10 +187,10 @@ static void replace_in_path(cli_names *names, char *text, int32_t at, int32_t en
 
 /* == Inputs ================================================================= */
 
-/* The end of the line at `at`: its line feed, or the end of the text. */
+/* The end of the line at `at`: its line feed or NUL, or the end of the text. */
 static int32_t line_end(const char *text, int32_t at, int32_t len)
 {
-    while (at < len && text[at] != '\n')
+    while (at < len && text[at] != '\n' && text[at] != '\0')
         at++;
     return at;
 }
@@ -277,6 +277,7 @@ void cli_names_replace(cli_names *names, const char *input, char *text, int32_t 
         : is_proc && ends_with(input, "/mountinfo") ? replace_in_mount
         : is_proc && ends_with(input, "/numa_maps") ? overwrite_file
         : is_proc && ends_with(input, "/status")    ? replace_in_status
+        : is_proc && ends_with(input, "/environ")   ? replace_in_variable
         : strcmp(input, "env") == 0                 ? replace_in_variable
         : ends_with(input, ".err")                  ? replace_in_message
                                                     : NULL;

@@ -12,7 +12,7 @@
  *   proc/self/mountinfo         what is mounted, and from where
  *   proc/N/status               the numbers of users and groups
  *   proc/N/numa_maps            the paths of files, overwritten with "x"
- *   env                         the name of a claim, after DRA_CPUSET_
+ *   env, proc/N/environ         the name of a claim, after DRA_CPUSET_
  *   cmd/NAME.err                words that are not those of an error message
  */
 #ifndef CPUBIND_CLI_CAPTURE_NAMES_H

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ascend/doctor_inputs.h"
-#include "../ascend/input_list.h"
 #include "../ascend/npusmi.h"
 #include "../ascend/redact.h"
 #include "../linux/terminal.h"
@@ -21,23 +19,14 @@
 
 #define INFO "cmd/npu-smi-info.txt"
 
-/* One input. An input that exists but could not be read is left out of the capture. */
-typedef struct captured {
-    char *name;
-    char *copy, *err; /* the distilled or redacted bytes; NULL: input points to the source's */
-    cpubind_input input;
-} captured;
-
 typedef struct capture {
     api_options *options;
     api_host host;
     api_planned planned;
-    captured *input;
-    int32_t n_input, cap_input;
-    int32_t n_noted; /* inputs that planning has read; they come first */
+    cli_captures inputs;
     int32_t n_written;
     int64_t n_byte;
-    int is_short;        /* memory ran out for some input */
+    int is_short;        /* memory ran out */
     char host_name[256]; /* "" when it is not known */
     cpubind_redacted redacted;
     cli_names names;
@@ -49,106 +38,18 @@ typedef struct capture {
 
 /* == Inputs ================================================================= */
 
-static int is_left_out(const captured *in)
+static int is_left_out(const cli_captured *in)
 {
     return in->input.state != CPUBIND_INPUT_PRESENT && in->input.state != CPUBIND_INPUT_TIMEOUT;
 }
 
-static int is_noted(const capture *c, const char *name)
-{
-    for (int32_t i = 0; i < c->n_noted; i++)
-        if (strcmp(c->input[i].name, name) == 0)
-            return 1;
-    return 0;
-}
-
-/* Adds an input unless planning has read it. Returns 0 to go on. */
-static int visit(void *ctx, const char *name, cpubind_input input)
-{
-    capture *c = (capture *)ctx;
-    captured *to;
-    if (is_noted(c, name))
-        return 0;
-    if (c->n_input == c->cap_input) {
-        int32_t cap = c->cap_input ? c->cap_input * 2 : 256;
-        captured *grown = (captured *)realloc(c->input, (size_t)cap * sizeof *grown);
-        if (!grown) {
-            c->is_short = 1;
-            return 0;
-        }
-        c->input = grown;
-        c->cap_input = cap;
-    }
-    to = &c->input[c->n_input];
-    *to = (captured){.name = strdup(name), .input = input};
-    if (to->name)
-        c->n_input++;
-    else
-        c->is_short = 1;
-    return 0;
-}
-
-/* Reads from the host, and adds the outputs of commands that planning reads: some of them,
- * such as lscpu and boards, are read only when they are needed. */
-static cpubind_input read_noted(void *ctx, const char *name)
-{
-    capture *c = (capture *)ctx;
-    cpubind_input input = c->host.source.read(c->host.source.ctx, name);
-    if (strncmp(name, "cmd/", 4) == 0 && input.state != CPUBIND_INPUT_ABSENT) {
-        (void)visit(c, name, input);
-        c->n_noted = c->n_input;
-    }
-    return input;
-}
-
-static cpubind_input list_noted(void *ctx, const char *name)
-{
-    const capture *c = (const capture *)ctx;
-    return c->host.source.list(c->host.source.ctx, name);
-}
-
-/* Adds an input of doctor, without what no check reads. */
-static int visit_of_doctor(void *ctx, const char *name, cpubind_input input)
-{
-    capture *c = (capture *)ctx;
-    const int32_t n = c->n_input;
-    captured *in;
-    for (int32_t i = 0; i < n; i++)
-        if (strcmp(c->input[i].name, name) == 0)
-            return 0;
-    (void)visit(c, name, input);
-    if (c->n_input == n || input.len == 0)
-        return 0;
-    in = &c->input[n];
-    in->copy = (char *)malloc((size_t)input.len);
-    if (!in->copy) {
-        c->is_short = 1;
-        c->n_input--;
-        free(in->name);
-        return 0;
-    }
-    memcpy(in->copy, input.data, (size_t)input.len);
-    in->input.data = in->copy;
-    in->input.len = cpubind_doctor_input_distill(name, in->copy, input.len);
-    return 0;
-}
-
-/* Plans twice: first with topo_affinity, so that its inputs are captured too, then as
- * requested. The second plan is the result. */
 static void gather(capture *c)
 {
-    const cpubind_source noted = {c, read_noted, list_noted};
-    cpubind_request by_affinity = c->options->request;
-    by_affinity.is_auto_strategy = 0;
-    by_affinity.strategy = CPUBIND_TOPO_AFFINITY;
-    api_make(&noted, &by_affinity, &c->planned);
-    api_make(&noted, &c->options->request, &c->planned);
-    (void)cpubind_input_list_each(&c->host.source, visit, c);
-    c->is_short |=
-        !cli_capture_doctor(&c->host.source, &c->planned, c->options, visit_of_doctor, c);
-    for (int32_t i = 0; i < c->n_input; i++) {
-        c->n_written += !is_left_out(&c->input[i]);
-        c->n_byte += c->input[i].input.len;
+    cli_capture_inputs(&c->host.source, c->options, &c->planned, &c->inputs);
+    c->is_short |= c->inputs.is_short;
+    for (int32_t i = 0; i < c->inputs.n; i++) {
+        c->n_written += !is_left_out(&c->inputs.row[i]);
+        c->n_byte += c->inputs.row[i].input.len;
     }
 }
 
@@ -226,8 +127,8 @@ static void redact(capture *c)
     find_host_name(c);
     c->kept = json_object();
     c->is_short |= !c->kept;
-    for (int32_t i = 0; i < c->n_input && !c->is_short; i++) {
-        captured *in = &c->input[i];
+    for (int32_t i = 0; i < c->inputs.n && !c->is_short; i++) {
+        cli_captured *in = &c->inputs.row[i];
         const cpubind_input before = in->input;
         char *const distilled = in->copy;
         api_text err_name = {"", 0}, name = {"", 0};
@@ -310,9 +211,9 @@ static int put_all(const capture *c, cli_sink *sink, api_text *why)
 {
     char *body = cli_format_expectation(c->expectation);
     int status = body ? API_DONE : api_no_room(why);
-    for (int32_t i = 0; status == API_DONE && i < c->n_input; i++)
-        if (!is_left_out(&c->input[i]))
-            status = cli_put_input(sink, c->input[i].name, &c->input[i].input, why);
+    for (int32_t i = 0; status == API_DONE && i < c->inputs.n; i++)
+        if (!is_left_out(&c->inputs.row[i]))
+            status = cli_put_input(sink, c->inputs.row[i].name, &c->inputs.row[i].input, why);
     if (status == API_DONE)
         status = cli_put_expectation(sink, "default", body, strlen(body), why);
     free(body);
@@ -387,7 +288,7 @@ static void print_redacted(const capture *c)
 }
 
 /* "proc/interrupts: Permission denied" */
-static void add_left_out(const captured *in, api_text *out)
+static void add_left_out(const cli_captured *in, api_text *out)
 {
     api_add(out, "%s: %s", in->name,
             in->input.state == CPUBIND_INPUT_TOO_LONG ? "it is too long"
@@ -396,11 +297,11 @@ static void add_left_out(const captured *in, api_text *out)
 
 static void print_left_out(const capture *c)
 {
-    for (int32_t i = 0; i < c->n_input; i++) {
+    for (int32_t i = 0; i < c->inputs.n; i++) {
         api_text line = {"", 0};
-        if (!is_left_out(&c->input[i]))
+        if (!is_left_out(&c->inputs.row[i]))
             continue;
-        add_left_out(&c->input[i], &line);
+        add_left_out(&c->inputs.row[i], &line);
         printf("left out: %s\n", line.text);
     }
 }
@@ -408,11 +309,11 @@ static void print_left_out(const capture *c)
 static json_t *left_out_json(const capture *c)
 {
     json_t *array = json_array();
-    for (int32_t i = 0; array && i < c->n_input; i++) {
+    for (int32_t i = 0; array && i < c->inputs.n; i++) {
         api_text line = {"", 0};
-        if (!is_left_out(&c->input[i]))
+        if (!is_left_out(&c->inputs.row[i]))
             continue;
-        add_left_out(&c->input[i], &line);
+        add_left_out(&c->inputs.row[i], &line);
         array = cli_json_append(array, json_string(line.text));
     }
     return array;
@@ -509,12 +410,7 @@ static int run(capture *c, const char *name)
 
 static void free_capture(capture *c)
 {
-    for (int32_t i = 0; i < c->n_input; i++) {
-        free(c->input[i].name);
-        free(c->input[i].copy);
-        free(c->input[i].err);
-    }
-    free(c->input);
+    cli_free_captures(&c->inputs);
     cli_names_free(&c->names);
     json_decref(c->kept);
     json_decref(c->expectation);

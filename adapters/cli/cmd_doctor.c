@@ -19,15 +19,6 @@
 
 enum { WIDTH = 80, INDENT = 10 };
 
-/* The devices of the bus that have no driver with a list of their users. */
-typedef struct bus_devices {
-    api_planned planned;
-    cpubind_users users;
-    cpubind_doctor_bus part;
-    int32_t is_there, is_alone; /* there are some; and no NPU */
-    int32_t n_poolless;         /* that no allowed CPU is near */
-} bus_devices;
-
 /* == Texts ================================================================== */
 
 /* The bytes of a word of a command or a sentence: up to a blank that is in no quotes. */
@@ -89,19 +80,19 @@ static void print_finding(const cpubind_doctor_finding *f, const cli_fixed *fixe
 }
 
 /* Whether a check could not be made since the host has no NPU. */
-static int lacks_npus(const cpubind_doctor_unknown *u, const bus_devices *bus)
+static int lacks_npus(const cpubind_doctor_unknown *u, const cli_examined *bus)
 {
     return bus->is_alone && u->input && strncmp(u->input, "cmd/npu-smi", 11) == 0;
 }
 
-/* Whether a check could not be made since a snapshot does not say who uses devices. */
-static int lacks_users(const cpubind_doctor_unknown *u, const bus_devices *bus)
+/* Whether a check could not be made since the snapshot does not say who uses devices. */
+static int lacks_users(const cpubind_doctor_unknown *u, const cli_examined *bus)
 {
     return bus->is_there && u->input && strcmp(u->input, "proc/*/fd") == 0;
 }
 
 /* Appends why a check could not be made. */
-static void add_why(const cpubind_doctor_unknown *u, const bus_devices *bus, api_text *to)
+static void add_why(const cpubind_doctor_unknown *u, const cli_examined *bus, api_text *to)
 {
     static const char *const why[] = {[CPUBIND_INPUT_ABSENT] = "is not there",
                                       [CPUBIND_INPUT_PRESENT] = "is damaged",
@@ -110,7 +101,7 @@ static void add_why(const cpubind_doctor_unknown *u, const bus_devices *bus, api
     if (lacks_npus(u, bus) || lacks_users(u, bus)) {
         api_add(to, lacks_npus(u, bus)
                         ? "this host has no NPU"
-                        : "a snapshot does not say who has files of devices open");
+                        : "this snapshot does not say who has files of devices open");
         return;
     }
     if (!u->input) {
@@ -150,14 +141,14 @@ static int count_fixed(const cpubind_doctor_report *report, const cli_fixed *fix
 }
 
 /* Appends that devices are without CPUs. */
-static void add_poolless(const bus_devices *bus, api_text *to)
+static void add_poolless(const cli_examined *bus, api_text *to)
 {
     api_add(to, "near %d of the %d devices this process may use no CPU", (int)bus->n_poolless,
-            (int)bus->planned.facts.n_bus);
+            (int)bus->bus.facts.n_bus);
 }
 
 /* Prints the checks that could not be made: those that lack the same are one line. */
-static void print_unknown(const cpubind_doctor_report *report, const bus_devices *bus)
+static void print_unknown(const cpubind_doctor_report *report, const cli_examined *bus)
 {
     int n_line = 0, n[2] = {0, 0};
     const cpubind_doctor_unknown *last[2] = {NULL, NULL};
@@ -185,7 +176,7 @@ static void print_unknown(const cpubind_doctor_report *report, const bus_devices
 }
 
 static void print_text(const cpubind_doctor_report *report, const cli_fixed *fixed,
-                       const bus_devices *bus, const api_options *options)
+                       const cli_examined *bus, const api_options *options)
 {
     const int n_fixed = count_fixed(report, fixed);
     for (int32_t i = 0; i < report->n_finding; i++)
@@ -238,7 +229,7 @@ static json_t *finding_json(const cpubind_doctor_finding *f)
 }
 
 /* {"code", "text"} of the reason why there is no plan; null when there is one. */
-static json_t *no_plan_json(const api_planned *planned, const bus_devices *bus,
+static json_t *no_plan_json(const api_planned *planned, const cli_examined *bus,
                             const api_options *options)
 {
     api_text text = {"", 0};
@@ -255,7 +246,7 @@ static json_t *no_plan_json(const api_planned *planned, const bus_devices *bus,
 }
 
 static int print_json(const cpubind_doctor_report *report, const api_planned *planned,
-                      const cli_fixed *fixed, const bus_devices *bus,
+                      const cli_fixed *fixed, const cli_examined *bus,
                       const api_options *options)
 {
     json_t *findings = json_array(), *unknown = json_array(), *right = json_array();
@@ -295,7 +286,7 @@ static int32_t time_npu_smi(const cpubind_source *source)
 /* Prints the report. Returns the exit status: that of a host without a plan, unless there is
  * something to mend. */
 static int print_report(const cpubind_doctor_report *report, const api_planned *planned,
-                        const cli_fixed *fixed, const bus_devices *bus,
+                        const cli_fixed *fixed, const cli_examined *bus,
                         const api_options *options)
 {
     if (options->json) {
@@ -320,82 +311,39 @@ static int print_report(const cpubind_doctor_report *report, const api_planned *
                : (int)cpubind_problem_exit(planned->code);
 }
 
-/* Plans the devices of the bus, and reads who uses them: on a live host, or where there is
- * nothing else. A failure to read the users is printed. */
-static void read_bus(const cpubind_source *source, const api_options *options, int is_live,
-                     bus_devices *bus)
-{
-    const cpubind_device_plan *plan = &bus->planned.plan;
-    api_text why = {"", 0};
-    int status = API_DONE;
-    if (!bus->is_alone && is_live)
-        status = api_plan_bus(source, options, &bus->planned, &why);
-    bus->is_there = status == API_DONE && cli_has_opened(&bus->planned);
-    bus->is_alone &= bus->is_there;
-    if (!bus->is_there)
-        return;
-    for (int32_t i = 0; i < plan->n_unit; i++)
-        bus->n_poolless += plan->unit[i].n_cpu == 0 &&
-                           (i == 0 || plan->unit[i].on_bus != plan->unit[i - 1].on_bus);
-    bus->part.facts = &bus->planned.facts;
-    bus->part.plan = plan->n_want > 0 ? plan : NULL;
-    if (!is_live)
-        return;
-    status = cli_read_opened(options, source, &bus->planned, &bus->users, &why);
-    if (status == API_DONE)
-        bus->part.users = &bus->users;
-    else
-        (void)cli_fail(options, status, why.text);
-}
-
 /* Examines the host, makes the safe changes if that is asked for, and prints. */
 static int examine_host(api_host *host, api_options *options, int is_live)
 {
     cli_fixed fixed = {0};
     static api_text why;
     int fix_status = API_DONE;
-    static api_planned planned;
+    static cli_examined examined;
     cpubind_arena arena = {NULL, 0, 0};
     cli_examination e = {.request = {.source = &host->source,
                                      .request = &options->request,
                                      .is_live = is_live,
                                      .npu_smi_ms = -1}};
-    static bus_devices bus;
     int status;
     options->request.wants_pci = 1;
     if (is_live &&
         cpubind_origin_asked(&host->source, &options->request) != CPUBIND_ORIGIN_DRIVER)
         e.request.npu_smi_ms = time_npu_smi(&host->source);
-    status = api_plan(&host->source, options, &planned, &why);
+    status = cli_plan_examined(&host->source, options, &examined, &e.request, &why);
     if (why.len > 0 && api_npu_option(options)) {
-        api_free_planned(&planned);
+        cli_free_examined(&examined);
         return cli_fail(options, status, why.text);
     }
-    bus.is_alone = status == API_DONE && api_is_of_bus(&planned, options);
-    if (bus.is_alone) {
-        bus.planned = planned;
-        planned = (api_planned){.code = CPUBIND_PROBLEM_NO_NPU_SMI};
-    }
-    read_bus(&host->source, options, is_live, &bus);
-    if (bus.is_there)
-        e.request.bus = &bus.part;
-    if (planned.has_facts)
-        e.request.facts = &planned.facts;
-    if (planned.code == CPUBIND_PROBLEM_NONE)
-        e.request.plan = &planned.plan;
     if (cli_examine(&e, &arena)) {
         if (options->is_fix)
             fix_status = cli_fix(&e.report, options->is_dry, &fixed);
-        status = print_report(&e.report, &planned, &fixed, &bus, options);
+        status = print_report(&e.report, &examined.planned, &fixed, &examined, options);
         status = fix_status ? fix_status : status;
     } else {
         status = cli_no_memory();
     }
     cli_free_fixed(&fixed);
     free(arena.base);
-    free(bus.users.row);
-    api_free_planned(&bus.planned);
-    api_free_planned(&planned);
+    cli_free_examined(&examined);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../api/device_plan.h"
+#include "../linux/source/snapshot_sys.h"
 #include "find_device.h"
 #include "host_call.h"
 #include "worker_plan.h"
@@ -119,8 +120,8 @@ static int name_used(const cpubind_source *source, api_options *options, api_tex
     cpubind_users users = {.n = 0};
     api_planned read = {0};
     int status;
-    if (options->root || options->fixture) {
-        api_add(why, "a snapshot does not say which processes use its devices: leave out "
+    if ((options->root || options->fixture) && !cpubind_snapshot_sys(source)) {
+        api_add(why, "this snapshot does not say which processes use its devices: leave out "
                      "--running");
         return API_REFUSED;
     }

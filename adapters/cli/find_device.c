@@ -10,6 +10,7 @@
 
 #include "../host/process_env.h"
 #include "../linux/source/host_files.h"
+#include "../linux/source/snapshot_sys.h"
 #include "../text/procfs.h"
 #include "host_call.h"
 
@@ -36,16 +37,17 @@ int cli_find_named(api_options *options)
 int cli_read_opened(const api_options *options, const cpubind_source *source,
                     const api_planned *read, cpubind_users *out, api_text *why)
 {
+    const int is_live = !options->root && !options->fixture;
+    const cpubind_sys *sys = is_live ? NULL : cpubind_snapshot_sys(source);
     cpubind_pci_request request = options->topo;
     const cpubind_users_question question = {.source = source,
-                                             .host = options->root || options->fixture ? source
-                                                                                       : NULL,
+                                             .host = is_live ? NULL : source,
                                              .facts = &read->facts,
                                              .request = &request};
     char name[CPUBIND_DEVICE_INPUT_SIZE];
     cpubind_problem problem;
     request.named = request.n_named > 0 ? options->pci : NULL;
-    problem = cpubind_users_find(&question, NULL, name, out);
+    problem = cpubind_users_find(&question, sys, name, out);
     if (problem.code == CPUBIND_PROBLEM_NONE)
         return API_DONE;
     if (problem.code == CPUBIND_PROBLEM_NO_MEMORY)

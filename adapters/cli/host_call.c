@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../api/device_plan.h"
+#include "../linux/source/snapshot_sys.h"
 #include "../model/vendor.h"
 
 /* == Whose workers count ==================================================== */
@@ -98,7 +99,10 @@ int cli_open_all(host_call *c, cpubind_host_options *how, api_text *why)
         how->hear_rules = hear_rules;
     if (c->stop)
         how->bind.stop = c->stop;
-    how->root = o->root;
+    /* Of a snapshot that has them, these are the processes. */
+    how->sys = !is_live && o->command == API_STATUS ? cpubind_snapshot_sys(&c->source.source)
+                                                    : how->sys;
+    how->root = how->sys ? NULL : o->root;
     how->respects_masks = o->respects_masks;
     how->keeps_others = o->keeps_others || (o->tree && is_keeping(o));
     how->tree = !o->tree ? 0 : o->command == API_RUN ? (int32_t)getpid() : o->pid;

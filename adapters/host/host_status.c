@@ -180,7 +180,7 @@ static void read_memory(look *l, cpubind_status_worker *out)
     l->is_short |= !memory;
     if (!memory)
         return;
-    fault = cpubind_memory_survey(&l->root, out->worker->pid, memory, &maps);
+    fault = cpubind_memory_read(&l->root, out->worker->pid, memory, &maps);
     for (int32_t i = 0; !fault.error && i < maps.n; i++)
         if (!maps.item[i].is_shared && !maps.item[i].is_huge)
             out->own_away += maps.item[i].away;

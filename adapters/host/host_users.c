@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "../linux/kernel/process.h"
 #include "../linux/source/host_source.h"
@@ -30,7 +29,8 @@ typedef struct search {
     const cpubind_users_question *q;
     cpubind_device_nodes nodes;
     cpubind_root root;
-    int32_t *n_open; /* files of each device that the present process has open */
+    cpubind_bytes open; /* the devices that the present process has open */
+    int32_t *n_open;    /* how often, by device */
     cpubind_user *row;
     int32_t n, cap;
     claim *claim;
@@ -47,58 +47,36 @@ static cpubind_linux_fault no_memory(void)
 
 /* == Open files ============================================================= */
 
-/* Whether a descriptor can be read or written. One of O_PATH takes no right on the device, and
- * anyone has it who sees the name. */
-static cpubind_linux_fault can_use(search *s, int32_t pid, int32_t fd, int *out)
+/* The vendor whose device that computes has this number; COUNT: none. */
+static int vendor_of_compute(const cpubind_device_nodes *nodes, int32_t major_of,
+                             int32_t minor_of)
 {
-    static const char key[] = "flags:\t";
-    char name[64], text[256]; /* the flags are in the second line */
-    const char *flags;
-    uint32_t value = 0; /* octal digits */
-    int32_t len;
-    cpubind_linux_fault why;
-    (void)snprintf(name, sizeof name, "proc/%d/fdinfo/%d", (int)pid, (int)fd);
-    why = cpubind_read_text(s->root.sys, s->root.fd, name, text, sizeof text, &len);
-    flags = why.error ? NULL : strstr(text, key);
-    for (const char *c = flags ? flags + sizeof key - 1 : ""; *c >= '0' && *c <= '7'; c++)
-        value = value << 3 | (uint32_t)(*c - '0');
-    *out = flags && (value & O_PATH) == 0;
-    return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
+    int k = 0;
+    while (k < CPUBIND_VENDOR_COUNT &&
+           (nodes->compute_major[k] != major_of || nodes->compute_minor[k] != minor_of))
+        k++;
+    return k;
 }
 
-/* Counts a descriptor that is open on a device. It is told by the number of the device: its
- * text is what its owner has made of it, in a /dev of his own. */
-static cpubind_linux_fault count_file(search *s, int folder, int32_t pid, int32_t fd,
-                                      int *computes)
+static int is_asked(const void *ctx, int32_t major_of, int32_t minor_of)
 {
-    const cpubind_device_nodes *nodes = &s->nodes;
-    const cpubind_sys *sys = s->root.sys;
-    cpubind_linux_fault why = cpubind_no_fault;
-    char name[16];
-    struct stat st;
-    int32_t device, major_of, minor_of;
-    int is_open = 0, is_compute[CPUBIND_VENDOR_COUNT], is_any = 0, result;
-    (void)snprintf(name, sizeof name, "%d", (int)fd);
-    result = sys->statat_known(folder, name, &st);
-    if (result < 0 && (errno == ENOSYS || errno == EPERM)) /* a filter without statx(2) */
-        result = sys->statat(folder, name, &st);
-    if (result < 0 || !S_ISCHR(st.st_mode))
-        return result < 0 && errno == ENOMEM ? no_memory() : why;
-    major_of = (int32_t)major(st.st_rdev);
-    minor_of = (int32_t)minor(st.st_rdev);
-    device = cpubind_device_of_number(nodes, major_of, minor_of);
-    for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++) {
-        is_compute[k] =
-            nodes->compute_major[k] == major_of && nodes->compute_minor[k] == minor_of;
-        is_any |= is_compute[k];
-    }
-    if (device >= 0 || is_any)
-        why = can_use(s, pid, fd, &is_open);
-    if (is_open && device >= 0)
+    const cpubind_device_nodes *nodes = (const cpubind_device_nodes *)ctx;
+    return cpubind_device_of_number(nodes, major_of, minor_of) >= 0 ||
+           vendor_of_compute(nodes, major_of, minor_of) < CPUBIND_VENDOR_COUNT;
+}
+
+/* Counts a descriptor that is open on a device.
+ *   in      line: "17 195:0", of cpubind_open_devices */
+static void count_file(search *s, const char *line, int *computes)
+{
+    int fd, major_of, minor_of;
+    int32_t device;
+    if (sscanf(line, "%d %d:%d", &fd, &major_of, &minor_of) != 3)
+        return;
+    device = cpubind_device_of_number(&s->nodes, major_of, minor_of);
+    if (device >= 0)
         s->n_open[device]++;
-    for (int k = 0; k < CPUBIND_VENDOR_COUNT; k++)
-        computes[k] |= is_open && is_compute[k];
-    return why;
+    computes[vendor_of_compute(&s->nodes, major_of, minor_of)] = 1;
 }
 
 /* Counts the descriptors of each device that a process has open. Those of a vendor whose
@@ -108,26 +86,26 @@ static cpubind_linux_fault count_file(search *s, int folder, int32_t pid, int32_
  *   out     *n_device: the devices that it has open */
 static cpubind_linux_fault count_files(search *s, int32_t pid, int32_t *n_device)
 {
-    int computes[CPUBIND_VENDOR_COUNT] = {0};
+    int computes[CPUBIND_VENDOR_COUNT + 1] = {0};
     cpubind_linux_fault why;
-    cpubind_ids ids = {0};
     char name[64];
-    int folder;
     *n_device = 0;
     memset(s->n_open, 0, ((size_t)s->q->facts->n_bus + 1) * sizeof *s->n_open);
     (void)snprintf(name, sizeof name, "proc/%d/fd", (int)pid);
-    why = cpubind_root_open(&s->root, name, O_DIRECTORY, &folder);
+    s->open.len = 0;
+    why = cpubind_open_devices(&s->root, name, is_asked, &s->nodes, &s->open);
     if (why.error)
-        return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
-    why = cpubind_tasks_list(s->root.sys, folder, &ids);
+        s->open.len = 0;
     if (cpubind_is_unseen(why.error))
         why = cpubind_no_fault;
-    if (!why.error) /* a list of ids has no 0 */
-        why = count_file(s, folder, pid, 0, computes);
-    for (int32_t i = 0; i < ids.n && !why.error; i++)
-        why = count_file(s, folder, pid, ids.id[i], computes);
-    free(ids.id);
-    s->root.sys->close(folder);
+    for (int32_t at = 0; at < s->open.len; at++) {
+        char *end = (char *)memchr(s->open.data + at, '\n', (size_t)(s->open.len - at));
+        if (!end)
+            break;
+        *end = '\0';
+        count_file(s, s->open.data + at, computes);
+        at = (int32_t)(end - s->open.data);
+    }
     for (int32_t i = 0; i < s->q->facts->n_bus; i++) {
         const cpubind_vendor_id vendor = s->q->facts->bus[i].accelerator.vendor;
         if (cpubind_vendor_of(vendor)->compute_file && !computes[vendor])
@@ -463,24 +441,18 @@ static cpubind_linux_fault look_at_any(search *s, int32_t pid)
 
 static cpubind_linux_fault look_at_all(search *s)
 {
-    const cpubind_sys *sys = s->root.sys;
     cpubind_ids pids = {NULL, 0, 0};
-    int folder = -1;
     cpubind_linux_fault why = cpubind_no_fault;
     for (int32_t i = 0; s->q->pid && i < s->q->n_pid && !why.error; i++)
         why = look_at(s, s->q->pid[i]);
     if (s->q->pid)
         return why;
-    why = cpubind_root_open(&s->root, "proc", O_DIRECTORY, &folder);
-    if (!why.error)
-        why = cpubind_tasks_list(sys, folder, &pids);
+    why = cpubind_processes_list(&s->root, &pids);
     s->now_ms = cpubind_now_ms();
     for (int32_t i = 0; i < pids.n && !why.error; i++)
         why = look_at_any(s, pids.id[i]);
     if (!why.error)
         why = add_claims(s);
-    if (folder >= 0)
-        sys->close(folder);
     free(pids.id);
     return why;
 }
@@ -572,6 +544,7 @@ cpubind_problem cpubind_users_find(const cpubind_users_question *question,
     free(s.claim);
     free(s.stranger);
     free(s.n_open);
+    cpubind_bytes_free(&s.open);
     free(arena.base);
     return problem;
 }

@@ -462,7 +462,7 @@ has_no_foreign_path() {
 
 # In the order of the table: the page on binding, and the module for torch.
 rank_variables_agree() {
-    sed -n 's/^    X(".*", "\([A-Z0-9_]*\)", ".*") *\\*$/\1/p' adapters/host/process_env.h |
+    sed -n 's/^    X(".*", "\([A-Z0-9_]*\)", ".*") *\\*$/\1/p' adapters/source.h |
         tr '\n' ' ' >"$out/ranks"
     [ "$(wc -w <"$out/ranks")" -ge 8 ] &&
         grep -o 'else the first of `LOCAL_RANK`[^:]*that is set' adapters/linux/bind/BIND.md | grep -o '`[A-Z0-9_]*`' |

@@ -100,7 +100,7 @@ static cpubind_linux_fault read_lines(const line_reader *reader, cpubind_root *r
 
 typedef struct survey {
     cpubind_memory sum;
-    cpubind_mappings *maps; /* or NULL */
+    cpubind_mappings *maps;
 } survey;
 
 static int keep_mapping(cpubind_mappings *maps, const cpubind_sys *sys,
@@ -127,39 +127,34 @@ static int take_numa_lines(void *ctx, const cpubind_sys *sys, const char *text, 
 {
     survey *s = ctx;
     const int32_t page_kb = (int32_t)(cpubind_page_bytes() / 1024);
-    const cpubind_numa_nodes to = {s->sum.bytes, CPUBIND_MAX_NODES,
-                                   s->maps ? s->maps->node : 0};
+    const cpubind_numa_nodes to = {s->sum.bytes, CPUBIND_MAX_NODES, s->maps->node};
     cpubind_numa_line line;
     for (int32_t at = 0; at < len; at += line.len) {
         if (cpubind_numa_maps_line_parse(text + at, len - at, page_kb, &to, &line, NULL) !=
             CPUBIND_TEXT_OK)
             return EILSEQ;
-        const int error = s->maps ? keep_mapping(s->maps, sys, &line) : 0;
+        const int error = keep_mapping(s->maps, sys, &line);
         if (error)
             return error;
     }
     return 0;
 }
 
-static cpubind_linux_fault read_numa_maps(cpubind_root *root, int32_t pid, survey *s,
-                                          cpubind_memory *out)
+cpubind_linux_fault cpubind_memory_read(cpubind_root *root, int32_t pid, cpubind_memory *out,
+                                        cpubind_mappings *maps)
 {
-    const line_reader reader = {"numa_maps", take_numa_lines, s};
+    survey s = {.maps = maps};
+    const line_reader reader = {"numa_maps", take_numa_lines, &s};
+    maps->n = 0;
+    maps->own_total = 0;
     const cpubind_linux_fault fault = read_lines(&reader, root, pid);
     if (fault.error)
         return fault;
     for (int32_t n = 0; n < CPUBIND_MAX_NODES; n++)
-        s->sum.total = s->sum.bytes[n] > INT64_MAX - s->sum.total
-                           ? INT64_MAX
-                           : s->sum.total + s->sum.bytes[n];
-    *out = s->sum;
+        s.sum.total =
+            s.sum.bytes[n] > INT64_MAX - s.sum.total ? INT64_MAX : s.sum.total + s.sum.bytes[n];
+    *out = s.sum;
     return fault;
-}
-
-cpubind_linux_fault cpubind_memory_read(cpubind_root *root, int32_t pid, cpubind_memory *out)
-{
-    survey s = {.maps = NULL};
-    return read_numa_maps(root, pid, &s, out);
 }
 
 /* == maps and smaps ========================================================= */
@@ -219,10 +214,7 @@ static int has_locked(cpubind_root *root, int32_t pid)
 cpubind_linux_fault cpubind_memory_survey(cpubind_root *root, int32_t pid, cpubind_memory *out,
                                           cpubind_mappings *maps)
 {
-    survey s = {.maps = maps};
-    maps->n = 0;
-    maps->own_total = 0;
-    const cpubind_linux_fault fault = read_numa_maps(root, pid, &s, out);
+    const cpubind_linux_fault fault = cpubind_memory_read(root, pid, out, maps);
     if (fault.error || maps->n == 0)
         return fault;
     if (has_locked(root, pid) && !read_maps(root, pid, "smaps", maps).error)

@@ -33,16 +33,17 @@ typedef struct cpubind_mappings {
 int64_t cpubind_page_bytes(void);
 
 /* Reads /proc/<pid>/numa_maps, line by line, however long it is.
- *   out     *out, on success only
+ *   in      maps->node; the former mappings are dropped
+ *   out     *out, on success only; the mappings, without their ends
  *   errors  "numa_maps": ENOENT (the kernel has no NUMA, or there is no such process), EACCES,
  *           EPERM, EILSEQ (a line makes no sense), ENOMEM
  *   cost    the kernel walks the page tables of the process: a second for 100 GB or so */
-cpubind_linux_fault cpubind_memory_read(cpubind_root *root, int32_t pid, cpubind_memory *out);
+cpubind_linux_fault cpubind_memory_read(cpubind_root *root, int32_t pid, cpubind_memory *out,
+                                        cpubind_mappings *maps);
 
-/* The same, and the mappings: their addresses from numa_maps and maps. smaps in place of maps
- * tells which are locked; it costs another walk and is read only for a process that has locked
- * memory (VmLck in its status).
- *   in      maps->node; the former mappings are dropped
+/* The same, and the ends of the mappings, from maps. smaps in place of maps tells which are
+ * locked; it costs another walk and is read only for a process that has locked memory (VmLck in
+ * its status).
  *   errors  as above, and "maps" */
 cpubind_linux_fault cpubind_memory_survey(cpubind_root *root, int32_t pid, cpubind_memory *out,
                                           cpubind_mappings *maps);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "../../text/procfs.h"
@@ -90,6 +92,83 @@ int cpubind_proc_is_thread(cpubind_root *root, int32_t pid)
     return cpubind_number_parse(at, (int32_t)strcspn(at, "\n"), &tgid, NULL) ==
                CPUBIND_TEXT_OK &&
            tgid != pid;
+}
+
+/* == Open devices =========================================================== */
+
+/* Which devices are looked for. */
+typedef struct device_search {
+    cpubind_root *root;
+    const char *name; /* of the folder, which is open */
+    int folder;
+    cpubind_device_test *is_asked;
+    const void *ctx;
+    cpubind_bytes *out;
+} device_search;
+
+/* Whether a descriptor can be read or written. */
+static cpubind_linux_fault can_use(const device_search *s, int32_t fd, int *out)
+{
+    static const char key[] = "flags:\t";
+    char path[80], text[256]; /* the flags are in the second line */
+    const char *flags;
+    int32_t len;
+    cpubind_linux_fault why;
+    (void)snprintf(path, sizeof path, "%sinfo/%d", s->name, (int)fd);
+    why = cpubind_read_text(s->root->sys, s->root->fd, path, text, sizeof text, &len);
+    flags = why.error ? NULL : strstr(text, key);
+    *out = flags && (strtoul(flags + sizeof key - 1, NULL, 8) & O_PATH) == 0;
+    return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
+}
+
+/* Appends the line of a descriptor, if it is one of a device that counts. It is told by the
+ * number of the device: its text is what its owner has made of it, in a /dev of his own. */
+static cpubind_linux_fault add_device(const device_search *s, int32_t fd)
+{
+    const cpubind_sys *sys = s->root->sys;
+    char text[48];
+    struct stat st;
+    int32_t major_of, minor_of;
+    int is_open = 0, result;
+    cpubind_linux_fault why = cpubind_no_fault;
+    (void)snprintf(text, sizeof text, "%d", (int)fd);
+    result = sys->statat_known(s->folder, text, &st);
+    if (result < 0 && (errno == ENOSYS || errno == EPERM)) /* a filter without statx(2) */
+        result = sys->statat(s->folder, text, &st);
+    if (result < 0 || !S_ISCHR(st.st_mode))
+        return cpubind_fault_of(result < 0 && errno == ENOMEM ? ENOMEM : 0, "memory");
+    major_of = (int32_t)major(st.st_rdev);
+    minor_of = (int32_t)minor(st.st_rdev);
+    if (s->is_asked ? s->is_asked(s->ctx, major_of, minor_of)
+                    : major_of != 1 || minor_of != 3) /* /dev/null */
+        why = can_use(s, fd, &is_open);
+    if (!why.error && is_open)
+        why = cpubind_bytes_reserve(s->out, sys, (int32_t)sizeof text);
+    if (!why.error && is_open)
+        s->out->len += snprintf(s->out->data + s->out->len, sizeof text, "%d %d:%d\n", (int)fd,
+                                (int)major_of, (int)minor_of);
+    return why;
+}
+
+cpubind_linux_fault cpubind_open_devices(cpubind_root *root, const char *name,
+                                         cpubind_device_test *is_asked, const void *ctx,
+                                         cpubind_bytes *out)
+{
+    device_search s = {root, name, -1, is_asked, ctx, out};
+    cpubind_ids ids = {0};
+    cpubind_linux_fault why = cpubind_root_open(root, name, O_DIRECTORY, &s.folder);
+    if (why.error == ENOTDIR)
+        return cpubind_input_fault(cpubind_root_read(root, name, out));
+    if (why.error)
+        return why;
+    why = cpubind_tasks_list(root->sys, s.folder, &ids);
+    if (!why.error) /* a list of ids has no 0 */
+        why = add_device(&s, 0);
+    for (int32_t i = 0; i < ids.n && !why.error; i++)
+        why = add_device(&s, ids.id[i]);
+    free(ids.id);
+    root->sys->close(s.folder);
+    return why;
 }
 
 /* == The threads of a process =============================================== */

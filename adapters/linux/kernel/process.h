@@ -46,6 +46,20 @@ cpubind_linux_fault cpubind_proc_stat_read(cpubind_root *root, int32_t pid, int3
  *   cost    three system calls, no memory */
 int cpubind_proc_is_thread(cpubind_root *root, int32_t pid);
 
+/* Appends the devices that a process has open, a line each, by descriptor: "17 195:0", the
+ * number of the descriptor and that of a character device, whatever it is called. Those that
+ * can be read or written count: one of O_PATH takes no right on the device, and anyone has it
+ * who sees the name. In a snapshot a file of this name has the lines.
+ *   in      root: "/"; name: "proc/4711/fd"; is_asked(ctx, major, minor): whether a device
+ *           counts; NULL: all do but /dev/null
+ *   errors  of opening and listing the folder, and ENOMEM; what cannot be told of a descriptor
+ *           is left out
+ *   cost    a system call a descriptor, and three a device */
+typedef int cpubind_device_test(const void *ctx, int32_t major, int32_t minor);
+cpubind_linux_fault cpubind_open_devices(cpubind_root *root, const char *name,
+                                         cpubind_device_test *is_asked, const void *ctx,
+                                         cpubind_bytes *out);
+
 /* == The threads of a process =============================================== */
 
 /* Room for a thread's name, as the kernel keeps it: 15 bytes and a NUL. */

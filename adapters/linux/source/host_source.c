@@ -449,21 +449,27 @@ static cpubind_input append_variables(cpubind_linux_host *host, const cpubind_by
 }
 
 /* Reads the environment that the process was started with; its own changes since then are not
- * visible. */
-static cpubind_input read_environ(cpubind_linux_host *host)
+ * visible. Each string ends with a NUL. */
+static cpubind_input read_strings(cpubind_linux_host *host, cpubind_bytes *strings)
 {
     char name[64];
-    cpubind_bytes strings = {0};
     cpubind_input input;
     snprintf(name, sizeof name, "%s/environ", host->process);
-    input = cpubind_root_read(&host->root, name, &strings);
+    input = cpubind_root_read(&host->root, name, strings);
     if (input.state == CPUBIND_INPUT_PRESENT &&
-        cpubind_bytes_reserve(&strings, host->sys, 1).error)
+        cpubind_bytes_reserve(strings, host->sys, 1).error)
         input = cpubind_input_failed(ENOMEM, "memory");
-    if (input.state == CPUBIND_INPUT_PRESENT) {
-        strings.data[strings.len++] = '\0';
+    if (input.state == CPUBIND_INPUT_PRESENT)
+        strings->data[strings->len++] = '\0';
+    return input;
+}
+
+static cpubind_input read_environ(cpubind_linux_host *host)
+{
+    cpubind_bytes strings = {0};
+    cpubind_input input = read_strings(host, &strings);
+    if (input.state == CPUBIND_INPUT_PRESENT)
         input = append_variables(host, &strings);
-    }
     cpubind_bytes_free(&strings);
     return input;
 }
@@ -563,17 +569,11 @@ static int is_of_slurm(cpubind_linux_host *host)
 {
     static const char *const names[] = {"SLURM_GPUS_ON_NODE", "SLURM_JOB_GPUS",
                                         "SLURM_STEP_GPUS"};
-    char name[64];
     cpubind_bytes strings = {0};
-    int is_found;
-    snprintf(name, sizeof name, "%s/environ", host->process);
-    is_found = cpubind_root_read(&host->root, name, &strings).state != CPUBIND_INPUT_PRESENT ||
-               cpubind_bytes_reserve(&strings, host->sys, 1).error;
-    if (!is_found) {
-        strings.data[strings.len++] = '\0';
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            is_found |= find_variable(&strings, names[i]) != NULL;
-    }
+    const int is_read = read_strings(host, &strings).state == CPUBIND_INPUT_PRESENT;
+    int is_found = !is_read;
+    for (size_t i = 0; is_read && i < sizeof names / sizeof names[0]; i++)
+        is_found |= find_variable(&strings, names[i]) != NULL;
     cpubind_bytes_free(&strings);
     return is_found;
 }
@@ -676,6 +676,21 @@ static cpubind_input read_of_process(cpubind_linux_host *host, const char *leaf)
     return cpubind_root_read(&host->root, name, &host->bytes);
 }
 
+/* Whether a name is that of the devices that a process has open: proc/PID/fd. */
+static int is_open_devices(const char *name)
+{
+    const char *leaf = strrchr(name, '/');
+    return strncmp(name, "proc/", 5) == 0 && strcmp(leaf, "/fd") == 0;
+}
+
+static cpubind_input read_open_devices(cpubind_linux_host *host, const char *name)
+{
+    const cpubind_linux_fault why =
+        cpubind_open_devices(&host->root, name, NULL, NULL, &host->bytes);
+    return why.error ? cpubind_input_missing(why.error, why.what)
+                     : cpubind_input_of(CPUBIND_INPUT_PRESENT);
+}
+
 static cpubind_input read_live(cpubind_linux_host *host, const char *name)
 {
     if (strncmp(name, "cmd/", 4) == 0)
@@ -691,6 +706,8 @@ static cpubind_input read_live(cpubind_linux_host *host, const char *name)
         return read_of_process(host, name + strlen("proc/self/"));
     if (strncmp(name, DEV_FOLDER "/", sizeof DEV_FOLDER) == 0)
         return read_node(host, name);
+    if (is_open_devices(name))
+        return read_open_devices(host, name);
     return judge_link(name, cpubind_root_read(&host->root, name, &host->bytes));
 }
 

@@ -20,7 +20,7 @@ from cpubind import _engine
 
 logger = logging.getLogger("cpubind.torch")
 
-# The rank on this host by each launcher, as adapters/host/process_env.h has them.
+# The rank on this host by each launcher, as adapters/source.h has them.
 RANK_VARIABLES = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
                   "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "PMI_LOCAL_RANK", "FLUX_TASK_LOCAL_ID",
                   "SLURM_LOCALID")
