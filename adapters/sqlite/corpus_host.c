@@ -61,7 +61,7 @@ static const char *keep(reading *r, const void *bytes, size_t len)
     memory *made = NULL;
     r->left -= (int64_t)len + 1;
     if (r->left < 0)
-        fail_in(r, CPUBIND_CORPUS_ERR_LIMIT, "too many bytes");
+        fail_in(r, CPUBIND_CORPUS_ERR_LIMIT, "too many inputs, or too many bytes");
     else if (!(made = add_memory(r->host, len)))
         fail_in(r, CPUBIND_CORPUS_ERR_MEMORY, "memory");
     else if (len > 0)
@@ -191,7 +191,7 @@ static void count_rows(cpubind_corpus *corpus, reading *r, int32_t n[2])
     for (int i = 0; i < 2; i++) {
         const int64_t counted = sqlite3_column_int64(query, i);
         if (counted > CPUBIND_CORPUS_MAX_INPUTS)
-            fail_in(r, CPUBIND_CORPUS_ERR_LIMIT, "too many inputs");
+            fail_in(r, CPUBIND_CORPUS_ERR_LIMIT, "too many inputs, or too many bytes");
         n[i] = (int32_t)counted;
     }
     (void)sqlite3_reset(query);
