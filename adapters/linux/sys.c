@@ -260,12 +260,6 @@ static int real_pidfd_open(pid_t pid, unsigned int flags)
 }
 #endif
 
-static int real_lock_range(int fd, int command, struct flock *range)
-{
-    range->l_pid = 0; /* any other value is refused */
-    return fcntl(fd, command, range);
-}
-
 #ifdef SYS_pidfd_send_signal
 static int real_pidfd_send_signal(int pidfd, int signal)
 {

@@ -36,7 +36,6 @@
  *                      that is in memory: returns 1 and its address, or 0; ENOTTY where the
  *                      kernel has none
  *   exec               execvp(3) in the environment of this process
- *   lock_range         fcntl(2) with CPUBIND_RANGE_SET or CPUBIND_RANGE_GET
  *   pidfd_send_signal  pidfd_send_signal(2) without a siginfo, as kill(2) sends a signal;
  *                      ENOSYS where the kernel or its headers have none
  *   accept             accept4(2): the connection does not block
@@ -72,11 +71,6 @@ extern "C" {
 /* Flags of `rename`, with the numbers of the kernel. */
 #define CPUBIND_RENAME_NOREPLACE 1
 #define CPUBIND_RENAME_EXCHANGE  2
-
-/* Commands of `lock_range`, F_OFD_SETLK and F_OFD_GETLK: locks of an open file, not of a
- * process. */
-#define CPUBIND_RANGE_SET 37
-#define CPUBIND_RANGE_GET 36
 
 /* X(result, name, parameters, arguments, result of a failure, function of the real table) */
 #define CPUBIND_SYS_LIST(X)                                                                    \
@@ -139,8 +133,6 @@ extern "C" {
     X(int, pidfd_send_signal, (int pidfd, int signal), (pidfd, signal), -1,                    \
       real_pidfd_send_signal)                                                                  \
     X(int, flock, (int fd, int operation), (fd, operation), -1, flock)                         \
-    X(int, lock_range, (int fd, int command, struct flock *range), (fd, command, range), -1,   \
-      real_lock_range)                                                                         \
     X(uid_t, geteuid, (void), (), (uid_t)-1, geteuid)                                          \
     X(int, socket, (int family, int type, int protocol), (family, type, protocol), -1, socket) \
     X(int, connect, (int fd, const struct sockaddr *address, socklen_t len),                   \

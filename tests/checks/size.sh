@@ -25,7 +25,7 @@ adapters/model          2744    1400
 adapters/ascend         6849    2500
 adapters/pci            1592    1300
 adapters/plan           3137    1200
-adapters/linux         14052    9500
+adapters/linux         13973    9500
 adapters/host           4439    3300
 adapters/service        2124    1500
 adapters/sqlite          953     600

@@ -87,7 +87,6 @@ ERRORS = {
     'exec': 'EACCES ENOENT',
     'pidfd_send_signal': 'EPERM ENOSYS ESRCH',
     'flock': 'ENOLCK EINTR',
-    'lock_range': 'ENOLCK EINTR',
     'socket': 'EMFILE EAFNOSUPPORT',
     'connect': 'ECONNREFUSED EACCES EINTR',
     'sendmsg': 'EPIPE EINTR kill',

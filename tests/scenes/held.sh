@@ -69,24 +69,6 @@ signal_ends_the_wait() {
 }
 check_worker "a signal ends the wait, and the next apply binds the interrupts" signal_ends_the_wait
 
-# Where the kernel has no locks of ranges there is no queue: the lock alone decides.
-without_a_queue() {
-    ranks=
-    jobs=
-    for _ in 1 2 3 4; do
-        start_sleeper && ranks="$ranks $sleeper"
-        CPUBIND_FAULT=lock_range:1:EINVAL:forever "$CPUBIND" apply --pid "$sleeper" $npu0 --quiet \
-            >"$out/rank.$sleeper" 2>&1 &
-        jobs="$jobs $!"
-    done
-    for job in $jobs; do wait "$job" || return 1; done
-    are_on $main $ranks && irqs_are_on $bound && "$CPUBIND" restore --all --quiet && irqs_are_free
-    without_status=$?
-    end_worker $ranks
-    return $without_status
-}
-check "without a queue the lock keeps others out" without_a_queue
-
 # -- A process ----------------------------------------------------------------------
 
 watch() {

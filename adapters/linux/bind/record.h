@@ -19,11 +19,11 @@
  *        as /tmp may be root's, and all may write to it. All names are looked up in the folder
  *        that was opened and checked once: nobody else can replace a file there.
  * LOCK   <file>.lock, flock(2), held from open to close, removed at close. A second cpubind is
- *        refused at once; for host.record, which all share, it waits in a queue (lock_queue.h),
- *        and the last of it removes the file. The kernel releases the lock of a killed process;
- *        the file that it leaves does no harm. It must be a regular file of this user with one
- *        name, else EPERM, "lock". Its text says who holds the lock: "PID START WORD", WORD
- *        being "watch", "work" or "serve", each with blanks before or after it.
+ *        refused at once; for host.record, which all share, it waits. The kernel releases the
+ *        lock of a killed process; the file that it leaves does no harm. It must be a regular
+ *        file of this user with one name, else EPERM, "lock". Its text says who holds the lock:
+ *        "PID START WORD", WORD being "watch", "work" or "serve", each with blanks before or
+ *        after it.
  * FAULTS A function below returns its fault by value; cpubind_record_status has the status of
  *        each for the functions of bind.h.
  */
@@ -207,7 +207,7 @@ typedef struct cpubind_record_wait {
     int64_t begin_ms, since_ms, look_ms, word_ms;
 } cpubind_record_wait;
 
-/* The same for host.record or doctor.record, but waits in the queue of the lock.
+/* The same for host.record or doctor.record, but waits for the lock.
  *   errors  EWOULDBLOCK, "lock": the limit is over, or `stop` has ended the wait */
 cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
                                                 cpubind_record_mode mode,

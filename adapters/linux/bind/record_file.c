@@ -12,13 +12,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "../kernel/lock_queue.h"
 #include "record.h"
 
 /* How often the lock is tried when others remove its file at the same time. */
 #define LOCK_TRIES 100
 
-/* How often a process in the queue looks whether its turn has come, and who has the lock. */
+/* How often a process that waits tries the lock, and looks who has it. */
 #define PAUSE_MS 2
 #define LOOK_MS  200
 
@@ -29,7 +28,6 @@
 struct cpubind_record_file {
     const cpubind_sys *sys;
     int dir, lock;                       /* -1: not open */
-    int64_t place;                       /* in the queue of the lock; 0: none */
     int32_t pid;                         /* that the file must be of; 0: any */
     char form[CPUBIND_RECORD_FORM_SIZE]; /* cpubind_record_form */
     char *base;                          /* the name within the folder */
@@ -92,20 +90,6 @@ static int is_wait_over(cpubind_record_file *file, cpubind_record_wait *wait)
     return 0;
 }
 
-/* Locks an open file when its turn has come. */
-static cpubind_linux_fault wait_for_turn(cpubind_record_file *file, int fd, int64_t place,
-                                         cpubind_record_wait *wait)
-{
-    for (;;) {
-        cpubind_linux_fault why = {EWOULDBLOCK, "lock", 0};
-        if (cpubind_queue_is_first(file->sys, fd, place))
-            why = lock_opened(file->sys, fd);
-        if (why.error != EWOULDBLOCK || is_wait_over(file, wait))
-            return why;
-        (void)file->sys->poll(NULL, 0, PAUSE_MS);
-    }
-}
-
 /* Whether the name still leads to the locked file: the cpubind that had the lock before may
  * have removed it. ESTALE: it does not. */
 static cpubind_linux_fault check_name(const cpubind_record_file *file,
@@ -125,28 +109,23 @@ static cpubind_linux_fault check_name(const cpubind_record_file *file,
     return why;
 }
 
-/* One try; with `wait` in the queue. ESTALE: to be tried again. */
-static cpubind_linux_fault try_lock(cpubind_record_file *file, cpubind_record_wait *wait)
+/* One try. ESTALE: to be tried again. */
+static cpubind_linux_fault try_lock(cpubind_record_file *file)
 {
     struct stat st;
-    int64_t place = 0;
     int fd;
     cpubind_linux_fault why = open_lock(file, &fd);
     if (why.error)
         return cpubind_fault_of(why.error == ENOENT ? ESTALE : why.error, "lock");
     why = check_opened(file->sys, fd, &st);
-    if (!why.error && wait)
-        place = cpubind_queue_join(file->sys, fd);
     if (!why.error)
-        why = wait ? wait_for_turn(file, fd, place, wait) : lock_opened(file->sys, fd);
+        why = lock_opened(file->sys, fd);
     if (!why.error)
         why = check_name(file, &st);
-    if (why.error) {
+    if (why.error)
         file->sys->close(fd);
-    } else {
+    else
         file->lock = fd;
-        file->place = place;
-    }
     return why;
 }
 
@@ -154,7 +133,7 @@ static cpubind_linux_fault try_lock(cpubind_record_file *file, cpubind_record_wa
 static cpubind_linux_fault lock(cpubind_record_file *file, cpubind_record_wait *wait)
 {
     for (int64_t tries = 1;; tries++) {
-        const cpubind_linux_fault why = try_lock(file, wait);
+        const cpubind_linux_fault why = try_lock(file);
         const int is_often = tries >= LOCK_TRIES;
         if (why.error != ESTALE && (why.error != EWOULDBLOCK || !wait))
             return why;
@@ -285,15 +264,14 @@ const char *cpubind_record_path(const cpubind_record_file *file)
     return file->path;
 }
 
-/* Removes the lock file while the lock is held, unless others wait for it: a process that has
- * opened it by then sees that (check_name). */
+/* Removes the lock file while the lock is held: a process that has opened it by then sees that
+ * (check_name). */
 void cpubind_record_close(cpubind_record_file *file)
 {
     if (!file)
         return;
     if (file->lock >= 0) {
-        if (!cpubind_queue_has_next(file->sys, file->lock, file->place))
-            (void)file->sys->unlinkat(file->dir, file->lock_name, 0);
+        (void)file->sys->unlinkat(file->dir, file->lock_name, 0);
         file->sys->close(file->lock);
     }
     if (file->dir >= 0)
