@@ -79,9 +79,9 @@ static int read_allowed(api_options *options, const api_bound *bound, api_text *
         return api_no_room(why);
     free(options->allowed.item);
     options->allowed.item = list.out;
-    if (status.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_status_parse(status.data, status.len, &list, NULL) != CPUBIND_TEXT_OK ||
-        list.n == 0) {
+    if (status.state == CPUBIND_INPUT_PRESENT)
+        (void)cpubind_status_parse(status.data, status.len, CPUBIND_MAX_CPUS, &list, NULL);
+    if (list.n == 0) {
         api_add(why, "the CPUs that the process may use are not known: /proc/<pid>/status "
                      "cannot be read; name them with --allowed LIST");
         return API_UNREADABLE;

@@ -72,7 +72,7 @@ cpubind_text_status cpubind_driver_parse_process(const char *text, int32_t len,
     if (status != CPUBIND_TEXT_OK)
         return status;
     at += at < len && text[at] == '-';
-    for (task = at; at < len && scan_is_digit(text[at]);)
+    for (task = at; at < len && cursor_is_digit(text[at]);)
         at++;
     status = at == task ? fail_name(&in, at) : skip_literal(&in, &at, "-dev-");
     if (status == CPUBIND_TEXT_OK)
@@ -393,7 +393,7 @@ cpubind_text_status cpubind_driver_parse_namespaces(const char *text, int32_t le
     namespaces ns;
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !list || !scan_is_array(list->row, list->cap))
+    if (!scan_is_text(text, len) || !list || !cursor_is_array(list->row, list->cap))
         return scan_fail_arg(fault);
     memset(&ns, 0, sizeof ns);
     ns.t.columns.name[0] = "logic_devid";
@@ -451,7 +451,7 @@ static int is_row(const scan_text *in, scan_run rest)
     if (scan_starts_with_digit(in, rest))
         return 1;
     while (next_word(in, &rest, &word))
-        for (int32_t i = word.at; i + 1 < word.end && scan_hex_value(in->text[word.at]) >= 0;
+        for (int32_t i = word.at; i + 1 < word.end && cursor_hex_value(in->text[word.at]) >= 0;
              i++)
             if (in->text[i] == ':')
                 return 1;
@@ -527,7 +527,7 @@ cpubind_text_status cpubind_driver_parse_functions(const char *text, int32_t len
     cpubind_text_status status;
     int32_t n = 0;
 
-    if (!scan_is_text(text, len) || !list || !scan_is_array(list->row, list->cap))
+    if (!scan_is_text(text, len) || !list || !cursor_is_array(list->row, list->cap))
         return scan_fail_arg(fault);
     status = read_functions(&in, &unknown, NULL, &n);
     if (status != CPUBIND_TEXT_OK)

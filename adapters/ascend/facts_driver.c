@@ -522,13 +522,12 @@ static void insert_number(int32_t *list, int32_t *n, int32_t number)
 /* Whether a name is "davinci" and a number: the name of an NPU's device node. */
 static int is_node_name(cpubind_input listing, cpubind_piece name)
 {
-    const scan_text in = {listing.data, listing.len, NULL};
-    scan_run run = {name.at, name.at + name.len};
+    static const char word[] = "davinci";
+    const int32_t n = (int32_t)sizeof word - 1;
     int32_t number;
-    if (!SCAN_STARTS(&in, run, "davinci"))
-        return 0;
-    run.at += (int32_t)sizeof "davinci" - 1;
-    return scan_whole_number(&in, run, INT32_MAX, &number) == CPUBIND_TEXT_OK;
+    return name.len > n && memcmp(listing.data + name.at, word, (size_t)n) == 0 &&
+           cursor_bytes_are_number(listing.data + name.at + n, name.len - n, INT32_MAX,
+                                   &number);
 }
 
 int cpubind_priv_lists_no_node(const facts_reader *r)

@@ -47,7 +47,7 @@ static cpubind_viewed new_npu(int32_t logic, int32_t card, int32_t chip, int32_t
 static int is_virtual(const char *name, int32_t len)
 {
     for (int32_t i = 0; i + 3 < len; i++)
-        if (memcmp(name + i, "vir", 3) == 0 && scan_is_digit(name[i + 3]))
+        if (memcmp(name + i, "vir", 3) == 0 && cursor_is_digit(name[i + 3]))
             return 1;
     return 0;
 }

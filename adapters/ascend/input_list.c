@@ -10,6 +10,7 @@
 
 #include "../model/vendor.h"
 #include "../text/cgroup.h"
+#include "../text/cursor.h"
 #include "../text/input_name.h"
 #include "ascend_reader.h"
 #include "doctor_inputs.h"
@@ -196,23 +197,23 @@ static const char *rest_after(const char *name, const char *start)
 /* Whether bytes can be one part of a name, as in a folder. */
 static int is_part(const char *part, int32_t len)
 {
-    const scan_text in = {part, len, NULL};
-    const scan_run whole = {0, len};
-    return len > 0 && scan_find_control(&in, whole) == len && !SCAN_IS(&in, whole, ".") &&
-           !SCAN_IS(&in, whole, "..") && !memchr(part, '/', (size_t)len);
+    cursor_text of;
+    cursor c = cursor_open(&of, part, len, NULL, len > 0);
+    if (cursor_is(c, ".") || cursor_is(c, "..") || memchr(part, '/', (size_t)len))
+        return 0;
+    (void)cursor_span(&c, cursor_is_plain);
+    return cursor_ok(&c) && c.at == len;
 }
 
 /* Whether a folder of this name belongs to the group. */
 static int is_folder_of(const group *g, const char *part, int32_t len)
 {
-    const scan_text in = {part, len, NULL};
     const int32_t n = (int32_t)strlen(g->prefix);
-    const scan_run whole = {0, len}, rest = {n, len};
     int32_t number;
     if (n == 0)
         return is_part(part, len);
-    return scan_starts(&in, whole, g->prefix, n) &&
-           scan_whole_number(&in, rest, CPUBIND_MAX_CPUS - 1, &number) == CPUBIND_TEXT_OK;
+    return len > n && memcmp(part, g->prefix, (size_t)n) == 0 &&
+           cursor_bytes_are_number(part + n, len - n, CPUBIND_MAX_CPUS - 1, &number);
 }
 
 static int is_folder(const leaf *l)
@@ -285,11 +286,9 @@ static int is_mailbox(const char *name)
 {
     const char *number = rest_after(name, INPUT_IRQ "/");
     const char *slash = number ? (const char *)memchr(number, '/', strlen(number)) : NULL;
-    const scan_text in = {number, slash ? (int32_t)(slash - number) : 0, NULL};
-    const scan_run whole = {0, in.len};
     int32_t value;
     return slash && !memchr(slash + 1, '/', strlen(slash + 1)) &&
-           scan_whole_number(&in, whole, INT32_MAX, &value) == CPUBIND_TEXT_OK &&
+           cursor_bytes_are_number(number, (int32_t)(slash - number), INT32_MAX, &value) &&
            cpubind_driver_parse_mailbox(slash + 1, (int32_t)strlen(slash + 1), &value, NULL) ==
                CPUBIND_TEXT_OK;
 }
@@ -335,38 +334,27 @@ int32_t cpubind_input_board_name(char *out, int32_t card, int32_t chip)
     return (int32_t)(end - out);
 }
 
-/* Reads a number at *at; *out is its digits. Returns 0 when there is none. */
-static int read_digits(const scan_text *in, int32_t *at, cpubind_piece *out)
+/* The digits of a number. */
+static cpubind_piece read_digits(cursor *c)
 {
-    int32_t value;
-    out->at = *at;
-    if (scan_number(in, at, in->len, INT32_MAX, &value) != CPUBIND_TEXT_OK)
-        return 0;
-    out->len = *at - out->at;
-    return 1;
-}
-
-/* Steps over these bytes at *at; returns 0 when others are there. */
-static int read_bytes(const scan_text *in, int32_t *at, const char *bytes)
-{
-    const int32_t n = (int32_t)strlen(bytes);
-    const scan_run rest = {*at, in->len};
-    if (!scan_starts(in, rest, bytes, n))
-        return 0;
-    *at += n;
-    return 1;
+    cursor digits = *c;
+    (void)cursor_number(c, INT32_MAX);
+    digits.end = c->at;
+    return cursor_piece(digits);
 }
 
 int cpubind_input_is_board(const char *name, cpubind_piece *card, cpubind_piece *chip)
 {
-    cpubind_piece read_card = {0, 0}, read_chip = {0, 0};
-    const scan_text in = {name, cpubind_input_is_name(name) ? (int32_t)strlen(name) : 0, NULL};
-    int32_t at = 0;
-    if (!read_bytes(&in, &at, board_start) || !read_digits(&in, &at, &read_card))
+    cpubind_piece read_card, read_chip = {0, 0};
+    cursor_text of;
+    cursor c = cursor_open(&of, name, cpubind_input_is_name(name) ? (int32_t)strlen(name) : 0,
+                           NULL, 1);
+    if (!cursor_takes(&c, board_start))
         return 0;
-    if (read_bytes(&in, &at, board_chip) && !read_digits(&in, &at, &read_chip))
-        return 0;
-    if (!read_bytes(&in, &at, board_end) || at != in.len)
+    read_card = read_digits(&c);
+    if (cursor_takes(&c, board_chip))
+        read_chip = read_digits(&c);
+    if (!cursor_takes(&c, board_end) || c.at != c.end)
         return 0;
     *card = read_card;
     *chip = read_chip;
@@ -524,27 +512,21 @@ static int visit_folder(walk *w, int has_names)
 static int is_listed_online(const walk *w)
 {
     static const char before[] = INPUT_CPUS "/cpu";
-    const scan_text in = {w->online.data, w->online.len, NULL};
     const int32_t n = (int32_t)sizeof before - 1;
-    const scan_run digits = {n, w->len - 1};
-    const scan_text name = {w->name, w->len, NULL};
-    int32_t cpu, first = -1, at = 0;
+    cursor_text of;
+    cursor list = cursor_open(&of, w->online.data, w->online.len, NULL, 1);
+    int32_t cpu, value, first = -1;
     if (w->online.state != CPUBIND_INPUT_PRESENT)
         return w->online.state != CPUBIND_INPUT_ABSENT;
-    if (scan_whole_number(&name, digits, CPUBIND_MAX_CPUS - 1, &cpu) != CPUBIND_TEXT_OK)
+    if (!cursor_bytes_are_number(w->name + n, w->len - 1 - n, CPUBIND_MAX_CPUS - 1, &cpu))
         return 1;
-    while (at < in.len) {
-        scan_run number = {at, at};
-        int32_t value;
-        while (number.end < in.len && in.text[number.end] >= '0' && in.text[number.end] <= '9')
-            number.end++;
-        if (scan_whole_number(&in, number, CPUBIND_MAX_CPUS - 1, &value) != CPUBIND_TEXT_OK)
+    while (cursor_left(&list)) {
+        if (!cursor_is_number(cursor_span(&list, cursor_is_digit), CPUBIND_MAX_CPUS - 1,
+                              &value) ||
+            value == cpu || (first >= 0 && first < cpu && cpu < value))
             return 1;
-        at = number.end + 1;
-        if (value == cpu || (first >= 0 && first < cpu && cpu < value))
-            return 1;
-        first = number.end < in.len && in.text[number.end] == '-' ? value : -1;
-        if (number.end >= in.len || (in.text[number.end] != '-' && in.text[number.end] != ','))
+        first = cursor_takes(&list, "-") ? value : -1;
+        if (first < 0 && !cursor_takes(&list, ","))
             break;
     }
     return 0;

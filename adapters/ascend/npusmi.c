@@ -254,7 +254,7 @@ static int read_labels(reading *r, cpubind_npusmi_topo *topo)
     for (int32_t i = 0; i < h->n; i++) {
         cpubind_npusmi_affinity row = {-1, -1, 0};
         const scan_run name = h->title[i].name;
-        const char kind = scan_to_lower(cpubind_priv_table_label(&r->in, name, &row.id));
+        const char kind = cursor_lower(cpubind_priv_table_label(&r->in, name, &row.id));
         const cpubind_npusmi_label label =
             kind == 'h' ? CPUBIND_NPUSMI_LABEL_PHY : CPUBIND_NPUSMI_LABEL_CARD;
         if (h->title[i].column != TABLE_LINK || kind == 'i')
@@ -276,7 +276,7 @@ static int read_affinity(reading *r, cpubind_npusmi_topo *topo)
     enum { RANGES = 16 };
     const scan_run label = value_of(r, TABLE_LABEL), cpus = value_of(r, TABLE_CPUS);
     int32_t id = -1;
-    const char kind = scan_to_lower(cpubind_priv_table_label(&r->in, label, &id));
+    const char kind = cursor_lower(cpubind_priv_table_label(&r->in, label, &id));
     cpubind_npusmi_affinity *row = find_row(topo, id);
     scan_run range[RANGES];
     scan_list list = {.range = range, .cap = RANGES, .stop = cpus.end};
@@ -355,7 +355,7 @@ static int is_no_health(const scan_text *in, scan_run cell)
     if (!scan_starts_with_digit(in, cell))
         return 0;
     for (; cell.at < cell.end && in->text[cell.at] != ':'; cell.at++)
-        n_letter += scan_is_letter(in->text[cell.at]);
+        n_letter += cursor_is_letter(in->text[cell.at]);
     return n_letter < 2 || cell.at < cell.end;
 }
 

@@ -142,7 +142,7 @@ static void redact_unplaced(const redactor *r, const bar_row *row, int32_t *coun
         return;
     for (int32_t i = NAME_CELL; i < MAX_CELLS && i < row->n + !is_closed(row); i++) {
         scan_run word = row->cell[i];
-        while (word.at < word.end && !scan_is_letter(r->text[word.at]) &&
+        while (word.at < word.end && !cursor_is_letter(r->text[word.at]) &&
                (unsigned char)r->text[word.at] < 0x80)
             word.at++;
         if (!SCAN_IS(&r->in, scan_trim(&r->in, row->cell[i]), "OK"))
@@ -359,7 +359,7 @@ typedef struct host_name {
 
 static int is_word_byte(char c)
 {
-    return scan_is_letter(c) || scan_is_digit(c) || c == '_' || c == '-';
+    return cursor_is_letter(c) || cursor_is_digit(c) || c == '_' || c == '-';
 }
 
 /* Words by which readers and rules recognise lines and columns. */
@@ -387,7 +387,7 @@ static int is_format_word(host_name h)
     if (cpubind_is_chip_word(h.at, h.len) || ends_with_letters(h.at, h.len, "_irq") ||
         ends_with_letters(h.at, h.len, "-usage"))
         return 1;
-    while (n > 0 && scan_is_digit(h.at[n - 1]))
+    while (n > 0 && cursor_is_digit(h.at[n - 1]))
         n--;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const int32_t len = (int32_t)strlen(words[i]);
@@ -403,7 +403,7 @@ static int is_number(host_name h)
     int32_t i = scan_starts_with_letters(h.at, h.len, "0x") ? 2 : 0;
     if (i == 0 && h.len > HEX_MAX)
         return 0;
-    while (i < h.len && (scan_hex_value(h.at[i]) >= 0 || !scan_is_letter(h.at[i])))
+    while (i < h.len && (cursor_hex_value(h.at[i]) >= 0 || !cursor_is_letter(h.at[i])))
         i++;
     return i == h.len;
 }
@@ -417,8 +417,8 @@ static int is_telling(host_name h)
     for (int32_t i = 0; i < h.len; i++) {
         if (!is_word_byte(h.at[i]) && h.at[i] != '.')
             return 0;
-        n_letter += scan_is_letter(h.at[i]);
-        n_other += scan_to_lower(h.at[i]) != 'x';
+        n_letter += cursor_is_letter(h.at[i]);
+        n_other += cursor_lower(h.at[i]) != 'x';
     }
     return n_letter > 0 && n_other > 0 && !is_number(h) && !is_format_word(h);
 }
@@ -461,7 +461,7 @@ static int find_host(const redactor *r, scan_run line, host_name name, scan_run 
 {
     for (int32_t at = line.at; line.end - at >= name.len; at++) {
         const int32_t end = at + name.len;
-        if (scan_to_lower(r->text[at]) != scan_to_lower(name.at[0]) ||
+        if (cursor_lower(r->text[at]) != cursor_lower(name.at[0]) ||
             (at > 0 && is_word_byte(r->text[at - 1])) ||
             (end < line.end && is_word_byte(r->text[end])) ||
             !scan_same_letters(r->text + at, name.at, name.len))

@@ -141,8 +141,8 @@ static int is_id(const scan_text *in, scan_run run)
  * A damaged number has no two letters at its start. */
 static int is_other_kind(const scan_text *in, scan_run cell)
 {
-    return cell.end - cell.at > 2 && scan_is_letter(in->text[cell.at]) &&
-           scan_is_letter(in->text[cell.at + 1]);
+    return cell.end - cell.at > 2 && cursor_is_letter(in->text[cell.at]) &&
+           cursor_is_letter(in->text[cell.at + 1]);
 }
 
 /* Whether a cell counts something: "8 processes". */
@@ -156,7 +156,7 @@ static int is_count(const scan_text *in, scan_run cell)
 static int starts_name(const scan_text *in, scan_run run)
 {
     return run.at < run.end &&
-           (scan_is_letter(in->text[run.at]) || (unsigned char)in->text[run.at] >= 0x80);
+           (cursor_is_letter(in->text[run.at]) || (unsigned char)in->text[run.at] >= 0x80);
 }
 
 /* The cell at or after `at`: words that are one blank apart; empty when there is none. */
@@ -166,7 +166,7 @@ static scan_run next_cell(const scan_text *in, int32_t at, int32_t end)
     at = scan_skip_blanks(in, at, end);
     cell.at = at;
     while (at < end && in->text[at] != '\t' &&
-           !(in->text[at] == ' ' && at + 1 < end && scan_is_blank(in->text[at + 1])))
+           !(in->text[at] == ' ' && at + 1 < end && cursor_is_blank(in->text[at + 1])))
         at++;
     cell.end = at;
     return scan_trim(in, cell);
@@ -215,7 +215,7 @@ static int starts_with(const scan_text *in, scan_run run, const char *name, int3
         const char c = at < run.end ? in->text[at] : '\n';
         if (*name == ' ' || *name == '-')
             at += c == ' ' || c == '-' || c == '_';
-        else if (scan_to_lower(c) == scan_to_lower(*name))
+        else if (cursor_lower(c) == cursor_lower(*name))
             at++;
         else
             return 0;
@@ -224,7 +224,7 @@ static int starts_with(const scan_text *in, scan_run run, const char *name, int3
         while (at < run.end && in->text[at - 1] != ')')
             at++;
     *stop = at;
-    return at == run.end || scan_is_blank(in->text[at]);
+    return at == run.end || cursor_is_blank(in->text[at]);
 }
 
 char cpubind_priv_table_label(const scan_text *in, scan_run word, int32_t *id)
@@ -232,7 +232,7 @@ char cpubind_priv_table_label(const scan_text *in, scan_run word, int32_t *id)
     static const char *const kinds[] = {"NPU-", "Phy-ID-", "NIC-"};
     const scan_text quiet = {in->text, in->len, NULL};
     scan_run number = word;
-    while (number.end > word.at && scan_is_digit(in->text[number.end - 1]))
+    while (number.end > word.at && cursor_is_digit(in->text[number.end - 1]))
         number.end--;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && number.end < word.end; i++) {
         const scan_run letters = {word.at, number.end}, digits = {number.end, word.end};
@@ -253,7 +253,7 @@ static int is_label(const scan_text *in, scan_run word)
 /* Whether a word is built as a label: "UB0", "RNIC3". */
 static int is_like_label(const scan_text *in, scan_run word)
 {
-    return is_other_kind(in, word) && scan_is_digit(in->text[word.end - 1]);
+    return is_other_kind(in, word) && cursor_is_digit(in->text[word.end - 1]);
 }
 
 /* The column whose name the run starts with, and where the name ends. */
@@ -857,7 +857,7 @@ static int is_drawn(const scan_text *in, scan_run run)
 {
     const int32_t first = run.at;
     while (run.at < run.end &&
-           (scan_is_blank(in->text[run.at]) || memchr("-=+_", in->text[run.at], 4)))
+           (cursor_is_blank(in->text[run.at]) || memchr("-=+_", in->text[run.at], 4)))
         run.at++;
     return run.at == run.end && run.end - first > 3;
 }
@@ -975,7 +975,7 @@ static int is_topo_header(const table *t, const scan_run *word, int32_t n)
          next_cell(in, t->line.run.at, t->line.run.end).end == t->line.run.end))
         return 0;
     for (int32_t i = 1; i < n && i < TABLE_CELLS; i++)
-        if (is_label(in, word[i]) && scan_to_lower(in->text[word[i].at + 1]) != 'i')
+        if (is_label(in, word[i]) && cursor_lower(in->text[word[i].at + 1]) != 'i')
             return 1;
     return 0;
 }
@@ -1028,7 +1028,7 @@ static int fit_topo(table *t, scan_run rest, scan_run *fit, int32_t n)
 static int is_no_link(const scan_text *in, scan_run cell)
 {
     const int is_number = scan_starts_with_digit(in, cell);
-    while (cell.at < cell.end && !scan_is_letter(in->text[cell.at]))
+    while (cell.at < cell.end && !cursor_is_letter(in->text[cell.at]))
         cell.at++;
     return is_number && cell.at == cell.end;
 }
@@ -1042,7 +1042,7 @@ static scan_run before_mark(table *t, scan_run row)
     scan_run remark = row;
     if (!mark && text[len - 1] == ')')
         mark = (const char *)memchr(text, '(', len);
-    if (!mark || mark == text || !scan_is_blank(mark[-1]))
+    if (!mark || mark == text || !cursor_is_blank(mark[-1]))
         return row;
     remark.at = row.end = (int32_t)(mark - t->in->text);
     cpubind_priv_table_note(t, remark);
@@ -1077,7 +1077,7 @@ static table_event read_topo_row(table *t, scan_run row, scan_run *fit, int32_t 
 /* Every label has a digit; most lines of a legend have none. */
 static int holds_digit(const scan_text *in, scan_run run)
 {
-    while (run.at < run.end && !scan_is_digit(in->text[run.at]))
+    while (run.at < run.end && !cursor_is_digit(in->text[run.at]))
         run.at++;
     return run.at < run.end;
 }

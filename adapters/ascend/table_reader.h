@@ -132,7 +132,7 @@ static inline int table_has(const table *t, table_column column)
 static inline int table_is_digits(const scan_text *in, scan_run run)
 {
     const int32_t first = run.at;
-    while (run.at < run.end && scan_is_digit(in->text[run.at]))
+    while (run.at < run.end && cursor_is_digit(in->text[run.at]))
         run.at++;
     return run.at == run.end && run.at > first;
 }
@@ -150,7 +150,7 @@ static inline scan_run table_before_remark(const scan_text *in, scan_run cell)
     int32_t at = cell.at;
     while (at < cell.end && in->text[at] != '(')
         at++;
-    if (at > cell.at && at < cell.end && scan_is_letter(in->text[at + 1]) &&
+    if (at > cell.at && at < cell.end && cursor_is_letter(in->text[at + 1]) &&
         in->text[cell.end - 1] == ')')
         cell.end = at;
     return scan_trim(in, cell);

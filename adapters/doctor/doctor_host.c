@@ -374,7 +374,8 @@ static int check_thread(doctor *d, const doctor_text *folder, cpubind_input stat
     doctor_add(&input, "%s/status", folder->text);
     status = d->source->read(d->source->ctx, input.text);
     if (status.state != CPUBIND_INPUT_PRESENT ||
-        cpubind_status_parse(status.data, status.len, &list, NULL) != CPUBIND_TEXT_OK) {
+        cpubind_status_parse(status.data, status.len, CPUBIND_MAX_CPUS, &list, NULL) !=
+            CPUBIND_TEXT_OK) {
         doctor_lack(d, input.text, status);
         return 0;
     }

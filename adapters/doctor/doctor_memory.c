@@ -108,15 +108,10 @@ static int add_lines(doctor *d, cpubind_input answer, memory *m)
 /* "VmPin:     123 kB" in bytes. */
 static int64_t read_kb(cpubind_input status, const char *key)
 {
-    const cpubind_piece field = doctor_field(status, key);
     int64_t kb = 0;
-    for (int32_t i = 0; i < field.len && i < 15; i++) {
-        const char digit = status.data[field.at + i];
-        if (digit < '0' || digit > '9')
-            break;
-        kb = kb * 10 + (digit - '0');
-    }
-    return kb << 10;
+    if (status.state == CPUBIND_INPUT_PRESENT)
+        (void)cpubind_kb_find(status.data, status.len, key, &kb, NULL);
+    return kb < INT64_MAX >> 10 ? kb << 10 : INT64_MAX;
 }
 
 /* Reads the memory of a worker; 0 when it is not known or the plan has no node for it. */

@@ -168,7 +168,8 @@ static int32_t read_mask(doctor *d, const char *input, cpubind_input *answer)
     cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
     *answer = d->source->read(d->source->ctx, input);
     if (answer->state != CPUBIND_INPUT_PRESENT ||
-        cpubind_status_parse(answer->data, answer->len, &list, NULL) != CPUBIND_TEXT_OK) {
+        cpubind_status_parse(answer->data, answer->len, CPUBIND_MAX_CPUS, &list, NULL) !=
+            CPUBIND_TEXT_OK) {
         doctor_lack(d, input, *answer);
         return -1;
     }

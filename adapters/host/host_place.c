@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "../text/cpulist.h"
-#include "../text/scan.h"
 #include "host_rows.h"
 
 /* The search for a place. */

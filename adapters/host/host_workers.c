@@ -72,7 +72,8 @@ static cpubind_linux_fault read_mask(reading *r, int32_t pid, int32_t *set)
     *set = CPUBIND_CPUSET_NONE;
     if (fault.error)
         return fault;
-    if (cpubind_status_parse(r->bytes.data, r->bytes.len, &list, NULL) != CPUBIND_TEXT_OK)
+    if (cpubind_status_parse(r->bytes.data, r->bytes.len, CPUBIND_MAX_CPUS, &list, NULL) !=
+        CPUBIND_TEXT_OK)
         return cpubind_fault_of(EILSEQ, "read status");
     if (list.n == 0)
         return cpubind_no_fault;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../text/scan.h"
+#include "../text/cursor.h"
 
 /* == Memory ================================================================= */
 
@@ -86,59 +86,56 @@ static const char *check_container(Kubelet__Container *c)
 
 /* == The answer ============================================================= */
 
-/* Finds the message in its frame. */
-static cpubind_text_status find_message(const scan_text *in, int32_t *n)
+/* Finds the message in its frame: its length. */
+static int32_t find_message(const cursor *c)
 {
+    const int32_t len = cursor_len(c);
     uint32_t length = 0;
-    if (in->len > 0 && in->text[0] == 1)
-        return scan_fail(in, CPUBIND_TEXT_ERR_REFUSED, 0, "the answer is compressed");
-    if (in->len > 0 && in->text[0] != 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, 0, "the answer has an unknown flag");
-    if (in->len < CPUBIND_KUBELET_HEAD)
-        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the head is cut");
-    for (int i = 1; i < CPUBIND_KUBELET_HEAD; i++)
-        length = length << 8 | (uint8_t)in->text[i];
+    if (cursor_next(c) == 1)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_REFUSED, 0, "the answer is compressed");
+    else if (cursor_next(c) > 0)
+        (void)cursor_bad(c, "the answer has an unknown flag");
+    else if (len < CPUBIND_KUBELET_HEAD)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_CUT, len, "the head is cut");
+    for (int i = 1; i < CPUBIND_KUBELET_HEAD && cursor_ok(c); i++)
+        length = length << 8 | (uint8_t)c->text[i];
     if (length > CPUBIND_KUBELET_ANSWER_MAX)
-        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, 1, "the length is too large");
-    *n = (int32_t)length;
-    if (in->len - CPUBIND_KUBELET_HEAD < *n)
-        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the message is cut");
-    if (in->len - CPUBIND_KUBELET_HEAD > *n)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, CPUBIND_KUBELET_HEAD + *n,
-                         "bytes follow the message");
-    return CPUBIND_TEXT_OK;
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_RANGE, 1, "the length is too large");
+    else if (len - CPUBIND_KUBELET_HEAD < (int32_t)length)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_CUT, len, "the message is cut");
+    else if (len - CPUBIND_KUBELET_HEAD > (int32_t)length)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_SYNTAX, CPUBIND_KUBELET_HEAD + (int32_t)length,
+                          "bytes follow the message");
+    return (int32_t)length;
 }
 
 cpubind_text_status cpubind_kubelet_answer_read(const char *text, int32_t len,
                                                 Kubelet__Answer **out,
                                                 cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
+    cursor_text of;
+    const cursor c = cursor_open(&of, text, len, fault, out != NULL);
     budget memory = {CPUBIND_KUBELET_MEMORY_MAX, 0};
     ProtobufCAllocator allocator = {take, give_back, &memory};
     const char *what = NULL;
-    cpubind_text_status status;
     Kubelet__Answer *answer;
-    int32_t n;
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
-    status = find_message(&in, &n);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
+    const int32_t n = find_message(&c);
+    if (!cursor_ok(&c))
+        return of.status;
     answer = kubelet__answer__unpack(&allocator, (size_t)n,
                                      (const uint8_t *)text + CPUBIND_KUBELET_HEAD);
     if (!answer && memory.is_short)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SPACE, CPUBIND_KUBELET_HEAD,
-                         "the message needs too much memory");
+        return cursor_fail(&c, CPUBIND_TEXT_ERR_SPACE, CPUBIND_KUBELET_HEAD,
+                           "the message needs too much memory");
     if (!answer)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, CPUBIND_KUBELET_HEAD,
-                         "the message is no list of pods");
+        return cursor_fail(&c, CPUBIND_TEXT_ERR_SYNTAX, CPUBIND_KUBELET_HEAD,
+                           "the message is no list of pods");
     for (size_t i = 0; !what && i < answer->n_pods; i++)
         for (size_t k = 0; !what && k < answer->pods[i]->n_containers; k++)
             what = check_container(answer->pods[i]->containers[k]);
     if (what) {
         kubelet__answer__free_unpacked(answer, NULL);
-        return scan_fail(&in, CPUBIND_TEXT_ERR_RANGE, CPUBIND_KUBELET_HEAD, what);
+        return cursor_fail(&c, CPUBIND_TEXT_ERR_RANGE, CPUBIND_KUBELET_HEAD, what);
     }
     *out = answer;
     return CPUBIND_TEXT_OK;

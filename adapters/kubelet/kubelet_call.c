@@ -13,7 +13,7 @@
 #include <sys/un.h>
 
 #include "../linux/kernel/files.h"
-#include "../text/scan.h"
+#include "../text/cursor.h"
 #include "kubelet_answer.h"
 
 #define METHOD "/v1.PodResourcesLister/List"
@@ -64,9 +64,9 @@ static void keep_message(char out[CPUBIND_KUBELET_MESSAGE_SIZE], const char *tex
     size_t n = 0;
     for (size_t i = 0; i < len && n + 1 < CPUBIND_KUBELET_MESSAGE_SIZE; i++) {
         char byte = text[i];
-        if (byte == '%' && len - i > 2 && scan_hex_value(text[i + 1]) >= 0 &&
-            scan_hex_value(text[i + 2]) >= 0) {
-            byte = (char)(scan_hex_value(text[i + 1]) * 16 + scan_hex_value(text[i + 2]));
+        if (byte == '%' && len - i > 2 && cursor_is_hex(text[i + 1]) &&
+            cursor_is_hex(text[i + 2])) {
+            byte = (char)(cursor_hex_value(text[i + 1]) << 4 | cursor_hex_value(text[i + 2]));
             i += 2;
         }
         out[n++] = (char)(byte ? byte : '?');

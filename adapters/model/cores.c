@@ -452,29 +452,25 @@ static cpubind_problem_code read_row(facts_reader *r, int32_t at, int32_t *out, 
     cpubind_text_fault fault;
     cpubind_input answer;
     cpubind_problem_code code = facts_ask(r, name, &answer);
-    scan_line line = {{0, 0}, 0, 0};
-    scan_run word;
     *is_there = code == CPUBIND_PROBLEM_NONE && facts_is_present(answer);
     if (!*is_there)
         return code;
-    const scan_text in = {answer.data, answer.len, &fault};
-    (void)scan_next_line(&in, &line);
-    word = (scan_run){line.run.at, line.run.at};
+    cursor_text of;
+    cursor c = cursor_open(&of, answer.data, answer.len, &fault, 1);
+    cursor line = cursor_cut(&c, '\n');
     for (int32_t k = 0; k < f->n_all_node; k++) {
-        word = scan_word(&in, word.end, line.run.end);
-        if (scan_is_empty(word))
-            return facts_fail_input(r, name, answer, word.at,
-                                    "it has fewer distances than there are online nodes");
-        if (scan_whole_number(&in, word, CPUBIND_MAX_CPUS - 1, &out[k]) != CPUBIND_TEXT_OK)
-            return facts_fail_text(r, name, answer, &fault);
+        const cursor word = cursor_word(&line);
+        if (word.at == word.end)
+            (void)cursor_bad(&word, "it has fewer distances than there are online nodes");
+        out[k] = (int32_t)cursor_whole(word, CPUBIND_MAX_CPUS - 1);
         if (out[k] == 0)
-            return facts_fail_input(r, name, answer, word.at, "a distance is 0");
+            (void)cursor_bad(&word, "a distance is 0");
         out[k] = out[k] < CPUBIND_MAX_DISTANCE ? out[k] : CPUBIND_MAX_DISTANCE;
     }
-    if (word.end != line.run.end)
-        return facts_fail_input(r, name, answer, word.end,
-                                "it has more distances than there are online nodes");
-    if (scan_tail(&in, line.next) != CPUBIND_TEXT_OK)
+    cursor_skip_blanks(&line);
+    cursor_end(&line, "it has more distances than there are online nodes");
+    cursor_tail(&c);
+    if (!cursor_ok(&c))
         return facts_fail_text(r, name, answer, &fault);
     code = facts_check_end(r, name, answer);
     for (int32_t k = 0; code == CPUBIND_PROBLEM_NONE && k < f->n_all_node; k++)

@@ -10,14 +10,6 @@
 #define INPUT_STATUS "proc/self/status"
 #define INPUT_ONLINE "sys/devices/system/cpu/online"
 
-/* cpubind_status_parse as a facts_parse_cpus_fn: its limit is always CPUBIND_MAX_CPUS. */
-static cpubind_text_status parse_status(const char *text, int32_t len, int32_t limit,
-                                        cpubind_int_list *list, cpubind_text_fault *fault)
-{
-    (void)limit;
-    return cpubind_status_parse(text, len, list, fault);
-}
-
 /* A new mark for each CPU, none of them set; NULL when the arena is full. */
 static uint8_t *new_marks(facts_reader *r)
 {
@@ -58,15 +50,17 @@ static cpubind_problem_code list_marked(facts_reader *r, const uint8_t *marks, i
  * of its own. */
 static int next_dra(cpubind_input env, int32_t *at, cpubind_piece *line, cpubind_piece *value)
 {
-    const int32_t n = sizeof CPUBIND_ENV_PREFIX - 1;
-    while (facts_next_name(env, at, line)) {
-        const char *text = env.data + line->at, *equals = NULL;
-        if (line->len > n && memcmp(text, CPUBIND_ENV_PREFIX, (size_t)n) == 0)
-            equals = (const char *)memchr(text, '=', (size_t)line->len);
-        if (!equals)
+    cursor_text of;
+    cursor c = cursor_open(&of, env.data, env.len, NULL, facts_is_present(env)), rest;
+    for (c.at = *at; cursor_line(&c, &rest); *at = c.at) {
+        const cursor whole = rest;
+        const int is_dra = cursor_takes(&rest, CPUBIND_ENV_PREFIX);
+        const cursor name = cursor_cut(&rest, '=');
+        if (!is_dra || cursor_is_cut(&rest, &name))
             continue;
-        value->at = (int32_t)(equals + 1 - env.data);
-        value->len = line->at + line->len - value->at;
+        *at = c.at;
+        *line = cursor_piece(whole);
+        *value = cursor_piece(rest);
         return 1;
     }
     return 0;
@@ -238,9 +232,24 @@ static cpubind_problem_code read_cgroup(facts_reader *r, int32_t **cpu, int32_t 
     return code;
 }
 
-/* Reads the least quota of the cgroup of the process and of all above. Quota and period are
- * microseconds: in one file, or by version 1 in two; without a limit the first is "max" or
- * "-1". */
+/* Reads a quota, its period or both, behind the n that are known; "max" and "-1" are 0. */
+static cpubind_problem_code read_numbers(facts_reader *r, const char *name, int32_t number[2],
+                                         int *n)
+{
+    cpubind_input answer;
+    cpubind_problem_code code = facts_ask(r, name, &answer);
+    cursor_text of;
+    cursor c = cursor_open(&of, answer.data, answer.len, NULL, facts_is_present(answer)), line;
+    if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
+        code = facts_check_end(r, name, answer);
+    if (cursor_line(&c, &line))
+        while (*n < 2 && cursor_left(&line))
+            (void)cursor_is_number(cursor_word(&line), INT32_MAX, &number[(*n)++]);
+    return code;
+}
+
+/* Reads the least quota of the cgroup of the process and of all above, in microseconds of a
+ * period: in one file, or by version 1 in two. */
 static cpubind_problem_code read_quota(facts_reader *r)
 {
     static const char *const leaf[][2] = {{"cpu.max", "cpu.cfs_quota_us"},
@@ -250,22 +259,13 @@ static cpubind_problem_code read_quota(facts_reader *r)
     cpubind_problem_code code = find_cgroup(r, "cpu", CGROUPS "/cpu", &at);
     for (; code == CPUBIND_PROBLEM_NONE && at.len >= 0;
          at.len = at.len > 0 ? cpubind_cgroup_above(at.path, at.len) : -1) {
-        int64_t number[2] = {0, 0}, quota;
-        for (int n = 0, file = 0; n == file && file <= at.is_version_1; file++) {
-            const char *name = name_file(r, &at, leaf[file][at.is_version_1]);
-            cpubind_input answer;
-            code = facts_ask(r, name, &answer);
-            if (code == CPUBIND_PROBLEM_NONE && facts_is_present(answer))
-                code = facts_check_end(r, name, answer);
-            if (code != CPUBIND_PROBLEM_NONE || answer.len == 0 || !scan_is_digit(*answer.data))
-                break;
-            for (int32_t i = 0; i < answer.len && n < 2; i++)
-                if (!scan_is_digit(answer.data[i]))
-                    n++;
-                else if (number[n] < INT32_MAX)
-                    number[n] = 10 * number[n] + answer.data[i] - '0';
-        }
-        quota = number[1] > 0 ? 1000 * number[0] / number[1] : 0;
+        int32_t number[2] = {0, 0};
+        int64_t quota = 0;
+        int n = 0;
+        for (int file = 0; code == CPUBIND_PROBLEM_NONE && file <= at.is_version_1; file++)
+            code = read_numbers(r, name_file(r, &at, leaf[file][at.is_version_1]), number, &n);
+        if (number[1] > 0)
+            quota = INT64_C(1000) * number[0] / number[1];
         if (quota == 0 || quota >= (f->quota > 0 ? f->quota : INT32_MAX))
             continue;
         f->quota = (int32_t)quota;
@@ -396,7 +396,7 @@ static cpubind_problem_code read_allowed(facts_reader *r)
         code = read_cgroup(r, &f->cpu, &f->n_cpu);
     is_cgroup = f->n_cpu >= 0;
     if (code == CPUBIND_PROBLEM_NONE && !is_cgroup)
-        code = facts_read_cpus(r, INPUT_STATUS, parse_status, &f->cpu, &f->n_cpu);
+        code = facts_read_cpus(r, INPUT_STATUS, cpubind_status_parse, &f->cpu, &f->n_cpu);
     r->is_mask = !is_cgroup && f->n_cpu >= 0;
     if (code == CPUBIND_PROBLEM_NONE && f->n_cpu < 0)
         facts_warn(r, CPUBIND_WARNING_NO_STATUS);
@@ -521,7 +521,7 @@ static cpubind_problem_code check_online(facts_reader *r)
         if (f->node_of[cpu] < 0 || (r->online && r->online[cpu]))
             continue;
         if (r->online && n_said == -2) /* the CPUs that the kernel lets this process run on */
-            code = facts_read_cpus(r, INPUT_STATUS, parse_status, &said, &n_said);
+            code = facts_read_cpus(r, INPUT_STATUS, cpubind_status_parse, &said, &n_said);
         if (code == CPUBIND_PROBLEM_NONE)
             code =
                 ask_cpu(r, cpu, !r->online || cpubind_list_has(said, n_said, cpu, &at), &word);

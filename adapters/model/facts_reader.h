@@ -12,9 +12,9 @@
 
 #include "../text/cpulist.h"
 #include "../text/cpumask.h"
+#include "../text/cursor.h"
 #include "../text/lscpu.h"
 #include "../text/procfs.h"
-#include "../text/scan.h"
 #include "../text/slurm_step.h"
 #include "vendor.h"
 
@@ -430,12 +430,14 @@ static inline cpubind_problem_code facts_list_node(facts_reader *r, int32_t node
 /* Steps to the next name of a listing; returns 0 at its end. */
 static inline int facts_next_name(cpubind_input listing, int32_t *at, cpubind_piece *out)
 {
-    const scan_text in = {listing.data, listing.len, NULL};
-    scan_line line = {{0, 0}, *at, 0};
-    if (!facts_is_present(listing) || !scan_next_line(&in, &line))
+    cursor_text of;
+    cursor c = cursor_open(&of, listing.data, listing.len, NULL, facts_is_present(listing)),
+           line;
+    c.at = *at;
+    if (!cursor_line(&c, &line))
         return 0;
-    *at = line.next;
-    *out = scan_slice(line.run);
+    *at = c.at;
+    *out = cursor_piece(cursor_trim(line));
     return 1;
 }
 

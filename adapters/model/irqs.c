@@ -32,7 +32,6 @@ cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listin
                                            int32_t **out, int32_t *out_n)
 {
     enum { DIGITS_MAX = 10 }; /* of 2147483647 */
-    const scan_text in = {listing.data, listing.len, NULL};
     cpubind_piece name;
     int32_t at = 0, cap = 0;
     *out_n = 0;
@@ -43,9 +42,8 @@ cpubind_problem_code cpubind_priv_read_msi(facts_reader *r, cpubind_input listin
         return facts_fail_memory(r);
     for (int32_t digits = 1; digits <= DIGITS_MAX; digits++)
         for (at = 0; facts_next_name(listing, &at, &name);)
-            if (name.len == digits &&
-                scan_whole_number(&in, (scan_run){name.at, name.at + name.len}, INT32_MAX,
-                                  &(*out)[*out_n]) == CPUBIND_TEXT_OK)
+            if (name.len == digits && cursor_bytes_are_number(listing.data + name.at, name.len,
+                                                              INT32_MAX, &(*out)[*out_n]))
                 ++*out_n;
     return CPUBIND_PROBLEM_NONE;
 }

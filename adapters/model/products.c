@@ -5,7 +5,7 @@
  */
 #include "products.h"
 
-#include "../text/scan.h"
+#include "../text/cursor.h"
 
 static const cpubind_product products[] = {{.word = "auto",
                                             .strategy = CPUBIND_TOPO_AFFINITY,
@@ -34,12 +34,13 @@ const char *cpubind_type_word(cpubind_device_type type)
 static int fits(const cpubind_chip_name *chip, const char *name, int32_t len, int32_t has_phy)
 {
     const int32_t n = (int32_t)strlen(chip->part);
-    if (chip->is_end_with_phy)
-        return has_phy && len >= n && scan_same_letters(name + len - n, chip->part, n);
-    for (int32_t at = 0; at + n <= len; at++)
-        if (scan_same_letters(name + at, chip->part, n))
-            return 1;
-    return 0;
+    cursor_text of;
+    cursor c = cursor_open(&of, name, len, NULL, !chip->is_end_with_phy || has_phy);
+    if (chip->is_end_with_phy && len > n)
+        c.at = len - n;
+    while (cursor_len(&c) >= n && !cursor_starts_as(&c, chip->part))
+        c.at++;
+    return cursor_starts_as(&c, chip->part);
 }
 
 cpubind_device_type cpubind_type_of_chip(const char *name, int32_t len, int32_t has_phy)
@@ -70,9 +71,11 @@ int cpubind_is_npu_vendor(int32_t vendor)
 
 int cpubind_is_chip_word(const char *word, int32_t len)
 {
+    cursor_text of;
+    const cursor c = cursor_open(&of, word, len, NULL, 1);
     for (int type = CPUBIND_TYPE_AUTO; type < CPUBIND_TYPE_COUNT; type++)
         for (int i = 0; i < CPUBIND_PRODUCT_CHIPS && products[type].chip[i].part; i++)
-            if (scan_starts_with_letters(word, len, products[type].chip[i].part))
+            if (cursor_starts_as(&c, products[type].chip[i].part))
                 return 1;
     return 0;
 }

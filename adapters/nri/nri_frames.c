@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "../text/scan.h"
+#include "../text/cursor.h"
 
 static uint32_t read_u32(const char *text)
 {
@@ -23,52 +23,46 @@ static void write_u32(char *out, uint32_t value)
         out[i] = (char)(uint8_t)(value >> (24 - 8 * i));
 }
 
-/* Whether a text has a head and after it as many bytes as the number at `at` says. */
-static cpubind_text_status check_length(const scan_text *in, int32_t head, int32_t at,
-                                        int32_t max, int32_t *len)
+/* The number at `at` of a head, which says how many bytes follow it. */
+static int32_t read_length(const cursor *c, int32_t head, int32_t at, uint32_t max)
 {
-    uint32_t length;
-    if (in->len < head)
-        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the head is cut");
-    length = read_u32(in->text + at);
-    if (length > (uint32_t)max)
-        return scan_fail(in, CPUBIND_TEXT_ERR_RANGE, at, "the length is too large");
-    if (in->len - head < (int32_t)length)
-        return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the bytes are cut");
-    *len = (int32_t)length;
-    return CPUBIND_TEXT_OK;
+    uint32_t length = 0;
+    if (cursor_len(c) < head)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_CUT, c->end, "the head is cut");
+    else
+        length = read_u32(c->text + at);
+    if (length > max)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_RANGE, at, "the length is too large");
+    else if (cursor_len(c) - head < (int32_t)length)
+        (void)cursor_fail(c, CPUBIND_TEXT_ERR_CUT, c->end, "the bytes are cut");
+    return (int32_t)length;
 }
 
 cpubind_text_status cpubind_nri_frame_parse(const char *text, int32_t len,
                                             cpubind_nri_frame *out, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_text_status status;
-    int32_t n;
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
-    status = check_length(&in, CPUBIND_NRI_FRAME_HEAD, 4, CPUBIND_NRI_FRAME_MAX, &n);
-    if (status == CPUBIND_TEXT_OK)
+    cursor_text of;
+    const cursor c = cursor_open(&of, text, len, fault, out != NULL);
+    const int32_t n = read_length(&c, CPUBIND_NRI_FRAME_HEAD, 4, CPUBIND_NRI_FRAME_MAX);
+    if (cursor_ok(&c))
         *out = (cpubind_nri_frame){read_u32(text), CPUBIND_NRI_FRAME_HEAD, n};
-    return status;
+    return of.status;
 }
 
 cpubind_text_status cpubind_nri_message_parse(const char *text, int32_t len,
                                               cpubind_nri_message *out,
                                               cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    cpubind_text_status status;
-    int32_t n;
-    if (!scan_is_text(text, len) || !out)
-        return scan_fail_arg(fault);
-    if (len > 8 && text[8] != CPUBIND_NRI_REQUEST && text[8] != CPUBIND_NRI_RESPONSE)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, 8,
-                         "the message is neither a request nor a response");
-    status = check_length(&in, CPUBIND_NRI_MESSAGE_HEAD, 0, CPUBIND_NRI_DATA_MAX, &n);
-    if (status == CPUBIND_TEXT_OK)
-        *out = (cpubind_nri_message){read_u32(text + 4), text[8], CPUBIND_NRI_MESSAGE_HEAD, n};
-    return status;
+    cursor_text of;
+    const cursor c = cursor_open(&of, text, len, fault, out != NULL);
+    const char type = cursor_len(&c) > 8 ? c.text[8] : CPUBIND_NRI_REQUEST;
+    if (type != CPUBIND_NRI_REQUEST && type != CPUBIND_NRI_RESPONSE)
+        (void)cursor_fail(&c, CPUBIND_TEXT_ERR_SYNTAX, 8,
+                          "the message is neither a request nor a response");
+    const int32_t n = read_length(&c, CPUBIND_NRI_MESSAGE_HEAD, 0, CPUBIND_NRI_DATA_MAX);
+    if (cursor_ok(&c))
+        *out = (cpubind_nri_message){read_u32(text + 4), type, CPUBIND_NRI_MESSAGE_HEAD, n};
+    return of.status;
 }
 
 size_t cpubind_nri_framed_size(int32_t len)

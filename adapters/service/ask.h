@@ -66,7 +66,7 @@ typedef struct cpubind_asked {
 
 /* Reads a request (ask_text.c has the grammar).
  *   out     *asked; unchanged on failure
- *   errors  ERR_CUT: the text is the beginning of a request; ERR_SYNTAX */
+ *   errors  ERR_CUT: the text has no line feed yet; ERR_SYNTAX, ERR_RANGE */
 cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_asked *asked,
                                       cpubind_text_fault *fault);
 

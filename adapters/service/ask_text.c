@@ -11,12 +11,12 @@
  *     list    = "-" / 1*( ALPHA / DIGIT / "," / ":" / "=" / "-" )     "-": not known
  *     pid     = a number from 1 to 2147483647     start = a number from 0 to 2^64 - 1
  *     number  = "0" / ( "1".."9" ) *( "0".."9" )
- * A request is shorter than CPUBIND_ASK_MAX.
+ * A request is shorter than CPUBIND_ASK_MAX. A text without its LF is the beginning of one.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../text/scan.h"
+#include "../text/cursor.h"
 #include "ask.h"
 
 static const struct {
@@ -56,129 +56,63 @@ int32_t cpubind_ask_format(const cpubind_asked *asked, char out[CPUBIND_ASK_MAX]
                              asked->pid, asked->start);
 }
 
-/* Whether the text goes on with a word: its length, or 0, or -1 where the text ends in it. */
-static int32_t take_word(const scan_text *in, int32_t at, const char *word)
-{
-    const int32_t n = (int32_t)strlen(word), left = in->len - at;
-    if (left >= n)
-        return memcmp(in->text + at, word, (size_t)n) == 0 ? n : 0;
-    return left == 0 || memcmp(in->text + at, word, (size_t)left) == 0 ? -1 : 0;
-}
-
-/* Reads a number up to `max`. Returns the place after it; -1 where there is none. */
-static int32_t take_number(const scan_text *in, int32_t at, uint64_t max, uint64_t *out)
-{
-    const int32_t from = at;
-    uint64_t value = 0;
-    while (at < in->len && scan_is_digit(in->text[at])) {
-        const uint64_t digit = (uint64_t)(in->text[at] - '0');
-        if ((at > from && value == 0) || value > (max - digit) / 10)
-            return -1;
-        value = value * 10 + digit;
-        at++;
-    }
-    *out = value;
-    return at > from ? at : -1;
-}
-
-static cpubind_text_status cut(const scan_text *in)
-{
-    return scan_fail(in, CPUBIND_TEXT_ERR_CUT, in->len, "the request has no end");
-}
-
 static int is_of_list(char c)
 {
-    return scan_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ',' ||
-           c == ':' || c == '=' || c == '-';
+    return cursor_is_digit(c) || cursor_is_letter(c) || c == ',' || c == ':' || c == '=' ||
+           c == '-';
 }
 
 /* Reads " cpus mems devices". */
-static cpubind_text_status take_lists(const scan_text *in, int32_t *at, cpubind_asked *out)
+static void take_lists(cursor *c, cpubind_asked *out)
 {
     for (int i = 0; i < CPUBIND_ASK_N_LIST; i++) {
-        cpubind_ask_text *list = &out->list[i];
-        if (*at == in->len)
-            return cut(in);
-        if (in->text[*at] != ' ')
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a blank belongs here");
-        list->text = in->text + ++*at;
-        while (*at < in->len && is_of_list(in->text[*at]))
-            ++*at;
-        list->len = (int32_t)(in->text + *at - list->text);
-        if (*at == in->len)
-            return cut(in);
-        if (list->len == 0)
-            return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a list belongs here");
-        if (list->len == 1 && list->text[0] == '-')
-            list->len = 0;
+        cursor_need(c, " ", "a blank belongs here");
+        const cursor list = cursor_span(c, is_of_list);
+        if (list.at == list.end)
+            (void)cursor_bad(c, "a list belongs here");
+        out->list[i] =
+            (cpubind_ask_text){c->text + list.at, cursor_is(list, "-") ? 0 : cursor_len(&list)};
     }
-    return CPUBIND_TEXT_OK;
 }
 
 /* Reads " pid start", or " all". */
-static cpubind_text_status take_process(const scan_text *in, int32_t *at, cpubind_asked *out)
+static void take_process(cursor *c, cpubind_asked *out)
 {
-    const int32_t all = words[out->ask].about == 2 ? take_word(in, *at, " all") : 0;
-    uint64_t pid = 0;
-    int32_t next;
-    if (*at == in->len || all < 0)
-        return cut(in);
-    if (all > 0) {
-        *at += all;
-        return CPUBIND_TEXT_OK;
-    }
-    if (in->text[*at] != ' ')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a blank belongs here");
-    if (++*at == in->len)
-        return cut(in);
-    next = take_number(in, *at, INT32_MAX, &pid);
-    if (next < 0 || pid == 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a process number belongs here");
-    *at = next;
-    if (*at == in->len)
-        return cut(in);
-    if (in->text[*at] != ' ')
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a blank belongs here");
-    if (++*at == in->len)
-        return cut(in);
-    next = take_number(in, *at, UINT64_MAX, &out->start);
-    if (next < 0)
-        return scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, *at, "a start time belongs here");
-    out->pid = (int32_t)pid;
-    *at = next;
-    return CPUBIND_TEXT_OK;
+    if (words[out->ask].about == 2 && cursor_takes(c, " all"))
+        return;
+    cursor_need(c, " ", "a blank belongs here");
+    out->pid = (int32_t)cursor_number(c, INT32_MAX);
+    if (out->pid == 0)
+        (void)cursor_bad(c, "no process has the number 0");
+    cursor_need(c, " ", "a blank belongs here");
+    out->start = cursor_number(c, UINT64_MAX);
 }
 
 cpubind_text_status cpubind_ask_parse(const char *text, int32_t len, cpubind_asked *asked,
                                       cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, asked != NULL);
+    cursor line = cursor_cut(&c, '\n'), rest = line;
+    const cursor word = cursor_cut(&rest, ' ');
     cpubind_asked out = {.ask = CPUBIND_ASK_COUNT};
-    cpubind_text_status status = CPUBIND_TEXT_OK;
-    int32_t at = 0;
-    if (!scan_is_text(text, len) || !asked)
-        return scan_fail_arg(fault);
-    for (int32_t i = 0; i < CPUBIND_ASK_COUNT && out.ask == CPUBIND_ASK_COUNT; i++) {
-        at = take_word(&in, 0, words[i].text);
-        if (at < 0)
-            return cut(&in);
-        if (at > 0)
+    if (of.len >= CPUBIND_ASK_MAX)
+        (void)cursor_fail(&c, CPUBIND_TEXT_ERR_SYNTAX, CPUBIND_ASK_MAX, "it is too long");
+    if (cursor_is_cut(&c, &line))
+        (void)cursor_fail(&c, CPUBIND_TEXT_ERR_CUT, of.len, "the request has no end");
+    cursor_end(&c, "the request ends here with a line feed");
+    for (int32_t i = 0; i < CPUBIND_ASK_COUNT; i++)
+        if (cursor_is(word, words[i].text))
             out.ask = (cpubind_ask)i;
-    }
     if (out.ask == CPUBIND_ASK_COUNT)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, 0, "there is no such request");
-    if (len >= CPUBIND_ASK_MAX)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, CPUBIND_ASK_MAX, "it is too long");
-    if (words[out.ask].about)
-        status = words[out.ask].about == 3 ? take_lists(&in, &at, &out)
-                                           : take_process(&in, &at, &out);
-    if (status != CPUBIND_TEXT_OK)
-        return status;
-    if (at == len)
-        return cut(&in);
-    if (text[at] != '\n' || len != at + 1)
-        return scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, at + (text[at] == '\n'),
-                         "the request ends here with a line feed");
-    *asked = out;
-    return CPUBIND_TEXT_OK;
+        return cursor_bad(&word, "there is no such request");
+    line.at = word.end;
+    if (words[out.ask].about == 3)
+        take_lists(&line, &out);
+    else if (words[out.ask].about)
+        take_process(&line, &out);
+    cursor_end(&line, "the request ends here with a line feed");
+    if (cursor_ok(&c))
+        *asked = out;
+    return of.status;
 }

@@ -6,8 +6,7 @@
  *     file    = *( line LF ) [ line ]
  *     line    = *BLANK [ row *BLANK ] [ comment ]
  *     row     = key *BLANK "=" *BLANK value
- *     key     = word *( "-" word )
- *     word    = 1*( "a".."z" / "0".."9" )
+ *     key     = 1*( "a".."z" / "0".."9" / "-" )          not "-" as the first one
  *     value   = <"> *QUOTED <"> / PLAIN *( *BLANK PLAIN )
  *     comment = "#" *( BLANK / BYTE )
  *     BLANK   = blank / TAB / CR
@@ -20,105 +19,79 @@
  */
 #include "conf.h"
 
-#include "../text/scan.h"
+#include "../text/cursor.h"
 
 static int is_key_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || scan_is_digit(c);
+    return (c >= 'a' && c <= 'z') || c == '-' || cursor_is_digit(c);
 }
 
-static cpubind_conf_step fail_at(const scan_text *in, int32_t offset, const char *what)
+static int is_plain_byte(char c)
 {
-    (void)scan_fail(in, CPUBIND_TEXT_ERR_SYNTAX, offset, what);
-    return CPUBIND_CONF_FAULT;
+    return (cursor_is_plain(c) || cursor_is_blank(c)) && c != 0x7f;
 }
 
-/* The first byte of the run that no line may hold; the end of the run without one. */
-static int32_t find_strange(const scan_text *in, scan_run run)
+/* A value without quotes: a "#" at its start or after a blank begins a comment. */
+static cursor read_plain(cursor value)
 {
-    for (; run.at < run.end; run.at++) {
-        const char c = in->text[run.at];
-        if (((unsigned char)c < ' ' && !scan_is_blank(c)) || c == 0x7f)
-            break;
-    }
-    return run.at;
+    for (int32_t i = value.at; i < value.end; i++)
+        if (value.text[i] == '#' && (i == value.at || cursor_is_blank(value.text[i - 1])))
+            value.end = i;
+    value = cursor_trim(value);
+    if (value.at == value.end)
+        (void)cursor_bad(&value, "the value is missing");
+    return value;
 }
 
-/* The end of the key at `at`: after the last word that belongs to it. */
-static int32_t end_of_key(const scan_text *in, int32_t at, int32_t end)
+static cursor read_quoted(cursor value)
 {
-    while (at < end && (is_key_byte(in->text[at]) ||
-                        (in->text[at] == '-' && at + 1 < end && is_key_byte(in->text[at + 1]))))
-        at++;
-    return at;
-}
-
-/* The end of a value without quotes: a "#" after a blank begins a comment. */
-static int32_t end_of_plain(const scan_text *in, scan_run run)
-{
-    for (int32_t i = run.at; i < run.end; i++)
-        if (in->text[i] == '#' && (i == run.at || scan_is_blank(in->text[i - 1])))
-            run.end = i;
-    return scan_trim(in, run).end;
-}
-
-static cpubind_conf_step read_quoted(const scan_text *in, scan_run run, cpubind_piece *value)
-{
-    scan_run inside = {run.at + 1, run.at + 1};
-    scan_run rest;
-    while (inside.end < run.end && in->text[inside.end] != '"')
-        inside.end++;
-    if (inside.end == run.end)
-        return fail_at(in, run.at, "the closing quote of this value is missing");
-    rest = (scan_run){inside.end + 1, run.end};
-    rest = scan_trim(in, rest);
-    if (!scan_is_empty(rest) && in->text[rest.at] != '#')
-        return fail_at(in, rest.at, "nothing but a comment may follow a value in quotes");
-    if (scan_is_empty(inside))
-        return fail_at(in, run.at, "the value is empty");
-    *value = scan_slice(inside);
-    return CPUBIND_CONF_ROW;
+    const cursor start = value;
+    (void)cursor_takes(&value, "\"");
+    const cursor inside = cursor_cut(&value, '"');
+    if (cursor_is_cut(&value, &inside))
+        (void)cursor_bad(&start, "the closing quote of this value is missing");
+    value = cursor_trim(value);
+    if (cursor_next(&value) != '#')
+        cursor_end(&value, "nothing but a comment may follow a value in quotes");
+    if (inside.at == inside.end)
+        (void)cursor_bad(&start, "the value is empty");
+    return inside;
 }
 
 /* Reads a line that is neither empty nor a comment alone. */
-static cpubind_conf_step read_row(const scan_text *in, scan_run line, cpubind_conf_row *row)
+static cpubind_conf_row read_row(cursor line)
 {
-    const scan_run key = {line.at, end_of_key(in, line.at, line.end)};
-    scan_run rest = {scan_skip_blanks(in, key.end, line.end), line.end};
-    if (scan_is_empty(key) || in->text[key.at] == '-')
-        return fail_at(in, line.at, "a line begins with a key, in small letters, or with #");
-    if (scan_is_empty(rest) || in->text[rest.at] != '=')
-        return fail_at(in, rest.at, "\"=\" is expected after the key");
-    rest.at = scan_skip_blanks(in, rest.at + 1, rest.end);
-    row->key = scan_slice(key);
-    if (!scan_is_empty(rest) && in->text[rest.at] == '"')
-        return read_quoted(in, rest, &row->value);
-    rest.end = end_of_plain(in, rest);
-    if (scan_is_empty(rest))
-        return fail_at(in, rest.at, "the value is missing");
-    row->value = scan_slice(rest);
-    return CPUBIND_CONF_ROW;
+    const cursor key = cursor_span(&line, is_key_byte);
+    if (key.at == key.end || key.text[key.at] == '-')
+        (void)cursor_bad(&key, "a line begins with a key, in small letters, or with #");
+    cursor_skip_blanks(&line);
+    cursor_need(&line, "=", "\"=\" is expected after the key");
+    cursor_skip_blanks(&line);
+    const int is_quoted = cursor_starts(&line, "\"");
+    return (cpubind_conf_row){cursor_piece(key),
+                              cursor_piece(is_quoted ? read_quoted(line) : read_plain(line))};
 }
 
 cpubind_conf_step cpubind_conf_next(const char *text, int32_t len, int32_t *at,
                                     cpubind_conf_row *row, cpubind_text_fault *fault)
 {
-    const scan_text in = {text, len, fault};
-    scan_line line = {.next = *at};
-    cpubind_conf_row found = {{0, 0}, {0, 0}};
-    while (scan_next_line(&in, &line)) {
-        const int32_t strange = find_strange(&in, line.run);
-        cpubind_conf_step step;
-        *at = line.next;
-        if (strange < line.run.end)
-            return fail_at(&in, strange, "a line holds a control character");
-        if (scan_is_empty(line.run) || text[line.run.at] == '#')
+    cursor_text of;
+    cursor c = cursor_open(&of, text, len, fault, 1), line;
+    cpubind_conf_row found;
+    c.at = *at;
+    while (cursor_line(&c, &line)) {
+        cursor strange = line = cursor_trim(line);
+        *at = c.at;
+        (void)cursor_span(&strange, is_plain_byte);
+        cursor_end(&strange, "a line holds a control character");
+        if (line.at == line.end || cursor_next(&line) == '#')
             continue;
-        step = read_row(&in, line.run, &found);
-        if (step == CPUBIND_CONF_ROW)
-            *row = found;
-        return step;
+        found = read_row(line);
+        if (!cursor_ok(&c))
+            return CPUBIND_CONF_FAULT;
+        *row = found;
+        return CPUBIND_CONF_ROW;
     }
-    *at = len;
-    return CPUBIND_CONF_END;
+    *at = of.status == CPUBIND_TEXT_OK ? len : *at;
+    return of.status == CPUBIND_TEXT_OK ? CPUBIND_CONF_END : CPUBIND_CONF_FAULT;
 }

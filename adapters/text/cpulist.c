@@ -111,7 +111,7 @@ cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t
     scan_list found = {.range = held, .cap = (int32_t)(sizeof held / sizeof *held)};
     cpubind_text_status status;
 
-    if (!scan_is_text(text, len) || !list || !scan_is_array(list->out, list->cap) ||
+    if (!scan_is_text(text, len) || !list || !cursor_is_array(list->out, list->cap) ||
         limit < 1 || limit > CPUBIND_MAX_CPUS)
         return scan_fail_arg(fault);
     status = cpubind_priv_read_list(&in, whole, limit, &found);
@@ -201,7 +201,8 @@ cpubind_text_status cpubind_cpulist_format(const int32_t *cpu, int32_t n, char *
 {
     cpubind_text_status status;
 
-    if (!scan_is_array(cpu, n) || !scan_is_array(text, cap) || !out_len || n > CPUBIND_MAX_CPUS)
+    if (!cursor_is_array(cpu, n) || !cursor_is_array(text, cap) || !out_len ||
+        n > CPUBIND_MAX_CPUS)
         return CPUBIND_TEXT_ERR_ARG;
     status = check_cpus(cpu, n);
     if (status != CPUBIND_TEXT_OK)

@@ -101,6 +101,17 @@ static inline int cursor_is_letter(char c)
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
+static inline char cursor_lower(char c)
+{
+    return (char)(cursor_is_letter(c) ? c | 0x20 : c);
+}
+
+/* No control character. */
+static inline int cursor_is_plain(char c)
+{
+    return (unsigned char)c >= ' ';
+}
+
 /* Neither a blank nor a control character, and ASCII. */
 static inline int cursor_is_visible(char c)
 {
@@ -170,17 +181,14 @@ static inline int cursor_drops(cursor *c, const char *word)
     return drops;
 }
 
-/* Whether it starts with a word, which is lower case, in letters of any case. */
+/* Whether it starts with a word, in letters of any case. */
 static inline int cursor_starts_as(const cursor *c, const char *word)
 {
     const int32_t n = (int32_t)strlen(word);
     int32_t i = 0;
-    while (i < n && i < cursor_len(c)) {
-        const char byte = c->text[c->at + i];
-        if ((cursor_is_letter(byte) ? byte | 0x20 : byte) != word[i])
-            return 0;
+    while (i < n && i < cursor_len(c) &&
+           cursor_lower(c->text[c->at + i]) == cursor_lower(word[i]))
         i++;
-    }
     return i == n && cursor_ok(c);
 }
 
@@ -381,6 +389,14 @@ static inline int cursor_is_number(cursor word, uint64_t max, int32_t *out)
     word.of = &quiet;
     *out = (int32_t)cursor_whole(word, max);
     return quiet.status == CPUBIND_TEXT_OK;
+}
+
+/* The same of bytes. */
+static inline int cursor_bytes_are_number(const char *text, int32_t len, uint64_t max,
+                                          int32_t *out)
+{
+    cursor_text of;
+    return cursor_is_number(cursor_open(&of, text, len, NULL, 1), max, out);
 }
 
 /* 1*HEXDIG, leading zeros allowed, not above `max`; moves past it. 0 after a failure. */

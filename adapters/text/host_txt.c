@@ -62,18 +62,13 @@ static const char *value_fault(int key, cursor value)
     return NULL;
 }
 
-static int is_plain(char c)
-{
-    return (unsigned char)c >= ' ';
-}
-
 /* Reads a line; returns its key, or 0 with the fault set. *value moves past the key. */
 static int read_line(cursor *value)
 {
     cursor odd = *value;
     const char *what = NULL;
     int key = 0;
-    (void)cursor_span(&odd, is_plain);
+    (void)cursor_span(&odd, cursor_is_plain);
     cursor_end(&odd, "a control character");
     while (key < N_KEYS && !cursor_takes(value, keys[key]))
         key++;

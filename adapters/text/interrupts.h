@@ -1,8 +1,8 @@
 /* interrupts.h - /proc/interrupts: the number of each interrupt and the names of its handlers
  * SPDX-License-Identifier: MIT
  *
- * Pure: see text.h. Counters are checked in full and not kept. A host with a thousand CPUs has
- * a million of them, so they are checked eight bytes at a time. The grammar is in interrupts.c.
+ * Pure: see text.h. There must be as many counters as CPUs; they are not kept. The grammar is
+ * in interrupts.c.
  */
 #ifndef CPUBIND_INTERRUPTS_H
 #define CPUBIND_INTERRUPTS_H

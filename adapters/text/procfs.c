@@ -11,8 +11,8 @@
 #include "cursor.h"
 
 /*   status = *( line LF )            a line "Cpus_allowed_list:" TAB list; exactly one */
-cpubind_text_status cpubind_status_parse(const char *text, int32_t len, cpubind_int_list *list,
-                                         cpubind_text_fault *fault)
+cpubind_text_status cpubind_status_parse(const char *text, int32_t len, int32_t limit,
+                                         cpubind_int_list *list, cpubind_text_fault *fault)
 {
     static const char key[] = "Cpus_allowed_list:";
     cursor_text of;
@@ -30,8 +30,7 @@ cpubind_text_status cpubind_status_parse(const char *text, int32_t len, cpubind_
                           "Cpus_allowed_list occurs twice");
     if (!cursor_ok(&c))
         return of.status;
-    of.status =
-        cpubind_cpulist_parse(text + line.at, cursor_len(&line), CPUBIND_MAX_CPUS, list, fault);
+    of.status = cpubind_cpulist_parse(text + line.at, cursor_len(&line), limit, list, fault);
     if (fault)
         fault->offset += of.status == CPUBIND_TEXT_OK ? 0 : line.at;
     return of.status;

@@ -28,12 +28,12 @@ extern "C" {
 
 /* Reads the CPUs of the line "Cpus_allowed_list:" of /proc/<pid>/status.
  *   out     list->out[0 .. list->n - 1], ascending; list->n may be 0
- *   errors  as cpubind_cpulist_parse with limit CPUBIND_MAX_CPUS, offsets counted in the whole
+ *   errors  as cpubind_cpulist_parse, offsets counted in the whole
  *           text; ERR_MISSING without the line; ERR_SYNTAX with two such lines; ERR_CUT
  *           without the line feed after the list
  *   cost    O(len) */
-cpubind_text_status cpubind_status_parse(const char *text, int32_t len, cpubind_int_list *list,
-                                         cpubind_text_fault *fault);
+cpubind_text_status cpubind_status_parse(const char *text, int32_t len, int32_t limit,
+                                         cpubind_int_list *list, cpubind_text_fault *fault);
 
 /* Reads a value of /sys/devices/system/node/node<n>/meminfo or /proc/<pid>/status, such as
  * "MemFree" or "VmLck" (NUL-terminated): of the first line that has the name. Other lines are

@@ -152,7 +152,7 @@ static void read_status(void *ctx)
 {
     input *in = (input *)ctx;
     cpubind_int_list list = {in->out.cpu, MAX_CPUS, 0};
-    must(cpubind_status_parse(in->text, in->len, &list, NULL) == CPUBIND_TEXT_OK &&
+    must(cpubind_status_parse(in->text, in->len, MAX_CPUS, &list, NULL) == CPUBIND_TEXT_OK &&
              list.n == in->n,
          "cpubind_status_parse");
 }

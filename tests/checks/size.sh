@@ -20,23 +20,23 @@ fi
 # room                 most    goal
 rooms='
 cpubind.h              1600    1600
-adapters/text           3876    1700
+adapters/text           3814    1700
 adapters/model          2744    1400
-adapters/ascend         6849    2500
+adapters/ascend         6832    2500
 adapters/pci            1592    1300
 adapters/plan           3137    1200
-adapters/linux         13973    9500
+adapters/linux         13974    9500
 adapters/host           4439    3300
-adapters/service        2124    1500
+adapters/service        2041    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
-adapters/kubelet         424       0
+adapters/kubelet         421       0
 adapters/words             0    5600
 adapters/api           10048    1000
-adapters/doctor         2659    2000
+adapters/doctor         2656    2000
 adapters/measure        2655    1700
 adapters/cli           14963    7500
-adapters/nri            1209    1000
+adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python         1224     900
 adapters/cpp             463     440

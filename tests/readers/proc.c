@@ -19,7 +19,8 @@ static void read_status(reading *r)
 {
     cpubind_int_list *list = OUT(r, cpubind_int_list);
     ARRAY(r, list, out, cap, n);
-    if (!READ(r, cpubind_status_parse, list))
+    if (!came(r, cpubind_status_parse(r->text, r->len, CPUBIND_MAX_CPUS, given(r, list),
+                                      r->fault)))
         return;
     tell_list(r, list->out, list->n, CPUBIND_MAX_CPUS);
 }

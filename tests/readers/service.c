@@ -257,7 +257,7 @@ static void read_ask(reading *r)
     memset(&asked, r->fill, sizeof asked);
     status = cpubind_ask_parse(r->text, r->len, &asked, &fault);
     if (status != CPUBIND_TEXT_OK) {
-        CHECK(status == CPUBIND_TEXT_ERR_CUT || status == CPUBIND_TEXT_ERR_SYNTAX);
+        CHECK(is_refusal(status));
         CHECK(status != CPUBIND_TEXT_ERR_CUT ||
               (fault.offset == r->len && r->len < CPUBIND_ASK_MAX));
         CHECK(holds_only(&asked, sizeof asked, r->fill));

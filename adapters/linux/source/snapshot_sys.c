@@ -196,7 +196,8 @@ static int get_affinity(pid_t tid, size_t size_bytes, unsigned long *mask)
     list.out = (int32_t *)malloc(CPUBIND_MAX_CPUS * sizeof *list.out);
     if (!list.out)
         return -1;
-    if (cpubind_status_parse(status.data, status.len, &list, NULL) != CPUBIND_TEXT_OK)
+    if (cpubind_status_parse(status.data, status.len, CPUBIND_MAX_CPUS, &list, NULL) !=
+        CPUBIND_TEXT_OK)
         result = fail(EINVAL);
     memset(mask, 0, size_bytes);
     for (int32_t i = 0; i < list.n && (size_t)list.out[i] < size_bytes * CHAR_BIT; i++)
