@@ -49,6 +49,8 @@ static void explain_irq(const cpubind_item *item, api_text *to)
         api_add(to, "there is no /proc/irq/%d here", (int)item->id);
     else if (item->error == EIO)
         api_add(to, "the kernel manages this interrupt itself and refuses to move it");
+    else if (item->error == ENOSPC)
+        api_add(to, "CPU %s has no free interrupt vector", item->should);
     else
         api_add(to, "%s: %s", item->what, strerror(item->error));
 }

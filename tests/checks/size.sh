@@ -25,14 +25,14 @@ adapters/model          2744    1400
 adapters/ascend         6832    2500
 adapters/pci            1592    1300
 adapters/plan           3137    1200
-adapters/linux         13974    9500
+adapters/linux         13978    9500
 adapters/host           4439    3300
 adapters/service        2041    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/kubelet         421       0
 adapters/words             0    5600
-adapters/api           10048    1000
+adapters/api           10050    1000
 adapters/doctor         2656    2000
 adapters/measure        2655    1700
 adapters/cli           14963    7500

@@ -171,7 +171,23 @@ a_watch_leaves_it_to_the_last_user() {
 
 # -- Refusals and damage ---------------------------------------------------------
 
-# A managed interrupt, and one whose CPU is too large for the kernel: the others are bound.
+# No vector is free on the CPU (ENOSPC), the interrupt is moved by another one (EBUSY), none of the
+# CPUs will do (EINVAL), the kernel manages it (EIO): it is named, and the worker is bound.
+a_refused_interrupt_unbinds_nobody() {
+    for error in 28 16 22 5; do
+        echo "402/smp_affinity_list $error" >"$out/refused"
+        CPUBIND_REFUSED=$out/refused says 0 "interrupt 402 (cq): " apply --npu 0 &&
+            is_at worker $main &&
+            [ "$(cat "$live"/proc/irq/40[0-3]/smp_affinity_list | paste -sd' ')" = "145 144 100 145" ] &&
+            says 0 "" apply --npu 0 &&
+            are_bound 400 && says 0 "" restore && are_free 400 && all_is_free || return 1
+    done
+    echo "402/smp_affinity_list 28" >"$out/refused"
+    CPUBIND_REFUSED=$out/refused says 0 "CPU 145 has no free interrupt vector" apply --npu 0 &&
+        says 0 "" restore && are_free 400
+}
+
+# A managed interrupt, and one whose CPU is too large for the kernel: with --strict none is bound.
 a_refused_write_is_said() {
     printf '402/smp_affinity_list 5\n403/smp_affinity_list 34\n' >"$out/refused"
     CPUBIND_REFUSED=$out/refused says 4 "all is as before" apply --npu 0 --strict && are_free 400 &&
@@ -262,6 +278,8 @@ check_driver "the first place outlives its worker" first_place_outlives_its_work
 check_driver "what ended workers have left is restored" what_ended_workers_have_left
 check_driver "somebody else's place is the origin of the next worker" somebody_elses_place_is_the_origin
 check_driver "a watch leaves an interrupt to the last user" a_watch_leaves_it_to_the_last_user
+check_driver "an interrupt that cannot be moved now is named, and the worker is bound" \
+    a_refused_interrupt_unbinds_nobody
 check_driver "a refused write is said, and undone if nothing may be skipped" a_refused_write_is_said
 check_driver "damaged lists are said" damaged_lists_are_said
 check_driver "lists of CPUs that serve an interrupt may be absent" effective_lists_may_be_absent

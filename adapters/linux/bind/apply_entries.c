@@ -155,6 +155,14 @@ cpubind_linux_fault cpubind_prepare_entries(cpubind_attempt *a, const cpubind_go
     return why;
 }
 
+/* Whether a write says that a thing is not moved: nobody may, the CPU has no room for it (an
+ * interrupt needs a vector), it is busy, or none of the CPUs will do. It stays where it is, and
+ * a watch tries again: a worker is not left unbound for it. */
+static int is_refusal(int error)
+{
+    return cpubind_is_missing(error) || error == EINVAL || error == ENOSPC || error == EBUSY;
+}
+
 cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *move)
 {
     cpubind_binding *b = a->b;
@@ -172,8 +180,7 @@ cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *m
     cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
     if (!is_irq && (why.error == ESRCH || why.error == ENOENT)) /* it has ended since then */
         return cpubind_no_fault;
-    /* EINVAL: nobody may move it */
-    if (cpubind_is_missing(why.error) || (!is_irq && why.error == EINVAL))
+    if (is_refusal(why.error))
         result = CPUBIND_ITEM_SKIPPED;
     /* It may have been moved and only not read back; a skipped one is where it was. */
     if (is_irq && result == CPUBIND_ITEM_SKIPPED)
