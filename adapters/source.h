@@ -29,7 +29,8 @@
  *          proc/4711/fd                a line a device that a process has open, "17 195:0": the
  *                                      numbers of the descriptor and of the device; none for
  *                                      /dev/null
- *          proc/self/fd                empty, where a snapshot has the processes that use devices
+ *          proc/self/fd                empty; a snapshot with it has the processes that use
+ *                                      devices
           etc/os-release, usr/local/Ascend/driver/version.info
                                       files that say which system and driver it has
  *        cmd/NAME.txt.err, the stderr of the command, is a part of cmd/NAME.txt (`err` below),

@@ -151,8 +151,8 @@ static group group_of_nodes(const cpubind_vendor_nodes *nodes)
     return (group){nodes->input, nodes->start, MEMBER_FILE, {{NULL, RULE_ALWAYS}}};
 }
 
-/* The files of a cgroup that bound its CPUs and its memory nodes, by version 2 and by version 1,
- * which has a hierarchy for each controller. */
+/* The files of a cgroup that bound its CPUs and its memory nodes, by version 2 and by
+ * version 1, which has a hierarchy for each controller. */
 enum { CGROUP_LEAVES = 6 };
 static const struct {
     const char *controller, *leaf[CGROUP_LEAVES];

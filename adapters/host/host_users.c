@@ -69,9 +69,12 @@ static int is_asked(const void *ctx, int32_t major_of, int32_t minor_of)
  *   in      line: "17 195:0", of cpubind_open_devices */
 static void count_file(search *s, const char *line, int *computes)
 {
-    int fd, major_of, minor_of;
-    int32_t device;
-    if (sscanf(line, "%d %d:%d", &fd, &major_of, &minor_of) != 3)
+    char *end;
+    int32_t major_of, minor_of, device;
+    (void)strtol(line, &end, 10);
+    major_of = (int32_t)strtol(end, &end, 10);
+    minor_of = *end == ':' ? (int32_t)strtol(end + 1, &end, 10) : -1;
+    if (*end || major_of < 0 || minor_of < 0)
         return;
     device = cpubind_device_of_number(&s->nodes, major_of, minor_of);
     if (device >= 0)

@@ -25,8 +25,8 @@ adapters/model          2744    1400
 adapters/ascend         6832    2500
 adapters/pci            1592    1300
 adapters/plan           3137    1200
-adapters/linux         13978    9500
-adapters/host           4439    3300
+adapters/linux         13972    9500
+adapters/host           4442    3300
 adapters/service        2041    1500
 adapters/sqlite          953     600
 adapters/archive         109       0

@@ -117,7 +117,7 @@ static cpubind_linux_fault can_use(const device_search *s, int32_t fd, int *out)
     (void)snprintf(path, sizeof path, "%sinfo/%d", s->name, (int)fd);
     why = cpubind_read_text(s->root->sys, s->root->fd, path, text, sizeof text, &len);
     flags = why.error ? NULL : strstr(text, key);
-    *out = flags && (strtoul(flags + sizeof key - 1, NULL, 8) & O_PATH) == 0;
+    *out = flags && (strtol(flags + sizeof key - 1, NULL, 8) & O_PATH) == 0;
     return cpubind_is_unseen(why.error) ? cpubind_no_fault : why;
 }
 

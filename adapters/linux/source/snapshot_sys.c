@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * A file that is open is one in memory with the bytes of the input, and a folder one with its
- * name: so a descriptor is the kernel's, and nothing is kept here of it. Must not open a file of
- * this host.
+ * name: so a descriptor is the kernel's, and nothing is kept here of it. Must not open a file
+ * of this host.
  */
 #define _GNU_SOURCE
 #include "snapshot_sys.h"
@@ -58,12 +58,6 @@ static int is_folder(const char *name)
     return !*name || (listing.state == CPUBIND_INPUT_PRESENT && listing.len > 0);
 }
 
-/* The errno of an input that cannot be had. */
-static int error_of(cpubind_input input)
-{
-    return cpubind_input_fault(input).error;
-}
-
 static int open_at(int dir, const char *path, int flags)
 {
     char name[PATH_MAX];
@@ -75,7 +69,7 @@ static int open_at(int dir, const char *path, int flags)
     if (!is_folder(name)) {
         input = read_input(name);
         if (input.state != CPUBIND_INPUT_PRESENT)
-            return fail(error_of(input));
+            return fail(cpubind_input_fault(input).error);
         if (flags & O_DIRECTORY)
             return fail(ENOTDIR);
     }
@@ -96,15 +90,13 @@ static int open_path(const char *path, int flags)
 static int stat_at(int dir, const char *path, struct stat *out)
 {
     char name[PATH_MAX];
-    cpubind_input input;
+    cpubind_input input = {.state = CPUBIND_INPUT_PRESENT};
     if (name_of(dir, path, name) < 0)
         return -1;
-    *out = (struct stat){.st_mode = S_IFDIR};
-    if (is_folder(name))
-        return 0;
-    out->st_mode = S_IFREG;
-    input = read_input(name);
-    return input.state == CPUBIND_INPUT_PRESENT ? 0 : fail(error_of(input));
+    *out = (struct stat){.st_mode = is_folder(name) ? S_IFDIR : S_IFREG};
+    if (S_ISREG(out->st_mode))
+        input = read_input(name);
+    return input.state == CPUBIND_INPUT_PRESENT ? 0 : fail(cpubind_input_fault(input).error);
 }
 
 static ssize_t read_link(int dir, const char *path, char *text, size_t cap)

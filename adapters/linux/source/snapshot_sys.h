@@ -10,9 +10,9 @@
 #include "../sys.h"
 
 /* The calls that only look, over the files of a snapshot, of which a thread can ask one at a
- * time: files and folders are its inputs, the CPUs of a thread those of its status, and a process is
- * there if its folder is. There are no links. All other calls are the real ones, so that nothing
- * may be done with these but to look.
+ * time: files and folders are its inputs, the CPUs of a thread those of its status, and a
+ * process is there if its folder is. There are no links. All other calls are the real ones, so
+ * that nothing may be done with these but to look.
  *   in      source: kept until the next call
  *   returns NULL when the snapshot does not have the processes that use devices: without
  *           proc/self/fd it says nothing of them */
