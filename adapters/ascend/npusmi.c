@@ -6,6 +6,7 @@
  */
 #include "npusmi.h"
 
+#include "../text/cpulist.h"
 #include "table_reader.h"
 
 /* A reading of one output, which grows its arrays at the end of the arena. */
@@ -273,29 +274,28 @@ static int read_labels(reading *r, cpubind_npusmi_topo *topo)
 
 static int read_affinity(reading *r, cpubind_npusmi_topo *topo)
 {
-    enum { RANGES = 16 };
     const scan_run label = value_of(r, TABLE_LABEL), cpus = value_of(r, TABLE_CPUS);
     int32_t id = -1;
     const char kind = cursor_lower(cpubind_priv_table_label(&r->in, label, &id));
     cpubind_npusmi_affinity *row = find_row(topo, id);
-    scan_run range[RANGES];
-    scan_list list = {.range = range, .cap = RANGES, .stop = cpus.end};
+    cpubind_int_list list = {NULL, 0, 0};
+    cpubind_text_fault fault;
+    const char *text = r->in.text + cpus.at;
+    const int32_t len = table_is_none(&r->in, cpus) ? 0 : cpus.end - cpus.at;
+    cpubind_text_status status;
     if (kind == 'i')
         return 1;
     if (!row || (kind == 'h') != (topo->label == CPUBIND_NPUSMI_LABEL_PHY))
         return fail_at(r, label.at, "the header does not have the label of this row");
     if (row->first >= 0)
         return fail_at(r, label.at, "a row occurs twice");
-    if (!scan_is_empty(cpus) && !table_is_none(&r->in, cpus))
-        r->t.status = cpubind_priv_read_list(&r->in, cpus, CPUBIND_MAX_CPUS, &list);
-    if (r->t.status != CPUBIND_TEXT_OK)
-        return 0;
-    if (list.stop != cpus.end)
-        return fail_at(r, list.stop, "a byte does not belong to a list of CPUs");
+    status = cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &list, &fault);
+    if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
+        return (int)cpubind_priv_table_fail(&r->t, status, cpus.at + fault.offset, fault.what);
     if (list.n > 0 && !MORE(r, topo->cpu, topo->n_cpu, list.n))
         return 0;
-    if (list.n > 0)
-        cpubind_priv_write_list(&r->in, &list, topo->cpu + topo->n_cpu);
+    list = (cpubind_int_list){topo->cpu + topo->n_cpu, list.n, 0};
+    (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &list, NULL);
     row->first = topo->n_cpu;
     row->count = list.n;
     topo->n_cpu += list.n;

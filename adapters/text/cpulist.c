@@ -46,84 +46,56 @@ static inline cpubind_text_status read_range_end(const scan_text *in, int32_t *a
 
 /*   list   = [ range *( "," range ) ]
  *   range  = number [ "-" number ]          the second greater than the first
- *   number = "0" / ( "1".."9" *DIGIT )      below `limit` */
-cpubind_text_status cpubind_priv_read_list(const scan_text *in, scan_run run, int32_t limit,
-                                           scan_list *list)
+ *   number = "0" / ( "1".."9" *DIGIT )      below `limit`
+ * *stop is the first byte that cannot belong to it. */
+static cpubind_text_status read_ranges(const scan_text *in, int32_t limit,
+                                       const cpubind_int_list *list, int32_t *out_n,
+                                       int32_t *stop)
 {
-    int32_t at = run.at, n = 0, n_range = 0, first = 0, end = 0;
+    const scan_run whole = {0, in->len};
+    int32_t at = 0, n = 0, end = 0;
 
-    list->n = list->n_range = 0;
-    list->stop = run.at;
-    list->rest = run.end;
-    if (at == run.end || in->text[at] == '\n' || in->text[at] == '\0')
+    if (in->len == 0 || in->text[0] == '\n' || in->text[0] == '\0')
         return CPUBIND_TEXT_OK;
     for (;; at++) {
         const int32_t start = at, floor = end;
-        cpubind_text_status status = scan_number(in, &at, run.end, limit - 1, &first);
+        int32_t first = 0;
+        cpubind_text_status status = scan_number(in, &at, in->len, limit - 1, &first);
 
         if (status == CPUBIND_TEXT_OK && first < floor)
             status = scan_fail(in, CPUBIND_TEXT_ERR_ORDER, start, "the numbers do not ascend");
         if (status == CPUBIND_TEXT_OK)
-            status = read_range_end(in, &at, run, limit, first, &end);
+            status = read_range_end(in, &at, whole, limit, first, &end);
         if (status != CPUBIND_TEXT_OK)
             return status;
-        if (n_range < list->cap) {
-            list->range[n_range].at = first;
-            list->range[n_range].end = end;
-        } else if (n_range == list->cap) {
-            list->rest = start;
-        }
-        n_range++;
+        if (end - first <= list->cap - n)
+            (void)fill_range(list->out + n, (scan_run){first, end});
         n += end - first;
-        if (at == run.end || in->text[at] != ',')
+        if (at == in->len || in->text[at] != ',')
             break;
     }
-    list->n = n;
-    list->n_range = n_range;
-    list->stop = at;
+    *out_n = n;
+    *stop = at;
     return CPUBIND_TEXT_OK;
-}
-
-void cpubind_priv_write_list(const scan_text *in, const scan_list *list, int32_t *out)
-{
-    const int32_t held = list->n_range < list->cap ? list->n_range : list->cap;
-    const int32_t limit = CPUBIND_MAX_CPUS;
-    const scan_run rest = {list->rest, list->stop};
-
-    for (int32_t i = 0; i < held; i++)
-        out = fill_range(out, list->range[i]);
-    for (int32_t at = rest.at; at < rest.end; at++) {
-        scan_run range = {0, 0};
-
-        if (scan_number(in, &at, rest.end, limit - 1, &range.at) != CPUBIND_TEXT_OK ||
-            read_range_end(in, &at, rest, limit, range.at, &range.end) != CPUBIND_TEXT_OK)
-            return; /* not reached: the list was read before */
-        out = fill_range(out, range);
-    }
 }
 
 cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t limit,
                                           cpubind_int_list *list, cpubind_text_fault *fault)
 {
     const scan_text in = {text, len, fault};
-    const scan_run whole = {0, len};
-    scan_run held[512]; /* a host has so many single CPUs at most, but for odd lists */
-    scan_list found = {.range = held, .cap = (int32_t)(sizeof held / sizeof *held)};
+    int32_t n = 0, stop = 0;
     cpubind_text_status status;
 
     if (!scan_is_text(text, len) || !list || !cursor_is_array(list->out, list->cap) ||
         limit < 1 || limit > CPUBIND_MAX_CPUS)
         return scan_fail_arg(fault);
-    status = cpubind_priv_read_list(&in, whole, limit, &found);
+    status = read_ranges(&in, limit, list, &n, &stop);
     if (status == CPUBIND_TEXT_OK)
-        status = scan_tail(&in, found.stop);
+        status = scan_tail(&in, stop);
     if (status != CPUBIND_TEXT_OK)
         return status;
-    list->n = found.n;
-    if (found.n > list->cap)
-        return scan_fail_space(&in);
-    cpubind_priv_write_list(&in, &found, list->out);
-    return CPUBIND_TEXT_OK;
+    list->n = n;
+    return n <= list->cap ? status : scan_fail_space(&in);
 }
 
 /* == array to text ========================================================== */

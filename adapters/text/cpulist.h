@@ -23,8 +23,7 @@ extern "C" {
 /* Reads the numbers of a list, ascending.
  *   in      1 <= limit <= CPUBIND_MAX_CPUS: every number is below it
  *   out     list->out[0 .. list->n - 1]; an empty text is the empty list
- *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE, ERR_ORDER; ERR_SPACE with list->n, list->out
- *           untouched
+ *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE, ERR_ORDER; ERR_SPACE with list->n
  *   cost    O(len + numbers) */
 cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t limit,
                                           cpubind_int_list *list, cpubind_text_fault *fault);

@@ -21,7 +21,7 @@ extern "C" {
 /* Reads the CPUs whose bit is set, ascending.
  *   in      1 <= limit <= CPUBIND_MAX_CPUS: every set bit must be below it
  *   out     list->out[0 .. list->n - 1]
- *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE; ERR_SPACE with list->n, list->out untouched
+ *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE; ERR_SPACE with list->n
  *   cost    O(len + CPUs) */
 cpubind_text_status cpubind_cpumask_parse(const char *text, int32_t len, int32_t limit,
                                           cpubind_int_list *list, cpubind_text_fault *fault);

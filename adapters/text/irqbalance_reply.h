@@ -22,7 +22,7 @@ extern "C" {
 /* Reads the interrupts that irqbalance was told not to move.
  *   out     list->out[0 .. list->n - 1], in the order of the text; a number may occur twice
  *   errors  ERR_ARG, ERR_SYNTAX, ERR_RANGE; ERR_CUT when the text ends before "BANNED ";
- *           ERR_SPACE with list->n, list->out untouched
+ *           ERR_SPACE with list->n
  *   cost    O(len) */
 cpubind_text_status cpubind_irqbalance_parse(const char *text, int32_t len,
                                              cpubind_int_list *list, cpubind_text_fault *fault);

@@ -55,7 +55,7 @@ typedef struct cpubind_proc_event_list {
  *   out     list->out[0 .. list->n - 1], in the order of the messages
  *   errors  ERR_ARG; ERR_CUT: a length goes beyond the datagram, or is too short for what it
  *           counts; ERR_RANGE: the number of a thread or a process is negative; ERR_SPACE with
- *           list->n, list->out untouched
+ *           list->n
  *   cost    O(len) */
 cpubind_text_status cpubind_proc_connector_parse(const char *text, int32_t len,
                                                  cpubind_proc_event_list *list,

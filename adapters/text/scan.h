@@ -223,23 +223,4 @@ static inline cpubind_text_status scan_tail(const scan_text *in, int32_t at)
     return of.status;
 }
 
-/* A list of cpulist.h that was checked and is not written yet. The first ranges are held, so
- * that a list of usual length is read only once. */
-typedef struct scan_list {
-    int32_t n;       /* numbers */
-    int32_t stop;    /* the first byte after the list */
-    int32_t n_range; /* ranges; the first of them are held */
-    int32_t rest;    /* where the first range that is not held starts */
-    scan_run *range; /* the caller's array ... */
-    int32_t cap;     /* ... and how many it holds */
-} scan_list;
-
-/* Checks [ range *( "," range ) ] of cpulist.h, from run.at to the first byte that cannot
- * belong to it. The caller checks that byte. */
-cpubind_text_status cpubind_priv_read_list(const scan_text *in, scan_run run, int32_t limit,
-                                           scan_list *list);
-
-/* Writes the numbers of a list that was read from this text; `out` has room for list->n. */
-void cpubind_priv_write_list(const scan_text *in, const scan_list *list, int32_t *out);
-
 #endif /* CPUBIND_SCAN_H */
