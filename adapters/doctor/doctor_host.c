@@ -310,32 +310,11 @@ static singles list_singles(doctor *d)
     return s;
 }
 
-/* Field `n` of /proc/<pid>/stat, from 3 on, as proc(5) counts; len 0: there is none. */
-static cpubind_piece stat_field(cpubind_input stat, int32_t n)
-{
-    int32_t at = stat.len, end;
-    while (at > 0 && stat.data[at - 1] != ')')
-        at--;
-    for (int32_t field = 2; at > 0 && at < stat.len && field < n; at++)
-        field += stat.data[at] == ' ';
-    end = at;
-    while (end < stat.len && stat.data[end] != ' ' && stat.data[end] != '\n')
-        end++;
-    return (cpubind_piece){at, at > 0 ? end - at : 0};
-}
-
-enum { FIELD_STATE = 3, FIELD_FLAGS = 9, FIELD_CPU = 39, PF_KTHREAD = 0x00200000 };
-
 /* The CPU of a list that a thread ran on last, if the thread is one of a program; else NULL. */
-static const single *find_single(const singles *s, cpubind_input stat)
+static const single *find_single(const singles *s, const cpubind_stat *stat)
 {
-    const int32_t cpu = doctor_number(stat.data, stat_field(stat, FIELD_CPU));
-    const cpubind_piece flags = stat_field(stat, FIELD_FLAGS);
-    uint64_t bits = 0;
-    for (int32_t i = 0; i < flags.len; i++)
-        bits = bits * 10 + (uint64_t)(stat.data[flags.at + i] - '0');
-    for (int32_t i = 0; cpu >= 0 && !(bits & PF_KTHREAD) && i < s->n; i++)
-        if (s->item[i].cpu == cpu)
+    for (int32_t i = 0; !(stat->flags & CPUBIND_STAT_KTHREAD) && i < s->n; i++)
+        if (s->item[i].cpu == stat->cpu)
             return &s->item[i];
     return NULL;
 }
@@ -361,10 +340,9 @@ static int is_in_pool(const doctor *d, int32_t row, int32_t n)
 
 /* Finds a thread that runs on the CPU, or that may run nowhere but in the pool. Returns whether
  * it was found. */
-static int check_thread(doctor *d, const doctor_text *folder, cpubind_input stat,
-                        const single *s, int32_t pid)
+static int check_thread(doctor *d, const doctor_text *folder, char state, const single *s,
+                        int32_t pid)
 {
-    const cpubind_piece state = stat_field(stat, FIELD_STATE);
     const doctor_worker *other = worker_of(d, pid);
     cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};
     doctor_text input = {"", 0}, evidence = {"", 0}, command = {"", 0}, value = {"", 0};
@@ -380,7 +358,7 @@ static int check_thread(doctor *d, const doctor_text *folder, cpubind_input stat
         return 0;
     }
     /* A thread that sleeps since its mask was narrowed has the CPU of before in its stat. */
-    if (!doctor_is(stat.data + state.at, state.len, "R") &&
+    if (state != 'R' &&
         (!is_in_pool(d, s->worker->row, list.n) || !doctor_has(d->cpu, list.n, s->cpu)))
         return 0;
     name = doctor_field(status, "Name");
@@ -423,16 +401,19 @@ static void check_process(doctor *d, const singles *s, int32_t pid)
     listing = d->source->list(d->source->ctx, folder.text);
     for (int32_t at = 0; doctor_next_line(listing, &at, &line);) {
         doctor_text thread = folder, input;
-        cpubind_input stat;
-        const single *on;
+        cpubind_input answer;
+        cpubind_stat stat;
+        const single *on = NULL;
         doctor_add(&thread, "/");
         doctor_add_bytes(&thread, listing.data + line.at, line.len);
         input = thread;
         doctor_add(&input, "/stat");
-        stat = d->source->read(d->source->ctx, input.text);
-        on = find_single(s, stat);
+        answer = d->source->read(d->source->ctx, input.text);
+        if (answer.state == CPUBIND_INPUT_PRESENT &&
+            cpubind_stat_parse(answer.data, answer.len, &stat, NULL) == CPUBIND_TEXT_OK)
+            on = find_single(s, &stat);
         if (on && (!own || own->npu != on->worker->npu) &&
-            check_thread(d, &thread, stat, on, pid))
+            check_thread(d, &thread, stat.state, on, pid))
             return;
     }
 }

@@ -4,6 +4,7 @@
  * Pure but for the source. An input that is not there is noted by doctor_lack, once a check.
  */
 #include "../text/cpulist.h"
+#include "../text/cursor.h"
 #include "../text/procfs.h"
 #include "doctor_parts.h"
 
@@ -111,13 +112,13 @@ const char *doctor_value(doctor *d, cpubind_input answer)
 
 int doctor_next_line(cpubind_input listing, int32_t *at, cpubind_piece *line)
 {
-    const char *feed;
-    if (*at >= listing.len)
+    cursor_text of;
+    cursor c = cursor_open(&of, listing.data, listing.len, NULL, 1), next;
+    c.at = *at;
+    if (!cursor_line(&c, &next))
         return 0;
-    feed = (const char *)memchr(listing.data + *at, '\n', (size_t)(listing.len - *at));
-    line->at = *at;
-    line->len = (feed ? (int32_t)(feed - listing.data) : listing.len) - *at;
-    *at += line->len + 1;
+    *at = c.at;
+    *line = cursor_piece(next);
     return 1;
 }
 
@@ -130,25 +131,15 @@ int32_t doctor_number(const char *text, cpubind_piece slice)
     return number;
 }
 
-static int is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t';
-}
-
 cpubind_piece doctor_field(cpubind_input status, const char *key)
 {
-    const int32_t n = (int32_t)strlen(key);
-    cpubind_piece line = {0, 0};
-    for (int32_t at = 0; doctor_next_line(status, &at, &line);) {
-        const char *bytes = status.data + line.at;
-        if (line.len <= n || memcmp(bytes, key, (size_t)n) != 0 || bytes[n] != ':')
-            continue;
-        line.at += n + 1;
-        line.len -= n + 1;
-        for (; line.len > 0 && is_blank(status.data[line.at]); line.len--)
-            line.at++;
-        return line;
-    }
+    cursor_text of;
+    cursor c = cursor_open(&of, status.data, status.len, NULL, 1), line;
+    while (cursor_line(&c, &line))
+        if (cursor_takes(&line, key) && cursor_takes(&line, ":")) {
+            cursor_skip_blanks(&line);
+            return cursor_piece(line);
+        }
     return (cpubind_piece){0, 0};
 }
 

@@ -33,7 +33,7 @@ adapters/archive         109       0
 adapters/kubelet         421       0
 adapters/words             0    5600
 adapters/api           10050    1000
-adapters/doctor         2656    2000
+adapters/doctor         2632    2000
 adapters/measure        2655    1700
 adapters/cli           14963    7500
 adapters/nri            1203    1000
