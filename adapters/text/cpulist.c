@@ -90,6 +90,9 @@ cpubind_text_status cpubind_cpulist_parse(const char *text, int32_t len, int32_t
         limit < 1 || limit > CPUBIND_MAX_CPUS)
         return scan_fail_arg(fault);
     status = read_ranges(&in, limit, list, &n, &stop);
+    if (status == CPUBIND_TEXT_OK && stop < len && text[stop] != '\n' && text[stop] != '\0')
+        status = scan_fail(&in, CPUBIND_TEXT_ERR_SYNTAX, stop,
+                           "a byte does not belong to a list of numbers");
     if (status == CPUBIND_TEXT_OK)
         status = scan_tail(&in, stop);
     if (status != CPUBIND_TEXT_OK)

@@ -233,8 +233,6 @@ cpubind_text_status cpubind_interrupts_parse(const char *text, int32_t len,
 int cpubind_interrupts_next_name(const char *text, cpubind_piece names, int32_t *at,
                                  cpubind_piece *name)
 {
-    if (!text || !at || !name)
-        return 0;
     while (*at >= 0 && *at < names.len) {
         const int32_t start = *at;
         int32_t end = start;

@@ -158,10 +158,9 @@ cpubind_text_status cpubind_stat_parse(const char *text, int32_t len, cpubind_st
         CPU = 39
     };
 #define BIT(field) (UINT64_C(1) << (field))
-    static const uint64_t small = BIT(PPID) | BIT(N_THREADS) | BIT(CPU);
-    static const uint64_t kept = BIT(PPID) | BIT(N_THREADS) | BIT(CPU) | BIT(FLAGS) |
-                                 BIT(N_MINOR) | BIT(N_MAJOR) | BIT(START) | BIT(CODE) |
-                                 BIT(STACK);
+    const uint64_t small = BIT(PPID) | BIT(N_THREADS) | BIT(CPU);
+    const uint64_t kept =
+        small | BIT(FLAGS) | BIT(N_MINOR) | BIT(N_MAJOR) | BIT(START) | BIT(CODE) | BIT(STACK);
 #undef BIT
     cursor_text of;
     cursor c = cursor_open(&of, text, len, fault, out != NULL), line;
