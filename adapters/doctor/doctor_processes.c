@@ -376,8 +376,7 @@ static cpuset read_cpuset(doctor *d, const doctor_worker *w, const cpuset_files 
         cpubind_cgroup_find(text.data, text.len, "cpuset", &found) != CPUBIND_TEXT_OK)
         return set;
     doctor_add(&path, "sys/fs/cgroup%s", found.is_version_1 ? "/cpuset" : "");
-    doctor_add_bytes(&path, text.data + found.path.at,
-                     cpubind_cgroup_outside(text.data + found.path.at, found.path.len));
+    doctor_add_bytes(&path, text.data + found.path.at, found.path.len);
     for (; path.len >= top; path.text[path.len] = '\0') {
         for (size_t i = 0; i < sizeof files->leaf / sizeof *files->leaf; i++) {
             cpubind_int_list list = {d->cpu, CPUBIND_MAX_CPUS, 0};

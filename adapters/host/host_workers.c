@@ -167,7 +167,7 @@ static cpubind_linux_fault read_cpuset(reading *r, int32_t pid, cpubind_int_list
         top = snprintf(folder, sizeof folder, "sys/fs/cgroup%s",
                        place.is_version_1 ? "/cpuset" : "");
         n = top + snprintf(folder + top, sizeof folder - (size_t)top, "%.*s",
-                           (int)cpubind_cgroup_outside(path, place.path.len), path);
+                           (int)place.path.len, path);
         if (n >= PATH_SIZE)
             return cpubind_fault_of(ENAMETOOLONG, "cgroup");
         fault = find_folder(r, folder, &is_there);

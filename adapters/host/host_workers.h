@@ -82,9 +82,8 @@ typedef struct cpubind_workers {
 cpubind_linux_status cpubind_workers_read(const cpubind_users *list, const cpubind_sys *sys,
                                           cpubind_workers *out, cpubind_linux_fault *fault);
 
-/* Reads the CPUs of the cpuset that holds a process: of its cgroup outside of those that
- * cpubind has made. Where the cgroups of other containers are hidden from this one, they are
- * read where the process itself sees its own.
+/* Reads the CPUs of the cpuset that holds a process: of its cgroup. Where the cgroups of other
+ * containers are hidden from this one, they are read where the process itself sees its own.
  *   in      root: "/"; cpu: CPUBIND_MAX_CPUS elements
  *   out     *n: of them, ascending; 0: not known
  *   errors  "memory"; those of reading: not known

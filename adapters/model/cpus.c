@@ -203,7 +203,7 @@ static cpubind_problem_code find_cgroup(facts_reader *r, const char *controller,
         return code;
     out->mount = found.is_version_1 ? mount : CGROUPS;
     out->path = text.data + found.path.at;
-    out->len = cpubind_cgroup_outside(out->path, found.path.len);
+    out->len = found.path.len;
     out->is_version_1 = found.is_version_1;
     return code;
 }

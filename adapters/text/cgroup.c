@@ -93,20 +93,6 @@ cpubind_text_status cpubind_cgroup_find(const char *text, int32_t len, const cha
     return of.status;
 }
 
-int32_t cpubind_cgroup_outside(const char *path, int32_t len)
-{
-    static const char prefix[] = "/" CPUBIND_CGROUP_PREFIX;
-    const int32_t n = (int32_t)sizeof prefix - 1;
-    for (;;) {
-        int32_t at = len;
-        while (at > 0 && path[at - 1] >= '0' && path[at - 1] <= '9')
-            at--;
-        if (at == len || at < n || memcmp(path + at - n, prefix, (size_t)n) != 0)
-            return len;
-        len = at - n;
-    }
-}
-
 int32_t cpubind_cgroup_above(const char *path, int32_t len)
 {
     while (len > 0 && path[len - 1] != '/')

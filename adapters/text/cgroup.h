@@ -104,13 +104,6 @@ typedef struct cpubind_pod_log {
 cpubind_text_status cpubind_pod_log_parse(const char *name, int32_t len, cpubind_pod_log *out,
                                           cpubind_text_fault *fault);
 
-/* The names of the cgroups that cpubind makes: "cpubind-4711". */
-#define CPUBIND_CGROUP_PREFIX "cpubind-"
-
-/* The length of a path without those at its end: 2 for "/a/cpubind-7/cpubind-8", 0 for
- * "/cpubind-7". The cgroup there has the CPUs that a process had before. */
-int32_t cpubind_cgroup_outside(const char *path, int32_t len);
-
 /* The length of the path of the next cgroup above: 2 for "/a/b", 0 for "/a". */
 int32_t cpubind_cgroup_above(const char *path, int32_t len);
 

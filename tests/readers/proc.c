@@ -218,12 +218,6 @@ static void read_pod_log(reading *r)
     CHECK(log->id.at + 68 == r->len);
 }
 
-/* A path without the cgroups of cpubind at its end. */
-static void read_outside(reading *r)
-{
-    tell_slice(r, "", (cpubind_piece){0, cpubind_cgroup_outside(r->text, r->len)});
-}
-
 /* == Interrupts ============================================================= */
 
 /* Nothing but commas and blanks. */
@@ -411,7 +405,6 @@ static const reader rows[] = {
     {"cgroup", read_container, "", NULL, "cgroup", 512},
     {"cgroup_cpuset", read_cpuset, "", "cgroup", "cgroup", 512},
     {"cgroup_pod", read_pod, "", "cgroup", "cgroup", 512},
-    {"cgroup_outside", read_outside, "", "cgroup", "cgroup", 512},
     {"pod_log", read_pod_log, "", "cgroup", "cgroup", 512},
     {"interrupts", read_interrupts, "", NULL, "proc", 4096},
     {"proc_connector", read_proc_events, "", NULL, "proc_connector", 512},

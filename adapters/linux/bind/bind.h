@@ -42,8 +42,8 @@
  *     one is ERR_BUSY. Reading (verify) takes no lock. What all processes share (interrupts,
  *     irqbalance, threads and queues of the kernel) has one record and one lock for the host:
  *     it is waited for after the threads are placed, for as long as cpubinds take turns. When
- *     one of them has it for CPUBIND_HOST_WAIT_MS, what needs it is skipped; apply does not fail
- *     for that, unless is_strict, and a watch does it later.
+ *     one of them has it for CPUBIND_HOST_WAIT_MS, what needs it is skipped; apply does not
+ *     fail for that, unless is_strict, and a watch does it later.
  * SIGNALS, ENVIRONMENT, WORKING FOLDER  are not touched. One thread at a time may use a
  *     binding; bindings of different processes are independent.
  */
