@@ -67,7 +67,7 @@ cut_head|HTTP/1.1 200 OK\r\nContent-Le|the answer of the server ends too soon
 empty||the answer of the server ends too soon
 digits|HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n|the answer is not HTTP/1
 long|HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n|the page is longer than 16 MB
-line|HTTP/1.1 200 OK\r\n\r\na 1\nb|line 2, column 2 of the page: the last line has no end
+line|HTTP/1.1 200 OK\r\n\r\na 1\nb|line 2, column 2 of the page: the text ends in the middle of a line
 html|HTTP/1.1 200 OK\r\n\r\n<html>\n|line 1, column 1 of the page: a name is missing
 TABLE
 
