@@ -223,7 +223,7 @@ bash_completes() {
         is_offered 'json' cpubind plan --format js &&
         is_offered 'a3-640cpu-16npu' cpubind plan --fixture a3-640cpu-16 &&
         is_offered 'replay' cpubind fixture rep &&
-        is_offered '--jobs' cpubind fixture replay --jo &&
+        is_offered '--format' cpubind fixture replay --fo &&
         is_offered 'a3-640cpu-16npu' cpubind fixture show a3-640cpu-16 &&
         is_offered 'adapters' cpubind plan --root adap &&
         is_offered '' cpubind plan --npus ''
