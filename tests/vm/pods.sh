@@ -10,7 +10,7 @@
 slice=/sys/fs/cgroup/kubepods.slice
 uid_1=11111111-2222-3333-4444-555555555555
 uid_2=01234567-89ab-cdef-0123-456789abcdef
-daemon_rights='"CAP_SYS_NICE", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_NET_ADMIN", "CAP_KILL"'
+daemon_rights='"CAP_SYS_NICE", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_NET_ADMIN"'
 
 # -- Pods --------------------------------------------------------------------
 
