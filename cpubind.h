@@ -120,7 +120,7 @@ extern "C" {
 
 /* int32_t elements of scratch for every function; its content means nothing afterwards. */
 #define CPUBIND_WORK(n_cpu, n_node, n_device)                                                  \
-    (24 * (n_cpu) + 2 * (n_node) + 17 * (n_device) + (n_device) * ((n_cpu) + (n_node)) + 2)
+    (23 * (n_cpu) + 2 * (n_node) + 17 * (n_device) + (n_device) * ((n_cpu) + (n_node)) + 2)
 
 /* Enumerations are names for numbers of 32 bits, whatever a compiler makes of an enum. Name,
  * number, text; and what the report holds then. */
@@ -366,11 +366,11 @@ typedef struct cpubind_priv_table {
     int32_t *row;                                   /* cores, lot by lot, cache by cache */
     int32_t *node, *lot_width, *sample, *left, *at; /* by lot; sample: one of its CPUs */
     int32_t *kind_of, *hits, *split, *took;         /* by lot */
-    int32_t *is_home, *is_allowed; /* by lot: in somebody's home; somebody may have it */
-    int32_t *lot, *cores, *rivals; /* by kind: a lot; cores left; devices */
-    int32_t *cell, *distance;      /* [lot][house], see below; [house][node] */
-    int32_t *first, *members, *total, *elsewhere; /* by house; total: CPUs */
-    int32_t *least, *most, *share;                /* by house: of all its devices */
+    int32_t *is_home;                               /* by lot: in somebody's home */
+    int32_t *lot, *cores, *rivals;                  /* by kind: a lot; cores left; devices */
+    int32_t *cell, *distance;                       /* [lot][house], see below; [house][node] */
+    int32_t *first, *members, *total, *elsewhere;   /* by house; total: CPUs */
+    int32_t *least, *most, *share;                  /* by house: of all its devices */
     int32_t *allowed, *unseen; /* by house: CPUs that it may have; weights of the unseen */
     int32_t *house_of, *next_of, *size, *floor; /* by device; next_of its house */
     int32_t *end, *scratch, *on_node;           /* 4 by device; 3 by CPU; by node */
@@ -687,7 +687,7 @@ CPUBIND_PRIV void cpubind_priv_make_lots(cpubind_priv_table *t, const int32_t *c
             t->node[lot] = node;
             t->lot_width[lot] = width;
             t->sample[lot] = cpu[c];
-            t->left[lot] = t->is_home[lot] = t->is_allowed[lot] = 0;
+            t->left[lot] = t->is_home[lot] = 0;
         }
         do
             t->lot_of[c++] = lot;
@@ -740,7 +740,6 @@ CPUBIND_PRIV void cpubind_priv_allow(cpubind_priv_table *t, int32_t house)
         const int32_t id = t->host->cpu[t->sample[lot]];
         const int32_t at = cpubind_priv_seek(list->cpu, n, 0, id);
         const int32_t may = list->cpu == NULL || (at < n && list->cpu[at] == id);
-        t->is_allowed[lot] |= may;
         *cpubind_priv_cell(t, lot, house) = may ? CPUBIND_PRIV_MAY : CPUBIND_PRIV_NOT;
     }
 }
@@ -762,7 +761,6 @@ CPUBIND_PRIV void cpubind_priv_split_lots(cpubind_priv_table *t, int32_t house)
             t->node[part] = t->node[lot];
             t->lot_width[part] = t->lot_width[lot];
             t->is_home[part] = t->is_home[lot];
-            t->is_allowed[part] = t->is_allowed[lot];
             t->left[part] = t->hits[lot];
             t->left[lot] -= t->hits[lot];
             for (int32_t h = 0; h < t->n_house; h++)
@@ -1564,25 +1562,27 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_table *t,
     return CPUBIND_OK;
 }
 
-/* Whole clusters of a node for the devices whose home it is, ascending. Returns whether it has
- * one for each. */
+/* Whole clusters of a node for the devices whose home it is, ascending, each of CPUs that it may
+ * have. Returns whether it has one for each. */
 CPUBIND_PRIV int32_t cpubind_priv_cut_node(cpubind_priv_table *t, int32_t node, int32_t cluster,
                                            int32_t is_spare)
 {
-    int32_t n = 0, c = 0;
-    for (int32_t lot = 0; lot < t->n_lot; lot++)
-        n += t->node[lot] == node && t->is_allowed[lot] && !is_spare ? t->left[lot] : 0;
+    int32_t has_all = 1;
     for (int32_t d = 0; d < t->n_device; d++) {
+        int32_t n = 0;
         if (cpubind_priv_one_node(t, t->house_of[d]) != node)
             continue;
-        n -= cluster;
-        for (int32_t i = 0; n >= 0 && i < cluster; c++)
-            if (t->node[t->lot_of[c]] == node && t->is_allowed[t->lot_of[c]]) {
-                t->owner[c] = d;
-                i++;
-            }
+        for (int32_t c = 0; !is_spare && n < cluster && c < t->n_core; c++) {
+            const int32_t lot = t->lot_of[c];
+            if (t->node[lot] != node || t->owner[c] != CPUBIND_NONE ||
+                cpubind_priv_stand_of(t, lot, t->house_of[d]) == CPUBIND_PRIV_NOT)
+                continue;
+            t->owner[c] = d;
+            n++;
+        }
+        has_all &= n == cluster;
     }
-    return n >= 0;
+    return has_all;
 }
 
 CPUBIND_PRIV void cpubind_priv_plan_clusters(cpubind_priv_table *t,
@@ -1603,11 +1603,10 @@ CPUBIND_PRIV void cpubind_priv_plan_clusters(cpubind_priv_table *t,
 /* Lays the arrays of a table into the scratch; CPUBIND_WORK is their sum. */
 CPUBIND_PRIV void cpubind_priv_lay_out(cpubind_priv_table *t, int32_t *work)
 {
-    int32_t **by_cpu[] = {&t->core_of,   &t->width, &t->lot_of, &t->next,      &t->cache,
-                          &t->owner,     &t->row,   &t->node,   &t->lot_width, &t->sample,
-                          &t->left,      &t->at,    &t->hits,   &t->split,     &t->took,
-                          &t->kind_of,   &t->lot,   &t->cores,  &t->rivals,    &t->is_home,
-                          &t->is_allowed};
+    int32_t **by_cpu[] = {&t->core_of, &t->width, &t->lot_of, &t->next,      &t->cache,
+                          &t->owner,   &t->row,   &t->node,   &t->lot_width, &t->sample,
+                          &t->left,    &t->at,    &t->hits,   &t->split,     &t->took,
+                          &t->kind_of, &t->lot,   &t->cores,  &t->rivals,    &t->is_home};
     int32_t **by_device[] = {&t->first, &t->members, &t->total,    &t->elsewhere, &t->least,
                              &t->most,  &t->share,   &t->house_of, &t->next_of,   &t->size,
                              &t->floor, &t->allowed, &t->unseen};

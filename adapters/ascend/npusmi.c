@@ -292,10 +292,12 @@ static int read_affinity(reading *r, cpubind_npusmi_topo *topo)
     status = cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &list, &fault);
     if (status != CPUBIND_TEXT_OK && status != CPUBIND_TEXT_ERR_SPACE)
         return (int)cpubind_priv_table_fail(&r->t, status, cpus.at + fault.offset, fault.what);
-    if (list.n > 0 && !MORE(r, topo->cpu, topo->n_cpu, list.n))
-        return 0;
-    list = (cpubind_int_list){topo->cpu + topo->n_cpu, list.n, 0};
-    (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &list, NULL);
+    if (list.n > 0) {
+        if (!MORE(r, topo->cpu, topo->n_cpu, list.n))
+            return 0;
+        list = (cpubind_int_list){topo->cpu + topo->n_cpu, list.n, 0};
+        (void)cpubind_cpulist_parse(text, len, CPUBIND_MAX_CPUS, &list, NULL);
+    }
     row->first = topo->n_cpu;
     row->count = list.n;
     topo->n_cpu += list.n;

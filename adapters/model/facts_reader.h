@@ -370,7 +370,8 @@ static inline cpubind_problem_code facts_read_part(facts_reader *r, const char *
     list.out = cpubind_arena_open(r->arena, CPUBIND_MAX_CPUS, &list.cap);
     if (!list.out)
         return facts_fail_memory(r);
-    status = parse(answer.data + part.at, part.len, CPUBIND_MAX_CPUS, &list, &fault);
+    status = parse(part.len > 0 ? answer.data + part.at : "", part.len, CPUBIND_MAX_CPUS, &list,
+                   &fault);
     cpubind_arena_cut(r->arena, list.out + (status == CPUBIND_TEXT_OK ? list.n : 0));
     *out = list.out;
     *out_n = list.n;
