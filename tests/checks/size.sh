@@ -21,8 +21,8 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3762    1700
-adapters/model          2744    1400
-adapters/ascend         6832    2500
+adapters/model          2745    1400
+adapters/ascend         6834    2500
 adapters/pci            1592    1300
 adapters/plan           3137    1200
 adapters/linux         13972    9500
