@@ -1562,8 +1562,8 @@ CPUBIND_PRIV cpubind_status cpubind_priv_plan_affinity(cpubind_priv_table *t,
     return CPUBIND_OK;
 }
 
-/* Whole clusters of a node for the devices whose home it is, ascending, each of CPUs that it may
- * have. Returns whether it has one for each. */
+/* Whole clusters of a node for the devices whose home it is, ascending, each of CPUs that it
+ * may have. Returns whether it has one for each. */
 CPUBIND_PRIV int32_t cpubind_priv_cut_node(cpubind_priv_table *t, int32_t node, int32_t cluster,
                                            int32_t is_spare)
 {
