@@ -25,7 +25,7 @@ adapters/model          2745    1400
 adapters/ascend         6834    2500
 adapters/pci            1592    1300
 adapters/plan           3137    1200
-adapters/linux         13972    9500
+adapters/linux         13890    9500
 adapters/host           4442    3300
 adapters/service        2041    1500
 adapters/sqlite          953     600

@@ -95,8 +95,8 @@ cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     const cpubind_irqbalance_action action = b->options.irqbalance;
-    const cpubind_shared_user *own = NULL;
     cpubind_shared_entry like;
+    int is_asked;
     cpubind_linux_fault why = a->daemon_fault;
     int32_t place;
     if (!b->shared.file) { /* a watch finds it again */
@@ -114,10 +114,9 @@ cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
         return cpubind_no_fault;
     like = entry_of(b);
     place = cpubind_shared_find(&b->shared.record, &like);
-    if (place >= 0)
-        own = cpubind_shared_own_user(b, &b->shared.record.entry[place]);
-    b->report.irqbalance_runs = action == CPUBIND_IRQBALANCE_LEAVE && !b->daemon.is_stopped &&
-                                (!own || own->action == CPUBIND_IRQBALANCE_LEAVE);
+    is_asked = place >= 0 && cpubind_shared_own_user(b, &b->shared.record.entry[place]);
+    b->report.irqbalance_runs =
+        action == CPUBIND_IRQBALANCE_LEAVE && !b->daemon.is_stopped && !is_asked;
     if (action == CPUBIND_IRQBALANCE_LEAVE || b->daemon.is_stopped) /* it does not listen */
         return cpubind_no_fault;
     why = choose_bans(a);

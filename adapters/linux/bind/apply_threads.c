@@ -485,25 +485,6 @@ static cpubind_linux_fault check_are_placed(cpubind_binding *b)
     return cpubind_fault_of(refused->error, refused->what);
 }
 
-cpubind_linux_fault cpubind_note_threads(cpubind_binding *b)
-{
-    cpubind_linux_fault why = cpubind_list_threads(b);
-    for (int32_t i = 0; !why.error && i < b->tids.n; i++) {
-        const int32_t tid = b->tids.id[i];
-        char name[CPUBIND_COMM_SIZE];
-        int32_t is;
-        why = cpubind_read_thread(b, tid, name, &is);
-        if (!why.error)
-            why = add_known(b, tid, is,
-                            cpubind_set_of_name(&b->record, name) == CPUBIND_CPUSET_NONE);
-        if (why.error == ESRCH)
-            why = cpubind_no_fault;
-    }
-    if (!why.error)
-        why = cpubind_write_record(b);
-    return why.error ? why : find_widest(b);
-}
-
 /* Whether the caller binds itself and has no other thread: none can be born meanwhile. */
 static int is_only_thread(const cpubind_binding *b, int64_t n_counted)
 {

@@ -433,10 +433,6 @@ cpubind_linux_fault cpubind_read_before(cpubind_binding *b);
 cpubind_linux_fault cpubind_name_refuser(cpubind_binding *b, int32_t tid,
                                          cpubind_linux_fault why);
 
-/* Lists the threads, and records those that are new. Writes the record.
- *   errors  ESRCH: the process has ended; ENOMEM; those of writing */
-cpubind_linux_fault cpubind_note_threads(cpubind_binding *b);
-
 /* For apply: records, moves and reports each thread, until births are over; says that they do
  * not end.
  *   errors  ESRCH: the process has ended; why the main thread, a thread that a rule names, or

@@ -72,8 +72,8 @@ static void note_holder(cpubind_binding *b, const cpubind_record_holder *holder)
         b->report.host_holder_state = stat.state;
 }
 
-/* Opens and locks the file when its turn has come. */
-static cpubind_linux_fault open_in_turn(cpubind_binding *b, cpubind_record_mode mode)
+/* Opens the file, and waits for its lock. */
+static cpubind_linux_fault open_waiting(cpubind_binding *b, cpubind_record_mode mode)
 {
     const int is_hopeless = b->group && b->group->is_host_busy;
     cpubind_record_wait wait = {.limit_ms = is_hopeless && b->host_wait_ms > SHORT_WAIT_MS
@@ -83,7 +83,7 @@ static cpubind_linux_fault open_in_turn(cpubind_binding *b, cpubind_record_mode 
                                 .hear_ctx = b->options.host_wait_ctx,
                                 .stop = b->options.stop,
                                 .stop_ctx = b->options.stop_ctx};
-    const cpubind_linux_fault why = cpubind_record_open_in_turn(&b->root, CPUBIND_RECORD_HOST,
+    const cpubind_linux_fault why = cpubind_record_open_waiting(&b->root, CPUBIND_RECORD_HOST,
                                                                 mode, &wait, &b->shared.file);
     if (!why.error && b->shared.file && mode != CPUBIND_RECORD_READ)
         cpubind_process_sign(b, b->shared.file);
@@ -101,7 +101,7 @@ cpubind_linux_fault cpubind_shared_open(cpubind_binding *b, cpubind_record_mode 
     cpubind_linux_fault why;
     if (b->shared.file)
         return cpubind_no_fault;
-    why = open_in_turn(b, mode);
+    why = open_waiting(b, mode);
     if (why.error == ENOENT && mode != CPUBIND_RECORD_MAKE)
         return cpubind_no_fault; /* there is no folder, so no record */
     if (!why.error)

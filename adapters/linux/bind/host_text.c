@@ -219,8 +219,7 @@ static const struct line_kind *find_kind(const char *word, int32_t len)
 /* NULL, or the kind of the line r->line, which is wrong or missing. */
 static const char *read_lines(reader *r, const char *text_end)
 {
-    static const char *const forms[] = {CPUBIND_HOST_FORM, NULL};
-    const char *what = read_head(r, text_end, HEAD, forms, "cpubind-host");
+    const char *what = read_head(r, text_end, HEAD, CPUBIND_HOST_FORM, "cpubind-host");
     while (!what) {
         const struct line_kind *kind;
         const char *word;

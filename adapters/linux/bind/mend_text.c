@@ -164,8 +164,7 @@ static const char *read_line(reader *r, int kind, cpubind_mend_record *out)
 static const char *read_lines(reader *r, const char *text_end, cpubind_mend_record *out)
 {
     static const char *const words[] = {"file", "thread", "ban", "boot", "sum", NULL};
-    static const char *const forms[] = {FORM, NULL};
-    const char *what = read_head(r, text_end, HEAD, forms, "cpubind-doctor");
+    const char *what = read_head(r, text_end, HEAD, FORM, "cpubind-doctor");
     while (!what) {
         int kind;
         r->line++;

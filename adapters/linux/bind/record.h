@@ -209,7 +209,7 @@ typedef struct cpubind_record_wait {
 
 /* The same for host.record or doctor.record, but waits for the lock.
  *   errors  EWOULDBLOCK, "lock": the limit is over, or `stop` has ended the wait */
-cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
+cpubind_linux_fault cpubind_record_open_waiting(cpubind_root *root, int32_t pid,
                                                 cpubind_record_mode mode,
                                                 cpubind_record_wait *wait,
                                                 cpubind_record_file **out);

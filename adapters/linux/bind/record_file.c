@@ -246,7 +246,7 @@ cpubind_linux_fault cpubind_record_open(cpubind_root *root, const char *path, in
     return open_file(root, path, pid, mode, NULL, out);
 }
 
-cpubind_linux_fault cpubind_record_open_in_turn(cpubind_root *root, int32_t pid,
+cpubind_linux_fault cpubind_record_open_waiting(cpubind_root *root, int32_t pid,
                                                 cpubind_record_mode mode,
                                                 cpubind_record_wait *wait,
                                                 cpubind_record_file **out)

@@ -297,8 +297,7 @@ static int find_kind(reader *r, int from, const char **what)
 /* NULL, or the kind of the line that is wrong or missing: the line r->line. */
 static const char *read_lines(reader *r, const char *text_end)
 {
-    static const char *const forms[] = {CPUBIND_RECORD_FORM, NULL};
-    const char *what = read_head(r, text_end, HEAD, forms, "cpubind-record");
+    const char *what = read_head(r, text_end, HEAD, CPUBIND_RECORD_FORM, "cpubind-record");
     int from = 0;
     while (!what && from < N_KINDS) {
         int kind = N_KINDS;

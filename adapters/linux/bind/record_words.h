@@ -284,10 +284,10 @@ static inline int next_line(reader *r, const char *text_end)
     return 1;
 }
 
-/* Reads the first line: the word and the number of the form, one of a list that NULL ends, and
- * a version. NULL, or the kind of the line that is wrong. */
+/* Reads the first line: the word, the number of the form, and a version. NULL, or the kind of
+ * the line that is wrong. */
 static inline const char *read_head(reader *r, const char *text_end, const char *head,
-                                    const char *const *forms, const char *what)
+                                    const char *form, const char *what)
 {
     const char *word;
     int32_t len;
@@ -295,7 +295,7 @@ static inline const char *read_head(reader *r, const char *text_end, const char 
         memcmp(r->at, head, strlen(head)) != 0)
         return what;
     r->at += strlen(head);
-    if (read_one_of(r, forms) < 0)
+    if (!read_word(r, &word, &len) || !is_word(form, word, len))
         return "form";
     return read_word(r, &word, &len) && r->at == r->end ? NULL : what;
 }

@@ -25,14 +25,6 @@ cpubind_linux_fault cpubind_irq_list(cpubind_root *root, const cpubind_irq_id *i
 cpubind_linux_fault cpubind_irq_check(cpubind_root *root, const cpubind_irq_id *id,
                                       int32_t irq);
 
-/* Finds the id of an interrupt by its number: the PCI function that has it, its action, and its
- * place among those.
- *   out     *id; undefined on failure
- *   errors  ENOENT, "gone": no function has it, or it has no action; "look up the interrupt";
- *           "list the interrupts"; ENOMEM, "memory"
- *   cost    one system call for each PCI function */
-cpubind_linux_fault cpubind_irq_identify(cpubind_root *root, int32_t irq, cpubind_irq_id *id);
-
 /* Whether the words of an id lead to a folder of one function and one action. */
 int cpubind_irq_is_id(const cpubind_irq_id *id);
 
