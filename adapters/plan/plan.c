@@ -42,7 +42,6 @@ static void choose_policy(planner *p)
                                                    : p->product->roles;
     p->out->other_roles = p->request->roles ? *p->request->roles : main_only;
     p->least = p->out->roles;
-    p->other_least = 0;
     for (int role = 0; role < CPUBIND_ROLE_COUNT; role++) {
         const int32_t times = role == CPUBIND_ROLE_IRQ ? 1 : n_process;
         p->least.count[role] *= times;

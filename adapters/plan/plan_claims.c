@@ -19,7 +19,7 @@ static const int32_t *index_groups(planner *p, const int32_t *first_of, const in
     int32_t *out = first_of ? cpubind_arena_ints(p->arena, host->n_cpu) : NULL;
     for (int32_t i = 0; out && i < host->n_cpu; i++) {
         const int32_t first = first_of[host->cpu[i]];
-        out[i] = first >= 0 && index[first] >= 0 && index[first] < i ? index[first] : i;
+        out[i] = first >= 0 ? index[first] : i;
     }
     return out;
 }
