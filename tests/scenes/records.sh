@@ -159,10 +159,12 @@ record_of_a_later_version() {
 check_worker "a record of a form that is not known is left alone and named" \
     record_of_a_later_version
 
-# The advice of the message: a damaged record of the host is removed.
+# The advice of the messages: a damaged record of the host is removed, one of a later form is not.
 damaged_host_record_is_named() {
     mkdir -p /run/cpubind && echo damaged >/run/cpubind/host.record &&
         says 4 "/run/cpubind/host.record, is damaged; if no interrupt is to be put back, remove it" \
+            "$CPUBIND" restore --ended && echo cpubind-host 7 9.9.9 >/run/cpubind/host.record &&
+        says 4 "/run/cpubind/host.record, has form 7, which cpubind 9.9.9 wrote" \
             "$CPUBIND" restore --ended && rm /run/cpubind/host.record &&
         says 0 "nothing is on record of a process that has ended" "$CPUBIND" restore --ended
 }
