@@ -18,7 +18,8 @@ const char *api_kind_word(cpubind_item_kind kind)
     static const char *const words[] = {
         [CPUBIND_ITEM_THREAD] = "thread",       [CPUBIND_ITEM_IRQ] = "irq",
         [CPUBIND_ITEM_POLLING] = "uvb",         [CPUBIND_ITEM_KERNEL] = "kernel",
-        [CPUBIND_ITEM_WORKQUEUE] = "workqueue", [CPUBIND_ITEM_IRQBALANCE] = "irqbalance"};
+        [CPUBIND_ITEM_WORKQUEUE] = "workqueue", [CPUBIND_ITEM_IRQBALANCE] = "irqbalance",
+        [CPUBIND_ITEM_FILE] = "file",           [CPUBIND_ITEM_BAN] = "ban"};
     return words[kind];
 }
 
@@ -208,11 +209,8 @@ static void explain_item(const cpubind_outcomes *report, const cpubind_item *ite
     case CPUBIND_ITEM_WORKQUEUE:
         explain_queue(item, to);
         return;
-    case CPUBIND_ITEM_THREAD:
-    case CPUBIND_ITEM_POLLING:
-    case CPUBIND_ITEM_KERNEL:
+    default:
         explain_thread(item, to);
-        return;
     }
 }
 

@@ -67,8 +67,7 @@ static void add_result(api_text *to, const cpubind_mend_item *item)
         api_add(to, " was left: it has changed since, to %s", item->now ? item->now : "?");
         break;
     case CPUBIND_MEND_BOUND:
-        api_add(to, " was left, and is on record: a process is bound that uses it, and is to "
-                    "be restored first");
+        api_add(to, " was left: a process is bound that uses it, and its restore puts it back");
         break;
     case CPUBIND_MEND_GONE:
         api_add(to, " is gone");
@@ -80,13 +79,12 @@ static void add_result(api_text *to, const cpubind_mend_item *item)
 static void add_why(api_text *to, cpubind_linux_status status, const cpubind_linux_fault *fault)
 {
     if (status == CPUBIND_LINUX_ERR_BUSY)
-        api_add(to, "another cpubind doctor is changing this host");
+        api_add(to, "another cpubind is changing this host");
     else if (fault->line > 0)
-        api_add(to, "doctor.record is damaged in line %d: \"%s\" was expected there",
-                (int)fault->line, fault->what);
+        api_add(to, "%s in the folder of records is damaged in line %d", fault->what,
+                (int)fault->line);
     else
-        api_add(to, "doctor.record in the folder of records: %s: %s", fault->what,
-                strerror(fault->error));
+        api_add(to, "the record of this host: %s: %s", fault->what, strerror(fault->error));
 }
 
 /* == --fix ================================================================== */

@@ -94,7 +94,8 @@ static void ban_irqs(doctor *d, const cpubind_goal *goal, int32_t pid, doctor_te
         change[f->n_change++] =
             (cpubind_change){.kind = CPUBIND_CHANGE_BAN, .pid = pid, .irq = irq->irq};
         change[f->n_change++] = (cpubind_change){.file = doctor_keep(d, name.text),
-                                                 .value = doctor_keep(d, value.text)};
+                                                 .value = doctor_keep(d, value.text),
+                                                 .irq_id = &irq->id};
     }
     for (int32_t i = 0; i < n_other; i++)
         doctor_add(evidence, "%s%d", i ? ", " : "; not on their CPUs either: ", (int)other[i]);

@@ -7,7 +7,7 @@
 #ifndef CPUBIND_MODEL_HOST_CHANGE_H
 #define CPUBIND_MODEL_HOST_CHANGE_H
 
-#include <stdint.h>
+#include "driver_names.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +26,7 @@ typedef struct cpubind_change {
                           sys/devices/system/cpu/cpu<N>/cpufreq/scaling_governor or
                           proc/irq/<N>/smp_affinity_list */
     const char *value; /* without a line feed; a list of CPUs as the kernel prints it */
+    const cpubind_irq_id *irq_id; /* `file` is of an interrupt that bindings use: which one */
     int32_t pid, tid, irq;
     int32_t group; /* changes of one group are made all or none; they follow each other */
 } cpubind_change;

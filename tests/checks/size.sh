@@ -21,21 +21,21 @@ fi
 rooms='
 cpubind.h              1600    1600
 adapters/text           3762    1700
-adapters/model          2745    1400
+adapters/model          2746    1400
 adapters/ascend         6834    2500
 adapters/pci            1592    1300
 adapters/plan           3137    1200
-adapters/linux         13890    9500
+adapters/linux         13604    9500
 adapters/host           4442    3300
 adapters/service        2041    1500
 adapters/sqlite          953     600
 adapters/archive         109       0
 adapters/kubelet         421       0
 adapters/words             0    5600
-adapters/api           10050    1000
-adapters/doctor         2631    2000
+adapters/api           10048    1000
+adapters/doctor         2632    2000
 adapters/measure        2655    1700
-adapters/cli           14963    7500
+adapters/cli           14961    7500
 adapters/nri            1203    1000
 adapters/slurm           261     260
 adapters/python         1224     900

@@ -14,7 +14,7 @@ LD_PRELOAD="$LD_PRELOAD $programs/kernel_shim"
 daemon=$out/daemon
 numa=/proc/sys/kernel/numa_balancing
 cpu=/sys/devices/system/cpu
-record=/run/cpubind/doctor.record
+record=/run/cpubind/host.record
 
 # -- The host --------------------------------------------------------------------
 
@@ -104,14 +104,32 @@ leaves_what_somebody_has_changed() {
         [ "$(cat $numa)" = 2 ] && [ ! -e $record ] && echo 1 >$numa && is_as before
 }
 
-# doctor --fix, apply, doctor --restore, restore, doctor --restore: a binding keeps its interrupts,
-# and the threads that are elsewhere than doctor has put them.
+# doctor --fix, apply, doctor --restore, restore: a binding keeps its interrupts and threads, and
+# what was before doctor came is there again after its restore.
 leaves_what_a_process_has() {
     fixes && says 0 "" apply --npu 0 --irqbalance ban --thread pt_b=150 &&
-        says 0 "a process is bound that uses it, and is to be restored first" "$CPUBIND" doctor --restore &&
+        says 0 "a process is bound that uses it, and its restore puts it back" "$CPUBIND" doctor --restore &&
         irqs_are_on 145 144 145 145 100 && grep -qx 401 "$daemon/bans" && is_at pt_b 150 &&
-        is_at pt_a 0 &&
-        says 0 "" restore && restores
+        is_at pt_a $main &&
+        says 0 "" restore && is_as before && [ ! -e $record ]
+}
+
+# Interrupts of a binding that doctor moves: they go back to what they were before either came, in
+# which order ever both are put back.
+shares_what_a_process_has() {
+    for order in "restore doctor" "doctor restore"; do
+        says 0 "" apply --npu 0 --irqbalance leave &&
+            for irq in 400 401 402 403; do echo 100 >/proc/irq/$irq/smp_affinity_list; done &&
+            fixes || return 1
+        for step in $order; do
+            case $step in
+            doctor) says 0 "" "$CPUBIND" doctor --restore ;;
+            restore) says 0 "" restore ;;
+            esac || return 1
+        done
+        is_as before && [ ! -e $record ] || return 1
+        make_faults
+    done
 }
 
 forgets_what_has_ended() {
@@ -139,7 +157,7 @@ another_daemon_has_no_such_bans() {
 a_refusal_undoes_its_finding() {
     for fault in "cpu147/cpufreq/scaling_governor 5" "numa_balancing 30" "403/smp_affinity_list 5"; do
         echo "$fault" >"$out/refused"
-        CPUBIND_REFUSED=$out/refused doctor 4 "was refused: write: " --fix || return 1
+        CPUBIND_REFUSED=$out/refused doctor 4 "was refused: write" --fix || return 1
         case $fault in
         cpu*) [ "$(cat $cpu/cpu146/cpufreq/scaling_governor)" = powersave ] && said "was undone" ;;
         numa*) [ "$(cat $numa)" = 1 ] && is_at pt_a $main ;;
@@ -152,7 +170,7 @@ a_refusal_undoes_its_finding() {
 a_refused_restore_is_done_later() {
     for fault in "cpu147/cpufreq/scaling_governor 5" "numa_balancing 30" "403/smp_affinity_list 5"; do
         fixes && echo "$fault" >"$out/refused" || return 1
-        CPUBIND_REFUSED=$out/refused says 4 "could not be put back: write: " "$CPUBIND" doctor --restore &&
+        CPUBIND_REFUSED=$out/refused says 4 "could not be put back: write" "$CPUBIND" doctor --restore &&
             [ -e $record ] && restores || return 1
     done
 }
@@ -172,14 +190,14 @@ a_crash_leaves_nothing() {
 
 # A record by others, with the right sum: any line but the last may be theirs.
 forge() { # line ...
-    printf '%s\n' "cpubind-doctor 1 0.2.0" "$@" >"$out/forged"
+    printf '%s\n' "cpubind-host 3 0.2.0" "$@" >"$out/forged"
     python3 -c 'import sys, zlib
 text = open(sys.argv[1], "rb").read()
 sys.stdout.write(text.decode() + "sum %08x\n" % zlib.crc32(text))' "$out/forged" >$record && chmod 600 $record
 }
 
 is_refused() {
-    says 3 "doctor.record is damaged in line" "$CPUBIND" doctor --restore &&
+    says 3 "host.record in the folder of records is damaged in line" "$CPUBIND" doctor --restore &&
         doctor 4 damaged --fix &&
         rm $record && is_as before
 }
@@ -199,20 +217,19 @@ a_damaged_record_is_refused() {
 }
 
 no_other_file_is_written() {
-    for name in etc/passwd proc/sys/kernel/numa_balancing/../panic /proc/sys/kernel/numa_balancing \
-        proc/irq/01/smp_affinity_list proc/irq//smp_affinity_list \
-        sys/devices/system/cpu/cpu/cpufreq/scaling_governor; do
-        forge "file $name 1 0" && is_refused || return 1
+    for name in "etc/passwd 0" "numa_balancing/../panic 0" "/proc/sys/kernel/numa_balancing 0" \
+        "smp_affinity_list 01" "smp_affinity_list -1" "scaling_governor"; do
+        forge "file $name =1" "doctor =0" && is_refused || return 1
     done
-    for line in "file proc/sys/kernel/numa_balancing 1" "thread 0 1 1 0 0-1" "thread 1 x 1 0 0-1" "ban 1 1" \
-        "ban 1 1 -1" "file proc/sys/kernel/numa_balancing 1 a%0ab" "hello"; do
+    for line in "file numa_balancing 0" "thread 0 1 1 0-1" "thread 1 x 1 0-1" "ban 1 1" "ban 1 1 -1 -" \
+        "file numa_balancing 0 =1" "hello"; do
         forge "$line" && is_refused || return 1
     done
 }
 
 # One of an earlier boot says nothing of this one.
 an_earlier_boot_is_nothing() {
-    forge "boot 00000000-0000-0000-0000-000000000000" "file proc/sys/kernel/numa_balancing 0 1" &&
+    forge "boot 00000000-0000-0000-0000-000000000000" "file numa_balancing 0 =0" "doctor =1" &&
         says 0 "nothing is on record" "$CPUBIND" doctor --restore && rm $record && is_as before
 }
 
@@ -220,7 +237,7 @@ one_at_a_time() {
     flock $record.lock sh -c 'echo locked; exec sleep 60' >"$out/locked" 2>&1 &
     other=$!
     becomes grep -q locked "$out/locked" &&
-        doctor 4 "another cpubind doctor is changing this host" --fix &&
+        doctor 4 "another cpubind is changing this host" --fix &&
         is_as before
     result=$?
     end_worker $other
@@ -231,7 +248,8 @@ mkdir -p /run/cpubind
 make_faults
 state >"$out/before"
 for test in makes_changes_and_puts_them_back keeps_the_first_value says_it_in_json \
-    leaves_what_somebody_has_changed leaves_what_a_process_has forgets_what_has_ended \
+    leaves_what_somebody_has_changed leaves_what_a_process_has shares_what_a_process_has \
+    forgets_what_has_ended \
     another_daemon_has_no_such_bans a_refusal_undoes_its_finding a_refused_restore_is_done_later \
     a_crash_leaves_nothing a_damaged_record_is_refused no_other_file_is_written an_earlier_boot_is_nothing \
     one_at_a_time; do

@@ -66,8 +66,7 @@ cpubind_linux_fault cpubind_use_entry(cpubind_attempt *a, const cpubind_move *mo
 {
     cpubind_binding *b = a->b;
     const cpubind_subject subject = cpubind_subject_of(b, &move->of, move->should);
-    cpubind_linux_fault why =
-        cpubind_shared_use(b, &move->of, move->should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    cpubind_linux_fault why = cpubind_shared_use(b, &move->of, move->should);
     if (why.error)
         return why;
     return move->of.before == move->should
@@ -174,7 +173,7 @@ cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *m
         why = cpubind_read_entry(b, &move->of, &number, &now);
     if (why.error)
         return why.error == ESRCH ? cpubind_no_fault : why;
-    why = is_irq ? cpubind_move_irq(b, &move->of.id, move->of.number, move->should, &actual)
+    why = is_irq ? cpubind_move_irq(b, &move->of, move->should, &actual)
                  : cpubind_write_entry(b, &move->of, move->should);
     const cpubind_subject subject = cpubind_subject_of(b, &move->of, move->should);
     cpubind_item_result result = why.error ? CPUBIND_ITEM_FAILED : CPUBIND_ITEM_MOVED;
@@ -184,7 +183,7 @@ cpubind_linux_fault cpubind_move_entry(cpubind_attempt *a, const cpubind_move *m
         result = CPUBIND_ITEM_SKIPPED;
     /* It may have been moved and only not read back; a skipped one is where it was. */
     if (is_irq && result == CPUBIND_ITEM_SKIPPED)
-        (void)cpubind_write_irq(b, &move->of.id, move->of.number, move->of.before);
+        (void)cpubind_write_entry(b, &move->of, move->of.before);
     no_memory = cpubind_report_why(b, &subject, result, why);
     if (no_memory.error)
         return no_memory;
@@ -229,7 +228,7 @@ static cpubind_linux_fault use_next(cpubind_binding *b, const cpubind_shared_ent
     cpubind_shared_close(b); /* it was open for reading alone */
     why = cpubind_shared_open(b, CPUBIND_RECORD_MAKE);
     if (!why.error)
-        why = cpubind_shared_use(b, next, should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+        why = cpubind_shared_use(b, next, should);
     place = why.error ? -1 : cpubind_shared_find(host, ended);
     if (place >= 0) {
         cpubind_shared_entry *entry = &host->entry[place];

@@ -120,7 +120,7 @@ void cpubind_leave_old_goal(cpubind_attempt *a, const cpubind_goal *goal)
         const int is_left = may_leave && !is_in_goal(goal, &irq);
         if (is_left && b->shared_fault.error)
             (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_SKIPPED, b->shared_fault);
-        if (!is_left || b->shared_fault.error || !cpubind_give_back_irq(b, &irq.id, &b->daemon))
+        if (!is_left || b->shared_fault.error || !cpubind_give_back_irq(b, &irq.id))
             r->irq[n++] = irq;
     }
     b->is_dirty |= n < r->n_irq;
@@ -150,7 +150,7 @@ static cpubind_linux_fault use_again(cpubind_binding *b, const cpubind_record_ir
         *is_another = other > own && other->set == now;
         return why;
     }
-    why = cpubind_shared_use(b, &like, should, CPUBIND_IRQBALANCE_LEAVE, NULL);
+    why = cpubind_shared_use(b, &like, should);
     return why.error ? why : cpubind_shared_write(b);
 }
 
@@ -171,7 +171,9 @@ static cpubind_linux_fault watch_irq(cpubind_binding *b, int32_t place)
     if (!why.error && now != should)
         why = use_again(b, irq, now, should, &is_another);
     if (!why.error && now != should && !is_another) {
-        why = cpubind_move_irq(b, &irq->id, irq->irq, should, &actual);
+        const cpubind_shared_entry entry = {
+            .kind = CPUBIND_ITEM_IRQ, .number = irq->irq, .id = irq->id};
+        why = cpubind_move_irq(b, &entry, should, &actual);
         result = CPUBIND_ITEM_MOVED;
     }
     subject = subject_of(b, irq->irq, irq->kind, now, should);

@@ -13,11 +13,13 @@ static cpubind_subject subject_of(const cpubind_binding *b)
     return cpubind_own_subject(b, CPUBIND_ITEM_IRQBALANCE, b->daemon.pid, "irqbalance");
 }
 
-static cpubind_shared_entry entry_of(const cpubind_binding *b)
+/* The entry of an interrupt that the daemon leaves alone. */
+static cpubind_shared_entry entry_of(const cpubind_binding *b, int32_t irq)
 {
-    return (cpubind_shared_entry){.kind = CPUBIND_ITEM_IRQBALANCE,
+    return (cpubind_shared_entry){.kind = CPUBIND_ITEM_BAN,
                                   .number = b->daemon.pid,
                                   .start = b->daemon.start,
+                                  .id.index = irq,
                                   .before = CPUBIND_CPUSET_NONE};
 }
 
@@ -32,11 +34,14 @@ static cpubind_linux_fault skip_irqbalance(cpubind_attempt *a, cpubind_linux_fau
     return cpubind_report_why(a->b, &subject, CPUBIND_ITEM_SKIPPED, why);
 }
 
-/* Whether the interrupt was banned for a user of its entry: then the ban is cpubind's. */
-static int is_ban_of_user(const cpubind_shared_entry *entry)
+/* Whether this process has bans on record of the daemon that runs now. */
+static int has_asked(const cpubind_binding *b)
 {
-    for (int32_t i = 0; i < entry->n_user; i++)
-        if (entry->user[i].action == CPUBIND_IRQBALANCE_BAN)
+    const cpubind_shared_record *host = &b->shared.record;
+    for (int32_t i = 0; i < host->n_entry; i++)
+        if (host->entry[i].kind == CPUBIND_ITEM_BAN && host->entry[i].number == b->daemon.pid &&
+            host->entry[i].start == b->daemon.start &&
+            cpubind_shared_own_user(b, &host->entry[i]))
             return 1;
     return 0;
 }
@@ -60,23 +65,21 @@ static cpubind_linux_fault list_bans(cpubind_attempt *a, int32_t **irq, int32_t 
     return cpubind_irqbalance_banned(&a->b->root, &a->b->daemon, *irq, *n, *is_banned);
 }
 
-/* Records which interrupts this process bans. Those that somebody else has banned already must
- * not be unbanned later. */
+/* Makes this process a user of the ban of each of its interrupts, and chooses those to ban. One
+ * that somebody else has banned already stays banned later. */
 static cpubind_linux_fault choose_bans(cpubind_attempt *a)
 {
-    cpubind_shared_record *host = &a->b->shared.record;
-    int32_t *irq = NULL, *is_banned = NULL, n, k = 0;
-    const cpubind_linux_fault why = list_bans(a, &irq, &is_banned, &n);
-    for (int32_t i = 0; !why.error && is_banned && i < host->n_entry; i++) {
-        cpubind_shared_entry *entry = &host->entry[i];
-        cpubind_shared_user *own = cpubind_shared_own_user(a->b, entry);
-        if (entry->kind != CPUBIND_ITEM_IRQ || !own)
-            continue;
-        if (!is_banned[k])
-            irq[a->n_ban++] = irq[k]; /* at or before irq[k] */
-        if (!is_banned[k] || is_ban_of_user(entry))
-            own->action = CPUBIND_IRQBALANCE_BAN;
-        k++;
+    int32_t *irq = NULL, *is_banned = NULL, n, ban;
+    cpubind_linux_fault why = cpubind_value_of_ban(a->b, &ban);
+    if (!why.error)
+        why = list_bans(a, &irq, &is_banned, &n);
+    for (int32_t i = 0; !why.error && i < n; i++) {
+        cpubind_shared_entry like = entry_of(a->b, irq[i]);
+        if (is_banned[i])
+            like.before = ban;
+        else
+            irq[a->n_ban++] = irq[i]; /* at or before irq[i] */
+        why = cpubind_shared_use(a->b, &like, ban);
     }
     free(a->ban);
     a->ban = irq;
@@ -95,10 +98,7 @@ cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
 {
     cpubind_binding *b = a->b;
     const cpubind_irqbalance_action action = b->options.irqbalance;
-    cpubind_shared_entry like;
-    int is_asked;
     cpubind_linux_fault why = a->daemon_fault;
-    int32_t place;
     if (!b->shared.file) { /* a watch finds it again */
         const int is_skipped = b->daemon.pid != 0 && action != CPUBIND_IRQBALANCE_LEAVE &&
                                cpubind_is_host_busy(b->shared_fault);
@@ -112,18 +112,15 @@ cpubind_linux_fault cpubind_prepare_irqbalance(cpubind_attempt *a)
         return skip_irqbalance(a, why);
     if (why.error || b->daemon.pid == 0)
         return cpubind_no_fault;
-    like = entry_of(b);
-    place = cpubind_shared_find(&b->shared.record, &like);
-    is_asked = place >= 0 && cpubind_shared_own_user(b, &b->shared.record.entry[place]);
     b->report.irqbalance_runs =
-        action == CPUBIND_IRQBALANCE_LEAVE && !b->daemon.is_stopped && !is_asked;
+        action == CPUBIND_IRQBALANCE_LEAVE && !b->daemon.is_stopped && !has_asked(b);
     if (action == CPUBIND_IRQBALANCE_LEAVE || b->daemon.is_stopped) /* it does not listen */
         return cpubind_no_fault;
     why = choose_bans(a);
     if (why.error)
         return skip_irqbalance(a, why);
     a->is_to_ask = 1;
-    return cpubind_shared_use(b, &like, CPUBIND_CPUSET_NONE, action, NULL);
+    return cpubind_no_fault;
 }
 
 cpubind_linux_fault cpubind_ask_irqbalance(cpubind_attempt *a)

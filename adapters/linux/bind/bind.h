@@ -175,7 +175,7 @@ typedef void cpubind_bind_wait_hear(void *ctx, int32_t holder, int64_t waited_ms
 /* The forms of the records that this version writes and reads, of a process and of the host. A
  * change that an older program cannot read takes the next number. */
 #define CPUBIND_RECORD_FORM      "6"
-#define CPUBIND_HOST_FORM        "2"
+#define CPUBIND_HOST_FORM        "3"
 #define CPUBIND_RECORD_FORM_SIZE 40 /* of "FORM VERSION" */
 
 /* All zero is the default but for `pid`, without which nothing is opened. */
@@ -211,11 +211,13 @@ typedef struct cpubind_bind_options {
 
 typedef enum cpubind_item_kind {
     CPUBIND_ITEM_THREAD,    /* id: its number, name: its name; of a watch, id 0: a step for
-                               all threads failed: `what`, `error` */
+                                all threads failed: `what`, `error` */
     CPUBIND_ITEM_IRQ,       /* id: its number, name: the word of its kind */
     CPUBIND_ITEM_POLLING,   /* a thread of another process: pid, id, name */
     CPUBIND_ITEM_KERNEL,    /* a kernel thread of the driver: pid and id its number, name */
     CPUBIND_ITEM_WORKQUEUE, /* a work queue of the driver: name, cut to 15 bytes */
+    CPUBIND_ITEM_FILE,      /* a setting of the host: in its record alone */
+    CPUBIND_ITEM_BAN,       /* an interrupt that irqbalance leaves alone: the same */
     CPUBIND_ITEM_IRQBALANCE /* id: its process */
 } cpubind_item_kind;
 

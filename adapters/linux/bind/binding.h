@@ -20,7 +20,8 @@
  *   polling thread  a thread of another process that serves the devices of the host: the goal
  *               has its name
  *   entry       what is of the host, in its record: an interrupt, a polling thread, a kernel
- *               thread or a work queue of the driver, irqbalance
+ *               thread or a work queue of the driver, a setting, a ban of irqbalance; and a
+ *               thread of a process that doctor has moved
  *   undo        puts back what a failed call changed; restore: what the record holds
  */
 #ifndef CPUBIND_LINUX_BINDING_H
@@ -480,7 +481,7 @@ cpubind_linux_fault cpubind_watched_find_moved(cpubind_binding *b, cpubind_ids *
 
 void cpubind_watched_free(cpubind_binding *b);
 
-/* == What is of the host (entry.c) ========================================== */
+/* == Knobs: what is of the host (knob.c) ==================================== */
 
 /* Finds the present number of an interrupt.
  *   errors  ENOENT, "gone": the function has no such interrupt now; "list the interrupts";
@@ -489,24 +490,28 @@ void cpubind_watched_free(cpubind_binding *b);
 cpubind_linux_fault cpubind_find_irq(cpubind_binding *b, const cpubind_irq_id *id,
                                      int32_t *irq);
 
-/* Moves an interrupt to a set if its number still is that of this interrupt.
- *   errors  as cpubind_irq_check, cpubind_irq_write */
-cpubind_linux_fault cpubind_write_irq(cpubind_binding *b, const cpubind_irq_id *id, int32_t irq,
-                                      int32_t set);
-
-/* Moves an interrupt and reads its CPUs back.
- *   out     *actual: the CPUs that serve it; NONE where the kernel does not say */
-cpubind_linux_fault cpubind_move_irq(cpubind_binding *b, const cpubind_irq_id *id, int32_t irq,
-                                     int32_t should, int32_t *actual);
-
 /* Reads the present number of an entry, which an interrupt alone has, and its set.
  *   errors  ESRCH, of a thread, or ENOENT: it is not there any more */
 cpubind_linux_fault cpubind_read_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                                        int32_t *number, int32_t *set);
 
-/* Moves a thread or a work queue to a set. */
+/* Gives an entry a set; an interrupt, if its number still is that of this interrupt. */
 cpubind_linux_fault cpubind_write_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                                         int32_t should);
+
+/* The same for an interrupt, which is read back.
+ *   out     *actual: the CPUs that serve it; NONE where the kernel does not say */
+cpubind_linux_fault cpubind_move_irq(cpubind_binding *b, const cpubind_shared_entry *irq,
+                                     int32_t should, int32_t *actual);
+
+/* Finds the setting of a file below "/"; and the file of a setting. Return whether there is
+ * one. */
+#define CPUBIND_SETTING_SIZE 96
+int cpubind_setting_find(const char *file, cpubind_irq_id *id);
+int cpubind_setting_file(const cpubind_irq_id *id, char path[CPUBIND_SETTING_SIZE]);
+
+/* The set that stands for a ban. */
+cpubind_linux_fault cpubind_value_of_ban(cpubind_binding *b, int32_t *set);
 
 /* The subject of an entry; of a thread of another process with the name that cpubind_read_entry
  * has read last. */
@@ -553,11 +558,9 @@ void cpubind_shared_close(cpubind_binding *b);
 
 /* Makes this process the last user of an entry, which is added when it is not there.
  *   in      like->before: the set that it is on now
- *   out     *out: the entry, until the next one is added; may be NULL
  *   errors  ENOMEM, "memory" */
 cpubind_linux_fault cpubind_shared_use(cpubind_binding *b, const cpubind_shared_entry *like,
-                                       int32_t set, cpubind_irqbalance_action action,
-                                       cpubind_shared_entry **out);
+                                       int32_t set);
 
 /* Whether a user is a process; whether its process lives. */
 int cpubind_shared_is_of(const cpubind_shared_user *user, int32_t pid, uint64_t start);
@@ -584,10 +587,9 @@ void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start);
 /* Gives back what this process uses of the driver and a goal does not name. */
 void cpubind_give_back_driver(cpubind_binding *b, const cpubind_goal *goal);
 
-/* Gives back one interrupt of this process.
+/* Gives back one interrupt of this process, and its ban.
  *   returns 0 when it could not be put back: it is SKIPPED, and stays on record */
-int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id,
-                          const cpubind_irqbalance *daemon);
+int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id);
 
 /* == One call of apply: its steps beside threads ============================ */
 

@@ -19,8 +19,8 @@ static cpubind_linux_fault fault_of_host(cpubind_linux_fault why)
         return cpubind_fault_of(why.error, "memory");
     if (why.error == EWOULDBLOCK && strcmp(why.what, "lock") == 0)
         return cpubind_fault_of(why.error, CPUBIND_HOST_LOCK);
-    return cpubind_fault_of(why.error,
-                            strcmp(why.what, "folder") == 0 ? why.what : "host.record");
+    return (cpubind_linux_fault){
+        why.error, strcmp(why.what, "folder") == 0 ? why.what : "host.record", why.line};
 }
 
 int cpubind_shared_is_of(const cpubind_shared_user *user, int32_t pid, uint64_t start)
@@ -155,7 +155,10 @@ void cpubind_shared_close(cpubind_binding *b)
 int cpubind_shared_lives(cpubind_binding *b, const cpubind_shared_user *user)
 {
     cpubind_proc_stat stat = {.start = 0};
-    const int error = cpubind_proc_stat_read(&b->root, user->pid, 0, &stat).error;
+    int error;
+    if (user->pid == CPUBIND_DOCTOR)
+        return 1;
+    error = cpubind_proc_stat_read(&b->root, user->pid, 0, &stat).error;
     if (error) /* a process that cannot be read now must not lose its place */
         return error != ESRCH && error != ENOENT;
     return stat.start == user->start;
@@ -173,33 +176,26 @@ const cpubind_shared_user *cpubind_shared_last_other(cpubind_binding *b,
 }
 
 /* Drops the users that have ended, and this process, but for one that gave the set that the
- * entry is on now. What they asked of irqbalance is for the new user to undo.
- *   returns what they asked */
-static cpubind_irqbalance_action drop_old_users(cpubind_binding *b, cpubind_shared_entry *entry,
-                                                int32_t now, int32_t set)
+ * entry is on now. */
+static void drop_old_users(cpubind_binding *b, cpubind_shared_entry *entry, int32_t now,
+                           int32_t set)
 {
-    cpubind_irqbalance_action asked = CPUBIND_IRQBALANCE_LEAVE;
     for (int32_t i = entry->n_user; i-- > 0;) {
         const cpubind_shared_user user = entry->user[i];
         if (!cpubind_shared_is_of(&user, b->record.pid, b->record.start) &&
             cpubind_shared_lives(b, &user))
             continue;
-        if (user.action != CPUBIND_IRQBALANCE_LEAVE)
-            asked = user.action;
         if (user.set != now || user.set == set)
             cpubind_shared_drop_user(entry, i);
     }
-    return asked;
 }
 
 cpubind_linux_fault cpubind_shared_use(cpubind_binding *b, const cpubind_shared_entry *like,
-                                       int32_t set, cpubind_irqbalance_action action,
-                                       cpubind_shared_entry **out)
+                                       int32_t set)
 {
     const int32_t now = like->before;
-    cpubind_shared_user user = {b->record.pid, b->record.start, set, action};
+    const cpubind_shared_user user = {b->record.pid, b->record.start, set};
     cpubind_shared_entry *entry;
-    cpubind_irqbalance_action asked;
     int32_t place;
     cpubind_linux_fault why = cpubind_shared_add(&b->shared.record, b->sys, like, &place);
     if (why.error)
@@ -211,13 +207,9 @@ cpubind_linux_fault cpubind_shared_use(cpubind_binding *b, const cpubind_shared_
         entry->before = now; /* somebody else has moved it since its last user has ended */
         entry->n_user = 0;
     }
-    asked = drop_old_users(b, entry, now, set);
-    if (entry->kind == CPUBIND_ITEM_IRQ)
-        user.action = asked;
+    drop_old_users(b, entry, now, set);
     why = cpubind_shared_add_user(entry, b->sys, &user);
     if (why.error && entry->n_user == 0)
         cpubind_shared_drop(&b->shared.record, place);
-    else if (out)
-        *out = entry;
     return why;
 }

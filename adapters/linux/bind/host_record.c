@@ -22,11 +22,14 @@ int cpubind_shared_compare(const cpubind_shared_entry *a, const cpubind_shared_e
 {
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    if (a->kind == CPUBIND_ITEM_IRQ || a->kind == CPUBIND_ITEM_WORKQUEUE)
+    if (a->kind == CPUBIND_ITEM_IRQ || a->kind == CPUBIND_ITEM_WORKQUEUE ||
+        a->kind == CPUBIND_ITEM_FILE)
         return cpubind_irq_compare(&a->id, &b->id);
     if (a->number != b->number)
         return a->number < b->number ? -1 : 1;
-    return (a->start > b->start) - (a->start < b->start);
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->id.index > b->id.index) - (a->id.index < b->id.index);
 }
 
 static int order_of_entries(const void *a, const void *b)
@@ -73,6 +76,17 @@ void cpubind_shared_drop_user(cpubind_shared_entry *entry, int32_t place)
     entry->n_user--;
     memmove(entry->user + place, entry->user + place + 1,
             (size_t)(entry->n_user - place) * sizeof *entry->user);
+}
+
+int cpubind_shared_leave(cpubind_shared_record *host, int32_t place,
+                         const cpubind_shared_user *user)
+{
+    cpubind_shared_entry *entry = &host->entry[place];
+    cpubind_shared_drop_user(entry, (int32_t)(user - entry->user));
+    if (entry->n_user > 0)
+        return 0;
+    cpubind_shared_drop(host, place);
+    return 1;
 }
 
 void cpubind_shared_drop(cpubind_shared_record *host, int32_t place)

@@ -1,12 +1,12 @@
-/* host_record.h - the record of the host: what several processes share, and how it was before
+/* host_record.h - the journal of the host: what several users share, and how it was before
  * SPDX-License-Identifier: MIT
  *
  * Private to adapters/linux/bind. An interrupt, a polling thread, a kernel thread and a work
- * queue of the driver, and irqbalance are of the host: several bound processes may use one. So
- * each has one entry for all of them, with the CPUs that it had before any of them came, and
- * its users, the last one last. In which order processes are restored makes no difference then:
- * while another user lives, the entry is moved to the CPUs of the last of those; after the last
- * one it goes back to where it was at first.
+ * queue of the driver, a setting, a ban of irqbalance are of the host: several bound processes
+ * and cpubind doctor --fix may use one. So each has one entry for all of them, with the value
+ * that it had before any of them came, and its users, the last one last. In which order they
+ * are restored makes no difference then: while another user lives, the entry gets what the last
+ * of those gave it; after the last one it goes back to what it was at first.
  *
  * FILE   host.record in the folder of records, text (host_text.c has the grammar); the rules of
  *        record.h hold for it. Written before anything is changed. Gone without entries.
@@ -23,24 +23,26 @@
 #include "bind.h"
 #include "record.h"
 
-/* A process that uses an entry. Two lines of one process: it was moved for the first before. */
+/* Who uses an entry. Two lines of one user: it was moved for the first before. */
 typedef struct cpubind_shared_user {
     int32_t pid;
     uint64_t start;
-    int32_t set;                      /* CPUs that it gave; NONE for irqbalance */
-    cpubind_irqbalance_action action; /* irqbalance: what it asked for; interrupts: BAN if it
-                                         made irqbalance leave this one alone */
+    int32_t set; /* what it gave */
 } cpubind_shared_user;
 
-/* IRQ: number, id. POLLING: number is the tid, pid, start. KERNEL: the same, and id.name.
- * WORKQUEUE: id.name. IRQBALANCE: number is the pid, start. */
+/* In place of a pid: the user that cpubind doctor --fix is. It lives until it is restored. */
+#define CPUBIND_DOCTOR (-1)
+
+/* IRQ: number, id. THREAD, POLLING: number is the tid, pid, start. KERNEL: the same, and
+ * id.name. WORKQUEUE: id.name. FILE: id.name is its setting, id.index its number. BAN: number
+ * is the pid of irqbalance, start, id.index the interrupt; a set is NONE or the value "ban". */
 typedef struct cpubind_shared_entry {
     cpubind_item_kind kind;
     int32_t number;
     cpubind_irq_id id;
     int32_t pid;
     uint64_t start; /* of the thread or the daemon: field 22 of its stat */
-    int32_t before; /* NONE for irqbalance */
+    int32_t before;
     cpubind_shared_user *user;
     int32_t n_user, cap_user; /* at least one */
     int32_t is_back;          /* this call has put it back; not in the file */
@@ -72,6 +74,10 @@ cpubind_linux_fault cpubind_shared_add(cpubind_shared_record *host, const cpubin
  *   errors  ENOMEM, "memory" */
 cpubind_linux_fault cpubind_shared_add_user(cpubind_shared_entry *entry, const cpubind_sys *sys,
                                             const cpubind_shared_user *user);
+
+/* Drops a user, and the entry with its last one. Returns whether it is gone. */
+int cpubind_shared_leave(cpubind_shared_record *host, int32_t place,
+                         const cpubind_shared_user *user);
 
 void cpubind_shared_drop_user(cpubind_shared_entry *entry, int32_t place);
 void cpubind_shared_drop(cpubind_shared_record *host, int32_t place);

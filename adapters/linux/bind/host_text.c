@@ -1,258 +1,211 @@
 /* host_text.c - the record of the host as the text of its file: writing it, reading it
  * SPDX-License-Identifier: MIT
  *
- * Pure: works on (pointer, length), opens no file. Words and lines are those of record_words.h.
- * The lines come in this order:
+ * Pure: works on (pointer, length), opens no file. What a line is: lines.h. The lines come in
+ * this order:
  *
- *     cpubind-host 2 VERSION                 the form's number; the cpubind that wrote it
+ *     cpubind-host 3 VERSION                 the form's number; the cpubind that wrote it
  *     boot NAME                              /proc/sys/kernel/random/boot_id
+ *     thread PID TID START LIST              a thread of a worker, its CPUs before
  *     irq N FUNCTION NAME INDEX LIST         an interrupt, its last number, its CPUs before
  *     uvb-thread PID TID START LIST          a thread of another process, its CPUs before
  *     kernel-thread PID START NAME LIST      a kernel thread of the driver, its CPUs before
  *     workqueue NAME LIST                    a work queue of the driver, its CPUs before
- *     irqbalance PID START                   the daemon
- *     user PID START LIST|- ban|stop|-       of the line before: a process, the CPUs that it
- *                                            gave, what it asked of irqbalance
+ *     file NAME N =VALUE                     a setting of the host (knob.c), its value before
+ *     ban PID START IRQ =ban|-               irqbalance leaves an interrupt alone: whether it
+ *                                            did so before
+ *     user PID START LIST|=VALUE             of the line before: a process, what it gave
+ *     doctor LIST|=VALUE                     the same: what cpubind doctor gave
  *     sum HEX                                CRC-32 (IEEE 802.3) of all lines above
  *
- * boot is there at most once; irq by FUNCTION, NAME, INDEX, then uvb-thread by TID, START,
- * kernel-thread by PID, START, workqueue by NAME and irqbalance by PID, START, any number of
- * times; at least one user follows each of these, the last one last. The user of an interrupt
- * has a LIST, and ban or -; that of a thread or a work queue has a LIST and -; that of
- * irqbalance has -, and ban. There is one text for a record, and each other text is
- * refused.
+ * boot is there at most once; thread by TID, START, irq by FUNCTION, NAME, INDEX, uvb-thread by
+ * TID, START, kernel-thread by PID, START, workqueue by NAME, file by NAME, N and ban by PID,
+ * START, IRQ any number of times; at least one user or doctor follows each of these, the last
+ * one last. Those of a setting or a ban have a VALUE, the others a LIST.
  */
+#include "binding.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "../kernel/workqueue.h"
-#include "record_words.h"
 
-#define HEAD "cpubind-host "
+#define HEAD "cpubind-host"
 
-static const char *const actions[] = {
-    [CPUBIND_IRQBALANCE_LEAVE] = "-",
-    [CPUBIND_IRQBALANCE_BAN] = "ban",
-    NULL,
+/* == Fields of each line ==================================================== */
+
+static int boot(cpubind_lines *l, void *of)
+{
+    cpubind_shared_record *host = (cpubind_shared_record *)of;
+    return cpubind_line_name(l, host->boot, sizeof host->boot);
+}
+
+static int thread(cpubind_lines *l, void *of)
+{
+    cpubind_shared_entry *e = (cpubind_shared_entry *)of;
+    return cpubind_line_id(l, &e->pid, 1) && cpubind_line_id(l, &e->number, 1) &&
+           cpubind_line_big(l, &e->start, 0) && cpubind_line_set(l, &e->before, 0);
+}
+
+static int irq(cpubind_lines *l, void *of)
+{
+    cpubind_shared_entry *e = (cpubind_shared_entry *)of;
+    return cpubind_line_id(l, &e->number, 0) && cpubind_line_irq(l, &e->id) &&
+           cpubind_line_set(l, &e->before, 0);
+}
+
+static int workqueue(cpubind_lines *l, void *of)
+{
+    cpubind_shared_entry *e = (cpubind_shared_entry *)of;
+    return cpubind_line_name(l, e->id.name, sizeof e->id.name) &&
+           cpubind_workqueue_is_name(e->id.name) && cpubind_line_set(l, &e->before, 0);
+}
+
+static int kernel_thread(cpubind_lines *l, void *of)
+{
+    cpubind_shared_entry *e = (cpubind_shared_entry *)of;
+    if (!cpubind_line_id(l, &e->number, 1) || !cpubind_line_big(l, &e->start, 0))
+        return 0;
+    if (!l->out)
+        e->pid = e->number;
+    return e->pid == e->number && workqueue(l, of);
+}
+
+static int file(cpubind_lines *l, void *of)
+{
+    cpubind_shared_entry *e = (cpubind_shared_entry *)of;
+    char path[CPUBIND_SETTING_SIZE];
+    return cpubind_line_name(l, e->id.name, sizeof e->id.name) &&
+           cpubind_line_id(l, &e->id.index, 0) && cpubind_setting_file(&e->id, path) &&
+           cpubind_line_set(l, &e->before, 0);
+}
+
+static int ban(cpubind_lines *l, void *of)
+{
+    cpubind_shared_entry *e = (cpubind_shared_entry *)of;
+    return cpubind_line_id(l, &e->number, 1) && cpubind_line_big(l, &e->start, 0) &&
+           cpubind_line_id(l, &e->id.index, 0) && cpubind_line_set(l, &e->before, 1);
+}
+
+/* The text, and the entry that a user is of. */
+typedef struct entry_lines {
+    cpubind_lines l;
+    cpubind_shared_entry *entry; /* NULL: there is none yet */
+} entry_lines;
+
+/* Whether entries of a kind have values that are no lists of CPUs. */
+static int has_values(cpubind_item_kind kind)
+{
+    return kind == CPUBIND_ITEM_FILE || kind == CPUBIND_ITEM_BAN;
+}
+
+/* Whether what a user gave is a value of its entry. */
+static int is_of_entry(cpubind_lines *l, int32_t set)
+{
+    const cpubind_item_kind kind = ((const entry_lines *)l)->entry->kind;
+    return set >= 0 && cpubind_cpu_sets_is_value(l->sets, set) == has_values(kind);
+}
+
+static int user(cpubind_lines *l, void *of)
+{
+    cpubind_shared_user *u = (cpubind_shared_user *)of;
+    return cpubind_line_id(l, &u->pid, 1) && cpubind_line_big(l, &u->start, 0) &&
+           cpubind_line_set(l, &u->set, 0) && is_of_entry(l, u->set);
+}
+
+static int doctor(cpubind_lines *l, void *of)
+{
+    cpubind_shared_user *u = (cpubind_shared_user *)of;
+    u->pid = CPUBIND_DOCTOR;
+    return cpubind_line_set(l, &u->set, 0) && is_of_entry(l, u->set);
+}
+
+/* The row of an entry is at its kind. */
+enum { BOOT = CPUBIND_ITEM_BAN + 1, USER, DOCTOR };
+static const cpubind_line rows[] = {
+    [CPUBIND_ITEM_THREAD] = {"thread", thread, 0, 0, 0, 0, 0},
+    [CPUBIND_ITEM_IRQ] = {"irq", irq, 0, 0, 0, 0, 0},
+    [CPUBIND_ITEM_POLLING] = {"uvb-thread", thread, 0, 0, 0, 0, 0},
+    [CPUBIND_ITEM_KERNEL] = {"kernel-thread", kernel_thread, 0, 0, 0, 0, 0},
+    [CPUBIND_ITEM_WORKQUEUE] = {"workqueue", workqueue, 0, 0, 0, 0, 0},
+    [CPUBIND_ITEM_FILE] = {"file", file, 0, 0, 0, 0, 0},
+    [CPUBIND_ITEM_BAN] = {"ban", ban, 0, 0, 0, 0, 0},
+    [BOOT] = {"boot", boot, 0, 0, 0, 0, 0},
+    [USER] = {"user", user, 0, 0, 0, 0, 0},
+    [DOCTOR] = {"doctor", doctor, 0, 0, 0, 0, 0},
+    {NULL, NULL, 0, 0, 0, 0, 0},
 };
 
-/* Whether a user may have this set and this action, by the kind of its entry. */
-static int is_user_of(cpubind_item_kind kind, const cpubind_shared_user *user)
-{
-    const int has_set = user->set != CPUBIND_CPUSET_NONE;
-    if (kind == CPUBIND_ITEM_IRQBALANCE)
-        return !has_set && user->action != CPUBIND_IRQBALANCE_LEAVE;
-    return has_set && (user->action == CPUBIND_IRQBALANCE_LEAVE ||
-                       (kind == CPUBIND_ITEM_IRQ && user->action == CPUBIND_IRQBALANCE_BAN));
-}
+/* == Writing and reading ==================================================== */
 
-/* == Writing ================================================================ */
-
-static void put_user(writer *w, cpubind_item_kind kind, const cpubind_shared_user *user)
+/* Whether an entry comes after the one before it in the array. */
+static int is_in_order(const cpubind_shared_record *host, const cpubind_shared_entry *e)
 {
-    require(w, user->pid > 0 && is_user_of(kind, user));
-    put(w, "user %d %llu %s %s\n", (int)user->pid, (unsigned long long)user->start,
-        list_or_none(w, user->set), actions[user->action]);
-}
-
-static void put_entry(writer *w, const cpubind_shared_entry *entry)
-{
-    const int number = (int)entry->number;
-    const unsigned long long start = (unsigned long long)entry->start;
-    switch (entry->kind) {
-    case CPUBIND_ITEM_IRQ:
-        require(w, number >= 0);
-        put(w, "irq %d ", number);
-        put_irq_id(w, &entry->id);
-        put(w, " %s\n", list_of(w, entry->before));
-        break;
-    case CPUBIND_ITEM_POLLING:
-        require(w, number > 0 && entry->pid > 0);
-        put(w, "uvb-thread %d %d %llu %s\n", (int)entry->pid, number, start,
-            list_of(w, entry->before));
-        break;
-    case CPUBIND_ITEM_KERNEL:
-        require(w, number > 0 && entry->pid == entry->number &&
-                       cpubind_workqueue_is_name(entry->id.name));
-        put(w, "kernel-thread %d %llu ", number, start);
-        put_word(w, entry->id.name);
-        put(w, " %s\n", list_of(w, entry->before));
-        break;
-    case CPUBIND_ITEM_WORKQUEUE:
-        require(w, cpubind_workqueue_is_name(entry->id.name));
-        put(w, "workqueue ");
-        put_word(w, entry->id.name);
-        put(w, " %s\n", list_of(w, entry->before));
-        break;
-    case CPUBIND_ITEM_IRQBALANCE:
-        require(w, number > 0);
-        put(w, "irqbalance %d %llu\n", number, start);
-        break;
-    case CPUBIND_ITEM_THREAD:
-        require(w, 0);
-        break;
-    }
-    require(w, entry->n_user > 0);
-    for (int32_t i = 0; i < entry->n_user; i++)
-        put_user(w, entry->kind, &entry->user[i]);
+    return e == host->entry || cpubind_shared_compare(e - 1, e) < 0;
 }
 
 cpubind_linux_fault cpubind_shared_format(const cpubind_shared_record *host,
                                           const cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                           cpubind_bytes *out)
 {
-    writer w = {sets, sys, out, cpubind_no_fault};
-    put(&w, HEAD CPUBIND_HOST_FORM " " CPUBIND_VERSION "\n");
-    if (*host->boot)
-        put_name(&w, "boot", host->boot);
-    for (int32_t i = 0; i < host->n_entry; i++) {
-        require(&w, i == 0 || cpubind_shared_compare(&host->entry[i - 1], &host->entry[i]) < 0);
-        put_entry(&w, &host->entry[i]);
+    cpubind_cpu_sets of = *sets; /* none is added */
+    entry_lines e = {.l = {.sys = sys, .sets = &of, .out = out}};
+    cpubind_lines *l = &e.l;
+    cpubind_shared_record copy = *host; /* lines are written from what they are read into */
+    cpubind_lines_begin(l, HEAD, CPUBIND_HOST_FORM);
+    cpubind_lines_put(l, &rows[BOOT], &copy, 1);
+    for (int32_t i = 0; i < host->n_entry && !l->why.error; i++) {
+        e.entry = &host->entry[i];
+        if (e.entry->n_user == 0 || !is_in_order(host, e.entry))
+            l->why = cpubind_fault_of(EINVAL, "argument");
+        else
+            cpubind_lines_put(l, &rows[e.entry->kind], e.entry, 0);
+        for (int32_t k = 0; k < e.entry->n_user && !l->why.error; k++) {
+            cpubind_shared_user *u = &e.entry->user[k];
+            cpubind_lines_put(l, &rows[u->pid == CPUBIND_DOCTOR ? DOCTOR : USER], u, 0);
+        }
     }
-    put_sum(&w);
-    return w.why;
+    cpubind_lines_end(l);
+    return l->why;
 }
 
-/* == Reading ================================================================ */
-
-/* Adds an entry, which must come after those before. */
-static int add_entry(reader *r, const cpubind_shared_entry *entry)
+static int take_line(cpubind_lines *l, const cpubind_line *row, const char **what)
 {
-    cpubind_shared_record *host = r->host;
-    int32_t place;
-    if (host->n_entry > 0 &&
-        (host->entry[host->n_entry - 1].n_user == 0 ||
-         cpubind_shared_compare(&host->entry[host->n_entry - 1], entry) >= 0))
-        return 0;
-    return is_added(r, cpubind_shared_add(host, r->sys, entry, &place));
-}
-
-static int read_boot(reader *r)
-{
-    return r->line == 2 && read_name(r, r->host->boot, (int32_t)sizeof r->host->boot);
-}
-
-static int read_irq(reader *r)
-{
-    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_IRQ};
-    return read_id(r, 0, INT32_MAX, &entry.number) && read_irq_id(r, &entry.id) &&
-           read_list(r, &entry.before) && add_entry(r, &entry);
-}
-
-static int read_polling(reader *r)
-{
-    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_POLLING};
-    return read_id(r, 1, INT32_MAX, &entry.pid) && read_id(r, 1, INT32_MAX, &entry.number) &&
-           read_number(r, UINT64_MAX, &entry.start) && read_list(r, &entry.before) &&
-           add_entry(r, &entry);
-}
-
-static int read_driver_name(reader *r, cpubind_shared_entry *entry)
-{
-    return read_name(r, entry->id.name, (int32_t)sizeof entry->id.name) &&
-           cpubind_workqueue_is_name(entry->id.name) && read_list(r, &entry->before) &&
-           add_entry(r, entry);
-}
-
-static int read_kernel_thread(reader *r)
-{
-    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_KERNEL};
-    const int is_good =
-        read_id(r, 1, INT32_MAX, &entry.number) && read_number(r, UINT64_MAX, &entry.start);
-    entry.pid = entry.number;
-    return is_good && read_driver_name(r, &entry);
-}
-
-static int read_workqueue(reader *r)
-{
-    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_WORKQUEUE};
-    return read_driver_name(r, &entry);
-}
-
-static int read_irqbalance(reader *r)
-{
-    cpubind_shared_entry entry = {.kind = CPUBIND_ITEM_IRQBALANCE,
-                                  .before = CPUBIND_CPUSET_NONE};
-    return read_id(r, 1, INT32_MAX, &entry.number) &&
-           read_number(r, UINT64_MAX, &entry.start) && add_entry(r, &entry);
-}
-
-static int read_user(reader *r)
-{
-    cpubind_shared_user user = {0};
-    cpubind_shared_entry *entry =
-        r->host->n_entry > 0 ? &r->host->entry[r->host->n_entry - 1] : NULL;
-    int action;
-    if (!entry || !read_id(r, 1, INT32_MAX, &user.pid) ||
-        !read_number(r, UINT64_MAX, &user.start) || !read_list_or_none(r, &user.set))
-        return 0;
-    action = read_one_of(r, actions);
-    user.action = (cpubind_irqbalance_action)action;
-    return action >= 0 && is_user_of(entry->kind, &user) &&
-           is_added(r, cpubind_shared_add_user(entry, r->sys, &user));
-}
-
-static int read_end(reader *r)
-{
-    const cpubind_shared_record *host = r->host;
-    return (host->n_entry == 0 || host->entry[host->n_entry - 1].n_user > 0) && read_sum(r);
-}
-
-static const struct line_kind {
-    const char *word;
-    int (*read)(reader *r);
-} kinds[] = {
-    {"boot", read_boot},           {"irq", read_irq},
-    {"uvb-thread", read_polling},  {"kernel-thread", read_kernel_thread},
-    {"workqueue", read_workqueue}, {"irqbalance", read_irqbalance},
-    {"user", read_user},           {"sum", read_end},
-};
-
-enum { N_KINDS = (int)(sizeof kinds / sizeof *kinds) };
-
-/* The kind of a line by its first word; NULL: there is none. */
-static const struct line_kind *find_kind(const char *word, int32_t len)
-{
-    for (int i = 0; i < N_KINDS; i++)
-        if (is_word(kinds[i].word, word, len))
-            return &kinds[i];
-    return NULL;
-}
-
-/* NULL, or the kind of the line r->line, which is wrong or missing. */
-static const char *read_lines(reader *r, const char *text_end)
-{
-    const char *what = read_head(r, text_end, HEAD, CPUBIND_HOST_FORM, "cpubind-host");
-    while (!what) {
-        const struct line_kind *kind;
-        const char *word;
-        int32_t len;
-        r->line++;
-        if (!next_line(r, text_end))
-            return "sum";
-        if (!read_word(r, &word, &len) || r->at == r->end)
-            return "line";
-        kind = find_kind(word, len);
-        if (!kind)
-            return "line";
-        if (!kind->read(r) || r->at != r->end)
-            what = kind->word;
-        else if (kind == &kinds[N_KINDS - 1])
-            break;
-    }
-    if (what || r->next == text_end)
-        return what;
-    r->line++;
-    return "end";
+    cpubind_shared_record *host = (cpubind_shared_record *)l->of;
+    cpubind_shared_entry *last = host->n_entry > 0 ? &host->entry[host->n_entry - 1] : NULL;
+    const int is_whole = !last || last->n_user > 0;
+    cpubind_shared_entry *e;
+    *what = row->word ? row->word : "sum";
+    ((entry_lines *)l)->entry = last;
+    if (!row->word)
+        return is_whole;
+    if (row == &rows[BOOT])
+        return l->line == 2 && cpubind_lines_fill(l, row, host);
+    if (row > &rows[BOOT])
+        return last &&
+               cpubind_lines_fill(l, row,
+                                  cpubind_line_add(l, &last->user, &last->n_user,
+                                                   &last->cap_user, sizeof *last->user));
+    e = (cpubind_shared_entry *)cpubind_line_add(l, &host->entry, &host->n_entry,
+                                                 &host->cap_entry, sizeof *e);
+    if (e)
+        e->kind = (cpubind_item_kind)(row - rows);
+    return is_whole && cpubind_lines_fill(l, row, e) && is_in_order(host, e) &&
+           (e->before < 0 ||
+            cpubind_cpu_sets_is_value(l->sets, e->before) == has_values(e->kind));
 }
 
 cpubind_linux_fault cpubind_shared_parse(const char *text, int32_t len, const cpubind_sys *sys,
                                          cpubind_cpu_sets *sets, cpubind_shared_record *out)
 {
-    const char *const start = len > 0 ? text : "";
-    reader r = {.text = start, .next = start, .sys = sys, .sets = sets, .host = out, .line = 1};
-    const char *what;
+    entry_lines e = {.l = {.sys = sys, .sets = sets, .of = out}};
+    cpubind_linux_fault why;
     memset(out, 0, sizeof *out);
-    what = read_lines(&r, start + len);
-    if (!what)
-        return cpubind_no_fault;
-    cpubind_shared_free(out);
-    return r.why.error ? r.why : (cpubind_linux_fault){EILSEQ, what, r.line};
+    why = cpubind_lines_read(&e.l, len > 0 ? text : "", len, HEAD, CPUBIND_HOST_FORM, rows,
+                             take_line);
+    if (why.error)
+        cpubind_shared_free(out);
+    return why;
 }

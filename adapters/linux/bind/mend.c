@@ -1,8 +1,8 @@
 /* mend.c - make changes of host_change.h on this host, on record, and put them back
  * SPDX-License-Identifier: MIT
  *
- * Writes the files that mend_text.c accepts, masks of threads and the list of irqbalance, and
- * nothing that was not asked for. The rules are in mend.h.
+ * A change is an entry of the record of the host, and cpubind doctor is one of its users: gives
+ * knobs (knob.c) their values, and nothing that was not asked for. The rules are in mend.h.
  */
 #define _GNU_SOURCE
 #include "mend.h"
@@ -11,22 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kernel/irqbalance.h"
 #include "../kernel/process.h"
 #include "binding.h"
-#include "host_record.h"
-#include "mend_record.h"
+
+/* How long it waits for the record of the host. */
+#define WAIT_MS 3000
 
 struct cpubind_mend {
+    cpubind_binding *b; /* of no process: the host and its record */
     const cpubind_sys *sys;
-    cpubind_root root;
-    cpubind_record_file *file;
-    cpubind_mend_record record;
-    cpubind_cpu_sets sets;
-    char boot[64];
     cpubind_mend_item *item;
-    int32_t *entry_of; /* of each item: its entry, or -1 */
-    char **now;        /* the value of each item before this call; malloc(3)'s */
+    cpubind_move *move; /* of each item: what, its value when this call began, and the one that
+                           it shall have */
+    char (*file)[CPUBIND_SETTING_SIZE]; /* of each item of restore */
     int32_t n_item;
 };
 
@@ -38,315 +35,55 @@ const char *cpubind_mend_word(cpubind_mend_result result)
     return (size_t)result < sizeof words / sizeof *words ? words[result] : "?";
 }
 
-/* == Texts ================================================================== */
-
-/* A copy of `len` bytes, ended by NUL; NULL without memory. */
-static char *copy_text(const cpubind_sys *sys, const char *text, size_t len)
+/* The text of a value; NULL: there is no ban. */
+static const char *text_of(const cpubind_mend *m, int32_t value)
 {
-    char *copy = (char *)sys->malloc(len + 1);
-    if (copy) {
-        memcpy(copy, text, len);
-        copy[len] = '\0';
-    }
-    return copy;
-}
-
-static cpubind_linux_fault copy_to(const cpubind_sys *sys, const char *text, char **out)
-{
-    *out = text ? copy_text(sys, text, strlen(text)) : NULL;
-    return cpubind_fault_of(text && !*out ? ENOMEM : 0, "memory");
-}
-
-/* == Values of the kernel =================================================== */
-
-/* Reads a file without the line feed. ENOENT: it is not there. */
-static cpubind_linux_fault read_file(cpubind_mend *m, const char *name, char **out)
-{
-    cpubind_bytes bytes = {0};
-    cpubind_linux_fault why = cpubind_input_fault(cpubind_root_read(&m->root, name, &bytes));
-    while (!why.error && bytes.len > 0 && bytes.data[bytes.len - 1] == '\n')
-        bytes.len--;
-    if (!why.error) {
-        *out = copy_text(m->sys, bytes.len ? bytes.data : "", (size_t)bytes.len);
-        if (!*out)
-            why = cpubind_fault_of(ENOMEM, "memory");
-        else if (!cpubind_mend_is_value(*out))
-            why = cpubind_fault_of(EILSEQ, "read");
-    }
-    cpubind_bytes_free(&bytes);
-    return cpubind_fault_of(why.error, why.error == ENOMEM ? "memory" : "read");
-}
-
-/* Writes a value and a line feed. */
-static cpubind_linux_fault write_file(cpubind_mend *m, const char *name, const char *value)
-{
-    const size_t len = strlen(value);
-    char *text = copy_text(m->sys, value, len);
-    cpubind_linux_fault why;
-    if (!text)
-        return cpubind_fault_of(ENOMEM, "memory");
-    text[len] = '\n'; /* in place of the NUL */
-    why = cpubind_write_value(m->sys, m->root.fd, name, text, len + 1, "write");
-    free(text);
-    return why;
-}
-
-/* ESRCH: the thread has ended. */
-static cpubind_linux_fault read_mask(cpubind_mend *m, int32_t tid, char **out)
-{
-    int32_t set;
-    cpubind_linux_fault why = cpubind_task_cpus(m->sys, tid, &m->sets, &set);
-    if (!why.error)
-        why = copy_to(m->sys, cpubind_cpu_sets_text(&m->sets, set), out);
-    return why;
-}
-
-static cpubind_linux_fault write_mask(cpubind_mend *m, int32_t tid, const char *value)
-{
-    int32_t set;
-    cpubind_linux_fault why =
-        cpubind_cpu_sets_of_text(&m->sets, m->sys, value, (int32_t)strlen(value), &set);
-    return why.error ? why : cpubind_task_move(m->sys, tid, &m->sets.set[set]);
-}
-
-/* The start of the thread or of irqbalance; ESRCH: it has ended. */
-static cpubind_linux_fault read_start(cpubind_mend *m, const cpubind_mend_entry *e,
-                                      uint64_t *start)
-{
-    cpubind_proc_stat stat;
-    const int32_t tid = e->kind == CPUBIND_CHANGE_THREAD && e->tid != e->pid ? e->tid : 0;
-    const cpubind_linux_fault why = cpubind_proc_stat_read(&m->root, e->pid, tid, &stat);
-    if (!why.error)
-        *start = stat.start;
-    return why;
-}
-
-/* Reads the value of an entry into *out: NULL for an interrupt that is not banned, "ban" for
- * one that is. */
-static cpubind_linux_fault read_value(cpubind_mend *m, const cpubind_mend_entry *e, char **out)
-{
-    const cpubind_irqbalance daemon = {e->pid, e->start, 0};
-    cpubind_linux_fault why = cpubind_no_fault;
-    int32_t is_banned = 0;
-    *out = NULL;
-    switch (e->kind) {
-    case CPUBIND_CHANGE_FILE:
-        return read_file(m, e->file, out);
-    case CPUBIND_CHANGE_THREAD:
-        return read_mask(m, e->tid, out);
-    case CPUBIND_CHANGE_BAN:
-        why = cpubind_irqbalance_banned(&m->root, &daemon, &e->irq, 1, &is_banned);
-        if (!why.error && is_banned)
-            why = copy_to(m->sys, "ban", out);
-        break;
-    }
-    return why;
-}
-
-/* Gives the thing of an entry a value; for a ban NULL ends it. */
-static cpubind_linux_fault write_value(cpubind_mend *m, const cpubind_mend_entry *e,
-                                       const char *value)
-{
-    const cpubind_irqbalance daemon = {e->pid, e->start, 0};
-    switch (e->kind) {
-    case CPUBIND_CHANGE_FILE:
-        return write_file(m, e->file, value);
-    case CPUBIND_CHANGE_THREAD:
-        return write_mask(m, e->tid, value);
-    case CPUBIND_CHANGE_BAN:
-        break;
-    }
-    return value ? cpubind_irqbalance_ban(&m->root, &daemon, &e->irq, 1)
-                 : cpubind_irqbalance_unban(&m->root, &daemon, &e->irq, 1);
-}
-
-/* Whether two values of a kind say the same; both may be NULL. */
-static int is_same(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-/* Whether the record of the host has an interrupt: a bound process uses it. */
-static int is_irq_bound(cpubind_mend *m, int32_t irq)
-{
-    cpubind_shared_record host = {.n_entry = 0};
-    cpubind_bytes bytes = {0};
-    cpubind_record_file *file;
-    int is_found = 0;
-    if (cpubind_record_open(&m->root, NULL, CPUBIND_RECORD_HOST, CPUBIND_RECORD_READ, &file)
-            .error)
-        return 0;
-    if (!cpubind_record_read(file, &bytes).error &&
-        !cpubind_shared_parse(bytes.data, bytes.len, m->sys, &m->sets, &host).error &&
-        cpubind_is_same_boot(host.boot, m->boot))
-        for (int32_t i = 0; i < host.n_entry; i++)
-            is_found |= host.entry[i].kind == CPUBIND_ITEM_IRQ && host.entry[i].number == irq;
-    cpubind_shared_free(&host);
-    cpubind_bytes_free(&bytes);
-    cpubind_record_close(file);
-    return is_found;
-}
-
-/* Whether a binding has what an entry is about, so that its value is not to be put back now. */
-static int is_bound(cpubind_mend *m, const cpubind_mend_entry *e, const char *now)
-{
-    static const char irq[] = "proc/irq/";
-    switch (e->kind) {
-    case CPUBIND_CHANGE_FILE:
-        return strncmp(e->file, irq, sizeof irq - 1) == 0 &&
-               is_irq_bound(m, (int32_t)strtol(e->file + sizeof irq - 1, NULL, 10));
-    case CPUBIND_CHANGE_THREAD:
-        return !is_same(now, e->after) && cpubind_place_has_record(&m->root, e->pid);
-    case CPUBIND_CHANGE_BAN:
-        return is_irq_bound(m, e->irq);
-    }
-    return 0;
-}
-
-/* Whether a thread has no CPU but those of a value: the kernel keeps those of its cpuset. */
-static int is_within(cpubind_mend *m, const cpubind_mend_entry *e, const char *now)
-{
-    int32_t part, whole;
-    return e->kind == CPUBIND_CHANGE_THREAD &&
-           !cpubind_cpu_sets_of_text(&m->sets, m->sys, now, (int32_t)strlen(now), &part)
-                .error &&
-           !cpubind_cpu_sets_of_text(&m->sets, m->sys, e->after, (int32_t)strlen(e->after),
-                                     &whole)
-                .error &&
-           cpubind_cpu_sets_is_part(&m->sets, part, whole);
-}
-
-/* == The record ============================================================= */
-
-static cpubind_linux_fault read_boot(cpubind_mend *m)
-{
-    char *text = NULL;
-    const cpubind_linux_fault why = read_file(m, "proc/sys/kernel/random/boot_id", &text);
-    if (text && strlen(text) < sizeof m->boot)
-        memcpy(m->boot, text, strlen(text) + 1);
-    free(text);
-    return why.error == ENOMEM ? why : cpubind_no_fault;
-}
-
-/* Reads the record; one of an earlier boot says nothing about this one. */
-static cpubind_linux_fault load(cpubind_mend *m)
-{
-    cpubind_bytes bytes = {0};
-    cpubind_linux_fault why = cpubind_record_read(m->file, &bytes);
-    if (why.error == ENOENT)
-        why = cpubind_no_fault;
-    else if (!why.error)
-        why = cpubind_mend_parse(bytes.data, bytes.len, m->sys, &m->record);
-    cpubind_bytes_free(&bytes);
-    if (*m->boot && *m->record.boot && strcmp(m->boot, m->record.boot) != 0)
-        cpubind_mend_record_free(&m->record);
-    memcpy(m->record.boot, m->boot, sizeof m->boot);
-    return why;
-}
-
-/* Writes the entries that are kept; without one, the record is removed. */
-static cpubind_linux_fault save(cpubind_mend *m)
-{
-    cpubind_bytes bytes = {0};
-    cpubind_linux_fault why;
-    int is_empty = 1;
-    for (int32_t i = 0; i < m->record.n; i++)
-        is_empty &= !m->record.entry[i].is_kept;
-    if (is_empty)
-        return cpubind_record_remove(m->file);
-    why = cpubind_mend_format(&m->record, m->sys, &bytes);
-    if (!why.error)
-        why = cpubind_record_write(m->file, &bytes);
-    cpubind_bytes_free(&bytes);
-    return why;
-}
-
-static int is_of(const cpubind_mend_entry *a, const cpubind_mend_entry *b)
-{
-    return a->kind == b->kind && a->pid == b->pid && a->tid == b->tid && a->irq == b->irq &&
-           a->start == b->start && is_same(a->file, b->file);
-}
-
-/* Adds an entry, or gives the one that is on record a new value; *place is where it is. The
- * texts of `like` are copied. */
-static cpubind_linux_fault add_entry(cpubind_mend *m, const cpubind_mend_entry *like,
-                                     int32_t *place)
-{
-    cpubind_mend_record *r = &m->record;
-    cpubind_mend_entry *e;
-    cpubind_linux_fault why;
-    for (*place = 0; *place < r->n; ++*place) {
-        e = &r->entry[*place];
-        if (!is_of(e, like))
-            continue;
-        if (!e->old_after) {
-            e->old_after = e->after;
-            e->after = NULL;
-        }
-        free(e->after);
-        e->is_kept = 1;
-        return copy_to(m->sys, like->after, &e->after);
-    }
-    why = CPUBIND_APPEND(m->sys, r->entry, r->n, r->cap, like);
-    if (why.error)
-        return why;
-    e = &r->entry[r->n - 1];
-    e->file = e->before = e->after = e->old_after = NULL;
-    e->is_kept = 1;
-    why = copy_to(m->sys, like->file, &e->file);
-    if (!why.error)
-        why = copy_to(m->sys, like->before, &e->before);
-    return why.error ? why : copy_to(m->sys, like->after, &e->after);
+    const cpubind_cpu_sets *sets = &m->b->record.sets;
+    return value < 0
+               ? NULL
+               : cpubind_cpu_sets_text(sets, value) + cpubind_cpu_sets_is_value(sets, value);
 }
 
 /* == Opening and closing ==================================================== */
-
-static cpubind_linux_status status_of(cpubind_linux_fault why)
-{
-    return why.line > 0 ? CPUBIND_LINUX_ERR_DAMAGED : cpubind_record_status(why);
-}
 
 cpubind_linux_status cpubind_mend_open(const cpubind_sys *sys, cpubind_mend **out,
                                        cpubind_linux_fault *fault)
 {
     const cpubind_sys *calls = sys ? sys : &cpubind_sys_real;
     cpubind_mend *m = (cpubind_mend *)calls->malloc(sizeof *m);
-    cpubind_linux_fault why;
+    cpubind_linux_fault why = {0};
+    cpubind_linux_status status;
     *out = NULL;
     if (!m)
         return cpubind_linux_fail(CPUBIND_LINUX_ERR_MEMORY, ENOMEM, "memory", fault);
-    memset(m, 0, sizeof *m);
-    m->sys = calls;
-    why = cpubind_root_live(&m->root, calls);
-    if (!why.error)
-        why = read_boot(m);
-    if (!why.error)
-        why = cpubind_record_open(&m->root, NULL, CPUBIND_RECORD_DOCTOR, CPUBIND_RECORD_MAKE,
-                                  &m->file);
-    if (!why.error)
-        why = load(m);
-    if (why.error) {
-        cpubind_mend_close(m);
-        return cpubind_linux_end(status_of(why), why, fault);
+    *m = (cpubind_mend){.sys = calls};
+    status = cpubind_bind_open_host(calls, &m->b, &why);
+    if (status == CPUBIND_LINUX_ERR_OPEN)
+        status = CPUBIND_LINUX_ERR_STATE;
+    if (status == CPUBIND_LINUX_OK) {
+        m->b->record.pid = CPUBIND_DOCTOR;
+        m->b->host_wait_ms = WAIT_MS;
+        why = cpubind_shared_open(m->b, CPUBIND_RECORD_MAKE);
+        status =
+            cpubind_is_host_busy(why) ? CPUBIND_LINUX_ERR_BUSY : cpubind_record_status(why);
     }
-    *out = m;
-    return CPUBIND_LINUX_OK;
+    if (status == CPUBIND_LINUX_OK)
+        *out = m;
+    else
+        cpubind_mend_close(m);
+    return cpubind_linux_end(status, why, fault);
 }
 
 void cpubind_mend_close(cpubind_mend *m)
 {
     if (!m)
         return;
-    for (int32_t i = 0; i < m->n_item; i++)
-        free(m->now[i]);
+    if (m->b)
+        cpubind_shared_close(m->b);
+    cpubind_bind_close(m->b);
     free(m->item);
-    free(m->entry_of);
-    free(m->now);
-    cpubind_mend_record_free(&m->record);
-    cpubind_cpu_sets_free(&m->sets);
-    cpubind_record_close(m->file);
-    if (m->root.fd >= 0)
-        m->sys->close(m->root.fd);
+    free(m->move);
+    free(m->file);
     free(m);
 }
 
@@ -358,37 +95,27 @@ const cpubind_mend_item *cpubind_mend_items(const cpubind_mend *m, int32_t *n)
 
 const char *cpubind_mend_path(const cpubind_mend *m)
 {
-    return cpubind_record_path(m->file);
+    return cpubind_record_path(m->b->shared.file);
 }
 
 static cpubind_linux_fault make_items(cpubind_mend *m, int32_t n)
 {
-    const size_t room = n > 0 ? (size_t)n : 1;
+    const size_t room = (size_t)n + 1;
     m->item = (cpubind_mend_item *)m->sys->malloc(room * sizeof *m->item);
-    m->entry_of = (int32_t *)m->sys->malloc(room * sizeof *m->entry_of);
-    m->now = (char **)m->sys->malloc(room * sizeof *m->now);
-    if (!m->item || !m->entry_of || !m->now)
+    m->move = (cpubind_move *)m->sys->malloc(room * sizeof *m->move);
+    m->file = m->sys->malloc(room * sizeof *m->file);
+    if (!m->item || !m->move || !m->file)
         return cpubind_fault_of(ENOMEM, "memory");
     memset(m->item, 0, room * sizeof *m->item);
-    memset(m->now, 0, room * sizeof *m->now);
+    memset(m->move, 0, room * sizeof *m->move);
     m->n_item = n;
     return cpubind_no_fault;
 }
 
-/* == Making changes ========================================================= */
-
-static int is_good(const cpubind_change *c)
+static cpubind_linux_fault save(cpubind_mend *m)
 {
-    switch (c->kind) {
-    case CPUBIND_CHANGE_FILE:
-        return c->file && cpubind_mend_is_file(c->file) && c->value &&
-               cpubind_mend_is_value(c->value);
-    case CPUBIND_CHANGE_THREAD:
-        return c->pid > 0 && c->tid > 0 && c->value && cpubind_mend_is_value(c->value);
-    case CPUBIND_CHANGE_BAN:
-        return c->pid > 0 && c->irq >= 0;
-    }
-    return 0;
+    m->b->shared.is_dirty = 1;
+    return cpubind_shared_write(m->b);
 }
 
 static void refuse(cpubind_mend_item *item, cpubind_mend_result result, cpubind_linux_fault why)
@@ -397,13 +124,58 @@ static void refuse(cpubind_mend_item *item, cpubind_mend_result result, cpubind_
     item->fault = why;
 }
 
+static int is_refused(const cpubind_mend_item *item)
+{
+    return item->result == CPUBIND_MEND_REFUSED || item->result == CPUBIND_MEND_STUCK;
+}
+
+/* == Making changes ========================================================= */
+
+/* What a change is about. Returns whether it is one that may be made. */
+static int find_entry(const cpubind_change *c, cpubind_shared_entry *of)
+{
+    *of = (cpubind_shared_entry){.kind = CPUBIND_ITEM_FILE};
+    switch (c->kind) {
+    case CPUBIND_CHANGE_FILE:
+        if (!c->file || !c->value || !cpubind_setting_find(c->file, &of->id))
+            return 0;
+        if (c->irq_id)
+            *of = (cpubind_shared_entry){
+                .kind = CPUBIND_ITEM_IRQ, .number = of->id.index, .id = *c->irq_id};
+        return 1;
+    case CPUBIND_CHANGE_THREAD:
+        *of = (cpubind_shared_entry){
+            .kind = CPUBIND_ITEM_THREAD, .number = c->tid, .pid = c->pid};
+        return c->pid > 0 && c->tid > 0 && c->value;
+    case CPUBIND_CHANGE_BAN:
+        *of = (cpubind_shared_entry){
+            .kind = CPUBIND_ITEM_BAN, .number = c->pid, .id.index = c->irq};
+        return c->pid > 0 && c->irq >= 0;
+    }
+    return 0;
+}
+
+/* What a change is about, and its value; the start of a process is read apart.
+ *   errors  EINVAL, "argument"; ENOMEM, "memory" */
+static cpubind_linux_fault find_move(cpubind_mend *m, const cpubind_change *c,
+                                     cpubind_move *out)
+{
+    cpubind_cpu_sets *sets = &m->b->record.sets;
+    const char *const value = c->kind == CPUBIND_CHANGE_BAN ? "ban" : c->value;
+    const int is_good = find_entry(c, &out->of);
+    const int is_value = out->of.kind == CPUBIND_ITEM_FILE || out->of.kind == CPUBIND_ITEM_BAN;
+    cpubind_linux_fault why = {EINVAL, "argument", 0};
+    if (is_good)
+        why = (is_value ? cpubind_cpu_sets_of_value : cpubind_cpu_sets_of_text)(
+            sets, m->sys, value, (int32_t)strlen(value), &out->should);
+    return why.error == ENOMEM ? why : cpubind_fault_of(why.error ? EINVAL : 0, "argument");
+}
+
 /* Whether a change of the group of item i was refused. */
 static int is_group_refused(const cpubind_mend *m, int32_t i)
 {
     for (int32_t k = 0; k < m->n_item; k++)
-        if (m->item[k].change.group == m->item[i].change.group &&
-            (m->item[k].result == CPUBIND_MEND_REFUSED ||
-             m->item[k].result == CPUBIND_MEND_STUCK))
+        if (m->item[k].change.group == m->item[i].change.group && is_refused(&m->item[k]))
             return 1;
     return 0;
 }
@@ -413,188 +185,223 @@ static int is_group_refused(const cpubind_mend *m, int32_t i)
 static cpubind_linux_fault prepare(cpubind_mend *m, int32_t i)
 {
     cpubind_mend_item *item = &m->item[i];
-    const cpubind_change *c = &item->change;
-    /* The texts are not changed. */
-    cpubind_mend_entry like = {.kind = c->kind, .irq = c->irq, .pid = c->pid, .tid = c->tid};
-    cpubind_linux_fault why;
-    like.file = (char *)c->file;
-    m->entry_of[i] = -1;
+    const int32_t should = m->move[i].should;
+    cpubind_shared_entry *of = &m->move[i].of;
+    cpubind_proc_stat stat = {.start = 0};
+    cpubind_linux_fault why = cpubind_no_fault;
     item->result = CPUBIND_MEND_LEFT;
     if (is_group_refused(m, i))
-        return cpubind_no_fault;
-    if (c->kind != CPUBIND_CHANGE_FILE)
-        why = read_start(m, &like, &like.start);
-    else
-        why = cpubind_no_fault;
+        return why;
+    if (of->kind == CPUBIND_ITEM_THREAD)
+        why = cpubind_proc_stat_read(&m->b->root, of->pid, of->number, &stat);
+    else if (of->kind == CPUBIND_ITEM_BAN)
+        why = cpubind_proc_stat_read(&m->b->root, of->number, 0, &stat);
+    of->start = stat.start;
     if (!why.error)
-        why = read_value(m, &like, &m->now[i]);
+        why = cpubind_read_entry(m->b, of, &of->number, &of->before);
     if (why.error == ENOMEM)
         return why;
     if (why.error) {
         refuse(item, CPUBIND_MEND_REFUSED, why);
         return cpubind_no_fault;
     }
-    item->before = m->now[i];
-    item->result = is_same(m->now[i], c->kind == CPUBIND_CHANGE_BAN ? "ban" : c->value)
-                       ? CPUBIND_MEND_RIGHT
-                       : CPUBIND_MEND_LEFT;
-    if (item->result == CPUBIND_MEND_RIGHT)
-        return cpubind_no_fault;
-    like.before = m->now[i];
-    like.after = (char *)c->value;
-    return add_entry(m, &like, &m->entry_of[i]);
-}
-
-/* Undoes the changes of a group that were made before place `end`, the last one first. */
-static void undo_group(cpubind_mend *m, int32_t end)
-{
-    for (int32_t i = end - 1; i >= 0 && m->item[i].change.group == m->item[end].change.group;
-         i--) {
-        cpubind_mend_item *item = &m->item[i];
-        if (item->result != CPUBIND_MEND_MADE)
-            continue;
-        const cpubind_linux_fault why =
-            write_value(m, &m->record.entry[m->entry_of[i]], m->now[i]);
-        item->result = CPUBIND_MEND_UNDONE;
-        if (why.error)
-            refuse(item, CPUBIND_MEND_STUCK, why);
+    item->before = text_of(m, of->before);
+    if (of->before == should) {
+        item->result = CPUBIND_MEND_RIGHT;
+        return why;
     }
+    return cpubind_shared_use(m->b, of, should);
 }
 
-/* Whether a change that failed may be in effect all the same, as a ban whose answer was
- * lost. */
-static int may_be_made(cpubind_mend *m, int32_t i, const cpubind_mend_entry *e)
+/* Undoes a change, or what may be one. */
+static void undo(cpubind_mend *m, int32_t i, cpubind_mend_result result)
 {
-    char *now = NULL;
-    const cpubind_linux_fault why = read_value(m, e, &now);
-    const int is_before = !why.error && is_same(now, m->now[i]);
-    free(now);
-    return !is_before;
+    const cpubind_shared_entry *of = &m->move[i].of;
+    const cpubind_linux_fault why = cpubind_write_entry(m->b, of, of->before);
+    m->item[i].result = result;
+    if (why.error)
+        refuse(&m->item[i], CPUBIND_MEND_STUCK, why);
 }
 
 static void make_change(cpubind_mend *m, int32_t i)
 {
     cpubind_mend_item *item = &m->item[i];
-    const cpubind_mend_entry *e;
+    const cpubind_shared_entry *of = &m->move[i].of;
+    int32_t now = CPUBIND_CPUSET_NONE, number;
     cpubind_linux_fault why;
     if (item->result != CPUBIND_MEND_LEFT || is_group_refused(m, i))
         return;
-    e = &m->record.entry[m->entry_of[i]];
-    why = write_value(m, e, item->change.kind == CPUBIND_CHANGE_BAN ? "ban" : e->after);
+    why = cpubind_write_entry(m->b, of, m->move[i].should);
     item->result = CPUBIND_MEND_MADE;
     if (!why.error)
         return;
     refuse(item, CPUBIND_MEND_REFUSED, why);
     if (item->result == CPUBIND_MEND_GONE)
         return;
-    if (may_be_made(m, i, e)) {
-        why = write_value(m, e, m->now[i]);
-        if (why.error)
-            refuse(item, CPUBIND_MEND_STUCK, why);
-    }
-    undo_group(m, i);
+    /* It may be in effect all the same, as a ban whose answer was lost. */
+    if (cpubind_read_entry(m->b, of, &number, &now).error || now != of->before)
+        undo(m, i, CPUBIND_MEND_REFUSED);
+    for (int32_t k = i - 1; k >= 0 && m->item[k].change.group == item->change.group; k--)
+        if (m->item[k].result == CPUBIND_MEND_MADE)
+            undo(m, k, CPUBIND_MEND_UNDONE);
 }
 
-/* Gives the entries of changes that are not in effect their former values on record. */
+/* Takes what is not in effect off the record; what an earlier call has made stays. */
 static void settle(cpubind_mend *m)
 {
+    cpubind_shared_record *host = &m->b->shared.record;
     for (int32_t i = 0; i < m->n_item; i++) {
-        cpubind_mend_entry *e = m->entry_of[i] >= 0 ? &m->record.entry[m->entry_of[i]] : NULL;
+        const int32_t place = cpubind_shared_find(host, &m->move[i].of);
         const cpubind_mend_result result = m->item[i].result;
-        if (!e || result == CPUBIND_MEND_MADE || result == CPUBIND_MEND_STUCK)
-            continue;
-        e->is_kept = e->old_after != NULL;
-        if (e->old_after) {
-            free(e->after);
-            e->after = e->old_after;
-            e->old_after = NULL;
-        }
+        const cpubind_shared_user *own =
+            place < 0 ? NULL : cpubind_shared_own_user(m->b, &host->entry[place]);
+        if (own && own->set == m->move[i].should && result != CPUBIND_MEND_MADE &&
+            result != CPUBIND_MEND_RIGHT && result != CPUBIND_MEND_STUCK)
+            (void)cpubind_shared_leave(host, place, own);
     }
 }
 
 cpubind_linux_status cpubind_mend_apply(cpubind_mend *m, const cpubind_change *change,
                                         int32_t n, cpubind_linux_fault *fault)
 {
-    cpubind_linux_fault why = cpubind_no_fault, refused = cpubind_no_fault;
-    int n_entry = 0;
-    for (int32_t i = 0; i < n; i++)
-        if (!is_good(&change[i]))
-            return cpubind_linux_fail(CPUBIND_LINUX_ERR_ARG, EINVAL, "argument", fault);
-    why = make_items(m, n);
+    cpubind_linux_fault why = make_items(m, n);
+    for (int32_t i = 0; !why.error && i < n; i++)
+        why = find_move(m, &change[i], &m->move[i]);
     for (int32_t i = 0; !why.error && i < n; i++) {
         m->item[i].change = change[i];
         why = prepare(m, i);
-        n_entry += m->entry_of[i] >= 0;
     }
-    if (!why.error && n_entry > 0)
-        why = save(m);
+    if (!why.error)
+        why = cpubind_shared_write(m->b);
     if (why.error)
-        return cpubind_linux_end(status_of(why), why, fault);
+        return cpubind_linux_end(cpubind_record_status(why), why, fault);
     for (int32_t i = 0; i < n; i++)
         make_change(m, i);
     settle(m);
-    /* Without this the record has entries that restore finds as they were before. */
-    if (n_entry > 0)
-        (void)save(m);
+    (void)save(m); /* else the record has entries that restore finds as they were before */
     for (int32_t i = 0; i < n; i++)
-        if (m->item[i].result == CPUBIND_MEND_REFUSED ||
-            m->item[i].result == CPUBIND_MEND_STUCK)
-            refused = m->item[i].fault;
-    return cpubind_linux_end(refused.error ? CPUBIND_LINUX_ERR_REFUSED : CPUBIND_LINUX_OK,
-                             refused, fault);
+        if (is_refused(&m->item[i]))
+            why = m->item[i].fault;
+    return cpubind_linux_end(why.error ? CPUBIND_LINUX_ERR_REFUSED : CPUBIND_LINUX_OK, why,
+                             fault);
 }
 
 /* == Putting back =========================================================== */
 
-/* Puts one entry back. */
-static void put_back(cpubind_mend *m, int32_t i)
+/* Whether the process of a thread was bound when doctor had given the thread its CPUs: then
+ * those are what its record has for it. */
+static int is_bound_since(cpubind_mend *m, const cpubind_shared_entry *e, int32_t given)
 {
-    cpubind_mend_entry *e = &m->record.entry[i];
-    cpubind_mend_item *item = &m->item[i];
-    const char *const after = e->kind == CPUBIND_CHANGE_BAN ? "ban" : e->after;
-    uint64_t start = e->start;
-    cpubind_linux_fault why =
-        e->kind == CPUBIND_CHANGE_FILE ? cpubind_no_fault : read_start(m, e, &start);
-    if (!why.error && start != e->start)
-        why = cpubind_fault_of(ESRCH, "process");
-    if (!why.error)
-        why = read_value(m, e, &m->now[i]);
-    if (why.error) {
-        refuse(item, CPUBIND_MEND_STUCK, why);
-    } else if (is_bound(m, e, m->now[i])) {
+    const cpubind_bind_options options = {.pid = e->pid, .is_reading = 1};
+    const cpubind_record_thread *thread;
+    cpubind_binding *b;
+    int is_since;
+    if (cpubind_bind_open(&options, m->sys, &b, NULL) != CPUBIND_LINUX_OK)
+        return 0;
+    thread = cpubind_record_find_thread(b->record.thread, b->record.n_thread, e->number);
+    is_since =
+        cpubind_process_is_alive(b) && thread &&
+        strcmp(cpubind_cpu_sets_text(&b->record.sets, thread->before), text_of(m, given)) == 0;
+    cpubind_bind_close(b);
+    return is_since;
+}
+
+/* Makes the process of a thread the user that doctor was: its restore puts the thread on the
+ * CPUs that doctor gave, and then on those that it had before. */
+static void hand_over(cpubind_mend *m, const cpubind_shared_entry *e, cpubind_shared_user *own)
+{
+    cpubind_proc_stat stat = {.start = 0};
+    if (!cpubind_proc_stat_read(&m->b->root, e->pid, 0, &stat).error)
+        *own = (cpubind_shared_user){.pid = e->pid, .start = stat.start, .set = own->set};
+}
+
+/* Puts one entry back to what it was before, unless a binding has it, or somebody else. */
+static void put_back(cpubind_mend *m, cpubind_shared_entry *e, cpubind_shared_user *own,
+                     cpubind_mend_item *item)
+{
+    const int is_thread = e->kind == CPUBIND_ITEM_THREAD;
+    const int is_shared = cpubind_shared_last_other(m->b, e, CPUBIND_DOCTOR, 0) != NULL;
+    int32_t now = CPUBIND_CPUSET_NONE;
+    cpubind_linux_fault why = cpubind_read_entry(m->b, e, &e->number, &now);
+    item->now = why.error ? NULL : text_of(m, now);
+    if (!why.error && (is_shared || (is_thread && is_bound_since(m, e, own->set)))) {
         item->result = CPUBIND_MEND_BOUND;
-        item->now = m->now[i];
-    } else if (is_same(m->now[i], e->before)) {
-        item->result = CPUBIND_MEND_RIGHT;
-    } else if (!is_same(m->now[i], after) && !is_within(m, e, m->now[i])) {
-        item->result = CPUBIND_MEND_OTHER;
-        item->now = m->now[i];
-    } else {
-        why = write_value(m, e, e->before);
-        item->result = CPUBIND_MEND_BACK;
-        if (why.error)
-            refuse(item, CPUBIND_MEND_STUCK, why);
+        if (is_thread)
+            hand_over(m, e, own);
+        return;
     }
-    e->is_kept = item->result == CPUBIND_MEND_STUCK || item->result == CPUBIND_MEND_BOUND;
+    if (!why.error && now != e->before && now != own->set &&
+        !(is_thread && /* the kernel keeps those of its cpuset */
+          cpubind_cpu_sets_is_part(&m->b->record.sets, now, own->set))) {
+        item->result = CPUBIND_MEND_OTHER;
+        return;
+    }
+    item->now = NULL;
+    item->result = !why.error && now == e->before ? CPUBIND_MEND_RIGHT : CPUBIND_MEND_BACK;
+    if (!why.error && now != e->before)
+        why = cpubind_write_entry(m->b, e, e->before);
+    if (why.error)
+        refuse(item, CPUBIND_MEND_STUCK, why);
+}
+
+/* The change that an entry is of. */
+static cpubind_change change_of(cpubind_mend *m, const cpubind_shared_entry *e, int32_t given,
+                                char file[CPUBIND_SETTING_SIZE])
+{
+    const cpubind_irq_id list = {.name = "smp_affinity_list", .index = e->number};
+    cpubind_change change = {.pid = e->pid, .value = text_of(m, given)};
+    switch (e->kind) {
+    case CPUBIND_ITEM_THREAD:
+        change.kind = CPUBIND_CHANGE_THREAD;
+        change.tid = e->number;
+        break;
+    case CPUBIND_ITEM_BAN:
+        change.kind = CPUBIND_CHANGE_BAN;
+        change.value = NULL;
+        change.pid = e->number;
+        change.irq = e->id.index;
+        break;
+    default:
+        if (cpubind_setting_file(e->kind == CPUBIND_ITEM_IRQ ? &list : &e->id, file))
+            change.file = file;
+    }
+    return change;
+}
+
+/* Puts back what doctor has at a place, and takes it off the record where that is done.
+ *   returns whether the entry is gone */
+static int restore_entry(cpubind_mend *m, int32_t place)
+{
+    cpubind_shared_record *host = &m->b->shared.record;
+    cpubind_shared_entry *e = &host->entry[place];
+    cpubind_shared_user *own = cpubind_shared_own_user(m->b, e);
+    cpubind_mend_item *item = &m->item[m->n_item];
+    int is_gone = 0;
+    if (!own)
+        return 0;
+    item->change = change_of(m, e, own->set, m->file[m->n_item++]);
+    item->before = text_of(m, e->before);
+    put_back(m, e, own, item);
+    if (item->result == CPUBIND_MEND_STUCK)
+        return 0;
+    while (!is_gone && (own = cpubind_shared_own_user(m->b, e)) != NULL)
+        is_gone = cpubind_shared_leave(host, place, own);
+    return is_gone;
 }
 
 cpubind_linux_status cpubind_mend_restore(cpubind_mend *m, cpubind_linux_fault *fault)
 {
-    cpubind_linux_fault refused = cpubind_no_fault;
-    const int32_t n = m->record.n;
-    cpubind_linux_fault why = make_items(m, n);
+    const cpubind_shared_record *host = &m->b->shared.record;
+    cpubind_linux_fault refused = cpubind_no_fault, why = make_items(m, host->n_entry);
     if (why.error)
-        return cpubind_linux_end(status_of(why), why, fault);
-    for (int32_t i = n - 1; i >= 0; i--) {
-        const cpubind_mend_entry *e = &m->record.entry[i];
-        m->item[i].change =
-            (cpubind_change){e->kind, e->file, e->after, e->pid, e->tid, e->irq, 0};
-        m->item[i].before = e->before;
-        put_back(m, i);
+        return cpubind_linux_end(cpubind_record_status(why), why, fault);
+    m->n_item = 0;
+    for (int32_t place = 0; place < host->n_entry;)
+        place += !restore_entry(m, place);
+    for (int32_t i = 0; i < m->n_item; i++)
         if (m->item[i].result == CPUBIND_MEND_STUCK)
             refused = m->item[i].fault;
-    }
-    if (n > 0)
+    if (m->n_item > 0)
         why = save(m);
     return refused.error
                ? cpubind_linux_end(CPUBIND_LINUX_ERR_REFUSED, refused, fault)

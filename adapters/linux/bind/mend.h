@@ -4,13 +4,12 @@
  * ORDER   Everything is read, and written to the record, before the first change. A change that
  *         is refused undoes those of its group; the other groups are made. The record then has
  *         what is in effect. Whenever the process is killed, restore puts back what is left.
- * RECORD  doctor.record in the folder of records, text (mend_text.c has the grammar); the rules
- *         of record.h hold for it, with the lock doctor.record.lock. Gone when nothing is left.
- * FIRST   A value that is on record already keeps its first "before".
+ * RECORD  That of the host (host_record.h): cpubind doctor is a user of its entries as a
+ *         process is, and each keeps its first "before". So in which order doctor and bindings
+ *         are put back makes no difference: what a binding has is left to it, and its restore
+ *         puts it back to what it was before either came.
  * OTHERS  Restore leaves alone what somebody else has changed since, and says so; it is off
- *         record then. A thread that a binding has moved since, and an interrupt that a bound
- *         process uses, stay on record: after the binding, which puts back what it found, a
- *         second restore finds them. A thread or an irqbalance that has ended needs nothing.
+ *         record then. A thread or an irqbalance that has ended needs nothing.
  */
 #ifndef CPUBIND_LINUX_MEND_H
 #define CPUBIND_LINUX_MEND_H
@@ -33,7 +32,7 @@ extern "C" {
     X(LEFT, "left")       /* not tried, since another one of its group failed */               \
     X(BACK, "back")       /* put back by restore */                                            \
     X(OTHER, "other")     /* somebody has changed it since: restore leaves it; see `now` */    \
-    X(BOUND, "bound")     /* a binding has it: restore leaves it, and on record; see `now` */  \
+    X(BOUND, "bound")     /* a binding has it: restore leaves it to that; see `now` */         \
     X(GONE, "gone")       /* the thread, the interrupt or irqbalance has ended */
 
 typedef enum cpubind_mend_result {
@@ -51,7 +50,7 @@ typedef struct cpubind_mend_item {
     cpubind_change change;
     cpubind_mend_result result;
     const char *before; /* the value before; NULL: not known, or a ban */
-    const char *now;    /* OTHER: what it is; else NULL */
+    const char *now;    /* OTHER, BOUND: what it is; else NULL */
     cpubind_linux_fault fault;
 } cpubind_mend_item;
 
@@ -60,7 +59,8 @@ typedef struct cpubind_mend cpubind_mend;
 /* Opens the record of the host and takes its lock.
  *   in      sys: NULL for the calls of this kernel
  *   out     *out, to be closed; NULL on failure
- *   errors  ERR_BUSY: another cpubind mends or restores; ERR_STATE; ERR_DAMAGED; ERR_MEMORY */
+ *   errors  ERR_BUSY: another cpubind has had it for seconds; ERR_STATE; ERR_DAMAGED;
+ *           ERR_MEMORY */
 cpubind_linux_status cpubind_mend_open(const cpubind_sys *sys, cpubind_mend **out,
                                        cpubind_linux_fault *fault);
 
@@ -71,8 +71,8 @@ cpubind_linux_status cpubind_mend_open(const cpubind_sys *sys, cpubind_mend **ou
 cpubind_linux_status cpubind_mend_apply(cpubind_mend *m, const cpubind_change *change,
                                         int32_t n, cpubind_linux_fault *fault);
 
-/* Puts back all that is on record, the last change first. Called once.
- *   out     the items, one for each entry of the record
+/* Puts back all that doctor has on record. Called once.
+ *   out     the items, one for each entry
  *   errors  ERR_REFUSED: some items are STUCK; ERR_STATE: all is put back, but the record could
  *           not be removed; ERR_MEMORY */
 cpubind_linux_status cpubind_mend_restore(cpubind_mend *m, cpubind_linux_fault *fault);

@@ -145,10 +145,8 @@ void cpubind_record_form_of(const char *text, int32_t len, char out[CPUBIND_RECO
 
 /* == As file (record_file.c, record_folder.c) =============================== */
 
-/* In place of a pid: the record of the host, host.record (host_record.h), and that of
- * cpubind doctor --fix, doctor.record (mend.h). */
-#define CPUBIND_RECORD_HOST   0
-#define CPUBIND_RECORD_DOCTOR (-1)
+/* In place of a pid: the record of the host, host.record (host_record.h). */
+#define CPUBIND_RECORD_HOST 0
 
 /* The end of a record's name. */
 #define CPUBIND_RECORD_SUFFIX ".record"
@@ -207,7 +205,7 @@ typedef struct cpubind_record_wait {
     int64_t begin_ms, since_ms, look_ms, word_ms;
 } cpubind_record_wait;
 
-/* The same for host.record or doctor.record, but waits for the lock.
+/* The same, but waits for the lock.
  *   errors  EWOULDBLOCK, "lock": the limit is over, or `stop` has ended the wait */
 cpubind_linux_fault cpubind_record_open_waiting(cpubind_root *root, int32_t pid,
                                                 cpubind_record_mode mode,

@@ -217,14 +217,14 @@ static cpubind_linux_fault open_file(cpubind_root *root, const char *path, int32
     cpubind_linux_fault why;
     if (out)
         *out = NULL;
-    if (!out || !root || (!path && pid < CPUBIND_RECORD_DOCTOR))
+    if (!out || !root || (!path && pid < CPUBIND_RECORD_HOST))
         return cpubind_fault_of(EINVAL, "argument");
     if (!path)
         cpubind_bind_usual_path(root->sys->geteuid(), pid, usual);
     file = make_file(root->sys, path ? path : usual);
     if (!file)
         return cpubind_fault_of(ENOMEM, "memory");
-    file->pid = path || pid < 0 ? 0 : pid;
+    file->pid = path ? 0 : pid;
     if (!*file->base || strcmp(file->base, ".") == 0 || strcmp(file->base, "..") == 0)
         why = cpubind_fault_of(EINVAL, "argument");
     else if (strlen(file->base) > CPUBIND_TEMP_BASE_MAX)

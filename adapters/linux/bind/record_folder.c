@@ -19,9 +19,9 @@ void cpubind_bind_usual_path(uid_t uid, int32_t pid, char out[CPUBIND_RECORD_PAT
 {
     char parent[CPUBIND_RUN_PARENT_SIZE];
     cpubind_run_parent(uid, parent);
-    if (pid == CPUBIND_RECORD_HOST || pid == CPUBIND_RECORD_DOCTOR)
-        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE, "/%.32s/cpubind/%s.record", parent,
-                       pid == CPUBIND_RECORD_HOST ? "host" : "doctor");
+    if (pid == CPUBIND_RECORD_HOST)
+        (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE,
+                       "/%.32s/cpubind/host" CPUBIND_RECORD_SUFFIX, parent);
     else
         (void)snprintf(out, CPUBIND_RECORD_PATH_SIZE,
                        "/%.32s/cpubind/%ld" CPUBIND_RECORD_SUFFIX, parent, (long)pid);

@@ -225,11 +225,12 @@ cpubind_linux_status cpubind_bind_restore(cpubind_binding *binding, cpubind_linu
         }
         return cpubind_linux_end(cpubind_record_status(why), why, fault);
     }
-    restore_host(b);
     if (cpubind_process_is_alive(b)) {
         cpubind_put_back_threads(b, b->record.thread, b->record.n_thread, b->record.before);
         put_back_forks(b);
     }
+    restore_host(
+        b); /* it may have threads of the process that cpubind doctor had moved before */
     if (b->options.memory == CPUBIND_MEMORY_PREFER && b->options.pid == (int32_t)getpid())
         (void)cpubind_memory_prefer_none(&b->root);
     b->phase = CPUBIND_PHASE_OUTDATED;

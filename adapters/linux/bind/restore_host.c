@@ -1,9 +1,8 @@
-/* restore_host.c - puts interrupts, threads and irqbalance back for one of their users
+/* restore_host.c - puts what is of the host back for one of its users
  * SPDX-License-Identifier: MIT
  *
- * Work queues of the driver are put back, too. An entry of the record of the
- * host goes to the CPUs of its last other user that lives, else to those that it had at first.
- * One that somebody else has moved since is left where it is.
+ * An entry of the record of the host gets what its last other user that lives gave it, else
+ * what it had at first. One that somebody else has moved since is left where it is.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,23 +33,20 @@ static int is_over(const cpubind_binding *b, const cpubind_shared_entry *entry,
 int cpubind_put_back_entry(cpubind_binding *b, const cpubind_shared_entry *entry,
                            int32_t should, cpubind_item_result if_not)
 {
-    const int is_irq = entry->kind == CPUBIND_ITEM_IRQ;
+    cpubind_shared_entry now = *entry;
+    cpubind_linux_fault why;
     cpubind_subject subject;
-    int32_t number = entry->number, was = CPUBIND_CPUSET_NONE;
-    cpubind_linux_fault why = cpubind_read_entry(b, entry, &number, &was);
-    subject = cpubind_subject_of(b, entry, should);
-    subject.id = number;
-    subject.was = was;
+    now.before = CPUBIND_CPUSET_NONE;
+    why = cpubind_read_entry(b, entry, &now.number, &now.before);
+    subject = cpubind_subject_of(b, &now, should);
     if (is_over(b, entry, why) || (!why.error && subject.was == should))
         return 1;
     if (!why.error && !cpubind_shared_is_given(entry, subject.was)) {
         (void)cpubind_report_why(b, &subject, CPUBIND_ITEM_KEPT, cpubind_no_fault);
         return 1;
     }
-    if (!why.error && is_irq)
-        why = cpubind_write_irq(b, &entry->id, subject.id, should);
-    else if (!why.error)
-        why = cpubind_write_entry(b, entry, should);
+    if (!why.error)
+        why = cpubind_write_entry(b, &now, should);
     if (is_over(b, entry, why))
         return 1;
     cpubind_report_put_back(b, &subject, why, if_not);
@@ -69,20 +65,6 @@ typedef struct leaver {
 static int is_leaving(const leaver *l, const cpubind_shared_user *user)
 {
     return cpubind_shared_is_of(user, l->pid, l->start) || !cpubind_shared_lives(l->b, user);
-}
-
-/* Whether an interrupt is banned for a leaving user, and for no other. */
-static int is_to_unban(const leaver *l, const cpubind_shared_entry *entry)
-{
-    int is_asked = 0;
-    for (int32_t i = 0; i < entry->n_user; i++) {
-        if (entry->user[i].action != CPUBIND_IRQBALANCE_BAN)
-            continue;
-        if (!is_leaving(l, &entry->user[i]))
-            return 0;
-        is_asked = 1;
-    }
-    return is_asked;
 }
 
 /* Whether an entry is to be given back: by the process, or with pid 0 by one that has ended. */
@@ -115,59 +97,57 @@ static void drop_leavers(const leaver *l, int32_t place)
     host->is_dirty = 1;
 }
 
-/* Takes back the bans of the leaving users. */
-static cpubind_linux_fault unban(const leaver *l, const cpubind_irqbalance *daemon)
+/* Takes back the bans that one irqbalance has for leaving users, which end with it: all in one
+ * talk. They are the entries from a place on.
+ *   returns the place after them */
+static int32_t put_back_bans(const leaver *l, int32_t first)
 {
-    const cpubind_shared_record *host = &l->b->shared.record;
-    cpubind_linux_fault why;
-    int32_t n = 0;
-    int32_t *irq = (int32_t *)l->b->sys->malloc(((size_t)host->n_entry + 1) * sizeof *irq);
-    if (!irq)
-        return cpubind_fault_of(ENOMEM, "memory");
-    for (int32_t i = 0; i < host->n_entry; i++)
-        if (host->entry[i].kind == CPUBIND_ITEM_IRQ && has_leaver(l, &host->entry[i]) &&
-            is_to_unban(l, &host->entry[i]))
-            irq[n++] = host->entry[i].number;
-    why = cpubind_irqbalance_unban(&l->b->root, daemon, irq, n);
+    cpubind_shared_record *host = &l->b->shared.record;
+    const int32_t pid = host->entry[first].number;
+    const uint64_t start = host->entry[first].start;
+    const cpubind_irqbalance daemon = {pid, start, 0};
+    const cpubind_subject subject = {
+        CPUBIND_ITEM_IRQBALANCE, pid, pid, "irqbalance", CPUBIND_CPUSET_NONE,
+        CPUBIND_CPUSET_NONE};
+    cpubind_linux_fault why = {ENOMEM, "memory", 0};
+    int32_t *irq = (int32_t *)l->b->sys->malloc((size_t)host->n_entry * sizeof *irq);
+    int32_t n = 0, n_leaver = 0, end = first;
+    for (; end < host->n_entry && host->entry[end].number == pid &&
+           host->entry[end].start == start;
+         end++) {
+        const cpubind_shared_entry *entry = &host->entry[end];
+        if (!has_leaver(l, entry))
+            continue;
+        n_leaver++;
+        if (irq && entry->before < 0 &&
+            !cpubind_shared_last_other(l->b, entry, l->pid, l->start))
+            irq[n++] = entry->id.index;
+    }
+    if (irq)
+        why = cpubind_irqbalance_unban(&l->b->root, &daemon, irq, n);
     free(irq);
-    return why;
-}
-
-/* Takes the bans back.
- *   returns 0 when that failed */
-static int put_back_irqbalance(const leaver *l, const cpubind_shared_entry *entry)
-{
-    const cpubind_irqbalance daemon = {entry->number, entry->start, 0};
-    const cpubind_subject subject = {CPUBIND_ITEM_IRQBALANCE, entry->number,
-                                     entry->number,           "irqbalance",
-                                     CPUBIND_CPUSET_NONE,     CPUBIND_CPUSET_NONE};
-    const cpubind_linux_fault why = unban(l, &daemon);
-    if (why.error == ESRCH) /* bans end with the daemon */
-        return 1;
-    cpubind_report_put_back(l->b, &subject, why, CPUBIND_ITEM_FAILED);
-    return why.error == 0;
+    if (n_leaver > 0 && why.error != ESRCH)
+        cpubind_report_put_back(l->b, &subject, why, CPUBIND_ITEM_FAILED);
+    for (int32_t i = first; i < end; i++)
+        host->entry[i].is_back =
+            (!why.error || why.error == ESRCH) && has_leaver(l, &host->entry[i]);
+    return end;
 }
 
 void cpubind_put_back_shared(cpubind_binding *b, int32_t pid, uint64_t start)
 {
     const leaver l = {b, pid, start};
     cpubind_shared_record *host = &b->shared.record;
-    int is_unbanned = 1;
-    for (int32_t i = host->n_entry; i-- > 0;) {
-        cpubind_shared_entry *entry = &host->entry[i];
-        entry->is_back = 0;
-        if (entry->kind != CPUBIND_ITEM_IRQBALANCE && has_leaver(&l, entry))
-            entry->is_back = put_back_for(&l, entry, CPUBIND_ITEM_FAILED);
-    }
-    for (int32_t i = 0; i < host->n_entry; i++) {
-        cpubind_shared_entry *entry = &host->entry[i];
-        if (entry->kind == CPUBIND_ITEM_IRQBALANCE && has_leaver(&l, entry)) {
-            entry->is_back = put_back_irqbalance(&l, entry);
-            is_unbanned &= entry->is_back;
-        }
-    }
-    for (int32_t i = host->n_entry; i-- > 0;)
-        if (host->entry[i].is_back && (is_unbanned || !is_to_unban(&l, &host->entry[i])))
+    int32_t n = host->n_entry, i;
+    while (n > 0 && host->entry[n - 1].kind == CPUBIND_ITEM_BAN) /* the last kind */
+        n--;
+    for (i = n; i-- > 0;)
+        host->entry[i].is_back = has_leaver(&l, &host->entry[i]) &&
+                                 put_back_for(&l, &host->entry[i], CPUBIND_ITEM_FAILED);
+    for (i = n; i < host->n_entry;)
+        i = put_back_bans(&l, i);
+    for (i = host->n_entry; i-- > 0;)
+        if (host->entry[i].is_back)
             drop_leavers(&l, i);
 }
 
@@ -191,20 +171,23 @@ void cpubind_give_back_driver(cpubind_binding *b, const cpubind_goal *goal)
     }
 }
 
-int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id,
-                          const cpubind_irqbalance *daemon)
+int cpubind_give_back_irq(cpubind_binding *b, const cpubind_irq_id *id)
 {
     const leaver l = {b, b->record.pid, b->record.start};
+    const cpubind_shared_record *host = &b->shared.record;
     const cpubind_shared_entry like = {.kind = CPUBIND_ITEM_IRQ, .id = *id};
-    const int32_t place = cpubind_shared_find(&b->shared.record, &like);
-    const cpubind_shared_entry *entry;
+    cpubind_shared_entry ban = {
+        .kind = CPUBIND_ITEM_BAN, .number = b->daemon.pid, .start = b->daemon.start};
+    int32_t place = cpubind_shared_find(host, &like);
     if (place < 0)
         return 1;
-    entry = &b->shared.record.entry[place];
-    if (!put_back_for(&l, entry, CPUBIND_ITEM_SKIPPED))
+    if (!put_back_for(&l, &host->entry[place], CPUBIND_ITEM_SKIPPED))
         return 0;
-    if (daemon->pid != 0 && is_to_unban(&l, entry))
-        (void)cpubind_irqbalance_unban(&b->root, daemon, &entry->number, 1);
+    ban.id.index = host->entry[place].number;
     drop_leavers(&l, place);
+    place = cpubind_shared_find(host, &ban);
+    if (place >= 0 && cpubind_shared_own_user(b, &host->entry[place]) &&
+        put_back_for(&l, &host->entry[place], CPUBIND_ITEM_SKIPPED))
+        drop_leavers(&l, place);
     return 1;
 }

@@ -15,6 +15,9 @@
 /* Words of the widest mask. */
 #define MAX_WORDS (CPUBIND_MAX_CPUS / CPUBIND_WORD_BITS)
 
+/* Bytes of the longest value. */
+#define VALUE_MAX 65535
+
 static const cpubind_linux_fault no_set = {EILSEQ, "CPUs", 0};
 static const char none[] = "none";
 
@@ -120,6 +123,42 @@ cpubind_linux_fault cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubi
     fault = cpubind_cpu_sets_of_list(sets, sys, cpus.out, cpus.n, set);
     free(cpus.out);
     return fault;
+}
+
+cpubind_linux_fault cpubind_cpu_sets_of_value(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                              const char *value, int32_t len, int32_t *set)
+{
+    cpubind_cpu_set *all, added = {.n_word = -1};
+    *set = CPUBIND_CPUSET_NONE;
+    for (int32_t i = 0; i < len; i++)
+        if (value[i] < '!' || value[i] > '~')
+            return cpubind_fault_of(EILSEQ, "value");
+    if (len < 1 || len > VALUE_MAX)
+        return cpubind_fault_of(EILSEQ, "value");
+    for (int32_t i = 0; i < sets->n; i++)
+        if (cpubind_cpu_sets_is_value(sets, i) &&
+            strlen(sets->set[i].text + 1) == (size_t)len &&
+            memcmp(sets->set[i].text + 1, value, (size_t)len) == 0) {
+            *set = i;
+            return cpubind_no_fault;
+        }
+    all = cpubind_grow(sys, sets->set, sets->n, &sets->cap, sizeof *all);
+    if (all)
+        sets->set = all;
+    added.text = all ? sys->malloc((size_t)len + 2) : NULL;
+    if (!added.text)
+        return cpubind_fault_of(ENOMEM, "memory");
+    added.text[0] = '=';
+    memcpy(added.text + 1, value, (size_t)len);
+    added.text[len + 1] = '\0';
+    all[sets->n] = added;
+    *set = sets->n++;
+    return cpubind_no_fault;
+}
+
+int cpubind_cpu_sets_is_value(const cpubind_cpu_sets *sets, int32_t set)
+{
+    return set >= 0 && sets->set[set].n_word < 0;
 }
 
 const char *cpubind_cpu_sets_text(const cpubind_cpu_sets *sets, int32_t set)

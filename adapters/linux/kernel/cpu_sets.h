@@ -56,6 +56,13 @@ cpubind_linux_fault cpubind_cpu_sets_of_words(cpubind_cpu_sets *sets, const cpub
 cpubind_linux_fault cpubind_cpu_sets_of_text(cpubind_cpu_sets *sets, const cpubind_sys *sys,
                                              const char *text, int32_t len, int32_t *set);
 
+/* The number of a value that is no list of CPUs: 1 to 65,535 bytes '!' to '~'. It is kept as a
+ * set without CPUs, whose text has "=" before the value.
+ *   errors  EILSEQ, "value"; ENOMEM, "memory" */
+cpubind_linux_fault cpubind_cpu_sets_of_value(cpubind_cpu_sets *sets, const cpubind_sys *sys,
+                                              const char *value, int32_t len, int32_t *set);
+int cpubind_cpu_sets_is_value(const cpubind_cpu_sets *sets, int32_t set);
+
 /* The text of a set, "none" for NONE. */
 const char *cpubind_cpu_sets_text(const cpubind_cpu_sets *sets, int32_t set);
 
